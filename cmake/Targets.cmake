@@ -1,0 +1,55 @@
+# The four kinds of target that the project has. Includes are root-relative everywhere.
+
+add_library(gt_flags INTERFACE)
+target_include_directories(gt_flags INTERFACE ${CMAKE_SOURCE_DIR})
+target_compile_options(gt_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wno-sign-conversion
+  -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= $<$<BOOL:${GT_WERROR}>:-Werror>)
+target_compile_definitions(gt_flags INTERFACE GT_VERSION="${PROJECT_VERSION}")
+if(GT_FUZZ)  # coverage for libFuzzer in every library; tests/fuzz links its main
+  target_compile_options(gt_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+if(GT_SANITIZE)
+  target_compile_options(gt_flags INTERFACE -fsanitize=${GT_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(gt_flags INTERFACE -fsanitize=${GT_SANITIZE})
+endif()
+
+# gt_library(NAME SOURCES ... LINKS ...): a static library with hidden symbols.
+function(gt_library name)
+  cmake_parse_arguments(A "" "" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} STATIC ${A_SOURCES})
+  target_link_libraries(${name} PUBLIC gt_flags ${A_LINKS})
+endfunction()
+
+# gt_program(NAME SOURCES ... LINKS ...): an installed program in bin/.
+function(gt_program name)
+  cmake_parse_arguments(A "" "" "SOURCES;LINKS" ${ARGN})
+  add_executable(${name} ${A_SOURCES})
+  target_link_libraries(${name} PRIVATE gt_flags ${A_LINKS})
+  install(TARGETS ${name} RUNTIME)
+endfunction()
+
+# gt_injected(NAME OUTPUT dir MAP version-script SOURCES ... LINKS ...): a preloaded library shaped like libOpenCL.so.1.
+# Static C++ runtime, one version script, nothing exported that the script does not name.
+function(gt_injected name)
+  cmake_parse_arguments(A "" "OUTPUT;MAP" "SOURCES;LINKS" ${ARGN})
+  add_library(${name} SHARED ${A_SOURCES})
+  target_link_libraries(${name} PRIVATE gt_flags ${A_LINKS})
+  set(dir ${CMAKE_BINARY_DIR}/lib/gtrace/${A_OUTPUT})
+  set_target_properties(${name} PROPERTIES OUTPUT_NAME OpenCL PREFIX lib SUFFIX .so.1 NO_SONAME ON
+    LIBRARY_OUTPUT_DIRECTORY ${dir} LINK_DEPENDS ${A_MAP})
+  target_link_options(${name} PRIVATE -Wl,-soname,libOpenCL.so.1 -Wl,-Bsymbolic -Wl,--exclude-libs,ALL
+    -Wl,--version-script=${A_MAP} -Wl,-z,defs -static-libgcc -static-libstdc++)
+  target_compile_options(${name} PRIVATE -ftls-model=initial-exec)
+  add_custom_command(TARGET ${name} POST_BUILD COMMAND ${CMAKE_COMMAND} -E create_symlink libOpenCL.so.1 ${dir}/libOpenCL.so)
+  install(DIRECTORY ${dir} DESTINATION ${CMAKE_INSTALL_LIBDIR}/gtrace)
+endfunction()
+
+# gt_unit_test(NAME SOURCES ... LINKS ... [ENV ...]): a doctest executable, one ctest entry. Label "unit".
+function(gt_unit_test name)
+  cmake_parse_arguments(A "" "" "SOURCES;LINKS;ENV" ${ARGN})
+  add_executable(${name} ${A_SOURCES} ${CMAKE_SOURCE_DIR}/tests/unit/main.cc)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_link_libraries(${name} PRIVATE gt_flags doctest::doctest ${A_LINKS})
+  add_test(NAME unit.${name} COMMAND ${name})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "${A_ENV}")
+endfunction()

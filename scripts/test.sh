@@ -1,0 +1,11 @@
+#!/usr/bin/env bash
+# Installs what is needed, builds, and runs all tests. Arguments go to ctest, e.g. `scripts/test.sh -L unit`.
+# Needs no GPU: PoCL is the OpenCL driver. Root or sudo only for packages.
+set -euo pipefail
+. "$(dirname "$(readlink -f "$0")")/common.sh"
+
+cd "$root"
+scripts/deps.sh
+build_release
+say "tests: $(ctest --test-dir "$build" -N "$@" | sed -n 's/^Total Tests: //p')"
+ctest --test-dir "$build" --output-on-failure -j "$(nproc)" "$@"
