@@ -1,0 +1,23 @@
+# ctest tree.generated_fresh: the checked-in gen/* is what gen_table makes of annotations.txt and the headers.
+# Other headers than those it was made from: skipped, said in one line.
+#   cmake -DGEN=gen_table -DSOURCE=traces/api -DOUT=scratch directory -P check_fresh.cmake
+file(REMOVE_RECURSE ${OUT})
+execute_process(COMMAND ${GEN} ${SOURCE}/annotations.txt ${SOURCE}/gen/fn_ids.inc ${OUT} RESULT_VARIABLE status)
+if(status EQUAL 77)
+  message("SKIPPED: the installed OpenCL headers are not those of the checked-in table")
+  return()
+endif()
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "gen_table failed: ${status}")
+endif()
+file(GLOB names RELATIVE ${OUT} ${OUT}/*)
+file(GLOB checked_in RELATIVE ${SOURCE}/gen ${SOURCE}/gen/*)
+if(NOT names STREQUAL checked_in)
+  message(FATAL_ERROR "files in gen/: '${checked_in}', generated: '${names}'")
+endif()
+foreach(name ${names})
+  execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${OUT}/${name} ${SOURCE}/gen/${name} RESULT_VARIABLE differ)
+  if(differ)
+    message(FATAL_ERROR "traces/api/gen/${name} is stale: build the target regenerate")
+  endif()
+endforeach()
