@@ -1,0 +1,89 @@
+// Column: a sequence of values too irregular for a closed form, kept compressed.
+//
+// Values are delta-coded; the deltas are tokens, either literal or "copy n deltas from d back" with
+// d <= Reach. So a constant, an arithmetic progression or a pattern of period <= Reach costs one
+// token however long it lasts, also after an irregular beginning. Tokens are cut into chunks and
+// each chunk is zstd-compressed. Chunk:  varint(raw size * 2 + compressed), then the tokens, as
+// they are or as a zstd frame. Token:  varint(n * 2), n signed varints (deltas)   |   varint(n * 2
+// + 1), one byte d. Thread safety: a Column is immutable and may be shared; builders and readers
+// belong to one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "traces/base/bytes.h"
+
+namespace gt::model {
+
+struct Column {
+  static constexpr uint64_t Reach = 64;  // how far back a copy may reach; a power of two
+  static constexpr size_t ChunkBytes = 32
+                                       << 10;  // a chunk is closed when its tokens reach this size
+
+  uint64_t size = 0;  // values
+  std::vector<std::shared_ptr<const Bytes>> chunks;
+
+  size_t memory_bytes() const;
+  bool operator==(const Column& other) const;
+};
+
+// Collects a column. Cost: a few nanoseconds a value, no memory while a pattern goes on.
+class ColumnBuilder {
+ public:
+  void append(int64_t value);
+  // start, start + step, ... `count` values, in constant time for a large count.
+  void append_run(int64_t start, int64_t step, uint64_t count);
+  // pattern[0], pattern[1], ... over and over, `count` values, in time of the order of the pattern.
+  void append_pattern(std::span<const int64_t> pattern, uint64_t count);
+
+  uint64_t size() const { return position_; }
+  int64_t last() const { return static_cast<int64_t>(previous_); }
+  size_t memory_bytes() const;
+  std::shared_ptr<const Column> finish() const;  // the builder stays usable
+
+ private:
+  void append_delta(uint64_t delta);
+  void look_for_match();
+  void write_match();
+  void write_literals();
+  void close_chunk_if_full();
+  void skip(uint64_t count);
+
+  Column closed_;
+  ByteWriter tokens_;    // of the open chunk
+  ByteWriter literals_;  // of the open literal token
+  uint64_t literal_count_ = 0;
+  uint64_t previous_ = 0;
+  uint64_t position_ = 0;                         // values so far
+  std::array<uint64_t, Column::Reach> recent_{};  // delta at position p is recent_[p % Reach]
+  std::array<uint64_t, 64> seen_{};               // by hash of three deltas: position after them
+  uint64_t distance_ = 0, length_ = 0;            // of the open copy; distance_ 0: none
+};
+
+// Reads a column from its beginning. REQUIRES: the Column outlives the reader.
+class ColumnReader {
+ public:
+  explicit ColumnReader(const Column& column) : column_(&column) {}
+  // False at the end, and for ever when the column is damaged.
+  bool next(int64_t& value);
+
+ private:
+  bool next_token();
+  bool next_chunk();
+
+  const Column* column_;
+  size_t chunk_ = 0;
+  Bytes raw_;
+  size_t at_ = 0;  // in raw_
+  uint64_t literals_left_ = 0, copies_left_ = 0, distance_ = 0;
+  uint64_t previous_ = 0, position_ = 0;
+  std::array<uint64_t, Column::Reach> recent_{};
+};
+
+std::shared_ptr<const Column> make_column(std::span<const int64_t> values);
+
+}  // namespace gt::model

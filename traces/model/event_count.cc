@@ -1,0 +1,111 @@
+// How many events nodes stand for, without expanding them.
+#include "traces/model/fold.h"
+#include "traces/model/series_cursor.h"
+
+namespace gt::model {
+namespace {
+
+constexpr size_t MaxDepth = 64;
+constexpr uint64_t Budget = uint64_t{1} << 28;  // steps; only damaged traces need more
+
+uint64_t plus(uint64_t a, uint64_t b) {
+  uint64_t sum = 0;
+  return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+uint64_t at_least_zero(int64_t v) { return v < 0 ? 0 : static_cast<uint64_t>(v); }
+
+class Counter {
+ public:
+  // `executions`: of this node list. path_ holds the trip counts of the loops around it, outermost
+  // first.
+  uint64_t events(const std::vector<Node>& nodes, uint64_t executions) {
+    uint64_t total = 0;
+    for (const Node& n : nodes) {
+      if (n.kind == Node::Kind::Call) total = plus(total, executions);
+      if (n.kind == Node::Kind::Run)
+        total = plus(total, times(executions, at_least_zero(n.count.value)));
+      if (n.kind == Node::Kind::Loop) total = plus(total, loop(n, executions));
+    }
+    return total;
+  }
+
+ private:
+  uint64_t loop(const Node& n, uint64_t executions) {
+    if (path_.size() >= MaxDepth) return 0;
+    const uint64_t iterations = sum(n.count, executions);
+    path_.push_back(&n.count);
+    const uint64_t total = events(n.body, iterations);
+    path_.pop_back();
+    return total;
+  }
+
+  uint64_t sum(const Series& counts, uint64_t executions) {
+    switch (counts.kind) {
+      case Series::Kind::Const:
+        return times(executions, at_least_zero(counts.value));
+      case Series::Kind::Periodic:
+        return periodic(counts.values, executions);
+      case Series::Kind::Column:
+        return column(*counts.column);
+      case Series::Kind::Affine:
+        return walk(counts);
+    }
+    return 0;
+  }
+
+  static uint64_t periodic(const std::vector<int64_t>& values, uint64_t executions) {
+    uint64_t total = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      const uint64_t times_seen =
+          executions / values.size() + (i < executions % values.size() ? 1 : 0);
+      total = plus(total, times(times_seen, at_least_zero(values[i])));
+    }
+    return total;
+  }
+  uint64_t column(const Column& values) {
+    ColumnReader reader(values);
+    uint64_t total = 0;
+    for (int64_t v = 0; steps_ < Budget && reader.next(v); ++steps_)
+      total = plus(total, at_least_zero(v));
+    return total;
+  }
+
+  // Runs the loops around, summing the trip counts of the innermost one.
+  uint64_t walk(const Series& counts) {
+    std::vector<SeriesCursor> cursors;
+    for (size_t d = 0; d < path_.size(); ++d) cursors.emplace_back(*path_[d], d);
+    cursors.emplace_back(counts, path_.size());
+    std::vector<uint64_t> counters;
+    return walk_level(cursors, counters);
+  }
+  uint64_t walk_level(std::vector<SeriesCursor>& cursors, std::vector<uint64_t>& counters) {
+    const size_t level = counters.size();
+    int64_t count = 0;
+    if (!cursors[level].value(counters, count)) return 0;
+    if (level + 1 == cursors.size()) return at_least_zero(count);
+    uint64_t total = 0;
+    counters.push_back(0);
+    for (size_t d = level + 1; d < cursors.size(); ++d) {
+      if (!cursors[d].begin(level + 1, counters)) count = 0;
+    }
+    for (uint64_t i = 0; i < at_least_zero(count) && ++steps_ < Budget; ++i) {
+      counters.back() = i;
+      total = plus(total, walk_level(cursors, counters));
+    }
+    counters.pop_back();
+    return total;
+  }
+
+  std::vector<const Series*> path_;
+  uint64_t steps_ = 0;
+};
+
+}  // namespace
+
+uint64_t event_count(const std::vector<Node>& nodes) { return Counter().events(nodes, 1); }
+
+}  // namespace gt::model

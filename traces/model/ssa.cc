@@ -1,0 +1,205 @@
+// Versions for every variable, stream by stream; φ at the heads of loops.
+//
+// Worked example, for a body "kernel(a → b); kernel(b → a)" entered with a.1 and b.1:
+//   reads before writes: {a}; writes: {a, b}; so the head gets a.2 = φ(a.1, ?). The first call uses
+//   a.2 and makes b.2, the second uses b.2 and makes a.3; at the end of the body a is a.3, which
+//   fills the φ: a.2 = φ(a.1, a.3). b needs none: no iteration sees the b of the one before.
+#include "traces/model/ssa.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "traces/model/fold.h"
+
+namespace gt::model {
+namespace {
+
+// One argument's effect on one variable. Writing a member of a family, or one of several
+// candidates, keeps the rest: it reads the variable, too, though the call itself does not (`shown`
+// is false).
+struct Access {
+  VariableId variable;
+  uint32_t arg;
+  bool reads, writes, shown;
+};
+using Accesses = std::vector<Access>;
+
+bool reads(Effect e) { return e == Effect::Use || e == Effect::UseDef || e == Effect::Release; }
+bool writes(Effect e) { return e == Effect::Def || e == Effect::UseDef; }
+const Series& slot_of(const Trace& trace, const Node& call, uint32_t arg) {
+  const std::vector<Arg>& args = trace.shapes[call.shape].args;
+  size_t v = 0;
+  for (uint32_t i = 0; i < arg; ++i) v += static_cast<size_t>(value_count(args[i].form));
+  return call.values[v];
+}
+bool is_object(const Arg& a) { return a.form == ArgForm::Object || a.form == ArgForm::Memory; }
+
+}  // namespace
+
+class Ssa::Walk {
+ public:
+  Walk(Ssa& ssa)
+      : ssa_(ssa), trace_(ssa.trace_), versions_(ssa.names_.variables().size(), Versions{}) {
+    for (const Shape& s : trace_.shapes) value_counts_.push_back(s.values());
+    ssa.nodes_.resize(trace_.streams.size());
+    for (const bool memory : {true, false}) {
+      for (size_t s = 0; s < trace_.streams.size(); ++s) {
+        if (trace_.streams[s].memory == memory) stream(s);
+      }
+    }
+  }
+
+ private:
+  struct Versions {
+    uint32_t current = 0, last = 0;
+  };
+
+  void stream(size_t s) {
+    accesses_.clear();
+    gather(trace_.streams[s].nodes);
+    ssa_.nodes_[s].resize(accesses_.size());
+    out_ = &ssa_.nodes_[s];
+    size_t index = 0;
+    number(trace_.streams[s].nodes, index);
+  }
+
+  // Accesses of every node in pre-order.
+  void gather(const std::vector<Node>& nodes) {
+    for (const Node& n : nodes) {
+      accesses_.emplace_back();
+      if (n.kind == Node::Kind::Call) accesses_.back() = call_accesses(n);
+      if (n.kind == Node::Kind::Run) accesses_.back() = run_accesses(n);
+      gather(n.body);
+    }
+  }
+
+  Accesses call_accesses(const Node& n) const {
+    Accesses out;
+    const std::vector<Arg>& args = trace_.shapes[n.shape].args;
+    size_t v = 0;
+    for (uint32_t i = 0; i < args.size(); ++i) {
+      const Arg& a = args[i];
+      if (is_object(a) && a.effect != Effect::None) {
+        const std::vector<VariableId> variables = ssa_.names_.variables(a.cls, n.values[v]);
+        const bool partial = variables.size() > 1 || ssa_.names_.is_family(a.cls);
+        for (const VariableId x : variables) {
+          out.push_back({x, i, reads(a.effect) || (partial && writes(a.effect)), writes(a.effect),
+                         reads(a.effect)});
+        }
+      }
+      v += static_cast<size_t>(value_count(a.form));
+    }
+    return out;
+  }
+
+  Accesses run_accesses(const Node& n) const {
+    std::set<VariableId> read, written;
+    expand_run(n, value_counts_, [&](ShapeId shape, std::span<const int64_t> values) {
+      size_t v = 0;
+      for (const Arg& a : trace_.shapes[shape].args) {
+        const VariableId x = is_object(a) ? ssa_.names_.variable(a.cls, values[v]) : NoIndex;
+        if (x != NoIndex && reads(a.effect)) read.insert(x);
+        if (x != NoIndex && writes(a.effect)) written.insert(x);
+        v += static_cast<size_t>(value_count(a.form));
+      }
+      return true;
+    });
+    Accesses out;
+    for (const VariableId x : read) out.push_back({x, NoIndex, true, written.count(x) > 0, true});
+    for (const VariableId x : written) {
+      if (!read.count(x)) out.push_back({x, NoIndex, true, true, false});
+    }
+    return out;
+  }
+
+  void number(const std::vector<Node>& nodes, size_t& index) {
+    for (const Node& n : nodes) {
+      const size_t here = index++;
+      if (n.kind == Node::Kind::Loop) {
+        loop(n, here, index);
+      } else {
+        touch(n, accesses_[here], (*out_)[here]);
+      }
+    }
+  }
+
+  void loop(const Node& n, size_t here, size_t& index) {
+    for (const VariableId x : carried(n, here)) {
+      const uint32_t before = versions_[x].current;
+      (*out_)[here].phis.push_back({x, define(x), before, 0});
+    }
+    number(n.body, index);
+    for (SsaPhi& phi : (*out_)[here].phis) phi.around = versions_[phi.variable].current;
+  }
+
+  // Variables that the loop's body reads before it writes them, and writes. In the order of their
+  // ids.
+  std::set<VariableId> carried(const Node& n, size_t here) const {
+    std::set<VariableId> exposed, written, both;
+    const size_t end = here + 1 + tree_size(n.body);
+    for (size_t i = here + 1; i < end; ++i) {
+      for (const Access& a : accesses_[i]) {
+        if (a.reads && !written.count(a.variable)) exposed.insert(a.variable);
+      }
+      for (const Access& a : accesses_[i]) {
+        if (a.writes) written.insert(a.variable);
+      }
+    }
+    std::set_intersection(exposed.begin(), exposed.end(), written.begin(), written.end(),
+                          std::inserter(both, both.end()));
+    return both;
+  }
+  static size_t tree_size(const std::vector<Node>& nodes) {
+    size_t n = 0;
+    for (const Node& child : nodes) n += 1 + tree_size(child.body);
+    return n;
+  }
+
+  // All reads of a call see the versions from before it; all its writes to one variable make one
+  // version. A family is listed once for each member that the call names, any other variable once.
+  void touch(const Node& n, const Accesses& accesses, NodeSsa& out) {
+    for (const Access& a : accesses) {
+      if (a.shown && !listed(out.uses, n, a))
+        out.uses.push_back({a.variable, versions_[a.variable].current, a.arg});
+    }
+    std::map<VariableId, uint32_t> made;
+    for (const Access& a : accesses) {
+      if (!a.writes || listed(out.defs, n, a)) continue;
+      const auto [it, fresh] = made.try_emplace(a.variable);
+      if (fresh) it->second = define(a.variable);
+      out.defs.push_back({a.variable, it->second, a.arg});
+    }
+  }
+  bool listed(const std::vector<SsaRef>& refs, const Node& n, const Access& a) const {
+    const bool family = n.kind == Node::Kind::Call && ssa_.names_.variables()[a.variable].family;
+    return std::any_of(refs.begin(), refs.end(), [&](const SsaRef& r) {
+      if (r.variable != a.variable) return false;
+      return !family || slot_of(trace_, n, r.arg) == slot_of(trace_, n, a.arg);
+    });
+  }
+
+  uint32_t define(VariableId x) { return versions_[x].current = ++versions_[x].last; }
+
+  Ssa& ssa_;
+  const Trace& trace_;
+  std::vector<Versions> versions_;
+  std::vector<int> value_counts_;
+  std::vector<Accesses> accesses_;
+  std::vector<NodeSsa>* out_ = nullptr;
+};
+
+Ssa::Ssa(const Trace& trace) : trace_(trace), names_(trace) { Walk walk(*this); }
+
+std::string Ssa::text(VariableId variable, uint32_t version) const {
+  return names_.variables()[variable].name + "." + std::to_string(version);
+}
+
+std::string Ssa::text(const SsaRef& ref, const Node& node, size_t depth) const {
+  std::string out = text(ref.variable, ref.version);
+  if (!names_.variables()[ref.variable].family || node.kind != Node::Kind::Call) return out;
+  return out + "[" + series_text(slot_of(trace_, node, ref.arg), depth) + "]";
+}
+
+}  // namespace gt::model
