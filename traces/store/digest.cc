@@ -1,0 +1,147 @@
+// The digest: model::digest over every stream, with numbering replaced by contents.
+//
+// A shape's key is a hash of what it refers to (function, place in code, forms of arguments,
+// classes of objects); a class's key likewise; values that are indices (blobs, code addresses) are
+// replaced by hashes of what they index.
+#include "traces/store/digest.h"
+
+#include <cstdio>
+#include <map>
+
+#include "traces/model/fold.h"
+#include "traces/store/rows.h"
+
+namespace gt::store {
+namespace {
+
+using model::ArgForm;
+using model::Node;
+using model::NoIndex;
+using model::Series;
+using model::Trace;
+
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+class Keys {
+ public:
+  explicit Keys(const Trace& trace) : trace_(trace) {
+    for (uint32_t i = 0; i < trace.sites.size(); ++i) sites_.push_back(site_key(trace.sites[i]));
+    for (const auto& c : trace.classes) classes_.push_back(class_key(c));
+    for (const auto& s : trace.shapes) shapes_.push_back(shape_key(s));
+  }
+
+  uint64_t shape(model::ShapeId id) const { return shapes_[id]; }
+
+  // The node list with indices among its values replaced by keys.
+  std::vector<Node> without_numbering(const std::vector<Node>& nodes) const {
+    std::vector<Node> out;
+    out.reserve(nodes.size());
+    for (const Node& n : nodes) {
+      Node& copy = out.emplace_back();
+      copy.kind = n.kind;
+      copy.shape = n.shape;
+      copy.count = n.count;
+      copy.run = n.run;
+      copy.body = without_numbering(n.body);
+      if (n.kind == Node::Kind::Call) copy.values = values(n);
+    }
+    return out;
+  }
+
+ private:
+  uint64_t site(uint32_t id) const { return id == NoIndex ? 0 : sites_[id]; }
+  uint64_t blob(int64_t id) const {
+    if (id < 0 || static_cast<uint64_t>(id) >= trace_.blobs.size()) return 1;
+    RowHash h;
+    h.bytes(trace_.blobs[static_cast<size_t>(id)].bytes);
+    return static_cast<uint64_t>(h.value());
+  }
+
+  uint64_t site_key(const model::Site& s) const {
+    RowHash h;
+    h.word(s.offset);
+    if (s.module != NoIndex) {
+      const model::Module& m = trace_.modules[s.module];
+      h.bytes(as_bytes(m.build_id.empty() ? base_name(m.path) : std::string_view(m.build_id)));
+    }
+    return static_cast<uint64_t>(h.value());
+  }
+  uint64_t class_key(const model::Class& c) const {
+    RowHash h;
+    h.word(static_cast<uint64_t>(c.kind));
+    h.word(c.thread);
+    h.word(site(c.site));
+    h.word(c.fn);
+    h.word(c.label == NoIndex ? 0 : blob(c.label));
+    return static_cast<uint64_t>(h.value());
+  }
+  uint64_t shape_key(const model::Shape& s) const {
+    RowHash h;
+    h.word(s.fn);
+    h.word(site(s.site));
+    h.word(s.thread);
+    h.word(s.unfinished);
+    for (const model::Arg& a : s.args) {
+      h.word(a.param);
+      h.word(static_cast<uint64_t>(a.form));
+      h.word(static_cast<uint64_t>(a.effect));
+      h.word(a.cls == NoIndex ? 0 : classes_[a.cls]);
+    }
+    return static_cast<uint64_t>(h.value());
+  }
+
+  std::vector<Series> values(const Node& n) const {
+    std::vector<Series> out;
+    out.reserve(n.values.size());
+    for (const model::Arg& a : trace_.shapes[n.shape].args) {
+      for (int i = 0; i < value_count(a.form); ++i) {
+        out.push_back(a.form == ArgForm::Blob || a.form == ArgForm::Code
+                          ? by_content(a.form, n.values[out.size()])
+                          : n.values[out.size()]);
+      }
+    }
+    return out;
+  }
+  Series by_content(ArgForm form, const Series& s) const {
+    const auto key = [&](int64_t v) {
+      const bool known = v >= 0 && static_cast<uint64_t>(v) < sites_.size();
+      return static_cast<int64_t>(form == ArgForm::Blob ? blob(v)
+                                  : known               ? sites_[static_cast<size_t>(v)]
+                                                        : 1);
+    };
+    Series out = s;
+    if (s.kind == Series::Kind::Const) out.value = key(s.value);
+    if (s.kind == Series::Kind::Periodic) {
+      for (int64_t& v : out.values) v = key(v);
+    }
+    // One new index an iteration says only that contents differ, as a column does.
+    if (s.kind == Series::Kind::Affine) out = Series(-1);
+    return out;
+  }
+
+  const Trace& trace_;
+  std::vector<uint64_t> sites_, classes_, shapes_;
+};
+
+}  // namespace
+
+std::string trace_digest(const Trace& trace) {
+  const Keys keys(trace);
+  std::map<std::pair<model::ThreadId, bool>, const model::Stream*> streams;
+  for (const auto& s : trace.streams) streams[{s.thread, s.memory}] = &s;
+  RowHash hash;
+  for (const auto& [key, stream] : streams) {
+    ByteWriter text;
+    digest(
+        keys.without_numbering(stream->nodes), [&](model::ShapeId id) { return keys.shape(id); },
+        text);
+    hash.word(key.first);
+    hash.word(key.second);
+    hash.bytes(text.view());
+  }
+  char hex[17];
+  std::snprintf(hex, sizeof hex, "%016llx", static_cast<unsigned long long>(hash.value()));
+  return hex;
+}
+
+}  // namespace gt::store
