@@ -1,0 +1,118 @@
+#include "tracer/interpose/libc_alloc.h"
+
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tracer/interpose/boot_arena.h"
+#include "tracer/interpose/operators.h"
+#include "tracer/interpose/raw_memory.h"
+#include "traces/base/reentry.h"
+
+extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
+
+namespace gt::interpose {
+
+namespace {
+
+void* boot(size_t size, size_t align = 0) {
+  void* p = boot_allocate(size, align);
+  if (!p) errno = ENOMEM;
+  return p;
+}
+
+void* first_malloc(size_t size) noexcept { return resolve_libc() ? libc.malloc(size) : boot(size); }
+
+void* first_calloc(size_t n, size_t size) noexcept {
+  if (resolve_libc()) return libc.calloc(n, size);
+  size_t bytes = 0;
+  return boot(__builtin_mul_overflow(n, size, &bytes) ? SIZE_MAX : bytes);
+}
+
+// Only boot memory can be resized before libc is known.
+void* first_realloc(void* p, size_t size) noexcept {
+  if (resolve_libc()) return libc.realloc(p, size);
+  void* q = boot(size);
+  if (q && p) std::memcpy(q, p, boot_size(p) < size ? boot_size(p) : size);
+  return q;
+}
+
+void first_free(void* p) noexcept {
+  if (resolve_libc()) libc.free(p);
+}
+
+void* first_memalign(size_t align, size_t size) noexcept {
+  return resolve_libc() ? libc.memalign(align, size) : boot(size, align);
+}
+
+void* first_aligned_alloc(size_t align, size_t size) noexcept {
+  return resolve_libc() ? libc.aligned_alloc(align, size) : boot(size, align);
+}
+
+int first_posix_memalign(void** out, size_t align, size_t size) noexcept {
+  if (resolve_libc()) return libc.posix_memalign(out, align, size);
+  if (align % sizeof(void*) != 0 || (align & (align - 1)) != 0 || align == 0) return EINVAL;
+  void* p = boot_allocate(size, align);
+  if (!p) return ENOMEM;
+  *out = p;
+  return 0;
+}
+
+size_t first_usable_size(void* p) noexcept { return resolve_libc() ? libc.usable_size(p) : 0; }
+
+enum class Search : int { NotBegun, UnderWay, Done };
+constinit std::atomic<Search> g_search{Search::NotBegun};
+
+// mmap and friends are in the list last: an allocator that comes after us may call them while it is
+// being found.
+void search() {
+  libc.free.set(next_symbol("free"));
+  libc.usable_size.set(next_symbol("malloc_usable_size"));
+  libc.malloc.set(next_symbol("malloc"));
+  libc.calloc.set(next_symbol("calloc"));
+  libc.realloc.set(next_symbol("realloc"));
+  libc.memalign.set(next_symbol("memalign"));
+  libc.aligned_alloc.set(next_symbol("aligned_alloc"));
+  libc.posix_memalign.set(next_symbol("posix_memalign"));
+  libc.mmap.set(next_symbol("mmap"));
+  libc.mremap.set(next_symbol("mremap"));
+  libc.munmap.set(next_symbol("munmap"));
+}
+
+__attribute__((constructor(101))) void resolve_early() { resolve_libc(); }
+
+}  // namespace
+
+constinit LibcAlloc libc{first_malloc,         first_calloc,      first_realloc,
+                         first_free,           first_memalign,    first_aligned_alloc,
+                         first_posix_memalign, first_usable_size, raw_mmap,
+                         raw_mremap,           raw_munmap};
+
+bool resolve_libc() {
+  Search state = Search::NotBegun;
+  if (!g_search.compare_exchange_strong(state, Search::UnderWay, std::memory_order_acquire)) {
+    return state == Search::Done;
+  }
+  const Reentry guard;
+  const int saved_errno = errno;
+  search();
+  g_search.store(Search::Done, std::memory_order_release);
+  find_operators();
+  errno = saved_errno;
+  return true;
+}
+
+bool is_our_module(const void* address) {
+  Dl_info info;
+  return dladdr(address, &info) != 0 && info.dli_fbase == &__ehdr_start;
+}
+
+void* next_symbol(const char* name) {
+  void* found = dlsym(RTLD_NEXT, name);
+  if (!found) dlerror();  // the program's next dlerror() is about its own calls
+  return found;
+}
+
+}  // namespace gt::interpose

@@ -1,0 +1,157 @@
+#include "tracer/interpose/real_library.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "tracer/interpose/doors.h"
+#include "traces/base/reentry.h"
+
+namespace gt::interpose {
+
+namespace {
+
+constexpr size_t MaxPath = 4096;
+constexpr const char* Names[] = {"libOpenCL.so.1", "libOpenCL.so"};
+constexpr const char* UsualDirectories =
+#if defined(__aarch64__)
+    "/usr/lib/aarch64-linux-gnu:/lib/aarch64-linux-gnu:"
+#else
+    "/usr/lib/x86_64-linux-gnu:/lib/x86_64-linux-gnu:"
+#endif
+    "/usr/lib64:/lib64:/usr/local/lib:/usr/lib:/lib:/usr/local/cuda/lib64:/opt/rocm/lib:/opt/rocm/"
+    "opencl/lib:"
+    "/opt/intel/oneapi/compiler/latest/lib";
+
+// Recursive: a library whose constructor calls OpenCL comes back here, and gets the handle that is
+// being made.
+pthread_mutex_t g_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+constinit std::atomic<bool> g_tried{false};
+void* g_handle = nullptr;       // written under g_mutex, before g_tried
+char g_path[MaxPath];           // the same
+char g_preferred[MaxPath];      // under g_mutex
+char g_problem[MaxPath + 256];  // like g_path
+char g_own_path[MaxPath];
+
+bool same_file(const char* a, const char* b) {
+  struct stat x {
+  }, y{};
+  return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool is_candidate(const char* path) {
+  return path[0] == '/' && access(path, R_OK) == 0 && !same_file(path, own_path());
+}
+
+void note(const char* format, const char* a, const char* b) {
+  if (g_problem[0] == 0) std::snprintf(g_problem, sizeof g_problem, format, a, b);
+}
+
+bool try_open(const char* path) {
+  if (std::strlen(path) >= MaxPath || !is_candidate(path)) return false;
+  void* handle = real_dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (!handle) {
+    const char* why = dlerror();
+    note("cannot load the OpenCL library %s: %s", path, why ? why : "no reason given");
+    return false;
+  }
+  // A copy of our own library, perhaps of another version, would send every call back to us.
+  if (dlsym(handle, "gt_interposed_library")) {
+    dlclose(handle);
+    return false;
+  }
+  dlerror();
+  g_handle = handle;
+  std::strcpy(g_path, path);
+  g_problem[0] = 0;
+  return true;
+}
+
+// Tries both names in every directory of a colon-separated list.
+bool try_directories(const char* list) {
+  while (list && *list) {
+    const size_t length = std::strcspn(list, ":");
+    for (const char* name : Names) {
+      char path[MaxPath];
+      const int n =
+          std::snprintf(path, sizeof path, "%.*s/%s", static_cast<int>(length), list, name);
+      if (n > 0 && static_cast<size_t>(n) < sizeof path && try_open(path)) return true;
+    }
+    list += length;
+    if (*list == ':') ++list;
+  }
+  return false;
+}
+
+void find_and_open() {
+  const char* given = getenv(RealLibraryVariable);
+  if (g_preferred[0] && try_open(g_preferred)) return;
+  if (given && *given) {
+    if (try_open(given)) return;
+    note("%s=%s is not a usable OpenCL library", RealLibraryVariable, given);
+  }
+  if (try_directories(getenv("LD_LIBRARY_PATH")) || try_directories(UsualDirectories)) return;
+  note(
+      "no OpenCL library (libOpenCL.so.1) found%s; install an ICD loader (Debian: "
+      "ocl-icd-libopencl1) or set %s",
+      "", RealLibraryVariable);
+}
+
+}  // namespace
+
+bool open_real_library() {
+  if (__builtin_expect(g_tried.load(std::memory_order_acquire), 1)) return g_handle != nullptr;
+  const Reentry
+      guard;  // what the loader and its drivers do while they are opened is not the program's
+  const int saved_errno = errno;
+  pthread_mutex_lock(&g_mutex);
+  if (!g_tried.load(std::memory_order_relaxed)) {
+    find_and_open();
+    g_tried.store(true, std::memory_order_release);
+  }
+  pthread_mutex_unlock(&g_mutex);
+  errno = saved_errno;
+  return g_handle != nullptr;
+}
+
+void* real_symbol(const char* name) {
+  if (!open_real_library()) return nullptr;
+  const Reentry guard;
+  void* found = dlsym(g_handle, name);
+  if (!found) dlerror();
+  return found;
+}
+
+const char* real_library_path() { return g_tried.load(std::memory_order_acquire) ? g_path : ""; }
+const char* real_library_problem() {
+  return g_tried.load(std::memory_order_acquire) ? g_problem : "";
+}
+
+void prefer_real_library(const char* path) {
+  if (g_tried.load(std::memory_order_acquire)) return;
+  const Reentry guard;
+  char absolute[MaxPath];
+  if (!realpath(path, absolute) || !is_candidate(absolute)) return;
+  pthread_mutex_lock(&g_mutex);
+  if (g_preferred[0] == 0) std::strcpy(g_preferred, absolute);
+  pthread_mutex_unlock(&g_mutex);
+}
+
+const char* own_path() {
+  Dl_info info;
+  if (g_own_path[0] == 0 && dladdr(reinterpret_cast<const void*>(&same_file), &info) &&
+      info.dli_fname) {
+    char resolved[MaxPath];
+    if (realpath(info.dli_fname, resolved)) std::strcpy(g_own_path, resolved);
+  }
+  return g_own_path;
+}
+
+}  // namespace gt::interpose
