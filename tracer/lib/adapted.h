@@ -1,0 +1,38 @@
+// The real functions whose arguments or results are adapted so that the program does not notice
+// that its queues profile, and those through which it gets extension functions.
+#pragma once
+
+#include "tracer/lib/traced.h"
+
+namespace gt::tracer {
+
+template <>
+cl_command_queue call_real<FnId::clCreateCommandQueue, cl_command_queue>(
+    cl_context, cl_device_id, cl_command_queue_properties, cl_int*);
+template <>
+cl_command_queue call_real<FnId::clCreateCommandQueueWithProperties, cl_command_queue>(
+    cl_context, cl_device_id, const cl_queue_properties*, cl_int*);
+template <>
+cl_int call_real<FnId::clGetCommandQueueInfo, cl_int>(cl_command_queue, cl_command_queue_info,
+                                                      size_t, void*, size_t*);
+template <>
+cl_int call_real<FnId::clGetEventProfilingInfo, cl_int>(cl_event, cl_profiling_info, size_t, void*,
+                                                        size_t*);
+template <>
+cl_int call_real<FnId::clGetEventInfo, cl_int>(cl_event, cl_event_info, size_t, void*, size_t*);
+template <>
+void* call_real<FnId::clGetExtensionFunctionAddress, void*>(const char*);
+template <>
+void* call_real<FnId::clGetExtensionFunctionAddressForPlatform, void*>(cl_platform_id, const char*);
+
+// Our wrapper of an extension function, with its number; nullptr: one that we do not know.
+struct Signature;  // extension_closure.h
+struct ExtensionWrapper {
+  const char* name;
+  FnId fn;
+  void* wrapper;
+  const Signature& (*signature)();
+};
+const ExtensionWrapper* find_extension_wrapper(const char* name);
+
+}  // namespace gt::tracer

@@ -1,0 +1,11 @@
+// The allocator's and the dynamic linker's symbols that the program links to, and the start of
+// recording.
+#include "tracer/interpose/doors.h"
+#include "tracer/interpose/threads.h"
+#include "tracer/lib/memory_client.h"
+
+GT_DEFINE_ALLOC_HOOKS(gt::tracer::MemoryClient)
+GT_DEFINE_DOORS()
+GT_DEFINE_THREAD_HOOKS()
+
+__attribute__((constructor)) static void begin() { gt::tracer::start_recording(); }

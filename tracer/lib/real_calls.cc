@@ -1,0 +1,31 @@
+#include "tracer/lib/real_calls.h"
+
+#include "tracer/interpose/doors.h"
+#include "tracer/interpose/real_library.h"
+#include "tracer/lib/traced.h"
+#include "traces/api/api.h"
+#include "traces/base/reentry.h"
+
+namespace gt::tracer {
+
+std::atomic<void*> g_real[api::FnCount];
+bool g_prepared = false;
+
+void* find_real(api::FnId fn) {
+  const Reentry guard;
+  void* symbol = interpose::real_symbol(api::function_name(static_cast<uint16_t>(fn)));
+  if (symbol) set_real(fn, symbol);
+  return symbol;
+}
+
+void set_real(api::FnId fn, void* function) {
+  g_real[static_cast<size_t>(fn)].store(function, std::memory_order_relaxed);
+}
+
+void prepare() {
+  g_prepared = true;
+  find_real(FnId::clGetPlatformIDs);  // opens the real library
+  record_modules();
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,260 @@
+// The rare half of the recorder: mapping the spool, claiming and giving back rings, waiting, fork,
+// module lists.
+#include "tracer/lib/recorder.h"
+
+#include "tracer/lib/process_state.h"
+#include "tracer/lib/ring_writer.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "tracer/interpose/doors.h"
+#include "traces/base/reentry.h"
+
+namespace gt::tracer {
+
+__thread Ring* t_ring __attribute__((tls_model("initial-exec"))) = nullptr;
+
+namespace detail {
+SpoolHeader* g_spool = nullptr;
+bool g_stopped = false;
+}  // namespace detail
+
+using detail::g_spool;
+using detail::g_stopped;
+
+namespace {
+
+__thread Ring t_ring_storage __attribute__((tls_model("initial-exec")));
+__thread bool t_without_ring __attribute__((tls_model("initial-exec"))) = false;
+
+char g_spool_path[256];
+pthread_key_t g_thread_end;
+int g_pid = 0;
+int g_process_recorded = 0;  // pid whose Process and Module records are written
+
+int current_tid() { return static_cast<int>(syscall(SYS_gettid)); }
+
+void end_ring(void*) {
+  Ring* ring = t_ring;
+  if (!ring) return;
+  t_ring = nullptr;  // a later destructor of the thread may claim another one
+  ring->header->state.store(RingState::Ended, std::memory_order_release);
+}
+
+// The child has one thread and none of the parent's rings; `busy` records of the parent are not
+// ours to finish.
+void after_fork_in_child() {
+  t_ring = nullptr;
+  t_without_ring = false;
+  g_pid = getpid();
+  if (!program_runs())
+    g_stopped = true;  // forked by the driver: a compiler or linker, not the program
+}
+
+// Reserves the ring's memory, so that a full file system is an error here and not a SIGBUS later.
+bool back_with_memory(uint32_t index) {
+  const int fd = open(g_spool_path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return false;
+  const auto offset = static_cast<off_t>(spool_ring_offset(g_spool->ring_bytes, index));
+  int err;
+  do {
+    err = posix_fallocate(fd, offset, static_cast<off_t>(PageBytes + g_spool->ring_bytes));
+  } while (err == EINTR);
+  close(fd);
+  return err == 0;
+}
+
+RingHeader* ring_header(uint32_t index) {
+  return reinterpret_cast<RingHeader*>(reinterpret_cast<uint8_t*>(g_spool) +
+                                       spool_ring_offset(g_spool->ring_bytes, index));
+}
+
+// Any Free ring among those used before, else a new one. -1: none left.
+int take_ring() {
+  const uint64_t used = g_spool->rings_used.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < used && i < g_spool->ring_count; ++i) {
+    RingState expected = RingState::Free;
+    if (ring_header(i)->state.compare_exchange_strong(expected, RingState::Owned)) {
+      return static_cast<int>(i);
+    }
+  }
+  for (;;) {
+    uint64_t next = g_spool->rings_used.load(std::memory_order_acquire);
+    if (next >= g_spool->ring_count) return -1;
+    if (!back_with_memory(static_cast<uint32_t>(next))) return -1;
+    RingState expected = RingState::Free;
+    const bool ours = ring_header(static_cast<uint32_t>(next))
+                          ->state.compare_exchange_strong(expected, RingState::Owned);
+    g_spool->rings_used.compare_exchange_strong(next, next + 1);
+    if (ours) return static_cast<int>(next);
+  }
+}
+
+void find_stack(RingHeader& header) {
+  pthread_attr_t attr;
+  void* low = nullptr;
+  size_t size = 0;
+  if (pthread_getattr_np(pthread_self(), &attr) == 0) {
+    if (pthread_attr_getstack(&attr, &low, &size) == 0) {
+      header.stack_low = reinterpret_cast<uint64_t>(low);
+      header.stack_high = header.stack_low + size;
+    }
+    pthread_attr_destroy(&attr);
+  }
+}
+
+// A record whose payload is a few words and then bytes (padded).
+void record_text(RecordType type, uint64_t a, uint64_t b, const char* text, size_t length) {
+  Ring* ring = t_ring;
+  const auto bytes = static_cast<uint32_t>(sizeof(RecordHeader) + 16 + ((length + 7) & ~size_t{7}));
+  uint8_t* at = reserve(*ring, type, 0, bytes, ticks());
+  if (!at) return;
+  std::memcpy(at, &a, 8);
+  std::memcpy(at + 8, &b, 8);
+  std::memset(at + 16, 0, bytes - sizeof(RecordHeader) - 16);
+  std::memcpy(at + 16, text, length);
+  commit(*ring, bytes);
+}
+
+// Executable path and arguments, as /proc has them, each ended by a zero; cut where `text` ends.
+void record_process() {
+  char text[8192] = {};
+  constexpr size_t PathBytes = 4095, Most = sizeof text - 1;
+  const ssize_t path = readlink("/proc/self/exe", text, PathBytes);
+  size_t length = (path > 0 ? static_cast<size_t>(path) : 0) + 1;
+  const int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+  if (fd >= 0) {
+    const ssize_t n = read(fd, text + length, Most - PathBytes - 1);
+    if (n > 0) length += static_cast<size_t>(n);
+    close(fd);
+  }
+  record_text(RecordType::Process, static_cast<uint64_t>(g_pid), static_cast<uint64_t>(getppid()), text, length + 1);
+}
+
+}  // namespace
+
+void start_recording() {
+  if (g_spool) return;
+  const char* path = getenv(SpoolVariable);
+  if (!path || std::strlen(path) >= sizeof g_spool_path) return;
+  const Reentry guard;
+  std::strcpy(g_spool_path, path);
+  const int fd = open(path, O_RDWR | O_CLOEXEC);
+  if (fd < 0) return;
+  struct stat st {};
+  void* at = MAP_FAILED;
+  if (fstat(fd, &st) == 0 && st.st_size >= static_cast<off_t>(PageBytes)) {
+    at = mmap(nullptr, static_cast<size_t>(st.st_size), PROT_READ | PROT_WRITE,
+              MAP_SHARED | MAP_NORESERVE, fd, 0);
+  }
+  close(fd);
+  if (at == MAP_FAILED) return;
+  auto* header = static_cast<SpoolHeader*>(at);
+  const bool fits =
+      header->magic == SpoolMagic && header->version == SpoolVersion &&
+      header->ring_bytes >= PageBytes && (header->ring_bytes & (header->ring_bytes - 1)) == 0 &&
+      spool_bytes(header->ring_bytes, header->ring_count) <= static_cast<uint64_t>(st.st_size);
+  if (!fits || pthread_key_create(&g_thread_end, end_ring) != 0) {
+    munmap(at, static_cast<size_t>(st.st_size));
+    return;
+  }
+  pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  g_pid = getpid();
+  g_spool = header;
+}
+
+Ring* claim_ring() {
+  if (!recording() || t_without_ring) return nullptr;
+  const Reentry guard;  // what pthread and libc allocate on our behalf is not the program's
+  const int saved_errno = errno;
+  const int index = take_ring();
+  if (index < 0) {
+    t_without_ring = true;
+    g_spool->threads_without_ring.fetch_add(1, std::memory_order_relaxed);
+    errno = saved_errno;
+    return nullptr;
+  }
+  Ring& ring = t_ring_storage;
+  ring = Ring{};
+  ring.header = ring_header(static_cast<uint32_t>(index));
+  ring.data = reinterpret_cast<uint8_t*>(ring.header) + PageBytes;
+  ring.mask = g_spool->ring_bytes - 1;
+  ring.position = ring.header->head.load(std::memory_order_relaxed);
+  ring.limit = ring.header->tail.load(std::memory_order_acquire) + g_spool->ring_bytes;
+  ring.index = static_cast<uint32_t>(index);
+  ring.header->pid = g_pid;
+  ring.header->tid = current_tid();
+  ring.header->parent_pid = getppid();
+  find_stack(*ring.header);
+  t_ring = &ring;
+  pthread_setspecific(g_thread_end, &ring);
+  if (g_process_recorded != g_pid) {
+    g_process_recorded = g_pid;
+    record_process();
+    record_modules();
+  }
+  errno = saved_errno;
+  return &ring;
+}
+
+bool wait_for_space(Ring& ring, uint64_t bytes) {
+  const uint64_t begin = ticks();
+  const int saved_errno = errno;
+  bool alive = true;
+  for (uint32_t tries = 0;; ++tries) {
+    ring.limit = ring.header->tail.load(std::memory_order_acquire) + ring.mask + 1;
+    if (ring.position + bytes <= ring.limit) break;
+    if (g_stopped || g_spool->off.load(std::memory_order_relaxed)) {
+      alive = false;
+      break;
+    }
+    if (tries < 200) {
+      for (int i = 0; i < 20; ++i) relax();
+      continue;
+    }
+    if (tries % 64 == 0 && !process_lives(g_spool->collector_pid, g_spool->collector_start)) {
+      g_spool->off.store(1,
+                         std::memory_order_relaxed);  // what is in the spool can still be recovered
+    }
+    const timespec nap{0, 50'000};
+    nanosleep(&nap, nullptr);
+  }
+  ring.header->wait_ticks.fetch_add(ticks() - begin, std::memory_order_relaxed);
+  errno = saved_errno;
+  return alive;
+}
+
+void record_chunks(const void* data, size_t size) {
+  const auto* bytes = static_cast<const uint8_t*>(data);
+  for (size_t at = 0; at < size; at += ChunkBytes) {
+    const size_t part = size - at < ChunkBytes ? size - at : ChunkBytes;
+    record_text(RecordType::Chunk, at + part == size, part,
+                reinterpret_cast<const char*>(bytes + at), part);
+  }
+}
+
+void record_modules() {
+  Ring* ring = this_ring();
+  if (!ring) return;
+  interpose::for_each_module([](const interpose::ModuleInfo& module) {
+    char text[4200];
+    const size_t id = std::strlen(module.build_id), path = std::strlen(module.path);
+    if (id + path + 2 > sizeof text) return;
+    std::memcpy(text, module.build_id, id + 1);
+    std::memcpy(text + id + 1, module.path, path + 1);
+    record_text(RecordType::Module, module.bias, module.end, text, id + path + 2);
+  });
+}
+
+}  // namespace gt::tracer

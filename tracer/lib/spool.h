@@ -1,0 +1,105 @@
+// The spool: shared memory in which the traced processes leave records and from which the collector
+// takes them.
+//
+// One file (a path that every traced process can open again) = one header page and `ring_count`
+// rings. A ring belongs to one thread at a time, which is its only writer; the collector is the
+// only reader. Because the file outlives the program, what was committed survives any death of it.
+//
+// Invariants of a ring: tail <= head <= tail + ring_bytes; bytes [tail, head) are whole records;
+// positions grow for
+//   ever and are taken modulo ring_bytes; records are multiples of 8 bytes and never wrap (a Pad
+//   record fills the end).
+// Order: a record is visible when its bytes precede a release store of `head`. What one thread
+// committed before it
+//   made another thread act (by any synchronization) is visible before the other's record: see
+//   spool_reader.h.
+// Cost of a record: a bounds test, the stores, one release store. No lock, no system call, no
+// allocation. Back-pressure: a full ring makes its thread wait; a dead collector switches recording
+// off in every process.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace gt::tracer {
+
+constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
+constexpr uint32_t SpoolVersion = 2;
+constexpr uint64_t PageBytes = 4096;
+constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
+constexpr uint32_t ChunkBytes = 64 << 10;
+
+enum class Timing : uint32_t { Off, Kernels, Transfers, All };
+
+struct SpoolHeader {
+  uint64_t magic = SpoolMagic;
+  uint32_t version = SpoolVersion;
+  uint32_t ring_count = 0;
+  uint64_t ring_bytes = 0;  // a power of two, the same for all rings
+  Timing timing = Timing::All;
+  uint32_t sample = 1;         // time every n-th command
+  uint32_t record_memory = 1;  // --no-alloc clears it
+  int32_t collector_pid = 0;
+  uint64_t collector_start = 0;        // its start time (process_state.h): the number alone may be another's by now
+  uint64_t start_ticks = 0;
+  double ns_per_tick = 0;
+  alignas(64) std::atomic<uint32_t> off{0};         // set: nobody records any more
+  alignas(64) std::atomic<uint64_t> rings_used{0};  // rings [0, rings_used) were ever claimed
+  std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
+};
+
+enum class RingState : uint32_t { Free, Owned, Ended };
+
+struct alignas(64) RingHeader {
+  std::atomic<RingState> state{RingState::Free};
+  int32_t pid = 0;
+  int32_t tid = 0;
+  int32_t parent_pid = 0;
+  uint64_t stack_low = 0, stack_high = 0;
+  alignas(64) std::atomic<uint64_t> head{0};  // written by the thread
+  std::atomic<uint64_t> wait_ticks{0};        // time the thread waited for space
+  std::atomic<uint64_t> harvest_ticks{0};     // time spent reading device timestamps
+  std::atomic<uint64_t> unrecorded{
+      0};  // calls that could not be recorded here (from signal handlers)
+  alignas(64) std::atomic<uint64_t> tail{0};  // written by the collector
+};
+static_assert(sizeof(RingHeader) <= PageBytes && sizeof(SpoolHeader) <= PageBytes);
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+// Ring i lies at spool_ring_offset(i): one page of header, then ring_bytes of records.
+constexpr uint64_t spool_ring_offset(uint64_t ring_bytes, uint64_t i) {
+  return PageBytes + i * (PageBytes + ring_bytes);
+}
+constexpr uint64_t spool_bytes(uint64_t ring_bytes, uint64_t ring_count) {
+  return spool_ring_offset(ring_bytes, ring_count);
+}
+
+enum class RecordType : uint16_t {
+  Pad,         // nothing; fills the end of the ring
+  Enter,       // an OpenCL call begins: site, stack pointer, encoded inputs
+  Exit,        // it returned: encoded outputs
+  ExitTimed,   // the same, and a DeviceTime record will follow when the command is complete
+  Allocate,    // memory call that returned memory: site, pointer, size, alignment
+  Release,     // memory call that gives memory back: site, pointer, size (munmap)
+  Resize,      // realloc, mremap: site, new pointer, size, old pointer
+  DeviceTime,  // ring and sequence number of the call, start, end (device ns; end < start: not
+               // available)
+  Process,     // pid, parent pid, then executable and arguments as zero-terminated strings
+  Module,      // base, end, then build-id and path as zero-terminated strings
+  Device,  // handle, 0, name as a zero-terminated string: once for each device that gets a queue
+  Chunk,   // part of a byte string that is too long for a record: last flag, bytes
+};
+
+// Every record starts with this. `bytes` includes it.
+struct RecordHeader {
+  uint32_t bytes;
+  RecordType type;
+  uint16_t fn;  // Enter, Exit, Allocate, Release, Resize
+  uint64_t ticks;
+};
+static_assert(sizeof(RecordHeader) == 16);
+
+// The environment through which a traced process finds its spool.
+constexpr const char* SpoolVariable = "GTRACE_SPOOL";
+
+}  // namespace gt::tracer
