@@ -1,0 +1,415 @@
+#include "tracer/collect/collector.h"
+
+#include <cstring>
+#include <limits>
+
+#include "tracer/collect/collector_state.h"
+#include "traces/api/alloc_fn.h"
+
+namespace gt::tracer {
+
+using model::ArgForm;
+using model::Effect;
+using model::ObjectKind;
+
+size_t HashBlob::operator()(const model::Blob& b) const {
+  uint64_t h = mix(b.full_size, b.bytes.size());
+  size_t i = 0;
+  for (; i + 8 <= b.bytes.size(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, b.bytes.data() + i, 8);
+    h = mix(h, word);
+  }
+  for (; i < b.bytes.size(); ++i) h = mix(h, b.bytes[i]);
+  return h;
+}
+
+size_t HashShape::operator()(const model::Shape& s) const {
+  uint64_t h = mix(mix(s.fn, s.site), (uint64_t{s.thread} << 1) | s.unfinished);
+  for (const model::Arg& a : s.args) {
+    h = mix(h, (uint64_t{a.cls} << 32) | (uint64_t{a.param} << 16) |
+                   (static_cast<uint64_t>(a.form) << 8) | static_cast<uint64_t>(a.effect));
+  }
+  return h;
+}
+
+Collector::Collector(double ns_per_tick, uint64_t start_ticks)
+    : ns_per_tick_(ns_per_tick),
+      start_ticks_(start_ticks),
+      sites_(trace_.sites),
+      blobs_(trace_.blobs),
+      shapes_(trace_.shapes),
+      names_(trace_.classes) {}
+
+Collector::~Collector() = default;
+
+void Collector::take(const RecordView& record) {
+  Thread& thread = thread_of(record);
+  last_ticks_ = std::max(last_ticks_, record.header.ticks);
+  switch (record.header.type) {
+    case RecordType::Enter:
+      return take_enter(thread, record);
+    case RecordType::Exit:
+      return take_exit(thread, record, false);
+    case RecordType::ExitTimed:
+      return take_exit(thread, record, true);
+    case RecordType::Allocate:
+    case RecordType::Release:
+    case RecordType::Resize:
+      return take_memory(thread, record);
+    case RecordType::DeviceTime:
+      return take_device_time(record);
+    case RecordType::Process:
+      return take_process(thread, record);
+    case RecordType::Module:
+      return take_module(thread, record);
+    case RecordType::Device:
+      return take_device(thread, record);
+    case RecordType::Chunk: {
+      ByteReader in(record.payload);
+      const bool last = in.fixed64() != 0;
+      const ByteView part = in.raw(std::min<uint64_t>(in.fixed64(), in.remaining()));
+      thread.chunk.insert(thread.chunk.end(), part.begin(), part.end());
+      if (last) thread.external.push_back(std::exchange(thread.chunk, {}));
+      return;
+    }
+    case RecordType::Pad:
+      return;
+  }
+  ++undecodable_;
+}
+
+Collector::Thread& Collector::thread_of(const RecordView& record) {
+  if (record.ring >= by_ring_.size()) by_ring_.resize(record.ring + 1, nullptr);
+  if (Thread* known = by_ring_[record.ring]) return *known;
+  Process& process = process_of(record.owner->pid, record.owner->parent_pid);
+  const auto id = static_cast<model::ThreadId>(trace_.threads.size());
+  trace_.threads.push_back({process.index, record.owner->tid});
+  threads_.push_back(std::make_unique<Thread>());
+  Thread& thread = *threads_.back();
+  thread.id = id;
+  thread.process = &process;
+  thread.tid = record.owner->tid;
+  thread.stack_low = record.owner->stack_low;
+  thread.stack_high = record.owner->stack_high;
+  by_ring_[record.ring] = &thread;
+  return thread;
+}
+
+Collector::Process& Collector::process_of(int64_t pid, int64_t parent) {
+  for (auto it = processes_.rbegin(); it != processes_.rend(); ++it) {
+    if ((*it)->pid == pid) return **it;
+  }
+  const auto index = static_cast<uint32_t>(processes_.size());
+  model::Process row;
+  row.pid = pid;
+  row.parent = index == 0 ? 0 : parent;
+  row.start_ns = to_ns(last_ticks_ > start_ticks_ ? last_ticks_ - start_ticks_ : 0);
+  trace_.processes.push_back(row);
+  processes_.push_back(std::make_unique<Process>(index, pid, trace_.modules));
+  return *processes_.back();
+}
+
+void Collector::ring_ended(uint32_t ring) {
+  if (ring < by_ring_.size()) by_ring_[ring] = nullptr;
+}
+
+void Collector::take_process(Thread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  in.fixed64();
+  in.fixed64();
+  std::string_view text = as_text(in.raw(in.remaining()));
+  model::Process& row = trace_.processes[thread.process->index];
+  const size_t end = std::min(text.find('\0'), text.size());
+  row.executable = text.substr(0, end);
+  row.arguments.clear();
+  text.remove_prefix(std::min(end + 1, text.size()));
+  // Arguments end with a zero each; the list ends with an empty one (and padding).
+  while (!text.empty() && text[0] != 0) {
+    const size_t n = std::min(text.find('\0'), text.size());
+    row.arguments.emplace_back(text.substr(0, n));
+    text.remove_prefix(std::min(n + 1, text.size()));
+  }
+}
+
+void Collector::take_module(Thread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t base = in.fixed64(), end = in.fixed64();
+  const std::string_view text = as_text(in.raw(in.remaining()));
+  const size_t id_end = text.find('\0');
+  if (!in.ok() || id_end == text.npos || base >= end) {
+    ++undecodable_;
+    return;
+  }
+  std::string_view path = text.substr(id_end + 1);
+  path = path.substr(0, std::min(path.find('\0'), path.size()));
+  if (thread.process->modules.add(base, end, path, text.substr(0, id_end)))
+    thread.process->sites.clear();
+}
+
+void Collector::take_device(Thread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t handle = in.fixed64();
+  in.fixed64();
+  const std::string_view text = as_text(in.raw(in.remaining()));
+  devices_[device_of(*thread.process, handle)]->time.device =
+      text.substr(0, std::min(text.find('\0'), text.size()));
+}
+
+uint32_t Collector::device_of(Process& process, uint64_t handle) {
+  for (uint32_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i]->handle == handle && devices_[i]->process == process.index) return i;
+  }
+  devices_.push_back(std::make_unique<Device>());
+  devices_.back()->handle = handle;
+  devices_.back()->process = process.index;
+  return static_cast<uint32_t>(devices_.size() - 1);
+}
+
+model::SiteId Collector::site_of(Process& process, uint64_t address) {
+  if (address == 0) return model::NoIndex;
+  if (const model::SiteId* known = process.sites.find(address)) return *known;
+  model::Site site;
+  site.module = process.modules.find_code(address);
+  site.offset =
+      site.module == model::NoIndex ? address : address - trace_.modules[site.module].base;
+  const model::SiteId id = sites_(site);
+  process.sites[address] = id;
+  return id;
+}
+
+model::ClassId Collector::class_of(Thread& thread, ObjectKind kind, model::BlobId label) {
+  const model::Shape& call = thread.pending.shape;
+  return names_.class_of({kind, thread.id, call.site, call.fn, label});
+}
+
+model::BlobId Collector::blob_of(ByteView bytes, uint64_t full_size) {
+  return blobs_({Bytes(bytes.begin(), bytes.end()), full_size});
+}
+
+model::ShapeId Collector::intern_shape(const model::Shape& shape) {
+  return shapes_(shape, [this] { trace_.stats.emplace_back(); });
+}
+
+// Thread ids are unique on a machine and outlive their rings.
+static uint64_t timed_key(uint64_t tid, uint64_t sequence) { return (tid << 40) | sequence; }
+
+// --- memory calls
+// -------------------------------------------------------------------------------------------------
+
+void Collector::take_memory(Thread& thread, const RecordView& record) {
+  const size_t words = record.payload.size() / 8;
+  uint64_t w[4] = {};
+  if (words < 2 || words > 4) {
+    ++undecodable_;
+    return;
+  }
+  std::memcpy(w, record.payload.data(), words * 8);
+  const uint16_t fn = record.header.fn;
+  const uint64_t pointer = w[1];
+  Process& process = *thread.process;
+  const bool gives = record.header.type != RecordType::Release;   // returns memory
+  const bool takes = record.header.type != RecordType::Allocate;  // gets memory back
+  const uint64_t old = record.header.type == RecordType::Resize ? w[3] : pointer;
+
+  // Values in the order of the shape's arguments: [old place] [size] [alignment] [new slot].
+  Place from;
+  bool ours = false;  // `from` was live memory of ours, and ends with this call
+  const bool failed = gives && pointer == 0;
+  const bool ends_old =
+      takes && old != 0 && !(record.header.type == RecordType::Resize && failed && w[2] != 0);
+  if (takes && old != 0) {
+    from = ends_old ? process.objects.take_memory(old, nullptr) : process.objects.find_memory(old);
+    ours = ends_old && from.found;
+    if (!from.found && !gives && fn < static_cast<uint16_t>(api::AllocFn::Mmap)) {
+      ++foreign_releases_;  // memory that the program never asked for: the driver's, often at its
+                            // unloading
+      return;
+    }
+    if (!from.found) from = place_of(thread, old);
+  }
+
+  ++memory_calls_;
+  ++thread.memory_since_call;
+  const model::SiteId site = site_of(process, w[0]);
+  const size_t hash = mix(mix(site, fn), from.object.cls) % thread.recent.size();
+  Thread::Recent& recent = thread.recent[hash];
+  const bool cached = recent.shape != model::NoIndex && recent.fn == fn && recent.site == site &&
+                      recent.in == from.object.cls &&
+                      (recent.out != model::NoIndex) == (gives && !failed);
+  if (!cached) {
+    model::Shape& shape =
+        thread.pending.shape;  // memory calls never come between Enter and Exit of their thread
+    model::Shape saved;
+    std::swap(saved, shape);
+    shape.fn = fn;
+    shape.site = site;
+    shape.thread = thread.id;
+    const Effect effect = ends_old ? Effect::Release : Effect::Use;
+    if (takes) {
+      if (old == 0) {
+        shape.args.push_back({0, ArgForm::Null, Effect::None, model::NoIndex});
+      } else {
+        shape.args.push_back({0, ArgForm::Memory, effect, from.object.cls});
+      }
+    }
+    if (words >= 3) {
+      shape.args.push_back(
+          {static_cast<uint16_t>(takes ? 1 : 0), ArgForm::Int, Effect::None, model::NoIndex});
+    }
+    if (record.header.type == RecordType::Allocate && words == 4) {
+      shape.args.push_back({1, ArgForm::Int, Effect::None, model::NoIndex});
+    }
+    model::ClassId out = model::NoIndex;
+    if (gives) {
+      if (!failed) out = class_of(thread, ObjectKind::Segment);
+      shape.args.push_back({model::ParamReturn, failed ? ArgForm::Null : ArgForm::Object,
+                            failed ? Effect::None : Effect::Def, out});
+    }
+    recent = {fn, intern_shape(shape), site, from.object.cls, out};
+    shape = std::move(saved);
+  }
+
+  int64_t values[6];
+  size_t n = 0;
+  if (takes && old != 0) {
+    values[n++] = from.object.slot;
+    values[n++] = static_cast<int64_t>(from.offset);
+  }
+  if (words >= 3) values[n++] = static_cast<int64_t>(w[2]);
+  if (record.header.type == RecordType::Allocate && words == 4)
+    values[n++] = static_cast<int64_t>(w[3]);
+  // The old name is free before the new one is given: realloc in a loop keeps its slots.
+  if (ours) names_.release(from.object);
+  if (gives && !failed) {
+    if (Place stale = process.objects.take_memory(pointer, nullptr); stale.found)
+      names_.release(stale.object);
+    const ObjectRef object = names_.create(recent.out);
+    process.objects.add_memory(pointer, w[2], object);
+    values[n++] = object.slot;
+  }
+  model::ShapeStats& stats = trace_.stats[recent.shape];
+  ++stats.calls;
+  stats.failed += failed;
+  if (gives) stats.bytes.add(w[2]);
+  thread.memory.push(recent.shape, {values, n});
+}
+
+// --- OpenCL calls
+// -------------------------------------------------------------------------------------------------
+
+void Collector::take_enter(Thread& thread, const RecordView& record) {
+  if (thread.pending.open) end_call(thread, true, record.header.ticks, false);
+  ByteReader in(record.payload);
+  const uint64_t site = in.fixed64(), stack_pointer = in.fixed64();
+  Thread::Pending& call = thread.pending;
+  call.shape.fn = record.header.fn;
+  call.shape.site = site_of(*thread.process, site);
+  call.shape.thread = thread.id;
+  call.shape.unfinished = false;
+  call.shape.args.clear();
+  call.values.clear();
+  std::vector<int64_t> values = std::move(call.values);
+  model::Shape shape = std::move(call.shape);
+  call = Thread::Pending{};
+  call.values = std::move(values);
+  call.shape = std::move(shape);
+  call.open = true;
+  call.ticks = record.header.ticks;
+  call.stack_pointer = stack_pointer;
+  call.sequence = thread.sequence++;
+  ++calls_;
+  ++thread.process->calls;
+
+  add(thread, model::ParamAllocs, ArgForm::Int, Effect::None,
+      static_cast<int64_t>(std::exchange(thread.memory_since_call, 0)));
+  decoded_.clear();
+  api::DecodeContext context;
+  context.external = &thread.external;
+  if (!in.ok() || !api::decode_inputs(static_cast<api::FnId>(call.shape.fn), in.raw(in.remaining()),
+                                      context, decoded_)) {
+    ++undecodable_;
+  }
+  for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, false);
+  before_call(thread);
+  thread.external.clear();
+}
+
+void Collector::take_exit(Thread& thread, const RecordView& record, bool timed) {
+  if (!thread.pending.open) {
+    ++undecodable_;
+    return;
+  }
+  decoded_.clear();
+  api::DecodeContext context;
+  context.external = &thread.external;
+  if (!api::decode_outputs(static_cast<api::FnId>(thread.pending.shape.fn), record.payload, context,
+                           decoded_)) {
+    ++undecodable_;
+  }
+  for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, true);
+  thread.external.clear();
+  end_call(thread, false, record.header.ticks, timed);
+}
+
+void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool timed) {
+  Thread::Pending& call = thread.pending;
+  const api::Attributes& attributes = api::attributes(call.shape.fn);
+  if (!unfinished) after_call(thread);
+  call.open = false;
+  call.shape.unfinished = unfinished;
+  const model::ShapeId shape = intern_shape(call.shape);
+  model::ShapeStats& stats = trace_.stats[shape];
+  const uint64_t ns = to_ns(ticks - call.ticks);
+  if (stats.calls++ == 0) stats.first_host_ns = ns;
+  stats.failed += call.error;
+  if (!unfinished) stats.host_ns.add(ns);
+  if (call.bytes) stats.bytes.add(call.bytes);
+  thread.calls.push(shape, call.values);
+
+  const bool transfer = attributes.transfer != api::Transfer::None;
+  if ((attributes.launch || transfer) && call.device != 0 && !call.error) {
+    const uint32_t device = static_cast<uint32_t>(call.device - 1);
+    if (timed) {
+      timed_[timed_key(static_cast<uint64_t>(thread.tid), call.sequence)] = {
+          shape, device, attributes.launch, attributes.transfer};
+    } else {
+      ++(attributes.launch ? devices_[device]->time.untimed_kernels
+                           : devices_[device]->time.untimed_transfers);
+    }
+  }
+}
+
+void Collector::take_device_time(const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t tid = in.fixed64(), sequence = in.fixed64(), start = in.fixed64(),
+                 end = in.fixed64();
+  const auto it = timed_.find(timed_key(tid, sequence));
+  if (!in.ok() || it == timed_.end()) return;
+  const Timed command = it->second;
+  timed_.erase(it);
+  Device& device = *devices_[command.device];
+  model::ShapeStats& stats = trace_.stats[command.shape];
+  constexpr uint64_t Sane =
+      3'600'000'000'000;  // an hour: no command takes that long, some drivers say so
+  if (start == 0 || end < start || end - start > Sane) {
+    ++stats.insane;
+    ++(command.launch ? device.time.untimed_kernels : device.time.untimed_transfers);
+    return;
+  }
+  if (stats.device_ns.count == 0) stats.first_device_ns = end - start;
+  stats.device_ns.add(end - start);
+  if (command.launch) {
+    device.kernel.add(start, end);
+    device.either.add(start, end);
+    ++device.time.kernels;
+    return;
+  }
+  ++device.time.transfers;
+  if (command.direction == model::Direction::DeviceToDevice) return;  // no host memory is involved
+  device.either.add(start, end);
+  device.transfer.add(start, end);
+  (command.direction == model::Direction::HostToDevice ? device.h2d : device.d2h).add(start, end);
+}
+
+}  // namespace gt::tracer

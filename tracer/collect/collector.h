@@ -1,0 +1,130 @@
+// The collector: turns the records of a run into a Trace while the program runs.
+//
+//   record ──► decode ──► name (names.h) ──► shape + values ──► fold (one Folder per thread and
+//   kind of call)
+//                                                └──► statistics per shape, device time per device
+//
+// Inputs are named when a call is entered, outputs when it returns; what a call releases loses its
+// name on entry, what it creates gets one on return. So a name is never given to two live objects,
+// whatever threads do meanwhile. Memory: grows with the number of distinct shapes and with what
+// does not fold, not with the number of calls. Thread safety: none; one collector, one thread.
+#pragma once
+
+#include <memory>
+#include <unordered_map>
+#include <vector>
+
+#include "tracer/collect/interning.h"
+#include "tracer/collect/interval_union.h"
+#include "tracer/collect/names.h"
+#include "tracer/collect/spool_reader.h"
+#include "traces/api/api.h"
+#include "traces/api/decode.h"
+#include "traces/model/event.h"
+#include "traces/model/fold.h"
+
+namespace gt::tracer {
+
+struct HashBlob {
+  size_t operator()(const model::Blob& b) const;
+};
+struct HashShape {
+  size_t operator()(const model::Shape& s) const;
+};
+struct HashSite {
+  size_t operator()(const model::Site& s) const { return mix(s.module, s.offset); }
+};
+
+class Collector {
+ public:
+  explicit Collector(double ns_per_tick, uint64_t start_ticks);
+  ~Collector();
+
+  void take(const RecordView& record);
+  void ring_ended(uint32_t ring);
+
+  uint64_t calls() const { return calls_; }
+  uint64_t memory_calls() const { return memory_calls_; }
+  // Processes seen, by pid; those with an OpenCL call.
+  bool any_opencl() const { return calls_ > 0; }
+
+  // The trace so far; calls that were entered and have not returned appear as unfinished. Ends this
+  // collector.
+  model::Trace finish();
+
+ private:
+  struct Process;
+  struct Thread;
+  struct Device;
+  struct Program {
+    model::BlobId source = model::NoIndex, options = model::NoIndex;
+  };
+  struct Timed {  // a command whose device time is still to come
+    model::ShapeId shape;
+    uint32_t device;
+    bool launch;
+    model::Direction direction;
+  };
+
+  Thread& thread_of(const RecordView& record);
+  Process& process_of(int64_t pid, int64_t parent);
+
+  void take_enter(Thread& thread, const RecordView& record);
+  void take_exit(Thread& thread, const RecordView& record, bool timed);
+  void take_memory(Thread& thread, const RecordView& record);
+  void take_device_time(const RecordView& record);
+  void take_process(Thread& thread, const RecordView& record);
+  void take_module(Thread& thread, const RecordView& record);
+  void take_device(Thread& thread, const RecordView& record);
+
+  // One decoded argument of the pending call: appended to its shape and values.
+  void name_argument(Thread& thread, const api::DecodedArg& arg, bool output);
+  ObjectRef name_handle(Thread& thread, const api::DecodedArg& arg, bool output);
+  ObjectRef create_handle(Thread& thread, const api::DecodedArg& arg);
+  Place place_of(Thread& thread, uint64_t address);
+  void add(Thread& thread, uint16_t param, model::ArgForm form, model::Effect effect,
+           int64_t value);
+  void add_object(Thread& thread, uint16_t param, model::Effect effect, ObjectRef object);
+  void add_place(Thread& thread, uint16_t param, model::Effect effect, const Place& place);
+
+  void release_handle(Thread& thread, uint64_t handle);
+  void drop_handle(Process& process, uint64_t handle);
+  void before_call(Thread& thread);  // what the inputs of some calls mean for later ones
+  void after_call(Thread& thread);   // the same for outputs
+  void note_number(Thread& thread, const api::DecodedArg& arg);
+  void name_kernel_arg(Thread& thread, const api::DecodedArg& arg);
+  void name_returned_memory(Thread& thread, const api::DecodedArg& arg);
+  void bind_kernel_arg(Thread& thread, ObjectRef object);
+  void end_memory(Thread& thread, uint64_t base);
+  void add_bound_args(Thread& thread);
+  void end_call(Thread& thread, bool unfinished, uint64_t ticks, bool timed);
+
+  model::ClassId class_of(Thread& thread, model::ObjectKind kind,
+                          model::BlobId label = model::NoIndex);
+  model::SiteId site_of(Process& process, uint64_t address);
+  model::BlobId blob_of(ByteView bytes, uint64_t full_size);
+  model::ShapeId intern_shape(const model::Shape& shape);
+  uint32_t device_of(Process& process, uint64_t handle);
+  uint64_t to_ns(uint64_t t) const {
+    return static_cast<uint64_t>(static_cast<double>(t) * ns_per_tick_);
+  }
+
+  double ns_per_tick_;
+  uint64_t start_ticks_;
+  model::Trace trace_;
+  Interning<model::Site, HashSite> sites_;
+  Interning<model::Blob, HashBlob> blobs_;
+  Interning<model::Shape, HashShape> shapes_;
+  Names names_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::vector<std::unique_ptr<Thread>> threads_;
+  std::vector<Thread*> by_ring_;
+  std::vector<std::unique_ptr<Device>> devices_;
+  std::vector<Program> programs_;
+  std::unordered_map<uint64_t, Timed> timed_;  // by thread and sequence number
+  std::vector<api::DecodedArg> decoded_;       // scratch
+  std::vector<int64_t> scratch_;
+  uint64_t calls_ = 0, memory_calls_ = 0, undecodable_ = 0, foreign_releases_ = 0, last_ticks_ = 0;
+};
+
+}  // namespace gt::tracer

@@ -1,0 +1,69 @@
+// What the collector keeps per process, thread and device. Included by the collector's own files
+// only.
+#pragma once
+
+#include <deque>
+
+#include "tracer/collect/collector.h"
+
+namespace gt::tracer {
+
+struct Collector::Device {
+  uint64_t handle = 0;
+  uint32_t process = 0;
+  model::DeviceTime time;
+  IntervalUnion kernel, transfer, either, h2d, d2h;
+};
+
+struct Collector::Process {
+  uint32_t index;
+  int64_t pid;
+  Objects objects;
+  ModuleMap modules;
+  AddressMap<model::SiteId> sites;  // by address; forgotten when modules change
+  AddressMap<ObjectRef> unknown;    // pointers that nothing explains, by address
+  uint64_t calls = 0;
+
+  Process(uint32_t i, int64_t p, std::vector<model::Module>& table)
+      : index(i), pid(p), modules(table, i, p) {}
+};
+
+struct Collector::Thread {
+  model::ThreadId id;
+  Process* process;
+  int64_t tid = 0;
+  uint64_t stack_low = 0, stack_high = 0;
+  model::Folder calls, memory;
+  uint64_t memory_since_call = 0;
+  uint64_t sequence = 0;       // Enter records seen: pairs DeviceTime records with their calls
+  std::deque<Bytes> external;  // long byte strings that came as chunks, waiting for their call
+  Bytes chunk;                 // the one that is still growing
+
+  // The call that was entered and has not returned.
+  struct Pending {
+    bool open = false;
+    model::Shape shape;
+    std::vector<int64_t> values;
+    uint64_t ticks = 0, stack_pointer = 0, sequence = 0;
+    uint64_t bytes = 0;
+    uint64_t first_handle = 0;  // the first handle given: the object that the call is about
+    uint64_t queue = 0, kernel = 0, device = 0;
+    uint64_t ended_memory = 0;  // mapped or SVM memory that it gives back
+    uint64_t arg_index = 0;     // of the kernel argument that it binds
+    uint32_t program = model::NoIndex;
+    model::BlobId text = model::NoIndex;  // the first string given: options, kernel name
+    Bytes source;                         // all strings given, when it makes a program
+    bool error = false;
+  } pending;
+
+  // Memory calls come from few places: the last shape of (function, site, class) skips interning.
+  struct Recent {
+    uint16_t fn = 0;
+    model::ShapeId shape = model::NoIndex;
+    model::SiteId site = model::NoIndex;
+    model::ClassId in = model::NoIndex, out = model::NoIndex;
+  };
+  std::array<Recent, 256> recent{};
+};
+
+}  // namespace gt::tracer

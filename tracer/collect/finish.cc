@@ -1,0 +1,62 @@
+// The end of a run: what the collector knows, as a Trace.
+#include <fmt/format.h>
+
+#include "tracer/collect/collector.h"
+#include "tracer/collect/collector_state.h"
+
+namespace gt::tracer {
+
+model::Trace Collector::finish() {
+  for (auto& thread : threads_) {
+    if (thread->pending.open) end_call(*thread, true, last_ticks_, false);
+  }
+  for (const auto& [key, command] : timed_) {
+    model::DeviceTime& time = devices_[command.device]->time;
+    ++(command.launch ? time.untimed_kernels : time.untimed_transfers);
+  }
+  timed_.clear();
+  for (auto& device : devices_) {
+    model::DeviceTime& time = device->time;
+    time.kernel_ns = device->kernel.length();
+    time.transfer_ns = device->transfer.length();
+    time.h2d_ns = device->h2d.length();
+    time.d2h_ns = device->d2h.length();
+    time.overlap_ns = time.kernel_ns + time.transfer_ns - device->either.length();
+    const uint64_t commands =
+        time.kernels + time.transfers + time.untimed_kernels + time.untimed_transfers;
+    if (commands > 0) trace_.devices.push_back(time);
+  }
+
+  uint64_t summarised = 0;
+  std::vector<bool> unlisted(trace_.threads.size());
+  for (auto& thread : threads_) {
+    // Helpers that the program or its driver started (shells, linkers) and that never used OpenCL:
+    // their allocations are counted, not listed. The first process is always listed.
+    const bool listed = thread->process->index == 0 || thread->process->calls > 0;
+    if (thread->calls.events() > 0)
+      trace_.streams.push_back({thread->id, false, thread->calls.snapshot()});
+    if (thread->memory.events() > 0) {
+      if (listed) {
+        trace_.streams.push_back({thread->id, true, thread->memory.snapshot()});
+      } else {
+        summarised += thread->memory.events();
+        unlisted[thread->id] = true;
+      }
+    }
+  }
+  for (size_t i = 0; i < trace_.shapes.size(); ++i) {
+    if (unlisted[trace_.shapes[i].thread]) trace_.stats[i] = {};
+  }
+  const auto fact = [&](const char* name, uint64_t value) {
+    trace_.facts.emplace_back(name, fmt::format("{}", value));
+  };
+  fact("calls", calls_);
+  fact("memory_calls", memory_calls_ - summarised);
+  fact("lost.memory_calls_of_helpers", summarised);
+  fact("foreign_releases", foreign_releases_);
+  fact("lost.undecodable_records", undecodable_);
+  fact("wall_ns", to_ns(last_ticks_ > start_ticks_ ? last_ticks_ - start_ticks_ : 0));
+  return std::move(trace_);
+}
+
+}  // namespace gt::tracer

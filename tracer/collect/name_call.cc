@@ -1,0 +1,192 @@
+// The naming half of the collector: from decoded arguments to a shape and its values.
+#include <algorithm>
+
+#include "tracer/collect/collector.h"
+#include "tracer/collect/collector_state.h"
+
+namespace gt::tracer {
+
+using model::ArgForm;
+using model::Effect;
+using model::ObjectKind;
+
+void Collector::add(Thread& thread, uint16_t param, ArgForm form, Effect effect, int64_t value) {
+  thread.pending.shape.args.push_back({param, form, effect, model::NoIndex});
+  if (value_count(form) == 1) thread.pending.values.push_back(value);
+}
+
+void Collector::add_object(Thread& thread, uint16_t param, Effect effect, ObjectRef object) {
+  thread.pending.shape.args.push_back({param, ArgForm::Object, effect, object.cls});
+  thread.pending.values.push_back(object.slot);
+}
+
+void Collector::add_place(Thread& thread, uint16_t param, Effect effect, const Place& place) {
+  thread.pending.shape.args.push_back({param, ArgForm::Memory, effect, place.object.cls});
+  thread.pending.values.push_back(place.object.slot);
+  thread.pending.values.push_back(static_cast<int64_t>(place.offset));
+}
+
+// Live memory, then the calling thread's stack (relative to the caller's frame, which ASLR does not
+// move), then static data, then a number of its own for each address that nothing explains.
+Place Collector::place_of(Thread& thread, uint64_t address) {
+  Process& process = *thread.process;
+  if (Place place = process.objects.find_memory(address); place.found) return place;
+  if (address >= thread.stack_low && address < thread.stack_high) {
+    const auto cls =
+        names_.class_of({ObjectKind::Stack, thread.id, model::NoIndex, 0, model::NoIndex});
+    return {{cls, 0}, address - thread.pending.stack_pointer, true};
+  }
+  if (const uint32_t module = process.modules.find_data(address); module != model::NoIndex) {
+    const model::BlobId label =
+        blob_of(as_bytes(trace_.modules[module].path), trace_.modules[module].path.size());
+    const auto cls = names_.class_of({ObjectKind::Static, 0, model::NoIndex, 0, label});
+    return {{cls, 0}, address - trace_.modules[module].base, true};
+  }
+  ObjectRef& unknown = process.unknown[address];
+  if (!unknown.known()) {
+    unknown =
+        names_.create(names_.class_of({ObjectKind::Unknown, 0, model::NoIndex, 0, model::NoIndex}));
+  }
+  return {unknown, 0, true};
+}
+
+void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool output) {
+  Thread::Pending& call = thread.pending;
+  const Effect effect = arg.effect;
+  switch (arg.tag) {
+    case api::Tag::Null:
+      if (!output && arg.param == api::attributes(call.shape.fn).kernel_value)
+        bind_kernel_arg(thread, {});
+      return add(thread, arg.param, ArgForm::Null, Effect::None, 0);
+    case api::Tag::Empty:
+      return add(thread, arg.param, ArgForm::Empty, Effect::None, 0);
+    case api::Tag::Int:
+      if (output && static_cast<int32_t>(arg.value) < 0 && api::is_error_code(call.shape.fn, arg.param))
+        call.error = true;
+      if (!output) note_number(thread, arg);
+      return add(thread, arg.param, ArgForm::Int, Effect::None, static_cast<int64_t>(arg.value));
+    case api::Tag::Code:
+      return add(thread, arg.param, ArgForm::Code, Effect::None,
+                 site_of(*thread.process, arg.value));
+    case api::Tag::Bytes: {
+      const api::Attributes& attributes = api::attributes(call.shape.fn);
+      if (!output && arg.param == attributes.kernel_value) return name_kernel_arg(thread, arg);
+      if (!output && attributes.creates == ObjectKind::Program) {
+        call.source.insert(call.source.end(), arg.data.begin(), arg.data.end());
+      }
+      const model::BlobId blob = blob_of(arg.data, arg.length);
+      if (!output && call.text == model::NoIndex) call.text = blob;
+      return add(thread, arg.param, ArgForm::Blob, Effect::None, blob);
+    }
+    case api::Tag::Handle: {
+      const ObjectRef object = name_handle(thread, arg, output);
+      return object.known() ? add_object(thread, arg.param, effect, object)
+                            : add(thread, arg.param, ArgForm::Null, Effect::None, 0);
+    }
+    case api::Tag::HostPointer: {
+      if (output && effect == Effect::Def) return name_returned_memory(thread, arg);
+      if (call.bytes == 0) call.bytes = arg.length;
+      if (effect == Effect::Release) call.ended_memory = arg.value;
+      return add_place(thread, arg.param, effect, place_of(thread, arg.value));
+    }
+    case api::Tag::Raw: {
+      // Small numbers are numbers in disguise; the rest is a pointer that only the program
+      // understands.
+      if (arg.value < 65536)
+        return add(thread, arg.param, ArgForm::Raw, Effect::None, static_cast<int64_t>(arg.value));
+      return add_place(thread, arg.param, Effect::None, place_of(thread, arg.value));
+    }
+  }
+}
+
+ObjectRef Collector::name_handle(Thread& thread, const api::DecodedArg& arg, bool output) {
+  if (arg.value == 0) return {};
+  Process& process = *thread.process;
+  Thread::Pending& call = thread.pending;
+  const Effect effect = arg.effect;
+  const bool permanent = arg.kind == ObjectKind::Platform || arg.kind == ObjectKind::Device;
+  if (output && effect == Effect::Def && !permanent) return create_handle(thread, arg);
+
+  Handle* handle = process.objects.handles.find(arg.value);
+  if (!handle) {
+    // Met before we saw it made: a platform or device, or an object that came through a door we do
+    // not watch.
+    const auto cls =
+        names_.class_of({arg.kind, permanent ? 0 : thread.id, model::NoIndex, 0, model::NoIndex});
+    handle = &process.objects.handles[arg.value];
+    *handle = Handle{names_.create(cls)};
+  }
+  if (arg.kind == ObjectKind::Device && !output) {
+    if (handle->device == model::NoIndex) handle->device = device_of(process, arg.value);
+    if (call.device == 0) call.device = handle->device + 1;
+  }
+  if (arg.kind == ObjectKind::Queue && call.queue == 0) {
+    call.queue = arg.value;
+    if (handle->device != model::NoIndex) call.device = handle->device + 1;
+  }
+  if (arg.kind == ObjectKind::Kernel && call.kernel == 0) call.kernel = arg.value;
+  if (arg.kind == ObjectKind::Program && call.program == model::NoIndex)
+    call.program = handle->program;
+  if (arg.kind == ObjectKind::Kernel && call.program == model::NoIndex)
+    call.program = handle->program;
+  if (!output && call.first_handle == 0) call.first_handle = arg.value;
+  return handle->object;
+}
+
+ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
+  Process& process = *thread.process;
+  Thread::Pending& call = thread.pending;
+  if (process.objects.handles.find(arg.value))
+    drop_handle(process, arg.value);  // its end was not ours to see
+  const bool kernel = arg.kind == ObjectKind::Kernel;
+  const model::BlobId label = kernel ? call.text : model::NoIndex;
+  const model::ClassId cls = class_of(thread, arg.kind, label);
+  Handle made{names_.create(cls)};
+  if (arg.kind == ObjectKind::Queue && call.device != 0)
+    made.device = static_cast<uint32_t>(call.device - 1);
+  if (arg.kind == ObjectKind::Program) {
+    made.program = static_cast<uint32_t>(programs_.size());
+    const model::BlobId source =
+        call.source.empty() ? model::NoIndex : blob_of(call.source, call.source.size());
+    programs_.push_back({source, model::NoIndex});
+  }
+  if (kernel) {
+    made.program = call.program;
+    const bool known = std::any_of(trace_.kernels.begin(), trace_.kernels.end(),
+                                   [&](const model::Kernel& k) { return k.cls == cls; });
+    if (!known) {
+      model::Kernel info;
+      info.cls = cls;
+      if (label != model::NoIndex) info.name = as_text(trace_.blobs[label].bytes);
+      if (made.program < programs_.size()) {
+        info.source = programs_[made.program].source;
+        info.options = programs_[made.program].options;
+      }
+      trace_.kernels.push_back(std::move(info));
+    }
+  }
+  process.objects.handles[arg.value] = made;
+  return made.object;
+}
+
+void Collector::drop_handle(Process& process, uint64_t handle) {
+  if (Handle* h = process.objects.handles.find(handle)) {
+    names_.release(h->object);
+    process.objects.handles.erase(handle);
+    process.objects.kernel_args.erase(handle);
+  }
+}
+
+void Collector::release_handle(Thread& thread, uint64_t handle) {
+  Handle* h = thread.process->objects.handles.find(handle);
+  if (!h) return;
+  const ObjectKind kind = names_.kind(h->object);
+  if (kind == ObjectKind::Platform || kind == ObjectKind::Device) return;
+  if (h->references > 1) {
+    --h->references;
+  } else {
+    drop_handle(*thread.process, handle);
+  }
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,94 @@
+// Names for what a program handles: (class, slot) instead of addresses and handles. See event.h.
+//
+// Names spans all processes of a run; Objects are the live handles and memory of one process.
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "tracer/collect/address_map.h"
+#include "tracer/collect/interning.h"
+#include "tracer/collect/module_map.h"
+#include "tracer/collect/slot_set.h"
+#include "traces/model/event.h"
+
+namespace gt::tracer {
+
+struct ObjectRef {
+  model::ClassId cls = model::NoIndex;
+  uint32_t slot = 0;
+  bool known() const { return cls != model::NoIndex; }
+};
+
+struct HashClass {
+  size_t operator()(const model::Class& c) const {
+    uint64_t h = static_cast<uint64_t>(c.kind);
+    h = mix(mix(h, c.thread), c.site);
+    return mix(mix(h, c.fn), c.label);
+  }
+};
+
+class Names {
+ public:
+  explicit Names(std::vector<model::Class>& classes) : classes_(&classes), intern_(classes) {}
+
+  model::ClassId class_of(const model::Class& c) {
+    return intern_(c, [this] { slots_.emplace_back(); });
+  }
+  ObjectRef create(model::ClassId cls) { return {cls, slots_[cls].take()}; }
+  void release(ObjectRef object) { slots_[object.cls].give_back(object.slot); }
+  model::ObjectKind kind(ObjectRef object) const { return (*classes_)[object.cls].kind; }
+
+ private:
+  std::vector<model::Class>* classes_;
+  Interning<model::Class, HashClass> intern_;
+  std::vector<SlotSet> slots_;
+};
+
+// A live handle. `references` counts what the program holds: created 1, retained +1, released -1.
+struct Handle {
+  ObjectRef object;
+  uint32_t references = 1;
+  uint32_t device =
+      model::NoIndex;  // queues: index of their device's DeviceTime. Devices: the same
+  uint32_t program = model::NoIndex;  // programs and kernels: index into the collector's programs
+};
+
+// Live host memory: [base, base + size). Svm and Mapping objects are memory, too.
+struct Memory {
+  ObjectRef object;
+  uint64_t size = 0;
+  uint32_t maps = 1;  // Mapping: how often it is mapped now
+};
+
+struct Place {
+  ObjectRef object;
+  uint64_t offset = 0;
+  bool found = false;
+};
+
+class Objects {
+ public:
+  AddressMap<Handle> handles;
+  std::unordered_map<uint64_t, std::vector<ObjectRef>>
+      kernel_args;  // by kernel handle; by argument index
+
+  void add_memory(uint64_t base, uint64_t size, ObjectRef object);
+  // The memory that began at `base`, taken out; found == false: none.
+  Place take_memory(uint64_t base, uint64_t* size);
+  Memory* memory_at(uint64_t base) { return memory_.find(base); }
+  // The live memory that holds `address`.
+  Place find_memory(uint64_t address);
+
+ private:
+  // Interior pointers are looked up rarely, so only large blocks are kept in order; small ones are
+  // found by trying each possible base below the address (blocks begin at multiples of 16).
+  static constexpr uint64_t Large = 4096;
+  AddressMap<Memory> memory_;
+  std::map<uint64_t, uint64_t> large_;  // base -> size
+};
+
+}  // namespace gt::tracer

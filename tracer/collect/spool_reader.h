@@ -1,0 +1,85 @@
+// The collector's end of the spool: creates it, and gives the records of all threads in one causal
+// order.
+//
+// Order. Each ring is in order by itself; between rings records are merged by ticks. A record may
+// be given only when everything that could have caused it is already visible. read() looks at all
+// heads (H1), then at all heads again (H2). What caused a record below H1 was committed before it,
+// so it lies below H2. Let m be the earliest time of a record in [H1, H2): records below H1 that
+// are earlier than m have all their causes below H1, and are given now. Thread safety: one reader.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tracer/lib/spool.h"
+#include "traces/base/bytes.h"
+#include "traces/base/status.h"
+
+namespace gt::tracer {
+
+struct RecordView {
+  RecordHeader header;
+  ByteView payload;  // valid only during the call
+  uint32_t ring;     // index
+  const RingHeader* owner;
+};
+
+class SpoolReader {
+ public:
+  struct Options {
+    uint64_t ring_bytes = 1 << 20;
+    uint32_t ring_count = 1024;
+    Timing timing = Timing::All;
+    uint32_t sample = 1;
+    bool record_memory = true;
+  };
+  // A new spool in /dev/shm, else in TMPDIR or /tmp. System: none of them has room.
+  static Result<SpoolReader> create(const Options& options);
+  // An existing one, for recovery. Corrupt: not a spool, or not one of this version.
+  static Result<SpoolReader> open(const std::string& path);
+  SpoolReader(SpoolReader&& other) noexcept;
+  SpoolReader& operator=(SpoolReader&&) = delete;
+  ~SpoolReader();  // unmaps; does not remove the file
+
+  const std::string& path() const { return path_; }
+  SpoolHeader& header() { return *header_; }
+  void remove();
+
+  using Visitor = std::function<void(const RecordView&)>;
+  // Gives what can be given now, and frees its space in the rings. Returns the number of records.
+  // With `final`, when nobody writes any more, gives everything. Damaged records end their ring
+  // (counted in damaged_rings()).
+  uint64_t read(const Visitor& visit, bool final = false);
+
+  // Rings whose thread or process has ended and which are empty become free again; `ended(ring)`
+  // tells the caller.
+  void recycle(const std::function<void(uint32_t)>& ended);
+
+  uint32_t rings_used() const;
+  const RingHeader& ring(uint32_t i) const { return *ring_header(i); }
+  uint64_t damaged_rings() const { return damaged_; }
+
+ private:
+  SpoolReader() = default;
+  Status map(int fd, uint64_t bytes);
+  RingHeader* ring_header(uint32_t i) const;
+  uint8_t* ring_data(uint32_t i) const;
+
+  struct Cursor {
+    uint64_t position = 0;  // our copy of tail
+    uint64_t h1 = 0;
+    bool broken = false;
+  };
+  // The next record of ring i below `head`, skipping Pads; nullptr: none.
+  const RecordHeader* peek(uint32_t i, uint64_t head);
+
+  std::string path_;
+  SpoolHeader* header_ = nullptr;
+  uint64_t mapped_ = 0;
+  std::vector<Cursor> cursors_;
+  uint64_t damaged_ = 0;
+};
+
+}  // namespace gt::tracer
