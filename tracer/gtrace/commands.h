@@ -1,0 +1,14 @@
+// The commands of gtrace. Each gets its own argument vector: argv[0] is the command's name. Each
+// returns the exit status of the program (traces/base/command.h) and has printed what was wrong.
+#pragma once
+
+namespace gt::tracer {
+
+int run_command(int argc, char** argv);
+int recover_command(int argc, char** argv);
+int show_command(int argc, char** argv);
+int expand_command(int argc, char** argv);
+int stats_command(int argc, char** argv);
+int digest_command(int argc, char** argv);
+
+}  // namespace gt::tracer

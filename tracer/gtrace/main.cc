@@ -1,0 +1,18 @@
+// gtrace: records a program's OpenCL and memory calls, and shows what was recorded.
+#include "tracer/gtrace/commands.h"
+#include "traces/base/program.h"
+
+int main(int argc, char** argv) {
+  static constexpr gt::Command Commands[] = {
+      {"run", gt::tracer::run_command, "run a program and record it"},
+      {"recover", gt::tracer::recover_command, "write the trace of a recording whose gtrace died"},
+      {"show", gt::tracer::show_command,
+       "print the folded calls: what each uses and defines, where, how often, how long"},
+      {"expand", gt::tracer::expand_command, "print every call with every argument"},
+      {"stats", gt::tracer::stats_command, "print summary tables: functions, transfers, kernels, allocations"},
+      {"digest", gt::tracer::digest_command, "print one number for what the program did"},
+  };
+  return gt::run_program({"gtrace", "gtrace records the OpenCL and memory calls of a program, and shows them.",
+                          "A command without FILE takes the newest trace*.db here.", Commands},
+                         argc, argv);
+}

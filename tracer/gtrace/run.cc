@@ -1,0 +1,127 @@
+// gtrace run: starts a program with the recorder in it, drains what it records, and writes the
+// trace when it ends.
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tracer/collect/pace.h"
+#include "tracer/collect/session.h"
+#include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/save.h"
+#include "tracer/gtrace/units.h"
+#include "tracer/interpose/launch.h"
+#include "traces/base/settings_cli.h"
+
+namespace gt::tracer {
+
+namespace {
+
+constexpr const char* Program = "gtrace run";
+
+Timing timing_of(const std::string& name) {
+  if (name == "off") return Timing::Off;
+  if (name == "kernels") return Timing::Kernels;
+  if (name == "transfers") return Timing::Transfers;
+  return Timing::All;
+}
+
+// Everything from the first word that is not an option of ours.
+std::vector<std::string> command_of(const CLI::App& app) {
+  std::vector<std::string> command = app.remaining();
+  if (!command.empty() && command[0] == "--") command.erase(command.begin());
+  return command;
+}
+
+void report(const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) fmt::print(stderr, "gtrace: {}\n", line);
+}
+
+// What the recording cannot vouch for, one line each.
+std::vector<std::string> losses(const model::Trace& trace) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"lost.calls_inside_signal_handlers", "calls made inside signal handlers were not recorded"},
+      {"lost.threads_without_ring",
+       "threads found no shared memory to record into (free space in /dev/shm)"},
+      {"lost.undecodable_records", "records could not be decoded (please report this)"},
+      {"lost.damaged_rings", "threads overwrote their recording memory; their calls end early"},
+  };
+  std::vector<std::string> lines;
+  for (const auto& [name, text] : kinds) {
+    const std::string_view count = trace.fact(name);
+    if (!count.empty() && count != "0") lines.push_back(fmt::format("note: {} {}", count, text));
+  }
+  return lines;
+}
+
+// Ends with the path written and the next command to run.
+int finish(Session& session, const std::string& output, const interpose::Launched& program,
+           const std::string& name) {
+  const uint64_t calls = session.collector().calls();
+  model::Trace trace = session.finish();
+  if (!trace.processes.empty()) {
+    trace.processes[0].exit_code = program.signal() ? -1 : program.exit_status();
+    trace.processes[0].exit_signal = program.signal();
+  }
+  report(losses(trace));
+  Status trouble;
+  const Result<std::string> written = save_trace(output, trace, trouble);
+  if (!written) {
+    session.keep_spool();
+    report({fmt::format("{}; nothing is lost: free some space, then gtrace recover {}",
+                        written.status().text(), session.spool_path())});
+    return ExitEnvironment;
+  }
+  if (!trouble.ok())
+    report({fmt::format("{}: the trace went to {} instead", trouble.text(), *written)});
+  if (trace.fact("calls") == "0") {
+    report({fmt::format("{} made no OpenCL call that gtrace could see ({} memory calls): {}", name,
+                        trace.fact("memory_calls"), *written)});
+  } else {
+    report({fmt::format("{} OpenCL calls and {} memory calls in {}; next: ganalyze {}", calls,
+                        trace.fact("memory_calls"), *written, *written)});
+  }
+  return program.exit_status();
+}
+
+}  // namespace
+
+int run_command(int argc, char** argv) {
+  CLI::App app("Runs APP ARGS... and records every OpenCL and memory call of it.", Program);
+  Options options(app, Program);
+  app.prefix_command();
+  if (auto status = parse_arguments(app, argc, argv)) return *status;
+  const std::vector<std::string> command = command_of(app);
+  if (command.empty())
+    return fail(Program,
+                Status(Kind::Invalid, "no program given: gtrace run [OPTIONS] -- APP ARGS..."));
+
+  const std::string output = options.text("output");
+  if (Status s = check_writable(output); !s) return fail(Program, s);
+  const Result<std::string> library = interpose::injected_library("trace");
+  if (!library) return fail(Program, library.status());
+
+  SpoolReader::Options spool;
+  spool.timing = timing_of(options.text("timing"));
+  spool.record_memory = !options.flag("no-alloc");
+  Result<std::unique_ptr<Session>> session = Session::begin(spool);
+  if (!session) return fail(Program, session.status());
+
+  interpose::LaunchRequest request;
+  request.command = command;
+  request.library = *library;
+  request.variables = {{SpoolVariable, (*session)->spool_path()}};
+  const Result<interpose::LaunchPlan> plan = interpose::plan_launch(request);
+  if (!plan) return fail(Program, plan.status());
+  report(plan->obstacles);
+  if (!plan->obstacles.empty() && options.flag("strict")) return ExitEnvironment;
+
+  Result<interpose::Launched> program = interpose::Launched::start(*plan);
+  if (!program) return fail(Program, program.status());
+  Pace pace;
+  while (!program->wait(std::chrono::milliseconds(0))) pace.rest((*session)->pump());
+  return finish(**session, output, *program, command[0]);
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,117 @@
+// gtrace show: prints the folded trace.
+#include "tracer/gtrace/show.h"
+
+#include <fmt/format.h>
+
+#include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/names.h"
+#include "tracer/gtrace/open.h"
+#include "tracer/gtrace/units.h"
+#include "traces/base/settings_cli.h"
+
+namespace gt::tracer {
+namespace {
+
+void print_rows(const std::vector<ShowRow>& rows, bool memory, const TextStyle& style,
+                Output& out) {
+  std::vector<Table::Column> columns = {{memory ? "m#" : "#", true, 0},
+                                        {"call", false, 24},
+                                        {"def", false, 8},
+                                        {"use", false, 8},
+                                        {"site", false, 10},
+                                        {"count", true, 0}};
+  if (!memory) {
+    columns.push_back({"host", true, 0});
+    columns.push_back({"device", true, 0});
+  }
+  Table table(std::move(columns));
+  for (const ShowRow& r : rows) {
+    std::vector<std::string> cells = {r.number, r.call, r.def, r.use, r.site, r.count};
+    if (!memory) {
+      cells.push_back(r.host);
+      cells.push_back(r.device);
+    }
+    r.structure ? table.faint_row(std::move(cells)) : table.row(std::move(cells));
+  }
+  table.print(out, style);
+}
+
+std::string command_line(const model::Process& p) {
+  std::string out;
+  for (const std::string& a : p.arguments) out += (out.empty() ? "" : " ") + a;
+  return out.empty() ? p.executable : out;
+}
+
+void print_head(const model::Trace& trace, Output& out) {
+  for (const model::Process& p : trace.processes) {
+    std::vector<std::string> facts;
+    if (p.end_ns > p.start_ns) facts.push_back(human_ns(p.end_ns - p.start_ns));
+    if (p.exit_signal != 0) facts.push_back(fmt::format("ended by signal {}", p.exit_signal));
+    if (p.exit_code > 0) facts.push_back(fmt::format("exit status {}", p.exit_code));
+    out.write(fmt::format("process {}: {}", p.pid, command_line(p)));
+    for (const std::string& f : facts) out.write(", " + f);
+    out.write("\n");
+  }
+}
+
+std::string stream_title(const model::Trace& trace, const model::Stream& stream) {
+  const model::Thread& t = trace.threads[stream.thread];
+  std::string title = fmt::format("thread {}", stream.thread);
+  if (trace.processes.size() > 1)
+    title += fmt::format(" of process {}", trace.processes[t.process].pid);
+  return title + (stream.memory ? ": memory calls" : ": OpenCL calls");
+}
+
+}  // namespace
+
+void print_show(const model::Trace& trace, const ShowOptions& options, Output& out) {
+  print_head(trace, out);
+  const model::Ssa ssa(trace);
+  bool any = false;
+  for (const bool memory : {true, false}) {  // as SSA walks them
+    if (memory && !options.memory) continue;
+    for (size_t s = 0; s < trace.streams.size(); ++s) {
+      const model::Stream& stream = trace.streams[s];
+      if (stream.memory != memory || (options.thread && *options.thread != stream.thread)) continue;
+      const std::vector<ShowRow> rows = show_rows(trace, ssa, s, options);
+      if (rows.empty()) continue;
+      any = true;
+      out.write("\n" + stream_title(trace, stream) + "\n");
+      print_rows(rows, memory, options.style, out);
+    }
+  }
+  if (!any) out.write("\nno OpenCL calls were recorded (--all shows every memory call)\n");
+}
+
+int show_command(int argc, char** argv) {
+  CLI::App app(
+      "Prints the folded calls: what each uses and defines, where it stands, how often it ran and "
+      "how long "
+      "it took.",
+      "gtrace show");
+  Options settings(app, "gtrace show");
+  std::string file;
+  app.add_option("FILE", file, "The trace; the newest trace*.db here by default");
+  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  const Result<OpenedTrace> opened = open_trace(file);
+  if (!opened) return fail("gtrace", opened.status());
+  ShowOptions options;
+  options.memory = !settings.flag("no-memory");
+  options.all_memory = settings.flag("all");
+  if (const auto thread = settings.integer("thread")) {
+    if (*thread >= opened->trace.threads.size()) {
+      return fail("gtrace",
+                  Status(Kind::Invalid, "the trace has no thread " + std::to_string(*thread)));
+    }
+    options.thread = static_cast<model::ThreadId>(*thread);
+  }
+  const bool terminal = output_is_terminal();
+  options.style.width = settings.integer("width").value_or(terminal ? terminal_width() : 0);
+  options.style.color =
+      settings.text("color") == "always" || (settings.text("color") == "auto" && terminal);
+  Output out;
+  print_show(opened->trace, options, out);
+  return out.finish();
+}
+
+}  // namespace gt::tracer
