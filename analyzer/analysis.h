@@ -1,0 +1,40 @@
+// Everything that is known of one trace, as a value: the reports and the profile are made from it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/dispatch_ratio.h"
+#include "analyzer/finding.h"
+#include "analyzer/kernel_facts.h"
+#include "analyzer/remote_eligibility.h"
+#include "analyzer/transfer_sources.h"
+#include "traces/model/event.h"
+#include "traces/model/platform.h"
+#include "traces/model/profile.h"
+
+namespace gt::analyzer {
+
+struct Analysis {
+  std::string program;  // path of the first process's executable; empty when not known
+  std::string build_id;
+  std::string digest;
+  uint64_t wall_ns = 0;
+  uint64_t opencl_calls = 0;
+  DispatchRatio ratio;
+  std::vector<TransferSource> sources;
+  std::vector<KernelFacts> kernels;
+  std::vector<Finding> findings;
+  RemoteEligibility remote;
+  std::vector<std::string> losses;  // what the trace lacks, one sentence each
+
+  std::string program_name() const;  // without directories; "program" when not known
+};
+
+// `platform` may be null. REQUIRES: a checked trace (read_trace gives one). Cost: O(folded trace),
+// and a child process for each kernel source.
+Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platform* platform);
+
+model::Profile make_profile(const Analysis& analysis);
+
+}  // namespace gt::analyzer

@@ -1,0 +1,64 @@
+// What stands at a return address of a module: function, source line, inlined frames, the call
+// instruction.
+//
+// Works offline, on the files that the trace names: ELF and DWARF through libdw, the instruction
+// before the return address through Capstone. A file that is gone, or is another than the one
+// traced (its build-id tells), gives module and offset only, and says why. Thread safety: none.
+// Cost: a module is opened once, on the first question about it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "traces/model/event.h"
+
+namespace gt::analyzer {
+
+struct Frame {
+  std::string function;  // demangled; empty when not known
+  std::string file;
+  int line = 0;  // 0: not known
+};
+
+enum class CallKind : uint8_t {
+  Unknown,   // there was nothing to look at, or this machine's instructions are not ours to read
+  NotACall,  // the bytes before the address are no call instruction: the trace and the file do not
+             // belong together
+  Direct,    // call f
+  Library,   // through the PLT or the GOT
+  Indirect,  // through a register or a table
+};
+
+struct CallSite {
+  std::string module;  // path
+  std::string build_id;
+  uint64_t offset = 0;  // return address minus load bias
+  std::vector<Frame>
+      frames;  // innermost first; inlined ones come before the function that holds them
+  CallKind call = CallKind::Unknown;
+  std::string target;   // name of what is called, where the code tells
+  std::string problem;  // "the file is gone", "the file has changed since the trace", or empty
+
+  std::string module_name() const;  // without directories
+  std::string place() const;        // "allocate (harness.cc:63)", or "app+0x2e19"
+};
+
+class CallSites {
+ public:
+  CallSites();
+  ~CallSites();
+  CallSites(CallSites&&) noexcept;
+
+  CallSite find(const model::Module& module, uint64_t offset);
+  // REQUIRES: a checked trace. NoIndex and sites outside every module give "?" as module.
+  CallSite find(const model::Trace& trace, model::SiteId site);
+
+ private:
+  class OpenModule;
+  std::map<std::string, std::unique_ptr<OpenModule>> x_modules;  // by path
+};
+
+}  // namespace gt::analyzer

@@ -1,0 +1,92 @@
+// Sums and sentences.
+#include "analyzer/dispatch_ratio.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "analyzer/units.h"
+
+namespace gt::analyzer {
+namespace {
+
+Ratio ratio_of(const model::DeviceTime& d) {
+  return {d.transfer_ns, d.kernel_ns, d.overlap_ns,        d.h2d_ns,         d.d2h_ns,
+          d.transfers,   d.kernels,   d.untimed_transfers, d.untimed_kernels};
+}
+
+void add(Ratio& sum, const Ratio& r) {
+  sum.transfer_ns += r.transfer_ns;
+  sum.kernel_ns += r.kernel_ns;
+  sum.overlap_ns += r.overlap_ns;
+  sum.h2d_ns += r.h2d_ns;
+  sum.d2h_ns += r.d2h_ns;
+  sum.transfers += r.transfers;
+  sum.kernels += r.kernels;
+  sum.untimed_transfers += r.untimed_transfers;
+  sum.untimed_kernels += r.untimed_kernels;
+}
+
+std::string nothing_timed(const Ratio& r) {
+  if (r.untimed_kernels + r.untimed_transfers == 0) {
+    return "The program ran no kernel and transferred nothing, so there is nothing to speed up.";
+  }
+  return "The program's commands were not timed, so nothing can be said about where its time goes. "
+         "Record it with `gtrace run --timing all`.";
+}
+
+std::string explain(const DispatchRatio& d) {
+  const Ratio& r = d.program;
+  if (!r.defined()) return nothing_timed(r);
+  if (r.transfer_ns == 0) {
+    return "The devices ran kernels but moved no data that was timed: there are no transfers to "
+           "speed up.";
+  }
+  if (r.kernel_ns == 0) {
+    return "The devices moved data but ran no kernel that was timed: all of their time went into "
+           "transfers.";
+  }
+  const std::string much =
+      fmt::format("For every second in kernels the devices spent {} in transfers",
+                  time_text(static_cast<uint64_t>(r.value() * 1e9)));
+  if (d.eligible) {
+    return fmt::format(
+        "{}. From {:g} on (--min-ratio) moving data is a part of the run that is worth speeding "
+        "up.",
+        much, d.min_ratio);
+  }
+  return fmt::format(
+      "{}. Below {:g} (--min-ratio) the kernels decide how long the run takes: faster transfers "
+      "would hardly show.",
+      much, d.min_ratio);
+}
+
+std::string explain_untimed(const Ratio& r) {
+  if (r.untimed_kernels + r.untimed_transfers == 0) return {};
+  return fmt::format(
+      "Not timed, so not in these figures: {} of {} kernel runs, {} of {} transfers.",
+      r.untimed_kernels, r.kernels + r.untimed_kernels, r.untimed_transfers,
+      r.transfers + r.untimed_transfers);
+}
+
+}  // namespace
+
+double Ratio::value() const {
+  if (kernel_ns == 0) return transfer_ns ? std::numeric_limits<double>::infinity() : 0;
+  return static_cast<double>(transfer_ns) / static_cast<double>(kernel_ns);
+}
+
+DispatchRatio find_dispatch_ratio(const model::Trace& trace, double min_ratio) {
+  DispatchRatio out;
+  out.min_ratio = min_ratio;
+  for (const model::DeviceTime& d : trace.devices) {
+    out.devices.push_back({d.device, ratio_of(d)});
+    add(out.program, out.devices.back().ratio);
+  }
+  out.eligible = out.program.transfer_ns > 0 && out.program.value() >= min_ratio;
+  out.sentence = explain(out);
+  out.untimed = explain_untimed(out.program);
+  return out;
+}
+
+}  // namespace gt::analyzer

@@ -1,0 +1,13 @@
+// The analysis as JSON, with the keys that others build on (docs/ganalyze.md lists them).
+#pragma once
+
+#include <string>
+
+#include "analyzer/analysis.h"
+
+namespace gt::analyzer {
+
+std::string format_json(const Analysis& analysis, const std::string& trace,
+                        const std::string& profile);
+
+}  // namespace gt::analyzer

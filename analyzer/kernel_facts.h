@@ -1,0 +1,25 @@
+// The kernels of a trace: how often and how long they ran, and what they do with their arguments.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analyzer/kernels/kernel_source.h"
+#include "traces/model/event.h"
+
+namespace gt::analyzer {
+
+struct KernelFacts {
+  std::string name;
+  uint64_t launches = 0;
+  uint64_t time_ns = 0;            // on the device clock, of the launches that were timed
+  bool exact = false;              // the accesses are known; else they are upper bounds
+  std::vector<kernels::Arg> args;  // empty when the source is not known
+  std::string note;                // why not exact
+};
+
+// Most time first. Cost: one child process for each program source, `budget_seconds` for all of
+// them together.
+std::vector<KernelFacts> find_kernels(const model::Trace& trace, unsigned budget_seconds = 60);
+
+}  // namespace gt::analyzer

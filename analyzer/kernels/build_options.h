@@ -1,0 +1,20 @@
+// The options of clBuildProgram as arguments for clang.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gt::kernels {
+
+struct BuildOptions {
+  std::vector<std::string> arguments;  // -D, -U and -I, in their order
+  std::string standard;                // "CL1.2", ...; empty when not given
+};
+
+// Splits at blanks; quotes and backslashes protect, as in a shell. What does not change the meaning
+// of the source
+// (-cl-fast-relaxed-math, vendor options) is left out.
+BuildOptions parse_build_options(std::string_view options);
+
+}  // namespace gt::kernels

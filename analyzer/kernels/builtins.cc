@@ -1,0 +1,42 @@
+// Built-in functions: the few that do less than their types allow.
+#include "analyzer/kernels/builtins.h"
+
+namespace gt::kernels {
+namespace {
+
+bool any_prefix(std::string_view name, std::initializer_list<std::string_view> prefixes) {
+  for (const std::string_view p : prefixes)
+    if (name.starts_with(p)) return true;
+  return false;
+}
+
+// The second argument of atomic_compare_exchange_* is read and written as well: read_write covers
+// it.
+bool only_writes(std::string_view name) {
+  return any_prefix(name, {"vstore", "atomic_store", "atomic_init", "atomic_flag_clear",
+                           "write_image", "async_work_group_copy", "async_work_group_strided_copy",
+                           "intel_sub_group_block_write"}) ||
+         name == "sincos" || name == "fract" || name == "modf" || name == "frexp" ||
+         name == "lgamma_r" || name == "remquo";
+}
+
+bool only_reads(std::string_view name) {
+  return any_prefix(name, {"vload", "read_image", "atomic_load", "intel_sub_group_block_read"});
+}
+
+bool touches_nothing(std::string_view name) {
+  return any_prefix(name, {"get_image_", "get_fence", "get_pipe_"}) || name == "prefetch" ||
+         name == "to_global" || name == "to_local" || name == "to_private";
+}
+
+}  // namespace
+
+Access builtin_access(std::string_view function, unsigned index, bool to_const) {
+  while (function.starts_with("_")) function.remove_prefix(1);
+  if (touches_nothing(function)) return Access::None;
+  if (to_const || only_reads(function)) return Access::Read;
+  (void)index;
+  return only_writes(function) ? Access::Write : Access::ReadWrite;
+}
+
+}  // namespace gt::kernels

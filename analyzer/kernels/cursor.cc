@@ -1,0 +1,118 @@
+// Questions about cursors and types.
+#include "analyzer/kernels/cursor.h"
+
+namespace gt::kernels {
+namespace {
+
+CXChildVisitResult collect(CXCursor c, CXCursor, CXClientData out) {
+  static_cast<Cursors*>(out)->push_back(c);
+  return CXChildVisit_Continue;
+}
+
+CXVisitorResult find_carrier(CXCursor field, CXClientData found) {
+  if (!carries_pointer(type_of(field))) return CXVisit_Continue;
+  *static_cast<bool*>(found) = true;
+  return CXVisit_Break;
+}
+
+Place place_of_unexposed(CXCursor c, CXCursor& base) {
+  const Cursors parts = children(c);
+  if (parts.size() != 1) return Place::None;
+  base = parts[0];
+  const CXType own = type_of(c), inner = type_of(base);
+  if (is_pointer(own)) return Place::None;
+  if (is_pointer(
+          inner)) {  // p->xy; a pointer never turns into a number here, but into a truth value
+    return is_vector(pointee(inner)) && own.kind != CXType_Bool ? Place::ArrowElement : Place::None;
+  }
+  // v.xy keeps the address space of v; reading a value drops it.
+  return is_vector(inner) && space_of(own) != SpaceDefault ? Place::DotElement : Place::None;
+}
+
+Place place_of_subscript(CXCursor c, CXCursor& base) {
+  for (const CXCursor part : children(c)) {
+    base = part;
+    if (is_pointer(type_of(part))) return Place::Subscript;
+    if (is_vector(type_of(part))) return Place::DotElement;
+  }
+  return Place::None;
+}
+
+}  // namespace
+
+std::string take(CXString text) {
+  const char* s = clang_getCString(text);
+  std::string out = s ? s : "";
+  clang_disposeString(text);
+  return out;
+}
+
+Cursors children(CXCursor c) {
+  Cursors out;
+  clang_visitChildren(c, collect, &out);
+  return out;
+}
+
+unsigned space_of(CXType t) {
+  return t.kind == CXType_Invalid ? unsigned{SpaceDefault} : clang_getAddressSpace(t);
+}
+
+bool is_pointer(CXType t) { return t.kind == CXType_Pointer; }
+bool is_image(CXType t) {
+  return t.kind >= CXType_OCLImage1dRO && t.kind <= CXType_OCLImage2dArrayMSAADepthRW;
+}
+bool is_array(CXType t) {
+  return t.kind == CXType_ConstantArray || t.kind == CXType_IncompleteArray ||
+         t.kind == CXType_VariableArray || t.kind == CXType_DependentSizedArray;
+}
+bool is_vector(CXType t) { return t.kind == CXType_Vector || t.kind == CXType_ExtVector; }
+
+bool carries_pointer(CXType t) {
+  if (is_array(t)) return carries_pointer(clang_getCanonicalType(clang_getArrayElementType(t)));
+  if (t.kind == CXType_Record) {
+    bool found = false;
+    clang_Type_visitFields(t, find_carrier, &found);
+    return found;
+  }
+  return is_pointer(t) || is_image(t) || t.kind == CXType_Pipe || t.kind == CXType_BlockPointer ||
+         t.kind == CXType_Unexposed;
+}
+
+CXCursor strip_parens(CXCursor c) {
+  while (clang_getCursorKind(c) == CXCursor_ParenExpr) {
+    const Cursors parts = children(c);
+    if (parts.size() != 1) break;
+    c = parts[0];
+  }
+  return c;
+}
+
+Place place_of(CXCursor c, CXCursor& base) {
+  base = c;
+  switch (clang_getCursorKind(c)) {
+    case CXCursor_DeclRefExpr: {
+      const auto kind = clang_getCursorKind(clang_getCursorReferenced(c));
+      return kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl ? Place::Variable : Place::None;
+    }
+    case CXCursor_ArraySubscriptExpr:
+      return place_of_subscript(c, base);
+    case CXCursor_MemberRefExpr: {
+      const Cursors parts = children(c);
+      if (parts.empty()) return Place::None;
+      base = parts[0];
+      return is_pointer(type_of(base)) ? Place::Arrow : Place::Dot;
+    }
+    case CXCursor_UnaryOperator: {
+      const Cursors parts = children(c);
+      if (parts.size() != 1 || !is_pointer(type_of(parts[0]))) return Place::None;
+      base = parts[0];
+      return same(pointee(type_of(base)), type_of(c)) ? Place::Deref : Place::None;
+    }
+    case CXCursor_UnexposedExpr:
+      return place_of_unexposed(c, base);
+    default:
+      return Place::None;
+  }
+}
+
+}  // namespace gt::kernels

@@ -1,0 +1,54 @@
+// libclang's cursors and types, as the analysis of arguments wants to see them.
+//
+// libclang does not tell which operator an expression has, nor which implicit conversion an
+// UnexposedExpr is. Both follow from types: in C a value read from memory loses the qualifiers of
+// its place, an assigned place keeps them. Thread safety: as libclang: one translation unit, one
+// thread.
+#pragma once
+
+#include <clang-c/Index.h>
+
+#include <string>
+#include <vector>
+
+namespace gt::kernels {
+
+using Cursors = std::vector<CXCursor>;
+
+std::string take(CXString text);
+Cursors children(CXCursor c);
+inline CXType type_of(CXCursor c) { return clang_getCanonicalType(clang_getCursorType(c)); }
+inline CXType pointee(CXType t) { return clang_getCanonicalType(clang_getPointeeType(t)); }
+inline bool same(CXType a, CXType b) { return clang_equalTypes(a, b) != 0; }
+
+// clang's LangAS numbers.
+enum LangSpace : unsigned {
+  SpaceDefault = 0,
+  SpaceGlobal = 1,
+  SpaceLocal = 2,
+  SpaceConstant = 3,
+  SpacePrivate = 4,
+  SpaceGeneric = 5,
+};
+unsigned space_of(CXType t);  // SpaceDefault for invalid types too
+
+bool is_pointer(CXType t);
+bool is_image(CXType t);
+bool is_array(CXType t);
+bool is_vector(CXType t);
+// May a value of this type hold the address of memory (pointers, images, pipes, blocks, and what
+// contains them)?
+bool carries_pointer(CXType t);
+
+CXCursor strip_parens(CXCursor c);
+
+// What an expression does, when it is a place in memory.
+enum class Place { None, Variable, Subscript, Deref, Arrow, Dot, ArrowElement, DotElement };
+// The kind of place that `c` names, and its base in `base`. REQUIRES: no ParenExpr on top.
+Place place_of(CXCursor c, CXCursor& base);
+inline bool through_pointer(Place p) {
+  return p == Place::Subscript || p == Place::Deref || p == Place::Arrow ||
+         p == Place::ArrowElement;
+}
+
+}  // namespace gt::kernels

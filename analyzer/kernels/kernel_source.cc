@@ -1,0 +1,157 @@
+// The child process in which libclang reads a source, and the way of its answer.
+#include "analyzer/kernels/kernel_source.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+
+#include "analyzer/kernels/parse_source.h"
+#include "traces/base/bytes.h"
+#include "traces/base/fd.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define GT_SHADOW_MEMORY 1  // sanitizers reserve terabytes of addresses: no limit on those
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define GT_SHADOW_MEMORY 1
+#endif
+#endif
+
+namespace gt::kernels {
+namespace {
+
+constexpr size_t MaxAnswer = 16 << 20;
+constexpr uint64_t MaxItems = 100000;  // kernels, or arguments of one
+
+Bytes encode(const Source& s) {
+  ByteWriter out;
+  out.u8(s.exact);
+  out.text(s.note);
+  out.varint(s.kernels.size());
+  for (const Kernel& k : s.kernels) {
+    out.text(k.name);
+    out.varint(k.args.size());
+    for (const Arg& a : k.args) {
+      out.text(a.name);
+      out.text(a.type);
+      out.u8(static_cast<uint8_t>(a.space));
+      out.u8(static_cast<uint8_t>(a.access));
+    }
+  }
+  return out.take();
+}
+
+// The child ran a hostile source: its answer is not trusted either.
+bool decode(ByteView bytes, Source& s) {
+  ByteReader in(bytes);
+  s.exact = in.u8() == 1;
+  s.note = in.text();
+  const uint64_t kernels = in.varint();
+  for (uint64_t i = 0; in.ok() && i < kernels && i < MaxItems; ++i) {
+    Kernel k;
+    k.name = in.text();
+    const uint64_t args = in.varint();
+    for (uint64_t a = 0; in.ok() && a < args && a < MaxItems; ++a) {
+      Arg arg;
+      arg.name = in.text();
+      arg.type = in.text();
+      const uint8_t space = in.u8(), access = in.u8();
+      if (space > 3 || access > 3) return false;
+      arg.space = static_cast<AddressSpace>(space);
+      arg.access = static_cast<Access>(access);
+      k.args.push_back(std::move(arg));
+    }
+    s.kernels.push_back(std::move(k));
+  }
+  return in.ok() && in.at_end();
+}
+
+void limit(int resource, uint64_t value) {
+  const rlimit r{value, value};
+  (void)::setrlimit(static_cast<__rlimit_resource>(resource), &r);
+}
+
+[[noreturn]] void run_child(int out, std::string_view source, std::string_view options,
+                            const Limits& limits) {
+  limit(RLIMIT_CPU, limits.seconds);
+  limit(RLIMIT_CORE, 0);
+  limit(RLIMIT_FSIZE, 0);
+#ifndef GT_SHADOW_MEMORY
+  limit(RLIMIT_AS, limits.memory_bytes);
+#endif
+  for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE}) ::signal(signal, SIG_DFL);
+  const int null = ::open("/dev/null", O_RDWR);
+  for (const int standard : {0, 1, 2}) ::dup2(null, standard);  // libclang prints when it crashes
+  const Bytes answer = encode(parse_source(source, options));
+  for (size_t done = 0; done < answer.size();) {
+    const ssize_t n = ::write(out, answer.data() + done, answer.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    done += static_cast<size_t>(n);
+  }
+  ::_exit(0);
+}
+
+enum class End { Whole, TooLate, TooMuch };
+
+End read_answer(int in, std::chrono::milliseconds patience, Bytes& answer) {
+  using Clock = std::chrono::steady_clock;
+  const auto deadline = Clock::now() + patience;
+  uint8_t chunk[65536];
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    if (left.count() <= 0) return End::TooLate;
+    pollfd p{in, POLLIN, 0};
+    if (::poll(&p, 1, static_cast<int>(left.count())) <= 0) continue;
+    const ssize_t n = ::read(in, chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return End::Whole;
+    answer.insert(answer.end(), chunk, chunk + n);
+    if (answer.size() > MaxAnswer) return End::TooMuch;
+  }
+}
+
+Source failed(const std::string& why) { return {{}, false, why}; }
+
+}  // namespace
+
+const char* address_space_name(AddressSpace space) {
+  constexpr const char* Names[] = {"private", "global", "constant", "local"};
+  return Names[static_cast<size_t>(space)];
+}
+const char* access_name(Access access) {
+  constexpr const char* Names[] = {"none", "read", "write", "read_write"};
+  return Names[static_cast<size_t>(access)];
+}
+
+Source read_kernels(std::string_view source, std::string_view options, const Limits& limits) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return failed("no pipe for the kernel reader");
+  Fd in(ends[0]), out(ends[1]);
+  const pid_t child = ::fork();
+  if (child < 0) return failed("no process for the kernel reader");
+  if (child == 0) run_child(out.get(), source, options, limits);
+  out = Fd();
+  Bytes answer;
+  const End end = read_answer(in.get(), std::chrono::seconds(2 * limits.seconds), answer);
+  if (end != End::Whole) ::kill(child, SIGKILL);
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (end == End::TooLate || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
+    return failed("reading the source took too long");
+  if (end == End::TooMuch) return failed("the source has too many kernels");
+  if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0)
+    return failed("libclang could not live through the source");
+  Source s;
+  return decode(answer, s) ? s : failed("libclang could not live through the source");
+}
+
+}  // namespace gt::kernels

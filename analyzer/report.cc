@@ -1,0 +1,187 @@
+// The sections of the report.
+#include "analyzer/report.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "analyzer/text.h"
+#include "analyzer/units.h"
+
+namespace gt::analyzer {
+namespace {
+
+constexpr size_t MostRows = 20;
+
+std::string ratio_text(const Ratio& r) {
+  if (!r.defined()) return "none";
+  return std::isinf(r.value()) ? "infinite (no kernels)" : fmt::format("{:.3g}", r.value());
+}
+
+void add_ratio(Text& out, const DispatchRatio& d) {
+  out.heading("Dispatch ratio: " + ratio_text(d.program) +
+              (d.eligible ? ", worth optimizing" : ", not worth optimizing"));
+  out.paragraph(d.sentence);
+  if (!d.untimed.empty()) out.paragraph(d.untimed);
+  if (d.devices.empty()) return;
+  std::vector<std::vector<std::string>> rows = {
+      {"Device", "Ratio", "Kernels", "Transfers", "To device", "From device", "Both at once"}};
+  for (const DeviceRatio& r : d.devices) {
+    rows.push_back({printable(r.device), ratio_text(r.ratio), time_text(r.ratio.kernel_ns),
+                    time_text(r.ratio.transfer_ns), time_text(r.ratio.h2d_ns),
+                    time_text(r.ratio.d2h_ns), time_text(r.ratio.overlap_ns)});
+  }
+  out.table(rows, 1);
+}
+
+void add_rest(Text& out, size_t all) {
+  if (all > MostRows) {
+    out.faint(fmt::format("... and {} more (--json shows all)", all - MostRows), 2);
+  }
+}
+
+std::string each_text(const TransferSource& s) {
+  if (s.allocations == 0) return "-";
+  return fmt::format("{:.4g}", s.transfers_each());
+}
+
+std::string allocated_text(const TransferSource& s) {
+  if (s.sizes.count == 0) return "-";
+  const bool varies = s.sizes.min != s.sizes.max;
+  return fmt::format("{} x {}{}", s.allocations, varies ? "up to " : "", bytes_text(s.sizes.max));
+}
+
+void add_site_problems(Text& out, const std::vector<TransferSource>& sources) {
+  for (const TransferSource& s : sources) {
+    if (!s.site.problem.empty()) {
+      out.faint(fmt::format("{}: {}: {}", s.name(), printable(s.site.module), s.site.problem), 2);
+    } else if (s.site.call == CallKind::NotACall) {
+      out.faint(s.name() + ": there is no call instruction before this address", 2);
+    }
+  }
+}
+
+void add_sources(Text& out, const Analysis& a) {
+  out.heading("Memory that feeds transfers");
+  if (a.sources.empty()) {
+    out.paragraph("No transfer between host memory and a device was recorded.");
+    return;
+  }
+  out.paragraph(
+      "Where the program allocates the host memory that it sends to devices or receives from "
+      "them.");
+  std::vector<std::vector<std::string>> rows = {
+      {"Where", "By", "Allocated", "Transfers", "Each", "To device", "From device", "Time"}};
+  for (const TransferSource& s : a.sources) {
+    if (rows.size() > MostRows) break;
+    rows.push_back({printable(s.name()), s.call.empty() ? "-" : s.call, allocated_text(s),
+                    std::to_string(s.sums.transfers), each_text(s), bytes_text(s.sums.h2d_bytes),
+                    bytes_text(s.sums.d2h_bytes),
+                    time_text(s.sums.time_ns) + (s.sums.untimed ? "*" : "")});
+  }
+  out.table(rows, 2);
+  add_rest(out, a.sources.size());
+  for (const TransferSource& s : a.sources) {
+    if (s.sums.untimed == 0) continue;
+    out.faint("* has transfers without device times: their host time is counted instead", 2);
+    break;
+  }
+  add_site_problems(out, a.sources);
+}
+
+std::string arg_text(const kernels::Arg& a) {
+  if (a.space == kernels::AddressSpace::Private) return a.name;
+  constexpr const char* Verbs[] = {"unused", "read", "written", "read+written"};
+  std::string out = a.name + ": " + Verbs[static_cast<size_t>(a.access)];
+  if (a.space != kernels::AddressSpace::Global)
+    out += std::string(" (") + kernels::address_space_name(a.space) + ")";
+  return out;
+}
+
+void add_kernels(Text& out, const Analysis& a) {
+  if (a.kernels.empty()) return;
+  out.heading("Kernels");
+  size_t shown = 0;
+  for (const KernelFacts& k : a.kernels) {
+    if (++shown > MostRows) break;
+    std::string line =
+        fmt::format("{}  {} launches, {}", printable(k.name), k.launches, time_text(k.time_ns));
+    for (size_t i = 0; i < k.args.size(); ++i) line += (i ? ", " : "; ") + arg_text(k.args[i]);
+    out.paragraph(printable(line), 2);
+    if (!k.exact) out.faint("every argument counts as read and written: " + printable(k.note), 4);
+  }
+  add_rest(out, a.kernels.size());
+}
+
+void add_findings(Text& out, const Analysis& a) {
+  out.heading("Findings");
+  if (a.findings.empty()) {
+    out.paragraph("None.");
+    return;
+  }
+  size_t shown = 0;
+  for (const Finding& f : a.findings) {
+    if (++shown > MostRows) break;
+    out.paragraph(fmt::format("{}. {} at {}", shown, f.rule, printable(f.place)), 2);
+    out.paragraph(f.evidence, 5);
+    if (shown == 1 || f.advice != a.findings[shown - 2].advice) out.paragraph(f.advice, 5);
+    if (f.saving_s) {
+      out.paragraph(fmt::format("Would save about {} ({}).",
+                                time_text(static_cast<uint64_t>(*f.saving_s * 1e9)), f.basis),
+                    5);
+    } else {
+      out.faint("Saving " + f.basis + ".", 5);
+    }
+  }
+  add_rest(out, a.findings.size());
+}
+
+void add_remote(Text& out, const Analysis& a) {
+  out.heading("Remote devices");
+  if (a.remote.eligible) {
+    out.paragraph("Nothing that the program uses ties it to devices of its own machine.");
+    return;
+  }
+  out.paragraph("The program cannot run on remote devices. It uses:");
+  for (const std::string& reason : a.remote.reasons) out.paragraph("- " + reason, 2);
+}
+
+void add_next(Text& out, const Analysis& a, const std::string& profile) {
+  out.heading("Next");
+  if (!profile.empty()) out.paragraph("The profile is in " + profile);
+  if (a.ratio.eligible) {
+    out.paragraph("Run the program with it: goptimize run " +
+                  (a.program.empty() ? "PROGRAM" : a.program) + " ARGS...");
+  } else {
+    out.paragraph("goptimize run " + (a.program.empty() ? "PROGRAM" : a.program) +
+                  " would leave the program as it is: there is too little to gain.");
+  }
+}
+
+}  // namespace
+
+std::string format_report(const Analysis& a, const std::string& trace, const std::string& profile,
+                          const ReportStyle& style) {
+  Text out(style.width, style.color);
+  out.paragraph(fmt::format("{}: {} ran {}, {} OpenCL calls", trace,
+                            a.program.empty() ? "a program" : printable(a.program),
+                            time_text(a.wall_ns), a.opencl_calls));
+  for (const std::string& loss : a.losses) out.paragraph(loss);
+  if (a.opencl_calls == 0) {
+    out.paragraph(
+        "The trace has no OpenCL calls: there is nothing to analyze. If the program does use "
+        "OpenCL, "
+        "see what `gtrace run` said about it.");
+    if (!profile.empty()) out.paragraph("An empty profile is in " + profile);
+    return out.take();
+  }
+  add_ratio(out, a.ratio);
+  add_sources(out, a);
+  add_kernels(out, a);
+  add_findings(out, a);
+  add_remote(out, a);
+  add_next(out, a, profile);
+  return out.take();
+}
+
+}  // namespace gt::analyzer

@@ -1,0 +1,38 @@
+// Paragraphs, headings and tables that fit a width.
+// Thread safety: none.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gt::analyzer {
+
+class Text {
+ public:
+  Text(size_t width, bool color) : x_width(width < 40 ? 40 : width), x_color(color) {}
+
+  void heading(std::string_view title);
+  void paragraph(std::string_view text, size_t indent = 0);
+  void faint(std::string_view text, size_t indent = 0);
+  // The first row is the header. Columns from `right` on are numbers, aligned to the right. When
+  // the table is too wide its first column is cut at its start, which keeps the end of a path.
+  void table(const std::vector<std::vector<std::string>>& rows, size_t right);
+
+  std::string take() { return std::move(x_out); }
+
+ private:
+  void wrapped(std::string_view text, size_t indent);
+  void line(const std::vector<std::string>& cells, const std::vector<size_t>& widths, size_t right);
+  void begin(const char* code);
+  void end();
+
+  size_t x_width;
+  bool x_color;
+  std::string x_out;
+};
+
+// Bytes that would confuse a terminal become '?'.
+std::string printable(std::string_view text);
+
+}  // namespace gt::analyzer

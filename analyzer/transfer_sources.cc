@@ -1,0 +1,163 @@
+// Summing shapes by the place where their host memory was made.
+#include "analyzer/transfer_sources.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "traces/store/function_facts.h"
+
+namespace gt::analyzer {
+namespace {
+
+using model::ObjectKind;
+
+bool is_host_memory(ObjectKind kind) {
+  return kind == ObjectKind::Segment || kind == ObjectKind::Svm || kind == ObjectKind::Mapping ||
+         kind == ObjectKind::Static || kind == ObjectKind::Stack || kind == ObjectKind::File ||
+         kind == ObjectKind::Unknown;
+}
+bool has_site(ObjectKind kind) { return kind == ObjectKind::Segment || kind == ObjectKind::Svm; }
+
+// What makes two classes one source: the thread that allocated does not matter, nor the process
+// that ran the code.
+using Key = std::tuple<ObjectKind, std::string, std::string, uint64_t, model::FnId>;
+
+std::string label_of(const model::Trace& trace, const model::Class& c) {
+  if (c.label >= trace.blobs.size()) return {};
+  return std::string(as_text(trace.blobs[c.label].bytes));
+}
+
+Key key_of(const model::Trace& trace, const model::Class& c) {
+  if (!has_site(c.kind)) {
+    const bool named = c.kind == ObjectKind::Static;
+    return {c.kind, {}, named ? label_of(trace, c) : std::string(), 0, 0};
+  }
+  if (c.site >= trace.sites.size()) return {c.kind, {}, {}, 0, c.fn};
+  const model::Site& s = trace.sites[c.site];
+  if (s.module >= trace.modules.size()) return {c.kind, {}, {}, s.offset, c.fn};
+  const model::Module& m = trace.modules[s.module];
+  return {c.kind, m.build_id, m.path, s.offset, c.fn};
+}
+
+uint64_t part(uint64_t sum, uint64_t some, uint64_t all) {
+  if (all == 0) return 0;
+  return static_cast<uint64_t>(static_cast<double>(sum) * static_cast<double>(some) /
+                               static_cast<double>(all));
+}
+
+void add_transfers(TransferSums& sums, model::Direction direction, const model::ShapeStats& s) {
+  const uint64_t done = s.calls - std::min(s.failed, s.calls);
+  if (done == 0) return;
+  const uint64_t untimed = done - std::min(s.device_ns.count, done);
+  const bool first = sums.transfers == 0;
+  sums.transfers += done;
+  sums.untimed += untimed;
+  sums.time_ns += s.device_ns.sum + part(s.host_ns.sum, untimed, s.host_ns.count);
+  const bool to_device = direction == model::Direction::HostToDevice;
+  (to_device ? sums.h2d_bytes : sums.d2h_bytes) += s.bytes.sum;
+  (to_device ? sums.h2d_count : sums.d2h_count) += done;
+  if (s.bytes.count == 0) return;
+  sums.min_bytes = first ? s.bytes.min : std::min(sums.min_bytes, s.bytes.min);
+  sums.max_bytes = std::max(sums.max_bytes, s.bytes.max);
+}
+
+class Table {
+ public:
+  Table(const model::Trace& trace, CallSites& sites) : trace_(trace), sites_(sites) {}
+
+  void add_transfer(const model::Shape& shape, const model::ShapeStats& stats) {
+    const model::Direction direction = store::transfer_direction(shape.fn);
+    if (direction == model::Direction::None || direction == model::Direction::DeviceToDevice) {
+      return;
+    }
+    // A list of pieces of one memory is one transfer, not many.
+    std::vector<TransferSource*> done;
+    for (const model::Arg& a : shape.args) {
+      if (a.form != model::ArgForm::Memory || a.cls >= trace_.classes.size()) continue;
+      if (!is_host_memory(trace_.classes[a.cls].kind)) continue;
+      TransferSource& source = row(trace_.classes[a.cls]);
+      if (std::find(done.begin(), done.end(), &source) != done.end()) continue;
+      add_transfers(source.sums, direction, stats);
+      done.push_back(&source);
+    }
+  }
+
+  // After all transfers: how often the sites in the table allocate, and how much.
+  void add_allocation(const model::Shape& shape, const model::ShapeStats& stats) {
+    for (const model::Arg& a : shape.args) {
+      const bool made = a.effect == model::Effect::Def && a.cls < trace_.classes.size();
+      if (!made || !has_site(trace_.classes[a.cls].kind)) continue;
+      const auto known = rows_.find(key_of(trace_, trace_.classes[a.cls]));
+      if (known == rows_.end()) continue;
+      known->second.allocations += stats.calls - std::min(stats.failed, stats.calls);
+      known->second.sizes.merge(stats.bytes);
+      return;
+    }
+  }
+
+  std::vector<TransferSource> take() {
+    std::vector<TransferSource> out;
+    for (auto& [key, source] : rows_)
+      if (source.sums.transfers > 0) out.push_back(std::move(source));
+    std::stable_sort(out.begin(), out.end(), [](const TransferSource& a, const TransferSource& b) {
+      return std::tuple(a.sums.time_ns, a.sums.bytes()) >
+             std::tuple(b.sums.time_ns, b.sums.bytes());
+    });
+    return out;
+  }
+
+ private:
+  TransferSource& row(const model::Class& c) {
+    const auto [at, fresh] = rows_.try_emplace(key_of(trace_, c));
+    if (!fresh) return at->second;
+    TransferSource& s = at->second;
+    s.kind = c.kind;
+    if (has_site(c.kind)) {
+      s.site = sites_.find(trace_, c.site);
+      s.call = store::function_name(c.fn);
+    } else if (c.kind == ObjectKind::Static) {
+      s.site.module = label_of(trace_, c);
+    }
+    return s;
+  }
+
+  const model::Trace& trace_;
+  CallSites& sites_;
+  std::map<Key, TransferSource> rows_;
+};
+
+}  // namespace
+
+std::string TransferSource::name() const {
+  switch (kind) {
+    case ObjectKind::Segment:
+    case ObjectKind::Svm:
+      return site.place();
+    case ObjectKind::Static:
+      return "static data of " + site.module_name();
+    case ObjectKind::Stack:
+      return "the stack";
+    case ObjectKind::Mapping:
+      return "a mapped buffer";
+    case ObjectKind::File:
+      return "a mapped file";
+    default:
+      return "memory of unknown origin";
+  }
+}
+
+double TransferSource::transfers_each() const {
+  if (allocations == 0) return static_cast<double>(sums.transfers);
+  return static_cast<double>(sums.transfers) / static_cast<double>(allocations);
+}
+
+std::vector<TransferSource> find_transfer_sources(const model::Trace& trace, CallSites& sites) {
+  Table table(trace, sites);
+  const size_t n = std::min(trace.shapes.size(), trace.stats.size());
+  for (size_t i = 0; i < n; ++i) table.add_transfer(trace.shapes[i], trace.stats[i]);
+  for (size_t i = 0; i < n; ++i) table.add_allocation(trace.shapes[i], trace.stats[i]);
+  return table.take();
+}
+
+}  // namespace gt::analyzer
