@@ -1,0 +1,52 @@
+// One block of host memory under one policy, released by its destructor: what gmicrobench measures.
+// Thread safety: none.
+#pragma once
+
+#include <utility>
+
+#include "traces/base/status.h"
+#include "traces/model/policy.h"
+#include "transport/memory/pin.h"
+
+namespace gt::memory {
+
+// Where blocks are made known. The handles stay the caller's and outlive every block.
+struct ClPlace {
+  ClTable cl;
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+};
+
+class HostBlock {
+ public:
+  // The memory is touched (every page written) and pinned where the policy says so.
+  static Result<HostBlock> make(const ClPlace& place, model::Policy policy, size_t bytes);
+
+  HostBlock(HostBlock&& other) noexcept { swap(other); }
+  HostBlock& operator=(HostBlock&& other) noexcept {
+    swap(other);
+    return *this;
+  }
+  HostBlock(const HostBlock&) = delete;
+  HostBlock& operator=(const HostBlock&) = delete;
+  ~HostBlock();
+
+  void* data() const { return x_data; }
+  size_t size() const { return x_bytes; }
+
+ private:
+  HostBlock() = default;
+  void swap(HostBlock& other) noexcept;
+  Status obtain();
+  Status pin();
+
+  const ClPlace* x_place = nullptr;
+  model::Policy x_policy = model::Policy::Standard;
+  size_t x_bytes = 0;
+  void* x_data = nullptr;
+  bool x_locked = false;
+  cl_mem x_pin = nullptr;
+  DriverMemory x_driver;
+};
+
+}  // namespace gt::memory
