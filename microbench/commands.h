@@ -1,0 +1,9 @@
+// The commands of gmicrobench, each in a file of its own: arguments in (argv[0] is the command),
+// exit status out.
+#pragma once
+
+namespace gt::bench {
+
+int platform_command(int argc, char** argv);
+
+}  // namespace gt::bench

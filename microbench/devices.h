@@ -1,0 +1,27 @@
+// The OpenCL devices of this machine, as the installed loader lists them.
+// Thread safety: values; list_devices from one thread.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traces/base/status.h"
+
+namespace gt::bench {
+
+struct Device {
+  cl_platform_id platform_id = nullptr;
+  cl_device_id id = nullptr;
+  std::string platform, name, driver;
+  bool gpu = false;
+  uint64_t memory_bytes = 0;
+  uint64_t max_buffer_bytes = 0;
+};
+
+// Unsupported, with the reason, when there is no driver or no device.
+Result<std::vector<Device>> list_devices();
+
+}  // namespace gt::bench

@@ -1,0 +1,10 @@
+// gmicrobench: measures platforms and links, and runs the benchmark programs.
+#include "microbench/commands.h"
+#include "traces/base/program.h"
+
+int main(int argc, char** argv) {
+  static constexpr gt::Command Commands[] = {
+      {"platform", gt::bench::platform_command, "measure allocation and transfer costs; write platform.json"},
+  };
+  return gt::run_program({"gmicrobench", "gmicrobench measures what this machine can do.", "", Commands}, argc, argv);
+}
