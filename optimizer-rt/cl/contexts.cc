@@ -1,0 +1,178 @@
+// Counting references and pins.
+#include "optimizer-rt/cl/contexts.h"
+
+#include <pthread.h>
+
+#include <cstdint>
+
+#include "optimizer-rt/cl/real.h"
+#include "transport/memory/pin.h"
+
+namespace gt::opt {
+namespace {
+
+constexpr size_t MaxContexts = 64;
+constexpr size_t MaxPins = 8192;
+
+struct Context {
+  cl_context handle = nullptr;
+  cl_uint references = 0;  // the program's
+  cl_uint pins = 0;
+};
+
+// A token is (generation << 16 | index + 1): tokens of dropped pins are recognized.
+struct Pin {
+  cl_mem mem = nullptr;
+  Context* context = nullptr;
+  uint64_t generation = 0;
+};
+
+constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+constinit Context g_contexts[MaxContexts] = {};
+constinit Pin g_pins[MaxPins] = {};
+constinit size_t g_next_pin = 0;
+// Does a buffer count as a reference in this driver's answers? -1: not seen yet.
+constinit std::atomic<int> g_counts_buffers{-1};
+
+class Lock {
+ public:
+  Lock() { ::pthread_mutex_lock(&g_mutex); }
+  ~Lock() { ::pthread_mutex_unlock(&g_mutex); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+};
+
+Context* find(cl_context handle) {
+  for (Context& c : g_contexts)
+    if (c.handle == handle && c.references > 0) return &c;
+  return nullptr;
+}
+
+PinToken token_of(size_t index) { return g_pins[index].generation << 16 | (index + 1); }
+
+Pin* pin_of(PinToken token) {
+  const size_t index = (token & 0xffff) - 1;
+  if (index >= MaxPins) return nullptr;
+  Pin& p = g_pins[index];
+  return p.mem && token_of(index) == token ? &p : nullptr;
+}
+
+// Takes the buffer out of the table; the caller releases it without the lock.
+cl_mem take(Pin& p) {
+  cl_mem mem = p.mem;
+  p.mem = nullptr;
+  ++p.generation;
+  if (p.context) --p.context->pins;
+  p.context = nullptr;
+  return mem;
+}
+
+size_t free_pin() {
+  for (size_t n = 0; n < MaxPins; ++n) {
+    g_next_pin = (g_next_pin + 1) % MaxPins;
+    if (!g_pins[g_next_pin].mem) return g_next_pin;
+  }
+  return MaxPins;
+}
+
+memory::ClTable table() {
+  memory::ClTable t;
+  t.create_buffer = GT_REAL(clCreateBuffer);
+  t.release_mem_object = GT_REAL(clReleaseMemObject);
+  return t;
+}
+
+cl_uint reference_count(cl_context context) {
+  cl_uint n = 0;
+  const auto info = GT_REAL(clGetContextInfo);
+  return info && info(context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, nullptr) == CL_SUCCESS ? n
+                                                                                                : 0;
+}
+
+void release(cl_mem mem) {
+  if (const auto f = GT_REAL(clReleaseMemObject)) f(mem);
+}
+
+}  // namespace
+
+void context_created(cl_context context) noexcept {
+  const Lock lock;
+  for (Context& c : g_contexts) {
+    if (c.references > 0) continue;
+    c = {context, 1, 0};
+    return;
+  }
+}
+
+void context_retained(cl_context context) noexcept {
+  const Lock lock;
+  if (Context* c = find(context)) ++c->references;
+}
+
+void context_releasing(cl_context context) noexcept {
+  {
+    const Lock lock;
+    Context* c = find(context);
+    if (!c || --c->references > 0) return;
+  }
+  for (Pin& p : g_pins) {
+    cl_mem mem = nullptr;
+    {
+      const Lock lock;
+      if (p.mem && p.context && p.context->handle == context && p.context->references == 0)
+        mem = take(p);
+    }
+    if (mem) release(mem);
+  }
+}
+
+cl_uint hidden_references(cl_context context) noexcept {
+  const Lock lock;
+  const Context* c = find(context);
+  return c && g_counts_buffers.load(std::memory_order_relaxed) == 1 ? c->pins : 0;
+}
+
+PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noexcept {
+  const memory::ClTable cl = table();
+  if (!cl.create_buffer || !cl.release_mem_object) return PinResult::Refused;
+  {
+    const Lock lock;
+    if (!find(context)) return PinResult::UnknownContext;
+  }
+  const bool learn = g_counts_buffers.load(std::memory_order_relaxed) < 0;
+  const cl_uint before = learn ? reference_count(context) : 0;
+  cl_mem mem = nullptr;
+  if (memory::pin_in_place(cl, context, base, bytes, &mem) != CL_SUCCESS) return PinResult::Refused;
+  if (learn)
+    g_counts_buffers.store(reference_count(context) > before ? 1 : 0, std::memory_order_relaxed);
+  {
+    const Lock lock;
+    Context* c = find(context);
+    const size_t index = c ? free_pin() : MaxPins;
+    if (index < MaxPins) {
+      g_pins[index].mem = mem;
+      g_pins[index].context = c;
+      ++c->pins;
+      *token = token_of(index);
+      return PinResult::Done;
+    }
+  }
+  memory::unpin(cl, mem);
+  return PinResult::TableFull;
+}
+
+void unpin(PinToken token) noexcept {
+  cl_mem mem = nullptr;
+  {
+    const Lock lock;
+    if (Pin* p = pin_of(token)) mem = take(*p);
+  }
+  if (mem) release(mem);
+}
+
+bool is_pinned(PinToken token) noexcept {
+  const Lock lock;
+  return pin_of(token) != nullptr;
+}
+
+}  // namespace gt::opt

@@ -1,0 +1,38 @@
+// The program's contexts, and the pins that we hold in them.
+//
+// Pinning in place takes a buffer in some context, and a buffer keeps its context alive. The
+// program must not notice: so the references that the program itself holds are counted here; when
+// it gives its last one back, our buffers go first; and what our buffers add to
+// CL_CONTEXT_REFERENCE_COUNT is subtracted from the answer. (A context of our own would need no
+// counting, but costs a second of start-up and hundreds of megabytes on some devices.) Memory
+// pinned through one context is fast in all of them, so a pin serves whoever transfers next; when
+// its context goes, the next transfer pins again through its own.
+//
+// Invariants: a token is valid from pin() until its context's last reference or unpin(); an entry
+// exists while the program holds references to its context. Thread safety: all functions. The lock
+// is never held during a driver call.
+#pragma once
+
+#include <CL/cl.h>
+
+#include "optimizer-rt/pool/pinned_pool.h"
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+void context_created(cl_context context) noexcept;
+void context_retained(cl_context context) noexcept;
+// Call before the real release.
+void context_releasing(cl_context context) noexcept;
+// What our pins add to the context's reference count.
+cl_uint hidden_references(cl_context context) noexcept;
+
+enum class PinResult { Done, Refused, UnknownContext, TableFull };
+PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noexcept;
+void unpin(PinToken token) noexcept;
+bool is_pinned(PinToken token) noexcept;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop

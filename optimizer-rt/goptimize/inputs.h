@@ -1,0 +1,29 @@
+// What goptimize works from: the program's profile and this machine's platform file, found or made.
+// Thread safety: none.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "traces/model/platform.h"
+#include "traces/model/profile.h"
+
+namespace gt::opt {
+
+struct FoundProfile {
+  std::string path;
+  model::Profile profile;
+};
+// `given`, if not empty, must be good: else its error. Otherwise APP.gprofile here, then the kept
+// copy of the program with this build-id; a damaged one is passed over with a warning. Nothing when
+// there is none.
+Result<std::optional<FoundProfile>> find_profile(const std::string& given, const std::string& app,
+                                                 const std::string& binary);
+
+// `given`, if not empty, must be good and of this machine. Otherwise the cached one, or a new quick
+// measurement, which is cached.
+Result<model::Platform> find_platform(const std::string& given);
+// The same without measuring: an empty platform when there is none.
+model::Platform cached_platform(const std::string& given);
+
+}  // namespace gt::opt

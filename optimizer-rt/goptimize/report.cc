@@ -1,0 +1,191 @@
+// Making the report out of the counters.
+#include "optimizer-rt/goptimize/report.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace gt::opt {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using model::DeviceCosts;
+using model::Policy;
+using model::PolicyCosts;
+
+constexpr double ReturnedAbove = 32
+                                 << 20;  // as in policy.cc: the C library gives larger blocks back
+
+std::string site_name(const model::ProfileSite& s) {
+  return s.where.empty() ? fmt::format("{}+{:#x}", s.module, s.offset) : s.where;
+}
+
+// The device that most transfers of pool memory went to, or nullptr.
+const DeviceCosts* busiest_device(const Counters& c, const model::Platform& platform) {
+  const DeviceCosts* best = nullptr;
+  uint64_t most = 0;
+  for (size_t i = 0; i < platform.devices.size() && i < MaxPlanDevices; ++i) {
+    if (get(c.device[i]) <= most) continue;
+    most = get(c.device[i]);
+    best = &platform.devices[i];
+  }
+  return best;
+}
+
+double transfers_saved_ns(const SiteCounters& c, const PolicyCosts& standard,
+                          const PolicyCosts& policy) {
+  double ns = 0;
+  for (size_t way = 0; way < Ways; ++way) {
+    for (size_t b = 0; b < SizeBuckets; ++b) {
+      const double n = static_cast<double>(get(c.hits[way][b]));
+      if (n == 0) continue;
+      const double size = static_cast<double>(get(c.hit_bytes[way][b])) / n;
+      ns += way == HostToDevice ? n * (standard.h2d(size) - policy.h2d(size))
+                                : n * (standard.d2h(size) - policy.d2h(size));
+    }
+  }
+  return ns;
+}
+
+// Large blocks only: of small ones the pool does not know which are fresh, and neither allocator
+// pays for reuse.
+double allocations_saved_ns(const SiteCounters& c, const PolicyCosts& standard,
+                            const PolicyCosts& policy) {
+  const double fresh = static_cast<double>(get(c.fresh));
+  if (fresh == 0) return 0;
+  const double size = static_cast<double>(get(c.fresh_bytes)) / fresh;
+  const double all = static_cast<double>(get(c.allocations));
+  const double standard_fresh = size > ReturnedAbove ? all : fresh;
+  return standard_fresh * standard.allocation(size) - fresh * policy.allocation(size);
+}
+
+double saved_s(const SiteCounters& c, const DeviceCosts* device, Policy policy) {
+  if (!device || !device->costs(Policy::Standard) || !device->costs(policy)) return 0;
+  const PolicyCosts& standard = *device->costs(Policy::Standard);
+  const PolicyCosts& costs = *device->costs(policy);
+  return (transfers_saved_ns(c, standard, costs) + allocations_saved_ns(c, standard, costs)) * 1e-9;
+}
+
+void add_site(SiteReport& out, const SiteCounters& c) {
+  out.allocations = get(c.allocations);
+  out.bytes = get(c.bytes);
+  out.fresh = get(c.fresh);
+  out.pins = get(c.pins);
+  out.pinned_bytes = get(c.pinned_bytes);
+  out.pin_ns = get(c.pin_ns);
+  for (size_t way = 0; way < Ways; ++way) {
+    for (size_t b = 0; b < SizeBuckets; ++b) {
+      out.hits += get(c.hits[way][b]);
+      out.hit_bytes += get(c.hit_bytes[way][b]);
+    }
+  }
+}
+
+Json site_json(const SiteReport& s) {
+  return {{"site", s.site},
+          {"policy", s.policy},
+          {"why", s.why},
+          {"allocations", s.allocations},
+          {"bytes", s.bytes},
+          {"fresh_allocations", s.fresh},
+          {"hits", s.hits},
+          {"hit_bytes", s.hit_bytes},
+          {"pinned_bytes", s.pinned_bytes},
+          {"pin_s", static_cast<double>(s.pin_ns) * 1e-9},
+          {"saved_s", s.saved_s},
+          {"predicted_s", s.predicted_s}};
+}
+
+std::string bytes_text(uint64_t bytes) {
+  const double b = static_cast<double>(bytes);
+  if (b >= 1 << 30) return fmt::format("{:.1f} GiB", b / (1 << 30));
+  if (b >= 1 << 20) return fmt::format("{:.1f} MiB", b / (1 << 20));
+  return fmt::format("{:.1f} KiB", b / (1 << 10));
+}
+
+}  // namespace
+
+std::vector<SiteReport> planned_sites(const model::Profile& profile, const Decision& decision) {
+  std::vector<SiteReport> out;
+  for (size_t i = 0; i < profile.sites.size(); ++i) {
+    const SiteDecision& d = decision.sites[i];
+    SiteReport r;
+    r.site = site_name(profile.sites[i]);
+    r.policy = std::string(model::policy_name(d.policy));
+    r.why = d.why;
+    r.predicted_s = d.saved_s;
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+void add_counters(RunReport& report, const Counters& counters,
+                  const std::vector<size_t>& site_of_plan, const model::Platform& platform,
+                  const Decision& decision) {
+  const DeviceCosts* device = busiest_device(counters, platform);
+  for (size_t row = 0; row < site_of_plan.size(); ++row) {
+    const size_t i = site_of_plan[row];
+    add_site(report.sites[i], counters.sites[row]);
+    report.sites[i].saved_s = saved_s(counters.sites[row], device, decision.sites[i].policy);
+  }
+  report.transfers = get(counters.transfers);
+  report.transfer_bytes = get(counters.transfer_bytes);
+  report.pinned_ranges = get(counters.pinned_ranges);
+  report.pinned_bytes = get(counters.pinned_bytes);
+  report.pin_ns = get(counters.pin_ns);
+  for (size_t i = 0; i < static_cast<size_t>(Fallback::Count); ++i)
+    if (const uint64_t n = get(counters.fallbacks[i]))
+      report.fallbacks.emplace_back(FallbackNames[i], n);
+}
+
+std::string report_json(const RunReport& r) {
+  Json sites = Json::array();
+  for (const SiteReport& s : r.sites) sites.push_back(site_json(s));
+  Json fallbacks = Json::object();
+  for (const auto& [reason, count] : r.fallbacks) fallbacks[reason] = count;
+  const Json j = {{"program", r.program},
+                  {"profile", r.profile},
+                  {"decision", r.decision},
+                  {"injected", r.injected},
+                  {"sites", sites},
+                  {"transfers", {{"count", r.transfers}, {"bytes", r.transfer_bytes}}},
+                  {"staged", {{"transfers", 0}, {"bytes", 0}}},
+                  {"pinned",
+                   {{"ranges", r.pinned_ranges},
+                    {"bytes", r.pinned_bytes},
+                    {"s", static_cast<double>(r.pin_ns) * 1e-9}}},
+                  {"fallbacks", fallbacks},
+                  {"remote", Json::object()}};
+  return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void print_report(const RunReport& r) {
+  fmt::print(stderr, "goptimize: {}\n", r.decision);
+  if (!r.injected) return;
+  double saved = 0;
+  for (const SiteReport& s : r.sites) {
+    if (s.policy == "standard" || (s.allocations == 0 && s.hits == 0)) continue;
+    saved += s.saved_s;
+    fmt::print(stderr, "  {}: {}, {} allocations of {}, {} transfers of {}\n", s.site, s.policy,
+               s.allocations, bytes_text(s.bytes), s.hits, bytes_text(s.hit_bytes));
+  }
+  if (r.pinned_ranges)
+    fmt::print(stderr, "  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges,
+               bytes_text(r.pinned_bytes), static_cast<double>(r.pin_ns) * 1e-6);
+  for (const auto& [reason, count] : r.fallbacks)
+    fmt::print(stderr, "  left as it was: {} x {}\n", reason, count);
+  fmt::print(stderr, "  estimated saving: {:.3f} s\n", saved);
+}
+
+Status write_report(const RunReport& report, const std::string& path) {
+  errno = 0;
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out << report_json(report);
+  out.close();
+  if (!out) return system_error("cannot write the report " + path, errno ? errno : EIO);
+  return {};
+}
+
+}  // namespace gt::opt

@@ -1,0 +1,45 @@
+// What was done: the text that ends a run, and the JSON of --report.
+// Thread safety: none.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "optimizer-rt/pool/counters.h"
+#include "optimizer-rt/pool/plan.h"
+#include "optimizer-rt/pool/policy.h"
+
+namespace gt::opt {
+
+struct SiteReport {
+  std::string site;  // function and file:line, or module+offset
+  std::string policy, why;
+  uint64_t allocations = 0, bytes = 0, fresh = 0;
+  uint64_t hits = 0, hit_bytes = 0;
+  uint64_t pins = 0, pinned_bytes = 0, pin_ns = 0;
+  double saved_s = 0;      // by the curves' estimate of what the standard policy would have cost
+  double predicted_s = 0;  // before the run
+};
+
+struct RunReport {
+  std::string program, profile;
+  std::string decision;  // one line: what was done, or why nothing was
+  bool injected = false;
+  std::vector<SiteReport> sites;
+  uint64_t transfers = 0, transfer_bytes = 0;
+  uint64_t pinned_ranges = 0, pinned_bytes = 0, pin_ns = 0;
+  std::vector<std::pair<std::string, uint64_t>> fallbacks;
+};
+
+// The sites before a run (or of a run without injection): no counters yet.
+std::vector<SiteReport> planned_sites(const model::Profile& profile, const Decision& decision);
+// Adds what the counters say. `site_of_plan` as in EncodedPlan.
+void add_counters(RunReport& report, const Counters& counters,
+                  const std::vector<size_t>& site_of_plan, const model::Platform& platform,
+                  const Decision& decision);
+
+std::string report_json(const RunReport& report);
+void print_report(const RunReport& report);  // on stderr
+Status write_report(const RunReport& report, const std::string& path);
+
+}  // namespace gt::opt

@@ -1,0 +1,156 @@
+// Writing the plan, sharing the counters.
+#include "optimizer-rt/goptimize/session.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <numeric>
+
+#include "traces/base/fd.h"
+
+namespace gt::opt {
+namespace {
+
+using model::Policy;
+
+constexpr uint64_t LeastDriverBytes = uint64_t{64} << 20;
+constexpr uint64_t MostDriverBytes = uint64_t{1} << 30;
+constexpr uint64_t DriverBlocksLive = 4;  // of each site at a time
+
+// Cuts what is too long: a name that does not fit matches nothing, which is safe.
+template <size_t N>
+void put_text(char (&out)[N], const std::string& text) {
+  std::memset(out, 0, N);
+  std::memcpy(out, text.data(), std::min(text.size(), N - 1));
+}
+
+PlanSite plan_site(const model::ProfileSite& site, const SiteDecision& decision,
+                   uint32_t known_devices) {
+  PlanSite out{};
+  put_text(out.build_id, site.build_id);
+  put_text(out.module, site.module);
+  out.offset = site.offset;
+  out.min_bytes = site.min_bytes;
+  out.max_bytes = site.max_bytes;
+  out.pin_on = decision.pin_on & known_devices;
+  out.policy = static_cast<uint32_t>(decision.policy);
+  return out;
+}
+
+template <class T>
+void append(std::string& out, const T& value) {
+  out.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+// The sites worth a row, most saving first, then cut and brought back into the profile's order.
+std::vector<size_t> chosen_sites(const model::Profile& profile, const Decision& decision) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < profile.sites.size(); ++i) {
+    const model::ProfileSite& s = profile.sites[i];
+    const bool named = !s.build_id.empty() || !s.module.empty();
+    if (decision.sites[i].policy != Policy::Standard && named && s.min_bytes <= s.max_bytes)
+      out.push_back(i);
+  }
+  std::stable_sort(out.begin(), out.end(), [&](size_t a, size_t b) {
+    return decision.sites[a].saved_s > decision.sites[b].saved_s;
+  });
+  out.resize(std::min(out.size(), MaxSites));
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+uint64_t driver_bytes(const model::Profile& profile, const Decision& decision,
+                      const std::vector<size_t>& sites) {
+  uint64_t bytes = 0;
+  for (const size_t i : sites) {
+    if (decision.sites[i].policy != Policy::OpenCl) continue;
+    const uint64_t live = std::clamp<uint64_t>(profile.sites[i].allocations, 1, DriverBlocksLive);
+    const model::ProfileSite& s = profile.sites[i];
+    bytes += std::min(s.typical_bytes ? s.typical_bytes : s.max_bytes, MostDriverBytes) * live;
+    if (bytes == 0) bytes = 1;
+  }
+  return bytes == 0 ? 0 : std::clamp(bytes, LeastDriverBytes, MostDriverBytes);
+}
+
+}  // namespace
+
+EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
+                        const Decision& decision, bool pin_everywhere) {
+  EncodedPlan out;
+  out.site_of_plan = chosen_sites(profile, decision);
+  const size_t devices = std::min(platform.devices.size(), MaxPlanDevices);
+  const uint32_t known = devices >= 32 ? ~uint32_t{0} : (uint32_t{1} << devices) - 1;
+  std::string body;
+  for (size_t i = 0; i < devices; ++i) {
+    PlanDevice d{};
+    put_text(d.name, platform.devices[i].name);
+    put_text(d.driver, platform.devices[i].driver);
+    append(body, d);
+  }
+  for (const size_t i : out.site_of_plan)
+    append(body, plan_site(profile.sites[i], decision.sites[i], known));
+  PlanHeader h{};
+  std::memcpy(h.magic, PlanMagic, sizeof PlanMagic);
+  h.version = PlanVersion;
+  h.devices = static_cast<uint32_t>(devices);
+  h.sites = static_cast<uint32_t>(out.site_of_plan.size());
+  h.pin_everywhere = pin_everywhere ? 1 : 0;
+  h.driver_bytes = driver_bytes(profile, decision, out.site_of_plan);
+  h.checksum = plan_checksum(std::as_bytes(std::span(body)));
+  append(out.bytes, h);
+  out.bytes += body;
+  return out;
+}
+
+Result<Session> Session::begin(const EncodedPlan& plan) {
+  const char* base = std::getenv("TMPDIR");
+  std::string folder = std::string(base && *base == '/' ? base : "/tmp") + "/goptimize.XXXXXX";
+  if (!::mkdtemp(folder.data())) return system_error("cannot make " + folder, errno);  // 0700
+  Session session(folder);
+  GT_TRY(session.write_plan(plan.bytes));
+  GT_TRY(session.map_counters());
+  return session;
+}
+
+Status Session::write_plan(const std::string& bytes) {
+  const Fd file(::open(plan_path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.open()) return system_error("cannot write " + plan_path(), errno);
+  const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
+  if (n != static_cast<ssize_t>(bytes.size()))
+    return system_error("cannot write " + plan_path(), n < 0 ? errno : ENOSPC);
+  return {};
+}
+
+Status Session::map_counters() {
+  const std::string path = counters_path();
+  const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.open()) return system_error("cannot write " + path, errno);
+  // All of it exists from the start: a full disk must not become a SIGBUS in the program.
+  if (const int err = ::posix_fallocate(file.get(), 0, sizeof(Counters)))
+    return system_error("cannot write " + path, err);
+  void* p = ::mmap(nullptr, sizeof(Counters), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (p == MAP_FAILED) return system_error("cannot map " + path, errno);
+  x_counters = static_cast<Counters*>(p);
+  x_counters->magic = CountersMagic;
+  x_counters->size = sizeof(Counters);
+  return {};
+}
+
+Session::Session(Session&& other) noexcept
+    : x_folder(std::exchange(other.x_folder, {})),
+      x_counters(std::exchange(other.x_counters, nullptr)) {}
+
+Session::~Session() {
+  if (x_counters) ::munmap(x_counters, sizeof(Counters));
+  if (x_folder.empty()) return;
+  ::unlink(plan_path().c_str());
+  ::unlink(counters_path().c_str());
+  ::rmdir(x_folder.c_str());
+}
+
+}  // namespace gt::opt

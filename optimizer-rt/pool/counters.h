@@ -1,0 +1,79 @@
+// What the injected library did, in a file that it shares with goptimize: plain numbers that only
+// grow, so that they are whole whenever and however the program ends, SIGKILL included. Forked and
+// executed children add to the same.
+//
+// Invariant: a file of version and size as here; everything else is zero when goptimize makes it.
+// Thread safety: all members are relaxed atomics.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "optimizer-rt/pool/pinned_pool.h"
+
+namespace gt::opt {
+
+constexpr uint64_t CountersMagic = 0x3172746e756f6367u;  // "gcountr1"
+constexpr size_t SizeBuckets = 48;
+
+// Why something was left as the program has it. The names are the keys of the report.
+#define GT_FALLBACKS(X)                                                                            \
+  X(SizeOutOfRange, "size_out_of_range") /* an allocation larger or smaller than in the profile */ \
+  X(PoolExhausted, "pool_exhausted")     /* no room, or a limit: libc served it */                 \
+  X(NoArena, "no_address_space")         /* the arena could not be reserved */                     \
+  X(BeforeContext, "before_context")     /* opencl policy, no context yet: pinned later instead */ \
+  X(DriverMemory, "driver_memory_refused") /* the opencl policy's memory was refused */            \
+  X(PinRefused, "pin_refused")             /* the driver would not pin */                          \
+  X(LockRefused, "lock_refused")           /* mlock: RLIMIT_MEMLOCK */                             \
+  X(UnknownContext, "unknown_context")     /* a context that is released already, or not seen */   \
+  X(PinTableFull, "pin_table_full")                                                                \
+  X(StraddlingTransfer, "straddling_transfer") /* a transfer that leaves the block it starts in */ \
+  X(FreedMemory, "transfer_of_freed_memory")                                                       \
+  X(BadRelease, "bad_release")   /* free of what is no block: ignored */                           \
+  X(PlanIgnored, "plan_ignored") /* missing or damaged: the program ran plain */
+
+enum class Fallback : uint32_t {
+#define GT_X(id, text) id,
+  GT_FALLBACKS(GT_X)
+#undef GT_X
+      Count,
+};
+constexpr const char* FallbackNames[] = {
+#define GT_X(id, text) text,
+    GT_FALLBACKS(GT_X)
+#undef GT_X
+};
+
+using Counter = std::atomic<uint64_t>;
+inline void add(Counter& c, uint64_t n) noexcept { c.fetch_add(n, std::memory_order_relaxed); }
+inline uint64_t get(const Counter& c) noexcept { return c.load(std::memory_order_relaxed); }
+
+enum Way : size_t { HostToDevice, DeviceToHost, Ways };
+
+struct SiteCounters {
+  Counter allocations, bytes;  // served by the pool
+  Counter fresh, fresh_bytes;  // of these: from memory never used before
+  Counter pins, pinned_bytes, pin_ns;
+  Counter hits[Ways][SizeBuckets];  // transfers, by bit_width(bytes)
+  Counter hit_bytes[Ways][SizeBuckets];
+};
+
+struct Counters {
+  uint64_t magic;
+  uint64_t size;                                // of this struct
+  Counter processes;                            // that loaded the library and read the plan
+  Counter pinned_ranges, pinned_bytes, pin_ns;  // pins made
+  Counter transfers, transfer_bytes;  // all that the program asked for, in the pool or not
+  Counter device[32];                 // transfers of pool memory on device i of the plan
+  Counter fallbacks[static_cast<size_t>(Fallback::Count)];
+  SiteCounters sites[MaxSites];
+};
+
+inline size_t size_bucket(size_t bytes) noexcept {
+  const size_t b = static_cast<size_t>(std::bit_width(bytes));
+  return b < SizeBuckets ? b : SizeBuckets - 1;
+}
+
+}  // namespace gt::opt

@@ -1,0 +1,149 @@
+// A user-space allocator over one arena, whose memory is reused so that page faults and pinning are
+// paid once.
+//
+// The arena is cut into *spans* of whole 64 KiB pages. A large block (above 256 KiB) is a span;
+// smaller blocks share a span of one site and one size class (a slab). A span is also what is
+// pinned: every block lies in one span, so every transfer of a block lies in one pinned range, as
+// drivers want it. A freed span keeps its pin for the next block.
+//
+//   arena   | slab 4K (site 1) | large 3.1 MiB (site 0, pinned) | free 64 MiB (pinned) | ... |
+//   never used yet | page    0                  8                                58 x_top
+//
+// Invariants (is_valid): spans tile [0, x_top) without gap or overlap; x_page_span maps every page
+// of a span in use and the first and last page of a free one to it; no two neighbours are free with
+// equal pins; x_live counts bytes of spans in use. Blocks are aligned to 64 bytes at least; large
+// ones from 2 MiB up to huge pages. Limits: what does not fit (exhausted arena, memory limit,
+// alignment above 2 MiB) gives nullptr: the caller asks libc. Thread safety: all members from any
+// thread; one mutex, never held during a driver call. A call from a signal handler that interrupted
+// this pool on the same thread gets nullptr, or queues its free. fork: lock_for_fork before,
+// unlock_after_fork on both sides; the child keeps a private copy of everything.
+// Cost: about 40 ns a small block, below 1 us a reused large one, whatever its size.
+// Depends on libc's mmap family and pthread mutexes only; usable before any constructor has run.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "optimizer-rt/pool/arena.h"
+
+namespace gt::opt {
+
+using PinToken = uint64_t;  // what the pin layer remembers of a span; 0: not pinned
+using SiteIndex = uint16_t;
+constexpr size_t MaxSites = 256;
+
+// The span around a pointer.
+struct Extent {
+  char* base = nullptr;
+  size_t bytes = 0;
+  PinToken pin = 0;
+  SiteIndex site = 0;
+};
+
+struct PoolOptions {
+  size_t reserve_bytes = 0;
+  size_t limit_bytes = 0;  // spans in use and cached together never exceed this
+  size_t cache_bytes = 0;  // freed memory above this goes back to the system
+  bool lock = false;       // mlock new spans
+  bool (*unpin)(PinToken) =
+      nullptr;  // called without the lock; false: not now, keep the pin and the memory
+};
+
+class PinnedPool {
+ public:
+  constexpr PinnedPool() = default;
+
+  // One of the two, once, before anything else. False: the pool stays closed and every allocate
+  // gives nullptr.
+  bool open(const PoolOptions& options) noexcept;
+  bool open_over(void* memory, size_t bytes,
+                 PinToken pin) noexcept;  // memory for the rest of the process
+
+  bool owns(const void* p) const noexcept { return x_arena.owns(p); }
+
+  // `align`: 0 or a power of two. `*fresh`, if given: the memory was never used before; its page
+  // faults are to come.
+  void* allocate(size_t size, size_t align, SiteIndex site, bool* fresh = nullptr) noexcept;
+  void release(void* p) noexcept;  // REQUIRES: owns(p)
+  size_t usable_size(
+      const void* p) const noexcept;  // REQUIRES: owns(p). 0: not a live block's start
+  Extent extent_of(
+      const void* p) const noexcept;  // REQUIRES: owns(p). bytes 0: no live block there
+  // Remembers the pin of the span that starts at `base`. False: that span is no more, or has
+  // another pin.
+  bool set_pin(const Extent& extent, PinToken pin) noexcept;
+
+  void lock_for_fork() noexcept;
+  void unlock_after_fork() noexcept;
+
+  size_t live_bytes() const noexcept;
+  size_t cached_bytes() const noexcept;
+  uint64_t bad_releases() const noexcept { return x_bad_releases.load(std::memory_order_relaxed); }
+  bool lock_refused() const noexcept { return x_lock_refused.load(std::memory_order_relaxed); }
+  bool is_valid() const noexcept;  // checks the invariants; slow, for tests
+
+ private:
+  struct Span;
+  class Guard;
+  using SpanId = uint32_t;
+  using PageId = uint32_t;
+  static constexpr size_t Classes = 44;
+  static constexpr size_t Buckets = 33;
+
+  bool make_tables() noexcept;
+  Span& span(SpanId id) const noexcept;
+  char* address(const Span& s) const noexcept;
+  SpanId span_at(const void* p) const noexcept;  // 0: no span in use there
+  SpanId new_span(PageId page, PageId pages) noexcept;
+  void drop_span(SpanId id) noexcept;
+  void map_ends(SpanId id) noexcept;
+  void map_all(SpanId id) noexcept;
+
+  void list_free(SpanId id) noexcept;
+  void unlist_free(SpanId id) noexcept;
+  bool fits(const Span& s, PageId pages, PageId align) const noexcept;
+  SpanId find_free(PageId pages, PageId align) noexcept;
+  SpanId carve(SpanId id, PageId pages, PageId align) noexcept;
+  void cut_tail(SpanId id, PageId pages) noexcept;
+  bool may_grow(PageId pages, PageId align) const noexcept;
+  SpanId grow_top(PageId pages, PageId align) noexcept;
+  SpanId absorb(SpanId left, SpanId right) noexcept;
+  SpanId merge_neighbours(SpanId id, bool any_pin) noexcept;
+  void merge_everything() noexcept;
+  SpanId take_span(PageId pages, PageId align, SiteIndex site) noexcept;
+  void give_span(SpanId id) noexcept;
+  bool trim_one() noexcept;
+  SpanId trim_victim() noexcept;
+
+  void* allocate_large(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept;
+  void* allocate_small(size_t size_class, SiteIndex site) noexcept;
+  SpanId new_slab(size_t size_class, SiteIndex site) noexcept;
+  void list_partial(SpanId id) noexcept;
+  void unlist_partial(SpanId id) noexcept;
+  void release_locked(void* p) noexcept;
+  bool release_small(SpanId id, size_t offset) noexcept;
+  void defer(void* p) noexcept;
+  void drain_deferred() noexcept;
+
+  Arena x_arena;
+  PoolOptions x_options{};
+  mutable pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
+  Span* x_spans = nullptr;        // [0] is unused: id 0 is "none"
+  SpanId* x_page_span = nullptr;  // by page
+  SpanId x_span_count = 0, x_spare_span = 0;
+  PageId x_top = 0;  // pages below were handed out at least once
+  PageId x_pages = 0;
+  size_t x_live = 0, x_cached = 0;           // bytes
+  SpanId x_free[Buckets] = {};               // free spans by log2(pages)
+  SpanId x_partial[MaxSites][Classes] = {};  // slabs with a free block
+  PinToken x_first_pin = 0;                  // the pin of adopted memory
+  std::atomic<void*> x_deferred{
+      nullptr};  // frees made by signal handlers, linked through the blocks
+  std::atomic<uint64_t> x_bad_releases{0};
+  std::atomic<bool> x_lock_refused{false};
+};
+
+}  // namespace gt::opt

@@ -1,0 +1,47 @@
+// Checking a plan.
+#include "optimizer-rt/pool/plan.h"
+
+#include <cstring>
+
+namespace gt::opt {
+namespace {
+
+template <size_t N>
+bool ends_inside(const char (&text)[N]) {
+  return std::memchr(text, '\0', N) != nullptr;
+}
+
+bool good(const PlanSite& s, size_t devices) {
+  const uint64_t known = devices >= 32 ? ~uint64_t{0} : (uint64_t{1} << devices) - 1;
+  return ends_inside(s.build_id) && ends_inside(s.module) && (s.build_id[0] || s.module[0]) &&
+         s.min_bytes <= s.max_bytes && s.policy < model::PolicyCount && (s.pin_on & ~known) == 0;
+}
+
+}  // namespace
+
+uint64_t plan_checksum(std::span<const std::byte> bytes) noexcept {
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (const std::byte b : bytes) hash = (hash ^ static_cast<uint8_t>(b)) * 0x100000001b3u;
+  return hash;
+}
+
+PlanView read_plan(std::span<const std::byte> bytes) noexcept {
+  if (bytes.size() < sizeof(PlanHeader)) return {};
+  const auto* h = reinterpret_cast<const PlanHeader*>(bytes.data());
+  if (std::memcmp(h->magic, PlanMagic, sizeof PlanMagic) != 0 || h->version != PlanVersion)
+    return {};
+  if (h->devices > MaxPlanDevices || h->sites > MaxSites) return {};
+  const size_t size = sizeof *h + h->devices * sizeof(PlanDevice) + h->sites * sizeof(PlanSite);
+  if (bytes.size() != size || plan_checksum(bytes.subspan(sizeof *h)) != h->checksum) return {};
+  PlanView view;
+  view.header = h;
+  view.devices = {reinterpret_cast<const PlanDevice*>(h + 1), h->devices};
+  view.sites = {reinterpret_cast<const PlanSite*>(view.devices.data() + h->devices), h->sites};
+  for (const PlanDevice& d : view.devices)
+    if (!ends_inside(d.name) || !ends_inside(d.driver)) return {};
+  for (const PlanSite& s : view.sites)
+    if (!good(s, h->devices)) return {};
+  return view;
+}
+
+}  // namespace gt::opt

@@ -1,0 +1,62 @@
+// What goptimize tells the injected library: which allocation sites go to which policy, on which
+// devices it pays to pin. A small binary file, version 1, little-endian, of the records below:
+//
+//   PlanHeader | PlanDevice * devices | PlanSite * sites
+//
+// The reader trusts nothing: sizes must match exactly, counts and enumerations lie in range, texts
+// end inside their fields, and the checksum agrees. A plan that fails any check is ignored as a
+// whole; the program then runs as if without us. Thread safety: values. The reader allocates
+// nothing: injected code uses it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "optimizer-rt/pool/pinned_pool.h"
+#include "traces/model/policy.h"
+
+namespace gt::opt {
+
+constexpr char PlanMagic[8] = {'g', 't', 'p', 'l', 'a', 'n', '\n', '\0'};
+constexpr uint32_t PlanVersion = 1;
+constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pin_on
+constexpr const char* PlanVariable = "GTRACE_OPT_PLAN";  // path of the plan
+constexpr const char* CountersVariable =
+    "GTRACE_OPT_COUNTERS";  // path of the counters (counters.h)
+
+struct PlanHeader {
+  char magic[8];
+  uint32_t version;
+  uint32_t devices, sites;
+  uint32_t pin_everywhere;  // 1: pin on devices that the plan does not name, too (a forced policy)
+  uint64_t driver_bytes;    // how much memory of the driver's the opencl policy asks for, at once
+  uint64_t checksum;        // FNV-1a of everything behind the header
+};
+
+struct PlanDevice {
+  char name[192];   // CL_DEVICE_NAME
+  char driver[64];  // CL_DRIVER_VERSION
+};
+
+struct PlanSite {
+  char build_id[136];  // hex; "" when the module has none
+  char module[120];    // file name
+  uint64_t offset;     // return address minus load bias
+  uint64_t min_bytes, max_bytes;
+  uint32_t pin_on;  // bit i: device i of the plan
+  uint32_t policy;  // model::Policy
+};
+
+struct PlanView {
+  const PlanHeader* header = nullptr;
+  std::span<const PlanDevice> devices;
+  std::span<const PlanSite> sites;
+};
+
+uint64_t plan_checksum(std::span<const std::byte> bytes) noexcept;
+
+// A view into `bytes` (8-byte aligned, outliving it); no sites when anything is wrong.
+PlanView read_plan(std::span<const std::byte> bytes) noexcept;
+
+}  // namespace gt::opt

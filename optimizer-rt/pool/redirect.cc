@@ -1,0 +1,32 @@
+// The allocation hooks of the injected optimizer: planned allocations come from the pools, all
+// others from libc.
+#include <cstdlib>
+
+#include "optimizer-rt/pool/runtime.h"
+#include "tracer/interpose/alloc_hooks.h"
+#include "tracer/interpose/doors.h"
+
+namespace gt::opt {
+namespace {
+
+struct PoolClient {
+  static void* allocate(interpose::AllocFn, size_t size, size_t align, const void* site) {
+    return runtime.allocate(size, align, site);
+  }
+  static bool owns(const void* p) { return runtime.owns(p); }
+  static void release(void* p) { runtime.release(p); }
+  static size_t usable_size(const void* p) { return runtime.pool_of(p)->usable_size(p); }
+  static void allocated(interpose::AllocFn, void*, size_t, size_t, const void*) {}
+  static void resized(interpose::AllocFn, void*, void*, size_t, const void*) {}
+  static void releasing(interpose::AllocFn, void* p, size_t, const void*) {
+    if (runtime.owns(p)) t_program_releases = true;
+  }
+};
+
+__attribute__((constructor)) void open_runtime() { runtime.open(); }
+
+}  // namespace
+}  // namespace gt::opt
+
+GT_DEFINE_ALLOC_HOOKS(gt::opt::PoolClient)
+GT_DEFINE_DOORS()

@@ -1,0 +1,200 @@
+// Opening the plan, the counters and the pools; serving allocations.
+#include "optimizer-rt/pool/runtime.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "traces/base/fd.h"
+
+namespace gt::opt {
+
+constinit Runtime runtime;
+bool (*unpin_hook)(PinToken) = nullptr;
+__thread bool t_program_releases = false;
+
+namespace {
+
+using model::Policy;
+
+constexpr size_t MaxArena = size_t{256} << 30;
+
+// The memory that this process may use: the machine's, or its cgroup's.
+size_t memory_limit() {
+  size_t limit =
+      static_cast<size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
+  const Fd file(::open("/sys/fs/cgroup/memory.max", O_RDONLY | O_CLOEXEC));
+  char text[32] = {};
+  if (file.open() && ::read(file.get(), text, sizeof text - 1) > 0 && text[0] >= '0' &&
+      text[0] <= '9')
+    limit = std::min<size_t>(limit, std::strtoull(text, nullptr, 10));
+  return limit;
+}
+
+// Addresses to reserve: plenty, but a small part of what RLIMIT_AS leaves the program.
+size_t address_space(size_t memory) {
+  rlimit limit{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return std::min(limited ? std::min<size_t>(2 * memory, limit.rlim_cur / 8) : 2 * memory,
+                  MaxArena);
+}
+
+bool drop_pin(PinToken pin) { return t_program_releases && unpin_hook && unpin_hook(pin); }
+
+void before_fork() { runtime.lock_for_fork(); }
+void after_fork() { runtime.unlock_after_fork(); }
+
+// A private copy of the file: what others do to it afterwards cannot hurt.
+std::span<const std::byte> read_file(const char* path, size_t limit) {
+  const Fd file(::open(path, O_RDONLY | O_CLOEXEC));
+  struct stat st {};
+  if (!file.open() || ::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
+    return {};
+  const size_t size = static_cast<size_t>(st.st_size);
+  if (size > limit) return {};
+  void* copy = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (copy == MAP_FAILED) return {};
+  if (::pread(file.get(), copy, size, 0) != static_cast<ssize_t>(size)) return {};
+  return {static_cast<const std::byte*>(copy), size};
+}
+
+}  // namespace
+
+void Runtime::open() noexcept {
+  const char* plan = std::getenv(PlanVariable);
+  const char* counters = std::getenv(CountersVariable);
+  if (!plan || !counters || !map_counters(counters)) return;
+  if (!load_plan(plan)) return count(Fallback::PlanIgnored);
+  x_pid = ::getpid();
+  open_pools();
+  ::pthread_atfork(before_fork, after_fork, after_fork);
+  add(x_counters->processes, 1);
+  x_active = true;
+  x_sites.open(x_plan);  // from here on allocations are served
+}
+
+bool Runtime::map_counters(const char* path) noexcept {
+  const Fd file(::open(path, O_RDWR | O_CLOEXEC));
+  struct stat st {};
+  if (!file.open() || ::fstat(file.get(), &st) != 0 || st.st_size != sizeof(Counters)) return false;
+  void* p = ::mmap(nullptr, sizeof(Counters), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (p == MAP_FAILED) return false;
+  auto* counters = static_cast<Counters*>(p);
+  if (counters->magic != CountersMagic || counters->size != sizeof(Counters)) return false;
+  x_counters = counters;
+  return true;
+}
+
+bool Runtime::load_plan(const char* path) noexcept {
+  constexpr size_t Largest =
+      sizeof(PlanHeader) + MaxPlanDevices * sizeof(PlanDevice) + MaxSites * sizeof(PlanSite);
+  x_plan = read_plan(read_file(path, Largest));
+  return !x_plan.sites.empty();
+}
+
+void Runtime::open_pools() noexcept {
+  bool used[model::PolicyCount] = {};
+  for (const PlanSite& s : x_plan.sites) used[s.policy] = true;
+  const size_t memory = memory_limit();
+  PoolOptions o;
+  o.reserve_bytes = address_space(memory);
+  o.limit_bytes = memory / 4 * 3;
+  o.cache_bytes = memory / 8;
+  o.unpin = drop_pin;
+  const auto is_used = [&](Policy p) { return used[static_cast<size_t>(p)]; };
+  const auto open_pool = [&](PoolIndex i, bool lock) {
+    o.lock = lock;
+    if (!x_pools[i].open(o)) count(Fallback::NoArena);
+  };
+  // The opencl policy falls back to pinning before there is a context.
+  if (is_used(Policy::Pin) || is_used(Policy::OpenCl)) open_pool(Pinned, false);
+  if (is_used(Policy::Locked)) open_pool(Locked, true);
+  if (is_used(Policy::Hybrid)) open_pool(Hybrid, true);
+  x_more_pools = is_used(Policy::Locked) || is_used(Policy::Hybrid) || is_used(Policy::OpenCl);
+}
+
+PinnedPool* Runtime::pool_for(Policy policy) noexcept {
+  switch (policy) {
+    case Policy::Pin:
+      return &x_pools[Pinned];
+    case Policy::Locked:
+      return &x_pools[Locked];
+    case Policy::Hybrid:
+      return &x_pools[Hybrid];
+    case Policy::OpenCl:
+      if (x_driver_open.load(std::memory_order_acquire)) return &x_pools[Driver];
+      count(Fallback::BeforeContext);
+      return &x_pools[Pinned];
+    default:
+      return nullptr;
+  }
+}
+
+void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) noexcept {
+  const int index = x_sites.find(address);
+  if (index == SiteTable::None) return nullptr;
+  const PlanSite& site = x_plan.sites[static_cast<size_t>(index)];
+  if (size < site.min_bytes || size > site.max_bytes)
+    return count(Fallback::SizeOutOfRange), nullptr;
+  PinnedPool* pool = pool_for(static_cast<Policy>(site.policy));
+  if (!pool) return nullptr;
+  const auto i = static_cast<SiteIndex>(index);
+  bool fresh = false;
+  void* p = pool->allocate(size, align, i, &fresh);
+  if (!p && pool == &x_pools[Driver]) p = x_pools[Pinned].allocate(size, align, i, &fresh);
+  if (!p) return count(Fallback::PoolExhausted), nullptr;
+  SiteCounters& c = x_counters->sites[i];
+  add(c.allocations, 1);
+  add(c.bytes, size);
+  if (fresh) {
+    add(c.fresh, 1);
+    add(c.fresh_bytes, size);
+    if (pool->lock_refused()) count(Fallback::LockRefused);
+  }
+  return p;
+}
+
+PinnedPool* Runtime::pool_of(const void* p) noexcept {
+  for (PinnedPool& pool : x_pools)
+    if (pool.owns(p)) return &pool;
+  return nullptr;
+}
+
+void Runtime::release(void* p) noexcept {
+  PinnedPool* pool = pool_of(p);
+  const uint64_t before = pool->bad_releases();
+  pool->release(p);
+  if (pool->bad_releases() != before) count(Fallback::BadRelease);
+  t_program_releases = false;
+}
+
+bool Runtime::wants_driver_memory() const noexcept {
+  return x_active && x_plan.header->driver_bytes > 0 &&
+         !x_driver_open.load(std::memory_order_relaxed);
+}
+
+void Runtime::adopt_driver_memory(void* base, size_t bytes) noexcept {
+  constexpr PinToken Permanent = 1;  // only compared within this pool
+  if (x_pools[Driver].open_over(base, bytes, Permanent))
+    x_driver_open.store(true, std::memory_order_release);
+  else
+    count(Fallback::DriverMemory);
+}
+
+bool Runtime::in_forked_child() const noexcept { return ::getpid() != x_pid; }
+
+void Runtime::lock_for_fork() noexcept {
+  for (PinnedPool& pool : x_pools) pool.lock_for_fork();
+}
+void Runtime::unlock_after_fork() noexcept {
+  for (size_t i = Pools; i-- > 0;) x_pools[i].unlock_after_fork();
+}
+
+}  // namespace gt::opt

@@ -1,0 +1,90 @@
+// The one state of the injected optimizer: its plan, its pools, its counters. The allocation hooks
+// (redirect.cc) and the OpenCL hooks (cl/) meet here.
+//
+// Everything is zero-initialized (in .bss): hooks are called before any constructor has run, find
+// no plan, and pass on. Thread safety: open() once, from the constructor of the library; everything
+// else from any thread.
+#pragma once
+
+#include <sys/types.h>
+
+#include "optimizer-rt/pool/counters.h"
+#include "optimizer-rt/pool/pinned_pool.h"
+#include "optimizer-rt/pool/plan.h"
+#include "optimizer-rt/pool/sites.h"
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+class Runtime {
+ public:
+  constexpr Runtime() = default;
+
+  // Reads the plan and maps the counters that the environment names. Leaves everything off when
+  // either is unusable.
+  void open() noexcept;
+
+  // The plan's site of this allocation served from its pool; nullptr: libc's business. About 2 ns
+  // for most.
+  void* allocate(size_t size, size_t align, const void* address) noexcept {
+    return __builtin_expect(x_sites.may_match(size), 0) ? allocate_at_site(size, align, address)
+                                                        : nullptr;
+  }
+  bool owns(const void* p) const noexcept {
+    return x_pools[Pinned].owns(p) ||
+           (x_more_pools &&
+            (x_pools[Locked].owns(p) || x_pools[Hybrid].owns(p) || x_pools[Driver].owns(p)));
+  }
+  // The pool that owns `p`, or nullptr.
+  PinnedPool* pool_of(const void* p) noexcept;
+  // Blocks of this pool become fast by being pinned in place.
+  bool pins(const PinnedPool* pool) const noexcept {
+    return pool == &x_pools[Pinned] || pool == &x_pools[Hybrid];
+  }
+
+  void release(void* p) noexcept;  // REQUIRES: owns(p)
+
+  // Memory of the driver's for the opencl policy, for the rest of the process.
+  bool wants_driver_memory() const noexcept;
+  void adopt_driver_memory(void* base, size_t bytes) noexcept;
+
+  const PlanView& plan() const noexcept { return x_plan; }
+  bool active() const noexcept { return x_active; }
+  Counters& counters() noexcept { return *x_counters; }  // REQUIRES: active()
+  bool in_forked_child() const noexcept;                 // pins are the parent's there
+  void count(Fallback f) noexcept { add(x_counters->fallbacks[static_cast<size_t>(f)], 1); }
+
+  void lock_for_fork() noexcept;
+  void unlock_after_fork() noexcept;
+
+ private:
+  enum PoolIndex : size_t { Pinned, Locked, Hybrid, Driver, Pools };
+
+  void* allocate_at_site(size_t size, size_t align, const void* address) noexcept;
+  PinnedPool* pool_for(model::Policy policy) noexcept;
+  bool map_counters(const char* path) noexcept;
+  bool load_plan(const char* path) noexcept;
+  void open_pools() noexcept;
+
+  PlanView x_plan;
+  SiteTable x_sites;
+  PinnedPool x_pools[Pools];
+  bool x_more_pools = false, x_active = false;
+  std::atomic<bool> x_driver_open{false};
+  pid_t x_pid = 0;
+  Counters* x_counters = nullptr;  // not null once a plan is open
+};
+
+extern Runtime runtime;
+
+// How the pool's trim asks to drop a pin; set by the OpenCL half. False: not now.
+extern bool (*unpin_hook)(PinToken);
+
+// The program itself is in free(), not the driver inside a call: only then may a release call the
+// driver.
+extern __thread bool t_program_releases __attribute__((tls_model("initial-exec")));
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop

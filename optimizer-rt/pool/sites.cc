@@ -1,0 +1,81 @@
+// Resolving sites against the loaded modules.
+#include "optimizer-rt/pool/sites.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "tracer/interpose/doors.h"
+
+namespace gt::opt {
+namespace {
+
+const char* file_name(const char* path) {
+  const char* slash = std::strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+// A build-id says which code it is; without one the name must do.
+bool is_module(const PlanSite& site, const interpose::ModuleInfo& module) {
+  if (site.build_id[0]) return std::strcmp(site.build_id, module.build_id) == 0;
+  return !module.build_id[0] && std::strcmp(site.module, file_name(module.path)) == 0;
+}
+
+}  // namespace
+
+void SiteTable::open(const PlanView& plan) noexcept {
+  x_plan = plan;
+  size_t low = SIZE_MAX, high = 0;
+  for (const PlanSite& s : plan.sites) {
+    low = std::min<size_t>(low, s.min_bytes);
+    high = std::max<size_t>(high, s.max_bytes);
+  }
+  x_unresolved.store(plan.sites.size(), std::memory_order_relaxed);
+  resolve();
+  if (!plan.sites.empty()) {
+    x_min = low;
+    x_range = high - low;
+  }
+}
+
+void SiteTable::add(uintptr_t address, int site) noexcept {
+  if (address == 0 || lookup(address) != None || x_used >= Slots / 2) return;
+  size_t i = slot_of(address);
+  while (x_slots[i].address.load(std::memory_order_relaxed) != 0) i = (i + 1) % Slots;
+  x_slots[i].site.store(site, std::memory_order_relaxed);
+  x_slots[i].address.store(address, std::memory_order_release);
+  ++x_used;
+}
+
+int SiteTable::lookup(uintptr_t address) const noexcept {
+  for (size_t i = slot_of(address);; i = (i + 1) % Slots) {  // ends: half of the slots stay empty
+    const uintptr_t a = x_slots[i].address.load(std::memory_order_acquire);
+    if (a == address) return x_slots[i].site.load(std::memory_order_relaxed);
+    if (a == 0) return None;
+  }
+}
+
+int SiteTable::find(const void* address) noexcept {
+  const int site = lookup(reinterpret_cast<uintptr_t>(address));
+  if (site != None || x_unresolved.load(std::memory_order_relaxed) == 0) return site;
+  if (!interpose::modules_changed()) return None;
+  resolve();
+  return lookup(reinterpret_cast<uintptr_t>(address));
+}
+
+void SiteTable::resolve() noexcept {
+  if (x_resolving.exchange(true, std::memory_order_acquire)) return;
+  size_t resolved = 0;
+  interpose::for_each_module([&](const interpose::ModuleInfo& module) {
+    for (size_t i = 0; i < x_plan.sites.size(); ++i) {
+      const PlanSite& site = x_plan.sites[i];
+      if (!is_module(site, module) || site.offset >= module.end - module.bias) continue;
+      add(module.bias + site.offset, static_cast<int>(i));
+      if (!x_done[i]) ++resolved;
+      x_done[i] = true;
+    }
+  });
+  x_unresolved.fetch_sub(resolved, std::memory_order_relaxed);
+  x_resolving.store(false, std::memory_order_release);
+}
+
+}  // namespace gt::opt

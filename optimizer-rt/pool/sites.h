@@ -1,0 +1,56 @@
+// From the return address of an allocation to the plan's site.
+//
+// The plan names sites by module and offset; here they become addresses as modules are loaded. The
+// table only grows: an address whose module was unloaded may match other code later, which then
+// gets pool memory where it expected libc's; that is harmless. Cost: a size outside every site's
+// range is refused by one subtraction and one comparison; otherwise one probe. Thread safety:
+// find() from any thread, lock-free; resolve() by one thread at a time, others return at once.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "optimizer-rt/pool/plan.h"
+
+namespace gt::opt {
+
+class SiteTable {
+ public:
+  constexpr SiteTable() = default;
+  static constexpr int None = -1;
+
+  // Once; the view must stay.
+  void open(const PlanView& plan) noexcept;
+
+  bool may_match(size_t size) const noexcept { return size - x_min <= x_range; }
+  // The plan's site at this return address, or None. Looks at newly loaded modules while sites are
+  // unresolved.
+  int find(const void* address) noexcept;
+  // Looks through the loaded modules for sites that are not resolved yet.
+  void resolve() noexcept;
+
+  void add(uintptr_t address, int site) noexcept;  // public for tests
+
+ private:
+  static constexpr size_t Slots = 1024;  // four for each site
+  static_assert(Slots >= 4 * MaxSites);
+  struct Slot {
+    std::atomic<uintptr_t> address{0};
+    std::atomic<int> site{0};
+  };
+  static size_t slot_of(uintptr_t address) noexcept {
+    return static_cast<size_t>((address * 0x9e3779b97f4a7c15u) >> 54);
+  }
+  int lookup(uintptr_t address) const noexcept;
+
+  PlanView x_plan;
+  size_t x_min = 0, x_range = 0;  // until open only size 0 matches, and finds nothing
+  size_t x_used = 0;
+  std::atomic<size_t> x_unresolved{0};
+  std::atomic<bool> x_resolving{false};
+  bool x_done[MaxSites] = {};
+  Slot x_slots[Slots];
+};
+
+}  // namespace gt::opt
