@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Programs that know nothing of us do the same under gtrace and goptimize, and ganalyze makes sense of them.
+
+Usage: real_programs.py BUILD clinfo|clpeak|pyopencl|clblast
+"""
+
+import pathlib
+
+from job import *  # noqa: F403
+
+WHAT = arguments[0]
+HERE = pathlib.Path(__file__).parent
+
+
+def exact(data):
+    return data
+
+
+COMMANDS = {  # command, how two outputs are compared, does it launch kernels
+    "clinfo": (("clinfo",), exact, False),
+    "clpeak": (("clpeak", "--kernel-latency"), without_numbers, True),
+    "pyopencl": (("/usr/bin/python3", HERE / "clients" / "pyopencl_job.py"), exact, True),
+    "clblast": ((tests_dir / "clblast_job",), exact, True),
+}
+COMMAND, COMPARED, LAUNCHES = COMMANDS[WHAT]
+CACHES = {"PYOPENCL_NO_CACHE": "1"}
+
+
+def bare():
+    needs(str(COMMAND[0]))
+    if WHAT == "pyopencl" and run("/usr/bin/python3", "-c", "import pyopencl").code != 0:
+        raise Skip("python3-pyopencl is not installed")
+    return good(*COMMAND, env=CACHES)
+
+
+def same_job(outcome, expected):
+    same(outcome.code, expected.code, "exit status")
+    same(COMPARED(outcome.out), COMPARED(expected.out), "stdout")
+
+
+def test_record_and_analyze():
+    expected = bare()
+    same_job(traced(*COMMAND, env=CACHES), expected)
+    stats = good(GTRACE, "stats", "--json", "trace.db").json
+    calls = {f["name"]: f["calls"] for f in stats["functions"]}
+    check(calls.get("clGetPlatformIDs", 0) + calls.get("clGetDeviceIDs", 0) > 0, f"calls: {calls}")
+    check(("clEnqueueNDRangeKernel" in calls) == LAUNCHES, f"launches: {calls}")
+    good(GTRACE, "show", "trace.db")
+    report = good(GANALYZE, "trace.db")
+    check(len(report.text) > 100, "an empty report")
+    result = good(GANALYZE, "--json", "trace.db").json
+    keys(result, "dispatch_ratio", "eligible", "allocations", "kernels", "findings", "remote")
+    if LAUNCHES:
+        check(result["kernels"], "no kernels in the report")
+        check(stats["kernels"][0]["total_ns"] > 0, "kernels take no time")
+    else:
+        check(not result["eligible"], "eligible without a kernel")
+
+
+def test_optimize_with_and_without_a_profile():
+    expected = bare()
+    same_job(run(GOPTIMIZE, "run", "--", *COMMAND, env=CACHES, timeout=110), expected)
+    good(GTRACE, "run", "--", *COMMAND, env=CACHES)
+    good(GANALYZE, "trace.db")
+    same_job(run(GOPTIMIZE, "run", "--", *COMMAND, env=CACHES, timeout=110), expected)
+
+
+main(globals())

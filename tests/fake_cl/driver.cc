@@ -1,0 +1,84 @@
+// Exports every OpenCL function: counted and scripted (script.h), then the fake's own or
+// CL_INVALID_OPERATION.
+#include "tests/fake_cl/driver.h"
+
+#include <cstring>
+
+#include "tests/fake_cl/script.h"
+
+namespace gt::fake {
+namespace {
+
+using api::FnId;
+
+template <FnId F, class R, class... A>
+R run(const char* name, A... args) {
+  const int error = scripted_call(api::number(F), name);
+  if (error != 0) return api::failed_result<F, R>(error, args...);
+  if constexpr (std::is_null_pointer_v<decltype(Implementation<F>::function)>) {
+    return api::missing_result<F, R>(args...);
+  } else {
+    return Implementation<F>::function(args...);
+  }
+}
+
+}  // namespace
+}  // namespace gt::fake
+
+#define GT_ARGS(...) __VA_OPT__(, ) __VA_ARGS__
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE)                              \
+  extern "C" __attribute__((visibility("default"))) RET CL_API_CALL NAME PARAMS { \
+    return gt::fake::run<gt::fake::FnId::NAME, RET>(#NAME GT_ARGS ARGS);          \
+  }
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)                  \
+  static RET CL_API_CALL extension_##NAME PARAMS {                       \
+    return gt::fake::run<gt::fake::FnId::NAME, RET>(#NAME GT_ARGS ARGS); \
+  }
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+
+namespace gt::fake {
+namespace {
+
+template <class Table>
+constexpr Table make_dispatch() {
+  Table table{};
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  if constexpr (requires { table.NAME; }) table.NAME = &::NAME;
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+  return table;
+}
+
+}  // namespace
+
+constinit const cl_icd_dispatch dispatch_table = make_dispatch<cl_icd_dispatch>();
+
+// Every extension function of the table is there; most answer CL_INVALID_OPERATION.
+void* fake_clGetExtensionFunctionAddress(const char* name) {
+  if (!name) return nullptr;
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE)
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
+  if (std::strcmp(name, #NAME) == 0) return reinterpret_cast<void*>(&extension_##NAME);
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+  return nullptr;
+}
+void* fake_clGetExtensionFunctionAddressForPlatform(cl_platform_id p, const char* name) {
+  return p == platform() ? fake_clGetExtensionFunctionAddress(name) : nullptr;
+}
+
+_cl_platform_id* platform() {
+  static _cl_platform_id* p = new _cl_platform_id;
+  return p;
+}
+_cl_device_id* device() {
+  static _cl_device_id* d = new _cl_device_id;
+  return d;
+}
+
+}  // namespace gt::fake

@@ -1,0 +1,69 @@
+// The functions that the fake driver really has. Every other function of the table answers
+// CL_INVALID_OPERATION.
+//
+// One platform, one device. Commands run when they are enqueued, on the calling thread; wait lists
+// are therefore fulfilled, except for user events, which nothing waits for but clWaitForEvents.
+// Launches do nothing, apart from kernels named "copy" (argument 0 to argument 1, as far as both
+// reach) and "increment" (bytes of argument 0).
+#pragma once
+
+#include "tests/fake_cl/objects.h"
+#include "traces/api/table.h"
+
+namespace gt::fake {
+
+template <api::FnId F>
+struct Implementation {
+  static constexpr std::nullptr_t function = nullptr;
+};
+
+#define GT_HAS(name)                                                  \
+  std::remove_pointer_t<api::FnPointer<api::FnId::name>> fake_##name; \
+  template <>                                                         \
+  struct Implementation<api::FnId::name> {                            \
+    static constexpr auto function = &fake_##name;                    \
+  };
+
+// objects.cc
+GT_HAS(clCreateContext)
+GT_HAS(clCreateContextFromType) GT_HAS(clRetainContext) GT_HAS(clReleaseContext)
+    GT_HAS(clRetainDevice) GT_HAS(clReleaseDevice) GT_HAS(clCreateCommandQueue)
+        GT_HAS(clCreateCommandQueueWithProperties) GT_HAS(clRetainCommandQueue)
+            GT_HAS(clReleaseCommandQueue) GT_HAS(clCreateBuffer)
+                GT_HAS(clCreateBufferWithProperties) GT_HAS(clCreateSubBuffer)
+                    GT_HAS(clRetainMemObject) GT_HAS(clReleaseMemObject)
+                        GT_HAS(clCreateProgramWithSource) GT_HAS(clBuildProgram)
+                            GT_HAS(clRetainProgram) GT_HAS(clReleaseProgram) GT_HAS(clCreateKernel)
+                                GT_HAS(clCreateKernelsInProgram) GT_HAS(clCloneKernel)
+                                    GT_HAS(clRetainKernel) GT_HAS(clReleaseKernel)
+                                        GT_HAS(clSetKernelArg) GT_HAS(clSetKernelArgSVMPointer)
+                                            GT_HAS(clCreateUserEvent) GT_HAS(clSetUserEventStatus)
+                                                GT_HAS(clRetainEvent) GT_HAS(clReleaseEvent)
+                                                    GT_HAS(clSetEventCallback) GT_HAS(clSVMAlloc)
+                                                        GT_HAS(clSVMFree)
+    // commands.cc
+    GT_HAS(clEnqueueReadBuffer) GT_HAS(clEnqueueWriteBuffer) GT_HAS(clEnqueueCopyBuffer)
+        GT_HAS(clEnqueueFillBuffer) GT_HAS(clEnqueueReadBufferRect) GT_HAS(clEnqueueWriteBufferRect)
+            GT_HAS(clEnqueueMapBuffer) GT_HAS(clEnqueueUnmapMemObject)
+                GT_HAS(clEnqueueMigrateMemObjects) GT_HAS(clEnqueueNDRangeKernel)
+                    GT_HAS(clEnqueueTask) GT_HAS(clEnqueueMarker) GT_HAS(clEnqueueBarrier)
+                        GT_HAS(clEnqueueMarkerWithWaitList) GT_HAS(clEnqueueBarrierWithWaitList)
+                            GT_HAS(clEnqueueWaitForEvents) GT_HAS(clEnqueueSVMMemcpy)
+                                GT_HAS(clEnqueueSVMMemFill) GT_HAS(clEnqueueSVMMap)
+                                    GT_HAS(clEnqueueSVMUnmap) GT_HAS(clFlush) GT_HAS(clFinish)
+                                        GT_HAS(clWaitForEvents)
+    // queries.cc
+    GT_HAS(clGetPlatformIDs) GT_HAS(clIcdGetPlatformIDsKHR) GT_HAS(clGetPlatformInfo)
+        GT_HAS(clGetDeviceIDs) GT_HAS(clGetDeviceInfo) GT_HAS(clGetContextInfo)
+            GT_HAS(clGetCommandQueueInfo) GT_HAS(clGetMemObjectInfo) GT_HAS(clGetProgramInfo)
+                GT_HAS(clGetProgramBuildInfo) GT_HAS(clGetKernelInfo)
+                    GT_HAS(clGetKernelWorkGroupInfo) GT_HAS(clGetEventInfo)
+                        GT_HAS(clGetEventProfilingInfo)
+    // driver.cc
+    GT_HAS(clGetExtensionFunctionAddress) GT_HAS(clGetExtensionFunctionAddressForPlatform)
+#undef GT_HAS
+
+        _cl_platform_id* platform();
+_cl_device_id* device();
+
+}  // namespace gt::fake

@@ -1,0 +1,97 @@
+// Reads FAKE_CL_* once, at the first call.
+#include "tests/fake_cl/script.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace gt::fake {
+namespace {
+
+struct Rule {
+  std::string name;
+  uint64_t call = 0;  // 0: every one
+  int error = 0;
+  uint64_t delay_ns = 0;
+};
+
+[[noreturn]] void refuse(const char* variable, const std::string& word) {
+  std::fprintf(stderr, "fake_cl: %s: cannot read '%s'\n", variable, word.c_str());
+  std::_Exit(2);
+}
+
+uint64_t nanoseconds(const char* variable, const std::string& text) {
+  size_t end = 0;
+  uint64_t value = 0;
+  try {
+    value = std::stoull(text, &end);
+  } catch (const std::exception&) {
+    refuse(variable, text);
+  }
+  const std::string unit = text.substr(end);
+  if (unit == "ns" || unit.empty()) return value;
+  if (unit == "us") return value * 1000;
+  if (unit == "ms") return value * 1000000;
+  if (unit == "s") return value * 1000000000;
+  refuse(variable, text);
+}
+
+std::vector<Rule> read(const char* variable, bool delay) {
+  std::vector<Rule> out;
+  const char* text = std::getenv(variable);
+  std::istringstream words(text ? text : "");
+  for (std::string word; std::getline(words, word, ',');) {
+    const size_t equals = word.find('=');
+    if (equals == std::string::npos) refuse(variable, word);
+    Rule rule;
+    rule.name = word.substr(0, equals);
+    if (const size_t colon = rule.name.find(':'); colon != std::string::npos) {
+      rule.call = std::strtoull(rule.name.c_str() + colon + 1, nullptr, 10);
+      if (rule.call == 0) refuse(variable, word);
+      rule.name.resize(colon);
+    }
+    if (delay)
+      rule.delay_ns = nanoseconds(variable, word.substr(equals + 1));
+    else
+      rule.error = std::atoi(word.c_str() + equals + 1);
+    if (!delay && rule.error == 0) refuse(variable, word);
+    out.push_back(rule);
+  }
+  return out;
+}
+
+struct Script {
+  std::vector<Rule> failures = read("FAKE_CL_FAIL", false);
+  std::vector<Rule> delays = read("FAKE_CL_DELAY", true);
+  const char* kernel = std::getenv("FAKE_CL_KERNEL_NS");
+  uint64_t kernel_ns = kernel ? nanoseconds("FAKE_CL_KERNEL_NS", kernel) : 1000;
+};
+const Script& script() {
+  static const Script* s =
+      new Script;  // never destroyed: programs call OpenCL from their exit handlers
+  return *s;
+}
+
+std::atomic<uint64_t> calls[65536];
+
+}  // namespace
+
+int scripted_call(uint16_t fn, const char* name) {
+  const Script& s = script();
+  const uint64_t call = ++calls[fn];
+  for (const Rule& rule : s.delays)
+    if (rule.name == name && (rule.call == 0 || rule.call == call))
+      std::this_thread::sleep_for(std::chrono::nanoseconds(rule.delay_ns));
+  for (const Rule& rule : s.failures)
+    if (rule.name == name && (rule.call == 0 || rule.call == call)) return rule.error;
+  return 0;
+}
+
+uint64_t kernel_ns() { return script().kernel_ns; }
+
+}  // namespace gt::fake

@@ -1,0 +1,18 @@
+// Fuzz target: any bytes as platform.json. What is accepted survives being written and read again.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "traces/model/platform.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const auto platform =
+      gt::model::parse_platform({reinterpret_cast<const char*>(data), size}, "fuzz");
+  if (!platform.ok()) return 0;
+  for (const auto& device : platform->devices)
+    for (const auto& costs : device.policies)
+      if (costs && !(costs->h2d(1e6) > 0)) std::abort();
+  const auto again = gt::model::parse_platform(gt::model::format_platform(*platform), "fuzz");
+  if (!again.ok() || again->devices.size() != platform->devices.size()) std::abort();
+  return 0;
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""What a trace unfolds to is what an independent log of the same program says, call by call.
+
+Usage: lossless.py BUILD PROGRAM [ARGUMENT...]      (PROGRAM: a file name under bin/apps or tests)
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "e2e"))
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from job import *  # noqa: E402, F403
+from compare import Different, compare  # noqa: E402
+
+NAME = arguments[0]
+PROGRAM = next((p for p in (apps / NAME, tests_dir / NAME) if p.exists()), NAME)
+COMMAND = (PROGRAM, *arguments[1:])
+LOGGER = tests_dir / "libdumb_logger.so"
+
+
+def log():
+    """The log with the most lines: compilers that the driver starts have theirs, too."""
+    run(*COMMAND, env={"LD_PRELOAD": str(LOGGER), "DUMB_LOG": "dumb"})
+    return max(pathlib.Path(".").glob("dumb.*"), key=lambda p: p.stat().st_size)
+
+
+def test_lossless():
+    run(*COMMAND)  # the driver's kernel cache is warm from here on
+    ours = log()
+    traced(*COMMAND)
+    expanded = good(GTRACE, "expand", "--json", "trace.db")
+    pathlib.Path("expanded").write_bytes(expanded.out)
+    try:
+        count = compare(ours, "expanded", NAME)
+    except Different as e:
+        check(False, str(e))
+    check(count > 20, f"only {count} calls were compared")
+    print(f"{count} calls agree")
+
+
+def test_a_missing_call_is_noticed():
+    ours = log()
+    traced(*COMMAND)
+    lines = good(GTRACE, "expand", "--json", "trace.db").text.splitlines(keepends=True)
+    victim = next(i for i, l in enumerate(lines) if '"clSetKernelArg"' in l)
+    pathlib.Path("expanded").write_text("".join(lines[:victim] + lines[victim + 1:]))
+    try:
+        compare(ours, "expanded", NAME)
+    except Different:
+        return
+    check(False, "the comparison does not see a missing call")
+
+
+main(globals())

@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""`cmake --install` into an empty prefix, moved afterwards: programs in bin, injected libraries in lib/gtrace, and
+`gtrace run` works from there.
+
+Usage: installed.py ROOT BUILD
+"""
+
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = ("gtrace", "ganalyze", "gmicrobench", "goptimize")
+
+
+def run(*command, **options):
+    return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def main(build):
+    with tempfile.TemporaryDirectory() as folder:
+        first, prefix = pathlib.Path(folder) / "first", pathlib.Path(folder) / "moved"
+        installed = run("cmake", "--install", build, "--prefix", str(first))
+        if installed.returncode:
+            sys.exit(installed.stderr)
+        first.rename(prefix)
+        problems = [f"bin/{p} is missing" for p in PROGRAMS if not (prefix / "bin" / p).is_file()]
+        libraries = list(prefix.glob("lib*/gtrace/*/libOpenCL.so.1")) + \
+            list(prefix.glob("lib*/*/gtrace/*/libOpenCL.so.1"))
+        if len(libraries) < 2:
+            problems.append(f"injected libraries: {[str(p.relative_to(prefix)) for p in libraries]}")
+        problems += [f"{p} runs not: {r.stderr}" for p in PROGRAMS
+                     if not problems and (r := run(str(prefix / "bin" / p), "--version")).returncode]
+        if not problems:
+            app = pathlib.Path(build) / "bin" / "apps" / "app_vadd"
+            traced = run(str(prefix / "bin" / "gtrace"), "run", "--", str(app), cwd=folder)
+            shown = run(str(prefix / "bin" / "gtrace"), "show", "trace.db", cwd=folder)
+            if traced.returncode or "clEnqueueNDRangeKernel" not in shown.stdout:
+                problems.append(f"gtrace run from the prefix: {traced.stderr}{shown.stderr}")
+    for p in problems:
+        print(p)
+    print(f"installed: {len(PROGRAMS)} programs, {len(libraries)} libraries, {len(problems)} problems")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[2]))

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Cheap rules of style: a first line that says what the file is, 120 columns, file names, file sizes, no paths of
+one machine, scripts that are executable, no test or source that CMake does not know.
+
+Usage: style.py ROOT
+"""
+
+import os
+import pathlib
+import re
+import sys
+
+import sources
+
+COLUMNS = 120
+LONGEST = 600          # lines; a file beyond this holds more than one noun
+GENERATED = re.compile(r"^traces/api/gen/|^tests/fake_cl/gen/")
+NAME = re.compile(r"^[a-z0-9_]+(\.[a-z0-9]+)+$")
+TEXT = sources.CODE + (".md", ".txt", ".cmake", ".py", ".sh", ".json", ".sql", ".def")
+PLACES = re.compile(r"/(work|home/[a-z]+|Users)/|/tmp/bash_jobs|/root/")
+
+
+def code_problems(path, lines):
+    own_header = f'#include "{path.with_suffix(".h")}"'  # which says it
+    if not lines or not (re.match(r"//|/\*|#!|--", lines[0]) or lines[0] == own_header):
+        yield 1, "the first line must say what the file is"
+    for number, line in enumerate(lines, 1):
+        if len(line) > COLUMNS:
+            yield number, f"{len(line)} columns, {COLUMNS} at most"
+        if "\t" in line or line != line.rstrip():
+            yield number, "a tab, or a space at the end of the line"
+    if len(lines) > LONGEST:
+        yield len(lines), f"{len(lines)} lines: more than one noun? ({LONGEST} at most)"
+
+
+def check(root):
+    root = pathlib.Path(root)
+    problems = []
+    code = [p for p in sources.files(root) if not GENERATED.match(p.as_posix())]
+    for path in code:
+        lines = (root / path).read_text(errors="replace").splitlines()
+        problems += [f"{path}:{n}: {what}" for n, what in code_problems(path, lines)]
+        if not NAME.match(path.name):
+            problems.append(f"{path}: file names are snake_case")
+    texts = sources.files(root, TEXT, sources.FOLDERS + ("docs", "scripts", "cmake"))
+    texts += [pathlib.Path(p) for p in ("README.md", "CHANGELOG.md", "CMakeLists.txt") if (root / p).exists()]
+    for path in texts:
+        if path.as_posix() == "tests/tree/style.py":
+            continue
+        for number, line in enumerate((root / path).read_text(errors="replace").splitlines(), 1):
+            if PLACES.search(line):
+                problems.append(f"{path}:{number}: a path of one machine")
+    for path in ("scripts/deps.sh", "scripts/test.sh", "scripts/demo.sh", ".ci/run"):
+        if not os.access(root / path, os.X_OK):
+            problems.append(f"{path}: must be executable")
+    return problems, len(texts)
+
+
+if __name__ == "__main__":
+    sys.exit(sources.report("style", *check(sys.argv[1])))

@@ -1,0 +1,239 @@
+// Every OpenCL function: random arguments -> encode -> decode, and -> invoke on the fake; hostile
+// bytes; printing.
+#include <doctest/doctest.h>
+
+#include <random>
+#include <set>
+
+#include "tests/fake_cl/fake_functions.h"
+#include "tests/fake_cl/sample_call.h"
+#include "traces/api/decode.h"
+#include "traces/api/encode.h"
+#include "traces/api/invoke.h"
+#include "traces/api/print.h"
+
+using namespace gt;       // NOLINT
+using namespace gt::api;  // NOLINT
+
+namespace {
+
+constexpr uint64_t Rounds = 24;
+
+void check_round_trip(FnId fn, uint64_t seed) {
+  INFO("function " << function_name(number(fn)) << ", seed " << seed);
+  const fake::SampleCall call = fake::sample_call(fn, seed, seed % 5 != 0);
+  CHECK(call.writers_agree);
+  CHECK(call.recorded.size() <= call.inputs.size());
+  std::vector<DecodedArg> decoded;
+  REQUIRE(decode_inputs(fn, call.inputs, decoded));
+  REQUIRE(decode_inputs(fn, call.recorded, decoded));
+  std::set<uint16_t> params;
+  for (const DecodedArg& arg : decoded) params.insert(arg.param);
+  CHECK(params.size() == param_count(number(fn)));  // each parameter is named
+  REQUIRE(decode_outputs(fn, call.outputs, decoded));
+
+  InvokeContext context;
+  VectorWriter outputs;
+  REQUIRE(invoke(fn, call.inputs, fake::function(fn), context, outputs) == Invoked::Done);
+  CHECK(fake::take_log() == call.log);
+  CHECK(outputs.view() == call.outputs);
+}
+
+// Damaged bytes are refused or are some other call; nothing crashes (the sanitizers watch).
+void check_damage(FnId fn, const Bytes& inputs, std::mt19937_64& random) {
+  INFO("function " << function_name(number(fn)));
+  std::vector<DecodedArg> decoded;
+  for (size_t n = 0; n < inputs.size(); n += 4) {
+    InvokeContext context;
+    VectorWriter outputs;
+    CHECK_FALSE(decode_inputs(fn, ByteView(inputs).first(n), decoded));
+    CHECK(invoke(fn, ByteView(inputs).first(n), fake::function(fn), context, outputs) !=
+          Invoked::Done);
+  }
+  for (int i = 0; i < 12 && !inputs.empty(); ++i) {
+    Bytes damaged = inputs;
+    for (uint64_t hits = 1 + random() % 3; hits > 0; --hits)
+      damaged[random() % damaged.size()] = static_cast<uint8_t>(random() % 4 ? random() : 0xff);
+    (void)decode_inputs(fn, damaged, decoded);
+    (void)decode_outputs(fn, damaged, decoded);
+    InvokeContext context;
+    context.arena = Arena(1 << 20);
+    VectorWriter outputs;
+    (void)invoke(fn, damaged, fake::function(fn), context, outputs);
+    fake::take_log();
+  }
+}
+
+constexpr FnId every_function[] = {
+#define GT_FN_ID(name, id) FnId::name,
+#include "traces/api/gen/fn_ids.inc"
+#undef GT_FN_ID
+};
+
+}  // namespace
+
+TEST_CASE("every function survives encode, decode and invoke") {
+  for (const FnId fn : every_function)
+    for (uint64_t seed = 1; seed <= Rounds; ++seed) check_round_trip(fn, seed);
+}
+
+TEST_CASE("damaged calls are refused or harmless") {
+  std::mt19937_64 random(7);
+  for (const FnId fn : every_function)
+    for (uint64_t seed = 1; seed <= 3; ++seed)
+      check_damage(fn, fake::sample_call(fn, seed, true).inputs, random);
+}
+
+TEST_CASE("reflection") {
+  CHECK(find_function("clEnqueueWriteBuffer") == number(FnId::clEnqueueWriteBuffer));
+  CHECK(find_function("clNoSuchThing") == 0);
+  CHECK(function_name(0) == std::string("?"));
+  CHECK(function_name(60000) == std::string("?"));
+  CHECK(function_name(static_cast<uint16_t>(AllocFn::Malloc)) == std::string("malloc"));
+  CHECK(function_name(static_cast<uint16_t>(AllocFn::Munmap)) == std::string("munmap"));
+  const uint16_t write = number(FnId::clEnqueueWriteBuffer),
+                 read = number(FnId::clEnqueueReadBuffer);
+  CHECK(attributes(write).blocking == 2);
+  CHECK(attributes(write).size == 4);
+  CHECK(attributes(write).transfer == Transfer::HostToDevice);
+  CHECK(param_effect(write, 1) == Effect::UseDef);
+  CHECK(param_effect(write, 5) == Effect::Use);
+  CHECK(param_effect(read, 1) == Effect::Use);
+  CHECK(param_effect(read, 5) == Effect::UseDef);
+  CHECK(param_name(write, 5) == std::string("ptr"));
+  CHECK(attributes(number(FnId::clReleaseMemObject)).releases == ObjectKind::Buffer);
+  CHECK(attributes(number(FnId::clRetainEvent)).retains == ObjectKind::Event);
+  CHECK(attributes(number(FnId::clCreateImage)).creates == ObjectKind::Image);
+  CHECK(attributes(number(FnId::clEnqueueNDRangeKernel)).launch);
+  CHECK(attributes(number(FnId::clSVMAllocARM)).extension);
+  CHECK(is_error_code(write, DecodedReturn));
+  CHECK(is_error_code(number(FnId::clCreateBuffer), 4));
+  CHECK_FALSE(is_error_code(number(FnId::clCreateBuffer), DecodedReturn));
+}
+
+TEST_CASE("every pointer parameter has a role that follows it, or is opaque by name") {
+  int opaque = 0;
+#define GT_BEGIN(...)
+#define GT_PARAM(type, name, group, ...)                                                     \
+  {                                                                                          \
+    using namespace role;                                                                    \
+    constexpr bool number = std::is_same_v<__VA_ARGS__, role::Val>;                          \
+    static_assert(!std::is_pointer_v<type> || !number, #name " is a pointer, not a number"); \
+    opaque += std::is_same_v<__VA_ARGS__, role::Opaque>;                                     \
+  }
+#define GT_END(...)
+#include "traces/api/gen/api_table.inc"
+#undef GT_BEGIN
+#undef GT_PARAM
+#undef GT_END
+  CHECK(opaque == 7);  // listed in annotations.txt under "No meaning outside the process"
+}
+
+TEST_CASE("queries name the handles in their answers") {
+  const cl_device_id devices[2] = {reinterpret_cast<cl_device_id>(0x1000),
+                                   reinterpret_cast<cl_device_id>(0x2000)};
+  size_t size = sizeof devices;
+  char room[64] = {};
+  std::memcpy(room, devices, sizeof devices);
+  VectorWriter w;
+  encode_outputs<FnId::clGetContextInfo>(w, cl_int{CL_SUCCESS}, cl_context{},
+                                         cl_context_info{CL_CONTEXT_DEVICES}, sizeof room,
+                                         static_cast<void*>(room), &size);
+  std::vector<DecodedArg> out;
+  REQUIRE(decode_outputs(FnId::clGetContextInfo, w.view(), out));
+  REQUIRE(out.size() == 4);
+  CHECK(out[1].tag == Tag::Handle);
+  CHECK(out[1].kind == ObjectKind::Device);
+  CHECK(out[2].value == 0x2000);
+}
+
+TEST_CASE("property lists with lists inside") {
+  const cl_device_partition_property list[] = {CL_DEVICE_PARTITION_BY_COUNTS, 3, 1, 0, 0};
+  CHECK(property_words(list) == 4);
+  const cl_context_properties context[] = {CL_CONTEXT_PLATFORM, 0x1234, 0};
+  VectorWriter w;
+  encode_inputs<FnId::clCreateContext>(w, context, cl_uint{0},
+                                       static_cast<const cl_device_id*>(nullptr),
+                                       ParamType<FnId::clCreateContext, 3>{},
+                                       static_cast<void*>(nullptr), static_cast<cl_int*>(nullptr));
+  std::vector<DecodedArg> out;
+  REQUIRE(decode_inputs(FnId::clCreateContext, w.view(), out));
+  CHECK(out[0].value == CL_CONTEXT_PLATFORM);
+  CHECK(out[1].tag == Tag::Handle);
+  CHECK(out[1].kind == ObjectKind::Platform);
+}
+
+TEST_CASE("external byte strings come from the context") {
+  VectorWriter w;
+  w.word(0x10);  // program
+  w.word(100 | External);
+  w.word(1);  // errcode_ret is there
+  std::deque<Bytes> blobs = {Bytes(100, 'k')};
+  DecodeContext context{&blobs};
+  std::vector<DecodedArg> out;
+  REQUIRE(decode_inputs(FnId::clCreateKernel, w.view(), context, out));
+  CHECK(out[1].length == 100);
+  CHECK(out[1].data.size() == 100);
+  CHECK_FALSE(decode_inputs(FnId::clCreateKernel, w.view(), out));
+}
+
+TEST_CASE("the answer's size is known though the program does not ask") {
+  SizeProbe<FnId::clGetDeviceInfo> probe;
+  size_t* none = nullptr;
+  size_t* passed = probe.pass<4>(none);
+  REQUIRE(passed != nullptr);
+  *passed = 5;
+  char room[64] = "PoCL";
+  VectorWriter w;
+  encode_outputs<FnId::clGetDeviceInfo>(w, cl_int{CL_SUCCESS}, cl_device_id{},
+                                        cl_device_info{CL_DEVICE_NAME}, sizeof room,
+                                        static_cast<void*>(room), passed);
+  std::vector<DecodedArg> out;
+  REQUIRE(decode_outputs(FnId::clGetDeviceInfo, w.view(), out));
+  CHECK(out[1].length == 5);
+  CHECK(probe.pass<0>(reinterpret_cast<cl_device_id>(8)) == reinterpret_cast<cl_device_id>(8));
+}
+
+TEST_CASE("printing") {
+  CHECK(error_name(-5) == "CL_OUT_OF_RESOURCES");
+  CHECK(error_name(0) == "CL_SUCCESS");
+  CHECK(error_name(-30) == "CL_INVALID_VALUE");
+  CHECK(error_name(-1001) == "CL_PLATFORM_NOT_FOUND_KHR");
+  CHECK(error_name(-77777) == "-77777");
+  CHECK(value_name("cl_bool", 1) == "CL_TRUE");
+  CHECK(value_name("cl_mem_flags", CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR) ==
+        "CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR");
+  CHECK(value_name("cl_mem_flags", CL_MEM_HOST_NO_ACCESS) == "CL_MEM_HOST_NO_ACCESS");
+  CHECK(value_name("cl_device_info", CL_DEVICE_NAME) == "CL_DEVICE_NAME");
+  CHECK(value_name("cl_device_type", CL_DEVICE_TYPE_GPU) == "CL_DEVICE_TYPE_GPU");
+  CHECK(value_name("cl_event_info", CL_EVENT_COMMAND_TYPE) == "CL_EVENT_COMMAND_TYPE");
+  CHECK(value_name("cl_profiling_info", CL_PROFILING_COMMAND_END) == "CL_PROFILING_COMMAND_END");
+  CHECK(value_name("no_such_type", 1).empty());
+  CHECK(print_bytes(as_bytes("a\"b\n")) == "\"a\\\"b\\n\"");
+  CHECK(print_bytes(Bytes{0, 255}) == "0x00ff");
+
+  const char data[4] = {1, 2, 3, 4};
+  VectorWriter in, outputs;
+  cl_event event = reinterpret_cast<cl_event>(0x60);
+  const auto call = [&](auto encode) {
+    encode(reinterpret_cast<cl_command_queue>(0x10), reinterpret_cast<cl_mem>(0x20),
+           cl_bool{CL_TRUE}, size_t{8}, sizeof data, static_cast<const void*>(data), cl_uint{0},
+           static_cast<const cl_event*>(nullptr), &event);
+  };
+  call([&](auto... a) { encode_inputs<FnId::clEnqueueWriteBuffer>(in, a...); });
+  call([&](auto... a) {
+    encode_outputs<FnId::clEnqueueWriteBuffer>(outputs, cl_int{CL_SUCCESS}, a...);
+  });
+  std::vector<DecodedArg> before, after;
+  REQUIRE(decode_inputs(FnId::clEnqueueWriteBuffer, in.view(), before));
+  REQUIRE(decode_outputs(FnId::clEnqueueWriteBuffer, outputs.view(), after));
+  const auto name = [](const DecodedArg& arg) {
+    return arg.kind == ObjectKind::Unknown ? std::string("s0")
+                                           : "o" + std::to_string(arg.value / 16);
+  };
+  CHECK(print_call(number(FnId::clEnqueueWriteBuffer), before, after, name) ==
+        "clEnqueueWriteBuffer(command_queue = o1, buffer = o2, blocking_write = CL_TRUE, offset = "
+        "8, size = 4, "
+        "ptr = s0, num_events_in_wait_list = 0, event_wait_list = NULL, event = []) = CL_SUCCESS, "
+        "event -> o6");
+}

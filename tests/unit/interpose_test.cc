@@ -1,0 +1,104 @@
+// The parts of interposition that need no preloading: boot arena, names, modules, the real library.
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tracer/interpose/boot_arena.h"
+#include "tracer/interpose/doors.h"
+#include "tracer/interpose/real_library.h"
+#include "traces/base/reentry.h"
+
+using namespace gt::interpose;
+
+TEST_CASE("the boot arena gives zeroed, aligned, recognizable memory of any size") {
+  for (size_t size :
+       {size_t{0}, size_t{1}, size_t{100}, BootChunkBytes / 2, BootChunkBytes, size_t{5} << 20}) {
+    for (size_t align : {size_t{0}, size_t{16}, size_t{64}, size_t{4096}, size_t{1} << 17}) {
+      auto* p = static_cast<unsigned char*>(boot_allocate(size, align));
+      REQUIRE(p != nullptr);
+      CHECK(boot_owns(p));
+      CHECK(boot_size(p) == size);
+      CHECK(reinterpret_cast<uintptr_t>(p) % (align ? align : 16) == 0);
+      if (size) CHECK((boot_owns(p + size - 1) && p[0] == 0 && p[size - 1] == 0));
+      std::memset(p, 0xff, size);
+    }
+  }
+  int local = 0;
+  CHECK(!boot_owns(&local));
+  CHECK(!boot_owns(nullptr));
+  CHECK(boot_allocate(SIZE_MAX, 16) == nullptr);
+  CHECK(boot_allocate(SIZE_MAX / 2, 16) == nullptr);
+}
+
+TEST_CASE("threads get different blocks from the boot arena") {
+  constexpr int Threads = 4, Blocks = 2000;
+  std::vector<std::vector<uint32_t*>> blocks(Threads);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < Threads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < Blocks; ++i) {
+        auto* p = static_cast<uint32_t*>(boot_allocate(100, 0));
+        for (int k = 0; k < 25; ++k) p[k] = static_cast<uint32_t>(t * Blocks + i);
+        blocks[static_cast<size_t>(t)].push_back(p);
+      }
+    });
+  }
+  for (auto& t : threads) t.join();
+  int damaged = 0;
+  for (int t = 0; t < Threads; ++t) {
+    for (int i = 0; i < Blocks; ++i) {
+      for (int k = 0; k < 25; ++k) {
+        damaged += blocks[static_cast<size_t>(t)][static_cast<size_t>(i)][k] !=
+                   static_cast<uint32_t>(t * Blocks + i);
+      }
+    }
+  }
+  CHECK(damaged == 0);
+}
+
+TEST_CASE("names that mean the OpenCL library") {
+  for (const char* name : {"libOpenCL.so", "libOpenCL.so.1", "libOpenCL.so.1.0.0",
+                           "/opt/x/libOpenCL.so.1", "./libOpenCL.so"}) {
+    CHECK_MESSAGE(is_opencl_name(name), name);
+  }
+  for (const char* name : {"libOpenCL", "libOpenCL.software", "libIntelOpenCL.so",
+                           "libOpenCL.so.1/x", "", "libOpenCL.a"}) {
+    CHECK_MESSAGE(!is_opencl_name(name), name);
+  }
+}
+
+TEST_CASE("a driver's request for libOpenCL is its own") {
+  const auto passes = [](const char* name) { return dlopen_for(name) == dlopen_for("libc.so.6"); };
+  CHECK(passes("libOpenCL"));
+  CHECK(!passes("libOpenCL.so.1"));
+  const gt::Reentry inside;
+  CHECK(passes("libOpenCL.so.1"));
+}
+
+TEST_CASE("modules: this program is among them, and its code lies inside") {
+  int visits = 0, holders = 0;
+  const auto here = reinterpret_cast<uint64_t>(&boot_allocate);
+  for_each_module([&](const ModuleInfo& m) {
+    ++visits;
+    CHECK(m.base < m.end);
+    if (m.base <= here && here < m.end) {
+      ++holders;
+      CHECK(std::string(m.path).find("interpose_test") != std::string::npos);
+    }
+  });
+  CHECK(visits > 2);
+  CHECK(holders == 1);
+}
+
+TEST_CASE("the real library opens by path, and misses what it does not have") {
+  CHECK(std::string(real_library_path()).empty());
+  REQUIRE(open_real_library());
+  CHECK(real_library_path()[0] == '/');
+  CHECK(std::string(real_library_problem()).empty());
+  CHECK(real_symbol("clGetPlatformIDs") != nullptr);
+  CHECK(real_symbol("clNoSuchFunction") == nullptr);
+  CHECK(gt::program_runs());
+}

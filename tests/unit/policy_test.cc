@@ -1,0 +1,220 @@
+// The optimizer's choice from curves and profile, and the plan that carries it into the program.
+#include "optimizer-rt/pool/policy.h"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <random>
+
+#include "optimizer-rt/goptimize/session.h"
+#include "optimizer-rt/pool/plan.h"
+
+using namespace gt;
+using namespace gt::opt;
+using model::Curve;
+using model::DeviceCosts;
+using model::Policy;
+using model::PolicyCosts;
+
+namespace {
+
+constexpr double MiB = 1 << 20;
+
+// Costs in proportion to the size: `gbps` for transfers, `touch` for allocation, after a constant
+// of 5 us.
+Curve line(double gbps) {
+  return Curve::make({{64, 5000}, {65536, 5000 + 65536 / gbps}, {1e9, 5000 + 1e9 / gbps}}).value();
+}
+
+PolicyCosts costs(double touch_gbps, double transfer_gbps) {
+  PolicyCosts c;
+  c.allocation = line(touch_gbps);
+  c.h2d = c.d2h = line(transfer_gbps);
+  return c;
+}
+
+DeviceCosts device(const char* name, double standard, double pinned) {
+  DeviceCosts d;
+  d.name = name;
+  d.policies[static_cast<size_t>(Policy::Standard)] = costs(3, standard);
+  d.policies[static_cast<size_t>(Policy::Pin)] = costs(3, pinned);
+  return d;
+}
+
+model::ProfileSite site(double bytes, uint64_t allocations, double transfers_each) {
+  model::ProfileSite s;
+  s.module = "app";
+  s.offset = 0x1234;
+  s.min_bytes = s.max_bytes = static_cast<uint64_t>(bytes);
+  s.allocations = allocations;
+  s.transfers_each = transfers_each;
+  s.h2d_bytes = static_cast<uint64_t>(bytes * transfers_each * static_cast<double>(allocations));
+  return s;
+}
+
+model::Profile profile(std::vector<model::ProfileSite> sites) {
+  model::Profile p;
+  p.eligible = true;
+  p.sites = std::move(sites);
+  return p;
+}
+
+model::Platform platform(std::vector<DeviceCosts> devices) {
+  model::Platform p;
+  p.devices = std::move(devices);
+  return p;
+}
+
+}  // namespace
+
+TEST_CASE("large, often transferred memory is pinned where that is faster") {
+  const Decision d =
+      decide(platform({device("gpu", 11, 54)}), profile({site(128 * MiB, 2, 20)}), {});
+  CHECK(d.sites[0].policy == Policy::Pin);
+  CHECK(d.sites[0].pin_on == 1);
+  CHECK(d.worth_it);
+  // 40 transfers of 128 MiB at 54 in place of 11 GB/s.
+  CHECK(d.saved_s == doctest::Approx(40 * 128 * MiB * (1 / 11e9 - 1 / 54e9)).epsilon(0.05));
+}
+
+TEST_CASE("where nothing is better by five percent, everything stays") {
+  const Decision d =
+      decide(platform({device("cpu", 10, 10.3)}), profile({site(128 * MiB, 2, 20)}), {});
+  CHECK(d.sites[0].policy == Policy::Standard);
+  CHECK_FALSE(d.worth_it);
+  CHECK(d.sites[0].why == "no policy beats the standard one here");
+}
+
+TEST_CASE("a gain within the noise is none") {
+  DeviceCosts noisy = device("cpu", 10, 12);
+  noisy.policies[static_cast<size_t>(Policy::Pin)]->noise = 0.3;
+  CHECK_FALSE(decide(platform({noisy}), profile({site(128 * MiB, 2, 20)}), {}).worth_it);
+  CHECK(decide(platform({device("cpu", 10, 12)}), profile({site(128 * MiB, 2, 20)}), {}).worth_it);
+}
+
+TEST_CASE("a gain too small to pay for the start is none") {
+  const Decision d = decide(platform({device("gpu", 11, 54)}), profile({site(64 << 10, 1, 2)}), {});
+  CHECK_FALSE(d.worth_it);
+}
+
+TEST_CASE("memory that is never transferred is left alone") {
+  const Decision d =
+      decide(platform({device("gpu", 11, 54)}), profile({site(128 * MiB, 2, 0)}), {});
+  CHECK(d.sites[0].policy == Policy::Standard);
+}
+
+TEST_CASE("a policy that refuses the size is not taken") {
+  DeviceCosts gpu = device("gpu", 11, 54);
+  gpu.policies[static_cast<size_t>(Policy::Pin)]->max_bytes = 1 << 20;
+  CHECK_FALSE(decide(platform({gpu}), profile({site(128 * MiB, 2, 20)}), {}).worth_it);
+}
+
+TEST_CASE("with several devices the one that gains decides, and only there is pinned") {
+  const Decision d = decide(platform({device("cpu", 10, 10), device("gpu", 11, 54)}),
+                            profile({site(128 * MiB, 2, 20)}), {});
+  CHECK(d.sites[0].policy == Policy::Pin);
+  CHECK(d.sites[0].pin_on == 2);
+}
+
+TEST_CASE("the profile's own policy and a forced one come before the model") {
+  model::ProfileSite s = site(4096, 1, 0);
+  s.policy = "locked";
+  CHECK(decide(platform({device("cpu", 10, 10)}), profile({s}), {}).sites[0].policy ==
+        Policy::Locked);
+  CHECK(decide(platform({}), profile({s}), Policy::OpenCl).sites[0].policy == Policy::OpenCl);
+  CHECK(decide(platform({}), profile({s}), Policy::OpenCl).worth_it);
+  s.policy = "staged";
+  CHECK_FALSE(decide(platform({device("gpu", 11, 54)}), profile({s}), {}).worth_it);
+}
+
+TEST_CASE("sites without a largest size, and no platform at all, are no trouble") {
+  model::ProfileSite s = site(128 * MiB, 2, 20);
+  s.min_bytes = 0;
+  s.max_bytes = UINT64_MAX;
+  const Decision d = decide(platform({device("gpu", 11, 54)}), profile({s}), {});
+  CHECK(d.sites[0].policy == Policy::Pin);
+  CHECK(d.saved_s < 10);
+  CHECK_FALSE(decide(platform({}), profile({s}), {}).worth_it);
+}
+
+namespace {
+
+EncodedPlan sample_plan(size_t sites = 3) {
+  std::vector<model::ProfileSite> list;
+  for (size_t i = 0; i < sites; ++i) list.push_back(site(1 * MiB + static_cast<double>(i), 5, 3));
+  const model::Profile p = profile(list);
+  const model::Platform machine = platform({device("gpu", 11, 54)});
+  return encode_plan(machine, p, decide(machine, p, Policy::Pin), false);
+}
+
+// Aligned as a mapping would be.
+struct Buffer {
+  std::vector<uint64_t> words;
+  size_t size;
+  explicit Buffer(const std::string& bytes) : words(bytes.size() / 8 + 1), size(bytes.size()) {
+    std::memcpy(words.data(), bytes.data(), bytes.size());
+  }
+  PlanView view() const {
+    return read_plan({reinterpret_cast<const std::byte*>(words.data()), size});
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a plan is read as it was written") {
+  const EncodedPlan plan = sample_plan();
+  const Buffer b(plan.bytes);
+  const PlanView v = b.view();
+  REQUIRE(v.sites.size() == 3);
+  REQUIRE(v.devices.size() == 1);
+  CHECK(std::string(v.devices[0].name) == "gpu");
+  CHECK(v.sites[2].offset == 0x1234);
+  CHECK(v.sites[2].min_bytes == (1 << 20) + 2);
+  CHECK(v.sites[2].policy == static_cast<uint32_t>(Policy::Pin));
+  CHECK(v.sites[2].pin_on == 1);
+  CHECK(plan.site_of_plan == std::vector<size_t>{0, 1, 2});
+}
+
+TEST_CASE("of too many sites those that save most stay") {
+  const EncodedPlan plan = sample_plan(MaxSites + 100);
+  CHECK(plan.site_of_plan.size() == MaxSites);
+  CHECK(plan.site_of_plan.back() == MaxSites + 99);  // the largest
+  CHECK(Buffer(plan.bytes).view().sites.size() == MaxSites);
+}
+
+TEST_CASE("no damaged or truncated plan is believed") {
+  const std::string good = sample_plan().bytes;
+  for (size_t n = 0; n < good.size(); ++n) CHECK(Buffer(good.substr(0, n)).view().sites.empty());
+  CHECK(Buffer(good + "x").view().sites.empty());
+  std::mt19937 random(11);
+  for (int i = 0; i < 5000; ++i) {
+    std::string bad = good;
+    const size_t at = random() % bad.size();
+    bad[at] = static_cast<char>(bad[at] ^ static_cast<char>(1 + random() % 255));
+    const Buffer b(bad);
+    // The header's plain numbers are not under the checksum; everything that indexes memory is
+    // checked.
+    const PlanView v = b.view();
+    if (!v.sites.empty()) CHECK(at < sizeof(PlanHeader));
+  }
+}
+
+TEST_CASE("a hostile plan with a right checksum is refused") {
+  const auto damaged = [](auto damage) {
+    std::string bytes = sample_plan().bytes;
+    auto* h = reinterpret_cast<PlanHeader*>(bytes.data());
+    auto* s =
+        reinterpret_cast<PlanSite*>(bytes.data() + sizeof *h + h->devices * sizeof(PlanDevice));
+    damage(*h, *s);
+    h->checksum = plan_checksum(std::as_bytes(std::span(bytes).subspan(sizeof *h)));
+    return Buffer(bytes).view().sites.empty();
+  };
+  CHECK_FALSE(damaged([](PlanHeader&, PlanSite&) {}));
+  CHECK(damaged([](PlanHeader&, PlanSite& s) { s.policy = 77; }));
+  CHECK(damaged([](PlanHeader&, PlanSite& s) { s.min_bytes = s.max_bytes + 1; }));
+  CHECK(damaged([](PlanHeader&, PlanSite& s) { s.pin_on = 2; }));
+  CHECK(damaged([](PlanHeader&, PlanSite& s) { std::memset(s.build_id, 'a', sizeof s.build_id); }));
+  CHECK(damaged([](PlanHeader&, PlanSite& s) { s.module[0] = s.build_id[0] = 0; }));
+  CHECK(damaged([](PlanHeader& h, PlanSite&) { h.sites = 1000000; }));
+  CHECK(damaged([](PlanHeader& h, PlanSite&) { h.version = 2; }));
+}
