@@ -1,0 +1,127 @@
+// Writes the manual pages from the table of settings, one page a program: gen_man DIRECTORY.
+//
+// What a flag does stands in traces/base/settings.def and nowhere else; what a program is for
+// stands in Pages below.
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "traces/base/settings.h"
+
+namespace {
+
+struct Page {
+  const char* program;
+  const char* what;      // NAME line
+  const char* synopsis;  // one a line
+  const char* text;      // DESCRIPTION
+  const char* files;
+};
+
+constexpr Page Pages[] = {
+    {"gtrace", "record, show and compare what a program does with OpenCL and memory",
+     "gtrace run [OPTIONS] [--] APP ARGS...\ngtrace show|expand|stats|digest [OPTIONS] "
+     "[FILE]\ngtrace recover [OPTIONS] "
+     "[SPOOL]",
+     "gtrace run starts an unmodified program and records every OpenCL and memory call of it as a "
+     "folded call trace in "
+     "SSA form, whose size does not grow with the number of iterations. The program's output, exit "
+     "status and signals "
+     "stay what they are. The other commands read a trace; without FILE they take the newest one "
+     "here.",
+     "trace.db\nThe trace: an SQLite database. See TRACE_FORMAT in the documentation."},
+    {"ganalyze", "explain a trace and write a profile", "ganalyze [OPTIONS] [FILE]",
+     "Tells how much of a program's device time goes into transfers (the dispatch ratio), which "
+     "allocations feed them, "
+     "what the kernels read and write, and what could be done; writes the profile that goptimize "
+     "acts on.",
+     "APP.gprofile\nThe profile, beside the trace; a copy goes to $XDG_DATA_HOME/gtrace/profiles."},
+    {"goptimize", "run a program with better placed memory",
+     "goptimize run [OPTIONS] [--] APP ARGS...\ngoptimize devices",
+     "Runs an unmodified program with the allocations that its profile names placed where "
+     "transfers are fast. Where "
+     "nothing is to be gained the program runs as it is.",
+     "$XDG_CACHE_HOME/gtrace/platform.json\nWhat gmicrobench measured on this machine."},
+    {"gmicrobench", "measure what memory policies cost on this machine",
+     "gmicrobench platform [OPTIONS]",
+     "Measures allocation and transfer costs for each memory policy, size and device, and fits the "
+     "curves that goptimize "
+     "decides by.",
+     "platform.json\nThe curves."},
+};
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '-') out += '\\';
+    if (c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+// ".TP" items of the settings of one command ("gtrace show"), with its heading; nothing when it has
+// none.
+std::string options_of(std::string_view command) {
+  std::string out;
+  for (const gt::Setting& s : gt::Settings) {
+    if (s.command != command) continue;
+    if (out.empty()) out = ".SS " + escaped(command) + "\n";
+    out += ".TP\n.B " + escaped(s.flags);
+    if (s.type == gt::SettingType::Choice) out += " " + escaped(s.fallback);
+    if (s.type == gt::SettingType::Text) out += " TEXT";
+    if (s.type == gt::SettingType::Int) out += " N";
+    if (s.type == gt::SettingType::Real) out += " X";
+    out += "\n" + escaped(s.help) +
+           ". Variable: " + escaped(gt::setting_variable(gt::setting_name(s.flags))) + ".\n";
+  }
+  return out;
+}
+
+std::string options_section(const Page& page) {
+  std::string out = ".SH OPTIONS\n", done;
+  for (const gt::Setting& s : gt::Settings) {
+    const std::string command(s.command);
+    const bool ours =
+        command == page.program || command.rfind(std::string(page.program) + " ", 0) == 0;
+    if (!ours || done.find("|" + command + "|") != done.npos) continue;
+    done += "|" + command + "|";
+    out += options_of(command);
+  }
+  return out;
+}
+
+std::string page_text(const Page& page) {
+  std::string out = std::string(".TH ") + page.program + " 1 \"\" \"gtrace " GT_VERSION "\"\n";
+  out += std::string(".SH NAME\n") + page.program + " \\- " + escaped(page.what) +
+         "\n.SH SYNOPSIS\n.nf\n" + escaped(page.synopsis) + "\n.fi\n.SH DESCRIPTION\n" +
+         escaped(page.text) + "\n";
+  out += options_section(page);
+  const std::string files = page.files;
+  const size_t line = files.find('\n');
+  out += ".SH FILES\n.TP\n.I " + escaped(files.substr(0, line)) + "\n" +
+         escaped(files.substr(line + 1)) + "\n";
+  out +=
+      ".SH EXIT STATUS\nThat of the launched program (128 plus the signal that ended it); of ours: "
+      "2 usage, 3 bad "
+      "input, 4 environment (no driver, no permission, no space), 5 internal error.\n";
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fputs("usage: gen_man DIRECTORY\n", stderr);
+    return 2;
+  }
+  for (const Page& page : Pages) {
+    std::ofstream out(std::string(argv[1]) + "/" + page.program + ".1");
+    out << page_text(page);
+    if (!out.flush()) {
+      std::fprintf(stderr, "gen_man: cannot write in %s\n", argv[1]);
+      return 4;
+    }
+  }
+  return 0;
+}
