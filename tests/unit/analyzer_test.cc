@@ -25,7 +25,7 @@ struct Maker {
     trace.processes.push_back({1, 0, "/bin/app", {"app"}, 0, 1'000'000'000, 0, 0});
     trace.threads.push_back({0, 1});
     trace.modules.push_back({0, 0, 0, "/nonexistent/app", "abcd"});
-    trace.streams.push_back({0, false, {}});
+    trace.streams.push_back({0, false, {}, {}});
     trace.facts = {{"wall_ns", "1000000000"}};
   }
   model::SiteId site(uint64_t offset) {

@@ -143,7 +143,7 @@ TEST_CASE("what a call returns through a parameter takes the parameter's place")
                                {1, ArgForm::Object, Effect::Use, platform},
                                {2, ArgForm::Int},
                                {ParamReturn, ArgForm::Int}});
-  b.trace.streams.push_back({0, false, {}});
+  b.trace.streams.push_back({0, false, {}, {}});
   b.trace.streams[0].nodes = {
       TraceBuilder::call(get, {Series(0), Series(5), Series(0), Series(1), Series(2), Series(0)})};
   CHECK(expanded(b.trace, {})[0] ==

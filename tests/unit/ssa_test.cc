@@ -58,7 +58,7 @@ TEST_CASE("what a body writes before it reads needs no φ") {
   const ClassId buffer = b.cls(ObjectKind::Buffer, 1, at);
   const ShapeId create = b.shape(1, at, {{ParamReturn, ArgForm::Object, Effect::Def, buffer}});
   const ShapeId use = b.shape(2, at, {{0, ArgForm::Object, Effect::Use, buffer}});
-  b.trace.streams.push_back({0, false, {}});
+  b.trace.streams.push_back({0, false, {}, {}});
   b.trace.streams[0].nodes = {TraceBuilder::loop(
       Series(5), {TraceBuilder::call(create, {Series(0)}), TraceBuilder::call(use, {Series(0)})})};
   const Ssa ssa(b.trace);
@@ -75,7 +75,7 @@ TEST_CASE("members of a class that loops walk over are a family") {
   const ShapeId both = b.shape(
       3, at,
       {{0, ArgForm::Object, Effect::UseDef, buffer}, {1, ArgForm::Object, Effect::UseDef, buffer}});
-  b.trace.streams.push_back({0, false, {}});
+  b.trace.streams.push_back({0, false, {}, {}});
   auto& nodes = b.trace.streams[0].nodes;
   nodes.push_back(TraceBuilder::loop(Series(100), {TraceBuilder::call(create, {affine(0, 1)})}));
   nodes.push_back(TraceBuilder::loop(Series(50), {TraceBuilder::call(use, {affine(99, -2)})}));
@@ -100,7 +100,7 @@ TEST_CASE("ping-pong buffers are named one by one") {
   const ShapeId step = b.shape(
       2, at,
       {{0, ArgForm::Object, Effect::Use, buffer}, {1, ArgForm::Object, Effect::UseDef, buffer}});
-  b.trace.streams.push_back({0, false, {}});
+  b.trace.streams.push_back({0, false, {}, {}});
   auto& nodes = b.trace.streams[0].nodes;
   nodes.push_back(TraceBuilder::loop(Series(100), {TraceBuilder::call(step, {periodic({0, 1}), periodic({1, 0})})}));
   const Ssa ssa(b.trace);
@@ -115,7 +115,7 @@ TEST_CASE("nested loops carry through each other") {
   const SiteId at = b.site(1);
   const ClassId buffer = b.cls(ObjectKind::Buffer, 1, at);
   const ShapeId step = b.shape(2, at, {{0, ArgForm::Object, Effect::UseDef, buffer}});
-  b.trace.streams.push_back({0, false, {}});
+  b.trace.streams.push_back({0, false, {}, {}});
   auto& nodes = b.trace.streams[0].nodes;
   std::vector<Node> body;
   body.push_back(TraceBuilder::loop(Series(3), {TraceBuilder::call(step, {Series(0)})}));

@@ -73,6 +73,7 @@ void Collector::take(const RecordView& record) {
       if (last) thread.external.push_back(std::exchange(thread.chunk, {}));
       return;
     }
+    case RecordType::Frames:  // sites are told apart by their innermost frame alone
     case RecordType::Pad:
       return;
   }

@@ -34,10 +34,10 @@ model::Trace Collector::finish() {
     // their allocations are counted, not listed. The first process is always listed.
     const bool listed = thread->process->index == 0 || thread->process->calls > 0;
     if (thread->calls.events() > 0)
-      trace_.streams.push_back({thread->id, false, thread->calls.snapshot()});
+      trace_.streams.push_back({thread->id, false, thread->calls.snapshot(), {}});
     if (thread->memory.events() > 0) {
       if (listed) {
-        trace_.streams.push_back({thread->id, true, thread->memory.snapshot()});
+        trace_.streams.push_back({thread->id, true, thread->memory.snapshot(), {}});
       } else {
         summarised += thread->memory.events();
         unlisted[thread->id] = true;

@@ -70,7 +70,7 @@ std::string param_name(model::FnId fn, uint16_t param) {
   if (param == model::ParamReturn) return "return";
   if (param & model::ParamKernelArg) return "arg" + std::to_string(param & ~model::ParamKernelArg);
   const std::string name =
-      fn >= api::FirstAllocFn ? alloc_param_name(fn, param) : api::param_name(fn, param);
+      api::is_alloc_fn(fn) ? alloc_param_name(fn, param) : api::param_name(fn, param);
   return name == "?" || name.empty() ? "p" + std::to_string(param) : name;
 }
 

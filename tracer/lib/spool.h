@@ -24,7 +24,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 2;
+constexpr uint32_t SpoolVersion = 3;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -88,6 +88,7 @@ enum class RecordType : uint16_t {
   Module,      // base, end, then build-id and path as zero-terminated strings
   Device,  // handle, 0, name as a zero-terminated string: once for each device that gets a queue
   Chunk,   // part of a byte string that is too long for a record: last flag, bytes
+  Frames,  // the return addresses around the site of the memory record that follows, innermost first
 };
 
 // Every record starts with this. `bytes` includes it.

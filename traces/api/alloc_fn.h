@@ -16,6 +16,8 @@ enum class AllocFn : uint16_t {
   DeleteArrayAlignedNothrow, Mmap, Mmap64, Mremap, Munmap, Count,
 };
 
+constexpr bool is_alloc_fn(uint16_t fn) { return fn >= FirstAllocFn && fn < 0xc000; }  // callback_fn.h has the rest
+
 // "malloc", "operator new[]", ...; "?" for a number that is not one of ours.
 const char* alloc_fn_name(uint16_t fn);
 

@@ -72,6 +72,7 @@ const ParamInfo& param_info(uint16_t fn, uint16_t param) {
 }
 
 const char* function_name(uint16_t fn) {
+  if (fn >= FirstCallbackFn) return callback_fn_name(fn);
   return fn >= FirstAllocFn ? alloc_fn_name(fn) : fn_info(fn).name;
 }
 

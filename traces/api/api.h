@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "traces/api/alloc_fn.h"
+#include "traces/api/callback_fn.h"
 #include "traces/api/fn_id.h"
 #include "traces/api/roles.h"
 

@@ -139,7 +139,7 @@ class Decoder {
       arg.length = data.size();
     } else if (tag == InfoList ||
                (tag >= InfoHandles &&
-                tag <= InfoHandles + static_cast<uint64_t>(ObjectKind::Unknown))) {
+                tag <= InfoHandles + static_cast<uint64_t>(LastObjectKind))) {
       if (data.empty()) add(Tag::Empty);
       for (size_t i = 0; i < data.size(); i += 8) {
         uint64_t word = 0;

@@ -47,9 +47,12 @@ enum class ObjectKind : uint8_t {
   Mapping,  // the pointer that a map call returned
   Static,   // a module's static data: label = module path; value = offset in the module
   Stack,    // a thread's stack
-  File,     // a file mapping made outside our sight
+  File,     // a mapping of a file: label = its path
   Unknown,  // a pointer into memory that we know nothing of; in attributes: none
+  Callback,  // a function of the program that a call registered, until it has been called for the last time
+  String,   // host memory that strdup and its like returned
 };
+constexpr ObjectKind LastObjectKind = ObjectKind::String;
 using HandleKind = ObjectKind;
 
 // What a call does to the object that an argument names; SSA follows from it.

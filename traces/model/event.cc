@@ -34,8 +34,10 @@ constexpr KindName KindNames[] = {
     {"sk", "stack"},
     {"f", "file mapping"},
     {"u", "unknown memory"},
+    {"fn", "callback"},
+    {"str", "string"},
 };
-constexpr size_t KindCount = static_cast<size_t>(ObjectKind::Unknown) + 1;
+constexpr size_t KindCount = static_cast<size_t>(api::LastObjectKind) + 1;
 static_assert(std::size(KindNames) == KindCount, "every kind of object has a letter and a name");
 
 const KindName& kind_name(ObjectKind kind) {

@@ -91,19 +91,21 @@ struct Node {
     Call,  // one call: shape, values
     Loop,  // `count` times `body`
     Run,   // a stretch that did not fold: `count` calls, kept as compressed columns in `run`
+    Summary,  // `count` calls that the size budget left out (--max-size): how many of each shape, in `run`
   };
   Kind kind = Kind::Call;
   ShapeId shape = NoIndex;      // Call
   std::vector<Series> values;   // Call: one per value of the shape, each ranging over the enclosing loops
   Series count;                 // Loop: trip count, ranging over the enclosing loops. Run: a constant
   std::vector<Node> body;       // Loop
-  Bytes run;                    // Run: see fold.h (encode_run, decode_run)
+  Bytes run;                    // Run and Summary: see run.h
 };
 
 struct Stream {
   ThreadId thread = 0;
   bool memory = false;  // the thread's allocation calls; else its OpenCL calls
   std::vector<Node> nodes;
+  Bytes timeline;       // with --timeline: when each of its events was, see timeline.h; else empty
 };
 
 struct Class {
@@ -124,6 +126,7 @@ struct Module {
 struct Site {
   uint32_t module = NoIndex;   // into Trace::modules
   uint64_t offset = 0;         // return address minus the module's load bias
+  SiteId outer = NoIndex;      // the call around it, when this place alone does not tell its uses apart (a wrapper)
   bool operator==(const Site&) const = default;
 };
 

@@ -27,7 +27,7 @@ class Decoder {
  private:
   bool node(Node& n, size_t depth) {
     const uint8_t kind = in_.u8();
-    if (!in_.ok() || kind > static_cast<uint8_t>(Node::Kind::Run)) return false;
+    if (!in_.ok() || kind > static_cast<uint8_t>(Node::Kind::Summary)) return false;
     n.kind = static_cast<Node::Kind>(kind);
     switch (n.kind) {
       case Node::Kind::Call:
@@ -35,6 +35,7 @@ class Decoder {
       case Node::Kind::Loop:
         return decode(in_, n.count, MaxSeriesValues) && list(n.body, depth + 1) && !n.body.empty();
       case Node::Kind::Run:
+      case Node::Kind::Summary:
         return depth == 0 && run(n);
     }
     return false;
@@ -78,6 +79,7 @@ void encode_nodes(ByteWriter& out, const std::vector<Node>& nodes) {
         encode_nodes(out, n.body);
         break;
       case Node::Kind::Run:
+      case Node::Kind::Summary:
         out.varint(static_cast<uint64_t>(n.count.value));
         out.bytes(n.run);
         break;

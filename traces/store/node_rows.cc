@@ -40,7 +40,7 @@ class Emitter {
       encode(series, node.count);
     }
     row.series = series.take();
-    if (node.kind == Node::Kind::Run) row.run = node.run;
+    if (node.kind == Node::Kind::Run || node.kind == Node::Kind::Summary) row.run = node.run;
     return row;
   }
 
@@ -104,11 +104,12 @@ bool NodeTree::fill(Node& node, NodeRow& row) {
     }
   } else if (row.has_count) {
     node.count = Series(row.count);
-  } else if (row.kind == Node::Kind::Run || !read_series(in, node.count)) {
+  } else if (row.kind == Node::Kind::Run || row.kind == Node::Kind::Summary || !read_series(in, node.count)) {
     return false;
   }
   node.run = std::move(row.run);
-  return in.ok() && in.at_end() && (row.kind == Node::Kind::Run) == !node.run.empty();
+  const bool packed = row.kind == Node::Kind::Run || row.kind == Node::Kind::Summary;
+  return in.ok() && in.at_end() && packed == !node.run.empty();
 }
 
 Status NodeTree::add(NodeRow& row) {

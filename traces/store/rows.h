@@ -14,6 +14,7 @@
 
 #include "traces/model/event.h"
 #include "traces/store/db.h"
+#include "traces/store/trace_db.h"
 
 namespace gt::store {
 
@@ -38,6 +39,8 @@ bool unpack_histogram(ByteView bytes, std::array<uint32_t, 64>& histogram);
 class OutRow {
  public:
   OutRow(sqlite3_stmt* stmt, RowHash& hash) : stmt_(stmt), hash_(hash) {}
+
+  static constexpr int format() { return FormatVersion; }  // columns are written as this one has them
 
   template <class T>
   void number(T& v) {
@@ -86,7 +89,9 @@ class OutRow {
 // it.
 class InRow {
  public:
-  InRow(sqlite3_stmt* stmt, RowHash& hash) : stmt_(stmt), hash_(hash) {}
+  InRow(sqlite3_stmt* stmt, RowHash& hash, int format) : stmt_(stmt), hash_(hash), format_(format) {}
+
+  int format() const { return format_; }  // of the file that is read
 
   bool ok() const { return why_.empty(); }
   const std::string& why() const { return why_; }
@@ -137,6 +142,7 @@ class InRow {
 
   sqlite3_stmt* stmt_;
   RowHash& hash_;
+  int format_;
   int column_ = 0;
   std::string why_;
 };

@@ -1,4 +1,4 @@
--- trace.db, format 1. This file is the document of the format; docs/TRACE_FORMAT.md explains it.
+-- trace.db, format 2. This file is the document of the format; docs/TRACE_FORMAT.md explains it.
 --
 -- PRAGMA application_id = 0x47545243 ('GTRC') marks the file as ours; PRAGMA user_version is the format version.
 -- Every `id` counts from 0 without a gap. Every index column is the id of a row of the named table; NULL is "none".
@@ -56,7 +56,8 @@ CREATE TABLE modules(            -- executables and libraries with calls of ours
 CREATE TABLE sites(              -- places in code that called us
   id     INTEGER PRIMARY KEY,
   module INTEGER,                -- modules
-  offset INTEGER NOT NULL        -- return address minus the module's load bias
+  offset INTEGER NOT NULL,       -- return address minus the module's load bias
+  outer  INTEGER                 -- sites: the call around it, where this place alone does not tell its uses apart; since 2
 );
 CREATE TABLE functions(          -- names of the function numbers that this trace uses
   id       INTEGER PRIMARY KEY,
@@ -97,14 +98,15 @@ CREATE TABLE args(               -- the arguments of a shape, in the order of it
 CREATE TABLE streams(            -- one of OpenCL calls and one of memory calls per thread
   id     INTEGER PRIMARY KEY,
   thread INTEGER NOT NULL,       -- threads
-  memory INTEGER NOT NULL        -- 1: allocation calls
+  memory INTEGER NOT NULL,       -- 1: allocation calls
+  timeline BLOB NOT NULL         -- when each call was (gtrace run --timeline), else empty; since 2
 );
 CREATE TABLE nodes(              -- the folded calls: a tree per stream, in pre-order
   id      INTEGER PRIMARY KEY,
   stream  INTEGER NOT NULL,      -- streams
   parent  INTEGER,               -- nodes: the loop around it
   ordinal INTEGER NOT NULL,      -- position among its siblings
-  kind    INTEGER NOT NULL,      -- 0 call, 1 loop, 2 run (calls that did not fold)
+  kind    INTEGER NOT NULL,      -- 0 call, 1 loop, 2 run (calls that did not fold), 3 summary (calls left out)
   shape   INTEGER,               -- shapes: calls only
   count   INTEGER,               -- loop: trip count, NULL when it varies (then in `series`); run: number of calls
   series  BLOB NOT NULL,         -- call: one series a value; loop whose count varies: the count's series

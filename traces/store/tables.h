@@ -27,6 +27,7 @@ struct ArgRow {
 struct StreamRow {
   model::ThreadId thread = 0;
   bool memory = false;
+  Bytes timeline;
 };
 struct NodeRow {
   uint32_t stream = 0;
@@ -50,9 +51,18 @@ struct FunctionRow {
   bool launch = false;
 };
 
-// The column that numbers the rows comes first and is not named in Columns.
+// The column that numbers the rows comes first and is not named in Columns. Columns that a later format added stand in
+// Since2, and in `fields` after a test of row.format().
 template <class T>
 struct Table;
+template <class T>
+std::string columns_of(int format) {
+  std::string columns = Table<T>::Columns;
+  if constexpr (requires { Table<T>::Since2; }) {
+    if (format >= 2) columns += Table<T>::Since2;
+  }
+  return columns;
+}
 
 template <>
 struct Table<FactRow> {
@@ -84,6 +94,7 @@ template <>
 struct Table<model::Site> {
   static constexpr const char* Name = "sites";
   static constexpr const char* Columns = "module,\"offset\"";
+  static constexpr const char* Since2 = ",\"outer\"";
 };
 template <>
 struct Table<model::Class> {
@@ -104,6 +115,7 @@ template <>
 struct Table<StreamRow> {
   static constexpr const char* Name = "streams";
   static constexpr const char* Columns = "thread,memory";
+  static constexpr const char* Since2 = ",timeline";
 };
 template <>
 struct Table<NodeRow> {
@@ -179,10 +191,11 @@ template <class Row>
 void fields(Row& row, model::Site& v) {
   row.index(v.module);
   row.number(v.offset);
+  if (row.format() >= 2) row.index(v.outer);
 }
 template <class Row>
 void fields(Row& row, model::Class& v) {
-  row.choice(v.kind, model::ObjectKind::Unknown);
+  row.choice(v.kind, api::LastObjectKind);
   row.number(v.thread);
   row.index(v.site);
   row.number(v.fn);
@@ -207,13 +220,14 @@ template <class Row>
 void fields(Row& row, StreamRow& v) {
   row.number(v.thread);
   row.number(v.memory);
+  if (row.format() >= 2) row.blob(v.timeline);
 }
 template <class Row>
 void fields(Row& row, NodeRow& v) {
   row.number(v.stream);
   row.index(v.parent);
   row.number(v.ordinal);
-  row.choice(v.kind, model::Node::Kind::Run);
+  row.choice(v.kind, model::Node::Kind::Summary);
   row.index(v.shape);
   row.optional_number(v.has_count, v.count);
   row.blob(v.series);

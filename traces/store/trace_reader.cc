@@ -54,6 +54,7 @@ class Reader {
                                      std::to_string(FormatVersion) + ": use a newer gtrace"};
     }
     if (*version < 1) return damaged("format " + std::to_string(*version));
+    format_ = static_cast<int>(*version);
     return {};
   }
 
@@ -65,14 +66,14 @@ class Reader {
     int64_t expected_hash = 0;
     GT_TRY(expectations(name, expected_rows, expected_hash));
     const char* key = std::is_same_v<T, model::ShapeStats> ? "shape" : "id";
-    Result<Statement> s = db_.prepare("SELECT " + std::string(key) + "," + unpadded(Table<T>::Columns) + " FROM " +
+    Result<Statement> s = db_.prepare("SELECT " + std::string(key) + "," + unpadded(columns_of<T>(format_)) + " FROM " +
                                       name + " ORDER BY " + key);
     if (!s) return s.status();
     RowHash hash;
     uint64_t count = 0;
     int rc;
     while ((rc = sqlite3_step(s->get())) == SQLITE_ROW) {
-      InRow row(s->get(), hash);
+      InRow row(s->get(), hash, format_);
       uint64_t id = 0;
       T value;
       row.number(id);
@@ -141,7 +142,7 @@ class Reader {
     GT_TRY(table(trace_.stats));
     GT_TRY(table(trace_.kernels));
     const auto stream = [&](StreamRow& v) -> Status {
-      trace_.streams.push_back({v.thread, v.memory, {}});
+      trace_.streams.push_back({v.thread, v.memory, {}, std::move(v.timeline)});
       return {};
     };
     GT_TRY(table<StreamRow>(stream));
@@ -165,6 +166,7 @@ class Reader {
 
   Database& db_;
   Budget budget_;
+  int format_ = FormatVersion;
   Trace trace_;
 };
 

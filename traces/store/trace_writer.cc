@@ -45,8 +45,10 @@ class Writer {
     explicit Rows(Database& db) : db_(db) {}
     Status open() {
       std::string sql = std::string("INSERT INTO ") + Table<T>::Name + " VALUES(?";
-      for (const char* c = Table<T>::Columns; *c; ++c) {
-        if (c == Table<T>::Columns || *c == ',') sql += ",?";
+      const std::string columns = columns_of<T>(FormatVersion);
+      sql += ",?";
+      for (const char c : columns) {
+        if (c == ',') sql += ",?";
       }
       Result<Statement> s = db_.prepare(sql + ")");
       if (!s) return s.status();
@@ -128,7 +130,7 @@ class Writer {
     GT_TRY(table(trace_.stats));
     GT_TRY(table(trace_.kernels));
     const auto streams = [&](Rows<StreamRow>& out) -> Status {
-      for (const model::Stream& s : trace_.streams) GT_TRY(out.add(StreamRow{s.thread, s.memory}));
+      for (const model::Stream& s : trace_.streams) GT_TRY(out.add(StreamRow{s.thread, s.memory, s.timeline}));
       return {};
     };
     const auto nodes = [&](Rows<NodeRow>& out) {
@@ -181,7 +183,7 @@ class Writer {
     Result<Statement> kind = db_.prepare("INSERT INTO kinds VALUES(?,?,?)");
     if (!kind) return kind.status();
     RowHash ignored;
-    for (int k = 0; k <= static_cast<int>(model::ObjectKind::Unknown); ++k) {
+    for (int k = 0; k <= static_cast<int>(api::LastObjectKind); ++k) {
       OutRow row(kind->get(), ignored);
       row.number(k);
       std::string name = model::object_kind_name(static_cast<model::ObjectKind>(k));
