@@ -6,6 +6,7 @@ Usage: bad_input.py BUILD
 
 import pathlib
 import random
+import sqlite3
 
 from job import *  # noqa: F403
 
@@ -123,6 +124,36 @@ def test_truncated_traces():
     for part in (16, 100, len(whole) // 3, len(whole) // 2, len(whole) - 4096):
         pathlib.Path("cut.db").write_bytes(whole[:part])
         refused("cut.db")
+
+
+def edited(statement):
+    """The trace with its schema or contents changed by SQL."""
+    trace_copy = pathlib.Path("edited.db")
+    trace_copy.write_bytes(pathlib.Path("trace.db").read_bytes())
+    db = sqlite3.connect(trace_copy)
+    db.executescript(statement)
+    db.close()
+    return str(trace_copy)
+
+
+def test_missing_tables():
+    trace()
+    db = sqlite3.connect("trace.db")
+    tables = [name for name, in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    db.close()
+    for table in set(tables) - {"meta", "functions", "kinds"}:  # those are for people
+        outcome = run(GTRACE, "stats", edited(f"DROP TABLE {table}"))
+        one_line(outcome, INPUT, "edited.db", table)
+    refused(edited("ALTER TABLE nodes DROP COLUMN kind"))
+    refused(edited("DELETE FROM checks"))
+    refused(edited("UPDATE shapes SET thread = 1000000"))
+
+
+def test_a_trace_from_the_future():
+    trace()
+    future = edited("PRAGMA user_version = 1000")
+    for command in ((GTRACE, "show"), (GTRACE, "digest"), (GANALYZE,)):
+        one_line(run(*command, future), ENVIRONMENT, "newer gtrace")
 
 
 def test_damaged_traces():
