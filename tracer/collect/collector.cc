@@ -91,6 +91,7 @@ Collector::Thread& Collector::thread_of(const RecordView& record) {
   thread.id = id;
   thread.process = &process;
   thread.tid = record.owner->tid;
+  thread.path = record.owner->path;
   thread.stack_low = record.owner->stack_low;
   thread.stack_high = record.owner->stack_high;
   by_ring_[record.ring] = &thread;

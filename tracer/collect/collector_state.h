@@ -32,6 +32,7 @@ struct Collector::Thread {
   model::ThreadId id;
   Process* process;
   int64_t tid = 0;
+  interpose::ThreadPath path;
   uint64_t stack_low = 0, stack_high = 0;
   model::Folder calls, memory;
   uint64_t memory_since_call = 0;

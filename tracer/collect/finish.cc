@@ -3,6 +3,7 @@
 
 #include "tracer/collect/collector.h"
 #include "tracer/collect/collector_state.h"
+#include "tracer/collect/family_order.h"
 
 namespace gt::tracer {
 
@@ -56,6 +57,9 @@ model::Trace Collector::finish() {
   fact("foreign_releases", foreign_releases_);
   fact("lost.undecodable_records", undecodable_);
   fact("wall_ns", to_ns(last_ticks_ > start_ticks_ ? last_ticks_ - start_ticks_ : 0));
+  std::vector<interpose::ThreadPath> paths;
+  for (const auto& thread : threads_) paths.push_back(thread->path);
+  put_in_family_order(trace_, paths);
   return std::move(trace_);
 }
 

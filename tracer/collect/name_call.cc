@@ -39,13 +39,13 @@ Place Collector::place_of(Thread& thread, uint64_t address) {
   if (const uint32_t module = process.modules.find_data(address); module != model::NoIndex) {
     const model::BlobId label =
         blob_of(as_bytes(trace_.modules[module].path), trace_.modules[module].path.size());
-    const auto cls = names_.class_of({ObjectKind::Static, 0, model::NoIndex, 0, label});
+    const auto cls = names_.class_of({ObjectKind::Static, model::NoIndex, model::NoIndex, 0, label});
     return {{cls, 0}, address - trace_.modules[module].base, true};
   }
   ObjectRef& unknown = process.unknown[address];
   if (!unknown.known()) {
     unknown =
-        names_.create(names_.class_of({ObjectKind::Unknown, 0, model::NoIndex, 0, model::NoIndex}));
+        names_.create(names_.class_of({ObjectKind::Unknown, thread.id, model::NoIndex, 0, model::NoIndex}));
   }
   return {unknown, 0, true};
 }
@@ -112,7 +112,7 @@ ObjectRef Collector::name_handle(Thread& thread, const api::DecodedArg& arg, boo
     // Met before we saw it made: a platform or device, or an object that came through a door we do
     // not watch.
     const auto cls =
-        names_.class_of({arg.kind, permanent ? 0 : thread.id, model::NoIndex, 0, model::NoIndex});
+        names_.class_of({arg.kind, permanent ? model::NoIndex : thread.id, model::NoIndex, 0, model::NoIndex});
     handle = &process.objects.handles[arg.value];
     *handle = Handle{names_.create(cls)};
   }

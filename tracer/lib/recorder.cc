@@ -196,6 +196,7 @@ Ring* claim_ring() {
   ring.header->pid = g_pid;
   ring.header->tid = current_tid();
   ring.header->parent_pid = getppid();
+  ring.header->path = interpose::t_lineage.path;
   find_stack(*ring.header);
   t_ring = &ring;
   pthread_setspecific(g_thread_end, &ring);

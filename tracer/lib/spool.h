@@ -21,6 +21,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "tracer/interpose/thread_path.h"
+
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
@@ -56,6 +58,7 @@ struct alignas(64) RingHeader {
   int32_t tid = 0;
   int32_t parent_pid = 0;
   uint64_t stack_low = 0, stack_high = 0;
+  interpose::ThreadPath path;  // where the thread stands among those of its process
   alignas(64) std::atomic<uint64_t> head{0};  // written by the thread
   std::atomic<uint64_t> wait_ticks{0};        // time the thread waited for space
   std::atomic<uint64_t> harvest_ticks{0};     // time spent reading device timestamps

@@ -109,14 +109,9 @@ class Keys {
                                   : known               ? sites_[static_cast<size_t>(v)]
                                                         : 1);
     };
-    Series out = s;
-    if (s.kind == Series::Kind::Const) out.value = key(s.value);
-    if (s.kind == Series::Kind::Periodic) {
-      for (int64_t& v : out.values) v = key(v);
-    }
-    // One new index an iteration says only that contents differ, as a column does.
-    if (s.kind == Series::Kind::Affine) out = Series(-1);
-    return out;
+    // Indices that vary say only that contents differ: their numbers depend on what other threads met before.
+    if (s.kind != Series::Kind::Const) return model::make_column_series(std::vector<int64_t>{0});
+    return Series(key(s.value));
   }
 
   const Trace& trace_;
