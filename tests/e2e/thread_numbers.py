@@ -37,7 +37,7 @@ def test_family_order():
     buffers = {}
     for line in good(GTRACE, "expand", "--json", "--no-memory", "trace-0.db").text.splitlines():
         call = json.loads(line)
-        if call["function"] == "clCreateBuffer":
+        if call["call"] == "clCreateBuffer":
             buffers[call["thread"]] = buffers.get(call["thread"], 0) + 1
     same(buffers, {1: 1, 2: 2, 3: 102, 4: 3}, "buffers made by each thread")
 

@@ -159,7 +159,7 @@ inline Trace paper_loop(int64_t n) {
   b.cost(read, times, 9000, 5000, 4096);
 
   const auto c = [](int64_t v) { return Series(v); };
-  Stream memory{0, true, {}}, opencl{0, false, {}};
+  Stream memory{0, true, {}, {}}, opencl{0, false, {}, {}};
   memory.nodes = {TraceBuilder::call(do_malloc, {c(4096), c(0)}), TraceBuilder::call(do_free, {c(0), c(0)})};
   std::vector<Node> body = {
       TraceBuilder::call(write, {c(0), c(0), c(1), c(4096), c(0), c(0), c(0), c(0)}),

@@ -85,7 +85,7 @@ void Collector::end_memory(Thread& thread, uint64_t base) {
     --memory->maps;
     return;
   }
-  names_.release(thread.process->objects.take_memory(base, nullptr).object);
+  names_.release(thread.process->objects.take_memory(base, nullptr).object, thread.id);
 }
 
 // A text given to a program that exists is its build options; the kernels made from it later were
@@ -116,7 +116,7 @@ void Collector::name_returned_memory(Thread& thread, const api::DecodedArg& arg)
     }
   }
   if (Place stale = objects.take_memory(arg.value, nullptr); stale.found)
-    names_.release(stale.object);
+    names_.release(stale.object, thread.id);
   const ObjectRef object =
       names_.create(class_of(thread, svm ? ObjectKind::Svm : ObjectKind::Mapping));
   objects.add_memory(arg.value, std::max<uint64_t>(arg.length, thread.pending.bytes), object);

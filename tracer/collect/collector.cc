@@ -282,10 +282,10 @@ void Collector::take_memory(Thread& thread, const RecordView& record) {
   if (record.header.type == RecordType::Allocate && words == 4)
     values[n++] = static_cast<int64_t>(w[3]);
   // The old name is free before the new one is given: realloc in a loop keeps its slots.
-  if (ours) names_.release(from.object);
+  if (ours) names_.release(from.object, thread.id);
   if (gives && !failed) {
     if (Place stale = process.objects.take_memory(pointer, nullptr); stale.found)
-      names_.release(stale.object);
+      names_.release(stale.object, thread.id);
     const ObjectRef object = names_.create(recent.out);
     process.objects.add_memory(pointer, w[2], object);
     values[n++] = object.slot;

@@ -88,7 +88,7 @@ class Collector {
   void add_place(Thread& thread, uint16_t param, model::Effect effect, const Place& place);
 
   void release_handle(Thread& thread, uint64_t handle);
-  void drop_handle(Process& process, uint64_t handle);
+  void drop_handle(Thread& thread, uint64_t handle);
   void before_call(Thread& thread);  // what the inputs of some calls mean for later ones
   void after_call(Thread& thread);   // the same for outputs
   void note_number(Thread& thread, const api::DecodedArg& arg);

@@ -137,7 +137,7 @@ ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
   Process& process = *thread.process;
   Thread::Pending& call = thread.pending;
   if (process.objects.handles.find(arg.value))
-    drop_handle(process, arg.value);  // its end was not ours to see
+    drop_handle(thread, arg.value);  // its end was not ours to see
   const bool kernel = arg.kind == ObjectKind::Kernel;
   const model::BlobId label = kernel ? call.text : model::NoIndex;
   const model::ClassId cls = class_of(thread, arg.kind, label);
@@ -169,9 +169,10 @@ ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
   return made.object;
 }
 
-void Collector::drop_handle(Process& process, uint64_t handle) {
+void Collector::drop_handle(Thread& thread, uint64_t handle) {
+  Process& process = *thread.process;
   if (Handle* h = process.objects.handles.find(handle)) {
-    names_.release(h->object);
+    names_.release(h->object, thread.id);
     process.objects.handles.erase(handle);
     process.objects.kernel_args.erase(handle);
   }
@@ -185,7 +186,7 @@ void Collector::release_handle(Thread& thread, uint64_t handle) {
   if (h->references > 1) {
     --h->references;
   } else {
-    drop_handle(*thread.process, handle);
+    drop_handle(thread, handle);
   }
 }
 

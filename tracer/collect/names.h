@@ -39,7 +39,12 @@ class Names {
     return intern_(c, [this] { slots_.emplace_back(); });
   }
   ObjectRef create(model::ClassId cls) { return {cls, slots_[cls].take()}; }
-  void release(ObjectRef object) { slots_[object.cls].give_back(object.slot); }
+  // A slot that another thread than its class's gives back is not given again: when that happens among the creations
+  // of its own thread depends on who runs first, and names must not. (Its number costs one bit from then on.)
+  void release(ObjectRef object, model::ThreadId by) {
+    const model::ThreadId owner = (*classes_)[object.cls].thread;
+    if (owner == by || owner == model::NoIndex) slots_[object.cls].give_back(object.slot);
+  }
   model::ObjectKind kind(ObjectRef object) const { return (*classes_)[object.cls].kind; }
 
  private:

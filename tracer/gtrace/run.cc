@@ -58,7 +58,6 @@ std::vector<std::string> losses(const model::Trace& trace) {
 // Ends with the path written and the next command to run.
 int finish(Session& session, const std::string& output, const interpose::Launched& program,
            const std::string& name) {
-  const uint64_t calls = session.collector().calls();
   model::Trace trace = session.finish();
   if (!trace.processes.empty()) {
     trace.processes[0].exit_code = program.signal() ? -1 : program.exit_status();
@@ -79,7 +78,7 @@ int finish(Session& session, const std::string& output, const interpose::Launche
     report({fmt::format("{} made no OpenCL call that gtrace could see ({} memory calls): {}", name,
                         trace.fact("memory_calls"), *written)});
   } else {
-    report({fmt::format("{} OpenCL calls and {} memory calls in {}; next: ganalyze {}", calls,
+    report({fmt::format("{} OpenCL calls and {} memory calls in {}; next: ganalyze {}", trace.fact("calls"),
                         trace.fact("memory_calls"), *written, *written)});
   }
   return program.exit_status();

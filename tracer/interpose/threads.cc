@@ -42,19 +42,19 @@ void give_back(Birth* birth) {
   libc.free(birth);
 }
 
-Birth* new_birth(void* start, void* arg) {
-  Birth* birth = take_birth();
-  if (!birth) return nullptr;
+// Starts a thread through `create(run, birth)`. What the C library allocates for it is not the program's. Threads that
+// could not be started leave no gap in the numbering.
+template <class Create>
+int bear(void* start, void* arg, int no_memory, const Create& create) {
   const bool driver = !program_runs();
-  const uint32_t ordinal = driver ? t_lineage.driver_children | ThreadPath::Driver : t_lineage.children;
-  *birth = {start, arg, t_lineage.path.child(ordinal), driver};
-  return birth;
-}
-
-// Threads that could not be started leave no gap in the numbering.
-int born(Birth* birth, int err) {
+  const Reentry guard;
+  Birth* birth = take_birth();
+  if (!birth) return no_memory;
+  uint32_t& ordinal = driver ? t_lineage.driver_children : t_lineage.children;
+  *birth = {start, arg, t_lineage.path.child(driver ? ordinal | ThreadPath::Driver : ordinal), driver};
+  const int err = create(birth);
   if (err == 0) {
-    ++(program_runs() ? t_lineage.children : t_lineage.driver_children);
+    ++ordinal;
   } else {
     give_back(birth);
   }
@@ -90,15 +90,16 @@ constinit std::atomic<C11Create> g_c11_create{nullptr};
 
 int create_thread(pthread_t* thread, const pthread_attr_t* attr, ThreadStart start, void* arg) {
   const Create create = find(g_create, "pthread_create");
-  Birth* birth = create ? new_birth(reinterpret_cast<void*>(start), arg) : nullptr;
-  return birth ? born(birth, create(thread, attr, run<void*>, birth)) : EAGAIN;
+  if (!create) return EAGAIN;
+  return bear(reinterpret_cast<void*>(start), arg, EAGAIN,
+              [&](Birth* birth) { return create(thread, attr, run<void*>, birth); });
 }
 
 int create_c11_thread(thrd_t* thread, C11ThreadStart start, void* arg) {
   const C11Create create = find(g_c11_create, "thrd_create");
   if (!create) return thrd_error;
-  Birth* birth = new_birth(reinterpret_cast<void*>(start), arg);
-  return birth ? born(birth, create(thread, run<int>, birth)) : thrd_nomem;
+  return bear(reinterpret_cast<void*>(start), arg, thrd_nomem,
+              [&](Birth* birth) { return create(thread, run<int>, birth); });
 }
 
 }  // namespace gt::interpose
