@@ -94,6 +94,10 @@ Collector::Thread& Collector::thread_of(const RecordView& record) {
   thread.path = record.owner->path;
   thread.stack_low = record.owner->stack_low;
   thread.stack_high = record.owner->stack_high;
+  if (keep_times_) {
+    thread.call_times = std::make_unique<model::TimelineBuilder>();
+    thread.memory_times = std::make_unique<model::TimelineBuilder>();
+  }
   by_ring_[record.ring] = &thread;
   return thread;
 }
@@ -295,6 +299,7 @@ void Collector::take_memory(Thread& thread, const RecordView& record) {
   stats.failed += failed;
   if (gives) stats.bytes.add(w[2]);
   thread.memory.push(recent.shape, {values, n});
+  if (thread.memory_times) thread.memory_times->add_event(time_of(record.header.ticks), {});
 }
 
 // --- OpenCL calls
@@ -368,13 +373,18 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
   if (!unfinished) stats.host_ns.add(ns);
   if (call.bytes) stats.bytes.add(call.bytes);
   thread.calls.push(shape, call.values);
+  if (thread.call_times) {
+    thread.call_times->add_event(time_of(call.ticks), unfinished ? std::nullopt : std::optional(ns));
+  }
 
   const bool transfer = attributes.transfer != api::Transfer::None;
   if ((attributes.launch || transfer) && call.device != 0 && !call.error) {
     const uint32_t device = static_cast<uint32_t>(call.device - 1);
     if (timed) {
       timed_[timed_key(static_cast<uint64_t>(thread.tid), call.sequence)] = {
-          shape, device, attributes.launch, attributes.transfer};
+          shape, device, attributes.launch, attributes.transfer, &thread, thread.calls.events() - 1,
+          time_of(call.ticks)};
+      if (thread.call_times) thread.call_times->expect_command();
     } else {
       ++(attributes.launch ? devices_[device]->time.untimed_kernels
                            : devices_[device]->time.untimed_transfers);
@@ -396,11 +406,16 @@ void Collector::take_device_time(const RecordView& record) {
       3'600'000'000'000;  // an hour: no command takes that long, some drivers say so
   if (start == 0 || end < start || end - start > Sane) {
     ++stats.insane;
+    if (command.thread->call_times) command.thread->call_times->add_command(command.event, nullptr, 0, 0);
     ++(command.launch ? device.time.untimed_kernels : device.time.untimed_transfers);
     return;
   }
   if (stats.device_ns.count == 0) stats.first_device_ns = end - start;
   stats.device_ns.add(end - start);
+  if (command.thread->call_times) {
+    device.clock.add(command.entry_ns, start, end, time_of(record.header.ticks));
+    command.thread->call_times->add_command(command.event, &device.clock, start, end - start);
+  }
   if (command.launch) {
     device.kernel.add(start, end);
     device.either.add(start, end);

@@ -42,6 +42,8 @@ class Collector {
 
   void take(const RecordView& record);
   void ring_ended(uint32_t ring);
+  // Each call's time goes into its stream's timeline. Before the first record.
+  void keep_times() { keep_times_ = true; }
 
   uint64_t calls() const { return calls_; }
   uint64_t memory_calls() const { return memory_calls_; }
@@ -64,6 +66,9 @@ class Collector {
     uint32_t device;
     bool launch;
     model::Direction direction;
+    Thread* thread;     // that made the call...
+    uint64_t event;     // ...which is this one of its stream...
+    uint64_t entry_ns;  // ...and was entered then
   };
 
   Thread& thread_of(const RecordView& record);
@@ -108,9 +113,12 @@ class Collector {
   uint64_t to_ns(uint64_t t) const {
     return static_cast<uint64_t>(static_cast<double>(t) * ns_per_tick_);
   }
+  // Since the start of recording.
+  uint64_t time_of(uint64_t ticks) const { return to_ns(ticks > start_ticks_ ? ticks - start_ticks_ : 0); }
 
   double ns_per_tick_;
   uint64_t start_ticks_;
+  bool keep_times_ = false;
   model::Trace trace_;
   Interning<model::Site, HashSite> sites_;
   Interning<model::Blob, HashBlob> blobs_;

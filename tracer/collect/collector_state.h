@@ -5,6 +5,7 @@
 #include <deque>
 
 #include "tracer/collect/collector.h"
+#include "traces/model/timeline.h"
 
 namespace gt::tracer {
 
@@ -13,6 +14,7 @@ struct Collector::Device {
   uint32_t process = 0;
   model::DeviceTime time;
   IntervalUnion kernel, transfer, either, h2d, d2h;
+  model::DeviceClock clock;  // with timelines
 };
 
 struct Collector::Process {
@@ -35,6 +37,7 @@ struct Collector::Thread {
   interpose::ThreadPath path;
   uint64_t stack_low = 0, stack_high = 0;
   model::Folder calls, memory;
+  std::unique_ptr<model::TimelineBuilder> call_times, memory_times;  // with timelines
   uint64_t memory_since_call = 0;
   uint64_t sequence = 0;       // Enter records seen: pairs DeviceTime records with their calls
   std::deque<Bytes> external;  // long byte strings that came as chunks, waiting for their call

@@ -1,4 +1,6 @@
 // The end of a run: what the collector knows, as a Trace.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tracer/collect/collector.h"
@@ -28,6 +30,12 @@ model::Trace Collector::finish() {
     if (commands > 0) trace_.devices.push_back(time);
   }
 
+  int64_t clock_error_ns = 0;
+  for (auto& device : devices_) {
+    device->clock.settle();
+    clock_error_ns = std::max(clock_error_ns, device->clock.error_ns());
+  }
+  const auto times = [](const auto& timeline) { return timeline ? timeline->encode() : Bytes(); };
   uint64_t summarised = 0;
   std::vector<bool> unlisted(trace_.threads.size());
   for (auto& thread : threads_) {
@@ -35,10 +43,10 @@ model::Trace Collector::finish() {
     // their allocations are counted, not listed. The first process is always listed.
     const bool listed = thread->process->index == 0 || thread->process->calls > 0;
     if (thread->calls.events() > 0)
-      trace_.streams.push_back({thread->id, false, thread->calls.snapshot(), {}});
+      trace_.streams.push_back({thread->id, false, thread->calls.snapshot(), times(thread->call_times)});
     if (thread->memory.events() > 0) {
       if (listed) {
-        trace_.streams.push_back({thread->id, true, thread->memory.snapshot(), {}});
+        trace_.streams.push_back({thread->id, true, thread->memory.snapshot(), times(thread->memory_times)});
       } else {
         summarised += thread->memory.events();
         unlisted[thread->id] = true;
@@ -60,6 +68,7 @@ model::Trace Collector::finish() {
   std::vector<interpose::ThreadPath> paths;
   for (const auto& thread : threads_) paths.push_back(thread->path);
   put_in_family_order(trace_, paths);
+  if (keep_times_) fact("timeline.device_clock_error_ns", static_cast<uint64_t>(clock_error_ns));
   return std::move(trace_);
 }
 

@@ -21,6 +21,9 @@ class Session {
   const std::string& spool_path() const { return reader_.path(); }
   void keep_spool() { keep_ = true; }
 
+  // Each call's time goes into the trace. Before the first pump().
+  void keep_times() { collector_.keep_times(); }
+
   // Takes what is there. Returns the number of records: 0 means that the caller may sleep.
   uint64_t pump();
   // Nobody writes any more: takes the rest and gives the trace. Call once.

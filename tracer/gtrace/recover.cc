@@ -63,6 +63,7 @@ int recover_command(int argc, char** argv) {
   if (Status s = check_writable(output); !s) return fail(Program, s);
   Result<std::unique_ptr<Session>> session = Session::recover(*spool);
   if (!session) return fail(Program, session.status());
+  if (options.flag("timeline")) (*session)->keep_times();
 
   const model::Trace trace = (*session)->finish();
   Status trouble;

@@ -106,6 +106,7 @@ int run_command(int argc, char** argv) {
   spool.record_memory = !options.flag("no-alloc");
   Result<std::unique_ptr<Session>> session = Session::begin(spool);
   if (!session) return fail(Program, session.status());
+  if (options.flag("timeline")) (*session)->keep_times();
 
   interpose::LaunchRequest request;
   request.command = command;

@@ -22,7 +22,7 @@ class Counter {
  public:
   // `executions`: of this node list. path_ holds the trip counts of the loops around it, outermost
   // first.
-  uint64_t events(const std::vector<Node>& nodes, uint64_t executions) {
+  uint64_t events(std::span<const Node> nodes, uint64_t executions) {
     uint64_t total = 0;
     for (const Node& n : nodes) {
       if (n.kind == Node::Kind::Call) total = plus(total, executions);
@@ -106,6 +106,6 @@ class Counter {
 
 }  // namespace
 
-uint64_t event_count(const std::vector<Node>& nodes) { return Counter().events(nodes, 1); }
+uint64_t event_count(std::span<const Node> nodes) { return Counter().events(nodes, 1); }
 
 }  // namespace gt::model

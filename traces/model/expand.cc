@@ -107,7 +107,7 @@ class Expansion {
 
 }  // namespace
 
-bool expand(const std::vector<Node>& nodes, std::span<const int> value_counts,
+bool expand(std::span<const Node> nodes, std::span<const int> value_counts,
             const EventVisitor& visit) {
   Expansion expansion(value_counts, visit);
   for (const Node& n : nodes) {

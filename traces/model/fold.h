@@ -40,12 +40,12 @@ class Folder {
 };
 
 // Number of events that `nodes` stand for (0 < result for any non-empty stream).
-uint64_t event_count(const std::vector<Node>& nodes);
+uint64_t event_count(std::span<const Node> nodes);
 
 // Every event in the order in which it was pushed. Stops early when `visit` returns false. `value_counts[shape]` is
 // the number of values of a shape. Returns false when the nodes are damaged (impossible counts, short columns).
 using EventVisitor = std::function<bool(ShapeId, std::span<const int64_t>)>;
-bool expand(const std::vector<Node>& nodes, std::span<const int> value_counts, const EventVisitor& visit);
+bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit);
 
 // The events of one Run node.
 bool expand_run(const Node& run, std::span<const int> value_counts, const EventVisitor& visit);
