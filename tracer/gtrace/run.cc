@@ -5,10 +5,12 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tracer/collect/pace.h"
 #include "tracer/collect/session.h"
 #include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/mapped_opencl.h"
 #include "tracer/gtrace/save.h"
 #include "tracer/gtrace/units.h"
 #include "tracer/interpose/launch.h"
@@ -55,9 +57,17 @@ std::vector<std::string> losses(const model::Trace& trace) {
   return lines;
 }
 
+// No call was seen: did the process have an OpenCL that calls could have gone to?
+std::string nothing_seen(const model::Trace& trace, const std::string& name, const std::string& injected) {
+  const std::vector<std::string> libraries = mapped_opencl(trace, injected);
+  if (libraries.empty()) return fmt::format("{} made no OpenCL call, and loaded no OpenCL library", name);
+  return fmt::format("{} made no OpenCL call that gtrace could see; the OpenCL that it loaded: {}", name,
+                     fmt::join(libraries, ", "));
+}
+
 // Ends with the path written and the next command to run.
 int finish(Session& session, const std::string& output, const interpose::Launched& program,
-           const std::string& name) {
+           const std::string& name, const std::string& injected) {
   model::Trace trace = session.finish();
   if (!trace.processes.empty()) {
     trace.processes[0].exit_code = program.signal() ? -1 : program.exit_status();
@@ -75,8 +85,8 @@ int finish(Session& session, const std::string& output, const interpose::Launche
   if (!trouble.ok())
     report({fmt::format("{}: the trace went to {} instead", trouble.text(), *written)});
   if (trace.fact("calls") == "0") {
-    report({fmt::format("{} made no OpenCL call that gtrace could see ({} memory calls): {}", name,
-                        trace.fact("memory_calls"), *written)});
+    report({fmt::format("{} ({} memory calls): {}", nothing_seen(trace, name, injected), trace.fact("memory_calls"),
+                        *written)});
   } else {
     report({fmt::format("{} OpenCL calls and {} memory calls in {}; next: ganalyze {}", trace.fact("calls"),
                         trace.fact("memory_calls"), *written, *written)});
@@ -111,6 +121,7 @@ int run_command(int argc, char** argv) {
   interpose::LaunchRequest request;
   request.command = command;
   request.library = *library;
+  request.layer = true;
   request.variables = {{SpoolVariable, (*session)->spool_path()}};
   const Result<interpose::LaunchPlan> plan = interpose::plan_launch(request);
   if (!plan) return fail(Program, plan.status());
@@ -121,7 +132,7 @@ int run_command(int argc, char** argv) {
   if (!program) return fail(Program, program.status());
   Pace pace;
   while (!program->wait(std::chrono::milliseconds(0))) pace.rest((*session)->pump());
-  return finish(**session, output, *program, command[0]);
+  return finish(**session, output, *program, command[0], *library);
 }
 
 }  // namespace gt::tracer

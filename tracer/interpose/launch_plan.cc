@@ -34,6 +34,11 @@ std::string in_front(const std::string& first, const std::string& list) {
   return list.empty() ? first : first + ":" + list;
 }
 
+// The last of OPENCL_LAYERS is the one nearest to the program: it sees the calls as the program makes them.
+constexpr const char* LayersVariable = "OPENCL_LAYERS";
+
+std::string behind(const std::string& list, const std::string& last) { return list.empty() ? last : list + ":" + last; }
+
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
 std::vector<std::string> compose(const Variables& changes) {
@@ -89,6 +94,7 @@ Result<LaunchPlan> plan_launch(const LaunchRequest& request) {
     const std::string directory = request.library.substr(0, request.library.rfind('/'));
     changes.emplace_back("LD_PRELOAD", in_front(request.library, value_of("LD_PRELOAD")));
     changes.emplace_back("LD_LIBRARY_PATH", in_front(directory, value_of("LD_LIBRARY_PATH")));
+    if (request.layer) changes.emplace_back(LayersVariable, behind(value_of(LayersVariable), request.library));
     if (!plan.opencl_library.empty())
       changes.emplace_back(RealLibraryVariable, plan.opencl_library);
   }

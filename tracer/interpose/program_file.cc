@@ -99,7 +99,7 @@ void judge(ProgramFile& program, const ElfFile& elf) {
                   "gains privileges when it starts (set-user-ID or capabilities): its calls will "
                   "not be seen");
   }
-  if (elf.defines("clGetPlatformIDs")) {
+  if (elf.defines("clGetPlatformIDs") && elf.text().find("OPENCL_LAYERS") == std::string_view::npos) {
     program.obstacles.push_back(
         program.binary + " contains its own copy of OpenCL: calls to that copy may go unseen");
   }

@@ -90,6 +90,19 @@ bool try_directories(const char* list) {
   return false;
 }
 
+// A loader that some library brought along under a name of its own (Python wheels: libOpenCL-5519dec5.so.1.0.0).
+bool try_loaded() {
+  char found[MaxPath] = "";
+  for_each_module([&](const ModuleInfo& m) {
+    const char* slash = std::strrchr(m.path, '/');
+    if (found[0] == 0 && slash && std::strncmp(slash + 1, "libOpenCL", 9) == 0 && std::strlen(m.path) < MaxPath &&
+        is_candidate(m.path)) {
+      std::strcpy(found, m.path);
+    }
+  });
+  return found[0] && try_open(found);
+}
+
 void find_and_open() {
   const char* given = getenv(RealLibraryVariable);
   if (g_preferred[0] && try_open(g_preferred)) return;
@@ -97,6 +110,7 @@ void find_and_open() {
     if (try_open(given)) return;
     note("%s=%s is not a usable OpenCL library", RealLibraryVariable, given);
   }
+  if (try_loaded()) return;
   if (try_directories(getenv("LD_LIBRARY_PATH")) || try_directories(UsualDirectories)) return;
   note(
       "no OpenCL library (libOpenCL.so.1) found%s; install an ICD loader (Debian: "

@@ -1,8 +1,12 @@
 // The OpenCL symbols that the program links to, and the wrappers of extension functions.
+#include <CL/cl_icd.h>
+
+#include <cstddef>
 #include <cstring>
 
 #include "tracer/lib/adapted.h"
 #include "tracer/lib/extension_closure.h"
+#include "tracer/lib/layer.h"
 
 namespace {
 
@@ -61,5 +65,30 @@ const ExtensionWrapper* find_extension_wrapper(const char* name) {
   }
   return nullptr;
 }
+
+namespace {
+
+// The place of a member of cl_icd_dispatch; the installed header may be older than our table.
+#define GT_SLOT(NAME)                                                       \
+  []<class Dispatch>(Dispatch*) {                                          \
+    if constexpr (requires { &Dispatch::NAME; }) {                          \
+      return offsetof(Dispatch, NAME) / sizeof(void*);                      \
+    } else {                                                                \
+      return LayerSlot::None;                                               \
+    }                                                                       \
+  }(static_cast<cl_icd_dispatch*>(nullptr))
+
+const LayerSlot g_layer_slots[] = {
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) {FnId::NAME, GT_SLOT(NAME), reinterpret_cast<void*>(&::NAME)},
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
+  {FnId::NAME, GT_SLOT(NAME), reinterpret_cast<void*>(extension_##NAME)},
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+};
+
+}  // namespace
+
+std::span<const LayerSlot> layer_slots() { return g_layer_slots; }
 
 }  // namespace gt::tracer

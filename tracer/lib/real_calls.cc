@@ -11,7 +11,15 @@ namespace gt::tracer {
 std::atomic<void*> g_real[api::FnCount];
 bool g_prepared = false;
 
+namespace {
+std::atomic<bool> g_layered{false};
+}
+
+bool layered() { return g_layered.load(std::memory_order_acquire); }
+void set_layered(bool yes) { g_layered.store(yes, std::memory_order_release); }
+
 void* find_real(api::FnId fn) {
+  if (layered() && interpose::real_library_path()[0] == 0) return nullptr;
   const Reentry guard;
   void* symbol = interpose::real_symbol(api::function_name(static_cast<uint16_t>(fn)));
   if (symbol) set_real(fn, symbol);
@@ -24,7 +32,7 @@ void set_real(api::FnId fn, void* function) {
 
 void prepare() {
   g_prepared = true;
-  find_real(FnId::clGetPlatformIDs);  // opens the real library
+  real_pointer(FnId::clGetPlatformIDs);  // opens the real library
   record_modules();
 }
 

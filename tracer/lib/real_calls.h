@@ -18,6 +18,11 @@ void* find_real(api::FnId fn);              // slow path; nullptr: the real libr
 // Extension functions come from clGetExtensionFunctionAddress, not from the library's symbols.
 void set_real(api::FnId fn, void* function);
 
+// True while a loader's dispatch table holds the real functions (layer.cc): then a function that it lacks is missing,
+// and no second loader is opened for it.
+bool layered();
+void set_layered(bool yes);
+
 inline void* real_pointer(api::FnId fn) {
   void* p = g_real[static_cast<size_t>(fn)].load(std::memory_order_relaxed);
   return __builtin_expect(p != nullptr, 1) ? p : find_real(fn);

@@ -1,0 +1,97 @@
+"""Every way in which a program may reach OpenCL: each call is recorded, and once. The driver is the scripted fake."""
+
+import collections
+import glob
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+from job import *
+
+doors = tests_dir / "doors"
+injected = str(build / "lib" / "gtrace" / "trace" / "libOpenCL.so.1")
+FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors"), "OPENCL_LAYERS": ""}
+CALLS = collections.Counter(["clGetPlatformIDs", "clGetDeviceIDs", "clCreateContext", "clCreateBuffer",
+                             "clGetMemObjectInfo", "clReleaseMemObject", "clReleaseContext"])
+
+
+def loader():
+    for line in subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True).stdout.splitlines():
+        if line.strip().startswith("libOpenCL.so.1 "):
+            return os.path.realpath(line.split()[-1])
+    raise Skip("no ICD loader is installed")
+
+
+def bundled(name):
+    """The loader as a Python wheel has it: a copy under another name, with that name as its soname."""
+    soname = name.encode().ljust(14, b"_")[:14]
+    pathlib.Path(name).write_bytes(pathlib.Path(loader()).read_bytes().replace(b"libOpenCL.so.1\0", soname + b"\0"))
+    return os.path.abspath(name)
+
+
+def recorded(file="trace.db"):
+    lines = good(GTRACE, "expand", "--json", "--no-memory", file).text.splitlines()
+    return collections.Counter(json.loads(line)["call"] for line in lines)
+
+
+def seen_once(*command, **variables):
+    outcome = traced(*command, env={**FAKE, **variables})
+    same((outcome.code, outcome.text), (0, "7\n"), f"what {command} printed")
+    same(recorded(), CALLS, f"calls of {command}")
+    return outcome
+
+
+def unseen(*command, **variables):
+    outcome = traced(*command, env={**FAKE, **variables})
+    same(outcome.code, 0, "exit status")
+    same(recorded(), collections.Counter(), f"calls of {command}")
+    return outcome
+
+
+def test_linked():
+    seen_once(doors / "door_job_linked")
+    seen_once(doors / "door_job_linked", "default")
+    seen_once(doors / "door_job_linked", "next")
+
+
+def test_opened_by_any_name():
+    os.symlink(loader(), "libOpenCL.so")
+    for name in ("libOpenCL.so.1", "libOpenCL.so", loader(), "./libOpenCL.so"):
+        for door in ("open", "deepbind"):
+            seen_once(doors / "door_job", door, name)
+
+
+def test_rpath_and_runpath():
+    own = pathlib.Path("own")
+    own.mkdir()
+    shutil.copy(loader(), own / "libOpenCL.so.1")
+    for kind in ("rpath", "runpath"):
+        program = shutil.copy(doors / f"door_job_{kind}", ".")
+        seen_once(os.path.abspath(program))
+        seen_once(os.path.abspath(program), "open", "libOpenCL.so.1")
+
+
+def test_bundled_loader():
+    path = bundled("libCLxabcd.so1")
+    for door in ("open", "deepbind"):
+        seen_once(doors / "door_job", door, path)
+
+
+def test_namespace():
+    seen_once(doors / "door_job", "namespace", loader())
+    seen_once(doors / "door_job", "namespace", bundled("libCLxabcd.so1"))
+
+
+def test_layer_by_hand():
+    """Without the preload, as a user may do it: only the loader brings us in."""
+    for program in (("door_job", "open", "libOpenCL.so.1"), ("door_job_linked",)):
+        script = pathlib.Path("by_hand.sh")
+        script.write_text(f'#!/bin/sh\nunset LD_PRELOAD LD_LIBRARY_PATH\nexport OPENCL_LAYERS={injected}\nexec "$@"\n')
+        script.chmod(0o755)
+        seen_once("./by_hand.sh", doors / program[0], *program[1:])
+
+
+if __name__ == "__main__":
+    main(globals())

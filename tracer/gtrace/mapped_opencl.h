@@ -1,0 +1,15 @@
+// Which OpenCL the recorded processes had, when no call of theirs was seen.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "traces/model/event.h"
+
+namespace gt::tracer {
+
+// Paths of the files among the trace's modules that define OpenCL's functions; `injected` is not one of them.
+// Cost: reads the symbols of every module that still exists.
+std::vector<std::string> mapped_opencl(const model::Trace& trace, const std::string& injected);
+
+}  // namespace gt::tracer
