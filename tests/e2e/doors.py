@@ -93,5 +93,12 @@ def test_layer_by_hand():
         seen_once("./by_hand.sh", doors / program[0], *program[1:])
 
 
+def test_opencl_that_was_loaded_and_not_called():
+    outcome = unseen(doors / "door_job", "none", bundled("libCLxabcd.so1"))
+    check("libCLxabcd.so1" in outcome.err_text, "the library is not named")
+    outcome = unseen("/bin/true")
+    check("loaded no OpenCL library" in outcome.err_text, "not said that there was none")
+
+
 if __name__ == "__main__":
     main(globals())

@@ -1,11 +1,11 @@
 // The OpenCL library that the program would have used without us.
 //
-// It is opened by path with RTLD_LOCAL | RTLD_NOW, never by soname, and never is it ourselves (same
-// device and inode). The path comes from GTRACE_OPENCL_LIBRARY, which the launcher fills with what
-// the dynamic linker would have chosen; else from the program's own request (prefer_real_library), a
-// loader that is in the process already, the library path and the usual directories. A missing library or entry point is nullptr
-// here, never a crash: the caller answers with an OpenCL error. Thread safety: all functions.
-// Nothing is opened before the first real_symbol() or open_real_library().
+// It is opened by path with RTLD_LOCAL | RTLD_NOW, never by soname, and never is it ourselves (same device and inode).
+// The path comes from GTRACE_OPENCL_LIBRARY, which the launcher fills with what the dynamic linker would have chosen;
+// else from the program's own request (prefer_real_library), a loader that is in the process already, the library path
+// and the usual directories. A missing library or entry point is nullptr here, never a crash: the caller answers with
+// an OpenCL error.
+// Thread safety: all functions. Nothing is opened before the first real_symbol() or open_real_library().
 #pragma once
 
 #pragma GCC visibility push(hidden)

@@ -69,13 +69,13 @@ const ExtensionWrapper* find_extension_wrapper(const char* name) {
 namespace {
 
 // The place of a member of cl_icd_dispatch; the installed header may be older than our table.
-#define GT_SLOT(NAME)                                                       \
-  []<class Dispatch>(Dispatch*) {                                          \
-    if constexpr (requires { &Dispatch::NAME; }) {                          \
-      return offsetof(Dispatch, NAME) / sizeof(void*);                      \
-    } else {                                                                \
-      return LayerSlot::None;                                               \
-    }                                                                       \
+#define GT_SLOT(NAME)                                  \
+  []<class Dispatch>(Dispatch*) {                      \
+    if constexpr (requires { &Dispatch::NAME; }) {     \
+      return offsetof(Dispatch, NAME) / sizeof(void*); \
+    } else {                                           \
+      return LayerSlot::None;                          \
+    }                                                  \
   }(static_cast<cl_icd_dispatch*>(nullptr))
 
 const LayerSlot g_layer_slots[] = {
