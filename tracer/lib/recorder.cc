@@ -90,13 +90,14 @@ int take_ring() {
     }
   }
   for (;;) {
-    uint64_t next = g_spool->rings_used.load(std::memory_order_acquire);
+    const uint64_t next = g_spool->rings_used.load(std::memory_order_acquire);
     if (next >= g_spool->ring_count) return -1;
     if (!back_with_memory(static_cast<uint32_t>(next))) return -1;
     RingState expected = RingState::Free;
     const bool ours = ring_header(static_cast<uint32_t>(next))
                           ->state.compare_exchange_strong(expected, RingState::Owned);
-    g_spool->rings_used.compare_exchange_strong(next, next + 1);
+    uint64_t used_before = next;  // a failed exchange writes here: somebody else has counted this ring already
+    g_spool->rings_used.compare_exchange_strong(used_before, next + 1);
     if (ours) return static_cast<int>(next);
   }
 }
