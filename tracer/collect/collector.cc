@@ -73,6 +73,9 @@ void Collector::take(const RecordView& record) {
       if (last) thread.external.push_back(std::exchange(thread.chunk, {}));
       return;
     }
+    case RecordType::ThreadEnd:
+      thread.ended = true;
+      return;
     case RecordType::Frames:  // sites are told apart by their innermost frame alone
     case RecordType::Pad:
       return;
@@ -84,22 +87,36 @@ Collector::Thread& Collector::thread_of(const RecordView& record) {
   if (record.ring >= by_ring_.size()) by_ring_.resize(record.ring + 1, nullptr);
   if (Thread* known = by_ring_[record.ring]) return *known;
   Process& process = process_of(record.owner->pid, record.owner->parent_pid);
-  const auto id = static_cast<model::ThreadId>(trace_.threads.size());
-  trace_.threads.push_back({process.index, record.owner->tid});
+  Thread*& in_lane = process.lanes[steps(record.owner->path)];
+  if (!in_lane || !in_lane->ended) in_lane = &new_thread(process, *record.owner);
+  begin_life(*in_lane, *record.owner);
+  return *(by_ring_[record.ring] = in_lane);
+}
+
+Collector::Thread& Collector::new_thread(Process& process, const RingHeader& owner) {
   threads_.push_back(std::make_unique<Thread>());
   Thread& thread = *threads_.back();
-  thread.id = id;
+  thread.id = static_cast<model::ThreadId>(trace_.threads.size());
   thread.process = &process;
-  thread.tid = record.owner->tid;
-  thread.path = record.owner->path;
-  thread.stack_low = record.owner->stack_low;
-  thread.stack_high = record.owner->stack_high;
+  thread.path = owner.path;
+  trace_.threads.push_back({process.index, owner.tid});
   if (keep_times_) {
     thread.call_times = std::make_unique<model::TimelineBuilder>();
     thread.memory_times = std::make_unique<model::TimelineBuilder>();
   }
-  by_ring_[record.ring] = &thread;
   return thread;
+}
+
+// A thread in the place of one that has ended: for the trace the same thread, whose calls go on.
+void Collector::begin_life(Thread& thread, const RingHeader& owner) {
+  if (thread.pending.open) end_call(thread, true, last_ticks_, false);
+  thread.ended = false;
+  thread.tid = owner.tid;
+  thread.stack_low = owner.stack_low;
+  thread.stack_high = owner.stack_high;
+  thread.sequence = 0;
+  thread.external.clear();
+  thread.chunk.clear();
 }
 
 Collector::Process& Collector::process_of(int64_t pid, int64_t parent) {

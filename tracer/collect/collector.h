@@ -72,6 +72,8 @@ class Collector {
   };
 
   Thread& thread_of(const RecordView& record);
+  Thread& new_thread(Process& process, const RingHeader& owner);
+  void begin_life(Thread& thread, const RingHeader& owner);
   Process& process_of(int64_t pid, int64_t parent);
 
   void take_enter(Thread& thread, const RecordView& record);

@@ -2,12 +2,18 @@
 // only.
 #pragma once
 
+#include <algorithm>
 #include <deque>
+#include <map>
 
 #include "tracer/collect/collector.h"
 #include "traces/model/timeline.h"
 
 namespace gt::tracer {
+
+inline std::vector<uint32_t> steps(const interpose::ThreadPath& path) {
+  return {path.step, path.step + std::min(path.depth, interpose::ThreadPath::MostDepth)};
+}
 
 struct Collector::Device {
   uint64_t handle = 0;
@@ -25,6 +31,7 @@ struct Collector::Process {
   AddressMap<model::SiteId> sites;  // by address; forgotten when modules change
   AddressMap<ObjectRef> unknown;    // pointers that nothing explains, by address
   uint64_t calls = 0;
+  std::map<std::vector<uint32_t>, Thread*> lanes;  // the last thread with each path
 
   Process(uint32_t i, int64_t p, std::vector<model::Module>& table)
       : index(i), pid(p), modules(table, i, p) {}
@@ -35,6 +42,7 @@ struct Collector::Thread {
   Process* process;
   int64_t tid = 0;
   interpose::ThreadPath path;
+  bool ended = false;  // another one may come in its place
   uint64_t stack_low = 0, stack_high = 0;
   model::Folder calls, memory;
   std::unique_ptr<model::TimelineBuilder> call_times, memory_times;  // with timelines

@@ -1,8 +1,9 @@
 // Which thread is this, in terms that do not depend on who ran first?
 //
-// A thread is its creator's path and one number more: the how-manieth thread its creator started. The threads of a
-// driver (muted: threads.h) are numbered by themselves, with the bit Driver set, so that they come after the program's
-// and do not shift them. A child after fork() goes on with its creator's path: processes tell them apart.
+// A thread is its creator's path and one number more: its lane among the threads that its creator started
+// (thread_lanes.h). Threads of which one ended before the other began may have the same path: to the trace they are
+// one. The threads of a driver (muted: threads.h) have lanes of their own, with the bit Driver set, so that they come
+// after the program's and do not shift them. A child after fork() goes on with its creator's path: processes tell them apart.
 // Cost: one TLS block of some 80 bytes, written when a thread starts.
 // Thread safety: thread-local; another thread's path is copied before that thread runs.
 #pragma once
@@ -18,17 +19,13 @@ struct ThreadPath {
   uint32_t depth = 0;  // of a process's first thread
   uint32_t step[MostDepth] = {};
 
-  ThreadPath child(uint32_t ordinal) const {
+  ThreadPath child(uint32_t lane) const {
     ThreadPath path = *this;
-    if (depth < MostDepth) path.step[path.depth++] = ordinal;
+    if (depth < MostDepth) path.step[path.depth++] = lane;
     return path;
   }
 };
 
-struct Lineage {
-  ThreadPath path;
-  uint32_t children = 0, driver_children = 0;  // threads that this one has started
-};
-extern __thread Lineage t_lineage __attribute__((tls_model("initial-exec")));
+extern __thread ThreadPath t_path __attribute__((tls_model("initial-exec")));
 
 }  // namespace gt::interpose

@@ -4,10 +4,11 @@
 #include <cerrno>
 
 #include "tracer/interpose/libc_alloc.h"
+#include "tracer/interpose/thread_lanes.h"
 
 namespace gt::interpose {
 
-__thread Lineage t_lineage __attribute__((tls_model("initial-exec")));
+__thread ThreadPath t_path __attribute__((tls_model("initial-exec")));
 
 namespace {
 
@@ -17,7 +18,8 @@ struct Birth {
   void* start;  // a ThreadStart or a C11ThreadStart
   void* arg;
   ThreadPath path;
-  uint32_t muted;
+  Lane lane;
+  bool driver;
 };
 
 struct Slot {
@@ -35,38 +37,52 @@ Birth* take_birth() {
   return static_cast<Birth*>(libc.malloc(sizeof(Birth)));
 }
 
-void give_back(Birth* birth) {
+void free_birth(Birth* birth) {
   for (Slot& slot : g_slots) {
     if (birth == &slot.birth) return slot.taken.store(false, std::memory_order_release);
   }
   libc.free(birth);
 }
 
-// Starts a thread through `create(run, birth)`. What the C library allocates for it is not the program's. Threads that
-// could not be started leave no gap in the numbering.
+// Starts a thread through `create(birth)`. What the C library allocates for it is not the program's. Threads that could
+// not be started leave no gap in the numbering.
 template <class Create>
-int bear(void* start, void* arg, int no_memory, const Create& create) {
+int bear(void* start, void* arg, bool detached, const pthread_t* thread, int no_memory, const Create& create) {
   const bool driver = !program_runs();
   const Reentry guard;
   Birth* birth = take_birth();
   if (!birth) return no_memory;
-  uint32_t& ordinal = driver ? t_lineage.driver_children : t_lineage.children;
-  *birth = {start, arg, t_lineage.path.child(driver ? ordinal | ThreadPath::Driver : ordinal), driver};
+  const Lane lane = take_lane(t_path, driver);
+  if (detached) meet(lane, Fate::Detached);
+  *birth = {start, arg, t_path.child(driver ? lane.number | ThreadPath::Driver : lane.number), lane, driver};
   const int err = create(birth);
   if (err == 0) {
-    ++ordinal;
+    name_lane(lane, *thread);
   } else {
-    give_back(birth);
+    give_back(lane);
+    free_birth(birth);
   }
   return err;
 }
 
+bool is_detached(const pthread_attr_t* attr) {
+  int state = PTHREAD_CREATE_JOINABLE;
+  return attr && pthread_attr_getdetachstate(attr, &state) == 0 && state == PTHREAD_CREATE_DETACHED;
+}
+
+// However a thread ends: by a destructor of a thread key.
+__thread Lane t_lane __attribute__((tls_model("initial-exec")));
+pthread_key_t g_end_of_thread;
+const bool g_ends_are_seen = pthread_key_create(&g_end_of_thread, [](void*) { meet(t_lane, Fate::Ended); }) == 0;
+
 template <class Result>
 Result run(void* p) {
   const Birth birth = *static_cast<Birth*>(p);
-  give_back(static_cast<Birth*>(p));
-  t_lineage.path = birth.path;
-  t_flags.muted = birth.muted;
+  free_birth(static_cast<Birth*>(p));
+  t_path = birth.path;
+  t_lane = birth.lane;
+  t_flags.muted = birth.driver;
+  if (g_ends_are_seen) pthread_setspecific(g_end_of_thread, &t_lane);
   return reinterpret_cast<Result (*)(void*)>(birth.start)(birth.arg);
 }
 
@@ -83,23 +99,71 @@ Function find(std::atomic<Function>& known, const char* name) {
 
 using Create = int (*)(pthread_t*, const pthread_attr_t*, ThreadStart, void*);
 using C11Create = int (*)(thrd_t*, C11ThreadStart, void*);
+using Join = int (*)(pthread_t, void**);
+using JoinUntil = int (*)(pthread_t, void**, const timespec*);
+using C11Join = int (*)(thrd_t, int*);
+using Detach = int (*)(pthread_t);
 constinit std::atomic<Create> g_create{nullptr};
 constinit std::atomic<C11Create> g_c11_create{nullptr};
+constinit std::atomic<Join> g_join{nullptr}, g_try_join{nullptr};
+constinit std::atomic<JoinUntil> g_join_until{nullptr};
+constinit std::atomic<C11Join> g_c11_join{nullptr};
+constinit std::atomic<Detach> g_detach{nullptr};
+
+// Joins by `join()`, which returns 0 when it has: the lane is looked up before, for the thread's number may be another's
+// the moment after.
+template <class Function>
+int joined(pthread_t thread, const Function& join) {
+  const Reentry guard;  // what the C library frees of the thread
+  const Lane lane = lane_of(thread);
+  const int err = join();
+  if (err == 0) give_back(lane);
+  return err;
+}
 
 }  // namespace
 
 int create_thread(pthread_t* thread, const pthread_attr_t* attr, ThreadStart start, void* arg) {
   const Create create = find(g_create, "pthread_create");
   if (!create) return EAGAIN;
-  return bear(reinterpret_cast<void*>(start), arg, EAGAIN,
+  return bear(reinterpret_cast<void*>(start), arg, is_detached(attr), thread, EAGAIN,
               [&](Birth* birth) { return create(thread, attr, run<void*>, birth); });
 }
 
 int create_c11_thread(thrd_t* thread, C11ThreadStart start, void* arg) {
   const C11Create create = find(g_c11_create, "thrd_create");
   if (!create) return thrd_error;
-  return bear(reinterpret_cast<void*>(start), arg, thrd_nomem,
+  return bear(reinterpret_cast<void*>(start), arg, false, thread, thrd_nomem,
               [&](Birth* birth) { return create(thread, run<int>, birth); });
+}
+
+int join_thread(pthread_t thread, void** result) {
+  const Join join = find(g_join, "pthread_join");
+  return join ? joined(thread, [&] { return join(thread, result); }) : EINVAL;
+}
+
+int try_join_thread(pthread_t thread, void** result) {
+  const Join join = find(g_try_join, "pthread_tryjoin_np");
+  return join ? joined(thread, [&] { return join(thread, result); }) : EINVAL;
+}
+
+int join_thread_until(pthread_t thread, void** result, const timespec* until) {
+  const JoinUntil join = find(g_join_until, "pthread_timedjoin_np");
+  return join ? joined(thread, [&] { return join(thread, result, until); }) : EINVAL;
+}
+
+int join_c11_thread(thrd_t thread, int* result) {
+  const C11Join join = find(g_c11_join, "thrd_join");
+  return join ? joined(thread, [&] { return join(thread, result); }) : thrd_error;
+}
+
+int detach_thread(pthread_t thread) {
+  const Detach detach = find(g_detach, "pthread_detach");
+  if (!detach) return EINVAL;
+  const Lane lane = pthread_equal(thread, pthread_self()) ? t_lane : lane_of(thread);
+  const int err = detach(thread);
+  if (err == 0) meet(lane, Fate::Detached);
+  return err;
 }
 
 }  // namespace gt::interpose

@@ -48,6 +48,7 @@ int current_tid() { return static_cast<int>(syscall(SYS_gettid)); }
 void end_ring(void*) {
   Ring* ring = t_ring;
   if (!ring) return;
+  record(RecordType::ThreadEnd, 0, ticks());
   t_ring = nullptr;  // a later destructor of the thread may claim another one
   ring->header->state.store(RingState::Ended, std::memory_order_release);
 }
@@ -80,8 +81,8 @@ RingHeader* ring_header(uint32_t index) {
                                        spool_ring_offset(g_spool->ring_bytes, index));
 }
 
-// Any Free ring among those used before, else a new one. -1: none left.
-int take_ring() {
+// Any Free ring among those used before, else a new one. -1: none now.
+int try_to_take_ring() {
   const uint64_t used = g_spool->rings_used.load(std::memory_order_acquire);
   for (uint32_t i = 0; i < used && i < g_spool->ring_count; ++i) {
     RingState expected = RingState::Free;
@@ -99,6 +100,25 @@ int take_ring() {
     uint64_t used_before = next;  // a failed exchange writes here: somebody else has counted this ring already
     g_spool->rings_used.compare_exchange_strong(used_before, next + 1);
     if (ours) return static_cast<int>(next);
+  }
+}
+
+// Does a ring wait for the collector to empty it and make it free?
+bool a_ring_has_ended() {
+  for (uint32_t i = 0; i < g_spool->ring_count; ++i) {
+    if (ring_header(i)->state.load(std::memory_order_relaxed) == RingState::Ended) return true;
+  }
+  return false;
+}
+
+// A program whose threads come and go faster than the collector empties their rings waits for it. -1: none to be had.
+int take_ring() {
+  for (uint32_t tries = 0;; ++tries) {
+    const int index = try_to_take_ring();
+    if (index >= 0 || !recording() || !a_ring_has_ended()) return index;
+    if (tries % 64 == 63 && !process_lives(g_spool->collector_pid, g_spool->collector_start)) return -1;
+    const timespec nap{0, 100'000};
+    nanosleep(&nap, nullptr);
   }
 }
 
@@ -197,7 +217,7 @@ Ring* claim_ring() {
   ring.header->pid = g_pid;
   ring.header->tid = current_tid();
   ring.header->parent_pid = getppid();
-  ring.header->path = interpose::t_lineage.path;
+  ring.header->path = interpose::t_path;
   find_stack(*ring.header);
   t_ring = &ring;
   pthread_setspecific(g_thread_end, &ring);

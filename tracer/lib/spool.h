@@ -91,6 +91,7 @@ enum class RecordType : uint16_t {
   Module,      // base, end, then build-id and path as zero-terminated strings
   Device,  // handle, 0, name as a zero-terminated string: once for each device that gets a queue
   Chunk,   // part of a byte string that is too long for a record: last flag, bytes
+  ThreadEnd,  // the last record of a thread that ended by itself
   Frames,  // the return addresses around the site of the memory record that follows, innermost first
 };
 
