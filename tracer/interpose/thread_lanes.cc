@@ -83,7 +83,10 @@ void meet(Lane lane, Fate fate) {
 }
 
 void name_lane(Lane lane, pthread_t thread) {
-  if (!lane.family || lane.family->fate[lane.number].load(std::memory_order_relaxed) != 0) return;
+  if (!lane.family) return;
+  // A detached one may have ended, and its lane be another's by now; and nobody asks for its name.
+  const uint8_t fate = lane.family->fate[lane.number].load(std::memory_order_relaxed);
+  if (fate & static_cast<uint8_t>(Fate::Detached)) return;
   lane.family->thread[lane.number].store(thread, std::memory_order_release);
 }
 
