@@ -55,7 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if ((data[0] & 15) == 15) file.resize(file.size() * data[1] / 256);
   static const int fd = memfd_create("spool", 0);
   static const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  if (ftruncate(fd, 0) != 0 || pwrite(fd, file.data(), file.size(), 0) != static_cast<ssize_t>(file.size())) std::abort();
+  const bool emptied = ftruncate(fd, 0) == 0;
+  if (!emptied || pwrite(fd, file.data(), file.size(), 0) != static_cast<ssize_t>(file.size())) std::abort();
   auto reader = SpoolReader::open(path);
   if (!reader) return 0;
   Collector collector(1.0, 0);

@@ -228,7 +228,7 @@ TEST_CASE("changed contents are noticed") {
       "UPDATE args SET class = NULL",
       "DELETE FROM nodes WHERE id = 3",
       "UPDATE nodes SET parent = 9 WHERE id = 8",
-      "INSERT INTO sites VALUES(5000, 0, 0)",
+      "INSERT INTO sites VALUES(5000, 0, 0, NULL)",
       "UPDATE blobs SET size = 1 << 60",
       "DROP TABLE facts",
       "DELETE FROM checks",

@@ -3,7 +3,8 @@
 // A thread is its creator's path and one number more: its lane among the threads that its creator started
 // (thread_lanes.h). Threads of which one ended before the other began may have the same path: to the trace they are
 // one. The threads of a driver (muted: threads.h) have lanes of their own, with the bit Driver set, so that they come
-// after the program's and do not shift them. A child after fork() goes on with its creator's path: processes tell them apart.
+// after the program's and do not shift them. A child after fork() goes on with its creator's path: processes tell them
+// apart.
 // Cost: one TLS block of some 80 bytes, written when a thread starts.
 // Thread safety: thread-local; another thread's path is copied before that thread runs.
 #pragma once

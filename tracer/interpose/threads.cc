@@ -110,8 +110,8 @@ constinit std::atomic<JoinUntil> g_join_until{nullptr};
 constinit std::atomic<C11Join> g_c11_join{nullptr};
 constinit std::atomic<Detach> g_detach{nullptr};
 
-// Joins by `join()`, which returns 0 when it has: the lane is looked up before, for the thread's number may be another's
-// the moment after.
+// Joins by `join()`, which returns 0 when it has: the lane is looked up before, for the thread's number may be
+// another's the moment after.
 template <class Function>
 int joined(pthread_t thread, const Function& join) {
   const Reentry guard;  // what the C library frees of the thread

@@ -1,9 +1,10 @@
 // Threads have places in a family tree, and those that the driver starts are the driver's: their memory calls are not
 // the program's.
 //
-// GT_DEFINE_THREAD_HOOKS() expands to the exported pthread_create, thrd_create, their joins and pthread_detach. Every thread that
-// they start begins with its path (thread_path.h). A thread that is created while its creator is inside a wrapped call, or by a muted
-// thread, begins with t_flags.muted set and keeps it. (docs/decisions/0001-wrap-pthread-create.md)
+// GT_DEFINE_THREAD_HOOKS() expands to the exported pthread_create, thrd_create, their joins and pthread_detach. Every
+// thread that they start begins with its path (thread_path.h). A thread that is created while its creator is inside a
+// wrapped call, or by a muted thread, begins with t_flags.muted set and keeps it.
+// (docs/decisions/0001-wrap-pthread-create.md)
 // Thread safety: all functions.
 #pragma once
 
@@ -53,5 +54,7 @@ int detach_thread(pthread_t thread);
   GT_THREAD_HOOK(int, pthread_timedjoin_np)(pthread_t thread, void** result, const struct timespec* until) {          \
     return ::gt::interpose::join_thread_until(thread, result, until);                                                 \
   }                                                                                                                   \
-  GT_THREAD_HOOK(int, thrd_join)(thrd_t thread, int* result) { return ::gt::interpose::join_c11_thread(thread, result); } \
+  GT_THREAD_HOOK(int, thrd_join)(thrd_t thread, int* result) {                                                        \
+    return ::gt::interpose::join_c11_thread(thread, result);                                                          \
+  }                                                                                                                   \
   GT_THREAD_HOOK(int, pthread_detach)(pthread_t thread) noexcept { return ::gt::interpose::detach_thread(thread); }
