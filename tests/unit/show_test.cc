@@ -152,9 +152,9 @@ TEST_CASE("what a call returns through a parameter takes the parameter's place")
 
 TEST_CASE("expand of one kind, and of many calls") {
   ExpandOptions options;
-  options.memory = false;
+  options.selection.memory = false;
   CHECK(expanded(paper_loop(2), options).size() == 10);
-  options.thread = 1;
+  options.selection.thread = 1;
   CHECK(expanded(paper_loop(2), options).empty());
   Trace t = paper_loop(5000);  // many memory calls between OpenCL calls: more than the queue holds
   Node alloc = t.streams[0].nodes[0];

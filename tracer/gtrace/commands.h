@@ -10,5 +10,7 @@ int show_command(int argc, char** argv);
 int expand_command(int argc, char** argv);
 int stats_command(int argc, char** argv);
 int digest_command(int argc, char** argv);
+int diff_command(int argc, char** argv);
+int export_command(int argc, char** argv);
 
 }  // namespace gt::tracer

@@ -1,7 +1,6 @@
 // gtrace expand: unfolds a trace.
 #include "tracer/gtrace/expand.h"
 
-#include <atomic>
 #include <charconv>
 #include <map>
 #include <thread>
@@ -9,14 +8,11 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/line_queue.h"
 #include "tracer/gtrace/open.h"
-#include "traces/base/settings_cli.h"
-#include "traces/model/fold.h"
+#include "tracer/gtrace/selection_cli.h"
+#include "tracer/gtrace/walk.h"
 
 namespace gt::tracer {
 namespace {
-
-using model::ShapeId;
-using Values = std::span<const int64_t>;
 
 // Writes the lines of one stream's calls.
 class LinePrinter {
@@ -30,12 +26,12 @@ class LinePrinter {
               : "T" + t + (memory ? " m" : " #");
   }
 
-  void append(std::string& out, ShapeId shape, Values values) {
+  void append(std::string& out, const WalkedEvent& event) {
     char number[24];
     out += prefix_;
-    out.append(number, std::to_chars(number, number + sizeof number, ++count_).ptr);
+    out.append(number, std::to_chars(number, number + sizeof number, event.number).ptr);
     out += json_ ? "," : " ";
-    calls_.append(out, shape, values);
+    calls_.append(out, event.shape, event.values);
     out += json_ ? "}\n" : "\n";
   }
 
@@ -43,7 +39,6 @@ class LinePrinter {
   CallText calls_;
   bool json_;
   std::string prefix_;
-  uint64_t count_ = 0;
 };
 
 // Which value of each shape tells how many memory calls came before; -1: none does.
@@ -67,70 +62,82 @@ struct ThreadStreams {
 
 class Expander {
  public:
-  Expander(const model::Trace& trace, const ExpandOptions& options, Output& out)
-      : trace_(trace), options_(options), out_(out), names_(trace), allocs_(allocs_values(trace)) {
-    for (const model::Shape& s : trace.shapes) value_counts_.push_back(s.values());
-  }
+  Expander(const model::Trace& trace, const model::ObjectNames& names, const Selector& selector,
+           const ExpandOptions& options, Output& out)
+      : trace_(trace),
+        names_(names),
+        selector_(selector),
+        options_(options),
+        out_(out),
+        allocs_(allocs_values(trace)) {}
 
   Status print() {
     std::map<model::ThreadId, ThreadStreams> threads;
     for (const model::Stream& s : trace_.streams) {
+      if (!selector_.stream(s)) continue;
       (s.memory ? threads[s.thread].memory : threads[s.thread].opencl) = &s;
     }
     for (const auto& [thread, streams] : threads) {
-      if (options_.thread && *options_.thread != thread) continue;
-      if (!print_thread(thread, streams)) {
-        return {Kind::Corrupt, "the trace is damaged (thread " + std::to_string(thread) +
-                                   ": its calls do not unfold)"};
-      }
+      if (Status s = print_thread(thread, streams); !s) return s;
       if (!out_.open()) break;
     }
     return {};
   }
 
  private:
-  bool print_thread(model::ThreadId thread, const ThreadStreams& streams) {
+  Status print_thread(model::ThreadId thread, const ThreadStreams& streams) {
     LineQueue queue;
-    std::atomic<bool> memory_ok{true};
+    Status memory_status;
     std::thread memory_thread;
-    const bool memory = streams.memory && options_.memory;
+    const bool memory = streams.memory && selector_.last(true) > 0;
     if (memory) {
       memory_thread = std::thread([&] {
-        memory_ok = unfold_memory(thread, *streams.memory, queue);
+        memory_status = unfold_memory(thread, *streams.memory, queue);
         queue.finish();
       });
     }
-    const bool ok =
-        !streams.opencl || unfold_opencl(thread, *streams.opencl, memory ? &queue : nullptr);
+    Status status;
+    if (streams.opencl) status = unfold_opencl(thread, *streams.opencl, memory ? &queue : nullptr);
     if (memory) {
-      if (ok && out_.open()) take(queue, ~uint64_t{0});
+      if (status.ok() && out_.open()) take(queue, ~uint64_t{0});
       queue.stop();
       memory_thread.join();
     }
-    return ok && memory_ok;
+    return status.ok() ? memory_status : status;
   }
 
-  bool unfold_memory(model::ThreadId thread, const model::Stream& stream, LineQueue& queue) {
+  // The line of a call that is not wanted is empty: the OpenCL calls count on each.
+  Status unfold_memory(model::ThreadId thread, const model::Stream& stream, LineQueue& queue) {
     LinePrinter printer(trace_, names_, options_.format, thread, true);
-    bool wanted = true;
-    const bool ok = expand(stream.nodes, value_counts_, [&](ShapeId shape, Values values) {
-      return wanted = queue.add([&](std::string& line) { printer.append(line, shape, values); });
-    });
-    return ok || !wanted;
+    Walk walk;
+    walk.wanted = [&](const model::Node&, uint64_t first, uint64_t) { return first <= selector_.last(true); };
+    walk.visit = [&](const WalkedEvent& e) {
+      const bool wanted = selector_.event(true, e.number, e.shape, e.values);
+      return queue.add([&](std::string& line) {
+        if (wanted) printer.append(line, e);
+      }) && e.number < selector_.last(true);
+    };
+    return walk_stream(trace_, stream, walk);
   }
 
-  bool unfold_opencl(model::ThreadId thread, const model::Stream& stream, LineQueue* queue) {
+  Status unfold_opencl(model::ThreadId thread, const model::Stream& stream, LineQueue* queue) {
     LinePrinter printer(trace_, names_, options_.format, thread, false);
-    const bool ok = expand(stream.nodes, value_counts_, [&](ShapeId shape, Values values) {
-      const int at = allocs_[shape];
-      if (queue && at >= 0 && values[static_cast<size_t>(at)] > 0) {
-        take(*queue, static_cast<uint64_t>(values[static_cast<size_t>(at)]));
+    Walk walk;
+    walk.wanted = [&](const model::Node& n, uint64_t first, uint64_t last) {
+      return queue || selector_.node(n, false, first, last);
+    };
+    walk.visit = [&](const WalkedEvent& e) {
+      const int at = allocs_[e.shape];
+      if (queue && at >= 0 && e.values[static_cast<size_t>(at)] > 0) {
+        take(*queue, static_cast<uint64_t>(e.values[static_cast<size_t>(at)]));
       }
-      printer.append(out_.buffer(), shape, values);
-      out_.check();
-      return out_.open();
-    });
-    return ok || !out_.open();
+      if (selector_.event(false, e.number, e.shape, e.values)) {
+        printer.append(out_.buffer(), e);
+        out_.check();
+      }
+      return out_.open() && (queue || e.number < selector_.last(false));
+    };
+    return walk_stream(trace_, stream, walk);
   }
 
   void take(LineQueue& queue, uint64_t count) {
@@ -138,16 +145,20 @@ class Expander {
   }
 
   const model::Trace& trace_;
+  const model::ObjectNames& names_;
+  const Selector& selector_;
   const ExpandOptions& options_;
   Output& out_;
-  model::ObjectNames names_;
-  std::vector<int> value_counts_, allocs_;
+  std::vector<int> allocs_;
 };
 
 }  // namespace
 
 Status print_calls(const model::Trace& trace, const ExpandOptions& options, Output& out) {
-  return Expander(trace, options, out).print();
+  const model::ObjectNames names(trace);
+  const Result<Selector> selector = Selector::make(trace, names, options.selection);
+  if (!selector) return selector.status();
+  return Expander(trace, names, *selector, options, out).print();
 }
 
 int expand_command(int argc, char** argv) {
@@ -161,18 +172,14 @@ int expand_command(int argc, char** argv) {
   if (!opened) return fail("gtrace", opened.status());
   ExpandOptions options;
   options.format = settings.flag("json") ? CallFormat::Json : CallFormat::Text;
-  options.memory = !settings.flag("no-memory");
-  if (const auto thread = settings.integer("thread")) {
-    if (*thread >= opened->trace.threads.size()) {
-      return fail("gtrace",
-                  Status(Kind::Invalid, "the trace has no thread " + std::to_string(*thread)));
-    }
-    options.thread = static_cast<model::ThreadId>(*thread);
-  }
+  Result<Selection> selection = read_selection(settings, opened->trace);
+  if (!selection) return fail("gtrace", selection.status());
+  options.selection = std::move(*selection);
   Output out;
   const Status status = print_calls(opened->trace, options, out);
   const int end = out.finish();
-  return status.ok() ? end : fail("gtrace", status.at(opened->path));
+  if (status.ok()) return end;
+  return fail("gtrace", status.kind() == Kind::Corrupt ? status.at(opened->path) : status);
 }
 
 }  // namespace gt::tracer

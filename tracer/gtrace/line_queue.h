@@ -14,12 +14,13 @@ namespace gt::tracer {
 
 class LineQueue {
  public:
-  // Writer: one line, with its end. False when the reader has stopped.
+  // Writer: one line, with its end; nothing for a call that is not shown. False when the reader has stopped.
   template <class Append>
   bool add(const Append& append_line) {
     append_line(filling_.text);
     filling_.ends.push_back(filling_.text.size());
-    return filling_.text.size() < ChunkBytes || hand_over();
+    const bool full = filling_.text.size() >= ChunkBytes || filling_.ends.size() >= ChunkLines;
+    return !full || hand_over();
   }
   void finish() {
     hand_over();
@@ -47,7 +48,7 @@ class LineQueue {
   }
 
  private:
-  static constexpr size_t ChunkBytes = 1 << 18, MaxChunks = 4;
+  static constexpr size_t ChunkBytes = 1 << 18, ChunkLines = 1 << 16, MaxChunks = 4;
   struct Chunk {
     std::string text;
     std::vector<size_t> ends;

@@ -10,6 +10,8 @@ int main(int argc, char** argv) {
        "print the folded calls: what each uses and defines, where, how often, how long"},
       {"expand", gt::tracer::expand_command, "print every call with every argument"},
       {"stats", gt::tracer::stats_command, "print summary tables: functions, transfers, kernels, allocations"},
+      {"diff", gt::tracer::diff_command, "compare two traces: calls, loops, arguments, times"},
+      {"export", gt::tracer::export_command, "write the trace for Perfetto, chrome://tracing, as CSV or JSON"},
       {"digest", gt::tracer::digest_command, "print one number for what the program did"},
   };
   return gt::run_program({"gtrace", "gtrace records the OpenCL and memory calls of a program, and shows them.",

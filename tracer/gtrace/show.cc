@@ -6,8 +6,8 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/names.h"
 #include "tracer/gtrace/open.h"
+#include "tracer/gtrace/selection_cli.h"
 #include "tracer/gtrace/units.h"
-#include "traces/base/settings_cli.h"
 
 namespace gt::tracer {
 namespace {
@@ -64,23 +64,32 @@ std::string stream_title(const model::Trace& trace, const model::Stream& stream)
 
 }  // namespace
 
-void print_show(const model::Trace& trace, const ShowOptions& options, Output& out) {
-  print_head(trace, out);
+Status print_show(const model::Trace& trace, const ShowOptions& options, Output& out) {
   const model::Ssa ssa(trace);
+  const Result<Selector> selector = Selector::make(trace, ssa.names(), options.selection);
+  if (!selector) return selector.status();
+  print_head(trace, out);
   bool any = false;
   for (const bool memory : {true, false}) {  // as SSA walks them
-    if (memory && !options.memory) continue;
     for (size_t s = 0; s < trace.streams.size(); ++s) {
       const model::Stream& stream = trace.streams[s];
-      if (stream.memory != memory || (options.thread && *options.thread != stream.thread)) continue;
+      if (stream.memory != memory || !selector->stream(stream)) continue;
       const std::vector<ShowRow> rows = show_rows(trace, ssa, s, options);
       if (rows.empty()) continue;
       any = true;
-      out.write("\n" + stream_title(trace, stream) + "\n");
-      print_rows(rows, memory, options.style, out);
+      if (options.tree) {
+        out.write("\n");
+        print_tree(stream_title(trace, stream), rows, options.style, out);
+      } else {
+        out.write("\n" + stream_title(trace, stream) + "\n");
+        print_rows(rows, memory, options.style, out);
+      }
     }
   }
-  if (!any) out.write("\nno OpenCL calls were recorded (--all shows every memory call)\n");
+  const bool filtered = !selector->everything() || !options.site.empty() || options.time_min_ns > 0;
+  if (!any && filtered) out.write("\nno call fits\n");
+  if (!any && !filtered) out.write("\nno OpenCL calls were recorded (--all shows every memory call)\n");
+  return {};
 }
 
 int show_command(int argc, char** argv) {
@@ -96,21 +105,23 @@ int show_command(int argc, char** argv) {
   const Result<OpenedTrace> opened = open_trace(file);
   if (!opened) return fail("gtrace", opened.status());
   ShowOptions options;
-  options.memory = !settings.flag("no-memory");
+  Result<Selection> selection = read_selection(settings, opened->trace);
+  if (!selection) return fail("gtrace", selection.status());
+  options.selection = std::move(*selection);
   options.all_memory = settings.flag("all");
-  if (const auto thread = settings.integer("thread")) {
-    if (*thread >= opened->trace.threads.size()) {
-      return fail("gtrace",
-                  Status(Kind::Invalid, "the trace has no thread " + std::to_string(*thread)));
-    }
-    options.thread = static_cast<model::ThreadId>(*thread);
+  options.tree = settings.flag("tree");
+  options.site = settings.text("site");
+  if (!settings.text("time-min").empty()) {
+    const Result<uint64_t> time = parse_time(settings.text("time-min"));
+    if (!time) return fail("gtrace", time.status());
+    options.time_min_ns = *time;
   }
   const bool terminal = output_is_terminal();
   options.style.width = settings.integer("width").value_or(terminal ? terminal_width() : 0);
   options.style.color =
       settings.text("color") == "always" || (settings.text("color") == "auto" && terminal);
   Output out;
-  print_show(opened->trace, options, out);
+  if (const Status s = print_show(opened->trace, options, out); !s) return fail("gtrace", s);
   return out.finish();
 }
 

@@ -4,6 +4,7 @@
 
 #include "tracer/gtrace/names.h"
 #include "tracer/gtrace/stats.h"
+#include "traces/api/callback_fn.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::tracer {
@@ -36,9 +37,12 @@ std::vector<Sum> sorted(std::map<Key, Sum>& sums, const More& more) {
   return out;
 }
 
-std::vector<FunctionSum> functions(const Trace& trace) {
+bool is_callback(model::FnId fn) { return fn >= api::FirstCallbackFn; }
+
+std::vector<FunctionSum> functions(const Trace& trace, bool callbacks) {
   std::map<model::FnId, FunctionSum> sums;
   for (size_t i = 0; i < trace.shapes.size(); ++i) {
+    if (is_callback(trace.shapes[i].fn) != callbacks || trace.stats[i].calls == 0) continue;
     FunctionSum& f = sums[trace.shapes[i].fn];
     f.name = store::function_name(trace.shapes[i].fn);
     f.calls += trace.stats[i].calls;
@@ -138,13 +142,17 @@ std::vector<AllocationSum> allocations(const Trace& trace) {
 Summary summarize(const Trace& trace) {
   Summary s;
   for (size_t i = 0; i < trace.shapes.size(); ++i) {
-    (store::is_alloc_fn(trace.shapes[i].fn) ? s.memory_calls : s.calls) += trace.stats[i].calls;
+    const model::FnId fn = trace.shapes[i].fn;
+    uint64_t& sum = is_callback(fn) ? s.callback_calls : store::is_alloc_fn(fn) ? s.memory_calls : s.calls;
+    sum += trace.stats[i].calls;
   }
   for (const model::Stream& stream : trace.streams) s.nodes += count_nodes(stream.nodes);
-  s.functions = functions(trace);
+  s.functions = functions(trace, false);
+  s.callbacks = functions(trace, true);
   s.transfers = transfers(trace);
   s.kernels = kernels(trace);
   s.allocations = allocations(trace);
+  s.objects = object_sums(trace);
   return s;
 }
 

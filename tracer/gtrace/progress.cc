@@ -1,0 +1,42 @@
+// One line, redrawn a few times a second.
+#include "tracer/gtrace/progress.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+namespace gt::tracer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr uint64_t LookEvery = 4096;  // calls: well under a tenth of a second
+constexpr auto Patience = std::chrono::milliseconds(500), Redraw = std::chrono::milliseconds(100);
+constexpr size_t Width = 30;
+
+}  // namespace
+
+Progress::Progress(std::string what, uint64_t total)
+    : what_(std::move(what)), total_(std::max<uint64_t>(total, 1)), next_look_(LookEvery) {
+  if (::isatty(STDERR_FILENO) != 1) next_look_ = UINT64_MAX;
+  shown_ = Clock::now() + Patience - Redraw;
+}
+
+Progress::~Progress() {
+  if (drawn_) std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::look() {
+  next_look_ = done_ + LookEvery;
+  const auto now = Clock::now();
+  if (now - shown_ < Redraw) return;
+  shown_ = now;
+  drawn_ = true;
+  const double part = std::min(1.0, static_cast<double>(done_) / static_cast<double>(total_));
+  std::string bar(static_cast<size_t>(part * Width), '#');
+  bar.resize(Width, '.');
+  std::fprintf(stderr, "\r%s [%s] %3.0f%%\x1b[K", what_.c_str(), bar.c_str(), part * 100);
+  std::fflush(stderr);
+}
+
+}  // namespace gt::tracer
