@@ -26,10 +26,8 @@ std::string cut(std::string text) {
   return text.substr(0, end) + "…";
 }
 
-bool is_plain_number(model::FnId fn, uint16_t param) {
-  const bool result = param == model::ParamReturn;
-  const api::ParamInfo& info = result ? api::fn_info(fn).result : api::param_info(fn, param);
-  return info.group[0] == '\0' && !api::is_error_code(fn, param);
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() < 19 && text.find_first_not_of("0123456789") == text.npos;
 }
 
 // An empty list marks the place of what a call returns through a parameter; the elements stand behind the inputs.
@@ -61,9 +59,9 @@ const std::vector<CallField>& CallFields::fields(model::ShapeId id, std::span<co
     }
     CallField& field = fields_.emplace_back();
     field.name = param_name(shape.fn, a.param);
-    field.is_number = !more && a.form == ArgForm::Int && is_plain_number(shape.fn, a.param);
+    field.text = text_of(shape, a, mine);
+    field.is_number = !more && a.form == ArgForm::Int && is_number(field.text);
     if (field.is_number) field.number = mine[0];
-    if (!field.is_number) field.text = text_of(shape, a, mine);
   }
   return fields_;
 }

@@ -14,7 +14,7 @@ struct CallField {
   std::string name;
   std::string text;
   int64_t number = 0;
-  bool is_number = false;  // then `text` is empty
+  bool is_number = false;  // it has no name: `number` says it all
 };
 
 // What a command did: sums that need several arguments.

@@ -43,9 +43,15 @@ AnyWriter make_writer(const model::Trace& trace, const model::ObjectNames& names
 
 class Exporter {
  public:
-  Exporter(const model::Trace& trace, const ExportOptions& options, const Selector& selector, AnyWriter& writer,
-           Output& out)
-      : trace_(trace), options_(options), selector_(selector), writer_(writer), out_(out), to_ns_(options.to_ns) {
+  Exporter(const model::Trace& trace, const model::ObjectNames& names, const ExportOptions& options,
+           const Selector& selector, Output& out)
+      : trace_(trace),
+        names_(names),
+        options_(options),
+        selector_(selector),
+        writer_(make_writer(trace, names, options.format, out)),
+        out_(out),
+        to_ns_(options.to_ns) {
     for (const bool memory : {false, true}) {
       for (const model::Stream& s : trace.streams) {
         if (s.memory == memory && selector.stream(s)) streams_.push_back(&s);
@@ -99,34 +105,53 @@ class Exporter {
     std::visit([&](auto& w) { w.call(call); }, writer_);
   }
 
+  // What a call takes, from the first ones of the stream, with a tenth to spare.
+  double bytes_per_call(const model::Stream& stream) const {
+    constexpr uint64_t Sample = 5000;
+    Result<std::unique_ptr<Output>> nowhere = Output::to_file("/dev/null");
+    if (!nowhere) return 0;
+    AnyWriter writer = make_writer(trace_, names_, options_.format, **nowhere);
+    uint64_t calls = 0;
+    Walk walk;
+    walk.wanted = [](const model::Node&, uint64_t, uint64_t) { return true; };
+    walk.visit = [&](const WalkedEvent& e) {
+      const ExportedCall call{&stream, &e, ++calls};
+      std::visit([&](auto& w) { w.call(call); }, writer);
+      return calls < Sample;
+    };
+    (void)walk_stream(trace_, stream, walk).ok();
+    return 1.1 * static_cast<double>((*nowhere)->bytes()) / static_cast<double>(std::max<uint64_t>(calls, 1));
+  }
+
   // When all calls up to a time fit the limit and all of them together do not, that time is the end, for every thread
-  // alike. Sizes are guessed from what a call takes at most, so the limit itself rarely cuts.
+  // alike. Sizes are judged by samples; the limit itself stands behind them.
   void find_end() {
-    constexpr uint64_t CallBytes = 1200, MemoryBytes = 320;  // chrome's, with a command; others are smaller
-    uint64_t total = 0;
+    double total = 0;
     std::vector<Source> sources;
     for (const model::Stream* s : streams_) {
       auto times = model::TimelineReader::open(s->timeline);
       if (!times) continue;
-      const uint64_t each = s->memory ? MemoryBytes : CallBytes;
-      total += times->events() * each;
+      const double each = bytes_per_call(*s);
+      total += static_cast<double>(times->events()) * each;
       sources.push_back({std::move(*times), each, 0});
     }
-    if (total <= options_.limit_bytes || !selector_.everything()) return;
-    uint64_t bytes = 0;
+    const auto limit = static_cast<double>(options_.limit_bytes);
+    if (total <= limit || !selector_.everything()) return;
+    double bytes = 0;
     std::erase_if(sources, [](Source& s) { return !s.advance(); });
-    while (!sources.empty() && bytes < options_.limit_bytes) {
+    while (!sources.empty() && bytes < limit) {
       const auto next = std::min_element(sources.begin(), sources.end(),
                                          [](const Source& a, const Source& b) { return a.entry_ns < b.entry_ns; });
       if (next->entry_ns >= options_.to_ns) return;
       if (next->entry_ns >= options_.from_ns) bytes += next->each;
-      if (bytes >= options_.limit_bytes) to_ns_ = next->entry_ns;
+      if (bytes >= limit) to_ns_ = next->entry_ns;
       if (!next->advance()) sources.erase(next);
     }
   }
   struct Source {
     model::TimelineReader times;
-    uint64_t each = 0, entry_ns = 0;
+    double each = 0;  // bytes
+    uint64_t entry_ns = 0;
     bool advance() {
       model::EventTime t;
       if (!times.next(t)) return false;
@@ -136,9 +161,10 @@ class Exporter {
   };
 
   const model::Trace& trace_;
+  const model::ObjectNames& names_;
   const ExportOptions& options_;
   const Selector& selector_;
-  AnyWriter& writer_;
+  AnyWriter writer_;
   Output& out_;
   std::vector<const model::Stream*> streams_;  // OpenCL calls first: they matter more when there is a limit
   uint64_t to_ns_;
@@ -213,8 +239,7 @@ Result<Exported> export_trace(const model::Trace& trace, const ExportOptions& op
   const model::ObjectNames names(trace);
   const Result<Selector> selector = Selector::make(trace, names, options.selection);
   if (!selector) return selector.status();
-  AnyWriter writer = make_writer(trace, names, options.format, out);
-  return Exporter(trace, options, *selector, writer, out).run();
+  return Exporter(trace, names, options, *selector, out).run();
 }
 
 int export_command(int argc, char** argv) {

@@ -37,9 +37,13 @@ void ChromeWriter::name_thing(const char* what, int64_t pid, uint64_t tid, const
 void ChromeWriter::begin() {
   out_.set_tail("\n]\n");
   out_.write("[\n");
-  for (const model::Process& p : trace_.processes) name_thing("process_name", p.pid, 0, command_line(p));
+  const std::vector<bool> active = processes_with_calls(trace_);
+  for (size_t i = 0; i < trace_.processes.size(); ++i) {
+    if (active[i]) name_thing("process_name", trace_.processes[i].pid, 0, command_line(trace_.processes[i]));
+  }
   for (size_t i = 0; i < trace_.threads.size(); ++i) {
     const model::Thread& t = trace_.threads[i];
+    if (!active[t.process]) continue;
     name_thing("thread_name", trace_.processes[t.process].pid, static_cast<uint64_t>(t.tid), fmt::format("T{}", i));
   }
 }

@@ -137,6 +137,8 @@ class JsonWriter {
   bool first_ = true;
 };
 
+// Helpers of the program (compilers, shells) that made no call of their own are not drawn.
+std::vector<bool> processes_with_calls(const model::Trace& trace);
 std::string process_name(const model::Process& process);  // "vadd"
 std::string command_line(const model::Process& process);
 std::string csv_cell(std::string_view text);  // in quotes where it must be

@@ -51,7 +51,9 @@ void PerfettoWriter::begin() {
   first.number(SequenceId, 1);
   first.number(SequenceFlags, StateCleared);
   end_packet(first);
+  const std::vector<bool> active = processes_with_calls(trace_);
   for (size_t i = 0; i < trace_.processes.size(); ++i) {
+    if (!active[i]) continue;
     const model::Process& p = trace_.processes[i];
     track(uuid(Track::Process, i), 0, "", [&](ProtoWriter& d) {
       d.message(Process, [&](ProtoWriter& process) {
@@ -63,6 +65,7 @@ void PerfettoWriter::begin() {
   }
   for (size_t i = 0; i < trace_.threads.size(); ++i) {
     const model::Thread& t = trace_.threads[i];
+    if (!active[t.process]) continue;
     track(uuid(Track::Thread, i), uuid(Track::Process, t.process), "", [&](ProtoWriter& d) {
       d.message(Thread, [&](ProtoWriter& thread) {
         thread.number(1, static_cast<uint64_t>(trace_.processes[t.process].pid));

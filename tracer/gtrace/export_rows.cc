@@ -33,6 +33,12 @@ QueueLanes::Lane QueueLanes::place(uint32_t process, const std::string& queue, u
   return lane;
 }
 
+std::vector<bool> processes_with_calls(const model::Trace& trace) {
+  std::vector<bool> active(trace.processes.size());
+  for (const model::Stream& s : trace.streams) active[trace.threads[s.thread].process] = true;
+  return active;
+}
+
 std::string process_name(const model::Process& process) {
   return process.executable.substr(process.executable.rfind('/') + 1);
 }

@@ -1,5 +1,6 @@
 // Bytes and launches object by object: from each node's share of its shape's statistics.
 #include <algorithm>
+#include <map>
 
 #include "tracer/gtrace/names.h"
 #include "tracer/gtrace/stats.h"
@@ -41,7 +42,7 @@ struct Share {
 
 class ObjectSums {
  public:
-  explicit ObjectSums(const model::Trace& trace) : trace_(trace), names_(trace), shares_(names_.variables().size()) {
+  explicit ObjectSums(const model::Trace& trace) : trace_(trace), names_(trace) {
     for (const model::Shape& s : trace.shapes) value_counts_.push_back(s.values());
     for (const model::Stream& s : trace.streams) {
       if (s.memory) continue;
@@ -53,14 +54,14 @@ class ObjectSums {
 
   std::vector<ObjectSum> take() const {
     std::vector<ObjectSum> out;
-    for (size_t i = 0; i < shares_.size(); ++i) {
-      const Share& s = shares_[i];
+    for (const auto& [object, s] : shares_) {
       if (s.transfers == 0 && s.launches == 0) continue;
-      const auto& v = names_.variables()[i];
+      const auto& v = names_.variables()[object.first];
       const model::Class& c = trace_.classes[v.cls];
       const auto whole = [](double x) { return static_cast<uint64_t>(x + 0.5); };
-      out.push_back({v.name, model::object_kind_name(c.kind), site_text(trace_, c.site), whole(s.h2d), whole(s.d2h),
-                     whole(s.d2d), whole(s.transfers), whole(s.launches), whole(s.ns)});
+      const std::string member = object.second >= 0 ? "[" + std::to_string(object.second) + "]" : "";
+      out.push_back({v.name + member, model::object_kind_name(c.kind), site_text(trace_, c.site), whole(s.h2d),
+                     whole(s.d2h), whole(s.d2d), whole(s.transfers), whole(s.launches), whole(s.ns)});
     }
     std::stable_sort(out.begin(), out.end(),
                      [](const ObjectSum& a, const ObjectSum& b) { return a.bytes() > b.bytes(); });
@@ -81,9 +82,9 @@ class ObjectSums {
     size_t v = 0;
     for (const model::Arg& a : trace_.shapes[n.shape].args) {
       if (a.cls != model::NoIndex && value_count(a.form) > 0 && holds_data(trace_.classes[a.cls].kind)) {
-        const auto variables = names_.variables(a.cls, n.values[v]);
-        const auto parts = static_cast<double>(variables.size());
-        for (const VariableId id : variables) add(id, n.shape, a, static_cast<double>(executions) / parts);
+        const auto objects = objects_of(a.cls, n.values[v]);
+        const auto parts = static_cast<double>(objects.size());
+        for (const Object& o : objects) add(o, n.shape, a, static_cast<double>(executions) / parts);
       }
       v += static_cast<size_t>(value_count(a.form));
     }
@@ -94,7 +95,7 @@ class ObjectSums {
       size_t v = 0;
       for (const model::Arg& a : trace_.shapes[shape].args) {
         if (a.cls != model::NoIndex && value_count(a.form) > 0 && holds_data(trace_.classes[a.cls].kind)) {
-          add(names_.variable(a.cls, values[v]), shape, a, 1);
+          add(object_of(a.cls, values[v]), shape, a, 1);
         }
         v += static_cast<size_t>(value_count(a.form));
       }
@@ -102,11 +103,27 @@ class ObjectSums {
     });
   }
 
-  void add(VariableId id, model::ShapeId shape, const model::Arg& arg, double executions) {
-    if (id >= shares_.size()) return;
+  // The member of a family where a call always names the same one; the family where it goes through many.
+  using Object = std::pair<VariableId, int64_t>;  // and its slot; -1: no family, or all of it
+  Object object_of(model::ClassId cls, int64_t slot) const {
+    return {names_.variable(cls, slot), names_.is_family(cls) ? slot : -1};
+  }
+  std::vector<Object> objects_of(model::ClassId cls, const model::Series& slot) const {
+    if (slot.kind == model::Series::Kind::Const) return {object_of(cls, slot.value)};
+    std::vector<Object> out;
+    if (slot.kind == model::Series::Kind::Periodic) {
+      for (const int64_t s : slot.values) out.push_back(object_of(cls, s));
+      return out;
+    }
+    for (const VariableId v : names_.variables(cls, slot)) out.emplace_back(v, -1);
+    return out;
+  }
+
+  void add(const Object& object, model::ShapeId shape, const model::Arg& arg, double executions) {
+    if (object.first >= names_.variables().size()) return;
     const model::FnId fn = trace_.shapes[shape].fn;
     const model::ShapeStats& stats = trace_.stats[shape];
-    Share& s = shares_[id];
+    Share& s = shares_[object];
     if (store::launches_kernel(fn) && arg.param >= model::ParamKernelArg) s.launches += executions;
     const Direction direction = store::transfer_direction(fn);
     if (direction == Direction::None || stats.calls == 0) return;
@@ -119,7 +136,7 @@ class ObjectSums {
 
   const model::Trace& trace_;
   model::ObjectNames names_;
-  std::vector<Share> shares_;  // by variable
+  std::map<Object, Share> shares_;
   std::vector<int> value_counts_;
   std::vector<Weight> weights_;
   size_t next_ = 0;  // node, in pre-order
