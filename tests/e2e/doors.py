@@ -93,6 +93,24 @@ def test_layer_by_hand():
         seen_once("./by_hand.sh", doors / program[0], *program[1:])
 
 
+def test_opencl_linked_into_the_program():
+    """Its entries are patched; the one function that cannot be is named, and the program runs all the same."""
+    outcome = seen_once(doors / "door_job_static")
+    check("clFinish will not be seen: it is too short" in outcome.err_text, "not said that clFinish is out of reach")
+    strict = run(GTRACE, "run", "--strict", "--", doors / "door_job_static")
+    same((strict.code, strict.text), (ENVIRONMENT, ""), "with --strict")
+
+
+def test_allocator_linked_into_the_program():
+    program = tests_dir / "interpose" / "bin" / "own_malloc"
+    bare = good(program)
+    outcome = traced(program)
+    same((outcome.code, outcome.out), (bare.code, bare.out), "what it printed")
+    lines = good(GTRACE, "expand", "--json").text.splitlines()
+    seen = collections.Counter(call["call"] for call in map(json.loads, lines) if "own_malloc" in call["site"])
+    check(seen["realloc"] == 2, f"memory calls of the program: {seen}")  # the compiler inlines its malloc and free
+
+
 def test_opencl_that_was_loaded_and_not_called():
     outcome = unseen(doors / "door_job", "none", bundled("libCLxabcd.so1"))
     check("libCLxabcd.so1" in outcome.err_text, "the library is not named")

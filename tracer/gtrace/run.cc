@@ -11,9 +11,12 @@
 #include "tracer/collect/session.h"
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/mapped_opencl.h"
+#include "tracer/gtrace/own_functions.h"
 #include "tracer/gtrace/save.h"
 #include "tracer/gtrace/units.h"
+#include "tracer/interpose/entry_patch.h"
 #include "tracer/interpose/launch.h"
+#include "tracer/interpose/program_file.h"
 #include "traces/base/settings_cli.h"
 
 namespace gt::tracer {
@@ -63,6 +66,20 @@ std::string nothing_seen(const model::Trace& trace, const std::string& name, con
   if (libraries.empty()) return fmt::format("{} made no OpenCL call, and loaded no OpenCL library", name);
   return fmt::format("{} made no OpenCL call that gtrace could see; the OpenCL that it loaded: {}", name,
                      fmt::join(libraries, ", "));
+}
+
+// What the program brings of OpenCL and of allocation itself is led to the recorder, or said to be out of reach.
+std::vector<std::string> patch_own(interpose::LaunchRequest& request) {
+  const auto program = interpose::find_program(request.command.front());
+  if (!program || !program->preloadable) return {};
+  const interpose::EntryPlan own = plan_own_functions(program->binary);
+  request.patched = true;
+  if (!own.text.empty()) request.variables.emplace_back(interpose::EntryPlanVariable, own.text);
+  std::vector<std::string> obstacles;
+  for (const auto& [name, reason] : own.refused) {
+    obstacles.push_back(fmt::format("calls of {}'s own {} will not be seen: {}", program->binary, name, reason));
+  }
+  return obstacles;
 }
 
 // Ends with the path written and the next command to run.
@@ -123,10 +140,12 @@ int run_command(int argc, char** argv) {
   request.library = *library;
   request.layer = true;
   request.variables = {{SpoolVariable, (*session)->spool_path()}};
+  std::vector<std::string> obstacles = patch_own(request);
   const Result<interpose::LaunchPlan> plan = interpose::plan_launch(request);
   if (!plan) return fail(Program, plan.status());
-  report(plan->obstacles);
-  if (!plan->obstacles.empty() && options.flag("strict")) return ExitEnvironment;
+  obstacles.insert(obstacles.begin(), plan->obstacles.begin(), plan->obstacles.end());
+  report(obstacles);
+  if (!obstacles.empty() && options.flag("strict")) return ExitEnvironment;
 
   Result<interpose::Launched> program = interpose::Launched::start(*plan);
   if (!program) return fail(Program, program.status());

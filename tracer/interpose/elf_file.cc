@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -112,24 +113,50 @@ std::string ElfFile::rpath() const {
   return found.empty() ? "" : found.front();
 }
 
-bool ElfFile::defines(std::string_view symbol) const {
-  if (!runs_here()) return false;
+template <class Visit>
+void ElfFile::for_each_symbol(Visit visit) const {
+  if (!runs_here()) return;
   const Elf64_Ehdr& h = *header();
   const auto* sections = at<Elf64_Shdr>(h.e_shoff, h.e_shnum);
-  if (!sections) return false;
+  if (!sections) return;
   for (unsigned i = 0; i < h.e_shnum; ++i) {
     const Elf64_Shdr& table = sections[i];
-    if ((table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) || table.sh_link >= h.e_shnum)
-      continue;
+    if ((table.sh_type != SHT_SYMTAB && table.sh_type != SHT_DYNSYM) || table.sh_link >= h.e_shnum) continue;
     const uint64_t n = table.sh_size / sizeof(Elf64_Sym), names = sections[table.sh_link].sh_offset;
     const auto* symbols = at<Elf64_Sym>(table.sh_offset, n);
     if (!symbols || names >= size_) continue;
     for (uint64_t s = 0; s < n; ++s) {
-      if (symbols[s].st_shndx != SHN_UNDEF && string_at(names + symbols[s].st_name) == symbol)
-        return true;
+      if (symbols[s].st_shndx != SHN_UNDEF && visit(symbols[s], string_at(names + symbols[s].st_name))) return;
     }
   }
-  return false;
+}
+
+bool ElfFile::defines(std::string_view symbol) const {
+  bool found = false;
+  for_each_symbol([&](const Elf64_Sym&, std::string_view name) { return found = name == symbol; });
+  return found;
+}
+
+std::vector<ElfFunction> ElfFile::functions() const {
+  std::vector<ElfFunction> found;
+  for_each_symbol([&](const Elf64_Sym& s, std::string_view name) {
+    const int type = ELF64_ST_TYPE(s.st_info);
+    if (type == STT_FUNC || type == STT_GNU_IFUNC)
+      found.push_back({name, s.st_value, s.st_size, type == STT_GNU_IFUNC});
+    return false;
+  });
+  return found;
+}
+
+std::string_view ElfFile::code(uint64_t address, uint64_t n) const {
+  uint64_t offset = UINT64_MAX, room = 0;
+  for_each_segment([&](const Elf64_Phdr& p) {
+    if (p.p_type != PT_LOAD || address < p.p_vaddr || address - p.p_vaddr >= p.p_filesz) return;
+    offset = address - p.p_vaddr + p.p_offset;
+    room = p.p_filesz - (address - p.p_vaddr);
+  });
+  if (offset >= size_) return {};
+  return {data_ + offset, std::min({n, room, size_ - offset})};
 }
 
 }  // namespace gt::interpose

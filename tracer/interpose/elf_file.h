@@ -14,6 +14,14 @@
 
 namespace gt::interpose {
 
+// A function that a file defines, by its own addresses (before they are moved to where it is loaded).
+struct ElfFunction {
+  std::string_view name;
+  uint64_t address = 0;
+  uint64_t size = 0;  // 0: not known
+  bool chosen_at_start = false;  // an IFUNC: the address is that of the function that chooses
+};
+
 class ElfFile {
  public:
   // Invalid when it cannot be read. A file that is not ELF is no error: see is_elf().
@@ -29,6 +37,8 @@ class ElfFile {
   std::string rpath() const;                    // DT_RPATH, "" when there is none or a DT_RUNPATH
   std::string runpath() const;                  // DT_RUNPATH
   bool defines(std::string_view symbol) const;  // in .symtab or .dynsym
+  std::vector<ElfFunction> functions() const;  // of .symtab and .dynsym; one may stand in both
+  std::string_view code(uint64_t address, uint64_t n) const;  // at most n bytes of the file that are loaded there
   std::string_view text() const { return {data_, size_}; }
 
  private:
@@ -45,6 +55,8 @@ class ElfFile {
   const Elf64_Ehdr* header() const { return at<Elf64_Ehdr>(0); }
   template <class Visit>
   void for_each_segment(Visit visit) const;
+  template <class Visit>
+  void for_each_symbol(Visit visit) const;  // visit(const Elf64_Sym&, name); stops when it gives true
   uint64_t file_offset(uint64_t address) const;  // UINT64_MAX when no segment holds it
   std::vector<std::string> dynamic_strings(int64_t tag) const;
 

@@ -28,6 +28,7 @@ struct LaunchRequest {
   std::string library;               // absolute path of the injected library; "" preloads nothing
   std::vector<std::pair<std::string, std::string>>
       variables;  // set, or replaced, in its environment
+  bool patched = false;  // what the program defines of OpenCL itself has been seen to (entry_plan.h): no obstacle
   bool layer = false;  // the library is an OpenCL layer too: loaders that the preload does not reach will load it
 };
 

@@ -85,6 +85,8 @@ Result<LaunchPlan> plan_launch(const LaunchRequest& request) {
   plan.binary = program->binary;
   plan.arguments = request.command;
   plan.obstacles = program->obstacles;
+  if (program->own_opencl && !request.patched)
+    plan.obstacles.push_back(program->binary + " contains its own copy of OpenCL: calls to that copy may go unseen");
   plan.preloads = program->preloadable && !request.library.empty();
   const std::string given = value_of(RealLibraryVariable);
   plan.opencl_library = given.empty() ? find_opencl_library(program->binary) : given;

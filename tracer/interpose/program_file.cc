@@ -100,8 +100,7 @@ void judge(ProgramFile& program, const ElfFile& elf) {
                   "not be seen");
   }
   if (elf.defines("clGetPlatformIDs") && elf.text().find("OPENCL_LAYERS") == std::string_view::npos) {
-    program.obstacles.push_back(
-        program.binary + " contains its own copy of OpenCL: calls to that copy may go unseen");
+    program.own_opencl = true;
   }
 }
 
@@ -110,7 +109,7 @@ void judge(ProgramFile& program, const ElfFile& elf) {
 Result<ProgramFile> find_program(const std::string& name) {
   auto path = resolve(name);
   if (!path) return path.status();
-  ProgramFile program{*path, *path, true, {}};
+  ProgramFile program{*path, *path, true, false, {}};
   for (int depth = 0; depth < MaxInterpreters; ++depth) {
     auto file = ElfFile::open(program.binary);
     if (!file) return program;  // executable but not readable: it runs, we know nothing more

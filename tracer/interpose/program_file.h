@@ -14,6 +14,7 @@ struct ProgramFile {
   std::string
       binary;  // the ELF file that will run: `path`, or what interprets it when it is a script
   bool preloadable = true;  // false: LD_PRELOAD would have no effect, or make noise on stderr
+  bool own_opencl = false;  // OpenCL is linked into it, and is no loader that would let a layer in
   std::vector<std::string>
       obstacles;  // one line each: why calls will go unseen; empty for most programs
 };

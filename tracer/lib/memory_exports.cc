@@ -3,9 +3,13 @@
 #include "tracer/interpose/doors.h"
 #include "tracer/interpose/threads.h"
 #include "tracer/lib/memory_client.h"
+#include "tracer/lib/own_functions.h"
 
 GT_DEFINE_ALLOC_HOOKS(gt::tracer::MemoryClient)
 GT_DEFINE_DOORS()
 GT_DEFINE_THREAD_HOOKS()
 
-__attribute__((constructor)) static void begin() { gt::tracer::start_recording(); }
+__attribute__((constructor)) static void begin() {
+  gt::tracer::start_recording();
+  gt::tracer::patch_own_functions();
+}

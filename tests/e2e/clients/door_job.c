@@ -5,7 +5,6 @@
 //   none LIBRARY      opens it and calls nothing
 // Prints the number of calls that succeeded: 7. Exit status 1 when one failed.
 #define _GNU_SOURCE
-#define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <stdio.h>
