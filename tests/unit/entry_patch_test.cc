@@ -29,9 +29,11 @@ asm(".pushsection .data\nawkward_thousand: .long 1000\n.popsection\n"
     END("awkward_rip_immediate")
     ENTRY("awkward_rip_lea") "lea awkward_thousand(%rip),%rax\nmov (%rax),%eax\nadd %edi,%eax\nret\n"
     END("awkward_rip_lea")
-    ENTRY("awkward_short_jcc") "test %edi,%edi\njs 1f\nlea 1000(%rdi),%eax\nret\n.skip 40,0x90\n1: lea 1000(%rdi),%eax\nret\n"
+    ENTRY("awkward_short_jcc") "test %edi,%edi\njs 1f\n"
+    "lea 1000(%rdi),%eax\nret\n.skip 40,0x90\n1: lea 1000(%rdi),%eax\nret\n"
     END("awkward_short_jcc")
-    ENTRY("awkward_near_jcc") "test %edi,%edi\njs 1f\nlea 1000(%rdi),%eax\nret\n.skip 300,0x90\n1: lea 1000(%rdi),%eax\nret\n"
+    ENTRY("awkward_near_jcc") "test %edi,%edi\njs 1f\n"
+    "lea 1000(%rdi),%eax\nret\n.skip 300,0x90\n1: lea 1000(%rdi),%eax\nret\n"
     END("awkward_near_jcc")
     ENTRY("awkward_short_jmp") "jmp 1f\nnop\nnop\nnop\n1: lea 1000(%rdi),%eax\nret\n" END("awkward_short_jmp")
     ENTRY("awkward_near_jmp") "jmp awkward_plain_body\n" END("awkward_near_jmp")
@@ -40,7 +42,8 @@ asm(".pushsection .data\nawkward_thousand: .long 1000\n.popsection\n"
     ENTRY("awkward_tiny") "lea 1000(%rdi),%eax\nret\n" END("awkward_tiny")
     ENTRY("awkward_padded") "xchg %edi,%eax\nret\n" END("awkward_padded") ".p2align 4,0x90\n"
     ENTRY("awkward_crowded") "mov %edi,%eax\nret\n" END("awkward_crowded")
-    ".globl awkward_neighbour\n.type awkward_neighbour,@function\nawkward_neighbour: mov %edi,%eax\nadd $1000,%eax\nret\n"
+    ".globl awkward_neighbour\n.type awkward_neighbour,@function\n"
+    "awkward_neighbour: mov %edi,%eax\nadd $1000,%eax\nret\n"
     END("awkward_neighbour")
     ENTRY("awkward_loop_head") "1: dec %esi\njns 1b\nlea 1000(%rdi),%eax\nret\n" END("awkward_loop_head")
     ENTRY("awkward_loop_back") "nop\nnop\n1: nop\nnop\nnop\ndec %esi\njns 1b\nlea 1000(%rdi),%eax\nret\n"
