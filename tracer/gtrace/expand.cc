@@ -8,8 +8,10 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/line_queue.h"
 #include "tracer/gtrace/open.h"
+#include "tracer/gtrace/progress.h"
 #include "tracer/gtrace/selection_cli.h"
 #include "tracer/gtrace/walk.h"
+#include "traces/model/fold.h"
 
 namespace gt::tracer {
 namespace {
@@ -72,6 +74,13 @@ class Expander {
         allocs_(allocs_values(trace)) {}
 
   Status print() {
+    uint64_t calls = 0;
+    for (const model::Stream& s : trace_.streams) {
+      if (!s.memory && selector_.stream(s)) calls += model::event_count(s.nodes);
+    }
+    std::optional<Progress> progress;  // where text scrolls by, it is the progress
+    if (!output_is_terminal()) progress.emplace("expanding", calls);
+    progress_ = progress ? &*progress : nullptr;
     std::map<model::ThreadId, ThreadStreams> threads;
     for (const model::Stream& s : trace_.streams) {
       if (!selector_.stream(s)) continue;
@@ -124,9 +133,12 @@ class Expander {
     LinePrinter printer(trace_, names_, options_.format, thread, false);
     Walk walk;
     walk.wanted = [&](const model::Node& n, uint64_t first, uint64_t last) {
-      return queue || selector_.node(n, false, first, last);
+      const bool wanted = queue || selector_.node(n, false, first, last);
+      if (!wanted && progress_) progress_->add(last - first + 1);
+      return wanted;
     };
     walk.visit = [&](const WalkedEvent& e) {
+      if (progress_) progress_->add();
       const int at = allocs_[e.shape];
       if (queue && at >= 0 && e.values[static_cast<size_t>(at)] > 0) {
         take(*queue, static_cast<uint64_t>(e.values[static_cast<size_t>(at)]));
@@ -150,6 +162,7 @@ class Expander {
   const ExpandOptions& options_;
   Output& out_;
   std::vector<int> allocs_;
+  Progress* progress_ = nullptr;
 };
 
 }  // namespace

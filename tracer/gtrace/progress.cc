@@ -1,6 +1,7 @@
 // One line, redrawn a few times a second.
 #include "tracer/gtrace/progress.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,11 +15,17 @@ constexpr uint64_t LookEvery = 4096;  // calls: well under a tenth of a second
 constexpr auto Patience = std::chrono::milliseconds(500), Redraw = std::chrono::milliseconds(100);
 constexpr size_t Width = 30;
 
+// Who reads our output from a pipe may draw on the same terminal (less).
+bool output_is_pipe() {
+  struct stat st {};
+  return ::fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
+}
+
 }  // namespace
 
 Progress::Progress(std::string what, uint64_t total)
     : what_(std::move(what)), total_(std::max<uint64_t>(total, 1)), next_look_(LookEvery) {
-  if (::isatty(STDERR_FILENO) != 1) next_look_ = UINT64_MAX;
+  if (::isatty(STDERR_FILENO) != 1 || output_is_pipe()) next_look_ = UINT64_MAX;
   shown_ = Clock::now() + Patience - Redraw;
 }
 

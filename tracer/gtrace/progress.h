@@ -1,4 +1,5 @@
-// A progress bar on standard error, for work that takes long; nothing where standard error is no terminal.
+// A progress bar on standard error, for work that takes long; nothing where standard error is no terminal, or
+// standard output a pipe.
 // Thread safety: none.
 #pragma once
 

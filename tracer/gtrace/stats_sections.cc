@@ -179,15 +179,19 @@ void print_section(const StatsSection& section, const StatsPrint& options, Outpu
   std::vector<Table::Column> columns;
   for (const StatsColumn& c : section.columns) columns.push_back({c.title, c.right, c.least});
   Table table(std::move(columns));
-  const auto cells = [&](const Cells& row) {
-    std::vector<std::string> out_cells;
-    for (const StatsCell& c : row) out_cells.push_back(c.text);
-    if (options.name_width) out_cells[0] = fit(out_cells[0], options.name_width);
-    return out_cells;
+  const auto cells = [](const Cells& row) {
+    std::vector<std::string> texts;
+    for (const StatsCell& c : row) texts.push_back(c.text);
+    return texts;
   };
+  const bool cut_names = options.name_width > 0 && section.columns[0].least > 0;
   const bool cut = options.top > 0 && !section.whole && section.rows.size() > options.top;
   const size_t shown = cut ? options.top : section.rows.size();
-  for (size_t i = 0; i < shown; ++i) table.row(cells(section.rows[i]));
+  for (size_t i = 0; i < shown; ++i) {
+    std::vector<std::string> row = cells(section.rows[i]);
+    if (cut_names) row[0] = fit(row[0], options.name_width);
+    table.row(std::move(row));
+  }
   if (!section.total.empty()) table.faint_row(cells(section.total));
   out.write(fmt::format("\n{}\n", section.title));
   table.print(out, options.style);
