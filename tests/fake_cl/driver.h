@@ -39,7 +39,7 @@ GT_HAS(clCreateContextFromType) GT_HAS(clRetainContext) GT_HAS(clReleaseContext)
                                         GT_HAS(clSetKernelArg) GT_HAS(clSetKernelArgSVMPointer)
                                             GT_HAS(clCreateUserEvent) GT_HAS(clSetUserEventStatus)
                                                 GT_HAS(clRetainEvent) GT_HAS(clReleaseEvent)
-                                                    GT_HAS(clSetEventCallback) GT_HAS(clSVMAlloc)
+                                                    GT_HAS(clSVMAlloc)
                                                         GT_HAS(clSVMFree)
     // commands.cc
     GT_HAS(clEnqueueReadBuffer) GT_HAS(clEnqueueWriteBuffer) GT_HAS(clEnqueueCopyBuffer)
@@ -59,6 +59,9 @@ GT_HAS(clCreateContextFromType) GT_HAS(clRetainContext) GT_HAS(clReleaseContext)
                 GT_HAS(clGetProgramBuildInfo) GT_HAS(clGetKernelInfo)
                     GT_HAS(clGetKernelWorkGroupInfo) GT_HAS(clGetEventInfo)
                         GT_HAS(clGetEventProfilingInfo)
+    // callbacks.cc
+    GT_HAS(clSetEventCallback) GT_HAS(clSetMemObjectDestructorCallback) GT_HAS(clSetContextDestructorCallback)
+        GT_HAS(clSetProgramReleaseCallback) GT_HAS(clEnqueueNativeKernel) GT_HAS(clEnqueueSVMFree)
     // driver.cc
     GT_HAS(clGetExtensionFunctionAddress) GT_HAS(clGetExtensionFunctionAddressForPlatform)
 #undef GT_HAS

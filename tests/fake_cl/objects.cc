@@ -81,12 +81,15 @@ _cl_kernel* make_kernel(_cl_program* program, const KernelSource& source) {
 // --- Contexts, devices, queues ---
 cl_context fake_clCreateContext(const cl_context_properties* properties, cl_uint n,
                                 const cl_device_id* devices,
-                                void(CL_CALLBACK*)(const char*, const void*, size_t, void*), void*,
-                                cl_int* err) {
+                                void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*),
+                                void* data, cl_int* err) {
   if (n == 0 || !devices) return fail<_cl_context>(err, CL_INVALID_VALUE);
   if (std::any_of(devices, devices + n, [](cl_device_id d) { return d != device(); }))
     return fail<_cl_context>(err, CL_INVALID_DEVICE);
+  if (!notify && data) return fail<_cl_context>(err, CL_INVALID_VALUE);
   auto* context = new _cl_context;
+  context->notify = notify;
+  context->notify_data = data;
   while (properties && *properties) {
     context->properties.insert(context->properties.end(), properties, properties + 2);
     properties += 2;
@@ -215,7 +218,10 @@ cl_int fake_clBuildProgram(cl_program p, cl_uint, const cl_device_id*, const cha
   if (!p) return CL_INVALID_PROGRAM;
   p->options = options ? options : "";
   p->built = p->source.find("#error") == std::string::npos;
-  if (notify) notify(p, data);
+  // What cannot be built is reported to the context as well.
+  cl_context c = p->context.get();
+  if (!p->built && c->notify) call_back([c] { c->notify("#error", "\0\1", 2, c->notify_data); });
+  if (notify) call_back([&] { notify(p, data); });
   return p->built ? CL_SUCCESS : CL_BUILD_PROGRAM_FAILURE;
 }
 cl_int fake_clRetainProgram(cl_program p) { return retain(p, CL_INVALID_PROGRAM); }
@@ -280,16 +286,10 @@ cl_int fake_clSetUserEventStatus(cl_event e, cl_int status) {
   if (status > 0) return CL_INVALID_VALUE;
   if (e->status <= CL_COMPLETE) return CL_INVALID_OPERATION;
   e->status = status;
+  e->waiting.happened(false);
   return CL_SUCCESS;
 }
 cl_int fake_clRetainEvent(cl_event e) { return retain(e, CL_INVALID_EVENT); }
 cl_int fake_clReleaseEvent(cl_event e) { return release(e, CL_INVALID_EVENT); }
-cl_int fake_clSetEventCallback(cl_event e, cl_int,
-                               void(CL_CALLBACK* notify)(cl_event, cl_int, void*), void* data) {
-  if (!e) return CL_INVALID_EVENT;
-  if (!notify) return CL_INVALID_VALUE;
-  notify(e, e->status, data);
-  return CL_SUCCESS;
-}
 
 }  // namespace gt::fake

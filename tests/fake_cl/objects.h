@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "tests/fake_cl/callbacks.h"
+
 namespace gt::fake {
 
 extern const cl_icd_dispatch dispatch_table;
@@ -47,6 +49,10 @@ class Ref {
 struct _cl_platform_id : gt::fake::Object {};
 struct _cl_device_id : gt::fake::Object {};
 struct _cl_context : gt::fake::Object {
+  ~_cl_context() { destroyed.happened(true); }
+  gt::fake::Waiting destroyed;
+  void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*) = nullptr;
+  void* notify_data = nullptr;
   std::vector<cl_context_properties> properties;
 };
 struct _cl_command_queue : gt::fake::Object {
@@ -55,6 +61,8 @@ struct _cl_command_queue : gt::fake::Object {
   std::vector<cl_queue_properties> list;
 };
 struct _cl_mem : gt::fake::Object {
+  ~_cl_mem() { destroyed.happened(true); }
+  gt::fake::Waiting destroyed;
   gt::fake::Ref<_cl_context> context;
   gt::fake::Ref<_cl_mem> parent;
   cl_mem_flags flags = 0;
@@ -72,6 +80,8 @@ struct KernelSource {
 }  // namespace gt::fake
 
 struct _cl_program : gt::fake::Object {
+  ~_cl_program() { destroyed.happened(true); }
+  gt::fake::Waiting destroyed;
   gt::fake::Ref<_cl_context> context;
   std::string source, options;
   std::vector<gt::fake::KernelSource> kernels;
@@ -89,4 +99,5 @@ struct _cl_event : gt::fake::Object {
   std::atomic<cl_int> status{CL_COMPLETE};
   cl_ulong times[4] = {};  // QUEUED, SUBMIT, START, END
   bool profiled = false;
+  gt::fake::Waiting waiting;  // for its completion
 };

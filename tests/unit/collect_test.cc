@@ -13,6 +13,7 @@
 #include "tracer/collect/interval_union.h"
 #include "tracer/collect/names.h"
 #include "tracer/collect/slot_set.h"
+#include "traces/api/encode.h"
 
 using namespace gt::tracer;
 
@@ -94,7 +95,7 @@ TEST_CASE("the collector survives records of random bytes") {
       for (uint8_t& b : payload) b = static_cast<uint8_t>(random() % 3 ? 0 : random());
       RecordHeader header{};
       header.bytes = static_cast<uint32_t>(sizeof header + payload.size());
-      header.type = static_cast<RecordType>(random() % 14);
+      header.type = static_cast<RecordType>(random() % 20);
       header.fn =
           static_cast<uint16_t>(random() % 4 == 0 ? 0x8000 + random() % 40 : random() % 260);
       header.ticks = static_cast<uint64_t>(i);
@@ -131,4 +132,150 @@ TEST_CASE("Objects finds the block that holds an address") {
     REQUIRE(place.found == inside);
     if (inside) CHECK(place.offset == address - std::prev(it)->first);
   }
+}
+
+namespace {
+
+// Records of rings, as the injected library writes them.
+class Recording {
+ public:
+  Collector collector{1.0, 0};
+
+  Recording() {
+    for (int i = 0; i < 3; ++i) {
+      owners_.push_back(std::make_unique<RingHeader>());
+      owners_.back()->pid = 1 << 30;
+      owners_.back()->tid = 100 + i;
+      owners_.back()->driver = i > 0;
+      owners_.back()->stack_low = 0x1000;
+      owners_.back()->stack_high = 0x10000;
+    }
+  }
+  void set_event_callback(uint32_t ring, uint64_t event, uint64_t id, uint64_t stack = 0x8000) {
+    gt::api::VectorWriter in;
+    in.word(0x400000);
+    in.word(stack);
+    gt::api::encode_inputs<FnId::clSetEventCallback>(in, reinterpret_cast<cl_event>(event), CL_COMPLETE,
+                                                     reinterpret_cast<void(CL_CALLBACK*)(cl_event, cl_int, void*)>(0x1234),
+                                                     static_cast<void*>(nullptr));
+    take(ring, RecordType::Enter, number(FnId::clSetEventCallback), in.view());
+    take_words(ring, RecordType::Register, Event, {id});
+  }
+  void returned(uint32_t ring, FnId fn, int64_t result = 0) {
+    take_words(ring, RecordType::Exit, number(fn), {static_cast<uint64_t>(result)});
+  }
+  void enter(uint32_t ring, FnId fn, uint64_t handle, uint64_t stack) {
+    take_words(ring, RecordType::Enter, number(fn), {0x400000, stack, handle});
+  }
+  void callback(uint32_t ring, uint64_t event, uint64_t id, uint64_t stack) {
+    gt::api::VectorWriter in;
+    in.word(id);
+    in.word(stack);
+    gt::api::encode_inputs<gt::api::fn_id(gt::api::CallbackFn::Event)>(in, reinterpret_cast<void*>(0x1234),
+                                                                       reinterpret_cast<cl_event>(event), CL_COMPLETE);
+    take(ring, RecordType::CallbackEnter, Event, in.view());
+  }
+  void callback_returned(uint32_t ring) { take_words(ring, RecordType::CallbackExit, Event, {}); }
+
+  // "0: clFinish, event callback; ..." in the order of the streams.
+  std::string finish() {
+    const gt::model::Trace trace = collector.finish();
+    std::vector<int> counts;
+    for (const auto& s : trace.shapes) counts.push_back(s.values());
+    std::string out;
+    for (const auto& stream : trace.streams) {
+      out += std::to_string(stream.thread) + ":";
+      gt::model::expand(stream.nodes, counts, [&](gt::model::ShapeId shape, std::span<const int64_t>) {
+        out += std::string(" ") + gt::api::function_name(trace.shapes[shape].fn);
+        if (trace.shapes[shape].unfinished) out += "!";
+        for (const auto& arg : trace.shapes[shape].args) {
+          if (arg.param == gt::model::ParamCallback)
+            out += arg.effect == gt::model::Effect::Def ? "=" : arg.effect == gt::model::Effect::Release ? "-" : "?";
+        }
+        return true;
+      });
+      out += "; ";
+    }
+    CHECK(trace.fact("lost.undecodable_records") == "0");
+    return out;
+  }
+
+ private:
+  using FnId = gt::api::FnId;
+  static constexpr auto Event = static_cast<uint16_t>(gt::api::CallbackFn::Event);
+  void take(uint32_t ring, RecordType type, uint16_t fn, gt::ByteView payload) {
+    const RecordHeader header{static_cast<uint32_t>(sizeof(RecordHeader) + payload.size()), type, fn, ++now_};
+    collector.take({header, payload, ring, owners_[ring].get()});
+  }
+  void take_words(uint32_t ring, RecordType type, uint16_t fn, std::vector<uint64_t> words) {
+    take(ring, type, fn, {reinterpret_cast<const uint8_t*>(words.data()), words.size() * 8});
+  }
+  std::vector<std::unique_ptr<RingHeader>> owners_;
+  uint64_t now_ = 1;
+};
+
+using gt::api::FnId;
+
+}  // namespace
+
+TEST_CASE("a callback stands in its registrar's annex, whichever thread runs it") {
+  for (const uint32_t ring : {0u, 1u, 2u}) {
+    Recording r;
+    for (uint64_t id = 1; id <= 3; ++id) {
+      r.set_event_callback(0, 0x7000, id);
+      if (ring == 0) {
+        r.callback(0, 0x7000, id, 0x6000);
+        r.callback_returned(0);
+      }
+      r.returned(0, FnId::clSetEventCallback);
+      if (ring != 0) {
+        r.callback(ring, 0x7000, id, 0x6000);
+        r.enter(ring, FnId::clFinish, 0x7100, 0x5000);
+        r.returned(ring, FnId::clFinish);
+        r.callback_returned(ring);
+      }
+    }
+    const std::string annex = ring == 0 ? " event callback-" : " event callback- clFinish";
+    CHECK(r.finish() == "0: clSetEventCallback= clSetEventCallback= clSetEventCallback=; 1:" + annex + annex + annex + "; ");
+  }
+}
+
+TEST_CASE("callbacks that run at the same time have annexes of their own") {
+  Recording r;
+  for (uint64_t id = 1; id <= 2; ++id) {
+    r.set_event_callback(0, 0x7000, id);
+    r.returned(0, FnId::clSetEventCallback);
+  }
+  r.callback(1, 0x7000, 1, 0x6000);
+  r.callback(2, 0x7000, 2, 0x6000);
+  r.callback_returned(1);
+  r.callback_returned(2);
+  CHECK(r.finish() == "0: clSetEventCallback= clSetEventCallback=; 1: event callback-; 2: event callback-; ");
+}
+
+TEST_CASE("a refused registration defines nothing") {
+  Recording r;
+  r.set_event_callback(0, 0x7000, 1);
+  r.returned(0, FnId::clSetEventCallback, -30);
+  CHECK(r.finish() == "0: clSetEventCallback; ");
+}
+
+TEST_CASE("a callback that is jumped out of is left at the next call") {
+  Recording r;
+  for (uint64_t id = 1; id <= 2; ++id) {
+    r.set_event_callback(0, 0x7000, id);
+    r.callback(0, 0x7000, id, 0x6000);
+  }
+  r.enter(0, FnId::clFinish, 0x7100, 0x8000);
+  r.returned(0, FnId::clFinish);
+  CHECK(r.finish() == "0: clSetEventCallback!= clSetEventCallback!= clFinish; 1: event callback!- event callback!-; ");
+}
+
+TEST_CASE("an exception that the driver catches ends the callback, not the call around it") {
+  Recording r;
+  r.set_event_callback(0, 0x7000, 1);
+  r.callback(0, 0x7000, 1, 0x6000);
+  r.enter(0, FnId::clFinish, 0x7100, 0x5000);
+  r.returned(0, FnId::clSetEventCallback);
+  CHECK(r.finish() == "0: clSetEventCallback=; 1: event callback- clFinish!; ");
 }

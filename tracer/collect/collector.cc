@@ -1,5 +1,6 @@
 #include "tracer/collect/collector.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -44,11 +45,18 @@ Collector::Collector(double ns_per_tick, uint64_t start_ticks)
 Collector::~Collector() = default;
 
 void Collector::take(const RecordView& record) {
-  Thread& thread = thread_of(record);
+  if (record.header.type == RecordType::ThreadEnd) return take_thread_end(record);
+  Thread& thread = record.header.type == RecordType::CallbackEnter ? annex_for(record) : thread_of(record);
   last_ticks_ = std::max(last_ticks_, record.header.ticks);
   switch (record.header.type) {
     case RecordType::Enter:
-      return take_enter(thread, record);
+      return take_enter(record);
+    case RecordType::Register:
+      return take_register(thread, record);
+    case RecordType::CallbackEnter:
+      return take_callback_enter(thread, record);
+    case RecordType::CallbackExit:
+      return take_callback_exit(thread, record);
     case RecordType::Exit:
       return take_exit(thread, record, false);
     case RecordType::ExitTimed:
@@ -74,8 +82,6 @@ void Collector::take(const RecordView& record) {
       return;
     }
     case RecordType::ThreadEnd:
-      thread.ended = true;
-      return;
     case RecordType::Frames:  // sites are told apart by their innermost frame alone
     case RecordType::Pad:
       return;
@@ -84,12 +90,16 @@ void Collector::take(const RecordView& record) {
 }
 
 Collector::Thread& Collector::thread_of(const RecordView& record) {
-  if (record.ring >= by_ring_.size()) by_ring_.resize(record.ring + 1, nullptr);
+  if (record.ring >= by_ring_.size()) {
+    by_ring_.resize(record.ring + 1, nullptr);
+    driver_sequences_.resize(record.ring + 1, 0);
+  }
   if (Thread* known = by_ring_[record.ring]) return *known;
   Process& process = process_of(record.owner->pid, record.owner->parent_pid);
   Thread*& in_lane = process.lanes[steps(record.owner->path)];
   if (!in_lane || !in_lane->ended) in_lane = &new_thread(process, *record.owner);
   begin_life(*in_lane, *record.owner);
+  in_lane->sequence = std::exchange(driver_sequences_[record.ring], 0);
   return *(by_ring_[record.ring] = in_lane);
 }
 
@@ -134,7 +144,10 @@ Collector::Process& Collector::process_of(int64_t pid, int64_t parent) {
 }
 
 void Collector::ring_ended(uint32_t ring) {
-  if (ring < by_ring_.size()) by_ring_[ring] = nullptr;
+  if (ring >= by_ring_.size()) return;
+  while (by_ring_[ring] && by_ring_[ring]->annex_of) leave_annex(ring, true);
+  by_ring_[ring] = nullptr;
+  driver_sequences_[ring] = 0;
 }
 
 void Collector::take_process(Thread& thread, const RecordView& record) {
@@ -322,48 +335,58 @@ void Collector::take_memory(Thread& thread, const RecordView& record) {
 // --- OpenCL calls
 // -------------------------------------------------------------------------------------------------
 
-void Collector::take_enter(Thread& thread, const RecordView& record) {
-  if (thread.pending.open) end_call(thread, true, record.header.ticks, false);
-  ByteReader in(record.payload);
-  const uint64_t site = in.fixed64(), stack_pointer = in.fixed64();
+void Collector::begin_call(Thread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer) {
   Thread::Pending& call = thread.pending;
-  call.shape.fn = record.header.fn;
-  call.shape.site = site_of(*thread.process, site);
-  call.shape.thread = thread.id;
-  call.shape.unfinished = false;
-  call.shape.args.clear();
-  call.values.clear();
   std::vector<int64_t> values = std::move(call.values);
-  model::Shape shape = std::move(call.shape);
+  std::vector<model::Arg> args = std::move(call.shape.args);
+  values.clear();
+  args.clear();
   call = Thread::Pending{};
   call.values = std::move(values);
-  call.shape = std::move(shape);
+  call.shape.args = std::move(args);
+  call.shape.fn = record.header.fn;
+  call.shape.site = site;
+  call.shape.thread = thread.id;
   call.open = true;
   call.ticks = record.header.ticks;
   call.stack_pointer = stack_pointer;
-  call.sequence = thread.sequence++;
+  add(thread, model::ParamAllocs, ArgForm::Int, Effect::None,
+      static_cast<int64_t>(std::exchange(thread.memory_since_call, 0)));
+}
+
+void Collector::take_enter(const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t site = in.fixed64(), stack_pointer = in.fixed64();
+  leave_jumped_out_of(record.ring, stack_pointer);
+  Thread& thread = thread_of(record);
+  if (thread.running) list_callback(thread, false);
+  if (thread.pending.open) end_call(thread, true, record.header.ticks, false);
+  begin_call(thread, record, site_of(*thread.process, site), stack_pointer);
+  thread.pending.sequence = thread.sequence++;
   ++calls_;
   ++thread.process->calls;
 
-  add(thread, model::ParamAllocs, ArgForm::Int, Effect::None,
-      static_cast<int64_t>(std::exchange(thread.memory_since_call, 0)));
   decoded_.clear();
   api::DecodeContext context;
   context.external = &thread.external;
-  if (!in.ok() || !api::decode_inputs(static_cast<api::FnId>(call.shape.fn), in.raw(in.remaining()),
+  if (!in.ok() || !api::decode_inputs(static_cast<api::FnId>(record.header.fn), in.raw(in.remaining()),
                                       context, decoded_)) {
     ++undecodable_;
   }
+  thread.pending.calls_back = std::any_of(decoded_.begin(), decoded_.end(),
+                                          [](const api::DecodedArg& arg) { return arg.tag == api::Tag::Code; });
   for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, false);
   before_call(thread);
   thread.external.clear();
 }
 
-void Collector::take_exit(Thread& thread, const RecordView& record, bool timed) {
-  if (!thread.pending.open) {
+void Collector::take_exit(Thread& at, const RecordView& record, bool timed) {
+  Thread* const found = where_open(at, record);
+  if (!found) {
     ++undecodable_;
     return;
   }
+  Thread& thread = *found;
   decoded_.clear();
   api::DecodeContext context;
   context.external = &thread.external;
@@ -380,6 +403,7 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
   Thread::Pending& call = thread.pending;
   const api::Attributes& attributes = api::attributes(call.shape.fn);
   if (!unfinished) after_call(thread);
+  define_callback(thread);
   call.open = false;
   call.shape.unfinished = unfinished;
   const model::ShapeId shape = intern_shape(call.shape);

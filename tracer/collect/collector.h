@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -71,18 +72,42 @@ class Collector {
     uint64_t entry_ns;  // ...and was entered then
   };
 
+  struct Callback {  // a function of the program that the driver may call
+    ObjectRef object;
+    Thread* by;                         // registered it
+    uint64_t subject_handle = 0;        // what it was registered for
+    ObjectRef subject;                  // its name at that time: it may be released before it calls back
+    bool build = false;                 // it tells of the end of a build, also of one that failed
+    bool called = false;
+  };
+
   Thread& thread_of(const RecordView& record);
   Thread& new_thread(Process& process, const RingHeader& owner);
   void begin_life(Thread& thread, const RingHeader& owner);
   Process& process_of(int64_t pid, int64_t parent);
 
-  void take_enter(Thread& thread, const RecordView& record);
+  void take_enter(const RecordView& record);
   void take_exit(Thread& thread, const RecordView& record, bool timed);
+  void begin_call(Thread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer);
   void take_memory(Thread& thread, const RecordView& record);
   void take_device_time(const RecordView& record);
   void take_process(Thread& thread, const RecordView& record);
   void take_module(Thread& thread, const RecordView& record);
   void take_device(Thread& thread, const RecordView& record);
+
+  // Callbacks, and the annexes that they run in (callbacks.cc).
+  void take_thread_end(const RecordView& record);
+  void take_register(Thread& thread, const RecordView& record);
+  void take_callback_enter(Thread& annex, const RecordView& record);
+  void take_callback_exit(Thread& annex, const RecordView& record);
+  Thread& annex_for(const RecordView& record);
+  Thread& free_annex(Thread& owner, const RingHeader& runner);
+  void leave_annex(uint32_t ring, bool unfinished);
+  void list_callback(Thread& annex, bool unfinished, std::optional<uint64_t> ns = std::nullopt);
+  void leave_jumped_out_of(uint32_t ring, uint64_t stack_pointer);
+  Thread* where_open(Thread& thread, const RecordView& exit);
+  void define_callback(Thread& thread);
+  void name_given(Thread& annex, const api::DecodedArg& arg, const Callback* callback);
 
   // One decoded argument of the pending call: appended to its shape and values.
   void name_argument(Thread& thread, const api::DecodedArg& arg, bool output);
@@ -129,12 +154,14 @@ class Collector {
   std::vector<std::unique_ptr<Process>> processes_;
   std::vector<std::unique_ptr<Thread>> threads_;
   std::vector<Thread*> by_ring_;
+  std::vector<uint64_t> driver_sequences_;  // by ring: Enter records seen while no thread of the trace stood for it
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Program> programs_;
   std::unordered_map<uint64_t, Timed> timed_;  // by thread and sequence number
   std::vector<api::DecodedArg> decoded_;       // scratch
   std::vector<int64_t> scratch_;
   uint64_t calls_ = 0, memory_calls_ = 0, undecodable_ = 0, foreign_releases_ = 0, last_ticks_ = 0;
+  uint64_t callbacks_ = 0;
 };
 
 }  // namespace gt::tracer

@@ -30,6 +30,7 @@ struct Collector::Process {
   ModuleMap modules;
   AddressMap<model::SiteId> sites;  // by address; forgotten when modules change
   AddressMap<ObjectRef> unknown;    // pointers that nothing explains, by address
+  std::unordered_map<uint64_t, Callback> callbacks;  // that may still be called, by the number of their registration
   uint64_t calls = 0;
   std::map<std::vector<uint32_t>, Thread*> lanes;  // the last thread with each path
 
@@ -48,6 +49,15 @@ struct Collector::Thread {
   std::unique_ptr<model::TimelineBuilder> call_times, memory_times;  // with timelines
   uint64_t memory_since_call = 0;
   uint64_t sequence = 0;       // Enter records seen: pairs DeviceTime records with their calls
+
+  // An annex: a thread of the trace that is none of the machine. Callbacks run in it (callbacks.cc).
+  Thread* annex_of = nullptr;    // the thread that registers its callbacks; nullptr: no annex
+  std::vector<Thread*> annexes;   // of this one
+  bool running = false;         // a callback runs in this annex now...
+  Thread* goes_on = nullptr;    // ...in the midst of this one; nullptr: on a thread of the driver
+  model::ShapeId callback = model::NoIndex;  // that callback, once it is listed
+  uint64_t callback_ticks = 0, callback_stack = 0;
+
   std::deque<Bytes> external;  // long byte strings that came as chunks, waiting for their call
   Bytes chunk;                 // the one that is still growing
 
@@ -66,6 +76,8 @@ struct Collector::Thread {
     model::BlobId text = model::NoIndex;  // the first string given: options, kernel name
     Bytes source;                         // all strings given, when it makes a program
     bool error = false;
+    bool calls_back = false;     // it was given a function of the program
+    uint64_t registers = 0;      // number of the callback that it registers
   } pending;
 
   // Memory calls come from few places: the last shape of (function, site, class) skips interning.

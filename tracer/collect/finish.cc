@@ -11,6 +11,7 @@ namespace gt::tracer {
 
 model::Trace Collector::finish() {
   for (auto& thread : threads_) {
+    if (thread->running) list_callback(*thread, true);
     if (thread->pending.open) end_call(*thread, true, last_ticks_, false);
   }
   for (const auto& [key, command] : timed_) {
@@ -60,6 +61,7 @@ model::Trace Collector::finish() {
     trace_.facts.emplace_back(name, fmt::format("{}", value));
   };
   fact("calls", calls_);
+  fact("callbacks", callbacks_);
   fact("memory_calls", memory_calls_ - summarised);
   fact("lost.memory_calls_of_helpers", summarised);
   fact("foreign_releases", foreign_releases_);

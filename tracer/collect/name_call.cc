@@ -86,6 +86,8 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
     case api::Tag::HostPointer: {
       if (output && effect == Effect::Def) return name_returned_memory(thread, arg);
       if (call.bytes == 0) call.bytes = arg.length;
+      if (effect == Effect::Release && call.calls_back)  // clEnqueueSVMFree: the program's function will free it
+        return add_place(thread, arg.param, Effect::Use, place_of(thread, arg.value));
       if (effect == Effect::Release) call.ended_memory = arg.value;
       return add_place(thread, arg.param, effect, place_of(thread, arg.value));
     }

@@ -21,6 +21,7 @@ struct ObjectRef {
   model::ClassId cls = model::NoIndex;
   uint32_t slot = 0;
   bool known() const { return cls != model::NoIndex; }
+  bool operator==(const ObjectRef&) const = default;
 };
 
 struct HashClass {
@@ -45,12 +46,15 @@ class Names {
     const model::ThreadId owner = (*classes_)[object.cls].thread;
     if (owner == by || owner == model::NoIndex) slots_[object.cls].give_back(object.slot);
   }
+  // A name that will not be given again. Such names of a class are never released.
+  ObjectRef create_once(model::ClassId cls) { return {cls, next_[cls]++}; }
   model::ObjectKind kind(ObjectRef object) const { return (*classes_)[object.cls].kind; }
 
  private:
   std::vector<model::Class>* classes_;
   Interning<model::Class, HashClass> intern_;
   std::vector<SlotSet> slots_;
+  std::unordered_map<model::ClassId, uint32_t> next_;
 };
 
 // A live handle. `references` counts what the program holds: created 1, retained +1, released -1.

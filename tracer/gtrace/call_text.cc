@@ -34,7 +34,9 @@ class CallText::TemplateBuilder {
   }
 
  private:
-  static bool is_parameter(const Arg& a) { return a.param < model::ParamKernelArg; }
+  static bool is_parameter(const Arg& a) {
+    return a.param < model::ParamKernelArg || a.param == model::ParamCallback;
+  }
   static bool is_kernel_arg(const Arg& a) {
     return a.param >= model::ParamKernelArg && a.param < model::ParamReturn;
   }

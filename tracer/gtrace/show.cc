@@ -8,6 +8,7 @@
 #include "tracer/gtrace/open.h"
 #include "tracer/gtrace/selection_cli.h"
 #include "tracer/gtrace/units.h"
+#include "traces/store/function_facts.h"
 
 namespace gt::tracer {
 namespace {
@@ -54,11 +55,24 @@ void print_head(const model::Trace& trace, Output& out) {
   }
 }
 
+// The thread whose callbacks a stream has; a stream of callbacks begins with one.
+std::optional<model::ThreadId> called_back(const model::Trace& trace, model::ThreadId thread) {
+  for (const model::Shape& s : trace.shapes) {
+    if (s.thread != thread || !store::is_callback_fn(s.fn)) continue;
+    for (const model::Arg& a : s.args) {
+      if (a.param == model::ParamCallback && a.cls != model::NoIndex) return trace.classes[a.cls].thread;
+    }
+  }
+  return std::nullopt;
+}
+
 std::string stream_title(const model::Trace& trace, const model::Stream& stream) {
   const model::Thread& t = trace.threads[stream.thread];
   std::string title = fmt::format("thread {}", stream.thread);
   if (trace.processes.size() > 1)
     title += fmt::format(" of process {}", trace.processes[t.process].pid);
+  if (const auto registered = called_back(trace, stream.thread))
+    title += fmt::format(", callbacks of thread {}", *registered);
   return title + (stream.memory ? ": memory calls" : ": OpenCL calls");
 }
 

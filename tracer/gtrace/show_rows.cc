@@ -191,12 +191,23 @@ class Rows {
     row.call = indent(depth) + call_text(n, shape, depth);
     row.def = ref_list(refs.defs, n, depth);
     row.use = ref_list(refs.uses, n, depth);
-    row.site = site_text(trace_, shape.site);
+    row.site = place(n, shape);
     row.count = fmt::format("{}", weights_[here].executions);
     row.calls = weights_[here].executions;
     row.depth = depth;
     times(n.shape, weights_[here].executions, row);
     rows_.push_back(std::move(row));
+  }
+
+  // The call site; of a callback, which OpenCL calls, the function itself.
+  std::string place(const Node& n, const model::Shape& shape) const {
+    size_t v = 0;
+    for (const Arg& a : shape.args) {
+      if (a.form == ArgForm::Code && store::is_callback_fn(shape.fn) && n.values[v].kind == Series::Kind::Const)
+        return site_text(trace_, static_cast<model::SiteId>(n.values[v].value));
+      v += static_cast<size_t>(value_count(a.form));
+    }
+    return site_text(trace_, shape.site);
   }
 
   // Times are kept per shape; a shape that stands in several places shares its time out by calls,
@@ -235,7 +246,8 @@ class Rows {
     std::string args, result;
     size_t v = 0;
     for (const Arg& a : shape.args) {
-      const bool special = a.param >= model::ParamKernelArg;
+      const bool special = a.param >= model::ParamKernelArg &&
+                           !(a.param == model::ParamCallback && store::is_callback_fn(shape.fn));
       if (a.form == ArgForm::Int && api::is_error_code(shape.fn, a.param)) {
         if (!n.values[v].is_const(0)) result = " = " + value_text(n, a, v, depth, shape.fn);
       } else if (!special && a.form != ArgForm::Null && a.form != ArgForm::Empty &&

@@ -218,6 +218,7 @@ Ring* claim_ring() {
   ring.header->tid = current_tid();
   ring.header->parent_pid = getppid();
   ring.header->path = interpose::t_path;
+  ring.header->driver = t_flags.muted;
   find_stack(*ring.header);
   t_ring = &ring;
   pthread_setspecific(g_thread_end, &ring);

@@ -57,6 +57,7 @@ struct alignas(64) RingHeader {
   int32_t pid = 0;
   int32_t tid = 0;
   int32_t parent_pid = 0;
+  uint32_t driver = 0;  // the thread is one of the driver's
   uint64_t stack_low = 0, stack_high = 0;
   interpose::ThreadPath path;  // where the thread stands among those of its process
   alignas(64) std::atomic<uint64_t> head{0};  // written by the thread
@@ -92,6 +93,9 @@ enum class RecordType : uint16_t {
   Device,  // handle, 0, name as a zero-terminated string: once for each device that gets a queue
   Chunk,   // part of a byte string that is too long for a record: last flag, bytes
   ThreadEnd,  // the last record of a thread that ended by itself
+  Register,       // within a call: number of the callback that it registers. fn: its kind (api::CallbackFn)
+  CallbackEnter,  // a callback begins: its number, stack pointer, encoded inputs
+  CallbackExit,   // it returned
   Frames,  // the return addresses around the site of the memory record that follows, innermost first
 };
 

@@ -40,6 +40,12 @@ using namespace gt::api::role;
   }                     \
   ;
 #include "traces/api/gen/api_table.inc"
+#undef GT_END
+#define GT_END(fn) \
+  }                \
+  }                \
+  ;
+#include "traces/api/callback_table.inc"
 #undef GT_BEGIN
 #undef GT_PARAM
 #undef GT_END
@@ -61,9 +67,24 @@ constexpr std::array<FnInfo, FnCount> make_table() {
 }
 constexpr std::array<FnInfo, FnCount> table = make_table();
 
+// In the order of CallbackFn.
+constexpr std::array callbacks = {
+#define GT_BEGIN(name, result, role) entry<fn_id(CallbackFn::name)>("callback", rows::params_##name),
+#define GT_PARAM(type, name, group, ...)
+#define GT_END(name)
+#include "traces/api/callback_table.inc"
+#undef GT_BEGIN
+#undef GT_PARAM
+#undef GT_END
+};
+static_assert(callbacks.size() == static_cast<size_t>(CallbackFn::Count) - FirstCallbackFn);
+
 }  // namespace
 
-const FnInfo& fn_info(uint16_t fn) { return fn < FnCount ? table[fn] : table[0]; }
+const FnInfo& fn_info(uint16_t fn) {
+  if (is_callback_fn(fn)) return callbacks[fn - FirstCallbackFn];
+  return fn < FnCount ? table[fn] : table[0];
+}
 
 const ParamInfo& param_info(uint16_t fn, uint16_t param) {
   static constexpr ParamInfo none;

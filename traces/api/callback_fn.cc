@@ -17,8 +17,7 @@ static_assert(Names.size() == static_cast<size_t>(CallbackFn::Count) - FirstCall
 }  // namespace
 
 const char* callback_fn_name(uint16_t fn) {
-  const size_t i = static_cast<size_t>(fn) - FirstCallbackFn;
-  return fn >= FirstCallbackFn && i < Names.size() ? Names[i] : "?";
+  return is_callback_fn(fn) ? Names[static_cast<size_t>(fn) - FirstCallbackFn] : "?";
 }
 
 }  // namespace gt::api

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "traces/api/fn_id.h"
+
 namespace gt::api {
 
 constexpr uint16_t FirstCallbackFn = 0xc000;
@@ -22,7 +24,13 @@ enum class CallbackFn : uint16_t {
   Count,
 };
 
-// "event callback", "build callback", ...; "?" for a number that is not one of ours.
+constexpr FnId fn_id(CallbackFn fn) { return static_cast<FnId>(fn); }
+constexpr bool is_callback_fn(uint16_t fn) { return fn >= FirstCallbackFn && fn < static_cast<uint16_t>(CallbackFn::Count); }
+
+// Is it called once for each registration? The others may be called any number of times.
+constexpr bool called_once(CallbackFn fn) { return fn != CallbackFn::Context && fn != CallbackFn::Printf; }
+
+// "event callback", "program callback", ...; "?" for a number that is not one of ours.
 const char* callback_fn_name(uint16_t fn);
 
 }  // namespace gt::api

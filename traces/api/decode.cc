@@ -231,14 +231,14 @@ class Decoder {
 bool decode_inputs(FnId fn, ByteView in, DecodeContext& context, std::vector<DecodedArg>& out) {
   out.clear();
   const FnInfo& info = fn_info(static_cast<uint16_t>(fn));
-  return info.attributes.since + info.attributes.extension > 0 &&
+  return info.params &&
          Decoder(in, context, out).inputs(info);
 }
 
 bool decode_outputs(FnId fn, ByteView in, DecodeContext& context, std::vector<DecodedArg>& out) {
   out.clear();
   const FnInfo& info = fn_info(static_cast<uint16_t>(fn));
-  return info.attributes.since + info.attributes.extension > 0 &&
+  return info.params &&
          Decoder(in, context, out).outputs(info);
 }
 

@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "traces/api/callback_fn.h"
 #include "traces/api/fn_id.h"
 #include "traces/api/roles.h"
 
@@ -53,6 +54,22 @@ struct Fn;
   }                                                       \
   ;
 #include "traces/api/gen/api_table.inc"
+#undef GT_BEGIN
+#undef GT_END
+
+#define GT_BEGIN(name, result, ...)                                \
+  template <>                                                      \
+  struct Fn<fn_id(CallbackFn::name)> {                             \
+    static constexpr FnId id = fn_id(CallbackFn::name);            \
+    using Result = result;                                         \
+    using ResultRole = __VA_ARGS__;                                \
+    using Params = ParamList <
+#define GT_END(name)                       \
+  EndOfParams > ;                          \
+  static constexpr Attributes attributes{}; \
+  }                                        \
+  ;
+#include "traces/api/callback_table.inc"
 #undef GT_BEGIN
 #undef GT_PARAM
 #undef GT_END

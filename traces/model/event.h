@@ -68,6 +68,7 @@ struct Arg {
 };
 constexpr uint16_t ParamReturn = 0xff00;      // the function's return value
 constexpr uint16_t ParamAllocs = 0xff01;      // memory calls made by this thread since its previous OpenCL call
+constexpr uint16_t ParamCallback = 0xff03;    // the callback that a call registers, or that is called
 constexpr uint16_t ParamKernelArg = 0x8000;   // + index: an object bound to a launched kernel (implicit use/def)
 
 // Elements of a list argument are consecutive Args with the same param. Values come in the order of `args`.

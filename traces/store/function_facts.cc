@@ -22,6 +22,7 @@ model::Direction transfer_direction(model::FnId fn) {
 
 bool launches_kernel(model::FnId fn) { return api::attributes(fn).launch; }
 bool is_alloc_fn(model::FnId fn) { return api::is_alloc_fn(fn); }
+bool is_callback_fn(model::FnId fn) { return api::is_callback_fn(fn); }
 
 const char* direction_name(model::Direction direction) {
   constexpr const char* Names[] = {"", "h2d", "d2h", "d2d"};

@@ -13,6 +13,7 @@ std::string function_name(
 model::Direction transfer_direction(model::FnId fn);
 bool launches_kernel(model::FnId fn);
 bool is_alloc_fn(model::FnId fn);
+bool is_callback_fn(model::FnId fn);  // a function of the program that OpenCL called
 const char* direction_name(model::Direction direction);  // "h2d", "d2h", "d2d", "" for None
 
 }  // namespace gt::store

@@ -89,7 +89,8 @@ CREATE TABLE args(               -- the arguments of a shape, in the order of it
   id       INTEGER PRIMARY KEY,
   shape    INTEGER NOT NULL,     -- shapes
   param    INTEGER NOT NULL,     -- parameter; 0xff00 return value, 0xff01 memory calls since the previous OpenCL
-                                 -- call of the thread, 0x8000 + i an object bound to the launched kernel's argument i
+                                 -- call of the thread, 0xff03 the callback that a call registers or that is called,
+                                 -- 0x8000 + i an object bound to the launched kernel's argument i
   form     INTEGER NOT NULL,     -- 0 NULL, 1 Int, 2 Object (slot), 3 Memory (slot, offset), 4 Blob (blobs),
                                  -- 5 Code (sites), 6 Raw, 7 empty list. Memory takes two values, 0 and 7 none, others one
   effect   INTEGER NOT NULL,     -- on the object: 0 none, 1 use, 2 def, 3 use and def, 4 release

@@ -1,0 +1,94 @@
+#include "tests/fake_cl/callbacks.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+
+#include "tests/fake_cl/driver.h"
+
+namespace gt::fake {
+
+void call_back(std::function<void()> callback) {
+  static const char* where = std::getenv("FAKE_CL_CALLBACKS");
+  if (where && std::strcmp(where, "thread") == 0) return std::thread(std::move(callback)).join();
+  callback();
+}
+
+bool Waiting::add(std::function<void()> callback) {
+  const std::lock_guard lock(mutex_);
+  if (!over_) callbacks_.push_back(std::move(callback));
+  return over_;
+}
+
+void Waiting::happened(bool newest_first) {
+  std::vector<std::function<void()>> now;
+  {
+    const std::lock_guard lock(mutex_);
+    over_ = true;
+    now.swap(callbacks_);
+  }
+  if (newest_first) std::reverse(now.begin(), now.end());
+  for (std::function<void()>& callback : now) call_back(std::move(callback));
+}
+
+cl_int fake_clSetEventCallback(cl_event e, cl_int type, void(CL_CALLBACK* notify)(cl_event, cl_int, void*),
+                               void* data) {
+  if (!e) return CL_INVALID_EVENT;
+  if (!notify || (type != CL_SUBMITTED && type != CL_RUNNING && type != CL_COMPLETE)) return CL_INVALID_VALUE;
+  const auto tell = [e, notify, data] { notify(e, e->status, data); };
+  if (type >= e->status || e->waiting.add(tell)) call_back(tell);
+  return CL_SUCCESS;
+}
+
+cl_int fake_clSetMemObjectDestructorCallback(cl_mem m, void(CL_CALLBACK* notify)(cl_mem, void*), void* data) {
+  if (!m) return CL_INVALID_MEM_OBJECT;
+  if (!notify) return CL_INVALID_VALUE;
+  m->destroyed.add([m, notify, data] { notify(m, data); });
+  return CL_SUCCESS;
+}
+
+cl_int fake_clSetContextDestructorCallback(cl_context c, void(CL_CALLBACK* notify)(cl_context, void*), void* data) {
+  if (!c) return CL_INVALID_CONTEXT;
+  if (!notify) return CL_INVALID_VALUE;
+  c->destroyed.add([c, notify, data] { notify(c, data); });
+  return CL_SUCCESS;
+}
+
+cl_int fake_clSetProgramReleaseCallback(cl_program p, void(CL_CALLBACK* notify)(cl_program, void*), void* data) {
+  if (!p) return CL_INVALID_PROGRAM;
+  if (!notify) return CL_INVALID_VALUE;
+  p->destroyed.add([p, notify, data] { notify(p, data); });
+  return CL_SUCCESS;
+}
+
+// Handles in the arguments become the addresses of their buffers' contents.
+cl_int fake_clEnqueueNativeKernel(cl_command_queue q, void(CL_CALLBACK* function)(void*), void* args, size_t size,
+                                  cl_uint handles, const cl_mem* list, const void** places, cl_uint, const cl_event*,
+                                  cl_event* event) {
+  if (!q) return CL_INVALID_COMMAND_QUEUE;
+  if (!function || (args == nullptr) != (size == 0) || (handles != 0) != (list && places)) return CL_INVALID_VALUE;
+  std::vector<uint64_t> copy((size + 7) / 8);
+  if (size != 0) std::memcpy(copy.data(), args, size);
+  for (cl_uint i = 0; i < handles; ++i) {
+    const auto at = static_cast<const uint8_t*>(places[i]) - static_cast<const uint8_t*>(args);
+    if (at < 0 || static_cast<size_t>(at) + sizeof(void*) > size) return CL_INVALID_VALUE;
+    void* data = list[i] ? list[i]->data : nullptr;
+    std::memcpy(reinterpret_cast<uint8_t*>(copy.data()) + at, &data, sizeof data);
+  }
+  call_back([&] { function(args ? copy.data() : nullptr); });
+  return fake_clEnqueueMarkerWithWaitList(q, 0, nullptr, event);
+}
+
+cl_int fake_clEnqueueSVMFree(cl_command_queue q, cl_uint n, void** pointers,
+                             void(CL_CALLBACK* notify)(cl_command_queue, cl_uint, void**, void*), void* data, cl_uint,
+                             const cl_event*, cl_event* event) {
+  if (!q) return CL_INVALID_COMMAND_QUEUE;
+  if ((n == 0) != (pointers == nullptr)) return CL_INVALID_VALUE;
+  std::vector<void*> copy(pointers, pointers + n);
+  if (notify) call_back([&] { notify(q, n, copy.data(), data); });
+  for (cl_uint i = 0; !notify && i < n; ++i) std::free(copy[i]);
+  return fake_clEnqueueMarkerWithWaitList(q, 0, nullptr, event);
+}
+
+}  // namespace gt::fake

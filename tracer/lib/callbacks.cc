@@ -1,0 +1,125 @@
+#include "tracer/lib/callbacks.h"
+
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "tracer/interpose/raw_memory.h"
+
+namespace gt::tracer {
+
+namespace {
+
+// Registrations that are live at once; beyond that callbacks go unrecorded. 2.5 MB of address space, used as needed.
+constexpr uint64_t MaxRegistrations = 1 << 16;
+constexpr uint64_t MaxTries = 256;  // places looked at before giving up
+Registration g_registrations[MaxRegistrations];
+std::atomic<uint64_t> g_next{0};
+constexpr uint64_t Filling = ~uint64_t{0};
+
+}  // namespace
+
+Registration* take_registration(void* function, void* data) {
+  for (uint64_t tries = 0; tries < MaxTries; ++tries) {
+    const uint64_t ticket = g_next.fetch_add(1, std::memory_order_relaxed);
+    Registration& r = g_registrations[ticket % MaxRegistrations];
+    uint64_t free = 0;
+    if (!r.id.compare_exchange_strong(free, Filling, std::memory_order_acquire)) continue;
+    r.function = function;
+    r.data = data;
+    r.id.store(ticket + 1, std::memory_order_release);
+    return &r;
+  }
+  return nullptr;
+}
+
+void free_registration(Registration& registration, uint64_t id) {
+  registration.id.compare_exchange_strong(id, 0, std::memory_order_release);
+}
+
+namespace detail {
+
+Called called(Registration& registration, CallbackFn kind) {
+  const uint64_t id = registration.id.load(std::memory_order_acquire);
+  const Called callback{id, registration.function, registration.data};
+  if (id != 0 && api::called_once(kind)) free_registration(registration, id);
+  return callback;
+}
+
+}  // namespace detail
+
+void Registering::announce(Ring& ring, CallbackFn kind) {
+  id_ = registration_->id.load(std::memory_order_relaxed);
+  kind_ = kind;
+  constexpr uint32_t Bytes = sizeof(RecordHeader) + 8;
+  uint8_t* at = reserve(ring, RecordType::Register, static_cast<uint16_t>(kind), Bytes, ticks());
+  if (!at) return;
+  std::memcpy(at, &id_, 8);
+  commit(ring, Bytes);
+}
+
+void Registering::refused() {
+  if (registration_ && kind_ != CallbackFn::Program) free_registration(*registration_, id_);
+}
+
+// --- Native kernels ---
+
+namespace {
+
+// Before the program's arguments in the block that the driver copies. As long as the strictest alignment of OpenCL's
+// types, so that the program's arguments are aligned as they would be without us.
+struct alignas(128) NativeHeader {
+  Registration* registration;
+  size_t size;  // of the program's arguments
+  bool none;    // the program gave NULL
+};
+
+}  // namespace
+
+void CL_CALLBACK Registering::run_native_kernel(void* block) {
+  const auto* header = static_cast<const NativeHeader*>(block);
+  const detail::Called callback = detail::called(*header->registration, CallbackFn::NativeKernel);
+  void* args = header->none ? nullptr : static_cast<uint8_t*>(block) + sizeof(NativeHeader);
+  const auto function = reinterpret_cast<void(CL_CALLBACK*)(void*)>(callback.function);
+  detail::invoke<CallbackFn::NativeKernel>(
+      callback, __builtin_frame_address(0), [&] { function(args); }, header->size);
+}
+
+// Arguments that the driver must refuse are left to it. Memory for a large block comes from the kernel.
+bool Registering::wrap_arguments(void* function, void*& args, size_t& size, cl_uint handles, const void**& places) {
+  if ((args == nullptr) != (size == 0) || (handles != 0 && (!args || !places))) return false;
+  if (size > SIZE_MAX / 2) return false;
+  const size_t padded = (size + 7) & ~size_t{7};
+  const size_t bytes = sizeof(NativeHeader) + padded + handles * sizeof(void*);
+  if (bytes <= Small) {
+    block_ = small_;
+  } else {
+    const int saved_errno = errno;
+    void* mapped = interpose::raw_mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    errno = saved_errno;
+    if (mapped == MAP_FAILED) return false;
+    block_ = mapped;
+    mapped_ = bytes;
+  }
+  registration_ = take_registration(function, nullptr);
+  if (!registration_) return false;
+  auto* begin = static_cast<uint8_t*>(block_);
+  uint8_t* copy = begin + sizeof(NativeHeader);
+  *reinterpret_cast<NativeHeader*>(begin) = NativeHeader{registration_, size, args == nullptr};
+  if (size != 0) std::memcpy(copy, args, size);
+  auto** moved = reinterpret_cast<const void**>(copy + padded);
+  for (cl_uint i = 0; i < handles; ++i) {
+    moved[i] = copy + (static_cast<const uint8_t*>(places[i]) - static_cast<const uint8_t*>(args));
+  }
+  if (handles != 0) places = moved;
+  args = begin;
+  size += sizeof(NativeHeader);
+  return true;
+}
+
+void Registering::discard_block() {
+  if (mapped_ != 0) interpose::raw_munmap(block_, mapped_);
+}
+
+}  // namespace gt::tracer
