@@ -53,8 +53,7 @@ Result<std::unique_ptr<Session>> Session::recover(const std::string& spool_path)
 }
 
 uint64_t Session::pump() {
-  const uint64_t given =
-      reader_.read([this](const RecordView& record) { collector_.take(record); });
+  const uint64_t given = reader_.read([this](const RecordView& record) { collector_.take(record); });
   if (++pumps_ % 64 == 0 || given == 0) {
     reader_.recycle([this](uint32_t ring) { collector_.ring_ended(ring); });
   }
@@ -81,9 +80,7 @@ model::Trace Session::snapshot(uint64_t cpu_ns) {
 
 void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns) {
   SpoolHeader& header = reader_.header();
-  const auto fact = [&](const char* name, uint64_t value) {
-    trace.facts.emplace_back(name, fmt::format("{}", value));
-  };
+  const auto fact = [&](const char* name, uint64_t value) { trace.facts.emplace_back(name, fmt::format("{}", value)); };
   uint64_t wait = 0, harvest = 0, unrecorded = 0;
   for (uint32_t i = 0; i < reader_.rings_used(); ++i) {
     const RingHeader& ring = reader_.ring(i);
@@ -91,9 +88,7 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
     harvest += ring.harvest_ticks.load(std::memory_order_relaxed);
     unrecorded += ring.unrecorded.load(std::memory_order_relaxed);
   }
-  const auto ns = [&](uint64_t t) {
-    return static_cast<uint64_t>(static_cast<double>(t) * header.ns_per_tick);
-  };
+  const auto ns = [&](uint64_t t) { return static_cast<uint64_t>(static_cast<double>(t) * header.ns_per_tick); };
   trace.facts.emplace_back("recording", state);
   fact("pauses", header.pauses.load(std::memory_order_relaxed));
   trace.facts.emplace_back("timing", timing_name(header.timing));

@@ -1,8 +1,8 @@
 // The life of the collector process.
 //
 //   Running ──news: ended──► Lingering ──nobody records──► Last: finish, write, say so
-//      │                        │ (no --wait, somebody still does) snapshot, Closing{detached}, then on without a parent
-//      └──end of file──► Orphaned: the same without an exit status
+//      │                        │ (no --wait, somebody still does) snapshot, Closing{detached}, then on without a
+//      parent └──end of file──► Orphaned: the same without an exit status
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -115,7 +115,8 @@ class Collecting {
       return send_closing({.waiting = true});
     }
     snapshots.take_now();
-    say(fmt::format("{} has ended; its process {} is still being recorded: {} will be complete when that ends "
+    say(
+        fmt::format("{} has ended; its process {} is still being recorded: {} will be complete when that ends "
                     "(gtrace ctl --pid {} status)",
                     job_.program, pid, file_.path(), pid));
     close_with({.detached = true});

@@ -22,15 +22,18 @@ namespace gt::tracer {
 
 namespace {
 
-// Nothing that the user waits for to be closed may stay open here: a pipe of the program's, a terminal.
-void leave_the_users_files(int channel) {
-  const Fd null(open("/dev/null", O_RDWR));
-  if (null.open()) {
-    dup2(null.get(), STDIN_FILENO);
-    dup2(null.get(), STDOUT_FILENO);
-  }
+// Nothing that the user waits for to be closed may stay open here: a pipe of the program's, a terminal. The channel
+// moves out of the way when it has a standard stream's number (we may have been started without one).
+Fd leave_the_users_files(Fd theirs) {
+  if (theirs.get() <= STDERR_FILENO) theirs = Fd(fcntl(theirs.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  const int channel = theirs.get();
+  const int null = open("/dev/null", O_RDWR);
+  dup2(null, STDIN_FILENO);
+  dup2(null, STDOUT_FILENO);
+  if (fcntl(STDERR_FILENO, F_GETFD) < 0) dup2(null, STDERR_FILENO);  // or a trace would get that number
   if (channel > 3) close_range(3, static_cast<unsigned>(channel) - 1, 0);
   close_range(static_cast<unsigned>(channel) + 1, ~0u, 0);
+  return theirs;
 }
 
 // Ends with the program, not when somebody who wants to end the program meets us first.
@@ -70,9 +73,9 @@ Result<CollectorProcess> CollectorProcess::start(SpoolReader& spool, const Colle
     setsid();
     ignore_signals();
     ours = Fd();
-    leave_the_users_files(theirs.get());
+    Fd channel = leave_the_users_files(std::move(theirs));
     set_title(title, parent);
-    _exit(live(spool, std::move(theirs), job));
+    _exit(live(spool, std::move(channel), job));
   }
   spool.header().collector_pid = pid;
   spool.header().collector_start = process_state(pid).start_time;

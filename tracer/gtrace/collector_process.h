@@ -38,10 +38,10 @@ struct Closing {
 };
 
 struct CollectorJob {
-  std::string output;   // where the trace goes
-  std::string program;  // as the user named it
+  std::string output;    // where the trace goes
+  std::string program;   // as the user named it
   std::string injected;  // the library in it that is ours
-  bool wait = false;    // for every traced process before Closing
+  bool wait = false;     // for every traced process before Closing
   bool timeline = false;
 };
 

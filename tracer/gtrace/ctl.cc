@@ -1,5 +1,5 @@
-// gtrace ctl: switches or ends a recording that runs, asks it for a snapshot, or says how it stands. The spool's header is the
-// channel; nobody is interrupted.
+// gtrace ctl: switches or ends a recording that runs, asks it for a snapshot, or says how it stands. The spool's header
+// is the channel; nobody is interrupted.
 #include <time.h>
 
 #include <cstdio>
@@ -98,8 +98,8 @@ std::string pids(const std::vector<SpoolReader*>& recordings) {
 Status act_on(std::vector<SpoolReader*> recordings, const Action& action) {
   if (recordings.empty()) return {Kind::Invalid, "no such recording is running"};
   if (recordings.size() > 1 && action.act != print_status) {
-    return {Kind::Invalid, fmt::format("{} recordings are running; choose with --pid:{}", recordings.size(),
-                                       pids(recordings))};
+    return {Kind::Invalid,
+            fmt::format("{} recordings are running; choose with --pid:{}", recordings.size(), pids(recordings))};
   }
   for (SpoolReader* r : recordings) GT_TRY(action.act(*r));
   return {};
@@ -111,7 +111,8 @@ int ctl_command(int argc, char** argv) {
   CLI::App app("Switches a running recording on and off, or writes what it has so far.", Program);
   Options options(app, Program);
   std::string name;
-  app.add_option("ACTION", name, "start, stop, end (the program goes on), snapshot (prints the trace's path), status")->required();
+  app.add_option("ACTION", name, "start, stop, end (the program goes on), snapshot (prints the trace's path), status")
+      ->required();
   if (auto status = parse_arguments(app, argc, argv)) return *status;
   const Action* action = find_action(name);
   if (!action) return fail(Program, Status(Kind::Invalid, fmt::format("no action '{}' (see --help)", name)));

@@ -22,10 +22,9 @@ Result<std::string> find_spool(const std::string& given) {
   std::vector<std::string> found;
   for (const SpoolReader& spool : find_recordings(true)) found.push_back(spool.path());
   if (found.size() == 1) return found[0];
-  if (found.empty())
-    return Status(Kind::Invalid, "no recording to recover was left behind in /dev/shm or TMPDIR");
-  return Status(Kind::Invalid, fmt::format("{} recordings were left behind; name one: {}",
-                                           found.size(), fmt::join(found, " ")));
+  if (found.empty()) return Status(Kind::Invalid, "no recording to recover was left behind in /dev/shm or TMPDIR");
+  return Status(Kind::Invalid,
+                fmt::format("{} recordings were left behind; name one: {}", found.size(), fmt::join(found, " ")));
 }
 
 }  // namespace
@@ -34,8 +33,7 @@ int recover_command(int argc, char** argv) {
   CLI::App app("Writes what a recording's collector had not taken yet when it died.", Program);
   Options options(app, Program);
   std::string given;
-  app.add_option("SPOOL", given,
-                 "The recording's shared memory; by default the one that was left behind");
+  app.add_option("SPOOL", given, "The recording's shared memory; by default the one that was left behind");
   if (auto status = parse_arguments(app, argc, argv)) return *status;
   const Result<std::string> spool = find_spool(given);
   if (!spool) return fail(Program, spool.status());
@@ -49,8 +47,7 @@ int recover_command(int argc, char** argv) {
   Status trouble;
   const Result<std::string> written = TraceFile(output).save(trace, trouble);
   if (!written) return fail(Program, written.status());
-  if (!trouble.ok())
-    fmt::print(stderr, "gtrace: {}: the trace went to {} instead\n", trouble.text(), *written);
+  if (!trouble.ok()) fmt::print(stderr, "gtrace: {}: the trace went to {} instead\n", trouble.text(), *written);
   fmt::print(stderr,
              "gtrace: what the collector had not taken yet: {} OpenCL calls and {} memory calls in "
              "{}; next: "

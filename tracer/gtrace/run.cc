@@ -99,8 +99,7 @@ int run_command(int argc, char** argv) {
   if (auto status = parse_arguments(app, argc, argv)) return *status;
   const std::vector<std::string> command = command_of(app);
   if (command.empty())
-    return fail(Program,
-                Status(Kind::Invalid, "no program given: gtrace run [OPTIONS] -- APP ARGS..."));
+    return fail(Program, Status(Kind::Invalid, "no program given: gtrace run [OPTIONS] -- APP ARGS..."));
 
   const std::string output = options.text("output");
   if (Status s = check_writable(output); !s) return fail(Program, s);

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -30,7 +30,8 @@ std::string directory_of(const std::string& path) {
 // While one exists, no other recording moves files in the directory. File systems without locks go without.
 class DirectoryLock {
  public:
-  explicit DirectoryLock(const std::string& directory) : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  explicit DirectoryLock(const std::string& directory)
+      : fd_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
     while (fd_.open() && flock(fd_.get(), LOCK_EX) != 0 && errno == EINTR) {
     }
   }
@@ -49,9 +50,7 @@ Status check_writable(const std::string& path) {
   }
   const std::string directory = directory_of(path);
   if (!fs::is_directory(directory, error)) {
-    return Status(
-        Kind::Invalid,
-        fmt::format("{}: no such directory (make it, or give -o another file)", directory));
+    return Status(Kind::Invalid, fmt::format("{}: no such directory (make it, or give -o another file)", directory));
   }
   if (access(directory.c_str(), W_OK | X_OK) != 0) {
     return Status(Kind::System,
@@ -66,15 +65,13 @@ namespace {
 
 std::vector<std::string> second_choices(const std::string& path) {
   std::vector<std::string> directories;
-  if (const char* data = std::getenv("XDG_DATA_HOME"))
-    directories.push_back(std::string(data) + "/gtrace");
-  if (const char* home = std::getenv("HOME"))
-    directories.push_back(std::string(home) + "/.local/share/gtrace");
+  if (const char* data = std::getenv("XDG_DATA_HOME")) directories.push_back(std::string(data) + "/gtrace");
+  if (const char* home = std::getenv("HOME")) directories.push_back(std::string(home) + "/.local/share/gtrace");
   const char* tmp = std::getenv("TMPDIR");
   directories.emplace_back(tmp ? tmp : "/tmp");
   directories.emplace_back("/dev/shm");
-  const std::string name = fmt::format("{}-{}{}", fs::path(path).stem().string(), getpid(),
-                                       fs::path(path).extension().string());
+  const std::string name =
+      fmt::format("{}-{}{}", fs::path(path).stem().string(), getpid(), fs::path(path).extension().string());
   for (std::string& d : directories) {
     std::error_code error;
     fs::create_directories(d, error);
@@ -100,7 +97,8 @@ Status TraceFile::stage(const model::Trace& trace) const {
 void TraceFile::discard_staged_by(int pid) const { unlink(fmt::format("{}.tmp-{}", staged_, pid).c_str()); }
 
 bool TraceFile::is_ours(const std::string& path) const {
-  struct stat ours {}, there {};
+  struct stat ours {
+  }, there{};
   return placed_.open() && fstat(placed_.get(), &ours) == 0 && stat(path.c_str(), &there) == 0 &&
          ours.st_ino == there.st_ino && ours.st_dev == there.st_dev;
 }

@@ -26,7 +26,9 @@ namespace {
 }
 
 std::chrono::nanoseconds cpu_time(const rusage& used) {
-  const auto time = [](const timeval& t) { return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec); };
+  const auto time = [](const timeval& t) {
+    return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
+  };
   return time(used.ru_utime) + time(used.ru_stime);
 }
 
@@ -44,8 +46,7 @@ void grant_snapshots(SpoolHeader& header, uint32_t wishes, const std::string& pa
   header.snapshots_done.store(wishes);
 }
 
-Snapshots::Snapshots(Session& session, TraceFile& file)
-    : session_(session), file_(file), next_(Clock::now() + First) {}
+Snapshots::Snapshots(Session& session, TraceFile& file) : session_(session), file_(file), next_(Clock::now() + First) {}
 
 Snapshots::~Snapshots() {
   if (writer_ == 0) return;
@@ -103,7 +104,8 @@ void Snapshots::collect(int options) {
 void Snapshots::put(bool written, std::chrono::nanoseconds cost) {
   const bool placed = written && file_.place().ok();
   grant_snapshots(session_.header(), granting_, placed ? file_.path() : "");
-  interval_ = std::max<std::chrono::nanoseconds>({std::min<std::chrono::nanoseconds>(2 * interval_, Longest), CostShare * cost});
+  interval_ = std::max<std::chrono::nanoseconds>(
+      {std::min<std::chrono::nanoseconds>(2 * interval_, Longest), CostShare * cost});
   next_ = Clock::now() + interval_;
 }
 

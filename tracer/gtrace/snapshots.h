@@ -42,9 +42,9 @@ class Snapshots {
 
   Session& session_;
   TraceFile& file_;
-  pid_t writer_ = 0;             // the copy that writes; 0: none does
-  uint32_t granting_ = 0;        // the wishes that it grants
-  uint64_t calls_ = 0;           // in the last one
+  pid_t writer_ = 0;       // the copy that writes; 0: none does
+  uint32_t granting_ = 0;  // the wishes that it grants
+  uint64_t calls_ = 0;     // in the last one
   Clock::time_point next_;
   std::chrono::nanoseconds interval_{First}, fork_cost_{0};
 };
