@@ -180,7 +180,7 @@ def test_profiles():
     for wrong in ("", "no profile\n", right[:len(right) // 2] + "\nnonsense here = \n", "version = 999\n" + right,
                   "\0" * 1000):
         profile.write_text(wrong)
-        outcome = run(GOPTIMIZE, "run", "--profile", profile, "--", *VADD, timeout=110)
+        outcome = run(GOPTIMIZE, "run", "--profile", profile, "--", *VADD, timeout=250)
         if outcome.code == 0:
             same(outcome.out, bare.out, "stdout with a bad profile")
         else:
@@ -192,7 +192,7 @@ def test_profile_of_another_program():
     good(GTRACE, "run", "-o", "t.db", "--", app("transpose"), "--width", 64, "--height", 64)
     good(GANALYZE, "t.db")
     bare = good(*VADD)
-    outcome = run(GOPTIMIZE, "run", "--profile", "app_transpose.gprofile", "--", *VADD, timeout=110)
+    outcome = run(GOPTIMIZE, "run", "--profile", "app_transpose.gprofile", "--", *VADD, timeout=250)
     same((outcome.code, outcome.out), (0, bare.out), "status and stdout")
 
 

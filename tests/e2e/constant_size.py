@@ -14,7 +14,7 @@ PAGE = 4096
 
 def measure(iterations):
     file = f"trace-{iterations}.db"
-    outcome = traced(app("vadd"), "--elements", 64, "--iterations", iterations, *OPTIONS, file=file, timeout=170)
+    outcome = traced(app("vadd"), "--elements", 64, "--iterations", iterations, *OPTIONS, file=file, timeout=300)
     same(outcome.code, 0, "exit status")
     trace = good(GTRACE, "stats", "--json", file).json["trace"]
     calls = {f["name"]: f["calls"] for f in good(GTRACE, "stats", "--json", file).json["functions"]}

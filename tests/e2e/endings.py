@@ -5,60 +5,115 @@ Usage: endings.py BUILD
 """
 
 import pathlib
+import random
 import subprocess
 import sys
-import time
 
 from job import *  # noqa: F403
+from counted import *  # noqa: F403
 
 VADD = (app("vadd"), "--elements", 1024, "--iterations", 200)
 
 
-def launches(file="trace.db"):
-    stats = good(GTRACE, "stats", "--json", file).json
-    return {f["name"]: f["calls"] for f in stats["functions"]}.get("clEnqueueNDRangeKernel", 0)
-
-
-def ends(code, *options):
-    outcome = traced(*VADD, *options)
-    same(outcome.code, code, "exit status passed on")
-    return outcome
+def ends(way, *numbers, code=0):
+    """The same status and output as alone, and every launch in the trace."""
+    alone = bare(way, *numbers)
+    outcome = counted(way, *numbers)
+    same(alone.code, code, "exit status alone")
+    same((outcome.code, outcome.out), (alone.code, alone.out), "status and output under gtrace")
+    check("trace.db" in outcome.err_text, "the trace's path is not said")
+    check(sum(Counts().done) >= 100, "the program did nothing")
+    return complete()
 
 
 def test_return_of_main():
-    ends(0)
-    same(launches(), 200, "launches")
+    same(ends("return", 300), 300, "launches")
 
 
-def test_exit_with_a_status():
-    ends(3, "--kill-at", 100, "--exit")
-    same(launches(), 100, "launches before exit(3)")
+def test_exit():
+    same(ends("exit", 300, code=3), 300, "launches")
 
 
-def test_abort():
-    ends(134, "--kill-at", 100, "--abort")
-    same(launches(), 100, "launches before abort()")
-
-
-def test_kill():
-    ends(137, "--kill-at", 123)
-    same(launches(), 123, "launches before SIGKILL")
-    good(GANALYZE, "trace.db")
-
-
-def test_kill_with_allocations_in_the_loop():
-    ends(137, "--kill-at", 57, "--alloc-in-loop", "--buffers-in-loop")
-    same(launches(), 57, "launches before SIGKILL")
-
-
-def test_kill_of_a_threaded_program():
-    outcome = traced(*VADD, "--threads", 4, "--kill-at", 50)
-    same(outcome.code, 137, "exit status")
-    check(launches() >= 50, "fewer launches than the thread that raised it made")
+def test_quick_exit():
+    same(ends("quick_exit", 300, code=4), 300, "launches")
 
 
 def test_bare_exit():
-    """No destructor and no atexit function runs."""
+    same(ends("_exit", 300, code=5), 300, "launches")
+
+
+def test_abort():
+    same(ends("abort", 300, code=134), 300, "launches")
+
+
+def test_segmentation_fault():
+    same(ends("segv", 300, code=139), 300, "launches")
+
+
+def test_kill():
+    same(ends("kill", 300, code=137), 300, "launches")
+
+
+def test_no_memory_left():
+    ends("no_memory", 300, code=134)
+
+
+def test_calls_after_main():
+    same(ends("atexit", 200), 400, "launches, half of them in an atexit function")
+    same(ends("destructor", 200), 400, "launches, half of them in a destructor")
+
+
+def test_many_threads():
+    same(ends("threads", 20, 64), 64 * 20, "launches")
+    same(by_thread(), [20] * 64, "launches by thread")
+
+
+def test_exit_in_the_middle_of_other_threads_calls():
+    alone, outcome = bare("exit_with_threads", 200, 4), counted("exit_with_threads", 200, 4)
+    same((outcome.code, outcome.out), (alone.code, alone.out), "status and output")
+    complete()
+
+
+def test_handlers_of_its_own():
+    same(ends("handlers", 50), 250, "launches between faults that it survives")
+
+
+def test_all_signals_blocked():
+    same(ends("all_blocked", 200), 200, "launches")
+
+
+def test_library_closed_and_opened_again():
+    alone, outcome = bare("dlclose", 50), counted("dlclose", 50)
+    same((outcome.code, outcome.out), (alone.code, alone.out), "status and output")
+    functions = {f["name"]: f["calls"] for f in good(GTRACE, "stats", "--json", "trace.db").json["functions"]}
+    same(functions.get("clGetPlatformIDs"), 50, "calls")
+
+
+def test_killed_at_any_moment():
+    """Of each thread the trace has every launch that was done, and at most one more."""
+    rng = random.Random(1)
+    for n in range(12):
+        victim = start("for_ever", 0, 3, options=("-o", f"t{n}.db"))
+        enough = rng.randrange(4000)
+        until(lambda: sum(victim.counts.begun) > enough, f"{enough} launches")
+        os.kill(victim.counts.pid, rng.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV)))
+        _, err = victim.communicate(timeout=60)
+        check(victim.returncode in (137, 143, 139), f"status {victim.returncode}")
+        check(b"OpenCL calls" in err, f"said: {err}")
+        complete(f"t{n}.db")
+        done, found = sorted(victim.counts.done[:3]), by_thread(f"t{n}.db")
+        found = [0] * (3 - len(found)) + found
+        check(all(d <= f <= d + 1 for d, f in zip(done, found)), f"launches by thread: {found} in the trace, {done} done")
+
+
+def test_killed_with_a_real_driver():
+    outcome = traced(*VADD, "--kill-at", 57, "--alloc-in-loop", "--buffers-in-loop")
+    same(outcome.code, 137, "exit status")
+    same(launches(), 57, "launches before SIGKILL")
+    good(GANALYZE, "trace.db")
+
+
+def test_bare_exit_of_an_interpreter():
     script = ("import ctypes, os; cl = ctypes.CDLL('libOpenCL.so.1'); n = ctypes.c_uint()\n"
               "for _ in range(300): cl.clGetPlatformIDs(0, None, ctypes.byref(n))\n"
               "os._exit(5)")
@@ -67,41 +122,16 @@ def test_bare_exit():
     same(functions.get("clGetPlatformIDs"), 300, "calls before _exit")
 
 
-def test_the_recorder_is_killed():
-    """The program goes on; what was not taken yet can be recovered."""
-    recorder = subprocess.Popen([GTRACE, "run", "--", *map(str, VADD[:1]), "--elements", "1024", "--iterations", "100000",
-                                 "--async"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    deadline = time.monotonic() + 30
-    while not list(pathlib.Path("/dev/shm").glob(f"gtrace-{recorder.pid}-*")) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    time.sleep(0.2)
-    recorder.kill()
-    out, _ = recorder.communicate(timeout=60)  # the pipe ends with the program
-    check("PASS" in out, "the program did not finish well without its recorder")
-    spools = [p for p in pathlib.Path("/dev/shm").glob(f"gtrace-{recorder.pid}-*")]
-    same(len(spools), 1, "spools left behind")
-    good(GTRACE, "recover", "-o", "rest.db", spools[0])
-    check(launches("rest.db") >= 0 and not spools[0].exists(), "the recording is still there")
-    good(GTRACE, "show", "rest.db")
-
-
-def test_status_of_a_shell():
-    same(traced("/bin/sh", "-c", f"{app('vadd')} >/dev/null 2>&1; exit 7").code, 7, "exit status")
-    check(launches() == 10, "launches of the shell's child")
-
-
-def test_the_recorder_is_interrupted():
+def test_interrupted_at_the_terminal():
     """Ctrl-C reaches both: the program dies of it, the trace is written."""
-    command = [GTRACE, "run", "-o", "trace.db", "--", *map(str, VADD[:3]), "--iterations", "100000000"]
-    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-    time.sleep(3)
+    command = [GTRACE, "run", "--", str(PROGRAM), "counts", "for_ever", "0", "2"]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                               env=dict(os.environ, **FAKE))
+    until(lambda: sum(Counts().begun) > 500, "500 launches")
     os.killpg(started.pid, signal.SIGINT)
-    try:
-        started.communicate(timeout=30)
-    finally:
-        started.kill()
+    started.communicate(timeout=60)
     same(started.returncode, 130, "exit status")
-    check(launches() > 100, "launches before the interrupt")
+    complete()
 
 
 def test_streams_are_untouched():
@@ -113,13 +143,14 @@ def test_streams_are_untouched():
 
 
 def test_no_files_are_left():
-    """A spool carries its recorder's process number: other recordings of this machine have other ones."""
-    recorder = subprocess.Popen([GTRACE, "run", "--", *map(str, VADD), "--kill-at", "5"], stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL)
-    same(recorder.wait(timeout=60), 137, "exit status")
+    """A spool carries its gtrace's process number: other recordings of this machine have other ones."""
+    recorder = start("kill", 5)
+    recorder.communicate(timeout=60)
+    same(recorder.returncode, 137, "exit status")
     left = [p for d in ("/dev/shm", "/tmp") for p in pathlib.Path(d).glob(f"gtrace-{recorder.pid}-*")]
     check(not left, f"left behind: {left}")
-    same(sorted(p.name for p in pathlib.Path(".").iterdir() if not p.name.startswith(".")), ["trace.db"], "files here")
+    names = sorted(p.name for p in pathlib.Path(".").iterdir() if p.name != ".data")
+    same(names, ["counts", "trace.db"], "files here")
 
 
 main(globals())

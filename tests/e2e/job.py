@@ -51,7 +51,7 @@ class Outcome:
             check(False, f"not JSON: {e}")
 
 
-def run(*command, timeout=50, **options):
+def run(*command, timeout=200, **options):
     """Runs a command and remembers it; its status as a shell would give it: 128 + signal."""
     command = [str(c) for c in command]
     env = dict(os.environ, **options.pop("env", {}))

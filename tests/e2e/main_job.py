@@ -108,7 +108,7 @@ def test_profile_and_optimize():
     profiles = list(pathlib.Path(".").glob("*.gprofile"))
     same([p.name for p in profiles], [f"app_{NAME}.gprofile"], "profiles written")
     check(list(pathlib.Path(".data").rglob("*.gprofile")), "no copy under XDG_DATA_HOME")
-    outcome = run(GOPTIMIZE, "run", "--report", "report.json", "--", *COMMAND, timeout=110)
+    outcome = run(GOPTIMIZE, "run", "--report", "report.json", "--", *COMMAND, timeout=250)
     same((outcome.code, outcome.out), (bare.code, bare.out), "status and stdout under goptimize")
     report = json.loads(pathlib.Path("report.json").read_text())
     keys(report, "sites", "staged", "pinned", "fallbacks")

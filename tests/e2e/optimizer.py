@@ -169,7 +169,7 @@ def test_deleted_and_damaged_plan():
 def test_nothing_to_gain_runs_plain():
     # Small blocks: no policy can save milliseconds.
     profile(app("vadd"), max_bytes=8192, min_bytes=0, h2d_bytes=100000, d2h_bytes=100000)
-    done, report = optimized("--", app("vadd"), "--elements", "1000", "--iterations", "2", timeout=100)
+    done, report = optimized("--", app("vadd"), "--elements", "1000", "--iterations", "2", timeout=250)
     same(done.code, 0, "exit status")
     check("nothing to gain here" in done.err_text, "says so")
     check(not report["injected"], "nothing is injected")
@@ -212,7 +212,7 @@ def test_damaged_implicit_profile_is_passed_over():
 
 
 def test_microbench():
-    done = good(bin_dir / "gmicrobench", "platform", "--quick", "-o", "p.json", "--device", "0", timeout=100)
+    done = good(bin_dir / "gmicrobench", "platform", "--quick", "-o", "p.json", "--device", "0", timeout=250)
     data = json.loads(pathlib.Path("p.json").read_text())
     same(data["format"], "gtrace-platform", "format")
     policies = data["devices"][0]["policies"]

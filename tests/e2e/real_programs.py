@@ -59,10 +59,10 @@ def test_record_and_analyze():
 
 def test_optimize_with_and_without_a_profile():
     expected = bare()
-    same_job(run(GOPTIMIZE, "run", "--", *COMMAND, env=CACHES, timeout=110), expected)
+    same_job(run(GOPTIMIZE, "run", "--", *COMMAND, env=CACHES, timeout=250), expected)
     good(GTRACE, "run", "--", *COMMAND, env=CACHES)
     good(GANALYZE, "trace.db")
-    same_job(run(GOPTIMIZE, "run", "--", *COMMAND, env=CACHES, timeout=110), expected)
+    same_job(run(GOPTIMIZE, "run", "--", *COMMAND, env=CACHES, timeout=250), expected)
 
 
 main(globals())

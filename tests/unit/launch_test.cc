@@ -185,12 +185,14 @@ TEST_CASE("exit statuses and signals are passed on") {
 }
 
 TEST_CASE("the caller may look while the program runs") {
-  auto p = plan({"sleep", "0.3"});
+  const Directory d;
+  auto p = plan({"sh", "-c", "while [ ! -e " + d.path + "/go ]; do sleep 0.02; done"});
   auto running = Launched::start(*p);
   REQUIRE(running.ok());
   CHECK_FALSE(running->wait(milliseconds(0)));
   CHECK_FALSE(running->wait(milliseconds(20)));
-  CHECK(running->wait(milliseconds(5000)));
+  d.file("go", "");
+  CHECK(running->wait(milliseconds(60000)));
   CHECK(running->wait(milliseconds(0)));
   CHECK(running->exit_status() == 0);
 }
@@ -206,13 +208,34 @@ TEST_CASE("signals that are sent to us reach the program") {
                        "/ready; while :; do sleep 0.02; done"});
     auto running = Launched::start(*p);
     REQUIRE(running.ok());
-    for (int i = 0; i < 500 && access((d.path + "/ready").c_str(), F_OK) != 0; ++i) usleep(10000);
+    for (int i = 0; i < 6000 && access((d.path + "/ready").c_str(), F_OK) != 0; ++i) usleep(10000);
     kill(getpid(), number);
-    CHECK(running->wait(milliseconds(10000)));
+    CHECK(running->wait(milliseconds(60000)));
     CHECK(running->exit_status() == 33);
   }
   sigaction(SIGTERM, nullptr, &after);
   CHECK((before.sa_handler == after.sa_handler));
+}
+
+namespace {
+volatile sig_atomic_t g_own_signal = 0;
+}
+
+TEST_CASE("signals that are ours do not reach the program") {
+  const Directory d;
+  auto p = plan({"sh", "-c",
+                 "trap 'exit 33' TERM; trap 'exit 34' USR1; : > " + d.path + "/ready; while :; do sleep 0.02; done"});
+  p->own_signals = {SIGUSR1};
+  signal(SIGUSR1, [](int) { g_own_signal = 1; });
+  auto running = Launched::start(*p);
+  REQUIRE(running.ok());
+  for (int i = 0; i < 6000 && access((d.path + "/ready").c_str(), F_OK) != 0; ++i) usleep(10000);
+  kill(getpid(), SIGUSR1);
+  CHECK(g_own_signal == 1);
+  kill(getpid(), SIGTERM);
+  CHECK(running->wait(milliseconds(60000)));
+  CHECK(running->exit_status() == 33);
+  signal(SIGUSR1, SIG_DFL);
 }
 
 TEST_CASE("the program's signals and descriptors are as without us") {

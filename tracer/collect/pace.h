@@ -5,27 +5,25 @@
 // Thread safety: none.
 #pragma once
 
-#include <time.h>
-
+#include <chrono>
 #include <cstdint>
 
 namespace gt::tracer {
 
 class Pace {
  public:
-  // Call after each look with the number of records that it found.
-  void rest(uint64_t records) {
+  // How long to sleep after a look that found this many records.
+  std::chrono::nanoseconds nap(uint64_t records) {
     if (records >= Much) {
       nap_ns_ = MinNap;
-      return;
+      return std::chrono::nanoseconds(0);
     }
     if (records >= Some) {
       nap_ns_ = nap_ns_ / 2 > MinNap ? nap_ns_ / 2 : MinNap;
     } else {
       nap_ns_ = nap_ns_ * 2 < MaxNap ? nap_ns_ * 2 : MaxNap;
     }
-    const timespec nap{0, nap_ns_};
-    nanosleep(&nap, nullptr);
+    return std::chrono::nanoseconds(nap_ns_);
   }
 
  private:

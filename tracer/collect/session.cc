@@ -1,6 +1,6 @@
 #include "tracer/collect/session.h"
 
-#include <time.h>
+#include <sys/resource.h>
 
 #include <fmt/format.h>
 
@@ -8,11 +8,14 @@ namespace gt::tracer {
 
 namespace {
 
-uint64_t own_cpu_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
+uint64_t cpu_ns_of(int who) {
+  rusage used{};
+  getrusage(who, &used);
+  const auto ns = [](const timeval& t) { return static_cast<uint64_t>(t.tv_sec * 1'000'000 + t.tv_usec) * 1000; };
+  return ns(used.ru_utime) + ns(used.ru_stime);
 }
+
+uint64_t all_cpu_ns() { return cpu_ns_of(RUSAGE_SELF) + cpu_ns_of(RUSAGE_CHILDREN); }
 
 const char* timing_name(Timing timing) {
   switch (timing) {
@@ -33,48 +36,51 @@ const char* timing_name(Timing timing) {
 Session::Session(SpoolReader reader)
     : reader_(std::move(reader)),
       collector_(reader_.header().ns_per_tick, reader_.header().start_ticks),
-      cpu_begin_ns_(own_cpu_ns()) {}
+      cpu_begin_ns_(all_cpu_ns()) {}
 
-Session::~Session() {
+Session::~Session() { remove_spool(); }
+
+void Session::remove_spool() {
   if (!keep_) reader_.remove();
-}
-
-Result<std::unique_ptr<Session>> Session::begin(const SpoolReader::Options& options) {
-  Result<SpoolReader> reader = SpoolReader::create(options);
-  if (!reader) return reader.status();
-  return std::unique_ptr<Session>(new Session(std::move(*reader)));
 }
 
 Result<std::unique_ptr<Session>> Session::recover(const std::string& spool_path) {
   Result<SpoolReader> reader = SpoolReader::open(spool_path);
   if (!reader) return reader.status();
   std::unique_ptr<Session> session(new Session(std::move(*reader)));
-  session->keep_ = true;
+  session->recovers_ = session->keep_ = true;
   return session;
 }
 
 uint64_t Session::pump() {
-  const uint64_t given =
-      reader_.read([this](const RecordView& record) { collector_.take(record); });
+  const uint64_t given = reader_.read([this](const RecordView& record) { collector_.take(record); });
   if (++pumps_ % 64 == 0 || given == 0) {
     reader_.recycle([this](uint32_t ring) { collector_.ring_ended(ring); });
   }
+  header().calls.store(collector_.calls(), std::memory_order_relaxed);
+  header().memory_calls.store(collector_.memory_calls(), std::memory_order_relaxed);
   return given;
 }
 
+uint64_t Session::cpu_ns() const { return all_cpu_ns() - cpu_begin_ns_; }
+
 model::Trace Session::finish() {
-  reader_.header().off.store(1, std::memory_order_relaxed);
+  header().off.store(RecordingEnded, std::memory_order_relaxed);
   reader_.read([this](const RecordView& record) { collector_.take(record); }, true);
   model::Trace trace = collector_.finish();
-  add_facts(trace);
+  add_facts(trace, recovers_ ? "recovered" : "complete", cpu_ns());
   return trace;
 }
 
-void Session::add_facts(model::Trace& trace) {
+model::Trace Session::snapshot(uint64_t cpu_ns) {
+  model::Trace trace = collector_.finish();
+  add_facts(trace, "running", cpu_ns);
+  return trace;
+}
+
+void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns) {
   SpoolHeader& header = reader_.header();
-  const auto fact = [&](const char* name, uint64_t value) {
-    trace.facts.emplace_back(name, fmt::format("{}", value));
-  };
+  const auto fact = [&](const char* name, uint64_t value) { trace.facts.emplace_back(name, fmt::format("{}", value)); };
   uint64_t wait = 0, harvest = 0, unrecorded = 0;
   for (uint32_t i = 0; i < reader_.rings_used(); ++i) {
     const RingHeader& ring = reader_.ring(i);
@@ -82,9 +88,9 @@ void Session::add_facts(model::Trace& trace) {
     harvest += ring.harvest_ticks.load(std::memory_order_relaxed);
     unrecorded += ring.unrecorded.load(std::memory_order_relaxed);
   }
-  const auto ns = [&](uint64_t t) {
-    return static_cast<uint64_t>(static_cast<double>(t) * header.ns_per_tick);
-  };
+  const auto ns = [&](uint64_t t) { return static_cast<uint64_t>(static_cast<double>(t) * header.ns_per_tick); };
+  trace.facts.emplace_back("recording", state);
+  fact("pauses", header.pauses.load(std::memory_order_relaxed));
   trace.facts.emplace_back("timing", timing_name(header.timing));
   trace.facts.emplace_back("capture", "none");
   fact("lost.calls_inside_signal_handlers", unrecorded);
@@ -92,7 +98,7 @@ void Session::add_facts(model::Trace& trace) {
   fact("lost.damaged_rings", reader_.damaged_rings());
   fact("overhead.wait_ns", ns(wait));            // the program waited for the collector
   fact("overhead.device_time_ns", ns(harvest));  // the program's threads read device timestamps
-  fact("overhead.collector_cpu_ns", own_cpu_ns() - cpu_begin_ns_);
+  fact("overhead.collector_cpu_ns", cpu_ns);
 }
 
 }  // namespace gt::tracer

@@ -2,6 +2,7 @@
 // knows. Thread safety: none.
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "tracer/collect/collector.h"
@@ -13,13 +14,16 @@ namespace gt::tracer {
 
 class Session {
  public:
-  static Result<std::unique_ptr<Session>> begin(const SpoolReader::Options& options);
+  // A spool that SpoolReader::create() made and that this process drains from now on.
+  explicit Session(SpoolReader reader);
   // A spool whose collector died: what it still holds.
   static Result<std::unique_ptr<Session>> recover(const std::string& spool_path);
-  ~Session();  // removes the spool, unless keep_spool() was called
+  ~Session();  // remove_spool()
 
+  SpoolHeader& header() { return reader_.header(); }
   const std::string& spool_path() const { return reader_.path(); }
   void keep_spool() { keep_ = true; }
+  void remove_spool();  // unless keep_spool() was called
 
   // Each call's time goes into the trace. Before the first pump().
   void keep_times() { collector_.keep_times(); }
@@ -28,17 +32,21 @@ class Session {
   uint64_t pump();
   // Nobody writes any more: takes the rest and gives the trace. Call once.
   model::Trace finish();
+  // REQUIRES: this process is a forked copy of the one that records, and ends soon. The trace as it stands now;
+  // `cpu_ns` is what recording has cost the original.
+  model::Trace snapshot(uint64_t cpu_ns);
 
+  uint64_t cpu_ns() const;  // processor time spent on this recording, snapshots included
   const Collector& collector() const { return collector_; }
 
  private:
-  explicit Session(SpoolReader reader);
-  void add_facts(model::Trace& trace);
+  void add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns);
 
   SpoolReader reader_;
   Collector collector_;
   uint64_t pumps_ = 0;
   uint64_t cpu_begin_ns_;
+  bool recovers_ = false;
   bool keep_ = false;
 };
 

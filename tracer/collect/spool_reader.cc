@@ -70,7 +70,9 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     header->timing = options.timing;
     header->sample = options.sample;
     header->record_memory = options.record_memory;
-    header->collector_pid = getpid();
+    header->off = options.paused ? RecordingPaused : RecordingOn;
+    header->pauses = options.paused;
+    header->gtrace_pid = header->collector_pid = getpid();
     header->collector_start = process_state(getpid()).start_time;
     header->ns_per_tick = measure_ns_per_tick();
     header->start_ticks = ticks();

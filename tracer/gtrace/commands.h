@@ -5,6 +5,7 @@
 namespace gt::tracer {
 
 int run_command(int argc, char** argv);
+int ctl_command(int argc, char** argv);
 int recover_command(int argc, char** argv);
 int show_command(int argc, char** argv);
 int expand_command(int argc, char** argv);

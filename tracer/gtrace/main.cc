@@ -5,7 +5,8 @@
 int main(int argc, char** argv) {
   static constexpr gt::Command Commands[] = {
       {"run", gt::tracer::run_command, "run a program and record it"},
-      {"recover", gt::tracer::recover_command, "write the trace of a recording whose gtrace died"},
+      {"ctl", gt::tracer::ctl_command, "start, stop or look at a recording that is running"},
+      {"recover", gt::tracer::recover_command, "write what a recording's collector left when it died"},
       {"show", gt::tracer::show_command,
        "print the folded calls: what each uses and defines, where, how often, how long"},
       {"expand", gt::tracer::expand_command, "print every call with every argument"},

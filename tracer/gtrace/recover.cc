@@ -1,6 +1,4 @@
-// gtrace recover: makes the trace of a recording whose `gtrace run` died, from what its spool still
-// holds.
-#include <cstdlib>
+// gtrace recover: makes the trace of a recording whose collector died, from what its spool still holds.
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -9,8 +7,8 @@
 
 #include "tracer/collect/session.h"
 #include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/recordings.h"
 #include "tracer/gtrace/save.h"
-#include "tracer/lib/process_state.h"
 #include "traces/base/settings_cli.h"
 
 namespace gt::tracer {
@@ -19,43 +17,23 @@ namespace {
 
 constexpr const char* Program = "gtrace recover";
 
-// Spools in the places where SpoolReader::create() makes them, whose collector is gone.
-std::vector<std::string> orphans() {
-  const char* tmp = std::getenv("TMPDIR");
-  std::vector<std::string> found;
-  for (const char* directory : {"/dev/shm", tmp ? tmp : "/tmp"}) {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
-      if (entry.path().filename().string().rfind("gtrace-", 0) != 0 ||
-          !entry.is_regular_file(error))
-        continue;
-      Result<SpoolReader> spool = SpoolReader::open(entry.path().string());
-      if (!spool) continue;
-      const SpoolHeader& header = spool->header();
-      if (!process_lives(header.collector_pid, header.collector_start)) found.push_back(entry.path().string());
-    }
-  }
-  return found;
-}
-
 Result<std::string> find_spool(const std::string& given) {
   if (!given.empty()) return given;
-  const std::vector<std::string> found = orphans();
+  std::vector<std::string> found;
+  for (const SpoolReader& spool : find_recordings(true)) found.push_back(spool.path());
   if (found.size() == 1) return found[0];
-  if (found.empty())
-    return Status(Kind::Invalid, "no recording to recover was left behind in /dev/shm or TMPDIR");
-  return Status(Kind::Invalid, fmt::format("{} recordings were left behind; name one: {}",
-                                           found.size(), fmt::join(found, " ")));
+  if (found.empty()) return Status(Kind::Invalid, "no recording to recover was left behind in /dev/shm or TMPDIR");
+  return Status(Kind::Invalid,
+                fmt::format("{} recordings were left behind; name one: {}", found.size(), fmt::join(found, " ")));
 }
 
 }  // namespace
 
 int recover_command(int argc, char** argv) {
-  CLI::App app("Writes the trace of a recording whose gtrace died before it could.", Program);
+  CLI::App app("Writes what a recording's collector had not taken yet when it died.", Program);
   Options options(app, Program);
   std::string given;
-  app.add_option("SPOOL", given,
-                 "The recording's shared memory; by default the one that was left behind");
+  app.add_option("SPOOL", given, "The recording's shared memory; by default the one that was left behind");
   if (auto status = parse_arguments(app, argc, argv)) return *status;
   const Result<std::string> spool = find_spool(given);
   if (!spool) return fail(Program, spool.status());
@@ -67,10 +45,9 @@ int recover_command(int argc, char** argv) {
 
   const model::Trace trace = (*session)->finish();
   Status trouble;
-  const Result<std::string> written = save_trace(output, trace, trouble);
+  const Result<std::string> written = TraceFile(output).save(trace, trouble);
   if (!written) return fail(Program, written.status());
-  if (!trouble.ok())
-    fmt::print(stderr, "gtrace: {}: the trace went to {} instead\n", trouble.text(), *written);
+  if (!trouble.ok()) fmt::print(stderr, "gtrace: {}: the trace went to {} instead\n", trouble.text(), *written);
   fmt::print(stderr,
              "gtrace: what the collector had not taken yet: {} OpenCL calls and {} memory calls in "
              "{}; next: "

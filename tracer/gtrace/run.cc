@@ -1,19 +1,22 @@
-// gtrace run: starts a program with the recorder in it, drains what it records, and writes the
-// trace when it ends.
+// gtrace run: starts a program with the recorder in it, beside the collector that takes what it records, and passes
+// its status on.
+#include <signal.h>
+
 #include <cstdio>
+#include <cstring>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "tracer/collect/pace.h"
-#include "tracer/collect/session.h"
+#include "tracer/collect/recording_switch.h"
+#include "tracer/collect/spool_reader.h"
+#include "tracer/gtrace/collector_process.h"
 #include "tracer/gtrace/commands.h"
-#include "tracer/gtrace/mapped_opencl.h"
 #include "tracer/gtrace/own_functions.h"
 #include "tracer/gtrace/save.h"
-#include "tracer/gtrace/units.h"
 #include "tracer/interpose/entry_patch.h"
 #include "tracer/interpose/launch.h"
 #include "tracer/interpose/program_file.h"
@@ -39,33 +42,31 @@ std::vector<std::string> command_of(const CLI::App& app) {
   return command;
 }
 
-void report(const std::vector<std::string>& lines) {
-  for (const std::string& line : lines) fmt::print(stderr, "gtrace: {}\n", line);
-}
-
-// What the recording cannot vouch for, one line each.
-std::vector<std::string> losses(const model::Trace& trace) {
-  const std::pair<const char*, const char*> kinds[] = {
-      {"lost.calls_inside_signal_handlers", "calls made inside signal handlers were not recorded"},
-      {"lost.threads_without_ring",
-       "threads found no shared memory to record into (free space in /dev/shm)"},
-      {"lost.undecodable_records", "records could not be decoded (please report this)"},
-      {"lost.damaged_rings", "threads overwrote their recording memory; their calls end early"},
-  };
-  std::vector<std::string> lines;
-  for (const auto& [name, text] : kinds) {
-    const std::string_view count = trace.fact(name);
-    if (!count.empty() && count != "0") lines.push_back(fmt::format("note: {} {}", count, text));
+// The memory of the command line, from argv[0] on; nothing when it is not in one piece.
+std::span<char> title_of(int argc, char** argv) {
+  char* end = argv[0];
+  for (int i = 0; i < argc; ++i) {
+    if (argv[i] != end) return {};
+    end += std::strlen(argv[i]) + 1;
   }
-  return lines;
+  return {argv[0], end};
 }
 
-// No call was seen: did the process have an OpenCL that calls could have gone to?
-std::string nothing_seen(const model::Trace& trace, const std::string& name, const std::string& injected) {
-  const std::vector<std::string> libraries = mapped_opencl(trace, injected);
-  if (libraries.empty()) return fmt::format("{} made no OpenCL call, and loaded no OpenCL library", name);
-  return fmt::format("{} made no OpenCL call that gtrace could see; the OpenCL that it loaded: {}", name,
-                     fmt::join(libraries, ", "));
+SpoolHeader* g_spool = nullptr;  // for the signal handler
+
+// --on-signal control
+void control(int number) {
+  if (number == SIGUSR1) g_spool->snapshots_wanted.fetch_add(1);
+  if (number == SIGUSR2 && !pause_recording(*g_spool)) resume_recording(*g_spool);
+}
+
+std::vector<int> take_control(SpoolHeader& spool) {
+  g_spool = &spool;
+  struct sigaction action {};
+  action.sa_handler = control;
+  action.sa_flags = SA_RESTART;
+  for (const int number : {SIGUSR1, SIGUSR2}) sigaction(number, &action, nullptr);
+  return {SIGUSR1, SIGUSR2};
 }
 
 // What the program brings of OpenCL and of allocation itself is led to the recorder, or said to be out of reach.
@@ -82,33 +83,28 @@ std::vector<std::string> patch_own(interpose::LaunchRequest& request) {
   return obstacles;
 }
 
-// Ends with the path written and the next command to run.
-int finish(Session& session, const std::string& output, const interpose::Launched& program,
-           const std::string& name, const std::string& injected) {
-  model::Trace trace = session.finish();
-  if (!trace.processes.empty()) {
-    trace.processes[0].exit_code = program.signal() ? -1 : program.exit_status();
-    trace.processes[0].exit_signal = program.signal();
+SpoolReader::Options spool_options(const Options& options) {
+  SpoolReader::Options spool;
+  spool.timing = timing_of(options.text("timing"));
+  spool.record_memory = !options.flag("no-alloc");
+  spool.paused = options.flag("paused");
+  return spool;
+}
+
+// The program's status, unless the trace could not be written.
+int finish(CollectorProcess& collector, const std::string& spool, interpose::Launched program) {
+  const int status = program.exit_status();
+  collector.tell({program.pid(), true, status, program.signal()});
+  std::optional<interpose::Launched> signals(std::move(program));
+  std::optional<Closing> closing = collector.closing();
+  if (closing && closing->waiting) {
+    signals.reset();  // Ctrl-C may end the waiting; the collector goes on
+    closing = collector.closing();
   }
-  report(losses(trace));
-  Status trouble;
-  const Result<std::string> written = save_trace(output, trace, trouble);
-  if (!written) {
-    session.keep_spool();
-    report({fmt::format("{}; nothing is lost: free some space, then gtrace recover {}",
-                        written.status().text(), session.spool_path())});
-    return ExitEnvironment;
-  }
-  if (!trouble.ok())
-    report({fmt::format("{}: the trace went to {} instead", trouble.text(), *written)});
-  if (trace.fact("calls") == "0") {
-    report({fmt::format("{} ({} memory calls): {}", nothing_seen(trace, name, injected), trace.fact("memory_calls"),
-                        *written)});
-  } else {
-    report({fmt::format("{} OpenCL calls and {} memory calls in {}; next: ganalyze {}", trace.fact("calls"),
-                        trace.fact("memory_calls"), *written, *written)});
-  }
-  return program.exit_status();
+  if (closing) return closing->status == ExitOk ? status : closing->status;
+  fmt::print(stderr, "gtrace: the collector died ({}); what it had not taken yet is kept: gtrace recover {}\n",
+             collector.cause_of_death(), spool);
+  return status;
 }
 
 }  // namespace
@@ -120,38 +116,40 @@ int run_command(int argc, char** argv) {
   if (auto status = parse_arguments(app, argc, argv)) return *status;
   const std::vector<std::string> command = command_of(app);
   if (command.empty())
-    return fail(Program,
-                Status(Kind::Invalid, "no program given: gtrace run [OPTIONS] -- APP ARGS..."));
+    return fail(Program, Status(Kind::Invalid, "no program given: gtrace run [OPTIONS] -- APP ARGS..."));
 
   const std::string output = options.text("output");
   if (Status s = check_writable(output); !s) return fail(Program, s);
   const Result<std::string> library = interpose::injected_library("trace");
   if (!library) return fail(Program, library.status());
 
-  SpoolReader::Options spool;
-  spool.timing = timing_of(options.text("timing"));
-  spool.record_memory = !options.flag("no-alloc");
-  Result<std::unique_ptr<Session>> session = Session::begin(spool);
-  if (!session) return fail(Program, session.status());
-  if (options.flag("timeline")) (*session)->keep_times();
+  Result<SpoolReader> spool = SpoolReader::create(spool_options(options));
+  if (!spool) return fail(Program, spool.status());
+  const CollectorJob job{output, command[0], *library, options.flag("wait"), options.flag("timeline")};
+  Result<CollectorProcess> collector = CollectorProcess::start(*spool, job, title_of(argc, argv));
+  if (!collector) {
+    spool->remove();
+    return fail(Program, collector.status());
+  }
 
   interpose::LaunchRequest request;
   request.command = command;
   request.library = *library;
   request.layer = true;
-  request.variables = {{SpoolVariable, (*session)->spool_path()}};
+  request.variables = {{SpoolVariable, spool->path()}};
   std::vector<std::string> obstacles = patch_own(request);
-  const Result<interpose::LaunchPlan> plan = interpose::plan_launch(request);
+  Result<interpose::LaunchPlan> plan = interpose::plan_launch(request);
   if (!plan) return fail(Program, plan.status());
   obstacles.insert(obstacles.begin(), plan->obstacles.begin(), plan->obstacles.end());
-  report(obstacles);
+  for (const std::string& obstacle : obstacles) fmt::print(stderr, "gtrace: {}\n", obstacle);
   if (!obstacles.empty() && options.flag("strict")) return ExitEnvironment;
+  if (options.text("on-signal") == "control") plan->own_signals = take_control(spool->header());
 
   Result<interpose::Launched> program = interpose::Launched::start(*plan);
   if (!program) return fail(Program, program.status());
-  Pace pace;
-  while (!program->wait(std::chrono::milliseconds(0))) pace.rest((*session)->pump());
-  return finish(**session, output, *program, command[0], *library);
+  collector->tell({program->pid()});
+  program->wait(std::chrono::milliseconds(-1));
+  return finish(*collector, spool->path(), std::move(*program));
 }
 
 }  // namespace gt::tracer

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstring>
@@ -22,6 +23,7 @@ constexpr size_t ForwardedCount = std::size(Forwarded);
 
 std::atomic<pid_t> g_child{0};
 struct sigaction g_before[ForwardedCount];
+bool g_taken[ForwardedCount];
 struct sigaction g_child_ended_before;
 
 // The terminal signals the whole foreground group, so the program has it already; a process signals
@@ -34,11 +36,13 @@ void forward(int number, siginfo_t* info, void*) {
 }
 
 // A signal that is ignored (nohup) stays so, for us and for the program.
-void take_signals() {
+void take_signals(const std::vector<int>& not_these) {
   struct sigaction action {};
   action.sa_sigaction = forward;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   for (size_t i = 0; i < ForwardedCount; ++i) {
+    g_taken[i] = std::count(not_these.begin(), not_these.end(), Forwarded[i]) == 0;
+    if (!g_taken[i]) continue;
     sigaction(Forwarded[i], nullptr, &g_before[i]);
     if (g_before[i].sa_handler != SIG_IGN) sigaction(Forwarded[i], &action, nullptr);
   }
@@ -48,7 +52,9 @@ void take_signals() {
 }
 
 void give_signals_back() {
-  for (size_t i = 0; i < ForwardedCount; ++i) sigaction(Forwarded[i], &g_before[i], nullptr);
+  for (size_t i = 0; i < ForwardedCount; ++i) {
+    if (g_taken[i]) sigaction(Forwarded[i], &g_before[i], nullptr);
+  }
   sigaction(SIGCHLD, &g_child_ended_before, nullptr);
 }
 
@@ -105,7 +111,7 @@ Result<Launched> Launched::start(const LaunchPlan& plan) {
   sigset_t all, mask;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &mask);
-  take_signals();
+  take_signals(plan.own_signals);
   const pid_t pid = fork();
   if (pid == 0) become(image, mask, report_out.get());
   const int fork_error = errno;

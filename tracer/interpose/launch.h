@@ -41,6 +41,7 @@ struct LaunchPlan {
       opencl_library;  // the real one, "" when there is none (the program may bring its own)
   std::vector<std::string> obstacles;  // one line each; with --strict the caller refuses to go on
   bool preloads = false;               // false: the program runs, but nothing is injected
+  std::vector<int> own_signals;        // not passed on to the program: the caller handles them
 };
 
 // Invalid: no such program, not executable. Unsupported: the injected library's path cannot be

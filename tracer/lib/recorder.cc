@@ -238,7 +238,7 @@ bool wait_for_space(Ring& ring, uint64_t bytes) {
   for (uint32_t tries = 0;; ++tries) {
     ring.limit = ring.header->tail.load(std::memory_order_acquire) + ring.mask + 1;
     if (ring.position + bytes <= ring.limit) break;
-    if (g_stopped || g_spool->off.load(std::memory_order_relaxed)) {
+    if (g_stopped || g_spool->off.load(std::memory_order_relaxed) == RecordingEnded) {
       alive = false;
       break;
     }
@@ -247,8 +247,7 @@ bool wait_for_space(Ring& ring, uint64_t bytes) {
       continue;
     }
     if (tries % 64 == 0 && !process_lives(g_spool->collector_pid, g_spool->collector_start)) {
-      g_spool->off.store(1,
-                         std::memory_order_relaxed);  // what is in the spool can still be recovered
+      g_spool->off.store(RecordingEnded, std::memory_order_relaxed);  // what is in the spool can still be recovered
     }
     const timespec nap{0, 50'000};
     nanosleep(&nap, nullptr);

@@ -33,6 +33,9 @@ constexpr uint32_t ChunkBytes = 64 << 10;
 
 enum class Timing : uint32_t { Off, Kernels, Transfers, All };
 
+// Does anybody record? Ended is for good; gtrace ctl and gtrace's signals go to and fro between the others.
+enum Recording : uint32_t { RecordingOn, RecordingEnded, RecordingPaused };
+
 struct SpoolHeader {
   uint64_t magic = SpoolMagic;
   uint32_t version = SpoolVersion;
@@ -45,9 +48,19 @@ struct SpoolHeader {
   uint64_t collector_start = 0;        // its start time (process_state.h): the number alone may be another's by now
   uint64_t start_ticks = 0;
   double ns_per_tick = 0;
-  alignas(64) std::atomic<uint32_t> off{0};         // set: nobody records any more
+  alignas(64) std::atomic<uint32_t> off{RecordingOn};  // a Recording; the path asks only whether it is 0
   alignas(64) std::atomic<uint64_t> rings_used{0};  // rings [0, rings_used) were ever claimed
   std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
+
+  // What gtrace ctl asks and sees. The traced processes look at none of it.
+  alignas(64) std::atomic<int32_t> program_pid{0};
+  int32_t gtrace_pid = 0;                     // the `gtrace run` that the user started
+  std::atomic<uint32_t> pauses{0};            // times that recording was switched off; counted by who does it
+  std::atomic<uint32_t> snapshots_wanted{0};  // counted up by whoever wants one
+  std::atomic<uint32_t> snapshots_done{0};    // the wishes granted so far; written after the two that follow
+  std::atomic<uint32_t> snapshot_failed{0};   // the last one could not be written
+  char trace_path[2048] = {};                 // where the last one lies
+  std::atomic<uint64_t> calls{0}, memory_calls{0};  // taken so far
 };
 
 enum class RingState : uint32_t { Free, Owned, Ended };

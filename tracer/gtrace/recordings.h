@@ -1,0 +1,16 @@
+// The recordings of this machine that we may look at, by the spools that they have in shared memory.
+#pragma once
+
+#include <vector>
+
+#include "tracer/collect/spool_reader.h"
+
+namespace gt::tracer {
+
+// Those whose collector lives, or, with `orphans`, those whose collector is gone.
+std::vector<SpoolReader> find_recordings(bool orphans);
+
+// Does this process belong to it: gtrace, its collector, or one that can record?
+bool belongs_to(int pid, SpoolReader& recording);
+
+}  // namespace gt::tracer
