@@ -46,6 +46,7 @@ Collector::~Collector() = default;
 void Collector::take(const RecordView& record) {
   Thread& thread = thread_of(record);
   last_ticks_ = std::max(last_ticks_, record.header.ticks);
+  if ((++records_ & 0xffff) == 0) keep_within_budget();
   switch (record.header.type) {
     case RecordType::Enter:
       return take_enter(thread, record);

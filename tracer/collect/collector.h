@@ -17,6 +17,7 @@
 #include "tracer/collect/interning.h"
 #include "tracer/collect/interval_union.h"
 #include "tracer/collect/names.h"
+#include "tracer/collect/size_budget.h"
 #include "tracer/collect/spool_reader.h"
 #include "traces/api/api.h"
 #include "traces/api/decode.h"
@@ -38,6 +39,7 @@ struct HashSite {
 class Collector {
  public:
   explicit Collector(double ns_per_tick, uint64_t start_ticks);
+  void limit_size(uint64_t max_bytes) { budget_ = SizeBudget(max_bytes); }
   ~Collector();
 
   void take(const RecordView& record);
@@ -118,6 +120,8 @@ class Collector {
   // Since the start of recording.
   uint64_t time_of(uint64_t ticks) const { return to_ns(ticks > start_ticks_ ? ticks - start_ticks_ : 0); }
 
+  void keep_within_budget();
+
   double ns_per_tick_;
   uint64_t start_ticks_;
   bool keep_times_ = false;
@@ -134,6 +138,8 @@ class Collector {
   std::unordered_map<uint64_t, Timed> timed_;  // by thread and sequence number
   std::vector<api::DecodedArg> decoded_;       // scratch
   std::vector<int64_t> scratch_;
+  SizeBudget budget_;
+  uint64_t records_ = 0;
   uint64_t calls_ = 0, memory_calls_ = 0, undecodable_ = 0, foreign_releases_ = 0, last_ticks_ = 0;
 };
 

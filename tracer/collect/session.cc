@@ -33,7 +33,9 @@ const char* timing_name(Timing timing) {
 Session::Session(SpoolReader reader)
     : reader_(std::move(reader)),
       collector_(reader_.header().ns_per_tick, reader_.header().start_ticks),
-      cpu_begin_ns_(own_cpu_ns()) {}
+      cpu_begin_ns_(own_cpu_ns()) {
+  collector_.limit_size(reader_.header().max_trace_bytes);
+}
 
 Session::~Session() {
   if (!keep_) reader_.remove();

@@ -1,6 +1,7 @@
 // gtrace run: starts a program with the recorder in it, drains what it records, and writes the
 // trace when it ends.
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ namespace gt::tracer {
 namespace {
 
 constexpr const char* Program = "gtrace run";
+constexpr uint64_t SmallestTrace = 256 << 10;
 
 Timing timing_of(const std::string& name) {
   if (name == "off") return Timing::Off;
@@ -65,6 +67,16 @@ std::string nothing_seen(const model::Trace& trace, const std::string& name, con
                      fmt::join(libraries, ", "));
 }
 
+// What --max-size left out; nothing when everything fitted.
+std::vector<std::string> left_out(const model::Trace& trace) {
+  const auto count = [&](const char* name) { return std::string(trace.fact(name)); };
+  const std::string calls = count("summarised.calls"), memory = count("summarised.memory_calls"),
+                    values = count("summarised.values");
+  if (calls.empty() || (calls == "0" && memory == "0" && values == "0")) return {};
+  return {fmt::format("note: --max-size left out {} OpenCL calls, {} memory calls and {} values of others; "
+                      "counts and times are of all calls", calls, memory, values)};
+}
+
 // Ends with the path written and the next command to run.
 int finish(Session& session, const std::string& output, const interpose::Launched& program,
            const std::string& name, const std::string& injected) {
@@ -74,6 +86,7 @@ int finish(Session& session, const std::string& output, const interpose::Launche
     trace.processes[0].exit_signal = program.signal();
   }
   report(losses(trace));
+  report(left_out(trace));
   Status trouble;
   const Result<std::string> written = save_trace(output, trace, trouble);
   if (!written) {
@@ -82,6 +95,10 @@ int finish(Session& session, const std::string& output, const interpose::Launche
                         written.status().text(), session.spool_path())});
     return ExitEnvironment;
   }
+  std::error_code unknown;
+  const uint64_t bytes = std::filesystem::file_size(*written, unknown);
+  if (const std::string most(trace.fact("max_size")); !unknown && !most.empty() && bytes > std::stoull(most))
+    report({fmt::format("note: the trace takes {}, more than --max-size: its tables of names are not cut", human_bytes(bytes))});
   if (!trouble.ok())
     report({fmt::format("{}: the trace went to {} instead", trouble.text(), *written)});
   if (trace.fact("calls") == "0") {
@@ -114,6 +131,9 @@ int run_command(int argc, char** argv) {
   SpoolReader::Options spool;
   spool.timing = timing_of(options.text("timing"));
   spool.record_memory = !options.flag("no-alloc");
+  spool.max_trace_bytes = options.size("max-size").value_or(0);
+  if (options.size("max-size") && spool.max_trace_bytes < SmallestTrace)
+    return fail(Program, Status(Kind::Invalid, "--max-size: no trace fits into less than 256K"));
   Result<std::unique_ptr<Session>> session = Session::begin(spool);
   if (!session) return fail(Program, session.status());
   if (options.flag("timeline")) (*session)->keep_times();
