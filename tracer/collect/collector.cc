@@ -215,6 +215,20 @@ model::ShapeId Collector::intern_shape(const model::Shape& shape) {
   return shapes_(shape, [this] { trace_.stats.emplace_back(); });
 }
 
+static bool same_shape(const model::Shape& a, const model::Shape& b) {
+  static_assert(std::has_unique_object_representations_v<model::Arg>);
+  return a.fn == b.fn && a.site == b.site && a.thread == b.thread && a.unfinished == b.unfinished &&
+         a.args.size() == b.args.size() &&
+         std::memcmp(a.args.data(), b.args.data(), a.args.size() * sizeof(model::Arg)) == 0;
+}
+
+model::ShapeId Collector::shape_of_call(Thread& thread) {
+  const model::Shape& shape = thread.pending.shape;
+  model::ShapeId& next = thread.next_shape[mix(thread.last_shape, shape.site) % thread.next_shape.size()];
+  if (next >= trace_.shapes.size() || !same_shape(trace_.shapes[next], shape)) next = intern_shape(shape);
+  return thread.last_shape = next;
+}
+
 // Thread ids are unique on a machine and outlive their rings.
 static uint64_t timed_key(uint64_t tid, uint64_t sequence) { return (tid << 40) | sequence; }
 
@@ -328,18 +342,7 @@ void Collector::take_enter(Thread& thread, const RecordView& record) {
   ByteReader in(record.payload);
   const uint64_t site = in.fixed64(), stack_pointer = in.fixed64();
   Thread::Pending& call = thread.pending;
-  call.shape.fn = record.header.fn;
-  call.shape.site = site_of(*thread.process, site);
-  call.shape.thread = thread.id;
-  call.shape.unfinished = false;
-  call.shape.args.clear();
-  call.values.clear();
-  std::vector<int64_t> values = std::move(call.values);
-  model::Shape shape = std::move(call.shape);
-  call = Thread::Pending{};
-  call.values = std::move(values);
-  call.shape = std::move(shape);
-  call.open = true;
+  call.begin(record.header.fn, site_of(*thread.process, site), thread.id);
   call.ticks = record.header.ticks;
   call.stack_pointer = stack_pointer;
   call.sequence = thread.sequence++;
@@ -357,7 +360,7 @@ void Collector::take_enter(Thread& thread, const RecordView& record) {
   }
   for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, false);
   before_call(thread);
-  thread.external.clear();
+  if (!thread.external.empty()) thread.external.clear();
 }
 
 void Collector::take_exit(Thread& thread, const RecordView& record, bool timed) {
@@ -373,7 +376,7 @@ void Collector::take_exit(Thread& thread, const RecordView& record, bool timed) 
     ++undecodable_;
   }
   for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, true);
-  thread.external.clear();
+  if (!thread.external.empty()) thread.external.clear();
   end_call(thread, false, record.header.ticks, timed);
 }
 
@@ -383,7 +386,7 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
   if (!unfinished) after_call(thread);
   call.open = false;
   call.shape.unfinished = unfinished;
-  const model::ShapeId shape = intern_shape(call.shape);
+  const model::ShapeId shape = shape_of_call(thread);
   model::ShapeStats& stats = trace_.stats[shape];
   const uint64_t ns = to_ns(ticks - call.ticks);
   if (stats.calls++ == 0) stats.first_host_ns = ns;

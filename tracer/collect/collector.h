@@ -110,9 +110,11 @@ class Collector {
 
   model::ClassId class_of(Thread& thread, model::ObjectKind kind,
                           model::BlobId label = model::NoIndex);
+  model::ClassId class_of_data(uint32_t module);  // its static data
   model::SiteId site_of(Process& process, uint64_t address);
   model::BlobId blob_of(ByteView bytes, uint64_t full_size);
   model::ShapeId intern_shape(const model::Shape& shape);
+  model::ShapeId shape_of_call(Thread& thread);  // of the pending one
   uint32_t device_of(Process& process, uint64_t handle);
   uint64_t to_ns(uint64_t t) const {
     return static_cast<uint64_t>(static_cast<double>(t) * ns_per_tick_);
@@ -135,6 +137,7 @@ class Collector {
   std::vector<Thread*> by_ring_;
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Program> programs_;
+  std::vector<model::ClassId> data_classes_;  // by module
   std::unordered_map<uint64_t, Timed> timed_;  // by thread and sequence number
   std::vector<api::DecodedArg> decoded_;       // scratch
   std::vector<int64_t> scratch_;
