@@ -17,7 +17,7 @@ void visit(const std::vector<model::Node>& nodes, Search& s) {
   for (const model::Node& n : nodes) {
     if (s.varies) return;
     if (n.kind == model::Node::Kind::Loop) visit(n.body, s);
-    if (n.kind == model::Node::Kind::Run) s.varies = true;
+    if (n.kind == model::Node::Kind::Run || n.kind == model::Node::Kind::Summary) s.varies = true;
     if (n.kind != model::Node::Kind::Call || n.shape != s.shape) continue;
     const bool constant =
         s.index < n.values.size() && n.values[s.index].kind == model::Series::Kind::Const;

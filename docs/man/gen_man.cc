@@ -71,6 +71,7 @@ std::string options_of(std::string_view command) {
     if (s.type == gt::SettingType::Choice) out += " " + escaped(s.fallback);
     if (s.type == gt::SettingType::Text) out += " TEXT";
     if (s.type == gt::SettingType::Int) out += " N";
+    if (s.type == gt::SettingType::Size) out += " BYTES";
     if (s.type == gt::SettingType::Real) out += " X";
     out += "\n" + escaped(s.help) +
            ". Variable: " + escaped(gt::setting_variable(gt::setting_name(s.flags))) + ".\n";

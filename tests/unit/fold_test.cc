@@ -408,3 +408,84 @@ TEST_CASE("a huge regular stream needs little memory") {
   CHECK(folder.memory_bytes() < 2000000);
   CHECK(node_count(folder.snapshot()) <= 5);
 }
+
+TEST_CASE("columns that are summarised keep the structure, the trip counts and every other value") {
+  Random r(5);
+  Folder folder;
+  Events events;
+  for (int64_t i = 0; i < 5000; ++i) {
+    events.push_back({1, {i, draw(r, 1000), 7}});
+    for (int64_t j = draw(r, 5); j > 0; --j) events.push_back({2, {j + i, draw(r, 50)}});
+  }
+  for (const Event& e : events) {
+    folder.push(e.shape, e.values);
+    if (&e == &events[9000]) folder.summarise_values();
+  }
+  folder.summarise_values();
+  std::vector<Node> nodes = folder.snapshot();
+  CHECK(size_of(nodes) < size_of(fold(events)) / 3);
+  CHECK(event_count(nodes) == events.size());
+  ByteWriter out;
+  encode_nodes(out, nodes);
+  ByteReader in(out.view());
+  REQUIRE(decode_nodes(in, nodes, widths_of(events)));
+  size_t at = 0, unkept = 0;
+  CHECK(expand(nodes, widths_of(events), [&](ShapeId shape, std::span<const int64_t> values) {
+    bool same = shape == events[at].shape && values.size() == events[at].values.size();
+    for (size_t v = 0; same && v < values.size(); ++v) {
+      unkept += values[v] == Unkept;
+      same = values[v] == Unkept || values[v] == events[at].values[v];
+    }
+    ++at;
+    return same;
+  }));
+  CHECK(at == events.size());
+  CHECK(unkept > 5000);
+  CHECK(unkept < 2 * events.size());
+}
+
+TEST_CASE("calls that are summarised are counted by shape, the newest stay") {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    CAPTURE(seed);
+    const Events events = Program(seed + 300).run();
+    const std::vector<int> widths = widths_of(events);
+    Folder folder;
+    ShapeCounts expected;
+    for (size_t i = 0; i < events.size(); ++i) {
+      folder.push(events[i].shape, events[i].values);
+      ++expected[events[i].shape];
+      if (i % 7000 == 6999) folder.summarise_oldest(folder.stored_bytes() / 2 + 1);
+    }
+    const std::vector<Node> nodes = folder.snapshot();
+    CHECK(event_count(nodes) == events.size());
+    ShapeCounts counts;
+    REQUIRE(count_shapes(nodes, widths, counts));
+    CHECK(counts == expected);
+    size_t at = events.size() - event_count(std::span(nodes).subspan(nodes.empty() ? 0 : nodes[0].kind == Node::Kind::Summary));
+    bool same = true;
+    CHECK(expand(nodes, widths, [&](ShapeId shape, std::span<const int64_t> values) {
+      same = same && at < events.size() && shape == events[at].shape &&
+             std::equal(values.begin(), values.end(), events[at].values.begin(), events[at].values.end());
+      ++at;
+      return same;
+    }));
+    CHECK(same);
+    CHECK(at == events.size());
+  }
+}
+
+TEST_CASE("summarising everything leaves one node for any number of calls") {
+  Folder folder;
+  Random r(9);
+  for (int i = 0; i < 100000; ++i) {
+    const int64_t value = draw(r, 1 << 30);
+    folder.push(static_cast<ShapeId>(draw(r, 30)), {&value, 1});
+    if (i % 20000 == 0) folder.summarise_oldest(folder.stored_bytes());
+  }
+  folder.summarise_oldest(folder.stored_bytes());
+  const std::vector<Node> nodes = folder.snapshot();
+  REQUIRE(nodes.size() == 1);
+  CHECK(nodes[0].kind == Node::Kind::Summary);
+  CHECK(nodes[0].count.is_const(100000));
+  CHECK(folder.stored_bytes() == 0);
+}

@@ -48,6 +48,7 @@ void Collector::take(const RecordView& record) {
   if (record.header.type == RecordType::ThreadEnd) return take_thread_end(record);
   Thread& thread = record.header.type == RecordType::CallbackEnter ? annex_for(record) : thread_of(record);
   last_ticks_ = std::max(last_ticks_, record.header.ticks);
+  if ((++records_ & 0xffff) == 0) keep_within_budget();
   switch (record.header.type) {
     case RecordType::Enter:
       return take_enter(record);
@@ -227,6 +228,20 @@ model::ShapeId Collector::intern_shape(const model::Shape& shape) {
   return shapes_(shape, [this] { trace_.stats.emplace_back(); });
 }
 
+static bool same_shape(const model::Shape& a, const model::Shape& b) {
+  static_assert(std::has_unique_object_representations_v<model::Arg>);
+  return a.fn == b.fn && a.site == b.site && a.thread == b.thread && a.unfinished == b.unfinished &&
+         a.args.size() == b.args.size() &&
+         std::memcmp(a.args.data(), b.args.data(), a.args.size() * sizeof(model::Arg)) == 0;
+}
+
+model::ShapeId Collector::shape_of_call(Thread& thread) {
+  const model::Shape& shape = thread.pending.shape;
+  model::ShapeId& next = thread.next_shape[mix(thread.last_shape, shape.site) % thread.next_shape.size()];
+  if (next >= trace_.shapes.size() || !same_shape(trace_.shapes[next], shape)) next = intern_shape(shape);
+  return thread.last_shape = next;
+}
+
 // Thread ids are unique on a machine and outlive their rings.
 static uint64_t timed_key(uint64_t tid, uint64_t sequence) { return (tid << 40) | sequence; }
 
@@ -337,17 +352,7 @@ void Collector::take_memory(Thread& thread, const RecordView& record) {
 
 void Collector::begin_call(Thread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer) {
   Thread::Pending& call = thread.pending;
-  std::vector<int64_t> values = std::move(call.values);
-  std::vector<model::Arg> args = std::move(call.shape.args);
-  values.clear();
-  args.clear();
-  call = Thread::Pending{};
-  call.values = std::move(values);
-  call.shape.args = std::move(args);
-  call.shape.fn = record.header.fn;
-  call.shape.site = site;
-  call.shape.thread = thread.id;
-  call.open = true;
+  call.begin(record.header.fn, site, thread.id);
   call.ticks = record.header.ticks;
   call.stack_pointer = stack_pointer;
   add(thread, model::ParamAllocs, ArgForm::Int, Effect::None,
@@ -377,7 +382,7 @@ void Collector::take_enter(const RecordView& record) {
                                           [](const api::DecodedArg& arg) { return arg.tag == api::Tag::Code; });
   for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, false);
   before_call(thread);
-  thread.external.clear();
+  if (!thread.external.empty()) thread.external.clear();
 }
 
 void Collector::take_exit(Thread& at, const RecordView& record, bool timed) {
@@ -395,7 +400,7 @@ void Collector::take_exit(Thread& at, const RecordView& record, bool timed) {
     ++undecodable_;
   }
   for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, true);
-  thread.external.clear();
+  if (!thread.external.empty()) thread.external.clear();
   end_call(thread, false, record.header.ticks, timed);
 }
 
@@ -406,7 +411,7 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
   define_callback(thread);
   call.open = false;
   call.shape.unfinished = unfinished;
-  const model::ShapeId shape = intern_shape(call.shape);
+  const model::ShapeId shape = shape_of_call(thread);
   model::ShapeStats& stats = trace_.stats[shape];
   const uint64_t ns = to_ns(ticks - call.ticks);
   if (stats.calls++ == 0) stats.first_host_ns = ns;

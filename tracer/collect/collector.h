@@ -18,6 +18,7 @@
 #include "tracer/collect/interning.h"
 #include "tracer/collect/interval_union.h"
 #include "tracer/collect/names.h"
+#include "tracer/collect/size_budget.h"
 #include "tracer/collect/spool_reader.h"
 #include "traces/api/api.h"
 #include "traces/api/decode.h"
@@ -39,6 +40,7 @@ struct HashSite {
 class Collector {
  public:
   explicit Collector(double ns_per_tick, uint64_t start_ticks);
+  void limit_size(uint64_t max_bytes) { budget_ = SizeBudget(max_bytes); }
   ~Collector();
 
   void take(const RecordView& record);
@@ -133,15 +135,19 @@ class Collector {
 
   model::ClassId class_of(Thread& thread, model::ObjectKind kind,
                           model::BlobId label = model::NoIndex);
+  model::ClassId class_of_data(uint32_t module);  // its static data
   model::SiteId site_of(Process& process, uint64_t address);
   model::BlobId blob_of(ByteView bytes, uint64_t full_size);
   model::ShapeId intern_shape(const model::Shape& shape);
+  model::ShapeId shape_of_call(Thread& thread);  // of the pending one
   uint32_t device_of(Process& process, uint64_t handle);
   uint64_t to_ns(uint64_t t) const {
     return static_cast<uint64_t>(static_cast<double>(t) * ns_per_tick_);
   }
   // Since the start of recording.
   uint64_t time_of(uint64_t ticks) const { return to_ns(ticks > start_ticks_ ? ticks - start_ticks_ : 0); }
+
+  void keep_within_budget();
 
   double ns_per_tick_;
   uint64_t start_ticks_;
@@ -157,9 +163,12 @@ class Collector {
   std::vector<uint64_t> driver_sequences_;  // by ring: Enter records seen while no thread of the trace stood for it
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Program> programs_;
+  std::vector<model::ClassId> data_classes_;  // by module
   std::unordered_map<uint64_t, Timed> timed_;  // by thread and sequence number
   std::vector<api::DecodedArg> decoded_;       // scratch
   std::vector<int64_t> scratch_;
+  SizeBudget budget_;
+  uint64_t records_ = 0;
   uint64_t calls_ = 0, memory_calls_ = 0, undecodable_ = 0, foreign_releases_ = 0, last_ticks_ = 0;
   uint64_t callbacks_ = 0;
 };

@@ -62,10 +62,9 @@ struct Collector::Thread {
   Bytes chunk;                 // the one that is still growing
 
   // The call that was entered and has not returned.
-  struct Pending {
+  // Everything about it that is a number; the rest keeps its memory from call to call.
+  struct CallFacts {
     bool open = false;
-    model::Shape shape;
-    std::vector<int64_t> values;
     uint64_t ticks = 0, stack_pointer = 0, sequence = 0;
     uint64_t bytes = 0;
     uint64_t first_handle = 0;  // the first handle given: the object that the call is about
@@ -74,10 +73,26 @@ struct Collector::Thread {
     uint64_t arg_index = 0;     // of the kernel argument that it binds
     uint32_t program = model::NoIndex;
     model::BlobId text = model::NoIndex;  // the first string given: options, kernel name
-    Bytes source;                         // all strings given, when it makes a program
     bool error = false;
     bool calls_back = false;     // it was given a function of the program
     uint64_t registers = 0;      // number of the callback that it registers
+  };
+  struct Pending : CallFacts {
+    model::Shape shape;
+    std::vector<int64_t> values;
+    Bytes source;  // all strings given, when it makes a program
+
+    void begin(uint16_t fn, model::SiteId site, model::ThreadId thread) {
+      static_cast<CallFacts&>(*this) = {};
+      open = true;
+      shape.fn = fn;
+      shape.site = site;
+      shape.thread = thread;
+      shape.unfinished = false;
+      shape.args.clear();
+      values.clear();
+      source.clear();
+    }
   } pending;
 
   // Memory calls come from few places: the last shape of (function, site, class) skips interning.
@@ -88,6 +103,10 @@ struct Collector::Thread {
     model::ClassId in = model::NoIndex, out = model::NoIndex;
   };
   std::array<Recent, 256> recent{};
+
+  // What call came after which, the last time: in a loop the same comes again, and interning is a comparison.
+  model::ShapeId last_shape = 0;
+  std::array<model::ShapeId, 1024> next_shape{};
 };
 
 }  // namespace gt::tracer

@@ -31,13 +31,14 @@ model::Trace Collector::finish() {
     if (commands > 0) trace_.devices.push_back(time);
   }
 
+  keep_within_budget();
   int64_t clock_error_ns = 0;
   for (auto& device : devices_) {
     device->clock.settle();
     clock_error_ns = std::max(clock_error_ns, device->clock.error_ns());
   }
   const auto times = [](const auto& timeline) { return timeline ? timeline->encode() : Bytes(); };
-  uint64_t summarised = 0;
+  uint64_t unlisted_calls = 0;
   std::vector<bool> unlisted(trace_.threads.size());
   for (auto& thread : threads_) {
     // Helpers that the program or its driver started (shells, linkers) and that never used OpenCL:
@@ -49,7 +50,7 @@ model::Trace Collector::finish() {
       if (listed) {
         trace_.streams.push_back({thread->id, true, thread->memory.snapshot(), times(thread->memory_times)});
       } else {
-        summarised += thread->memory.events();
+        unlisted_calls += thread->memory.events();
         unlisted[thread->id] = true;
       }
     }
@@ -62,8 +63,14 @@ model::Trace Collector::finish() {
   };
   fact("calls", calls_);
   fact("callbacks", callbacks_);
-  fact("memory_calls", memory_calls_ - summarised);
-  fact("lost.memory_calls_of_helpers", summarised);
+  fact("memory_calls", memory_calls_ - unlisted_calls);
+  fact("lost.memory_calls_of_helpers", unlisted_calls);
+  if (const Summarised left_out = summarised(trace_); budget_.limited()) {
+    fact("max_size", budget_.max_bytes());
+    fact("summarised.values", left_out.values);
+    fact("summarised.calls", left_out.calls);
+    fact("summarised.memory_calls", left_out.memory_calls);
+  }
   fact("foreign_releases", foreign_releases_);
   fact("lost.undecodable_records", undecodable_);
   fact("wall_ns", to_ns(last_ticks_ > start_ticks_ ? last_ticks_ - start_ticks_ : 0));
@@ -72,6 +79,17 @@ model::Trace Collector::finish() {
   put_in_family_order(trace_, paths);
   if (keep_times_) fact("timeline.device_clock_error_ns", static_cast<uint64_t>(clock_error_ns));
   return std::move(trace_);
+}
+
+void Collector::keep_within_budget() {
+  if (!budget_.limited()) return;
+  std::vector<model::Folder*> streams;
+  for (auto& thread : threads_) {
+    for (model::Folder* f : {&thread->calls, &thread->memory}) {
+      if (f->events() > 0) streams.push_back(f);
+    }
+  }
+  budget_.enforce(streams, trace_);
 }
 
 }  // namespace gt::tracer

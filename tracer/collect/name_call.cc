@@ -26,6 +26,17 @@ void Collector::add_place(Thread& thread, uint16_t param, Effect effect, const P
   thread.pending.values.push_back(static_cast<int64_t>(place.offset));
 }
 
+model::ClassId Collector::class_of_data(uint32_t module) {
+  if (module >= data_classes_.size()) data_classes_.resize(module + 1, model::NoIndex);
+  model::ClassId& known = data_classes_[module];
+  if (known == model::NoIndex) {
+    const std::string& path = trace_.modules[module].path;
+    known = names_.class_of({ObjectKind::Static, model::NoIndex, model::NoIndex, 0,
+                             blob_of(as_bytes(path), path.size())});
+  }
+  return known;
+}
+
 // Live memory, then the calling thread's stack (relative to the caller's frame, which ASLR does not
 // move), then static data, then a number of its own for each address that nothing explains.
 Place Collector::place_of(Thread& thread, uint64_t address) {
@@ -37,9 +48,7 @@ Place Collector::place_of(Thread& thread, uint64_t address) {
     return {{cls, 0}, address - thread.pending.stack_pointer, true};
   }
   if (const uint32_t module = process.modules.find_data(address); module != model::NoIndex) {
-    const model::BlobId label =
-        blob_of(as_bytes(trace_.modules[module].path), trace_.modules[module].path.size());
-    const auto cls = names_.class_of({ObjectKind::Static, model::NoIndex, model::NoIndex, 0, label});
+    const model::ClassId cls = class_of_data(module);
     return {{cls, 0}, address - trace_.modules[module].base, true};
   }
   ObjectRef& unknown = process.unknown[address];

@@ -94,10 +94,12 @@ class Objects {
 
  private:
   // Interior pointers are looked up rarely, so only large blocks are kept in order; small ones are
-  // found by trying each possible base below the address (blocks begin at multiples of 16).
+  // found by trying each possible base below the address (blocks begin at multiples of 16), where
+  // there ever was a small block: static data and stacks mostly lie elsewhere.
   static constexpr uint64_t Large = 4096;
   AddressMap<Memory> memory_;
   std::map<uint64_t, uint64_t> large_;  // base -> size
+  uint64_t lowest_small_ = ~uint64_t{0}, highest_small_ = 0;  // bases, of all times
 };
 
 }  // namespace gt::tracer

@@ -36,7 +36,9 @@ const char* timing_name(Timing timing) {
 Session::Session(SpoolReader reader)
     : reader_(std::move(reader)),
       collector_(reader_.header().ns_per_tick, reader_.header().start_ticks),
-      cpu_begin_ns_(all_cpu_ns()) {}
+      cpu_begin_ns_(all_cpu_ns()) {
+  collector_.limit_size(reader_.header().max_trace_bytes);
+}
 
 Session::~Session() { remove_spool(); }
 

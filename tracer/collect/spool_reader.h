@@ -35,6 +35,7 @@ class SpoolReader {
     uint32_t sample = 1;
     bool record_memory = true;
     bool paused = false;  // nobody records until resume_recording()
+    uint64_t max_trace_bytes = 0;  // 0: no limit
   };
   // A new spool in /dev/shm, else in TMPDIR or /tmp. System: none of them has room.
   static Result<SpoolReader> create(const Options& options);

@@ -130,7 +130,7 @@ class CallText::TemplateBuilder {
 };
 
 CallText::CallText(const model::Trace& trace, const model::ObjectNames& names, CallFormat format)
-    : trace_(trace), names_(names), format_(format), templates_(trace.shapes.size()) {}
+    : trace_(trace), names_(names), format_(format), templates_(trace.shapes.size()), summarised_(!trace.fact("summarised.values").empty()) {}
 
 void CallText::append(std::string& out, model::ShapeId shape, std::span<const int64_t> values) {
   Template& t = templates_[shape];
@@ -149,6 +149,11 @@ void CallText::fill(std::string& out, model::FnId fn, const Piece& p,
     out.append(text, std::to_chars(text, text + sizeof text, v, base).ptr);
   };
   const int64_t v = values[p.value];
+  if (v == model::Unkept && summarised_) {
+    const bool bare = p.form == ArgForm::Int || p.form == ArgForm::Blob;
+    out += bare && format_ == CallFormat::Json ? "null" : "…";
+    return;
+  }
   switch (p.form) {
     case ArgForm::Int:
       format_ == CallFormat::Json ? number(v, 10) : append_number(out, fn, p.param, v);
@@ -158,6 +163,10 @@ void CallText::fill(std::string& out, model::FnId fn, const Piece& p,
       break;
     case ArgForm::Memory:
       names_.append(out, p.cls, v);
+      if (values[p.value + 1] == model::Unkept && summarised_) {
+        out += "+…";
+        break;
+      }
       if (values[p.value + 1] >= 0) out += '+';
       number(values[p.value + 1], 10);
       break;

@@ -46,6 +46,7 @@ class CallText {
   CallFormat format_;
   std::vector<Template> templates_;       // by shape; empty until used
   std::map<int64_t, std::string> blobs_;  // printed once
+  bool summarised_;                       // some values were not kept
 };
 
 }  // namespace gt::tracer

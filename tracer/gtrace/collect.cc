@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <vector>
 
 #include <fmt/format.h>
@@ -22,6 +23,7 @@
 #include "tracer/gtrace/mapped_opencl.h"
 #include "tracer/gtrace/save.h"
 #include "tracer/gtrace/snapshots.h"
+#include "tracer/gtrace/units.h"
 #include "traces/base/command.h"
 
 namespace gt::tracer {
@@ -42,6 +44,25 @@ void say_losses(const model::Trace& trace) {
     const std::string_view count = trace.fact(name);
     if (!count.empty() && count != "0") say(fmt::format("note: {} {}", count, text));
   }
+}
+
+// What --max-size left out; nothing when everything fitted.
+void say_left_out(const model::Trace& trace) {
+  const auto count = [&](const char* name) { return std::string(trace.fact(name)); };
+  const std::string calls = count("summarised.calls"), memory = count("summarised.memory_calls"),
+                    values = count("summarised.values");
+  if (calls.empty() || (calls == "0" && memory == "0" && values == "0")) return;
+  say(fmt::format("note: --max-size left out {} OpenCL calls, {} memory calls and {} values of others; "
+                      "counts and times are of all calls", calls, memory, values));
+}
+
+// Names are never left out: a trace of very many of them may be larger than was asked for.
+void say_too_large(const model::Trace& trace, const std::string& file) {
+  const std::string most(trace.fact("max_size"));
+  std::error_code unknown;
+  const uint64_t bytes = std::filesystem::file_size(file, unknown);
+  if (unknown || most.empty() || bytes <= std::stoull(most)) return;
+  say(fmt::format("note: the trace takes {}, more than --max-size: its tables of names are not cut", human_bytes(bytes)));
 }
 
 // No call was seen: did the process have an OpenCL that calls could have gone to?
@@ -143,6 +164,7 @@ class Collecting {
     model::Trace trace = session_.finish();
     note_ending(trace);
     say_losses(trace);
+    say_left_out(trace);
     Status trouble;
     const Result<std::string> written = file_.save(trace, trouble);
     grant_snapshots(session_.header(), wishes, written.ok() ? *written : "");
@@ -152,6 +174,7 @@ class Collecting {
                       session_.spool_path()));
       return ExitEnvironment;
     }
+    say_too_large(trace, *written);
     if (!trouble.ok()) say(fmt::format("{}: the trace went to {} instead", trouble.text(), *written));
     if (trace.fact("pauses") != "0") say("note: recording was off for a while; what happened then is not in the trace");
     if (trace.fact("calls") == "0") {

@@ -10,6 +10,7 @@
 #include "tracer/gtrace/open.h"
 #include "tracer/gtrace/progress.h"
 #include "tracer/gtrace/selection_cli.h"
+#include "tracer/gtrace/summary_text.h"
 #include "tracer/gtrace/walk.h"
 #include "traces/model/fold.h"
 
@@ -21,7 +22,7 @@ class LinePrinter {
  public:
   LinePrinter(const model::Trace& trace, const model::ObjectNames& names, CallFormat format,
               model::ThreadId thread, bool memory)
-      : calls_(trace, names, format), json_(format == CallFormat::Json) {
+      : trace_(trace), calls_(trace, names, format), json_(format == CallFormat::Json) {
     const std::string t = std::to_string(thread);
     prefix_ =
         json_ ? "{\"thread\":" + t + ",\"stream\":\"" + (memory ? "memory" : "opencl") + "\",\"n\":"
@@ -37,7 +38,13 @@ class LinePrinter {
     out += json_ ? "}\n" : "\n";
   }
 
+  // A line in the place of calls that --max-size left out, of which `number` is the first.
+  void append_summary(std::string& out, const model::Node& node, uint64_t number) {
+    out += summary_line(trace_, node, json_ ? CallFormat::Json : CallFormat::Text, prefix_, number);
+  }
+
  private:
+  const model::Trace& trace_;
   CallText calls_;
   bool json_;
   std::string prefix_;
@@ -126,6 +133,11 @@ class Expander {
         if (wanted) printer.append(line, e);
       }) && e.number < selector_.last(true);
     };
+    walk.left_out = [&](const model::Node& n, uint64_t first) {
+      return queue.add([&](std::string& line) {
+        if (selector_.everything()) printer.append_summary(line, n, first);
+      });
+    };
     return walk_stream(trace_, stream, walk);
   }
 
@@ -148,6 +160,10 @@ class Expander {
         out_.check();
       }
       return out_.open() && (queue || e.number < selector_.last(false));
+    };
+    walk.left_out = [&](const model::Node& n, uint64_t first) {
+      if (selector_.everything()) printer.append_summary(out_.buffer(), n, first);
+      return out_.open();
     };
     return walk_stream(trace_, stream, walk);
   }

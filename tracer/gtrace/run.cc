@@ -27,6 +27,7 @@ namespace gt::tracer {
 namespace {
 
 constexpr const char* Program = "gtrace run";
+constexpr uint64_t SmallestTrace = 256 << 10;
 
 Timing timing_of(const std::string& name) {
   if (name == "off") return Timing::Off;
@@ -83,11 +84,15 @@ std::vector<std::string> patch_own(interpose::LaunchRequest& request) {
   return obstacles;
 }
 
-SpoolReader::Options spool_options(const Options& options) {
+Result<SpoolReader::Options> spool_options(const Options& options) {
   SpoolReader::Options spool;
   spool.timing = timing_of(options.text("timing"));
   spool.record_memory = !options.flag("no-alloc");
   spool.paused = options.flag("paused");
+  if (const std::optional<uint64_t> most = options.size("max-size")) {
+    if (*most < SmallestTrace) return Status(Kind::Invalid, "--max-size: no trace fits into less than 256K");
+    spool.max_trace_bytes = *most;
+  }
   return spool;
 }
 
@@ -123,7 +128,9 @@ int run_command(int argc, char** argv) {
   const Result<std::string> library = interpose::injected_library("trace");
   if (!library) return fail(Program, library.status());
 
-  Result<SpoolReader> spool = SpoolReader::create(spool_options(options));
+  const Result<SpoolReader::Options> wanted = spool_options(options);
+  if (!wanted) return fail(Program, wanted.status());
+  Result<SpoolReader> spool = SpoolReader::create(*wanted);
   if (!spool) return fail(Program, spool.status());
   const CollectorJob job{output, command[0], *library, options.flag("wait"), options.flag("timeline")};
   Result<CollectorProcess> collector = CollectorProcess::start(*spool, job, title_of(argc, argv));

@@ -7,6 +7,7 @@
 
 #include "tracer/gtrace/names.h"
 #include "tracer/gtrace/show.h"
+#include "tracer/gtrace/summary_text.h"
 #include "tracer/gtrace/units.h"
 #include "tracer/gtrace/weights.h"
 #include "traces/api/api.h"
@@ -158,8 +159,7 @@ class Rows {
     const model::NodeSsa& refs = ssa_.at(stream_, here);
     ShowRow row;
     row.number = number(here);
-    row.call =
-        indent(depth) + fmt::format("… {} calls without a pattern (gtrace expand)", n.count.value);
+    row.call = indent(depth) + text;
     row.def = ref_list(refs.defs, n, depth);
     row.use = ref_list(refs.uses, n, depth);
     row.count = fmt::format("{}", n.count.value);
@@ -177,7 +177,7 @@ class Rows {
     if (!selector_.everything() || !options_.site.empty() || options_.time_min_ns > 0) return;
     ShowRow& row = rows_.emplace_back();
     row.number = number(here);
-    row.call = indent(depth) + fmt::format("… {} calls that were left out (--max-size)", n.count.value);
+    row.call = indent(depth) + summary_text(trace_, n);
     row.count = fmt::format("{}", n.count.value);
     row.calls = static_cast<uint64_t>(n.count.value);
     row.depth = depth;

@@ -104,6 +104,7 @@ std::string as_json(const OpenedTrace& opened, const Summary& s) {
   out.update(sums_as_json(s));
   out["overhead"] = facts_under(opened.trace, Overhead);
   out["lost"] = facts_under(opened.trace, Lost);
+  out["summarised"] = facts_under(opened.trace, "summarised.");
   out["facts"] = facts_under(opened.trace, "");
   // Names come from the traced program: bytes that are no UTF-8 are replaced.
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -28,6 +28,7 @@ class Walker {
   void one(const Node& n) {
     const bool gone = n.kind == Node::Kind::Summary;  // its calls were left out when the trace was written
     const uint64_t calls = gone ? static_cast<uint64_t>(n.count.value) : events_of(n);
+    if (gone && walk_.left_out) stopped_ = !walk_.left_out(n, number_ + 1);
     if (gone || !walk_.wanted(n, number_ + 1, number_ + calls)) return skip(calls);
     const bool unfolds = model::expand({&n, 1}, value_counts_, [this](model::ShapeId shape, auto values) {
       return event(shape, values);

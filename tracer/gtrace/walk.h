@@ -24,6 +24,8 @@ struct Walk {
   std::function<bool(const model::Node&, uint64_t first, uint64_t last)> wanted;
   // False stops the walk. REQUIRES: set.
   std::function<bool(const WalkedEvent&)> visit;
+  // A summary: calls that --max-size left out, from number `first` on. False stops the walk. May be empty.
+  std::function<bool(const model::Node&, uint64_t first)> left_out;
 };
 
 // Corrupt: the nodes do not unfold, or the timeline ends early.

@@ -35,7 +35,7 @@ class Weigher {
     const size_t here = out_.size();
     out_.push_back({executions, next});
     if (n.kind == Node::Kind::Loop) return loop(n, here, executions, next);
-    if (n.kind == Node::Kind::Run) {
+    if (n.kind == Node::Kind::Run || n.kind == Node::Kind::Summary) {
       out_[here].executions = executions * static_cast<uint64_t>(n.count.value);
       if (next) *next += static_cast<uint64_t>(n.count.value);
     } else if (next) {

@@ -44,6 +44,7 @@ struct SpoolHeader {
   Timing timing = Timing::All;
   uint32_t sample = 1;         // time every n-th command
   uint32_t record_memory = 1;  // --no-alloc clears it
+  uint64_t max_trace_bytes = 0;  // --max-size; 0: none
   int32_t collector_pid = 0;
   uint64_t collector_start = 0;        // its start time (process_state.h): the number alone may be another's by now
   uint64_t start_ticks = 0;

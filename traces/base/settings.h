@@ -6,13 +6,29 @@
 #pragma once
 
 #include <cctype>
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace gt {
 
-enum class SettingType : uint8_t { Flag, Int, Real, Text, Choice };
+enum class SettingType : uint8_t { Flag, Int, Size, Real, Text, Choice };
+
+// "4096", "64K", "1.5M" and so on in bytes (K: 1024); nothing when `text` is no size.
+inline std::optional<uint64_t> parse_size(std::string_view text) {
+  uint64_t unit = 1;
+  if (const size_t at = std::string_view("KMGT").find(text.empty() ? ' ' : text.back()); at < 4) {
+    unit <<= 10 * (at + 1);
+    text.remove_suffix(1);
+  }
+  double number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const double bytes = number * static_cast<double>(unit);
+  const bool sound = error == std::errc() && end == text.data() + text.size() && bytes >= 0 && bytes < 0x1p62;
+  return sound ? std::optional(static_cast<uint64_t>(bytes)) : std::nullopt;
+}
 
 struct Setting {
   std::string_view command;  // "gtrace show"

@@ -42,6 +42,7 @@ class Options {
     if (v.empty()) return {};
     return std::strtoull(v.c_str(), nullptr, 10);
   }
+  std::optional<uint64_t> size(const std::string& name) const { return parse_size(values_.at(name)); }
   std::optional<double> real(const std::string& name) const {
     const std::string& v = values_.at(name);
     if (v.empty()) return {};
@@ -70,6 +71,8 @@ class Options {
   static void restrict_values(CLI::Option& option, const Setting& s) {
     if (s.type == SettingType::Int) {
       option.type_name("N")->check(whole_number());
+    } else if (s.type == SettingType::Size) {
+      option.type_name("BYTES")->check(size_of_something());
     } else if (s.type == SettingType::Real) {
       option.type_name("X")->check(CLI::Number);
     } else if (s.type == SettingType::Choice) {
@@ -84,6 +87,12 @@ class Options {
               const bool ok = !v.empty() && v.size() < 20 &&
                               v.find_first_not_of("0123456789") == std::string::npos;
               return ok ? std::string() : "'" + v + "' is not a whole number";
+            },
+            ""};
+  }
+  static CLI::Validator size_of_something() {
+    return {[](const std::string& v) {
+              return parse_size(v) ? std::string() : "'" + v + "' is not a size like 4096, 64K, 10M or 1G";
             },
             ""};
   }

@@ -22,11 +22,18 @@ size_t Column::memory_bytes() const {
 
 bool Column::operator==(const Column& other) const {
   if (size != other.size || chunks.size() != other.chunks.size()) return false;
+  if (summarised() && (least != other.least || most != other.most)) return false;
   return std::equal(chunks.begin(), chunks.end(), other.chunks.begin(),
                     [](const auto& a, const auto& b) { return *a == *b; });
 }
 
 void ColumnBuilder::append(int64_t value) {
+  note(value);
+  if (summarised_) {
+    ++position_;
+    previous_ = static_cast<uint64_t>(value);
+    return;
+  }
   const auto v = static_cast<uint64_t>(value);
   append_delta(v - previous_);
   previous_ = v;
@@ -99,6 +106,15 @@ void ColumnBuilder::skip(uint64_t count) {
 void ColumnBuilder::append_run(int64_t start, int64_t step, uint64_t count) {
   uint64_t v = static_cast<uint64_t>(start);
   const auto d = static_cast<uint64_t>(step);
+  if (count == 0) return;
+  const uint64_t last = v + d * (count - 1);
+  note(static_cast<int64_t>(last));
+  if (summarised_) {
+    note(start);
+    position_ += count;
+    previous_ = last;
+    return;
+  }
   for (uint64_t i = 0; i < count; ++i, v += d) {
     // After Reach equal deltas any open copy copies this very delta.
     if (i == 2 * Column::Reach && distance_ != 0) {
@@ -128,12 +144,34 @@ void ColumnBuilder::append_pattern(std::span<const int64_t> pattern, uint64_t co
   }
 }
 
+void ColumnBuilder::summarise() {
+  summarised_ = true;
+  closed_ = {};
+  tokens_ = {};
+  literals_ = {};
+  literal_count_ = distance_ = length_ = 0;
+}
+
+void ColumnBuilder::append_summary(const Column& column) {
+  note(column.least);
+  note(column.most);
+  position_ += column.size;
+}
+
 size_t ColumnBuilder::memory_bytes() const {
   return sizeof *this + closed_.memory_bytes() + tokens_.size() + literals_.size();
 }
 
+size_t ColumnBuilder::stored_bytes() const {
+  size_t n = 8 + tokens_.size() + literals_.size();
+  for (const auto& chunk : closed_.chunks) n += chunk->size();
+  return n;
+}
+
 std::shared_ptr<const Column> ColumnBuilder::finish() const {
   ColumnBuilder copy(*this);
+  copy.closed_.least = least_;
+  copy.closed_.most = most_;
   copy.write_match();
   copy.write_literals();
   if (copy.tokens_.size() > 0) {
@@ -145,6 +183,11 @@ std::shared_ptr<const Column> ColumnBuilder::finish() const {
 
 bool ColumnReader::next(int64_t& value) {
   if (position_ >= column_->size) return false;
+  if (column_->chunks.empty()) {
+    ++position_;
+    value = Unkept;
+    return true;
+  }
   if (literals_left_ == 0 && copies_left_ == 0 && !next_token()) {
     position_ = column_->size;
     return false;
@@ -188,6 +231,14 @@ bool ColumnReader::next_chunk() {
   if (chunk_ == column_->chunks.size()) return false;
   at_ = 0;
   return unpack(*column_->chunks[chunk_++], MaxChunkBytes, raw_) && !raw_.empty();
+}
+
+std::shared_ptr<const Column> summarise(const Column& column) {
+  Column summary;
+  summary.size = column.size;
+  summary.least = column.least;
+  summary.most = column.most;
+  return std::make_shared<const Column>(std::move(summary));
 }
 
 std::shared_ptr<const Column> make_column(std::span<const int64_t> values) {

@@ -20,13 +20,18 @@ uint64_t at_least_zero(int64_t v) { return v < 0 ? 0 : static_cast<uint64_t>(v);
 
 class Counter {
  public:
+  // Told of every call node: its shape and how often it is executed. Runs and summaries are not taken apart.
+  using OnCall = std::function<void(ShapeId, uint64_t)>;
+  explicit Counter(OnCall on_call = nullptr) : on_call_(std::move(on_call)) {}
+
   // `executions`: of this node list. path_ holds the trip counts of the loops around it, outermost
   // first.
   uint64_t events(std::span<const Node> nodes, uint64_t executions) {
     uint64_t total = 0;
     for (const Node& n : nodes) {
       if (n.kind == Node::Kind::Call) total = plus(total, executions);
-      if (n.kind == Node::Kind::Run)
+      if (n.kind == Node::Kind::Call && on_call_) on_call_(n.shape, executions);
+      if (n.kind == Node::Kind::Run || n.kind == Node::Kind::Summary)
         total = plus(total, times(executions, at_least_zero(n.count.value)));
       if (n.kind == Node::Kind::Loop) total = plus(total, loop(n, executions));
     }
@@ -100,6 +105,7 @@ class Counter {
     return total;
   }
 
+  OnCall on_call_;
   std::vector<const Series*> path_;
   uint64_t steps_ = 0;
 };
@@ -107,5 +113,25 @@ class Counter {
 }  // namespace
 
 uint64_t event_count(std::span<const Node> nodes) { return Counter().events(nodes, 1); }
+
+bool count_shapes(std::span<const Node> nodes, std::span<const int> value_counts, ShapeCounts& counts) {
+  for (const Node& n : nodes) {
+    const auto add = [&](ShapeId shape, uint64_t calls) {
+      if (calls > 0) counts[shape] = plus(counts[shape], calls);
+    };
+    if (n.kind == Node::Kind::Summary) {
+      if (!expand_summary(n, value_counts.size(), add)) return false;
+    } else if (n.kind == Node::Kind::Run) {
+      const auto call = [&](ShapeId shape, std::span<const int64_t>) {
+        add(shape, 1);
+        return true;
+      };
+      if (!expand_run(n, value_counts, call)) return false;
+    } else {
+      Counter(add).events({&n, 1}, 1);
+    }
+  }
+  return true;
+}
 
 }  // namespace gt::model

@@ -46,9 +46,32 @@ constexpr size_t Window = 4096;          // entries kept when freezing
 constexpr size_t FreezeAt = 2 * Window;  // entries that make us freeze
 constexpr uint64_t SmallLoop = 256;      // events; a loop of fewer is cheaper as part of a run
 
-// The frozen beginning of a stream.
+// Bytes of a node in a file, about: its row, its series or run.
+size_t stored_bytes_of(const Node& node) {
+  constexpr size_t Row = 40;
+  size_t n = Row + node.run.size();
+  ByteWriter series;
+  encode(series, node.count);
+  for (const Series& s : node.values) encode(series, s);
+  for (const Node& b : node.body) n += stored_bytes_of(b);
+  return n + series.size();
+}
+
+void summarise_columns(Series& s) {
+  if (s.base) summarise_columns(*s.base);
+  if (s.step) summarise_columns(*s.step);
+  if (s.kind == Series::Kind::Column && s.column->size > 0) s.column = summarise(*s.column);
+}
+void summarise_columns(Node& node) {
+  for (Series& s : node.values) summarise_columns(s);
+  for (Node& b : node.body) summarise_columns(b);
+}
+
+// The frozen beginning of a stream. Invariant: bytes is the sum of stored_bytes_of(nodes).
 struct Frozen {
+  ShapeCounts summary;  // what --max-size left out: always the oldest calls
   std::vector<Node> nodes;
+  size_t bytes = 0;
   RunBuilder run;
 
   void call(ShapeId shape, std::span<const int64_t> values) {
@@ -60,7 +83,7 @@ struct Frozen {
     one.push_back(std::move(node));
     if (event_count(one) > SmallLoop) {
       close_run();
-      nodes.push_back(std::move(one[0]));
+      add(std::move(one[0]));
       return;
     }
     (void)expand(one, widths, [this](ShapeId shape, std::span<const int64_t> values) {
@@ -70,8 +93,29 @@ struct Frozen {
   }
   void close_run() {
     if (run.empty()) return;
-    nodes.push_back(run.node());
+    add(run.node());
     run.clear();
+  }
+  void add(Node node) {
+    bytes += stored_bytes_of(node);
+    nodes.push_back(std::move(node));
+  }
+
+  void summarise_values() {
+    bytes = 0;
+    for (Node& node : nodes) {
+      summarise_columns(node);
+      bytes += stored_bytes_of(node);
+    }
+  }
+  // Gives what was saved.
+  size_t summarise_oldest(size_t wanted, std::span<const int> widths) {
+    size_t n = 0, saved = 0;
+    for (; n < nodes.size() && saved < wanted; ++n) saved += stored_bytes_of(nodes[n]);
+    (void)count_shapes(std::span(nodes).first(n), widths, summary);
+    nodes.erase(nodes.begin(), nodes.begin() + static_cast<std::ptrdiff_t>(n));
+    bytes -= saved;
+    return saved;
   }
 };
 
@@ -87,6 +131,13 @@ struct Folder::State {
     parser.take_bottom(
         n, [&](ShapeId shape, std::span<const int64_t> values) { frozen.call(shape, values); },
         [&](Node node) { frozen.loop(std::move(node), widths); });
+  }
+
+  // The whole stream so far; what comes is parsed by the rules that it taught.
+  void freeze_all() {
+    parser.finish();
+    freeze(parser.entries());
+    frozen.close_run();
   }
 
   void make_room() {
@@ -112,7 +163,9 @@ void Folder::push(ShapeId shape, std::span<const int64_t> values) {
 }
 
 std::vector<Node> Folder::snapshot() const {
-  std::vector<Node> nodes = state_->frozen.nodes;
+  std::vector<Node> nodes;
+  if (!state_->frozen.summary.empty()) nodes.push_back(make_summary(state_->frozen.summary));
+  nodes.insert(nodes.end(), state_->frozen.nodes.begin(), state_->frozen.nodes.end());
   if (!state_->frozen.run.empty()) nodes.push_back(state_->frozen.run.node());
   Parser parser = state_->parser;
   parser.finish();
@@ -132,8 +185,25 @@ uint64_t Folder::events() const { return state_->events; }
 
 size_t Folder::memory_bytes() const {
   size_t n = sizeof *state_ + state_->parser.memory_bytes() + state_->frozen.run.memory_bytes();
-  for (const Node& node : state_->frozen.nodes) n += sizeof node + node.run.size();
-  return n;
+  return n + state_->frozen.nodes.size() * sizeof(Node) + state_->frozen.bytes;
+}
+
+size_t Folder::stored_bytes() const {
+  const Frozen& frozen = state_->frozen;
+  return frozen.bytes + frozen.run.memory_bytes() / 4 + state_->parser.stored_bytes();
+}
+
+void Folder::summarise_values() {
+  state_->frozen.summarise_values();
+  state_->parser.summarise_columns();
+}
+
+void Folder::summarise_oldest(size_t bytes) {
+  const std::vector<int> widths = state_->parser.widths();
+  const size_t saved = state_->frozen.summarise_oldest(bytes, widths);
+  if (saved >= bytes) return;
+  state_->freeze_all();
+  state_->frozen.summarise_oldest(bytes - saved, widths);
 }
 
 }  // namespace gt::model

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
@@ -34,6 +35,11 @@ class Folder {
   uint64_t events() const;       // pushed
   size_t memory_bytes() const;   // held now, about
 
+  // What --max-size leaves out, in this order. Both count all that they take, and the stream goes on as before.
+  size_t stored_bytes() const;   // of what grows with the stream: frozen nodes, columns; about
+  void summarise_values();       // every column of values (not of trip counts) becomes its least and most
+  void summarise_oldest(size_t bytes);  // the oldest nodes become one Summary, until so much less is stored
+
  private:
   struct State;
   std::unique_ptr<State> state_;
@@ -42,10 +48,18 @@ class Folder {
 // Number of events that `nodes` stand for (0 < result for any non-empty stream).
 uint64_t event_count(std::span<const Node> nodes);
 
+// Calls of each shape.
+using ShapeCounts = std::map<ShapeId, uint64_t>;
+bool count_shapes(std::span<const Node> nodes, std::span<const int> value_counts, ShapeCounts& counts);
+
 // Every event in the order in which it was pushed. Stops early when `visit` returns false. `value_counts[shape]` is
 // the number of values of a shape. Returns false when the nodes are damaged (impossible counts, short columns).
 using EventVisitor = std::function<bool(ShapeId, std::span<const int64_t>)>;
+// The calls of a Summary node are gone: expand() passes over them. A value that was not kept is Unkept (column.h).
 bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit);
+
+// What one Summary node says: each shape and the number of its calls. False when damaged; `shapes`: in the trace.
+bool expand_summary(const Node& summary, size_t shapes, const std::function<void(ShapeId, uint64_t)>& visit);
 
 // The events of one Run node.
 bool expand_run(const Node& run, std::span<const int> value_counts, const EventVisitor& visit);

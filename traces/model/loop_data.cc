@@ -77,10 +77,22 @@ void LoopBody::reset() {
   }
 }
 
+void LoopBody::summarise_columns() {
+  for (ValueBuilder& v : values) v.summarise_columns();
+  for (InnerLoop& l : loops) l.body.summarise_columns();
+}
+
 size_t LoopBody::memory_bytes() const {
   size_t n = 0;
   for (const ValueBuilder& v : values) n += v.memory_bytes();
   for (const InnerLoop& l : loops) n += l.count.memory_bytes() + l.body.memory_bytes();
+  return n;
+}
+
+size_t LoopBody::stored_bytes() const {
+  size_t n = 0;
+  for (const ValueBuilder& v : values) n += v.stored_bytes();
+  for (const InnerLoop& l : loops) n += l.count.stored_bytes() + l.body.stored_bytes();
   return n;
 }
 

@@ -20,7 +20,9 @@ struct LoopBody {
   LoopBody() = default;
   LoopBody(const Rule& rule, const Grammar& grammar);
   void reset();
+  void summarise_columns();  // of values; trip counts stay
   size_t memory_bytes() const;
+  size_t stored_bytes() const;  // in a file, about
 };
 
 struct InnerLoop {

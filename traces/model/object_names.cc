@@ -26,7 +26,7 @@ std::vector<int64_t> few_values(const Series& s) {
   };
   bool all = true;
   if (s.kind == Series::Kind::Column) {
-    if (s.column->size > LongColumn) return {};
+    if (s.column->size > LongColumn || s.column->summarised()) return {};
     ColumnReader reader(*s.column);
     int64_t v = 0;
     while (all && reader.next(v)) all = note(v);
@@ -90,6 +90,7 @@ class ObjectNames::Builder {
     for (const Node& n : nodes) {
       if (n.kind == Node::Kind::Loop) walk(n.body);
       if (n.kind == Node::Kind::Run) run(n);
+      if (n.kind == Node::Kind::Summary) summary(n);
       if (n.kind == Node::Kind::Call) call(n);
     }
   }
@@ -118,6 +119,16 @@ class ObjectNames::Builder {
         v += static_cast<size_t>(value_count(a.form));
       }
       return true;
+    });
+  }
+  // Which slots were used is not known any more: all of the class.
+  void summary(const Node& n) {
+    (void)expand_summary(n, trace_.shapes.size(), [&](ShapeId shape, uint64_t) {
+      for (const Arg& a : trace_.shapes[shape].args) {
+        if (a.form != ArgForm::Object && a.form != ArgForm::Memory) continue;
+        names_.classes_[a.cls].family = true;
+        first_seen(a.cls, 0);
+      }
     });
   }
   void in_run(ClassId cls, int64_t slot, std::map<ClassId, std::set<int64_t>>& slots) {

@@ -74,6 +74,9 @@ class Parser {
   // Widths of all shapes so far, for expand().
   std::vector<int> widths() const { return widths_; }
   size_t memory_bytes() const;
+  // See Folder.
+  size_t stored_bytes() const;
+  void summarise_columns();
 
  private:
   static constexpr size_t MaxBlock = 2048;  // entries in the body of a new loop

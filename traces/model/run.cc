@@ -114,4 +114,34 @@ bool expand_run(const Node& run, std::span<const int> value_counts, const EventV
   return true;
 }
 
+Node make_summary(const ShapeCounts& counts) {
+  ByteWriter out;
+  uint64_t total = 0;
+  out.varint(counts.size());
+  for (const auto& [shape, calls] : counts) {
+    out.varint(shape);
+    out.varint(calls);
+    total += calls;
+  }
+  Node node;
+  node.kind = Node::Kind::Summary;
+  node.count = Series(static_cast<int64_t>(total));
+  node.run = pack(out.view());
+  return node;
+}
+
+bool expand_summary(const Node& summary, size_t shapes, const std::function<void(ShapeId, uint64_t)>& visit) {
+  Bytes raw;
+  if (!unpack(summary.run, MaxRunBytes, raw)) return false;
+  ByteReader in(raw);
+  const uint64_t n = in.varint();
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < n && in.ok(); ++i) {
+    const uint64_t shape = in.varint(), calls = in.varint();
+    if (!in.ok() || shape >= shapes || __builtin_add_overflow(total, calls, &total)) return false;
+    visit(static_cast<ShapeId>(shape), calls);
+  }
+  return in.at_end() && summary.count.is_const(static_cast<int64_t>(total));
+}
+
 }  // namespace gt::model

@@ -2,7 +2,10 @@
 //
 // Packed (pack.h): varint(events), varint(shapes), the shapes' ids; for every event the index of
 // its shape among them; then shape by shape and value by value, the deltas of that value over the
-// shape's events. Thread safety: one RunBuilder per thread; functions are independent.
+// shape's events.
+//
+// Summaries: stretches of which only the number of calls of each shape was kept (--max-size). Packed: varint(shapes),
+// then for each, in the order of their ids, varint(shape), varint(calls). Thread safety: one RunBuilder per thread; functions are independent.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +14,7 @@
 #include <vector>
 
 #include "traces/model/event.h"
+#include "traces/model/fold.h"
 
 namespace gt::model {
 
@@ -39,5 +43,7 @@ class RunBuilder {
   std::vector<uint32_t> order_;
   size_t values_ = 0;
 };
+
+Node make_summary(const ShapeCounts& counts);  // REQUIRES: not empty
 
 }  // namespace gt::model

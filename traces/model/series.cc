@@ -17,6 +17,10 @@ void encode_column(ByteWriter& out, const Column& column) {
   out.varint(column.size);
   out.varint(column.chunks.size());
   for (const auto& chunk : column.chunks) out.bytes(*chunk);
+  if (column.summarised()) {
+    out.svarint(column.least);
+    out.svarint(column.most);
+  }
 }
 
 bool decode_column(ByteReader& in, Series& series) {
@@ -28,7 +32,11 @@ bool decode_column(ByteReader& in, Series& series) {
     const ByteView chunk = in.bytes();
     column.chunks.push_back(std::make_shared<const Bytes>(chunk.begin(), chunk.end()));
   }
-  if ((column.size == 0) != column.chunks.empty()) return false;
+  if (column.size == 0 && !column.chunks.empty()) return false;
+  if (column.summarised()) {
+    column.least = in.svarint();
+    column.most = in.svarint();
+  }
   series.column = std::make_shared<const Column>(std::move(column));
   return in.ok();
 }

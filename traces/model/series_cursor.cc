@@ -32,6 +32,10 @@ bool SeriesCursor::value(const std::vector<uint64_t>& counters, int64_t& out) {
       return true;
     case Series::Kind::Affine:
       if (!line_) return false;
+      if (line_->first == Unkept || line_->by == Unkept) {
+        out = Unkept;
+        return true;
+      }
       out = static_cast<int64_t>(static_cast<uint64_t>(line_->first) +
                                  static_cast<uint64_t>(line_->by) * counters[depth_ - 1]);
       return true;

@@ -71,6 +71,7 @@ class Ssa::Walk {
       accesses_.emplace_back();
       if (n.kind == Node::Kind::Call) accesses_.back() = call_accesses(n);
       if (n.kind == Node::Kind::Run) accesses_.back() = run_accesses(n);
+      if (n.kind == Node::Kind::Summary) accesses_.back() = summary_accesses(n);
       gather(n.body);
     }
   }
@@ -106,6 +107,21 @@ class Ssa::Walk {
       }
       return true;
     });
+    return stretch(read, written);
+  }
+  // The classes of a summary's objects are families.
+  Accesses summary_accesses(const Node& n) const {
+    std::set<VariableId> read, written;
+    (void)expand_summary(n, trace_.shapes.size(), [&](ShapeId shape, uint64_t) {
+      for (const Arg& a : trace_.shapes[shape].args) {
+        const VariableId x = is_object(a) ? ssa_.names_.variable(a.cls, 0) : NoIndex;
+        if (x != NoIndex && reads(a.effect)) read.insert(x);
+        if (x != NoIndex && writes(a.effect)) written.insert(x);
+      }
+    });
+    return stretch(read, written);
+  }
+  static Accesses stretch(const std::set<VariableId>& read, const std::set<VariableId>& written) {
     Accesses out;
     for (const VariableId x : read) out.push_back({x, NoIndex, true, written.count(x) > 0, true});
     for (const VariableId x : written) {

@@ -157,4 +157,17 @@ size_t Parser::memory_bytes() const {
   return n;
 }
 
+size_t Parser::stored_bytes() const {
+  constexpr size_t Row = 40, Value = 2;
+  size_t n = entries_.size() * Row + values_.size() * Value;
+  for (const Entry& e : entries_) n += e.loop ? e.loop->body.stored_bytes() : 0;
+  return n;
+}
+
+void Parser::summarise_columns() {
+  for (Entry& e : entries_) {
+    if (e.loop) e.loop->body.summarise_columns();
+  }
+}
+
 }  // namespace gt::model

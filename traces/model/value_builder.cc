@@ -287,6 +287,7 @@ void ValueBuilder::append_all_of(const ValueBuilder& x, size_t depth, const Loop
       append_wild(x.wild_->values[i % x.wild_->values.size()], false);
   } else if (x.form_ == Form::Column) {
     const auto column = x.wild_->column->finish();
+    if (column->summarised()) return append_summary(*column);
     ColumnReader reader(*column);
     for (int64_t v = 0; reader.next(v);) append_wild(v, false);
   } else if (depth == 1) {
@@ -298,6 +299,21 @@ void ValueBuilder::append_all_of(const ValueBuilder& x, size_t depth, const Loop
     };
     Walk(count_series(counts, depth), x.form_ == Form::Any ? Series(last()) : x.series(depth), run);
   }
+}
+
+void ValueBuilder::append_summary(const Column& column) {
+  if (form_ != Form::Column) become_column();
+  wild_->column->summarise();
+  wild_->column->append_summary(column);
+  n_ += column.size;
+}
+
+void ValueBuilder::summarise_columns() {
+  if (pair_) {
+    pair_->base.summarise_columns();
+    pair_->step.summarise_columns();
+  }
+  if (form_ == Form::Column && wild_->column->size() > 0) wild_->column->summarise();
 }
 
 Series ValueBuilder::series(size_t depth) const {
@@ -333,6 +349,12 @@ size_t ValueBuilder::memory_bytes() const {
   if (wild_) n += sizeof *wild_ + wild_->values.size() * sizeof(int64_t);
   if (wild_ && wild_->column) n += wild_->column->memory_bytes();
   return n;
+}
+
+size_t ValueBuilder::stored_bytes() const {
+  if (pair_) return pair_->base.stored_bytes() + pair_->step.stored_bytes();
+  if (form_ == Form::Column) return wild_->column->stored_bytes();
+  return 4 + (wild_ ? 2 * wild_->values.size() : 0);
 }
 
 }  // namespace gt::model

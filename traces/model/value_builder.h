@@ -59,8 +59,11 @@ class ValueBuilder {
   void absorb(const ValueBuilder& x, size_t depth, const LoopCounts& own, const LoopCounts& its);
 
   Series series(size_t depth) const;
+  // Columns keep their number, least and most value only (--max-size).
+  void summarise_columns();
   void reset() { *this = ValueBuilder(); }
   size_t memory_bytes() const;
+  size_t stored_bytes() const;  // in a file, about
 
  private:
   enum class Form : uint8_t { Any, Const, Line, Pair, Recent, Period, Column };
@@ -98,6 +101,7 @@ class ValueBuilder {
   Pair split(size_t depth) const;
   void flatten(size_t depth, const LoopCounts& counts);
   void append_all_of(const ValueBuilder& x, size_t depth, const LoopCounts& counts);
+  void append_summary(const Column& column);
   void append_slowly(int64_t v);
   void append_wild(int64_t v, bool any);
   void append_run(int64_t first, int64_t step, uint64_t count);
