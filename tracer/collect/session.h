@@ -37,7 +37,7 @@ class Session {
 
   SpoolReader reader_;
   Collector collector_;
-  uint64_t pumps_ = 0;
+  uint64_t pumps_ = 0, records_ = 0;
   uint64_t cpu_begin_ns_;
   bool keep_ = false;
 };

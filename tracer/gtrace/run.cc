@@ -9,6 +9,7 @@
 
 #include "tracer/collect/pace.h"
 #include "tracer/collect/session.h"
+#include "tracer/collect/timing.h"
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/mapped_opencl.h"
 #include "tracer/gtrace/save.h"
@@ -21,13 +22,6 @@ namespace gt::tracer {
 namespace {
 
 constexpr const char* Program = "gtrace run";
-
-Timing timing_of(const std::string& name) {
-  if (name == "off") return Timing::Off;
-  if (name == "kernels") return Timing::Kernels;
-  if (name == "transfers") return Timing::Transfers;
-  return Timing::All;
-}
 
 // Everything from the first word that is not an option of ours.
 std::vector<std::string> command_of(const CLI::App& app) {
@@ -112,7 +106,14 @@ int run_command(int argc, char** argv) {
   if (!library) return fail(Program, library.status());
 
   SpoolReader::Options spool;
-  spool.timing = timing_of(options.text("timing"));
+  const std::optional<TimingChoice> timing = parse_timing(options.text("timing"));
+  if (!timing) {
+    return fail(Program, Status(Kind::Invalid, "--timing: '" + options.text("timing") +
+                                                   "' is not one of auto, all, off, kernels, transfers, sample:N"));
+  }
+  spool.timing = timing->timing;
+  // A timeline is to hold every command.
+  spool.sample = timing->sample == 0 && options.flag("timeline") ? 1 : timing->sample;
   spool.record_memory = !options.flag("no-alloc");
   Result<std::unique_ptr<Session>> session = Session::begin(spool);
   if (!session) return fail(Program, session.status());
