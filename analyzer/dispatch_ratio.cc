@@ -11,8 +11,8 @@ namespace gt::analyzer {
 namespace {
 
 Ratio ratio_of(const model::DeviceTime& d) {
-  return {d.transfer_ns, d.kernel_ns, d.overlap_ns,        d.h2d_ns,         d.d2h_ns,
-          d.transfers,   d.kernels,   d.untimed_transfers, d.untimed_kernels};
+  return {d.transfer_ns,         d.kernel_ns,         d.overlap_ns,        d.h2d_ns,         d.d2h_ns, d.transfers, d.kernels,
+          d.estimated_transfers, d.estimated_kernels, d.untimed_transfers, d.untimed_kernels};
 }
 
 void add(Ratio& sum, const Ratio& r) {
@@ -23,6 +23,8 @@ void add(Ratio& sum, const Ratio& r) {
   sum.d2h_ns += r.d2h_ns;
   sum.transfers += r.transfers;
   sum.kernels += r.kernels;
+  sum.estimated_transfers += r.estimated_transfers;
+  sum.estimated_kernels += r.estimated_kernels;
   sum.untimed_transfers += r.untimed_transfers;
   sum.untimed_kernels += r.untimed_kernels;
 }
@@ -61,12 +63,20 @@ std::string explain(const DispatchRatio& d) {
       much, d.min_ratio);
 }
 
+std::string explain_estimated(const Ratio& r) {
+  if (r.estimated_kernels + r.estimated_transfers == 0) return {};
+  return fmt::format(
+      "Sampled: {} of {} kernel runs and {} of {} transfers were timed and stand for the others (gtrace run --timing all "
+      "times each).",
+      r.kernels, r.kernels + r.estimated_kernels, r.transfers, r.transfers + r.estimated_transfers);
+}
+
 std::string explain_untimed(const Ratio& r) {
   if (r.untimed_kernels + r.untimed_transfers == 0) return {};
   return fmt::format(
       "Not timed, so not in these figures: {} of {} kernel runs, {} of {} transfers.",
-      r.untimed_kernels, r.kernels + r.untimed_kernels, r.untimed_transfers,
-      r.transfers + r.untimed_transfers);
+      r.untimed_kernels, r.kernels + r.estimated_kernels + r.untimed_kernels, r.untimed_transfers,
+      r.transfers + r.estimated_transfers + r.untimed_transfers);
 }
 
 }  // namespace
@@ -85,6 +95,7 @@ DispatchRatio find_dispatch_ratio(const model::Trace& trace, double min_ratio) {
   }
   out.eligible = out.program.transfer_ns > 0 && out.program.value() >= min_ratio;
   out.sentence = explain(out);
+  out.estimated = explain_estimated(out.program);
   out.untimed = explain_untimed(out.program);
   return out;
 }

@@ -12,7 +12,9 @@ namespace gt::analyzer {
 
 struct Ratio {
   uint64_t transfer_ns = 0, kernel_ns = 0, overlap_ns = 0, h2d_ns = 0, d2h_ns = 0;
-  uint64_t transfers = 0, kernels = 0, untimed_transfers = 0, untimed_kernels = 0;
+  uint64_t transfers = 0, kernels = 0;                      // timed
+  uint64_t estimated_transfers = 0, estimated_kernels = 0;  // in the figures: timed ones stand for them
+  uint64_t untimed_transfers = 0, untimed_kernels = 0;      // not in the figures
 
   bool defined() const { return transfer_ns > 0 || kernel_ns > 0; }
   // Infinity for transfers without kernels; 0 when there is nothing.
@@ -28,7 +30,8 @@ struct DispatchRatio {
   double min_ratio = 0.1;
   bool eligible = false;
   std::string sentence;  // explains the verdict to someone who has never heard of it
-  std::string untimed;   // what is missing from it; empty when nothing is
+  std::string estimated;  // what is not measured in it; empty when all is
+  std::string untimed;    // what is missing from it; empty when nothing is
 };
 
 DispatchRatio find_dispatch_ratio(const model::Trace& trace, double min_ratio);

@@ -23,6 +23,8 @@ Json ratio(const Ratio& r) {
           {"overlap_ns", r.overlap_ns},
           {"kernels", r.kernels},
           {"transfers", r.transfers},
+          {"estimated_kernels", r.estimated_kernels},
+          {"estimated_transfers", r.estimated_transfers},
           {"untimed_kernels", r.untimed_kernels},
           {"untimed_transfers", r.untimed_transfers}};
 }

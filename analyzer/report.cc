@@ -22,6 +22,7 @@ void add_ratio(Text& out, const DispatchRatio& d) {
   out.heading("Dispatch ratio: " + ratio_text(d.program) +
               (d.eligible ? ", worth optimizing" : ", not worth optimizing"));
   out.paragraph(d.sentence);
+  if (!d.estimated.empty()) out.paragraph(d.estimated);
   if (!d.untimed.empty()) out.paragraph(d.untimed);
   if (d.devices.empty()) return;
   std::vector<std::vector<std::string>> rows = {

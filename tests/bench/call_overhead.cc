@@ -1,30 +1,39 @@
 // What a call costs with and without us, in one process and one run.
 //
-//   gtrace run -- call_overhead         what recording adds to an OpenCL call and to a malloc+free
-//   pair goptimize run ... -- call_overhead  the same for the optimizer call_overhead nothing is
-//   added: shows the method's own error
+//   gtrace run -- call_overhead              what recording adds to calls, commands and malloc+free pairs
+//   goptimize run ... -- call_overhead       the same for the optimizer
+//   LD_PRELOAD=.../trace/libOpenCL.so.1 call_overhead     the library loaded, recording off
+//   heaptrack call_overhead malloc           another tool, the same loop
+//   call_overhead                            nothing is added: shows the method's own error
 //
-// The bare call is the same function fetched from its own library by path, past every interposed
-// symbol. Batches are short enough for the recorder's ring and spaced by pauses, so that "burst" is
-// the cost of recording itself; "sustained" runs without pauses, so that it includes waiting for
-// the collector when that is slower. Prints JSON: medians over batches, ns per call (or pair).
+// The bare call is the same function fetched from its own library by path, past every interposed symbol. Batches are
+// short enough for the recorder's ring and spaced by pauses, so that "burst" is the cost of recording itself;
+// "sustained" runs without pauses, so that it includes waiting for the collector when that is slower.
+// Commands go to a queue made by the bare functions, and to one made as the program would make it.
+// Arguments name the measurements: calls malloc commands threads; all without any.
+// Prints JSON: medians over batches, ns per call (pair, command).
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
 
-double ns_per(const std::function<void()>& batch, int calls) {
+using Batch = std::function<void(int)>;
+
+double ns_per(const Batch& batch, int calls) {
   const auto begin = std::chrono::steady_clock::now();
-  batch();
+  batch(calls);
   const auto end = std::chrono::steady_clock::now();
   return std::chrono::duration<double, std::nano>(end - begin).count() / calls;
 }
@@ -39,28 +48,49 @@ struct Row {
 };
 
 // Alternates bare and hooked batches, so that both see the same machine.
-Row measure(const std::function<void(int)>& bare, const std::function<void(int)>& hooked) {
-  constexpr int Burst = 4000, Batches = 61, Sustained = 400'000;
+Row measure(const Batch& bare, const Batch& hooked, int burst = 4000, int sustained = 400'000) {
+  constexpr int Batches = 61;
   std::vector<double> b, h, s;
   for (int i = 0; i < Batches; ++i) {
     usleep(2000);
-    b.push_back(ns_per([&] { bare(Burst); }, Burst));
+    b.push_back(ns_per(bare, burst));
     usleep(2000);
-    h.push_back(ns_per([&] { hooked(Burst); }, Burst));
+    h.push_back(ns_per(hooked, burst));
   }
-  for (int i = 0; i < 5; ++i) s.push_back(ns_per([&] { hooked(Sustained); }, Sustained));
+  for (int i = 0; i < 5; ++i) s.push_back(ns_per(hooked, sustained));
   return {median(b), median(h), median(s)};
 }
 
-void print(const char* name, const Row& row, bool last) {
-  std::printf(
-      "  \"%s\": {\"bare_ns\": %.1f, \"hooked_ns\": %.1f, \"added_ns\": %.1f, "
-      "\"sustained_added_ns\": %.1f}%s\n",
-      name, row.bare, row.burst, row.burst - row.bare, row.sustained - row.bare, last ? "" : ",");
+// The same, in two threads at once that start each batch together: ns of a call of one thread.
+Row measure_twice(const Batch& bare, const Batch& hooked) {
+  constexpr int Burst = 4000, Batches = 61;
+  std::vector<double> times[2][2];  // bare or hooked, thread
+  std::atomic<int> arrived{0};
+  const auto work = [&](int thread) {
+    for (int i = 0; i < 2 * Batches; ++i) {
+      usleep(2000);
+      ++arrived;
+      while (arrived < 2 * (i + 1)) {
+      }
+      times[i % 2][thread].push_back(ns_per(i % 2 ? hooked : bare, Burst));
+    }
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+  const auto both = [&](int i) { return (median(times[i][0]) + median(times[i][1])) / 2; };
+  return {both(0), both(1), both(1)};
 }
 
-template <class F>
-F* bare_function(const char* library, const char* name) {
+bool g_first = true;
+void print(const char* name, const Row& row) {
+  std::printf("%s  \"%s\": {\"bare_ns\": %.1f, \"hooked_ns\": %.1f, \"added_ns\": %.1f, \"sustained_added_ns\": %.1f}",
+              g_first ? "" : ",\n", name, row.bare, row.burst, row.burst - row.bare, row.sustained - row.bare);
+  g_first = false;
+}
+
+// The launchers say which loader they took for the real one.
+void* bare_symbol(const char* library, const char* name) {
   // libc's own dlopen: ours would give ourselves for an OpenCL loader.
   void* libc = dlopen("libc.so.6", RTLD_NOW | RTLD_LOCAL);
   auto* open = reinterpret_cast<void* (*)(const char*, int)>(dlsym(libc, "dlopen"));
@@ -70,68 +100,98 @@ F* bare_function(const char* library, const char* name) {
     std::fprintf(stderr, "call_overhead: no %s in %s\n", name, library);
     std::exit(4);
   }
-  return reinterpret_cast<F*>(f);
+  return f;
+}
+template <class F>
+F* bare_function(F* own, const char* name) {
+  const char* loader = std::getenv("GTRACE_OPENCL_LIBRARY");
+  return loader ? reinterpret_cast<F*>(bare_symbol(loader, name)) : own;
+}
+#define BARE(name) bare_function(&name, #name)
+
+struct Device {
+  cl_context context = nullptr;
+  cl_device_id id = nullptr;
+  cl_kernel kernel = nullptr;
+  cl_mem buffer = nullptr;
+};
+
+Device open_device() {
+  Device d;
+  cl_platform_id platform = nullptr;
+  if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &d.id, nullptr) != CL_SUCCESS) {
+    return d;
+  }
+  d.context = clCreateContext(nullptr, 1, &d.id, nullptr, nullptr, nullptr);
+  const char* source = "kernel void k(int a, global int* p) { p[get_global_id(0)] = a; }";
+  cl_program program = clCreateProgramWithSource(d.context, 1, &source, nullptr, nullptr);
+  if (clBuildProgram(program, 1, &d.id, "", nullptr, nullptr) != CL_SUCCESS) return d;
+  d.kernel = clCreateKernel(program, "k", nullptr);
+  d.buffer = clCreateBuffer(d.context, CL_MEM_READ_WRITE, 4096, nullptr, nullptr);
+  const int one = 1;
+  clSetKernelArg(d.kernel, 0, sizeof one, &one);
+  clSetKernelArg(d.kernel, 1, sizeof d.buffer, &d.buffer);
+  return d;
 }
 
-cl_kernel make_kernel() {
-  cl_platform_id platform = nullptr;
-  cl_device_id device = nullptr;
-  if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
-      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS) {
-    return nullptr;
-  }
-  cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
-  const char* source = "kernel void k(int a, global int* p) { p[get_global_id(0)] = a; }";
-  cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, nullptr);
-  if (clBuildProgram(program, 1, &device, "", nullptr, nullptr) != CL_SUCCESS) return nullptr;
-  return clCreateKernel(program, "k", nullptr);
+Batch set_arg(decltype(&clSetKernelArg) set, cl_kernel kernel) {
+  return [=](int n) {
+    for (; n; --n) set(kernel, 0, sizeof n, &n);
+  };
+}
+Batch pairs(void* (*allocate)(size_t), void (*release)(void*)) {
+  return [=](int n) {
+    for (volatile size_t size = 64; n; --n) {
+      void* volatile keep = allocate(size);
+      release(keep);
+    }
+  };
+}
+Batch launches(decltype(&clEnqueueNDRangeKernel) launch, decltype(&clFinish) finish, cl_command_queue queue,
+               cl_kernel kernel) {
+  return [=](int n) {
+    const size_t global = 64;
+    for (; n; --n) launch(queue, kernel, 1, nullptr, &global, nullptr, 0, nullptr, nullptr);
+    finish(queue);
+  };
+}
+Batch writes(decltype(&clEnqueueWriteBuffer) write, cl_command_queue queue, cl_mem buffer) {
+  return [=](int n) {
+    static char host[4096];
+    for (; n; --n) write(queue, buffer, CL_TRUE, 0, sizeof host, host, 0, nullptr, nullptr);
+  };
+}
+
+void measure_commands(const Device& d) {
+  constexpr int Burst = 200, Sustained = 5000;
+  cl_command_queue bare = BARE(clCreateCommandQueue)(d.context, d.id, 0, nullptr);
+  cl_command_queue own = clCreateCommandQueue(d.context, d.id, 0, nullptr);
+  const Batch own_launches = launches(&clEnqueueNDRangeKernel, &clFinish, own, d.kernel);
+  const Batch own_writes = writes(&clEnqueueWriteBuffer, own, d.buffer);
+  own_launches(Sustained);  // the first commands of a site are all timed
+  own_writes(Sustained);
+  print("timed_launch", measure(launches(BARE(clEnqueueNDRangeKernel), BARE(clFinish), bare, d.kernel), own_launches,
+                                Burst, Sustained));
+  print("timed_write", measure(writes(BARE(clEnqueueWriteBuffer), bare, d.buffer), own_writes, Burst, Sustained));
 }
 
 }  // namespace
 
-int main() {
-  // The launchers say which loader they took for the real one.
-  const char* loader = std::getenv("GTRACE_OPENCL_LIBRARY");
-  auto* bare_set =
-      loader ? bare_function<decltype(clSetKernelArg)>(loader, "clSetKernelArg") : &clSetKernelArg;
-  auto* bare_malloc = bare_function<void*(size_t)>("libc.so.6", "malloc");
-  auto* bare_free = bare_function<void(void*)>("libc.so.6", "free");
-
-  cl_kernel kernel = make_kernel();
+int main(int argc, char** argv) {
+  const auto wanted = [&](const char* what) {
+    return argc == 1 || std::any_of(argv + 1, argv + argc, [&](const char* a) { return std::strcmp(a, what) == 0; });
+  };
+  const Device device = wanted("calls") || wanted("commands") || wanted("threads") ? open_device() : Device();
+  const Batch bare_set = set_arg(BARE(clSetKernelArg), device.kernel), own_set = set_arg(&clSetKernelArg, device.kernel);
+  const Batch bare_pairs = pairs(reinterpret_cast<void* (*)(size_t)>(bare_symbol("libc.so.6", "malloc")),
+                                 reinterpret_cast<void (*)(void*)>(bare_symbol("libc.so.6", "free")));
+  const Batch own_pairs = pairs(&std::malloc, &std::free);
   std::printf("{\n");
-  if (kernel) {
-    int value = 0;
-    const Row call = measure(
-        [&](int n) {
-          for (; n; --n) {
-            value = n;
-            bare_set(kernel, 0, sizeof value, &value);
-          }
-        },
-        [&](int n) {
-          for (; n; --n) {
-            value = n;
-            clSetKernelArg(kernel, 0, sizeof value, &value);
-          }
-        });
-    print("opencl_call", call, false);
-  }
-  volatile size_t size = 64;
-  void* volatile keep = nullptr;
-  const Row pair = measure(
-      [&](int n) {
-        for (; n; --n) {
-          keep = bare_malloc(size);
-          bare_free(keep);
-        }
-      },
-      [&](int n) {
-        for (; n; --n) {
-          keep = std::malloc(size);
-          std::free(keep);
-        }
-      });
-  print("malloc_free_pair", pair, true);
-  std::printf("}\n");
+  if (wanted("calls") && device.kernel) print("opencl_call", measure(bare_set, own_set));
+  if (wanted("malloc")) print("malloc_free_pair", measure(bare_pairs, own_pairs));
+  if (wanted("threads")) print("malloc_free_pair_2_threads", measure_twice(bare_pairs, own_pairs));
+  if (wanted("commands") && device.kernel) measure_commands(device);
+  std::printf("\n}\n");
   return 0;
 }

@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-"""Prints the numbers that the project promises, each against the bare thing in the same run.
+"""Prints the numbers that the project promises, each against the bare thing or its competitor in the same run.
 
-    tests/bench/promises.py [BUILD] [--iterations N] [--times K]     BUILD: build/release by default
+    tests/bench/promises.py [BUILD] [--only PART,...] [--iterations N] [--times K]     BUILD: build/release by default
 
-What a recorded OpenCL call and a malloc+free pair cost, what goptimize adds to a call, what tracing costs whole
-programs (median of paired runs; K times their usual loop, for fast devices), how large a trace is after 10^3 and after
-N (10^6) iterations. Takes some minutes.
+Parts: calls (what an OpenCL call, a malloc+free pair, a timed command cost, heaptrack beside it), programs (what
+tracing costs whole programs: medians of paired runs, K times their usual loop for fast devices), optimizer (what
+goptimize costs and gains), size (a trace after 10^3 and after N iterations). All of them take some minutes.
+Ends with one table: promise, measured, PASS or MISS. Run it on a quiet machine.
 """
 import argparse
+import ctypes.util
 import json
 import os
 import pathlib
 import re
+import shutil
 import statistics
 import subprocess
 import sys
@@ -25,47 +28,134 @@ PROGRAMS = {  # arguments, the option that says how often, and how often
     "app_transpose": ([], "--iterations", 50),
     "app_nbody": ([], "--steps", 60),
 }
+PAGE = 4096
+
+results = []  # what, promise, measured, verdict
 
 
-def run(*command, cwd):
-    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True)
+def promise(what, text, measured, kept):
+    results.append((what, text, measured, "PASS" if kept else "MISS"))
+    print(f"  {what}: {measured} ({text})", flush=True)
+
+
+def run(*command, cwd, **more):
+    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True,
+                          env=dict(os.environ, **more))
     if done.returncode != 0:
         sys.exit(f"promises.py: {' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr}")
     return done
 
 
-def overhead(build, cwd, *launcher):
-    return json.loads(run(*launcher, build / "tests" / "call_overhead", cwd=cwd).stdout)
+# --- calls
+
+def overhead(build, cwd, *launcher, parts=(), **more):
+    text = run(*launcher, build / "tests" / "call_overhead", *parts, cwd=cwd, **more).stdout
+    return json.loads(text[text.index("{"):text.rindex("}") + 1])  # other tools talk on stdout too
 
 
-def print_overhead(title, result):
+def print_overhead(title, rows):
     print(f"\n{title}")
-    print(f"  {'':22}{'bare ns':>9}{'ours ns':>9}{'added ns':>10}{'sustained':>11}")
-    for name, row in result.items():
-        print(f"  {name:22}{row['bare_ns']:9.1f}{row['hooked_ns']:9.1f}{row['added_ns']:10.1f}"
-              f"{row['sustained_added_ns']:11.1f}")
+    print(f"  {'':28}{'bare ns':>9}{'ours ns':>9}{'added ns':>10}{'sustained':>11}")
+    for name, row in rows.items():
+        print(f"  {name:28}{row['bare_ns']:9.1f}{row['hooked_ns']:9.1f}{row['added_ns']:10.1f}"
+              f"{row['sustained_added_ns']:11.1f}", flush=True)
+    return rows
 
+
+def real_loader():
+    """The path of the loader that a program gets without us."""
+    name = ctypes.util.find_library("OpenCL")
+    found = re.search(rf"{re.escape(name or 'libOpenCL.so.1')} .*=> (\S+)", run("ldconfig", "-p", cwd="/").stdout)
+    return found[1] if found else None
+
+
+def calls(build, cwd):
+    gtrace = [build / "bin" / "gtrace", "run", "-o", "calls.db"]
+    print_overhead("Nothing injected (the method's own error)", overhead(build, cwd))
+    loader = real_loader()
+    if loader:
+        idle = print_overhead("Library loaded, recording off",
+                              overhead(build, cwd, parts=["calls", "malloc"], GTRACE_OPENCL_LIBRARY=loader,
+                                       LD_PRELOAD=str(build / "lib" / "gtrace" / "trace" / "libOpenCL.so.1")))
+        added = idle["opencl_call"]["added_ns"]
+        promise("OpenCL call, recording off", "at most 6 ns", f"{added:+.1f} ns", added <= 6)
+    traced = print_overhead("gtrace run", overhead(build, cwd, *gtrace, "--"))
+    off = print_overhead("gtrace run --timing off",
+                         overhead(build, cwd, *gtrace, "--timing", "off", "--", parts=["commands"]))
+    call, pair = traced["opencl_call"], traced["malloc_free_pair"]
+    promise("OpenCL call recorded", "at most 150 ns", f"{call['added_ns']:+.0f} ns", call["added_ns"] <= 150)
+    promise("malloc+free recorded", "at most 60 ns a pair", f"{pair['added_ns']:+.0f} ns", pair["added_ns"] <= 60)
+    for name, what in (("timed_launch", "launch timed"), ("timed_write", "blocking 4 KiB write timed")):
+        if name in traced:
+            added = traced[name]["added_ns"]
+            without = off[name]["added_ns"]
+            promise(what, "at most 2 us a command", f"{added / 1000:+.2f} us ({without / 1000:+.2f} with --timing off)",
+                    added <= 2000)
+    twice = traced["malloc_free_pair_2_threads"]
+    promise("malloc+free in 2 threads at once", "at most twice one thread's",
+            f"{twice['added_ns']:+.0f} ns, {twice['added_ns'] / max(pair['added_ns'], 1):.2f} times",
+            twice["added_ns"] <= 2 * max(pair["added_ns"], 1))
+    if not shutil.which("heaptrack"):
+        print("\n  heaptrack is not installed (apt-get install heaptrack): not compared")
+        return
+    other = print_overhead("heaptrack", overhead(build, cwd, "heaptrack", "--raw", "-o", "h", parts=["malloc"]))
+    for key, how in (("added_ns", "bursts"), ("sustained_added_ns", "without a pause")):
+        theirs, ours = other["malloc_free_pair"][key], pair[key]
+        text = f"{theirs:.0f} / {ours:.0f} ns = {theirs / max(ours, 1):.1f}"
+        if how == "bursts":
+            promise("heaptrack's added time / ours", "at least 10", text, theirs >= 10 * ours)
+        else:
+            print(f"  the same {how}: {text}")
+
+
+# --- programs
 
 def loop_seconds(*command, cwd):
     done = run(*command, cwd=cwd)
     return float(re.search(r"time_s=([0-9.]+)", done.stdout + done.stderr)[1])
 
 
-def whole_programs(build, cwd, times):
-    print(f"\nWhole programs, main loop, traced / native ({ROUNDS} pairs: median [min-max])")
-    gtrace = build / "bin" / "gtrace"
+def paired(program, launcher, cwd):
+    """Ratios with / without the launcher, taken alternately."""
+    pairs, native = [], []
+    for i in range(ROUNDS):
+        runs = {}
+        for with_it in ((False, True) if i % 2 else (True, False)):
+            runs[with_it] = loop_seconds(*(launcher if with_it else []), *program, cwd=cwd)
+        native.append(runs[False])
+        pairs.append(runs[True] / runs[False])
+    return pairs, statistics.median(native)
+
+
+def all_programs(build, times):
     for name, (arguments, option, count) in PROGRAMS.items():
-        program = [build / "bin" / "apps" / name, *arguments, option, count * times]
-        pairs = []
-        for _ in range(ROUNDS):
-            native = loop_seconds(*program, cwd=cwd)
-            pairs.append(loop_seconds(gtrace, "run", "-o", "t.db", "--", *program, cwd=cwd) / native)
-            os.unlink(pathlib.Path(cwd) / "t.db")
-        print(f"  {name:16}{statistics.median(pairs):7.3f}  [{min(pairs):.3f}-{max(pairs):.3f}]   native {native:.3f} s")
+        yield name, [build / "bin" / "apps" / name, *arguments, option, count * times]
+    python = "/usr/bin/python3"
+    if subprocess.run([python, "-c", "import pyopencl"], capture_output=True).returncode == 0:
+        yield "pyopencl", [python, HERE / "pyopencl_loop.py"]
 
 
-def optimized_programs(build, cwd, times):
-    """With profiles of their own; the platform is measured first. Where nothing is to be gained, the ratio is 1."""
+def programs(build, cwd, times):
+    print(f"\nWhole programs, main loop, traced / native ({ROUNDS} pairs: median [min-max])")
+    launcher = [build / "bin" / "gtrace", "run", "-o", "t.db", "--"]
+    for name, program in all_programs(build, times):
+        pairs, native = paired(program, launcher, cwd)
+        middle = statistics.median(pairs)
+        promise(f"{name}, traced", "at most 2 %",
+                f"{100 * (middle - 1):+.1f} % [{100 * (min(pairs) - 1):+.1f} to {100 * (max(pairs) - 1):+.1f}]"
+                f" of {native:.3f} s", middle <= 1.02)
+
+
+# --- optimizer
+
+def optimizer(build, cwd, times):
+    run(sys.executable, HERE.parent / "e2e" / "make_profile.py", build / "tests" / "call_overhead", "p.gprofile",
+        cwd=cwd)
+    rows = print_overhead("goptimize run: the optimizer in place",
+                          overhead(build, cwd, build / "bin" / "goptimize", "run", "--profile", "p.gprofile",
+                                   "--force-policy", "pin", "--", parts=["calls", "malloc"]))
+    added = rows["opencl_call"]["added_ns"]
+    promise("OpenCL call under goptimize", "at most 15 ns", f"{added:+.1f} ns", added <= 15)
     print(f"\nWhole programs, main loop, native / goptimize run ({ROUNDS} pairs: median [min-max])")
     os.environ["XDG_CACHE_HOME"] = os.environ["XDG_DATA_HOME"] = str(cwd)
     run(build / "bin" / "gmicrobench", "platform", "--quick", cwd=cwd)
@@ -73,43 +163,59 @@ def optimized_programs(build, cwd, times):
         program = [build / "bin" / "apps" / name, *arguments, option, count * times]
         run(build / "bin" / "gtrace", "run", "-o", f"{name}.db", "--", *program, cwd=cwd)
         run(build / "bin" / "ganalyze", f"{name}.db", cwd=cwd)
-        optimizer = [build / "bin" / "goptimize", "run", "--report", "r.json", "--", *program]
-        pairs = [loop_seconds(*program, cwd=cwd) / loop_seconds(*optimizer, cwd=cwd) for _ in range(ROUNDS)]
+        launcher = [build / "bin" / "goptimize", "run", "--report", "r.json", "--"]
+        pairs, _ = paired(program, launcher, cwd)
+        speedup = 1 / statistics.median(pairs)
         decision = json.loads((pathlib.Path(cwd) / "r.json").read_text())["decision"]
-        print(f"  {name:16}{statistics.median(pairs):7.3f}  [{min(pairs):.3f}-{max(pairs):.3f}]   {decision}")
+        promise(f"{name}, goptimize", "never below 0.98", f"{speedup:.3f} times as fast ({decision})", speedup >= 0.98)
 
 
-def trace_sizes(build, cwd, iterations):
+# --- size
+
+def size(build, cwd, iterations):
     print("\nTrace size (vector add: write, set arguments, launch, read)")
     run(build / "bin" / "apps" / "app_vadd", "--elements", "64", "--async", cwd=cwd)  # drivers keep compiled kernels
+    sizes, digests = [], []
     for n in (1000, iterations):
         path = pathlib.Path(cwd) / f"n{n}.db"
         run(build / "bin" / "gtrace", "run", "-o", path, "--", build / "bin" / "apps" / "app_vadd", "--elements", "64",
             "--iterations", n, "--async", cwd=cwd)
         stats = json.loads(run(build / "bin" / "gtrace", "stats", "--json", path, cwd=cwd).stdout)["trace"]
-        print(f"  {n:>9} iterations: {stats['calls']:>9} calls, {stats['nodes']} nodes, {path.stat().st_size} bytes, "
+        sizes.append(path.stat().st_size)
+        digests.append(stats["digest"])
+        print(f"  {n:>9} iterations: {stats['calls']:>9} calls, {stats['nodes']} nodes, {sizes[-1]} bytes, "
               f"digest {stats['digest']}")
+    promise(f"trace size, {iterations} against 1000 iterations", "the same, one page more at most",
+            f"{sizes[1]} and {sizes[0]} bytes", abs(sizes[1] - sizes[0]) <= PAGE and digests[0] == digests[1])
+
+
+def print_table():
+    widths = [max(len(row[i]) for row in results) for i in range(4)]
+    print("\n" + "  ".join(h.ljust(w) for h, w in zip(("What", "Promise", "Measured", ""), widths)))
+    for row in results:
+        print("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip())
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default="build/release")
+    parser.add_argument("--only", default="calls,programs,optimizer,size")
     parser.add_argument("--iterations", type=int, default=1_000_000)
     parser.add_argument("--times", type=int, default=1)
     given = parser.parse_args()
     build = pathlib.Path(given.build).resolve()
+    parts = {"calls": lambda cwd: calls(build, cwd), "programs": lambda cwd: programs(build, cwd, given.times),
+             "optimizer": lambda cwd: optimizer(build, cwd, given.times),
+             "size": lambda cwd: size(build, cwd, given.iterations)}
+    wanted = given.only.split(",")
+    if unknown := [w for w in wanted if w not in parts]:
+        parser.error(f"no part {unknown[0]}; there are {', '.join(parts)}")
     with tempfile.TemporaryDirectory() as cwd:
-        print_overhead("Nothing injected (the method's own error)", overhead(build, cwd))
-        print_overhead("gtrace run: recording", overhead(build, cwd, build / "bin" / "gtrace", "run", "--"))
-        run(sys.executable, HERE.parent / "e2e" / "make_profile.py", build / "tests" / "call_overhead", "p.gprofile",
-            cwd=cwd)
-        print_overhead("goptimize run: the optimizer in place",
-                       overhead(build, cwd, build / "bin" / "goptimize", "run", "--profile", "p.gprofile",
-                                "--force-policy", "pin", "--"))
-        whole_programs(build, cwd, given.times)
-        optimized_programs(build, cwd, given.times)
-        trace_sizes(build, cwd, given.iterations)
+        for name in wanted:
+            parts[name](cwd)
+    print_table()
+    return any(row[3] == "MISS" for row in results)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -27,7 +27,7 @@ struct Implementation {
 // objects.cc
 GT_HAS(clCreateContext)
 GT_HAS(clCreateContextFromType) GT_HAS(clRetainContext) GT_HAS(clReleaseContext)
-    GT_HAS(clRetainDevice) GT_HAS(clReleaseDevice) GT_HAS(clCreateCommandQueue)
+    GT_HAS(clRetainDevice) GT_HAS(clReleaseDevice) GT_HAS(clSetCommandQueueProperty) GT_HAS(clCreateCommandQueue)
         GT_HAS(clCreateCommandQueueWithProperties) GT_HAS(clRetainCommandQueue)
             GT_HAS(clReleaseCommandQueue) GT_HAS(clCreateBuffer)
                 GT_HAS(clCreateBufferWithProperties) GT_HAS(clCreateSubBuffer)

@@ -138,6 +138,13 @@ cl_command_queue fake_clCreateCommandQueueWithProperties(cl_context c, cl_device
   return queue;
 }
 cl_int fake_clRetainCommandQueue(cl_command_queue q) { return retain(q, CL_INVALID_COMMAND_QUEUE); }
+cl_int fake_clSetCommandQueueProperty(cl_command_queue q, cl_command_queue_properties properties, cl_bool on,
+                                      cl_command_queue_properties* old) {
+  if (!q) return CL_INVALID_COMMAND_QUEUE;
+  if (old) *old = q->properties;
+  q->properties = on ? q->properties | properties : q->properties & ~properties;
+  return CL_SUCCESS;
+}
 cl_int fake_clReleaseCommandQueue(cl_command_queue q) {
   return release(q, CL_INVALID_COMMAND_QUEUE);
 }

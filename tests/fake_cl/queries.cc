@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tests/fake_cl/driver.h"
+#include "tests/fake_cl/script.h"
 
 namespace gt::fake {
 namespace {
@@ -110,6 +111,7 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
     case CL_DEVICE_PARENT_DEVICE:
       return answer.value(cl_device_id{});
     case CL_DEVICE_VENDOR_ID:
+      return answer.value(cl_uint{vendor_id()});
     case CL_DEVICE_REFERENCE_COUNT:
       return answer.value(cl_uint{1});
     case CL_DEVICE_MAX_COMPUTE_UNITS:

@@ -70,6 +70,8 @@ struct Script {
   std::vector<Rule> delays = read("FAKE_CL_DELAY", true);
   const char* kernel = std::getenv("FAKE_CL_KERNEL_NS");
   uint64_t kernel_ns = kernel ? nanoseconds("FAKE_CL_KERNEL_NS", kernel) : 1000;
+  const char* vendor = std::getenv("FAKE_CL_VENDOR_ID");
+  uint32_t vendor_id = vendor ? static_cast<uint32_t>(std::strtoul(vendor, nullptr, 10)) : 1;
 };
 const Script& script() {
   static const Script* s =
@@ -93,5 +95,6 @@ int scripted_call(uint16_t fn, const char* name) {
 }
 
 uint64_t kernel_ns() { return script().kernel_ns; }
+uint32_t vendor_id() { return script().vendor_id; }
 
 }  // namespace gt::fake

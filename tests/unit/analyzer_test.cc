@@ -122,6 +122,16 @@ TEST_CASE("devices add up, and what was not timed is said") {
   const auto a = analyze(m);
   CHECK(a.ratio.program.value() == doctest::Approx(0.2));
   CHECK(a.ratio.untimed.find("7 of 9 transfers") != std::string::npos);
+  CHECK(a.ratio.estimated.empty());
+}
+
+TEST_CASE("what was estimated is said") {
+  Maker m;
+  m.device(1000, 100);
+  m.trace.devices[0].estimated_kernels = 15;
+  const auto a = analyze(m);
+  CHECK(a.ratio.estimated.find("1 of 16 kernel runs") != std::string::npos);
+  CHECK(a.ratio.untimed.empty());
 }
 
 TEST_CASE("transfers are summed by the site that allocated their memory") {

@@ -6,8 +6,10 @@
 #include <cstdlib>
 #include <map>
 #include <thread>
+#include <utility>
 
 #include "tracer/collect/spool_reader.h"
+#include "tracer/lib/memory_ticks.h"
 #include "tracer/lib/recorder.h"
 #include "tracer/lib/ring_writer.h"
 
@@ -127,4 +129,33 @@ TEST_CASE("records damaged in any byte end their ring and crash nobody") {
     CHECK(given >= 10);
     fresh->remove();
   }
+}
+
+TEST_CASE("memory ticks grow, never run ahead of the clock, and are read as soon as there is a second ring") {
+  SpoolHeader header;
+  SpoolHeader* const before = std::exchange(detail::g_spool, &header);
+  header.rings_used = 1;
+  Ring ring;
+  ring.position = 8;
+  uint64_t last = 0;
+  uint32_t read = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const uint64_t begin = ticks(), t = memory_ticks(ring, i % 2 == 0);
+    CHECK(t > last);
+    CHECK(t <= ticks());
+    read += t >= begin;
+    t_memory_clock.position = ring.position;
+    last = t;
+  }
+  CHECK(read <= 1000 / MemoryClock::ReadEvery + 1);
+  ring.position += 8;  // another record came in between
+  uint64_t now = ticks();
+  CHECK(memory_ticks(ring, false) >= now);
+  t_memory_clock.position = ring.position;
+  header.rings_used = 2;
+  for (int i = 0; i < 10; ++i) {
+    now = ticks();
+    CHECK(memory_ticks(ring, true) >= now);
+  }
+  detail::g_spool = before;
 }

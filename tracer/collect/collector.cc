@@ -189,8 +189,7 @@ void Collector::take_device(Thread& thread, const RecordView& record) {
   const uint64_t handle = in.fixed64();
   in.fixed64();
   const std::string_view text = as_text(in.raw(in.remaining()));
-  devices_[device_of(*thread.process, handle)]->time.device =
-      text.substr(0, std::min(text.find('\0'), text.size()));
+  devices_[device_of(*thread.process, handle)]->name = text.substr(0, std::min(text.find('\0'), text.size()));
 }
 
 uint32_t Collector::device_of(Process& process, uint64_t handle) {
@@ -425,15 +424,17 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
 
   const bool transfer = attributes.transfer != api::Transfer::None;
   if ((attributes.launch || transfer) && call.device != 0 && !call.error) {
-    const uint32_t device = static_cast<uint32_t>(call.device - 1);
+    const CommandTimes::Command command{shape, static_cast<uint32_t>(call.device - 1), attributes.launch,
+                                        attributes.transfer};
     if (timed) {
-      timed_[timed_key(static_cast<uint64_t>(thread.tid), call.sequence)] = {
-          shape, device, attributes.launch, attributes.transfer, &thread, thread.calls.events() - 1,
-          time_of(call.ticks)};
-      if (thread.call_times) thread.call_times->expect_command();
+      const uint64_t key = timed_key(static_cast<uint64_t>(thread.tid), call.sequence);
+      times_.expect(key, command);
+      if (thread.call_times) {
+        placed_[key] = {&thread, command.device, thread.calls.events() - 1, time_of(call.ticks)};
+        thread.call_times->expect_command();
+      }
     } else {
-      ++(attributes.launch ? devices_[device]->time.untimed_kernels
-                           : devices_[device]->time.untimed_transfers);
+      times_.skip(command);
     }
   }
 }
@@ -442,37 +443,17 @@ void Collector::take_device_time(const RecordView& record) {
   ByteReader in(record.payload);
   const uint64_t tid = in.fixed64(), sequence = in.fixed64(), start = in.fixed64(),
                  end = in.fixed64();
-  const auto it = timed_.find(timed_key(tid, sequence));
-  if (!in.ok() || it == timed_.end()) return;
-  const Timed command = it->second;
-  timed_.erase(it);
-  Device& device = *devices_[command.device];
-  model::ShapeStats& stats = trace_.stats[command.shape];
-  constexpr uint64_t Sane =
-      3'600'000'000'000;  // an hour: no command takes that long, some drivers say so
-  if (start == 0 || end < start || end - start > Sane) {
-    ++stats.insane;
-    if (command.thread->call_times) command.thread->call_times->add_command(command.event, nullptr, 0, 0);
-    ++(command.launch ? device.time.untimed_kernels : device.time.untimed_transfers);
-    return;
-  }
-  if (stats.device_ns.count == 0) stats.first_device_ns = end - start;
-  stats.device_ns.add(end - start);
-  if (command.thread->call_times) {
-    device.clock.add(command.entry_ns, start, end, time_of(record.header.ticks));
-    command.thread->call_times->add_command(command.event, &device.clock, start, end - start);
-  }
-  if (command.launch) {
-    device.kernel.add(start, end);
-    device.either.add(start, end);
-    ++device.time.kernels;
-    return;
-  }
-  ++device.time.transfers;
-  if (command.direction == model::Direction::DeviceToDevice) return;  // no host memory is involved
-  device.either.add(start, end);
-  device.transfer.add(start, end);
-  (command.direction == model::Direction::HostToDevice ? device.h2d : device.d2h).add(start, end);
+  if (!in.ok()) return;
+  const uint64_t key = timed_key(tid, sequence);
+  const bool sane = times_.take(key, start, end, trace_.stats);
+  const auto it = placed_.find(key);
+  if (it == placed_.end()) return;
+  const Placed command = it->second;
+  placed_.erase(it);
+  if (!sane) return command.thread->call_times->add_command(command.event, nullptr, 0, 0);
+  model::DeviceClock& clock = devices_[command.device]->clock;
+  clock.add(command.entry_ns, start, end, time_of(record.header.ticks));
+  command.thread->call_times->add_command(command.event, &clock, start, end - start);
 }
 
 }  // namespace gt::tracer

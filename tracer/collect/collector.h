@@ -15,8 +15,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "tracer/collect/command_times.h"
 #include "tracer/collect/interning.h"
-#include "tracer/collect/interval_union.h"
 #include "tracer/collect/names.h"
 #include "tracer/collect/size_budget.h"
 #include "tracer/collect/spool_reader.h"
@@ -64,12 +64,9 @@ class Collector {
   struct Program {
     model::BlobId source = model::NoIndex, options = model::NoIndex;
   };
-  struct Timed {  // a command whose device time is still to come
-    model::ShapeId shape;
-    uint32_t device;
-    bool launch;
-    model::Direction direction;
+  struct Placed {  // a command in a timeline whose device time is still to come
     Thread* thread;     // that made the call...
+    uint32_t device;
     uint64_t event;     // ...which is this one of its stream...
     uint64_t entry_ns;  // ...and was entered then
   };
@@ -164,7 +161,8 @@ class Collector {
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Program> programs_;
   std::vector<model::ClassId> data_classes_;  // by module
-  std::unordered_map<uint64_t, Timed> timed_;  // by thread and sequence number
+  CommandTimes times_;                           // keys: thread and sequence number
+  std::unordered_map<uint64_t, Placed> placed_;  // by the same keys; with timelines only
   std::vector<api::DecodedArg> decoded_;       // scratch
   std::vector<int64_t> scratch_;
   SizeBudget budget_;

@@ -18,8 +18,7 @@ inline std::vector<uint32_t> steps(const interpose::ThreadPath& path) {
 struct Collector::Device {
   uint64_t handle = 0;
   uint32_t process = 0;
-  model::DeviceTime time;
-  IntervalUnion kernel, transfer, either, h2d, d2h;
+  std::string name;
   model::DeviceClock clock;  // with timelines
 };
 

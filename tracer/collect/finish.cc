@@ -14,22 +14,16 @@ model::Trace Collector::finish() {
     if (thread->running) list_callback(*thread, true);
     if (thread->pending.open) end_call(*thread, true, last_ticks_, false);
   }
-  for (const auto& [key, command] : timed_) {
-    model::DeviceTime& time = devices_[command.device]->time;
-    ++(command.launch ? time.untimed_kernels : time.untimed_transfers);
+  uint64_t timed = 0, estimated = 0, untimed = 0;
+  for (uint32_t i = 0; i < devices_.size(); ++i) {
+    model::DeviceTime time = times_.of_device(i, trace_.stats);
+    time.device = devices_[i]->name;
+    timed += time.kernels + time.transfers;
+    estimated += time.estimated_kernels + time.estimated_transfers;
+    untimed += time.untimed_kernels + time.untimed_transfers;
+    if (time.commands() > 0) trace_.devices.push_back(std::move(time));
   }
-  timed_.clear();
-  for (auto& device : devices_) {
-    model::DeviceTime& time = device->time;
-    time.kernel_ns = device->kernel.length();
-    time.transfer_ns = device->transfer.length();
-    time.h2d_ns = device->h2d.length();
-    time.d2h_ns = device->d2h.length();
-    time.overlap_ns = time.kernel_ns + time.transfer_ns - device->either.length();
-    const uint64_t commands =
-        time.kernels + time.transfers + time.untimed_kernels + time.untimed_transfers;
-    if (commands > 0) trace_.devices.push_back(time);
-  }
+  times_.complete(trace_.stats);
 
   keep_within_budget();
   int64_t clock_error_ns = 0;
@@ -71,6 +65,9 @@ model::Trace Collector::finish() {
     fact("summarised.calls", left_out.calls);
     fact("summarised.memory_calls", left_out.memory_calls);
   }
+  fact("commands_timed", timed);
+  fact("commands_estimated", estimated);
+  fact("commands_untimed", untimed);
   fact("foreign_releases", foreign_releases_);
   fact("lost.undecodable_records", undecodable_);
   fact("wall_ns", to_ns(last_ticks_ > start_ticks_ ? last_ticks_ - start_ticks_ : 0));

@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include "tracer/collect/record_cost.h"
+#include "tracer/collect/timing.h"
+
 namespace gt::tracer {
 
 namespace {
@@ -16,20 +19,6 @@ uint64_t cpu_ns_of(int who) {
 }
 
 uint64_t all_cpu_ns() { return cpu_ns_of(RUSAGE_SELF) + cpu_ns_of(RUSAGE_CHILDREN); }
-
-const char* timing_name(Timing timing) {
-  switch (timing) {
-    case Timing::Off:
-      return "off";
-    case Timing::Kernels:
-      return "kernels";
-    case Timing::Transfers:
-      return "transfers";
-    case Timing::All:
-      return "all";
-  }
-  return "?";
-}
 
 }  // namespace
 
@@ -56,6 +45,7 @@ Result<std::unique_ptr<Session>> Session::recover(const std::string& spool_path)
 
 uint64_t Session::pump() {
   const uint64_t given = reader_.read([this](const RecordView& record) { collector_.take(record); });
+  records_ += given;
   if (++pumps_ % 64 == 0 || given == 0) {
     reader_.recycle([this](uint32_t ring) { collector_.ring_ended(ring); });
   }
@@ -68,7 +58,7 @@ uint64_t Session::cpu_ns() const { return all_cpu_ns() - cpu_begin_ns_; }
 
 model::Trace Session::finish() {
   header().off.store(RecordingEnded, std::memory_order_relaxed);
-  reader_.read([this](const RecordView& record) { collector_.take(record); }, true);
+  records_ += reader_.read([this](const RecordView& record) { collector_.take(record); }, true);
   model::Trace trace = collector_.finish();
   add_facts(trace, recovers_ ? "recovered" : "complete", cpu_ns());
   return trace;
@@ -83,24 +73,28 @@ model::Trace Session::snapshot(uint64_t cpu_ns) {
 void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns) {
   SpoolHeader& header = reader_.header();
   const auto fact = [&](const char* name, uint64_t value) { trace.facts.emplace_back(name, fmt::format("{}", value)); };
-  uint64_t wait = 0, harvest = 0, unrecorded = 0;
+  uint64_t wait = 0, harvest = 0, unrecorded = 0, bytes = 0;
   for (uint32_t i = 0; i < reader_.rings_used(); ++i) {
     const RingHeader& ring = reader_.ring(i);
     wait += ring.wait_ticks.load(std::memory_order_relaxed);
+    bytes += ring.head.load(std::memory_order_relaxed);
     harvest += ring.harvest_ticks.load(std::memory_order_relaxed);
     unrecorded += ring.unrecorded.load(std::memory_order_relaxed);
   }
   const auto ns = [&](uint64_t t) { return static_cast<uint64_t>(static_cast<double>(t) * header.ns_per_tick); };
   trace.facts.emplace_back("recording", state);
   fact("pauses", header.pauses.load(std::memory_order_relaxed));
-  trace.facts.emplace_back("timing", timing_name(header.timing));
+  trace.facts.emplace_back("timing", timing_text({header.timing, header.sample}));
   trace.facts.emplace_back("capture", "none");
   fact("lost.calls_inside_signal_handlers", unrecorded);
   fact("lost.threads_without_ring", header.threads_without_ring.load(std::memory_order_relaxed));
   fact("lost.damaged_rings", reader_.damaged_rings());
   fact("overhead.wait_ns", ns(wait));            // the program waited for the collector
   fact("overhead.device_time_ns", ns(harvest));  // the program's threads read device timestamps
+  fact("overhead.records_ns", static_cast<uint64_t>(static_cast<double>(records_) * measure_record_ns()));  // estimate
   fact("overhead.collector_cpu_ns", cpu_ns);
+  fact("records", records_);
+  fact("record_bytes", bytes);
 }
 
 }  // namespace gt::tracer

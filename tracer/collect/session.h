@@ -44,7 +44,7 @@ class Session {
 
   SpoolReader reader_;
   Collector collector_;
-  uint64_t pumps_ = 0;
+  uint64_t pumps_ = 0, records_ = 0;
   uint64_t cpu_begin_ns_;
   bool recovers_ = false;
   bool keep_ = false;

@@ -13,6 +13,7 @@
 
 #include "tracer/collect/recording_switch.h"
 #include "tracer/collect/spool_reader.h"
+#include "tracer/collect/timing.h"
 #include "tracer/gtrace/collector_process.h"
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/own_functions.h"
@@ -28,13 +29,6 @@ namespace {
 
 constexpr const char* Program = "gtrace run";
 constexpr uint64_t SmallestTrace = 256 << 10;
-
-Timing timing_of(const std::string& name) {
-  if (name == "off") return Timing::Off;
-  if (name == "kernels") return Timing::Kernels;
-  if (name == "transfers") return Timing::Transfers;
-  return Timing::All;
-}
 
 // Everything from the first word that is not an option of ours.
 std::vector<std::string> command_of(const CLI::App& app) {
@@ -86,7 +80,14 @@ std::vector<std::string> patch_own(interpose::LaunchRequest& request) {
 
 Result<SpoolReader::Options> spool_options(const Options& options) {
   SpoolReader::Options spool;
-  spool.timing = timing_of(options.text("timing"));
+  const std::optional<TimingChoice> timing = parse_timing(options.text("timing"));
+  if (!timing) {
+    return Status(Kind::Invalid, "--timing: '" + options.text("timing") +
+                                     "' is not one of auto, all, off, kernels, transfers, sample:N");
+  }
+  spool.timing = timing->timing;
+  // A timeline is to hold every command.
+  spool.sample = timing->sample == 0 && options.flag("timeline") ? 1 : timing->sample;
   spool.record_memory = !options.flag("no-alloc");
   spool.paused = options.flag("paused");
   if (const std::optional<uint64_t> most = options.size("max-size")) {

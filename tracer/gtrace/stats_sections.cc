@@ -134,12 +134,12 @@ StatsSection device_section(const std::vector<model::DeviceTime>& devices) {
   StatsSection s{"device", "Device busy time",
                  {{"Device", "device", false, 16}, {"Kernels", "kernel_ns"}, {"Transfers", "transfer_ns"},
                   {"H2D", "h2d_ns"}, {"D2H", "d2h_ns"}, {"Both", "overlap_ns"}, {"Timed", "timed"},
-                  {"Untimed", "untimed"}},
+                  {"Estimated", "estimated"}, {"Untimed", "untimed"}},
                  {}, {}, true};
   for (const model::DeviceTime& d : devices) {
     s.rows.push_back({text(d.device), time(d.kernel_ns), time(d.transfer_ns), time(d.h2d_ns), time(d.d2h_ns),
                       time(d.overlap_ns), count(d.kernels + d.transfers),
-                      count(d.untimed_kernels + d.untimed_transfers)});
+                      count(d.estimated_kernels + d.estimated_transfers), count(d.untimed_kernels + d.untimed_transfers)});
   }
   return s;
 }

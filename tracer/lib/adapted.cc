@@ -121,6 +121,20 @@ cl_int call_real<FnId::clGetCommandQueueInfo, cl_int>(cl_command_queue queue,
 }
 
 template <>
+cl_int call_real<FnId::clSetCommandQueueProperty, cl_int>(cl_command_queue queue, cl_command_queue_properties bits,
+                                                          cl_bool on, cl_command_queue_properties* old) {
+  auto set = real<cl_int(cl_command_queue, cl_command_queue_properties, cl_bool, cl_command_queue_properties*)>(
+      FnId::clSetCommandQueueProperty);
+  if (!set) return CL_INVALID_OPERATION;
+  const bool hidden = profiling_hidden(queue);
+  const cl_int error = set(queue, bits, on, old);
+  if (error != CL_SUCCESS) return error;
+  if (old && hidden) *old &= ~static_cast<cl_command_queue_properties>(CL_QUEUE_PROFILING_ENABLE);
+  if (bits & CL_QUEUE_PROFILING_ENABLE) ask_profiling(queue, on != CL_FALSE);
+  return error;
+}
+
+template <>
 cl_int call_real<FnId::clGetEventProfilingInfo, cl_int>(cl_event event, cl_profiling_info name,
                                                         size_t room, void* out, size_t* size_ret) {
   auto get = real<decltype(clGetEventProfilingInfo)>(FnId::clGetEventProfilingInfo);

@@ -16,6 +16,9 @@ template <>
 cl_int call_real<FnId::clGetCommandQueueInfo, cl_int>(cl_command_queue, cl_command_queue_info,
                                                       size_t, void*, size_t*);
 template <>
+cl_int call_real<FnId::clSetCommandQueueProperty, cl_int>(cl_command_queue, cl_command_queue_properties, cl_bool,
+                                                          cl_command_queue_properties*);
+template <>
 cl_int call_real<FnId::clGetEventProfilingInfo, cl_int>(cl_event, cl_profiling_info, size_t, void*,
                                                         size_t*);
 template <>

@@ -7,38 +7,52 @@
 
 #include "tracer/lib/real_calls.h"
 #include "tracer/lib/recorder.h"
+#include "tracer/lib/sampling.h"
 
 namespace gt::tracer {
 
-namespace {
-
 using api::FnId;
 
-constexpr uint32_t MaxQueues =
-    4096;  // live at once; a handle's place is used again with the handle
+namespace {
+
+constexpr uint32_t MaxQueues = 4096;  // live at once; a handle's place is used again with the handle
 constexpr uint32_t PendingPerQueue = 1024;
 constexpr uint32_t MaxList = 24;
 
 struct Pending {
   cl_event event;
-  uint64_t tid;
+  uint32_t tid, sample;
   uint64_t sequence;
 };
 
-struct Queue {
+}  // namespace
+
+struct WatchedQueue {
   std::atomic<cl_command_queue> handle{nullptr};
+  std::atomic<uint32_t> first{0}, count{0};
+  std::atomic<uint32_t> profiled{0};  // Profiled objects alive, where `switches`
   std::atomic_flag lock = ATOMIC_FLAG_INIT;
   bool timed = false;
   bool asked = false;
+  bool switches = false;    // profiling is off but while a Profiled lives
+  Pending* fifo = nullptr;  // PendingPerQueue entries, mapped on first use
   uint32_t list_count = 0;
   cl_queue_properties list[MaxList];
-  Pending* fifo = nullptr;  // PendingPerQueue entries, mapped on first use
-  std::atomic<uint32_t> first{0}, count{0};
 };
 
+namespace {
+
+using Queue = WatchedQueue;
+
 Queue g_queues[MaxQueues];
-std::atomic<uint32_t> g_queues_used{0};  // places with a handle, anywhere in the table
-std::atomic<cl_device_id> g_named[64];   // devices whose name is recorded
+// Places with a handle, in the order in which they got their first one: what a walk over all queues visits.
+std::atomic<uint16_t> g_order[MaxQueues];
+std::atomic<uint32_t> g_queues_used{0};
+std::atomic<cl_device_id> g_named[64];  // devices whose name is recorded
+
+// A thread's samples: those of its ring. More threads than tables share them, which costs precision only.
+constexpr uint32_t SampleTables = 64, SamplesPerTable = 256, SampleProbes = 8;
+SiteSample g_samples[SampleTables * SamplesPerTable];
 
 class SpinLock {
  public:
@@ -64,7 +78,8 @@ Queue* find(cl_command_queue queue, bool make = false) {
     if (handle == nullptr) {
       if (!make) return nullptr;
       if (g_queues[i].handle.compare_exchange_strong(handle, queue)) {
-        g_queues_used.fetch_add(1, std::memory_order_relaxed);
+        g_order[g_queues_used.fetch_add(1, std::memory_order_relaxed)].store(static_cast<uint16_t>(i),
+                                                                            std::memory_order_relaxed);
         return &g_queues[i];
       }
       if (handle == queue) return &g_queues[i];
@@ -96,23 +111,46 @@ void record_device(cl_device_id device) {
   commit(*ring, Bytes);
 }
 
-// Start and end of a complete command; zeros when the driver does not say.
-void read_times(cl_event event, cl_ulong& start, cl_ulong& end) {
-  auto get = real<decltype(clGetEventProfilingInfo)>(FnId::clGetEventProfilingInfo);
-  start = end = 0;
-  if (!get || get(event, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr) != CL_SUCCESS ||
-      get(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) != CL_SUCCESS) {
-    start = end = 0;
-  }
+// Every queue ever watched. One that is being added may be missed, or the first one visited for it.
+template <class Visit>
+void for_each_queue(Visit visit) {
+  const uint32_t used = g_queues_used.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < used; ++i) visit(g_queues[g_order[i].load(std::memory_order_relaxed)]);
+}
+
+// NVIDIA's driver charges 6 to 8 us for every transfer of a queue that profiles, timed or not, and lets profiling be
+// switched in 10 ns at any time. Others may not even have the function behind their loader's entry, so only what is
+// known to work is called.
+bool can_switch(cl_device_id device) {
+  constexpr cl_uint Nvidia = 0x10de;
+  cl_uint vendor = 0;
+  auto get = real<decltype(clGetDeviceInfo)>(FnId::clGetDeviceInfo);
+  return get && get(device, CL_DEVICE_VENDOR_ID, sizeof vendor, &vendor, nullptr) == CL_SUCCESS && vendor == Nvidia;
+}
+
+bool switch_profiling(cl_command_queue queue, bool on) {
+  auto set = real<cl_int(cl_command_queue, cl_command_queue_properties, cl_bool, cl_command_queue_properties*)>(
+      FnId::clSetCommandQueueProperty);
+  return set && set(queue, CL_QUEUE_PROFILING_ENABLE, on, nullptr) == CL_SUCCESS;
 }
 
 bool complete(cl_event event) {
   auto get = real<decltype(clGetEventInfo)>(FnId::clGetEventInfo);
   cl_int status = CL_QUEUED;
-  if (!get ||
-      get(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) != CL_SUCCESS)
-    return true;
+  if (!get || get(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr) != CL_SUCCESS) return true;
   return status <= CL_COMPLETE;
+}
+
+// Start and end of a command; zeros when the driver does not say. False: it is not complete yet.
+bool read_times(cl_event event, cl_ulong& start, cl_ulong& end) {
+  auto get = real<decltype(clGetEventProfilingInfo)>(FnId::clGetEventProfilingInfo);
+  start = end = 0;
+  if (get && get(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr) == CL_SUCCESS && end != 0 &&
+      get(event, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr) == CL_SUCCESS) {
+    return true;
+  }
+  start = end = 0;
+  return complete(event);
 }
 
 void harvest(Queue& queue) {
@@ -125,17 +163,16 @@ void harvest(Queue& queue) {
     uint32_t count = queue.count.load(std::memory_order_relaxed);
     for (; count > 0; --count, ++first) {
       const Pending pending = queue.fifo[first % PendingPerQueue];
-      if (!complete(pending.event)) break;
       cl_ulong start = 0, end = 0;
-      read_times(pending.event, start, end);
+      if (!read_times(pending.event, start, end)) break;
       if (release) release(pending.event);
-      record(RecordType::DeviceTime, 0, ticks(), pending.tid, pending.sequence, start, end);
+      if (pending.sample != EverySample && end > start) g_samples[pending.sample].learn(end - start);
+      record(RecordType::DeviceTime, 0, ticks(), uint64_t{pending.tid}, pending.sequence, start, end);
     }
     queue.first.store(first, std::memory_order_relaxed);
     queue.count.store(count, std::memory_order_relaxed);
   }
-  if (Ring* ring = t_ring)
-    ring->header->harvest_ticks.fetch_add(ticks() - begin, std::memory_order_relaxed);
+  if (Ring* ring = t_ring) ring->header->harvest_ticks.fetch_add(ticks() - begin, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -156,13 +193,15 @@ bool timing_wanted(bool launch) {
   return false;
 }
 
-void watch_queue(cl_command_queue handle, cl_device_id device, bool asked,
-                 const cl_queue_properties* list) {
+void watch_queue(cl_command_queue handle, cl_device_id device, bool asked, const cl_queue_properties* list) {
   Queue* queue = find(handle, true);
   if (!queue) return;
+  const bool switches = !asked && can_switch(device) && switch_profiling(handle, false);
   const SpinLock lock(queue->lock);
   queue->timed = true;
   queue->asked = asked;
+  queue->switches = switches;
+  queue->profiled.store(0, std::memory_order_relaxed);
   queue->list_count = 0;
   if (list) {
     uint32_t n = 0;
@@ -175,9 +214,47 @@ void watch_queue(cl_command_queue handle, cl_device_id device, bool asked,
   record_device(device);
 }
 
-bool queue_is_timed(cl_command_queue handle) {
-  const Queue* queue = find(handle);
-  return queue && queue->timed;
+WatchedQueue* watched_queue(cl_command_queue handle) {
+  Queue* queue = find(handle);
+  return queue && queue->timed ? queue : nullptr;
+}
+
+void ask_profiling(cl_command_queue handle, bool on) {
+  Queue* queue = find(handle);
+  if (!queue || !queue->timed) return;
+  queue->asked = on;
+  queue->switches = !on;  // what it asked for stays on; and a driver that switched once can switch
+}
+
+uint32_t sample_of(const Ring& ring, const void* site, uint64_t work) {
+  if (spool()->sample == 1) return EverySample;
+  const uint64_t hash = (reinterpret_cast<uint64_t>(site) ^ work * 0xff51afd7ed558ccdull) * 0x9e3779b97f4a7c15ull;
+  const uint32_t tag = static_cast<uint32_t>(hash >> 32) | 1;
+  const uint32_t table = ring.index % SampleTables * SamplesPerTable;
+  uint32_t at = table;
+  for (uint32_t probe = 0; probe < SampleProbes; ++probe) {
+    at = table + (tag / 2 + probe) % SamplesPerTable;
+    if (g_samples[at].tag() == tag) return at;
+    if (g_samples[at].tag() == 0) {
+      g_samples[at].begin(tag);
+      return at;
+    }
+  }
+  return at;  // crowded: shared with another site
+}
+
+bool due(uint32_t sample) { return sample == EverySample || g_samples[sample].due(spool()->sample); }
+
+// Two threads may switch at once and leave a command of one of them without times: it counts as untimed.
+Profiled::Profiled(WatchedQueue& queue) : queue_(queue), switches_(queue.switches) {
+  if (switches_ && queue.profiled.fetch_add(1, std::memory_order_relaxed) == 0) {
+    switch_profiling(queue.handle.load(std::memory_order_relaxed), true);
+  }
+}
+Profiled::~Profiled() {
+  if (switches_ && queue_.profiled.fetch_sub(1, std::memory_order_relaxed) == 1) {
+    switch_profiling(queue_.handle.load(std::memory_order_relaxed), false);
+  }
 }
 
 bool profiling_hidden(cl_command_queue handle) {
@@ -192,40 +269,37 @@ uint32_t asked_properties(cl_command_queue handle, const cl_queue_properties** l
   return queue->list_count;
 }
 
-bool track(cl_command_queue handle, cl_event event, bool ours, uint64_t sequence) {
-  Queue* queue = find(handle);
-  if (!queue || !event) return false;
-  if (queue->count.load(std::memory_order_relaxed) >= PendingPerQueue) harvest(*queue);
-  const SpinLock lock(queue->lock);
-  const uint32_t count = queue->count.load(std::memory_order_relaxed);
+bool track(WatchedQueue& queue, cl_event event, bool ours, uint64_t sequence, uint32_t sample) {
+  if (queue.count.load(std::memory_order_relaxed) >= PendingPerQueue) harvest(queue);
+  const SpinLock lock(queue.lock);
+  const uint32_t count = queue.count.load(std::memory_order_relaxed);
   if (count >= PendingPerQueue) return false;
-  if (!queue->fifo) {
+  if (!queue.fifo) {
     void* at = mmap(nullptr, PendingPerQueue * sizeof(Pending), PROT_READ | PROT_WRITE,
                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (at == MAP_FAILED) return false;
-    queue->fifo = static_cast<Pending*>(at);
+    queue.fifo = static_cast<Pending*>(at);
   }
   if (!ours) {
     auto retain = real<decltype(clRetainEvent)>(FnId::clRetainEvent);
     if (!retain || retain(event) != CL_SUCCESS) return false;
   }
-  const uint32_t at = (queue->first.load(std::memory_order_relaxed) + count) % PendingPerQueue;
-  queue->fifo[at] = {event, static_cast<uint64_t>(t_ring->header->tid), sequence};
-  queue->count.store(count + 1, std::memory_order_relaxed);
+  const uint32_t at = (queue.first.load(std::memory_order_relaxed) + count) % PendingPerQueue;
+  queue.fifo[at] = {event, static_cast<uint32_t>(t_ring->header->tid), sample, sequence};
+  queue.count.store(count + 1, std::memory_order_relaxed);
   return true;
 }
 
 bool tracked(cl_event event) {
-  for (Queue& queue : g_queues) {
-    if (queue.count.load(std::memory_order_relaxed) == 0) continue;
+  bool found = false;
+  for_each_queue([&](Queue& queue) {
+    if (found || queue.count.load(std::memory_order_relaxed) == 0) return;
     const SpinLock lock(queue.lock);
     for (uint32_t i = 0; i < queue.count.load(std::memory_order_relaxed); ++i) {
-      if (queue.fifo[(queue.first.load(std::memory_order_relaxed) + i) % PendingPerQueue].event ==
-          event)
-        return true;
+      found |= queue.fifo[(queue.first.load(std::memory_order_relaxed) + i) % PendingPerQueue].event == event;
     }
-  }
-  return false;
+  });
+  return found;
 }
 
 void harvest(cl_command_queue handle) {
@@ -233,8 +307,7 @@ void harvest(cl_command_queue handle) {
 }
 
 void harvest_all() {
-  if (g_queues_used.load(std::memory_order_relaxed) == 0) return;
-  for (Queue& queue : g_queues) harvest(queue);
+  for_each_queue([](Queue& queue) { harvest(queue); });
 }
 
 }  // namespace gt::tracer

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "tracer/interpose/alloc_hooks.h"
+#include "tracer/lib/memory_ticks.h"
 #include "tracer/lib/recorder.h"
 
 namespace gt::tracer {
@@ -45,9 +46,12 @@ struct MemoryClient {
   template <class... Words>
   static void write(RecordType type, Fn fn, const void* site, const void* p, Words... words) {
     if (__builtin_expect(site >= __ehdr_start && site < _end, 0)) return;
-    const uint64_t when = type == RecordType::Allocate ? ticks() : ticks_after_loads();
-    record(type, static_cast<uint16_t>(fn), when, reinterpret_cast<uint64_t>(site),
-           reinterpret_cast<uint64_t>(p), words...);
+    Ring* ring = this_ring();
+    if (!ring) return;
+    fetch_ahead(*ring);
+    record(type, static_cast<uint16_t>(fn), memory_ticks(*ring, type != RecordType::Allocate),
+           reinterpret_cast<uint64_t>(site), reinterpret_cast<uint64_t>(p), words...);
+    t_memory_clock.position = ring->position;
   }
 };
 

@@ -2,6 +2,7 @@
 // module lists.
 #include "tracer/lib/recorder.h"
 
+#include "tracer/lib/memory_ticks.h"
 #include "tracer/lib/process_state.h"
 #include "tracer/lib/ring_writer.h"
 
@@ -24,6 +25,7 @@
 namespace gt::tracer {
 
 __thread Ring* t_ring __attribute__((tls_model("initial-exec"))) = nullptr;
+__thread MemoryClock t_memory_clock __attribute__((tls_model("initial-exec")));
 
 namespace detail {
 SpoolHeader* g_spool = nullptr;

@@ -42,7 +42,7 @@ struct SpoolHeader {
   uint32_t ring_count = 0;
   uint64_t ring_bytes = 0;  // a power of two, the same for all rings
   Timing timing = Timing::All;
-  uint32_t sample = 1;         // time every n-th command
+  uint32_t sample = 1;         // time one command in so many of a call site; 0: as sampling.h decides
   uint32_t record_memory = 1;  // --no-alloc clears it
   uint64_t max_trace_bytes = 0;  // --max-size; 0: none
   int32_t collector_pid = 0;

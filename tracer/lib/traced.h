@@ -7,16 +7,17 @@
 // 2. The Enter record (site, stack pointer, encoded inputs) is committed before the driver is
 // entered, so that a call
 //    that never returns is in the trace.
-// 3. Commands that the user wants timed get an event if the program gave none (device_time.h).
+// 3. Commands that are to be timed (sampling.h) get an event if the program gave none (device_time.h).
 // 4. Functions that the driver will call back are replaced by ours (callbacks.h).
 // 5. The Exit record carries the result and what was written through output parameters.
 // The real function is called exactly once, with what amounts to the program's own arguments,
 // whatever happens to the records. Thread safety: any thread. Nothing is shared but the spool's per-thread rings. Cost:
-// <= 6 ns when off; <= 150 ns when recording (tests/bench/overhead_bench.cc).
+// <= 6 ns when off; <= 150 ns when recording (tests/bench/call_overhead.cc).
 #pragma once
 
 #include <CL/cl.h>
 
+#include <bit>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -98,21 +99,36 @@ void record_exit(Ring& ring, bool timed, R result, A... args) {
   });
 }
 
+// What tells the commands of one call site apart for sampling: the kernel, the order of magnitude of the size (in every
+// function of buffers the last number given by value).
+template <class... A>
+uint64_t work_of(A... args) {
+  uint64_t work = 0;
+  const auto look = [&](auto arg) {
+    if constexpr (std::is_same_v<decltype(arg), cl_kernel>) work = reinterpret_cast<uint64_t>(arg);
+    if constexpr (std::is_same_v<decltype(arg), size_t>) work = static_cast<uint64_t>(std::bit_width(arg));
+  };
+  (look(args), ...);
+  return work;
+}
+
 // A command with device time: the program's event, or one of ours in its place.
 template <FnId F, class R, class... A>
-R timed_call(Ring& ring, A... args) {
+R timed_call(Ring& ring, WatchedQueue& queue, uint32_t sample, A... args) {
   constexpr int E = event_param<A...>();
   std::tuple<A...> call(args...);
-  cl_command_queue queue = std::get<0>(call);
   cl_event own = nullptr;
   const bool ours = std::get<static_cast<size_t>(E)>(call) == nullptr;
   if (ours) std::get<static_cast<size_t>(E)>(call) = &own;
   const uint64_t sequence = ring.calls - 1;
-  R result = std::apply([](auto... a) { return call_real<F, R>(a...); }, call);
+  R result = [&] {
+    const Profiled profiled(queue);
+    return std::apply([](auto... a) { return call_real<F, R>(a...); }, call);
+  }();
   const bool enqueued = api::succeeded(result);
   cl_event event = enqueued ? *std::get<static_cast<size_t>(E)>(call) : nullptr;
   record_exit<F>(ring, event != nullptr, result, args...);
-  if (event && !track(queue, event, ours, sequence) && ours) {
+  if (event && !track(queue, event, ours, sequence, sample) && ours) {
     if (auto release = real<decltype(clReleaseEvent)>(FnId::clReleaseEvent)) release(event);
   }
   return result;
@@ -170,11 +186,15 @@ R traced(const void* site, const void* stack, A... args) noexcept {
   detail::record_enter<F>(*ring, site, stack, args...);
   if constexpr ((attributes.launch || attributes.transfer != api::Transfer::None) &&
                 detail::event_param<A...>() > 0) {
-    if (timing_wanted(attributes.launch) &&
-        queue_is_timed(std::get<0>(std::tuple<A...>(args...)))) {
-      R result = detail::timed_call<F, R>(*ring, args...);
-      detail::harvest_after<F>(args...);
-      return result;
+    if (timing_wanted(attributes.launch)) {
+      if (WatchedQueue* queue = watched_queue(std::get<0>(std::tuple<A...>(args...)))) {
+        const uint32_t sample = sample_of(*ring, site, detail::work_of(args...));
+        if (due(sample)) {
+          R result = detail::timed_call<F, R>(*ring, *queue, sample, args...);
+          detail::harvest_after<F>(args...);
+          return result;
+        }
+      }
     }
   }
   if constexpr (detail::callback_param<F>() >= 0) {

@@ -49,12 +49,13 @@ const KindName& kind_name(ObjectKind kind) {
 const char* object_kind_letter(ObjectKind kind) { return kind_name(kind).letter; }
 const char* object_kind_name(ObjectKind kind) { return kind_name(kind).name; }
 
-void Stats::add(uint64_t v) {
+void Stats::add(uint64_t v, uint64_t times) {
   min = count == 0 ? v : std::min(min, v);
   max = std::max(max, v);
-  ++count;
-  sum += v;
-  ++histogram[std::min<size_t>(static_cast<size_t>(std::bit_width(v)), histogram.size() - 1)];
+  count += times;
+  sum += v * times;
+  histogram[std::min<size_t>(static_cast<size_t>(std::bit_width(v)), histogram.size() - 1)] +=
+      static_cast<uint32_t>(times);
 }
 
 void Stats::merge(const Stats& other) {

@@ -150,7 +150,7 @@ struct Thread {
 struct Stats {
   uint64_t count = 0, sum = 0, min = 0, max = 0;
   std::array<uint32_t, 64> histogram{};
-  void add(uint64_t v);
+  void add(uint64_t v, uint64_t times = 1);
   void merge(const Stats& other);
 };
 
@@ -161,7 +161,8 @@ struct ShapeStats {
   uint64_t calls = 0;
   uint64_t failed = 0;         // returned an OpenCL error, or NULL from an allocation
   Stats host_ns;               // empty for memory calls: they are not timed
-  Stats device_ns;             // commands that were timed
+  Stats device_ns;             // all commands when some were timed: those that were not are estimated from those
+  uint64_t timed = 0;          // commands that were really timed
   Stats bytes;                 // transfers and allocations
   uint64_t first_host_ns = 0, first_device_ns = 0;  // the first call alone: warm-up
   uint64_t insane = 0;         // device timestamps that made no sense, left out above
@@ -173,7 +174,11 @@ struct DeviceTime {
   uint64_t kernel_ns = 0, transfer_ns = 0, h2d_ns = 0, d2h_ns = 0;
   uint64_t overlap_ns = 0;     // both at once
   uint64_t kernels = 0, transfers = 0;             // timed commands
-  uint64_t untimed_kernels = 0, untimed_transfers = 0;
+  uint64_t estimated_kernels = 0, estimated_transfers = 0;  // not timed, but others stand for them (--timing auto)
+  uint64_t untimed_kernels = 0, untimed_transfers = 0;      // in none of the sums
+  uint64_t commands() const {
+    return kernels + transfers + estimated_kernels + estimated_transfers + untimed_kernels + untimed_transfers;
+  }
 };
 
 // What is known of a kernel object's code, by kernel class.

@@ -130,7 +130,7 @@ CREATE TABLE stats(              -- what the calls of a shape cost. _ns: nanosec
   host_min_ns      INTEGER NOT NULL,
   host_max_ns      INTEGER NOT NULL,
   host_histogram   BLOB NOT NULL,
-  device_count     INTEGER NOT NULL,     -- START to END of the commands that were timed
+  device_count     INTEGER NOT NULL,     -- START to END of the commands: timed ones, and those that they stand for
   device_ns        INTEGER NOT NULL,
   device_min_ns    INTEGER NOT NULL,
   device_max_ns    INTEGER NOT NULL,
@@ -143,7 +143,8 @@ CREATE TABLE stats(              -- what the calls of a shape cost. _ns: nanosec
   first_host_ns    INTEGER NOT NULL,     -- the first call alone: warm-up
   first_device_ns  INTEGER NOT NULL,
   insane           INTEGER NOT NULL,     -- device timestamps that made no sense, left out above
-  pad              BLOB
+  pad              BLOB,
+  timed            INTEGER NOT NULL      -- timestamps behind device_*: fewer than device_count when it is estimated; since 2
 );
 CREATE TABLE devices(            -- unions of intervals on each device's clock
   id                INTEGER PRIMARY KEY,
@@ -157,7 +158,9 @@ CREATE TABLE devices(            -- unions of intervals on each device's clock
   transfers         INTEGER NOT NULL,
   untimed_kernels   INTEGER NOT NULL,
   untimed_transfers INTEGER NOT NULL,
-  pad               BLOB
+  pad               BLOB,
+  estimated_kernels   INTEGER NOT NULL,  -- not timed, but in the sums: timed ones stand for them; since 2
+  estimated_transfers INTEGER NOT NULL
 );
 CREATE TABLE kernels(            -- what is known of the code of a kernel class
   id      INTEGER PRIMARY KEY,

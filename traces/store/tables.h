@@ -136,6 +136,7 @@ struct Table<model::ShapeStats> {
       "device_max_ns,device_histogram,bytes_count,bytes,bytes_min,bytes_max,bytes_histogram,first_"
       "host_ns,"
       "first_device_ns,insane,pad";
+  static constexpr const char* Since2 = ",timed";
 };
 template <>
 struct Table<model::DeviceTime> {
@@ -143,6 +144,7 @@ struct Table<model::DeviceTime> {
   static constexpr const char* Columns =
       "name,kernel_ns,transfer_ns,h2d_ns,d2h_ns,overlap_ns,kernels,transfers,untimed_kernels,"
       "untimed_transfers,pad";
+  static constexpr const char* Since2 = ",estimated_kernels,estimated_transfers";
 };
 template <>
 struct Table<model::Kernel> {
@@ -252,6 +254,11 @@ void fields(Row& row, model::ShapeStats& v) {
   row.number(v.first_device_ns);
   row.number(v.insane);
   row.pad();
+  if (row.format() >= 2) {
+    row.number(v.timed);
+  } else {
+    v.timed = v.device_ns.count;  // nothing was estimated then
+  }
 }
 template <class Row>
 void fields(Row& row, model::DeviceTime& v) {
@@ -266,6 +273,10 @@ void fields(Row& row, model::DeviceTime& v) {
   row.number(v.untimed_kernels);
   row.number(v.untimed_transfers);
   row.pad();
+  if (row.format() >= 2) {
+    row.number(v.estimated_kernels);
+    row.number(v.estimated_transfers);
+  }
 }
 template <class Row>
 void fields(Row& row, model::Kernel& v) {

@@ -1,0 +1,45 @@
+// The ticks of memory records, which a program writes by the million.
+//
+// Memory calls are not timed: their ticks only put them in order with the records of other threads. While the whole
+// recording has but one ring there is nothing to be put in order, and most records count on from the last reading
+// instead of paying for another one (12 to 25 ns, half of what a record costs).
+// Why that stays right when a second thread comes: what its records cause in this thread happens after it claimed its
+// ring, and is known to this thread by the same synchronization by which it was caused.
+// Invariants: ticks grow within a ring, and are never later than the clock (a record takes more than one tick); they
+// are at most ReadEvery records of this thread behind it.
+// Thread safety: a thread's own clock.
+#pragma once
+
+#include "tracer/lib/recorder.h"
+
+namespace gt::tracer {
+
+struct MemoryClock {
+  uint64_t last = 0;      // ticks of the last memory record
+  uint64_t position = 0;  // of the ring behind it: another one means that something else was recorded meanwhile
+  static constexpr uint32_t ReadEvery = 64;
+  uint32_t counted = ReadEvery - 1;  // so the first one is read
+};
+extern __thread MemoryClock t_memory_clock __attribute__((tls_model("initial-exec")));
+
+inline uint64_t memory_ticks(const Ring& ring, bool after_loads) {
+#if defined(__x86_64__)
+  constexpr bool FineTicks = true;
+#else
+  constexpr bool FineTicks = false;  // a tick may be longer than a record takes
+#endif
+  MemoryClock& clock = t_memory_clock;
+  const bool alone = spool()->rings_used.load(std::memory_order_relaxed) == 1;
+  if (FineTicks && alone && ring.position == clock.position && ++clock.counted % MemoryClock::ReadEvery != 0) {
+    return ++clock.last;
+  }
+  return clock.last = after_loads ? ticks_after_loads() : ticks();
+}
+
+// Asks for the cache lines of the next records: the collector has read them, so they are not ours to write.
+inline void fetch_ahead(const Ring& ring) {
+  constexpr uint64_t Ahead = 1024;
+  __builtin_prefetch(ring.data + ((ring.position + Ahead) & ring.mask), 1, 3);
+}
+
+}  // namespace gt::tracer
