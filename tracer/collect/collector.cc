@@ -76,6 +76,8 @@ void Collector::take(const RecordView& record) {
     case RecordType::ThreadEnd:
       thread.ended = true;
       return;
+    case RecordType::KernelName:
+      return take_kernel_name(thread, record);
     case RecordType::Frames:  // sites are told apart by their innermost frame alone
     case RecordType::Pad:
       return;
@@ -331,6 +333,7 @@ void Collector::take_enter(Thread& thread, const RecordView& record) {
   call.shape.site = site_of(*thread.process, site);
   call.shape.thread = thread.id;
   call.shape.unfinished = false;
+  call.shape.moves = model::Direction::None;
   call.shape.args.clear();
   call.values.clear();
   std::vector<int64_t> values = std::move(call.values);
@@ -380,6 +383,7 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
   Thread::Pending& call = thread.pending;
   const api::Attributes& attributes = api::attributes(call.shape.fn);
   if (!unfinished) after_call(thread);
+  if (unfinished || call.error) call.shape.moves = model::Direction::None, call.bytes = 0;
   call.open = false;
   call.shape.unfinished = unfinished;
   const model::ShapeId shape = intern_shape(call.shape);
@@ -394,18 +398,19 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
     thread.call_times->add_event(time_of(call.ticks), unfinished ? std::nullopt : std::optional(ns));
   }
 
-  const bool transfer = attributes.transfer != api::Transfer::None;
-  if ((attributes.launch || transfer) && call.device != 0 && !call.error) {
-    const uint32_t device = static_cast<uint32_t>(call.device - 1);
-    if (timed) {
-      timed_[timed_key(static_cast<uint64_t>(thread.tid), call.sequence)] = {
-          shape, device, attributes.launch, attributes.transfer, &thread, thread.calls.events() - 1,
-          time_of(call.ticks)};
-      if (thread.call_times) thread.call_times->expect_command();
-    } else {
-      ++(attributes.launch ? devices_[device]->time.untimed_kernels
-                           : devices_[device]->time.untimed_transfers);
-    }
+  if (call.device == 0 || call.error) return;
+  const uint32_t device = static_cast<uint32_t>(call.device - 1);
+  model::DeviceTime& time = devices_[device]->time;
+  if (timed) {
+    timed_[timed_key(static_cast<uint64_t>(thread.tid), call.sequence)] = {
+        shape, device, attributes.launch, call.shape.moves, &thread, thread.calls.events() - 1, time_of(call.ticks)};
+    if (thread.call_times) thread.call_times->expect_command();
+  } else if (attributes.replays >= 0) {
+    time.untimed_kernels += call.recorded.launches.size();
+    time.untimed_transfers += call.recorded.transfers;
+  } else {
+    time.untimed_kernels += attributes.launch && !attributes.records;
+    time.untimed_transfers += call.shape.moves != model::Direction::None;
   }
 }
 
@@ -424,7 +429,8 @@ void Collector::take_device_time(const RecordView& record) {
   if (start == 0 || end < start || end - start > Sane) {
     ++stats.insane;
     if (command.thread->call_times) command.thread->call_times->add_command(command.event, nullptr, 0, 0);
-    ++(command.launch ? device.time.untimed_kernels : device.time.untimed_transfers);
+    device.time.untimed_kernels += command.launch;
+    device.time.untimed_transfers += command.direction != model::Direction::None;
     return;
   }
   if (stats.device_ns.count == 0) stats.first_device_ns = end - start;
@@ -439,6 +445,7 @@ void Collector::take_device_time(const RecordView& record) {
     ++device.time.kernels;
     return;
   }
+  if (command.direction == model::Direction::None) return;  // a map that moved nothing
   ++device.time.transfers;
   if (command.direction == model::Direction::DeviceToDevice) return;  // no host memory is involved
   device.either.add(start, end);

@@ -93,6 +93,7 @@ enum class RecordType : uint16_t {
   Chunk,   // part of a byte string that is too long for a record: last flag, bytes
   ThreadEnd,  // the last record of a thread that ended by itself
   Frames,  // the return addresses around the site of the memory record that follows, innermost first
+  KernelName,  // handle, 0, name as a zero-terminated string: of a kernel that the call under way made, unnamed
 };
 
 // Every record starts with this. `bytes` includes it.
