@@ -58,12 +58,15 @@ struct Runs {
 std::map<model::ClassId, Runs> count_launches(const model::Trace& trace) {
   std::map<model::ClassId, Runs> out;
   for (size_t i = 0; i < std::min(trace.shapes.size(), trace.stats.size()); ++i) {
-    if (!store::launches_kernel(trace.shapes[i].fn)) continue;
+    const bool launches = store::launches_kernel(trace.shapes[i].fn);
     for (const model::Arg& a : trace.shapes[i].args) {
       if (a.cls >= trace.classes.size()) continue;
       if (trace.classes[a.cls].kind != model::ObjectKind::Kernel) continue;
+      const bool named = launches && a.param < model::ParamKernelArg;
+      if (!named && a.param != model::ParamImplied) continue;  // ParamImplied: a command buffer launches it
       Runs& r = out[a.cls];
       r.launches += trace.stats[i].calls - std::min(trace.stats[i].failed, trace.stats[i].calls);
+      if (!named) continue;
       r.time_ns += trace.stats[i].device_ns.sum;
       break;
     }

@@ -17,6 +17,11 @@ bool is_host_memory(ObjectKind kind) {
          kind == ObjectKind::Static || kind == ObjectKind::Stack || kind == ObjectKind::File ||
          kind == ObjectKind::Unknown;
 }
+// A map call returns a mapping as an object. Memory that is only implied is not where the data goes to or comes from.
+bool names_memory(const model::Arg& a) {
+  const bool form = a.form == model::ArgForm::Memory || a.form == model::ArgForm::Object;
+  return form && (a.param < model::ParamKernelArg || a.param == model::ParamReturn);
+}
 bool has_site(ObjectKind kind) { return kind == ObjectKind::Segment || kind == ObjectKind::Svm; }
 
 // What makes two classes one source: the thread that allocated does not matter, nor the process
@@ -67,14 +72,14 @@ class Table {
   Table(const model::Trace& trace, CallSites& sites) : trace_(trace), sites_(sites) {}
 
   void add_transfer(const model::Shape& shape, const model::ShapeStats& stats) {
-    const model::Direction direction = store::transfer_direction(shape.fn);
+    const model::Direction direction = shape.moves;
     if (direction == model::Direction::None || direction == model::Direction::DeviceToDevice) {
       return;
     }
     // A list of pieces of one memory is one transfer, not many.
     std::vector<TransferSource*> done;
     for (const model::Arg& a : shape.args) {
-      if (a.form != model::ArgForm::Memory || a.cls >= trace_.classes.size()) continue;
+      if (!names_memory(a) || a.cls >= trace_.classes.size()) continue;
       if (!is_host_memory(trace_.classes[a.cls].kind)) continue;
       TransferSource& source = row(trace_.classes[a.cls]);
       if (std::find(done.begin(), done.end(), &source) != done.end()) continue;

@@ -35,7 +35,7 @@ void find_small_transfers(Findings& f) {
   for (size_t i = 0; i < std::min(f.trace.shapes.size(), f.trace.stats.size()); ++i) {
     const model::Shape& shape = f.trace.shapes[i];
     const model::ShapeStats& s = f.trace.stats[i];
-    const model::Direction direction = store::transfer_direction(shape.fn);
+    const model::Direction direction = shape.moves;
     const bool host =
         direction == model::Direction::HostToDevice || direction == model::Direction::DeviceToHost;
     if (!host || s.bytes.count < Many || s.bytes.max > Small) continue;

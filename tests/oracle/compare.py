@@ -137,7 +137,10 @@ class Comparison:
                 if name == "return" or function.startswith("clEnqueue"):
                     n.born(("o", value))
         if "return" in args and args["return"][0] == "p":
-            size = args["size"][1]
+            size = args["size"][1] if "size" in args else 1
+            inside = n.segment(args["return"][1])
+            if function.startswith("clEnqueueMap") and inside not in (None, args["return"][1]):
+                return  # host memory that the buffer uses in place
             if function == "realloc" and args["old"][1]:
                 n.release(args["old"][1])
             n.allocate(args["return"][1], size)
@@ -145,6 +148,8 @@ class Comparison:
     def lifetimes_after(self, function, args):
         if function in RELEASING:
             self.names.release(args["ptr"][1])
+        if function == "clSVMFree":
+            self.names.release(args["svm_pointer"][1])
         if function == "clEnqueueUnmapMemObject" and args["return"][1] == 0:
             self.names.release(args["mapped_ptr"][1])
         if function.startswith("clRelease") and args["return"][1] == 0:

@@ -43,7 +43,7 @@ struct Maker {
   }
   model::ShapeStats& shape(model::FnId fn, model::SiteId at, std::vector<model::Arg> args,
                            std::vector<int64_t> values, uint64_t calls) {
-    trace.shapes.push_back({fn, at, 0, false, std::move(args)});
+    trace.shapes.push_back({fn, at, 0, false, std::move(args), api::attributes(fn).transfer});
     trace.stats.emplace_back();
     trace.stats.back().calls = calls;
     model::Node node;

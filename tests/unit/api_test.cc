@@ -163,6 +163,47 @@ TEST_CASE("property lists with lists inside") {
   CHECK(out[1].kind == ObjectKind::Platform);
 }
 
+TEST_CASE("handles in a list inside a property list are handles") {
+  constexpr uint64_t DeviceList = 0x2051;  // CL_DEVICE_HANDLE_LIST_KHR
+  const cl_mem_properties list[] = {DeviceList, 0x1000, 0x2000, 0, 0x7777, 5, 0};
+  CHECK(property_words(list) == 6);
+  VectorWriter w;
+  encode_inputs<FnId::clCreateBufferWithProperties>(w, cl_context{}, list, cl_mem_flags{0}, size_t{8},
+                                                    static_cast<void*>(nullptr), static_cast<cl_int*>(nullptr));
+  std::vector<DecodedArg> out;
+  REQUIRE(decode_inputs(FnId::clCreateBufferWithProperties, w.view(), out));
+  const Tag expected[] = {Tag::Int, Tag::Handle, Tag::Handle, Tag::Int, Tag::Int, Tag::Int};
+  for (size_t i = 0; i < 6; ++i) CHECK(out[1 + i].tag == expected[i]);
+  CHECK(out[2].kind == ObjectKind::Device);
+  const uint64_t endless[] = {0x7777, 1, 0x7777};
+  size_t asked = 0;
+  CHECK(property_words(endless, [&](const void*) { return ++asked <= 3; }) == MaxPropertyWords);
+}
+
+TEST_CASE("pointers that cannot be followed are recorded as addresses") {
+  struct Blind : VectorWriter {
+    bool readable(const void*, size_t) const { return false; }
+    bool text_length(const char*, size_t&) const { return false; }
+  } w;
+  const size_t* nowhere = reinterpret_cast<const size_t*>(0x1230);
+  encode_inputs<FnId::clEnqueueNDRangeKernel>(w, cl_command_queue{}, cl_kernel{}, cl_uint{2}, nowhere, nowhere,
+                                              static_cast<const size_t*>(nullptr), cl_uint{1u << 30},
+                                              reinterpret_cast<const cl_event*>(nowhere),
+                                              static_cast<cl_event*>(nullptr));
+  std::vector<DecodedArg> out;
+  REQUIRE(decode_inputs(FnId::clEnqueueNDRangeKernel, w.view(), out));
+  REQUIRE(out.size() == 9);
+  CHECK(out[3].tag == Tag::Raw);
+  CHECK(out[3].value == 0x1230);
+  CHECK(out[5].tag == Tag::Null);
+  CHECK(out[6].value == 1u << 30);
+  CHECK(out[7].tag == Tag::Raw);
+  InvokeContext context;
+  VectorWriter outputs;
+  CHECK(invoke(FnId::clEnqueueNDRangeKernel, w.view(), fake::function(FnId::clEnqueueNDRangeKernel), context,
+               outputs) == Invoked::Damaged);
+}
+
 TEST_CASE("external byte strings come from the context") {
   VectorWriter w;
   w.word(0x10);  // program

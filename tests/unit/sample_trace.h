@@ -58,7 +58,7 @@ class TraceBuilder {
     return static_cast<ClassId>(trace.classes.size() - 1);
   }
   ShapeId shape(model::FnId f, SiteId at, std::vector<Arg> args) {
-    trace.shapes.push_back({f, at, 0, false, std::move(args)});
+    trace.shapes.push_back({f, at, 0, false, std::move(args), api::attributes(f).transfer});
     trace.stats.emplace_back();
     return static_cast<ShapeId>(trace.shapes.size() - 1);
   }

@@ -1,5 +1,4 @@
-// What some OpenCL calls mean beyond their own arguments: references, kernel arguments, mappings,
-// builds.
+// What some OpenCL calls mean beyond their own arguments: references, kernel arguments, mappings, transfers, builds.
 #include <algorithm>
 #include <cstring>
 
@@ -14,68 +13,97 @@ using model::ObjectKind;
 
 // clSetKernelArg's value: an object, when its eight bytes are a live handle of a kind that kernels
 // take. (A number that happens to equal a handle is taken for one; handles are heap addresses, so
-// that is rare.)
+// that is rare: docs/decisions.)
 void Collector::name_kernel_arg(Thread& thread, const api::DecodedArg& arg) {
   Objects& objects = thread.process->objects;
   uint64_t value = 0;
   std::memcpy(&value, arg.data.data(), std::min<size_t>(arg.data.size(), 8));
-  ObjectRef object;
+  BoundArg bound;
   if (arg.length == 8 && value != 0) {
     if (const Handle* handle = objects.handles.find(value)) {
       const ObjectKind kind = names_.kind(handle->object);
       if (kind == ObjectKind::Buffer || kind == ObjectKind::Image || kind == ObjectKind::Pipe ||
           kind == ObjectKind::Sampler || kind == ObjectKind::Queue) {
-        object = handle->object;
+        bound = {handle->object, value};
       }
     }
   }
-  bind_kernel_arg(thread, object);
-  if (object.known()) return add_object(thread, arg.param, Effect::Use, object);
+  bind_kernel_arg(thread, bound);
+  if (bound.object.known()) return add_object(thread, arg.param, Effect::Use, bound.object);
   if (arg.length <= 8)
     return add(thread, arg.param, ArgForm::Int, Effect::None, static_cast<int64_t>(value));
   add(thread, arg.param, ArgForm::Blob, Effect::None, blob_of(arg.data, arg.length));
 }
 
-void Collector::bind_kernel_arg(Thread& thread, ObjectRef object) {
+void Collector::bind_kernel_arg(Thread& thread, const BoundArg& arg) {
   const Thread::Pending& call = thread.pending;
   constexpr uint64_t MostArgs =
       4096;  // a wild index is the driver's to refuse, not ours to allocate for
   if (call.kernel == 0 || call.arg_index >= MostArgs) return;
-  std::vector<ObjectRef>& bound = thread.process->objects.kernel_args[call.kernel];
+  std::vector<BoundArg>& bound = thread.process->known.kernels[call.kernel].bound;
   if (bound.size() <= call.arg_index) bound.resize(call.arg_index + 1);
-  bound[call.arg_index] = object;
+  bound[call.arg_index] = arg;
 }
 
-// A launch uses what is bound to its kernel. Without its source, every buffer may be written (the
+// A launch uses what is bound to its kernel. Without its source, everything may be written (the
 // analyzer knows better).
 void Collector::add_bound_args(Thread& thread) {
-  const auto it = thread.process->objects.kernel_args.find(thread.pending.kernel);
-  if (it == thread.process->objects.kernel_args.end()) return;
-  for (size_t i = 0; i < it->second.size(); ++i) {
-    const ObjectRef object = it->second[i];
-    if (!object.known()) continue;
-    const ObjectKind kind = names_.kind(object);
-    const bool data =
-        kind == ObjectKind::Buffer || kind == ObjectKind::Image || kind == ObjectKind::Pipe;
-    add_object(thread, static_cast<uint16_t>(model::ParamKernelArg + i),
-               data ? Effect::UseDef : Effect::Use, object);
+  const auto it = thread.process->known.kernels.find(thread.pending.kernel);
+  if (it == thread.process->known.kernels.end()) return;
+  for (size_t i = 0; i < it->second.bound.size(); ++i) {
+    const BoundArg& arg = it->second.bound[i];
+    const auto param = static_cast<uint16_t>(model::ParamKernelArg + i);
+    if (arg.address != 0) {
+      add_place(thread, param, Effect::UseDef, place_of(thread, arg.address));
+      if (api::attributes(thread.pending.shape.fn).records) imply(thread, {Effect::UseDef, {}, arg.address});
+    } else if (arg.object.known()) {
+      const ObjectKind kind = names_.kind(arg.object);
+      const bool data =
+          kind == ObjectKind::Buffer || kind == ObjectKind::Image || kind == ObjectKind::Pipe;
+      const Effect effect = touch(thread, arg.handle, arg.object, data ? Effect::UseDef : Effect::Use);
+      add_object(thread, param, effect, arg.object);
+    }
   }
+  for (const uint64_t pointer : it->second.pointers) imply(thread, {Effect::UseDef, {}, pointer});
 }
 
 void Collector::before_call(Thread& thread) {
   Thread::Pending& call = thread.pending;
-  Objects& objects = thread.process->objects;
+  Process& process = *thread.process;
   const api::Attributes& attributes = api::attributes(call.shape.fn);
   if (attributes.launch) add_bound_args(thread);
+  if (attributes.replays >= 0) replay_commands(thread);
+  if (attributes.creates != ObjectKind::Unknown) call.made = api::created_memory(call.shape.fn, decoded_);
+  if (attributes.direction == api::DirectionRule::Map) call.map_inputs = decoded_;
+  if (attributes.transfer != api::Transfer::None) {
+    const api::Moves moves = api::moves_of(call.shape.fn, decoded_, process.known);
+    if (attributes.records) {
+      call.recorded.bytes = moves.bytes;
+      call.recorded.transfers = moves.direction != api::Transfer::None;
+    } else {
+      call.shape.moves = moves.direction;
+      call.bytes = moves.bytes;
+    }
+  }
+  if (attributes.direction == api::DirectionRule::Unmap && call.unmapped_at != 0) {
+    call.unmapped = process.known.mapping(call.unmapped_at);
+    process.known.unmap(call.unmapped_at);
+  }
+  if (!call.pointers.empty() && call.kernel != 0) process.known.kernels[call.kernel].pointers = call.pointers;
+  add_implied(thread);
   if (attributes.retains != ObjectKind::Unknown) {
-    if (Handle* handle = objects.handles.find(call.first_handle)) ++handle->references;
+    if (Handle* handle = process.objects.handles.find(call.first_handle)) ++handle->references;
   }
   if (attributes.releases != ObjectKind::Unknown) release_handle(thread, call.first_handle);
-  if (call.ended_memory != 0) {
-    const Memory* memory = objects.memory_at(call.ended_memory);
-    if (memory && call.bytes == 0) call.bytes = memory->size;  // an unmap moves what was mapped
-    end_memory(thread, call.ended_memory);
-  }
+  for (const uint64_t base : call.ended) end_memory(thread, base);
+}
+
+// Does giving back this pointer end an object? An unmap ends a mapping of its own, not the host memory that the buffer
+// uses in place; and a place that is mapped twice is still mapped after one unmap.
+bool Collector::ends_memory(Thread& thread, const api::DecodedArg& arg) {
+  if (thread.pending.calls_back) return false;  // clEnqueueSVMFree: the program's function will free it
+  const Memory* memory = thread.process->objects.memory_at(arg.value);
+  return memory && memory->maps == 1 && names_.kind(memory->object) == arg.kind;
 }
 
 void Collector::end_memory(Thread& thread, uint64_t base) {
@@ -88,29 +116,49 @@ void Collector::end_memory(Thread& thread, uint64_t base) {
   names_.release(thread.process->objects.take_memory(base, nullptr).object, thread.id);
 }
 
-// A text given to a program that exists is its build options; the kernels made from it later were
-// built with them.
 void Collector::after_call(Thread& thread) {
-  const Thread::Pending& call = thread.pending;
-  if (api::attributes(call.shape.fn).creates == ObjectKind::Unknown && call.kernel == 0 &&
-      call.program < programs_.size() && call.text != model::NoIndex) {
-    programs_[call.program].options = call.text;
-  }
+  Thread::Pending& call = thread.pending;
+  const api::Attributes& attributes = api::attributes(call.shape.fn);
+  if (attributes.direction == api::DirectionRule::Map && !call.error) note_mapping(thread);
+  if (call.error && call.unmapped.flags != 0) thread.process->known.mapped.emplace(call.unmapped_at, call.unmapped);
+  if (attributes.records && !call.error) record_command(thread);
+  if (attributes.options >= 0 && attributes.creates == ObjectKind::Unknown) compile_program(thread);
 }
 
-// A number that the collector needs later: the index of a kernel argument, the bytes of a transfer.
+void Collector::note_mapping(Thread& thread) {
+  Thread::Pending& call = thread.pending;
+  if (call.mapped_at == 0) return;
+  KnownObjects& known = thread.process->known;
+  known.mapped.emplace(call.mapped_at, api::new_mapping(call.shape.fn, call.map_inputs, decoded_, known).mapped);
+}
+
+// A number that the collector needs later: the index of a kernel argument.
 void Collector::note_number(Thread& thread, const api::DecodedArg& arg) {
-  const api::Attributes& attributes = api::attributes(thread.pending.shape.fn);
-  if (arg.param == attributes.kernel_index) thread.pending.arg_index = arg.value;
-  if (arg.param == attributes.size) thread.pending.bytes = arg.value;
+  if (arg.param == api::attributes(thread.pending.shape.fn).kernel_index) thread.pending.arg_index = arg.value;
+}
+
+// A pointer that the call binds, sets, maps, or gives back.
+void Collector::note_pointer(Thread& thread, const api::DecodedArg& arg) {
+  Thread::Pending& call = thread.pending;
+  const api::Attributes& attributes = api::attributes(call.shape.fn);
+  if (arg.param == attributes.kernel_value) bind_kernel_arg(thread, {{}, 0, arg.value});
+  if (api::param_info(call.shape.fn, arg.param).in == api::Wire::Info) call.pointers.push_back(arg.value);
+  if (attributes.direction == api::DirectionRule::Map) call.mapped_at = arg.value;
+  if (attributes.direction == api::DirectionRule::Unmap) call.unmapped_at = arg.value;
+  const Memory* memory = arg.effect == Effect::Release ? thread.process->objects.memory_at(arg.value) : nullptr;
+  if (memory && names_.kind(memory->object) == arg.kind) call.ended.push_back(arg.value);
 }
 
 // The memory that a map call or an SVM allocation returned.
 void Collector::name_returned_memory(Thread& thread, const api::DecodedArg& arg) {
+  Thread::Pending& call = thread.pending;
   Objects& objects = thread.process->objects;
   const bool svm = arg.kind == ObjectKind::Svm;
+  uint64_t size = arg.length;
   if (!svm) {
-    if (Memory* again = objects.memory_at(arg.value)) ++again->maps;
+    call.mapped_at = arg.value;
+    size = api::new_mapping(call.shape.fn, call.map_inputs, decoded_, thread.process->known).extent;
+    if (Memory* again = objects.memory_at(arg.value); again && names_.kind(again->object) == arg.kind) ++again->maps;
     if (Place place = objects.find_memory(arg.value); place.found) {
       return add_place(thread, arg.param, Effect::UseDef, place);
     }
@@ -119,7 +167,12 @@ void Collector::name_returned_memory(Thread& thread, const api::DecodedArg& arg)
     names_.release(stale.object, thread.id);
   const ObjectRef object =
       names_.create(class_of(thread, svm ? ObjectKind::Svm : ObjectKind::Mapping));
-  objects.add_memory(arg.value, std::max<uint64_t>(arg.length, thread.pending.bytes), object);
+  objects.add_memory(arg.value, size, object);
+  if (Memory* memory = objects.memory_at(arg.value); memory && svm) {
+    memory->svm = true;
+    memory->on_host = api::attributes(call.shape.fn).on_host;
+    call.bytes = size;
+  }
   add_object(thread, arg.param, Effect::Def, object);
 }
 

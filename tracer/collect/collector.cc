@@ -83,6 +83,8 @@ void Collector::take(const RecordView& record) {
       return;
     }
     case RecordType::ThreadEnd:
+    case RecordType::KernelName:
+      return take_kernel_name(thread, record);
     case RecordType::Frames:  // sites are told apart by their innermost frame alone
     case RecordType::Pad:
       return;
@@ -230,6 +232,7 @@ model::ShapeId Collector::intern_shape(const model::Shape& shape) {
 static bool same_shape(const model::Shape& a, const model::Shape& b) {
   static_assert(std::has_unique_object_representations_v<model::Arg>);
   return a.fn == b.fn && a.site == b.site && a.thread == b.thread && a.unfinished == b.unfinished &&
+         a.moves == b.moves &&
          a.args.size() == b.args.size() &&
          std::memcmp(a.args.data(), b.args.data(), a.args.size() * sizeof(model::Arg)) == 0;
 }
@@ -408,6 +411,7 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
   const api::Attributes& attributes = api::attributes(call.shape.fn);
   if (!unfinished) after_call(thread);
   define_callback(thread);
+  if (unfinished || call.error) call.shape.moves = model::Direction::None, call.bytes = 0;
   call.open = false;
   call.shape.unfinished = unfinished;
   const model::ShapeId shape = shape_of_call(thread);
@@ -422,20 +426,19 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
     thread.call_times->add_event(time_of(call.ticks), unfinished ? std::nullopt : std::optional(ns));
   }
 
-  const bool transfer = attributes.transfer != api::Transfer::None;
-  if ((attributes.launch || transfer) && call.device != 0 && !call.error) {
-    const CommandTimes::Command command{shape, static_cast<uint32_t>(call.device - 1), attributes.launch,
-                                        attributes.transfer};
-    if (timed) {
-      const uint64_t key = timed_key(static_cast<uint64_t>(thread.tid), call.sequence);
-      times_.expect(key, command);
-      if (thread.call_times) {
-        placed_[key] = {&thread, command.device, thread.calls.events() - 1, time_of(call.ticks)};
-        thread.call_times->expect_command();
-      }
-    } else {
-      times_.skip(command);
-    }
+  if (call.device == 0 || call.error) return;
+  const bool launch = attributes.launch && !attributes.records;
+  const CommandTimes::Command command{shape, static_cast<uint32_t>(call.device - 1), launch, call.shape.moves};
+  if (timed) {
+    const uint64_t key = timed_key(static_cast<uint64_t>(thread.tid), call.sequence);
+    times_.expect(key, command);
+    if (!thread.call_times) return;
+    placed_[key] = {&thread, command.device, thread.calls.events() - 1, time_of(call.ticks)};
+    thread.call_times->expect_command();
+  } else if (attributes.replays >= 0) {
+    times_.leave_untimed(command.device, call.recorded.launches.size(), call.recorded.transfers);
+  } else if (launch || call.shape.moves != model::Direction::None) {
+    times_.skip(command);
   }
 }
 

@@ -17,6 +17,7 @@
 
 #include "tracer/collect/command_times.h"
 #include "tracer/collect/interning.h"
+#include "tracer/collect/known_objects.h"
 #include "tracer/collect/names.h"
 #include "tracer/collect/size_budget.h"
 #include "tracer/collect/spool_reader.h"
@@ -62,7 +63,9 @@ class Collector {
   struct Thread;
   struct Device;
   struct Program {
-    model::BlobId source = model::NoIndex, options = model::NoIndex;
+    model::BlobId source = model::NoIndex;  // what its kernels are compiled from, headers included
+    model::BlobId options = model::NoIndex;
+    model::BlobId text = model::NoIndex;  // what it was made from
   };
   struct Placed {  // a command in a timeline whose device time is still to come
     Thread* thread;     // that made the call...
@@ -123,11 +126,27 @@ class Collector {
   void before_call(Thread& thread);  // what the inputs of some calls mean for later ones
   void after_call(Thread& thread);   // the same for outputs
   void note_number(Thread& thread, const api::DecodedArg& arg);
+  void note_pointer(Thread& thread, const api::DecodedArg& arg);
   void name_kernel_arg(Thread& thread, const api::DecodedArg& arg);
   void name_returned_memory(Thread& thread, const api::DecodedArg& arg);
-  void bind_kernel_arg(Thread& thread, ObjectRef object);
-  void end_memory(Thread& thread, uint64_t base);
+  void bind_kernel_arg(Thread& thread, const BoundArg& arg);
   void add_bound_args(Thread& thread);
+  bool ends_memory(Thread& thread, const api::DecodedArg& arg);
+  void end_memory(Thread& thread, uint64_t base);
+  void note_mapping(Thread& thread);
+
+  // What calls touch without naming it: implied.cc.
+  model::Effect touch(Thread& thread, uint64_t handle, ObjectRef object, model::Effect effect);
+  void imply(Thread& thread, const Implied& touched);
+  void add_implied(Thread& thread);
+  void replay_commands(Thread& thread);
+  void record_command(Thread& thread);
+
+  // Sources, as their kernels see them: program_texts.cc.
+  Program program_of(Thread& thread);
+  void compile_program(Thread& thread);
+  model::BlobId kernel_label(Thread& thread, uint64_t kernel);
+  void take_kernel_name(Thread& thread, const RecordView& record);
   void end_call(Thread& thread, bool unfinished, uint64_t ticks, bool timed);
 
   model::ClassId class_of(Thread& thread, model::ObjectKind kind,

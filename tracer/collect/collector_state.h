@@ -26,6 +26,7 @@ struct Collector::Process {
   uint32_t index;
   int64_t pid;
   Objects objects;
+  KnownObjects known{objects};
   ModuleMap modules;
   AddressMap<model::SiteId> sites;  // by address; forgotten when modules change
   AddressMap<ObjectRef> unknown;    // pointers that nothing explains, by address
@@ -65,13 +66,26 @@ struct Collector::Thread {
   struct CallFacts {
     bool open = false;
     uint64_t ticks = 0, stack_pointer = 0, sequence = 0;
-    uint64_t bytes = 0;
+    uint64_t bytes = 0;         // moved, or allocated
     uint64_t first_handle = 0;  // the first handle given: the object that the call is about
     uint64_t queue = 0, kernel = 0, device = 0;
-    uint64_t ended_memory = 0;  // mapped or SVM memory that it gives back
-    uint64_t arg_index = 0;     // of the kernel argument that it binds
+    uint64_t arg_index = 0;           // of the kernel argument that it binds
+    std::vector<uint64_t> ended;      // mapped or SVM memory that it gives back
+    std::vector<uint64_t> pointers;   // SVM in the answer or setting of a query
+    api::CreatedMemory made;          // by a create call, when it succeeds
+    std::vector<api::DecodedArg> map_inputs;  // of a map call (their bytes are gone): its outputs tell the rest
+    uint64_t mapped_at = 0;           // where it mapped
+    uint64_t unmapped_at = 0;         // where it unmaps...
+    api::Mapped unmapped;             // ...and what was there, in case that it fails
+    std::vector<Implied> implied;     // see ParamImplied
+    std::vector<ObjectRef> launched;  // kernels in a command buffer
+    CommandBuffer recorded;           // what it adds to a command buffer, or runs of one
     uint32_t program = model::NoIndex;
-    model::BlobId text = model::NoIndex;  // the first string given: options, kernel name
+    std::vector<uint32_t> programs;       // all that it names
+    model::BlobId text = model::NoIndex;  // the first string given: a kernel's name
+    model::BlobId options = model::NoIndex;
+    std::vector<model::BlobId> headers;                         // names under which it includes programs
+    std::vector<std::pair<uint64_t, model::BlobId>> kernel_names;  // of the kernels that it made
     bool error = false;
     bool calls_back = false;     // it was given a function of the program
     uint64_t registers = 0;      // number of the callback that it registers
@@ -88,6 +102,7 @@ struct Collector::Thread {
       shape.site = site;
       shape.thread = thread;
       shape.unfinished = false;
+      shape.moves = model::Direction::None;
       shape.args.clear();
       values.clear();
       source.clear();

@@ -4,6 +4,11 @@
 
 namespace gt::tracer {
 
+// A map that moved nothing.
+static bool is_neither(const CommandTimes::Command& command) {
+  return !command.launch && command.direction == model::Direction::None;
+}
+
 void CommandTimes::Busy::add(uint64_t start, uint64_t end, uint64_t weight) {
   intervals.add(start, end);
   timed_ns += end - start;
@@ -29,6 +34,11 @@ void CommandTimes::skip(const Command& command, uint64_t weight) {
   sample.skipped += weight;
 }
 
+void CommandTimes::leave_untimed(uint32_t index, uint64_t kernels, uint64_t transfers) {
+  device(index).untimed_kernels += kernels;
+  device(index).untimed_transfers += transfers;
+}
+
 void CommandTimes::expect(uint64_t key, const Command& command) {
   skip(command, 1);
   Sample& sample = samples_[command.shape];
@@ -50,6 +60,7 @@ bool CommandTimes::take(uint64_t key, uint64_t start, uint64_t end, std::vector<
   }
   if (shape.timed++ == 0) shape.first_device_ns = end - start;
   shape.device_ns.add(end - start, weight);
+  if (is_neither(command)) return true;
   Device& d = device(command.device);
   ++(command.launch ? d.kernels : d.transfers);
   (command.launch ? d.estimated_kernels : d.estimated_transfers) += weight - 1;
@@ -86,11 +97,13 @@ model::DeviceTime CommandTimes::of_device(uint32_t index, const std::vector<mode
   out.transfers = d.transfers;
   out.estimated_kernels = d.estimated_kernels;
   out.estimated_transfers = d.estimated_transfers;
+  out.untimed_kernels = d.untimed_kernels;
+  out.untimed_transfers = d.untimed_transfers;
   uint64_t kernel = 0, h2d = 0, d2h = 0;  // ns of what is left over
   const std::vector<Sample> samples = left_over();
   for (size_t i = 0; i < samples.size(); ++i) {
     const auto& [command, skipped] = samples[i];
-    if (command.device != index || skipped == 0) continue;
+    if (command.device != index || skipped == 0 || is_neither(command)) continue;
     const model::Stats& time = stats[i].device_ns;
     if (time.count == 0) {
       (command.launch ? out.untimed_kernels : out.untimed_transfers) += skipped;

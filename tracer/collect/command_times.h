@@ -29,6 +29,8 @@ class CommandTimes {
   // A command whose times will come under `key`, and one that has none.
   void expect(uint64_t key, const Command& command);
   void skip(const Command& command) { skip(command, 1); }
+  // Commands that no shape stands for: those inside of a command buffer.
+  void leave_untimed(uint32_t device, uint64_t kernels, uint64_t transfers);
   // The times of the command expected under `key`; unknown keys are ignored. start == end == 0: the driver has none.
   // False: nothing could be learnt from them.
   bool take(uint64_t key, uint64_t start, uint64_t end, std::vector<model::ShapeStats>& stats);
@@ -57,6 +59,7 @@ class CommandTimes {
     Busy kernel, transfer, h2d, d2h;
     IntervalUnion either;
     uint64_t kernels = 0, transfers = 0, estimated_kernels = 0, estimated_transfers = 0;
+    uint64_t untimed_kernels = 0, untimed_transfers = 0;
   };
 
   void skip(const Command& command, uint64_t weight);

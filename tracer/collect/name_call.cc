@@ -66,6 +66,8 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
     case api::Tag::Null:
       if (!output && arg.param == api::attributes(call.shape.fn).kernel_value)
         bind_kernel_arg(thread, {});
+      if (output && arg.param == model::ParamReturn && api::attributes(call.shape.fn).creates != ObjectKind::Unknown)
+        call.error = true;
       return add(thread, arg.param, ArgForm::Null, Effect::None, 0);
     case api::Tag::Empty:
       return add(thread, arg.param, ArgForm::Empty, Effect::None, 0);
@@ -80,25 +82,27 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
     case api::Tag::Bytes: {
       const api::Attributes& attributes = api::attributes(call.shape.fn);
       if (!output && arg.param == attributes.kernel_value) return name_kernel_arg(thread, arg);
-      if (!output && attributes.creates == ObjectKind::Program) {
+      if (!output && arg.param == attributes.source) {
         call.source.insert(call.source.end(), arg.data.begin(), arg.data.end());
       }
       const model::BlobId blob = blob_of(arg.data, arg.length);
       if (!output && call.text == model::NoIndex) call.text = blob;
+      if (!output && arg.param == attributes.options) call.options = blob;
+      if (!output && arg.param == attributes.headers) call.headers.push_back(blob);
       return add(thread, arg.param, ArgForm::Blob, Effect::None, blob);
     }
     case api::Tag::Handle: {
       const ObjectRef object = name_handle(thread, arg, output);
-      return object.known() ? add_object(thread, arg.param, effect, object)
-                            : add(thread, arg.param, ArgForm::Null, Effect::None, 0);
+      if (!object.known()) return add(thread, arg.param, ArgForm::Null, Effect::None, 0);
+      const bool command = !output && (call.queue != 0 || api::attributes(call.shape.fn).records);
+      return add_object(thread, arg.param, command ? touch(thread, arg.value, object, effect) : effect, object);
     }
     case api::Tag::HostPointer: {
       if (output && effect == Effect::Def) return name_returned_memory(thread, arg);
-      if (call.bytes == 0) call.bytes = arg.length;
-      if (effect == Effect::Release && call.calls_back)  // clEnqueueSVMFree: the program's function will free it
-        return add_place(thread, arg.param, Effect::Use, place_of(thread, arg.value));
-      if (effect == Effect::Release) call.ended_memory = arg.value;
-      return add_place(thread, arg.param, effect, place_of(thread, arg.value));
+      if (!output) note_pointer(thread, arg);
+      const bool ends = effect == Effect::Release && ends_memory(thread, arg);
+      return add_place(thread, arg.param, effect == Effect::Release && !ends ? Effect::Use : effect,
+                       place_of(thread, arg.value));
     }
     case api::Tag::Raw: {
       // Small numbers are numbers in disguise; the rest is a pointer that only the program
@@ -131,13 +135,16 @@ ObjectRef Collector::name_handle(Thread& thread, const api::DecodedArg& arg, boo
     if (handle->device == model::NoIndex) handle->device = device_of(process, arg.value);
     if (call.device == 0) call.device = handle->device + 1;
   }
-  if (arg.kind == ObjectKind::Queue && call.queue == 0) {
-    call.queue = arg.value;
+  const bool runs = arg.kind == ObjectKind::Queue || arg.kind == ObjectKind::CommandBuffer;
+  if (runs && call.queue == 0) {
+    if (arg.kind == ObjectKind::Queue) call.queue = arg.value;
     if (handle->device != model::NoIndex) call.device = handle->device + 1;
   }
   if (arg.kind == ObjectKind::Kernel && call.kernel == 0) call.kernel = arg.value;
-  if (arg.kind == ObjectKind::Program && call.program == model::NoIndex)
-    call.program = handle->program;
+  if (arg.kind == ObjectKind::Program && !output) {
+    if (call.program == model::NoIndex) call.program = handle->program;
+    call.programs.push_back(handle->program);
+  }
   if (arg.kind == ObjectKind::Kernel && call.program == model::NoIndex)
     call.program = handle->program;
   if (!output && call.first_handle == 0) call.first_handle = arg.value;
@@ -150,16 +157,24 @@ ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
   if (process.objects.handles.find(arg.value))
     drop_handle(thread, arg.value);  // its end was not ours to see
   const bool kernel = arg.kind == ObjectKind::Kernel;
-  const model::BlobId label = kernel ? call.text : model::NoIndex;
+  const model::BlobId label = kernel ? kernel_label(thread, arg.value) : model::NoIndex;
   const model::ClassId cls = class_of(thread, arg.kind, label);
   Handle made{names_.create(cls)};
-  if (arg.kind == ObjectKind::Queue && call.device != 0)
+  if ((arg.kind == ObjectKind::Queue || arg.kind == ObjectKind::CommandBuffer) && call.device != 0)
     made.device = static_cast<uint32_t>(call.device - 1);
   if (arg.kind == ObjectKind::Program) {
     made.program = static_cast<uint32_t>(programs_.size());
-    const model::BlobId source =
-        call.source.empty() ? model::NoIndex : blob_of(call.source, call.source.size());
-    programs_.push_back({source, model::NoIndex});
+    programs_.push_back(program_of(thread));
+  }
+  if (arg.kind == ObjectKind::Buffer || arg.kind == ObjectKind::Image) {
+    process.known.memory[arg.value] = call.made;
+    process.known.any_tied |= call.made.parent != 0 || call.made.in_place != 0;
+    // A part keeps the whole alive.
+    if (Handle* parent = process.objects.handles.find(call.made.parent)) ++parent->references;
+  }
+  if (kernel && call.kernel != 0) {  // a copy has its arguments
+    if (const auto it = process.known.kernels.find(call.kernel); it != process.known.kernels.end())
+      process.known.kernels[arg.value] = KernelArgs(it->second);
   }
   if (kernel) {
     made.program = call.program;
@@ -182,11 +197,15 @@ ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
 
 void Collector::drop_handle(Thread& thread, uint64_t handle) {
   Process& process = *thread.process;
-  if (Handle* h = process.objects.handles.find(handle)) {
-    names_.release(h->object, thread.id);
-    process.objects.handles.erase(handle);
-    process.objects.kernel_args.erase(handle);
-  }
+  Handle* h = process.objects.handles.find(handle);
+  if (!h) return;
+  const ObjectKind kind = names_.kind(h->object);
+  names_.release(h->object, thread.id);
+  process.objects.handles.erase(handle);
+  if (kind == ObjectKind::Event || kind == ObjectKind::Queue) return;  // the most frequent ones: nothing else is known
+  const uint64_t parent = process.known.memory_parent(handle);
+  process.known.forget(handle);
+  if (parent != 0) release_handle(thread, parent);
 }
 
 void Collector::release_handle(Thread& thread, uint64_t handle) {

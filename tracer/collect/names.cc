@@ -26,21 +26,28 @@ Place Objects::take_memory(uint64_t base, uint64_t* size) {
 }
 
 Place Objects::find_memory(uint64_t address) {
-  if (Memory* exact = memory_.find(address)) return {exact->object, 0, true};
+  uint64_t base = 0;
+  const Memory* memory = memory_around(address, &base);
+  return memory ? Place{memory->object, address - base, true} : Place{};
+}
+
+Memory* Objects::memory_around(uint64_t address, uint64_t* base) {
+  const auto found = [base](uint64_t at, Memory* memory) {
+    if (base) *base = at;
+    return memory;
+  };
+  if (Memory* exact = memory_.find(address)) return found(address, exact);
   auto it = large_.upper_bound(address);
   if (it != large_.begin()) {
     --it;
-    if (address - it->first < it->second)
-      return {memory_.find(it->first)->object, address - it->first, true};
+    if (address - it->first < it->second) return found(it->first, memory_.find(it->first));
   }
   if (address < lowest_small_ || address >= highest_small_ + Large) return {};
   const uint64_t top = address & ~uint64_t{15};
-  for (uint64_t base = top; base + Large > address && base != 0; base -= 16) {
-    if (Memory* memory = memory_.find(base); memory && address - base < memory->size) {
-      return {memory->object, address - base, true};
-    }
+  for (uint64_t at = top; at + Large > address && at != 0; at -= 16) {
+    if (Memory* memory = memory_.find(at); memory && address - at < memory->size) return found(at, memory);
   }
-  return {};
+  return nullptr;
 }
 
 }  // namespace gt::tracer

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <map>
-#include <unordered_map>
 #include <vector>
 
 #include "tracer/collect/address_map.h"
@@ -70,7 +69,9 @@ struct Handle {
 struct Memory {
   ObjectRef object;
   uint64_t size = 0;
-  uint32_t maps = 1;  // Mapping: how often it is mapped now
+  uint32_t maps = 1;     // Mapping: how often it is mapped now
+  bool svm = false;      // OpenCL allocated it
+  bool on_host = false;  // svm: in the host's memory
 };
 
 struct Place {
@@ -82,8 +83,6 @@ struct Place {
 class Objects {
  public:
   AddressMap<Handle> handles;
-  std::unordered_map<uint64_t, std::vector<ObjectRef>>
-      kernel_args;  // by kernel handle; by argument index
 
   void add_memory(uint64_t base, uint64_t size, ObjectRef object);
   // The memory that began at `base`, taken out; found == false: none.
@@ -91,6 +90,7 @@ class Objects {
   Memory* memory_at(uint64_t base) { return memory_.find(base); }
   // The live memory that holds `address`.
   Place find_memory(uint64_t address);
+  Memory* memory_around(uint64_t address, uint64_t* base = nullptr);
 
  private:
   // Interior pointers are looked up rarely, so only large blocks are kept in order; small ones are

@@ -81,7 +81,7 @@ void CsvWriter::call(const ExportedCall& c) {
                      number_or_nothing(e.command.has_value(), e.command ? e.command->start_ns : 0),
                      number_or_nothing(e.command.has_value(), e.command ? e.command->length_ns : 0),
                      csv_cell(facts.title), csv_cell(facts.queue),
-                     store::direction_name(store::transfer_direction(shape.fn)),
+                     store::direction_name(shape.moves),
                      number_or_nothing(facts.bytes > 0, facts.bytes), csv_cell(site_text(trace_, shape.site)),
                      csv_cell(text));
   out_.check();

@@ -125,7 +125,7 @@ class ObjectSums {
     const model::ShapeStats& stats = trace_.stats[shape];
     Share& s = shares_[object];
     if (store::launches_kernel(fn) && arg.param >= model::ParamKernelArg) s.launches += executions;
-    const Direction direction = store::transfer_direction(fn);
+    const Direction direction = trace_.shapes[shape].moves;
     if (direction == Direction::None || stats.calls == 0) return;
     const double part = executions / static_cast<double>(stats.calls);
     const double bytes = static_cast<double>(stats.bytes.sum) * part;

@@ -82,37 +82,39 @@ void add_transfers(const ShapeStats& s, model::Direction direction,
 std::vector<TransferSum> transfers(const Trace& trace) {
   std::map<std::pair<int, uint64_t>, TransferSum> sums;
   for (size_t i = 0; i < trace.shapes.size(); ++i) {
-    const model::Direction d = store::transfer_direction(trace.shapes[i].fn);
+    const model::Direction d = trace.shapes[i].moves;
     if (d != model::Direction::None) add_transfers(trace.stats[i], d, sums);
   }
   return sorted(sums, [](const TransferSum&, const TransferSum&) { return false; });
 }
 
-std::string kernel_name(const Trace& trace, const Shape& shape) {
-  for (const model::Arg& a : shape.args) {
-    if (a.cls == model::NoIndex || a.param >= model::ParamKernelArg) continue;
-    if (trace.classes[a.cls].kind != model::ObjectKind::Kernel) continue;
-    for (const model::Kernel& k : trace.kernels) {
-      if (k.cls == a.cls) return k.name;
-    }
-    const model::Class& c = trace.classes[a.cls];
-    if (c.label != model::NoIndex) {
-      std::string_view text = as_text(trace.blobs[c.label].bytes);
-      return std::string(text.substr(0, text.find('\0')));
-    }
+std::string kernel_name(const Trace& trace, model::ClassId kernel) {
+  for (const model::Kernel& k : trace.kernels) {
+    if (k.cls == kernel) return k.name;
   }
-  return "?";
+  const model::Class& c = trace.classes[kernel];
+  if (c.label == model::NoIndex) return "?";
+  std::string_view text = as_text(trace.blobs[c.label].bytes);
+  return std::string(text.substr(0, text.find('\0')));
 }
 
+// A launch names its kernel; a command buffer launches those that it was recorded with.
 std::vector<KernelSum> kernels(const Trace& trace) {
   std::map<std::string, KernelSum> sums;
   for (size_t i = 0; i < trace.shapes.size(); ++i) {
-    if (!store::launches_kernel(trace.shapes[i].fn)) continue;
-    const std::string name = kernel_name(trace, trace.shapes[i]);
-    KernelSum& k = sums[name];
-    k.name = name;
-    k.launches += trace.stats[i].calls;
-    add_times(k, trace.stats[i].device_ns);
+    const bool launches = store::launches_kernel(trace.shapes[i].fn);
+    for (const model::Arg& a : trace.shapes[i].args) {
+      if (a.cls == model::NoIndex || trace.classes[a.cls].kind != model::ObjectKind::Kernel) continue;
+      const bool named = launches && a.param < model::ParamKernelArg;
+      if (!named && a.param != model::ParamImplied) continue;
+      const std::string name = kernel_name(trace, a.cls);
+      KernelSum& k = sums[name];
+      k.name = name;
+      k.launches += trace.stats[i].calls;
+      if (!named) continue;
+      add_times(k, trace.stats[i].device_ns);
+      break;
+    }
   }
   return sorted(sums, [](const KernelSum& a, const KernelSum& b) {
     return a.total_ns != b.total_ns ? a.total_ns > b.total_ns : a.launches > b.launches;

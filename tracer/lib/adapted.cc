@@ -164,6 +164,40 @@ cl_int call_real<FnId::clGetEventInfo, cl_int>(cl_event event, cl_event_info nam
   return error;
 }
 
+namespace {
+
+void record_kernel_name(cl_kernel kernel) {
+  auto get = real<decltype(clGetKernelInfo)>(FnId::clGetKernelInfo);
+  struct {
+    uint64_t handle, zero;
+    char name[512];
+  } payload{};
+  payload.handle = reinterpret_cast<uint64_t>(kernel);
+  Ring* ring = this_ring();
+  if (!ring || !get ||
+      get(kernel, CL_KERNEL_FUNCTION_NAME, sizeof payload.name - 1, payload.name, nullptr) != CL_SUCCESS)
+    return;
+  constexpr uint32_t Bytes = sizeof(RecordHeader) + sizeof payload;
+  uint8_t* at = reserve(*ring, RecordType::KernelName, 0, Bytes, ticks());
+  if (!at) return;
+  std::memcpy(at, &payload, sizeof payload);
+  commit(*ring, Bytes);
+}
+
+}  // namespace
+
+// The only call that makes kernels without naming them. (Recording always asks how many there are: SizeProbe.)
+template <>
+cl_int call_real<FnId::clCreateKernelsInProgram, cl_int>(cl_program program, cl_uint room, cl_kernel* kernels,
+                                                         cl_uint* count) {
+  auto create = real<decltype(clCreateKernelsInProgram)>(FnId::clCreateKernelsInProgram);
+  if (!create) return CL_INVALID_OPERATION;
+  const cl_int error = create(program, room, kernels, count);
+  if (error != CL_SUCCESS || !kernels || !count || !recording()) return error;
+  for (cl_uint i = 0; i < room && i < *count; ++i) record_kernel_name(kernels[i]);
+  return error;
+}
+
 // Known functions get our wrapper; the address may differ between platforms, which
 // extension_closure.h sorts out. Unknown ones pass through: the program must not lose them.
 template <>

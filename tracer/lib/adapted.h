@@ -1,5 +1,5 @@
 // The real functions whose arguments or results are adapted so that the program does not notice
-// that its queues profile, and those through which it gets extension functions.
+// that its queues profile, those through which it gets extension functions, and one whose arguments do not say all.
 #pragma once
 
 #include "tracer/lib/traced.h"
@@ -23,6 +23,8 @@ cl_int call_real<FnId::clGetEventProfilingInfo, cl_int>(cl_event, cl_profiling_i
                                                         size_t*);
 template <>
 cl_int call_real<FnId::clGetEventInfo, cl_int>(cl_event, cl_event_info, size_t, void*, size_t*);
+template <>
+cl_int call_real<FnId::clCreateKernelsInProgram, cl_int>(cl_program, cl_uint, cl_kernel*, cl_uint*);
 template <>
 void* call_real<FnId::clGetExtensionFunctionAddress, void*>(const char*);
 template <>

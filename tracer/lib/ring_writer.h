@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#include "tracer/lib/readable.h"
 #include "tracer/lib/recorder.h"
 #include "traces/api/wire.h"
 
@@ -16,8 +17,21 @@ constexpr size_t InlineBytes = 32 << 10;
 
 void record_chunks(const void* data, size_t size);
 
-class SizeWriter {
+// What both writers follow of the program's pointers: all that can be read; of a brief record, whose lists would not
+// fit into the ring, none.
+class Follower {
  public:
+  explicit Follower(bool brief) : brief_(brief) {}
+  bool readable(const void* p, size_t size) const { return !brief_ && tracer::readable(p, size); }
+  bool text_length(const char* s, size_t& size) const { return !brief_ && tracer::text_length(s, size); }
+
+ private:
+  bool brief_;
+};
+
+class SizeWriter : public Follower {
+ public:
+  explicit SizeWriter(bool brief = false) : Follower(brief) {}
   void word(uint64_t) { bytes_ += 8; }
   void bytes(const void* data, size_t size) {
     bytes_ += 8;
@@ -33,9 +47,9 @@ class SizeWriter {
   uint32_t bytes_ = 0;
 };
 
-class RingWriter {
+class RingWriter : public Follower {
  public:
-  explicit RingWriter(uint8_t* at) : at_(at) {}
+  explicit RingWriter(uint8_t* at, bool brief = false) : Follower(brief), at_(at) {}
   void word(uint64_t v) {
     std::memcpy(at_, &v, 8);
     at_ += 8;

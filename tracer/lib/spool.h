@@ -111,6 +111,7 @@ enum class RecordType : uint16_t {
   CallbackEnter,  // a callback begins: its number, stack pointer, encoded inputs
   CallbackExit,   // it returned
   Frames,  // the return addresses around the site of the memory record that follows, innermost first
+  KernelName,  // handle, 0, name as a zero-terminated string: of a kernel that the call under way made, unnamed
 };
 
 // Every record starts with this. `bytes` includes it.

@@ -68,10 +68,15 @@ template <FnId F, class... A>
 void record_enter(Ring& ring, const void* site, const void* stack, A... args) {
   SizeWriter size;
   api::encode_inputs<F, api::Contents::None>(size, args...);
+  const bool brief = __builtin_expect(size.size() > MaxRecordBytes, 0);
+  if (brief) {
+    size = SizeWriter(true);
+    api::encode_inputs<F, api::Contents::None>(size, args...);
+  }
   const auto bytes = static_cast<uint32_t>(sizeof(RecordHeader)) + 16 + size.size();
   uint8_t* at = reserve(ring, RecordType::Enter, api::number(F), bytes, ticks_after_loads());
   if (!at) return;
-  RingWriter out(at);
+  RingWriter out(at, brief);
   out.word(reinterpret_cast<uint64_t>(site));
   out.word(reinterpret_cast<uint64_t>(stack));
   api::encode_inputs<F, api::Contents::None>(out, args...);

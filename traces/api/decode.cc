@@ -62,6 +62,7 @@ class Decoder {
     const uint64_t length = in_.word();
     if (!in_.ok()) return;
     if (length == NullWord) return null();
+    if (length == UnreadableWord) return address(Tag::Raw);
     const ByteView data = string_bytes(length);
     if (!in_.ok()) return;
     DecodedArg& arg = add(Tag::Bytes);
@@ -87,6 +88,7 @@ class Decoder {
     const uint64_t n = in_.count();
     if (!in_.ok()) return;
     if (n == NullWord) return null();
+    if (n == UnreadableWord) return address(Tag::Raw);
     if (n == 0) add(Tag::Empty);
     for (uint64_t i = 0; i < n && in_.ok(); ++i) element(i, n);
   }
@@ -103,31 +105,21 @@ class Decoder {
     });
   }
   void properties() {
-    const PropertyKey* key = nullptr;
-    bool is_key = true;
-    array([&](uint64_t, uint64_t) {
-      const uint64_t word = in_.word();
-      if (is_key) {
-        key = find_property(word);
-        is_key = false;
-        add(Tag::Int, word);
-      } else if (key && key->list) {
-        add(Tag::Int, word);
-        is_key = static_cast<int64_t>(word) == key->end;
-      } else {
-        if (key)
-          object(object_tag(key->kind), word, key->kind, Effect::Use);
-        else
-          add(Tag::Int, word);
-        is_key = true;
-      }
-    });
+    PropertyWalk walk;
+    array([&](uint64_t, uint64_t) { property(walk, in_.word()); });
+  }
+  void property(PropertyWalk& walk, uint64_t word) {
+    if (walk.is_object(word))
+      object(object_tag(walk.kind()), word, walk.kind(), Effect::Use);
+    else
+      add(Tag::Int, word);
   }
   // The bytes of a query's answer, as words: handles, or a property list with its final 0.
   void info(const ParamInfo& info) {
     const uint64_t tag = in_.word();
     if (!in_.ok()) return;
     if (tag == InfoNull) return null();
+    if (tag == InfoUnreadable) return address(Tag::Raw);
     const uint64_t length = in_.word();
     const ByteView data = string_bytes(length);
     if (!in_.ok()) return;
@@ -141,13 +133,13 @@ class Decoder {
                (tag >= InfoHandles &&
                 tag <= InfoHandles + static_cast<uint64_t>(LastObjectKind))) {
       if (data.empty()) add(Tag::Empty);
+      PropertyWalk walk;
       for (size_t i = 0; i < data.size(); i += 8) {
         uint64_t word = 0;
         std::memcpy(&word, data.data() + i, 8);
-        const auto kind =
-            tag == InfoList ? ObjectKind::Unknown : static_cast<ObjectKind>(tag - InfoHandles);
+        const auto kind = static_cast<ObjectKind>(tag - InfoHandles);
         if (tag == InfoList)
-          list_word(word, i == 0);
+          property(walk, word);
         else
           object(object_tag(kind), word, kind, info.effect);
       }
@@ -155,16 +147,6 @@ class Decoder {
       in_.fail();
     }
   }
-  void list_word(uint64_t word, bool first) {
-    const PropertyKey* key = first || !list_key_ ? nullptr : find_property(list_key_);
-    const bool handle = key && !key->list;
-    if (handle)
-      object(Tag::Handle, word, key->kind, Effect::Use);
-    else
-      add(Tag::Int, word);
-    list_key_ = handle ? 0 : word;
-  }
-
   void argument(Wire wire, const ParamInfo& info, uint16_t param, bool output) {
     param_ = param;
     output_ = output;
@@ -223,7 +205,6 @@ class Decoder {
   std::vector<DecodedArg>& out_;
   uint16_t param_ = 0;
   bool output_ = false;
-  uint64_t list_key_ = 0;
 };
 
 }  // namespace

@@ -1,10 +1,11 @@
 // Encodes a call: encode_inputs before it, encode_outputs after it (layout: wire.h).
 //
-// A Writer has word(uint64_t) and bytes(const void*, size_t). Calls are encoded twice, once by a
+// A Writer has word(uint64_t) and bytes(const void*, size_t). One that faces a program before the driver does has
+// readable(const void*, size_t), too: what it refuses is encoded as an address. Calls are encoded twice, once by a
 // SizeWriter and once into the memory so measured; the measure folds to a constant for functions
 // without arrays. Cost: a few stores for each argument; no allocation, no lock, no system call.
-// noexcept when the writer is. Preconditions: pointers of the program are valid as OpenCL asks;
-// NULL is accepted everywhere. Thread safety: no state.
+// noexcept when the writer is. Preconditions, unless the writer has readable(): pointers of the program
+// are valid as OpenCL asks. NULL is accepted everywhere. Thread safety: no state.
 #pragma once
 
 #include <algorithm>
@@ -113,6 +114,35 @@ class Encoder {
     else
       w_.word(NullWord);
   }
+  // Inputs are the program's own words for it: the driver may refuse the call before it follows a pointer.
+  bool readable(const void* p, size_t n, size_t each = 1) noexcept {
+    if constexpr (requires { w_.readable(p, n); }) {
+      size_t bytes = 0;
+      if (p && n && (__builtin_mul_overflow(n, each, &bytes) || !w_.readable(p, bytes))) return followed_ = false;
+    }
+    return true;
+  }
+  void unreadable(const void* p) {
+    w_.word(UnreadableWord);
+    w_.word(to_word(p));
+  }
+  template <class T>
+  void in_array(const T* p, size_t n) {
+    readable(p, n, sizeof(T)) ? array(p, n) : unreadable(p);
+  }
+  void in_blob(const void* p, size_t n) { readable(p, n) ? blob(p, n) : unreadable(p); }
+  void in_text(const char* s) {
+    size_t n = 0;
+    text_length(s, n) ? blob(s, n) : unreadable(s);
+  }
+  bool text_length(const char* s, size_t& n) noexcept {
+    if constexpr (requires { w_.text_length(s, n); }) {
+      if (s && !w_.text_length(s, n)) return followed_ = false;
+    } else {
+      n = s ? std::strlen(s) : 0;
+    }
+    return true;
+  }
   void host(const void* p, size_t n, bool contents) {
     w_.word(to_word(p));
     if (p && contents)
@@ -131,15 +161,15 @@ class Encoder {
   template <size_t I> void in(role::Callback) { value<I>(); }
   template <size_t I, ObjectKind K, Effect E> void in(role::Use<K, E>) { value<I>(); }
   template <size_t I, ObjectKind K, Effect E> void in(role::Ptr<K, E>) { value<I>(); }
-  template <size_t I, class N> void in(role::InArray<N>) { array(arg<I>(), count_of<F>(N{}, args_)); }
+  template <size_t I, class N> void in(role::InArray<N>) { in_array(arg<I>(), count_of<F>(N{}, args_)); }
   template <size_t I, class N, ObjectKind K, Effect E> void in(role::InHandles<N, K, E>) {
-    array(arg<I>(), count_of<F>(N{}, args_));
+    in_array(arg<I>(), count_of<F>(N{}, args_));
   }
   template <size_t I, class N, ObjectKind K, Effect E> void in(role::InPointers<N, K, E>) {
-    array(arg<I>(), count_of<F>(N{}, args_));
+    in_array(arg<I>(), count_of<F>(N{}, args_));
   }
-  template <size_t I, class N> void in(role::InBytes<N>) { blob(arg<I>(), count_of<F>(N{}, args_)); }
-  template <size_t I> void in(role::InString) { blob(arg<I>(), arg<I>() ? std::strlen(arg<I>()) : 0); }
+  template <size_t I, class N> void in(role::InBytes<N>) { in_blob(arg<I>(), count_of<F>(N{}, args_)); }
+  template <size_t I> void in(role::InString) { in_text(arg<I>()); }
   template <size_t I, class N> void in(role::InStrings<N>) {
     strings(arg<I>(), count_of<F>(N{}, args_), nullptr);
   }
@@ -147,16 +177,22 @@ class Encoder {
     strings(arg<I>(), count_of<F>(N{}, args_), std::get<L>(args_));
   }
   template <class S> void strings(S list, size_t n, const size_t* lengths) {
+    if (!readable(list, n, sizeof *list) || !readable(lengths, n, sizeof *lengths)) return unreadable(list);
     w_.word(list ? n : NullWord);
     if (!list) return;
     for (size_t i = 0; i < n; ++i) {
       const auto* s = reinterpret_cast<const char*>(list[i]);
-      blob(s, lengths && lengths[i] ? lengths[i] : (s ? std::strlen(s) : 0));
+      lengths && lengths[i] ? in_blob(s, lengths[i]) : in_text(s);
     }
   }
-  template <size_t I> void in(role::InList) { array(arg<I>(), arg<I>() ? property_words(arg<I>()) : 0); }
+  template <size_t I> void in(role::InList) {
+    const auto* list = arg<I>();
+    const size_t n = list ? property_words(list, [this](const void* p) { return readable(p, 8); }) : 0;
+    n < MaxPropertyWords ? array(list, n) : unreadable(list);
+  }
   template <size_t I, class T, ObjectKind K> void in(role::InStruct<T, K>) {
-    structure(static_cast<const T*>(arg<I>()));
+    const auto* s = static_cast<const T*>(arg<I>());
+    readable(s, sizeof(T)) ? structure(s) : unreadable(s);
   }
   void structure(const cl_image_format* f) {
     const uint64_t words[] = {f ? f->image_channel_order : 0, f ? f->image_channel_data_type : 0};
@@ -175,16 +211,19 @@ class Encoder {
   }
   template <size_t I, size_t A, class N> void in(role::InPlaces<A, N>) {
     const size_t n = count_of<F>(N{}, args_);
+    if (!readable(arg<I>(), n, sizeof *arg<I>())) return unreadable(arg<I>());
     w_.word(arg<I>() ? n : NullWord);
     for (size_t i = 0; arg<I>() && i < n; ++i) w_.word(to_word(arg<I>()[i]) - to_word(std::get<A>(args_)));
   }
   template <size_t I, class N> void in(role::HostIn<N>) {
-    host(arg<I>(), count_of<F>(N{}, args_), C == Contents::Full);
+    host(arg<I>(), extent(N{}), C == Contents::Full);
   }
-  template <size_t I, class N> void in(role::HostOut<N>) { host(arg<I>(), count_of<F>(N{}, args_), false); }
+  template <size_t I, class N> void in(role::HostOut<N>) { host(arg<I>(), extent(N{}), false); }
+  // What an extent follows from comes before its parameter: when that cannot be read, neither is the extent known.
+  template <class N> size_t extent(N n) const { return followed_ ? count_of<F>(n, args_) : 0; }
   template <size_t I, class N, size_t Flags> void in(role::HostInit<N, Flags>) {
     const bool asked = std::get<Flags>(args_) & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
-    host(arg<I>(), asked && arg<I>() ? count_of<F>(N{}, args_) : 0, C == Contents::Full && asked);
+    host(arg<I>(), asked && arg<I>() ? extent(N{}) : 0, C == Contents::Full && asked);
   }
   template <size_t I> void present() { w_.word(arg<I>() != nullptr); }
   template <size_t I> void in(role::ErrcodeRet) { present<I>(); }
@@ -204,6 +243,10 @@ class Encoder {
   }
   template <class... When> void info(const void* p, uint64_t name, size_t size) {
     if (!p) return w_.word(InfoNull);
+    if (!readable(p, size)) {
+      w_.word(InfoUnreadable);
+      return w_.word(to_word(p));
+    }
     const uint64_t tag = InfoTagOf<When...>::of(name);
     w_.word(tag);
     w_.bytes(p, tag == InfoOpaque ? 0 : size);
@@ -262,6 +305,7 @@ class Encoder {
 
   Writer& w_;
   const Args& args_;
+  bool followed_ = true;  // every pointer so far
 };
 
 // Did a call that returned `r` succeed?

@@ -326,17 +326,21 @@ Result<std::string> Table::attributes(const Function& fn, const Row& row) {
         row.result_role.find("K::") + 3,
         row.result_role.find_first_of(",>") - row.result_role.find("K::") - 3);
   std::string out;
-  for (const char* name : {"blocking", "size", "kernel_index", "kernel_value", "transfer", "launch",
-                           "waits", "releases", "retains", "creates"}) {
+  for (const char* name :
+       {"blocking", "size", "region", "image", "whole", "flags", "pitches", "part", "format", "source", "options",
+        "headers", "replays", "kernel_index", "kernel_value", "transfer", "direction", "records", "launch", "on_host",
+        "waits", "releases", "retains", "creates"}) {
     const auto it = given.find(name);
     if (it == given.end()) continue;
     std::string text = it->second;
     const std::string field = name;
     if (field == "transfer")
       text = "Transfer::" + text;
+    else if (field == "direction")
+      text = "DirectionRule::" + text;
     else if (field == "releases" || field == "retains" || field == "creates")
       text = "K::" + text;
-    else if (field != "launch" && field != "waits") {
+    else if (field != "launch" && field != "waits" && field != "records" && field != "on_host") {
       const int i = index(fn, text);
       if (i < 0) return Status(Kind::Corrupt, "attr " + fn.name + ": no parameter " + text);
       text = std::to_string(i);
@@ -502,8 +506,11 @@ std::string Table::properties() const {
     const Value* v = value(name);
     if (!v) continue;
     const std::string number = std::to_string(v->value);
+    const size_t kind = what.find(':', 5);
     if (what.rfind("list:", 0) == 0)
-      out += "GT_PROPERTY_LIST(" + name + ", " + number + ", " + what.substr(5) + ")\n";
+      out += "GT_PROPERTY_LIST(" + name + ", " + number + ", " +
+             what.substr(5, kind == what.npos ? kind : kind - 5) + ", " +
+             (kind == what.npos ? "Unknown" : what.substr(kind + 1)) + ")\n";
     else
       out += "GT_PROPERTY_HANDLE(" + name + ", " + number + ", " + what + ")\n";
   }

@@ -8,15 +8,12 @@ namespace gt::api {
 
 // Is `words` a property list that a reader leaves exactly at its end?
 inline bool well_formed_list(const uint64_t* words, size_t n) {
-  size_t i = 0;
-  while (i < n && words[i] != 0) {
-    const PropertyKey* key = find_property(words[i++]);
-    if (key && key->list) {
-      while (i < n && static_cast<int64_t>(words[i]) != key->end) ++i;
-    }
-    if (i++ >= n) return false;
+  PropertyWalk walk;
+  for (size_t i = 0; i < n; ++i) {
+    if (walk.at_key() && words[i] == 0) return false;
+    walk.is_object(words[i]);
   }
-  return i == n;
+  return walk.at_key();
 }
 
 template <FnId F>
@@ -83,10 +80,17 @@ class Rebuilder {
     }
     return (*context_.external)[context_.next_external++];
   }
+  // What the recorded program's pointer led to is not known: there is nothing to call again.
+  uint64_t list_count() {
+    const uint64_t n = in_.count();
+    if (n == UnreadableWord) in_.fail();
+    return n;
+  }
   // A copy with a NUL behind it; nullptr for NULL.
   char* string(uint64_t* length_out) {
     const uint64_t length = in_.word();
     *length_out = NullWord;
+    if (length == UnreadableWord) in_.fail();
     if (!in_.ok() || length == NullWord) return nullptr;
     const ByteView bytes = string_bytes(length);
     char* copy = in_.ok() ? take<char>(bytes.size() + 1) : nullptr;
@@ -97,7 +101,7 @@ class Rebuilder {
   }
   template <size_t I, class Convert>
   void array(Convert convert, size_t room = 0) {
-    const uint64_t n = in_.count();
+    const uint64_t n = list_count();
     counts_[I] = n;
     if (!in_.ok() || n == NullWord) return;
     auto* list = take<Element<I>>(n + room + 1);
@@ -140,7 +144,7 @@ class Rebuilder {
   template <size_t I, class N> void in(role::InStrings<N>) { strings<I>(); }
   template <size_t I, class N, size_t L> void in(role::InBlobs<N, L>) { strings<I>(); }
   template <size_t I> void strings() {
-    const uint64_t n = in_.count();
+    const uint64_t n = list_count();
     counts_[I] = n;
     if (!in_.ok() || n == NullWord) return;
     auto* list = take<const char*>(n + 1);
@@ -150,32 +154,20 @@ class Rebuilder {
     arg<I>() = reinterpret_cast<Type<I>>(list);
   }
   template <size_t I> void in(role::InList) {
-    const uint64_t n = in_.count();
+    const uint64_t n = list_count();
     if (!in_.ok() || n == NullWord) return;
     auto* words = take<uint64_t>(n + 1);
     auto* list = take<Element<I>>(n + 1);  // ends with a zero
     for (uint64_t i = 0; words && i < n; ++i) words[i] = in_.word();
     if (!words || !list) return;
     if (!well_formed_list(words, n)) return refuse(Invoked::Damaged);
-    const PropertyKey* key = nullptr;
-    bool is_key = true;
-    for (uint64_t i = 0; i < n; ++i) {
-      uint64_t word = words[i];
-      if (is_key) {
-        key = find_property(word);
-        is_key = false;
-      } else if (key && key->list) {
-        is_key = static_cast<int64_t>(word) == key->end;
-      } else {
-        if (key) word = object(key->kind, word);
-        is_key = true;
-      }
-      list[i] = from_word<Element<I>>(word);
-    }
+    PropertyWalk walk;
+    for (uint64_t i = 0; i < n; ++i)
+      list[i] = from_word<Element<I>>(walk.is_object(words[i]) ? object(walk.kind(), words[i]) : words[i]);
     arg<I>() = list;
   }
   template <size_t I, class T, ObjectKind K> void in(role::InStruct<T, K>) {
-    const uint64_t n = in_.count();
+    const uint64_t n = list_count();
     if (!in_.ok() || n == NullWord) return;
     T* out = take<T>(1);
     if (!out || n != fields(out)) return refuse(Invoked::Damaged);
@@ -255,6 +247,7 @@ class Rebuilder {
   template <size_t I, size_t N, size_t S, class... When> void in(role::InInfo<N, S, When...>) {
     const uint64_t tag = in_.word();
     counts_[I] = NullWord;
+    if (tag == InfoUnreadable) in_.fail();
     if (!in_.ok() || tag == InfoNull) return;
     auto* bytes = reinterpret_cast<uint8_t*>(string(&counts_[I]));
     if (!bytes) return;

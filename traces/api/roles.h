@@ -66,6 +66,16 @@ enum class Effect : uint8_t {
 
 enum class Transfer : uint8_t { None, HostToDevice, DeviceToHost, DeviceToDevice };
 
+// What tells which way a call of a transfer function moves data, and whether it does at all (moves.h).
+enum class DirectionRule : uint8_t {
+  Fixed,     // Attributes::transfer, always
+  Map,       // map flags: to the host unless the old contents are not wanted
+  Unmap,     // the flags of the map call: to the device if the host was to write
+  Migrate,   // migration flags: to the device, or to the host; nothing when the contents do not matter
+  Create,    // memory flags: to the device when the host memory is copied
+  Pointers,  // whether source and destination are host memory or OpenCL's
+};
+
 // How an argument is laid out in encoded calls (wire.h). One role has one layout before the call
 // and one after it.
 enum class Wire : uint8_t {
@@ -199,11 +209,25 @@ struct EndOfParams {};
 // What a function does as a whole. Parameter indices are -1 when there is none.
 struct Attributes {
   int8_t blocking = -1;      // the parameter that makes the call wait
-  int8_t size = -1;          // the parameter with the bytes moved by a transfer
+  int8_t size = -1;          // the parameter with the bytes moved by a transfer, or made by a create call; a list: each
+  int8_t region = -1;        // the parameter with width, height and depth of what a transfer moves...
+  int8_t image = -1;         // ...in elements of this image; -1: in bytes
+  int8_t whole = -1;         // objects (or memory) that a transfer moves whole, where `size` does not say how much
+  int8_t flags = -1;         // the parameter with the flags that `direction` asks for
+  int8_t pitches = -1;       // where a map call puts the row pitch; the slice pitch is next to it
+  int8_t part = -1;          // a create call: the region of its parent that a sub-buffer is
+  int8_t format = -1;        // a create call: the format of an image; its dimensions follow
+  int8_t source = -1;        // a create call: the text of a program
+  int8_t options = -1;       // a build call: its options
+  int8_t headers = -1;       // a build call: the names by which its source includes the programs before this parameter
+  int8_t replays = -1;       // runs the commands of this command buffer
   int8_t kernel_index = -1;  // binds a kernel argument: the parameter with its index...
   int8_t kernel_value = -1;  // ...and the one with its value (parameter 0 is the kernel)
-  Transfer transfer = Transfer::None;
-  bool launch = false;  // runs a kernel (parameter 1)
+  Transfer transfer = Transfer::None;  // the direction, or the usual one where `direction` is not Fixed
+  DirectionRule direction = DirectionRule::Fixed;
+  bool records = false;  // only adds a command to a command buffer: what it does happens when that is enqueued
+  bool launch = false;   // runs a kernel (parameter 1)
+  bool on_host = false;  // the memory that it allocates is the host's
   bool waits = false;   // returns only after commands have ended, whatever its arguments
   ObjectKind releases = ObjectKind::Unknown;  // drops a reference to parameter 0
   ObjectKind retains = ObjectKind::Unknown;   // adds a reference to parameter 0

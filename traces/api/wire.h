@@ -2,7 +2,8 @@
 //
 // A number, handle or address is one word (signed numbers sign-extended). An array is a count word
 // and its elements. A byte string is a length word and its bytes, padded with zeros to the next
-// word. NullWord as count or length: the pointer was NULL. Which layout an argument has is its
+// word. NullWord as count or length: the pointer was NULL. UnreadableWord: it could not be followed, and
+// is the next word. Which layout an argument has is its
 // role's Wire (roles.h); nothing else is stored, so an encoded call can only be read with the
 // number of its function.
 //
@@ -21,6 +22,7 @@
 namespace gt::api {
 
 constexpr uint64_t NullWord = ~uint64_t{0};
+constexpr uint64_t UnreadableWord = ~uint64_t{1};
 constexpr uint64_t External = uint64_t{1} << 63;
 constexpr uint64_t NoContents = uint64_t{1} << 62;
 
@@ -31,6 +33,7 @@ enum InfoTag : uint64_t {
   InfoBytes = 1,
   InfoList = 2,
   InfoOpaque = 3,
+  InfoUnreadable = 4,
   InfoHandles = 16
 };
 
@@ -118,7 +121,7 @@ class WordReader {
   // A count word of elements of at least one word each: never larger than what is left.
   uint64_t count() {
     const uint64_t n = word();
-    if (n != NullWord && n > in_.size() / 8) ok_ = false;
+    if (n < UnreadableWord && n > in_.size() / 8) ok_ = false;
     return ok_ ? n : 0;
   }
   void fail() { ok_ = false; }

@@ -57,6 +57,7 @@ constexpr int value_count(ArgForm form) {
   return form == ArgForm::Memory ? 2 : (form == ArgForm::Null || form == ArgForm::Empty ? 0 : 1);
 }
 
+using Direction = api::Transfer;
 using api::Effect;      // what a call does to an object; SSA follows from it: traces/api/roles.h
 
 struct Arg {
@@ -68,6 +69,9 @@ struct Arg {
 };
 constexpr uint16_t ParamReturn = 0xff00;      // the function's return value
 constexpr uint16_t ParamAllocs = 0xff01;      // memory calls made by this thread since its previous OpenCL call
+constexpr uint16_t ParamImplied = 0xff02;     // what the call uses or defines without naming it: the parent of a
+                                              // sub-buffer, memory that a buffer uses in place, what the commands of a
+                                              // command buffer touch and which kernels they launch
 constexpr uint16_t ParamCallback = 0xff03;    // the callback that a call registers, or that is called
 constexpr uint16_t ParamKernelArg = 0x8000;   // + index: an object bound to a launched kernel (implicit use/def)
 
@@ -78,6 +82,7 @@ struct Shape {
   ThreadId thread = 0;
   bool unfinished = false;  // the call was entered and never returned (crash, kill, exit inside)
   std::vector<Arg> args;
+  Direction moves = Direction::None;  // which way its calls move data; how much: ShapeStats::bytes (traces/api/moves.h)
   int values() const {
     int n = 0;
     for (const Arg& a : args) n += value_count(a.form);
@@ -153,8 +158,6 @@ struct Stats {
   void add(uint64_t v, uint64_t times = 1);
   void merge(const Stats& other);
 };
-
-using Direction = api::Transfer;
 
 // Per shape: what its calls cost. `host` in ns of host time; `device` in ns between START and END of the command.
 struct ShapeStats {

@@ -20,7 +20,7 @@ model::Direction transfer_direction(model::FnId fn) {
   return model::Direction::None;
 }
 
-bool launches_kernel(model::FnId fn) { return api::attributes(fn).launch; }
+bool launches_kernel(model::FnId fn) { return api::attributes(fn).launch && !api::attributes(fn).records; }
 bool is_alloc_fn(model::FnId fn) { return api::is_alloc_fn(fn); }
 bool is_callback_fn(model::FnId fn) { return api::is_callback_fn(fn); }
 

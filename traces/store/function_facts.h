@@ -10,8 +10,8 @@ namespace gt::store {
 
 std::string function_name(
     model::FnId fn);  // "clEnqueueWriteBuffer", "malloc"; "function 7" when not known
-model::Direction transfer_direction(model::FnId fn);
-bool launches_kernel(model::FnId fn);
+model::Direction transfer_direction(model::FnId fn);  // the usual one: Shape::moves says what a call does
+bool launches_kernel(model::FnId fn);                 // by itself: recording a launch is none
 bool is_alloc_fn(model::FnId fn);
 bool is_callback_fn(model::FnId fn);  // a function of the program that OpenCL called
 const char* direction_name(model::Direction direction);  // "h2d", "d2h", "d2d", "" for None

@@ -62,7 +62,7 @@ CREATE TABLE sites(              -- places in code that called us
 CREATE TABLE functions(          -- names of the function numbers that this trace uses
   id       INTEGER PRIMARY KEY,
   name     TEXT NOT NULL,
-  transfer TEXT,                 -- 'h2d', 'd2h', 'd2d' for functions that move data; NULL otherwise
+  transfer TEXT,                 -- 'h2d', 'd2h', 'd2d' for functions that move data: usually so, shapes.moves is exact
   launch   INTEGER NOT NULL      -- 1: launches a kernel
 );
 CREATE TABLE kinds(              -- kinds of object
@@ -83,13 +83,15 @@ CREATE TABLE shapes(             -- what cannot vary without making a call anoth
   function   INTEGER NOT NULL,   -- functions
   site       INTEGER,            -- sites
   thread     INTEGER NOT NULL,   -- threads
-  unfinished INTEGER NOT NULL    -- 1: the call was entered and never returned
+  unfinished INTEGER NOT NULL,   -- 1: the call was entered and never returned
+  moves      INTEGER NOT NULL    -- data: 0 nothing, 1 host to device, 2 device to host, 3 inside devices; since 2
 );
 CREATE TABLE args(               -- the arguments of a shape, in the order of its values
   id       INTEGER PRIMARY KEY,
   shape    INTEGER NOT NULL,     -- shapes
   param    INTEGER NOT NULL,     -- parameter; 0xff00 return value, 0xff01 memory calls since the previous OpenCL
-                                 -- call of the thread, 0xff03 the callback that a call registers or that is called,
+                                 -- call of the thread, 0xff02 an object that is touched or launched without
+                                 -- being named, 0xff03 the callback that a call registers or that is called,
                                  -- 0x8000 + i an object bound to the launched kernel's argument i
   form     INTEGER NOT NULL,     -- 0 NULL, 1 Int, 2 Object (slot), 3 Memory (slot, offset), 4 Blob (blobs),
                                  -- 5 Code (sites), 6 Raw, 7 empty list. Memory takes two values, 0 and 7 none, others one
@@ -188,10 +190,11 @@ CREATE VIEW calls_by_time AS
 -- Transfers by direction and size class: size_from <= average bytes of the call < 2 * size_from.
 CREATE VIEW transfers AS
   WITH RECURSIVE power(n) AS (SELECT 1 UNION ALL SELECT n * 2 FROM power WHERE n < 1 << 46),
-  moved AS (SELECT f.transfer AS direction, t.bytes / max(t.bytes_count, 1) AS size, t.calls, t.bytes,
+  moved AS (SELECT CASE h.moves WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' ELSE 'd2d' END AS direction,
+                   t.bytes / max(t.bytes_count, 1) AS size, t.calls, t.bytes,
                    CASE WHEN t.device_count THEN t.device_ns ELSE t.host_ns END AS ns
-            FROM stats t JOIN shapes h ON h.id = t.shape JOIN functions f ON f.id = h.function
-            WHERE f.transfer IS NOT NULL)
+            FROM stats t JOIN shapes h ON h.id = t.shape
+            WHERE h.moves)
   SELECT direction, n AS size_from, sum(calls) AS count, sum(bytes) AS bytes, sum(ns) / 1e6 AS ms,
          sum(bytes) * 1.0 / max(sum(ns), 1) AS gb_per_s
   FROM moved JOIN power ON max(size, 1) >= n AND max(size, 1) < n * 2
@@ -201,8 +204,8 @@ CREATE VIEW transfers AS
 CREATE VIEW kernel_time AS
   SELECT k.name, sum(t.calls) AS launches, sum(t.device_ns) / 1e6 AS device_ms,
          sum(t.device_ns) / 1e3 / max(sum(t.device_count), 1) AS avg_us
-  FROM stats t JOIN shapes h ON h.id = t.shape JOIN functions f ON f.id = h.function AND f.launch
-       JOIN args a ON a.shape = t.shape AND a.form = 2 JOIN kernels k ON k.class = a.class
+  FROM stats t JOIN shapes h ON h.id = t.shape JOIN functions f ON f.id = h.function
+       JOIN args a ON a.shape = t.shape AND a.form = 2 AND (f.launch OR a.param = 0xff02) JOIN kernels k ON k.class = a.class
   GROUP BY k.name ORDER BY device_ms DESC;
 
 -- Allocations by place.
@@ -215,13 +218,14 @@ CREATE VIEW allocations AS
 
 -- The transfers that take the most time, with the allocation whose memory they move.
 CREATE VIEW transfer_sources AS
-  SELECT f.name AS function, n.text AS site, f.transfer AS direction, t.calls, t.bytes,
+  SELECT f.name AS function, n.text AS site,
+         CASE h.moves WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' ELSE 'd2d' END AS direction, t.calls, t.bytes,
          (CASE WHEN t.device_count THEN t.device_ns ELSE t.host_ns END) / 1e6 AS ms,
          k.name AS memory, g.name AS allocated_by, an.text AS allocated_at
   FROM stats t JOIN shapes h ON h.id = t.shape JOIN functions f ON f.id = h.function
        LEFT JOIN site_names n ON n.site = h.site
-       LEFT JOIN args a ON a.shape = t.shape AND a.form = 3
+       LEFT JOIN args a ON a.shape = t.shape AND a.form = 3 AND a.param <> 0xff02
        LEFT JOIN classes c ON c.id = a.class LEFT JOIN kinds k ON k.id = c.kind
        LEFT JOIN functions g ON g.id = c.function LEFT JOIN site_names an ON an.site = c.site
-  WHERE f.transfer IS NOT NULL
+  WHERE h.moves
   ORDER BY ms DESC;

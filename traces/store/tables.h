@@ -105,6 +105,7 @@ template <>
 struct Table<ShapeRow> {
   static constexpr const char* Name = "shapes";
   static constexpr const char* Columns = "function,site,thread,unfinished";
+  static constexpr const char* Since2 = ",moves";
 };
 template <>
 struct Table<ArgRow> {
@@ -209,6 +210,7 @@ void fields(Row& row, ShapeRow& v) {
   row.index(v.shape.site);
   row.number(v.shape.thread);
   row.number(v.shape.unfinished);
+  if (row.format() >= 2) row.choice(v.shape.moves, model::Direction::DeviceToDevice);
 }
 template <class Row>
 void fields(Row& row, ArgRow& v) {

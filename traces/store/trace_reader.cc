@@ -7,6 +7,7 @@
 
 #include "traces/store/blob_pack.h"
 #include "traces/store/check_trace.h"
+#include "traces/store/function_facts.h"
 #include "traces/store/node_rows.h"
 #include "traces/store/trace_db.h"
 
@@ -152,6 +153,7 @@ class Reader {
 
   Status read_shapes() {
     const auto shape = [&](ShapeRow& v) -> Status {
+      if (format_ < 2) v.shape.moves = transfer_direction(v.shape.fn);
       trace_.shapes.push_back(std::move(v.shape));
       return {};
     };

@@ -143,7 +143,7 @@ class Writer {
   Status write_shapes() {
     const auto shapes = [&](Rows<ShapeRow>& out) -> Status {
       for (const model::Shape& s : trace_.shapes) {
-        GT_TRY(out.add(ShapeRow{{s.fn, s.site, s.thread, s.unfinished, {}}}));
+        GT_TRY(out.add(ShapeRow{{s.fn, s.site, s.thread, s.unfinished, {}, s.moves}}));
       }
       return {};
     };

@@ -1,0 +1,93 @@
+// What calls touch without naming it: memory that is shared with what they name, and the commands of command buffers.
+#include <algorithm>
+
+#include "tracer/collect/collector.h"
+#include "tracer/collect/collector_state.h"
+
+namespace gt::tracer {
+
+using model::Effect;
+using model::ObjectKind;
+
+namespace {
+
+bool writes(Effect e) { return e == Effect::Def || e == Effect::UseDef; }
+
+// A part of something larger is touched: what is written of it leaves the rest as it was.
+void merge(std::vector<Implied>& list, const Implied& touched) {
+  const Effect effect = writes(touched.effect) ? Effect::UseDef : Effect::Use;
+  constexpr std::ptrdiff_t Near = 64;  // a bound on the cost of huge command buffers
+  const auto begin = list.end() - std::min<std::ptrdiff_t>(Near, std::ssize(list));
+  const auto known = std::find_if(begin, list.end(), [&](const Implied& i) {
+    return i.address == touched.address && i.object.cls == touched.object.cls && i.object.slot == touched.object.slot;
+  });
+  if (known == list.end()) return list.push_back({effect, touched.object, touched.address});
+  if (writes(effect)) known->effect = effect;
+}
+
+}  // namespace
+
+// Also what lies under a sub-buffer, an image made of a buffer, a buffer that uses host memory in place. A call that
+// only records a command reads nothing yet and writes nothing: the effect to show of it is returned.
+Effect Collector::touch(Thread& thread, uint64_t handle, ObjectRef object, Effect effect) {
+  const ObjectKind kind = names_.kind(object);
+  if (kind != ObjectKind::Buffer && kind != ObjectKind::Image && kind != ObjectKind::Pipe) return effect;
+  const bool records = api::attributes(thread.pending.shape.fn).records;
+  const KnownObjects& known = thread.process->known;
+  if (records) imply(thread, {effect, object});
+  constexpr int Deepest = 8;  // an image of a sub-buffer of a buffer over host memory: 3
+  for (int depth = 0; known.any_tied && depth < Deepest; ++depth) {
+    const auto it = known.memory.find(handle);
+    if (it == known.memory.end()) break;
+    if (it->second.in_place != 0) imply(thread, {effect, {}, it->second.in_place});
+    handle = it->second.parent;
+    const Handle* parent = thread.process->objects.handles.find(handle);
+    if (!parent) break;
+    imply(thread, {effect, parent->object});
+  }
+  return records && writes(effect) ? Effect::Use : effect;
+}
+
+void Collector::imply(Thread& thread, const Implied& touched) {
+  const bool records = api::attributes(thread.pending.shape.fn).records;
+  merge(records ? thread.pending.recorded.touches : thread.pending.implied, touched);
+}
+
+void Collector::add_implied(Thread& thread) {
+  Thread::Pending& call = thread.pending;
+  for (const Implied& touched : call.implied) {
+    if (touched.address != 0)
+      add_place(thread, model::ParamImplied, touched.effect, place_of(thread, touched.address));
+    else
+      add_object(thread, model::ParamImplied, touched.effect, touched.object);
+  }
+  for (const ObjectRef kernel : call.launched) add_object(thread, model::ParamImplied, Effect::Use, kernel);
+}
+
+// The command buffer comes first in the calls that record into it.
+void Collector::record_command(Thread& thread) {
+  Thread::Pending& call = thread.pending;
+  Process& process = *thread.process;
+  CommandBuffer& to = process.known.command_buffers[call.first_handle];
+  for (const Implied& touched : call.recorded.touches) merge(to.touches, touched);
+  to.bytes += call.recorded.bytes;
+  to.transfers += call.recorded.transfers;
+  if (!api::attributes(call.shape.fn).launch) return;
+  if (const Handle* kernel = process.objects.handles.find(call.kernel)) to.launches.push_back(kernel->object);
+}
+
+void Collector::replay_commands(Thread& thread) {
+  Thread::Pending& call = thread.pending;
+  const auto named = api::elements_of(decoded_, api::attributes(call.shape.fn).replays);
+  if (named.empty()) return;
+  const auto it = thread.process->known.command_buffers.find(named[0].value);
+  if (it == thread.process->known.command_buffers.end()) return;
+  call.recorded = it->second;
+  call.implied = it->second.touches;
+  call.launched = it->second.launches;
+  if (it->second.transfers == 0) return;
+  call.shape.moves = model::Direction::DeviceToDevice;  // command buffers know no other transfer
+  call.bytes = it->second.bytes;
+}
+
+}  // namespace gt::tracer

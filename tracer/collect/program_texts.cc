@@ -1,0 +1,108 @@
+// The source that a kernel was compiled from, as one text: headers given to clCompileProgram put where they are
+// included, linked programs one after the other. So the analyzer can parse it without knowing of either.
+#include <map>
+#include <string>
+
+#include "tracer/collect/collector.h"
+#include "tracer/collect/collector_state.h"
+
+namespace gt::tracer {
+
+using model::ObjectKind;
+
+namespace {
+
+using Headers = std::map<std::string, std::string_view, std::less<>>;
+
+std::string_view without_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
+
+// The name in `#include "name"` or `#include <name>`; empty for every other line.
+std::string_view included(std::string_view line) {
+  const auto skip = [&line](std::string_view what) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    const bool here = line.starts_with(what);
+    if (here) line.remove_prefix(what.size());
+    return here;
+  };
+  if (!skip("#") || !skip("include")) return {};
+  const bool angle = skip("<");
+  if (!angle && !skip("\"")) return {};
+  return line.substr(0, line.find(angle ? '>' : '"'));
+}
+
+constexpr int DeepestInclude = 32;
+constexpr size_t MostText = 32 << 20;
+
+void insert_headers(std::string_view text, const Headers& headers, std::string& out, int depth = 0) {
+  while (!text.empty() && out.size() < MostText) {
+    const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
+    const std::string_view line = text.substr(0, end);
+    const auto header = depth < DeepestInclude ? headers.find(included(line)) : headers.end();
+    if (header != headers.end()) {
+      insert_headers(header->second, headers, out, depth + 1);
+      out += '\n';
+    } else {
+      out += line;
+    }
+    text.remove_prefix(end);
+  }
+}
+
+}  // namespace
+
+// The program that the pending call makes: of its own text, or of the programs that it links.
+Collector::Program Collector::program_of(Thread& thread) {
+  Thread::Pending& call = thread.pending;
+  Program made;
+  std::string source = std::string(as_text(call.source));
+  for (const uint32_t p : call.programs) {
+    if (p >= programs_.size() || programs_[p].source == model::NoIndex) continue;
+    source += without_nul(as_text(trace_.blobs[programs_[p].source].bytes));
+    source += '\n';
+    if (made.options == model::NoIndex) made.options = programs_[p].options;
+  }
+  if (!source.empty()) made.source = made.text = blob_of(as_bytes(source), source.size());
+  return made;
+}
+
+// A build's options and headers; kernels made from now on were built with them.
+void Collector::compile_program(Thread& thread) {
+  const Thread::Pending& call = thread.pending;
+  if (call.programs.empty() || call.programs[0] >= programs_.size()) return;
+  const uint32_t compiled = call.programs[0];
+  if (call.options != model::NoIndex) programs_[compiled].options = call.options;
+  Headers headers;
+  for (size_t i = 0; i < call.headers.size() && i + 1 < call.programs.size(); ++i) {
+    const uint32_t p = call.programs[i + 1];
+    if (p >= programs_.size() || programs_[p].text == model::NoIndex) continue;
+    headers.emplace(without_nul(as_text(trace_.blobs[call.headers[i]].bytes)),
+                    without_nul(as_text(trace_.blobs[programs_[p].text].bytes)));
+  }
+  if (headers.empty() || programs_[compiled].text == model::NoIndex) return;
+  std::string whole;
+  insert_headers(without_nul(as_text(trace_.blobs[programs_[compiled].text].bytes)), headers, whole);
+  programs_[compiled].source = blob_of(as_bytes(whole), whole.size());
+}
+
+// A kernel's name: given to the call that makes it; told by the driver (clCreateKernelsInProgram); or that of the
+// kernel which it copies.
+model::BlobId Collector::kernel_label(Thread& thread, uint64_t kernel) {
+  const Thread::Pending& call = thread.pending;
+  if (call.text != model::NoIndex) return call.text;
+  for (const auto& [handle, name] : call.kernel_names)
+    if (handle == kernel) return name;
+  const Handle* copied = thread.process->objects.handles.find(call.kernel);
+  return copied ? trace_.classes[copied->object.cls].label : model::NoIndex;
+}
+
+void Collector::take_kernel_name(Thread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t handle = in.fixed64();
+  in.fixed64();
+  const std::string_view name = without_nul(as_text(in.raw(in.remaining())));
+  if (in.ok() && thread.pending.open) {
+    thread.pending.kernel_names.emplace_back(handle, blob_of(as_bytes(name), name.size()));
+  }
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,53 @@
+// Asking the kernel about pages.
+#include "tracer/lib/readable.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace gt::tracer {
+
+namespace detail {
+
+// Page 0, which is never readable, must not be found in its slot.
+std::atomic<uintptr_t> g_known_pages[KnownPages] = {~uintptr_t{0}};
+
+// rt_sigprocmask with a `how` that does not exist reads the new mask before it says EINVAL, and changes nothing.
+// (Abseil asks so, too.) Errors other than EFAULT say nothing against the page.
+bool probe_page(uintptr_t page) noexcept {
+  constexpr int NoSuchHow = ~0;
+  constexpr size_t KernelMaskBytes = 8;
+  const int saved = errno;
+  const long r = syscall(SYS_rt_sigprocmask, NoSuchHow, page << PageShift, nullptr, KernelMaskBytes);
+  const bool yes = page != 0 && !(r == -1 && errno == EFAULT);
+  errno = saved;
+  if (yes) g_known_pages[page % KnownPages].store(page, std::memory_order_relaxed);
+  return yes;
+}
+
+bool pages_readable(uintptr_t first, uintptr_t last) noexcept {
+  if (last < first) return false;
+  for (uintptr_t page = first; page <= last; ++page)
+    if (!page_readable(page)) return false;
+  return true;
+}
+
+}  // namespace detail
+
+bool text_length(const char* s, size_t& size) noexcept {
+  constexpr uintptr_t PageBytes = uintptr_t{1} << detail::PageShift;
+  const char* at = s;
+  while (detail::page_readable(reinterpret_cast<uintptr_t>(at) >> detail::PageShift)) {
+    const size_t rest = PageBytes - reinterpret_cast<uintptr_t>(at) % PageBytes;
+    if (const void* end = std::memchr(at, 0, rest)) {
+      size = static_cast<size_t>(static_cast<const char*>(end) - s);
+      return true;
+    }
+    at += rest;
+  }
+  return false;
+}
+
+}  // namespace gt::tracer

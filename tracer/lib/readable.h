@@ -1,0 +1,43 @@
+// May we read what the program points at?
+//
+// Inputs are recorded before the driver is entered. A driver that refuses a call may never look at its pointers, so a
+// bad one that is harmless in a bare run must be harmless here. Pages found readable are remembered, for all threads;
+// a page that is asked about for the first time costs one system call that reads from it and fails (EFAULT) instead
+// of faulting. A page that the program unmaps after we met it is still taken for readable: docs/decisions.
+// Thread safety: any thread, signal handlers; no lock. Cost: a load and a comparison for each page.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace gt::tracer {
+
+namespace detail {
+
+constexpr uintptr_t PageShift = 12;
+constexpr size_t KnownPages = 1024;
+extern std::atomic<uintptr_t> g_known_pages[KnownPages];  // page numbers; 0: none
+bool probe_page(uintptr_t page) noexcept;                 // asks the kernel, remembers a yes
+
+inline bool page_readable(uintptr_t page) noexcept {
+  return __builtin_expect(g_known_pages[page % KnownPages].load(std::memory_order_relaxed) == page, 1) ||
+         probe_page(page);
+}
+bool pages_readable(uintptr_t first, uintptr_t last) noexcept;
+
+}  // namespace detail
+
+// REQUIRES: size > 0. Sources and binaries have megabytes, no argument has as much as MostBytes.
+inline bool readable(const void* p, size_t size) noexcept {
+  constexpr size_t MostBytes = size_t{1} << 30;
+  if (__builtin_expect(size > MostBytes, 0)) return false;
+  const auto begin = reinterpret_cast<uintptr_t>(p);
+  const uintptr_t first = begin >> detail::PageShift, last = (begin + size - 1) >> detail::PageShift;
+  return first == last ? detail::page_readable(first) : detail::pages_readable(first, last);
+}
+
+// The length of a text that ends with a NUL; false when it leads to memory that cannot be read.
+bool text_length(const char* s, size_t& size) noexcept;
+
+}  // namespace gt::tracer
