@@ -5,6 +5,7 @@
 int main(int argc, char** argv) {
   static constexpr gt::Command Commands[] = {
       {"run", gt::tracer::run_command, "run a program and record it"},
+      {"doctor", gt::tracer::doctor_command, "tell what recording a program would see and miss, without running it"},
       {"recover", gt::tracer::recover_command, "write the trace of a recording whose gtrace died"},
       {"show", gt::tracer::show_command,
        "print the folded calls: what each uses and defines, where, how often, how long"},
