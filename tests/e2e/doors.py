@@ -118,5 +118,87 @@ def test_opencl_that_was_loaded_and_not_called():
     check("loaded no OpenCL library" in outcome.err_text, "not said that there was none")
 
 
+def script(name, text):
+    pathlib.Path(name).write_text(text)
+    os.chmod(name, 0o755)
+    return os.path.abspath(name)
+
+
+def test_scripts_their_children_and_environments():
+    seen_once(script("child.sh", f"#!/bin/sh\n{doors / 'door_job_linked'}; exit $?\n"))
+    seen_once(script("env.sh", f"#!/usr/bin/env -S sh -e\n{doors / 'door_job'} open {loader()}\n"))
+    by_path = script("by_path.py", f"#!{sys.executable}\nimport ctypes, subprocess\n"
+                     f"ctypes.CDLL('{bundled('libCLxabcd.so1')}')\n"
+                     f"subprocess.run(['{doors / 'door_job_linked'}'], check=True)\n")
+    seen_once(by_path)
+
+
+def test_programs_out_of_reach():
+    """One line before it runs, --strict refuses, and doctor says the same."""
+    cases = [(tests_dir / "interpose" / "bin" / "door_static", "statically linked")]
+    if os.geteuid() == 0:
+        setuid = shutil.copy("/bin/true", "setuid")
+        os.chown(setuid, 65534, 65534)
+        os.chmod(setuid, 0o4755)
+        cases.append((os.path.abspath(setuid), "gains privileges"))
+    for program, words in cases:
+        outcome = traced(program)
+        same(outcome.code, 0, "exit status")
+        check(words in outcome.err_text, f"no '{words}'")
+        same(run(GTRACE, "run", "--strict", "--", program).code, ENVIRONMENT, "with --strict")
+        same(run(GTRACE, "doctor", "--", program).code, 1, "doctor's exit status")
+
+
+def test_a_sanitizer_stays_first():
+    made = subprocess.run(["cc", "-fsanitize=address", f"-DDOOR_LINKED", "-o", "sanitized",
+                           str(pathlib.Path(__file__).parent / "clients" / "door_job.c"), loader(), "-ldl"],
+                          capture_output=True)
+    if made.returncode != 0:
+        raise Skip("no address sanitizer here")
+    seen_once("./sanitized", ASAN_OPTIONS="detect_leaks=0")
+
+
+def diagnosis(*command, code=0, **variables):
+    outcome = run(GTRACE, "doctor", "--json", "--", *command, env={**FAKE, **variables})
+    same(outcome.code, code, "doctor's exit status")
+    return json.loads(outcome.text)
+
+
+def kinds(report):
+    return {(door["kind"], door["caught_by"]) for door in report["doors"]}
+
+
+def test_doctor():
+    linked = diagnosis(doors / "door_job_linked")
+    same(kinds(linked), {("linked", "preload")}, "linked")
+    same(os.path.realpath(linked["opencl_library"]), loader(), "the library")
+    check(any(d["found"] and d["library"].endswith("libfake_cl.so") for d in linked["drivers"]), "no driver")
+    opening = app("vadd_dl")
+    check(("opened", "dlopen") in kinds(diagnosis(opening)), "opened by name")
+    static = diagnosis(doors / "door_job_static", code=1)
+    check(("linked in", "entry patch") in kinds(static), "linked in")
+    check("clFinish" in static["missed"][0], "what is missed")
+    same(kinds(diagnosis("/bin/true")), set(), "no door")
+    missing = diagnosis(doors / "door_job_linked", code=ENVIRONMENT, OCL_ICD_VENDORS="/no/such/folder")
+    check("driver" in missing["advice"][0], "advice")
+    one_line(run(GTRACE, "doctor", "--", "no-such-program"), USAGE, "no-such-program")
+    one_line(run(GTRACE, "doctor"), USAGE, "no program given")
+    text = good(GTRACE, "doctor", "--", doors / "door_job_linked", env=FAKE).text
+    check("door      linked" in text and "caught by preload" in text, "text")
+
+
+def test_doctor_looks_into_scripts_and_packages():
+    python = pathlib.Path("venv/bin/python3")
+    packages = pathlib.Path("venv/lib/python3.11/site-packages")
+    python.parent.mkdir(parents=True)
+    python.symlink_to(os.path.realpath(sys.executable))
+    pathlib.Path("venv/pyvenv.cfg").write_text("home = /usr/bin\n")
+    (packages / "pyopencl" / ".libs").mkdir(parents=True)
+    (packages / "pyopencl" / ".libs" / "libOpenCL-5519dec5.so.1.0.0").write_text("")
+    report = diagnosis(script("job.py", f"#!{python.absolute()}\n"))
+    check({("python package", "preload"), ("bundled", "preload, layer")} <= kinds(report), "the package's loader")
+    same(report["binary"], str(python.absolute()), "what runs it")
+
+
 if __name__ == "__main__":
     main(globals())

@@ -8,8 +8,8 @@
 namespace gt::tracer {
 namespace {
 
-// A queue's lane is shown as a thread of its process; no thread of a kernel has such a number.
-constexpr uint64_t FirstLane = uint64_t{1} << 32;
+// A queue's track is shown as a thread of its process; no thread of a kernel has such a number.
+constexpr uint64_t FirstQueue = uint64_t{1} << 32;
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -66,11 +66,11 @@ void ChromeWriter::call(const ExportedCall& c) {
 
   const model::CommandTime& run = *c.event->command;
   const CommandFacts facts = fields_.command(c.event->shape, c.event->values);
-  const QueueLanes::Lane lane =
-      lanes_.place(thread.process, facts.queue, run.start_ns, run.start_ns + run.length_ns);
-  if (lane.fresh) name_thing("thread_name", pid, FirstLane + lane.id, "queue " + lane.name);
+  const QueueTracks::Track queue =
+      queues_.place(thread.process, facts.queue, run.start_ns, run.start_ns + run.length_ns);
+  if (queue.fresh) name_thing("thread_name", pid, FirstQueue + queue.id, "queue " + queue.name);
   const std::string there =
-      fmt::format(R"("pid":{},"tid":{},"ts":{})", pid, FirstLane + lane.id, microseconds(run.start_ns));
+      fmt::format(R"("pid":{},"tid":{},"ts":{})", pid, FirstQueue + queue.id, microseconds(run.start_ns));
   const std::string more = fmt::format(R"("args":{{"n":{},"bytes":{},"allocation":"{}",)", c.event->number,
                                        facts.bytes, escaped(facts.allocation));
   element(fmt::format(R"({{"ph":"X","name":"{}","cat":"device",{},"dur":{},{}{}}}}})", escaped(facts.title), there,

@@ -28,21 +28,21 @@ struct ExportedCall {
 
 // The tracks on which commands are drawn: one a queue, and more where its commands overlap (out-of-order queues), as
 // slices on one track must not.
-class QueueLanes {
+class QueueTracks {
  public:
-  struct Lane {
+  struct Track {
     std::string name;  // "q0", "q0 (2)"
-    uint32_t process = 0, id = 0;
+    uint32_t id = 0;
     bool fresh = false;  // used for the first time
   };
-  Lane place(uint32_t process, const std::string& queue, uint64_t start_ns, uint64_t end_ns);
+  Track place(uint32_t process, const std::string& queue, uint64_t start_ns, uint64_t end_ns);
 
  private:
-  struct Track {
-    Lane lane;
-    uint64_t end_ns = 0;
+  struct Used {
+    Track track;
+    uint64_t end_ns = 0;  // of its last command
   };
-  std::map<std::pair<uint32_t, std::string>, std::vector<Track>> x_queues;
+  std::map<std::pair<uint32_t, std::string>, std::vector<Used>> x_queues;
   uint32_t x_next = 0;
 };
 
@@ -81,7 +81,7 @@ class PerfettoWriter {
   const model::Trace& trace_;
   CallFields fields_;
   Output& out_;
-  QueueLanes lanes_;
+  QueueTracks queues_;
   Interned names_, annotations_;
   ProtoWriter fresh_;  // texts numbered for the packet at hand
   std::vector<bool> has_memory_track_;
@@ -103,7 +103,7 @@ class ChromeWriter {
   CallText text_;
   CallFields fields_;
   Output& out_;
-  QueueLanes lanes_;
+  QueueTracks queues_;
   bool first_ = true;
 };
 

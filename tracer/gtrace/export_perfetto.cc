@@ -161,9 +161,9 @@ void PerfettoWriter::command(const ExportedCall& c) {
   const model::CommandTime& time = *c.event->command;
   const CommandFacts facts = fields_.command(c.event->shape, c.event->values);
   const uint32_t process = trace_.threads[c.stream->thread].process;
-  const QueueLanes::Lane lane = lanes_.place(process, facts.queue, time.start_ns, time.start_ns + time.length_ns);
-  const uint64_t on = uuid(Track::Queue, lane.id);
-  if (lane.fresh) track(on, uuid(Track::Process, process), "queue " + lane.name, [](ProtoWriter&) {});
+  const QueueTracks::Track queue = queues_.place(process, facts.queue, time.start_ns, time.start_ns + time.length_ns);
+  const uint64_t on = uuid(Track::Queue, queue.id);
+  if (queue.fresh) track(on, uuid(Track::Process, process), "queue " + queue.name, [](ProtoWriter&) {});
   edge({SliceBegin, on, time.start_ns}, [&](ProtoWriter& event) {
     event.number(NameId, names_.id(facts.title, EventNames, fresh_));
     event.text(Category, "device");

@@ -10,27 +10,27 @@
 namespace gt::tracer {
 namespace {
 
-constexpr size_t MaxLanes = 16;  // a queue with more commands at once is drawn with overlaps
+constexpr size_t MaxTracks = 16;  // a queue with more commands at once is drawn with overlaps
 
 std::string number_or_nothing(bool there, uint64_t n) { return there ? std::to_string(n) : std::string(); }
 
 }  // namespace
 
-QueueLanes::Lane QueueLanes::place(uint32_t process, const std::string& queue, uint64_t start_ns, uint64_t end_ns) {
-  std::vector<Track>& tracks = x_queues[{process, queue}];
-  auto track = std::find_if(tracks.begin(), tracks.end(), [&](const Track& t) { return t.end_ns <= start_ns; });
-  if (track == tracks.end() && tracks.size() == MaxLanes) --track;
-  const bool fresh = track == tracks.end();
+QueueTracks::Track QueueTracks::place(uint32_t process, const std::string& queue, uint64_t start_ns, uint64_t end_ns) {
+  std::vector<Used>& all = x_queues[{process, queue}];
+  auto used = std::find_if(all.begin(), all.end(), [&](const Used& u) { return u.end_ns <= start_ns; });
+  if (used == all.end() && all.size() == MaxTracks) --used;
+  const bool fresh = used == all.end();
   if (fresh) {
     std::string name = queue.empty() ? "?" : queue;
-    if (!tracks.empty()) name += fmt::format(" ({})", tracks.size() + 1);
-    tracks.push_back({{std::move(name), process, x_next++, false}, 0});
-    track = tracks.end() - 1;
+    if (!all.empty()) name += fmt::format(" ({})", all.size() + 1);
+    all.push_back({{std::move(name), x_next++, false}, 0});
+    used = all.end() - 1;
   }
-  track->end_ns = std::max(track->end_ns, end_ns);
-  Lane lane = track->lane;
-  lane.fresh = fresh;
-  return lane;
+  used->end_ns = std::max(used->end_ns, end_ns);
+  Track track = used->track;
+  track.fresh = fresh;
+  return track;
 }
 
 std::vector<bool> processes_with_calls(const model::Trace& trace) {

@@ -35,8 +35,10 @@ interpose::EntryPlan plan_own_functions(const std::string& binary) {
   const auto elf = interpose::ElfFile::open(binary);
   if (!elf || !elf->has_interpreter()) return {};
   const bool loader = elf->text().find("OPENCL_LAYERS") != std::string_view::npos;
-  const auto use = [loader](std::string_view name) {
-    if (name.substr(0, 2) != "cl") return allocation_use(name);
+  // A sanitizer's allocator keeps books about every caller: it is left alone.
+  const bool sanitized = elf->defines("__asan_init") || elf->defines("__tsan_init") || elf->defines("__msan_init");
+  const auto use = [loader, sanitized](std::string_view name) {
+    if (name.substr(0, 2) != "cl") return sanitized ? EntryUse::None : allocation_use(name);
     return !loader && opencl_names().count(name) ? EntryUse::Hook : EntryUse::None;
   };
   const auto plan = interpose::plan_entries(binary, use);

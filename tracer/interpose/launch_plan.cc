@@ -56,6 +56,17 @@ std::vector<std::string> compose(const Variables& changes) {
   return environment;
 }
 
+// A sanitizer's runtime insists on being the first library; ours comes behind it, and sees no memory calls.
+std::string sanitizer_runtime(const std::string& binary) {
+  for (const std::string& library : linked_libraries(binary)) {
+    const std::string_view name = std::string_view(library).substr(library.rfind('/') + 1);
+    for (const std::string_view runtime : {"libasan.so", "libtsan.so", "libhwasan.so", "libclang_rt.asan"}) {
+      if (name.substr(0, runtime.size()) == runtime) return library;
+    }
+  }
+  return "";
+}
+
 Status check_preload_path(const std::string& library) {
   if (library.find_first_of(": ") == std::string::npos) return {};
   return {Kind::Unsupported,
@@ -94,7 +105,10 @@ Result<LaunchPlan> plan_launch(const LaunchRequest& request) {
   if (plan.preloads) {
     GT_TRY(check_preload_path(request.library));
     const std::string directory = request.library.substr(0, request.library.rfind('/'));
-    changes.emplace_back("LD_PRELOAD", in_front(request.library, value_of("LD_PRELOAD")));
+    std::string preload = in_front(request.library, value_of("LD_PRELOAD"));
+    if (const std::string sanitizer = sanitizer_runtime(program->binary); !sanitizer.empty())
+      preload = in_front(sanitizer, preload);
+    changes.emplace_back("LD_PRELOAD", preload);
     changes.emplace_back("LD_LIBRARY_PATH", in_front(directory, value_of("LD_LIBRARY_PATH")));
     if (request.layer) changes.emplace_back(LayersVariable, behind(value_of(LayersVariable), request.library));
     if (!plan.opencl_library.empty())

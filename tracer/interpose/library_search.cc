@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tracer/interpose/elf_file.h"
 #include "tracer/interpose/program_file.h"
@@ -17,7 +19,8 @@ namespace gt::interpose {
 
 namespace {
 
-constexpr const char* Names[] = {"libOpenCL.so.1", "libOpenCL.so"};
+using Names = std::vector<std::string>;
+const Names OpenclNames = {"libOpenCL.so.1", "libOpenCL.so"};
 constexpr const char* DefaultDirectories =
 #if defined(__aarch64__)
     "/lib/aarch64-linux-gnu:/usr/lib/aarch64-linux-gnu:"
@@ -46,10 +49,10 @@ std::string with_origin(std::string text, const std::string& origin) {
   return text;
 }
 
-std::string search_directories(const std::string& list, const std::string& origin) {
+std::string search_directories(const std::string& list, const std::string& origin, const Names& names) {
   std::istringstream directories(list);
   for (std::string directory; std::getline(directories, directory, ':');) {
-    for (const char* name : Names) {
+    for (const std::string& name : names) {
       const std::string path = with_origin(directory, origin) + "/" + name;
       if (usable(path)) return path;
     }
@@ -78,7 +81,7 @@ std::string_view cache_string(std::string_view cache, uint32_t offset) {
                                : std::string_view{};
 }
 
-std::string search_cache() {
+std::string search_cache(const Names& names) {
   auto file = ElfFile::open("/etc/ld.so.cache");
   if (!file) return "";
   constexpr std::string_view Magic = "glibc-ld.so.cache1.1";
@@ -89,7 +92,7 @@ std::string search_cache() {
   CacheHeader header;
   std::memcpy(&header, cache.data(), sizeof header);
   if (header.entries > (cache.size() - sizeof header) / sizeof(CacheEntry)) return "";
-  for (const char* name : Names) {
+  for (const std::string& name : names) {
     for (uint32_t i = 0; i < header.entries; ++i) {
       CacheEntry entry;
       std::memcpy(&entry, cache.data() + sizeof header + i * sizeof entry, sizeof entry);
@@ -101,23 +104,47 @@ std::string search_cache() {
   return "";
 }
 
-}  // namespace
-
-std::string find_opencl_library(const std::string& binary) {
+std::string search(const std::string& binary, const Names& names) {
   const std::string origin = directory_of(binary);
   auto elf = ElfFile::open(binary);
   const char* library_path = getenv("LD_LIBRARY_PATH");
   const std::function<std::string()> steps[] = {
-      [&] { return elf ? search_directories(elf->rpath(), origin) : ""; },
-      [&] { return library_path ? search_directories(library_path, origin) : ""; },
-      [&] { return elf ? search_directories(elf->runpath(), origin) : ""; },
-      search_cache,
-      [&] { return search_directories(DefaultDirectories, origin); },
+      [&] { return elf ? search_directories(elf->rpath(), origin, names) : ""; },
+      [&] { return library_path ? search_directories(library_path, origin, names) : ""; },
+      [&] { return elf ? search_directories(elf->runpath(), origin, names) : ""; },
+      [&] { return search_cache(names); },
+      [&] { return search_directories(DefaultDirectories, origin, names); },
   };
   for (const auto& step : steps) {
     if (std::string found = step(); !found.empty()) return found;
   }
   return "";
+}
+
+}  // namespace
+
+std::string find_opencl_library(const std::string& binary) { return search(binary, OpenclNames); }
+
+std::string find_library(const std::string& binary, const std::string& name) {
+  return name.find('/') == std::string::npos ? search(binary, {name}) : name;
+}
+
+std::vector<std::string> linked_libraries(const std::string& binary) {
+  std::vector<std::string> found, open{binary};
+  std::set<std::string> seen;
+  while (!open.empty()) {
+    const std::string user = open.back();
+    open.pop_back();
+    const auto elf = ElfFile::open(user);
+    if (!elf) continue;
+    for (const std::string& name : elf->needed()) {
+      if (!seen.insert(name).second) continue;
+      const std::string path = find_library(user, name);
+      found.push_back(path.empty() ? name : path);
+      if (!path.empty()) open.push_back(path);
+    }
+  }
+  return found;
 }
 
 }  // namespace gt::interpose

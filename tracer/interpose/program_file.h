@@ -28,4 +28,10 @@ Result<ProgramFile> find_program(const std::string& name);
 // passed over. "" when there is none.
 std::string find_opencl_library(const std::string& binary);
 
+// The same for any library of that file name.
+std::string find_library(const std::string& binary, const std::string& name);
+
+// Every library that `binary` is linked to, directly or through others, as found; those not found by their bare name.
+std::vector<std::string> linked_libraries(const std::string& binary);
+
 }  // namespace gt::interpose
