@@ -11,8 +11,8 @@ namespace gt::analyzer {
 namespace {
 
 Ratio ratio_of(const model::DeviceTime& d) {
-  return {d.transfer_ns,         d.kernel_ns,         d.overlap_ns,        d.h2d_ns,         d.d2h_ns, d.transfers, d.kernels,
-          d.estimated_transfers, d.estimated_kernels, d.untimed_transfers, d.untimed_kernels};
+  return {d.transfer_ns, d.kernel_ns,           d.overlap_ns,        d.h2d_ns,            d.d2h_ns,         d.transfers,
+          d.kernels,     d.estimated_transfers, d.estimated_kernels, d.untimed_transfers, d.untimed_kernels};
 }
 
 void add(Ratio& sum, const Ratio& r) {
@@ -66,8 +66,8 @@ std::string explain(const DispatchRatio& d) {
 std::string explain_estimated(const Ratio& r) {
   if (r.estimated_kernels + r.estimated_transfers == 0) return {};
   return fmt::format(
-      "Sampled: {} of {} kernel runs and {} of {} transfers were timed and stand for the others (gtrace run --timing all "
-      "times each).",
+      "Sampled: {} of {} kernel runs and {} of {} transfers were timed and stand for the others (gtrace run --timing "
+      "all times each).",
       r.kernels, r.kernels + r.estimated_kernels, r.transfers, r.transfers + r.estimated_transfers);
 }
 

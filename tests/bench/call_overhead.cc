@@ -183,7 +183,8 @@ int main(int argc, char** argv) {
     return argc == 1 || std::any_of(argv + 1, argv + argc, [&](const char* a) { return std::strcmp(a, what) == 0; });
   };
   const Device device = wanted("calls") || wanted("commands") || wanted("threads") ? open_device() : Device();
-  const Batch bare_set = set_arg(BARE(clSetKernelArg), device.kernel), own_set = set_arg(&clSetKernelArg, device.kernel);
+  const Batch bare_set = set_arg(BARE(clSetKernelArg), device.kernel);
+  const Batch own_set = set_arg(&clSetKernelArg, device.kernel);
   const Batch bare_pairs = pairs(reinterpret_cast<void* (*)(size_t)>(bare_symbol("libc.so.6", "malloc")),
                                  reinterpret_cast<void (*)(void*)>(bare_symbol("libc.so.6", "free")));
   const Batch own_pairs = pairs(&std::malloc, &std::free);

@@ -139,7 +139,8 @@ StatsSection device_section(const std::vector<model::DeviceTime>& devices) {
   for (const model::DeviceTime& d : devices) {
     s.rows.push_back({text(d.device), time(d.kernel_ns), time(d.transfer_ns), time(d.h2d_ns), time(d.d2h_ns),
                       time(d.overlap_ns), count(d.kernels + d.transfers),
-                      count(d.estimated_kernels + d.estimated_transfers), count(d.untimed_kernels + d.untimed_transfers)});
+                      count(d.estimated_kernels + d.estimated_transfers),
+                      count(d.untimed_kernels + d.untimed_transfers)});
   }
   return s;
 }
