@@ -11,9 +11,11 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "tracer/collect/chains.h"
 #include "tracer/collect/interning.h"
 #include "tracer/collect/interval_union.h"
 #include "tracer/collect/names.h"
@@ -31,10 +33,6 @@ struct HashBlob {
 struct HashShape {
   size_t operator()(const model::Shape& s) const;
 };
-struct HashSite {
-  size_t operator()(const model::Site& s) const { return mix(s.module, s.offset); }
-};
-
 class Collector {
  public:
   explicit Collector(double ns_per_tick, uint64_t start_ticks);
@@ -79,6 +77,9 @@ class Collector {
   void take_enter(Thread& thread, const RecordView& record);
   void take_exit(Thread& thread, const RecordView& record, bool timed);
   void take_memory(Thread& thread, const RecordView& record);
+  void take_frames(Thread& thread, const RecordView& record);
+  bool enter_memory(Thread& thread, const RecordView& record);
+  void end_memory_call(Thread& thread, bool unfinished);
   void take_device_time(const RecordView& record);
   void take_process(Thread& thread, const RecordView& record);
   void take_module(Thread& thread, const RecordView& record);
@@ -108,7 +109,9 @@ class Collector {
 
   model::ClassId class_of(Thread& thread, model::ObjectKind kind,
                           model::BlobId label = model::NoIndex);
+  model::Site place_in_module(Process& process, uint64_t address);
   model::SiteId site_of(Process& process, uint64_t address);
+  model::SiteId site_of(Process& process, uint64_t address, std::span<const uint64_t> around);
   model::BlobId blob_of(ByteView bytes, uint64_t full_size);
   model::ShapeId intern_shape(const model::Shape& shape);
   uint32_t device_of(Process& process, uint64_t handle);
@@ -122,7 +125,8 @@ class Collector {
   uint64_t start_ticks_;
   bool keep_times_ = false;
   model::Trace trace_;
-  Interning<model::Site, HashSite> sites_;
+  Interning<model::Site, HashSite> sites_;  // the plain ones; those with a chain are chains_'
+  Chains chains_;
   Interning<model::Blob, HashBlob> blobs_;
   Interning<model::Shape, HashShape> shapes_;
   Names names_;

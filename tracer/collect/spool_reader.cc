@@ -70,6 +70,7 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     header->timing = options.timing;
     header->sample = options.sample;
     header->record_memory = options.record_memory;
+    header->stack_bytes = options.stack_bytes;
     header->collector_pid = getpid();
     header->collector_start = process_state(getpid()).start_time;
     header->ns_per_tick = measure_ns_per_tick();

@@ -34,6 +34,7 @@ class SpoolReader {
     Timing timing = Timing::All;
     uint32_t sample = 1;
     bool record_memory = true;
+    uint64_t stack_bytes = 0;
   };
   // A new spool in /dev/shm, else in TMPDIR or /tmp. System: none of them has room.
   static Result<SpoolReader> create(const Options& options);

@@ -131,6 +131,7 @@ int run_command(int argc, char** argv) {
   SpoolReader::Options spool;
   spool.timing = timing_of(options.text("timing"));
   spool.record_memory = !options.flag("no-alloc");
+  spool.stack_bytes = static_cast<uint64_t>(options.integer("stacks").value_or(0));
   Result<std::unique_ptr<Session>> session = Session::begin(spool);
   if (!session) return fail(Program, session.status());
   if (options.flag("timeline")) (*session)->keep_times();
