@@ -66,7 +66,7 @@ model::ProfileSite profile_site(const TransferSource& s) {
   p.build_id = s.site.build_id;
   p.module = s.site.module_name();
   p.offset = s.site.offset;
-  p.where = s.name();
+  p.where = s.site.place();
   p.call = s.call;
   const uint64_t smallest = std::max(s.sizes.min, s.sums.min_bytes);
   p.min_bytes = std::min(smallest, std::max(Page, smallest / OtherInputs));
@@ -80,7 +80,8 @@ model::ProfileSite profile_site(const TransferSource& s) {
   return p;
 }
 
-// One place may call two functions (through a pointer); the optimizer knows places only.
+// One place may call two functions (through a pointer), and a wrapper's has several uses: the optimizer knows the
+// innermost place only.
 void add_site(std::vector<model::ProfileSite>& sites, const model::ProfileSite& s) {
   const auto same = [&](const model::ProfileSite& o) {
     return o.build_id == s.build_id && o.offset == s.offset &&
@@ -102,7 +103,7 @@ void add_site(std::vector<model::ProfileSite>& sites, const model::ProfileSite& 
   old->h2d_bytes += s.h2d_bytes;
   old->d2h_bytes += s.d2h_bytes;
   old->transfer_ns += s.transfer_ns;
-  if (old->call != s.call) old->call += ", " + s.call;
+  if ((", " + old->call + ", ").find(", " + s.call + ", ") == std::string::npos) old->call += ", " + s.call;
 }
 
 }  // namespace

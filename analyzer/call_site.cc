@@ -171,6 +171,15 @@ CallSite CallSites::find(const model::Module& module, uint64_t offset) {
 }
 
 CallSite CallSites::find(const model::Trace& trace, model::SiteId id) {
+  CallSite site = find_one(trace, id);
+  if (id >= trace.sites.size()) return site;
+  for (model::SiteId at = trace.sites[id].outer; at != model::NoIndex; at = trace.sites[at].outer) {
+    site.around.push_back(find_one(trace, at));
+  }
+  return site;
+}
+
+CallSite CallSites::find_one(const model::Trace& trace, model::SiteId id) {
   const bool known = id < trace.sites.size() && trace.sites[id].module < trace.modules.size();
   if (known) return find(trace.modules[trace.sites[id].module], trace.sites[id].offset);
   CallSite site;
@@ -181,6 +190,12 @@ CallSite CallSites::find(const model::Trace& trace, model::SiteId id) {
 }
 
 std::string CallSite::module_name() const { return file_name(module); }
+
+std::string CallSite::places() const {
+  std::string out = place();
+  for (const CallSite& s : around) out += " < " + s.place();
+  return out;
+}
 
 std::string CallSite::place() const {
   char text[32];

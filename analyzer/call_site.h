@@ -40,10 +40,12 @@ struct CallSite {
       frames;  // innermost first; inlined ones come before the function that holds them
   CallKind call = CallKind::Unknown;
   std::string target;   // name of what is called, where the code tells
+  std::vector<CallSite> around;  // the calls around it, innermost first, where this place is a wrapper's
   std::string problem;  // "the file is gone", "the file has changed since the trace", or empty
 
   std::string module_name() const;  // without directories
   std::string place() const;        // "allocate (harness.cc:63)", or "app+0x2e19"
+  std::string places() const;       // with the calls around it: "xmalloc (mem.c:9) < read_image (main.c:40)"
 };
 
 class CallSites {
@@ -58,6 +60,7 @@ class CallSites {
 
  private:
   class OpenModule;
+  CallSite find_one(const model::Trace& trace, model::SiteId site);
   std::map<std::string, std::unique_ptr<OpenModule>> x_modules;  // by path
 };
 

@@ -34,15 +34,20 @@ const char* call_text(CallKind kind) {
   return Names[static_cast<size_t>(kind)];
 }
 
-Json site(const CallSite& s) {
+Json site(const CallSite& s, bool innermost = true) {
   Json frames = Json::array();
   for (const Frame& f : s.frames)
     frames.push_back({{"function", f.function}, {"file", f.file}, {"line", f.line}});
   const Frame own = s.frames.empty() ? Frame() : s.frames[0];
-  return {{"module", s.module},       {"build_id", s.build_id},    {"offset", s.offset},
-          {"function", own.function}, {"file", own.file},          {"line", own.line},
-          {"inlined", frames},        {"call", call_text(s.call)}, {"target", s.target},
-          {"problem", s.problem}};
+  Json out = {{"module", s.module},       {"build_id", s.build_id},    {"offset", s.offset},
+              {"function", own.function}, {"file", own.file},          {"line", own.line},
+              {"inlined", frames},        {"call", call_text(s.call)}, {"target", s.target},
+              {"problem", s.problem}};
+  if (!innermost) return out;
+  Json around = Json::array();
+  for (const CallSite& c : s.around) around.push_back(site(c, false));
+  out["around"] = around;
+  return out;
 }
 
 Json source(const TransferSource& s) {
@@ -104,7 +109,7 @@ std::string format_json(const Analysis& a, const std::string& trace, const std::
   }
   std::vector<TransferSource> allocations, others;
   for (const TransferSource& s : a.sources) {
-    const bool allocated = s.kind == model::ObjectKind::Segment || s.kind == model::ObjectKind::Svm;
+    const bool allocated = !s.call.empty();
     (allocated ? allocations : others).push_back(s);
   }
   Json out = {

@@ -15,34 +15,41 @@ using model::ObjectKind;
 bool is_host_memory(ObjectKind kind) {
   return kind == ObjectKind::Segment || kind == ObjectKind::Svm || kind == ObjectKind::Mapping ||
          kind == ObjectKind::Static || kind == ObjectKind::Stack || kind == ObjectKind::File ||
-         kind == ObjectKind::Unknown;
+         kind == ObjectKind::String || kind == ObjectKind::Unknown;
 }
 // A map call returns a mapping as an object. Memory that is only implied is not where the data goes to or comes from.
 bool names_memory(const model::Arg& a) {
   const bool form = a.form == model::ArgForm::Memory || a.form == model::ArgForm::Object;
   return form && (a.param < model::ParamKernelArg || a.param == model::ParamReturn);
 }
-bool has_site(ObjectKind kind) { return kind == ObjectKind::Segment || kind == ObjectKind::Svm; }
+bool has_site(ObjectKind kind) {
+  return kind == ObjectKind::Segment || kind == ObjectKind::Svm || kind == ObjectKind::String;
+}
+bool has_label(ObjectKind kind) { return kind == ObjectKind::Static || kind == ObjectKind::File; }
 
 // What makes two classes one source: the thread that allocated does not matter, nor the process
-// that ran the code.
-using Key = std::tuple<ObjectKind, std::string, std::string, uint64_t, model::FnId>;
+// that ran the code. A place is a build-id, a path and an offset; with the calls around it where it has a chain.
+using CodePlace = std::tuple<std::string, std::string, uint64_t>;
+using Key = std::tuple<ObjectKind, model::FnId, std::vector<CodePlace>>;
 
 std::string label_of(const model::Trace& trace, const model::Class& c) {
   if (c.label >= trace.blobs.size()) return {};
   return std::string(as_text(trace.blobs[c.label].bytes));
 }
 
-Key key_of(const model::Trace& trace, const model::Class& c) {
-  if (!has_site(c.kind)) {
-    const bool named = c.kind == ObjectKind::Static;
-    return {c.kind, {}, named ? label_of(trace, c) : std::string(), 0, 0};
-  }
-  if (c.site >= trace.sites.size()) return {c.kind, {}, {}, 0, c.fn};
-  const model::Site& s = trace.sites[c.site];
-  if (s.module >= trace.modules.size()) return {c.kind, {}, {}, s.offset, c.fn};
+CodePlace place_of(const model::Trace& trace, const model::Site& s) {
+  if (s.module >= trace.modules.size()) return {{}, {}, s.offset};
   const model::Module& m = trace.modules[s.module];
-  return {c.kind, m.build_id, m.path, s.offset, c.fn};
+  return {m.build_id, m.path, s.offset};
+}
+
+Key key_of(const model::Trace& trace, const model::Class& c) {
+  if (!has_site(c.kind)) return {c.kind, 0, {{{}, has_label(c.kind) ? label_of(trace, c) : std::string(), 0}}};
+  Key key{c.kind, c.fn, {}};
+  for (model::SiteId at = c.site; at < trace.sites.size(); at = trace.sites[at].outer) {
+    std::get<2>(key).push_back(place_of(trace, trace.sites[at]));
+  }
+  return key;
 }
 
 uint64_t part(uint64_t sum, uint64_t some, uint64_t all) {
@@ -121,7 +128,7 @@ class Table {
     if (has_site(c.kind)) {
       s.site = sites_.find(trace_, c.site);
       s.call = store::function_name(c.fn);
-    } else if (c.kind == ObjectKind::Static) {
+    } else if (has_label(c.kind)) {
       s.site.module = label_of(trace_, c);
     }
     return s;
@@ -138,7 +145,8 @@ std::string TransferSource::name() const {
   switch (kind) {
     case ObjectKind::Segment:
     case ObjectKind::Svm:
-      return site.place();
+    case ObjectKind::String:
+      return site.places();
     case ObjectKind::Static:
       return "static data of " + site.module_name();
     case ObjectKind::Stack:
@@ -146,7 +154,7 @@ std::string TransferSource::name() const {
     case ObjectKind::Mapping:
       return "a mapped buffer";
     case ObjectKind::File:
-      return "a mapped file";
+      return "the mapped file " + site.module_name();
     default:
       return "memory of unknown origin";
   }

@@ -26,8 +26,8 @@ struct TransferSums {
 struct TransferSource {
   model::ObjectKind kind =
       model::ObjectKind::Unknown;  // Segment: an allocation site; else what memory it is
-  CallSite site;                   // Segment and Svm
-  std::string call;                // "malloc", ...; empty unless Segment or Svm
+  CallSite site;                   // Segment, Svm and String; of Static and File only the path
+  std::string call;                // "malloc", ...; empty unless Segment, Svm or String
   uint64_t allocations = 0;  // calls of that site, whether their memory was transferred or not
   model::Stats sizes;        // of those allocations
   TransferSums sums;

@@ -16,11 +16,12 @@ struct PoolClient {
   static bool owns(const void* p) { return runtime.owns(p); }
   static void release(void* p) { runtime.release(p); }
   static size_t usable_size(const void* p) { return runtime.pool_of(p)->usable_size(p); }
-  static void allocated(interpose::AllocFn, void*, size_t, size_t, const void*) {}
-  static void resized(interpose::AllocFn, void*, void*, size_t, const void*) {}
-  static void releasing(interpose::AllocFn, void* p, size_t, const void*) {
+  static void returned(auto...) {}
+  static void releasing(interpose::AllocFn, const void*, const void* p, auto...) {
     if (runtime.owns(p)) t_program_releases = true;
   }
+  static void entered(auto...) {}
+  static void left(auto...) {}
 };
 
 __attribute__((constructor)) void open_runtime() { runtime.open(); }

@@ -97,7 +97,7 @@ void disorder(uint64_t) {
 void blocks(uint64_t i) {
   for (uint64_t p = 0; p < 3; ++p) {
     const uint64_t site = 0x500000 + p * 64, pointer = 0x20000000 + p * 4096;
-    record(RecordType::Allocate, 0x8000, ticks(), site, pointer, 100 + i % 2);
+    record(RecordType::Allocate, 0x8000, ticks(), site, 100 + i % 2, pointer);
     record(RecordType::Release, 0x8004, ticks(), site + 16, pointer);
   }
 }

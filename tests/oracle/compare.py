@@ -15,7 +15,8 @@ import sys
 from collections import defaultdict
 
 MASK = (1 << 64) - 1
-RELEASING = {"free", "delete", "delete[]", "munmap"}
+RELEASING = {"free", "delete", "delete[]"}
+RESIZING = {"realloc": "ptr", "reallocarray": "ptr", "mremap": "old_address"}
 
 
 class Different(Exception):
@@ -108,7 +109,10 @@ class Names:
             self.born(("m", base))
             self.sizes[base] = size
 
-    def release(self, base):
+    def release(self, base, size=None):
+        """`size`: of a part that is unmapped; a mapping counts as gone with its first pages or its last ones."""
+        if size is not None and self.sizes.get(base, size) > size:
+            return
         if self.sizes.pop(base, None) is not None:
             self.count(("m", base), -1)
 
@@ -132,24 +136,35 @@ class Comparison:
     def lifetimes_of_new(self, function, args):
         """What the call made, before its own names are looked at."""
         n = self.names
+        if not function.startswith("cl"):
+            return self.memory_made(function, args)
         for name, (kind, value) in args.items():
             if kind == "o" and name in ("return", "event") and value:
                 if name == "return" or function.startswith("clEnqueue"):
                     n.born(("o", value))
         if "return" in args and args["return"][0] == "p":
-            size = args["size"][1] if "size" in args else 1
             inside = n.segment(args["return"][1])
             if function.startswith("clEnqueueMap") and inside not in (None, args["return"][1]):
                 return  # host memory that the buffer uses in place
-            if function == "realloc" and args["old"][1]:
-                n.release(args["old"][1])
-            n.allocate(args["return"][1], size)
+            n.allocate(args["return"][1], args["size"][1] if "size" in args else 1)
+
+    def memory_made(self, function, args):
+        kind, made = args.get("memptr") or args.get("return", ("i", 0))
+        if kind != "p":
+            return
+        number = {name: value for name, (kind, value) in args.items() if kind == "i"}
+        size = number.get("bytes", number.get("new_size", number.get("length", number.get("size", 0))))
+        if function in RESIZING and args[RESIZING[function]][1] and (made or not size):
+            self.names.release(args[RESIZING[function]][1])
+        self.names.allocate(made, size * number.get("nmemb", 1))
 
     def lifetimes_after(self, function, args):
         if function in RELEASING:
             self.names.release(args["ptr"][1])
         if function == "clSVMFree":
             self.names.release(args["svm_pointer"][1])
+        if function == "munmap" and args["return"][1] == 0:
+            self.names.release(args["addr"][1], args["length"][1])
         if function == "clEnqueueUnmapMemObject" and args["return"][1] == 0:
             self.names.release(args["mapped_ptr"][1])
         if function.startswith("clRelease") and args["return"][1] == 0:
@@ -161,31 +176,25 @@ class Comparison:
             raise Different(f"{function} at {site} in the log, {traced[1]} at {traced[2]} in the trace")
         self.lifetimes_before(function, args)
         memory = not function.startswith("cl")
-        if function == "realloc" and args["old"][1]:
-            self.memory_argument("old", args["old"], traced[3])
+        old = RESIZING.get(function)
+        if old:
+            self.memory_argument(old, args[old], traced[3])
         self.lifetimes_of_new(function, args)
+        failed_unmap = function == "munmap" and args["return"][1] != 0
         for name, value in args.items():
             if memory:
-                self.memory_argument(name, value, traced[3]) if name != "old" else None
+                known = name in (old, "bytes") or (failed_unmap and name == "addr")  # or nobody's
+                self.memory_argument(name, value, traced[3]) if not known else None
             else:
                 self.argument(name, value, traced[3].get(name))
         self.lifetimes_after(function, args)
 
     def memory_argument(self, name, value, theirs):
-        """The allocation functions' parameters have many names: look for the value itself."""
         kind, ours = value
-        if kind == "i":
-            numbers = [v for v in theirs.values() if isinstance(v, int)]
-            product = 1
-            for v in numbers:
-                product *= v
-            if ours not in numbers and ours != product:
-                raise Different(f"{name} is {ours} in the log, {theirs} in the trace")
-        elif name == "return":
-            self.pointer(name, ours, theirs.get("return"))
-        else:
-            given = [v for k, v in theirs.items() if k != "return" and not isinstance(v, int)]
-            self.pointer(name, ours, given[0] if given else None)
+        if kind == "p":
+            return self.pointer(name, ours, theirs.get(name) or None)
+        if theirs.get(name) is None or (theirs[name] ^ ours) & MASK:
+            raise Different(f"{name} is {ours} in the log, {theirs} in the trace")
 
     def argument(self, name, value, theirs):
         kind, ours = value

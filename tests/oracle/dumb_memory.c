@@ -3,7 +3,9 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
+#include <wchar.h>
 
 #include "tests/oracle/line.h"
 
@@ -49,7 +51,8 @@ void* calloc(size_t count, size_t size) {
   struct line l;
   line_begin(&l, "calloc", CALLER);
   void* p = next(count, size);
-  line_number(&l, "size", (long long)(count * size));
+  line_number(&l, "nmemb", (long long)count);
+  line_number(&l, "size", (long long)size);
   line_pointer(&l, "return", p);
   line_end(&l);
   return p;
@@ -61,7 +64,20 @@ void* realloc(void* old, size_t size) {
   struct line l;
   line_begin(&l, "realloc", CALLER);
   void* p = next(old, size);
-  line_pointer(&l, "old", old);
+  line_pointer(&l, "ptr", old);
+  line_number(&l, "size", (long long)size);
+  line_pointer(&l, "return", p);
+  line_end(&l);
+  return p;
+}
+
+void* reallocarray(void* old, size_t count, size_t size) {
+  NEXT("reallocarray", void*, void*, size_t, size_t);
+  struct line l;
+  line_begin(&l, "reallocarray", CALLER);
+  void* p = next(old, count, size);
+  line_pointer(&l, "ptr", old);
+  line_number(&l, "nmemb", (long long)count);
   line_number(&l, "size", (long long)size);
   line_pointer(&l, "return", p);
   line_end(&l);
@@ -70,7 +86,7 @@ void* realloc(void* old, size_t size) {
 
 void free(void* p) {
   RESOLVE("free", void, void*)
-  if (next == NULL || p == NULL || is_boot(p)) return;
+  if (next == NULL || is_boot(p)) return;
   struct line l;
   line_begin(&l, "free", CALLER);
   next(p);
@@ -83,8 +99,10 @@ int posix_memalign(void** out, size_t align, size_t size) {
   struct line l;
   line_begin(&l, "posix_memalign", CALLER);
   const int r = next(out, align, size);
+  line_pointer(&l, "memptr", r == 0 ? *out : NULL);
+  line_number(&l, "alignment", (long long)align);
   line_number(&l, "size", (long long)size);
-  line_pointer(&l, "return", r == 0 ? *out : NULL);
+  line_number(&l, "return", r);
   line_end(&l);
   return r;
 }
@@ -94,7 +112,84 @@ void* aligned_alloc(size_t align, size_t size) {
   struct line l;
   line_begin(&l, "aligned_alloc", CALLER);
   void* p = next(align, size);
+  line_number(&l, "alignment", (long long)align);
   line_number(&l, "size", (long long)size);
+  line_pointer(&l, "return", p);
+  line_end(&l);
+  return p;
+}
+
+void* memalign(size_t align, size_t size) {
+  NEXT("memalign", void*, size_t, size_t);
+  struct line l;
+  line_begin(&l, "memalign", CALLER);
+  void* p = next(align, size);
+  line_number(&l, "alignment", (long long)align);
+  line_number(&l, "size", (long long)size);
+  line_pointer(&l, "return", p);
+  line_end(&l);
+  return p;
+}
+
+#define LOGGED_PAGES(function)                           \
+  void* function(size_t size);                           \
+  void* function(size_t size) {                          \
+    NEXT(#function, void*, size_t);                      \
+    struct line l;                                       \
+    line_begin(&l, #function, CALLER);                   \
+    void* p = next(size);                                \
+    line_number(&l, "size", (long long)size);            \
+    line_pointer(&l, "return", p);                       \
+    line_end(&l);                                        \
+    return p;                                            \
+  }
+LOGGED_PAGES(valloc)
+LOGGED_PAGES(pvalloc)
+
+size_t malloc_usable_size(void* p) {
+  NEXT("malloc_usable_size", size_t, void*);
+  struct line l;
+  line_begin(&l, "malloc_usable_size", CALLER);
+  const size_t size = next(p);
+  line_pointer(&l, "ptr", p);
+  line_number(&l, "return", (long long)size);
+  line_end(&l);
+  return size;
+}
+
+/* What a string function returns has no size among its arguments: it is logged as "bytes". */
+char* strdup(const char* s) {
+  NEXT("strdup", char*, const char*);
+  struct line l;
+  line_begin(&l, "strdup", CALLER);
+  char* p = next(s);
+  line_pointer(&l, "s", s);
+  line_number(&l, "bytes", p == NULL ? 0 : (long long)strlen(p) + 1);
+  line_pointer(&l, "return", p);
+  line_end(&l);
+  return p;
+}
+
+char* strndup(const char* s, size_t n) {
+  NEXT("strndup", char*, const char*, size_t);
+  struct line l;
+  line_begin(&l, "strndup", CALLER);
+  char* p = next(s, n);
+  line_pointer(&l, "s", s);
+  line_number(&l, "n", (long long)n);
+  line_number(&l, "bytes", p == NULL ? 0 : (long long)strlen(p) + 1);
+  line_pointer(&l, "return", p);
+  line_end(&l);
+  return p;
+}
+
+wchar_t* wcsdup(const wchar_t* s) {
+  NEXT("wcsdup", wchar_t*, const wchar_t*);
+  struct line l;
+  line_begin(&l, "wcsdup", CALLER);
+  wchar_t* p = next(s);
+  line_pointer(&l, "s", s);
+  line_number(&l, "bytes", p == NULL ? 0 : (long long)((wcslen(p) + 1) * sizeof *p));
   line_pointer(&l, "return", p);
   line_end(&l);
   return p;
@@ -120,7 +215,6 @@ LOGGED_NEW(_Znam, "new[]")
 
 static void log_delete(const char* shown, const void* caller, void (*next)(void*), void* p) {
   struct line l;
-  if (p == NULL) return;
   line_begin(&l, shown, caller);
   next(p);
   line_pointer(&l, "ptr", p);
@@ -144,7 +238,12 @@ void* mmap(void* hint, size_t size, int protection, int flags, int fd, off_t off
   struct line l;
   line_begin(&l, "mmap", CALLER);
   void* p = next(hint, size, protection, flags, fd, offset);
-  line_number(&l, "size", (long long)size);
+  line_pointer(&l, "addr", hint);
+  line_number(&l, "length", (long long)size);
+  line_number(&l, "prot", protection);
+  line_number(&l, "flags", flags);
+  line_number(&l, "fd", fd);
+  line_number(&l, "offset", (long long)offset);
   line_pointer(&l, "return", p == MAP_FAILED ? NULL : p);
   line_end(&l);
   return p;
@@ -155,8 +254,46 @@ int munmap(void* p, size_t size) {
   struct line l;
   line_begin(&l, "munmap", CALLER);
   const int r = next(p, size);
-  line_pointer(&l, "ptr", p);
-  line_number(&l, "size", (long long)size);
+  line_pointer(&l, "addr", p);
+  line_number(&l, "length", (long long)size);
+  line_number(&l, "return", r);
+  line_end(&l);
+  return r;
+}
+
+void* mremap(void* old, size_t old_size, size_t size, int flags, ...) {
+  NEXT("mremap", void*, void*, size_t, size_t, int, ...);
+  struct line l;
+  line_begin(&l, "mremap", CALLER);
+  void* p = next(old, old_size, size, flags);
+  line_pointer(&l, "old_address", old);
+  line_number(&l, "old_size", (long long)old_size);
+  line_number(&l, "new_size", (long long)size);
+  line_number(&l, "flags", flags);
+  line_pointer(&l, "return", p == MAP_FAILED ? NULL : p);
+  line_end(&l);
+  return p;
+}
+
+/* The break's memory is not followed: only that and with what the calls were made. */
+void* sbrk(intptr_t by) {
+  NEXT("sbrk", void*, intptr_t);
+  struct line l;
+  line_begin(&l, "sbrk", CALLER);
+  void* p = next(by);
+  line_number(&l, "increment", by);
+  line_end(&l);
+  return p;
+}
+
+int brk(void* to) {
+  NEXT("brk", int, void*);
+  struct line l;
+  line_begin(&l, "brk", CALLER);
+  const char* before = sbrk(0);
+  const int r = next(to);
+  line_number(&l, "increment", (const char*)to - before);
+  line_number(&l, "return", r);
   line_end(&l);
   return r;
 }

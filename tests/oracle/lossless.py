@@ -42,7 +42,7 @@ def test_a_missing_call_is_noticed():
     ours = log()
     traced(*COMMAND)
     lines = good(GTRACE, "expand", "--json", "trace.db").text.splitlines(keepends=True)
-    victim = next(i for i, l in enumerate(lines) if '"clSetKernelArg"' in l)
+    victim = next(i for i, l in enumerate(lines) if f'"{NAME}+' in l and ('"clSetKernelArg"' in l or '"calloc"' in l))
     pathlib.Path("expanded").write_text("".join(lines[:victim] + lines[victim + 1:]))
     try:
         compare(ours, "expanded", NAME)

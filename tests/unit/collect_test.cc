@@ -2,10 +2,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <memory>
 #include <random>
 #include <set>
+#include <string>
 #include <unordered_map>
 
 #include "tracer/collect/address_map.h"
@@ -13,6 +15,7 @@
 #include "tracer/collect/interval_union.h"
 #include "tracer/collect/names.h"
 #include "tracer/collect/slot_set.h"
+#include "traces/api/alloc_fn.h"
 #include "traces/api/encode.h"
 
 using namespace gt::tracer;
@@ -109,6 +112,117 @@ TEST_CASE("the collector survives records of random bytes") {
         CHECK((arg.cls == gt::model::NoIndex || arg.cls < trace.classes.size()));
     }
   }
+}
+
+namespace {
+
+using gt::api::AllocFn;
+
+// Feeds a collector with memory calls of two threads of one process.
+struct MemoryFeed {
+  Collector collector{1.0, 0};
+  RingHeader owners[2];
+  uint64_t now = 0;
+
+  MemoryFeed() {
+    for (int i = 0; i < 2; ++i) owners[i].pid = 1 << 30, owners[i].tid = 7 + i;
+  }
+  void operator()(uint32_t thread, RecordType type, AllocFn fn, std::vector<uint64_t> words) {
+    gt::Bytes payload(words.size() * 8);
+    std::memcpy(payload.data(), words.data(), payload.size());
+    const RecordHeader header{static_cast<uint32_t>(sizeof(RecordHeader) + payload.size()), type,
+                              static_cast<uint16_t>(fn), ++now};
+    collector.take({header, payload, thread, &owners[thread]});
+  }
+  void allocate(uint32_t thread, uint64_t site, uint64_t size, uint64_t p, std::vector<uint64_t> frames = {}) {
+    if (!frames.empty()) (*this)(thread, RecordType::Frames, AllocFn::Malloc, frames);
+    (*this)(thread, RecordType::Allocate, AllocFn::Malloc, {site, size, p});
+  }
+  void release(uint32_t thread, uint64_t p) { (*this)(thread, RecordType::Release, AllocFn::Free, {0x99, p}); }
+};
+
+std::string fact(const gt::model::Trace& t, std::string_view name) { return std::string(t.fact(name)); }
+
+// "10 < 20" for each shape of `fn`.
+std::multiset<std::string> sites_of(const gt::model::Trace& t, AllocFn fn) {
+  std::multiset<std::string> out;
+  for (const auto& s : t.shapes) {
+    if (s.fn != static_cast<uint16_t>(fn)) continue;
+    std::string text;
+    for (uint32_t at = s.site; at != gt::model::NoIndex; at = t.sites[at].outer)
+      text += (text.empty() ? "" : " < ") + std::to_string(t.sites[at].offset);
+    out.insert(text);
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the address that a realloc gives back is its next owner's") {
+  MemoryFeed feed;
+  feed.allocate(0, 0x10, 100, 0x1000);
+  feed(0, RecordType::Release, AllocFn::Realloc, {0x11, 0x1000, 200});
+  feed.allocate(1, 0x12, 100, 0x1000);  // before the realloc has returned
+  feed(0, RecordType::Returned, AllocFn::Realloc, {0x2000});
+  feed.release(1, 0x1000);
+  feed.release(0, 0x2000);
+  const auto trace = feed.collector.finish();
+  CHECK(fact(trace, "memory_calls") == "5");
+  CHECK(fact(trace, "foreign_releases") == "0");
+  CHECK(fact(trace, "lost.undecodable_records") == "0");
+}
+
+TEST_CASE("a realloc that fails keeps its memory; one that never returns is unfinished") {
+  MemoryFeed feed;
+  feed.allocate(0, 0x10, 100, 0x1000);
+  feed(0, RecordType::Release, AllocFn::Realloc, {0x11, 0x1000, 200});
+  feed(0, RecordType::Returned, AllocFn::Realloc, {0});
+  feed.release(0, 0x1000);
+  feed.allocate(0, 0x10, 100, 0x3000);
+  feed(0, RecordType::Release, AllocFn::Realloc, {0x11, 0x3000, 200});
+  const auto trace = feed.collector.finish();
+  CHECK(fact(trace, "foreign_releases") == "0");
+  size_t unfinished = 0, failed = 0;
+  for (size_t i = 0; i < trace.shapes.size(); ++i) {
+    unfinished += trace.shapes[i].unfinished;
+    failed += trace.stats[i].failed;
+  }
+  CHECK(unfinished == 1);
+  CHECK(failed == 1);
+}
+
+TEST_CASE("a site has as many outer frames as tell its uses apart") {
+  MemoryFeed feed;
+  feed.allocate(0, 10, 1 << 20, 0x100000, {20, 30, 40});  // a wrapper of a wrapper: 10 < 20 < 30, 31
+  feed.allocate(0, 10, 1 << 20, 0x200000, {20, 31, 40});
+  feed.allocate(0, 10, 1 << 20, 0x300000, {21, 30, 40});
+  feed.allocate(0, 11, 1 << 20, 0x400000, {20, 30, 40});  // one use
+  feed.allocate(0, 11, 16, 0x500000);                     // the same, too small to ask
+  const auto trace = feed.collector.finish();
+  CHECK(sites_of(trace, AllocFn::Malloc) ==
+        std::multiset<std::string>{"10 < 20 < 30", "10 < 20 < 31", "10 < 21", "11", "11"});
+  std::set<uint32_t> of_11;
+  for (const auto& s : trace.shapes)
+    if (trace.sites[s.site].offset == 11) of_11.insert(s.site);
+  CHECK(of_11.size() == 1);
+}
+
+TEST_CASE("unmapping takes pieces") {
+  Objects objects;
+  std::vector<ObjectRef> ended;
+  objects.add_memory(0x10000, 0x8000, {0, 5});
+  objects.unmap(0x10000, 0x1000, ended);
+  objects.unmap(0x13000, 0x1000, ended);
+  CHECK(ended.empty());
+  CHECK(!objects.find_memory(0x10800).found);
+  CHECK(!objects.find_memory(0x13800).found);
+  CHECK(objects.find_memory(0x12800).offset == 0x2800);
+  CHECK(objects.find_memory(0x17fff).offset == 0x7fff);
+  objects.unmap(0x10000, 0x3000, ended);
+  CHECK(ended.empty());
+  objects.unmap(0, 0x20000, ended);
+  CHECK(ended.size() == 1);
+  CHECK(!objects.find_memory(0x17fff).found);
 }
 
 TEST_CASE("Objects finds the block that holds an address") {

@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "tracer/collect/collector_state.h"
-#include "traces/api/alloc_fn.h"
 
 namespace gt::tracer {
 
@@ -38,6 +37,7 @@ Collector::Collector(double ns_per_tick, uint64_t start_ticks)
     : ns_per_tick_(ns_per_tick),
       start_ticks_(start_ticks),
       sites_(trace_.sites),
+      chains_(trace_.sites),
       blobs_(trace_.blobs),
       shapes_(trace_.shapes),
       names_(trace_.classes) {}
@@ -64,7 +64,7 @@ void Collector::take(const RecordView& record) {
       return take_exit(thread, record, true);
     case RecordType::Allocate:
     case RecordType::Release:
-    case RecordType::Resize:
+    case RecordType::Returned:
       return take_memory(thread, record);
     case RecordType::DeviceTime:
       return take_device_time(record);
@@ -83,9 +83,11 @@ void Collector::take(const RecordView& record) {
       return;
     }
     case RecordType::ThreadEnd:
+      return;  // was taken above
     case RecordType::KernelName:
       return take_kernel_name(thread, record);
-    case RecordType::Frames:  // sites are told apart by their innermost frame alone
+    case RecordType::Frames:
+      return take_frames(thread, record);
     case RecordType::Pad:
       return;
   }
@@ -122,8 +124,10 @@ Collector::Thread& Collector::new_thread(Process& process, const RingHeader& own
 
 // A thread in the place of one that has ended: for the trace the same thread, whose calls go on.
 void Collector::begin_life(Thread& thread, const RingHeader& owner) {
+  if (thread.memory_call.open) end_memory_call(thread, true);
   if (thread.pending.open) end_call(thread, true, last_ticks_, false);
   thread.ended = false;
+  thread.frames.clear();
   thread.tid = owner.tid;
   thread.stack_low = owner.stack_low;
   thread.stack_high = owner.stack_high;
@@ -183,7 +187,7 @@ void Collector::take_module(Thread& thread, const RecordView& record) {
   std::string_view path = text.substr(id_end + 1);
   path = path.substr(0, std::min(path.find('\0'), path.size()));
   if (thread.process->modules.add(base, end, path, text.substr(0, id_end)))
-    thread.process->sites.clear();
+    thread.process->forget_sites();
 }
 
 void Collector::take_device(Thread& thread, const RecordView& record) {
@@ -204,15 +208,30 @@ uint32_t Collector::device_of(Process& process, uint64_t handle) {
   return static_cast<uint32_t>(devices_.size() - 1);
 }
 
+model::Site Collector::place_in_module(Process& process, uint64_t address) {
+  model::Site site;
+  site.module = process.modules.find_code(address);
+  site.offset = site.module == model::NoIndex ? address : address - trace_.modules[site.module].base;
+  return site;
+}
+
 model::SiteId Collector::site_of(Process& process, uint64_t address) {
   if (address == 0) return model::NoIndex;
   if (const model::SiteId* known = process.sites.find(address)) return *known;
-  model::Site site;
-  site.module = process.modules.find_code(address);
-  site.offset =
-      site.module == model::NoIndex ? address : address - trace_.modules[site.module].base;
-  const model::SiteId id = sites_(site);
+  const model::SiteId id = sites_(place_in_module(process, address));
   process.sites[address] = id;
+  return id;
+}
+
+model::SiteId Collector::site_of(Process& process, uint64_t address, std::span<const uint64_t> around) {
+  if (address == 0 || around.empty()) return site_of(process, address);
+  uint64_t key = mix(address, around.size());
+  for (const uint64_t frame : around) key = mix(key, frame);
+  if (const model::SiteId* known = process.chained_sites.find(key)) return *known;
+  std::vector<model::Site> chain{place_in_module(process, address)};
+  for (const uint64_t frame : around) chain.push_back(place_in_module(process, frame));
+  const model::SiteId id = chains_(chain);
+  if (key != 0) process.chained_sites[key] = id;
   return id;
 }
 
@@ -246,108 +265,6 @@ model::ShapeId Collector::shape_of_call(Thread& thread) {
 
 // Thread ids are unique on a machine and outlive their rings.
 static uint64_t timed_key(uint64_t tid, uint64_t sequence) { return (tid << 40) | sequence; }
-
-// --- memory calls
-// -------------------------------------------------------------------------------------------------
-
-void Collector::take_memory(Thread& thread, const RecordView& record) {
-  const size_t words = record.payload.size() / 8;
-  uint64_t w[4] = {};
-  if (words < 2 || words > 4) {
-    ++undecodable_;
-    return;
-  }
-  std::memcpy(w, record.payload.data(), words * 8);
-  const uint16_t fn = record.header.fn;
-  const uint64_t pointer = w[1];
-  Process& process = *thread.process;
-  const bool gives = record.header.type != RecordType::Release;   // returns memory
-  const bool takes = record.header.type != RecordType::Allocate;  // gets memory back
-  const uint64_t old = record.header.type == RecordType::Resize ? w[3] : pointer;
-
-  // Values in the order of the shape's arguments: [old place] [size] [alignment] [new slot].
-  Place from;
-  bool ours = false;  // `from` was live memory of ours, and ends with this call
-  const bool failed = gives && pointer == 0;
-  const bool ends_old =
-      takes && old != 0 && !(record.header.type == RecordType::Resize && failed && w[2] != 0);
-  if (takes && old != 0) {
-    from = ends_old ? process.objects.take_memory(old, nullptr) : process.objects.find_memory(old);
-    ours = ends_old && from.found;
-    if (!from.found && !gives && fn < static_cast<uint16_t>(api::AllocFn::Mmap)) {
-      ++foreign_releases_;  // memory that the program never asked for: the driver's, often at its
-                            // unloading
-      return;
-    }
-    if (!from.found) from = place_of(thread, old);
-  }
-
-  ++memory_calls_;
-  ++thread.memory_since_call;
-  const model::SiteId site = site_of(process, w[0]);
-  const size_t hash = mix(mix(site, fn), from.object.cls) % thread.recent.size();
-  Thread::Recent& recent = thread.recent[hash];
-  const bool cached = recent.shape != model::NoIndex && recent.fn == fn && recent.site == site &&
-                      recent.in == from.object.cls &&
-                      (recent.out != model::NoIndex) == (gives && !failed);
-  if (!cached) {
-    model::Shape& shape =
-        thread.pending.shape;  // memory calls never come between Enter and Exit of their thread
-    model::Shape saved;
-    std::swap(saved, shape);
-    shape.fn = fn;
-    shape.site = site;
-    shape.thread = thread.id;
-    const Effect effect = ends_old ? Effect::Release : Effect::Use;
-    if (takes) {
-      if (old == 0) {
-        shape.args.push_back({0, ArgForm::Null, Effect::None, model::NoIndex});
-      } else {
-        shape.args.push_back({0, ArgForm::Memory, effect, from.object.cls});
-      }
-    }
-    if (words >= 3) {
-      shape.args.push_back(
-          {static_cast<uint16_t>(takes ? 1 : 0), ArgForm::Int, Effect::None, model::NoIndex});
-    }
-    if (record.header.type == RecordType::Allocate && words == 4) {
-      shape.args.push_back({1, ArgForm::Int, Effect::None, model::NoIndex});
-    }
-    model::ClassId out = model::NoIndex;
-    if (gives) {
-      if (!failed) out = class_of(thread, ObjectKind::Segment);
-      shape.args.push_back({model::ParamReturn, failed ? ArgForm::Null : ArgForm::Object,
-                            failed ? Effect::None : Effect::Def, out});
-    }
-    recent = {fn, intern_shape(shape), site, from.object.cls, out};
-    shape = std::move(saved);
-  }
-
-  int64_t values[6];
-  size_t n = 0;
-  if (takes && old != 0) {
-    values[n++] = from.object.slot;
-    values[n++] = static_cast<int64_t>(from.offset);
-  }
-  if (words >= 3) values[n++] = static_cast<int64_t>(w[2]);
-  if (record.header.type == RecordType::Allocate && words == 4)
-    values[n++] = static_cast<int64_t>(w[3]);
-  // The old name is free before the new one is given: realloc in a loop keeps its slots.
-  if (ours) names_.release(from.object, thread.id);
-  if (gives && !failed) {
-    if (Place stale = process.objects.take_memory(pointer, nullptr); stale.found)
-      names_.release(stale.object, thread.id);
-    const ObjectRef object = names_.create(recent.out);
-    process.objects.add_memory(pointer, w[2], object);
-    values[n++] = object.slot;
-  }
-  model::ShapeStats& stats = trace_.stats[recent.shape];
-  ++stats.calls;
-  stats.failed += failed;
-  if (gives) stats.bytes.add(w[2]);
-  thread.memory.push(recent.shape, {values, n});
-  if (thread.memory_times) thread.memory_times->add_event(time_of(record.header.ticks), {});
-}
 
 // --- OpenCL calls
 // -------------------------------------------------------------------------------------------------

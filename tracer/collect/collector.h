@@ -12,9 +12,11 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
+#include "tracer/collect/chains.h"
 #include "tracer/collect/command_times.h"
 #include "tracer/collect/interning.h"
 #include "tracer/collect/known_objects.h"
@@ -34,10 +36,6 @@ struct HashBlob {
 struct HashShape {
   size_t operator()(const model::Shape& s) const;
 };
-struct HashSite {
-  size_t operator()(const model::Site& s) const { return mix(s.module, s.offset); }
-};
-
 class Collector {
  public:
   explicit Collector(double ns_per_tick, uint64_t start_ticks);
@@ -92,6 +90,9 @@ class Collector {
   void take_exit(Thread& thread, const RecordView& record, bool timed);
   void begin_call(Thread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer);
   void take_memory(Thread& thread, const RecordView& record);
+  void take_frames(Thread& thread, const RecordView& record);
+  bool enter_memory(Thread& thread, const RecordView& record);
+  void end_memory_call(Thread& thread, bool unfinished);
   void take_device_time(const RecordView& record);
   void take_process(Thread& thread, const RecordView& record);
   void take_module(Thread& thread, const RecordView& record);
@@ -152,7 +153,9 @@ class Collector {
   model::ClassId class_of(Thread& thread, model::ObjectKind kind,
                           model::BlobId label = model::NoIndex);
   model::ClassId class_of_data(uint32_t module);  // its static data
+  model::Site place_in_module(Process& process, uint64_t address);
   model::SiteId site_of(Process& process, uint64_t address);
+  model::SiteId site_of(Process& process, uint64_t address, std::span<const uint64_t> around);
   model::BlobId blob_of(ByteView bytes, uint64_t full_size);
   model::ShapeId intern_shape(const model::Shape& shape);
   model::ShapeId shape_of_call(Thread& thread);  // of the pending one
@@ -169,7 +172,8 @@ class Collector {
   uint64_t start_ticks_;
   bool keep_times_ = false;
   model::Trace trace_;
-  Interning<model::Site, HashSite> sites_;
+  Interning<model::Site, HashSite> sites_;  // the plain ones; those with a chain are chains_'
+  Chains chains_;
   Interning<model::Blob, HashBlob> blobs_;
   Interning<model::Shape, HashShape> shapes_;
   Names names_;

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <map>
 
 #include "tracer/collect/collector.h"
 #include "traces/model/timeline.h"
+#include "traces/api/alloc_fn.h"
 
 namespace gt::tracer {
 
@@ -29,6 +31,7 @@ struct Collector::Process {
   KnownObjects known{objects};
   ModuleMap modules;
   AddressMap<model::SiteId> sites;  // by address; forgotten when modules change
+  AddressMap<model::SiteId> chained_sites;  // by the hash of all addresses of a chain; forgotten likewise
   AddressMap<ObjectRef> unknown;    // pointers that nothing explains, by address
   std::unordered_map<uint64_t, Callback> callbacks;  // that may still be called, by the number of their registration
   uint64_t calls = 0;
@@ -36,6 +39,36 @@ struct Collector::Process {
 
   Process(uint32_t i, int64_t p, std::vector<model::Module>& table)
       : index(i), pid(p), modules(table, i, p) {}
+  void forget_sites() {
+    sites.clear();
+    chained_sites.clear();
+  }
+};
+
+// What of a memory call goes into its shape.
+struct MemoryForm {
+  uint16_t fn = 0;
+  uint16_t present = 0;  // bit i: parameter i is not NULL
+  bool made = false, ends_old = false, unfinished = false;
+  model::ObjectKind kind = model::ObjectKind::Segment;  // of what it makes
+  model::SiteId site = model::NoIndex;
+  std::array<model::ClassId, 2> in{model::NoIndex, model::NoIndex};  // of the places given
+  model::BlobId label = model::NoIndex;                              // of what it makes
+  bool operator==(const MemoryForm&) const = default;
+};
+
+struct MemoryCall {
+  static constexpr size_t MaxWords = 10;  // parameters, result, and what alloc_hooks.h adds
+  bool open = false;
+  const api::AllocFnInfo* info = nullptr;
+  MemoryForm form;
+  std::array<uint64_t, MaxWords> words{};
+  uint64_t ticks = 0;               // of its last record
+  size_t params = 0, given = 0;     // words that are parameters; words in all
+  std::array<Place, 2> places;      // of the parameters that are addresses, in their order
+  uint64_t old_size = 0;            // of the memory that it gives back, by that memory's own account
+  std::vector<ObjectRef> ended;     // objects that lose their names when it has returned
+  uint64_t made = 0, made_bytes = 0;
 };
 
 struct Collector::Thread {
@@ -109,12 +142,15 @@ struct Collector::Thread {
     }
   } pending;
 
-  // Memory calls come from few places: the last shape of (function, site, class) skips interning.
+  // The memory call that is being taken; `open` while it has been entered and has not returned.
+  MemoryCall memory_call;
+  std::vector<uint64_t> frames;  // around the site of the memory call that comes next
+
+  // Memory calls come from few places: the last shape of a form skips interning.
   struct Recent {
-    uint16_t fn = 0;
+    MemoryForm form;
     model::ShapeId shape = model::NoIndex;
-    model::SiteId site = model::NoIndex;
-    model::ClassId in = model::NoIndex, out = model::NoIndex;
+    model::ClassId out = model::NoIndex;  // of the memory that it makes
   };
   std::array<Recent, 256> recent{};
 

@@ -11,6 +11,7 @@ namespace gt::tracer {
 
 model::Trace Collector::finish() {
   for (auto& thread : threads_) {
+    if (thread->memory_call.open) end_memory_call(*thread, true);
     if (thread->running) list_callback(*thread, true);
     if (thread->pending.open) end_call(*thread, true, last_ticks_, false);
   }
@@ -52,6 +53,7 @@ model::Trace Collector::finish() {
   for (size_t i = 0; i < trace_.shapes.size(); ++i) {
     if (unlisted[trace_.shapes[i].thread]) trace_.stats[i] = {};
   }
+  chains_.settle(trace_);
   const auto fact = [&](const char* name, uint64_t value) {
     trace_.facts.emplace_back(name, fmt::format("{}", value));
   };

@@ -2,6 +2,7 @@
 // Thread safety: none.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>

@@ -37,8 +37,9 @@ model::ClassId Collector::class_of_data(uint32_t module) {
   return known;
 }
 
-// Live memory, then the calling thread's stack (relative to the caller's frame, which ASLR does not
-// move), then static data, then a number of its own for each address that nothing explains.
+// Live memory, then the calling thread's stack (relative to the caller's frame, which ASLR does not move), then static
+// data, then other threads' stacks (relative to their bottom), then a number of its own for each address that nothing
+// explains.
 Place Collector::place_of(Thread& thread, uint64_t address) {
   Process& process = *thread.process;
   if (Place place = process.objects.find_memory(address); place.found) return place;
@@ -50,6 +51,12 @@ Place Collector::place_of(Thread& thread, uint64_t address) {
   if (const uint32_t module = process.modules.find_data(address); module != model::NoIndex) {
     const model::ClassId cls = class_of_data(module);
     return {{cls, 0}, address - trace_.modules[module].base, true};
+  }
+  for (const auto& other : threads_) {
+    if (other->process != &process || other->ended) continue;
+    if (address < other->stack_low || address >= other->stack_high) continue;
+    const auto cls = names_.class_of({ObjectKind::Stack, other->id, model::NoIndex, 0, model::NoIndex});
+    return {{cls, 0}, address - other->stack_high, true};
   }
   ObjectRef& unknown = process.unknown[address];
   if (!unknown.known()) {

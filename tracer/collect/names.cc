@@ -1,12 +1,18 @@
 #include "tracer/collect/names.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace gt::tracer {
 
+static Place in_memory(const Memory& memory, uint64_t offset) {
+  return {memory.object, memory.offset + offset, true};
+}
+
 void Objects::add_memory(uint64_t base, uint64_t size, ObjectRef object) {
   if (base == 0) return;
-  memory_[base] = {object, size};
+  memory_[base] = {.object = object, .size = size};
   if (size >= Large) {
     large_[base] = size;
   } else {
@@ -18,17 +24,47 @@ void Objects::add_memory(uint64_t base, uint64_t size, ObjectRef object) {
 Place Objects::take_memory(uint64_t base, uint64_t* size) {
   Memory* memory = memory_.find(base);
   if (!memory) return {};
-  const Place place{memory->object, 0, true};
+  const Place place = in_memory(*memory, 0);
   if (size) *size = memory->size;
   if (memory->size >= Large) large_.erase(base);
   memory_.erase(base);
   return place;
 }
 
+void Objects::unmap(uint64_t base, uint64_t size, std::vector<ObjectRef>& ended) {
+  const uint64_t end = base + size < base ? ~uint64_t{0} : base + size;
+  auto it = large_.lower_bound(base);
+  if (it != large_.begin() && std::prev(it)->first + std::prev(it)->second > base) --it;
+  while (it != large_.end() && it->first < end) {
+    const uint64_t old_base = it->first, old_end = old_base + it->second;
+    const Memory old = *memory_.find(old_base);
+    it = large_.erase(it);
+    memory_.erase(old_base);
+    const auto keep = [&](uint64_t from, uint64_t to) {
+      if (from >= to) return false;
+      add_memory(from, to - from, old.object);
+      memory_.find(from)->offset = old.offset + (from - old_base);
+      return true;
+    };
+    const bool head = keep(old_base, base), tail = keep(end, old_end);
+    const auto key = std::pair(old.object.cls, old.object.slot);
+    if (head && tail) {
+      ++more_pieces_[key];
+    } else if (!head && !tail) {
+      const auto more = more_pieces_.find(key);
+      if (more == more_pieces_.end()) {
+        ended.push_back(old.object);
+      } else if (--more->second == 0) {
+        more_pieces_.erase(more);
+      }
+    }
+  }
+}
+
 Place Objects::find_memory(uint64_t address) {
   uint64_t base = 0;
   const Memory* memory = memory_around(address, &base);
-  return memory ? Place{memory->object, address - base, true} : Place{};
+  return memory ? in_memory(*memory, address - base) : Place{};
 }
 
 Memory* Objects::memory_around(uint64_t address, uint64_t* base) {

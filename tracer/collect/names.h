@@ -69,6 +69,7 @@ struct Handle {
 struct Memory {
   ObjectRef object;
   uint64_t size = 0;
+  uint64_t offset = 0;  // of `base` in the object: a mapping may lose its first pages
   uint32_t maps = 1;     // Mapping: how often it is mapped now
   bool svm = false;      // OpenCL allocated it
   bool on_host = false;  // svm: in the host's memory
@@ -87,6 +88,9 @@ class Objects {
   void add_memory(uint64_t base, uint64_t size, ObjectRef object);
   // The memory that began at `base`, taken out; found == false: none.
   Place take_memory(uint64_t base, uint64_t* size);
+  // Takes [base, base + size) out of whatever live memory lies there; what no longer has any is appended to `ended`.
+  // Pages only: blocks below Large are left alone.
+  void unmap(uint64_t base, uint64_t size, std::vector<ObjectRef>& ended);
   Memory* memory_at(uint64_t base) { return memory_.find(base); }
   // The live memory that holds `address`.
   Place find_memory(uint64_t address);
@@ -100,6 +104,7 @@ class Objects {
   AddressMap<Memory> memory_;
   std::map<uint64_t, uint64_t> large_;  // base -> size
   uint64_t lowest_small_ = ~uint64_t{0}, highest_small_ = 0;  // bases, of all times
+  std::map<std::pair<model::ClassId, uint32_t>, uint32_t> more_pieces_;  // of objects with a hole: pieces less one
 };
 
 }  // namespace gt::tracer

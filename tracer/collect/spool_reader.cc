@@ -74,6 +74,7 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     header->pauses = options.paused;
     header->gtrace_pid = header->collector_pid = getpid();
     header->max_trace_bytes = options.max_trace_bytes;
+    header->stack_bytes = options.stack_bytes;
     header->collector_start = process_state(getpid()).start_time;
     header->ns_per_tick = measure_ns_per_tick();
     header->start_ticks = ticks();

@@ -36,6 +36,7 @@ class SpoolReader {
     bool record_memory = true;
     bool paused = false;  // nobody records until resume_recording()
     uint64_t max_trace_bytes = 0;  // 0: no limit
+    uint64_t stack_bytes = 0;
   };
   // A new spool in /dev/shm, else in TMPDIR or /tmp. System: none of them has room.
   static Result<SpoolReader> create(const Options& options);

@@ -8,6 +8,7 @@
 #include <map>
 #include <tuple>
 
+#include "traces/api/alloc_fn.h"
 #include "traces/api/api.h"
 #include "traces/api/print.h"
 #include "traces/model/object_names.h"
@@ -47,14 +48,14 @@ const std::string& named_value(model::FnId fn, uint16_t param, int64_t value) {
   return it->second;
 }
 
-// Recorded memory calls have one form: (ptr, size) for those that take memory back, (size, align)
-// for the others.
 const char* alloc_param_name(model::FnId fn, uint16_t param) {
-  const std::string_view name = api::alloc_fn_name(fn);
-  const bool takes = name.starts_with("operator delete") || name.starts_with("realloc") ||
-                     name.ends_with("free") || name == "munmap" || name == "mremap";
-  if (takes) return param == 0 ? "ptr" : "size";
-  return param == 0 ? "size" : "align";
+  const api::AllocFnInfo& info = api::alloc_fn_info(fn);
+  return param < info.params.size() ? info.params[param].name : "";
+}
+
+std::string place_text(const model::Trace& trace, const model::Site& site) {
+  if (site.module == model::NoIndex) return fmt::format("{:#x}", site.offset);
+  return fmt::format("{}+{:#x}", base_name(trace.modules[site.module].path), site.offset);
 }
 
 }  // namespace
@@ -62,8 +63,12 @@ const char* alloc_param_name(model::FnId fn, uint16_t param) {
 std::string site_text(const model::Trace& trace, model::SiteId id) {
   const model::Site* site = id == model::NoIndex ? nullptr : model::find_site(trace, id);
   if (!site) return "?";
-  if (site->module == model::NoIndex) return fmt::format("{:#x}", site->offset);
-  return fmt::format("{}+{:#x}", base_name(trace.modules[site->module].path), site->offset);
+  std::string out = place_text(trace, *site);
+  while (site->outer != model::NoIndex) {
+    site = &trace.sites[site->outer];
+    out += " < " + place_text(trace, *site);
+  }
+  return out;
 }
 
 std::string param_name(model::FnId fn, uint16_t param) {

@@ -7,8 +7,8 @@
 
 namespace gt::tracer {
 
-std::string site_text(const model::Trace& trace,
-                      model::SiteId site);               // "app+0x1234"; "?" when not known
+// "app+0x1234", with the calls around it where it has a chain: "app+0x1234 < app+0x99"; "?" when not known.
+std::string site_text(const model::Trace& trace, model::SiteId site);
 std::string param_name(model::FnId fn, uint16_t param);  // "buffer"
 // A number as its parameter's type prints: "4096", "CL_TRUE",
 // "CL_MEM_READ_ONLY|CL_MEM_COPY_HOST_PTR".

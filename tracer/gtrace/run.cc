@@ -89,6 +89,7 @@ Result<SpoolReader::Options> spool_options(const Options& options) {
   // A timeline is to hold every command.
   spool.sample = timing->sample == 0 && options.flag("timeline") ? 1 : timing->sample;
   spool.record_memory = !options.flag("no-alloc");
+  spool.stack_bytes = static_cast<uint64_t>(options.integer("stacks").value_or(0));
   spool.paused = options.flag("paused");
   if (const std::optional<uint64_t> most = options.size("max-size")) {
     if (*most < SmallestTrace) return Status(Kind::Invalid, "--max-size: no trace fits into less than 256K");

@@ -1,47 +1,42 @@
 // One place that knows every allocation function, for both injected libraries.
 //
-// GT_DEFINE_ALLOC_HOOKS(Client) expands to the exported definitions of malloc, calloc, realloc,
-// reallocarray, free, cfree, memalign, aligned_alloc, posix_memalign, valloc, pvalloc,
-// malloc_usable_size, every operator new and delete, mmap, mmap64, mremap, munmap. Each asks the
+// GT_DEFINE_ALLOC_HOOKS(Client) expands to the exported definitions of all functions of api::AllocFn. Each asks the
 // Client, which an injected library supplies with static inline members:
 //
 //   struct Client {
-//     // Serves the request from the client's own memory, or returns nullptr: libc serves it.
-//     `align` is 0 when the
-//     // function takes none, else a power of two. The memory need not be zero for calloc. Called
-//     only while the
-//     // program's own code runs (program_runs()). Never asked for mmap, mmap64, mremap.
+//     // Serves the request from the client's own memory, or returns nullptr: libc serves it. `align` is 0 when the
+//     // function takes none, else a power of two. The memory need not be zero for calloc. Called only while the
+//     // program's own code runs (program_runs()). Never asked for mappings, the break and strings.
 //     static void* allocate(AllocFn fn, size_t size, size_t align, const void* site);
-//     // Is `p` the client's memory? One comparison. Called for every release and resize, whoever
-//     runs. static bool owns(const void* p); static void release(void* p); // REQUIRES: owns(p)
+//     // Is `p` the client's memory? One comparison. Called for every release and resize, whoever runs.
+//     static bool owns(const void* p);
+//     static void release(void* p);                          // REQUIRES: owns(p)
 //     static size_t usable_size(const void* p);              // REQUIRES: owns(p)
-//     // Notifications, only while the program's own code runs. Allocations after the memory exists
-//     (p is NULL when
-//     // the call failed), releases before it goes (never of NULL). `old` is realloc's and mremap's
-//     argument; for
-//     // those, one call after both: p == NULL means that size was 0 and `old` is gone, or that the
-//     call failed and
-//     // `old` lives on.
-//     static void allocated(AllocFn fn, void* p, size_t size, size_t align, const void* site);
-//     static void resized(AllocFn fn, void* p, void* old, size_t size, const void* site);
-//     static void releasing(AllocFn fn, void* p, size_t size, const void* site);   // size:
-//     munmap's, else 0
+//     // Notifications, only while the program's own code runs. `args` are the function's parameters, as alloc_fn.h
+//     // has them, and its result, if it has one (not in entered()). What fails makes nullptr.
+//     //   returned   a call that gives nothing back: afterwards. `made`: the memory that it made, of `bytes`
+//     //   releasing  free and delete: before
+//     //   entered    realloc, mremap, munmap: before; `bytes` are those asked for
+//     //   left       the same call, afterwards; nothing of this thread comes in between
+//     static void returned(AllocFn fn, const void* site, const void* made, size_t bytes, auto... args);
+//     static void releasing(AllocFn fn, const void* site, const void* p, auto... args);
+//     static void entered(AllocFn fn, const void* site, size_t bytes, auto... args);
+//     static void left(AllocFn fn, const void* site, const void* made, size_t bytes, auto result);
 //   };
 //
-// Client members run with t_flags.inside set, do not throw, keep errno, and may be called before
-// any constructor of the library: their data must be constant-initialized.
+// Client members run with t_flags.inside set, do not throw, keep errno, and may be called before any constructor of the
+// library: their data must be constant-initialized.
 //
-// The version script of the library must NOT give these functions a version: references carry
-// libc's versions (malloc@GLIBC_2.2.5), and only a definition without a version answers them all.
-// So the script names the versioned cl* functions and hides the rest by pattern (`local:
-// _Z[!nd]*;`) instead of by `local: *`.
+// The version script of the library must NOT give these functions a version: references carry libc's versions
+// (malloc@GLIBC_2.2.5), and only a definition without a version answers them all. So the script names the versioned cl*
+// functions and hides the rest by pattern (`local: _Z[!nd]*;`) instead of by `local: *`.
 //
-// Invariants: errno is what libc left. operator new is recorded once, as itself, with its own
-// caller as site. malloc's internal mmaps do not reach these hooks, also when an allocator is
-// loaded after us. realloc between client memory and libc memory copies and keeps contents.
-// Operators that the program replaces keep winning (operators.h). Calls made before libc's
-// functions are resolved are served by the boot arena (boot_arena.h). Cost: two TLS loads, two TLS
-// stores and one indirect call when the client does nothing.
+// Invariants: errno is what libc left. operator new is notified once, as itself, with its own caller as site; so are
+// the string functions, whose malloc is theirs. malloc's internal mmaps and its brk do not reach these hooks, also when
+// an allocator is loaded after us. realloc between client memory and libc memory copies and keeps contents. Operators
+// that the program replaces keep winning (operators.h). Calls made before libc's functions are resolved are served by
+// the boot arena (boot_arena.h).
+// Cost: two TLS loads, two TLS stores and one indirect call when the client does nothing.
 #pragma once
 
 #include <malloc.h>
@@ -53,6 +48,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <new>
 
 #include "tracer/interpose/boot_arena.h"
@@ -81,20 +77,21 @@ template <class Client>
 struct AllocHooks {
   using Site = const void*;
 
-  // The common shape: ask the client, else libc; then notify.
-  template <class Serve>
-  static void* take(AllocFn fn, size_t size, size_t align, Site site, Serve serve) noexcept {
+  // The common shape: ask the client, else libc; then notify with `args` and the result.
+  template <class Serve, class... Args>
+  static void* take(AllocFn fn, size_t size, size_t align, Site site, Serve serve, Args... args) noexcept {
     if (!program_runs()) return serve();
     const Quiet quiet;
     void* p = Client::allocate(fn, size, align, site);
     if (!p) p = serve();
     if (__builtin_expect(!p, 0) && size == DoomedBytes) return nullptr;
-    Client::allocated(fn, p, size, align, site);
+    Client::returned(fn, site, p, size, args..., p);
     return p;
   }
 
   static void* malloc(AllocFn fn, size_t size, Site site) noexcept {
-    return take(fn, size, 0, site, [=] { return libc.malloc(size); });
+    return take(
+        fn, size, 0, site, [=] { return libc.malloc(size); }, size);
   }
 
   static void* calloc(size_t n, size_t each, Site site) noexcept {
@@ -108,47 +105,48 @@ struct AllocHooks {
     } else {
       p = libc.calloc(n, each);
     }
-    Client::allocated(AllocFn::Calloc, p, fits ? size : SIZE_MAX, 0, site);
+    Client::returned(AllocFn::Calloc, site, p, fits ? size : SIZE_MAX, n, each, p);
     return p;
   }
 
-  // Whatever alignment libc accepts or refuses, it decides; the client sees powers of two only.
+  // Whatever alignment libc accepts or refuses, it decides; the client is asked for powers of two only.
   template <class Serve>
   static void* aligned(AllocFn fn, size_t size, size_t align, Site site, Serve serve) noexcept {
     if (__builtin_expect(align == 0 || (align & (align - 1)) != 0, 0)) {
       void* p = serve();
-      if (program_runs()) notify(fn, p, size, align, site);
+      if (program_runs()) notify(fn, site, p, size, align, size, p);
       return p;
     }
-    return take(fn, size, align, site, serve);
+    return take(fn, size, align, site, serve, align, size);
   }
 
-  static void* memalign(AllocFn fn, size_t size, size_t align, Site site) noexcept {
-    return aligned(fn, size, align, site, [=] { return libc.memalign(align, size); });
+  static void* memalign(size_t align, size_t size, Site site) noexcept {
+    return aligned(AllocFn::Memalign, size, align, site, [=] { return libc.memalign(align, size); });
   }
   static void* aligned_alloc(size_t align, size_t size, Site site) noexcept {
-    return aligned(AllocFn::AlignedAlloc, size, align, site,
-                   [=] { return libc.aligned_alloc(align, size); });
+    return aligned(AllocFn::AlignedAlloc, size, align, site, [=] { return libc.aligned_alloc(align, size); });
   }
   static int posix_memalign(void** out, size_t align, size_t size, Site site) noexcept {
-    if (__builtin_expect(align % sizeof(void*) != 0, 0)) {
-      if (program_runs()) notify(AllocFn::PosixMemalign, nullptr, size, align, site);
-      return EINVAL;
-    }
-    int err = 0;
-    void* p = aligned(AllocFn::PosixMemalign, size, align, site, [&]() -> void* {
-      void* q = nullptr;
-      err = libc.posix_memalign(&q, align, size);
-      return err == 0 ? q : nullptr;
-    });
-    if (p || err == 0) *out = p;
+    if (!program_runs()) return serve_posix_memalign(out, align, size);
+    const Quiet quiet;
+    const bool sane = align % sizeof(void*) == 0 && align != 0 && (align & (align - 1)) == 0;
+    void* p = sane ? Client::allocate(AllocFn::PosixMemalign, size, align, site) : nullptr;
+    const int err = p ? 0 : serve_posix_memalign(&p, align, size);
+    if (err == 0) *out = p;
+    Client::returned(AllocFn::PosixMemalign, site, p, size, p, align, size, err);
     return err;
+  }
+  static void* valloc(size_t size, Site site) noexcept {
+    const size_t page = page_bytes();
+    return take(
+        AllocFn::Valloc, size, page, site, [=] { return libc.memalign(page, size); }, size);
   }
   static void* pvalloc(size_t size, Site site) noexcept {
     const size_t page = page_bytes();
     size_t whole = (size + page - 1) & ~(page - 1);
     if (whole < size) whole = SIZE_MAX;
-    return take(AllocFn::Pvalloc, whole, page, site, [=] { return libc.memalign(page, whole); });
+    return take(
+        AllocFn::Pvalloc, whole, page, site, [=] { return libc.memalign(page, whole); }, size);
   }
 
   // Gives memory back to whom it belongs.
@@ -158,12 +156,18 @@ struct AllocHooks {
     libc.free(p);
   }
 
-  static void free(AllocFn fn, void* p, Site site) noexcept {
-    if (!p) return;
-    if (!program_runs()) return give_back(p);
+  template <class... Args>
+  static void free(AllocFn fn, void* p, Site site, Args... args) noexcept {
+    if (!program_runs()) return p ? give_back(p) : void();
     const Quiet quiet;
-    Client::releasing(fn, p, 0, site);
-    give_back(p);
+    Client::releasing(fn, site, p, args...);
+    if (p) give_back(p);
+  }
+
+  static size_t malloc_usable_size(void* p, Site site) noexcept {
+    const size_t size = usable_size(p);
+    if (program_runs()) notify(AllocFn::MallocUsableSize, site, nullptr, 0, p, size);
+    return size;
   }
 
   static size_t usable_size(void* p) noexcept {
@@ -200,25 +204,28 @@ struct AllocHooks {
     return size <= usable && size >= usable / 2;
   }
 
-  static void* realloc(AllocFn fn, void* p, size_t size, Site site) noexcept {
+  // `args`: the parameters after `p`.
+  template <class... Args>
+  static void* realloc(AllocFn fn, void* p, size_t size, Site site, Args... args) noexcept {
     if (!program_runs()) return resize(p, size, nullptr);
     const Quiet quiet;
+    Client::entered(fn, site, size, p, args...);
     void* q = p;
     if (!stays(p, size)) {
       void* fresh = size == 0 && p ? nullptr : Client::allocate(fn, size, 0, site);
       q = resize(p, size, fresh);
     }
-    Client::resized(fn, q, p, size, site);
+    Client::left(fn, site, q, size, q);
     return q;
   }
 
   static void* reallocarray(void* p, size_t n, size_t each, Site site) noexcept {
     size_t size = 0;
-    if (!__builtin_mul_overflow(n, each, &size))
-      return realloc(AllocFn::Reallocarray, p, size, site);
+    if (!__builtin_mul_overflow(n, each, &size)) return realloc(AllocFn::Reallocarray, p, size, site, n, each);
     if (program_runs()) {
       const Quiet quiet;
-      Client::resized(AllocFn::Reallocarray, nullptr, p, SIZE_MAX, site);
+      Client::entered(AllocFn::Reallocarray, site, SIZE_MAX, p, n, each);
+      Client::left(AllocFn::Reallocarray, site, nullptr, SIZE_MAX, static_cast<void*>(nullptr));
     }
     errno = ENOMEM;
     return nullptr;
@@ -252,50 +259,118 @@ struct AllocHooks {
     if (!operators_are_ours() && operators_step_aside()) {
       if (void* f = runtime_operator(fn, site)) return call_runtime_delete(fn, f, p, size, align);
     }
-    free(fn, p, site);
+    if (!is_sized(fn)) return align ? free(fn, p, site, align) : free(fn, p, site);
+    align ? free(fn, p, site, size, align) : free(fn, p, site, size);
   }
 
-  static void* mmap(AllocFn fn, void* at, size_t size, int prot, int flags, int fd, off_t offset,
-                    Site site) noexcept {
+  // --- Mappings: nothing of the client's ---
+
+  static void* mmap(AllocFn fn, void* at, size_t size, int prot, int flags, int fd, off_t offset, Site site) noexcept {
     if (!program_runs()) return libc.mmap(at, size, prot, flags, fd, offset);
     const Quiet quiet;
     void* p = libc.mmap(at, size, prot, flags, fd, offset);
-    Client::allocated(fn, p == MAP_FAILED ? nullptr : p, size, 0, site);
+    void* made = p == MAP_FAILED ? nullptr : p;
+    Client::returned(fn, site, made, size, at, size, prot, flags, fd, offset, made);
     return p;
   }
 
-  static void* mremap(void* old, size_t old_size, size_t size, int flags, void* to,
-                      Site site) noexcept {
+  static void* mremap(void* old, size_t old_size, size_t size, int flags, void* to, Site site) noexcept {
     if (!program_runs()) return libc.mremap(old, old_size, size, flags, to);
     const Quiet quiet;
+    Client::entered(AllocFn::Mremap, site, size, old, old_size, size, flags, to);
     void* p = libc.mremap(old, old_size, size, flags, to);
-    Client::resized(AllocFn::Mremap, p == MAP_FAILED ? nullptr : p, old, size, site);
+    void* made = p == MAP_FAILED ? nullptr : p;
+    Client::left(AllocFn::Mremap, site, made, size, made);
     return p;
   }
 
   static int munmap(void* at, size_t size, Site site) noexcept {
-    const bool sensible = size != 0 && reinterpret_cast<uintptr_t>(at) % page_bytes() == 0;
-    if (!program_runs() || !sensible) return libc.munmap(at, size);
+    if (!program_runs()) return libc.munmap(at, size);
     const Quiet quiet;
-    Client::releasing(AllocFn::Munmap, at, size, site);
-    return libc.munmap(at, size);
+    Client::entered(AllocFn::Munmap, site, 0, at, size);
+    const int err = libc.munmap(at, size);
+    Client::left(AllocFn::Munmap, site, nullptr, 0, err);
+    return err;
+  }
+
+  // --- The program break, which malloc moves without us. brk's argument is told as sbrk's, and behind its result comes
+  // the break from before. ---
+
+  static int brk(void* to, Site site) noexcept {
+    if (!program_runs()) return libc.brk(to);
+    const Quiet quiet;
+    void* before = libc.sbrk(0);
+    const int err = libc.brk(to);
+    const ptrdiff_t by = static_cast<char*>(to) - static_cast<char*>(before);
+    const bool grows = err == 0 && by > 0;
+    void* made = grows ? before : nullptr;
+    Client::returned(AllocFn::Brk, site, made, grows ? static_cast<size_t>(by) : 0, by, made, err, before);
+    return err;
+  }
+
+  static void* sbrk(intptr_t by, Site site) noexcept {
+    if (!program_runs()) return libc.sbrk(by);
+    const Quiet quiet;
+    void* before = libc.sbrk(by);
+    const bool failed = before == reinterpret_cast<void*>(-1);
+    Client::returned(AllocFn::Sbrk, site, by > 0 && !failed ? before : nullptr, by > 0 ? static_cast<size_t>(by) : 0,
+                     by, failed ? nullptr : before);
+    return before;
+  }
+
+  // --- Strings: behind the result come the bytes of the copy, and the caller's frame for texts on the stack ---
+
+  template <class Char, class Copy, class Length, class... Args>
+  static Char* string(AllocFn fn, Site site, const void* frame, const Char* text, Copy copy, Length length,
+                      Args... args) noexcept {
+    if (!program_runs()) return copy(text);
+    const Quiet quiet;
+    Char* made = copy(text);
+    const size_t bytes = made ? (length(made) + 1) * sizeof(Char) : 0;
+    Client::returned(fn, site, made, bytes, text, args..., made, bytes, frame);
+    return made;
+  }
+  static char* strdup(const char* text, Site site, const void* frame) noexcept {
+    return string(
+        AllocFn::Strdup, site, frame, text, [](const char* t) { return libc.strdup(t); }, std::strlen);
+  }
+  static char* strndup(const char* text, size_t n, Site site, const void* frame) noexcept {
+    return string(
+        AllocFn::Strndup, site, frame, text, [n](const char* t) { return libc.strndup(t, n); }, std::strlen, n);
+  }
+  static wchar_t* wcsdup(const wchar_t* text, Site site, const void* frame) noexcept {
+    return string(
+        AllocFn::Wcsdup, site, frame, text, [](const wchar_t* t) { return libc.wcsdup(t); }, std::wcslen);
   }
 
  private:
-  __attribute__((noinline, cold)) static void notify(AllocFn fn, void* p, size_t size, size_t align,
-                                                     Site site) noexcept {
+  template <class... Args>
+  __attribute__((noinline, cold)) static void notify(AllocFn fn, Site site, const void* made, size_t bytes,
+                                                     Args... args) noexcept {
     const Quiet quiet;
-    Client::allocated(fn, p, size, align, site);
+    Client::returned(fn, site, made, bytes, args...);
+  }
+
+  // Leaves *out alone when it fails, as the standard says.
+  static int serve_posix_memalign(void** out, size_t align, size_t size) noexcept {
+    return align % sizeof(void*) != 0 ? EINVAL : libc.posix_memalign(out, align, size);
+  }
+
+  static bool is_sized(AllocFn fn) {
+    return fn == AllocFn::DeleteSized || fn == AllocFn::DeleteArraySized || fn == AllocFn::DeleteSizedAligned ||
+           fn == AllocFn::DeleteArraySizedAligned;
   }
 
   static void* try_new(AllocFn fn, size_t size, size_t align, Site site) noexcept {
-    if (align <= alignof(std::max_align_t)) {
-      return take(fn, size, align, site, [=] { return libc.malloc(size ? size : 1); });
-    }
-    const size_t whole = (size + align - 1) & ~(align - 1);
-    return take(fn, size, align, site, [=] {
+    if (align == 0)
+      return take(
+          fn, size, align, site, [=] { return libc.malloc(size ? size : 1); }, size);
+    const auto serve = [=]() -> void* {
+      if (align <= alignof(std::max_align_t)) return libc.malloc(size ? size : 1);
+      const size_t whole = (size + align - 1) & ~(align - 1);
       return whole < size ? nullptr : libc.aligned_alloc(align, whole ? whole : align);
-    });
+    };
+    return take(fn, size, align, site, serve, size, align);
   }
 
   static void* call_runtime_new(void* f, size_t size, size_t align) {
@@ -308,10 +383,8 @@ struct AllocHooks {
     if (align == 0) return reinterpret_cast<Plain>(f)(size, std::nothrow_t{});
     return reinterpret_cast<Aligned>(f)(size, std::align_val_t{align}, std::nothrow_t{});
   }
-  static void call_runtime_delete(AllocFn fn, void* f, void* p, size_t size,
-                                  size_t align) noexcept {
-    const bool sized = fn == AllocFn::DeleteSized || fn == AllocFn::DeleteArraySized ||
-                       fn == AllocFn::DeleteSizedAligned || fn == AllocFn::DeleteArraySizedAligned;
+  static void call_runtime_delete(AllocFn fn, void* f, void* p, size_t size, size_t align) noexcept {
+    const bool sized = is_sized(fn);
     // The nothrow forms take one more argument, a reference to an empty object that nobody reads.
     static constexpr std::nothrow_t Nothrow{};
     if (sized && align) return reinterpret_cast<void (*)(void*, size_t, size_t)>(f)(p, size, align);
@@ -330,123 +403,123 @@ struct AllocHooks {
   GT_DEFINE_C_ALLOC_HOOKS(::gt::interpose::AllocHooks<Client>) \
   GT_DEFINE_NEW_HOOKS(::gt::interpose::AllocHooks<Client>)     \
   GT_DEFINE_DELETE_HOOKS(::gt::interpose::AllocHooks<Client>)  \
-  GT_DEFINE_MMAP_HOOKS(::gt::interpose::AllocHooks<Client>)
+  GT_DEFINE_MMAP_HOOKS(::gt::interpose::AllocHooks<Client>)    \
+  GT_DEFINE_BREAK_HOOKS(::gt::interpose::AllocHooks<Client>)   \
+  GT_DEFINE_STRING_HOOKS(::gt::interpose::AllocHooks<Client>)
 
-#define GT_DEFINE_C_ALLOC_HOOKS(Hooks)                                                           \
-  extern "C" {                                                                                   \
-  GT_EXPORT void* malloc(size_t size) noexcept {                                                 \
-    return Hooks::malloc(::gt::api::AllocFn::Malloc, size, GT_SITE);                             \
-  }                                                                                              \
-  GT_EXPORT void* calloc(size_t n, size_t size) noexcept {                                       \
-    return Hooks::calloc(n, size, GT_SITE);                                                      \
-  }                                                                                              \
-  GT_EXPORT void* realloc(void* p, size_t size) noexcept {                                       \
-    return Hooks::realloc(::gt::api::AllocFn::Realloc, p, size, GT_SITE);                        \
-  }                                                                                              \
-  GT_EXPORT void* reallocarray(void* p, size_t n, size_t size) noexcept {                        \
-    return Hooks::reallocarray(p, n, size, GT_SITE);                                             \
-  }                                                                                              \
-  GT_EXPORT void free(void* p) noexcept { Hooks::free(::gt::api::AllocFn::Free, p, GT_SITE); }   \
-  GT_EXPORT void cfree(void* p) noexcept;                                                        \
-  GT_EXPORT void cfree(void* p) noexcept { Hooks::free(::gt::api::AllocFn::Cfree, p, GT_SITE); } \
-  GT_EXPORT void* memalign(size_t align, size_t size) noexcept {                                 \
-    return Hooks::memalign(::gt::api::AllocFn::Memalign, size, align, GT_SITE);                  \
-  }                                                                                              \
-  GT_EXPORT void* aligned_alloc(size_t align, size_t size) noexcept {                            \
-    return Hooks::aligned_alloc(align, size, GT_SITE);                                           \
-  }                                                                                              \
-  GT_EXPORT int posix_memalign(void** out, size_t align, size_t size) noexcept {                 \
-    return Hooks::posix_memalign(out, align, size, GT_SITE);                                     \
-  }                                                                                              \
-  GT_EXPORT void* valloc(size_t size) noexcept {                                                 \
-    return Hooks::memalign(::gt::api::AllocFn::Valloc, size, ::gt::interpose::page_bytes(),      \
-                           GT_SITE);                                                             \
-  }                                                                                              \
-  GT_EXPORT void* pvalloc(size_t size) noexcept { return Hooks::pvalloc(size, GT_SITE); }        \
-  GT_EXPORT size_t malloc_usable_size(void* p) noexcept { return Hooks::usable_size(p); }        \
+#define GT_DEFINE_C_ALLOC_HOOKS(Hooks)                                                                              \
+  extern "C" {                                                                                                      \
+  GT_EXPORT void* malloc(size_t size) noexcept { return Hooks::malloc(::gt::api::AllocFn::Malloc, size, GT_SITE); } \
+  GT_EXPORT void* calloc(size_t n, size_t size) noexcept { return Hooks::calloc(n, size, GT_SITE); }                \
+  GT_EXPORT void* realloc(void* p, size_t size) noexcept {                                                          \
+    return Hooks::realloc(::gt::api::AllocFn::Realloc, p, size, GT_SITE, size);                                     \
+  }                                                                                                                 \
+  GT_EXPORT void* reallocarray(void* p, size_t n, size_t size) noexcept {                                           \
+    return Hooks::reallocarray(p, n, size, GT_SITE);                                                                \
+  }                                                                                                                 \
+  GT_EXPORT void free(void* p) noexcept { Hooks::free(::gt::api::AllocFn::Free, p, GT_SITE); }                      \
+  GT_EXPORT void cfree(void* p) noexcept;                                                                           \
+  GT_EXPORT void cfree(void* p) noexcept { Hooks::free(::gt::api::AllocFn::Cfree, p, GT_SITE); }                    \
+  GT_EXPORT void* memalign(size_t align, size_t size) noexcept { return Hooks::memalign(align, size, GT_SITE); }    \
+  GT_EXPORT void* aligned_alloc(size_t align, size_t size) noexcept {                                               \
+    return Hooks::aligned_alloc(align, size, GT_SITE);                                                              \
+  }                                                                                                                 \
+  GT_EXPORT int posix_memalign(void** out, size_t align, size_t size) noexcept {                                    \
+    return Hooks::posix_memalign(out, align, size, GT_SITE);                                                        \
+  }                                                                                                                 \
+  GT_EXPORT void* valloc(size_t size) noexcept { return Hooks::valloc(size, GT_SITE); }                             \
+  GT_EXPORT void* pvalloc(size_t size) noexcept { return Hooks::pvalloc(size, GT_SITE); }                           \
+  GT_EXPORT size_t malloc_usable_size(void* p) noexcept { return Hooks::malloc_usable_size(p, GT_SITE); }           \
   }
 
-#define GT_NEW(Hooks, fn, size, align) \
-  Hooks::operator_new(::gt::api::AllocFn::fn, size, align, GT_SITE)
-#define GT_NEW_NOTHROW(Hooks, fn, size, align) \
-  Hooks::operator_new_nothrow(::gt::api::AllocFn::fn, size, align, GT_SITE)
-#define GT_DELETE(Hooks, fn, p, size, align) \
-  Hooks::operator_delete(::gt::api::AllocFn::fn, p, size, align, GT_SITE)
+#define GT_NEW(Hooks, fn, size, align) Hooks::operator_new(::gt::api::AllocFn::fn, size, align, GT_SITE)
+#define GT_NEW_NOTHROW(Hooks, fn, size, align) Hooks::operator_new_nothrow(::gt::api::AllocFn::fn, size, align, GT_SITE)
+#define GT_DELETE(Hooks, fn, p, size, align) Hooks::operator_delete(::gt::api::AllocFn::fn, p, size, align, GT_SITE)
 
-#define GT_DEFINE_NEW_HOOKS(Hooks)                                                               \
-  GT_EXPORT void* operator new(size_t n) { return GT_NEW(Hooks, New, n, 0); }                    \
-  GT_EXPORT void* operator new[](size_t n) { return GT_NEW(Hooks, NewArray, n, 0); }             \
-  GT_EXPORT void* operator new(size_t n, const std::nothrow_t&) noexcept {                       \
-    return GT_NEW_NOTHROW(Hooks, NewNothrow, n, 0);                                              \
-  }                                                                                              \
-  GT_EXPORT void* operator new[](size_t n, const std::nothrow_t&) noexcept {                     \
-    return GT_NEW_NOTHROW(Hooks, NewArrayNothrow, n, 0);                                         \
-  }                                                                                              \
-  GT_EXPORT void* operator new(size_t n, std::align_val_t a) {                                   \
-    return GT_NEW(Hooks, NewAligned, n, size_t(a));                                              \
-  }                                                                                              \
-  GT_EXPORT void* operator new[](size_t n, std::align_val_t a) {                                 \
-    return GT_NEW(Hooks, NewArrayAligned, n, size_t(a));                                         \
-  }                                                                                              \
-  GT_EXPORT void* operator new(size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {   \
-    return GT_NEW_NOTHROW(Hooks, NewAlignedNothrow, n, size_t(a));                               \
-  }                                                                                              \
-  GT_EXPORT void* operator new[](size_t n, std::align_val_t a, const std::nothrow_t&) noexcept { \
-    return GT_NEW_NOTHROW(Hooks, NewArrayAlignedNothrow, n, size_t(a));                          \
+#define GT_DEFINE_NEW_HOOKS(Hooks)                                                                               \
+  GT_EXPORT void* operator new(size_t n) { return GT_NEW(Hooks, New, n, 0); }                                    \
+  GT_EXPORT void* operator new[](size_t n) { return GT_NEW(Hooks, NewArray, n, 0); }                             \
+  GT_EXPORT void* operator new(size_t n, const std::nothrow_t&) noexcept {                                       \
+    return GT_NEW_NOTHROW(Hooks, NewNothrow, n, 0);                                                              \
+  }                                                                                                              \
+  GT_EXPORT void* operator new[](size_t n, const std::nothrow_t&) noexcept {                                     \
+    return GT_NEW_NOTHROW(Hooks, NewArrayNothrow, n, 0);                                                         \
+  }                                                                                                              \
+  GT_EXPORT void* operator new(size_t n, std::align_val_t a) { return GT_NEW(Hooks, NewAligned, n, size_t(a)); } \
+  GT_EXPORT void* operator new[](size_t n, std::align_val_t a) {                                                 \
+    return GT_NEW(Hooks, NewArrayAligned, n, size_t(a));                                                         \
+  }                                                                                                              \
+  GT_EXPORT void* operator new(size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {                   \
+    return GT_NEW_NOTHROW(Hooks, NewAlignedNothrow, n, size_t(a));                                               \
+  }                                                                                                              \
+  GT_EXPORT void* operator new[](size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {                 \
+    return GT_NEW_NOTHROW(Hooks, NewArrayAlignedNothrow, n, size_t(a));                                          \
   }
 
-#define GT_DEFINE_DELETE_HOOKS(Hooks)                                                             \
-  GT_EXPORT void operator delete(void* p) noexcept { GT_DELETE(Hooks, Delete, p, 0, 0); }         \
-  GT_EXPORT void operator delete[](void* p) noexcept { GT_DELETE(Hooks, DeleteArray, p, 0, 0); }  \
-  GT_EXPORT void operator delete(void* p, size_t n) noexcept {                                    \
-    GT_DELETE(Hooks, DeleteSized, p, n, 0);                                                       \
-  }                                                                                               \
-  GT_EXPORT void operator delete[](void* p, size_t n) noexcept {                                  \
-    GT_DELETE(Hooks, DeleteArraySized, p, n, 0);                                                  \
-  }                                                                                               \
-  GT_EXPORT void operator delete(void* p, std::align_val_t a) noexcept {                          \
-    GT_DELETE(Hooks, DeleteAligned, p, 0, size_t(a));                                             \
-  }                                                                                               \
-  GT_EXPORT void operator delete[](void* p, std::align_val_t a) noexcept {                        \
-    GT_DELETE(Hooks, DeleteArrayAligned, p, 0, size_t(a));                                        \
-  }                                                                                               \
-  GT_EXPORT void operator delete(void* p, size_t n, std::align_val_t a) noexcept {                \
-    GT_DELETE(Hooks, DeleteSizedAligned, p, n, size_t(a));                                        \
-  }                                                                                               \
-  GT_EXPORT void operator delete[](void* p, size_t n, std::align_val_t a) noexcept {              \
-    GT_DELETE(Hooks, DeleteArraySizedAligned, p, n, size_t(a));                                   \
-  }                                                                                               \
-  GT_EXPORT void operator delete(void* p, const std::nothrow_t&) noexcept {                       \
-    GT_DELETE(Hooks, DeleteNothrow, p, 0, 0);                                                     \
-  }                                                                                               \
-  GT_EXPORT void operator delete[](void* p, const std::nothrow_t&) noexcept {                     \
-    GT_DELETE(Hooks, DeleteArrayNothrow, p, 0, 0);                                                \
-  }                                                                                               \
-  GT_EXPORT void operator delete(void* p, std::align_val_t a, const std::nothrow_t&) noexcept {   \
-    GT_DELETE(Hooks, DeleteAlignedNothrow, p, 0, size_t(a));                                      \
-  }                                                                                               \
-  GT_EXPORT void operator delete[](void* p, std::align_val_t a, const std::nothrow_t&) noexcept { \
-    GT_DELETE(Hooks, DeleteArrayAlignedNothrow, p, 0, size_t(a));                                 \
+#define GT_DEFINE_DELETE_HOOKS(Hooks)                                                                           \
+  GT_EXPORT void operator delete(void* p) noexcept { GT_DELETE(Hooks, Delete, p, 0, 0); }                       \
+  GT_EXPORT void operator delete[](void* p) noexcept { GT_DELETE(Hooks, DeleteArray, p, 0, 0); }                \
+  GT_EXPORT void operator delete(void* p, size_t n) noexcept { GT_DELETE(Hooks, DeleteSized, p, n, 0); }        \
+  GT_EXPORT void operator delete[](void* p, size_t n) noexcept { GT_DELETE(Hooks, DeleteArraySized, p, n, 0); } \
+  GT_EXPORT void operator delete(void* p, std::align_val_t a) noexcept {                                        \
+    GT_DELETE(Hooks, DeleteAligned, p, 0, size_t(a));                                                           \
+  }                                                                                                             \
+  GT_EXPORT void operator delete[](void* p, std::align_val_t a) noexcept {                                      \
+    GT_DELETE(Hooks, DeleteArrayAligned, p, 0, size_t(a));                                                      \
+  }                                                                                                             \
+  GT_EXPORT void operator delete(void* p, size_t n, std::align_val_t a) noexcept {                              \
+    GT_DELETE(Hooks, DeleteSizedAligned, p, n, size_t(a));                                                      \
+  }                                                                                                             \
+  GT_EXPORT void operator delete[](void* p, size_t n, std::align_val_t a) noexcept {                            \
+    GT_DELETE(Hooks, DeleteArraySizedAligned, p, n, size_t(a));                                                 \
+  }                                                                                                             \
+  GT_EXPORT void operator delete(void* p, const std::nothrow_t&) noexcept {                                     \
+    GT_DELETE(Hooks, DeleteNothrow, p, 0, 0);                                                                   \
+  }                                                                                                             \
+  GT_EXPORT void operator delete[](void* p, const std::nothrow_t&) noexcept {                                   \
+    GT_DELETE(Hooks, DeleteArrayNothrow, p, 0, 0);                                                              \
+  }                                                                                                             \
+  GT_EXPORT void operator delete(void* p, std::align_val_t a, const std::nothrow_t&) noexcept {                 \
+    GT_DELETE(Hooks, DeleteAlignedNothrow, p, 0, size_t(a));                                                    \
+  }                                                                                                             \
+  GT_EXPORT void operator delete[](void* p, std::align_val_t a, const std::nothrow_t&) noexcept {               \
+    GT_DELETE(Hooks, DeleteArrayAlignedNothrow, p, 0, size_t(a));                                               \
   }
 
-#define GT_DEFINE_MMAP_HOOKS(Hooks)                                                              \
-  extern "C" {                                                                                   \
-  GT_EXPORT void* mmap(void* at, size_t n, int prot, int flags, int fd, off_t offset) noexcept { \
-    return Hooks::mmap(::gt::api::AllocFn::Mmap, at, n, prot, flags, fd, offset, GT_SITE);       \
-  }                                                                                              \
-  GT_EXPORT void* mmap64(void* at, size_t n, int prot, int flags, int fd,                        \
-                         off64_t offset) noexcept {                                              \
-    return Hooks::mmap(::gt::api::AllocFn::Mmap64, at, n, prot, flags, fd, offset, GT_SITE);     \
-  }                                                                                              \
-  GT_EXPORT void* mremap(void* old, size_t old_n, size_t n, int flags, ...) noexcept {           \
-    void* to = nullptr;                                                                          \
-    if (flags & ~MREMAP_MAYMOVE) { /* only then there is a fifth argument */                     \
-      va_list more;                                                                              \
-      va_start(more, flags);                                                                     \
-      to = va_arg(more, void*);                                                                  \
-      va_end(more);                                                                              \
-    }                                                                                            \
-    return Hooks::mremap(old, old_n, n, flags, to, GT_SITE);                                     \
-  }                                                                                              \
-  GT_EXPORT int munmap(void* at, size_t n) noexcept { return Hooks::munmap(at, n, GT_SITE); }    \
+#define GT_DEFINE_MMAP_HOOKS(Hooks)                                                                  \
+  extern "C" {                                                                                       \
+  GT_EXPORT void* mmap(void* at, size_t n, int prot, int flags, int fd, off_t offset) noexcept {     \
+    return Hooks::mmap(::gt::api::AllocFn::Mmap, at, n, prot, flags, fd, offset, GT_SITE);           \
+  }                                                                                                  \
+  GT_EXPORT void* mmap64(void* at, size_t n, int prot, int flags, int fd, off64_t offset) noexcept { \
+    return Hooks::mmap(::gt::api::AllocFn::Mmap64, at, n, prot, flags, fd, offset, GT_SITE);         \
+  }                                                                                                  \
+  GT_EXPORT void* mremap(void* old, size_t old_n, size_t n, int flags, ...) noexcept {               \
+    void* to = nullptr;                                                                              \
+    if (flags & ~MREMAP_MAYMOVE) { /* only then there is a fifth argument */                         \
+      va_list more;                                                                                  \
+      va_start(more, flags);                                                                         \
+      to = va_arg(more, void*);                                                                      \
+      va_end(more);                                                                                  \
+    }                                                                                                \
+    return Hooks::mremap(old, old_n, n, flags, to, GT_SITE);                                         \
+  }                                                                                                  \
+  GT_EXPORT int munmap(void* at, size_t n) noexcept { return Hooks::munmap(at, n, GT_SITE); }        \
+  }
+
+#define GT_DEFINE_BREAK_HOOKS(Hooks)                                              \
+  extern "C" {                                                                    \
+  GT_EXPORT int brk(void* to) noexcept { return Hooks::brk(to, GT_SITE); }        \
+  GT_EXPORT void* sbrk(intptr_t by) noexcept { return Hooks::sbrk(by, GT_SITE); } \
+  }
+
+// Old programs call the functions by their names with two underscores.
+#define GT_FRAME __builtin_dwarf_cfa()
+#define GT_DEFINE_STRING_HOOKS(Hooks)                                                                             \
+  extern "C" {                                                                                                    \
+  GT_EXPORT char* strdup(const char* s) noexcept { return Hooks::strdup(s, GT_SITE, GT_FRAME); }                  \
+  GT_EXPORT char* __strdup(const char* s) noexcept { return Hooks::strdup(s, GT_SITE, GT_FRAME); }                \
+  GT_EXPORT char* strndup(const char* s, size_t n) noexcept { return Hooks::strndup(s, n, GT_SITE, GT_FRAME); }   \
+  GT_EXPORT char* __strndup(const char* s, size_t n) noexcept { return Hooks::strndup(s, n, GT_SITE, GT_FRAME); } \
+  GT_EXPORT wchar_t* wcsdup(const wchar_t* s) noexcept { return Hooks::wcsdup(s, GT_SITE, GT_FRAME); }            \
   }

@@ -106,7 +106,10 @@ bool is_opencl_name(const char* path) {
   return std::strncmp(base, Name, Length) == 0 && (base[Length] == 0 || base[Length] == '.');
 }
 
+constinit std::atomic<uint32_t> libraries_asked_for{0};
+
 Dlopen dlopen_for(const char* path) {
+  libraries_asked_for.fetch_add(1, std::memory_order_relaxed);
   return path && program_runs() && is_opencl_name(path) ? open_ourselves : find_dlopen();
 }
 

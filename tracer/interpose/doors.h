@@ -10,6 +10,7 @@
 // itself libOpenCL.so must not find us. Thread safety: all functions.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <type_traits>
 
@@ -25,6 +26,8 @@ using Dlopen = void* (*)(const char*, int);
 void* real_dlopen(const char* path, int flags);
 // The function that a request of the program is passed on to.
 Dlopen dlopen_for(const char* path);
+// How often a library was asked for: what is remembered of code addresses from before may be another code's.
+extern std::atomic<uint32_t> libraries_asked_for;
 // "libOpenCL.so", "libOpenCL.so.1", "/any/where/libOpenCL.so.1.2".
 bool is_opencl_name(const char* path);
 

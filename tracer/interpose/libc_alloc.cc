@@ -5,6 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <cwchar>
 
 #include "tracer/interpose/boot_arena.h"
 #include "tracer/interpose/operators.h"
@@ -62,6 +63,35 @@ int first_posix_memalign(void** out, size_t align, size_t size) noexcept {
 
 size_t first_usable_size(void* p) noexcept { return resolve_libc() ? libc.usable_size(p) : 0; }
 
+// Strings that are copied before libc is known lie in the boot arena.
+template <class Char>
+Char* boot_copy(const Char* text, size_t length) {
+  auto* copy = static_cast<Char*>(boot((length + 1) * sizeof(Char)));
+  if (copy) std::memcpy(copy, text, length * sizeof(Char));  // the arena's memory is zero
+  return copy;
+}
+char* first_strdup(const char* text) noexcept {
+  return resolve_libc() ? libc.strdup(text) : boot_copy(text, std::strlen(text));
+}
+char* first_strndup(const char* text, size_t n) noexcept {
+  return resolve_libc() ? libc.strndup(text, n) : boot_copy(text, strnlen(text, n));
+}
+wchar_t* first_wcsdup(const wchar_t* text) noexcept {
+  return resolve_libc() ? libc.wcsdup(text) : boot_copy(text, std::wcslen(text));
+}
+
+// libc's own malloc does not come here, so nobody moves the break while it is being looked for.
+int first_brk(void* to) noexcept {
+  if (resolve_libc()) return libc.brk(to);
+  errno = ENOMEM;
+  return -1;
+}
+void* first_sbrk(intptr_t by) noexcept {
+  if (resolve_libc()) return libc.sbrk(by);
+  errno = ENOMEM;
+  return reinterpret_cast<void*>(-1);
+}
+
 enum class Search : int { NotBegun, UnderWay, Done };
 constinit std::atomic<Search> g_search{Search::NotBegun};
 
@@ -79,16 +109,23 @@ void search() {
   libc.mmap.set(next_symbol("mmap"));
   libc.mremap.set(next_symbol("mremap"));
   libc.munmap.set(next_symbol("munmap"));
+  libc.brk.set(next_symbol("brk"));
+  libc.sbrk.set(next_symbol("sbrk"));
+  libc.strdup.set(next_symbol("strdup"));
+  libc.strndup.set(next_symbol("strndup"));
+  libc.wcsdup.set(next_symbol("wcsdup"));
 }
 
 __attribute__((constructor(101))) void resolve_early() { resolve_libc(); }
 
 }  // namespace
 
-constinit LibcAlloc libc{first_malloc,         first_calloc,      first_realloc,
-                         first_free,           first_memalign,    first_aligned_alloc,
-                         first_posix_memalign, first_usable_size, raw_mmap,
-                         raw_mremap,           raw_munmap};
+constinit LibcAlloc libc{first_malloc,         first_calloc,        first_realloc,
+                         first_free,           first_memalign,      first_aligned_alloc,
+                         first_posix_memalign, first_usable_size,   raw_mmap,
+                         raw_mremap,           raw_munmap,          first_brk,
+                         first_sbrk,           first_strdup,        first_strndup,
+                         first_wcsdup};
 
 bool resolve_libc() {
   Search state = Search::NotBegun;

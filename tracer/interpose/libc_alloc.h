@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 
 #pragma GCC visibility push(hidden)
@@ -48,6 +49,11 @@ struct LibcAlloc {
   Slot<void*(void*, size_t, int, int, int, off_t)> mmap;
   Slot<void*(void*, size_t, size_t, int, void*)> mremap;
   Slot<int(void*, size_t)> munmap;
+  Slot<int(void*)> brk;
+  Slot<void*(intptr_t)> sbrk;
+  Slot<char*(const char*)> strdup;
+  Slot<char*(const char*, size_t)> strndup;
+  Slot<wchar_t*(const wchar_t*)> wcsdup;
 };
 extern LibcAlloc libc;
 

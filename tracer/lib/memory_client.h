@@ -1,7 +1,9 @@
 // The recorder's view of memory calls: it serves none of them and writes a record of each.
 //
-// Cost: one tick and 32 to 48 bytes in the ring.
+// Cost: one tick and 32 to 48 bytes in the ring; a walk of the stack for large blocks only (frames.h).
 #pragma once
+
+#include <concepts>
 
 #include "tracer/interpose/alloc_hooks.h"
 #include "tracer/lib/memory_ticks.h"
@@ -14,6 +16,9 @@ namespace gt::tracer {
 extern "C" __attribute__((visibility("hidden"))) const char __ehdr_start[];
 extern "C" __attribute__((visibility("hidden"))) const char _end[];
 
+// The calling thread's ring was given back, and it has no other (recorder.cc).
+bool ring_is_over();
+
 struct MemoryClient {
   using Fn = interpose::AllocFn;
   static void* allocate(Fn, size_t, size_t, const void*) { return nullptr; }
@@ -21,38 +26,60 @@ struct MemoryClient {
   static void release(void*) {}
   static size_t usable_size(const void*) { return 0; }
 
-  static void allocated(Fn fn, void* p, size_t size, size_t align, const void* site) {
-    if (!recording_memory()) return;
-    if (align) {
-      write(RecordType::Allocate, fn, site, p, size, align);
+  static void returned(Fn fn, const void* site, const void* made, size_t bytes, auto... args) {
+    if (!wanted(site)) return;
+    if (__builtin_expect(made && is_large(bytes), 0)) record_frames(site);
+    if constexpr (sizeof...(args) == MappingWords) {
+      record_mapping(fn, site, {word(args)...});
     } else {
-      write(RecordType::Allocate, fn, site, p, size);
+      write(RecordType::Allocate, fn, word(site), word(args)...);
     }
   }
-  static void resized(Fn fn, void* p, void* old, size_t size, const void* site) {
-    if (recording_memory())
-      write(RecordType::Resize, fn, site, p, size, reinterpret_cast<uint64_t>(old));
+  static void releasing(Fn fn, const void* site, const void* p, auto... args) {
+    if (!wanted(site)) return;
+    // What libc cleans up when a thread has ended must not give the thread another life.
+    if (__builtin_expect(!p, 0) && ring_is_over()) return;
+    write(RecordType::Release, fn, word(site), word(p), word(args)...);
   }
-  static void releasing(Fn fn, void* p, size_t size, const void* site) {
-    if (!recording_memory()) return;
-    if (size) {
-      write(RecordType::Release, fn, site, p, size);
-    } else {
-      write(RecordType::Release, fn, site, p);
-    }
+  static void entered(Fn fn, const void* site, size_t bytes, auto... args) {
+    if (!wanted(site)) return;
+    if (__builtin_expect(is_large(bytes), 0)) record_frames(site);
+    write(RecordType::Release, fn, word(site), word(args)...);
+  }
+  static void left(Fn fn, const void* site, const void*, size_t, auto result) {
+    if (wanted(site)) write(RecordType::Returned, fn, word(result));
   }
 
  private:
+  static constexpr size_t MappingWords = 7;  // mmap's parameters and its result
+
+  static bool wanted(const void* site) {
+    return recording_memory() && __builtin_expect(site < __ehdr_start || site >= _end, 1);
+  }
+  static bool is_large(size_t bytes) {
+    const uint64_t least = spool()->stack_bytes;
+    return least != 0 && bytes >= least;
+  }
+
+  static uint64_t word(const void* p) { return reinterpret_cast<uint64_t>(p); }
+  template <std::integral T>
+  static uint64_t word(T v) {
+    return static_cast<uint64_t>(v);
+  }
+
   template <class... Words>
-  static void write(RecordType type, Fn fn, const void* site, const void* p, Words... words) {
-    if (__builtin_expect(site >= __ehdr_start && site < _end, 0)) return;
+  static void write(RecordType type, Fn fn, Words... words) {
     Ring* ring = this_ring();
     if (!ring) return;
     fetch_ahead(*ring);
-    record(type, static_cast<uint16_t>(fn), memory_ticks(*ring, type != RecordType::Allocate),
-           reinterpret_cast<uint64_t>(site), reinterpret_cast<uint64_t>(p), words...);
+    record(type, static_cast<uint16_t>(fn), memory_ticks(*ring, type == RecordType::Release), words...);
     t_memory_clock.position = ring->position;
   }
+
+  // What the memory call that comes next was called from.
+  static void record_frames(const void* site);
+  // With the path of the mapped file, if it is one.
+  static void record_mapping(Fn fn, const void* site, const uint64_t (&words)[MappingWords]);
 };
 
 }  // namespace gt::tracer

@@ -2,6 +2,7 @@
 // module lists.
 #include "tracer/lib/recorder.h"
 
+#include "tracer/lib/frames.h"
 #include "tracer/lib/memory_ticks.h"
 #include "tracer/lib/process_state.h"
 #include "tracer/lib/ring_writer.h"
@@ -21,6 +22,9 @@
 
 #include "tracer/interpose/doors.h"
 #include "traces/base/reentry.h"
+
+// Above this lie the program's arguments and environment, at a distance that the kernel draws at random.
+extern "C" void* __libc_stack_end __attribute__((weak));
 
 namespace gt::tracer {
 
@@ -52,6 +56,7 @@ void end_ring(void*) {
   if (!ring) return;
   record(RecordType::ThreadEnd, 0, ticks());
   t_ring = nullptr;  // a later destructor of the thread may claim another one
+  forget_frames();
   ring->header->state.store(RingState::Ended, std::memory_order_release);
 }
 
@@ -59,6 +64,7 @@ void end_ring(void*) {
 // ours to finish.
 void after_fork_in_child() {
   t_ring = nullptr;
+  t_ring_storage.header = nullptr;
   t_without_ring = false;
   g_pid = getpid();
   if (!program_runs())
@@ -132,6 +138,8 @@ void find_stack(RingHeader& header) {
     if (pthread_attr_getstack(&attr, &low, &size) == 0) {
       header.stack_low = reinterpret_cast<uint64_t>(low);
       header.stack_high = header.stack_low + size;
+      const auto end = &__libc_stack_end ? reinterpret_cast<uint64_t>(__libc_stack_end) : 0;
+      if (end > header.stack_low && end < header.stack_high) header.stack_high = end;
     }
     pthread_attr_destroy(&attr);
   }
@@ -166,6 +174,8 @@ void record_process() {
 }
 
 }  // namespace
+
+bool ring_is_over() { return !t_ring && t_ring_storage.header; }
 
 void start_recording() {
   if (g_spool) return;

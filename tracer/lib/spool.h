@@ -30,6 +30,7 @@ constexpr uint32_t SpoolVersion = 3;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
+constexpr uint32_t MaxFrames = 8;  // around the site of a memory call
 
 enum class Timing : uint32_t { Off, Kernels, Transfers, All };
 
@@ -45,6 +46,7 @@ struct SpoolHeader {
   uint32_t sample = 1;         // time one command in so many of a call site; 0: as sampling.h decides
   uint32_t record_memory = 1;  // --no-alloc clears it
   uint64_t max_trace_bytes = 0;  // --max-size; 0: none
+  uint64_t stack_bytes = 0;    // memory calls of this size or more come with Frames; 0: none does
   int32_t collector_pid = 0;
   uint64_t collector_start = 0;        // its start time (process_state.h): the number alone may be another's by now
   uint64_t start_ticks = 0;
@@ -97,9 +99,11 @@ enum class RecordType : uint16_t {
   Enter,       // an OpenCL call begins: site, stack pointer, encoded inputs
   Exit,        // it returned: encoded outputs
   ExitTimed,   // the same, and a DeviceTime record will follow when the command is complete
-  Allocate,    // memory call that returned memory: site, pointer, size, alignment
-  Release,     // memory call that gives memory back: site, pointer, size (munmap)
-  Resize,      // realloc, mremap: site, new pointer, size, old pointer
+  // Memory calls: the words of their parameters and results, in the order of traces/api/alloc_fn.h.
+  Allocate,    // one that gives nothing back returned: site, parameters, result, what alloc_hooks.h adds; then, for
+               // the mapping of a file, its path as a zero-terminated string
+  Release,     // one is about to give memory back: site, parameters
+  Returned,    // it did, and has this result: follows the Release of a call that has one
   DeviceTime,  // ring and sequence number of the call, start, end (device ns; end < start: not
                // available)
   Process,     // pid, parent pid, then executable and arguments as zero-terminated strings
@@ -118,7 +122,7 @@ enum class RecordType : uint16_t {
 struct RecordHeader {
   uint32_t bytes;
   RecordType type;
-  uint16_t fn;  // Enter, Exit, Allocate, Release, Resize
+  uint16_t fn;  // Enter, Exit, Allocate, Release, Returned
   uint64_t ticks;
 };
 static_assert(sizeof(RecordHeader) == 16);

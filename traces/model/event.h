@@ -129,6 +129,7 @@ struct Module {
   std::string path;
   std::string build_id;        // hex; empty when the file has none
 };
+constexpr size_t MaxSiteDepth = 64;  // no chain of outer sites is longer
 struct Site {
   uint32_t module = NoIndex;   // into Trace::modules
   uint64_t offset = 0;         // return address minus the module's load bias

@@ -121,6 +121,13 @@ Status check_tables(const Trace& t) {
   }
   for (const auto& v : t.sites) {
     if (!none_or_in(v.module, t.modules)) return damaged("sites: no such module");
+    if (!none_or_in(v.outer, t.sites)) return damaged("sites: no such outer site");
+  }
+  for (const auto& v : t.sites) {
+    size_t depth = 0;
+    for (uint32_t at = v.outer; at != model::NoIndex; at = t.sites[at].outer) {
+      if (++depth > model::MaxSiteDepth) return damaged("sites: a chain without end");
+    }
   }
   for (const auto& v : t.classes) {
     if (!in(v.thread, t.threads)) return damaged("classes: no such thread");

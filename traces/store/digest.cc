@@ -64,6 +64,7 @@ class Keys {
       const model::Module& m = trace_.modules[s.module];
       h.bytes(as_bytes(m.build_id.empty() ? base_name(m.path) : std::string_view(m.build_id)));
     }
+    if (s.outer != NoIndex) h.word(site_key(trace_.sites[s.outer]));
     return static_cast<uint64_t>(h.value());
   }
   uint64_t class_key(const model::Class& c) const {

@@ -174,10 +174,15 @@ CREATE TABLE kernels(            -- what is known of the code of a kernel class
 
 -- "app+0x1234" for every site.
 CREATE VIEW site_names AS
-  SELECT s.id AS site,
-         coalesce(replace(m.path, rtrim(m.path, replace(m.path, '/', '')), ''), '?') ||
-           printf('+0x%x', s.offset) AS text
-  FROM sites s LEFT JOIN modules m ON m.id = s.module;
+  WITH RECURSIVE
+  place(site, next, text) AS (
+    SELECT s.id, s."outer", coalesce(replace(m.path, rtrim(m.path, replace(m.path, '/', '')), ''), '?') ||
+             printf('+0x%x', s.offset)
+    FROM sites s LEFT JOIN modules m ON m.id = s.module),
+  chain(site, next, text) AS (
+    SELECT site, next, text FROM place
+    UNION ALL SELECT c.site, p.next, c.text || ' < ' || p.text FROM chain c JOIN place p ON p.site = c.next)
+  SELECT site, text FROM chain WHERE next IS NULL;
 
 -- Which calls take the time?
 CREATE VIEW calls_by_time AS

@@ -58,6 +58,12 @@ constexpr const char* Names[Functions] = {
     "mmap64",
     "mremap",
     "munmap",
+    "malloc_usable_size",
+    "strdup",
+    "strndup",
+    "wcsdup",
+    "brk",
+    "sbrk",
 };
 
 struct Tally {
@@ -79,14 +85,16 @@ struct CountingClient {
   static bool owns(const void*) { return false; }
   static void release(void*) {}
   static size_t usable_size(const void*) { return 0; }
-  static void allocated(AllocFn fn, void* p, size_t size, size_t, const void* site) {
-    count(fn, !p, size, site);
+  static void returned(AllocFn fn, const void* site, const void* made, size_t bytes, auto...) {
+    count(fn, !made && bytes, bytes, site);
   }
-  static void resized(AllocFn fn, void* p, void*, size_t size, const void* site) {
-    count(fn, !p && size, size, site);
+  // Without free(NULL), which libc itself calls when threads end.
+  static void releasing(AllocFn fn, const void* site, const void* p, auto...) {
+    if (p) count(fn, false, 0, site);
   }
-  static void releasing(AllocFn fn, void*, size_t size, const void* site) {
-    count(fn, false, size, site);
+  static void entered(auto...) {}
+  static void left(AllocFn fn, const void* site, const void* made, size_t bytes, auto) {
+    count(fn, !made && bytes, bytes, site);
   }
 };
 

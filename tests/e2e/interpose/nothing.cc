@@ -9,9 +9,10 @@ struct NoClient {
   static bool owns(const void*) { return false; }
   static void release(void*) {}
   static size_t usable_size(const void*) { return 0; }
-  static void allocated(gt::api::AllocFn, void*, size_t, size_t, const void*) {}
-  static void resized(gt::api::AllocFn, void*, void*, size_t, const void*) {}
-  static void releasing(gt::api::AllocFn, void*, size_t, const void*) {}
+  static void returned(auto...) {}
+  static void releasing(auto...) {}
+  static void entered(auto...) {}
+  static void left(auto...) {}
 };
 
 }  // namespace

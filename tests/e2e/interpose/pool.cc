@@ -46,9 +46,10 @@ struct PoolClient {
   }
   static void release(void* p) { std::memset(p, 0xee, usable_size(p)); }
   static size_t usable_size(const void* p) { return static_cast<const size_t*>(p)[-1]; }
-  static void allocated(AllocFn, void*, size_t, size_t, const void*) {}
-  static void resized(AllocFn, void*, void*, size_t, const void*) {}
-  static void releasing(AllocFn, void*, size_t, const void*) {}
+  static void returned(auto...) {}
+  static void releasing(auto...) {}
+  static void entered(auto...) {}
+  static void left(auto...) {}
 };
 
 }  // namespace
