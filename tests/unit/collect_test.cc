@@ -156,7 +156,7 @@ class Recording {
     in.word(0x400000);
     in.word(stack);
     gt::api::encode_inputs<FnId::clSetEventCallback>(in, reinterpret_cast<cl_event>(event), CL_COMPLETE,
-                                                     reinterpret_cast<void(CL_CALLBACK*)(cl_event, cl_int, void*)>(0x1234),
+                                                     reinterpret_cast<void (*)(cl_event, cl_int, void*)>(0x1234),
                                                      static_cast<void*>(nullptr));
     take(ring, RecordType::Enter, number(FnId::clSetEventCallback), in.view());
     take_words(ring, RecordType::Register, Event, {id});
@@ -236,7 +236,8 @@ TEST_CASE("a callback stands in its registrar's annex, whichever thread runs it"
       }
     }
     const std::string annex = ring == 0 ? " event callback-" : " event callback- clFinish";
-    CHECK(r.finish() == "0: clSetEventCallback= clSetEventCallback= clSetEventCallback=; 1:" + annex + annex + annex + "; ");
+    CHECK(r.finish() ==
+          "0: clSetEventCallback= clSetEventCallback= clSetEventCallback=; 1:" + annex + annex + annex + "; ");
   }
 }
 

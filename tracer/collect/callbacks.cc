@@ -2,9 +2,9 @@
 // thread of its own.
 //
 // Which thread runs a callback, and whether it runs within a call of the program or beside it, changes from run to run.
-// So callbacks have *annexes*: threads of the trace that stand for no thread of the machine. A callback runs in the first
-// free annex of the thread that registered it; what it calls is listed there, too. Two annexes are needed only for
-// callbacks that run at the same time. While a callback runs, its ring's records belong to the annex.
+// So callbacks have *annexes*: threads of the trace that stand for no thread of the machine. A callback runs in the
+// first free annex of the thread that registered it; what it calls is listed there, too. Two annexes are needed only
+// for callbacks that run at the same time. While a callback runs, its ring's records belong to the annex.
 //
 //   thread 0   clSetEventCallback(e0) -> fn0[0]   clSetEventCallback(e1) -> fn0[1]   clFinish
 //   its annex                                      event callback(fn0[0], e0)   clReleaseEvent   event callback(fn0[1],
