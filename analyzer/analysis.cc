@@ -27,8 +27,10 @@ std::string build_id_of(const model::Trace& trace, const std::string& path) {
 
 uint64_t count_opencl_calls(const model::Trace& trace) {
   uint64_t n = 0;
-  for (size_t i = 0; i < std::min(trace.shapes.size(), trace.stats.size()); ++i)
-    if (!store::is_alloc_fn(trace.shapes[i].fn) && !store::is_callback_fn(trace.shapes[i].fn)) n += trace.stats[i].calls;
+  for (size_t i = 0; i < std::min(trace.shapes.size(), trace.stats.size()); ++i) {
+    const uint16_t fn = trace.shapes[i].fn;
+    if (!store::is_alloc_fn(fn) && !store::is_callback_fn(fn)) n += trace.stats[i].calls;
+  }
   return n;
 }
 

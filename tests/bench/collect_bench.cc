@@ -25,11 +25,11 @@ Session& session() {
     SpoolReader::Options options;
     options.ring_bytes = RingBytes;
     options.ring_count = 4;
-    auto begun = Session::begin(options);
-    if (!begun) std::abort();
-    setenv(SpoolVariable, (*begun)->spool_path().c_str(), 1);
+    Result<SpoolReader> spool = SpoolReader::create(options);
+    if (!spool) std::abort();
+    setenv(SpoolVariable, spool->path().c_str(), 1);
     start_recording();
-    return std::move(*begun);
+    return std::make_unique<Session>(std::move(*spool));
   }();
   return *one;
 }

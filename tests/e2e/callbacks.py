@@ -64,7 +64,7 @@ def test_events():
         # What a callback calls is the program's: its queries, its memory.
         annex = {c["thread"] for c in ours}
         same(len(annex), 1, f"{driver}: one stream of callbacks")
-        inside = [l["call"] for l in lines if l["thread"] in annex]
+        inside = [l["call"] for l in lines if l["thread"] in annex and l["site"].startswith("callbacks+")]
         same([inside.count(f) for f in ("clGetEventInfo", "malloc", "free")], [20] * 3, f"{driver}: calls inside")
         check(annex.isdisjoint({r["thread"] for r in registered}), f"{driver}: callbacks among the calls")
 
@@ -126,7 +126,7 @@ def test_native_kernels():
         ours = callbacks_in(lines)
         same(len(ours), 9, f"{driver}: callbacks")
         same([c["args"]["cb_args"] for c in ours],
-             [l["args"]["cb_args"] for l in lines if l["call"] == "clEnqueueNativeKernel"], f"{driver}: bytes of arguments")
+             [l["args"]["cb_args"] for l in lines if l["call"] == "clEnqueueNativeKernel"], f"{driver}: arguments")
         check_links(driver, lines)
 
 
@@ -147,7 +147,7 @@ def test_svm():
         output, lines = record(driver, "svm")
         if "cannot" in output:
             continue
-        pointers = [l["return"] for l in lines if l["call"] == "clSVMAlloc"]
+        pointers = [l["return"] + "+0" for l in lines if l["call"] == "clSVMAlloc"]
         ours = callbacks_in(lines)
         same([c["args"]["svm_pointers"] for c in ours], [pointers], f"{driver}: pointers")
         same([l["args"]["svm_pointer"] for l in lines if l["call"] == "clSVMFree"], pointers, f"{driver}: freed")
@@ -168,7 +168,7 @@ def test_jumps_out_of_a_callback():
     same(len(ours), 12, "callbacks")
     check(all(c.get("unfinished") for c in ours), f"a callback that did not return: {ours[0]}")
     check(all(l.get("unfinished") for l in lines if l["call"] == "clSetUserEventStatus"), "nor did the call around it")
-    same(len([l for l in lines if l["call"] == "malloc" and l["args"].get("size") == 10]), 12, "allocations after the jumps")
+    same(len([l for l in lines if l["call"] == "malloc" and l["args"].get("size") == 10]), 12, "allocations later")
 
 
 def test_exit_in_a_callback():
@@ -184,8 +184,9 @@ def test_death_in_a_callback():
 
 
 def test_callbacks_after_the_recorder_died():
-    recorder = subprocess.Popen([GTRACE, "run", "-o", "trace.db", "--", str(PROGRAM), "stop", "5"], stdin=subprocess.PIPE,
-                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=dict(os.environ, **THERE), text=True)
+    recorder = subprocess.Popen([GTRACE, "run", "-o", "trace.db", "--", str(PROGRAM), "stop", "5"],
+                                env=dict(os.environ, **THERE), text=True, stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     seen = []
     for line in recorder.stdout:
         seen.append(line)

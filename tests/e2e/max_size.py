@@ -20,7 +20,7 @@ def record(limit, *command):
 
 
 def test_irregular_program_is_cut_and_counted():
-    calls = 200000
+    calls = 60000
     outcome, stats = record("300K", CHAOS, calls)
     check(pathlib.Path("trace.db").stat().st_size <= LIMIT, f"{pathlib.Path('trace.db').stat().st_size} bytes")
     cut = stats["summarised"]

@@ -250,12 +250,15 @@ TEST_CASE("Objects finds the block that holds an address") {
 
 namespace {
 
+using gt::api::FnId;
+using gt::api::number;
+
 // Records of rings, as the injected library writes them.
-class Recording {
+class Rings {
  public:
   Collector collector{1.0, 0};
 
-  Recording() {
+  Rings() {
     for (int i = 0; i < 3; ++i) {
       owners_.push_back(std::make_unique<RingHeader>());
       owners_.back()->pid = 1 << 30;
@@ -269,9 +272,9 @@ class Recording {
     gt::api::VectorWriter in;
     in.word(0x400000);
     in.word(stack);
+    using Function = void(CL_CALLBACK*)(cl_event, cl_int, void*);
     gt::api::encode_inputs<FnId::clSetEventCallback>(in, reinterpret_cast<cl_event>(event), CL_COMPLETE,
-                                                     reinterpret_cast<void(CL_CALLBACK*)(cl_event, cl_int, void*)>(0x1234),
-                                                     static_cast<void*>(nullptr));
+                                                     reinterpret_cast<Function>(0x1234), static_cast<void*>(nullptr));
     take(ring, RecordType::Enter, number(FnId::clSetEventCallback), in.view());
     take_words(ring, RecordType::Register, Event, {id});
   }
@@ -315,7 +318,6 @@ class Recording {
   }
 
  private:
-  using FnId = gt::api::FnId;
   static constexpr auto Event = static_cast<uint16_t>(gt::api::CallbackFn::Event);
   void take(uint32_t ring, RecordType type, uint16_t fn, gt::ByteView payload) {
     const RecordHeader header{static_cast<uint32_t>(sizeof(RecordHeader) + payload.size()), type, fn, ++now_};
@@ -328,13 +330,11 @@ class Recording {
   uint64_t now_ = 1;
 };
 
-using gt::api::FnId;
-
 }  // namespace
 
 TEST_CASE("a callback stands in its registrar's annex, whichever thread runs it") {
   for (const uint32_t ring : {0u, 1u, 2u}) {
-    Recording r;
+    Rings r;
     for (uint64_t id = 1; id <= 3; ++id) {
       r.set_event_callback(0, 0x7000, id);
       if (ring == 0) {
@@ -350,12 +350,13 @@ TEST_CASE("a callback stands in its registrar's annex, whichever thread runs it"
       }
     }
     const std::string annex = ring == 0 ? " event callback-" : " event callback- clFinish";
-    CHECK(r.finish() == "0: clSetEventCallback= clSetEventCallback= clSetEventCallback=; 1:" + annex + annex + annex + "; ");
+    const std::string registered = "0: clSetEventCallback= clSetEventCallback= clSetEventCallback=; 1:";
+    CHECK(r.finish() == registered + annex + annex + annex + "; ");
   }
 }
 
 TEST_CASE("callbacks that run at the same time have annexes of their own") {
-  Recording r;
+  Rings r;
   for (uint64_t id = 1; id <= 2; ++id) {
     r.set_event_callback(0, 0x7000, id);
     r.returned(0, FnId::clSetEventCallback);
@@ -368,14 +369,14 @@ TEST_CASE("callbacks that run at the same time have annexes of their own") {
 }
 
 TEST_CASE("a refused registration defines nothing") {
-  Recording r;
+  Rings r;
   r.set_event_callback(0, 0x7000, 1);
   r.returned(0, FnId::clSetEventCallback, -30);
   CHECK(r.finish() == "0: clSetEventCallback; ");
 }
 
 TEST_CASE("a callback that is jumped out of is left at the next call") {
-  Recording r;
+  Rings r;
   for (uint64_t id = 1; id <= 2; ++id) {
     r.set_event_callback(0, 0x7000, id);
     r.callback(0, 0x7000, id, 0x6000);
@@ -386,7 +387,7 @@ TEST_CASE("a callback that is jumped out of is left at the next call") {
 }
 
 TEST_CASE("an exception that the driver catches ends the callback, not the call around it") {
-  Recording r;
+  Rings r;
   r.set_event_callback(0, 0x7000, 1);
   r.callback(0, 0x7000, 1, 0x6000);
   r.enter(0, FnId::clFinish, 0x7100, 0x5000);

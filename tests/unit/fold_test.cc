@@ -461,7 +461,8 @@ TEST_CASE("calls that are summarised are counted by shape, the newest stay") {
     ShapeCounts counts;
     REQUIRE(count_shapes(nodes, widths, counts));
     CHECK(counts == expected);
-    size_t at = events.size() - event_count(std::span(nodes).subspan(nodes.empty() ? 0 : nodes[0].kind == Node::Kind::Summary));
+    const size_t summaries = !nodes.empty() && nodes[0].kind == Node::Kind::Summary;
+    size_t at = events.size() - event_count(std::span(nodes).subspan(summaries));
     bool same = true;
     CHECK(expand(nodes, widths, [&](ShapeId shape, std::span<const int64_t> values) {
       same = same && at < events.size() && shape == events[at].shape &&

@@ -3,7 +3,8 @@
 // A seed is a program: nested loops of every kind, branches, work that is done first or every k-th time, polling,
 // convergence, recursion, and objects that are made and released in and across iterations, named by the lowest free
 // slot as the collector does. run(n) runs its main loop n times; what is random in it is the same for the same seed.
-// A *regular* program has nothing random in it: its structure must not depend on n.
+// A *regular* program has nothing random in it, and each place in its code is a shape of its own, as call sites are:
+// its structure must not depend on n.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +26,7 @@ using Events = std::vector<Event>;
 
 class RandomStream {
  public:
-  static constexpr model::ShapeId Shapes = 40;
+  static constexpr model::ShapeId Shapes = 4000;
 
   RandomStream(uint64_t seed, bool regular, size_t most_events = 4000)
       : random_(seed), regular_(regular), most_(most_events) {
@@ -48,8 +49,9 @@ class RandomStream {
   }
 
  private:
-  enum Kind { Call, Loop, LoopOuter, PingPong, MakeAndRelease, Recurse, Carry, RegularKinds,
-              LoopRandom = RegularKinds, Either, OneOfThree, Sometimes, EveryKth, First, Poll, Converge, Grow, Kinds };
+  enum Kind { Call, Loop, PingPong, MakeAndRelease, Recurse, Carry, RegularKinds,
+              LoopOuter = RegularKinds, LoopRandom, Either, OneOfThree, Sometimes, EveryKth, First, Poll, Converge,
+              Grow, Kinds };
   struct Statement {
     Kind kind = Call;
     model::ShapeId shape = 0;
@@ -62,9 +64,10 @@ class RandomStream {
   Statement statement(Kind kind, int depth) {
     Statement s;
     s.kind = kind;
-    s.shape = static_cast<model::ShapeId>(2 + draw(Shapes - 4));
+    s.shape = regular_ ? next_shape_ += 2 : static_cast<model::ShapeId>(2 + draw(36));
     s.number = 1 + draw(6);
-    const int parts = kind == Either ? 2 : kind == OneOfThree ? 3 : kind == Call || kind == Grow || kind == Poll ? 0 : 1;
+    const bool single = kind == Call || kind == Grow || kind == Poll;
+    const int parts = kind == Either ? 2 : kind == OneOfThree ? 3 : single ? 0 : 1;
     for (int i = 0; i < parts; ++i) s.parts.push_back(block(depth + 1));
     return s;
   }
@@ -160,6 +163,7 @@ class RandomStream {
   std::mt19937_64 random_;
   bool regular_;
   size_t most_;
+  model::ShapeId next_shape_ = 2;
   uint64_t seed_of_run_ = 0;
   std::vector<Statement> body_;
   std::vector<int64_t> counters_;

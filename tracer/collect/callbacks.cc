@@ -2,13 +2,12 @@
 // thread of its own.
 //
 // Which thread runs a callback, and whether it runs within a call of the program or beside it, changes from run to run.
-// So callbacks have *annexes*: threads of the trace that stand for no thread of the machine. A callback runs in the first
-// free annex of the thread that registered it; what it calls is listed there, too. Two annexes are needed only for
-// callbacks that run at the same time. While a callback runs, its ring's records belong to the annex.
+// So callbacks have *annexes*: threads of the trace that stand for no thread of the machine. A callback runs in the
+// first free annex of the thread that registered it; what it calls is listed there, too. Two annexes are needed only
+// for callbacks that run at the same time. While a callback runs, its ring's records belong to the annex.
 //
-//   thread 0   clSetEventCallback(e0) -> fn0[0]   clSetEventCallback(e1) -> fn0[1]   clFinish
-//   its annex                                      event callback(fn0[0], e0)   clReleaseEvent   event callback(fn0[1],
-//   e1)
+//   thread 0    clSetEventCallback(e0) -> fn0[0]   clSetEventCallback(e1) -> fn0[1]   clFinish
+//   its annex   event callback(fn0[0], e0)   clReleaseEvent(e0)   event callback(fn0[1], e1)
 //
 // Callbacks take their numbers in order of registration and never again: when one has been called, and its number would
 // be free, is the driver's affair.
@@ -37,20 +36,22 @@ void Collector::take_register(Thread& thread, const RecordView& record) {
     callback.subject = subject->object;
   }
   call.registers = id;
+  call.callback = callback.object;
   thread.process->callbacks[id] = callback;
 }
 
-// A call that failed has registered nothing, unless the callback was called all the same (a build that failed).
+// A call that failed has registered nothing, unless the callback was called all the same (a build that failed). One
+// that was called for the last time is forgotten already.
 void Collector::define_callback(Thread& thread) {
   const Thread::Pending& call = thread.pending;
   if (call.registers == 0) return;
   auto& callbacks = thread.process->callbacks;
   const auto it = callbacks.find(call.registers);
-  if (it == callbacks.end()) return;
-  const Callback& callback = it->second;
-  if (!call.error || callback.called || callback.build)
-    add_object(thread, model::ParamCallback, Effect::Def, callback.object);
-  if (call.error && !callback.build) callbacks.erase(it);
+  if (call.error && it != callbacks.end() && !it->second.called && !it->second.build) {
+    callbacks.erase(it);
+  } else {
+    add_object(thread, model::ParamCallback, Effect::Def, call.callback);
+  }
 }
 
 Collector::Thread& Collector::free_annex(Thread& owner, const RingHeader& runner) {

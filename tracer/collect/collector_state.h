@@ -121,6 +121,7 @@ struct Collector::Thread {
     std::vector<std::pair<uint64_t, model::BlobId>> kernel_names;  // of the kernels that it made
     bool error = false;
     bool calls_back = false;     // it was given a function of the program
+    ObjectRef callback;          // that it registers
     uint64_t registers = 0;      // number of the callback that it registers
   };
   struct Pending : CallFacts {

@@ -130,7 +130,8 @@ class CallText::TemplateBuilder {
 };
 
 CallText::CallText(const model::Trace& trace, const model::ObjectNames& names, CallFormat format)
-    : trace_(trace), names_(names), format_(format), templates_(trace.shapes.size()), summarised_(!trace.fact("summarised.values").empty()) {}
+    : trace_(trace), names_(names), format_(format), templates_(trace.shapes.size()),
+      summarised_(!trace.fact("summarised.values").empty()) {}
 
 void CallText::append(std::string& out, model::ShapeId shape, std::span<const int64_t> values) {
   Template& t = templates_[shape];

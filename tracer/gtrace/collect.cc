@@ -62,7 +62,8 @@ void say_too_large(const model::Trace& trace, const std::string& file) {
   std::error_code unknown;
   const uint64_t bytes = std::filesystem::file_size(file, unknown);
   if (unknown || most.empty() || bytes <= std::stoull(most)) return;
-  say(fmt::format("note: the trace takes {}, more than --max-size: its tables of names are not cut", human_bytes(bytes)));
+  say(fmt::format("note: the trace takes {}, more than --max-size: its tables of names are not cut",
+                  human_bytes(bytes)));
 }
 
 // No call was seen: did the process have an OpenCL that calls could have gone to?

@@ -159,7 +159,7 @@ class Rows {
     const model::NodeSsa& refs = ssa_.at(stream_, here);
     ShowRow row;
     row.number = number(here);
-    row.call = indent(depth) + text;
+    row.call = indent(depth) + fmt::format("… {} calls without a pattern (gtrace expand)", n.count.value);
     row.def = ref_list(refs.defs, n, depth);
     row.use = ref_list(refs.uses, n, depth);
     row.count = fmt::format("{}", n.count.value);

@@ -19,7 +19,8 @@ bool with_profiling(const cl_queue_properties* list, cl_queue_properties (&out)[
   cl_command_queue_properties bits = 0;
   size_t n = 0, bits_at = 0;
   bool found = false;
-  for (; list && list[n] != 0; n += 2) {
+  const auto ends = [list](size_t at) { return !list || !readable(list + at, 2 * sizeof *list) || list[at] == 0; };
+  for (; !ends(n); n += 2) {
     if (n + 5 > 32) return false;
     out[n] = list[n];
     out[n + 1] = list[n + 1];
@@ -29,6 +30,7 @@ bool with_profiling(const cl_queue_properties* list, cl_queue_properties (&out)[
       found = true;
     }
   }
+  if (list && (!readable(list + n, sizeof *list) || list[n] != 0)) return false;  // the driver may refuse it unread
   asked = (bits & CL_QUEUE_PROFILING_ENABLE) != 0;
   if (bits & NotOurs) return false;
   if (!found) {

@@ -111,9 +111,11 @@ int try_to_take_ring() {
   }
 }
 
-// Does a ring wait for the collector to empty it and make it free?
+// Does a ring wait for the collector to empty it and make it free? Only those used have memory behind them: to look
+// at another one on a full file system is a SIGBUS.
 bool a_ring_has_ended() {
-  for (uint32_t i = 0; i < g_spool->ring_count; ++i) {
+  const uint64_t used = g_spool->rings_used.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < used && i < g_spool->ring_count; ++i) {
     if (ring_header(i)->state.load(std::memory_order_relaxed) == RingState::Ended) return true;
   }
   return false;

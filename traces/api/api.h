@@ -1,7 +1,7 @@
 // What the table knows of a function, at run time: names, parameters, attributes. Numbers are
 // model::FnId: OpenCL functions from 1, allocation functions from FirstAllocFn (alloc_fn.h), the
-// program's callbacks from FirstCallbackFn (callback_fn.h); every other number is "?". Thread safety: constant data. Cost: an array access, except find_function (a
-// search).
+// program's callbacks from FirstCallbackFn (callback_fn.h); every other number is "?". Thread safety: constant data.
+// Cost: an array access, except find_function (a search).
 #pragma once
 
 #include <cstdint>

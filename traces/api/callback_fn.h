@@ -25,7 +25,9 @@ enum class CallbackFn : uint16_t {
 };
 
 constexpr FnId fn_id(CallbackFn fn) { return static_cast<FnId>(fn); }
-constexpr bool is_callback_fn(uint16_t fn) { return fn >= FirstCallbackFn && fn < static_cast<uint16_t>(CallbackFn::Count); }
+constexpr bool is_callback_fn(uint16_t fn) {
+  return fn >= FirstCallbackFn && fn < static_cast<uint16_t>(CallbackFn::Count);
+}
 
 // Is it called once for each registration? The others may be called any number of times.
 constexpr bool called_once(CallbackFn fn) { return fn != CallbackFn::Context && fn != CallbackFn::Printf; }

@@ -3,8 +3,8 @@
 // Values are delta-coded; the deltas are tokens, either literal or "copy n deltas from d back" with
 // d <= Reach. So a constant, an arithmetic progression or a pattern of period <= Reach costs one
 // token however long it lasts, also after an irregular beginning. Tokens are cut into chunks and
-// each chunk is zstd-compressed. A column may be *summarised* (--max-size): then only the number of values, the least and
-// the greatest are left. Chunk:  varint(raw size * 2 + compressed), then the tokens, as
+// each chunk is zstd-compressed. A column may be *summarised* (--max-size): then only the number of
+// values, the least and the greatest are left. Chunk:  varint(raw size * 2 + compressed), then the tokens, as
 // they are or as a zstd frame. Token:  varint(n * 2), n signed varints (deltas)   |   varint(n * 2
 // + 1), one byte d. Thread safety: a Column is immutable and may be shared; builders and readers
 // belong to one thread.

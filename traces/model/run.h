@@ -5,7 +5,8 @@
 // shape's events.
 //
 // Summaries: stretches of which only the number of calls of each shape was kept (--max-size). Packed: varint(shapes),
-// then for each, in the order of their ids, varint(shape), varint(calls). Thread safety: one RunBuilder per thread; functions are independent.
+// then for each, in the order of their ids, varint(shape), varint(calls).
+// Thread safety: one RunBuilder per thread; functions are independent.
 #pragma once
 
 #include <cstdint>
