@@ -2,8 +2,12 @@
 #ifndef TESTS_ORACLE_DUMB_CL_H
 #define TESTS_ORACLE_DUMB_CL_H
 
+#ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 300
+#endif
+#ifndef CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#endif
 #include <CL/cl.h>
 
 #include "tests/oracle/line.h"

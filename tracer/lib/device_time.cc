@@ -54,15 +54,23 @@ std::atomic<cl_device_id> g_named[64];  // devices whose name is recorded
 constexpr uint32_t SampleTables = 64, SamplesPerTable = 256, SampleProbes = 8;
 SiteSample g_samples[SampleTables * SamplesPerTable];
 
-class SpinLock {
+// A queue's lock, or not: its holder may be in the driver, which may call back into the program, which may come here
+// again. So nobody waits for long; without the lock a command stays untimed, or is read later.
+class QueueLock {
  public:
-  explicit SpinLock(std::atomic_flag& flag) : flag_(flag) {
-    while (flag_.test_and_set(std::memory_order_acquire)) relax();
+  explicit QueueLock(std::atomic_flag& flag, uint32_t patience = 10'000) : flag_(flag) {
+    for (uint32_t i = 0; !(held_ = !flag_.test_and_set(std::memory_order_acquire)) && i < patience; ++i) relax();
   }
-  ~SpinLock() { flag_.clear(std::memory_order_release); }
+  ~QueueLock() {
+    if (held_) flag_.clear(std::memory_order_release);
+  }
+  QueueLock(const QueueLock&) = delete;
+  QueueLock& operator=(const QueueLock&) = delete;
+  explicit operator bool() const { return held_; }
 
  private:
   std::atomic_flag& flag_;
+  bool held_ = false;
 };
 
 uint32_t home(cl_command_queue queue) {
@@ -156,8 +164,7 @@ bool read_times(cl_event event, cl_ulong& start, cl_ulong& end) {
 void harvest(Queue& queue) {
   if (queue.count.load(std::memory_order_relaxed) == 0) return;
   const uint64_t begin = ticks();
-  {
-    const SpinLock lock(queue.lock);
+  if (const QueueLock lock(queue.lock, 0); lock) {  // else another thread reads them already
     auto release = real<decltype(clReleaseEvent)>(FnId::clReleaseEvent);
     uint32_t first = queue.first.load(std::memory_order_relaxed);
     uint32_t count = queue.count.load(std::memory_order_relaxed);
@@ -197,7 +204,7 @@ void watch_queue(cl_command_queue handle, cl_device_id device, bool asked, const
   Queue* queue = find(handle, true);
   if (!queue) return;
   const bool switches = !asked && can_switch(device) && switch_profiling(handle, false);
-  const SpinLock lock(queue->lock);
+  const QueueLock lock(queue->lock);
   queue->timed = true;
   queue->asked = asked;
   queue->switches = switches;
@@ -271,7 +278,8 @@ uint32_t asked_properties(cl_command_queue handle, const cl_queue_properties** l
 
 bool track(WatchedQueue& queue, cl_event event, bool ours, uint64_t sequence, uint32_t sample) {
   if (queue.count.load(std::memory_order_relaxed) >= PendingPerQueue) harvest(queue);
-  const SpinLock lock(queue.lock);
+  const QueueLock lock(queue.lock);
+  if (!lock) return false;
   const uint32_t count = queue.count.load(std::memory_order_relaxed);
   if (count >= PendingPerQueue) return false;
   if (!queue.fifo) {
@@ -294,8 +302,8 @@ bool tracked(cl_event event) {
   bool found = false;
   for_each_queue([&](Queue& queue) {
     if (found || queue.count.load(std::memory_order_relaxed) == 0) return;
-    const SpinLock lock(queue.lock);
-    for (uint32_t i = 0; i < queue.count.load(std::memory_order_relaxed); ++i) {
+    const QueueLock lock(queue.lock);
+    for (uint32_t i = 0; lock && i < queue.count.load(std::memory_order_relaxed); ++i) {
       found |= queue.fifo[(queue.first.load(std::memory_order_relaxed) + i) % PendingPerQueue].event == event;
     }
   });

@@ -8,7 +8,7 @@
 // no waiting.
 // Invariants: an event in a FIFO holds one reference of ours; a FIFO never exceeds PendingPerQueue, beyond which
 // commands go untimed (and are counted as such).
-// Thread safety: one spin lock per queue; queues of different threads share nothing.
+// Thread safety: one lock per queue, for which nobody waits long; queues of different threads share nothing.
 // Cost: some ns for a command that is not timed; 1 us for one that is, on top of what the driver's own profiling costs
 // (up to 8 us), 2 us on average over a site's commands; nothing when timing is off.
 #pragma once

@@ -12,9 +12,15 @@
 //   kill       a callback that kills the process with signal N
 //   stop N     calls back N times, then again and again until stdin ends, and N times more
 // Every line: kind, index of the registration, what was given.
+#ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 300
+#endif
+#ifndef CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
+#endif
+#ifndef CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#endif
 #include <CL/cl.h>
 #include <poll.h>
 #include <setjmp.h>

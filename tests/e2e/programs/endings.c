@@ -5,8 +5,12 @@
 // COUNTS is a file that outlives it: what each thread has begun and what it has done, one slot a thread or process.
 // A step is one kernel launch; the launches that a trace must hold are those done, and may hold those begun.
 #define _GNU_SOURCE
+#ifndef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 120
+#endif
+#ifndef CL_USE_DEPRECATED_OPENCL_1_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#endif
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <errno.h>
