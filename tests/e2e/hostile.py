@@ -25,6 +25,11 @@ def calls(name):
     return {f["name"]: f["calls"] for f in trace()["functions"]}.get(name, 0)
 
 
+def test_arguments_of_refused_calls_are_not_looked_at():
+    same(alike("refused").code, 0, "exit status")
+    same(calls("clSetKernelArg"), 2, "the refused calls are recorded")
+
+
 def test_a_crash_in_a_call_is_recorded():
     same(alike("crash").code, 139, "exit status")
     check("unfinished" in good(GTRACE, "expand", "trace.db").text, "the call that crashed is not marked")
@@ -46,7 +51,7 @@ def test_many_short_threads():
 
 
 def test_the_optimizer_adds_no_crash():
-    for arguments in (("crash",), ("threads", 400)):
+    for arguments in (("refused",), ("crash",), ("threads", 400)):
         alike(*arguments, launcher=(GOPTIMIZE, "run", "--"))
 
 

@@ -58,7 +58,10 @@ class TraceBuilder {
     return static_cast<ClassId>(trace.classes.size() - 1);
   }
   ShapeId shape(model::FnId f, SiteId at, std::vector<Arg> args) {
-    trace.shapes.push_back({f, at, 0, false, std::move(args), api::attributes(f).transfer});
+    const api::Attributes& attributes = api::attributes(f);
+    const bool creates = attributes.creates != ObjectKind::Unknown;  // without host memory
+    const Direction moves = creates ? Direction::None : attributes.transfer;
+    trace.shapes.push_back({f, at, 0, false, std::move(args), moves});
     trace.stats.emplace_back();
     return static_cast<ShapeId>(trace.shapes.size() - 1);
   }

@@ -101,7 +101,7 @@ void Collector::before_call(Thread& thread) {
 // Does giving back this pointer end an object? An unmap ends a mapping of its own, not the host memory that the buffer
 // uses in place; and a place that is mapped twice is still mapped after one unmap.
 bool Collector::ends_memory(Thread& thread, const api::DecodedArg& arg) {
-  if (thread.pending.calls_back) return false;  // clEnqueueSVMFree: the program's function will free it
+  if (thread.pending.calls_back) return false;
   const Memory* memory = thread.process->objects.memory_at(arg.value);
   return memory && memory->maps == 1 && names_.kind(memory->object) == arg.kind;
 }
@@ -146,7 +146,8 @@ void Collector::note_pointer(Thread& thread, const api::DecodedArg& arg) {
   if (attributes.direction == api::DirectionRule::Map) call.mapped_at = arg.value;
   if (attributes.direction == api::DirectionRule::Unmap) call.unmapped_at = arg.value;
   const Memory* memory = arg.effect == Effect::Release ? thread.process->objects.memory_at(arg.value) : nullptr;
-  if (memory && names_.kind(memory->object) == arg.kind) call.ended.push_back(arg.value);
+  // clEnqueueSVMFree with a function of the program: that will free it.
+  if (memory && !call.calls_back && names_.kind(memory->object) == arg.kind) call.ended.push_back(arg.value);
 }
 
 // The memory that a map call or an SVM allocation returned.
