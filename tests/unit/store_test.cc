@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -294,6 +295,20 @@ TEST_CASE("traces of earlier versions open") {
     return true;
   }));
   CHECK(sum == 9'199'314);
+}
+
+// A program that allocates through wrappers, recorded with --timeline.
+TEST_CASE("the sample of format 2 opens, with what the format added") {
+  const Result<Trace> r = store::read_trace(GT_SAMPLES "/format2.db");
+  REQUIRE_MESSAGE(r.ok(), text_of(r));
+  CHECK(r->fact("calls") == "32");
+  const auto chained = [](const Site& s) { return s.outer != NoIndex; };
+  CHECK(std::count_if(r->sites.begin(), r->sites.end(), chained) == 5);
+  const auto to_device = [](const Shape& s) { return s.moves == Direction::HostToDevice; };
+  CHECK(std::count_if(r->shapes.begin(), r->shapes.end(), to_device) == 7);
+  REQUIRE(r->streams.size() == 2);
+  CHECK(event_count(r->streams[0].nodes) + event_count(r->streams[1].nodes) == 32 + 274);
+  for (const Stream& stream : r->streams) CHECK(!stream.timeline.empty());
 }
 
 TEST_CASE("the newest trace is found, and older ones are kept") {
