@@ -156,6 +156,14 @@ def test_a_trace_from_the_future():
         one_line(run(*command, future), ENVIRONMENT, "newer gtrace")
 
 
+def test_spools():
+    for content in (b"", b"no spool" * 10, b"no spool" * 10000):
+        pathlib.Path("bad.spool").write_bytes(content)
+        one_line(run(GTRACE, "recover", "-o", "r.db", "bad.spool"), INPUT, "bad.spool")
+    one_line(run(GTRACE, "recover", "-o", "r.db", "none.spool"), ENVIRONMENT, "none.spool")
+    check(not pathlib.Path("r.db").exists(), "a trace of nothing")
+
+
 def test_damaged_traces():
     """Any byte may be wrong: an answer or a refusal, never a crash."""
     trace()

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
 #include <map>
 #include <thread>
 #include <utility>
@@ -129,6 +130,44 @@ TEST_CASE("records damaged in any byte end their ring and crash nobody") {
     CHECK(given >= 10);
     fresh->remove();
   }
+}
+
+TEST_CASE("a spool cut at any length is refused, or gives the rings that are whole") {
+  SpoolReader::Options options;
+  options.ring_bytes = 4096;
+  options.ring_count = 2;
+  auto fresh = SpoolReader::create(options);
+  REQUIRE(fresh.ok());
+  fresh->header().rings_used = 2;
+  constexpr uint64_t Records = 20;
+  for (uint32_t r = 0; r < 2; ++r) {
+    auto* ring = const_cast<RingHeader*>(&fresh->ring(r));
+    for (uint64_t i = 0; i < Records; ++i) {
+      const RecordHeader header{32, RecordType::Release, Fn, i};
+      std::memcpy(reinterpret_cast<uint8_t*>(ring) + PageBytes + i * 32, &header, sizeof header);
+    }
+    ring->head.store(Records * 32);
+  }
+  const std::string path = fresh->path() + "-cut";
+  std::filesystem::copy_file(fresh->path(), path);
+  for (uint64_t length = spool_bytes(4096, 2);; --length) {
+    std::filesystem::resize_file(path, length);
+    auto cut = SpoolReader::open(path);
+    const uint64_t whole = length < PageBytes ? 0 : (length - PageBytes) / (PageBytes + 4096);
+    REQUIRE(cut.ok() == (length >= PageBytes));
+    if (!cut) {
+      CHECK(cut.status().kind() == gt::Kind::Corrupt);
+    } else {
+      uint64_t given = 0;
+      cut->read([&](const RecordView&) { ++given; }, true);
+      CHECK(given == whole * Records);
+      CHECK(cut->damaged_rings() == 2 - whole);
+      for (uint32_t r = 0; r < whole; ++r) const_cast<RingHeader&>(cut->ring(r)).tail = 0;  // to be read again
+    }
+    if (length == 0) break;
+  }
+  std::filesystem::remove(path);
+  fresh->remove();
 }
 
 TEST_CASE("memory ticks grow, never run ahead of the clock, and are read as soon as there is a second ring") {

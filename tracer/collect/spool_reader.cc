@@ -102,13 +102,16 @@ Result<SpoolReader> SpoolReader::open(const std::string& path) {
   const bool ours = h.magic == SpoolMagic && h.version == SpoolVersion;
   const bool sane = ours && h.ring_bytes >= PageBytes && h.ring_bytes <= (uint64_t{1} << 32) &&
                     (h.ring_bytes & (h.ring_bytes - 1)) == 0 && h.ring_count <= (1u << 20) &&
-                    spool_bytes(h.ring_bytes, h.ring_count) <= static_cast<uint64_t>(st.st_size) &&
                     h.ns_per_tick > 0 && h.ns_per_tick < 1e6;
   if (!sane) {
     return Status(Kind::Corrupt,
                   path + (ours ? ": damaged header" : ": not a gtrace spool of this version"));
   }
-  reader.cursors_.resize(h.ring_count);
+  // A file that was cut short: the rings that are whole can be read.
+  const uint64_t whole = (static_cast<uint64_t>(st.st_size) - PageBytes) / (PageBytes + h.ring_bytes);
+  reader.cursors_.resize(std::min<uint64_t>(h.ring_count, whole));
+  const uint64_t used = std::min<uint64_t>(h.rings_used.load(std::memory_order_relaxed), h.ring_count);
+  if (used > whole) reader.damaged_ = used - whole;
   for (uint32_t i = 0; i < reader.rings_used(); ++i) {
     reader.cursors_[i].position = reader.ring_header(i)->tail.load(std::memory_order_relaxed);
   }
