@@ -1,11 +1,12 @@
 // libFuzzer: any bytes as a spool that was left behind. gtrace recover reads it or refuses it.
 //
-// Input: the file itself, patched so that most of them get past the header: a magic number and sizes that fit. The
-// first byte says how much of that is done.
+// Input: a byte that says how, one that says where the file is cut, and then either everything (the header, the rings'
+// headers, their records) or, in three of four, the records of two rings under sound headers.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -21,37 +22,54 @@ namespace {
 constexpr uint64_t RingBytes = 4096;
 constexpr uint32_t RingCount = 2;
 
-// Header, ring headers and records are cut from the input one after another; the rest of each page stays zero.
-std::string spool_from(const uint8_t* data, size_t size) {
+class Input {
+ public:
+  Input(const uint8_t* data, size_t size) : data_(data), size_(size) {}
+  // The next bytes, at most so many of them, into the file.
+  size_t into(std::string& file, size_t at, size_t most) {
+    const size_t n = std::min(size_, most);
+    std::memcpy(file.data() + at, data_, n);
+    data_ += n;
+    size_ -= n;
+    return n;
+  }
+  size_t left() const { return size_; }
+
+ private:
+  const uint8_t* data_;
+  size_t size_;
+};
+
+std::string any_spool(Input in) {
   std::string file(spool_bytes(RingBytes, RingCount), '\0');
-  const auto take = [&](size_t at, size_t most) {
-    const size_t n = size < most ? size : most;
-    std::memcpy(file.data() + at, data, n);
-    data += n;
-    size -= n;
-  };
-  take(0, sizeof(SpoolHeader));
-  for (uint32_t i = 0; i < RingCount; ++i) take(spool_ring_offset(RingBytes, i), sizeof(RingHeader));
-  for (uint32_t i = 0; i < RingCount; ++i) take(spool_ring_offset(RingBytes, i) + PageBytes, RingBytes);
+  in.into(file, 0, sizeof(SpoolHeader));
+  for (uint32_t i = 0; i < RingCount; ++i) in.into(file, spool_ring_offset(RingBytes, i), sizeof(RingHeader));
+  for (uint32_t i = 0; i < RingCount; ++i) in.into(file, spool_ring_offset(RingBytes, i) + PageBytes, RingBytes);
   return file;
 }
 
-void make_plausible(std::string& file) {
-  auto* header = reinterpret_cast<SpoolHeader*>(file.data());
-  header->magic = SpoolMagic;
-  header->version = SpoolVersion;
+std::string sound_spool(Input in) {
+  std::string file(spool_bytes(RingBytes, RingCount), '\0');
+  auto* header = new (file.data()) SpoolHeader();
   header->ring_count = RingCount;
   header->ring_bytes = RingBytes;
   header->ns_per_tick = 0.5;
   header->rings_used.store(RingCount);
+  for (uint32_t i = 0; i < RingCount; ++i) {
+    auto* ring = new (file.data() + spool_ring_offset(RingBytes, i)) RingHeader();
+    const size_t share = i + 1 == RingCount ? in.left() : in.left() / 2;
+    ring->pid = 1 << 30;  // no such process
+    ring->head.store(in.into(file, spool_ring_offset(RingBytes, i) + PageBytes, std::min<size_t>(share, RingBytes)));
+  }
+  return file;
 }
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size < 2) return 0;
-  std::string file = spool_from(data + 1, size - 1);
-  if (data[0] & 3) make_plausible(file);
+  const Input in(data + 2, size - 2);
+  std::string file = data[0] & 3 ? sound_spool(in) : any_spool(in);
   if ((data[0] & 15) == 15) file.resize(file.size() * data[1] / 256);
   static const int fd = memfd_create("spool", 0);
   static const std::string path = "/proc/self/fd/" + std::to_string(fd);
