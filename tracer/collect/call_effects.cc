@@ -101,9 +101,16 @@ void Collector::before_call(Thread& thread) {
 // Does giving back this pointer end an object? An unmap ends a mapping of its own, not the host memory that the buffer
 // uses in place; and a place that is mapped twice is still mapped after one unmap.
 bool Collector::ends_memory(Thread& thread, const api::DecodedArg& arg) {
-  if (thread.pending.calls_back) return false;
+  const Memory* memory = given_back(thread, arg);
+  return memory && memory->maps == 1;
+}
+
+// The memory that the call gives back by this pointer; nullptr when there is none. clEnqueueSVMFree with a function of
+// the program gives nothing back: that function will.
+const Memory* Collector::given_back(Thread& thread, const api::DecodedArg& arg) {
+  if (arg.effect != Effect::Release || thread.pending.calls_back) return nullptr;
   const Memory* memory = thread.process->objects.memory_at(arg.value);
-  return memory && memory->maps == 1 && names_.kind(memory->object) == arg.kind;
+  return memory && names_.kind(memory->object) == arg.kind ? memory : nullptr;
 }
 
 void Collector::end_memory(Thread& thread, uint64_t base) {
@@ -145,9 +152,7 @@ void Collector::note_pointer(Thread& thread, const api::DecodedArg& arg) {
   if (api::param_info(call.shape.fn, arg.param).in == api::Wire::Info) call.pointers.push_back(arg.value);
   if (attributes.direction == api::DirectionRule::Map) call.mapped_at = arg.value;
   if (attributes.direction == api::DirectionRule::Unmap) call.unmapped_at = arg.value;
-  const Memory* memory = arg.effect == Effect::Release ? thread.process->objects.memory_at(arg.value) : nullptr;
-  // clEnqueueSVMFree with a function of the program: that will free it.
-  if (memory && !call.calls_back && names_.kind(memory->object) == arg.kind) call.ended.push_back(arg.value);
+  if (given_back(thread, arg)) call.ended.push_back(arg.value);
 }
 
 // The memory that a map call or an SVM allocation returned.

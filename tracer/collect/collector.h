@@ -133,6 +133,7 @@ class Collector {
   void bind_kernel_arg(Thread& thread, const BoundArg& arg);
   void add_bound_args(Thread& thread);
   bool ends_memory(Thread& thread, const api::DecodedArg& arg);
+  const Memory* given_back(Thread& thread, const api::DecodedArg& arg);
   void end_memory(Thread& thread, uint64_t base);
   void note_mapping(Thread& thread);
 
