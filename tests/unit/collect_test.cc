@@ -172,6 +172,18 @@ TEST_CASE("the address that a realloc gives back is its next owner's") {
   CHECK(fact(trace, "lost.undecodable_records") == "0");
 }
 
+TEST_CASE("a free(NULL) by a module that is gone is the driver's; one by a known module is the program's") {
+  MemoryFeed feed;
+  feed.allocate(0, 0x10, 100, 0x1000);
+  feed.release(0, 0);
+  constexpr uint64_t NoBuildIdAndPath = 0x7070612f00;  // "\0/app\0"
+  feed(0, RecordType::Module, AllocFn::Malloc, {0x80, 0x1000, NoBuildIdAndPath});
+  feed.release(0, 0);
+  const auto trace = feed.collector.finish();
+  CHECK(fact(trace, "memory_calls") == "2");
+  CHECK(fact(trace, "foreign_releases") == "1");
+}
+
 TEST_CASE("a realloc that fails keeps its memory; one that never returns is unfinished") {
   MemoryFeed feed;
   feed.allocate(0, 0x10, 100, 0x1000);

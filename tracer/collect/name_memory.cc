@@ -34,6 +34,12 @@ bool holds(const std::vector<ObjectRef>& objects, const ObjectRef& object) {
                      [&](const ObjectRef& o) { return o.cls == object.cls && o.slot == object.slot; });
 }
 
+// free(NULL). By code that came and went with the driver (the destructors of a compiler that ran in a first run only) it
+// is none of the program's.
+bool gives_nothing_back(const RecordView& record) {
+  return std::all_of(record.payload.begin() + 8, record.payload.end(), [](uint8_t b) { return b == 0; });
+}
+
 size_t hash_of(const MemoryForm& form) { return mix(mix(form.site, form.fn), form.in[0]); }
 
 // The product of what was asked for; the largest number when it is no number.
@@ -119,6 +125,11 @@ bool Collector::enter_memory(Thread& thread, const RecordView& record) {
   }
   uint64_t site = 0;
   std::memcpy(&site, record.payload.data(), 8);
+  if (info.result == AllocRole::None && gives_nothing_back(record) &&
+      process.modules.find_code(site) == model::NoIndex) {
+    ++foreign_releases_;
+    return false;
+  }
   call.info = &info;
   call.ticks = record.header.ticks;
   call.params = params;

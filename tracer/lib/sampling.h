@@ -2,7 +2,7 @@
 //
 // A site here is the address of the call together with what its commands work on (a kernel, a size class of transfers).
 // Its first Learn commands are timed; from then on one in N, where N grows with what is known (timed / Spread) and
-// stays so small that timing takes a hundredth of the time of what it times: a command of a millisecond is always
+// stays so small that timing takes a two-hundredth of the time of what it times: a command of two milliseconds is always
 // timed. The gaps are random with mean N: a fixed step would see only one half of a program that alternates.
 // The collector lets a timed command stand for the ones skipped before it.
 //
@@ -19,6 +19,7 @@ namespace gt::tracer {
 class SiteSample {
  public:
   static constexpr uint32_t Learn = 64, Spread = 8, MaxInterval = 64;
+  static constexpr uint32_t TimePerCost = 200;  // of commands, at least, for each unit of cost
   static constexpr uint32_t CostNs = 10'000;  // of a timed command, with the dearest driver known (docs/measurements)
 
   uint32_t tag() const { return tag_; }
@@ -51,7 +52,7 @@ class SiteSample {
   uint32_t interval() const {
     if (timed_ < Learn) return 1;
     const uint32_t mean = mean_ns_.load(std::memory_order_relaxed);
-    const uint32_t affordable = mean ? 100 * CostNs / mean : MaxInterval;
+    const uint32_t affordable = mean ? TimePerCost * CostNs / mean : MaxInterval;
     return std::max(1u, std::min({timed_ / Spread, affordable, MaxInterval}));
   }
 
