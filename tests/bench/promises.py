@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Prints the numbers that the project promises, each against the bare thing or its competitor in the same run.
 
-    tests/bench/promises.py [BUILD] [--only PART,...] [--iterations N] [--times K]     BUILD: build/release by default
+    tests/bench/promises.py [BUILD] [--only PART,...] [--iterations N] [--seconds S] [--rounds R] [--intercept LIB]
 
 Parts: calls (what an OpenCL call, a malloc+free pair, a timed command cost, heaptrack beside it), programs (what
-tracing costs whole programs: medians of paired runs, K times their usual loop for fast devices), optimizer (what
-goptimize costs and gains), size (a trace after 10^3 and after N iterations). All of them take some minutes.
+tracing costs whole programs: medians of R paired runs, each with a main loop of S seconds or more), optimizer (what
+goptimize costs and gains), size (a trace after 10^3 and after N iterations). All of them take some minutes. BUILD: build/release
+by default. LIB: the libOpenCL.so.1 of the Intercept Layer for OpenCL Applications, measured beside us when given.
 Ends with one table: promise, measured, PASS or MISS. Run it on a quiet machine.
 """
 import argparse
 import ctypes.util
 import json
+import math
 import os
 import pathlib
 import re
@@ -21,8 +23,7 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-ROUNDS = 7
-PROGRAMS = {  # arguments, the option that says how often, and how often
+PROGRAMS = {  # arguments, the option that says how often, and how often at least
     "app_vadd": (["--elements", "1000000"], "--iterations", 60),
     "app_sgemm": ([], "--iterations", 5),
     "app_transpose": ([], "--iterations", 50),
@@ -69,7 +70,23 @@ def real_loader():
     return found[1] if found else None
 
 
-def calls(build, cwd):
+def beside_intercept(build, cwd, library, loader, idle, recorded):
+    """The same call through the Intercept Layer: doing nothing, as Chrome trace, and with its arguments as text."""
+    def measure(title, **controls):
+        rows = overhead(build, cwd, parts=["calls"], GTRACE_OPENCL_LIBRARY=loader, CLI_OpenCLFileName=loader,
+                        LD_PRELOAD=library, CLI_DumpDir=cwd, CLI_SuppressLogging="1", **controls)
+        return print_overhead(f"Intercept Layer, {title}", rows)["opencl_call"]
+    passive = measure("nothing switched on")
+    chrome = measure("ChromeCallLogging (no arguments)", CLI_ChromeCallLogging="1")
+    text = measure("CallLogging to a file (with arguments)", CLI_CallLogging="1", CLI_LogToFile="1")
+    for what, theirs, ours in (("loaded, recording off", passive, idle), ("calls without arguments", chrome, recorded),
+                               ("calls with arguments", text, recorded)):
+        promise(f"Intercept Layer / ours, {what}", "at least 1",
+                f"{theirs['added_ns']:.0f} / {ours['added_ns']:.0f} ns ({theirs['sustained_added_ns']:.0f} /"
+                f" {ours['sustained_added_ns']:.0f} without a pause)", theirs["added_ns"] >= ours["added_ns"])
+
+
+def calls(build, cwd, intercept):
     gtrace = [build / "bin" / "gtrace", "run", "-o", "calls.db"]
     print_overhead("Nothing injected (the method's own error)", overhead(build, cwd))
     loader = real_loader()
@@ -94,6 +111,11 @@ def calls(build, cwd):
     one, both = (traced[f"malloc_free_pair_{threads}"]["added_ns"] for threads in ("1_of_2_threads", "2_threads"))
     promise("malloc+free in 2 threads at once", "at most 1.5 times one of them alone",
             f"{both:+.0f} ns a pair, {both / max(one, 1):.2f} times", both <= 1.5 * max(one, 1))
+    sustained = call["sustained_added_ns"]
+    promise("a program that does nothing but call, recorded", "5 million calls a second: at most 200 ns each",
+            f"{sustained:+.0f} ns", sustained <= 200)
+    if intercept:
+        beside_intercept(build, cwd, intercept, loader, idle["opencl_call"], call)
     if not shutil.which("heaptrack"):
         print("\n  heaptrack is not installed (apt-get install heaptrack): not compared")
         return
@@ -114,10 +136,10 @@ def loop_seconds(*command, cwd):
     return float(re.search(r"time_s=([0-9.]+)", done.stdout + done.stderr)[1])
 
 
-def paired(program, launcher, cwd):
+def paired(program, launcher, cwd, rounds):
     """Ratios with / without the launcher, taken alternately."""
     pairs, native = [], []
-    for i in range(ROUNDS):
+    for i in range(rounds):
         runs = {}
         for with_it in ((False, True) if i % 2 else (True, False)):
             runs[with_it] = loop_seconds(*(launcher if with_it else []), *program, cwd=cwd)
@@ -126,28 +148,47 @@ def paired(program, launcher, cwd):
     return pairs, statistics.median(native)
 
 
-def all_programs(build, times):
-    for name, (arguments, option, count) in PROGRAMS.items():
-        yield name, [build / "bin" / "apps" / name, *arguments, option, count * times]
+def own_program(build, cwd, name, seconds):
+    """The command of one of our programs, with so many iterations that its main loop takes `seconds` here."""
+    arguments, option, count = PROGRAMS[name]
+    command = [build / "bin" / "apps" / name, *arguments, option]
+    while (took := loop_seconds(*command, count, cwd=cwd)) < 0.8 * seconds:
+        count = int(count * min(10, 1.1 * seconds / max(took, 0.001))) + 1
+    return [*command, count]
+
+
+def all_programs(build, cwd, seconds):
+    for name in PROGRAMS:
+        yield name, own_program(build, cwd, name, seconds)
     python = "/usr/bin/python3"
     if subprocess.run([python, "-c", "import pyopencl"], capture_output=True).returncode == 0:
         yield "pyopencl", [python, HERE / "pyopencl_loop.py"]
 
 
-def programs(build, cwd, times):
-    print(f"\nWhole programs, main loop, traced / native ({ROUNDS} pairs: median [min-max])")
+def interval(pairs):
+    """The median of paired ratios, and where it lies with 95 % confidence: from the order statistics, no model."""
+    ordered, n = sorted(pairs), len(pairs)
+    tail, k = 0.5 ** n, 0
+    while k < (n - 1) // 2 and tail + math.comb(n, k + 1) * 0.5 ** n <= 0.025:
+        k += 1
+        tail += math.comb(n, k) * 0.5 ** n
+    return statistics.median(ordered), ordered[k], ordered[n - 1 - k]
+
+
+def programs(build, cwd, seconds, rounds):
+    print(f"\nWhole programs, main loop, traced / native ({rounds} pairs: median [95 % interval of the median])")
     launcher = [build / "bin" / "gtrace", "run", "-o", "t.db", "--"]
-    for name, program in all_programs(build, times):
-        pairs, native = paired(program, launcher, cwd)
-        middle = statistics.median(pairs)
+    for name, program in all_programs(build, cwd, seconds):
+        pairs, native = paired(program, launcher, cwd, rounds)
+        middle, low, high = interval(pairs)
         promise(f"{name}, traced", "at most 2 %",
-                f"{100 * (middle - 1):+.1f} % [{100 * (min(pairs) - 1):+.1f} to {100 * (max(pairs) - 1):+.1f}]"
-                f" of {native:.3f} s", middle <= 1.02)
+                f"{100 * (middle - 1):+.1f} % [{100 * (low - 1):+.1f} to {100 * (high - 1):+.1f}] of {native:.3f} s",
+                middle <= 1.02)
 
 
 # --- optimizer
 
-def optimizer(build, cwd, times):
+def optimizer(build, cwd, seconds, rounds):
     run(sys.executable, HERE.parent / "e2e" / "make_profile.py", build / "tests" / "call_overhead", "p.gprofile",
         cwd=cwd)
     rows = print_overhead("goptimize run: the optimizer in place",
@@ -155,15 +196,15 @@ def optimizer(build, cwd, times):
                                    "--force-policy", "pin", "--", parts=["calls", "malloc"]))
     added = rows["opencl_call"]["added_ns"]
     promise("OpenCL call under goptimize", "at most 15 ns", f"{added:+.1f} ns", added <= 15)
-    print(f"\nWhole programs, main loop, native / goptimize run ({ROUNDS} pairs: median [min-max])")
+    print(f"\nWhole programs, main loop, native / goptimize run ({rounds} pairs: median [min-max])")
     os.environ["XDG_CACHE_HOME"] = os.environ["XDG_DATA_HOME"] = str(cwd)
     run(build / "bin" / "gmicrobench", "platform", "--quick", cwd=cwd)
-    for name, (arguments, option, count) in PROGRAMS.items():
-        program = [build / "bin" / "apps" / name, *arguments, option, count * times]
+    for name in PROGRAMS:
+        program = own_program(build, cwd, name, seconds)
         run(build / "bin" / "gtrace", "run", "-o", f"{name}.db", "--", *program, cwd=cwd)
         run(build / "bin" / "ganalyze", f"{name}.db", cwd=cwd)
         launcher = [build / "bin" / "goptimize", "run", "--report", "r.json", "--"]
-        pairs, _ = paired(program, launcher, cwd)
+        pairs, _ = paired(program, launcher, cwd, rounds)
         speedup = 1 / statistics.median(pairs)
         decision = json.loads((pathlib.Path(cwd) / "r.json").read_text())["decision"]
         promise(f"{name}, goptimize", "never below 0.98", f"{speedup:.3f} times as fast ({decision})", speedup >= 0.98)
@@ -200,11 +241,14 @@ def main():
     parser.add_argument("build", nargs="?", default="build/release")
     parser.add_argument("--only", default="calls,programs,optimizer,size")
     parser.add_argument("--iterations", type=int, default=1_000_000)
-    parser.add_argument("--times", type=int, default=1)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--intercept")
     given = parser.parse_args()
     build = pathlib.Path(given.build).resolve()
-    parts = {"calls": lambda cwd: calls(build, cwd), "programs": lambda cwd: programs(build, cwd, given.times),
-             "optimizer": lambda cwd: optimizer(build, cwd, given.times),
+    parts = {"calls": lambda cwd: calls(build, cwd, given.intercept),
+             "programs": lambda cwd: programs(build, cwd, given.seconds, given.rounds),
+             "optimizer": lambda cwd: optimizer(build, cwd, given.seconds, given.rounds),
              "size": lambda cwd: size(build, cwd, given.iterations)}
     wanted = given.only.split(",")
     if unknown := [w for w in wanted if w not in parts]:
