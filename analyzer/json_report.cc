@@ -69,7 +69,7 @@ Json source(const TransferSource& s) {
 }
 
 Json kernel(const KernelFacts& k) {
-  Json args = Json::array();
+  Json args = Json::array(), defines = Json::array();
   for (size_t i = 0; i < k.args.size(); ++i) {
     const kernels::Arg& a = k.args[i];
     args.push_back({{"index", i},
@@ -77,9 +77,10 @@ Json kernel(const KernelFacts& k) {
                     {"type", a.type},
                     {"address_space", kernels::address_space_name(a.space)},
                     {"access", kernels::access_name(a.access)}});
+    if (kernels::writes(a.access) && kernels::is_memory_object(a.space)) defines.push_back(i);
   }
-  return {{"name", k.name}, {"launches", k.launches}, {"time_ns", k.time_ns},
-          {"args", args},   {"exact", k.exact},       {"note", k.note}};
+  return {{"name", k.name},   {"launches", k.launches}, {"time_ns", k.time_ns}, {"args", args},
+          {"defines", defines}, {"exact", k.exact},       {"note", k.note}};
 }
 
 Json finding(const Finding& f) {

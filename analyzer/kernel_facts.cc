@@ -81,6 +81,7 @@ void add_source(KernelFacts& k, const kernels::Source& source) {
                                   [&](const kernels::Kernel& s) { return s.name == k.name; });
   if (found != source.kernels.end()) {
     k.args = found->args;
+    k.elsewhere = found->elsewhere;
     return;
   }
   k.exact = false;
@@ -96,6 +97,7 @@ std::vector<KernelFacts> find_kernels(const model::Trace& trace, unsigned budget
   for (const model::Kernel& k : trace.kernels) {
     const auto [at, fresh] = merged.try_emplace({k.name, k.source, k.options});
     if (fresh) at->second.name = k.name;
+    at->second.classes.push_back(k.cls);
     const auto run = runs.find(k.cls);
     if (run == runs.end()) continue;
     at->second.launches += run->second.launches;

@@ -16,6 +16,8 @@ struct KernelFacts {
   bool exact = false;              // the accesses are known; else they are upper bounds
   std::vector<kernels::Arg> args;  // empty when the source is not known
   std::string note;                // why not exact
+  kernels::Access elsewhere = kernels::Access::ReadWrite;  // of memory that no argument leads to
+  std::vector<model::ClassId> classes;  // the trace's kernels that these facts are of
 };
 
 // Most time first. Cost: one child process for each program source, `budget_seconds` for all of

@@ -36,6 +36,7 @@ Bytes encode(const Source& s) {
   out.varint(s.kernels.size());
   for (const Kernel& k : s.kernels) {
     out.text(k.name);
+    out.u8(static_cast<uint8_t>(k.elsewhere));
     out.varint(k.args.size());
     for (const Arg& a : k.args) {
       out.text(a.name);
@@ -56,6 +57,9 @@ bool decode(ByteView bytes, Source& s) {
   for (uint64_t i = 0; in.ok() && i < kernels && i < MaxItems; ++i) {
     Kernel k;
     k.name = in.text();
+    const uint8_t elsewhere = in.u8();
+    if (elsewhere > 3) return false;
+    k.elsewhere = static_cast<Access>(elsewhere);
     const uint64_t args = in.varint();
     for (uint64_t a = 0; in.ok() && a < args && a < MaxItems; ++a) {
       Arg arg;

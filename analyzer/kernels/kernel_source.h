@@ -26,6 +26,11 @@ enum class Access : uint8_t {
   ReadWrite = 3
 };  // bits: 1 reads, 2 writes
 
+constexpr bool reads(Access a) { return (static_cast<uint8_t>(a) & 1) != 0; }
+constexpr bool writes(Access a) { return (static_cast<uint8_t>(a) & 2) != 0; }
+// Is the argument memory that outlives the launch: a buffer, an image, a pipe, SVM?
+constexpr bool is_memory_object(AddressSpace s) { return s == AddressSpace::Global || s == AddressSpace::Constant; }
+
 const char* address_space_name(AddressSpace space);  // "private", "global", ...
 const char* access_name(Access access);              // "none", "read", "write", "read_write"
 
@@ -38,6 +43,9 @@ struct Arg {
 struct Kernel {
   std::string name;
   std::vector<Arg> args;
+  // Of memory that none of its arguments leads to: through pointers that it loads, or that an
+  // earlier kernel left in a variable of the program. Also counted in `args`.
+  Access elsewhere = Access::None;
 };
 struct Source {
   std::vector<Kernel> kernels;

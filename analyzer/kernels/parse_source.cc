@@ -138,6 +138,7 @@ unsigned type_limit(CXType t) {
 Kernel describe(CXCursor function, const Summary* summary) {
   Kernel k;
   k.name = take(clang_getCursorSpelling(function));
+  k.elsewhere = static_cast<Access>(summary ? summary->unknown : 3);
   const int n = clang_Cursor_getNumArguments(function);
   for (int i = 0; i < n; ++i) {
     const CXCursor parameter = clang_Cursor_getArgument(function, static_cast<unsigned>(i));

@@ -34,15 +34,25 @@ const Series& slot_of(const Trace& trace, const Node& call, uint32_t arg) {
   for (uint32_t i = 0; i < arg; ++i) v += static_cast<size_t>(value_count(args[i].form));
   return call.values[v];
 }
+std::vector<Effect> effects_of(const Shape& s) {
+  std::vector<Effect> out;
+  for (const Arg& a : s.args) out.push_back(a.effect);
+  return out;
+}
 bool is_object(const Arg& a) { return a.form == ArgForm::Object || a.form == ArgForm::Memory; }
 
 }  // namespace
 
 class Ssa::Walk {
  public:
-  Walk(Ssa& ssa)
+  Walk(Ssa& ssa, const std::vector<std::vector<Effect>>& effects)
       : ssa_(ssa), trace_(ssa.trace_), versions_(ssa.names_.variables().size(), Versions{}) {
-    for (const Shape& s : trace_.shapes) value_counts_.push_back(s.values());
+    for (size_t i = 0; i < trace_.shapes.size(); ++i) {
+      const Shape& s = trace_.shapes[i];
+      value_counts_.push_back(s.values());
+      const bool given = i < effects.size() && effects[i].size() == s.args.size();
+      effects_.push_back(given ? effects[i] : effects_of(s));
+    }
     ssa.nodes_.resize(trace_.streams.size());
     for (const bool memory : {true, false}) {
       for (size_t s = 0; s < trace_.streams.size(); ++s) {
@@ -82,12 +92,13 @@ class Ssa::Walk {
     size_t v = 0;
     for (uint32_t i = 0; i < args.size(); ++i) {
       const Arg& a = args[i];
-      if (is_object(a) && a.effect != Effect::None) {
+      const Effect effect = effects_[n.shape][i];
+      if (is_object(a) && effect != Effect::None) {
         const std::vector<VariableId> variables = ssa_.names_.variables(a.cls, n.values[v]);
         const bool partial = variables.size() > 1 || ssa_.names_.is_family(a.cls);
         for (const VariableId x : variables) {
-          out.push_back({x, i, reads(a.effect) || (partial && writes(a.effect)), writes(a.effect),
-                         reads(a.effect)});
+          out.push_back({x, i, reads(effect) || (partial && writes(effect)), writes(effect),
+                         reads(effect)});
         }
       }
       v += static_cast<size_t>(value_count(a.form));
@@ -99,10 +110,11 @@ class Ssa::Walk {
     std::set<VariableId> read, written;
     expand_run(n, value_counts_, [&](ShapeId shape, std::span<const int64_t> values) {
       size_t v = 0;
-      for (const Arg& a : trace_.shapes[shape].args) {
+      for (size_t i = 0; i < effects_[shape].size(); ++i) {
+        const Arg& a = trace_.shapes[shape].args[i];
         const VariableId x = is_object(a) ? ssa_.names_.variable(a.cls, values[v]) : NoIndex;
-        if (x != NoIndex && reads(a.effect)) read.insert(x);
-        if (x != NoIndex && writes(a.effect)) written.insert(x);
+        if (x != NoIndex && reads(effects_[shape][i])) read.insert(x);
+        if (x != NoIndex && writes(effects_[shape][i])) written.insert(x);
         v += static_cast<size_t>(value_count(a.form));
       }
       return true;
@@ -113,10 +125,11 @@ class Ssa::Walk {
   Accesses summary_accesses(const Node& n) const {
     std::set<VariableId> read, written;
     (void)expand_summary(n, trace_.shapes.size(), [&](ShapeId shape, uint64_t) {
-      for (const Arg& a : trace_.shapes[shape].args) {
+      for (size_t i = 0; i < effects_[shape].size(); ++i) {
+        const Arg& a = trace_.shapes[shape].args[i];
         const VariableId x = is_object(a) ? ssa_.names_.variable(a.cls, 0) : NoIndex;
-        if (x != NoIndex && reads(a.effect)) read.insert(x);
-        if (x != NoIndex && writes(a.effect)) written.insert(x);
+        if (x != NoIndex && reads(effects_[shape][i])) read.insert(x);
+        if (x != NoIndex && writes(effects_[shape][i])) written.insert(x);
       }
     });
     return stretch(read, written);
@@ -202,11 +215,15 @@ class Ssa::Walk {
   const Trace& trace_;
   std::vector<Versions> versions_;
   std::vector<int> value_counts_;
+  std::vector<std::vector<Effect>> effects_;  // of each shape's arguments
   std::vector<Accesses> accesses_;
   std::vector<NodeSsa>* out_ = nullptr;
 };
 
-Ssa::Ssa(const Trace& trace) : trace_(trace), names_(trace) { Walk walk(*this); }
+Ssa::Ssa(const Trace& trace, const std::vector<std::vector<Effect>>& effects)
+    : trace_(trace), names_(trace) {
+  Walk walk(*this, effects);
+}
 
 std::string Ssa::text(VariableId variable, uint32_t version) const {
   return names_.variables()[variable].name + "." + std::to_string(version);

@@ -44,8 +44,9 @@ struct NodeSsa {
 
 class Ssa {
  public:
-  // REQUIRES: a checked trace that outlives this object.
-  explicit Ssa(const Trace& trace);
+  // `effects`: instead of those that the trace's arguments have, parallel to its shapes and their
+  // arguments; may be empty. REQUIRES: a checked trace that outlives this object.
+  explicit Ssa(const Trace& trace, const std::vector<std::vector<Effect>>& effects = {});
 
   const ObjectNames& names() const { return names_; }
   // `index`: position of the node in its stream's tree, in pre-order.
