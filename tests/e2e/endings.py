@@ -11,6 +11,7 @@ import sys
 
 from job import *  # noqa: F403
 from counted import *  # noqa: F403
+from memory_cgroup import memory_cgroup
 
 VADD = (app("vadd"), "--elements", 1024, "--iterations", 200)
 
@@ -56,6 +57,15 @@ def test_kill():
 
 def test_no_memory_left():
     ends("no_memory", 300, code=134)
+
+
+def test_out_of_memory_killer():
+    """In a group with its tracer, as in a container: the kernel kills the program, the largest of them."""
+    with memory_cgroup(256 << 20) as enter:
+        outcome = counted("eat_memory", preexec_fn=enter)
+        same(outcome.code, 137, "exit status")
+        check("trace.db" in outcome.err_text, "the trace's path is not said")
+        check(complete() > 10, "the program did nothing")
 
 
 def test_calls_after_main():

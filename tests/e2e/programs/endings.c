@@ -117,13 +117,23 @@ static void way_segv(void) {
   *(volatile int*)8 = 1;
 }
 
-// As near to the out-of-memory killer as an ordinary user gets: no more memory in the middle of the work.
+// No more memory in the middle of the work, as the program sees it: malloc fails.
 static void way_no_memory(void) {
   work(0);
   const struct rlimit limit = {4ul << 30, 4ul << 30};
   must(setrlimit(RLIMIT_AS, &limit) == 0, "setrlimit");
   for (int i = 0; i < 1000; ++i) {
     if (!malloc(64ul << 20)) abort();
+    step(0);
+  }
+}
+
+// Until the kernel's out-of-memory killer comes.
+static void way_eat_memory(void) {
+  enum { Bite = 1 << 20 };
+  for (;;) {
+    char* p = malloc(Bite);
+    if (p) memset(p, 1, Bite);
     step(0);
   }
 }
@@ -264,7 +274,7 @@ static const struct {
   void (*end)(void);
 } Ways[] = {{"return", way_return}, {"exit", way_exit}, {"quick_exit", way_quick_exit}, {"_exit", way_bare_exit},
             {"abort", way_abort}, {"kill", way_kill}, {"segv", way_segv}, {"no_memory", way_no_memory},
-            {"atexit", way_atexit}, {"destructor", way_destructor}, {"threads", way_threads},
+            {"eat_memory", way_eat_memory}, {"atexit", way_atexit}, {"destructor", way_destructor}, {"threads", way_threads},
             {"for_ever", way_for_ever}, {"exit_with_threads", way_exit_with_threads}, {"fork", way_fork},
             {"again", way_again}, {"exec", way_exec}, {"vfork", way_vfork}, {"spawn", way_spawn},
             {"daemon", way_daemon}, {"handlers", way_handlers}, {"all_blocked", way_all_blocked},
