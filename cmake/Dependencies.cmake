@@ -32,6 +32,14 @@ gt_require_package(CLI11 CLI11::CLI11 libcli11-dev)
 gt_require_package(nlohmann_json nlohmann_json::nlohmann_json nlohmann-json3-dev)
 gt_require_package(benchmark benchmark::benchmark libbenchmark-dev)
 
+find_path(GT_XXHASH_INCLUDE xxhash.h)
+if(NOT GT_XXHASH_INCLUDE)
+  message(FATAL_ERROR "gtrace needs xxhash.h: apt-get install libxxhash-dev (or scripts/deps.sh installs everything)")
+endif()
+add_library(gt_xxhash INTERFACE)  # its header alone, compiled in
+target_include_directories(gt_xxhash SYSTEM INTERFACE ${GT_XXHASH_INCLUDE})
+add_library(gt::xxhash ALIAS gt_xxhash)
+
 find_path(GT_OPENCL_INCLUDE CL/cl.h)
 find_library(GT_OPENCL_LOADER OpenCL)
 if(NOT GT_OPENCL_INCLUDE OR NOT GT_OPENCL_LOADER)

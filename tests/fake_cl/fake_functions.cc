@@ -51,7 +51,7 @@ class Logger {
   size_t size(Fixed<N>) const {
     return N;
   }
-  size_t size(Extent) const { return ExtentOf<F>::of(args_); }
+  size_t size(Extent) const { return extent_of<F>(args_); }
 
   template <class T>
   void scalar(T v) {

@@ -54,7 +54,7 @@ class RandomCall {
   size_t size(api::role::Fixed<N>) {
     return N;
   }
-  size_t size(api::role::Extent) { return api::ExtentOf<F>::of(args_); }
+  size_t size(api::role::Extent) { return api::extent_of<F>(args_); }
 
   uint64_t small(uint64_t limit) { return random_() % limit; }
   bool rarely() { return small(8) == 0; }

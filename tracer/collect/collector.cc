@@ -88,6 +88,8 @@ void Collector::take(const RecordView& record) {
       return take_kernel_name(thread, record);
     case RecordType::Frames:
       return take_frames(thread, record);
+    case RecordType::Content:
+      return take_content(thread, record);
     case RecordType::Pad:
       return;
   }
@@ -328,12 +330,13 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
   const api::Attributes& attributes = api::attributes(call.shape.fn);
   if (!unfinished) after_call(thread);
   define_callback(thread);
+  if (call.captured) add(thread, model::ParamContent, ArgForm::Int, Effect::None, call.content);
   if (unfinished || call.error) call.shape.moves = model::Direction::None, call.bytes = 0;
   call.open = false;
   call.shape.unfinished = unfinished;
   const model::ShapeId shape = shape_of_call(thread);
   model::ShapeStats& stats = trace_.stats[shape];
-  const uint64_t ns = to_ns(ticks - call.ticks);
+  const uint64_t ns = to_ns(ticks - call.ticks - std::min(call.capture_ticks, ticks - call.ticks));
   if (stats.calls++ == 0) stats.first_host_ns = ns;
   stats.failed += call.error;
   if (!unfinished) stats.host_ns.add(ns);

@@ -97,6 +97,7 @@ class Collector {
   void take_process(Thread& thread, const RecordView& record);
   void take_module(Thread& thread, const RecordView& record);
   void take_device(Thread& thread, const RecordView& record);
+  void take_content(Thread& thread, const RecordView& record);
 
   // Callbacks, and the annexes that they run in (callbacks.cc).
   void take_thread_end(const RecordView& record);
@@ -192,7 +193,7 @@ class Collector {
   SizeBudget budget_;
   uint64_t records_ = 0;
   uint64_t calls_ = 0, memory_calls_ = 0, undecodable_ = 0, foreign_releases_ = 0, last_ticks_ = 0;
-  uint64_t callbacks_ = 0;
+  uint64_t callbacks_ = 0, capture_ticks_ = 0;
 };
 
 }  // namespace gt::tracer

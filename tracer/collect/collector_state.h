@@ -8,6 +8,7 @@
 #include <map>
 
 #include "tracer/collect/collector.h"
+#include "tracer/collect/content_numbers.h"
 #include "traces/model/timeline.h"
 #include "traces/api/alloc_fn.h"
 
@@ -34,6 +35,7 @@ struct Collector::Process {
   AddressMap<model::SiteId> chained_sites;  // by the hash of all addresses of a chain; forgotten likewise
   AddressMap<ObjectRef> unknown;    // pointers that nothing explains, by address
   std::unordered_map<uint64_t, Callback> callbacks;  // that may still be called, by the number of their registration
+  ContentNumbers contents;  // of its transfers
   uint64_t calls = 0;
   std::map<std::vector<uint32_t>, Thread*> lanes;  // the last thread with each path
 
@@ -123,6 +125,9 @@ struct Collector::Thread {
     bool calls_back = false;     // it was given a function of the program
     ObjectRef callback;          // that it registers
     uint64_t registers = 0;      // number of the callback that it registers
+    bool captured = false;       // what it moves was looked at...
+    int64_t content = UnknownContent;  // ...and is this
+    uint64_t capture_ticks = 0;  // the time that took, which is not the call's
   };
   struct Pending : CallFacts {
     model::Shape shape;

@@ -70,6 +70,12 @@ model::Trace Collector::finish() {
   fact("commands_timed", timed);
   fact("commands_estimated", estimated);
   fact("commands_untimed", untimed);
+  if (capture_ticks_ > 0) {
+    uint64_t forgotten = 0;
+    for (const auto& process : processes_) forgotten += process->contents.forgotten();
+    fact("lost.contents_forgotten", forgotten);
+    fact("overhead.capture_ns", to_ns(capture_ticks_));
+  }
   fact("foreign_releases", foreign_releases_);
   fact("lost.undecodable_records", undecodable_);
   fact("wall_ns", to_ns(last_ticks_ > start_ticks_ ? last_ticks_ - start_ticks_ : 0));

@@ -85,7 +85,7 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   trace.facts.emplace_back("recording", state);
   fact("pauses", header.pauses.load(std::memory_order_relaxed));
   trace.facts.emplace_back("timing", timing_text({header.timing, header.sample}));
-  trace.facts.emplace_back("capture", "none");
+  trace.facts.emplace_back("capture", header.capture == Capture::Hash ? "hash" : "none");
   fact("lost.calls_inside_signal_handlers", unrecorded);
   fact("lost.threads_without_ring", header.threads_without_ring.load(std::memory_order_relaxed));
   fact("lost.damaged_rings", reader_.damaged_rings());

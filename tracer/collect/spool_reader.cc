@@ -70,6 +70,7 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     header->timing = options.timing;
     header->sample = options.sample;
     header->record_memory = options.record_memory;
+    header->capture = options.capture;
     header->off = options.paused ? RecordingPaused : RecordingOn;
     header->pauses = options.paused;
     header->gtrace_pid = header->collector_pid = getpid();

@@ -34,6 +34,7 @@ class SpoolReader {
     Timing timing = Timing::All;
     uint32_t sample = 1;
     bool record_memory = true;
+    Capture capture = Capture::None;
     bool paused = false;  // nobody records until resume_recording()
     uint64_t max_trace_bytes = 0;  // 0: no limit
     uint64_t stack_bytes = 0;

@@ -35,7 +35,7 @@ class CallText::TemplateBuilder {
 
  private:
   static bool is_parameter(const Arg& a) {
-    return a.param < model::ParamKernelArg || a.param == model::ParamCallback;
+    return a.param < model::ParamKernelArg || a.param == model::ParamCallback || a.param == model::ParamContent;
   }
   static bool is_kernel_arg(const Arg& a) {
     return a.param >= model::ParamKernelArg && a.param < model::ParamReturn;

@@ -88,6 +88,7 @@ Result<SpoolReader::Options> spool_options(const Options& options) {
   spool.timing = timing->timing;
   // A timeline is to hold every command.
   spool.sample = timing->sample == 0 && options.flag("timeline") ? 1 : timing->sample;
+  spool.capture = options.text("capture") == "hash" ? Capture::Hash : Capture::None;
   spool.record_memory = !options.flag("no-alloc");
   spool.stack_bytes = static_cast<uint64_t>(options.integer("stacks").value_or(0));
   spool.paused = options.flag("paused");

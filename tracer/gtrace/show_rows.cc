@@ -250,6 +250,8 @@ class Rows {
                            !(a.param == model::ParamCallback && store::is_callback_fn(shape.fn));
       if (a.form == ArgForm::Int && api::is_error_code(shape.fn, a.param)) {
         if (!n.values[v].is_const(0)) result = " = " + value_text(n, a, v, depth, shape.fn);
+      } else if (a.param == model::ParamContent) {
+        args += (args.empty() ? "content=" : ", content=") + value_text(n, a, v, depth, shape.fn);
       } else if (!special && a.form != ArgForm::Null && a.form != ArgForm::Empty &&
                  a.form != ArgForm::Raw && a.form != ArgForm::Code) {
         args += (args.empty() ? "" : ", ") + value_text(n, a, v, depth, shape.fn);

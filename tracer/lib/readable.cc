@@ -16,13 +16,18 @@ std::atomic<uintptr_t> g_known_pages[KnownPages] = {~uintptr_t{0}};
 
 // rt_sigprocmask with a `how` that does not exist reads the new mask before it says EINVAL, and changes nothing.
 // (Abseil asks so, too.) Errors other than EFAULT say nothing against the page.
-bool probe_page(uintptr_t page) noexcept {
+bool ask_page(uintptr_t page) noexcept {
   constexpr int NoSuchHow = ~0;
   constexpr size_t KernelMaskBytes = 8;
   const int saved = errno;
   const long r = syscall(SYS_rt_sigprocmask, NoSuchHow, page << PageShift, nullptr, KernelMaskBytes);
   const bool yes = page != 0 && !(r == -1 && errno == EFAULT);
   errno = saved;
+  return yes;
+}
+
+bool probe_page(uintptr_t page) noexcept {
+  const bool yes = ask_page(page);
   if (yes) g_known_pages[page % KnownPages].store(page, std::memory_order_relaxed);
   return yes;
 }

@@ -18,7 +18,8 @@ namespace detail {
 constexpr uintptr_t PageShift = 12;
 constexpr size_t KnownPages = 1024;
 extern std::atomic<uintptr_t> g_known_pages[KnownPages];  // page numbers; 0: none
-bool probe_page(uintptr_t page) noexcept;                 // asks the kernel, remembers a yes
+bool ask_page(uintptr_t page) noexcept;                   // asks the kernel: one system call
+bool probe_page(uintptr_t page) noexcept;                 // the same, and remembers a yes
 
 inline bool page_readable(uintptr_t page) noexcept {
   return __builtin_expect(g_known_pages[page % KnownPages].load(std::memory_order_relaxed) == page, 1) ||

@@ -33,6 +33,7 @@ void set_real(api::FnId fn, void* function) {
 void prepare() {
   g_prepared = true;
   real_pointer(FnId::clGetPlatformIDs);  // opens the real library
+  if (capturing()) api::image_element_size = &element_size_of;
   record_modules();
 }
 

@@ -26,13 +26,16 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 3;
+constexpr uint32_t SpoolVersion = 4;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
 constexpr uint32_t MaxFrames = 8;  // around the site of a memory call
 
 enum class Timing : uint32_t { Off, Kernels, Transfers, All };
+
+// What is kept of the data that transfers move (--capture).
+enum class Capture : uint32_t { None, Hash };
 
 // Does anybody record? Ended is for good; gtrace ctl and gtrace's signals go to and fro between the others.
 enum Recording : uint32_t { RecordingOn, RecordingEnded, RecordingPaused };
@@ -45,6 +48,7 @@ struct SpoolHeader {
   Timing timing = Timing::All;
   uint32_t sample = 1;         // time one command in so many of a call site; 0: as sampling.h decides
   uint32_t record_memory = 1;  // --no-alloc clears it
+  Capture capture = Capture::None;
   uint64_t max_trace_bytes = 0;  // --max-size; 0: none
   uint64_t stack_bytes = 0;    // memory calls of this size or more come with Frames; 0: none does
   int32_t collector_pid = 0;
@@ -116,6 +120,7 @@ enum class RecordType : uint16_t {
   CallbackExit,   // it returned
   Frames,  // the return addresses around the site of the memory record that follows, innermost first
   KernelName,  // handle, 0, name as a zero-terminated string: of a kernel that the call under way made, unnamed
+  Content,     // within a call: hash and number of the bytes that it moves (0: not known), ticks that hashing took
 };
 
 // Every record starts with this. `bytes` includes it.

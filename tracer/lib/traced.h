@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "tracer/lib/callbacks.h"
+#include "tracer/lib/contents.h"
 #include "tracer/lib/device_time.h"
 #include "tracer/lib/real_calls.h"
 #include "tracer/lib/ring_writer.h"
@@ -82,6 +83,7 @@ void record_enter(Ring& ring, const void* site, const void* stack, A... args) {
   api::encode_inputs<F, api::Contents::None>(out, args...);
   commit(ring, bytes);
   ++ring.calls;
+  capture_before<F>(args...);
 }
 
 template <FnId F, class Encode>
@@ -99,6 +101,7 @@ void write_exit(Ring& ring, bool timed, uint64_t now, Encode encode) {
 
 template <FnId F, class R, class... A>
 void record_exit(Ring& ring, bool timed, R result, A... args) {
+  capture_after<F>(result, args...);
   write_exit<F>(ring, timed, ticks(), [&](auto& writer) {
     api::encode_outputs<F, api::Contents::None>(writer, result, args...);
   });

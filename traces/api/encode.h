@@ -1,7 +1,9 @@
 // Encodes a call: encode_inputs before it, encode_outputs after it (layout: wire.h).
 //
 // A Writer has word(uint64_t) and bytes(const void*, size_t). One that faces a program before the driver does has
-// readable(const void*, size_t), too: what it refuses is encoded as an address. Calls are encoded twice, once by a
+// readable(const void*, size_t), too: what it refuses is encoded as an address. One that has data(const void*,
+// const HostBox&) is shown the memory that a call is about to move data from (inputs) or has filled (outputs), whatever
+// Contents says. Calls are encoded twice, once by a
 // SizeWriter and once into the memory so measured; the measure folds to a constant for functions
 // without arrays. Cost: a few stores for each argument; no allocation, no lock, no system call.
 // noexcept when the writer is. Preconditions, unless the writer has readable(): pointers of the program
@@ -72,7 +74,17 @@ constexpr size_t count_of(role::Fixed<N>, const T&) noexcept {
 }
 template <FnId F, class T>
 size_t count_of(role::Extent, const T& args) noexcept {
-  return ExtentOf<F>::of(args);
+  return extent_of<F>(args);
+}
+
+// Where a transfer's bytes lie behind its pointer.
+template <FnId F, size_t I, class T>
+HostBox box_of(role::Count<I> n, const T& args) noexcept {
+  return {0, count_of<F>(n, args)};
+}
+template <FnId F, class T>
+HostBox box_of(role::Extent, const T& args) noexcept {
+  return BoxOf<F>::of(args);
 }
 
 template <FnId F, Contents C, class Writer, class Args>
@@ -150,6 +162,12 @@ class Encoder {
     else
       w_.word(n | NoContents);
   }
+  template <class N>
+  void show(const void* p, N n) {
+    if constexpr (requires { w_.data(p, HostBox{}); }) {
+      if (p && followed_) w_.data(p, box_of<F>(n, args_));
+    }
+  }
 
   // One short overload for each role.
   // clang-format off
@@ -217,6 +235,7 @@ class Encoder {
   }
   template <size_t I, class N> void in(role::HostIn<N>) {
     host(arg<I>(), extent(N{}), C == Contents::Full);
+    show(arg<I>(), N{});
   }
   template <size_t I, class N> void in(role::HostOut<N>) { host(arg<I>(), extent(N{}), false); }
   // What an extent follows from comes before its parameter: when that cannot be read, neither is the extent known.
@@ -224,6 +243,7 @@ class Encoder {
   template <size_t I, class N, size_t Flags> void in(role::HostInit<N, Flags>) {
     const bool asked = std::get<Flags>(args_) & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
     host(arg<I>(), asked && arg<I>() ? extent(N{}) : 0, C == Contents::Full && asked);
+    if (asked) show(arg<I>(), N{});
   }
   template <size_t I> void present() { w_.word(arg<I>() != nullptr); }
   template <size_t I> void in(role::ErrcodeRet) { present<I>(); }
@@ -281,10 +301,12 @@ class Encoder {
     blob(done ? arg<I>() : nullptr, done ? filled<N, R>(N{}) : 0);
   }
   template <size_t I, class N> void out(role::HostOut<N>, bool done) {
-    bool here = done && C == Contents::Full;
+    bool here = done;
     if constexpr (Fn<F>::attributes.blocking >= 0) {
       here = here && std::get<static_cast<size_t>(Fn<F>::attributes.blocking)>(args_);
     }
+    if (here) show(arg<I>(), N{});
+    here = here && C == Contents::Full;
     blob(here ? arg<I>() : nullptr, here ? count_of<F>(N{}, args_) : 0);
   }
   template <size_t I, size_t N, size_t S, size_t R, class... When>

@@ -1,0 +1,125 @@
+// Hashing what transfers move.
+#include "tracer/lib/contents.h"
+
+#include <atomic>
+#include <cstring>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "tracer/lib/real_calls.h"
+
+namespace gt::tracer {
+
+namespace {
+
+// Asks the kernel about each page as it comes to it, and trusts no older answer: data is large, and memory that was
+// freed since costs a crash.
+class FreshPages {
+ public:
+  bool readable(const uint8_t* p, size_t size) {
+    const auto begin = reinterpret_cast<uintptr_t>(p);
+    if (begin + (size - 1) < begin) return false;
+    const uintptr_t last = (begin + size - 1) >> detail::PageShift;
+    for (uintptr_t page = begin >> detail::PageShift; page <= last; ++page) {
+      if (page == asked_) continue;
+      if (!detail::ask_page(page)) return false;
+      asked_ = page;
+    }
+    return true;
+  }
+
+ private:
+  uintptr_t asked_ = 0;  // and found readable; page 0 never is
+};
+
+// Calls `row(p, bytes)` for each row that lies in one piece, until one gives false.
+template <class Visit>
+bool each_row(const uint8_t* p, const api::HostBox& box, Visit row) {
+  const uint8_t* at = p + box.offset;
+  if (box.dense()) return row(at, box.width * box.height * box.depth);
+  for (size_t z = 0; z < box.depth; ++z)
+    for (size_t y = 0; y < box.height; ++y)
+      if (!row(at + z * box.slice_step() + y * box.row_step(), box.width)) return false;
+  return true;
+}
+
+// Address ranges in order of first appearance; those that lie in an older one are not added.
+struct Range {
+  std::atomic<uintptr_t> begin{0};  // 0: not filled in yet
+  std::atomic<uintptr_t> end{0};
+};
+constexpr size_t MostRanges = 1024;
+Range g_svm[MostRanges];
+std::atomic<size_t> g_svm_count{0};
+
+bool in_svm(uintptr_t first, uintptr_t last) {
+  const size_t count = g_svm_count.load(std::memory_order_acquire);
+  for (size_t i = 0; i < count && i < MostRanges; ++i) {
+    const uintptr_t begin = g_svm[i].begin.load(std::memory_order_acquire);
+    if (begin != 0 && begin <= first && last < g_svm[i].end.load(std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+// The first word of every object of a driver leads to its functions: what images have there. 0: free.
+constexpr size_t MostDrivers = 8;
+std::atomic<uint64_t> g_image_words[MostDrivers];
+
+uint64_t first_word(cl_mem image) {
+  uint64_t word = 0;
+  if (readable(image, sizeof word)) std::memcpy(&word, image, sizeof word);
+  return word;
+}
+
+}  // namespace
+
+Content content_of(const void* p, const api::HostBox& box) noexcept {
+  const bool overlaps = box.row_step() < box.width || box.slice_step() < box.row_step() * (box.height - 1) + box.width;
+  if (box.extent() == 0 || overlaps) return {};  // such a box the driver refuses
+  const auto* begin = static_cast<const uint8_t*>(p);
+  FreshPages pages;
+  if (!each_row(begin, box, [&](const uint8_t* row, size_t size) { return pages.readable(row, size); })) return {};
+  const uint64_t bytes = box.width * box.height * box.depth;
+  if (box.dense()) return {XXH3_64bits(begin + box.offset, bytes), bytes};
+  XXH3_state_t state;
+  XXH3_64bits_reset(&state);
+  each_row(begin, box, [&](const uint8_t* row, size_t size) {
+    XXH3_64bits_update(&state, row, size);
+    return true;
+  });
+  return {XXH3_64bits_digest(&state), bytes};
+}
+
+void note_image(cl_mem image) noexcept {
+  const uint64_t word = first_word(image);
+  for (std::atomic<uint64_t>& known : g_image_words) {
+    uint64_t seen = 0;
+    if (word == 0 || known.compare_exchange_strong(seen, word) || seen == word) return;
+  }
+}
+
+size_t element_size_of(cl_mem image) noexcept {
+  const uint64_t word = first_word(image);
+  bool known = false;
+  for (const std::atomic<uint64_t>& w : g_image_words) known |= word != 0 && w.load(std::memory_order_relaxed) == word;
+  auto get = known ? real<decltype(clGetImageInfo)>(api::FnId::clGetImageInfo) : nullptr;
+  size_t bytes = 0;
+  return get && get(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS ? bytes : 0;
+}
+
+void note_svm(const void* p, size_t size) noexcept {
+  const auto begin = reinterpret_cast<uintptr_t>(p);
+  if (size == 0 || in_svm(begin, begin + size - 1)) return;
+  const size_t i = g_svm_count.fetch_add(1, std::memory_order_acq_rel);
+  if (i >= MostRanges) return;
+  g_svm[i].end.store(begin + size, std::memory_order_relaxed);
+  g_svm[i].begin.store(begin, std::memory_order_release);
+}
+
+bool maybe_svm(const void* p) noexcept {
+  const auto at = reinterpret_cast<uintptr_t>(p);
+  return g_svm_count.load(std::memory_order_relaxed) > MostRanges || in_svm(at, at);
+}
+
+}  // namespace gt::tracer
