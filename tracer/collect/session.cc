@@ -88,6 +88,9 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   trace.facts.emplace_back("capture", header.capture == Capture::Hash ? "hash" : "none");
   fact("lost.calls_inside_signal_handlers", unrecorded);
   fact("lost.threads_without_ring", header.threads_without_ring.load(std::memory_order_relaxed));
+  fact("lost.programs_not_followed", header.not_followed.load(std::memory_order_relaxed));
+  const std::string_view first(header.not_followed_first, sizeof header.not_followed_first);
+  if (first[0] != 0) trace.facts.emplace_back("programs_not_followed.first", first.substr(0, first.find('\0')));
   fact("lost.damaged_rings", reader_.damaged_rings());
   fact("overhead.wait_ns", ns(wait));            // the program waited for the collector
   fact("overhead.device_time_ns", ns(harvest));  // the program's threads read device timestamps

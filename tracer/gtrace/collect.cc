@@ -46,6 +46,18 @@ void say_losses(const model::Trace& trace) {
   }
 }
 
+// Programs that it started, out of our reach.
+void say_not_followed(const model::Trace& trace, const CollectorJob& job) {
+  const std::string_view count = trace.fact("lost.programs_not_followed");
+  const std::string first(trace.fact("programs_not_followed.first"));
+  if (!first.empty() && count != "0")
+    say(fmt::format("note: {} programs that it started could not be recorded, the first: {}", count, first));
+  for (const std::string& program : own_opencl_of_others(trace, job.program)) {
+    say(fmt::format("note: {} has OpenCL linked into it, whose calls were not seen: give it to gtrace run itself",
+                    program));
+  }
+}
+
 // What --max-size left out; nothing when everything fitted.
 void say_left_out(const model::Trace& trace) {
   const auto count = [&](const char* name) { return std::string(trace.fact(name)); };
@@ -165,6 +177,7 @@ class Collecting {
     model::Trace trace = session_.finish();
     note_ending(trace);
     say_losses(trace);
+    say_not_followed(trace, job_);
     say_left_out(trace);
     Status trouble;
     const Result<std::string> written = file_.save(trace, trouble);

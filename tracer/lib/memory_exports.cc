@@ -1,15 +1,19 @@
-// The allocator's and the dynamic linker's symbols that the program links to, and the start of
+// The allocator's, the dynamic linker's and the exec family's symbols that the program links to, and the start of
 // recording.
 #include "tracer/interpose/doors.h"
+#include "tracer/interpose/exec_hooks.h"
 #include "tracer/interpose/threads.h"
+#include "tracer/lib/children.h"
 #include "tracer/lib/memory_client.h"
 #include "tracer/lib/own_functions.h"
 
 GT_DEFINE_ALLOC_HOOKS(gt::tracer::MemoryClient)
 GT_DEFINE_DOORS()
 GT_DEFINE_THREAD_HOOKS()
+GT_DEFINE_EXEC_HOOKS()
 
 __attribute__((constructor)) static void begin() {
   gt::tracer::start_recording();
+  gt::tracer::follow_children();
   gt::tracer::patch_own_functions();
 }

@@ -59,6 +59,10 @@ struct SpoolHeader {
   alignas(64) std::atomic<uint64_t> rings_used{0};  // rings [0, rings_used) were ever claimed
   std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
 
+  // Programs that were started and cannot be recorded: how many, and the first with the reason.
+  std::atomic<uint32_t> not_followed{0}, not_followed_named{0};
+  char not_followed_first[512] = {};
+
   // What gtrace ctl asks and sees. The traced processes look at none of it.
   alignas(64) std::atomic<int32_t> program_pid{0};
   int32_t gtrace_pid = 0;                     // the `gtrace run` that the user started
