@@ -70,7 +70,7 @@ model::ProfileSite profile_site(const TransferSource& s) {
   p.offset = s.site.offset;
   p.where = s.site.place();
   p.call = s.call;
-  const uint64_t smallest = std::max(s.sizes.min, s.sums.min_bytes);
+  const uint64_t smallest = std::max(s.sizes.min, s.sums.sizes.min);
   p.min_bytes = std::min(smallest, std::max(Page, smallest / OtherInputs));
   p.max_bytes = std::max(s.sizes.max, smallest) * OtherInputs;
   p.typical_bytes = s.sizes.count > 0 ? s.sizes.sum / s.sizes.count : smallest;
@@ -134,7 +134,9 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.opencl_calls = count_opencl_calls(trace);
   CallSites sites;
   a.ratio = find_dispatch_ratio(trace, min_ratio);
-  a.sources = find_transfer_sources(trace, sites);
+  TransferSources sources = find_transfer_sources(trace, sites);
+  a.transfers = find_transfer_calls(trace, sources, sites);
+  a.sources = std::move(sources.list);
   a.kernels = find_kernels(trace);
   a.remote = find_remote_eligibility(trace);
   a.findings = find_all(trace, a, platform, sites);
@@ -150,7 +152,7 @@ model::Profile make_profile(const Analysis& a) {
   p.dispatch_ratio = a.ratio.program.value();
   p.eligible = a.ratio.eligible;
   for (const TransferSource& s : a.sources) {
-    const bool known = s.kind == model::ObjectKind::Segment && s.site.offset != 0 &&
+    const bool known = s.kind == model::ObjectKind::Segment && s.sums.transfers > 0 && s.site.offset != 0 &&
                        s.site.module_name().find_first_not_of('?') != std::string::npos;
     if (known) add_site(p.sites, profile_site(s));
   }

@@ -8,6 +8,7 @@
 #include "analyzer/finding.h"
 #include "analyzer/kernel_facts.h"
 #include "analyzer/remote_eligibility.h"
+#include "analyzer/transfer_calls.h"
 #include "analyzer/transfer_sources.h"
 #include "traces/model/event.h"
 #include "traces/model/platform.h"
@@ -23,6 +24,7 @@ struct Analysis {
   uint64_t opencl_calls = 0;
   DispatchRatio ratio;
   std::vector<TransferSource> sources;
+  std::vector<TransferCall> transfers;
   std::vector<KernelFacts> kernels;
   std::vector<Finding> findings;
   RemoteEligibility remote;

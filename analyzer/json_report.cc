@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/transfer_json.h"
 #include "traces/model/event.h"
 
 namespace gt::analyzer {
@@ -27,45 +28,6 @@ Json ratio(const Ratio& r) {
           {"estimated_transfers", r.estimated_transfers},
           {"untimed_kernels", r.untimed_kernels},
           {"untimed_transfers", r.untimed_transfers}};
-}
-
-const char* call_text(CallKind kind) {
-  constexpr const char* Names[] = {"unknown", "none", "direct", "library", "indirect"};
-  return Names[static_cast<size_t>(kind)];
-}
-
-Json site(const CallSite& s, bool innermost = true) {
-  Json frames = Json::array();
-  for (const Frame& f : s.frames)
-    frames.push_back({{"function", f.function}, {"file", f.file}, {"line", f.line}});
-  const Frame own = s.frames.empty() ? Frame() : s.frames[0];
-  Json out = {{"module", s.module},       {"build_id", s.build_id},    {"offset", s.offset},
-              {"function", own.function}, {"file", own.file},          {"line", own.line},
-              {"inlined", frames},        {"call", call_text(s.call)}, {"target", s.target},
-              {"problem", s.problem}};
-  if (!innermost) return out;
-  Json around = Json::array();
-  for (const CallSite& c : s.around) around.push_back(site(c, false));
-  out["around"] = around;
-  return out;
-}
-
-Json source(const TransferSource& s) {
-  return {{"site", site(s.site)},
-          {"kind", model::object_kind_name(s.kind)},
-          {"call", s.call},
-          {"count", s.allocations},
-          {"bytes", s.sums.bytes()},
-          {"h2d", s.sums.h2d_bytes},
-          {"d2h", s.sums.d2h_bytes},
-          {"time_ns", s.sums.time_ns},
-          {"transfers", s.sums.transfers},
-          {"h2d_transfers", s.sums.h2d_count},
-          {"d2h_transfers", s.sums.d2h_count},
-          {"untimed", s.sums.untimed},
-          {"transfers_each", number(s.transfers_each())},
-          {"min_bytes", s.sizes.min},
-          {"max_bytes", s.sizes.max}};
 }
 
 Json kernel(const KernelFacts& k) {
@@ -108,11 +70,6 @@ std::string format_json(const Analysis& a, const std::string& trace, const std::
     one["device"] = d.device;
     devices.push_back(std::move(one));
   }
-  std::vector<TransferSource> allocations, others;
-  for (const TransferSource& s : a.sources) {
-    const bool allocated = !s.call.empty();
-    (allocated ? allocations : others).push_back(s);
-  }
   Json out = {
       {"trace", trace},
       {"program", a.program},
@@ -126,12 +83,11 @@ std::string format_json(const Analysis& a, const std::string& trace, const std::
       {"explanation", a.ratio.sentence},
       {"time", ratio(a.ratio.program)},
       {"devices", devices},
-      {"allocations", list(allocations, source)},
-      {"other_sources", list(others, source)},
       {"kernels", list(a.kernels, kernel)},
       {"findings", list(a.findings, finding)},
       {"remote", {{"eligible", a.remote.eligible}, {"reasons", a.remote.reasons}}},
       {"lost", a.losses}};
+  add_transfer_json(out, a);
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

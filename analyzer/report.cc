@@ -62,6 +62,21 @@ void add_site_problems(Text& out, const std::vector<TransferSource>& sources) {
   }
 }
 
+// Of what the profile cannot help; and which memory is a buffer's as it is.
+void add_remedies(Text& out, const std::vector<TransferSource>& sources) {
+  size_t rows = 0;
+  for (const TransferSource& s : sources) {
+    if (++rows > MostRows) break;
+    const std::string name = printable(s.name());
+    if (s.in_place_buffers > 0) {
+      out.faint(fmt::format("{}: {} buffers use this memory in place (CL_MEM_USE_HOST_PTR), {}", name,
+                            s.in_place_buffers, bytes_text(s.in_place_bytes)),
+                2);
+    }
+    if (!s.allocated()) out.faint(name + ": " + s.remedy(), 2);
+  }
+}
+
 void add_sources(Text& out, const Analysis& a) {
   out.heading("Memory that feeds transfers");
   if (a.sources.empty()) {
@@ -88,6 +103,7 @@ void add_sources(Text& out, const Analysis& a) {
     break;
   }
   add_site_problems(out, a.sources);
+  add_remedies(out, a.sources);
 }
 
 std::string arg_text(const kernels::Arg& a) {

@@ -85,6 +85,7 @@ void Collector::before_call(Thread& thread) {
       call.bytes = moves.bytes;
     }
   }
+  if (call.made.in_place != 0) call.bytes = call.made.facts.bytes;  // moves nothing; its size is worth a sum
   if (attributes.direction == api::DirectionRule::Unmap && call.unmapped_at != 0) {
     call.unmapped = process.known.mapping(call.unmapped_at);
     process.known.unmap(call.unmapped_at);
@@ -162,11 +163,14 @@ void Collector::name_returned_memory(Thread& thread, const api::DecodedArg& arg)
   const bool svm = arg.kind == ObjectKind::Svm;
   uint64_t size = arg.length;
   if (!svm) {
+    const bool in_place =
+        std::any_of(call.implied.begin(), call.implied.end(), [](const Implied& i) { return i.address != 0; });
     call.mapped_at = arg.value;
     size = api::new_mapping(call.shape.fn, call.map_inputs, decoded_, thread.process->known).extent;
     if (Memory* again = objects.memory_at(arg.value); again && names_.kind(again->object) == arg.kind) ++again->maps;
-    if (Place place = objects.find_memory(arg.value); place.found) {
-      return add_place(thread, arg.param, Effect::UseDef, place);
+    // A mapping of host memory that the buffer uses in place is that memory, whoever made it.
+    if (in_place || objects.find_memory(arg.value).found) {
+      return add_place(thread, arg.param, Effect::UseDef, place_of(thread, arg.value));
     }
   }
   if (Place stale = objects.take_memory(arg.value, nullptr); stale.found)

@@ -170,7 +170,7 @@ struct ShapeStats {
   Stats host_ns;               // empty for memory calls: they are not timed
   Stats device_ns;             // all commands when some were timed: those that were not are estimated from those
   uint64_t timed = 0;          // commands that were really timed
-  Stats bytes;                 // transfers and allocations
+  Stats bytes;                 // transfers, allocations, buffers over host memory (CL_MEM_USE_HOST_PTR)
   uint64_t first_host_ns = 0, first_device_ns = 0;  // the first call alone: warm-up
   uint64_t insane = 0;         // device timestamps that made no sense, left out above
 };

@@ -137,7 +137,7 @@ CREATE TABLE stats(              -- what the calls of a shape cost. _ns: nanosec
   device_min_ns    INTEGER NOT NULL,
   device_max_ns    INTEGER NOT NULL,
   device_histogram BLOB NOT NULL,
-  bytes_count      INTEGER NOT NULL,     -- transfers and allocations
+  bytes_count      INTEGER NOT NULL,     -- transfers, allocations, buffers over host memory
   bytes            INTEGER NOT NULL,
   bytes_min        INTEGER NOT NULL,
   bytes_max        INTEGER NOT NULL,
