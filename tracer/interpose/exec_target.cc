@@ -65,7 +65,7 @@ const char* obstacle_in(int directory, const char* path) {
   if (!path || is_dynamic_linker(path)) return nullptr;
   const int saved_errno = errno;
   const bool itself = path[0] == 0 && directory != AT_FDCWD;
-  const int fd = itself ? directory : openat(directory, path, O_RDONLY | O_CLOEXEC);
+  const int fd = itself ? directory : openat(directory, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   const char* obstacle = fd < 0 ? nullptr : obstacle_of(fd);
   if (fd >= 0 && !itself) close(fd);
   errno = saved_errno;
