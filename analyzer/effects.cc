@@ -66,7 +66,10 @@ Effect refined(Effect recorded, unsigned access) {
   return access & Reads ? Effect::Use : Effect::None;
 }
 
-Effect effect_of(const model::Arg& arg, const Behaviour& kernel) {
+Effect effect_of(const model::Trace& trace, const model::Arg& arg, const Behaviour& kernel) {
+  // Whoever reads from a pipe takes something out of it.
+  const bool pipe = arg.cls < trace.classes.size() && trace.classes[arg.cls].kind == model::ObjectKind::Pipe;
+  if (pipe) return arg.effect;
   // The parent of a sub-buffer, memory used in place, memory behind other pointers: of any argument.
   if (arg.param == model::ParamImplied) return refined(arg.effect, kernel.all() | Reads);
   if (arg.param < model::ParamKernelArg || arg.param >= model::ParamReturn) return arg.effect;
@@ -83,7 +86,7 @@ std::vector<std::vector<Effect>> refine_effects(const model::Trace& trace, const
   for (const model::Shape& shape : trace.shapes) {
     const Behaviour* kernel = launched(trace, shape, behaviours);
     std::vector<Effect>& effects = out.emplace_back();
-    for (const model::Arg& a : shape.args) effects.push_back(kernel ? effect_of(a, *kernel) : a.effect);
+    for (const model::Arg& a : shape.args) effects.push_back(kernel ? effect_of(trace, a, *kernel) : a.effect);
   }
   return out;
 }

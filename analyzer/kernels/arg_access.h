@@ -1,65 +1,33 @@
-// Which arguments a kernel's body reads and writes: an upper bound, by following pointers through
-// the syntax tree.
+// Which arguments a kernel reads and writes: an upper bound, by following addresses through its
+// body and the functions that it calls.
 //
-// Every pointer-like variable has *roots*: the parameters from which its value may stem, whatever
-// the order of assignments (flow-insensitive, iterated to a fixed point). An expression that reads
-// or writes memory through a pointer reads or writes all of the pointer's roots. Helper functions
-// are summarised once: what they do to each parameter, and which parameters they may return.
-//   void add(global int* p) { *p += 1; }                            add: p read_write
+// Every variable has the set of objects that its value may point to, whatever the order of
+// assignments (flow-insensitive, iterated to a fixed point); a struct has one for each member. A
+// function is followed once for each combination of what its arguments may point to.
+//   void add(global int* p) { *p += 1; }
 //   kernel void k(global int* a, global int* b, int c) {
-//     global int* q = c ? a : b; add(q + 1); }                      q has roots {a, b}: both
-//     read_write
-// What is not understood goes the safe way: a pointer that leaves sight (turned into a number,
-// stored in memory) has both reads and writes at once; a pointer from nowhere (a number, a buffer's
-// content, a global variable) is *unknown*, and accesses through it count for every argument.
+//     global int* q = c ? a : b;      q points to {a, b}
+//     add(q + 1); }                   add with p = {a, b}: both read_write
+// What is not understood goes the safe way: memory whose address leaves sight (turned into a number,
+// stored in a buffer) counts as read and written at once; an address from nowhere (a number, a
+// buffer's content, a variable of program scope) leads to *unknown* memory, and accesses to that
+// count for every argument.
 // Thread safety: none.
 #pragma once
 
-#include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
-#include "analyzer/kernels/cursor.h"
-#include "analyzer/kernels/kernel_source.h"
+#include "analyzer/kernels/lowering.h"
 
 namespace gt::kernels {
 
-using Roots = uint64_t;  // bit i: parameter i
-constexpr Roots UnknownRoot = Roots{1} << 63;
-
-struct CursorHash {
-  size_t operator()(const CXCursor& c) const { return clang_hashCursor(c); }
-};
-struct CursorEqual {
-  bool operator()(const CXCursor& a, const CXCursor& b) const {
-    return clang_equalCursors(a, b) != 0;
-  }
+struct KernelAccess {
+  std::vector<unsigned> args;  // per parameter, bits of Access
+  unsigned unknown = 0;        // through addresses from nowhere
+  bool complete = true;        // false: given up, it took too long; all is read and written then
 };
 
-// What a function does, seen by its caller.
-struct Summary {
-  std::vector<unsigned> access;  // per parameter, bits of Access
-  unsigned unknown = 0;          // through pointers that come from nowhere
-  Roots returned = 0;
-  bool complete = false;  // false while it is being worked out: only a recursive call sees that
-};
-
-using CursorSet = std::unordered_set<CXCursor, CursorHash, CursorEqual>;
-
-class ArgAccess {
- public:
-  // `declared`: the functions that the source itself declares (canonical cursors); others are built
-  // in. (libclang gives built-in functions the place of their first use, so their place does not
-  // tell.)
-  explicit ArgAccess(CursorSet declared) : x_declared(std::move(declared)) {}
-
-  // REQUIRES: a definition.
-  const Summary& summary(CXCursor function);
-
- private:
-  friend class BodyWalk;
-  CursorSet x_declared;
-  std::unordered_map<CXCursor, Summary, CursorHash, CursorEqual> x_summaries;
-};
+// REQUIRES: the definition of a kernel that `lowering` can see.
+KernelAccess find_access(Lowering& lowering, CXCursor kernel);
 
 }  // namespace gt::kernels

@@ -13,11 +13,10 @@ bool any_prefix(std::string_view name, std::initializer_list<std::string_view> p
 // The second argument of atomic_compare_exchange_* is read and written as well: read_write covers
 // it.
 bool only_writes(std::string_view name) {
-  return any_prefix(name, {"vstore", "atomic_store", "atomic_init", "atomic_flag_clear",
-                           "write_image", "async_work_group_copy", "async_work_group_strided_copy",
-                           "intel_sub_group_block_write"}) ||
-         name == "sincos" || name == "fract" || name == "modf" || name == "frexp" ||
-         name == "lgamma_r" || name == "remquo";
+  return any_prefix(name, {"vstore", "atomic_store", "atomic_init", "atomic_flag_clear", "write_image",
+                           "async_work_group_copy", "async_work_group_strided_copy", "intel_sub_group_block_write"}) ||
+         name == "sincos" || name == "fract" || name == "modf" || name == "frexp" || name == "lgamma_r" ||
+         name == "remquo";
 }
 
 bool only_reads(std::string_view name) {
@@ -25,8 +24,13 @@ bool only_reads(std::string_view name) {
 }
 
 bool touches_nothing(std::string_view name) {
-  return any_prefix(name, {"get_image_", "get_fence", "get_pipe_"}) || name == "prefetch" ||
-         name == "to_global" || name == "to_local" || name == "to_private";
+  return any_prefix(name, {"get_image_", "get_fence", "get_pipe_"}) || name == "prefetch" || name == "to_global" ||
+         name == "to_local" || name == "to_private";
+}
+
+// read_pipe, work_group_reserve_write_pipe, ...: the pipe comes first, a packet's memory later.
+bool ends_with(std::string_view name, std::string_view end) {
+  return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
 }
 
 }  // namespace
@@ -34,8 +38,9 @@ bool touches_nothing(std::string_view name) {
 Access builtin_access(std::string_view function, unsigned index, bool to_const) {
   while (function.starts_with("_")) function.remove_prefix(1);
   if (touches_nothing(function)) return Access::None;
-  if (to_const || only_reads(function)) return Access::Read;
-  (void)index;
+  if (ends_with(function, "read_pipe")) return index == 0 ? Access::Read : Access::Write;
+  if (ends_with(function, "write_pipe")) return index == 0 ? Access::Write : Access::Read;
+  if (to_const || only_reads(function) || function == "printf") return Access::Read;
   return only_writes(function) ? Access::Write : Access::ReadWrite;
 }
 

@@ -9,12 +9,6 @@ CXChildVisitResult collect(CXCursor c, CXCursor, CXClientData out) {
   return CXChildVisit_Continue;
 }
 
-CXVisitorResult find_carrier(CXCursor field, CXClientData found) {
-  if (!carries_pointer(type_of(field))) return CXVisit_Continue;
-  *static_cast<bool*>(found) = true;
-  return CXVisit_Break;
-}
-
 Place place_of_unexposed(CXCursor c, CXCursor& base) {
   const Cursors parts = children(c);
   if (parts.size() != 1) return Place::None;
@@ -67,15 +61,9 @@ bool is_array(CXType t) {
 }
 bool is_vector(CXType t) { return t.kind == CXType_Vector || t.kind == CXType_ExtVector; }
 
-bool carries_pointer(CXType t) {
-  if (is_array(t)) return carries_pointer(clang_getCanonicalType(clang_getArrayElementType(t)));
-  if (t.kind == CXType_Record) {
-    bool found = false;
-    clang_Type_visitFields(t, find_carrier, &found);
-    return found;
-  }
-  return is_pointer(t) || is_image(t) || t.kind == CXType_Pipe || t.kind == CXType_BlockPointer ||
-         t.kind == CXType_Unexposed;
+CXType without_arrays(CXType t) {
+  while (is_array(t)) t = clang_getCanonicalType(clang_getArrayElementType(t));
+  return t;
 }
 
 CXCursor strip_parens(CXCursor c) {

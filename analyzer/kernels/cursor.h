@@ -9,11 +9,23 @@
 #include <clang-c/Index.h>
 
 #include <string>
+#include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace gt::kernels {
 
 using Cursors = std::vector<CXCursor>;
+
+struct CursorHash {
+  size_t operator()(const CXCursor& c) const { return clang_hashCursor(c); }
+};
+struct CursorEqual {
+  bool operator()(const CXCursor& a, const CXCursor& b) const { return clang_equalCursors(a, b) != 0; }
+};
+using CursorSet = std::unordered_set<CXCursor, CursorHash, CursorEqual>;
+template <class T>
+using CursorMap = std::unordered_map<CXCursor, T, CursorHash, CursorEqual>;
 
 std::string take(CXString text);
 Cursors children(CXCursor c);
@@ -36,10 +48,7 @@ bool is_pointer(CXType t);
 bool is_image(CXType t);
 bool is_array(CXType t);
 bool is_vector(CXType t);
-// May a value of this type hold the address of memory (pointers, images, pipes, blocks, and what
-// contains them)?
-bool carries_pointer(CXType t);
-
+CXType without_arrays(CXType t);  // of `int[2][3]`: int
 CXCursor strip_parens(CXCursor c);
 
 // What an expression does, when it is a place in memory.

@@ -38,7 +38,9 @@ struct Arg {
   std::string name;
   std::string type;                            // as written: "__global float *"
   AddressSpace space = AddressSpace::Private;  // Private: passed by value (a sampler too)
-  Access access = Access::None;                // of the memory behind it; None for values
+  // Of the memory behind it; None for values. A pipe is read where packets are taken from it, though
+  // that changes it.
+  Access access = Access::None;
 };
 struct Kernel {
   std::string name;

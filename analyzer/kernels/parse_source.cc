@@ -135,15 +135,15 @@ unsigned type_limit(CXType t) {
   return t.kind == CXType_Pipe ? 3 : 0;
 }
 
-Kernel describe(CXCursor function, const Summary* summary) {
+Kernel describe(CXCursor function, const KernelAccess* access) {
   Kernel k;
   k.name = take(clang_getCursorSpelling(function));
-  k.elsewhere = static_cast<Access>(summary ? summary->unknown : 3);
+  k.elsewhere = static_cast<Access>(access ? access->unknown : 3);
   const int n = clang_Cursor_getNumArguments(function);
   for (int i = 0; i < n; ++i) {
     const CXCursor parameter = clang_Cursor_getArgument(function, static_cast<unsigned>(i));
     const CXType t = type_of(parameter);
-    const unsigned found = summary ? summary->access[static_cast<size_t>(i)] | summary->unknown : 3;
+    const unsigned found = access ? access->args[static_cast<size_t>(i)] | access->unknown : 3;
     k.args.push_back({take(clang_getCursorSpelling(parameter)),
                       take(clang_getTypeSpelling(clang_getCursorType(parameter))),
                       space_of_argument(t), static_cast<Access>(found & type_limit(t))});
@@ -179,9 +179,16 @@ Source parse_source(std::string_view source, std::string_view options) {
   }
   if (!unit) return out;
   Functions functions = find_functions(unit.get());
-  ArgAccess access(std::move(functions.declared));
-  for (const CXCursor f : functions.definitions)
-    if (is_kernel(f)) out.kernels.push_back(describe(f, out.exact ? &access.summary(f) : nullptr));
+  Lowering lowering(std::move(functions.declared));
+  for (const CXCursor f : functions.definitions) {
+    if (!is_kernel(f)) continue;
+    if (!out.exact) {
+      out.kernels.push_back(describe(f, nullptr));
+      continue;
+    }
+    const KernelAccess access = find_access(lowering, f);
+    out.kernels.push_back(describe(f, &access));
+  }
   return out;
 }
 

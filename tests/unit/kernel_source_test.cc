@@ -1,16 +1,10 @@
-// What kernels do with their arguments, against answers worked out by hand (kernels/*.cl), and
-// hostile sources.
-//
-// In a .cl file, "// expect NAME: arg=access ..." is the exact answer; "// at_least" gives what
-// must be in it, where a wider answer is right too; "// options ..." the build options of the file.
+// Sources that are odd or hostile. What the analysis answers for ordinary ones: kernel_answers_test.cc.
 #include "analyzer/kernels/kernel_source.h"
 
 #include <doctest/doctest.h>
 
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <sstream>
+#include <string>
+#include <vector>
 
 #include "analyzer/kernels/build_options.h"
 
@@ -19,62 +13,6 @@ using kernels::Access;
 
 namespace {
 
-struct Expected {
-  bool exact = true;
-  std::vector<std::pair<std::string, std::string>> args;
-};
-struct Sample {
-  std::string text, options;
-  std::map<std::string, Expected> kernels;
-};
-
-Expected read_answer(const std::string& line, bool exact, std::string& name) {
-  std::istringstream words(line);
-  Expected e;
-  e.exact = exact;
-  words >> name;
-  name.pop_back();  // ':'
-  for (std::string word; words >> word;) {
-    const size_t equals = word.find('=');
-    e.args.emplace_back(word.substr(0, equals), word.substr(equals + 1));
-  }
-  return e;
-}
-
-Sample read_sample(const std::filesystem::path& path) {
-  Sample s;
-  std::ifstream in(path);
-  for (std::string line; std::getline(in, line);) {
-    s.text += line + "\n";
-    std::string name;
-    for (const std::string mark : {"// expect ", "// at_least "}) {
-      if (!line.starts_with(mark)) continue;
-      const Expected e = read_answer(line.substr(mark.size()), mark == "// expect ", name);
-      s.kernels[name] = e;
-    }
-    if (line.starts_with("// options ")) s.options = line.substr(11);
-  }
-  return s;
-}
-
-unsigned bits(const std::string& access) {
-  for (unsigned i = 0; i < 4; ++i)
-    if (access == kernels::access_name(static_cast<Access>(i))) return i;
-  FAIL("no access is called " << access);
-  return 0;
-}
-
-void check_kernel(const kernels::Kernel& k, const Expected& e) {
-  REQUIRE_MESSAGE(k.args.size() == e.args.size(), k.name);
-  for (size_t i = 0; i < e.args.size(); ++i) {
-    const auto& [name, access] = e.args[i];
-    const unsigned found = static_cast<unsigned>(k.args[i].access), wanted = bits(access);
-    CHECK(k.args[i].name == name);
-    CHECK_MESSAGE((found & wanted) == wanted, "unsound: ", k.name, ".", name);
-    if (e.exact) CHECK_MESSAGE(found == wanted, "not exact: ", k.name, ".", name);
-  }
-}
-
 std::string repeat(const std::string& s, size_t n) {
   std::string out;
   for (size_t i = 0; i < n; ++i) out += s;
@@ -82,22 +20,6 @@ std::string repeat(const std::string& s, size_t n) {
 }
 
 }  // namespace
-
-TEST_CASE("kernels with known answers") {
-  size_t seen = 0;
-  for (const auto& file : std::filesystem::directory_iterator(GT_KERNELS)) {
-    const Sample sample = read_sample(file.path());
-    const kernels::Source s = kernels::read_kernels(sample.text, sample.options);
-    CHECK_MESSAGE(s.exact, file.path().filename(), ": ", s.note);
-    CHECK(s.kernels.size() == sample.kernels.size());
-    for (const kernels::Kernel& k : s.kernels) {
-      REQUIRE_MESSAGE(sample.kernels.contains(k.name), k.name);
-      check_kernel(k, sample.kernels.at(k.name));
-      ++seen;
-    }
-  }
-  CHECK(seen >= 25);
-}
 
 TEST_CASE("address spaces") {
   const auto s = kernels::read_kernels(

@@ -16,7 +16,7 @@ kernel void swizzle(global float4* v) { v[0].xyzw = v[1].wzyx; }
 kernel void atomics(global int* a) { atomic_add(a, 1); }
 // expect old_atomics: a=read_write b=read
 kernel void old_atomics(global int* a, global int* b) { atomic_cmpxchg(&a[b[0]], 0, 1); }
-// expect copies: in=read out=write tile=read_write
+// expect copies: in=read out=write tile=local:read_write
 kernel void copies(global const float* in, global float* out, local float* tile) {
   event_t e = async_work_group_copy(tile, in, 64, 0);
   wait_group_events(1, &e);
@@ -39,7 +39,7 @@ kernel void images(read_only image2d_t in, write_only image2d_t out) {
 // expect image_size: in=none out=write
 kernel void image_size(read_only image2d_t in, global int* out) { out[0] = get_image_width(in); }
 float4 sample(read_only image2d_t from, sampler_t s, int2 at) { return read_imagef(from, s, at); }
-// expect image_helper: in=read s=none out=write
+// expect image_helper: in=read s=value out=write
 kernel void image_helper(read_only image2d_t in, sampler_t s, global float4* out) {
   out[0] = sample(in, s, (int2)(0, 0));
 }

@@ -3,12 +3,12 @@
 #define LOAD(p, i) ((p)[i])
 typedef struct { float mass; float4 place; float history[4]; } Body;
 
-// expect vadd: a=read b=read c=write n=none
+// expect vadd: a=read b=read c=write n=value
 kernel void vadd(global const float* a, global const float* b, global float* c, int n) {
   const int i = get_global_id(0);
   if (i < n) c[i] = a[i] + b[i];
 }
-// expect scale: x=read_write f=none
+// expect scale: x=read_write f=value
 kernel void scale(global float* x, float f) { x[get_global_id(0)] *= f; }
 // expect count: x=read_write
 kernel void count(global int* x) { x[0]++; }
@@ -27,9 +27,9 @@ kernel void scatter(global int* index, global float* in, global float* out) {
 }
 // expect macros: a=read b=write
 kernel void macros(global float* a, global float* b) { STORE(b, 0, LOAD(a, 1) * LOAD(a, 2)); }
-// expect constants: t=read out=write
+// expect constants: t=constant:read out=write
 kernel void constants(constant float* t, global float* out) { out[0] = t[3]; }
-// expect locals: in=read out=write tile=read_write
+// expect locals: in=read out=write tile=local:read_write
 kernel void locals(global const float* in, global float* out, local float* tile) {
   const int l = get_local_id(0);
   tile[l] = in[get_global_id(0)];

@@ -17,7 +17,7 @@ kernel void alias(global float* a, global float* b) {
   q = b;
   *q++ = *p;
 }
-// expect either: a=write b=write c=none
+// expect either: a=write b=write c=value
 kernel void either(global float* a, global float* b, int c) {
   global float* p = c ? a : b;
   p[1] = 2.0f;
@@ -50,18 +50,18 @@ kernel void moved(global float* a) {
   advance(&p);
   p[0] = 1.0f;
 }
-// at_least hidden: a=read_write
+// expect hidden: a=read_write
 kernel void hidden(global float* a) {
   global float* p = 0;
   set(&p, a);
   p[0] += 1.0f;
 }
-// expect array: a=read_write b=read_write
+// expect array: a=read b=write
 kernel void array(global float* a, global float* b) {
   global float* both_of[2] = {a, b};
   both_of[1][0] = both_of[0][0];
 }
-// expect pair: a=read_write b=read_write
+// expect pair: a=read b=write
 kernel void pair(global float* a, global float* b) {
   Pair p;
   p.in = a;
@@ -70,9 +70,9 @@ kernel void pair(global float* a, global float* b) {
 }
 // expect cast: a=write
 kernel void cast(global float* a) { ((global int*)a)[0] = 1; }
-// at_least number: a=read_write
+// expect number: a=write
 kernel void number(global float* a) { *(global float*)((ulong)a + 8) = 1.0f; }
-// at_least pun: a=write
+// expect pun: a=write
 kernel void pun(global float* a) {
   Pun u;
   u.p = a;
@@ -82,7 +82,7 @@ kernel void pun(global float* a) {
 kernel void discarded_const(global const float* a) { ((global float*)a)[0] = 1.0f; }
 // expect other_kernel: a=write b=read
 kernel void other_kernel(global float* a, global float* b) { helpers(a, b); }
-// at_least copied_param: a=write b=none
+// expect copied_param: a=write b=none
 kernel void copied_param(global float* restrict a, global float* b) {
   b = a;
   b[0] = 1.0f;

@@ -15,14 +15,14 @@ kernel void new_atomics(global atomic_int* a, global atomic_int* b, global atomi
 kernel void both_ways(read_write image2d_t im) {
   write_imagef(im, (int2)(0, 0), read_imagef(im, (int2)(1, 1)));
 }
-// at_least kept: a=read_write
+// expect kept: a=none
 kernel void kept(global int* a) { keep = a; }
-// at_least taken: a=write
+// expect taken: a=write
 kernel void taken(global int* a) { *keep = 1; }
 typedef struct Node { global struct Node* next; int value; } Node;
-// at_least linked: head=read other=write
+// expect linked: head=read_write other=write
 kernel void linked(global Node* head, global Node* other) { head->next->value = 1; }
-// at_least block: a=write
+// expect block: a=write
 kernel void block(global int* a) {
   void (^run)(void) = ^{ a[0] = 1; };
   run();
