@@ -7,6 +7,7 @@
 #include <charconv>
 #include <limits>
 
+#include "analyzer/effects.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 
@@ -43,17 +44,6 @@ std::vector<std::string> find_losses(const model::Trace& trace) {
     std::replace(what.begin(), what.end(), '_', ' ');
     out.push_back(fmt::format("Not in the trace: {} ({}).", what, value));
   }
-  return out;
-}
-
-std::vector<Finding> find_all(const model::Trace& trace, const Analysis& a,
-                              const model::Platform* platform, CallSites& sites) {
-  std::vector<Finding> out;
-  Findings f{trace, a.ratio, a.sources, platform, sites, out};
-  for (const Rule rule : Rules) rule(f);
-  std::stable_sort(out.begin(), out.end(), [](const Finding& x, const Finding& y) {
-    return x.saving_s.value_or(0) > y.saving_s.value_or(0);
-  });
   return out;
 }
 
@@ -110,16 +100,6 @@ void add_site(std::vector<model::ProfileSite>& sites, const model::ProfileSite& 
 
 }  // namespace
 
-uint64_t Findings::wall_ns() const { return number(trace.fact("wall_ns")); }
-
-const model::DeviceCosts* Findings::device_costs() const {
-  if (!platform) return nullptr;
-  for (const model::DeviceTime& d : trace.devices)
-    for (const model::DeviceCosts& c : platform->devices)
-      if (c.name == d.device) return &c;
-  return nullptr;
-}
-
 std::string Analysis::program_name() const {
   const std::string name = program.substr(program.rfind('/') + 1);
   return name.empty() ? "program" : name;
@@ -139,7 +119,7 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.sources = std::move(sources.list);
   a.kernels = find_kernels(trace);
   a.remote = find_remote_eligibility(trace);
-  a.findings = find_all(trace, a, platform, sites);
+  a.found = find_all(trace, a.ratio, a.sources, refine_effects(trace, a.kernels), platform, sites);
   a.losses = find_losses(trace);
   return a;
 }

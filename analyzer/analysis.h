@@ -26,7 +26,7 @@ struct Analysis {
   std::vector<TransferSource> sources;
   std::vector<TransferCall> transfers;
   std::vector<KernelFacts> kernels;
-  std::vector<Finding> findings;
+  FoundAll found;
   RemoteEligibility remote;
   std::vector<std::string> losses;  // what the trace lacks, one sentence each
 

@@ -84,7 +84,9 @@ std::string format_json(const Analysis& a, const std::string& trace, const std::
       {"time", ratio(a.ratio.program)},
       {"devices", devices},
       {"kernels", list(a.kernels, kernel)},
-      {"findings", list(a.findings, finding)},
+      {"findings", list(a.found.findings, finding)},
+      {"saving_together_s", a.found.total_s},
+      {"findings_hint", a.found.hint},
       {"remote", {{"eligible", a.remote.eligible}, {"reasons", a.remote.reasons}}},
       {"lost", a.losses}};
   add_transfer_json(out, a);

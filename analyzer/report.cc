@@ -132,16 +132,13 @@ void add_kernels(Text& out, const Analysis& a) {
 
 void add_findings(Text& out, const Analysis& a) {
   out.heading("Findings");
-  if (a.findings.empty()) {
-    out.paragraph("None.");
-    return;
-  }
+  if (a.found.findings.empty()) out.paragraph("None.");
   size_t shown = 0;
-  for (const Finding& f : a.findings) {
+  for (const Finding& f : a.found.findings) {
     if (++shown > MostRows) break;
     out.paragraph(fmt::format("{}. {} at {}", shown, f.rule, printable(f.place)), 2);
     out.paragraph(f.evidence, 5);
-    if (shown == 1 || f.advice != a.findings[shown - 2].advice) out.paragraph(f.advice, 5);
+    if (shown == 1 || f.advice != a.found.findings[shown - 2].advice) out.paragraph(f.advice, 5);
     if (f.saving_s) {
       out.paragraph(fmt::format("Would save about {} ({}).",
                                 time_text(static_cast<uint64_t>(*f.saving_s * 1e9)), f.basis),
@@ -150,7 +147,12 @@ void add_findings(Text& out, const Analysis& a) {
       out.faint("Saving " + f.basis + ".", 5);
     }
   }
-  add_rest(out, a.findings.size());
+  add_rest(out, a.found.findings.size());
+  if (a.found.findings.size() > 1 && a.found.total_s > 0) {
+    out.paragraph(fmt::format("Together they save {} at most: some concern the same calls.",
+                              time_text(static_cast<uint64_t>(a.found.total_s * 1e9))));
+  }
+  if (!a.found.hint.empty()) out.faint(a.found.hint);
 }
 
 void add_remote(Text& out, const Analysis& a) {

@@ -206,15 +206,15 @@ TEST_CASE("pageable transfers: found when hot, with a saving when the platform w
   m.transfer("clEnqueueWriteBuffer", m.allocate(0x10, 1 << 20, 1), 1 << 20, 1000, 100'000);
   m.transfer("clEnqueueWriteBuffer", m.allocate(0x20, 64, 1), 64, 10, 100);
   const auto blind = analyze(m);
-  REQUIRE(blind.findings.size() == 1);
-  CHECK(blind.findings[0].rule == "pageable-transfers");
-  CHECK_FALSE(blind.findings[0].saving_s);
+  REQUIRE(blind.found.findings.size() == 1);
+  CHECK(blind.found.findings[0].rule == "pageable-transfers");
+  CHECK_FALSE(blind.found.findings[0].saving_s);
   const auto gain = platform_with(100'000, 20'000);
   const auto seen = analyze(m, &gain);
-  REQUIRE(seen.findings.size() == 1);
-  CHECK(seen.findings[0].saving_s.value_or(0) == doctest::Approx(0.08));
+  REQUIRE(seen.found.findings.size() == 1);
+  CHECK(seen.found.findings[0].saving_s.value_or(0) == doctest::Approx(0.08));
   const auto same = platform_with(100'000, 100'000);
-  CHECK(analyze(m, &same).findings.empty());
+  CHECK(analyze(m, &same).found.findings.empty());
 }
 
 TEST_CASE("repeated builds: only of one source") {
@@ -240,8 +240,8 @@ TEST_CASE("repeated builds: only of one source") {
     for (int i = 0; i < 10; ++i) s.host_ns.add(10'000'000);
     s.first_host_ns = 10'000'000;
     const auto a = analyze(m);
-    REQUIRE(a.findings.size() == (one ? 1 : 0));
-    if (one) CHECK(a.findings[0].saving_s.value_or(0) == doctest::Approx(0.09));
+    REQUIRE(a.found.findings.size() == (one ? 1 : 0));
+    if (one) CHECK(a.found.findings[0].saving_s.value_or(0) == doctest::Approx(0.09));
   }
 }
 
