@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 #include "analyzer/region.h"
@@ -182,6 +183,13 @@ class SendFlow {
   std::map<Place, Received> x_received;
 };
 
+// Did the program come to its end? Else what it sent last may have been about to be read.
+bool ended(const model::Trace& trace) {
+  const std::string_view state = trace.fact("recording");
+  const bool killed = !trace.processes.empty() && trace.processes.front().exit_signal != 0;
+  return (state.empty() || state == "complete") && !killed;
+}
+
 }  // namespace
 
 std::vector<SendFacts> follow_sends(const model::Trace& trace, const CallPlans& plans) {
@@ -192,7 +200,7 @@ std::vector<SendFacts> follow_sends(const model::Trace& trace, const CallPlans& 
     const ReplayListener listener{[&](const Step& s) { flow.step(s); },
                                   [&](std::span<const ClassId> classes) { flow.forget(classes); }};
     replay(trace, stream, plans, listener);
-    flow.end();
+    if (ended(trace)) flow.end();
   }
   return facts;
 }

@@ -34,19 +34,25 @@ const Touch* allocates_again(const Findings& f, const CallPlace& place) {
   return nullptr;
 }
 
-// Transfers from or to memory of the class; those of which it is the whole use.
-uint64_t transfers_of(const Findings& f, model::ClassId cls) {
-  uint64_t n = 0;
+// Transfers from or to memory of the class.
+struct Fed {
+  uint64_t transfers = 0, bytes = 0;
+};
+Fed fed_by(const Findings& f, model::ClassId cls) {
+  Fed fed;
   for (const CallPlan& p : f.plans) {
     const Touch* host = p.host();
-    if (p.host_transfer() && host && host->cls == cls) n += f.trace.stats[p.shape].calls;
+    if (!p.host_transfer() || !host || host->cls != cls) continue;
+    fed.transfers += f.trace.stats[p.shape].calls;
+    fed.bytes += f.trace.stats[p.shape].bytes.sum;
   }
-  return n;
+  return fed;
 }
 
-double saving_ns(const Findings& f, const model::ShapeStats& s, Finding& finding) {
-  const double times = static_cast<double>(s.calls - 1),
-               bytes = static_cast<double>(s.bytes.sum) / static_cast<double>(s.calls);
+// Of an allocation no more than what is transferred is known to be touched.
+double saving_ns(const Findings& f, const model::ShapeStats& s, const Fed& fed, Finding& finding) {
+  const double times = static_cast<double>(s.calls - 1);
+  const double bytes = static_cast<double>(std::min(s.bytes.sum, fed.bytes)) / static_cast<double>(s.calls);
   const model::DeviceCosts* device = f.device_costs();
   const model::PolicyCosts* costs = device ? device->costs(model::Policy::Standard) : nullptr;
   if (costs && !costs->allocation.empty()) {
@@ -66,16 +72,16 @@ void find_allocation_churn(Findings& f) {
     const model::ShapeStats& s = f.trace.stats[place.node.shape];
     if (!made || s.calls < Many || s.bytes.count == 0 || !seen.insert(place.node.shape).second) return;
     const bool fresh = s.bytes.min >= (maps_pages(f.trace.shapes[place.node.shape].fn) ? Worthwhile : AlwaysMapped);
-    const uint64_t transfers = transfers_of(f, made->cls);
-    if (!fresh || transfers == 0) return;
+    const Fed fed = fed_by(f, made->cls);
+    if (!fresh || fed.transfers == 0) return;
     Finding finding = finding_at(f, "allocation-churn", place.node.shape, 0);
     finding.calls.clear();  // memory calls are not timed
-    const double ns = std::min(saving_ns(f, s, finding), static_cast<double>(f.wall_ns()));
+    const double ns = std::min(saving_ns(f, s, fed, finding), static_cast<double>(f.wall_ns()));
     if (!worth(f, ns)) return;
     finding.saving_s = ns / 1e9;
     finding.evidence =
         fmt::format("{} allocations of {}, one after the other, for {} transfers: the pages are new each time", s.calls,
-                    bytes_text(s.bytes.sum / s.calls), transfers);
+                    bytes_text(s.bytes.sum / s.calls), fed.transfers);
     finding.advice =
         "Allocate the memory once and use it again, or run the program with `goptimize run`, which keeps such "
         "blocks.";

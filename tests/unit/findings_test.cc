@@ -571,7 +571,7 @@ TEST_CASE("allocation-churn: large memory for each transfer") {
     p.use();
     p.free(m);
   }
-  CHECK(seconds(only(p.finish_trace(), "allocation-churn")) == about(49 * 16384 * 100e-9));
+  CHECK(seconds(only(p.finish_trace(), "allocation-churn")) == about(49 * 2048 * 100e-9));
 }
 
 TEST_CASE("allocation-churn: mapped memory of any size; no word where the C library keeps it") {
