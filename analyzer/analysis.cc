@@ -116,8 +116,10 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.ratio = find_dispatch_ratio(trace, min_ratio);
   TransferSources sources = find_transfer_sources(trace, sites);
   a.transfers = find_transfer_calls(trace, sources, sites);
-  a.sources = std::move(sources.list);
   a.kernels = find_kernels(trace);
+  a.functions = find_functions(trace);
+  a.flows = find_flows(trace, sites, sources, a.kernels);
+  a.sources = std::move(sources.list);
   a.remote = find_remote_eligibility(trace);
   a.found = find_all(trace, a.ratio, a.sources, refine_effects(trace, a.kernels), platform, sites);
   a.losses = find_losses(trace);

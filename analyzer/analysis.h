@@ -6,6 +6,8 @@
 
 #include "analyzer/dispatch_ratio.h"
 #include "analyzer/finding.h"
+#include "analyzer/flows.h"
+#include "analyzer/function_sums.h"
 #include "analyzer/kernel_facts.h"
 #include "analyzer/remote_eligibility.h"
 #include "analyzer/transfer_calls.h"
@@ -28,6 +30,8 @@ struct Analysis {
   std::vector<KernelFacts> kernels;
   FoundAll found;
   RemoteEligibility remote;
+  std::vector<FunctionSums> functions;
+  Flows flows;
   std::vector<std::string> losses;  // what the trace lacks, one sentence each
 
   std::string program_name() const;  // without directories; "program" when not known

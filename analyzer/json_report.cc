@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "analyzer/flow_json.h"
 #include "analyzer/transfer_json.h"
 #include "traces/model/event.h"
 
@@ -63,7 +64,7 @@ Json list(const std::vector<T>& values, F to_json) {
 
 }  // namespace
 
-std::string format_json(const Analysis& a, const std::string& trace, const std::string& profile) {
+Json report_json(const Analysis& a, const std::string& trace, const std::string& profile) {
   Json devices = Json::array();
   for (const DeviceRatio& d : a.ratio.devices) {
     Json one = ratio(d.ratio);
@@ -81,6 +82,8 @@ std::string format_json(const Analysis& a, const std::string& trace, const std::
       {"min_ratio", a.ratio.min_ratio},
       {"eligible", a.ratio.eligible},
       {"explanation", a.ratio.sentence},
+      {"estimated", a.ratio.estimated},
+      {"untimed", a.ratio.untimed},
       {"time", ratio(a.ratio.program)},
       {"devices", devices},
       {"kernels", list(a.kernels, kernel)},
@@ -88,9 +91,15 @@ std::string format_json(const Analysis& a, const std::string& trace, const std::
       {"saving_together_s", a.found.total_s},
       {"findings_hint", a.found.hint},
       {"remote", {{"eligible", a.remote.eligible}, {"reasons", a.remote.reasons}}},
+      {"functions", functions_json(a.functions)},
+      {"flows", flows_json(a.flows)},
       {"lost", a.losses}};
   add_transfer_json(out, a);
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return out;
+}
+
+std::string format_json(const Analysis& a, const std::string& trace, const std::string& profile) {
+  return report_json(a, trace, profile).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace gt::analyzer

@@ -6,9 +6,11 @@
 #include <optional>
 
 #include "analyzer/analysis.h"
+#include "analyzer/html_report.h"
 #include "analyzer/json_report.h"
 #include "analyzer/profile_files.h"
 #include "analyzer/report.h"
+#include "analyzer/whole_file.h"
 #include "traces/base/command.h"
 #include "traces/base/settings_cli.h"
 #include "traces/store/trace_db.h"
@@ -58,6 +60,16 @@ void keep_copy(const model::Profile& profile) {
   }
 }
 
+Status write_page(const std::string& page, const analyzer::Analysis& analysis,
+                  const model::Trace& trace, const std::string& file, const std::string& profile) {
+  if (page.empty()) return {};
+  const Status status =
+      analyzer::write_whole_file(page, analyzer::format_html(analysis, trace, file, profile));
+  if (!status.ok()) return status.at("the page was not written");
+  std::fprintf(stderr, "%s: the page is in %s: open it in a browser\n", Program, page.c_str());
+  return {};
+}
+
 int run(const Options& options, std::string file) {
   if (file.empty()) {
     auto newest = store::newest_trace(".");
@@ -82,6 +94,8 @@ int run(const Options& options, std::string file) {
                            : analyzer::format_report(analysis, file, shown, report_style(options));
   std::fputs(text.c_str(), stdout);
   if (std::fflush(stdout) != 0) return fail(Program, system_error("standard output", errno));
+  const Status page = write_page(options.text("html"), analysis, *trace, file, shown);
+  if (!page.ok()) return fail(Program, page);
   if (!written.ok()) return fail(Program, written.at("the profile was not written"));
   keep_copy(profile);
   return ExitOk;

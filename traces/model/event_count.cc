@@ -1,4 +1,5 @@
 // How many events nodes stand for, without expanding them.
+#include "traces/model/executions.h"
 #include "traces/model/fold.h"
 #include "traces/model/series_cursor.h"
 
@@ -20,28 +21,36 @@ uint64_t at_least_zero(int64_t v) { return v < 0 ? 0 : static_cast<uint64_t>(v);
 
 class Counter {
  public:
-  // Told of every call node: its shape and how often it is executed. Runs and summaries are not taken apart.
-  using OnCall = std::function<void(ShapeId, uint64_t)>;
-  explicit Counter(OnCall on_call = nullptr) : on_call_(std::move(on_call)) {}
+  // Told of every node. Runs and summaries are not taken apart.
+  using OnNode = std::function<void(const Node&, const Execution&)>;
+  explicit Counter(OnNode on_node = nullptr) : on_node_(std::move(on_node)) {}
 
   // `executions`: of this node list. path_ holds the trip counts of the loops around it, outermost
   // first.
   uint64_t events(std::span<const Node> nodes, uint64_t executions) {
     uint64_t total = 0;
     for (const Node& n : nodes) {
-      if (n.kind == Node::Kind::Call) total = plus(total, executions);
-      if (n.kind == Node::Kind::Call && on_call_) on_call_(n.shape, executions);
-      if (n.kind == Node::Kind::Run || n.kind == Node::Kind::Summary)
-        total = plus(total, times(executions, at_least_zero(n.count.value)));
-      if (n.kind == Node::Kind::Loop) total = plus(total, loop(n, executions));
+      if (n.kind == Node::Kind::Loop) {
+        total = plus(total, loop(n, executions));
+        continue;
+      }
+      const bool call = n.kind == Node::Kind::Call;
+      const uint64_t calls = call ? executions : times(executions, at_least_zero(n.count.value));
+      tell(n, executions, calls);
+      total = plus(total, calls);
     }
     return total;
   }
 
  private:
+  void tell(const Node& n, uint64_t entered, uint64_t done) const {
+    if (on_node_) on_node_(n, {path_.size(), entered, done});
+  }
+
   uint64_t loop(const Node& n, uint64_t executions) {
     if (path_.size() >= MaxDepth) return 0;
     const uint64_t iterations = sum(n.count, executions);
+    tell(n, executions, iterations);
     path_.push_back(&n.count);
     const uint64_t total = events(n.body, iterations);
     path_.pop_back();
@@ -105,7 +114,7 @@ class Counter {
     return total;
   }
 
-  OnCall on_call_;
+  OnNode on_node_;
   std::vector<const Series*> path_;
   uint64_t steps_ = 0;
 };
@@ -113,6 +122,10 @@ class Counter {
 }  // namespace
 
 uint64_t event_count(std::span<const Node> nodes) { return Counter().events(nodes, 1); }
+
+void visit_executions(std::span<const Node> nodes, const std::function<void(const Node&, const Execution&)>& visit) {
+  Counter(visit).events(nodes, 1);
+}
 
 bool count_shapes(std::span<const Node> nodes, std::span<const int> value_counts, ShapeCounts& counts) {
   for (const Node& n : nodes) {
@@ -128,7 +141,9 @@ bool count_shapes(std::span<const Node> nodes, std::span<const int> value_counts
       };
       if (!expand_run(n, value_counts, call)) return false;
     } else {
-      Counter(add).events({&n, 1}, 1);
+      visit_executions({&n, 1}, [&](const Node& call, const Execution& e) {
+        if (call.kind == Node::Kind::Call) add(call.shape, e.times);
+      });
     }
   }
   return true;
