@@ -34,8 +34,8 @@ bool holds(const std::vector<ObjectRef>& objects, const ObjectRef& object) {
                      [&](const ObjectRef& o) { return o.cls == object.cls && o.slot == object.slot; });
 }
 
-// free(NULL). By code that came and went with the driver (the destructors of a compiler that ran in a first run only) it
-// is none of the program's.
+// free(NULL). By code that came and went with the driver (the destructors of a compiler that ran in a first run only)
+// it is none of the program's.
 bool gives_nothing_back(const RecordView& record) {
   return std::all_of(record.payload.begin() + 8, record.payload.end(), [](uint8_t b) { return b == 0; });
 }

@@ -2,8 +2,8 @@
 //
 // A site here is the address of the call together with what its commands work on (a kernel, a size class of transfers).
 // Its first Learn commands are timed; from then on one in N, where N grows with what is known (timed / Spread) and
-// stays so small that timing takes a two-hundredth of the time of what it times: a command of two milliseconds is always
-// timed. The gaps are random with mean N: a fixed step would see only one half of a program that alternates.
+// stays so small that timing takes a two-hundredth of the time of what it times: a command of two milliseconds is
+// always timed. The gaps are random with mean N: a fixed step would see only one half of a program that alternates.
 // The collector lets a timed command stand for the ones skipped before it.
 //
 // Invariant: a sample belongs to one thread; only mean_ns_ is written by others (whoever harvests).

@@ -274,9 +274,9 @@ static const struct {
   void (*end)(void);
 } Ways[] = {{"return", way_return}, {"exit", way_exit}, {"quick_exit", way_quick_exit}, {"_exit", way_bare_exit},
             {"abort", way_abort}, {"kill", way_kill}, {"segv", way_segv}, {"no_memory", way_no_memory},
-            {"eat_memory", way_eat_memory}, {"atexit", way_atexit}, {"destructor", way_destructor}, {"threads", way_threads},
-            {"for_ever", way_for_ever}, {"exit_with_threads", way_exit_with_threads}, {"fork", way_fork},
-            {"again", way_again}, {"exec", way_exec}, {"vfork", way_vfork}, {"spawn", way_spawn},
+            {"eat_memory", way_eat_memory}, {"atexit", way_atexit}, {"destructor", way_destructor},
+            {"threads", way_threads}, {"for_ever", way_for_ever}, {"exit_with_threads", way_exit_with_threads},
+            {"fork", way_fork}, {"again", way_again}, {"exec", way_exec}, {"vfork", way_vfork}, {"spawn", way_spawn},
             {"daemon", way_daemon}, {"handlers", way_handlers}, {"all_blocked", way_all_blocked},
             {"until_told", way_until_told}, {"on_demand", way_on_demand}, {"dlclose", way_dlclose}};
 
