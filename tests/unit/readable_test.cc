@@ -5,8 +5,12 @@
 #include <sys/mman.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
 #include <cstring>
 
+using gt::tracer::forget_block;
+using gt::tracer::forget_pages;
 using gt::tracer::readable;
 using gt::tracer::text_length;
 
@@ -36,4 +40,35 @@ TEST_CASE("pages are readable or they are not") {
   CHECK(length == 2 * Page - 11);
   CHECK_FALSE(text_length(reinterpret_cast<const char*>(1), length));
   munmap(pages, 4 * Page);
+}
+
+TEST_CASE("memory that was given back is asked about again") {
+  constexpr size_t Page = 4096;
+  for (const size_t pages : {size_t{1}, size_t{3}, size_t{2000}}) {
+    void* p = mmap(nullptr, pages * Page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(p != MAP_FAILED);
+    CHECK(readable(p, pages * Page));
+    forget_pages(p, pages * Page);
+    munmap(p, pages * Page);
+    CHECK_FALSE(readable(static_cast<char*>(p) + (pages - 1) * Page, 1));
+    CHECK_FALSE(readable(p, 8));
+  }
+  CHECK_FALSE(readable(nullptr, 8));
+}
+
+TEST_CASE("a large block of the C library's is forgotten when it is freed") {
+  constexpr size_t Bytes = 4 << 20;  // beyond M_MMAP_THRESHOLD, which no free has raised yet
+  auto* block = static_cast<char*>(std::malloc(Bytes));
+  REQUIRE(block);
+  CHECK(readable(block, Bytes));
+  const auto place = reinterpret_cast<uintptr_t>(block);
+  forget_block(block);
+  std::free(block);
+  CHECK_FALSE(readable(reinterpret_cast<void*>(place), 8));
+  CHECK_FALSE(readable(reinterpret_cast<void*>(place + Bytes - 8), 8));
+  void* small = std::malloc(100);
+  CHECK(readable(small, 100));
+  forget_block(small);
+  CHECK(readable(small, 100));
+  std::free(small);
 }

@@ -7,6 +7,7 @@
 
 #include "tracer/interpose/alloc_hooks.h"
 #include "tracer/lib/memory_ticks.h"
+#include "tracer/lib/readable.h"
 #include "tracer/lib/recorder.h"
 
 namespace gt::tracer {
@@ -36,12 +37,14 @@ struct MemoryClient {
     }
   }
   static void releasing(Fn fn, const void* site, const void* p, auto... args) {
+    if (p) forget_block(p);
     if (!wanted(site)) return;
     // What libc cleans up when a thread has ended must not give the thread another life.
     if (__builtin_expect(!p, 0) && ring_is_over()) return;
     write(RecordType::Release, fn, word(site), word(p), word(args)...);
   }
   static void entered(Fn fn, const void* site, size_t bytes, auto... args) {
+    forget(fn, args...);
     if (!wanted(site)) return;
     if (__builtin_expect(is_large(bytes), 0)) record_frames(site);
     write(RecordType::Release, fn, word(site), word(args)...);
@@ -55,6 +58,11 @@ struct MemoryClient {
 
   static bool wanted(const void* site) {
     return recording_memory() && __builtin_expect(site < __ehdr_start || site >= _end, 1);
+  }
+  // What munmap, mremap or realloc gives back may not be read any more (readable.h).
+  static void forget(Fn fn, const void* p, size_t size, auto...) {
+    if (fn == Fn::Munmap || fn == Fn::Mremap) return forget_pages(p, size);
+    if (p) forget_block(p);
   }
   static bool is_large(size_t bytes) {
     const uint64_t least = spool()->stack_bytes;

@@ -12,7 +12,7 @@ namespace gt::tracer {
 namespace detail {
 
 // Page 0, which is never readable, must not be found in its slot.
-std::atomic<uintptr_t> g_known_pages[KnownPages] = {~uintptr_t{0}};
+std::atomic<uintptr_t> g_known_pages[KnownPages] = {NoPage};
 
 // rt_sigprocmask with a `how` that does not exist reads the new mask before it says EINVAL, and changes nothing.
 // (Abseil asks so, too.) Errors other than EFAULT say nothing against the page.
@@ -40,6 +40,21 @@ bool pages_readable(uintptr_t first, uintptr_t last) noexcept {
 }
 
 }  // namespace detail
+
+void forget_pages(const void* p, size_t size) noexcept {
+  using namespace detail;
+  const uintptr_t first = reinterpret_cast<uintptr_t>(p) >> PageShift;
+  const uintptr_t pages = (size >> PageShift) + 1;  // and one that it ends in
+  const auto forget = [&](uintptr_t slot) {
+    std::atomic<uintptr_t>& known = g_known_pages[slot];
+    if (known.load(std::memory_order_relaxed) - first <= pages) known.store(NoPage, std::memory_order_relaxed);
+  };
+  if (pages >= KnownPages) {
+    for (uintptr_t slot = 0; slot < KnownPages; ++slot) forget(slot);
+  } else {
+    for (uintptr_t i = 0; i <= pages; ++i) forget((first + i) % KnownPages);
+  }
+}
 
 bool text_length(const char* s, size_t& size) noexcept {
   constexpr uintptr_t PageBytes = uintptr_t{1} << detail::PageShift;

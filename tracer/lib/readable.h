@@ -3,7 +3,8 @@
 // Inputs are recorded before the driver is entered. A driver that refuses a call may never look at its pointers, so a
 // bad one that is harmless in a bare run must be harmless here. Pages found readable are remembered, for all threads;
 // a page that is asked about for the first time costs one system call that reads from it and fails (EFAULT) instead
-// of faulting. A page that the program unmaps after we met it is still taken for readable: docs/decisions.
+// of faulting. A page is asked about again when the program has unmapped it or freed the large block around it; other
+// ways of losing memory leave it taken for readable: docs/decisions.
 // Thread safety: any thread, signal handlers; no lock. Cost: a load and a comparison for each page.
 #pragma once
 
@@ -17,7 +18,8 @@ namespace detail {
 
 constexpr uintptr_t PageShift = 12;
 constexpr size_t KnownPages = 1024;
-extern std::atomic<uintptr_t> g_known_pages[KnownPages];  // page numbers; 0: none
+constexpr uintptr_t NoPage = ~uintptr_t{0};
+extern std::atomic<uintptr_t> g_known_pages[KnownPages];  // page numbers; 0, which is never readable, or NoPage: none
 bool ask_page(uintptr_t page) noexcept;                   // asks the kernel: one system call
 bool probe_page(uintptr_t page) noexcept;                 // the same, and remembers a yes
 
@@ -40,5 +42,20 @@ inline bool readable(const void* p, size_t size) noexcept {
 
 // The length of a text that ends with a NUL; false when it leads to memory that cannot be read.
 bool text_length(const char* s, size_t& size) noexcept;
+
+// The program is about to give this memory back.
+void forget_pages(const void* p, size_t size) noexcept;
+
+// The same for a block of malloc's. The C library gives large ones pages of their own, 16 bytes behind whose begin the
+// block starts, with its size and a flag in the word before it; what another allocator has there at worst costs a
+// question that was answered before. REQUIRES: p is a block, not NULL. Cost: a comparison for most.
+inline void forget_block(const void* p) noexcept {
+  constexpr uintptr_t Header = 16, PageMask = (uintptr_t{1} << detail::PageShift) - 1;
+  const auto block = reinterpret_cast<uintptr_t>(p);
+  if (__builtin_expect((block & PageMask) != Header, 1)) return;
+  constexpr size_t OwnPages = 2, Flags = 7;
+  const size_t size = *reinterpret_cast<const size_t*>(block - sizeof(size_t));
+  if (size & OwnPages) forget_pages(reinterpret_cast<const void*>(block - Header), size & ~Flags);
+}
 
 }  // namespace gt::tracer

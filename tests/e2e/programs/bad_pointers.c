@@ -44,6 +44,16 @@ int main(void) {
   printf("%d\n", clEnqueueMarkerWithWaitList(NULL, 400000, many, NULL));
   printf("%d\n", clWaitForEvents(0, many));
   free(many);
+  /* Memory that could be read when the first call asked, and is gone when the second one does. */
+  char* mapped = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* block = malloc(1 << 20);
+  const volatile uintptr_t dangling = (uintptr_t)block;
+  printf("%d\n", clSetKernelArg(NULL, 0, 4096, mapped + 2048));
+  printf("%d\n", clSetKernelArg(NULL, 0, 4096, block));
+  munmap(mapped, 8192);
+  free(block);
+  printf("%d\n", clSetKernelArg(NULL, 0, 4096, mapped + 2048));
+  printf("%d\n", clSetKernelArg(NULL, 0, 4096, BAD(void*, dangling)));
   printf("survived\n");
   return 0;
 }
