@@ -101,13 +101,18 @@ cl_mem mem_arg(cl_kernel k, size_t i) {
     std::memcpy(&mem, k->args[i].data(), sizeof mem);
   return mem;
 }
+}  // namespace
+
 void run_kernel(cl_kernel k) {
   cl_mem a = mem_arg(k, 0), b = mem_arg(k, 1);
   if (k->source.name == "copy" && a && b)
     std::memmove(b->data, a->data, std::min(a->size, b->size));
   if (k->source.name == "increment" && a)
     std::for_each(a->data, a->data + a->size, [](uint8_t& v) { ++v; });
+  if (k->source.name == "print") print(k->program.get()->context.get());
 }
+
+namespace {
 void fill(uint8_t* to, size_t size, const void* pattern, size_t pattern_size) {
   for (size_t i = 0; i < size; i += pattern_size) std::memcpy(to + i, pattern, pattern_size);
 }

@@ -4,7 +4,7 @@
 // One platform, one device. Commands run when they are enqueued, on the calling thread; wait lists
 // are therefore fulfilled, except for user events, which nothing waits for but clWaitForEvents.
 // Launches do nothing, apart from kernels named "copy" (argument 0 to argument 1, as far as both
-// reach) and "increment" (bytes of argument 0).
+// reach), "increment" (bytes of argument 0) and "print" (calls the context's function for what kernels print).
 #pragma once
 
 #include "tests/fake_cl/objects.h"
@@ -62,11 +62,20 @@ GT_HAS(clCreateContextFromType) GT_HAS(clRetainContext) GT_HAS(clReleaseContext)
     // callbacks.cc
     GT_HAS(clSetEventCallback) GT_HAS(clSetMemObjectDestructorCallback) GT_HAS(clSetContextDestructorCallback)
         GT_HAS(clSetProgramReleaseCallback) GT_HAS(clEnqueueNativeKernel) GT_HAS(clEnqueueSVMFree)
+    // command_buffers.cc
+    GT_HAS(clCreateCommandBufferKHR) GT_HAS(clFinalizeCommandBufferKHR) GT_HAS(clReleaseCommandBufferKHR)
+        GT_HAS(clCommandNDRangeKernelKHR) GT_HAS(clUpdateMutableCommandsKHR) GT_HAS(clEnqueueCommandBufferKHR)
+    // images.cc
+    GT_HAS(clCreateFromGLTexture) GT_HAS(clCreateFromGLBuffer) GT_HAS(clGetImageInfo) GT_HAS(clEnqueueReadImage)
+    // messages.cc
+    GT_HAS(clLogMessagesToStdoutAPPLE)
     // driver.cc
     GT_HAS(clGetExtensionFunctionAddress) GT_HAS(clGetExtensionFunctionAddressForPlatform)
 #undef GT_HAS
 
         _cl_platform_id* platform();
 _cl_device_id* device();
+void run_kernel(cl_kernel kernel);
+void print(cl_context context);  // what the kernel "print" has to say
 
 }  // namespace gt::fake

@@ -129,7 +129,7 @@ void Collector::after_call(Thread& thread) {
   const api::Attributes& attributes = api::attributes(call.shape.fn);
   if (attributes.direction == api::DirectionRule::Map && !call.error) note_mapping(thread);
   if (call.error && call.unmapped.flags != 0) thread.process->known.mapped.emplace(call.unmapped_at, call.unmapped);
-  if (attributes.records && !call.error) record_command(thread);
+  if ((attributes.records || attributes.updates >= 0) && !call.error) record_command(thread);
   if (attributes.options >= 0 && attributes.creates == ObjectKind::Unknown) compile_program(thread);
 }
 

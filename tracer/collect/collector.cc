@@ -90,6 +90,10 @@ void Collector::take(const RecordView& record) {
       return take_frames(thread, record);
     case RecordType::Content:
       return take_content(thread, record);
+    case RecordType::MemoryFacts:
+      return take_memory_facts(thread, record);
+    case RecordType::CommandArg:
+      return take_command_arg(thread, record);
     case RecordType::Pad:
       return;
   }

@@ -98,6 +98,8 @@ class Collector {
   void take_module(Thread& thread, const RecordView& record);
   void take_device(Thread& thread, const RecordView& record);
   void take_content(Thread& thread, const RecordView& record);
+  void take_memory_facts(Thread& thread, const RecordView& record);
+  void take_command_arg(Thread& thread, const RecordView& record);
 
   // Callbacks, and the annexes that they run in (callbacks.cc).
   void take_thread_end(const RecordView& record);

@@ -11,6 +11,9 @@ using model::ObjectKind;
 
 namespace {
 
+// Does the call only say what commands will do when their command buffer is enqueued?
+bool defers(const api::Attributes& a) { return a.records || a.updates >= 0; }
+
 bool writes(Effect e) { return e == Effect::Def || e == Effect::UseDef; }
 
 // A part of something larger is touched: what is written of it leaves the rest as it was.
@@ -32,7 +35,7 @@ void merge(std::vector<Implied>& list, const Implied& touched) {
 Effect Collector::touch(Thread& thread, uint64_t handle, ObjectRef object, Effect effect) {
   const ObjectKind kind = names_.kind(object);
   if (kind != ObjectKind::Buffer && kind != ObjectKind::Image && kind != ObjectKind::Pipe) return effect;
-  const bool records = api::attributes(thread.pending.shape.fn).records;
+  const bool records = defers(api::attributes(thread.pending.shape.fn));
   const KnownObjects& known = thread.process->known;
   if (records) imply(thread, {effect, object});
   constexpr int Deepest = 8;  // an image of a sub-buffer of a buffer over host memory: 3
@@ -49,7 +52,7 @@ Effect Collector::touch(Thread& thread, uint64_t handle, ObjectRef object, Effec
 }
 
 void Collector::imply(Thread& thread, const Implied& touched) {
-  const bool records = api::attributes(thread.pending.shape.fn).records;
+  const bool records = defers(api::attributes(thread.pending.shape.fn));
   merge(records ? thread.pending.recorded.touches : thread.pending.implied, touched);
 }
 
@@ -74,6 +77,31 @@ void Collector::record_command(Thread& thread) {
   to.transfers += call.recorded.transfers;
   if (!api::attributes(call.shape.fn).launch) return;
   if (const Handle* kernel = process.objects.handles.find(call.kernel)) to.launches.push_back(kernel->object);
+}
+
+// A kernel in the command buffer gets another argument. What it had counts as touched still: the other commands may
+// have it, too.
+void Collector::take_command_arg(Thread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t command = in.fixed64(), kind = in.fixed64(), index = in.fixed64(), size = in.fixed64(),
+                 value = in.fixed64();
+  if (!in.ok() || !thread.pending.open || index >= model::ParamReturn - model::ParamKernelArg) {
+    ++undecodable_;
+    return;
+  }
+  Objects& objects = thread.process->objects;
+  if (const Handle* named = objects.handles.find(command))
+    add_object(thread, model::ParamImplied, Effect::Use, named->object);
+  const auto param = static_cast<uint16_t>(model::ParamKernelArg + index);
+  if (kind == static_cast<uint64_t>(CommandArgKind::Pointer)) {
+    if (value == 0) return add(thread, param, model::ArgForm::Null, Effect::None, 0);
+    imply(thread, {Effect::UseDef, {}, value});
+    return add_place(thread, param, Effect::Use, place_of(thread, value));
+  }
+  const Handle* object = size == sizeof value ? objects.handles.find(value) : nullptr;
+  if (!object) return add(thread, param, model::ArgForm::Int, Effect::None, static_cast<int64_t>(value));
+  const ObjectRef ref = object->object;
+  add_object(thread, param, touch(thread, value, ref, Effect::UseDef), ref);
 }
 
 void Collector::replay_commands(Thread& thread) {

@@ -97,6 +97,21 @@ cl_command_queue call_real<FnId::clCreateCommandQueueWithProperties, cl_command_
 }
 
 template <>
+cl_int call_real<FnId::clGetContextInfo, cl_int>(cl_context context, cl_context_info name, size_t room, void* out,
+                                                 size_t* size_ret) {
+  auto get = real<decltype(clGetContextInfo)>(FnId::clGetContextInfo);
+  if (!get) return CL_INVALID_OPERATION;
+  size_t filled = 0;
+  const cl_int error = get(context, name, room, out, &filled);
+  if (error != CL_SUCCESS) return error;
+  if (size_ret) *size_ret = filled;
+  if (name == CL_CONTEXT_PROPERTIES && out) {
+    show_own_printf({static_cast<cl_context_properties*>(out), filled / sizeof(cl_context_properties)}, context);
+  }
+  return error;
+}
+
+template <>
 cl_int call_real<FnId::clGetCommandQueueInfo, cl_int>(cl_command_queue queue,
                                                       cl_command_queue_info name, size_t room,
                                                       void* out, size_t* size_ret) {

@@ -1,5 +1,6 @@
 // The real functions whose arguments or results are adapted so that the program does not notice
-// that its queues profile, those through which it gets extension functions, and one whose arguments do not say all.
+// that its queues profile, or that its function for printing is called through us, those through which it gets
+// extension functions, and one whose arguments do not say all.
 #pragma once
 
 #include "tracer/lib/traced.h"
@@ -12,6 +13,8 @@ cl_command_queue call_real<FnId::clCreateCommandQueue, cl_command_queue>(
 template <>
 cl_command_queue call_real<FnId::clCreateCommandQueueWithProperties, cl_command_queue>(
     cl_context, cl_device_id, const cl_queue_properties*, cl_int*);
+template <>
+cl_int call_real<FnId::clGetContextInfo, cl_int>(cl_context, cl_context_info, size_t, void*, size_t*);
 template <>
 cl_int call_real<FnId::clGetCommandQueueInfo, cl_int>(cl_command_queue, cl_command_queue_info,
                                                       size_t, void*, size_t*);

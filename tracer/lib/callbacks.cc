@@ -20,7 +20,7 @@ constexpr uint64_t Filling = ~uint64_t{0};
 
 }  // namespace
 
-Registration* take_registration(void* function, void* data) {
+Registration* take_registration(void* function, void* data, void* print) {
   for (uint64_t tries = 0; tries < MaxTries; ++tries) {
     const uint64_t ticket = g_next.fetch_add(1, std::memory_order_relaxed);
     Registration& r = g_registrations[ticket % MaxRegistrations];
@@ -28,6 +28,8 @@ Registration* take_registration(void* function, void* data) {
     if (!r.id.compare_exchange_strong(free, Filling, std::memory_order_acquire)) continue;
     r.function = function;
     r.data = data;
+    r.print = print;
+    r.context = nullptr;
     r.id.store(ticket + 1, std::memory_order_release);
     return &r;
   }
@@ -42,12 +44,20 @@ namespace detail {
 
 Called called(Registration& registration, CallbackFn kind) {
   const uint64_t id = registration.id.load(std::memory_order_acquire);
-  const Called callback{id, registration.function, registration.data};
+  void* const function = kind == CallbackFn::Printf ? registration.print : registration.function;
+  const Called callback{id, function, registration.data};
   if (id != 0 && api::called_once(kind)) free_registration(registration, id);
   return callback;
 }
 
 }  // namespace detail
+
+void* print_function_of(cl_context context) {
+  const Registration* newest = nullptr;
+  for (const Registration& r : g_registrations)
+    if (r.print && r.context == context && (!newest || r.id > newest->id)) newest = &r;
+  return newest ? newest->print : nullptr;
+}
 
 void Registering::announce(Ring& ring, CallbackFn kind) {
   id_ = registration_->id.load(std::memory_order_relaxed);

@@ -19,6 +19,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tracer/lib/printf_callback.h"
 #include "tracer/lib/recorder.h"
 #include "tracer/lib/ring_writer.h"
 #include "traces/api/callback_fn.h"
@@ -33,13 +34,18 @@ struct Registration {
   std::atomic<uint64_t> id{0};  // 0: free
   void* function = nullptr;
   void* data = nullptr;
+  void* print = nullptr;         // a context's second function, for what kernels print; it gets the same data
+  cl_context context = nullptr;  // of one with such a function
 };
 
 // A free registration, filled in; nullptr: all are taken. Places are used again as late as possible, and keep their
 // contents until then: a driver that calls a one-time callback twice still reaches the right function.
-Registration* take_registration(void* function, void* data);
+Registration* take_registration(void* function, void* data, void* print = nullptr);
 // Once only for each id; later ones do nothing.
 void free_registration(Registration& registration, uint64_t id);
+
+// The program's function for what the kernels of a context print; nullptr: none. Cost: a search through all of them.
+void* print_function_of(cl_context context);
 
 namespace detail {
 
@@ -104,6 +110,7 @@ template <CallbackFn K, class... Given>
 struct Trampoline {
   static void CL_CALLBACK run(Given... given, void* user_data) {
     const Called callback = called(*static_cast<Registration*>(user_data), K);
+    if (!callback.function) return;  // a context that has one for what kernels print only
     const auto function = reinterpret_cast<void(CL_CALLBACK*)(Given..., void*)>(callback.function);
     invoke<K>(
         callback, __builtin_frame_address(0), [&] { function(given..., callback.data); }, given...);
@@ -174,7 +181,9 @@ class Registering {
     constexpr auto P = static_cast<size_t>(detail::callback_param<F>());
     constexpr CallbackFn K = detail::callback_kind<F>();
     auto& function = std::get<P>(call);
-    if (!function) return;
+    void* print = nullptr;
+    if constexpr (K == CallbackFn::Context) print = print_.find(std::get<0>(call));
+    if (!function && !print) return;
     if constexpr (K == CallbackFn::NativeKernel) {
       if (!wrap_arguments(reinterpret_cast<void*>(function), std::get<P + 1>(call), std::get<P + 2>(call),
                           std::get<P + 3>(call), std::get<P + 5>(call)))
@@ -182,14 +191,21 @@ class Registering {
       function = &run_native_kernel;
     } else {
       static_assert(std::is_same_v<api::ParamRole<F, P + 1>, api::role::UserData>);
-      registration_ = take_registration(reinterpret_cast<void*>(function), std::get<P + 1>(call));
+      registration_ = take_registration(reinterpret_cast<void*>(function), std::get<P + 1>(call), print);
       if (!registration_) return;
+      if constexpr (K == CallbackFn::Context) {
+        if (print) std::get<0>(call) = print_.list();
+      }
       function = detail::trampoline_for<K>(function);
       std::get<P + 1>(call) = registration_;
     }
     announce(ring, K);
   }
 
+  // What a registering call made.
+  void made(cl_context context) {
+    if (registration_) registration_->context = context;
+  }
   // The driver refused the call: nothing of it will be called. (A build that fails may have been reported all the same,
   // or may still be: its registration stays.)
   void refused();
@@ -201,6 +217,7 @@ class Registering {
   void announce(Ring& ring, CallbackFn kind);
 
   Registration* registration_ = nullptr;
+  PrintfCallback print_;
   uint64_t id_ = 0;
   CallbackFn kind_ = CallbackFn::Context;
   // What the driver copies in place of a native kernel's arguments, and the places of handles in it.

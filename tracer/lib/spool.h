@@ -125,7 +125,12 @@ enum class RecordType : uint16_t {
   Frames,  // the return addresses around the site of the memory record that follows, innermost first
   KernelName,  // handle, 0, name as a zero-terminated string: of a kernel that the call under way made, unnamed
   Content,     // within a call: hash and number of the bytes that it moves (0: not known), ticks that hashing took
+  MemoryFacts,  // within a create call that does not say it: bytes, and bytes of an element, of what it made
+  CommandArg,   // within a call that updates a command buffer: command, CommandArgKind, index, size, value
 };
+
+// How a CommandArg gives its value.
+enum class CommandArgKind : uint32_t { Value, Pointer };
 
 // Every record starts with this. `bytes` includes it.
 struct RecordHeader {

@@ -25,6 +25,8 @@
 #include "tracer/lib/callbacks.h"
 #include "tracer/lib/contents.h"
 #include "tracer/lib/device_time.h"
+#include "tracer/lib/memory_facts.h"
+#include "tracer/lib/mutable_update.h"
 #include "tracer/lib/real_calls.h"
 #include "tracer/lib/ring_writer.h"
 #include "traces/api/encode.h"
@@ -83,6 +85,8 @@ void record_enter(Ring& ring, const void* site, const void* stack, A... args) {
   api::encode_inputs<F, api::Contents::None>(out, args...);
   commit(ring, bytes);
   ++ring.calls;
+  if constexpr (constexpr int Updates = api::Fn<F>::attributes.updates; Updates >= 0)
+    record_update(api::number(F), std::get<static_cast<size_t>(Updates)>(std::tuple<A...>(args...)));
   capture_before<F>(args...);
 }
 
@@ -102,6 +106,9 @@ void write_exit(Ring& ring, bool timed, uint64_t now, Encode encode) {
 template <FnId F, class R, class... A>
 void record_exit(Ring& ring, bool timed, R result, A... args) {
   capture_after<F>(result, args...);
+  if constexpr (says_no_size<F>()) {
+    if (result) record_memory_facts(api::number(F), result, api::Fn<F>::attributes.creates == api::ObjectKind::Image);
+  }
   write_exit<F>(ring, timed, ticks(), [&](auto& writer) {
     api::encode_outputs<F, api::Contents::None>(writer, result, args...);
   });
@@ -175,6 +182,7 @@ R registering_call(Ring& ring, A... args) {
   registering.replace<F>(ring, call);
   R result = std::apply([](auto... a) { return call_real<F, R>(a...); }, call);
   if (!api::succeeded(result)) registering.refused();
+  if constexpr (std::is_same_v<R, cl_context>) registering.made(result);
   record_exit<F>(ring, false, result, args...);
   harvest_after<F>(args...);
   return result;

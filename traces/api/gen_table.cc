@@ -328,8 +328,8 @@ Result<std::string> Table::attributes(const Function& fn, const Row& row) {
   std::string out;
   for (const char* name :
        {"blocking", "size", "region", "image", "whole", "flags", "pitches", "part", "format", "source", "options",
-        "headers", "replays", "kernel_index", "kernel_value", "transfer", "direction", "records", "launch", "on_host",
-        "waits", "releases", "retains", "creates"}) {
+        "headers", "replays", "updates", "kernel_index", "kernel_value", "transfer", "direction", "records", "launch",
+        "on_host", "waits", "releases", "retains", "creates"}) {
     const auto it = given.find(name);
     if (it == given.end()) continue;
     std::string text = it->second;

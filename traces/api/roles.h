@@ -221,6 +221,7 @@ struct Attributes {
   int8_t options = -1;       // a build call: its options
   int8_t headers = -1;       // a build call: the names by which its source includes the programs before this parameter
   int8_t replays = -1;       // runs the commands of this command buffer
+  int8_t updates = -1;       // changes commands of the command buffer that comes first: the parameter that says which
   int8_t kernel_index = -1;  // binds a kernel argument: the parameter with its index...
   int8_t kernel_value = -1;  // ...and the one with its value (parameter 0 is the kernel)
   Transfer transfer = Transfer::None;  // the direction, or the usual one where `direction` is not Fixed

@@ -1,0 +1,165 @@
+/* What extensions do that only the fake driver has: extensions GROUP
+ *   printf    a context with a function for what kernels print, without and with one for errors
+ *   log       messages that clLogMessagesToStdoutAPPLE prints, as a context's function and called directly
+ *   update    a command buffer whose kernel's arguments change
+ *   gl        an image and a buffer of OpenGL
+ */
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+#include <CL/cl_gl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static cl_platform_id platform;
+static cl_device_id device;
+static void* volatile sink;
+
+static void check(cl_int error, const char* what) {
+  if (error == CL_SUCCESS) return;
+  fprintf(stderr, "extensions: %s: %d\n", what, error);
+  exit(1);
+}
+#define DO(call) check(call, #call)
+#define EXTENSION(name) name##_fn name = (name##_fn)clGetExtensionFunctionAddressForPlatform(platform, #name)
+
+static cl_kernel kernel_of(cl_context context, const char* text, const char* name, cl_program* program) {
+  cl_int error;
+  *program = clCreateProgramWithSource(context, 1, &text, NULL, &error);
+  check(error, "program");
+  DO(clBuildProgram(*program, 1, &device, NULL, NULL, NULL));
+  cl_kernel kernel = clCreateKernel(*program, name, &error);
+  check(error, "kernel");
+  return kernel;
+}
+
+static void CL_CALLBACK on_print(const char* text, size_t length, size_t complete, void* data) {
+  sink = malloc(77);
+  free(sink);
+  printf("%.*s %zu %s\n", (int)length, text, complete, data ? (const char*)data : "none");
+}
+static void CL_CALLBACK on_error(const char* text, const void* info, size_t size, void* data) {
+  printf("error %s %s\n", text, (const char*)data);
+  (void)info, (void)size;
+}
+
+/* The context's own list is the program's, whoever stands in between. */
+static void same_list(cl_context context, const cl_context_properties* list, size_t bytes) {
+  cl_context_properties got[8];
+  size_t size = 0;
+  DO(clGetContextInfo(context, CL_CONTEXT_PROPERTIES, sizeof got, got, &size));
+  printf("list %s\n", size == bytes && memcmp(got, list, bytes) == 0 ? "same" : "other");
+}
+
+static void print_in(int errors, const char* data) {
+  const cl_context_properties list[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, CL_PRINTF_CALLBACK_ARM,
+                                        (cl_context_properties)&on_print, 0};
+  cl_int error;
+  cl_context context = clCreateContext(list, 1, &device, errors ? on_error : NULL, (void*)data, &error);
+  check(error, "context");
+  same_list(context, list, sizeof list);
+  cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
+  check(error, "queue");
+  cl_program program;
+  cl_kernel kernel = kernel_of(context, "kernel void print() {}", "print", &program);
+  for (int i = 0; i < 3; ++i) DO(clEnqueueTask(queue, kernel, 0, NULL, NULL));
+  const char* wrong = "#error no\n";
+  cl_program bad = clCreateProgramWithSource(context, 1, &wrong, NULL, &error);
+  if (clBuildProgram(bad, 1, &device, NULL, NULL, NULL) == CL_SUCCESS) exit(1);
+  DO(clReleaseProgram(bad));
+  DO(clReleaseKernel(kernel));
+  DO(clReleaseProgram(program));
+  DO(clReleaseCommandQueue(queue));
+  DO(clReleaseContext(context));
+}
+
+static void messages(void) {
+  typedef void(CL_CALLBACK * Log)(const char*, const void*, size_t, void*);
+  Log to_stdout = (Log)clGetExtensionFunctionAddressForPlatform(platform, "clLogMessagesToStdoutAPPLE");
+  cl_int error;
+  cl_context context = clCreateContext(NULL, 1, &device, to_stdout, NULL, &error);
+  check(error, "context");
+  const char* wrong = "#error no\n";
+  cl_program bad = clCreateProgramWithSource(context, 1, &wrong, NULL, &error);
+  if (clBuildProgram(bad, 1, &device, NULL, NULL, NULL) == CL_SUCCESS) exit(1);
+  to_stdout("by hand", NULL, 0, NULL);
+  DO(clReleaseProgram(bad));
+  DO(clReleaseContext(context));
+}
+
+static void update(cl_context context, cl_command_queue queue) {
+  EXTENSION(clCreateCommandBufferKHR);
+  EXTENSION(clFinalizeCommandBufferKHR);
+  EXTENSION(clReleaseCommandBufferKHR);
+  EXTENSION(clEnqueueCommandBufferKHR);
+  EXTENSION(clCommandNDRangeKernelKHR);
+  EXTENSION(clUpdateMutableCommandsKHR);
+  cl_int error;
+  cl_program program;
+  cl_kernel kernel = kernel_of(context, "kernel void increment(global char* a, int n) {}", "increment", &program);
+  cl_mem a = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, &error);
+  cl_mem b = clCreateBuffer(context, CL_MEM_READ_WRITE, 64, NULL, &error);
+  int number = 5;
+  DO(clSetKernelArg(kernel, 0, sizeof a, &a));
+  DO(clSetKernelArg(kernel, 1, sizeof number, &number));
+  cl_command_buffer_khr commands = clCreateCommandBufferKHR(1, &queue, NULL, &error);
+  check(error, "command buffer");
+  cl_mutable_command_khr command;
+  const size_t items = 1;
+  DO(clCommandNDRangeKernelKHR(commands, NULL, NULL, kernel, 1, NULL, &items, NULL, 0, NULL, NULL, &command));
+  DO(clFinalizeCommandBufferKHR(commands));
+  DO(clEnqueueCommandBufferKHR(0, NULL, commands, 0, NULL, NULL));
+  number = 6;
+  const cl_mutable_dispatch_arg_khr args[] = {{0, sizeof b, &b}, {1, sizeof number, &number}};
+  cl_mutable_dispatch_config_khr dispatch = {CL_STRUCTURE_TYPE_MUTABLE_DISPATCH_CONFIG_KHR, .command = command,
+                                             .num_args = 2, .arg_list = args};
+  const cl_mutable_base_config_khr config = {CL_STRUCTURE_TYPE_MUTABLE_BASE_CONFIG_KHR, NULL, 1, &dispatch};
+  DO(clUpdateMutableCommandsKHR(commands, &config));
+  if (clUpdateMutableCommandsKHR(NULL, (const cl_mutable_base_config_khr*)16) == CL_SUCCESS) exit(1);
+  DO(clEnqueueCommandBufferKHR(0, NULL, commands, 0, NULL, NULL));
+  char first, second;
+  DO(clEnqueueReadBuffer(queue, a, CL_TRUE, 0, 1, &first, 0, NULL, NULL));
+  DO(clEnqueueReadBuffer(queue, b, CL_TRUE, 0, 1, &second, 0, NULL, NULL));
+  printf("%d %d\n", first, second);
+  DO(clReleaseCommandBufferKHR(commands));
+  DO(clReleaseMemObject(a));
+  DO(clReleaseMemObject(b));
+  DO(clReleaseKernel(kernel));
+  DO(clReleaseProgram(program));
+}
+
+static void gl(cl_context context, cl_command_queue queue) {
+  cl_int error;
+  cl_mem image = clCreateFromGLTexture(context, CL_MEM_READ_WRITE, 0x0DE1, 0, 1, &error);
+  check(error, "texture");
+  cl_mem buffer = clCreateFromGLBuffer(context, CL_MEM_READ_WRITE, 1, &error);
+  check(error, "buffer");
+  const size_t zero[3] = {0, 0, 0}, region[3] = {4, 5, 1};
+  char data[4 * 5 * 8];
+  DO(clEnqueueReadImage(queue, image, CL_TRUE, zero, region, 0, 0, data, 0, NULL, NULL));
+  cl_mem both[] = {image, buffer};
+  cl_event event;
+  DO(clEnqueueMigrateMemObjects(queue, 2, both, 0, 0, NULL, &event));
+  DO(clReleaseEvent(event));
+  DO(clReleaseMemObject(image));
+  DO(clReleaseMemObject(buffer));
+}
+
+int main(int argc, char** argv) {
+  const char* group = argc > 1 ? argv[1] : "";
+  cl_int error;
+  setbuf(stdout, NULL);
+  DO(clGetPlatformIDs(1, &platform, NULL));
+  DO(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL));
+  if (strcmp(group, "printf") == 0) return print_in(0, NULL), print_in(1, "data"), 0;
+  if (strcmp(group, "log") == 0) return messages(), 0;
+  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+  check(error, "context");
+  cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
+  check(error, "queue");
+  if (strcmp(group, "update") == 0) update(context, queue);
+  if (strcmp(group, "gl") == 0) gl(context, queue);
+  DO(clReleaseCommandQueue(queue));
+  DO(clReleaseContext(context));
+  return 0;
+}
