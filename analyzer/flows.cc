@@ -46,6 +46,7 @@ class Builder {
   Builder(const model::Trace& trace, const TransferSources& sources,
           const std::vector<KernelFacts>& kernels, FlowNodes& nodes)
       : trace_(trace), sources_(sources), moved_(trace), nodes_(nodes) {
+    for (const model::Kernel& k : trace.kernels) names_.emplace(k.cls, k.name);
     for (const KernelFacts& k : kernels)
       for (const model::ClassId cls : k.classes) kernels_.emplace(cls, &k);
   }
@@ -108,10 +109,11 @@ class Builder {
     const model::Shape& shape = trace_.shapes[use.shape];
     for (const ArgUse& a : use.args) {
       if (kind(a) != ObjectKind::Kernel || arg(use, a).param >= model::ParamKernelArg) continue;
-      const auto found = kernels_.find(a.cls);
-      if (found == kernels_.end()) break;
-      facts = found->second;
-      return nodes_.kernel(facts->name, "kernel", trace_.classes[a.cls].site);
+      const auto name = names_.find(a.cls);
+      if (name == names_.end()) break;
+      const auto known = kernels_.find(a.cls);
+      if (known != kernels_.end()) facts = known->second;
+      return nodes_.kernel(name->second, "kernel", trace_.classes[a.cls].site);
     }
     return nodes_.kernel(store::function_name(shape.fn), "commands", shape.site);
   }
@@ -142,6 +144,7 @@ class Builder {
   const TransferSources& sources_;
   MovedMemory moved_;
   FlowNodes& nodes_;
+  std::map<model::ClassId, std::string> names_;
   std::map<model::ClassId, const KernelFacts*> kernels_;
 };
 

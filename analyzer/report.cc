@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analyzer/text.h"
@@ -12,19 +13,28 @@ namespace gt::analyzer {
 namespace {
 
 constexpr size_t MostRows = 20;
+constexpr size_t MostFunctions = 6;
 
 std::string ratio_text(const Ratio& r) {
   if (!r.defined()) return "none";
   return std::isinf(r.value()) ? "infinite (no kernels)" : fmt::format("{:.3g}", r.value());
 }
 
-void add_ratio(Text& out, const DispatchRatio& d) {
-  out.heading("Dispatch ratio: " + ratio_text(d.program) +
-              (d.eligible ? ", worth optimizing" : ", not worth optimizing"));
-  out.paragraph(d.sentence);
-  if (!d.estimated.empty()) out.paragraph(d.estimated);
-  if (!d.untimed.empty()) out.paragraph(d.untimed);
-  if (d.devices.empty()) return;
+size_t bar_width(const Text& out) {
+  return out.width() >= 100 ? 30 : out.width() >= 80 ? 14 : 6;
+}
+
+void add_devices(Text& out, const DispatchRatio& d) {
+  if (!d.program.defined()) return;
+  const uint64_t most = std::max(d.program.transfer_ns, d.program.kernel_ns);
+  const auto bar = [&](const char* what, uint64_t ns) {
+    return std::vector<std::string>{what, bar_text(ns, most, bar_width(out)), time_text(ns)};
+  };
+  out.paragraph("On the devices:");
+  out.table({{"", "", ""},
+             bar("Transfers", d.program.transfer_ns),
+             bar("Kernels", d.program.kernel_ns)},
+            2);
   std::vector<std::vector<std::string>> rows = {
       {"Device", "Ratio", "Kernels", "Transfers", "To device", "From device", "Both at once"}};
   for (const DeviceRatio& r : d.devices) {
@@ -33,6 +43,31 @@ void add_ratio(Text& out, const DispatchRatio& d) {
                     time_text(r.ratio.d2h_ns), time_text(r.ratio.overlap_ns)});
   }
   out.table(rows, 1);
+}
+
+void add_ratio(Text& out, const DispatchRatio& d) {
+  out.verdict("Dispatch ratio: " + ratio_text(d.program) +
+                  (d.eligible ? ", worth optimizing" : ", not worth optimizing"),
+              d.eligible ? Text::Tone::Good : Text::Tone::Bad);
+  out.paragraph(d.sentence);
+  if (!d.estimated.empty()) out.paragraph(d.estimated);
+  if (!d.untimed.empty()) out.paragraph(d.untimed);
+}
+
+// The devices, in two bars; then the host, in the functions that take most of its time.
+void add_time(Text& out, const Analysis& a) {
+  out.heading("Where the time goes");
+  add_devices(out, a.ratio);
+  std::vector<std::vector<std::string>> rows = {{"Function", "", "Calls", "Time", "Each"}};
+  const uint64_t most = a.functions.empty() ? 0 : a.functions.front().host_ns;
+  for (const FunctionSums& f : a.functions) {
+    if (rows.size() > MostFunctions || f.host_ns == 0 || f.host_ns * 100 < most) break;
+    rows.push_back({f.name, bar_text(f.host_ns, most, bar_width(out)), std::to_string(f.calls),
+                    time_text(f.host_ns), time_text(f.host_ns / std::max<uint64_t>(f.calls, 1))});
+  }
+  if (rows.size() == 1) return;
+  out.paragraph("In OpenCL calls, on the host:");
+  out.table(rows, 2);
 }
 
 void add_rest(Text& out, size_t all) {
@@ -165,7 +200,14 @@ void add_remote(Text& out, const Analysis& a) {
   for (const std::string& reason : a.remote.reasons) out.paragraph("- " + reason, 2);
 }
 
-void add_next(Text& out, const Analysis& a, const std::string& profile) {
+void add_losses(Text& out, const Analysis& a) {
+  if (a.losses.empty()) return;
+  out.heading("Losses");
+  for (const std::string& loss : a.losses) out.paragraph("- " + loss, 2);
+}
+
+void add_next(Text& out, const Analysis& a, const std::string& trace,
+              const std::string& profile) {
   out.heading("Next");
   if (!profile.empty()) out.paragraph("The profile is in " + profile);
   if (a.ratio.eligible) {
@@ -175,6 +217,7 @@ void add_next(Text& out, const Analysis& a, const std::string& profile) {
     out.paragraph("goptimize run " + (a.program.empty() ? "PROGRAM" : a.program) +
                   " would leave the program as it is: there is too little to gain.");
   }
+  out.faint("With pictures: ganalyze " + trace + " --html report.html");
 }
 
 }  // namespace
@@ -185,8 +228,8 @@ std::string format_report(const Analysis& a, const std::string& trace, const std
   out.paragraph(fmt::format("{}: {} ran {}, {} OpenCL calls", trace,
                             a.program.empty() ? "a program" : printable(a.program),
                             time_text(a.wall_ns), a.opencl_calls));
-  for (const std::string& loss : a.losses) out.paragraph(loss);
   if (a.opencl_calls == 0) {
+    add_losses(out, a);
     out.paragraph(
         "The trace has no OpenCL calls: there is nothing to analyze. If the program does use "
         "OpenCL, "
@@ -195,11 +238,13 @@ std::string format_report(const Analysis& a, const std::string& trace, const std
     return out.take();
   }
   add_ratio(out, a.ratio);
+  add_time(out, a);
+  add_findings(out, a);
   add_sources(out, a);
   add_kernels(out, a);
-  add_findings(out, a);
   add_remote(out, a);
-  add_next(out, a, profile);
+  add_losses(out, a);
+  add_next(out, a, trace, profile);
   return out.take();
 }
 

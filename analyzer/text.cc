@@ -11,6 +11,9 @@ size_t columns(std::string_view utf8) {
       std::count_if(utf8.begin(), utf8.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
+// A first column below this says too little.
+constexpr size_t LeastFirst = 24;
+
 // The last `width` columns of a text, after "...".
 std::string keep_end(const std::string& text, size_t width) {
   if (columns(text) <= width || width <= 3) return text;
@@ -23,6 +26,13 @@ std::string keep_end(const std::string& text, size_t width) {
 }
 
 }  // namespace
+
+std::string bar_text(uint64_t part, uint64_t whole, size_t width) {
+  if (whole == 0 || part == 0) return {};
+  const double share = static_cast<double>(part) / static_cast<double>(whole);
+  const auto length = static_cast<size_t>(share * static_cast<double>(width) + 0.5);
+  return std::string(std::clamp<size_t>(length, 1, width), '#');
+}
 
 std::string printable(std::string_view text) {
   std::string out(text);
@@ -42,6 +52,14 @@ void Text::heading(std::string_view title) {
   x_out += '\n';
   begin("\x1b[1m");
   x_out += title;
+  end();
+  x_out += '\n';
+}
+
+void Text::verdict(std::string_view text, Tone tone) {
+  x_out += '\n';
+  begin(tone == Tone::Good ? "\x1b[1;32m" : "\x1b[1;33m");
+  wrapped(text, 0);
   end();
   x_out += '\n';
 }
@@ -96,6 +114,21 @@ void Text::line(const std::vector<std::string>& cells, const std::vector<size_t>
   x_out += out + "\n";
 }
 
+// Cells that say nothing are left out.
+void Text::records(const std::vector<std::vector<std::string>>& rows) {
+  for (size_t r = 1; r < rows.size(); ++r) {
+    std::string facts;
+    for (size_t i = 1; i < rows[r].size(); ++i) {
+      if (rows[r][i].empty() || rows[r][i] == "-") continue;
+      std::string name = rows[0][i];
+      if (!name.empty()) name += ' ';
+      facts += (facts.empty() ? "" : ", ") + name + rows[r][i];
+    }
+    paragraph(rows[r][0], 2);
+    paragraph(facts, 6);
+  }
+}
+
 void Text::table(const std::vector<std::vector<std::string>>& rows, size_t right) {
   if (rows.empty()) return;
   std::vector<size_t> widths(rows[0].size());
@@ -103,10 +136,16 @@ void Text::table(const std::vector<std::vector<std::string>>& rows, size_t right
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
   size_t others = 2;
   for (size_t i = 1; i < widths.size(); ++i) others += widths[i] + 2;
-  if (others + widths[0] > x_width) widths[0] = others + 12 < x_width ? x_width - others : 12;
-  begin("\x1b[2m");
-  line(rows[0], widths, right);
-  end();
+  if (others + widths[0] > x_width) {
+    if (others + LeastFirst > x_width) return records(rows);
+    widths[0] = x_width - others;
+  }
+  const auto empty = [](const std::string& title) { return title.empty(); };
+  if (!std::all_of(rows[0].begin(), rows[0].end(), empty)) {
+    begin("\x1b[2m");
+    line(rows[0], widths, right);
+    end();
+  }
   for (size_t i = 1; i < rows.size(); ++i) line(rows[i], widths, right);
 }
 

@@ -2,6 +2,7 @@
 // Thread safety: none.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,13 +16,19 @@ class Text {
   void heading(std::string_view title);
   void paragraph(std::string_view text, size_t indent = 0);
   void faint(std::string_view text, size_t indent = 0);
-  // The first row is the header. Columns from `right` on are numbers, aligned to the right. When
-  // the table is too wide its first column is cut at its start, which keeps the end of a path.
+  // A heading that is good or bad news, which its colour says on a terminal.
+  enum class Tone : uint8_t { Good, Bad };
+  void verdict(std::string_view text, Tone tone);
+  // The first row is the header; one of empty titles is not shown. Columns from `right` on are numbers, aligned to the right. When
+  // the table is too wide its first column is cut at its start, which keeps the end of a path; when
+  // even that is not enough, each row becomes a line with the others below it.
   void table(const std::vector<std::vector<std::string>>& rows, size_t right);
 
+  size_t width() const { return x_width; }
   std::string take() { return std::move(x_out); }
 
  private:
+  void records(const std::vector<std::vector<std::string>>& rows);
   void wrapped(std::string_view text, size_t indent);
   void line(const std::vector<std::string>& cells, const std::vector<size_t>& widths, size_t right);
   void begin(const char* code);
@@ -31,6 +38,9 @@ class Text {
   bool x_color;
   std::string x_out;
 };
+
+// A bar of '#' as long as `part` of `whole` is of `width`; at least one when there is any.
+std::string bar_text(uint64_t part, uint64_t whole, size_t width);
 
 // Bytes that would confuse a terminal become '?'.
 std::string printable(std::string_view text);
