@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   gt::ByteReader in({data, size});
   for (uint64_t ticks = 0; !in.at_end() && in.ok(); ++ticks) {
     RecordHeader header{};
-    header.type = static_cast<RecordType>(in.u8() % 16);
+    header.type = static_cast<RecordType>(in.u8() % 24);
     header.fn = static_cast<uint16_t>(in.u8());
     header.fn = static_cast<uint16_t>(header.fn | in.u8() << 8);
     header.ticks = ticks;

@@ -98,7 +98,7 @@ TEST_CASE("the collector survives records of random bytes") {
       for (uint8_t& b : payload) b = static_cast<uint8_t>(random() % 3 ? 0 : random());
       RecordHeader header{};
       header.bytes = static_cast<uint32_t>(sizeof header + payload.size());
-      header.type = static_cast<RecordType>(random() % 20);
+      header.type = static_cast<RecordType>(random() % 24);
       header.fn =
           static_cast<uint16_t>(random() % 4 == 0 ? 0x8000 + random() % 40 : random() % 260);
       header.ticks = static_cast<uint64_t>(i);
