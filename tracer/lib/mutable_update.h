@@ -1,6 +1,6 @@
 // What clUpdateMutableCommandsKHR changes: arguments of the kernels in a command buffer, each as a CommandArg record.
 //
-// The structures are those of cl_khr_command_buffer_mutable_dispatch up to version 0.9.3, written out here because later
+// The structures are those of cl_khr_command_buffer_mutable_dispatch up to version 0.9.3, written out because later
 // headers no longer have them. Sizes of launches and execution information are not kept.
 // Thread safety: any thread. Cost: a record for each argument changed.
 #pragma once
