@@ -113,7 +113,7 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.wall_ns = number(trace.fact("wall_ns"));
   a.opencl_calls = count_opencl_calls(trace);
   CallSites sites;
-  a.ratio = find_dispatch_ratio(trace, min_ratio);
+  a.ratio = find_dispatch_ratio(trace, min_ratio, sites);
   TransferSources sources = find_transfer_sources(trace, sites);
   a.transfers = find_transfer_calls(trace, sources, sites);
   a.kernels = find_kernels(trace);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/flow_json.h"
+#include "analyzer/ratio_json.h"
 #include "analyzer/transfer_json.h"
 #include "traces/model/event.h"
 
@@ -15,21 +16,6 @@ using Json = nlohmann::ordered_json;
 
 // JSON has no infinity: null.
 Json number(double v) { return std::isfinite(v) ? Json(v) : Json(); }
-
-Json ratio(const Ratio& r) {
-  return {{"ratio", r.defined() ? number(r.value()) : Json()},
-          {"kernel_ns", r.kernel_ns},
-          {"transfer_ns", r.transfer_ns},
-          {"h2d_ns", r.h2d_ns},
-          {"d2h_ns", r.d2h_ns},
-          {"overlap_ns", r.overlap_ns},
-          {"kernels", r.kernels},
-          {"transfers", r.transfers},
-          {"estimated_kernels", r.estimated_kernels},
-          {"estimated_transfers", r.estimated_transfers},
-          {"untimed_kernels", r.untimed_kernels},
-          {"untimed_transfers", r.untimed_transfers}};
-}
 
 Json kernel(const KernelFacts& k) {
   Json args = Json::array(), defines = Json::array();
@@ -65,12 +51,6 @@ Json list(const std::vector<T>& values, F to_json) {
 }  // namespace
 
 Json report_json(const Analysis& a, const std::string& trace, const std::string& profile) {
-  Json devices = Json::array();
-  for (const DeviceRatio& d : a.ratio.devices) {
-    Json one = ratio(d.ratio);
-    one["device"] = d.device;
-    devices.push_back(std::move(one));
-  }
   Json out = {
       {"trace", trace},
       {"program", a.program},
@@ -78,14 +58,6 @@ Json report_json(const Analysis& a, const std::string& trace, const std::string&
       {"profile", profile},
       {"wall_ns", a.wall_ns},
       {"opencl_calls", a.opencl_calls},
-      {"dispatch_ratio", a.ratio.program.defined() ? number(a.ratio.program.value()) : Json()},
-      {"min_ratio", a.ratio.min_ratio},
-      {"eligible", a.ratio.eligible},
-      {"explanation", a.ratio.sentence},
-      {"estimated", a.ratio.estimated},
-      {"untimed", a.ratio.untimed},
-      {"time", ratio(a.ratio.program)},
-      {"devices", devices},
       {"kernels", list(a.kernels, kernel)},
       {"findings", list(a.found.findings, finding)},
       {"saving_together_s", a.found.total_s},
@@ -94,6 +66,7 @@ Json report_json(const Analysis& a, const std::string& trace, const std::string&
       {"functions", functions_json(a.functions)},
       {"flows", flows_json(a.flows)},
       {"lost", a.losses}};
+  add_ratio_json(out, a.ratio);
   add_transfer_json(out, a);
   return out;
 }

@@ -14,10 +14,37 @@ namespace {
 
 constexpr size_t MostRows = 20;
 constexpr size_t MostFunctions = 6;
+constexpr uint64_t HotBytes = 1 << 20;  // what moves less is not worth a word
 
 std::string ratio_text(const Ratio& r) {
   if (!r.defined()) return "none";
   return std::isinf(r.value()) ? "infinite (no kernels)" : fmt::format("{:.3g}", r.value());
+}
+
+std::string steady_text(const Ratio& r) {
+  if (!r.steady_defined()) return "-";
+  return std::isinf(r.steady_value()) ? "infinite" : fmt::format("{:.3g}", r.steady_value());
+}
+
+std::vector<std::string> ratio_row(const std::string& name, const Ratio& r) {
+  return {name,
+          ratio_text(r),
+          steady_text(r),
+          time_text(r.kernel_ns),
+          time_text(r.transfer_ns),
+          time_text(r.h2d_ns),
+          time_text(r.d2h_ns),
+          time_text(r.overlap_ns)};
+}
+
+// One of a kind is as its device.
+void add_objects(std::vector<std::vector<std::string>>& rows, const char* kind,
+                 const std::vector<ObjectRatio>& objects) {
+  if (objects.size() < 2) return;
+  for (const ObjectRatio& o : objects) {
+    if (rows.size() > MostRows) return;
+    rows.push_back(ratio_row(fmt::format("{} {} of {}", kind, o.name, printable(o.site.places())), o.ratio));
+  }
 }
 
 size_t bar_width(const Text& out) {
@@ -36,12 +63,10 @@ void add_devices(Text& out, const DispatchRatio& d) {
              bar("Kernels", d.program.kernel_ns)},
             2);
   std::vector<std::vector<std::string>> rows = {
-      {"Device", "Ratio", "Kernels", "Transfers", "To device", "From device", "Both at once"}};
-  for (const DeviceRatio& r : d.devices) {
-    rows.push_back({printable(r.device), ratio_text(r.ratio), time_text(r.ratio.kernel_ns),
-                    time_text(r.ratio.transfer_ns), time_text(r.ratio.h2d_ns),
-                    time_text(r.ratio.d2h_ns), time_text(r.ratio.overlap_ns)});
-  }
+      {"Device", "Ratio", "Steady", "Kernels", "Transfers", "To device", "From device", "Both at once"}};
+  for (const DeviceRatio& r : d.devices) rows.push_back(ratio_row(printable(r.device), r.ratio));
+  add_objects(rows, "queue", d.queues);
+  add_objects(rows, "context", d.contexts);
   out.table(rows, 1);
 }
 
@@ -50,6 +75,7 @@ void add_ratio(Text& out, const DispatchRatio& d) {
                   (d.eligible ? ", worth optimizing" : ", not worth optimizing"),
               d.eligible ? Text::Tone::Good : Text::Tone::Bad);
   out.paragraph(d.sentence);
+  if (!d.steady.empty()) out.paragraph(d.steady);
   if (!d.estimated.empty()) out.paragraph(d.estimated);
   if (!d.untimed.empty()) out.paragraph(d.untimed);
 }
@@ -104,11 +130,11 @@ void add_remedies(Text& out, const std::vector<TransferSource>& sources) {
     if (++rows > MostRows) break;
     const std::string name = printable(s.name());
     if (s.in_place_buffers > 0) {
-      out.faint(fmt::format("{}: {} buffers use this memory in place (CL_MEM_USE_HOST_PTR), {}", name,
-                            s.in_place_buffers, bytes_text(s.in_place_bytes)),
+      out.faint(fmt::format("{}: {} of buffers use this memory in place (CL_MEM_USE_HOST_PTR)", name,
+                            bytes_text(s.in_place_bytes)),
                 2);
     }
-    if (!s.allocated()) out.faint(name + ": " + s.remedy(), 2);
+    if (!s.allocated() && s.sums.bytes() >= HotBytes) out.faint(name + ": " + s.remedy(), 2);
   }
 }
 

@@ -38,7 +38,7 @@ Estimate estimate(int n, uint32_t fixed, Ns ns) {
     }
     clock += took + 10;
   }
-  const model::DeviceTime device = times.of_device(0, stats);
+  const model::DeviceTime device = times.times(stats).devices.at(0);
   times.complete(stats);
   CHECK(stats[0].device_ns.count == static_cast<uint64_t>(n));
   CHECK(device.commands() == static_cast<uint64_t>(n));
@@ -99,7 +99,7 @@ TEST_CASE("commands without times are stood for by others of their shape, or by 
   times.take(1, 100, 150, stats);
   times.take(3, 0, 0, stats);
   times.take(99, 1, 2, stats);
-  const model::DeviceTime device = times.of_device(0, stats);
+  const model::DeviceTime device = times.times(stats).devices.at(0);
   CHECK(device.transfers == 1);
   CHECK(device.estimated_transfers == 2);
   CHECK(device.untimed_kernels == 1);
@@ -119,7 +119,7 @@ TEST_CASE("senseless times are counted and left out") {
   times.expect(1, {0, 0, true, model::Direction::None});
   times.take(1, 200, 100, stats);
   CHECK(stats[0].insane == 1);
-  CHECK(times.of_device(0, stats).untimed_kernels == 1);
+  CHECK(times.times(stats).devices.at(0).untimed_kernels == 1);
 }
 
 TEST_CASE("--timing is read and written") {

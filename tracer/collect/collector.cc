@@ -352,7 +352,8 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
 
   if (call.device == 0 || call.error) return;
   const bool launch = attributes.launch && !attributes.records;
-  const CommandTimes::Command command{shape, static_cast<uint32_t>(call.device - 1), launch, call.shape.moves};
+  const CommandTimes::Command command{shape,       static_cast<uint32_t>(call.device - 1), launch, call.shape.moves,
+                                      call.timed_queue, call.timed_context};
   if (timed) {
     const uint64_t key = timed_key(static_cast<uint64_t>(thread.tid), call.sequence);
     times_.expect(key, command);
@@ -360,7 +361,7 @@ void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool t
     placed_[key] = {&thread, command.device, thread.calls.events() - 1, time_of(call.ticks)};
     thread.call_times->expect_command();
   } else if (attributes.replays >= 0) {
-    times_.leave_untimed(command.device, call.recorded.launches.size(), call.recorded.transfers);
+    times_.leave_untimed(command, call.recorded.launches.size(), call.recorded.transfers);
   } else if (launch || call.shape.moves != model::Direction::None) {
     times_.skip(command);
   }

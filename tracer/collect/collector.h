@@ -23,6 +23,7 @@
 #include "tracer/collect/names.h"
 #include "tracer/collect/size_budget.h"
 #include "tracer/collect/spool_reader.h"
+#include "tracer/collect/timed_objects.h"
 #include "traces/api/api.h"
 #include "traces/api/decode.h"
 #include "traces/model/event.h"
@@ -171,6 +172,7 @@ class Collector {
   uint64_t time_of(uint64_t ticks) const { return to_ns(ticks > start_ticks_ ? ticks - start_ticks_ : 0); }
 
   void keep_within_budget();
+  void add_device_times();
 
   double ns_per_tick_;
   uint64_t start_ticks_;
@@ -189,6 +191,7 @@ class Collector {
   std::vector<Program> programs_;
   std::vector<model::ClassId> data_classes_;  // by module
   CommandTimes times_;                           // keys: thread and sequence number
+  TimedObjects timed_;
   std::unordered_map<uint64_t, Placed> placed_;  // by the same keys; with timelines only
   std::vector<api::DecodedArg> decoded_;       // scratch
   std::vector<int64_t> scratch_;

@@ -104,6 +104,7 @@ struct Collector::Thread {
     uint64_t bytes = 0;         // moved, or allocated
     uint64_t first_handle = 0;  // the first handle given: the object that the call is about
     uint64_t queue = 0, kernel = 0, device = 0;
+    uint32_t timed_queue = model::NoIndex, timed_context = model::NoIndex;  // numbers in TimedObjects
     uint64_t arg_index = 0;           // of the kernel argument that it binds
     std::vector<uint64_t> ended;      // mapped or SVM memory that it gives back
     std::vector<uint64_t> pointers;   // SVM in the answer or setting of a query

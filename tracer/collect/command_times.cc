@@ -8,6 +8,11 @@ namespace gt::tracer {
 static bool is_neither(const CommandTimes::Command& command) {
   return !command.launch && command.direction == model::Direction::None;
 }
+// What stays on the device involves no host memory.
+static bool is_transfer(const CommandTimes::Command& command) {
+  return !command.launch &&
+         (command.direction == model::Direction::HostToDevice || command.direction == model::Direction::DeviceToHost);
+}
 
 void CommandTimes::Busy::add(uint64_t start, uint64_t end, uint64_t weight) {
   intervals.add(start, end);
@@ -22,9 +27,61 @@ uint64_t CommandTimes::Busy::length(uint64_t more_ns) const {
                                static_cast<double>(timed_ns));
 }
 
-CommandTimes::Device& CommandTimes::device(uint32_t index) {
-  if (index >= devices_.size()) devices_.resize(index + 1);
-  return devices_[index];
+void CommandTimes::Both::add(const Command& command, uint64_t start, uint64_t end, uint64_t weight) {
+  (command.launch ? kernel : transfer).add(start, end, weight);
+  either.add(start, end);
+}
+
+uint64_t CommandTimes::Both::overlap() const {
+  return kernel.intervals.length() + transfer.intervals.length() - either.length();
+}
+
+void CommandTimes::Scope::add(const Command& command, uint64_t start, uint64_t end, uint64_t weight, bool first) {
+  ++(command.launch ? counts.kernels : counts.transfers);
+  (command.launch ? counts.estimated_kernels : counts.estimated_transfers) += weight - 1;
+  if (!command.launch && !is_transfer(command)) return;
+  all.add(command, start, end, weight);
+  if (!first) steady.add(command, start, end, weight);
+  if (command.launch) return;
+  (command.direction == model::Direction::HostToDevice ? h2d : d2h).add(start, end, weight);
+}
+
+void CommandTimes::Scope::leave_over(const Command& command, uint64_t skipped, const model::Stats& time) {
+  if (time.count == 0) {
+    (command.launch ? counts.untimed_kernels : counts.untimed_transfers) += skipped;
+    return;
+  }
+  (command.launch ? counts.estimated_kernels : counts.estimated_transfers) += skipped;
+  const uint64_t ns = time.sum / time.count * skipped;
+  if (command.launch) more_kernel_ns += ns;
+  if (!command.launch && command.direction == model::Direction::HostToDevice) more_h2d_ns += ns;
+  if (!command.launch && command.direction == model::Direction::DeviceToHost) more_d2h_ns += ns;
+}
+
+model::DeviceTime CommandTimes::Scope::time() const {
+  model::DeviceTime out = counts;
+  out.kernel_ns = all.kernel.length(more_kernel_ns);
+  out.transfer_ns = all.transfer.length(more_h2d_ns + more_d2h_ns);
+  out.h2d_ns = h2d.length(more_h2d_ns);
+  out.d2h_ns = d2h.length(more_d2h_ns);
+  out.overlap_ns = all.overlap();
+  out.steady_kernel_ns = steady.kernel.length(more_kernel_ns);
+  out.steady_transfer_ns = steady.transfer.length(more_h2d_ns + more_d2h_ns);
+  out.steady_overlap_ns = steady.overlap();
+  return out;
+}
+
+CommandTimes::Scope& CommandTimes::scope(std::vector<Scope>& scopes, uint32_t index) {
+  if (index >= scopes.size()) scopes.resize(index + 1);
+  return scopes[index];
+}
+
+template <class Visit>
+void CommandTimes::for_scopes(const Command& command, const Visit& visit) {
+  visit(scope(devices_, command.device));
+  for (const uint32_t object : {command.queue, command.context}) {
+    if (object != model::NoIndex) visit(scope(objects_, object));
+  }
 }
 
 void CommandTimes::skip(const Command& command, uint64_t weight) {
@@ -34,9 +91,11 @@ void CommandTimes::skip(const Command& command, uint64_t weight) {
   sample.skipped += weight;
 }
 
-void CommandTimes::leave_untimed(uint32_t index, uint64_t kernels, uint64_t transfers) {
-  device(index).untimed_kernels += kernels;
-  device(index).untimed_transfers += transfers;
+void CommandTimes::leave_untimed(const Command& where, uint64_t kernels, uint64_t transfers) {
+  for_scopes(where, [&](Scope& s) {
+    s.counts.untimed_kernels += kernels;
+    s.counts.untimed_transfers += transfers;
+  });
 }
 
 void CommandTimes::expect(uint64_t key, const Command& command) {
@@ -58,21 +117,11 @@ bool CommandTimes::take(uint64_t key, uint64_t start, uint64_t end, std::vector<
     skip(command, weight);
     return false;
   }
-  if (shape.timed++ == 0) shape.first_device_ns = end - start;
+  const bool first = shape.timed++ == 0;
+  if (first) shape.first_device_ns = end - start;
   shape.device_ns.add(end - start, weight);
   if (is_neither(command)) return true;
-  Device& d = device(command.device);
-  ++(command.launch ? d.kernels : d.transfers);
-  (command.launch ? d.estimated_kernels : d.estimated_transfers) += weight - 1;
-  if (command.launch) {
-    d.kernel.add(start, end, weight);
-  } else if (command.direction != model::Direction::DeviceToDevice) {  // else no host memory is involved
-    d.transfer.add(start, end, weight);
-    (command.direction == model::Direction::HostToDevice ? d.h2d : d.d2h).add(start, end, weight);
-  } else {
-    return true;
-  }
-  d.either.add(start, end);
+  for_scopes(command, [&, weight = weight](Scope& s) { s.add(command, start, end, weight, first); });
   return true;
 }
 
@@ -90,36 +139,17 @@ void CommandTimes::complete(std::vector<model::ShapeStats>& stats) const {
   }
 }
 
-model::DeviceTime CommandTimes::of_device(uint32_t index, const std::vector<model::ShapeStats>& stats) const {
-  const Device none, &d = index < devices_.size() ? devices_[index] : none;
-  model::DeviceTime out;
-  out.kernels = d.kernels;
-  out.transfers = d.transfers;
-  out.estimated_kernels = d.estimated_kernels;
-  out.estimated_transfers = d.estimated_transfers;
-  out.untimed_kernels = d.untimed_kernels;
-  out.untimed_transfers = d.untimed_transfers;
-  uint64_t kernel = 0, h2d = 0, d2h = 0;  // ns of what is left over
+CommandTimes::Times CommandTimes::times(const std::vector<model::ShapeStats>& stats) const {
+  CommandTimes whole = *this;
   const std::vector<Sample> samples = left_over();
   for (size_t i = 0; i < samples.size(); ++i) {
     const auto& [command, skipped] = samples[i];
-    if (command.device != index || skipped == 0 || is_neither(command)) continue;
-    const model::Stats& time = stats[i].device_ns;
-    if (time.count == 0) {
-      (command.launch ? out.untimed_kernels : out.untimed_transfers) += skipped;
-      continue;
-    }
-    (command.launch ? out.estimated_kernels : out.estimated_transfers) += skipped;
-    const uint64_t ns = time.sum / time.count * skipped;
-    if (command.launch) kernel += ns;
-    if (!command.launch && command.direction == model::Direction::HostToDevice) h2d += ns;
-    if (!command.launch && command.direction == model::Direction::DeviceToHost) d2h += ns;
+    if (skipped == 0 || is_neither(command)) continue;
+    whole.for_scopes(command, [&, skipped = skipped](Scope& s) { s.leave_over(command, skipped, stats[i].device_ns); });
   }
-  out.kernel_ns = d.kernel.length(kernel);
-  out.transfer_ns = d.transfer.length(h2d + d2h);
-  out.h2d_ns = d.h2d.length(h2d);
-  out.d2h_ns = d.d2h.length(d2h);
-  out.overlap_ns = d.kernel.intervals.length() + d.transfer.intervals.length() - d.either.length();
+  Times out;
+  for (const Scope& s : whole.devices_) out.devices.push_back(s.time());
+  for (const Scope& s : whole.objects_) out.objects.push_back(s.time());
   return out;
 }
 

@@ -15,15 +15,7 @@ model::Trace Collector::finish() {
     if (thread->running) list_callback(*thread, true);
     if (thread->pending.open) end_call(*thread, true, last_ticks_, false);
   }
-  uint64_t timed = 0, estimated = 0, untimed = 0;
-  for (uint32_t i = 0; i < devices_.size(); ++i) {
-    model::DeviceTime time = times_.of_device(i, trace_.stats);
-    time.device = devices_[i]->name;
-    timed += time.kernels + time.transfers;
-    estimated += time.estimated_kernels + time.estimated_transfers;
-    untimed += time.untimed_kernels + time.untimed_transfers;
-    if (time.commands() > 0) trace_.devices.push_back(std::move(time));
-  }
+  add_device_times();
   times_.complete(trace_.stats);
 
   keep_within_budget();
@@ -67,6 +59,12 @@ model::Trace Collector::finish() {
     fact("summarised.calls", left_out.calls);
     fact("summarised.memory_calls", left_out.memory_calls);
   }
+  uint64_t timed = 0, estimated = 0, untimed = 0;
+  for (const model::DeviceTime& time : trace_.devices) {
+    timed += time.kernels + time.transfers;
+    estimated += time.estimated_kernels + time.estimated_transfers;
+    untimed += time.untimed_kernels + time.untimed_transfers;
+  }
   fact("commands_timed", timed);
   fact("commands_estimated", estimated);
   fact("commands_untimed", untimed);
@@ -76,6 +74,7 @@ model::Trace Collector::finish() {
     fact("lost.contents_forgotten", forgotten);
     fact("overhead.capture_ns", to_ns(capture_ticks_));
   }
+  if (timed_.left_out() > 0) fact("lost.times_of_queues", timed_.left_out());
   fact("foreign_releases", foreign_releases_);
   fact("lost.undecodable_records", undecodable_);
   fact("wall_ns", to_ns(last_ticks_ > start_ticks_ ? last_ticks_ - start_ticks_ : 0));
@@ -84,6 +83,23 @@ model::Trace Collector::finish() {
   put_in_family_order(trace_, paths);
   if (keep_times_) fact("timeline.device_clock_error_ns", static_cast<uint64_t>(clock_error_ns));
   return std::move(trace_);
+}
+
+// Only of what had commands.
+void Collector::add_device_times() {
+  CommandTimes::Times times = times_.times(trace_.stats);
+  std::vector<uint32_t> rank(times.devices.size(), model::NoIndex);
+  for (uint32_t i = 0; i < times.devices.size(); ++i) {
+    if (times.devices[i].commands() == 0) continue;
+    rank[i] = static_cast<uint32_t>(trace_.devices.size());
+    times.devices[i].device = devices_[i]->name;
+    trace_.devices.push_back(std::move(times.devices[i]));
+  }
+  for (uint32_t i = 0; i < times.objects.size(); ++i) {
+    const auto& [object, device] = timed_.objects()[i];
+    if (times.objects[i].commands() > 0)
+      trace_.object_times.push_back({object.cls, object.slot, rank[device], std::move(times.objects[i])});
+  }
 }
 
 void Collector::keep_within_budget() {

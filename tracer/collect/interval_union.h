@@ -2,12 +2,13 @@
 //
 // Intervals arrive nearly in order (commands are harvested queue by queue). At most MaxOpen
 // disjoint intervals are kept; the earliest is then closed, and what arrives before it later counts
-// in full. Thread safety: none.
+// in full. Cost: some nanoseconds for an interval that comes last, a search for one that does not. Thread safety: none.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <deque>
 
 namespace gt::tracer {
 
@@ -15,32 +16,45 @@ class IntervalUnion {
  public:
   // REQUIRES: begin <= end.
   void add(uint64_t begin, uint64_t end) {
-    auto it = open_.upper_bound(begin);
-    if (it != open_.begin()) {
-      auto before = std::prev(it);
-      if (before->second >= begin) it = before;
+    if (open_.empty() || open_.back().end < begin) {
+      open_.push_back({begin, end});
+    } else if (open_.back().begin <= begin) {
+      open_.back().end = std::max(open_.back().end, end);
+    } else {
+      insert(begin, end);
     }
-    while (it != open_.end() && it->first <= end) {
-      if (it->first < begin) begin = it->first;
-      if (it->second > end) end = it->second;
-      it = open_.erase(it);
-    }
-    open_.emplace(begin, end);
     if (open_.size() > MaxOpen) {
-      closed_ += open_.begin()->second - open_.begin()->first;
-      open_.erase(open_.begin());
+      closed_ += open_.front().end - open_.front().begin;
+      open_.pop_front();
     }
   }
 
   uint64_t length() const {
     uint64_t sum = closed_;
-    for (const auto& [begin, end] : open_) sum += end - begin;
+    for (const Interval& i : open_) sum += i.end - i.begin;
     return sum;
   }
 
  private:
   static constexpr size_t MaxOpen = 1024;
-  std::map<uint64_t, uint64_t> open_;  // begin -> end, disjoint, not touching
+  struct Interval {
+    uint64_t begin, end;
+  };
+
+  // In the place of all that it touches.
+  void insert(uint64_t begin, uint64_t end) {
+    const auto first =
+        std::partition_point(open_.begin(), open_.end(), [&](const Interval& i) { return i.end < begin; });
+    const auto last = std::partition_point(first, open_.end(), [&](const Interval& i) { return i.begin <= end; });
+    if (first == last) {
+      open_.insert(first, {begin, end});
+      return;
+    }
+    *first = {std::min(begin, first->begin), std::max(end, std::prev(last)->end)};
+    open_.erase(std::next(first), last);
+  }
+
+  std::deque<Interval> open_;  // sorted, disjoint, not touching
   uint64_t closed_ = 0;
 };
 

@@ -145,6 +145,8 @@ ObjectRef Collector::name_handle(Thread& thread, const api::DecodedArg& arg, boo
   const bool runs = arg.kind == ObjectKind::Queue || arg.kind == ObjectKind::CommandBuffer;
   if (runs && call.queue == 0) {
     if (arg.kind == ObjectKind::Queue) call.queue = arg.value;
+    call.timed_queue = handle->timed;
+    call.timed_context = handle->timed_context;
     if (handle->device != model::NoIndex) call.device = handle->device + 1;
   }
   if (arg.kind == ObjectKind::Kernel && call.kernel == 0) call.kernel = arg.value;
@@ -169,6 +171,12 @@ ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
   Handle made{names_.create(cls)};
   if ((arg.kind == ObjectKind::Queue || arg.kind == ObjectKind::CommandBuffer) && call.device != 0)
     made.device = static_cast<uint32_t>(call.device - 1);
+  if (arg.kind == ObjectKind::Queue && made.device != model::NoIndex) {
+    made.timed = timed_.index_of(made.object, made.device);
+    const Handle* context = process.objects.handles.find(call.first_handle);
+    if (context && names_.kind(context->object) == ObjectKind::Context)
+      made.timed_context = timed_.index_of(context->object, made.device);
+  }
   if (arg.kind == ObjectKind::Program) {
     made.program = static_cast<uint32_t>(programs_.size());
     programs_.push_back(program_of(thread));

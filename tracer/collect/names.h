@@ -62,6 +62,7 @@ struct Handle {
   uint32_t references = 1;
   uint32_t device =
       model::NoIndex;  // queues: index of their device's DeviceTime. Devices: the same
+  uint32_t timed = model::NoIndex, timed_context = model::NoIndex;  // queues: numbers in TimedObjects
   uint32_t program = model::NoIndex;  // programs and kernels: index into the collector's programs
 };
 

@@ -183,9 +183,19 @@ struct DeviceTime {
   uint64_t kernels = 0, transfers = 0;             // timed commands
   uint64_t estimated_kernels = 0, estimated_transfers = 0;  // not timed, but others stand for them (--timing auto)
   uint64_t untimed_kernels = 0, untimed_transfers = 0;      // in none of the sums
+  // Steady state: the same unions without the first timed command of each shape, so without set-up and warm-up.
+  uint64_t steady_kernel_ns = 0, steady_transfer_ns = 0, steady_overlap_ns = 0;
   uint64_t commands() const {
     return kernels + transfers + estimated_kernels + estimated_transfers + untimed_kernels + untimed_transfers;
   }
+};
+
+// The same for a queue, or for a context on one device.
+struct ObjectTime {
+  ClassId cls = NoIndex;  // of the queue or context...
+  uint32_t slot = 0;      // ...and its slot
+  uint32_t device = 0;    // index into Trace::devices
+  DeviceTime time;        // without a name
 };
 
 // What is known of a kernel object's code, by kernel class.
@@ -213,6 +223,7 @@ struct Trace {
   std::vector<ShapeStats> stats;        // parallel to shapes
   std::vector<Stream> streams;
   std::vector<DeviceTime> devices;
+  std::vector<ObjectTime> object_times;  // of queues and contexts
   std::vector<Kernel> kernels;
   // Counters and facts by name: "timing", "capture", "calls", "memory_calls", "wall_ns", "opencl_library",
   // "lost.*" (what was not recorded and why), "overhead.*" (our own cost in ns). Text, so that readers need no schema.

@@ -134,6 +134,10 @@ Status check_tables(const Trace& t) {
     if (!none_or_in(v.site, t.sites)) return damaged("classes: no such site");
     if (!none_or_in(v.label, t.blobs)) return damaged("classes: no such label");
   }
+  for (const auto& v : t.object_times) {
+    if (!in(v.cls, t.classes)) return damaged("object_times: no such class");
+    if (!in(v.device, t.devices)) return damaged("object_times: no such device");
+  }
   for (const auto& v : t.kernels) {
     if (!in(v.cls, t.classes)) return damaged("kernels: no such class");
     if (!none_or_in(v.source, t.blobs) || !none_or_in(v.options, t.blobs))

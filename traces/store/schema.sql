@@ -1,4 +1,4 @@
--- trace.db, format 2. This file is the document of the format; docs/TRACE_FORMAT.md explains it.
+-- trace.db, format 3. This file is the document of the format; docs/TRACE_FORMAT.md explains it.
 --
 -- PRAGMA application_id = 0x47545243 ('GTRC') marks the file as ours; PRAGMA user_version is the format version.
 -- Every `id` counts from 0 without a gap. Every index column is the id of a row of the named table; NULL is "none".
@@ -162,7 +162,31 @@ CREATE TABLE devices(            -- unions of intervals on each device's clock
   untimed_transfers INTEGER NOT NULL,
   pad               BLOB,
   estimated_kernels   INTEGER NOT NULL,  -- not timed, but in the sums: timed ones stand for them; since 2
-  estimated_transfers INTEGER NOT NULL
+  estimated_transfers INTEGER NOT NULL,
+  steady_kernel_ns    INTEGER NOT NULL,  -- the unions without the first timed command of each shape: steady state; since 3
+  steady_transfer_ns  INTEGER NOT NULL,
+  steady_overlap_ns   INTEGER NOT NULL
+);
+CREATE TABLE object_times(       -- the same for each queue, and for each context on a device; since 3
+  id                  INTEGER PRIMARY KEY,
+  class               INTEGER NOT NULL,  -- classes: of a queue or context...
+  slot                INTEGER NOT NULL,  -- ...and its slot
+  device              INTEGER NOT NULL,  -- devices
+  kernel_ns           INTEGER NOT NULL,
+  transfer_ns         INTEGER NOT NULL,
+  h2d_ns              INTEGER NOT NULL,
+  d2h_ns              INTEGER NOT NULL,
+  overlap_ns          INTEGER NOT NULL,
+  kernels             INTEGER NOT NULL,
+  transfers           INTEGER NOT NULL,
+  estimated_kernels   INTEGER NOT NULL,
+  estimated_transfers INTEGER NOT NULL,
+  untimed_kernels     INTEGER NOT NULL,
+  untimed_transfers   INTEGER NOT NULL,
+  steady_kernel_ns    INTEGER NOT NULL,
+  steady_transfer_ns  INTEGER NOT NULL,
+  steady_overlap_ns   INTEGER NOT NULL,
+  pad                 BLOB
 );
 CREATE TABLE kernels(            -- what is known of the code of a kernel class
   id      INTEGER PRIMARY KEY,

@@ -52,7 +52,7 @@ struct FunctionRow {
 };
 
 // The column that numbers the rows comes first and is not named in Columns. Columns that a later format added stand in
-// Since2, and in `fields` after a test of row.format().
+// Since2 and so on, and in `fields` after a test of row.format().
 template <class T>
 struct Table;
 template <class T>
@@ -60,6 +60,9 @@ std::string columns_of(int format) {
   std::string columns = Table<T>::Columns;
   if constexpr (requires { Table<T>::Since2; }) {
     if (format >= 2) columns += Table<T>::Since2;
+  }
+  if constexpr (requires { Table<T>::Since3; }) {
+    if (format >= 3) columns += Table<T>::Since3;
   }
   return columns;
 }
@@ -146,6 +149,14 @@ struct Table<model::DeviceTime> {
       "name,kernel_ns,transfer_ns,h2d_ns,d2h_ns,overlap_ns,kernels,transfers,untimed_kernels,"
       "untimed_transfers,pad";
   static constexpr const char* Since2 = ",estimated_kernels,estimated_transfers";
+  static constexpr const char* Since3 = ",steady_kernel_ns,steady_transfer_ns,steady_overlap_ns";
+};
+template <>
+struct Table<model::ObjectTime> {  // since 3
+  static constexpr const char* Name = "object_times";
+  static constexpr const char* Columns =
+      "class,slot,device,kernel_ns,transfer_ns,h2d_ns,d2h_ns,overlap_ns,kernels,transfers,estimated_kernels,"
+      "estimated_transfers,untimed_kernels,untimed_transfers,steady_kernel_ns,steady_transfer_ns,steady_overlap_ns,pad";
 };
 template <>
 struct Table<model::Kernel> {
@@ -279,6 +290,24 @@ void fields(Row& row, model::DeviceTime& v) {
     row.number(v.estimated_kernels);
     row.number(v.estimated_transfers);
   }
+  if (row.format() >= 3) {
+    row.number(v.steady_kernel_ns);
+    row.number(v.steady_transfer_ns);
+    row.number(v.steady_overlap_ns);
+  }
+}
+template <class Row>
+void fields(Row& row, model::ObjectTime& v) {
+  model::DeviceTime& t = v.time;
+  row.number(v.cls);
+  row.number(v.slot);
+  row.number(v.device);
+  for (uint64_t* n : {&t.kernel_ns, &t.transfer_ns, &t.h2d_ns, &t.d2h_ns, &t.overlap_ns, &t.kernels, &t.transfers,
+                      &t.estimated_kernels, &t.estimated_transfers, &t.untimed_kernels, &t.untimed_transfers,
+                      &t.steady_kernel_ns, &t.steady_transfer_ns, &t.steady_overlap_ns}) {
+    row.number(*n);
+  }
+  row.pad();
 }
 template <class Row>
 void fields(Row& row, model::Kernel& v) {

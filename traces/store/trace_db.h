@@ -13,7 +13,7 @@
 
 namespace gt::store {
 
-constexpr int FormatVersion = 2;
+constexpr int FormatVersion = 3;
 
 // Kinds of failure: System (no permission, no space: nothing was left behind), Corrupt never.
 Status write_trace(const std::string& path, const model::Trace& trace);

@@ -139,6 +139,7 @@ class Reader {
     const auto blob = [&](BlobRow& v) { return unpack_blob(v, budget_.blob_bytes, trace_.blobs.emplace_back()); };
     GT_TRY(table<BlobRow>(blob));
     GT_TRY(table(trace_.classes));
+    if (format_ >= 3) GT_TRY(table(trace_.object_times));
     GT_TRY(read_shapes());
     GT_TRY(table(trace_.stats));
     GT_TRY(table(trace_.kernels));

@@ -126,6 +126,7 @@ class Writer {
     };
     GT_TRY(table<BlobRow>(blobs));
     GT_TRY(table(trace_.classes));
+    GT_TRY(table(trace_.object_times));
     GT_TRY(write_shapes());
     GT_TRY(table(trace_.stats));
     GT_TRY(table(trace_.kernels));
