@@ -15,9 +15,13 @@ struct CallInstruction {
   CallKind kind = CallKind::Unknown;
   uint64_t target = 0;     // Direct: where it goes
   std::string library_fn;  // Library: the symbol that the GOT slot is filled with
+  std::string through;     // Indirect: the register or memory that holds the address: "rax", "[rax + 0x18]"
 };
 
-// `address`: the return address, in the file's own addresses. x86-64 and AArch64.
+// `address`: the return address, in the file's own addresses. x86-64 and AArch64, whatever this machine is.
 CallInstruction find_call(Elf* elf, uint64_t address);
+
+CallInstruction find_call_x86(Elf* elf, uint64_t address);
+CallInstruction find_call_arm(Elf* elf, uint64_t address);
 
 }  // namespace gt::analyzer

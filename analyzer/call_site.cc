@@ -66,22 +66,32 @@ Frame call_of(Dwarf_Die* inlined, Dwarf_Die* unit) {
   return f;
 }
 
-// Never asks a server for debug information: the analysis works with what is on this machine.
-const Dwfl_Callbacks Offline = {dwfl_build_id_find_elf, dwfl_standard_find_debuginfo,
-                                dwfl_offline_section_address, nullptr};
-
 }  // namespace
+
+// Never asks a server for debug information: the analysis works with what is on this machine.
+struct CallSites::Search {
+  std::string path;
+  char* where = path.data();
+  Dwfl_Callbacks callbacks = {dwfl_build_id_find_elf, dwfl_standard_find_debuginfo, dwfl_offline_section_address,
+                              &where};
+
+  explicit Search(const std::string& debug_path) : path(debug_path) {}
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
+};
 
 class CallSites::OpenModule {
  public:
-  explicit OpenModule(const std::string& path) : x_dwfl(dwfl_begin(&Offline)) {
-    if (!x_dwfl || ::access(path.c_str(), R_OK) != 0) return;
+  OpenModule(const std::string& path, const Search& search) : x_dwfl(dwfl_begin(&search.callbacks)) {
+    x_there = ::access(path.c_str(), R_OK) == 0;
+    if (!x_dwfl || !x_there) return;
     dwfl_report_begin(x_dwfl.get());
     x_module = dwfl_report_offline(x_dwfl.get(), file_name(path).c_str(), path.c_str(), -1);
     dwfl_report_end(x_dwfl.get(), nullptr, nullptr);
     if (x_module) x_elf = dwfl_module_getelf(x_module, &x_bias);
   }
 
+  bool there() const { return x_there; }
   bool readable() const { return x_elf != nullptr; }
 
   std::string build_id() const {
@@ -95,16 +105,18 @@ class CallSites::OpenModule {
   void explain(CallSite& site) const {
     const CallInstruction call = find_call(x_elf, site.offset);
     site.call = call.kind;
-    site.target = demangled(call.library_fn.c_str());
+    site.target = call.kind == CallKind::Indirect ? call.through : demangled(call.library_fn.c_str());
     if (call.kind == CallKind::Direct) {
       site.target = demangled(dwfl_module_addrname(x_module, x_bias + call.target));
     }
     if (site.offset == 0) return;
     const Dwarf_Addr address = x_bias + site.offset - 1;  // inside the call, not after it
     add_frames(address, site.frames);
-    if (site.frames.empty()) {
-      const char* name = dwfl_module_addrname(x_module, address);
-      if (name) site.frames.push_back({demangled(name), {}, 0});
+    if (!site.frames.empty()) {
+      site.named_by = NamedBy::DebugInfo;
+    } else if (const char* name = dwfl_module_addrname(x_module, address)) {
+      site.frames.push_back({demangled(name), {}, 0});
+      site.named_by = NamedBy::Symbols;
     }
   }
 
@@ -143,13 +155,14 @@ class CallSites::OpenModule {
     }
   }
 
+  bool x_there = false;
   std::unique_ptr<Dwfl, End> x_dwfl;
   Dwfl_Module* x_module = nullptr;
   Elf* x_elf = nullptr;
   GElf_Addr x_bias = 0;  // from the file's addresses to libdwfl's
 };
 
-CallSites::CallSites() = default;
+CallSites::CallSites(const std::string& debug_path) : x_search(std::make_unique<Search>(debug_path)) {}
 CallSites::~CallSites() = default;
 CallSites::CallSites(CallSites&&) noexcept = default;
 
@@ -159,9 +172,11 @@ CallSite CallSites::find(const model::Module& module, uint64_t offset) {
   site.build_id = module.build_id;
   site.offset = offset;
   auto& open = x_modules[module.path];
-  if (!open) open = std::make_unique<OpenModule>(module.path);
-  if (!open->readable()) {
+  if (!open) open = std::make_unique<OpenModule>(module.path, *x_search);
+  if (!open->there()) {
     site.problem = "the file is gone or cannot be read";
+  } else if (!open->readable()) {
+    site.problem = "the file is damaged or no ELF file";
   } else if (open->build_id() != module.build_id) {
     site.problem = "the file has changed since the trace was made";
   } else {

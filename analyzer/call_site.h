@@ -2,9 +2,10 @@
 // instruction.
 //
 // Works offline, on the files that the trace names: ELF and DWARF through libdw, the instruction
-// before the return address through Capstone. A file that is gone, or is another than the one
-// traced (its build-id tells), gives module and offset only, and says why. Thread safety: none.
-// Cost: a module is opened once, on the first question about it.
+// before the return address through Capstone. Debug information may be in a file of its own: the one that
+// .gnu_debuglink names, beside the module or in .debug there, or by build-id under /usr/lib/debug. A file that is gone,
+// or is another than the one traced (its build-id tells), gives module and offset only, and says why. Thread safety:
+// none. Cost: a module is opened once, on the first question about it.
 #pragma once
 
 #include <cstdint>
@@ -32,6 +33,12 @@ enum class CallKind : uint8_t {
   Indirect,  // through a register or a table
 };
 
+enum class NamedBy : uint8_t {  // where `frames` come from
+  Nothing,    // the module is stripped: there is only the offset, which the optimizer understands as well
+  Symbols,    // function names without lines
+  DebugInfo,  // DWARF, in the module or in a file of its own
+};
+
 struct CallSite {
   std::string module;  // path
   std::string build_id;
@@ -39,9 +46,10 @@ struct CallSite {
   std::vector<Frame>
       frames;  // innermost first; inlined ones come before the function that holds them
   CallKind call = CallKind::Unknown;
-  std::string target;   // name of what is called, where the code tells
+  std::string target;   // name of what is called, where the code tells; Indirect: the register or memory with its address
+  NamedBy named_by = NamedBy::Nothing;
   std::vector<CallSite> around;  // the calls around it, innermost first, where this place is a wrapper's
-  std::string problem;  // "the file is gone", "the file has changed since the trace", or empty
+  std::string problem;  // why the file tells nothing: it is gone, damaged, or another than was traced; else empty
 
   std::string module_name() const;  // without directories
   std::string place() const;        // "allocate (harness.cc:63)", or "app+0x2e19"
@@ -50,7 +58,9 @@ struct CallSite {
 
 class CallSites {
  public:
-  CallSites();
+  // `debug_path`: where separate debug files are, as in libdwfl: folders, those not absolute beside the module; an
+  // absolute one also holds .build-id.
+  explicit CallSites(const std::string& debug_path = ":.debug:/usr/lib/debug");
   ~CallSites();
   CallSites(CallSites&&) noexcept;
 
@@ -60,7 +70,9 @@ class CallSites {
 
  private:
   class OpenModule;
+  struct Search;  // how debug files are found
   CallSite find_one(const model::Trace& trace, model::SiteId site);
+  std::unique_ptr<Search> x_search;
   std::map<std::string, std::unique_ptr<OpenModule>> x_modules;  // by path
 };
 
