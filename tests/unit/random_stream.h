@@ -3,8 +3,9 @@
 // A seed is a program: nested loops of every kind, branches, work that is done first or every k-th time, polling,
 // convergence, recursion, and objects that are made and released in and across iterations, named by the lowest free
 // slot as the collector does. run(n) runs its main loop n times; what is random in it is the same for the same seed.
-// A *regular* program has nothing random in it, and each place in its code is a shape of its own, as call sites are:
-// its structure must not depend on n.
+// A *regular* program does the same in every iteration but for trip counts that are constant, those of polling and of
+// convergence loops (random), and work that only the first iteration does or leaves out; and each place in its code is
+// a shape of its own, as call sites are. Its structure must not depend on n.
 #pragma once
 
 #include <cstdint>
@@ -49,9 +50,8 @@ class RandomStream {
   }
 
  private:
-  enum Kind { Call, Loop, PingPong, MakeAndRelease, Recurse, Carry, RegularKinds,
-              LoopOuter = RegularKinds, LoopRandom, Either, OneOfThree, Sometimes, EveryKth, First, Poll, Converge,
-              Grow, Kinds };
+  enum Kind { Call, Loop, PingPong, MakeAndRelease, Recurse, Carry, First, Converge, Poll, RegularKinds,
+              LoopOuter = RegularKinds, LoopRandom, EveryKth, InTurn, Either, OneOfThree, Sometimes, Grow, Kinds };
   struct Statement {
     Kind kind = Call;
     model::ShapeId shape = 0;
@@ -67,7 +67,7 @@ class RandomStream {
     s.shape = regular_ ? next_shape_ += 2 : static_cast<model::ShapeId>(2 + draw(36));
     s.number = 1 + draw(6);
     const bool single = kind == Call || kind == Grow || kind == Poll;
-    const int parts = kind == Either ? 2 : kind == OneOfThree ? 3 : single ? 0 : 1;
+    const int parts = kind == Either || kind == InTurn ? 2 : kind == OneOfThree ? 3 : single ? 0 : 1;
     for (int i = 0; i < parts; ++i) s.parts.push_back(block(depth + 1));
     return s;
   }
@@ -100,6 +100,7 @@ class RandomStream {
       case Poll: for (int64_t i = draw(20); i >= 0; --i) call(s.shape); return;
       case Converge: for (double error = 1 + double(draw(1000)); error > 0.5; error /= 3) execute(s.parts[0]); return;
       case Grow: kept_.push_back(take()); return call(s.shape, kept_.back());
+      case InTurn: return execute(s.parts[outer() % (1 + s.number) == 0]);
       case Kinds: return;
     }
   }

@@ -40,6 +40,42 @@ void find_depths(const std::vector<Node>& nodes, size_t depth, Depths& deepest) 
   }
 }
 
+// Reads the calls of `shapes` from `at` on as one iteration of `body`, whose inner loops may run any number of times;
+// gives where it stops fitting, or shapes.size() when the iteration merely breaks off.
+size_t read_iteration(const std::vector<Node>& body, const std::vector<ShapeId>& shapes, size_t at, size_t depth) {
+  if (depth > MaxDepth) return at;
+  for (const Node& n : body) {
+    if (at == shapes.size()) return at;
+    if (n.kind == Node::Kind::Call) {
+      if (n.shape != shapes[at]) return at;
+      ++at;
+    } else if (n.kind == Node::Kind::Loop) {
+      for (size_t again; (again = read_iteration(n.body, shapes, at, depth + 1)) != at;) at = again;
+    }
+  }
+  return at;
+}
+
+// The calls of a node, those of a loop once. False for what has no list of calls.
+bool list_shapes(const Node& n, std::vector<ShapeId>& shapes, size_t depth) {
+  if (depth > MaxDepth || n.kind == Node::Kind::Run || n.kind == Node::Kind::Summary) return false;
+  if (n.kind == Node::Kind::Call) shapes.push_back(n.shape);
+  return std::all_of(n.body.begin(), n.body.end(),
+                     [&](const Node& b) { return list_shapes(b, shapes, depth + 1); });
+}
+
+// Where the nodes after the loop `at` stop reading like the beginning of one more iteration: how far the last one comes
+// before something else is done depends on its trip counts.
+size_t end_of_last_iteration(const std::vector<Node>& nodes, size_t at) {
+  constexpr size_t Most = 4096;  // calls looked at
+  std::vector<ShapeId> shapes;
+  size_t end = at + 1;
+  while (end < nodes.size() && shapes.size() < Most && list_shapes(nodes[end], shapes, 0) &&
+         read_iteration(nodes[at].body, shapes, 0, 0) == shapes.size())
+    ++end;
+  return end;
+}
+
 // The values of a call that stands in more loops elsewhere are not described: it is an iteration peeled off that loop,
 // and what is peeled off the end has other numbers for each trip count.
 void describe(const std::vector<Node>& nodes, const std::function<uint64_t(ShapeId)>& shape_key,
@@ -56,6 +92,7 @@ void describe(const std::vector<Node>& nodes, const std::function<uint64_t(Shape
       for (const Series& s : n.values) describe(s, out);
     } else if (n.kind == Node::Kind::Loop) {
       describe(n.body, shape_key, deepest, out, depth + 1);
+      i = end_of_last_iteration(nodes, i) - 1;
     }
   }
   out.u8(0xff);

@@ -129,8 +129,8 @@ bool Parser::resume(size_t frame, Symbol symbol) {
   for (size_t i = frame + 1; i-- > 0;) {
     const Frame failed = frames_[i];
     frames_.resize(i);
-    if (i > 0 && resume_outside(frames_[i - 1], failed, symbol)) return true;
-    if (i == 0 && !failed.has_loop && resume_as_other_rule(failed, symbol)) return true;
+    if (i > 0 && resume_outside(frames_[i - 1], failed, symbol)) return accept(symbol);
+    if (i == 0 && !failed.has_loop && resume_as_other_rule(failed, symbol)) return accept(symbol);
     if (i == 0) abandon(failed.base);
   }
   return false;
@@ -190,15 +190,14 @@ bool Parser::replay() {
   return true;
 }
 
+// Are the entries of `failed` what follows its loop in the iteration of `outer`, and may `symbol`
+// come after them?
 bool Parser::resume_outside(Frame& outer, const Frame& failed, Symbol symbol) {
   const size_t next = outer.pos + 1, n = entries_.size() - failed.base;
   if (next > outer.rule->body.size() || !spells(failed.base, *outer.rule, next)) return false;
-  const size_t found = find(*outer.rule, next + n, symbol);
-  if (found >= outer.rule->body.size()) return false;
+  if (find(*outer.rule, next + n, symbol) == Nothing) return false;
   if (!failed.has_loop) insert_empty_loop(failed.base, *failed.rule);
   outer.pos = next + n;
-  skip_to(outer, found);
-  enter(symbol);
   return true;
 }
 
@@ -207,11 +206,8 @@ bool Parser::resume_as_other_rule(const Frame& failed, Symbol symbol) {
   for (const RuleId id : grammar_.choices(failed.rule->first)) {
     const Rule& rule = grammar_.rule(id);
     if (&rule == failed.rule || !spells(failed.base, rule, 0)) continue;
-    const size_t found = find(rule, n, symbol);
-    if (found >= rule.body.size()) continue;
+    if (find(rule, n, symbol) == Nothing) continue;
     frames_.push_back({&rule, failed.base, n, false});
-    skip_to(frames_.back(), found);
-    enter(symbol);
     return true;
   }
   return false;
