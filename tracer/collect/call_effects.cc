@@ -29,10 +29,10 @@ void Collector::name_kernel_arg(Thread& thread, const api::DecodedArg& arg) {
     }
   }
   bind_kernel_arg(thread, bound);
-  if (bound.object.known()) return add_object(thread, arg.param, Effect::Use, bound.object);
+  if (bound.object.known()) return thread.pending.add_object(arg.param, Effect::Use, bound.object);
   if (arg.length <= 8)
-    return add(thread, arg.param, ArgForm::Int, Effect::None, static_cast<int64_t>(value));
-  add(thread, arg.param, ArgForm::Blob, Effect::None, blob_of(arg.data, arg.length));
+    return thread.pending.add_number(arg.param, ArgForm::Int, static_cast<int64_t>(value));
+  thread.pending.add_number(arg.param, ArgForm::Blob, blob_of(arg.data, arg.length));
 }
 
 void Collector::bind_kernel_arg(Thread& thread, const BoundArg& arg) {
@@ -55,13 +55,13 @@ void Collector::add_bound_args(Thread& thread) {
     const auto param = static_cast<uint16_t>(model::ParamKernelArg + i);
     if (arg.address != 0) {
       add_place(thread, param, Effect::UseDef, place_of(thread, arg.address));
-      if (api::attributes(thread.pending.shape.fn).records) imply(thread, {Effect::UseDef, {}, arg.address});
+      if (thread.pending.attributes->records) imply(thread, {Effect::UseDef, {}, arg.address});
     } else if (arg.object.known()) {
       const ObjectKind kind = names_.kind(arg.object);
       const bool data =
           kind == ObjectKind::Buffer || kind == ObjectKind::Image || kind == ObjectKind::Pipe;
       const Effect effect = touch(thread, arg.handle, arg.object, data ? Effect::UseDef : Effect::Use);
-      add_object(thread, param, effect, arg.object);
+      thread.pending.add_object(param, effect, arg.object);
     }
   }
   for (const uint64_t pointer : it->second.pointers) imply(thread, {Effect::UseDef, {}, pointer});
@@ -70,7 +70,7 @@ void Collector::add_bound_args(Thread& thread) {
 void Collector::before_call(Thread& thread) {
   Thread::Pending& call = thread.pending;
   Process& process = *thread.process;
-  const api::Attributes& attributes = api::attributes(call.shape.fn);
+  const api::Attributes& attributes = *call.attributes;
   if (attributes.launch) add_bound_args(thread);
   if (attributes.replays >= 0) replay_commands(thread);
   if (attributes.creates != ObjectKind::Unknown) call.made = api::created_memory(call.shape.fn, decoded_);
@@ -126,7 +126,7 @@ void Collector::end_memory(Thread& thread, uint64_t base) {
 
 void Collector::after_call(Thread& thread) {
   Thread::Pending& call = thread.pending;
-  const api::Attributes& attributes = api::attributes(call.shape.fn);
+  const api::Attributes& attributes = *call.attributes;
   if (attributes.direction == api::DirectionRule::Map && !call.error) note_mapping(thread);
   if (call.error && call.unmapped.flags != 0) thread.process->known.mapped.emplace(call.unmapped_at, call.unmapped);
   if ((attributes.records || attributes.updates >= 0) && !call.error) record_command(thread);
@@ -140,15 +140,10 @@ void Collector::note_mapping(Thread& thread) {
   known.mapped.emplace(call.mapped_at, api::new_mapping(call.shape.fn, call.map_inputs, decoded_, known).mapped);
 }
 
-// A number that the collector needs later: the index of a kernel argument.
-void Collector::note_number(Thread& thread, const api::DecodedArg& arg) {
-  if (arg.param == api::attributes(thread.pending.shape.fn).kernel_index) thread.pending.arg_index = arg.value;
-}
-
 // A pointer that the call binds, sets, maps, or gives back.
 void Collector::note_pointer(Thread& thread, const api::DecodedArg& arg) {
   Thread::Pending& call = thread.pending;
-  const api::Attributes& attributes = api::attributes(call.shape.fn);
+  const api::Attributes& attributes = *call.attributes;
   if (arg.param == attributes.kernel_value) bind_kernel_arg(thread, {{}, 0, arg.value});
   if (api::param_info(call.shape.fn, arg.param).in == api::Wire::Info) call.pointers.push_back(arg.value);
   if (attributes.direction == api::DirectionRule::Map) call.mapped_at = arg.value;
@@ -180,10 +175,10 @@ void Collector::name_returned_memory(Thread& thread, const api::DecodedArg& arg)
   objects.add_memory(arg.value, size, object);
   if (Memory* memory = objects.memory_at(arg.value); memory && svm) {
     memory->svm = true;
-    memory->on_host = api::attributes(call.shape.fn).on_host;
+    memory->on_host = call.attributes->on_host;
     call.bytes = size;
   }
-  add_object(thread, arg.param, Effect::Def, object);
+  thread.pending.add_object(arg.param, Effect::Def, object);
 }
 
 }  // namespace gt::tracer

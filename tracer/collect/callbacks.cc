@@ -50,7 +50,7 @@ void Collector::define_callback(Thread& thread) {
   if (call.error && it != callbacks.end() && !it->second.called && !it->second.build) {
     callbacks.erase(it);
   } else {
-    add_object(thread, model::ParamCallback, Effect::Def, call.callback);
+    thread.pending.add_object(model::ParamCallback, Effect::Def, call.callback);
   }
 }
 
@@ -126,7 +126,7 @@ void Collector::take_callback_enter(Thread& annex, const RecordView& record) {
   const bool once = api::is_callback_fn(fn) && api::called_once(static_cast<api::CallbackFn>(fn));
   if (callback) {
     callback->called = true;
-    add_object(annex, model::ParamCallback, once ? Effect::Release : Effect::Use, callback->object);
+    annex.pending.add_object(model::ParamCallback, once ? Effect::Release : Effect::Use, callback->object);
   }
   decoded_.clear();
   api::DecodeContext context;
@@ -145,7 +145,7 @@ void Collector::name_given(Thread& annex, const api::DecodedArg& arg, const Call
   if (!subject) return name_argument(annex, arg, false);
   const Handle* handle = annex.process->objects.handles.find(arg.value);
   const bool alive = handle && handle->object == callback->subject;
-  add_object(annex, arg.param, alive ? Effect::Use : Effect::None, callback->subject);
+  annex.pending.add_object(arg.param, alive ? Effect::Use : Effect::None, callback->subject);
 }
 
 // Writes the callback down: when it returns, or when it makes its first call, which stands behind it. ns: how long it

@@ -46,12 +46,11 @@ Collector::~Collector() = default;
 
 void Collector::take(const RecordView& record) {
   if (record.header.type == RecordType::ThreadEnd) return take_thread_end(record);
-  Thread& thread = record.header.type == RecordType::CallbackEnter ? annex_for(record) : thread_of(record);
   last_ticks_ = std::max(last_ticks_, record.header.ticks);
   if ((++records_ & 0xffff) == 0) keep_within_budget();
+  if (record.header.type == RecordType::Enter) return take_enter(record);
+  Thread& thread = record.header.type == RecordType::CallbackEnter ? annex_for(record) : thread_of(record);
   switch (record.header.type) {
-    case RecordType::Enter:
-      return take_enter(record);
     case RecordType::Register:
       return take_register(thread, record);
     case RecordType::CallbackEnter:
@@ -83,7 +82,8 @@ void Collector::take(const RecordView& record) {
       return;
     }
     case RecordType::ThreadEnd:
-      return;  // was taken above
+    case RecordType::Enter:
+      return;  // were taken above
     case RecordType::KernelName:
       return take_kernel_name(thread, record);
     case RecordType::Frames:
@@ -100,12 +100,12 @@ void Collector::take(const RecordView& record) {
   ++undecodable_;
 }
 
-Collector::Thread& Collector::thread_of(const RecordView& record) {
+// The thread whose first record from this ring this is.
+Collector::Thread& Collector::meet_thread(const RecordView& record) {
   if (record.ring >= by_ring_.size()) {
     by_ring_.resize(record.ring + 1, nullptr);
     driver_sequences_.resize(record.ring + 1, 0);
   }
-  if (Thread* known = by_ring_[record.ring]) return *known;
   Process& process = process_of(record.owner->pid, record.owner->parent_pid);
   Thread*& in_lane = process.lanes[steps(record.owner->path)];
   if (!in_lane || !in_lane->ended) in_lane = &new_thread(process, *record.owner);
@@ -280,8 +280,7 @@ void Collector::begin_call(Thread& thread, const RecordView& record, model::Site
   call.begin(record.header.fn, site, thread.id);
   call.ticks = record.header.ticks;
   call.stack_pointer = stack_pointer;
-  add(thread, model::ParamAllocs, ArgForm::Int, Effect::None,
-      static_cast<int64_t>(std::exchange(thread.memory_since_call, 0)));
+  thread.pending.add_number(model::ParamAllocs, ArgForm::Int, static_cast<int64_t>(std::exchange(thread.memory_since_call, 0)));
 }
 
 void Collector::take_enter(const RecordView& record) {
@@ -331,10 +330,10 @@ void Collector::take_exit(Thread& at, const RecordView& record, bool timed) {
 
 void Collector::end_call(Thread& thread, bool unfinished, uint64_t ticks, bool timed) {
   Thread::Pending& call = thread.pending;
-  const api::Attributes& attributes = api::attributes(call.shape.fn);
+  const api::Attributes& attributes = *call.attributes;
   if (!unfinished) after_call(thread);
   define_callback(thread);
-  if (call.captured) add(thread, model::ParamContent, ArgForm::Int, Effect::None, call.content);
+  if (call.captured) call.add_number(model::ParamContent, ArgForm::Int, call.content);
   if (unfinished || call.error) call.shape.moves = model::Direction::None, call.bytes = 0;
   call.open = false;
   call.shape.unfinished = unfinished;

@@ -82,7 +82,11 @@ class Collector {
     bool called = false;
   };
 
-  Thread& thread_of(const RecordView& record);
+  Thread& thread_of(const RecordView& record) {
+    Thread* const known = record.ring < by_ring_.size() ? by_ring_[record.ring] : nullptr;
+    return known ? *known : meet_thread(record);
+  }
+  Thread& meet_thread(const RecordView& record);
   Thread& new_thread(Process& process, const RingHeader& owner);
   void begin_life(Thread& thread, const RingHeader& owner);
   Process& process_of(int64_t pid, int64_t parent);
@@ -121,16 +125,12 @@ class Collector {
   ObjectRef name_handle(Thread& thread, const api::DecodedArg& arg, bool output);
   ObjectRef create_handle(Thread& thread, const api::DecodedArg& arg);
   Place place_of(Thread& thread, uint64_t address);
-  void add(Thread& thread, uint16_t param, model::ArgForm form, model::Effect effect,
-           int64_t value);
-  void add_object(Thread& thread, uint16_t param, model::Effect effect, ObjectRef object);
   void add_place(Thread& thread, uint16_t param, model::Effect effect, const Place& place);
 
   void release_handle(Thread& thread, uint64_t handle);
   void drop_handle(Thread& thread, uint64_t handle);
   void before_call(Thread& thread);  // what the inputs of some calls mean for later ones
   void after_call(Thread& thread);   // the same for outputs
-  void note_number(Thread& thread, const api::DecodedArg& arg);
   void note_pointer(Thread& thread, const api::DecodedArg& arg);
   void name_kernel_arg(Thread& thread, const api::DecodedArg& arg);
   void name_returned_memory(Thread& thread, const api::DecodedArg& arg);

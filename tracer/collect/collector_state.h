@@ -96,32 +96,24 @@ struct Collector::Thread {
   std::deque<Bytes> external;  // long byte strings that came as chunks, waiting for their call
   Bytes chunk;                 // the one that is still growing
 
-  // The call that was entered and has not returned.
-  // Everything about it that is a number; the rest keeps its memory from call to call.
+  // The call that was entered and has not returned: numbers, which every call sets back, and lists, which are mostly
+  // empty and keep their memory from call to call.
   struct CallFacts {
     bool open = false;
+    const api::Attributes* attributes = &api::attributes(0);  // of its function
     uint64_t ticks = 0, stack_pointer = 0, sequence = 0;
     uint64_t bytes = 0;         // moved, or allocated
     uint64_t first_handle = 0;  // the first handle given: the object that the call is about
     uint64_t queue = 0, kernel = 0, device = 0;
     uint32_t timed_queue = model::NoIndex, timed_context = model::NoIndex;  // numbers in TimedObjects
     uint64_t arg_index = 0;           // of the kernel argument that it binds
-    std::vector<uint64_t> ended;      // mapped or SVM memory that it gives back
-    std::vector<uint64_t> pointers;   // SVM in the answer or setting of a query
     api::CreatedMemory made;          // by a create call, when it succeeds
-    std::vector<api::DecodedArg> map_inputs;  // of a map call (their bytes are gone): its outputs tell the rest
     uint64_t mapped_at = 0;           // where it mapped
     uint64_t unmapped_at = 0;         // where it unmaps...
     api::Mapped unmapped;             // ...and what was there, in case that it fails
-    std::vector<Implied> implied;     // see ParamImplied
-    std::vector<ObjectRef> launched;  // kernels in a command buffer
-    CommandBuffer recorded;           // what it adds to a command buffer, or runs of one
     uint32_t program = model::NoIndex;
-    std::vector<uint32_t> programs;       // all that it names
     model::BlobId text = model::NoIndex;  // the first string given: a kernel's name
     model::BlobId options = model::NoIndex;
-    std::vector<model::BlobId> headers;                         // names under which it includes programs
-    std::vector<std::pair<uint64_t, model::BlobId>> kernel_names;  // of the kernels that it made
     bool error = false;
     bool calls_back = false;     // it was given a function of the program
     ObjectRef callback;          // that it registers
@@ -130,14 +122,41 @@ struct Collector::Thread {
     int64_t content = UnknownContent;  // ...and is this
     uint64_t capture_ticks = 0;  // the time that took, which is not the call's
   };
-  struct Pending : CallFacts {
+  struct CallLists {
+    std::vector<uint64_t> ended;      // mapped or SVM memory that it gives back
+    std::vector<uint64_t> pointers;   // SVM in the answer or setting of a query
+    std::vector<api::DecodedArg> map_inputs;  // of a map call (their bytes are gone): its outputs tell the rest
+    std::vector<Implied> implied;     // see ParamImplied
+    std::vector<ObjectRef> launched;  // kernels in a command buffer
+    CommandBuffer recorded;           // what it adds to a command buffer, or runs of one
+    std::vector<uint32_t> programs;   // all that it names
+    std::vector<model::BlobId> headers;                         // names under which it includes programs
+    std::vector<std::pair<uint64_t, model::BlobId>> kernel_names;  // of the kernels that it made
+    Bytes source;                     // all strings given, when it makes a program
+
+    void clear() {
+      ended.clear();
+      pointers.clear();
+      map_inputs.clear();
+      implied.clear();
+      launched.clear();
+      recorded.clear();
+      programs.clear();
+      headers.clear();
+      kernel_names.clear();
+      source.clear();
+    }
+  };
+  struct Pending : CallFacts, CallLists {
     model::Shape shape;
     std::vector<int64_t> values;
-    Bytes source;  // all strings given, when it makes a program
 
     void begin(uint16_t fn, model::SiteId site, model::ThreadId thread) {
+      static_assert(std::is_trivially_copyable_v<CallFacts>);
       static_cast<CallFacts&>(*this) = {};
+      CallLists::clear();
       open = true;
+      attributes = &api::attributes(fn);
       shape.fn = fn;
       shape.site = site;
       shape.thread = thread;
@@ -145,7 +164,19 @@ struct Collector::Thread {
       shape.moves = model::Direction::None;
       shape.args.clear();
       values.clear();
-      source.clear();
+    }
+    // An argument without a value: Null or Empty.
+    void add_form(uint16_t param, model::ArgForm form) {
+      shape.args.push_back({param, form, model::Effect::None, model::NoIndex});
+    }
+    // One with a value that is no object.
+    void add_number(uint16_t param, model::ArgForm form, int64_t value) {
+      add_form(param, form);
+      values.push_back(value);
+    }
+    void add_object(uint16_t param, model::Effect effect, ObjectRef object) {
+      shape.args.push_back({param, model::ArgForm::Object, effect, object.cls});
+      values.push_back(object.slot);
     }
   } pending;
 

@@ -35,7 +35,7 @@ void merge(std::vector<Implied>& list, const Implied& touched) {
 Effect Collector::touch(Thread& thread, uint64_t handle, ObjectRef object, Effect effect) {
   const ObjectKind kind = names_.kind(object);
   if (kind != ObjectKind::Buffer && kind != ObjectKind::Image && kind != ObjectKind::Pipe) return effect;
-  const bool records = defers(api::attributes(thread.pending.shape.fn));
+  const bool records = defers(*thread.pending.attributes);
   const KnownObjects& known = thread.process->known;
   if (records) imply(thread, {effect, object});
   constexpr int Deepest = 8;  // an image of a sub-buffer of a buffer over host memory: 3
@@ -52,7 +52,7 @@ Effect Collector::touch(Thread& thread, uint64_t handle, ObjectRef object, Effec
 }
 
 void Collector::imply(Thread& thread, const Implied& touched) {
-  const bool records = defers(api::attributes(thread.pending.shape.fn));
+  const bool records = defers(*thread.pending.attributes);
   merge(records ? thread.pending.recorded.touches : thread.pending.implied, touched);
 }
 
@@ -62,9 +62,9 @@ void Collector::add_implied(Thread& thread) {
     if (touched.address != 0)
       add_place(thread, model::ParamImplied, touched.effect, place_of(thread, touched.address));
     else
-      add_object(thread, model::ParamImplied, touched.effect, touched.object);
+      thread.pending.add_object(model::ParamImplied, touched.effect, touched.object);
   }
-  for (const ObjectRef kernel : call.launched) add_object(thread, model::ParamImplied, Effect::Use, kernel);
+  for (const ObjectRef kernel : call.launched) thread.pending.add_object(model::ParamImplied, Effect::Use, kernel);
 }
 
 // The command buffer comes first in the calls that record into it.
@@ -75,7 +75,7 @@ void Collector::record_command(Thread& thread) {
   for (const Implied& touched : call.recorded.touches) merge(to.touches, touched);
   to.bytes += call.recorded.bytes;
   to.transfers += call.recorded.transfers;
-  if (!api::attributes(call.shape.fn).launch) return;
+  if (!call.attributes->launch) return;
   if (const Handle* kernel = process.objects.handles.find(call.kernel)) to.launches.push_back(kernel->object);
 }
 
@@ -91,22 +91,22 @@ void Collector::take_command_arg(Thread& thread, const RecordView& record) {
   }
   Objects& objects = thread.process->objects;
   if (const Handle* named = objects.handles.find(command))
-    add_object(thread, model::ParamImplied, Effect::Use, named->object);
+    thread.pending.add_object(model::ParamImplied, Effect::Use, named->object);
   const auto param = static_cast<uint16_t>(model::ParamKernelArg + index);
   if (kind == static_cast<uint64_t>(CommandArgKind::Pointer)) {
-    if (value == 0) return add(thread, param, model::ArgForm::Null, Effect::None, 0);
+    if (value == 0) return thread.pending.add_form(param, model::ArgForm::Null);
     imply(thread, {Effect::UseDef, {}, value});
     return add_place(thread, param, Effect::Use, place_of(thread, value));
   }
   const Handle* object = size == sizeof value ? objects.handles.find(value) : nullptr;
-  if (!object) return add(thread, param, model::ArgForm::Int, Effect::None, static_cast<int64_t>(value));
+  if (!object) return thread.pending.add_number(param, model::ArgForm::Int, static_cast<int64_t>(value));
   const ObjectRef ref = object->object;
-  add_object(thread, param, touch(thread, value, ref, Effect::UseDef), ref);
+  thread.pending.add_object(param, touch(thread, value, ref, Effect::UseDef), ref);
 }
 
 void Collector::replay_commands(Thread& thread) {
   Thread::Pending& call = thread.pending;
-  const auto named = api::elements_of(decoded_, api::attributes(call.shape.fn).replays);
+  const auto named = api::elements_of(decoded_, call.attributes->replays);
   if (named.empty()) return;
   const auto it = thread.process->known.command_buffers.find(named[0].value);
   if (it == thread.process->known.command_buffers.end()) return;

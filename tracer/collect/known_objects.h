@@ -34,6 +34,12 @@ struct CommandBuffer {
   std::vector<Implied> touches;
   std::vector<ObjectRef> launches;  // the kernel of each
   uint64_t bytes = 0, transfers = 0;
+
+  void clear() {
+    touches.clear();
+    launches.clear();
+    bytes = transfers = 0;
+  }
 };
 
 class KnownObjects : public api::KnownObjects {

@@ -10,16 +10,6 @@ using model::ArgForm;
 using model::Effect;
 using model::ObjectKind;
 
-void Collector::add(Thread& thread, uint16_t param, ArgForm form, Effect effect, int64_t value) {
-  thread.pending.shape.args.push_back({param, form, effect, model::NoIndex});
-  if (value_count(form) == 1) thread.pending.values.push_back(value);
-}
-
-void Collector::add_object(Thread& thread, uint16_t param, Effect effect, ObjectRef object) {
-  thread.pending.shape.args.push_back({param, ArgForm::Object, effect, object.cls});
-  thread.pending.values.push_back(object.slot);
-}
-
 void Collector::add_place(Thread& thread, uint16_t param, Effect effect, const Place& place) {
   thread.pending.shape.args.push_back({param, ArgForm::Memory, effect, place.object.cls});
   thread.pending.values.push_back(place.object.slot);
@@ -71,23 +61,22 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
   const Effect effect = arg.effect;
   switch (arg.tag) {
     case api::Tag::Null:
-      if (!output && arg.param == api::attributes(call.shape.fn).kernel_value)
+      if (!output && arg.param == call.attributes->kernel_value)
         bind_kernel_arg(thread, {});
-      if (output && arg.param == model::ParamReturn && api::attributes(call.shape.fn).creates != ObjectKind::Unknown)
+      if (output && arg.param == model::ParamReturn && call.attributes->creates != ObjectKind::Unknown)
         call.error = true;
-      return add(thread, arg.param, ArgForm::Null, Effect::None, 0);
+      return call.add_form(arg.param, ArgForm::Null);
     case api::Tag::Empty:
-      return add(thread, arg.param, ArgForm::Empty, Effect::None, 0);
+      return call.add_form(arg.param, ArgForm::Empty);
     case api::Tag::Int:
       if (output && static_cast<int32_t>(arg.value) < 0 && api::is_error_code(call.shape.fn, arg.param))
         call.error = true;
-      if (!output) note_number(thread, arg);
-      return add(thread, arg.param, ArgForm::Int, Effect::None, static_cast<int64_t>(arg.value));
+      if (!output && arg.param == call.attributes->kernel_index) call.arg_index = arg.value;
+      return call.add_number(arg.param, ArgForm::Int, static_cast<int64_t>(arg.value));
     case api::Tag::Code:
-      return add(thread, arg.param, ArgForm::Code, Effect::None,
-                 site_of(*thread.process, arg.value));
+      return call.add_number(arg.param, ArgForm::Code, site_of(*thread.process, arg.value));
     case api::Tag::Bytes: {
-      const api::Attributes& attributes = api::attributes(call.shape.fn);
+      const api::Attributes& attributes = *call.attributes;
       if (!output && arg.param == attributes.kernel_value) return name_kernel_arg(thread, arg);
       if (!output && arg.param == attributes.source) {
         call.source.insert(call.source.end(), arg.data.begin(), arg.data.end());
@@ -96,13 +85,13 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
       if (!output && call.text == model::NoIndex) call.text = blob;
       if (!output && arg.param == attributes.options) call.options = blob;
       if (!output && arg.param == attributes.headers) call.headers.push_back(blob);
-      return add(thread, arg.param, ArgForm::Blob, Effect::None, blob);
+      return call.add_number(arg.param, ArgForm::Blob, blob);
     }
     case api::Tag::Handle: {
       const ObjectRef object = name_handle(thread, arg, output);
-      if (!object.known()) return add(thread, arg.param, ArgForm::Null, Effect::None, 0);
-      const bool command = !output && (call.queue != 0 || api::attributes(call.shape.fn).records);
-      return add_object(thread, arg.param, command ? touch(thread, arg.value, object, effect) : effect, object);
+      if (!object.known()) return call.add_form(arg.param, ArgForm::Null);
+      const bool command = !output && (call.queue != 0 || call.attributes->records);
+      return call.add_object(arg.param, command ? touch(thread, arg.value, object, effect) : effect, object);
     }
     case api::Tag::HostPointer: {
       if (output && effect == Effect::Def) return name_returned_memory(thread, arg);
@@ -115,7 +104,7 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
       // Small numbers are numbers in disguise; the rest is a pointer that only the program
       // understands.
       if (arg.value < 65536)
-        return add(thread, arg.param, ArgForm::Raw, Effect::None, static_cast<int64_t>(arg.value));
+        return call.add_number(arg.param, ArgForm::Raw, static_cast<int64_t>(arg.value));
       return add_place(thread, arg.param, Effect::None, place_of(thread, arg.value));
     }
   }

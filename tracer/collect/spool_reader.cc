@@ -155,10 +155,12 @@ uint8_t* SpoolReader::ring_data(uint32_t i) const {
 
 const RecordHeader* SpoolReader::peek(uint32_t i, uint64_t head) {
   Cursor& cursor = cursors_[i];
+  if (cursor.position >= head) return nullptr;
   const uint64_t size = header_->ring_bytes;
+  const uint8_t* const data = ring_data(i);
   while (!cursor.broken && cursor.position < head) {
     const uint64_t at = cursor.position & (size - 1);
-    const auto* record = reinterpret_cast<const RecordHeader*>(ring_data(i) + at);
+    const auto* record = reinterpret_cast<const RecordHeader*>(data + at);
     const uint32_t bytes = record->bytes;
     const bool pad = record->type == RecordType::Pad;
     const bool fits = bytes % 8 == 0 && bytes >= (pad ? 8 : sizeof(RecordHeader)) &&

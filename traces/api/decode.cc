@@ -1,10 +1,29 @@
 // The decoder: one interpreter over the layouts that the table gives.
 #include "traces/api/decode.h"
 
+#include <array>
+#include <bit>
+
 #include "traces/api/properties.h"
 
 namespace gt::api {
 namespace {
+
+uint32_t find_outputs(const FnInfo& fn) {
+  uint32_t bits = 0;
+  for (uint16_t i = 0; i < fn.param_count; ++i) bits |= uint32_t{fn.params[i].out != Wire::None} << i;
+  return bits;
+}
+
+// Bit i: parameter i has an output. Few have.
+uint32_t outputs_of(uint16_t number, const FnInfo& fn) {
+  static const std::array<uint32_t, FnCount> table = [] {
+    std::array<uint32_t, FnCount> bits{};
+    for (uint16_t i = 0; i < FnCount; ++i) bits[i] = find_outputs(fn_info(i));
+    return bits;
+  }();
+  return number < FnCount ? table[number] : find_outputs(fn);
+}
 
 class Decoder {
  public:
@@ -16,22 +35,21 @@ class Decoder {
       argument(fn.params[i].in, fn.params[i], i, false);
     return done();
   }
-  bool outputs(const FnInfo& fn) {
+  bool outputs(uint16_t number, const FnInfo& fn) {
     argument(fn.result.out, fn.result, DecodedReturn, true);
-    for (uint16_t i = 0; i < fn.param_count && in_.ok(); ++i)
+    for (uint32_t left = outputs_of(number, fn); left != 0 && in_.ok(); left &= left - 1) {
+      const auto i = static_cast<uint16_t>(std::countr_zero(left));
       argument(fn.params[i].out, fn.params[i], i, true);
+    }
     return done();
   }
 
  private:
   bool done() const { return in_.ok() && in_.at_end(); }
 
-  DecodedArg& add(Tag tag, uint64_t value = 0) {
-    DecodedArg& arg = out_.emplace_back();
-    arg.param = param_;
-    arg.tag = tag;
-    arg.value = value;
-    return arg;
+  [[gnu::always_inline]] DecodedArg& add(Tag tag, uint64_t value = 0) {  // most of what a call costs
+    out_.push_back({param_, tag, ObjectKind::Unknown, Effect::None, value, 0, {}});
+    return out_.back();
   }
   void null() {
     if (!output_ || param_ == DecodedReturn) add(Tag::Null);
@@ -220,7 +238,7 @@ bool decode_outputs(FnId fn, ByteView in, DecodeContext& context, std::vector<De
   out.clear();
   const FnInfo& info = fn_info(static_cast<uint16_t>(fn));
   return info.params &&
-         Decoder(in, context, out).outputs(info);
+         Decoder(in, context, out).outputs(static_cast<uint16_t>(fn), info);
 }
 
 }  // namespace gt::api
