@@ -18,6 +18,12 @@ uint64_t cpu_ns_of(int who) {
   return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
+uint64_t peak_bytes() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return static_cast<uint64_t>(used.ru_maxrss) * 1024;
+}
+
 uint64_t all_cpu_ns() { return cpu_ns_of(RUSAGE_SELF) + cpu_ns_of(RUSAGE_CHILDREN); }
 
 }  // namespace
@@ -96,6 +102,7 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   fact("overhead.device_time_ns", ns(harvest));  // the program's threads read device timestamps
   fact("overhead.records_ns", static_cast<uint64_t>(static_cast<double>(records_) * measure_record_ns()));  // estimate
   fact("overhead.collector_cpu_ns", cpu_ns);
+  fact("collector_peak_bytes", peak_bytes());  // resident, the rings it has read included
   fact("records", records_);
   fact("record_bytes", bytes);
 }
