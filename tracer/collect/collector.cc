@@ -280,7 +280,8 @@ void Collector::begin_call(Thread& thread, const RecordView& record, model::Site
   call.begin(record.header.fn, site, thread.id);
   call.ticks = record.header.ticks;
   call.stack_pointer = stack_pointer;
-  thread.pending.add_number(model::ParamAllocs, ArgForm::Int, static_cast<int64_t>(std::exchange(thread.memory_since_call, 0)));
+  const uint64_t memory_calls = std::exchange(thread.memory_since_call, 0);
+  call.add_number(model::ParamAllocs, ArgForm::Int, static_cast<int64_t>(memory_calls));
 }
 
 void Collector::take_enter(const RecordView& record) {

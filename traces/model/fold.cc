@@ -30,6 +30,12 @@
 //   iteration of 2 with one A; B of the next one closes it: 2 has run three times, trip counts 2,
 //   3, 1.
 //
+// Branches: iterations of one loop that differ teach rules that begin alike, none of which parses
+// the loop. When what lies between two loops of one rule has begun as its body does a few times,
+// the bodies are merged (merge.cc): what only some have becomes an inner loop, since those may run
+// no times. The merged rule is the first choice from then on; what lies on the stack already stays
+// as it is.
+//
 // What lies deeper than Window entries below the top cannot fold any more. It is frozen: loops that
 // stand for many events become nodes, everything else joins Run nodes of at most
 // RunBuilder::MaxEvents events. Memory: rules are bounded (Grammar::MaxSymbols); above it

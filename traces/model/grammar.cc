@@ -6,6 +6,12 @@
 namespace gt::model {
 
 const Rule* Grammar::learn(std::vector<Symbol> body) {
+  const Rule* rule = intern(std::move(body));
+  if (rule) prefer(*rule);
+  return rule;
+}
+
+const Rule* Grammar::intern(std::vector<Symbol> body) {
   uint64_t hash = 0;
   size_t depth = 1;
   for (const Symbol s : body) {
@@ -15,13 +21,9 @@ const Rule* Grammar::learn(std::vector<Symbol> body) {
   if (depth > MaxDepth) return nullptr;
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
-    if (rule(at->second).body != body) continue;
-    prefer(rule(at->second));
-    return &rule(at->second);
+    if (rule(at->second).body == body) return &rule(at->second);
   }
-  const Rule& made = make(std::move(body), hash, depth);
-  prefer(made);
-  return &made;
+  return &make(std::move(body), hash, depth);
 }
 
 const Rule& Grammar::make(std::vector<Symbol> body, uint64_t hash, size_t depth) {
@@ -39,13 +41,16 @@ const Rule& Grammar::make(std::vector<Symbol> body, uint64_t hash, size_t depth)
   symbols_ += r.body.size();
   by_hash_.emplace(hash, r.id);
   rules_.push_back(std::move(rule_made));
+  doubts_.push_back(0);
+  branches_.push_back(false);
   return *rules_.back();
 }
 
 void Grammar::prefer(const Rule& rule) {
   std::vector<RuleId>& list = choices_[rule.first];
   list.erase(std::remove(list.begin(), list.end(), rule.id), list.end());
-  list.insert(list.begin(), rule.id);
+  const bool second = !branches_[rule.id] && !list.empty() && branches_[list.front()];
+  list.insert(list.begin() + second, rule.id);
   if (list.size() > MaxChoices) list.pop_back();
 }
 

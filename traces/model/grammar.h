@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -46,6 +47,7 @@ class Grammar {
   static constexpr size_t MaxDepth = 8;
   static constexpr size_t MaxSymbols = 1 << 20;  // of all bodies
   static constexpr size_t MaxChoices = 4;
+  static constexpr uint8_t MaxDoubts = 3;
 
   void set_width(ShapeId shape, size_t values) {
     if (shape >= widths_.size()) widths_.resize(shape + 1, 0);
@@ -60,10 +62,18 @@ class Grammar {
   // The rule with this body, made when there is none, or null when it would nest too deeply. It
   // becomes the first choice for its first shape.
   const Rule* learn(std::vector<Symbol> body);
+  // The same, but no choice: it stands inside others only.
+  const Rule* intern(std::vector<Symbol> body);
+  // These lay between two loops of a kind, and perhaps they are iterations of it that take another branch. When that
+  // has happened MaxDoubts times, learns a rule for all of them, if they begin alike (merge.cc).
+  void learn_branches(RuleId loop, std::span<const Symbol> iterations);
   // Rules to try when `shape` comes where nothing is expected, the latest first.
   const std::vector<RuleId>& choices(ShapeId shape) const;
   // May an iteration of the rule begin with this shape, loops before it skipped?
   bool begins_with(const Rule& rule, Symbol shape) const;
+
+  // Does the symbol stand in the rule, or in one inside it?
+  bool mentions(const Rule& rule, Symbol symbol) const;
 
   size_t memory_bytes() const { return symbols_ * sizeof(Symbol) + rules_.size() * sizeof(Rule); }
 
@@ -72,6 +82,8 @@ class Grammar {
   void prefer(const Rule& rule);
 
   std::vector<std::shared_ptr<const Rule>> rules_;
+  std::vector<uint8_t> doubts_;    // by rule: how often it was a branch, perhaps
+  std::vector<bool> branches_;     // by rule: made of several; the first choice, whatever is learnt later
   std::unordered_multimap<uint64_t, RuleId> by_hash_;
   std::unordered_map<ShapeId, std::vector<RuleId>> choices_;
   std::vector<size_t> widths_;

@@ -119,6 +119,7 @@ void splice_single_loops(std::vector<Node>& nodes, size_t depth) {
   for (Node& n : nodes) {
     if (n.kind == Node::Kind::Loop) splice_single_loops(n.body, depth + 1);
   }
+  std::erase_if(nodes, [](const Node& n) { return n.kind == Node::Kind::Loop && n.count.is_const(0); });
   const auto single = [](const Node& n) {
     return n.kind == Node::Kind::Loop && n.count.is_const(1);
   };

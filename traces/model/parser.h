@@ -80,6 +80,7 @@ class Parser {
 
  private:
   static constexpr size_t MaxBlock = 2048;  // entries in the body of a new loop
+  static constexpr size_t MaxBranch = 64;   // symbols of an iteration that takes another branch
   static constexpr int MaxTries = 32;       // earlier ends of a block looked at
   static constexpr size_t MaxReplay = 16;   // calls parsed again after a failed guess
   static constexpr int MaxReplayDepth = 2;
@@ -140,6 +141,7 @@ class Parser {
   bool reduce();
   bool continue_loop_below();
   bool make_loop();
+  void learn_branch(const Frame& f);
   uint64_t hash_of(size_t from, size_t to) const;  // entries [from, to)
   bool same_block(size_t first, size_t second, size_t n) const;
   void fold_blocks(const Rule& rule, size_t first);

@@ -45,6 +45,20 @@ bool Parser::make_loop() {
   return false;
 }
 
+// The frame's loop begins. When it also lies below, and all between the two begins as its iterations do, then it
+// may be one loop, whose iterations take one branch or another.
+void Parser::learn_branch(const Frame& f) {
+  const RuleId loop = f.rule->id;
+  const std::vector<Symbol>& body = f.rule->body;
+  if (body.size() < 2 || is_rule(body.front())) return;
+  size_t at = f.base;
+  while (at > 0 && f.base - at < MaxBranch && entries_[at - 1].symbol != rule_symbol(loop)) --at;
+  if (at == f.base || at == 0 || entries_[at - 1].symbol != rule_symbol(loop)) return;
+  std::vector<Symbol> between;
+  for (; at < f.base; ++at) between.push_back(entries_[at].symbol);
+  grammar_.learn_branches(loop, between);
+}
+
 uint64_t Parser::hash_of(size_t from, size_t to) const {
   uint64_t power = 1, square = HashMultiplier;
   for (size_t n = to - from; n > 0; n >>= 1, square *= square) {

@@ -75,6 +75,7 @@ void Parser::join(Frame& f) {
     take_iteration(*entries_[f.base - 1].loop, f.base, f.rule->body.size());
     pop_to(f.base);
   } else {
+    learn_branch(f);
     std::unique_ptr<Loop> loop = new_loop(*f.rule);
     take_iteration(*loop, f.base, f.rule->body.size());
     pop_to(f.base);
