@@ -105,10 +105,6 @@ class Merge {
   std::vector<Step> steps_;
 };
 
-}  // namespace
-
-namespace {
-
 // Cuts symbols into what may be iterations of a loop whose body begins with this call. A loop of such iterations counts
 // as one of them.
 bool cut(const Grammar& grammar, Symbol first, std::span<const Symbol> symbols, std::vector<Body>& pieces,
