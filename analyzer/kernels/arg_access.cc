@@ -157,7 +157,7 @@ class Evaluation {
   void assign(const Targets& at, const Targets& held, bool record) {
     x_memory.store(at, held, record);
     const auto outside = [&](const Target& t) { return !x_memory.is_variable(t.object); };
-    if (std::any_of(at.begin(), at.end(), outside)) access_all(held);
+    if (std::any_of(at.begin(), at.end(), outside)) x_memory.expose(held);
   }
 
   static Targets nowhere() {
@@ -206,7 +206,7 @@ class Evaluation {
       case Op::Initialize:
         return initialize(e);
       case Op::ToNumber:
-        access_all(all_parts(e));
+        x_memory.expose(all_parts(e));
         return {};
       case Op::FromNumber:
         all_parts(e);
@@ -228,8 +228,7 @@ class Evaluation {
         return {};
       }
       case Op::Asm:
-        all_parts(e);
-        give_up();
+        assembly(e);
         return {};
     }
     return {};
@@ -261,12 +260,7 @@ class Evaluation {
   Targets reshape(const Expr& e) {
     const Targets at = all_parts(e);
     if (e.op == Op::Reshape) x_memory.loosen(at);
-    if (e.op == Op::Expose) {
-      Targets variables;
-      for (const Target& t : at)
-        if (x_memory.is_variable(t.object)) variables.add(t);
-      access_all(variables);
-    }
+    if (e.op == Op::Expose) x_memory.expose(at);
     return at;
   }
 
@@ -278,6 +272,17 @@ class Evaluation {
       all.add(held);
     }
     return e.carries ? all : Targets();
+  }
+
+  // Any memory whose address an operand has; and an operand may come back with any address.
+  void assembly(const Expr& e) {
+    for (const Expr& part : e.parts) {
+      access_all(value(part));
+      if (!is_place(part.op)) continue;
+      const Targets at = place(part);
+      access(at, Both);
+      if (part.carries) x_memory.expose(at);
+    }
   }
 
   // To code that is not followed from here: it may do anything with it, and return any address.

@@ -8,10 +8,9 @@
 //   kernel void k(global int* a, global int* b, int c) {
 //     global int* q = c ? a : b;      q points to {a, b}
 //     add(q + 1); }                   add with p = {a, b}: both read_write
-// What is not understood goes the safe way: memory whose address leaves sight (turned into a number,
-// stored in a buffer) counts as read and written at once; an address from nowhere (a number, a
-// buffer's content, a variable of program scope) leads to *unknown* memory, and accesses to that
-// count for every argument.
+// What is not understood goes the safe way: an address that leaves sight (turned into a number, stored
+// in a buffer, written byte by byte) comes back as an address from nowhere. That leads to *unknown*
+// memory, and an access to unknown memory counts for every argument.
 // Thread safety: none.
 #pragma once
 

@@ -63,6 +63,7 @@ Unit parse(CXIndex index, std::string_view source, const BuildOptions& options,
                                     "spir64-unknown-unknown",
                                     "-cl-std=" + standard,
                                     "-w",
+                                    "-fgnu-keywords",
                                     "-ferror-limit=1"};
   words.insert(words.end(), options.arguments.begin(), options.arguments.end());
   if (!headers.empty()) words.insert(words.end(), {"-isystem", headers});
