@@ -29,7 +29,7 @@ struct Behaviour {
 };
 
 void merge(Behaviour& into, const KernelFacts& k) {
-  into.known &= !k.args.empty();
+  into.known &= !k.args.empty() && !k.others;
   into.elsewhere |= bits(k.elsewhere);
   // Arguments beyond the shorter list mean different things: they stay as recorded.
   const bool first = into.args.empty();

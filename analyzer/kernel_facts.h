@@ -17,6 +17,7 @@ struct KernelFacts {
   std::vector<kernels::Arg> args;  // empty when the source is not known
   std::string note;                // why not exact
   kernels::Access elsewhere = kernels::Access::ReadWrite;  // of memory that no argument leads to
+  bool others = false;  // its classes may also stand for kernels of programs that the trace does not name
   std::vector<model::ClassId> classes;  // the trace's kernels that these facts are of
 };
 

@@ -186,7 +186,7 @@ void add_kernels(Text& out, const Analysis& a) {
         fmt::format("{}  {} launches, {}", printable(k.name), k.launches, time_text(k.time_ns));
     for (size_t i = 0; i < k.args.size(); ++i) line += (i ? ", " : "; ") + arg_text(k.args[i]);
     out.paragraph(printable(line), 2);
-    if (!k.exact) out.faint("every argument counts as read and written: " + printable(k.note), 4);
+    if (!k.exact) out.faint("as much as may be: " + printable(k.note), 4);
   }
   add_rest(out, a.kernels.size());
 }

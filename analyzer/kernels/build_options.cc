@@ -46,6 +46,8 @@ BuildOptions parse_build_options(std::string_view options) {
   for (size_t i = 0; i < words.size(); ++i) {
     if (words[i].starts_with(Standard)) {
       out.standard = words[i].substr(Standard.size());
+    } else if (words[i] == "-cl-fast-relaxed-math") {
+      out.arguments.push_back("-D__FAST_RELAXED_MATH__=1");
     } else if (is_kept(words[i]) && words[i].size() > 2) {
       out.arguments.push_back(words[i]);
     } else if (is_kept(words[i]) && i + 1 < words.size()) {

@@ -10,6 +10,7 @@ namespace gt::kernels {
 struct BuildOptions {
   std::vector<std::string> arguments;  // -D, -U and -I, in their order
   std::string standard;                // "CL1.2", ...; empty when not given
+  auto operator<=>(const BuildOptions&) const = default;
 };
 
 // Splits at blanks; quotes and backslashes protect, as in a shell. What does not change the meaning

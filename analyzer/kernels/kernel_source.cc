@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 
@@ -81,11 +82,20 @@ void limit(int resource, uint64_t value) {
   (void)::setrlimit(static_cast<__rlimit_resource>(resource), &r);
 }
 
-[[noreturn]] void run_child(int out, std::string_view source, std::string_view options,
-                            const Limits& limits) {
+// A sum of thousands of terms is as deep a tree.
+void deepen_stack() {
+  constexpr rlim_t Deep = 100 << 20;
+  rlimit r{};
+  if (::getrlimit(RLIMIT_STACK, &r) != 0 || r.rlim_cur >= Deep) return;
+  r.rlim_cur = std::min(Deep, r.rlim_max);
+  (void)::setrlimit(RLIMIT_STACK, &r);
+}
+
+[[noreturn]] void run_child(int out, std::string_view source, std::string_view options, const Limits& limits) {
   limit(RLIMIT_CPU, limits.seconds);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
+  deepen_stack();
 #ifndef GT_SHADOW_MEMORY
   limit(RLIMIT_AS, limits.memory_bytes);
 #endif
@@ -109,8 +119,7 @@ End read_answer(int in, std::chrono::milliseconds patience, Bytes& answer) {
   const auto deadline = Clock::now() + patience;
   uint8_t chunk[65536];
   for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
     if (left.count() <= 0) return End::TooLate;
     pollfd p{in, POLLIN, 0};
     if (::poll(&p, 1, static_cast<int>(left.count())) <= 0) continue;
@@ -152,8 +161,7 @@ Source read_kernels(std::string_view source, std::string_view options, const Lim
   if (end == End::TooLate || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
     return failed("reading the source took too long");
   if (end == End::TooMuch) return failed("the source has too many kernels");
-  if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0)
-    return failed("libclang could not live through the source");
+  if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0) return failed("libclang could not live through the source");
   Source s;
   return decode(answer, s) ? s : failed("libclang could not live through the source");
 }

@@ -19,12 +19,7 @@
 namespace gt::kernels {
 
 enum class AddressSpace : uint8_t { Private, Global, Constant, Local };
-enum class Access : uint8_t {
-  None = 0,
-  Read = 1,
-  Write = 2,
-  ReadWrite = 3
-};  // bits: 1 reads, 2 writes
+enum class Access : uint8_t { None = 0, Read = 1, Write = 2, ReadWrite = 3 };  // bits: 1 reads, 2 writes
 
 constexpr bool reads(Access a) { return (static_cast<uint8_t>(a) & 1) != 0; }
 constexpr bool writes(Access a) { return (static_cast<uint8_t>(a) & 2) != 0; }

@@ -10,6 +10,7 @@
 
 #include "analyzer/kernels/arg_access.h"
 #include "analyzer/kernels/build_options.h"
+#include "analyzer/kernels/variants.h"
 
 namespace gt::kernels {
 namespace {
@@ -45,8 +46,8 @@ std::string clang_headers() {
       roots.push_back(path.substr(0, path.rfind('/')) + "/clang/");
     }
   }
-  roots.insert(roots.end(), {"/usr/lib/llvm-" + major + "/lib/clang/", "/usr/lib/clang/",
-                             "/usr/lib64/clang/", "/usr/local/lib/clang/"});
+  roots.insert(roots.end(), {"/usr/lib/llvm-" + major + "/lib/clang/", "/usr/lib/clang/", "/usr/lib64/clang/",
+                             "/usr/local/lib/clang/"});
   for (const std::string& root : roots) {
     for (const std::string& v : {version, major}) {
       if (exists(root + v + "/include/opencl-c-base.h")) return root + v + "/include";
@@ -55,8 +56,8 @@ std::string clang_headers() {
   return {};
 }
 
-Unit parse(CXIndex index, std::string_view source, const BuildOptions& options,
-           const std::string& standard, const std::string& headers) {
+Unit parse(CXIndex index, std::string_view source, const BuildOptions& options, const std::string& standard,
+           const std::string& headers) {
   std::vector<std::string> words = {"-x",
                                     "cl",
                                     "-target",
@@ -71,8 +72,8 @@ Unit parse(CXIndex index, std::string_view source, const BuildOptions& options,
   for (const std::string& w : words) args.push_back(w.c_str());
   CXUnsavedFile file{"kernel.cl", source.data(), source.size()};
   CXTranslationUnit unit = nullptr;
-  clang_parseTranslationUnit2(index, file.Filename, args.data(), static_cast<int>(args.size()),
-                              &file, 1, CXTranslationUnit_None, &unit);
+  clang_parseTranslationUnit2(index, file.Filename, args.data(), static_cast<int>(args.size()), &file, 1,
+                              CXTranslationUnit_None, &unit);
   return Unit(unit);
 }
 
@@ -108,8 +109,7 @@ bool is_kernel(CXCursor function) {
   clang_PrintingPolicy_setProperty(policy, CXPrintingPolicy_TerseOutput, 1);
   const std::string text = take(clang_getCursorPrettyPrinted(function, policy));
   clang_PrintingPolicy_dispose(policy);
-  for (const std::string_view word :
-       {" kernel ", " __kernel "})  // a keyword: it can be nothing else
+  for (const std::string_view word : {" kernel ", " __kernel "})  // a keyword: it can be nothing else
     if ((" " + text + " ").find(word) != std::string::npos) return true;
   return false;
 }
@@ -129,8 +129,7 @@ AddressSpace space_of_argument(CXType t) {
 
 // What the declared type lets a kernel do at most.
 unsigned type_limit(CXType t) {
-  constexpr int Forms =
-      CXType_OCLImage1dWO - CXType_OCLImage1dRO;  // kinds of images, for each qualifier
+  constexpr int Forms = CXType_OCLImage1dWO - CXType_OCLImage1dRO;  // kinds of images, for each qualifier
   if (is_image(t)) return static_cast<unsigned>(1 + (t.kind - CXType_OCLImage1dRO) / Forms);
   if (is_pointer(t)) return space_of(pointee(t)) == SpaceConstant ? 1 : 3;
   return t.kind == CXType_Pipe ? 3 : 0;
@@ -146,25 +145,45 @@ Kernel describe(CXCursor function, const KernelAccess* access) {
     const CXType t = type_of(parameter);
     const unsigned found = access ? access->args[static_cast<size_t>(i)] | access->unknown : 3;
     k.args.push_back({take(clang_getCursorSpelling(parameter)),
-                      take(clang_getTypeSpelling(clang_getCursorType(parameter))),
-                      space_of_argument(t), static_cast<Access>(found & type_limit(t))});
+                      take(clang_getTypeSpelling(clang_getCursorType(parameter))), space_of_argument(t),
+                      static_cast<Access>(found & type_limit(t))});
   }
   return k;
 }
 
-}  // namespace
+// Everything that is known of one source but its options.
+struct Job {
+  CXIndex index;
+  std::string_view source;
+  std::string headers;  // clang's own
+};
 
-Source parse_source(std::string_view source, std::string_view options) {
+void describe_kernels(CXTranslationUnit unit, Source& out) {
+  Functions functions = find_functions(unit);
+  Lowering lowering(std::move(functions.declared));
+  std::string intricate;
+  for (const CXCursor f : functions.definitions) {
+    if (!is_kernel(f)) continue;
+    if (!out.exact) {
+      out.kernels.push_back(describe(f, nullptr));
+      continue;
+    }
+    const KernelAccess access = find_access(lowering, f);
+    out.kernels.push_back(describe(f, &access));
+    if (!access.complete) intricate = out.kernels.back().name;
+  }
+  if (intricate.empty()) return;
+  out.exact = false;
+  out.note = "too intricate, every argument counts as read and written: " + intricate;
+}
+
+Source read_source(const Job& job, const BuildOptions& build) {
   Source out;
-  const BuildOptions build = parse_build_options(options);
-  const std::unique_ptr<void, IndexEnd> index(clang_createIndex(0, 0));
-  const std::string headers = clang_headers();
-  if (headers.empty()) out.note = "clang's header opencl-c-base.h is missing";
   std::vector<std::string> standards = {"CL1.2", "CL2.0", "CL3.0"};
   if (!build.standard.empty()) standards = {build.standard};
   Unit unit;
   for (const std::string& standard : standards) {
-    Unit next = parse(index.get(), source, build, standard, headers);
+    Unit next = parse(job.index, job.source, build, standard, job.headers);
     if (!next) continue;
     const auto error = first_error(next.get());
     if (error && out.note.empty()) out.note = "the source does not compile here: " + *error;
@@ -178,17 +197,28 @@ Source parse_source(std::string_view source, std::string_view options) {
     out.exact = false;
     out.note = "C++ for OpenCL is not analysed: every argument counts as read and written";
   }
-  if (!unit) return out;
-  Functions functions = find_functions(unit.get());
-  Lowering lowering(std::move(functions.declared));
-  for (const CXCursor f : functions.definitions) {
-    if (!is_kernel(f)) continue;
-    if (!out.exact) {
-      out.kernels.push_back(describe(f, nullptr));
-      continue;
-    }
-    const KernelAccess access = find_access(lowering, f);
-    out.kernels.push_back(describe(f, &access));
+  if (unit) {
+    describe_kernels(unit.get(), out);
+  } else if (out.note.empty()) {
+    out.note = "libclang could not read the source";
+  }
+  return out;
+}
+
+}  // namespace
+
+Source parse_source(std::string_view source, std::string_view options) {
+  const std::unique_ptr<void, IndexEnd> index(clang_createIndex(0, 0));
+  const Job job{index.get(), source, clang_headers()};
+  const BuildOptions build = parse_build_options(options);
+  Source out = read_source(job, build);
+  if (job.headers.empty() && !out.exact) out.note = "clang's header opencl-c-base.h is missing";
+  if (!out.exact) return out;
+  for (const auto& arguments : variant_arguments(device_macros(source))) {
+    BuildOptions variant = build;  // what the program itself defines stands
+    variant.arguments.insert(variant.arguments.begin(), arguments.begin(), arguments.end());
+    const Source other = read_source(job, variant);
+    if (other.exact) merge_variant(out, other);
   }
   return out;
 }

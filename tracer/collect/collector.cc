@@ -86,6 +86,8 @@ void Collector::take(const RecordView& record) {
       return;  // were taken above
     case RecordType::KernelName:
       return take_kernel_name(thread, record);
+    case RecordType::KernelArgs:
+      return take_kernel_args(thread, record);
     case RecordType::Frames:
       return take_frames(thread, record);
     case RecordType::Content:

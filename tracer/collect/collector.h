@@ -28,6 +28,7 @@
 #include "traces/api/decode.h"
 #include "traces/model/event.h"
 #include "traces/model/fold.h"
+#include "traces/model/kernel_origin.h"
 
 namespace gt::tracer {
 
@@ -153,6 +154,8 @@ class Collector {
   void compile_program(Thread& thread);
   model::BlobId kernel_label(Thread& thread, uint64_t kernel);
   void take_kernel_name(Thread& thread, const RecordView& record);
+  void take_kernel_args(Thread& thread, const RecordView& record);
+  void note_kernel(Thread& thread, uint64_t handle, model::ClassId cls, uint32_t program);
   void end_call(Thread& thread, bool unfinished, uint64_t ticks, bool timed);
 
   model::ClassId class_of(Thread& thread, model::ObjectKind kind,
@@ -189,6 +192,7 @@ class Collector {
   std::vector<uint64_t> driver_sequences_;  // by ring: Enter records seen while no thread of the trace stood for it
   std::vector<std::unique_ptr<Device>> devices_;
   std::vector<Program> programs_;
+  model::KernelOrigins origins_;  // of the kernels of each class
   std::vector<model::ClassId> data_classes_;  // by module
   CommandTimes times_;                           // keys: thread and sequence number
   TimedObjects timed_;

@@ -132,6 +132,7 @@ struct Collector::Thread {
     std::vector<uint32_t> programs;   // all that it names
     std::vector<model::BlobId> headers;                         // names under which it includes programs
     std::vector<std::pair<uint64_t, model::BlobId>> kernel_names;  // of the kernels that it made
+    std::vector<std::pair<uint64_t, std::string>> kernel_args;  // what the driver said of them, see kernel_origin.h
     Bytes source;                     // all strings given, when it makes a program
 
     void clear() {
@@ -144,6 +145,7 @@ struct Collector::Thread {
       programs.clear();
       headers.clear();
       kernel_names.clear();
+      kernel_args.clear();
       source.clear();
     }
   };

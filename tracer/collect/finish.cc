@@ -81,6 +81,7 @@ model::Trace Collector::finish() {
   std::vector<interpose::ThreadPath> paths;
   for (const auto& thread : threads_) paths.push_back(thread->path);
   put_in_family_order(trace_, paths);
+  model::add_origin_facts(trace_, origins_);
   if (keep_times_) fact("timeline.device_clock_error_ns", static_cast<uint64_t>(clock_error_ns));
   return std::move(trace_);
 }

@@ -182,18 +182,7 @@ ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
   }
   if (kernel) {
     made.program = call.program;
-    const bool known = std::any_of(trace_.kernels.begin(), trace_.kernels.end(),
-                                   [&](const model::Kernel& k) { return k.cls == cls; });
-    if (!known) {
-      model::Kernel info;
-      info.cls = cls;
-      if (label != model::NoIndex) info.name = as_text(trace_.blobs[label].bytes);
-      if (made.program < programs_.size()) {
-        info.source = programs_[made.program].source;
-        info.options = programs_[made.program].options;
-      }
-      trace_.kernels.push_back(std::move(info));
-    }
+    note_kernel(thread, arg.value, cls, made.program);
   }
   process.objects.handles[arg.value] = made;
   return made.object;

@@ -95,6 +95,25 @@ model::BlobId Collector::kernel_label(Thread& thread, uint64_t kernel) {
   return copied ? trace_.classes[copied->object.cls].label : model::NoIndex;
 }
 
+// A row for the first kernel of its class; its program, whatever kernel of the class it is.
+void Collector::note_kernel(Thread& thread, uint64_t handle, model::ClassId cls, uint32_t program) {
+  model::KernelOrigin origin;
+  if (program < programs_.size()) {
+    origin.source = programs_[program].source;
+    origin.options = programs_[program].options;
+  }
+  for (const auto& [kernel, text] : thread.pending.kernel_args)
+    if (kernel == handle && origin.source == model::NoIndex) origin.declared = text;
+  std::vector<model::KernelOrigin>& origins = origins_[cls];
+  if (origins.empty()) {
+    model::Kernel row{cls, {}, origin.source, origin.options};
+    const model::BlobId label = trace_.classes[cls].label;
+    if (label != model::NoIndex) row.name = as_text(trace_.blobs[label].bytes);
+    trace_.kernels.push_back(std::move(row));
+  }
+  model::add_origin(origins, std::move(origin));
+}
+
 void Collector::take_kernel_name(Thread& thread, const RecordView& record) {
   ByteReader in(record.payload);
   const uint64_t handle = in.fixed64();
@@ -103,6 +122,13 @@ void Collector::take_kernel_name(Thread& thread, const RecordView& record) {
   if (in.ok() && thread.pending.open) {
     thread.pending.kernel_names.emplace_back(handle, blob_of(as_bytes(name), name.size()));
   }
+}
+
+void Collector::take_kernel_args(Thread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t handle = in.fixed64();
+  const std::string_view text = as_text(in.raw(std::min<uint64_t>(in.fixed64(), in.remaining())));
+  if (in.ok() && thread.pending.open) thread.pending.kernel_args.emplace_back(handle, text);
 }
 
 }  // namespace gt::tracer

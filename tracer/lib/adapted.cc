@@ -211,7 +211,10 @@ cl_int call_real<FnId::clCreateKernelsInProgram, cl_int>(cl_program program, cl_
   if (!create) return CL_INVALID_OPERATION;
   const cl_int error = create(program, room, kernels, count);
   if (error != CL_SUCCESS || !kernels || !count || !recording()) return error;
-  for (cl_uint i = 0; i < room && i < *count; ++i) record_kernel_name(kernels[i]);
+  for (cl_uint i = 0; i < room && i < *count; ++i) {
+    record_kernel_name(kernels[i]);
+    record_kernel_args(kernels[i]);
+  }
   return error;
 }
 

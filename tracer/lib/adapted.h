@@ -3,6 +3,7 @@
 // extension functions, and one whose arguments do not say all.
 #pragma once
 
+#include "tracer/lib/kernel_args.h"
 #include "tracer/lib/traced.h"
 
 namespace gt::tracer {

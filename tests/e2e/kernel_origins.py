@@ -1,0 +1,45 @@
+#!/usr/bin/env python3
+"""Kernels without a source have the arguments that the driver knows; a place that makes kernels of several programs
+stands for all of them.
+
+Usage: kernel_origins.py BUILD
+"""
+
+import sqlite3
+
+from job import *  # noqa: F403
+
+PROGRAM = tests_dir / "kernel_origins"
+
+
+def kernels_of(mode):
+    same(traced(PROGRAM, mode).code, 0, "exit status")
+    return good(GANALYZE, "--json", "trace.db").json["kernels"]
+
+
+def accesses(kernel):
+    return [(a["name"], a["address_space"], a["access"]) for a in kernel["args"]]
+
+
+def test_a_kernel_from_a_binary_is_as_it_was_declared():
+    kernels = kernels_of("binary")
+    same(len(kernels), 1, "kernels")
+    kernel = kernels[0]
+    same((kernel["name"], kernel["launches"], kernel["exact"]), ("copy", 1, False), "the kernel")
+    if not kernel["args"]:
+        raise Skip("the driver does not know the arguments of kernels from binaries")
+    same(accesses(kernel), [("from", "global", "read"), ("to", "global", "read_write"), ("factor", "private", "none")],
+         "arguments")
+    same(kernel["defines"], [1], "defined arguments")
+
+
+def test_one_place_may_make_kernels_of_several_programs():
+    kernels = kernels_of("variants")
+    same(sorted(accesses(k)[0][2] for k in kernels), ["read", "write"], "what is done to the first argument")
+    same([k["name"] for k in kernels], ["copy", "copy"], "names")
+    # The view of trace.db counts each launch once.
+    db = sqlite3.connect("file:trace.db?mode=ro", uri=True)
+    same(db.execute("SELECT name, launches FROM kernel_time").fetchall(), [("copy", 2)], "launches")
+
+
+main(globals())
