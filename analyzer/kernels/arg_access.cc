@@ -23,18 +23,18 @@ struct Context {
 class Evaluation {
  public:
   Evaluation(Lowering& lowering, size_t parameters)
-      : x_lowering(lowering), x_memory(parameters), x_parameters(parameters) {
-    x_out.args.assign(parameters, 0);
+      : lowering_(lowering), memory_(parameters), parameters_(parameters) {
+    out_.args.assign(parameters, 0);
   }
 
   KernelAccess run(FunctionId kernel) {
     bind_kernel(kernel);
     do {
-      x_memory.changed = false;
-      ++x_pass;
-      evaluate(x_kernel);
-    } while (x_memory.changed && x_out.complete);
-    return std::move(x_out);
+      memory_.changed = false;
+      ++pass_;
+      evaluate(kernel_);
+    } while (memory_.changed && out_.complete);
+    return std::move(out_);
   }
 
  private:
@@ -42,44 +42,44 @@ class Evaluation {
   static constexpr uint64_t MaxSteps = 30'000'000;  // expressions evaluated; some seconds
 
   void bind_kernel(FunctionId kernel) {
-    x_kernel = context(kernel, {});
-    const std::vector<VariableId>& parameters = x_lowering.body(kernel).parameters;
+    kernel_ = context(kernel, {});
+    const std::vector<VariableId>& parameters = lowering_.body(kernel).parameters;
     for (size_t i = 0; i < parameters.size(); ++i) {
-      const Variable& v = x_lowering.variable(parameters[i]);
-      const Targets at = place_of(*x_kernel, parameters[i]);
+      const Variable& v = lowering_.variable(parameters[i]);
+      const Targets at = place_of(*kernel_, parameters[i]);
       Targets behind;
       behind.add({static_cast<ObjectId>(FirstParameter + i)});
-      if (v.record) x_memory.expose(at);
-      if (v.carries && !v.record) x_memory.store(at, behind, false);
+      if (v.record) memory_.expose(at);
+      if (v.carries && !v.record) memory_.store(at, behind, false);
     }
   }
 
   // --- Contexts ---
 
   Context* context(FunctionId function, const std::vector<Targets>& args) {
-    const bool many = x_contexts.size() >= MaxContexts;
+    const bool many = contexts_.size() >= MaxContexts;
     const auto key = std::pair(function, many ? std::vector<Targets>() : args);
-    Context& c = x_contexts[key];
+    Context& c = contexts_[key];
     c.function = function;
     return &c;  // stays where it is: a map
   }
 
   void evaluate(Context* c) {
-    if (c->pass == x_pass) return;  // this pass's caller sees what is known so far
-    c->pass = x_pass;
-    Context* const caller = x_context;
-    x_context = c;
-    value(x_lowering.body(c->function).body);
-    x_context = caller;
+    if (c->pass == pass_) return;  // this pass's caller sees what is known so far
+    c->pass = pass_;
+    Context* const caller = context_;
+    context_ = c;
+    value(lowering_.body(c->function).body);
+    context_ = caller;
   }
 
   Targets call(const Expr& e) {
     std::vector<Targets> args;
     for (const Expr& part : e.parts) args.push_back(value(part));
     Context* const callee = context(e.id, args);
-    const std::vector<VariableId>& parameters = x_lowering.body(e.id).parameters;
+    const std::vector<VariableId>& parameters = lowering_.body(e.id).parameters;
     for (size_t i = 0; i < std::min(args.size(), parameters.size()); ++i)
-      assign(place_of(*callee, parameters[i]), args[i], x_lowering.variable(parameters[i]).record);
+      assign(place_of(*callee, parameters[i]), args[i], lowering_.variable(parameters[i]).record);
     evaluate(callee);
     return e.carries ? callee->returned : Targets();
   }
@@ -88,12 +88,12 @@ class Evaluation {
 
   Targets place_of(Context& c, VariableId id) {
     Targets out;
-    if (x_lowering.variable(id).outlives) {
+    if (lowering_.variable(id).outlives) {
       out.add({Static});
       return out;
     }
     const auto [at, fresh] = c.variables.try_emplace(id);
-    if (fresh) at->second = x_memory.add_variable();
+    if (fresh) at->second = memory_.add_variable();
     out.add({at->second});
     return out;
   }
@@ -101,7 +101,7 @@ class Evaluation {
   Targets place(const Expr& e) {
     switch (e.op) {
       case Op::Variable:
-        return place_of(*x_context, e.id);
+        return place_of(*context_, e.id);
       case Op::Member:
         return member(e);
       case Op::Element: {
@@ -117,12 +117,13 @@ class Evaluation {
   }
 
   Targets member(const Expr& e) {
-    Targets out;
+    Targets out, numbers;
     for (Target t : place(e.parts[0])) {
-      if (x_memory.is_variable(t.object)) t.field = e.id;
+      if (memory_.is_variable(t.object) && !is_union(t.field)) t.field = e.id;
       out.add(t);
+      if (!e.carries && is_union(t.field)) numbers.add(t);  // where there may be an address, too
     }
-    if (e.punned) x_memory.store(out, nowhere(), false);
+    memory_.store(numbers, nowhere(), false);
     return out;
   }
 
@@ -130,11 +131,11 @@ class Evaluation {
   Targets place_of_value(const Expr& e) {
     const Targets held = value(e);
     if (!e.carries) return {};
-    const auto [at, fresh] = x_context->values.try_emplace(&e);
-    if (fresh) at->second = x_memory.add_variable();
+    const auto [at, fresh] = context_->values.try_emplace(&e);
+    if (fresh) at->second = memory_.add_variable();
     Targets out;
     out.add({at->second});
-    x_memory.store(out, held, e.record);
+    memory_.store(out, held, e.record);
     return out;
   }
 
@@ -142,22 +143,22 @@ class Evaluation {
 
   void access(const Targets& at, unsigned how) {
     for (const Target& t : at) {
-      if (t.object == Unknown) add(x_out.unknown, how);
+      if (t.object == Unknown) add(out_.unknown, how);
       const size_t parameter = t.object - FirstParameter;
-      if (t.object >= FirstParameter && parameter < x_parameters) add(x_out.args[parameter], how);
+      if (t.object >= FirstParameter && parameter < parameters_) add(out_.args[parameter], how);
     }
   }
   static void add(unsigned& bits, unsigned more) { bits |= more; }
 
   void access_all(const Targets& from) {
-    access(x_memory.reachable(from), Both);
-    x_memory.expose(from);
+    access(memory_.reachable(from), Both);
+    memory_.expose(from);
   }
 
   void assign(const Targets& at, const Targets& held, bool record) {
-    x_memory.store(at, held, record);
-    const auto outside = [&](const Target& t) { return !x_memory.is_variable(t.object); };
-    if (std::any_of(at.begin(), at.end(), outside)) x_memory.expose(held);
+    memory_.store(at, held, record);
+    const auto outside = [&](const Target& t) { return !memory_.is_variable(t.object); };
+    if (std::any_of(at.begin(), at.end(), outside)) memory_.expose(held);
   }
 
   static Targets nowhere() {
@@ -176,8 +177,8 @@ class Evaluation {
 
   // Evaluates; gives what the value may point to. Nothing for what cannot hold an address.
   Targets value(const Expr& e) {
-    if (++x_steps > MaxSteps) give_up();
-    if (!x_out.complete) return {};
+    if (++steps_ > MaxSteps) give_up();
+    if (!out_.complete) return {};
     switch (e.op) {
       case Op::Parts: {
         Targets all = all_parts(e);
@@ -200,13 +201,13 @@ class Evaluation {
         return update(e);
       case Op::Declare: {
         const Targets held = all_parts(e);
-        if (e.carries) assign(place_of(*x_context, e.id), held, e.record);
+        if (e.carries) assign(place_of(*context_, e.id), held, e.record);
         return {};
       }
       case Op::Initialize:
         return initialize(e);
       case Op::ToNumber:
-        x_memory.expose(all_parts(e));
+        memory_.expose(all_parts(e));
         return {};
       case Op::FromNumber:
         all_parts(e);
@@ -219,12 +220,12 @@ class Evaluation {
       case Op::Builtin:
         return builtin(e);
       case Op::Foreign:
-        add(x_out.unknown, Both);
+        add(out_.unknown, Both);
         return hand_over(e);
       case Op::CallBlock:
         return hand_over(e);
       case Op::Return: {
-        x_memory.changed |= x_context->returned.add(all_parts(e));
+        memory_.changed |= context_->returned.add(all_parts(e));
         return {};
       }
       case Op::Asm:
@@ -238,20 +239,20 @@ class Evaluation {
     const Targets at = place(e);
     access(at, Reads);
     if (!e.carries) return {};
-    return x_memory.load(at, e.record);
+    return memory_.load(at, e.record);
   }
 
   Targets update(const Expr& e) {
     const Targets at = place(e.parts[0]);
     for (size_t i = 1; i < e.parts.size(); ++i) value(e.parts[i]);
     access(at, Both);
-    return e.carries ? x_memory.load(at, e.record) : Targets();
+    return e.carries ? memory_.load(at, e.record) : Targets();
   }
 
   Targets initialize(const Expr& e) {
     Targets out;
     for (Target t : all_parts(e)) {
-      if (e.id == AnyField || t.within == NoField) t.within = e.id;
+      if (e.id == AnyField || is_union(e.id) || t.within == NoField) t.within = e.id;
       out.add(t);
     }
     return out;
@@ -259,8 +260,8 @@ class Evaluation {
 
   Targets reshape(const Expr& e) {
     const Targets at = all_parts(e);
-    if (e.op == Op::Reshape) x_memory.loosen(at);
-    if (e.op == Op::Expose) x_memory.expose(at);
+    if (e.op == Op::Reshape) memory_.loosen(at);
+    if (e.op == Op::Expose) memory_.expose(at);
     return at;
   }
 
@@ -269,6 +270,7 @@ class Evaluation {
     for (size_t i = 0; i < e.parts.size(); ++i) {
       const Targets held = value(e.parts[i]);
       access(held, e.access[i]);
+      if (e.access[i] & Writes) memory_.expose(held);
       all.add(held);
     }
     return e.carries ? all : Targets();
@@ -281,7 +283,7 @@ class Evaluation {
       if (!is_place(part.op)) continue;
       const Targets at = place(part);
       access(at, Both);
-      if (part.carries) x_memory.expose(at);
+      if (part.carries) memory_.expose(at);
     }
   }
 
@@ -294,20 +296,20 @@ class Evaluation {
   }
 
   void give_up() {
-    x_out.complete = false;
-    x_out.unknown = Both;
-    x_out.args.assign(x_parameters, Both);
+    out_.complete = false;
+    out_.unknown = Both;
+    out_.args.assign(parameters_, Both);
   }
 
-  Lowering& x_lowering;
-  Memory x_memory;
-  size_t x_parameters;
-  KernelAccess x_out;
-  std::map<std::pair<FunctionId, std::vector<Targets>>, Context> x_contexts;
-  Context* x_kernel = nullptr;
-  Context* x_context = nullptr;
-  unsigned x_pass = 0;
-  uint64_t x_steps = 0;
+  Lowering& lowering_;
+  Memory memory_;
+  size_t parameters_;
+  KernelAccess out_;
+  std::map<std::pair<FunctionId, std::vector<Targets>>, Context> contexts_;
+  Context* kernel_ = nullptr;
+  Context* context_ = nullptr;
+  unsigned pass_ = 0;
+  uint64_t steps_ = 0;
 };
 
 }  // namespace

@@ -16,6 +16,10 @@ using FunctionId = uint32_t;
 using FieldId = uint32_t;  // of a struct's member; of a union as a whole
 constexpr FieldId NoField = 0;
 constexpr FieldId AnyField = 0xffffffff;
+// The id of a union that may hold addresses has this bit: whatever lies in its members, however deep,
+// is one.
+constexpr FieldId UnionField = 0x40000000;
+constexpr bool is_union(FieldId id) { return id != AnyField && (id & UnionField) != 0; }
 
 enum class Op : uint8_t {
   Parts,  // evaluates its parts; its value is any of theirs
@@ -47,7 +51,6 @@ struct Expr {
   Op op = Op::Parts;
   bool carries = false;  // its value may hold addresses...
   bool record = false;   // ...in members of a struct
-  bool punned = false;   // Member: no address, in a union that may hold one
   uint32_t id = 0;
   std::vector<Expr> parts;
   std::vector<uint8_t> access;  // bits of Access

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <fstream>
 
 #include "analyzer/kernels/parse_source.h"
 #include "traces/base/bytes.h"
@@ -82,6 +83,13 @@ void limit(int resource, uint64_t value) {
   (void)::setrlimit(static_cast<__rlimit_resource>(resource), &r);
 }
 
+// What this process had mapped before it read anything: the caller's trace, say.
+[[maybe_unused]] uint64_t inherited_bytes() {
+  uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+}
+
 // A sum of thousands of terms is as deep a tree.
 void deepen_stack() {
   constexpr rlim_t Deep = 100 << 20;
@@ -97,7 +105,7 @@ void deepen_stack() {
   limit(RLIMIT_FSIZE, 0);
   deepen_stack();
 #ifndef GT_SHADOW_MEMORY
-  limit(RLIMIT_AS, limits.memory_bytes);
+  limit(RLIMIT_AS, inherited_bytes() + limits.memory_bytes);
 #endif
   for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE}) ::signal(signal, SIG_DFL);
   const int null = ::open("/dev/null", O_RDWR);

@@ -49,17 +49,33 @@ Cursors fields_of(CXType record) {
   return out;
 }
 
-// The member that a designated initializer (.x = value) names; null for a plain value.
+// The union that a field lies in, be it in a nameless struct of it; else the struct. (libclang leaves
+// nameless members out of the way to a field.)
+CXCursor record_of(CXCursor field) {
+  CXCursor record = clang_getCursorSemanticParent(field);
+  CXCursor found = record;
+  while (clang_Cursor_isAnonymousRecordDecl(record)) {
+    record = clang_getCursorSemanticParent(record);
+    if (clang_getCursorKind(record) == CXCursor_UnionDecl) found = record;
+  }
+  return found;
+}
+bool is_in_union(CXCursor field) { return clang_getCursorKind(record_of(field)) == CXCursor_UnionDecl; }
+
+// The member that a designated initializer (.x = value) names; of several (.u.x) the last, or that of
+// a union. Null for a plain value.
 CXCursor designated(CXCursor c, CXCursor& value) {
   value = c;
-  if (clang_getCursorKind(c) != CXCursor_UnexposedExpr) return clang_getNullCursor();
+  CXCursor found = clang_getNullCursor();
+  if (clang_getCursorKind(c) != CXCursor_UnexposedExpr) return found;
   const Cursors parts = children(c);
-  if (parts.size() < 2 || clang_getCursorKind(parts[0]) != CXCursor_MemberRef) return clang_getNullCursor();
+  if (parts.size() < 2 || clang_getCursorKind(parts[0]) != CXCursor_MemberRef) return found;
   value = parts.back();
-  CXCursor last = parts[0];
-  for (const CXCursor part : parts)
-    if (clang_getCursorKind(part) == CXCursor_MemberRef) last = part;
-  return clang_getCursorReferenced(last);
+  for (const CXCursor part : parts) {
+    const bool settled = !clang_Cursor_isNull(found) && is_in_union(found);
+    if (clang_getCursorKind(part) == CXCursor_MemberRef && !settled) found = clang_getCursorReferenced(part);
+  }
+  return found;
 }
 
 }  // namespace
@@ -95,9 +111,11 @@ VariableId Lowering::variable(CXCursor declaration) {
 
 // Members of a union share one id: what is stored in one may be read from another.
 FieldId Lowering::field_id(CXCursor declaration) {
-  const CXCursor parent = clang_getCursorSemanticParent(declaration);
-  if (clang_getCursorKind(parent) == CXCursor_UnionDecl) declaration = parent;
-  return field_ids_.try_emplace(declaration, static_cast<FieldId>(field_ids_.size() + 1)).first->second;
+  const CXCursor parent = record_of(declaration);
+  const bool in_union = is_in_union(declaration) && types_.carries(type_of(parent));
+  if (in_union) declaration = parent;
+  const FieldId fresh = static_cast<FieldId>(field_ids_.size() + 1) | (in_union ? UnionField : 0);
+  return field_ids_.try_emplace(declaration, fresh).first->second;
 }
 
 Expr Lowering::made(CXCursor c, Op op) {
@@ -159,10 +177,7 @@ Expr Lowering::place(CXCursor c, CXCursor base, Op op) {
 
 Expr Lowering::member(CXCursor c, Expr base) {
   Expr e = made(c, Op::Member);
-  const CXCursor field = clang_getCursorReferenced(c);
-  const CXCursor parent = clang_getCursorSemanticParent(field);
-  e.id = field_id(field);
-  e.punned = clang_getCursorKind(parent) == CXCursor_UnionDecl && !e.carries && types_.carries(type_of(parent));
+  e.id = field_id(clang_getCursorReferenced(c));
   e.parts.push_back(std::move(base));
   return e;
 }

@@ -48,7 +48,7 @@ Targets Memory::load(const Targets& places, bool record) const {
     for (const auto& [field, held] : object.slots) {
       if (!record && !object.loose && field != at.field) continue;
       for (Target t : held) {
-        if (record) t.within = object.loose ? AnyField : field;
+        if (record) t.within = object.loose || is_union(field) ? AnyField : field;
         out.add(t);
       }
     }
@@ -62,7 +62,8 @@ void Memory::store(const Targets& places, const Targets& value, bool record) {
     for (const Target& t : value) {
       const bool any = record && t.within == AnyField;
       if (any && !objects_[at.object].loose) objects_[at.object].loose = changed = true;
-      put(at.object, record && !any ? t.within : at.field, t);
+      const bool by_member = record && !any && !is_union(at.field);
+      put(at.object, by_member ? t.within : at.field, t);
     }
   }
 }

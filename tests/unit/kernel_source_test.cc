@@ -52,6 +52,19 @@ TEST_CASE("recursion ends") {
   REQUIRE(s.kernels.size() == 1);
 }
 
+TEST_CASE("C++ for OpenCL gets the safe answer") {
+  const auto s = kernels::read_kernels(
+      "template <class T> void put(T* p) { *p = 1; }\n"
+      "kernel void k(global int* a, constant int* c, const global int* b, int n) { put(a); }",
+      "-cl-std=CLC++");
+  CHECK_FALSE(s.exact);
+  REQUIRE(s.kernels.size() == 1);
+  CHECK(s.kernels[0].args[0].access == Access::ReadWrite);
+  CHECK(s.kernels[0].args[1].access == Access::Read);
+  CHECK(s.kernels[0].args[2].access == Access::ReadWrite);
+  CHECK(s.kernels[0].elsewhere == Access::ReadWrite);
+}
+
 TEST_CASE("build options") {
   const auto o = kernels::parse_build_options(
       " -DA=1 -D B  -I \"my includes\" -cl-std=CL2.0 -cl-fast-relaxed-math '-DC=\"x\"' -w -UA "

@@ -18,7 +18,8 @@ kernel void gauss_seidel(global float* g, int w) {
 kernel void heat(global const float* restrict in, global float* restrict out, constant float* k, int4 dim) {
   const size_t plane = (size_t)dim.x * dim.y;
   const size_t i = get_global_id(2) * plane + get_global_id(1) * dim.x + get_global_id(0);
-  out[i] = k[0] * in[i] + k[1] * (in[i - 1] + in[i + 1] + in[i - dim.x] + in[i + dim.x] + in[i - plane] + in[i + plane]);
+  out[i] = k[0] * in[i] + k[1] * (in[i - 1] + in[i + 1] + in[i - dim.x] + in[i + dim.x]) +
+           k[2] * (in[i - plane] + in[i + plane]);
 }
 // expect life: now=read then=write w=value h=value
 kernel void life(global const uchar* now, global uchar* then, int w, int h) {

@@ -6,6 +6,10 @@ typedef union { global float* p; global int* q; ulong n; } Any;
 typedef struct { int tag; Any any; } Tagged;
 typedef struct { global float* first; global float* second; } Twins;
 
+typedef union { One one; Twins twins; struct { global float* x; global float* y; }; } Overlaid;
+typedef struct { int tag; Overlaid over; } Boxed;
+typedef union { One one; struct { ulong n; global float* q; } mixed; } Mixed;
+
 void write_through(global float** p) { **p = 1; }
 void redirect(global float** p, global float* to) { *p = to; }
 void exchange(global float** p, global float** q) { global float* t = *p; *p = *q; *q = t; }
@@ -179,3 +183,41 @@ kernel void negated(global int* a, global int* b) { b[0] = -a[0] + ~a[1] + !a[2]
 kernel void printed_address(global int* a, global int* b) { printf("%p %d\n", a, b[0]); }
 // expect fraction: x=read whole=write
 kernel void fraction(global float4* x, global float4* whole) { x[0].x > 0 ? modf(x[1], whole) : (float4)(0); }
+// expect overlaid: a=write b=read
+kernel void overlaid(global float* a, global float* b) {
+  Overlaid o;
+  o.one.p = a;
+  *o.twins.first = *b;
+}
+// expect overlaid_nameless: a=write
+kernel void overlaid_nameless(global float* a) {
+  Overlaid o;
+  o.x = a;
+  One copy = o.one;
+  *copy.p = 1;
+}
+// expect overlaid_whole: a=write b=read
+kernel void overlaid_whole(global float* a, global float* b) {
+  const One one = {a};
+  Boxed box = {1, {{0}}};
+  box.over.one = one;
+  const Boxed other = box;
+  const Twins* t = &other.over.twins;
+  t->first[0] = *b;
+}
+// expect overlaid_by_name: a=write
+kernel void overlaid_by_name(global float* a) {
+  Boxed box = {.tag = 1, .over = {.one = {a}}};
+  *box.over.x = 1;
+}
+// expect overlaid_by_path: a=write
+kernel void overlaid_by_path(global float* a) {
+  Boxed box = {.over.one.p = a};
+  *box.over.twins.first = 1;
+}
+// expect overlaid_number: a=write n=value
+kernel void overlaid_number(global float* a, ulong n) {
+  Mixed m;
+  m.mixed.n = n;
+  *m.one.p = 1;
+}

@@ -2,7 +2,9 @@
 // options -cl-std=CL3.0
 typedef struct { atomic_int lock; int owner; } Mutex;
 
-int fetch(volatile atomic_int* at, int v) { return atomic_fetch_add_explicit(at, v, memory_order_relaxed, memory_scope_device); }
+int fetch(volatile atomic_int* at, int v) {
+  return atomic_fetch_add_explicit(at, v, memory_order_relaxed, memory_scope_device);
+}
 void copy(int* to, const int* from, int n) {
   for (int i = 0; i < n; ++i) to[i] = from[i];
 }
