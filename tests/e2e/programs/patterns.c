@@ -198,8 +198,8 @@ static void allocation_churn(int bad) {
 static void maps(int bad) {
   cl_int error;
   for (int i = 0; i < 300; ++i) {
-    void* p = clEnqueueMapBuffer(queue, input, CL_TRUE, bad ? CL_MAP_READ | CL_MAP_WRITE : CL_MAP_READ, 0, Large, 0, NULL,
-                                 NULL, &error);
+    const cl_map_flags flags = bad ? CL_MAP_READ | CL_MAP_WRITE : CL_MAP_READ;
+    void* p = clEnqueueMapBuffer(queue, input, CL_TRUE, flags, 0, Large, 0, NULL, NULL, &error);
     check(error, "clEnqueueMapBuffer");
     DO(clEnqueueUnmapMemObject(queue, input, p, 0, NULL, NULL));
     run_probe(input, output);
