@@ -210,7 +210,7 @@ void add_findings(Text& out, const Analysis& a) {
   }
   add_rest(out, a.found.findings.size());
   if (a.found.findings.size() > 1 && a.found.total_s > 0) {
-    out.paragraph(fmt::format("Together they save {} at most: some concern the same calls.",
+    out.paragraph(fmt::format("Together they save {} at most: what concerns the same calls does not add up.",
                               time_text(static_cast<uint64_t>(a.found.total_s * 1e9))));
   }
   if (!a.found.hint.empty()) out.faint(a.found.hint);

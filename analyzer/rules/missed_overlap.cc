@@ -53,10 +53,8 @@ void add_nest(const Findings& f, const std::vector<model::Node>& nodes, LoopTime
   }
 }
 
-void add_times(const Findings& f, const model::Node& loop, LoopTimes& t) {
+void add_times(const Findings& f, const model::Node& loop, std::span<const int> widths, LoopTimes& t) {
   model::ShapeCounts counts;
-  std::vector<int> widths;
-  for (const model::Shape& s : f.trace.shapes) widths.push_back(s.values());
   if (!model::count_shapes({&loop, 1}, widths, counts)) t.other = true;
   std::sort(t.calls.begin(), t.calls.end());
   t.calls.erase(std::unique(t.calls.begin(), t.calls.end()), t.calls.end());
@@ -78,13 +76,15 @@ void find_missed_overlap(Findings& f) {
   const auto queue = only_in_order_queue(f.trace, f.plans);
   const bool calls_back = std::any_of(f.plans.begin(), f.plans.end(), [](const CallPlan& p) { return p.calls_back; });
   if (!queue || calls_back) return;
+  std::vector<int> widths;
+  for (const model::Shape& s : f.trace.shapes) widths.push_back(s.values());
   for (const model::Stream& stream : f.trace.streams) {
     for (const model::Node& loop : stream.nodes) {
       const bool long_loop = loop.kind == model::Node::Kind::Loop && loop.count.value >= LeastIterations;
       if (stream.memory || !long_loop) continue;
       LoopTimes t;
       add_nest(f, loop.body, t);
-      if (t.free()) add_times(f, loop, t);
+      if (t.free()) add_times(f, loop, widths, t);
       const double iterations = static_cast<double>(loop.count.value);
       const double overlap = static_cast<double>(f.ratio.program.overlap_ns);
       const double ns = std::min(t.transfer_ns, t.kernel_ns) * (iterations - 1) / iterations - overlap;

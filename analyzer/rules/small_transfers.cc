@@ -8,7 +8,6 @@
 #include "analyzer/node_walk.h"
 #include "analyzer/saving.h"
 #include "analyzer/units.h"
-#include "traces/model/fold.h"
 
 namespace gt::analyzer {
 namespace {
@@ -49,6 +48,17 @@ std::optional<Strip> strip_of(const Findings& f, const model::Node& loop) {
   return strip.call ? std::optional(strip) : std::nullopt;
 }
 
+// How often the loop is entered, and how often it turns in all; false when that varies, or is too little.
+bool count(const CallPlace& place, Strip& strip) {
+  strip.calls = 1;
+  for (const model::Node* loop : place.loops) {
+    if (loop->count.kind != model::Series::Kind::Const || loop->count.value <= 0) return false;
+    strip.loops = strip.calls;
+    strip.calls *= static_cast<uint64_t>(loop->count.value);
+  }
+  return strip.calls / strip.loops >= Many;
+}
+
 double saving_ns(const Findings& f, const Strip& strip, Finding& finding) {
   const model::ShapeStats& s = f.trace.stats[strip.call->shape];
   const double each = static_cast<double>(s.host_ns.sum) / static_cast<double>(std::max<uint64_t>(s.host_ns.count, 1));
@@ -71,21 +81,9 @@ double saving_ns(const Findings& f, const Strip& strip, Finding& finding) {
 void find_small_transfers(Findings& f) {
   std::vector<Strip> strips;
   walk_calls(f.trace, [&](const CallPlace& place) {
-    if (place.loops.empty() || f.plans[place.node.shape].shape == model::NoIndex) return;
-    if (place.stream.memory || !f.plans[place.node.shape].host_transfer()) return;
-    auto strip = strip_of(f, *place.loops.back());
-    if (!strip || strip->call != &place.node) return;
-    // How often the loop is entered and how often it turns, over all loops around it.
-    model::Node nest = *place.loops.back();
-    nest.body = {place.node};
-    strip->loops = 1;
-    for (size_t i = 0; i + 1 < place.loops.size(); ++i) {
-      if (place.loops[i]->count.kind != model::Series::Kind::Const) return;
-      strip->loops *= static_cast<uint64_t>(std::max<int64_t>(place.loops[i]->count.value, 0));
-    }
-    if (nest.count.kind != model::Series::Kind::Const || nest.count.value < 0) return;
-    strip->calls = strip->loops * static_cast<uint64_t>(nest.count.value);
-    if (strip->loops > 0 && strip->calls / strip->loops >= Many) strips.push_back(*strip);
+    if (place.stream.memory || place.loops.empty() || !f.plans[place.node.shape].host_transfer()) return;
+    std::optional<Strip> strip = strip_of(f, *place.loops.back());
+    if (strip && strip->call == &place.node && count(place, *strip)) strips.push_back(*strip);
   });
   for (const Strip& strip : strips) {
     const CallPlan& plan = f.plans[strip.call->shape];

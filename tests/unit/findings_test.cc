@@ -152,6 +152,27 @@ TEST_CASE("repeated-builds: no word when the kernels live on, or are of differen
   check_none(programs.finish_trace());
 }
 
+TEST_CASE("repeated-builds: one source again and again; no word when it is for several devices or several sources") {
+  const auto program = [](int devices, int sources) {
+    RuleTrace p;
+    const BlobId first = p.text("kernel void a() {}"), second = p.text("kernel void b() {}");
+    const Object some = p.make(ObjectKind::Device, api::FnId::clGetDeviceIDs, {});
+    for (int i = 0; i < 20; ++i) {
+      const Object built = p.make(ObjectKind::Program, api::FnId::clCreateProgramWithSource,
+                                  {number(1, 1), blob(2, i % sources ? second : first)});
+      p.call(fn(api::FnId::clBuildProgram),
+             {to(0, Effect::UseDef, built), number(1, 1), to(2, Effect::Use, {some.cls, i % devices}), null(3),
+              number(ParamReturn, 0)},
+             10'000'000);
+      p.release_program(built);
+    }
+    return p.finish_trace();
+  };
+  CHECK(seconds(only(program(1, 1), "repeated-builds")) == about(0.19));
+  check_none(program(2, 1));
+  check_none(program(1, 2));
+}
+
 // --- missed-overlap ---
 
 TEST_CASE("missed-overlap: one queue, nothing waits") {

@@ -21,6 +21,7 @@ struct Given {
   std::vector<int64_t> values;
 };
 inline Given number(uint16_t param, int64_t v) { return {{param, ArgForm::Int, Effect::None, NoIndex}, {v}}; }
+inline Given blob(uint16_t param, BlobId id) { return {{param, ArgForm::Blob, Effect::None, NoIndex}, {id}}; }
 inline Given null(uint16_t param) { return {{param, ArgForm::Null, Effect::None, NoIndex}, {}}; }
 inline Given to(uint16_t param, Effect e, Object o) { return {{param, ArgForm::Object, e, o.cls}, {o.slot}}; }
 inline Given at(uint16_t param, Effect e, Object o, int64_t offset = 0) {
@@ -71,6 +72,10 @@ class RuleTrace {
     const bool buffer = kind_of(o) == ObjectKind::Buffer;
     const auto id = buffer ? Id::clReleaseMemObject : Id::clReleaseKernel;
     call(fn(id), {to(0, Effect::Release, o), number(ParamReturn, 0)}, host_ns);
+    give_back(o);
+  }
+  void release_program(Object o) {
+    call(fn(Id::clReleaseProgram), {to(0, Effect::Release, o), number(ParamReturn, 0)}, 1000);
     give_back(o);
   }
   Object allocate(uint64_t bytes, api::AllocFn with = api::AllocFn::Malloc) {
@@ -140,6 +145,8 @@ class RuleTrace {
     push(calls_, id, args, host_ns, device_ns, bytes, moves);
   }
 
+  BlobId text(const char* text) { return b_.blob(text); }
+
   // The next calls stand at another place in the program.
   void at_place(int line) { line_ = line; }
   void lose_calls() { b_.trace.facts.emplace_back("lost.undecodable_records", "1"); }
@@ -179,7 +186,8 @@ class RuleTrace {
     Shape shape{id, site_of(line_), 0, false, {}, moves};
     std::vector<int64_t> values;
     for (const Given& g : args) {
-      if (g.arg.cls == NoIndex && g.arg.form != ArgForm::Int && g.arg.form != ArgForm::Null) continue;
+      const bool names = g.arg.form == ArgForm::Object || g.arg.form == ArgForm::Memory;
+      if (names && g.arg.cls == NoIndex) continue;
       shape.args.push_back(g.arg);
       values.insert(values.end(), g.values.begin(), g.values.end());
     }
