@@ -22,7 +22,8 @@ bool is_sent(const Findings& f, model::ClassId cls) {
   });
 }
 
-// The driver's own first time is over: another shape has received a large piece before, in the order of the shapes' births.
+// The driver's own first time is over: another shape has received a large piece before, in the order of the shapes'
+// births.
 bool received_before(const Findings& f, const CallPlan& plan) {
   return std::any_of(f.plans.begin(), f.plans.end(), [&](const CallPlan& p) {
     const bool thread = f.trace.shapes[p.shape].thread == f.trace.shapes[plan.shape].thread;

@@ -151,7 +151,7 @@ uint64_t claims(const Facts& f) {
 
 TEST_CASE("claims about folded programs hold for their calls") {
   uint64_t folded_claims = 0, flat_claims = 0;
-  for (unsigned seed = 0; seed < 600; ++seed) {
+  for (unsigned seed = 0; seed < 1000; ++seed) {
     const Trace folded = RandomProgram(seed).run();
     const Facts few(folded), all(flat(folded));
     CAPTURE(seed);
