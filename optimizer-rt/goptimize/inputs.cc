@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 
 #include "traces/base/build_id.h"
+#include "traces/model/profile_sites.h"
 
 extern char** environ;
 
@@ -44,6 +45,7 @@ Result<FoundProfile> read_profile(const std::string& path) {
     return Status(Kind::Corrupt, path + ": too large for a profile");
   Result<model::Profile> profile = model::parse_profile(text, path);
   if (!profile) return profile.status();
+  model::merge_chains(*profile);  // the injected library sees the return address of an allocation, not who called
   return FoundProfile{path, std::move(*profile)};
 }
 
