@@ -1,11 +1,10 @@
-// The passes, in their order, and the profile that follows from them.
+// The passes, in their order.
 #include "analyzer/analysis.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 
 #include "analyzer/effects.h"
 #include "traces/store/digest.h"
@@ -47,57 +46,6 @@ std::vector<std::string> find_losses(const model::Trace& trace) {
   return out;
 }
 
-// The program will run on other inputs than the traced one, so the range of sizes is wider than what was seen, by a
-// factor; pages are the least that can be pinned. Allocations that can have fed a transfer are at least as large as
-// the smallest transfer.
-constexpr uint64_t OtherInputs = 16;
-constexpr uint64_t Page = 4096;
-
-model::ProfileSite profile_site(const TransferSource& s) {
-  model::ProfileSite p;
-  p.build_id = s.site.build_id;
-  p.module = s.site.module_name();
-  p.offset = s.site.offset;
-  p.where = s.site.place();
-  p.call = s.call;
-  const uint64_t smallest = std::max(s.sizes.min, s.sums.sizes.min);
-  p.min_bytes = std::min(smallest, std::max(Page, smallest / OtherInputs));
-  p.max_bytes = std::max(s.sizes.max, smallest) * OtherInputs;
-  p.typical_bytes = s.sizes.count > 0 ? s.sizes.sum / s.sizes.count : smallest;
-  p.allocations = s.allocations;
-  p.transfers_each = s.transfers_each();
-  p.h2d_bytes = s.sums.h2d_bytes;
-  p.d2h_bytes = s.sums.d2h_bytes;
-  p.transfer_ns = s.sums.time_ns;
-  return p;
-}
-
-// One place may call two functions (through a pointer), and a wrapper's has several uses: the optimizer knows the
-// innermost place only.
-void add_site(std::vector<model::ProfileSite>& sites, const model::ProfileSite& s) {
-  const auto same = [&](const model::ProfileSite& o) {
-    return o.build_id == s.build_id && o.offset == s.offset &&
-           (!s.build_id.empty() || o.module == s.module);
-  };
-  const auto old = std::find_if(sites.begin(), sites.end(), same);
-  if (old == sites.end()) {
-    sites.push_back(s);
-    return;
-  }
-  const double transfers =
-      old->transfers_each * static_cast<double>(std::max<uint64_t>(old->allocations, 1)) +
-      s.transfers_each * static_cast<double>(std::max<uint64_t>(s.allocations, 1));
-  old->min_bytes = std::min(old->min_bytes, s.min_bytes);
-  old->max_bytes = std::max(old->max_bytes, s.max_bytes);
-  old->typical_bytes = std::max(old->typical_bytes, s.typical_bytes);
-  old->allocations += s.allocations;
-  old->transfers_each = transfers / static_cast<double>(std::max<uint64_t>(old->allocations, 1));
-  old->h2d_bytes += s.h2d_bytes;
-  old->d2h_bytes += s.d2h_bytes;
-  old->transfer_ns += s.transfer_ns;
-  if ((", " + old->call + ", ").find(", " + s.call + ", ") == std::string::npos) old->call += ", " + s.call;
-}
-
 }  // namespace
 
 std::string Analysis::program_name() const {
@@ -124,21 +72,6 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.found = find_all(trace, a.ratio, a.sources, refine_effects(trace, a.kernels), platform, sites);
   a.losses = find_losses(trace);
   return a;
-}
-
-model::Profile make_profile(const Analysis& a) {
-  model::Profile p;
-  p.program = a.program;
-  p.build_id = a.build_id;
-  p.trace_digest = a.digest;
-  p.dispatch_ratio = a.ratio.program.value();
-  p.eligible = a.ratio.eligible;
-  for (const TransferSource& s : a.sources) {
-    const bool known = s.kind == model::ObjectKind::Segment && s.sums.transfers > 0 && s.site.offset != 0 &&
-                       s.site.module_name().find_first_not_of('?') != std::string::npos;
-    if (known) add_site(p.sites, profile_site(s));
-  }
-  return p;
 }
 
 }  // namespace gt::analyzer

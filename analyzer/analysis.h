@@ -1,4 +1,4 @@
-// Everything that is known of one trace, as a value: the reports and the profile are made from it.
+// Everything that is known of one trace, as a value: the reports and the profile (make_profile.h) are made from it.
 #pragma once
 
 #include <string>
@@ -14,7 +14,6 @@
 #include "analyzer/transfer_sources.h"
 #include "traces/model/event.h"
 #include "traces/model/platform.h"
-#include "traces/model/profile.h"
 
 namespace gt::analyzer {
 
@@ -40,7 +39,5 @@ struct Analysis {
 // `platform` may be null. REQUIRES: a checked trace (read_trace gives one). Cost: O(folded trace),
 // and a child process for each kernel source.
 Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platform* platform);
-
-model::Profile make_profile(const Analysis& analysis);
 
 }  // namespace gt::analyzer

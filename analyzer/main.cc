@@ -8,6 +8,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/html_report.h"
 #include "analyzer/json_report.h"
+#include "analyzer/make_profile.h"
 #include "analyzer/profile_files.h"
 #include "analyzer/report.h"
 #include "analyzer/whole_file.h"
@@ -84,7 +85,7 @@ int run(const Options& options, std::string file) {
 
   const auto analysis = analyzer::analyze(*trace, options.real("min-ratio").value_or(0.1),
                                           platform->has_value() ? &**platform : nullptr);
-  const model::Profile profile = analyzer::make_profile(analysis);
+  const model::Profile profile = analyzer::make_profile(analysis, platform->has_value() ? &**platform : nullptr);
   std::string path = options.text("profile");
   if (path.empty()) path = analyzer::profile_path(file, analysis.program_name());
   const Status written = analyzer::write_profile(profile, path, false);

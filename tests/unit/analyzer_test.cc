@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/json_report.h"
+#include "analyzer/make_profile.h"
 #include "analyzer/report.h"
 #include "traces/api/api.h"
 

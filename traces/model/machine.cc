@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -100,6 +101,16 @@ Machine this_machine() {
                    static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   m.drivers = driver_fingerprint();
   return m;
+}
+
+std::string fingerprint(const Machine& m) {
+  const std::string all =
+      m.cpu + '\n' + std::to_string(m.cpus) + '\n' + std::to_string(m.memory_bytes) + '\n' + m.drivers;
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
+  for (const char c : all) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  char text[17];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(hash));
+  return text;
 }
 
 }  // namespace gt::model

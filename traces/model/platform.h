@@ -68,6 +68,8 @@ Status write_platform(const Platform& platform, const std::string& path);
 // Loads no driver: the fingerprint is made of the ICD files, the libraries that they name, and the
 // environment.
 Machine this_machine();
+// 16 hex digits that tell one machine, with its drivers, from others.
+std::string fingerprint(const Machine& machine);
 // Unsupported, naming what differs, when `platform` was not measured here.
 Status matches_here(const Platform& platform, const Machine& here);
 
