@@ -100,7 +100,8 @@ model::Profile make_profile(const Analysis& a, const model::Platform* platform) 
   p.eligible = a.ratio.eligible;
   p.routes.push_back(program_route(a.remote));
   for (const TransferSource& s : a.sources) {
-    if (s.kind == model::ObjectKind::Segment && s.sums.transfers > 0 && can_be_named(s.site)) add_site(p.sites, profile_site(s));
+    if (s.kind == model::ObjectKind::Segment && s.sums.transfers > 0 && can_be_named(s.site))
+      add_site(p.sites, profile_site(s));
   }
   const model::DeviceCosts* device = costs_of_device(a, platform);
   p.staging = staging_advice(a.sources, device);

@@ -14,10 +14,12 @@ std::string profile_path(const std::string& trace, const std::string& program_na
 // or home.
 std::string profile_copy_path(const std::string& build_id);
 
-// Whole or not at all: written beside `path` and renamed. `make_folders`: creates what is missing
-// on the way.
+// Whole or not at all: written beside `path` and renamed, unless that is a device or a pipe. `make_folders`: creates
+// what is missing on the way.
 Status write_profile(const model::Profile& profile, const std::string& path, bool make_folders);
-// Corrupt: no such file, or no valid profile.
+// The copy by build-id, for goptimize run in other folders; a warning on stderr when it cannot be written.
+void keep_copy(const model::Profile& profile);
+// Corrupt: no valid profile. System: cannot be opened.
 Result<model::Profile> read_profile(const std::string& path);
 
 }  // namespace gt::analyzer

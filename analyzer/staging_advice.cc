@@ -18,13 +18,19 @@ std::string file_name(const TransferSource& s) { return s.path.substr(s.path.rfi
 // "" for memory that needs no staging: the driver's own, or what a policy places.
 const char* kind_word(const TransferSource& s) {
   switch (s.kind) {
-    case ObjectKind::Stack: return "stack";
-    case ObjectKind::Static: return "static";
-    case ObjectKind::File: return file_name(s).empty() ? "unknown" : "file";
+    case ObjectKind::Stack:
+      return "stack";
+    case ObjectKind::Static:
+      return "static";
+    case ObjectKind::File:
+      return file_name(s).empty() ? "unknown" : "file";
     case ObjectKind::String:
-    case ObjectKind::Unknown: return "unknown";
-    case ObjectKind::Segment: return can_be_named(s.site) ? "" : "unknown";
-    default: return "";
+    case ObjectKind::Unknown:
+      return "unknown";
+    case ObjectKind::Segment:
+      return can_be_named(s.site) ? "" : "unknown";
+    default:
+      return "";
   }
 }
 

@@ -3,8 +3,8 @@
 //
 //   cost(policy) = fresh * allocation(policy, size) + transfers * communication(policy, transfer size)
 //
-// summed over the profile's allocations of the site. `fresh` counts the allocations that find no memory to reuse: all of
-// them for a few, or (the C library returns large blocks to the system) for standard blocks above 32 MiB; else a
+// summed over the profile's allocations of the site. `fresh` counts the allocations that find no memory to reuse: all
+// of them for a few, or (the C library returns large blocks to the system) for standard blocks above 32 MiB; else a
 // handful, whichever allocator is asked. A policy must win by 5 % and by more than the curves' noise.
 // Thread safety: pure functions.
 #pragma once

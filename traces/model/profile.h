@@ -40,16 +40,16 @@ struct ProfileSite {
   std::string call;                  // malloc, calloc, operator new, ...
   uint64_t min_bytes = 0;            // allocations of this site outside [min, max] are left alone
   uint64_t max_bytes = 0;
-  uint64_t typical_bytes = 0;        // mean size of those in the trace: what costs are predicted for; 0: not known
-  std::vector<SizeCount> sizes;      // those in the trace, ascending; empty: not known
-  uint64_t allocations = 0;          // seen in the trace
-  uint64_t seen_in = 0;              // in how many of the profile's traces; 0: not known
-  double transfers_each = 0;         // transfers per allocation
+  uint64_t typical_bytes = 0;    // mean size of those in the trace: what costs are predicted for; 0: not known
+  std::vector<SizeCount> sizes;  // those in the trace, ascending; empty: not known
+  uint64_t allocations = 0;      // seen in the trace
+  uint64_t seen_in = 0;          // in how many of the profile's traces; 0: not known
+  double transfers_each = 0;     // transfers per allocation
   uint64_t h2d_bytes = 0, d2h_bytes = 0;
   uint64_t transfer_ns = 0;
-  std::string policy = "auto";       // auto, standard, opencl, locked, hybrid, pin, staged
-  std::string predicted_policy;      // what the costs of [platform] speak for; empty: not predicted
-  double predicted_s = 0;            // what allocations and transfers cost with it, and with ordinary memory
+  std::string policy = "auto";   // auto, standard, opencl, locked, hybrid, pin, staged
+  std::string predicted_policy;  // what the costs of [platform] speak for; empty: not predicted
+  double predicted_s = 0;        // what allocations and transfers cost with it, and with ordinary memory
   double standard_s = 0;
 };
 
@@ -62,7 +62,7 @@ struct ProfileStaging {
   uint64_t transfer_ns = 0;
   uint64_t smallest_bytes = 0, largest_bytes = 0;  // of one transfer
   bool stage = false;
-  uint64_t stage_from = 0;       // transfers of fewer bytes are left alone
+  uint64_t stage_from = 0;  // transfers of fewer bytes are left alone
 };
 
 // May commands run on remote devices? Without a place: of the whole program; else of the queues made there.

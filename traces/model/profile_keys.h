@@ -56,11 +56,14 @@ constexpr ProfileKey<T> optional_key(std::string_view name, std::string_view hel
 // One line for each element.
 template <auto Member, class Codec, class T>
 constexpr ProfileKey<T> repeated_key(std::string_view name, std::string_view help, int since) {
-  return {name, help, since,
+  return {name,
+          help,
+          since,
           [](const T& t, std::string_view n, std::string& out) {
             for (const auto& v : t.*Member) write_line<Codec>(n, v, out);
           },
-          [](T& t, ValueScan& in) { return read_value<Codec>((t.*Member).emplace_back(), in); }, true};
+          [](T& t, ValueScan& in) { return read_value<Codec>((t.*Member).emplace_back(), in); },
+          true};
 }
 
 inline constexpr std::array ProgramKeys = {
@@ -68,14 +71,17 @@ inline constexpr std::array ProgramKeys = {
     key<&Profile::build_id, BuildId, Profile>("build_id", "its build-id; another program ignores this file"),
     key<&Profile::trace_digest, QuotedText, Profile>("trace_digest", "which trace this was made from, or traces"),
     key<&Profile::traces, Whole, Profile>("traces", "how many traces this was made from", 2),
-    key<&Profile::dispatch_ratio, Real, Profile>("dispatch_ratio", "time in transfers / time in kernels, on the devices"),
+    key<&Profile::dispatch_ratio, Real, Profile>("dispatch_ratio",
+                                                 "time in transfers / time in kernels, on the devices"),
     key<&Profile::eligible, Bool, Profile>("eligible", "false: the optimizer leaves the program alone"),
 };
 
 inline constexpr std::array PlatformKeys = {
-    key<&ProfilePlatform::fingerprint, BuildId, ProfilePlatform>("fingerprint", "of the machine whose costs were measured", 2),
+    key<&ProfilePlatform::fingerprint, BuildId, ProfilePlatform>("fingerprint",
+                                                                 "of the machine whose costs were measured", 2),
     key<&ProfilePlatform::cpu, QuotedText, ProfilePlatform>("cpu", "its processor, for people", 2),
-    key<&ProfilePlatform::device, QuotedText, ProfilePlatform>("device", "the OpenCL device that the predictions are for", 2),
+    key<&ProfilePlatform::device, QuotedText, ProfilePlatform>("device",
+                                                               "the OpenCL device that the predictions are for", 2),
     key<&ProfilePlatform::driver, QuotedText, ProfilePlatform>("driver", "its driver", 2),
 };
 
@@ -110,15 +116,18 @@ inline constexpr std::array SiteKeys = {
     key<&ProfileSite::transfer_ns, Whole, ProfileSite>("transfer_ns", "time of those transfers, in all"),
     key<&ProfileSite::policy, PolicyWord, ProfileSite>(
         "policy", "auto (the cost model decides), standard, opencl, locked, hybrid, pin, staged"),
-    optional_key<&ProfileSite::predicted_policy, PolicyWord, ProfileSite>(
-        "predicted_policy", "what the costs of [platform] speak for", 2),
-    optional_key<&ProfileSite::predicted_s, FiniteReal, ProfileSite>("predicted_s", "seconds in all with that policy", 2),
-    optional_key<&ProfileSite::standard_s, FiniteReal, ProfileSite>("standard_s", "seconds in all with ordinary memory", 2),
+    optional_key<&ProfileSite::predicted_policy, PolicyWord, ProfileSite>("predicted_policy",
+                                                                          "what the costs of [platform] speak for", 2),
+    optional_key<&ProfileSite::predicted_s, FiniteReal, ProfileSite>("predicted_s", "seconds in all with that policy",
+                                                                     2),
+    optional_key<&ProfileSite::standard_s, FiniteReal, ProfileSite>("standard_s", "seconds in all with ordinary memory",
+                                                                    2),
 };
 
 inline constexpr std::array StagingKeys = {
     key<&ProfileStaging::kind, MemoryWord, ProfileStaging>("kind", "stack, static, file or unknown", 2),
-    key<&ProfileStaging::module, FileName, ProfileStaging>("module", "file name: of the module, or of the mapped file", 2),
+    key<&ProfileStaging::module, FileName, ProfileStaging>("module", "file name: of the module, or of the mapped file",
+                                                           2),
     key<&ProfileStaging::transfers, Whole, ProfileStaging>("transfers", "from and to such memory, in all", 2),
     key<&ProfileStaging::h2d_bytes, Whole, ProfileStaging>("h2d_bytes", "sent to devices from there, in all", 2),
     key<&ProfileStaging::d2h_bytes, Whole, ProfileStaging>("d2h_bytes", "received from devices there, in all", 2),

@@ -102,12 +102,18 @@ class Parser {
     ValueScan value(x_line, equals + 1);
     if (value.at_end()) return wrong(equals, "a value is missing after `=`");
     switch (x_in) {
-      case In::Head: return version(name, value, start);
-      case In::Program: return set(ProgramKeys, x_profile, name, value, start);
-      case In::Platform: return set(PlatformKeys, *x_profile.platform, name, value, start);
-      case In::Route: return set(RouteKeys, x_profile.routes.back(), name, value, start);
-      case In::Site: return set(SiteKeys, x_profile.sites.back(), name, value, start);
-      case In::Staging: return set(StagingKeys, x_profile.staging.back(), name, value, start);
+      case In::Head:
+        return version(name, value, start);
+      case In::Program:
+        return set(ProgramKeys, x_profile, name, value, start);
+      case In::Platform:
+        return set(PlatformKeys, *x_profile.platform, name, value, start);
+      case In::Route:
+        return set(RouteKeys, x_profile.routes.back(), name, value, start);
+      case In::Site:
+        return set(SiteKeys, x_profile.sites.back(), name, value, start);
+      case In::Staging:
+        return set(StagingKeys, x_profile.staging.back(), name, value, start);
     }
     return {};
   }
@@ -132,7 +138,8 @@ class Parser {
   Status set(const std::array<ProfileKey<T>, N>& keys, T& target, std::string_view name, ValueScan& value,
              size_t start) {
     static_assert(N <= 32, "x_seen has a bit for each key");
-    const auto k = std::find_if(keys.begin(), keys.end(), [&](const auto& candidate) { return candidate.name == name; });
+    const auto k =
+        std::find_if(keys.begin(), keys.end(), [&](const auto& candidate) { return candidate.name == name; });
     if (k == keys.end()) return wrong(start, "unknown key");
     if (k->since > x_profile.version) {
       return wrong(start, "unknown key in version " + std::to_string(x_profile.version) + "; version " +

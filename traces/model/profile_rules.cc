@@ -90,8 +90,8 @@ BrokenRule check_rules(const Profile& p, const ProfileLines& lines) {
     broken = check_unique(p.routes, lines.routes, [](const ProfileRoute& r) { return key_of(r.queue); });
   }
   if (broken.what.empty()) {
-    broken = check_unique(p.staging, lines.staging,
-                          [](const ProfileStaging& s) { return std::tuple(s.kind, s.module); });
+    broken =
+        check_unique(p.staging, lines.staging, [](const ProfileStaging& s) { return std::tuple(s.kind, s.module); });
   }
   return broken.what.empty() ? check_ranges(p.sites, lines.sites) : broken;
 }

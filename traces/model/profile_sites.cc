@@ -22,8 +22,8 @@ double weighted(double a, double wa, double b, double wb) { return (a * wa + b *
 
 uint64_t united_typical(const ProfileSite& a, const ProfileSite& b) {
   if (a.typical_bytes == 0 || b.typical_bytes == 0) return std::max(a.typical_bytes, b.typical_bytes);
-  return static_cast<uint64_t>(weighted(static_cast<double>(a.typical_bytes), weight(a),
-                                        static_cast<double>(b.typical_bytes), weight(b)) + 0.5);
+  return static_cast<uint64_t>(
+      weighted(static_cast<double>(a.typical_bytes), weight(a), static_cast<double>(b.typical_bytes), weight(b)) + 0.5);
 }
 
 std::vector<SizeCount> united_sizes(const std::vector<SizeCount>& a, const std::vector<SizeCount>& b) {

@@ -20,7 +20,7 @@ class ValueScan {
 
   // Are there no more items, only blanks and perhaps a comment?
   bool at_end();
-  std::string_view item();              // empty at the end
+  std::string_view item();                // empty at the end
   size_t column() const { return x_at; }  // of the item read last, or of the end
   size_t next() const { return x_next; }  // where the rest of the line begins
 

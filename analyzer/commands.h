@@ -1,0 +1,29 @@
+// What ganalyze can be asked to do. Each gives the exit status; errors are one line on stderr.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "analyzer/report.h"
+#include "traces/base/settings_cli.h"
+
+namespace gt::analyzer {
+
+constexpr const char* ProgramName = "ganalyze";
+
+// By --width and --color, and what standard output is.
+ReportStyle report_style(const Options& options);
+
+// Writes to standard output: ok also when the reader has gone, 4 with a line when it cannot be written.
+int print_text(const std::string& text);
+
+// The same, in pieces: 0, or errno.
+int write_output(std::string_view text);
+
+int check_command(const std::string& profile);
+
+// Puts /dev/null where standard input, output or error is closed, so that no file of ours gets their numbers. What is
+// then written to a closed output fails, as it should.
+void reserve_standard_files();
+
+}  // namespace gt::analyzer

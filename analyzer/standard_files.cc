@@ -1,0 +1,49 @@
+// Standard output and its friends: style, writing, and what to do where they are closed.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+
+#include "analyzer/commands.h"
+
+namespace gt::analyzer {
+
+ReportStyle report_style(const Options& options) {
+  ReportStyle style;
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  winsize size{};
+  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) style.width = size.ws_col;
+  if (const auto width = options.integer("width")) style.width = *width;
+  const std::string& color = options.text("color");
+  style.color = color == "always" || (color == "auto" && terminal && !std::getenv("NO_COLOR"));
+  return style;
+}
+
+int write_output(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n < 0 && errno != EINTR) return errno;
+    if (n > 0) text.remove_prefix(static_cast<size_t>(n));
+  }
+  return 0;
+}
+
+int print_text(const std::string& text) {
+  const int error = write_output(text);
+  if (error == 0 || error == EPIPE) return ExitOk;  // a reader that went away has seen enough
+  return fail(ProgramName, system_error("standard output", error));
+}
+
+void reserve_standard_files() {
+  std::signal(SIGPIPE, SIG_IGN);
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    // The lowest free number is this one. Not open for writing: writing must fail, not vanish.
+    if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
+  }
+}
+
+}  // namespace gt::analyzer
