@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/report.h"
 #include "traces/base/settings_cli.h"
@@ -21,6 +22,8 @@ int print_text(const std::string& text);
 int write_output(std::string_view text);
 
 int check_command(const std::string& profile);
+int diff_command(int argc, char** argv);  // argv[0] is "diff"; 0: the same structure, 1: not
+int several_command(const Options& options, const std::vector<std::string>& files);
 
 // Puts /dev/null where standard input, output or error is closed, so that no file of ours gets their numbers. What is
 // then written to a closed output fails, as it should.

@@ -1,10 +1,13 @@
 // ganalyze: explains a trace and writes a profile.
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "analyzer/analysis.h"
 #include "analyzer/commands.h"
+#include "analyzer/inputs.h"
 #include "analyzer/html_report.h"
 #include "analyzer/json_report.h"
 #include "analyzer/make_profile.h"
@@ -53,8 +56,8 @@ int run(const Options& options, const std::string& file) {
 }
 
 // The newest trace here when none was named.
-Result<std::string> trace_file(const std::string& given) {
-  if (!given.empty()) return given;
+Result<std::string> trace_file(const std::vector<std::string>& files) {
+  if (!files.empty()) return files[0];
   auto newest = store::newest_trace(".");
   if (newest.ok() && newest->starts_with("./")) newest->erase(0, 2);
   return newest;
@@ -63,12 +66,14 @@ Result<std::string> trace_file(const std::string& given) {
 int analyze_command(int argc, char** argv) {
   CLI::App app("Explains a trace of gtrace run, and writes a profile for goptimize run.", Program);
   app.set_version_flag("--version", "ganalyze " GT_VERSION);
+  app.footer("Another command: ganalyze diff A B, what changed between two traces (ganalyze diff --help).");
   Options options(app, Program);
-  std::string given;
-  app.add_option("FILE", given, "The trace; the newest trace*.db here by default");
+  std::vector<std::string> files;
+  app.add_option("FILE", files, "The trace, or several of one program; the newest trace*.db here by default");
   if (const auto status = parse_arguments(app, argc, argv)) return *status;
   if (!options.text("check").empty()) return analyzer::check_command(options.text("check"));
-  const auto file = trace_file(given);
+  if (files.size() > 1) return analyzer::several_command(options, files);
+  const auto file = trace_file(files);
   if (!file.ok()) return fail(Program, file.status());
   return run(options, *file);
 }
@@ -79,6 +84,7 @@ int main(int argc, char** argv) {
   analyzer::reserve_standard_files();
   ::unsetenv("DEBUGINFOD_URLS");  // libdw would ask servers: the analysis works with what is here
   try {
+    if (argc > 1 && std::strcmp(argv[1], "diff") == 0) return analyzer::diff_command(argc - 1, argv + 1);
     return analyze_command(argc, argv);
   } catch (const std::bad_alloc&) {
     return fail(Program, {Kind::System, "not enough memory"});
