@@ -24,6 +24,8 @@ int write_output(std::string_view text);
 int check_command(const std::string& profile);
 int diff_command(int argc, char** argv);  // argv[0] is "diff"; 0: the same structure, 1: not
 int several_command(const Options& options, const std::vector<std::string>& files);
+bool lists_queries(const Options& options);  // needs no trace
+int query_command(const Options& options, const std::string& file);
 
 // Puts /dev/null where standard input, output or error is closed, so that no file of ours gets their numbers. What is
 // then written to a closed output fails, as it should.

@@ -72,10 +72,13 @@ int analyze_command(int argc, char** argv) {
   app.add_option("FILE", files, "The trace, or several of one program; the newest trace*.db here by default");
   if (const auto status = parse_arguments(app, argc, argv)) return *status;
   if (!options.text("check").empty()) return analyzer::check_command(options.text("check"));
+  const bool query = !options.text("query").empty();
+  if (query && analyzer::lists_queries(options)) return analyzer::query_command(options, "");
+  if (query && files.size() > 1) return fail(Program, {Kind::Invalid, "--query asks one trace"});
   if (files.size() > 1) return analyzer::several_command(options, files);
   const auto file = trace_file(files);
   if (!file.ok()) return fail(Program, file.status());
-  return run(options, *file);
+  return query ? analyzer::query_command(options, *file) : run(options, *file);
 }
 
 }  // namespace

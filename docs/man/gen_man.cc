@@ -30,11 +30,13 @@ constexpr Page Pages[] = {
      "stay what they are. The other commands read a trace; without FILE they take the newest one "
      "here.",
      "trace.db\nThe trace: an SQLite database. See TRACE_FORMAT in the documentation."},
-    {"ganalyze", "explain a trace and write a profile", "ganalyze [OPTIONS] [FILE]",
+    {"ganalyze", "explain a trace and write a profile",
+     "ganalyze [OPTIONS] [FILE...]\nganalyze diff [OPTIONS] A B\nganalyze --query NAME|SQL [OPTIONS] [FILE]",
      "Tells how much of a program's device time goes into transfers (the dispatch ratio), which "
      "allocations feed them, "
      "what the kernels read and write, and what could be done; writes the profile that goptimize "
-     "acts on.",
+     "acts on. Several traces of one program give one profile for all of them, and what differs. "
+     "ganalyze diff tells what changed between two traces (exit status 0: the same structure, 1: not).",
      "APP.gprofile\nThe profile, beside the trace; a copy goes to $XDG_DATA_HOME/gtrace/profiles."},
     {"goptimize", "run a program with better placed memory",
      "goptimize run [OPTIONS] [--] APP ARGS...\ngoptimize devices",

@@ -39,6 +39,7 @@ class Database {
   Status run(const char* sql);
   Result<Statement> prepare(const std::string& sql);
   Result<int64_t> number(const char* sql);  // the first column of the first row
+  sqlite3* handle() const { return db_.get(); }  // for what only readers of SQL need; lent
   // What went wrong last, in one line: System when writing, Corrupt for damaged files that are read.
   Status error() const;
   // Closes; the error of the last write, if any.
