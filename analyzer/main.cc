@@ -7,8 +7,8 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/commands.h"
-#include "analyzer/inputs.h"
 #include "analyzer/html_report.h"
+#include "analyzer/inputs.h"
 #include "analyzer/json_report.h"
 #include "analyzer/make_profile.h"
 #include "analyzer/profile_files.h"
@@ -37,16 +37,16 @@ int run(const Options& options, const std::string& file) {
   const auto trace = store::read_trace(file);
   if (!trace.ok()) return fail(Program, trace.status());
 
-  const auto analysis = analyzer::analyze(*trace, options.real("min-ratio").value_or(0.1),
-                                          platform->has_value() ? &**platform : nullptr);
+  const auto analysis =
+      analyzer::analyze(*trace, options.real("min-ratio").value_or(0.1), platform->has_value() ? &**platform : nullptr);
   const model::Profile profile = analyzer::make_profile(analysis, platform->has_value() ? &**platform : nullptr);
   std::string path = options.text("profile");
   if (path.empty()) path = analyzer::profile_path(file, analysis.program_name());
   const Status written = analyzer::write_profile(profile, path, false);
   const std::string shown = written.ok() ? path : "";
-  const std::string text =
-      options.flag("json") ? analyzer::format_json(analysis, file, shown)
-                           : analyzer::format_report(analysis, file, shown, analyzer::report_style(options));
+  const std::string text = options.flag("json")
+                               ? analyzer::format_json(analysis, file, shown)
+                               : analyzer::format_report(analysis, file, shown, analyzer::report_style(options));
   if (const int end = analyzer::print_text(text)) return end;
   const Status page = write_page(options.text("html"), analysis, *trace, file, shown);
   if (!page.ok()) return fail(Program, page);
@@ -75,6 +75,9 @@ int analyze_command(int argc, char** argv) {
   const bool query = !options.text("query").empty();
   if (query && analyzer::lists_queries(options)) return analyzer::query_command(options, "");
   if (query && files.size() > 1) return fail(Program, {Kind::Invalid, "--query asks one trace"});
+  if (files.size() > 1 && !options.text("html").empty()) {
+    return fail(Program, {Kind::Invalid, "--html shows one trace"});
+  }
   if (files.size() > 1) return analyzer::several_command(options, files);
   const auto file = trace_file(files);
   if (!file.ok()) return fail(Program, file.status());

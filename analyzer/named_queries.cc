@@ -11,7 +11,8 @@ constexpr NamedQuery Queries[] = {
     {"transfers", "what is moved, by direction and size class, and how fast", "SELECT * FROM transfers"},
     {"sources", "where the memory of the dearest transfers comes from", "SELECT * FROM transfer_sources LIMIT 10"},
     {"kernels", "which kernels take the device's time",
-     R"(SELECT name, launches, device_ms, round(100 * device_ms / sum(device_ms) OVER (), 1) AS percent FROM kernel_time)"},
+     R"(SELECT name, launches, device_ms, round(100 * device_ms / sum(device_ms) OVER (), 1) AS percent
+        FROM kernel_time)"},
     {"ratio", "transfer time and kernel time of each device: the dispatch ratio",
      R"(SELECT name, transfer_ns / 1e6 AS transfer_ms, kernel_ns / 1e6 AS kernel_ms, overlap_ns / 1e6 AS both_ms,
                round(1.0 * transfer_ns / nullif(kernel_ns, 0), 3) AS dispatch_ratio FROM devices)"},
@@ -55,8 +56,8 @@ constexpr NamedQuery Queries[] = {
         WHERE h.moves IN (1, 2) GROUP BY c.site, g.id ORDER BY ms DESC)"},
     {"biggest", "the biggest single transfers, and where they are made",
      R"(SELECT f.name AS function, place(h.site) AS site,
-               CASE h.moves WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' ELSE 'd2d' END AS direction, t.bytes_max AS largest_bytes,
-               t.bytes / t.bytes_count AS mean_bytes, t.calls
+               CASE h.moves WHEN 1 THEN 'h2d' WHEN 2 THEN 'd2h' ELSE 'd2d' END AS direction,
+               t.bytes_max AS largest_bytes, t.bytes / t.bytes_count AS mean_bytes, t.calls
         FROM stats t JOIN shapes h ON h.id = t.shape JOIN functions f ON f.id = h.function
         WHERE h.moves AND t.bytes_count ORDER BY t.bytes_max DESC LIMIT 20)"},
     {"blocking", "calls in which the program waits for the device",

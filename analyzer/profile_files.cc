@@ -1,10 +1,6 @@
 // Writing and reading profile files.
 #include "analyzer/profile_files.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -12,39 +8,12 @@
 #include <fstream>
 #include <system_error>
 
-#include "traces/base/fd.h"
+#include "analyzer/whole_file.h"
 
 namespace gt::analyzer {
 namespace {
 
 constexpr size_t MostBytes = 16 << 20;
-
-// Closing tells of errors that writing did not (quotas, network file systems).
-Status write_file(const std::string& path, const std::string& text) {
-  Fd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (!fd.open()) return system_error(path, errno);
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t n = ::write(fd.get(), text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return system_error(path, errno);
-    done += static_cast<size_t>(n);
-  }
-  if (::fsync(fd.get()) != 0 && errno != EINVAL && errno != EROFS) return system_error(path, errno);
-  return {};
-}
-
-// Devices and pipes are written to, never replaced.
-bool is_replaceable(const std::string& path) {
-  struct stat st {};
-  return ::stat(path.c_str(), &st) != 0 || S_ISREG(st.st_mode);
-}
-
-// Where a link leads, so that the file is replaced and not the link.
-std::string behind_links(const std::string& path) {
-  std::error_code error;
-  const auto target = std::filesystem::canonical(path, error);
-  return error ? path : target.string();
-}
 
 }  // namespace
 
@@ -70,18 +39,11 @@ std::string profile_copy_path(const std::string& build_id) {
 }
 
 Status write_profile(const model::Profile& profile, const std::string& path, bool make_folders) {
-  std::error_code ignored;  // the open below says what is wrong
+  std::error_code ignored;  // writing says what is wrong
   if (make_folders) {
     std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
   }
-  const std::string text = model::format_profile(profile);
-  if (!is_replaceable(path)) return write_file(path, text);
-  const std::string target = behind_links(path), part = target + ".part" + std::to_string(::getpid());
-  Status status = write_file(part, text);
-  if (!status.ok()) status = Status(status.kind(), system_error(path, status.code()).text(), status.code());
-  if (status.ok() && ::rename(part.c_str(), target.c_str()) != 0) status = system_error(path, errno);
-  if (!status.ok()) ::unlink(part.c_str());
-  return status;
+  return write_whole_file(path, model::format_profile(profile));
 }
 
 void keep_copy(const model::Profile& profile) {

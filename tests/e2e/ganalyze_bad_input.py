@@ -84,6 +84,7 @@ def test_usage():
     one_line(run(GANALYZE, "diff", "trace.db"), USAGE)
     one_line(run(GANALYZE, "diff", "--top", "x", "trace.db", "trace.db"), USAGE)
     one_line(run(GANALYZE, "--query", "calls", "trace.db", "trace.db"), USAGE, "one trace")
+    one_line(run(GANALYZE, "--html", "p.html", "trace.db", "trace.db"), USAGE, "one trace")
     one_line(run(GANALYZE, "--platform", "none.json", "trace.db"), ENVIRONMENT, "none.json")
     pathlib.Path("p.json").write_text("{}")
     one_line(run(GANALYZE, "--platform", "p.json", "trace.db"), INPUT, "p.json")
