@@ -54,6 +54,34 @@ TEST_CASE("what is written is read back") {
   CHECK(back->devices[0].costs(Policy::OpenCl) == nullptr);
 }
 
+TEST_CASE("links may be missing, and are as strict as the rest") {
+  Platform p = sample();
+  const std::string without = format_platform(p);
+  CHECK(without.find("links") == std::string::npos);
+  REQUIRE(parse_platform(without, "x").ok());
+  const Curve put = Curve::make({{64, 10}, {1 << 20, 1e6}}).value();
+  p.links.push_back({"tcp://node7:7077", 25'000.5, 900, put, Curve::make({{64, 8}}).value()});
+  const std::string text = format_platform(p);
+  const auto back = parse_platform(text, "x");
+  REQUIRE(back.ok());
+  REQUIRE(back->links.size() == 1);
+  CHECK(back->links[0].name == "tcp://node7:7077");
+  CHECK(back->links[0].latency_ns == 25'000.5);
+  CHECK(back->links[0].command_ns == 900);
+  CHECK(back->links[0].put.knots() == put.knots());
+  CHECK(back->links[0].get.knots().front().ns == 8);
+  const auto problem = [&](const char* from, const char* to) {
+    const auto r = parse_platform(replaced(text, from, to), "p");
+    REQUIRE_FALSE(r.ok());
+    return r.status().text();
+  };
+  CHECK(problem("25000.5", "-1") == "p: links[0].latency_ns: out of range");
+  CHECK(problem("\"command_ns\"", "\"comand_ns\"").find("links[0]") != std::string::npos);
+  CHECK(problem("1000000.0", "1.0").find("links[0].put: a curve's") != std::string::npos);
+  CHECK(problem("\"tcp://node7:7077\"", "\"\"") == "p: links[0].name: is empty");
+  CHECK(problem("\"links\"", "\"lines\"").find("unknown key \"lines\"") != std::string::npos);
+}
+
 TEST_CASE("a number that no machine can hold is an error") {
   const auto platform = model::parse_platform("2e2282", "p");
   REQUIRE(!platform.ok());

@@ -19,6 +19,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr const char* Format = "gtrace-platform";
 constexpr size_t MaxFileBytes = 16 << 20;
+constexpr double MaxDurationNs = 1e12;  // no message takes longer
 
 Json curve_json(const Curve& c) {
   Json out = Json::array();
@@ -41,6 +42,14 @@ Json device_json(const DeviceCosts& d) {
   return {{"platform", d.platform}, {"name", d.name}, {"driver", d.driver}, {"policies", policies}};
 }
 
+Json link_json(const LinkCosts& l) {
+  return {{"name", l.name},
+          {"latency_ns", l.latency_ns},
+          {"command_ns", l.command_ns},
+          {"put", curve_json(l.put)},
+          {"get", curve_json(l.get)}};
+}
+
 // Walks a document, remembers the first error with its place; after it every read gives a default.
 class Reader {
  public:
@@ -51,15 +60,16 @@ class Reader {
     if (ok()) x_status = Status(Kind::Corrupt, (where.empty() ? "top level" : where) + ": " + what);
   }
 
-  // The object at `where`, holding exactly `keys`.
-  bool object(const Json& j, const std::string& where, std::initializer_list<const char*> keys) {
+  // The object at `where`, holding exactly `keys`, and perhaps `optional`.
+  bool object(const Json& j, const std::string& where, std::initializer_list<const char*> keys,
+              const char* optional = "") {
     if (!j.is_object()) return fail(where, "an object is expected"), false;
     for (const char* key : keys)
       if (!j.contains(key)) return fail(where, std::string("\"") + key + "\" is missing"), false;
     for (const auto& entry : j.items()) {
       const std::string& key = entry.key();
-      const bool known =
-          std::any_of(keys.begin(), keys.end(), [&](const char* k) { return key == k; });
+      const bool known = key == optional || std::any_of(keys.begin(), keys.end(),
+                                                        [&](const char* k) { return key == k; });
       if (!known) return fail(where, "unknown key \"" + key.substr(0, 40) + "\""), false;
     }
     return ok();
@@ -124,13 +134,35 @@ class Reader {
     return d;
   }
 
+  double duration(const Json& j, const std::string& where) {
+    const double ns = number(j, where);
+    if (!(ns >= 0 && ns <= MaxDurationNs)) fail(where, "out of range");
+    return ns;
+  }
+
+  LinkCosts link(const Json& j, const std::string& where) {
+    LinkCosts l;
+    if (!object(j, where, {"name", "latency_ns", "command_ns", "put", "get"})) return l;
+    l.name = text(j["name"], where + ".name");
+    if (l.name.empty()) fail(where + ".name", "is empty");
+    l.latency_ns = duration(j["latency_ns"], where + ".latency_ns");
+    l.command_ns = duration(j["command_ns"], where + ".command_ns");
+    l.put = curve(j["put"], where + ".put");
+    l.get = curve(j["get"], where + ".get");
+    return l;
+  }
+  void links(const Json& j, std::vector<LinkCosts>& out) {
+    if (!j.is_array()) return fail("links", "a list is expected");
+    for (const Json& l : j) out.push_back(link(l, "links[" + std::to_string(out.size()) + "]"));
+  }
+
   Platform platform(const Json& j) {
     Platform p;
     if (!j.is_object() || !j.contains("format") || j["format"] != Format)
       return fail("", "not a gtrace platform file"), p;
     if (j.contains("version") && j["version"] != PlatformVersion)
       return fail("version", "this program reads version " + std::to_string(PlatformVersion)), p;
-    if (!object(j, "", {"format", "version", "machine", "quick", "devices"})) return p;
+    if (!object(j, "", {"format", "version", "machine", "quick", "devices"}, "links")) return p;
     const Json& m = j["machine"];
     if (!object(m, "machine", {"cpu", "cpus", "memory_bytes", "drivers"})) return p;
     p.machine.cpu = text(m["cpu"], "machine.cpu");
@@ -141,6 +173,7 @@ class Reader {
     if (!j["devices"].is_array()) return fail("devices", "a list is expected"), p;
     for (const Json& d : j["devices"])
       p.devices.push_back(device(d, "devices[" + std::to_string(p.devices.size()) + "]"));
+    if (j.contains("links")) links(j["links"], p.links);
     return p;
   }
 
@@ -159,7 +192,7 @@ std::string format_platform(const Platform& platform) {
   Json devices = Json::array();
   for (const DeviceCosts& d : platform.devices) devices.push_back(device_json(d));
   const Machine& m = platform.machine;
-  const Json j = {{"format", Format},
+  Json j = {{"format", Format},
                   {"version", platform.version},
                   {"machine",
                    {{"cpu", m.cpu},
@@ -168,6 +201,7 @@ std::string format_platform(const Platform& platform) {
                     {"drivers", m.drivers}}},
                   {"quick", platform.quick},
                   {"devices", devices}};
+  for (const LinkCosts& l : platform.links) j["links"].push_back(link_json(l));
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -51,11 +51,20 @@ struct DeviceCosts {
   }
 };
 
+// What a link to devices of another machine costs.
+struct LinkCosts {
+  std::string name;        // a URL, or what the user calls it
+  double latency_ns = 0;   // one way, of a message without data: half of a round trip
+  double command_ns = 0;   // what sending one command takes of the sender's time
+  Curve put, get;          // how long bytes to the device (from it) occupy the link: ns, without the latency
+};
+
 struct Platform {
   int version = PlatformVersion;
   Machine machine;
   bool quick = false;  // measured with the short time budget
   std::vector<DeviceCosts> devices;
+  std::vector<LinkCosts> links;  // may be missing from the file: none was measured
 };
 
 std::string format_platform(const Platform& platform);
