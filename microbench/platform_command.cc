@@ -5,8 +5,8 @@
 
 #include "microbench/commands.h"
 #include "microbench/probes/transfer_costs.h"
-#include "microbench/progress.h"
 #include "traces/base/command.h"
+#include "traces/base/progress.h"
 #include "traces/base/settings_cli.h"
 
 namespace gt::bench {
@@ -71,7 +71,8 @@ Result<std::vector<Device>> chosen_devices(const Options& options) {
 }
 
 Result<model::Platform> measure(const std::vector<Device>& devices, bool quick) {
-  Progress progress(true);
+  constexpr double Steps = 1000;
+  Progress progress("measuring", static_cast<uint64_t>(Steps), std::chrono::milliseconds(0));
   model::Platform platform;
   platform.machine = model::this_machine();
   platform.quick = quick;
@@ -82,7 +83,7 @@ Result<model::Platform> measure(const std::vector<Device>& devices, bool quick) 
     cost.quick = quick;
     cost.budget_s = (quick ? QuickBudget_s : FullBudget_s) / count;
     cost.progress = [&](double part) {
-      progress.show("measuring " + device.name, (done + part) / count);
+      progress.show("measuring " + device.name, static_cast<uint64_t>((done + part) / count * Steps));
     };
     Result<DeviceResult> result = measure_transfer_costs(device, cost);
     if (!result) return result.status().at(device.name);

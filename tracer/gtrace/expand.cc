@@ -8,10 +8,10 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/line_queue.h"
 #include "tracer/gtrace/open.h"
-#include "tracer/gtrace/progress.h"
 #include "tracer/gtrace/selection_cli.h"
 #include "tracer/gtrace/summary_text.h"
 #include "tracer/gtrace/walk.h"
+#include "traces/base/progress.h"
 #include "traces/model/fold.h"
 
 namespace gt::tracer {

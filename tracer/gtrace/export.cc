@@ -12,9 +12,9 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/export_formats.h"
 #include "tracer/gtrace/open.h"
-#include "tracer/gtrace/progress.h"
 #include "tracer/gtrace/selection_cli.h"
 #include "tracer/gtrace/units.h"
+#include "traces/base/progress.h"
 #include "traces/model/fold.h"
 
 namespace gt::tracer {

@@ -1,5 +1,5 @@
 // One line, redrawn a few times a second.
-#include "tracer/gtrace/progress.h"
+#include "traces/base/progress.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,15 +7,14 @@
 #include <algorithm>
 #include <cstdio>
 
-namespace gt::tracer {
+namespace gt {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr uint64_t LookEvery = 4096;  // calls: well under a tenth of a second
-constexpr auto Patience = std::chrono::milliseconds(500), Redraw = std::chrono::milliseconds(100);
+constexpr auto Redraw = std::chrono::milliseconds(100);
 constexpr size_t Width = 30;
 
-// Who reads our output from a pipe may draw on the same terminal (less).
 bool output_is_pipe() {
   struct stat st {};
   return ::fstat(STDOUT_FILENO, &st) == 0 && S_ISFIFO(st.st_mode);
@@ -23,18 +22,30 @@ bool output_is_pipe() {
 
 }  // namespace
 
-Progress::Progress(std::string what, uint64_t total)
+Progress::Progress(std::string what, uint64_t total, std::chrono::milliseconds patience)
     : what_(std::move(what)), total_(std::max<uint64_t>(total, 1)), next_look_(LookEvery) {
-  if (::isatty(STDERR_FILENO) != 1 || output_is_pipe()) next_look_ = UINT64_MAX;
-  shown_ = Clock::now() + Patience - Redraw;
+  wanted_ = ::isatty(STDERR_FILENO) == 1 && !output_is_pipe();
+  if (!wanted_) next_look_ = UINT64_MAX;
+  shown_ = Clock::now() + patience - Redraw;
 }
 
 Progress::~Progress() {
   if (drawn_) std::fputs("\r\x1b[K", stderr);
 }
 
+void Progress::show(std::string what, uint64_t done) {
+  if (!wanted_) return;
+  what_ = std::move(what);
+  done_ = done;
+  draw();
+}
+
 void Progress::look() {
   next_look_ = done_ + LookEvery;
+  draw();
+}
+
+void Progress::draw() {
   const auto now = Clock::now();
   if (now - shown_ < Redraw) return;
   shown_ = now;
@@ -46,4 +57,4 @@ void Progress::look() {
   std::fflush(stderr);
 }
 
-}  // namespace gt::tracer
+}  // namespace gt

@@ -1,5 +1,5 @@
 // A progress bar on standard error, for work that takes long; nothing where standard error is no terminal, or
-// standard output a pipe.
+// standard output a pipe (who reads from it may draw on the same terminal).
 // Thread safety: none.
 #pragma once
 
@@ -7,11 +7,12 @@
 #include <cstdint>
 #include <string>
 
-namespace gt::tracer {
+namespace gt {
 
 class Progress {
  public:
-  Progress(std::string what, uint64_t total);
+  // Nothing is drawn before `patience` is over: most work is done by then.
+  Progress(std::string what, uint64_t total, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
   ~Progress();  // wipes the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -21,14 +22,17 @@ class Progress {
     done_ += n;
     if (done_ >= next_look_) look();
   }
+  // For work that comes in steps: what is done now, and how much of the total is behind.
+  void show(std::string what, uint64_t done);
 
  private:
   void look();
+  void draw();
 
   std::string what_;
   uint64_t total_, done_ = 0, next_look_;
   std::chrono::steady_clock::time_point shown_;
-  bool drawn_ = false;
+  bool wanted_ = false, drawn_ = false;
 };
 
-}  // namespace gt::tracer
+}  // namespace gt
