@@ -1,4 +1,6 @@
 // The canonical description: structure and forms, nothing that grows with the run.
+#include "traces/model/digest.h"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -79,7 +81,7 @@ size_t end_of_last_iteration(const std::vector<Node>& nodes, size_t at) {
 // The values of a call that stands in more loops elsewhere are not described: it is an iteration peeled off that loop,
 // and what is peeled off the end has other numbers for each trip count.
 void describe(const std::vector<Node>& nodes, const std::function<uint64_t(ShapeId)>& shape_key,
-              const Depths& deepest, ByteWriter& out, size_t depth) {
+              const DescribedValue& value, const Depths& deepest, ByteWriter& out, size_t depth) {
   if (depth > MaxDepth) return;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& n = nodes[i];
@@ -89,9 +91,10 @@ void describe(const std::vector<Node>& nodes, const std::function<uint64_t(Shape
     if (n.kind == Node::Kind::Call) {
       out.fixed64(shape_key(n.shape));
       if (depth < deepest.at(n.shape)) continue;
-      for (const Series& s : n.values) describe(s, out);
+      Series scratch;
+      for (size_t v = 0; v < n.values.size(); ++v) describe(value(n, v, scratch), out);
     } else if (n.kind == Node::Kind::Loop) {
-      describe(n.body, shape_key, deepest, out, depth + 1);
+      describe(n.body, shape_key, value, deepest, out, depth + 1);
       i = end_of_last_iteration(nodes, i) - 1;
     }
   }
@@ -101,10 +104,16 @@ void describe(const std::vector<Node>& nodes, const std::function<uint64_t(Shape
 }  // namespace
 
 void digest(const std::vector<Node>& nodes, const std::function<uint64_t(ShapeId)>& shape_key,
-            ByteWriter& out) {
+            const DescribedValue& value, ByteWriter& out) {
   Depths deepest;
   find_depths(nodes, 0, deepest);
-  describe(nodes, shape_key, deepest, out, 0);
+  describe(nodes, shape_key, value, deepest, out, 0);
+}
+
+void digest(const std::vector<Node>& nodes, const std::function<uint64_t(ShapeId)>& shape_key,
+            ByteWriter& out) {
+  const auto itself = [](const Node& n, size_t index, Series&) -> const Series& { return n.values[index]; };
+  digest(nodes, shape_key, itself, out);
 }
 
 }  // namespace gt::model

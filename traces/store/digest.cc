@@ -1,14 +1,14 @@
 // The digest: model::digest over every stream, with numbering replaced by contents.
 //
 // A shape's key is a hash of what it refers to (function, place in code, forms of arguments,
-// classes of objects); a class's key likewise; values that are indices (blobs, code addresses) are
-// replaced by hashes of what they index.
+// classes of objects); a class's key likewise; for values that are indices (blobs, code addresses)
+// hashes of what they index are described.
 #include "traces/store/digest.h"
 
 #include <cstdio>
 #include <map>
 
-#include "traces/model/fold.h"
+#include "traces/model/digest.h"
 #include "traces/store/rows.h"
 
 namespace gt::store {
@@ -25,38 +25,33 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 class Keys {
  public:
   explicit Keys(const Trace& trace) : trace_(trace) {
+    for (const auto& b : trace.blobs) blobs_.push_back(blob_key(b));  // once: many calls may name one
     for (uint32_t i = 0; i < trace.sites.size(); ++i) sites_.push_back(site_key(trace.sites[i]));
     for (const auto& c : trace.classes) classes_.push_back(class_key(c));
-    for (const auto& s : trace.shapes) shapes_.push_back(shape_key(s));
+    for (const auto& s : trace.shapes) shapes_.push_back(shape_key(s)), forms_.push_back(value_forms(s));
   }
 
   uint64_t shape(model::ShapeId id) const { return shapes_[id]; }
 
-  // The node list with indices among its values replaced by keys.
-  std::vector<Node> without_numbering(const std::vector<Node>& nodes) const {
-    std::vector<Node> out;
-    out.reserve(nodes.size());
-    for (const Node& n : nodes) {
-      Node& copy = out.emplace_back();
-      copy.kind = n.kind;
-      copy.shape = n.shape;
-      copy.count = n.count;
-      copy.run = n.run;
-      copy.body = without_numbering(n.body);
-      if (n.kind == Node::Kind::Call) copy.values = values(n);
-    }
-    return out;
+  // What is described in place of a value: of an index, what it names.
+  const Series& described(const Node& n, size_t index, Series& scratch) const {
+    const ArgForm form = forms_[n.shape][index];
+    if (form != ArgForm::Blob && form != ArgForm::Code) return n.values[index];
+    scratch = by_content(form, n.values[index]);
+    return scratch;
   }
 
  private:
   uint64_t site(uint32_t id) const { return id == NoIndex ? 0 : sites_[id]; }
   uint64_t blob(int64_t id) const {
-    if (id < 0 || static_cast<uint64_t>(id) >= trace_.blobs.size()) return 1;
-    RowHash h;
-    h.bytes(trace_.blobs[static_cast<size_t>(id)].bytes);
-    return static_cast<uint64_t>(h.value());
+    return id < 0 || static_cast<uint64_t>(id) >= blobs_.size() ? 1 : blobs_[static_cast<size_t>(id)];
   }
 
+  static uint64_t blob_key(const model::Blob& b) {
+    RowHash h;
+    h.bytes(b.bytes);
+    return static_cast<uint64_t>(h.value());
+  }
   uint64_t site_key(const model::Site& s) const {
     RowHash h;
     h.word(s.offset);
@@ -91,16 +86,10 @@ class Keys {
     return static_cast<uint64_t>(h.value());
   }
 
-  std::vector<Series> values(const Node& n) const {
-    std::vector<Series> out;
-    out.reserve(n.values.size());
-    for (const model::Arg& a : trace_.shapes[n.shape].args) {
-      for (int i = 0; i < value_count(a.form); ++i) {
-        out.push_back(a.form == ArgForm::Blob || a.form == ArgForm::Code
-                          ? by_content(a.form, n.values[out.size()])
-                          : n.values[out.size()]);
-      }
-    }
+  // The form of each value of a shape.
+  static std::vector<ArgForm> value_forms(const model::Shape& s) {
+    std::vector<ArgForm> out;
+    for (const model::Arg& a : s.args) out.insert(out.end(), static_cast<size_t>(value_count(a.form)), a.form);
     return out;
   }
   Series by_content(ArgForm form, const Series& s) const {
@@ -116,7 +105,8 @@ class Keys {
   }
 
   const Trace& trace_;
-  std::vector<uint64_t> sites_, classes_, shapes_;
+  std::vector<uint64_t> blobs_, sites_, classes_, shapes_;
+  std::vector<std::vector<ArgForm>> forms_;
 };
 
 }  // namespace
@@ -129,7 +119,8 @@ std::string trace_digest(const Trace& trace) {
   for (const auto& [key, stream] : streams) {
     ByteWriter text;
     digest(
-        keys.without_numbering(stream->nodes), [&](model::ShapeId id) { return keys.shape(id); },
+        stream->nodes, [&](model::ShapeId id) { return keys.shape(id); },
+        [&](const Node& n, size_t index, Series& scratch) -> const Series& { return keys.described(n, index, scratch); },
         text);
     hash.word(key.first);
     hash.word(key.second);
