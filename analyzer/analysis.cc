@@ -46,6 +46,14 @@ std::vector<std::string> find_losses(const model::Trace& trace) {
   return out;
 }
 
+std::vector<Link> all_links(const model::Platform* platform, const std::vector<model::LinkCosts>& assumed) {
+  std::vector<Link> out;
+  if (platform)
+    for (const model::LinkCosts& l : platform->links) out.push_back({l, false});
+  for (const model::LinkCosts& l : assumed) out.push_back({l, true});
+  return out;
+}
+
 }  // namespace
 
 std::string Analysis::program_name() const {
@@ -53,23 +61,34 @@ std::string Analysis::program_name() const {
   return name.empty() ? "program" : name;
 }
 
-Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platform* platform) {
+Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platform* platform,
+                 const std::vector<model::LinkCosts>& links, Progress* progress) {
+  const auto begin = [&](const char* what, uint64_t step) {
+    if (progress) progress->show(what, step);
+  };
   Analysis a;
   if (!trace.processes.empty()) a.program = trace.processes.front().executable;
   a.build_id = build_id_of(trace, a.program);
+  begin("summing up", 1);
   a.digest = store::trace_digest(trace);
   a.wall_ns = number(trace.fact("wall_ns"));
   a.opencl_calls = count_opencl_calls(trace);
   CallSites sites;
   a.ratio = find_dispatch_ratio(trace, min_ratio, sites);
+  begin("following transfers", 2);
   TransferSources sources = find_transfer_sources(trace, sites);
   a.transfers = find_transfer_calls(trace, sources, sites);
+  begin("reading kernels", 3);
   a.kernels = find_kernels(trace);
+  const Effects effects = refine_effects(trace, a.kernels);
   a.functions = find_functions(trace);
   a.flows = find_flows(trace, sites, sources, a.kernels);
   a.sources = std::move(sources.list);
-  a.remote = find_remote_eligibility(trace);
-  a.found = find_all(trace, a.ratio, a.sources, refine_effects(trace, a.kernels), platform, sites);
+  begin("replaying on links", 4);
+  a.remote = find_remote_eligibility(trace, sites, effects);
+  a.prediction = predict_remote(trace, all_links(platform, links), a.wall_ns);
+  begin("looking for findings", 5);
+  a.found = find_all(trace, a.ratio, a.sources, effects, platform, sites);
   a.losses = find_losses(trace);
   return a;
 }

@@ -10,8 +10,10 @@
 #include "analyzer/function_sums.h"
 #include "analyzer/kernel_facts.h"
 #include "analyzer/remote_eligibility.h"
+#include "analyzer/remote_prediction.h"
 #include "analyzer/transfer_calls.h"
 #include "analyzer/transfer_sources.h"
+#include "traces/base/progress.h"
 #include "traces/model/event.h"
 #include "traces/model/platform.h"
 
@@ -31,6 +33,7 @@ struct Analysis {
   RemoteEligibility remote;
   std::vector<FunctionSums> functions;
   Flows flows;
+  RemotePrediction prediction;
   std::vector<std::string> losses;  // what the trace lacks, one sentence each
 
   std::string program_name() const;  // without directories; "program" when not known
@@ -38,6 +41,9 @@ struct Analysis {
 
 // `platform` may be null. REQUIRES: a checked trace (read_trace gives one). Cost: O(folded trace),
 // and a child process for each kernel source.
-Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platform* platform);
+// The run is predicted for `links` and for those of the platform.
+Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platform* platform,
+                 const std::vector<model::LinkCosts>& links = {}, Progress* progress = nullptr);
+constexpr uint64_t AnalysisSteps = 6;  // that `progress` is told of
 
 }  // namespace gt::analyzer

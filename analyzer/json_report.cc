@@ -6,6 +6,7 @@
 
 #include "analyzer/flow_json.h"
 #include "analyzer/ratio_json.h"
+#include "analyzer/remote_json.h"
 #include "analyzer/transfer_json.h"
 #include "traces/model/event.h"
 
@@ -62,7 +63,7 @@ Json report_json(const Analysis& a, const std::string& trace, const std::string&
       {"findings", list(a.found.findings, finding)},
       {"saving_together_s", a.found.total_s},
       {"findings_hint", a.found.hint},
-      {"remote", {{"eligible", a.remote.eligible}, {"reasons", a.remote.reasons}}},
+      {"remote", remote_json(a.remote, a.prediction)},
       {"functions", functions_json(a.functions)},
       {"flows", flows_json(a.flows)},
       {"lost", a.losses}};

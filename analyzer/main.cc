@@ -1,7 +1,9 @@
 // ganalyze: explains a trace and writes a profile.
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "analyzer/json_report.h"
 #include "analyzer/make_profile.h"
 #include "analyzer/profile_files.h"
+#include "analyzer/remote_links.h"
 #include "analyzer/whole_file.h"
 #include "traces/base/command.h"
 #include "traces/base/settings_cli.h"
@@ -21,6 +24,7 @@ namespace {
 
 using namespace gt;
 constexpr const char* Program = "ganalyze";
+constexpr std::chrono::seconds ProgressPatience(2);
 
 Status write_page(const std::string& page, const analyzer::Analysis& analysis, const model::Trace& trace,
                   const std::string& file, const std::string& profile) {
@@ -32,14 +36,19 @@ Status write_page(const std::string& page, const analyzer::Analysis& analysis, c
 }
 
 int run(const Options& options, const std::string& file) {
+  const auto links = analyzer::parse_links(options.text("link"));
+  if (!links.ok()) return fail(Program, links.status());
   const auto platform = analyzer::load_platform(options.text("platform"));
   if (!platform.ok()) return fail(Program, platform.status());
+  const model::Platform* const costs = platform->has_value() ? &**platform : nullptr;
+  std::optional<Progress> progress(std::in_place, "reading the trace", analyzer::AnalysisSteps, ProgressPatience);
   const auto trace = store::read_trace(file);
   if (!trace.ok()) return fail(Program, trace.status());
 
   const auto analysis =
-      analyzer::analyze(*trace, options.real("min-ratio").value_or(0.1), platform->has_value() ? &**platform : nullptr);
-  const model::Profile profile = analyzer::make_profile(analysis, platform->has_value() ? &**platform : nullptr);
+      analyzer::analyze(*trace, options.real("min-ratio").value_or(0.1), costs, *links, &*progress);
+  progress.reset();
+  const model::Profile profile = analyzer::make_profile(analysis, costs);
   std::string path = options.text("profile");
   if (path.empty()) path = analyzer::profile_path(file, analysis.program_name());
   const Status written = analyzer::write_profile(profile, path, false);

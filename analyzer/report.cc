@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analyzer/remote_report.h"
 #include "analyzer/text.h"
 #include "analyzer/units.h"
 
@@ -216,16 +217,6 @@ void add_findings(Text& out, const Analysis& a) {
   if (!a.found.hint.empty()) out.faint(a.found.hint);
 }
 
-void add_remote(Text& out, const Analysis& a) {
-  out.heading("Remote devices");
-  if (a.remote.eligible) {
-    out.paragraph("Nothing that the program uses ties it to devices of its own machine.");
-    return;
-  }
-  out.paragraph("The program cannot run on remote devices. It uses:");
-  for (const std::string& reason : a.remote.reasons) out.paragraph("- " + reason, 2);
-}
-
 void add_losses(Text& out, const Analysis& a) {
   if (a.losses.empty()) return;
   out.heading("Losses");
@@ -268,7 +259,7 @@ std::string format_report(const Analysis& a, const std::string& trace, const std
   add_findings(out, a);
   add_sources(out, a);
   add_kernels(out, a);
-  add_remote(out, a);
+  add_remote(out, a.remote, a.prediction);
   add_losses(out, a);
   add_next(out, a, trace, profile);
   return out.take();

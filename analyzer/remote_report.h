@@ -1,0 +1,12 @@
+// The report's section on remote devices.
+#pragma once
+
+#include "analyzer/remote_eligibility.h"
+#include "analyzer/remote_prediction.h"
+#include "analyzer/text.h"
+
+namespace gt::analyzer {
+
+void add_remote(Text& out, const RemoteEligibility& remote, const RemotePrediction& prediction);
+
+}  // namespace gt::analyzer
