@@ -22,7 +22,8 @@ Json sizes_json(const model::Stats& s) {
 Json source_json(const TransferSource& s) {
   Json grown_from = Json::array();
   for (const Origin& o : s.grown_from) grown_from.push_back({{"call", o.call}, {"site", site_json(o.site)}});
-  return {{"site", site_json(s.site)},
+  return {{"name", s.name()},
+          {"site", site_json(s.site)},
           {"kind", model::object_kind_name(s.kind)},
           {"call", s.call},
           {"path", s.path},

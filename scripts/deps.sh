@@ -5,7 +5,7 @@ set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/common.sh"
 
 # The same names exist in both distributions.
-tools=(g++ pkg-config cmake ninja-build ccache python3 util-linux binutils)
+tools=(g++ pkg-config cmake ninja-build ccache python3 python3-jsonschema util-linux binutils)
 libraries=(libclang-dev libcapstone-dev libsqlite3-dev libffi-dev ocl-icd-opencl-dev opencl-headers
   libfmt-dev doctest-dev libcli11-dev nlohmann-json3-dev libzstd-dev libxxhash-dev libdw-dev libelf-dev libbenchmark-dev)
 programs=(pocl-opencl-icd clinfo clpeak python3-pyopencl libclblast-dev)  # what the tests and the demo run

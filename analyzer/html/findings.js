@@ -17,11 +17,17 @@ function findingCard(f, i, all) {
 function showFindings(report) {
   const findings = report.findings;
   const part = section('findings', 'Findings');
+  const hint = report.findings_hint ? el('p', {class: 'note'}, report.findings_hint) : null;
   if (findings.length === 0) {
-    part.append(el('p', {}, 'None: nothing was found that costs time and can be changed.'));
+    part.append(el('p', {}, 'None: nothing was found that costs time and can be changed.'), hint || '');
     return;
   }
   part.append(...findings.slice(0, FINDINGS_IN_FULL).map(findingCard));
+  if (findings.length > 1 && report.saving_together_s > 0) {
+    const together = timeText(report.saving_together_s * 1e9);
+    part.append(el('p', {}, `Together they save ${together} at most: some concern the same calls.`));
+  }
+  part.append(hint || '');
   const more = findings.length - FINDINGS_IN_FULL;
   const table = new Table({name: 'Findings', rows: findings, sort: 2, columns: [
     {title: 'Rule', value: f => f.rule, class: 'nowrap'}, {title: 'Place', value: f => f.place},

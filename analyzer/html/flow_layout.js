@@ -45,7 +45,8 @@ class FlowLayout {
   }
   weigh(box) {
     const node = this.flows.nodes[box.nodes[0]];
-    return node.kind === 'kernel' ? node.time_ns : node.bytes * (node.kind === 'device_memory' ? 1e-3 : 1) + node.time_ns * 1e-6;
+    if (node.kind === 'kernel') return node.time_ns;
+    return node.bytes + node.time_ns * 1e-6;  // time decides between equals
   }
   merge(most) {  // the smallest boxes of a column become one
     this.columns = this.columns.map(boxes => {
@@ -98,7 +99,9 @@ class FlowLayout {
     const scale = atMost => BOX.tall / Math.max(1,
       ...used.map(boxes => Math.max(sum(boxes, 'into', atMost), sum(boxes, 'out', atMost))));
     const scales = {exact: scale(false), atMost: scale(true)};
-    for (const r of this.ribbons) r.width = r.kept ? 2 : Math.max(1.5, r.bytes * (r.atMost ? scales.atMost : scales.exact));
+    for (const r of this.ribbons) {
+      r.width = r.kept ? 2 : Math.max(1.5, r.bytes * (r.atMost ? scales.atMost : scales.exact));
+    }
     this.height = 0;
     used.forEach((boxes, column) => {
       let y = BOX.top;
@@ -126,6 +129,9 @@ class FlowLayout {
         y += r.width;
       }
     }
-    for (const r of this.ribbons) if (r.kept) { r.y1 = r.from.y + r.from.height - 4; r.y2 = r.to.y + r.to.height - 4; }
+    for (const r of this.ribbons.filter(ribbon => ribbon.kept)) {
+      r.y1 = r.from.y + r.from.height - 4;
+      r.y2 = r.to.y + r.to.height - 4;
+    }
   }
 }

@@ -14,23 +14,34 @@ function nodeLines(node) {
 function nodeFigures(node) {
   if (node.kind === 'kernel') return `${countText(node.count)}\u00d7, ${timeText(node.time_ns)}`;
   if (node.kind === 'transfer') return `${countText(node.count)}\u00d7, ${bytesText(node.bytes)}`;
-  if (node.kind === 'device_memory') return (node.count ? '' : 'several of ') + bytesText(node.bytes);
+  if (node.kind === 'device_memory') {
+    return node.bytes ? (node.count ? '' : 'several of ') + bytesText(node.bytes) : 'size not known';
+  }
   return bytesText(node.bytes);
 }
 function nodeText(node) {  // in full, for the panel
   const place = node.place && node.place !== node.name ? ` at ${node.place}` : '';
-  if (node.kind === 'kernel') return `Kernel ${node.name}, created${place}: ${plural(node.count, 'launch', 'launches')}, ${timeText(node.time_ns)}`;
-  if (node.kind === 'transfer') return `${node.name}${place}: ${plural(node.count, 'transfer')} ${DIRECTIONS[node.what] || ''}, ` +
-    `${bytesText(node.bytes)}, ${timeText(node.time_ns)}, ${speedText(node.bytes, node.time_ns)}`;
-  if (node.kind === 'device_memory') return `${node.what} ${node.name}, created${place}: ${bytesText(node.bytes)}` +
-    (node.count ? '' : ' each on average; there are several');
-  return `${node.what}: ${node.name}: ${bytesText(node.bytes)} in ${plural(node.count, 'transfer')}, ${timeText(node.time_ns)}`;
+  const time = timeText(node.time_ns), size = bytesText(node.bytes);
+  if (node.kind === 'kernel') {
+    return `Kernel ${node.name}, created${place}: ${plural(node.count, 'launch', 'launches')}, ${time}`;
+  }
+  if (node.kind === 'transfer') {
+    const way = DIRECTIONS[node.what] || '';
+    return `${node.name}${place}: ${plural(node.count, 'transfer')} ${way}, ${size}, ${time}, ` +
+      speedText(node.bytes, node.time_ns);
+  }
+  if (node.kind === 'device_memory') {
+    return `${node.what} ${node.name}, created${place}: ` + (node.bytes ? size : 'size not known') +
+      (node.count ? '' : ' each on average; there are several');
+  }
+  return `${node.what}: ${node.name}: ${size} in ${plural(node.count, 'transfer')}, ${time}`;
 }
 function ribbonText(flows, ribbon) {
   if (ribbon.kept) return 'No kernel changes it between being sent and being received.';
   const sum = key => ribbon.edges.reduce((total, e) => total + e[key], 0);
   const name = box => box.rest ? `${box.nodes.length} more` : flows.nodes[box.nodes[0]].name;
-  const what = ribbon.atMost ? `at most ${bytesText(sum('bytes'))} touched (whole buffers)` : `${bytesText(sum('bytes'))}, ${timeText(sum('time_ns'))}, ${speedText(sum('bytes'), sum('time_ns'))}`;
+  const size = sum('bytes'), what = ribbon.atMost ? `at most ${bytesText(size)} touched (whole buffers)` :
+    `${bytesText(size)}, ${timeText(sum('time_ns'))}, ${speedText(size, sum('time_ns'))}`;
   return `${name(ribbon.from)} \u2192 ${name(ribbon.to)}: ${plural(sum('count'), 'time')}, ${what}`;
 }
 
@@ -40,7 +51,8 @@ class FlowPicture {
     const layout = this.layout, height = Math.ceil(layout.height);
     this.paths = layout.ribbons.map(r => this.path(r));
     this.boxes = layout.used.flat().map(box => this.box(box));
-    const heads = layout.used.map(boxes => svg('text', {class: 'head', x: boxes[0].x, y: 12}, COLUMNS[boxes[0].column]));
+    const heads = layout.used.map(boxes =>
+      svg('text', {class: 'head', x: boxes[0].x, y: 12}, COLUMNS[boxes[0].column]));
     this.element = el('div', {class: 'flows scroll'},
       svg('svg', {viewBox: `-3 0 ${BOX.span + 6} ${height}`, role: 'group', 'aria-label': 'Data flow'},
         heads, this.paths, this.boxes));
@@ -55,14 +67,16 @@ class FlowPicture {
     return (ends.find(n => n.kind === 'transfer') || {}).what;
   }
   path(r) {
-    const x1 = r.from.x + BOX.width, x2 = r.to.x, bend = (x1 + x2) / 2, name = this.colorOf(r), half = r.width / 2;
+    const x1 = r.from.x + BOX.width, x2 = r.to.x, bend = (x1 + x2) / 2, half = r.width / 2;
+    const name = this.colorOf(r);
     const edge = (start, from, to, end) => `${start} ${from} C ${bend} ${from}, ${bend} ${to}, ${end} ${to}`;
+    const text = ribbonText(this.flows, r);
     const lower = `L ${edge(x2, r.y2 + half, r.y1 + half, x1)} Z`;
     return svg('path', {class: 'ribbon' + (r.atMost ? ' atmost' : '') + (r.kept ? ' kept' : ''),
       d: `M ${edge(x1, r.y1 - half, r.y2 - half, x2)}` + (r.kept ? '' : lower),
       style: name ? `fill: var(--${name})` + (r.atMost ? `; stroke: var(--${name})` : '') : null,
-      onpointerenter: () => this.point([r.from, r.to], [r], ribbonText(this.flows, r)), onpointerleave: () => this.leave()},
-      svg('title', {}, ribbonText(this.flows, r)));
+      onpointerenter: () => this.point([r.from, r.to], [r], text), onpointerleave: () => this.leave()},
+      svg('title', {}, text));
   }
   box(box) {
     const node = this.flows.nodes[box.nodes[0]], middle = box.y + box.height / 2;
@@ -109,9 +123,9 @@ function showFlows(flows) {
     [[6, '6 largest'], [12, '12 largest'], [40, '40 largest'], [400, '400 largest']].map(
       ([n, text]) => el('option', {value: n, selected: n === 12}, text)));
   section('flow', 'Data flow',
-    el('p', {class: 'note'}, 'From the memory that the program allocates, through transfers, device memory and kernels, and ' +
-      'back. Solid ribbons are as wide as the bytes that were moved. Dashed ones have a scale of their own: what kernels ' +
-      'may touch at most, the whole of each buffer at each launch.'),
+    el('p', {class: 'note'}, 'From the memory that the program allocates, through transfers, device memory and ' +
+      'kernels, and back. Solid ribbons are as wide as the bytes that were moved. Dashed ones have a scale of their own: what ' +
+      'kernels may touch at most, the whole of each buffer at each launch.'),
     el('div', {class: 'bar'}, el('label', {}, 'Show', select, 'in a column')), place, told,
     legend([['h2d', 'towards kernels'], ['d2h', 'away from them'], ['d2d', 'between device memory']]),
     el('details', {}, el('summary', {}, 'As a table'), flowsTable(flows)));

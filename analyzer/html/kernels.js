@@ -14,25 +14,29 @@ function argList(kernel) {
 }
 function kernelDetails(panel, kernel, source) {
   const parts = [el('h3', {}, kernel.name), argList(kernel)];
-  if (!kernel.exact && kernel.note) parts.push(el('p', {class: 'note'}, `Accesses are upper bounds: ${kernel.note}`));
+  if (!kernel.exact && kernel.note) {
+    parts.push(el('p', {class: 'note'}, `Accesses are upper bounds: ${kernel.note}`));
+  }
   if (!source) parts.push(el('p', {class: 'note'}, 'The trace has no source of it.'));
   panel.replaceChildren(...parts);
   if (!source) return;
   const view = sourceView(source.text, kernel);
   const notes = [source.options ? `Build options: ${source.options}` : '', view.note,
-    source.cut ? `The last ${bytesText(source.cut)} of the source are not in this page.` : ''].filter(Boolean).join(' ');
+    source.cut ? `The last ${bytesText(source.cut)} of the source are not in this page.` : '',
+  ].filter(Boolean).join(' ');
   panel.append(view.element);
   if (notes) panel.append(el('p', {class: 'note mono'}, notes));
   view.show();
 }
 function showKernels(report, sources) {
   if (report.kernels.length === 0) return;
-  const panel = el('div', {id: 'kernel'}), rows = report.kernels.map((kernel, i) => ({kernel, source: sources.of[i]}));
+  const panel = el('div', {id: 'kernel'});
+  const rows = report.kernels.map((kernel, i) => ({kernel, source: sources.of[i]}));
   const show = row => kernelDetails(panel, row.kernel, row.source >= 0 ? sources.texts[row.source] : null);
-  const count = access => ({number: true, value: r => r.kernel.args.filter(a => !byValue(a) && a.access === access).length});
+  const having = (kernel, access) => kernel.args.filter(a => !byValue(a) && a.access === access).length;
+  const count = access => ({number: true, value: r => having(r.kernel, access)});
   const table = new Table({name: 'Kernels', rows, sort: 2, onrow: show, columns: [
-    {title: 'Kernel', value: r => r.kernel.name,
-      text: r => r.kernel.name},
+    {title: 'Kernel', value: r => r.kernel.name},
     {title: 'Launches', value: r => r.kernel.launches, text: r => countText(r.kernel.launches), number: true},
     {title: 'Time', value: r => r.kernel.time_ns, text: r => timeText(r.kernel.time_ns), number: true, share: true},
     {title: 'Each', value: r => r.kernel.launches ? r.kernel.time_ns / r.kernel.launches : 0,
@@ -46,7 +50,8 @@ function showKernels(report, sources) {
   section('kernels', 'Kernels',
     el('p', {class: 'note'}, 'What each kernel does with its arguments: choose a row to see its source.'),
     table.element, el('div', {class: 'bar'}, el('label', {}, 'Kernel', choose), more), panel,
-    legend([['read', 'read'], ['write', 'written'], ['read-write', 'read and written'], ['none', 'unused, or a value']]));
+    legend([['read', 'read'], ['write', 'written'], ['read-write', 'read and written'],
+      ['none', 'unused, or a value']]));
   table.choose(table.view[0]);
   choose.value = rows.indexOf(table.view[0]);
 }

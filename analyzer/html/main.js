@@ -18,7 +18,7 @@ if (report.opencl_calls === 0) {
 showFindings(report);
 if (data.timeline.tracks.length > 0) page.timeline = showTimeline(data.timeline);
 showFlows(report.flows);
-showAllocations(report);
+showTransfers(report);
 showKernels(report, data.sources);
 showFunctions(report.functions);
 showRemote(report.remote);

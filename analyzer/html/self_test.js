@@ -1,7 +1,8 @@
 // With #selftest in the address the page tries itself out and writes down what it found, for tests/e2e/html_browser.py.
 function sortedAs(table) {
   const column = table.columns[table.sort], values = table.view.map(r => column.value(r));
-  return values.every((v, i) => i === 0 || (table.descending ? compare(values[i - 1], v) >= 0 : compare(values[i - 1], v) <= 0));
+  const sign = table.descending ? -1 : 1;
+  return values.every((v, i) => i === 0 || sign * compare(values[i - 1], v) <= 0);
 }
 function tryTable(table, failures) {
   const keep = [table.sort, table.descending], fail = text => failures.push(`table ${table.name}: ${text}`);
@@ -12,7 +13,8 @@ function tryTable(table, failures) {
       const said = table.heads[i].getAttribute('aria-sort');
       if (said !== (table.descending ? 'descending' : 'ascending')) fail(`says ${said}`);
       const first = table.body.querySelector('tr');
-      if (first && first.cells[i].textContent.indexOf(String(table.text(column, table.view[0]))) !== 0) fail('shows another row first');
+      const expected = first && String(table.text(column, table.view[0]));
+      if (first && !first.cells[i].textContent.startsWith(expected)) fail('shows another row first');
     }
   });
   if (table.body.rows.length !== Math.min(PAGE_ROWS, table.view.length)) fail('shows another number of rows');
@@ -20,7 +22,8 @@ function tryTable(table, failures) {
   table.order();
 }
 function tryTheme(failures) {
-  const root = document.documentElement, before = root.dataset.theme, page = () => getComputedStyle(document.body).backgroundColor;
+  const root = document.documentElement, before = root.dataset.theme;
+  const page = () => getComputedStyle(document.body).backgroundColor;
   const background = page();
   byId('theme').click();
   if (root.dataset.theme === before || page() === background) failures.push('the theme does not change');
@@ -54,7 +57,8 @@ function tryPicture(failures) {
   const picture = document.querySelector('.flows'), box = picture && picture.querySelector('.node');
   if (!box) return;
   box.focus();
-  if (!picture.classList.contains('pointing') || !box.classList.contains('lit')) failures.push('a box does not light up');
+  const lit = picture.classList.contains('pointing') && box.classList.contains('lit');
+  if (!lit) failures.push('a box does not light up');
   box.blur();
 }
 function timed(run) {
@@ -68,12 +72,14 @@ function selfTest(ready_ms, page) {
   tryTheme(failures);
   lanes.forEach(lane => tryLane(lane, failures));
   tryPicture(failures);
-  for (const picture of document.querySelectorAll('img, iframe, object, embed, link')) failures.push(`there is <${picture.localName}>`);
+  const strangers = document.querySelectorAll('img, iframe, object, embed, link');
+  failures.push(...[...strangers].map(e => `there is <${e.localName}>`));
   const slowest_draw_ms = lanes.reduce((most, lane) => Math.max(most, timed(() => lane.scale(0.9))), 0);
   lanes.forEach(lane => lane.window(0, lane.data.total));
   const blocks = lanes.reduce((most, lane) => Math.max(most, lane.data.depth.length), 0);
-  byId('footer').append(el('pre', {id: 'selftest'}, JSON.stringify({ok: failures.length === 0 && errors.length === 0, failures, errors,
-    ready_ms, slowest_draw_ms, tables: tables.map(t => [t.name, t.rows.length]), lanes: lanes.map(l => l.name), blocks,
+  const ok = failures.length === 0 && errors.length === 0;
+  byId('footer').append(el('pre', {id: 'selftest'}, JSON.stringify({ok, failures, errors, ready_ms, slowest_draw_ms,
+    tables: tables.map(t => [t.name, t.rows.length]), lanes: lanes.map(l => l.name), blocks,
     boxes: document.querySelectorAll('.flows .node').length, marks: document.querySelectorAll('.source mark').length,
     title: document.title, heading: byId('program').title})));
 }

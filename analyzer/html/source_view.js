@@ -1,9 +1,12 @@
 // OpenCL C with its words coloured, and the arguments of one kernel marked by what the kernel does with them.
-const KEYWORDS = new Set(('kernel __kernel global __global local __local constant __constant private __private generic ' +
-  'if else for while do switch case default break continue return struct union enum typedef const restrict volatile static ' +
-  'inline unsigned signed void char uchar short ushort int uint long ulong float double half size_t bool read_only ' +
-  'write_only read_write __read_only __write_only __read_write image2d_t image3d_t sampler_t event_t sizeof goto').split(' '));
-const WORDS = /(\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*)|("(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)|(^[ \t]*#[^\n]*)|([A-Za-z_]\w*)|(\.?\d[\w.]*)|(\s+|.)/gm;
+const KEYWORDS = new Set(('kernel __kernel global __global local __local constant __constant private __private ' +
+  'generic if else for while do switch case default break continue return struct union enum typedef const restrict ' +
+  'volatile static inline unsigned signed void char uchar short ushort int uint long ulong float double half size_t ' +
+  'bool read_only write_only read_write __read_only __write_only __read_write image2d_t image3d_t sampler_t event_t ' +
+  'sizeof goto').split(' '));
+// Comments, strings, preprocessor lines, words, numbers, everything else.
+const WORDS = new RegExp([/(\/\*[\s\S]*?(?:\*\/|$)|\/\/[^\n]*)/, /("(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?)/,
+  /(^[ \t]*#[^\n]*)/, /([A-Za-z_]\w*)/, /(\.?\d[\w.]*)/, /(\s+|.)/].map(part => part.source).join('|'), 'gm');
 const KINDS = ['c', 's', 'p', 'w', 'n', 'o'];
 const MOST_LINES = 4000;
 
@@ -34,7 +37,8 @@ function kernelRange(list, name) {
 
 // A member of the same name (x.a, p->a) is no argument.
 function isMember(list, i) {
-  return list[i - 1] && (list[i - 1].text === '.' || (list[i - 1].text === '>' && list[i - 2] && list[i - 2].text === '-'));
+  const before = n => (list[i - n] || {}).text;
+  return before(1) === '.' || (before(1) === '>' && before(2) === '-');
 }
 
 function sourceView(source, kernel) {
@@ -53,8 +57,10 @@ function sourceView(source, kernel) {
       else lines[lines.length - 1].push('ow'.includes(word.kind) ? piece : el('span', {class: word.kind}, piece));
     });
   });
-  const items = lines.slice(0, MOST_LINES).map((line, i) => el('li', {class: i === begin ? 'signature' : null}, line.length ? line : ' '));
-  const box = el('div', {class: 'source', tabindex: 0, role: 'region', 'aria-label': `Source of ${kernel.name}`}, el('ol', {}, items));
+  const items = lines.slice(0, MOST_LINES).map((line, i) =>
+    el('li', {class: i === begin ? 'signature' : null}, line.length ? line : ' '));
+  const box = el('div', {class: 'source', tabindex: 0, role: 'region', 'aria-label': `Source of ${kernel.name}`},
+    el('ol', {}, items));
   const left = lines.length - items.length;
   return {element: box, note: left > 0 ? `${plural(left, 'more line')} not shown.` : '',
     show: () => { if (begin > 0 && items[begin]) box.scrollTop = items[begin].offsetTop - box.offsetTop - 40; }};

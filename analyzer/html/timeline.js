@@ -26,7 +26,8 @@ function callFacts(data, i, share) {
   return [el('b', {}, shape.function), shape.kernel ? ` ${shape.kernel}` : '', shape.place ? ` at ${shape.place}` : '',
     facts([['Calls', countText(times[i])], ['Share of the lane', share],
       ['Host time', `${timeText(shape.host_ns * times[i])} (${timeText(shape.host_ns)} each)`],
-      shape.device_ns > 0 ? ['Device time', `${timeText(shape.device_ns * times[i])} (${timeText(shape.device_ns)} each)`] : null,
+      shape.device_ns > 0 ? ['Device time',
+        `${timeText(shape.device_ns * times[i])} (${timeText(shape.device_ns)} each)`] : null,
       shape.bytes > 0 ? ['Bytes', `${bytesText(shape.bytes * times[i])} (${bytesText(shape.bytes)} each)`] : null,
       shape.bytes > 0 && shape.device_ns > 0 ? ['Speed', speedText(shape.bytes, shape.device_ns)] : null,
       queue[i] >= 0 ? ['Queue', data.timeline.queues[queue[i]]] : null])];
@@ -79,9 +80,9 @@ function showTimeline(timeline) {
     Object.entries(MEASURES).map(([key, [text]]) => el('option', {value: key}, text)));
   const more = el('p', {class: 'note'});
   const part = section('timeline', 'Timeline',
-    el('p', {class: 'note'}, 'The program as it was folded: in order of calls, loops around what they repeat. Widths are ' +
-      'shares of the time of all executions, not instants. Double click zooms to a block, drag moves, Ctrl and the wheel ' +
-      'zoom; with the keyboard: arrows, Enter, Escape, F folds.'),
+    el('p', {class: 'note'}, 'The program as it was folded: in order of calls, loops around what they repeat. Widths ' +
+      'are shares of the time of all executions, not instants. Double click zooms to a block, drag moves, Ctrl and the ' +
+      'wheel zoom; with the keyboard: arrows, Enter, Escape, F folds.'),
     el('div', {class: 'bar'}, el('label', {}, 'Width', select)), place,
     legend([['kernel', 'kernel'], ['h2d', 'to device'], ['d2h', 'from device'], ['d2d', 'inside devices'],
       ['wait', 'wait'], ['build', 'build'], ['other', 'other'], ['loop', 'loop'], ['stretch', 'not folded']]),
@@ -93,7 +94,7 @@ function showTimeline(timeline) {
     lanes = all.slice(0, MOST_LANES);
     place.replaceChildren(...lanes.map(lane => lane.element));
     more.textContent = [all.length > lanes.length ? `${plural(all.length - lanes.length, 'more lane')} not drawn.` : '',
-      timeline.left_out ? `${plural(timeline.left_out, 'block')} that take least time are not in this page, but summed up.` : '',
+      timeline.left_out ? `The ${plural(timeline.left_out, 'block')} that take least time are summed up.` : '',
       all.length === 0 ? 'No call of this trace was timed.' : ''].filter(Boolean).join(' ');
     more.hidden = !more.textContent;
     redraw();

@@ -38,8 +38,7 @@ function devicesTable(devices) {
 
 function showVerdict(report) {
   const time = report.time;
-  const sources = report.allocations.concat(report.other_sources);
-  const sum = key => sources.reduce((total, s) => total + s[key], 0);
+  const sum = key => memories(report).reduce((total, s) => total + s[key], 0);
   const part = section('verdict', 'Verdict',
     el('div', {class: 'verdict'},
       el('div', {class: 'ratio'}, ratioText(report.dispatch_ratio, time.transfer_ns),
