@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analyzer/timeline_thinning.h"
 #include "traces/api/api.h"
 #include "traces/model/executions.h"
 #include "traces/model/fold.h"
@@ -179,84 +180,6 @@ class Walk {
   const model::Trace& trace_;
   std::vector<double> host_, device_;  // of one call, by shape
 };
-
-// Gathers runs of neighbours that are left out. A block's time is never less than that of a block
-// inside it, so what is around a kept block is kept.
-class Thinning {
- public:
-  explicit Thinning(uint64_t least_ns) : least_ns_(least_ns) {}
-
-  std::vector<Block> thin(std::vector<Block>& blocks, size_t& room) {
-    for (Block& b : blocks) {
-      const uint64_t ns = b.host_ns + b.device_ns;
-      const bool inside = out_.size() > 0 && rest_ && b.depth > rest_depth_;
-      const bool kept = !inside && ns >= least_ns_ && room > 0;
-      if (kept) {
-        close();
-        --room;
-        out_.push_back(std::move(b));
-      } else {
-        leave_out(b, inside);
-      }
-    }
-    close();
-    return std::move(out_);
-  }
-  uint64_t left_out() const { return left_out_; }
-
- private:
-  void leave_out(const Block& b, bool inside) {
-    ++left_out_;
-    if (!rest_ || (!inside && b.depth != rest_depth_)) {
-      close();
-      rest_ = true;
-      rest_depth_ = b.depth;
-      out_.push_back({});
-      out_.back().kind = Block::Kind::Rest;
-      out_.back().depth = b.depth;
-    }
-    Block& r = out_.back();
-    ++r.blocks;
-    if (!inside) {
-      r.host_ns += b.host_ns;
-      r.device_ns += b.device_ns;
-    }
-    if (b.kind == Block::Kind::Call) sums_[{b.shape, b.queue}] += b.times;
-    for (const StretchCalls& c : b.calls) sums_[{c.shape, c.queue}] += c.calls;
-  }
-  void close() {
-    if (!rest_) return;
-    for (const auto& [key, calls] : sums_) {
-      out_.back().calls.push_back({key.first, key.second, calls});
-      out_.back().times += calls;
-    }
-    sums_.clear();
-    rest_ = false;
-  }
-
-  uint64_t least_ns_;
-  std::vector<Block> out_;
-  bool rest_ = false;  // out_ ends with a Rest that may grow
-  uint32_t rest_depth_ = 0;
-  std::map<std::pair<model::ShapeId, uint32_t>, uint64_t> sums_;
-  uint64_t left_out_ = 0;
-};
-
-void thin_out(FoldedTimeline& t, size_t most) {
-  std::vector<uint64_t> times;
-  for (const TimelineTrack& track : t.tracks)
-    for (const Block& b : track.blocks) times.push_back(b.host_ns + b.device_ns);
-  if (times.size() <= most) return;
-  const auto at = times.begin() + static_cast<ptrdiff_t>(most);
-  std::nth_element(times.begin(), at, times.end(), std::greater<>());
-  const uint64_t least = *at + 1;  // fewer than `most` are above it
-  size_t room = most;
-  for (TimelineTrack& track : t.tracks) {
-    Thinning thinning(least);
-    track.blocks = thinning.thin(track.blocks, room);
-    t.left_out += thinning.left_out();
-  }
-}
 
 std::set<model::ShapeId> shapes_in(const FoldedTimeline& t) {
   std::set<model::ShapeId> out;

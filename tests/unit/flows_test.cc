@@ -149,8 +149,9 @@ TEST_CASE("too many blocks: those that take least time are summed up") {
   CHECK(few.left_out > 0);
   uint64_t kept = 0, rest = 0, calls = 0, all_calls = 0;
   for (const TimelineBlock& b : few.tracks[0].blocks) {
-    (b.kind == TimelineBlock::Kind::Rest ? rest : kept) += b.kind == TimelineBlock::Kind::Rest ? b.blocks : 1;
-    if (b.kind == TimelineBlock::Kind::Call || b.kind == TimelineBlock::Kind::Rest) calls += b.times;
+    const bool is_rest = b.kind == TimelineBlock::Kind::Rest;
+    (is_rest ? rest : kept) += is_rest ? b.blocks : 1;
+    if (is_rest || b.kind == TimelineBlock::Kind::Call) calls += b.times;
   }
   for (const TimelineBlock& b : all.tracks[0].blocks)
     if (b.kind == TimelineBlock::Kind::Call) all_calls += b.times;
@@ -158,6 +159,22 @@ TEST_CASE("too many blocks: those that take least time are summed up") {
   CHECK(rest == few.left_out);
   CHECK(kept + rest == all.tracks[0].blocks.size());
   CHECK(calls == all_calls);
+}
+
+TEST_CASE("blocks that take the same time: as many stay as may") {
+  using F = model::ArgForm;
+  TraceBuilder b;
+  const auto queue = b.cls(model::ObjectKind::Queue, 0, b.site(1));
+  const auto finish = b.shape(testing::fn(api::FnId::clFinish), b.site(2),
+                              {{0, F::Object, model::Effect::Use, queue}});
+  b.cost(finish, 100, 10);
+  model::Stream s{0, false, {}, {}};
+  for (int i = 0; i < 100; ++i) s.nodes.push_back(TraceBuilder::call(finish, {model::Series(0)}));
+  b.trace.streams.push_back(std::move(s));
+  analyzer::CallSites sites;
+  const auto t = analyzer::find_timeline(b.trace, sites, 40);
+  CHECK(t.left_out == 60);
+  CHECK(t.tracks[0].blocks.size() == 41);  // and one for the others
 }
 
 TEST_CASE("the page: data that try to be markup stay data") {
