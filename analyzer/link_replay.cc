@@ -16,16 +16,21 @@ namespace {
 
 using NodeKind = model::Node::Kind;
 
-// Calls executed one by one, for each replay of a stream.
-constexpr uint64_t MostCalls = uint64_t{1} << 21;
-constexpr uint64_t LeastIterations = 3;  // of any loop, also beyond the budget
+// The budget of a stream: calls and iterations executed one by one. A loop entered beyond it is executed once.
+constexpr uint64_t MostSteps = uint64_t{1} << 21;
+constexpr uint64_t LeastIterations = 3;  // of any other loop
 
 class Walk {
  public:
   Walk(const ReplayTree& tree, const std::vector<TimedCall>& plans, const std::vector<int>& value_counts,
        ReplayMachine& machine)
-      : x_tree(tree), x_plans(plans), x_value_counts(value_counts), x_machine(machine), x_executions(tree.size()),
-        x_made(plans.size()), x_seen(plans.size()) {}
+      : x_tree(tree),
+        x_plans(plans),
+        x_value_counts(value_counts),
+        x_machine(machine),
+        x_executions(tree.size()),
+        x_made(plans.size()),
+        x_seen(plans.size()) {}
 
   void run() { nodes(0, x_tree.size()); }
   bool approximate() const { return x_approximate; }
@@ -62,7 +67,7 @@ class Walk {
   }
 
   void execute(model::ShapeId shape, std::span<const int64_t> row) {
-    ++x_executed;
+    ++x_executed, ++x_steps;
     x_machine.call(x_plans[shape], row);
     if (x_seen[shape]) return;
     x_seen[shape] = true;
@@ -131,6 +136,7 @@ class Walk {
     const uint64_t outer = x_machine.take_trail();
     body();
     const uint64_t trail = x_machine.take_trail();
+    ++x_steps;
     x_machine.set_trail(outer);
     if (trail != previous) x_machine.note(trail);
     return previous = trail;
@@ -142,7 +148,8 @@ class Walk {
               const Body& body) {
     uint64_t previous = 0;
     const auto one = [&](uint64_t k) { return iterate(k, !inside.empty(), previous, body); };
-    if (count <= LeastIterations) {
+    const bool spent = x_steps > MostSteps;
+    if (count <= LeastIterations && !spent) {
       for (uint64_t k = 0; k < count; ++k) one(k);
       return;
     }
@@ -151,7 +158,7 @@ class Walk {
     start.take(x_machine, inside, 0);
     for (uint64_t k = 0; k < count;) {
       const uint64_t trail = one(k++);
-      if (k >= LeastIterations && k < count && x_executed > MostCalls) {
+      if (k < count && (spent || (k >= LeastIterations && x_steps > MostSteps))) {
         x_approximate = true;
         return shift(x_machine, inside, start, static_cast<double>(count - k) / static_cast<double>(k));
       }
@@ -202,14 +209,15 @@ class Walk {
   std::vector<int64_t> x_row;
   SeriesValues x_values;
   std::map<size_t, std::vector<uint32_t>> x_periods;
-  uint64_t x_executed = 0;
+  uint64_t x_executed = 0, x_steps = 0;
   bool x_probing = false, x_approximate = false;
 };
 
 // When objects of each class were there first, by the client's clock of the thread that made them.
 class Makers {
  public:
-  explicit Makers(const model::Trace& trace) : x_trace(trace), x_first(trace.classes.size()), x_made(trace.classes.size()) {}
+  explicit Makers(const model::Trace& trace)
+      : x_trace(trace), x_first(trace.classes.size()), x_made(trace.classes.size()) {}
 
   void add(const Walk& walk, model::ThreadId thread) {
     for (model::ShapeId s = 0; s < x_trace.shapes.size(); ++s) {
@@ -266,8 +274,8 @@ void bound(ReplayResult& r, size_t devices) {
 
 }  // namespace
 
-ReplayResult replay_on_link(const model::Trace& trace, const std::vector<TimedCall>& plans, const model::LinkCosts* link,
-                    double wake_ns) {
+ReplayResult replay_on_link(const model::Trace& trace, const std::vector<TimedCall>& plans,
+                            const model::LinkCosts* link, double wake_ns) {
   ReplayResult out;
   std::vector<int> value_counts;
   for (const model::Shape& s : trace.shapes) value_counts.push_back(s.values());

@@ -22,8 +22,8 @@
 
 #include <vector>
 
-#include "analyzer/timed_call.h"
 #include "analyzer/replay_machine.h"
+#include "analyzer/timed_call.h"
 #include "traces/model/event.h"
 #include "traces/model/platform.h"
 
@@ -31,14 +31,14 @@ namespace gt::analyzer {
 
 struct ReplayResult {
   double ns = 0;
-  Terms parts{};      // of the thread that ends last
-  ReplayWork work;          // of all threads
+  Terms parts{};    // of the thread that ends last
+  ReplayWork work;  // of all threads
   bool approximate = false;
   uint64_t executed = 0;  // calls that were executed one by one
 };
 
 // REQUIRES: a checked trace. `link` null: the local machine.
-ReplayResult replay_on_link(const model::Trace& trace, const std::vector<TimedCall>& plans, const model::LinkCosts* link,
-                    double wake_ns);
+ReplayResult replay_on_link(const model::Trace& trace, const std::vector<TimedCall>& plans,
+                            const model::LinkCosts* link, double wake_ns);
 
 }  // namespace gt::analyzer

@@ -15,15 +15,14 @@ using Object = std::pair<model::ClassId, int64_t>;
 
 constexpr int64_t MapWrites = 2 | 4;  // CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION
 
-bool maps(const model::Shape& s) {
-  return api::attributes(s.fn).direction == api::DirectionRule::Map;
-}
+bool maps(const model::Shape& s) { return api::attributes(s.fn).direction == api::DirectionRule::Map; }
 bool unmaps(const model::Shape& s) { return api::attributes(s.fn).direction == api::DirectionRule::Unmap; }
 
 class Walk {
  public:
   Walk(const model::Trace& trace, const Effects& effects) : x_trace(trace), x_effects(effects) {
-    for (const model::Shape& s : trace.shapes) x_interesting.push_back(maps(s) || unmaps(s) || api::attributes(s.fn).launch);
+    for (const model::Shape& s : trace.shapes)
+      x_interesting.push_back(maps(s) || unmaps(s) || api::attributes(s.fn).launch);
   }
 
   void visit(const std::vector<model::Node>& nodes) {
@@ -61,12 +60,13 @@ class Walk {
     for (size_t i = 0; i < shape.args.size(); ++i) {
       const model::Arg& a = shape.args[i];
       if (a.form == model::ArgForm::Int && a.param == flags_param) flags = constant(n, value);
-      const bool memory = a.form == model::ArgForm::Object && a.cls < x_trace.classes.size() &&
-                          (x_trace.classes[a.cls].kind == ObjectKind::Buffer ||
-                           x_trace.classes[a.cls].kind == ObjectKind::Image);
+      const bool memory =
+          a.form == model::ArgForm::Object && a.cls < x_trace.classes.size() &&
+          (x_trace.classes[a.cls].kind == ObjectKind::Buffer || x_trace.classes[a.cls].kind == ObjectKind::Image);
       if (memory) {
         const auto slot = constant(n, value);
-        if (slot && a.param >= model::ParamKernelArg && a.param < model::ParamReturn) launched(n.shape, i, {a.cls, *slot});
+        if (slot && a.param >= model::ParamKernelArg && a.param < model::ParamReturn)
+          launched(n.shape, i, {a.cls, *slot});
         if (slot && a.param < model::ParamKernelArg && !object) object = Object{a.cls, *slot};
       }
       value += static_cast<size_t>(model::value_count(a.form));

@@ -31,17 +31,19 @@ constexpr Feature HostUsm = {"host-usm", "unified shared memory of the host (clH
 constexpr Feature SharedUsm = {"shared-usm", "unified shared memory (clSharedMemAllocINTEL)", true};
 constexpr Feature FineSvm = {
     "fine-grain-svm", "fine-grained shared virtual memory: host and device see each other's writes at once", true};
-constexpr Feature VaryingSvm = {
-    "fine-grain-svm", "shared virtual memory whose kind varies: it may be fine-grained", true};
-constexpr Feature SystemSvm = {
-    "system-svm", "kernels that are given pointers into the program's ordinary memory", true};
-constexpr Feature CoarseSvm = {
-    "coarse-svm", "shared virtual memory: pointers must mean the same on both machines", false};
+constexpr Feature VaryingSvm = {"fine-grain-svm", "shared virtual memory whose kind varies: it may be fine-grained",
+                                true};
+constexpr Feature SystemSvm = {"system-svm", "kernels that are given pointers into the program's ordinary memory",
+                               true};
+constexpr Feature CoarseSvm = {"coarse-svm", "shared virtual memory: pointers must mean the same on both machines",
+                               false};
 constexpr Feature UsedWhileMapped = {
     "used-while-mapped", "kernels that work on a buffer while it is mapped: they share the host's memory", true};
 constexpr Feature HostPointer = {
-    "use-host-ptr", "buffers in the program's own memory (CL_MEM_USE_HOST_PTR): it is brought up to date only when they "
-    "are mapped or read", false};
+    "use-host-ptr",
+    "buffers in the program's own memory (CL_MEM_USE_HOST_PTR): it is brought up to date only when they "
+    "are mapped or read",
+    false};
 constexpr Feature DeviceBinary = {
     "device-binary", "programs made from binaries: they fit only a device like the one that they were made on", false};
 constexpr Feature Printf = {"printf", "kernels that print: what they print must be brought back", false};
@@ -77,7 +79,7 @@ struct ContextKey {
   const Feature& feature;
 };
 constexpr ContextKey ContextKeys[] = {
-    {0x2008, GlSharing},  {0x200A, GlSharing},  {0x200B, GlSharing},  {0x200C, GlSharing},   {0x2009, EglSharing},
+    {0x2008, GlSharing},  {0x200A, GlSharing},  {0x200B, GlSharing},  {0x200C, GlSharing},    {0x2009, EglSharing},
     {0x4014, D3dSharing}, {0x401D, D3dSharing}, {0x2026, D3dSharing}, {0x4097, VideoSharing},
 };
 

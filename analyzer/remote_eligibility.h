@@ -16,13 +16,13 @@ struct RemoteFeature {
   bool blocks = false;   // it cannot go; else it can, at a price
   std::string function;  // the call
   CallSite site;
-  uint64_t calls = 0;    // that succeeded
+  uint64_t calls = 0;                     // that succeeded
   model::ClassId queue = model::NoIndex;  // the queue that it concerns; NoIndex: all of them
 };
 
 struct RemoteQueue {
   model::ClassId queue = model::NoIndex;
-  CallSite site;          // where it is made
+  CallSite site;  // where it is made
   bool eligible = true;
   uint64_t commands = 0;
 };

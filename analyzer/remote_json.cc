@@ -11,17 +11,14 @@ using Json = nlohmann::ordered_json;
 
 Json site_json(const CallSite& s) {
   const Frame own = s.frames.empty() ? Frame() : s.frames[0];
-  return {{"module", s.module},
-          {"offset", s.offset},
-          {"function", own.function},
-          {"file", own.file},
-          {"line", own.line}};
+  return {
+      {"module", s.module}, {"offset", s.offset}, {"function", own.function}, {"file", own.file}, {"line", own.line}};
 }
 
 // Queues are numbered by their place in `queues`; null: all of them.
 Json queue_number(const RemoteEligibility& remote, model::ClassId queue) {
-  const auto at = std::find_if(remote.queues.begin(), remote.queues.end(),
-                               [&](const RemoteQueue& q) { return q.queue == queue; });
+  const auto at =
+      std::find_if(remote.queues.begin(), remote.queues.end(), [&](const RemoteQueue& q) { return q.queue == queue; });
   return at == remote.queues.end() ? Json() : Json(at - remote.queues.begin());
 }
 
@@ -63,18 +60,10 @@ Json link_json(const RemoteEligibility& remote, const LinkPrediction& p) {
                       {"reply_s", q.reply_s},
                       {"dominates", term_name(q.dominates())}});
   }
-  return {{"name", p.link.costs.name},
-          {"assumed", p.link.assumed},
-          {"latency_ns", p.link.costs.latency_ns},
-          {"seconds", p.seconds},
-          {"slowdown", p.slowdown},
-          {"dominates", term_name(p.dominates)},
-          {"parts", terms_json(p.parts_s)},
-          {"replies", p.replies},
-          {"put_bytes", p.put_bytes},
-          {"get_bytes", p.get_bytes},
-          {"approximate", p.approximate},
-          {"queues", queues}};
+  return {{"name", p.link.costs.name},      {"assumed", p.link.assumed},    {"latency_ns", p.link.costs.latency_ns},
+          {"seconds", p.seconds},           {"slowdown", p.slowdown},       {"dominates", term_name(p.dominates)},
+          {"parts", terms_json(p.parts_s)}, {"replies", p.replies},         {"put_bytes", p.put_bytes},
+          {"get_bytes", p.get_bytes},       {"approximate", p.approximate}, {"queues", queues}};
 }
 
 }  // namespace

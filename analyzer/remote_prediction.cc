@@ -111,17 +111,19 @@ class Predictor {
           "hidden behind it, so the truth may be better.");
     }
     if (x_doubts.untimed_commands > 0) {
-      out.push_back(fmt::format("{} of {} kernel runs and transfers have no device time; they count as long as calls "
-                                "waited for them.",
-                                x_doubts.untimed_commands, x_doubts.commands));
+      out.push_back(
+          fmt::format("{} of {} kernel runs and transfers have no device time; they count as long as calls "
+                      "waited for them.",
+                      x_doubts.untimed_commands, x_doubts.commands));
     }
     if (x_doubts.user_events) out.push_back("User events count as complete when they are made.");
     if (x_trace.threads.size() > 1) {
       out.push_back("Threads count as running side by side, each as soon as what it uses is there.");
     }
     if (approximate) {
-      out.push_back("The program is so irregular that only the first part of its loops was replayed; the rest takes "
-                    "the mean.");
+      out.push_back(
+          "The program is so irregular that only the first part of its loops was replayed; the rest takes "
+          "the mean.");
     }
     return out;
   }

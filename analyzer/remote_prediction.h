@@ -1,8 +1,8 @@
 // How long would the program run with its devices at the other end of a link?
 //
-// The trace is replayed twice on a machine of costs (link_replay.h): once locally, once with the link in between. What the
-// local replay cannot explain (the program's own time where it was not recorded, its start and end) is taken to be the
-// same in both:
+// The trace is replayed twice on a machine of costs (link_replay.h): once locally, once with the link in between. What
+// the local replay cannot explain (the program's own time where it was not recorded, its start and end) is taken to be
+// the same in both:
 //   predicted = measured run time + (remote replay - local replay)
 // Waiting calls of the trace took longer than what they waited for: the difference, per call, is added to each wait of
 // both replays.
@@ -34,19 +34,19 @@ struct QueueOnLink {
 struct LinkPrediction {
   Link link;
   double seconds = 0;
-  double slowdown = 1;     // against the measured run
-  Terms parts_s{};         // of the remote replay: how its time comes about, along the chain that decides
+  double slowdown = 1;  // against the measured run
+  Terms parts_s{};      // of the remote replay: how its time comes about, along the chain that decides
   Term dominates = Term::Host;
-  double replies = 0;      // calls that wait for a round trip
+  double replies = 0;  // calls that wait for a round trip
   double put_bytes = 0, get_bytes = 0;
   bool approximate = false;
   std::vector<QueueOnLink> queues;
 };
 
 struct RemotePrediction {
-  double measured_s = 0;        // the traced run
-  double replayed_s = 0;        // the local replay
-  bool gaps_recorded = false;   // the program's own time between calls is known (--timeline)
+  double measured_s = 0;       // the traced run
+  double replayed_s = 0;       // the local replay
+  bool gaps_recorded = false;  // the program's own time between calls is known (--timeline)
   std::vector<LinkPrediction> links;
   std::vector<std::string> doubts;  // sentences
 };

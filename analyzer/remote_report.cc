@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t MostFeatures = 20;
 
-std::string seconds_text(double s) { return time_text(static_cast<uint64_t>(std::max(0.0, s) * 1e9)); }
+std::string seconds_text(double s) { return time_text(static_cast<uint64_t>(std::clamp(s * 1e9, 0.0, 1e19))); }
 
 void add_features(Text& out, const RemoteEligibility& remote, bool blocks) {
   size_t shown = 0, all = 0;

@@ -4,8 +4,8 @@
 // carries the composition of its latest chain, so the end of the run says how much of it was waiting for replies,
 // bandwidth, devices and host: along the critical path, adding up to the whole.
 //
-// While a loop is probed (link_replay.h), a clock also carries its slope: how much later it is in each further period. A
-// maximum of two clocks stays what it is until the slower one has caught up; the first such moment is the horizon,
+// While a loop is probed (link_replay.h), a clock also carries its slope: how much later it is in each further period.
+// A maximum of two clocks stays what it is until the slower one has caught up; the first such moment is the horizon,
 // and up to there the loop is a straight line.
 //
 // Invariant: at == sum of parts (up to rounding). Thread safety: values.

@@ -85,7 +85,8 @@ void shift(ReplayMachine& machine, std::span<uint64_t> nodes, const ReplayState&
     }
   });
   for (size_t i = 0; i < nodes.size(); ++i)
-    nodes[i] += static_cast<uint64_t>(more * static_cast<double>(now.executions[i] - start.executions[i]));
+    nodes[i] += static_cast<uint64_t>(
+        std::min(1e18, more * static_cast<double>(now.executions[i] - start.executions[i])));
 }
 
 void set_slopes(ReplayMachine& machine, const ReplayState& from, const ReplayState& to) {

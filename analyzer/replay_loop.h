@@ -46,7 +46,8 @@ class LoopHistory {
 bool same_step(const ReplayState& a, const ReplayState& b, const ReplayState& c);
 
 // Moves the state `to` (the machine's present one) on by `times` times the step from `from` to it.
-void extrapolate(ReplayMachine& machine, std::span<uint64_t> nodes, const ReplayState& from, const ReplayState& to, uint64_t times);
+void extrapolate(ReplayMachine& machine, std::span<uint64_t> nodes, const ReplayState& from, const ReplayState& to,
+                 uint64_t times);
 
 // Moves the whole state on, as if the host's mean pace since `start` had gone on for `more` times as long.
 void shift(ReplayMachine& machine, std::span<uint64_t> nodes, const ReplayState& start, double more);

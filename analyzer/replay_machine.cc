@@ -6,8 +6,8 @@
 namespace gt::analyzer {
 namespace {
 
-constexpr double MessageBytes = 128;  // of a command with its arguments, or of a reply
-constexpr size_t MaxQueues = 64;      // beyond: all queues of a class are one
+constexpr double MessageBytes = 128;          // of a command with its arguments, or of a reply
+constexpr size_t MaxQueues = 64;              // beyond: all queues of a class are one
 constexpr uint64_t QueueProperties = 0x1093;  // CL_QUEUE_PROPERTIES
 constexpr int64_t OutOfOrder = 1;             // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
 
@@ -180,6 +180,7 @@ QueueState& ReplayMachine::queue(const TimedCall::Ref& ref, std::span<const int6
 
 uint32_t ReplayMachine::device(uint64_t key) {
   auto at = std::find(x_device_keys.begin(), x_device_keys.end(), key);
+  if (at == x_device_keys.end() && x_devices.size() == MaxDevices) --at;
   if (at == x_device_keys.end()) {
     x_device_keys.push_back(key);
     x_devices.emplace_back();
@@ -188,35 +189,39 @@ uint32_t ReplayMachine::device(uint64_t key) {
   return static_cast<uint32_t>(at - x_device_keys.begin());
 }
 
+EventFamily* ReplayMachine::family(model::ClassId cls) {
+  const uint32_t at = cls < x_family_of.size() ? x_family_of[cls] : 0;
+  return at == 0 ? nullptr : &x_events[at - 1];
+}
+
 const EventState* ReplayMachine::find_event(const TimedCall::Ref& ref, std::span<const int64_t> row) {
-  for (const EventFamily& f : x_events) {
-    if (f.cls != ref.cls) continue;
-    for (size_t i = 0; i < f.recent.size(); ++i) {
-      if (f.recent[i].slot != row[ref.value]) continue;
-      note(i + 2);
-      return &f.recent[i];
-    }
-    note(1);
-    return &f.older;
+  const EventFamily* f = family(ref.cls);
+  if (!f) return nullptr;  // an event that another thread made
+  for (size_t i = 0; i < f->recent.size(); ++i) {
+    if (f->recent[i].slot != row[ref.value]) continue;
+    note(i + 2);
+    return &f->recent[i];
   }
-  return nullptr;  // an event that another thread made
+  note(1);
+  return &f->older;
 }
 
 void ReplayMachine::remember(const TimedCall::Ref& ref, std::span<const int64_t> row, const ReplayClock& done,
-                       const ReplayClock& known) {
-  auto family = std::find_if(x_events.begin(), x_events.end(), [&](const EventFamily& f) { return f.cls == ref.cls; });
-  if (family == x_events.end()) {
-    family = x_events.emplace(x_events.end());
-    family->cls = ref.cls;
+                             const ReplayClock& known) {
+  if (!family(ref.cls)) {
+    x_events.emplace_back();
+    x_family_of.resize(std::max<size_t>(x_family_of.size(), size_t{ref.cls} + 1));
+    x_family_of[ref.cls] = static_cast<uint32_t>(x_events.size());
   }
-  std::vector<EventState>& recent = family->recent;
+  EventFamily& events = *family(ref.cls);
+  std::vector<EventState>& recent = events.recent;
   const int64_t slot = row[ref.value];
   const auto old = std::find_if(recent.begin(), recent.end(), [&](const EventState& e) { return e.slot == slot; });
   if (old != recent.end()) {
     recent.erase(old);
   } else if (recent.size() == EventFamily::Remembered) {
-    x_horizon.wait(family->older.done, recent.back().done);
-    x_horizon.wait(family->older.known, recent.back().known);
+    x_horizon.wait(events.older.done, recent.back().done);
+    x_horizon.wait(events.older.known, recent.back().known);
     recent.pop_back();
   }
   recent.insert(recent.begin(), EventState{slot, done, known});

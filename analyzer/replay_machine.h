@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/timed_call.h"
 #include "analyzer/replay_clock.h"
+#include "analyzer/timed_call.h"
 #include "traces/model/platform.h"
 
 namespace gt::analyzer {
@@ -45,7 +45,6 @@ struct EventState {
 };
 struct EventFamily {
   static constexpr size_t Remembered = 24;
-  model::ClassId cls = model::NoIndex;
   std::vector<EventState> recent;  // the latest first
   EventState older;
 };
@@ -101,7 +100,9 @@ class ReplayMachine {
   QueueState& queue(const TimedCall::Ref& ref, std::span<const int64_t> row);
   uint32_t device(uint64_t key);
   const EventState* find_event(const TimedCall::Ref& ref, std::span<const int64_t> row);
-  void remember(const TimedCall::Ref& ref, std::span<const int64_t> row, const ReplayClock& done, const ReplayClock& known);
+  void remember(const TimedCall::Ref& ref, std::span<const int64_t> row, const ReplayClock& done,
+                const ReplayClock& known);
+  EventFamily* family(model::ClassId cls);
 
   const model::LinkCosts* x_link;
   double x_wake_ns;
@@ -110,6 +111,7 @@ class ReplayMachine {
   std::vector<uint64_t> x_device_keys;
   std::vector<Engines> x_devices;
   std::vector<EventFamily> x_events;
+  std::vector<uint32_t> x_family_of;  // by class: index into x_events, plus one
   ReplayWork x_work;
   Horizon x_horizon;
   uint64_t x_trail = 0;

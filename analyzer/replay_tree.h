@@ -13,10 +13,10 @@ namespace gt::analyzer {
 
 struct ReplayNode {
   const model::Node* node = nullptr;
-  uint32_t end = 0;      // one past its last descendant
-  bool turns = false;    // a value that matters inside, or a trip count, takes turns
-  bool regular = true;   // loops: no value that matters inside is a column, no trip count is anything but a constant or
-                         // a short period
+  uint32_t end = 0;     // one past its last descendant
+  bool turns = false;   // a value that matters inside, or a trip count, takes turns
+  bool regular = true;  // loops: no value that matters inside is a column, no trip count is anything but a constant or
+                        // a short period
 };
 
 // Periods that any loop's iterations may have.

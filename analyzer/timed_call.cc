@@ -135,7 +135,8 @@ std::vector<TimedCall> time_calls(const model::Trace& trace, const std::vector<d
     drop_arguments(plan);
     if (i < gaps.size()) plan.gap_ns = gaps[i];
     if (name == "clCreateUserEvent") doubts.user_events = true;
-    const bool works = plan.kind == Kind::Command && (api::attributes(shape.fn).launch || plan.engine != TimedCall::Engine::Kernel);
+    const bool works =
+        plan.kind == Kind::Command && (api::attributes(shape.fn).launch || plan.engine != TimedCall::Engine::Kernel);
     if (!works) continue;
     const model::ShapeStats& s = trace.stats[i];
     const uint64_t done = s.calls - std::min(s.failed, s.calls);

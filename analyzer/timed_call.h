@@ -1,8 +1,8 @@
 // What each call of a trace is to a replay: whom it makes wait, what it moves, how long it takes.
 //
-// One plan a shape. A shape's calls have the shape's mean times and sizes: costs are linear in both, so a sum over
-// many calls is the same, and a loop's iterations cost the same whatever their arguments. What differs from call to
-// call (which queue, which events, whether it blocks) is read from the row of values.
+// One TimedCall a shape: its calls' plan. They have the shape's mean times and sizes: costs are nearly linear in both,
+// so a sum over many calls is the same, and a loop's iterations cost the same whatever their arguments. What differs
+// from call to call (which queue, which events, whether it blocks) is read from the row of values.
 //
 // How calls travel (docs/ganalyze.md says it to users):
 //   Local      answered by the client: queries of what it knows, arguments of kernels (they travel with the launch)
@@ -39,14 +39,12 @@ struct TimedCall {
   double host_ns = 0;    // in the call, waiting included
   double device_ns = 0;  // of its command
   double put_bytes = 0, get_bytes = 0;
-  Ref queue, device;     // device: of a queue that is made
+  Ref queue, device;  // device: of a queue that is made
   Ref made_event;
-  std::vector<Ref> waits;             // events
-  uint32_t blocking = NoValue;        // value that says whether the call blocks
-  std::vector<uint32_t> properties;   // values: of a queue that is made
-  bool property_list = false;         // they are keys and values; else one bit field
-
-  bool reads_values() const { return queue.known() || made_event.known() || !waits.empty() || blocking != NoValue; }
+  std::vector<Ref> waits;            // events
+  uint32_t blocking = NoValue;       // value that says whether the call blocks
+  std::vector<uint32_t> properties;  // values: of a queue that is made
+  bool property_list = false;        // they are keys and values; else one bit field
 };
 
 // Why the plans may be wrong.

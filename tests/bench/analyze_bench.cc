@@ -40,12 +40,20 @@ class Maker {
     const auto queue = new_class(ObjectKind::Queue), buffer = new_class(ObjectKind::Buffer);
     const auto memory = new_class(ObjectKind::Segment), event = new_class(ObjectKind::Event);
     for (model::ShapeId i = 0; i < Shapes; ++i) {
-      add("clEnqueueWriteBuffer", i, {{0, ArgForm::Object, Effect::Use, queue}, {1, ArgForm::Object, Effect::UseDef, buffer},
-          {2, ArgForm::Int, Effect::None, model::NoIndex}, {5, ArgForm::Memory, Effect::Use, memory}});
-      add("clEnqueueNDRangeKernel", i, {{0, ArgForm::Object, Effect::Use, queue}, {8, ArgForm::Object, Effect::Def, event},
-          {model::ParamKernelArg, ArgForm::Object, Effect::UseDef, buffer}});
-      add("clEnqueueReadBuffer", i, {{0, ArgForm::Object, Effect::Use, queue}, {1, ArgForm::Object, Effect::Use, buffer},
-          {2, ArgForm::Int, Effect::None, model::NoIndex}, {5, ArgForm::Memory, Effect::UseDef, memory}});
+      add("clEnqueueWriteBuffer", i,
+          {{0, ArgForm::Object, Effect::Use, queue},
+           {1, ArgForm::Object, Effect::UseDef, buffer},
+           {2, ArgForm::Int, Effect::None, model::NoIndex},
+           {5, ArgForm::Memory, Effect::Use, memory}});
+      add("clEnqueueNDRangeKernel", i,
+          {{0, ArgForm::Object, Effect::Use, queue},
+           {8, ArgForm::Object, Effect::Def, event},
+           {model::ParamKernelArg, ArgForm::Object, Effect::UseDef, buffer}});
+      add("clEnqueueReadBuffer", i,
+          {{0, ArgForm::Object, Effect::Use, queue},
+           {1, ArgForm::Object, Effect::Use, buffer},
+           {2, ArgForm::Int, Effect::None, model::NoIndex},
+           {5, ArgForm::Memory, Effect::UseDef, memory}});
     }
   }
 
@@ -137,7 +145,8 @@ struct Cost {
 };
 
 Cost analyze(const std::string& ganalyze, const std::string& path) {
-  std::string program = ganalyze, file = path, link = "--link=10GbE,wan", profile = "--profile=" + path + ".gprofile", json = "--json";
+  std::string program = ganalyze, file = path, link = "--link=10GbE,wan", profile = "--profile=" + path + ".gprofile",
+              json = "--json";
   char* arguments[] = {program.data(), file.data(), link.data(), profile.data(), json.data(), nullptr};
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);

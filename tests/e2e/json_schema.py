@@ -73,7 +73,7 @@ def reports():
     if shutil.which("clinfo"):
         traced("clinfo", file="clinfo.db")
         names.append("clinfo")
-    return {n: good(GANALYZE, "--json", f"{n}.db").json for n in names}
+    return {n: good(GANALYZE, "--json", "--link", "10GbE", f"{n}.db").json for n in names}
 
 
 def test_outputs_follow_the_schema():

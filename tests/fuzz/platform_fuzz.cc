@@ -14,5 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (costs && !(costs->h2d(1e6) > 0)) std::abort();
   const auto again = gt::model::parse_platform(gt::model::format_platform(*platform), "fuzz");
   if (!again.ok() || again->devices.size() != platform->devices.size()) std::abort();
+  if (again->links.size() != platform->links.size()) std::abort();
+  for (const auto& link : platform->links)
+    if (!(link.put(1e6) > 0)) std::abort();
   return 0;
 }

@@ -18,8 +18,8 @@ bool is_sent(const analyzer::TimedCall& p) { return p.kind != Kind::WaitEvents &
 
 }  // namespace
 
-LinkSimulation::LinkSimulation(const model::Trace& trace, const std::vector<Plan>& plans,
-                               const model::LinkCosts* link, double wake_ns)
+LinkSimulation::LinkSimulation(const model::Trace& trace, const std::vector<Plan>& plans, const model::LinkCosts* link,
+                               double wake_ns)
     : x_trace(trace), x_plans(plans), x_link(link), x_wake_ns(wake_ns) {}
 
 double LinkSimulation::run(const model::Stream& stream) {

@@ -25,8 +25,8 @@ namespace gt::testing {
 class LinkSimulation {
  public:
   // `link` null: the local machine. REQUIRES: everything outlives this.
-  LinkSimulation(const model::Trace& trace, const std::vector<analyzer::TimedCall>& plans,
-                 const model::LinkCosts* link, double wake_ns);
+  LinkSimulation(const model::Trace& trace, const std::vector<analyzer::TimedCall>& plans, const model::LinkCosts* link,
+                 double wake_ns);
 
   // ns until the thread's last call has returned and everything that it started has ended.
   double run(const model::Stream& stream);

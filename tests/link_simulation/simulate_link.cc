@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analyzer/remote_links.h"
 #include "analyzer/link_replay.h"
+#include "analyzer/remote_links.h"
 #include "tests/link_simulation/link_simulation.h"
 #include "traces/store/trace_db.h"
 
@@ -13,7 +13,8 @@ namespace {
 using namespace gt;
 constexpr double WakeNs = 5000;
 
-double simulate(const model::Trace& trace, const std::vector<analyzer::TimedCall>& plans, const model::LinkCosts* link) {
+double simulate(const model::Trace& trace, const std::vector<analyzer::TimedCall>& plans,
+                const model::LinkCosts* link) {
   double end = 0;
   for (const model::Stream& s : trace.streams) {
     if (s.memory) continue;
@@ -29,13 +30,16 @@ int main(int argc, char** argv) {
   if (argc != 4) return std::fputs("usage: simulate_link TRACE LATENCY_US GBIT\n", stderr), 2;
   const auto trace = store::read_trace(argv[1]);
   if (!trace.ok()) return std::fprintf(stderr, "%s\n", trace.status().text().c_str()), 3;
-  const model::LinkCosts link = analyzer::make_link("link", std::strtod(argv[2], nullptr), std::strtod(argv[3], nullptr));
+  const model::LinkCosts link =
+      analyzer::make_link("link", std::strtod(argv[2], nullptr), std::strtod(argv[3], nullptr));
   analyzer::TimingDoubts doubts;
   const auto plans = analyzer::time_calls(*trace, {}, doubts);
-  const auto remote = analyzer::replay_on_link(*trace, plans, &link, WakeNs), local = analyzer::replay_on_link(*trace, plans, nullptr, WakeNs);
-  std::printf("{\"replayed\": %.0f, \"simulated\": %.0f, \"replayed_local\": %.0f, \"simulated_local\": %.0f, "
-              "\"executed\": %llu}\n",
-              remote.ns, simulate(*trace, plans, &link), local.ns, simulate(*trace, plans, nullptr),
-              static_cast<unsigned long long>(remote.executed));
+  const auto remote = analyzer::replay_on_link(*trace, plans, &link, WakeNs),
+             local = analyzer::replay_on_link(*trace, plans, nullptr, WakeNs);
+  std::printf(
+      "{\"replayed\": %.0f, \"simulated\": %.0f, \"replayed_local\": %.0f, \"simulated_local\": %.0f, "
+      "\"executed\": %llu}\n",
+      remote.ns, simulate(*trace, plans, &link), local.ns, simulate(*trace, plans, nullptr),
+      static_cast<unsigned long long>(remote.executed));
   return 0;
 }
