@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "analyzer/effects.h"
+#include "analyzer/calls/effects.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 

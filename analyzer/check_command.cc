@@ -2,8 +2,8 @@
 #include <cstdio>
 
 #include "analyzer/commands.h"
-#include "analyzer/profile_check.h"
-#include "analyzer/profile_files.h"
+#include "analyzer/profile/profile_check.h"
+#include "analyzer/profile/profile_files.h"
 
 namespace gt::analyzer {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 #include "traces/base/settings_cli.h"
 
 namespace gt::analyzer {

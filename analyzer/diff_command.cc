@@ -1,6 +1,6 @@
 // ganalyze diff A B: what changed in data movement. Exit status 0: the same structure, 1: not.
 #include "analyzer/commands.h"
-#include "analyzer/comparison_report.h"
+#include "analyzer/compare/comparison_report.h"
 #include "analyzer/inputs.h"
 
 namespace gt::analyzer {

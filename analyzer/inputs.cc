@@ -1,7 +1,7 @@
 // From files to inputs.
 #include "analyzer/inputs.h"
 
-#include "analyzer/make_profile.h"
+#include "analyzer/profile/make_profile.h"
 #include "traces/store/trace_db.h"
 
 namespace gt::analyzer {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/compare.h"
+#include "analyzer/compare/compare.h"
 
 namespace gt::analyzer {
 

@@ -6,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/commands.h"
-#include "analyzer/named_queries.h"
-#include "analyzer/query_db.h"
-#include "analyzer/row_printer.h"
+#include "analyzer/query/named_queries.h"
+#include "analyzer/query/query_db.h"
+#include "analyzer/query/row_printer.h"
 
 namespace gt::analyzer {
 namespace {

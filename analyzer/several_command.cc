@@ -1,9 +1,9 @@
 // ganalyze A B ...: one profile for all of them, and what differs.
 #include "analyzer/commands.h"
-#include "analyzer/comparison_report.h"
+#include "analyzer/compare/comparison_report.h"
 #include "analyzer/inputs.h"
-#include "analyzer/profile_files.h"
-#include "analyzer/unite_profiles.h"
+#include "analyzer/profile/profile_files.h"
+#include "analyzer/profile/unite_profiles.h"
 
 namespace gt::analyzer {
 

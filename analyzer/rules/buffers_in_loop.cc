@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <set>
 
-#include "analyzer/finding.h"
-#include "analyzer/node_walk.h"
-#include "analyzer/saving.h"
-#include "analyzer/units.h"
+#include "analyzer/calls/node_walk.h"
+#include "analyzer/report/units.h"
+#include "analyzer/rules/finding.h"
+#include "analyzer/rules/saving.h"
 
 namespace gt::analyzer {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "analyzer/finding.h"
-#include "analyzer/saving.h"
-#include "analyzer/units.h"
+#include "analyzer/report/units.h"
+#include "analyzer/rules/finding.h"
+#include "analyzer/rules/saving.h"
 
 namespace gt::analyzer {
 namespace {

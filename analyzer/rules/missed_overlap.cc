@@ -6,11 +6,11 @@
 
 #include <algorithm>
 
-#include "analyzer/finding.h"
-#include "analyzer/node_walk.h"
-#include "analyzer/queues.h"
-#include "analyzer/saving.h"
-#include "analyzer/units.h"
+#include "analyzer/calls/node_walk.h"
+#include "analyzer/calls/queues.h"
+#include "analyzer/report/units.h"
+#include "analyzer/rules/finding.h"
+#include "analyzer/rules/saving.h"
 #include "traces/model/fold.h"
 
 namespace gt::analyzer {

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "analyzer/finding.h"
-#include "analyzer/units.h"
+#include "analyzer/report/units.h"
+#include "analyzer/rules/finding.h"
 
 namespace gt::analyzer {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "analyzer/call_values.h"
-#include "analyzer/finding.h"
-#include "analyzer/node_walk.h"
-#include "analyzer/saving.h"
-#include "analyzer/units.h"
+#include "analyzer/calls/call_values.h"
+#include "analyzer/calls/node_walk.h"
+#include "analyzer/report/units.h"
+#include "analyzer/rules/finding.h"
+#include "analyzer/rules/saving.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::analyzer {

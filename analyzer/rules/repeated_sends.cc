@@ -1,9 +1,9 @@
 // Rule: data that is sent again although the device has it, or would have it if its buffer had been kept.
 #include <fmt/format.h>
 
-#include "analyzer/finding.h"
-#include "analyzer/saving.h"
-#include "analyzer/units.h"
+#include "analyzer/report/units.h"
+#include "analyzer/rules/finding.h"
+#include "analyzer/rules/saving.h"
 
 namespace gt::analyzer {
 

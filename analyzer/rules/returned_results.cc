@@ -1,9 +1,9 @@
 // Rule: results that the host receives and sends back to the device unchanged.
 #include <fmt/format.h>
 
-#include "analyzer/finding.h"
-#include "analyzer/saving.h"
-#include "analyzer/units.h"
+#include "analyzer/report/units.h"
+#include "analyzer/rules/finding.h"
+#include "analyzer/rules/saving.h"
 
 namespace gt::analyzer {
 

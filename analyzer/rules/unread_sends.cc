@@ -1,9 +1,9 @@
 // Rule: data that is sent and overwritten or thrown away before anything can have read it.
 #include <fmt/format.h>
 
-#include "analyzer/finding.h"
-#include "analyzer/saving.h"
-#include "analyzer/units.h"
+#include "analyzer/report/units.h"
+#include "analyzer/rules/finding.h"
+#include "analyzer/rules/saving.h"
 
 namespace gt::analyzer {
 

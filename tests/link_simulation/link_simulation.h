@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "analyzer/timed_call.h"
+#include "analyzer/remote/timed_call.h"
 #include "traces/model/event.h"
 #include "traces/model/platform.h"
 

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "analyzer/link_replay.h"
-#include "analyzer/remote_links.h"
+#include "analyzer/remote/link_replay.h"
+#include "analyzer/remote/remote_links.h"
 #include "tests/link_simulation/link_simulation.h"
 #include "traces/store/trace_db.h"
 

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/json_report.h"
-#include "analyzer/make_profile.h"
-#include "analyzer/report.h"
+#include "analyzer/profile/make_profile.h"
+#include "analyzer/report/json_report.h"
+#include "analyzer/report/report.h"
 #include "traces/api/api.h"
 
 using namespace gt;

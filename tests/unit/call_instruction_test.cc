@@ -1,5 +1,5 @@
 // Call instructions of x86-64 and AArch64, in small ELF files made here byte by byte.
-#include "analyzer/call_instruction.h"
+#include "analyzer/code/call_instruction.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // Call sites of this very program, whose functions and lines are known here.
-#include "analyzer/call_site.h"
+#include "analyzer/code/call_site.h"
 
 #include <doctest/doctest.h>
 #include <link.h>

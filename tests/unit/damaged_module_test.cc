@@ -9,7 +9,7 @@
 #include <random>
 #include <string>
 
-#include "analyzer/call_site.h"
+#include "analyzer/code/call_site.h"
 #include "traces/base/build_id.h"
 
 using namespace gt;

@@ -1,5 +1,5 @@
 // The dispatch ratio of queues, contexts and the steady state, in traces made by hand.
-#include "analyzer/dispatch_ratio.h"
+#include "analyzer/transfers/dispatch_ratio.h"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analyzer/analysis.h"
-#include "analyzer/json_report.h"
+#include "analyzer/report/json_report.h"
 #include "tests/unit/sample_trace.h"
 
 using namespace gt;

@@ -1,5 +1,5 @@
 // What launches do to buffers once the kernels are known, and the versions that follow.
-#include "analyzer/effects.h"
+#include "analyzer/calls/effects.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "analyzer/finding.h"
+#include "analyzer/rules/finding.h"
 #include "tests/unit/rule_trace.h"
 
 namespace gt::testing {

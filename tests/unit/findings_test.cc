@@ -1,5 +1,5 @@
 // Every other rule on programs that have its problem, and on programs that nearly have it; what savings add up to.
-#include "analyzer/saving.h"
+#include "analyzer/rules/saving.h"
 #include "tests/unit/findings_check.h"
 
 using namespace gt;

@@ -1,14 +1,14 @@
 // The data-flow graph, the folded timeline and the page, of traces whose answers are known.
-#include "analyzer/flows.h"
+#include "analyzer/flow/flows.h"
 
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "analyzer/call_use.h"
-#include "analyzer/flow_json.h"
-#include "analyzer/folded_timeline.h"
+#include "analyzer/calls/call_use.h"
+#include "analyzer/flow/folded_timeline.h"
 #include "analyzer/html/page.h"
+#include "analyzer/report/flow_json.h"
 #include "tests/unit/sample_trace.h"
 #include "traces/model/executions.h"
 

@@ -1,9 +1,9 @@
 // The kernels of a trace joined with their programs: with several, with none, with what the driver said.
-#include "analyzer/kernel_facts.h"
+#include "analyzer/calls/kernel_facts.h"
 
 #include <doctest/doctest.h>
 
-#include "analyzer/effects.h"
+#include "analyzer/calls/effects.h"
 #include "tests/unit/sample_trace.h"
 #include "traces/model/kernel_origin.h"
 

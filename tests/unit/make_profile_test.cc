@@ -1,10 +1,10 @@
 // From analyses to profiles: sites with their callers, staging, routes, predictions; one profile of several analyses.
-#include "analyzer/make_profile.h"
+#include "analyzer/profile/make_profile.h"
 
 #include <doctest/doctest.h>
 
-#include "analyzer/profile_check.h"
-#include "analyzer/unite_profiles.h"
+#include "analyzer/profile/profile_check.h"
+#include "analyzer/profile/unite_profiles.h"
 
 using namespace gt;
 using analyzer::Analysis;

@@ -4,9 +4,9 @@
 
 #include <random>
 
-#include "analyzer/remote_eligibility.h"
-#include "analyzer/remote_links.h"
-#include "analyzer/remote_prediction.h"
+#include "analyzer/remote/remote_eligibility.h"
+#include "analyzer/remote/remote_links.h"
+#include "analyzer/remote/remote_prediction.h"
 #include "tests/link_simulation/link_simulation.h"
 #include "traces/api/api.h"
 #include "traces/model/fold.h"

@@ -7,9 +7,9 @@
 #include <functional>
 #include <random>
 
-#include "analyzer/map_flow.h"
-#include "analyzer/send_flow.h"
-#include "analyzer/wait_flow.h"
+#include "analyzer/rules/map_flow.h"
+#include "analyzer/rules/send_flow.h"
+#include "analyzer/rules/wait_flow.h"
 #include "tests/unit/findings_check.h"
 
 using namespace gt;

@@ -1,5 +1,5 @@
 // What a replay shows of regular and irregular streams.
-#include "analyzer/replay.h"
+#include "analyzer/rules/replay.h"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
 // The text report and its layout: widths, colours, sections.
-#include "analyzer/report.h"
+#include "analyzer/report/report.h"
 
 #include <doctest/doctest.h>
 
-#include "analyzer/text.h"
+#include "analyzer/report/text.h"
 #include "tests/unit/sample_trace.h"
 
 using namespace gt;

@@ -1,10 +1,10 @@
 // Whose memory transfers move, in traces made by hand.
-#include "analyzer/transfer_sources.h"
+#include "analyzer/transfers/transfer_sources.h"
 
 #include <doctest/doctest.h>
 
 #include "analyzer/analysis.h"
-#include "analyzer/transfer_calls.h"
+#include "analyzer/transfers/transfer_calls.h"
 #include "tests/unit/sample_trace.h"
 #include "traces/model/run.h"
 

@@ -1,0 +1,11 @@
+// Keeps a timeline to a number of blocks: those that take least time are summed up.
+#pragma once
+
+#include "analyzer/flow/folded_timeline.h"
+
+namespace gt::analyzer {
+
+// What is left has at most `most` blocks, and as many of kind Rest. Cost: O(blocks).
+void thin_out(FoldedTimeline& timeline, size_t most);
+
+}  // namespace gt::analyzer

@@ -1,0 +1,265 @@
+// One table of what functions tell by themselves, and checks of what their arguments tell.
+#include "analyzer/remote/remote_eligibility.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "analyzer/calls/seen_values.h"
+#include "traces/api/api.h"
+#include "traces/store/function_facts.h"
+
+namespace gt::analyzer {
+namespace {
+
+using model::ObjectKind;
+
+struct Feature {
+  const char* name;
+  const char* reason;
+  bool blocks;
+};
+constexpr Feature NativeKernel = {
+    "native-kernel", "native kernels (clEnqueueNativeKernel) run the program's own code on the host", true};
+constexpr Feature GlSharing = {"gl-sharing", "buffers, images or events shared with OpenGL", true};
+constexpr Feature EglSharing = {"egl-sharing", "images or events shared with EGL", true};
+constexpr Feature D3dSharing = {"d3d-sharing", "buffers or images shared with Direct3D", true};
+constexpr Feature VideoSharing = {"va-sharing", "surfaces shared with a video decoder (VA-API)", true};
+constexpr Feature ImportedMemory = {"imported-memory", "imported host memory (clImportMemoryARM)", true};
+constexpr Feature ExternalMemory = {"external-memory", "memory or semaphores of another API of this machine", true};
+constexpr Feature HostUsm = {"host-usm", "unified shared memory of the host (clHostMemAllocINTEL)", true};
+constexpr Feature SharedUsm = {"shared-usm", "unified shared memory (clSharedMemAllocINTEL)", true};
+constexpr Feature FineSvm = {
+    "fine-grain-svm", "fine-grained shared virtual memory: host and device see each other's writes at once", true};
+constexpr Feature VaryingSvm = {"fine-grain-svm", "shared virtual memory whose kind varies: it may be fine-grained",
+                                true};
+constexpr Feature SystemSvm = {"system-svm", "kernels that are given pointers into the program's ordinary memory",
+                               true};
+constexpr Feature CoarseSvm = {"coarse-svm", "shared virtual memory: pointers must mean the same on both machines",
+                               false};
+constexpr Feature UsedWhileMapped = {
+    "used-while-mapped", "kernels that work on a buffer while it is mapped: they share the host's memory", true};
+constexpr Feature HostPointer = {
+    "use-host-ptr",
+    "buffers in the program's own memory (CL_MEM_USE_HOST_PTR): it is brought up to date only when they "
+    "are mapped or read",
+    false};
+constexpr Feature DeviceBinary = {
+    "device-binary", "programs made from binaries: they fit only a device like the one that they were made on", false};
+constexpr Feature Printf = {"printf", "kernels that print: what they print must be brought back", false};
+constexpr Feature IncludeFolder = {"include-folder", "builds that include files of this machine (-I)", false};
+
+struct Row {
+  std::string_view prefix;  // of the function's name
+  const Feature& feature;
+};
+constexpr Row ByName[] = {
+    {"clEnqueueNativeKernel", NativeKernel},
+    {"clCreateFromGL", GlSharing},
+    {"clCreateEventFromGL", GlSharing},
+    {"clEnqueueAcquireGL", GlSharing},
+    {"clCreateFromEGL", EglSharing},
+    {"clCreateEventFromEGL", EglSharing},
+    {"clEnqueueAcquireEGL", EglSharing},
+    {"clCreateFromD3D", D3dSharing},
+    {"clCreateFromDX9", D3dSharing},
+    {"clCreateFromVA", VideoSharing},
+    {"clImportMemory", ImportedMemory},
+    {"clEnqueueAcquireExternalMem", ExternalMemory},
+    {"clGetSemaphoreHandle", ExternalMemory},
+    {"clReImportSemaphore", ExternalMemory},
+    {"clHostMemAllocINTEL", HostUsm},
+    {"clSharedMemAllocINTEL", SharedUsm},
+    {"clCreateProgramWithBinary", DeviceBinary},
+};
+
+// Keys of context properties that tie a context to another API. A value of 0 is none.
+struct ContextKey {
+  int64_t key;
+  const Feature& feature;
+};
+constexpr ContextKey ContextKeys[] = {
+    {0x2008, GlSharing},  {0x200A, GlSharing},  {0x200B, GlSharing},  {0x200C, GlSharing},    {0x2009, EglSharing},
+    {0x4014, D3dSharing}, {0x401D, D3dSharing}, {0x2026, D3dSharing}, {0x4097, VideoSharing},
+};
+
+constexpr int64_t SvmFineGrain = 1 << 10;  // CL_MEM_SVM_FINE_GRAIN_BUFFER
+constexpr int64_t UseHostPtr = 1 << 3;     // CL_MEM_USE_HOST_PTR
+constexpr uint16_t SvmFlagsParam = 1;
+
+bool is_host_memory(ObjectKind kind) {
+  return kind == ObjectKind::Segment || kind == ObjectKind::Static || kind == ObjectKind::Stack ||
+         kind == ObjectKind::File || kind == ObjectKind::String;
+}
+
+class Search {
+ public:
+  Search(const model::Trace& trace, CallSites& sites, const Effects& effects)
+      : x_trace(trace), x_sites(sites), x_effects(effects) {}
+
+  RemoteEligibility run() {
+    find_names();
+    x_seen = find_seen_values(x_trace, with_interesting_values());
+    for (const auto& [shape, values] : x_seen) look_at_values(shape, values);
+    for (model::ShapeId i = 0; i < x_trace.shapes.size(); ++i) look_at_objects(i);
+    for (const model::ShapeId i : find_mapped_launches(x_trace, x_effects)) add(UsedWhileMapped, i);
+    look_at_sources();
+    return finish();
+  }
+
+ private:
+  uint64_t calls(model::ShapeId i) const {
+    const model::ShapeStats& s = x_trace.stats[i];
+    return s.calls - std::min(s.failed, s.calls);
+  }
+
+  void find_names() {
+    for (const model::Shape& s : x_trace.shapes) x_names.push_back(store::function_name(s.fn));
+  }
+
+  bool is_context(model::ShapeId i) const { return x_names[i].starts_with("clCreateContext"); }
+  bool is_svm(model::ShapeId i) const { return x_names[i].starts_with("clSVMAlloc"); }
+  // The parameter with memory flags of a call that makes a buffer or an image; -1: it is none.
+  int memory_flags(model::ShapeId i) const {
+    const api::Attributes& a = api::attributes(x_trace.shapes[i].fn);
+    return a.creates == ObjectKind::Buffer || a.creates == ObjectKind::Image ? a.flags : -1;
+  }
+
+  std::set<model::ShapeId> with_interesting_values() const {
+    std::set<model::ShapeId> out;
+    for (model::ShapeId i = 0; i < x_names.size(); ++i)
+      if (is_context(i) || is_svm(i) || memory_flags(i) >= 0) out.insert(i);
+    return out;
+  }
+
+  void look_at_values(model::ShapeId shape, const std::vector<SeenValues>& values) {
+    size_t value = 0;
+    const SeenValues* key = nullptr;
+    for (const model::Arg& a : x_trace.shapes[shape].args) {
+      if (a.form == model::ArgForm::Int && value < values.size()) {
+        if (is_svm(shape) && a.param == SvmFlagsParam) svm(shape, values[value]);
+        if (a.param == memory_flags(shape)) memory(shape, values[value]);
+      }
+      if (is_context(shape) && a.param == 0) {  // keys and values take turns
+        if (key && a.form != model::ArgForm::Null) context(shape, *key);
+        const bool is_key = !key && a.form == model::ArgForm::Int && value < values.size();
+        key = is_key ? &values[value] : nullptr;
+      }
+      value += static_cast<size_t>(model::value_count(a.form));
+    }
+  }
+  void svm(model::ShapeId shape, const SeenValues& flags) {
+    const auto fine = [](int64_t v) { return (v & SvmFineGrain) != 0; };
+    if (std::any_of(flags.values.begin(), flags.values.end(), fine)) {
+      add(FineSvm, shape);
+    } else {
+      add(flags.more ? VaryingSvm : CoarseSvm, shape);
+    }
+  }
+  void memory(model::ShapeId shape, const SeenValues& flags) {
+    const auto uses = [](int64_t v) { return (v & UseHostPtr) != 0; };
+    if (std::any_of(flags.values.begin(), flags.values.end(), uses)) add(HostPointer, shape);
+  }
+  void context(model::ShapeId shape, const SeenValues& key) {
+    for (const ContextKey& k : ContextKeys)
+      if (key.values.count(k.key)) add(k.feature, shape);
+  }
+
+  void look_at_objects(model::ShapeId i) {
+    for (const Row& row : ByName)
+      if (std::string_view(x_names[i]).starts_with(row.prefix)) add(row.feature, i);
+    if (!x_names[i].starts_with("clSetKernelArgSVMPointer")) return;
+    for (const model::Arg& a : x_trace.shapes[i].args) {
+      const bool ordinary = a.cls < x_trace.classes.size() && a.form == model::ArgForm::Memory &&
+                            is_host_memory(x_trace.classes[a.cls].kind);
+      if (ordinary) return add(SystemSvm, i);
+    }
+  }
+
+  // What a source says concerns the call that launches its kernel.
+  void look_at_sources() {
+    std::map<model::ClassId, const model::Kernel*> kernels;
+    for (const model::Kernel& k : x_trace.kernels) kernels[k.cls] = &k;
+    std::map<model::BlobId, bool> prints, includes;
+    for (model::ShapeId i = 0; i < x_trace.shapes.size(); ++i) {
+      if (!store::launches_kernel(x_trace.shapes[i].fn)) continue;
+      for (const model::Arg& a : x_trace.shapes[i].args) {
+        const auto k = a.param == 1 ? kernels.find(a.cls) : kernels.end();
+        if (k == kernels.end()) continue;
+        if (contains(k->second->source, "printf", prints)) add(Printf, i);
+        if (contains(k->second->options, "-I", includes)) add(IncludeFolder, i);
+      }
+    }
+  }
+  bool contains(model::BlobId blob, std::string_view word, std::map<model::BlobId, bool>& known) const {
+    if (blob >= x_trace.blobs.size()) return false;
+    const auto [at, fresh] = known.try_emplace(blob);
+    if (fresh) at->second = as_text(x_trace.blobs[blob].bytes).find(word) != std::string_view::npos;
+    return at->second;
+  }
+
+  void add(const Feature& feature, model::ShapeId shape) {
+    if (calls(shape) == 0) return;
+    const model::Shape& s = x_trace.shapes[shape];
+    RemoteFeature f{feature.name, feature.reason, feature.blocks, x_names[shape], x_sites.find(x_trace, s.site),
+                    calls(shape), queue_of(s)};
+    const auto same = [&](const RemoteFeature& o) {
+      return o.name == f.name && o.function == f.function && o.queue == f.queue && o.site.module == f.site.module &&
+             o.site.offset == f.site.offset;
+    };
+    const auto old = std::find_if(x_out.features.begin(), x_out.features.end(), same);
+    if (old == x_out.features.end()) {
+      x_out.features.push_back(std::move(f));
+    } else {
+      old->calls += f.calls;
+    }
+  }
+
+  model::ClassId queue_of(const model::Shape& s) const {
+    for (const model::Arg& a : s.args)
+      if (a.cls < x_trace.classes.size() && x_trace.classes[a.cls].kind == ObjectKind::Queue) return a.cls;
+    return model::NoIndex;
+  }
+
+  RemoteEligibility finish() {
+    std::stable_sort(x_out.features.begin(), x_out.features.end(),
+                     [](const RemoteFeature& a, const RemoteFeature& b) { return a.blocks > b.blocks; });
+    for (const RemoteFeature& f : x_out.features) {
+      const bool known = std::find(x_out.reasons.begin(), x_out.reasons.end(), f.reason) != x_out.reasons.end();
+      if (f.blocks && !known) x_out.reasons.push_back(f.reason);
+    }
+    x_out.eligible = x_out.reasons.empty();
+    add_queues();
+    return std::move(x_out);
+  }
+
+  void add_queues() {
+    std::map<model::ClassId, uint64_t> commands;
+    for (model::ShapeId i = 0; i < x_trace.shapes.size(); ++i) {
+      const model::ClassId queue = queue_of(x_trace.shapes[i]);
+      if (queue != model::NoIndex) commands[queue] += x_names[i].starts_with("clEnqueue") ? calls(i) : 0;
+    }
+    for (const auto& [queue, count] : commands) {
+      const auto stands_against = [&](const RemoteFeature& f) {
+        return f.blocks && (f.queue == model::NoIndex || f.queue == queue);
+      };
+      const bool eligible = std::none_of(x_out.features.begin(), x_out.features.end(), stands_against);
+      x_out.queues.push_back({queue, x_sites.find(x_trace, x_trace.classes[queue].site), eligible, count});
+    }
+  }
+
+  const model::Trace& x_trace;
+  CallSites& x_sites;
+  const Effects& x_effects;
+  std::vector<std::string> x_names;  // of each shape's function
+  std::map<model::ShapeId, std::vector<SeenValues>> x_seen;
+  RemoteEligibility x_out;
+};
+
+}  // namespace
+
+RemoteEligibility find_remote_eligibility(const model::Trace& trace, CallSites& sites, const Effects& effects) {
+  return Search(trace, sites, effects).run();
+}
+
+}  // namespace gt::analyzer

@@ -1,0 +1,59 @@
+// When does a loop repeat itself? Snapshots of a machine's state, compared.
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "analyzer/remote/replay_machine.h"
+
+namespace gt::analyzer {
+
+// A state as flat lists, in the order of ReplayMachine::visit.
+struct ReplayState {
+  std::vector<ReplayClock> clocks;
+  std::vector<double> sums;
+  std::vector<int64_t> slots;
+  std::vector<uint64_t> executions;  // of the nodes in the loop
+  uint64_t shape = 0, trail = 0;     // trail: of the iteration that ended in this state
+
+  void take(ReplayMachine& machine, std::span<const uint64_t> nodes, uint64_t trail_of_iteration);
+};
+
+// The snapshots after the last iterations.
+class LoopHistory {
+ public:
+  // Forgets everything; memory is kept. `periods`: candidates, ascending, not empty.
+  void reset(const std::vector<uint32_t>& periods);
+
+  void add(ReplayMachine& machine, std::span<const uint64_t> nodes, uint64_t trail);
+  void clear() { x_count = 0; }
+  // The shortest period that the last iterations have kept for two periods running.
+  std::optional<uint32_t> period() const;
+  const ReplayState& back(size_t iterations_ago) const;
+
+ private:
+  bool repeats(uint32_t period) const;
+
+  std::vector<uint32_t> x_periods;
+  std::vector<ReplayState> x_ring;
+  size_t x_count = 0;
+};
+
+// Is the step from `b` to `c` that from `a` to `b`?
+bool same_step(const ReplayState& a, const ReplayState& b, const ReplayState& c);
+
+// Moves the state `to` (the machine's present one) on by `times` times the step from `from` to it.
+void extrapolate(ReplayMachine& machine, std::span<uint64_t> nodes, const ReplayState& from, const ReplayState& to,
+                 uint64_t times);
+
+// Moves the whole state on, as if the host's mean pace since `start` had gone on for `more` times as long.
+void shift(ReplayMachine& machine, std::span<uint64_t> nodes, const ReplayState& start, double more);
+
+// Gives each clock the slope that it had between two states; or none.
+void set_slopes(ReplayMachine& machine, const ReplayState& from, const ReplayState& to);
+void clear_slopes(ReplayMachine& machine);
+
+}  // namespace gt::analyzer

@@ -1,0 +1,53 @@
+// A stream's nodes in pre-order, with what a replay needs to know of each: which values to read, and whether the
+// loops below are regular.
+// Thread safety: immutable after construction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analyzer/remote/timed_call.h"
+#include "traces/model/event.h"
+
+namespace gt::analyzer {
+
+struct ReplayNode {
+  const model::Node* node = nullptr;
+  uint32_t end = 0;     // one past its last descendant
+  bool turns = false;   // a value that matters inside, or a trip count, takes turns
+  bool regular = true;  // loops: no value that matters inside is a column, no trip count is anything but a constant or
+                        // a short period
+};
+
+// Periods that any loop's iterations may have.
+inline const std::vector<uint32_t> UsualPeriods = {1, 2, 3, 4};
+
+class ReplayTree {
+ public:
+  ReplayTree(const model::Stream& stream, const std::vector<TimedCall>& plans);
+
+  const ReplayNode& operator[](size_t i) const { return x_nodes[i]; }
+  size_t size() const { return x_nodes.size(); }
+  // Those of a loop in which something takes turns, ascending.
+  std::vector<uint32_t> periods(size_t loop) const;
+
+ private:
+  void add(const std::vector<model::Node>& nodes);
+  void look_at_call(ReplayNode& node) const;
+
+  const std::vector<TimedCall>& x_plans;
+  std::vector<ReplayNode> x_nodes;
+};
+
+// The values that a plan needs, each given to visit(index).
+template <class Visit>
+void visit_values(const TimedCall& plan, Visit&& visit) {
+  if (plan.queue.known()) visit(plan.queue.value);
+  if (plan.device.known()) visit(plan.device.value);
+  if (plan.made_event.known()) visit(plan.made_event.value);
+  if (plan.blocking != TimedCall::NoValue) visit(plan.blocking);
+  for (const TimedCall::Ref& w : plan.waits) visit(w.value);
+  for (const uint32_t p : plan.properties) visit(p);
+}
+
+}  // namespace gt::analyzer
