@@ -134,6 +134,8 @@ std::map<Key, KernelFacts> gather(const model::Trace& trace) {
       KernelFacts& k = out[{name->second, origin}];
       k.name = name->second;
       k.classes.push_back(cls);
+      k.source = origin.source;
+      k.options = origin.options;
       k.others |= lost;
       const auto run = runs.find(cls);
       if (!std::exchange(first, false) || run == runs.end()) continue;

@@ -19,6 +19,7 @@ struct KernelFacts {
   kernels::Access elsewhere = kernels::Access::ReadWrite;  // of memory that no argument leads to
   bool others = false;  // its classes may also stand for kernels of programs that the trace does not name
   std::vector<model::ClassId> classes;  // the trace's kernels that these facts are of
+  model::BlobId source = model::NoIndex, options = model::NoIndex;  // of its program; NoIndex: it has none
 };
 
 // Most time first. Cost: one child process for each program source, `budget_seconds` for all of

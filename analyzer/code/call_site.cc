@@ -28,6 +28,22 @@ std::string demangled(const char* name) {
 
 std::string file_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
+// A demangled name without its parameters: "Buffer::Buffer(Context const&, int)" is Buffer::Buffer here.
+std::string_view without_parameters(std::string_view name) {
+  const size_t close = name.rfind(')');
+  if (close == std::string_view::npos || (close + 1 < name.size() && name[close + 1] == ':')) return name;
+  size_t depth = 0;
+  for (size_t i = close + 1; i-- > 0;) {
+    depth += name[i] == ')';
+    if (name[i] == '(' && --depth == 0) return i > 0 ? name.substr(0, i) : name;
+  }
+  return name;
+}
+
+std::string frame_text(const Frame& f) {
+  return std::string(without_parameters(f.function)) + " (" + file_name(f.file) + ":" + std::to_string(f.line) + ")";
+}
+
 std::string hex(const unsigned char* bytes, int size) {
   constexpr char Digits[] = "0123456789abcdef";
   std::string out;
@@ -212,14 +228,17 @@ std::string CallSite::places() const {
   return out;
 }
 
+// An inlined function, of a header often, says little without the one that holds it.
 std::string CallSite::place() const {
   char text[32];
   std::snprintf(text, sizeof text, "+0x%llx", static_cast<unsigned long long>(offset));
   const std::string bare = module_name() + text;
   if (frames.empty() || frames[0].function.empty()) return bare;
   const Frame& f = frames[0];
-  if (f.line == 0) return f.function + " (" + bare + ")";
-  return f.function + " (" + file_name(f.file) + ":" + std::to_string(f.line) + ")";
+  if (f.line == 0) return std::string(without_parameters(f.function)) + " (" + bare + ")";
+  const Frame& whole = frames.back();
+  const bool inlined = frames.size() > 1 && whole.line != 0 && !whole.function.empty();
+  return frame_text(f) + (inlined ? " in " + frame_text(whole) : "");
 }
 
 }  // namespace gt::analyzer

@@ -46,13 +46,14 @@ struct CallSite {
   std::vector<Frame>
       frames;  // innermost first; inlined ones come before the function that holds them
   CallKind call = CallKind::Unknown;
-  std::string target;   // name of what is called, where the code tells; Indirect: the register or memory with its address
+  std::string target;  // name of what is called, where the code tells; Indirect: the register or memory that has it
   NamedBy named_by = NamedBy::Nothing;
   std::vector<CallSite> around;  // the calls around it, innermost first, where this place is a wrapper's
   std::string problem;  // why the file tells nothing: it is gone, damaged, or another than was traced; else empty
 
   std::string module_name() const;  // without directories
-  std::string place() const;        // "allocate (harness.cc:63)", or "app+0x2e19"
+  // "allocate (harness.cc:63)", "finish (cl2.hpp:870) in copy (stream.cc:21)" where inlined, or "app+0x2e19".
+  std::string place() const;
   std::string places() const;       // with the calls around it: "xmalloc (mem.c:9) < read_image (main.c:40)"
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 
 #include "analyzer/calls/call_use.h"
 #include "analyzer/flow/flow_nodes.h"
@@ -48,7 +49,7 @@ class Builder {
       : trace_(trace), sources_(sources), moved_(trace), nodes_(nodes) {
     for (const model::Kernel& k : trace.kernels) names_.emplace(k.cls, k.name);
     for (const KernelFacts& k : kernels)
-      for (const model::ClassId cls : k.classes) kernels_.emplace(cls, &k);
+      for (const model::ClassId cls : k.classes) kernels_[cls].push_back(&k);
   }
 
   void add(const CallUse& use) {
@@ -105,7 +106,7 @@ class Builder {
   }
 
   // Command buffers launch several kernels: what each of them touches is not told apart.
-  size_t kernel_node(const CallUse& use, const KernelFacts*& facts) {
+  size_t kernel_node(const CallUse& use, std::span<const KernelFacts* const>& facts) {
     const model::Shape& shape = trace_.shapes[use.shape];
     for (const ArgUse& a : use.args) {
       if (kind(a) != ObjectKind::Kernel || arg(use, a).param >= model::ParamKernelArg) continue;
@@ -118,16 +119,22 @@ class Builder {
     return nodes_.kernel(store::function_name(shape.fn), "commands", shape.site);
   }
 
-  static unsigned access(const model::Arg& a, const KernelFacts* facts) {
+  // By any of the programs that the kernel may be of.
+  static unsigned access(const model::Arg& a, std::span<const KernelFacts* const> facts) {
     const size_t index = static_cast<size_t>(a.param - model::ParamKernelArg);
-    if (facts && a.param < model::ParamReturn && index < facts->args.size()) {
-      return static_cast<unsigned>(facts->args[index].access);
+    unsigned bits = 0;
+    for (const KernelFacts* k : facts) {
+      if (a.param >= model::ParamReturn || k->others || index >= k->args.size()) return recorded_access(a);
+      bits |= static_cast<unsigned>(k->args[index].access);
     }
+    return facts.empty() ? recorded_access(a) : bits;
+  }
+  static unsigned recorded_access(const model::Arg& a) {
     return a.effect == Effect::Use ? 1 : a.effect == Effect::Def ? 2 : 3;
   }
 
   void add_launch(const CallUse& use, const Cost& cost) {
-    const KernelFacts* facts = nullptr;
+    std::span<const KernelFacts* const> facts;
     const size_t kernel = kernel_node(use, facts);
     nodes_.add(kernel, 0, cost.done, cost.time_ns);
     for (const ArgUse& a : use.args) {
@@ -145,7 +152,7 @@ class Builder {
   MovedMemory moved_;
   FlowNodes& nodes_;
   std::map<model::ClassId, std::string> names_;
-  std::map<model::ClassId, const KernelFacts*> kernels_;
+  std::map<model::ClassId, std::vector<const KernelFacts*>> kernels_;
 };
 
 }  // namespace

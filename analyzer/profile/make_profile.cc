@@ -81,6 +81,37 @@ model::ProfileRoute program_route(const RemoteEligibility& remote) {
   return r;
 }
 
+// Of the queues made at one place, what stands against any of them.
+model::ProfileRoute queue_route(const RemoteQueue& queue, const RemoteEligibility& remote) {
+  model::ProfileRoute r;
+  r.queue = {sound_build_id(queue.site.build_id), queue.site.module_name(), queue.site.offset};
+  r.where = queue.site.place();
+  r.remote = queue.eligible;
+  for (const RemoteFeature& f : remote.features) {
+    const bool concerns = f.blocks && (f.queue == model::NoIndex || f.queue == queue.queue);
+    if (concerns && std::find(r.reasons.begin(), r.reasons.end(), f.reason) == r.reasons.end())
+      r.reasons.push_back(f.reason);
+  }
+  if (r.remote) r.reasons.clear();
+  return r;
+}
+
+// One for each place that makes queues, where the queues are not all like the program.
+void add_queue_routes(std::vector<model::ProfileRoute>& routes, const RemoteEligibility& remote) {
+  const auto differs = [&](const RemoteQueue& q) { return q.eligible != remote.eligible; };
+  if (std::none_of(remote.queues.begin(), remote.queues.end(), differs)) return;
+  for (const RemoteQueue& queue : remote.queues) {
+    if (!can_be_named(queue.site)) continue;
+    const model::ProfileRoute route = queue_route(queue, remote);
+    const auto same = std::find_if(routes.begin(), routes.end(), [&](const auto& r) { return r.queue == route.queue; });
+    if (same == routes.end()) {
+      routes.push_back(route);
+    } else if (!route.remote) {
+      *same = route;
+    }
+  }
+}
+
 }  // namespace
 
 const model::DeviceCosts* costs_of_device(const Analysis& a, const model::Platform* platform) {
@@ -99,6 +130,7 @@ model::Profile make_profile(const Analysis& a, const model::Platform* platform) 
   p.dispatch_ratio = a.ratio.program.value();
   p.eligible = a.ratio.eligible;
   p.routes.push_back(program_route(a.remote));
+  add_queue_routes(p.routes, a.remote);
   for (const TransferSource& s : a.sources) {
     if (s.kind == model::ObjectKind::Segment && s.sums.transfers > 0 && can_be_named(s.site))
       add_site(p.sites, profile_site(s));

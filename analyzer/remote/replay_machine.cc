@@ -8,6 +8,7 @@ namespace {
 
 constexpr double MessageBytes = 128;          // of a command with its arguments, or of a reply
 constexpr size_t MaxQueues = 64;              // beyond: all queues of a class are one
+constexpr size_t MaxDevices = 64;             // beyond: the last one stands for the rest
 constexpr uint64_t QueueProperties = 0x1093;  // CL_QUEUE_PROPERTIES
 constexpr int64_t OutOfOrder = 1;             // CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE
 

@@ -24,31 +24,24 @@ std::string_view text_of(const model::Trace& trace, model::BlobId id) {
   return text.substr(0, text.find('\0'));
 }
 
-const model::Kernel* kernel_of(const model::Trace& trace, const KernelFacts& facts) {
-  for (const model::Kernel& k : trace.kernels)
-    if (!facts.classes.empty() && k.cls == facts.classes.front()) return &k;
-  return nullptr;
-}
-
 // Each program's source once; `of` gives the one of each kernel, -1 when there is none.
 Json sources_json(const Analysis& a, const model::Trace& trace) {
   Json texts = Json::array(), of = Json::array();
   std::map<std::pair<model::BlobId, model::BlobId>, size_t> known;
   size_t room = MostBytes;
   for (const KernelFacts& k : a.kernels) {
-    const model::Kernel* kernel = kernel_of(trace, k);
-    const std::string_view text = kernel ? text_of(trace, kernel->source) : std::string_view();
+    const std::string_view text = text_of(trace, k.source);
     if (text.empty()) {
       of.push_back(-1);
       continue;
     }
-    const auto [at, fresh] = known.try_emplace({kernel->source, kernel->options}, texts.size());
+    const auto [at, fresh] = known.try_emplace({k.source, k.options}, texts.size());
     of.push_back(at->second);
     if (!fresh) continue;
     const std::string_view shown = text.substr(0, std::min(room, MostSourceBytes));
     room -= shown.size();
     texts.push_back({{"text", shown},
-                     {"options", text_of(trace, kernel->options)},
+                     {"options", text_of(trace, k.options)},
                      {"cut", text.size() - shown.size()}});
   }
   return {{"texts", texts}, {"of", of}};

@@ -19,9 +19,9 @@ class Text {
   // A heading that is good or bad news, which its colour says on a terminal.
   enum class Tone : uint8_t { Good, Bad };
   void verdict(std::string_view text, Tone tone);
-  // The first row is the header; one of empty titles is not shown. Columns from `right` on are numbers, aligned to the right. When
-  // the table is too wide its first column is cut at its start, which keeps the end of a path; when
-  // even that is not enough, each row becomes a line with the others below it.
+  // The first row is the header; one of empty titles is not shown. Columns from `right` on are numbers, aligned to the
+  // right. When the table is too wide its first column is cut at its start, which keeps the end of a path; when even
+  // that is not enough, each row becomes a line with the others below it.
   void table(const std::vector<std::vector<std::string>>& rows, size_t right);
 
   size_t width() const { return x_width; }

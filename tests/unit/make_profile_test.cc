@@ -86,6 +86,30 @@ void check_sound(const model::Profile& p) {
 
 }  // namespace
 
+TEST_CASE("a queue that cannot go where others can has a route of its own, which is read back") {
+  Analysis a = analysis({});
+  analyzer::RemoteFeature& native = a.remote.features.emplace_back();
+  native.reason = "native kernels";
+  native.blocks = true;
+  native.queue = 2;
+  a.remote.queues = {{.queue = 1, .site = place(0x10)}, {.queue = 2, .site = place(0x20), .eligible = false}};
+  CHECK(make_profile(a, nullptr).routes.size() == 3);
+  const auto again = model::parse_profile(model::format_profile(make_profile(a, nullptr)), "p");
+  REQUIRE(again.ok());
+  REQUIRE(again->routes.size() == 3);
+  CHECK(again->routes[0].whole_program());
+  CHECK(again->routes[1].remote);
+  CHECK(again->routes[2].queue.offset == 0x20);
+  CHECK_FALSE(again->routes[2].remote);
+  CHECK(again->routes[2].reasons == std::vector<std::string>{"native kernels"});
+}
+
+TEST_CASE("queues that are like their program are not listed") {
+  Analysis a = analysis({});
+  a.remote.queues = {{.queue = 1, .site = place(0x10)}, {.queue = 2, .site = place(0x20)}};
+  CHECK(make_profile(a, nullptr).routes.size() == 1);
+}
+
 TEST_CASE("a wrapper's uses are sites of their own, with their callers") {
   CallSite one = place(0x10, "xmalloc"), two = one;
   one.around = {place(0x20, "read_image")};
@@ -159,7 +183,8 @@ TEST_CASE("predictions name their platform and the policy") {
 TEST_CASE("the program's route says what stands against remote devices") {
   Analysis a = analysis({});
   CHECK(analyzer::make_profile(a).routes[0].remote);
-  a.remote = {false, {"native kernels"}};
+  a.remote.eligible = false;
+  a.remote.reasons = {"native kernels"};
   const auto p = analyzer::make_profile(a);
   CHECK_FALSE(p.routes[0].remote);
   CHECK(p.routes[0].reasons == std::vector<std::string>{"native kernels"});
@@ -183,7 +208,8 @@ TEST_CASE("the profile of several traces holds for all of them") {
   inputs.push_back(input("b.db", analysis({source(ObjectKind::Segment, place(0x10), 64 * MiB, 3, 3),
                                            source(ObjectKind::Stack, {}, 16 * MiB, 0, 1)},
                                           1000, 450)));
-  inputs[1].analysis.remote = {false, {"native kernels"}};
+  inputs[1].analysis.remote.eligible = false;
+  inputs[1].analysis.remote.reasons = {"native kernels"};
   inputs[1].profile = analyzer::make_profile(inputs[1].analysis);
   const auto all = analyzer::unite_profiles(inputs, 0.1);
   REQUIRE_MESSAGE(all.ok(), all.status().text());

@@ -120,8 +120,7 @@ std::string trace_digest(const Trace& trace) {
     ByteWriter text;
     digest(
         stream->nodes, [&](model::ShapeId id) { return keys.shape(id); },
-        [&](const Node& n, size_t index, Series& scratch) -> const Series& { return keys.described(n, index, scratch); },
-        text);
+        [&](const Node& n, size_t i, Series& scratch) -> const Series& { return keys.described(n, i, scratch); }, text);
     hash.word(key.first);
     hash.word(key.second);
     hash.bytes(text.view());
