@@ -47,7 +47,11 @@ endfunction()
 # gt_unit_test(NAME SOURCES ... LINKS ... [ENV ...]): a doctest executable, one ctest entry. Label "unit".
 function(gt_unit_test name)
   cmake_parse_arguments(A "" "" "SOURCES;LINKS;ENV" ${ARGN})
-  add_executable(${name} ${A_SOURCES} ${CMAKE_SOURCE_DIR}/tests/unit/main.cc)
+  if(NOT TARGET gt_unit_test_main)  # compiled once: it holds all of doctest
+    add_library(gt_unit_test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/unit/main.cc)
+    target_link_libraries(gt_unit_test_main PRIVATE gt_flags doctest::doctest)
+  endif()
+  add_executable(${name} ${A_SOURCES} $<TARGET_OBJECTS:gt_unit_test_main>)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE gt_flags doctest::doctest ${A_LINKS})
   add_test(NAME unit.${name} COMMAND ${name})

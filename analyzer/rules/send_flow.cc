@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 
 #include "analyzer/calls/region.h"
+#include "analyzer/calls/seen_values.h"
 #include "analyzer/rules/replay.h"
 
 namespace gt::analyzer {
@@ -50,7 +52,9 @@ void push_bounded(std::vector<T>& list, T item) {
 
 class SendFlow {
  public:
-  SendFlow(const CallPlans& plans, std::vector<SendFacts>& facts) : x_plans(plans), x_facts(facts) {}
+  // `late`: host memory whose bytes may still be on their way when they are sent.
+  SendFlow(const CallPlans& plans, const std::set<ClassId>& late, std::vector<SendFacts>& facts)
+      : x_plans(plans), x_late(late), x_facts(facts) {}
 
   void step(const Step& s) {
     if (s.plan.failed(s.values)) return;
@@ -91,7 +95,8 @@ class SendFlow {
     if (!x_plans.followed(t.cls)) return;
     const Region region = region_of(s);
     State& state = x_states[{t.cls, s.values[t.slot_at]}];
-    const int64_t content = content_of(s);
+    const Touch* host = s.plan.host();
+    const int64_t content = host && x_late.contains(host->cls) ? Unknown : content_of(s);
     if (content != Unknown && known_already(s, state, region, content)) return;
     std::erase_if(state.unread, [&](const Unread& u) {
       if (!region.covers(u.region)) return false;
@@ -178,6 +183,7 @@ class SendFlow {
   }
 
   const CallPlans& x_plans;
+  const std::set<ClassId>& x_late;
   std::vector<SendFacts>& x_facts;
   std::map<Object, State> x_states;
   std::map<Place, Received> x_received;
@@ -190,13 +196,34 @@ bool ended(const model::Trace& trace) {
   return (state.empty() || state == "complete") && !killed;
 }
 
+// Memory that receives without waiting. What is sent from it was looked at when the send was enqueued, perhaps before the
+// receive had ended.
+std::set<ClassId> received_late(const model::Trace& trace, const CallPlans& plans) {
+  const auto receives = [](const CallPlan& p) {
+    return p.host_transfer() && p.moves == Direction::DeviceToHost && p.host();
+  };
+  std::set<model::ShapeId> shapes;
+  for (const CallPlan& p : plans)
+    if (receives(p)) shapes.insert(p.shape);
+  const auto seen = find_seen_values(trace, shapes);
+  std::set<ClassId> late;
+  for (const CallPlan& p : plans) {
+    const auto values = seen.find(p.shape);
+    if (!receives(p) || values == seen.end()) continue;
+    const SeenValues* blocking = p.blocking_at < values->second.size() ? &values->second[p.blocking_at] : nullptr;
+    if (!blocking || blocking->more || blocking->values.contains(0)) late.insert(p.host()->cls);
+  }
+  return late;
+}
+
 }  // namespace
 
 std::vector<SendFacts> follow_sends(const model::Trace& trace, const CallPlans& plans) {
   std::vector<SendFacts> facts(trace.shapes.size());
+  const std::set<ClassId> late = received_late(trace, plans);
   for (const model::Stream& stream : trace.streams) {
     if (stream.memory) continue;
-    SendFlow flow(plans, facts);
+    SendFlow flow(plans, late, facts);
     const ReplayListener listener{[&](const Step& s) { flow.step(s); },
                                   [&](std::span<const ClassId> classes) { flow.forget(classes); }};
     replay(trace, stream, plans, listener);

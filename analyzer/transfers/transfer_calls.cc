@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "analyzer/code/source_key.h"
@@ -23,37 +24,37 @@ constexpr size_t MostSegments = 16;  // shown of a call whose memory is a differ
 // For each variable the version that the call which made it gave it; 0: none did.
 class FirstVersions {
  public:
-  FirstVersions(const model::Trace& trace, const model::Ssa& ssa)
-      : trace_(trace), ssa_(ssa), first_(ssa.names().variables().size(), 0) {
-    for (size_t s = 0; s < trace.streams.size(); ++s) {
+  FirstVersions(const model::Trace& trace, const model::ObjectNames& names)
+      : trace_(trace), first_(names.variables().size(), 0) {
+    model::visit_ssa(trace, names, [this](size_t stream, const Node& n, std::span<const model::NodeSsa> versions) {
       size_t index = 0;
-      walk(s, trace.streams[s].nodes, index);
-    }
+      walk(trace_.streams[stream].memory, {&n, 1}, versions, index);
+    });
   }
   uint32_t of(VariableId v) const { return first_[v]; }
 
  private:
-  void walk(size_t stream, const std::vector<Node>& nodes, size_t& index) {
+  void walk(bool memory, std::span<const Node> nodes, std::span<const model::NodeSsa> versions, size_t& index) {
     for (const Node& n : nodes) {
-      for (const model::SsaRef& def : ssa_.at(stream, index++).defs) {
+      for (const model::SsaRef& def : versions[index++].defs) {
         const bool call = n.kind == Node::Kind::Call && def.arg != model::NoIndex;
         const bool makes =
-            call ? trace_.shapes[n.shape].args[def.arg].effect == model::Effect::Def : trace_.streams[stream].memory;
+            call ? trace_.shapes[n.shape].args[def.arg].effect == model::Effect::Def : memory;
         if (makes && first_[def.variable] == 0) first_[def.variable] = def.version;
       }
-      walk(stream, n.body, index);
+      walk(memory, n.body, versions, index);
     }
   }
 
   const model::Trace& trace_;
-  const model::Ssa& ssa_;
   std::vector<uint32_t> first_;
 };
 
 class Table {
  public:
   Table(const model::Trace& trace, const TransferSources& sources, CallSites& sites)
-      : trace_(trace), sources_(sources), sites_(sites), ssa_(trace), first_(trace, ssa_), moved_(trace.shapes.size()) {
+      : trace_(trace), sources_(sources), sites_(sites), names_(trace), first_(trace, names_),
+        moved_(trace.shapes.size()) {
     const MovedMemory memory(trace);
     for (size_t i = 0; i < trace.shapes.size(); ++i) moved_[i] = memory.of(trace.shapes[i]);
     for (const model::Shape& s : trace.shapes) value_counts_.push_back(s.values());
@@ -116,13 +117,13 @@ class Table {
   void call(const Node& n) {
     for (const Moved& m : moved_[n.shape]) {
       const size_t at = value_index(n.shape, m.arg);
-      for (const VariableId v : ssa_.names().variables(memory_class(n.shape, m), n.values[at])) add(n.shape, m, v);
+      for (const VariableId v : names_.variables(memory_class(n.shape, m), n.values[at])) add(n.shape, m, v);
     }
   }
   void run(const Node& n) {
     (void)model::expand_run(n, value_counts_, [&](model::ShapeId shape, std::span<const int64_t> values) {
       for (const Moved& m : moved_[shape]) {
-        add(shape, m, ssa_.names().variable(memory_class(shape, m), values[value_index(shape, m.arg)]));
+        add(shape, m, names_.variable(memory_class(shape, m), values[value_index(shape, m.arg)]));
       }
       return true;
     });
@@ -143,13 +144,14 @@ class Table {
 
   TransferCall::Segment segment(VariableId v) const {
     const uint32_t version = first_.of(v);
-    return {ssa_.names().variables()[v].name, version == 0 ? std::string() : ssa_.text(v, version)};
+    const std::string& name = names_.variables()[v].name;
+    return {name, version == 0 ? std::string() : model::version_text(name, version)};
   }
 
   const model::Trace& trace_;
   const TransferSources& sources_;
   CallSites& sites_;
-  model::Ssa ssa_;
+  model::ObjectNames names_;
   FirstVersions first_;
   std::vector<std::vector<Moved>> moved_;  // by shape
   std::vector<int> value_counts_;

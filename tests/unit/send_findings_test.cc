@@ -69,6 +69,21 @@ TEST_CASE("repeated-sends: no word when the contents change, or are not known") 
   }
 }
 
+TEST_CASE("repeated-sends: no word about memory that receives without blocking, for its bytes may still be under way") {
+  for (const bool blocking : {true, false}) {
+    Program p;
+    const Object other = p.buffer(MiB);
+    for (int i = 0; i < Times; ++i) {
+      p.write(p.b, p.host, MiB, {.content = 7});
+      p.use();
+    }
+    p.read(other, p.host, MiB, {.blocking = blocking});
+    const auto found = found_in(p.finish_trace()).findings;
+    CHECK(std::any_of(found.begin(), found.end(), [](const Finding& f) { return f.rule == "repeated-sends"; }) ==
+          blocking);
+  }
+}
+
 TEST_CASE("repeated-sends: no word when a kernel has written the buffer in between") {
   Program p;
   for (int i = 0; i < Times; ++i) {

@@ -41,22 +41,22 @@ std::vector<Effect> effects_of(const Shape& s) {
 }
 bool is_object(const Arg& a) { return a.form == ArgForm::Object || a.form == ArgForm::Memory; }
 
-}  // namespace
-
-class Ssa::Walk {
+class Walk {
  public:
-  Walk(Ssa& ssa, const std::vector<std::vector<Effect>>& effects)
-      : ssa_(ssa), trace_(ssa.trace_), versions_(ssa.names_.variables().size(), Versions{}) {
+  Walk(const Trace& trace, const ObjectNames& names, const std::vector<std::vector<Effect>>& effects)
+      : trace_(trace), names_(names), versions_(names.variables().size(), Versions{}) {
     for (size_t i = 0; i < trace_.shapes.size(); ++i) {
       const Shape& s = trace_.shapes[i];
       value_counts_.push_back(s.values());
       const bool given = i < effects.size() && effects[i].size() == s.args.size();
       effects_.push_back(given ? effects[i] : effects_of(s));
     }
-    ssa.nodes_.resize(trace_.streams.size());
+  }
+
+  void run(const SsaVisitor& visit) {
     for (const bool memory : {true, false}) {
       for (size_t s = 0; s < trace_.streams.size(); ++s) {
-        if (trace_.streams[s].memory == memory) stream(s);
+        if (trace_.streams[s].memory == memory) stream(s, visit);
       }
     }
   }
@@ -66,17 +66,20 @@ class Ssa::Walk {
     uint32_t current = 0, last = 0;
   };
 
-  void stream(size_t s) {
-    accesses_.clear();
-    gather(trace_.streams[s].nodes);
-    ssa_.nodes_[s].resize(accesses_.size());
-    out_ = &ssa_.nodes_[s];
-    size_t index = 0;
-    number(trace_.streams[s].nodes, index);
+  void stream(size_t s, const SsaVisitor& visit) {
+    for (const Node& n : trace_.streams[s].nodes) {
+      accesses_.clear();
+      out_.clear();
+      gather({&n, 1});
+      out_.resize(accesses_.size());
+      size_t index = 0;
+      number({&n, 1}, index);
+      visit(s, n, out_);
+    }
   }
 
   // Accesses of every node in pre-order.
-  void gather(const std::vector<Node>& nodes) {
+  void gather(std::span<const Node> nodes) {
     for (const Node& n : nodes) {
       accesses_.emplace_back();
       if (n.kind == Node::Kind::Call) accesses_.back() = call_accesses(n);
@@ -94,8 +97,8 @@ class Ssa::Walk {
       const Arg& a = args[i];
       const Effect effect = effects_[n.shape][i];
       if (is_object(a) && effect != Effect::None) {
-        const std::vector<VariableId> variables = ssa_.names_.variables(a.cls, n.values[v]);
-        const bool partial = variables.size() > 1 || ssa_.names_.is_family(a.cls);
+        const std::vector<VariableId> variables = names_.variables(a.cls, n.values[v]);
+        const bool partial = variables.size() > 1 || names_.is_family(a.cls);
         for (const VariableId x : variables) {
           out.push_back({x, i, reads(effect) || (partial && writes(effect)), writes(effect),
                          reads(effect)});
@@ -112,7 +115,7 @@ class Ssa::Walk {
       size_t v = 0;
       for (size_t i = 0; i < effects_[shape].size(); ++i) {
         const Arg& a = trace_.shapes[shape].args[i];
-        const VariableId x = is_object(a) ? ssa_.names_.variable(a.cls, values[v]) : NoIndex;
+        const VariableId x = is_object(a) ? names_.variable(a.cls, values[v]) : NoIndex;
         if (x != NoIndex && reads(effects_[shape][i])) read.insert(x);
         if (x != NoIndex && writes(effects_[shape][i])) written.insert(x);
         v += static_cast<size_t>(value_count(a.form));
@@ -127,7 +130,7 @@ class Ssa::Walk {
     (void)expand_summary(n, trace_.shapes.size(), [&](ShapeId shape, uint64_t) {
       for (size_t i = 0; i < effects_[shape].size(); ++i) {
         const Arg& a = trace_.shapes[shape].args[i];
-        const VariableId x = is_object(a) ? ssa_.names_.variable(a.cls, 0) : NoIndex;
+        const VariableId x = is_object(a) ? names_.variable(a.cls, 0) : NoIndex;
         if (x != NoIndex && reads(effects_[shape][i])) read.insert(x);
         if (x != NoIndex && writes(effects_[shape][i])) written.insert(x);
       }
@@ -143,13 +146,13 @@ class Ssa::Walk {
     return out;
   }
 
-  void number(const std::vector<Node>& nodes, size_t& index) {
+  void number(std::span<const Node> nodes, size_t& index) {
     for (const Node& n : nodes) {
       const size_t here = index++;
       if (n.kind == Node::Kind::Loop) {
         loop(n, here, index);
       } else {
-        touch(n, accesses_[here], (*out_)[here]);
+        touch(n, accesses_[here], out_[here]);
       }
     }
   }
@@ -157,10 +160,10 @@ class Ssa::Walk {
   void loop(const Node& n, size_t here, size_t& index) {
     for (const VariableId x : carried(n, here)) {
       const uint32_t before = versions_[x].current;
-      (*out_)[here].phis.push_back({x, define(x), before, 0});
+      out_[here].phis.push_back({x, define(x), before, 0});
     }
     number(n.body, index);
-    for (SsaPhi& phi : (*out_)[here].phis) phi.around = versions_[phi.variable].current;
+    for (SsaPhi& phi : out_[here].phis) phi.around = versions_[phi.variable].current;
   }
 
   // Variables that the loop's body reads before it writes them, and writes. In the order of their
@@ -202,7 +205,7 @@ class Ssa::Walk {
     }
   }
   bool listed(const std::vector<SsaRef>& refs, const Node& n, const Access& a) const {
-    const bool family = n.kind == Node::Kind::Call && ssa_.names_.variables()[a.variable].family;
+    const bool family = n.kind == Node::Kind::Call && names_.variables()[a.variable].family;
     return std::any_of(refs.begin(), refs.end(), [&](const SsaRef& r) {
       if (r.variable != a.variable) return false;
       return !family || slot_of(trace_, n, r.arg) == slot_of(trace_, n, a.arg);
@@ -211,22 +214,36 @@ class Ssa::Walk {
 
   uint32_t define(VariableId x) { return versions_[x].current = ++versions_[x].last; }
 
-  Ssa& ssa_;
   const Trace& trace_;
+  const ObjectNames& names_;
   std::vector<Versions> versions_;
   std::vector<int> value_counts_;
   std::vector<std::vector<Effect>> effects_;  // of each shape's arguments
+  // Of one node at the top and all below it:
   std::vector<Accesses> accesses_;
-  std::vector<NodeSsa>* out_ = nullptr;
+  std::vector<NodeSsa> out_;
 };
 
-Ssa::Ssa(const Trace& trace, const std::vector<std::vector<Effect>>& effects)
-    : trace_(trace), names_(trace) {
-  Walk walk(*this, effects);
+}  // namespace
+
+void visit_ssa(const Trace& trace, const ObjectNames& names, const SsaVisitor& visit,
+               const std::vector<std::vector<Effect>>& effects) {
+  Walk(trace, names, effects).run(visit);
 }
 
+Ssa::Ssa(const Trace& trace, const std::vector<std::vector<Effect>>& effects)
+    : trace_(trace), names_(trace), nodes_(trace.streams.size()) {
+  const auto keep = [this](size_t stream, const Node&, std::span<NodeSsa> versions) {
+    nodes_[stream].insert(nodes_[stream].end(), std::make_move_iterator(versions.begin()),
+                          std::make_move_iterator(versions.end()));
+  };
+  visit_ssa(trace_, names_, keep, effects);
+}
+
+std::string version_text(const std::string& name, uint32_t version) { return name + "." + std::to_string(version); }
+
 std::string Ssa::text(VariableId variable, uint32_t version) const {
-  return names_.variables()[variable].name + "." + std::to_string(version);
+  return version_text(names_.variables()[variable].name, version);
 }
 
 std::string Ssa::text(const SsaRef& ref, const Node& node, size_t depth) const {

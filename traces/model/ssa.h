@@ -20,6 +20,8 @@
 // depth of loops. Thread safety: immutable after construction.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +44,16 @@ struct NodeSsa {
   std::vector<SsaPhi> phis;  // Loop
 };
 
+std::string version_text(const std::string& name, uint32_t version);  // "b0.3", "k0:vadd.1"
+
+// One node at the top of a stream, and the versions of it and of all nodes below it, in pre-order.
+using SsaVisitor = std::function<void(size_t stream, const Node& node, std::span<NodeSsa> versions)>;
+
+// What Ssa keeps, shown node by node and then forgotten: for traces of very many nodes. `names` are the trace's;
+// `effects` as below.
+void visit_ssa(const Trace& trace, const ObjectNames& names, const SsaVisitor& visit,
+               const std::vector<std::vector<Effect>>& effects = {});
+
 class Ssa {
  public:
   // `effects`: instead of those that the trace's arguments have, parallel to its shapes and their
@@ -53,12 +65,11 @@ class Ssa {
   const NodeSsa& at(size_t stream, size_t index) const { return nodes_[stream][index]; }
   size_t node_count(size_t stream) const { return nodes_[stream].size(); }
 
-  std::string text(VariableId variable, uint32_t version) const;  // "b0.3", "k0:vadd.1"
+  std::string text(VariableId variable, uint32_t version) const;  // as version_text
   // The reference of a call: "b0.3", or "b2.1[i]" for a member of a family.
   std::string text(const SsaRef& ref, const Node& node, size_t depth) const;
 
  private:
-  class Walk;
   const Trace& trace_;
   ObjectNames names_;
   std::vector<std::vector<NodeSsa>> nodes_;
