@@ -5,7 +5,7 @@
 
 namespace gt::analyzer {
 
-// What is left has at most `most` blocks, and as many of kind Rest. Cost: O(blocks).
+// What is left has at most `most` blocks; and between two of them at most one Rest for each depth. Cost: O(blocks).
 void thin_out(FoldedTimeline& timeline, size_t most);
 
 }  // namespace gt::analyzer

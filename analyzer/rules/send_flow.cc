@@ -196,8 +196,8 @@ bool ended(const model::Trace& trace) {
   return (state.empty() || state == "complete") && !killed;
 }
 
-// Memory that receives without waiting. What is sent from it was looked at when the send was enqueued, perhaps before the
-// receive had ended.
+// Memory that receives without waiting. What is sent from it was looked at when the send was enqueued, perhaps before
+// the receive had ended.
 std::set<ClassId> received_late(const model::Trace& trace, const CallPlans& plans) {
   const auto receives = [](const CallPlan& p) {
     return p.host_transfer() && p.moves == Direction::DeviceToHost && p.host();

@@ -111,7 +111,7 @@ def test_many_nodes_are_bounded_and_counted():
     _, _, data = page_of("large.db")
     timeline = data["timeline"]
     blocks = sum(len(t["depth"]) for t in timeline["tracks"])
-    check(blocks <= 200_000, f"{blocks} blocks")
+    check(blocks <= 250_000, f"{blocks} blocks")  # 100,000, and what stands for the rest between them
     rest = sum(s["blocks"] for s in timeline["stretches"])
     check(timeline["left_out"] == rest > 0, f"{timeline['left_out']} left out, {rest} counted")
     check(os.path.getsize("page.html") < 20 << 20, "the page is too large")
