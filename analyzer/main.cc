@@ -36,6 +36,8 @@ Status write_page(const std::string& page, const analyzer::Analysis& analysis, c
 }
 
 int run(const Options& options, const std::string& file) {
+  if (!options.text("html").empty() && options.text("html") == options.text("profile"))
+    return fail(Program, {Kind::Invalid, "--profile and --html name the same file"});
   const auto links = analyzer::parse_links(options.text("link"));
   if (!links.ok()) return fail(Program, links.status());
   const auto platform = analyzer::load_platform(options.text("platform"));

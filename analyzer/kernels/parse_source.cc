@@ -114,6 +114,22 @@ bool is_kernel(CXCursor function) {
   return false;
 }
 
+// A parameter that is written as an array is a pointer, though libclang gives the array, and does not tell whose memory
+// it is: accesses through it are not followed.
+bool has_array_parameter(const std::vector<CXCursor>& functions) {
+  for (const CXCursor f : functions)
+    for (int i = 0; i < clang_Cursor_getNumArguments(f); ++i)
+      if (is_array(type_of(clang_Cursor_getArgument(f, static_cast<unsigned>(i))))) return true;
+  return false;
+}
+
+CXType type_of_argument(CXCursor function, int i) {
+  const CXType t = type_of(clang_Cursor_getArgument(function, static_cast<unsigned>(i)));
+  if (!is_array(t)) return t;
+  const CXType all = clang_getCanonicalType(clang_getCursorType(function));
+  return clang_getCanonicalType(clang_getArgType(all, static_cast<unsigned>(i)));
+}
+
 AddressSpace space_of_argument(CXType t) {
   if (is_image(t) || t.kind == CXType_Pipe) return AddressSpace::Global;
   if (!is_pointer(t)) return AddressSpace::Private;
@@ -142,7 +158,7 @@ Kernel describe(CXCursor function, const KernelAccess* access) {
   const int n = clang_Cursor_getNumArguments(function);
   for (int i = 0; i < n; ++i) {
     const CXCursor parameter = clang_Cursor_getArgument(function, static_cast<unsigned>(i));
-    const CXType t = type_of(parameter);
+    const CXType t = type_of_argument(function, i);
     const unsigned found = access ? access->args[static_cast<size_t>(i)] | access->unknown : 3;
     k.args.push_back({take(clang_getCursorSpelling(parameter)),
                       take(clang_getTypeSpelling(clang_getCursorType(parameter))), space_of_argument(t),
@@ -160,6 +176,10 @@ struct Job {
 
 void describe_kernels(CXTranslationUnit unit, Source& out) {
   Functions functions = find_functions(unit);
+  if (out.exact && has_array_parameter(functions.definitions)) {
+    out.exact = false;
+    out.note = "parameters declared as arrays are not followed: every argument counts as read and written";
+  }
   Lowering lowering(std::move(functions.declared));
   std::string intricate;
   for (const CXCursor f : functions.definitions) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <span>
 
 namespace gt::kernels {
 namespace {
@@ -10,9 +11,10 @@ namespace {
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
 
 bool tells_of_device(std::string_view name) {
-  constexpr std::string_view Prefixes[] = {"cl_",    "__opencl_c_", "__NV",  "__AMD",  "__INTEL",         "__ARM",
-                                           "__POCL", "__GPU",       "__CPU", "__QCOM", "__IMAGE_SUPPORT", "__ENDIAN",
-                                           "__APPLE"};
+  constexpr std::string_view Prefixes[] = {
+      "cl_",    "__opencl_c_", "__NV",     "__AMD",           "__INTEL",   "__ARM",   "__POCL",
+      "__GPU",  "__CPU",       "__QCOM",   "__IMAGE_SUPPORT", "__ENDIAN",  "__APPLE", "__OPENCL_VERSION__",
+      "__SPIR", "POCL_",       "__x86_64", "__i386",          "__aarch64", "__arm"};
   return std::any_of(std::begin(Prefixes), std::end(Prefixes), [&](auto p) { return name.starts_with(p); });
 }
 
@@ -57,12 +59,23 @@ std::vector<std::string> device_macros(std::string_view source) {
   return out;
 }
 
+constexpr std::string_view Version = "__OPENCL_VERSION__";
+constexpr const char* Versions[] = {"100", "110", "120", "200", "210", "220", "300"};
+
 std::vector<std::vector<std::string>> variant_arguments(const std::vector<std::string>& macros) {
   std::vector<std::vector<std::string>> out;
   for (size_t defined = 0; !macros.empty() && defined <= macros.size(); ++defined) {
-    std::vector<std::string>& arguments = out.emplace_back();
-    for (size_t i = 0; i < macros.size(); ++i)
-      arguments.push_back(i == defined ? "-D" + macros[i] + "=1" : "-U" + macros[i]);
+    // A version is compared with numbers; it is always defined.
+    const bool version = defined < macros.size() && macros[defined] == Version;
+    for (const char* value : std::span(Versions).first(version ? std::size(Versions) : 1)) {
+      std::vector<std::string>& arguments = out.emplace_back();
+      for (size_t i = 0; i < macros.size(); ++i) {
+        if (macros[i] == Version)
+          arguments.push_back("-D" + macros[i] + "=" + (version ? value : "300"));
+        else
+          arguments.push_back(i == defined ? "-D" + macros[i] + "=1" : "-U" + macros[i]);
+      }
+    }
   }
   return out;
 }

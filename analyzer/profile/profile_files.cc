@@ -49,6 +49,9 @@ Status write_profile(const model::Profile& profile, const std::string& path, boo
 void keep_copy(const model::Profile& profile) {
   const std::string copy = profile_copy_path(profile.build_id);
   if (copy.empty()) return;
+  // A run that failed early has nothing to say; what an earlier one said stays.
+  std::error_code error;
+  if (profile.sites.empty() && std::filesystem::exists(copy, error)) return;
   const Status status = write_profile(profile, copy, true);
   if (status.ok()) return;
   std::fprintf(stderr, "ganalyze: warning: no copy of the profile: %s\n", status.text().c_str());

@@ -28,6 +28,16 @@ Status write_all(const std::string& path, const std::string& name, std::string_v
   return flushed ? Status() : system_error(name, errno);
 }
 
+// What a wrong name must not cost: a trace, a program.
+const char* precious(const std::string& path) {
+  const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  char head[16] = "";
+  if (!fd.open() || ::read(fd.get(), head, sizeof head) != static_cast<ssize_t>(sizeof head)) return nullptr;
+  const std::string_view begins(head, sizeof head);
+  if (begins.starts_with("SQLite format 3")) return "a trace or another database";
+  return begins.starts_with("\x7f" "ELF") ? "a program" : nullptr;
+}
+
 // Where a link leads, so that the file is replaced and not the link.
 std::string behind_links(const std::string& path) {
   std::error_code error;
@@ -40,6 +50,7 @@ std::string behind_links(const std::string& path) {
 Status write_whole_file(const std::string& path, std::string_view text) {
   struct stat st {};
   if (::stat(path.c_str(), &st) == 0 && !S_ISREG(st.st_mode)) return write_all(path, path, text);
+  if (const char* what = precious(path)) return {Kind::Invalid, path + ": is " + what + "; it is not replaced"};
   const std::string target = behind_links(path), part = target + ".part" + std::to_string(::getpid());
   Status status = write_all(part, path, text);
   if (status.ok() && ::rename(part.c_str(), target.c_str()) != 0) status = system_error(path, errno);

@@ -17,10 +17,11 @@ void find_idle_waits(Findings& f) {
     const WaitFacts& w = f.waits[plan.shape];
     const uint64_t needless = w.idle + w.early;
     const model::ShapeStats& s = f.trace.stats[plan.shape];
-    if (needless < Many || !w.timed || s.host_ns.count == 0) continue;
-    // The device still has to do its work, whether the host waits for it or not.
-    const double waited =
-        static_cast<double>(s.host_ns.sum) / static_cast<double>(s.host_ns.count) * static_cast<double>(needless);
+    if (needless < Many || !w.timed || s.host_ns.count < 2) continue;
+    // The device still has to do its work, whether the host waits for it or not; and what a driver does before the
+    // first launch (it may compile) would be waited for elsewhere.
+    const double others = static_cast<double>(s.host_ns.sum - std::min(s.host_ns.sum, s.first_host_ns));
+    const double waited = others / static_cast<double>(s.host_ns.count - 1) * static_cast<double>(needless - 1);
     const double ns = std::max(0.0, waited - w.awaited_ns);
     if (!worth(f, ns)) continue;
     Finding finding = finding_at(f, "idle-waits", plan.shape, ns);

@@ -49,6 +49,31 @@ def explained(file, *words):
     return result
 
 
+def test_outputs_that_would_cost_something():
+    """A trace or a program under the name of an output stays what it is, also behind a link."""
+    trace("good.db")
+    os.symlink("good.db", "link.db")
+    shutil.copy("/bin/true", "program")
+    for option in ("-o", "--html"):
+        for file in "good.db", "link.db", "program":
+            before = pathlib.Path(file).read_bytes()
+            check("not replaced" in run(GANALYZE, option, file, "good.db").err_text, f"{option} {file}")
+            same(pathlib.Path(file).read_bytes(), before, f"{file} after {option}")
+    one_line(run(GANALYZE, "-o", "same", "--html", "same", "good.db"), USAGE, "same file")
+
+
+def test_a_run_without_transfers_keeps_what_was_learnt():
+    trace("good.db")
+    kept = {"XDG_DATA_HOME": os.path.abspath("kept")}
+    good(GANALYZE, "good.db", env=kept)
+    (copy,) = pathlib.Path("kept/gtrace/profiles").iterdir()
+    before = copy.read_text()
+    check("[site]" in before, "the profile has no site")
+    run(GTRACE, "run", "-o", "failed.db", "--", *VADD, "--platform", 99)
+    good(GANALYZE, "failed.db", env=kept)
+    same(copy.read_text(), before, "the kept profile")
+
+
 def test_wrong_files():
     trace("good.db")
     pathlib.Path("text.db").write_text("no trace\n" * 100)

@@ -169,7 +169,9 @@ class Collector {
   model::ShapeId shape_of_call(Thread& thread);  // of the pending one
   uint32_t device_of(Process& process, uint64_t handle);
   uint64_t to_ns(uint64_t t) const {
-    return static_cast<uint64_t>(static_cast<double>(t) * ns_per_tick_);
+    constexpr double Most = 1e18;  // thirty years: records may say anything
+    const double ns = static_cast<double>(t) * ns_per_tick_;
+    return static_cast<uint64_t>(ns < Most ? ns : Most);
   }
   // Since the start of recording.
   uint64_t time_of(uint64_t ticks) const { return to_ns(ticks > start_ticks_ ? ticks - start_ticks_ : 0); }

@@ -121,7 +121,9 @@ bool CommandTimes::take(uint64_t key, uint64_t start, uint64_t end, std::vector<
   if (first) shape.first_device_ns = end - start;
   shape.device_ns.add(end - start, weight);
   if (is_neither(command)) return true;
-  for_scopes(command, [&, weight = weight](Scope& s) { s.add(command, start, end, weight, first); });
+  for_scopes(command, [&, &command = command, weight = weight](Scope& s) {
+    s.add(command, start, end, weight, first);
+  });
   return true;
 }
 
@@ -145,7 +147,9 @@ CommandTimes::Times CommandTimes::times(const std::vector<model::ShapeStats>& st
   for (size_t i = 0; i < samples.size(); ++i) {
     const auto& [command, skipped] = samples[i];
     if (skipped == 0 || is_neither(command)) continue;
-    whole.for_scopes(command, [&, skipped = skipped](Scope& s) { s.leave_over(command, skipped, stats[i].device_ns); });
+    whole.for_scopes(command, [&, &command = command, skipped = skipped](Scope& s) {
+      s.leave_over(command, skipped, stats[i].device_ns);
+    });
   }
   Times out;
   for (const Scope& s : whole.devices_) out.devices.push_back(s.time());
