@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
 #include <map>
 
@@ -55,6 +56,22 @@ std::string nothing_timed(const Ratio& r) {
          "Record it with `gtrace run --timing all`.";
 }
 
+// The ratio is of the devices' time: how much of the run that is. Empty when not known.
+std::string explain_share(const Ratio& r, uint64_t wall_ns) {
+  const uint64_t busy = r.transfer_ns + r.kernel_ns - std::min(r.overlap_ns, r.kernel_ns);
+  if (wall_ns == 0 || !r.defined()) return {};
+  const double share = 100 * static_cast<double>(busy) / static_cast<double>(wall_ns);
+  return fmt::format(" The devices worked for {} of the {} that the program ran{}.", time_text(busy),
+                     time_text(wall_ns), share < 5 ? ": most of its time goes elsewhere" : "");
+}
+
+uint64_t wall_ns_of(const model::Trace& trace) {
+  const std::string_view text = trace.fact("wall_ns");
+  uint64_t ns = 0;
+  std::from_chars(text.data(), text.data() + text.size(), ns);
+  return ns;
+}
+
 std::string explain(const DispatchRatio& d) {
   const Ratio& r = d.program;
   if (!r.defined()) return nothing_timed(r);
@@ -70,12 +87,12 @@ std::string explain(const DispatchRatio& d) {
                                        time_text(static_cast<uint64_t>(r.value() * 1e9)));
   if (d.eligible) {
     return fmt::format(
-        "{}. From {:g} on (--min-ratio) moving data is a part of the run that is worth speeding "
+        "{}. From {:g} on (--min-ratio) moving data is a part of the devices' time that is worth speeding "
         "up.",
         much, d.min_ratio);
   }
   return fmt::format(
-      "{}. Below {:g} (--min-ratio) the kernels decide how long the run takes: faster transfers "
+      "{}. Below {:g} (--min-ratio) the kernels decide how long the devices take: faster transfers "
       "would hardly show.",
       much, d.min_ratio);
 }
@@ -84,6 +101,7 @@ std::string explain_steady(const Ratio& r) {
   if (!r.steady_defined()) return {};
   constexpr const char* Without = "Without the first execution of each call, so without set-up and warm-up,";
   if (r.steady_kernel_ns == 0) return fmt::format("{} there are transfers only.", Without);
+  if (r.steady_transfer_ns == 0) return fmt::format("{} there are kernels only: none transferred twice.", Without);
   return fmt::format("{} the ratio is {:.3g}.", Without, r.steady_value());
 }
 
@@ -149,7 +167,7 @@ DispatchRatio find_dispatch_ratio(const model::Trace& trace, double min_ratio, C
   out.queues = find_objects(trace, model::ObjectKind::Queue, sites);
   out.contexts = find_objects(trace, model::ObjectKind::Context, sites);
   out.eligible = out.program.transfer_ns > 0 && out.program.value() >= min_ratio;
-  out.sentence = explain(out);
+  out.sentence = explain(out) + explain_share(out.program, wall_ns_of(trace));
   out.steady = explain_steady(out.program);
   out.estimated = explain_estimated(out.program);
   out.untimed = explain_untimed(out.program);
