@@ -4,20 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "analyzer/calls/effects.h"
+#include "analyzer/calls/fact_number.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::analyzer {
 namespace {
-
-uint64_t number(std::string_view text) {
-  uint64_t v = 0;
-  std::from_chars(text.data(), text.data() + text.size(), v);
-  return v;
-}
 
 std::string build_id_of(const model::Trace& trace, const std::string& path) {
   for (const model::Module& m : trace.modules)
@@ -38,7 +32,7 @@ std::vector<std::string> find_losses(const model::Trace& trace) {
   std::vector<std::string> out;
   for (const auto& [name, value] : trace.facts) {
     constexpr std::string_view Lost = "lost.";
-    if (!name.starts_with(Lost) || number(value) == 0) continue;
+    if (!name.starts_with(Lost) || number_in(value) == 0) continue;
     std::string what = name.substr(Lost.size());
     std::replace(what.begin(), what.end(), '_', ' ');
     out.push_back(fmt::format("Not in the trace: {} ({}).", what, value));
@@ -71,7 +65,7 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.build_id = build_id_of(trace, a.program);
   begin("summing up", 1);
   a.digest = store::trace_digest(trace);
-  a.wall_ns = number(trace.fact("wall_ns"));
+  a.wall_ns = fact_number(trace, "wall_ns");
   a.opencl_calls = count_opencl_calls(trace);
   CallSites sites;
   a.ratio = find_dispatch_ratio(trace, min_ratio, sites);

@@ -2,24 +2,18 @@
 #include "analyzer/rules/finding.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "analyzer/calls/fact_number.h"
 #include "analyzer/rules/saving.h"
 
 namespace gt::analyzer {
 namespace {
 
-uint64_t number(std::string_view text) {
-  uint64_t v = 0;
-  std::from_chars(text.data(), text.data() + text.size(), v);
-  return v;
-}
-
 // Calls are missing: what follows from their order cannot be relied on.
 bool has_gaps(const model::Trace& trace) {
   constexpr const char* Facts[] = {"pauses", "lost.undecodable_records", "lost.calls_inside_signal_handlers",
                                    "lost.threads_without_ring", "lost.damaged_rings"};
-  return std::any_of(std::begin(Facts), std::end(Facts), [&](const char* f) { return number(trace.fact(f)) > 0; });
+  return std::any_of(std::begin(Facts), std::end(Facts), [&](const char* f) { return fact_number(trace, f) > 0; });
 }
 
 std::string hint(const Findings& f) {
@@ -39,7 +33,7 @@ void drop_empty(std::vector<Finding>& findings) {
 
 }  // namespace
 
-uint64_t Findings::wall_ns() const { return number(trace.fact("wall_ns")); }
+uint64_t Findings::wall_ns() const { return fact_number(trace, "wall_ns"); }
 
 const model::DeviceCosts* Findings::device_costs() const {
   if (!platform) return nullptr;

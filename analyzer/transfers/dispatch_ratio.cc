@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 
+#include "analyzer/calls/fact_number.h"
 #include "analyzer/report/units.h"
 #include "traces/model/object_names.h"
 
@@ -63,13 +63,6 @@ std::string explain_share(const Ratio& r, uint64_t wall_ns) {
   const double share = 100 * static_cast<double>(busy) / static_cast<double>(wall_ns);
   return fmt::format(" The devices worked for {} of the {} that the program ran{}.", time_text(busy),
                      time_text(wall_ns), share < 5 ? ": most of its time goes elsewhere" : "");
-}
-
-uint64_t wall_ns_of(const model::Trace& trace) {
-  const std::string_view text = trace.fact("wall_ns");
-  uint64_t ns = 0;
-  std::from_chars(text.data(), text.data() + text.size(), ns);
-  return ns;
 }
 
 std::string explain(const DispatchRatio& d) {
@@ -167,7 +160,7 @@ DispatchRatio find_dispatch_ratio(const model::Trace& trace, double min_ratio, C
   out.queues = find_objects(trace, model::ObjectKind::Queue, sites);
   out.contexts = find_objects(trace, model::ObjectKind::Context, sites);
   out.eligible = out.program.transfer_ns > 0 && out.program.value() >= min_ratio;
-  out.sentence = explain(out) + explain_share(out.program, wall_ns_of(trace));
+  out.sentence = explain(out) + explain_share(out.program, fact_number(trace, "wall_ns"));
   out.steady = explain_steady(out.program);
   out.estimated = explain_estimated(out.program);
   out.untimed = explain_untimed(out.program);
