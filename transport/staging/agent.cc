@@ -1,0 +1,112 @@
+#include "transport/staging/agent.h"
+
+#include <time.h>
+
+#include <algorithm>
+
+#include "transport/staging/futex.h"
+#include "transport/staging/lock.h"
+#include "transport/staging/thread.h"
+
+namespace gt::staging {
+namespace {
+
+constexpr int Looks = 200;  // a gate on an idle queue opens within 5 us; a look takes about 0.1
+
+timespec in_ms(int ms) {
+  timespec t{};
+  ::clock_gettime(CLOCK_REALTIME, &t);
+  t.tv_sec += ms / 1000;
+  t.tv_nsec += ms % 1000 * 1'000'000L;
+  if (t.tv_nsec >= 1'000'000'000L) t.tv_nsec -= 1'000'000'000L, ++t.tv_sec;
+  return t;
+}
+
+}  // namespace
+
+bool Agent::reserve() noexcept {
+  const Lock lock(x_mutex);
+  if (x_closed || x_reserved == Most) return false;
+  pthread_t id;
+  if (!x_started && !start_thread("gtrace-agent", thread, this, &id)) return false;
+  if (!x_started) ::pthread_detach(id);
+  x_started = true;
+  ++x_reserved;
+  return true;
+}
+
+void Agent::cancel() noexcept {
+  const Lock lock(x_mutex);
+  if (--x_reserved == 0) ::pthread_cond_broadcast(&x_idle);
+}
+
+// What may have made a job ready. Takes no lock: drivers call back with locks of their own.
+void Agent::signal() noexcept {
+  x_signals.fetch_add(1);
+  wake(x_signals, 1);
+}
+
+void Agent::post(const Job& job) noexcept {
+  // First: once it is posted, its events are the thread's. Where callbacks are refused, the thread looks again by itself.
+  if (cl_event before = job.gate.before())
+    job.stager->x_cl->clSetEventCallback(before, CL_COMPLETE, job_may_begin, this);
+  {
+    const Lock lock(x_mutex);
+    x_jobs[x_count++] = job;
+  }
+  signal();
+}
+
+void CL_CALLBACK Agent::job_may_begin(cl_event, cl_int, void* agent) { static_cast<Agent*>(agent)->signal(); }
+
+void* Agent::thread(void* agent) {
+  if (thread_begins) thread_begins();
+  static_cast<Agent*>(agent)->serve();
+  return nullptr;
+}
+
+// Only this thread removes jobs, so the driver is asked without the lock.
+bool Agent::next_job(Job* job) noexcept {
+  for (size_t i = 0;; ++i) {
+    {
+      const Lock lock(x_mutex);
+      if (i >= x_count) return false;
+      *job = x_jobs[i];
+    }
+    if (!job->gate.may_begin(*job->stager->x_cl)) continue;
+    const Lock lock(x_mutex);
+    std::copy(x_jobs + i + 1, x_jobs + x_count, x_jobs + i);
+    --x_count;
+    return true;
+  }
+}
+
+void Agent::serve() noexcept {
+  for (int looks = 0;; ++looks) {
+    const uint32_t seen = x_signals.load();
+    Job job;
+    if (next_job(&job)) {
+      job.stager->run_in_background(job.move, job.gate, job.published);
+      cancel();  // its place is free
+      looks = 0;
+    } else if (looks >= Looks) {
+      constexpr timespec Later = {0, 50'000'000};
+      wait_while(x_signals, seen, has_jobs() ? &Later : nullptr);
+      looks = 0;
+    }
+  }
+}
+
+bool Agent::has_jobs() noexcept {
+  const Lock lock(x_mutex);
+  return x_count > 0;
+}
+
+void Agent::wind_up(int patience_ms) noexcept {
+  const Lock lock(x_mutex);
+  x_closed = true;
+  const timespec end = in_ms(patience_ms);
+  while (x_reserved > 0 && ::pthread_cond_timedwait(&x_idle, &x_mutex, &end) == 0) continue;
+}
+
+}  // namespace gt::staging

@@ -1,0 +1,53 @@
+// A thread that runs the transfers which programs do not wait for.
+//
+// Jobs begin when their gate's `before` is done, in the order of arrival among those that may: a job whose turn in its
+// queue has not come holds up no other. There is one agent for each direction, so that both overlap.
+//
+// Thread safety: all functions. The thread starts with the first job and stays; wind_up() is for the end of the process,
+// before the driver goes away.
+#pragma once
+
+#include <pthread.h>
+
+#include "transport/staging/stager.h"
+
+namespace gt::staging {
+
+class Agent {
+ public:
+  constexpr Agent() = default;
+
+  struct Job {
+    Stager* stager = nullptr;
+    Gate gate;
+    Move move;
+    bool published = false;
+  };
+  // Keeps a place for one job, which post() then fills: a gate cannot be taken back once it is open. False: no thread, no
+  // room, or the process is ending.
+  bool reserve() noexcept;
+  void cancel() noexcept;
+  void post(const Job& job) noexcept;
+  // Takes no more jobs; waits up to `patience_ms` until none is left. What can never begin stays, as it would without us.
+  void wind_up(int patience_ms) noexcept;
+
+ private:
+  static constexpr size_t Most = 256;
+
+  static void* thread(void* agent);
+  static void CL_CALLBACK job_may_begin(cl_event event, cl_int status, void* agent);
+  void serve() noexcept;
+  bool next_job(Job* job) noexcept;  // one that may begin; false: none
+  bool has_jobs() noexcept;
+  void signal() noexcept;
+
+  pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t x_idle = PTHREAD_COND_INITIALIZER;
+  bool x_started = false, x_closed = false;
+  std::atomic<uint32_t> x_signals{0};  // changes when a job may have become ready
+  size_t x_reserved = 0;               // places kept, filled or not, and the job that runs
+  size_t x_count = 0;
+  Job x_jobs[Most];  // the first x_count, in the order of arrival
+};
+
+}  // namespace gt::staging

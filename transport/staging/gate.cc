@@ -1,0 +1,39 @@
+#include "transport/staging/gate.h"
+
+namespace gt::staging {
+
+bool Gate::open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits, const cl_event* wait_list) noexcept {
+  const bool needs_before = queue.in_order || waits > 0;
+  if (!needs_before && queue.has_barriers) return false;
+  if (needs_before && cl.clEnqueueMarkerWithWaitList(queue.queue, waits, wait_list, &x_before) != CL_SUCCESS) {
+    x_before = nullptr;
+    return false;
+  }
+  cl_int err = CL_SUCCESS;
+  x_done = cl.clCreateUserEvent(queue.context, &err);
+  if (err == CL_SUCCESS && x_done &&
+      cl.clEnqueueMarkerWithWaitList(queue.queue, 1, &x_done, &x_after) == CL_SUCCESS) {
+    cl.clFlush(queue.queue);  // our queue waits for this one
+    return true;
+  }
+  if (x_done && err == CL_SUCCESS) cl.clReleaseEvent(x_done);
+  if (x_before) cl.clReleaseEvent(x_before);
+  *this = Gate();
+  return false;
+}
+
+bool Gate::may_begin(const ClFunctions& cl) const noexcept {
+  if (!x_before) return true;
+  cl_int status = CL_COMPLETE;
+  cl.clGetEventInfo(x_before, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return status <= CL_COMPLETE;
+}
+
+void Gate::finish(const ClFunctions& cl, cl_int error) noexcept {
+  cl.clSetUserEventStatus(x_done, error < 0 ? error : CL_COMPLETE);
+  cl.clReleaseEvent(x_done);
+  if (x_before) cl.clReleaseEvent(x_before);
+  x_before = x_done = nullptr;
+}
+
+}  // namespace gt::staging

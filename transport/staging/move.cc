@@ -1,0 +1,138 @@
+// Making moves out of OpenCL's arguments, and parts out of moves.
+#include "transport/staging/move.h"
+
+#include <algorithm>
+
+namespace gt::staging {
+namespace {
+
+char* writable(const void* p) { return const_cast<char*>(static_cast<const char*>(p)); }
+
+}  // namespace
+
+Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept {
+  Move m;
+  m.way = way;
+  m.mem = mem;
+  m.host = writable(host);
+  m.row_bytes = bytes;
+  m.origin[0] = offset;
+  return m;
+}
+
+Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
+              size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t host_row_pitch, size_t host_slice_pitch,
+              const void* host) noexcept {
+  Move m;
+  m.way = way;
+  m.shape = Move::Shape::Box;
+  m.mem = mem;
+  m.row_bytes = region[0];
+  m.rows = region[1];
+  m.slices = region[2];
+  m.host_row_pitch = host_row_pitch ? host_row_pitch : region[0];
+  m.host_slice_pitch = host_slice_pitch ? host_slice_pitch : m.host_row_pitch * region[1];
+  m.mem_row_pitch = buffer_row_pitch ? buffer_row_pitch : region[0];
+  m.mem_slice_pitch = buffer_slice_pitch ? buffer_slice_pitch : m.mem_row_pitch * region[1];
+  m.host = writable(host) + host_origin[0] + host_origin[1] * m.host_row_pitch + host_origin[2] * m.host_slice_pitch;
+  std::copy_n(buffer_origin, 3, m.origin);
+  const bool packed_rows =
+      m.rows == 1 || (m.host_row_pitch == m.row_bytes && m.mem_row_pitch == m.row_bytes);
+  const size_t slice = m.row_bytes * m.rows;
+  const bool packed_slices = m.slices == 1 || (m.host_slice_pitch == slice && m.mem_slice_pitch == slice);
+  if (!packed_rows || !packed_slices) return m;
+  const size_t offset = m.origin[0] + m.origin[1] * m.mem_row_pitch + m.origin[2] * m.mem_slice_pitch;
+  return range_move(way, mem, offset, m.bytes(), m.host);
+}
+
+Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* region, size_t row_pitch,
+                size_t slice_pitch, size_t pixel_bytes, const void* host) noexcept {
+  Move m;
+  m.way = way;
+  m.shape = Move::Shape::Image;
+  m.mem = image;
+  m.host = writable(host);
+  m.row_pixels = region[0];
+  m.row_bytes = region[0] * pixel_bytes;
+  m.rows = region[1];
+  m.slices = region[2];
+  m.host_row_pitch = row_pitch ? row_pitch : m.row_bytes;
+  m.host_slice_pitch = slice_pitch ? slice_pitch : m.host_row_pitch * m.rows;
+  std::copy_n(origin, 3, m.origin);
+  return m;
+}
+
+Parts::Parts(const Move& move, size_t chunk_bytes) noexcept : x_move(move) {
+  const bool range = move.shape == Move::Shape::Range;
+  const size_t units = range ? move.row_bytes : move.rows;
+  x_unit = range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, move.row_bytes);
+  if (x_unit > 0) x_per_slice = (units + x_unit - 1) / x_unit;
+}
+
+Parts::Place Parts::place(size_t part) const noexcept {
+  const size_t units = x_move.shape == Move::Shape::Range ? x_move.row_bytes : x_move.rows;
+  const size_t first = part % x_per_slice * x_unit;
+  return {part / x_per_slice, first, std::min(x_unit, units - first)};
+}
+
+char* Parts::host(const Place& p) const noexcept {
+  if (x_move.shape == Move::Shape::Range) return x_move.host + p.first;
+  return x_move.host + p.slice * x_move.host_slice_pitch + p.first * x_move.host_row_pitch;
+}
+
+Copy Parts::copy(size_t part, char* chunk) const noexcept {
+  const Place p = place(part);
+  char* const at = host(p);
+  const bool up = x_move.way == Way::ToDevice;
+  Copy c;
+  c.to = up ? chunk : at;
+  c.from = up ? at : chunk;
+  const bool packed = x_move.host_row_pitch == x_move.row_bytes;
+  if (x_move.shape == Move::Shape::Range || packed || p.count == 1) {
+    c.row_bytes = x_move.shape == Move::Shape::Range ? p.count : p.count * x_move.row_bytes;
+    return c;
+  }
+  c.row_bytes = x_move.row_bytes;
+  c.rows = p.count;
+  c.to_row_pitch = up ? x_move.row_bytes : x_move.host_row_pitch;
+  c.from_row_pitch = up ? x_move.host_row_pitch : x_move.row_bytes;
+  return c;
+}
+
+cl_int Parts::enqueue(const ClFunctions& cl, cl_command_queue queue, size_t part, char* chunk, cl_uint waits,
+                      const cl_event* wait_list, cl_event* event) const noexcept {
+  return enqueue_at(cl, queue, place(part), CL_FALSE, chunk, x_move.row_bytes, waits, wait_list, event);
+}
+
+cl_int Parts::enqueue_direct(const ClFunctions& cl, cl_command_queue queue, size_t part) const noexcept {
+  const Place p = place(part);
+  return enqueue_at(cl, queue, p, CL_TRUE, host(p), x_move.host_row_pitch, 0, nullptr, nullptr);
+}
+
+cl_int Parts::enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking,
+                         char* memory, size_t row_pitch, cl_uint waits, const cl_event* wait_list,
+                         cl_event* event) const noexcept {
+  const Move& m = x_move;
+  const bool up = m.way == Way::ToDevice;
+  if (m.shape == Move::Shape::Range) {
+    const size_t offset = m.origin[0] + p.first;
+    return up ? cl.clEnqueueWriteBuffer(queue, m.mem, blocking, offset, p.count, memory, waits, wait_list, event)
+              : cl.clEnqueueReadBuffer(queue, m.mem, blocking, offset, p.count, memory, waits, wait_list, event);
+  }
+  const size_t origin[3] = {m.origin[0], m.origin[1] + p.first, m.origin[2] + p.slice};
+  const size_t width = m.shape == Move::Shape::Image ? m.row_pixels : m.row_bytes;
+  const size_t region[3] = {width, p.count, 1};
+  const size_t nowhere[3] = {};
+  if (m.shape == Move::Shape::Box)
+    return up ? cl.clEnqueueWriteBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,
+                                            m.mem_slice_pitch, row_pitch, 0, memory, waits, wait_list, event)
+              : cl.clEnqueueReadBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,
+                                           m.mem_slice_pitch, row_pitch, 0, memory, waits, wait_list, event);
+  // A one-dimensional image takes no row pitch but 0 or its own row's size.
+  return up ? cl.clEnqueueWriteImage(queue, m.mem, blocking, origin, region, row_pitch, 0, memory, waits, wait_list,
+                                     event)
+            : cl.clEnqueueReadImage(queue, m.mem, blocking, origin, region, row_pitch, 0, memory, waits, wait_list,
+                                    event);
+}
+
+}  // namespace gt::staging

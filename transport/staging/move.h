@@ -1,0 +1,74 @@
+// One transfer between host memory and a memory object, and the parts that it is staged in.
+//
+// Three shapes: a range of a buffer, a box of a buffer (clEnqueue*BufferRect), a region of an image. Sizes are bytes on
+// the host's side, in rows and slices. A part is a run of bytes of a range, or a run of rows within one slice; in a
+// chunk of pinned memory its rows lie packed. Thread safety: values.
+#pragma once
+
+#include <cstddef>
+
+#include "transport/staging/cl_functions.h"
+#include "transport/staging/copy_crew.h"
+
+namespace gt::staging {
+
+enum class Way { ToDevice, ToHost };
+
+struct Move {
+  enum class Shape { Range, Box, Image };
+
+  Way way = Way::ToDevice;
+  Shape shape = Shape::Range;
+  cl_mem mem = nullptr;
+  char* host = nullptr;      // the first byte that is moved
+  size_t row_bytes = 0;      // Range: all of it
+  size_t rows = 1, slices = 1;
+  size_t host_row_pitch = 0, host_slice_pitch = 0;
+  size_t origin[3] = {};     // in the memory object: bytes, rows, slices; of an image: pixels
+  size_t mem_row_pitch = 0, mem_slice_pitch = 0;  // Box
+  size_t row_pixels = 0;     // Image: pixels in a row
+
+  size_t bytes() const noexcept { return row_bytes * rows * slices; }
+};
+
+Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept;
+// The arguments of clEnqueue{Write,Read}BufferRect: not NULL, region without zeros. A box without gaps on both sides
+// becomes a range.
+Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
+              size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t host_row_pitch, size_t host_slice_pitch,
+              const void* host) noexcept;
+// The arguments of clEnqueue{Write,Read}Image and the size of a pixel.
+Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* region, size_t row_pitch,
+                size_t slice_pitch, size_t pixel_bytes, const void* host) noexcept;
+
+// Walks through the parts of a move that fit into chunks of `chunk_bytes`.
+class Parts {
+ public:
+  // False through fits() when a single row is larger than a chunk: such a move cannot be staged.
+  Parts(const Move& move, size_t chunk_bytes) noexcept;
+  bool fits() const noexcept { return x_unit > 0; }
+  size_t count() const noexcept { return x_per_slice * x_move.slices; }
+
+  // Between the host and a chunk, in the move's direction.
+  Copy copy(size_t part, char* chunk) const noexcept;
+  // Between the chunk and the memory object: enqueues the command, not blocking.
+  cl_int enqueue(const ClFunctions& cl, cl_command_queue queue, size_t part, char* chunk, cl_uint waits,
+                 const cl_event* wait_list, cl_event* event) const noexcept;
+  // The same without staging, on the host's memory itself: what is left to do when a part was refused.
+  cl_int enqueue_direct(const ClFunctions& cl, cl_command_queue queue, size_t part) const noexcept;
+
+ private:
+  struct Place {
+    size_t slice, first, count;  // rows; bytes of a range
+  };
+  Place place(size_t part) const noexcept;
+  char* host(const Place& p) const noexcept;
+  cl_int enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking, char* memory,
+                    size_t row_pitch, cl_uint waits, const cl_event* wait_list, cl_event* event) const noexcept;
+
+  const Move& x_move;
+  size_t x_unit = 0;       // rows (bytes of a range) in a part
+  size_t x_per_slice = 0;  // parts in a slice
+};
+
+}  // namespace gt::staging

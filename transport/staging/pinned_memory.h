@@ -1,0 +1,29 @@
+// Memory of ours that the driver reads and writes at the link's full speed: huge pages, pinned in place.
+// Thread safety: none. noexcept, allocates nothing else: injected code uses it.
+#pragma once
+
+#include <cstddef>
+
+#include "transport/staging/cl_functions.h"
+
+namespace gt::staging {
+
+class PinnedMemory {
+ public:
+  constexpr PinnedMemory() = default;
+
+  // The pin is a buffer in `context` and keeps it alive until close(). False: refused, nothing is kept.
+  bool open(const ClFunctions& cl, cl_context context, size_t bytes) noexcept;
+  void close(const ClFunctions& cl) noexcept;
+
+  bool is_open() const noexcept { return x_base != nullptr; }
+  char* data() const noexcept { return x_base; }
+  size_t bytes() const noexcept { return x_bytes; }
+
+ private:
+  char* x_base = nullptr;
+  size_t x_bytes = 0;
+  cl_mem x_pin = nullptr;
+};
+
+}  // namespace gt::staging

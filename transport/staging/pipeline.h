@@ -1,0 +1,57 @@
+// The chunk pipeline: host copies and the device's DMA overlap, so that a transfer of pageable memory runs at the speed
+// of the slower of the two instead of their sum (the driver's own path does both with one thread).
+//
+//   to the device   copy 0 | copy 1 | copy 2 | ...          chunk i is written by the crew while the device
+//                          | dma 0  | dma 1  | dma 2        fetches chunk i - 1 out of pinned memory
+//
+// A pipeline has a queue of its own on the same device: its commands wait for one event of the program's queue, and the
+// program's queue waits for them (gate.h). A chunk that the driver refuses is moved directly from the host's memory,
+// as the program would have done.
+//
+// Thread safety: none; one user at a time. noexcept, no allocation: injected code uses it.
+#pragma once
+
+#include "transport/staging/move.h"
+#include "transport/staging/pinned_memory.h"
+
+namespace gt::staging {
+
+// One eighth of the transfer, so that filling the pipeline costs an eighth of the time; the bounds are measured
+// (docs/measurements/staging.md).
+constexpr size_t SmallestChunk = size_t{256} << 10;
+constexpr size_t LargestChunk = size_t{4} << 20;
+size_t chunk_bytes_for(size_t transfer_bytes) noexcept;
+
+class Pipeline {
+ public:
+  static constexpr size_t Bytes = 4 * LargestChunk;  // of pinned memory
+  static constexpr size_t MostChunks = 8;            // in flight
+
+  constexpr Pipeline() = default;
+
+  bool open(const ClFunctions& cl, cl_context context, cl_device_id device) noexcept;
+  void close() noexcept;
+  bool is_open() const noexcept { return x_memory.is_open(); }
+
+  struct Outcome {
+    cl_int error = CL_SUCCESS;
+    cl_ulong start_ns = 0, end_ns = 0;  // device time: of the first chunk's command and the last one's
+  };
+  // Returns when everything has arrived. The commands wait for `after`, if that is not nullptr; if `after` fails, so
+  // does this, and nothing is moved.
+  // REQUIRES: is_open(), Parts(move, chunk_bytes_for(move.bytes())).fits().
+  Outcome run(CopyCrew& crew, const Move& move, cl_event after) noexcept;
+
+ private:
+  struct Flight;
+  void start(Flight& flight, size_t part) noexcept;
+  void finish(Flight& flight, size_t part) noexcept;
+  bool wait(Flight& flight, size_t part) noexcept;
+  void move_directly(Flight& flight, size_t part) noexcept;
+
+  const ClFunctions* x_cl = nullptr;
+  cl_command_queue x_queue = nullptr;
+  PinnedMemory x_memory;
+};
+
+}  // namespace gt::staging

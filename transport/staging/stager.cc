@@ -1,0 +1,202 @@
+#include "transport/staging/stager.h"
+
+#include "transport/staging/agent.h"
+#include "transport/staging/lock.h"
+
+namespace gt::staging {
+
+// Keeps the stager open for one transfer.
+class Stager::Use {
+ public:
+  explicit Use(Stager& stager) noexcept : x_stager(stager), x_granted(stager.begin()) {}
+  ~Use() {
+    if (x_granted) x_stager.end();
+  }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+  bool granted() const noexcept { return x_granted; }
+  void hand_over() noexcept { x_granted = false; }  // somebody else will call end()
+
+ private:
+  Stager& x_stager;
+  bool x_granted;
+};
+
+void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
+                  void (*publisher)(const EventFacts&)) noexcept {
+  x_cl = &cl;
+  x_context = context;
+  x_device = device;
+  x_crew = &crew;
+  x_agents = agents;
+  x_publish = publisher;
+  x_small_refused = false;
+  for (Berth& b : x_berths) b.refused = false;
+  for (Berth& b : x_background) b.refused = false;
+  x_torn_down.store(false);
+  x_closing.store(false);
+}
+
+bool Stager::begin() noexcept {
+  x_users.fetch_add(1);
+  if (!x_closing.load()) return true;
+  end();
+  return false;
+}
+
+void Stager::end() noexcept {
+  if (x_users.fetch_sub(1) == 1 && x_closing.load()) tear_down();
+}
+
+void Stager::close() noexcept {
+  x_closing.store(true);
+  if (x_users.load() == 0) tear_down();
+}
+
+void Stager::tear_down() noexcept {
+  if (x_torn_down.exchange(true)) return;
+  x_small.close();
+  for (Berth& b : x_berths) b.pipeline.close();
+  for (Berth& b : x_background) b.pipeline.close();
+  x_references.store(0);
+  x_context = nullptr;
+}
+
+bool Stager::open_small() noexcept {
+  const Lock lock(x_mutex);
+  if (x_small.is_open()) return true;
+  if (x_small_refused) return false;
+  x_small_refused = !x_small.open(*x_cl, x_context);
+  if (!x_small_refused) x_references.fetch_add(1);
+  return !x_small_refused;
+}
+
+bool Stager::make_ready(Berth& berth) noexcept {
+  if (berth.pipeline.is_open()) return true;
+  if (berth.refused) return false;
+  berth.refused = !berth.pipeline.open(*x_cl, x_context, x_device);
+  if (!berth.refused) x_references.fetch_add(2);
+  return !berth.refused;
+}
+
+Stager::Berth* Stager::take_berth() noexcept {
+  for (Berth& b : x_berths) {
+    if (b.taken.exchange(true, std::memory_order_acquire)) continue;
+    if (make_ready(b)) return &b;
+    b.taken.store(false, std::memory_order_release);
+  }
+  return nullptr;
+}
+
+bool Stager::transfer(const Request& request, cl_int* error) noexcept {
+  Use use(*this);
+  if (!use.granted()) return false;
+  const size_t bytes = request.move.bytes();
+  if (bytes == 0 || !Parts(request.move, chunk_bytes_for(bytes)).fits()) return false;
+  if (bytes <= SmallChunks::ChunkBytes && by_chunk(request, error)) return true;
+  if (request.blocking) return by_pipeline(request, error);
+  if (!by_agent(request, error)) return false;
+  use.hand_over();
+  return true;
+}
+
+// --- One chunk ---
+
+bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
+  const bool up = r.move.way == Way::ToDevice;
+  // Nobody is there to copy what arrives after the call; a box may not fit into one part.
+  const Parts parts(r.move, SmallChunks::ChunkBytes);
+  if ((!up && !r.blocking) || parts.count() != 1 || !open_small()) return false;
+  const int chunk = x_small.take();
+  if (chunk == SmallChunks::None) return false;
+  char* const memory = x_small.data(chunk);
+  if (up) x_crew->copy(parts.copy(0, memory));
+  cl_event event = nullptr;
+  if (parts.enqueue(*x_cl, r.queue.queue, 0, memory, r.waits, r.wait_list, &event) != CL_SUCCESS) {
+    x_small.give_back(chunk);
+    return false;  // the program's own call says why
+  }
+  *error = CL_SUCCESS;
+  if (r.blocking) *error = x_cl->clWaitForEvents(1, &event);
+  if (!up && *error == CL_SUCCESS) x_crew->copy(parts.copy(0, memory));
+  if (r.event) {
+    *r.event = event;
+    x_cl->clRetainEvent(event);
+  }
+  x_small.give_back_after(chunk, event);
+  return true;
+}
+
+// --- Pipelined ---
+
+void Stager::publish(const Request& r, const Gate& gate) noexcept {
+  if (r.event && x_publish) x_publish({gate.after(), r.move.way, r.move.shape, 0});
+}
+
+void Stager::complete(Gate& gate, bool published, const Move& move, const Pipeline::Outcome& outcome) noexcept {
+  if (published && x_publish && outcome.start_ns) x_publish({gate.after(), move.way, move.shape, outcome.start_ns});
+  gate.finish(*x_cl, outcome.error);
+}
+
+bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
+  Berth* const berth = take_berth();
+  if (!berth) return false;
+  Gate gate;
+  const bool opened = gate.open(*x_cl, r.queue, r.waits, r.wait_list);
+  if (opened) {
+    publish(r, gate);
+    const Pipeline::Outcome outcome = berth->pipeline.run(*x_crew, r.move, gate.before());
+    complete(gate, r.event != nullptr, r.move, outcome);
+    *error = outcome.error;
+  }
+  berth->taken.store(false, std::memory_order_release);
+  if (!opened) return false;
+  cl_event after = gate.after();
+  if (!r.event) {
+    x_cl->clReleaseEvent(after);
+    return true;
+  }
+  x_cl->clWaitForEvents(1, &after);  // a blocking call's event is complete when it returns
+  *r.event = after;
+  return true;
+}
+
+// --- In the background ---
+
+bool Stager::make_background_ready(Way way) noexcept {
+  const Lock lock(x_mutex);
+  return make_ready(x_background[static_cast<size_t>(way)]);
+}
+
+bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
+  if (!x_agents) return false;
+  Agent& agent = x_agents[static_cast<size_t>(r.move.way)];
+  if (!make_background_ready(r.move.way) || !agent.reserve()) return false;
+  Agent::Job job;
+  if (!job.gate.open(*x_cl, r.queue, r.waits, r.wait_list)) {
+    agent.cancel();
+    return false;
+  }
+  job.stager = this;
+  job.move = r.move;
+  job.published = r.event != nullptr;
+  publish(r, job.gate);
+  if (r.event) {
+    *r.event = job.gate.after();
+    x_cl->clRetainEvent(job.gate.after());  // the program's reference; the agent has its own
+  }
+  *error = CL_SUCCESS;
+  agent.post(job);
+  return true;
+}
+
+// On the agent's thread.
+void Stager::run_in_background(const Move& move, Gate gate, bool published) noexcept {
+  Pipeline& pipeline = x_background[static_cast<size_t>(move.way)].pipeline;
+  const Pipeline::Outcome outcome = pipeline.run(*x_crew, move, gate.before());
+  complete(gate, published, move, outcome);
+  x_cl->clReleaseEvent(gate.after());
+  end();
+}
+
+}  // namespace gt::staging

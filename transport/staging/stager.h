@@ -1,0 +1,104 @@
+// Transfers of pageable memory at nearly the speed of pinned memory, for one device in one context.
+//
+// Three ways, by size:
+//   one chunk     copied into a pinned chunk inside the call; the command itself goes into the program's queue
+//   pipelined     a gate in the program's queue (gate.h), the pipeline run by the calling thread (blocking)
+//   in background the same, run by an agent's thread (not blocking)
+// To the program each is one command: its place in the queue, its wait list, its event, its errors. Whenever something
+// is not at hand (no free chunk, no memory, a driver that refuses) the answer is "not taken", and the program's own call
+// does the work: nothing here waits for anybody else's transfer, so nothing can deadlock that did not before.
+//
+// Pinned memory and queues are made when first needed and hold references to the context until close().
+// Thread safety: transfer() and close() from any thread. noexcept, no allocation: injected code uses it.
+#pragma once
+
+#include <atomic>
+
+#include "transport/staging/gate.h"
+#include "transport/staging/pipeline.h"
+#include "transport/staging/small_chunks.h"
+
+namespace gt::staging {
+
+struct Request {
+  QueueFacts queue;
+  Move move;
+  bool blocking = true;
+  cl_uint waits = 0;
+  const cl_event* wait_list = nullptr;
+  cl_event* event = nullptr;  // as the program gave it; may be nullptr
+};
+
+// What the program is not to see of a gated transfer's event: it is a marker, and began late.
+struct EventFacts {
+  cl_event event = nullptr;
+  Way way = Way::ToDevice;
+  Move::Shape shape = Move::Shape::Range;
+  cl_ulong start_ns = 0;  // 0: not over yet
+};
+
+class Agent;
+
+class Stager {
+ public:
+  constexpr Stager() = default;
+
+  // `publisher` (may be nullptr) is called for each event that the program gets from a gate: when it is made, and again,
+  // before it completes, with its start. `agents`: two, one for each way. All must outlive the stager.
+  void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
+            void (*publisher)(const EventFacts&)) noexcept;
+  // Lets go of everything; what still runs does so when it ends.
+  void close() noexcept;
+
+  bool serves(cl_context context, cl_device_id device) const noexcept {
+    return x_context == context && x_device == device;
+  }
+  // References to the context that its queues and pins hold.
+  unsigned references() const noexcept { return x_references.load(std::memory_order_relaxed); }
+
+  // True: done (blocking) or under way, with the result in `*error`. False: not taken.
+  bool transfer(const Request& request, cl_int* error) noexcept;
+
+ private:
+  friend class Agent;
+  class Use;
+  static constexpr size_t Callers = 2;  // blocking transfers at a time
+  struct Berth {
+    std::atomic<bool> taken{false};
+    bool refused = false;
+    Pipeline pipeline;
+  };
+
+  bool begin() noexcept;
+  void end() noexcept;
+  void tear_down() noexcept;
+  bool open_small() noexcept;
+  bool make_ready(Berth& berth) noexcept;
+  Berth* take_berth() noexcept;
+
+  bool by_chunk(const Request& request, cl_int* error) noexcept;
+  bool by_pipeline(const Request& request, cl_int* error) noexcept;
+  bool make_background_ready(Way way) noexcept;
+  bool by_agent(const Request& request, cl_int* error) noexcept;
+  void run_in_background(const Move& move, Gate gate, bool published) noexcept;
+  void publish(const Request& request, const Gate& gate) noexcept;
+  void complete(Gate& gate, bool published, const Move& move, const Pipeline::Outcome& outcome) noexcept;
+
+  const ClFunctions* x_cl = nullptr;
+  cl_context x_context = nullptr;
+  cl_device_id x_device = nullptr;
+  CopyCrew* x_crew = nullptr;
+  Agent* x_agents = nullptr;
+  void (*x_publish)(const EventFacts&) = nullptr;
+
+  std::atomic<unsigned> x_users{0};
+  std::atomic<unsigned> x_references{0};
+  std::atomic<bool> x_closing{false}, x_torn_down{false};
+  pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening
+  bool x_small_refused = false;
+  SmallChunks x_small;
+  Berth x_berths[Callers];
+  Berth x_background[2];  // by way: the agents'
+};
+
+}  // namespace gt::staging
