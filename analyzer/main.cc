@@ -15,7 +15,7 @@
 #include "analyzer/remote/remote_links.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/json_report.h"
-#include "analyzer/report/whole_file.h"
+#include "traces/base/whole_file.h"
 #include "traces/base/command.h"
 #include "traces/base/settings_cli.h"
 #include "traces/store/trace_db.h"
@@ -29,7 +29,7 @@ constexpr std::chrono::seconds ProgressPatience(2);
 Status write_page(const std::string& page, const analyzer::Analysis& analysis, const model::Trace& trace,
                   const std::string& file, const std::string& profile) {
   if (page.empty()) return {};
-  const Status status = analyzer::write_whole_file(page, analyzer::format_html(analysis, trace, file, profile));
+  const Status status = write_whole_file(page, analyzer::format_html(analysis, trace, file, profile));
   if (!status.ok()) return status.at("the page was not written");
   std::fprintf(stderr, "%s: the page is in %s: open it in a browser\n", Program, page.c_str());
   return {};

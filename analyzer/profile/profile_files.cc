@@ -8,7 +8,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "analyzer/report/whole_file.h"
+#include "traces/base/whole_file.h"
 
 namespace gt::analyzer {
 namespace {

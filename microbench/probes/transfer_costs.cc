@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "microbench/sampler.h"
+#include "traces/model/curve_fit.h"
 #include "transport/memory/host_block.h"
 
 namespace gt::bench {

@@ -1,10 +1,10 @@
-// The cost curves: fitting, monotonicity, interpolation, refusal of nonsense.
+// The cost curves: interpolation, and refusal of nonsense. curve_fit_test.cc has the fit.
 #include "traces/model/curve.h"
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <limits>
-#include <random>
 
 using namespace gt::model;
 
@@ -28,42 +28,21 @@ TEST_CASE("what breaks the invariant is refused") {
   CHECK(Curve::make({}).ok());
 }
 
-TEST_CASE("the fit takes medians: one preempted sample does not count") {
-  const Curve c =
-      fit_curve({{64, 100}, {64, 1e9}, {64, 101}, {4096, 200}, {4096, 201}, {4096, 5e8}});
-  CHECK(c(64) == doctest::Approx(101));
-  CHECK(c(4096) == doctest::Approx(201));
-}
-
-TEST_CASE("the fit never descends, whatever the samples") {
-  std::mt19937 random(7);
-  std::uniform_real_distribution<double> exponent(0, 28), time(1, 7);
-  for (int round = 0; round < 50; ++round) {
-    std::vector<Knot> samples;
-    for (int i = 0; i < 60; ++i)
-      samples.push_back({std::floor(std::exp2(exponent(random))), std::pow(10, time(random))});
-    const Curve c = fit_curve(samples);
-    REQUIRE(Curve::make(c.knots()).ok());
-    double before = 0;
-    for (double x = 0; x < 32; x += 0.25) {
-      const double y = c(std::exp2(x));
-      CHECK(y >= before * (1 - 1e-12));
-      before = y;
-    }
-  }
-}
-
-TEST_CASE("the knees stay and the straight parts go") {
-  std::vector<Knot> samples;
-  for (double s = 64; s <= 1 << 28; s *= 2)
-    samples.push_back({s, s < 65536 ? 10000 : 10000 * (s / 65536)});
-  const Curve c = fit_curve(samples);
-  CHECK(c.knots().size() <= 5);
-  CHECK(worst_error(c, samples) < 0.03);
-}
-
-TEST_CASE("unusable samples are left out; none gives an empty curve") {
-  CHECK(fit_curve({}).empty());
-  CHECK(fit_curve({{0, 1}, {64, -3}, {std::nan(""), 1}}).empty());
-  CHECK(fit_curve({{64, 0}})(64) > 0);
+TEST_CASE("a quality that contradicts itself is unsound") {
+  const CurveQuality good{64, 4096, 10, 2, 0.1, {64, 128}};
+  CHECK(good.sound());
+  const auto with = [&](auto change) {
+    CurveQuality q = good;
+    change(q);
+    return q.sound();
+  };
+  CHECK_FALSE(with([](CurveQuality& q) { q.from = 8192; }));
+  CHECK_FALSE(with([](CurveQuality& q) { q.from = 0; }));
+  CHECK_FALSE(with([](CurveQuality& q) { q.to = std::numeric_limits<double>::infinity(); }));
+  CHECK_FALSE(with([](CurveQuality& q) { q.to = std::nan(""); }));
+  CHECK_FALSE(with([](CurveQuality& q) { q.outliers = 11; }));
+  CHECK_FALSE(with([](CurveQuality& q) { q.worst_error = -1; }));
+  CHECK_FALSE(with([](CurveQuality& q) { q.noisy = {128, 64}; }));
+  CHECK_FALSE(with([](CurveQuality& q) { q.noisy = {64, 64}; }));
+  CHECK_FALSE(with([](CurveQuality& q) { q.noisy = {8192}; }));
 }

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <random>
+#include <sstream>
 
 using namespace gt;
 using namespace gt::model;
@@ -30,6 +32,41 @@ Platform sample() {
   d.policies[4] = c;
   p.devices.push_back(d);
   return p;
+}
+
+Curve fitted() {
+  Curve c = Curve::make({{64, 10}, {1 << 20, 7000}}).value();
+  c.set_quality({64, 1 << 22, 120, 3, 0.04, {256, 4096}});
+  return c;
+}
+
+// Everything that a file can hold.
+Platform full_sample() {
+  Platform p = sample();
+  DeviceCosts& d = p.devices[0];
+  d.type = DeviceType::Gpu;
+  d.host_unified = false;
+  d.policies[0]->window = BothWays{fitted(), fitted()};
+  d.pin = fitted();
+  d.staged = StagedCosts{fitted(), fitted(), 8, 4 << 20};
+  d.launch = LaunchCosts{9300, 4100.5};
+  d.copy = fitted();
+  d.map = MapCosts{fitted(), fitted()};
+  d.rect = BothWays{fitted(), fitted()};
+  d.duplex = fitted();
+  p.host.first_touch = fitted();
+  p.host.copy_threads = {{1, 11e9}, {2, 20.5e9}};
+  p.failed.push_back({"Portable", "broken", "1.0", "clFinish failed (-36)"});
+  p.links.push_back({"tcp://node7:7077", 25'000.5, 900, fitted(), fitted()});
+  return p;
+}
+
+std::string file_text(const char* path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  REQUIRE(text.str().size() > 100);
+  return text.str();
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -99,7 +136,7 @@ TEST_CASE("errors name their place") {
   CHECK(problem("").find("p.json: not JSON") == 0);
   CHECK(problem("{}").find("not a gtrace platform file") != std::string::npos);
   CHECK(problem("[1,2]").find("not a gtrace") != std::string::npos);
-  CHECK(problem(replaced(good, "\"version\": 1", "\"version\": 9")).find("version") !=
+  CHECK(problem(replaced(good, "\"version\": 2", "\"version\": 9")).find("version") !=
         std::string::npos);
   CHECK(problem(replaced(good, "\"quick\": true", "\"quick\": 1")).find("quick") !=
         std::string::npos);
@@ -110,14 +147,117 @@ TEST_CASE("errors name their place") {
   CHECK(problem(replaced(good, "5000.5", "\"many\"")).find("[size, ns]") != std::string::npos);
 }
 
+TEST_CASE("all that version 2 holds comes back") {
+  const Platform p = full_sample();
+  const std::string text = format_platform(p);
+  const auto back = parse_platform(text, "x");
+  REQUIRE_MESSAGE(back.ok(), back.status().text());
+  CHECK(back->version == 2);
+  CHECK(format_platform(*back) == text);
+  const DeviceCosts& d = back->devices.at(0);
+  CHECK(d.type == DeviceType::Gpu);
+  CHECK(d.host_unified == false);
+  CHECK(d.pin->knots() == fitted().knots());
+  CHECK(d.pin->quality() == fitted().quality());
+  CHECK(d.staged->threads == 8);
+  CHECK(d.staged->chunk_bytes == 4 << 20);
+  CHECK(d.launch->sync_ns == 9300);
+  CHECK(d.launch->async_ns == 4100.5);
+  CHECK(d.map->write.quality()->noisy == std::vector<double>{256, 4096});
+  CHECK(d.costs(Policy::Standard)->window->d2h.knots() == fitted().knots());
+  CHECK_FALSE(d.costs(Policy::Pin)->window);
+  CHECK(back->host.copy_threads == p.host.copy_threads);
+  CHECK(back->failed.at(0).error == "clFinish failed (-36)");
+}
+
+TEST_CASE("the kept file of version 1 loads, and has nothing of version 2") {
+  const auto p = read_platform(GT_PLATFORMS "/version1.json");
+  REQUIRE_MESSAGE(p.ok(), p.status().text());
+  CHECK(p->version == 1);
+  CHECK(p->quick);
+  CHECK(p->machine.cpus == 4);
+  const DeviceCosts& d = p->devices.at(0);
+  CHECK(d.costs(Policy::Standard)->h2d(65536) == 6000);
+  CHECK(d.costs(Policy::Locked)->max_bytes == 4194304);
+  CHECK_FALSE(d.costs(Policy::Pin));
+  CHECK(p->links.at(0).latency_ns == 25000);
+  CHECK(d.type == DeviceType::Unknown);
+  CHECK_FALSE(d.host_unified);
+  CHECK_FALSE(d.pin);
+  CHECK_FALSE(d.staged);
+  CHECK_FALSE(d.launch);
+  CHECK_FALSE(d.costs(Policy::Standard)->h2d.quality());
+  CHECK_FALSE(p->host.first_touch);
+  const auto again = parse_platform(format_platform(*p), "again");
+  REQUIRE(again.ok());
+  CHECK(again->version == 2);
+}
+
+TEST_CASE("the kept file of version 2 loads") {
+  const auto p = read_platform(GT_PLATFORMS "/version2.json");
+  REQUIRE_MESSAGE(p.ok(), p.status().text());
+  const DeviceCosts& d = p->devices.at(0);
+  CHECK(d.type == DeviceType::Gpu);
+  CHECK(d.costs(Policy::Standard)->allocation.quality()->noisy == std::vector<double>{4096});
+  CHECK_FALSE(d.costs(Policy::Standard)->allocation.trusted(5000));
+  CHECK(d.costs(Policy::Standard)->allocation.trusted(1 << 20));
+  CHECK_FALSE(d.costs(Policy::Standard)->allocation.trusted(1 << 21));
+  CHECK((*d.pin)(134217728) == 11000000);
+  CHECK(d.staged->threads == 8);
+  CHECK(d.launch->async_ns == 4100.5);
+  CHECK(p->host.copy_threads.at(2) == CopyRate{4, 31e9});
+  CHECK(p->failed.at(0).name == "Broken GPU");
+}
+
+TEST_CASE("a file that says version 1 may hold nothing newer") {
+  const std::string new_file = file_text(GT_PLATFORMS "/version2.json");
+  const auto r = parse_platform(replaced(new_file, "\"version\": 2", "\"version\": 1"), "p");
+  REQUIRE_FALSE(r.ok());
+  CHECK(r.status().text() == "p: top level: unknown key \"host\"");
+  const std::string old_file = file_text(GT_PLATFORMS "/version1.json");
+  const auto s = parse_platform(replaced(old_file, "[[64, 5000]]", "{\"knots\": [[64, 5000]]}"), "p");
+  REQUIRE_FALSE(s.ok());
+  CHECK(s.status().text() == "p: devices[0].policies.locked.h2d: a list of [size, ns] is expected");
+}
+
+TEST_CASE("errors in what version 2 brought name their place") {
+  const std::string good = file_text(GT_PLATFORMS "/version2.json");
+  const auto problem = [&](const char* from, const char* to) {
+    const auto r = parse_platform(replaced(good, from, to), "p");
+    REQUIRE_FALSE(r.ok());
+    CHECK(r.status().kind() == Kind::Corrupt);
+    return r.status().text();
+  };
+  CHECK(problem("\"gpu\"", "\"toaster\"") == "p: devices[0].type: no type of device is called so");
+  CHECK(problem("\"host_unified\": false", "\"host_unified\": 0") ==
+        "p: devices[0].host_unified: true or false is expected");
+  CHECK(problem("134217728, 11000000", "134217728, 1") == "p: devices[0].pin: a curve's sizes and times must ascend");
+  CHECK(problem("\"threads\": 8", "\"threads\": 2000000") == "p: devices[0].staged.threads: out of range");
+  CHECK(problem("\"chunk_bytes\": 4194304", "\"chunk_bytes\": 0") == "p: devices[0].staged.chunk_bytes: out of range");
+  CHECK(problem("\"sync_ns\": 9300", "\"sync_ns\": -1") == "p: devices[0].launch.sync_ns: out of range");
+  CHECK(problem("\"read\"", "\"reed\"") == "p: devices[0].map: \"read\" is missing");
+  CHECK(problem("[2, 20500000000.0]", "[1, 20500000000.0]") ==
+        "p: host.copy_threads[1]: numbers of threads must ascend");
+  CHECK(problem("[2, 20500000000.0]", "[2]") == "p: host.copy_threads[1]: [threads, bytes a second] is expected");
+  const std::string place = "p: devices[0].policies.standard.allocation";
+  CHECK(problem("\"outliers\": 2", "\"outliers\": 61").find(place + ": the measured range") == 0);
+  CHECK(problem("\"noisy\": [4096]", "\"noisy\": [32]").find(place + ": the measured range") == 0);
+  CHECK(problem("\"noisy\": [4096]", "\"noisy\": [\"all\"]") == place + ".noisy[0]: a number is expected");
+  CHECK(problem("\"measured\": [64, 1048576]", "\"measured\": 64") ==
+        place + ".measured: [least size, largest size] is expected");
+  CHECK(problem("\"worst_error\"", "\"best_error\"") == place + ": \"worst_error\" is missing");
+  CHECK(problem("\"error\": \"cl", "\"error\": 7, \"why\": \"cl").find("p: failed[0]") == 0);
+  CHECK(problem("\"duplex\": [[4096, 41000]]", "\"duplex\": []").find("p: devices[0].duplex: ") == 0);
+}
+
 TEST_CASE("no truncation is accepted or crashes") {
-  const std::string good = format_platform(sample());
+  const std::string good = format_platform(full_sample());
   for (size_t n = 0; n + 2 < good.size(); ++n)
     CHECK_FALSE(parse_platform(good.substr(0, n), "t").ok());
 }
 
 TEST_CASE("damaged bytes never crash") {
-  const std::string good = format_platform(sample());
+  const std::string good = format_platform(full_sample());
   std::mt19937 random(3);
   for (int i = 0; i < 2000; ++i) {
     std::string bad = good;
@@ -150,5 +290,12 @@ TEST_CASE("writing makes the folder, replaces the file, and says why it cannot")
   CHECK(read_platform(path).ok());
   CHECK(read_platform(path + ".none").status().kind() == Kind::System);
   CHECK_FALSE(write_platform(sample(), path + "/below/a/file.json").ok());
+  const std::string link = std::string(folder) + "/link.json";
+  REQUIRE(::symlink(path.c_str(), link.c_str()) == 0);
+  REQUIRE(write_platform(full_sample(), link).ok());
+  CHECK(read_platform(path)->failed.size() == 1);  // the file behind the link, not the link
+  const Status full = write_platform(sample(), "/dev/full");
+  CHECK(full.kind() == Kind::System);
+  CHECK(full.text().find("/dev/full") != std::string::npos);
   CHECK(std::system(("rm -r " + std::string(folder)).c_str()) == 0);
 }

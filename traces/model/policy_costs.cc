@@ -19,6 +19,12 @@ double noise_of(const DeviceCosts& device, Policy p) {
   return c ? c->noise : 0;
 }
 
+// Nothing when the device lacks the policy, or refuses it at this size.
+const PolicyCosts* costs_at(const DeviceCosts& device, Policy policy, double size) {
+  const PolicyCosts* c = device.costs(policy);
+  return c && c->max_bytes && size > static_cast<double>(c->max_bytes) ? nullptr : c;
+}
+
 }  // namespace
 
 bool gains(const DeviceCosts& device, Policy policy, double cost, double standard) {
@@ -58,14 +64,30 @@ Expectation expectation_of(const ProfileSite& site) {
   return e;
 }
 
-std::optional<double> predicted_s(const DeviceCosts& device, Policy policy, const Expectation& e) {
+std::optional<double> allocation_overhead(const DeviceCosts& device, Policy policy, double size) {
+  const PolicyCosts* c = costs_at(device, policy, size);
+  return c && !c->allocation.empty() ? std::optional(c->allocation(size)) : std::nullopt;
+}
+
+std::optional<double> communication_overhead(const DeviceCosts& device, Policy policy, double size, double to_device) {
   const PolicyCosts* c = device.costs(policy);
-  if (!c || c->allocation.empty() || c->h2d.empty() || c->d2h.empty()) return std::nullopt;
-  if (c->max_bytes && e.size > static_cast<double>(c->max_bytes)) return std::nullopt;
+  if (!c || c->h2d.empty() || c->d2h.empty()) return std::nullopt;
+  return to_device * c->h2d(size) + (1 - to_device) * c->d2h(size);
+}
+
+bool trusted(const DeviceCosts& device, Policy policy, double size) {
+  const PolicyCosts* c = costs_at(device, policy, size);
+  const auto sure = [size](const Curve& curve) { return !curve.empty() && curve.trusted(size); };
+  return c && sure(c->allocation) && sure(c->h2d) && sure(c->d2h);
+}
+
+std::optional<double> predicted_s(const DeviceCosts& device, Policy policy, const Expectation& e) {
+  const auto allocation = allocation_overhead(device, policy, e.size);
+  const auto each = communication_overhead(device, policy, e.transfer_size, e.to_device);
+  if (!allocation || !each) return std::nullopt;
   const bool returned = policy == Policy::Standard && e.size > ReturnedAbove;
   const double fresh = returned ? e.allocations : std::min(e.allocations, FewBlocks);
-  const double each = e.to_device * c->h2d(e.transfer_size) + (1 - e.to_device) * c->d2h(e.transfer_size);
-  return (fresh * c->allocation(e.size) + e.allocations * e.transfers * each) * 1e-9;
+  return (fresh * *allocation + e.allocations * e.transfers * *each) * 1e-9;
 }
 
 }  // namespace gt::model

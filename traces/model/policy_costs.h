@@ -28,6 +28,14 @@ struct Expectation {
 };
 Expectation expectation_of(const ProfileSite& site);
 
+// Margiolas & O'Boyle's two functions: ns to obtain and give back one block of `size` bytes, and to transfer that much
+// once, blocking; `to_device`: the share of transfers that go there. Nothing when the device lacks the policy; no block
+// either where it refuses that size.
+std::optional<double> allocation_overhead(const DeviceCosts& device, Policy policy, double size);
+std::optional<double> communication_overhead(const DeviceCosts& device, Policy policy, double size, double to_device);
+// Were both measured, and steady, at sizes like this? False when the device lacks the policy.
+bool trusted(const DeviceCosts& device, Policy policy, double size);
+
 // Seconds for everything the profile expects of the site. Nothing when the device lacks the policy, or refuses it at
 // this size.
 std::optional<double> predicted_s(const DeviceCosts& device, Policy policy, const Expectation& e);

@@ -1,5 +1,5 @@
 // Writing, then renaming.
-#include "analyzer/report/whole_file.h"
+#include "traces/base/whole_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 #include "traces/base/fd.h"
 
-namespace gt::analyzer {
+namespace gt {
 namespace {
 
 // `name`: how errors call it.
@@ -58,4 +58,4 @@ Status write_whole_file(const std::string& path, std::string_view text) {
   return status;
 }
 
-}  // namespace gt::analyzer
+}  // namespace gt
