@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/cl/staging.h"
 #include "transport/memory/pin.h"
 
 namespace gt::opt {
@@ -115,6 +116,7 @@ void context_releasing(cl_context context) noexcept {
     Context* c = find(context);
     if (!c || --c->references > 0) return;
   }
+  stop_staging(context);
   for (Pin& p : g_pins) {
     cl_mem mem = nullptr;
     {
@@ -126,10 +128,35 @@ void context_releasing(cl_context context) noexcept {
   }
 }
 
-cl_uint hidden_references(cl_context context) noexcept {
+bool is_known(cl_context context) noexcept {
   const Lock lock;
-  const Context* c = find(context);
-  return c && g_counts_buffers.load(std::memory_order_relaxed) == 1 ? c->pins : 0;
+  return find(context) != nullptr;
+}
+
+namespace {
+// Learnt with a buffer of one byte, unless a pin has taught it already.
+bool driver_counts(cl_context context) {
+  if (g_counts_buffers.load(std::memory_order_relaxed) >= 0) return g_counts_buffers.load() == 1;
+  const memory::ClTable cl = table();
+  if (!cl.create_buffer || !cl.release_mem_object) return false;
+  const cl_uint before = reference_count(context);
+  cl_int err = CL_SUCCESS;
+  cl_mem mem = cl.create_buffer(context, CL_MEM_READ_WRITE, 1, nullptr, &err);
+  if (err != CL_SUCCESS || !mem) return false;
+  g_counts_buffers.store(reference_count(context) > before ? 1 : 0, std::memory_order_relaxed);
+  cl.release_mem_object(mem);
+  return g_counts_buffers.load() == 1;
+}
+}  // namespace
+
+cl_uint hidden_references(cl_context context) noexcept {
+  const cl_uint staged = staging_references(context);
+  cl_uint pins = 0;
+  {
+    const Lock lock;
+    if (const Context* c = find(context)) pins = c->pins;
+  }
+  return pins + staged > 0 && driver_counts(context) ? pins + staged : 0;
 }
 
 PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noexcept {

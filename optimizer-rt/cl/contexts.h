@@ -2,7 +2,7 @@
 //
 // Pinning in place takes a buffer in some context, and a buffer keeps its context alive. The
 // program must not notice: so the references that the program itself holds are counted here; when
-// it gives its last one back, our buffers go first; and what our buffers add to
+// it gives its last one back, our buffers and queues go first; and what they add to
 // CL_CONTEXT_REFERENCE_COUNT is subtracted from the answer. (A context of our own would need no
 // counting, but costs a second of start-up and hundreds of megabytes on some devices.) Memory
 // pinned through one context is fast in all of them, so a pin serves whoever transfers next; when
@@ -25,7 +25,9 @@ void context_created(cl_context context) noexcept;
 void context_retained(cl_context context) noexcept;
 // Call before the real release.
 void context_releasing(cl_context context) noexcept;
-// What our pins add to the context's reference count.
+// Does the program hold references to it? (A context that nobody saw being made is not known.)
+bool is_known(cl_context context) noexcept;
+// What our buffers and queues add to the context's reference count.
 cl_uint hidden_references(cl_context context) noexcept;
 
 enum class PinResult { Done, Refused, UnknownContext, TableFull };

@@ -7,7 +7,11 @@
 #include <cstring>
 
 #include "optimizer-rt/cl/contexts.h"
+#include "optimizer-rt/cl/plan_device.h"
+#include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/cl/staging.h"
+#include "optimizer-rt/cl/valid_transfer.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "transport/memory/pin.h"
 
@@ -18,48 +22,10 @@ namespace {
 constexpr PinToken Pending = ~PinToken{0} << 16;
 constexpr PinToken Refused = (~PinToken{0} << 16) - (PinToken{1} << 16);
 
-constexpr int NoDevice = -1;
-
 uint64_t now_ns() {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
-}
-
-template <size_t N>
-bool device_text_is(cl_device_id device, cl_device_info what, const char (&wanted)[N]) {
-  char text[N] = {};
-  const auto info = GT_REAL(clGetDeviceInfo);
-  return info && info(device, what, N, text, nullptr) == CL_SUCCESS &&
-         std::strncmp(text, wanted, N) == 0;
-}
-
-int look_up_device(cl_device_id device) {
-  const auto devices = runtime.plan().devices;
-  for (size_t i = 0; i < devices.size(); ++i)
-    if (device_text_is(device, CL_DEVICE_NAME, devices[i].name) &&
-        device_text_is(device, CL_DRIVER_VERSION, devices[i].driver))
-      return static_cast<int>(i);
-  return NoDevice;
-}
-
-// The plan's number of a device; remembered, because asking the driver takes microseconds.
-int device_index(cl_device_id device) {
-  struct Known {
-    std::atomic<cl_device_id> device{nullptr};
-    std::atomic<int> index{NoDevice};
-  };
-  static constinit Known known[64];
-  for (Known& k : known) {
-    cl_device_id d = k.device.load(std::memory_order_acquire);
-    if (d == device) return k.index.load(std::memory_order_relaxed);
-    if (d) continue;
-    const int index = look_up_device(device);
-    k.index.store(index, std::memory_order_relaxed);
-    k.device.store(device, std::memory_order_release);
-    return index;
-  }
-  return look_up_device(device);
 }
 
 struct Target {
@@ -68,12 +34,8 @@ struct Target {
 };
 
 Target target_of(cl_command_queue queue) {
-  Target t;
-  const auto info = GT_REAL(clGetCommandQueueInfo);
-  if (!info || info(queue, CL_QUEUE_CONTEXT, sizeof t.context, &t.context, nullptr) != CL_SUCCESS ||
-      info(queue, CL_QUEUE_DEVICE, sizeof t.device, &t.device, nullptr) != CL_SUCCESS)
-    return {};
-  return t;
+  QueueEntry q;
+  return look_up_queue(queue, &q) ? Target{q.context, q.device} : Target{};
 }
 
 // A context of several devices counts as its first.
@@ -133,41 +95,31 @@ void count_hit(SiteCounters& site, Way way, size_t bytes) {
   add(site.hit_bytes[way][bucket], bytes);
 }
 
-bool needs_pin(PinToken pin) {
-  return pin != Pending && pin != Refused && (pin == 0 || !is_pinned(pin));
-}
+bool is_mark(PinToken pin) { return pin == Pending || pin == Refused; }
+bool needs_pin(PinToken pin) { return !is_mark(pin) && (pin == 0 || !is_pinned(pin)); }
 
-void touch_pool_memory(const Target& target, Way way, const HostRange& range) {
+// True: the memory is pinned (or needs no pin), so that the driver's own way is the fastest.
+bool touch_pool_memory(const Target& target, Way way, const HostRange& range) {
   PinnedPool& pool = *runtime.pool_of(range.base);
-  const Extent extent = pool.extent_of(range.base);
-  if (extent.bytes == 0) return runtime.count(Fallback::FreedMemory);
+  Extent extent = pool.extent_of(range.base);
+  if (extent.bytes == 0) return runtime.count(Fallback::FreedMemory), false;
   Counters& c = runtime.counters();
   count_hit(c.sites[extent.site], way, range.bytes);
   const char* end = static_cast<const char*>(range.base) + range.span;
-  if (end > extent.base + extent.bytes) runtime.count(Fallback::StraddlingTransfer);
-  if (!target.device) return;
-  const int device = device_index(target.device);
+  if (end > extent.base + extent.bytes) return runtime.count(Fallback::StraddlingTransfer), false;
+  if (!target.device) return false;
+  const int device = plan_device(target.device);
   if (device != NoDevice) add(c.device[device], 1);
   const PlanSite& site = runtime.plan().sites[extent.site];
-  if (runtime.pins(&pool) && needs_pin(extent.pin) && pays_on(site, device))
+  if (!runtime.pins(&pool)) return pool.is_adopted();
+  if (needs_pin(extent.pin) && pays_on(site, device)) {
     pin_span(pool, extent, target.context);
+    extent = pool.extent_of(range.base);
+  }
+  return extent.pin != 0 && !is_mark(extent.pin);
 }
 
-// The common part: true when the memory is the pool's and this process may pin.
-bool is_ours(const HostRange& range) {
-  if (!runtime.active() || !range.base || range.bytes == 0) return false;
-  Counters& c = runtime.counters();
-  add(c.transfers, 1);
-  add(c.transfer_bytes, range.bytes);
-  return runtime.owns(range.base) && !runtime.in_forked_child();
-}
-
-}  // namespace
-
-HostRange contiguous(const void* p, size_t bytes) noexcept { return {p, bytes, bytes}; }
-
-HostRange rectangle(const void* p, const size_t* origin, const size_t* region, size_t row_pitch,
-                    size_t slice_pitch) noexcept {
+HostRange box_range(const void* p, const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch) {
   if (!p || !region || !region[0] || !region[1] || !region[2]) return {};
   const size_t row = row_pitch ? row_pitch : region[0];
   const size_t slice = slice_pitch ? slice_pitch : row * region[1];
@@ -176,23 +128,38 @@ HostRange rectangle(const void* p, const size_t* origin, const size_t* region, s
   return {static_cast<const char*>(p) + first, span, region[0] * region[1] * region[2]};
 }
 
-HostRange image_region(cl_mem image, const void* p, const size_t* region, size_t row_pitch,
-                       size_t slice_pitch) noexcept {
-  size_t element = 0;
-  const auto info = GT_REAL(clGetImageInfo);
-  if (!region || !info || !runtime.active() || !runtime.owns(p)) return {};
-  if (info(image, CL_IMAGE_ELEMENT_SIZE, sizeof element, &element, nullptr) != CL_SUCCESS)
-    return {};
-  const size_t in_bytes[3] = {region[0] * element, region[1], region[2]};
-  return rectangle(p, nullptr, in_bytes, row_pitch, slice_pitch);
+// `region` and `origin` may be NULL, as in a wrong call: the range is empty then.
+HostRange host_range(const TransferCall& c) {
+  if (c.shape == staging::Move::Shape::Range) return {c.host, c.bytes, c.bytes};
+  if (c.shape == staging::Move::Shape::Box)
+    return box_range(c.host, c.host_origin, c.region, c.host_row_pitch, c.host_slice_pitch);
+  if (!c.region) return {};
+  const size_t in_bytes[3] = {c.region[0] * pixel_bytes(c.mem), c.region[1], c.region[2]};
+  return box_range(c.host, nullptr, in_bytes, c.host_row_pitch, c.host_slice_pitch);
 }
 
-void before_transfer(cl_command_queue queue, Way way, const HostRange& range) noexcept {
-  if (is_ours(range)) touch_pool_memory(target_of(queue), way, range);
+bool count_transfer(const HostRange& range) {
+  if (!range.base || range.bytes == 0) return false;
+  Counters& c = runtime.counters();
+  add(c.transfers, 1);
+  add(c.transfer_bytes, range.bytes);
+  return !runtime.in_forked_child();
 }
 
-void before_copy_in(cl_context context, const HostRange& range) noexcept {
-  if (is_ours(range)) touch_pool_memory({context, first_device(context)}, HostToDevice, range);
+}  // namespace
+
+bool transfer(const TransferCall& call, cl_int* error) noexcept {
+  if (!runtime.active()) return false;
+  const HostRange range = host_range(call);
+  if (!count_transfer(range)) return false;
+  const Way way = call.way == staging::Way::ToDevice ? HostToDevice : DeviceToHost;
+  if (runtime.owns(range.base) && touch_pool_memory(target_of(call.queue), way, range)) return false;
+  return stage(call, error);
+}
+
+void before_copy_in(cl_context context, const void* host, size_t bytes) noexcept {
+  if (!runtime.active() || !count_transfer({host, bytes, bytes}) || !runtime.owns(host)) return;
+  touch_pool_memory({context, first_device(context)}, HostToDevice, {host, bytes, bytes});
 }
 
 void provide_driver_memory(cl_context context) noexcept {

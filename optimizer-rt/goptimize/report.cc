@@ -132,6 +132,10 @@ void add_counters(RunReport& report, const Counters& counters,
   }
   report.transfers = get(counters.transfers);
   report.transfer_bytes = get(counters.transfer_bytes);
+  report.staged = get(counters.staged);
+  report.staged_bytes = get(counters.staged_bytes);
+  report.staged_ns = get(counters.staged_ns);
+  report.staged_saved_s = static_cast<double>(get(counters.staged_saved_ns)) * 1e-9;
   report.pinned_ranges = get(counters.pinned_ranges);
   report.pinned_bytes = get(counters.pinned_bytes);
   report.pin_ns = get(counters.pin_ns);
@@ -151,7 +155,11 @@ std::string report_json(const RunReport& r) {
                   {"injected", r.injected},
                   {"sites", sites},
                   {"transfers", {{"count", r.transfers}, {"bytes", r.transfer_bytes}}},
-                  {"staged", {{"transfers", 0}, {"bytes", 0}}},
+                  {"staged",
+                   {{"transfers", r.staged},
+                    {"bytes", r.staged_bytes},
+                    {"s", static_cast<double>(r.staged_ns) * 1e-9},
+                    {"saved_s", r.staged_saved_s}}},
                   {"pinned",
                    {{"ranges", r.pinned_ranges},
                     {"bytes", r.pinned_bytes},
@@ -164,13 +172,15 @@ std::string report_json(const RunReport& r) {
 void print_report(const RunReport& r) {
   fmt::print(stderr, "goptimize: {}\n", r.decision);
   if (!r.injected) return;
-  double saved = 0;
+  double saved = r.staged_saved_s;
   for (const SiteReport& s : r.sites) {
     if (s.policy == "standard" || (s.allocations == 0 && s.hits == 0)) continue;
     saved += s.saved_s;
     fmt::print(stderr, "  {}: {}, {} allocations of {}, {} transfers of {}\n", s.site, s.policy,
                s.allocations, bytes_text(s.bytes), s.hits, bytes_text(s.hit_bytes));
   }
+  if (r.staged)
+    fmt::print(stderr, "  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
   if (r.pinned_ranges)
     fmt::print(stderr, "  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges,
                bytes_text(r.pinned_bytes), static_cast<double>(r.pin_ns) * 1e-6);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 #include "optimizer-rt/goptimize/commands.h"
 #include "optimizer-rt/goptimize/inputs.h"
@@ -18,12 +19,15 @@ namespace gt::opt {
 namespace {
 
 constexpr const char* Program = "goptimize";
+constexpr double LargeTransfer = 16 << 20;  // bytes: where staging pays if it ever does
+constexpr double GainFrom = 0.9;            // of the standard cost
 
 // What the user asked for.
 struct Request {
   std::vector<std::string> command;
   std::string profile, platform, report;
   std::optional<model::Policy> forced;
+  Staging staging = Staging::Auto;
 };
 
 // What goes into the run, once decided.
@@ -32,6 +36,7 @@ struct Work {
   model::Platform platform;
   Decision decision;
   EncodedPlan plan;
+  double promised_s = 0;  // by other memory, before it was found to be worth it or not
 };
 
 void say(const std::string& text) { fmt::print(stderr, "{}: {}\n", Program, text); }
@@ -55,6 +60,13 @@ int run_plain(const Request& request, RunReport report, const std::string& why) 
   std::fflush(nullptr);
   ::execvp(argv[0], argv.data());
   return fail(Program, system_error("cannot start " + request.command[0], errno));
+}
+
+std::string nothing_to_gain(const model::Profile* profile, const Work& work) {
+  const std::string nothing = "nothing to gain here: ";
+  if (!profile) return nothing + "no device of this machine moves memory faster than its driver does by itself";
+  if (profile->sites.empty()) return nothing + "the profile names no allocation that feeds transfers";
+  return nothing + fmt::format("on this platform other memory would save {:.1f} ms at most", work.promised_s * 1e3);
 }
 
 int run_injected(const Request& request, Work& work) {
@@ -89,6 +101,31 @@ int run_injected(const Request& request, Work& work) {
   return program->exit_status();
 }
 
+// Is there a device to which pageable memory goes faster through pinned chunks?
+bool can_stage(const Request& request, const model::Platform& platform) {
+  if (request.staging != Staging::Auto) return request.staging == Staging::Always;
+  return std::ranges::any_of(platform.devices, [](const model::DeviceCosts& d) {
+    const model::PolicyCosts* standard = d.costs(model::Policy::Standard);
+    if (!d.staged || !standard) return false;
+    const double size = LargeTransfer;
+    return d.staged->h2d(size) < GainFrom * standard->h2d(size) || d.staged->d2h(size) < GainFrom * standard->d2h(size);
+  });
+}
+
+// The file that was named, or the cached one, or a new measurement. What somebody demands needs no costs.
+Result<model::Platform> platform_for(const Request& request) {
+  const bool decided = request.forced || request.staging == Staging::Always;
+  return decided ? cached_platform(request.platform) : find_platform(request.platform);
+}
+
+std::string decision_text(const Work& work, const model::Profile* profile, bool stages) {
+  const std::string staging = stages ? "transfers of other memory are staged where it pays" : "";
+  if (work.plan.site_of_plan.empty()) return profile ? staging : "no profile of this program: " + staging;
+  const std::string sites = fmt::format("{} of {} allocation sites optimized by {}", work.plan.site_of_plan.size(),
+                                        profile->sites.size(), work.report.profile);
+  return stages ? sites + "; " + staging : sites;
+}
+
 // The whole decision. Gives the exit status of the program that finally ran.
 int run(const Request& request) {
   Result<interpose::ProgramFile> file = interpose::find_program(request.command[0]);
@@ -96,48 +133,31 @@ int run(const Request& request) {
   Work work;
   work.report.program = file->path;
 
-  Result<std::optional<FoundProfile>> found =
-      find_profile(request.profile, request.command[0], file->binary);
+  Result<std::optional<FoundProfile>> found = find_profile(request.profile, request.command[0], file->binary);
   if (!found) return fail(Program, found.status());
-  if (!*found)
-    return run_plain(
-        request, work.report,
-        "no profile of this program: make one with gtrace run and ganalyze; running it as it is");
-  const FoundProfile& profile = **found;
-  work.report.profile = profile.path;
-  if (profile.profile.sites.empty())
+  const model::Profile* const profile = *found ? &(*found)->profile : nullptr;
+  if (profile) work.report.profile = (*found)->path;
+  if (profile && !profile->eligible && !request.forced && request.staging != Staging::Always)
     return run_plain(request, work.report,
-                     "nothing to gain here: the profile names no allocation that feeds transfers");
-  if (!profile.profile.eligible && !request.forced)
-    return run_plain(request, work.report,
-                     fmt::format("nothing to gain here: transfers take {:.3f} of the kernels' "
-                                 "time, too little to matter",
-                                 profile.profile.dispatch_ratio));
+                     fmt::format("nothing to gain here: transfers take {:.3f} of the kernels' time, too little to matter",
+                                 profile->dispatch_ratio));
 
-  if (request.forced) {
-    work.platform = cached_platform(request.platform);
-  } else {
-    Result<model::Platform> platform = find_platform(request.platform);
-    if (!platform && !request.platform.empty()) return fail(Program, platform.status());
-    if (!platform)
-      return run_plain(request, work.report,
-                       platform.status().text() + "; running the program as it is");
-    work.platform = std::move(*platform);
-  }
+  Result<model::Platform> platform = platform_for(request);
+  if (!platform && !request.platform.empty()) return fail(Program, platform.status());
+  if (!platform) return run_plain(request, work.report, platform.status().text() + "; running the program as it is");
+  work.platform = std::move(*platform);
 
-  work.decision = decide(work.platform, profile.profile, request.forced);
-  work.report.sites = planned_sites(profile.profile, work.decision);
-  work.plan =
-      encode_plan(work.platform, profile.profile, work.decision, request.forced.has_value());
-  if (!work.decision.worth_it || work.plan.site_of_plan.empty())
-    return run_plain(
-        request, work.report,
-        fmt::format(
-            "nothing to gain here: on this platform other memory would save {:.1f} ms at most",
-            work.decision.saved_s * 1e3));
-  work.report.decision =
-      fmt::format("{} of {} allocation sites optimized by {}", work.plan.site_of_plan.size(),
-                  profile.profile.sites.size(), profile.path);
+  const model::Profile none;
+  const model::Profile& sites = profile ? *profile : none;
+  work.decision = decide(work.platform, sites, request.forced);
+  work.promised_s = work.decision.saved_s;
+  if (!work.decision.worth_it) work.decision = leave_all(work.decision);
+  work.report.sites = planned_sites(sites, work.decision);
+  const bool stages = can_stage(request, work.platform);
+  work.plan = encode_plan(work.platform, sites, work.decision, request.forced.has_value(),
+                          stages ? request.staging : Staging::Never);
+  if (work.plan.site_of_plan.empty() && !stages) return run_plain(request, work.report, nothing_to_gain(profile, work));
+  work.report.decision = decision_text(work, profile, stages);
   return run_injected(request, work);
 }
 
@@ -145,8 +165,8 @@ int run(const Request& request) {
 
 int run_command(int argc, char** argv) {
   CLI::App app(
-      "Runs a program with its profile: the allocations that feed transfers get the memory that is "
-      "fastest.",
+      "Runs a program so that its transfers are faster: the allocations that its profile names get the memory "
+      "that is fastest; what comes from other memory is staged.",
       "goptimize run");
   const Options options(app, "goptimize run");
   app.prefix_command();
@@ -162,6 +182,8 @@ int run_command(int argc, char** argv) {
   request.platform = options.text("platform");
   request.report = options.text("report");
   request.forced = model::parse_policy(options.text("force-policy"));
+  const std::string stage = options.text("stage");
+  request.staging = stage == "never" ? Staging::Never : stage == "always" ? Staging::Always : Staging::Auto;
   return run(request);
 }
 

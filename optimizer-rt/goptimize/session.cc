@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
@@ -27,6 +28,37 @@ template <size_t N>
 void put_text(char (&out)[N], const std::string& text) {
   std::memset(out, 0, N);
   std::memcpy(out, text.data(), std::min(text.size(), N - 1));
+}
+
+SizeCosts size_costs(const model::Curve& curve) {
+  SizeCosts out{};
+  if (curve.empty()) return out;
+  for (size_t b = 0; b < CostSizes; ++b) out.ns[b] = static_cast<float>(curve(std::exp2(static_cast<double>(b))));
+  return out;
+}
+
+void put_costs(PlanDevice& out, const model::DeviceCosts& device) {
+  if (const model::PolicyCosts* standard = device.costs(Policy::Standard)) {
+    out.to_device.standard = size_costs(standard->h2d);
+    out.to_host.standard = size_costs(standard->d2h);
+  }
+  if (const model::PolicyCosts* pinned = device.costs(Policy::Pin)) {
+    out.to_device.pinned = size_costs(pinned->h2d);
+    out.to_host.pinned = size_costs(pinned->d2h);
+  }
+  if (device.staged) {
+    out.to_device.staged = size_costs(device.staged->h2d);
+    out.to_host.staged = size_costs(device.staged->d2h);
+  }
+  if (device.pin) out.pin = size_costs(*device.pin);
+}
+
+// As many as any device was measured with; 0: none was.
+uint32_t copy_threads(const model::Platform& platform) {
+  uint32_t most = 0;
+  for (const model::DeviceCosts& d : platform.devices)
+    if (d.staged) most = std::max(most, d.staged->threads);
+  return most;
 }
 
 PlanSite plan_site(const model::ProfileSite& site, const SiteDecision& decision,
@@ -80,7 +112,7 @@ uint64_t driver_bytes(const model::Profile& profile, const Decision& decision,
 }  // namespace
 
 EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
-                        const Decision& decision, bool pin_everywhere) {
+                        const Decision& decision, bool pin_everywhere, Staging staging) {
   EncodedPlan out;
   out.site_of_plan = chosen_sites(profile, decision);
   const size_t devices = std::min(platform.devices.size(), MaxPlanDevices);
@@ -90,6 +122,7 @@ EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& p
     PlanDevice d{};
     put_text(d.name, platform.devices[i].name);
     put_text(d.driver, platform.devices[i].driver);
+    put_costs(d, platform.devices[i]);
     append(body, d);
   }
   for (const size_t i : out.site_of_plan)
@@ -101,6 +134,8 @@ EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& p
   h.sites = static_cast<uint32_t>(out.site_of_plan.size());
   h.pin_everywhere = pin_everywhere ? 1 : 0;
   h.driver_bytes = driver_bytes(profile, decision, out.site_of_plan);
+  h.staging = static_cast<uint32_t>(staging);
+  h.copy_threads = copy_threads(platform);
   h.checksum = plan_checksum(std::as_bytes(std::span(body)));
   append(out.bytes, h);
   out.bytes += body;

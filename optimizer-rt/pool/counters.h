@@ -15,7 +15,7 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3172746e756f6367u;  // "gcountr1"
+constexpr uint64_t CountersMagic = 0x3272746e756f6367u;  // "gcountr2"
 constexpr size_t SizeBuckets = 48;
 
 // Why something was left as the program has it. The names are the keys of the report.
@@ -32,7 +32,9 @@ constexpr size_t SizeBuckets = 48;
   X(StraddlingTransfer, "straddling_transfer") /* a transfer that leaves the block it starts in */ \
   X(FreedMemory, "transfer_of_freed_memory")                                                       \
   X(BadRelease, "bad_release")   /* free of what is no block: ignored */                           \
-  X(PlanIgnored, "plan_ignored") /* missing or damaged: the program ran plain */
+  X(PlanIgnored, "plan_ignored")     /* missing or damaged: the program ran plain */               \
+  X(NotStaged, "not_staged") /* no pinned chunk was free, or the driver refused one: as without us */ \
+  X(UnknownQueue, "unknown_queue") /* more queues than we remember */
 
 enum class Fallback : uint32_t {
 #define GT_X(id, text) id,
@@ -67,6 +69,8 @@ struct Counters {
   Counter pinned_ranges, pinned_bytes, pin_ns;  // pins made
   Counter transfers, transfer_bytes;  // all that the program asked for, in the pool or not
   Counter device[32];                 // transfers of pool memory on device i of the plan
+  Counter staged, staged_bytes, staged_ns;  // transfers of other memory, through pinned chunks; in our code
+  Counter staged_saved_ns;                  // against what the costs say of the standard way
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxSites];
 };

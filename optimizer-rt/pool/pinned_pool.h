@@ -63,6 +63,7 @@ class PinnedPool {
                  PinToken pin) noexcept;  // memory for the rest of the process
 
   bool owns(const void* p) const noexcept { return x_arena.owns(p); }
+  bool is_adopted() const noexcept { return x_arena.adopted(); }  // of the driver: as fast as it gets
 
   // `align`: 0 or a power of two. `*fresh`, if given: the memory was never used before; its page
   // faults are to come.

@@ -1,6 +1,9 @@
 // Checking a plan.
 #include "optimizer-rt/pool/plan.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace gt::opt {
@@ -17,7 +20,24 @@ bool good(const PlanSite& s, size_t devices) {
          s.min_bytes <= s.max_bytes && s.policy < model::PolicyCount && (s.pin_on & ~known) == 0;
 }
 
+bool good(const SizeCosts& costs) {
+  return std::ranges::all_of(costs.ns, [](float ns) { return std::isfinite(ns) && ns >= 0; });
+}
+
+bool good(const PlanDevice& d) {
+  const auto both = [](const WayCosts& w) { return good(w.standard) && good(w.staged) && good(w.pinned); };
+  return ends_inside(d.name) && ends_inside(d.driver) && both(d.to_device) && both(d.to_host) && good(d.pin);
+}
+
 }  // namespace
+
+double SizeCosts::operator()(size_t bytes) const noexcept {
+  const size_t below = bytes == 0 ? 0 : static_cast<size_t>(std::bit_width(bytes)) - 1;
+  if (below + 1 >= CostSizes) return static_cast<double>(ns[CostSizes - 1]);
+  const double part = static_cast<double>(bytes) / static_cast<double>(size_t{1} << below) - 1;
+  const double low = static_cast<double>(ns[below]), high = static_cast<double>(ns[below + 1]);
+  return low + std::max(part, 0.0) * (high - low);
+}
 
 uint64_t plan_checksum(std::span<const std::byte> bytes) noexcept {
   uint64_t hash = 0xcbf29ce484222325u;
@@ -30,7 +50,8 @@ PlanView read_plan(std::span<const std::byte> bytes) noexcept {
   const auto* h = reinterpret_cast<const PlanHeader*>(bytes.data());
   if (std::memcmp(h->magic, PlanMagic, sizeof PlanMagic) != 0 || h->version != PlanVersion)
     return {};
-  if (h->devices > MaxPlanDevices || h->sites > MaxSites) return {};
+  if (h->devices > MaxPlanDevices || h->sites > MaxSites || h->staging >= static_cast<uint32_t>(Staging::Count))
+    return {};
   const size_t size = sizeof *h + h->devices * sizeof(PlanDevice) + h->sites * sizeof(PlanSite);
   if (bytes.size() != size || plan_checksum(bytes.subspan(sizeof *h)) != h->checksum) return {};
   PlanView view;
@@ -38,7 +59,7 @@ PlanView read_plan(std::span<const std::byte> bytes) noexcept {
   view.devices = {reinterpret_cast<const PlanDevice*>(h + 1), h->devices};
   view.sites = {reinterpret_cast<const PlanSite*>(view.devices.data() + h->devices), h->sites};
   for (const PlanDevice& d : view.devices)
-    if (!ends_inside(d.name) || !ends_inside(d.driver)) return {};
+    if (!good(d)) return {};
   for (const PlanSite& s : view.sites)
     if (!good(s, h->devices)) return {};
   return view;

@@ -1,5 +1,5 @@
 // What goptimize tells the injected library: which allocation sites go to which policy, on which
-// devices it pays to pin. A small binary file, version 1, little-endian, of the records below:
+// devices it pays to pin, what transfers cost there. A small binary file, version 2, little-endian, of the records below:
 //
 //   PlanHeader | PlanDevice * devices | PlanSite * sites
 //
@@ -19,11 +19,19 @@
 namespace gt::opt {
 
 constexpr char PlanMagic[8] = {'g', 't', 'p', 'l', 'a', 'n', '\n', '\0'};
-constexpr uint32_t PlanVersion = 1;
+constexpr uint32_t PlanVersion = 2;
 constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pin_on
 constexpr const char* PlanVariable = "GTRACE_OPT_PLAN";  // path of the plan
 constexpr const char* CountersVariable =
     "GTRACE_OPT_COUNTERS";  // path of the counters (counters.h)
+
+// Transfers of memory that no site covers.
+enum class Staging : uint32_t {
+  Never,
+  Auto,    // where the costs say that it pays
+  Always,  // from LeastStaged on, on every device: for tests
+  Count,
+};
 
 struct PlanHeader {
   char magic[8];
@@ -31,12 +39,30 @@ struct PlanHeader {
   uint32_t devices, sites;
   uint32_t pin_everywhere;  // 1: pin on devices that the plan does not name, too (a forced policy)
   uint64_t driver_bytes;    // how much memory of the driver's the opencl policy asks for, at once
+  uint32_t staging;         // Staging
+  uint32_t copy_threads;    // the caller included; 0: by the processors there are
   uint64_t checksum;        // FNV-1a of everything behind the header
+};
+
+// Nanoseconds by size: entry b is for 2^b bytes, between entries they are interpolated. All zero: not measured.
+constexpr size_t CostSizes = 40;
+struct SizeCosts {
+  float ns[CostSizes];
+
+  bool known() const noexcept { return ns[CostSizes - 1] > 0; }
+  double operator()(size_t bytes) const noexcept;
+};
+
+// One blocking transfer, by what the host's memory is.
+struct WayCosts {
+  SizeCosts standard, staged, pinned;
 };
 
 struct PlanDevice {
   char name[192];   // CL_DEVICE_NAME
   char driver[64];  // CL_DRIVER_VERSION
+  WayCosts to_device, to_host;
+  SizeCosts pin;  // pinning existing memory and unpinning it
 };
 
 struct PlanSite {

@@ -89,4 +89,13 @@ Decision decide(const model::Platform& platform, const model::Profile& profile,
   return out;
 }
 
+Decision leave_all(const Decision& decision) {
+  Decision out;
+  for (const SiteDecision& d : decision.sites) {
+    const bool gained = d.policy != Policy::Standard;
+    out.sites.push_back({Policy::Standard, 0, 0, gained ? "all sites together would save too little" : d.why});
+  }
+  return out;
+}
+
 }  // namespace gt::opt

@@ -30,5 +30,7 @@ struct Decision {
 // comes next.
 Decision decide(const model::Platform& platform, const model::Profile& profile,
                 std::optional<model::Policy> forced);
+// The same sites, all with the standard policy, and why.
+Decision leave_all(const Decision& decision);
 
 }  // namespace gt::opt

@@ -96,7 +96,7 @@ bool Runtime::load_plan(const char* path) noexcept {
   constexpr size_t Largest =
       sizeof(PlanHeader) + MaxPlanDevices * sizeof(PlanDevice) + MaxSites * sizeof(PlanSite);
   x_plan = read_plan(read_file(path, Largest));
-  return !x_plan.sites.empty();
+  return x_plan.header != nullptr;
 }
 
 void Runtime::open_pools() noexcept {

@@ -25,7 +25,7 @@ Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* ho
               const void* host) noexcept {
   Move m;
   m.way = way;
-  m.shape = Move::Shape::Box;
+  m.shape = m.called = Move::Shape::Box;
   m.mem = mem;
   m.row_bytes = region[0];
   m.rows = region[1];
@@ -42,14 +42,16 @@ Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* ho
   const bool packed_slices = m.slices == 1 || (m.host_slice_pitch == slice && m.mem_slice_pitch == slice);
   if (!packed_rows || !packed_slices) return m;
   const size_t offset = m.origin[0] + m.origin[1] * m.mem_row_pitch + m.origin[2] * m.mem_slice_pitch;
-  return range_move(way, mem, offset, m.bytes(), m.host);
+  Move range = range_move(way, mem, offset, m.bytes(), m.host);
+  range.called = m.called;
+  return range;
 }
 
 Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* region, size_t row_pitch,
                 size_t slice_pitch, size_t pixel_bytes, const void* host) noexcept {
   Move m;
   m.way = way;
-  m.shape = Move::Shape::Image;
+  m.shape = m.called = Move::Shape::Image;
   m.mem = image;
   m.host = writable(host);
   m.row_pixels = region[0];

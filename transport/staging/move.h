@@ -19,6 +19,7 @@ struct Move {
 
   Way way = Way::ToDevice;
   Shape shape = Shape::Range;
+  Shape called = Shape::Range;  // as the program asked; a box without gaps is moved as a range
   cl_mem mem = nullptr;
   char* host = nullptr;      // the first byte that is moved
   size_t row_bytes = 0;      // Range: all of it

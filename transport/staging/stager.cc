@@ -25,7 +25,6 @@ class Stager::Use {
 void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
                   void (*publisher)(const EventFacts&)) noexcept {
   x_cl = &cl;
-  x_context = context;
   x_device = device;
   x_crew = &crew;
   x_agents = agents;
@@ -35,6 +34,7 @@ void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device
   for (Berth& b : x_background) b.refused = false;
   x_torn_down.store(false);
   x_closing.store(false);
+  x_context.store(context, std::memory_order_release);
 }
 
 bool Stager::begin() noexcept {
@@ -54,12 +54,14 @@ void Stager::close() noexcept {
 }
 
 void Stager::tear_down() noexcept {
-  if (x_torn_down.exchange(true)) return;
+  const Lock lock(x_mutex);
+  if (x_torn_down.load()) return;
   x_small.close();
   for (Berth& b : x_berths) b.pipeline.close();
   for (Berth& b : x_background) b.pipeline.close();
   x_references.store(0);
-  x_context = nullptr;
+  x_context.store(nullptr);
+  x_torn_down.store(true, std::memory_order_release);
 }
 
 bool Stager::open_small() noexcept {
@@ -130,11 +132,11 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
 // --- Pipelined ---
 
 void Stager::publish(const Request& r, const Gate& gate) noexcept {
-  if (r.event && x_publish) x_publish({gate.after(), r.move.way, r.move.shape, 0});
+  if (r.event && x_publish) x_publish({gate.after(), r.move.way, r.move.called, 0});
 }
 
 void Stager::complete(Gate& gate, bool published, const Move& move, const Pipeline::Outcome& outcome) noexcept {
-  if (published && x_publish && outcome.start_ns) x_publish({gate.after(), move.way, move.shape, outcome.start_ns});
+  if (published && x_publish && outcome.start_ns) x_publish({gate.after(), move.way, move.called, outcome.start_ns});
   gate.finish(*x_cl, outcome.error);
 }
 

@@ -51,8 +51,10 @@ class Stager {
   void close() noexcept;
 
   bool serves(cl_context context, cl_device_id device) const noexcept {
-    return x_context == context && x_device == device;
+    return serves_context(context) && x_device == device;
   }
+  bool serves_context(cl_context context) const noexcept { return x_context.load(std::memory_order_acquire) == context; }
+  bool is_closed() const noexcept { return x_torn_down.load(std::memory_order_acquire); }
   // References to the context that its queues and pins hold.
   unsigned references() const noexcept { return x_references.load(std::memory_order_relaxed); }
 
@@ -85,7 +87,7 @@ class Stager {
   void complete(Gate& gate, bool published, const Move& move, const Pipeline::Outcome& outcome) noexcept;
 
   const ClFunctions* x_cl = nullptr;
-  cl_context x_context = nullptr;
+  std::atomic<cl_context> x_context{nullptr};  // nullptr: closed
   cl_device_id x_device = nullptr;
   CopyCrew* x_crew = nullptr;
   Agent* x_agents = nullptr;
@@ -93,7 +95,7 @@ class Stager {
 
   std::atomic<unsigned> x_users{0};
   std::atomic<unsigned> x_references{0};
-  std::atomic<bool> x_closing{false}, x_torn_down{false};
+  std::atomic<bool> x_closing{true}, x_torn_down{true};
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening
   bool x_small_refused = false;
   SmallChunks x_small;

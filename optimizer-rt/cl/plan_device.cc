@@ -1,0 +1,52 @@
+#include "optimizer-rt/cl/plan_device.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/pool/runtime.h"
+#include "transport/staging/lock.h"
+
+namespace gt::opt {
+namespace {
+
+template <size_t N>
+bool device_text_is(cl_device_id device, cl_device_info what, const char (&wanted)[N]) {
+  char text[N] = {};
+  const auto info = GT_REAL(clGetDeviceInfo);
+  return info && info(device, what, N, text, nullptr) == CL_SUCCESS &&
+         std::strncmp(text, wanted, N) == 0;
+}
+
+int look_up_device(cl_device_id device) {
+  const auto devices = runtime.plan().devices;
+  for (size_t i = 0; i < devices.size(); ++i)
+    if (device_text_is(device, CL_DEVICE_NAME, devices[i].name) &&
+        device_text_is(device, CL_DRIVER_VERSION, devices[i].driver))
+      return static_cast<int>(i);
+  return NoDevice;
+}
+
+}  // namespace
+
+int plan_device(cl_device_id device) noexcept {
+  struct Known {
+    std::atomic<cl_device_id> device{nullptr};
+    int index = NoDevice;  // written before `device`
+  };
+  static constinit Known known[64];
+  static constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  for (const Known& k : known)
+    if (k.device.load(std::memory_order_acquire) == device) return k.index;
+  const int index = look_up_device(device);
+  const staging::Lock lock(mutex);
+  for (Known& k : known) {
+    if (k.device.load(std::memory_order_relaxed)) continue;
+    k.index = index;
+    k.device.store(device, std::memory_order_release);
+    break;
+  }
+  return index;
+}
+
+}  // namespace gt::opt

@@ -1,0 +1,16 @@
+// The plan's number of a device: by name and driver version.
+#pragma once
+
+#include <CL/cl.h>
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+constexpr int NoDevice = -1;
+// NoDevice: the plan does not name it. Remembered, because asking the driver takes microseconds. Thread safety: yes.
+int plan_device(cl_device_id device) noexcept;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop

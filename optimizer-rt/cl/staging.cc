@@ -1,0 +1,183 @@
+#include "optimizer-rt/cl/staging.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "optimizer-rt/cl/contexts.h"
+#include "optimizer-rt/cl/plan_device.h"
+#include "optimizer-rt/cl/queues.h"
+#include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/cl/staged_events.h"
+#include "optimizer-rt/cl/valid_transfer.h"
+#include "optimizer-rt/pool/runtime.h"
+#include "traces/base/reentry.h"
+#include "transport/staging/agent.h"
+#include "transport/staging/lock.h"
+#include "transport/staging/thread.h"
+
+namespace gt::opt {
+namespace {
+
+using staging::Stager;
+
+constexpr double ClearlyLess = 0.9;      // of the standard cost
+constexpr double SetUp_ns = 4e6;         // pinned memory, queues, threads: measured on an H200's host
+constexpr unsigned MostHelpers = 7;      // 8 threads saturate a PCIe 5 link
+constexpr int Patience_ms = 2000;        // for transfers under way when the process ends
+
+// One device in one context.
+struct Place {
+  Stager stager;
+  std::atomic<uint64_t> owed_ns{0};  // what staging would have saved so far
+  std::atomic<bool> set_up{false};
+};
+
+constexpr size_t Places = 32;
+constinit Place g_places[Places];
+constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening places
+constinit staging::ClFunctions g_cl;
+constinit staging::CopyCrew g_crew;
+constinit staging::Agent g_agents[2];
+
+void wind_up() {
+  if (runtime.in_forked_child()) return;
+  for (staging::Agent& agent : g_agents) agent.wind_up(Patience_ms);
+}
+
+staging::ClFunctions real_functions_for_staging() {
+  staging::ClFunctions f;
+#define GT_X(name) f.name = GT_REAL(name);
+  GT_STAGING_FUNCTIONS(GT_X)
+#undef GT_X
+  return f;
+}
+
+unsigned helpers() {
+  const uint32_t planned = runtime.plan().header->copy_threads;
+  const unsigned processors = staging::usable_processors();
+  if (planned > 0) return std::min(planned, processors) - 1;
+  return std::min(MostHelpers, processors / 2);
+}
+
+// Once, under the lock. False: this loader is too old.
+bool start_engine() {
+  if (g_cl.complete()) return true;
+  const staging::ClFunctions f = real_functions_for_staging();
+  if (!f.complete()) return false;
+  staging::thread_begins = [] { t_flags.inside = 1; };  // what we allocate there is not the program's
+  g_crew.start(helpers());
+  std::atexit(wind_up);  // after the driver's own handlers were registered, so before they run
+  g_cl = f;
+  return true;
+}
+
+Place* find(cl_context context, cl_device_id device) {
+  for (Place& p : g_places)
+    if (p.stager.serves(context, device)) return &p;
+  return nullptr;
+}
+
+Place* place_of(const QueueEntry& queue) {
+  if (Place* p = find(queue.context, queue.device)) return p;
+  if (!is_known(queue.context)) return nullptr;
+  const staging::Lock lock(g_mutex);
+  if (Place* p = find(queue.context, queue.device)) return p;
+  for (Place& p : g_places) {
+    if (!p.stager.is_closed() || !start_engine()) continue;
+    p.owed_ns.store(0);
+    p.set_up.store(false);
+    p.stager.open(g_cl, queue.context, queue.device, g_crew, g_agents, publish_staged_event);
+    return &p;
+  }
+  return nullptr;
+}
+
+// Nanoseconds that staging saves by the measured costs; 0: it does not pay, or nothing is known.
+uint64_t saving_ns(int device, staging::Way way, size_t bytes) {
+  if (device == NoDevice) return 0;
+  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
+  const WayCosts& costs = way == staging::Way::ToDevice ? d.to_device : d.to_host;
+  if (!costs.standard.known() || !costs.staged.known()) return 0;
+  const double standard = costs.standard(bytes), staged = costs.staged(bytes);
+  return staged < ClearlyLess * standard ? static_cast<uint64_t>(standard - staged) : 0;
+}
+
+// Does what was seen so far, this transfer included, pay for setting up?
+bool is_earned(Place& place, uint64_t saving) {
+  if (place.set_up.load(std::memory_order_relaxed)) return true;
+  const uint64_t owed = place.owed_ns.fetch_add(saving) + saving;
+  if (static_cast<double>(owed) < SetUp_ns) return false;
+  place.set_up.store(true);
+  return true;
+}
+
+staging::Move move_of(const TransferCall& c) {
+  switch (c.shape) {
+    case staging::Move::Shape::Box:
+      return staging::box_move(c.way, c.mem, c.origin, c.host_origin, c.region, c.row_pitch, c.slice_pitch,
+                               c.host_row_pitch, c.host_slice_pitch, c.host);
+    case staging::Move::Shape::Image:
+      return staging::image_move(c.way, c.mem, c.origin, c.region, c.host_row_pitch, c.host_slice_pitch,
+                                 pixel_bytes(c.mem), c.host);
+    default:
+      return staging::range_move(c.way, c.mem, c.offset, c.bytes, c.host);
+  }
+}
+
+uint64_t now_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64_t saving, cl_int* error) {
+  staging::Request r;
+  r.queue = {queue.queue, queue.context, queue.in_order, queue.has_barriers};
+  r.move = move_of(call);
+  r.blocking = call.blocking;
+  r.waits = call.waits;
+  r.wait_list = call.wait_list;
+  r.event = call.event;
+  const uint64_t start = now_ns();
+  if (!place.stager.transfer(r, error)) return runtime.count(Fallback::NotStaged), false;
+  Counters& c = runtime.counters();
+  add(c.staged, 1);
+  add(c.staged_bytes, r.move.bytes());
+  add(c.staged_ns, now_ns() - start);
+  add(c.staged_saved_ns, saving);
+  return true;
+}
+
+}  // namespace
+
+bool stage(const TransferCall& call, cl_int* error) noexcept {
+  const auto mode = static_cast<Staging>(runtime.plan().header->staging);
+  const size_t bytes = moved_bytes(call);
+  if (mode == Staging::Never || bytes < LeastStaged) return false;
+  QueueEntry queue;
+  if (!look_up_queue(call.queue, &queue)) return runtime.count(Fallback::UnknownQueue), false;
+  const uint64_t saving = saving_ns(plan_device(queue.device), call.way, bytes);
+  if (saving == 0 && mode != Staging::Always) return false;
+  if (!is_valid_transfer(call, queue) || (call.event && !room_for_staged_event())) return false;
+  Place* const place = place_of(queue);
+  if (!place) return runtime.count(Fallback::UnknownContext), false;
+  if (mode != Staging::Always && !is_earned(*place, saving)) return false;
+  return run(*place, call, queue, saving, error);
+}
+
+void stop_staging(cl_context context) noexcept {
+  const staging::Lock lock(g_mutex);
+  for (Place& p : g_places)
+    if (p.stager.serves_context(context)) p.stager.close();
+}
+
+cl_uint staging_references(cl_context context) noexcept {
+  cl_uint n = 0;
+  for (const Place& p : g_places)
+    if (p.stager.serves_context(context)) n += p.stager.references();
+  return n;
+}
+
+}  // namespace gt::opt

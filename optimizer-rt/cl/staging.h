@@ -1,0 +1,28 @@
+// Which transfers are staged, and by what: the program's calls meet transport/staging here.
+//
+// A transfer is staged when the measured costs say that it takes clearly less time than the driver's own way. Pinned
+// chunks, queues and threads cost a few milliseconds once; they are made when the transfers seen so far would have
+// saved as much (ski rental: whatever comes, at most twice the best that hindsight could do).
+// Calls that may be wrong are left to the driver, which knows the right error.
+// Thread safety: all functions. Cost: one comparison for transfers below LeastStaged.
+#pragma once
+
+#include "optimizer-rt/cl/transfer_call.h"
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+constexpr size_t LeastStaged = size_t{4} << 10;  // bytes; below, the call is all that costs
+
+// True: the transfer is done or under way, and `*error` is the call's result.
+bool stage(const TransferCall& call, cl_int* error) noexcept;
+
+// The program has let go of its context: so do we.
+void stop_staging(cl_context context) noexcept;
+// How many references to the context staging holds.
+cl_uint staging_references(cl_context context) noexcept;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop

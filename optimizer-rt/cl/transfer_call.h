@@ -1,0 +1,38 @@
+// A program's call that moves bytes between its memory and a memory object: the arguments of clEnqueueWriteBuffer and
+// its kin in one shape. Thread safety: values; the pointers are the program's and may be anything.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstddef>
+
+#include "transport/staging/move.h"
+
+namespace gt::opt {
+
+// One host side of a transfer. `span` bytes lie between its first and last byte, `bytes` of them are moved.
+struct HostRange {
+  const void* base = nullptr;
+  size_t span = 0;
+  size_t bytes = 0;
+};
+
+struct TransferCall {
+  cl_command_queue queue = nullptr;
+  staging::Way way = staging::Way::ToDevice;
+  staging::Move::Shape shape = staging::Move::Shape::Range;
+  cl_mem mem = nullptr;
+  bool blocking = false;
+  size_t offset = 0, bytes = 0;  // Range
+  const size_t* origin = nullptr;  // Box: in the buffer; Image: in the image
+  const size_t* host_origin = nullptr;
+  const size_t* region = nullptr;
+  size_t row_pitch = 0, slice_pitch = 0;  // Box: of the buffer
+  size_t host_row_pitch = 0, host_slice_pitch = 0;
+  const void* host = nullptr;
+  cl_uint waits = 0;
+  const cl_event* wait_list = nullptr;
+  cl_event* event = nullptr;
+};
+
+}  // namespace gt::opt

@@ -1,0 +1,20 @@
+// Would the driver accept this transfer? Only what surely is right is staged; about everything else the driver itself
+// tells the program. (OpenCL 3.0, sections 5.2.2 and 5.3.3: the errors of the enqueue functions.)
+// Thread safety: pure but for questions to the driver. Cost: some 0.3 us.
+#pragma once
+
+#include "optimizer-rt/cl/queues.h"
+#include "optimizer-rt/cl/transfer_call.h"
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+bool is_valid_transfer(const TransferCall& call, const QueueEntry& queue) noexcept;
+// 0 for what is wrong, and for images whose pixels' size cannot be had.
+size_t moved_bytes(const TransferCall& call) noexcept;
+size_t pixel_bytes(cl_mem image) noexcept;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop
