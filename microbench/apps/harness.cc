@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string>
 
 namespace gt::apps {
 
@@ -18,10 +19,26 @@ void print_option(const Option& o) {
   std::printf("  %-16s %s%s\n", o.name, o.help, o.number != nullptr ? " (N)" : "");
 }
 
+bool has_presets(std::span<const Option> options) {
+  for (const Option& o : options)
+    if (o.small != 0) return true;
+  return false;
+}
+
 [[noreturn]] void help(const char* program, const char* summary, std::span<const Option> own,
                        std::span<const Option> common) {
   std::printf("%s\nUsage: %s [OPTION [N]]...\n", summary, program);
   for (const Option& o : own) print_option(o);
+  if (has_presets(own)) {
+    for (const char* size : {"small", "large"}) {
+      std::printf("  --%-14s a %s data set:", size, size);
+      for (const Option& o : own) {
+        const long long value = size[0] == 's' ? o.small : o.large;
+        if (value != 0) std::printf(" %s %lld", o.name, value);
+      }
+      std::printf("\n");
+    }
+  }
   for (const Option& o : common) print_option(o);
   std::exit(0);
 }
@@ -37,13 +54,33 @@ void print_option(const Option& o) {
   std::exit(4);
 }
 
-int64_t number(const char* program, const char* name, const char* text) {
-  constexpr long long Most = 1LL << 40;
-  if (text == nullptr) usage(program, "a number is missing after", name);
+int64_t number(const char* program, const Option& o, const char* text) {
+  if (text == nullptr) usage(program, "a number is missing after", o.name);
   char* end = nullptr;
   const long long v = std::strtoll(text, &end, 10);
-  if (end == text || *end != '\0' || v < 0 || v > Most) usage(program, "not a valid number:", text);
-  return v;
+  if (end == text || *end != '\0') usage(program, "not a valid number:", text);
+  if (v >= o.least && v <= o.most && v % o.multiple == 0) return v;
+  char problem[160];
+  std::snprintf(problem, sizeof problem, "%s must be from %lld to %lld%s", o.name,
+                static_cast<long long>(o.least), static_cast<long long>(o.most),
+                o.multiple > 1 ? (" and a multiple of " + std::to_string(o.multiple)).c_str() : "");
+  refuse(program, problem);
+}
+
+// --small or --large, wherever they stand: they come before the options of the program's own.
+void use_preset(int argc, char** argv, std::span<const Option> options) {
+  const char* chosen = nullptr;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--small") != 0 && std::strcmp(argv[i], "--large") != 0) continue;
+    if (chosen != nullptr && std::strcmp(chosen, argv[i]) != 0)
+      refuse(argv[0], "--small and --large exclude each other");
+    chosen = argv[i];
+  }
+  if (chosen == nullptr) return;
+  for (const Option& o : options) {
+    const int64_t value = std::strcmp(chosen, "--small") == 0 ? o.small : o.large;
+    if (value != 0) *o.number = value;
+  }
 }
 
 const Option* find(std::span<const Option> options, const char* name) {
@@ -77,18 +114,27 @@ void print_build_log(cl_program program, cl_device_id device) {
 
 }  // namespace
 
+void refuse(const char* program, const char* problem) {
+  std::fprintf(stderr, "%s: %s (try --help)\n", program, problem);
+  std::exit(2);
+}
+
 void parse(int argc, char** argv, const char* summary, std::span<const Option> options) {
   const Option common[] = {{"--platform", "which OpenCL platform", &g_platform, nullptr},
                            {"--device", "which of its devices", &g_device, nullptr}};
+  bool preset = false;  // the target of --small and --large, already used
+  const Option presets[] = {{"--small", "", nullptr, &preset}, {"--large", "", nullptr, &preset}};
+  if (has_presets(options)) use_preset(argc, argv, options);
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--help") == 0) help(argv[0], summary, options, common);
     const Option* o = find(options, argv[i]);
     if (o == nullptr) o = find(common, argv[i]);
+    if (o == nullptr && has_presets(options)) o = find(presets, argv[i]);
     if (o == nullptr) usage(argv[0], "unknown option", argv[i]);
     if (o->flag != nullptr) {
       *o->flag = true;
     } else {
-      *o->number = number(argv[0], o->name, argv[i + 1]);
+      *o->number = number(argv[0], *o, argv[i + 1]);
       ++i;
     }
   }
@@ -164,10 +210,14 @@ double now_s() {
 }
 
 uint64_t checksum(std::span<const float> values) {
-  uint64_t sum = 1469598103934665603u;  // FNV-1a over the bits of each value
-  for (const float v : values) {
+  return checksum_words(values.data(), values.size_bytes());
+}
+
+uint64_t checksum_words(const void* from, size_t bytes) {
+  uint64_t sum = 1469598103934665603u;  // FNV-1a, a word a time
+  for (size_t at = 0; at + sizeof(uint32_t) <= bytes; at += sizeof(uint32_t)) {
     uint32_t bits = 0;
-    std::memcpy(&bits, &v, sizeof bits);
+    std::memcpy(&bits, static_cast<const char*>(from) + at, sizeof bits);
     sum = (sum ^ bits) * 1099511628211u;
   }
   return sum;

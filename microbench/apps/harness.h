@@ -22,11 +22,18 @@ struct Option {
   const char* help;
   int64_t* number = nullptr;
   bool* flag = nullptr;
+  // What --small and --large make of `number`; 0 leaves it. An option of the program's own wins.
+  int64_t small = 0, large = 0;
+  // What is refused: numbers outside least..most, and no multiples of `multiple`.
+  int64_t least = 0, most = int64_t{1} << 40, multiple = 1;
 };
 
 // Fills the options' targets from the command line; knows --help, --platform N and --device N
-// itself. A number below zero or beyond 2^40 is refused.
+// itself, and --small and --large where an option has such values. Refusals end the program with 2.
 void parse(int argc, char** argv, const char* summary, std::span<const Option> options);
+
+// Ends the program with 2 and "PROGRAM: problem (try --help)": for what no single option can tell.
+[[noreturn]] void refuse(const char* program, const char* problem);
 
 struct Device {
   cl_device_id id = nullptr;
@@ -42,6 +49,13 @@ cl_mem make_buffer(const Device& device, cl_mem_flags flags, size_t bytes);
 void set_arg(cl_kernel kernel, cl_uint index, size_t size, const void* value);
 void release(cl_mem buffer);
 
+// The kernel's arguments from the first on, each passed as what it is: a cl_mem, a cl_uint, a float.
+template <class... Values>
+void set_args(cl_kernel kernel, const Values&... values) {
+  cl_uint index = 0;
+  (set_arg(kernel, index++, sizeof values, &values), ...);
+}
+
 // Ends the program with the function's name and the code's unless `error` is CL_SUCCESS.
 void check(cl_int error, const char* function);
 
@@ -50,6 +64,22 @@ void* check_memory(void* p, size_t bytes);
 
 double now_s();  // monotonic
 uint64_t checksum(std::span<const float> values);
+uint64_t checksum_words(const void* from, size_t bytes);  // of whole 32-bit words; a rest is ignored
+
+// Numbers that look random and are the same in every run.
+class Random {
+ public:
+  explicit Random(uint32_t seed) : state_(seed) {}
+  uint32_t next() {  // 24 bits
+    state_ = state_ * 1664525u + 1013904223u;
+    return state_ >> 8;
+  }
+  uint32_t below(uint32_t limit) { return next() % limit; }
+  float unit() { return static_cast<float>(next()) / 16777216.0f; }  // 0 <= unit < 1
+
+ private:
+  uint32_t state_;
+};
 
 // Prints "NAME: checksum=... PASS" on stdout and "time_s=..." on stderr, or what is wrong; gives
 // the exit status.
