@@ -126,7 +126,7 @@ int run(const Settings& s) {
   Graph graph = make_graph(session, static_cast<uint32_t>(s.scale));
   Search search(session, graph);
   int32_t* distances = session.memory(graph.nodes, allocate_distances);
-  const auto source_of = [&](int64_t i) { return static_cast<uint32_t>(i * 7919) & static_cast<uint32_t>(graph.nodes - 1); };
+  const auto source_of = [&](int64_t i) { return static_cast<uint32_t>(static_cast<size_t>(i) * 7919 % graph.nodes); };
 
   const double start = now_s();
   for (int64_t i = 0; i < s.iterations; ++i) search.run(source_of(i), distances);

@@ -5,11 +5,9 @@
 // must be conserved.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
-#include <cstdlib>
 #include <utility>
 
-#include "microbench/apps/harness.h"
+#include "microbench/apps/session.h"
 
 namespace gt::apps {
 namespace {
@@ -33,30 +31,22 @@ kernel void nbody(global const float4* from, global float4* to, global float4* v
 }
 )";
 
-struct Settings {
-  int64_t bodies = 1024, steps = 10;
+struct Settings : Common {
+  int64_t bodies = 1024;
 };
 struct Body {
   float x, y, z, w;  // w: mass of a position, unused in a velocity
 };
 
-[[gnu::noinline]] Body* allocate_positions(size_t n) {
-  auto* p = static_cast<Body*>(check_memory(malloc(n * sizeof(Body)), n * sizeof(Body)));
-  uint32_t state = 12345;
-  auto next = [&state] {
-    state = state * 1664525u + 1013904223u;
-    return static_cast<float>(state >> 8) / 16777216.0f - 0.5f;
-  };
-  for (size_t i = 0; i < n; ++i) p[i] = {next(), next(), next(), 1.0f / static_cast<float>(n)};
-  return p;
-}
-[[gnu::noinline]] Body* allocate_velocities(size_t n) {
-  auto* p = static_cast<Body*>(check_memory(malloc(n * sizeof(Body)), n * sizeof(Body)));
-  std::fill(p, p + n, Body{0, 0, 0, 0});
-  return p;
-}
-[[gnu::noinline]] Body* allocate_copy(size_t n) {
-  return static_cast<Body*>(check_memory(malloc(n * sizeof(Body)), n * sizeof(Body)));
+[[gnu::noinline]] Body* allocate_positions(size_t n) { return checked<Body>(malloc(n * sizeof(Body)), n); }
+[[gnu::noinline]] Body* allocate_velocities(size_t n) { return checked<Body>(calloc(n, sizeof(Body)), n); }
+
+void fill(Body* positions, size_t n) {
+  Random random(12345);
+  for (size_t i = 0; i < n; ++i) {
+    const float x = random.unit() - 0.5f, y = random.unit() - 0.5f;
+    positions[i] = {x, y, random.unit() - 0.5f, 1.0f / static_cast<float>(n)};
+  }
 }
 
 Body host_velocity(const Body* p, Body v, size_t i, size_t n) {
@@ -97,80 +87,54 @@ bool momentum_is_conserved(const Body* velocity, size_t n) {
 
 class Simulation {
  public:
-  Simulation(const Device& device, cl_program program, size_t n)
-      : n_(n),
-        bytes_(n * sizeof(Body)),
-        queue_(make_queue(device)),
-        kernel_(make_kernel(program, "nbody")) {
-    from_ = make_buffer(device, CL_MEM_READ_WRITE, bytes_);
-    to_ = make_buffer(device, CL_MEM_READ_WRITE, bytes_);
-    velocity_ = make_buffer(device, CL_MEM_READ_WRITE, bytes_);
-  }
-  void close() {
-    for (cl_mem buffer : {from_, to_, velocity_}) release(buffer);
-    check(clReleaseKernel(kernel_), "clReleaseKernel");
-    check(clReleaseCommandQueue(queue_), "clReleaseCommandQueue");
+  Simulation(Session& session, size_t n)
+      : session_(session), n_(n), bytes_(n * sizeof(Body)), kernel_(session.kernel("nbody")) {
+    from_ = session.buffer(CL_MEM_READ_WRITE, bytes_);
+    to_ = session.buffer(CL_MEM_READ_WRITE, bytes_);
+    velocity_ = session.buffer(CL_MEM_READ_WRITE, bytes_);
   }
   void start(const Body* positions, const Body* velocities) {
-    write(from_, positions);
-    write(velocity_, velocities);
+    session_.write(from_, positions, bytes_);
+    session_.write(velocity_, velocities, bytes_);
   }
   void step(Body* positions) {
-    const cl_uint count = static_cast<cl_uint>(n_);
-    set_arg(kernel_, 0, sizeof from_, &from_);
-    set_arg(kernel_, 1, sizeof to_, &to_);
-    set_arg(kernel_, 2, sizeof velocity_, &velocity_);
-    set_arg(kernel_, 3, sizeof count, &count);
-    set_arg(kernel_, 4, sizeof Dt, &Dt);
-    set_arg(kernel_, 5, sizeof Softening, &Softening);
-    check(clEnqueueNDRangeKernel(queue_, kernel_, 1, nullptr, &n_, nullptr, 0, nullptr, nullptr),
-          "clEnqueueNDRangeKernel");
-    read(to_, positions);
+    set_args(kernel_, from_, to_, velocity_, static_cast<cl_uint>(n_), Dt, Softening);
+    session_.launch(kernel_, {n_});
+    session_.read(to_, positions, bytes_);
     std::swap(from_, to_);
   }
-  void velocities(Body* out) { read(velocity_, out); }
+  void velocities(Body* out) { session_.read(velocity_, out, bytes_); }
 
  private:
-  void write(cl_mem buffer, const Body* from) {
-    check(clEnqueueWriteBuffer(queue_, buffer, CL_TRUE, 0, bytes_, from, 0, nullptr, nullptr),
-          "clEnqueueWriteBuffer");
-  }
-  void read(cl_mem buffer, Body* to) {
-    check(clEnqueueReadBuffer(queue_, buffer, CL_TRUE, 0, bytes_, to, 0, nullptr, nullptr),
-          "clEnqueueReadBuffer");
-  }
-
+  Session& session_;
   size_t n_, bytes_;
-  cl_command_queue queue_;
   cl_kernel kernel_;
   cl_mem from_ = nullptr, to_ = nullptr, velocity_ = nullptr;
 };
 
 int run(const Settings& s) {
   const size_t n = static_cast<size_t>(s.bodies);
-  Device device = open_device();
-  cl_program program = build(device, Source);
-  Simulation simulation(device, program, n);
-  Body* positions = allocate_positions(n);
-  Body* velocities = allocate_velocities(n);
+  Session session(Source, s.hand_pinned);
+  Simulation simulation(session, n);
+  Body* positions = session.memory(n, allocate_positions);
+  Body* velocities = session.memory(n, allocate_velocities);
+  fill(positions, n);
+  std::fill(velocities, velocities + n, Body{0, 0, 0, 0});
 
   const double start = now_s();
   simulation.start(positions, velocities);
-  for (int64_t i = 0; i < s.steps; ++i) simulation.step(positions);
+  for (int64_t i = 0; i < s.iterations; ++i) simulation.step(positions);
   const double seconds = now_s() - start;
 
-  Body* next = allocate_copy(n);
-  Body* next_velocities = allocate_copy(n);
+  // One step more, to be compared with the host's.
+  std::vector<Body> next(n), next_velocities(n);
   simulation.velocities(velocities);
-  simulation.step(next);
-  simulation.velocities(next_velocities);
-  const bool correct = step_is_right(positions, velocities, next_velocities, n) &&
+  simulation.step(next.data());
+  simulation.velocities(next_velocities.data());
+  const bool correct = step_is_right(positions, velocities, next_velocities.data(), n) &&
                        momentum_is_conserved(velocities, n);
   const uint64_t sum = checksum({&positions->x, 4 * n});
-  for (Body* p : {positions, velocities, next, next_velocities}) free(p);
-  simulation.close();
-  check(clReleaseProgram(program), "clReleaseProgram");
-  close_device(device);
+  for (Body* p : {positions, velocities}) session.give_back(p, free_memory);
   return finish("nbody", correct, sum, seconds);
 }
 
@@ -179,13 +143,13 @@ int run(const Settings& s) {
 
 int main(int argc, char** argv) {
   gt::apps::Settings s;
-  const gt::apps::Option options[] = {{"--bodies", "bodies", &s.bodies},
-                                      {"--steps", "time steps", &s.steps}};
-  gt::apps::parse(argc, argv,
-                  "Moves bodies under gravity on an OpenCL device and checks the result.", options);
-  if (s.bodies < 2 || s.bodies > (1 << 24) || s.steps == 0) {
-    std::fprintf(stderr, "%s: --bodies must be 2 to 2^24, --steps positive\n", argv[0]);
-    return 2;
-  }
+  gt::apps::Option steps = s.iterations_option(10, 20, "steps of time");
+  steps.name = "--steps";
+  const gt::apps::Option options[] = {
+      {.name = "--bodies", .help = "bodies", .number = &s.bodies, .small = 4096, .large = 1 << 17, .least = 2,
+       .most = 1 << 24},
+      steps, {.name = "--iterations", .help = "the same as --steps", .number = &s.iterations, .least = 1},
+      s.hand_pinned_option()};
+  gt::apps::parse(argc, argv, "Moves bodies by their gravity on an OpenCL device and checks a step.", options);
   return gt::apps::run(s);
 }

@@ -3,11 +3,9 @@
 //
 // The product is checked by Freivalds' method, C x == A (B x) for a vector x of ones and twos, so
 // that big sizes stay cheap to verify. Entries are small whole numbers: the sums are exact.
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
-#include "microbench/apps/harness.h"
+#include "microbench/apps/session.h"
 
 namespace gt::apps {
 namespace {
@@ -31,17 +29,21 @@ kernel void sgemm(global const float* a, global const float* b, global float* c,
 }
 )";
 
-struct Settings {
-  int64_t size = 256, iterations = 5;
+struct Settings : Common {
+  Settings() { iterations = 5; }
+  int64_t size = 256;
 };
 
-[[gnu::noinline]] float* allocate_matrix(size_t bytes, size_t modulus) {
-  auto* p = static_cast<float*>(check_memory(malloc(bytes), bytes));
-  for (size_t i = 0; i < bytes / sizeof(float); ++i) p[i] = static_cast<float>(i * 7 % modulus);
-  return p;
+[[gnu::noinline]] float* allocate_matrix(size_t n) { return checked<float>(malloc(n * sizeof(float)), n); }
+[[gnu::noinline]] float* allocate_product(size_t n) {
+  const size_t bytes = n * sizeof(float);
+  return checked<float>(malloc(bytes), n);
 }
-[[gnu::noinline]] float* allocate_product(size_t bytes) {
-  return static_cast<float*>(check_memory(malloc(bytes), bytes));
+
+float* make_matrix(Session& session, size_t n, size_t modulus) {
+  float* p = session.memory(n, allocate_matrix);
+  for (size_t i = 0; i < n; ++i) p[i] = static_cast<float>(i * 7 % modulus);
+  return p;
 }
 
 std::vector<double> multiply(const float* m, const std::vector<double>& x) {
@@ -59,46 +61,29 @@ bool verify(const float* a, const float* b, const float* c, size_t n) {
 }
 
 int run(const Settings& s) {
-  const size_t n = static_cast<size_t>(s.size);
-  const size_t bytes = n * n * sizeof(float);
-  Device device = open_device();
-  cl_command_queue queue = make_queue(device);
-  cl_program program = build(device, Source);
-  cl_kernel kernel = make_kernel(program, "sgemm");
-  float* a = allocate_matrix(bytes, 5);
-  float* b = allocate_matrix(bytes, 3);
-  float* c = allocate_product(bytes);
-  cl_mem da = make_buffer(device, CL_MEM_READ_ONLY, bytes);
-  cl_mem db = make_buffer(device, CL_MEM_READ_ONLY, bytes);
-  cl_mem dc = make_buffer(device, CL_MEM_WRITE_ONLY, bytes);
+  const size_t n = static_cast<size_t>(s.size), bytes = n * n * sizeof(float);
+  Session session(Source, s.hand_pinned);
+  cl_kernel kernel = session.kernel("sgemm");
+  float* a = make_matrix(session, n * n, 5);
+  float* b = make_matrix(session, n * n, 3);
+  float* c = session.memory(n * n, allocate_product);
+  cl_mem da = session.buffer(CL_MEM_READ_ONLY, bytes);
+  cl_mem db = session.buffer(CL_MEM_READ_ONLY, bytes);
+  cl_mem dc = session.buffer(CL_MEM_WRITE_ONLY, bytes);
 
   const double start = now_s();
   for (int64_t i = 0; i < s.iterations; ++i) {
-    check(clEnqueueWriteBuffer(queue, da, CL_FALSE, 0, bytes, a, 0, nullptr, nullptr),
-          "clEnqueueWriteBuffer");
-    check(clEnqueueWriteBuffer(queue, db, CL_FALSE, 0, bytes, b, 0, nullptr, nullptr),
-          "clEnqueueWriteBuffer");
-    const cl_uint order = static_cast<cl_uint>(n);
-    set_arg(kernel, 0, sizeof da, &da);
-    set_arg(kernel, 1, sizeof db, &db);
-    set_arg(kernel, 2, sizeof dc, &dc);
-    set_arg(kernel, 3, sizeof order, &order);
-    const size_t global[] = {n, n}, local[] = {Tile, Tile};
-    check(clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global, local, 0, nullptr, nullptr),
-          "clEnqueueNDRangeKernel");
-    check(clEnqueueReadBuffer(queue, dc, CL_TRUE, 0, bytes, c, 0, nullptr, nullptr),
-          "clEnqueueReadBuffer");
+    session.write(da, a, bytes, CL_FALSE);
+    session.write(db, b, bytes, CL_FALSE);
+    set_args(kernel, da, db, dc, static_cast<cl_uint>(n));
+    session.launch(kernel, {n, n}, {Tile, Tile});
+    session.read(dc, c, bytes);
   }
   const double seconds = now_s() - start;
 
   const bool correct = verify(a, b, c, n);
   const uint64_t sum = checksum({c, n * n});
-  for (cl_mem buffer : {da, db, dc}) release(buffer);
-  for (float* p : {a, b, c}) free(p);
-  check(clReleaseKernel(kernel), "clReleaseKernel");
-  check(clReleaseProgram(program), "clReleaseProgram");
-  check(clReleaseCommandQueue(queue), "clReleaseCommandQueue");
-  close_device(device);
+  for (float* p : {a, b, c}) session.give_back(p, free_memory);
   return finish("sgemm", correct, sum, seconds);
 }
 
@@ -107,15 +92,10 @@ int run(const Settings& s) {
 
 int main(int argc, char** argv) {
   gt::apps::Settings s;
-  const gt::apps::Option options[] = {{"--size", "rows and columns, a multiple of 16", &s.size},
-                                      {"--iterations", "products to compute", &s.iterations}};
-  gt::apps::parse(argc, argv,
-                  "Multiplies two square matrices on an OpenCL device and checks the result.",
-                  options);
-  if (s.size == 0 || s.size % 16 != 0 || s.size > 65536 || s.iterations == 0) {
-    std::fprintf(stderr, "%s: --size must be a positive multiple of 16, --iterations positive\n",
-                 argv[0]);
-    return 2;
-  }
+  const gt::apps::Option options[] = {
+      {.name = "--size", .help = "rows and columns, a multiple of 16", .number = &s.size, .small = 512, .large = 8192,
+       .least = 16, .most = 65536, .multiple = 16},
+      s.iterations_option(10, 5, "products to compute"), s.hand_pinned_option()};
+  gt::apps::parse(argc, argv, "Multiplies two square matrices on an OpenCL device and checks the result.", options);
   return gt::apps::run(s);
 }

@@ -14,8 +14,8 @@ namespace gt::apps {
 namespace {
 
 constexpr const char* Source = R"(
-kernel void multiply(global const float* value, global const uint* column, global const uint* row, global const float* x,
-                     global float* y) {
+kernel void multiply(global const float* value, global const uint* column, global const uint* row,
+                     global const float* x, global float* y) {
   const uint i = get_global_id(0);
   float sum = 0;
   for (uint e = row[i]; e < row[i + 1]; ++e) sum += value[e] * x[column[e]];
