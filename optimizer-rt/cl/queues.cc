@@ -45,6 +45,7 @@ bool look_up_queue(cl_command_queue queue, QueueEntry* out) noexcept {
       !ask(queue, CL_QUEUE_PROPERTIES, &properties))
     return false;
   out->in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  out->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
   const staging::Lock lock(g_mutex);
   if (const QueueEntry* q = find(queue)) return *out = *q, true;
   if (g_count == Most) return false;

@@ -15,7 +15,7 @@ struct QueueEntry {
   cl_command_queue queue = nullptr;
   cl_context context = nullptr;
   cl_device_id device = nullptr;
-  bool in_order = true;
+  bool in_order = true, profiling = false;
   bool has_barriers = false;  // of an out-of-order queue, ever
 };
 

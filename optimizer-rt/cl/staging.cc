@@ -134,7 +134,7 @@ uint64_t now_ns() {
 
 bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64_t saving, cl_int* error) {
   staging::Request r;
-  r.queue = {queue.queue, queue.context, queue.in_order, queue.has_barriers};
+  r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers};
   r.move = move_of(call);
   r.blocking = call.blocking;
   r.waits = call.waits;

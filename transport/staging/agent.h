@@ -1,7 +1,9 @@
 // A thread that runs the transfers which programs do not wait for.
 //
 // Jobs begin when their gate's `before` is done, in the order of arrival among those that may: a job whose turn in its
-// queue has not come holds up no other. There is one agent for each direction, so that both overlap.
+// queue has not come holds up no other. There is one agent for each direction, so that both overlap. Gates are looked at
+// again and again, ever more rarely: some drivers deliver callbacks milliseconds late, and a thread that waits for one
+// gate cannot see another open.
 //
 // Thread safety: all functions. The thread starts with the first job and stays; wind_up() is for the end of the process,
 // before the driver goes away.
@@ -21,7 +23,7 @@ class Agent {
     Stager* stager = nullptr;
     Gate gate;
     Move move;
-    bool published = false;
+    bool published = false, timed = false;
   };
   // Keeps a place for one job, which post() then fills: a gate cannot be taken back once it is open. False: no thread, no
   // room, or the process is ending.
@@ -35,16 +37,14 @@ class Agent {
   static constexpr size_t Most = 256;
 
   static void* thread(void* agent);
-  static void CL_CALLBACK job_may_begin(cl_event event, cl_int status, void* agent);
   void serve() noexcept;
   bool next_job(Job* job) noexcept;  // one that may begin; false: none
   bool has_jobs() noexcept;
-  void signal() noexcept;
 
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t x_idle = PTHREAD_COND_INITIALIZER;
   bool x_started = false, x_closed = false;
-  std::atomic<uint32_t> x_signals{0};  // changes when a job may have become ready
+  std::atomic<uint32_t> x_posts{0};
   size_t x_reserved = 0;               // places kept, filled or not, and the job that runs
   size_t x_count = 0;
   Job x_jobs[Most];  // the first x_count, in the order of arrival

@@ -13,7 +13,8 @@
 namespace gt::staging {
 namespace {
 
-constexpr size_t PieceBytes = size_t{128} << 10;  // 10 to 20 us of one core: small enough to share out evenly
+// 4 to 16 us of one core: small enough to share out evenly.
+constexpr size_t SmallestPiece = size_t{32} << 10, LargestPiece = size_t{128} << 10;
 constexpr uint64_t Spin_ns = 30'000;              // about what waking a sleeper costs
 constexpr size_t WakeFrom = 4;  // pieces; smaller copies end before a sleeper is awake
 
@@ -126,13 +127,14 @@ void CopyCrew::call_helpers(uint32_t pieces) noexcept {
 void CopyCrew::cut(Job& job) noexcept {
   const Copy& w = job.what;
   const size_t rows = w.rows * w.slices;
+  const size_t piece = std::clamp(w.row_bytes * rows / 16, SmallestPiece, LargestPiece);
   if (rows == 1) {
     job.piece_rows = 0;
-    job.piece_bytes = PieceBytes;
-    job.pieces = static_cast<uint32_t>((w.row_bytes + PieceBytes - 1) / PieceBytes);
+    job.piece_bytes = piece;
+    job.pieces = static_cast<uint32_t>((w.row_bytes + piece - 1) / piece);
   } else {
     job.piece_bytes = 0;
-    job.piece_rows = std::max<size_t>(1, PieceBytes / std::max<size_t>(1, w.row_bytes));
+    job.piece_rows = std::max<size_t>(1, piece / std::max<size_t>(1, w.row_bytes));
     job.pieces = static_cast<uint32_t>((rows + job.piece_rows - 1) / job.piece_rows);
   }
 }

@@ -20,6 +20,7 @@ struct QueueFacts {
   cl_command_queue queue = nullptr;
   cl_context context = nullptr;
   bool in_order = true;
+  bool profiling = false;
   bool has_barriers = false;  // of an out-of-order queue: a barrier was enqueued, ever
 };
 

@@ -8,6 +8,22 @@ namespace {
 
 char* writable(const void* p) { return const_cast<char*>(static_cast<const char*>(p)); }
 
+// Rows without gaps are one long row, so that they can be shared out evenly.
+Copy merged(Copy c) {
+  if (c.rows == 1 || (c.to_row_pitch == c.row_bytes && c.from_row_pitch == c.row_bytes)) {
+    c.row_bytes *= c.rows;
+    c.rows = c.slices;
+    c.slices = 1;
+    c.to_row_pitch = c.to_slice_pitch;
+    c.from_row_pitch = c.from_slice_pitch;
+    if (c.rows == 1 || (c.to_row_pitch == c.row_bytes && c.from_row_pitch == c.row_bytes)) {
+      c.row_bytes *= c.rows;
+      c.rows = 1;
+    }
+  }
+  return c;
+}
+
 }  // namespace
 
 Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept {
@@ -67,14 +83,19 @@ Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* regio
 Parts::Parts(const Move& move, size_t chunk_bytes) noexcept : x_move(move) {
   const bool range = move.shape == Move::Shape::Range;
   const size_t units = range ? move.row_bytes : move.rows;
-  x_unit = range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, move.row_bytes);
-  if (x_unit > 0) x_per_slice = (units + x_unit - 1) / x_unit;
+  x_unit = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, move.row_bytes));
+  if (x_unit == 0) return;
+  x_per_slice = (units + x_unit - 1) / x_unit;
+  if (!range && x_per_slice == 1)
+    x_slice_unit = std::min(move.slices, chunk_bytes / (move.row_bytes * move.rows));
+  x_slice_groups = (move.slices + x_slice_unit - 1) / x_slice_unit;
 }
 
 Parts::Place Parts::place(size_t part) const noexcept {
   const size_t units = x_move.shape == Move::Shape::Range ? x_move.row_bytes : x_move.rows;
   const size_t first = part % x_per_slice * x_unit;
-  return {part / x_per_slice, first, std::min(x_unit, units - first)};
+  const size_t slice = part / x_per_slice * x_slice_unit;
+  return {slice, std::min(x_slice_unit, x_move.slices - slice), first, std::min(x_unit, units - first)};
 }
 
 char* Parts::host(const Place& p) const noexcept {
@@ -89,31 +110,37 @@ Copy Parts::copy(size_t part, char* chunk) const noexcept {
   Copy c;
   c.to = up ? chunk : at;
   c.from = up ? at : chunk;
-  const bool packed = x_move.host_row_pitch == x_move.row_bytes;
-  if (x_move.shape == Move::Shape::Range || packed || p.count == 1) {
-    c.row_bytes = x_move.shape == Move::Shape::Range ? p.count : p.count * x_move.row_bytes;
+  if (x_move.shape == Move::Shape::Range) {
+    c.row_bytes = p.count;
     return c;
   }
   c.row_bytes = x_move.row_bytes;
   c.rows = p.count;
+  c.slices = p.slices;
+  const size_t packed_slice = x_move.row_bytes * p.count;
   c.to_row_pitch = up ? x_move.row_bytes : x_move.host_row_pitch;
+  c.to_slice_pitch = up ? packed_slice : x_move.host_slice_pitch;
   c.from_row_pitch = up ? x_move.host_row_pitch : x_move.row_bytes;
-  return c;
+  c.from_slice_pitch = up ? x_move.host_slice_pitch : packed_slice;
+  return merged(c);
 }
 
 cl_int Parts::enqueue(const ClFunctions& cl, cl_command_queue queue, size_t part, char* chunk, cl_uint waits,
                       const cl_event* wait_list, cl_event* event) const noexcept {
-  return enqueue_at(cl, queue, place(part), CL_FALSE, chunk, x_move.row_bytes, waits, wait_list, event);
+  const Place p = place(part);
+  return enqueue_at(cl, queue, p, CL_FALSE, chunk, x_move.row_bytes, x_move.row_bytes * p.count, waits, wait_list,
+                    event);
 }
 
 cl_int Parts::enqueue_direct(const ClFunctions& cl, cl_command_queue queue, size_t part) const noexcept {
   const Place p = place(part);
-  return enqueue_at(cl, queue, p, CL_TRUE, host(p), x_move.host_row_pitch, 0, nullptr, nullptr);
+  return enqueue_at(cl, queue, p, CL_TRUE, host(p), x_move.host_row_pitch, x_move.host_slice_pitch, 0, nullptr,
+                    nullptr);
 }
 
 cl_int Parts::enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking,
-                         char* memory, size_t row_pitch, cl_uint waits, const cl_event* wait_list,
-                         cl_event* event) const noexcept {
+                         char* memory, size_t row_pitch, size_t slice_pitch, cl_uint waits,
+                         const cl_event* wait_list, cl_event* event) const noexcept {
   const Move& m = x_move;
   const bool up = m.way == Way::ToDevice;
   if (m.shape == Move::Shape::Range) {
@@ -123,17 +150,17 @@ cl_int Parts::enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Pl
   }
   const size_t origin[3] = {m.origin[0], m.origin[1] + p.first, m.origin[2] + p.slice};
   const size_t width = m.shape == Move::Shape::Image ? m.row_pixels : m.row_bytes;
-  const size_t region[3] = {width, p.count, 1};
+  const size_t region[3] = {width, p.count, p.slices};
+  if (p.slices == 1) slice_pitch = 0;  // where there is one slice only, some images take no pitch
   const size_t nowhere[3] = {};
   if (m.shape == Move::Shape::Box)
     return up ? cl.clEnqueueWriteBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,
-                                            m.mem_slice_pitch, row_pitch, 0, memory, waits, wait_list, event)
+                                            m.mem_slice_pitch, row_pitch, slice_pitch, memory, waits, wait_list, event)
               : cl.clEnqueueReadBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,
-                                           m.mem_slice_pitch, row_pitch, 0, memory, waits, wait_list, event);
-  // A one-dimensional image takes no row pitch but 0 or its own row's size.
-  return up ? cl.clEnqueueWriteImage(queue, m.mem, blocking, origin, region, row_pitch, 0, memory, waits, wait_list,
+                                           m.mem_slice_pitch, row_pitch, slice_pitch, memory, waits, wait_list, event);
+  return up ? cl.clEnqueueWriteImage(queue, m.mem, blocking, origin, region, row_pitch, slice_pitch, memory, waits, wait_list,
                                      event)
-            : cl.clEnqueueReadImage(queue, m.mem, blocking, origin, region, row_pitch, 0, memory, waits, wait_list,
+            : cl.clEnqueueReadImage(queue, m.mem, blocking, origin, region, row_pitch, slice_pitch, memory, waits, wait_list,
                                     event);
 }
 

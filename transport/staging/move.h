@@ -1,8 +1,8 @@
 // One transfer between host memory and a memory object, and the parts that it is staged in.
 //
 // Three shapes: a range of a buffer, a box of a buffer (clEnqueue*BufferRect), a region of an image. Sizes are bytes on
-// the host's side, in rows and slices. A part is a run of bytes of a range, or a run of rows within one slice; in a
-// chunk of pinned memory its rows lie packed. Thread safety: values.
+// the host's side, in rows and slices. A part is a run of bytes of a range, a run of rows within one slice, or a run of
+// slices; in a chunk of pinned memory its rows lie packed. Thread safety: values.
 #pragma once
 
 #include <cstddef>
@@ -48,7 +48,7 @@ class Parts {
   // False through fits() when a single row is larger than a chunk: such a move cannot be staged.
   Parts(const Move& move, size_t chunk_bytes) noexcept;
   bool fits() const noexcept { return x_unit > 0; }
-  size_t count() const noexcept { return x_per_slice * x_move.slices; }
+  size_t count() const noexcept { return x_per_slice * x_slice_groups; }
 
   // Between the host and a chunk, in the move's direction.
   Copy copy(size_t part, char* chunk) const noexcept;
@@ -60,16 +60,19 @@ class Parts {
 
  private:
   struct Place {
-    size_t slice, first, count;  // rows; bytes of a range
+    size_t slice, slices;
+    size_t first, count;  // rows; bytes of a range
   };
   Place place(size_t part) const noexcept;
   char* host(const Place& p) const noexcept;
   cl_int enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking, char* memory,
-                    size_t row_pitch, cl_uint waits, const cl_event* wait_list, cl_event* event) const noexcept;
+                    size_t row_pitch, size_t slice_pitch, cl_uint waits, const cl_event* wait_list, cl_event* event) const noexcept;
 
   const Move& x_move;
-  size_t x_unit = 0;       // rows (bytes of a range) in a part
-  size_t x_per_slice = 0;  // parts in a slice
+  size_t x_unit = 0;          // rows (bytes of a range) in a part
+  size_t x_slice_unit = 1;    // slices in a part; above 1 only when whole slices fit
+  size_t x_per_slice = 0;     // parts in a slice, or in a group of them
+  size_t x_slice_groups = 0;
 };
 
 }  // namespace gt::staging

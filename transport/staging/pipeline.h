@@ -19,28 +19,29 @@ namespace gt::staging {
 // One eighth of the transfer, so that filling the pipeline costs an eighth of the time; the bounds are measured
 // (docs/measurements/staging.md).
 constexpr size_t SmallestChunk = size_t{256} << 10;
-constexpr size_t LargestChunk = size_t{4} << 20;
+constexpr size_t LargestChunk = size_t{2} << 20;
 size_t chunk_bytes_for(size_t transfer_bytes) noexcept;
 
 class Pipeline {
  public:
-  static constexpr size_t Bytes = 4 * LargestChunk;  // of pinned memory
-  static constexpr size_t MostChunks = 8;            // in flight
+  static constexpr size_t MostChunks = 8;  // in flight
+  static constexpr size_t Bytes = MostChunks * LargestChunk;  // of pinned memory
 
   constexpr Pipeline() = default;
 
   bool open(const ClFunctions& cl, cl_context context, cl_device_id device) noexcept;
   void close() noexcept;
   bool is_open() const noexcept { return x_memory.is_open(); }
+  unsigned references() const noexcept { return is_open() ? (x_timed_queue ? 3 : 2) : 0; }  // to the context
 
   struct Outcome {
     cl_int error = CL_SUCCESS;
     cl_ulong start_ns = 0, end_ns = 0;  // device time: of the first chunk's command and the last one's
   };
-  // Returns when everything has arrived. The commands wait for `after`, if that is not nullptr; if `after` fails, so
+  // `timed`: the device times are wanted. Returns when everything has arrived. The commands wait for `after`, if that is not nullptr; if `after` fails, so
   // does this, and nothing is moved.
   // REQUIRES: is_open(), Parts(move, chunk_bytes_for(move.bytes())).fits().
-  Outcome run(CopyCrew& crew, const Move& move, cl_event after) noexcept;
+  Outcome run(CopyCrew& crew, const Move& move, cl_event after, bool timed) noexcept;
 
  private:
   struct Flight;
@@ -50,7 +51,12 @@ class Pipeline {
   void move_directly(Flight& flight, size_t part) noexcept;
 
   const ClFunctions* x_cl = nullptr;
-  cl_command_queue x_queue = nullptr;
+  cl_command_queue queue_for(bool timed) noexcept;
+
+  cl_context x_context = nullptr;
+  cl_device_id x_device = nullptr;
+  // Time stamps cost every command some microseconds: they have a queue of their own, made when first wanted.
+  cl_command_queue x_queue = nullptr, x_timed_queue = nullptr;
   PinnedMemory x_memory;
 };
 

@@ -4,6 +4,12 @@
 #include "transport/staging/lock.h"
 
 namespace gt::staging {
+namespace {
+
+// Somebody may ask when it ran.
+bool is_timed(const Request& r) { return r.event && r.queue.profiling; }
+
+}  // namespace
 
 // Keeps the stager open for one transfer.
 class Stager::Use {
@@ -59,9 +65,16 @@ void Stager::tear_down() noexcept {
   x_small.close();
   for (Berth& b : x_berths) b.pipeline.close();
   for (Berth& b : x_background) b.pipeline.close();
-  x_references.store(0);
   x_context.store(nullptr);
   x_torn_down.store(true, std::memory_order_release);
+}
+
+// Racing with an opening it may be one late; so would a native answer.
+unsigned Stager::references() const noexcept {
+  unsigned n = x_small.is_open() ? 1 : 0;
+  for (const Berth& b : x_berths) n += b.pipeline.references();
+  for (const Berth& b : x_background) n += b.pipeline.references();
+  return n;
 }
 
 bool Stager::open_small() noexcept {
@@ -69,7 +82,6 @@ bool Stager::open_small() noexcept {
   if (x_small.is_open()) return true;
   if (x_small_refused) return false;
   x_small_refused = !x_small.open(*x_cl, x_context);
-  if (!x_small_refused) x_references.fetch_add(1);
   return !x_small_refused;
 }
 
@@ -77,7 +89,6 @@ bool Stager::make_ready(Berth& berth) noexcept {
   if (berth.pipeline.is_open()) return true;
   if (berth.refused) return false;
   berth.refused = !berth.pipeline.open(*x_cl, x_context, x_device);
-  if (!berth.refused) x_references.fetch_add(2);
   return !berth.refused;
 }
 
@@ -147,7 +158,7 @@ bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
   const bool opened = gate.open(*x_cl, r.queue, r.waits, r.wait_list);
   if (opened) {
     publish(r, gate);
-    const Pipeline::Outcome outcome = berth->pipeline.run(*x_crew, r.move, gate.before());
+    const Pipeline::Outcome outcome = berth->pipeline.run(*x_crew, r.move, gate.before(), is_timed(r));
     complete(gate, r.event != nullptr, r.move, outcome);
     *error = outcome.error;
   }
@@ -182,6 +193,7 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
   job.stager = this;
   job.move = r.move;
   job.published = r.event != nullptr;
+  job.timed = is_timed(r);
   publish(r, job.gate);
   if (r.event) {
     *r.event = job.gate.after();
@@ -193,9 +205,9 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
 }
 
 // On the agent's thread.
-void Stager::run_in_background(const Move& move, Gate gate, bool published) noexcept {
+void Stager::run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept {
   Pipeline& pipeline = x_background[static_cast<size_t>(move.way)].pipeline;
-  const Pipeline::Outcome outcome = pipeline.run(*x_crew, move, gate.before());
+  const Pipeline::Outcome outcome = pipeline.run(*x_crew, move, gate.before(), timed);
   complete(gate, published, move, outcome);
   x_cl->clReleaseEvent(gate.after());
   end();

@@ -56,7 +56,7 @@ class Stager {
   bool serves_context(cl_context context) const noexcept { return x_context.load(std::memory_order_acquire) == context; }
   bool is_closed() const noexcept { return x_torn_down.load(std::memory_order_acquire); }
   // References to the context that its queues and pins hold.
-  unsigned references() const noexcept { return x_references.load(std::memory_order_relaxed); }
+  unsigned references() const noexcept;
 
   // True: done (blocking) or under way, with the result in `*error`. False: not taken.
   bool transfer(const Request& request, cl_int* error) noexcept;
@@ -82,7 +82,7 @@ class Stager {
   bool by_pipeline(const Request& request, cl_int* error) noexcept;
   bool make_background_ready(Way way) noexcept;
   bool by_agent(const Request& request, cl_int* error) noexcept;
-  void run_in_background(const Move& move, Gate gate, bool published) noexcept;
+  void run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept;
   void publish(const Request& request, const Gate& gate) noexcept;
   void complete(Gate& gate, bool published, const Move& move, const Pipeline::Outcome& outcome) noexcept;
 
@@ -94,7 +94,6 @@ class Stager {
   void (*x_publish)(const EventFacts&) = nullptr;
 
   std::atomic<unsigned> x_users{0};
-  std::atomic<unsigned> x_references{0};
   std::atomic<bool> x_closing{true}, x_torn_down{true};
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening
   bool x_small_refused = false;
