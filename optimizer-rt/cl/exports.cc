@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "optimizer-rt/cl/contexts.h"
+#include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/staged_events.h"
@@ -238,10 +239,16 @@ R unavailable(A... args) {
     return nullptr;
 }
 
+template <class... A>
+constexpr bool takes_queue = false;
+template <class... A>
+constexpr bool takes_queue<cl_command_queue, A...> = true;
+
 template <Fn F, class R, class... A>
 R pass(R (*function)(A...), A... args) noexcept {
   const Reentry inside;
   if (__builtin_expect(!function, 0)) return unavailable<F, R>(args...);
+  if constexpr (takes_queue<A...>) note_queue_user();
   if constexpr (std::is_base_of_v<Instead, Hook<F>>) {
     if (R result{}; Hook<F>::instead(&result, args...)) return result;
   }

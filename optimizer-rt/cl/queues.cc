@@ -1,9 +1,14 @@
 #include "optimizer-rt/cl/queues.h"
 
+#include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/real.h"
 #include "transport/staging/lock.h"
 
 namespace gt::opt {
+
+constinit std::atomic<const void*> first_queue_user{nullptr};
+constinit std::atomic<bool> several_queue_users{false};
+
 namespace {
 
 constexpr size_t Most = 256;

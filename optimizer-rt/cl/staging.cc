@@ -7,6 +7,7 @@
 
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/plan_device.h"
+#include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/staged_events.h"
@@ -134,7 +135,8 @@ uint64_t now_ns() {
 
 bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64_t saving, cl_int* error) {
   staging::Request r;
-  r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers};
+  r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers,
+             several_queue_users.load()};
   r.move = move_of(call);
   r.blocking = call.blocking;
   r.waits = call.waits;

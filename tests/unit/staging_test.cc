@@ -158,6 +158,7 @@ struct Bench {
   std::unique_ptr<Stager> stager = std::make_unique<Stager>();
   cl_mem mem = nullptr;
   cl_command_queue queue = nullptr;
+  int moves = 0;
 
   explicit Bench(size_t bytes, unsigned helpers = 2) {
     sim.calls = sim.objects = 0;
@@ -180,6 +181,7 @@ struct Bench {
     r.queue.queue = queue;
     r.move = m;
     r.blocking = blocking;
+    r.queue.shared = moves++ % 2 == 0;  // behind a gate, and as commands of the queue
     r.event = event;
     cl_int error = 1;
     const bool taken = stager->transfer(r, &error);
@@ -288,9 +290,10 @@ TEST_CASE("a call that the driver refuses costs speed, never data") {
   std::mt19937 random(4);
   const std::vector<char> data = random_bytes(random, 5 * LargestChunk);
   for (const size_t bytes : {size_t{1000}, 3 * SmallestChunk, data.size()}) {
-    for (int refused = 0; refused < 60; ++refused) {
+    for (int refused = 0; refused < 80; ++refused) {
       Bench bench(bytes, 0);
-      sim.refuse_at = sim.calls + refused;
+      bench.moves = refused;
+      sim.refuse_at = sim.calls + refused / 2;
       if (bench.move(range_move(Way::ToDevice, bench.mem, 0, bytes, data.data()), true))
         CHECK(std::memcmp(bench.device().data(), data.data(), bytes) == 0);
       std::memcpy(bench.device().data(), data.data(), bytes);
@@ -325,9 +328,12 @@ TEST_CASE("a transfer behind a command that failed moves nothing") {
   r.waits = 1;
   r.wait_list = &before;
   cl_int error = 0;
-  CHECK(bench.stager->transfer(r, &error));
-  CHECK(error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
-  CHECK(bench.device() == std::vector<char>(4 << 20));
+  for (const bool shared : {true, false}) {
+    r.queue.shared = shared;
+    CHECK(bench.stager->transfer(r, &error));
+    CHECK(error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+    CHECK(bench.device() == std::vector<char>(4 << 20));
+  }
   drop(before);
 }
 

@@ -4,6 +4,10 @@
 #include <sched.h>
 #include <time.h>
 
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
+
 #include <algorithm>
 #include <cstring>
 
@@ -18,6 +22,8 @@ constexpr size_t SmallestPiece = size_t{32} << 10, LargestPiece = size_t{128} <<
 constexpr uint64_t Spin_ns = 30'000;              // about what waking a sleeper costs
 constexpr size_t WakeFrom = 4;  // pieces; smaller copies end before a sleeper is awake
 
+uint64_t all_pieces(uint32_t count) { return count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
+
 void relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();
@@ -30,6 +36,32 @@ uint64_t now_ns() {
   timespec t{};
   ::clock_gettime(CLOCK_MONOTONIC, &t);
   return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+// Stores that fetch no cache line first and leave none behind.
+void copy_streaming(char* to, const char* from, size_t n) {
+#if defined(__x86_64__)
+  const size_t head = std::min(n, (16 - reinterpret_cast<uintptr_t>(to) % 16) % 16);
+  std::memcpy(to, from, head);
+  to += head, from += head, n -= head;
+  const auto load = [&](size_t at) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)); };
+  const auto store = [&](size_t at, __m128i v) { _mm_stream_si128(reinterpret_cast<__m128i*>(to + at), v); };
+  for (; n >= 64; n -= 64, to += 64, from += 64) {  // one cache line
+    const __m128i a = load(0), b = load(16), c = load(32), d = load(48);
+    store(0, a), store(16, b), store(32, c), store(48, d);
+  }
+  std::memcpy(to, from, n);
+  _mm_sfence();
+#else
+  std::memcpy(to, from, n);
+#endif
+}
+
+void copy_bytes(bool streaming, char* to, const char* from, size_t n) {
+  if (streaming)
+    copy_streaming(to, from, n);
+  else
+    std::memcpy(to, from, n);
 }
 
 }  // namespace
@@ -69,26 +101,27 @@ void CopyCrew::forget() noexcept {
 
 void* CopyCrew::helper(void* crew) {
   if (thread_begins) thread_begins();
-  static_cast<CopyCrew*>(crew)->help();
+  auto* self = static_cast<CopyCrew*>(crew);
+  self->help(self->x_numbers.fetch_add(1) + 1);
   return nullptr;
 }
 
-void CopyCrew::help() noexcept {
+void CopyCrew::help(unsigned number) noexcept {
   while (!x_stop.load(std::memory_order_relaxed)) {
     const uint32_t seen = x_epoch.load(std::memory_order_acquire);
-    if (!help_once()) wait_for_work(seen);
+    if (!help_once(number)) wait_for_work(seen);
   }
 }
 
 // Works on every open job. False: there was none with a piece left.
-bool CopyCrew::help_once() noexcept {
+bool CopyCrew::help_once(unsigned number) noexcept {
   bool helped = false;
   for (Job& job : x_jobs) {
     if (!job.open.load(std::memory_order_relaxed)) continue;
     // Announced before `open` is looked at again: claim() sees one or the other (both sequentially consistent).
     job.inside.fetch_add(1);
-    if (job.open.load() && job.next.load(std::memory_order_relaxed) < job.pieces) {
-      work(job);
+    if (job.open.load() && job.taken.load(std::memory_order_relaxed) != all_pieces(job.pieces)) {
+      work(job, number);
       helped = true;
     }
     job.inside.fetch_sub(1, std::memory_order_release);
@@ -127,14 +160,15 @@ void CopyCrew::call_helpers(uint32_t pieces) noexcept {
 void CopyCrew::cut(Job& job) noexcept {
   const Copy& w = job.what;
   const size_t rows = w.rows * w.slices;
-  const size_t piece = std::clamp(w.row_bytes * rows / 16, SmallestPiece, LargestPiece);
+  const size_t bytes = w.row_bytes * rows;
+  const size_t piece = std::max(std::clamp(bytes / 16, SmallestPiece, LargestPiece), bytes / MostPieces + 1);
   if (rows == 1) {
     job.piece_rows = 0;
     job.piece_bytes = piece;
     job.pieces = static_cast<uint32_t>((w.row_bytes + piece - 1) / piece);
   } else {
     job.piece_bytes = 0;
-    job.piece_rows = std::max<size_t>(1, piece / std::max<size_t>(1, w.row_bytes));
+    job.piece_rows = (piece + w.row_bytes - 1) / w.row_bytes;
     job.pieces = static_cast<uint32_t>((rows + job.piece_rows - 1) / job.piece_rows);
   }
 }
@@ -143,21 +177,24 @@ void CopyCrew::copy_piece(const Job& job, size_t piece) noexcept {
   const Copy& w = job.what;
   if (job.piece_bytes > 0) {
     const size_t start = piece * job.piece_bytes;
-    std::memcpy(w.to + start, w.from + start, std::min(job.piece_bytes, w.row_bytes - start));
+    copy_bytes(w.streaming, w.to + start, w.from + start, std::min(job.piece_bytes, w.row_bytes - start));
     return;
   }
   const size_t end = std::min((piece + 1) * job.piece_rows, w.rows * w.slices);
   for (size_t i = piece * job.piece_rows; i < end; ++i) {
     const size_t row = i % w.rows, slice = i / w.rows;
-    std::memcpy(w.to + row * w.to_row_pitch + slice * w.to_slice_pitch,
-                w.from + row * w.from_row_pitch + slice * w.from_slice_pitch, w.row_bytes);
+    copy_bytes(w.streaming, w.to + row * w.to_row_pitch + slice * w.to_slice_pitch,
+               w.from + row * w.from_row_pitch + slice * w.from_slice_pitch, w.row_bytes);
   }
 }
 
-void CopyCrew::work(Job& job) noexcept {
-  for (;;) {
-    const uint32_t piece = job.next.fetch_add(1, std::memory_order_relaxed);
-    if (piece >= job.pieces) return;
+void CopyCrew::work(Job& job, unsigned number) const noexcept {
+  const unsigned first = number * job.pieces / (x_helpers + 1);
+  for (unsigned i = 0; i < job.pieces; ++i) {
+    const unsigned piece = (first + i) % job.pieces;
+    const uint64_t bit = uint64_t{1} << piece;
+    if (job.taken.load(std::memory_order_relaxed) & bit || job.taken.fetch_or(bit, std::memory_order_relaxed) & bit)
+      continue;
     copy_piece(job, piece);
     job.done.fetch_add(1, std::memory_order_release);
   }
@@ -170,14 +207,14 @@ void CopyCrew::copy(const Copy& what) noexcept {
   Job& j = job ? *job : alone;
   j.what = what;
   cut(j);
-  j.next.store(0, std::memory_order_relaxed);
+  j.taken.store(0, std::memory_order_relaxed);
   j.done.store(0, std::memory_order_relaxed);
-  if (!job) return work(j);
+  if (!job) return work(j, 0);
   if (j.pieces > 1) {
     j.open.store(true);
     call_helpers(j.pieces);
   }
-  work(j);
+  work(j, 0);
   for (unsigned i = 1; j.done.load(std::memory_order_acquire) < j.pieces; ++i)
     i % 1024 == 0 ? static_cast<void>(::sched_yield()) : relax();  // a helper may have lost its processor
   j.open.store(false);

@@ -22,6 +22,7 @@ struct QueueFacts {
   bool in_order = true;
   bool profiling = false;
   bool has_barriers = false;  // of an out-of-order queue: a barrier was enqueued, ever
+  bool shared = true;         // other threads may enqueue commands while this one does
 };
 
 class Gate {

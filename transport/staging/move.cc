@@ -1,12 +1,21 @@
 // Making moves out of OpenCL's arguments, and parts out of moves.
 #include "transport/staging/move.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 
 namespace gt::staging {
 namespace {
 
 char* writable(const void* p) { return const_cast<char*>(static_cast<const char*>(p)); }
+
+// What the last cache keeps beside everything else: a third of it.
+size_t cached_bytes() {
+  constexpr long Usual = 32L << 20;  // where nobody knows
+  static const long bytes = ::sysconf(_SC_LEVEL3_CACHE_SIZE);
+  return static_cast<size_t>(bytes > 0 ? bytes : Usual) / 3;
+}
 
 // Rows without gaps are one long row, so that they can be shared out evenly.
 Copy merged(Copy c) {
@@ -81,6 +90,7 @@ Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* regio
 }
 
 Parts::Parts(const Move& move, size_t chunk_bytes) noexcept : x_move(move) {
+  x_streaming = (move.way == Way::ToDevice) == (move.bytes() <= cached_bytes());
   const bool range = move.shape == Move::Shape::Range;
   const size_t units = range ? move.row_bytes : move.rows;
   x_unit = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, move.row_bytes));
@@ -108,6 +118,7 @@ Copy Parts::copy(size_t part, char* chunk) const noexcept {
   char* const at = host(p);
   const bool up = x_move.way == Way::ToDevice;
   Copy c;
+  c.streaming = x_streaming;
   c.to = up ? chunk : at;
   c.from = up ? at : chunk;
   if (x_move.shape == Move::Shape::Range) {

@@ -50,7 +50,9 @@ class Parts {
   bool fits() const noexcept { return x_unit > 0; }
   size_t count() const noexcept { return x_per_slice * x_slice_groups; }
 
-  // Between the host and a chunk, in the move's direction.
+  // Between the host and a chunk, in the move's direction. Past the caches where that was measured to be faster
+  // (docs/measurements/staging.md): into chunks, which only the device reads, unless the program's memory is too large
+  // for the caches, when memory's bandwidth is what is short; out of them just when it is.
   Copy copy(size_t part, char* chunk) const noexcept;
   // Between the chunk and the memory object: enqueues the command, not blocking.
   cl_int enqueue(const ClFunctions& cl, cl_command_queue queue, size_t part, char* chunk, cl_uint waits,
@@ -69,6 +71,7 @@ class Parts {
                     size_t row_pitch, size_t slice_pitch, cl_uint waits, const cl_event* wait_list, cl_event* event) const noexcept;
 
   const Move& x_move;
+  bool x_streaming = false;
   size_t x_unit = 0;          // rows (bytes of a range) in a part
   size_t x_slice_unit = 1;    // slices in a part; above 1 only when whole slices fit
   size_t x_per_slice = 0;     // parts in a slice, or in a group of them

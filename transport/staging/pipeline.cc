@@ -39,16 +39,16 @@ cl_command_queue Pipeline::queue_for(bool timed) noexcept {
 // The chunks of one run: part i lies in chunk i % chunks.
 struct Pipeline::Flight {
   CopyCrew& crew;
+  const Run& what;
   const Parts& parts;
   cl_command_queue queue;
-  bool timed;
-  bool to_device;
-  cl_event after;
   char* base;
   size_t chunk_bytes, chunks;
   cl_event events[MostChunks] = {};
   Outcome outcome{};
 
+  bool to_device() const { return what.move.way == Way::ToDevice; }
+  bool is_last(size_t part) const { return part + 1 == parts.count(); }
   char* chunk(size_t part) const { return base + part % chunks * chunk_bytes; }
   cl_event& event(size_t part) { return events[part % chunks]; }
   void fail(cl_int error) {
@@ -57,7 +57,7 @@ struct Pipeline::Flight {
 };
 
 void Pipeline::move_directly(Flight& f, size_t part) noexcept {
-  if (f.after && x_cl->clWaitForEvents(1, &f.after) != CL_SUCCESS)
+  if (f.what.waits > 0 && x_cl->clWaitForEvents(f.what.waits, f.what.wait_list) != CL_SUCCESS)
     return f.fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   f.fail(f.parts.enqueue_direct(*x_cl, f.queue, part));
 }
@@ -66,44 +66,47 @@ void Pipeline::move_directly(Flight& f, size_t part) noexcept {
 bool Pipeline::wait(Flight& f, size_t part) noexcept {
   cl_event& event = f.event(part);
   const bool good = x_cl->clWaitForEvents(1, &event) == CL_SUCCESS;
-  const auto time = [&](cl_profiling_info what, cl_ulong& to) {
-    x_cl->clGetEventProfilingInfo(event, what, sizeof to, &to, nullptr);
-  };
-  if (good && f.timed && part == 0) time(CL_PROFILING_COMMAND_START, f.outcome.start_ns);
-  if (good && f.timed && part + 1 == f.parts.count()) time(CL_PROFILING_COMMAND_END, f.outcome.end_ns);
-  x_cl->clReleaseEvent(event);
+  if (good && f.what.timed && part == 0)
+    x_cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(cl_ulong), &f.outcome.start_ns, nullptr);
+  if (good && f.what.last && f.is_last(part))
+    *f.what.last = event;
+  else
+    x_cl->clReleaseEvent(event);
   event = nullptr;
   return good;
 }
 
 void Pipeline::start(Flight& f, size_t part) noexcept {
-  if (f.to_device) f.crew.copy(f.parts.copy(part, f.chunk(part)));
-  // Later parts start when the first is finished, and with it `after`.
-  const bool waits = f.after && part < f.chunks;
-  const cl_int err = f.parts.enqueue(*x_cl, f.queue, part, f.chunk(part), waits ? 1 : 0, waits ? &f.after : nullptr,
-                                     &f.event(part));
+  if (f.to_device()) f.crew.copy(f.parts.copy(part, f.chunk(part)));
+  // Later parts start when the first is finished, and with it the wait list.
+  const bool waits = part < f.chunks;
+  const cl_int err = f.parts.enqueue(*x_cl, f.queue, part, f.chunk(part), waits ? f.what.waits : 0,
+                                     waits ? f.what.wait_list : nullptr, &f.event(part));
   if (err == CL_SUCCESS) {
     x_cl->clFlush(f.queue);
-  } else {
-    f.event(part) = nullptr;
-    move_directly(f, part);
+    return;
   }
+  f.event(part) = nullptr;
+  if (part == 0 && f.what.queue)
+    f.outcome.refused = true;
+  else
+    move_directly(f, part);
 }
 
 void Pipeline::finish(Flight& f, size_t part) noexcept {
   if (!f.event(part)) return;  // was moved directly
   if (!wait(f, part)) return move_directly(f, part);
-  if (!f.to_device) f.crew.copy(f.parts.copy(part, f.chunk(part)));
+  if (!f.to_device()) f.crew.copy(f.parts.copy(part, f.chunk(part)));
 }
 
-Pipeline::Outcome Pipeline::run(CopyCrew& crew, const Move& move, cl_event after, bool timed) noexcept {
-  const size_t chunk_bytes = chunk_bytes_for(move.bytes());
-  const Parts parts(move, chunk_bytes);
-  Flight f{crew,  parts,           queue_for(timed), timed,       move.way == Way::ToDevice,
-           after, x_memory.data(), chunk_bytes,      MostChunks};
+Pipeline::Outcome Pipeline::run(CopyCrew& crew, const Run& what) noexcept {
+  const size_t chunk_bytes = chunk_bytes_for(what.move.bytes());
+  const Parts parts(what.move, chunk_bytes);
+  Flight f{crew, what, parts, what.queue ? what.queue : queue_for(what.timed), x_memory.data(), chunk_bytes,
+           std::min(MostChunks, x_memory.bytes() / chunk_bytes)};
   const size_t count = parts.count();
   size_t started = 0;
-  for (; started < count && f.outcome.error == CL_SUCCESS; ++started) {
+  for (; started < count && f.outcome.error == CL_SUCCESS && !f.outcome.refused; ++started) {
     if (started >= f.chunks) finish(f, started - f.chunks);
     start(f, started);
   }

@@ -19,13 +19,13 @@ namespace gt::staging {
 // One eighth of the transfer, so that filling the pipeline costs an eighth of the time; the bounds are measured
 // (docs/measurements/staging.md).
 constexpr size_t SmallestChunk = size_t{256} << 10;
-constexpr size_t LargestChunk = size_t{2} << 20;
+constexpr size_t LargestChunk = size_t{4} << 20;
 size_t chunk_bytes_for(size_t transfer_bytes) noexcept;
 
 class Pipeline {
  public:
   static constexpr size_t MostChunks = 8;  // in flight
-  static constexpr size_t Bytes = MostChunks * LargestChunk;  // of pinned memory
+  static constexpr size_t Bytes = 4 * LargestChunk;  // of pinned memory
 
   constexpr Pipeline() = default;
 
@@ -34,14 +34,23 @@ class Pipeline {
   bool is_open() const noexcept { return x_memory.is_open(); }
   unsigned references() const noexcept { return is_open() ? (x_timed_queue ? 3 : 2) : 0; }  // to the context
 
-  struct Outcome {
-    cl_int error = CL_SUCCESS;
-    cl_ulong start_ns = 0, end_ns = 0;  // device time: of the first chunk's command and the last one's
+  struct Run {
+    const Move& move;
+    cl_command_queue queue = nullptr;  // the program's; nullptr: the pipeline's own
+    cl_uint waits = 0;                 // every command waits for these
+    const cl_event* wait_list = nullptr;
+    bool timed = false;   // the device times are wanted
+    cl_event* last = nullptr;  // gets the last command's event
   };
-  // `timed`: the device times are wanted. Returns when everything has arrived. The commands wait for `after`, if that is not nullptr; if `after` fails, so
-  // does this, and nothing is moved.
+  struct Outcome {
+    bool refused = false;  // nothing was done: the driver did not even take the first command
+    cl_int error = CL_SUCCESS;
+    cl_ulong start_ns = 0;  // device time of the first chunk's command
+  };
+  // Returns when everything has arrived. If a wait list's event fails, so does this, and nothing is moved. A command that
+  // the driver refuses later on is replaced by a direct one.
   // REQUIRES: is_open(), Parts(move, chunk_bytes_for(move.bytes())).fits().
-  Outcome run(CopyCrew& crew, const Move& move, cl_event after, bool timed) noexcept;
+  Outcome run(CopyCrew& crew, const Run& what) noexcept;
 
  private:
   struct Flight;

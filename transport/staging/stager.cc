@@ -142,28 +142,29 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
 
 // --- Pipelined ---
 
-void Stager::publish(const Request& r, const Gate& gate) noexcept {
-  if (r.event && x_publish) x_publish({gate.after(), r.move.way, r.move.called, 0});
-}
-
-void Stager::complete(Gate& gate, bool published, const Move& move, const Pipeline::Outcome& outcome) noexcept {
-  if (published && x_publish && outcome.start_ns) x_publish({gate.after(), move.way, move.called, outcome.start_ns});
-  gate.finish(*x_cl, outcome.error);
+void Stager::publish(const Request& r, cl_event event, cl_ulong start_ns) noexcept {
+  if (r.event && x_publish) x_publish({event, r.move.way, r.move.called, start_ns});
 }
 
 bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
   Berth* const berth = take_berth();
   if (!berth) return false;
-  Gate gate;
-  const bool opened = gate.open(*x_cl, r.queue, r.waits, r.wait_list);
-  if (opened) {
-    publish(r, gate);
-    const Pipeline::Outcome outcome = berth->pipeline.run(*x_crew, r.move, gate.before(), is_timed(r));
-    complete(gate, r.event != nullptr, r.move, outcome);
-    *error = outcome.error;
-  }
+  const bool alone = r.queue.in_order && !r.queue.shared;
+  const bool done = alone ? run_in_queue(berth->pipeline, r, error) : run_gated(berth->pipeline, r, error);
   berth->taken.store(false, std::memory_order_release);
-  if (!opened) return false;
+  return done;
+}
+
+bool Stager::run_gated(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
+  Gate gate;
+  if (!gate.open(*x_cl, r.queue, r.waits, r.wait_list)) return false;
+  publish(r, gate.after(), 0);
+  const cl_event before = gate.before();
+  const auto outcome =
+      pipeline.run(*x_crew, {.move = r.move, .waits = before ? 1u : 0u, .wait_list = before ? &before : nullptr, .timed = is_timed(r)});
+  if (outcome.start_ns) publish(r, gate.after(), outcome.start_ns);
+  gate.finish(*x_cl, outcome.error);
+  *error = outcome.error;
   cl_event after = gate.after();
   if (!r.event) {
     x_cl->clReleaseEvent(after);
@@ -171,6 +172,26 @@ bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
   }
   x_cl->clWaitForEvents(1, &after);  // a blocking call's event is complete when it returns
   *r.event = after;
+  return true;
+}
+
+bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
+  cl_event last = nullptr;
+  const auto outcome = pipeline.run(*x_crew, {.move = r.move,
+                                              .queue = r.queue.queue,
+                                              .waits = r.waits,
+                                              .wait_list = r.wait_list,
+                                              .timed = is_timed(r),
+                                              .last = r.event ? &last : nullptr});
+  if (outcome.refused) return false;  // the program's own call says why
+  *error = outcome.error;
+  if (!r.event) return true;
+  // The last part was moved directly, without an event.
+  if (!last && x_cl->clEnqueueMarkerWithWaitList(r.queue.queue, 0, nullptr, &last) == CL_SUCCESS)
+    x_cl->clWaitForEvents(1, &last);
+  publish(r, last, 0);
+  if (outcome.start_ns) publish(r, last, outcome.start_ns);
+  *r.event = last;
   return true;
 }
 
@@ -194,7 +215,7 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
   job.move = r.move;
   job.published = r.event != nullptr;
   job.timed = is_timed(r);
-  publish(r, job.gate);
+  publish(r, job.gate.after(), 0);
   if (r.event) {
     *r.event = job.gate.after();
     x_cl->clRetainEvent(job.gate.after());  // the program's reference; the agent has its own
@@ -207,8 +228,12 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
 // On the agent's thread.
 void Stager::run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept {
   Pipeline& pipeline = x_background[static_cast<size_t>(move.way)].pipeline;
-  const Pipeline::Outcome outcome = pipeline.run(*x_crew, move, gate.before(), timed);
-  complete(gate, published, move, outcome);
+  const cl_event before = gate.before();
+  const auto outcome =
+      pipeline.run(*x_crew, {.move = move, .waits = before ? 1u : 0u, .wait_list = before ? &before : nullptr, .timed = timed});
+  if (published && x_publish && outcome.start_ns)
+    x_publish({gate.after(), move.way, move.called, outcome.start_ns});
+  gate.finish(*x_cl, outcome.error);
   x_cl->clReleaseEvent(gate.after());
   end();
 }

@@ -1,9 +1,10 @@
 // Transfers of pageable memory at nearly the speed of pinned memory, for one device in one context.
 //
 // Three ways, by size:
-//   one chunk     copied into a pinned chunk inside the call; the command itself goes into the program's queue
-//   pipelined     a gate in the program's queue (gate.h), the pipeline run by the calling thread (blocking)
-//   in background the same, run by an agent's thread (not blocking)
+//   one chunk      copied into a pinned chunk inside the call; the command itself goes into the program's queue
+//   pipelined      run by the calling thread (blocking): behind a gate in the program's queue (gate.h), or, when no
+//                  other thread can come in between, as commands of that queue
+//   in background  behind a gate, run by an agent's thread (not blocking)
 // To the program each is one command: its place in the queue, its wait list, its event, its errors. Whenever something
 // is not at hand (no free chunk, no memory, a driver that refuses) the answer is "not taken", and the program's own call
 // does the work: nothing here waits for anybody else's transfer, so nothing can deadlock that did not before.
@@ -80,11 +81,12 @@ class Stager {
 
   bool by_chunk(const Request& request, cl_int* error) noexcept;
   bool by_pipeline(const Request& request, cl_int* error) noexcept;
+  bool run_gated(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
+  bool run_in_queue(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
   bool make_background_ready(Way way) noexcept;
   bool by_agent(const Request& request, cl_int* error) noexcept;
   void run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept;
-  void publish(const Request& request, const Gate& gate) noexcept;
-  void complete(Gate& gate, bool published, const Move& move, const Pipeline::Outcome& outcome) noexcept;
+  void publish(const Request& request, cl_event event, cl_ulong start_ns) noexcept;
 
   const ClFunctions* x_cl = nullptr;
   std::atomic<cl_context> x_context{nullptr};  // nullptr: closed
