@@ -40,7 +40,7 @@ struct PolicyCosts {
   Curve h2d, d2h;    // one blocking transfer of memory that is already allocated, touched and pinned: ns
   uint64_t max_bytes = 0;  // larger requests were refused (RLIMIT_MEMLOCK, memory); 0: none was
   double noise = 0;        // relative half-width of the interval in which the medians lie
-  std::optional<BothWays> window;  // one of many non-blocking transfers, waited for together: ns each
+  std::optional<BothWays> window = {};  // one of many non-blocking transfers, waited for together: ns each
 };
 
 // Transfers of any pageable memory through pinned chunks, filled (emptied) by copy threads.
