@@ -5,5 +5,6 @@
 namespace gt::bench {
 
 int platform_command(int argc, char** argv);
+int device_command(int argc, char** argv);
 
 }  // namespace gt::bench

@@ -32,6 +32,13 @@ T device_value(cl_device_id device, cl_device_info what) {
   return value;
 }
 
+model::DeviceType type_of(cl_device_type type) {
+  if (type & CL_DEVICE_TYPE_GPU) return model::DeviceType::Gpu;
+  if (type & CL_DEVICE_TYPE_CPU) return model::DeviceType::Cpu;
+  if (type & CL_DEVICE_TYPE_ACCELERATOR) return model::DeviceType::Accelerator;
+  return type & CL_DEVICE_TYPE_CUSTOM ? model::DeviceType::Custom : model::DeviceType::Unknown;
+}
+
 void list_of_platform(cl_platform_id platform, std::vector<Device>& out) {
   cl_uint count = 0;
   if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0)
@@ -46,7 +53,8 @@ void list_of_platform(cl_platform_id platform, std::vector<Device>& out) {
     d.platform = platform_text(platform, CL_PLATFORM_NAME);
     d.name = device_text(id, CL_DEVICE_NAME);
     d.driver = device_text(id, CL_DRIVER_VERSION);
-    d.gpu = (device_value<cl_device_type>(id, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_GPU) != 0;
+    d.type = type_of(device_value<cl_device_type>(id, CL_DEVICE_TYPE));
+    d.host_unified = device_value<cl_bool>(id, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_TRUE;
     d.memory_bytes = device_value<cl_ulong>(id, CL_DEVICE_GLOBAL_MEM_SIZE);
     d.max_buffer_bytes = device_value<cl_ulong>(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE);
     out.push_back(std::move(d));

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "traces/base/status.h"
+#include "traces/model/platform.h"
 
 namespace gt::bench {
 
@@ -16,7 +17,8 @@ struct Device {
   cl_platform_id platform_id = nullptr;
   cl_device_id id = nullptr;
   std::string platform, name, driver;
-  bool gpu = false;
+  model::DeviceType type = model::DeviceType::Unknown;
+  bool host_unified = false;
   uint64_t memory_bytes = 0;
   uint64_t max_buffer_bytes = 0;
 };

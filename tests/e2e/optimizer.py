@@ -211,17 +211,8 @@ def test_damaged_implicit_profile_is_passed_over():
     check("true.gprofile:1" in done.err_text, "names the place")
 
 
-def test_microbench():
-    done = good(bin_dir / "gmicrobench", "platform", "--quick", "-o", "p.json", "--device", "0", timeout=250)
-    data = json.loads(pathlib.Path("p.json").read_text())
-    same(data["format"], "gtrace-platform", "format")
-    policies = data["devices"][0]["policies"]
-    check({"standard", "opencl", "pin"} <= set(policies), f"policies {list(policies)}")
-    check(b"allocation" in done.out, "a table")
-    one_line(run(bin_dir / "gmicrobench", "platform", "--device", "99"), USAGE, "99")
+def test_devices():
     no_driver = {"OCL_ICD_VENDORS": "/nonexistent", "OCL_ICD_FILENAMES": ""}
-    one_line(run(bin_dir / "gmicrobench", "platform", "-o", "q.json", env=no_driver), ENVIRONMENT, "driver")
-    one_line(run(bin_dir / "gmicrobench", "fly"), USAGE, "fly")
     one_line(run(GOPTIMIZE, "devices", env=no_driver), ENVIRONMENT, "device")
     check(good(GOPTIMIZE, "devices").text.startswith("0: "), "a list")
 

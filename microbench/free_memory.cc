@@ -1,0 +1,75 @@
+// Reading /proc and the cgroups.
+#include "microbench/free_memory.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
+namespace gt::bench {
+namespace {
+
+// The number in a file that holds one; nothing for "max", or when there is no such file.
+std::optional<uint64_t> number_in(const std::string& path) {
+  std::ifstream in(path);
+  uint64_t n = 0;
+  return in >> n ? std::optional(n) : std::nullopt;
+}
+
+std::optional<uint64_t> bytes_in(const std::string& path, const std::string& key) {
+  std::ifstream in(path);
+  for (std::string word; in >> word;) {
+    uint64_t kib = 0;
+    if (word == key && in >> kib) return kib << 10;
+  }
+  return {};
+}
+
+uint64_t left(const std::string& folder, const char* limit, const char* usage) {
+  const auto most = number_in(folder + limit), used = number_in(folder + usage);
+  if (!most || !used) return UINT64_MAX;
+  return *most > *used ? *most - *used : 0;
+}
+
+// What the group at `path` below `mount` leaves, and every group above it.
+uint64_t left_in_groups(const std::string& mount, std::string path, const char* limit, const char* usage) {
+  uint64_t least = UINT64_MAX;
+  while (true) {
+    least = std::min(least, left(mount + path, limit, usage));
+    if (path.empty()) return least;
+    path.resize(path.find_last_of('/') == path.npos ? 0 : path.find_last_of('/'));
+  }
+}
+
+uint64_t cgroup_left(const std::string& root) {
+  uint64_t least = UINT64_MAX;
+  std::ifstream in(root + "/proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const size_t path = line.find('/');
+    if (path == line.npos) continue;
+    const std::string group = line.substr(path) == "/" ? "" : line.substr(path);
+    if (line.starts_with("0::"))
+      least = std::min(least, left_in_groups(root + "/sys/fs/cgroup", group, "/memory.max", "/memory.current"));
+    if (line.find(":memory:") != line.npos)
+      least = std::min(least, left_in_groups(root + "/sys/fs/cgroup/memory", group, "/memory.limit_in_bytes",
+                                             "/memory.usage_in_bytes"));
+  }
+  return least;
+}
+
+uint64_t address_space_left(const std::string& root) {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+  const uint64_t used = bytes_in(root + "/proc/self/status", "VmSize:").value_or(0);
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+}  // namespace
+
+uint64_t free_memory(const std::string& root) {
+  const uint64_t available = bytes_in(root + "/proc/meminfo", "MemAvailable:").value_or(0);
+  return std::min({available, cgroup_left(root), address_space_left(root)});
+}
+
+}  // namespace gt::bench

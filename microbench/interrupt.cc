@@ -1,0 +1,43 @@
+// A flag and two handlers.
+#include "microbench/interrupt.h"
+
+#include <signal.h>
+
+#include <atomic>
+
+namespace gt::bench {
+namespace {
+
+constexpr int Signals[] = {SIGINT, SIGTERM};
+
+std::atomic<int> came = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+struct sigaction before[2];
+
+void remember(int signal) { came = signal; }
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+  struct sigaction action {};
+  action.sa_handler = remember;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+  for (int i = 0; i < 2; ++i) {
+    ::sigaction(Signals[i], nullptr, &before[i]);
+    if (before[i].sa_handler != SIG_IGN) ::sigaction(Signals[i], &action, nullptr);
+  }
+}
+
+InterruptGuard::~InterruptGuard() {
+  for (int i = 0; i < 2; ++i) ::sigaction(Signals[i], &before[i], nullptr);
+}
+
+bool interrupted() { return came != 0; }
+
+int end_interrupted() {
+  ::signal(came, SIG_DFL);
+  ::raise(came);
+  return 128 + came;
+}
+
+}  // namespace gt::bench

@@ -1,0 +1,144 @@
+// What is measured when.
+#include "microbench/measure.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "microbench/free_memory.h"
+#include "microbench/interrupt.h"
+#include "microbench/probes/device_probe.h"
+#include "microbench/probes/host_probe.h"
+#include "microbench/probes/policy_probe.h"
+
+namespace gt::bench {
+namespace {
+
+using Progress = std::function<void(double part)>;
+
+constexpr double HostShare = 0.06;              // of the time
+constexpr uint64_t MostBeside = 1 << 30;        // bytes: largest size of everything but the policies
+constexpr uint64_t WindowBytes = 8 << 20;       // largest transfers in windows; a window moves 32 times that
+constexpr uint64_t QuickWindowBytes = 1 << 20;
+constexpr uint32_t MostThreads = 64;
+
+Goal goal(bool quick) { return quick ? Goal{0.05, 3, 60, 2} : Goal{0.02, 3, 250, 3}; }
+
+// The measurements of one device, each with its share of the time that the device has; the policies, which decide
+// most, come last and get what the others leave.
+class DeviceRun {
+ public:
+  DeviceRun(const Session& session, const MeasureOptions& options, double budget_s, uint64_t most, Progress progress)
+      : x_options(options),
+        x_budget_s(budget_s),
+        x_end_ns(now_ns() + budget_s * 1e9),
+        x_progress(std::move(progress)),
+        x_sizes(sizes_to_measure(options.quick, most)),
+        x_beside(sizes_to_measure(options.quick, std::min(most / 2, MostBeside))),
+        x_probe(session),
+        x_policies(session, options.quick ? QuickWindowBytes : WindowBytes) {
+    const Device& d = session.device();
+    x_costs.platform = d.platform;
+    x_costs.name = d.name;
+    x_costs.driver = d.driver;
+    x_costs.type = d.type;
+    x_costs.host_unified = d.host_unified;
+  }
+
+  Status run() {
+    GT_TRY(x_probe.launch(pace(0.04), x_costs));
+    GT_TRY(x_probe.copy(x_beside, pace(0.06), x_costs));
+    GT_TRY(x_probe.map(x_beside, pace(0.06), x_costs));
+    GT_TRY(x_probe.rect(x_beside, pace(0.06), x_costs));
+    GT_TRY(x_probe.duplex(x_beside, pace(0.06), x_costs));
+    GT_TRY(x_probe.pin(x_beside, pace(0.08), x_costs));
+    GT_TRY(x_probe.staged(x_beside, pace(0.12), x_costs));
+    std::vector<Probe> probes = x_policies.probes();
+    GT_TRY(sweep(probes, x_sizes, rest()));
+    x_policies.fill(x_costs, probes);
+    if (!x_costs.costs(model::Policy::Standard)) return Status(Kind::Unsupported, "no transfer could be measured");
+    return {};
+  }
+
+  model::DeviceCosts& costs() { return x_costs; }
+  std::vector<Series> series() const {
+    std::vector<Series> all = x_policies.series();
+    all.insert(all.end(), x_probe.series().begin(), x_probe.series().end());
+    return all;
+  }
+
+ private:
+  Pace pace(double share) {
+    const double before = x_done;
+    x_done += share;
+    return {share * x_budget_s, goal(x_options.quick), [=, this](double part) { x_progress(before + part * share); }};
+  }
+  Pace rest() {
+    const double before = x_done;
+    return {(x_end_ns - now_ns()) * 1e-9, goal(x_options.quick),
+            [=, this](double part) { x_progress(before + part * (1 - before)); }};
+  }
+
+  const MeasureOptions& x_options;
+  double x_budget_s, x_end_ns, x_done = 0;
+  Progress x_progress;
+  std::vector<uint64_t> x_sizes, x_beside;
+  DeviceProbe x_probe;
+  PolicyProbe x_policies;
+  model::DeviceCosts x_costs;
+};
+
+// Measures the device into `out`.
+Status measure_device(const Device& device, const MeasureOptions& options, double budget_s, uint64_t most,
+                      const Progress& progress, PlatformResult& out) {
+  const double start = now_ns();
+  const auto session = Session::open(device);
+  if (!session) return session.status();
+  const uint64_t largest = std::min({most, device.memory_bytes / 4, device.max_buffer_bytes});
+  DeviceRun run(**session, options, budget_s - (now_ns() - start) * 1e-9, largest, progress);
+  GT_TRY(run.run());
+  out.platform.devices.push_back(std::move(run.costs()));
+  out.devices.push_back(run.series());
+  return {};
+}
+
+Status measure_host_into(PlatformResult& out, const MeasureOptions& options, uint64_t most) {
+  const auto progress = [&](double part) { options.progress("memory", HostShare * part); };
+  const Pace pace{options.budget_s * HostShare, goal(options.quick), progress};
+  const uint32_t threads = std::clamp(std::thread::hardware_concurrency(), 1u, MostThreads);
+  const std::vector<uint64_t> sizes = sizes_to_measure(options.quick, std::min(most, MostBeside));
+  Result<HostResult> host = measure_host(sizes, most, threads, pace);
+  if (!host) return host.status();
+  out.platform.host = std::move(host->costs);
+  out.host = std::move(host->series);
+  return {};
+}
+
+}  // namespace
+
+Result<PlatformResult> measure_platform(const std::vector<Device>& devices, const MeasureOptions& options) {
+  const double end = now_ns() + options.budget_s * 1e9;
+  PlatformResult out;
+  out.platform.machine = model::this_machine();
+  out.platform.quick = options.quick;
+  const uint64_t most = options.max_bytes ? std::min(options.max_bytes, free_memory()) : free_memory() / 4;
+  GT_TRY(measure_host_into(out, options, most));
+  const double count = static_cast<double>(devices.size());
+  for (size_t i = 0; i < devices.size(); ++i) {
+    const Device& device = devices[i];
+    const double share = (end - now_ns()) * 1e-9 / (count - static_cast<double>(i));
+    const auto progress = [&](double part) {
+      options.progress(device.name, HostShare + (1 - HostShare) * (static_cast<double>(i) + part) / count);
+    };
+    const Status status = measure_device(device, options, share, most, progress, out);
+    if (interrupted()) return Status(Kind::Busy, "interrupted");
+    if (!status.ok())
+      out.platform.failed.push_back({device.platform, device.name, device.driver, status.text()});
+  }
+  if (out.platform.devices.empty() && !out.platform.failed.empty()) {
+    const model::FailedDevice& first = out.platform.failed.front();
+    return Status(Kind::Unsupported, first.name + ": " + first.error);
+  }
+  return out;
+}
+
+}  // namespace gt::bench

@@ -1,0 +1,32 @@
+// The characterization of a machine: which costs are measured, in which order, in how much of the time.
+// Thread safety: none.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "microbench/devices.h"
+#include "microbench/sampler.h"
+#include "traces/model/platform.h"
+
+namespace gt::bench {
+
+struct MeasureOptions {
+  bool quick = false;
+  double budget_s = 8;     // for everything
+  uint64_t max_bytes = 0;  // no transfer is larger; 0: a quarter of the free memory
+  std::function<void(const std::string& what, double part)> progress = [](const std::string&, double) {};
+};
+
+struct PlatformResult {
+  model::Platform platform;
+  std::vector<Series> host;                   // the samples behind platform.host
+  std::vector<std::vector<Series>> devices;   // and behind each of platform.devices
+};
+
+// A device that fails is put into platform.failed, and the others are measured all the same. An error when none is
+// left, and (Busy) when the user interrupted it.
+Result<PlatformResult> measure_platform(const std::vector<Device>& devices, const MeasureOptions& options);
+
+}  // namespace gt::bench

@@ -1,0 +1,284 @@
+// The probes of a device.
+#include "microbench/probes/device_probe.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "microbench/probes/kernels.h"
+#include "microbench/probes/staged_engine.h"
+#include "traces/model/curve_fit.h"
+
+namespace gt::bench {
+namespace {
+
+using memory::HostBlock;
+using model::Policy;
+
+constexpr uint64_t RowBytes = 4096;  // of a rectangle; its pitch is twice that
+constexpr int WindowLaunches = 32;
+constexpr uint64_t ChoosingBytes = 64 << 20;  // transfers by which the number of copying threads is chosen
+constexpr double ChoosingShare = 0.3;         // of the time for staged transfers
+constexpr double NearlyAsFast = 1.05;
+
+model::Curve curve_of(const Series& s) { return model::fit_curve(s.samples); }
+
+std::optional<model::BothWays> both_of(const std::vector<Series>& s) {
+  if (s[0].samples.empty() || s[1].samples.empty()) return {};
+  return model::BothWays{curve_of(s[0]), curve_of(s[1])};
+}
+
+// Adds what `step` takes to `out`.
+template <class Step>
+Status timed(uint64_t bytes, Series& out, const Step& step) {
+  const double start = now_ns();
+  GT_TRY(step());
+  out.add(bytes, now_ns() - start);
+  return {};
+}
+
+// A block that is made anew for each size.
+class Block {
+ public:
+  Status make(const Session& session, Policy policy, uint64_t bytes) {
+    x_block.reset();
+    Result<HostBlock> made = HostBlock::make(session.place(), policy, bytes);
+    if (!made) return Status(Kind::Unsupported, made.status().text(), made.status().code());
+    x_block.emplace(std::move(*made));
+    return {};
+  }
+  void* data() const { return x_block->data(); }
+
+ private:
+  std::optional<HostBlock> x_block;
+};
+
+}  // namespace
+
+Status DeviceProbe::sweep_one(Probe probe, std::vector<Series>& series, const std::vector<uint64_t>& sizes,
+                              const Pace& pace) {
+  for (const Series& s : series) probe.series.push_back(&s);
+  const Status status = sweep({&probe, 1}, sizes, pace);
+  for (Mem& buffer : x_buffers) buffer.reset();
+  for (const Series& s : series)
+    if (!s.samples.empty()) x_series.push_back(s);
+  return status;
+}
+
+Status DeviceProbe::make_buffers(uint64_t bytes, int count) {
+  for (Mem& buffer : x_buffers) buffer.reset();
+  for (int i = 0; i < count; ++i) {
+    Result<Mem> made = x_session.buffer(bytes);
+    if (!made) return made.status();
+    x_buffers[i] = std::move(*made);
+  }
+  return {};
+}
+
+// Standard memory: what a program has when the optimizer comes to know of it.
+Status DeviceProbe::pin(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
+  std::vector<Series> series = {{"pin", "in place", {}}};
+  Block block;
+  uint64_t size = 0;
+  const auto prepare = [&](uint64_t bytes) { return block.make(x_session, Policy::Standard, size = bytes); };
+  const auto turn = [&] {
+    return timed(size, series[0], [&] {
+      cl_mem pinned = nullptr;
+      const auto& cl = x_session.place().cl;
+      const cl_int err = memory::pin_in_place(cl, x_session.context(), block.data(), size, &pinned);
+      memory::unpin(cl, pinned);
+      return err == CL_SUCCESS ? Status() : Status(Kind::Unsupported, "CL_MEM_USE_HOST_PTR refused", err);
+    });
+  };
+  GT_TRY(sweep_one({prepare, turn, {}}, series, sizes, pace));
+  if (!series[0].samples.empty()) out.pin = curve_of(series[0]);
+  return {};
+}
+
+namespace {
+
+// The fewest threads that are nearly as fast as any number is, for large transfers. `both_ways`: one each way.
+Status choose_threads(StagedEngine& engine, const std::function<Status()>& both_ways, const Pace& pace) {
+  const unsigned most = StagedEngine::most_threads();
+  std::vector<std::pair<unsigned, double>> times;
+  for (unsigned n = 1; n <= most; n = n < most ? std::min(2 * n, most) : n + 1) {
+    engine.use_threads(n);
+    GT_TRY(both_ways());
+    Pace part{pace.budget_s / (std::bit_width(most) + 1.0), pace.goal};
+    const auto median = measure([&]() -> Result<double> {
+      const double start = now_ns();
+      GT_TRY(both_ways());
+      return now_ns() - start;
+    }, part);
+    if (!median) return median.status();
+    times.push_back({engine.threads(), median->value});
+  }
+  const auto faster = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const double best = std::min_element(times.begin(), times.end(), faster)->second;
+  engine.use_threads(std::find_if(times.begin(), times.end(), [&](const auto& t) {
+                       return t.second <= best * NearlyAsFast;
+                     })->first);
+  return {};
+}
+
+}  // namespace
+
+Status DeviceProbe::staged(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
+  const auto engine = StagedEngine::open(x_session);
+  if (!engine) return engine.status();
+  std::vector<Series> series = {{"h2d", "staged", {}}, {"d2h", "staged", {}}}, warm_up(2);
+  Block block;
+  uint64_t size = 0;
+  const auto both_ways = [&](std::vector<Series>& into) -> Status {
+    for (const bool to_device : {true, false})
+      GT_TRY(timed(size, into[to_device ? 0 : 1],
+                   [&] { return (*engine)->transfer(to_device, x_buffers[0].get(), block.data(), size); }));
+    return {};
+  };
+  const auto prepare = [&](uint64_t bytes) -> Status {
+    size = bytes;
+    GT_TRY(make_buffers(bytes, 1));
+    GT_TRY(block.make(x_session, Policy::Standard, bytes));
+    return both_ways(warm_up);
+  };
+  Pace choosing = pace, sweeping = pace;
+  choosing.budget_s = pace.budget_s * ChoosingShare;
+  sweeping.budget_s = pace.budget_s - choosing.budget_s;
+  Status chosen = prepare(std::min(sizes.back(), ChoosingBytes));
+  if (chosen.ok()) chosen = choose_threads(**engine, [&] { return both_ways(warm_up); }, choosing);
+  if (!chosen.ok()) return chosen.kind() == Kind::Unsupported ? Status() : chosen;
+  GT_TRY(sweep_one({prepare, [&] { return both_ways(series); }, {}}, series, sizes, sweeping));
+  if (const auto both = both_of(series))
+    out.staged = model::StagedCosts{both->h2d, both->d2h, (*engine)->threads(), staging::LargestChunk};
+  return {};
+}
+
+Status DeviceProbe::rect(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
+  std::vector<Series> series = {{"h2d", "rect", {}}, {"d2h", "rect", {}}};
+  Block block;
+  uint64_t size = 0;
+  const auto move = [&](bool to_device) {
+    const size_t origin[3] = {}, row = std::min(size, RowBytes), region[3] = {row, size / row, 1}, pitch = 2 * row;
+    const cl_command_queue queue = x_session.queue();
+    const cl_mem buffer = x_buffers[0].get();
+    return to_device ? cl_status("clEnqueueWriteBufferRect",
+                                 clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
+                                                          pitch, 0, block.data(), 0, nullptr, nullptr))
+                     : cl_status("clEnqueueReadBufferRect",
+                                 clEnqueueReadBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
+                                                         pitch, 0, block.data(), 0, nullptr, nullptr));
+  };
+  const auto prepare = [&](uint64_t bytes) -> Status {
+    size = bytes;
+    GT_TRY(make_buffers(2 * bytes, 1));
+    GT_TRY(block.make(x_session, Policy::Standard, 2 * bytes));
+    GT_TRY(move(true));
+    return move(false);
+  };
+  const auto turn = [&]() -> Status {
+    GT_TRY(timed(size, series[0], [&] { return move(true); }));
+    return timed(size, series[1], [&] { return move(false); });
+  };
+  GT_TRY(sweep_one({prepare, turn, {}}, series, sizes, pace));
+  out.rect = both_of(series);
+  return {};
+}
+
+Status DeviceProbe::map(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
+  std::vector<Series> series = {{"map", "read", {}}, {"map", "write", {}}};
+  uint64_t size = 0;
+  const auto map_and_unmap = [&](cl_map_flags how) -> Status {
+    cl_int err = CL_SUCCESS;
+    const cl_mem buffer = x_buffers[0].get();
+    void* at = clEnqueueMapBuffer(x_session.queue(), buffer, CL_TRUE, how, 0, size, 0, nullptr, nullptr, &err);
+    GT_TRY(cl_status("clEnqueueMapBuffer", err));
+    GT_TRY(cl_status("clEnqueueUnmapMemObject",
+                     clEnqueueUnmapMemObject(x_session.queue(), buffer, at, 0, nullptr, nullptr)));
+    return x_session.finish();
+  };
+  const auto prepare = [&](uint64_t bytes) -> Status {
+    size = bytes;
+    GT_TRY(make_buffers(bytes, 1));
+    return map_and_unmap(CL_MAP_READ | CL_MAP_WRITE);
+  };
+  const auto turn = [&]() -> Status {
+    GT_TRY(timed(size, series[0], [&] { return map_and_unmap(CL_MAP_READ); }));
+    return timed(size, series[1], [&] { return map_and_unmap(CL_MAP_WRITE); });
+  };
+  GT_TRY(sweep_one({prepare, turn, {}}, series, sizes, pace));
+  if (const auto both = both_of(series)) out.map = model::MapCosts{both->h2d, both->d2h};
+  return {};
+}
+
+Status DeviceProbe::copy(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
+  std::vector<Series> series = {{"copy", "inside the device", {}}};
+  uint64_t size = 0;
+  const auto move = [&]() -> Status {
+    GT_TRY(cl_status("clEnqueueCopyBuffer",
+                     clEnqueueCopyBuffer(x_session.queue(), x_buffers[0].get(), x_buffers[1].get(), 0, 0, size, 0,
+                                         nullptr, nullptr)));
+    return x_session.finish();
+  };
+  const auto prepare = [&](uint64_t bytes) -> Status {
+    size = bytes;
+    GT_TRY(make_buffers(bytes, 2));
+    const char zero = 0;
+    GT_TRY(cl_status("clEnqueueFillBuffer", clEnqueueFillBuffer(x_session.queue(), x_buffers[0].get(), &zero, 1, 0,
+                                                                bytes, 0, nullptr, nullptr)));
+    return move();
+  };
+  GT_TRY(sweep_one({prepare, [&] { return timed(size, series[0], move); }, {}}, series, sizes, pace));
+  if (!series[0].samples.empty()) out.copy = curve_of(series[0]);
+  return {};
+}
+
+// From the driver's own memory, so that what is measured is the device and not the way into pageable memory.
+Status DeviceProbe::duplex(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
+  std::vector<Series> series = {{"both at once", "opencl", {}}};
+  Block blocks[2];
+  uint64_t size = 0;
+  const auto move = [&]() -> Status {
+    const cl_command_queue to = x_session.queue(), from = x_session.second_queue();
+    GT_TRY(cl_status("clEnqueueWriteBuffer", clEnqueueWriteBuffer(to, x_buffers[0].get(), CL_FALSE, 0, size,
+                                                                  blocks[0].data(), 0, nullptr, nullptr)));
+    GT_TRY(cl_status("clEnqueueReadBuffer", clEnqueueReadBuffer(from, x_buffers[1].get(), CL_FALSE, 0, size,
+                                                                blocks[1].data(), 0, nullptr, nullptr)));
+    GT_TRY(cl_status("clFlush", clFlush(to)));
+    GT_TRY(cl_status("clFlush", clFlush(from)));
+    GT_TRY(cl_status("clFinish", clFinish(to)));
+    return cl_status("clFinish", clFinish(from));
+  };
+  const auto prepare = [&](uint64_t bytes) -> Status {
+    size = bytes;
+    GT_TRY(make_buffers(bytes, 2));
+    for (Block& block : blocks) GT_TRY(block.make(x_session, Policy::OpenCl, bytes));
+    GT_TRY(x_session.write(x_buffers[1].get(), blocks[1].data(), bytes));
+    return move();
+  };
+  GT_TRY(sweep_one({prepare, [&] { return timed(size, series[0], move); }, {}}, series, sizes, pace));
+  if (!series[0].samples.empty()) out.duplex = curve_of(series[0]);
+  return {};
+}
+
+Status DeviceProbe::launch(const Pace& pace, model::DeviceCosts& out) {
+  Kernels kernels(x_session);
+  Result<Mem> buffer = x_session.buffer(64);
+  if (!buffer) return buffer.status();
+  const auto launches = [&](int count) -> Result<double> {
+    const double start = now_ns();
+    for (int i = 0; i < count; ++i) GT_TRY(kernels.launch_empty(buffer->get()));
+    GT_TRY(x_session.finish());
+    return (now_ns() - start) / count;
+  };
+  if (const auto first = launches(1); !first)  // compiles
+    return first.status().kind() == Kind::Unsupported ? Status() : first.status();
+  Pace half = pace;
+  half.budget_s /= 2;
+  const auto sync = measure([&] { return launches(1); }, half);
+  if (!sync) return sync.status();
+  const auto async = measure([&] { return launches(WindowLaunches); }, half);
+  if (!async) return async.status();
+  out.launch = model::LaunchCosts{sync->value, async->value};
+  return {};
+}
+
+}  // namespace gt::bench

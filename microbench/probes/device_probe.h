@@ -1,0 +1,40 @@
+// What a device does besides plain transfers: pinning memory in place, staged transfers, rectangles, maps, copies
+// inside it, both directions at once, launches. Thread safety: none.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "microbench/cl_session.h"
+#include "microbench/sampler.h"
+#include "traces/model/platform.h"
+
+namespace gt::bench {
+
+// Measures one such cost over sizes; fills its part of DeviceCosts.
+class DeviceProbe {
+ public:
+  explicit DeviceProbe(const Session& session) : x_session(session) {}
+
+  // Each: what could not be measured on this device stays empty; an error when the device failed.
+  Status pin(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
+  Status staged(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
+  Status rect(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
+  Status map(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
+  Status copy(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
+  Status duplex(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
+  Status launch(const Pace& pace, model::DeviceCosts& out);
+
+  const std::vector<Series>& series() const { return x_series; }
+
+ private:
+  // Sweeps one probe that feeds `series`; keeps those that have samples.
+  Status sweep_one(Probe probe, std::vector<Series>& series, const std::vector<uint64_t>& sizes, const Pace& pace);
+  Status make_buffers(uint64_t bytes, int count);
+
+  const Session& x_session;
+  Mem x_buffers[2];
+  std::vector<Series> x_series;
+};
+
+}  // namespace gt::bench

@@ -1,0 +1,36 @@
+// Staged transfers as the probe sees them: bytes from any host memory to a buffer, or back, by transport/staging.
+// Thread safety: none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "microbench/cl_session.h"
+#include "transport/staging/stager.h"
+
+namespace gt::bench {
+
+class StagedEngine {
+ public:
+  // The session must outlive it. Unsupported when the loader lacks what staging needs.
+  static Result<std::unique_ptr<StagedEngine>> open(const Session& session);
+  ~StagedEngine();
+
+  // How many threads copy, the caller among them; fewer where the system refuses.
+  void use_threads(unsigned count);
+  unsigned threads() const { return x_crew.helpers() + 1; }
+  static unsigned most_threads();
+
+  // One transfer of the beginning of `buffer`, complete when this returns. Unsupported: not staged at this size.
+  Status transfer(bool to_device, cl_mem buffer, void* host, size_t bytes);
+
+ private:
+  explicit StagedEngine(const Session& session) : x_session(session) {}
+
+  const Session& x_session;
+  staging::ClFunctions x_cl;
+  staging::CopyCrew x_crew;
+  staging::Stager x_stager;
+};
+
+}  // namespace gt::bench

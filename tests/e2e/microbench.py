@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""gmicrobench platform and device: what they write and print, in the time they promise; interrupted, without space,
+with a device that breaks off, with little memory to lock, two at once.
+
+Usage: microbench.py BUILD DOCS
+"""
+
+import ctypes
+import glob
+import pathlib
+import resource
+
+from job import *  # noqa: F403
+
+GMICROBENCH = str(bin_dir / "gmicrobench")
+DOCS = pathlib.Path(arguments[0])
+SMALL = ("platform", "--quick", "--max-bytes", "4096")  # about a second
+OPTIONAL = ("type", "host_unified", "pin", "staged", "launch", "copy", "map", "rect", "duplex")
+
+
+def platform_file(path="p.json"):
+    return json.loads(pathlib.Path(path).read_text())
+
+
+def follows_the_schema(data):
+    try:
+        import jsonschema
+    except ImportError:
+        print("python3-jsonschema is not installed: the schema was not checked")
+        return
+    schema = json.loads((DOCS / "platform.schema.json").read_text())
+    problems = [f"{'/'.join(map(str, e.absolute_path))}: {e.message}"
+                for e in jsonschema.Draft202012Validator(schema).iter_errors(data)]
+    check(not problems, "\n".join(problems[:5]))
+
+
+def curves(value):
+    """Every curve of a device, as (place, curve)."""
+    if isinstance(value, dict):
+        if "knots" in value:
+            yield value
+        else:
+            for part in value.values():
+                yield from curves(part)
+
+
+def nothing_left_over():
+    same(glob.glob("*.part*"), [], "parts of files")
+
+
+def test_a_quick_run():
+    started = time.monotonic()
+    done = good(GMICROBENCH, "platform", "--quick", "-o", "p.json", "--html", "p.html")
+    took = time.monotonic() - started
+    check(took < 10, f"--quick took {took:.1f} s")
+    data = platform_file()
+    follows_the_schema(data)
+    same((data["version"], data["quick"]), (2, True), "version, quick")
+    keys(data["host"], "first_touch", "copy_threads")
+    check(data["devices"], "no device")
+    for device in data["devices"]:
+        keys(device, *OPTIONAL)
+        check({"standard", "opencl", "pin"} <= set(device["policies"]), f"policies {list(device['policies'])}")
+        check(device["name"] in done.text, "the device's name is not in the table")
+        for curve in curves(device):
+            low, high = curve["measured"]
+            check(64 <= low <= high, f"measured {low} to {high}")
+            check(curve["samples"] >= 3, "samples")
+        standard = device["policies"]["standard"]
+        check(standard["h2d"]["measured"][1] >= 1 << 20, f"only up to {standard['h2d']['measured'][1]}")
+        check(device["launch"]["sync_ns"] > device["launch"]["async_ns"] > 0, "launches")
+    for word in ("standard", "allocation", "pin in place", "Launch of an empty kernel"):
+        check(word in done.text, f"no '{word}' in the table")
+    page = pathlib.Path("p.html").read_text()
+    check(page.count("<figure>") >= 7 and page.count("<svg") == page.count("</svg>"), "pictures")
+    for word in ("<script", "http:", "https:", "src=", "href="):
+        check(word not in page, f"the page has {word}")
+    nothing_left_over()
+
+
+def test_json_on_stdout_is_the_file():
+    done = good(GMICROBENCH, *SMALL, "-o", "p.json", "--json")
+    same(done.json, platform_file(), "stdout and file")
+    high = platform_file()["devices"][0]["policies"]["standard"]["h2d"]["measured"][1]
+    same(high, 4096, "largest size of --max-bytes 4096")
+
+
+def test_the_cache_is_where_goptimize_looks():
+    cache = {"XDG_CACHE_HOME": os.getcwd() + "/cache"}
+    done = good(GMICROBENCH, *SMALL, env=cache)
+    check("cache/gtrace/platform.json" in done.err_text and "next: goptimize run" in done.err_text, "says where")
+    follows_the_schema(platform_file("cache/gtrace/platform.json"))
+
+
+def test_interrupted():
+    for how in (signal.SIGINT, signal.SIGTERM):
+        process = subprocess.Popen([GMICROBENCH, "platform", "-o", "p.json", "--html", "p.html"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(1)
+        process.send_signal(how)
+        out, err = process.communicate(timeout=20)
+        same(process.returncode, -how, "ended by")
+        same((out, err), (b"", b""), "output")
+        same(os.listdir("."), [], "files")
+
+
+def test_two_at_once():
+    both = [subprocess.Popen([GMICROBENCH, *SMALL, "-o", "p.json"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+            for _ in range(2)]
+    for process in both:
+        _, err = process.communicate(timeout=100)
+        same(process.returncode, 0, err.decode())
+    follows_the_schema(platform_file())
+    nothing_left_over()
+
+
+def test_bad_arguments():
+    one_line(run(GMICROBENCH, "platform", "--device", "99"), USAGE, "99")
+    one_line(run(GMICROBENCH, "device", "--device", "99"), USAGE, "99")
+    one_line(run(GMICROBENCH, "platform", "--max-bytes", "much"), USAGE, "much")
+    one_line(run(GMICROBENCH, "platform", "--device", "-1"), USAGE, "whole number")
+    one_line(run(GMICROBENCH, "fly"), USAGE, "fly")
+    no_driver = {"OCL_ICD_VENDORS": "/nonexistent", "OCL_ICD_FILENAMES": ""}
+    for command in ("platform", "device"):
+        one_line(run(GMICROBENCH, command, env=no_driver), ENVIRONMENT, "driver")
+
+
+def test_places_that_cannot_be_written():
+    os.mkdir("folder")
+    pathlib.Path("file").write_text("old")
+    started = time.monotonic()
+    one_line(run(GMICROBENCH, "platform", "-o", "folder"), ENVIRONMENT, "folder", "directory")
+    one_line(run(GMICROBENCH, "platform", "-o", "file/p.json"), ENVIRONMENT, "file")
+    one_line(run(GMICROBENCH, "platform", "-o", "p.json", "--html", "no/such/p.html"), ENVIRONMENT, "no/such")
+    one_line(run(GMICROBENCH, "device", "--html", "folder"), ENVIRONMENT, "folder")
+    check(time.monotonic() - started < 8, "this is known before anything is measured")
+    one_line(run(GMICROBENCH, *SMALL, "-o", "/dev/full"), ENVIRONMENT, "/dev/full", "no space")
+    check(pathlib.Path("/dev/full").is_char_device(), "/dev/full was replaced")
+    good("cp", GMICROBENCH, "program")
+    one_line(run(GMICROBENCH, *SMALL, "-o", "program"), USAGE, "program", "not replaced")
+    same(pathlib.Path("file").read_text(), "old", "a file in the way")
+
+
+def test_a_full_disk():
+    if os.geteuid() != 0:
+        raise Skip("only root can mount a small file system")
+    os.mkdir("small")
+    if run("mount", "-t", "tmpfs", "-o", "size=8k", "tmpfs", "small").code != 0:
+        raise Skip("mounting is not permitted here")
+    try:
+        outcome = run(GMICROBENCH, *SMALL, "-o", "small/p.json")
+        one_line(outcome, ENVIRONMENT, "small/p.json", "no space")
+        check("standard" in outcome.text, "the table is there all the same")
+        same(os.listdir("small"), [], "left on the full disk")
+    finally:
+        run("umount", "small")
+
+
+def with_fake(*others):
+    """A folder of ICDs: the scripted driver, and others of this system."""
+    os.makedirs("vendors", exist_ok=True)
+    shutil.copy(tests_dir / "vendors" / "fake_cl.icd", "vendors/a_fake.icd")
+    for path in others:
+        shutil.copy(path, "vendors")
+    return {"OCL_ICD_VENDORS": os.getcwd() + "/vendors", "OCL_ICD_FILENAMES": ""}
+
+
+def test_a_device_that_breaks_off():
+    pocl = glob.glob("/etc/OpenCL/vendors/pocl*.icd")
+    if not pocl:
+        raise Skip("PoCL is not installed")
+    env = dict(with_fake(*pocl), FAKE_CL_FAIL="clEnqueueReadBuffer:20=-5")
+    done = good(GMICROBENCH, *SMALL, "-o", "p.json", env=env)
+    data = platform_file()
+    follows_the_schema(data)
+    same(len(data["devices"]), 1, "devices that were measured")
+    same(len(data["failed"]), 1, "devices that failed")
+    check("clEnqueueReadBuffer failed (-5)" in data["failed"][0]["error"], data["failed"][0]["error"])
+    check(data["failed"][0]["name"] in done.err_text and "clEnqueueReadBuffer" in done.err_text, "named on stderr")
+    check("clEnqueueReadBuffer" in done.text, "named in the table")
+
+
+def test_only_a_device_that_breaks_off():
+    for call in ("clCreateContext", "clCreateCommandQueue", "clEnqueueWriteBuffer", "clFinish", "clEnqueueMapBuffer"):
+        env = dict(with_fake(), FAKE_CL_FAIL=f"{call}=-36")
+        one_line(run(GMICROBENCH, *SMALL, "-o", "p.json", env=env), ENVIRONMENT, call, "-36")
+        check(not os.path.exists("p.json"), "something was written")
+
+
+def test_a_device_that_cannot_do_everything():
+    """Where memory is not mapped and no kernel runs, the rest is measured."""
+    env = dict(with_fake(), FAKE_CL_FAIL="clEnqueueMapBuffer=-59,clBuildProgram=-3,clEnqueueCopyBuffer=-59")
+    good(GMICROBENCH, *SMALL, "-o", "p.json", env=env)
+    device = platform_file()["devices"][0]
+    for key in ("map", "launch", "copy", "duplex"):
+        check(key not in device, f"{key} was measured")
+    check("opencl" not in device["policies"] and "standard" in device["policies"], f"{list(device['policies'])}")
+    keys(device, "pin", "rect")
+
+
+def test_little_memory_to_lock():
+    def limited():
+        ctypes.CDLL(None).prctl(24, 14, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_IPC_LOCK: root is above the limit otherwise
+        resource.setrlimit(resource.RLIMIT_MEMLOCK, (16 << 10, 16 << 10))
+
+    good(GMICROBENCH, "platform", "--quick", "--max-bytes", "256K", "-o", "p.json", preexec_fn=limited)
+    policies = platform_file()["devices"][0]["policies"]
+    check(0 < policies["locked"]["max_bytes"] <= 16 << 10, f"locked: {policies['locked']['max_bytes']}")
+    same(policies["standard"]["max_bytes"], 0, "standard memory is not refused")
+    same(policies["standard"]["h2d"]["measured"][1], 256 << 10, "the largest size")
+
+
+def test_little_address_space():
+    def limited():
+        resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
+
+    done = run(GMICROBENCH, "platform", "--quick", "--max-bytes", "1M", "-o", "p.json", preexec_fn=limited)
+    if done.code == 0:
+        follows_the_schema(platform_file())
+    else:
+        one_line(done, ENVIRONMENT, ".")
+
+
+def test_device_limits():
+    started = time.monotonic()
+    data = good(GMICROBENCH, "device", "--quick", "--json", "--html", "d.html").json
+    check(time.monotonic() - started < 10, "--quick takes too long")
+    same((data["format"], data["version"]), ("gtrace-device", 1), "format")
+    for device in data["devices"]:
+        same(sorted(device["limits"]), ["DtoD", "DtoH", "HtoD", "kernel"], "rows")
+        for name, limit in device["limits"].items():
+            for how in ("sync", "async"):
+                check(10 < limit[how]["latency_ns"] < 1e9, f"{name} {how}: {limit[how]}")
+                check(1e6 < limit[how]["bytes_per_s"] < 1e14, f"{name} {how}: {limit[how]}")
+        roofline = device["roofline"]
+        same([p["fma_per_float"] for p in roofline["points"]], [2 ** i for i in range(12)], "intensities")
+        for p in roofline["points"]:
+            roof = min(roofline["flops_per_s"], roofline["bytes_per_s"] * p["fma_per_float"] * 2 / 4)
+            check(abs(p["predicted_flops_per_s"] / roof - 1) < 1e-9, f"prediction {p}")
+            check(abs((p["error"] + 1) * p["measured_flops_per_s"] / roof - 1) < 1e-9, f"error {p}")
+            check(p["low"] <= p["measured_flops_per_s"] <= p["high"], f"interval {p}")
+        first, last = roofline["points"][0], roofline["points"][-1]
+        check(last["measured_flops_per_s"] > 5 * first["measured_flops_per_s"], "more work a byte, more work a second")
+    check("<figure>" in pathlib.Path("d.html").read_text(), "a picture")
+
+
+def test_device_limits_of_one_that_breaks_off():
+    env = dict(with_fake(), FAKE_CL_FAIL="clEnqueueCopyBuffer:3=-5")
+    one_line(run(GMICROBENCH, "device", "--quick", env=env), ENVIRONMENT, "clEnqueueCopyBuffer")
+
+
+main(globals())
