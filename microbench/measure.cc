@@ -45,13 +45,13 @@ class DeviceRun {
   }
 
   Status run() {
-    GT_TRY(x_probe.launch(pace(0.04), x_costs));
-    GT_TRY(x_probe.copy(x_beside, pace(0.06), x_costs));
-    GT_TRY(x_probe.map(x_beside, pace(0.06), x_costs));
-    GT_TRY(x_probe.rect(x_beside, pace(0.06), x_costs));
-    GT_TRY(x_probe.duplex(x_beside, pace(0.06), x_costs));
-    GT_TRY(x_probe.pin(x_beside, pace(0.08), x_costs));
-    GT_TRY(x_probe.staged(x_beside, pace(0.12), x_costs));
+    GT_TRY(x_probe.launch(pace(0.02), x_costs));
+    GT_TRY(x_probe.copy(x_beside, pace(0.03), x_costs));
+    GT_TRY(x_probe.map(x_beside, pace(0.03), x_costs));
+    GT_TRY(x_probe.rect(x_beside, pace(0.03), x_costs));
+    GT_TRY(x_probe.duplex(x_beside, pace(0.03), x_costs));
+    GT_TRY(x_probe.pin(x_beside, pace(0.05), x_costs));
+    GT_TRY(x_probe.staged(x_beside, pace(0.10), x_costs));
     std::vector<Probe> probes = x_policies.probes();
     GT_TRY(sweep(probes, x_sizes, rest()));
     x_policies.fill(x_costs, probes);

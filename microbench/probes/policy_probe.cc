@@ -18,12 +18,13 @@ using model::PolicyCount;
 constexpr uint64_t ManyUpTo = 4 << 20;  // bytes: larger transfers are timed fewer times a turn
 constexpr double NoiseFrom = 64 << 10;  // bytes: below, call costs dominate and no policy differs
 
-// The worst of the sizes at which policies can differ.
+// Of the sizes at which policies can differ: three quarters of their medians are known at least so well.
 double noise_of(const Series& series) {
-  double worst = 0;
+  std::vector<double> noises;
   for (const model::SizeMedian& m : model::medians_of(series.samples))
-    if (m.size >= NoiseFrom) worst = std::max(worst, m.time.noise());
-  return std::min(worst, 1.0);
+    if (m.size >= NoiseFrom) noises.push_back(m.time.noise());
+  std::sort(noises.begin(), noises.end());
+  return noises.empty() ? 0 : std::min(model::statistics::quantile(noises, 0.75), 1.0);
 }
 
 }  // namespace

@@ -203,18 +203,18 @@ def test_little_memory_to_lock():
         ctypes.CDLL(None).prctl(24, 14, 0, 0, 0)  # PR_CAPBSET_DROP, CAP_IPC_LOCK: root is above the limit otherwise
         resource.setrlimit(resource.RLIMIT_MEMLOCK, (16 << 10, 16 << 10))
 
-    good(GMICROBENCH, "platform", "--quick", "--max-bytes", "256K", "-o", "p.json", preexec_fn=limited)
+    good(GMICROBENCH, "platform", "--quick", "--max-bytes", "64K", "-o", "p.json", preexec_fn=limited)
     policies = platform_file()["devices"][0]["policies"]
     check(0 < policies["locked"]["max_bytes"] <= 16 << 10, f"locked: {policies['locked']['max_bytes']}")
     same(policies["standard"]["max_bytes"], 0, "standard memory is not refused")
-    same(policies["standard"]["h2d"]["measured"][1], 256 << 10, "the largest size")
+    same(policies["standard"]["h2d"]["measured"][1], 64 << 10, "the largest size")
 
 
 def test_little_address_space():
     def limited():
         resource.setrlimit(resource.RLIMIT_AS, (3 << 30, 3 << 30))
 
-    done = run(GMICROBENCH, "platform", "--quick", "--max-bytes", "1M", "-o", "p.json", preexec_fn=limited)
+    done = run(GMICROBENCH, *SMALL, "-o", "p.json", preexec_fn=limited)
     if done.code == 0:
         follows_the_schema(platform_file())
     else:

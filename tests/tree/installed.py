@@ -29,8 +29,8 @@ def main(build):
             list(prefix.glob("lib*/*/gtrace/*/libOpenCL.so.1"))
         if len(libraries) < 2:
             problems.append(f"injected libraries: {[str(p.relative_to(prefix)) for p in libraries]}")
-        if not (prefix / "share" / "gtrace" / "ganalyze.schema.json").is_file():
-            problems.append("the schema of ganalyze --json is missing")
+        problems += [f"share/gtrace/{s}.schema.json is missing" for s in ("ganalyze", "platform")
+                     if not (prefix / "share" / "gtrace" / f"{s}.schema.json").is_file()]
         problems += [f"{p} runs not: {r.stderr}" for p in PROGRAMS
                      if not problems and (r := run(str(prefix / "bin" / p), "--version")).returncode]
         if not problems:
