@@ -6,5 +6,6 @@ namespace gt::bench {
 
 int platform_command(int argc, char** argv);
 int device_command(int argc, char** argv);
+int apps_command(int argc, char** argv);
 
 }  // namespace gt::bench

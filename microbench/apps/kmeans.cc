@@ -66,7 +66,10 @@ class Pool {
 
 double distance(const Point& a, const Point& b) {
   double sum = 0;
-  for (size_t f = 0; f < Features; ++f) sum += (double{a.at[f]} - double{b.at[f]}) * (double{a.at[f]} - double{b.at[f]});
+  for (size_t f = 0; f < Features; ++f) {
+    const double d = double{a.at[f]} - double{b.at[f]};
+    sum += d * d;
+  }
   return sum;
 }
 

@@ -19,7 +19,8 @@ constexpr double Weight[Velocities] = {4.0 / 9,  1.0 / 9,  1.0 / 9,  1.0 / 9, 1.
 constexpr double Relax = 1.2;
 constexpr const char* Source = R"(
 constant int dx[9] = {0, 1, 0, -1, 0, 1, -1, -1, 1}, dy[9] = {0, 0, 1, 0, -1, 1, 1, -1, -1};
-constant float weight[9] = {4.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 9, 1.0f / 36, 1.0f / 36, 1.0f / 36, 1.0f / 36};
+constant float weight[9] = {4.0f / 9,  1.0f / 9,  1.0f / 9,  1.0f / 9, 1.0f / 9,
+                            1.0f / 36, 1.0f / 36, 1.0f / 36, 1.0f / 36};
 
 // f[k][y][x]: how much gas moves with velocity k.
 kernel void fill(global const float* density, global float* f, uint n) {

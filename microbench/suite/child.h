@@ -1,0 +1,44 @@
+// A program that is started, waited for, and asked what it said.
+// Thread safety: may be called from any thread; run_child changes nothing of this process.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "traces/base/status.h"
+
+namespace gt::bench {
+
+struct ChildRequest {
+  std::vector<std::string> command;  // the program's path first
+  std::string folder;                // where it runs, and where its output is kept meanwhile
+  // Environment variables to be set, or, with an empty value, to be removed.
+  std::map<std::string, std::string> variables;
+  double limit_s = 900;  // then it is ended
+};
+
+struct ChildOutcome {
+  int status = 0;  // as a shell gives it: 128 + signal
+  bool too_long = false;
+  std::string out, err;
+};
+
+// System when it cannot be started.
+Result<ChildOutcome> run_child(const ChildRequest& request);
+
+// A new empty folder for temporary files, gone with this object.
+class TemporaryFolder {
+ public:
+  static Result<TemporaryFolder> make(const char* prefix);
+  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, {})) {}
+  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
+  ~TemporaryFolder();
+  const std::string& path() const { return path_; }
+
+ private:
+  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
+  std::string path_;
+};
+
+}  // namespace gt::bench
