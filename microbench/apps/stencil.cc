@@ -1,6 +1,6 @@
 // Seven-point stencil in three dimensions: heat spreads from a few hot cells. The host's grid is dense, the device's
-// has a border of zeros, so whole volumes travel by rectangular transfers; after some sweeps the host has the result
-// and sends it back for the next ones.
+// has a border of zeros, so whole volumes travel by rectangular transfers; after some sweeps the host has the result,
+// heats some cells again and sends it back for the next ones.
 //
 // Host memory is calloc's: pages of the start's zeros have never been written.
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace gt::apps {
 namespace {
 
 constexpr float Spread = 0.1f;
-constexpr size_t Hot = 4096, Samples = 64;
+constexpr size_t Hot = 4096, Heated = 64;  // cells at the start, and before each iteration
 constexpr const char* Source = R"(
 kernel void sweep(global const float* from, global float* to, uint width, float spread) {
   const size_t row = width, plane = row * row;
@@ -96,23 +96,30 @@ double advance_on_host(const float* grid, size_t n, Cell c, size_t sweeps) {
   return from[(sweeps + 1) * (plane + side + 1)];
 }
 
-// Hot cells: the same sequence for filling and for picking samples.
-Cell hot_cell(Random& random, size_t n) {
+// Some cells; the same ones for the same seed.
+template <class Visit>
+void visit_cells(int64_t seed, size_t n, size_t count, Visit visit) {
+  Random random(static_cast<uint32_t>(seed) + 21);
   const auto below = static_cast<uint32_t>(n);
-  const size_t x = random.below(below), y = random.below(below);
-  return {x, y, random.below(below)};
+  for (size_t i = 0; i < count; ++i) {
+    const size_t x = random.below(below), y = random.below(below);
+    visit(Cell{x, y, random.below(below)});
+  }
+}
+void heat_cells(float* grid, size_t n, int64_t seed, size_t count) {
+  visit_cells(seed, n, count, [&](Cell c) { grid[(c.z * n + c.y) * n + c.x] = 100; });
 }
 
-bool verify(const float* before, const float* after, size_t n, size_t sweeps) {
-  Random random(21);
-  for (size_t i = 0; i < Samples; ++i) {
-    Cell c = hot_cell(random, n);
-    c.x = std::min(n - 1, c.x + i % 3);
+// Where the host heated last, and beside it.
+bool verify(const float* before, const float* after, size_t n, size_t sweeps, int64_t seed) {
+  bool correct = true;
+  visit_cells(seed, n, Heated, [&](Cell c) {
+    c.x = std::min(n - 1, c.x + c.y % 3);
     const double expected = advance_on_host(before, n, c, sweeps);
     const double found = double{after[(c.z * n + c.y) * n + c.x]};
-    if (!(std::fabs(found - expected) <= 1e-4 * (1e-3 + std::fabs(expected)))) return false;
-  }
-  return true;
+    correct = correct && std::fabs(found - expected) <= 1e-4 * (1e-3 + std::fabs(expected));
+  });
+  return correct;
 }
 
 int run(const Settings& s) {
@@ -122,20 +129,17 @@ int run(const Settings& s) {
   float* grid = session.memory(cells, allocate_grid);
   float* result = session.memory(cells, allocate_result);
   if (s.hand_pinned) std::fill(grid, grid + cells, 0.0f);
-  Random random(21);
-  for (size_t i = 0; i < Hot; ++i) {
-    const Cell c = hot_cell(random, n);
-    grid[(c.z * n + c.y) * n + c.x] = 100;
-  }
+  heat_cells(grid, n, 0, Hot);
 
   const double start = now_s();
   for (int64_t i = 0; i < s.iterations; ++i) {
+    heat_cells(grid, n, i + 1, Heated);
     heat.advance(grid, result, s.sweeps);
     std::swap(grid, result);
   }
   const double seconds = now_s() - start;
 
-  const bool correct = verify(result, grid, n, static_cast<size_t>(s.sweeps));
+  const bool correct = verify(result, grid, n, static_cast<size_t>(s.sweeps), s.iterations);
   const uint64_t sum = checksum({grid, cells});
   session.give_back(grid, free_memory);
   session.give_back(result, free_memory);

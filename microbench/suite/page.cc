@@ -27,16 +27,18 @@ section { background: var(--card); border: 1px solid var(--line); border-radius:
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }
 th, td { text-align: right; padding: 3px 12px; border-bottom: 1px solid var(--line); }
 th:first-child, td:first-child { text-align: left; } th { color: var(--dim); font-weight: 500; }
+th[colspan] { text-align: center; color: var(--ink); }
 tr.mean td { font-weight: 600; } tr.title td { color: var(--dim); padding-top: 14px; }
 .dim { color: var(--dim); } .bad { color: var(--bad); }
-svg { display: block; width: 100%; min-width: 760px; } svg text { fill: var(--ink); font-size: 12px; }
+svg { display: block; width: 100%; min-width: 760px; } svg text { fill: var(--ink); font-size: 11px; }
 svg .dim { fill: var(--dim); } .grid { stroke: var(--line); } .one { stroke: var(--one); stroke-dasharray: 5 4; }
+.range { stroke: var(--ink); } .apart { stroke: var(--dim); stroke-dasharray: 2 3; }
 .bar-1, .key-1 { fill: var(--goptimize); } .bar-2, .key-2 { fill: var(--goptimize-noprofile); }
 .bar-3, .key-3 { fill: var(--hand-pinned); }
 </style>
 )";
 
-constexpr double Left = 44, Top = 34, Height = 260, Bottom = 66, BarWidth = 15, Gap = 16;
+constexpr double Left = 44, Top = 34, Height = 260, Bottom = 66, Right = 12, BarWidth = 16, LeastGroup = 68;
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -70,25 +72,25 @@ std::vector<const ProgramResult*> in_order(const Results& results) {
 // Bars over a speedup axis from 0 to a little more than the highest.
 class Chart {
  public:
-  explicit Chart(const Results& results) : results_(results), policies_(compared(results)), programs_(in_order(results)) {
+  explicit Chart(const Results& results) : policies_(compared(results)), programs_(in_order(results)) {
     for (const ProgramResult* r : programs_)
       for (const RunPolicy p : policies_) most_ = std::max(most_, speed_over(*r, p, RunPolicy::Default).value_or(0));
     step_ = most_ > 12 ? 4 : most_ > 6 ? 2 : most_ > 3 ? 1 : 0.5;
     most_ = std::ceil(most_ * 1.04 / step_) * step_;
-    group_width_ = static_cast<double>(policies_.size()) * BarWidth + Gap;
-    width_ = Left + std::max(700.0, static_cast<double>(programs_.size()) * group_width_) + 12;
-    group_width_ = (width_ - Left - 12) / static_cast<double>(std::max<size_t>(1, programs_.size()));
+    const auto groups = static_cast<double>(std::max<size_t>(1, programs_.size()));
+    width_ = std::max(800.0, Left + groups * LeastGroup + Right);
+    group_width_ = (width_ - Left - Right) / groups;
   }
 
   std::string svg() const {
     std::string out = fmt::format(
-        "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Speedup over default by program and policy\">\n",
+        "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Speedup over default, each program\">\n",
         width_, Top + Height + Bottom);
     out += legend() + grid();
     for (size_t i = 0; i < programs_.size(); ++i) out += bars(i);
-    const double one = y(1);
-    out += fmt::format("<line class=\"one\" x1=\"{}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", Left, width_ - 12,
-                       one, one);
+    out += apart();
+    out += fmt::format("<line class=\"one\" x1=\"{0}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>\n", Left,
+                       width_ - Right, y(1));
     return out + "</svg>\n";
   }
 
@@ -107,7 +109,7 @@ class Chart {
     }
     return out + fmt::format("<text class=\"dim\" x=\"{:.0f}\" y=\"16\" text-anchor=\"end\">"
                              "speedup over default; higher is better</text>\n",
-                             width_ - 12);
+                             width_ - Right);
   }
 
   std::string grid() const {
@@ -116,8 +118,24 @@ class Chart {
       out += fmt::format(
           "<line class=\"grid\" x1=\"{0}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>"
           "<text class=\"dim\" x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:g}x</text>\n",
-          Left, width_ - 12, y(v), Left - 7, y(v) + 4, v);
+          Left, width_ - Right, y(v), Left - 7, y(v) + 4, v);
     return out;
+  }
+
+  // Where the eligible programs end.
+  std::string apart() const {
+    const auto eligible = static_cast<size_t>(std::ranges::count_if(programs_, &ProgramResult::eligible));
+    if (eligible == 0 || eligible == programs_.size()) return {};
+    return fmt::format("<line class=\"apart\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
+                       Left + static_cast<double>(eligible) * group_width_, Top, Top + Height + 40);
+  }
+
+  // From the slowest to the fastest run, over the default's median.
+  std::string range(const ProgramResult& r, RunPolicy p, double x) const {
+    const std::vector<double>& times = r.runs[index_of(p)].times_s;
+    const double base = *time_s(r, RunPolicy::Default);
+    return fmt::format("<line class=\"range\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", x,
+                       std::max(Top, y(base / std::ranges::min(times))), y(base / std::ranges::max(times)));
   }
 
   std::string bars(size_t i) const {
@@ -132,6 +150,7 @@ class Chart {
             "<title>{}, {}: {:.2f}x ({:.4f} s)</title></rect>\n",
             index_of(p), x, y(*speed), BarWidth - 2, Top + Height - y(*speed), r.program->name, policy_title(p), *speed,
             *time_s(r, p));
+        out += range(r, p, x + (BarWidth - 2) / 2);
       }
       x += BarWidth;
     }
@@ -143,13 +162,12 @@ class Chart {
                          foot + 35, *r.dispatch_ratio >= 10 ? fmt::format("{:.0f}", *r.dispatch_ratio)
                                                             : fmt::format("{:.2f}", *r.dispatch_ratio));
     if (i == 0)
-      out += fmt::format("<text class=\"dim\" x=\"{}\" y=\"{:.0f}\">second line: dispatch ratio, transfers' device time "
-                         "over kernels'; from 0.1 on a program is eligible</text>\n",
+      out += fmt::format("<text class=\"dim\" x=\"{}\" y=\"{:.0f}\">second line: dispatch ratio, the device time of "
+                         "transfers over that of kernels; from 0.1 on a program is eligible</text>\n",
                          Left, foot + 58);
     return out;
   }
 
-  const Results& results_;
   std::vector<RunPolicy> policies_;
   std::vector<const ProgramResult*> programs_;
   double most_ = 1, step_ = 1, group_width_ = 0, width_ = 0;
@@ -162,11 +180,15 @@ std::string number_cell(std::optional<double> v, const char* unit) {
   return v ? cell(fmt::format("{:.2f}{}", *v, unit)) : cell("–");
 }
 
+std::string range_text(const std::vector<double>& times) {
+  return fmt::format("{:.4f} to {:.4f} s", std::ranges::min(times), std::ranges::max(times));
+}
+
 std::string what_was_done(const PolicyRuns& runs) {
   if (!runs.optimizer) return {};
   const OptimizerFacts& f = *runs.optimizer;
   constexpr double MiB = 1 << 20;
-  std::string out = fmt::format("{}; pinned {:.1f} MiB in {} ranges, staged {:.1f} MiB in {} transfers", f.decision,
+  std::string out = fmt::format("; {}; pinned {:.1f} MiB in {} ranges, staged {:.1f} MiB in {} transfers", f.decision,
                                 static_cast<double>(f.pinned_bytes) / MiB, f.pinned_ranges,
                                 static_cast<double>(f.staged_bytes) / MiB, f.staged_transfers);
   for (const auto& [reason, count] : f.fallbacks) out += fmt::format("; {} {}", reason, count);
@@ -174,15 +196,15 @@ std::string what_was_done(const PolicyRuns& runs) {
 }
 
 std::string table_row(const Results& results, const ProgramResult& r) {
-  std::string out = "<tr>" + cell(std::string(r.program->name), fmt::format("{}: {}", r.program->shape, r.program->style)) +
+  const BenchProgram& program = *r.program;
+  std::string out = "<tr>" + cell(std::string(program.name), fmt::format("{}: {}", program.shape, program.style)) +
                     number_cell(r.dispatch_ratio, "");
   for (const RunPolicy p : results.policies) {
     const PolicyRuns& runs = r.runs[index_of(p)];
     const auto time = time_s(r, p);
-    out += time ? cell(fmt::format("{:.4f}", *time), what_was_done(runs)) : cell("–");
-    out += time ? cell(fmt::format("<span class=dim>{:.4f} to {:.4f}</span>", std::ranges::min(runs.times_s),
-                                   std::ranges::max(runs.times_s)))
-                : cell("");
+    out += time ? cell(fmt::format("{:.4f} <span class=dim>±{:.0f}%</span>", *time, spread(r, p) * 100),
+                       range_text(runs.times_s) + what_was_done(runs))
+                : cell("–");
     if (p == RunPolicy::Default) continue;
     out += number_cell(speed_over(r, p, RunPolicy::Default), "x");
     if (p != RunPolicy::HandPinned) out += number_cell(speed_over(r, p, RunPolicy::HandPinned), "");
@@ -193,7 +215,7 @@ std::string table_row(const Results& results, const ProgramResult& r) {
 std::string mean_row(const Results& results, const char* name, double Summary::* which, bool eligible) {
   std::string out = fmt::format("<tr class=mean><td>{}</td><td></td>", name);
   for (const RunPolicy p : results.policies) {
-    out += cell("") + cell("");
+    out += cell("");
     if (p == RunPolicy::Default) continue;
     const auto part = [&](RunPolicy base, const char* unit) {
       const auto s = summarize(results, p, base, eligible);
@@ -208,11 +230,11 @@ std::string mean_row(const Results& results, const char* name, double Summary::*
 std::string table(const Results& results) {
   std::string above = "<tr><th></th><th>dispatch</th>", below = "<tr><th>program</th><th>ratio</th>";
   for (const RunPolicy p : results.policies) {
-    const int columns = p == RunPolicy::Default ? 2 : p == RunPolicy::HandPinned ? 3 : 4;
+    const int columns = p == RunPolicy::Default ? 1 : p == RunPolicy::HandPinned ? 2 : 3;
     above += fmt::format("<th colspan={}>{}</th>", columns, policy_title(p));
-    below += "<th>time, s</th><th>range</th>";
+    below += "<th>time, s</th>";
     if (p != RunPolicy::Default) below += "<th>speedup</th>";
-    if (columns == 4) below += "<th>of hand-pinned</th>";
+    if (columns == 3) below += "<th>of hand-pinned</th>";
   }
   std::string out = "<table>\n" + above + "</tr>\n" + below + "</tr>\n";
   for (const bool eligible : {true, false}) {
@@ -241,11 +263,12 @@ std::string format_page(const Results& results) {
              "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
              "<meta name=\"viewport\" content=\"width=device-width\">"
              "<title>gmicrobench apps</title>\n{}</head><body><main>\n<h1>Benchmark programs</h1>\n"
-             "<p>{}. {} data sets, {} runs under each policy, taken in turn; medians.</p>\n",
-             Style, escaped(results.device), escaped(results.size), results.repeat) +
+             "<p>{}. {} data sets; each policy {}, taken in turn; medians ± half of the range.</p>\n",
+             Style, escaped(results.device), escaped(results.size),
+             results.repeat == 1 ? "once" : fmt::format("{} times", results.repeat)) +
          failures(results) + "<section><h2>Speedup</h2>\n" + Chart(results).svg() + "</section>\n" +
          "<section><h2>Times</h2>\n" + table(results) +
-         "<p>Point at a program for what it does, at a time of goptimize for what it did.</p></section>\n" +
+         "<p>Point at a program for what it does, at a time for its range and what goptimize did.</p></section>\n" +
          "</main></body></html>\n";
 }
 

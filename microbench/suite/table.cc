@@ -18,7 +18,8 @@ std::string number_or(std::optional<double> value, const char* unit, size_t widt
 
 // For each policy: time and half of its range; speedup; share of the hand-pinned speed.
 std::string heading(const Results& results) {
-  std::string above = fmt::format("{:<11}{:>8}", "", "dispatch"), below = fmt::format("{:<11}{:>8}", "program", "ratio");
+  std::string above = fmt::format("{:<11}{:>8}", "", "dispatch");
+  std::string below = fmt::format("{:<11}{:>8}", "program", "ratio");
   for (const RunPolicy p : results.policies) {
     size_t width = 16;
     below += fmt::format("{:>16}", "time s");
@@ -76,8 +77,8 @@ std::string untraced(const Results& results) {
 }  // namespace
 
 std::string format_table(const Results& results) {
-  return fmt::format("{}\n{} data sets; medians of {} runs, ± half of their range\n\n", results.device, results.size,
-                     results.repeat) +
+  return fmt::format("{}\n{} data sets; each policy {}, in turn: medians, ± half of the range\n\n", results.device,
+                     results.size, results.repeat == 1 ? "once" : fmt::format("{} times", results.repeat)) +
          heading(results) + group(results, "eligible: transfers matter (dispatch ratio at least 0.1)", true) +
          group(results, "others: kernels dominate", false) + untraced(results);
 }
