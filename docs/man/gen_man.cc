@@ -45,11 +45,13 @@ constexpr Page Pages[] = {
      "nothing is to be gained the program runs as it is.",
      "$XDG_CACHE_HOME/gtrace/platform.json\nWhat gmicrobench measured on this machine."},
     {"gmicrobench", "measure what memory policies cost on this machine",
-     "gmicrobench platform [OPTIONS]\ngmicrobench device [OPTIONS]",
+     "gmicrobench platform [OPTIONS]\ngmicrobench device [OPTIONS]\ngmicrobench apps [OPTIONS]",
      "gmicrobench platform measures allocation and transfer costs for each memory policy, size and device, what pins, "
      "maps, copies and launches cost, and fits the curves that goptimize decides by. gmicrobench device measures the "
      "limits of each device: the least latency and the highest throughput of transfers, copies and kernels, and its "
-     "performance against arithmetic intensity, with the roofline that predicts it. Ctrl-C ends both without a trace.",
+     "performance against arithmetic intensity, with the roofline that predicts it. gmicrobench apps runs the benchmark "
+     "programs as they are, under goptimize with and without a profile, and with memory that was pinned by hand, and "
+     "compares their times (exit status 1: a program failed). Ctrl-C ends the first two without a trace.",
      "$XDG_CACHE_HOME/gtrace/platform.json\nThe curves, where ganalyze and goptimize look for them. "
      "platform.schema.json, installed in share/gtrace, is its schema."},
 };

@@ -31,6 +31,8 @@ def main(build):
             problems.append(f"injected libraries: {[str(p.relative_to(prefix)) for p in libraries]}")
         problems += [f"share/gtrace/{s}.schema.json is missing" for s in ("ganalyze", "platform")
                      if not (prefix / "share" / "gtrace" / f"{s}.schema.json").is_file()]
+        if not list(prefix.glob("libexec/gtrace/apps/app_nn")):
+            problems.append("the benchmark programs are missing")
         problems += [f"{p} runs not: {r.stderr}" for p in PROGRAMS
                      if not problems and (r := run(str(prefix / "bin" / p), "--version")).returncode]
         if not problems:
@@ -39,6 +41,10 @@ def main(build):
             shown = run(str(prefix / "bin" / "gtrace"), "show", "trace.db", cwd=folder)
             if traced.returncode or "clEnqueueNDRangeKernel" not in shown.stdout:
                 problems.append(f"gtrace run from the prefix: {traced.stderr}{shown.stderr}")
+            compared = run(str(prefix / "bin" / "gmicrobench"), "apps", "--only", "nn", "--repeat", "1", "--policy",
+                           "default,hand-pinned")
+            if compared.returncode or "nn " not in compared.stdout:
+                problems.append(f"gmicrobench apps from the prefix: {compared.stdout}{compared.stderr}")
     for p in problems:
         print(p)
     print(f"installed: {len(PROGRAMS)} programs, {len(libraries)} libraries, {len(problems)} problems")
