@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/staging.h"
 #include "transport/memory/pin.h"
@@ -32,8 +33,6 @@ constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 constinit Context g_contexts[MaxContexts] = {};
 constinit Pin g_pins[MaxPins] = {};
 constinit size_t g_next_pin = 0;
-// Does a buffer count as a reference in this driver's answers? -1: not seen yet.
-constinit std::atomic<int> g_counts_buffers{-1};
 
 class Lock {
  public:
@@ -134,29 +133,66 @@ bool is_known(cl_context context) noexcept {
 }
 
 namespace {
-// Learnt with a buffer of one byte, unless a pin has taught it already.
-bool driver_counts(cl_context context) {
-  if (g_counts_buffers.load(std::memory_order_relaxed) >= 0) return g_counts_buffers.load() == 1;
+
+// What a buffer and a queue that has worked add to a context's count: different from driver to driver.
+struct Weights {
+  cl_uint buffer = 0, queue = 0;
+};
+
+cl_uint weight_of_buffer(cl_context context, cl_uint before) {
   const memory::ClTable cl = table();
-  if (!cl.create_buffer || !cl.release_mem_object) return false;
-  const cl_uint before = reference_count(context);
   cl_int err = CL_SUCCESS;
+  if (!cl.create_buffer || !cl.release_mem_object) return 0;
   cl_mem mem = cl.create_buffer(context, CL_MEM_READ_WRITE, 1, nullptr, &err);
-  if (err != CL_SUCCESS || !mem) return false;
-  g_counts_buffers.store(reference_count(context) > before ? 1 : 0, std::memory_order_relaxed);
+  if (err != CL_SUCCESS || !mem) return 0;
+  const cl_uint with = reference_count(context);
   cl.release_mem_object(mem);
-  return g_counts_buffers.load() == 1;
+  return with > before ? with - before : 0;
 }
+
+cl_uint weight_of_queue(cl_context context, cl_uint before) {
+  const auto create = GT_REAL(clCreateCommandQueue);
+  const auto finish = GT_REAL(clFinish);
+  const auto marker = GT_REAL(clEnqueueMarkerWithWaitList);
+  const auto release = GT_REAL(clReleaseCommandQueue);
+  cl_device_id device = first_device(context);
+  cl_int err = CL_SUCCESS;
+  if (!create || !finish || !marker || !release || !device) return 0;
+  cl_command_queue queue = create(context, device, 0, &err);
+  if (err != CL_SUCCESS || !queue) return 0;
+  if (marker(queue, 0, nullptr, nullptr) == CL_SUCCESS) finish(queue);
+  const cl_uint with = reference_count(context);
+  release(queue);
+  return with > before ? with - before : 0;
+}
+
+// Tried out when a program asks for the first time.
+Weights weights(cl_context context) {
+  static constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+  static constinit bool known = false;
+  static constinit Weights learnt;
+  ::pthread_mutex_lock(&mutex);
+  if (!known) {
+    const cl_uint before = reference_count(context);
+    learnt = {weight_of_buffer(context, before), weight_of_queue(context, before)};
+    known = true;
+  }
+  const Weights w = learnt;
+  ::pthread_mutex_unlock(&mutex);
+  return w;
+}
+
 }  // namespace
 
 cl_uint hidden_references(cl_context context) noexcept {
-  const cl_uint staged = staging_references(context);
-  cl_uint pins = 0;
+  staging::Stager::Held held = staging_holds(context);
   {
     const Lock lock;
-    if (const Context* c = find(context)) pins = c->pins;
+    if (const Context* c = find(context)) held.buffers += c->pins;
   }
-  return pins + staged > 0 && driver_counts(context) ? pins + staged : 0;
+  if (held.buffers + held.queues == 0) return 0;
+  const Weights w = weights(context);
+  return held.buffers * w.buffer + held.queues * w.queue;
 }
 
 PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noexcept {
@@ -166,12 +202,8 @@ PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noe
     const Lock lock;
     if (!find(context)) return PinResult::UnknownContext;
   }
-  const bool learn = g_counts_buffers.load(std::memory_order_relaxed) < 0;
-  const cl_uint before = learn ? reference_count(context) : 0;
   cl_mem mem = nullptr;
   if (memory::pin_in_place(cl, context, base, bytes, &mem) != CL_SUCCESS) return PinResult::Refused;
-  if (learn)
-    g_counts_buffers.store(reference_count(context) > before ? 1 : 0, std::memory_order_relaxed);
   {
     const Lock lock;
     Context* c = find(context);

@@ -49,4 +49,15 @@ int plan_device(cl_device_id device) noexcept {
   return index;
 }
 
+cl_device_id first_device(cl_context context) noexcept {
+  cl_device_id devices[32] = {};
+  size_t size = 0;
+  const auto info = GT_REAL(clGetContextInfo);
+  if (!info || info(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS ||
+      size > sizeof devices)
+    return {};
+  info(context, CL_CONTEXT_DEVICES, size, devices, nullptr);
+  return devices[0];
+}
+
 }  // namespace gt::opt

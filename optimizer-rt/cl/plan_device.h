@@ -11,6 +11,9 @@ constexpr int NoDevice = -1;
 // NoDevice: the plan does not name it. Remembered, because asking the driver takes microseconds. Thread safety: yes.
 int plan_device(cl_device_id device) noexcept;
 
+// nullptr: it has none, or is none.
+cl_device_id first_device(cl_context context) noexcept;
+
 }  // namespace gt::opt
 
 #pragma GCC visibility pop

@@ -175,11 +175,15 @@ void stop_staging(cl_context context) noexcept {
     if (p.stager.serves_context(context)) p.stager.close();
 }
 
-cl_uint staging_references(cl_context context) noexcept {
-  cl_uint n = 0;
-  for (const Place& p : g_places)
-    if (p.stager.serves_context(context)) n += p.stager.references();
-  return n;
+Stager::Held staging_holds(cl_context context) noexcept {
+  Stager::Held sum;
+  for (const Place& p : g_places) {
+    if (!p.stager.serves_context(context)) continue;
+    const Stager::Held held = p.stager.held();
+    sum.buffers += held.buffers;
+    sum.queues += held.queues;
+  }
+  return sum;
 }
 
 }  // namespace gt::opt

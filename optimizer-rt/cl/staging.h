@@ -8,6 +8,7 @@
 #pragma once
 
 #include "optimizer-rt/cl/transfer_call.h"
+#include "transport/staging/stager.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -20,8 +21,8 @@ bool stage(const TransferCall& call, cl_int* error) noexcept;
 
 // The program has let go of its context: so do we.
 void stop_staging(cl_context context) noexcept;
-// How many references to the context staging holds.
-cl_uint staging_references(cl_context context) noexcept;
+// What staging holds in the context.
+staging::Stager::Held staging_holds(cl_context context) noexcept;
 
 }  // namespace gt::opt
 

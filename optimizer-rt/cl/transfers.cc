@@ -38,18 +38,6 @@ Target target_of(cl_command_queue queue) {
   return look_up_queue(queue, &q) ? Target{q.context, q.device} : Target{};
 }
 
-// A context of several devices counts as its first.
-cl_device_id first_device(cl_context context) {
-  cl_device_id devices[32] = {};
-  size_t size = 0;
-  const auto info = GT_REAL(clGetContextInfo);
-  if (!info || info(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS ||
-      size > sizeof devices)
-    return {};
-  info(context, CL_CONTEXT_DEVICES, size, devices, nullptr);
-  return devices[0];
-}
-
 bool pays_on(const PlanSite& site, int device) {
   if (device == NoDevice) return runtime.plan().header->pin_everywhere != 0;
   return runtime.plan().header->pin_everywhere != 0 || (site.pin_on >> device & 1);

@@ -32,7 +32,7 @@ class Pipeline {
   bool open(const ClFunctions& cl, cl_context context, cl_device_id device) noexcept;
   void close() noexcept;
   bool is_open() const noexcept { return x_memory.is_open(); }
-  unsigned references() const noexcept { return is_open() ? (x_timed_queue ? 3 : 2) : 0; }  // to the context
+  unsigned queues() const noexcept { return is_open() ? (x_timed_queue ? 2 : 1) : 0; }
 
   struct Run {
     const Move& move;

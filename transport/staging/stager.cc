@@ -70,11 +70,16 @@ void Stager::tear_down() noexcept {
 }
 
 // Racing with an opening it may be one late; so would a native answer.
-unsigned Stager::references() const noexcept {
-  unsigned n = x_small.is_open() ? 1 : 0;
-  for (const Berth& b : x_berths) n += b.pipeline.references();
-  for (const Berth& b : x_background) n += b.pipeline.references();
-  return n;
+Stager::Held Stager::held() const noexcept {
+  Held h;
+  h.buffers = x_small.is_open() ? 1 : 0;
+  const auto count = [&](const Berth& b) {
+    h.buffers += b.pipeline.is_open() ? 1 : 0;
+    h.queues += b.pipeline.queues();
+  };
+  for (const Berth& b : x_berths) count(b);
+  for (const Berth& b : x_background) count(b);
+  return h;
 }
 
 bool Stager::open_small() noexcept {
@@ -130,8 +135,17 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
     return false;  // the program's own call says why
   }
   *error = CL_SUCCESS;
+  if (r.move.shape != r.move.called) publish(r, event, 0);
   if (r.blocking) *error = x_cl->clWaitForEvents(1, &event);
   if (!up && *error == CL_SUCCESS) x_crew->copy(parts.copy(0, memory));
+  if (r.blocking) {
+    x_small.give_back(chunk);
+    if (r.event)
+      *r.event = event;
+    else
+      x_cl->clReleaseEvent(event);
+    return true;
+  }
   if (r.event) {
     *r.event = event;
     x_cl->clRetainEvent(event);
