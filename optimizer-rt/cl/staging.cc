@@ -177,7 +177,7 @@ void stop_staging(cl_context context) noexcept {
 
 Stager::Held staging_holds(cl_context context) noexcept {
   Stager::Held sum;
-  for (const Place& p : g_places) {
+  for (Place& p : g_places) {
     if (!p.stager.serves_context(context)) continue;
     const Stager::Held held = p.stager.held();
     sum.buffers += held.buffers;

@@ -43,6 +43,12 @@ int SmallChunks::take() noexcept {
   return None;
 }
 
+void SmallChunks::reap() noexcept {
+  const Lock lock(x_mutex);
+  for (Chunk& c : x_chunks)
+    if (c.in_flight) has_landed(c);
+}
+
 void SmallChunks::give_back(int chunk) noexcept { give_back_after(chunk, nullptr); }
 
 void SmallChunks::give_back_after(int chunk, cl_event event) noexcept {

@@ -23,6 +23,8 @@ class SmallChunks {
   int take() noexcept;  // None: all are in use
   char* data(int chunk) const noexcept { return x_memory.data() + static_cast<size_t>(chunk) * ChunkBytes; }
   void give_back(int chunk) noexcept;
+  // Lets go of the events of commands that are over.
+  void reap() noexcept;
   // Free when `event` is done. Takes over the caller's reference.
   void give_back_after(int chunk, cl_event event) noexcept;
 

@@ -70,8 +70,9 @@ void Stager::tear_down() noexcept {
 }
 
 // Racing with an opening it may be one late; so would a native answer.
-Stager::Held Stager::held() const noexcept {
+Stager::Held Stager::held() noexcept {
   Held h;
+  if (x_small.is_open()) x_small.reap();
   h.buffers = x_small.is_open() ? 1 : 0;
   const auto count = [&](const Berth& b) {
     h.buffers += b.pipeline.is_open() ? 1 : 0;

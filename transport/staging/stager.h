@@ -56,11 +56,11 @@ class Stager {
   }
   bool serves_context(cl_context context) const noexcept { return x_context.load(std::memory_order_acquire) == context; }
   bool is_closed() const noexcept { return x_torn_down.load(std::memory_order_acquire); }
-  // What it holds in the context.
+  // What it holds in the context, apart from commands under way.
   struct Held {
     unsigned buffers = 0, queues = 0;
   };
-  Held held() const noexcept;
+  Held held() noexcept;
 
   // True: done (blocking) or under way, with the result in `*error`. False: not taken.
   bool transfer(const Request& request, cl_int* error) noexcept;
