@@ -31,7 +31,7 @@ Status measure_into(const Device& device, bool quick, double budget_s, const std
   out.limits = std::move(*limits);
   const Pace second{budget_s * (1 - LimitShare), goal,
                     [&](double part) { progress(LimitShare + part * (1 - LimitShare)); }};
-  Result<Roofline> roofline = measure_roofline(**session, most, second);
+  Result<Roofline> roofline = measure_roofline(**session, second);
   if (roofline) out.roofline = std::move(*roofline);
   return roofline.status().kind() == Kind::Unsupported ? Status() : roofline.status();
 }

@@ -3,15 +3,17 @@
 
 #include <algorithm>
 
+#include "microbench/free_memory.h"
 #include "microbench/probes/kernels.h"
 
 namespace gt::bench {
 namespace {
 
-constexpr uint64_t CpuBytes = 128 << 20, OtherBytes = 512 << 20;  // more than caches hold
-constexpr uint64_t LeastBytes = 4 << 20;   // still enough work-items for every device
+constexpr uint64_t CpuBytes = 128 << 20;            // more than caches hold
+constexpr uint64_t OtherBytes = uint64_t{2} << 30;  // and more than a launch hides
+constexpr uint64_t LeastBytes = 4 << 20;            // still enough work-items for every device
 constexpr int MostFma = 2048, PeakFma = 4096;
-constexpr double LaunchTarget_s = 0.03;    // a launch; longer ones read less
+constexpr double LaunchTarget_s = 0.03;  // a launch; longer ones read less
 
 class RooflineProbe {
  public:
@@ -95,10 +97,12 @@ double Roofline::predicted(int fma) const {
   return std::min(flops_per_s, bytes_per_s * 2 * fma / static_cast<double>(sizeof(float)));
 }
 
-Result<Roofline> measure_roofline(const Session& session, uint64_t most, const Pace& pace) {
+Result<Roofline> measure_roofline(const Session& session, const Pace& pace) {
   const Device& d = session.device();
+  const bool ours = d.host_unified || d.type == model::DeviceType::Cpu;  // its memory is the host's
   const uint64_t wanted = d.type == model::DeviceType::Cpu ? CpuBytes : OtherBytes;
-  const uint64_t bytes = std::max(LeastBytes, std::min({most, wanted, d.memory_bytes / 8}) / LeastBytes * LeastBytes);
+  const uint64_t most = std::min({wanted, d.memory_bytes / 8, d.max_buffer_bytes, ours ? free_memory() / 8 : wanted});
+  const uint64_t bytes = std::max(LeastBytes, most / LeastBytes * LeastBytes);
   return RooflineProbe(session, bytes, pace).run();
 }
 

@@ -33,6 +33,6 @@ struct Roofline {
 };
 
 // Unsupported when the device compiles nothing.
-Result<Roofline> measure_roofline(const Session& session, uint64_t most, const Pace& pace);
+Result<Roofline> measure_roofline(const Session& session, const Pace& pace);
 
 }  // namespace gt::bench

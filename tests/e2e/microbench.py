@@ -240,7 +240,7 @@ def test_device_limits():
             check(abs((p["error"] + 1) * p["measured_flops_per_s"] / roof - 1) < 1e-9, f"error {p}")
             check(p["low"] <= p["measured_flops_per_s"] <= p["high"], f"interval {p}")
         first, last = roofline["points"][0], roofline["points"][-1]
-        check(last["measured_flops_per_s"] > 5 * first["measured_flops_per_s"], "more work a byte, more work a second")
+        check(last["measured_flops_per_s"] > 2 * first["measured_flops_per_s"], "more work a byte, more work a second")
     check("<figure>" in pathlib.Path("d.html").read_text(), "a picture")
 
 

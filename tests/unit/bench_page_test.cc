@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "microbench/report/device_report.h"
 #include "microbench/report/html.h"
 #include "microbench/report/platform_page.h"
 #include "microbench/report/platform_table.h"
@@ -108,6 +109,43 @@ TEST_CASE("the table says what was refused, measured and broken") {
   CHECK(has(table, "it <broke>"));
   CHECK(has(table, "1: 10.0, 2: 19.0"));
   CHECK(has(table, "every median is known within 10 %"));
+}
+
+namespace {
+
+DeviceLimits limits() {
+  DeviceLimits d{"p", Hostile, "1.0", {}, {}, {}};
+  d.limits[0].sync = Limit{17'700, 30.5e9};
+  d.roofline = Roofline{10e9, 100e9, {{1, 5.2e9, 5e9, 5.3e9}, {8, 41e9, 40e9, 42e9}, {1024, 90e9, 88e9, 91e9}}};
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("the roofline predicts the least of bandwidth and peak") {
+  const Roofline r = *limits().roofline;
+  CHECK(r.predicted(1) == doctest::Approx(5e9));
+  CHECK(r.predicted(8) == doctest::Approx(40e9));
+  CHECK(r.predicted(1024) == doctest::Approx(100e9));
+  CHECK(r.ridge() == doctest::Approx(10));
+  CHECK(r.error(r.points[2]) == doctest::Approx(100.0 / 90 - 1));
+}
+
+TEST_CASE("limits as text, JSON and page") {
+  DeviceLimits broken{"p", "other", "1.0", {}, {}, "it <broke>"};
+  const std::vector<DeviceLimits> all = {limits(), broken};
+  const std::string text = device_table(all), json = device_json(all), page = device_page(all);
+  CHECK(has(text, "17.7 us"));
+  CHECK(has(text, "30.50"));
+  CHECK(has(text, "not measured: it <broke>"));
+  CHECK(has(json, "\"latency_ns\": 17700.0"));
+  CHECK(has(json, "\"async\": null"));
+  CHECK(has(json, "\"fma_per_float\": 1024"));
+  CHECK(has(json, "\"error\": \"it <broke>\""));
+  CHECK_FALSE(has(page, "<script"));
+  CHECK(has(page, "Not measured: it &lt;broke&gt;"));
+  CHECK(count(page, "<figure>") == 1);
+  CHECK(count(page, "<circle") == 3);
 }
 
 TEST_CASE("units") {

@@ -73,6 +73,12 @@ TEST_CASE("where the medians ascend, the curve is within its tolerance of every 
   }
 }
 
+TEST_CASE("medians that ascend are kept to the last digit") {
+  const std::vector<Knot> samples = {{64, 1234.567}, {128, 98765.4321}, {256, 1e6 / 3}};
+  const Curve c = fit_curve(samples, 0.001);
+  for (const Knot& k : samples) CHECK(c(k.size) == k.ns);
+}
+
 TEST_CASE("the order of the samples does not matter") {
   std::mt19937 random(9);
   std::vector<Knot> samples = samples_of_truth(random, 0.1, 0.05);

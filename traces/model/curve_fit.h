@@ -33,14 +33,15 @@ inline bool usable(const Knot& k) {
 // Pool adjacent violators, on the logarithm; a median that is known badly counts for little.
 inline std::vector<Knot> made_monotone(const std::vector<SizeMedian>& medians) {
   struct Pool {
-    double log_sum, weight;
+    double log_sum, weight, first;
     size_t count;
     double mean() const { return log_sum / weight; }
+    double ns() const { return count == 1 ? first : std::exp2(mean()); }
   };
   std::vector<Pool> pools;
   for (const SizeMedian& m : medians) {
     const double weight = 1 / std::max(m.time.noise(), LeastNoise);
-    pools.push_back({weight * std::log2(m.time.value), weight, 1});
+    pools.push_back({weight * std::log2(m.time.value), weight, m.time.value, 1});
     while (pools.size() > 1 && pools[pools.size() - 2].mean() > pools.back().mean()) {
       Pool& before = pools[pools.size() - 2];
       before.log_sum += pools.back().log_sum;
@@ -50,8 +51,11 @@ inline std::vector<Knot> made_monotone(const std::vector<SizeMedian>& medians) {
     }
   }
   std::vector<Knot> out;
-  for (const Pool& p : pools)
-    for (size_t n = 0; n < p.count; ++n) out.push_back({medians[out.size()].size, std::exp2(p.mean())});
+  double before = 0;  // rounding must not make it descend
+  for (const Pool& p : pools) {
+    before = std::max(before, p.ns());
+    for (size_t n = 0; n < p.count; ++n) out.push_back({medians[out.size()].size, before});
+  }
   return out;
 }
 
