@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <filesystem>
 
 namespace gt::bench {
@@ -27,6 +28,11 @@ Status can_write(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
   if (::access(regular ? folder.c_str() : path.c_str(), W_OK) != 0) return system_error("cannot write " + path, errno);
   return {};
+}
+
+Status print_text(const std::string& text) {
+  const bool all = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return all ? Status() : system_error("cannot write to standard output", errno);
 }
 
 }  // namespace gt::bench

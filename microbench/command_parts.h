@@ -17,4 +17,7 @@ Result<std::vector<Device>> chosen_devices(const Options& options);
 // Whether a file can be written is asked before minutes of measuring, not after.
 Status can_write(const std::string& path);
 
+// To standard output, all of it.
+Status print_text(const std::string& text);
+
 }  // namespace gt::bench

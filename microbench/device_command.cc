@@ -78,10 +78,11 @@ int device_command(int argc, char** argv) {
   if (Status s = outcome(result); !s.ok()) return fail(Program, s);
   for (const DeviceLimits& d : result)
     if (!d.error.empty()) fmt::print(stderr, "{}: {}: {}\n", Program, d.name, d.error);
-  fmt::print("{}", options.flag("json") ? device_json(result) : device_table(result));
-  if (page.empty()) return ExitOk;
-  if (Status s = write_whole_file(page, device_page(result)); !s.ok()) return fail(Program, s);
-  fmt::print(stderr, "{}: wrote {}\n", Program, page);
+  Status written;
+  if (!page.empty()) written = write_whole_file(page, device_page(result));
+  if (!page.empty() && written.ok()) fmt::print(stderr, "{}: wrote {}\n", Program, page);
+  const Status printed = print_text(options.flag("json") ? device_json(result) : device_table(result));
+  if (const Status& s = written.ok() ? printed : written; !s.ok()) return fail(Program, s);
   return ExitOk;
 }
 

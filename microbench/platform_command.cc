@@ -40,18 +40,23 @@ Result<PlatformResult> measure(const std::vector<Device>& devices, const Options
   return measure_platform(devices, wanted);
 }
 
-// Prints and writes everything. What could be written stays when something else cannot.
+Status write(const PlatformResult& result, const std::string& path, const std::string& page) {
+  GT_TRY(model::write_platform(result.platform, path));
+  fmt::print(stderr, "{}: wrote {}\n", Program, path);
+  if (page.empty()) return {};
+  GT_TRY(write_whole_file(page, platform_page(result)));
+  fmt::print(stderr, "{}: wrote {}\n", Program, page);
+  return {};
+}
+
+// The files first: a reader of the table who goes away must not cost them. And the table even without them.
 Status give(const PlatformResult& result, const Options& options, const std::string& path) {
   for (const model::FailedDevice& f : result.platform.failed)
     fmt::print(stderr, "{}: {}: {} (the other devices were measured)\n", Program, f.name, f.error);
-  fmt::print("{}", options.flag("json") ? model::format_platform(result.platform) : platform_table(result.platform));
-  GT_TRY(model::write_platform(result.platform, path));
-  fmt::print(stderr, "{}: wrote {}\n", Program, path);
-  if (const std::string page = options.text("html"); !page.empty()) {
-    GT_TRY(write_whole_file(page, platform_page(result)));
-    fmt::print(stderr, "{}: wrote {}\n", Program, page);
-  }
-  return {};
+  const Status written = write(result, path, options.text("html"));
+  const Status printed =
+      print_text(options.flag("json") ? model::format_platform(result.platform) : platform_table(result.platform));
+  return written.ok() ? printed : written;
 }
 
 }  // namespace

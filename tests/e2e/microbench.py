@@ -114,6 +114,25 @@ def test_two_at_once():
     nothing_left_over()
 
 
+def test_a_terminal_shows_how_far_it_is():
+    needs("script")
+    done = good("script", "-qec", f"{GMICROBENCH} {' '.join(SMALL)} -o p.json", "typescript", stdin=subprocess.DEVNULL)
+    parts = [int(n) for n in re.findall(r"measuring [^\r]*\[[#.]{30}\] +(\d+)%", done.text)]
+    check(len(parts) >= 3 and parts == sorted(parts) and parts[-1] > 50, f"the bar: {parts}")
+    plain = good(GMICROBENCH, *SMALL, "-o", "p.json")
+    same(len(plain.err_text.splitlines()), 1, "lines on a standard error that is no terminal")
+
+
+def test_a_standard_output_that_fails():
+    outcome = run("sh", "-c", f"{GMICROBENCH} {' '.join(SMALL)} -o p.json >/dev/full")
+    same(outcome.code, ENVIRONMENT, "exit status")
+    check("standard output" in outcome.err_text and "No space" in outcome.err_text, outcome.err_text)
+    follows_the_schema(platform_file())
+    os.remove("p.json")
+    run("bash", "-c", f"{GMICROBENCH} {' '.join(SMALL)} -o p.json | true")
+    follows_the_schema(platform_file())
+
+
 def test_bad_arguments():
     one_line(run(GMICROBENCH, "platform", "--device", "99"), USAGE, "99")
     one_line(run(GMICROBENCH, "device", "--device", "99"), USAGE, "99")
@@ -123,6 +142,8 @@ def test_bad_arguments():
     no_driver = {"OCL_ICD_VENDORS": "/nonexistent", "OCL_ICD_FILENAMES": ""}
     for command in ("platform", "device"):
         one_line(run(GMICROBENCH, command, env=no_driver), ENVIRONMENT, "driver")
+        no_device = dict(with_fake(), FAKE_CL_FAIL="clGetDeviceIDs=-1")
+        one_line(run(GMICROBENCH, command, env=no_device), ENVIRONMENT, "no device")
 
 
 def test_places_that_cannot_be_written():
