@@ -14,7 +14,7 @@ constexpr size_t Block = 8;
 constexpr const char* Source = R"(
 // sum[block][y][x]: the block against the previous frame, moved by (x - range, y - range), clamped at the edges.
 kernel void differences(global const uchar* now, global const uchar* before, global ushort* sum, int width, int height,
-                        int range, int blocks) {
+                        int range) {
   const int side = 2 * range + 1, place = get_global_id(0), block = get_global_id(1);
   const int left = block % (width / 8) * 8, top = block / (width / 8) * 8;
   const int dx = place % side - range, dy = place / side - range;
@@ -58,7 +58,7 @@ class Encoder {
     sums_ = session.buffer(CL_MEM_WRITE_ONLY, s.sums() * sizeof(uint16_t));
     if (s.hand_pinned) pinned_ = session.pinned<uint16_t>(s.sums());
     set_args(kernel_, now_, before_, sums_, static_cast<cl_int>(s.width), static_cast<cl_int>(s.height),
-             static_cast<cl_int>(s.range), static_cast<cl_int>(s.blocks()));
+             static_cast<cl_int>(s.range));
   }
 
   // To be given back with free(), unless they are pinned: then they are good until the next call.

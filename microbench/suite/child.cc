@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -23,6 +24,15 @@ namespace gt::bench {
 namespace {
 
 constexpr int Patience_ms = 5000;  // between asking it to end and ending it
+
+std::atomic<pid_t> g_child = 0;  // while it is not waited for
+std::atomic<int> g_signal = 0;
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+void take(int signal) {
+  g_signal = signal;
+  if (const pid_t child = g_child; child > 0) ::kill(child, signal);
+}
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -77,6 +87,10 @@ bool limit(pid_t child, double limit_s) {
 }
 
 int status_of(pid_t child) {
+  siginfo_t info{};
+  while (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
+  }
+  g_child = 0;  // its number is not another's before the next line
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -98,6 +112,8 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   const int error = ::posix_spawn(&child, command[0].c_str(), actions.get(), nullptr, pointers(command).data(),
                                   pointers(variables).data());
   if (error != 0) return system_error("cannot start " + command[0], error);
+  g_child = child;
+  if (g_signal != 0) ::kill(child, g_signal);  // it came meanwhile
   ChildOutcome outcome;
   outcome.too_long = limit(child, request.limit_s);
   outcome.status = status_of(child);
@@ -105,6 +121,13 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   outcome.err = content(err);
   return outcome;
 }
+
+void take_signals() {
+  std::signal(SIGINT, take);
+  std::signal(SIGTERM, take);
+}
+
+int taken_signal() { return g_signal; }
 
 Result<TemporaryFolder> TemporaryFolder::make(const char* prefix) {
   std::error_code error;

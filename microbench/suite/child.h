@@ -1,5 +1,5 @@
 // A program that is started, waited for, and asked what it said.
-// Thread safety: may be called from any thread; run_child changes nothing of this process.
+// Thread safety: from one thread at a time.
 #pragma once
 
 #include <map>
@@ -26,6 +26,11 @@ struct ChildOutcome {
 
 // System when it cannot be started.
 Result<ChildOutcome> run_child(const ChildRequest& request);
+
+// From now on SIGINT and SIGTERM go to the running child, and this process goes on: for cleaning up.
+void take_signals();
+// The one that came; 0 when none did.
+int taken_signal();
 
 // A new empty folder for temporary files, gone with this object.
 class TemporaryFolder {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,9 +19,6 @@ namespace gt::bench {
 namespace {
 
 using Json = nlohmann::json;
-
-volatile std::sig_atomic_t g_interrupted = 0;
-void interrupt(int) { g_interrupted = 1; }
 
 // As the programs number them: platforms, and devices within a platform.
 struct DeviceNumber {
@@ -149,11 +145,11 @@ class Suite {
   Result<ChildOutcome> start(std::vector<std::string> command, const std::string& what,
                              const char* data_folder = "/empty") {
     progress_.show(what, done_);
-    if (g_interrupted != 0) return Status(Kind::Busy, "interrupted");
+    if (taken_signal() != 0) return Status(Kind::Busy, "interrupted");
     ChildRequest child{std::move(command), folder_, {}};
     child.variables = {{"XDG_DATA_HOME", folder_ + data_folder}, {"GTRACE_PROFILE", ""}, {"GTRACE_HTML", ""}};
     Result<ChildOutcome> outcome = run_child(child);
-    if (g_interrupted != 0) return Status(Kind::Busy, "interrupted");
+    if (taken_signal() != 0) return Status(Kind::Busy, "interrupted");
     return outcome;
   }
 
@@ -235,8 +231,7 @@ Result<Results> run_suite(const SuiteRequest& request) {
   if (!device) return device.status();
   Result<TemporaryFolder> folder = TemporaryFolder::make("gmicrobench");
   if (!folder) return folder.status();
-  std::signal(SIGINT, interrupt);
-  std::signal(SIGTERM, interrupt);
+  take_signals();
   Results results{device->text, request.size, request.repeat, request.policies, {}};
   Suite suite(request, *device, folder->path());
   for (const BenchProgram* program : request.programs) {

@@ -7,7 +7,10 @@ Usage: apps_command.py BUILD
 import os
 import pathlib
 import shutil
+import signal
 import stat
+import subprocess
+import time
 
 from job import *  # noqa: F403
 
@@ -32,6 +35,14 @@ def folder_of_programs(**broken):
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
     return folder
+
+
+def wait_for(condition, text):
+    for _ in range(300):
+        if condition():
+            return
+        time.sleep(0.1)
+    check(False, text)
 
 
 def number(value):
@@ -106,6 +117,22 @@ def test_programs_that_fail():
     same(result["spmv"]["runs"][1]["time_s"], None, "no time for the wrong output")
     for word in ("nn failed under default, exit status 7: no luck", "bfs failed under hand-pinned, exit status 139"):
         check(word in outcome.err_text, f"not on stderr: {word}")
+
+
+def test_signals():
+    """End it and its program, and leave nothing behind."""
+    pathlib.Path("tmp").mkdir()
+    folder = folder_of_programs(nn="echo $$ > $TMPDIR/../running; exec sleep 100")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        command = subprocess.Popen([GMICROBENCH, "apps", "--only", "nn", "--programs", folder], stderr=subprocess.DEVNULL,
+                                   env=dict(os.environ, TMPDIR=os.path.abspath("tmp")))
+        running = pathlib.Path("running")
+        wait_for(lambda: running.exists() and running.read_text().strip(), "the program does not start")
+        command.send_signal(number)
+        same(command.wait(30), -number, "how it ended")
+        wait_for(lambda: not pathlib.Path(f"/proc/{running.read_text().strip()}").exists(), "its program runs on")
+        same(list(pathlib.Path("tmp").iterdir()), [], "left in TMPDIR")
+        running.unlink()
 
 
 def test_list():
