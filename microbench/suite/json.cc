@@ -21,6 +21,11 @@ Json optimizer_json(const OptimizerFacts& f) {
           {"fallbacks", f.fallbacks}};
 }
 
+Json interval_json(const std::optional<Interval>& i) {
+  if (!i) return {};
+  return Json::array({i->least, i->most});
+}
+
 Json run_json(const ProgramResult& r, RunPolicy policy) {
   const PolicyRuns& runs = r.runs[static_cast<size_t>(policy)];
   Json j = {{"policy", policy_name(policy)},
@@ -28,6 +33,7 @@ Json run_json(const ProgramResult& r, RunPolicy policy) {
             {"spread", spread(r, policy)},
             {"times_s", runs.times_s},
             {"speedup", or_null(speed_over(r, policy, RunPolicy::Default))},
+            {"speedup_interval", interval_json(speed_interval(r, policy, RunPolicy::Default))},
             {"of_hand_pinned", or_null(speed_over(r, policy, RunPolicy::HandPinned))}};
   if (runs.optimizer) j["optimizer"] = optimizer_json(*runs.optimizer);
   return j;
@@ -76,6 +82,7 @@ std::string format_json(const Results& results) {
                   {"repeat", results.repeat},
                   {"policies", policies},
                   {"programs", programs},
+                  {"slower", slower_ones(results)},
                   {"summary", summary_json(results)}};
   // What a program says need not be UTF-8.
   return j.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -1,6 +1,8 @@
 // Arithmetic on measured times.
 #include "microbench/suite/results.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -41,6 +43,30 @@ std::optional<double> speed_over(const ProgramResult& r, RunPolicy policy, RunPo
   const auto mine = time_s(r, policy), theirs = time_s(r, base);
   if (!mine || !theirs || *mine <= 0 || *theirs <= 0) return {};
   return *theirs / *mine;
+}
+
+std::optional<Interval> speed_interval(const ProgramResult& r, RunPolicy policy, RunPolicy base) {
+  const std::vector<double>&mine = times(r, policy), &theirs = times(r, base);
+  if (mine.empty() || mine.size() != theirs.size()) return {};
+  std::vector<double> ratios;
+  for (size_t i = 0; i < mine.size(); ++i) ratios.push_back(theirs[i] / mine[i]);
+  std::ranges::sort(ratios);
+  const auto n = static_cast<double>(ratios.size());
+  const auto out = static_cast<size_t>(std::max(0.0, (n - 1.96 * std::sqrt(n)) / 2));  // ratios beyond either end
+  return Interval{ratios[out], ratios[ratios.size() - 1 - out]};
+}
+
+std::vector<std::string> slower_ones(const Results& results) {
+  constexpr double Harmless = 0.98;
+  std::vector<std::string> out;
+  for (const ProgramResult& r : results.programs)
+    for (const RunPolicy p : results.policies) {
+      const auto interval = speed_interval(r, p, RunPolicy::Default);
+      if (interval && interval->most < Harmless)
+        out.push_back(fmt::format("{} under {}: {:.2f}x ({:.2f} to {:.2f})", r.program->name, policy_name(p),
+                                  *speed_over(r, p, RunPolicy::Default), interval->least, interval->most));
+    }
+  return out;
 }
 
 std::optional<Summary> summarize(const Results& results, RunPolicy policy, RunPolicy base, bool eligible) {

@@ -59,6 +59,15 @@ double spread(const ProgramResult& r, RunPolicy policy);
 // How many times faster than `base` the program is under `policy`. Base HandPinned: its part of the hand-pinned speed.
 std::optional<double> speed_over(const ProgramResult& r, RunPolicy policy, RunPolicy base);
 
+struct Interval {
+  double least, most;
+};
+// Where the speedup's median lies with 95 % confidence, by the order of the ratios of runs that followed one another;
+// from the smallest to the largest ratio when there are fewer than six.
+std::optional<Interval> speed_interval(const ProgramResult& r, RunPolicy policy, RunPolicy base);
+// "NAME under POLICY: 0.91x (0.88 to 0.95)" for all that is slower than the default by more than 2 % and the noise.
+std::vector<std::string> slower_ones(const Results& results);
+
 struct Summary {
   size_t count = 0;
   double geometric_mean = 0, least = 0, most = 0;

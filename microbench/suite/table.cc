@@ -74,13 +74,19 @@ std::string untraced(const Results& results) {
   return rows.empty() ? rows : "\nno trace, hence in no mean\n" + rows;
 }
 
+std::string slower(const Results& results) {
+  std::string out;
+  for (const std::string& one : slower_ones(results)) out += "slower than the default, beyond the noise: " + one + "\n";
+  return out.empty() ? out : "\n" + out;
+}
+
 }  // namespace
 
 std::string format_table(const Results& results) {
   return fmt::format("{}\n{} data sets; each policy {}, in turn: medians, ± half of the range\n\n", results.device,
                      results.size, results.repeat == 1 ? "once" : fmt::format("{} times", results.repeat)) +
          heading(results) + group(results, "eligible: transfers matter (dispatch ratio at least 0.1)", true) +
-         group(results, "others: kernels dominate", false) + untraced(results);
+         group(results, "others: kernels dominate", false) + untraced(results) + slower(results);
 }
 
 std::string format_failures(const Results& results) {

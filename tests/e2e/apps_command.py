@@ -52,7 +52,7 @@ def number(value):
 def test_json():
     outcome = suite("--size", "small", "--only", "transpose,nn", "--json", "--html", "page.html")
     result = outcome.json
-    keys(result, "format", "version", "device", "size", "repeat", "policies", "programs", "summary")
+    keys(result, "format", "version", "device", "size", "repeat", "policies", "programs", "slower", "summary")
     same((result["format"], result["version"], result["size"], result["repeat"]), ("gtrace-apps", 1, "small", 1), "head")
     same(result["policies"], POLICIES, "policies")
     same([p["name"] for p in result["programs"]], ["nn", "transpose"], "programs, in the catalogue's order")
@@ -62,7 +62,8 @@ def test_json():
         same(p["eligible"], p["dispatch_ratio"] >= 0.1, "eligible at 0.1")
         same([r["policy"] for r in p["runs"]], POLICIES, "a run for each policy")
         for r in p["runs"]:
-            keys(r, "policy", "time_s", "spread", "times_s", "speedup", "of_hand_pinned")
+            keys(r, "policy", "time_s", "spread", "times_s", "speedup", "speedup_interval", "of_hand_pinned")
+            same(r["speedup_interval"], [r["speedup"]] * 2, "the interval of one round")
             same((len(r["times_s"]), r["times_s"][0], r["spread"]), (1, r["time_s"], 0), "one time")
             check(number(r["time_s"]) and number(r["speedup"]) and number(r["of_hand_pinned"]), f"numbers: {r}")
             same("optimizer" in r, "goptimize" in r["policy"], "what the optimizer did")
