@@ -139,7 +139,7 @@ int run(const Request& request) {
   if (profile) work.report.profile = (*found)->path;
   if (profile && !profile->eligible && !request.forced && request.staging != Staging::Always)
     return run_plain(request, work.report,
-                     fmt::format("nothing to gain here: transfers take {:.3f} of the kernels' time, too little to matter",
+                     fmt::format("nothing to gain here: transfers take {:.3f} of the kernels' time: too little",
                                  profile->dispatch_ratio));
 
   Result<model::Platform> platform = platform_for(request);

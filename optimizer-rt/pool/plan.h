@@ -1,5 +1,5 @@
 // What goptimize tells the injected library: which allocation sites go to which policy, on which
-// devices it pays to pin, what transfers cost there. A small binary file, version 2, little-endian, of the records below:
+// devices it pays to pin, what transfers cost there. A small binary file, version 2, little-endian, of these records:
 //
 //   PlanHeader | PlanDevice * devices | PlanSite * sites
 //

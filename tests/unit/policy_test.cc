@@ -216,5 +216,5 @@ TEST_CASE("a hostile plan with a right checksum is refused") {
   CHECK(damaged([](PlanHeader&, PlanSite& s) { std::memset(s.build_id, 'a', sizeof s.build_id); }));
   CHECK(damaged([](PlanHeader&, PlanSite& s) { s.module[0] = s.build_id[0] = 0; }));
   CHECK(damaged([](PlanHeader& h, PlanSite&) { h.sites = 1000000; }));
-  CHECK(damaged([](PlanHeader& h, PlanSite&) { h.version = 2; }));
+  CHECK(damaged([](PlanHeader& h, PlanSite&) { h.version = PlanVersion + 1; }));
 }

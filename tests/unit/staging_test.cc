@@ -268,7 +268,8 @@ void one_box(std::mt19937& r, Bench& bench, std::vector<char>& host) {
   CHECK(bench.device() == want);
   std::vector<char> filled(host.size(), 'x'), expected = filled;
   copy_box(expected.data() + at(host_origin, host_row, host_slice),
-           bench.device().data() + at(mem_origin, mem_row, mem_slice), region, host_row, host_slice, mem_row, mem_slice);
+           bench.device().data() + at(mem_origin, mem_row, mem_slice), region, host_row, host_slice, mem_row,
+           mem_slice);
   filled.swap(host);
   const bool taken = bench.move(
       box_move(Way::ToHost, bench.mem, mem_origin, host_origin, region, mem_row, mem_slice, host_row, host_slice,

@@ -1,12 +1,12 @@
 // A thread that runs the transfers which programs do not wait for.
 //
 // Jobs begin when their gate's `before` is done, in the order of arrival among those that may: a job whose turn in its
-// queue has not come holds up no other. There is one agent for each direction, so that both overlap. Gates are looked at
-// again and again, ever more rarely: some drivers deliver callbacks milliseconds late, and a thread that waits for one
-// gate cannot see another open.
+// queue has not come holds up no other. There is one agent for each direction, so that both overlap. Gates are looked
+// at again and again, ever more rarely: some drivers deliver callbacks milliseconds late, and a thread that waits for
+// one gate cannot see another open.
 //
-// Thread safety: all functions. The thread starts with the first job and stays; wind_up() is for the end of the process,
-// before the driver goes away.
+// Thread safety: all functions. The thread starts with the first job and stays; wind_up() is for the end of the
+// process, before the driver goes away.
 #pragma once
 
 #include <pthread.h>
@@ -25,12 +25,13 @@ class Agent {
     Move move;
     bool published = false, timed = false;
   };
-  // Keeps a place for one job, which post() then fills: a gate cannot be taken back once it is open. False: no thread, no
-  // room, or the process is ending.
+  // Keeps a place for one job, which post() then fills: a gate cannot be taken back once it is open. False: no thread,
+  // no room, or the process is ending.
   bool reserve() noexcept;
   void cancel() noexcept;
   void post(const Job& job) noexcept;
-  // Takes no more jobs; waits up to `patience_ms` until none is left. What can never begin stays, as it would without us.
+  // Takes no more jobs; waits up to `patience_ms` until none is left. What can never begin stays, as it would without
+  // us.
   void wind_up(int patience_ms) noexcept;
 
  private:

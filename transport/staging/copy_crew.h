@@ -1,9 +1,9 @@
 // Threads that copy host memory together: one core moves 7 to 10 GB/s, a PCIe 5 link 55.
 //
-// A copy is cut into pieces. Everybody begins at a place of his own, so that a chunk which is used again and again finds
-// its bytes in the same core's cache, and goes on to whatever is left. The caller takes pieces too and never waits for a
-// helper that has none: on a busy machine the helpers simply do not come, and the caller copies alone. Helpers spin for
-// a moment after their last piece, because transfers come in rows, then sleep.
+// A copy is cut into pieces. Everybody begins at a place of his own, so that a chunk which is used again and again
+// finds its bytes in the same core's cache, and goes on to whatever is left. The caller takes pieces too and never
+// waits for a helper that has none: on a busy machine the helpers simply do not come, and the caller copies alone.
+// Helpers spin for a moment after their last piece, because transfers come in rows, then sleep.
 //
 // Invariants: a job's fields change only while it is closed and nobody is inside; bit i of `taken` is set once, by who
 // copies piece i; `done` counts pieces that are copied.

@@ -169,10 +169,10 @@ cl_int Parts::enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Pl
                                             m.mem_slice_pitch, row_pitch, slice_pitch, memory, waits, wait_list, event)
               : cl.clEnqueueReadBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,
                                            m.mem_slice_pitch, row_pitch, slice_pitch, memory, waits, wait_list, event);
-  return up ? cl.clEnqueueWriteImage(queue, m.mem, blocking, origin, region, row_pitch, slice_pitch, memory, waits, wait_list,
-                                     event)
-            : cl.clEnqueueReadImage(queue, m.mem, blocking, origin, region, row_pitch, slice_pitch, memory, waits, wait_list,
-                                    event);
+  return up ? cl.clEnqueueWriteImage(queue, m.mem, blocking, origin, region, row_pitch, slice_pitch, memory, waits,
+                                     wait_list, event)
+            : cl.clEnqueueReadImage(queue, m.mem, blocking, origin, region, row_pitch, slice_pitch, memory, waits,
+                                    wait_list, event);
 }
 
 }  // namespace gt::staging

@@ -68,7 +68,8 @@ class Parts {
   Place place(size_t part) const noexcept;
   char* host(const Place& p) const noexcept;
   cl_int enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking, char* memory,
-                    size_t row_pitch, size_t slice_pitch, cl_uint waits, const cl_event* wait_list, cl_event* event) const noexcept;
+                    size_t row_pitch, size_t slice_pitch, cl_uint waits, const cl_event* wait_list,
+                    cl_event* event) const noexcept;
 
   const Move& x_move;
   bool x_streaming = false;

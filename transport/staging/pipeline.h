@@ -47,9 +47,9 @@ class Pipeline {
     cl_int error = CL_SUCCESS;
     cl_ulong start_ns = 0;  // device time of the first chunk's command
   };
-  // Returns when everything has arrived. If a wait list's event fails, so does this, and nothing is moved. A command that
-  // the driver refuses later on is replaced by a direct one.
-  // REQUIRES: is_open(), Parts(move, chunk_bytes_for(move.bytes())).fits().
+  // Returns when everything has arrived. If a wait list's event fails, so does this, and nothing is moved. A command
+  // that the driver refuses later on is replaced by a direct one. REQUIRES: is_open(), Parts(move,
+  // chunk_bytes_for(move.bytes())).fits().
   Outcome run(CopyCrew& crew, const Run& what) noexcept;
 
  private:

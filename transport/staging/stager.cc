@@ -176,7 +176,10 @@ bool Stager::run_gated(Pipeline& pipeline, const Request& r, cl_int* error) noex
   publish(r, gate.after(), 0);
   const cl_event before = gate.before();
   const auto outcome =
-      pipeline.run(*x_crew, {.move = r.move, .waits = before ? 1u : 0u, .wait_list = before ? &before : nullptr, .timed = is_timed(r)});
+      pipeline.run(*x_crew, {.move = r.move,
+                             .waits = before ? 1u : 0u,
+                             .wait_list = before ? &before : nullptr,
+                             .timed = is_timed(r)});
   if (outcome.start_ns) publish(r, gate.after(), outcome.start_ns);
   gate.finish(*x_cl, outcome.error);
   *error = outcome.error;
@@ -245,7 +248,10 @@ void Stager::run_in_background(const Move& move, Gate gate, bool published, bool
   Pipeline& pipeline = x_background[static_cast<size_t>(move.way)].pipeline;
   const cl_event before = gate.before();
   const auto outcome =
-      pipeline.run(*x_crew, {.move = move, .waits = before ? 1u : 0u, .wait_list = before ? &before : nullptr, .timed = timed});
+      pipeline.run(*x_crew, {.move = move,
+                             .waits = before ? 1u : 0u,
+                             .wait_list = before ? &before : nullptr,
+                             .timed = timed});
   if (published && x_publish && outcome.start_ns)
     x_publish({gate.after(), move.way, move.called, outcome.start_ns});
   gate.finish(*x_cl, outcome.error);

@@ -6,8 +6,8 @@
 //                  other thread can come in between, as commands of that queue
 //   in background  behind a gate, run by an agent's thread (not blocking)
 // To the program each is one command: its place in the queue, its wait list, its event, its errors. Whenever something
-// is not at hand (no free chunk, no memory, a driver that refuses) the answer is "not taken", and the program's own call
-// does the work: nothing here waits for anybody else's transfer, so nothing can deadlock that did not before.
+// is not at hand (no free chunk, no memory, a driver that refuses) the answer is "not taken", and the program's own
+// call does the work: nothing here waits for anybody else's transfer, so nothing can deadlock that did not before.
 //
 // Pinned memory and queues are made when first needed and hold references to the context until close().
 // Thread safety: transfer() and close() from any thread. noexcept, no allocation: injected code uses it.
@@ -44,8 +44,8 @@ class Stager {
  public:
   constexpr Stager() = default;
 
-  // `publisher` (may be nullptr) is called for each event that the program gets from a gate: when it is made, and again,
-  // before it completes, with its start. `agents`: two, one for each way. All must outlive the stager.
+  // `publisher` (may be nullptr) is called for each event that the program gets from a gate: when it is made, and
+  // again, before it completes, with its start. `agents`: two, one for each way. All must outlive the stager.
   void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
             void (*publisher)(const EventFacts&)) noexcept;
   // Lets go of everything; what still runs does so when it ends.
@@ -54,7 +54,9 @@ class Stager {
   bool serves(cl_context context, cl_device_id device) const noexcept {
     return serves_context(context) && x_device == device;
   }
-  bool serves_context(cl_context context) const noexcept { return x_context.load(std::memory_order_acquire) == context; }
+  bool serves_context(cl_context context) const noexcept {
+    return x_context.load(std::memory_order_acquire) == context;
+  }
   bool is_closed() const noexcept { return x_torn_down.load(std::memory_order_acquire); }
   // What it holds in the context, apart from commands under way.
   struct Held {

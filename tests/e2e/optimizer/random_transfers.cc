@@ -3,7 +3,8 @@
 //   random_transfers SEED STEPS [THREADS]
 //
 // What it prints depends on the seed alone: every answer that OpenCL gives (errors, event types and states, the
-// context's reference count, the order of times) goes into it. So two runs can be compared byte for byte, and each checks its own data.
+// context's reference count, the order of times) goes into it. So two runs can be compared byte for byte, and each
+// checks its own data.
 #include <CL/cl.h>
 
 #include <atomic>
@@ -21,7 +22,8 @@ namespace {
 
 constexpr size_t BufferBytes = 5 << 20;
 constexpr int Buffers = 3;
-const char* const Source = "kernel void add(global uchar* p, uint first, uchar k) { p[first + get_global_id(0)] += k; }";
+const char* const Source =
+    "kernel void add(global uchar* p, uint first, uchar k) { p[first + get_global_id(0)] += k; }";
 
 void check(cl_int err, const char* what) {
   if (err == CL_SUCCESS) return;
