@@ -4,12 +4,11 @@
 
 #include <CLI/CLI.hpp>
 #include <climits>
-#include <csignal>
 #include <filesystem>
 #include <fstream>
 
 #include "microbench/commands.h"
-#include "microbench/suite/child.h"
+#include "microbench/interrupt.h"
 #include "microbench/suite/measure.h"
 #include "microbench/suite/report.h"
 #include "traces/base/command.h"
@@ -85,10 +84,7 @@ int apps_command(int argc, char** argv) {
   const Result<SuiteRequest> request = make_request(options);
   if (!request) return fail(Program, request.status());
   const Result<Results> results = run_suite(*request);
-  if (const int signal = taken_signal(); signal != 0) {  // everything is cleaned up: end as it asked
-    std::signal(signal, SIG_DFL);
-    std::raise(signal);
-  }
+  if (interrupted()) return end_interrupted();
   if (!results) return fail(Program, results.status());
   fmt::print("{}", options.flag("json") ? format_json(*results) : format_table(*results));
   fmt::print(stderr, "{}", format_failures(*results));

@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -16,6 +15,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "microbench/interrupt.h"
 #include "traces/base/fd.h"
 
 extern char** environ;
@@ -23,16 +23,8 @@ extern char** environ;
 namespace gt::bench {
 namespace {
 
+constexpr int Look_ms = 200;       // between looks whether we were interrupted, or it takes too long
 constexpr int Patience_ms = 5000;  // between asking it to end and ending it
-
-std::atomic<pid_t> g_child = 0;  // while it is not waited for
-std::atomic<int> g_signal = 0;
-static_assert(std::atomic<pid_t>::is_always_lock_free);
-
-void take(int signal) {
-  g_signal = signal;
-  if (const pid_t child = g_child; child > 0) ::kill(child, signal);
-}
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -71,26 +63,21 @@ class FileActions {
 
 bool ends_within(int pidfd, int ms) {
   pollfd p{pidfd, POLLIN, 0};
-  int ready = 0;
-  do ready = ::poll(&p, 1, ms);
-  while (ready < 0 && errno == EINTR);
-  return ready != 0;
+  return ::poll(&p, 1, ms) > 0;
 }
 
-// Whether the child had to be ended. Where the kernel has no descriptors of processes there is no limit.
+// Whether the child had to be ended. Where the kernel has no descriptors of processes it is only waited for.
 bool limit(pid_t child, double limit_s) {
   const Fd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
-  if (!pidfd.open() || ends_within(pidfd.get(), static_cast<int>(limit_s * 1e3))) return false;
+  if (!pidfd.open()) return false;
+  for (double waited_s = 0; waited_s < limit_s && !interrupted(); waited_s += Look_ms * 1e-3)
+    if (ends_within(pidfd.get(), Look_ms)) return false;
   ::kill(child, SIGTERM);
   if (!ends_within(pidfd.get(), Patience_ms)) ::kill(child, SIGKILL);
   return true;
 }
 
 int status_of(pid_t child) {
-  siginfo_t info{};
-  while (::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT) < 0 && errno == EINTR) {
-  }
-  g_child = 0;  // its number is not another's before the next line
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
@@ -112,8 +99,6 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   const int error = ::posix_spawn(&child, command[0].c_str(), actions.get(), nullptr, pointers(command).data(),
                                   pointers(variables).data());
   if (error != 0) return system_error("cannot start " + command[0], error);
-  g_child = child;
-  if (g_signal != 0) ::kill(child, g_signal);  // it came meanwhile
   ChildOutcome outcome;
   outcome.too_long = limit(child, request.limit_s);
   outcome.status = status_of(child);
@@ -121,13 +106,6 @@ Result<ChildOutcome> run_child(const ChildRequest& request) {
   outcome.err = content(err);
   return outcome;
 }
-
-void take_signals() {
-  std::signal(SIGINT, take);
-  std::signal(SIGTERM, take);
-}
-
-int taken_signal() { return g_signal; }
 
 Result<TemporaryFolder> TemporaryFolder::make(const char* prefix) {
   std::error_code error;

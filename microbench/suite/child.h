@@ -20,17 +20,12 @@ struct ChildRequest {
 
 struct ChildOutcome {
   int status = 0;  // as a shell gives it: 128 + signal
-  bool too_long = false;
+  bool too_long = false;  // or this process was interrupted: the child was ended
   std::string out, err;
 };
 
-// System when it cannot be started.
+// System when it cannot be started. When this process is interrupted (interrupt.h), so is the child.
 Result<ChildOutcome> run_child(const ChildRequest& request);
-
-// From now on SIGINT and SIGTERM go to the running child, and this process goes on: for cleaning up.
-void take_signals();
-// The one that came; 0 when none did.
-int taken_signal();
 
 // A new empty folder for temporary files, gone with this object.
 class TemporaryFolder {

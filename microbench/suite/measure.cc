@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "microbench/devices.h"
+#include "microbench/interrupt.h"
 #include "microbench/suite/child.h"
 #include "traces/base/progress.h"
 
@@ -145,11 +146,11 @@ class Suite {
   Result<ChildOutcome> start(std::vector<std::string> command, const std::string& what,
                              const char* data_folder = "/empty") {
     progress_.show(what, done_);
-    if (taken_signal() != 0) return Status(Kind::Busy, "interrupted");
+    if (interrupted()) return Status(Kind::Busy, "interrupted");
     ChildRequest child{std::move(command), folder_, {}};
     child.variables = {{"XDG_DATA_HOME", folder_ + data_folder}, {"GTRACE_PROFILE", ""}, {"GTRACE_HTML", ""}};
     Result<ChildOutcome> outcome = run_child(child);
-    if (taken_signal() != 0) return Status(Kind::Busy, "interrupted");
+    if (interrupted()) return Status(Kind::Busy, "interrupted");
     return outcome;
   }
 
@@ -231,7 +232,7 @@ Result<Results> run_suite(const SuiteRequest& request) {
   if (!device) return device.status();
   Result<TemporaryFolder> folder = TemporaryFolder::make("gmicrobench");
   if (!folder) return folder.status();
-  take_signals();
+  const InterruptGuard guard;
   Results results{device->text, request.size, request.repeat, request.policies, {}};
   Suite suite(request, *device, folder->path());
   for (const BenchProgram* program : request.programs) {

@@ -1,5 +1,5 @@
 // Runs the benchmark programs: each is traced once, then run under all policies in turn, as often as asked.
-// Thread safety: none; one measurement a process (it takes SIGINT and SIGTERM).
+// Thread safety: none; it takes SIGINT and SIGTERM meanwhile.
 #pragma once
 
 #include "microbench/suite/results.h"
@@ -18,7 +18,7 @@ struct SuiteRequest {
 };
 
 // Failures of programs are in the results. Otherwise fails when there is no such device, a tool is missing, no
-// temporary folder can be made, or a signal came (taken_signal()).
+// temporary folder can be made, or it was interrupted (interrupt.h).
 Result<Results> run_suite(const SuiteRequest& request);
 
 }  // namespace gt::bench

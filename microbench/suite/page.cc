@@ -1,56 +1,20 @@
-// One HTML page: a chart of the speedups, and the table with its ranges.
+// The page: a chart of the speedups, and the table with its ranges.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "microbench/report/html.h"
 #include "microbench/suite/report.h"
 
 namespace gt::bench {
 namespace {
 
-// Bars in the order of RunPolicy without the default, which is the line at 1.
-constexpr const char* Style = R"(<style>
-:root { --page: #f6f7f9; --card: #ffffff; --ink: #1b2430; --dim: #5b6776; --line: #dde2e8;
-  --goptimize: #1f5fd0; --goptimize-noprofile: #2aa6a0; --hand-pinned: #b9c2cd; --one: #9a3412; --bad: #9a3412; }
-@media (prefers-color-scheme: dark) { :root { color-scheme: dark; --page: #11161d; --card: #19202a; --ink: #e4e9f0;
-  --dim: #98a5b5; --line: #2c3642; --goptimize: #5b93f5; --goptimize-noprofile: #2fb8a6; --hand-pinned: #56626f;
-  --one: #f5a878; --bad: #f5a878; } }
-* { box-sizing: border-box; }
-body { margin: 0; background: var(--page); color: var(--ink);
-  font: 15px/1.5 system-ui, "Segoe UI", "Noto Sans", "DejaVu Sans", sans-serif; }
-main { max-width: 1240px; margin: 0 auto; padding: 20px 24px; }
-h1 { font-size: 20px; margin: 0; } h2 { font-size: 16px; margin: 0 0 8px; }
-p { margin: 2px 0 14px; color: var(--dim); }
-section { background: var(--card); border: 1px solid var(--line); border-radius: 8px; padding: 16px 20px;
-  margin: 0 0 16px; overflow-x: auto; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; white-space: nowrap; }
-th, td { text-align: right; padding: 3px 12px; border-bottom: 1px solid var(--line); }
-th:first-child, td:first-child { text-align: left; } th { color: var(--dim); font-weight: 500; }
-th[colspan] { text-align: center; color: var(--ink); }
-tr.mean td { font-weight: 600; } tr.title td { color: var(--dim); padding-top: 14px; }
-.dim { color: var(--dim); } .bad { color: var(--bad); }
-svg { display: block; width: 100%; min-width: 760px; } svg text { fill: var(--ink); font-size: 11px; }
-svg .dim { fill: var(--dim); } .grid { stroke: var(--line); } .one { stroke: var(--one); stroke-dasharray: 5 4; }
-.range { stroke: var(--ink); } .apart { stroke: var(--dim); stroke-dasharray: 2 3; }
-.bar-1, .key-1 { fill: var(--goptimize); } .bar-2, .key-2 { fill: var(--goptimize-noprofile); }
-.bar-3, .key-3 { fill: var(--hand-pinned); }
-</style>
-)";
+constexpr double Left = 44, Right = 12, Top = 12, Height = 260, Foot = Top + Height, Bottom = 66;
+constexpr double BarWidth = 16, LeastGroup = 68;
 
-constexpr double Left = 44, Top = 34, Height = 260, Bottom = 66, Right = 12, BarWidth = 16, LeastGroup = 68;
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&') out += "&amp;";
-    else if (c == '<') out += "&lt;";
-    else if (c == '>') out += "&gt;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
-  }
-  return out;
-}
+// Colours of the page's classes; the default is the line at 1.
+constexpr const char* Colors[RunPolicies] = {"c2", "c1", "c3", "c0"};
 
 size_t index_of(RunPolicy p) { return static_cast<size_t>(p); }
 
@@ -82,43 +46,43 @@ class Chart {
     group_width_ = (width_ - Left - Right) / groups;
   }
 
-  std::string svg() const {
-    std::string out = fmt::format(
-        "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=\"img\" aria-label=\"Speedup over default, each program\">\n",
-        width_, Top + Height + Bottom);
-    out += legend() + grid();
-    for (size_t i = 0; i < programs_.size(); ++i) out += bars(i);
-    out += apart();
-    out += fmt::format("<line class=\"one\" x1=\"{0}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>\n", Left,
-                       width_ - Right, y(1));
-    return out + "</svg>\n";
+  std::string html() const {
+    std::string out = "<ul class=\"legend\">";
+    for (const RunPolicy p : policies_)
+      out += fmt::format("<li><span class=\"{}\"></span>{}</li>", Colors[index_of(p)], policy_title(p));
+    return out + "</ul>\n<div class=\"scroll\">" + svg() + "</div>\n";
   }
 
  private:
+  std::string svg() const {
+    std::string out = fmt::format("<svg viewBox=\"0 0 {:.0f} {:.0f}\" style=\"min-width: 50rem\" role=\"img\" "
+                                  "aria-label=\"Speedup over the default, by program\">\n",
+                                  width_, Top + Height + Bottom);
+    out += grid();
+    for (size_t i = 0; i < programs_.size(); ++i) out += group(i);
+    out += apart() + line("line c2 dashed", Left, width_ - Right, y(1), y(1));
+    out += text(Left, Foot + 58, "start",
+                "second line: dispatch ratio, the device time of transfers over that of kernels; a program is eligible "
+                "from 0.1 on");
+    return out + "</svg>\n";
+  }
+
   double y(double speedup) const { return Top + Height * (1 - speedup / most_); }
 
-  std::string legend() const {
-    std::string out;
-    double x = Left;
-    for (const RunPolicy p : policies_) {
-      out += fmt::format(
-          "<rect class=\"key-{}\" x=\"{:.0f}\" y=\"6\" width=\"12\" height=\"12\" rx=\"2\"/>"
-          "<text x=\"{:.0f}\" y=\"16\">{}</text>\n",
-          index_of(p), x, x + 18, policy_title(p));
-      x += 40 + 7.2 * static_cast<double>(policy_title(p).size());
-    }
-    return out + fmt::format("<text class=\"dim\" x=\"{:.0f}\" y=\"16\" text-anchor=\"end\">"
-                             "speedup over default; higher is better</text>\n",
-                             width_ - Right);
+  static std::string line(const char* classes, double x1, double x2, double y1, double y2, const char* style = "") {
+    return fmt::format(
+        "<line class=\"{}\" style=\"{}\" x1=\"{:.1f}\" x2=\"{:.1f}\" y1=\"{:.1f}\" y2=\"{:.1f}\"/>\n", classes, style,
+        x1, x2, y1, y2);
+  }
+  static std::string text(double x, double y, const char* anchor, std::string_view what, const char* style = "") {
+    return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\" style=\"{}\">{}</text>\n", x, y, anchor,
+                       style, what);
   }
 
   std::string grid() const {
     std::string out;
     for (double v = 0; v <= most_ + 1e-9; v += step_)
-      out += fmt::format(
-          "<line class=\"grid\" x1=\"{0}\" x2=\"{1:.1f}\" y1=\"{2:.1f}\" y2=\"{2:.1f}\"/>"
-          "<text class=\"dim\" x=\"{3}\" y=\"{4:.1f}\" text-anchor=\"end\">{5:g}x</text>\n",
-          Left, width_ - Right, y(v), Left - 7, y(v) + 4, v);
+      out += line("grid", Left, width_ - Right, y(v), y(v)) + text(Left - 7, y(v) + 4, "end", fmt::format("{:g}x", v));
     return out;
   }
 
@@ -126,46 +90,36 @@ class Chart {
   std::string apart() const {
     const auto eligible = static_cast<size_t>(std::ranges::count_if(programs_, &ProgramResult::eligible));
     if (eligible == 0 || eligible == programs_.size()) return {};
-    return fmt::format("<line class=\"apart\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>\n",
-                       Left + static_cast<double>(eligible) * group_width_, Top, Top + Height + 40);
+    const double x = Left + static_cast<double>(eligible) * group_width_;
+    return line("axis dashed", x, x, Top, Foot + 40);
   }
 
-  // From the slowest to the fastest run, over the default's median.
-  std::string range(const ProgramResult& r, RunPolicy p, double x) const {
-    const std::vector<double>& times = r.runs[index_of(p)].times_s;
-    const double base = *time_s(r, RunPolicy::Default);
-    return fmt::format("<line class=\"range\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.1f}\" y2=\"{2:.1f}\"/>\n", x,
-                       std::max(Top, y(base / std::ranges::min(times))), y(base / std::ranges::max(times)));
-  }
-
-  std::string bars(size_t i) const {
+  // The bars of one program, and what stands below them.
+  std::string group(size_t i) const {
     const ProgramResult& r = *programs_[i];
     const double middle = Left + (static_cast<double>(i) + 0.5) * group_width_;
     double x = middle - BarWidth * static_cast<double>(policies_.size()) / 2;
     std::string out;
     for (const RunPolicy p : policies_) {
-      if (const auto speed = speed_over(r, p, RunPolicy::Default)) {
-        out += fmt::format(
-            "<rect class=\"bar-{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\">"
-            "<title>{}, {}: {:.2f}x ({:.4f} s)</title></rect>\n",
-            index_of(p), x, y(*speed), BarWidth - 2, Top + Height - y(*speed), r.program->name, policy_title(p), *speed,
-            *time_s(r, p));
-        out += range(r, p, x + (BarWidth - 2) / 2);
-      }
+      if (const auto speed = speed_over(r, p, RunPolicy::Default)) out += bar(r, p, *speed, x);
       x += BarWidth;
     }
-    const double foot = Top + Height;
-    out += fmt::format("<text x=\"{0:.1f}\" y=\"{1:.0f}\" text-anchor=\"middle\">{2}</text>\n", middle, foot + 18,
-                       r.program->name);
-    if (r.dispatch_ratio)
-      out += fmt::format("<text class=\"dim\" x=\"{:.1f}\" y=\"{:.0f}\" text-anchor=\"middle\">{}</text>\n", middle,
-                         foot + 35, *r.dispatch_ratio >= 10 ? fmt::format("{:.0f}", *r.dispatch_ratio)
-                                                            : fmt::format("{:.2f}", *r.dispatch_ratio));
-    if (i == 0)
-      out += fmt::format("<text class=\"dim\" x=\"{}\" y=\"{:.0f}\">second line: dispatch ratio, the device time of "
-                         "transfers over that of kernels; from 0.1 on a program is eligible</text>\n",
-                         Left, foot + 58);
-    return out;
+    out += text(middle, Foot + 18, "middle", r.program->name, "fill: var(--text)");
+    if (!r.dispatch_ratio) return out;
+    const int digits = *r.dispatch_ratio < 10 ? 2 : 0;
+    return out + text(middle, Foot + 35, "middle", fmt::format("{:.{}f}", *r.dispatch_ratio, digits));
+  }
+
+  // With a line from the slowest to the fastest run, over the default's median.
+  std::string bar(const ProgramResult& r, RunPolicy p, double speed, double x) const {
+    const std::vector<double>& times = r.runs[index_of(p)].times_s;
+    const double base = *time_s(r, RunPolicy::Default), middle = x + (BarWidth - 2) / 2;
+    const double high = std::max(Top, y(base / std::ranges::min(times))), low = y(base / std::ranges::max(times));
+    return fmt::format("<rect class=\"fill {}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" rx=\"2\">"
+                       "<title>{}, {}: {:.2f}x ({:.4f} s)</title></rect>\n",
+                       Colors[index_of(p)], x, y(speed), BarWidth - 2, Foot - y(speed), r.program->name,
+                       policy_title(p), speed, *time_s(r, p)) +
+           line("line", middle, middle, high, low, "stroke: var(--text); stroke-width: 1");
   }
 
   std::vector<RunPolicy> policies_;
@@ -197,12 +151,13 @@ std::string what_was_done(const PolicyRuns& runs) {
 
 std::string table_row(const Results& results, const ProgramResult& r) {
   const BenchProgram& program = *r.program;
-  std::string out = "<tr>" + cell(std::string(program.name), fmt::format("{}: {}", program.shape, program.style)) +
+  std::string out = fmt::format("<tr><th title=\"{}: {}\">{}</th>", escaped(program.shape), escaped(program.style),
+                                program.name) +
                     number_cell(r.dispatch_ratio, "");
   for (const RunPolicy p : results.policies) {
     const PolicyRuns& runs = r.runs[index_of(p)];
     const auto time = time_s(r, p);
-    out += time ? cell(fmt::format("{:.4f} <span class=dim>±{:.0f}%</span>", *time, spread(r, p) * 100),
+    out += time ? cell(fmt::format("{:.4f} <span class=\"soft\">±{:.0f}%</span>", *time, spread(r, p) * 100),
                        range_text(runs.times_s) + what_was_done(runs))
                 : cell("–");
     if (p == RunPolicy::Default) continue;
@@ -213,7 +168,7 @@ std::string table_row(const Results& results, const ProgramResult& r) {
 }
 
 std::string mean_row(const Results& results, const char* name, double Summary::* which, bool eligible) {
-  std::string out = fmt::format("<tr class=mean><td>{}</td><td></td>", name);
+  std::string out = fmt::format("<tr><th>{}</th><td></td>", name);
   for (const RunPolicy p : results.policies) {
     out += cell("");
     if (p == RunPolicy::Default) continue;
@@ -231,45 +186,48 @@ std::string table(const Results& results) {
   std::string above = "<tr><th></th><th>dispatch</th>", below = "<tr><th>program</th><th>ratio</th>";
   for (const RunPolicy p : results.policies) {
     const int columns = p == RunPolicy::Default ? 1 : p == RunPolicy::HandPinned ? 2 : 3;
-    above += fmt::format("<th colspan={}>{}</th>", columns, policy_title(p));
+    above += fmt::format("<th colspan=\"{}\" style=\"text-align: center\">{}</th>", columns, policy_title(p));
     below += "<th>time, s</th>";
     if (p != RunPolicy::Default) below += "<th>speedup</th>";
-    if (columns == 3) below += "<th>of hand-pinned</th>";
+    if (columns == 3) below += "<th>/ hand</th>";
   }
-  std::string out = "<table>\n" + above + "</tr>\n" + below + "</tr>\n";
+  std::string out = "<div class=\"scroll\"><table>\n" + above + "</tr>\n" + below + "</tr>\n";
   for (const bool eligible : {true, false}) {
     std::string rows;
     for (const ProgramResult& r : results.programs)
       if (r.eligible == eligible) rows += table_row(results, r);
     if (rows.empty()) continue;
-    out += fmt::format("<tr class=title><td colspan=20>{}</td></tr>\n",
+    out += fmt::format("<tr><th colspan=\"20\" class=\"soft\">{}</th></tr>\n",
                        eligible ? "eligible: transfers matter" : "others: kernels dominate, or no trace");
     out += rows + mean_row(results, "geometric mean", &Summary::geometric_mean, eligible) +
            mean_row(results, "minimum", &Summary::least, eligible) +
            mean_row(results, "maximum", &Summary::most, eligible);
   }
-  return out + "</table>\n";
+  return out + "</table></div>\n";
 }
 
-std::string failures(const Results& results) {
-  if (!results.failed()) return {};
-  return "<section><h2 class=bad>Failed</h2><pre class=bad>" + escaped(format_failures(results)) + "</pre></section>\n";
+std::string complaints(const Results& results) {
+  std::string out;
+  if (results.failed()) out = "<h2>Failed</h2>\n<pre>" + escaped(format_failures(results)) + "</pre>\n";
+  const std::vector<std::string> slower = slower_ones(results);
+  if (!slower.empty()) out += "<h2>Slower than the default, beyond the noise</h2>\n";
+  for (const std::string& one : slower) out += "<p>" + escaped(one) + "</p>\n";
+  return out;
 }
 
 }  // namespace
 
 std::string format_page(const Results& results) {
-  return fmt::format(
-             "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-             "<meta name=\"viewport\" content=\"width=device-width\">"
-             "<title>gmicrobench apps</title>\n{}</head><body><main>\n<h1>Benchmark programs</h1>\n"
-             "<p>{}. {} data sets; each policy {}, taken in turn; medians ± half of the range.</p>\n",
-             Style, escaped(results.device), escaped(results.size),
-             results.repeat == 1 ? "once" : fmt::format("{} times", results.repeat)) +
-         failures(results) + "<section><h2>Speedup</h2>\n" + Chart(results).svg() + "</section>\n" +
-         "<section><h2>Times</h2>\n" + table(results) +
-         "<p>Point at a program for what it does, at a time for its range and what goptimize did.</p></section>\n" +
-         "</main></body></html>\n";
+  const std::string rounds = results.repeat == 1 ? "once" : fmt::format("{} times", results.repeat);
+  return html_page(
+      "Benchmark programs",
+      fmt::format("<p>{}</p>\n<p class=\"soft\">{} data sets; each policy {}, taken in turn: medians, ± half of the "
+                  "range.</p>\n",
+                  escaped(results.device), escaped(results.size), rounds) +
+          complaints(results) + "<h2>Speedup over the default</h2>\n" + Chart(results).html() + "<h2>Times</h2>\n" +
+          table(results) +
+          "<p class=\"soft\">/ hand: which part of the hand-pinned program's speed is reached. Point at a program for what "
+          "it does, at a time for its range and what goptimize did.</p>\n");
 }
 
 }  // namespace gt::bench

@@ -58,11 +58,12 @@ std::optional<Interval> speed_interval(const ProgramResult& r, RunPolicy policy,
 
 std::vector<std::string> slower_ones(const Results& results) {
   constexpr double Harmless = 0.98;
+  constexpr size_t Enough = 6;  // fewer rounds may all be odd: one in 2^5 and more often
   std::vector<std::string> out;
   for (const ProgramResult& r : results.programs)
     for (const RunPolicy p : results.policies) {
       const auto interval = speed_interval(r, p, RunPolicy::Default);
-      if (interval && interval->most < Harmless)
+      if (interval && times(r, p).size() >= Enough && interval->most < Harmless)
         out.push_back(fmt::format("{} under {}: {:.2f}x ({:.2f} to {:.2f})", r.program->name, policy_name(p),
                                   *speed_over(r, p, RunPolicy::Default), interval->least, interval->most));
     }

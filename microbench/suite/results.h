@@ -65,7 +65,8 @@ struct Interval {
 // Where the speedup's median lies with 95 % confidence, by the order of the ratios of runs that followed one another;
 // from the smallest to the largest ratio when there are fewer than six.
 std::optional<Interval> speed_interval(const ProgramResult& r, RunPolicy policy, RunPolicy base);
-// "NAME under POLICY: 0.91x (0.88 to 0.95)" for all that is slower than the default by more than 2 % and the noise.
+// "NAME under POLICY: 0.91x (0.88 to 0.95)" for all that is slower than the default by more than 2 % and the noise; six
+// runs of each are needed to tell.
 std::vector<std::string> slower_ones(const Results& results);
 
 struct Summary {

@@ -75,7 +75,7 @@ def test_json():
     page = pathlib.Path("page.html").read_text()
     for word in ("<svg", "prefers-color-scheme: dark", "transpose", "hand-pinned", "</html>"):
         check(word in page, f"no {word} in the page")
-    check("http" not in page, "the page needs something from elsewhere")
+    check("://" not in page and "src=" not in page, "the page needs something from elsewhere")
 
 
 def test_the_profile_is_used_and_nothing_is_left_behind():

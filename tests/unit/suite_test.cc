@@ -63,8 +63,7 @@ TEST_CASE("slower than the default is what is so in nearly every round") {
   CHECK(speed_interval(r.programs[0], RunPolicy::Goptimize, RunPolicy::Default)->least == 3.6);
   CHECK(speed_interval(r.programs[0], RunPolicy::Goptimize, RunPolicy::Default)->most == 4.4);
   CHECK_FALSE(speed_interval(r.programs[0], RunPolicy::GoptimizeNoProfile, RunPolicy::Default));
-  CHECK(slower_ones(r) == std::vector<std::string>{"sgemm under goptimize: 0.80x (0.80 to 0.80)"});
-  CHECK(format_table(r).find("beyond the noise: sgemm under goptimize") != std::string::npos);
+  CHECK(slower_ones(r).empty());  // three rounds tell nothing
   // Rounds in pairs: the machine may be slower in one round than in another, and a few rounds may be odd.
   std::vector<double> plain, slow, same;
   for (int i = 1; i <= 16; ++i) {
@@ -74,7 +73,8 @@ TEST_CASE("slower than the default is what is so in nearly every round") {
   }
   r.programs = {program("nn", 1, plain, slow, same)};
   CHECK(speed_interval(r.programs[0], RunPolicy::Goptimize, RunPolicy::Default)->most == doctest::Approx(0.8));
-  CHECK(slower_ones(r).size() == 1);
+  CHECK(slower_ones(r) == std::vector<std::string>{"nn under goptimize: 0.80x (0.80 to 0.80)"});
+  CHECK(format_table(r).find("beyond the noise: nn under goptimize") != std::string::npos);
 }
 
 TEST_CASE("means are over the eligible programs, or over the others") {
