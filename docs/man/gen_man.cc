@@ -51,7 +51,7 @@ constexpr Page Pages[] = {
      "limits of each device: the least latency and the highest throughput of transfers, copies and kernels, and its "
      "performance against arithmetic intensity, with the roofline that predicts it. gmicrobench apps runs the benchmark "
      "programs as they are, under goptimize with and without a profile, and with memory that was pinned by hand, and "
-     "compares their times (exit status 1: a program failed). Ctrl-C ends the first two without a trace.",
+     "compares their times (exit status 1: a program failed). Ctrl-C ends any of them with nothing left behind.",
      "$XDG_CACHE_HOME/gtrace/platform.json\nThe curves, where ganalyze and goptimize look for them. "
      "platform.schema.json, installed in share/gtrace, is its schema."},
 };

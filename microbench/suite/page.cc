@@ -226,8 +226,8 @@ std::string format_page(const Results& results) {
                   escaped(results.device), escaped(results.size), rounds) +
           complaints(results) + "<h2>Speedup over the default</h2>\n" + Chart(results).html() + "<h2>Times</h2>\n" +
           table(results) +
-          "<p class=\"soft\">/ hand: which part of the hand-pinned program's speed is reached. Point at a program for what "
-          "it does, at a time for its range and what goptimize did.</p>\n");
+          "<p class=\"soft\">/ hand: which part of the hand-pinned program's speed is reached. Point at a program for "
+          "what it does, at a time for its range and what goptimize did.</p>\n");
 }
 
 }  // namespace gt::bench
