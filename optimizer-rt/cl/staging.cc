@@ -25,6 +25,7 @@ using staging::Stager;
 
 constexpr double ClearlyLess = 0.9;      // of the standard cost
 constexpr double SetUp_ns = 4e6;         // pinned memory, queues, threads: measured on an H200's host
+constexpr size_t LeastPopulated = size_t{8} << 20;  // below, waking the helpers is not worth it
 constexpr unsigned MostHelpers = 7;      // 8 threads saturate a PCIe 5 link
 constexpr int Patience_ms = 2000;        // for transfers under way when the process ends
 
@@ -167,6 +168,15 @@ bool stage(const TransferCall& call, cl_int* error) noexcept {
   if (!place) return runtime.count(Fallback::UnknownContext), false;
   if (mode != Staging::Always && !is_earned(*place, saving)) return false;
   return run(*place, call, queue, saving, error);
+}
+
+void populate(char* base, size_t bytes) noexcept {
+  if (bytes < LeastPopulated) return;
+  {
+    const staging::Lock lock(g_mutex);
+    if (!start_engine()) return;
+  }
+  g_crew.populate(base, bytes);
 }
 
 void stop_staging(cl_context context) noexcept {

@@ -19,6 +19,9 @@ constexpr size_t LeastStaged = size_t{4} << 10;  // bytes; below, the call is al
 // True: the transfer is done or under way, and `*error` is the call's result.
 bool stage(const TransferCall& call, cl_int* error) noexcept;
 
+// Makes a large range's pages present, with all copying threads; what the driver's pinning would do with one.
+void populate(char* base, size_t bytes) noexcept;
+
 // The program has let go of its context: so do we.
 void stop_staging(cl_context context) noexcept;
 // What staging holds in the context.

@@ -58,6 +58,7 @@ void pin_span(PinnedPool& pool, Extent extent, cl_context context) {
   if (!pool.set_pin(extent, Pending)) return;  // another thread is at it
   const uint64_t start = now_ns();
   PinToken token = 0;
+  populate(extent.base, extent.bytes);
   const PinResult result = pin(context, extent.base, extent.bytes, &token);
   extent.pin = Pending;
   if (result != PinResult::Done) {

@@ -2,6 +2,7 @@
 #include "transport/staging/copy_crew.h"
 
 #include <sched.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #if defined(__x86_64__)
@@ -19,24 +20,10 @@ namespace {
 
 // 4 to 16 us of one core: small enough to share out evenly.
 constexpr size_t SmallestPiece = size_t{32} << 10, LargestPiece = size_t{128} << 10;
+constexpr size_t MostPieces = 64;
+constexpr size_t HugePage = size_t{2} << 20;
 constexpr uint64_t Spin_ns = 30'000;              // about what waking a sleeper costs
 constexpr size_t WakeFrom = 4;  // pieces; smaller copies end before a sleeper is awake
-
-uint64_t all_pieces(uint32_t count) { return count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
-
-void relax() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
-
-uint64_t now_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
-}
 
 // Stores that fetch no cache line first and leave none behind.
 void copy_streaming(char* to, const char* from, size_t n) {
@@ -62,6 +49,69 @@ void copy_bytes(bool streaming, char* to, const char* from, size_t n) {
     copy_streaming(to, from, n);
   else
     std::memcpy(to, from, n);
+}
+
+// Linux 5.14 does it in one call; before, every page is written with what is in it, which is safe beside others' writes.
+void make_present(char* base, size_t bytes) {
+  constexpr int PopulateWrite = 23;  // MADV_POPULATE_WRITE
+  const uintptr_t page = 4095;
+  char* const first = reinterpret_cast<char*>(reinterpret_cast<uintptr_t>(base) & ~page);
+  const size_t whole = static_cast<size_t>(base + bytes - first);
+  if (::madvise(first, (whole + page) & ~page, PopulateWrite) == 0) return;
+  for (size_t i = 0; i < bytes; i += page + 1) __atomic_fetch_add(base + i, 0, __ATOMIC_RELAXED);
+}
+
+// A copy in pieces of about the same size: runs of bytes, or of rows.
+class CutCopy {
+ public:
+  explicit CutCopy(const Copy& what) : w(what) {
+    const size_t rows = w.rows * w.slices, bytes = w.row_bytes * rows;
+    const size_t piece = std::max(std::clamp(bytes / 16, SmallestPiece, LargestPiece), bytes / MostPieces + 1);
+    x_unit = rows == 1 ? piece : (piece + w.row_bytes - 1) / w.row_bytes;
+  }
+  uint32_t count() const { return static_cast<uint32_t>((units() + x_unit - 1) / x_unit); }
+
+  void run(uint32_t piece) const {
+    const size_t first = piece * x_unit, end = std::min(first + x_unit, units());
+    if (w.rows * w.slices == 1) return copy_bytes(w.streaming, w.to + first, w.from + first, end - first);
+    for (size_t i = first; i < end; ++i) {
+      const size_t row = i % w.rows, slice = i / w.rows;
+      copy_bytes(w.streaming, w.to + row * w.to_row_pitch + slice * w.to_slice_pitch,
+                 w.from + row * w.from_row_pitch + slice * w.from_slice_pitch, w.row_bytes);
+    }
+  }
+
+ private:
+  size_t units() const { return w.rows * w.slices == 1 ? w.row_bytes : w.rows * w.slices; }
+  const Copy& w;
+  size_t x_unit;  // bytes, or rows
+};
+
+struct Range {
+  char* base;
+  size_t bytes, piece_bytes;
+
+  uint32_t count() const { return static_cast<uint32_t>((bytes + piece_bytes - 1) / piece_bytes); }
+  void populate(uint32_t piece) const {
+    const size_t first = piece * piece_bytes;
+    make_present(base + first, std::min(piece_bytes, bytes - first));
+  }
+};
+
+uint64_t all_pieces(uint32_t count) { return count == 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1; }
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+uint64_t now_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
 }
 
 }  // namespace
@@ -120,7 +170,7 @@ bool CopyCrew::help_once(unsigned number) noexcept {
     if (!job.open.load(std::memory_order_relaxed)) continue;
     // Announced before `open` is looked at again: claim() sees one or the other (both sequentially consistent).
     job.inside.fetch_add(1);
-    if (job.open.load() && job.taken.load(std::memory_order_relaxed) != all_pieces(job.pieces)) {
+    if (job.open.load() && job.taken.load(std::memory_order_relaxed) != all_pieces(job.pieces.count)) {
       work(job, number);
       helped = true;
     }
@@ -157,68 +207,48 @@ void CopyCrew::call_helpers(uint32_t pieces) noexcept {
   if (sleepers > 0 && pieces >= WakeFrom) wake(x_epoch, std::min(sleepers, pieces - 1));
 }
 
-void CopyCrew::cut(Job& job) noexcept {
-  const Copy& w = job.what;
-  const size_t rows = w.rows * w.slices;
-  const size_t bytes = w.row_bytes * rows;
-  const size_t piece = std::max(std::clamp(bytes / 16, SmallestPiece, LargestPiece), bytes / MostPieces + 1);
-  if (rows == 1) {
-    job.piece_rows = 0;
-    job.piece_bytes = piece;
-    job.pieces = static_cast<uint32_t>((w.row_bytes + piece - 1) / piece);
-  } else {
-    job.piece_bytes = 0;
-    job.piece_rows = (piece + w.row_bytes - 1) / w.row_bytes;
-    job.pieces = static_cast<uint32_t>((rows + job.piece_rows - 1) / job.piece_rows);
-  }
-}
-
-void CopyCrew::copy_piece(const Job& job, size_t piece) noexcept {
-  const Copy& w = job.what;
-  if (job.piece_bytes > 0) {
-    const size_t start = piece * job.piece_bytes;
-    copy_bytes(w.streaming, w.to + start, w.from + start, std::min(job.piece_bytes, w.row_bytes - start));
-    return;
-  }
-  const size_t end = std::min((piece + 1) * job.piece_rows, w.rows * w.slices);
-  for (size_t i = piece * job.piece_rows; i < end; ++i) {
-    const size_t row = i % w.rows, slice = i / w.rows;
-    copy_bytes(w.streaming, w.to + row * w.to_row_pitch + slice * w.to_slice_pitch,
-               w.from + row * w.from_row_pitch + slice * w.from_slice_pitch, w.row_bytes);
-  }
-}
-
 void CopyCrew::work(Job& job, unsigned number) const noexcept {
-  const unsigned first = number * job.pieces / (x_helpers + 1);
-  for (unsigned i = 0; i < job.pieces; ++i) {
-    const unsigned piece = (first + i) % job.pieces;
+  const uint32_t count = job.pieces.count;
+  const unsigned first = number * count / (x_helpers + 1);
+  for (unsigned i = 0; i < count; ++i) {
+    const unsigned piece = (first + i) % count;
     const uint64_t bit = uint64_t{1} << piece;
     if (job.taken.load(std::memory_order_relaxed) & bit || job.taken.fetch_or(bit, std::memory_order_relaxed) & bit)
       continue;
-    copy_piece(job, piece);
+    job.pieces.run(job.pieces.what, piece);
     job.done.fetch_add(1, std::memory_order_release);
   }
 }
 
+// Returns when every piece is done.
+void CopyCrew::share(const Pieces& pieces) noexcept {
+  Job* const job = x_helpers > 0 && pieces.count > 1 ? claim() : nullptr;
+  if (!job) {
+    for (uint32_t i = 0; i < pieces.count; ++i) pieces.run(pieces.what, i);
+    return;
+  }
+  job->pieces = pieces;
+  job->taken.store(0, std::memory_order_relaxed);
+  job->done.store(0, std::memory_order_relaxed);
+  job->open.store(true);
+  call_helpers(pieces.count);
+  work(*job, 0);
+  for (unsigned i = 1; job->done.load(std::memory_order_acquire) < pieces.count; ++i)
+    i % 1024 == 0 ? static_cast<void>(::sched_yield()) : relax();  // a helper may have lost its processor
+  job->open.store(false);
+  job->claimed.store(false, std::memory_order_release);
+}
+
 void CopyCrew::copy(const Copy& what) noexcept {
   if (what.row_bytes == 0 || what.rows == 0 || what.slices == 0) return;
-  Job alone;
-  Job* job = x_helpers > 0 ? claim() : nullptr;
-  Job& j = job ? *job : alone;
-  j.what = what;
-  cut(j);
-  j.taken.store(0, std::memory_order_relaxed);
-  j.done.store(0, std::memory_order_relaxed);
-  if (!job) return work(j, 0);
-  if (j.pieces > 1) {
-    j.open.store(true);
-    call_helpers(j.pieces);
-  }
-  work(j, 0);
-  for (unsigned i = 1; j.done.load(std::memory_order_acquire) < j.pieces; ++i)
-    i % 1024 == 0 ? static_cast<void>(::sched_yield()) : relax();  // a helper may have lost its processor
-  j.open.store(false);
-  j.claimed.store(false, std::memory_order_release);
+  const CutCopy cut(what);
+  share({cut.count(), [](const void* c, uint32_t piece) { static_cast<const CutCopy*>(c)->run(piece); }, &cut});
+}
+
+void CopyCrew::populate(char* base, size_t bytes) noexcept {
+  const size_t huge_pages = bytes / MostPieces / HugePage + 1;
+  const Range range{base, bytes, huge_pages * HugePage};
+  share({range.count(), [](const void* r, uint32_t piece) { static_cast<const Range*>(r)->populate(piece); }, &range});
 }
 
 }  // namespace gt::staging

@@ -1,4 +1,4 @@
-// Threads that copy host memory together: one core moves 7 to 10 GB/s, a PCIe 5 link 55.
+// Threads that copy (and populate) host memory together: one core moves 7 to 10 GB/s, a PCIe 5 link 55.
 //
 // A copy is cut into pieces. Everybody begins at a place of his own, so that a chunk which is used again and again
 // finds its bytes in the same core's cache, and goes on to whatever is left. The caller takes pieces too and never
@@ -49,28 +49,34 @@ class CopyCrew {
 
   // Returns when everything is copied. The memory must not overlap.
   void copy(const Copy& what) noexcept;
+  // Makes the pages of a range present, without changing what is in them. A page that cannot be had is left to its
+  // first use.
+  void populate(char* base, size_t bytes) noexcept;
 
  private:
   static constexpr size_t Jobs = 8;
   static constexpr size_t MostPieces = 64;
 
+  // Work in pieces: `run` does one of them. `what` stays until all are done.
+  struct Pieces {
+    uint32_t count = 0;  // at most MostPieces
+    void (*run)(const void* what, uint32_t piece) = nullptr;
+    const void* what = nullptr;
+  };
   struct alignas(64) Job {
     std::atomic<uint32_t> inside{0};  // helpers that may look at the fields
     std::atomic<bool> claimed{false}, open{false};
     alignas(64) std::atomic<uint64_t> taken{0};
     alignas(64) std::atomic<uint32_t> done{0};
-    uint32_t pieces = 0;
-    size_t piece_rows = 0, piece_bytes = 0;  // one of them is 0
-    Copy what;
+    Pieces pieces;
   };
 
   static void* helper(void* crew);
   void help(unsigned number) noexcept;
   bool help_once(unsigned number) noexcept;
   Job* claim() noexcept;
-  static void cut(Job& job) noexcept;
+  void share(const Pieces& pieces) noexcept;
   void work(Job& job, unsigned number) const noexcept;
-  static void copy_piece(const Job& job, size_t piece) noexcept;
   void call_helpers(uint32_t pieces) noexcept;
   void wait_for_work(uint32_t seen) noexcept;
 

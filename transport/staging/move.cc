@@ -8,6 +8,9 @@
 namespace gt::staging {
 namespace {
 
+constexpr size_t LeastRamped = size_t{2} << 20;  // chunks: an eighth is what the driver moves efficiently
+constexpr size_t RampParts = 3;
+
 char* writable(const void* p) { return const_cast<char*>(static_cast<const char*>(p)); }
 
 // What the last cache keeps beside everything else: a third of it.
@@ -96,12 +99,27 @@ Parts::Parts(const Move& move, size_t chunk_bytes) noexcept : x_move(move) {
   x_unit = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, move.row_bytes));
   if (x_unit == 0) return;
   x_per_slice = (units + x_unit - 1) / x_unit;
+  x_ramp = range && x_unit >= LeastRamped && x_per_slice > 2;
+  if (x_ramp) x_per_slice = RampParts + (units - x_unit / 8 * 7 + x_unit - 1) / x_unit;
   if (!range && x_per_slice == 1)
     x_slice_unit = std::min(move.slices, chunk_bytes / (move.row_bytes * move.rows));
   x_slice_groups = (move.slices + x_slice_unit - 1) / x_slice_unit;
 }
 
+// Where part `part` begins when the small parts come first: 0, 1/8, 3/8, 7/8, 15/8, 23/8, ... of a unit.
+size_t Parts::ramp_boundary(size_t part) const noexcept {
+  const size_t eighth = x_unit / 8;
+  const size_t at = part <= RampParts ? ((size_t{1} << part) - 1) * eighth : 7 * eighth + (part - RampParts) * x_unit;
+  return std::min(at, x_move.row_bytes);
+}
+
 Parts::Place Parts::place(size_t part) const noexcept {
+  if (x_ramp) {
+    const bool up = x_move.way == Way::ToDevice;
+    const size_t first = up ? ramp_boundary(part) : x_move.row_bytes - ramp_boundary(x_per_slice - part);
+    const size_t end = up ? ramp_boundary(part + 1) : x_move.row_bytes - ramp_boundary(x_per_slice - part - 1);
+    return {0, 1, first, end - first};
+  }
   const size_t units = x_move.shape == Move::Shape::Range ? x_move.row_bytes : x_move.rows;
   const size_t first = part % x_per_slice * x_unit;
   const size_t slice = part / x_per_slice * x_slice_unit;

@@ -2,7 +2,8 @@
 //
 // Three shapes: a range of a buffer, a box of a buffer (clEnqueue*BufferRect), a region of an image. Sizes are bytes on
 // the host's side, in rows and slices. A part is a run of bytes of a range, a run of rows within one slice, or a run of
-// slices; in a chunk of pinned memory its rows lie packed. Thread safety: values.
+// slices; in a chunk of pinned memory its rows lie packed. Large ranges begin (on the way back: end) with parts of an
+// eighth, a quarter, half a chunk, so that the device starts early and the last copy is short. Thread safety: values.
 #pragma once
 
 #include <cstddef>
@@ -66,6 +67,7 @@ class Parts {
     size_t first, count;  // rows; bytes of a range
   };
   Place place(size_t part) const noexcept;
+  size_t ramp_boundary(size_t part) const noexcept;
   char* host(const Place& p) const noexcept;
   cl_int enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking, char* memory,
                     size_t row_pitch, size_t slice_pitch, cl_uint waits, const cl_event* wait_list,
@@ -76,6 +78,7 @@ class Parts {
   size_t x_unit = 0;          // rows (bytes of a range) in a part
   size_t x_slice_unit = 1;    // slices in a part; above 1 only when whole slices fit
   size_t x_per_slice = 0;     // parts in a slice, or in a group of them
+  bool x_ramp = false;
   size_t x_slice_groups = 0;
 };
 

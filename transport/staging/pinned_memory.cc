@@ -4,11 +4,10 @@
 
 namespace gt::staging {
 
-bool PinnedMemory::open(const ClFunctions& cl, cl_context context, size_t bytes) noexcept {
+bool PinnedMemory::open(const ClFunctions& cl, CopyCrew& crew, cl_context context, size_t bytes) noexcept {
   void* base = memory::map_huge(bytes);
   if (!base) return false;
-  // Pinning touched pages is cheaper than having the driver touch them.
-  for (size_t i = 0; i < bytes; i += 4096) static_cast<volatile char*>(base)[i] = 0;
+  crew.populate(static_cast<char*>(base), bytes);  // pinning finds the pages there, instead of making each
   cl_int err = CL_SUCCESS;
   x_pin = cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, base, &err);
   if (err != CL_SUCCESS || !x_pin) {

@@ -9,14 +9,14 @@ size_t chunk_bytes_for(size_t transfer_bytes) noexcept {
   return std::clamp(std::bit_floor(std::max<size_t>(transfer_bytes / 8, 1)), SmallestChunk, LargestChunk);
 }
 
-bool Pipeline::open(const ClFunctions& cl, cl_context context, cl_device_id device) noexcept {
+bool Pipeline::open(const ClFunctions& cl, CopyCrew& crew, cl_context context, cl_device_id device) noexcept {
   x_cl = &cl;
   x_context = context;
   x_device = device;
   cl_int err = CL_SUCCESS;
   x_queue = cl.clCreateCommandQueue(context, device, 0, &err);
   if (err != CL_SUCCESS || !x_queue) return false;
-  if (x_memory.open(cl, context, Bytes)) return true;
+  if (x_memory.open(cl, crew, context, Bytes)) return true;
   cl.clReleaseCommandQueue(x_queue);
   return false;
 }

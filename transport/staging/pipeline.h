@@ -25,11 +25,11 @@ size_t chunk_bytes_for(size_t transfer_bytes) noexcept;
 class Pipeline {
  public:
   static constexpr size_t MostChunks = 8;  // in flight
-  static constexpr size_t Bytes = 4 * LargestChunk;  // of pinned memory
+  static constexpr size_t Bytes = MostChunks * LargestChunk;  // of pinned memory: four chunks are too few on the way back
 
   constexpr Pipeline() = default;
 
-  bool open(const ClFunctions& cl, cl_context context, cl_device_id device) noexcept;
+  bool open(const ClFunctions& cl, CopyCrew& crew, cl_context context, cl_device_id device) noexcept;
   void close() noexcept;
   bool is_open() const noexcept { return x_memory.is_open(); }
   unsigned queues() const noexcept { return is_open() ? (x_timed_queue ? 2 : 1) : 0; }

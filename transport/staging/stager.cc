@@ -87,14 +87,14 @@ bool Stager::open_small() noexcept {
   const Lock lock(x_mutex);
   if (x_small.is_open()) return true;
   if (x_small_refused) return false;
-  x_small_refused = !x_small.open(*x_cl, x_context);
+  x_small_refused = !x_small.open(*x_cl, *x_crew, x_context);
   return !x_small_refused;
 }
 
 bool Stager::make_ready(Berth& berth) noexcept {
   if (berth.pipeline.is_open()) return true;
   if (berth.refused) return false;
-  berth.refused = !berth.pipeline.open(*x_cl, x_context, x_device);
+  berth.refused = !berth.pipeline.open(*x_cl, *x_crew, x_context, x_device);
   return !berth.refused;
 }
 
