@@ -45,15 +45,15 @@ std::vector<int64_t> cycle_of(const Series& s, const Node* inner) {
     case Series::Kind::Const:
       return {s.value};
     case Series::Kind::Periodic:
-      return s.values.size() <= MostPhases ? s.values : std::vector<int64_t>();
+      return s.values().size() <= MostPhases ? s.values() : std::vector<int64_t>();
     case Series::Kind::Affine: {
       const bool known = inner && inner->count.kind == Series::Kind::Const &&
-                         s.base->kind == Series::Kind::Const &&
-                         s.step->kind == Series::Kind::Const;
+                         s.base().kind == Series::Kind::Const &&
+                         s.step().kind == Series::Kind::Const;
       if (!known || inner->count.value < 1 || inner->count.value > int64_t{MostPhases}) return {};
       std::vector<int64_t> out;
       for (int64_t i = 0; i < inner->count.value; ++i) {
-        out.push_back(s.base->value + i * s.step->value);
+        out.push_back(s.base().value + i * s.step().value);
       }
       return out;
     }

@@ -42,7 +42,7 @@ void walk_loops(const model::Trace& trace, const std::function<void(const model:
 bool names_few(const model::Series& slot) {
   constexpr size_t Few = 16;
   return slot.kind == model::Series::Kind::Const ||
-         (slot.kind == model::Series::Kind::Periodic && slot.values.size() <= Few);
+         (slot.kind == model::Series::Kind::Periodic && slot.values().size() <= Few);
 }
 
 }  // namespace gt::analyzer

@@ -18,12 +18,13 @@ void add(SeenValues& seen, int64_t value) {
 
 void add(SeenValues& seen, const Series& s) {
   if (s.kind == Series::Kind::Const) add(seen, s.value);
-  for (const int64_t v : s.values) add(seen, v);
+  if (s.kind == Series::Kind::Periodic)
+    for (const int64_t v : s.values()) add(seen, v);
   if (s.kind == Series::Kind::Affine) seen.more = true;
-  if (s.kind != Series::Kind::Column || !s.column) return;
-  model::ColumnReader reader(*s.column);
+  if (s.kind != Series::Kind::Column) return;
+  model::ColumnReader reader(s.column());
   int64_t value = 0;
-  for (uint64_t i = 0; i < s.column->size && !seen.more && reader.next(value); ++i) add(seen, value);
+  for (uint64_t i = 0; i < s.column().size && !seen.more && reader.next(value); ++i) add(seen, value);
 }
 
 class Search {

@@ -13,14 +13,14 @@ constexpr size_t LongestPeriod = 64;
 
 bool has(const model::Series& s, Kind kind) {
   if (s.kind == kind) return true;
-  return s.kind == Kind::Affine && ((s.base && has(*s.base, kind)) || (s.step && has(*s.step, kind)));
+  return s.kind == Kind::Affine && (has(s.base(), kind) || has(s.step(), kind));
 }
 
 void add_periods(const model::Series& s, std::set<uint32_t>& out) {
-  if (s.kind == Kind::Periodic && s.values.size() <= LongestPeriod) out.insert(static_cast<uint32_t>(s.values.size()));
+  if (s.kind == Kind::Periodic && s.values().size() <= LongestPeriod) out.insert(static_cast<uint32_t>(s.values().size()));
   if (s.kind != Kind::Affine) return;
-  if (s.base) add_periods(*s.base, out);
-  if (s.step) add_periods(*s.step, out);
+  add_periods(s.base(), out);
+  add_periods(s.step(), out);
 }
 
 }  // namespace

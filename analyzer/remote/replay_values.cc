@@ -7,12 +7,11 @@ int64_t SeriesValues::at(const model::Series& s, const std::vector<LoopFrame>& f
                          uint64_t executions) {
   using Kind = model::Series::Kind;
   if (s.kind == Kind::Const || depth == 0) return s.value;
-  if (s.kind == Kind::Periodic) return s.values.empty() ? 0 : s.values[executions % s.values.size()];
-  if (s.kind == Kind::Column) return s.column ? column(*s.column, executions) : 0;
-  if (!s.base || !s.step) return 0;
+  if (s.kind == Kind::Periodic) return s.values()[executions % s.values().size()];
+  if (s.kind == Kind::Column) return column(s.column(), executions);
   const LoopFrame& loop = frames[depth - 1];
-  const auto base = static_cast<uint64_t>(at(*s.base, frames, depth - 1, loop.entered));
-  const auto step = static_cast<uint64_t>(at(*s.step, frames, depth - 1, loop.entered));
+  const auto base = static_cast<uint64_t>(at(s.base(), frames, depth - 1, loop.entered));
+  const auto step = static_cast<uint64_t>(at(s.step(), frames, depth - 1, loop.entered));
   return static_cast<int64_t>(base + step * loop.counter);
 }
 

@@ -26,9 +26,9 @@ uint64_t period_of(const Series& s) {
     case Series::Kind::Const:
       return 1;
     case Series::Kind::Affine:
-      return common_period(period_of(*s.base), period_of(*s.step));
+      return common_period(period_of(s.base()), period_of(s.step()));
     case Series::Kind::Periodic:
-      return s.values.size() <= LongestPeriod ? s.values.size() : 0;
+      return s.values().size() <= LongestPeriod ? s.values().size() : 0;
     case Series::Kind::Column:
       return 0;
   }
@@ -127,14 +127,14 @@ class Replayer {
   int64_t value(const Series& s, size_t depth) const {
     if (s.kind == Series::Kind::Const) return s.value;
     if (s.kind == Series::Kind::Affine && depth > 0) {
-      const auto step = static_cast<uint64_t>(value(*s.step, depth - 1));
-      const auto base = static_cast<uint64_t>(value(*s.base, depth - 1));
+      const auto step = static_cast<uint64_t>(value(s.step(), depth - 1));
+      const auto base = static_cast<uint64_t>(value(s.base(), depth - 1));
       return static_cast<int64_t>(base + step * x_counters[depth - 1]);
     }
     if (s.kind != Series::Kind::Periodic) return model::Unkept;
     uint64_t position = 0;
     for (size_t d = 0; d < depth; ++d) position = position * x_trips[d] + x_counters[d];
-    return s.values[position % s.values.size()];
+    return s.values()[position % s.values().size()];
   }
 
   // --- Irregular ---

@@ -28,8 +28,8 @@ bool advances(const CallPlan& plan, const model::Node& call) {
   if (!buffer || plan.offset_at == NoValue || plan.size_at == NoValue) return false;
   const model::Series& offset = call.values[plan.offset_at];
   const model::Series& size = call.values[plan.size_at];
-  return offset.kind == model::Series::Kind::Affine && offset.step->kind == model::Series::Kind::Const &&
-         offset.step->value != 0 && size.kind == model::Series::Kind::Const && names_few(call.values[buffer->slot_at]);
+  return offset.kind == model::Series::Kind::Affine && offset.step().kind == model::Series::Kind::Const &&
+         offset.step().value != 0 && size.kind == model::Series::Kind::Const && names_few(call.values[buffer->slot_at]);
 }
 
 // The only command of a loop, when it is a small transfer that advances and nothing in the loop waits for anything.

@@ -230,9 +230,8 @@ TEST_CASE("repeated builds: only of one source") {
              {model::ParamReturn, ArgForm::Object, Effect::Def, program}},
             {text, 0}, 10);
     if (!one) {
-      auto& series = m.trace.streams[0].nodes.back().values[0];
-      series.kind = model::Series::Kind::Column;
-      series.values = {0, 1};
+      const std::vector<int64_t> two{0, 1};
+      m.trace.streams[0].nodes.back().values[0] = model::make_column_series(two);
     }
     auto& s = m.shape(api::find_function("clBuildProgram"), at,
                       {{0, ArgForm::Object, Effect::Use, program},

@@ -165,9 +165,9 @@ TEST_CASE("nested loops are affine in both counters") {
   REQUIRE(nodes.size() == 1);
   const Series& v = nodes[0].body[1].body[0].values[0];
   REQUIRE(v.kind == Series::Kind::Affine);
-  CHECK(v.step->is_const(1));
-  REQUIRE(v.base->kind == Series::Kind::Affine);
-  CHECK(v.base->step->is_const(10));
+  CHECK(v.step().is_const(1));
+  REQUIRE(v.base().kind == Series::Kind::Affine);
+  CHECK(v.base().step().is_const(10));
 }
 
 TEST_CASE("varying trip counts, warm-up, periodic work") {

@@ -15,23 +15,13 @@ using namespace gt::model;  // NOLINT: test code
 inline model::FnId fn(api::FnId id) { return static_cast<model::FnId>(id); }
 
 inline Series affine(int64_t base, int64_t step) {
-  Series s;
-  s.kind = Series::Kind::Affine;
-  s.base = std::make_unique<Series>(base);
-  s.step = std::make_unique<Series>(step);
-  return s;
+  return make_affine(Series(base), Series(step));
 }
 inline Series column(const std::vector<int64_t>& values) {
-  Series s;
-  s.kind = Series::Kind::Column;
-  s.column = make_column(values);
-  return s;
+  return make_column_series(values);
 }
 inline Series periodic(std::vector<int64_t> values) {
-  Series s;
-  s.kind = Series::Kind::Periodic;
-  s.values = std::move(values);
-  return s;
+  return make_periodic(std::move(values));
 }
 
 // Adds rows to a trace and gives their ids.

@@ -132,8 +132,7 @@ TEST_CASE("series as text") {
   CHECK(series_text(affine(16, 64), 1) == "64i+16");
   CHECK(series_text(affine(-1, 1), 1) == "i-1");
   CHECK(series_text(affine(0, -1), 2) == "-j");
-  Series nested = affine(0, 1);
-  nested.base = std::make_unique<Series>(affine(0, 10));
+  const Series nested = make_affine(affine(0, 10), Series(1));
   CHECK(series_text(nested, 2) == "j+10i");
   CHECK(series_text(periodic({0, 1}), 1) == "{0,1}");
   CHECK(series_text(column({1, 5, 2}), 1) == "…");

@@ -18,10 +18,8 @@ uint64_t stored(std::span<Folder* const> streams) {
 }
 
 uint64_t values_summarised(const Series& s) {
-  uint64_t n = s.kind == Series::Kind::Column && s.column->summarised() ? s.column->size : 0;
-  if (s.base) n += values_summarised(*s.base);
-  if (s.step) n += values_summarised(*s.step);
-  return n;
+  if (s.kind == Series::Kind::Affine) return values_summarised(s.base()) + values_summarised(s.step());
+  return s.kind == Series::Kind::Column && s.column().summarised() ? s.column().size : 0;
 }
 
 void add(std::span<const Node> nodes, uint64_t& calls, uint64_t& values) {

@@ -297,9 +297,9 @@ class Comparison {
     if (s.kind != Series::Kind::Column) return model::series_text(s, depth);
     uint64_t h = 0;
     int64_t value = 0;
-    model::ColumnReader reader(*s.column);
+    model::ColumnReader reader(s.column());
     for (uint64_t n = 0; n < (uint64_t{1} << 24) && reader.next(value); ++n) h = mix(h, static_cast<uint64_t>(value));
-    return fmt::format("{} values ({:04x})", s.column->size, h & 0xffff);
+    return fmt::format("{} values ({:04x})", s.column().size, h & 0xffff);
   }
   // The end of a long text may be all that differs: a hash stands for it.
   static std::string short_text(const std::string& text) {

@@ -112,7 +112,7 @@ class ObjectSums {
     if (slot.kind == model::Series::Kind::Const) return {object_of(cls, slot.value)};
     std::vector<Object> out;
     if (slot.kind == model::Series::Kind::Periodic) {
-      for (const int64_t s : slot.values) out.push_back(object_of(cls, s));
+      for (const int64_t s : slot.values()) out.push_back(object_of(cls, s));
       return out;
     }
     for (const VariableId v : names_.variables(cls, slot)) out.emplace_back(v, -1);

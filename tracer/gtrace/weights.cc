@@ -65,10 +65,10 @@ class Weigher {
   uint64_t total(const Series& count, uint64_t executions) const {
     if (count.kind == Series::Kind::Const) return executions * static_cast<uint64_t>(count.value);
     if (count.kind == Series::Kind::Column) {
-      if (count.column->size > LongestColumn) return count.column->size;  // no program made that
+      if (count.column().size > LongestColumn) return count.column().size;  // no program made that
       uint64_t sum = 0;
       int64_t v = 0;
-      model::ColumnReader reader(*count.column);
+      model::ColumnReader reader(count.column());
       while (reader.next(v)) sum += static_cast<uint64_t>(v);
       return sum;
     }

@@ -19,8 +19,8 @@ void describe(const Series& s, ByteWriter& out) {
       out.svarint(s.value);
       break;
     case Series::Kind::Affine:
-      describe(*s.base, out);
-      describe(*s.step, out);
+      describe(s.base(), out);
+      describe(s.step(), out);
       break;
     case Series::Kind::Periodic:
     case Series::Kind::Column:

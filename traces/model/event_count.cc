@@ -62,9 +62,9 @@ class Counter {
       case Series::Kind::Const:
         return times(executions, at_least_zero(counts.value));
       case Series::Kind::Periodic:
-        return periodic(counts.values, executions);
+        return periodic(counts.values(), executions);
       case Series::Kind::Column:
-        return column(*counts.column);
+        return column(counts.column());
       case Series::Kind::Affine:
         return walk(counts);
     }

@@ -63,13 +63,8 @@ size_t stored_bytes_of(const Node& node) {
   return n + series.size();
 }
 
-void summarise_columns(Series& s) {
-  if (s.base) summarise_columns(*s.base);
-  if (s.step) summarise_columns(*s.step);
-  if (s.kind == Series::Kind::Column && s.column->size > 0) s.column = summarise(*s.column);
-}
 void summarise_columns(Node& node) {
-  for (Series& s : node.values) summarise_columns(s);
+  for (Series& s : node.values) s = without_columns(std::move(s));
   for (Node& b : node.body) summarise_columns(b);
 }
 

@@ -26,12 +26,12 @@ std::vector<int64_t> few_values(const Series& s) {
   };
   bool all = true;
   if (s.kind == Series::Kind::Column) {
-    if (s.column->size > LongColumn || s.column->summarised()) return {};
-    ColumnReader reader(*s.column);
+    if (s.column().size > LongColumn || s.column().summarised()) return {};
+    ColumnReader reader(s.column());
     int64_t v = 0;
     while (all && reader.next(v)) all = note(v);
   } else {
-    all = std::all_of(s.values.begin(), s.values.end(), note);
+    all = std::all_of(s.values().begin(), s.values().end(), note);
   }
   return all ? few : std::vector<int64_t>{};
 }
@@ -56,14 +56,14 @@ const Site* find_site(const Trace& trace, int64_t id) {
 std::string series_text(const Series& s, size_t depth) {
   const std::string Varies = "…";
   if (s.kind == Series::Kind::Const) return std::to_string(s.value);
-  if (s.kind == Series::Kind::Periodic && s.values.size() <= 4) {
+  if (s.kind == Series::Kind::Periodic && s.values().size() <= 4) {
     std::string text = "{";
-    for (const int64_t v : s.values) text += (text.size() > 1 ? "," : "") + std::to_string(v);
+    for (const int64_t v : s.values()) text += (text.size() > 1 ? "," : "") + std::to_string(v);
     return text + "}";
   }
-  if (s.kind != Series::Kind::Affine || s.step->kind != Series::Kind::Const) return Varies;
-  const int64_t step = s.step->value;
-  const std::string base = series_text(*s.base, depth - 1);
+  if (s.kind != Series::Kind::Affine || s.step().kind != Series::Kind::Const) return Varies;
+  const int64_t step = s.step().value;
+  const std::string base = series_text(s.base(), depth - 1);
   if (base == Varies || base[0] == '{') return Varies;
   if (step == 0) return base;
   std::string text = step == 1 ? "" : step == -1 ? "-" : std::to_string(step);

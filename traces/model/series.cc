@@ -6,13 +6,6 @@ namespace {
 
 constexpr int MaxDepth = 32;
 
-std::unique_ptr<Series> clone(const std::unique_ptr<Series>& s) {
-  return s ? std::make_unique<Series>(*s) : nullptr;
-}
-bool equal(const std::unique_ptr<Series>& a, const std::unique_ptr<Series>& b) {
-  return a && b ? *a == *b : !a && !b;
-}
-
 void encode_column(ByteWriter& out, const Column& column) {
   out.varint(column.size);
   out.varint(column.chunks.size());
@@ -37,7 +30,7 @@ bool decode_column(ByteReader& in, Series& series) {
     column.least = in.svarint();
     column.most = in.svarint();
   }
-  series.column = std::make_shared<const Column>(std::move(column));
+  series = make_column_series(std::make_shared<const Column>(std::move(column)));
   return in.ok();
 }
 
@@ -45,24 +38,25 @@ bool decode_period(ByteReader& in, Series& series, uint64_t& budget) {
   const uint64_t n = in.varint();
   if (n == 0 || n > budget || n > in.remaining()) return false;
   budget -= n;
-  series.values.resize(n);
-  for (int64_t& v : series.values) v = in.svarint();
+  std::vector<int64_t> period(n);
+  for (int64_t& v : period) v = in.svarint();
+  series = Series(Series::Kind::Periodic, {{}, {}, std::move(period), {}});
   return in.ok();
 }
 
 bool decode_within(ByteReader& in, Series& series, uint64_t& budget, int depth) {
   const uint8_t kind = in.u8();
-  if (!in.ok() || kind > static_cast<uint8_t>(Series::Kind::Column) || depth == 0) return false;
-  series.kind = static_cast<Series::Kind>(kind);
-  switch (series.kind) {
+  if (!in.ok() || depth == 0) return false;
+  switch (static_cast<Series::Kind>(kind)) {
     case Series::Kind::Const:
-      series.value = in.svarint();
+      series = Series(in.svarint());
       return in.ok();
-    case Series::Kind::Affine:
-      series.base = std::make_unique<Series>();
-      series.step = std::make_unique<Series>();
-      return decode_within(in, *series.base, budget, depth - 1) &&
-             decode_within(in, *series.step, budget, depth - 1);
+    case Series::Kind::Affine: {
+      Series base, step;
+      if (!decode_within(in, base, budget, depth - 1) || !decode_within(in, step, budget, depth - 1)) return false;
+      series = Series(Series::Kind::Affine, {std::move(base), std::move(step), {}, {}});
+      return true;
+    }
     case Series::Kind::Periodic:
       return decode_period(in, series, budget);
     case Series::Kind::Column:
@@ -73,13 +67,13 @@ bool decode_within(ByteReader& in, Series& series, uint64_t& budget, int depth) 
 
 }  // namespace
 
+Series::Series(Kind k, Form form) : kind(k), form_(std::make_unique<Form>(std::move(form))) {}
+Series::~Series() = default;
+Series::Series(Series&&) noexcept = default;
+Series& Series::operator=(Series&&) noexcept = default;
+
 Series::Series(const Series& other)
-    : kind(other.kind),
-      value(other.value),
-      base(clone(other.base)),
-      step(clone(other.step)),
-      values(other.values),
-      column(other.column) {}
+    : kind(other.kind), value(other.value), form_(other.form_ ? std::make_unique<Form>(*other.form_) : nullptr) {}
 
 Series& Series::operator=(const Series& other) {
   if (this != &other) *this = Series(other);
@@ -87,41 +81,41 @@ Series& Series::operator=(const Series& other) {
 }
 
 bool Series::operator==(const Series& other) const {
-  if (kind != other.kind || value != other.value || values != other.values) return false;
-  if (!equal(base, other.base) || !equal(step, other.step)) return false;
-  if (!column || !other.column) return column == other.column;
-  return *column == *other.column;
+  if (kind != other.kind || value != other.value) return false;
+  return form_ && other.form_ ? *form_ == *other.form_ : !form_ && !other.form_;
+}
+
+bool Series::Form::operator==(const Form& other) const {
+  if (base != other.base || step != other.step || values != other.values) return false;
+  return column && other.column ? *column == *other.column : column == other.column;
 }
 
 Series make_affine(Series base, Series step) {
   if (step.is_const(0) && base.kind == Series::Kind::Const) return base;
-  Series s;
-  s.kind = Series::Kind::Affine;
-  s.base = std::make_unique<Series>(std::move(base));
-  s.step = std::make_unique<Series>(std::move(step));
-  return s;
+  return Series(Series::Kind::Affine, {std::move(base), std::move(step), {}, {}});
 }
 
 Series make_periodic(std::vector<int64_t> period) {
   if (period.size() == 1) return Series(period.front());
-  Series s;
-  s.kind = Series::Kind::Periodic;
-  s.values = std::move(period);
-  return s;
+  return Series(Series::Kind::Periodic, {{}, {}, std::move(period), {}});
 }
 
-Series make_column_series(std::span<const int64_t> values) {
-  Series s;
-  s.kind = Series::Kind::Column;
-  s.column = make_column(values);
-  return s;
+Series make_column_series(std::shared_ptr<const Column> column) {
+  return Series(Series::Kind::Column, {{}, {}, {}, std::move(column)});
+}
+Series make_column_series(std::span<const int64_t> values) { return make_column_series(make_column(values)); }
+
+Series without_columns(Series series) {
+  if (series.kind == Series::Kind::Affine)
+    return make_affine(without_columns(series.base()), without_columns(series.step()));
+  if (series.kind != Series::Kind::Column || series.column().size == 0) return series;
+  return make_column_series(summarise(series.column()));
 }
 
 Series without_level(Series series, size_t depth, size_t level) {
   if (series.kind != Series::Kind::Affine) return series;
-  if (depth == level) return std::move(*series.base);
-  return make_affine(without_level(std::move(*series.base), depth - 1, level),
-                     without_level(std::move(*series.step), depth - 1, level));
+  if (depth == level) return series.base();
+  return make_affine(without_level(series.base(), depth - 1, level), without_level(series.step(), depth - 1, level));
 }
 
 void encode(ByteWriter& out, const Series& series) {
@@ -131,15 +125,15 @@ void encode(ByteWriter& out, const Series& series) {
       out.svarint(series.value);
       break;
     case Series::Kind::Affine:
-      encode(out, *series.base);
-      encode(out, *series.step);
+      encode(out, series.base());
+      encode(out, series.step());
       break;
     case Series::Kind::Periodic:
-      out.varint(series.values.size());
-      for (const int64_t v : series.values) out.svarint(v);
+      out.varint(series.values().size());
+      for (const int64_t v : series.values()) out.svarint(v);
       break;
     case Series::Kind::Column:
-      encode_column(out, *series.column);
+      encode_column(out, series.column());
       break;
   }
 }

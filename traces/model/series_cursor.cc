@@ -10,10 +10,10 @@ struct SeriesCursor::Line {
 
 SeriesCursor::SeriesCursor(const Series& series, size_t depth) : series_(&series), depth_(depth) {
   const bool ranges = depth > 0;  // without a loop around it only a constant makes sense
-  if (ranges && series.kind == Series::Kind::Affine && series.base && series.step) {
-    line_ = std::make_shared<Line>(Line{{*series.base, depth - 1}, {*series.step, depth - 1}});
-  } else if (ranges && series.kind == Series::Kind::Column && series.column) {
-    reader_ = std::make_shared<ColumnReader>(*series.column);
+  if (ranges && series.kind == Series::Kind::Affine) {
+    line_ = std::make_shared<Line>(Line{{series.base(), depth - 1}, {series.step(), depth - 1}});
+  } else if (ranges && series.kind == Series::Kind::Column) {
+    reader_ = std::make_shared<ColumnReader>(series.column());
   }
 }
 
@@ -40,9 +40,9 @@ bool SeriesCursor::value(const std::vector<uint64_t>& counters, int64_t& out) {
                                  static_cast<uint64_t>(line_->by) * counters[depth_ - 1]);
       return true;
     case Series::Kind::Periodic:
-      if (depth_ == 0 || series_->values.empty()) return false;
-      out = series_->values[position_];
-      if (++position_ == series_->values.size()) position_ = 0;
+      if (depth_ == 0) return false;
+      out = series_->values()[position_];
+      if (++position_ == series_->values().size()) position_ = 0;
       return true;
     case Series::Kind::Column:
       return reader_ && reader_->next(out);

@@ -337,10 +337,7 @@ Series ValueBuilder::series(size_t depth) const {
     case Form::Column:
       break;
   }
-  Series s;
-  s.kind = Series::Kind::Column;
-  s.column = wild_->column->finish();
-  return s;
+  return make_column_series(wild_->column->finish());
 }
 
 size_t ValueBuilder::memory_bytes() const {

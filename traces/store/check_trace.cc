@@ -86,12 +86,11 @@ class NodeCheck {
       case Series::Kind::Const:
         return true;
       case Series::Kind::Affine:
-        return depth > 0 && s.base && s.step && series(*s.base, depth - 1) &&
-               series(*s.step, depth - 1);
+        return depth > 0 && series(s.base(), depth - 1) && series(s.step(), depth - 1);
       case Series::Kind::Periodic:
-        return depth > 0 && !s.values.empty();
+        return depth > 0 && !s.values().empty();
       case Series::Kind::Column:
-        return depth > 0 && s.column && (!around_[depth - 1] || *around_[depth - 1] == s.column->size);
+        return depth > 0 && (!around_[depth - 1] || *around_[depth - 1] == s.column().size);
     }
     return false;
   }

@@ -49,10 +49,8 @@ class Emitter {
 };
 
 uint64_t size_of(const Series& s) {
-  uint64_t n = 1 + s.values.size();
-  if (s.base) n += size_of(*s.base);
-  if (s.step) n += size_of(*s.step);
-  return n;
+  if (s.kind == Series::Kind::Affine) return 1 + size_of(s.base()) + size_of(s.step());
+  return 1 + (s.kind == Series::Kind::Periodic ? s.values().size() : 0);
 }
 
 }  // namespace
