@@ -7,6 +7,7 @@
 
 #include "analyzer/calls/effects.h"
 #include "analyzer/calls/fact_number.h"
+#include "analyzer/report/text.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 
@@ -35,6 +36,7 @@ std::vector<std::string> find_losses(const model::Trace& trace) {
     if (!name.starts_with(Lost) || number_in(value) == 0) continue;
     std::string what = name.substr(Lost.size());
     std::replace(what.begin(), what.end(), '_', ' ');
+    if (what == "memory calls of helpers") what = "memory calls of processes that it started and that used no OpenCL";
     out.push_back(fmt::format("Not in the trace: {} ({}).", what, value));
   }
   return out;
@@ -49,6 +51,16 @@ std::vector<Link> all_links(const model::Platform* platform, const std::vector<m
 }
 
 }  // namespace
+
+std::string Analysis::kernel_name(const KernelFacts& kernel) const {
+  size_t all = 0, number = 0;
+  for (const KernelFacts& k : kernels) {
+    if (k.name != kernel.name) continue;
+    ++all;
+    if (&k == &kernel) number = all;
+  }
+  return all < 2 ? printable(kernel.name) : fmt::format("{} [program {}]", printable(kernel.name), number);
+}
 
 std::string Analysis::program_name() const {
   const std::string name = program.substr(program.rfind('/') + 1);
@@ -82,7 +94,7 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.remote = find_remote_eligibility(trace, sites, effects);
   a.prediction = predict_remote(trace, all_links(platform, links), a.wall_ns);
   begin("looking for findings", 5);
-  a.found = find_all(trace, a.ratio, a.sources, effects, platform, sites);
+  a.found = find_all(trace, a.ratio, a.sources, a.kernels, effects, platform, sites);
   a.losses = find_losses(trace);
   return a;
 }

@@ -36,6 +36,8 @@ struct Analysis {
   RemotePrediction prediction;
   std::vector<std::string> losses;  // what the trace lacks, one sentence each
 
+  // As reports call it: with a number where several programs have a kernel of this name. REQUIRES: one of `kernels`.
+  std::string kernel_name(const KernelFacts& kernel) const;
   std::string program_name() const;  // without directories; "program" when not known
 };
 

@@ -2,6 +2,7 @@
 #include "analyzer/commands.h"
 #include "analyzer/compare/comparison_report.h"
 #include "analyzer/inputs.h"
+#include "analyzer/usage.h"
 
 namespace gt::analyzer {
 namespace {
@@ -20,6 +21,7 @@ int diff_command(int argc, char** argv) {
   app.add_option("A", a, "A trace")->required();
   app.add_option("B", b, "The trace to compare it with: another run, another version, another machine")->required();
   if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  if (const Status usage = check_settings(app, options); !usage.ok()) return fail(ProgramName, usage);
   const auto platform = load_platform(options.text("platform"));
   if (!platform.ok()) return fail(ProgramName, platform.status());
   const auto inputs =

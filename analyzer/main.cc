@@ -15,9 +15,10 @@
 #include "analyzer/remote/remote_links.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/json_report.h"
-#include "traces/base/whole_file.h"
+#include "analyzer/usage.h"
 #include "traces/base/command.h"
 #include "traces/base/settings_cli.h"
+#include "traces/base/whole_file.h"
 #include "traces/store/trace_db.h"
 
 namespace {
@@ -36,8 +37,6 @@ Status write_page(const std::string& page, const analyzer::Analysis& analysis, c
 }
 
 int run(const Options& options, const std::string& file) {
-  if (!options.text("html").empty() && options.text("html") == options.text("profile"))
-    return fail(Program, {Kind::Invalid, "--profile and --html name the same file"});
   const auto links = analyzer::parse_links(options.text("link"));
   if (!links.ok()) return fail(Program, links.status());
   const auto platform = analyzer::load_platform(options.text("platform"));
@@ -82,13 +81,10 @@ int analyze_command(int argc, char** argv) {
   std::vector<std::string> files;
   app.add_option("FILE", files, "The trace, or several of one program; the newest trace*.db here by default");
   if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  if (const Status usage = analyzer::check_usage(app, options, files.size()); !usage.ok()) return fail(Program, usage);
   if (!options.text("check").empty()) return analyzer::check_command(options.text("check"));
   const bool query = !options.text("query").empty();
   if (query && analyzer::lists_queries(options)) return analyzer::query_command(options, "");
-  if (query && files.size() > 1) return fail(Program, {Kind::Invalid, "--query asks one trace"});
-  if (files.size() > 1 && !options.text("html").empty()) {
-    return fail(Program, {Kind::Invalid, "--html shows one trace"});
-  }
   if (files.size() > 1) return analyzer::several_command(options, files);
   const auto file = trace_file(files);
   if (!file.ok()) return fail(Program, file.status());

@@ -6,9 +6,25 @@
 #include <set>
 #include <tuple>
 
+#include "traces/api/api.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::analyzer {
+namespace {
+
+uint64_t extra_of_first(const model::ShapeStats& s) {
+  if (s.host_ns.count < 2 || s.first_host_ns > s.host_ns.sum) return 0;
+  const uint64_t later = (s.host_ns.sum - s.first_host_ns) / (s.host_ns.count - 1);
+  return s.first_host_ns - std::min(later, s.first_host_ns);
+}
+
+bool follows_launches(model::FnId fn) {
+  if (store::is_alloc_fn(fn) || store::is_callback_fn(fn)) return false;
+  const api::Attributes& a = api::attributes(fn);
+  return a.launch || a.waits || a.blocking >= 0;
+}
+
+}  // namespace
 
 std::vector<FunctionSums> find_functions(const model::Trace& trace) {
   std::map<model::FnId, FunctionSums> sums;
@@ -21,6 +37,8 @@ std::vector<FunctionSums> find_functions(const model::Trace& trace) {
     f.calls += s.calls;
     f.failed += s.failed;
     f.host_ns += s.host_ns.sum;
+    f.first_ns += extra_of_first(s);
+    f.follows_launches = follows_launches(fn);
     f.device_ns += s.device_ns.sum;
     f.bytes += s.bytes.sum;
     places[fn].insert(trace.shapes[i].site);

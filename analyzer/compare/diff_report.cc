@@ -76,7 +76,7 @@ void add_kernels(Text& out, const Pair& p, size_t top) {
   if (p.comparison.kernels.empty()) return;
   out.heading("Kernels");
   add_rows(
-      out, p.comparison.kernels, top, {"Name", "Launches A", "B", "Each A", "B", "Time A", "B", "B/A"},
+      out, p.comparison.kernels, top, {"Name", "Launches A", "B", "Per launch A", "B", "Time A", "B", "B/A"},
       [](const KernelFacts& k) { return k.time_ns; }, [](const KernelFacts& k) { return std::to_string(k.launches); },
       each_text);
 }

@@ -1,6 +1,7 @@
 // What several traces of one program say together, as text.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "analyzer/compare/comparison_report.h"
@@ -28,20 +29,52 @@ void add_inputs(Text& out, const Several& s) {
     for (const std::string& loss : i.analysis.losses) out.faint(printable(i.file) + ": " + loss, 2);
 }
 
-void add_sites(Text& out, const model::Profile& p) {
+struct United {
+  const TransferSource* first = nullptr;
+  uint64_t allocations = 0, seen_in = 0;
+  TransferSums sums;
+  model::Stats sizes;
+};
+
+United unite(const Row<TransferSource>& row) {
+  United all;
+  for (const TransferSource* s : row.in) {
+    if (!s) continue;
+    if (!all.first) all.first = s;
+    ++all.seen_in;
+    all.allocations += s->allocations;
+    all.sizes.merge(s->sizes);
+    all.sums.transfers += s->sums.transfers;
+    all.sums.h2d_bytes += s->sums.h2d_bytes;
+    all.sums.d2h_bytes += s->sums.d2h_bytes;
+    all.sums.time_ns += s->sums.time_ns;
+  }
+  return all;
+}
+
+std::string per_allocation(const United& s) {
+  if (s.allocations == 0) return "-";
+  return fmt::format("{:.4g}", static_cast<double>(s.sums.transfers) / static_cast<double>(s.allocations));
+}
+
+void add_sites(Text& out, const Several& s) {
   out.heading("Memory that feeds transfers, in all of them");
-  if (p.sites.empty()) return out.paragraph("No allocation feeds a transfer.");
+  std::vector<United> all;
+  for (const auto& row : s.comparison.sources) all.push_back(unite(row));
+  if (all.empty()) return out.paragraph("No transfer between host memory and a device was recorded.");
+  std::stable_sort(all.begin(), all.end(),
+                   [](const United& a, const United& b) { return a.sums.time_ns > b.sums.time_ns; });
   std::vector<std::vector<std::string>> rows = {
-      {"Where", "By", "Typical", "Each", "To device", "From device", "Time", "Seen in"}};
-  for (const model::ProfileSite& s : p.sites) {
+      {"Where", "By", "Mean size", "Per allocation", "To device", "From device", "Time", "Seen in"}};
+  for (const United& u : all) {
     if (rows.size() > MostRows) break;
-    rows.push_back({printable(s.where), s.call, bytes_text(s.typical_bytes), fmt::format("{:.4g}", s.transfers_each),
-                    bytes_text(s.h2d_bytes), bytes_text(s.d2h_bytes), time_text(s.transfer_ns),
-                    fmt::format("{} of {}", s.seen_in, p.traces)});
+    rows.push_back({printable(u.first->name()), u.first->call.empty() ? "-" : u.first->call,
+                    u.sizes.count ? bytes_text(u.sizes.sum / u.sizes.count) : "-", per_allocation(u),
+                    bytes_text(u.sums.h2d_bytes), bytes_text(u.sums.d2h_bytes), time_text(u.sums.time_ns),
+                    fmt::format("{} of {}", u.seen_in, s.inputs.size())});
   }
   out.table(rows, 2);
-  if (p.sites.size() > MostRows)
-    out.faint(fmt::format("... and {} more (--json shows all)", p.sites.size() - MostRows), 2);
+  if (all.size() > MostRows) out.faint(fmt::format("... and {} more (--json shows all)", all.size() - MostRows), 2);
 }
 
 void add_next(Text& out, const Several& s) {
@@ -69,7 +102,7 @@ std::string format_several(const Several& s, const ReportStyle& style) {
     for (size_t i = 0; i < s.inputs.size(); ++i) heads.push_back(fmt::format("[{}]", i + 1));
     add_differences(out, s.differences, heads, MostRows);
   }
-  add_sites(out, s.profile);
+  add_sites(out, s);
   add_next(out, s);
   return out.take();
 }

@@ -39,7 +39,7 @@ function showKernels(report, sources) {
     {title: 'Kernel', value: r => r.kernel.name},
     {title: 'Launches', value: r => r.kernel.launches, text: r => countText(r.kernel.launches), number: true},
     {title: 'Time', value: r => r.kernel.time_ns, text: r => timeText(r.kernel.time_ns), number: true, share: true},
-    {title: 'Each', value: r => r.kernel.launches ? r.kernel.time_ns / r.kernel.launches : 0,
+    {title: 'Per launch', value: r => r.kernel.launches ? r.kernel.time_ns / r.kernel.launches : 0,
       text: r => r.kernel.launches ? timeText(r.kernel.time_ns / r.kernel.launches) : '-', number: true},
     {title: 'Read', ...count('read')}, {title: 'Written', ...count('write')}, {title: 'Both', ...count('read_write')},
     {title: 'Unused', ...count('none')},

@@ -11,14 +11,14 @@ function placeText(site) {
 }
 const memories = report => report.allocations.concat(report.other_sources);
 const speed = (size, ns) => ({title: 'Speed', number: true,
-  value: r => r[ns] ? size(r) / r[ns] : 0, text: r => speedText(size(r), r[ns])});
+  value: r => speedOf(size(r), r[ns]), text: r => speedText(size(r), r[ns])});
 
 function sourcesTable(rows) {
   const each = s => s.count ? s.transfers_each || 0 : 0;
   return new Table({name: 'Memory that feeds transfers', rows, sort: 8, columns: [
     {title: 'Where', value: s => s.name}, {title: 'By', value: s => s.call || '-', class: 'nowrap'},
     number('Allocations', 'count'), bytes('Largest', 'max_bytes'), number('Transfers', 'transfers'),
-    {title: 'Each', value: each, text: s => s.count ? String(Number(each(s).toPrecision(3))) : '-', number: true},
+    {title: 'Per allocation', value: each, text: s => s.count ? String(Number(each(s).toPrecision(3))) : '-', number: true},
     bytes('To device', 'h2d'), bytes('From device', 'd2h'), time('Time', 'time_ns', {share: true}),
     speed(s => s.h2d + s.d2h, 'time_ns')]}).element;
 }
@@ -44,7 +44,7 @@ function showFunctions(functions) {
   if (functions.length === 0) return;
   const table = new Table({name: 'Functions', rows: functions, sort: 2, columns: [
     {title: 'Function', value: f => f.name}, number('Calls', 'calls'), time('Host time', 'host_ns', {share: true}),
-    {title: 'Each', value: f => f.calls ? f.host_ns / f.calls : 0, number: true,
+    {title: 'Per call', value: f => f.calls ? f.host_ns / f.calls : 0, number: true,
       text: f => f.host_ns ? timeText(f.host_ns / f.calls) : '-'},
     time('Device time', 'device_ns'), bytes('Bytes', 'bytes'), number('Failed', 'failed'),
     number('Places', 'places')]});
@@ -63,7 +63,10 @@ function showLosses(report) {
 }
 function showNext(report) {
   const run = `goptimize run ${report.program || 'PROGRAM'}`, command = text => el('code', {class: 'mono'}, text);
-  section('next', 'Next', el('p', {}, report.eligible ?
+  const hardly = report.device_share !== null && report.device_share < 0.01;
+  section('next', 'Next', el('p', {}, report.eligible && hardly ?
+    [command(run), ' would hardly change how long the program runs: the devices work for too little of that.'] :
+    report.eligible ?
     ['Run the program with its profile', report.profile ? ` (${report.profile})` : '', ': ',
       command(`${run} ARGS...`)] :
     [command(run), ' would leave the program as it is: there is too little to gain.']));

@@ -18,5 +18,9 @@ const plural = (n, one, many) => `${countText(n)} ${n === 1 ? one : many || one 
 const percent = share => share >= 0.995 ? '100 %' : `${(share * 100).toPrecision(share < 0.01 ? 1 : 2)} %`;
 const ratioText = (ratio, transfers) =>
   ratio === null ? (transfers > 0 ? '\u221e' : 'none') : String(Number(ratio.toPrecision(3)));
-const speedText = (bytes, ns) => ns > 0 && bytes > 0 ? `${(bytes / ns).toPrecision(3)} GB/s` : '-';
+// Bytes that seem to have moved faster than any link: a mapping that showed them where they are.
+const COPIES_BELOW = 100;  // GB/s
+const speedOf = (bytes, ns) => ns > 0 && bytes / ns < COPIES_BELOW ? bytes / ns : 0;
+const speedText = (bytes, ns) => ns > 0 && bytes / ns >= COPIES_BELOW ? 'no copy' :
+  ns > 0 && bytes > 0 ? `${(bytes / ns).toPrecision(3)} GB/s` : '-';
 const shortened = (text, most) => text.length > most ? text.slice(0, Math.max(1, most - 1)) + '\u2026' : text;

@@ -24,17 +24,19 @@ function tile(value, label) {
   return el('div', {class: 'tile'}, el('b', {}, value), el('span', {}, label));
 }
 
-function devicesTable(devices) {
+// Devices, or queues or contexts, which also have a name and a place.
+function ratiosTable(what, rows, names) {
   const time = key => ({value: d => d[key], text: d => timeText(d[key]), number: true});
-  return el('details', {}, el('summary', {}, plural(devices.length, 'device')), new Table({
-    name: 'Devices', rows: devices, columns: [
-      {title: 'Device', value: d => d.device},
-      {title: 'Ratio', value: d => d.ratio === null ? Infinity : d.ratio, number: true,
-        text: d => ratioText(d.ratio, d.transfer_ns)},
+  const ratio = (title, of) => ({title, number: true, text: d => ratioText(of(d).ratio, of(d).transfer_ns),
+    value: d => of(d).ratio === null ? (of(d).transfer_ns > 0 ? Infinity : -1) : of(d).ratio});
+  return el('details', {}, el('summary', {}, plural(rows.length, what)), new Table({
+    name: what[0].toUpperCase() + what.slice(1) + 's', rows, columns: [...names, ratio('Ratio', d => d), ratio('Steady', d => d.steady),
       {title: 'Kernels', ...time('kernel_ns')}, {title: 'Transfers', ...time('transfer_ns')},
       {title: 'To device', ...time('h2d_ns')}, {title: 'From device', ...time('d2h_ns')},
       {title: 'Both at once', ...time('overlap_ns')}]}).element);
 }
+const ofObject = kind => [{title: kind, value: o => o.name}, {title: 'Where', value: o => placeText(o.site)},
+  {title: 'On', value: o => o.devices.join(', ')}];
 
 function showVerdict(report) {
   const time = report.time;
@@ -49,7 +51,7 @@ function showVerdict(report) {
         el('p', {}, report.explanation))),
     bars(time, report.min_ratio),
     legend([['h2d', 'to devices'], ['d2h', 'from devices'], ['kernel', 'kernels']]));
-  for (const key of ['estimated', 'untimed']) {
+  for (const key of ['steady', 'estimated', 'untimed']) {
     if (report[key]) part.append(el('p', {class: 'note'}, report[key]));
   }
   part.append(el('div', {class: 'tiles'},
@@ -57,5 +59,9 @@ function showVerdict(report) {
     tile(bytesText(sum('h2d')), 'sent to devices'), tile(bytesText(sum('d2h')), 'received from devices'),
     tile(countText(report.findings.length), report.findings.length === 1 ? 'finding' : 'findings'),
     tile(report.remote.eligible ? 'yes' : 'no', 'can use remote devices')));
-  if (report.devices.length > 0) part.append(devicesTable(report.devices));
+  const tables = [['device', report.devices, [{title: 'Device', value: d => d.device}]],
+    ['queue', report.queues, ofObject('Queue')], ['context', report.contexts, ofObject('Context')]];
+  for (const [what, rows, names] of tables) {
+    if (rows.length > 0) part.append(ratiosTable(what, rows, names));
+  }
 }

@@ -14,13 +14,15 @@ bool any_prefix(std::string_view name, std::initializer_list<std::string_view> p
 // it.
 bool only_writes(std::string_view name) {
   return any_prefix(name, {"vstore", "atomic_store", "atomic_init", "atomic_flag_clear", "write_image",
-                           "async_work_group_copy", "async_work_group_strided_copy", "intel_sub_group_block_write"}) ||
+                           "async_work_group_copy", "async_work_group_strided_copy", "intel_sub_group_block_write",
+                           "builtin_nontemporal_store", "builtin_memcpy", "builtin_memmove", "builtin_memset"}) ||
          name == "sincos" || name == "fract" || name == "modf" || name == "frexp" || name == "lgamma_r" ||
          name == "remquo";
 }
 
 bool only_reads(std::string_view name) {
-  return any_prefix(name, {"vload", "read_image", "atomic_load", "intel_sub_group_block_read"});
+  return any_prefix(name, {"vload", "read_image", "atomic_load", "intel_sub_group_block_read",
+                           "builtin_nontemporal_load"});
 }
 
 bool touches_nothing(std::string_view name) {

@@ -32,7 +32,63 @@ Place place_of_subscript(CXCursor c, CXCursor& base) {
   return Place::None;
 }
 
+// The pointer that a parameter written as an array is, by the type of its function; else the array.
+CXType type_of_parameter(CXCursor parameter, CXType array) {
+  const CXCursor function = clang_getCursorSemanticParent(parameter);
+  const int n = clang_Cursor_getNumArguments(function);
+  for (int i = 0; i < n; ++i) {
+    const auto index = static_cast<unsigned>(i);
+    if (!clang_equalCursors(clang_Cursor_getArgument(function, index), parameter)) continue;
+    const CXType all = clang_getCanonicalType(clang_getCursorType(function));
+    return clang_getCanonicalType(clang_getArgType(all, index));
+  }
+  return array;
+}
+
+// Expressions that have a pointer for a value when libclang shows an array: whatever is no place in memory.
+bool makes_value(CXCursorKind kind) {
+  return kind == CXCursor_UnexposedExpr || kind == CXCursor_ParenExpr || kind == CXCursor_BinaryOperator ||
+         kind == CXCursor_CompoundAssignOperator || kind == CXCursor_ConditionalOperator ||
+         kind == CXCursor_UnaryOperator || kind == CXCursor_CStyleCastExpr || kind == CXCursor_StmtExpr;
+}
+
+// The pointer that the expression is made of: the last of its parts that is one (of n ? p : q, and of p, q). Where a
+// pointer to it is followed (*&p), what that points to: an array, when it is one.
+CXType type_of_value(CXCursor c, CXType array) {
+  CXType found = array;
+  for (const CXCursor part : children(c)) {
+    const CXType t = type_of(part);
+    if (!is_pointer(t)) continue;
+    const bool follows = clang_getCursorKind(c) == CXCursor_UnaryOperator && is_pointer(shown_type(part));
+    found = follows ? pointee(t) : t;
+  }
+  return found;
+}
+
 }  // namespace
+
+CXType shown_type(CXCursor c) { return clang_getCanonicalType(clang_getCursorType(c)); }
+
+CXType type_of(CXCursor c) {
+  const CXType t = shown_type(c);
+  if (!is_array(t)) return t;
+  const CXCursorKind kind = clang_getCursorKind(c);
+  if (kind == CXCursor_ParmDecl) return type_of_parameter(c, t);
+  if (makes_value(kind)) return type_of_value(c, t);
+  if (kind != CXCursor_DeclRefExpr) return t;
+  const CXCursor declaration = clang_getCursorReferenced(c);
+  return clang_getCursorKind(declaration) == CXCursor_ParmDecl ? type_of(declaration) : t;
+}
+
+bool is_lost_pointer(CXCursor c) {
+  if (!is_array(type_of(c))) return false;
+  const CXCursorKind kind = clang_getCursorKind(c);
+  const Cursors parts = children(c);
+  if (kind == CXCursor_UnexposedExpr || kind == CXCursor_ParenExpr)  // an array, where that is in it
+    return parts.size() != 1 || !is_array(type_of(parts[0]));
+  const bool follows = kind == CXCursor_UnaryOperator && parts.size() == 1 && is_pointer(type_of(parts[0]));
+  return kind == CXCursor_ParmDecl || (makes_value(kind) && !follows);
+}
 
 std::string take(CXString text) {
   const char* s = clang_getCString(text);

@@ -29,7 +29,13 @@ using CursorMap = std::unordered_map<CXCursor, T, CursorHash, CursorEqual>;
 
 std::string take(CXString text);
 Cursors children(CXCursor c);
-inline CXType type_of(CXCursor c) { return clang_getCanonicalType(clang_getCursorType(c)); }
+// The canonical type. Of a parameter that is written as an array, and of what is made of it, the pointer that it is
+// (libclang gives the array); an array only when that pointer is not found: see is_lost_pointer().
+CXType type_of(CXCursor c);
+// As libclang shows it: a pointer that is written as an array is one here.
+CXType shown_type(CXCursor c);
+// A pointer that libclang shows as an array, and of which no more is known.
+bool is_lost_pointer(CXCursor c);
 inline CXType pointee(CXType t) { return clang_getCanonicalType(clang_getPointeeType(t)); }
 inline bool same(CXType a, CXType b) { return clang_equalTypes(a, b) != 0; }
 

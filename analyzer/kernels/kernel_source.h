@@ -31,7 +31,7 @@ const char* access_name(Access access);              // "none", "read", "write",
 
 struct Arg {
   std::string name;
-  std::string type;                            // as written: "__global float *"
+  std::string type;                            // as the source has it: "global float *"
   AddressSpace space = AddressSpace::Private;  // Private: passed by value (a sampler too)
   // Of the memory behind it; None for values. A pipe is read where packets are taken from it, though
   // that changes it.

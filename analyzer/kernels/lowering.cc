@@ -104,6 +104,7 @@ VariableId Lowering::variable(CXCursor declaration) {
   const auto [at, fresh] = variable_ids_.try_emplace(declaration, static_cast<VariableId>(variables_.size()));
   if (fresh) {
     const CXType t = type_of(declaration);
+    lost_pointers_ |= is_lost_pointer(declaration);
     variables_.push_back({types_.carries(t), types_.is_record(t), outlives_launch(declaration)});
   }
   return at->second;
@@ -122,6 +123,7 @@ Expr Lowering::made(CXCursor c, Op op) {
   Expr e;
   e.op = op;
   const CXType t = type_of(c);
+  lost_pointers_ |= is_array(t) && is_lost_pointer(c);
   e.carries = types_.carries(t);
   e.record = types_.is_record(t);
   return e;
@@ -240,7 +242,8 @@ Expr Lowering::unary(CXCursor c, CXCursor operand) {
   const CXType t = type_of(c), of = type_of(operand);
   Expr e = made(c, Op::Parts);
   e.parts.push_back(lower(operand));
-  const bool address = is_pointer(t) && (!is_pointer(of) || same(pointee(t), of));
+  const bool of_parameter = is_array(shown_type(operand)) && is_pointer(shown_type(c));  // written as an array
+  const bool address = is_pointer(t) && (!is_pointer(of) || same(pointee(t), of) || of_parameter);
   if (address) {
     e.op = Op::Address;
   } else if (is_place(e.parts[0].op)) {
@@ -282,7 +285,9 @@ Expr Lowering::call(CXCursor c) {
     e.op = Op::Call;
     e.id = function(definition);
   } else if (!declared_.contains(clang_getCanonicalCursor(callee))) {
-    e.op = Op::Builtin;
+    // What is loaded from memory is an address from there, not the one it was loaded from.
+    const bool loads = e.carries && take(clang_getCursorSpelling(callee)).find("load") != std::string::npos;
+    e.op = loads ? Op::Foreign : Op::Builtin;
   }
   for (int i = 0; i < n; ++i) {
     const unsigned index = static_cast<unsigned>(i);

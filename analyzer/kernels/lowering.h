@@ -20,6 +20,8 @@ class Lowering {
   FunctionId function(CXCursor definition);
   const Function& body(FunctionId id);  // lowered on first use
   const Variable& variable(VariableId id) const { return variables_[id]; }
+  // Something that was lowered is a pointer and does not look like one: nothing that follows can be relied on.
+  bool lost_pointers() const { return lost_pointers_; }
 
  private:
   struct Lowered {
@@ -43,6 +45,7 @@ class Lowering {
   FieldId field_id(CXCursor declaration);
 
   CursorSet declared_;
+  bool lost_pointers_ = false;
   TypeFacts types_;
   CursorMap<FunctionId> function_ids_;
   CursorMap<VariableId> variable_ids_;

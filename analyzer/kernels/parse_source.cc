@@ -11,6 +11,7 @@
 #include "analyzer/kernels/arg_access.h"
 #include "analyzer/kernels/build_options.h"
 #include "analyzer/kernels/variants.h"
+#include "analyzer/kernels/written_type.h"
 
 namespace gt::kernels {
 namespace {
@@ -114,22 +115,6 @@ bool is_kernel(CXCursor function) {
   return false;
 }
 
-// A parameter that is written as an array is a pointer, though libclang gives the array, and does not tell whose memory
-// it is: accesses through it are not followed.
-bool has_array_parameter(const std::vector<CXCursor>& functions) {
-  for (const CXCursor f : functions)
-    for (int i = 0; i < clang_Cursor_getNumArguments(f); ++i)
-      if (is_array(type_of(clang_Cursor_getArgument(f, static_cast<unsigned>(i))))) return true;
-  return false;
-}
-
-CXType type_of_argument(CXCursor function, int i) {
-  const CXType t = type_of(clang_Cursor_getArgument(function, static_cast<unsigned>(i)));
-  if (!is_array(t)) return t;
-  const CXType all = clang_getCanonicalType(clang_getCursorType(function));
-  return clang_getCanonicalType(clang_getArgType(all, static_cast<unsigned>(i)));
-}
-
 AddressSpace space_of_argument(CXType t) {
   if (is_image(t) || t.kind == CXType_Pipe) return AddressSpace::Global;
   if (!is_pointer(t)) return AddressSpace::Private;
@@ -158,10 +143,9 @@ Kernel describe(CXCursor function, const KernelAccess* access) {
   const int n = clang_Cursor_getNumArguments(function);
   for (int i = 0; i < n; ++i) {
     const CXCursor parameter = clang_Cursor_getArgument(function, static_cast<unsigned>(i));
-    const CXType t = type_of_argument(function, i);
+    const CXType t = type_of(parameter);
     const unsigned found = access ? access->args[static_cast<size_t>(i)] | access->unknown : 3;
-    k.args.push_back({take(clang_getCursorSpelling(parameter)),
-                      take(clang_getTypeSpelling(clang_getCursorType(parameter))), space_of_argument(t),
+    k.args.push_back({take(clang_getCursorSpelling(parameter)), written_type(parameter), space_of_argument(t),
                       static_cast<Access>(found & type_limit(t))});
   }
   return k;
@@ -176,10 +160,6 @@ struct Job {
 
 void describe_kernels(CXTranslationUnit unit, Source& out) {
   Functions functions = find_functions(unit);
-  if (out.exact && has_array_parameter(functions.definitions)) {
-    out.exact = false;
-    out.note = "parameters declared as arrays are not followed: every argument counts as read and written";
-  }
   Lowering lowering(std::move(functions.declared));
   std::string intricate;
   for (const CXCursor f : functions.definitions) {
@@ -189,15 +169,33 @@ void describe_kernels(CXTranslationUnit unit, Source& out) {
       continue;
     }
     const KernelAccess access = find_access(lowering, f);
-    out.kernels.push_back(describe(f, &access));
-    if (!access.complete) intricate = out.kernels.back().name;
+    const bool complete = access.complete && !lowering.lost_pointers();
+    out.kernels.push_back(describe(f, complete ? &access : nullptr));
+    if (!complete) intricate = out.kernels.back().name;
   }
   if (intricate.empty()) return;
   out.exact = false;
   out.note = "too intricate, every argument counts as read and written: " + intricate;
 }
 
-Source read_source(const Job& job, const BuildOptions& build) {
+constexpr size_t MostHeaderBytes = 4 << 20;
+
+struct Headers {
+  CXTranslationUnit unit;
+  std::string& text;
+};
+// The text of an included file that is not clang's own.
+void add_header(CXFile file, CXSourceLocation*, unsigned depth, CXClientData data) {
+  const auto& out = *static_cast<const Headers*>(data);
+  size_t size = 0;
+  const char* text = depth == 0 ? nullptr : clang_getFileContents(out.unit, file, &size);
+  if (!text || out.text.size() + size > MostHeaderBytes) return;
+  if (clang_Location_isInSystemHeader(clang_getLocationForOffset(out.unit, file, 0))) return;
+  out.text.append("\n").append(text, size);
+}
+
+// The text of what the source includes is added to `headers`.
+Source read_source(const Job& job, const BuildOptions& build, std::string& headers) {
   Source out;
   std::vector<std::string> standards = {"CL1.2", "CL2.0", "CL3.0"};
   if (!build.standard.empty()) standards = {build.standard};
@@ -219,6 +217,8 @@ Source read_source(const Job& job, const BuildOptions& build) {
   }
   if (unit) {
     describe_kernels(unit.get(), out);
+    Headers found{unit.get(), headers};
+    clang_getInclusions(unit.get(), add_header, &found);
   } else if (out.note.empty()) {
     out.note = "libclang could not read the source";
   }
@@ -231,13 +231,15 @@ Source parse_source(std::string_view source, std::string_view options) {
   const std::unique_ptr<void, IndexEnd> index(clang_createIndex(0, 0));
   const Job job{index.get(), source, clang_headers()};
   const BuildOptions build = parse_build_options(options);
-  Source out = read_source(job, build);
+  std::string all(source);
+  Source out = read_source(job, build, all);
   if (job.headers.empty() && !out.exact) out.note = "clang's header opencl-c-base.h is missing";
   if (!out.exact) return out;
-  for (const auto& arguments : variant_arguments(device_macros(source))) {
+  for (const auto& arguments : variant_arguments(device_macros(all))) {
     BuildOptions variant = build;  // what the program itself defines stands
     variant.arguments.insert(variant.arguments.begin(), arguments.begin(), arguments.end());
-    const Source other = read_source(job, variant);
+    std::string ignored;
+    const Source other = read_source(job, variant, ignored);
     if (other.exact) merge_variant(out, other);
   }
   return out;

@@ -14,7 +14,7 @@ bool tells_of_device(std::string_view name) {
   constexpr std::string_view Prefixes[] = {
       "cl_",    "__opencl_c_", "__NV",     "__AMD",           "__INTEL",   "__ARM",   "__POCL",
       "__GPU",  "__CPU",       "__QCOM",   "__IMAGE_SUPPORT", "__ENDIAN",  "__APPLE", "__OPENCL_VERSION__",
-      "__SPIR", "POCL_",       "__x86_64", "__i386",          "__aarch64", "__arm"};
+      "__SPIR", "__has_", "POCL_",       "__x86_64", "__i386",          "__aarch64", "__arm"};
   return std::any_of(std::begin(Prefixes), std::end(Prefixes), [&](auto p) { return name.starts_with(p); });
 }
 
@@ -32,6 +32,7 @@ void collect(std::string_view line, std::vector<std::string>& out) {
     size_t end = i;
     while (end < line.size() && is_word(line[end])) ++end;
     const std::string_view name = line.substr(i, end - i);
+    if (name == "__has_include") return;  // of files, and those are here or not
     if (tells_of_device(name) && std::find(out.begin(), out.end(), name) == out.end()) out.emplace_back(name);
     i = std::max(end, i + 1);
   }
@@ -59,6 +60,9 @@ std::vector<std::string> device_macros(std::string_view source) {
   return out;
 }
 
+// A question that takes an argument: __has_builtin(x).
+bool asks_compiler(const std::string& macro) { return macro.starts_with("__has_"); }
+
 constexpr std::string_view Version = "__OPENCL_VERSION__";
 constexpr const char* Versions[] = {"100", "110", "120", "200", "210", "220", "300"};
 
@@ -72,6 +76,8 @@ std::vector<std::vector<std::string>> variant_arguments(const std::vector<std::s
       for (size_t i = 0; i < macros.size(); ++i) {
         if (macros[i] == Version)
           arguments.push_back("-D" + macros[i] + "=" + (version ? value : "300"));
+        else if (asks_compiler(macros[i]))
+          arguments.push_back("-D" + macros[i] + "(x)=" + (i == defined ? "1" : "0"));
         else
           arguments.push_back(i == defined ? "-D" + macros[i] + "=1" : "-U" + macros[i]);
       }

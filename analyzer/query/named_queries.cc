@@ -11,11 +11,15 @@ constexpr NamedQuery Queries[] = {
     {"transfers", "what is moved, by direction and size class, and how fast", "SELECT * FROM transfers"},
     {"sources", "where the memory of the dearest transfers comes from", "SELECT * FROM transfer_sources LIMIT 10"},
     {"kernels", "which kernels take the device's time",
-     R"(SELECT name, launches, device_ms, round(100 * device_ms / sum(device_ms) OVER (), 1) AS percent
-        FROM kernel_time)"},
+     R"(SELECT k.name, k.source AS source, k.options AS options, sum(t.calls) AS launches,
+               sum(t.device_ns) / 1e6 AS device_ms,
+               round(100.0 * sum(t.device_ns) / sum(sum(t.device_ns)) OVER (), 1) AS percent
+        FROM kernels k JOIN args a ON a.class = k.class AND a.form = 2
+             JOIN shapes h ON h.id = a.shape JOIN functions f ON f.id = h.function JOIN stats t ON t.shape = h.id
+        WHERE f.launch OR a.param = 0xff02 GROUP BY k.name, k.source, k.options ORDER BY device_ms DESC)"},
     {"ratio", "transfer time and kernel time of each device: the dispatch ratio",
      R"(SELECT name, transfer_ns / 1e6 AS transfer_ms, kernel_ns / 1e6 AS kernel_ms, overlap_ns / 1e6 AS both_ms,
-               round(1.0 * transfer_ns / nullif(kernel_ns, 0), 3) AS dispatch_ratio FROM devices)"},
+               1.0 * transfer_ns / nullif(kernel_ns, 0) AS dispatch_ratio FROM devices)"},
     {"loops", "which loops there are, and how many different calls are in one iteration",
      R"(WITH RECURSIVE inside(loop, node) AS (
           SELECT id, id FROM nodes WHERE kind = 1

@@ -17,7 +17,8 @@ bool has(const model::Series& s, Kind kind) {
 }
 
 void add_periods(const model::Series& s, std::set<uint32_t>& out) {
-  if (s.kind == Kind::Periodic && s.values().size() <= LongestPeriod) out.insert(static_cast<uint32_t>(s.values().size()));
+  if (s.kind == Kind::Periodic && s.values().size() <= LongestPeriod)
+    out.insert(static_cast<uint32_t>(s.values().size()));
   if (s.kind != Kind::Affine) return;
   add_periods(s.base(), out);
   add_periods(s.step(), out);

@@ -50,6 +50,7 @@ void add_ratio_json(Json& out, const DispatchRatio& d) {
   out["dispatch_ratio"] = number(d.program.value(), d.program.defined());
   out["min_ratio"] = d.min_ratio;
   out["eligible"] = d.eligible;
+  out["device_share"] = d.share ? Json(*d.share) : Json();
   out["explanation"] = d.sentence;
   out["steady"] = d.steady;
   out["estimated"] = d.estimated;

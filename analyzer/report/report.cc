@@ -15,6 +15,7 @@ namespace {
 
 constexpr size_t MostRows = 20;
 constexpr size_t MostFunctions = 6;
+constexpr uint64_t NotableNs = 10'000'000;
 constexpr uint64_t HotBytes = 1 << 20;  // what moves less is not worth a word
 
 std::string ratio_text(const Ratio& r) {
@@ -69,6 +70,7 @@ void add_devices(Text& out, const DispatchRatio& d) {
   add_objects(rows, "queue", d.queues);
   add_objects(rows, "context", d.contexts);
   out.table(rows, 1);
+  out.faint("Steady: the ratio without the first execution of each call; - where none was timed twice.", 2);
 }
 
 void add_ratio(Text& out, const DispatchRatio& d) {
@@ -81,11 +83,20 @@ void add_ratio(Text& out, const DispatchRatio& d) {
   if (!d.untimed.empty()) out.paragraph(d.untimed);
 }
 
+// Functions of which the first calls took most of the time: what waits for a first launch waits for its compiler, too.
+void add_first_calls(Text& out, const Analysis& a) {
+  for (const FunctionSums& f : a.functions) {
+    if (f.first_ns < NotableNs || f.first_ns * 2 < f.host_ns) continue;
+    const char* why = f.follows_launches ? ", in which a driver may still compile or set up what was launched" : "";
+    out.faint(fmt::format("{}: {} of its time are first calls{}.", f.name, time_text(f.first_ns), why), 2);
+  }
+}
+
 // The devices, in two bars; then the host, in the functions that take most of its time.
 void add_time(Text& out, const Analysis& a) {
   out.heading("Where the time goes");
   add_devices(out, a.ratio);
-  std::vector<std::vector<std::string>> rows = {{"Function", "", "Calls", "Time", "Each"}};
+  std::vector<std::vector<std::string>> rows = {{"Function", "", "Calls", "Time", "Per call"}};
   const uint64_t most = a.functions.empty() ? 0 : a.functions.front().host_ns;
   for (const FunctionSums& f : a.functions) {
     if (rows.size() > MostFunctions || f.host_ns == 0 || f.host_ns * 100 < most) break;
@@ -95,6 +106,7 @@ void add_time(Text& out, const Analysis& a) {
   if (rows.size() == 1) return;
   out.paragraph("In OpenCL calls, on the host:");
   out.table(rows, 2);
+  add_first_calls(out, a);
 }
 
 void add_rest(Text& out, size_t all) {
@@ -149,7 +161,7 @@ void add_sources(Text& out, const Analysis& a) {
       "Where the program allocates the host memory that it sends to devices or receives from "
       "them.");
   std::vector<std::vector<std::string>> rows = {
-      {"Where", "By", "Allocated", "Transfers", "Each", "To device", "From device", "Time"}};
+      {"Where", "By", "Allocated", "Transfers", "Per allocation", "To device", "From device", "Time"}};
   for (const TransferSource& s : a.sources) {
     if (rows.size() > MostRows) break;
     rows.push_back({printable(s.name()), s.call.empty() ? "-" : s.call, allocated_text(s),
@@ -184,7 +196,7 @@ void add_kernels(Text& out, const Analysis& a) {
   for (const KernelFacts& k : a.kernels) {
     if (++shown > MostRows) break;
     std::string line =
-        fmt::format("{}  {} launches, {}", printable(k.name), k.launches, time_text(k.time_ns));
+        fmt::format("{}  {}, {}", a.kernel_name(k), count_text(k.launches, "launch", "launches"), time_text(k.time_ns));
     for (size_t i = 0; i < k.args.size(); ++i) line += (i ? ", " : "; ") + arg_text(k.args[i]);
     out.paragraph(printable(line), 2);
     if (!k.exact) out.faint("as much as may be: " + printable(k.note), 4);
@@ -226,15 +238,16 @@ void add_losses(Text& out, const Analysis& a) {
 void add_next(Text& out, const Analysis& a, const std::string& trace,
               const std::string& profile) {
   out.heading("Next");
-  if (!profile.empty()) out.paragraph("The profile is in " + profile);
-  if (a.ratio.eligible) {
-    out.paragraph("Run the program with it: goptimize run " +
-                  (a.program.empty() ? "PROGRAM" : a.program) + " ARGS...");
+  if (!profile.empty()) out.paragraph("The profile is in " + printable(profile));
+  const std::string run = "goptimize run " + (a.program.empty() ? "PROGRAM" : printable(shell_text(a.program)));
+  if (!a.ratio.eligible) {
+    out.paragraph(run + " would leave the program as it is: there is too little to gain.");
+  } else if (a.ratio.hardly_runs()) {
+    out.paragraph(run + " would hardly change how long it runs: the devices work for too little of that.");
   } else {
-    out.paragraph("goptimize run " + (a.program.empty() ? "PROGRAM" : a.program) +
-                  " would leave the program as it is: there is too little to gain.");
+    out.paragraph("Run the program with it: " + run + " ARGS...");
   }
-  out.faint("With pictures: ganalyze " + trace + " --html report.html");
+  out.faint("With pictures: ganalyze " + printable(shell_text(trace)) + " --html report.html");
 }
 
 }  // namespace
@@ -242,16 +255,16 @@ void add_next(Text& out, const Analysis& a, const std::string& trace,
 std::string format_report(const Analysis& a, const std::string& trace, const std::string& profile,
                           const ReportStyle& style) {
   Text out(style.width, style.color);
-  out.paragraph(fmt::format("{}: {} ran {}, {} OpenCL calls", trace,
+  out.paragraph(fmt::format("{}: {} ran {}, {}", printable(trace),
                             a.program.empty() ? "a program" : printable(a.program),
-                            time_text(a.wall_ns), a.opencl_calls));
+                            time_text(a.wall_ns), count_text(a.opencl_calls, "OpenCL call", "OpenCL calls")));
   if (a.opencl_calls == 0) {
     add_losses(out, a);
     out.paragraph(
         "The trace has no OpenCL calls: there is nothing to analyze. If the program does use "
         "OpenCL, "
         "see what `gtrace run` said about it.");
-    if (!profile.empty()) out.paragraph("An empty profile is in " + profile);
+    if (!profile.empty()) out.paragraph("An empty profile is in " + printable(profile));
     return out.take();
   }
   add_ratio(out, a.ratio);

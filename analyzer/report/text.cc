@@ -14,15 +14,34 @@ size_t columns(std::string_view utf8) {
 // A first column below this says too little.
 constexpr size_t LeastFirst = 24;
 
-// The last `width` columns of a text, after "...".
+// The last `width` columns of a text, after "..."; of "rule at place" the rule stays as well.
 std::string keep_end(const std::string& text, size_t width) {
   if (columns(text) <= width || width <= 3) return text;
+  constexpr std::string_view At = " at ";
+  const size_t place = text.find(At);
+  if (place != std::string::npos && place + At.size() < width / 2) {
+    const size_t head = place + At.size();
+    return text.substr(0, head) + keep_end(text.substr(head), width - columns(std::string_view(text).substr(0, head)));
+  }
   size_t from = text.size();
   for (size_t left = width - 3; from > 0 && left > 0;) {
     --from;
     if ((text[from] & 0xc0) != 0x80) --left;
   }
   return "..." + text.substr(from);
+}
+
+// Where the first word ends. One that begins with a quote ends where a shell ends it.
+size_t word_end(std::string_view text) {
+  const size_t blank = std::min(text.find(' '), text.size());
+  if (!text.starts_with('\'')) return blank;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\'') quoted = !quoted;
+    if (text[i] == '\\' && !quoted) ++i;
+    if (text[i] == ' ' && !quoted) return i;
+  }
+  return quoted ? blank : text.size();
 }
 
 }  // namespace
@@ -67,7 +86,7 @@ void Text::verdict(std::string_view text, Tone tone) {
 void Text::wrapped(std::string_view text, size_t indent) {
   size_t column = 0;
   while (!text.empty()) {
-    const size_t end = std::min(text.find(' '), text.size());
+    const size_t end = word_end(text);
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) continue;

@@ -52,6 +52,7 @@ Json call_json(const TransferCall& c, bool allocated, size_t index) {
   return {{"call", c.call},
           {"site", site_json(c.site)},
           {"direction", store::direction_name(c.direction)},
+          {"command", c.command},
           {"count", c.sums.transfers},
           {"bytes", c.sums.bytes()},
           {"time_ns", c.sums.time_ns},

@@ -1,4 +1,4 @@
-// Numbers for people.
+// Numbers and names for people.
 #include "analyzer/report/units.h"
 
 #include <fmt/format.h>
@@ -20,6 +20,20 @@ std::string bytes_text(uint64_t bytes) {
   size_t unit = 0;
   for (; v >= 1024 && unit + 1 < std::size(Units); ++unit) v /= 1024;
   return fmt::format("{:.1f} {}", v, Units[unit]);
+}
+
+std::string count_text(uint64_t n, const char* one, const char* many) {
+  return fmt::format("{} {}", n, n == 1 ? one : many);
+}
+
+std::string shell_text(const std::string& word) {
+  constexpr const char* Plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./+,:@%=";
+  const bool plain = !word.empty() && word.find_first_not_of(Plain) == std::string::npos;
+  if (!word.empty() && word[0] == '-') return shell_text("./" + word);  // else it is an option
+  if (plain) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
 }
 
 }  // namespace gt::analyzer

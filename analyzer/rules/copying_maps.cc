@@ -72,7 +72,7 @@ void find_copying_maps(Findings& f) {
     if (!plan.maps() || plan.moves != model::Direction::DeviceToHost) continue;
     const size_t before = f.out.size();
     undefined(f, plan, maps);
-    if (f.out.size() == before) on_device(f, plan, maps);
+    if (f.out.size() == before && !f.on_host) on_device(f, plan, maps);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/calls/fact_number.h"
+#include "analyzer/calls/host_devices.h"
 #include "analyzer/rules/saving.h"
 
 namespace gt::analyzer {
@@ -44,14 +45,16 @@ const model::DeviceCosts* Findings::device_costs() const {
 }
 
 FoundAll find_all(const model::Trace& trace, const DispatchRatio& ratio, const std::vector<TransferSource>& sources,
-                  const Effects& effects, const model::Platform* platform, CallSites& sites) {
+                  const std::vector<KernelFacts>& kernels, const Effects& effects, const model::Platform* platform,
+                  CallSites& sites) {
   FoundAll found;
   const CallPlans plans(trace, effects);
   const bool gaps = has_gaps(trace);
   const auto sends = gaps ? std::vector<SendFacts>(plans.size()) : follow_sends(trace, plans);
   const auto waits = gaps ? std::vector<WaitFacts>(plans.size()) : follow_waits(trace, plans);
   const auto maps = gaps ? std::vector<MapFacts>(plans.size()) : follow_maps(trace, plans);
-  Findings f{trace, ratio, sources, platform, sites, plans, sends, waits, maps, found.findings};
+  const bool on_host = devices_share_host_memory(trace);
+  Findings f{trace, ratio, sources, platform, sites, kernels, on_host, plans, sends, waits, maps, found.findings};
   for (const Rule rule : Rules) rule(f);
   drop_empty(found.findings);
   std::stable_sort(found.findings.begin(), found.findings.end(),

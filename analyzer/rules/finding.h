@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/calls/call_plan.h"
+#include "analyzer/calls/kernel_facts.h"
 #include "analyzer/rules/map_flow.h"
 #include "analyzer/rules/send_flow.h"
 #include "analyzer/rules/wait_flow.h"
@@ -40,6 +41,8 @@ struct Findings {
   const std::vector<TransferSource>& sources;
   const model::Platform* platform = nullptr;  // null: not measured
   CallSites& sites;
+  const std::vector<KernelFacts>& kernels;
+  const bool on_host;  // the devices work in the host's own memory
   const CallPlans& plans;
   const std::vector<SendFacts>& sends;  // by shape
   const std::vector<WaitFacts>& waits;  // by shape
@@ -63,9 +66,13 @@ void find_copying_maps(Findings& f);
 void find_missed_overlap(Findings& f);
 void find_first_touch(Findings& f);
 void find_allocation_churn(Findings& f);
+void find_round_trips(Findings& f);
+void find_access_flags(Findings& f);
+void find_unused_buffers(Findings& f);
 constexpr Rule Rules[] = {find_pageable_transfers, find_small_transfers, find_repeated_builds,  find_buffers_in_loop,
                           find_repeated_sends,     find_unread_sends,    find_returned_results, find_idle_waits,
-                          find_copying_maps,       find_missed_overlap,  find_first_touch,      find_allocation_churn};
+                          find_copying_maps,       find_missed_overlap,  find_first_touch,      find_allocation_churn,
+                          find_round_trips,        find_access_flags,    find_unused_buffers};
 
 // All that the rules found, largest saving first.
 struct FoundAll {
@@ -74,6 +81,7 @@ struct FoundAll {
   std::string hint;    // what could not be looked for in this trace, and how it could be; empty when all could
 };
 FoundAll find_all(const model::Trace& trace, const DispatchRatio& ratio, const std::vector<TransferSource>& sources,
-                  const Effects& effects, const model::Platform* platform, CallSites& sites);
+                  const std::vector<KernelFacts>& kernels, const Effects& effects, const model::Platform* platform,
+                  CallSites& sites);
 
 }  // namespace gt::analyzer

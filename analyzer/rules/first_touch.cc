@@ -58,8 +58,8 @@ void find_first_touch(Findings& f) {
     finding.basis =
         "measured: the first transfer less a later one; the pages must still be made, but beside the device's work";
     finding.advice =
-        "Touch the memory (write to each page) while the device computes; or take it from memory that was used "
-        "before, or from `goptimize run`, whose pools are ready at the start.";
+        "Touch the memory (write to each page) while the device computes; or take it from memory that was used before";
+    finding.advice += f.on_host ? "." : ", or from `goptimize run`, whose pools are ready at the start.";
     f.out.push_back(std::move(finding));
   }
 }

@@ -79,8 +79,10 @@ void find_pageable_transfers(Findings& f) {
     finding.evidence = fmt::format("{} allocated by {}: {} in {} transfers, {}", bytes_text(s.sizes.max), s.call,
                                    bytes_text(t.bytes()), t.transfers, time_text(t.time_ns));
     finding.advice =
-        "Run the program with `goptimize run`, which gives this allocation memory that the device "
-        "can reach directly; or allocate it with CL_MEM_ALLOC_HOST_PTR and map it.";
+        f.on_host ? "The device works in the host's memory: make the buffer over this memory with CL_MEM_USE_HOST_PTR, "
+                    "or map the buffer and work in it, and nothing is copied."
+                  : "Run the program with `goptimize run`, which gives this allocation memory that the device "
+                    "can reach directly; or allocate it with CL_MEM_ALLOC_HOST_PTR and map it.";
     add_saving(f, s, finding);
     if (finding.saving_s && *finding.saving_s <= 0) continue;  // measured: nothing to gain here
     f.out.push_back(std::move(finding));

@@ -62,9 +62,11 @@ class WaitFlow {
 
   void note(const CallPlan& p) {
     ++x_commands;
-    const bool device_only = p.launch() || p.moves == model::Direction::DeviceToDevice;
-    x_host |= !device_only || std::any_of(p.touches.begin(), p.touches.end(), [](const Touch& t) {
-      return is_host_memory(t.kind) || t.kind == model::ObjectKind::CommandBuffer;
+    // Once memory is to be unmapped the host may not look at it any more, whether that is done or not.
+    const bool device_only = p.launch() || p.moves == model::Direction::DeviceToDevice || p.unmaps();
+    x_host |= !device_only || std::any_of(p.touches.begin(), p.touches.end(), [&](const Touch& t) {
+      const bool left = p.unmaps() && t.kind == model::ObjectKind::Mapping;
+      return (is_host_memory(t.kind) && !left) || t.kind == model::ObjectKind::CommandBuffer;
     });
     const model::Stats& device = x_trace.stats[p.shape].device_ns;
     if (device.count == 0)

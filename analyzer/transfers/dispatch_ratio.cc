@@ -56,13 +56,13 @@ std::string nothing_timed(const Ratio& r) {
          "Record it with `gtrace run --timing all`.";
 }
 
+uint64_t busy_ns(const Ratio& r) { return r.transfer_ns + r.kernel_ns - std::min(r.overlap_ns, r.kernel_ns); }
+
 // The ratio is of the devices' time: how much of the run that is. Empty when not known.
-std::string explain_share(const Ratio& r, uint64_t wall_ns) {
-  const uint64_t busy = r.transfer_ns + r.kernel_ns - std::min(r.overlap_ns, r.kernel_ns);
-  if (wall_ns == 0 || !r.defined()) return {};
-  const double share = 100 * static_cast<double>(busy) / static_cast<double>(wall_ns);
-  return fmt::format(" The devices worked for {} of the {} that the program ran{}.", time_text(busy),
-                     time_text(wall_ns), share < 5 ? ": most of its time goes elsewhere" : "");
+std::string explain_share(const DispatchRatio& d, uint64_t wall_ns) {
+  if (!d.share) return {};
+  return fmt::format(" The devices worked for {} of the {} that the program ran{}.", time_text(busy_ns(d.program)),
+                     time_text(wall_ns), *d.share < 0.05 ? ": most of its time goes elsewhere" : "");
 }
 
 std::string explain(const DispatchRatio& d) {
@@ -160,7 +160,10 @@ DispatchRatio find_dispatch_ratio(const model::Trace& trace, double min_ratio, C
   out.queues = find_objects(trace, model::ObjectKind::Queue, sites);
   out.contexts = find_objects(trace, model::ObjectKind::Context, sites);
   out.eligible = out.program.transfer_ns > 0 && out.program.value() >= min_ratio;
-  out.sentence = explain(out) + explain_share(out.program, fact_number(trace, "wall_ns"));
+  const uint64_t wall_ns = fact_number(trace, "wall_ns");
+  if (wall_ns > 0 && out.program.defined())
+    out.share = static_cast<double>(busy_ns(out.program)) / static_cast<double>(wall_ns);
+  out.sentence = explain(out) + explain_share(out, wall_ns);
   out.steady = explain_steady(out.program);
   out.estimated = explain_estimated(out.program);
   out.untimed = explain_untimed(out.program);

@@ -8,6 +8,7 @@
 // arguments). So it has neither set-up and warm-up nor what the program does only once.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,10 +46,14 @@ struct DispatchRatio {
   std::vector<ObjectRatio> queues, contexts;  // most busy first; empty in traces of formats 1 and 2
   double min_ratio = 0.1;
   bool eligible = false;
+  std::optional<double> share;  // part of the run in which devices worked; nothing: not known
   std::string sentence;   // explains the verdict to someone who has never heard of it
   std::string steady;     // the ratio of the steady state; empty when nothing ran twice
   std::string estimated;  // what is not measured in it; empty when all is
   std::string untimed;    // what is missing from it; empty when nothing is
+
+  // Do the devices work for so little of the run that nothing done to them shows in it?
+  bool hardly_runs() const { return share && *share < 0.01; }
 };
 
 // REQUIRES: a checked trace.

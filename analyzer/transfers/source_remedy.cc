@@ -18,9 +18,18 @@ bool can_be_pooled(std::string_view function) {
   return std::find(Others.begin(), Others.end(), function) == Others.end();
 }
 
+bool is_programs_own(ObjectKind kind) {
+  return kind == ObjectKind::Segment || kind == ObjectKind::String || kind == ObjectKind::Stack ||
+         kind == ObjectKind::Static || kind == ObjectKind::File || kind == ObjectKind::Unknown;
+}
+
 }  // namespace
 
 std::string TransferSource::remedy() const {
+  const std::string shared = "The devices work in the host's memory: ";
+  if (on_host && kind == ObjectKind::Mapping) return shared + "a mapping is that memory itself.";
+  if (on_host && is_programs_own(kind))
+    return shared + "a buffer over this memory (CL_MEM_USE_HOST_PTR), or one that is mapped, needs no copy.";
   switch (kind) {
     case ObjectKind::Segment:
       if (can_be_pooled(call)) return "goptimize run can give this call memory that the devices reach directly.";

@@ -9,6 +9,7 @@
 
 #include "analyzer/code/source_key.h"
 #include "analyzer/transfers/moved_memory.h"
+#include "traces/api/api.h"
 #include "traces/model/fold.h"
 #include "traces/model/ssa.h"
 #include "traces/store/function_facts.h"
@@ -92,6 +93,7 @@ class Table {
     if (fresh) {
       TransferCall& call = at->second.call;
       call.call = store::function_name(shape.fn);
+      call.command = api::attributes(shape.fn).direction != api::DirectionRule::Create;
       call.site = sites_.find(trace_, shape.site);
       call.direction = shape.moves;
       call.source = source->second;

@@ -26,6 +26,7 @@ struct TransferCall {
   std::string call;  // "clEnqueueWriteBuffer"
   CallSite site;
   model::Direction direction = model::Direction::None;
+  bool command = true;            // false: a call that copies when it makes a buffer, so without a device time
   size_t source = 0;              // index of its memory in the list of sources
   std::vector<Segment> segments;  // of that memory, those that it names
   TransferSums sums;              // one direction only

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyzer/calls/host_devices.h"
 #include "analyzer/code/source_key.h"
 #include "analyzer/transfers/moved_memory.h"
 #include "traces/store/function_facts.h"
@@ -189,7 +190,10 @@ TransferSources find_transfer_sources(const model::Trace& trace, CallSites& site
   for (size_t i = 0; i < n; ++i) table.add_transfer(trace.shapes[i], trace.stats[i]);
   for (size_t i = 0; i < n; ++i) table.add_allocation(trace.shapes[i], trace.stats[i]);
   for (const model::Shape& shape : trace.shapes) table.note_growth(shape);
-  return table.take();
+  TransferSources out = table.take();
+  const bool on_host = devices_share_host_memory(trace);
+  for (TransferSource& s : out.list) s.on_host = on_host;
+  return out;
 }
 
 }  // namespace gt::analyzer

@@ -75,6 +75,33 @@ def test_allocation_churn():
     check(abs(bad["findings"][0]["saving_s"] / expected - 1) < 0.01, f"a saving of {bad['findings'][0]['saving_s']} s")
 
 
+FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
+
+
+def test_copying_maps():
+    """PoCL's device works in the host's memory: it never copies. The test driver's takes the time of a copy."""
+    for variant in ("bad", "good"):
+        same(found("copying-maps", variant)["findings"], [], "findings where a map copies nothing")
+    judge("copying-maps", env=FAKE | {"FAKE_CL_DELAY": "clEnqueueMapBuffer=2ms"})
+
+
+def test_first_touch():
+    judge("first-touch")
+
+
+def test_round_trips():
+    judge("round-trips")
+
+
+def test_what_kernels_do_with_buffers():
+    """About right results and spent memory, not about time: no figure."""
+    for pattern in "access-flags", "unused-buffers":
+        bad, well = (found(pattern, variant) for variant in ("bad", "good"))
+        same([(f["rule"], f["saving_s"]) for f in bad["findings"]], [(pattern, None)], "findings of the bad one")
+        check("patterns.c:" in bad["findings"][0]["place"], f"the place is {bad['findings'][0]['place']}")
+        same([f["evidence"] for f in well["findings"]], [], "findings of the good one")
+
+
 def test_maps_that_copy_nothing():
     for variant in ("bad", "good"):
         same(found("maps", variant)["findings"], [], "findings")

@@ -62,6 +62,30 @@ def test_outputs_that_would_cost_something():
     one_line(run(GANALYZE, "-o", "same", "--html", "same", "good.db"), USAGE, "same file")
 
 
+def test_settings_that_cannot_be():
+    """One line and the status of wrong usage, before anything is read or written."""
+    trace("good.db")
+    for options, word in ((("--min-ratio", "nan"), "ratio"), (("--min-ratio", "inf"), "ratio"), (("--min-ratio", "-1"), "ratio"),
+                          (("--csv",), "--query"), (("--html", "p.html", "--query", "calls"), "--html or --query"),
+                          (("--query", ""), "--query"), (("--link", ""), "--link"), (("--platform", ""), "--platform"),
+                          (("-o", ""), "--profile"), (("--width", "0"), "--width"), (("-o", "-"), "standard output"),
+                          (("--html", "-"), "standard output"), (("--check", "good.gprofile"), "--check"),
+                          (("--query", "calls", "good.db"), "one trace"), (("--html", "p.html", "good.db"), "one trace")):
+        one_line(run(GANALYZE, *options, "good.db"), USAGE, re.escape(word))
+    for options in ("--min-ratio", "nan"), ("--width", "0"), ("--platform", ""):
+        one_line(run(GANALYZE, "diff", *options, "good.db", "good.db"), USAGE, options[0])
+    same(sorted(p.name for p in pathlib.Path(".").iterdir()), ["good.db"], "files")
+
+
+def test_names_are_as_a_shell_takes_them():
+    name = "a  b's $(x).db"
+    trace(name)
+    text = good(GANALYZE, name).text
+    (hint,) = re.findall(r"With pictures: (ganalyze .*) --html report.html", text)
+    same(subprocess.run(["sh", "-c", f"printf '%s\\n' {hint}"], capture_output=True, text=True).stdout,
+         f"ganalyze\n{name}\n", "the words of the command")
+
+
 def test_a_run_without_transfers_keeps_what_was_learnt():
     trace("good.db")
     kept = {"XDG_DATA_HOME": os.path.abspath("kept")}

@@ -57,7 +57,8 @@ def test_calls_and_kinds():
     same(others["pinned_buffer"]["call"], "clCreateBuffer", "what made it")
     same(others["migrated_buffer"]["kind"], "buffer", "a buffer that is migrated")
     same(others["file mapping"]["path"], os.path.realpath("mapped.bin"), "the mapped file")
-    check(all("staging" in others[k]["remedy"] for k in ("stack", "static data", "file mapping")), "staging as a remedy")
+    check(all("CL_MEM_USE_HOST_PTR" in others[k]["remedy"] for k in ("stack", "static data", "file mapping")),
+          "on a device that works in the host's memory, a buffer over it")
 
 
 def test_growth_is_followed():

@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -73,4 +77,41 @@ TEST_CASE("build options") {
   CHECK(o.arguments ==
         std::vector<std::string>{"-DA=1", "-DB", "-Imy includes", "-D__FAST_RELAXED_MATH__=1", "-DC=\"x\"", "-UA",
                                                "-DZ"});
+}
+
+TEST_CASE("types are as the source has them") {
+  const auto s = kernels::read_kernels(
+      "#define REAL float\n#define TWO global int* c, global int* d\n"
+      "kernel void k(__global  const REAL\t*restrict in, global int  out[ 4 ], local float4* /* a note */ scratch,\n"
+      "              int n, write_only image2d_t image, TWO) {}",
+      "");
+  REQUIRE(s.kernels.size() == 1);
+  const std::vector<std::string> expected = {"__global const REAL *restrict", "global int [ 4 ]", "local float4*",
+                                             "int", "write_only image2d_t"};
+  REQUIRE(s.kernels[0].args.size() == expected.size() + 2);
+  for (size_t i = 0; i < expected.size(); ++i) CHECK(s.kernels[0].args[i].type == expected[i]);
+  CHECK(s.kernels[0].args[5].type == "__global int *__private");  // a macro's: as clang writes it
+}
+
+TEST_CASE("a pointer that is lost among arrays is no reason to be narrow") {
+  for (const char* body : {"int (^f)(global int[]) = ^(global int x[]) { x[0] = 1; return 0; }; f(a);",
+                           "global int* p = ({ a; }); p[0] = 1;"}) {
+    const std::string text = "kernel void k(global int a[], global int* b) { " + std::string(body) + " }";
+    const auto s = kernels::read_kernels(text, "-cl-std=CL2.0");
+    REQUIRE(s.kernels.size() == 1);
+    CHECK_MESSAGE(kernels::writes(s.kernels[0].args[0].access), body);
+  }
+}
+
+TEST_CASE("headers are asked for what devices they tell apart, too") {
+  const std::string folder = std::filesystem::temp_directory_path() / ("gt_headers_" + std::to_string(::getpid()));
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder + "/device.h")
+      << "#ifdef __NV_CL_C_VERSION\n#define PUT(p) (p)[0] = 1\n#else\n#define PUT(p)\n#endif\n";
+  const char* source = "#include \"device.h\"\nkernel void k(global int* a) { PUT(a); }";
+  const auto s = kernels::read_kernels(source, "-I" + folder);
+  std::filesystem::remove_all(folder);
+  CHECK(s.exact);
+  REQUIRE(s.kernels.size() == 1);
+  CHECK(s.kernels[0].args[0].access == Access::Write);
 }

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "tests/unit/sample_trace.h"
+#include "traces/model/run.h"
 #include "tracer/gtrace/align.h"
 #include "tracer/gtrace/diff.h"
 #include "tracer/gtrace/export.h"
@@ -285,6 +286,31 @@ TEST_CASE("sums by object") {
   CHECK(buffer.kind == "buffer");
   CHECK(buffer.site == "app+0x1300");
   CHECK(buffer.launches == 1000);
+}
+
+TEST_CASE("a map names the memory under its buffer twice, and moves it once") {
+  TraceBuilder b;
+  const auto create = fn(api::FnId::clCreateBuffer), map = fn(api::FnId::clEnqueueMapBuffer);
+  const ClassId buffer = b.cls(ObjectKind::Buffer, create, b.site(1));
+  const ClassId memory = b.cls(ObjectKind::Segment, static_cast<model::FnId>(api::AllocFn::Malloc), b.site(2));
+  const ShapeId s = b.shape(map, b.site(3),
+                            {{1, ArgForm::Object, Effect::Use, buffer},
+                             {ParamReturn, ArgForm::Memory, Effect::None, memory},
+                             {ParamImplied, ArgForm::Object, Effect::UseDef, memory}});
+  b.trace.shapes[s].moves = Direction::DeviceToHost;
+  b.cost(s, 20, 1000, 100, 4096);
+  const Series zero(0);
+  std::vector<Node> twice = {TraceBuilder::loop(Series(10), {TraceBuilder::call(s, {zero, zero, zero, zero})})};
+  RunBuilder run;
+  for (int i = 0; i < 10; ++i) run.append(s, std::vector<int64_t>{0, 0, 0, 0});
+  twice.push_back(run.node());
+  b.trace.streams.push_back({0, false, std::move(twice), {}});
+  const std::vector<ObjectSum> objects = object_sums(b.trace);
+  REQUIRE(objects.size() == 2);
+  for (const ObjectSum& o : objects) {
+    CHECK(o.transfers == 20);
+    CHECK(o.bytes() == 20 * 4096);
+  }
 }
 
 TEST_CASE("sections have a name each, and a cell for each column") {

@@ -1,6 +1,7 @@
 // Bytes and launches object by object: from each node's share of its shape's statistics.
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "tracer/gtrace/names.h"
 #include "tracer/gtrace/stats.h"
@@ -78,27 +79,38 @@ class ObjectSums {
     }
   }
 
-  void call(const Node& n, uint64_t executions) {
+  // An object that holds data, each once: a mapped buffer over host memory names that memory twice, as the memory under
+  // the buffer and as what the call returns. `values`: of the call, Series or numbers.
+  template <class Values, class Visit>
+  void each_object(model::ShapeId shape, const Values& values, const Visit& visit) const {
+    struct Named {
+      model::ClassId cls;
+      size_t at;
+    };
+    std::vector<Named> seen;
     size_t v = 0;
-    for (const model::Arg& a : trace_.shapes[n.shape].args) {
-      if (a.cls != model::NoIndex && value_count(a.form) > 0 && holds_data(trace_.classes[a.cls].kind)) {
-        const auto objects = objects_of(a.cls, n.values[v]);
-        const auto parts = static_cast<double>(objects.size());
-        for (const Object& o : objects) add(o, n.shape, a, static_cast<double>(executions) / parts);
-      }
-      v += static_cast<size_t>(value_count(a.form));
+    for (const model::Arg& a : trace_.shapes[shape].args) {
+      const size_t at = std::exchange(v, v + static_cast<size_t>(value_count(a.form)));
+      if (a.cls == model::NoIndex || value_count(a.form) == 0 || !holds_data(trace_.classes[a.cls].kind)) continue;
+      const auto same = [&](const Named& n) { return n.cls == a.cls && values[n.at] == values[at]; };
+      if (std::any_of(seen.begin(), seen.end(), same)) continue;
+      seen.push_back({a.cls, at});
+      visit(a, values[at]);
     }
+  }
+
+  void call(const Node& n, uint64_t executions) {
+    each_object(n.shape, n.values, [&](const model::Arg& a, const model::Series& slot) {
+      const auto objects = objects_of(a.cls, slot);
+      const auto parts = static_cast<double>(objects.size());
+      for (const Object& o : objects) add(o, n.shape, a, static_cast<double>(executions) / parts);
+    });
   }
 
   void run(const Node& n) {
     (void)model::expand_run(n, value_counts_, [&](model::ShapeId shape, std::span<const int64_t> values) {
-      size_t v = 0;
-      for (const model::Arg& a : trace_.shapes[shape].args) {
-        if (a.cls != model::NoIndex && value_count(a.form) > 0 && holds_data(trace_.classes[a.cls].kind)) {
-          add(object_of(a.cls, values[v]), shape, a, 1);
-        }
-        v += static_cast<size_t>(value_count(a.form));
-      }
+      each_object(shape, values,
+                  [&](const model::Arg& a, int64_t slot) { add(object_of(a.cls, slot), shape, a, 1); });
       return true;
     });
   }

@@ -13,10 +13,10 @@ static cl_device_id device;
 static cl_context context;
 static cl_command_queue queue;
 static cl_program program;
-static cl_kernel probe, work;
+static cl_kernel probe, work, three;
 static cl_mem input, output;
 
-enum { Large = 8 << 20, Churned = 48 << 20 };
+enum { Large = 8 << 20, Churned = 48 << 20, Fresh = 64 << 20 };
 static char g_host[Large], g_small[4096];
 
 static void check(cl_int error, const char* what) {
@@ -32,14 +32,16 @@ static const char* const Source =
     "  int x = in[get_global_id(0)];\n"
     "  for (int i = 0; i < turns; ++i) x = x * 1664525 + 1013904223 + i;\n"
     "  out[0] = x;\n"
-    "}\n";
+    "}\n"
+    "kernel void three(global const int* in, global int* out, global int* spare) { out[0] += in[0]; }\n";
 
-static cl_mem make_buffer(size_t bytes) {
+static cl_mem make_buffer_for(cl_mem_flags flags, size_t bytes) {
   cl_int error;
-  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+  cl_mem buffer = clCreateBuffer(context, flags, bytes, NULL, &error);
   check(error, "clCreateBuffer");
   return buffer;
 }
+static cl_mem make_buffer(size_t bytes) { return make_buffer_for(CL_MEM_READ_WRITE, bytes); }
 
 static void build(void) {
   cl_int error;
@@ -49,6 +51,8 @@ static void build(void) {
   probe = clCreateKernel(program, "probe", &error);
   check(error, "clCreateKernel");
   work = clCreateKernel(program, "work", &error);
+  check(error, "clCreateKernel");
+  three = clCreateKernel(program, "three", &error);
   check(error, "clCreateKernel");
 }
 
@@ -143,6 +147,7 @@ static void repeated_builds(int bad) {
     if (bad) {
       DO(clReleaseKernel(probe));
       DO(clReleaseKernel(work));
+      DO(clReleaseKernel(three));
       DO(clReleaseProgram(program));
       build();
     }
@@ -207,6 +212,65 @@ static void maps(int bad) {
   }
 }
 
+/* A buffer that nothing has written to is mapped with its contents. */
+static void copying_maps(int bad) {
+  cl_int error;
+  for (int i = 0; i < 40; ++i) {
+    cl_mem fresh = make_buffer(Large);
+    const cl_map_flags flags = bad ? CL_MAP_WRITE : CL_MAP_WRITE_INVALIDATE_REGION;
+    char* p = clEnqueueMapBuffer(queue, fresh, CL_TRUE, flags, 0, Large, 0, NULL, NULL, &error);
+    check(error, "clEnqueueMapBuffer");
+    memset(p, i, 4096);
+    DO(clEnqueueUnmapMemObject(queue, fresh, p, 0, NULL, NULL));
+    run_probe(fresh, output);
+    look(output);
+    DO(clReleaseMemObject(fresh));
+  }
+}
+
+static void first_touch(int bad) {
+  cl_mem from = make_buffer(Fresh);
+  DO(clEnqueueReadBuffer(queue, input, CL_TRUE, 0, Large, g_host, 0, NULL, NULL));
+  char* memory = malloc(Fresh);
+  if (!bad) memset(memory, 1, Fresh);
+  for (int i = 0; i < 6; ++i) {
+    run_probe(from, output);
+    DO(clEnqueueReadBuffer(queue, from, CL_TRUE, 0, Fresh, memory, 0, NULL, NULL));
+  }
+  free(memory);
+  DO(clReleaseMemObject(from));
+}
+
+static void round_trips(int bad) {
+  for (int i = 0; i < 4000; ++i) {
+    run_probe(input, output);
+    if (bad || i % 50 == 49) look(output);
+  }
+}
+
+static void run_three(cl_mem out, cl_mem spare) {
+  const size_t one = 1;
+  DO(clSetKernelArg(three, 0, sizeof input, &input));
+  DO(clSetKernelArg(three, 1, sizeof out, &out));
+  DO(clSetKernelArg(three, 2, sizeof spare, &spare));
+  DO(clEnqueueNDRangeKernel(queue, three, 1, NULL, &one, NULL, 0, NULL, NULL));
+}
+
+/* What is added up in a buffer is read there. */
+static void access_flags(int bad) {
+  cl_mem sum = make_buffer_for(bad ? CL_MEM_WRITE_ONLY : CL_MEM_READ_WRITE, sizeof g_small);
+  run_probe(input, sum);
+  look(sum);
+  DO(clReleaseMemObject(sum));
+}
+
+static void unused_buffers(int bad) {
+  cl_mem spare = bad ? make_buffer(Large) : NULL;
+  run_three(output, spare);
+  look(output);
+  if (spare) DO(clReleaseMemObject(spare));
+}
+
 static const struct {
   const char* name;
   void (*run)(int bad);
@@ -221,6 +285,11 @@ static const struct {
     {"missed-overlap", missed_overlap},
     {"allocation-churn", allocation_churn},
     {"maps", maps},
+    {"copying-maps", copying_maps},
+    {"first-touch", first_touch},
+    {"round-trips", round_trips},
+    {"access-flags", access_flags},
+    {"unused-buffers", unused_buffers},
 };
 
 int main(int argc, char** argv) {

@@ -47,3 +47,14 @@ kernel void image_helper(read_only image2d_t in, sampler_t s, global float4* out
 kernel void halves(global const half* in, global half* out) { vstore_half(vload_half(0, in), 0, out); }
 // expect printed: a=read
 kernel void printed(global int* a) { printf("%d\n", a[0]); }
+
+// expect nontemporal: a=read b=write
+kernel void nontemporal(global float* a, global float* b) {
+  __builtin_nontemporal_store(__builtin_nontemporal_load(a + 1) + 1, b);
+}
+// expect private_copies: a=read b=write
+kernel void private_copies(global float* a, global float* b) {
+  float from[2] = {a[0], a[1]}, to[2];
+  __builtin_memcpy(to, from, sizeof to);
+  b[0] = to[1];
+}

@@ -27,3 +27,26 @@ kernel void fallback(global int* a, global int* b, global int* c) {
   c[0] = a[0];
 #endif
 }
+
+// expect has_builtin: a=read_write
+kernel void has_builtin(global int* a) {
+#if __has_builtin(__builtin_one_that_nobody_has)
+  a[0] = 1;
+#else
+  a[0] += a[1];
+#endif
+#if __has_builtin(__builtin_memcpy)
+#else
+  a[2] = a[3];
+#endif
+}
+// expect has_one: a=read b=write
+kernel void has_one(global int* a, global int* b) {
+#ifdef __has_builtin
+#if __has_builtin(__builtin_expect)
+  b[0] = 1;
+#else
+  b[0] = a[0];
+#endif
+#endif
+}
