@@ -32,6 +32,17 @@ bool received_before(const Findings& f, const CallPlan& plan) {
   });
 }
 
+// Something has written to the buffer: else its own pages may be what is made, where the device shares the host's memory.
+bool written_before(const Findings& f, const CallPlan& plan) {
+  const Touch* from = plan.target();
+  if (!from) return false;
+  return std::any_of(f.plans.begin(), f.plans.end(), [&](const CallPlan& p) {
+    return p.command && p.shape < plan.shape && std::any_of(p.touches.begin(), p.touches.end(), [&](const Touch& t) {
+      return t.cls == from->cls && (t.effect == model::Effect::UseDef || t.effect == model::Effect::Def);
+    });
+  });
+}
+
 double extra_ns(const model::ShapeStats& s) {
   if (s.device_ns.count < LeastCalls || s.timed != s.device_ns.count) return 0;  // the first one must be a measured one
   const double first = static_cast<double>(s.first_device_ns);
@@ -48,7 +59,7 @@ void find_first_touch(Findings& f) {
     if (plan.moves != model::Direction::DeviceToHost || !plan.command || plan.maps() || !host) continue;
     if (host->kind != model::ObjectKind::Segment || s.bytes.count == 0 || s.bytes.min < Large) continue;
     const double ns = std::min(extra_ns(s), static_cast<double>(s.bytes.min) * MostNsPerByte);
-    if (!worth(f, ns) || is_sent(f, host->cls) || !received_before(f, plan)) continue;
+    if (!worth(f, ns) || is_sent(f, host->cls) || !received_before(f, plan) || !written_before(f, plan)) continue;
     Finding finding = finding_at(f, "first-touch", plan.shape, ns);
     finding.evidence = fmt::format(
         "the first {} of {} took {}, later ones {} on average: it goes to memory that was never "

@@ -86,7 +86,11 @@ def test_copying_maps():
 
 
 def test_first_touch():
-    judge("first-touch")
+    """Memory of an allocation is received into many times, which is another finding, in both."""
+    bad, well = ({f["rule"]: f for f in found("first-touch", variant)["findings"]} for variant in ("bad", "good"))
+    same((sorted(bad), sorted(well)), (["first-touch", "pageable-transfers"], ["pageable-transfers"]), "findings")
+    check("CL_MEM_USE_HOST_PTR" in well["pageable-transfers"]["advice"], "advice for a device that is the processor")
+    check(bad["first-touch"]["saving_s"] > 1e-3 and "patterns.c:" in bad["first-touch"]["place"], "the saving, the place")
 
 
 def test_round_trips():

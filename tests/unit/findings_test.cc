@@ -262,8 +262,9 @@ TEST_CASE("copying-maps: no word when nothing is copied, contents are asked for,
 // --- first-touch ---
 
 TEST_CASE("first-touch: results received into memory that nobody has touched") {
-  const auto program = [](bool sent, bool slow) {
+  const auto program = [](bool sent, bool slow, bool written) {
     Program p;
+    if (written) p.launch(p.k, {{p.b, Effect::UseDef}});
     p.read(p.b, p.host, 8 * MiB);
     p.at_place(0x8000);
     const Object fresh = p.allocate(64 * MiB);
@@ -274,9 +275,10 @@ TEST_CASE("first-touch: results received into memory that nobody has touched") {
     }
     return p.finish_trace();
   };
-  CHECK(seconds(only(program(false, true), "first-touch")) == about(0.02));
-  check_none(program(true, true));
-  check_none(program(false, false));
+  CHECK(seconds(only(program(false, true, true), "first-touch")) == about(0.02));
+  check_none(program(true, true, false));
+  check_none(program(false, false, true));
+  check_none(program(false, true, false));
 }
 
 // --- allocation-churn ---

@@ -230,6 +230,8 @@ static void copying_maps(int bad) {
 
 static void first_touch(int bad) {
   cl_mem from = make_buffer(Fresh);
+  const int zero = 0;
+  DO(clEnqueueFillBuffer(queue, from, &zero, sizeof zero, 0, Fresh, 0, NULL, NULL));
   DO(clEnqueueReadBuffer(queue, input, CL_TRUE, 0, Large, g_host, 0, NULL, NULL));
   char* memory = malloc(Fresh);
   if (!bad) memset(memory, 1, Fresh);
