@@ -15,7 +15,7 @@ namespace {
 uint64_t extra_of_first(const model::ShapeStats& s) {
   if (s.host_ns.count < 2 || s.first_host_ns > s.host_ns.sum) return 0;
   const uint64_t later = (s.host_ns.sum - s.first_host_ns) / (s.host_ns.count - 1);
-  return s.first_host_ns - std::min(later, s.first_host_ns);
+  return s.first_host_ns > 2 * later ? s.first_host_ns - later : 0;
 }
 
 bool follows_launches(model::FnId fn) {

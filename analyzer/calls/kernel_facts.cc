@@ -138,7 +138,10 @@ std::map<Key, KernelFacts> gather(const model::Trace& trace) {
       k.options = origin.options;
       k.others |= lost;
       const auto run = runs.find(cls);
-      if (!std::exchange(first, false) || run == runs.end()) continue;
+      const bool counts = std::exchange(first, false);
+      using Shared = KernelFacts::Shared;
+      if (list.size() > 1 && k.shared != Shared::First) k.shared = counts ? Shared::First : Shared::Other;
+      if (!counts || run == runs.end()) continue;
       k.launches += run->second.launches;
       k.time_ns += run->second.time_ns;
     }

@@ -13,6 +13,9 @@ struct KernelFacts {
   std::string name;
   uint64_t launches = 0;
   uint64_t time_ns = 0;            // on the device clock, of the launches that were timed
+  // Programs have kernels of this name from one place, and which of them a launch runs is not known: all launches count
+  // for the first of these.
+  enum class Shared : uint8_t { No, First, Other } shared = Shared::No;
   bool exact = false;              // the accesses are known; else they are upper bounds
   std::vector<kernels::Arg> args;  // empty when the source is not known
   std::string note;                // why not exact

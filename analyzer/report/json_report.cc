@@ -29,8 +29,10 @@ Json kernel(const KernelFacts& k) {
                     {"access", kernels::access_name(a.access)}});
     if (kernels::writes(a.access) && kernels::is_memory_object(a.space)) defines.push_back(i);
   }
-  return {{"name", k.name},   {"launches", k.launches}, {"time_ns", k.time_ns}, {"args", args},
-          {"defines", defines}, {"exact", k.exact},       {"note", k.note}};
+  return {{"name", k.name},       {"launches", k.launches},
+          {"time_ns", k.time_ns}, {"shares_launches", k.shared != KernelFacts::Shared::No},
+          {"args", args},         {"defines", defines},
+          {"exact", k.exact},     {"note", k.note}};
 }
 
 Json finding(const Finding& f) {

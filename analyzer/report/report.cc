@@ -83,10 +83,10 @@ void add_ratio(Text& out, const DispatchRatio& d) {
   if (!d.untimed.empty()) out.paragraph(d.untimed);
 }
 
-// Functions of which the first calls took most of the time: what waits for a first launch waits for its compiler, too.
+// Functions whose first calls took a notable part of the run: who waits for a first launch waits for its compiler.
 void add_first_calls(Text& out, const Analysis& a) {
   for (const FunctionSums& f : a.functions) {
-    if (f.first_ns < NotableNs || f.first_ns * 2 < f.host_ns) continue;
+    if (f.first_ns < NotableNs || f.first_ns * 100 < a.wall_ns) continue;
     const char* why = f.follows_launches ? ", in which a driver may still compile or set up what was launched" : "";
     out.faint(fmt::format("{}: {} of its time are first calls{}.", f.name, time_text(f.first_ns), why), 2);
   }
@@ -189,6 +189,15 @@ std::string arg_text(const kernels::Arg& a) {
   return out;
 }
 
+using Shared = KernelFacts::Shared;
+
+std::string launches_text(const KernelFacts& k) {
+  if (k.shared == Shared::Other) return "launches are counted above, with another program's";
+  const std::string launches = count_text(k.launches, "launch", "launches");
+  const std::string whose = k.shared == Shared::First ? " of all programs that have it" : "";
+  return fmt::format("{}{}, {}", launches, whose, time_text(k.time_ns));
+}
+
 void add_kernels(Text& out, const Analysis& a) {
   if (a.kernels.empty()) return;
   out.heading("Kernels");
@@ -196,7 +205,7 @@ void add_kernels(Text& out, const Analysis& a) {
   for (const KernelFacts& k : a.kernels) {
     if (++shown > MostRows) break;
     std::string line =
-        fmt::format("{}  {}, {}", a.kernel_name(k), count_text(k.launches, "launch", "launches"), time_text(k.time_ns));
+        fmt::format("{}  {}", a.kernel_name(k), launches_text(k));
     for (size_t i = 0; i < k.args.size(); ++i) line += (i ? ", " : "; ") + arg_text(k.args[i]);
     out.paragraph(printable(line), 2);
     if (!k.exact) out.faint("as much as may be: " + printable(k.note), 4);

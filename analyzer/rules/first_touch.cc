@@ -32,7 +32,7 @@ bool received_before(const Findings& f, const CallPlan& plan) {
   });
 }
 
-// Something has written to the buffer: else its own pages may be what is made, where the device shares the host's memory.
+// Something has written to the buffer: else it may be its own pages that are made, where the device uses the host's.
 bool written_before(const Findings& f, const CallPlan& plan) {
   const Touch* from = plan.target();
   if (!from) return false;

@@ -91,7 +91,7 @@ std::string explain(const DispatchRatio& d) {
 }
 
 std::string explain_steady(const Ratio& r) {
-  if (!r.steady_defined()) return {};
+  if (!r.steady_defined() || r.kernel_ns == 0 || r.transfer_ns == 0) return {};  // the verdict has said it
   constexpr const char* Without = "Without the first execution of each call, so without set-up and warm-up,";
   if (r.steady_kernel_ns == 0) return fmt::format("{} there are transfers only.", Without);
   if (r.steady_transfer_ns == 0) return fmt::format("{} there are kernels only: none transferred twice.", Without);

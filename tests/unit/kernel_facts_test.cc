@@ -110,9 +110,14 @@ TEST_CASE("a place that makes kernels of two programs does what either does") {
   add_origin_facts(t, origins);
   CHECK(find_kernels(t).size() == 2);
   CHECK(effect_on_buffer(t) == Effect::UseDef);
-  uint64_t launches = 0;
-  for (const KernelFacts& k : find_kernels(t)) launches += k.launches;
+  uint64_t launches = 0, first = 0;
+  for (const KernelFacts& k : find_kernels(t)) {
+    launches += k.launches;
+    first += k.shared == KernelFacts::Shared::First;
+    CHECK(k.shared == (k.launches > 0 ? KernelFacts::Shared::First : KernelFacts::Shared::Other));
+  }
   CHECK(launches == 3);
+  CHECK(first == 1);
 }
 
 TEST_CASE("an older recording that may have lost programs") {
