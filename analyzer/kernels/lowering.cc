@@ -10,8 +10,6 @@ namespace {
 
 using Change = TypeFacts::Change;
 
-constexpr uint8_t Both = 3;
-
 bool is_zero(CXCursor c) {
   const CXEvalResult result = clang_Cursor_Evaluate(c);
   if (!result) return false;
