@@ -1,10 +1,14 @@
 // Bounds by what was measured.
 #include "analyzer/rules/saving.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
+
+#include "analyzer/report/units.h"
 
 namespace gt::analyzer {
 namespace {
@@ -36,6 +40,16 @@ Finding finding_at(const Findings& f, const char* rule, model::ShapeId shape, do
   out.saving_s = std::min(ns, time_of(f.trace.stats[shape])) / 1e9;
   out.calls = {shape};
   return out;
+}
+
+std::optional<NeedlessTransfers> needless_transfers(const Findings& f, const char* rule, const CallPlan& plan,
+                                                    uint64_t times) {
+  const model::ShapeStats& s = f.trace.stats[plan.shape];
+  const double ns = static_cast<double>(times) * transfer_ns(s);
+  if (times == 0 || !worth(f, ns)) return std::nullopt;
+  return NeedlessTransfers{finding_at(f, rule, plan.shape, ns),
+                           fmt::format("{} of {} calls of {}", times, s.calls, plan.fn->name),
+                           bytes_text(s.bytes.count ? s.bytes.sum / s.bytes.count : 0)};
 }
 
 double total_saving_s(const model::Trace& trace, const std::vector<Finding>& findings, uint64_t wall_ns) {

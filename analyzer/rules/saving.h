@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "analyzer/rules/finding.h"
 
@@ -21,6 +23,15 @@ double time_of(const model::ShapeStats& s);
 
 // A finding at a shape: its place, its calls, and a saving of `ns`, never more than the time of these calls.
 Finding finding_at(const Findings& f, const char* rule, model::ShapeId shape, double ns);
+
+// Of transfers that need not be, `times` of the plan's calls: a finding that saves their time, and how it calls them
+// ("3 of 10 calls of clEnqueueWriteBuffer"). Nothing where that is not worth a word.
+struct NeedlessTransfers {
+  Finding finding;
+  std::string calls, mean_bytes;
+};
+std::optional<NeedlessTransfers> needless_transfers(const Findings& f, const char* rule, const CallPlan& plan,
+                                                    uint64_t times);
 
 // At most so many seconds all findings together save: findings that share calls cannot save more than these calls take,
 // and nothing saves more than the run. Cost: O(findings * shapes of findings).
