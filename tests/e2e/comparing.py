@@ -68,6 +68,15 @@ def test_one_profile_for_several_inputs():
         check(word in text, f"no '{word}' in the report")
 
 
+def test_memory_that_no_call_made_is_listed():
+    """Its transfers differ between the inputs, so the table has it, too."""
+    for file, variant in ("a.db", "bad"), ("b.db", "good"):
+        good(GTRACE, "run", "-o", file, "--", tests_dir / "patterns", "unread-sends", variant)
+    text = " ".join(good(GANALYZE, "--width", 200, "a.db", "b.db").text.split())
+    (row,) = re.findall(r"static data of patterns - - - ([0-9.]+ GiB) .*? 2 of 2", text)
+    same(row, f"{450 * 8 / 1024:.1f} GiB", "sent in both")
+
+
 def test_the_same_input_twice_changes_nothing():
     record("a.db")
     record("b.db")
