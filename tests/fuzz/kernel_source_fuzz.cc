@@ -4,8 +4,8 @@
 // libclang itself is not our subject: everything is read in this process, where the fuzzer sees our code and where a
 // source costs a few milliseconds, with one standard and without a child. Sources that would make libclang wait or eat
 // memory are passed over; the limits that they meet have tests of their own (tests/unit/hostile_source_test.cc).
-// Fastest with -detect_leaks=0, and five times as fast again without the sanitizers (-DGT_SANITIZE=): some 300 sources a
-// second, nearly all of that libclang's time.
+// Fastest with -detect_leaks=0, and three times as fast again without the sanitizers (-DGT_SANITIZE=): some 300 sources
+// a second, nearly all of that libclang's time.
 // What must hold of every answer: nothing beyond what the types allow, nothing left out where the
 // source was not understood, and a function that nobody calls changes nothing.
 #include <cstdint>
