@@ -4,10 +4,18 @@
 // convergence, recursion, and objects that are made and released in and across iterations, named by the lowest free
 // slot as the collector does. run(n) runs its main loop n times; what is random in it is the same for the same seed.
 // A *regular* program does the same in every iteration but for trip counts that are constant, those of polling and of
-// convergence loops (random), and work that only the first iteration does or leaves out; and each place in its code is
-// a shape of its own, as call sites are. Its structure must not depend on n.
+// convergence loops (random), and work that only the first iteration does or leaves out. One with *conditions* has also
+// work of every k-th or the last iteration, choices (random, or by turns), and loops that may run no times. In both each
+// place in the code is a shape of its own, as call sites are; their digest must not depend on n. In the other programs,
+// *any*, places share shapes and iterations grow.
+//
+// observed() says what of the program the last run has shown, independently of all that folds: which way each branch
+// was taken (a loop: not at all, once, more often) and whether another iteration of the loops around followed; which
+// values have varied, and what the others were. A run of another length that shows the same must have the same digest.
 #pragma once
 
+#include <algorithm>
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <random>
@@ -25,12 +33,29 @@ struct Event {
 };
 using Events = std::vector<Event>;
 
+// What a run has shown of its program.
+struct Observed {
+  struct Outcome {
+    model::ShapeId statement;
+    int64_t taken;
+    uint64_t last;  // bit i: in the last iteration of the i-th loop around it
+    auto operator<=>(const Outcome&) const = default;
+  };
+  std::set<Outcome> outcomes;
+  using Value = std::pair<model::ShapeId, size_t>;  // index
+  std::set<Value> varying;
+  std::map<Value, int64_t> constants;
+
+  bool same_structure(const Observed& o) const { return outcomes == o.outcomes && varying == o.varying; }
+};
+
 class RandomStream {
  public:
+  enum Class { Any, Regular, Conditions };
   static constexpr model::ShapeId Shapes = 4000;
 
-  RandomStream(uint64_t seed, bool regular, size_t most_events = 4000)
-      : random_(seed), regular_(regular), most_(most_events) {
+  RandomStream(uint64_t seed, Class cls, size_t most_events = 4000)
+      : random_(seed), class_(cls), most_(most_events) {
     body_ = block(0);
     body_.insert(body_.begin(), statement(Call, 0));  // an iteration is never empty
     seed_of_run_ = random_();
@@ -43,15 +68,18 @@ class RandomStream {
     kept_.clear();
     carried_.clear();
     counters_.clear();
+    observed_ = {};
+    varying_.assign(Shapes + 2, 0);
     call(0);
     iterate(n, body_);
     call(1);
     return std::move(events_);
   }
+  const Observed& observed() const { return observed_; }
 
  private:
   enum Kind { Call, Loop, PingPong, MakeAndRelease, Recurse, Carry, First, Converge, Poll, RegularKinds,
-              LoopOuter = RegularKinds, LoopRandom, EveryKth, InTurn, Either, OneOfThree, Sometimes, Grow, Kinds };
+              LoopOuter = RegularKinds, LoopRandom, EveryKth, InTurn, Either, OneOfThree, Sometimes, Last, Grow, Kinds };
   struct Statement {
     Kind kind = Call;
     model::ShapeId shape = 0;
@@ -64,7 +92,7 @@ class RandomStream {
   Statement statement(Kind kind, int depth) {
     Statement s;
     s.kind = kind;
-    s.shape = regular_ ? next_shape_ += 2 : static_cast<model::ShapeId>(2 + draw(36));
+    s.shape = class_ != Any ? next_shape_ += 2 : static_cast<model::ShapeId>(2 + draw(36));
     s.number = 1 + draw(6);
     const bool single = kind == Call || kind == Grow || kind == Poll;
     const int parts = kind == Either || kind == InTurn ? 2 : kind == OneOfThree ? 3 : single ? 0 : 1;
@@ -74,7 +102,7 @@ class RandomStream {
   std::vector<Statement> block(int depth) {
     std::vector<Statement> out{statement(Call, depth)};
     for (int64_t n = draw(4); n > 0; --n)
-      out.push_back(statement(depth < 3 ? static_cast<Kind>(draw(regular_ ? RegularKinds : Kinds)) : Call, depth));
+      out.push_back(statement(depth < 3 ? static_cast<Kind>(draw(class_ == Regular ? RegularKinds : Kinds)) : Call, depth));
     return out;
   }
 
@@ -82,41 +110,68 @@ class RandomStream {
     for (const Statement& s : body) execute(s);
   }
   void execute(const Statement& s) {
-    if (!regular_ && events_.size() > most_) return;
+    if (class_ == Any && events_.size() > most_) return;
     switch (s.kind) {
       case Call: return call(s.shape);
       case Loop: return iterate(s.number, s.parts[0]);
-      case LoopOuter: return iterate(1 + (counters_.empty() ? 0 : counters_.back() % 2), s.parts[0]);
       case PingPong: call(s.shape, outer() % 2); return execute(s.parts[0]);
       case MakeAndRelease: return make_and_release(s);
-      case Recurse: return recurse(s, s.number % 4);
+      case Recurse: return recurse(s);
       case Carry: return carry(s);
-      case LoopRandom: return iterate(draw(s.number + 1), s.parts[0]);
-      case Either: return execute(s.parts[static_cast<size_t>(draw(2))]);
-      case OneOfThree: return execute(s.parts[static_cast<size_t>(draw(3))]);
-      case Sometimes: return draw(5) == 0 ? execute(s.parts[0]) : void();
-      case EveryKth: return outer() % (s.number * 5) == 1 ? execute(s.parts[0]) : void();
-      case First: return outer() == 0 ? execute(s.parts[0]) : void();
-      case Poll: for (int64_t i = draw(20); i >= 0; --i) call(s.shape); return;
-      case Converge: for (double error = 1 + double(draw(1000)); error > 0.5; error /= 3) execute(s.parts[0]); return;
+      case LoopOuter: return iterate(note(s, 1 + outer() % 2), s.parts[0]);
+      case LoopRandom: return iterate(note(s, draw(s.number + 1)), s.parts[0]);
+      case Either: return execute(s.parts[static_cast<size_t>(note(s, draw(2)))]);
+      case OneOfThree: return execute(s.parts[static_cast<size_t>(note(s, draw(3)))]);
+      case Sometimes: return execute_if(s, draw(5) == 0);
+      case EveryKth: return execute_if(s, outer() % (s.number * 5) == 1);
+      case First: return execute_if(s, outer() == 0);
+      case Last: return execute_if(s, last_ & 1);
+      case Poll: return poll(s, draw(20) + 1);
+      case Converge: return iterate(note(s, steps_to_converge()), s.parts[0]);
       case Grow: kept_.push_back(take()); return call(s.shape, kept_.back());
-      case InTurn: return execute(s.parts[outer() % (1 + s.number) == 0]);
+      case InTurn: return execute(s.parts[static_cast<size_t>(note(s, outer() % (1 + s.number) == 0))]);
       case Kinds: return;
     }
   }
+  // A branch was taken, or a loop runs so often: gives it back.
+  int64_t note(const Statement& s, int64_t taken) {
+    const bool choice = s.kind == OneOfThree;
+    observed_.outcomes.insert({s.shape, choice ? taken : std::min<int64_t>(taken, 2), last_});
+    return taken;
+  }
+  void execute_if(const Statement& s, bool condition) {
+    if (note(s, condition)) execute(s.parts[0]);
+  }
+  void poll(const Statement& s, int64_t times) {
+    note(s, times);
+    for (; times > 0; --times) call(s.shape);
+  }
+  int64_t steps_to_converge() {
+    int64_t steps = 0;
+    for (double error = 1 + double(draw(1000)); error > 0.5; error /= 3) ++steps;
+    return steps;
+  }
   void iterate(int64_t n, const std::vector<Statement>& body) {
     counters_.push_back(0);
+    const uint64_t around = last_;
     for (int64_t i = 0; i < n; ++i) {
       counters_.back() = i;
+      last_ = around << 1 | (i + 1 == n);
       execute(body);
     }
+    last_ = around;
     counters_.pop_back();
   }
-  // Enter, what is done at each depth, leave.
-  void recurse(const Statement& s, int64_t depth) {
-    call(s.shape);
-    if (depth > 0) recurse(s, depth - 1);
-    execute(s.parts[0]);
+  // Enters each depth, then does something at each on the way back.
+  void recurse(const Statement& s) {
+    const int64_t depths = 1 + s.number % 4;
+    for (int64_t i = 0; i < depths; ++i) call(s.shape);
+    const uint64_t around = last_;
+    for (int64_t i = 0; i < depths; ++i) {
+      last_ = around << 1 | (i + 1 == depths);
+      execute(s.parts[0]);
+    }
+    last_ = around;
   }
   void make_and_release(const Statement& s) {
     const int64_t slot = take();
@@ -131,7 +186,7 @@ class RandomStream {
     call(s.shape, slot);
     execute(s.parts[0]);
     int64_t& old = carried_.try_emplace(s.shape, -1).first->second;
-    if (outer() > 0 && old >= 0) {
+    if (note(s, outer() > 0 && old >= 0)) {
       call(s.shape + 1, old);
       taken_.erase(old);
     }
@@ -149,7 +204,7 @@ class RandomStream {
     Event e{shape, {first}};
     const int64_t j = counters_.size() < 2 ? 0 : counters_[counters_.size() - 2];
     for (model::ShapeId v = 1; v < 1 + shape % 4; ++v) {
-      switch (regular_ ? (shape + v) % 3 : (shape + v) % 6) {
+      switch (class_ != Any ? (shape + v) % 3 : (shape + v) % 6) {
         case 0: e.values.push_back(7); break;
         case 1: e.values.push_back(outer() * 3 + j * 100); break;
         case 2: e.values.push_back(shape * 64); break;
@@ -158,16 +213,31 @@ class RandomStream {
         default: e.values.push_back(static_cast<int64_t>(events_.size())); break;
       }
     }
+    note_values(e);
     events_.push_back(std::move(e));
   }
 
+  void note_values(const Event& e) {
+    for (size_t v = 0; v < e.values.size(); ++v) {
+      if (varying_[e.shape] >> v & 1) continue;
+      const auto at = observed_.constants.try_emplace({e.shape, v}, e.values[v]).first;
+      if (at->second == e.values[v]) continue;
+      observed_.constants.erase(at);
+      observed_.varying.insert({e.shape, v});
+      varying_[e.shape] |= 1u << v;
+    }
+  }
+
   std::mt19937_64 random_;
-  bool regular_;
+  Class class_;
   size_t most_;
   model::ShapeId next_shape_ = 2;
   uint64_t seed_of_run_ = 0;
   std::vector<Statement> body_;
   std::vector<int64_t> counters_;
+  uint64_t last_ = 0;  // see Observed
+  Observed observed_;
+  std::vector<unsigned> varying_;  // by shape, a bit for each value
   std::set<int64_t> taken_;
   std::vector<int64_t> kept_;
   std::map<model::ShapeId, int64_t> carried_;

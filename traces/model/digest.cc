@@ -1,119 +1,191 @@
-// The canonical description: structure and forms, nothing that grows with the run.
+// The canonical description: the loops of the graph of calls, and what each of their iterations does.
+//
+// It is made from which call followed which (flow_graph.h), never from how the stream was folded: where loops were
+// noticed, which iterations were peeled off and where the last one broke off make no difference. A loop is a set of
+// calls each of which leads to every other. It begins with its head, the call by which it is entered; without the head
+// it falls apart into single calls and inner loops, in the order in which an iteration goes through them. Some of them
+// it always goes through; the others lie between two of those:
+//
+//   for (...) { write; if (...) log; for (...) step; if (a) A; else B; read; }
+//   edges      write>log>step>step>A>read>write, write>step, step>B>read
+//   described  loop(write, {log}, loop(step), {A, B}, read)
+//
+// What may be left out has no order (sets, written sorted): which of two rare calls comes first shows only when both are
+// made, and that may take any time. It has no values either: what only the last iteration does has its number in them. An
+// inner part that is entered at several calls has no head; its calls are described
+// as if each could be left out. So all that a program needs to have its digest is that each branch was taken once and
+// left out once, and each loop ran twice.
 #include "traces/model/digest.h"
 
 #include <algorithm>
-#include <unordered_map>
 
+#include "traces/model/components.h"
+#include "traces/model/flow_graph.h"
 #include "traces/model/fold.h"
 
 namespace gt::model {
 namespace {
 
-constexpr size_t MaxDepth = 64;
+class Description {
+ public:
+  Description(FlowGraph graph, const std::function<uint64_t(ShapeId)>& shape_key, const DescribedValue& value)
+      : graph_(std::move(graph)),
+        shape_key_(shape_key),
+        value_(value),
+        in_part_(graph_.size()),
+        position_(graph_.size(), Outside) {}
 
-void describe(const Series& s, ByteWriter& out) {
-  // A short run cannot tell a long period from no pattern, so both are one form here: values that vary.
-  out.u8(static_cast<uint8_t>(s.kind == Series::Kind::Periodic ? Series::Kind::Column : s.kind));
-  switch (s.kind) {
-    case Series::Kind::Const:
-      out.svarint(s.value);
-      break;
-    case Series::Kind::Affine:
-      describe(s.base(), out);
-      describe(s.step(), out);
-      break;
-    case Series::Kind::Periodic:
-    case Series::Kind::Column:
-      break;
+  // The walk comes to each component once, in the order of their first calls.
+  void stream(ByteWriter& out) {
+    Vertices all(graph_.size());
+    for (uint32_t v = 0; v < all.size(); ++v) all[v] = v;
+    std::vector<Vertices> parts = components(graph_.next, all, in_part_);
+    for (Vertices& p : parts) std::sort(p.begin(), p.end());
+    std::sort(parts.begin(), parts.end());
+    for (const Vertices& p : parts) part(p, {p.front(), 0, true}, out);
+    out.u8(graph_.summarised ? Summarised : End);
   }
-}
 
-using Depths = std::unordered_map<ShapeId, size_t>;
+ private:
+  enum Mark : uint8_t { Call, Loop, Optional, End, Summarised };
+  static constexpr size_t MaxDepth = 64;
+  static constexpr uint32_t Outside = static_cast<uint32_t>(-1);
 
-// In how many loops each shape stands at most.
-void find_depths(const std::vector<Node>& nodes, size_t depth, Depths& deepest) {
-  if (depth > MaxDepth) return;
-  for (const Node& n : nodes) {
-    if (n.kind == Node::Kind::Call) {
-      size_t& most = deepest[n.shape];
-      most = std::max(most, depth);
-    }
-    find_depths(n.body, depth + 1, deepest);
+  bool is_loop(const Vertices& part) const {
+    const Vertices& next = graph_.next[part.front()];
+    return part.size() > 1 || std::find(next.begin(), next.end(), part.front()) != next.end();
   }
-}
 
-// Reads the calls of `shapes` from `at` on as one iteration of `body`, whose inner loops may run any number of times;
-// gives where it stops fitting, or shapes.size() when the iteration merely breaks off.
-size_t read_iteration(const std::vector<Node>& body, const std::vector<ShapeId>& shapes, size_t at, size_t depth) {
-  if (depth > MaxDepth) return at;
-  for (const Node& n : body) {
-    if (at == shapes.size()) return at;
-    if (n.kind == Node::Kind::Call) {
-      if (n.shape != shapes[at]) return at;
-      ++at;
-    } else if (n.kind == Node::Kind::Loop) {
-      for (size_t again; (again = read_iteration(n.body, shapes, at, depth + 1)) != at;) at = again;
+  struct Where {
+    uint32_t head;
+    size_t depth;
+    bool always;  // nothing around it is left out by some iteration
+  };
+  void part(const Vertices& part, const Where& at, ByteWriter& out) {
+    if (is_loop(part)) {
+      loop(part, at, out);
+    } else {
+      call(at.head, at.always, out);
     }
   }
-  return at;
-}
 
-// The calls of a node, those of a loop once. False for what has no list of calls.
-bool list_shapes(const Node& n, std::vector<ShapeId>& shapes, size_t depth) {
-  if (depth > MaxDepth || n.kind == Node::Kind::Run || n.kind == Node::Kind::Summary) return false;
-  if (n.kind == Node::Kind::Call) shapes.push_back(n.shape);
-  return std::all_of(n.body.begin(), n.body.end(),
-                     [&](const Node& b) { return list_shapes(b, shapes, depth + 1); });
-}
-
-// Where the nodes after the loop `at` stop reading like the beginning of one more iteration: how far the last one comes
-// before something else is done depends on its trip counts.
-size_t end_of_last_iteration(const std::vector<Node>& nodes, size_t at) {
-  constexpr size_t Most = 4096;  // calls looked at
-  std::vector<ShapeId> shapes;
-  size_t end = at + 1;
-  while (end < nodes.size() && shapes.size() < Most && list_shapes(nodes[end], shapes, 0) &&
-         read_iteration(nodes[at].body, shapes, 0, 0) == shapes.size())
-    ++end;
-  return end;
-}
-
-// The values of a call that stands in more loops elsewhere are not described: it is an iteration peeled off that loop,
-// and what is peeled off the end has other numbers for each trip count.
-void describe(const std::vector<Node>& nodes, const std::function<uint64_t(ShapeId)>& shape_key,
-              const DescribedValue& value, const Depths& deepest, ByteWriter& out, size_t depth) {
-  if (depth > MaxDepth) return;
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const Node& n = nodes[i];
-    // Neighbouring runs are one irregular stretch; how it was cut depends on its length.
-    if (n.kind == Node::Kind::Run && i > 0 && nodes[i - 1].kind == Node::Kind::Run) continue;
-    out.u8(static_cast<uint8_t>(n.kind));
-    if (n.kind == Node::Kind::Call) {
-      out.fixed64(shape_key(n.shape));
-      if (depth < deepest.at(n.shape)) continue;
-      Series scratch;
-      for (size_t v = 0; v < n.values.size(); ++v) describe(value(n, v, scratch), out);
-    } else if (n.kind == Node::Kind::Loop) {
-      describe(n.body, shape_key, value, deepest, out, depth + 1);
-      i = end_of_last_iteration(nodes, i) - 1;
+  void call(uint32_t v, bool always, ByteWriter& out) {
+    out.u8(Call);
+    const ShapeId shape = graph_.shapes[v];
+    out.fixed64(shape_key_(shape));
+    if (!always) return;
+    for (size_t i = 0; i < graph_.values[v].size(); ++i) {
+      const FlowValue& seen = graph_.values[v][i];
+      const bool one = seen.seen == FlowValue::Seen::One;
+      out.u8(one);
+      if (one) out.svarint(value_(shape, i, seen.value));
     }
   }
-  out.u8(0xff);
-}
+
+  // An iteration goes through the parts in this order.
+  struct Step {
+    Vertices part;
+    uint32_t head;       // Outside: it has none
+    bool always = true;  // gone through in every iteration
+  };
+
+  void loop(const Vertices& members, const Where& around, ByteWriter& out) {
+    const uint32_t head = around.head;
+    Vertices rest = members;
+    std::erase(rest, head);
+    std::vector<Step> steps;
+    for (Vertices& p : components(graph_.next, rest, in_part_)) steps.push_back({std::move(p), Outside});
+    position_[head] = 0;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      for (const uint32_t v : steps[i].part) position_[v] = static_cast<uint32_t>(i + 1);
+    }
+    find_heads(steps, members);
+    find_optional(steps, members, head);
+    for (const uint32_t v : members) position_[v] = Outside;
+    out.u8(Loop);
+    call(head, around.always, out);
+    std::vector<Bytes> optional;
+    for (const Step& s : steps) {
+      const bool whole = s.head != Outside && around.depth < MaxDepth;
+      if (whole && s.always) {
+        write_sorted(optional, out);
+        part(s.part, {s.head, around.depth + 1, around.always}, out);
+        continue;
+      }
+      for (const uint32_t v : s.part) {
+        if (whole && v != s.head) continue;
+        ByteWriter one;
+        whole ? part(s.part, {s.head, around.depth + 1, false}, one) : call(v, false, one);
+        optional.push_back(one.take());
+      }
+    }
+    write_sorted(optional, out);
+    out.u8(End);
+  }
+
+  // The one call of each step that others of the loop lead to.
+  void find_heads(std::vector<Step>& steps, const Vertices& members) const {
+    std::vector<bool> several(steps.size());
+    for (const uint32_t from : members) {
+      for (const uint32_t to : graph_.next[from]) {
+        const uint32_t at = position_[to];
+        if (at == Outside || at == 0 || at == position_[from]) continue;
+        Step& s = steps[at - 1];
+        if (s.head != Outside && s.head != to) several[at - 1] = true;
+        s.head = to;
+      }
+    }
+    for (size_t i = 0; i < steps.size(); ++i) {
+      if (several[i]) steps[i].head = Outside;
+    }
+  }
+
+  // A step that an edge passes over may be left out. The steps lie in the order of an iteration, the head before all
+  // and, of the next iteration, behind all.
+  void find_optional(std::vector<Step>& steps, const Vertices& members, uint32_t loop_head) const {
+    std::vector<int64_t> passing(steps.size() + 2);  // differences
+    for (const uint32_t from : members) {
+      for (const uint32_t to : graph_.next[from]) {
+        if (position_[to] == Outside) continue;
+        const size_t begin = position_[from], end = to == loop_head ? steps.size() + 1 : position_[to];
+        if (end < begin + 2) continue;
+        ++passing[begin + 1];
+        --passing[end];
+      }
+    }
+    int64_t over = 0;
+    for (size_t i = 0; i < steps.size(); ++i) {
+      over += passing[i + 1];
+      steps[i].always = over == 0;
+    }
+  }
+
+  static void write_sorted(std::vector<Bytes>& optional, ByteWriter& out) {
+    std::sort(optional.begin(), optional.end());
+    for (const Bytes& b : optional) {
+      out.u8(Optional);
+      out.bytes(b);
+    }
+    optional.clear();
+  }
+
+  const FlowGraph graph_;
+  const std::function<uint64_t(ShapeId)>& shape_key_;
+  const DescribedValue& value_;
+  std::vector<bool> in_part_;
+  Vertices position_;  // in the loop that is being described: 0 its head, then its steps
+};
 
 }  // namespace
 
-void digest(const std::vector<Node>& nodes, const std::function<uint64_t(ShapeId)>& shape_key,
-            const DescribedValue& value, ByteWriter& out) {
-  Depths deepest;
-  find_depths(nodes, 0, deepest);
-  describe(nodes, shape_key, value, deepest, out, 0);
+void digest(std::span<const Node> nodes, std::span<const int> value_counts,
+            const std::function<uint64_t(ShapeId)>& shape_key, const DescribedValue& value, ByteWriter& out) {
+  Description(flow_graph(nodes, value_counts), shape_key, value).stream(out);
 }
 
-void digest(const std::vector<Node>& nodes, const std::function<uint64_t(ShapeId)>& shape_key,
-            ByteWriter& out) {
-  const auto itself = [](const Node& n, size_t index, Series&) -> const Series& { return n.values[index]; };
-  digest(nodes, shape_key, itself, out);
+void digest(std::span<const Node> nodes, std::span<const int> value_counts,
+            const std::function<uint64_t(ShapeId)>& shape_key, ByteWriter& out) {
+  digest(nodes, value_counts, shape_key, [](ShapeId, size_t, int64_t v) { return v; }, out);
 }
 
 }  // namespace gt::model

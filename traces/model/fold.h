@@ -64,10 +64,12 @@ bool expand_summary(const Node& summary, size_t shapes, const std::function<void
 // The events of one Run node.
 bool expand_run(const Node& run, std::span<const int> value_counts, const EventVisitor& visit);
 
-// Appends to `out` a canonical description of structure: shapes (through `shape_key`, which must not depend on the
-// run's numbering), value forms, constants and affine coefficients; not trip counts, not columns' contents, not runs'
-// contents. Equal for a regular program whatever its iteration count.
-void digest(const std::vector<Node>& nodes, const std::function<uint64_t(ShapeId)>& shape_key, ByteWriter& out);
+// Appends to `out` a canonical description of structure: which calls there are (through `shape_key`, which must not
+// depend on the run's numbering), in which loops, which of them an iteration may leave out, and the values that are the
+// same in all calls of a shape; not trip counts, nor how the stream was folded. Equal for a program whatever its
+// iteration count, once each of its branches was met (digest.cc).
+void digest(std::span<const Node> nodes, std::span<const int> value_counts,
+            const std::function<uint64_t(ShapeId)>& shape_key, ByteWriter& out);
 
 // Node lists as bytes, for the store. decode_nodes gives false on damaged input and bounds what it allocates.
 void encode_nodes(ByteWriter& out, const std::vector<Node>& nodes);

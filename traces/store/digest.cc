@@ -15,9 +15,7 @@ namespace gt::store {
 namespace {
 
 using model::ArgForm;
-using model::Node;
 using model::NoIndex;
-using model::Series;
 using model::Trace;
 
 std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
@@ -33,12 +31,14 @@ class Keys {
 
   uint64_t shape(model::ShapeId id) const { return shapes_[id]; }
 
-  // What is described in place of a value: of an index, what it names.
-  const Series& described(const Node& n, size_t index, Series& scratch) const {
-    const ArgForm form = forms_[n.shape][index];
-    if (form != ArgForm::Blob && form != ArgForm::Code) return n.values[index];
-    scratch = by_content(form, n.values[index]);
-    return scratch;
+  // What is described in place of a value that never varies: of an index, what it names.
+  int64_t described(model::ShapeId shape, size_t index, int64_t value) const {
+    const std::vector<ArgForm>& forms = forms_[shape];
+    if (index >= forms.size()) return value;
+    if (forms[index] == ArgForm::Blob) return static_cast<int64_t>(blob(value));
+    if (forms[index] != ArgForm::Code) return value;
+    const bool known = value >= 0 && static_cast<uint64_t>(value) < sites_.size();
+    return static_cast<int64_t>(known ? sites_[static_cast<size_t>(value)] : 1);
   }
 
  private:
@@ -92,18 +92,6 @@ class Keys {
     for (const model::Arg& a : s.args) out.insert(out.end(), static_cast<size_t>(value_count(a.form)), a.form);
     return out;
   }
-  Series by_content(ArgForm form, const Series& s) const {
-    const auto key = [&](int64_t v) {
-      const bool known = v >= 0 && static_cast<uint64_t>(v) < sites_.size();
-      return static_cast<int64_t>(form == ArgForm::Blob ? blob(v)
-                                  : known               ? sites_[static_cast<size_t>(v)]
-                                                        : 1);
-    };
-    // Indices that vary say only that contents differ: their numbers depend on what other threads met before.
-    if (s.kind != Series::Kind::Const) return model::make_column_series(std::vector<int64_t>{0});
-    return Series(key(s.value));
-  }
-
   const Trace& trace_;
   std::vector<uint64_t> blobs_, sites_, classes_, shapes_;
   std::vector<std::vector<ArgForm>> forms_;
@@ -113,14 +101,16 @@ class Keys {
 
 std::string trace_digest(const Trace& trace) {
   const Keys keys(trace);
+  std::vector<int> widths;
+  for (const auto& s : trace.shapes) widths.push_back(s.values());
   std::map<std::pair<model::ThreadId, bool>, const model::Stream*> streams;
   for (const auto& s : trace.streams) streams[{s.thread, s.memory}] = &s;
   RowHash hash;
   for (const auto& [key, stream] : streams) {
     ByteWriter text;
     digest(
-        stream->nodes, [&](model::ShapeId id) { return keys.shape(id); },
-        [&](const Node& n, size_t i, Series& scratch) -> const Series& { return keys.described(n, i, scratch); }, text);
+        stream->nodes, widths, [&](model::ShapeId id) { return keys.shape(id); },
+        [&](model::ShapeId shape, size_t i, int64_t value) { return keys.described(shape, i, value); }, text);
     hash.word(key.first);
     hash.word(key.second);
     hash.bytes(text.view());
