@@ -15,24 +15,23 @@ using model::ObjectKind;
 // take. (A number that happens to equal a handle is taken for one; handles are heap addresses, so
 // that is rare: docs/decisions.)
 void Collector::name_kernel_arg(Thread& thread, const api::DecodedArg& arg) {
-  Objects& objects = thread.process->objects;
   uint64_t value = 0;
   std::memcpy(&value, arg.data.data(), std::min<size_t>(arg.data.size(), 8));
-  BoundArg bound;
-  if (arg.length == 8 && value != 0) {
-    if (const Handle* handle = objects.handles.find(value)) {
-      const ObjectKind kind = names_.kind(handle->object);
-      if (kind == ObjectKind::Buffer || kind == ObjectKind::Image || kind == ObjectKind::Pipe ||
-          kind == ObjectKind::Sampler || kind == ObjectKind::Queue) {
-        bound = {handle->object, value};
-      }
-    }
-  }
+  const BoundArg bound = arg.length == 8 ? bound_value(*thread.process, value) : BoundArg{};
   bind_kernel_arg(thread, bound);
   if (bound.object.known()) return thread.pending.add_object(arg.param, Effect::Use, bound.object);
   if (arg.length <= 8)
     return thread.pending.add_number(arg.param, ArgForm::Int, static_cast<int64_t>(value));
   thread.pending.add_number(arg.param, ArgForm::Blob, blob_of(arg.data, arg.length));
+}
+
+BoundArg Collector::bound_value(Process& process, uint64_t value) {
+  const Handle* handle = process.objects.handles.find(value);
+  if (!handle) return {};
+  const ObjectKind kind = names_.kind(handle->object);
+  const bool taken = kind == ObjectKind::Buffer || kind == ObjectKind::Image || kind == ObjectKind::Pipe ||
+                     kind == ObjectKind::Sampler || kind == ObjectKind::Queue;
+  return taken ? BoundArg{handle->object, value} : BoundArg{};
 }
 
 void Collector::bind_kernel_arg(Thread& thread, const BoundArg& arg) {

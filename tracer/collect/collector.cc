@@ -298,17 +298,19 @@ void Collector::take_enter(const RecordView& record) {
   ++calls_;
   ++thread.process->calls;
 
+  const ByteView inputs = in.raw(in.remaining());
+  if (recall(thread, inputs)) return;
   decoded_.clear();
   api::DecodeContext context;
   context.external = &thread.external;
-  if (!in.ok() || !api::decode_inputs(static_cast<api::FnId>(record.header.fn), in.raw(in.remaining()),
-                                      context, decoded_)) {
-    ++undecodable_;
-  }
+  const bool sound = in.ok() && api::decode_inputs(static_cast<api::FnId>(record.header.fn), inputs, context, decoded_);
+  undecodable_ += !sound;
   thread.pending.calls_back = std::any_of(decoded_.begin(), decoded_.end(),
                                           [](const api::DecodedArg& arg) { return arg.tag == api::Tag::Code; });
   for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, false);
+  if (thread.pending.attributes->launch && sound) memorise(thread, inputs);  // what is bound to its kernel may change
   before_call(thread);
+  if (!thread.pending.attributes->launch && sound) memorise(thread, inputs);
   if (!thread.external.empty()) thread.external.clear();
 }
 
@@ -319,14 +321,16 @@ void Collector::take_exit(Thread& at, const RecordView& record, bool timed) {
     return;
   }
   Thread& thread = *found;
+  if (recall_results(thread, record.payload)) return end_call(thread, false, record.header.ticks, timed);
+  const size_t args = thread.pending.shape.args.size(), values = thread.pending.values.size();
   decoded_.clear();
   api::DecodeContext context;
   context.external = &thread.external;
-  if (!api::decode_outputs(static_cast<api::FnId>(thread.pending.shape.fn), record.payload, context,
-                           decoded_)) {
-    ++undecodable_;
-  }
+  const auto fn = static_cast<api::FnId>(thread.pending.shape.fn);
+  const bool sound = api::decode_outputs(fn, record.payload, context, decoded_);
+  undecodable_ += !sound;
   for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, true);
+  if (sound) memorise_results(thread, record.payload, args, values);
   if (!thread.external.empty()) thread.external.clear();
   end_call(thread, false, record.header.ticks, timed);
 }

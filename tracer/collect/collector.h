@@ -93,6 +93,12 @@ class Collector {
   Process& process_of(int64_t pid, int64_t parent);
 
   void take_enter(const RecordView& record);
+  bool recall(Thread& thread, ByteView inputs);  // call_memo.cc
+  template <class Memo>
+  bool still_means(Thread& thread, const Memo& memo);
+  void memorise(Thread& thread, ByteView inputs);
+  bool recall_results(Thread& thread, ByteView outputs);
+  void memorise_results(Thread& thread, ByteView outputs, size_t args, size_t values);
   void take_exit(Thread& thread, const RecordView& record, bool timed);
   void begin_call(Thread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer);
   void take_memory(Thread& thread, const RecordView& record);
@@ -135,6 +141,7 @@ class Collector {
   void note_pointer(Thread& thread, const api::DecodedArg& arg);
   void name_kernel_arg(Thread& thread, const api::DecodedArg& arg);
   void name_returned_memory(Thread& thread, const api::DecodedArg& arg);
+  BoundArg bound_value(Process& process, uint64_t value);
   void bind_kernel_arg(Thread& thread, const BoundArg& arg);
   void add_bound_args(Thread& thread);
   bool ends_memory(Thread& thread, const api::DecodedArg& arg);

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 
+#include "tracer/collect/call_memo.h"
 #include "tracer/collect/collector.h"
 #include "tracer/collect/content_numbers.h"
 #include "traces/model/timeline.h"
@@ -135,6 +136,11 @@ struct Collector::Thread {
     std::vector<std::pair<uint64_t, std::string>> kernel_args;  // what the driver said of them, see kernel_origin.h
     Bytes source;                     // all strings given, when it makes a program
 
+    bool empty() const {
+      return ended.empty() && pointers.empty() && map_inputs.empty() && implied.empty() && launched.empty() &&
+             recorded.touches.empty() && recorded.launches.empty() && programs.empty() && headers.empty() &&
+             kernel_names.empty() && kernel_args.empty() && source.empty();
+    }
     void clear() {
       ended.clear();
       pointers.clear();
@@ -181,6 +187,9 @@ struct Collector::Thread {
       values.push_back(object.slot);
     }
   } pending;
+
+  CallMemos<CallFacts> memos;
+  PlaceMemos<CallFacts>* memo_place = nullptr;  // of the call that was entered last; null: it is not kept
 
   // The memory call that is being taken; `open` while it has been entered and has not returned.
   MemoryCall memory_call;

@@ -98,40 +98,42 @@ class VectorWriter {
 // ok() stays false.
 class WordReader {
  public:
-  explicit WordReader(ByteView in) : in_(in) {}
+  explicit WordReader(ByteView in) : at_(in.data()), end_(in.data() + in.size()) {}
   bool ok() const { return ok_; }
-  bool at_end() const { return in_.empty(); }
+  bool at_end() const { return at_ == end_; }
   uint64_t word() {
     uint64_t v = 0;
     if (!has(8)) return 0;
-    std::memcpy(&v, in_.data(), 8);
-    in_ = in_.subspan(8);
+    std::memcpy(&v, at_, 8);
+    at_ += 8;
     return v;
   }
   // The bytes that follow a length word.
   ByteView bytes(uint64_t length) {
-    if (length > in_.size() || !has(padded(length))) {
+    if (length > left() || !has(padded(length))) {
       ok_ = false;
       return {};
     }
-    const ByteView v = in_.subspan(0, length);
-    in_ = in_.subspan(padded(length));
+    const ByteView v(at_, length);
+    at_ += padded(length);
     return v;
   }
   // A count word of elements of at least one word each: never larger than what is left.
   uint64_t count() {
     const uint64_t n = word();
-    if (n < UnreadableWord && n > in_.size() / 8) ok_ = false;
+    if (n < UnreadableWord && n > left() / 8) ok_ = false;
     return ok_ ? n : 0;
   }
   void fail() { ok_ = false; }
 
  private:
+  size_t left() const { return static_cast<size_t>(end_ - at_); }
   bool has(size_t n) {
-    if (n > in_.size()) ok_ = false;
+    if (n > left()) ok_ = false;
     return ok_;
   }
-  ByteView in_;
+  const uint8_t* at_;
+  const uint8_t* end_;
   bool ok_ = true;
 };
 
