@@ -100,8 +100,9 @@ def test_everything_at_once():
 
 
 def test_pointers_that_lead_nowhere():
-    bare = good(tests_dir / "bad_pointers")
-    outcome = traced(tests_dir / "bad_pointers")
+    program = (tests_dir / "bad_pointers", tests_dir / "libleft_behind.so")
+    bare = good(*program)
+    outcome = traced(*program)
     same(outcome.code, 0, "exit status")
     same(outcome.out, bare.out, "stdout")
     calls = expanded()

@@ -4,10 +4,14 @@
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
+
+#include "tracer/interpose/memory_epoch.h"
 
 using gt::tracer::forget_block;
 using gt::tracer::forget_pages;
@@ -71,4 +75,44 @@ TEST_CASE("a large block of the C library's is forgotten when it is freed") {
   forget_block(small);
   CHECK(readable(small, 100));
   std::free(small);
+}
+
+TEST_CASE("in a new epoch every page is asked about again, and epochs may begin anew") {
+  constexpr size_t Page = 4096;
+  constexpr uint32_t EpochsOfARound = 1u << gt::tracer::detail::EpochBits;
+  const auto map = [](size_t bytes) {
+    void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(p != MAP_FAILED);
+    return static_cast<char*>(p);
+  };
+  char* never_asked = map(2 * Page);
+  for (const uint32_t later : {1u, EpochsOfARound}) {
+    void* p = map(Page);
+    CHECK(readable(p, Page));
+    munmap(p, Page);
+    gt::interpose::g_memory_epoch.fetch_add(later);
+    CHECK(readable(never_asked, Page));  // any page that is asked about tells of the new round
+    never_asked += Page;
+    CHECK_FALSE(readable(p, 8));
+  }
+}
+
+TEST_CASE("an address that no program has is not taken for one that it has") {
+  int here = 0;
+  REQUIRE(readable(&here, sizeof here));
+  const auto address = reinterpret_cast<uintptr_t>(&here);
+  for (unsigned bit = 57; bit < 64; ++bit)
+    CHECK_FALSE(readable(reinterpret_cast<void*>(address | uintptr_t{1} << bit), sizeof here));
+}
+
+TEST_CASE("the end of a heap that has shrunk is asked about again") {
+  constexpr size_t Blocks = 400, Bytes = 100'000;
+  std::vector<char*> blocks;
+  for (size_t i = 0; i < Blocks; ++i) blocks.push_back(static_cast<char*>(std::malloc(Bytes)));
+  char* const last = *std::max_element(blocks.begin(), blocks.end());
+  const auto place = reinterpret_cast<uintptr_t>(last);
+  CHECK(readable(last, Bytes));
+  while (!blocks.empty()) std::free(blocks.back()), blocks.pop_back();
+  if (place + Bytes <= reinterpret_cast<uintptr_t>(__curbrk)) return;  // it stays
+  CHECK_FALSE(readable(reinterpret_cast<void*>(place + Bytes - 8), 8));
 }

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "tracer/interpose/libc_alloc.h"
+#include "tracer/interpose/memory_epoch.h"
 #include "tracer/interpose/thread_lanes.h"
 
 namespace gt::interpose {
@@ -73,7 +74,10 @@ bool is_detached(const pthread_attr_t* attr) {
 // However a thread ends: by a destructor of a thread key.
 __thread Lane t_lane __attribute__((tls_model("initial-exec")));
 pthread_key_t g_end_of_thread;
-const bool g_ends_are_seen = pthread_key_create(&g_end_of_thread, [](void*) { meet(t_lane, Fate::Ended); }) == 0;
+const bool g_ends_are_seen = pthread_key_create(&g_end_of_thread, [](void*) {
+                               meet(t_lane, Fate::Ended);
+                               begin_memory_epoch();  // its stack may go, and those of threads that ended before
+                             }) == 0;
 
 template <class Result>
 Result run(void* p) {
@@ -118,6 +122,7 @@ int joined(pthread_t thread, const Function& join) {
   const Lane lane = lane_of(thread);
   const int err = join();
   if (err == 0) give_back(lane);
+  if (err == 0) begin_memory_epoch();
   return err;
 }
 

@@ -13,6 +13,11 @@ namespace detail {
 
 // Page 0, which is never readable, must not be found in its slot.
 std::atomic<uintptr_t> g_known_pages[KnownPages] = {NoPage};
+std::atomic<uintptr_t> g_heap_end{0};
+
+void note_heap_end(uintptr_t end) noexcept {
+  if (end < g_heap_end.exchange(end, std::memory_order_relaxed)) interpose::begin_memory_epoch();
+}
 
 // rt_sigprocmask with a `how` that does not exist reads the new mask before it says EINVAL, and changes nothing.
 // (Abseil asks so, too.) Errors other than EFAULT say nothing against the page.
@@ -26,9 +31,17 @@ bool ask_page(uintptr_t page) noexcept {
   return yes;
 }
 
+// The epoch is read first: what is asked in an older one is not remembered for the next. When the epochs' numbers begin
+// anew, nothing is remembered from the time that had the same ones.
 bool probe_page(uintptr_t page) noexcept {
+  static std::atomic<uint32_t> g_rounds{0};
+  const uint32_t round = interpose::g_memory_epoch.load(std::memory_order_acquire) >> EpochBits;
+  if (g_rounds.exchange(round, std::memory_order_relaxed) != round) {
+    for (std::atomic<uintptr_t>& known : g_known_pages) known.store(NoPage, std::memory_order_relaxed);
+  }
+  const uintptr_t remembered = in_this_epoch(page);
   const bool yes = ask_page(page);
-  if (yes) g_known_pages[page % KnownPages].store(page, std::memory_order_relaxed);
+  if (yes) g_known_pages[page % KnownPages].store(remembered, std::memory_order_relaxed);
   return yes;
 }
 
@@ -47,7 +60,7 @@ void forget_pages(const void* p, size_t size) noexcept {
   const uintptr_t pages = (size >> PageShift) + 1;  // and one that it ends in
   const auto forget = [&](uintptr_t slot) {
     std::atomic<uintptr_t>& known = g_known_pages[slot];
-    if (known.load(std::memory_order_relaxed) - first <= pages) known.store(NoPage, std::memory_order_relaxed);
+    if ((known.load(std::memory_order_relaxed) >> EpochBits) - first <= pages) known.store(NoPage, std::memory_order_relaxed);
   };
   if (pages >= KnownPages) {
     for (uintptr_t slot = 0; slot < KnownPages; ++slot) forget(slot);

@@ -7,8 +7,18 @@ namespace gt::model {
 
 const Rule* Grammar::learn(std::vector<Symbol> body) {
   const Rule* rule = intern(std::move(body));
-  if (rule) prefer(*rule);
+  if (rule) prefer(*rule, rule->first);
   return rule;
+}
+
+void Grammar::learn_whole(std::vector<Symbol> body) {
+  const Rule* rule = body.empty() ? nullptr : intern(std::move(body));
+  if (!rule) return;
+  branches_[rule->id] = true;
+  for (const Symbol s : rule->body) {
+    prefer(*rule, is_rule(s) ? this->rule(rule_of(s)).first : shape_of(s));
+    if (!is_rule(s)) break;
+  }
 }
 
 const Rule* Grammar::intern(std::vector<Symbol> body) {
@@ -46,8 +56,8 @@ const Rule& Grammar::make(std::vector<Symbol> body, uint64_t hash, size_t depth)
   return *rules_.back();
 }
 
-void Grammar::prefer(const Rule& rule) {
-  std::vector<RuleId>& list = choices_[rule.first];
+void Grammar::prefer(const Rule& rule, ShapeId first) {
+  std::vector<RuleId>& list = choices_[first];
   list.erase(std::remove(list.begin(), list.end(), rule.id), list.end());
   const bool second = !branches_[rule.id] && !list.empty() && branches_[list.front()];
   list.insert(list.begin() + second, rule.id);

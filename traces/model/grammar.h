@@ -67,6 +67,8 @@ class Grammar {
   // These lay between two loops of a kind, and perhaps they are iterations of it that take another branch. When that
   // has happened MaxDoubts times, learns a rule for all of them, if they begin alike (merge.cc).
   void learn_branches(RuleId loop, std::span<const Symbol> iterations);
+  // The body of a loop with all of its branches: the first choice, whatever is learnt later. An empty one is none.
+  void learn_whole(std::vector<Symbol> body);
   // Rules to try when `shape` comes where nothing is expected, the latest first.
   const std::vector<RuleId>& choices(ShapeId shape) const;
   // May an iteration of the rule begin with this shape, loops before it skipped?
@@ -79,7 +81,7 @@ class Grammar {
 
  private:
   const Rule& make(std::vector<Symbol> body, uint64_t hash, size_t depth);
-  void prefer(const Rule& rule);
+  void prefer(const Rule& rule, ShapeId first);
 
   std::vector<std::shared_ptr<const Rule>> rules_;
   std::vector<uint8_t> doubts_;    // by rule: how often it was a branch, perhaps

@@ -150,10 +150,7 @@ void Grammar::learn_branches(RuleId loop, std::span<const Symbol> iterations) {
     body = Merge(*this, body, piece).run().body;
     if (body.size() > MaxBody) return;
   }
-  const Rule* made = intern(std::move(body));
-  if (!made) return;
-  branches_[made->id] = true;
-  prefer(*made);
+  learn_whole(std::move(body));
 }
 
 bool Grammar::mentions(const Rule& rule_asked, Symbol symbol) const {

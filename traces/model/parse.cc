@@ -20,6 +20,10 @@ void Parser::push_unexpected(Symbol symbol) {
     link_all();
   }
   left_open_ = false;
+  if (++unknown_ == learn_flow_at_) {
+    learn_flow();
+    learn_flow_at_ *= 2;
+  }
   if (guess(symbol)) return;
   add_call();
   link_all();
@@ -217,7 +221,9 @@ bool Parser::resume_as_other_rule(const Frame& failed, Symbol symbol) {
 bool Parser::guess(Symbol symbol) {
   const std::vector<RuleId>& choices = grammar_.choices(shape_of(symbol));
   if (choices.empty()) return false;
-  frames_.push_back({&grammar_.rule(choices.front()), entries_.size(), 0, false});
+  const Rule& rule = grammar_.rule(choices.front());
+  frames_.push_back({&rule, entries_.size(), 0, false});
+  skip_to(frames_.back(), find(rule, 0, symbol));
   enter(symbol);
   return true;
 }

@@ -84,6 +84,7 @@ class Parser {
   static constexpr int MaxTries = 32;       // earlier ends of a block looked at
   static constexpr size_t MaxReplay = 16;   // calls parsed again after a failed guess
   static constexpr int MaxReplayDepth = 2;
+  static constexpr size_t FirstFlow = 256;  // calls that nothing expected, until what followed what is looked at
   static constexpr int MaxLoopsBelow = 4;  // loops looked at that the top could continue
   static constexpr size_t Nothing = static_cast<size_t>(-1), End = static_cast<size_t>(-2);
 
@@ -146,6 +147,9 @@ class Parser {
   bool same_block(size_t first, size_t second, size_t n) const;
   void fold_blocks(const Rule& rule, size_t first);
 
+  // learn_flow.cc
+  void learn_flow();
+
   Grammar grammar_;
   std::vector<int> widths_;
   std::vector<Entry> entries_;
@@ -160,6 +164,7 @@ class Parser {
   std::span<const int64_t> row_;
   size_t failed_from_ = Nothing;  // accept() gave up the iteration that began at this entry
   int replaying_ = 0;
+  size_t unknown_ = 0, learn_flow_at_ = FirstFlow;  // calls that nothing expected
   bool left_open_ = false;  // accept() left a complete iteration on the stack
 };
 

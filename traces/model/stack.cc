@@ -21,6 +21,8 @@ Parser::Parser(const Parser& o)
       linked_(o.linked_),
       dropped_(o.dropped_),
       hash_below_(o.hash_below_),
+      unknown_(o.unknown_),
+      learn_flow_at_(o.learn_flow_at_),
       left_open_(o.left_open_) {}
 
 std::span<const int64_t> Parser::values_of(const Entry& e) const {

@@ -1,6 +1,9 @@
 /* Calls that a driver refuses before it follows any pointer, with pointers that lead nowhere. Bare, it prints the codes
  * and ends well: a tool that looks at the arguments first must not crash it. */
+#define _GNU_SOURCE
 #include <CL/cl.h>
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +12,50 @@
 
 #define BAD(type, n) ((type)(uintptr_t)(n))
 
-int main(void) {
+/* What a thread leaves: a pointer into its stack, which is too large for the C library to keep. */
+static void* leave_a_pointer(void* out) {
+  char here[64] = {0};
+  *(uintptr_t*)out = (uintptr_t)here;
+  printf("%d\n", clSetKernelArg(NULL, 0, sizeof here, here));
+  printf("%d\n", clEnqueueMarkerWithWaitList(NULL, 4, (const cl_event*)(void*)here, NULL));
+  return NULL;
+}
+
+static void ended_thread(void) {
+  pthread_attr_t attributes;
+  pthread_t thread;
+  volatile uintptr_t dangling = 0;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 128 << 20);
+  if (pthread_create(&thread, &attributes, leave_a_pointer, (void*)&dangling) != 0) exit(1);
+  pthread_join(thread, NULL);
+  pthread_attr_destroy(&attributes);
+  printf("%d\n", clSetKernelArg(NULL, 0, 64, BAD(void*, dangling)));
+  printf("%d\n", clEnqueueMarkerWithWaitList(NULL, 4, BAD(const cl_event*, dangling), NULL));
+}
+
+/* The end of the heap, which the C library gives back when enough of it is free. */
+static void shrunk_heap(void) {
+  enum { Blocks = 400, Bytes = 100000 };
+  static char* blocks[Blocks];
+  for (int i = 0; i < Blocks; ++i) blocks[i] = malloc(Bytes);
+  const volatile uintptr_t dangling = (uintptr_t)blocks[Blocks - 1];
+  printf("%d\n", clSetKernelArg(NULL, 0, 4096, blocks[Blocks - 1]));
+  for (int i = Blocks; i-- > 0;) free(blocks[i]);
+  printf("%d\n", clSetKernelArg(NULL, 0, 4096, BAD(void*, dangling)));
+}
+
+static void closed_library(const char* path) {
+  void* library = dlopen(path, RTLD_NOW);
+  const char* data = library ? dlsym(library, "left_behind") : NULL;
+  if (!data) exit(1);
+  const volatile uintptr_t dangling = (uintptr_t)data;
+  printf("%d\n", clSetKernelArg(NULL, 0, 4096, data));
+  dlclose(library);
+  printf("%d\n", clSetKernelArg(NULL, 0, 4096, BAD(void*, dangling)));
+}
+
+int main(int argc, char** argv) {
   /* Two pages, the second one not to be touched. */
   char* pages = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED || mprotect(pages + 4096, 4096, PROT_NONE) != 0) return 1;
@@ -54,6 +100,9 @@ int main(void) {
   free(block);
   printf("%d\n", clSetKernelArg(NULL, 0, 4096, mapped + 2048));
   printf("%d\n", clSetKernelArg(NULL, 0, 4096, BAD(void*, dangling)));
+  ended_thread();
+  shrunk_heap();
+  if (argc > 1) closed_library(argv[1]);
   printf("survived\n");
   return 0;
 }
