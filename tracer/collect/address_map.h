@@ -28,7 +28,11 @@ class AddressMap {
   // REQUIRES: key != 0. The value of `key`, made if it was not there. Pointers into the map are
   // valid until the next insertion or erase.
   V& operator[](uint64_t key) {
-    if (V* v = find(key)) return *v;
+    V* v = find(key);
+    return v ? *v : insert(key);
+  }
+  // The same for a key that is not there.
+  V& insert(uint64_t key) {
     if ((size_ + 1) * 3 > slots_.size() * 2) grow();
     size_t i = home(key);
     while (slots_[i].key != 0) i = next(i);

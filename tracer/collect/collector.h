@@ -103,6 +103,10 @@ class Collector {
   void begin_call(Thread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer);
   void take_memory(Thread& thread, const RecordView& record);
   void take_frames(Thread& thread, const RecordView& record);
+  bool take_block(Thread& thread, const RecordView& record);
+  bool make_block(Thread& thread, const RecordView& record);
+  bool free_block(Thread& thread, const RecordView& record);
+  void count_memory_call(Thread& thread, model::ShapeId shape, std::span<const int64_t> values, uint64_t ticks);
   bool enter_memory(Thread& thread, const RecordView& record);
   void end_memory_call(Thread& thread, bool unfinished);
   void take_device_time(const RecordView& record);

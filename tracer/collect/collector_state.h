@@ -203,6 +203,20 @@ struct Collector::Thread {
   };
   std::array<Recent, 256> recent{};
 
+  // The same for calls that only make a block, or only free one: see take_block().
+  struct Block {
+    model::SiteId site = model::NoIndex;
+    model::ClassId freed = model::NoIndex;  // class of the block; when making one: none
+    uint32_t fn = 0;
+    model::ShapeId shape = model::NoIndex;
+    model::ClassId out = model::NoIndex;
+    bool is(model::SiteId s, model::ClassId c, uint16_t f) const { return site == s && freed == c && fn == f; }
+  };
+  std::array<Block, 256> blocks{};
+  Block& block(model::SiteId site, model::ClassId freed, uint16_t fn) {
+    return blocks[mix(site ^ uint64_t{fn} << 32, freed) % blocks.size()];
+  }
+
   // What call came after which, the last time: in a loop the same comes again, and interning is a comparison.
   model::ShapeId last_shape = 0;
   std::array<model::ShapeId, 1024> next_shape{};

@@ -52,6 +52,16 @@ uint64_t bytes_asked(const MemoryCall& call) {
   return bytes;
 }
 
+// Calls with one parameter: the size of the block that they return, or the block that they free.
+bool makes_block(const api::AllocFnInfo& info) {
+  return info.result == AllocRole::Made && info.params[0].role == AllocRole::Size &&
+         info.params[1].role == AllocRole::None;
+}
+bool frees_block(const api::AllocFnInfo& info) {
+  return info.result == AllocRole::None && info.params[0].role == AllocRole::Old &&
+         info.params[1].role == AllocRole::None;
+}
+
 // The parameter through which it returns memory; params when the result is it.
 size_t made_param(const MemoryCall& call) {
   size_t i = 0;
@@ -98,6 +108,7 @@ void Collector::take_memory(Thread& thread, const RecordView& record) {
     return end_memory_call(thread, false);
   }
   if (call.open) end_memory_call(thread, true);
+  if (take_block(thread, record)) return;
   const uint64_t stack_pointer = thread.pending.stack_pointer;  // of the call that a callback may be inside
   const bool known = enter_memory(thread, record);
   thread.pending.stack_pointer = stack_pointer;
@@ -106,6 +117,65 @@ void Collector::take_memory(Thread& thread, const RecordView& record) {
   call.open = true;
   if (record.header.type == RecordType::Allocate || call.info->result == AllocRole::None)
     end_memory_call(thread, false);
+}
+
+// Most memory calls make one block, or free one, from a place that did so before: nothing but names is left to find.
+// False: this is no such call, or not one that is known.
+bool Collector::take_block(Thread& thread, const RecordView& record) {
+  if (!thread.frames.empty()) return false;
+  const api::AllocFnInfo& info = api::alloc_fn_info(record.header.fn);
+  if (record.header.type == RecordType::Allocate) return makes_block(info) && make_block(thread, record);
+  return frees_block(info) && free_block(thread, record);
+}
+
+bool Collector::make_block(Thread& thread, const RecordView& record) {
+  struct {
+    uint64_t site, size, made;
+  } call;
+  if (record.payload.size() != sizeof call) return false;
+  std::memcpy(&call, record.payload.data(), sizeof call);
+  if (call.made == 0) return false;
+  const model::SiteId site = site_of(*thread.process, call.site);
+  const Thread::Block& known = thread.block(site, model::NoIndex, record.header.fn);
+  if (!known.is(site, model::NoIndex, record.header.fn)) return false;
+  Objects& objects = thread.process->objects;
+  if (objects.memory_at(call.made)) names_.release(objects.take_memory(call.made, nullptr).object, thread.id);
+  const ObjectRef object = names_.create(known.out);
+  objects.add_new_memory(call.made, call.size, object);
+  trace_.stats[known.shape].bytes.add(call.size);
+  const int64_t values[] = {static_cast<int64_t>(call.size), object.slot};
+  count_memory_call(thread, known.shape, values, record.header.ticks);
+  return true;
+}
+
+bool Collector::free_block(Thread& thread, const RecordView& record) {
+  struct {
+    uint64_t site, block;
+  } call;
+  if (record.payload.size() != sizeof call) return false;
+  std::memcpy(&call, record.payload.data(), sizeof call);
+  Objects& objects = thread.process->objects;
+  const Memory* memory = objects.memory_at(call.block);
+  if (!memory) return false;
+  const ObjectRef object = memory->object;
+  const auto offset = static_cast<int64_t>(memory->offset);
+  const model::SiteId site = site_of(*thread.process, call.site);
+  const Thread::Block& known = thread.block(site, object.cls, record.header.fn);
+  if (!known.is(site, object.cls, record.header.fn)) return false;
+  objects.take_memory(call.block, nullptr);
+  names_.release(object, thread.id);
+  const int64_t values[] = {object.slot, offset};
+  count_memory_call(thread, known.shape, values, record.header.ticks);
+  return true;
+}
+
+void Collector::count_memory_call(Thread& thread, model::ShapeId shape, std::span<const int64_t> values,
+                                  uint64_t ticks) {
+  ++memory_calls_;
+  ++thread.memory_since_call;
+  ++trace_.stats[shape].calls;
+  thread.memory.push(shape, values);
+  if (thread.memory_times) thread.memory_times->add_event(time_of(ticks), {});
 }
 
 // Reads the record and finds the memory that it speaks of. False: there is no such call in the trace.
@@ -206,8 +276,6 @@ void Collector::end_memory_call(Thread& thread, bool unfinished) {
   form.unfinished = unfinished;
   if (!form.made) form.kind = ObjectKind::Segment, form.label = model::NoIndex;
 
-  ++memory_calls_;
-  ++thread.memory_since_call;
   Thread::Recent& recent = thread.recent[hash_of(form) % thread.recent.size()];
   if (recent.shape == model::NoIndex || recent.form != form) {
     model::Shape& shape = thread.pending.shape;  // memory calls never come between Enter and Exit of their thread
@@ -277,11 +345,13 @@ void Collector::end_memory_call(Thread& thread, bool unfinished) {
     values[count++] = is(form, AllocFn::MallocUsableSize) ? static_cast<int64_t>(call.words[call.params])
                                                           : static_cast<int32_t>(call.words[call.params]);
   model::ShapeStats& stats = trace_.stats[recent.shape];
-  ++stats.calls;
   stats.failed += fails;
   if (form.made) stats.bytes.add(call.made_bytes);
-  thread.memory.push(recent.shape, {values, count});
-  if (thread.memory_times) thread.memory_times->add_event(time_of(call.ticks), {});
+  count_memory_call(thread, recent.shape, {values, count}, call.ticks);
+  const bool plain = !unfinished && form.kind == ObjectKind::Segment &&
+                     (form.made ? makes_block(info) && !is(form, AllocFn::Pvalloc)  // whose size is another
+                                : frees_block(info) && form.ends_old && form.present == 1);
+  if (plain) thread.block(form.site, form.in[0], form.fn) = {form.site, form.in[0], form.fn, recent.shape, recent.out};
 }
 
 }  // namespace gt::tracer

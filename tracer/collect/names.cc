@@ -13,6 +13,15 @@ static Place in_memory(const Memory& memory, uint64_t offset) {
 void Objects::add_memory(uint64_t base, uint64_t size, ObjectRef object) {
   if (base == 0) return;
   memory_[base] = {.object = object, .size = size};
+  note_extent(base, size);
+}
+
+void Objects::add_new_memory(uint64_t base, uint64_t size, ObjectRef object) {
+  memory_.insert(base) = {.object = object, .size = size};
+  note_extent(base, size);
+}
+
+void Objects::note_extent(uint64_t base, uint64_t size) {
   if (size >= Large) {
     large_[base] = size;
   } else {

@@ -87,6 +87,8 @@ class Objects {
   AddressMap<Handle> handles;
 
   void add_memory(uint64_t base, uint64_t size, ObjectRef object);
+  // The same, where there is none. REQUIRES: base != 0, and no memory begins there.
+  void add_new_memory(uint64_t base, uint64_t size, ObjectRef object);
   // The memory that began at `base`, taken out; found == false: none.
   Place take_memory(uint64_t base, uint64_t* size);
   // Takes [base, base + size) out of whatever live memory lies there; what no longer has any is appended to `ended`.
@@ -102,6 +104,7 @@ class Objects {
   // found by trying each possible base below the address (blocks begin at multiples of 16), where
   // there ever was a small block: static data and stacks mostly lie elsewhere.
   static constexpr uint64_t Large = 4096;
+  void note_extent(uint64_t base, uint64_t size);
   AddressMap<Memory> memory_;
   std::map<uint64_t, uint64_t> large_;  // base -> size
   uint64_t lowest_small_ = ~uint64_t{0}, highest_small_ = 0;  // bases, of all times
