@@ -1,5 +1,6 @@
 // What the fake tells of itself.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/fake_cl/driver.h"
@@ -106,6 +107,12 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
       return answer.text("FULL_PROFILE");
     case CL_DEVICE_EXTENSIONS:
       return answer.text(Extensions);
+    case CL_DEVICE_EXTENSIONS_WITH_VERSION: {
+      const cl_version version = std::getenv("FAKE_CL_LATER_FORMS") ? CL_MAKE_VERSION(0, 9, 8) : CL_MAKE_VERSION(0, 9, 0);
+      const cl_name_version list[] = {{version, "cl_khr_command_buffer"},
+                                      {version, "cl_khr_command_buffer_mutable_dispatch"}};
+      return answer.value(list);
+    }
     case CL_DEVICE_PLATFORM:
       return answer.value(platform());
     case CL_DEVICE_PARENT_DEVICE:

@@ -108,7 +108,7 @@ int64_t check_digests(RandomStream& program, bool always) {
 }
 
 TEST_CASE("regular random programs have one digest at any length from thirty iterations on") {
-  for (uint64_t seed = 0; seed < seeds(300); ++seed) {
+  for (uint64_t seed = 0; seed < seeds(150); ++seed) {
     CAPTURE(seed);
     RandomStream program(seed, RandomStream::Regular);
     (void)check_digests(program, true);
@@ -117,15 +117,15 @@ TEST_CASE("regular random programs have one digest at any length from thirty ite
 
 TEST_CASE("random programs with conditions have one digest at any length that has met all their branches") {
   uint64_t settled = 0, at_thirty = 0;
-  for (uint64_t seed = 0; seed < seeds(300); ++seed) {
+  for (uint64_t seed = 0; seed < seeds(150); ++seed) {
     CAPTURE(seed);
     RandomStream program(seed, RandomStream::Conditions);
     const int64_t n = check_digests(program, false);
     settled += n != 0;
     at_thirty += n == 30;
   }
-  MESSAGE(at_thirty << " of " << seeds(300) << " have met all at 30, " << settled << " before their longest run");
-  CHECK(settled * 2 > seeds(300));  // most of the comparisons above have compared something
+  MESSAGE(at_thirty << " of " << seeds(150) << " have met all at 30, " << settled << " before their longest run");
+  CHECK(settled * 2 > seeds(150));  // most of the comparisons above have compared something
 }
 
 TEST_CASE("memory is flat from a thousand to two million events") {

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "tracer/lib/extension_closure.h"
+#include "tracer/lib/extension_form.h"
 
 namespace gt::tracer {
 
@@ -219,23 +220,25 @@ cl_int call_real<FnId::clCreateKernelsInProgram, cl_int>(cl_program program, cl_
 }
 
 // Known functions get our wrapper; the address may differ between platforms, which
-// extension_closure.h sorts out. Unknown ones pass through: the program must not lose them.
+// extension_closure.h sorts out. Unknown ones pass through, and those that have other parameters in this driver
+// (extension_form.h): the program must not lose them.
+static void* wrapped(cl_platform_id platform, const char* name, void* function) {
+  const ExtensionWrapper* known = function ? find_extension_wrapper(name) : nullptr;
+  return known && !has_another_form(platform, name) ? wrapper_for(*known, function) : function;
+}
+
 template <>
 void* call_real<FnId::clGetExtensionFunctionAddressForPlatform, void*>(cl_platform_id platform,
                                                                        const char* name) {
   auto get = real<decltype(clGetExtensionFunctionAddressForPlatform)>(
       FnId::clGetExtensionFunctionAddressForPlatform);
-  void* function = get ? get(platform, name) : nullptr;
-  const ExtensionWrapper* known = function ? find_extension_wrapper(name) : nullptr;
-  return known ? wrapper_for(*known, function) : function;
+  return wrapped(platform, name, get ? get(platform, name) : nullptr);
 }
 
 template <>
 void* call_real<FnId::clGetExtensionFunctionAddress, void*>(const char* name) {
   auto get = real<void*(const char*)>(FnId::clGetExtensionFunctionAddress);
-  void* function = get ? get(name) : nullptr;
-  const ExtensionWrapper* known = function ? find_extension_wrapper(name) : nullptr;
-  return known ? wrapper_for(*known, function) : function;
+  return wrapped(nullptr, name, get ? get(name) : nullptr);
 }
 
 }  // namespace gt::tracer
