@@ -2,8 +2,8 @@
 //
 // Loops are usually learnt from two equal iterations (reduce.cc), and branches from a few that are alike (merge.cc). When
 // an iteration has many conditions, or is nothing but a choice among many alternatives, no two come together for a long
-// time. Then the stack fills with single calls, and what followed what in them is looked at as a whole: calls that lead to
-// one another are a loop, its head is the call that comes first; what remains of it without the head are the steps of an
+// time. Then calls pile up that nothing expected, and what followed what is looked at as a whole: calls that lead to one
+// another are a loop, its head is the call that comes first; what remains of it without the head are the steps of an
 // iteration, in their order (as in digest.cc). Steps that others pass over become inner loops, which may run no times.
 //
 //   h c1 c3 t h c2 t h t h c1 c2 c4 t ...      loop { h; [c1]; [c2]; [c3]; [c4]; t }
@@ -19,76 +19,33 @@ namespace {
 
 using Body = std::vector<Symbol>;
 
-// The calls on the stack and what followed each.
-class StackFlow {
- public:
-  explicit StackFlow(const Grammar& grammar) : grammar_(grammar) {}
-
-  void call(Symbol s) { last_ = {come_to(last_, s)}; }
-  void loop(const Rule& rule, bool several) {
-    const Ends ends = body(rule, 0);
-    connect(last_, ends.first);
-    if (several) connect(ends.last, ends.first);
-    last_ = ends.last;
-  }
-
-  std::vector<Vertices> next;  // by vertex, in the order of their first appearance
+// The calls of a stream, in the order of their first appearance, and what followed each.
+struct Flow {
   std::vector<Symbol> symbols;
+  std::vector<Vertices> next;
+
+  explicit Flow(const std::vector<std::pair<ShapeId, ShapeId>>& follows) {
+    for (const auto& [from, to] : follows) {
+      const uint32_t v = vertex(from), w = vertex(to);
+      next[v].push_back(w);
+    }
+  }
 
  private:
-  struct Ends {
-    Vertices first, last;
-  };
-  // An iteration; inner loops may run any number of times.
-  Ends body(const Rule& rule, int depth) {
-    Ends out;
-    bool begun = false;
-    for (const Symbol s : rule.body) {
-      Ends part;
-      if (!is_rule(s)) {
-        part.first = part.last = {vertex(s)};
-      } else if (depth < static_cast<int>(Grammar::MaxDepth)) {
-        part = body(grammar_.rule(rule_of(s)), depth + 1);
-        connect(part.last, part.first);
-      }
-      connect(out.last, part.first);
-      if (!begun) add(out.first, part.first);
-      if (!is_rule(s)) out.last.clear();
-      begun = begun || !is_rule(s);
-      add(out.last, part.last);
-    }
-    return out;
-  }
-  static void add(Vertices& to, const Vertices& more) {
-    for (const uint32_t v : more) {
-      if (std::find(to.begin(), to.end(), v) == to.end()) to.push_back(v);
-    }
-  }
-  void connect(const Vertices& from, const Vertices& to) {
-    for (const uint32_t v : from) add(next[v], to);
-  }
-  uint32_t come_to(const Vertices& from, Symbol s) {
-    const uint32_t v = vertex(s);
-    connect(from, {v});
-    return v;
-  }
-  uint32_t vertex(Symbol s) {
-    const auto [at, added] = vertices_.emplace(s, static_cast<uint32_t>(symbols.size()));
+  uint32_t vertex(ShapeId shape) {
+    const auto [at, added] = vertices_.emplace(shape, static_cast<uint32_t>(symbols.size()));
     if (added) {
-      symbols.push_back(s);
+      symbols.push_back(shape_symbol(shape));
       next.emplace_back();
     }
     return at->second;
   }
-
-  const Grammar& grammar_;
-  std::map<Symbol, uint32_t> vertices_;
-  Vertices last_;
+  std::map<ShapeId, uint32_t> vertices_;
 };
 
 class FlowLoop {
  public:
-  FlowLoop(Grammar& grammar, const StackFlow& flow) : grammar_(grammar), flow_(flow), in_part_(flow.symbols.size()) {}
+  FlowLoop(Grammar& grammar, const Flow& flow) : grammar_(grammar), flow_(flow), in_part_(flow.symbols.size()) {}
 
   std::vector<Vertices> loops() {
     Vertices all(flow_.symbols.size());
@@ -207,20 +164,27 @@ class FlowLoop {
   }
 
   Grammar& grammar_;
-  const StackFlow& flow_;
+  const Flow& flow_;
   std::vector<bool> in_part_;
 };
 
 }  // namespace
 
-// Cost: that of the stack, and of the loop for each level of it. Called ever more seldom.
+// What the open loops expect has followed before: they were learnt from it.
+void Parser::note_follow() {
+  constexpr size_t MostFollows = 1 << 14;  // beyond, a stream has no structure that this could find
+  if (replaying_ > 0 || previous_ == NoShape || follows_.size() >= MostFollows) return;
+  const uint64_t pair = uint64_t{previous_} << 32 | shape_;
+  uint64_t& recent = recent_follows_[(previous_ * 31 + shape_) % recent_follows_.size()];
+  if (recent == pair + 1) return;
+  recent = pair + 1;
+  if (known_follows_.insert(pair).second) follows_.emplace_back(previous_, shape_);
+}
+
+// Cost: that of the graph, for each level of its loops. Called ever more seldom.
 void Parser::learn_flow() {
   constexpr size_t MostCalls = 128;  // in a loop
-  StackFlow flow(grammar_);
-  for (const Entry& e : entries_) {
-    if (e.loop && e.loop->count == 0) continue;
-    e.loop ? flow.loop(*e.loop->rule, e.loop->count > 1) : flow.call(e.symbol);
-  }
+  const Flow flow(follows_);
   FlowLoop learner(grammar_, flow);
   for (const Vertices& loop : learner.loops()) {
     if (loop.size() > MostCalls) continue;

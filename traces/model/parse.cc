@@ -10,6 +10,7 @@ void Parser::push_unexpected(Symbol symbol) {
   widths_[shape_] = static_cast<int>(row_.size());
   grammar_.set_width(shape_, row_.size());
   failed_from_ = Nothing;
+  note_follow();
   if (!frames_.empty() && accept(symbol)) return;
   if (failed_from_ != Nothing && replay()) return;
   // Landmark: nothing is open; the top of the stack may make a loop complete that goes on with this
@@ -22,7 +23,7 @@ void Parser::push_unexpected(Symbol symbol) {
   left_open_ = false;
   if (++unknown_ == learn_flow_at_) {
     learn_flow();
-    learn_flow_at_ *= 2;
+    learn_flow_at_ += std::max(FirstFlow, unknown_ / 16);
   }
   if (guess(symbol)) return;
   add_call();

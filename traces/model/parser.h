@@ -10,7 +10,10 @@
 // Thread safety: none. A copy is independent.
 #pragma once
 
+#include <array>
 #include <span>
+#include <unordered_set>
+#include <utility>
 
 #include "traces/model/loop_data.h"
 
@@ -26,6 +29,7 @@ class Parser {
 
   // Cost: a few nanoseconds when the innermost open loop expects this shape.
   void push(ShapeId shape, std::span<const int64_t> values) {
+    previous_ = shape_;
     shape_ = shape;
     row_ = values;
     const Symbol symbol = shape_symbol(shape);
@@ -86,6 +90,7 @@ class Parser {
   static constexpr int MaxReplayDepth = 2;
   static constexpr size_t FirstFlow = 256;  // calls that nothing expected, until what followed what is looked at
   static constexpr int MaxLoopsBelow = 4;  // loops looked at that the top could continue
+  static constexpr ShapeId NoShape = static_cast<ShapeId>(-1);
   static constexpr size_t Nothing = static_cast<size_t>(-1), End = static_cast<size_t>(-2);
 
   struct Entry {
@@ -148,6 +153,7 @@ class Parser {
   void fold_blocks(const Rule& rule, size_t first);
 
   // learn_flow.cc
+  void note_follow();
   void learn_flow();
 
   Grammar grammar_;
@@ -160,11 +166,15 @@ class Parser {
   size_t linked_ = 0;                                      // entries below are linked
   int64_t dropped_ = 0;                                    // entries taken off the bottom so far
   uint64_t hash_below_ = 0;                                // of all that were dropped
-  ShapeId shape_ = 0;                                      // the event being pushed
+  ShapeId shape_ = NoShape, previous_ = NoShape;           // of the event being pushed, and of the one before
   std::span<const int64_t> row_;
   size_t failed_from_ = Nothing;  // accept() gave up the iteration that began at this entry
   int replaying_ = 0;
   size_t unknown_ = 0, learn_flow_at_ = FirstFlow;  // calls that nothing expected
+  // Which shape came right after which, as far as the open loops did not expect it. A copy has none.
+  std::vector<std::pair<ShapeId, ShapeId>> follows_;  // in the order of their first appearance
+  std::unordered_set<uint64_t> known_follows_;        // the same
+  std::array<uint64_t, 64> recent_follows_{};         // some of them, plus one
   bool left_open_ = false;  // accept() left a complete iteration on the stack
 };
 
