@@ -11,9 +11,13 @@ const Rule* Grammar::learn(std::vector<Symbol> body) {
   return rule;
 }
 
-void Grammar::learn_whole(std::vector<Symbol> body) {
+void Grammar::learn_whole(std::vector<Symbol> body, std::span<const ShapeId> calls) {
   const Rule* rule = body.empty() ? nullptr : intern(std::move(body));
   if (!rule) return;
+  for (const ShapeId shape : calls) {
+    choices_.erase(shape);
+    owned_.insert(shape);
+  }
   branches_[rule->id] = true;
   for (const Symbol s : rule->body) {
     prefer(*rule, is_rule(s) ? this->rule(rule_of(s)).first : shape_of(s));
@@ -57,6 +61,7 @@ const Rule& Grammar::make(std::vector<Symbol> body, uint64_t hash, size_t depth)
 }
 
 void Grammar::prefer(const Rule& rule, ShapeId first) {
+  if (!branches_[rule.id] && owned_.count(first)) return;
   std::vector<RuleId>& list = choices_[first];
   list.erase(std::remove(list.begin(), list.end(), rule.id), list.end());
   const bool second = !branches_[rule.id] && !list.empty() && branches_[list.front()];

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "traces/model/event.h"
@@ -68,7 +69,8 @@ class Grammar {
   // has happened MaxDoubts times, learns a rule for all of them, if they begin alike (merge.cc).
   void learn_branches(RuleId loop, std::span<const Symbol> iterations);
   // The body of a loop with all of its branches: the first choice, whatever is learnt later. An empty one is none.
-  void learn_whole(std::vector<Symbol> body);
+  // `calls`: which from now on begin no loops but such.
+  void learn_whole(std::vector<Symbol> body, std::span<const ShapeId> calls = {});
   // Rules to try when `shape` comes where nothing is expected, the latest first.
   const std::vector<RuleId>& choices(ShapeId shape) const;
   // May an iteration of the rule begin with this shape, loops before it skipped?
@@ -88,6 +90,7 @@ class Grammar {
   std::vector<bool> branches_;     // by rule: made of several; the first choice, whatever is learnt later
   std::unordered_multimap<uint64_t, RuleId> by_hash_;
   std::unordered_map<ShapeId, std::vector<RuleId>> choices_;
+  std::unordered_set<ShapeId> owned_;  // calls of loops with branches
   std::vector<size_t> widths_;
   size_t symbols_ = 0;
 };

@@ -188,7 +188,9 @@ void Parser::learn_flow() {
   FlowLoop learner(grammar_, flow);
   for (const Vertices& loop : learner.loops()) {
     if (loop.size() > MostCalls) continue;
-    grammar_.learn_whole(learner.whole(loop, *std::min_element(loop.begin(), loop.end())));
+    std::vector<ShapeId> calls;
+    for (const uint32_t v : loop) calls.push_back(shape_of(flow.symbols[v]));
+    grammar_.learn_whole(learner.whole(loop, *std::min_element(loop.begin(), loop.end())), calls);
   }
 }
 

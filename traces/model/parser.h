@@ -88,7 +88,7 @@ class Parser {
   static constexpr int MaxTries = 32;       // earlier ends of a block looked at
   static constexpr size_t MaxReplay = 16;   // calls parsed again after a failed guess
   static constexpr int MaxReplayDepth = 2;
-  static constexpr size_t FirstFlow = 256;  // calls that nothing expected, until what followed what is looked at
+  static constexpr size_t FirstFlow = 64;  // calls that nothing expected, until what followed what is looked at
   static constexpr int MaxLoopsBelow = 4;  // loops looked at that the top could continue
   static constexpr ShapeId NoShape = static_cast<ShapeId>(-1);
   static constexpr size_t Nothing = static_cast<size_t>(-1), End = static_cast<size_t>(-2);
