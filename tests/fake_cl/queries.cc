@@ -108,7 +108,8 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
     case CL_DEVICE_EXTENSIONS:
       return answer.text(Extensions);
     case CL_DEVICE_EXTENSIONS_WITH_VERSION: {
-      const cl_version version = std::getenv("FAKE_CL_LATER_FORMS") ? CL_MAKE_VERSION(0, 9, 8) : CL_MAKE_VERSION(0, 9, 0);
+      const bool later = std::getenv("FAKE_CL_LATER_FORMS") != nullptr;
+      const cl_version version = CL_MAKE_VERSION(0, 9, later ? 8 : 0);
       const cl_name_version list[] = {{version, "cl_khr_command_buffer"},
                                       {version, "cl_khr_command_buffer_mutable_dispatch"}};
       return answer.value(list);

@@ -52,7 +52,7 @@ size_t node_count(std::span<const Node> nodes) {
 
 }  // namespace
 
-TEST_CASE("a random choice among up to eight alternatives does not grow with the loop, whether it stands alone or not") {
+TEST_CASE("a random choice among up to eight alternatives does not grow with the loop, alone or beside other calls") {
   constexpr size_t LastIteration = 40;  // may be of another form
   for (ShapeId alternatives = 2; alternatives <= 8; ++alternatives) {
     for (int form = 0; form < 4; ++form) {

@@ -4,10 +4,10 @@
 // convergence, recursion, and objects that are made and released in and across iterations, named by the lowest free
 // slot as the collector does. run(n) runs its main loop n times; what is random in it is the same for the same seed.
 // A *regular* program does the same in every iteration but for trip counts that are constant, those of polling and of
-// convergence loops (random), and work that only the first iteration does or leaves out. One with *conditions* has also
-// work of every k-th or the last iteration, choices (random, or by turns), and loops that may run no times. In both each
-// place in the code is a shape of its own, as call sites are; their digest must not depend on n. In the other programs,
-// *any*, places share shapes and iterations grow.
+// convergence loops (random), and work that only the first iteration does or leaves out. One with *conditions* has
+// also work of every k-th or the last iteration, choices (random, or by turns), and loops that may run no times. In
+// both each place in the code is a shape of its own, as call sites are; their digest must not depend on n. In the
+// other programs, *any*, places share shapes and iterations grow.
 //
 // observed() says what of the program the last run has shown, independently of all that folds: which way each branch
 // was taken (a loop: not at all, once, more often) and whether another iteration of the loops around followed; which
@@ -79,7 +79,8 @@ class RandomStream {
 
  private:
   enum Kind { Call, Loop, PingPong, MakeAndRelease, Recurse, Carry, First, Converge, Poll, RegularKinds,
-              LoopOuter = RegularKinds, LoopRandom, EveryKth, InTurn, Either, OneOfThree, Sometimes, Last, Grow, Kinds };
+              LoopOuter = RegularKinds, LoopRandom, EveryKth, InTurn, Either, OneOfThree, Sometimes, Last, Grow,
+              Kinds };
   struct Statement {
     Kind kind = Call;
     model::ShapeId shape = 0;
@@ -101,8 +102,9 @@ class RandomStream {
   }
   std::vector<Statement> block(int depth) {
     std::vector<Statement> out{statement(Call, depth)};
+    const int64_t kinds = class_ == Regular ? RegularKinds : Kinds;
     for (int64_t n = draw(4); n > 0; --n)
-      out.push_back(statement(depth < 3 ? static_cast<Kind>(draw(class_ == Regular ? RegularKinds : Kinds)) : Call, depth));
+      out.push_back(statement(depth < 3 ? static_cast<Kind>(draw(kinds)) : Call, depth));
     return out;
   }
 

@@ -3,7 +3,8 @@
 // In a loop most calls are given the very bytes that they were given an iteration or two ago, and mean the same as long
 // as the handles and pointers among them do. So a call's naming is kept with its encoded inputs: comparing those, and
 // looking the objects up again, replaces decoding and naming. A place in the code keeps two calls, for loops that go
-// to and fro between two buffers; one whose calls never repeat stops keeping them. A place is a call site and a function.
+// to and fro between two buffers; one whose calls never repeat stops keeping them. A place is a call site and a
+// function.
 // Thread safety: none.
 #pragma once
 

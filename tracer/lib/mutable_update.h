@@ -1,7 +1,8 @@
 // What clUpdateMutableCommandsKHR changes: arguments of the kernels in a command buffer, each as a CommandArg record.
 //
 // The structures are those of cl_khr_command_buffer_mutable_dispatch before version 0.9.2, written out because later
-// headers no longer have them; with later drivers the function is left alone (extension_form.h). Sizes of launches and execution information are not kept.
+// headers no longer have them; with later drivers the function is left alone (extension_form.h). Sizes of launches and
+// execution information are not kept.
 // Thread safety: any thread. Cost: a record for each argument changed.
 #pragma once
 

@@ -60,7 +60,8 @@ void forget_pages(const void* p, size_t size) noexcept {
   const uintptr_t pages = (size >> PageShift) + 1;  // and one that it ends in
   const auto forget = [&](uintptr_t slot) {
     std::atomic<uintptr_t>& known = g_known_pages[slot];
-    if ((known.load(std::memory_order_relaxed) >> EpochBits) - first <= pages) known.store(NoPage, std::memory_order_relaxed);
+    const uintptr_t page = known.load(std::memory_order_relaxed) >> EpochBits;
+    if (page - first <= pages) known.store(NoPage, std::memory_order_relaxed);
   };
   if (pages >= KnownPages) {
     for (uintptr_t slot = 0; slot < KnownPages; ++slot) forget(slot);

@@ -10,11 +10,11 @@
 //   edges      write>log>step>step>A>read>write, write>step, step>B>read
 //   described  loop(write, {log}, loop(step), {A, B}, read)
 //
-// What may be left out has no order (sets, written sorted): which of two rare calls comes first shows only when both are
-// made, and that may take any time. It has no values either: what only the last iteration does has its number in them. An
-// inner part that is entered at several calls has no head; its calls are described
-// as if each could be left out. So all that a program needs to have its digest is that each branch was taken once and
-// left out once, and each loop ran twice.
+// What may be left out has no order (sets, written sorted): which of two rare calls comes first shows only when both
+// are made, and that may take any time. It has no values either: what only the last iteration does has its number in
+// them. An inner part that is entered at several calls has no head; its calls are described as if each could be left
+// out. So all that a program needs to have its digest is that each branch was taken once and left out once, and each
+// loop ran twice.
 #include "traces/model/digest.h"
 
 #include <algorithm>

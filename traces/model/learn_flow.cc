@@ -1,10 +1,11 @@
 // Learning a loop from which call follows which, where its iterations differ too much to be compared.
 //
-// Loops are usually learnt from two equal iterations (reduce.cc), and branches from a few that are alike (merge.cc). When
-// an iteration has many conditions, or is nothing but a choice among many alternatives, no two come together for a long
-// time. Then calls pile up that nothing expected, and what followed what is looked at as a whole: calls that lead to one
-// another are a loop, its head is the call that comes first; what remains of it without the head are the steps of an
-// iteration, in their order (as in digest.cc). Steps that others pass over become inner loops, which may run no times.
+// Loops are usually learnt from two equal iterations (reduce.cc), and branches from a few that are alike (merge.cc).
+// When an iteration has many conditions, or is nothing but a choice among many alternatives, no two come together for
+// a long time. Then calls pile up that nothing expected, and what followed what is looked at as a whole: calls that
+// lead to one another are a loop, its head is the call that comes first; what remains of it without the head are the
+// steps of an iteration, in their order (as in digest.cc). Steps that others pass over become inner loops, which may
+// run no times.
 //
 //   h c1 c3 t h c2 t h t h c1 c2 c4 t ...      loop { h; [c1]; [c2]; [c3]; [c4]; t }
 //   a1 a2 c1 b1 b2 d1 c1 a1 a2 b1 b2 ...       loop { a1 a2; loop { [b1 b2]; [c1]; [d1] } }
@@ -109,7 +110,9 @@ class FlowLoop {
   // The calls by which others of the loop lead to these.
   Vertices entries(const Vertices& members, const Vertices& part) const {
     Vertices out;
-    const auto in = [](const Vertices& list, uint32_t v) { return std::find(list.begin(), list.end(), v) != list.end(); };
+    const auto in = [](const Vertices& list, uint32_t v) {
+      return std::find(list.begin(), list.end(), v) != list.end();
+    };
     for (const uint32_t from : members) {
       if (in(part, from)) continue;
       for (const uint32_t to : flow_.next[from]) {
