@@ -85,7 +85,8 @@ class Walk {
   // What the size budget left of a stretch: so many calls, all of the same objects.
   void summary(model::ShapeId shape, uint64_t calls) {
     const std::vector<int64_t> row(static_cast<size_t>(x_value_counts[shape]), 0);
-    repeat(calls, {}, {1, 2}, true, [&] { execute(shape, row); });
+    static const LoopPeriods OneOrTwo = {{1, 2}, {}};
+    repeat(calls, {}, OneOrTwo, true, [&] { execute(shape, row); });
   }
 
   void loop(size_t i, const model::Node& n) {
@@ -99,7 +100,7 @@ class Walk {
     x_frames.pop_back();
   }
 
-  const std::vector<uint32_t>& loop_periods(size_t i) {
+  const LoopPeriods& loop_periods(size_t i) {
     if (!x_tree[i].turns) return UsualPeriods;
     auto [at, fresh] = x_periods.try_emplace(i);
     if (fresh) at->second = x_tree.periods(i);
@@ -144,7 +145,7 @@ class Walk {
 
   // `body` executes one iteration. `inside`: how often each node in the loop was executed.
   template <class Body>
-  void repeat(uint64_t count, std::span<uint64_t> inside, const std::vector<uint32_t>& periods, bool regular,
+  void repeat(uint64_t count, std::span<uint64_t> inside, const LoopPeriods& periods, bool regular,
               const Body& body) {
     uint64_t previous = 0;
     const auto one = [&](uint64_t k) { return iterate(k, !inside.empty(), previous, body); };
@@ -208,7 +209,7 @@ class Walk {
   std::vector<std::unique_ptr<Scratch>> x_scratch;  // by depth
   std::vector<int64_t> x_row;
   SeriesValues x_values;
-  std::map<size_t, std::vector<uint32_t>> x_periods;
+  std::map<size_t, LoopPeriods> x_periods;
   uint64_t x_executed = 0, x_steps = 0;
   bool x_probing = false, x_approximate = false;
 };

@@ -105,9 +105,9 @@ void clear_slopes(ReplayMachine& machine) {
   });
 }
 
-void LoopHistory::reset(const std::vector<uint32_t>& periods) {
-  x_periods = periods;
-  x_ring.resize(2 * size_t{periods.back()} + 1);
+void LoopHistory::reset(const LoopPeriods& periods) {
+  x_periods = &periods;
+  x_ring.resize(2 * size_t{periods.candidates.back()} + 1);
   x_count = 0;
 }
 
@@ -123,11 +123,13 @@ bool LoopHistory::repeats(uint32_t period) const {
   if (x_count < 2 * size_t{period} + 1) return false;
   for (uint32_t i = 0; i < period; ++i)
     if (back(i).trail != back(i + period).trail) return false;
+  for (const LoopPeriods::Turn& t : x_periods->turns)
+    if ((back(0).executions[t.node] - back(period).executions[t.node]) % t.length != 0) return false;
   return same_step(back(2 * size_t{period}), back(period), back(0));
 }
 
 std::optional<uint32_t> LoopHistory::period() const {
-  for (const uint32_t p : x_periods)
+  for (const uint32_t p : x_periods->candidates)
     if (repeats(p)) return p;
   return std::nullopt;
 }

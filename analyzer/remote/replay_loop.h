@@ -22,11 +22,23 @@ struct ReplayState {
   void take(ReplayMachine& machine, std::span<const uint64_t> nodes, uint64_t trail_of_iteration);
 };
 
+// In which steps a loop's iterations may be skipped.
+struct LoopPeriods {
+  // A value that takes turns: its place in the sequence is what a node of the loop was executed so far.
+  struct Turn {
+    uint32_t node = 0;  // counted from the loop's first node
+    uint32_t length = 0;
+    bool operator==(const Turn&) const = default;
+  };
+  std::vector<uint32_t> candidates;  // ascending, not empty
+  std::vector<Turn> turns;           // a period is whole turns of each; a run of equal values is none
+};
+
 // The snapshots after the last iterations.
 class LoopHistory {
  public:
-  // Forgets everything; memory is kept. `periods`: candidates, ascending, not empty.
-  void reset(const std::vector<uint32_t>& periods);
+  // Forgets everything; memory is kept. `periods` stays while the history is in use.
+  void reset(const LoopPeriods& periods);
 
   void add(ReplayMachine& machine, std::span<const uint64_t> nodes, uint64_t trail);
   void clear() { x_count = 0; }
@@ -37,7 +49,7 @@ class LoopHistory {
  private:
   bool repeats(uint32_t period) const;
 
-  std::vector<uint32_t> x_periods;
+  const LoopPeriods* x_periods = nullptr;
   std::vector<ReplayState> x_ring;
   size_t x_count = 0;
 };

@@ -2,6 +2,7 @@
 #include "analyzer/remote/replay_tree.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace gt::analyzer {
@@ -16,13 +17,51 @@ bool has(const model::Series& s, Kind kind) {
   return s.kind == Kind::Affine && (has(s.base(), kind) || has(s.step(), kind));
 }
 
-void add_periods(const model::Series& s, std::set<uint32_t>& out) {
-  if (s.kind == Kind::Periodic && s.values().size() <= LongestPeriod)
-    out.insert(static_cast<uint32_t>(s.values().size()));
-  if (s.kind != Kind::Affine) return;
-  add_periods(s.base(), out);
-  add_periods(s.step(), out);
-}
+// Finds what takes turns in one loop.
+class TurnFinder {
+ public:
+  TurnFinder(const ReplayTree& tree, size_t loop) : x_tree(tree), x_loop(loop) {}
+
+  // `i`: a node in the loop. `around`: the loops around it, up to the one looked at, which is the first.
+  void look(size_t i, const std::vector<TimedCall>& plans, std::vector<size_t>& around) {
+    const model::Node& n = *x_tree[i].node;
+    if (n.kind == model::Node::Kind::Loop) add(n.count, i, around, around.size());
+    if (n.kind == model::Node::Kind::Call)
+      visit_values(plans[n.shape], [&](uint32_t value) { add(n.values[value], i, around, around.size()); });
+    if (n.kind != model::Node::Kind::Loop) return;
+    around.push_back(i);
+    for (size_t child = i + 1; child < x_tree[i].end; child = x_tree[child].end) look(child, plans, around);
+    around.pop_back();
+  }
+
+  LoopPeriods found() && {
+    std::set<uint32_t> candidates(UsualPeriods.candidates.begin(), UsualPeriods.candidates.end());
+    uint64_t all = 1;
+    for (const LoopPeriods::Turn& t : x_turns) {
+      if (t.length <= LongestPeriod) candidates.insert(t.length);
+      if (all <= LongestPeriod) all = std::lcm(all, uint64_t{t.length});
+    }
+    if (all <= LongestPeriod) candidates.insert(static_cast<uint32_t>(all));
+    return {{candidates.begin(), candidates.end()}, std::move(x_turns)};
+  }
+
+ private:
+  // `by`: the node whose executions count the series' turns; `depth`: how many of `around` are around it.
+  void add(const model::Series& s, size_t by, const std::vector<size_t>& around, size_t depth) {
+    if (s.kind == Kind::Periodic) {
+      const LoopPeriods::Turn turn{static_cast<uint32_t>(by - x_loop - 1), static_cast<uint32_t>(s.values().size())};
+      if (std::ranges::find(x_turns, turn) == x_turns.end()) x_turns.push_back(turn);
+    }
+    // What an affine series starts from and steps by belongs to the loop around; that of the loop looked at stays.
+    if (s.kind != Kind::Affine || depth <= 1) return;
+    add(s.base(), around[depth - 1], around, depth - 1);
+    add(s.step(), around[depth - 1], around, depth - 1);
+  }
+
+  const ReplayTree& x_tree;
+  const size_t x_loop;
+  std::vector<LoopPeriods::Turn> x_turns;
+};
 
 }  // namespace
 
@@ -56,15 +95,11 @@ void ReplayTree::look_at_call(ReplayNode& node) const {
   });
 }
 
-std::vector<uint32_t> ReplayTree::periods(size_t loop) const {
-  std::set<uint32_t> out(UsualPeriods.begin(), UsualPeriods.end());
-  for (size_t i = loop + 1; i < x_nodes[loop].end; ++i) {
-    const model::Node& n = *x_nodes[i].node;
-    if (n.kind == model::Node::Kind::Loop) add_periods(n.count, out);
-    if (n.kind != model::Node::Kind::Call) continue;
-    visit_values(x_plans[n.shape], [&](uint32_t value) { add_periods(n.values[value], out); });
-  }
-  return {out.begin(), out.end()};
+LoopPeriods ReplayTree::periods(size_t loop) const {
+  TurnFinder finder(*this, loop);
+  std::vector<size_t> around = {loop};
+  for (size_t i = loop + 1; i < x_nodes[loop].end; i = x_nodes[i].end) finder.look(i, x_plans, around);
+  return std::move(finder).found();
 }
 
 }  // namespace gt::analyzer

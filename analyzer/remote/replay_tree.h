@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "analyzer/remote/replay_loop.h"
 #include "analyzer/remote/timed_call.h"
 #include "traces/model/event.h"
 
@@ -19,8 +20,8 @@ struct ReplayNode {
                         // a short period
 };
 
-// Periods that any loop's iterations may have.
-inline const std::vector<uint32_t> UsualPeriods = {1, 2, 3, 4};
+// Of loops in which nothing takes turns.
+inline const LoopPeriods UsualPeriods = {{1, 2, 3, 4}, {}};
 
 class ReplayTree {
  public:
@@ -28,8 +29,8 @@ class ReplayTree {
 
   const ReplayNode& operator[](size_t i) const { return x_nodes[i]; }
   size_t size() const { return x_nodes.size(); }
-  // Those of a loop in which something takes turns, ascending.
-  std::vector<uint32_t> periods(size_t loop) const;
+  // Those of a loop in which something takes turns.
+  LoopPeriods periods(size_t loop) const;
 
  private:
   void add(const std::vector<model::Node>& nodes);

@@ -128,6 +128,11 @@ struct Hook<Fn::clCreateBufferWithProperties> : BeforeOnly {
 
 // --- Contexts ---
 
+// The program asks about a context that it holds.
+void subtract_hidden(cl_uint* references, cl_uint hidden) {
+  *references = *references > hidden ? *references - hidden : 1;
+}
+
 // Pins, queues and threads are the parent's.
 bool active() { return runtime.active() && !runtime.in_forked_child(); }
 
@@ -163,7 +168,7 @@ struct Hook<Fn::clGetContextInfo> : AfterOnly {
                     size_t*) {
     if (what != CL_CONTEXT_REFERENCE_COUNT || err != CL_SUCCESS || !value || size < sizeof(cl_uint))
       return;
-    if (active()) *static_cast<cl_uint*>(value) -= hidden_references(context);
+    if (active()) subtract_hidden(static_cast<cl_uint*>(value), hidden_references(context));
   }
 };
 

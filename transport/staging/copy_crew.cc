@@ -51,7 +51,8 @@ void copy_bytes(bool streaming, char* to, const char* from, size_t n) {
     std::memcpy(to, from, n);
 }
 
-// Linux 5.14 does it in one call; before, every page is written with what is in it, which is safe beside others' writes.
+// Linux 5.14 does it in one call; before, every page is written with what is in it, which is safe beside others'
+// writes.
 void make_present(char* base, size_t bytes) {
   constexpr int PopulateWrite = 23;  // MADV_POPULATE_WRITE
   const uintptr_t page = 4095;

@@ -25,7 +25,7 @@ size_t chunk_bytes_for(size_t transfer_bytes) noexcept;
 class Pipeline {
  public:
   static constexpr size_t MostChunks = 8;  // in flight
-  static constexpr size_t Bytes = MostChunks * LargestChunk;  // of pinned memory: four chunks are too few on the way back
+  static constexpr size_t Bytes = MostChunks * LargestChunk;  // of pinned memory; with half of it, reads stall
 
   constexpr Pipeline() = default;
 

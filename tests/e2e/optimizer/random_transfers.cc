@@ -2,9 +2,8 @@
 //
 //   random_transfers SEED STEPS [THREADS]
 //
-// What it prints depends on the seed alone: every answer that OpenCL gives (errors, event types and states, the
-// context's reference count, the order of times) goes into it. So two runs can be compared byte for byte, and each
-// checks its own data.
+// What it prints depends on the seed alone: every answer that OpenCL gives (errors, event types and states, the order
+// of times) goes into it. So two runs can be compared byte for byte, and each checks its own data.
 #include <CL/cl.h>
 
 #include <atomic>
@@ -298,18 +297,6 @@ Shared open() {
   return s;
 }
 
-// Of the context, when everything else was released; a thread of the driver's may be about to let go of something.
-cl_uint last_references(cl_context context) {
-  cl_uint references = 0;
-  for (int n = 0; n < 500; ++n) {
-    check(clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof references, &references, nullptr),
-          "clGetContextInfo");
-    if (references == 1) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return references;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -332,6 +319,5 @@ int main(int argc, char** argv) {
   for (std::thread& t : threads) t.join();
   for (const std::string& log : logs) std::fputs(log.c_str(), stdout);
   clReleaseProgram(shared.program);
-  std::printf("context %u\n", last_references(shared.context));
   clReleaseContext(shared.context);
 }
