@@ -40,7 +40,14 @@ constexpr size_t Places = 32;
 constinit Place g_places[Places];
 constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening places
 constinit staging::ClFunctions g_cl;
-constinit staging::CopyCrew g_crew;
+// Its threads end with the process: a destructor would wait for them, in a forked child for ever.
+union CrewForEver {
+  constexpr CrewForEver() : crew() {}
+  ~CrewForEver() {}
+  staging::CopyCrew crew;
+};
+constinit CrewForEver g_crew_for_ever;
+constinit staging::CopyCrew& g_crew = g_crew_for_ever.crew;
 constinit staging::Agent g_agents[2];
 
 void wind_up() {
