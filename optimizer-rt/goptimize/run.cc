@@ -9,6 +9,7 @@
 
 #include "optimizer-rt/goptimize/commands.h"
 #include "optimizer-rt/goptimize/inputs.h"
+#include "optimizer-rt/goptimize/libc_plan.h"
 #include "optimizer-rt/goptimize/report.h"
 #include "optimizer-rt/goptimize/session.h"
 #include "tracer/interpose/launch.h"
@@ -32,6 +33,7 @@ struct Request {
 
 // What goes into the run, once decided.
 struct Work {
+  std::string binary;  // the ELF file that will run
   RunReport report;
   model::Platform platform;
   Decision decision;
@@ -83,6 +85,8 @@ int run_injected(const Request& request, Work& work) {
   launch.library = *library;
   launch.variables = {{PlanVariable, session->plan_path()},
                       {CountersVariable, session->counters_path()}};
+  if (!work.plan.site_of_plan.empty())
+    launch.variables.emplace_back(LibcEntriesVariable, libc_entries(work.binary));
   const Result<interpose::LaunchPlan> plan = interpose::plan_launch(launch);
   if (!plan && plan.status().kind() == Kind::Invalid) return fail(Program, plan.status());
   if (!plan) return plain(plan.status());
@@ -132,6 +136,7 @@ int run(const Request& request) {
   if (!file) return fail(Program, file.status());
   Work work;
   work.report.program = file->path;
+  work.binary = file->binary;
 
   Result<std::optional<FoundProfile>> found = find_profile(request.profile, request.command[0], file->binary);
   if (!found) return fail(Program, found.status());

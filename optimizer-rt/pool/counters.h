@@ -34,6 +34,7 @@ constexpr size_t SizeBuckets = 48;
   X(BadRelease, "bad_release")   /* free of what is no block: ignored */                           \
   X(PlanIgnored, "plan_ignored")     /* missing or damaged: the program ran plain */               \
   X(NotStaged, "not_staged") /* no pinned chunk was free, or the driver refused one: as without us */ \
+  X(DeepBind, "deep_bind") /* a library's frees may pass us by, and libc's could not be led to us */ \
   X(UnknownQueue, "unknown_queue") /* more queues than we remember */
 
 enum class Fallback : uint32_t {

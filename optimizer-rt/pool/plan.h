@@ -24,6 +24,7 @@ constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pi
 constexpr const char* PlanVariable = "GTRACE_OPT_PLAN";  // path of the plan
 constexpr const char* CountersVariable =
     "GTRACE_OPT_COUNTERS";  // path of the counters (counters.h)
+constexpr const char* LibcEntriesVariable = "GTRACE_OPT_LIBC_ENTRIES";  // how to patch libc (libc_entries.h)
 
 // Transfers of memory that no site covers.
 enum class Staging : uint32_t {

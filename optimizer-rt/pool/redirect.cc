@@ -2,6 +2,7 @@
 // others from libc.
 #include <cstdlib>
 
+#include "optimizer-rt/pool/libc_entries.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "tracer/interpose/alloc_hooks.h"
 #include "tracer/interpose/doors.h"
@@ -24,7 +25,10 @@ struct PoolClient {
   static void left(auto...) {}
 };
 
-__attribute__((constructor)) void open_runtime() { runtime.open(); }
+__attribute__((constructor)) void open_runtime() {
+  runtime.open();
+  if (runtime.serves() && guard_libc_entries()) runtime.set_known_to_libc();
+}
 
 }  // namespace
 }  // namespace gt::opt

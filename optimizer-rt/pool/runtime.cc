@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tracer/interpose/doors.h"
 #include "traces/base/fd.h"
 
 namespace gt::opt {
@@ -143,6 +144,8 @@ void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) 
   const PlanSite& site = x_plan.sites[static_cast<size_t>(index)];
   if (size < site.min_bytes || size > site.max_bytes)
     return count(Fallback::SizeOutOfRange), nullptr;
+  if (!x_known_to_libc && interpose::deep_bind_asked_for.load(std::memory_order_relaxed))
+    return count(Fallback::DeepBind), nullptr;
   PinnedPool* pool = pool_for(static_cast<Policy>(site.policy));
   if (!pool) return nullptr;
   const auto i = static_cast<SiteIndex>(index);

@@ -108,8 +108,11 @@ bool is_opencl_name(const char* path) {
 
 constinit std::atomic<uint32_t> libraries_asked_for{0};
 
-Dlopen dlopen_for(const char* path) {
+constinit std::atomic<bool> deep_bind_asked_for{false};
+
+Dlopen dlopen_for(const char* path, int flags) {
   libraries_asked_for.fetch_add(1, std::memory_order_relaxed);
+  if (flags & RTLD_DEEPBIND) deep_bind_asked_for.store(true, std::memory_order_relaxed);
   return path && program_runs() && is_opencl_name(path) ? open_ourselves : find_dlopen();
 }
 
@@ -136,6 +139,6 @@ void visit_modules(ModuleVisitor visit, void* context) {
 
 }  // namespace gt::interpose
 
-extern "C" gt::interpose::Dlopen gt_dlopen_for(const char* path) {
-  return gt::interpose::dlopen_for(path);
+extern "C" gt::interpose::Dlopen gt_dlopen_for(const char* path, int flags) {
+  return gt::interpose::dlopen_for(path, flags);
 }

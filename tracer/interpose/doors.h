@@ -25,9 +25,11 @@ using Dlopen = void* (*)(const char*, int);
 // Straight to libc's.
 void* real_dlopen(const char* path, int flags);
 // The function that a request of the program is passed on to.
-Dlopen dlopen_for(const char* path);
+Dlopen dlopen_for(const char* path, int flags);
 // How often a library was asked for: what is remembered of code addresses from before may be another code's.
 extern std::atomic<uint32_t> libraries_asked_for;
+// A library was to be loaded with RTLD_DEEPBIND: its calls of libc's functions do not come to ours.
+extern std::atomic<bool> deep_bind_asked_for;
 // "libOpenCL.so", "libOpenCL.so.1", "/any/where/libOpenCL.so.1.2".
 bool is_opencl_name(const char* path);
 
@@ -61,7 +63,7 @@ void for_each_module(Visit&& visit) {
 
 // The same as dlopen_for, by a name that the jump can be written with.
 extern "C" __attribute__((visibility("hidden"))) gt::interpose::Dlopen gt_dlopen_for(
-    const char* path);
+    const char* path, int flags);
 
 // Saves the arguments, asks gt_dlopen_for where to go, and goes there as if nobody had been in
 // between.

@@ -134,43 +134,47 @@ void write_jump(uint8_t (&jump)[JumpBytes], uint64_t from, uint64_t to) {
 #endif
 }
 
-bool protect(uint64_t at, size_t bytes, int protection) {
-  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  const uint64_t first = at & ~(page - 1), end = (at + bytes + page - 1) & ~(page - 1);
-  return syscall(SYS_mprotect, first, end - first, protection) == 0;
-}
-
-// The page is not executable while it is written: nothing of ours lies in the program, and plain stores need no code
-// of it either (memcpy may be the program's own).
+// The page is not executable while it is written. So no code of the patched file runs meanwhile, be it libc's: system
+// calls are made here, and plain stores need no memcpy.
 bool overwrite(uint64_t at, const uint8_t* bytes, size_t n) {
-  if (!protect(at, n, PROT_READ | PROT_WRITE)) return false;
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const uint64_t first = at & ~(page - 1), size = ((at + n + page - 1) & ~(page - 1)) - first;
+  if (!protect_pages(first, size, PROT_READ | PROT_WRITE)) return false;
   auto* out = reinterpret_cast<volatile uint8_t*>(at);
   for (size_t i = 0; i < n; ++i) out[i] = bytes[i];
-  const bool done = protect(at, n, PROT_READ | PROT_EXEC);
+  const bool done = protect_pages(first, size, PROT_READ | PROT_EXEC);
   __builtin___clear_cache(reinterpret_cast<char*>(at), reinterpret_cast<char*>(at + n));
   return done;
 }
 
-struct Program {
+// The program or library that the plan is for.
+struct Module {
+  dev_t device = 0;
+  ino_t inode = 0;
   uint64_t bias = 0, low = UINT64_MAX, high = 0;
   uint64_t code = 0, code_end = 0;  // its last executable segment
 };
 
-int look_at_program(dl_phdr_info* info, size_t, void* out) {
-  auto& program = *static_cast<Program*>(out);
-  program.bias = info->dlpi_addr;
+// Stops at the module of that file. The program's own name is empty.
+int look_at_module(dl_phdr_info* info, size_t, void* out) {
+  auto& module = *static_cast<Module*>(out);
+  const bool named = info->dlpi_name && info->dlpi_name[0];
+  struct stat st {};
+  if (stat(named ? info->dlpi_name : "/proc/self/exe", &st) != 0) return 0;
+  if (st.st_dev != module.device || st.st_ino != module.inode) return 0;
+  module.bias = info->dlpi_addr;
   for (size_t i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& p = info->dlpi_phdr[i];
     if (p.p_type != PT_LOAD) continue;
-    const uint64_t begin = program.bias + p.p_vaddr, end = begin + p.p_memsz;
-    if (begin < program.low) program.low = begin;
-    if (end > program.high) program.high = end;
+    const uint64_t begin = module.bias + p.p_vaddr, end = begin + p.p_memsz;
+    if (begin < module.low) module.low = begin;
+    if (end > module.high) module.high = end;
     if (p.p_flags & PF_X) {
-      program.code = begin;
-      program.code_end = end;
+      module.code = begin;
+      module.code_end = end;
     }
   }
-  return 1;  // the program comes first
+  return 1;
 }
 
 void* map_at(uint64_t place, size_t bytes) {
@@ -181,28 +185,27 @@ void* map_at(uint64_t place, size_t bytes) {
   return MAP_FAILED;
 }
 
-// Below the program first: above it the heap wants to grow.
-uint8_t* map_near(const Program& program, size_t bytes) {
+// Below the module first: above the program the heap wants to grow.
+uint8_t* map_near(const Module& module, size_t bytes) {
   constexpr uint64_t Step = 1 << 20, Heap = 1 << 26;
   const uint64_t reach = JumpReach - (JumpReach >> 3);
-  for (uint64_t place = (program.low - bytes) & ~uint64_t{0xffff};
-       place > 0x10000 && program.high - place < reach && place < program.low; place -= Step) {
+  for (uint64_t place = (module.low - bytes) & ~uint64_t{0xffff};
+       place > 0x10000 && module.high - place < reach && place < module.low; place -= Step) {
     void* got = map_at(place, bytes);
     if (got != MAP_FAILED) return static_cast<uint8_t*>(got);
   }
-  for (uint64_t place = (program.high + Heap) & ~uint64_t{0xffff}; place + bytes - program.low < reach; place += Step) {
+  for (uint64_t place = (module.high + Heap) & ~uint64_t{0xffff}; place + bytes - module.low < reach; place += Step) {
     void* got = map_at(place, bytes);
     if (got != MAP_FAILED) return static_cast<uint8_t*>(got);
   }
   return nullptr;
 }
 
-bool is_for_this_program(PlanText& text) {
-  struct stat st {};
-  const uint64_t device = text.number();
+bool find_module(PlanText& text, Module& module) {
+  module.device = static_cast<dev_t>(text.number());
   text.expect(':');
-  const uint64_t inode = text.number();
-  return text.good() && stat("/proc/self/exe", &st) == 0 && st.st_dev == device && st.st_ino == inode;
+  module.inode = static_cast<ino_t>(text.number());
+  return text.good() && dl_iterate_phdr(look_at_module, &module) != 0;
 }
 
 bool single_threaded() {
@@ -223,8 +226,8 @@ bool patch(const Entry& entry, uint8_t* slot) {
   return overwrite(entry.at, jump, JumpBytes);
 }
 
-bool fill_slot(const Entry& entry, const Program& program, uint8_t* slot, const void* hook) {
-  if (entry.at < program.code || entry.at >= program.code_end || program.code_end - entry.at < entry.original_bytes)
+bool fill_slot(const Entry& entry, const Module& module, uint8_t* slot, const void* hook) {
+  if (entry.at < module.code || entry.at >= module.code_end || module.code_end - entry.at < entry.original_bytes)
     return false;
   if (std::memcmp(reinterpret_cast<const void*>(entry.at), entry.original, entry.original_bytes) != 0) return false;
   write_stub(slot, hook);
@@ -234,18 +237,18 @@ bool fill_slot(const Entry& entry, const Program& program, uint8_t* slot, const 
 
 // One way through the plan. First without `armed`: slots are written and the real functions set; then, when the slots
 // are executable, the entries are patched.
-int walk(PlanText text, const Program& program, uint8_t* slots, const EntryHooks& hooks, bool armed) {
+int walk(PlanText text, const Module& module, uint8_t* slots, const EntryHooks& hooks, bool armed) {
   int done = 0;
   Entry entry;
   for (uint8_t* slot = slots; text.next_entry(); slot += SlotBytes) {
     uint8_t* trampoline = slot + StubBytes;
-    if (!read_entry(text, entry, reinterpret_cast<uint64_t>(trampoline), program.bias)) break;
+    if (!read_entry(text, entry, reinterpret_cast<uint64_t>(trampoline), module.bias)) break;
     void* hook = hooks.hook_for(entry.name);
     if (!hook) continue;
     if (entry.original_bytes == 0) {
       if (!armed) hooks.set_real(entry.name, reinterpret_cast<void*>(entry.address));
     } else if (!armed) {
-      if (fill_slot(entry, program, slot, hook)) hooks.set_real(entry.name, trampoline);
+      if (fill_slot(entry, module, slot, hook)) hooks.set_real(entry.name, trampoline);
     } else if (slot[0] != 0) {
       done += patch(entry, slot);
     }
@@ -257,16 +260,15 @@ int walk(PlanText text, const Program& program, uint8_t* slots, const EntryHooks
 
 int patch_entries(const char* plan, const EntryHooks& hooks) {
   PlanText text(plan);
-  if (!is_for_this_program(text) || !single_threaded()) return 0;
-  Program program;
-  dl_iterate_phdr(look_at_program, &program);
+  Module module;
+  if (!single_threaded() || !find_module(text, module)) return 0;
   const size_t bytes = (count_entries(plan) * SlotBytes + 0xfff) & ~size_t{0xfff};
-  uint8_t* slots = bytes ? map_near(program, bytes) : nullptr;
+  uint8_t* slots = bytes ? map_near(module, bytes) : nullptr;
   if (!slots) return 0;
-  walk(text, program, slots, hooks, false);
+  walk(text, module, slots, hooks, false);
   if (syscall(SYS_mprotect, slots, bytes, PROT_READ | PROT_EXEC) != 0) return 0;
   __builtin___clear_cache(reinterpret_cast<char*>(slots), reinterpret_cast<char*>(slots + bytes));
-  return walk(text, program, slots, hooks, true);
+  return walk(text, module, slots, hooks, true);
 }
 
 }  // namespace gt::interpose

@@ -1,8 +1,10 @@
-// Interposing on functions that are linked into the program itself: their first instructions are replaced by a jump to
-// our hook. Inside the process this is copying and adding; deciding what can be patched, and relocating the displaced
+// Interposing on functions whose callers no name leads past us: those linked into the program itself, and libc's own
+// for libraries that were told to look there first. Their first instructions are replaced by a jump to our hook.
+// Inside the process this is copying and adding; deciding what can be patched, and relocating the displaced
 // instructions, was done before the start on the file's bytes (entry_plan.h), so no disassembler is loaded.
 //
-// The plan travels in an environment variable, for one executable only (device and inode; others ignore it):
+// The plan travels in an environment variable, for one file only (device and inode), the program or a library that is
+// loaded already; processes without it ignore the plan:
 //
 //   DEVICE:INODE;ENTRY;ENTRY...            numbers are hexadecimal, fields are separated by commas
 //   ENTRY = NAME,ADDRESS                   not to be patched, but this is what the program calls NAME

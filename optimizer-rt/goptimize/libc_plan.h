@@ -1,0 +1,11 @@
+// How the functions of libc that release memory can be led to the pools: for a program that will get pool memory.
+#pragma once
+
+#include <string>
+
+namespace gt::opt {
+
+// The plan (tracer/interpose/entry_patch.h) for the libc that `binary` will be run with; "" when there is none.
+std::string libc_entries(const std::string& binary);
+
+}  // namespace gt::opt

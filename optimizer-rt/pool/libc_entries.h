@@ -1,0 +1,21 @@
+// libc's own free, realloc and malloc_usable_size, made to know pool memory.
+//
+// Most calls of them reach our hooks by name. Some do not: those of a library loaded with RTLD_DEEPBIND, which looks
+// in its own dependencies first, and those through dlsym(libc, "free"). Given a pointer of ours, libc would take what
+// lies before it for its own header and abort. So the entries of the three functions lead here: pool memory goes the
+// way of every hook, everything else to libc's code behind a comparison of about 1 ns.
+// goptimize decides on the file's bytes how to patch (tracer/interpose/entry_plan.h); it is done before there is a
+// second thread or not at all. What is not: no pool memory is handed out from the first RTLD_DEEPBIND on, and memory
+// handed out before stays at risk (docs/goptimize.md).
+#pragma once
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+// True: all three are guarded. REQUIRES: called from a constructor.
+bool guard_libc_entries() noexcept;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop
