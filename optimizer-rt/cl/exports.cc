@@ -3,6 +3,8 @@
 //
 // The thread is marked as inside for the length of the call, so that what the driver allocates is
 // not taken for the program's. Cost: two TLS increments and one indirect call, below 5 ns.
+#include <pthread.h>
+
 #include <type_traits>
 
 #include "optimizer-rt/cl/contexts.h"
@@ -283,6 +285,7 @@ __attribute__((constructor)) void join_halves() {
     if (!runtime.in_forked_child()) unpin(token);
     return true;
   };
+  ::pthread_atfork(lock_staged_events, unlock_staged_events, unlock_staged_events);
 }
 
 }  // namespace

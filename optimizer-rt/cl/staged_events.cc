@@ -1,5 +1,7 @@
 #include "optimizer-rt/cl/staged_events.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 
@@ -52,6 +54,9 @@ void answer(size_t size, void* value, T right) {
 }
 
 }  // namespace
+
+void lock_staged_events() noexcept { ::pthread_mutex_lock(&g_mutex); }
+void unlock_staged_events() noexcept { ::pthread_mutex_unlock(&g_mutex); }
 
 bool room_for_staged_event() noexcept { return g_count.load(std::memory_order_relaxed) < Most / 2; }
 

@@ -11,6 +11,10 @@
 
 namespace gt::opt {
 
+// Around fork(): the child must not find the table locked by a thread that it does not have.
+void lock_staged_events() noexcept;
+void unlock_staged_events() noexcept;
+
 bool room_for_staged_event() noexcept;
 // The stager's publisher: an event is made (the program has one reference), or its start is known.
 void publish_staged_event(const staging::EventFacts& facts) noexcept;

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "optimizer-rt/goptimize/file_limit.h"
+
 namespace gt::opt {
 namespace {
 
@@ -190,6 +192,7 @@ void print_report(const RunReport& r) {
 }
 
 Status write_report(const RunReport& report, const std::string& path) {
+  const FileLimitIsAnError limit;
   errno = 0;
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
   out << report_json(report);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "optimizer-rt/goptimize/file_limit.h"
 #include "traces/base/fd.h"
 
 namespace gt::opt {
@@ -143,6 +144,7 @@ EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& p
 }
 
 Result<Session> Session::begin(const EncodedPlan& plan) {
+  const FileLimitIsAnError limit;
   const char* base = std::getenv("TMPDIR");
   std::string folder = std::string(base && *base == '/' ? base : "/tmp") + "/goptimize.XXXXXX";
   if (!::mkdtemp(folder.data())) return system_error("cannot make " + folder, errno);  // 0700

@@ -1,7 +1,9 @@
 """goptimize run: nothing that the program, the system or a driver does to us becomes a crash or another result."""
 
 import json
+import os
 import pathlib
+import resource
 import shutil
 import sys
 
@@ -18,9 +20,9 @@ def profile(binary):
     good(sys.executable, MAKE_PROFILE, binary, "app.gprofile")
 
 
-def pinned(*command, **options):
-    done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--force-policy", "pin", "--report", "report.json", "--",
-               *command, **options)
+def pinned(*command, stage="never", **options):
+    done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--force-policy", "pin", "--stage", stage, "--report",
+               "report.json", "--", *command, **options)
     return done, json.loads(pathlib.Path("report.json").read_text())
 
 
@@ -49,6 +51,149 @@ def test_no_pool_memory_beside_a_deep_bound_library_that_cannot_be_led_to_us():
     report = same_as_plain(FOREIGN_FREE, DEEP_FREES, "late", env_prefix=("env", "-u", "GTRACE_OPT_LIBC_ENTRIES"))
     same(allocations(report), 0, "allocations")
     check(report["fallbacks"]["deep_bind"] > 200, report["fallbacks"])
+
+
+# --- Programs that part while transfers are under way ---
+
+PARTING = OWN / "parting"
+
+
+def parts(way):
+    plain = run(PARTING, way)
+    profile(PARTING)
+    done, report = pinned(PARTING, way, stage="always")
+    same((done.code, done.out), (plain.code, plain.out), "exit status and output")
+    check(b"hung" not in plain.out, "the plain run")
+    check(report["staged"]["transfers"] > 0, f"staged {report['staged']}")
+
+
+def test_fork():
+    parts("fork")
+
+
+def test_fork_and_release_in_the_child():
+    parts("release")
+    parts("waiting")
+
+
+def test_fork_beside_a_busy_thread():
+    parts("threads")
+
+
+def test_spawn_system_vfork():
+    parts("spawn")
+
+
+def test_ends_with_transfers_under_way():
+    for way in ("exit", "quick_exit", "_exit", "abort", "kill"):
+        parts(way)
+
+
+def test_opencl_in_static_destructors():
+    parts("static")
+
+
+# --- A driver that refuses ---
+
+PERSISTENT = OWN / "persistent"
+# What the program calls, too: it tries again.
+SHARED = ("clCreateBuffer", "clCreateCommandQueue", "clEnqueueWriteBuffer", "clEnqueueReadBuffer",
+          "clEnqueueWriteBufferRect", "clEnqueueReadBufferRect", "clReleaseMemObject", "clReleaseCommandQueue",
+          "clReleaseContext")
+# What only staging and pinning call.
+OURS = ("clEnqueueMarkerWithWaitList", "clCreateUserEvent", "clSetUserEventStatus", "clFlush", "clWaitForEvents",
+        "clReleaseEvent", "clRetainEvent", "clSetEventCallback", "clGetEventInfo", "clGetEventProfilingInfo",
+        "clRetainMemObject", "clGetContextInfo", "clGetCommandQueueInfo", "clGetMemObjectInfo", "clEnqueueMapBuffer",
+        "clEnqueueUnmapMemObject")
+FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
+
+
+def refused(fault, plain, *arguments):
+    done, report = pinned(PERSISTENT, *arguments, stage="always", env=dict(FAKE, FAKE_CL_FAIL=fault))
+    same((done.code, done.out), (0, plain.out), f"exit status and output when {fault}")
+    return report
+
+
+def test_any_call_is_refused_once():
+    profile(PERSISTENT)
+    plain = good(PERSISTENT, env=FAKE)
+    for name in SHARED:
+        for k in (1, 2, 3, 6):
+            refused(f"{name}:{k}=-5", plain)
+
+
+def test_calls_that_only_we_make_are_refused():
+    profile(PERSISTENT)
+    plain = good(PERSISTENT, "errors", env=FAKE)
+    for name in OURS:
+        for k in (":1", ":3", ""):
+            refused(f"{name}{k}=-5", plain, "errors")  # the program notices nothing
+
+
+# --- Limits and surroundings ---
+
+def limited(*command, preexec_fn=None, env=None):
+    """The program's own output and status, under the same limits, with and without us; what goptimize said."""
+    profile(command[0])
+    plain = run(*command, preexec_fn=preexec_fn, env=env or {})
+    done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--force-policy", "pin", "--stage", "always", "--", *command,
+               preexec_fn=preexec_fn, env=env or {})
+    same((done.code, done.out), (plain.code, plain.out), "exit status and output")
+    return done.err_text
+
+
+def limit(what, value):
+    return lambda: resource.setrlimit(what, (value, value))
+
+
+def test_no_lockable_memory():
+    limited(PARTING, "static", preexec_fn=limit(resource.RLIMIT_MEMLOCK, 65536))
+
+
+def test_address_space_that_the_program_just_fits_into():
+    for mib in (1024, 700):
+        limited(PERSISTENT, preexec_fn=limit(resource.RLIMIT_AS, mib << 20), env=FAKE)
+
+
+def test_no_file_may_be_written():
+    text = limited(PERSISTENT, preexec_fn=limit(resource.RLIMIT_FSIZE, 0), env=FAKE)
+    check("running without optimization" in text, "says so")
+
+
+def test_few_descriptors():
+    limited(PERSISTENT, preexec_fn=limit(resource.RLIMIT_NOFILE, 6), env=FAKE)
+
+
+def test_no_place_for_our_files():
+    text = limited(PERSISTENT, env=dict(FAKE, TMPDIR="/nonexistent"))
+    check("/nonexistent" in text and "running without optimization" in text, "says so")
+
+
+def test_no_more_threads():
+    # A user's limit does not bind root; so as another user, who must be able to read the build.
+    if os.getuid() != 0:
+        raise Skip("needs root, to become a user without other processes")
+    profile(PERSISTENT)
+    os.chmod(".", 0o777)
+
+    def become_nobody(processes):
+        def become():
+            resource.setrlimit(resource.RLIMIT_NPROC, (processes, processes))
+            os.setgid(65534)
+            os.setuid(65534)
+        return become
+
+    if run("test", "-x", PERSISTENT, preexec_fn=become_nobody(9)).code != 0:
+        raise Skip("the build cannot be read by others")
+    here = dict(FAKE, TMPDIR=os.getcwd(), XDG_CACHE_HOME=os.getcwd())
+    plain = good(PERSISTENT, env=FAKE)
+    for processes in (2, 3, 5):  # goptimize, the program, its threads
+        done = run(GOPTIMIZE, "run", "--stage", "always", "--", PERSISTENT, preexec_fn=become_nobody(processes), env=here)
+        same((done.code, done.out), (0, plain.out), f"exit status and output with {processes} processes")
+
+
+def test_no_device():
+    limited(PERSISTENT, env={"OCL_ICD_VENDORS": "/nonexistent", "OCL_ICD_FILENAMES": ""})
 
 
 main(globals())

@@ -135,10 +135,13 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
     x_small.give_back(chunk);
     return false;  // the program's own call says why
   }
+  if (r.blocking && x_cl->clWaitForEvents(1, &event) != CL_SUCCESS) {
+    x_small.give_back_after(chunk, event);
+    return false;  // likewise; if it was only the waiting that failed, it succeeds
+  }
   *error = CL_SUCCESS;
   if (r.move.shape != r.move.called) publish(r, event, 0);
-  if (r.blocking) *error = x_cl->clWaitForEvents(1, &event);
-  if (!up && *error == CL_SUCCESS) x_crew->copy(parts.copy(0, memory));
+  if (!up) x_crew->copy(parts.copy(0, memory));
   if (r.blocking) {
     x_small.give_back(chunk);
     if (r.event)
