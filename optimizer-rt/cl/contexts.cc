@@ -7,6 +7,7 @@
 
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staging.h"
 #include "transport/memory/pin.h"
 
@@ -116,6 +117,7 @@ void context_releasing(cl_context context) noexcept {
     if (!c || --c->references > 0) return;
   }
   stop_staging(context);
+  stop_reusing(context);
   for (Pin& p : g_pins) {
     cl_mem mem = nullptr;
     {

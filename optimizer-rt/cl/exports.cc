@@ -11,6 +11,7 @@
 #include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staged_events.h"
 #include "optimizer-rt/cl/transfers.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -254,6 +255,7 @@ constexpr bool takes_queue<cl_command_queue, A...> = true;
 template <Fn F, class R, class... A>
 R pass(R (*function)(A...), A... args) noexcept {
   const Reentry inside;
+  if (inside.outermost()) settle_pins();
   if (__builtin_expect(!function, 0)) return unavailable<F, R>(args...);
   if constexpr (takes_queue<A...>) note_queue_user();
   if constexpr (std::is_base_of_v<Instead, Hook<F>>) {

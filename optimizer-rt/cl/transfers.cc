@@ -10,6 +10,7 @@
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staging.h"
 #include "optimizer-rt/cl/valid_transfer.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -143,6 +144,7 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   if (!count_transfer(range)) return false;
   const Way way = call.way == staging::Way::ToDevice ? HostToDevice : DeviceToHost;
   if (runtime.owns(range.base) && touch_pool_memory(target_of(call.queue), way, range)) return false;
+  if (!runtime.owns(range.base) && reuse(call, way, range)) return false;
   return stage(call, error);
 }
 

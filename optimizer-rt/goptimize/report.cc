@@ -138,6 +138,11 @@ void add_counters(RunReport& report, const Counters& counters,
   report.staged_bytes = get(counters.staged_bytes);
   report.staged_ns = get(counters.staged_ns);
   report.staged_saved_s = static_cast<double>(get(counters.staged_saved_ns)) * 1e-9;
+  report.reused_blocks = get(counters.reused_blocks);
+  report.reused_bytes = get(counters.reused_bytes);
+  report.reused = get(counters.reused);
+  report.reuse_pin_ns = get(counters.reuse_pin_ns);
+  report.reused_saved_s = static_cast<double>(get(counters.reused_saved_ns)) * 1e-9;
   report.pinned_ranges = get(counters.pinned_ranges);
   report.pinned_bytes = get(counters.pinned_bytes);
   report.pin_ns = get(counters.pin_ns);
@@ -162,6 +167,12 @@ std::string report_json(const RunReport& r) {
                     {"bytes", r.staged_bytes},
                     {"s", static_cast<double>(r.staged_ns) * 1e-9},
                     {"saved_s", r.staged_saved_s}}},
+                  {"reused",
+                   {{"blocks", r.reused_blocks},
+                    {"bytes", r.reused_bytes},
+                    {"transfers", r.reused},
+                    {"s", static_cast<double>(r.reuse_pin_ns) * 1e-9},
+                    {"saved_s", r.reused_saved_s}}},
                   {"pinned",
                    {{"ranges", r.pinned_ranges},
                     {"bytes", r.pinned_bytes},
@@ -174,7 +185,7 @@ std::string report_json(const RunReport& r) {
 void print_report(const RunReport& r) {
   fmt::print(stderr, "goptimize: {}\n", r.decision);
   if (!r.injected) return;
-  double saved = r.staged_saved_s;
+  double saved = r.staged_saved_s + r.reused_saved_s - static_cast<double>(r.reuse_pin_ns) * 1e-9;
   for (const SiteReport& s : r.sites) {
     if (s.policy == "standard" || (s.allocations == 0 && s.hits == 0)) continue;
     saved += s.saved_s;
@@ -183,6 +194,9 @@ void print_report(const RunReport& r) {
   }
   if (r.staged)
     fmt::print(stderr, "  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
+  if (r.reused_blocks)
+    fmt::print(stderr, "  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes),
+               r.reused);
   if (r.pinned_ranges)
     fmt::print(stderr, "  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges,
                bytes_text(r.pinned_bytes), static_cast<double>(r.pin_ns) * 1e-6);

@@ -29,6 +29,8 @@ struct RunReport {
   uint64_t transfers = 0, transfer_bytes = 0;
   uint64_t staged = 0, staged_bytes = 0, staged_ns = 0;
   double staged_saved_s = 0;  // by the curves
+  uint64_t reused_blocks = 0, reused_bytes = 0, reused = 0, reuse_pin_ns = 0;  // pinned on reuse; its transfers
+  double reused_saved_s = 0;                                                    // by the curves
   uint64_t pinned_ranges = 0, pinned_bytes = 0, pin_ns = 0;
   std::vector<std::pair<std::string, uint64_t>> fallbacks;
 };

@@ -29,6 +29,7 @@ struct Request {
   std::string profile, platform, report;
   std::optional<model::Policy> forced;
   Staging staging = Staging::Auto;
+  Reuse reuse = Reuse::Auto;
 };
 
 // What goes into the run, once decided.
@@ -105,6 +106,11 @@ int run_injected(const Request& request, Work& work) {
   return program->exit_status();
 }
 
+// Memory of no site is to be treated specially, gain or not.
+bool demands_all(const Request& request) {
+  return request.staging == Staging::Always || request.reuse == Reuse::Always;
+}
+
 // Is there a device to which pageable memory goes faster through pinned chunks?
 bool can_stage(const Request& request, const model::Platform& platform) {
   if (request.staging != Staging::Auto) return request.staging == Staging::Always;
@@ -118,16 +124,18 @@ bool can_stage(const Request& request, const model::Platform& platform) {
 
 // The file that was named, or the cached one, or a new measurement. What somebody demands needs no costs.
 Result<model::Platform> platform_for(const Request& request) {
-  const bool decided = request.forced || request.staging == Staging::Always;
+  const bool decided = request.forced || demands_all(request);
   return decided ? cached_platform(request.platform) : find_platform(request.platform);
 }
 
-std::string decision_text(const Work& work, const model::Profile* profile, bool stages) {
-  const std::string staging = stages ? "transfers of other memory are staged where it pays" : "";
+std::string decision_text(const Work& work, const model::Profile* profile, bool stages, bool reuses) {
+  const std::string staging = stages   ? "transfers of other memory are staged where it pays"
+                              : reuses ? "other memory that is transferred again is pinned"
+                                       : "";
   if (work.plan.site_of_plan.empty()) return profile ? staging : "no profile of this program: " + staging;
   const std::string sites = fmt::format("{} of {} allocation sites optimized by {}", work.plan.site_of_plan.size(),
                                         profile->sites.size(), work.report.profile);
-  return stages ? sites + "; " + staging : sites;
+  return staging.empty() ? sites : sites + "; " + staging;
 }
 
 // The whole decision. Gives the exit status of the program that finally ran.
@@ -142,7 +150,7 @@ int run(const Request& request) {
   if (!found) return fail(Program, found.status());
   const model::Profile* const profile = *found ? &(*found)->profile : nullptr;
   if (profile) work.report.profile = (*found)->path;
-  if (profile && !profile->eligible && !request.forced && request.staging != Staging::Always)
+  if (profile && !profile->eligible && !request.forced && !demands_all(request))
     return run_plain(request, work.report,
                      fmt::format("nothing to gain here: transfers take {:.3f} of the kernels' time: too little",
                                  profile->dispatch_ratio));
@@ -159,10 +167,12 @@ int run(const Request& request) {
   if (!work.decision.worth_it) work.decision = leave_all(work.decision);
   work.report.sites = planned_sites(sites, work.decision);
   const bool stages = can_stage(request, work.platform);
+  const Reuse reuse = stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
   work.plan = encode_plan(work.platform, sites, work.decision, request.forced.has_value(),
-                          stages ? request.staging : Staging::Never);
-  if (work.plan.site_of_plan.empty() && !stages) return run_plain(request, work.report, nothing_to_gain(profile, work));
-  work.report.decision = decision_text(work, profile, stages);
+                          stages ? request.staging : Staging::Never, reuse);
+  const bool reuses = reuse != Reuse::Never;
+  if (work.plan.site_of_plan.empty() && !stages && !reuses) return run_plain(request, work.report, nothing_to_gain(profile, work));
+  work.report.decision = decision_text(work, profile, stages, reuses);
   return run_injected(request, work);
 }
 
@@ -189,6 +199,8 @@ int run_command(int argc, char** argv) {
   request.forced = model::parse_policy(options.text("force-policy"));
   const std::string stage = options.text("stage");
   request.staging = stage == "never" ? Staging::Never : stage == "always" ? Staging::Always : Staging::Auto;
+  const std::string reuse = options.text("reuse");
+  request.reuse = reuse == "never" ? Reuse::Never : reuse == "always" ? Reuse::Always : Reuse::Auto;
   return run(request);
 }
 

@@ -18,7 +18,7 @@ struct EncodedPlan {
   std::vector<size_t> site_of_plan;
 };
 EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
-                        const Decision& decision, bool pin_everywhere, Staging staging);
+                        const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse);
 
 class Session {
  public:

@@ -15,7 +15,7 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3272746e756f6367u;  // "gcountr2"
+constexpr uint64_t CountersMagic = 0x3372746e756f6367u;  // "gcountr3"
 constexpr size_t SizeBuckets = 48;
 
 // Why something was left as the program has it. The names are the keys of the report.
@@ -35,7 +35,8 @@ constexpr size_t SizeBuckets = 48;
   X(PlanIgnored, "plan_ignored")     /* missing or damaged: the program ran plain */               \
   X(NotStaged, "not_staged") /* no pinned chunk was free, or the driver refused one: as without us */ \
   X(DeepBind, "deep_bind") /* a library's frees may pass us by, and libc's could not be led to us */ \
-  X(UnknownQueue, "unknown_queue") /* more queues than we remember */
+  X(UnknownQueue, "unknown_queue") /* more queues than we remember */                                \
+  X(DeepBinding, "deep_binding") /* a library whose free() we do not see: no pinning on reuse any more */
 
 enum class Fallback : uint32_t {
 #define GT_X(id, text) id,
@@ -72,6 +73,8 @@ struct Counters {
   Counter device[32];                 // transfers of pool memory on device i of the plan
   Counter staged, staged_bytes, staged_ns;  // transfers of other memory, through pinned chunks; in our code
   Counter staged_saved_ns;                  // against what the costs say of the standard way
+  Counter reused_blocks, reused_bytes, reuse_pin_ns;  // pinned because they were transferred again; also in pinned_*
+  Counter reused, reused_saved_ns;                    // transfers of these; against the standard way
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxSites];
 };

@@ -1,5 +1,5 @@
 // What goptimize tells the injected library: which allocation sites go to which policy, on which
-// devices it pays to pin, what transfers cost there. A small binary file, version 2, little-endian, of these records:
+// devices it pays to pin, what transfers cost there. A small binary file, version 3, little-endian, of these records:
 //
 //   PlanHeader | PlanDevice * devices | PlanSite * sites
 //
@@ -19,7 +19,7 @@
 namespace gt::opt {
 
 constexpr char PlanMagic[8] = {'g', 't', 'p', 'l', 'a', 'n', '\n', '\0'};
-constexpr uint32_t PlanVersion = 2;
+constexpr uint32_t PlanVersion = 3;
 constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pin_on
 constexpr const char* PlanVariable = "GTRACE_OPT_PLAN";  // path of the plan
 constexpr const char* CountersVariable =
@@ -34,6 +34,14 @@ enum class Staging : uint32_t {
   Count,
 };
 
+// Pinning in place what no site covers, when it is transferred again and again.
+enum class Reuse : uint32_t {
+  Never,
+  Auto,    // where the costs say that it pays
+  Always,  // at the second transfer, on every device: for tests
+  Count,
+};
+
 struct PlanHeader {
   char magic[8];
   uint32_t version;
@@ -42,6 +50,8 @@ struct PlanHeader {
   uint64_t driver_bytes;    // how much memory of the driver's the opencl policy asks for, at once
   uint32_t staging;         // Staging
   uint32_t copy_threads;    // the caller included; 0: by the processors there are
+  uint32_t reuse;           // Reuse
+  uint32_t reserved;
   uint64_t checksum;        // FNV-1a of everything behind the header
 };
 

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "optimizer-rt/pool/reused_blocks.h"
 #include "tracer/interpose/doors.h"
 #include "traces/base/fd.h"
 
@@ -49,8 +50,27 @@ size_t address_space(size_t memory) {
 
 bool drop_pin(PinToken pin) { return t_program_releases && unpin_hook && unpin_hook(pin); }
 
-void before_fork() { runtime.lock_for_fork(); }
-void after_fork() { runtime.unlock_after_fork(); }
+void before_fork() {
+  runtime.lock_for_fork();
+  reused_blocks.lock_for_fork();
+}
+void after_fork() {
+  reused_blocks.unlock_after_fork();
+  runtime.unlock_after_fork();
+}
+void after_fork_in_child() {
+  reused_blocks.forget_in_child();
+  runtime.unlock_after_fork();
+}
+
+// Where the plan says that pinning may pay, and what it costs.
+bool pins_on_reuse(const PlanView& plan) {
+  const auto reuse = static_cast<Reuse>(plan.header->reuse);
+  if (reuse != Reuse::Auto) return reuse == Reuse::Always;
+  return std::ranges::any_of(plan.devices, [](const PlanDevice& d) {
+    return d.pin.known() && (d.to_device.pinned.known() || d.to_host.pinned.known());
+  });
+}
 
 // A private copy of the file: what others do to it afterwards cannot hurt.
 std::span<const std::byte> read_file(const char* path, size_t limit) {
@@ -75,9 +95,10 @@ void Runtime::open() noexcept {
   if (!load_plan(plan)) return count(Fallback::PlanIgnored);
   x_pid = ::getpid();
   open_pools();
-  ::pthread_atfork(before_fork, after_fork, after_fork);
+  ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
   add(x_counters->processes, 1);
   x_active = true;
+  if (pins_on_reuse(x_plan)) reused_blocks.open();
   x_sites.open(x_plan);  // from here on allocations are served
 }
 

@@ -144,7 +144,7 @@ EncodedPlan sample_plan(size_t sites = 3) {
   for (size_t i = 0; i < sites; ++i) list.push_back(site(1 * MiB + static_cast<double>(i), 5, 3));
   const model::Profile p = profile(list);
   const model::Platform machine = platform({device("gpu", 11, 54)});
-  return encode_plan(machine, p, decide(machine, p, Policy::Pin), false, Staging::Auto);
+  return encode_plan(machine, p, decide(machine, p, Policy::Pin), false, Staging::Auto, Reuse::Auto);
 }
 
 // Aligned as a mapping would be.

@@ -12,6 +12,8 @@
 //     static bool owns(const void* p);
 //     static void release(void* p);                          // REQUIRES: owns(p)
 //     static size_t usable_size(const void* p);              // REQUIRES: owns(p)
+//     // Optional. Before memory of libc's goes back to libc or is resized, whoever runs; `program`: the program does.
+//     static void leaving(const void* p, bool program);
 //     // Notifications, only while the program's own code runs. `args` are the function's parameters, as alloc_fn.h
 //     // has them, and its result, if it has one (not in entered()). What fails makes nullptr.
 //     //   returned   a call that gives nothing back: afterwards. `made`: the memory that it made, of `bytes`
@@ -149,19 +151,24 @@ struct AllocHooks {
         AllocFn::Pvalloc, whole, page, site, [=] { return libc.memalign(page, whole); }, size);
   }
 
+  static void leaving(const void* p, bool program) noexcept {
+    if constexpr (requires { Client::leaving(p, program); }) Client::leaving(p, program);
+  }
+
   // Gives memory back to whom it belongs.
-  static void give_back(void* p) noexcept {
+  static void give_back(void* p, bool program) noexcept {
     if (boot_owns(p)) return;
     if (Client::owns(p)) return Client::release(p);
+    leaving(p, program);
     libc.free(p);
   }
 
   template <class... Args>
   static void free(AllocFn fn, void* p, Site site, Args... args) noexcept {
-    if (!program_runs()) return p ? give_back(p) : void();
+    if (!program_runs()) return p ? give_back(p, false) : void();
     const Quiet quiet;
     Client::releasing(fn, site, p, args...);
-    if (p) give_back(p);
+    if (p) give_back(p, true);
   }
 
   static size_t malloc_usable_size(void* p, Site site) noexcept {
@@ -178,23 +185,26 @@ struct AllocHooks {
 
   // realloc in which at least one end is not libc's. `fresh` is the client's offer for the new
   // block, or nullptr.
-  static void* move(void* p, size_t size, void* fresh) noexcept {
+  static void* move(void* p, size_t size, void* fresh, bool program) noexcept {
     if (!fresh) fresh = libc.malloc(size);
     if (!fresh) return nullptr;
     const size_t old_size = usable_size(p);
     std::memcpy(fresh, p, old_size < size ? old_size : size);
-    give_back(p);
+    give_back(p, program);
     return fresh;
   }
 
-  static void* resize(void* p, size_t size, void* fresh) noexcept {
+  static void* resize(void* p, size_t size, void* fresh, bool program) noexcept {
     if (!p) return fresh ? fresh : libc.malloc(size);
-    if (!fresh && !boot_owns(p) && !Client::owns(p)) return libc.realloc(p, size);
+    if (!fresh && !boot_owns(p) && !Client::owns(p)) {
+      leaving(p, program);
+      return libc.realloc(p, size);
+    }
     if (size == 0) {
-      give_back(p);
+      give_back(p, program);
       return nullptr;
     }
-    return move(p, size, fresh);
+    return move(p, size, fresh, program);
   }
 
   // A block of the client's that is neither too small nor wastefully large for the new size.
@@ -207,13 +217,13 @@ struct AllocHooks {
   // `args`: the parameters after `p`.
   template <class... Args>
   static void* realloc(AllocFn fn, void* p, size_t size, Site site, Args... args) noexcept {
-    if (!program_runs()) return resize(p, size, nullptr);
+    if (!program_runs()) return resize(p, size, nullptr, false);
     const Quiet quiet;
     Client::entered(fn, site, size, p, args...);
     void* q = p;
     if (!stays(p, size)) {
       void* fresh = size == 0 && p ? nullptr : Client::allocate(fn, size, 0, site);
-      q = resize(p, size, fresh);
+      q = resize(p, size, fresh, true);
     }
     Client::left(fn, site, q, size, q);
     return q;

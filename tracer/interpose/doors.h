@@ -26,6 +26,9 @@ using Dlopen = void* (*)(const char*, int);
 void* real_dlopen(const char* path, int flags);
 // The function that a request of the program is passed on to.
 Dlopen dlopen_for(const char* path, int flags);
+// Called before the program loads a library with RTLD_DEEPBIND: that one's malloc and free are libc's, not ours. Set
+// from a constructor.
+extern void (*before_deep_binding)();
 // How often a library was asked for: what is remembered of code addresses from before may be another code's.
 extern std::atomic<uint32_t> libraries_asked_for;
 // A library was to be loaded with RTLD_DEEPBIND: its calls of libc's functions do not come to ours.

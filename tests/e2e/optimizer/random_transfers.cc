@@ -153,6 +153,9 @@ class Program {
   }
 
   char* source(size_t bytes) {
+    if (chance(40))  // the same memory again, as it is
+      for (std::vector<char>& old : sources)
+        if (old.size() >= bytes) return old.data();
     sources.emplace_back(bytes);
     for (size_t i = 0; i < bytes; i += 1 + i / 64) sources.back()[i] = static_cast<char>(random());
     return sources.back().data();

@@ -1,0 +1,121 @@
+#include "optimizer-rt/cl/reused_memory.h"
+
+#include <sched.h>
+#include <time.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "optimizer-rt/cl/contexts.h"
+#include "optimizer-rt/cl/plan_device.h"
+#include "optimizer-rt/cl/queues.h"
+#include "optimizer-rt/pool/runtime.h"
+#include "traces/base/reentry.h"
+
+namespace gt::opt {
+namespace {
+
+using Next = ReusedBlocks::Next;
+
+constexpr size_t LeastTransfer = size_t{4} << 10;  // below, the call is all that costs
+
+uint64_t now_ns() {
+  timespec t{};
+  ::clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
+}
+
+struct Saving {
+  double decides = 0;  // against the better of the driver's way and staging
+  double counts = 0;   // against the driver's way
+};
+
+Saving saving_of(const WayCosts& costs, size_t bytes) {
+  if (!costs.standard.known() || !costs.pinned.known()) return {};
+  const double pinned = costs.pinned(bytes), standard = costs.standard(bytes);
+  const bool stages = runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never) && costs.staged.known();
+  const double best = stages ? std::min(standard, costs.staged(bytes)) : standard;
+  return {std::max(0.0, best - pinned), std::max(0.0, standard - pinned)};
+}
+
+// When the process ends the driver may be gone before the program's last blocks: from then on pins end in calls only.
+void leave_to_calls() { unpins_at_release.store(false); }
+
+bool begin() {
+  if (std::atexit(leave_to_calls) == 0) unpins_at_release.store(true);
+  return true;
+}
+
+bool unpin_one(PinToken pin) {
+  if (!runtime.in_forked_child()) unpin(pin);
+  return true;
+}
+
+void count_pin(size_t bytes, uint64_t ns) {
+  Counters& c = runtime.counters();
+  add(c.pinned_ranges, 1);
+  add(c.pinned_bytes, bytes);
+  add(c.pin_ns, ns);
+  add(c.reused_blocks, 1);
+  add(c.reused_bytes, bytes);
+  add(c.reuse_pin_ns, ns);
+}
+
+Fallback reason_of(PinResult result) {
+  if (result == PinResult::UnknownContext) return Fallback::UnknownContext;
+  return result == PinResult::TableFull ? Fallback::PinTableFull : Fallback::PinRefused;
+}
+
+bool pin_block(const ReusedBlocks::Block& block, cl_context context) {
+  [[maybe_unused]] static const bool begun = begin();
+  const uint64_t start = now_ns();
+  PinToken token = 0;
+  const PinResult result = pin(context, reinterpret_cast<void*>(block.base), block.bytes, &token);
+  if (result != PinResult::Done) {
+    reused_blocks.not_pinned(block, result == PinResult::Refused);
+    return runtime.count(reason_of(result)), false;
+  }
+  reused_blocks.pinned(block, token, context);
+  count_pin(block.bytes, now_ns() - start);
+  return true;
+}
+
+}  // namespace
+
+bool reuse(const TransferCall& call, Way way, const HostRange& range) noexcept {
+  if (range.bytes < LeastTransfer || !reused_blocks.is_open()) return false;
+  QueueEntry queue;
+  if (!look_up_queue(call.queue, &queue)) return false;
+  ReusedBlocks::Terms terms;
+  terms.always = runtime.plan().header->reuse == static_cast<uint32_t>(Reuse::Always);
+  Saving saving;
+  if (const int device = plan_device(queue.device); device != NoDevice) {
+    const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
+    saving = saving_of(way == HostToDevice ? d.to_device : d.to_host, range.bytes);
+    terms.saving_ns = saving.decides;
+    terms.pin = &d.pin;
+  }
+  ReusedBlocks::Block block;
+  const Next next = reused_blocks.touch(range.base, range.span, terms, &block);
+  if (next == Next::Unknown || next == Next::Leave) return false;
+  if (next == Next::Pin && !pin_block(block, queue.context)) return false;
+  add(runtime.counters().reused, 1);
+  add(runtime.counters().reused_saved_ns, static_cast<uint64_t>(saving.counts));
+  return true;
+}
+
+void stop_reusing(cl_context context) noexcept {
+  reused_blocks.owner_leaves(context);
+  unpin_what_is_gone();
+}
+
+void unpin_what_is_gone() noexcept {
+  if (runtime.in_forked_child()) return;
+  reused_blocks.settle(unpin_one);
+  // Others may be at theirs: new memory may be at those addresses. A driver's thread must not wait for a release that
+  // may wait for that thread.
+  if (t_flags.muted) return;
+  while (!reused_blocks.is_settled()) ::sched_yield();
+}
+
+}  // namespace gt::opt

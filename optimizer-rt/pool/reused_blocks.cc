@@ -1,0 +1,211 @@
+#include "optimizer-rt/pool/reused_blocks.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "transport/staging/lock.h"
+
+namespace gt::opt {
+
+constinit ReusedBlocks reused_blocks;
+constinit std::atomic<bool> unpins_at_release{false};
+
+using staging::Lock;
+
+namespace {
+
+uintptr_t address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
+size_t size_class(size_t bytes) { return static_cast<size_t>(std::bit_width(bytes)) % 64; }
+
+}  // namespace
+
+// --- Which blocks there are ---
+
+void ReusedBlocks::remember(const void* p, size_t bytes) noexcept {
+  const uintptr_t key = address(p);
+  if (!p || bytes > UINTPTR_MAX - key) return;
+  const Lock lock(x_mutex);
+  if (!is_open()) return;
+  drop_overlapping_locked(key, bytes);
+  const size_t first = first_of(key);
+  for (size_t i = first; i < first + Ways; ++i) {
+    if (x_keys[i].load(std::memory_order_relaxed) != 0) continue;
+    x_entries[i] = {};
+    x_entries[i].bytes = bytes;
+    x_entries[i].birth = ++x_births;
+    x_keys[i].store(key, std::memory_order_relaxed);
+    x_count.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+}
+
+bool ReusedBlocks::drop(const void* p) noexcept {
+  const Lock lock(x_mutex);
+  const uintptr_t key = address(p);
+  for (size_t i = first_of(key); i < first_of(key) + Ways; ++i) {
+    if (x_keys[i].load(std::memory_order_relaxed) != key) continue;
+    const bool was_pinned = x_entries[i].state == State::Pinned || x_entries[i].state == State::Pinning;
+    judge(x_entries[i]);
+    drop_entry(i);
+    return was_pinned;
+  }
+  return false;
+}
+
+void ReusedBlocks::drop_overlapping(const void* at, size_t bytes) noexcept {
+  const Lock lock(x_mutex);
+  drop_overlapping_locked(address(at), std::min(bytes, UINTPTR_MAX - address(at)));
+}
+
+void ReusedBlocks::drop_overlapping_locked(uintptr_t at, size_t bytes) noexcept {
+  size_t left = x_count.load(std::memory_order_relaxed);
+  for (size_t i = 0; left > 0 && i < Most; ++i) {
+    const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
+    if (key == 0) continue;
+    --left;
+    if (key < at + bytes && at < key + x_entries[i].bytes) drop_entry(i);
+  }
+}
+
+void ReusedBlocks::drop_entry(size_t i) noexcept {
+  Entry& e = x_entries[i];
+  if (e.state == State::Pinned) unpin_entry(e);
+  if (e.state == State::Pinning) x_unsettled.fetch_add(1, std::memory_order_release);  // its maker will find out
+  e = {};
+  x_keys[i].store(0, std::memory_order_relaxed);
+  x_count.fetch_sub(1, std::memory_order_relaxed);
+}
+
+bool ReusedBlocks::close() noexcept {
+  const Lock lock(x_mutex);
+  const bool was_open = x_range.exchange(0, std::memory_order_relaxed) != 0;
+  drop_overlapping_locked(0, UINTPTR_MAX);
+  return was_open;
+}
+
+void ReusedBlocks::forget_in_child() noexcept {
+  x_range.store(0, std::memory_order_relaxed);
+  for (auto& key : x_keys) key.store(0, std::memory_order_relaxed);
+  x_count.store(0, std::memory_order_relaxed);
+  x_unsettled.store(0, std::memory_order_relaxed);
+  x_pins = x_stale_count = 0;
+  unlock_after_fork();
+}
+
+// --- Transfers ---
+
+size_t ReusedBlocks::find(uintptr_t p, size_t span) const noexcept {
+  const auto holds = [&](size_t i) {
+    const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
+    return key != 0 && p >= key && p - key < x_entries[i].bytes && span <= x_entries[i].bytes - (p - key);
+  };
+  for (size_t i = first_of(p); i < first_of(p) + Ways; ++i)
+    if (holds(i)) return i;
+  for (size_t i = 0; i < Most; ++i)
+    if (holds(i)) return i;
+  return Most;
+}
+
+double ReusedBlocks::price(const Entry& e, const Terms& terms) const noexcept {
+  return terms.pin && terms.pin->known() ? (*terms.pin)(e.bytes) : 0;
+}
+
+bool ReusedBlocks::pays(Entry& e, const Terms& terms) noexcept {
+  e.owed_ns += terms.saving_ns;
+  ++e.transfers;
+  if (terms.always) return e.transfers > 1;
+  if (terms.saving_ns <= 0 || price(e, terms) <= 0) return false;
+  return e.owed_ns >= price(e, terms) * static_cast<double>(1u << x_bar[size_class(e.bytes)]);
+}
+
+ReusedBlocks::Next ReusedBlocks::touch(const void* p, size_t span, const Terms& terms, Block* block) noexcept {
+  if (x_count.load(std::memory_order_relaxed) == 0) return Next::Unknown;
+  const Lock lock(x_mutex);
+  const size_t i = find(address(p), span);
+  if (i == Most) return Next::Unknown;
+  Entry& e = x_entries[i];
+  *block = {x_keys[i].load(std::memory_order_relaxed), e.bytes, e.pin, e.birth};
+  if (e.state == State::Pinned) {
+    e.owed_ns += terms.saving_ns;
+    return Next::Pinned;
+  }
+  if (e.state != State::Fresh || !pays(e, terms) || x_pins == Most) return Next::Leave;
+  e.state = State::Pinning;
+  e.cost_ns = price(e, terms);
+  ++x_pins;
+  return Next::Pin;
+}
+
+ReusedBlocks::Entry* ReusedBlocks::entry_of(const Block& block) noexcept {
+  const size_t first = first_of(block.base);
+  for (size_t i = first; i < first + Ways; ++i)
+    if (x_keys[i].load(std::memory_order_relaxed) == block.base && x_entries[i].birth == block.birth)
+      return &x_entries[i];
+  return nullptr;
+}
+
+void ReusedBlocks::pinned(const Block& block, PinToken pin, const void* owner) noexcept {
+  const Lock lock(x_mutex);
+  if (Entry* e = entry_of(block)) {
+    e->state = State::Pinned;
+    e->pin = pin;
+    e->owner = owner;
+    e->owed_ns = 0;
+  } else {
+    x_stale[x_stale_count++] = pin;  // freed meanwhile; counted as unsettled since
+  }
+}
+
+void ReusedBlocks::not_pinned(const Block& block, bool refused) noexcept {
+  const Lock lock(x_mutex);
+  --x_pins;
+  if (Entry* e = entry_of(block)) {
+    e->state = refused ? State::Refused : State::Fresh;
+    e->owed_ns = 0;
+  } else {
+    x_unsettled.fetch_sub(1, std::memory_order_release);
+  }
+}
+
+// --- Pins that go ---
+
+void ReusedBlocks::unpin_entry(Entry& e) noexcept {
+  x_stale[x_stale_count++] = e.pin;
+  x_unsettled.fetch_add(1, std::memory_order_release);
+  e.state = State::Fresh;
+  e.pin = 0;
+  e.owner = nullptr;
+  e.owed_ns = 0;
+}
+
+// The program frees it: did its pin repay?
+void ReusedBlocks::judge(const Entry& e) noexcept {
+  if (e.state != State::Pinned || e.cost_ns <= 0) return;
+  uint8_t& bar = x_bar[size_class(e.bytes)];
+  if (e.owed_ns < e.cost_ns)
+    bar = static_cast<uint8_t>(std::min(bar + 1u, HighestBar));
+  else if (bar > 0)
+    --bar;
+}
+
+void ReusedBlocks::owner_leaves(const void* owner) noexcept {
+  const Lock lock(x_mutex);
+  for (Entry& e : x_entries)
+    if (e.state == State::Pinned && e.owner == owner) unpin_entry(e);
+}
+
+bool ReusedBlocks::take_stale(PinToken* pin) noexcept {
+  if (is_settled()) return false;
+  const Lock lock(x_mutex);
+  if (x_stale_count == 0) return false;
+  *pin = x_stale[--x_stale_count];
+  return true;
+}
+
+void ReusedBlocks::settled() noexcept {
+  const Lock lock(x_mutex);
+  --x_pins;
+  x_unsettled.fetch_sub(1, std::memory_order_release);
+}
+
+}  // namespace gt::opt

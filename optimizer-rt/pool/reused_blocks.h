@@ -1,0 +1,154 @@
+// The large blocks that libc gave the program, and which of them are pinned: memory of no planned site that is
+// transferred so often that pinning it in place pays.
+//
+// A pin must never outlive its memory: the driver would go on moving the pages that the addresses once had. So a block
+// is known from the call that gave it out until the call that takes it back, whoever makes that, and what is dropped
+// while it is pinned is "unsettled" until the pin is really gone. Whoever is about to hand addresses to the driver
+// settles first: new memory at old addresses has always been freed before. (A release by the program settles at once; a
+// release inside the driver, whose functions it must not call then, leaves that to the next call.)
+// What the table does not see makes it wrong: memory that overlaps a known block proves that one stale, and a library
+// that is bound to libc past us (RTLD_DEEPBIND) closes the table for good.
+//
+// When to pin is a ski rental: what a pin would have saved so far is summed up for each block, and when the sum reaches
+// the pin's cost, the block is pinned: at most twice what hindsight could do. Blocks of one size class that were freed
+// before they repaid their pins raise the bar for the next.
+//
+// Invariants: a block that is pinned or being pinned lies inside one live allocation; pins + stale pins <= Most.
+// A full table remembers nothing more. Thread safety: all functions; no lock is held during a driver call. Allocates
+// nothing; zero-initialized: hooks come before constructors. Cost: one comparison for allocations below LeastBytes;
+// for each release one load, and one cache line while blocks are known.
+#pragma once
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "optimizer-rt/pool/plan.h"
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+class ReusedBlocks {
+ public:
+  static constexpr size_t LeastBytes = size_t{64} << 10;  // below, a transfer costs little and a pin as much as ever
+  static constexpr size_t Most = 1024;
+
+  enum class Next {
+    Unknown,  // not a block of ours
+    Leave,    // not pinned, and not worth it, or not yet
+    Pin,      // now: the caller pins, then says pinned() or not_pinned()
+    Pinned,
+  };
+  // What the transfer of a part of the block would have saved if it had been pinned, and what pinning costs.
+  struct Terms {
+    double saving_ns = 0;
+    const SizeCosts* pin = nullptr;
+    bool always = false;  // pin at the second transfer
+  };
+  struct Block {
+    uintptr_t base = 0;
+    size_t bytes = 0;
+    PinToken pin = 0;
+    uint64_t birth = 0;
+  };
+
+  constexpr ReusedBlocks() = default;
+
+  void open() noexcept { x_range.store(SIZE_MAX / 2, std::memory_order_relaxed); }
+  bool is_open() const noexcept { return x_range.load(std::memory_order_relaxed) != 0; }
+  // Drops everything, remembers nothing any more. True: it was open.
+  bool close() noexcept;
+
+  bool is_large(size_t bytes) const noexcept {
+    return __builtin_expect(bytes - LeastBytes < x_range.load(std::memory_order_relaxed), 0);
+  }
+  void remember(const void* p, size_t bytes) noexcept;  // REQUIRES: is_large(bytes)
+  // Before the memory goes back. True: a pin was dropped.
+  bool leaving(const void* p) noexcept {
+    return __builtin_expect(x_count.load(std::memory_order_relaxed) != 0, 0) && is_known(p) && drop(p);
+  }
+  // Other memory is at these addresses now, or about to be.
+  void changed(const void* at, size_t bytes) noexcept {
+    if (__builtin_expect(x_count.load(std::memory_order_relaxed) != 0, 0)) drop_overlapping(at, bytes);
+  }
+
+  Next touch(const void* p, size_t span, const Terms& terms, Block* block) noexcept;
+  // `owner`: with what the pin goes, too (a context).
+  void pinned(const Block& block, PinToken pin, const void* owner) noexcept;
+  void not_pinned(const Block& block, bool refused) noexcept;
+  void owner_leaves(const void* owner) noexcept;
+
+  bool is_settled() const noexcept { return x_unsettled.load(std::memory_order_acquire) == 0; }
+  // Gives stale pins to `unpin` until none is left. Others may still be at theirs.
+  template <class Unpin>
+  void settle(Unpin unpin) noexcept {
+    for (PinToken pin; take_stale(&pin); settled()) unpin(pin);
+  }
+
+  void lock_for_fork() noexcept { ::pthread_mutex_lock(&x_mutex); }
+  void unlock_after_fork() noexcept { ::pthread_mutex_unlock(&x_mutex); }
+  void forget_in_child() noexcept;  // REQUIRES: lock_for_fork() before the fork. Unlocks
+
+ private:
+  static constexpr size_t Ways = 8;  // blocks whose addresses lead to the same cache line
+  static constexpr size_t Sets = Most / Ways;
+  static constexpr size_t Classes = 64;
+  static constexpr unsigned HighestBar = 10;  // doublings
+
+  enum class State : uint8_t { Fresh, Pinning, Pinned, Refused };
+  struct Entry {
+    size_t bytes = 0;
+    uint64_t birth = 0;
+    PinToken pin = 0;
+    const void* owner = nullptr;
+    double owed_ns = 0, cost_ns = 0;  // saved, if it had been pinned; since it is pinned
+    uint32_t transfers = 0;
+    State state = State::Fresh;
+  };
+
+  static size_t first_of(uintptr_t p) noexcept { return (p >> 4) * 0x9e3779b97f4a7c15u >> 57 << 3; }
+  static_assert(Sets == 128 && Ways == 8, "first_of() takes 7 bits of the hash");
+  bool is_known(const void* p) const noexcept {
+    const auto key = reinterpret_cast<uintptr_t>(p);
+    const std::atomic<uintptr_t>* const set = x_keys + first_of(key);
+    bool found = false;
+    for (size_t i = 0; i < Ways; ++i) found |= set[i].load(std::memory_order_relaxed) == key;
+    return found && p;
+  }
+  bool drop(const void* p) noexcept;
+  void drop_overlapping(const void* at, size_t bytes) noexcept;
+  void drop_overlapping_locked(uintptr_t at, size_t bytes) noexcept;
+  void drop_entry(size_t i) noexcept;
+  void unpin_entry(Entry& e) noexcept;
+  void judge(const Entry& e) noexcept;
+  double price(const Entry& e, const Terms& terms) const noexcept;
+  bool pays(Entry& e, const Terms& terms) noexcept;
+  size_t find(uintptr_t p, size_t span) const noexcept;
+  Entry* entry_of(const Block& block) noexcept;
+  bool take_stale(PinToken* pin) noexcept;
+  void settled() noexcept;
+
+  pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<size_t> x_range{0};  // above LeastBytes; 0: closed
+  std::atomic<size_t> x_count{0};
+  std::atomic<uint32_t> x_unsettled{0};  // pins of dropped blocks: stale, being made, being released
+  uint64_t x_births = 0;
+  size_t x_pins = 0;  // being made, made, stale, being released
+  size_t x_stale_count = 0;
+  uint8_t x_bar[Classes] = {};
+  alignas(64) std::atomic<uintptr_t> x_keys[Most] = {};
+  Entry x_entries[Most] = {};
+  PinToken x_stale[Most] = {};
+};
+
+extern ReusedBlocks reused_blocks;
+
+// The driver is there: a release by the program may call it. Not yet, or no longer: the process ends.
+extern std::atomic<bool> unpins_at_release;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop

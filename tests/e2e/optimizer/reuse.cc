@@ -1,0 +1,281 @@
+// Programs that transfer the same memory again and again, and free it, resize it and allocate it anew in between.
+//
+//   reuse SHAPE
+//
+// Each checks its own data and prints what it saw. tests/e2e/reuse.py knows how many transfers each shape makes.
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace {
+
+constexpr size_t MiB = size_t{1} << 20;
+
+void check(bool good, const char* what) {
+  if (good) return;
+  std::printf("%s failed\n", what);
+  std::fflush(stdout);
+  std::_Exit(1);
+}
+
+// A device with a queue and a buffer.
+struct Link {
+  cl_device_id device = nullptr;
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+  cl_mem mem = nullptr;
+
+  explicit Link(size_t bytes = 8 * MiB) {
+    cl_platform_id platform = nullptr;
+    cl_int err = clGetPlatformIDs(1, &platform, nullptr);
+    check(err == CL_SUCCESS, "clGetPlatformIDs");
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS, "clGetDeviceIDs");
+    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &err);
+    queue = clCreateCommandQueue(context, device, 0, &err);
+    mem = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &err);
+    check(err == CL_SUCCESS, "clCreateBuffer");
+  }
+  ~Link() {
+    clReleaseMemObject(mem);
+    clReleaseCommandQueue(queue);
+    clReleaseContext(context);
+  }
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  void write(const void* p, size_t bytes, bool blocking = true) {
+    check(clEnqueueWriteBuffer(queue, mem, blocking, 0, bytes, p, 0, nullptr, nullptr) == CL_SUCCESS, "write");
+  }
+  void read(void* p, size_t bytes) {
+    check(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, p, 0, nullptr, nullptr) == CL_SUCCESS, "read");
+  }
+  cl_uint references() {
+    cl_uint n = 0;
+    clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, nullptr);
+    return n;
+  }
+};
+
+void fill(void* p, size_t bytes, unsigned seed) {
+  auto* words = static_cast<unsigned*>(p);
+  for (size_t i = 0; i < bytes / sizeof *words; ++i) words[i] = seed * 2654435761u + static_cast<unsigned>(i);
+}
+bool filled(const void* p, size_t bytes, unsigned seed) {
+  const auto* words = static_cast<const unsigned*>(p);
+  for (size_t i = 0; i < bytes / sizeof *words; ++i)
+    if (words[i] != seed * 2654435761u + static_cast<unsigned>(i)) return false;
+  return true;
+}
+
+// Three transfers of `p`: two writes of different contents, one read into it.
+void use(Link& link, void* p, size_t bytes, unsigned seed) {
+  fill(p, bytes, seed);
+  link.write(p, bytes);
+  fill(p, bytes, seed + 1);
+  link.write(p, bytes);
+  std::memset(p, 0, bytes);
+  link.read(p, bytes);
+  check(filled(p, bytes, seed + 1), "comparison");
+}
+
+// --- The shapes ---
+
+void same() {  // one block, 30 transfers of all and of parts
+  Link link;
+  auto* p = static_cast<char*>(std::malloc(MiB));
+  for (unsigned i = 0; i < 10; ++i) use(link, p + 1000 * i, MiB - 1000 * 10, i);
+  std::printf("references %u\n", link.references());
+  std::free(p);
+}
+
+void anew() {  // 40 blocks, most of them at the same address
+  Link link;
+  for (unsigned i = 0; i < 40; ++i) {
+    const size_t bytes = 300'000 + i % 4 * 100'000;
+    void* p = std::malloc(bytes);
+    use(link, p, bytes, i);
+    std::free(p);
+  }
+}
+
+void resize() {  // 12 sizes of one block
+  Link link;
+  void* p = nullptr;
+  for (unsigned i = 1; i <= 12; ++i) {
+    const size_t bytes = i % 3 == 0 ? 100'000 : i * 200'000;
+    p = std::realloc(p, bytes);
+    if (i > 1 && i % 3 != 0) check(filled(p, 100'000, i), "what realloc keeps");
+    use(link, p, bytes, i);
+  }
+  check(std::realloc(p, 0) == nullptr, "realloc to nothing");
+}
+
+void kinds() {  // 7 functions that give blocks
+  Link link;
+  void* aligned = nullptr;
+  check(::posix_memalign(&aligned, 4096, MiB) == 0, "posix_memalign");
+  void* const blocks[] = {std::malloc(MiB), std::calloc(MiB, 1), std::aligned_alloc(64, MiB), aligned,
+                          ::reallocarray(nullptr, 1024, 1024)};
+  unsigned n = 0;
+  for (void* p : blocks) use(link, p, MiB, ++n);
+  for (void* p : blocks) std::free(p);
+  auto* chars = new char[MiB];
+  use(link, chars, MiB, ++n);
+  delete[] chars;
+  std::vector<char> vector(MiB);
+  use(link, vector.data(), vector.size(), ++n);
+}
+
+char g_static[MiB];
+
+void others() {  // memory whose end we would not see; small blocks; ranges beyond a block
+  Link link;
+  use(link, g_static, MiB, 1);
+  char local[200'000];
+  use(link, local, sizeof local, 2);
+  void* mapped = ::mmap(nullptr, MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  use(link, mapped, MiB, 3);
+  ::munmap(mapped, MiB);
+  void* small = std::malloc(60'000);
+  use(link, small, 60'000, 4);
+  std::free(small);
+}
+
+void threads() {  // 4 threads of 30 blocks
+  const Link first;  // a driver may not like to be started by several threads at once
+  std::vector<std::thread> all;
+  for (unsigned t = 0; t < 4; ++t)
+    all.emplace_back([t] {
+      Link link;
+      for (unsigned i = 0; i < 30; ++i) {
+        const size_t bytes = 70'000 + (i * 7 + t) % 10 * 40'000;
+        void* p = std::malloc(bytes);
+        use(link, p, bytes, 100 * t + i);
+        std::free(p);
+      }
+    });
+  for (std::thread& t : all) t.join();
+}
+
+void forks() {  // the child frees, allocates and ends; the parent goes on
+  Link link;
+  void* p = std::malloc(MiB);
+  use(link, p, MiB, 1);
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    bool good = filled(p, MiB, 2);
+    std::free(p);
+    p = std::malloc(MiB);
+    fill(p, MiB, 9);
+    good = good && filled(p, MiB, 9);
+    std::free(p);
+    std::_Exit(good ? 0 : 1);
+  }
+  int status = 0;
+  check(::waitpid(child, &status, 0) == child && status == 0, "the child");
+  use(link, p, MiB, 3);
+  std::free(p);
+}
+
+void CL_CALLBACK free_block(cl_mem, void* p) { std::free(p); }
+std::atomic<bool> g_called{false};
+void CL_CALLBACK free_after(cl_event, cl_int, void* p) {
+  std::free(p);
+  g_called = true;
+}
+
+void callbacks() {  // 20 blocks are freed inside the driver, 20 on its thread
+  Link link;
+  cl_int err = CL_SUCCESS;
+  for (unsigned i = 0; i < 20; ++i) {
+    void* p = std::malloc(MiB);
+    use(link, p, MiB, i);
+    cl_mem other = clCreateBuffer(link.context, CL_MEM_READ_WRITE, 16, nullptr, &err);
+    check(clSetMemObjectDestructorCallback(other, free_block, p) == CL_SUCCESS, "clSetMemObjectDestructorCallback");
+    clReleaseMemObject(other);
+
+    p = std::malloc(MiB);
+    use(link, p, MiB, 100 + i);
+    cl_event event = nullptr;
+    check(clEnqueueMarkerWithWaitList(link.queue, 0, nullptr, &event) == CL_SUCCESS, "a marker");
+    g_called = false;
+    check(clSetEventCallback(event, CL_COMPLETE, free_after, p) == CL_SUCCESS, "clSetEventCallback");
+    clFinish(link.queue);
+    while (!g_called) ::usleep(100);
+    clReleaseEvent(event);
+  }
+}
+
+void pages() {  // the block's pages are given back; afterwards it is not trusted
+  Link link;
+  void* p = std::aligned_alloc(4096, MiB);
+  use(link, p, MiB, 1);
+  check(::madvise(p, MiB, MADV_DONTNEED) == 0, "madvise");
+  std::vector<char> zeros(MiB), got(MiB, 'x');
+  link.write(p, MiB);
+  link.read(got.data(), MiB);
+  check(got == zeros, "zeros");
+  use(link, p, MiB, 2);
+  std::free(p);
+}
+
+void deep() {  // a library that is bound past us: no pins any more
+  Link link;
+  void* p = std::malloc(MiB);
+  use(link, p, MiB, 1);
+  check(::dlopen("libm.so.6", RTLD_NOW | RTLD_DEEPBIND) != nullptr, "dlopen");
+  use(link, p, MiB, 2);
+  std::free(p);
+  p = std::malloc(MiB);
+  use(link, p, MiB, 3);
+  std::free(p);
+}
+
+void contexts() {  // a block outlives 3 contexts, and is pinned in each
+  void* p = std::malloc(MiB);
+  for (unsigned i = 0; i < 3; ++i) {
+    Link link;
+    use(link, p, MiB, i);
+    std::printf("references %u\n", link.references());
+  }
+  std::free(p);
+}
+
+std::vector<char> g_last;
+
+void at_exit() {  // a pinned block is freed after the driver may be gone
+  static Link link;
+  g_last.resize(MiB);
+  use(link, g_last.data(), MiB, 1);
+}
+
+struct Shape {
+  const char* name;
+  void (*run)();
+};
+constexpr Shape Shapes[] = {{"same", same},       {"anew", anew},           {"resize", resize},   {"kinds", kinds},
+                            {"others", others},   {"threads", threads},     {"forks", forks},     {"callbacks", callbacks},
+                            {"pages", pages},     {"deep", deep},           {"contexts", contexts}, {"at_exit", at_exit}};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  for (const Shape& shape : Shapes) {
+    if (argc != 2 || std::strcmp(shape.name, argv[1]) != 0) continue;
+    shape.run();
+    std::printf("%s is well\n", shape.name);
+    return 0;
+  }
+  return 2;
+}
