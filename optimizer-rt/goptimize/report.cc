@@ -195,8 +195,8 @@ void print_report(const RunReport& r) {
   if (r.staged)
     fmt::print(stderr, "  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
   if (r.reused_blocks)
-    fmt::print(stderr, "  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes),
-               r.reused);
+    fmt::print(stderr, "  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks,
+               bytes_text(r.reused_bytes), r.reused);
   if (r.pinned_ranges)
     fmt::print(stderr, "  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges,
                bytes_text(r.pinned_bytes), static_cast<double>(r.pin_ns) * 1e-6);

@@ -171,7 +171,8 @@ int run(const Request& request) {
   work.plan = encode_plan(work.platform, sites, work.decision, request.forced.has_value(),
                           stages ? request.staging : Staging::Never, reuse);
   const bool reuses = reuse != Reuse::Never;
-  if (work.plan.site_of_plan.empty() && !stages && !reuses) return run_plain(request, work.report, nothing_to_gain(profile, work));
+  if (work.plan.site_of_plan.empty() && !stages && !reuses)
+    return run_plain(request, work.report, nothing_to_gain(profile, work));
   work.report.decision = decision_text(work, profile, stages, reuses);
   return run_injected(request, work);
 }

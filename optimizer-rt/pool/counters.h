@@ -36,6 +36,7 @@ constexpr size_t SizeBuckets = 48;
   X(NotStaged, "not_staged") /* no pinned chunk was free, or the driver refused one: as without us */ \
   X(DeepBind, "deep_bind") /* a library's frees may pass us by, and libc's could not be led to us */ \
   X(UnknownQueue, "unknown_queue") /* more queues than we remember */                                \
+  X(SparseMemory, "sparse_memory") /* a block of which most was never touched: a pin would fill it */ \
   X(DeepBinding, "deep_binding") /* a library whose free() we do not see: no pinning on reuse any more */
 
 enum class Fallback : uint32_t {

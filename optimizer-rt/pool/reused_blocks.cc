@@ -3,16 +3,23 @@
 #include <algorithm>
 #include <bit>
 
-#include "transport/staging/lock.h"
-
 namespace gt::opt {
 
 constinit ReusedBlocks reused_blocks;
 constinit std::atomic<bool> unpins_at_release{false};
 
-using staging::Lock;
-
 namespace {
+
+class Lock {  // std::lock_guard's mutex may throw
+ public:
+  explicit Lock(pthread_mutex_t& mutex) noexcept : x_mutex(mutex) { ::pthread_mutex_lock(&x_mutex); }
+  ~Lock() { ::pthread_mutex_unlock(&x_mutex); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  pthread_mutex_t& x_mutex;
+};
 
 uintptr_t address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
 size_t size_class(size_t bytes) { return static_cast<size_t>(std::bit_width(bytes)) % 64; }
@@ -20,6 +27,14 @@ size_t size_class(size_t bytes) { return static_cast<size_t>(std::bit_width(byte
 }  // namespace
 
 // --- Which blocks there are ---
+
+// `visit` may drop the entry.
+template <class Visit>
+void ReusedBlocks::for_each_entry(Visit visit) const noexcept {
+  for (size_t word = 0; word < Most / 64; ++word)
+    for (uint64_t bits = x_used[word]; bits != 0; bits &= bits - 1)
+      visit(word * 64 + static_cast<size_t>(std::countr_zero(bits)));
+}
 
 void ReusedBlocks::remember(const void* p, size_t bytes) noexcept {
   const uintptr_t key = address(p);
@@ -34,6 +49,7 @@ void ReusedBlocks::remember(const void* p, size_t bytes) noexcept {
     x_entries[i].bytes = bytes;
     x_entries[i].birth = ++x_births;
     x_keys[i].store(key, std::memory_order_relaxed);
+    x_used[i / 64] |= uint64_t{1} << i % 64;
     x_count.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -58,13 +74,10 @@ void ReusedBlocks::drop_overlapping(const void* at, size_t bytes) noexcept {
 }
 
 void ReusedBlocks::drop_overlapping_locked(uintptr_t at, size_t bytes) noexcept {
-  size_t left = x_count.load(std::memory_order_relaxed);
-  for (size_t i = 0; left > 0 && i < Most; ++i) {
+  for_each_entry([&](size_t i) {
     const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
-    if (key == 0) continue;
-    --left;
     if (key < at + bytes && at < key + x_entries[i].bytes) drop_entry(i);
-  }
+  });
 }
 
 void ReusedBlocks::drop_entry(size_t i) noexcept {
@@ -73,6 +86,7 @@ void ReusedBlocks::drop_entry(size_t i) noexcept {
   if (e.state == State::Pinning) x_unsettled.fetch_add(1, std::memory_order_release);  // its maker will find out
   e = {};
   x_keys[i].store(0, std::memory_order_relaxed);
+  x_used[i / 64] &= ~(uint64_t{1} << i % 64);
   x_count.fetch_sub(1, std::memory_order_relaxed);
 }
 
@@ -86,6 +100,7 @@ bool ReusedBlocks::close() noexcept {
 void ReusedBlocks::forget_in_child() noexcept {
   x_range.store(0, std::memory_order_relaxed);
   for (auto& key : x_keys) key.store(0, std::memory_order_relaxed);
+  for (uint64_t& bits : x_used) bits = 0;
   x_count.store(0, std::memory_order_relaxed);
   x_unsettled.store(0, std::memory_order_relaxed);
   x_pins = x_stale_count = 0;
@@ -101,9 +116,11 @@ size_t ReusedBlocks::find(uintptr_t p, size_t span) const noexcept {
   };
   for (size_t i = first_of(p); i < first_of(p) + Ways; ++i)
     if (holds(i)) return i;
-  for (size_t i = 0; i < Most; ++i)
-    if (holds(i)) return i;
-  return Most;
+  size_t found = Most;
+  for_each_entry([&](size_t i) {
+    if (holds(i)) found = i;
+  });
+  return found;
 }
 
 double ReusedBlocks::price(const Entry& e, const Terms& terms) const noexcept {
@@ -190,8 +207,10 @@ void ReusedBlocks::judge(const Entry& e) noexcept {
 
 void ReusedBlocks::owner_leaves(const void* owner) noexcept {
   const Lock lock(x_mutex);
-  for (Entry& e : x_entries)
+  for_each_entry([&](size_t i) {
+    Entry& e = x_entries[i];
     if (e.state == State::Pinned && e.owner == owner) unpin_entry(e);
+  });
 }
 
 bool ReusedBlocks::take_stale(PinToken* pin) noexcept {

@@ -124,6 +124,8 @@ class ReusedBlocks {
   void drop_entry(size_t i) noexcept;
   void unpin_entry(Entry& e) noexcept;
   void judge(const Entry& e) noexcept;
+  template <class Visit>
+  void for_each_entry(Visit visit) const noexcept;
   double price(const Entry& e, const Terms& terms) const noexcept;
   bool pays(Entry& e, const Terms& terms) noexcept;
   size_t find(uintptr_t p, size_t span) const noexcept;
@@ -138,6 +140,7 @@ class ReusedBlocks {
   uint64_t x_births = 0;
   size_t x_pins = 0;  // being made, made, stale, being released
   size_t x_stale_count = 0;
+  uint64_t x_used[Most / 64] = {};  // a bit for each entry: for walks
   uint8_t x_bar[Classes] = {};
   alignas(64) std::atomic<uintptr_t> x_keys[Most] = {};
   Entry x_entries[Most] = {};

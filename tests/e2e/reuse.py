@@ -56,6 +56,10 @@ def test_other_memory_is_left_alone():
     shape("others", 0, 0, 0)
 
 
+def test_memory_that_was_never_touched():
+    shape("sparse", 0, 0, 0, {"sparse_memory": 11})
+
+
 def test_threads():
     shape("threads", 120, 240)
 

@@ -1,7 +1,6 @@
 // The parts of interposition that need no preloading: boot arena, names, modules, the real library.
-#include <doctest/doctest.h>
-
 #include <dlfcn.h>
+#include <doctest/doctest.h>
 
 #include <cstring>
 #include <string>
@@ -78,6 +77,21 @@ TEST_CASE("a driver's request for libOpenCL is its own") {
   CHECK(!passes("libOpenCL.so.1"));
   const gt::Reentry inside;
   CHECK(passes("libOpenCL.so.1"));
+}
+
+TEST_CASE("the program's requests for deep binding are told, a driver's are not") {
+  static int told = 0;
+  before_deep_binding = [] { ++told; };
+  dlopen_for("libc.so.6", RTLD_NOW);
+  CHECK(told == 0);
+  dlopen_for("libc.so.6", RTLD_NOW | RTLD_DEEPBIND);
+  CHECK(told == 1);
+  {
+    const gt::Reentry inside;
+    dlopen_for("libc.so.6", RTLD_NOW | RTLD_DEEPBIND);
+  }
+  CHECK(told == 1);
+  before_deep_binding = nullptr;
 }
 
 TEST_CASE("modules: this program is among them, and its code lies inside") {

@@ -136,6 +136,13 @@ void kinds() {  // 7 functions that give blocks
   use(link, vector.data(), vector.size(), ++n);
 }
 
+void sparse() {  // a block of 256 MiB of which a part is used; the rest is never touched
+  Link link;
+  auto* p = static_cast<char*>(std::malloc(256 * MiB));
+  for (unsigned i = 0; i < 4; ++i) use(link, p + 100 * MiB, MiB, i);
+  std::free(p);
+}
+
 char g_static[MiB];
 
 void others() {  // memory whose end we would not see; small blocks; ranges beyond a block
@@ -264,9 +271,10 @@ struct Shape {
   const char* name;
   void (*run)();
 };
-constexpr Shape Shapes[] = {{"same", same},       {"anew", anew},           {"resize", resize},   {"kinds", kinds},
-                            {"others", others},   {"threads", threads},     {"forks", forks},     {"callbacks", callbacks},
-                            {"pages", pages},     {"deep", deep},           {"contexts", contexts}, {"at_exit", at_exit}};
+constexpr Shape Shapes[] = {{"same", same},         {"anew", anew},         {"resize", resize},
+                            {"kinds", kinds},       {"others", others},     {"threads", threads},   {"sparse", sparse},
+                            {"forks", forks},       {"callbacks", callbacks}, {"pages", pages},
+                            {"deep", deep},         {"contexts", contexts}, {"at_exit", at_exit}};
 
 }  // namespace
 
