@@ -139,7 +139,6 @@ namespace {
 // What a buffer and a queue that has worked add to a context's count: different from driver to driver.
 struct Weights {
   cl_uint buffer = 0, queue = 0;
-  bool operator==(const Weights&) const = default;
 };
 
 cl_uint weight_of_buffer(cl_context context, cl_uint before) {
@@ -169,26 +168,15 @@ cl_uint weight_of_queue(cl_context context, cl_uint before) {
   return with > before ? with - before : 0;
 }
 
-Weights try_weights(cl_context context) {
-  const cl_uint before = reference_count(context);
-  return {weight_of_buffer(context, before), weight_of_queue(context, before)};
-}
-
-// Tried out when a program asks for the first time, until two tries agree: what other threads make and release
-// meanwhile counts, too.
+// Tried out when a program asks for the first time.
 Weights weights(cl_context context) {
   static constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   static constinit bool known = false;
   static constinit Weights learnt;
   ::pthread_mutex_lock(&mutex);
   if (!known) {
-    constexpr int Tries = 10;
-    Weights last;
-    learnt = try_weights(context);
-    for (int i = 1; i < Tries && learnt != last; ++i) {
-      last = learnt;
-      learnt = try_weights(context);
-    }
+    const cl_uint before = reference_count(context);
+    learnt = {weight_of_buffer(context, before), weight_of_queue(context, before)};
     known = true;
   }
   const Weights w = learnt;
