@@ -1,7 +1,8 @@
 // A program that parts: forks, starts others or ends while transfers are under way. Prints what every part saw; the
 // same on every run.
 //
-//   parting WAY     fork, release, waiting, spawn, threads: the parent goes on; exit, quick_exit, _exit, abort, kill, static: ends
+//   parting WAY     fork, release, waiting, spawn, threads: the parent goes on
+//                   exit, quick_exit, _exit, abort, kill, static: it ends
 #include <CL/cl.h>
 #include <spawn.h>
 #include <sys/wait.h>
