@@ -131,11 +131,9 @@ Result<std::optional<FoundProfile>> find_profile(const std::string& given, const
 
 Result<model::Platform> find_platform(const std::string& given) {
   if (!given.empty()) {
-    // The user named this very file: that it cannot be read is bad input.
+    // The user named this very file: that it cannot be read, or is another machine's, is bad input.
     Result<model::Platform> platform = read_matching(given);
-    if (!platform && platform.status().kind() == Kind::System)
-      return Status(Kind::Corrupt, platform.status().text());
-    return platform;
+    return platform ? std::move(platform) : Status(Kind::Corrupt, platform.status().text());
   }
   const std::string path = writable_cache_path();
   Result<model::Platform> platform = read_matching(path);
@@ -149,8 +147,8 @@ Result<model::Platform> find_platform(const std::string& given) {
   return read_matching(path);
 }
 
-model::Platform cached_platform(const std::string& given) {
-  Result<model::Platform> platform = read_matching(given.empty() ? writable_cache_path() : given);
+model::Platform cached_platform() {
+  Result<model::Platform> platform = read_matching(writable_cache_path());
   return platform ? std::move(*platform) : model::Platform();
 }
 

@@ -23,7 +23,7 @@ Result<std::optional<FoundProfile>> find_profile(const std::string& given, const
 // `given`, if not empty, must be good and of this machine. Otherwise the cached one, or a new quick
 // measurement, which is cached.
 Result<model::Platform> find_platform(const std::string& given);
-// The same without measuring: an empty platform when there is none.
-model::Platform cached_platform(const std::string& given);
+// The cached one, or an empty platform: nothing is measured.
+model::Platform cached_platform();
 
 }  // namespace gt::opt

@@ -125,7 +125,8 @@ bool can_stage(const Request& request, const model::Platform& platform) {
 // The file that was named, or the cached one, or a new measurement. What somebody demands needs no costs.
 Result<model::Platform> platform_for(const Request& request) {
   const bool decided = request.forced || demands_all(request);
-  return decided ? cached_platform(request.platform) : find_platform(request.platform);
+  if (decided && request.platform.empty()) return cached_platform();
+  return find_platform(request.platform);
 }
 
 std::string decision_text(const Work& work, const model::Profile* profile, bool stages, bool reuses) {

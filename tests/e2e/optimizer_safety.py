@@ -6,8 +6,9 @@ import pathlib
 import resource
 import shutil
 import sys
+from random import Random
 
-from job import GOPTIMIZE, Skip, check, good, main, run, same, tests_dir
+from job import GOPTIMIZE, INPUT, Skip, bin_dir, check, good, main, one_line, run, same, tests_dir
 
 OWN = tests_dir / "optimizer"
 FOREIGN_FREE, DEEP_FREES = OWN / "foreign_free", OWN / "libdeep_frees.so"
@@ -194,6 +195,72 @@ def test_no_more_threads():
 
 def test_no_device():
     limited(PERSISTENT, env={"OCL_ICD_VENDORS": "/nonexistent", "OCL_ICD_FILENAMES": ""})
+
+
+# --- Files that are not what they should be ---
+
+GMICROBENCH = bin_dir / "gmicrobench"
+MEASURE = (GMICROBENCH, "platform", "--quick", "--max-bytes", "4096", "-o")  # about a second
+
+
+def test_platform_file_of_another_machine():
+    good(*MEASURE, "here.json")
+    text = pathlib.Path("here.json").read_text()
+    other = json.loads(text)
+    other["machine"]["cpu"] = "Zuse Z3"
+    pathlib.Path("other.json").write_text(json.dumps(other))
+    profile(PERSISTENT)
+    for forced in ((), ("--force-policy", "pin"), ("--stage", "always")):
+        one_line(run(GOPTIMIZE, "run", "--profile", "app.gprofile", *forced, "--platform", "other.json", "--", "true"),
+                 INPUT, "other.json: measured with another processor")
+    # The cached one is measured anew, and the program runs.
+    cache = pathlib.Path("cache/gtrace")
+    cache.mkdir(parents=True)
+    for content in (json.dumps(other), text[:len(text) // 2]):
+        for path in cache.parent.rglob("*.json"):
+            path.write_text(content)
+        done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--", "echo", "ran",
+                   env={"XDG_CACHE_HOME": str(cache.parent.resolve())})
+        same((done.code, done.out), (0, b"ran\n"), "exit status and output")
+        check("measuring this machine" in done.err_text, "says so")
+
+
+def test_damaged_files():
+    """Whatever a file holds: refused in one line, or the program runs and prints what it prints."""
+    good(*MEASURE, "p.json", env=FAKE)
+    profile(PERSISTENT)
+    expected = good(PERSISTENT, env=FAKE).out
+    random = Random(5)
+    for name in ("p.json", "app.gprofile"):
+        whole = pathlib.Path(name).read_bytes()
+        for i in range(30):
+            data = bytearray(whole)
+            for _ in range(random.randrange(1, 4)):
+                at = random.randrange(len(data))
+                data[at:at + random.randrange(4)] = random.choice((b"", b"-", b"9" * 30, b"1e308", b"nan", b"\xff\0", b"[", b'"'))
+            if i % 5 == 0:
+                del data[random.randrange(len(data)):]
+            pathlib.Path(name).write_bytes(data)
+            done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--platform", "p.json", "--force-policy", "pin", "--",
+                       PERSISTENT, env=FAKE)
+            if done.code == INPUT:
+                one_line(done, INPUT, name)
+            else:
+                same((done.code, done.out), (0, expected), "exit status and output")
+        pathlib.Path(name).write_bytes(whole)
+
+
+# --- Programs of other kinds ---
+
+def test_python_with_numpy():
+    if run("/usr/bin/python3", "-c", "import pyopencl, numpy").code != 0:
+        raise Skip("python3-pyopencl is not installed")
+    for name in ("pyopencl_job", "numpy_arrays"):
+        program = ("/usr/bin/python3", pathlib.Path(__file__).parent / "clients" / f"{name}.py")
+        plain = good(*program)
+        done = run(GOPTIMIZE, "run", "--stage", "always", "--report", "report.json", "--", *program)
+        same((done.code, done.out), (0, plain.out), "exit status and output")
+        check(json.loads(pathlib.Path("report.json").read_text())["staged"]["transfers"] > 0, "staged")
 
 
 main(globals())
