@@ -11,7 +11,7 @@ SEEDS = int(arguments[0]) if arguments else 6
 
 
 def staged(*command, report="report.json", **options):
-    done = run(GOPTIMIZE, "run", "--stage", "always", "--report", report, "--", *command, **options)
+    done = run(GOPTIMIZE, "run", "--stage", "always", "--reuse", "never", "--report", report, "--", *command, **options)
     return done, json.loads(pathlib.Path(report).read_text())
 
 
