@@ -210,6 +210,10 @@ bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) n
   // The last part was moved directly, without an event.
   if (!last && x_cl->clEnqueueMarkerWithWaitList(r.queue.queue, 0, nullptr, &last) == CL_SUCCESS)
     x_cl->clWaitForEvents(1, &last);
+  if (!last) {  // the data is there, but no event can be made
+    *error = CL_OUT_OF_RESOURCES;
+    return true;
+  }
   publish(r, last, 0);
   if (outcome.start_ns) publish(r, last, outcome.start_ns);
   *r.event = last;
