@@ -9,6 +9,7 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staging.h"
+#include "traces/base/lock.h"
 #include "transport/memory/pin.h"
 
 namespace gt::opt {
@@ -34,14 +35,6 @@ constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 constinit Context g_contexts[MaxContexts] = {};
 constinit Pin g_pins[MaxPins] = {};
 constinit size_t g_next_pin = 0;
-
-class Lock {
- public:
-  Lock() { ::pthread_mutex_lock(&g_mutex); }
-  ~Lock() { ::pthread_mutex_unlock(&g_mutex); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-};
 
 Context* find(cl_context handle) {
   for (Context& c : g_contexts)
@@ -97,7 +90,7 @@ void release(cl_mem mem) {
 }  // namespace
 
 void context_created(cl_context context) noexcept {
-  const Lock lock;
+  const Lock lock(g_mutex);
   for (Context& c : g_contexts) {
     if (c.references > 0) continue;
     c = {context, 1, 0};
@@ -106,13 +99,13 @@ void context_created(cl_context context) noexcept {
 }
 
 void context_retained(cl_context context) noexcept {
-  const Lock lock;
+  const Lock lock(g_mutex);
   if (Context* c = find(context)) ++c->references;
 }
 
 void context_releasing(cl_context context) noexcept {
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     Context* c = find(context);
     if (!c || --c->references > 0) return;
   }
@@ -121,7 +114,7 @@ void context_releasing(cl_context context) noexcept {
   for (Pin& p : g_pins) {
     cl_mem mem = nullptr;
     {
-      const Lock lock;
+      const Lock lock(g_mutex);
       if (p.mem && p.context && p.context->handle == context && p.context->references == 0)
         mem = take(p);
     }
@@ -130,7 +123,7 @@ void context_releasing(cl_context context) noexcept {
 }
 
 bool is_known(cl_context context) noexcept {
-  const Lock lock;
+  const Lock lock(g_mutex);
   return find(context) != nullptr;
 }
 
@@ -189,7 +182,7 @@ Weights weights(cl_context context) {
 cl_uint hidden_references(cl_context context) noexcept {
   staging::Stager::Held held = staging_holds(context);
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     if (const Context* c = find(context)) held.buffers += c->pins;
   }
   if (held.buffers + held.queues == 0) return 0;
@@ -201,13 +194,13 @@ PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noe
   const memory::ClTable cl = table();
   if (!cl.create_buffer || !cl.release_mem_object) return PinResult::Refused;
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     if (!find(context)) return PinResult::UnknownContext;
   }
   cl_mem mem = nullptr;
   if (memory::pin_in_place(cl, context, base, bytes, &mem) != CL_SUCCESS) return PinResult::Refused;
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     Context* c = find(context);
     const size_t index = c ? free_pin() : MaxPins;
     if (index < MaxPins) {
@@ -225,14 +218,14 @@ PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noe
 void unpin(PinToken token) noexcept {
   cl_mem mem = nullptr;
   {
-    const Lock lock;
+    const Lock lock(g_mutex);
     if (Pin* p = pin_of(token)) mem = take(*p);
   }
   if (mem) release(mem);
 }
 
 bool is_pinned(PinToken token) noexcept {
-  const Lock lock;
+  const Lock lock(g_mutex);
   return pin_of(token) != nullptr;
 }
 

@@ -46,17 +46,29 @@ using staging::Move;
 using ToDevice = std::integral_constant<staging::Way, staging::Way::ToDevice>;
 using ToHost = std::integral_constant<staging::Way, staging::Way::ToHost>;
 
+// What all six functions have in common.
+TransferCall common(staging::Way way, Move::Shape shape, cl_command_queue queue, cl_mem mem, cl_bool blocking,
+                    const void* host, cl_uint waits, const cl_event* list, cl_event* event) {
+  TransferCall c;
+  c.queue = queue;
+  c.way = way;
+  c.shape = shape;
+  c.mem = mem;
+  c.blocking = blocking != CL_FALSE;
+  c.host = host;
+  c.waits = waits;
+  c.wait_list = list;
+  c.event = event;
+  return c;
+}
+
 template <class Way>
 struct RangeHook : Instead {
   static bool instead(cl_int* result, cl_command_queue q, cl_mem mem, cl_bool blocking, size_t offset, size_t bytes,
                       const void* p, cl_uint waits, const cl_event* list, cl_event* event) {
-    TransferCall c{.queue = q, .way = Way::value, .mem = mem, .blocking = blocking != CL_FALSE};
+    TransferCall c = common(Way::value, Move::Shape::Range, q, mem, blocking, p, waits, list, event);
     c.offset = offset;
     c.bytes = bytes;
-    c.host = p;
-    c.waits = waits;
-    c.wait_list = list;
-    c.event = event;
     return transfer(c, result);
   }
 };
@@ -65,8 +77,7 @@ struct BoxHook : Instead {
   static bool instead(cl_int* result, cl_command_queue q, cl_mem mem, cl_bool blocking, const size_t* origin,
                       const size_t* host_origin, const size_t* region, size_t row, size_t slice, size_t host_row,
                       size_t host_slice, const void* p, cl_uint waits, const cl_event* list, cl_event* event) {
-    TransferCall c{.queue = q, .way = Way::value, .shape = Move::Shape::Box, .mem = mem,
-                   .blocking = blocking != CL_FALSE};
+    TransferCall c = common(Way::value, Move::Shape::Box, q, mem, blocking, p, waits, list, event);
     c.origin = origin;
     c.host_origin = host_origin;
     c.region = region;
@@ -74,10 +85,6 @@ struct BoxHook : Instead {
     c.slice_pitch = slice;
     c.host_row_pitch = host_row;
     c.host_slice_pitch = host_slice;
-    c.host = p;
-    c.waits = waits;
-    c.wait_list = list;
-    c.event = event;
     return transfer(c, result);
   }
 };
@@ -86,16 +93,11 @@ struct ImageHook : Instead {
   static bool instead(cl_int* result, cl_command_queue q, cl_mem image, cl_bool blocking, const size_t* origin,
                       const size_t* region, size_t row, size_t slice, const void* p, cl_uint waits,
                       const cl_event* list, cl_event* event) {
-    TransferCall c{.queue = q, .way = Way::value, .shape = Move::Shape::Image, .mem = image,
-                   .blocking = blocking != CL_FALSE};
+    TransferCall c = common(Way::value, Move::Shape::Image, q, image, blocking, p, waits, list, event);
     c.origin = origin;
     c.region = region;
     c.host_row_pitch = row;
     c.host_slice_pitch = slice;
-    c.host = p;
-    c.waits = waits;
-    c.wait_list = list;
-    c.event = event;
     return transfer(c, result);
   }
 };

@@ -5,7 +5,7 @@
 
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/pool/runtime.h"
-#include "transport/staging/lock.h"
+#include "traces/base/lock.h"
 
 namespace gt::opt {
 namespace {
@@ -39,7 +39,7 @@ int plan_device(cl_device_id device) noexcept {
   for (const Known& k : known)
     if (k.device.load(std::memory_order_acquire) == device) return k.index;
   const int index = look_up_device(device);
-  const staging::Lock lock(mutex);
+  const Lock lock(mutex);
   for (Known& k : known) {
     if (k.device.load(std::memory_order_relaxed)) continue;
     k.index = index;

@@ -2,7 +2,7 @@
 
 #include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/real.h"
-#include "transport/staging/lock.h"
+#include "traces/base/lock.h"
 
 namespace gt::opt {
 
@@ -23,7 +23,7 @@ QueueEntry* find(cl_command_queue queue) {
 }
 
 void forget(cl_command_queue queue) {
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   QueueEntry* q = find(queue);
   if (!q) return;
   *q = g_queues[--g_count];
@@ -40,7 +40,7 @@ bool ask(cl_command_queue queue, cl_command_queue_info what, T* out) {
 
 bool look_up_queue(cl_command_queue queue, QueueEntry* out) noexcept {
   {
-    const staging::Lock lock(g_mutex);
+    const Lock lock(g_mutex);
     if (const QueueEntry* q = find(queue)) return *out = *q, true;
   }
   cl_command_queue_properties properties = 0;
@@ -51,7 +51,7 @@ bool look_up_queue(cl_command_queue queue, QueueEntry* out) noexcept {
     return false;
   out->in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   out->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   if (const QueueEntry* q = find(queue)) return *out = *q, true;
   if (g_count == Most) return false;
   g_queues[g_count++] = *out;
@@ -70,7 +70,7 @@ void queue_releasing(cl_command_queue queue) noexcept {
 }
 
 void barrier_enqueued(cl_command_queue queue) noexcept {
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   if (QueueEntry* q = find(queue)) q->has_barriers = true;
 }
 

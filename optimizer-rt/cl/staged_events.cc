@@ -6,7 +6,7 @@
 #include <atomic>
 
 #include "optimizer-rt/cl/real.h"
-#include "transport/staging/lock.h"
+#include "traces/base/lock.h"
 
 namespace gt::opt {
 namespace {
@@ -42,7 +42,7 @@ cl_command_type command_of(const staging::EventFacts& f) {
 // A copy of what is known; false: not one of ours.
 bool known(cl_event event, Entry* out) {
   if (none()) return false;
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   const Entry* e = find(event);
   if (e) *out = *e;
   return e != nullptr;
@@ -61,7 +61,7 @@ void unlock_staged_events() noexcept { ::pthread_mutex_unlock(&g_mutex); }
 bool room_for_staged_event() noexcept { return g_count.load(std::memory_order_relaxed) < Most / 2; }
 
 void publish_staged_event(const staging::EventFacts& facts) noexcept {
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   Entry* e = find(facts.event);
   const size_t count = g_count.load(std::memory_order_relaxed);
   if (e) {
@@ -74,13 +74,13 @@ void publish_staged_event(const staging::EventFacts& facts) noexcept {
 
 void staged_event_retained(cl_event event) noexcept {
   if (none()) return;
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   if (Entry* e = find(event)) ++e->references;
 }
 
 void staged_event_releasing(cl_event event) noexcept {
   if (none()) return;
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   Entry* e = find(event);
   if (!e || --e->references > 0) return;
   const size_t last = g_count.load(std::memory_order_relaxed) - 1;

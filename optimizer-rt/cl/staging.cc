@@ -15,7 +15,7 @@
 #include "optimizer-rt/pool/runtime.h"
 #include "traces/base/reentry.h"
 #include "transport/staging/agent.h"
-#include "transport/staging/lock.h"
+#include "traces/base/lock.h"
 #include "transport/staging/thread.h"
 
 namespace gt::opt {
@@ -91,7 +91,7 @@ Place* find(cl_context context, cl_device_id device) {
 Place* place_of(const QueueEntry& queue) {
   if (Place* p = find(queue.context, queue.device)) return p;
   if (!is_known(queue.context)) return nullptr;
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   if (Place* p = find(queue.context, queue.device)) return p;
   for (Place& p : g_places) {
     if (!p.stager.is_closed() || !start_engine()) continue;
@@ -180,14 +180,14 @@ bool stage(const TransferCall& call, cl_int* error) noexcept {
 void populate(char* base, size_t bytes) noexcept {
   if (bytes < LeastPopulated) return;
   {
-    const staging::Lock lock(g_mutex);
+    const Lock lock(g_mutex);
     if (!start_engine()) return;
   }
   g_crew.populate(base, bytes);
 }
 
 void stop_staging(cl_context context) noexcept {
-  const staging::Lock lock(g_mutex);
+  const Lock lock(g_mutex);
   for (Place& p : g_places)
     if (p.stager.serves_context(context)) p.stager.close();
 }

@@ -3,23 +3,14 @@
 #include <algorithm>
 #include <bit>
 
+#include "traces/base/lock.h"
+
 namespace gt::opt {
 
 constinit ReusedBlocks reused_blocks;
 constinit std::atomic<bool> unpins_at_release{false};
 
 namespace {
-
-class Lock {  // std::lock_guard's mutex may throw
- public:
-  explicit Lock(pthread_mutex_t& mutex) noexcept : x_mutex(mutex) { ::pthread_mutex_lock(&x_mutex); }
-  ~Lock() { ::pthread_mutex_unlock(&x_mutex); }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-
- private:
-  pthread_mutex_t& x_mutex;
-};
 
 uintptr_t address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
 size_t size_class(size_t bytes) { return static_cast<size_t>(std::bit_width(bytes)) % 64; }

@@ -27,6 +27,7 @@ ALLOWED = {
     "tracer/lib": MODEL + ("tracer/interpose",),      # injected: no store, no SQLite
     "tracer": TRACES + ("tracer",),
     "transport/memory": MODEL,
+    "transport/staging": MODEL + ("transport/memory", "transport/staging"),
     "transport": TRACES + ("transport", "analyzer/kernels"),
     "analyzer/kernels": MODEL,
     "analyzer": TRACES + ("analyzer",),
@@ -40,7 +41,8 @@ ALLOWED = {
 
 # Heavy libraries that must not enter what is injected into programs.
 KEPT_OUT = re.compile(r"^(sqlite3\.h|clang-c/|CLI/|nlohmann/)")
-INJECTED = ("tracer/lib", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/cl", "transport/memory")
+INJECTED = ("tracer/lib", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/cl", "transport/memory",
+            "transport/staging")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "transport/staging/futex.h"
-#include "transport/staging/lock.h"
+#include "traces/base/lock.h"
 #include "transport/staging/thread.h"
 
 namespace gt::staging {

@@ -1,6 +1,6 @@
 #include "transport/staging/small_chunks.h"
 
-#include "transport/staging/lock.h"
+#include "traces/base/lock.h"
 
 namespace gt::staging {
 

@@ -1,7 +1,7 @@
 #include "transport/staging/stager.h"
 
 #include "transport/staging/agent.h"
-#include "transport/staging/lock.h"
+#include "traces/base/lock.h"
 
 namespace gt::staging {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-namespace gt::staging {
+namespace gt {
 
 class Lock {
  public:
@@ -16,4 +16,4 @@ class Lock {
   pthread_mutex_t& x_mutex;
 };
 
-}  // namespace gt::staging
+}  // namespace gt
