@@ -2,7 +2,6 @@
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/pool/runtime.h"
+#include "traces/base/clock.h"
 #include "traces/base/reentry.h"
 
 namespace gt::opt {
@@ -20,12 +20,6 @@ namespace {
 using Next = ReusedBlocks::Next;
 
 constexpr size_t LeastTransfer = size_t{4} << 10;  // below, the call is all that costs
-
-uint64_t now_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
-}
 
 struct Saving {
   double decides = 0;  // against the better of the driver's way and staging
@@ -92,7 +86,7 @@ bool pin_block(const ReusedBlocks::Block& block, cl_context context) {
     reused_blocks.not_pinned(block, false);
     return runtime.count(Fallback::SparseMemory), false;
   }
-  const uint64_t start = now_ns();
+  const uint64_t start = monotonic_ns();
   PinToken token = 0;
   const PinResult result = pin(context, reinterpret_cast<void*>(block.base), block.bytes, &token);
   if (result != PinResult::Done) {
@@ -100,7 +94,7 @@ bool pin_block(const ReusedBlocks::Block& block, cl_context context) {
     return runtime.count(reason_of(result)), false;
   }
   reused_blocks.pinned(block, token, context);
-  count_pin(block.bytes, now_ns() - start);
+  count_pin(block.bytes, monotonic_ns() - start);
   return true;
 }
 

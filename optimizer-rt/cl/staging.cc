@@ -1,7 +1,5 @@
 #include "optimizer-rt/cl/staging.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstdlib>
 
@@ -13,6 +11,7 @@
 #include "optimizer-rt/cl/staged_events.h"
 #include "optimizer-rt/cl/valid_transfer.h"
 #include "optimizer-rt/pool/runtime.h"
+#include "traces/base/clock.h"
 #include "traces/base/reentry.h"
 #include "transport/staging/agent.h"
 #include "traces/base/lock.h"
@@ -135,12 +134,6 @@ staging::Move move_of(const TransferCall& c) {
   }
 }
 
-uint64_t now_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
-}
-
 bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64_t saving, cl_int* error) {
   staging::Request r;
   r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers,
@@ -150,12 +143,12 @@ bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64
   r.waits = call.waits;
   r.wait_list = call.wait_list;
   r.event = call.event;
-  const uint64_t start = now_ns();
+  const uint64_t start = monotonic_ns();
   if (!place.stager.transfer(r, error)) return runtime.count(Fallback::NotStaged), false;
   Counters& c = runtime.counters();
   add(c.staged, 1);
   add(c.staged_bytes, r.move.bytes());
-  add(c.staged_ns, now_ns() - start);
+  add(c.staged_ns, monotonic_ns() - start);
   add(c.staged_saved_ns, saving);
   return true;
 }

@@ -1,8 +1,6 @@
 // Pinning on first transfer, and counting.
 #include "optimizer-rt/cl/transfers.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -14,6 +12,7 @@
 #include "optimizer-rt/cl/staging.h"
 #include "optimizer-rt/cl/valid_transfer.h"
 #include "optimizer-rt/pool/runtime.h"
+#include "traces/base/clock.h"
 #include "transport/memory/pin.h"
 
 namespace gt::opt {
@@ -22,12 +21,6 @@ namespace {
 // Tokens that are no pins: a thread is pinning this span right now; the driver refused to.
 constexpr PinToken Pending = ~PinToken{0} << 16;
 constexpr PinToken Refused = (~PinToken{0} << 16) - (PinToken{1} << 16);
-
-uint64_t now_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1000000000u + static_cast<uint64_t>(t.tv_nsec);
-}
 
 struct Target {
   cl_context context = nullptr;
@@ -57,7 +50,7 @@ Fallback reason_of(PinResult result) {
 
 void pin_span(PinnedPool& pool, Extent extent, cl_context context) {
   if (!pool.set_pin(extent, Pending)) return;  // another thread is at it
-  const uint64_t start = now_ns();
+  const uint64_t start = monotonic_ns();
   PinToken token = 0;
   populate(extent.base, extent.bytes);
   const PinResult result = pin(context, extent.base, extent.bytes, &token);
@@ -68,7 +61,7 @@ void pin_span(PinnedPool& pool, Extent extent, cl_context context) {
     return runtime.count(reason_of(result));
   }
   if (!pool.set_pin(extent, token)) return unpin(token);
-  const uint64_t ns = now_ns() - start;
+  const uint64_t ns = monotonic_ns() - start;
   Counters& c = runtime.counters();
   add(c.pinned_ranges, 1);
   add(c.pinned_bytes, extent.bytes);

@@ -68,7 +68,6 @@ ClFunctions functions() {
     return no ? nullptr : make<cl_mem>();
   };
   f.clReleaseMemObject = [](cl_mem m) { return drop(m); };
-  f.clRetainMemObject = [](cl_mem m) { return ++object(m)->references, CL_SUCCESS; };
   f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* err) {
     const bool no = sim.refuse();
     *err = no ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
@@ -138,9 +137,6 @@ ClFunctions functions() {
   };
   f.clReleaseEvent = [](cl_event e) { return drop(e); };
   f.clRetainEvent = [](cl_event e) { return ++object(e)->references, CL_SUCCESS; };
-  f.clSetEventCallback = [](cl_event, cl_int, void(CL_CALLBACK*)(cl_event, cl_int, void*), void*) {
-    return CL_INVALID_OPERATION;
-  };
   f.clGetEventInfo = [](cl_event e, cl_event_info, size_t, void* value, size_t*) {
     *static_cast<cl_int*>(value) = object(e)->status.load();
     return CL_SUCCESS;

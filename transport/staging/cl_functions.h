@@ -11,8 +11,7 @@ namespace gt::staging {
   X(clCreateBuffer) X(clReleaseMemObject) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clEnqueueWriteBuffer)   \
   X(clEnqueueReadBuffer) X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect) X(clEnqueueWriteImage)               \
   X(clEnqueueReadImage) X(clEnqueueMarkerWithWaitList) X(clCreateUserEvent) X(clSetUserEventStatus) X(clFlush)       \
-  X(clWaitForEvents) X(clReleaseEvent) X(clRetainEvent) X(clSetEventCallback) X(clGetEventInfo)                       \
-  X(clGetEventProfilingInfo) X(clRetainMemObject)
+  X(clWaitForEvents) X(clReleaseEvent) X(clRetainEvent) X(clGetEventInfo) X(clGetEventProfilingInfo)
 
 struct ClFunctions {
 #define GT_X(f) decltype(&::f) f = nullptr;

@@ -3,7 +3,6 @@
 
 #include <sched.h>
 #include <sys/mman.h>
-#include <time.h>
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -12,6 +11,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "traces/base/clock.h"
+#include "transport/memory/pin.h"
 #include "transport/staging/futex.h"
 #include "transport/staging/thread.h"
 
@@ -21,7 +22,6 @@ namespace {
 // 4 to 16 us of one core: small enough to share out evenly.
 constexpr size_t SmallestPiece = size_t{32} << 10, LargestPiece = size_t{128} << 10;
 constexpr size_t MostPieces = 64;
-constexpr size_t HugePage = size_t{2} << 20;
 constexpr uint64_t Spin_ns = 30'000;              // about what waking a sleeper costs
 constexpr size_t WakeFrom = 4;  // pieces; smaller copies end before a sleeper is awake
 
@@ -109,12 +109,6 @@ void relax() {
 #endif
 }
 
-uint64_t now_ns() {
-  timespec t{};
-  ::clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(t.tv_nsec);
-}
-
 }  // namespace
 
 unsigned usable_processors() noexcept {
@@ -138,16 +132,6 @@ void CopyCrew::stop() noexcept {
   wake(x_epoch, MaxHelpers);
   for (unsigned i = 0; i < x_helpers; ++i) ::pthread_join(x_threads[i], nullptr);
   x_helpers = 0;
-}
-
-void CopyCrew::forget() noexcept {
-  x_helpers = 0;
-  x_sleepers.store(0);
-  for (Job& job : x_jobs) {
-    job.inside.store(0);
-    job.open.store(false);
-    job.claimed.store(false);
-  }
 }
 
 void* CopyCrew::helper(void* crew) {
@@ -181,11 +165,11 @@ bool CopyCrew::help_once(unsigned number) noexcept {
 }
 
 void CopyCrew::wait_for_work(uint32_t seen) noexcept {
-  const uint64_t end = now_ns() + Spin_ns;
+  const uint64_t end = monotonic_ns() + Spin_ns;
   for (unsigned i = 1;; ++i) {
     if (x_epoch.load(std::memory_order_acquire) != seen) return;
     relax();
-    if (i % 64 == 0 && now_ns() > end) break;
+    if (i % 64 == 0 && monotonic_ns() > end) break;
   }
   x_sleepers.fetch_add(1);
   wait_while(x_epoch, seen);  // returns at once when the epoch has moved on
@@ -247,8 +231,8 @@ void CopyCrew::copy(const Copy& what) noexcept {
 }
 
 void CopyCrew::populate(char* base, size_t bytes) noexcept {
-  const size_t huge_pages = bytes / MostPieces / HugePage + 1;
-  const Range range{base, bytes, huge_pages * HugePage};
+  const size_t huge_pages = bytes / MostPieces / memory::HugePage + 1;
+  const Range range{base, bytes, huge_pages * memory::HugePage};
   share({range.count(), [](const void* r, uint32_t piece) { static_cast<const Range*>(r)->populate(piece); }, &range});
 }
 

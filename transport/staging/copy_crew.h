@@ -42,8 +42,6 @@ class CopyCrew {
   void start(unsigned helpers) noexcept;
   // Waits for the helpers. REQUIRES: nobody copies.
   void stop() noexcept;
-  // After fork, in the child: the threads are the parent's.
-  void forget() noexcept;
 
   unsigned helpers() const noexcept { return x_helpers; }
 
