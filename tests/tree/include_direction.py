@@ -28,6 +28,9 @@ ALLOWED = {
     "tracer": TRACES + ("tracer",),
     "transport/memory": MODEL,
     "transport/staging": MODEL + ("transport/memory", "transport/staging"),
+    "transport/link": BASE + ("transport/link",),
+    "transport/protocol": BASE + ("transport/link", "transport/protocol"),
+    "transport/executor": MODEL + ("transport",),    # also runs inside programs: no store, no libclang
     "transport": TRACES + ("transport", "analyzer/kernels"),
     "analyzer/kernels": MODEL,
     "analyzer": TRACES + ("analyzer",),
@@ -35,6 +38,7 @@ ALLOWED = {
     "microbench": TRACES + ("transport", "microbench"),
     "optimizer-rt/pool": MODEL + ("transport/memory", "tracer/interpose", "optimizer-rt/cl"),
     "optimizer-rt/cl": MODEL + ("transport", "tracer/interpose", "optimizer-rt/pool"),
+    "optimizer-rt/virtual": MODEL + ("transport", "optimizer-rt/virtual"),
     "optimizer-rt": TRACES + ("transport", "tracer/interpose", "optimizer-rt"),
     "tests": sources.FOLDERS,
 }
@@ -42,7 +46,7 @@ ALLOWED = {
 # Heavy libraries that must not enter what is injected into programs.
 KEPT_OUT = re.compile(r"^(sqlite3\.h|clang-c/|CLI/|nlohmann/)")
 INJECTED = ("tracer/lib", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/cl", "transport/memory",
-            "transport/staging")
+            "transport/staging", "transport/executor", "transport/link", "transport/protocol", "optimizer-rt/virtual")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -1,0 +1,66 @@
+// Messages survive the way to bytes and back; damaged bytes are refused or read as something else, never past the end.
+#include <doctest/doctest.h>
+
+#include "transport/protocol/codec.h"
+#include "transport/protocol/messages.h"
+
+namespace gt::wire {
+namespace {
+
+Launch example() {
+  Launch m;
+  m.queue = 7;
+  m.kernel = uint64_t{1} << 63;
+  m.dimensions = 3;
+  m.global = {4, 5, 6};
+  m.waits = {1, 2, 3};
+  m.args.resize(2);
+  m.args[0].value = as_bytes("abc");
+  m.args[1].form = KernelArg::Form::Object;
+  m.args[1].object = 99;
+  return m;
+}
+
+TEST_CASE("a message comes back as it was") {
+  Bytes bytes;
+  encode(example(), bytes);
+  CHECK(bytes[0] == static_cast<uint8_t>(MessageType::Launch));
+  Launch m;
+  REQUIRE(decode(bytes, m));
+  CHECK(m.queue == 7);
+  CHECK(m.kernel == uint64_t{1} << 63);
+  CHECK(m.global == std::array<uint64_t, 3>{4, 5, 6});
+  CHECK(m.waits == Ids{1, 2, 3});
+  REQUIRE(m.args.size() == 2);
+  CHECK(as_text(m.args[0].value) == "abc");
+  CHECK(m.args[1].object == 99);
+}
+
+TEST_CASE("fields that a later version appends are passed over") {
+  Bytes bytes;
+  encode(example(), bytes);
+  bytes.push_back(1);
+  Launch m;
+  CHECK(decode(bytes, m));
+}
+
+TEST_CASE("every truncation is refused") {
+  Bytes bytes;
+  encode(example(), bytes);
+  for (size_t n = 1; n < bytes.size(); ++n) {
+    Launch m;
+    CHECK_FALSE(decode(ByteView(bytes).first(n), m));
+  }
+}
+
+TEST_CASE("a list cannot be longer than the frame") {
+  Bytes bytes;
+  encode(Credit{{1, 2}}, bytes);
+  bytes[1] = bytes[2] = bytes[3] = bytes[4] = 0xff;
+  Credit m;
+  CHECK_FALSE(decode(bytes, m));
+  CHECK(m.slots.capacity() < 100);
+}
+
+}  // namespace
+}  // namespace gt::wire

@@ -1,0 +1,101 @@
+// A connection to one peer: ordered control frames, and one-sided access to memory that the peer exposed.
+//
+// The same calls everywhere, the mechanism by where the peer is (DART-MPI's locality awareness): inside the process a
+// call, inside a node a ring and loads and stores in shared memory, between nodes sockets. Two lanes, so that small
+// commands stay fast under bulk load:
+//
+//   control   send(frame) ... ──► peer's on_frame(frame), in order
+//   data      put(memory, address, notice) ... ──► bytes are in the peer's memory, then on_put(notice), in order
+//
+// Nothing is promised between the lanes; a notice is what orders a put before what follows from it.
+//
+// Segments name memory: a peer reads and writes only inside segments that this side exposed, checked on arrival.
+// An address is (segment, offset). Memory that the peer can load and store directly has a shared address: what the link
+// allocated, or shared memory that was exposed as such; always, inside a process; never, between nodes.
+//
+// Errors: what the peer did wrong closes the link. After the link is closed every call returns Disconnected at once,
+// tickets complete, and on_closed() has been or is being called, once. A link over a network survives a cut of up to
+// the grace that both sides agreed on: nothing is lost, and nothing is delivered twice.
+// Thread safety: all functions of Link from any thread. Handlers are called one at a time for each lane, by threads of
+// the link, or (inside a process) by the thread that sends: never hold a lock in send() or put() that a handler takes.
+// Handlers may send and put; they must not wait() or block for long.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "traces/base/bytes.h"
+#include "traces/base/status.h"
+
+namespace gt::wire {
+
+using SegmentId = uint32_t;  // chosen by who exposes; never used again while the link lives
+
+struct Address {
+  SegmentId segment = 0;
+  uint64_t offset = 0;
+};
+
+// A put or get under way. Values; 0 is over.
+using Ticket = uint64_t;
+
+// Handed to the peer's on_put() when the bytes are there. What it means is a matter of the protocol.
+using Notice = uint64_t;
+
+constexpr size_t LargestFrame = size_t{1} << 20;  // bytes of one control frame; larger data is put
+
+class LinkHandler {
+ public:
+  virtual ~LinkHandler() = default;
+  virtual void on_frame(ByteView frame) = 0;               // valid during the call
+  virtual void on_put(Notice notice, size_t bytes) = 0;    // a put with a notice has arrived
+  virtual void on_closed(const Status& why) = 0;           // no call follows
+};
+
+class Link {
+ public:
+  virtual ~Link() = default;  // REQUIRES: closed, or never started; joins the link's threads
+
+  // Calls of `handler` begin. Once; the handler must outlive the link.
+  virtual Status start(LinkHandler& handler) = 0;
+  // Ends the link from this side. What was sent before still arrives if the peer lives (bounded: 2 s).
+  virtual void close() = 0;
+
+  // --- Control ---
+  // One frame made of the parts, copied before the call returns. `more`: others follow soon; may be held back until a
+  // frame without `more`, push(), 64 frames, 16 KiB or 50 us. Waits while the peer does not keep up.
+  virtual Status send(std::span<const ByteView> parts, bool more = false) = 0;
+  virtual Status push() = 0;
+
+  // --- Memory that the peer may access ---
+  // Of this process. Valid for puts and gets of the peer until withdraw() has returned.
+  virtual Result<SegmentId> expose(void* base, size_t bytes) = 0;
+  // A mapping of `fd` (a memfd) from `fd_offset` on: inside a node the peer maps it, too.
+  virtual Result<SegmentId> expose_shared(int fd, size_t fd_offset, void* base, size_t bytes) = 0;
+  // Zeroed, page-aligned memory of the link's, exposed; directly accessible to the peer where the link allows.
+  virtual Result<SegmentId> allocate(size_t bytes, void** base) = 0;
+  virtual Status withdraw(SegmentId segment) = 0;  // frees what allocate() gave
+
+  // --- Memory of the peer ---
+  // Where the peer's memory is directly accessible here; nullptr: it is not, use put and get.
+  virtual void* view(Address peer, size_t bytes) = 0;
+  // The address by which the peer may access this memory of ours directly; none: it cannot.
+  virtual std::optional<Address> shared_address(const void* p, size_t bytes) = 0;
+
+  // Copies to (from) the peer. Not blocking: the memory here must stay as it is until the ticket is over. Over: a put
+  // has arrived (its memory here may be used again), a get's bytes are here. Puts arrive in order; so do notices.
+  virtual Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice = {}) = 0;
+  virtual Ticket get(void* to, Address from, size_t bytes) = 0;
+  virtual bool test(Ticket ticket) = 0;
+  virtual Status wait(Ticket ticket) = 0;
+  bool test_all(std::span<const Ticket> tickets);
+  Status wait_all(std::span<const Ticket> tickets);
+  // All puts and gets so far are over.
+  virtual Status flush() = 0;
+
+  virtual bool is_closed() const = 0;
+};
+
+}  // namespace gt::wire

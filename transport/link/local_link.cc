@@ -1,0 +1,182 @@
+// The two ends share a Hub, which lives as long as either of them. What is sent goes into the receiver's lane; the
+// sending thread then delivers what is in the lane, unless another thread is at it. So handlers run one at a time for
+// each lane and in order, and a handler that sends to who is just sending to it does not wait for itself.
+#include "transport/link/local_link.h"
+
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+namespace gt::wire {
+namespace {
+
+Status closed() { return {Kind::Disconnected, "the link is closed"}; }
+
+struct Arrival {
+  Bytes frame;
+  Notice notice = 0;
+  size_t bytes = 0;
+};
+
+class Lane {
+ public:
+  // Delivers `arrival`, or leaves that to the thread that is delivering.
+  template <class Deliver>
+  void pass(Arrival arrival, Deliver deliver) {
+    std::unique_lock lock(mutex_);
+    waiting_.push_back(std::move(arrival));
+    if (delivering_) return;
+    delivering_ = true;
+    while (!waiting_.empty()) {
+      const Arrival next = std::move(waiting_.front());
+      waiting_.pop_front();
+      lock.unlock();
+      deliver(next);
+      lock.lock();
+    }
+    delivering_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::deque<Arrival> waiting_;
+  bool delivering_ = false;
+};
+
+// What one end exposes, and what is on its way to it.
+struct End {
+  Lane control, data;
+  LinkHandler* handler = nullptr;
+  std::unordered_map<SegmentId, std::pair<char*, size_t>> segments;
+  std::unordered_map<SegmentId, Bytes> owned;
+  SegmentId next = 1;
+};
+
+// Invariant: handlers are called only while `open`, and on_closed once for each.
+struct Hub {
+  std::mutex mutex;
+  bool open = true;
+  End ends[2];
+
+  char* find(int end, Address a, size_t bytes) {
+    const std::lock_guard lock(mutex);
+    if (a.segment == WholeProcess) return reinterpret_cast<char*>(a.offset);
+    const auto it = ends[end].segments.find(a.segment);
+    if (it == ends[end].segments.end()) return nullptr;
+    const auto [base, size] = it->second;
+    return a.offset <= size && bytes <= size - a.offset ? base + a.offset : nullptr;
+  }
+  bool is_open() {
+    const std::lock_guard lock(mutex);
+    return open;
+  }
+};
+
+class LocalLink final : public Link {
+ public:
+  LocalLink(std::shared_ptr<Hub> hub, int end) : hub_(std::move(hub)), end_(end) {}
+  ~LocalLink() override { close(); }
+
+  Status start(LinkHandler& handler) override {
+    const std::lock_guard lock(hub_->mutex);
+    mine().handler = &handler;
+    return {};
+  }
+
+  void close() override {
+    LinkHandler* handlers[2];
+    {
+      const std::lock_guard lock(hub_->mutex);
+      if (!hub_->open) return;
+      hub_->open = false;
+      for (int i = 0; i < 2; ++i) handlers[i] = hub_->ends[i].handler;
+    }
+    for (LinkHandler* handler : handlers) {
+      if (handler) handler->on_closed(closed());
+    }
+  }
+
+  Status send(std::span<const ByteView> parts, bool) override {
+    if (!hub_->is_open()) return closed();
+    Arrival arrival;
+    for (const ByteView part : parts) arrival.frame.insert(arrival.frame.end(), part.begin(), part.end());
+    if (arrival.frame.size() > LargestFrame) return {Kind::Invalid, "a frame is larger than a link takes"};
+    peer().control.pass(std::move(arrival), [this](const Arrival& a) {
+      if (LinkHandler* h = handler_of_peer()) h->on_frame(a.frame);
+    });
+    return {};
+  }
+  Status push() override { return {}; }
+
+  Result<SegmentId> expose(void* base, size_t bytes) override {
+    const std::lock_guard lock(hub_->mutex);
+    const SegmentId id = mine().next++;
+    mine().segments[id] = {static_cast<char*>(base), bytes};
+    return id;
+  }
+  Result<SegmentId> expose_shared(int, size_t, void* base, size_t bytes) override { return expose(base, bytes); }
+  Result<SegmentId> allocate(size_t bytes, void** base) override {
+    Bytes memory(bytes);
+    *base = memory.data();
+    Result<SegmentId> id = expose(*base, bytes);
+    const std::lock_guard lock(hub_->mutex);
+    mine().owned[*id] = std::move(memory);
+    return id;
+  }
+  Status withdraw(SegmentId segment) override {
+    const std::lock_guard lock(hub_->mutex);
+    mine().owned.erase(segment);
+    if (mine().segments.erase(segment)) return {};
+    return {Kind::Invalid, "no such segment"};
+  }
+
+  void* view(Address a, size_t bytes) override { return hub_->find(1 - end_, a, bytes); }
+  std::optional<Address> shared_address(const void* p, size_t) override {
+    return Address{WholeProcess, reinterpret_cast<uint64_t>(p)};
+  }
+
+  Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice) override {
+    void* const there = view(to, bytes);
+    if (!there || !hub_->is_open()) {
+      close();
+      return 0;
+    }
+    std::memcpy(there, from, bytes);
+    if (!notice) return 0;
+    peer().data.pass({{}, *notice, bytes}, [this](const Arrival& a) {
+      if (LinkHandler* h = handler_of_peer()) h->on_put(a.notice, a.bytes);
+    });
+    return 0;
+  }
+  Ticket get(void* to, Address from, size_t bytes) override {
+    const void* const there = view(from, bytes);
+    there && hub_->is_open() ? static_cast<void>(std::memcpy(to, there, bytes)) : close();
+    return 0;
+  }
+  bool test(Ticket) override { return true; }
+  Status wait(Ticket) override { return flush(); }
+  Status flush() override { return hub_->is_open() ? Status() : closed(); }
+  bool is_closed() const override { return !hub_->is_open(); }
+
+ private:
+  End& mine() { return hub_->ends[end_]; }
+  End& peer() { return hub_->ends[1 - end_]; }
+  LinkHandler* handler_of_peer() {
+    const std::lock_guard lock(hub_->mutex);
+    return hub_->open ? peer().handler : nullptr;
+  }
+
+  std::shared_ptr<Hub> hub_;
+  int end_;
+};
+
+}  // namespace
+
+std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_local_link() {
+  const auto hub = std::make_shared<Hub>();
+  return {std::make_unique<LocalLink>(hub, 0), std::make_unique<LocalLink>(hub, 1)};
+}
+
+}  // namespace gt::wire
