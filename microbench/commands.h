@@ -6,6 +6,7 @@ namespace gt::bench {
 
 int platform_command(int argc, char** argv);
 int device_command(int argc, char** argv);
+int calls_command(int argc, char** argv);
 int apps_command(int argc, char** argv);
 
 }  // namespace gt::bench

@@ -6,6 +6,7 @@ int main(int argc, char** argv) {
   static constexpr gt::Command Commands[] = {
       {"platform", gt::bench::platform_command, "measure allocation and transfer costs; write platform.json"},
       {"device", gt::bench::device_command, "measure the limits of the devices: latency, throughput, roofline"},
+      {"calls", gt::bench::calls_command, "measure what each OpenCL call costs on every device, local or remote"},
       {"apps", gt::bench::apps_command, "run the benchmark programs under several policies; compare their times"},
   };
   return gt::run_program({"gmicrobench", "gmicrobench measures what this machine can do.", "", Commands}, argc, argv);

@@ -270,4 +270,24 @@ def test_device_limits_of_one_that_breaks_off():
     one_line(run(GMICROBENCH, "device", "--quick", env=env), ENVIRONMENT, "clEnqueueCopyBuffer")
 
 
+def test_call_costs():
+    started = time.monotonic()
+    data = good(GMICROBENCH, "calls", "--quick", "--json").json
+    check(time.monotonic() - started < 30, "--quick takes too long")
+    same((data["format"], data["version"]), ("gtrace-calls", 1), "format")
+    for device in data["devices"]:
+        check(len(device["calls"]) == 18, f"{len(device['calls'])} calls")
+        for name, cost in device["calls"].items():
+            check(cost["low"] <= cost["ns"] <= cost["high"], f"{name}: {cost}")
+            check(0 < cost["ns"] < 1e10, f"{name}: {cost}")
+        check(device["calls"]["clBuildProgram"]["ns"] > device["calls"]["clSetKernelArg, number"]["ns"], "a build is work")
+    table = good(GMICROBENCH, "calls", "--quick").out
+    check(b"launch in a chain" in table, table)
+
+
+def test_call_costs_of_one_that_breaks_off():
+    env = dict(with_fake(), FAKE_CL_FAIL="clEnqueueMarkerWithWaitList:3=-5")
+    one_line(run(GMICROBENCH, "calls", "--quick", env=env), ENVIRONMENT, "clEnqueueMarkerWithWaitList")
+
+
 main(globals())
