@@ -14,6 +14,7 @@
 #include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staged_events.h"
 #include "optimizer-rt/cl/transfers.h"
+#include "optimizer-rt/cl/virtual_platform.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "traces/base/reentry.h"
 
@@ -131,6 +132,28 @@ struct Hook<Fn::clCreateBufferWithProperties> : BeforeOnly {
   }
 };
 
+// --- Platforms and devices ---
+
+template <>
+struct Hook<Fn::clGetPlatformIDs> : Instead {
+  static bool instead(cl_int* result, cl_uint entries, cl_platform_id* platforms, cl_uint* count) {
+    return virtual_platform_ids(entries, platforms, count, result);
+  }
+};
+template <>
+struct Hook<Fn::clGetDeviceIDs> : Instead {
+  static bool instead(cl_int* result, cl_platform_id platform, cl_device_type type, cl_uint entries,
+                      cl_device_id* devices, cl_uint* count) {
+    return virtual_device_ids(platform, type, entries, devices, count, result);
+  }
+};
+template <>
+struct Hook<Fn::clGetDeviceInfo> : AfterOnly {
+  static void after(cl_int err, cl_device_id, cl_device_info what, size_t size, void* value, size_t*) {
+    if (err == CL_SUCCESS) correct_device_info(what, size, value);
+  }
+};
+
 // --- Contexts ---
 
 // The program asks about a context that it holds.
@@ -146,15 +169,30 @@ void made(cl_context context) {
   context_created(context);
   provide_driver_memory(context);
 }
-template <>
-struct Hook<Fn::clCreateContext> : AfterOnly {
+struct ContextHook : Instead {
   template <class... A>
   static void after(cl_context context, A...) {
     made(context);
   }
 };
 template <>
-struct Hook<Fn::clCreateContextFromType> : Hook<Fn::clCreateContext> {};
+struct Hook<Fn::clCreateContext> : ContextHook {
+  static bool instead(cl_context* result, const cl_context_properties* properties, cl_uint count,
+                      const cl_device_id* devices, ContextNotify notify, void* data, cl_int* error) {
+    if (!virtual_context(properties, count, devices, notify, data, error, result)) return false;
+    if (!is_virtual(*result)) made(*result);
+    return true;
+  }
+};
+template <>
+struct Hook<Fn::clCreateContextFromType> : ContextHook {
+  static bool instead(cl_context* result, const cl_context_properties* properties, cl_device_type type,
+                      ContextNotify notify, void* data, cl_int* error) {
+    if (!virtual_context_of_type(properties, type, notify, data, error, result)) return false;
+    if (!is_virtual(*result)) made(*result);
+    return true;
+  }
+};
 template <>
 struct Hook<Fn::clRetainContext> : AfterOnly {
   static void after(cl_int err, cl_context context) {
@@ -170,7 +208,8 @@ struct Hook<Fn::clReleaseContext> : BeforeOnly {
 template <>
 struct Hook<Fn::clGetContextInfo> : AfterOnly {
   static void after(cl_int err, cl_context context, cl_context_info what, size_t size, void* value,
-                    size_t*) {
+                    size_t* size_ret) {
+    if (err == CL_SUCCESS) correct_context_info(what, size, size_ret, value);
     if (what != CL_CONTEXT_REFERENCE_COUNT || err != CL_SUCCESS || !value || size < sizeof(cl_uint))
       return;
     if (active()) subtract_hidden(static_cast<cl_uint*>(value), hidden_references(context));
@@ -254,11 +293,35 @@ constexpr bool takes_queue = false;
 template <class... A>
 constexpr bool takes_queue<cl_command_queue, A...> = true;
 
+template <class T>
+constexpr bool is_handle = false;
+template <>
+constexpr bool is_handle<cl_device_id> = true;
+template <>
+constexpr bool is_handle<cl_context> = true;
+template <>
+constexpr bool is_handle<cl_command_queue> = true;
+template <>
+constexpr bool is_handle<cl_mem> = true;
+template <>
+constexpr bool is_handle<cl_event> = true;
+
+// What is virtual is not a driver's here: no memory is pinned for it, nothing of it is staged.
+template <class First, class... Rest>
+bool concerns_virtual(First first, Rest...) {
+  if constexpr (is_handle<First>)
+    return is_virtual(first);
+  else
+    return false;
+}
+inline bool concerns_virtual() { return false; }
+
 template <Fn F, class R, class... A>
 R pass(R (*function)(A...), A... args) noexcept {
   const Reentry inside;
   if (inside.outermost()) settle_pins();
   if (__builtin_expect(!function, 0)) return unavailable<F, R>(args...);
+  if (concerns_virtual(args...)) return function(args...);
   if constexpr (takes_queue<A...>) note_queue_user();
   if constexpr (std::is_base_of_v<Instead, Hook<F>>) {
     if (R result{}; Hook<F>::instead(&result, args...)) return result;

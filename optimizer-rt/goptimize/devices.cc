@@ -1,13 +1,18 @@
 // goptimize devices: lists the OpenCL devices of this machine. The loader is opened only here, so
 // that `goptimize run` never pays for it.
 #include <CL/cl.h>
+#include <CL/cl_icd.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "optimizer-rt/cl/virtual_platform.h"
 #include "optimizer-rt/goptimize/commands.h"
+#include "optimizer-rt/goptimize/remote.h"
 #include "traces/base/command.h"
 
 namespace gt::opt {
@@ -31,6 +36,21 @@ struct Loader {
     return platforms && platform_info && devices && device_info;
   }
 
+  std::vector<cl_platform_id> local_platforms() const {
+    cl_uint count = 0;
+    platforms(0, nullptr, &count);
+    std::vector<cl_platform_id> out(count);
+    if (count) platforms(count, out.data(), nullptr);
+    return out;
+  }
+  std::vector<cl_device_id> devices_of(cl_platform_id platform) const {
+    cl_uint count = 0;
+    if (devices(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) count = 0;
+    std::vector<cl_device_id> out(count);
+    if (count) devices(platform, CL_DEVICE_TYPE_ALL, count, out.data(), nullptr);
+    return out;
+  }
+
   std::string text(cl_device_id d, cl_device_info what) const {
     char buffer[512] = {};
     return device_info(d, what, sizeof buffer - 1, buffer, nullptr) == CL_SUCCESS ? buffer : "?";
@@ -49,34 +69,39 @@ void print_device(const Loader& cl, int number, cl_platform_id platform, cl_devi
              static_cast<double>(memory) / (1 << 30));
 }
 
+// The platform of the devices behind --remote; nullptr: it was not asked for. A proxy that does not answer has said so.
+Result<cl_platform_id> remote_platform(const Options& options) {
+  const Result<Variables> variables = connection_variables(options);
+  if (!variables) return variables.status();
+  if (variables->empty()) return cl_platform_id{};
+  for (const auto& [name, value] : *variables) ::setenv(name.c_str(), value.c_str(), 1);
+  void* const library = ::dlopen(std::getenv(VirtualLibraryVariable), RTLD_NOW | RTLD_LOCAL);
+  if (!library) return Status(Kind::Unsupported, ::dlerror());
+  const auto ids = reinterpret_cast<decltype(&::clIcdGetPlatformIDsKHR)>(::dlsym(library, "clIcdGetPlatformIDsKHR"));
+  cl_platform_id platform = nullptr;
+  cl_uint count = 0;
+  if (!ids || ids(1, &platform, &count) != CL_SUCCESS || count == 0)
+    return Status(Kind::Unsupported, "no proxy of " + options.text("remote") + " offers a device");
+  return platform;
+}
+
 }  // namespace
 
 int devices_command(int argc, char** argv) {
-  if (argc > 1) {
-    const bool help = std::string_view(argv[1]) == "--help" || std::string_view(argv[1]) == "-h";
-    if (!help)
-      return fail(Program,
-                  Status(Kind::Invalid, fmt::format("devices takes no argument \"{}\"", argv[1])));
-    fmt::print("Usage: goptimize devices\nLists the OpenCL devices of this machine.\n");
-    return ExitOk;
-  }
+  CLI::App app("Lists the OpenCL devices of this machine, and those behind proxies.", "goptimize devices");
+  const Options options(app, "goptimize devices");
+  if (const auto status = parse_arguments(app, argc, argv)) return *status;
   Loader cl;
   if (!cl.open())
     return fail(Program, Status(Kind::Unsupported,
                                 "there is no OpenCL loader (install ocl-icd-libopencl1)"));
-  cl_uint platform_count = 0;
-  cl.platforms(0, nullptr, &platform_count);
-  std::vector<cl_platform_id> platforms(platform_count);
-  if (platform_count) cl.platforms(platform_count, platforms.data(), nullptr);
+  std::vector<cl_platform_id> platforms = cl.local_platforms();
+  const Result<cl_platform_id> remote = remote_platform(options);
+  if (!remote) return fail(Program, remote.status());
+  if (*remote) platforms.push_back(*remote);
   int number = 0;
-  for (cl_platform_id platform : platforms) {
-    cl_uint count = 0;
-    if (cl.devices(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0)
-      continue;
-    std::vector<cl_device_id> devices(count);
-    cl.devices(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr);
-    for (cl_device_id device : devices) print_device(cl, number++, platform, device);
-  }
+  for (cl_platform_id platform : platforms)
+    for (cl_device_id device : cl.devices_of(platform)) print_device(cl, number++, platform, device);
   if (number == 0)
     return fail(Program,
                 Status(Kind::Unsupported,

@@ -10,6 +10,7 @@
 #include "optimizer-rt/goptimize/commands.h"
 #include "optimizer-rt/goptimize/inputs.h"
 #include "optimizer-rt/goptimize/libc_plan.h"
+#include "optimizer-rt/goptimize/remote.h"
 #include "optimizer-rt/goptimize/report.h"
 #include "optimizer-rt/goptimize/session.h"
 #include "tracer/interpose/launch.h"
@@ -30,6 +31,7 @@ struct Request {
   std::optional<model::Policy> forced;
   Staging staging = Staging::Auto;
   Reuse reuse = Reuse::Auto;
+  Variables remote;  // none: only local devices
 };
 
 // What goes into the run, once decided.
@@ -86,6 +88,7 @@ int run_injected(const Request& request, Work& work) {
   launch.library = *library;
   launch.variables = {{PlanVariable, session->plan_path()},
                       {CountersVariable, session->counters_path()}};
+  launch.variables.insert(launch.variables.end(), request.remote.begin(), request.remote.end());
   if (!work.plan.site_of_plan.empty())
     launch.variables.emplace_back(LibcEntriesVariable, libc_entries(work.binary));
   const Result<interpose::LaunchPlan> plan = interpose::plan_launch(launch);
@@ -151,15 +154,16 @@ int run(const Request& request) {
   if (!found) return fail(Program, found.status());
   const model::Profile* const profile = *found ? &(*found)->profile : nullptr;
   if (profile) work.report.profile = (*found)->path;
-  if (profile && !profile->eligible && !request.forced && !demands_all(request))
+  if (profile && !profile->eligible && !request.forced && !demands_all(request) && request.remote.empty())
     return run_plain(request, work.report,
                      fmt::format("nothing to gain here: transfers take {:.3f} of the kernels' time: too little",
                                  profile->dispatch_ratio));
 
   Result<model::Platform> platform = platform_for(request);
   if (!platform && !request.platform.empty()) return fail(Program, platform.status());
-  if (!platform) return run_plain(request, work.report, platform.status().text() + "; running the program as it is");
-  work.platform = std::move(*platform);
+  if (!platform && request.remote.empty())
+    return run_plain(request, work.report, platform.status().text() + "; running the program as it is");
+  if (platform) work.platform = std::move(*platform);
 
   const model::Profile none;
   const model::Profile& sites = profile ? *profile : none;
@@ -172,7 +176,7 @@ int run(const Request& request) {
   work.plan = encode_plan(work.platform, sites, work.decision, request.forced.has_value(),
                           stages ? request.staging : Staging::Never, reuse);
   const bool reuses = reuse != Reuse::Never;
-  if (work.plan.site_of_plan.empty() && !stages && !reuses)
+  if (work.plan.site_of_plan.empty() && !stages && !reuses && request.remote.empty())
     return run_plain(request, work.report, nothing_to_gain(profile, work));
   work.report.decision = decision_text(work, profile, stages, reuses);
   return run_injected(request, work);
@@ -203,6 +207,9 @@ int run_command(int argc, char** argv) {
   request.staging = stage == "never" ? Staging::Never : stage == "always" ? Staging::Always : Staging::Auto;
   const std::string reuse = options.text("reuse");
   request.reuse = reuse == "never" ? Reuse::Never : reuse == "always" ? Reuse::Always : Reuse::Auto;
+  Result<Variables> remote = run_variables(options);
+  if (!remote) return fail(Program, remote.status());
+  request.remote = std::move(*remote);
   return run(request);
 }
 

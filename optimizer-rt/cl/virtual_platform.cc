@@ -1,0 +1,282 @@
+// The list of devices, and whose a context is.
+#include "optimizer-rt/cl/virtual_platform.h"
+
+#include <dlfcn.h>
+#include <fnmatch.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "optimizer-rt/cl/real.h"
+
+namespace gt::opt {
+
+constinit std::atomic<const cl_icd_dispatch*> virtual_table{nullptr};
+
+namespace {
+
+constexpr cl_uint MostPlatforms = 32, MostDevices = 1024;
+constexpr size_t MostProperties = 64;
+
+void complain(const char* what, const char* more) {
+  char line[512];
+  const int n = std::snprintf(line, sizeof line, "goptimize: %s%s%s; only local devices are there\n", what,
+                              more ? ": " : "", more ? more : "");
+  if (n > 0) (void)!::write(STDERR_FILENO, line, std::min(static_cast<size_t>(n), sizeof line - 1));
+}
+
+struct ListedDevice {
+  cl_device_id id = nullptr;
+  cl_platform_id platform = nullptr;  // the driver's own; the virtual one of virtual devices
+  cl_device_type type = 0;
+};
+
+// Everything is made once, by the first who asks; constant afterwards.
+class DeviceList {
+ public:
+  void make() noexcept {
+    const char* const library = std::getenv(VirtualLibraryVariable);
+    if (!library || !*library || !open(library)) return;
+    const char* const order = std::getenv(OrderVariable);
+    const bool remote_first = order && std::strcmp(order, "remote-first") == 0;
+    if (remote_first) add(x_virtual);
+    add_local();
+    if (!remote_first) add(x_virtual);
+    keep_chosen();
+    if (x_count == 0) return complain("no device is left by --only", std::getenv(OnlyVariable));
+    virtual_table.store(x_table, std::memory_order_release);
+  }
+
+  cl_platform_id platform() const noexcept { return x_virtual; }
+  const cl_icd_dispatch* table() const noexcept { return x_table; }
+
+  template <class Visit>
+  void for_each(cl_device_type type, Visit visit) const noexcept {
+    for (cl_uint i = 0; i < x_count; ++i)
+      if (matches(i, type)) visit(x_devices[i]);
+  }
+  // The driver's platform of a local device that is listed (or of a part of one); nullptr: of none.
+  static cl_platform_id platform_of(cl_device_id device) noexcept {
+    cl_platform_id platform = nullptr;
+    if (!device || GT_REAL(clGetDeviceInfo)(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) != 0)
+      return nullptr;
+    return platform;
+  }
+
+ private:
+  bool open(const char* library) noexcept {
+    void* const handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) {
+      complain("no remote devices", ::dlerror());
+      return false;
+    }
+    const auto platforms = reinterpret_cast<decltype(&::clIcdGetPlatformIDsKHR)>(
+        ::dlsym(handle, "clIcdGetPlatformIDsKHR"));
+    cl_uint count = 0;
+    if (!platforms || platforms(1, &x_virtual, &count) != CL_SUCCESS || count == 0) return false;  // it has said why
+    x_table = *reinterpret_cast<const cl_icd_dispatch* const*>(x_virtual);
+    return true;
+  }
+
+  void add_local() noexcept {
+    cl_platform_id platforms[MostPlatforms];
+    cl_uint count = 0;
+    const auto list = GT_REAL(clGetPlatformIDs);
+    if (!list || list(MostPlatforms, platforms, &count) != CL_SUCCESS) return;
+    for (cl_uint i = 0; i < std::min(count, MostPlatforms); ++i)
+      if (*reinterpret_cast<const cl_icd_dispatch* const*>(platforms[i]) != x_table) add(platforms[i]);
+  }
+
+  void add(cl_platform_id platform) noexcept {
+    cl_device_id ids[MostDevices];
+    cl_uint count = 0;
+    const cl_device_type every = CL_DEVICE_TYPE_ALL | CL_DEVICE_TYPE_CUSTOM;
+    if (GT_REAL(clGetDeviceIDs)(platform, every, MostDevices, ids, &count) != CL_SUCCESS) return;
+    for (cl_uint i = 0; i < std::min(count, MostDevices) && x_count < MostDevices; ++i) {
+      cl_device_type type = 0;
+      GT_REAL(clGetDeviceInfo)(ids[i], CL_DEVICE_TYPE, sizeof type, &type, nullptr);
+      x_devices[x_count++] = {ids[i], platform, type};
+    }
+  }
+
+  // --only: "local", "remote", numbers in the list, patterns of names, joined by commas.
+  void keep_chosen() noexcept {
+    const char* const only = std::getenv(OnlyVariable);
+    if (!only || !*only) return;
+    cl_uint kept = 0;
+    for (cl_uint i = 0; i < x_count; ++i)
+      if (is_chosen(i, only)) x_devices[kept++] = x_devices[i];
+    x_count = kept;
+  }
+  bool is_chosen(cl_uint i, const char* only) const noexcept {
+    char name[256] = {}, word[256];
+    GT_REAL(clGetDeviceInfo)(x_devices[i].id, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
+    for (const char* at = only; at; at = std::strchr(at, ','), at = at ? at + 1 : nullptr) {
+      const size_t length = std::min(std::strcspn(at, ","), sizeof word - 1);
+      std::memcpy(word, at, length);
+      word[length] = 0;
+      if (names(word, i, name)) return true;
+    }
+    return false;
+  }
+  bool names(const char* word, cl_uint i, const char* name) const noexcept {
+    const bool remote = x_devices[i].platform == x_virtual;
+    if (std::strcmp(word, "local") == 0) return !remote;
+    if (std::strcmp(word, "remote") == 0) return remote;
+    char* end = nullptr;
+    const unsigned long number = std::strtoul(word, &end, 10);
+    if (end != word && *end == 0) return number == i;
+    return ::fnmatch(word, name, 0) == 0 || std::strstr(name, word) != nullptr;
+  }
+
+  bool matches(cl_uint i, cl_device_type type) const noexcept {
+    if (type == CL_DEVICE_TYPE_DEFAULT) return i == 0;
+    if (type == CL_DEVICE_TYPE_ALL) return !(x_devices[i].type & CL_DEVICE_TYPE_CUSTOM);
+    return (x_devices[i].type & type & ~cl_device_type{CL_DEVICE_TYPE_DEFAULT}) ||
+           ((type & CL_DEVICE_TYPE_DEFAULT) && i == 0);
+  }
+
+  const cl_icd_dispatch* x_table = nullptr;
+  cl_platform_id x_virtual = nullptr;
+  cl_uint x_count = 0;
+  ListedDevice x_devices[MostDevices];
+};
+
+constinit DeviceList list;
+pthread_once_t made = PTHREAD_ONCE_INIT;
+
+bool has_remote_devices() noexcept {
+  ::pthread_once(&made, [] { list.make(); });
+  return virtual_table.load(std::memory_order_acquire) != nullptr;
+}
+
+// The platform that the properties ask for; nullptr: none.
+cl_platform_id asked_platform(const cl_context_properties* properties) noexcept {
+  for (; properties && properties[0]; properties += 2)
+    if (properties[0] == CL_CONTEXT_PLATFORM) return reinterpret_cast<cl_platform_id>(properties[1]);
+  return nullptr;
+}
+
+// The same properties with a driver's platform in place of ours.
+class NativeProperties {
+ public:
+  NativeProperties(const cl_context_properties* properties, cl_platform_id native) noexcept : x_given(properties) {
+    size_t n = 0;
+    for (; properties && properties[n] && n + 2 < MostProperties; n += 2) {
+      x_copy[n] = properties[n];
+      const bool ours = properties[n] == CL_CONTEXT_PLATFORM &&
+                        reinterpret_cast<cl_platform_id>(properties[n + 1]) == list.platform();
+      x_copy[n + 1] = ours ? reinterpret_cast<cl_context_properties>(native) : properties[n + 1];
+    }
+    x_copy[n] = 0;
+    x_fits = !properties || properties[n] == 0;
+  }
+  const cl_context_properties* get() const noexcept { return x_given && x_fits ? x_copy : x_given; }
+
+ private:
+  const cl_context_properties* x_given;
+  cl_context_properties x_copy[MostProperties + 1];
+  bool x_fits = false;
+};
+
+// The one driver's platform that all devices are of; nullptr: there is none.
+cl_platform_id common_platform(cl_uint count, const cl_device_id* devices) noexcept {
+  cl_platform_id common = nullptr;
+  for (cl_uint i = 0; i < count; ++i) {
+    if (is_virtual(devices[i])) return nullptr;
+    const cl_platform_id platform = DeviceList::platform_of(devices[i]);
+    if (!platform || (common && platform != common)) return nullptr;
+    common = platform;
+  }
+  return common;
+}
+
+cl_context create(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
+                  ContextNotify notify, void* data, cl_int* error) noexcept {
+  if (const cl_platform_id native = common_platform(count, devices)) {
+    const NativeProperties own(properties, native);
+    return GT_REAL(clCreateContext)(own.get(), count, devices, notify, data, error);
+  }
+  return list.table()->clCreateContext(properties, count, devices, notify, data, error);
+}
+
+}  // namespace
+
+bool virtual_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count, cl_int* result) noexcept {
+  if (!has_remote_devices()) return false;
+  if ((platforms && entries == 0) || (!platforms && !count)) {
+    *result = CL_INVALID_VALUE;
+    return true;
+  }
+  if (platforms) platforms[0] = list.platform();
+  if (count) *count = 1;
+  *result = CL_SUCCESS;
+  return true;
+}
+
+bool virtual_device_ids(cl_platform_id platform, cl_device_type type, cl_uint entries, cl_device_id* devices,
+                        cl_uint* count, cl_int* result) noexcept {
+  if (!has_remote_devices() || (platform && platform != list.platform())) return false;
+  constexpr cl_device_type Known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
+                                   CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+  if (type != CL_DEVICE_TYPE_ALL && (type == 0 || (type & ~Known))) {
+    *result = CL_INVALID_DEVICE_TYPE;
+    return true;
+  }
+  if ((devices && entries == 0) || (!devices && !count)) {
+    *result = CL_INVALID_VALUE;
+    return true;
+  }
+  cl_uint found = 0;
+  list.for_each(type, [&](const ListedDevice& d) {
+    if (devices && found < entries) devices[found] = d.id;
+    ++found;
+  });
+  if (count) *count = found;
+  *result = found ? CL_SUCCESS : CL_DEVICE_NOT_FOUND;
+  return true;
+}
+
+bool virtual_context(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
+                     ContextNotify notify, void* data, cl_int* error, cl_context* result) noexcept {
+  if (!has_remote_devices() || !devices || count == 0) return false;
+  *result = create(properties, count, devices, notify, data, error);
+  return true;
+}
+
+bool virtual_context_of_type(const cl_context_properties* properties, cl_device_type type, ContextNotify notify,
+                             void* data, cl_int* error, cl_context* result) noexcept {
+  if (!has_remote_devices()) return false;
+  const cl_platform_id asked = asked_platform(properties);
+  if (asked && asked != list.platform()) return false;
+  cl_device_id devices[MostDevices];
+  cl_uint count = 0;
+  list.for_each(type, [&](const ListedDevice& d) { devices[count++] = d.id; });
+  if (count == 0) {
+    if (error) *error = CL_DEVICE_NOT_FOUND;
+    *result = nullptr;
+    return true;
+  }
+  *result = create(properties, count, devices, notify, data, error);
+  return true;
+}
+
+void correct_device_info(cl_device_info what, size_t size, void* value) noexcept {
+  if (what != CL_DEVICE_PLATFORM || !value || size < sizeof(cl_platform_id) || !virtual_table.load()) return;
+  *static_cast<cl_platform_id*>(value) = list.platform();
+}
+
+void correct_context_info(cl_context_info what, size_t size, const size_t* size_ret, void* value) noexcept {
+  if (what != CL_CONTEXT_PROPERTIES || !value || !virtual_table.load()) return;
+  auto* const properties = static_cast<cl_context_properties*>(value);
+  const size_t words = (size_ret ? std::min(size, *size_ret) : size) / sizeof *properties;
+  for (size_t i = 0; i + 1 < words && properties[i]; i += 2)
+    if (properties[i] == CL_CONTEXT_PLATFORM)
+      properties[i + 1] = reinterpret_cast<cl_context_properties>(list.platform());
+}
+
+}  // namespace gt::opt

@@ -1,0 +1,51 @@
+// The one platform of a run with remote devices: it lists local and remote devices together.
+//
+// Remote devices come from the virtual platform's own library (libgtrace-remote.so, an ICD; docs/decisions/0015), which
+// is opened with the program's first look at the platforms. Its platform takes the place of all others; its devices and
+// the local ones stand in one list. Local devices keep their native handles: a context of local devices of one platform
+// is made by its driver, and calls on it pass through here as if there was nothing remote. Everything else (a remote
+// device, devices of several drivers) is the virtual platform's.
+// When the library or every proxy fails, the program gets the platforms that it would have got.
+//
+// Thread safety: all functions. Cost without remote devices: one load for each call.
+#pragma once
+
+#include <CL/cl.h>
+#include <CL/cl_icd.h>
+
+#include <atomic>
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+// Set by goptimize for the program: the library's path; which comes first; what to keep of the list.
+constexpr const char* VirtualLibraryVariable = "GTRACE_VIRTUAL_LIBRARY";
+constexpr const char* OrderVariable = "GTRACE_ORDER";
+constexpr const char* OnlyVariable = "GTRACE_ONLY";
+
+extern std::atomic<const cl_icd_dispatch*> virtual_table;  // nullptr: nothing is virtual (yet)
+
+// Is the handle one of the virtual platform's? Its first word is the table of its functions, as the ICD asks of all.
+inline bool is_virtual(const void* handle) noexcept {
+  const cl_icd_dispatch* const table = virtual_table.load(std::memory_order_relaxed);
+  return __builtin_expect(table != nullptr, 0) && handle && *static_cast<const cl_icd_dispatch* const*>(handle) == table;
+}
+
+// Each answers the call of that name when the run has remote devices; false: it is the driver's to answer.
+bool virtual_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count, cl_int* result) noexcept;
+bool virtual_device_ids(cl_platform_id platform, cl_device_type type, cl_uint entries, cl_device_id* devices,
+                        cl_uint* count, cl_int* result) noexcept;
+using ContextNotify = void(CL_CALLBACK*)(const char*, const void*, size_t, void*);
+bool virtual_context(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
+                     ContextNotify notify, void* data, cl_int* error, cl_context* result) noexcept;
+bool virtual_context_of_type(const cl_context_properties* properties, cl_device_type type, ContextNotify notify,
+                             void* data, cl_int* error, cl_context* result) noexcept;
+
+// A driver's answer about its own device or context: its platform becomes the one that the program knows.
+void correct_device_info(cl_device_info what, size_t size, void* value) noexcept;
+void correct_context_info(cl_context_info what, size_t size, const size_t* size_ret, void* value) noexcept;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop

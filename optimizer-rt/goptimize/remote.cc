@@ -1,0 +1,61 @@
+// Options to variables.
+#include "optimizer-rt/goptimize/remote.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+
+#include "optimizer-rt/cl/virtual_platform.h"
+#include "tracer/interpose/launch.h"
+
+namespace gt::opt {
+namespace {
+
+constexpr const char* LibraryName = "libgtrace-remote.so";
+
+// Beside the folder of the injected library.
+Result<std::string> virtual_library() {
+  const Result<std::string> injected = interpose::injected_library("opt");
+  if (!injected) return injected.status();
+  const std::string path = std::filesystem::path(*injected).parent_path().parent_path() / LibraryName;
+  if (::access(path.c_str(), R_OK) != 0) return system_error("cannot read " + path, errno);
+  return path;
+}
+
+// Programs may change their folder before they look for devices.
+Status add_file(const Options& options, const std::string& name, const std::string& variable, Variables& out) {
+  const std::string& path = options.text(name);
+  if (path.empty()) return {};
+  if (::access(path.c_str(), R_OK) != 0) return Status(Kind::Corrupt, "--" + name + " " + path + ": cannot be read");
+  out.emplace_back(variable, std::filesystem::absolute(path).string());
+  return {};
+}
+
+}  // namespace
+
+Result<Variables> connection_variables(const Options& options) {
+  Variables out;
+  const std::string& urls = options.text("remote");
+  if (urls.empty()) return out;
+  const Result<std::string> library = virtual_library();
+  if (!library) return library.status();
+  out = {{VirtualLibraryVariable, *library}, {"GTRACE_REMOTE", urls}};
+  const std::pair<const char*, const char*> files[] = {
+      {"token-file", "GTRACE_TOKEN_FILE"}, {"cert", "GTRACE_CERT"}, {"key", "GTRACE_KEY"}, {"ca", "GTRACE_CA"}};
+  for (const auto& [name, variable] : files) GT_TRY(add_file(options, name, variable, out));
+  return out;
+}
+
+Result<Variables> run_variables(const Options& options) {
+  Result<Variables> connection = connection_variables(options);
+  if (!connection || connection->empty()) return connection;
+  Variables& out = *connection;
+  out.emplace_back(OrderVariable, options.text("order"));
+  if (!options.text("only").empty()) out.emplace_back(OnlyVariable, options.text("only"));
+  if (options.flag("sync-errors")) out.emplace_back("GTRACE_SYNC_ERRORS", "1");
+  return connection;
+}
+
+}  // namespace gt::opt
