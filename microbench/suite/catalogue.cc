@@ -24,7 +24,9 @@ constexpr BenchProgram Programs[] = {
     {"sad", "sums of absolute differences", "results malloc'ed and freed for each frame; many bytes received"},
     {"hotspot", "temperatures of a chip", "aligned_alloc; non-blocking into two frames in turn, events"},
     {"sgemm", "matrix product", "malloc once; computes more than it transfers"},
+    {"dgemm", "matrix product, double", "malloc once; computes more than it transfers"},
     {"nbody", "all pairs of bodies", "malloc and calloc once; computes, receives little in each step"},
+    {"sw", "Smith-Waterman alignment", "malloc once; thousands of small launches in a row, little transferred"},
     {"lbm", "lattice Boltzmann", "malloc once; one transfer each way around many steps"},
 };
 

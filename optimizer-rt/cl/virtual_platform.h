@@ -29,7 +29,8 @@ extern std::atomic<const cl_icd_dispatch*> virtual_table;  // nullptr: nothing i
 // Is the handle one of the virtual platform's? Its first word is the table of its functions, as the ICD asks of all.
 inline bool is_virtual(const void* handle) noexcept {
   const cl_icd_dispatch* const table = virtual_table.load(std::memory_order_relaxed);
-  return __builtin_expect(table != nullptr, 0) && handle && *static_cast<const cl_icd_dispatch* const*>(handle) == table;
+  if (__builtin_expect(table == nullptr, 1) || !handle) return false;
+  return *static_cast<const cl_icd_dispatch* const*>(handle) == table;
 }
 
 // Each answers the call of that name when the run has remote devices; false: it is the driver's to answer.

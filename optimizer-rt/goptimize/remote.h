@@ -13,8 +13,8 @@ namespace gt::opt {
 
 using Variables = std::vector<std::pair<std::string, std::string>>;
 
-// The variables of --remote, --token-file, --cert, --key, --ca; files by their absolute paths. Without --remote: none. An
-// error: a file that cannot be read, or the library is missing.
+// The variables of --remote, --token-file, --cert, --key, --ca; files by their absolute paths. Without --remote: none.
+// An error: a file that cannot be read, or the library is missing.
 Result<Variables> connection_variables(const Options& options);
 // Also those of --order, --only, --sync-errors.
 Result<Variables> run_variables(const Options& options);

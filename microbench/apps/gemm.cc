@@ -1,8 +1,9 @@
-// Single-precision matrix product, tiled through local memory; an iteration writes both operands
-// and reads the result.
+// Matrix product, tiled through local memory; an iteration writes both operands and reads the result. Built twice:
+// sgemm in single precision, dgemm in double.
 //
 // The product is checked by Freivalds' method, C x == A (B x) for a vector x of ones and twos, so
 // that big sizes stay cheap to verify. Entries are small whole numbers: the sums are exact.
+#include <string>
 #include <vector>
 
 #include "microbench/apps/session.h"
@@ -10,14 +11,24 @@
 namespace gt::apps {
 namespace {
 
+#ifdef GT_DOUBLE
+using Real = double;
+constexpr const char* Name = "dgemm";
+constexpr const char* RealInKernel = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\ntypedef double real;\n";
+#else
+using Real = float;
+constexpr const char* Name = "sgemm";
+constexpr const char* RealInKernel = "typedef float real;\n";
+#endif
+
 constexpr size_t Tile = 16;
 constexpr const char* Source = R"(
 #define TILE 16
-kernel void sgemm(global const float* a, global const float* b, global float* c, uint n) {
-  local float ta[TILE][TILE], tb[TILE][TILE];
+kernel void gemm(global const real* a, global const real* b, global real* c, uint n) {
+  local real ta[TILE][TILE], tb[TILE][TILE];
   const uint x = get_local_id(0), y = get_local_id(1);
   const uint column = get_global_id(0), row = get_global_id(1);
-  float sum = 0;
+  real sum = 0;
   for (uint t = 0; t < n; t += TILE) {
     ta[y][x] = a[row * n + t + x];
     tb[y][x] = b[(t + y) * n + column];
@@ -34,19 +45,19 @@ struct Settings : Common {
   int64_t size = 256;
 };
 
-[[gnu::noinline]] float* allocate_matrix(size_t n) { return checked<float>(malloc(n * sizeof(float)), n); }
-[[gnu::noinline]] float* allocate_product(size_t n) {
-  const size_t bytes = n * sizeof(float);
-  return checked<float>(malloc(bytes), n);
+[[gnu::noinline]] Real* allocate_matrix(size_t n) { return checked<Real>(malloc(n * sizeof(Real)), n); }
+[[gnu::noinline]] Real* allocate_product(size_t n) {
+  const size_t bytes = n * sizeof(Real);
+  return checked<Real>(malloc(bytes), n);
 }
 
-float* make_matrix(Session& session, size_t n, size_t modulus) {
-  float* p = session.memory(n, allocate_matrix);
-  for (size_t i = 0; i < n; ++i) p[i] = static_cast<float>(i * 7 % modulus);
+Real* make_matrix(Session& session, size_t n, size_t modulus) {
+  Real* p = session.memory(n, allocate_matrix);
+  for (size_t i = 0; i < n; ++i) p[i] = static_cast<Real>(i * 7 % modulus);
   return p;
 }
 
-std::vector<double> multiply(const float* m, const std::vector<double>& x) {
+std::vector<double> multiply(const Real* m, const std::vector<double>& x) {
   std::vector<double> y(x.size());
   for (size_t row = 0; row < x.size(); ++row)
     for (size_t k = 0; k < x.size(); ++k)
@@ -54,19 +65,19 @@ std::vector<double> multiply(const float* m, const std::vector<double>& x) {
   return y;
 }
 
-bool verify(const float* a, const float* b, const float* c, size_t n) {
+bool verify(const Real* a, const Real* b, const Real* c, size_t n) {
   std::vector<double> x(n);
   for (size_t i = 0; i < n; ++i) x[i] = 1.0 + static_cast<double>(i % 2);
   return multiply(c, x) == multiply(a, multiply(b, x));
 }
 
 int run(const Settings& s) {
-  const size_t n = static_cast<size_t>(s.size), bytes = n * n * sizeof(float);
-  Session session(Source, s.hand_pinned);
-  cl_kernel kernel = session.kernel("sgemm");
-  float* a = make_matrix(session, n * n, 5);
-  float* b = make_matrix(session, n * n, 3);
-  float* c = session.memory(n * n, allocate_product);
+  const size_t n = static_cast<size_t>(s.size), bytes = n * n * sizeof(Real);
+  Session session((RealInKernel + std::string(Source)).c_str(), s.hand_pinned);
+  cl_kernel kernel = session.kernel("gemm");
+  Real* a = make_matrix(session, n * n, 5);
+  Real* b = make_matrix(session, n * n, 3);
+  Real* c = session.memory(n * n, allocate_product);
   cl_mem da = session.buffer(CL_MEM_READ_ONLY, bytes);
   cl_mem db = session.buffer(CL_MEM_READ_ONLY, bytes);
   cl_mem dc = session.buffer(CL_MEM_WRITE_ONLY, bytes);
@@ -82,9 +93,9 @@ int run(const Settings& s) {
   const double seconds = now_s() - start;
 
   const bool correct = verify(a, b, c, n);
-  const uint64_t sum = checksum({c, n * n});
-  for (float* p : {a, b, c}) session.give_back(p, free_memory);
-  return finish("sgemm", correct, sum, seconds);
+  const uint64_t sum = checksum_words(c, bytes);
+  for (Real* p : {a, b, c}) session.give_back(p, free_memory);
+  return finish(Name, correct, sum, seconds);
 }
 
 }  // namespace
