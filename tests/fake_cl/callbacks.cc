@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/fake_cl/driver.h"
+#include "tests/fake_cl/held.h"
 
 namespace gt::fake {
 
@@ -64,9 +65,10 @@ cl_int fake_clSetProgramReleaseCallback(cl_program p, void(CL_CALLBACK* notify)(
 
 // Handles in the arguments become the addresses of their buffers' contents.
 cl_int fake_clEnqueueNativeKernel(cl_command_queue q, void(CL_CALLBACK* function)(void*), void* args, size_t size,
-                                  cl_uint handles, const cl_mem* list, const void** places, cl_uint, const cl_event*,
-                                  cl_event* event) {
-  if (!q) return CL_INVALID_COMMAND_QUEUE;
+                                  cl_uint handles, const cl_mem* list, const void** places, cl_uint n,
+                                  const cl_event* waits, cl_event* event) {
+  const Command command{q, n, waits, CL_COMMAND_NATIVE_KERNEL, 1, false, event};
+  if (const cl_int error = check(command)) return error;
   if (!function || (args == nullptr) != (size == 0) || (handles != 0) != (list && places)) return CL_INVALID_VALUE;
   std::vector<uint64_t> copy((size + 7) / 8);
   if (size != 0) std::memcpy(copy.data(), args, size);
@@ -76,19 +78,22 @@ cl_int fake_clEnqueueNativeKernel(cl_command_queue q, void(CL_CALLBACK* function
     void* data = list[i] ? list[i]->data : nullptr;
     std::memcpy(reinterpret_cast<uint8_t*>(copy.data()) + at, &data, sizeof data);
   }
-  call_back([&] { function(args ? copy.data() : nullptr); });
-  return fake_clEnqueueMarkerWithWaitList(q, 0, nullptr, event);
+  return submit(command, [=, copy = std::move(copy)]() mutable {
+    call_back([&] { function(args ? copy.data() : nullptr); });
+  });
 }
 
 cl_int fake_clEnqueueSVMFree(cl_command_queue q, cl_uint n, void** pointers,
-                             void(CL_CALLBACK* notify)(cl_command_queue, cl_uint, void**, void*), void* data, cl_uint,
-                             const cl_event*, cl_event* event) {
-  if (!q) return CL_INVALID_COMMAND_QUEUE;
+                             void(CL_CALLBACK* notify)(cl_command_queue, cl_uint, void**, void*), void* data,
+                             cl_uint waits, const cl_event* list, cl_event* event) {
+  const Command command{q, waits, list, CL_COMMAND_SVM_FREE, 1, false, event};
+  if (const cl_int error = check(command)) return error;
   if ((n == 0) != (pointers == nullptr)) return CL_INVALID_VALUE;
   std::vector<void*> copy(pointers, pointers + n);
-  if (notify) call_back([&] { notify(q, n, copy.data(), data); });
-  for (cl_uint i = 0; !notify && i < n; ++i) std::free(copy[i]);
-  return fake_clEnqueueMarkerWithWaitList(q, 0, nullptr, event);
+  return submit(command, [=, copy = std::move(copy)]() mutable {
+    if (notify) return call_back([&] { notify(q, n, copy.data(), data); });
+    std::for_each(copy.begin(), copy.end(), std::free);
+  });
 }
 
 }  // namespace gt::fake

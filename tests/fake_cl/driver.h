@@ -1,8 +1,8 @@
 // The functions that the fake driver really has. Every other function of the table answers
 // CL_INVALID_OPERATION.
 //
-// One platform, one device. Commands run when they are enqueued, on the calling thread; wait lists
-// are therefore fulfilled, except for user events, which nothing waits for but clWaitForEvents.
+// One platform, one device. Commands run when they are enqueued, on the calling thread, unless something holds them
+// back (held.h).
 // Launches do nothing, apart from kernels named "copy" (argument 0 to argument 1, as far as both
 // reach), "increment" (bytes of argument 0) and "print" (calls the context's function for what kernels print).
 #pragma once

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "tests/fake_cl/driver.h"
+#include "tests/fake_cl/held.h"
 
 namespace gt::fake {
 namespace {
@@ -55,15 +56,16 @@ cl_int fake_clGetImageInfo(cl_mem image, cl_image_info name, size_t size, void* 
 }
 
 // Only from the first element on, and densely packed.
-cl_int fake_clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool, const size_t* origin,
-                               const size_t* region, size_t row, size_t, void* to, cl_uint, const cl_event*,
+cl_int fake_clEnqueueReadImage(cl_command_queue queue, cl_mem image, cl_bool blocking, const size_t* origin,
+                               const size_t* region, size_t row, size_t, void* to, cl_uint n, const cl_event* waits,
                                cl_event* event) {
-  if (!queue) return CL_INVALID_COMMAND_QUEUE;
+  const Command command{queue, n, waits, CL_COMMAND_READ_IMAGE, 1, blocking != CL_FALSE, event};
+  if (const cl_int error = check(command)) return error;
   if (!image || !origin || !region || !to || row != 0) return CL_INVALID_VALUE;
   const size_t bytes = region[0] * region[1] * region[2] * Element;
   if (bytes > image->size) return CL_INVALID_VALUE;
-  std::copy_n(image->data, bytes, static_cast<uint8_t*>(to));
-  return fake_clEnqueueMarkerWithWaitList(queue, 0, nullptr, event);
+  return submit(command,
+                [from = Ref(image), to, bytes] { std::copy_n(from.get()->data, bytes, static_cast<uint8_t*>(to)); });
 }
 
 }  // namespace gt::fake

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "tests/fake_cl/driver.h"
+#include "tests/fake_cl/held.h"
 
 namespace gt::fake {
 namespace {
@@ -294,6 +295,7 @@ cl_int fake_clSetUserEventStatus(cl_event e, cl_int status) {
   if (e->status <= CL_COMPLETE) return CL_INVALID_OPERATION;
   e->status = status;
   e->waiting.happened(false);
+  run_what_may();
   return CL_SUCCESS;
 }
 cl_int fake_clRetainEvent(cl_event e) { return retain(e, CL_INVALID_EVENT); }

@@ -29,6 +29,7 @@ class Ref {
   explicit Ref(T* p) : p_(p) {
     if (p_) ++p_->references;
   }
+  Ref(const Ref& other) : Ref(other.p_) {}
   Ref(Ref&& other) noexcept : p_(std::exchange(other.p_, nullptr)) {}
   Ref& operator=(Ref&& other) noexcept {
     std::swap(p_, other.p_);
