@@ -66,7 +66,9 @@ void publish_staged_event(const staging::EventFacts& facts) noexcept {
   const size_t count = g_count.load(std::memory_order_relaxed);
   if (e) {
     e->facts.start_ns = facts.start_ns;
-  } else if (facts.start_ns == 0 && count < Most) {  // with a start: the program has let go of it meanwhile
+    e->facts.error = facts.error;
+  } else if (facts.start_ns == 0 && facts.error == CL_SUCCESS && count < Most) {
+    // One that is over and not here is one that the program has let go of.
     g_entries[count] = {facts, 1};
     g_count.store(count + 1, std::memory_order_relaxed);
   }
@@ -90,9 +92,11 @@ void staged_event_releasing(cl_event event) noexcept {
 
 void correct_event_info(cl_event event, cl_event_info what, size_t size, void* value) noexcept {
   Entry e;
-  if ((what != CL_EVENT_COMMAND_TYPE && what != CL_EVENT_REFERENCE_COUNT) || !known(event, &e)) return;
+  if (!value || !known(event, &e)) return;
   if (what == CL_EVENT_COMMAND_TYPE) answer(size, value, command_of(e.facts));
   if (what == CL_EVENT_REFERENCE_COUNT) answer(size, value, e.references);
+  if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && e.facts.error < 0 && *static_cast<cl_int*>(value) < 0)
+    answer(size, value, e.facts.error);
 }
 
 void correct_profiling_info(cl_event event, cl_profiling_info what, size_t size, void* value) noexcept {

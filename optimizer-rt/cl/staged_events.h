@@ -16,7 +16,7 @@ void lock_staged_events() noexcept;
 void unlock_staged_events() noexcept;
 
 bool room_for_staged_event() noexcept;
-// The stager's publisher: an event is made (the program has one reference), or its start is known.
+// The stager's publisher: an event is made (the program has one reference), or its start or its error is known.
 void publish_staged_event(const staging::EventFacts& facts) noexcept;
 void staged_event_retained(cl_event event) noexcept;
 void staged_event_releasing(cl_event event) noexcept;

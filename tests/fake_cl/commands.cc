@@ -41,7 +41,8 @@ cl_int rect(const Command& command, cl_mem mem, bool write, const size_t* origin
   if (const cl_int error = check(command)) return error;
   if (!mem) return CL_INVALID_MEM_OBJECT;
   if (!origin || !host_origin || !region || !ptr || !region[0] || !region[1] || !region[2]) return CL_INVALID_VALUE;
-  const Box device = box(mem->data, origin, region, row, slice), host = box(ptr, host_origin, region, host_row, host_slice);
+  const Box device = box(mem->data, origin, region, row, slice);
+  const Box host = box(ptr, host_origin, region, host_row, host_slice);
   const size_t width = region[0], rows = region[1], slices = region[2];
   if (device.at(rows - 1, slices - 1) + width > mem->data + mem->size) return CL_INVALID_VALUE;
   Command timed = command;

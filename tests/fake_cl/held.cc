@@ -19,8 +19,9 @@ struct Held {
 };
 
 std::mutex g_mutex;
-std::list<Held>& g_held = *new std::list<Held>;  // in the order of arrival; never destroyed: programs end with some held
-std::atomic<size_t> g_count{0};                  // of all queues
+// In the order of arrival. Never destroyed: programs end with some held.
+std::list<Held>& g_held = *new std::list<Held>;
+std::atomic<size_t> g_count{0};  // of all queues
 
 uint64_t now_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -100,7 +101,8 @@ cl_int check(const Command& c) {
 }
 
 bool runs_at_once(const Command& c) {
-  return g_count == 0 && std::all_of(c.wait_list, c.wait_list + c.waits, [](cl_event e) { return e->status == CL_COMPLETE; });
+  const auto is_complete = [](cl_event e) { return e->status == CL_COMPLETE; };
+  return g_count == 0 && std::all_of(c.wait_list, c.wait_list + c.waits, is_complete);
 }
 
 cl_int finish(const Command& c) {

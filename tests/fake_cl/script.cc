@@ -68,6 +68,7 @@ std::vector<Rule> read(const char* variable, bool delay) {
 struct Script {
   std::vector<Rule> failures = read("FAKE_CL_FAIL", false);
   std::vector<Rule> delays = read("FAKE_CL_DELAY", true);
+  bool says_failures = std::getenv("FAKE_CL_SAY") != nullptr;
   const char* kernel = std::getenv("FAKE_CL_KERNEL_NS");
   uint64_t kernel_ns = kernel ? nanoseconds("FAKE_CL_KERNEL_NS", kernel) : 1000;
   const char* vendor = std::getenv("FAKE_CL_VENDOR_ID");
@@ -89,8 +90,11 @@ int scripted_call(uint16_t fn, const char* name) {
   for (const Rule& rule : s.delays)
     if (rule.name == name && (rule.call == 0 || rule.call == call))
       std::this_thread::sleep_for(std::chrono::nanoseconds(rule.delay_ns));
-  for (const Rule& rule : s.failures)
-    if (rule.name == name && (rule.call == 0 || rule.call == call)) return rule.error;
+  for (const Rule& rule : s.failures) {
+    if (rule.name != name || (rule.call != 0 && rule.call != call)) continue;
+    if (s.says_failures) std::fprintf(stderr, "fake_cl: %s fails with %d\n", name, rule.error);
+    return rule.error;
+  }
   return 0;
 }
 

@@ -66,7 +66,7 @@ bool Agent::next_job(Job* job) noexcept {
       if (i >= x_count) return false;
       *job = x_jobs[i];
     }
-    if (!job->gate.may_begin(*job->stager->x_cl)) continue;
+    if (job->gate.state(*job->stager->x_cl) == Gate::State::Closed) continue;
     const Lock lock(x_mutex);
     std::copy(x_jobs + i + 1, x_jobs + x_count, x_jobs + i);
     --x_count;

@@ -25,7 +25,7 @@ class Agent {
     Move move;
     bool published = false, timed = false;
   };
-  // Keeps a place for one job, which post() then fills: a gate cannot be taken back once it is open. False: no thread,
+  // Keeps a place for one job, which post() then fills: then the job must not be refused any more. False: no thread,
   // no room, or the process is ending.
   bool reserve() noexcept;
   void cancel() noexcept;

@@ -22,15 +22,16 @@ bool Gate::open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits, c
   return false;
 }
 
-bool Gate::may_begin(const ClFunctions& cl) const noexcept {
-  if (!x_before) return true;
-  cl_int status = CL_COMPLETE;
+Gate::State Gate::state(const ClFunctions& cl) const noexcept {
+  if (!x_before) return State::Open;
+  cl_int status = CL_QUEUED;  // where the driver does not say, it is asked again
   cl.clGetEventInfo(x_before, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-  return status <= CL_COMPLETE;
+  if (status > CL_COMPLETE) return State::Closed;
+  return status == CL_COMPLETE ? State::Open : State::Failed;
 }
 
 void Gate::finish(const ClFunctions& cl, cl_int error) noexcept {
-  cl.clSetUserEventStatus(x_done, error < 0 ? error : CL_COMPLETE);
+  insist([&] { return cl.clSetUserEventStatus(x_done, error < 0 ? error : CL_COMPLETE); });  // the program waits for it
   cl.clReleaseEvent(x_done);
   if (x_before) cl.clReleaseEvent(x_before);
   x_before = x_done = nullptr;

@@ -33,8 +33,8 @@ class Gate {
 
   cl_event before() const noexcept { return x_before; }  // nullptr: the transfer may begin at once
   cl_event after() const noexcept { return x_after; }
-  // Is `before` done (or failed)?
-  bool may_begin(const ClFunctions& cl) const noexcept;
+  enum class State { Closed, Open, Failed };  // Failed: `before` did; nothing is to be moved
+  State state(const ClFunctions& cl) const noexcept;
   // The transfer is over; lets go of all events but `after`.
   void finish(const ClFunctions& cl, cl_int error) noexcept;
 

@@ -57,8 +57,8 @@ struct Pipeline::Flight {
 };
 
 void Pipeline::move_directly(Flight& f, size_t part) noexcept {
-  if (f.what.waits > 0 && x_cl->clWaitForEvents(f.what.waits, f.what.wait_list) != CL_SUCCESS)
-    return f.fail(CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  const cl_int waited = f.what.waits > 0 ? x_cl->clWaitForEvents(f.what.waits, f.what.wait_list) : CL_SUCCESS;
+  if (waited != CL_SUCCESS) return f.fail(waited);
   f.fail(f.parts.enqueue_direct(*x_cl, f.queue, part));
 }
 

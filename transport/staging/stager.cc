@@ -140,7 +140,7 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
     return false;  // likewise; if it was only the waiting that failed, it succeeds
   }
   *error = CL_SUCCESS;
-  if (r.move.shape != r.move.called) publish(r, event, 0);
+  if (r.move.shape != r.move.called) publish(r, event);
   if (!up) x_crew->copy(parts.copy(0, memory));
   if (r.blocking) {
     x_small.give_back(chunk);
@@ -152,7 +152,8 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
   }
   if (r.event) {
     *r.event = event;
-    x_cl->clRetainEvent(event);
+    // Without a reference nobody can tell when the chunk is free: it stays taken.
+    if (!insist([&] { return x_cl->clRetainEvent(event); })) return true;
   }
   x_small.give_back_after(chunk, event);
   return true;
@@ -160,8 +161,15 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
 
 // --- Pipelined ---
 
-void Stager::publish(const Request& r, cl_event event, cl_ulong start_ns) noexcept {
-  if (r.event && x_publish) x_publish({event, r.move.way, r.move.called, start_ns});
+void Stager::publish(const Request& r, cl_event event) noexcept {
+  if (r.event && x_publish) x_publish({event, r.move.way, r.move.called});
+}
+
+void Stager::publish_outcome(const Move& move, cl_event event, const Pipeline::Outcome& outcome) noexcept {
+  // What a failed wait list makes of those who wait, the driver itself says best.
+  const bool waited_in_vain = outcome.error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+  const cl_int error = waited_in_vain ? CL_SUCCESS : outcome.error;
+  if (x_publish && (outcome.start_ns || error)) x_publish({event, move.way, move.called, outcome.start_ns, error});
 }
 
 bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
@@ -176,14 +184,14 @@ bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
 bool Stager::run_gated(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
   Gate gate;
   if (!gate.open(*x_cl, r.queue, r.waits, r.wait_list)) return false;
-  publish(r, gate.after(), 0);
+  publish(r, gate.after());
   const cl_event before = gate.before();
   const auto outcome =
       pipeline.run(*x_crew, {.move = r.move,
                              .waits = before ? 1u : 0u,
                              .wait_list = before ? &before : nullptr,
                              .timed = is_timed(r)});
-  if (outcome.start_ns) publish(r, gate.after(), outcome.start_ns);
+  if (r.event) publish_outcome(r.move, gate.after(), outcome);
   gate.finish(*x_cl, outcome.error);
   *error = outcome.error;
   cl_event after = gate.after();
@@ -214,8 +222,8 @@ bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) n
     *error = CL_OUT_OF_RESOURCES;
     return true;
   }
-  publish(r, last, 0);
-  if (outcome.start_ns) publish(r, last, outcome.start_ns);
+  publish(r, last);
+  publish_outcome(r.move, last, outcome);
   *r.event = last;
   return true;
 }
@@ -236,15 +244,19 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
     agent.cancel();
     return false;
   }
+  // The program's reference; the agent has its own.
+  if (r.event && x_cl->clRetainEvent(job.gate.after()) != CL_SUCCESS) {
+    job.gate.finish(*x_cl, CL_SUCCESS);  // nothing passed through it
+    x_cl->clReleaseEvent(job.gate.after());
+    agent.cancel();
+    return false;
+  }
   job.stager = this;
   job.move = r.move;
   job.published = r.event != nullptr;
   job.timed = is_timed(r);
-  publish(r, job.gate.after(), 0);
-  if (r.event) {
-    *r.event = job.gate.after();
-    x_cl->clRetainEvent(job.gate.after());  // the program's reference; the agent has its own
-  }
+  publish(r, job.gate.after());
+  if (r.event) *r.event = job.gate.after();
   *error = CL_SUCCESS;
   agent.post(job);
   return true;
@@ -254,13 +266,14 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
 void Stager::run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept {
   Pipeline& pipeline = x_background[static_cast<size_t>(move.way)].pipeline;
   const cl_event before = gate.before();
-  const auto outcome =
-      pipeline.run(*x_crew, {.move = move,
-                             .waits = before ? 1u : 0u,
-                             .wait_list = before ? &before : nullptr,
-                             .timed = timed});
-  if (published && x_publish && outcome.start_ns)
-    x_publish({gate.after(), move.way, move.called, outcome.start_ns});
+  Pipeline::Outcome outcome{.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
+  // To have seen its state is no synchronization point (OpenCL 3.0, table of clGetEventInfo): the commands wait, too.
+  if (gate.state(*x_cl) != Gate::State::Failed)
+    outcome = pipeline.run(*x_crew, {.move = move,
+                                     .waits = before ? 1u : 0u,
+                                     .wait_list = before ? &before : nullptr,
+                                     .timed = timed});
+  if (published) publish_outcome(move, gate.after(), outcome);
   gate.finish(*x_cl, outcome.error);
   x_cl->clReleaseEvent(gate.after());
   end();

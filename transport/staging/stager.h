@@ -35,7 +35,8 @@ struct EventFacts {
   cl_event event = nullptr;
   Way way = Way::ToDevice;
   Move::Shape shape = Move::Shape::Range;
-  cl_ulong start_ns = 0;  // 0: not over yet
+  cl_ulong start_ns = 0;  // 0: not over yet, or nobody may ask
+  cl_int error = CL_SUCCESS;  // why it failed: the marker's own status says only that something did
 };
 
 class Agent;
@@ -45,7 +46,8 @@ class Stager {
   constexpr Stager() = default;
 
   // `publisher` (may be nullptr) is called for each event that the program gets from a gate: when it is made, and
-  // again, before it completes, with its start. `agents`: two, one for each way. All must outlive the stager.
+  // again, before it completes, with its start or its error. `agents`: two, one for each way. All must outlive the
+  // stager.
   void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
             void (*publisher)(const EventFacts&)) noexcept;
   // Lets go of everything; what still runs does so when it ends.
@@ -91,7 +93,8 @@ class Stager {
   bool make_background_ready(Way way) noexcept;
   bool by_agent(const Request& request, cl_int* error) noexcept;
   void run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept;
-  void publish(const Request& request, cl_event event, cl_ulong start_ns) noexcept;
+  void publish(const Request& request, cl_event event) noexcept;
+  void publish_outcome(const Move& move, cl_event event, const Pipeline::Outcome& outcome) noexcept;
 
   const ClFunctions* x_cl = nullptr;
   std::atomic<cl_context> x_context{nullptr};  // nullptr: closed

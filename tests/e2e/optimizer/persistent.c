@@ -1,6 +1,6 @@
 // A program that tries again whatever fails, so that its data are right in the end whichever single call a driver
 // refuses. Prints sums of what it got back, and, with the argument "errors", how often it had to try again. All
-// transfers block: those of the fake driver's that do not are not held up by user events.
+// transfers block; waiting.c has those that do not.
 //
 //   persistent [errors]
 #include <CL/cl.h>
