@@ -134,31 +134,35 @@ struct Weights {
   cl_uint buffer = 0, queue = 0;
 };
 
-cl_uint weight_of_buffer(cl_context context, cl_uint before) {
-  const memory::ClTable cl = table();
-  cl_int err = CL_SUCCESS;
-  if (!cl.create_buffer || !cl.release_mem_object) return 0;
-  cl_mem mem = cl.create_buffer(context, CL_MEM_READ_WRITE, 1, nullptr, &err);
-  if (err != CL_SUCCESS || !mem) return 0;
-  const cl_uint with = reference_count(context);
-  cl.release_mem_object(mem);
-  return with > before ? with - before : 0;
+// What it is now more than `before`.
+cl_uint added_references(cl_context context, cl_uint before) {
+  const cl_uint now = reference_count(context);
+  return now > before ? now - before : 0;
 }
 
-cl_uint weight_of_queue(cl_context context, cl_uint before) {
+cl_int weigh_buffer(cl_context context, cl_uint before, cl_uint* weight) {
+  const memory::ClTable cl = table();
+  cl_int err = CL_SUCCESS;
+  if (!cl.create_buffer || !cl.release_mem_object) return CL_INVALID_OPERATION;
+  cl_mem mem = cl.create_buffer(context, CL_MEM_READ_WRITE, 1, nullptr, &err);
+  if (err != CL_SUCCESS) return err;
+  *weight = added_references(context, before);
+  return cl.release_mem_object(mem);
+}
+
+cl_int weigh_queue(cl_context context, cl_uint before, cl_uint* weight) {
   const auto create = GT_REAL(clCreateCommandQueue);
   const auto finish = GT_REAL(clFinish);
   const auto marker = GT_REAL(clEnqueueMarkerWithWaitList);
   const auto release = GT_REAL(clReleaseCommandQueue);
   cl_device_id device = first_device(context);
   cl_int err = CL_SUCCESS;
-  if (!create || !finish || !marker || !release || !device) return 0;
+  if (!create || !finish || !marker || !release || !device) return CL_INVALID_OPERATION;
   cl_command_queue queue = create(context, device, 0, &err);
-  if (err != CL_SUCCESS || !queue) return 0;
+  if (err != CL_SUCCESS) return err;
   if (marker(queue, 0, nullptr, nullptr) == CL_SUCCESS) finish(queue);
-  const cl_uint with = reference_count(context);
-  release(queue);
-  return with > before ? with - before : 0;
+  *weight = added_references(context, before);
+  return release(queue);
 }
 
 // Tried out when a program asks for the first time.
@@ -169,8 +173,8 @@ Weights weights(cl_context context) {
   ::pthread_mutex_lock(&mutex);
   if (!known) {
     const cl_uint before = reference_count(context);
-    learnt = {weight_of_buffer(context, before), weight_of_queue(context, before)};
-    known = true;
+    known = staging::insist([&] { return weigh_buffer(context, before, &learnt.buffer); }) &&
+            staging::insist([&] { return weigh_queue(context, before, &learnt.queue); });
   }
   const Weights w = learnt;
   ::pthread_mutex_unlock(&mutex);

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "optimizer-rt/cl/contexts.h"
+#include "optimizer-rt/cl/copied_memory.h"
 #include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/real.h"
@@ -115,20 +116,68 @@ struct Hook<Fn::clEnqueueWriteImage> : ImageHook<ToDevice> {};
 template <>
 struct Hook<Fn::clEnqueueReadImage> : ImageHook<ToHost> {};
 
-void copy_in(cl_context context, cl_mem_flags flags, size_t size, void* host) {
-  if (flags & CL_MEM_COPY_HOST_PTR) before_copy_in(context, host, size);
-}
+// --- Memory objects ---
+
 template <>
-struct Hook<Fn::clCreateBuffer> : BeforeOnly {
-  static void before(cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int*) {
-    copy_in(context, flags, size, host);
+struct Hook<Fn::clCreateBuffer> : Instead {
+  static bool instead(cl_mem* out, cl_context context, cl_mem_flags flags, size_t bytes, void* host, cl_int* err) {
+    return create_copied({.context = context, .flags = flags, .bytes = bytes, .host = host, .error = err}, out);
   }
 };
 template <>
-struct Hook<Fn::clCreateBufferWithProperties> : BeforeOnly {
-  static void before(cl_context context, const cl_mem_properties*, cl_mem_flags flags, size_t size,
-                     void* host, cl_int*) {
-    copy_in(context, flags, size, host);
+struct Hook<Fn::clCreateBufferWithProperties> : Instead {
+  static bool instead(cl_mem* out, cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
+                      size_t bytes, void* host, cl_int* err) {
+    return create_copied({.context = context, .with_properties = true, .properties = properties, .flags = flags,
+                          .bytes = bytes, .host = host, .error = err}, out);
+  }
+};
+cl_mem made_of(const cl_image_desc* desc) { return desc ? desc->mem_object : nullptr; }
+template <>
+struct Hook<Fn::clCreateImage> : AfterOnly {
+  static bool instead(cl_mem* out, cl_context context, cl_mem_flags flags, const cl_image_format* format,
+                      const cl_image_desc* desc, void* host, cl_int* err) {
+    return desc && create_copied({.context = context, .flags = flags, .format = format, .desc = desc, .host = host,
+                                  .error = err}, out);
+  }
+  static void after(cl_mem image, cl_context, cl_mem_flags flags, const cl_image_format*, const cl_image_desc* desc,
+                    void*, cl_int*) {
+    memory_derived(image, flags, made_of(desc));
+  }
+};
+template <>
+struct Hook<Fn::clCreateImageWithProperties> : AfterOnly {
+  static bool instead(cl_mem* out, cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
+                      const cl_image_format* format, const cl_image_desc* desc, void* host, cl_int* err) {
+    return desc && create_copied({.context = context, .with_properties = true, .properties = properties, .flags = flags,
+                                  .format = format, .desc = desc, .host = host, .error = err}, out);
+  }
+  static void after(cl_mem image, cl_context, const cl_mem_properties*, cl_mem_flags flags, const cl_image_format*,
+                    const cl_image_desc* desc, void*, cl_int*) {
+    memory_derived(image, flags, made_of(desc));
+  }
+};
+template <>
+struct Hook<Fn::clCreateSubBuffer> : AfterOnly {
+  template <class... A>
+  static void after(cl_mem child, cl_mem parent, cl_mem_flags flags, A...) {
+    memory_derived(child, flags, parent);
+  }
+};
+template <>
+struct Hook<Fn::clRetainMemObject> : AfterOnly {
+  static void after(cl_int err, cl_mem mem) {
+    if (err == CL_SUCCESS) memory_retained(mem);
+  }
+};
+template <>
+struct Hook<Fn::clReleaseMemObject> : BeforeOnly {
+  static void before(cl_mem mem) { memory_releasing(mem); }
+};
+template <>
+struct Hook<Fn::clGetMemObjectInfo> : AfterOnly {
+  static void after(cl_int err, cl_mem mem, cl_mem_info what, size_t size, void* value, size_t*) {
+    if (err == CL_SUCCESS) correct_memory_info(mem, what, size, value);
   }
 };
 
@@ -323,7 +372,7 @@ R pass(R (*function)(A...), A... args) noexcept {
   if (__builtin_expect(!function, 0)) return unavailable<F, R>(args...);
   if (concerns_virtual(args...)) return function(args...);
   if constexpr (takes_queue<A...>) note_queue_user();
-  if constexpr (std::is_base_of_v<Instead, Hook<F>>) {
+  if constexpr (requires(R result) { Hook<F>::instead(&result, args...); }) {
     if (R result{}; Hook<F>::instead(&result, args...)) return result;
   }
   Hook<F>::before(args...);
@@ -353,6 +402,7 @@ __attribute__((constructor)) void join_halves() {
     return true;
   };
   ::pthread_atfork(lock_staged_events, unlock_staged_events, unlock_staged_events);
+  ::pthread_atfork(lock_copied_memory, unlock_copied_memory, unlock_copied_memory);
 }
 
 }  // namespace

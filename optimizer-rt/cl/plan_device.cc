@@ -27,6 +27,21 @@ int look_up_device(cl_device_id device) {
   return NoDevice;
 }
 
+struct Devices {
+  size_t count = 0;
+  cl_device_id list[32] = {};
+};
+// Empty: it has none, or too many.
+Devices devices_of(cl_context context) {
+  Devices d;
+  size_t size = 0;
+  const auto info = GT_REAL(clGetContextInfo);
+  if (!info || info(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS || size > sizeof d.list) return {};
+  if (info(context, CL_CONTEXT_DEVICES, size, d.list, nullptr) != CL_SUCCESS) return {};
+  d.count = size / sizeof *d.list;
+  return d;
+}
+
 }  // namespace
 
 int plan_device(cl_device_id device) noexcept {
@@ -49,15 +64,16 @@ int plan_device(cl_device_id device) noexcept {
   return index;
 }
 
-cl_device_id first_device(cl_context context) noexcept {
-  cl_device_id devices[32] = {};
-  size_t size = 0;
-  const auto info = GT_REAL(clGetContextInfo);
-  if (!info || info(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS ||
-      size > sizeof devices)
-    return {};
-  info(context, CL_CONTEXT_DEVICES, size, devices, nullptr);
-  return devices[0];
+cl_device_id first_device(cl_context context) noexcept { return devices_of(context).list[0]; }
+
+cl_device_id only_device(cl_context context) noexcept {
+  const Devices devices = devices_of(context);
+  cl_device_id parent = nullptr;
+  const auto info = GT_REAL(clGetDeviceInfo);
+  const bool whole = devices.count == 1 && info &&
+                     info(devices.list[0], CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr) == CL_SUCCESS &&
+                     !parent;
+  return whole ? devices.list[0] : nullptr;
 }
 
 }  // namespace gt::opt

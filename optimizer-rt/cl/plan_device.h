@@ -13,6 +13,8 @@ int plan_device(cl_device_id device) noexcept;
 
 // nullptr: it has none, or is none.
 cl_device_id first_device(cl_context context) noexcept;
+// nullptr: it has several, or a part of one.
+cl_device_id only_device(cl_context context) noexcept;
 
 }  // namespace gt::opt
 

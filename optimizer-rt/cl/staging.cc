@@ -87,23 +87,26 @@ Place* find(cl_context context, cl_device_id device) {
   return nullptr;
 }
 
-Place* place_of(const QueueEntry& queue) {
-  if (Place* p = find(queue.context, queue.device)) return p;
-  if (!is_known(queue.context)) return nullptr;
+Place* place_of(cl_context context, cl_device_id device) {
+  if (Place* p = find(context, device)) return p;
+  if (!is_known(context)) return nullptr;
   const Lock lock(g_mutex);
-  if (Place* p = find(queue.context, queue.device)) return p;
+  if (Place* p = find(context, device)) return p;
   for (Place& p : g_places) {
     if (!p.stager.is_closed() || !start_engine()) continue;
     p.owed_ns.store(0);
     p.set_up.store(false);
-    p.stager.open(g_cl, queue.context, queue.device, g_crew, g_agents, publish_staged_event);
+    p.stager.open(g_cl, context, device, g_crew, g_agents, publish_staged_event);
     return &p;
   }
   return nullptr;
 }
 
+Staging mode() { return static_cast<Staging>(runtime.plan().header->staging); }
+
 // Nanoseconds that staging saves by the measured costs; 0: it does not pay, or nothing is known.
-uint64_t saving_ns(int device, staging::Way way, size_t bytes) {
+uint64_t saving_ns(cl_device_id id, staging::Way way, size_t bytes) {
+  const int device = plan_device(id);
   if (device == NoDevice) return 0;
   const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
   const WayCosts& costs = way == staging::Way::ToDevice ? d.to_device : d.to_host;
@@ -114,7 +117,7 @@ uint64_t saving_ns(int device, staging::Way way, size_t bytes) {
 
 // Does what was seen so far, this transfer included, pay for setting up?
 bool is_earned(Place& place, uint64_t saving) {
-  if (place.set_up.load(std::memory_order_relaxed)) return true;
+  if (mode() == Staging::Always || place.set_up.load(std::memory_order_relaxed)) return true;
   const uint64_t owed = place.owed_ns.fetch_add(saving) + saving;
   if (static_cast<double>(owed) < SetUp_ns) return false;
   place.set_up.store(true);
@@ -134,6 +137,19 @@ staging::Move move_of(const TransferCall& c) {
   }
 }
 
+// What is not done is the driver's turn.
+template <class Transfer>
+bool counted(const staging::Move& move, uint64_t saving, Transfer transfer) {
+  const uint64_t start = monotonic_ns();
+  if (!transfer()) return runtime.count(Fallback::NotStaged), false;
+  Counters& c = runtime.counters();
+  add(c.staged, 1);
+  add(c.staged_bytes, move.bytes());
+  add(c.staged_ns, monotonic_ns() - start);
+  add(c.staged_saved_ns, saving);
+  return true;
+}
+
 bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64_t saving, cl_int* error) {
   staging::Request r;
   r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers,
@@ -143,31 +159,37 @@ bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64
   r.waits = call.waits;
   r.wait_list = call.wait_list;
   r.event = call.event;
-  const uint64_t start = monotonic_ns();
-  if (!place.stager.transfer(r, error)) return runtime.count(Fallback::NotStaged), false;
-  Counters& c = runtime.counters();
-  add(c.staged, 1);
-  add(c.staged_bytes, r.move.bytes());
-  add(c.staged_ns, monotonic_ns() - start);
-  add(c.staged_saved_ns, saving);
-  return true;
+  return counted(r.move, saving, [&] { return place.stager.transfer(r, error); });
 }
 
 }  // namespace
 
 bool stage(const TransferCall& call, cl_int* error) noexcept {
-  const auto mode = static_cast<Staging>(runtime.plan().header->staging);
   const size_t bytes = moved_bytes(call);
-  if (mode == Staging::Never || bytes < LeastStaged) return false;
+  if (mode() == Staging::Never || bytes < LeastStaged) return false;
   QueueEntry queue;
   if (!look_up_queue(call.queue, &queue)) return runtime.count(Fallback::UnknownQueue), false;
-  const uint64_t saving = saving_ns(plan_device(queue.device), call.way, bytes);
-  if (saving == 0 && mode != Staging::Always) return false;
+  const uint64_t saving = saving_ns(queue.device, call.way, bytes);
+  if (saving == 0 && mode() != Staging::Always) return false;
   if (!is_valid_transfer(call, queue) || (call.event && !room_for_staged_event())) return false;
-  Place* const place = place_of(queue);
+  Place* const place = place_of(queue.context, queue.device);
   if (!place) return runtime.count(Fallback::UnknownContext), false;
-  if (mode != Staging::Always && !is_earned(*place, saving)) return false;
-  return run(*place, call, queue, saving, error);
+  return is_earned(*place, saving) && run(*place, call, queue, saving, error);
+}
+
+bool contents_pay(cl_context context, cl_device_id device, size_t bytes) noexcept {
+  if (mode() == Staging::Never || bytes < LeastStaged) return false;
+  const uint64_t saving = saving_ns(device, staging::Way::ToDevice, bytes);
+  if (saving == 0 && mode() != Staging::Always) return false;
+  Place* const place = place_of(context, device);
+  if (!place) return runtime.count(Fallback::UnknownContext), false;
+  return is_earned(*place, saving);
+}
+
+bool stage_contents(cl_context context, cl_device_id device, const staging::Move& move) noexcept {
+  Place* const place = find(context, device);
+  const uint64_t saving = saving_ns(device, move.way, move.bytes());
+  return place && counted(move, saving, [&] { return place->stager.transfer_alone(move); });
 }
 
 void populate(char* base, size_t bytes) noexcept {

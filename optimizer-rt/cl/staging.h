@@ -19,6 +19,11 @@ constexpr size_t LeastStaged = size_t{4} << 10;  // bytes; below, the call is al
 // True: the transfer is done or under way, and `*error` is the call's result.
 bool stage(const TransferCall& call, cl_int* error) noexcept;
 
+// Does it pay to fill a new memory object by staging? Counts for what setting up is worth.
+bool contents_pay(cl_context context, cl_device_id device, size_t bytes) noexcept;
+// Moves to a memory object that nobody knows yet; over when it returns. False: not done.
+bool stage_contents(cl_context context, cl_device_id device, const staging::Move& move) noexcept;
+
 // Makes a large range's pages present, with all copying threads; what the driver's pinning would do with one.
 void populate(char* base, size_t bytes) noexcept;
 

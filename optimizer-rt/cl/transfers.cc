@@ -141,9 +141,10 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   return stage(call, error);
 }
 
-void before_copy_in(cl_context context, const void* host, size_t bytes) noexcept {
-  if (!runtime.active() || !count_transfer({host, bytes, bytes}) || !runtime.owns(host)) return;
-  touch_pool_memory({context, first_device(context)}, HostToDevice, {host, bytes, bytes});
+bool before_copy_in(cl_context context, const void* host, size_t bytes) noexcept {
+  const HostRange range = {host, bytes, bytes};
+  if (!runtime.active() || !count_transfer(range)) return false;
+  return !runtime.owns(host) || !touch_pool_memory({context, first_device(context)}, HostToDevice, range);
 }
 
 void provide_driver_memory(cl_context context) noexcept {

@@ -18,8 +18,9 @@ namespace gt::opt {
 
 // True: the transfer is done or under way, `*error` is the call's result. False: the driver's turn.
 bool transfer(const TransferCall& call, cl_int* error) noexcept;
-// A buffer made from existing memory (CL_MEM_COPY_HOST_PTR).
-void before_copy_in(cl_context context, const void* host, size_t bytes) noexcept;
+// Memory that a memory object is to be made from (CL_MEM_COPY_HOST_PTR). False: the driver's own way is the fastest, or
+// the only one.
+bool before_copy_in(cl_context context, const void* host, size_t bytes) noexcept;
 
 // The program has made its first context: the time to get memory of the driver's, if the plan wants
 // some.

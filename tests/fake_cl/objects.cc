@@ -70,6 +70,15 @@ std::vector<KernelSource> kernels_in(const std::string& source) {
   return out;
 }
 
+// A sub-buffer's flags (OpenCL 3.0, section 5.2.1): of each group that it does not name, its buffer's.
+cl_mem_flags inherited(cl_mem_flags flags, cl_mem_flags parent) {
+  for (const cl_mem_flags group : {cl_mem_flags{CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY},
+                                   cl_mem_flags{CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR},
+                                   cl_mem_flags{CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS}})
+    if (!(flags & group)) flags |= parent & group;
+  return flags;
+}
+
 _cl_kernel* make_kernel(_cl_program* program, const KernelSource& source) {
   auto* kernel = new _cl_kernel;
   kernel->program = Ref<_cl_program>(program);
@@ -154,7 +163,7 @@ cl_int fake_clReleaseCommandQueue(cl_command_queue q) {
 cl_mem fake_clCreateBuffer(cl_context c, cl_mem_flags flags, size_t size, void* host_ptr,
                            cl_int* err) {
   if (!c) return fail<_cl_mem>(err, CL_INVALID_CONTEXT);
-  if (size == 0) return fail<_cl_mem>(err, CL_INVALID_BUFFER_SIZE);
+  if (size == 0 || size > LargestBuffer) return fail<_cl_mem>(err, CL_INVALID_BUFFER_SIZE);
   const bool asked = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
   if (asked != (host_ptr != nullptr)) return fail<_cl_mem>(err, CL_INVALID_HOST_PTR);
   auto* mem = new _cl_mem;
@@ -189,7 +198,7 @@ cl_mem fake_clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_creat
   auto* mem = new _cl_mem;
   mem->context = Ref<_cl_context>(parent->context.get());
   mem->parent = Ref<_cl_mem>(parent);
-  mem->flags = flags ? flags : parent->flags;
+  mem->flags = inherited(flags, parent->flags);
   mem->size = region->size;
   mem->offset = region->origin;
   mem->data = parent->data + region->origin;

@@ -15,6 +15,7 @@
 namespace gt::fake {
 
 extern const cl_icd_dispatch dispatch_table;
+constexpr size_t LargestBuffer = size_t{1} << 30;
 
 struct Object {
   const cl_icd_dispatch* dispatch = &dispatch_table;

@@ -145,7 +145,7 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
     case CL_DEVICE_GLOBAL_MEM_SIZE:
       return answer.value(cl_ulong{4} << 30);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-      return answer.value(cl_ulong{1} << 30);
+      return answer.value(cl_ulong{LargestBuffer});
     case CL_DEVICE_LOCAL_MEM_SIZE:
       return answer.value(cl_ulong{65536});
     case CL_DEVICE_QUEUE_PROPERTIES:

@@ -119,6 +119,17 @@ bool Stager::transfer(const Request& request, cl_int* error) noexcept {
   return true;
 }
 
+bool Stager::transfer_alone(const Move& move) noexcept {
+  const Use use(*this);
+  const size_t bytes = move.bytes();
+  if (!use.granted() || bytes == 0 || !Parts(move, chunk_bytes_for(bytes)).fits()) return false;
+  Berth* const berth = take_berth();
+  if (!berth) return false;
+  const auto outcome = berth->pipeline.run(*x_crew, {.move = move});
+  berth->taken.store(false, std::memory_order_release);
+  return outcome.error == CL_SUCCESS;
+}
+
 // --- One chunk ---
 
 bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {

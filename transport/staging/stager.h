@@ -68,6 +68,8 @@ class Stager {
 
   // True: done (blocking) or under way, with the result in `*error`. False: not taken.
   bool transfer(const Request& request, cl_int* error) noexcept;
+  // Of a memory object that no queue of the program's uses yet. True: done.
+  bool transfer_alone(const Move& move) noexcept;
 
  private:
   friend class Agent;
