@@ -11,6 +11,7 @@
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/pool/runtime.h"
+#include "optimizer-rt/pool/static_data.h"
 #include "traces/base/clock.h"
 #include "traces/base/reentry.h"
 
@@ -98,6 +99,15 @@ bool pin_block(const ReusedBlocks::Block& block, cl_context context) {
   return true;
 }
 
+Next touch(const HostRange& range, const ReusedBlocks::Terms& terms, ReusedBlocks::Block* block) {
+  const Next next = reused_blocks.touch(range.base, range.span, terms, block);
+  const bool learns =
+      next == Next::Unknown && reused_blocks.is_large(range.span) && static_data.holds(range.base, range.span);
+  if (!learns) return next;
+  reused_blocks.remember_static(range.base, range.span);
+  return reused_blocks.touch(range.base, range.span, terms, block);
+}
+
 }  // namespace
 
 bool reuse(const TransferCall& call, Way way, const HostRange& range) noexcept {
@@ -114,7 +124,7 @@ bool reuse(const TransferCall& call, Way way, const HostRange& range) noexcept {
     terms.pin = &d.pin;
   }
   ReusedBlocks::Block block;
-  const Next next = reused_blocks.touch(range.base, range.span, terms, &block);
+  const Next next = touch(range, terms, &block);
   if (next == Next::Unknown || next == Next::Leave) return false;
   if (next == Next::Pin && !pin_block(block, queue.context)) return false;
   add(runtime.counters().reused, 1);

@@ -10,6 +10,7 @@
 #include "optimizer-rt/pool/libc_entries.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
+#include "optimizer-rt/pool/static_data.h"
 #include "tracer/interpose/alloc_hooks.h"
 #include "tracer/interpose/doors.h"
 
@@ -36,9 +37,20 @@ constexpr bool makes_block(AllocFn fn) {
   }
 }
 
+// Pages come and go as a whole.
+size_t whole_pages(size_t bytes) {
+  const size_t page = interpose::page_bytes();
+  return bytes > SIZE_MAX - page ? bytes : (bytes + page - 1) & ~(page - 1);
+}
+
+void mapping_changed(const void* at, size_t bytes) {
+  reused_blocks.changed(at, whole_pages(bytes));
+  static_data.changed(at, whole_pages(bytes));
+}
+
 __attribute__((noinline, cold)) void note_large(AllocFn fn, const void* made, size_t bytes) {
   const int saved_errno = errno;
-  if (makes_mapping(fn)) reused_blocks.changed(made, bytes);
+  if (makes_mapping(fn)) mapping_changed(made, bytes);
   if (makes_block(fn) && !runtime.owns(made) && !interpose::boot_owns(made)) reused_blocks.remember(made, bytes);
   errno = saved_errno;
 }
@@ -78,7 +90,7 @@ struct PoolClient {
     if (made && reused_blocks.is_large(bytes)) note_large(fn, made, bytes);
   }
   static void gone(const void* at, size_t bytes) {
-    reused_blocks.changed(at, bytes);
+    mapping_changed(at, bytes);
     if (!reused_blocks.is_settled()) unpin_dropped(true);
   }
 };
@@ -105,6 +117,6 @@ GT_DEFINE_DOORS()
 
 // Pages that are given back while they are pinned would be other pages than the driver's afterwards.
 extern "C" GT_EXPORT int madvise(void* at, size_t bytes, int advice) noexcept {
-  if (gt::opt::takes_pages_away(advice)) gt::opt::reused_blocks.changed(at, bytes);
+  if (gt::opt::takes_pages_away(advice)) gt::opt::reused_blocks.changed(at, gt::opt::whole_pages(bytes));
   return static_cast<int>(::syscall(SYS_madvise, at, bytes, advice));
 }

@@ -33,12 +33,32 @@ void ReusedBlocks::remember(const void* p, size_t bytes) noexcept {
   const Lock lock(x_mutex);
   if (!is_open()) return;
   drop_overlapping_locked(key, bytes);
+  insert(key, bytes, false);
+}
+
+void ReusedBlocks::remember_static(const void* p, size_t bytes) noexcept {
+  const Lock lock(x_mutex);
+  uintptr_t begin = address(p), end = begin + bytes;
+  if (!is_open() || find(begin, bytes) != Most) return;
+  for_each_entry([&](size_t i) {
+    const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
+    const Entry& e = x_entries[i];
+    if (e.state != State::Fresh || key >= end || begin >= key + e.bytes) return;
+    begin = std::min(begin, key);
+    end = std::max(end, key + e.bytes);
+    drop_entry(i);
+  });
+  insert(begin, end - begin, true);
+}
+
+void ReusedBlocks::insert(uintptr_t key, size_t bytes, bool is_static) noexcept {
   const size_t first = first_of(key);
   for (size_t i = first; i < first + Ways; ++i) {
     if (x_keys[i].load(std::memory_order_relaxed) != 0) continue;
     x_entries[i] = {};
     x_entries[i].bytes = bytes;
     x_entries[i].birth = ++x_births;
+    x_entries[i].is_static = is_static;
     x_keys[i].store(key, std::memory_order_relaxed);
     x_used[i / 64] |= uint64_t{1} << i % 64;
     x_count.fetch_add(1, std::memory_order_relaxed);
@@ -105,11 +125,13 @@ size_t ReusedBlocks::find(uintptr_t p, size_t span) const noexcept {
     const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
     return key != 0 && p >= key && p - key < x_entries[i].bytes && span <= x_entries[i].bytes - (p - key);
   };
+  // Blocks of static data may overlap: a pinned one is the one that counts.
+  const auto is_final = [&](size_t i) { return !x_entries[i].is_static || x_entries[i].state == State::Pinned; };
   for (size_t i = first_of(p); i < first_of(p) + Ways; ++i)
-    if (holds(i)) return i;
+    if (holds(i) && is_final(i)) return i;
   size_t found = Most;
   for_each_entry([&](size_t i) {
-    if (holds(i)) found = i;
+    if (holds(i) && (found == Most || is_final(i))) found = i;
   });
   return found;
 }

@@ -1,5 +1,5 @@
-// The large blocks that libc gave the program, and which of them are pinned: memory of no planned site that is
-// transferred so often that pinning it in place pays.
+// The large blocks that libc gave the program, the parts of its static data that it transfers, and which of them are
+// pinned: memory of no planned site that is transferred so often that pinning it in place pays.
 //
 // A pin must never outlive its memory: the driver would go on moving the pages that the addresses once had. So a block
 // is known from the call that gave it out until the call that takes it back, whoever makes that, and what is dropped
@@ -9,11 +9,16 @@
 // What the table does not see makes it wrong: memory that overlaps a known block proves that one stale, and a library
 // that is bound to libc past us (RTLD_DEEPBIND) closes the table for good.
 //
+// Static data (static_data.h) has no sizes that we could see, so its blocks are the ranges that are transferred: one
+// that leaves all known ones takes up those that it overlaps. What is pinned stays, because its transfers may be under
+// way; pins may overlap.
+//
 // When to pin is a ski rental: what a pin would have saved so far is summed up for each block, and when the sum reaches
 // the pin's cost, the block is pinned: at most twice what hindsight could do. Blocks of one size class that were freed
 // before they repaid their pins raise the bar for the next.
 //
-// Invariants: a block that is pinned or being pinned lies inside one live allocation; pins + stale pins <= Most.
+// Invariants: a block that is pinned or being pinned lies inside one live allocation, or in static data that is still
+// there; pins + stale pins <= Most.
 // A full table remembers nothing more. Thread safety: all functions; no lock is held during a driver call. Allocates
 // nothing; zero-initialized: hooks come before constructors. Cost: one comparison for allocations below LeastBytes;
 // for each release one load, and one cache line while blocks are known.
@@ -65,7 +70,8 @@ class ReusedBlocks {
   bool is_large(size_t bytes) const noexcept {
     return __builtin_expect(bytes - LeastBytes < x_range.load(std::memory_order_relaxed), 0);
   }
-  void remember(const void* p, size_t bytes) noexcept;  // REQUIRES: is_large(bytes)
+  void remember(const void* p, size_t bytes) noexcept;         // REQUIRES: is_large(bytes)
+  void remember_static(const void* p, size_t bytes) noexcept;  // the same, of what is transferred
   // Before the memory goes back. True: a pin was dropped.
   bool leaving(const void* p) noexcept {
     return __builtin_expect(x_count.load(std::memory_order_relaxed) != 0, 0) && is_known(p) && drop(p);
@@ -107,6 +113,7 @@ class ReusedBlocks {
     double owed_ns = 0, cost_ns = 0;  // saved, if it had been pinned; since it is pinned
     uint32_t transfers = 0;
     State state = State::Fresh;
+    bool is_static = false;
   };
 
   static size_t first_of(uintptr_t p) noexcept { return (p >> 4) * 0x9e3779b97f4a7c15u >> 57 << 3; }
@@ -118,6 +125,7 @@ class ReusedBlocks {
     for (size_t i = 0; i < Ways; ++i) found |= set[i].load(std::memory_order_relaxed) == key;
     return found && p;
   }
+  void insert(uintptr_t key, size_t bytes, bool is_static) noexcept;
   bool drop(const void* p) noexcept;
   void drop_overlapping(const void* at, size_t bytes) noexcept;
   void drop_overlapping_locked(uintptr_t at, size_t bytes) noexcept;

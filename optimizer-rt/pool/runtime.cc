@@ -13,6 +13,7 @@
 #include <cstring>
 
 #include "optimizer-rt/pool/reused_blocks.h"
+#include "optimizer-rt/pool/static_data.h"
 #include "tracer/interpose/doors.h"
 #include "traces/base/fd.h"
 
@@ -98,7 +99,10 @@ void Runtime::open() noexcept {
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
   add(x_counters->processes, 1);
   x_active = true;
-  if (pins_on_reuse(x_plan)) reused_blocks.open();
+  if (pins_on_reuse(x_plan)) {
+    reused_blocks.open();
+    static_data.open();
+  }
   x_sites.open(x_plan);  // from here on allocations are served
 }
 

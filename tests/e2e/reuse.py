@@ -24,10 +24,10 @@ def compare(*command, **options):
     return report
 
 
-def shape(name, blocks, transfers, size=None, fallbacks=None):
+def shape(name, blocks, transfers, size=None, fallbacks=None, program=REUSE):
     """Each block is pinned at its second transfer."""
     for stage in ("never", "always"):
-        report = compare(REUSE, name, stage=stage)
+        report = compare(program, name, stage=stage)
         found = report["reused"]
         same((found["blocks"], found["transfers"]), (blocks, transfers), f"{name}: blocks, transfers")
         same((report["pinned"]["ranges"], report["pinned"]["bytes"]), (blocks, found["bytes"]), "what is pinned in all")
@@ -54,6 +54,15 @@ def test_all_functions_that_give_blocks():
 
 def test_other_memory_is_left_alone():
     shape("others", 0, 0, 0)
+
+
+def test_static_data():
+    for program in (REUSE, REUSE + "_fixed", REUSE + "_no_relro"):
+        shape("statics", 6, 12, 400000 + (1 + 2 + 2 + 3 + 1) * MIB, program=program)
+
+
+def test_mapping_over_static_data():
+    shape("remapped", 2, 4 + 3, 2 * MIB)
 
 
 def test_memory_that_was_never_touched():

@@ -276,6 +276,56 @@ TEST_CASE("memory that was freed behind our back loses its pin when its addresse
   CHECK(table->touch(at(MiB + 512 * KiB), 1, always, &block) == Next::Leave);
 }
 
+TEST_CASE("static data: ranges that overlap become one block, and what is pinned stays") {
+  auto table = open_table();
+  ReusedBlocks::Block block;
+  const ReusedBlocks::Terms once{1, nullptr, false}, always{0, nullptr, true};
+  const auto block_at = [&](uintptr_t p) {
+    return table->touch(at(p), 1, once, &block) == Next::Unknown ? ReusedBlocks::Block{} : block;
+  };
+  table->remember_static(at(4 * MiB), MiB);
+  table->remember_static(at(4 * MiB + 10), MiB - 10);  // known
+  table->remember_static(at(6 * MiB), MiB);
+  CHECK(block_at(4 * MiB + 10).base == 4 * MiB);
+  CHECK(block_at(5 * MiB).bytes == 0);
+  table->remember_static(at(5 * MiB - 1), MiB + 2);
+  CHECK(block_at(7 * MiB - 1).base == 4 * MiB);
+  CHECK(block_at(5 * MiB).bytes == 3 * MiB);
+
+  REQUIRE(transfers_until_pinned(*table, at(5 * MiB), MiB, always) == 1);  // the touches above count
+  table->remember_static(at(4 * MiB), 8 * MiB);
+  CHECK(table->is_settled());
+  CHECK(table->touch(at(5 * MiB), MiB, always, &block) == Next::Pinned);
+  CHECK(block.bytes == 3 * MiB);
+  CHECK(table->touch(at(4 * MiB), 2 * MiB, always, &block) == Next::Pinned);  // both begin there
+  CHECK(table->touch(at(6 * MiB), 4 * MiB, always, &block) == Next::Leave);
+  CHECK(block.bytes == 8 * MiB);
+  REQUIRE(table->touch(at(6 * MiB), 4 * MiB, always, &block) == Next::Pin);
+  table->pinned(block, 8, nullptr);
+
+  table->changed(at(5 * MiB), 1);
+  std::vector<PinToken> gone;
+  table->settle([&](PinToken pin) { gone.push_back(pin); });
+  CHECK(gone.size() == 2);
+  CHECK(block_at(5 * MiB).bytes == 0);
+}
+
+TEST_CASE("static data: a window that slides over it fills no table") {
+  auto table = open_table();
+  ReusedBlocks::Block block;
+  int pins = 0;
+  for (uintptr_t p = MiB; p < 65 * MiB; p += 16 * KiB) {
+    table->remember_static(at(p), 64 * KiB);
+    if (table->touch(at(p), 64 * KiB, {1, nullptr, true}, &block) != Next::Pin) continue;
+    table->pinned(block, 1, nullptr);
+    ++pins;
+  }
+  CHECK(pins == 0);
+  REQUIRE(table->touch(at(2 * MiB), 60 * MiB, {}, &block) == Next::Leave);
+  CHECK(block.base == MiB);
+  CHECK(block.bytes == 64 * MiB + 48 * KiB);
+}
+
 TEST_CASE("threads: every pin is given back once") {
   auto table = open_table();
   std::atomic<uint64_t> made{0}, gone{0};

@@ -143,11 +143,8 @@ void sparse() {  // a block of 256 MiB of which a part is used; the rest is neve
   std::free(p);
 }
 
-char g_static[MiB];
-
 void others() {  // memory whose end we would not see; small blocks; ranges beyond a block
   Link link;
-  use(link, g_static, MiB, 1);
   char local[200'000];
   use(link, local, sizeof local, 2);
   void* mapped = ::mmap(nullptr, MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -156,6 +153,41 @@ void others() {  // memory whose end we would not see; small blocks; ranges beyo
   void* small = std::malloc(60'000);
   use(link, small, 60'000, 4);
   std::free(small);
+}
+
+unsigned g_initialized[100'000] = {1};
+char g_small[60'000], g_zero[MiB], g_halves[4 * MiB];
+alignas(4096) char g_remapped[MiB];
+extern const char g_constant[100'000];
+const char g_constant[100'000] = {1};
+
+void statics() {  // static data: a block is what is transferred
+  Link link;
+  use(link, g_initialized, sizeof g_initialized, 1);
+  use(link, g_zero, sizeof g_zero, 2);
+  use(link, g_small, sizeof g_small, 3);
+  for (int i = 0; i < 3; ++i) link.write(g_constant, sizeof g_constant);
+  use(link, g_halves, 2 * MiB, 4);
+  use(link, g_halves + MiB, 2 * MiB, 5);
+  use(link, g_halves, 3 * MiB, 6);
+  use(link, g_remapped, MiB, 7);
+  std::printf("references %u\n", link.references());
+}
+
+void remapped() {  // a mapping over static data: other pages, and no static data any more
+  Link link;
+  use(link, g_remapped, MiB, 1);
+  use(link, g_zero, MiB, 2);
+  constexpr int Flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED;
+  check(::mmap(g_remapped + 8192, 100, PROT_READ | PROT_WRITE, Flags, -1, 0) != MAP_FAILED, "mmap");
+  std::vector<char> got(MiB, 'x');
+  link.write(g_remapped, MiB);
+  link.read(got.data(), MiB);
+  check(std::memcmp(got.data(), g_remapped, MiB) == 0, "comparison");
+  check(g_remapped[8192] == 0 && g_remapped[8192 + 4095] == 0, "zeros");
+  use(link, g_remapped, MiB, 3);
+  use(link, g_halves, MiB, 4);
+  use(link, g_zero, MiB, 5);  // this one is not touched by it
 }
 
 void threads() {  // 4 threads of 30 blocks
@@ -273,6 +305,7 @@ struct Shape {
 };
 constexpr Shape Shapes[] = {{"same", same},         {"anew", anew},         {"resize", resize},
                             {"kinds", kinds},       {"others", others},     {"threads", threads},   {"sparse", sparse},
+                            {"statics", statics},   {"remapped", remapped},
                             {"forks", forks},       {"callbacks", callbacks}, {"pages", pages},
                             {"deep", deep},         {"contexts", contexts}, {"at_exit", at_exit}};
 
