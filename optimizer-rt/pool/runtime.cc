@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "optimizer-rt/pool/memory_limit.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/static_data.h"
 #include "tracer/interpose/doors.h"
@@ -28,18 +29,6 @@ namespace {
 using model::Policy;
 
 constexpr size_t MaxArena = size_t{256} << 30;
-
-// The memory that this process may use: the machine's, or its cgroup's.
-size_t memory_limit() {
-  size_t limit =
-      static_cast<size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(::sysconf(_SC_PAGESIZE));
-  const Fd file(::open("/sys/fs/cgroup/memory.max", O_RDONLY | O_CLOEXEC));
-  char text[32] = {};
-  if (file.open() && ::read(file.get(), text, sizeof text - 1) > 0 && text[0] >= '0' &&
-      text[0] <= '9')
-    limit = std::min<size_t>(limit, std::strtoull(text, nullptr, 10));
-  return limit;
-}
 
 // Addresses to reserve: plenty, but a small part of what RLIMIT_AS leaves the program.
 size_t address_space(size_t memory) {
