@@ -8,7 +8,8 @@ set -euo pipefail
 tools=(g++ pkg-config cmake ninja-build ccache python3 python3-jsonschema util-linux binutils)
 libraries=(libclang-dev libcapstone-dev libsqlite3-dev libffi-dev ocl-icd-opencl-dev opencl-headers
   libfmt-dev doctest-dev libcli11-dev nlohmann-json3-dev libzstd-dev libxxhash-dev libdw-dev libelf-dev libbenchmark-dev)
-programs=(pocl-opencl-icd clinfo clpeak python3-pyopencl libclblast-dev)  # what the tests and the demo run
+programs=(pocl-opencl-icd clinfo clpeak python3-pyopencl libclblast-dev
+  libjemalloc2 libmimalloc2.0)  # what the tests and the demo run
 
 missing=()
 for package in "${tools[@]}" "${libraries[@]}" "${programs[@]}"; do

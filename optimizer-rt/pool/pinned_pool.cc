@@ -184,8 +184,7 @@ void PinnedPool::drain_deferred() noexcept {
 }
 
 size_t PinnedPool::usable_size(const void* p) const noexcept {
-  Guard guard(x_mutex);
-  if (!guard.held()) return 0;
+  const Guard guard(x_mutex);  // a signal handler's own block stays what it is without
   const SpanId id = span_at(p);
   if (id == 0) return 0;
   const Span& s = span(id);

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "traces/base/lock.h"
-
 namespace gt::opt {
 
 constinit ReusedBlocks reused_blocks;
@@ -15,7 +13,58 @@ namespace {
 uintptr_t address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
 size_t size_class(size_t bytes) { return static_cast<size_t>(std::bit_width(bytes)) % 64; }
 
+// The thread is inside the table: a signal handler that comes here must not wait for its own thread.
+__thread bool t_inside __attribute__((tls_model("initial-exec"))) = false;
+
 }  // namespace
+
+// --- Entering ---
+
+class ReusedBlocks::Guard {
+ public:
+  explicit Guard(ReusedBlocks& table) noexcept : x_table(t_inside ? nullptr : &table) {
+    if (x_table) x_table->enter();
+  }
+  ~Guard() {
+    if (x_table) x_table->leave();
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  bool held() const noexcept { return x_table != nullptr; }
+
+ private:
+  ReusedBlocks* x_table;
+};
+
+void ReusedBlocks::enter() noexcept {
+  t_inside = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  ::pthread_mutex_lock(&x_mutex);
+  take_missed();
+}
+
+void ReusedBlocks::leave() noexcept {
+  take_missed();
+  ::pthread_mutex_unlock(&x_mutex);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  t_inside = false;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  if (!x_missed.load(std::memory_order_relaxed)) return;
+  enter();
+  leave();
+}
+
+// Until it is taken, calls of the program's wait.
+void ReusedBlocks::missed() noexcept {
+  x_unsettled.fetch_add(1, std::memory_order_release);
+  if (x_missed.exchange(true)) x_unsettled.fetch_sub(1, std::memory_order_release);
+}
+
+void ReusedBlocks::take_missed() noexcept {
+  if (__builtin_expect(!x_missed.load(std::memory_order_relaxed), 1) || !x_missed.exchange(false)) return;
+  drop_overlapping_locked(0, UINTPTR_MAX);
+  x_unsettled.fetch_sub(1, std::memory_order_release);
+}
 
 // --- Which blocks there are ---
 
@@ -30,16 +79,16 @@ void ReusedBlocks::for_each_entry(Visit visit) const noexcept {
 void ReusedBlocks::remember(const void* p, size_t bytes) noexcept {
   const uintptr_t key = address(p);
   if (!p || bytes > UINTPTR_MAX - key) return;
-  const Lock lock(x_mutex);
-  if (!is_open()) return;
+  const Guard guard(*this);
+  if (!guard.held() || !is_open()) return;
   drop_overlapping_locked(key, bytes);
   insert(key, bytes, false);
 }
 
 void ReusedBlocks::remember_static(const void* p, size_t bytes) noexcept {
-  const Lock lock(x_mutex);
+  const Guard guard(*this);
   uintptr_t begin = address(p), end = begin + bytes;
-  if (!is_open() || find(begin, bytes) != Most) return;
+  if (!guard.held() || !is_open() || find(begin, bytes) != Most) return;
   for_each_entry([&](size_t i) {
     const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
     const Entry& e = x_entries[i];
@@ -67,7 +116,8 @@ void ReusedBlocks::insert(uintptr_t key, size_t bytes, bool is_static) noexcept 
 }
 
 bool ReusedBlocks::drop(const void* p) noexcept {
-  const Lock lock(x_mutex);
+  const Guard guard(*this);
+  if (!guard.held()) return missed(), false;
   const uintptr_t key = address(p);
   for (size_t i = first_of(key); i < first_of(key) + Ways; ++i) {
     if (x_keys[i].load(std::memory_order_relaxed) != key) continue;
@@ -80,7 +130,8 @@ bool ReusedBlocks::drop(const void* p) noexcept {
 }
 
 void ReusedBlocks::drop_overlapping(const void* at, size_t bytes) noexcept {
-  const Lock lock(x_mutex);
+  const Guard guard(*this);
+  if (!guard.held()) return missed();
   drop_overlapping_locked(address(at), std::min(bytes, UINTPTR_MAX - address(at)));
 }
 
@@ -102,8 +153,9 @@ void ReusedBlocks::drop_entry(size_t i) noexcept {
 }
 
 bool ReusedBlocks::close() noexcept {
-  const Lock lock(x_mutex);
+  const Guard guard(*this);
   const bool was_open = x_range.exchange(0, std::memory_order_relaxed) != 0;
+  if (!guard.held()) return missed(), was_open;
   drop_overlapping_locked(0, UINTPTR_MAX);
   return was_open;
 }
@@ -114,6 +166,7 @@ void ReusedBlocks::forget_in_child() noexcept {
   for (uint64_t& bits : x_used) bits = 0;
   x_count.store(0, std::memory_order_relaxed);
   x_unsettled.store(0, std::memory_order_relaxed);
+  x_missed.store(false, std::memory_order_relaxed);
   x_pins = x_stale_count = 0;
   unlock_after_fork();
 }
@@ -150,8 +203,8 @@ bool ReusedBlocks::pays(Entry& e, const Terms& terms) noexcept {
 
 ReusedBlocks::Next ReusedBlocks::touch(const void* p, size_t span, const Terms& terms, Block* block) noexcept {
   if (x_count.load(std::memory_order_relaxed) == 0) return Next::Unknown;
-  const Lock lock(x_mutex);
-  const size_t i = find(address(p), span);
+  const Guard guard(*this);
+  const size_t i = guard.held() ? find(address(p), span) : Most;
   if (i == Most) return Next::Unknown;
   Entry& e = x_entries[i];
   *block = {x_keys[i].load(std::memory_order_relaxed), e.bytes, e.pin, e.birth};
@@ -175,7 +228,7 @@ ReusedBlocks::Entry* ReusedBlocks::entry_of(const Block& block) noexcept {
 }
 
 void ReusedBlocks::pinned(const Block& block, PinToken pin, const void* owner) noexcept {
-  const Lock lock(x_mutex);
+  const Guard guard(*this);  // held, as it was in touch()
   if (Entry* e = entry_of(block)) {
     e->state = State::Pinned;
     e->pin = pin;
@@ -187,7 +240,7 @@ void ReusedBlocks::pinned(const Block& block, PinToken pin, const void* owner) n
 }
 
 void ReusedBlocks::not_pinned(const Block& block, bool refused) noexcept {
-  const Lock lock(x_mutex);
+  const Guard guard(*this);  // held, as it was in touch()
   --x_pins;
   if (Entry* e = entry_of(block)) {
     e->state = refused ? State::Refused : State::Fresh;
@@ -219,7 +272,8 @@ void ReusedBlocks::judge(const Entry& e) noexcept {
 }
 
 void ReusedBlocks::owner_leaves(const void* owner) noexcept {
-  const Lock lock(x_mutex);
+  const Guard guard(*this);
+  if (!guard.held()) return missed();
   for_each_entry([&](size_t i) {
     Entry& e = x_entries[i];
     if (e.state == State::Pinned && e.owner == owner) unpin_entry(e);
@@ -228,14 +282,14 @@ void ReusedBlocks::owner_leaves(const void* owner) noexcept {
 
 bool ReusedBlocks::take_stale(PinToken* pin) noexcept {
   if (is_settled()) return false;
-  const Lock lock(x_mutex);
-  if (x_stale_count == 0) return false;
+  const Guard guard(*this);
+  if (!guard.held() || x_stale_count == 0) return false;
   *pin = x_stale[--x_stale_count];
   return true;
 }
 
 void ReusedBlocks::settled() noexcept {
-  const Lock lock(x_mutex);
+  const Guard guard(*this);  // held, as it was in take_stale()
   --x_pins;
   x_unsettled.fetch_sub(1, std::memory_order_release);
 }

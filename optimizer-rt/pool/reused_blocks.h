@@ -18,10 +18,11 @@
 // before they repaid their pins raise the bar for the next.
 //
 // Invariants: a block that is pinned or being pinned lies inside one live allocation, or in static data that is still
-// there; pins + stale pins <= Most.
-// A full table remembers nothing more. Thread safety: all functions; no lock is held during a driver call. Allocates
-// nothing; zero-initialized: hooks come before constructors. Cost: one comparison for allocations below LeastBytes;
-// for each release one load, and one cache line while blocks are known.
+// there; pins + stale pins <= Most. A full table remembers nothing more.
+// Thread safety: all functions; no lock is held during a driver call. What a signal handler releases that interrupted
+// the table on its own thread is missed, and then everything is dropped.
+// Allocates nothing; zero-initialized: hooks come before constructors. Cost: one comparison for allocations below
+// LeastBytes; for each release one load, and one cache line while blocks are known.
 #pragma once
 
 #include <pthread.h>
@@ -94,11 +95,12 @@ class ReusedBlocks {
     for (PinToken pin; take_stale(&pin); settled()) unpin(pin);
   }
 
-  void lock_for_fork() noexcept { ::pthread_mutex_lock(&x_mutex); }
-  void unlock_after_fork() noexcept { ::pthread_mutex_unlock(&x_mutex); }
+  void lock_for_fork() noexcept { enter(); }
+  void unlock_after_fork() noexcept { leave(); }
   void forget_in_child() noexcept;  // REQUIRES: lock_for_fork() before the fork. Unlocks
 
  private:
+  class Guard;
   static constexpr size_t Ways = 8;  // blocks whose addresses lead to the same cache line
   static constexpr size_t Sets = Most / Ways;
   static constexpr size_t Classes = 64;
@@ -125,6 +127,10 @@ class ReusedBlocks {
     for (size_t i = 0; i < Ways; ++i) found |= set[i].load(std::memory_order_relaxed) == key;
     return found && p;
   }
+  void enter() noexcept;
+  void leave() noexcept;
+  void missed() noexcept;
+  void take_missed() noexcept;
   void insert(uintptr_t key, size_t bytes, bool is_static) noexcept;
   bool drop(const void* p) noexcept;
   void drop_overlapping(const void* at, size_t bytes) noexcept;
@@ -144,7 +150,8 @@ class ReusedBlocks {
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
   std::atomic<size_t> x_range{0};  // above LeastBytes; 0: closed
   std::atomic<size_t> x_count{0};
-  std::atomic<uint32_t> x_unsettled{0};  // pins of dropped blocks: stale, being made, being released
+  std::atomic<uint32_t> x_unsettled{0};  // pins of dropped blocks: stale, being made, being released; 1 for x_missed
+  std::atomic<bool> x_missed{false};
   uint64_t x_births = 0;
   size_t x_pins = 0;  // being made, made, stale, being released
   size_t x_stale_count = 0;

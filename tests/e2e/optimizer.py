@@ -106,19 +106,6 @@ def test_killed_program_is_counted():
     check(total(report, "hits") >= 10, "transfers before the end")
 
 
-def test_small_memlock_limit():
-    profile(SHAPES)
-    plain = good(SHAPES)
-
-    def limit():
-        resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
-
-    for policy in ("locked", "hybrid", "pin"):
-        done, _ = optimized("--force-policy", policy, "--", SHAPES, preexec_fn=limit)
-        same(done.code, 0, "exit status")
-        same(done.out, plain.out, "output")
-
-
 def test_little_address_space():
     profile(SHAPES)
     plain = good(SHAPES)

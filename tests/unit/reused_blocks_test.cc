@@ -2,7 +2,9 @@
 #include "optimizer-rt/pool/reused_blocks.h"
 
 #include <doctest/doctest.h>
+#include <sys/time.h>
 
+#include <csignal>
 #include <map>
 #include <memory>
 #include <random>
@@ -353,4 +355,46 @@ TEST_CASE("threads: every pin is given back once") {
   CHECK(table->is_settled());
   CHECK(made > 1000);
   CHECK(gone == made);
+}
+
+namespace {
+
+ReusedBlocks* g_interrupted;
+volatile sig_atomic_t g_signals = 0;
+
+void free_in_handler(int) {
+  g_interrupted->leaving(at(MiB));
+  g_signals = 1;
+}
+
+}  // namespace
+
+TEST_CASE("what a signal handler frees is not forgotten, whatever it interrupts") {
+  auto table = open_table();
+  g_interrupted = table.get();
+  struct sigaction action {}, before {};
+  action.sa_handler = free_in_handler;
+  REQUIRE(::sigaction(SIGALRM, &action, &before) == 0);
+  const ReusedBlocks::Terms always{0, nullptr, true};
+  for (PinToken pin = 1; pin <= 400; ++pin) {
+    ReusedBlocks::Block block;
+    table->remember(at(MiB), MiB);
+    table->touch(at(MiB), 1, always, &block);
+    REQUIRE(table->touch(at(MiB), 1, always, &block) == Next::Pin);
+    table->pinned(block, pin, nullptr);
+    g_signals = 0;
+    const itimerval soon{{0, 0}, {0, 1 + static_cast<int>(pin % 50)}};
+    REQUIRE(::setitimer(ITIMER_REAL, &soon, nullptr) == 0);
+    for (uintptr_t i = 2; !g_signals; i = i % 64 + 2) {  // mostly inside the table
+      table->remember(at(i * MiB), MiB);
+      table->leaving(at(i * MiB));
+    }
+    std::vector<PinToken> gone;
+    CHECK_FALSE(table->is_settled());
+    table->settle([&](PinToken p) { gone.push_back(p); });
+    CHECK(gone == std::vector<PinToken>{pin});
+    CHECK(table->is_settled());
+    CHECK(table->touch(at(MiB), 1, always, &block) == Next::Unknown);
+  }
+  ::sigaction(SIGALRM, &before, nullptr);
 }

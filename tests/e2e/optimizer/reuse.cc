@@ -3,7 +3,6 @@
 //   reuse SHAPE
 //
 // Each checks its own data and prints what it saw. tests/e2e/reuse.py knows how many transfers each shape makes.
-#include <CL/cl.h>
 #include <dlfcn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -17,76 +16,9 @@
 #include <thread>
 #include <vector>
 
+#include "tests/e2e/optimizer/link.h"
+
 namespace {
-
-constexpr size_t MiB = size_t{1} << 20;
-
-void check(bool good, const char* what) {
-  if (good) return;
-  std::printf("%s failed\n", what);
-  std::fflush(stdout);
-  std::_Exit(1);
-}
-
-// A device with a queue and a buffer.
-struct Link {
-  cl_device_id device = nullptr;
-  cl_context context = nullptr;
-  cl_command_queue queue = nullptr;
-  cl_mem mem = nullptr;
-
-  explicit Link(size_t bytes = 8 * MiB) {
-    cl_platform_id platform = nullptr;
-    cl_int err = clGetPlatformIDs(1, &platform, nullptr);
-    check(err == CL_SUCCESS, "clGetPlatformIDs");
-    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS, "clGetDeviceIDs");
-    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &err);
-    queue = clCreateCommandQueue(context, device, 0, &err);
-    mem = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &err);
-    check(err == CL_SUCCESS, "clCreateBuffer");
-  }
-  ~Link() {
-    clReleaseMemObject(mem);
-    clReleaseCommandQueue(queue);
-    clReleaseContext(context);
-  }
-  Link(const Link&) = delete;
-  Link& operator=(const Link&) = delete;
-
-  void write(const void* p, size_t bytes, bool blocking = true) {
-    check(clEnqueueWriteBuffer(queue, mem, blocking, 0, bytes, p, 0, nullptr, nullptr) == CL_SUCCESS, "write");
-  }
-  void read(void* p, size_t bytes) {
-    check(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, p, 0, nullptr, nullptr) == CL_SUCCESS, "read");
-  }
-  cl_uint references() {
-    cl_uint n = 0;
-    clGetContextInfo(context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, nullptr);
-    return n;
-  }
-};
-
-void fill(void* p, size_t bytes, unsigned seed) {
-  auto* words = static_cast<unsigned*>(p);
-  for (size_t i = 0; i < bytes / sizeof *words; ++i) words[i] = seed * 2654435761u + static_cast<unsigned>(i);
-}
-bool filled(const void* p, size_t bytes, unsigned seed) {
-  const auto* words = static_cast<const unsigned*>(p);
-  for (size_t i = 0; i < bytes / sizeof *words; ++i)
-    if (words[i] != seed * 2654435761u + static_cast<unsigned>(i)) return false;
-  return true;
-}
-
-// Three transfers of `p`: two writes of different contents, one read into it.
-void use(Link& link, void* p, size_t bytes, unsigned seed) {
-  fill(p, bytes, seed);
-  link.write(p, bytes);
-  fill(p, bytes, seed + 1);
-  link.write(p, bytes);
-  std::memset(p, 0, bytes);
-  link.read(p, bytes);
-  check(filled(p, bytes, seed + 1), "comparison");
-}
 
 // --- The shapes ---
 
