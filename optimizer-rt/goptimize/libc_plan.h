@@ -1,4 +1,5 @@
-// How the functions of libc that release memory can be led to the pools: for a program that will get pool memory.
+// How the functions of libc that release memory can be led to the pools: for a program that will get pool
+// memory, or whose blocks may be pinned.
 #pragma once
 
 #include <string>

@@ -41,6 +41,7 @@ struct Work {
   model::Platform platform;
   Decision decision;
   EncodedPlan plan;
+  bool reuses = false;    // blocks of libc's may be pinned
   double promised_s = 0;  // by other memory, before it was found to be worth it or not
 };
 
@@ -89,7 +90,7 @@ int run_injected(const Request& request, Work& work) {
   launch.variables = {{PlanVariable, session->plan_path()},
                       {CountersVariable, session->counters_path()}};
   launch.variables.insert(launch.variables.end(), request.remote.begin(), request.remote.end());
-  if (!work.plan.site_of_plan.empty())
+  if (!work.plan.site_of_plan.empty() || work.reuses)
     launch.variables.emplace_back(LibcEntriesVariable, libc_entries(work.binary));
   const Result<interpose::LaunchPlan> plan = interpose::plan_launch(launch);
   if (!plan && plan.status().kind() == Kind::Invalid) return fail(Program, plan.status());
@@ -132,9 +133,9 @@ Result<model::Platform> platform_for(const Request& request) {
   return find_platform(request.platform);
 }
 
-std::string decision_text(const Work& work, const model::Profile* profile, bool stages, bool reuses) {
+std::string decision_text(const Work& work, const model::Profile* profile, bool stages) {
   const std::string staging = stages   ? "transfers of other memory are staged where it pays"
-                              : reuses ? "other memory that is transferred again is pinned"
+                              : work.reuses ? "other memory that is transferred again is pinned"
                                        : "";
   if (work.plan.site_of_plan.empty()) return profile ? staging : "no profile of this program: " + staging;
   const std::string sites = fmt::format("{} of {} allocation sites optimized by {}", work.plan.site_of_plan.size(),
@@ -175,10 +176,10 @@ int run(const Request& request) {
   const Reuse reuse = stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
   work.plan = encode_plan(work.platform, sites, work.decision, request.forced.has_value(),
                           stages ? request.staging : Staging::Never, reuse);
-  const bool reuses = reuse != Reuse::Never;
-  if (work.plan.site_of_plan.empty() && !stages && !reuses && request.remote.empty())
+  work.reuses = reuse != Reuse::Never;
+  if (work.plan.site_of_plan.empty() && !stages && !work.reuses && request.remote.empty())
     return run_plain(request, work.report, nothing_to_gain(profile, work));
-  work.report.decision = decision_text(work, profile, stages, reuses);
+  work.report.decision = decision_text(work, profile, stages);
   return run_injected(request, work);
 }
 

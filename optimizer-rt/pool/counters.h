@@ -34,10 +34,9 @@ constexpr size_t SizeBuckets = 48;
   X(BadRelease, "bad_release")   /* free of what is no block: ignored */                           \
   X(PlanIgnored, "plan_ignored")     /* missing or damaged: the program ran plain */               \
   X(NotStaged, "not_staged") /* no pinned chunk was free, or the driver refused one: as without us */ \
-  X(DeepBind, "deep_bind") /* a library's frees may pass us by, and libc's could not be led to us */ \
+  X(DeepBind, "deep_bind") /* a library's frees pass us by: no pool memory, no pins on reuse any more */ \
   X(UnknownQueue, "unknown_queue") /* more queues than we remember */                                \
-  X(SparseMemory, "sparse_memory") /* a block of which most was never touched: a pin would fill it */ \
-  X(DeepBinding, "deep_binding") /* a library whose free() we do not see: no pinning on reuse any more */
+  X(SparseMemory, "sparse_memory") /* a block of which most was never touched: a pin would fill it */
 
 enum class Fallback : uint32_t {
 #define GT_X(id, text) id,

@@ -1,5 +1,6 @@
 #include "optimizer-rt/pool/libc_entries.h"
 
+#include <dlfcn.h>
 #include <malloc.h>
 
 #include <cstdlib>
@@ -7,6 +8,7 @@
 #include <iterator>
 
 #include "optimizer-rt/pool/runtime.h"
+#include "tracer/interpose/doors.h"
 #include "tracer/interpose/entry_patch.h"
 #include "tracer/interpose/libc_alloc.h"
 #include "traces/base/reentry.h"
@@ -14,14 +16,23 @@
 namespace gt::opt {
 namespace {
 
-// libc's functions behind their patched entries. Written before the entries are.
+// libc's functions behind their patched entries, and who is told. Written before the entries are.
+void (*g_leaving)(void*);
 void (*g_free)(void*);
 void* (*g_realloc)(void*, size_t);
 size_t (*g_usable_size)(void*);
 
 // ::free and the others are our hooks: the library is linked with -Bsymbolic.
-void free_entry(void* p) { runtime.owns(p) ? ::free(p) : g_free(p); }
-void* realloc_entry(void* p, size_t size) { return runtime.owns(p) ? ::realloc(p, size) : g_realloc(p, size); }
+void free_entry(void* p) {
+  if (runtime.owns(p)) return ::free(p);
+  g_leaving(p);
+  g_free(p);
+}
+void* realloc_entry(void* p, size_t size) {
+  if (runtime.owns(p)) return ::realloc(p, size);
+  g_leaving(p);
+  return g_realloc(p, size);
+}
 size_t usable_size_entry(void* p) { return runtime.owns(p) ? ::malloc_usable_size(p) : g_usable_size(p); }
 
 template <class Function>
@@ -46,9 +57,20 @@ const Entry* find(const char* name) {
   return nullptr;
 }
 
+// Our own hooks need not come by the entries, unless what they call is another allocator's. (Such a one may define
+// libc's other names, too: __libc_free.)
+void pass_entries() {
+  void* const libc = interpose::real_dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD);
+  if (!libc) return;
+  const auto calls_libc = [&](const char* name) { return interpose::next_symbol(name) == ::dlsym(libc, name); };
+  if (calls_libc("free")) interpose::libc.free.set(reinterpret_cast<void*>(g_free));
+  if (calls_libc("realloc")) interpose::libc.realloc.set(reinterpret_cast<void*>(g_realloc));
+  ::dlclose(libc);
+}
+
 }  // namespace
 
-bool guard_libc_entries() noexcept {
+bool guard_libc_entries(void (*leaving)(void* p)) noexcept {
   const char* plan = std::getenv(LibcEntriesVariable);
   if (!plan) return false;
   const Reentry inside;
@@ -61,7 +83,10 @@ bool guard_libc_entries() noexcept {
       [](const char* name, void* real) {
         if (const Entry* e = find(name)) e->set_real(real);
       }};
-  return interpose::patch_entries(plan, hooks) == std::ssize(g_entries);
+  g_leaving = leaving;
+  if (interpose::patch_entries(plan, hooks) != std::ssize(g_entries)) return false;
+  pass_entries();
+  return true;
 }
 
 }  // namespace gt::opt

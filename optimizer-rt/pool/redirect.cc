@@ -95,12 +95,18 @@ struct PoolClient {
   }
 };
 
+// libc's memory, by an entry of libc's.
+void leaves_by_entry(void* p) {
+  if (!program_runs()) return PoolClient::leaving(p, false);
+  const interpose::Quiet quiet;
+  PoolClient::leaving(p, true);
+}
+
 __attribute__((constructor)) void open_runtime() {
   runtime.open();
-  if (runtime.serves() && guard_libc_entries()) runtime.set_known_to_libc();
-  interpose::before_deep_binding = [] {
-    if (reused_blocks.close()) runtime.count(Fallback::DeepBinding);
-  };
+  const bool must_see_frees = runtime.serves() || reused_blocks.is_open();
+  if (!must_see_frees || guard_libc_entries(leaves_by_entry)) return;
+  interpose::before_deep_binding = [] { runtime.stop_for_deep_binding(); };
 }
 
 constexpr int DontNeedLocked = 24;  // MADV_DONTNEED_LOCKED, of newer headers

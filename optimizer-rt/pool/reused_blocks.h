@@ -7,7 +7,7 @@
 // settles first: new memory at old addresses has always been freed before. (A release by the program settles at once; a
 // release inside the driver, whose functions it must not call then, leaves that to the next call.)
 // What the table does not see makes it wrong: memory that overlaps a known block proves that one stale, and a library
-// that is bound to libc past us (RTLD_DEEPBIND) closes the table for good.
+// that is bound to libc past us (RTLD_DEEPBIND), where libc itself could not be led to us, closes the table for good.
 //
 // Static data (static_data.h) has no sizes that we could see, so its blocks are the ranges that are transferred: one
 // that leaves all known ones takes up those that it overlaps. What is pinned stays, because its transfers may be under

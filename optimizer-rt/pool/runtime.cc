@@ -15,7 +15,6 @@
 #include "optimizer-rt/pool/memory_limit.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/static_data.h"
-#include "tracer/interpose/doors.h"
 #include "traces/base/fd.h"
 
 namespace gt::opt {
@@ -158,8 +157,7 @@ void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) 
   const PlanSite& site = x_plan.sites[static_cast<size_t>(index)];
   if (size < site.min_bytes || size > site.max_bytes)
     return count(Fallback::SizeOutOfRange), nullptr;
-  if (!x_known_to_libc && interpose::deep_bind_asked_for.load(std::memory_order_relaxed))
-    return count(Fallback::DeepBind), nullptr;
+  if (x_bypassed.load(std::memory_order_relaxed)) return nullptr;
   PinnedPool* pool = pool_for(static_cast<Policy>(site.policy));
   if (!pool) return nullptr;
   const auto i = static_cast<SiteIndex>(index);
@@ -176,6 +174,12 @@ void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) 
     if (pool->lock_refused()) count(Fallback::LockRefused);
   }
   return p;
+}
+
+void Runtime::stop_for_deep_binding() noexcept {
+  if (x_bypassed.exchange(true)) return;
+  reused_blocks.close();
+  count(Fallback::DeepBind);
 }
 
 PinnedPool* Runtime::pool_of(const void* p) noexcept {

@@ -53,8 +53,9 @@ class Runtime {
   bool active() const noexcept { return x_active; }
   // Has pools, whose memory might reach a free() that is not ours.
   bool serves() const noexcept { return x_active && !x_plan.sites.empty(); }
-  // libc's own free, realloc and malloc_usable_size know pool memory (libc_entries.h).
-  void set_known_to_libc() noexcept { x_known_to_libc = true; }
+  // The program loads a library whose free() is libc's, which could not be led to us (libc_entries.h): from now on no
+  // pool memory is given out and nothing is pinned on reuse.
+  void stop_for_deep_binding() noexcept;
   Counters& counters() noexcept { return *x_counters; }  // REQUIRES: active()
   bool in_forked_child() const noexcept;                 // pins are the parent's there
   void count(Fallback f) noexcept { add(x_counters->fallbacks[static_cast<size_t>(f)], 1); }
@@ -74,7 +75,8 @@ class Runtime {
   PlanView x_plan;
   SiteTable x_sites;
   PinnedPool x_pools[Pools];
-  bool x_more_pools = false, x_active = false, x_known_to_libc = false;
+  bool x_more_pools = false, x_active = false;
+  std::atomic<bool> x_bypassed{false};
   std::atomic<bool> x_driver_open{false};
   pid_t x_pid = 0;
   Counters* x_counters = nullptr;  // not null once a plan is open

@@ -85,8 +85,17 @@ def test_pages_that_are_given_back():
     shape("pages", 1, 2, MIB)
 
 
-def test_deep_binding_ends_it():
-    shape("deep", 1, 2, MIB, {"deep_binding": 1})
+def test_deep_bound_library():
+    shape("deep", 11, 5 + 20, 11 * MIB)
+
+
+def test_deep_bound_library_whose_frees_pass_us_by():
+    for stage in ("never", "always"):
+        plain = good(REUSE, "deep")
+        done, report = reused("env", "-u", "GTRACE_OPT_LIBC_ENTRIES", REUSE, "deep", stage=stage)
+        same((done.code, done.out), (0, plain.out), "exit status and output")
+        same(report["reused"]["blocks"], 1, "blocks that were pinned before")
+        same(report["fallbacks"], {"deep_bind": 1}, "fallbacks")
 
 
 def test_contexts_that_go():

@@ -108,13 +108,11 @@ bool is_opencl_name(const char* path) {
 
 constinit std::atomic<uint32_t> libraries_asked_for{0};
 
-constinit std::atomic<bool> deep_bind_asked_for{false};
 void (*before_deep_binding)() = nullptr;
 
 Dlopen dlopen_for(const char* path, int flags) {
   if ((flags & RTLD_DEEPBIND) && before_deep_binding && program_runs()) before_deep_binding();
   libraries_asked_for.fetch_add(1, std::memory_order_relaxed);
-  if (flags & RTLD_DEEPBIND) deep_bind_asked_for.store(true, std::memory_order_relaxed);
   return path && program_runs() && is_opencl_name(path) ? open_ourselves : find_dlopen();
 }
 

@@ -31,8 +31,6 @@ Dlopen dlopen_for(const char* path, int flags);
 extern void (*before_deep_binding)();
 // How often a library was asked for: what is remembered of code addresses from before may be another code's.
 extern std::atomic<uint32_t> libraries_asked_for;
-// A library was to be loaded with RTLD_DEEPBIND: its calls of libc's functions do not come to ours.
-extern std::atomic<bool> deep_bind_asked_for;
 // "libOpenCL.so", "libOpenCL.so.1", "/any/where/libOpenCL.so.1.2".
 bool is_opencl_name(const char* path);
 

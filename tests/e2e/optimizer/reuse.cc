@@ -201,16 +201,32 @@ void pages() {  // the block's pages are given back; afterwards it is not truste
   std::free(p);
 }
 
-void deep() {  // a library that is bound past us: no pins any more
+// A library beside this program that is bound to libc past whoever is preloaded.
+void* deep_library() {
+  char path[4096] = {};
+  check(::readlink("/proc/self/exe", path, sizeof path - 20) > 0, "readlink");
+  std::strcpy(std::strrchr(path, '/') + 1, "libdeep_frees.so");
+  void* library = ::dlopen(path, RTLD_NOW | RTLD_DEEPBIND);
+  check(library != nullptr, path);
+  return library;
+}
+
+void deep() {  // blocks are resized and freed by a library that is bound past us
   Link link;
   void* p = std::malloc(MiB);
   use(link, p, MiB, 1);
-  check(::dlopen("libm.so.6", RTLD_NOW | RTLD_DEEPBIND) != nullptr, "dlopen");
+  void* const library = deep_library();
+  const auto deep_free = reinterpret_cast<void (*)(void*)>(::dlsym(library, "deep_free"));
+  const auto deep_realloc = reinterpret_cast<void* (*)(void*, size_t)>(::dlsym(library, "deep_realloc"));
   use(link, p, MiB, 2);
-  std::free(p);
-  p = std::malloc(MiB);
-  use(link, p, MiB, 3);
-  std::free(p);
+  for (unsigned i = 0; i < 10; ++i) {
+    deep_free(p);
+    use(link, p = std::malloc(MiB), MiB, i);
+    p = deep_realloc(p, 2 * MiB);
+    check(filled(p, MiB, i + 1), "what realloc keeps");
+    use(link, p, 2 * MiB, i);  // libc gave it past us
+  }
+  deep_free(p);
 }
 
 void contexts() {  // a block outlives 3 contexts, and is pinned in each
