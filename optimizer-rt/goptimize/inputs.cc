@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer-rt/goptimize/private_folder.h"
 #include "traces/base/build_id.h"
 #include "traces/model/profile_sites.h"
 
@@ -98,14 +99,18 @@ Result<model::Platform> read_matching(const std::string& path) {
   return platform;
 }
 
-std::string writable_cache_path() {
+// In the user's cache; where none can be written, in a folder of ours beside temporary files.
+Result<std::string> writable_cache_path() {
   const std::string cache = model::platform_cache_path();
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::path(cache).parent_path();
   if (!cache.empty()) std::filesystem::create_directories(folder, error);
   if (!cache.empty() && ::access(folder.c_str(), W_OK) == 0) return cache;
-  return fmt::format("{}/gtrace-platform-{}.json",
-                     std::filesystem::temp_directory_path(error).string(), ::getuid());
+  const std::string temporary = std::filesystem::temp_directory_path(error).string();
+  const std::string own = fmt::format("{}/gtrace-{}", temporary, ::geteuid());
+  if (const Status s = private_folder(own); !s.ok())
+    return Status(s.kind(), "no place to keep this machine's measurements: set XDG_CACHE_HOME or TMPDIR: " + s.text());
+  return own + "/platform.json";
 }
 
 }  // namespace
@@ -135,7 +140,9 @@ Result<model::Platform> find_platform(const std::string& given) {
     Result<model::Platform> platform = read_matching(given);
     return platform ? std::move(platform) : Status(Kind::Corrupt, platform.status().text());
   }
-  const std::string path = writable_cache_path();
+  const Result<std::string> place = writable_cache_path();
+  if (!place) return place.status();
+  const std::string& path = *place;
   Result<model::Platform> platform = read_matching(path);
   if (platform) return platform;
   if (platform.status().kind() != Kind::System)
@@ -148,7 +155,9 @@ Result<model::Platform> find_platform(const std::string& given) {
 }
 
 model::Platform cached_platform() {
-  Result<model::Platform> platform = read_matching(writable_cache_path());
+  const Result<std::string> place = writable_cache_path();
+  if (!place) return {};
+  Result<model::Platform> platform = read_matching(*place);
   return platform ? std::move(*platform) : model::Platform();
 }
 

@@ -225,6 +225,20 @@ def test_platform_file_of_another_machine():
         check("measuring this machine" in done.err_text, "says so")
 
 
+def test_no_cache():
+    # The folder beside temporary files has a name that others can guess: used only if it is ours alone.
+    profile(PERSISTENT)
+    own = pathlib.Path(f"gtrace-{os.geteuid()}")
+    own.mkdir(0o700)
+    good(*MEASURE, own / "platform.json")
+    for mode, says in ((0o700, "nothing to gain here"), (0o777, "is open to other users; running the program as it is")):
+        own.chmod(mode)
+        done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--", "echo", "ran",
+                   env={"XDG_CACHE_HOME": "/proc/none", "TMPDIR": os.getcwd()})
+        same((done.code, done.out), (0, b"ran\n"), "exit status and output")
+        check(says in done.err_text and "measuring" not in done.err_text, "says so")
+
+
 def test_damaged_files():
     """Whatever a file holds: refused in one line, or the program runs and prints what it prints."""
     good(*MEASURE, "p.json", env=FAKE)
