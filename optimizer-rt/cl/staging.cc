@@ -22,7 +22,6 @@ namespace {
 
 using staging::Stager;
 
-constexpr double ClearlyLess = 0.9;      // of the standard cost
 constexpr double SetUp_ns = 4e6;         // pinned memory, queues, threads: measured on an H200's host
 constexpr size_t LeastPopulated = size_t{8} << 20;  // below, waking the helpers is not worth it
 constexpr unsigned MostHelpers = 7;      // 8 threads saturate a PCIe 5 link
@@ -115,6 +114,15 @@ uint64_t saving_ns(cl_device_id id, staging::Way way, size_t bytes) {
   return staged < ClearlyLess * standard ? static_cast<uint64_t>(standard - staged) : 0;
 }
 
+// Then making an object from memory is a copy of memory: less than the transfer that the curves are of.
+bool shares_host_memory(cl_device_id device) {
+  cl_bool unified = CL_FALSE;
+  const auto info = GT_REAL(clGetDeviceInfo);
+  const bool told =
+      info && info(device, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, nullptr) == CL_SUCCESS;
+  return !told || unified;
+}
+
 // Does what was seen so far, this transfer included, pay for setting up?
 bool is_earned(Place& place, uint64_t saving) {
   if (mode() == Staging::Always || place.set_up.load(std::memory_order_relaxed)) return true;
@@ -179,7 +187,7 @@ bool stage(const TransferCall& call, cl_int* error) noexcept {
 
 bool contents_pay(cl_context context, cl_device_id device, size_t bytes) noexcept {
   if (mode() == Staging::Never || bytes < LeastStaged) return false;
-  const uint64_t saving = saving_ns(device, staging::Way::ToDevice, bytes);
+  const uint64_t saving = shares_host_memory(device) ? 0 : saving_ns(device, staging::Way::ToDevice, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
   Place* const place = place_of(context, device);
   if (!place) return runtime.count(Fallback::UnknownContext), false;

@@ -22,7 +22,6 @@ namespace {
 
 constexpr const char* Program = "goptimize";
 constexpr double LargeTransfer = 16 << 20;  // bytes: where staging pays if it ever does
-constexpr double GainFrom = 0.9;            // of the standard cost
 
 // What the user asked for.
 struct Request {
@@ -122,7 +121,8 @@ bool can_stage(const Request& request, const model::Platform& platform) {
     const model::PolicyCosts* standard = d.costs(model::Policy::Standard);
     if (!d.staged || !standard) return false;
     const double size = LargeTransfer;
-    return d.staged->h2d(size) < GainFrom * standard->h2d(size) || d.staged->d2h(size) < GainFrom * standard->d2h(size);
+    return d.staged->h2d(size) < ClearlyLess * standard->h2d(size) ||
+           d.staged->d2h(size) < ClearlyLess * standard->d2h(size);
   });
 }
 

@@ -33,6 +33,7 @@ enum class Staging : uint32_t {
   Always,  // from LeastStaged on, on every device: for tests
   Count,
 };
+constexpr double ClearlyLess = 0.9;  // of the standard way's cost: what staging must not take more than, to be worth it
 
 // Pinning in place what no site covers, when it is transferred again and again.
 enum class Reuse : uint32_t {

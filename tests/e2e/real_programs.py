@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs that know nothing of us do the same under gtrace and goptimize, and ganalyze makes sense of them.
 
-Usage: real_programs.py BUILD clinfo|clpeak|pyopencl|clblast
+Usage: real_programs.py BUILD clinfo|clpeak|pyopencl|clblast|blas
 """
 
 import pathlib
@@ -16,21 +16,23 @@ def exact(data):
     return data
 
 
-COMMANDS = {  # command, how two outputs are compared, does it launch kernels
-    "clinfo": (("clinfo",), exact, False),
-    "clpeak": (("clpeak", "--kernel-latency"), without_numbers, True),
-    "pyopencl": (("/usr/bin/python3", HERE / "clients" / "pyopencl_job.py"), exact, True),
-    "clblast": ((tests_dir / "clblast_job",), exact, True),
+COMMANDS = {  # command, how two outputs are compared, does it launch kernels, does it transfer memory worth staging
+    "clinfo": (("clinfo",), exact, False, False),
+    "clpeak": (("clpeak", "--kernel-latency"), without_numbers, True, True),
+    "pyopencl": (("/usr/bin/python3", HERE / "clients" / "pyopencl_job.py"), exact, True, True),
+    "clblast": ((tests_dir / "clblast_job",), exact, True, True),
+    "blas": ((tests_dir / "blas_calls",), exact, True, True),
 }
-COMMAND, COMPARED, LAUNCHES = COMMANDS[WHAT]
+COMMAND, COMPARED, LAUNCHES, TRANSFERS = COMMANDS[WHAT]
+MOVING = ("clpeak", "--transfer-bandwidth") if WHAT == "clpeak" else COMMAND  # as much as it can
 CACHES = {"PYOPENCL_NO_CACHE": "1"}
 
 
-def bare():
+def bare(command=COMMAND):
     needs(str(COMMAND[0]))
     if WHAT == "pyopencl" and run("/usr/bin/python3", "-c", "import pyopencl").code != 0:
         raise Skip("python3-pyopencl is not installed")
-    return good(*COMMAND, env=CACHES)
+    return good(*command, env=CACHES)
 
 
 def same_job(outcome, expected):
@@ -63,6 +65,28 @@ def test_optimize_with_and_without_a_profile():
     good(GTRACE, "run", "--", *COMMAND, env=CACHES)
     good(GANALYZE, "trace.db")
     same_job(run(GOPTIMIZE, "run", "--", *COMMAND, env=CACHES, timeout=250), expected)
+
+
+def test_everything_staged_and_reused():
+    expected = bare(MOVING)
+    outcome = run(GOPTIMIZE, "run", "--stage", "always", "--reuse", "always", "--report", "report.json", "--", *MOVING,
+                  env=CACHES, timeout=250)
+    same_job(outcome, expected)
+    report = json.loads(pathlib.Path("report.json").read_text())
+    check(report["injected"] and report["decision"], f"decision: {report['decision']}")
+    served = report["staged"]["transfers"] + report["reused"]["transfers"]
+    check((served > 0) == TRANSFERS, f"transfers {report['transfers']}, staged {report['staged']}")
+    same(report["fallbacks"], {}, "fallbacks")
+
+
+def test_the_report_says_what_is_gained():
+    outcome = run(GOPTIMIZE, "run", "--report", "report.json", "--", *COMMAND, env=CACHES, timeout=250)
+    same_job(outcome, bare())
+    report = json.loads(pathlib.Path("report.json").read_text())
+    said = "nothing to gain here" in outcome.err_text
+    check(report["decision"] and (report["injected"] or said), f"decision: {report['decision']}\n{outcome.err_text}")
+    if not TRANSFERS and report["injected"]:
+        same(report["staged"]["transfers"], 0, "nothing to stage")
 
 
 main(globals())

@@ -72,9 +72,10 @@ std::vector<KernelSource> kernels_in(const std::string& source) {
 
 // A sub-buffer's flags (OpenCL 3.0, section 5.2.1): of each group that it does not name, its buffer's.
 cl_mem_flags inherited(cl_mem_flags flags, cl_mem_flags parent) {
-  for (const cl_mem_flags group : {cl_mem_flags{CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY},
-                                   cl_mem_flags{CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR},
-                                   cl_mem_flags{CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS}})
+  constexpr cl_mem_flags Groups[] = {CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY,
+                                     CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR,
+                                     CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS};
+  for (const cl_mem_flags group : Groups)
     if (!(flags & group)) flags |= parent & group;
   return flags;
 }

@@ -115,7 +115,8 @@ static void sub_buffers(void) {
   release(mem);
 }
 
-static void image(cl_mem_flags flags, cl_mem_object_type type, size_t width, size_t height, size_t depth, size_t row_pitch) {
+static void image(cl_mem_flags flags, cl_mem_object_type type, size_t width, size_t height, size_t depth,
+                  size_t row_pitch) {
   const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
   const size_t origin[3] = {0, 0, 0}, region[3] = {width, height, depth};
   cl_image_desc desc;

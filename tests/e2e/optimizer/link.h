@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/e2e/optimizer/first_device.h"
+
 constexpr size_t MiB = size_t{1} << 20;
 
 inline void check(bool good, const char* what) {
@@ -17,21 +19,17 @@ inline void check(bool good, const char* what) {
 }
 
 // A device with a queue and a buffer.
-struct Link {
-  cl_device_id device = nullptr;
-  cl_context context = nullptr;
+struct Link : FirstDevice {
   cl_command_queue queue = nullptr;
   cl_mem mem = nullptr;
 
   explicit Link(size_t bytes = 8 * MiB) {
-    cl_platform_id platform = nullptr;
-    cl_int err = clGetPlatformIDs(1, &platform, nullptr);
-    check(err == CL_SUCCESS, "clGetPlatformIDs");
-    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) == CL_SUCCESS, "clGetDeviceIDs");
-    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &err);
+    cl_int err = CL_SUCCESS;
+    open();
     queue = clCreateCommandQueue(context, device, 0, &err);
+    must(err, "clCreateCommandQueue");
     mem = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &err);
-    check(err == CL_SUCCESS, "clCreateBuffer");
+    must(err, "clCreateBuffer");
   }
   ~Link() {
     clReleaseMemObject(mem);
@@ -42,10 +40,10 @@ struct Link {
   Link& operator=(const Link&) = delete;
 
   void write(const void* p, size_t bytes, bool blocking = true) {
-    check(clEnqueueWriteBuffer(queue, mem, blocking, 0, bytes, p, 0, nullptr, nullptr) == CL_SUCCESS, "write");
+    must(clEnqueueWriteBuffer(queue, mem, blocking, 0, bytes, p, 0, nullptr, nullptr), "write");
   }
   void read(void* p, size_t bytes) {
-    check(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, p, 0, nullptr, nullptr) == CL_SUCCESS, "read");
+    must(clEnqueueReadBuffer(queue, mem, CL_TRUE, 0, bytes, p, 0, nullptr, nullptr), "read");
   }
   cl_uint references() {
     cl_uint n = 0;

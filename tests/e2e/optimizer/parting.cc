@@ -16,6 +16,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/e2e/optimizer/first_device.h"
+
 extern char** environ;
 
 namespace {
@@ -23,17 +25,12 @@ namespace {
 constexpr size_t Bytes = size_t{24} << 20;
 char g_still[Bytes], g_back[Bytes];
 
-struct Place {
-  cl_device_id device = nullptr;
-  cl_context context = nullptr;
+struct Place : FirstDevice {
   cl_command_queue queue = nullptr;
   cl_mem buffer = nullptr;
 
   void open() {
-    cl_platform_id platform;
-    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS) std::_Exit(77);
-    if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS) std::_Exit(77);
-    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
+    FirstDevice::open();
     queue = clCreateCommandQueue(context, device, 0, nullptr);
     buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, Bytes, nullptr, nullptr);
   }

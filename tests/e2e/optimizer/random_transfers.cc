@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/e2e/optimizer/first_device.h"
+
 namespace {
 
 constexpr size_t BufferBytes = 5 << 20;
@@ -24,16 +26,7 @@ constexpr int Buffers = 3;
 const char* const Source =
     "kernel void add(global uchar* p, uint first, uchar k) { p[first + get_global_id(0)] += k; }";
 
-void check(cl_int err, const char* what) {
-  if (err == CL_SUCCESS) return;
-  std::printf("%s failed: %d\n", what, err);
-  std::fflush(stdout);
-  std::_Exit(1);
-}
-
-struct Shared {
-  cl_device_id device = nullptr;
-  cl_context context = nullptr;
+struct Shared : FirstDevice {
   cl_program program = nullptr;
   bool out_of_order = false;
 };
@@ -52,15 +45,15 @@ class Program {
           cl_command_queue_properties{CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE}}) {
       if (p == CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE && !x.out_of_order) continue;
       queues.push_back(clCreateCommandQueue(x.context, x.device, p, &err));
-      check(err, "clCreateCommandQueue");
+      must(err, "clCreateCommandQueue");
     }
     kernel = clCreateKernel(x.program, "add", &err);
-    check(err, "clCreateKernel");
+    must(err, "clCreateKernel");
     for (int i = 0; i < Buffers; ++i) {
       model[i].resize(BufferBytes);
       for (char& c : model[i]) c = static_cast<char>(random());
       mems[i] = clCreateBuffer(x.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BufferBytes, model[i].data(), &err);
-      check(err, "clCreateBuffer");
+      must(err, "clCreateBuffer");
     }
   }
 
@@ -85,9 +78,9 @@ class Program {
 
   // Everything enqueued is over, and right.
   void settle() {
-    if (user) check(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus"), clReleaseEvent(user);
+    if (user) must(clSetUserEventStatus(user, CL_COMPLETE), "clSetUserEventStatus"), clReleaseEvent(user);
     user = nullptr;
-    for (cl_command_queue q : queues) check(clFinish(q), "clFinish");
+    for (cl_command_queue q : queues) must(clFinish(q), "clFinish");
     for (const Read& r : reads)
       if (*r.got != r.want) std::printf("WRONG DATA after %zu lines\n", log.size()), std::exit(1);
     reads.clear();
@@ -143,9 +136,9 @@ class Program {
   template <class Enqueue>
   void enqueue(bool may_block, Enqueue call) {
     Place p = next_place(may_block);
-    check(call(p, &p.made), "an enqueue");
+    must(call(p, &p.made), "an enqueue");
     if (p.blocking) look_at(p.made);
-    if (chance(10)) check(clSetEventCallback(p.made, CL_COMPLETE, called, this), "clSetEventCallback"), ++expected;
+    if (chance(10)) must(clSetEventCallback(p.made, CL_COMPLETE, called, this), "clSetEventCallback"), ++expected;
     if (chance(10)) clRetainEvent(p.made), clReleaseEvent(p.made);
     if (last) clReleaseEvent(last);
     last = p.made;
@@ -228,7 +221,7 @@ class Program {
     if (user) return;
     cl_int err = CL_SUCCESS;
     user = clCreateUserEvent(x.context, &err);
-    check(err, "clCreateUserEvent");
+    must(err, "clCreateUserEvent");
   }
   void barrier() {
     enqueue(false, [&](Place& p, cl_event* e) {
@@ -285,15 +278,11 @@ class Program {
 
 Shared open() {
   Shared s;
-  cl_platform_id platform = nullptr;
-  check(clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
-  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &s.device, nullptr), "clGetDeviceIDs");
+  s.open();
   cl_int err = CL_SUCCESS;
-  s.context = clCreateContext(nullptr, 1, &s.device, nullptr, nullptr, &err);
-  check(err, "clCreateContext");
   s.program = clCreateProgramWithSource(s.context, 1, const_cast<const char**>(&Source), nullptr, &err);
-  check(err, "clCreateProgramWithSource");
-  check(clBuildProgram(s.program, 0, nullptr, "", nullptr, nullptr), "clBuildProgram");
+  must(err, "clCreateProgramWithSource");
+  must(clBuildProgram(s.program, 0, nullptr, "", nullptr, nullptr), "clBuildProgram");
   cl_command_queue_properties properties = 0;
   clGetDeviceInfo(s.device, CL_DEVICE_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
   s.out_of_order = (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
