@@ -61,8 +61,8 @@ struct ProfileStaging {
   uint64_t h2d_bytes = 0, d2h_bytes = 0;
   uint64_t transfer_ns = 0;
   uint64_t smallest_bytes = 0, largest_bytes = 0;  // of one transfer
-  bool stage = false;
-  uint64_t stage_from = 0;  // transfers of fewer bytes are left alone
+  bool stage = false;       // may it pay? For people: the optimizer decides by what it measured
+  uint64_t stage_from = 0;  // from this size of a transfer on
 };
 
 // May commands run on remote devices? Without a place: of the whole program; else of the queues made there.

@@ -134,8 +134,8 @@ inline constexpr std::array StagingKeys = {
     key<&ProfileStaging::transfer_ns, Whole, ProfileStaging>("transfer_ns", "time of those transfers, in all", 2),
     key<&ProfileStaging::smallest_bytes, Whole, ProfileStaging>("smallest_bytes", "the smallest of them", 2),
     key<&ProfileStaging::largest_bytes, Whole, ProfileStaging>("largest_bytes", "the largest", 2),
-    key<&ProfileStaging::stage, Bool, ProfileStaging>("stage", "send them through pinned chunks?", 2),
-    key<&ProfileStaging::stage_from, Whole, ProfileStaging>("stage_from", "transfers of fewer bytes are left alone", 2),
+    key<&ProfileStaging::stage, Bool, ProfileStaging>("stage", "may it pay to send them through pinned chunks?", 2),
+    key<&ProfileStaging::stage_from, Whole, ProfileStaging>("stage_from", "for transfers of at least so many bytes", 2),
 };
 
 }  // namespace gt::model
