@@ -70,16 +70,30 @@ void pin_span(PinnedPool& pool, Extent extent, cl_context context) {
   add(site.pins, 1);
   add(site.pinned_bytes, extent.bytes);
   add(site.pin_ns, ns);
+  runtime.book(extent.site, {-static_cast<double>(ns), -static_cast<double>(ns)});
 }
 
-void count_hit(SiteCounters& site, Way way, size_t bytes) {
-  const size_t bucket = size_bucket(bytes);
-  add(site.hits[way][bucket], 1);
-  add(site.hit_bytes[way][bucket], bytes);
+// What one transfer of the site's memory saves when it has what the policy promises.
+TransferSaving saving_of(const PlanSite& site, int device, Way way, size_t bytes) {
+  if (device == NoDevice) return {};
+  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
+  const bool stages = runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never);
+  return transfer_saving(way == HostToDevice ? d.to_device : d.to_host, static_cast<model::Policy>(site.policy), bytes,
+                         stages);
 }
 
 bool is_mark(PinToken pin) { return pin == Pending || pin == Refused; }
 bool needs_pin(PinToken pin) { return !is_mark(pin) && (pin == 0 || !is_pinned(pin)); }
+
+// Ski rental (pool/site_account.h): a pin that the site cannot afford waits.
+bool pin_is_due(const PlanSite& site, const Extent& extent, int device, const TransferSaving& saving) {
+  if (!needs_pin(extent.pin) || !pays_on(site, device)) return false;
+  SiteAccount& account = runtime.account(extent.site);
+  const double cost = device == NoDevice ? 0 : runtime.plan().devices[static_cast<size_t>(device)].pin(extent.bytes);
+  if (account.affords(cost)) return true;
+  account.owe(saving.decides);
+  return false;
+}
 
 // True: the memory is pinned (or needs no pin), so that the driver's own way is the fastest.
 bool touch_pool_memory(const Target& target, Way way, const HostRange& range) {
@@ -87,19 +101,22 @@ bool touch_pool_memory(const Target& target, Way way, const HostRange& range) {
   Extent extent = pool.extent_of(range.base);
   if (extent.bytes == 0) return runtime.count(Fallback::FreedMemory), false;
   Counters& c = runtime.counters();
-  count_hit(c.sites[extent.site], way, range.bytes);
+  add(c.sites[extent.site].hits, 1);
+  add(c.sites[extent.site].hit_bytes, range.bytes);
   const char* end = static_cast<const char*>(range.base) + range.span;
   if (end > extent.base + extent.bytes) return runtime.count(Fallback::StraddlingTransfer), false;
   if (!target.device) return false;
   const int device = plan_device(target.device);
   if (device != NoDevice) add(c.device[device], 1);
   const PlanSite& site = runtime.plan().sites[extent.site];
-  if (!runtime.pins(&pool)) return pool.is_adopted();
-  if (needs_pin(extent.pin) && pays_on(site, device)) {
+  const TransferSaving saving = saving_of(site, device, way, range.bytes);
+  if (runtime.pins(&pool) && pin_is_due(site, extent, device, saving)) {
     pin_span(pool, extent, target.context);
     extent = pool.extent_of(range.base);
   }
-  return extent.pin != 0 && !is_mark(extent.pin);
+  const bool pinned = runtime.pins(&pool) ? extent.pin != 0 && !is_mark(extent.pin) : pool.is_adopted();
+  if (pinned || !runtime.pins(&pool)) runtime.book(extent.site, saving);
+  return pinned;
 }
 
 HostRange box_range(const void* p, const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch) {

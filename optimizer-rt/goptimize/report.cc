@@ -13,61 +13,21 @@ namespace gt::opt {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using model::DeviceCosts;
-using model::Policy;
-using model::PolicyCosts;
-
-constexpr double ReturnedAbove = 32
-                                 << 20;  // as in policy.cc: the C library gives larger blocks back
 
 std::string site_name(const model::ProfileSite& s) {
   return s.where.empty() ? fmt::format("{}+{:#x}", s.module, s.offset) : s.where;
 }
 
-// The device that most transfers of pool memory went to, or nullptr.
-const DeviceCosts* busiest_device(const Counters& c, const model::Platform& platform) {
-  const DeviceCosts* best = nullptr;
-  uint64_t most = 0;
-  for (size_t i = 0; i < platform.devices.size() && i < MaxPlanDevices; ++i) {
-    if (get(c.device[i]) <= most) continue;
-    most = get(c.device[i]);
-    best = &platform.devices[i];
-  }
-  return best;
-}
-
-double transfers_saved_ns(const SiteCounters& c, const PolicyCosts& standard,
-                          const PolicyCosts& policy) {
-  double ns = 0;
-  for (size_t way = 0; way < Ways; ++way) {
-    for (size_t b = 0; b < SizeBuckets; ++b) {
-      const double n = static_cast<double>(get(c.hits[way][b]));
-      if (n == 0) continue;
-      const double size = static_cast<double>(get(c.hit_bytes[way][b])) / n;
-      ns += way == HostToDevice ? n * (standard.h2d(size) - policy.h2d(size))
-                                : n * (standard.d2h(size) - policy.d2h(size));
-    }
-  }
-  return ns;
-}
-
-// Large blocks only: of small ones the pool does not know which are fresh, and neither allocator
-// pays for reuse.
-double allocations_saved_ns(const SiteCounters& c, const PolicyCosts& standard,
-                            const PolicyCosts& policy) {
-  const double fresh = static_cast<double>(get(c.fresh));
-  if (fresh == 0) return 0;
-  const double size = static_cast<double>(get(c.fresh_bytes)) / fresh;
-  const double all = static_cast<double>(get(c.allocations));
-  const double standard_fresh = size > ReturnedAbove ? all : fresh;
-  return standard_fresh * standard.allocation(size) - fresh * policy.allocation(size);
-}
-
-double saved_s(const SiteCounters& c, const DeviceCosts* device, Policy policy) {
-  if (!device || !device->costs(Policy::Standard) || !device->costs(policy)) return 0;
-  const PolicyCosts& standard = *device->costs(Policy::Standard);
-  const PolicyCosts& costs = *device->costs(policy);
-  return (transfers_saved_ns(c, standard, costs) + allocations_saved_ns(c, standard, costs)) * 1e-9;
+// What the run made of the choice: empty when there is nothing to say.
+std::string verdict(const SiteCounters& c, const std::string& policy) {
+  const uint64_t suspensions = get(c.suspensions), resumptions = get(c.resumptions);
+  if (get(c.allocations) + get(c.left) == 0) return "; no allocation of its sizes was made here in this run";
+  if (suspensions == 0) return "";
+  const std::string reason = get(c.hits) < get(c.allocations) ? "its memory is not transferred as the profile says"
+                                                              : "its transfers gain less than it costs";
+  const std::string first = fmt::format("; {} until allocation {}: {}", policy, get(c.suspended_at), reason);
+  if (suspensions > resumptions) return first;
+  return fmt::format("{}; again from allocation {} on, when its transfers gained", first, get(c.resumed_at));
 }
 
 void add_site(SiteReport& out, const SiteCounters& c) {
@@ -77,12 +37,14 @@ void add_site(SiteReport& out, const SiteCounters& c) {
   out.pins = get(c.pins);
   out.pinned_bytes = get(c.pinned_bytes);
   out.pin_ns = get(c.pin_ns);
-  for (size_t way = 0; way < Ways; ++way) {
-    for (size_t b = 0; b < SizeBuckets; ++b) {
-      out.hits += get(c.hits[way][b]);
-      out.hit_bytes += get(c.hit_bytes[way][b]);
-    }
-  }
+  out.hits = get(c.hits);
+  out.hit_bytes = get(c.hit_bytes);
+  out.left = get(c.left);
+  out.other_sizes = get(c.other_sizes);
+  out.suspensions = get(c.suspensions);
+  out.paid_s = static_cast<double>(get(c.paid_ns)) * 1e-9;
+  out.saved_s = static_cast<double>(get(c.saved_ns)) * 1e-9 - out.paid_s;
+  out.why += verdict(c, out.policy);
 }
 
 Json site_json(const SiteReport& s) {
@@ -92,10 +54,14 @@ Json site_json(const SiteReport& s) {
           {"allocations", s.allocations},
           {"bytes", s.bytes},
           {"fresh_allocations", s.fresh},
+          {"left_allocations", s.left},
+          {"other_sizes", s.other_sizes},
+          {"suspensions", s.suspensions},
           {"hits", s.hits},
           {"hit_bytes", s.hit_bytes},
           {"pinned_bytes", s.pinned_bytes},
           {"pin_s", static_cast<double>(s.pin_ns) * 1e-9},
+          {"paid_s", s.paid_s},
           {"saved_s", s.saved_s},
           {"predicted_s", s.predicted_s}};
 }
@@ -124,14 +90,9 @@ std::vector<SiteReport> planned_sites(const model::Profile& profile, const Decis
 }
 
 void add_counters(RunReport& report, const Counters& counters,
-                  const std::vector<size_t>& site_of_plan, const model::Platform& platform,
-                  const Decision& decision) {
-  const DeviceCosts* device = busiest_device(counters, platform);
-  for (size_t row = 0; row < site_of_plan.size(); ++row) {
-    const size_t i = site_of_plan[row];
-    add_site(report.sites[i], counters.sites[row]);
-    report.sites[i].saved_s = saved_s(counters.sites[row], device, decision.sites[i].policy);
-  }
+                  const std::vector<size_t>& site_of_plan) {
+  for (size_t row = 0; row < site_of_plan.size(); ++row)
+    add_site(report.sites[site_of_plan[row]], counters.sites[row]);
   report.transfers = get(counters.transfers);
   report.transfer_bytes = get(counters.transfer_bytes);
   report.staged = get(counters.staged);

@@ -15,9 +15,11 @@ struct SiteReport {
   std::string site;  // function and file:line, or module+offset
   std::string policy, why;
   uint64_t allocations = 0, bytes = 0, fresh = 0;
+  uint64_t left = 0, other_sizes = 0, suspensions = 0;  // left to the C library: suspended; outside the profile's sizes
   uint64_t hits = 0, hit_bytes = 0;
   uint64_t pins = 0, pinned_bytes = 0, pin_ns = 0;
-  double saved_s = 0;      // by the curves' estimate of what the standard policy would have cost
+  double paid_s = 0;       // for pool blocks, pins, locks
+  double saved_s = 0;      // by the curves' estimate of what the standard policy would have cost, less what was paid
   double predicted_s = 0;  // before the run
 };
 
@@ -39,8 +41,7 @@ struct RunReport {
 std::vector<SiteReport> planned_sites(const model::Profile& profile, const Decision& decision);
 // Adds what the counters say. `site_of_plan` as in EncodedPlan.
 void add_counters(RunReport& report, const Counters& counters,
-                  const std::vector<size_t>& site_of_plan, const model::Platform& platform,
-                  const Decision& decision);
+                  const std::vector<size_t>& site_of_plan);
 
 std::string report_json(const RunReport& report);
 void print_report(const RunReport& report);  // on stderr

@@ -99,8 +99,7 @@ int run_injected(const Request& request, Work& work) {
   if (!program) return fail(Program, program.status());
   program->wait(std::chrono::milliseconds(-1));
 
-  add_counters(work.report, session->counters(), work.plan.site_of_plan, work.platform,
-               work.decision);
+  add_counters(work.report, session->counters(), work.plan.site_of_plan);
   work.report.injected = get(session->counters().processes) > 0;
   if (!work.report.injected)
     work.report.decision = "the program ran without optimization: nothing could be injected";

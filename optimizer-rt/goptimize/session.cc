@@ -39,14 +39,17 @@ SizeCosts size_costs(const model::Curve& curve) {
 }
 
 void put_costs(PlanDevice& out, const model::DeviceCosts& device) {
-  if (const model::PolicyCosts* standard = device.costs(Policy::Standard)) {
-    out.to_device.standard = size_costs(standard->h2d);
-    out.to_host.standard = size_costs(standard->d2h);
-  }
-  if (const model::PolicyCosts* pinned = device.costs(Policy::Pin)) {
-    out.to_device.pinned = size_costs(pinned->h2d);
-    out.to_host.pinned = size_costs(pinned->d2h);
-  }
+  const auto put = [&](Policy policy, SizeCosts WayCosts::*member) {
+    const model::PolicyCosts* costs = device.costs(policy);
+    if (!costs) return;
+    out.to_device.*member = size_costs(costs->h2d);
+    out.to_host.*member = size_costs(costs->d2h);
+  };
+  put(Policy::Standard, &WayCosts::standard);
+  put(Policy::Pin, &WayCosts::pinned);
+  put(Policy::OpenCl, &WayCosts::opencl);
+  put(Policy::Locked, &WayCosts::locked);
+  put(Policy::Hybrid, &WayCosts::hybrid);
   if (device.staged) {
     out.to_device.staged = size_costs(device.staged->h2d);
     out.to_host.staged = size_costs(device.staged->d2h);
@@ -72,6 +75,9 @@ PlanSite plan_site(const model::ProfileSite& site, const SiteDecision& decision,
   out.max_bytes = site.max_bytes;
   out.pin_on = decision.pin_on & known_devices;
   out.policy = static_cast<uint32_t>(decision.policy);
+  out.margin_ns = decision.terms.margin_ns;
+  out.reuse_ns_per_byte = decision.terms.reuse_ns_per_byte;
+  out.lock_ns_per_byte = decision.terms.lock_ns_per_byte;
   return out;
 }
 

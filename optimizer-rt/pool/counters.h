@@ -7,7 +7,6 @@
 #pragma once
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,8 +14,7 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3372746e756f6367u;  // "gcountr3"
-constexpr size_t SizeBuckets = 48;
+constexpr uint64_t CountersMagic = 0x3472746e756f6367u;  // "gcountr4"
 
 // Why something was left as the program has it. The names are the keys of the report.
 #define GT_FALLBACKS(X)                                                                            \
@@ -58,10 +56,14 @@ enum Way : size_t { HostToDevice, DeviceToHost, Ways };
 
 struct SiteCounters {
   Counter allocations, bytes;  // served by the pool
-  Counter fresh, fresh_bytes;  // of these: from memory never used before
+  Counter fresh;               // of these: from memory never used before
+  Counter other_sizes;         // left to libc: outside the profile's sizes
+  Counter left;                // left to libc: the site was suspended
   Counter pins, pinned_bytes, pin_ns;
-  Counter hits[Ways][SizeBuckets];  // transfers, by bit_width(bytes)
-  Counter hit_bytes[Ways][SizeBuckets];
+  Counter hits, hit_bytes;             // transfers of its memory, fast or not
+  Counter saved_ns, paid_ns;           // against the standard policy; pins are paid
+  Counter suspensions, resumptions;    // site_account.h
+  Counter suspended_at, resumed_at;    // the number of the allocation, served or left, at the last one
 };
 
 struct Counters {
@@ -78,10 +80,5 @@ struct Counters {
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxSites];
 };
-
-inline size_t size_bucket(size_t bytes) noexcept {
-  const size_t b = static_cast<size_t>(std::bit_width(bytes));
-  return b < SizeBuckets ? b : SizeBuckets - 1;
-}
 
 }  // namespace gt::opt

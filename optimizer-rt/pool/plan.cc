@@ -14,18 +14,23 @@ bool ends_inside(const char (&text)[N]) {
   return std::memchr(text, '\0', N) != nullptr;
 }
 
+bool is_cost(double ns) { return std::isfinite(ns) && ns >= 0; }
+
 bool good(const PlanSite& s, size_t devices) {
   const uint64_t known = devices >= 32 ? ~uint64_t{0} : (uint64_t{1} << devices) - 1;
   return ends_inside(s.build_id) && ends_inside(s.module) && (s.build_id[0] || s.module[0]) &&
-         s.min_bytes <= s.max_bytes && s.policy < model::PolicyCount && (s.pin_on & ~known) == 0;
+         s.min_bytes <= s.max_bytes && s.policy < model::PolicyCount && (s.pin_on & ~known) == 0 &&
+         s.margin_ns <= MostMargin_ns && is_cost(s.reuse_ns_per_byte) && is_cost(s.lock_ns_per_byte);
 }
 
 bool good(const SizeCosts& costs) {
-  return std::ranges::all_of(costs.ns, [](float ns) { return std::isfinite(ns) && ns >= 0; });
+  return std::ranges::all_of(costs.ns, [](float ns) { return is_cost(static_cast<double>(ns)); });
 }
 
 bool good(const PlanDevice& d) {
-  const auto both = [](const WayCosts& w) { return good(w.standard) && good(w.staged) && good(w.pinned); };
+  const auto both = [](const WayCosts& w) {
+    return good(w.standard) && good(w.staged) && good(w.pinned) && good(w.opencl) && good(w.locked) && good(w.hybrid);
+  };
   return ends_inside(d.name) && ends_inside(d.driver) && both(d.to_device) && both(d.to_host) && good(d.pin);
 }
 
@@ -37,6 +42,29 @@ double SizeCosts::operator()(size_t bytes) const noexcept {
   const double part = static_cast<double>(bytes) / static_cast<double>(size_t{1} << below) - 1;
   const double low = static_cast<double>(ns[below]), high = static_cast<double>(ns[below + 1]);
   return low + std::max(part, 0.0) * (high - low);
+}
+
+const SizeCosts& WayCosts::of(model::Policy policy) const noexcept {
+  switch (policy) {
+    case model::Policy::Pin:
+      return pinned;
+    case model::Policy::OpenCl:
+      return opencl;
+    case model::Policy::Locked:
+      return locked;
+    case model::Policy::Hybrid:
+      return hybrid;
+    default:
+      return standard;
+  }
+}
+
+TransferSaving transfer_saving(const WayCosts& costs, model::Policy policy, size_t bytes, bool stages) noexcept {
+  const SizeCosts& chosen = costs.of(policy);
+  if (!costs.standard.known() || !chosen.known()) return {};
+  const double standard = costs.standard(bytes), here = chosen(bytes);
+  const double best = stages && costs.staged.known() ? std::min(standard, costs.staged(bytes)) : standard;
+  return {best - here, standard - here};
 }
 
 uint64_t plan_checksum(std::span<const std::byte> bytes) noexcept {

@@ -1,5 +1,5 @@
 // What goptimize tells the injected library: which allocation sites go to which policy, on which
-// devices it pays to pin, what transfers cost there. A small binary file, version 3, little-endian, of these records:
+// devices it pays to pin, what transfers cost there. A small binary file, version 4, little-endian, of these records:
 //
 //   PlanHeader | PlanDevice * devices | PlanSite * sites
 //
@@ -19,7 +19,8 @@
 namespace gt::opt {
 
 constexpr char PlanMagic[8] = {'g', 't', 'p', 'l', 'a', 'n', '\n', '\0'};
-constexpr uint32_t PlanVersion = 3;
+constexpr uint32_t PlanVersion = 4;
+constexpr uint64_t MostMargin_ns = 2'000'000'000;
 constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pin_on
 constexpr const char* PlanVariable = "GTRACE_OPT_PLAN";  // path of the plan
 constexpr const char* CountersVariable =
@@ -67,8 +68,17 @@ struct SizeCosts {
 
 // One blocking transfer, by what the host's memory is.
 struct WayCosts {
-  SizeCosts standard, staged, pinned;
+  SizeCosts standard, staged, pinned, opencl, locked, hybrid;
+
+  const SizeCosts& of(model::Policy policy) const noexcept;
 };
+
+// What a transfer takes less by a policy: ns, less than nothing where it takes more. Nothing when it was not measured.
+struct TransferSaving {
+  double decides = 0;  // against the better of the driver's own way and staging (if `stages`)
+  double counts = 0;   // against the driver's own way
+};
+TransferSaving transfer_saving(const WayCosts& costs, model::Policy policy, size_t bytes, bool stages) noexcept;
 
 struct PlanDevice {
   char name[192];   // CL_DEVICE_NAME
@@ -84,6 +94,9 @@ struct PlanSite {
   uint64_t min_bytes, max_bytes;
   uint32_t pin_on;  // bit i: device i of the plan
   uint32_t policy;  // model::Policy
+  uint64_t margin_ns;        // what the site may lose before it loses its policy (site_account.h); 0: whatever it loses
+  double reuse_ns_per_byte;  // saved by a block that the C library would have got from the system, and did not reuse
+  double lock_ns_per_byte;   // paid for locking a block that was never used before
 };
 
 struct PlanView {

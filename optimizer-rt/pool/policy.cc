@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "optimizer-rt/pool/plan.h"
+
 namespace gt::opt {
 namespace {
 
@@ -19,12 +21,33 @@ std::string percent_text(const PolicyChoice& c, const std::string& device) {
   return text;
 }
 
+// Half of the promised gain, and the pins of as many blocks as are usually live at a time.
+uint64_t margin_ns(const DeviceCosts& device, Policy policy, const Expectation& e, double saved_s) {
+  constexpr double LiveBlocks = 8;
+  const bool pins = policy == Policy::Pin || policy == Policy::Hybrid;
+  const double pins_ns = pins && device.pin ? std::min(e.allocations, LiveBlocks) * (*device.pin)(e.size) : 0;
+  const double ns = (LeastMargin_s + saved_s / 2) * 1e9 + pins_ns;
+  return static_cast<uint64_t>(std::min(ns, static_cast<double>(MostMargin_ns)));
+}
+
+SiteTerms terms_of(const DeviceCosts& device, const PolicyChoice& choice, const Expectation& e) {
+  SiteTerms out;
+  out.margin_ns = margin_ns(device, choice.policy, e, choice.saved_s());
+  const auto standard = allocation_overhead(device, Policy::Standard, e.size);
+  const auto own = allocation_overhead(device, choice.policy, e.size);
+  const double bytes = std::max(e.size, 1.0);
+  if (standard && e.size > model::ReturnedAbove) out.reuse_ns_per_byte = *standard / bytes;
+  const bool locks = choice.policy == Policy::Locked || choice.policy == Policy::Hybrid;
+  if (standard && own && locks) out.lock_ns_per_byte = std::max(0.0, *own - *standard) / bytes;
+  return out;
+}
+
 SiteDecision best_over_devices(const model::Platform& platform, const Expectation& e) {
   SiteDecision out;
   for (const DeviceCosts& device : platform.devices) {
     const auto c = choose_policy(device, e);
     if (!c || c->policy == Policy::Standard || c->saved_s() <= out.saved_s) continue;
-    out = {c->policy, 0, c->saved_s(), percent_text(*c, device.name)};
+    out = {c->policy, 0, c->saved_s(), percent_text(*c, device.name), terms_of(device, *c, e)};
   }
   if (out.policy == Policy::Standard) out.why = "no policy beats the standard one here";
   return out;
@@ -50,7 +73,7 @@ uint32_t all_devices(const model::Platform& platform) {
 // What somebody demands is done, gain or not; the prediction may be a loss.
 SiteDecision demanded(const model::Platform& platform, Policy policy, const Expectation& e,
                       const char* why) {
-  SiteDecision out{policy, all_devices(platform), 0, why};
+  SiteDecision out{policy, all_devices(platform), 0, why, {}};
   for (const DeviceCosts& device : platform.devices) {
     const auto standard = predicted_s(device, Policy::Standard, e);
     const auto cost = predicted_s(device, policy, e);
@@ -93,7 +116,7 @@ Decision leave_all(const Decision& decision) {
   Decision out;
   for (const SiteDecision& d : decision.sites) {
     const bool gained = d.policy != Policy::Standard;
-    out.sites.push_back({Policy::Standard, 0, 0, gained ? "all sites together would save too little" : d.why});
+    out.sites.push_back({Policy::Standard, 0, 0, gained ? "all sites together would save too little" : d.why, {}});
   }
   return out;
 }

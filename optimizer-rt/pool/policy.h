@@ -15,11 +15,20 @@ namespace gt::opt {
 
 constexpr double LeastTotal_s = 0.030;  // what all sites together must promise: twice what injecting costs
 
+constexpr double LeastMargin_s = 0.005;  // what a site may lose in any case before it is suspended
+
+// What the run measures the choice by (site_account.h), as in PlanSite.
+struct SiteTerms {
+  uint64_t margin_ns = 0;
+  double reuse_ns_per_byte = 0, lock_ns_per_byte = 0;
+};
+
 struct SiteDecision {
   model::Policy policy = model::Policy::Standard;
   uint32_t pin_on = 0;  // bit i: device i gains
   double saved_s = 0;   // against standard, on the device that gains most
   std::string why;
+  SiteTerms terms = {};  // margin 0: demanded, whatever it costs
 };
 struct Decision {
   std::vector<SiteDecision> sites;  // parallel to the profile's

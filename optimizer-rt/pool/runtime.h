@@ -11,6 +11,7 @@
 #include "optimizer-rt/pool/counters.h"
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/plan.h"
+#include "optimizer-rt/pool/site_account.h"
 #include "optimizer-rt/pool/sites.h"
 
 #pragma GCC visibility push(hidden)
@@ -45,6 +46,10 @@ class Runtime {
 
   void release(void* p) noexcept;  // REQUIRES: owns(p)
 
+  // Time that a site has saved (positive) or lost; it may lose its policy by that, or get it back.
+  void book(SiteIndex site, const TransferSaving& ns) noexcept;
+  SiteAccount& account(SiteIndex site) noexcept { return x_accounts[site]; }
+
   // Memory of the driver's for the opencl policy, for the rest of the process.
   bool wants_driver_memory() const noexcept;
   void adopt_driver_memory(void* base, size_t bytes) noexcept;
@@ -67,6 +72,7 @@ class Runtime {
   enum PoolIndex : size_t { Pinned, Locked, Hybrid, Driver, Pools };
 
   void* allocate_at_site(size_t size, size_t align, const void* address) noexcept;
+  void* allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site) noexcept;
   PinnedPool* pool_for(model::Policy policy) noexcept;
   bool map_counters(const char* path) noexcept;
   bool load_plan(const char* path) noexcept;
@@ -74,6 +80,7 @@ class Runtime {
 
   PlanView x_plan;
   SiteTable x_sites;
+  SiteAccount x_accounts[MaxSites];
   PinnedPool x_pools[Pools];
   bool x_more_pools = false, x_active = false;
   std::atomic<bool> x_bypassed{false};

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <cstring>
+#include <limits>
 #include <random>
 
 #include "optimizer-rt/goptimize/session.h"
@@ -137,6 +138,35 @@ TEST_CASE("sites without a largest size, and no platform at all, are no trouble"
   CHECK_FALSE(decide(platform({}), profile({s}), {}).worth_it);
 }
 
+TEST_CASE("a site may lose half of what it promises, five milliseconds and its pins; what is demanded, anything") {
+  DeviceCosts gpu = device("gpu", 11, 54);
+  const SiteDecision d = decide(platform({gpu}), profile({site(128 * MiB, 2, 20)}), {}).sites[0];
+  const auto without_pin = static_cast<double>(d.terms.margin_ns);
+  CHECK(without_pin == doctest::Approx((0.005 + d.saved_s / 2) * 1e9));
+  gpu.pin = line(20);
+  const SiteTerms with_pin = decide(platform({gpu}), profile({site(128 * MiB, 2, 20)}), {}).sites[0].terms;
+  CHECK(static_cast<double>(with_pin.margin_ns) ==
+        doctest::Approx(without_pin + 2 * (*gpu.pin)(128 * MiB)));
+  CHECK(with_pin.reuse_ns_per_byte == doctest::Approx(line(3)(128 * MiB) / (128 * MiB)));  // the standard policy's first touch
+  CHECK(decide(platform({gpu}), profile({site(128 * MiB, 2, 20)}), Policy::Pin).sites[0].terms.margin_ns == 0);
+  CHECK(decide(platform({gpu}), profile({site(128 * MiB, 100'000, 20)}), {}).sites[0].terms.margin_ns ==
+        MostMargin_ns);
+}
+
+TEST_CASE("what a transfer saves counts against the driver, and decides against the better of driver and staging") {
+  WayCosts costs{};
+  for (size_t b = 0; b < CostSizes; ++b) {
+    costs.standard.ns[b] = 1000 * static_cast<float>(b + 1);
+    costs.staged.ns[b] = 400 * static_cast<float>(b + 1);
+    costs.pinned.ns[b] = 500 * static_cast<float>(b + 1);
+  }
+  CHECK(transfer_saving(costs, Policy::Pin, 8, true).counts == doctest::Approx(2000));
+  CHECK(transfer_saving(costs, Policy::Pin, 8, true).decides == doctest::Approx(-400));
+  CHECK(transfer_saving(costs, Policy::Pin, 8, false).decides == doctest::Approx(2000));
+  CHECK(transfer_saving(costs, Policy::Locked, 8, false).counts == 0);  // not measured
+  CHECK(transfer_saving(costs, Policy::Standard, 8, false).counts == 0);
+}
+
 namespace {
 
 EncodedPlan sample_plan(size_t sites = 3) {
@@ -215,6 +245,9 @@ TEST_CASE("a hostile plan with a right checksum is refused") {
   CHECK(damaged([](PlanHeader&, PlanSite& s) { s.pin_on = 2; }));
   CHECK(damaged([](PlanHeader&, PlanSite& s) { std::memset(s.build_id, 'a', sizeof s.build_id); }));
   CHECK(damaged([](PlanHeader&, PlanSite& s) { s.module[0] = s.build_id[0] = 0; }));
+  CHECK(damaged([](PlanHeader&, PlanSite& s) { s.margin_ns = MostMargin_ns + 1; }));
+  CHECK(damaged([](PlanHeader&, PlanSite& s) { s.reuse_ns_per_byte = -1; }));
+  CHECK(damaged([](PlanHeader&, PlanSite& s) { s.lock_ns_per_byte = std::numeric_limits<double>::quiet_NaN(); }));
   CHECK(damaged([](PlanHeader& h, PlanSite&) { h.sites = 1000000; }));
   CHECK(damaged([](PlanHeader& h, PlanSite&) { h.version = PlanVersion + 1; }));
 }

@@ -30,4 +30,7 @@ constexpr std::optional<Policy> parse_policy(std::string_view name) {
   return std::nullopt;
 }
 
+// Bytes: the C library gives larger blocks back to the system when they are freed (glibc's largest mmap threshold).
+constexpr double ReturnedAbove = 32 << 20;
+
 }  // namespace gt::model

@@ -7,7 +7,6 @@
 namespace gt::model {
 namespace {
 
-constexpr double ReturnedAbove = 32 << 20;  // bytes: glibc's largest dynamic mmap threshold
 constexpr double FewBlocks = 8;             // live at a time where blocks are reused
 // Asked in this order; a later one must be clearly better: pinning costs nothing until the first transfer, and needs
 // neither a limit on locked memory nor a context.
