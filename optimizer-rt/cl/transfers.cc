@@ -152,6 +152,7 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   if (!runtime.active()) return false;
   const HostRange range = host_range(call);
   if (!count_transfer(range)) return false;
+  runtime.worked(range.bytes);
   const Way way = call.way == staging::Way::ToDevice ? HostToDevice : DeviceToHost;
   if (runtime.owns(range.base) && touch_pool_memory(target_of(call.queue), way, range)) return false;
   if (!runtime.owns(range.base) && reuse(call, way, range)) return false;

@@ -104,6 +104,9 @@ void add_counters(RunReport& report, const Counters& counters,
   report.reused = get(counters.reused);
   report.reuse_pin_ns = get(counters.reuse_pin_ns);
   report.reused_saved_s = static_cast<double>(get(counters.reused_saved_ns)) * 1e-9;
+  report.returned_excess = get(counters.returned_excess);
+  report.returned_short = get(counters.returned_short);
+  report.returned_idle = get(counters.returned_idle);
   report.pinned_ranges = get(counters.pinned_ranges);
   report.pinned_bytes = get(counters.pinned_bytes);
   report.pin_ns = get(counters.pin_ns);
@@ -138,6 +141,10 @@ std::string report_json(const RunReport& r) {
                    {{"ranges", r.pinned_ranges},
                     {"bytes", r.pinned_bytes},
                     {"s", static_cast<double>(r.pin_ns) * 1e-9}}},
+                  {"returned",
+                   {{"above_cache_bytes", r.returned_excess},
+                    {"short_memory_bytes", r.returned_short},
+                    {"idle_bytes", r.returned_idle}}},
                   {"fallbacks", fallbacks},
                   {"remote", Json::object()}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -161,6 +168,8 @@ void print_report(const RunReport& r) {
   if (r.pinned_ranges)
     fmt::print(stderr, "  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges,
                bytes_text(r.pinned_bytes), static_cast<double>(r.pin_ns) * 1e-6);
+  if (const uint64_t bytes = r.returned_excess + r.returned_short + r.returned_idle)
+    fmt::print(stderr, "  given back to the system while it ran: {}\n", bytes_text(bytes));
   for (const auto& [reason, count] : r.fallbacks)
     fmt::print(stderr, "  left as it was: {} x {}\n", reason, count);
   fmt::print(stderr, "  estimated saving: {:.3f} s\n", saved);

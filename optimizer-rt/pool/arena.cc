@@ -1,9 +1,9 @@
 // Reserving and growing an arena.
 #include "optimizer-rt/pool/arena.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
+
+#include "optimizer-rt/pool/system_memory.h"
 
 namespace gt::opt {
 namespace {
@@ -23,13 +23,12 @@ void Arena::publish(uintptr_t base, size_t bytes) noexcept {
 bool Arena::reserve(size_t bytes, size_t least) noexcept {
   for (size_t want = round_down(bytes, HugePage); want >= least && want > 0;
        want = round_down(want / 2, HugePage)) {
-    void* raw = ::mmap(nullptr, want + HugePage, PROT_NONE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void* raw = system_memory.map(want + HugePage, PROT_NONE);
     if (raw == MAP_FAILED) continue;
     const uintptr_t base = round_up(reinterpret_cast<uintptr_t>(raw), HugePage);
     // Before any page exists, so that later mprotect calls extend one mapping. Refusal only costs
     // speed.
-    ::madvise(reinterpret_cast<void*>(base), want, MADV_HUGEPAGE);
+    system_memory.advise(reinterpret_cast<void*>(base), want, MADV_HUGEPAGE);
     publish(base, want);
     return true;
   }
@@ -50,7 +49,7 @@ bool Arena::grow(size_t bytes) noexcept {
   if (bytes <= x_usable) return true;
   if (bytes > size()) return false;
   const size_t target = std::min(round_up(bytes, GrowStep), size());
-  if (::mprotect(base() + x_usable, target - x_usable, PROT_READ | PROT_WRITE) != 0) return false;
+  if (system_memory.protect(base() + x_usable, target - x_usable, PROT_READ | PROT_WRITE) != 0) return false;
   x_usable = target;
   return true;
 }

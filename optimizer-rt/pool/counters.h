@@ -77,6 +77,7 @@ struct Counters {
   Counter staged_saved_ns;                  // against what the costs say of the standard way
   Counter reused_blocks, reused_bytes, reuse_pin_ns;  // pinned because they were transferred again; also in pinned_*
   Counter reused, reused_saved_ns;                    // transfers of these; against the standard way
+  Counter returned_excess, returned_short, returned_idle;  // bytes given back to the system: PoolOptions, Returned
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxSites];
 };

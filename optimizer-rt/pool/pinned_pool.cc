@@ -25,38 +25,28 @@ uint32_t slab_pages(size_t c) {
   return bytes <= (4 << 10) ? 1 : bytes <= (32 << 10) ? 8 : 32;
 }
 
-// The thread is inside a pool: a signal handler that allocates must not wait for its own thread.
-__thread bool t_inside __attribute__((tls_model("initial-exec"))) = false;
-
 }  // namespace
 
-class PinnedPool::Guard {
- public:
-  explicit Guard(pthread_mutex_t& mutex) : x_mutex(t_inside ? nullptr : &mutex) {
-    if (!x_mutex) return;
-    t_inside = true;
-    ::pthread_mutex_lock(x_mutex);
-  }
-  ~Guard() {
-    if (!x_mutex) return;
-    ::pthread_mutex_unlock(x_mutex);
-    t_inside = false;
-  }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-  bool held() const { return x_mutex != nullptr; }
-
- private:
-  pthread_mutex_t* x_mutex;
-};
+__thread bool t_inside_pool = false;
 
 void* PinnedPool::allocate(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept {
   if (fresh) *fresh = false;
   if (x_pages == 0 || size > x_options.limit_bytes || align > HugePage || site >= MaxSites)
     return nullptr;
-  Guard guard(x_mutex);
-  if (!guard.held()) return nullptr;
-  drain_deferred();
+  void* p = nullptr;
+  {
+    Guard guard(x_mutex);
+    if (!guard.held()) return nullptr;
+    drain_deferred();
+    p = allocate_locked(size, align, site, fresh);
+    if (!x_grew) return p;
+    x_grew = false;
+  }
+  trim();  // nothing of the new memory was touched yet
+  return p;
+}
+
+void* PinnedPool::allocate_locked(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept {
   if (size > LargestSmall || align > PageBytes) return allocate_large(size, align, site, fresh);
   size_t c = class_of(size);
   while (c < Classes && align > 64 && class_bytes(c) % align != 0) ++c;
@@ -125,11 +115,12 @@ void PinnedPool::release(void* p) noexcept {
   {
     Guard guard(x_mutex);
     if (!guard.held()) return defer(p);
+    const size_t cached = x_cached;
     drain_deferred();
     release_locked(p);
-    if (x_cached <= x_options.cache_bytes) return;
+    if (x_cached == cached) return;
   }
-  while (trim_one()) continue;
+  trim();
 }
 
 void PinnedPool::release_locked(void* p) noexcept {
@@ -229,35 +220,11 @@ size_t PinnedPool::cached_bytes() const noexcept {
 // memory.
 void PinnedPool::lock_for_fork() noexcept {
   ::pthread_mutex_lock(&x_mutex);
-  t_inside = true;
+  t_inside_pool = true;
 }
 void PinnedPool::unlock_after_fork() noexcept {
-  t_inside = false;
+  t_inside_pool = false;
   ::pthread_mutex_unlock(&x_mutex);
-}
-
-bool PinnedPool::trim_one() noexcept {
-  SpanId id = 0;
-  PinToken pin = 0;
-  {
-    Guard guard(x_mutex);
-    if (!guard.held() || x_cached <= x_options.cache_bytes || (id = trim_victim()) == 0)
-      return false;
-    pin = span(id).pin;
-  }
-  // The span is on no list now, so it is ours alone; the driver may call malloc and free here.
-  const bool ours = pin == 0 || (x_options.unpin && x_options.unpin(pin));
-  if (ours) give_back_to_system(address(span(id)), span(id).pages * PageBytes);
-  Guard guard(x_mutex);
-  Span& s = span(id);
-  if (ours) {
-    s.pin = 0;
-    s.dirty = false;
-  }
-  s.kind = Span::Free;
-  x_live -= s.pages * PageBytes;
-  list_free(merge_neighbours(id, false));
-  return ours;
 }
 
 }  // namespace gt::opt

@@ -1,16 +1,19 @@
-// The span record of the pool; private to pinned_pool.cc and pinned_pool_spans.cc.
+// The span record of the pool; private to pinned_pool*.cc.
 #pragma once
-
-#include <sys/mman.h>
 
 #include "optimizer-rt/pool/pinned_pool.h"
 
 namespace gt::opt {
 
+// The thread is inside a pool: a signal handler that allocates must not wait for its own thread.
+extern __thread bool t_inside_pool __attribute__((tls_model("initial-exec")));
+
 constexpr size_t PageBytes = size_t{64} << 10;
 constexpr uint32_t HugePages = HugePage / PageBytes;  // pool pages in one huge page
 constexpr size_t RoundingPages = 256;  // from 16 MiB up, sizes are whole huge pages (12 % at most)
 constexpr size_t LargestSmall = size_t{256} << 10;
+constexpr uint64_t IdleFactor = 256;
+constexpr size_t LeastIdleSize = size_t{16} << 20;  // giving back and getting costs a few calls at least
 constexpr size_t LargestSlabBlocks = 1024;
 
 // Invariant: kind Free <=> on a free list, save for the one being trimmed (kind Trimming, on no
@@ -20,20 +23,48 @@ struct PinnedPool::Span {
   PageId page = 0, pages = 0;
   SpanId next = 0, prev = 0;  // free list, or list of partial slabs
   PinToken pin = 0;
+  uint64_t freed_at = 0;  // x_work
   SiteIndex site = 0;
   Kind kind = Unused;
   uint8_t size_class = 0;
   bool dirty = false;   // may hold something else than zeros
+  bool lost_pin = false;  // the driver may hold pins here that the pool forgot: never given back to the system
   bool mapped = false;  // every page, not only the ends, maps to this span
   uint16_t blocks = 0, free_blocks = 0;
   uint64_t used[LargestSlabBlocks / 64];  // Slab: one bit a block
+
+  bool is_like(const Span& o) const noexcept { return pin == o.pin && dirty == o.dirty && lost_pin == o.lost_pin; }
+  void inherit(const Span& o) noexcept {  // of a part of `o`
+    pin = o.pin;
+    dirty = o.dirty;
+    lost_pin = o.lost_pin;
+    freed_at = o.freed_at;
+  }
+};
+
+class PinnedPool::Guard {
+ public:
+  explicit Guard(pthread_mutex_t& mutex) : x_mutex(t_inside_pool ? nullptr : &mutex) {
+    if (!x_mutex) return;
+    t_inside_pool = true;
+    ::pthread_mutex_lock(x_mutex);
+  }
+  ~Guard() {
+    if (!x_mutex) return;
+    ::pthread_mutex_unlock(x_mutex);
+    t_inside_pool = false;
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  bool held() const { return x_mutex != nullptr; }
+
+ private:
+  pthread_mutex_t* x_mutex;
 };
 
 inline PinnedPool::Span& PinnedPool::span(SpanId id) const noexcept { return x_spans[id]; }
 inline char* PinnedPool::address(const Span& s) const noexcept {
   return x_arena.base() + s.page * PageBytes;
 }
-
-inline void give_back_to_system(void* base, size_t bytes) { ::madvise(base, bytes, MADV_DONTNEED); }
 
 }  // namespace gt::opt

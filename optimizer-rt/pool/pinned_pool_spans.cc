@@ -1,9 +1,11 @@
 // The pool's lower half: spans of pages, found, cut, merged and returned. All under the pool's
 // lock.
+#include <algorithm>
 #include <bit>
 
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/pinned_pool_impl.h"
+#include "optimizer-rt/pool/system_memory.h"
 
 namespace gt::opt {
 namespace {
@@ -16,8 +18,7 @@ uint32_t bucket_of(uint32_t pages) { return static_cast<uint32_t>(std::bit_width
 uint32_t round_up(uint32_t n, uint32_t unit) { return (n + unit - 1) / unit * unit; }
 
 void* map_table(size_t bytes) {
-  void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* p = system_memory.map(bytes, PROT_READ | PROT_WRITE);
   return p == MAP_FAILED ? nullptr : p;
 }
 
@@ -64,9 +65,9 @@ PinnedPool::SpanId PinnedPool::new_span(PageId page, PageId pages) noexcept {
   s.page = page;
   s.pages = pages;
   s.next = s.prev = 0;
-  s.pin = 0;
   s.kind = Span::Unused;
-  s.dirty = s.mapped = false;
+  s.mapped = false;
+  s.inherit({});
   return id;
 }
 
@@ -136,11 +137,8 @@ PinnedPool::SpanId PinnedPool::find_free(PageId pages, PageId align) noexcept {
 void PinnedPool::cut_tail(SpanId id, PageId pages) noexcept {
   if (span(id).pages == pages) return;
   const SpanId tail = new_span(span(id).page + pages, span(id).pages - pages);
-  Span& s = span(id);
-  Span& t = span(tail);
-  t.pin = s.pin;
-  t.dirty = s.dirty;
-  s.pages = pages;
+  span(tail).inherit(span(id));
+  span(id).pages = pages;
   map_ends(id);  // merging looks at the page before the tail
   list_free(merge_neighbours(tail, false));
 }
@@ -152,8 +150,7 @@ PinnedPool::SpanId PinnedPool::carve(SpanId id, PageId pages, PageId align) noex
   const PageId before = start - span(id).page;
   if (before > 0) {
     const SpanId rest = new_span(start, span(id).pages - before);
-    span(rest).pin = span(id).pin;
-    span(rest).dirty = span(id).dirty;
+    span(rest).inherit(span(id));
     span(id).pages = before;
     span(id).mapped = false;
     list_free(id);
@@ -180,8 +177,6 @@ PinnedPool::SpanId PinnedPool::grow_top(PageId pages, PageId align) noexcept {
   span(id).pin = x_first_pin;
   span(id).dirty = dirty;
   map_all(id);
-  if (x_options.lock && ::mlock(address(span(id)), pages * PageBytes) != 0)
-    x_lock_refused.store(true, std::memory_order_relaxed);
   if (gap > 0) {
     const SpanId g = new_span(old_top, gap);
     span(g).pin = x_first_pin;
@@ -197,17 +192,18 @@ PinnedPool::SpanId PinnedPool::absorb(SpanId left, SpanId right) noexcept {
   const Span& r = span(right);
   l.pages += r.pages;
   l.dirty = l.dirty || r.dirty;
+  l.freed_at = std::max(l.freed_at, r.freed_at);
+  l.lost_pin = l.lost_pin || r.lost_pin || l.pin != r.pin;
   if (l.pin != r.pin) l.pin = 0;
   l.mapped = false;
   drop_span(right);
   return left;
 }
 
-// Merges `id`, on no list, with its free neighbours of the same pin (or any). The result is on no
-// list.
-PinnedPool::SpanId PinnedPool::merge_neighbours(SpanId id, bool any_pin) noexcept {
+// Merges `id`, on no list, with its free neighbours that are like it (or any). The result is on no list.
+PinnedPool::SpanId PinnedPool::merge_neighbours(SpanId id, bool any) noexcept {
   const auto joins = [&](SpanId other) {
-    return span(other).kind == Span::Free && (any_pin || span(other).pin == span(id).pin);
+    return span(other).kind == Span::Free && (any || span(other).is_like(span(id)));
   };
   if (span(id).page > 0) {
     const SpanId left = x_page_span[span(id).page - 1];
@@ -259,6 +255,11 @@ PinnedPool::SpanId PinnedPool::take_span(PageId pages, PageId align, SiteIndex s
   map_all(id);
   span(id).site = site;
   x_live += pages * PageBytes;
+  x_work.fetch_add(pages * PageBytes, std::memory_order_relaxed);
+  if (span(id).dirty) return id;
+  x_grew = true;
+  if (x_options.lock && system_memory.lock(address(span(id)), pages * PageBytes) != 0)
+    x_lock_refused.store(true, std::memory_order_relaxed);
   return id;
 }
 
@@ -266,22 +267,10 @@ void PinnedPool::give_span(SpanId id) noexcept {
   Span& s = span(id);
   s.kind = Span::Unused;
   s.dirty = true;
+  s.freed_at = x_work.load(std::memory_order_relaxed);
+  x_idle_at = std::min(x_idle_at, idle_at(s));
   x_live -= s.pages * PageBytes;
   list_free(merge_neighbours(id, false));
-}
-
-// Takes the largest dirty free span off its list, counted as live until trim_one puts it back.
-PinnedPool::SpanId PinnedPool::trim_victim() noexcept {
-  for (size_t b = Buckets; b-- > 0;) {
-    for (SpanId id = x_free[b]; id; id = span(id).next) {
-      if (!span(id).dirty) continue;
-      unlist_free(id);
-      span(id).kind = Span::Trimming;
-      x_live += span(id).pages * PageBytes;
-      return id;
-    }
-  }
-  return 0;
 }
 
 bool PinnedPool::is_valid() const noexcept {
@@ -293,8 +282,7 @@ bool PinnedPool::is_valid() const noexcept {
     if (id == 0 || s.page != page || s.pages == 0 || x_page_span[page + s.pages - 1] != id)
       return false;
     if (s.kind == Span::Unused) return false;
-    if (s.kind == Span::Free && before && before->kind == Span::Free && before->pin == s.pin)
-      return false;
+    if (s.kind == Span::Free && before && before->kind == Span::Free && before->is_like(s)) return false;
     if (s.kind != Span::Free) {
       live += s.pages * PageBytes;
       for (PageId i = 0; i < s.pages; ++i)

@@ -76,7 +76,7 @@ struct PoolClient {
     if (reused_blocks.leaving(p)) unpin_dropped(program);
   }
   static void releasing(interpose::AllocFn, const void*, const void* p, auto...) {
-    if (runtime.owns(p)) t_program_releases = true;
+    if (runtime.owns(p)) t_may_unpin = true;
   }
   static void entered(AllocFn, const void*, size_t, void*, auto...) {}  // what realloc takes is leaving()
   static void entered(AllocFn fn, const void*, size_t, void* at, size_t bytes) {

@@ -14,19 +14,23 @@
 #include <cstring>
 
 #include "optimizer-rt/pool/memory_limit.h"
+#include "optimizer-rt/pool/memory_watch.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/static_data.h"
+#include "traces/base/clock.h"
 #include "traces/base/fd.h"
 
 namespace gt::opt {
 
 constinit Runtime runtime;
 bool (*unpin_hook)(PinToken) = nullptr;
-__thread bool t_program_releases = false;
+__thread bool t_may_unpin = false;
 
 namespace {
 
 using model::Policy;
+
+constinit MemoryWatch memory_watch;
 
 constexpr size_t MaxArena = size_t{256} << 30;
 
@@ -47,7 +51,7 @@ double allocation_saving(const PlanSite& site, size_t size, bool fresh) {
   return (bytes > model::ReturnedAbove ? site.reuse_ns_per_byte * bytes : 0) - BlockCost_ns;
 }
 
-bool drop_pin(PinToken pin) { return t_program_releases && unpin_hook && unpin_hook(pin); }
+bool drop_pin(PinToken pin) { return t_may_unpin && unpin_hook && unpin_hook(pin); }
 
 void before_fork() {
   runtime.lock_for_fork();
@@ -133,6 +137,8 @@ void Runtime::open_pools() noexcept {
   o.limit_bytes = memory / 4 * 3;
   o.cache_bytes = memory / 8;
   o.unpin = drop_pin;
+  memory_watch.open(memory);
+  o.short_of = [] { return memory_watch.missing(monotonic_ns(), memory_left); };
   const auto is_used = [&](Policy p) { return used[static_cast<size_t>(p)]; };
   const auto open_pool = [&](PoolIndex i, bool lock) {
     o.lock = lock;
@@ -183,8 +189,11 @@ void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) 
 
 void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site) noexcept {
   bool fresh = false;
+  t_may_unpin = true;
   void* p = pool.allocate(size, align, site, &fresh);
+  t_may_unpin = false;
   if (!p) return nullptr;
+  count_returned(pool);
   SiteCounters& c = x_counters->sites[site];
   add(c.allocations, 1);
   add(c.bytes, size);
@@ -224,7 +233,25 @@ void Runtime::release(void* p) noexcept {
   const uint64_t before = pool->bad_releases();
   pool->release(p);
   if (pool->bad_releases() != before) count(Fallback::BadRelease);
-  t_program_releases = false;
+  t_may_unpin = false;
+  count_returned(*pool);
+}
+
+void Runtime::worked(size_t bytes) noexcept {
+  for (PinnedPool& pool : x_pools) {
+    if (!pool.worked(bytes)) continue;
+    t_may_unpin = true;
+    pool.trim();
+    t_may_unpin = false;
+    count_returned(pool);
+  }
+}
+
+void Runtime::count_returned(PinnedPool& pool) noexcept {
+  const Returned bytes = pool.take_returned();
+  if (bytes.excess) add(x_counters->returned_excess, bytes.excess);
+  if (bytes.short_memory) add(x_counters->returned_short, bytes.short_memory);
+  if (bytes.idle) add(x_counters->returned_idle, bytes.idle);
 }
 
 bool Runtime::wants_driver_memory() const noexcept {

@@ -45,6 +45,8 @@ class Runtime {
   }
 
   void release(void* p) noexcept;  // REQUIRES: owns(p)
+  // The program has moved so many bytes: what lies idle may go back to the system. Before the call reaches the driver.
+  void worked(size_t bytes) noexcept;
 
   // Time that a site has saved (positive) or lost; it may lose its policy by that, or get it back.
   void book(SiteIndex site, const TransferSaving& ns) noexcept;
@@ -74,6 +76,7 @@ class Runtime {
   void* allocate_at_site(size_t size, size_t align, const void* address) noexcept;
   void* allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site) noexcept;
   PinnedPool* pool_for(model::Policy policy) noexcept;
+  void count_returned(PinnedPool& pool) noexcept;
   bool map_counters(const char* path) noexcept;
   bool load_plan(const char* path) noexcept;
   void open_pools() noexcept;
@@ -94,9 +97,9 @@ extern Runtime runtime;
 // How the pool's trim asks to drop a pin; set by the OpenCL half. False: not now.
 extern bool (*unpin_hook)(PinToken);
 
-// The program itself is in free(), not the driver inside a call: only then may a release call the
-// driver.
-extern __thread bool t_program_releases __attribute__((tls_model("initial-exec")));
+// The program itself is in free(), malloc() or at the start of a call, not the driver inside one: only then may the
+// pool call the driver.
+extern __thread bool t_may_unpin __attribute__((tls_model("initial-exec")));
 
 }  // namespace gt::opt
 

@@ -10,6 +10,7 @@ import sys
 from job import (ENVIRONMENT, GOPTIMIZE, INPUT, USAGE, Skip, app, bin_dir, check, good, main, one_line, run, same,
                  tests_dir)
 
+ONE_SITE = str(tests_dir / "optimizer" / "one_site")
 SHAPES = str(tests_dir / "optimizer" / "pool_shapes")
 MAKE_PROFILE = pathlib.Path(__file__).with_name("make_profile.py")
 
@@ -86,6 +87,17 @@ def test_memory_is_reused():
     same(done.code, 0, "exit status")
     check(total(report, "allocations") >= 100, "allocations")
     check(report["pinned"]["ranges"] <= 6, f"{report['pinned']['ranges']} ranges")
+
+
+def test_memory_of_a_phase_that_is_over_goes_back():
+    profile(ONE_SITE)
+    mib = 1 << 20
+    phases = ("busy", 1, mib, "again", 1200, 2 * mib)  # 4.7 GiB are moved when the first block lies idle
+    plain = good(ONE_SITE, *phases)
+    done, report = optimized("--force-policy", "pin", "--", ONE_SITE, *phases)
+    same((done.code, done.out), (0, plain.out), "exit status and output")
+    same(report["returned"], {"above_cache_bytes": 0, "short_memory_bytes": 0, "idle_bytes": mib}, "given back")
+    same((total(report, "allocations"), report["pinned"]["ranges"]), (2, 2), "allocations and pins")
 
 
 def test_endings():

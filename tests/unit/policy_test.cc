@@ -147,7 +147,7 @@ TEST_CASE("a site may lose half of what it promises, five milliseconds and its p
   const SiteTerms with_pin = decide(platform({gpu}), profile({site(128 * MiB, 2, 20)}), {}).sites[0].terms;
   CHECK(static_cast<double>(with_pin.margin_ns) ==
         doctest::Approx(without_pin + 2 * (*gpu.pin)(128 * MiB)));
-  CHECK(with_pin.reuse_ns_per_byte == doctest::Approx(line(3)(128 * MiB) / (128 * MiB)));  // the standard policy's first touch
+  CHECK(with_pin.reuse_ns_per_byte == doctest::Approx(line(3)(128 * MiB) / (128 * MiB)));
   CHECK(decide(platform({gpu}), profile({site(128 * MiB, 2, 20)}), Policy::Pin).sites[0].terms.margin_ns == 0);
   CHECK(decide(platform({gpu}), profile({site(128 * MiB, 100'000, 20)}), {}).sites[0].terms.margin_ns ==
         MostMargin_ns);
