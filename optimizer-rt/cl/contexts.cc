@@ -20,6 +20,7 @@ constexpr size_t MaxPins = 8192;
 
 struct Context {
   cl_context handle = nullptr;
+  cl_platform_id platform = nullptr;
   cl_uint references = 0;  // the program's
   cl_uint pins = 0;
 };
@@ -90,10 +91,11 @@ void release(cl_mem mem) {
 }  // namespace
 
 void context_created(cl_context context) noexcept {
+  cl_platform_id platform = platform_of(context);
   const Lock lock(g_mutex);
   for (Context& c : g_contexts) {
     if (c.references > 0) continue;
-    c = {context, 1, 0};
+    c = {context, platform, 1, 0};
     return;
   }
 }
@@ -165,19 +167,26 @@ cl_int weigh_queue(cl_context context, cl_uint before, cl_uint* weight) {
   return release(queue);
 }
 
-// Tried out when a program asks for the first time.
+// Tried out when a program asks for the first time on a platform.
 Weights weights(cl_context context) {
+  struct Learnt {
+    cl_platform_id platform = nullptr;
+    Weights weights;
+  };
   static constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static constinit bool known = false;
-  static constinit Weights learnt;
-  ::pthread_mutex_lock(&mutex);
-  if (!known) {
-    const cl_uint before = reference_count(context);
-    known = staging::insist([&] { return weigh_buffer(context, before, &learnt.buffer); }) &&
-            staging::insist([&] { return weigh_queue(context, before, &learnt.queue); });
+  static constinit Learnt learnt[16] = {};
+  cl_platform_id platform = platform_of(context);
+  const Lock lock(mutex);
+  Learnt* free = nullptr;
+  for (Learnt& l : learnt) {
+    if (l.platform && l.platform == platform) return l.weights;
+    if (!l.platform && !free) free = &l;
   }
-  const Weights w = learnt;
-  ::pthread_mutex_unlock(&mutex);
+  Weights w;
+  const cl_uint before = reference_count(context);
+  const bool known = staging::insist([&] { return weigh_buffer(context, before, &w.buffer); }) &&
+                     staging::insist([&] { return weigh_queue(context, before, &w.queue); });
+  if (known && free) *free = {platform, w};
   return w;
 }
 
@@ -228,9 +237,12 @@ void unpin(PinToken token) noexcept {
   if (mem) release(mem);
 }
 
-bool is_pinned(PinToken token) noexcept {
+PinState pin_state(PinToken token, cl_context context) noexcept {
   const Lock lock(g_mutex);
-  return pin_of(token) != nullptr;
+  const Pin* p = pin_of(token);
+  if (!p) return PinState::Gone;
+  const Context* c = p->context ? find(context) : nullptr;
+  return c && c->platform != p->context->platform ? PinState::Elsewhere : PinState::Here;
 }
 
 }  // namespace gt::opt

@@ -5,8 +5,9 @@
 // it gives its last one back, our buffers and queues go first; and what they add to
 // CL_CONTEXT_REFERENCE_COUNT is subtracted from the answer. (A context of our own would need no
 // counting, but costs a second of start-up and hundreds of megabytes on some devices.) Memory
-// pinned through one context is fast in all of them, so a pin serves whoever transfers next; when
-// its context goes, the next transfer pins again through its own.
+// pinned through one context is fast in all of its platform's, so a pin serves whoever transfers
+// there next; when its context goes, the next transfer pins again through its own. To the drivers of
+// other platforms it is ordinary memory.
 //
 // Invariants: a token is valid from pin() until its context's last reference or unpin(); an entry
 // exists while the program holds references to its context. Thread safety: all functions. The lock
@@ -33,7 +34,8 @@ cl_uint hidden_references(cl_context context) noexcept;
 enum class PinResult { Done, Refused, UnknownContext, TableFull };
 PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noexcept;
 void unpin(PinToken token) noexcept;
-bool is_pinned(PinToken token) noexcept;
+enum class PinState { Gone, Here, Elsewhere };
+PinState pin_state(PinToken token, cl_context context) noexcept;
 
 }  // namespace gt::opt
 

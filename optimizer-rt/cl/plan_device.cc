@@ -76,4 +76,13 @@ cl_device_id only_device(cl_context context) noexcept {
   return whole ? devices.list[0] : nullptr;
 }
 
+cl_platform_id platform_of(cl_context context) noexcept {
+  cl_platform_id platform = nullptr;
+  cl_device_id device = first_device(context);
+  const auto info = GT_REAL(clGetDeviceInfo);
+  const bool known =
+      device && info && info(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, nullptr) == CL_SUCCESS;
+  return known ? platform : nullptr;
+}
+
 }  // namespace gt::opt

@@ -15,6 +15,7 @@ int plan_device(cl_device_id device) noexcept;
 cl_device_id first_device(cl_context context) noexcept;
 // nullptr: it has several, or a part of one.
 cl_device_id only_device(cl_context context) noexcept;
+cl_platform_id platform_of(cl_context context) noexcept;
 
 }  // namespace gt::opt
 

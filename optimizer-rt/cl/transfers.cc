@@ -83,11 +83,11 @@ TransferSaving saving_of(const PlanSite& site, int device, Way way, size_t bytes
 }
 
 bool is_mark(PinToken pin) { return pin == Pending || pin == Refused; }
-bool needs_pin(PinToken pin) { return !is_mark(pin) && (pin == 0 || !is_pinned(pin)); }
+PinState state_of(PinToken pin, cl_context context) { return pin ? pin_state(pin, context) : PinState::Gone; }
 
 // Ski rental (pool/site_account.h): a pin that the site cannot afford waits.
 bool pin_is_due(const PlanSite& site, const Extent& extent, int device, const TransferSaving& saving) {
-  if (!needs_pin(extent.pin) || !pays_on(site, device)) return false;
+  if (is_mark(extent.pin) || !pays_on(site, device)) return false;
   SiteAccount& account = runtime.account(extent.site);
   const double cost = device == NoDevice ? 0 : runtime.plan().devices[static_cast<size_t>(device)].pin(extent.bytes);
   if (account.affords(cost)) return true;
@@ -110,13 +110,14 @@ bool touch_pool_memory(const Target& target, Way way, const HostRange& range) {
   if (device != NoDevice) add(c.device[device], 1);
   const PlanSite& site = runtime.plan().sites[extent.site];
   const TransferSaving saving = saving_of(site, device, way, range.bytes);
-  if (runtime.pins(&pool) && pin_is_due(site, extent, device, saving)) {
+  if (!runtime.pins(&pool)) return runtime.book(extent.site, saving), pool.is_adopted();
+  PinState state = state_of(extent.pin, target.context);
+  if (state == PinState::Gone && pin_is_due(site, extent, device, saving)) {
     pin_span(pool, extent, target.context);
-    extent = pool.extent_of(range.base);
+    state = state_of(pool.extent_of(range.base).pin, target.context);
   }
-  const bool pinned = runtime.pins(&pool) ? extent.pin != 0 && !is_mark(extent.pin) : pool.is_adopted();
-  if (pinned || !runtime.pins(&pool)) runtime.book(extent.site, saving);
-  return pinned;
+  if (state == PinState::Here) runtime.book(extent.site, saving);
+  return state == PinState::Here;
 }
 
 HostRange box_range(const void* p, const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch) {
