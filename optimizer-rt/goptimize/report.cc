@@ -66,13 +66,6 @@ Json site_json(const SiteReport& s) {
           {"predicted_s", s.predicted_s}};
 }
 
-std::string bytes_text(uint64_t bytes) {
-  const double b = static_cast<double>(bytes);
-  if (b >= 1 << 30) return fmt::format("{:.1f} GiB", b / (1 << 30));
-  if (b >= 1 << 20) return fmt::format("{:.1f} MiB", b / (1 << 20));
-  return fmt::format("{:.1f} KiB", b / (1 << 10));
-}
-
 }  // namespace
 
 std::vector<SiteReport> planned_sites(const model::Profile& profile, const Decision& decision) {
@@ -124,6 +117,8 @@ std::string report_json(const RunReport& r) {
                   {"profile", r.profile},
                   {"decision", r.decision},
                   {"injected", r.injected},
+                  {"outcome", outcome(r)},
+                  {"saved_s", saved_s(r)},
                   {"sites", sites},
                   {"transfers", {{"count", r.transfers}, {"bytes", r.transfer_bytes}}},
                   {"staged",
@@ -148,31 +143,6 @@ std::string report_json(const RunReport& r) {
                   {"fallbacks", fallbacks},
                   {"remote", Json::object()}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-void print_report(const RunReport& r) {
-  fmt::print(stderr, "goptimize: {}\n", r.decision);
-  if (!r.injected) return;
-  double saved = r.staged_saved_s + r.reused_saved_s - static_cast<double>(r.reuse_pin_ns) * 1e-9;
-  for (const SiteReport& s : r.sites) {
-    if (s.policy == "standard" || (s.allocations == 0 && s.hits == 0)) continue;
-    saved += s.saved_s;
-    fmt::print(stderr, "  {}: {}, {} allocations of {}, {} transfers of {}\n", s.site, s.policy,
-               s.allocations, bytes_text(s.bytes), s.hits, bytes_text(s.hit_bytes));
-  }
-  if (r.staged)
-    fmt::print(stderr, "  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
-  if (r.reused_blocks)
-    fmt::print(stderr, "  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks,
-               bytes_text(r.reused_bytes), r.reused);
-  if (r.pinned_ranges)
-    fmt::print(stderr, "  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges,
-               bytes_text(r.pinned_bytes), static_cast<double>(r.pin_ns) * 1e-6);
-  if (const uint64_t bytes = r.returned_excess + r.returned_short + r.returned_idle)
-    fmt::print(stderr, "  given back to the system while it ran: {}\n", bytes_text(bytes));
-  for (const auto& [reason, count] : r.fallbacks)
-    fmt::print(stderr, "  left as it was: {} x {}\n", reason, count);
-  fmt::print(stderr, "  estimated saving: {:.3f} s\n", saved);
 }
 
 Status write_report(const RunReport& report, const std::string& path) {

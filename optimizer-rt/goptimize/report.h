@@ -27,6 +27,7 @@ struct RunReport {
   std::string program, profile;
   std::string decision;  // one line: what was done, or why nothing was
   bool injected = false;
+  bool measured = false;  // there are costs to estimate by
   std::vector<SiteReport> sites;
   uint64_t transfers = 0, transfer_bytes = 0;
   uint64_t staged = 0, staged_bytes = 0, staged_ns = 0;
@@ -45,7 +46,11 @@ void add_counters(RunReport& report, const Counters& counters,
                   const std::vector<size_t>& site_of_plan);
 
 std::string report_json(const RunReport& report);
+std::string report_text(const RunReport& report);
 void print_report(const RunReport& report);  // on stderr
+// One line: what was gained, or why nothing was.
+std::string outcome(const RunReport& report);
+double saved_s(const RunReport& report);  // all of it, less what it cost
 Status write_report(const RunReport& report, const std::string& path);
 
 }  // namespace gt::opt

@@ -69,7 +69,9 @@ int run_plain(const Request& request, RunReport report, const std::string& why) 
 
 std::string nothing_to_gain(const model::Profile* profile, const Work& work) {
   const std::string nothing = "nothing to gain here: ";
-  if (!profile) return nothing + "no device of this machine moves memory faster than its driver does by itself";
+  if (!profile)
+    return nothing + "no profile of this program (gtrace run, ganalyze), and no device of this machine moves memory " +
+           "faster than its driver does by itself";
   if (profile->sites.empty()) return nothing + "the profile names no allocation that feeds transfers";
   return nothing + fmt::format("on this platform other memory would save {:.1f} ms at most", work.promised_s * 1e3);
 }
@@ -156,14 +158,15 @@ int run(const Request& request) {
   if (profile) work.report.profile = (*found)->path;
   if (profile && !profile->eligible && !request.forced && !demands_all(request) && request.remote.empty())
     return run_plain(request, work.report,
-                     fmt::format("nothing to gain here: transfers take {:.3f} of the kernels' time: too little",
-                                 profile->dispatch_ratio));
+                     fmt::format("nothing to gain here: by {} transfers take {:.3f} of the kernels' time: too little",
+                                 work.report.profile, profile->dispatch_ratio));
 
   Result<model::Platform> platform = platform_for(request);
   if (!platform && !request.platform.empty()) return fail(Program, platform.status());
   if (!platform && request.remote.empty())
     return run_plain(request, work.report, platform.status().text() + "; running the program as it is");
   if (platform) work.platform = std::move(*platform);
+  work.report.measured = !work.platform.devices.empty();
 
   const model::Profile none;
   const model::Profile& sites = profile ? *profile : none;

@@ -1,0 +1,109 @@
+// The summary that ends a run: what was done, what it gained, and why not more.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "optimizer-rt/goptimize/report.h"
+
+namespace gt::opt {
+namespace {
+
+constexpr size_t MostSites = 8;           // lines; the JSON has all
+constexpr double LeastWorth_s = 0.0005;  // below, nothing was gained or lost
+
+std::string bytes_text(uint64_t bytes) {
+  const double b = static_cast<double>(bytes);
+  if (b >= 1 << 30) return fmt::format("{:.1f} GiB", b / (1 << 30));
+  if (b >= 1 << 20) return fmt::format("{:.1f} MiB", b / (1 << 20));
+  return fmt::format("{:.1f} KiB", b / (1 << 10));
+}
+
+bool was_used(const SiteReport& s) { return s.policy != "standard" && s.allocations + s.hits > 0; }
+bool disappoints(const SiteReport& s) { return s.suspensions > 0 || s.saved_s < -LeastWorth_s; }
+
+std::string site_line(const SiteReport& s, bool measured) {
+  std::string out = fmt::format("  {}: {}, {} allocations of {}, {} transfers of {}", s.site, s.policy, s.allocations,
+                                bytes_text(s.bytes), s.hits, bytes_text(s.hit_bytes));
+  if (measured) out += fmt::format(", {:.3f} s {}", std::fabs(s.saved_s), s.saved_s < 0 ? "lost" : "saved");
+  if (disappoints(s)) out += "\n    " + s.why;
+  return out + "\n";
+}
+
+// Those first that gained or lost most.
+std::string site_lines(const RunReport& r) {
+  std::vector<const SiteReport*> used;
+  for (const SiteReport& s : r.sites)
+    if (was_used(s)) used.push_back(&s);
+  std::stable_sort(used.begin(), used.end(),
+                   [](auto* a, auto* b) { return std::fabs(a->saved_s) > std::fabs(b->saved_s); });
+  std::string out;
+  for (size_t i = 0; i < std::min(used.size(), MostSites); ++i) out += site_line(*used[i], r.measured);
+  if (used.size() <= MostSites) return out;
+  return out + fmt::format("  and {} sites more: --report FILE has all\n", used.size() - MostSites);
+}
+
+std::string other_lines(const RunReport& r) {
+  std::string out;
+  const auto line = [&]<class... A>(fmt::format_string<A...> text, A&&... a) {
+    fmt::format_to(std::back_inserter(out), text, std::forward<A>(a)...);
+  };
+  if (r.staged) line("  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
+  if (r.reused_blocks)
+    line("  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes), r.reused);
+  if (r.pinned_ranges)
+    line("  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges, bytes_text(r.pinned_bytes),
+         static_cast<double>(r.pin_ns) * 1e-6);
+  if (const uint64_t bytes = r.returned_excess + r.returned_short + r.returned_idle)
+    line("  given back to the system while it ran: {}\n", bytes_text(bytes));
+  for (const auto& [reason, count] : r.fallbacks) line("  left as it was: {} x {}\n", reason, count);
+  return out;
+}
+
+double sites_saved_s(const RunReport& r) {
+  double s = 0;
+  for (const SiteReport& site : r.sites) s += site.saved_s;
+  return s;
+}
+double reuse_saved_s(const RunReport& r) { return r.reused_saved_s - static_cast<double>(r.reuse_pin_ns) * 1e-9; }
+
+std::string gain(const RunReport& r) {
+  std::string parts;
+  const auto part = [&](double s, const char* by) {
+    if (std::fabs(s) < LeastWorth_s) return;
+    parts += fmt::format("{}{:.3f} s {}", parts.empty() ? "" : ", ", s, by);
+  };
+  part(sites_saved_s(r), "at allocation sites");
+  part(r.staged_saved_s, "by staging");
+  part(reuse_saved_s(r), "by pinning on reuse");
+  return fmt::format("about {:.3f} s saved, by the measured costs: {}", saved_s(r), parts);
+}
+
+}  // namespace
+
+double saved_s(const RunReport& r) { return sites_saved_s(r) + r.staged_saved_s + reuse_saved_s(r); }
+
+std::string outcome(const RunReport& r) {
+  if (!r.injected) return r.decision;
+  uint64_t changed = r.staged + r.reused;
+  for (const SiteReport& s : r.sites) changed += s.hits;
+  if (r.transfers == 0) return "nothing saved: the program transferred nothing";
+  if (changed == 0)
+    return fmt::format("nothing saved: its {} transfers ({}) are of other memory than the profile names, or too small",
+                       r.transfers, bytes_text(r.transfer_bytes));
+  if (!r.measured) return "what that saved is not known: this machine was not measured (gmicrobench platform)";
+  const double saved = saved_s(r);
+  if (saved >= LeastWorth_s) return gain(r);
+  if (saved > -LeastWorth_s) return "nothing to speak of saved: less than half a millisecond";
+  return fmt::format("about {:.3f} s lost: the program does not do what its profile says (gtrace run, ganalyze)", -saved);
+}
+
+std::string report_text(const RunReport& r) {
+  if (!r.injected) return fmt::format("goptimize: {}\n", r.decision);
+  return fmt::format("goptimize: {}\n{}{}goptimize: {}\n", r.decision, site_lines(r), other_lines(r), outcome(r));
+}
+
+void print_report(const RunReport& r) { fmt::print(stderr, "{}", report_text(r)); }
+
+}  // namespace gt::opt

@@ -1,0 +1,128 @@
+"""goptimize run: what it says at the end, and in --report: every documented key, honest numbers, a reason for no gain."""
+
+import json
+import pathlib
+import re
+import shutil
+import sys
+
+from job import GOPTIMIZE, Skip, arguments, check, good, main, run, same, tests_dir
+from planted_platform import planted_platform
+
+DOCS = pathlib.Path(arguments[0])
+ONE_SITE = str(tests_dir / "optimizer" / "one_site")
+MAKE_PROFILE = pathlib.Path(__file__).with_name("make_profile.py")
+BYTES = 64 << 10
+PROMISE = dict(allocations=20, transfers_each=2, h2d_bytes=20 * BYTES, d2h_bytes=20 * BYTES, min_bytes=BYTES, max_bytes=BYTES)
+
+
+def profile(**values):
+    if not shutil.which("objdump") or not shutil.which("readelf"):
+        raise Skip("binutils is not installed")
+    values = dict(PROMISE, **values)
+    good(sys.executable, MAKE_PROFILE, ONE_SITE, "one_site.gprofile", *[f"{k}={v}" for k, v in values.items()])
+
+
+def optimized(*command, options=(), **costs):
+    """The report, and what goptimize said."""
+    planted_platform("platform.json", **costs)
+    plain = good(ONE_SITE, *command)
+    done = run(GOPTIMIZE, "run", "--platform", "platform.json", "--report", "r.json", *options, "--", ONE_SITE, *command,
+               env={"XDG_DATA_HOME": "/nonexistent"})
+    same((done.code, done.out), (0, plain.out), "exit status and output")
+    return json.loads(pathlib.Path("r.json").read_text()), done.err_text
+
+
+def documented_keys():
+    """`a`, `b{c, d}` and `e[{f}]` of the first paragraph of the report's section: {a: None, b: {c, d}, e: {f}}."""
+    section = (DOCS / "goptimize.md").read_text().split("\n## The report\n")[1].split("\n## ")[0]
+    keys = {}
+    for name, inner in re.findall(r"`(\w+)(?:\[?\{([^}]*)\}\]?)?`", section.split("\n\n")[0]):
+        keys.setdefault(name, {k.strip() for k in inner.split(",") if k.strip()} if inner else None)
+    return keys
+
+
+def test_every_documented_key_is_there_and_no_other():
+    profile()
+    for command in (("busy", 100, BYTES), ("idle", 1, BYTES)):
+        report, _ = optimized(*command)
+        keys = documented_keys()
+        same(set(report), set(keys) | {"remote"}, "keys")
+        for name, inner in keys.items():
+            if not inner or inner == {"reason: count"}:
+                continue
+            values = report[name] if isinstance(report[name], list) else [report[name]]
+            check(values, f"{name} is empty")
+            for value in values:
+                same(set(value), inner, f"keys of {name}")
+
+
+def test_the_saving_is_that_of_the_costs():
+    profile()
+    report, text = optimized("busy", 1000, BYTES)  # 2000 transfers, of 0.1 ms each instead of 1 ms
+    site = report["sites"][0]
+    check(abs(site["saved_s"] + site["paid_s"] - 1.8) < 1e-6, f"saved {site['saved_s']}, paid {site['paid_s']}")
+    check(site["pin_s"] <= site["paid_s"] < site["pin_s"] + 1e-3, "paid: pins and blocks")
+    same(report["saved_s"], site["saved_s"], "in all")
+    check(re.search(r"goptimize: about 1\.\d{3} s saved, by the measured costs: 1\.\d{3} s at allocation sites\n", text), text)
+
+
+def test_memory_that_could_not_be_pinned_saved_nothing():
+    profile()
+    env = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
+    planted_platform("platform.json", env=env)
+    good(GOPTIMIZE, "run", "--profile", "one_site.gprofile", "--platform", "platform.json", "--report", "r.json", "--",
+         ONE_SITE, "busy", 50, BYTES, env=dict(env, FAKE_CL_FAIL="clCreateBuffer:2=-4"))
+    report = json.loads(pathlib.Path("r.json").read_text())
+    site = report["sites"][0]
+    same((site["hits"], report["fallbacks"]), (100, {"pin_refused": 1}), "transfers and fallbacks")
+    check(site["saved_s"] <= 0, f"saved {site['saved_s']}")
+
+
+def test_no_profile_and_nothing_to_gain():
+    report, text = optimized("busy", 10, BYTES)
+    same(report["injected"], False, "injected")
+    same(text.splitlines()[0], "goptimize: nothing to gain here: no profile of this program (gtrace run, ganalyze), and no "
+         "device of this machine moves memory faster than its driver does by itself", "the reason")
+
+
+def test_no_profile_and_a_gain():
+    report, text = optimized("again", 200, 4 << 20, staged=1e5)
+    check(text.startswith("goptimize: no profile of this program: transfers of other memory are staged"), text)
+    check(report["saved_s"] > 0.5 and re.search(r"about \d\.\d{3} s saved.* by staging", text), text)
+
+
+def test_ineligible_profile():
+    profile(eligible="false")
+    report, text = optimized("busy", 10, BYTES)
+    check("nothing to gain here: by one_site.gprofile transfers take 5.000 of the kernels' time: too little" in text, text)
+    same(report["injected"], False, "injected")
+
+
+def test_profile_without_a_gain():
+    profile()
+    report, text = optimized("busy", 10, BYTES, pin=1e6)
+    check("nothing to gain here: on this platform other memory would save 0.0 ms at most" in text, text)
+    same([s["why"] for s in report["sites"]], ["no policy beats the standard one here"], "the reason")
+
+
+def test_program_that_transfers_nothing():
+    profile()
+    _, text = optimized("idle", 10, BYTES)
+    check("goptimize: nothing saved: the program transferred nothing\n" in text, text)
+
+
+def test_program_whose_memory_is_of_other_sizes():
+    profile()
+    _, text = optimized("busy", 10, 2 * BYTES)
+    check("nothing saved: its 20 transfers (2.5 MiB) are of other memory than the profile names, or too small" in text, text)
+
+
+def test_machine_that_was_not_measured():
+    profile()
+    done = good(GOPTIMIZE, "run", "--force-policy", "pin", "--", ONE_SITE, "busy", 10, BYTES,
+                env={"XDG_CACHE_HOME": "/nonexistent", "TMPDIR": str(pathlib.Path.cwd())})
+    check("what that saved is not known: this machine was not measured (gmicrobench platform)" in done.err_text, done.err_text)
+
+
+main(globals())

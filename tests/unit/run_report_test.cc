@@ -1,0 +1,91 @@
+// The summary that ends a run explains a gain, and the lack of one.
+#include <doctest/doctest.h>
+
+#include "optimizer-rt/goptimize/report.h"
+
+using namespace gt::opt;
+
+namespace {
+
+SiteReport site(const char* name, double saved_s) {
+  SiteReport s;
+  s.site = name;
+  s.policy = "pin";
+  s.why = "12 % of standard's cost on a gpu";
+  s.allocations = 3;
+  s.bytes = 3 << 20;
+  s.hits = 6;
+  s.hit_bytes = 6 << 20;
+  s.saved_s = saved_s;
+  return s;
+}
+
+RunReport report(std::vector<SiteReport> sites) {
+  RunReport r;
+  r.decision = "1 of 1 allocation sites optimized by app.gprofile";
+  r.injected = r.measured = true;
+  r.transfers = 10;
+  r.transfer_bytes = 10 << 20;
+  r.sites = std::move(sites);
+  return r;
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("a gain says where it comes from") {
+  RunReport r = report({site("main (a.c:3)", 1.25)});
+  r.staged_saved_s = 0.5;
+  r.reused_saved_s = 0.3;
+  r.reuse_pin_ns = 100'000'000;
+  CHECK(saved_s(r) == doctest::Approx(1.95));
+  CHECK(outcome(r) ==
+        "about 1.950 s saved, by the measured costs: 1.250 s at allocation sites, 0.500 s by staging, "
+        "0.200 s by pinning on reuse");
+  const std::string text = report_text(r);
+  CHECK(has(text, "  main (a.c:3): pin, 3 allocations of 3.0 MiB, 6 transfers of 6.0 MiB, 1.250 s saved\n"));
+  CHECK_FALSE(has(text, "12 %"));
+}
+
+TEST_CASE("no gain says why") {
+  RunReport r = report({site("main", 0)});
+  CHECK(has(outcome(r), "less than half a millisecond"));
+  r.sites[0].saved_s = -0.2;
+  CHECK(has(outcome(r), "about 0.200 s lost: the program does not do what its profile says"));
+  r.measured = false;
+  CHECK(has(outcome(r), "not known: this machine was not measured"));
+  r.measured = true;
+  r.sites[0].hits = 0;
+  CHECK(outcome(r) ==
+        "nothing saved: its 10 transfers (10.0 MiB) are of other memory than the profile names, or too small");
+  r.transfers = 0;
+  CHECK(outcome(r) == "nothing saved: the program transferred nothing");
+  r.injected = false;
+  CHECK(outcome(r) == r.decision);
+  CHECK(report_text(r) == "goptimize: " + r.decision + "\n");
+}
+
+TEST_CASE("a site that lost its policy says why") {
+  SiteReport s = site("main", -0.01);
+  s.suspensions = 1;
+  s.why += "; pin until allocation 37: its memory is not transferred as the profile says";
+  CHECK(has(report_text(report({s})),
+            "0.010 s lost\n    12 % of standard's cost on a gpu; pin until allocation 37: its memory is not"));
+}
+
+TEST_CASE("of many sites those that gained or lost most are shown") {
+  std::vector<SiteReport> sites;
+  for (int i = 0; i < 20; ++i) sites.push_back(site(("f" + std::to_string(i)).c_str(), i == 7 ? -5 : i * 0.1));
+  const std::string text = report_text(report(sites));
+  CHECK(text.find("f7: ") < text.find("f19: "));
+  CHECK(has(text, "f13: "));
+  CHECK_FALSE(has(text, "f12: "));
+  CHECK(has(text, "and 12 sites more: --report FILE has all"));
+}
+
+TEST_CASE("sites that were left alone are not listed") {
+  SiteReport s = site("main", 0);
+  s.policy = "standard";
+  CHECK_FALSE(has(report_text(report({s})), "main"));
+}
