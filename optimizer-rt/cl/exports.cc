@@ -9,6 +9,7 @@
 
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/copied_memory.h"
+#include "optimizer-rt/cl/placement.h"
 #include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/real.h"
@@ -216,6 +217,7 @@ bool active() { return runtime.active() && !runtime.in_forked_child(); }
 void made(cl_context context) {
   if (!context || !active()) return;
   context_created(context);
+  place_pools_near(context);
   provide_driver_memory(context);
 }
 struct ContextHook : Instead {

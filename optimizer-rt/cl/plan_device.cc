@@ -27,21 +27,6 @@ int look_up_device(cl_device_id device) {
   return NoDevice;
 }
 
-struct Devices {
-  size_t count = 0;
-  cl_device_id list[32] = {};
-};
-// Empty: it has none, or too many.
-Devices devices_of(cl_context context) {
-  Devices d;
-  size_t size = 0;
-  const auto info = GT_REAL(clGetContextInfo);
-  if (!info || info(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS || size > sizeof d.list) return {};
-  if (info(context, CL_CONTEXT_DEVICES, size, d.list, nullptr) != CL_SUCCESS) return {};
-  d.count = size / sizeof *d.list;
-  return d;
-}
-
 }  // namespace
 
 int plan_device(cl_device_id device) noexcept {
@@ -62,6 +47,16 @@ int plan_device(cl_device_id device) noexcept {
     break;
   }
   return index;
+}
+
+Devices devices_of(cl_context context) noexcept {
+  Devices d;
+  size_t size = 0;
+  const auto info = GT_REAL(clGetContextInfo);
+  if (!info || info(context, CL_CONTEXT_DEVICES, 0, nullptr, &size) != CL_SUCCESS || size > sizeof d.list) return {};
+  if (info(context, CL_CONTEXT_DEVICES, size, d.list, nullptr) != CL_SUCCESS) return {};
+  d.count = size / sizeof *d.list;
+  return d;
 }
 
 cl_device_id first_device(cl_context context) noexcept { return devices_of(context).list[0]; }

@@ -11,6 +11,12 @@ constexpr int NoDevice = -1;
 // NoDevice: the plan does not name it. Remembered, because asking the driver takes microseconds. Thread safety: yes.
 int plan_device(cl_device_id device) noexcept;
 
+struct Devices {
+  size_t count = 0;
+  cl_device_id list[32] = {};
+};
+// Empty: it is none, or has too many.
+Devices devices_of(cl_context context) noexcept;
 // nullptr: it has none, or is none.
 cl_device_id first_device(cl_context context) noexcept;
 // nullptr: it has several, or a part of one.

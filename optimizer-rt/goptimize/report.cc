@@ -100,6 +100,7 @@ void add_counters(RunReport& report, const Counters& counters,
   report.returned_excess = get(counters.returned_excess);
   report.returned_short = get(counters.returned_short);
   report.returned_idle = get(counters.returned_idle);
+  report.node = static_cast<int>(get(counters.node)) - 1;
   report.pinned_ranges = get(counters.pinned_ranges);
   report.pinned_bytes = get(counters.pinned_bytes);
   report.pin_ns = get(counters.pin_ns);
@@ -140,6 +141,7 @@ std::string report_json(const RunReport& r) {
                    {{"above_cache_bytes", r.returned_excess},
                     {"short_memory_bytes", r.returned_short},
                     {"idle_bytes", r.returned_idle}}},
+                  {"node", r.node},
                   {"fallbacks", fallbacks},
                   {"remote", Json::object()}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -35,6 +35,7 @@ struct RunReport {
   uint64_t reused_blocks = 0, reused_bytes = 0, reused = 0, reuse_pin_ns = 0;  // pinned on reuse; its transfers
   double reused_saved_s = 0;                                                    // by the curves
   uint64_t returned_excess = 0, returned_short = 0, returned_idle = 0;  // bytes, as in Counters
+  int node = -1;  // that the pools' memory was preferred from; -1: none
   uint64_t pinned_ranges = 0, pinned_bytes = 0, pin_ns = 0;
   std::vector<std::pair<std::string, uint64_t>> fallbacks;
 };

@@ -96,7 +96,8 @@ std::string outcome(const RunReport& r) {
   const double saved = saved_s(r);
   if (saved >= LeastWorth_s) return gain(r);
   if (saved > -LeastWorth_s) return "nothing to speak of saved: less than half a millisecond";
-  return fmt::format("about {:.3f} s lost: the program does not do what its profile says (gtrace run, ganalyze)", -saved);
+  const double lost = -saved;
+  return fmt::format("about {:.3f} s lost: the program does not do what its profile says (gtrace run, ganalyze)", lost);
 }
 
 std::string report_text(const RunReport& r) {

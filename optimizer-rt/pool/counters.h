@@ -78,6 +78,7 @@ struct Counters {
   Counter reused_blocks, reused_bytes, reuse_pin_ns;  // pinned because they were transferred again; also in pinned_*
   Counter reused, reused_saved_ns;                    // transfers of these; against the standard way
   Counter returned_excess, returned_short, returned_idle;  // bytes given back to the system: PoolOptions, Returned
+  Counter node;  // that the pools' memory is preferred from, plus 1; 0: none
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxSites];
 };

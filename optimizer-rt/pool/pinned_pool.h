@@ -86,6 +86,8 @@ class PinnedPool {
   }
   // Gives back what should not be kept; of idle spans one. Where the pool changes it does so itself.
   void trim() noexcept;
+  // Memory that was never touched comes from this node if it can (numa.h). False: refused, or not ours to place.
+  bool prefer_node(int node) noexcept;
   Returned take_returned() noexcept;  // since the last call
   size_t usable_size(
       const void* p) const noexcept;  // REQUIRES: owns(p). 0: not a live block's start

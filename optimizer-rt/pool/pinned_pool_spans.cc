@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "optimizer-rt/pool/numa.h"
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/pinned_pool_impl.h"
 #include "optimizer-rt/pool/system_memory.h"
@@ -44,6 +45,10 @@ bool PinnedPool::open_over(void* memory, size_t bytes, PinToken pin) noexcept {
   x_options.cache_bytes = bytes;  // nothing can be returned
   x_first_pin = pin;
   return x_arena.adopt(memory, bytes) && make_tables();
+}
+
+bool PinnedPool::prefer_node(int node) noexcept {
+  return x_pages > 0 && !x_arena.adopted() && gt::opt::prefer_node(x_arena.base(), x_arena.size(), node);
 }
 
 PinnedPool::SpanId PinnedPool::span_at(const void* p) const noexcept {

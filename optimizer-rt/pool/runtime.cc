@@ -254,6 +254,19 @@ void Runtime::count_returned(PinnedPool& pool) noexcept {
   if (bytes.idle) add(x_counters->returned_idle, bytes.idle);
 }
 
+void Runtime::prefer_node(int node) noexcept {
+  int before = NoNode;
+  if (node == NoNode) return;
+  if (x_node.compare_exchange_strong(before, node)) {
+    bool placed = false;
+    for (PinnedPool& pool : x_pools) placed |= pool.prefer_node(node);
+    if (placed) x_counters->node.store(static_cast<uint64_t>(node) + 1, std::memory_order_relaxed);
+  } else if (before != node && x_node.exchange(SeveralNodes) != SeveralNodes) {
+    for (PinnedPool& pool : x_pools) pool.prefer_node(NoNode);
+    x_counters->node.store(0, std::memory_order_relaxed);
+  }
+}
+
 bool Runtime::wants_driver_memory() const noexcept {
   return x_active && x_plan.header->driver_bytes > 0 &&
          !x_driver_open.load(std::memory_order_relaxed);

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "optimizer-rt/pool/counters.h"
+#include "optimizer-rt/pool/numa.h"
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/plan.h"
 #include "optimizer-rt/pool/site_account.h"
@@ -52,6 +53,9 @@ class Runtime {
   void book(SiteIndex site, const TransferSaving& ns) noexcept;
   SiteAccount& account(SiteIndex site) noexcept { return x_accounts[site]; }
 
+  // A device in use is on this node: the pools' memory, too. With devices on several nodes: on none in particular.
+  void prefer_node(int node) noexcept;
+
   // Memory of the driver's for the opencl policy, for the rest of the process.
   bool wants_driver_memory() const noexcept;
   void adopt_driver_memory(void* base, size_t bytes) noexcept;
@@ -71,6 +75,7 @@ class Runtime {
   void unlock_after_fork() noexcept;
 
  private:
+  static constexpr int SeveralNodes = -2;
   enum PoolIndex : size_t { Pinned, Locked, Hybrid, Driver, Pools };
 
   void* allocate_at_site(size_t size, size_t align, const void* address) noexcept;
@@ -88,6 +93,7 @@ class Runtime {
   bool x_more_pools = false, x_active = false;
   std::atomic<bool> x_bypassed{false};
   std::atomic<bool> x_driver_open{false};
+  std::atomic<int> x_node{NoNode};  // or SeveralNodes
   pid_t x_pid = 0;
   Counters* x_counters = nullptr;  // not null once a plan is open
 };

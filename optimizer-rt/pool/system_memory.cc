@@ -15,9 +15,13 @@ int protect(void* at, size_t bytes, int protection) { return ::mprotect(at, byte
 int advise(void* at, size_t bytes, int advice) { return static_cast<int>(::syscall(SYS_madvise, at, bytes, advice)); }
 int lock(const void* at, size_t bytes) { return ::mlock(at, bytes); }
 int unlock(const void* at, size_t bytes) { return ::munlock(at, bytes); }
+int bind(void* at, size_t bytes, int policy, const NodeMask* nodes) {
+  constexpr unsigned long Bits = MostNodes + 1;  // the system takes one less than it is told
+  return static_cast<int>(::syscall(SYS_mbind, at, bytes, policy, nodes, nodes ? Bits : 0ul, 0u));
+}
 
 }  // namespace
 
-constinit SystemMemory system_memory = {map, protect, advise, lock, unlock};
+constinit SystemMemory system_memory = {map, protect, advise, lock, unlock, bind};
 
 }  // namespace gt::opt

@@ -9,12 +9,19 @@
 
 namespace gt::opt {
 
+constexpr int MostNodes = 1024;
+struct NodeMask {
+  unsigned long words[MostNodes / (8 * sizeof(unsigned long))] = {};
+  void add(int node) { words[node / 64] |= 1ul << (node % 64); }  // REQUIRES: 0 <= node < MostNodes
+};
+
 struct SystemMemory {
   void* (*map)(size_t bytes, int protection);  // private, zero, not reserved; MAP_FAILED
   int (*protect)(void* at, size_t bytes, int protection);
   int (*advise)(void* at, size_t bytes, int advice);
   int (*lock)(const void* at, size_t bytes);
   int (*unlock)(const void* at, size_t bytes);
+  int (*bind)(void* at, size_t bytes, int policy, const NodeMask* nodes);  // mbind
 };
 extern SystemMemory system_memory;
 
