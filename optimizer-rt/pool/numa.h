@@ -1,6 +1,6 @@
 // Where memory and devices are, on machines with several memory nodes.
-// Allocates nothing, leaves errno alone. Thread safety: all functions. `root`: the folder that /sys is looked for in; ""
-// is the system's own.
+// Allocates nothing, leaves errno alone. Thread safety: all functions. `root`: the folder that /sys is looked for in;
+// "": the system's own.
 #pragma once
 
 #include <cstddef>

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -188,10 +189,12 @@ void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) 
 }
 
 void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site) noexcept {
+  const int saved_errno = errno;
   bool fresh = false;
   t_may_unpin = true;
   void* p = pool.allocate(size, align, site, &fresh);
   t_may_unpin = false;
+  errno = saved_errno;
   if (!p) return nullptr;
   count_returned(pool);
   SiteCounters& c = x_counters->sites[site];
@@ -229,11 +232,13 @@ PinnedPool* Runtime::pool_of(const void* p) noexcept {
 }
 
 void Runtime::release(void* p) noexcept {
+  const int saved_errno = errno;  // free() keeps it
   PinnedPool* pool = pool_of(p);
   const uint64_t before = pool->bad_releases();
   pool->release(p);
   if (pool->bad_releases() != before) count(Fallback::BadRelease);
   t_may_unpin = false;
+  errno = saved_errno;
   count_returned(*pool);
 }
 
