@@ -2,10 +2,10 @@
 #include "microbench/probes/device_probe.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "microbench/probes/kernels.h"
 #include "microbench/probes/staged_engine.h"
+#include "microbench/probes/thread_choice.h"
 #include "traces/model/curve_fit.h"
 
 namespace gt::bench {
@@ -18,7 +18,6 @@ constexpr uint64_t RowBytes = 4096;  // of a rectangle; its pitch is twice that
 constexpr int WindowLaunches = 32;
 constexpr uint64_t ChoosingBytes = 64 << 20;  // transfers by which the number of copying threads is chosen
 constexpr double ChoosingShare = 0.3;         // of the time for staged transfers
-constexpr double NearlyAsFast = 1.05;
 
 model::Curve curve_of(const Series& s) { return model::fit_curve(s.samples); }
 
@@ -96,27 +95,26 @@ Status DeviceProbe::pin(const std::vector<uint64_t>& sizes, const Pace& pace, mo
 
 namespace {
 
-// The fewest threads that are nearly as fast as any number is, for large transfers. `both_ways`: one each way.
+// Rounds of transfers with 1, 2, 4, ... threads. `both_ways`: one each way. At least LeastRounds, if they fit into
+// three times the budget.
 Status choose_threads(StagedEngine& engine, const std::function<Status()>& both_ways, const Pace& pace) {
+  constexpr size_t LeastRounds = 7, MostRounds = 40, SlowRounds = 3;
   const unsigned most = StagedEngine::most_threads();
-  std::vector<std::pair<unsigned, double>> times;
-  for (unsigned n = 1; n <= most; n = n < most ? std::min(2 * n, most) : n + 1) {
-    engine.use_threads(n);
-    GT_TRY(both_ways());
-    Pace part{pace.budget_s / (std::bit_width(most) + 1.0), pace.goal};
-    const auto median = measure([&]() -> Result<double> {
-      const double start = now_ns();
+  std::vector<ThreadTimes> counts;
+  for (unsigned n = 1; n <= most; n = n < most ? std::min(2 * n, most) : n + 1) counts.push_back({n, {}});
+  const double start = now_ns();
+  for (size_t round = 0; round < MostRounds; ++round) {
+    const double budgets = (now_ns() - start) / (pace.budget_s * 1e9);
+    if (round >= LeastRounds ? budgets > 1 : round >= SlowRounds && budgets > 3) break;
+    for (ThreadTimes& count : counts) {
+      engine.use_threads(count.threads);
+      GT_TRY(both_ways());  // the threads are new
+      const double begun = now_ns();
       GT_TRY(both_ways());
-      return now_ns() - start;
-    }, part);
-    if (!median) return median.status();
-    times.push_back({engine.threads(), median->value});
+      count.ns.push_back(now_ns() - begun);
+    }
   }
-  const auto faster = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const double best = std::min_element(times.begin(), times.end(), faster)->second;
-  engine.use_threads(std::find_if(times.begin(), times.end(), [&](const auto& t) {
-                       return t.second <= best * NearlyAsFast;
-                     })->first);
+  engine.use_threads(fewest_threads(counts));
   return {};
 }
 
