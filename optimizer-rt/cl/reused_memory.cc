@@ -22,17 +22,10 @@ using Next = ReusedBlocks::Next;
 
 constexpr size_t LeastTransfer = size_t{4} << 10;  // below, the call is all that costs
 
-struct Saving {
-  double decides = 0;  // against the better of the driver's way and staging
-  double counts = 0;   // against the driver's way
-};
-
-Saving saving_of(const WayCosts& costs, size_t bytes) {
-  if (!costs.standard.known() || !costs.pinned.known()) return {};
-  const double pinned = costs.pinned(bytes), standard = costs.standard(bytes);
-  const bool stages = runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never) && costs.staged.known();
-  const double best = stages ? std::min(standard, costs.staged(bytes)) : standard;
-  return {std::max(0.0, best - pinned), std::max(0.0, standard - pinned)};
+TransferSaving saving_of(const WayCosts& costs, size_t bytes) {
+  const bool stages = runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never);
+  const TransferSaving saving = transfer_saving(costs, model::Policy::Pin, bytes, stages);
+  return {std::max(0.0, saving.decides), std::max(0.0, saving.counts)};
 }
 
 // When the process ends the driver may be gone before the program's last blocks: from then on pins end in calls only.
@@ -116,7 +109,7 @@ bool reuse(const TransferCall& call, Way way, const HostRange& range) noexcept {
   if (!look_up_queue(call.queue, &queue)) return false;
   ReusedBlocks::Terms terms;
   terms.always = runtime.plan().header->reuse == static_cast<uint32_t>(Reuse::Always);
-  Saving saving;
+  TransferSaving saving;
   if (const int device = plan_device(queue.device); device != NoDevice) {
     const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
     saving = saving_of(way == HostToDevice ? d.to_device : d.to_host, range.bytes);

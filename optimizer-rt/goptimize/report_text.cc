@@ -21,13 +21,15 @@ std::string bytes_text(uint64_t bytes) {
 }
 
 bool was_used(const SiteReport& s) { return s.policy != "standard" && s.allocations + s.hits > 0; }
-bool disappoints(const SiteReport& s) { return s.suspensions > 0 || s.saved_s < -LeastWorth_s; }
+bool disappoints(const SiteReport& s, bool measured) {
+  return s.suspensions > 0 || (measured && s.saved_s < -LeastWorth_s);
+}
 
 std::string site_line(const SiteReport& s, bool measured) {
   std::string out = fmt::format("  {}: {}, {} allocations of {}, {} transfers of {}", s.site, s.policy, s.allocations,
                                 bytes_text(s.bytes), s.hits, bytes_text(s.hit_bytes));
   if (measured) out += fmt::format(", {:.3f} s {}", std::fabs(s.saved_s), s.saved_s < 0 ? "lost" : "saved");
-  if (disappoints(s)) out += "\n    " + s.why;
+  if (disappoints(s, measured)) out += "\n    " + s.why;
   return out + "\n";
 }
 

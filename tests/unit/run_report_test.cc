@@ -53,7 +53,9 @@ TEST_CASE("no gain says why") {
   CHECK(has(outcome(r), "less than half a millisecond"));
   r.sites[0].saved_s = -0.2;
   CHECK(has(outcome(r), "about 0.200 s lost: the program does not do what its profile says"));
+  CHECK(has(report_text(r), "0.200 s lost\n    12 %"));
   r.measured = false;
+  CHECK_FALSE(has(report_text(r), "12 %"));
   CHECK(has(outcome(r), "not known: this machine was not measured"));
   r.measured = true;
   r.sites[0].hits = 0;
