@@ -27,6 +27,7 @@
 namespace gt::wire {
 
 using ObjectId = uint64_t;  // 0: none
+constexpr ObjectId FirstSurveyed = ObjectId{1} << 63;  // platforms and devices; what clients name is below
 using ReplyId = uint32_t;   // 0: no reply wanted
 using Ids = std::vector<ObjectId>;
 
@@ -41,6 +42,7 @@ enum class MessageType : uint8_t {
   Build = 7,
   Survey = 8,
   Ping = 9,
+  FragmentToExecutor = 10,
   // executor to client
   Reply = 65,
   Completed = 66,
@@ -51,6 +53,7 @@ enum class MessageType : uint8_t {
   Surveyed = 71,
   Built = 72,
   Pong = 73,
+  FragmentToClient = 74,
 };
 
 // One OpenCL call. Handles in `inputs` are ObjectIds (devices and platforms: as surveyed).
@@ -117,10 +120,13 @@ struct Write {
   Carriage carriage = Carriage::Inline;
   uint32_t segment = 0;  // Shared: where the bytes are
   uint64_t offset = 0;
+  uint32_t chunk_bytes = 0;  // Stream: of the largest chunk (chunks.h), at most a slot. 0: a slot
   Ids waits;
   ByteView data;  // Inline
   template <class V>
-  void fields(V& v) { v(queue, mem, event, transfer, part, bytes, carriage, segment, offset, waits, data); }
+  void fields(V& v) {
+    v(queue, mem, event, transfer, part, bytes, carriage, segment, offset, chunk_bytes, waits, data);
+  }
 };
 
 struct Read {
@@ -132,12 +138,13 @@ struct Read {
   Carriage carriage = Carriage::Inline;
   uint32_t segment = 0;  // Stream, Shared: where the bytes go, packed
   uint64_t offset = 0;
+  uint32_t chunk_bytes = 0;  // Stream: as in Write
   Ids waits;
   template <class V>
-  void fields(V& v) { v(queue, mem, event, transfer, part, bytes, carriage, segment, offset, waits); }
+  void fields(V& v) { v(queue, mem, event, transfer, part, bytes, carriage, segment, offset, chunk_bytes, waits); }
 };
 
-// The notice of a chunk: which transfer, which slot. Chunks of a transfer come in order and are full but for the last.
+// The notice of a chunk: which transfer, which slot. Chunks of a transfer come in order, cut as chunks.h says.
 constexpr Notice chunk_notice(uint32_t transfer, uint32_t slot) { return Notice{transfer} << 32 | slot; }
 constexpr uint32_t transfer_of(Notice notice) { return static_cast<uint32_t>(notice >> 32); }
 constexpr uint32_t slot_of(Notice notice) { return static_cast<uint32_t>(notice); }
@@ -310,6 +317,20 @@ struct Printed {
   template <class V>
   void fields(V& v) { v(text); }
 };
+
+// Bytes of a message that is larger than a frame: those with the same number, put together, are the message, and it
+// counts as arrived with the last of them (fragments.h).
+template <MessageType T>
+struct Fragment {
+  static constexpr auto Type = T;
+  uint32_t number = 0;
+  uint8_t last = 0;
+  ByteView bytes;
+  template <class V>
+  void fields(V& v) { v(number, last, bytes); }
+};
+using FragmentToExecutor = Fragment<MessageType::FragmentToExecutor>;
+using FragmentToClient = Fragment<MessageType::FragmentToClient>;
 
 struct Ping {
   static constexpr auto Type = MessageType::Ping;
