@@ -1,0 +1,91 @@
+// Makes the calls of a client's messages (transport/protocol/messages.h) on the OpenCL drivers of this process.
+//
+//   client -- link --> on_frame: decode, check, call --> driver   in the order of arrival, never waiting
+//             link --> on_put:   chunks of writes -----> driver   while the next chunk is on its way
+//          <-- link -- threads that wait for events: Completed, Data, chunks of reads
+//
+// One executor serves one link: in gproxy's worker process behind shared memory or a socket, or in the program's own
+// process behind a LocalLink. The client is not trusted: whatever its frames hold, every name is looked up, every
+// length checked, and no address of its reaches the driver but memory that the link vouches for. What it asks wrongly
+// is answered by Failed with the error that OpenCL gives; frames that are no messages close the link.
+//
+// Ownership: everything that the client made is the executor's, and released when the link closes.
+// Thread safety: all functions from any thread. Exceptions never leave it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CL/cl.h>
+
+#include "transport/executor/functions.h"
+#include "transport/link/link.h"
+#include "transport/protocol/messages.h"
+
+namespace gt::exec {
+
+// What one client may have. 0: as much as the drivers give.
+struct Limits {
+  uint64_t objects = uint64_t{1} << 20;             // at a time
+  uint64_t memory_bytes = 0;                        // in buffers and images
+  uint64_t in_flight_bytes = uint64_t{1} << 30;     // host memory held for commands that are not over
+  uint64_t message_bytes = uint64_t{256} << 20;     // of one message; larger than a frame: in fragments
+  uint32_t build_seconds = 600;
+};
+
+// The kernels of a program's source and what their arguments are, where the driver cannot tell.
+using DescribeKernels =
+    std::function<std::vector<wire::KernelInfo>(const std::string& source, const std::string& options)>;
+
+struct Options {
+  // Where chunks of writes arrive, and leave from for reads. No slots: the client can only use Inline and Shared
+  // (behind a LocalLink all memory is shared).
+  uint32_t inbox_slots = 8;
+  uint32_t outbox_slots = 8;
+  uint32_t slot_bytes = uint32_t{4} << 20;
+  // Shared segments that transfers use are made known to the driver (pinned), once for each context.
+  bool pin_shared = true;
+  uint32_t close_ms = 2000;  // how long releasing waits for commands under way
+  std::string node;          // for people; empty: host name and process
+  std::string cache_folder;  // of built programs; empty: none
+  // Hooks; each may be empty. Called from several threads.
+  std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
+  DescribeKernels describe_kernels;
+  std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
+  std::function<void(const std::string&)> log;  // one line for people
+};
+
+// For metrics: since the start, except what is said to be at a time.
+struct Counters {
+  uint64_t calls = 0, launches = 0, writes = 0, reads = 0, builds = 0, failed = 0;
+  uint64_t written_bytes = 0, read_bytes = 0;
+  uint64_t objects = 0, memory_bytes = 0, in_flight_bytes = 0;  // now
+};
+
+class Executor final : public wire::LinkHandler {
+ public:
+  // `functions` and `link` must outlive it.
+  Executor(const Functions& functions, wire::Link& link, const Limits& limits, Options options);
+  // Closes the link, waits up to close_ms for commands under way, releases everything. REQUIRES: no call of a handler
+  // is under way or comes: the link has been closed and joined, or was never started.
+  ~Executor() override;
+
+  // Exposes the inbox and starts the link with this as its handler.
+  Status start();
+  // Returns when the link is closed.
+  void wait_until_closed();
+  Counters counters() const;
+
+  void on_frame(ByteView frame) override;
+  void on_put(wire::Notice notice, size_t bytes) override;
+  void on_closed(const Status& why) override;
+
+ private:
+  class State;
+  std::shared_ptr<State> x_state;  // threads that are stuck in a driver keep it
+};
+
+}  // namespace gt::exec
