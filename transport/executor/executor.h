@@ -69,8 +69,7 @@ class Executor final : public wire::LinkHandler {
  public:
   // `functions` and `link` must outlive it.
   Executor(const Functions& functions, wire::Link& link, const Limits& limits, Options options);
-  // Closes the link, waits up to close_ms for commands under way, releases everything. REQUIRES: no call of a handler
-  // is under way or comes: the link has been closed and joined, or was never started.
+  // Closes the link, waits until it says so, and up to close_ms for commands under way; releases everything.
   ~Executor() override;
 
   // Exposes the inbox and starts the link with this as its handler.
@@ -85,7 +84,10 @@ class Executor final : public wire::LinkHandler {
 
  private:
   class State;
-  std::shared_ptr<State> x_state;  // threads that are stuck in a driver keep it
+  template <class Handle>
+  void guarded(Handle handle);
+
+  std::unique_ptr<State> x_state;
 };
 
 }  // namespace gt::exec

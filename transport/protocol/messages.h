@@ -222,12 +222,13 @@ struct Built {
   void fields(V& v) { v(reply, code, devices, kernels); }
 };
 
-// What is there: asked once, at the start.
+// What is there: asked once, at the start; and for each sub-device.
 struct Survey {
   static constexpr auto Type = MessageType::Survey;
   ReplyId reply = 0;
+  ObjectId device = 0;  // only this sub-device; 0: all platforms and their devices
   template <class V>
-  void fields(V& v) { v(reply); }
+  void fields(V& v) { v(reply, device); }
 };
 struct InfoValue {
   uint32_t name = 0;  // cl_device_info, cl_platform_info

@@ -1,0 +1,143 @@
+#include "transport/executor/call_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "traces/api/api.h"
+#include "traces/api/properties.h"
+
+namespace gt::exec {
+namespace {
+
+using api::FnId;
+using api::FnInfo;
+using api::Tag;
+using api::Wire;
+
+// What the table has no word for.
+constexpr FnId Refused[] = {
+    FnId::clCreateContextFromType,  // finds devices that the client may not use
+    FnId::clGetPlatformInfo,        // Survey tells
+    FnId::clGetDeviceInfo,
+    FnId::clUnloadCompiler,  // concerns everybody in the process
+    FnId::clUnloadPlatformCompiler,
+    FnId::clSetCommandQueueProperty,
+    FnId::clSetKernelExecInfo,
+};
+constexpr FnId AllowedExtensions[] = {FnId::clGetKernelSuggestedLocalWorkSizeKHR, FnId::clGetKernelSubGroupInfoKHR};
+
+template <size_t N>
+bool is_one_of(const FnId (&list)[N], FnId fn) {
+  return std::find(std::begin(list), std::end(list), fn) != std::end(list);
+}
+
+bool param_may_travel(const FnInfo& info, const api::ParamInfo& param) {
+  const bool creates = info.result.out == Wire::Handle;
+  switch (param.in) {
+    case Wire::Pointer:
+    case Wire::Pointers: return false;
+    case Wire::HostData:
+    case Wire::Code: return creates;  // check_call looks at what is given
+    default: break;
+  }
+  // Handles of what exists already: lists of platforms and devices.
+  return !(param.out == Wire::Handles && param.effect == api::Effect::Use);
+}
+
+bool derive(FnId fn) {
+  const FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
+  const api::Attributes& a = info.attributes;
+  if (!info.params || is_one_of(Refused, fn)) return false;
+  if (a.extension && !is_one_of(AllowedExtensions, fn)) return false;
+  if (std::strstr(info.name, "GL") || info.result.out == Wire::Code || info.result.out == Wire::HostData) return false;
+  if (a.waits || a.blocking >= 0 || a.retains != ObjectKind::Unknown || a.launch || a.records || a.replays >= 0 ||
+      a.kernel_value >= 0 || a.options >= 0)
+    return false;
+  return std::all_of(info.params, info.params + info.param_count,
+                     [&](const api::ParamInfo& param) { return param_may_travel(info, param); });
+}
+
+// Keys that are numbers alone. Others could hand in a file descriptor, a display, a function.
+bool is_harmless(FnId fn, uint64_t key) {
+  switch (fn) {
+    case FnId::clCreateContext: return key == CL_CONTEXT_PLATFORM || key == CL_CONTEXT_INTEROP_USER_SYNC;
+    case FnId::clCreateCommandQueueWithProperties:
+      return key == CL_QUEUE_PROPERTIES || key == CL_QUEUE_SIZE || key == 0x1096 /* CL_QUEUE_PRIORITY_KHR */ ||
+             key == 0x1097 /* CL_QUEUE_THROTTLE_KHR */;
+    case FnId::clCreateSamplerWithProperties: return key >= CL_SAMPLER_NORMALIZED_COORDS && key <= 0x1157 /* ..._LOD_MAX */;
+    case FnId::clCreateSubDevices:
+      return key >= CL_DEVICE_PARTITION_EQUALLY && key <= CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
+    default: return false;  // of memory objects and pipes: there are none yet
+  }
+}
+
+cl_int bad_property(FnId fn) {
+  return fn == FnId::clCreateCommandQueueWithProperties ? CL_INVALID_QUEUE_PROPERTIES
+         : fn == FnId::clCreateSubDevices               ? CL_INVALID_VALUE
+                                                        : CL_INVALID_PROPERTY;
+}
+
+cl_int check_handle(const api::ParamInfo& param, const api::DecodedArg& arg, Objects& objects) {
+  const bool waits = param.in == Wire::Handles && arg.kind == ObjectKind::Event;
+  const Object* const object = objects.find(arg.value, arg.kind);
+  if (!object) return waits ? CL_INVALID_EVENT_WAIT_LIST : invalid(arg.kind);
+  if (!object->failed) return CL_SUCCESS;
+  return waits ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_INVALID_EVENT;
+}
+
+// Walks the words of property lists, which are arguments of their own.
+class ListCheck {
+ public:
+  cl_int operator()(FnId fn, const api::DecodedArg& arg) {
+    const bool key = x_walk.at_key();
+    x_walk.is_object(arg.value);
+    return key && arg.tag != Tag::Null && arg.tag != Tag::Empty && !is_harmless(fn, arg.value) ? bad_property(fn)
+                                                                                              : CL_SUCCESS;
+  }
+
+ private:
+  api::PropertyWalk x_walk;
+};
+
+}  // namespace
+
+bool may_call(FnId fn) {
+  static const auto table = [] {
+    std::array<bool, api::FnCount> allowed{};
+    for (uint16_t i = 1; i < api::FnCount; ++i) allowed[i] = derive(static_cast<FnId>(i));
+    return allowed;
+  }();
+  return static_cast<size_t>(fn) < table.size() && table[static_cast<size_t>(fn)];
+}
+
+uint64_t value_of(std::span<const api::DecodedArg> args, int param) {
+  for (const api::DecodedArg& arg : args)
+    if (param >= 0 && arg.param == param) return arg.value;
+  return 0;
+}
+
+cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objects) {
+  const FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
+  const uint64_t flags = value_of(args, info.attributes.flags);
+  const bool creates = info.result.out == Wire::Handle;
+  if (creates && info.attributes.flags >= 0 && flags & CL_MEM_USE_HOST_PTR) return CL_INVALID_VALUE;
+  ListCheck list;
+  for (const api::DecodedArg& arg : args) {
+    const api::ParamInfo& param = info.params[arg.param];
+    cl_int code = CL_SUCCESS;
+    if (arg.tag == Tag::Code) code = CL_INVALID_OPERATION;
+    if (arg.tag == Tag::Handle) code = check_handle(param, arg, objects);
+    if (arg.tag == Tag::HostPointer && arg.kind != ObjectKind::Unknown) code = CL_INVALID_VALUE;
+    if (arg.tag == Tag::HostPointer && arg.data.size() != arg.length) code = CL_INVALID_HOST_PTR;
+    // An array's length is the parameter before it: with one, no element may be NULL.
+    if (arg.tag == Tag::Null && param.in == Wire::Handles && value_of(args, arg.param - 1) != 0)
+      code = arg.kind == ObjectKind::Event || param.kind == ObjectKind::Event ? CL_INVALID_EVENT_WAIT_LIST
+                                                                             : invalid(param.kind);
+    if (code == CL_SUCCESS && param.in == Wire::Properties) code = list(fn, arg);
+    if (code != CL_SUCCESS) return code;
+  }
+  return CL_SUCCESS;
+}
+
+}  // namespace gt::exec

@@ -1,0 +1,287 @@
+// The dispatch of messages, and the life of a session.
+#include "transport/executor/executor.h"
+
+#include <array>
+#include <chrono>
+#include <thread>
+
+#include "transport/executor/calls.h"
+#include "transport/executor/launches.h"
+#include "transport/executor/programs.h"
+#include "transport/executor/survey.h"
+#include "transport/executor/transfers.h"
+
+namespace gt::exec {
+namespace {
+
+using wire::MessageType;
+
+// Everything that was in a queue is over. Counts down when several queues are waited for.
+struct Finishing {
+  wire::ReplyId reply = 0;
+  std::atomic<uint32_t> left{1};
+  std::atomic<cl_int> code{CL_SUCCESS};
+
+  void one_is_over(Session& session) {
+    if (--left != 0) return;
+    session.send_printed();
+    const cl_int result = code;
+    session.out.send(wire::Reply{reply, {reinterpret_cast<const uint8_t*>(&result), sizeof result}});
+  }
+};
+
+class Finished final : public Then {
+ public:
+  explicit Finished(std::shared_ptr<Finishing> finishing) : x_finishing(std::move(finishing)) {}
+  // What commands ended with is told by their events; a queue that cannot go on is an error here.
+  void over(cl_int status, News& news) override {
+    if (status < 0 && status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) x_finishing->code = status;
+    news.send();
+    x_finishing->one_is_over(news.session);
+  }
+
+ private:
+  std::shared_ptr<Finishing> x_finishing;
+};
+
+}  // namespace
+
+// Members in the order in which they need each other.
+class Executor::State {
+ public:
+  State(const Functions& functions, wire::Link& link, const Limits& limits, Options&& options)
+      : session(std::make_shared<Session>(functions, link, limits, std::move(options))),
+        completions(std::make_shared<Completions>(session)),
+        inbox(std::make_shared<Inbox>(session, completions)),
+        objects(*session),
+        commands(session, objects, completions),
+        calls(commands),
+        launches(commands),
+        transfers(std::make_unique<Transfers>(commands, inbox)),
+        programs(std::make_unique<Programs>(commands)),
+        fragments(limits.message_bytes),
+        x_link(link) {
+    commands.context_released = [this](cl_context context) { transfers->forget(context); };
+  }
+
+  bool dispatch(ByteView frame);
+  bool run(const wire::Call& m);
+  bool run(const wire::Launch& m);
+  bool run(const wire::Write& m);
+  bool run(const wire::Read& m);
+  bool run(const wire::Finish& m);
+  bool run(const wire::Subscribe& m);
+  bool run(wire::Build& m);
+  bool run(const wire::Survey& m);
+  bool run(const wire::Ping& m);
+  bool assemble(ByteView frame);
+  void refuse() { x_link.close(); }
+  void shut_down(uint32_t patience_ms);
+
+  const std::shared_ptr<Session> session;
+  const std::shared_ptr<Completions> completions;
+  const std::shared_ptr<Inbox> inbox;
+  Objects objects;
+  Commands commands;
+  Calls calls;
+  Launches launches;
+  std::unique_ptr<Transfers> transfers;
+  std::unique_ptr<Programs> programs;
+  wire::Assembler fragments;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool started = false, closed = false;
+  std::atomic<uint32_t> inside{0};  // handlers that are running
+
+ private:
+  template <class Message>
+  bool decoded(ByteView frame, Message& message) {
+    return wire::decode(frame, message) && run(message);
+  }
+  void finish_queue(const std::shared_ptr<Queue>& queue, const std::shared_ptr<Finishing>& finishing);
+
+  wire::Link& x_link;
+  // Kept for their room: decoding the next message allocates nothing.
+  wire::Launch x_launch;
+  wire::Write x_write;
+  wire::Read x_read;
+};
+
+bool Executor::State::dispatch(ByteView frame) {
+  if (frame.empty()) return false;
+  programs->name_linked();
+  switch (static_cast<MessageType>(frame[0])) {
+    case MessageType::Call: { wire::Call m; return decoded(frame, m); }
+    case MessageType::Launch: return decoded(frame, x_launch);
+    case MessageType::Write: return decoded(frame, x_write);
+    case MessageType::Read: return decoded(frame, x_read);
+    case MessageType::Finish: { wire::Finish m; return decoded(frame, m); }
+    case MessageType::Subscribe: { wire::Subscribe m; return decoded(frame, m); }
+    case MessageType::Build: { wire::Build m; return decoded(frame, m); }
+    case MessageType::Survey: { wire::Survey m; return decoded(frame, m); }
+    case MessageType::Ping: { wire::Ping m; return decoded(frame, m); }
+    case MessageType::FragmentToExecutor: return assemble(frame);
+    default: return false;
+  }
+}
+
+bool Executor::State::assemble(ByteView frame) {
+  Bytes whole;
+  if (!fragments.take<wire::FragmentToExecutor>(frame, whole)) return false;
+  if (whole.empty()) return true;
+  return static_cast<MessageType>(whole[0]) != MessageType::FragmentToExecutor && dispatch(whole);
+}
+
+bool Executor::State::run(const wire::Call& m) {
+  calls.run(m);
+  return true;
+}
+bool Executor::State::run(const wire::Launch& m) {
+  launches.run(m);
+  return true;
+}
+bool Executor::State::run(const wire::Write& m) {
+  transfers->run(m);
+  return true;
+}
+bool Executor::State::run(const wire::Read& m) {
+  transfers->run(m);
+  return true;
+}
+bool Executor::State::run(const wire::Subscribe& m) {
+  commands.subscribe(m.event);
+  return true;
+}
+bool Executor::State::run(wire::Build& m) {
+  programs->run(std::move(m));
+  return true;
+}
+
+bool Executor::State::run(const wire::Finish& m) {
+  const auto finishing = std::make_shared<Finishing>();
+  finishing->reply = m.reply;
+  if (m.queue == 0) {
+    objects.each_queue([&](const std::shared_ptr<Queue>& queue) { finish_queue(queue, finishing); });
+  } else if (const Object* const queue = objects.find(m.queue, ObjectKind::Queue)) {
+    finish_queue(queue->queue, finishing);
+  } else {
+    finishing->code = CL_INVALID_COMMAND_QUEUE;
+  }
+  finishing->one_is_over(*session);
+  return true;
+}
+
+// A marker is over when everything before it is; clFinish might also wait for what comes behind.
+void Executor::State::finish_queue(const std::shared_ptr<Queue>& queue, const std::shared_ptr<Finishing>& finishing) {
+  Awaited awaited;
+  const cl_int code = session->cl.clEnqueueMarkerWithWaitList(queue->handle, 0, nullptr, &awaited.event);
+  if (code != CL_SUCCESS) {
+    finishing->code = code;
+    return;
+  }
+  session->cl.clFlush(queue->handle);
+  ++finishing->left;
+  awaited.queue = queue;
+  awaited.order = ++queue->order;
+  awaited.then = std::make_unique<Finished>(finishing);
+  completions->await(std::move(awaited));
+}
+
+bool Executor::State::run(const wire::Survey& m) {
+  wire::Surveyed surveyed;
+  surveyed.reply = m.reply;
+  surveyed.inbox_segment = inbox->segment();
+  surveyed.inbox_slots = inbox->slots();
+  surveyed.slot_bytes = session->options.slot_bytes;
+  survey(*session, objects, m.device, surveyed);
+  session->out.send(surveyed);
+  return true;
+}
+
+bool Executor::State::run(const wire::Ping& m) {
+  session->out.send(wire::Pong{m.reply, m.sent_ns, static_cast<int64_t>(monotonic_ns())});
+  return true;
+}
+
+// The client is gone: nothing may go on waiting for it; then everything ends by itself, and goes.
+void Executor::State::shut_down(uint32_t patience_ms) {
+  session->out.cut();
+  objects.fail_user_events();
+  inbox->close();
+  programs.reset();
+  transfers->close();
+  completions->close();
+  const bool idle = session->threads.wait_for_all(patience_ms) && commands.wait_until_idle(patience_ms);
+  if (!idle && session->options.log) session->options.log("commands are still under way: left behind");
+  transfers.reset();
+  objects.remove_all();
+}
+
+Executor::Executor(const Functions& functions, wire::Link& link, const Limits& limits, Options options)
+    : x_state(std::make_unique<State>(functions, link, limits, std::move(options))) {}
+
+Executor::~Executor() {
+  x_state->refuse();
+  if (x_state->started) wait_until_closed();
+  while (x_state->inside != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  x_state->shut_down(x_state->session->options.close_ms);
+}
+
+Status Executor::start() {
+  if (!x_state->session->cl.has_all()) return {Kind::Unsupported, "the OpenCL loader lacks functions of OpenCL 1.2"};
+  const Outbox::Use use(x_state->session->out);
+  GT_TRY(x_state->inbox->open(use.link()));
+  x_state->started = true;
+  return use.link().start(*this);
+}
+
+void Executor::wait_until_closed() {
+  std::unique_lock lock(x_state->mutex);
+  x_state->changed.wait(lock, [this] { return x_state->closed; });
+}
+
+Counters Executor::counters() const {
+  const auto& c = x_state->session->count;
+  Counters now;
+  now.calls = c.calls;
+  now.launches = c.launches;
+  now.writes = c.writes;
+  now.reads = c.reads;
+  now.builds = c.builds;
+  now.failed = c.failed;
+  now.written_bytes = c.written_bytes;
+  now.read_bytes = c.read_bytes;
+  now.objects = c.objects;
+  now.memory_bytes = c.memory_bytes;
+  now.in_flight_bytes = c.in_flight_bytes;
+  return now;
+}
+
+// The driver and the message decide what happens inside; what throws has no memory.
+template <class Handle>
+void Executor::guarded(Handle handle) {
+  ++x_state->inside;
+  try {
+    if (!handle()) x_state->refuse();
+  } catch (...) {
+    x_state->refuse();
+  }
+  --x_state->inside;
+}
+
+void Executor::on_frame(ByteView frame) {
+  guarded([&] { return x_state->dispatch(frame); });
+}
+
+void Executor::on_put(wire::Notice notice, size_t bytes) {
+  guarded([&] { return x_state->inbox->arrive(notice, bytes); });
+}
+
+void Executor::on_closed(const Status&) {
+  const std::lock_guard lock(x_state->mutex);
+  x_state->closed = true;
+  x_state->changed.notify_all();
+}
+
+}  // namespace gt::exec

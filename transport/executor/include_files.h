@@ -1,0 +1,33 @@
+// Include files that a client sent with a build, in a private folder for the time of the build.
+// Ownership: the folder goes with the value. Thread safety: values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transport/protocol/messages.h"
+
+namespace gt::exec {
+
+class IncludeFiles {
+ public:
+  // Nothing: a path leads out of the folder, or the system refused.
+  static std::optional<IncludeFiles> write(const std::vector<wire::IncludeFile>& files);
+
+  IncludeFiles(IncludeFiles&& other) noexcept : x_folder(std::exchange(other.x_folder, {})) {}
+  IncludeFiles& operator=(IncludeFiles&&) = delete;
+  ~IncludeFiles();
+
+  const std::string& folder() const { return x_folder; }  // "": there are no files
+
+ private:
+  explicit IncludeFiles(std::string folder) : x_folder(std::move(folder)) {}
+
+  std::string x_folder;
+};
+
+// `options` without the client's own -I, which mean nothing here; with `folder` in their place, if it is not "".
+std::string rewrite_options(const std::string& options, const std::string& folder);
+
+}  // namespace gt::exec

@@ -1,0 +1,14 @@
+// How infos of platforms and devices are changed for clients that are elsewhere.
+// Thread safety: no state.
+#pragma once
+
+#include "traces/base/bytes.h"
+#include "transport/executor/executor.h"
+
+namespace gt::exec {
+
+// False: the client is not told of it at all.
+bool mask_device_info(cl_device_info name, const Limits& limits, Bytes& value);
+bool mask_platform_info(cl_platform_info name, Bytes& value);
+
+}  // namespace gt::exec

@@ -1,0 +1,77 @@
+#include "transport/executor/move_part.h"
+
+#include "transport/protocol/chunks.h"
+
+namespace gt::exec {
+namespace {
+
+using Shape = wire::Part::Shape;
+
+// a + b * c + ..., or nothing beyond 64 bits.
+class Sum {
+ public:
+  Sum& add(uint64_t a, uint64_t b = 1) {
+    uint64_t product = 0;
+    x_ok = x_ok && !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(x_value, product, &x_value);
+    return *this;
+  }
+  bool fits(uint64_t room) const { return x_ok && x_value <= room; }
+
+ private:
+  uint64_t x_value = 0;
+  bool x_ok = true;
+};
+
+cl_int check_box(const Object& mem, wire::Part& p) {
+  if (p.row_pitch == 0) p.row_pitch = p.region[0];
+  uint64_t packed_slice = 0;
+  if (__builtin_mul_overflow(p.row_pitch, p.region[1], &packed_slice)) return CL_INVALID_VALUE;
+  if (p.slice_pitch == 0) p.slice_pitch = packed_slice;
+  if (p.row_pitch < p.region[0] || p.slice_pitch < packed_slice) return CL_INVALID_VALUE;
+  Sum end;
+  end.add(p.origin[0]).add(p.region[0]);
+  end.add(p.origin[1], p.row_pitch).add(p.region[1] - 1, p.row_pitch);
+  end.add(p.origin[2], p.slice_pitch).add(p.region[2] - 1, p.slice_pitch);
+  return end.fits(mem.bytes) ? CL_SUCCESS : CL_INVALID_VALUE;
+}
+
+using Sizes = const size_t*;
+Sizes sizes(const std::array<uint64_t, 3>& a) { return reinterpret_cast<Sizes>(a.data()); }
+
+}  // namespace
+
+cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part) {
+  const bool image = part.shape == Shape::Image;
+  if (part.shape > Shape::Image || image != (mem.kind == ObjectKind::Image) || mem.kind == ObjectKind::Pipe)
+    return CL_INVALID_MEM_OBJECT;
+  const wire::Chunks whole(part, image ? mem.element : 1, ~uint64_t{0});
+  if (!whole.valid() || whole.bytes() != bytes) return CL_INVALID_VALUE;
+  if (part.shape == Shape::Box) return check_box(mem, part);
+  if (part.shape == Shape::Range && !Sum().add(part.origin[0]).add(bytes).fits(mem.bytes)) return CL_INVALID_VALUE;
+  return CL_SUCCESS;
+}
+
+cl_int enqueue_part(const Cl& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& p, void* host,
+                    std::span<const cl_event> waits, cl_event* event) {
+  const bool up = way == Way::ToDevice;
+  const auto count = static_cast<cl_uint>(waits.size());
+  const cl_event* const list = waits.empty() ? nullptr : waits.data();
+  if (p.shape == Shape::Range) {
+    return up ? cl.clEnqueueWriteBuffer(queue, mem, CL_FALSE, p.origin[0], p.region[0], host, count, list, event)
+              : cl.clEnqueueReadBuffer(queue, mem, CL_FALSE, p.origin[0], p.region[0], host, count, list, event);
+  }
+  const size_t row = p.region[0], slice = row * p.region[1];
+  const size_t nowhere[3] = {};
+  if (p.shape == Shape::Box) {
+    return up ? cl.clEnqueueWriteBufferRect(queue, mem, CL_FALSE, sizes(p.origin), nowhere, sizes(p.region),
+                                            p.row_pitch, p.slice_pitch, row, slice, host, count, list, event)
+              : cl.clEnqueueReadBufferRect(queue, mem, CL_FALSE, sizes(p.origin), nowhere, sizes(p.region),
+                                           p.row_pitch, p.slice_pitch, row, slice, host, count, list, event);
+  }
+  return up ? cl.clEnqueueWriteImage(queue, mem, CL_FALSE, sizes(p.origin), sizes(p.region), 0, 0, host, count, list,
+                                     event)
+            : cl.clEnqueueReadImage(queue, mem, CL_FALSE, sizes(p.origin), sizes(p.region), 0, 0, host, count, list,
+                                    event);
+}
+
+}  // namespace gt::exec

@@ -1,0 +1,21 @@
+// One command that moves packed bytes to or from a part of a memory object.
+// Thread safety: no state.
+#pragma once
+
+#include <span>
+
+#include "transport/executor/objects.h"
+
+namespace gt::exec {
+
+enum class Way : uint8_t { ToDevice, ToHost };
+
+// Fills in the pitches that were left to their defaults, and checks what can be checked without the driver: that the
+// part fits the kind of object and lies inside it, and that its packed size is `bytes`.
+cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part);
+
+// Not blocking. `host`: as many bytes as the part has, packed.
+cl_int enqueue_part(const Cl& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& part, void* host,
+                    std::span<const cl_event> waits, cl_event* event);
+
+}  // namespace gt::exec

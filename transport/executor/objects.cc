@@ -1,0 +1,120 @@
+#include "transport/executor/objects.h"
+
+#include "transport/executor/lane.h"
+
+namespace gt::exec {
+namespace {
+
+constexpr uint64_t MostAtOnce = 4096;  // sub-devices, kernels of a program
+
+}  // namespace
+
+cl_int invalid(ObjectKind kind) {
+  switch (family(kind)) {
+    case ObjectKind::Platform: return CL_INVALID_PLATFORM;
+    case ObjectKind::Device: return CL_INVALID_DEVICE;
+    case ObjectKind::Context: return CL_INVALID_CONTEXT;
+    case ObjectKind::Queue: return CL_INVALID_COMMAND_QUEUE;
+    case ObjectKind::Buffer: return CL_INVALID_MEM_OBJECT;
+    case ObjectKind::Sampler: return CL_INVALID_SAMPLER;
+    case ObjectKind::Program: return CL_INVALID_PROGRAM;
+    case ObjectKind::Kernel: return CL_INVALID_KERNEL;
+    case ObjectKind::Event: return CL_INVALID_EVENT;
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+cl_int Objects::may_name(ObjectId first, uint64_t count) {
+  if (count > MostAtOnce) return CL_INVALID_VALUE;
+  if (first == 0 || first >= wire::FirstSurveyed || count > wire::FirstSurveyed - first) return CL_INVALID_VALUE;
+  const uint64_t most = x_session.limits.objects;
+  if (most != 0 && (x_map.size() >= most || count > most - x_map.size())) return CL_OUT_OF_RESOURCES;
+  for (uint64_t i = 0; i < count; ++i)
+    if (x_map.find(first + i)) return CL_INVALID_VALUE;
+  return CL_SUCCESS;
+}
+
+Object& Objects::add(ObjectId id, Object object) {
+  x_session.count.memory_bytes += object.counted;
+  ++x_session.count.objects;
+  return x_map.insert(id, std::move(object));
+}
+
+void Objects::remove(ObjectId id) {
+  Object* const found = x_map.find(id);
+  if (!found) return;
+  const Object object = std::move(*found);
+  x_map.erase(id);
+  --x_session.count.objects;
+  x_session.count.memory_bytes -= object.counted;
+  if (object.queue && object.kind == ObjectKind::Queue) Completions::leave(*object.queue);
+  release(object.kind, object.handle);
+}
+
+void Objects::remove_all() {
+  // Children first, as a tidy program does it.
+  constexpr ObjectKind Order[] = {ObjectKind::Event,  ObjectKind::Kernel, ObjectKind::Program, ObjectKind::Sampler,
+                                  ObjectKind::Buffer, ObjectKind::Queue,  ObjectKind::Context, ObjectKind::Device};
+  for (const ObjectKind kind : Order) {
+    x_map.each([&](ObjectId id, const Object& object) {
+      if (family(object.kind) == kind && id < wire::FirstSurveyed) release(object.kind, object.handle);
+    });
+  }
+  x_map.clear();
+  x_session.count.objects = 0;
+  x_session.count.memory_bytes = 0;
+}
+
+ObjectId Objects::surveyed(ObjectKind kind, void* handle) {
+  if (const ObjectId known = name_of(kind, handle)) return known;
+  Object object;
+  object.kind = kind;
+  object.handle = handle;
+  x_map.insert(x_next_surveyed, std::move(object));
+  return x_next_surveyed++;
+}
+
+ObjectId Objects::name_of(ObjectKind kind, void* handle) {
+  ObjectId name = 0;
+  x_map.each([&](ObjectId id, const Object& object) {
+    if (object.handle == handle && family(object.kind) == family(kind)) name = id;
+  });
+  return name;
+}
+
+cl_int Objects::wait_list(std::span<const ObjectId> ids, std::span<const cl_event>& out) {
+  x_waits.clear();
+  for (const ObjectId id : ids) {
+    const Object* const event = find(id, ObjectKind::Event);
+    if (!event) return CL_INVALID_EVENT_WAIT_LIST;
+    if (event->failed) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    x_waits.push_back(event->as<cl_event>());
+  }
+  out = x_waits;
+  return CL_SUCCESS;
+}
+
+void Objects::release(ObjectKind kind, void* handle) {
+  if (!handle) return;
+  const Cl& cl = x_session.cl;
+  switch (family(kind)) {
+    case ObjectKind::Device: cl.clReleaseDevice(static_cast<cl_device_id>(handle)); break;
+    case ObjectKind::Context: cl.clReleaseContext(static_cast<cl_context>(handle)); break;
+    case ObjectKind::Buffer: cl.clReleaseMemObject(static_cast<cl_mem>(handle)); break;
+    case ObjectKind::Sampler: cl.clReleaseSampler(static_cast<cl_sampler>(handle)); break;
+    case ObjectKind::Program: cl.clReleaseProgram(static_cast<cl_program>(handle)); break;
+    case ObjectKind::Kernel: cl.clReleaseKernel(static_cast<cl_kernel>(handle)); break;
+    case ObjectKind::Event: cl.clReleaseEvent(static_cast<cl_event>(handle)); break;
+    default: break;  // queues: by Queue; platforms are nobody's
+  }
+}
+
+void Objects::fail_user_events() {
+  x_map.each([&](ObjectId, Object& object) {
+    if (!object.pending) return;
+    x_session.cl.clSetUserEventStatus(object.as<cl_event>(), CL_OUT_OF_RESOURCES);
+    object.pending = false;
+  });
+}
+
+}  // namespace gt::exec

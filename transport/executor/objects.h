@@ -1,0 +1,94 @@
+// The client's objects: names to native handles.
+//
+// Invariants: a name is given once; the table holds one native reference to each handle. An event whose command was
+// never enqueued has no handle: it failed, and what waits for it fails too.
+// Thread safety: none; the control lane uses it.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "traces/api/roles.h"
+#include "transport/executor/id_map.h"
+#include "transport/executor/queue.h"
+#include "transport/executor/session.h"
+
+namespace gt::exec {
+
+using api::ObjectKind;
+using wire::ObjectId;
+
+// Kinds that C has one type for.
+constexpr ObjectKind family(ObjectKind kind) {
+  return kind == ObjectKind::Image || kind == ObjectKind::Pipe ? ObjectKind::Buffer : kind;
+}
+// What OpenCL says of a handle that is none.
+cl_int invalid(ObjectKind kind);
+
+// What a kernel's arguments are, as far as the driver tells.
+struct KernelFacts {
+  std::vector<wire::ArgInfo::Kind> args;
+};
+
+struct Object {
+  ObjectKind kind = ObjectKind::Unknown;
+  bool user_event = false, pending = false;  // events; pending: a user event without a status
+  bool told_by_itself = false;  // events: its completion is reported without being asked for
+  cl_int failed = 0;        // events: the error of a command that was never enqueued
+  uint32_t element = 1;     // images: bytes of an element
+  void* handle = nullptr;
+  uint64_t bytes = 0;       // memory objects: how large they are
+  uint64_t counted = 0;     // ... and how much of that is memory of their own
+  uint64_t order = 0;       // events: in their queue
+  int64_t enqueued_ns = 0;  // events of queues that take times
+  std::shared_ptr<Queue> queue;  // of an event; a queue itself
+  std::shared_ptr<KernelFacts> kernel;
+
+  template <class T>
+  T as() const { return static_cast<T>(handle); }
+};
+
+class Objects {
+ public:
+  explicit Objects(Session& session) : x_session(session) {}
+
+  Object* find(ObjectId id, ObjectKind kind) {
+    Object* const object = x_map.find(id);
+    return object && family(object->kind) == family(kind) ? object : nullptr;
+  }
+  // CL_SUCCESS when `count` names from `first` on may be given to new objects.
+  cl_int may_name(ObjectId first, uint64_t count = 1);
+  Object& add(ObjectId id, Object object);
+  // Drops the native reference.
+  void remove(ObjectId id);
+  void remove_all();
+
+  // Platforms and devices, which have one name for as long as the session lives.
+  ObjectId surveyed(ObjectKind kind, void* handle);
+  // The name of a native handle; 0: it has none. Cost: a look at every object.
+  ObjectId name_of(ObjectKind kind, void* handle);
+
+  // The native events of a wait list, valid until the next call. Fails as the command then does.
+  cl_int wait_list(std::span<const ObjectId> ids, std::span<const cl_event>& out);
+
+  template <class Visit>
+  void each_queue(Visit visit) {
+    x_map.each([&](ObjectId, Object& object) {
+      if (object.kind == ObjectKind::Queue) visit(object.queue);
+    });
+  }
+
+  // Drops one native reference.
+  void release(ObjectKind kind, void* handle);
+  // User events that have no status get one: nothing may wait for ever.
+  void fail_user_events();
+
+ private:
+  Session& x_session;
+  IdMap<Object> x_map;
+  ObjectId x_next_surveyed = wire::FirstSurveyed;
+  std::vector<cl_event> x_waits;
+};
+
+}  // namespace gt::exec

@@ -1,0 +1,60 @@
+// What streams need of one device in one context: queues of our own, and the slots pinned.
+// Thread safety: none; the control lane uses it. What it holds is shared with transfers under way.
+#pragma once
+
+#include <unordered_map>
+
+#include "transport/executor/lane.h"
+#include "transport/executor/stream_read.h"
+
+namespace gt::exec {
+
+// Memory that the driver was told of (CL_MEM_USE_HOST_PTR), so that transfers from and to it run at full speed.
+// Nothing is lost but speed when the driver refuses.
+class Pin {
+ public:
+  Pin(const Cl& cl, cl_context context, void* base, size_t bytes) : x_cl(cl) {
+    cl_int err = CL_SUCCESS;
+    x_mem = cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, base, &err);
+  }
+  ~Pin() { x_mem ? x_cl.clReleaseMemObject(x_mem) : CL_SUCCESS; }
+  Pin(const Pin&) = delete;
+  Pin& operator=(const Pin&) = delete;
+
+ private:
+  const Cl& x_cl;
+  cl_mem x_mem = nullptr;
+};
+
+class Place {
+ public:
+  Place(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, cl_context context,
+        cl_device_id device);
+  ~Place();
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+  bool is_of(cl_context context) const { return x_context == context; }
+  bool is_at(const Queue& queue) const { return x_context == queue.context && x_device == queue.device; }
+
+  // A queue for chunks of writes, and the inbox pinned. nullptr: the driver refused.
+  std::shared_ptr<Queue> write_queue(void* inbox, size_t bytes);
+  // nullptr: no memory, no thread.
+  std::shared_ptr<Reader> reader();
+  // A segment of the client's that is in memory shared with it: pinned when first used.
+  void pin_shared(wire::SegmentId segment);
+
+ private:
+  std::shared_ptr<Queue> make_queue();
+
+  std::shared_ptr<Session> x_session;
+  std::shared_ptr<Completions> x_completions;
+  cl_context x_context;  // kept alive
+  cl_device_id x_device;
+  std::shared_ptr<Queue> x_write_queue;
+  std::shared_ptr<Reader> x_reader;
+  std::unique_ptr<Pin> x_inbox;
+  std::unordered_map<wire::SegmentId, std::unique_ptr<Pin>> x_segments;
+};
+
+}  // namespace gt::exec

@@ -1,0 +1,49 @@
+// A command queue as the executor sees it: the client's, or one of our own for streams.
+//
+// Ownership: keeps a reference to the native queue. Thread safety: the constant fields from any thread; the others by
+// who enqueues (the control lane for the client's queues).
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "transport/executor/cl.h"
+#include "transport/executor/device_clock.h"
+#include "transport/protocol/messages.h"
+
+namespace gt::exec {
+
+class Lane;
+
+struct Queue {
+  // Takes over one reference.
+  Queue(const Cl& functions, cl_command_queue queue, wire::ObjectId id) : cl(functions), handle(queue), name(id) {
+    const auto properties =
+        Cl::ask<cl_command_queue_properties>(cl.clGetCommandQueueInfo, handle, CL_QUEUE_PROPERTIES);
+    in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    profiling = properties & CL_QUEUE_PROFILING_ENABLE;
+    context = Cl::ask<cl_context>(cl.clGetCommandQueueInfo, handle, CL_QUEUE_CONTEXT);
+    device = Cl::ask<cl_device_id>(cl.clGetCommandQueueInfo, handle, CL_QUEUE_DEVICE);
+  }
+  ~Queue() {
+    if (last_barrier) cl.clReleaseEvent(last_barrier);
+    cl.clReleaseCommandQueue(handle);
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+  const Cl& cl;
+  const cl_command_queue handle;
+  const wire::ObjectId name;  // 0: ours
+  bool in_order = true, profiling = false;
+  cl_context context = nullptr;
+  cl_device_id device = nullptr;
+
+  std::mutex enqueue;               // one of ours: so that orders are the order in the queue
+  uint64_t order = 0;               // commands with events so far
+  cl_event last_barrier = nullptr;  // of an out-of-order queue; everything enqueued later waits for it
+  std::shared_ptr<Lane> lane;       // whose thread waits for its commands; made when first wanted
+  DeviceClock clock;
+};
+
+}  // namespace gt::exec

@@ -1,0 +1,115 @@
+#include "transport/executor/stream_read.h"
+
+namespace gt::exec {
+
+Reader::~Reader() { x_slots.close(x_session->cl); }
+
+bool Reader::open(const std::shared_ptr<Reader>& self, cl_context context) {
+  constexpr size_t StackBytes = size_t{512} << 10;
+  x_count = x_session->options.outbox_slots;
+  x_slot_bytes = x_session->options.slot_bytes;
+  if (x_count == 0 || !x_slots.open(x_session->cl, x_crew, context, x_count * x_slot_bytes)) return false;
+  x_ring.resize(x_count);
+  return x_session->threads.start("gtrace-reads", StackBytes, [self] { self->serve(); });
+}
+
+void Reader::post(std::unique_ptr<ReadJob> job, cl_int error) {
+  const std::lock_guard lock(x_mutex);
+  Work work;
+  work.job = std::move(job);
+  work.error = error;
+  x_posted.push_back(std::move(work));
+  x_changed.notify_one();
+}
+
+void Reader::close() {
+  const std::lock_guard lock(x_mutex);
+  x_closed = true;
+  x_changed.notify_one();
+}
+
+void Reader::serve() {
+  std::unique_lock lock(x_mutex);
+  for (;;) {
+    x_changed.wait(lock, [this] { return x_closed || !x_posted.empty() || !x_work.empty(); });
+    if (x_posted.empty() && x_work.empty()) return;
+    for (; !x_posted.empty(); x_posted.pop_front()) x_work.push_back(std::move(x_posted.front()));
+    lock.unlock();
+    while (x_next - x_free < x_count && start_chunk()) continue;
+    if (x_fill < x_next)
+      send_oldest();
+    else if (x_free < x_fill)
+      retire_oldest();
+    end_finished();
+    lock.lock();
+  }
+}
+
+// The next chunk that is not begun goes to the device. False: there is none.
+bool Reader::start_chunk() {
+  for (Work& work : x_work) {
+    if (work.error || work.started == work.job->chunks.count()) continue;
+    Slot& slot = x_ring[x_next % x_count];
+    const cl_int code = enqueue_part(x_session->cl, Way::ToHost, x_queue->handle, work.job->mem,
+                                     work.job->chunks.at(work.started).part, memory(x_next), {}, &slot.filled);
+    if (code != CL_SUCCESS) {
+      fail(work, code);
+      continue;
+    }
+    x_session->cl.clFlush(x_queue->handle);
+    slot.work = &work;
+    ++work.started;
+    ++x_next;
+    return true;
+  }
+  return false;
+}
+
+void Reader::fail(Work& work, cl_int error) {
+  if (work.error == CL_SUCCESS) work.error = error;
+}
+
+// Waits for the device to fill the oldest slot, and puts it.
+void Reader::send_oldest() {
+  Slot& slot = x_ring[x_fill % x_count];
+  Work& work = *slot.work;
+  const cl_int waited = x_session->cl.clWaitForEvents(1, &slot.filled);
+  const cl_int status = x_session->cl.status(slot.filled);
+  x_session->cl.clReleaseEvent(slot.filled);
+  if (waited != CL_SUCCESS || status < 0) fail(work, status < 0 ? status : waited);
+  const wire::Chunks::Chunk chunk = work.job->chunks.at(work.filled++);
+  slot.ticket = 0;
+  if (work.filled == work.job->chunks.count()) leave_device(work);
+  const wire::Address to{work.job->to.segment, work.job->to.offset + chunk.offset};
+  if (const Outbox::Use use(x_session->out); use.open() && work.error == CL_SUCCESS)
+    slot.ticket = use.link().put(memory(x_fill), to, chunk.bytes);
+  ++x_fill;
+}
+
+void Reader::retire_oldest() {
+  Slot& slot = x_ring[x_free % x_count];
+  if (const Outbox::Use use(x_session->out); use.open() && slot.ticket != 0)
+    if (!use.link().wait(slot.ticket).ok()) fail(*slot.work, CL_OUT_OF_RESOURCES);
+  ++slot.work->sent;
+  ++x_free;
+}
+
+// The client's queue goes on.
+void Reader::leave_device(Work& work) {
+  work.left = true;
+  work.job->gate.finish(x_session->cl, work.error);
+  x_session->cl.clReleaseMemObject(work.job->mem);
+}
+
+void Reader::end_finished() {
+  while (!x_work.empty()) {
+    Work& work = x_work.front();
+    const bool all_started = work.error != CL_SUCCESS || work.started == work.job->chunks.count();
+    if (!all_started || work.sent != work.started) return;
+    if (!work.left) leave_device(work);
+    x_completions->await(std::move(work.job->told));
+    x_work.pop_front();
+  }
+}
+
+}  // namespace gt::exec

@@ -1,0 +1,97 @@
+// Reads that are put to the client in chunks: the device fills one pinned slot while others are on their way.
+//
+//   device   fill 0 | fill 1 | fill 2 | ...       a queue of our own, once the place in the client's queue is reached
+//   link            | put 0  | put 1  | ...       slots are free again when their put is over
+//
+// The client's queue goes on when the device is done; the client is told when the bytes are there.
+// Thread safety: all functions; the work is done by one thread.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "transport/executor/lane.h"
+#include "transport/executor/move_part.h"
+#include "transport/protocol/chunks.h"
+#include "transport/staging/gate.h"
+#include "transport/staging/pinned_memory.h"
+
+namespace gt::exec {
+
+struct ReadJob {
+  wire::Chunks chunks;
+  cl_mem mem;  // a reference of its own
+  wire::Address to;
+  staging::Gate gate;
+  Awaited told;  // the client's event: told when the bytes are there
+};
+
+class Reader {
+ public:
+  Reader(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, std::shared_ptr<Queue> queue)
+      : x_session(std::move(session)), x_completions(std::move(completions)), x_queue(std::move(queue)) {}
+  ~Reader();
+
+  // Makes the slots and starts the thread of `self`. False: refused.
+  bool open(const std::shared_ptr<Reader>& self, cl_context context);
+  // The job's turn has come. `error`: it never will; nothing is moved.
+  void post(std::unique_ptr<ReadJob> job, cl_int error);
+  // The thread ends when the jobs are done.
+  void close();
+
+ private:
+  struct Work {
+    std::unique_ptr<ReadJob> job;
+    uint64_t started = 0, filled = 0, sent = 0;  // chunks
+    cl_int error = CL_SUCCESS;
+    bool left = false;  // the device is done with it
+  };
+  struct Slot {
+    Work* work = nullptr;
+    cl_event filled = nullptr;
+    wire::Ticket ticket = 0;
+  };
+
+  void serve();
+  bool start_chunk();
+  void fail(Work& work, cl_int error);
+  void send_oldest();
+  void retire_oldest();
+  void end_finished();
+  void leave_device(Work& work);
+  void* memory(uint64_t slot) const { return x_slots.data() + slot % x_count * x_slot_bytes; }
+
+  std::shared_ptr<Session> x_session;
+  std::shared_ptr<Completions> x_completions;
+  std::shared_ptr<Queue> x_queue;
+  staging::CopyCrew x_crew;  // without helpers
+  staging::PinnedMemory x_slots;
+  uint64_t x_count = 0, x_slot_bytes = 0;
+
+  std::mutex x_mutex;
+  std::condition_variable x_changed;
+  std::deque<Work> x_posted;
+  bool x_closed = false;
+
+  // Of the thread. Slots are used in turn: [x_free, x_fill) are on the link, [x_fill, x_next) with the device.
+  std::deque<Work> x_work;
+  std::vector<Slot> x_ring;
+  uint64_t x_free = 0, x_fill = 0, x_next = 0;
+};
+
+// When the place in the client's queue is reached, the job is the reader's.
+class ReadGate final : public Then {
+ public:
+  ReadGate(std::shared_ptr<Reader> reader, std::unique_ptr<ReadJob> job)
+      : x_reader(std::move(reader)), x_job(std::move(job)) {}
+  void over(cl_int status, News&) override {
+    x_reader->post(std::move(x_job), status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
+  }
+
+ private:
+  std::shared_ptr<Reader> x_reader;
+  std::unique_ptr<ReadJob> x_job;
+};
+
+}  // namespace gt::exec

@@ -1,0 +1,195 @@
+#include "transport/executor/stream_write.h"
+
+#include <cstring>
+
+namespace gt::exec {
+
+class ChunkTaken final : public Then {
+ public:
+  ChunkTaken(std::shared_ptr<WriteJob> job, Arrived chunk) : x_job(std::move(job)), x_chunk(std::move(chunk)) {}
+  void over(cl_int status, News&) override { x_job->taken(std::move(x_chunk), status); }
+
+ private:
+  std::shared_ptr<WriteJob> x_job;
+  Arrived x_chunk;
+};
+
+// Slots are given back when the lock is released: who hears of it may send the next chunk from the same thread.
+class WriteJob::Work {
+ public:
+  explicit Work(WriteJob& job) : x_job(job), x_lock(job.x_mutex) {}
+  ~Work() {
+    x_job.end_if_done();
+    const std::vector<uint32_t> free = std::move(x_job.x_free);
+    x_job.x_free.clear();
+    x_lock.unlock();
+    x_job.x_inbox->give_back(free);
+  }
+
+ private:
+  WriteJob& x_job;
+  std::unique_lock<std::mutex> x_lock;
+};
+
+WriteJob::Arrival WriteJob::arrive(Arrived chunk) {
+  const Work work(*this);
+  const bool fits = x_error ? chunk.bytes <= x_left : x_left > 0 && chunk.bytes == x_chunks->at(x_arrived).bytes;
+  if (!fits) return Arrival::Wrong;
+  ++x_arrived;
+  x_left -= chunk.bytes;
+  const Arrival arrival = x_left > 0 ? Arrival::More : Arrival::Last;
+  if (x_begun || x_error) {
+    start(std::move(chunk));
+  } else if (!x_inbox->is_short()) {
+    x_waiting.push_back(std::move(chunk));
+  } else if (x_inbox->session().hold(chunk.bytes)) {
+    chunk.moved = std::make_unique_for_overwrite<uint8_t[]>(chunk.bytes);
+    std::memcpy(chunk.moved.get(), x_inbox->memory(chunk.slot), chunk.bytes);
+    x_free.push_back(chunk.slot);
+    x_waiting.push_back(std::move(chunk));
+  } else {
+    x_error = CL_OUT_OF_HOST_MEMORY;
+    drop(chunk);
+  }
+  return arrival;
+}
+
+void WriteJob::begin(cl_int error) {
+  const Work work(*this);
+  x_begun = true;
+  if (x_error == CL_SUCCESS) x_error = error;
+  for (; !x_waiting.empty(); x_waiting.pop_front()) start(std::move(x_waiting.front()));
+}
+
+void WriteJob::abandon() {
+  const Work work(*this);
+  if (x_left == 0 && x_waiting.empty()) return;
+  if (x_error == CL_SUCCESS) x_error = CL_OUT_OF_RESOURCES;
+  for (; !x_waiting.empty(); x_waiting.pop_front()) drop(x_waiting.front());
+}
+
+// With the lock held, as are the following.
+void WriteJob::start(Arrived chunk) {
+  const uint64_t index = x_started++;
+  if (x_error) return drop(chunk);
+  const Cl& cl = x_inbox->session().cl;
+  void* const memory = chunk.moved ? chunk.moved.get() : x_inbox->memory(chunk.slot);
+  const std::lock_guard enqueue(x_queue->enqueue);
+  Awaited awaited;
+  x_error = enqueue_part(cl, Way::ToDevice, x_queue->handle, x_mem, x_chunks->at(index).part, memory, {},
+                         &awaited.event);
+  if (x_error) return drop(chunk);
+  cl.clFlush(x_queue->handle);
+  ++x_under_way;
+  awaited.queue = x_queue;
+  awaited.order = ++x_queue->order;
+  awaited.then = std::make_unique<ChunkTaken>(shared_from_this(), std::move(chunk));
+  x_inbox->completions().await(std::move(awaited));
+}
+
+void WriteJob::drop(Arrived& chunk) {
+  if (!chunk.moved) return x_free.push_back(chunk.slot);
+  chunk.moved.reset();
+  x_inbox->session().let_go(chunk.bytes);
+}
+
+void WriteJob::taken(Arrived chunk, cl_int status) {
+  const Work work(*this);
+  --x_under_way;
+  if (status < 0 && x_error == CL_SUCCESS) x_error = status;
+  drop(chunk);
+}
+
+void WriteJob::end_if_done() {
+  const bool done = x_error || (x_left == 0 && x_started == x_arrived);
+  if (x_ended || !done || x_under_way > 0) return;
+  x_ended = true;
+  const Cl& cl = x_inbox->session().cl;
+  x_gate.finish(cl, x_error);
+  cl.clReleaseMemObject(x_mem);
+}
+
+Status Inbox::open(wire::Link& link) {
+  const uint32_t slots = x_session->options.inbox_slots;
+  if (slots == 0) return {};
+  const Result<wire::SegmentId> segment = link.allocate(slots * slot_bytes(), &x_base);
+  if (!segment.ok()) return segment.status();
+  x_segment = *segment;
+  x_taken.resize(slots);
+  return {};
+}
+
+bool Inbox::add(uint32_t transfer, const std::shared_ptr<WriteJob>& job) {
+  auto arrival = WriteJob::Arrival::More;
+  for (;;) {
+    std::vector<Arrived> early;
+    {
+      const std::lock_guard lock(x_mutex);
+      if (x_jobs.contains(transfer) || x_closed) return false;
+      if (const auto it = x_early.find(transfer); it != x_early.end()) {
+        early = std::move(it->second);
+        x_early.erase(it);
+      } else if (arrival == WriteJob::Arrival::More) {  // what comes from now on goes to the job itself
+        x_jobs.emplace(transfer, job);
+      }
+    }
+    if (early.empty()) return true;
+    for (Arrived& chunk : early) {
+      if (arrival != WriteJob::Arrival::More) return false;
+      arrival = job->arrive(std::move(chunk));
+    }
+    if (arrival == WriteJob::Arrival::Wrong) return false;
+  }
+}
+
+bool Inbox::arrive(wire::Notice notice, uint64_t bytes) {
+  Arrived chunk{wire::slot_of(notice), bytes, nullptr};
+  const uint32_t transfer = wire::transfer_of(notice);
+  std::shared_ptr<WriteJob> job;
+  {
+    const std::lock_guard lock(x_mutex);
+    if (chunk.slot >= x_taken.size() || x_taken[chunk.slot] || bytes == 0 || bytes > slot_bytes()) return false;
+    x_taken[chunk.slot] = true;
+    ++x_taken_count;
+    const auto it = x_jobs.find(transfer);
+    if (it == x_jobs.end()) {
+      x_early[transfer].push_back(std::move(chunk));
+      return true;
+    }
+    job = it->second;
+  }
+  const WriteJob::Arrival arrival = job->arrive(std::move(chunk));
+  if (arrival == WriteJob::Arrival::Last) {
+    const std::lock_guard lock(x_mutex);
+    x_jobs.erase(transfer);
+  }
+  return arrival != WriteJob::Arrival::Wrong;
+}
+
+bool Inbox::is_short() {
+  const std::lock_guard lock(x_mutex);
+  return x_taken_count * 2 > x_taken.size();
+}
+
+void Inbox::give_back(std::span<const uint32_t> slots) {
+  if (slots.empty()) return;
+  {
+    const std::lock_guard lock(x_mutex);
+    for (const uint32_t slot : slots) x_taken[slot] = false;
+    x_taken_count -= slots.size();
+  }
+  x_session->out.send(wire::Credit{{slots.begin(), slots.end()}});
+}
+
+void Inbox::close() {
+  std::map<uint32_t, std::shared_ptr<WriteJob>> jobs;
+  {
+    const std::lock_guard lock(x_mutex);
+    x_closed = true;
+    jobs.swap(x_jobs);
+    x_early.clear();
+  }
+  for (const auto& [transfer, job] : jobs) job->abandon();
+}
+
+}  // namespace gt::exec

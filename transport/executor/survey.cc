@@ -1,0 +1,101 @@
+#include "transport/executor/survey.h"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <string_view>
+
+#include "traces/base/clock.h"
+#include "transport/executor/masks.h"
+
+namespace gt::exec {
+namespace {
+
+constexpr struct {
+  std::string_view group;
+  uint32_t name;
+} InfoNames[] = {
+#define GT_GROUP(group, bits)
+#define GT_VALUE(group, name, value) {#group, static_cast<uint32_t>(value)},
+#include "traces/api/gen/enums.inc"
+#undef GT_GROUP
+#undef GT_VALUE
+};
+
+template <class Query, class Of>
+Bytes ask(Query query, Of of, cl_uint name) {
+  constexpr size_t Longest = size_t{64} << 10;
+  size_t size = 0;
+  if (query(of, name, 0, nullptr, &size) != CL_SUCCESS || size == 0 || size > Longest) return {};
+  Bytes value(size);
+  if (query(of, name, size, value.data(), nullptr) != CL_SUCCESS) value.clear();
+  return value;
+}
+
+template <class Query, class Of, class Mask>
+std::vector<wire::InfoValue> infos(std::string_view group, Query query, Of of, Mask mask) {
+  std::vector<wire::InfoValue> all;
+  for (const auto& known : InfoNames) {
+    if (known.group != group) continue;
+    Bytes value = ask(query, of, known.name);
+    if (!value.empty() && mask(known.name, value)) all.push_back({known.name, std::move(value)});
+  }
+  return all;
+}
+
+std::string node_name() {
+  char host[256] = "?";
+  ::gethostname(host, sizeof host - 1);
+  return std::string(host) + ":" + std::to_string(::getpid());
+}
+
+wire::SurveyedDevice device_of(Session& session, ObjectId id, ObjectId platform, cl_device_id device) {
+  const auto mask = [&](cl_device_info name, Bytes& value) { return mask_device_info(name, session.limits, value); };
+  return {id, platform, infos("cl_device_info", session.cl.clGetDeviceInfo, device, mask)};
+}
+
+std::vector<cl_device_id> devices_of(Session& session, cl_platform_id platform) {
+  cl_uint count = 0;
+  session.cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count);
+  std::vector<cl_device_id> devices(count);
+  if (count && session.cl.clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr) != CL_SUCCESS)
+    devices.clear();
+  const auto& serves = session.options.serves;
+  std::erase_if(devices, [&](cl_device_id device) { return serves && !serves(platform, device); });
+  return devices;
+}
+
+void add_platform(Session& session, Objects& objects, cl_platform_id platform, wire::Surveyed& out) {
+  const std::vector<cl_device_id> devices = devices_of(session, platform);
+  auto told = infos("cl_platform_info", session.cl.clGetPlatformInfo, platform, mask_platform_info);
+  if (devices.empty()) {
+    std::string name = "a platform";
+    for (const wire::InfoValue& info : told)
+      if (info.name == CL_PLATFORM_NAME) name.assign(info.value.begin(), info.value.end() - 1);
+    if (session.options.log) session.options.log(name + " has no devices to offer: left out");
+    return;
+  }
+  const ObjectId id = objects.surveyed(ObjectKind::Platform, platform);
+  out.platforms.push_back({id, std::move(told)});
+  for (const cl_device_id device : devices)
+    out.devices.push_back(device_of(session, objects.surveyed(ObjectKind::Device, device), id, device));
+}
+
+}  // namespace
+
+void survey(Session& session, Objects& objects, ObjectId device, wire::Surveyed& out) {
+  out.node = session.options.node.empty() ? node_name() : session.options.node;
+  out.clock_ns = static_cast<int64_t>(monotonic_ns());
+  if (device != 0) {
+    if (const Object* const known = objects.find(device, ObjectKind::Device))
+      out.devices.push_back(device_of(session, device, 0, known->as<cl_device_id>()));
+    return;
+  }
+  cl_uint count = 0;
+  session.cl.clGetPlatformIDs(0, nullptr, &count);
+  std::vector<cl_platform_id> platforms(count);
+  if (count == 0 || session.cl.clGetPlatformIDs(count, platforms.data(), nullptr) != CL_SUCCESS) return;
+  for (const cl_platform_id platform : platforms) add_platform(session, objects, platform, out);
+}
+
+}  // namespace gt::exec

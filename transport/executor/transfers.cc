@@ -1,0 +1,252 @@
+#include "transport/executor/transfers.h"
+
+#include <cstring>
+
+#include "transport/executor/move_part.h"
+
+namespace gt::exec {
+namespace {
+
+using api::FnId;
+using Shape = wire::Part::Shape;
+
+// For Failed: what the program called.
+FnId fn_of(Way way, Shape shape) {
+  const bool up = way == Way::ToDevice;
+  switch (shape) {
+    case Shape::Box: return up ? FnId::clEnqueueWriteBufferRect : FnId::clEnqueueReadBufferRect;
+    case Shape::Image: return up ? FnId::clEnqueueWriteImage : FnId::clEnqueueReadImage;
+    default: return up ? FnId::clEnqueueWriteBuffer : FnId::clEnqueueReadBuffer;
+  }
+}
+
+// The bytes of an inline read go ahead of its Completed.
+class SendData final : public Then {
+ public:
+  SendData(ObjectId event, size_t size) : x_event(event), x_bytes(size) {}
+  void* data() { return x_bytes.data(); }
+  void over(cl_int status, News& news) override {
+    if (status == CL_COMPLETE) news.session.out.send(wire::Data{x_event, x_bytes}, true);
+    news.session.let_go(x_bytes.size());
+  }
+
+ private:
+  ObjectId x_event;
+  Bytes x_bytes;
+};
+
+}  // namespace
+
+Transfers::~Transfers() {
+  for (Held& held : x_held) {
+    const bool over = x_commands.cl().status(held.event) <= CL_COMPLETE;
+    if (!over) static_cast<void>(held.bytes.release());  // a device that is stuck may still look at it
+    x_commands.cl().clReleaseEvent(held.event);
+    x_commands.session().let_go(held.size);
+  }
+}
+
+template <class Message>
+std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
+  const bool told = std::is_same_v<Message, wire::Read> || m.carriage == wire::Carriage::Shared;
+  const auto fail = [&](cl_int code) {
+    x_commands.fail(fn, code, m.queue, m.event, told);
+    return std::nullopt;
+  };
+  Objects& objects = x_commands.objects();
+  Target target;
+  const Object* const queue = objects.find(m.queue, ObjectKind::Queue);
+  if (!queue) return fail(CL_INVALID_COMMAND_QUEUE);
+  const Object* const mem = objects.find(m.mem, ObjectKind::Buffer);
+  if (!mem) return fail(CL_INVALID_MEM_OBJECT);
+  cl_int code = m.event ? objects.may_name(m.event) : told ? CL_INVALID_VALUE : CL_SUCCESS;
+  target = {queue->queue, mem->as<cl_mem>(), m.part, mem->element, {}};
+  if (code == CL_SUCCESS) code = check_part(*mem, m.bytes, target.part);
+  if (code == CL_SUCCESS) code = objects.wait_list(m.waits, target.waits);
+  return code == CL_SUCCESS ? std::optional(target) : fail(code);
+}
+
+void Transfers::run(const wire::Write& m) {
+  Session& session = x_commands.session();
+  ++session.count.writes;
+  const FnId fn = fn_of(Way::ToDevice, m.part.shape);
+  const std::optional<Target> t = target(m, fn);
+  cl_int code = CL_INVALID_VALUE;
+  if (t && m.carriage == wire::Carriage::Inline) code = write_inline(m, *t);
+  if (t && m.carriage == wire::Carriage::Shared) code = shared(m, Way::ToDevice, *t);
+  if (t && m.carriage == wire::Carriage::Stream) code = write_stream(m, *t);
+  if (t && code != CL_SUCCESS) x_commands.fail(fn, code, m.queue, m.event, m.carriage == wire::Carriage::Shared);
+  if (code == CL_SUCCESS)
+    session.count.written_bytes += m.bytes;
+  else if (m.carriage == wire::Carriage::Stream && m.bytes > 0)  // the bytes come all the same
+    x_inbox->add(m.transfer, std::make_shared<WriteJob>(x_inbox, m.bytes));
+}
+
+void Transfers::run(const wire::Read& m) {
+  Session& session = x_commands.session();
+  ++session.count.reads;
+  const FnId fn = fn_of(Way::ToHost, m.part.shape);
+  const std::optional<Target> t = target(m, fn);
+  if (!t) return;
+  cl_int code = CL_INVALID_VALUE;
+  if (m.carriage == wire::Carriage::Inline) code = read_inline(m, *t);
+  if (m.carriage == wire::Carriage::Shared) code = shared(m, Way::ToHost, *t);
+  if (m.carriage == wire::Carriage::Stream) code = read_stream(m, *t);
+  if (code != CL_SUCCESS) return x_commands.fail(fn, code, m.queue, m.event, true);
+  session.count.read_bytes += m.bytes;
+}
+
+// What is over gives its memory back.
+void Transfers::reclaim() {
+  while (!x_held.empty() && x_commands.cl().status(x_held.front().event) <= CL_COMPLETE) {
+    x_commands.cl().clReleaseEvent(x_held.front().event);
+    x_commands.session().let_go(x_held.front().size);
+    x_held.pop_front();
+  }
+}
+
+cl_int Transfers::write_inline(const wire::Write& m, const Target& t) {
+  reclaim();
+  if (m.data.size() != m.bytes) return CL_INVALID_VALUE;
+  if (!x_commands.session().hold(m.bytes)) return CL_OUT_OF_HOST_MEMORY;
+  Held held{nullptr, std::make_unique_for_overwrite<uint8_t[]>(m.bytes), m.bytes};
+  std::memcpy(held.bytes.get(), m.data.data(), m.bytes);
+  const int64_t before = Commands::when(*t.queue);
+  const cl_int code = enqueue_part(x_commands.cl(), Way::ToDevice, t.queue->handle, t.mem, t.part, held.bytes.get(),
+                                   t.waits, &held.event);
+  if (code != CL_SUCCESS) {
+    x_commands.session().let_go(m.bytes);
+    return code;
+  }
+  if (m.event) {
+    x_commands.cl().clRetainEvent(held.event);
+    x_commands.name_event(m.event, held.event, t.queue, before);
+  }
+  x_held.push_back(std::move(held));
+  return CL_SUCCESS;
+}
+
+cl_int Transfers::read_inline(const wire::Read& m, const Target& t) {
+  if (m.bytes > wire::LargestInline) return CL_INVALID_VALUE;
+  if (!x_commands.session().hold(m.bytes)) return CL_OUT_OF_HOST_MEMORY;
+  auto data = std::make_unique<SendData>(m.event, m.bytes);
+  const int64_t before = Commands::when(*t.queue);
+  cl_event event = nullptr;
+  const cl_int code =
+      enqueue_part(x_commands.cl(), Way::ToHost, t.queue->handle, t.mem, t.part, data->data(), t.waits, &event);
+  if (code != CL_SUCCESS) {
+    x_commands.session().let_go(m.bytes);
+    return code;
+  }
+  x_commands.name_event(m.event, event, t.queue, before);
+  x_commands.tell(m.event, std::move(data));
+  return CL_SUCCESS;
+}
+
+template <class Message>
+cl_int Transfers::shared(const Message& m, Way way, const Target& t) {
+  void* memory = nullptr;
+  if (const Outbox::Use use(x_commands.session().out); use.open())
+    memory = use.link().view({m.segment, m.offset}, m.bytes);
+  if (!memory) return CL_INVALID_HOST_PTR;
+  place_of(*t.queue).pin_shared(m.segment);
+  const int64_t before = Commands::when(*t.queue);
+  cl_event event = nullptr;
+  const cl_int code = enqueue_part(x_commands.cl(), way, t.queue->handle, t.mem, t.part, memory, t.waits, &event);
+  if (code != CL_SUCCESS) return code;
+  x_commands.name_event(m.event, event, t.queue, before);
+  x_commands.tell(m.event);
+  return CL_SUCCESS;
+}
+
+// The transfer's place in the client's queue.
+cl_int Transfers::open_gate(const Target& t, staging::Gate& gate) {
+  std::vector<cl_event> waits(t.waits.begin(), t.waits.end());
+  if (t.queue->last_barrier) waits.push_back(t.queue->last_barrier);
+  staging::QueueFacts facts;
+  facts.queue = t.queue->handle;
+  facts.context = t.queue->context;
+  facts.in_order = t.queue->in_order;
+  const auto count = static_cast<cl_uint>(waits.size());
+  return gate.open(x_commands.cl(), facts, count, count ? waits.data() : nullptr) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+cl_int Transfers::write_stream(const wire::Write& m, const Target& t) {
+  const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : x_inbox->slot_bytes();
+  const wire::Chunks chunks(t.part, t.element, largest);
+  if (x_inbox->slots() == 0 || largest > x_inbox->slot_bytes() || !chunks.valid()) return CL_INVALID_VALUE;
+  const std::shared_ptr<Queue> ours = place_of(*t.queue).write_queue(x_inbox->base(), x_inbox->bytes());
+  if (!ours) return CL_OUT_OF_RESOURCES;
+  staging::Gate gate;
+  const int64_t before = Commands::when(*t.queue);
+  if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
+  x_commands.cl().clRetainMemObject(t.mem);
+  const auto job = std::make_shared<WriteJob>(x_inbox, ours, t.mem, chunks, gate);
+  begin_when_reached(t, gate, ++t.queue->order, std::make_unique<WriteGate>(job));
+  name_after(t, gate, m.event, before);
+  if (!x_inbox->add(m.transfer, job)) {
+    job->abandon();
+    close_link();
+  }
+  return CL_SUCCESS;
+}
+
+cl_int Transfers::read_stream(const wire::Read& m, const Target& t) {
+  const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : x_commands.session().options.slot_bytes;
+  const wire::Chunks chunks(t.part, t.element, largest);
+  if (largest > x_commands.session().options.slot_bytes || !chunks.valid()) return CL_INVALID_VALUE;
+  std::shared_ptr<Reader> reader = place_of(*t.queue).reader();
+  if (!reader) return CL_OUT_OF_RESOURCES;
+  staging::Gate gate;
+  const int64_t before = Commands::when(*t.queue);
+  if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
+  x_commands.cl().clRetainMemObject(t.mem);
+  auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.mem, {m.segment, m.offset}, gate, {}});
+  ReadJob& kept = *job;
+  auto then = std::make_unique<ReadGate>(std::move(reader), std::move(job));
+  const uint64_t order = ++t.queue->order;
+  name_after(t, gate, m.event, before);
+  kept.told = x_commands.told_later(m.event);
+  begin_when_reached(t, gate, order, std::move(then));
+  return CL_SUCCESS;
+}
+
+// Calls then->over() when the place is reached, perhaps at once.
+void Transfers::begin_when_reached(const Target& t, const staging::Gate& gate, uint64_t order,
+                                   std::unique_ptr<Then> then) {
+  if (gate.may_begin(x_commands.cl())) {
+    News none(x_commands.session());
+    return then->over(gate.before() ? x_commands.cl().status(gate.before()) : CL_COMPLETE, none);
+  }
+  Awaited awaited;
+  awaited.order = order;
+  awaited.event = gate.before();
+  awaited.queue = t.queue;
+  awaited.then = std::move(then);
+  x_commands.cl().clRetainEvent(awaited.event);
+  x_commands.completions()->await(std::move(awaited));
+}
+
+void Transfers::name_after(const Target& t, const staging::Gate& gate, ObjectId event, int64_t before) {
+  if (event)
+    x_commands.name_event(event, gate.after(), t.queue, before);
+  else
+    x_commands.cl().clReleaseEvent(gate.after());
+}
+
+void Transfers::close_link() {
+  if (const Outbox::Use use(x_commands.session().out); use.open()) use.link().close();
+}
+
+Place& Transfers::place_of(const Queue& queue) {
+  for (const auto& place : x_places)
+    if (place->is_at(queue)) return *place;
+  return *x_places.emplace_back(std::make_unique<Place>(x_commands.shared_session(), x_commands.completions(),
+                                                        queue.context, queue.device));
+}
+
+void Transfers::forget(cl_context context) {
+  std::erase_if(x_places, [context](const auto& place) { return place->is_of(context); });
+}
+
+}  // namespace gt::exec

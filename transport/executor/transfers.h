@@ -1,0 +1,68 @@
+// Write and Read messages.
+//
+// Inline: the bytes are held here until the device has them. Shared: the device reads or writes the client's memory.
+// Stream: stream_write.h, stream_read.h.
+// Thread safety: run() by the control lane.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "transport/executor/commands.h"
+#include "transport/executor/place.h"
+#include "transport/executor/stream_write.h"
+
+namespace gt::exec {
+
+class Transfers {
+ public:
+  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox) : x_commands(commands), x_inbox(std::move(inbox)) {}
+  ~Transfers();
+
+  void run(const wire::Write& write);
+  void run(const wire::Read& read);
+  // The client let go of its context: nothing new is made in it, and what was made for streams goes.
+  void forget(cl_context context);
+  // No more messages come: threads for streams end when what is under way is over.
+  void close() { x_places.clear(); }
+
+ private:
+  // What a message of either kind leads to.
+  struct Target {
+    std::shared_ptr<Queue> queue;
+    cl_mem mem = nullptr;
+    wire::Part part;
+    uint32_t element = 1;
+    std::span<const cl_event> waits;
+  };
+  // An error has been told when this gives nothing.
+  template <class Message>
+  std::optional<Target> target(const Message& message, api::FnId fn);
+  cl_int write_inline(const wire::Write& write, const Target& target);
+  cl_int read_inline(const wire::Read& read, const Target& target);
+  cl_int write_stream(const wire::Write& write, const Target& target);
+  cl_int read_stream(const wire::Read& read, const Target& target);
+  template <class Message>
+  cl_int shared(const Message& message, Way way, const Target& target);
+  cl_int open_gate(const Target& target, staging::Gate& gate);
+  void begin_when_reached(const Target& target, const staging::Gate& gate, uint64_t order, std::unique_ptr<Then> then);
+  void name_after(const Target& target, const staging::Gate& gate, ObjectId event, int64_t before);
+  void close_link();
+
+  Place& place_of(const Queue& queue);
+  void reclaim();
+
+  // Bytes of inline writes: freed when later ones come and these are over.
+  struct Held {
+    cl_event event;
+    std::unique_ptr<uint8_t[]> bytes;
+    size_t size;
+  };
+
+  Commands& x_commands;
+  std::shared_ptr<Inbox> x_inbox;
+  std::deque<Held> x_held;
+  std::vector<std::unique_ptr<Place>> x_places;
+};
+
+}  // namespace gt::exec
