@@ -2,6 +2,7 @@
 // Thread safety: answers arrive from any thread; the rest is the test's own.
 #pragma once
 
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 
 #include <chrono>
@@ -25,6 +26,12 @@ using wire::ObjectId;
 // Names in the place of handles, for encoding.
 template <class T>
 T named(ObjectId id) { return reinterpret_cast<T>(id); }
+
+// The drivers of this machine.
+inline const Functions& real_driver() {
+  static const Functions functions = functions_of(::dlopen("libOpenCL.so.1", RTLD_NOW));
+  return functions;
+}
 
 class Client : public wire::LinkHandler {
  public:
@@ -124,6 +131,26 @@ class Client : public wire::LinkHandler {
   }
   bool is_closed() const { return x_link->is_closed(); }
 
+  // A write in chunks through the inbox, with as many slots as there are.
+  void stream(const wire::Write& m, uint64_t element, ByteView packed, const wire::Surveyed& to) {
+    send(m);
+    const wire::Chunks chunks(m.part, element, m.chunk_bytes ? m.chunk_bytes : to.slot_bytes);
+    for (uint64_t i = 0; i < chunks.count(); ++i) put_chunk(m.transfer, chunks.at(i), packed, to);
+  }
+  void put_chunk(uint32_t transfer, const wire::Chunks::Chunk& chunk, ByteView packed, const wire::Surveyed& to) {
+    const uint32_t slot = take_slot(to.inbox_slots);
+    const wire::Address address{to.inbox_segment, slot * to.slot_bytes};
+    x_link->put(packed.data() + chunk.offset, address, chunk.bytes, wire::chunk_notice(transfer, slot));
+  }
+  uint32_t take_slot(uint32_t slots) {
+    std::unique_lock lock(mutex);
+    for (; x_slots_used < slots; ++x_slots_used) credits.push_back(x_slots_used);
+    REQUIRE(x_changed.wait_for(lock, Patience, [&] { return !credits.empty(); }));
+    const uint32_t slot = credits.front();
+    credits.erase(credits.begin());
+    return slot;
+  }
+
   // Waits until `map` has `key`.
   template <class Map>
   typename Map::mapped_type wait_for(Map& map, typename Map::key_type key) {
@@ -217,6 +244,7 @@ class Client : public wire::LinkHandler {
   std::unique_ptr<wire::Link> x_link, x_their_link;
   wire::FragmentNumbers x_numbers{0};
   std::condition_variable x_changed;
+  uint32_t x_slots_used = 0;
   ObjectId x_next_id = 1;
   wire::ReplyId x_next_reply = 0;
 };

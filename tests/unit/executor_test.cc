@@ -1,17 +1,10 @@
 // An executor on a real driver (PoCL): every message, as a client sends it over a link inside the process.
-#include <dlfcn.h>
-
 #include "tests/unit/executor_client.h"
 
 namespace gt::exec {
 namespace {
 
 using api::FnId;
-
-const Functions& driver() {
-  static const Functions functions = functions_of(::dlopen("libOpenCL.so.1", RTLD_NOW));
-  return functions;
-}
 
 constexpr const char* Source = R"(
 kernel void add(global int* a, int n) { a[get_global_id(0)] += n; }
@@ -32,7 +25,7 @@ Bytes bytes_of(const std::vector<int>& v) {
 }
 
 TEST_CASE("a survey tells of platforms and devices, without what cannot go over a link") {
-  Client client(driver());
+  Client client(real_driver());
   const wire::Surveyed all = client.survey();
   REQUIRE(!all.platforms.empty());
   REQUIRE(!all.devices.empty());
@@ -50,7 +43,7 @@ TEST_CASE("a survey tells of platforms and devices, without what cannot go over 
 }
 
 TEST_CASE("buffers are written and read inline") {
-  Ready client(driver());
+  Ready client(real_driver());
   const ObjectId buffer = client.new_buffer(64);
   client.write(client.queue, buffer, 8, as_bytes("hello"));
   CHECK(as_text(client.read(client.queue, buffer, 8, 5)) == "hello");
@@ -60,7 +53,7 @@ TEST_CASE("buffers are written and read inline") {
 }
 
 TEST_CASE("a program is built, its kernels described and launched with arguments that changed") {
-  Ready client(driver());
+  Ready client(real_driver());
   wire::Built built;
   const ObjectId program = client.new_program(Source, &built);
   REQUIRE(built.code == CL_SUCCESS);

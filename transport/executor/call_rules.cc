@@ -92,8 +92,8 @@ class ListCheck {
   cl_int operator()(FnId fn, const api::DecodedArg& arg) {
     const bool key = x_walk.at_key();
     x_walk.is_object(arg.value);
-    return key && arg.tag != Tag::Null && arg.tag != Tag::Empty && !is_harmless(fn, arg.value) ? bad_property(fn)
-                                                                                              : CL_SUCCESS;
+    const bool word = arg.tag != Tag::Null && arg.tag != Tag::Empty;
+    return key && word && !is_harmless(fn, arg.value) ? bad_property(fn) : CL_SUCCESS;
   }
 
  private:
@@ -132,8 +132,7 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
     if (arg.tag == Tag::HostPointer && arg.data.size() != arg.length) code = CL_INVALID_HOST_PTR;
     // An array's length is the parameter before it: with one, no element may be NULL.
     if (arg.tag == Tag::Null && param.in == Wire::Handles && value_of(args, arg.param - 1) != 0)
-      code = arg.kind == ObjectKind::Event || param.kind == ObjectKind::Event ? CL_INVALID_EVENT_WAIT_LIST
-                                                                             : invalid(param.kind);
+      code = param.kind == ObjectKind::Event ? CL_INVALID_EVENT_WAIT_LIST : invalid(param.kind);
     if (code == CL_SUCCESS && param.in == Wire::Properties) code = list(fn, arg);
     if (code != CL_SUCCESS) return code;
   }

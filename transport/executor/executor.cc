@@ -159,6 +159,7 @@ bool Executor::State::run(wire::Build& m) {
 }
 
 bool Executor::State::run(const wire::Finish& m) {
+  transfers->reclaim();
   const auto finishing = std::make_shared<Finishing>();
   finishing->reply = m.reply;
   if (m.queue == 0) {

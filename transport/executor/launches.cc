@@ -128,10 +128,11 @@ void Launches::run(const wire::Launch& m) {
   const auto sizes = [](const std::array<uint64_t, 3>& a) { return reinterpret_cast<const size_t*>(a.data()); };
   const int64_t before = Commands::when(*queue);
   cl_event event = nullptr;
+  const size_t* const offset = m.given & 1 ? sizes(m.offset) : nullptr;
+  const size_t* const local = m.given & 2 ? sizes(m.local) : nullptr;
   const cl_int code = x_commands.cl().clEnqueueNDRangeKernel(
-      queue->handle, kernel->as<cl_kernel>(), m.dimensions, m.given & 1 ? sizes(m.offset) : nullptr, sizes(m.global),
-      m.given & 2 ? sizes(m.local) : nullptr, static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(),
-      m.event ? &event : nullptr);
+      queue->handle, kernel->as<cl_kernel>(), m.dimensions, offset, sizes(m.global), local,
+      static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), m.event ? &event : nullptr);
   if (code != CL_SUCCESS) return x_commands.fail(Fn, code, m.queue, m.event);
   if (m.event) x_commands.name_event(m.event, event, queue, before);
 }

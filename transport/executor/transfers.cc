@@ -96,7 +96,6 @@ void Transfers::run(const wire::Read& m) {
   session.count.read_bytes += m.bytes;
 }
 
-// What is over gives its memory back.
 void Transfers::reclaim() {
   while (!x_held.empty() && x_commands.cl().status(x_held.front().event) <= CL_COMPLETE) {
     x_commands.cl().clReleaseEvent(x_held.front().event);

@@ -21,6 +21,8 @@ class Transfers {
 
   void run(const wire::Write& write);
   void run(const wire::Read& read);
+  // Frees the bytes of inline writes that are over.
+  void reclaim();
   // The client let go of its context: nothing new is made in it, and what was made for streams goes.
   void forget(cl_context context);
   // No more messages come: threads for streams end when what is under way is over.
@@ -50,7 +52,6 @@ class Transfers {
   void close_link();
 
   Place& place_of(const Queue& queue);
-  void reclaim();
 
   // Bytes of inline writes: freed when later ones come and these are over.
   struct Held {
