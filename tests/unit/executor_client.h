@@ -167,6 +167,12 @@ class Client : public wire::LinkHandler {
   void on_frame(ByteView frame) override {
     const std::lock_guard lock(mutex);
     REQUIRE(!frame.empty());
+    Bytes whole;
+    if (frame[0] == static_cast<uint8_t>(wire::MessageType::FragmentToClient)) {
+      REQUIRE(x_fragments.take<wire::FragmentToClient>(frame, whole));
+      if (whole.empty()) return;
+      frame = whole;
+    }
     switch (static_cast<wire::MessageType>(frame[0])) {
       case wire::MessageType::Reply: take<wire::Reply>(frame); break;
       case wire::MessageType::Completed: take<wire::Completed>(frame); break;
@@ -243,6 +249,7 @@ class Client : public wire::LinkHandler {
 
   std::unique_ptr<wire::Link> x_link, x_their_link;
   wire::FragmentNumbers x_numbers{0};
+  wire::Assembler x_fragments{size_t{1} << 30};
   std::condition_variable x_changed;
   uint32_t x_slots_used = 0;
   ObjectId x_next_id = 1;

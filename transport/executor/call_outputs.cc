@@ -106,7 +106,11 @@ Bytes failed_outputs(api::FnId fn, cl_int code) {
   const auto code_word = static_cast<uint64_t>(int64_t{code});
   api::VectorWriter w;
   if (info.result.out == Wire::Int) w.word(code_word);
-  if (info.result.out == Wire::Handle) w.word(0);
+  if (info.result.out == Wire::Handle || info.result.out == Wire::Code) w.word(0);
+  if (info.result.out == Wire::HostData) {
+    w.word(0);
+    w.word(api::NoContents);
+  }
   for (uint16_t i = 0; i < info.param_count; ++i) {
     const api::ParamInfo& param = info.params[i];
     if (param.out == Wire::None) continue;

@@ -24,6 +24,8 @@ constexpr FnId Refused[] = {
     FnId::clUnloadPlatformCompiler,
     FnId::clSetCommandQueueProperty,
     FnId::clSetKernelExecInfo,
+    FnId::clCreateSubDevicesEXT,  // of an extension that is hidden
+    FnId::clReleaseDeviceEXT,
 };
 constexpr FnId AllowedExtensions[] = {FnId::clGetKernelSuggestedLocalWorkSizeKHR, FnId::clGetKernelSubGroupInfoKHR};
 

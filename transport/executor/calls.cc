@@ -49,6 +49,10 @@ cl_int Calls::check_names(const wire::Call& call) {
     if (param < 0 || !is_given(x_args, param)) return CL_INVALID_VALUE;
     if (const cl_int code = x_commands.objects().may_name(call.event); code != CL_SUCCESS) return code;
   }
+  const uint64_t most = x_commands.session().limits.memory_bytes;
+  if (most != 0 && info.result.out == api::Wire::Handle &&
+      value_of(x_args, info.attributes.size) > most - std::min<uint64_t>(most, x_commands.session().count.memory_bytes))
+    return CL_MEM_OBJECT_ALLOCATION_FAILURE;  // before the driver makes it
   if (call.result == 0) return CL_SUCCESS;
   if (call.result == call.event) return CL_INVALID_VALUE;
   // Several: as many as the array has room for, which is the parameter before it.

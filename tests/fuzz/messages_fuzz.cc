@@ -1,0 +1,39 @@
+// libFuzzer: any bytes as a frame, of every message. What can be decoded comes back the same when it is encoded again.
+#include <cstdint>
+#include <cstdlib>
+
+#include "transport/protocol/fragments.h"
+
+using namespace gt;
+
+namespace {
+
+template <class Message>
+void try_as(ByteView frame) {
+  Message m;
+  if (!wire::decode(frame, m)) return;
+  Bytes once, twice;
+  wire::encode(m, once);
+  Message again;
+  if (!wire::decode(once, again)) std::abort();
+  wire::encode(again, twice);
+  if (once != twice) std::abort();
+}
+
+template <class... Message>
+void try_all(ByteView frame) { (try_as<Message>(frame), ...); }
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  const ByteView frame(data, size);
+  try_all<wire::Call, wire::Launch, wire::Write, wire::Read, wire::Finish, wire::Subscribe, wire::Build, wire::Survey,
+          wire::Ping, wire::Reply, wire::Completed, wire::Failed, wire::Credit, wire::Data, wire::Printed,
+          wire::Surveyed, wire::Built, wire::Pong, wire::FragmentToClient>(frame);
+  wire::Assembler assembler(1 << 16);
+  Bytes whole;
+  for (ByteView left = frame; left.size() > 16 && assembler.take<wire::FragmentToClient>(left, whole);)
+    left = left.subspan(16);
+  return 0;
+}

@@ -1,0 +1,300 @@
+// Clients that ask for what they may not have, or say what makes no sense: on the fake driver.
+#include <algorithm>
+#include <random>
+
+#include "tests/unit/executor_client.h"
+#include "traces/api/api.h"
+#include "transport/executor/call_rules.h"
+
+namespace gt::exec {
+namespace {
+
+using api::FnId;
+
+Functions fake_driver() {
+  static void* const library = ::dlopen(GT_FAKE_CL, RTLD_NOW | RTLD_LOCAL);
+  REQUIRE(library);
+  return functions_of(library);
+}
+
+cl_int code_of_reply(const std::vector<api::DecodedArg>& outputs) {
+  for (const api::DecodedArg& arg : outputs)
+    if (arg.tag == api::Tag::Int) return static_cast<cl_int>(arg.value);
+  return -9999;
+}
+
+TEST_CASE("what a client may call is what can be called from elsewhere") {
+  const std::vector<std::string> expected = {
+      "clCreateSubDevices", "clReleaseDevice", "clSetDefaultDeviceCommandQueue", "clGetDeviceAndHostTimer",
+      "clGetHostTimer", "clCreateContext", "clReleaseContext", "clGetContextInfo",
+      "clCreateCommandQueueWithProperties", "clReleaseCommandQueue", "clGetCommandQueueInfo", "clCreateBuffer",
+      "clCreateSubBuffer", "clCreateImage", "clCreatePipe", "clCreateBufferWithProperties",
+      "clCreateImageWithProperties", "clReleaseMemObject", "clGetSupportedImageFormats", "clGetMemObjectInfo",
+      "clGetImageInfo", "clGetPipeInfo", "clCreateSamplerWithProperties", "clReleaseSampler", "clGetSamplerInfo",
+      "clCreateProgramWithSource", "clCreateProgramWithBinary", "clCreateProgramWithBuiltInKernels",
+      "clCreateProgramWithIL", "clReleaseProgram", "clSetProgramSpecializationConstant", "clGetProgramInfo",
+      "clGetProgramBuildInfo", "clCreateKernel", "clCreateKernelsInProgram", "clCloneKernel", "clReleaseKernel",
+      "clGetKernelInfo", "clGetKernelArgInfo", "clGetKernelWorkGroupInfo", "clGetKernelSubGroupInfo",
+      "clGetEventInfo", "clCreateUserEvent", "clReleaseEvent", "clSetUserEventStatus", "clGetEventProfilingInfo",
+      "clFlush", "clEnqueueFillBuffer", "clEnqueueCopyBuffer", "clEnqueueCopyBufferRect", "clEnqueueFillImage",
+      "clEnqueueCopyImage", "clEnqueueCopyImageToBuffer", "clEnqueueCopyBufferToImage", "clEnqueueMigrateMemObjects",
+      "clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList", "clCreateImage2D", "clCreateImage3D",
+      "clEnqueueMarker", "clEnqueueWaitForEvents", "clEnqueueBarrier", "clCreateCommandQueue", "clCreateSampler",
+      "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSizeKHR"};
+  for (uint16_t fn = 1; fn < api::FnCount; ++fn) {
+    const std::string name = api::function_name(fn);
+    CAPTURE(name);
+    CHECK(may_call(static_cast<FnId>(fn)) == (std::find(expected.begin(), expected.end(), name) != expected.end()));
+  }
+}
+
+TEST_CASE("what may not be called is refused without being made") {
+  Ready client(fake_driver());
+  CHECK(code_of_reply(client.ask<FnId::clRetainContext>(0, named<cl_context>(client.context))) ==
+        CL_INVALID_OPERATION);
+  const ObjectId buffer = client.new_buffer(16);
+  cl_int code = 0;
+  client.ask<FnId::clEnqueueMapBuffer>(0, named<cl_command_queue>(client.queue), named<cl_mem>(buffer), CL_TRUE,
+                                       cl_map_flags{CL_MAP_READ}, size_t{0}, size_t{16}, 0, nullptr, nullptr, &code);
+  CHECK(code_of_reply(client.ask<FnId::clFinish>(0, named<cl_command_queue>(client.queue))) == CL_INVALID_OPERATION);
+}
+
+TEST_CASE("the program's memory and functions mean nothing here") {
+  Ready client(fake_driver());
+  Bytes memory(64);
+  cl_int code = 0;
+  client.call<FnId::clCreateBuffer>(client.new_id(), 0, named<cl_context>(client.context),
+                                    cl_mem_flags{CL_MEM_USE_HOST_PTR}, memory.size(), memory.data(), &code);
+  CHECK(client.failure().code == CL_INVALID_VALUE);
+  const auto device = named<cl_device_id>(client.device);
+  const auto notify = [](const char*, const void*, size_t, void*) {};
+  client.call<FnId::clCreateContext>(client.new_id(), 0, nullptr, 1, &device, +notify, nullptr, &code);
+  CHECK(client.failure().code == CL_INVALID_OPERATION);
+  const cl_context_properties display[] = {0x200A, 12345, 0};  // CL_GLX_DISPLAY_KHR
+  client.call<FnId::clCreateContext>(client.new_id(), 0, display, 1, &device, nullptr, nullptr, &code);
+  CHECK(client.failure().code == CL_INVALID_PROPERTY);
+  const ObjectId copied = client.new_id();
+  std::fill(memory.begin(), memory.end(), uint8_t{7});
+  client.call<FnId::clCreateBuffer>(copied, 0, named<cl_context>(client.context), cl_mem_flags{CL_MEM_COPY_HOST_PTR},
+                                    memory.size(), memory.data(), &code);
+  CHECK(client.read(client.queue, copied, 0, 64) == memory);
+}
+
+TEST_CASE("names that are none, are of another kind, or are given already") {
+  Ready client(fake_driver());
+  const ObjectId buffer = client.new_buffer(16), none = client.new_id();
+  cl_int code = 0;
+  client.call<FnId::clCreateUserEvent>(client.new_id(), 0, named<cl_context>(buffer), &code);
+  CHECK(client.failure().code == CL_INVALID_CONTEXT);
+  client.call<FnId::clReleaseMemObject>(0, 0, named<cl_mem>(none));
+  CHECK(client.failure().code == CL_INVALID_MEM_OBJECT);
+  client.call<FnId::clReleaseKernel>(0, 0, named<cl_kernel>(buffer));
+  CHECK(client.failure().code == CL_INVALID_KERNEL);
+  client.call<FnId::clCreateUserEvent>(buffer, 0, named<cl_context>(client.context), &code);
+  CHECK(client.failure().code == CL_INVALID_VALUE);
+  client.call<FnId::clCreateUserEvent>(wire::FirstSurveyed, 0, named<cl_context>(client.context), &code);
+  CHECK(client.failure().code == CL_INVALID_VALUE);
+  const auto wait = named<cl_event>(none);
+  client.call<FnId::clEnqueueMarkerWithWaitList>(0, 0, named<cl_command_queue>(client.queue), 1, &wait, nullptr);
+  CHECK(client.failure().code == CL_INVALID_EVENT_WAIT_LIST);
+  const cl_event null_event = nullptr;
+  client.call<FnId::clEnqueueMarkerWithWaitList>(0, 0, named<cl_command_queue>(client.queue), 1, &null_event,
+                                                 nullptr);
+  CHECK(client.failure().code == CL_INVALID_EVENT_WAIT_LIST);
+  client.call<FnId::clReleaseMemObject>(0, 0, named<cl_mem>(buffer));
+  client.call<FnId::clReleaseMemObject>(0, 0, named<cl_mem>(buffer));
+  CHECK(client.failure().code == CL_INVALID_MEM_OBJECT);
+  CHECK(client.failures.empty());
+}
+
+TEST_CASE("a client gets no more than its limits") {
+  Limits limits;
+  limits.memory_bytes = 1000;
+  limits.objects = 8;
+  Ready client(fake_driver(), limits);
+  const ObjectId buffer = client.new_buffer(600);
+  client.new_buffer(600);
+  CHECK(client.failure().code == CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  client.call<FnId::clReleaseMemObject>(0, 0, named<cl_mem>(buffer));
+  client.new_buffer(600);
+  CHECK(client.executor->counters().memory_bytes == 600);
+  for (int i = 0; i < 8; ++i) client.new_user_event();
+  CHECK(client.failure().code == CL_OUT_OF_RESOURCES);
+  std::map<uint32_t, Bytes> infos;
+  for (const wire::InfoValue& info : client.surveyed.devices[0].infos) infos[info.name] = info.value;
+  CHECK(infos[CL_DEVICE_GLOBAL_MEM_SIZE] == Bytes{0xe8, 3, 0, 0, 0, 0, 0, 0});
+}
+
+TEST_CASE("answers hold names, never addresses") {
+  Ready client(fake_driver());
+  cl_context context = nullptr;
+  size_t size = 0;
+  const auto outputs = client.ask<FnId::clGetCommandQueueInfo>(0, named<cl_command_queue>(client.queue),
+                                                               cl_command_queue_info{CL_QUEUE_CONTEXT},
+                                                               sizeof context, &context, &size);
+  const auto handle = std::find_if(outputs.begin(), outputs.end(),
+                                   [](const api::DecodedArg& arg) { return arg.tag == api::Tag::Handle; });
+  REQUIRE(handle != outputs.end());
+  CHECK(handle->value == client.context);
+}
+
+// What the driver was asked for, and what it got back.
+std::atomic<int> live_buffers{0};
+cl_mem counted_create(cl_context c, cl_mem_flags f, size_t n, void* p, cl_int* e) {
+  static const auto real = reinterpret_cast<decltype(&::clCreateBuffer)>(fake_driver()[FnId::clCreateBuffer]);
+  const cl_mem mem = real(c, f, n, p, e);
+  if (mem) ++live_buffers;
+  return mem;
+}
+cl_int counted_retain(cl_mem mem) {
+  static const auto real = reinterpret_cast<decltype(&::clRetainMemObject)>(fake_driver()[FnId::clRetainMemObject]);
+  ++live_buffers;
+  return real(mem);
+}
+cl_int counted_release(cl_mem mem) {
+  static const auto real = reinterpret_cast<decltype(&::clReleaseMemObject)>(fake_driver()[FnId::clReleaseMemObject]);
+  --live_buffers;
+  return real(mem);
+}
+cl_int refused_launch(cl_command_queue, cl_kernel, cl_uint, const size_t*, const size_t*, const size_t*, cl_uint,
+                      const cl_event*, cl_event*) {
+  return CL_OUT_OF_RESOURCES;
+}
+
+Functions counting_driver() {
+  Functions functions = fake_driver();
+  functions.of[static_cast<size_t>(FnId::clCreateBuffer)] = reinterpret_cast<AnyFunction>(&counted_create);
+  functions.of[static_cast<size_t>(FnId::clRetainMemObject)] = reinterpret_cast<AnyFunction>(&counted_retain);
+  functions.of[static_cast<size_t>(FnId::clReleaseMemObject)] = reinterpret_cast<AnyFunction>(&counted_release);
+  functions.of[static_cast<size_t>(FnId::clEnqueueNDRangeKernel)] = reinterpret_cast<AnyFunction>(&refused_launch);
+  return functions;
+}
+
+TEST_CASE("everything is released when the link closes") {
+  live_buffers = 0;
+  Ready client(counting_driver());
+  for (int i = 0; i < 10; ++i) client.new_buffer(100);
+  const ObjectId buffer = client.new_buffer(10'000);
+  wire::Write m;
+  m.queue = client.queue;
+  m.mem = buffer;
+  m.part.region[0] = m.bytes = 10'000;
+  m.carriage = wire::Carriage::Stream;
+  m.transfer = 1;
+  client.send(m);  // whose chunks never come
+  CHECK(live_buffers > 11);
+  client.link().close();
+  client.executor->wait_until_closed();
+  client.executor.reset();
+  CHECK(live_buffers == 0);
+}
+
+TEST_CASE("what the driver refuses is told with its error") {
+  Ready client(counting_driver());
+  const ObjectId kernel = client.new_kernel(client.new_program("kernel void nothing() {}"), "nothing");
+  const ObjectId event = client.launch(kernel, 1);
+  CHECK(client.failure().code == CL_OUT_OF_RESOURCES);
+  CHECK(client.subscribed(event).status == CL_OUT_OF_RESOURCES);
+}
+
+TEST_CASE("frames that are no messages close the link") {
+  for (const Bytes& frame : {Bytes{}, Bytes{0}, Bytes{65, 0, 0, 0, 0}, Bytes{2, 1}, Bytes{200}}) {
+    Client client(fake_driver());
+    const ByteView parts[] = {frame};
+    static_cast<void>(client.link().send(parts));
+    CHECK(client.is_closed());
+  }
+}
+
+TEST_CASE("large messages come in fragments, up to a limit") {
+  Limits limits;
+  limits.message_bytes = size_t{3} << 20;
+  Ready client(fake_driver(), limits);
+  const ObjectId program = client.new_id();
+  std::string source(size_t{2} << 20, ' ');
+  source += "kernel void nothing() {}";
+  const char* text = source.c_str();
+  cl_int code = 0;
+  const auto outputs = client.ask<FnId::clCreateProgramWithSource>(program, named<cl_context>(client.context), 1,
+                                                                   &text, nullptr, &code);
+  CHECK(outputs[0].value == program);
+  size_t size = 0;
+  Bytes room(source.size() + 1);
+  client.ask<FnId::clGetProgramInfo>(0, named<cl_program>(program), cl_program_info{CL_PROGRAM_SOURCE}, room.size(),
+                                     room.data(), &size);
+  CHECK(as_text(client.outputs).find("kernel void nothing") != std::string_view::npos);
+  CHECK_FALSE(client.is_closed());
+  Bytes frame;
+  for (int i = 0; i < 8; ++i) {
+    wire::encode(wire::FragmentToExecutor{7, 0, ByteView(room).first(1 << 19)}, frame);
+    const ByteView parts[] = {frame};
+    static_cast<void>(client.link().send(parts));
+  }
+  CHECK(client.is_closed());
+}
+
+// Messages as a client sends them, with bytes changed.
+TEST_CASE("random messages do no harm") {
+  std::mt19937 random(7);
+  const auto below = [&](size_t n) { return random() % n; };
+  for (int session = 0; session < 60; ++session) {
+    Limits limits;
+    limits.memory_bytes = 1 << 20;
+    limits.build_seconds = 0;
+    Ready client(fake_driver(), limits);
+    const ObjectId kernel = client.new_kernel(client.new_program("kernel void nothing(int a) {}"), "nothing");
+    const ObjectId buffer = client.new_buffer(4096);
+    client.new_user_event();
+    for (int i = 0; i < 200 && !client.is_closed(); ++i) {
+      wire::Launch launch;
+      launch.queue = client.queue;
+      launch.kernel = kernel;
+      launch.event = client.new_id();
+      launch.dimensions = 1;
+      launch.waits = {1 + below(12)};
+      wire::Write write;
+      write.queue = client.queue;
+      write.mem = buffer;
+      write.part.shape = static_cast<wire::Part::Shape>(below(3));
+      write.part.region = {1 + below(64), 1 + below(4), 1 + below(4)};
+      write.bytes = write.part.region[0] * write.part.region[1] * write.part.region[2];
+      write.carriage = static_cast<wire::Carriage>(below(3));
+      const Bytes data(write.bytes, 1);
+      write.data = data;
+      wire::Read read;
+      read.queue = client.queue;
+      read.mem = buffer;
+      read.event = client.new_id();
+      read.part = write.part;
+      read.bytes = write.bytes;
+      read.carriage = below(2) ? wire::Carriage::Inline : wire::Carriage::Stream;
+      api::VectorWriter inputs;
+      inputs.word(1 + below(16));
+      for (size_t n = below(8); n > 0; --n) inputs.word(below(5));
+      wire::Call call;
+      call.fn = static_cast<uint16_t>(below(api::FnCount));
+      call.reply = static_cast<uint32_t>(below(2));
+      call.result = below(2) ? client.new_id() : below(16);
+      call.inputs = inputs.view();
+      wire::Subscribe subscribe;
+      subscribe.event = below(20);
+      Bytes frame;
+      switch (below(6)) {
+        case 0: wire::encode(launch, frame); break;
+        case 1: wire::encode(write, frame); break;
+        case 2: wire::encode(read, frame); break;
+        case 3: wire::encode(subscribe, frame); break;
+        default: wire::encode(call, frame); break;
+      }
+      // What memory the client shares is its own: addresses inside a process are not checked.
+      const bool shared = frame[0] == 3 && write.carriage == wire::Carriage::Shared;
+      if (!shared && below(3) == 0) frame[1 + below(frame.size() - 1)] ^= static_cast<uint8_t>(1u << below(8));
+      if (shared) continue;
+      const ByteView parts[] = {frame};
+      static_cast<void>(client.link().send(parts));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gt::exec
