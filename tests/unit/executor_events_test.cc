@@ -70,8 +70,12 @@ TEST_CASE("a launch that is refused is told, and what waits for it fails as if i
   const ObjectId after = client.launch(client.kernel, 1, {}, {event});
   CHECK(client.failure().code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
   CHECK(client.subscribed(after).status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  const uint64_t objects = client.executor->counters().objects;
+  client.call<FnId::clReleaseEvent>(0, 0, named<cl_event>(event));
+  CHECK(client.executor->counters().objects == objects - 1);
   client.launch(client.kernel, 1);
   CHECK(client.first() == 2);
+  CHECK(client.failures.empty());
 }
 
 TEST_CASE("a read that is refused is told at once") {

@@ -80,11 +80,12 @@ cl_int bad_property(FnId fn) {
                                                         : CL_INVALID_PROPERTY;
 }
 
-cl_int check_handle(const api::ParamInfo& param, const api::DecodedArg& arg, Objects& objects) {
+cl_int check_handle(const FnInfo& info, const api::DecodedArg& arg, Objects& objects) {
+  const api::ParamInfo& param = info.params[arg.param];
   const bool waits = param.in == Wire::Handles && arg.kind == ObjectKind::Event;
   const Object* const object = objects.find(arg.value, arg.kind);
   if (!object) return waits ? CL_INVALID_EVENT_WAIT_LIST : invalid(arg.kind);
-  if (!object->failed) return CL_SUCCESS;
+  if (!object->failed || info.attributes.releases != ObjectKind::Unknown) return CL_SUCCESS;
   return waits ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_INVALID_EVENT;
 }
 
@@ -129,7 +130,7 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
     const api::ParamInfo& param = info.params[arg.param];
     cl_int code = CL_SUCCESS;
     if (arg.tag == Tag::Code) code = CL_INVALID_OPERATION;
-    if (arg.tag == Tag::Handle) code = check_handle(param, arg, objects);
+    if (arg.tag == Tag::Handle) code = check_handle(info, arg, objects);
     if (arg.tag == Tag::HostPointer && arg.kind != ObjectKind::Unknown) code = CL_INVALID_VALUE;
     if (arg.tag == Tag::HostPointer && arg.data.size() != arg.length) code = CL_INVALID_HOST_PTR;
     // An array's length is the parameter before it: with one, no element may be NULL.

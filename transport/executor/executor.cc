@@ -233,8 +233,10 @@ Status Executor::start() {
   if (!x_state->session->cl.has_all()) return {Kind::Unsupported, "the OpenCL loader lacks functions of OpenCL 1.2"};
   const Outbox::Use use(x_state->session->out);
   GT_TRY(x_state->inbox->open(use.link()));
-  x_state->started = true;
-  return use.link().start(*this);
+  x_state->started = true;  // handlers may run before start() returns
+  const Status started = use.link().start(*this);
+  x_state->started = started.ok();
+  return started;
 }
 
 void Executor::wait_until_closed() {
