@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "traces/base/clock.h"
@@ -20,15 +21,21 @@ constexpr struct {
 #include "traces/api/gen/enums.inc"
 #undef GT_GROUP
 #undef GT_VALUE
+    // Behind a comment in the header, where the table ends.
+    {"cl_device_info", CL_DEVICE_OPENCL_C_FEATURES},
+    {"cl_device_info", CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES},
+    {"cl_device_info", CL_DEVICE_PIPE_SUPPORT},
+    {"cl_device_info", CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED},
 };
 
+// Nothing: the driver does not tell. An empty list is an answer.
 template <class Query, class Of>
-Bytes ask(Query query, Of of, cl_uint name) {
+std::optional<Bytes> ask(Query query, Of of, cl_uint name) {
   constexpr size_t Longest = size_t{64} << 10;
   size_t size = 0;
-  if (query(of, name, 0, nullptr, &size) != CL_SUCCESS || size == 0 || size > Longest) return {};
+  if (query(of, name, 0, nullptr, &size) != CL_SUCCESS || size > Longest) return {};
   Bytes value(size);
-  if (query(of, name, size, value.data(), nullptr) != CL_SUCCESS) value.clear();
+  if (size != 0 && query(of, name, size, value.data(), nullptr) != CL_SUCCESS) return {};
   return value;
 }
 
@@ -37,8 +44,8 @@ std::vector<wire::InfoValue> infos(std::string_view group, Query query, Of of, M
   std::vector<wire::InfoValue> all;
   for (const auto& known : InfoNames) {
     if (known.group != group) continue;
-    Bytes value = ask(query, of, known.name);
-    if (!value.empty() && mask(known.name, value)) all.push_back({known.name, std::move(value)});
+    std::optional<Bytes> value = ask(query, of, known.name);
+    if (value && mask(known.name, *value)) all.push_back({known.name, std::move(*value)});
   }
   return all;
 }
@@ -71,7 +78,7 @@ void add_platform(Session& session, Objects& objects, cl_platform_id platform, w
   if (devices.empty()) {
     std::string name = "a platform";
     for (const wire::InfoValue& info : told)
-      if (info.name == CL_PLATFORM_NAME) name.assign(info.value.begin(), info.value.end() - 1);
+      if (info.name == CL_PLATFORM_NAME && !info.value.empty()) name.assign(info.value.begin(), info.value.end() - 1);
     if (session.options.log) session.options.log(name + " has no devices to offer: left out");
     return;
   }
