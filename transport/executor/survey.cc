@@ -1,5 +1,6 @@
 #include "transport/executor/survey.h"
 
+#include <CL/cl_ext.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -26,6 +27,33 @@ constexpr struct {
     {"cl_device_info", CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES},
     {"cl_device_info", CL_DEVICE_PIPE_SUPPORT},
     {"cl_device_info", CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED},
+    // Extensions': plain numbers and texts that tell of the device itself.
+    {"cl_device_info", CL_DEVICE_SPIR_VERSIONS},
+    {"cl_device_info", CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV},
+    {"cl_device_info", CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV},
+    {"cl_device_info", CL_DEVICE_REGISTERS_PER_BLOCK_NV},
+    {"cl_device_info", CL_DEVICE_WARP_SIZE_NV},
+    {"cl_device_info", CL_DEVICE_GPU_OVERLAP_NV},
+    {"cl_device_info", CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV},
+    {"cl_device_info", CL_DEVICE_INTEGRATED_MEMORY_NV},
+    {"cl_device_info", CL_DEVICE_BOARD_NAME_AMD},
+    {"cl_device_info", CL_DEVICE_SIMD_PER_COMPUTE_UNIT_AMD},
+    {"cl_device_info", CL_DEVICE_SIMD_WIDTH_AMD},
+    {"cl_device_info", CL_DEVICE_SIMD_INSTRUCTION_WIDTH_AMD},
+    {"cl_device_info", CL_DEVICE_WAVEFRONT_WIDTH_AMD},
+    {"cl_device_info", CL_DEVICE_LOCAL_MEM_SIZE_PER_COMPUTE_UNIT_AMD},
+    {"cl_device_info", CL_DEVICE_LOCAL_MEM_BANKS_AMD},
+    {"cl_device_info", CL_DEVICE_GFXIP_MAJOR_AMD},
+    {"cl_device_info", CL_DEVICE_GFXIP_MINOR_AMD},
+    {"cl_device_info", CL_DEVICE_PREFERRED_WORK_GROUP_SIZE_AMD},
+    {"cl_device_info", CL_DEVICE_MAX_WORK_GROUP_SIZE_AMD},
+    {"cl_device_info", CL_DEVICE_IP_VERSION_INTEL},
+    {"cl_device_info", CL_DEVICE_ID_INTEL},
+    {"cl_device_info", CL_DEVICE_NUM_SLICES_INTEL},
+    {"cl_device_info", CL_DEVICE_NUM_SUB_SLICES_PER_SLICE_INTEL},
+    {"cl_device_info", CL_DEVICE_NUM_EUS_PER_SUB_SLICE_INTEL},
+    {"cl_device_info", CL_DEVICE_NUM_THREADS_PER_EU_INTEL},
+    {"cl_device_info", CL_DEVICE_FEATURE_CAPABILITIES_INTEL},
 };
 
 // Nothing: the driver does not tell. An empty list is an answer.
