@@ -28,7 +28,7 @@ ALLOWED = {
     "tracer": TRACES + ("tracer",),
     "transport/memory": MODEL,
     "transport/staging": MODEL + ("transport/memory", "transport/staging"),
-    "transport/link": BASE + ("transport/link",),
+    "transport/link": BASE + ("transport/link", "transport/staging"),
     "transport/protocol": BASE + ("transport/link", "transport/protocol"),
     "transport/executor": MODEL + ("transport",),    # also runs inside programs: no store, no libclang
     "transport": TRACES + ("transport", "analyzer/kernels"),
