@@ -63,7 +63,7 @@ struct LinkOptions {
   uint32_t connect_ms = 2000;    // for one connection and its authentication
   uint32_t heartbeat_ms = 1000;  // when there is nothing else to say
   uint32_t dead_ms = 3000;       // without a sign of the peer: the connection is given up
-  uint32_t grace_ms = 5000;      // without a sign of the peer: the link is closed. Of both sides the smaller. 0: no resume
+  uint32_t grace_ms = 5000;      // without a sign of the peer: the link is closed. Of both sides the smaller
   staging::CopyCrew* crew = nullptr;  // for large copies inside a node; must outlive the link
   bool allow_same_user = true;   // a Unix-socket peer of the same user needs no token
 };

@@ -49,16 +49,41 @@ class Lane {
 struct End {
   Lane control, data;
   LinkHandler* handler = nullptr;
+  int calls = 0;      // of the handler, under way
+  bool told = false;  // that the link is closed
   std::unordered_map<SegmentId, std::pair<char*, size_t>> segments;
   std::unordered_map<SegmentId, Bytes> owned;
   SegmentId next = 1;
 };
 
-// Invariant: handlers are called only while `open`, and on_closed once for each.
+// Invariant: handlers are called only while `open`, and on_closed once for each, when no other call of it is under way.
 struct Hub {
   std::mutex mutex;
   bool open = true;
   End ends[2];
+
+  // The handler of an end, for a call; nullptr: there is none, or the link is closed.
+  LinkHandler* enter(int end) {
+    const std::lock_guard lock(mutex);
+    if (!open || !ends[end].handler) return nullptr;
+    ++ends[end].calls;
+    return ends[end].handler;
+  }
+  void leave(int end) {
+    {
+      const std::lock_guard lock(mutex);
+      --ends[end].calls;
+    }
+    tell_closed(end);
+  }
+  void tell_closed(int end) {
+    {
+      const std::lock_guard lock(mutex);
+      if (open || ends[end].calls > 0 || ends[end].told || !ends[end].handler) return;
+      ends[end].told = true;
+    }
+    ends[end].handler->on_closed(closed());
+  }
 
   char* find(int end, Address a, size_t bytes) {
     const std::lock_guard lock(mutex);
@@ -86,16 +111,12 @@ class LocalLink final : public Link {
   }
 
   void close() override {
-    LinkHandler* handlers[2];
     {
       const std::lock_guard lock(hub_->mutex);
       if (!hub_->open) return;
       hub_->open = false;
-      for (int i = 0; i < 2; ++i) handlers[i] = hub_->ends[i].handler;
     }
-    for (LinkHandler* handler : handlers) {
-      if (handler) handler->on_closed(closed());
-    }
+    for (int i = 0; i < 2; ++i) hub_->tell_closed(i);
   }
 
   Status send(std::span<const ByteView> parts, bool) override {
@@ -104,7 +125,7 @@ class LocalLink final : public Link {
     for (const ByteView part : parts) arrival.frame.insert(arrival.frame.end(), part.begin(), part.end());
     if (arrival.frame.size() > LargestFrame) return {Kind::Invalid, "a frame is larger than a link takes"};
     peer().control.pass(std::move(arrival), [this](const Arrival& a) {
-      if (LinkHandler* h = handler_of_peer()) h->on_frame(a.frame);
+      call_peer([&](LinkHandler& h) { h.on_frame(a.frame); });
     });
     return {};
   }
@@ -146,7 +167,7 @@ class LocalLink final : public Link {
     std::memcpy(there, from, bytes);
     if (!notice) return 0;
     peer().data.pass({{}, *notice, bytes}, [this](const Arrival& a) {
-      if (LinkHandler* h = handler_of_peer()) h->on_put(a.notice, a.bytes);
+      call_peer([&](LinkHandler& h) { h.on_put(a.notice, a.bytes); });
     });
     return 0;
   }
@@ -163,9 +184,12 @@ class LocalLink final : public Link {
  private:
   End& mine() { return hub_->ends[end_]; }
   End& peer() { return hub_->ends[1 - end_]; }
-  LinkHandler* handler_of_peer() {
-    const std::lock_guard lock(hub_->mutex);
-    return hub_->open ? peer().handler : nullptr;
+  template <class Call>
+  void call_peer(Call call) {
+    LinkHandler* const h = hub_->enter(1 - end_);
+    if (!h) return;
+    call(*h);
+    hub_->leave(1 - end_);
   }
 
   std::shared_ptr<Hub> hub_;

@@ -1,0 +1,81 @@
+// A server in the test's process: a Reception in a thread, and accept_link() for each session in another.
+#pragma once
+
+#include <sys/eventfd.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "transport/link/reception.h"
+
+namespace gt::wire {
+
+class TestServer {
+ public:
+  TestServer(const Url& where, Credentials credentials, LinkOptions options = {})
+      : credentials_(std::move(credentials)),
+        options_(options),
+        stop_(::eventfd(0, EFD_CLOEXEC)),
+        reception_([this](const Hello&, int) { return new_session(); }, {500, 4}) {
+    auto listener = listen_on(where);
+    if (!listener) {
+      error_ = listener.status();
+      return;
+    }
+    url_ = *address_of(listener->get(), where.scheme);
+    if (where.scheme == Url::Scheme::Tls) url_.host = where.host;
+    reception_.listen(std::move(*listener), where.scheme);
+    thread_ = std::thread([this] { reception_.serve(stop_.get(), -1); });
+  }
+  ~TestServer() { stop(); }
+
+  const Url& url() const { return url_; }
+  const Status& error() const { return error_; }
+  // The next client's link; nullptr: it was refused, or none came in time.
+  std::unique_ptr<Link> next() {
+    std::unique_lock lock(mutex_);
+    came_.wait_for(lock, std::chrono::seconds(10), [&] { return !links_.empty(); });
+    if (links_.empty()) return nullptr;
+    auto link = std::move(links_.front());
+    links_.pop_front();
+    return link;
+  }
+  // Takes no more connections, and resumes none.
+  void stop() {
+    const uint64_t one = 1;
+    (void)!::write(stop_.get(), &one, sizeof one);
+    if (thread_.joinable()) thread_.join();
+    for (std::thread& t : workers_) t.join();
+    workers_.clear();
+  }
+
+ private:
+  Result<Fd> new_session() {
+    auto ends = worker_socket();
+    if (!ends) return ends.status();
+    workers_.emplace_back([this, worker = std::move(ends->worker)]() mutable {
+      auto link = accept_link(std::move(worker), credentials_, options_);
+      const std::lock_guard lock(mutex_);
+      links_.push_back(link ? std::move(*link) : nullptr);
+      came_.notify_all();
+    });
+    return std::move(ends->supervisor);
+  }
+
+  const Credentials credentials_;
+  const LinkOptions options_;
+  const Fd stop_;
+  Reception reception_;
+  Url url_;
+  Status error_;
+  std::thread thread_;
+  std::vector<std::thread> workers_;
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<std::unique_ptr<Link>> links_;
+};
+
+}  // namespace gt::wire

@@ -1,0 +1,106 @@
+// Making a session: the client's connections, and the server's side of them.
+#include "transport/link/connect.h"
+
+#include "transport/link/shm_link.h"
+#include "transport/link/sockets.h"
+#include "transport/link/tcp_link.h"
+
+namespace gt::wire {
+namespace {
+
+Status check(const Url& url, const Credentials& c) {
+  if (url.scheme != Url::Scheme::Shm && url.port == 0) return {Kind::Invalid, "the URL names no port to connect to"};
+  if (!c.token.empty() && c.token.size() != TokenBytes) return {Kind::Invalid, "the token has not 32 bytes"};
+  if (url.scheme == Url::Scheme::Tcp && c.token.empty())
+    return {Kind::Invalid, to_text(url) + " needs a token: give the server's token file"};
+  if (url.scheme == Url::Scheme::Tls) return Tls::available();
+  return {};
+}
+
+Result<Agreed> make_connection(const Url& url, const SessionId& session, Hello::Purpose purpose, const Handshake& how) {
+  auto connection = connect_to(url, how.deadline);
+  if (!connection) return connection.status();
+  Hello hello = make_hello(url, how.credentials, purpose, session);
+  if (url.scheme == Url::Scheme::Shm && is_same_user(connection->get())) hello.proof = Hello::Proof::SameUser;
+  GT_TRY(fill_random(hello.nonce));
+  return introduce(std::move(*connection), hello, url.host, 0, how);
+}
+
+// The session's next connection, from the supervisor.
+Result<Handed> next_handed(int handover, Deadline deadline) {
+  while (wait_for(handover, POLLIN, deadline)) {
+    auto handed = take_over(handover);
+    if (!handed) return handed.status();
+    if (*handed) return std::move(**handed);
+  }
+  return Status(Kind::Disconnected, "the client did not make its data connection");
+}
+
+Result<Agreed> accept_data(const Session& session, const Handshake& how) {
+  while (true) {
+    auto handed = next_handed(session.handover.get(), how.deadline);
+    if (!handed) return handed.status();
+    if (handed->hello.purpose != Hello::Purpose::Data || handed->hello.session != session.id) continue;
+    auto data = welcome(std::move(handed->connection), handed->hello, [] { return uint64_t{0}; }, how);
+    if (data || how.deadline.over()) return data;
+  }
+}
+
+Result<std::unique_ptr<Link>> make_link(Session session, Agreed control, Agreed data) {
+  session.dead_ms = control.dead_ms;
+  session.grace_ms = control.grace_ms;
+  auto link = std::make_unique<TcpLink>(std::move(session));
+  GT_TRY(link->attach(std::move(control), std::move(data)));
+  return std::unique_ptr<Link>(std::move(link));
+}
+
+}  // namespace
+
+Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose purpose, const SessionId& session) {
+  Hello hello;
+  hello.version_low = OldestVersion;
+  hello.version_high = NewestVersion;
+  hello.purpose = purpose;
+  hello.tls = url.scheme == Url::Scheme::Tls;
+  hello.proof = credentials.token.empty() ? Hello::Proof::Certificate : Hello::Proof::Token;
+  hello.session = session;
+  return hello;
+}
+
+Result<std::unique_ptr<Link>> connect(const Url& url, const Credentials& credentials, const LinkOptions& options) {
+  GT_TRY(check(url, credentials));
+  Session session;
+  session.url = url;
+  session.credentials = credentials;
+  session.options = options;
+  session.is_client = true;
+  GT_TRY(fill_random(session.id));
+  const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
+  auto control = make_connection(url, session.id, Hello::Purpose::Session, how);
+  if (!control) return control.status().at(to_text(url));
+  if (url.scheme == Url::Scheme::Shm) return make_shm_client(std::move(*control), options);
+  auto data = make_connection(url, session.id, Hello::Purpose::Data, how);
+  if (!data) return data.status().at(to_text(url));
+  return make_link(std::move(session), std::move(*control), std::move(*data));
+}
+
+Result<std::unique_ptr<Link>> accept_link(Fd handover, const Credentials& credentials, const LinkOptions& options) {
+  const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
+  auto first = next_handed(handover.get(), how.deadline);
+  if (!first) return first.status();
+  if (first->hello.purpose != Hello::Purpose::Session) return Status(Kind::Corrupt, "the first connection begins no session");
+  const bool local = is_unix(first->connection.get());
+  auto control = welcome(std::move(first->connection), first->hello, [] { return uint64_t{0}; }, how);
+  if (!control) return control.status();
+  if (local) return make_shm_server(std::move(*control), options);
+  Session session;
+  session.id = first->hello.session;
+  session.handover = std::move(handover);
+  session.credentials = credentials;
+  session.options = options;
+  auto data = accept_data(session, how);
+  if (!data) return data.status();
+  return make_link(std::move(session), std::move(*control), std::move(*data));
+}
+
+}  // namespace gt::wire

@@ -1,0 +1,269 @@
+#include "transport/link/lane.h"
+
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+
+#include "transport/staging/copy_crew.h"
+
+namespace gt::wire {
+namespace {
+
+constexpr size_t AckEvery = size_t{256} << 10;  // bytes
+constexpr uint64_t Hold_ns = 50'000;
+constexpr uint64_t Unconnected_ms = 100;
+
+void drain(int fd) {
+  uint64_t count;
+  (void)!::read(fd, &count, sizeof count);
+}
+
+}  // namespace
+
+bool may_spin() {
+  static const bool may = staging::usable_processors() > 2;
+  return may;
+}
+
+Lane::Lane(LaneUser& user, uint64_t salt, bool data, Times times)
+    : user_(user),
+      salt_(salt),
+      times_(times),
+      reader_(salt, data),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+
+Lane::~Lane() = default;
+
+Status Lane::attach(Socket socket, uint64_t peer_received) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return {Kind::Disconnected, "the link is closed"};
+  if (!out_.rewind(peer_received)) return {Kind::Corrupt, "the peer claims to have what it was not sent"};
+  const uint64_t now = monotonic_ns();
+  heard_ns_ = now;
+  detach_ = broken_ = want_out_ = false;
+  socket_ = std::make_shared<Socket>(std::move(socket));
+  user_.acknowledged(*this, now, NoSample);
+  write();
+  changed_.notify_all();
+  wake();
+  return {};
+}
+
+Result<uint64_t> Lane::detach(Deadline deadline) {
+  std::unique_lock lock(mutex_);
+  detach_ = true;
+  wake();
+  while (socket_ && !ended_ && !deadline.over())
+    changed_.wait_for(lock, std::chrono::milliseconds(deadline.left_ms()));
+  if (socket_ || ended_) return Status(Kind::Disconnected, "the link is closed, or busy");
+  return received();
+}
+
+bool Lane::is_lost() {
+  const std::lock_guard lock(mutex_);
+  return !socket_ && !ended_;
+}
+
+Status Lane::start(const char* name) {
+  heard_ns_ = monotonic_ns();
+  if (!wake_.open() || !timer_.open()) return {Kind::System, "a descriptor cannot be had"};
+  GT_TRY(thread_.start(name, [this] { run(); }));
+  started_ = true;
+  return {};
+}
+
+void Lane::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  if (!started_) quiet_ = true;
+  changed_.notify_all();
+  wake();
+}
+
+void Lane::join() {
+  thread_.join();
+}
+
+void Lane::append(FrameType type, ByteView head, size_t more_bytes) {
+  FrameHeader header;
+  header.length = static_cast<uint32_t>(head.size() + more_bytes);
+  header.type = type;
+  header.position = out_.end();
+  header.received = told_ = received();
+  header.check = header_check(header, salt_);
+  out_.copy({reinterpret_cast<const uint8_t*>(&header), sizeof header});
+  out_.copy(head);
+}
+
+// As much as the socket takes; the lane's thread writes the rest when there is room.
+void Lane::write() {
+  if (ended_ || !socket_ || broken_ || want_out_) return;
+  const uint64_t now = monotonic_ns();
+  user_.fill(*this, now);
+  while (!out_.all_written()) {
+    iovec parts[32];
+    const ssize_t n = socket_->write({parts, out_.unwritten(parts)});
+    if (n <= 0) {
+      (n == 0 ? want_out_ : broken_) = true;
+      return wake();
+    }
+    out_.wrote(static_cast<size_t>(n));
+    wrote_ns_ = now;
+    user_.fill(*this, now);
+  }
+}
+
+void Lane::hold() {
+  if (timer_armed_) return;
+  timer_armed_ = true;
+  const itimerspec when{{0, 0}, {0, Hold_ns}};
+  ::timerfd_settime(timer_.get(), 0, &when, nullptr);
+}
+
+void Lane::send_ack() {
+  const AckHead head{owed_since_ns_ ? monotonic_ns() - owed_since_ns_ : NoSample};
+  owed_since_ns_ = 0;
+  append(FrameType::Ack, {reinterpret_cast<const uint8_t*>(&head), sizeof head});
+}
+
+Status Lane::acknowledge(uint64_t position, uint64_t hold_ns) {
+  const std::lock_guard lock(mutex_);
+  const uint64_t before = out_.acknowledged();
+  if (!out_.acknowledge(position)) return {Kind::Corrupt, "the peer acknowledges what it was not sent"};
+  if (out_.acknowledged() == before && hold_ns == NoSample) return {};
+  user_.acknowledged(*this, monotonic_ns(), hold_ns);
+  write();
+  changed_.notify_all();
+  return {};
+}
+
+void Lane::run() {
+  while (step()) {
+  }
+  quit();
+  user_.lane_over();
+}
+
+bool Lane::step() {
+  std::shared_ptr<Socket> socket;
+  bool given_up = false;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_) return false;
+    socket = socket_;
+    given_up = socket && (broken_ || detach_);
+  }
+  bool drained = true;
+  if (socket) drained = read_some(*socket);  // also of a broken one: what arrived before counts
+  if (given_up) lose();
+  keep_up(drained);
+  user_.lane_ticks();
+  if (drained && !(socket && may_spin() && spin(*socket))) sleep(socket ? socket->fd() : -1);
+  return true;
+}
+
+// False: there may be more.
+bool Lane::read_some(Socket& socket) {
+  const uint64_t before = received();
+  const auto outcome = reader_.read(socket, user_);
+  if (received() != before) heard_ns_ = monotonic_ns();
+  switch (outcome) {
+    case FrameReader::Outcome::Drained:
+      return true;
+    case FrameReader::Outcome::More:
+      return false;
+    case FrameReader::Outcome::Over:
+      lose();
+      return false;
+    case FrameReader::Outcome::Bad:
+      user_.lane_failed(reader_.error());
+      lose();
+      return false;
+  }
+  return true;
+}
+
+// Frames come in rows, and sleeping costs more than the pause between them. True: something came.
+bool Lane::spin(Socket& socket) {
+  const uint64_t until = heard_ns() + Spin_ns, before = received();
+  while (monotonic_ns() < until && !waking_.load(std::memory_order_relaxed)) {
+    if (!read_some(socket) || received() != before) return true;
+  }
+  return false;
+}
+
+// Acknowledges, shows that we live, and writes what senders left.
+void Lane::keep_up(bool drained) {
+  const uint64_t now = monotonic_ns();
+  std::unique_lock lock(mutex_);
+  if (!socket_ || ended_) return;
+  if (is_silent(now)) {
+    lock.unlock();
+    return lose();
+  }
+  if ((owed_since_ns_ && drained) || received() - told_ >= AckEvery) send_ack();
+  if (now - wrote_ns_ >= times_.heartbeat_ns && out_.all_written()) append(FrameType::Beat);
+  want_out_ = false;
+  write();
+}
+
+bool Lane::is_silent(uint64_t now_ns) const { return now_ns > heard_ns() + times_.dead_ns; }
+
+void Lane::lose() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!socket_) return;
+    socket_->shut_down();
+    socket_.reset();
+    changed_.notify_all();
+    if (ended_) return;
+  }
+  user_.lane_lost();
+}
+
+void Lane::sleep(int fd) {
+  short events = POLLIN;
+  bool timer = false;
+  int wait_ms = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || broken_ || (fd >= 0) != static_cast<bool>(socket_)) return;
+    if (want_out_) events |= POLLOUT;
+    wait_ms = sleep_ms(monotonic_ns(), fd >= 0);
+  }
+  pollfd fds[] = {{fd, events, 0}, {wake_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
+  ::poll(fds, 3, wait_ms);
+  if (fds[1].revents) {
+    drain(wake_.get());
+    waking_ = false;
+  }
+  timer = fds[2].revents != 0;
+  if (!timer) return;
+  drain(timer_.get());
+  const std::lock_guard lock(mutex_);
+  timer_armed_ = false;
+}
+
+int Lane::sleep_ms(uint64_t now_ns, bool connected) const {
+  if (!connected) return Unconnected_ms;
+  const uint64_t due = std::min(wrote_ns_ + times_.heartbeat_ns, heard_ns() + times_.dead_ns + Ms);
+  return due <= now_ns ? 1 : static_cast<int>((due - now_ns) / Ms + 1);
+}
+
+void Lane::wake() {
+  if (waking_.exchange(true)) return;
+  const uint64_t one = 1;
+  (void)!::write(wake_.get(), &one, sizeof one);
+}
+
+// Nothing of the program's memory is touched after this.
+void Lane::quit() {
+  const std::lock_guard lock(mutex_);
+  if (socket_) socket_->shut_down();
+  socket_.reset();
+  out_.drop_all();
+  quiet_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace gt::wire

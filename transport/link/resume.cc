@@ -1,0 +1,91 @@
+// The keeper of a link between nodes: what happens when a connection is lost.
+#include <algorithm>
+
+#include "transport/link/sockets.h"
+#include "transport/link/tcp_link.h"
+
+namespace gt::wire {
+namespace {
+
+constexpr int RetryEvery_ms = 50;
+
+// Trying again would not help: nobody listens there, or who does has refused.
+bool is_final(const Status& s) {
+  return s.code() == ECONNREFUSED || s.code() == ENOENT || s.kind() == Kind::Invalid || s.kind() == Kind::Unsupported ||
+         s.kind() == Kind::Corrupt || s.code() >= FirstRefusalCode;
+}
+
+}  // namespace
+
+void TcpLink::wake_keeper() {
+  const uint64_t one = 1;
+  (void)!::write(news_.get(), &one, sizeof one);
+}
+
+void TcpLink::lost_connection() {
+  if (state_ == State::Closing) return end({Kind::Disconnected, "the link is closed"});
+  wake_keeper();
+}
+
+void TcpLink::keep() {
+  while (state_ != State::Ended) {
+    const bool lost = control_.lane().is_lost() || data_.lane().is_lost();
+    if (lost && is_grace_over()) {
+      end({Kind::Disconnected, "no sign of the other side: the connection is cut"});
+      break;
+    }
+    if (lost && session_.is_client) {
+      reconnect(control_.lane(), Hello::Purpose::Resume);
+      reconnect(data_.lane(), Hello::Purpose::Data);
+    }
+    pollfd fds[] = {{ended_.get(), POLLIN, 0}, {news_.get(), POLLIN, 0}, {session_.handover.get(), POLLIN, 0}};
+    ::poll(fds, 3, lost ? RetryEvery_ms : -1);
+    uint64_t count;
+    (void)!::read(news_.get(), &count, sizeof count);
+    if (fds[2].revents) take_connection();
+  }
+  session_.handover = Fd();  // the supervisor forgets the session: who comes for it is refused at once
+}
+
+bool TcpLink::is_grace_over() {
+  const auto over = [&](Lane& lane) { return lane.is_lost() && monotonic_ns() > lane.heard_ns() + session_.grace_ms * Ms; };
+  return over(control_.lane()) || over(data_.lane());
+}
+
+// Client: one try.
+void TcpLink::reconnect(Lane& lane, Hello::Purpose purpose) {
+  if (!lane.is_lost()) return;
+  const uint64_t until = std::min(lane.heard_ns() + session_.grace_ms * Ms,
+                                  monotonic_ns() + session_.options.connect_ms * Ms);
+  const Handshake how{session_.credentials, session_.options, Deadline(until), ended_.get()};
+  auto connection = connect_to(session_.url, how.deadline, how.wake);
+  Status s = connection.status();
+  if (connection) {
+    Hello hello = make_hello(session_.url, session_.credentials, purpose, session_.id);
+    s = fill_random(hello.nonce);
+    auto agreed = introduce(std::move(*connection), hello, session_.url.host, lane.received(), how);
+    s = agreed ? lane.attach(std::move(agreed->socket), agreed->peer_received) : agreed.status();
+  }
+  if (!s.ok() && is_final(s)) end({Kind::Disconnected, s.text()});
+}
+
+// Server: a connection from the supervisor.
+void TcpLink::take_connection() {
+  auto handed = take_over(session_.handover.get());
+  if (!handed) {  // the supervisor is gone: what is lost from now on stays lost
+    session_.handover = Fd();
+    if (control_.lane().is_lost() || data_.lane().is_lost()) end(handed.status());
+    return;
+  }
+  if (!*handed) return;
+  const Hello& hello = (*handed)->hello;
+  if (hello.session != session_.id || hello.purpose == Hello::Purpose::Session) return;
+  Lane& lane = hello.purpose == Hello::Purpose::Data ? data_.lane() : control_.lane();
+  const Handshake how{session_.credentials, session_.options, Deadline::in_ms(session_.options.connect_ms), ended_.get()};
+  const auto position = [&] { return lane.detach(how.deadline); };
+  auto agreed = welcome(std::move((*handed)->connection), hello, position, how);
+  if (!agreed) return;  // a stranger, or a client that tries again
+  if (const Status s = lane.attach(std::move(agreed->socket), agreed->peer_received); !s.ok()) end(s);
+}
+
+}  // namespace gt::wire

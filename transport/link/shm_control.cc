@@ -1,0 +1,112 @@
+#include "transport/link/shm_control.h"
+
+#include <algorithm>
+
+namespace gt::wire {
+namespace {
+
+enum Record : uint32_t { Part = 1, Last = 2 };
+constexpr int Turns = 64;  // records before others have their turn
+
+}  // namespace
+
+Status ShmControl::send(std::span<const ByteView> parts) {
+  size_t bytes = 0;
+  for (const ByteView part : parts) bytes += part.size();
+  if (bytes > LargestFrame) return {Kind::Invalid, "a frame is larger than a link takes"};
+  const bool may_wait = !owner_.in_handler();
+  std::unique_lock lock(mutex_);
+  while (may_wait && !waiting_.empty() && owner_.is_open()) {
+    GT_TRY(pump());
+    if (!waiting_.empty()) room_.wait_for(lock, std::chrono::milliseconds(100));
+  }
+  if (!owner_.is_open()) return owner_.why_closed();
+  if (waiting_.empty() && bytes <= Fragment) {
+    const auto room = out_.has_room(bytes);
+    if (!room) return room.status();
+    if (*room) {
+      out_.put(Last, parts);
+      out_.show();
+      ring_bell(peers_);
+      return {};
+    }
+  }
+  Bytes frame;
+  for (const ByteView part : parts) frame.insert(frame.end(), part.begin(), part.end());
+  waiting_bytes_ += bytes;
+  waiting_.push_back(std::move(frame));
+  if (waiting_bytes_ <= MostWaiting) return pump();
+  lock.unlock();
+  owner_.fail({Kind::Disconnected, "the peer does not read what it is sent"});
+  return owner_.why_closed();
+}
+
+// Sends what waits, as far as there is room; asks for the bell when there is none.
+Status ShmControl::pump() {
+  bool sent = false, asked = false;
+  while (!waiting_.empty()) {
+    const ByteView rest = ByteView(waiting_.front()).subspan(sent_of_first_);
+    const ByteView part[] = {rest.first(std::min(rest.size(), Fragment))};
+    const auto room = out_.has_room(part[0].size());
+    if (!room) return room.status();
+    if (!*room && asked) break;
+    if (!*room) {
+      out_.show();
+      out_.ask();
+      asked = true;
+      continue;
+    }
+    const bool last = part[0].size() == rest.size();
+    out_.put(last ? Last : Part, part);
+    sent = true;
+    sent_of_first_ += part[0].size();
+    if (!last) continue;
+    waiting_bytes_ -= waiting_.front().size();
+    waiting_.pop_front();
+    sent_of_first_ = 0;
+  }
+  out_.show();
+  if (sent) ring_bell(peers_);
+  if (waiting_.empty()) room_.notify_all();
+  return {};
+}
+
+Result<bool> ShmControl::work() {
+  RecordHeader record;
+  for (int turn = 0; turn < Turns; ++turn) {
+    const auto there = in_.next(record);
+    if (!there) return there.status();
+    if (!*there) {
+      const std::lock_guard lock(mutex_);
+      GT_TRY(pump());
+      return false;
+    }
+    const size_t before = frame_.size();
+    if ((record.kind != Part && record.kind != Last) || record.bytes > LargestFrame - before)
+      return Status(Kind::Corrupt, "the peer sent a damaged frame");
+    frame_.resize(before + record.bytes);
+    in_.copy_out(frame_.data() + before, record.bytes);
+    if (in_.done(record)) ring_bell(peers_);
+    if (record.kind == Part) continue;
+    owner_.handler().on_frame(frame_);
+    frame_.clear();
+  }
+  const std::lock_guard lock(mutex_);
+  GT_TRY(pump());
+  return true;
+}
+
+bool ShmControl::all_taken() {
+  const std::lock_guard lock(mutex_);
+  const auto consumed = out_.consumed();
+  return !consumed || (waiting_.empty() && *consumed == out_.tail());
+}
+
+bool ShmControl::awaits() { return !all_taken(); }
+
+void ShmControl::wake_all() {
+  const std::lock_guard lock(mutex_);
+  room_.notify_all();
+}
+
+}  // namespace gt::wire

@@ -1,0 +1,494 @@
+#include "transport/link/shm_link.h"
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <map>
+
+#include "transport/link/fork_mark.h"
+#include "transport/link/lane.h"
+#include "transport/link/shm_control.h"
+#include "transport/link/shm_data.h"
+#include "transport/link/sockets.h"
+#include "transport/staging/copy_crew.h"
+
+namespace gt::wire {
+namespace {
+
+constexpr uint64_t CloseWithin_ms = 2000, AnswerWithin_ms = 5000, Sleep_ns = 1'000'000'000;
+constexpr size_t CrewFrom = size_t{1} << 20;
+constexpr int DrainTurns = 4096;  // of a peer that is gone: what is in the rings, not what a living one may add
+
+// What goes through the socket. A segment's memory comes with Share, a process with Process.
+struct Word {
+  enum class Kind : uint32_t { Region = 1, Process = 2, Share = 3, Shared = 4, Withdraw = 5, Withdrawn = 6 };
+  Kind kind = Kind::Region;
+  uint32_t segment = 0;
+  uint64_t bytes = 0, offset = 0;
+  uint64_t ok = 0;
+};
+static_assert(sizeof(Word) == 32);
+
+Status closed() { return {Kind::Disconnected, "the link is closed"}; }
+Status gone() { return {Kind::Disconnected, "the peer is gone"}; }
+
+Status send_word(int socket, const Word& word, int fd, Deadline deadline) {
+  while (true) {
+    const Status s = send_with_fd(socket, {reinterpret_cast<const uint8_t*>(&word), sizeof word}, fd);
+    if (s.kind() != Kind::Busy) return s;
+    if (!wait_for(socket, POLLOUT, deadline)) return s;
+  }
+}
+
+// Nothing: there is none.
+Result<std::optional<Word>> receive_word(int socket, Fd& fd) {
+  Word word;
+  const auto n = receive_with_fd(socket, {reinterpret_cast<uint8_t*>(&word), sizeof word}, fd);
+  if (!n) return n.status();
+  if (*n == 0) return std::optional<Word>();
+  if (*n != sizeof word) return Status(Kind::Corrupt, "the peer sent a damaged word");
+  return std::optional<Word>(word);
+}
+
+Result<Fd> await_word(int socket, Word::Kind kind, Deadline deadline) {
+  while (wait_for(socket, POLLIN, deadline)) {
+    Fd fd;
+    const auto word = receive_word(socket, fd);
+    if (!word) return word.status();
+    if (*word && (*word)->kind == kind) return fd;
+    if (*word) return Status(Kind::Corrupt, "the peer sent another word than was due");
+  }
+  return Status(Kind::Disconnected, "the peer does not answer in time");
+}
+
+// For poll: readable when the process ends. The socket alone would not tell while a child of it holds a copy.
+Fd own_process() { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))); }
+
+class ShmLink final : public Link, private ShmOwner {
+ public:
+  ShmLink(Fd socket, Fd process, std::shared_ptr<ShmRegion> region, int side, const LinkOptions& options,
+          uint64_t dead_ns)
+      : socket_(std::move(socket)),
+        process_(std::move(process)),
+        region_(std::move(region)),
+        head_(region_->head()),
+        side_(side),
+        options_(options),
+        dead_ns_(dead_ns),
+        control_(*this, RingWriter(head_.control[side], region_->control(side), ControlRing),
+                 RingReader(head_.control[1 - side], region_->control(1 - side), ControlRing),
+                 head_.sides[side].control, head_.sides[1 - side].control),
+        data_(*this, RingWriter(head_.data[side], region_->data(side), DataRing),
+              RingReader(head_.data[1 - side], region_->data(1 - side), DataRing), head_.sides[side].data,
+              head_.sides[1 - side].data),
+        stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+  ~ShmLink() override;
+  // Before start(): the peer may share memory at once.
+  Status start_watch() { return watch_thread_.start("gtrace-watch", [this] { watch(); }); }
+
+  Status start(LinkHandler& handler) override;
+  void close() override;
+  Status send(std::span<const ByteView> parts, bool) override { return in_child() ? closed() : control_.send(parts); }
+  Status push() override { return is_closed() ? closed() : Status(); }
+  Result<SegmentId> expose(void* base, size_t bytes) override;
+  Result<SegmentId> expose_shared(int fd, size_t fd_offset, void* base, size_t bytes) override;
+  Result<SegmentId> allocate(size_t bytes, void** base) override;
+  Status withdraw(SegmentId segment) override;
+  void* view(Address a, size_t bytes) override { return is_closed() ? nullptr : peer_.view(a, bytes); }
+  std::optional<Address> shared_address(const void* p, size_t bytes) override { return shared_part(p, bytes); }
+  Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice) override {
+    return in_child() ? 0 : data_.put(from, to, bytes, notice);
+  }
+  Ticket get(void* to, Address from, size_t bytes) override { return in_child() ? 0 : data_.get(to, from, bytes); }
+  bool test(Ticket ticket) override { return in_child() || data_.test(ticket); }
+  Status wait(Ticket ticket) override { return in_child() ? closed() : data_.wait(ticket); }
+  Status flush() override { return in_child() ? closed() : data_.flush(); }
+  bool is_closed() const override { return in_child() || state_ != State::Open; }
+
+ private:
+  enum class State : uint8_t { Open, Closing, Ended };
+
+  LinkHandler& handler() override { return *handler_; }
+  Segments& segments() override { return segments_; }
+  const PeerMemory& peer() override { return peer_; }
+  std::optional<Address> shared_part(const void* p, size_t bytes) override;
+  void copy(void* to, const void* from, size_t bytes) override;
+  bool in_handler() override { return control_thread_.is_this() || data_thread_.is_this(); }
+  bool is_ended() override { return state_ == State::Ended; }
+  bool is_open() override { return state_ == State::Open; }
+  Status why_closed() override;
+  void fail(const Status& why) override { end(why); }
+
+  bool in_child() const { return mark_.in_child(); }
+  template <class L>
+  void run_lane(L& lane);
+  template <class L>
+  bool spin(L& lane);
+  void finish_closing();
+  void lane_has_ended();
+  void end(const Status& why);
+
+  void watch();
+  void beat();
+  void take_words();
+  Status take_word(const Word& word, const Fd& fd);
+  Status ask(const Word& word, int fd, bool& agreed);
+
+  struct SharedPart {
+    SegmentId segment = 0;
+    size_t bytes = 0;
+  };
+
+  const ForkMark mark_;
+  const Fd socket_, process_;
+  const std::shared_ptr<ShmRegion> region_;
+  RegionHead& head_;
+  const int side_;
+  const LinkOptions options_;
+  const uint64_t dead_ns_;
+  Segments segments_;
+  PeerMemory peer_;
+  ShmControl control_;
+  ShmData data_;
+  LinkHandler* handler_ = nullptr;
+  const Fd stop_;
+  LinkThread control_thread_, data_thread_, watch_thread_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<State> state_{State::Open};
+  Status why_;
+  uint64_t give_up_ns_ = 0;
+  int ended_lanes_ = 0;
+  bool started_ = false;
+  std::map<const char*, SharedPart> shared_;        // by where it begins
+  std::map<SegmentId, std::optional<bool>> asked_;  // what the peer was asked, and its answer
+  uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;      // the watch thread's
+};
+
+ShmLink::~ShmLink() {
+  if (in_child()) return;
+  close();
+  end(closed());
+  control_thread_.join();
+  data_thread_.join();
+  watch_thread_.join();
+}
+
+Status ShmLink::start(LinkHandler& handler) {
+  handler_ = &handler;
+  Status s = control_thread_.start("gtrace-control", [this] { run_lane(control_); });
+  if (s.ok()) s = data_thread_.start("gtrace-data", [this] { run_lane(data_); });
+  started_ = s.ok();
+  if (!s.ok()) end(s);
+  return s;
+}
+
+// --- Lanes
+
+template <class L>
+void ShmLink::run_lane(L& lane) {
+  for (int drained = 0; drained < DrainTurns;) {
+    const uint32_t seen = lane.bell().rung.load(std::memory_order_seq_cst);
+    const bool last = state_ == State::Ended;
+    const auto busy = lane.work();
+    if (!busy) {
+      end(busy.status());
+      break;
+    }
+    drained += last;
+    if (*busy) continue;
+    if (last) break;
+    finish_closing();
+    if (!(may_spin() && spin(lane))) sleep_on(lane.bell(), seen, Sleep_ns);
+  }
+  lane_has_ended();
+}
+
+// Frames come in rows, and sleeping costs more than the pause between them. True: something came.
+template <class L>
+bool ShmLink::spin(L& lane) {
+  const uint64_t until = monotonic_ns() + Spin_ns;
+  while (lane.seems_idle()) {
+    if (monotonic_ns() > until || state_ == State::Ended) return false;
+  }
+  return true;
+}
+
+void ShmLink::lane_has_ended() {
+  if (data_thread_.is_this()) data_.set_quiet();
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_lanes_ == 0) {
+      ++ended_lanes_;
+      return;
+    }
+  }
+  handler_->on_closed(why_closed());
+  const std::lock_guard lock(mutex_);
+  ++ended_lanes_;
+  changed_.notify_all();
+}
+
+// --- The end
+
+void ShmLink::close() {
+  if (in_child()) return;
+  if (!started_) return end(closed());
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::Open) {
+      state_ = State::Closing;
+      why_ = closed();
+      give_up_ns_ = monotonic_ns() + CloseWithin_ms * Ms;
+    }
+  }
+  control_.wake_all();
+  ring_bell(control_.bell());
+  ring_bell(data_.bell());
+  if (in_handler()) return;
+  const Deadline deadline(give_up_ns_ ? give_up_ns_ : monotonic_ns() + CloseWithin_ms * Ms);
+  while (state_ != State::Ended && !deadline.over()) {
+    finish_closing();
+    std::unique_lock lock(mutex_);
+    if (state_ != State::Ended) changed_.wait_for(lock, std::chrono::milliseconds(5));
+  }
+  end(closed());
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms), [&] { return ended_lanes_ == 2; });
+}
+
+// When the peer has taken everything, or does not within the time.
+void ShmLink::finish_closing() {
+  if (state_ != State::Closing) return;
+  if ((control_.all_taken() && data_.all_taken()) || monotonic_ns() > give_up_ns_) end(closed());
+}
+
+void ShmLink::end(const Status& why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::Ended) return;
+    if (state_ == State::Open) why_ = why;
+    state_ = State::Ended;
+    changed_.notify_all();
+  }
+  if (!started_) data_.set_quiet();
+  ::shutdown(socket_.get(), SHUT_RDWR);
+  const uint64_t one = 1;
+  (void)!::write(stop_.get(), &one, sizeof one);
+  control_.wake_all();
+  ring_bell(control_.bell());
+  ring_bell(data_.bell());
+}
+
+Status ShmLink::why_closed() {
+  const std::lock_guard lock(mutex_);
+  return why_.ok() ? closed() : why_;
+}
+
+// --- Memory
+
+void ShmLink::copy(void* to, const void* from, size_t bytes) {
+  if (!options_.crew || bytes < CrewFrom) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  staging::Copy what;
+  what.to = static_cast<char*>(to);
+  what.from = static_cast<const char*>(from);
+  what.row_bytes = bytes;
+  options_.crew->copy(what);
+}
+
+std::optional<Address> ShmLink::shared_part(const void* p, size_t bytes) {
+  const auto* const at = static_cast<const char*>(p);
+  const std::lock_guard lock(mutex_);
+  auto it = shared_.upper_bound(at);
+  if (it == shared_.begin() || state_ != State::Open) return {};
+  --it;
+  const auto offset = static_cast<size_t>(at - it->first);
+  if (offset > it->second.bytes || bytes > it->second.bytes - offset) return {};
+  return Address{it->second.segment, offset};
+}
+
+Result<SegmentId> ShmLink::expose(void* base, size_t bytes) {
+  if (is_closed()) return closed();
+  return segments_.add(base, bytes);
+}
+
+// Where the peer cannot map it, it is exposed all the same, and reached through the ring.
+Result<SegmentId> ShmLink::expose_shared(int fd, size_t fd_offset, void* base, size_t bytes) {
+  if (is_closed()) return closed();
+  const auto segment = segments_.add(base, bytes);
+  if (!segment) return segment.status();
+  ::fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK);  // what it achieved is asked next
+  if (!check_shared_memory(fd, fd_offset + bytes).ok()) return *segment;
+  Word word;
+  word.kind = Word::Kind::Share;
+  word.segment = *segment;
+  word.bytes = bytes;
+  word.offset = fd_offset;
+  bool agreed = false;
+  GT_TRY(ask(word, fd, agreed));
+  const std::lock_guard lock(mutex_);
+  if (agreed) shared_[static_cast<const char*>(base)] = {*segment, bytes};
+  return *segment;
+}
+
+Result<SegmentId> ShmLink::allocate(size_t bytes, void** base) {
+  if (is_closed()) return closed();
+  const auto memory = make_shared_memory(bytes);
+  if (!memory) return memory.status();
+  void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->get(), 0);
+  if (p == MAP_FAILED) return system_error("memory for a link", errno);
+  *base = p;
+  auto segment = expose_shared(memory->get(), 0, p, bytes);
+  if (segment)
+    segments_.own(*segment);
+  else
+    ::munmap(p, bytes);
+  return segment;
+}
+
+Status ShmLink::withdraw(SegmentId segment) {
+  if (in_child()) return closed();
+  const Segments::Memory memory = segments_.withdraw(segment);
+  if (!memory.base) return {Kind::Invalid, "no such segment"};
+  bool is_shared = false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = shared_.find(memory.base);
+    is_shared = it != shared_.end() && it->second.segment == segment;
+    if (is_shared) shared_.erase(it);
+  }
+  Word word;
+  word.kind = Word::Kind::Withdraw;
+  word.segment = segment;
+  bool agreed = false;
+  if (is_shared && !is_closed()) (void)ask(word, -1, agreed);  // a peer that is gone has let go of it, too
+  Segments::release(memory);
+  return {};
+}
+
+// --- The socket
+
+// Waits for the peer's answer.
+Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
+  std::unique_lock lock(mutex_);
+  asked_[word.segment] = {};
+  lock.unlock();
+  Status s = send_word(socket_.get(), word, fd, Deadline::in_ms(AnswerWithin_ms));
+  lock.lock();
+  const auto answered = [&] { return state_ == State::Ended || asked_[word.segment].has_value(); };
+  if (s.ok() && !changed_.wait_for(lock, std::chrono::milliseconds(AnswerWithin_ms), answered))
+    s = Status(Kind::Disconnected, "the peer does not answer");
+  agreed = asked_[word.segment].value_or(false);
+  const bool answer = asked_[word.segment].has_value();
+  asked_.erase(word.segment);
+  lock.unlock();
+  if (answer) return {};
+  end(s.ok() ? gone() : s);
+  return why_closed();
+}
+
+void ShmLink::watch() {
+  const auto heartbeat_ms = static_cast<int>(std::min<uint64_t>(options_.heartbeat_ms, dead_ns_ / Ms / 3 + 1));
+  peer_lived_ns_ = monotonic_ns();
+  while (state_ != State::Ended) {
+    pollfd fds[] = {{socket_.get(), POLLIN | POLLRDHUP, 0}, {process_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    const int n = ::poll(fds, 3, heartbeat_ms);
+    if (n > 0 && (fds[0].revents & POLLIN)) take_words();
+    if (n > 0 && ((fds[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) || fds[1].revents)) end(gone());
+    beat();
+  }
+}
+
+// Shows that we live, and judges whether the peer does: only while it has something to do.
+void ShmLink::beat() {
+  const uint64_t now = monotonic_ns(), theirs = head_.sides[1 - side_].beat.load(std::memory_order_relaxed);
+  head_.sides[side_].beat.fetch_add(1, std::memory_order_relaxed);
+  if (theirs != peer_beat_ || !(control_.awaits() || data_.awaits())) {
+    peer_beat_ = theirs;
+    peer_lived_ns_ = now;
+  }
+  if (now - peer_lived_ns_ > dead_ns_) end({Kind::Disconnected, "the peer does not move"});
+}
+
+void ShmLink::take_words() {
+  while (true) {
+    Fd fd;
+    const auto word = receive_word(socket_.get(), fd);
+    if (!word) return end(word.status());
+    if (!*word) return;
+    if (const Status s = take_word(**word, fd); !s.ok()) return end(s);
+  }
+}
+
+Status ShmLink::take_word(const Word& word, const Fd& fd) {
+  const bool is_answer = word.kind == Word::Kind::Shared || word.kind == Word::Kind::Withdrawn;
+  if (is_answer) {
+    const std::lock_guard lock(mutex_);
+    const auto it = asked_.find(word.segment);
+    if (it != asked_.end()) it->second = word.ok != 0;
+    changed_.notify_all();
+    return {};
+  }
+  Word answer;
+  answer.segment = word.segment;
+  answer.ok = 1;
+  if (word.kind == Word::Kind::Share) {
+    answer.kind = Word::Kind::Shared;
+    const Status mapped = fd.open() ? peer_.map(word.segment, fd.get(), word.offset, word.bytes)
+                                    : Status(Kind::Corrupt, "a shared segment without memory");
+    answer.ok = mapped.ok();
+  } else if (word.kind == Word::Kind::Withdraw) {
+    answer.kind = Word::Kind::Withdrawn;
+    peer_.withdraw(word.segment);
+  } else {
+    return {Kind::Corrupt, "the peer sent an unknown word"};
+  }
+  return send_word(socket_.get(), answer, -1, Deadline::in_ms(AnswerWithin_ms));
+}
+
+Result<Fd> exchange_processes(int socket, Deadline deadline) {
+  const Fd own = own_process();
+  Word word;
+  word.kind = Word::Kind::Process;
+  GT_TRY(send_word(socket, word, own.get(), deadline));
+  return await_word(socket, Word::Kind::Process, deadline);  // no descriptor: the socket alone has to tell
+}
+
+Result<std::unique_ptr<Link>> make_link(Fd socket, std::shared_ptr<ShmRegion> region, int side, uint64_t dead_ns,
+                                        const LinkOptions& options) {
+  auto process = exchange_processes(socket.get(), Deadline::in_ms(options.connect_ms));
+  if (!process) return process.status();
+  auto link = std::make_unique<ShmLink>(std::move(socket), std::move(*process), std::move(region), side, options, dead_ns);
+  GT_TRY(link->start_watch());
+  return std::unique_ptr<Link>(std::move(link));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Link>> make_shm_client(Agreed agreed, const LinkOptions& options) {
+  const Deadline deadline = Deadline::in_ms(options.connect_ms);
+  Fd socket = agreed.socket.release();
+  const auto memory = await_word(socket.get(), Word::Kind::Region, deadline);
+  if (!memory) return memory.status();
+  auto region = ShmRegion::map(memory->get());
+  if (!region) return region.status();
+  return make_link(std::move(socket), std::move(*region), 1, agreed.dead_ms * Ms, options);
+}
+
+Result<std::unique_ptr<Link>> make_shm_server(Agreed agreed, const LinkOptions& options) {
+  const Deadline deadline = Deadline::in_ms(options.connect_ms);
+  Fd socket = agreed.socket.release(), memory;
+  auto region = ShmRegion::make(memory);
+  if (!region) return region.status();
+  GT_TRY(send_word(socket.get(), Word{}, memory.get(), deadline));
+  return make_link(std::move(socket), std::move(*region), 0, agreed.dead_ms * Ms, options);
+}
+
+}  // namespace gt::wire

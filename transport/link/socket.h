@@ -1,0 +1,45 @@
+// A connected stream socket, plain or with TLS on it: reads and writes that never block.
+//
+// Thread safety: one reader and one writer at a time; they may be two threads.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <memory>
+#include <span>
+
+#include "traces/base/bytes.h"
+#include "traces/base/fd.h"
+#include "traces/base/status.h"
+#include "transport/link/tls.h"
+#include "transport/link/waiting.h"
+
+namespace gt::wire {
+
+class Socket {
+ public:
+  Socket() = default;
+  explicit Socket(Fd fd) : fd_(std::move(fd)) {}
+
+  int fd() const { return fd_.get(); }
+  bool open() const { return fd_.open(); }
+  // From here on everything goes through it.
+  void protect(std::unique_ptr<Tls> tls) { tls_ = std::move(tls); }
+
+  // Bytes moved (> 0); 0: it would have to wait; -1: the connection is over.
+  ssize_t read(std::span<const iovec> to);
+  ssize_t write(std::span<const iovec> from);
+
+  Status read_all(std::span<uint8_t> to, Deadline deadline, int wake = -1);
+  Status write_all(ByteView from, Deadline deadline, int wake = -1);
+  // Gives the descriptor up. REQUIRES: not protected.
+  Fd release() { return std::move(fd_); }
+  // Both directions end; descriptors stay valid.
+  void shut_down();
+
+ private:
+  Fd fd_;
+  std::unique_ptr<Tls> tls_;
+};
+
+}  // namespace gt::wire

@@ -1,0 +1,44 @@
+// Deadlines, and waiting for descriptors until one.
+#pragma once
+
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+
+#include "traces/base/clock.h"
+
+namespace gt::wire {
+
+constexpr uint64_t Ms = 1'000'000;  // ns
+
+class Deadline {
+ public:
+  static Deadline in_ms(uint64_t ms) { return Deadline(monotonic_ns() + ms * Ms); }
+  explicit Deadline(uint64_t at_ns) : at_ns_(at_ns) {}
+
+  bool over() const { return monotonic_ns() >= at_ns_; }
+  uint64_t at_ns() const { return at_ns_; }
+  int left_ms() const {  // rounded up: 0 is over
+    const uint64_t now = monotonic_ns();
+    return now >= at_ns_ ? 0 : static_cast<int>(std::min<uint64_t>((at_ns_ - now + Ms - 1) / Ms, 1'000'000));
+  }
+
+ private:
+  uint64_t at_ns_;
+};
+
+// Waits until `fd` is ready for `events` (or broken), or `wake` (-1: none) is readable. False: it was not `fd`.
+inline bool wait_for(int fd, short events, Deadline deadline, int wake = -1) {
+  pollfd fds[] = {{fd, events, 0}, {wake, POLLIN, 0}};
+  while (!deadline.over()) {
+    const int n = ::poll(fds, 2, deadline.left_ms());
+    if (n < 0 && errno != EINTR) return false;
+    if (n > 0 && fds[1].revents) return false;
+    if (n > 0 && fds[0].revents) return true;
+  }
+  return false;
+}
+
+}  // namespace gt::wire
