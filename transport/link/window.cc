@@ -9,21 +9,24 @@ constexpr double Gain = 0.8, MostCut = 0.5;  // Swift's beta and its limit for o
 
 }  // namespace
 
-size_t DelayWindow::chunk() const { return std::clamp(bytes() / 4, LeastChunk, MostChunk); }
+size_t DelayWindow::chunk() const { return std::clamp(bytes() / 8, LeastChunk, MostChunk); }
 
 void DelayWindow::measure_base(uint64_t now_ns, uint64_t delay_ns) {
-  if (delay_ns < base_ns_) {
-    base_ns_ = delay_ns;
-    base_since_ns_ = now_ns;
-  }
-  if (probing_ && now_ns >= probe_until_ns_) {
-    probing_ = false;
-    base_ns_ = delay_ns;
-    base_since_ns_ = now_ns;
-  } else if (!probing_ && now_ns - base_since_ns_ > BaseLife_ns) {
+  base_ns_ = std::min(base_ns_, delay_ns);
+  if (epoch_ == Unknown) epoch_ = now_ns / BaseLife_ns;
+  if (!probing_) {
+    if (now_ns / BaseLife_ns == epoch_) return;
+    epoch_ = now_ns / BaseLife_ns;
     probing_ = true;
-    probe_until_ns_ = now_ns + 2 * round_trip_ns_;
+    probe_from_ns_ = now_ns + delay_ns;  // when the queue that is there now is gone
+    probe_until_ns_ = std::max(epoch_ * BaseLife_ns + Probe_ns, now_ns + 2 * delay_ns);
+    probed_ns_ = Unknown;
+    return;
   }
+  if (now_ns >= probe_from_ns_) probed_ns_ = std::min(probed_ns_, delay_ns);
+  if (now_ns < probe_until_ns_) return;
+  probing_ = false;
+  base_ns_ = std::min(probed_ns_, delay_ns);
 }
 
 void DelayWindow::shrink(uint64_t now_ns, uint64_t delay_ns) {
@@ -40,7 +43,7 @@ void DelayWindow::acknowledged(uint64_t now_ns, size_t acked_bytes, uint64_t del
   if (probing_) return;
   if (delay_ns > target_ns()) return shrink(now_ns, delay_ns);
   const auto acked = static_cast<double>(acked_bytes);
-  window_ += starting_ ? acked : static_cast<double>(chunk()) * acked / window_;
+  window_ += starting_ ? acked : static_cast<double>(Step) * acked / window_;
   window_ = std::min(window_, static_cast<double>(Most));
 }
 

@@ -2,10 +2,13 @@
 //
 // The idea is Swift's (SIGCOMM 2020), on chunks instead of packets: each acknowledgement tells how long a chunk was on
 // its way, without what the receiver held it. The least of these delays is the path's own; what is above it is
-// queueing, ours or others'. Below the target the window grows by one chunk each round trip (at first by what is
-// acknowledged), above it shrinks in proportion, at most once a round trip. The path's own delay is measured anew every
-// 10 s, with a window so small that there is no queue. Chunks shrink with the window, so what a chunk takes on the wire
-// by itself never fills the target; on paths that are too slow for that, two of the least chunks are under way.
+// queueing, ours or others'. Below the target the window grows by Step each round trip (at first by what is
+// acknowledged), above it shrinks in proportion, at most once a round trip. Growing by the same step at every size is
+// what makes flows equal. Chunks are a part of the window, so what a chunk takes on the wire by itself does not fill
+// the target.
+//
+// The path's own delay is measured anew when the clock passes a multiple of 10 s, with one small chunk at a time: all
+// flows of a node do so together, so none mistakes the others' queue for the path (BBR does it for the same reason).
 // Thread safety: none. Pure: times come in as arguments.
 #pragma once
 
@@ -16,12 +19,13 @@ namespace gt::wire {
 
 class DelayWindow {
  public:
-  static constexpr size_t Least = size_t{16} << 10, Most = size_t{64} << 20, First = size_t{256} << 10;
-  static constexpr size_t LeastChunk = size_t{8} << 10, MostChunk = size_t{256} << 10;
-  static constexpr uint64_t Slack_ns = 400'000;               // queueing that is wanted: covers wake-ups of threads
-  static constexpr uint64_t BaseLife_ns = 10'000'000'000;     // after which the path's own delay is measured anew
+  static constexpr size_t Least = size_t{8} << 10, Most = size_t{64} << 20, First = Least;
+  static constexpr size_t LeastChunk = size_t{4} << 10, MostChunk = size_t{256} << 10, Step = size_t{16} << 10;
+  static constexpr uint64_t Slack_ns = 400'000;           // queueing that is wanted: covers wake-ups of threads
+  static constexpr uint64_t BaseLife_ns = 10'000'000'000;
+  static constexpr uint64_t Probe_ns = 40'000'000;        // at least; two round trips
 
-  size_t bytes() const { return probing_ ? Least : static_cast<size_t>(window_); }
+  size_t bytes() const { return probing_ ? LeastChunk : static_cast<size_t>(window_); }
   // What to send in one piece.
   size_t chunk() const;
 
@@ -36,9 +40,11 @@ class DelayWindow {
   void measure_base(uint64_t now_ns, uint64_t delay_ns);
   void shrink(uint64_t now_ns, uint64_t delay_ns);
 
+  static constexpr uint64_t Unknown = ~uint64_t{0} >> 2;
   double window_ = First;
   bool starting_ = true, probing_ = false;
-  uint64_t base_ns_ = ~uint64_t{0} >> 2, base_since_ns_ = 0, probe_until_ns_ = 0;
+  uint64_t base_ns_ = Unknown, epoch_ = Unknown;     // epoch: of the last probe
+  uint64_t probe_from_ns_ = 0, probe_until_ns_ = 0, probed_ns_ = Unknown;
   uint64_t shrunk_ns_ = 0, round_trip_ns_ = 0;
 };
 
