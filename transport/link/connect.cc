@@ -88,7 +88,8 @@ Result<std::unique_ptr<Link>> accept_link(Fd handover, const Credentials& creden
   const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
   auto first = next_handed(handover.get(), how.deadline);
   if (!first) return first.status();
-  if (first->hello.purpose != Hello::Purpose::Session) return Status(Kind::Corrupt, "the first connection begins no session");
+  if (first->hello.purpose != Hello::Purpose::Session)
+    return Status(Kind::Corrupt, "the first connection begins no session");
   const bool local = is_unix(first->connection.get());
   auto control = welcome(std::move(first->connection), first->hello, [] { return uint64_t{0}; }, how);
   if (!control) return control.status();

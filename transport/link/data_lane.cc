@@ -28,7 +28,7 @@ Ticket DataLane::put(const void* from, Address to, size_t bytes, std::optional<N
   operation.type = FrameType::Put;
   operation.from = static_cast<const char*>(from);
   operation.bytes = bytes;
-  operation.put = {to.segment, notice ? 1u : 0u, to.offset, notice.value_or(0), bytes};
+  operation.put = {to.segment, notice ? 1u : 0u, to.offset, notice.value_or(0), bytes, 0};
   const std::lock_guard lock(lane_.mutex());
   if (lane_.ended() || bye_) return 0;
   operation.id = ++puts_made_;
@@ -83,7 +83,7 @@ void DataLane::cut_chunk(Lane& lane, Operation& operation, size_t bytes) {
   if (operation.type == FrameType::Get) return lane.append(FrameType::Get, view_of(operation.get));
   if (operation.type == FrameType::Put) {
     PutHead head = operation.put;
-    head.offset += operation.done;
+    head.done = operation.done;
     if (operation.done + bytes < operation.bytes) head.has_notice = 0;
     lane.append(FrameType::Put, view_of(head), bytes);
   } else {
@@ -208,7 +208,8 @@ Status DataLane::take_get(ByteView body) {
     lane_.write();
   };
   // Inside use(), so that withdraw() either sees the operation or makes this fail.
-  if (!owner_.segments().use({head.segment, head.offset}, head.bytes, add)) return wrong("reads memory that is not exposed");
+  if (!owner_.segments().use({head.segment, head.offset}, head.bytes, add))
+    return wrong("reads memory that is not exposed");
   return operation.bytes > 0 ? Status() : wrong("asks for nothing, or for too much at once");
 }
 
@@ -220,7 +221,9 @@ Status DataLane::begin_payload(const FrameHeader& header, ByteView head) {
 
 Status DataLane::begin_put(const FrameHeader&, ByteView head) {
   put_ = head_of<PutHead>(head);
-  if (owner_.segments().holds({put_.segment, put_.offset}, chunk_bytes_)) return {};
+  const bool inside = put_.done <= put_.total && chunk_bytes_ <= put_.total - put_.done;
+  // The whole of it, so that one which does not fit leaves nothing behind.
+  if (inside && owner_.segments().holds({put_.segment, put_.offset}, put_.total)) return {};
   return wrong("writes to memory that is not exposed");
 }
 
@@ -236,7 +239,7 @@ Status DataLane::begin_got(const FrameHeader&, ByteView head) {
 }
 
 bool DataLane::at_target(size_t done, size_t bytes, const std::function<void(char*)>& use) {
-  if (is_put_) return owner_.segments().use({put_.segment, put_.offset + done}, bytes, use);
+  if (is_put_) return owner_.segments().use({put_.segment, put_.offset + put_.done + done}, bytes, use);
   use(got_ + done);
   return true;
 }

@@ -36,9 +36,10 @@ static_assert(sizeof(FrameHeader) == 32);
 struct PutHead {
   uint32_t segment = 0;
   uint32_t has_notice = 0;  // 1: this is the last chunk, and on_put(notice, total) is due
-  uint64_t offset = 0;
+  uint64_t offset = 0;  // of the whole put in the segment
   uint64_t notice = 0;
   uint64_t total = 0;  // bytes of the whole put
+  uint64_t done = 0;   // of these before this chunk
 };
 struct GetHead {
   uint32_t segment = 0, zero = 0;

@@ -93,6 +93,11 @@ Result<Socket> protected_socket(Fd connection, const Hello& hello, Tls::Side sid
   return socket;
 }
 
+Agreed agree(Socket socket, const Welcome& welcome, const Claim& claim, uint64_t peer_received) {
+  return {std::move(socket), std::min(claim.dead_ms, welcome.dead_ms), std::min(claim.grace_ms, welcome.grace_ms),
+          peer_received};
+}
+
 Status check_terms(const Hello& hello, int fd, const Handshake& how) {
   if (hello.version_low > NewestVersion || hello.version_high < OldestVersion) {
     refuse(fd, Refusal::Version);
@@ -138,8 +143,7 @@ Result<Agreed> introduce(Fd connection, const Hello& hello, const std::string& h
   GT_TRY(socket->read_all(bytes_of(ready), how.deadline, how.wake));
   if (ready.refusal != 0) return refused(ready.refusal);
   if (!transcript.proves(Begin, ready)) return Status(Kind::Corrupt, "the server's last word does not fit");
-  return Agreed{std::move(*socket), std::min(claim.dead_ms, welcome.dead_ms), std::min(claim.grace_ms, welcome.grace_ms),
-                ready.received};
+  return agree(std::move(*socket), welcome, claim, ready.received);
 }
 
 Result<Agreed> welcome(Fd connection, const Hello& hello, const std::function<Result<uint64_t>()>& received,
@@ -170,8 +174,7 @@ Result<Agreed> welcome(Fd connection, const Hello& hello, const std::function<Re
   ready.received = *position;
   transcript.prove(Begin, ready);
   GT_TRY(socket->write_all(bytes_of(ready), how.deadline, how.wake));
-  return Agreed{std::move(*socket), std::min(claim.dead_ms, welcome.dead_ms), std::min(claim.grace_ms, welcome.grace_ms),
-                claim.received};
+  return agree(std::move(*socket), welcome, claim, claim.received);
 }
 
 }  // namespace gt::wire

@@ -106,7 +106,7 @@ Result<uint16_t> read_answer(const std::array<uint8_t, AnswerBytes>& bytes) {
   if (magic != AnswerMagic) return Status(Kind::Corrupt, "what answers there is not gproxy");
   if (refusal != 0) return refused(refusal);
   if (version < OldestVersion || version > NewestVersion)
-    return Status(Kind::Unsupported, "the server chose version " + std::to_string(version) + ", which is not known here");
+    return Status(Kind::Unsupported, "the server chose version " + std::to_string(version) + ": not known here");
   return version;
 }
 
@@ -129,7 +129,8 @@ Status refused(uint16_t code) {
     case Refusal::Draining:
       return {Kind::Disconnected, "the server is shutting down", number};
     case Refusal::Proof:
-      return {Kind::Invalid, "the server wants another way of authentication (a token, or tls:// with certificates)", number};
+      return {Kind::Invalid, "the server wants another proof of who you are: its token, or tls:// with a certificate",
+              number};
   }
   return {Kind::Disconnected, "the server refused with code " + std::to_string(code), number};
 }

@@ -1,7 +1,9 @@
 // One connection of a link between nodes: a stream each way, which goes on when the connection is made anew.
 //
-//   sender ──► OutStream ──► socket ─ ─ ─► FrameReader ──► handlers      a thread of its own reads, and writes what
-//                 ▲  kept until acknowledged                              senders could not; senders write by themselves
+//   sender ──► OutStream ──► socket ─ ─ ─► FrameReader ──► handlers
+//                 ▲  kept until acknowledged
+//
+// Senders write by themselves; a thread of the lane's reads, and writes what senders could not.
 //
 // A connection that ends, or is silent for dead_ms, is lost: the owner's lost() is called and attach() gives another.
 // Rules: everything that is sent is appended and written under the mutex; writes never block. The socket is dropped

@@ -36,10 +36,13 @@ void Reception::serve(int wake, int timeout_ms) {
 }
 
 void Reception::take(const Listener& listener) {
-  auto connection = accept_connection(listener.fd.get());
-  if (!connection) return;
-  if (strangers_.size() >= limits_.strangers) strangers_.erase(strangers_.begin());
-  strangers_.push_back({std::move(*connection), listener.scheme, {}, Deadline::in_ms(limits_.hello_ms)});
+  constexpr int Turns = 16;  // before others are heard
+  for (int turn = 0; turn < Turns; ++turn) {
+    auto connection = accept_connection(listener.fd.get());
+    if (!connection) return;
+    if (strangers_.size() >= limits_.strangers) strangers_.erase(strangers_.begin());
+    strangers_.push_back({std::move(*connection), listener.scheme, {}, Deadline::in_ms(limits_.hello_ms)});
+  }
 }
 
 bool Reception::hear(Stranger& stranger) {

@@ -48,7 +48,8 @@ void TcpLink::keep() {
 }
 
 bool TcpLink::is_grace_over() {
-  const auto over = [&](Lane& lane) { return lane.is_lost() && monotonic_ns() > lane.heard_ns() + session_.grace_ms * Ms; };
+  const uint64_t now = monotonic_ns(), grace_ns = session_.grace_ms * Ms;
+  const auto over = [&](Lane& lane) { return lane.is_lost() && now > lane.heard_ns() + grace_ns; };
   return over(control_.lane()) || over(data_.lane());
 }
 
@@ -81,7 +82,8 @@ void TcpLink::take_connection() {
   const Hello& hello = (*handed)->hello;
   if (hello.session != session_.id || hello.purpose == Hello::Purpose::Session) return;
   Lane& lane = hello.purpose == Hello::Purpose::Data ? data_.lane() : control_.lane();
-  const Handshake how{session_.credentials, session_.options, Deadline::in_ms(session_.options.connect_ms), ended_.get()};
+  const Deadline deadline = Deadline::in_ms(session_.options.connect_ms);
+  const Handshake how{session_.credentials, session_.options, deadline, ended_.get()};
   const auto position = [&] { return lane.detach(how.deadline); };
   auto agreed = welcome(std::move((*handed)->connection), hello, position, how);
   if (!agreed) return;  // a stranger, or a client that tries again

@@ -41,7 +41,8 @@ struct RecordHeader {
 
 class RingWriter {
  public:
-  RingWriter(RingShown& shown, uint8_t* data, size_t capacity) : shown_(shown), data_(data), capacity_(capacity) {}
+  RingWriter(RingShown& shown, uint8_t* data, size_t capacity)
+      : shown_(shown), data_(data), capacity_(capacity) {}
 
   // Room for a record of so many bytes. Errors: the peer's position is wrong.
   Result<bool> has_room(size_t bytes);
@@ -66,7 +67,8 @@ class RingWriter {
 
 class RingReader {
  public:
-  RingReader(RingShown& shown, const uint8_t* data, size_t capacity) : shown_(shown), data_(data), capacity_(capacity) {}
+  RingReader(RingShown& shown, const uint8_t* data, size_t capacity)
+      : shown_(shown), data_(data), capacity_(capacity) {}
 
   // Bytes that wait. Errors: the peer's position is wrong.
   Result<size_t> waiting();

@@ -195,6 +195,7 @@ Result<bool> ShmData::start_direct(Operation& o) {
   if (o.carrier.has_notice) {
     Carrier told = o.carrier;
     told.bytes = 0;
+    told.id = told.total;
     const auto written = write_record(Put, told);
     if (!written || !*written) return written;
     marks_.push_back({out_.tail(), o.put});
@@ -208,7 +209,7 @@ Result<bool> ShmData::start_direct(Operation& o) {
 Result<bool> ShmData::carry(Operation& o) {
   do {
     Carrier c = o.carrier;
-    c.offset += o.done;
+    c.id = o.done;
     c.bytes = std::min(Chunk, o.carrier.bytes - o.done);
     const bool last = o.done + c.bytes == o.carrier.bytes;
     if (!last) c.has_notice = 0;
@@ -287,18 +288,25 @@ Status ShmData::take(const RecordHeader& record) {
 
 Status ShmData::take_put(const Carrier& c, size_t bytes) {
   if (c.bytes != bytes) return wrong("sent a record of another length");
+  if (bytes == 0) return {};
   const auto copy = [&](char* to) { in_.copy_out(to, bytes); };
-  if (bytes == 0 || owner_.segments().use({c.segment, c.offset}, bytes, copy)) return {};
+  const bool inside = c.id <= c.total && bytes <= c.total - c.id;
+  // The whole of it, so that one which does not fit leaves nothing behind.
+  if (inside && owner_.segments().holds({c.segment, c.offset}, c.total) &&
+      owner_.segments().use({c.segment, c.offset + c.id}, bytes, copy))
+    return {};
   return wrong("writes to memory that is not exposed");
 }
 
 Status ShmData::take_fetch(const Carrier& c) {
   const char* const from = owner_.peer().view({c.from_segment, c.from_offset}, c.bytes);
   if (!from) return wrong("sends from memory that it does not share");
+  if (!owner_.segments().holds({c.segment, c.offset}, c.bytes)) return wrong("writes to memory that is not exposed");
   for (uint64_t done = 0; done < c.bytes; done += Piece) {
     const size_t n = std::min<uint64_t>(Piece, c.bytes - done);
     const auto copy = [&](char* to) { owner_.copy(to, from + done, n); };
-    if (!owner_.segments().use({c.segment, c.offset + done}, n, copy)) return wrong("writes to memory that is not exposed");
+    if (!owner_.segments().use({c.segment, c.offset + done}, n, copy))
+      return wrong("writes to memory that is not exposed");
   }
   return {};
 }

@@ -1,4 +1,5 @@
-// The data lane inside a node: puts and gets by loads and stores where memory is shared, by records in a ring where not.
+// The data lane inside a node: puts and gets by loads and stores where memory is shared, by records in a ring where
+// it is not.
 //
 //   to shared memory of the peer ........ the caller copies; a notice goes through the ring
 //   from shared memory of ours .......... a Fetch record: the peer's data thread copies it out
@@ -43,11 +44,12 @@ class ShmData {
   struct Carrier {  // what every record begins with
     uint32_t segment = 0;     // of who takes the record. Get: what is read. Got: unused
     uint32_t has_notice = 0;
-    uint64_t offset = 0;      // in the segment. Got: in what was asked for
+    uint64_t offset = 0;      // in the segment, of the whole put. Got: in what was asked for
     uint64_t bytes = 0;
     uint64_t notice = 0, total = 0;
-    uint64_t id = 0;          // Get, Got: the get's number
-    uint32_t from_segment = 0, zero = 0;  // Fetch: of who made the record. Get: where it may store the bytes; 0: nowhere
+    uint64_t id = 0;          // Get, Got: the get's number. Put: how much of it came before
+    // Fetch: of who made the record. Get: where the bytes may be stored; segment 0: nowhere
+    uint32_t from_segment = 0, zero = 0;
     uint64_t from_offset = 0;
   };
   enum class Way : uint8_t { Direct, Carry, Single, Answer };

@@ -465,7 +465,8 @@ Result<std::unique_ptr<Link>> make_link(Fd socket, std::shared_ptr<ShmRegion> re
                                         const LinkOptions& options) {
   auto process = exchange_processes(socket.get(), Deadline::in_ms(options.connect_ms));
   if (!process) return process.status();
-  auto link = std::make_unique<ShmLink>(std::move(socket), std::move(*process), std::move(region), side, options, dead_ns);
+  auto link =
+      std::make_unique<ShmLink>(std::move(socket), std::move(*process), std::move(region), side, options, dead_ns);
   GT_TRY(link->start_watch());
   return std::unique_ptr<Link>(std::move(link));
 }

@@ -30,7 +30,8 @@ Status check_shared_memory(int memory, uint64_t bytes) {
   const int seals = ::fcntl(memory, F_GET_SEALS);
   struct stat about {};
   struct statfs where {};
-  if (seals < 0 || !(seals & F_SEAL_SHRINK) || ::fstat(memory, &about) != 0 || ::fstatfs(memory, &where) != 0) return unfit;
+  if (seals < 0 || !(seals & F_SEAL_SHRINK)) return unfit;
+  if (::fstat(memory, &about) != 0 || ::fstatfs(memory, &where) != 0) return unfit;
   if (where.f_type != TMPFS_MAGIC || static_cast<uint64_t>(about.st_size) < bytes) return unfit;
   return {};
 }

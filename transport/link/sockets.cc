@@ -74,7 +74,7 @@ Result<Fd> listen_on_path(const std::string& path) {
   Fd fd = stream_socket(AF_UNIX);
   if (!fd.open()) return system_error("socket", errno);
   if (::bind(fd.get(), generic(*address), sizeof *address) != 0) return system_error("cannot bind " + path, errno);
-  if (::listen(fd.get(), 64) != 0) return system_error("cannot listen at " + path, errno);
+  if (::listen(fd.get(), SOMAXCONN) != 0) return system_error("cannot listen at " + path, errno);
   return fd;
 }
 
@@ -128,14 +128,15 @@ Result<Fd> listen_on(const Url& url) {
     if (errno == EADDRINUSE) return Status(Kind::Busy, "somebody listens at " + to_text(url) + " already");
     return system_error("cannot bind " + to_text(url), errno);
   }
-  if (::listen(fd.get(), 64) != 0) return system_error("cannot listen at " + to_text(url), errno);
+  if (::listen(fd.get(), SOMAXCONN) != 0) return system_error("cannot listen at " + to_text(url), errno);
   return fd;
 }
 
 Result<Url> address_of(int listener, Url::Scheme scheme) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
-  if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0) return system_error("getsockname", errno);
+  if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    return system_error("getsockname", errno);
   Url url;
   url.scheme = scheme;
   if (address.ss_family == AF_UNIX) {

@@ -34,7 +34,12 @@ class TestServer {
 
   const Url& url() const { return url_; }
   const Status& error() const { return error_; }
-  // The next client's link; nullptr: it was refused, or none came in time.
+  // Sessions whose client was not let in.
+  bool wait_refused(int n) {
+    std::unique_lock lock(mutex_);
+    return came_.wait_for(lock, std::chrono::seconds(10), [&] { return refused_ >= n; });
+  }
+  // The next client's link; nullptr: none came in time.
   std::unique_ptr<Link> next() {
     std::unique_lock lock(mutex_);
     came_.wait_for(lock, std::chrono::seconds(10), [&] { return !links_.empty(); });
@@ -59,7 +64,8 @@ class TestServer {
     workers_.emplace_back([this, worker = std::move(ends->worker)]() mutable {
       auto link = accept_link(std::move(worker), credentials_, options_);
       const std::lock_guard lock(mutex_);
-      links_.push_back(link ? std::move(*link) : nullptr);
+      if (link) links_.push_back(std::move(*link));
+      refused_ += !link.ok();
       came_.notify_all();
     });
     return std::move(ends->supervisor);
@@ -76,6 +82,7 @@ class TestServer {
   std::mutex mutex_;
   std::condition_variable came_;
   std::deque<std::unique_ptr<Link>> links_;
+  int refused_ = 0;
 };
 
 }  // namespace gt::wire

@@ -12,7 +12,8 @@ namespace gt::wire {
 namespace {
 
 TEST_CASE("URLs that are understood, and their text") {
-  for (const char* text : {"shm:gpu0", "shm:/run/gtrace.sock", "tcp://node3:7000", "tls://10.0.0.1:1", "tcp://[::1]:80"}) {
+  for (const char* text :
+       {"shm:gpu0", "shm:/run/gtrace.sock", "tcp://node3:7000", "tls://10.0.0.1:1", "tcp://[::1]:80"}) {
     const auto url = parse_url(text);
     REQUIRE_MESSAGE(url, text);
     CHECK(to_text(*url) == text);

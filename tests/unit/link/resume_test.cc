@@ -1,0 +1,139 @@
+// Connections between nodes that are cut, go silent, or carry garbage.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <random>
+#include <thread>
+
+#include "tests/unit/link/link_log.h"
+#include "tests/unit/link/link_pairs.h"
+
+namespace gt::wire {
+namespace {
+
+LinkOptions impatient(uint32_t grace_ms = 5000) {
+  LinkOptions o;
+  o.heartbeat_ms = 50;
+  o.dead_ms = 200;
+  o.grace_ms = grace_ms;
+  return o;
+}
+
+struct Relayed {
+  LinkLog at_a, at_b;
+  LinkPair pair;
+  explicit Relayed(LinkOptions options, const char* scheme = "tcp") : pair(make_pair({"relayed", scheme, 0}, options)) {
+    REQUIRE(pair.a->start(at_a).ok());
+    REQUIRE(pair.b->start(at_b).ok());
+  }
+  ~Relayed() {
+    pair.a->close();
+    pair.b->close();
+    pair.a.reset();
+    pair.b.reset();
+  }
+};
+
+void pause_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
+
+// Frames both ways and puts, while `disturb` does what it does: everything arrives once and in order.
+void check_nothing_is_lost(Relayed& r, const std::function<void()>& disturb) {
+  constexpr int Frames = 3000, Puts = 300;
+  constexpr size_t Slot = 30'000;
+  Bytes there(Slot * Puts), here(Slot * Puts), back(Slot * Puts);
+  std::mt19937 random(5);
+  for (uint8_t& b : here) b = static_cast<uint8_t>(random());
+  const SegmentId segment = *r.pair.b->expose(there.data(), there.size());
+  std::atomic<bool> over{false};
+  std::thread trouble([&] {
+    while (!over) disturb();
+  });
+  const auto talk = [&](Link& link) {
+    for (int i = 0; i < Frames; ++i) {
+      if (!say(link, std::to_string(i), i % 4 != 0).ok()) return;
+      if (i % 30 == 0) pause_ms(5);
+    }
+    (void)link.push();
+  };
+  std::thread a([&] { talk(*r.pair.a); }), b([&] { talk(*r.pair.b); });
+  for (size_t i = 0; i < Puts; ++i) {
+    const Ticket t = r.pair.a->put(here.data() + i * Slot, {segment, i * Slot}, Slot, i);
+    if (i % 10 == 0) CHECK(r.pair.a->wait(t).ok());
+  }
+  CHECK(r.pair.a->flush().ok());
+  for (size_t i = 0; i < Puts; ++i) r.pair.a->get(back.data() + i * Slot, {segment, i * Slot}, Slot);
+  CHECK(r.pair.a->flush().ok());
+  a.join();
+  b.join();
+  over = true;
+  trouble.join();
+  r.pair.relay->heal();
+  CHECK(there == here);
+  CHECK(back == here);
+  for (LinkLog* log : {&r.at_a, &r.at_b}) {
+    REQUIRE(log->wait_frames(Frames));
+    const auto frames = log->frames();
+    CHECK(frames.size() == Frames);
+    for (int i = 0; i < Frames; ++i) REQUIRE(frames[static_cast<size_t>(i)] == std::to_string(i));
+  }
+  REQUIRE(r.at_b.wait_puts(Puts));
+  const auto puts = r.at_b.puts();
+  CHECK(puts.size() == Puts);
+  for (size_t i = 0; i < Puts; ++i) CHECK(puts[i].first == i);
+  CHECK(r.at_a.ends().empty());
+}
+
+TEST_CASE("nothing is lost or delivered twice when connections are cut again and again") {
+  for (const char* scheme : {"tcp", "tls"}) {
+    if (std::string(scheme) == "tls" && certificate_credentials().ca.empty()) continue;
+    DOCTEST_SUBCASE(scheme) {
+      Relayed r(impatient(), scheme);
+      int cuts = 0;
+      check_nothing_is_lost(r, [&] {
+        pause_ms(60);
+        r.pair.relay->cut();
+        pause_ms(20 + 30 * (++cuts % 3));
+        r.pair.relay->heal();
+      });
+      CHECK(cuts > 2);
+    }
+  }
+}
+
+TEST_CASE("nothing is lost when the path swallows everything for a while") {
+  Relayed r(impatient());
+  check_nothing_is_lost(r, [&] {
+    pause_ms(150);
+    r.pair.relay->swallow();
+    pause_ms(300);
+    r.pair.relay->heal();
+  });
+}
+
+TEST_CASE("a cut longer than the grace closes the link on both sides") {
+  Relayed r(impatient(500));
+  r.pair.relay->cut();
+  CHECK(r.at_a.wait_closed(5));
+  CHECK(r.at_b.wait_closed(5));
+}
+
+TEST_CASE("a path that swallows everything for good closes the link on both sides") {
+  Relayed r(impatient(500));
+  r.pair.relay->swallow();
+  CHECK(r.at_a.wait_closed(5));
+  CHECK(r.at_b.wait_closed(5));
+}
+
+TEST_CASE("garbage in the stream closes the link, and harms nobody") {
+  Relayed r(impatient());
+  Bytes there(100'000);
+  REQUIRE(r.pair.b->expose(there.data(), there.size()));
+  r.pair.relay->garbage();
+  CHECK(r.at_b.wait_closed(5));
+  CHECK(r.at_a.wait_closed(5));
+  CHECK(r.at_b.frames().empty());
+  CHECK(std::count(there.begin(), there.end(), 0) == static_cast<long>(there.size()));
+}
+
+}  // namespace
+}  // namespace gt::wire
