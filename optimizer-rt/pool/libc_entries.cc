@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "tracer/interpose/doors.h"
 #include "tracer/interpose/entry_patch.h"
@@ -25,12 +26,12 @@ size_t (*g_usable_size)(void*);
 // ::free and the others are our hooks: the library is linked with -Bsymbolic.
 void free_entry(void* p) {
   if (runtime.owns(p)) return ::free(p);
-  g_leaving(p);
+  if (reused_blocks.may_know(p)) g_leaving(p);
   g_free(p);
 }
 void* realloc_entry(void* p, size_t size) {
   if (runtime.owns(p)) return ::realloc(p, size);
-  g_leaving(p);
+  if (reused_blocks.may_know(p)) g_leaving(p);
   return g_realloc(p, size);
 }
 size_t usable_size_entry(void* p) { return runtime.owns(p) ? ::malloc_usable_size(p) : g_usable_size(p); }

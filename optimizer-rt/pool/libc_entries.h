@@ -14,8 +14,8 @@
 
 namespace gt::opt {
 
-// True: all three are guarded. `leaving` is told of libc's memory before libc gets it back. REQUIRES: called from a
-// constructor.
+// True: all three are guarded. `leaving` is told of known blocks (reused_blocks.h) before libc gets them back.
+// REQUIRES: called from a constructor.
 bool guard_libc_entries(void (*leaving)(void* p)) noexcept;
 
 }  // namespace gt::opt

@@ -66,6 +66,8 @@ struct PoolClient {
   static void* allocate(interpose::AllocFn, size_t size, size_t align, const void* site) {
     return runtime.allocate(size, align, site);
   }
+  static bool ignores(size_t size) { return runtime.ignores(size) && !reused_blocks.is_large(size); }
+  static bool ignores(const void* p) { return !runtime.owns(p) && !reused_blocks.may_know(p); }
   static bool owns(const void* p) { return runtime.owns(p); }
   static void release(void* p) { runtime.release(p); }
   static size_t usable_size(const void* p) { return runtime.pool_of(p)->usable_size(p); }

@@ -73,10 +73,11 @@ class ReusedBlocks {
   }
   void remember(const void* p, size_t bytes) noexcept;         // REQUIRES: is_large(bytes)
   void remember_static(const void* p, size_t bytes) noexcept;  // the same, of what is transferred
-  // Before the memory goes back. True: a pin was dropped.
-  bool leaving(const void* p) noexcept {
-    return __builtin_expect(x_count.load(std::memory_order_relaxed) != 0, 0) && is_known(p) && drop(p);
+  bool may_know(const void* p) const noexcept {
+    return __builtin_expect(x_count.load(std::memory_order_relaxed) != 0, 0) && is_known(p);
   }
+  // Before the memory goes back. True: a pin was dropped.
+  bool leaving(const void* p) noexcept { return may_know(p) && drop(p); }
   // Other memory is at these addresses now, or about to be.
   void changed(const void* at, size_t bytes) noexcept {
     if (__builtin_expect(x_count.load(std::memory_order_relaxed) != 0, 0)) drop_overlapping(at, bytes);

@@ -97,7 +97,7 @@ void Runtime::open() noexcept {
   const char* counters = std::getenv(CountersVariable);
   if (!plan || !counters || !map_counters(counters)) return;
   if (!load_plan(plan)) return count(Fallback::PlanIgnored);
-  x_pid = ::getpid();
+  x_mark.open();
   for (size_t i = 0; i < x_plan.sites.size(); ++i) x_accounts[i].open(x_plan.sites[i].margin_ns);
   open_pools();
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
@@ -284,8 +284,6 @@ void Runtime::adopt_driver_memory(void* base, size_t bytes) noexcept {
   else
     count(Fallback::DriverMemory);
 }
-
-bool Runtime::in_forked_child() const noexcept { return ::getpid() != x_pid; }
 
 void Runtime::lock_for_fork() noexcept {
   for (PinnedPool& pool : x_pools) pool.lock_for_fork();

@@ -6,9 +6,8 @@
 // else from any thread.
 #pragma once
 
-#include <sys/types.h>
-
 #include "optimizer-rt/pool/counters.h"
+#include "optimizer-rt/pool/fork_mark.h"
 #include "optimizer-rt/pool/numa.h"
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/plan.h"
@@ -64,11 +63,13 @@ class Runtime {
   bool active() const noexcept { return x_active; }
   // Has pools, whose memory might reach a free() that is not ours.
   bool serves() const noexcept { return x_active && !x_plan.sites.empty(); }
+  // Nothing to do with an allocation of this size, at whatever site.
+  bool ignores(size_t size) const noexcept { return !x_sites.may_match(size); }
   // The program loads a library whose free() is libc's, which could not be led to us (libc_entries.h): from now on no
   // pool memory is given out and nothing is pinned on reuse.
   void stop_for_deep_binding() noexcept;
   Counters& counters() noexcept { return *x_counters; }  // REQUIRES: active()
-  bool in_forked_child() const noexcept;                 // pins are the parent's there
+  bool in_forked_child() const noexcept { return x_mark.in_child(); }  // pins are the parent's there
   void count(Fallback f) noexcept { add(x_counters->fallbacks[static_cast<size_t>(f)], 1); }
 
   void lock_for_fork() noexcept;
@@ -94,7 +95,7 @@ class Runtime {
   std::atomic<bool> x_bypassed{false};
   std::atomic<bool> x_driver_open{false};
   std::atomic<int> x_node{NoNode};  // or SeveralNodes
-  pid_t x_pid = 0;
+  ForkMark x_mark;
   Counters* x_counters = nullptr;  // not null once a plan is open
 };
 

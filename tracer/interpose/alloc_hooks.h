@@ -8,6 +8,10 @@
 //     // function takes none, else a power of two. The memory need not be zero for calloc. Called only while the
 //     // program's own code runs (program_runs()). Never asked for mappings, the break and strings.
 //     static void* allocate(AllocFn fn, size_t size, size_t align, const void* site);
+//     // Optional. True: whoever runs, the client would neither serve an allocation of this size nor be interested in
+//     // it; the memory at `p` is not its own, and not of interest. Such calls go straight on, untold.
+//     static bool ignores(size_t size);
+//     static bool ignores(const void* p);
 //     // Is `p` the client's memory? One comparison. Called for every release and resize, whoever runs.
 //     static bool owns(const void* p);
 //     static void release(void* p);                          // REQUIRES: owns(p)
@@ -38,7 +42,8 @@
 // an allocator is loaded after us. realloc between client memory and libc memory copies and keeps contents. Operators
 // that the program replaces keep winning (operators.h). Calls made before libc's functions are resolved are served by
 // the boot arena (boot_arena.h).
-// Cost: two TLS loads, two TLS stores and one indirect call when the client does nothing.
+// Cost: two TLS loads, two TLS stores and one indirect call when the client does nothing; the call alone for what it
+// ignores.
 #pragma once
 
 #include <malloc.h>
@@ -79,16 +84,39 @@ template <class Client>
 struct AllocHooks {
   using Site = const void*;
 
+  template <class What>
+  static bool ignores(What what) noexcept {
+    if constexpr (requires { Client::ignores(what); })
+      return __builtin_expect(Client::ignores(what), 1);
+    else
+      return false;
+  }
+  // Where much is ignored, the rest is kept out of the way of that.
+  template <class F>
+  static auto rest(F f) noexcept {
+    if constexpr (requires { Client::ignores(size_t{}); })
+      return apart(f);
+    else
+      return f();
+  }
+  template <class F>
+  __attribute__((noinline)) static auto apart(const F& f) noexcept {
+    return f();
+  }
+
   // The common shape: ask the client, else libc; then notify with `args` and the result.
   template <class Serve, class... Args>
   static void* take(AllocFn fn, size_t size, size_t align, Site site, Serve serve, Args... args) noexcept {
-    if (!program_runs()) return serve();
-    const Quiet quiet;
-    void* p = Client::allocate(fn, size, align, site);
-    if (!p) p = serve();
-    if (__builtin_expect(!p, 0) && size == DoomedBytes) return nullptr;
-    Client::returned(fn, site, p, size, args..., p);
-    return p;
+    if (ignores(size)) return serve();
+    return rest([=]() -> void* {
+      if (!program_runs()) return serve();
+      const Quiet quiet;
+      void* p = Client::allocate(fn, size, align, site);
+      if (!p) p = serve();
+      if (__builtin_expect(!p, 0) && size == DoomedBytes) return nullptr;
+      Client::returned(fn, site, p, size, args..., p);
+      return p;
+    });
   }
 
   static void* malloc(AllocFn fn, size_t size, Site site) noexcept {
@@ -98,9 +126,9 @@ struct AllocHooks {
 
   static void* calloc(size_t n, size_t each, Site site) noexcept {
     size_t size = 0;
-    if (!program_runs()) return libc.calloc(n, each);
-    const Quiet quiet;
     const bool fits = !__builtin_mul_overflow(n, each, &size);
+    if ((fits && ignores(size)) || !program_runs()) return libc.calloc(n, each);
+    const Quiet quiet;
     void* p = fits ? Client::allocate(AllocFn::Calloc, size, 0, site) : nullptr;
     if (p) {
       std::memset(p, 0, size);
@@ -165,10 +193,13 @@ struct AllocHooks {
 
   template <class... Args>
   static void free(AllocFn fn, void* p, Site site, Args... args) noexcept {
-    if (!program_runs()) return p ? give_back(p, false) : void();
-    const Quiet quiet;
-    Client::releasing(fn, site, p, args...);
-    if (p) give_back(p, true);
+    if (ignores(p) && !boot_owns(p)) return libc.free(p);
+    return rest([=] {
+      if (!program_runs()) return p ? give_back(p, false) : void();
+      const Quiet quiet;
+      Client::releasing(fn, site, p, args...);
+      if (p) give_back(p, true);
+    });
   }
 
   static size_t malloc_usable_size(void* p, Site site) noexcept {
