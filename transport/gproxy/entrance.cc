@@ -1,0 +1,107 @@
+#include "transport/gproxy/entrance.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <fstream>
+#include <utility>
+
+namespace gt::proxy {
+namespace {
+
+constexpr std::chrono::milliseconds HelloTime{2000};
+
+std::string process_name(int connection) {
+  ucred who{};
+  socklen_t size = sizeof who;
+  if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &who, &size) != 0) return "a process";
+  std::string name;
+  std::ifstream comm(fmt::format("/proc/{}/comm", who.pid));
+  std::getline(comm, name);
+  for (char& c : name) c = std::isprint(static_cast<unsigned char>(c)) ? c : '?';
+  return fmt::format("process {} ({})", who.pid, name.empty() ? "gone" : name);
+}
+
+std::string caller_name(int connection, const wire::Url& door) {
+  if (door.scheme == wire::Url::Scheme::Shm) return process_name(connection);
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  char text[INET6_ADDRSTRLEN] = "?";
+  ::getpeername(connection, reinterpret_cast<sockaddr*>(&address), &size);
+  if (const auto* in = reinterpret_cast<const sockaddr_in*>(&address); address.ss_family == AF_INET) {
+    ::inet_ntop(AF_INET, &in->sin_addr, text, sizeof text);
+    return fmt::format("{}:{}", text, ntohs(in->sin_port));
+  }
+  const auto* in6 = reinterpret_cast<const sockaddr_in6*>(&address);
+  ::inet_ntop(AF_INET6, &in6->sin6_addr, text, sizeof text);
+  return fmt::format("[{}]:{}", text, ntohs(in6->sin6_port));
+}
+
+// What a caller says must be what the door is for.
+std::optional<wire::Refusal> objection(const wire::Hello& hello, wire::Url::Scheme door) {
+  if (hello.version_low > wire::NewestVersion || hello.version_high < wire::OldestVersion) {
+    return wire::Refusal::Version;
+  }
+  const bool tls = door == wire::Url::Scheme::Tls, local = door == wire::Url::Scheme::Shm;
+  if (hello.tls != tls) return wire::Refusal::Proof;
+  if (hello.proof == wire::Hello::Proof::SameUser && !local) return wire::Refusal::Proof;
+  return {};
+}
+
+}  // namespace
+
+Entrance::~Entrance() {
+  for (const auto& door : doors_) {
+    if (door->url.scheme == wire::Url::Scheme::Shm) ::unlink(wire::socket_path(door->url).c_str());
+  }
+}
+
+Result<wire::Url> Entrance::open(const wire::Url& url) {
+  Result<Fd> listener = wire::listen_on(url);
+  if (!listener) return listener.status();
+  Result<wire::Url> where = url;
+  if (url.scheme != wire::Url::Scheme::Shm) where = wire::address_of(listener->get(), url.scheme);
+  if (!where) return where.status();
+  doors_.push_back(std::make_unique<Door>(Door{*where, nullptr}));
+  Door& door = *doors_.back();
+  door.listener = std::make_unique<Listener>(
+      loop_, std::move(*listener), [this, &door](Fd connection) { add(std::move(connection), door); });
+  return where;
+}
+
+void Entrance::add(Fd connection, const Door& door) {
+  if (waiting_.size() >= MostWaiting) drop(waiting_.begin()->first);
+  const uint64_t id = next_++;
+  Waiting& w = waiting_[id];
+  w.door = &door;
+  w.caller.connection = std::move(connection);
+  w.deadline = loop_.after(HelloTime, [this, id] { drop(id); });
+  w.watch = loop_.watch(w.caller.connection.get(), [this, id] { read(id); });
+}
+
+void Entrance::read(uint64_t id) {
+  Waiting& w = waiting_.at(id);
+  const Result<std::optional<wire::Hello>> hello = w.reader.read(w.caller.connection.get());
+  if (!hello) return drop(id);
+  if (!hello->has_value()) return;
+  w.caller.hello = **hello;
+  w.caller.name = caller_name(w.caller.connection.get(), w.door->url);
+  if (const auto why = objection(w.caller.hello, w.door->url.scheme)) {
+    wire::refuse(w.caller.connection.get(), *why);
+    return drop(id);
+  }
+  w.watch = {};
+  Caller caller = std::move(w.caller);
+  waiting_.erase(id);
+  welcome_(std::move(caller));
+}
+
+void Entrance::drop(uint64_t id) {
+  ++turned_away_;
+  waiting_.erase(id);
+}
+
+}  // namespace gt::proxy

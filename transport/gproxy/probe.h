@@ -1,0 +1,28 @@
+// Finds the devices of this node without loading a driver here: children list them, within a time limit.
+//
+// One child asks the loader for everything. If it crashes or does not come back, each driver's .icd file is tried in a
+// child of its own; those that answer are put into a folder, for the loaders of workers (OCL_ICD_VENDORS), and the
+// others are named and left out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "transport/gproxy/devices.h"
+
+namespace gt::proxy {
+
+struct Probed {
+  Inventory inventory;
+  std::vector<std::string> left_out;      // "/etc/OpenCL/vendors/x.icd: crashed (Segmentation fault)"
+  std::vector<std::string> environment;  // for workers: {} or {"OCL_ICD_VENDORS=..."}
+  std::string folder;                    // to be removed at the end; may be empty
+};
+
+Result<Probed> probe_devices(unsigned seconds);
+void remove_vendors_folder(const std::string& folder);
+
+// The child: writes the list as JSON to ControlFd.
+int probe_command(int argc, char** argv);
+
+}  // namespace gt::proxy

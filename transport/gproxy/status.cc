@@ -1,0 +1,154 @@
+#include "transport/gproxy/status.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+namespace gt::proxy {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr uint64_t Second_ns = 1'000'000'000;
+
+Json json_of(const DeviceFacts& d) {
+  return {{"number", d.number}, {"name", d.name}, {"type", d.type}, {"platform", d.platform},
+          {"memory_bytes", d.memory_bytes}};
+}
+
+Json json_of(const WorkerProcess& worker, uint64_t now_ns) {
+  const CounterPage& c = worker.counters();
+  return {{"session", worker.session_number()},
+          {"peer", worker.caller_name()},
+          {"age_s", (now_ns - worker.begun_ns()) / Second_ns},
+          {"pid", worker.pid()},
+          {"calls", c.calls.load()},
+          {"launches", c.launches.load()},
+          {"builds", c.builds.load()},
+          {"failed", c.failed.load()},
+          {"bytes_in", c.bytes_in.load()},
+          {"bytes_out", c.bytes_out.load()},
+          {"objects", c.objects.load()},
+          {"memory_bytes", c.memory_bytes.load()},
+          {"in_flight_bytes", c.in_flight_bytes.load()}};
+}
+
+std::string readable_bytes(uint64_t bytes) {
+  constexpr const char* Units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 1024 && unit < 4; ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} B", bytes) : fmt::format("{:.1f} {}", value, Units[unit]);
+}
+
+std::string session_row(const Json& s) {
+  const auto bytes = [&](const char* name) { return readable_bytes(s.at(name).get<uint64_t>()); };
+  return fmt::format("{:>7}  {:<28} {:>6} s {:>10} {:>11} {:>11} {:>9} {:>11} {:>11}\n",
+                     s.at("session").get<uint64_t>(), s.at("peer").get<std::string>(), s.at("age_s").get<uint64_t>(),
+                     s.at("launches").get<uint64_t>(), bytes("bytes_in"), bytes("bytes_out"),
+                     s.at("objects").get<uint64_t>(), bytes("memory_bytes"), bytes("in_flight_bytes"));
+}
+
+class Metrics {
+ public:
+  void add(const char* name, const char* type, const char* help, uint64_t value) {
+    head(name, type, help);
+    text_ += fmt::format("gproxy_{} {}\n", name, value);
+  }
+  void head(const char* name, const char* type, const char* help) {
+    text_ += fmt::format("# HELP gproxy_{} {}\n# TYPE gproxy_{} {}\n", name, help, name, type);
+  }
+  void of_session(const char* name, uint64_t session, uint64_t value) {
+    text_ += fmt::format("gproxy_{}{{session=\"{}\"}} {}\n", name, session, value);
+  }
+  std::string take() { return std::move(text_); }
+
+ private:
+  std::string text_;
+};
+
+// One metric of every session that runs.
+void add_of_sessions(Metrics& m, const Crew& crew, const char* name, const char* help,
+                     std::atomic<uint64_t> CounterPage::* counter) {
+  m.head(name, "gauge", help);
+  for (const auto& [pid, worker] : crew.workers()) {
+    if (worker->state() != WorkerProcess::State::Serving) continue;
+    m.of_session(name, worker->session_number(), worker->counters().*counter);
+  }
+}
+
+}  // namespace
+
+std::string status_json(const ProxyFacts& facts, const Crew& crew, const Moment& moment) {
+  Json devices = Json::array(), sessions = Json::array();
+  for (const DeviceFacts& d : facts.devices) devices.push_back(json_of(d));
+  for (const auto& [pid, worker] : crew.workers()) {
+    if (worker->state() == WorkerProcess::State::Serving) sessions.push_back(json_of(*worker, moment.now_ns));
+  }
+  const Totals totals = crew.totals();
+  const Json all = {{"version", GT_VERSION},
+                    {"pid", ::getpid()},
+                    {"uptime_s", (moment.now_ns - facts.started_ns) / Second_ns},
+                    {"draining", moment.draining},
+                    {"urls", facts.urls},
+                    {"devices", devices},
+                    {"sessions", sessions},
+                    {"max_clients", facts.most_sessions},
+                    {"sessions_total", totals.sessions},
+                    {"refused_total", totals.refused},
+                    {"turned_away_total", moment.turned_away},
+                    {"died_total", totals.died},
+                    {"bytes_in_total", totals.bytes_in},
+                    {"bytes_out_total", totals.bytes_out}};
+  return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string metrics_text(const ProxyFacts& facts, const Crew& crew, const Moment& moment) {
+  const Totals totals = crew.totals();
+  Metrics m;
+  m.add("uptime_seconds", "gauge", "Since the proxy was started.", (moment.now_ns - facts.started_ns) / Second_ns);
+  m.add("devices", "gauge", "Devices that are served.", facts.devices.size());
+  m.add("sessions", "gauge", "Sessions now.", crew.serving());
+  m.add("sessions_max", "gauge", "Sessions that may be at a time.", facts.most_sessions);
+  m.add("draining", "gauge", "1: no new sessions are taken.", moment.draining);
+  m.add("sessions_total", "counter", "Sessions since the start.", totals.sessions);
+  m.add("refused_total", "counter", "Callers that could not prove who they are.", totals.refused);
+  m.add("turned_away_total", "counter", "Callers that did not say hello.", moment.turned_away);
+  m.add("workers_died_total", "counter", "Workers that ended on their own: crashes of drivers, mostly.", totals.died);
+  m.add("launches_total", "counter", "Kernels launched.", totals.launches);
+  m.add("bytes_in_total", "counter", "Bytes of transfers to devices.", totals.bytes_in);
+  m.add("bytes_out_total", "counter", "Bytes of transfers from devices.", totals.bytes_out);
+  m.add("log_lines_lost_total", "counter", "Lines of the log that could not be written.", moment.lost_lines);
+  add_of_sessions(m, crew, "session_objects", "OpenCL objects of a session.", &CounterPage::objects);
+  add_of_sessions(m, crew, "session_memory_bytes", "Device memory of a session.", &CounterPage::memory_bytes);
+  add_of_sessions(m, crew, "session_in_flight_bytes", "Bytes under way in a session.", &CounterPage::in_flight_bytes);
+  return m.take();
+}
+
+Result<std::string> status_table(std::string_view json) try {
+  const Json all = Json::parse(json);
+  std::string text = fmt::format("gproxy {}, process {}, up {} s{}\n", all.at("version").get<std::string>(),
+                                 all.at("pid").get<int>(), all.at("uptime_s").get<uint64_t>(),
+                                 all.at("draining").get<bool>() ? ", draining" : "");
+  for (const Json& url : all.at("urls")) text += fmt::format("  at {}\n", url.get<std::string>());
+  for (const Json& d : all.at("devices")) {
+    text += fmt::format("  device {} {} {}\n", d.at("number").get<unsigned>(), d.at("type").get<std::string>(),
+                        d.at("name").get<std::string>());
+  }
+  const Json& sessions = all.at("sessions");
+  text += fmt::format("{} sessions now (at most {}), {} since the start, {} callers refused, {} workers died\n",
+                      sessions.size(), all.at("max_clients").get<uint64_t>(), all.at("sessions_total").get<uint64_t>(),
+                      all.at("refused_total").get<uint64_t>(), all.at("died_total").get<uint64_t>());
+  if (sessions.empty()) return text;
+  text += fmt::format("{:>7}  {:<28} {:>8} {:>10} {:>11} {:>11} {:>9} {:>11} {:>11}\n", "session", "peer", "age",
+                      "launches", "in", "out", "objects", "memory", "in flight");
+  for (const Json& s : sessions) text += session_row(s);
+  return text;
+} catch (const nlohmann::json::exception& e) {
+  return Status(Kind::Corrupt, fmt::format("what the proxy said cannot be read: {}", e.what()));
+}
+
+std::string status_socket(const std::string& rendezvous) { return rendezvous + ".status"; }
+
+}  // namespace gt::proxy

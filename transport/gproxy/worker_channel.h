@@ -1,0 +1,47 @@
+// What supervisor and worker say to each other: reports over a socket pair (SOCK_SEQPACKET), and a page of memory in
+// which the worker counts.
+//
+//   worker ── Open + its end of a hand-over socket ──► supervisor     gives it a caller (transport/link/connect.h)
+//          ── Refused or Accepted ───────────────────► supervisor     Refused: Open follows, for another caller
+//   the supervisor closes its side, or dies ─────────► worker         ends the session and itself
+//
+// Drivers and strangers' messages live in workers: the supervisor acts on none of their numbers, it only shows them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "traces/base/fd.h"
+
+namespace gt::proxy {
+
+enum class News : uint32_t {
+  Open = 1,      // beside it: the socket over which the worker takes a caller
+  Refused = 2,   // the caller did not prove who it is
+  Accepted = 3,  // the session runs
+};
+struct Report {
+  News news = News::Open;
+  char text[200] = {};  // Refused: why
+};
+
+// Written by the worker, read by the supervisor at any moment; each number for itself. bytes_in, bytes_out: what
+// clients' transfers moved.
+struct CounterPage {
+  std::atomic<uint64_t> calls, launches, builds, failed, bytes_in, bytes_out;
+  std::atomic<uint64_t> objects, memory_bytes, in_flight_bytes;  // now
+};
+constexpr size_t CounterPageBytes = 4096;
+static_assert(sizeof(CounterPage) <= CounterPageBytes && std::atomic<uint64_t>::is_always_lock_free);
+
+// The descriptors that a worker is born with, besides standard error (a pipe to the supervisor's log).
+constexpr int ControlFd = 3, CounterFd = 4;
+
+// One report and perhaps a descriptor. False: the other side is gone or does not keep up. Never blocks.
+bool send_report(int socket, const Report& report, int fd = -1);
+// Whether there was one; never blocks. `gone`: there will be none any more.
+bool receive_report(int socket, Report& report, Fd& fd, bool& gone);
+
+}  // namespace gt::proxy

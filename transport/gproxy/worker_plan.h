@@ -1,0 +1,23 @@
+// What a worker is told when it is started: which devices, how much a client may have, how clients prove who they are.
+// Thread safety: values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traces/base/status.h"
+
+namespace gt::proxy {
+
+struct WorkerPlan {
+  std::vector<unsigned> devices;  // numbers of OpenCl::list()
+  uint64_t memory_bytes = 0, objects = 0, build_seconds = 0, in_flight_bytes = 0;
+  std::string token_file, cert, key, ca;  // read by the worker, so that new ones need no restart
+};
+
+// As words of a command line, and back.
+std::vector<std::string> to_words(const WorkerPlan& plan);
+Result<WorkerPlan> plan_from_words(const std::vector<std::string>& words);
+
+}  // namespace gt::proxy
