@@ -54,6 +54,15 @@ constexpr Page Pages[] = {
      "compares their times (exit status 1: a program failed). Ctrl-C ends any of them with nothing left behind.",
      "$XDG_CACHE_HOME/gtrace/platform.json\nThe curves, where ganalyze and goptimize look for them. "
      "platform.schema.json, installed in share/gtrace, is its schema."},
+    {"gproxy", "serve a node's OpenCL devices to programs on this and other machines",
+     "gproxy serve [OPTIONS]\ngproxy status [OPTIONS] [URL]",
+     "gproxy serve lets programs that run under goptimize run --remote use the OpenCL devices of this machine, as many "
+     "programs at a time as --max-clients says, each in a process of its own. Clients prove that they know the token of "
+     "the token file, or, with TLS, have a certificate of the same authority. SIGTERM and Ctrl-C let sessions finish for "
+     "up to --drain seconds, a second one ends them at once; after SIGHUP new sessions use the token and the certificates "
+     "that are in their files then. gproxy status tells who uses a proxy of this machine and user.",
+     "$XDG_CONFIG_HOME/gtrace/token\nThe secret that clients share: copy it to where they run. Sockets for programs of "
+     "this machine, and for gproxy status, are in $XDG_RUNTIME_DIR/gtrace."},
 };
 
 std::string escaped(std::string_view text) {

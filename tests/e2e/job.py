@@ -140,7 +140,7 @@ def main(names):
     os.environ["PATH"] = f"{bin_dir}:{apps}:{os.environ['PATH']}"
     os.environ.pop("LD_PRELOAD", None)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-    verdicts = [run_one(n, f) for n, f in names.items() if n.startswith("test_")]
+    verdicts = [run_one(n, f) for n, f in list(names.items()) if n.startswith("test_")]
     if any(v.startswith("FAILED") for v in verdicts):
         sys.exit(1)
     sys.exit(77 if verdicts and all(v.startswith("skipped") for v in verdicts) else 0)

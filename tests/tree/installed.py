@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAMS = ("gtrace", "ganalyze", "gmicrobench", "goptimize")
+PROGRAMS = ("gtrace", "ganalyze", "gmicrobench", "goptimize", "gproxy")
 
 
 def run(*command, **options):
@@ -31,6 +31,8 @@ def main(build):
             problems.append(f"injected libraries: {[str(p.relative_to(prefix)) for p in libraries]}")
         problems += [f"share/gtrace/{s}.schema.json is missing" for s in ("ganalyze", "platform")
                      if not (prefix / "share" / "gtrace" / f"{s}.schema.json").is_file()]
+        problems += [f"{f} is missing" for f in ("lib/systemd/system/gproxy.service", "lib/systemd/user/gproxy.service",
+                                                 "share/gtrace/gproxy.hosts") if not (prefix / f).is_file()]
         if not list(prefix.glob("libexec/gtrace/apps/app_nn")):
             problems.append("the benchmark programs are missing")
         problems += [f"{p} runs not: {r.stderr}" for p in PROGRAMS

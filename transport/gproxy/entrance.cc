@@ -48,6 +48,7 @@ std::optional<wire::Refusal> objection(const wire::Hello& hello, wire::Url::Sche
   const bool tls = door == wire::Url::Scheme::Tls, local = door == wire::Url::Scheme::Shm;
   if (hello.tls != tls) return wire::Refusal::Proof;
   if (hello.proof == wire::Hello::Proof::SameUser && !local) return wire::Refusal::Proof;
+  if (hello.proof == wire::Hello::Proof::Certificate && !tls) return wire::Refusal::Proof;
   return {};
 }
 

@@ -1,7 +1,7 @@
 // Where callers come in: listening sockets, and those who have connected but not yet said hello.
 //
-// A hello has 64 bytes and two seconds. Callers that send anything else, nothing, or one byte at a time are closed; when
-// too many wait, the oldest goes. Nothing else of what strangers send is looked at in this process.
+// A hello has 64 bytes and two seconds. Callers that send anything else, nothing, or one byte at a time are closed;
+// when too many wait, the oldest goes. Nothing else of what strangers send is looked at in this process.
 // Invariant: waiting callers <= MostWaiting. Thread safety: none; on the loop's thread.
 #pragma once
 

@@ -56,8 +56,8 @@ class EventLoop {
 
   static Result<std::unique_ptr<EventLoop>> make();
 
-  // `ready` is called whenever `fd` is (EPOLLIN, EPOLLOUT; errors and hang-ups count as ready). The watch must go before
-  // the descriptor does. One that the system does not take is never ready: callers have their time limits.
+  // `ready` is called whenever `fd` is (EPOLLIN, EPOLLOUT; errors and hang-ups count as ready). The watch must go
+  // before the descriptor does. One that the system does not take is never ready: callers have their time limits.
   Watch watch(int fd, Handler ready, uint32_t events = EPOLLIN);
   Timer after(std::chrono::milliseconds wait, Handler due);  // once
 

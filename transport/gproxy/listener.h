@@ -1,5 +1,5 @@
-// A listening socket in the loop: hands over every connection, and rests a moment when the system has no descriptor left
-// (those who wait stay in the socket's queue).
+// A listening socket in the loop: hands over every connection, and rests a moment when the system has no descriptor
+// left (those who wait stay in the socket's queue).
 // Thread safety: none; on the loop's thread.
 #pragma once
 

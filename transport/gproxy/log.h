@@ -12,8 +12,8 @@
 
 namespace gt::proxy {
 
-// `text` loses what is beyond 1000 bytes, and has '?' for control characters: some of it is not ours. The time stands in
-// front, unless the system's journal, which has its own, reads standard error.
+// `text` loses what is beyond 1000 bytes, and has '?' for control characters: some of it is not ours. The time stands
+// in front, unless the system's journal, which has its own, reads standard error.
 void log_line(std::string_view text);
 uint64_t lost_lines();
 

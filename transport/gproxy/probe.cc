@@ -47,29 +47,33 @@ class Probe {
 
   // The list; or how the child ended, as words.
   Result<Inventory> finish(uint64_t until_ns) {
-    const std::string text = read(until_ns);
+    std::string text;
+    const bool ended = read(text, until_ns);
+    if (!ended) ::kill(pid_, SIGKILL);
     int status = 0;
-    const bool late = monotonic_ns() >= until_ns;
-    if (late) ::kill(pid_, SIGKILL);
     ::waitpid(pid_, &status, 0);
-    if (late) return Status(Kind::Busy, "does not answer");
+    if (!ended) return Status(Kind::Busy, "does not answer");
     if (WIFSIGNALED(status)) return Status(Kind::Corrupt, fmt::format("crashes ({})", ::strsignal(WTERMSIG(status))));
     if (WEXITSTATUS(status) != 0) return Status(Kind::Unsupported, text);
     return inventory_from_json(text);
   }
 
  private:
-  std::string read(uint64_t until_ns) {
-    std::string text;
+  // False: not to its end in time. What is there already is read even when the time is over.
+  bool read(std::string& text, uint64_t until_ns) {
     std::array<char, 4096> part;
-    for (uint64_t now; (now = monotonic_ns()) < until_ns && text.size() < LongestList;) {
+    while (text.size() < LongestList) {
+      const uint64_t now = monotonic_ns();
+      const int wait_ms = now < until_ns ? static_cast<int>((until_ns - now) / 1'000'000 + 1) : 0;
       pollfd ready{answer_.get(), POLLIN, 0};
-      if (::poll(&ready, 1, static_cast<int>((until_ns - now) / 1'000'000 + 1)) <= 0) continue;
+      const int n_ready = ::poll(&ready, 1, wait_ms);
+      if (n_ready == 0 && wait_ms == 0) return false;
+      if (n_ready <= 0) continue;
       const ssize_t n = ::read(answer_.get(), part.data(), part.size());
-      if (n == 0) break;
+      if (n == 0) return true;
       if (n > 0) text.append(part.data(), static_cast<size_t>(n));
     }
-    return text;
+    return false;
   }
 
   pid_t pid_ = -1;

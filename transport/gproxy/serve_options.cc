@@ -1,6 +1,9 @@
+// The command line of gproxy serve, checked.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "transport/gproxy/serve.h"
 

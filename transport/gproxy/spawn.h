@@ -1,7 +1,7 @@
 // Starts this program again as one of its hidden commands: a worker, a probe.
 //
-// The child gets /dev/null, and the descriptors that it is given; no blocked signals, and a process group of its own, so
-// that Ctrl-C in the supervisor's terminal is the supervisor's to handle.
+// The child gets /dev/null, and the descriptors that it is given; no blocked signals, and a process group of its own,
+// so that Ctrl-C in the supervisor's terminal is the supervisor's to handle.
 // Thread safety: functions from any thread.
 #pragma once
 

@@ -1,8 +1,8 @@
 // The process that people start: lets callers in, keeps workers, answers questions. It loads no driver, and of what
 // strangers send it looks at the 64 bytes of a hello.
 //
-//   Entrance ─ Caller ─► Crew ─ hand_over ─► workers          SIGTERM, SIGINT: drain, then end     SIGHUP: renew workers
-//   TextServer: status (Unix socket, same user), metrics       SIGCHLD: reap
+//   Entrance ─ Caller ─► Crew ─ hand_over ─► workers       SIGTERM, SIGINT: drain, then end; SIGHUP: renew workers
+//   TextServer: status (Unix socket, same user), metrics   SIGCHLD: reap
 //
 // Thread safety: one thread.
 #pragma once

@@ -30,9 +30,9 @@ Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(EventLoop& loop, con
 
 Status WorkerProcess::make_page(Fd& page) {
   page = lifted(Fd(::memfd_create("gproxy counters", MFD_CLOEXEC)));
-  if (!page.open() || ::ftruncate(page.get(), CounterPageBytes) != 0) return system_error("cannot start a worker", errno);
+  if (!page.open() || ::ftruncate(page.get(), CounterPageBytes) != 0) return system_error("memory of a worker", errno);
   void* const p = ::mmap(nullptr, CounterPageBytes, PROT_READ, MAP_SHARED, page.get(), 0);
-  if (p == MAP_FAILED) return system_error("cannot start a worker", errno);
+  if (p == MAP_FAILED) return system_error("memory of a worker", errno);
   page_ = static_cast<CounterPage*>(p);
   return {};
 }
@@ -88,9 +88,10 @@ bool WorkerProcess::give(const Caller& caller) {
 }
 
 void WorkerProcess::add_connection(const Caller& caller) {
-  if (!wire::hand_over(door_.get(), caller.connection.get(), caller.hello).ok()) {
-    wire::refuse(caller.connection.get(), wire::Refusal::Busy);
-  }
+  const Status given = wire::hand_over(door_.get(), caller.connection.get(), caller.hello);
+  if (given.ok()) return;
+  const bool busy = given.kind() == Kind::Busy;  // otherwise the worker has just died
+  wire::refuse(caller.connection.get(), busy ? wire::Refusal::Busy : wire::Refusal::NoSession);
 }
 
 void WorkerProcess::ask_for_counters() {

@@ -1,0 +1,230 @@
+// One client's process: drivers are loaded while it waits for a caller, so that being taken is quick.
+//
+//   main thread   load drivers ─► wait for the link ─► Executor ─► until the link is closed ─► clean up, _exit
+//   greeter       open a hand-over socket, accept_link(), again for callers that are refused
+//   leash         the supervisor's socket: "count" asks for fresh numbers, its end is ours
+//   printed       keeps the pipe empty into which kernels print
+//
+// A clean-up that hangs in a driver ends after CleanUpTime; a process that ends gives everything back anyway.
+#include "transport/gproxy/worker.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "traces/base/command.h"
+#include "transport/executor/executor.h"
+#include "transport/gproxy/opencl.h"
+#include "transport/gproxy/printed.h"
+#include "transport/gproxy/worker_channel.h"
+#include "transport/gproxy/worker_plan.h"
+#include "transport/link/connect.h"
+
+namespace gt::proxy {
+namespace {
+
+constexpr std::chrono::milliseconds CleanUpTime{2000};
+constexpr const char* Program = "gproxy worker";
+
+void end_within(std::chrono::milliseconds time) {
+  std::thread([time] {
+    std::this_thread::sleep_for(time);
+    ::_exit(ExitOk);
+  }).detach();
+}
+
+// What the threads share.
+class Session {
+ public:
+  explicit Session(CounterPage* page) : page_(page) {}
+
+  void begin(std::unique_ptr<wire::Link> link) {
+    const std::lock_guard lock(mutex_);
+    link_ = std::move(link);
+    changed_.notify_all();
+  }
+  wire::Link& wait_for_link() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return link_ != nullptr; });
+    return *link_;
+  }
+  void set_executor(const exec::Executor* executor) {
+    const std::lock_guard lock(mutex_);
+    executor_ = executor;
+  }
+  // False: there is none yet.
+  bool close() {
+    const std::lock_guard lock(mutex_);
+    if (link_) link_->close();
+    return link_ != nullptr;
+  }
+  void count() {
+    const std::lock_guard lock(mutex_);
+    if (!executor_) return;
+    const exec::Counters c = executor_->counters();
+    page_->calls = c.calls;
+    page_->launches = c.launches;
+    page_->builds = c.builds;
+    page_->failed = c.failed;
+    page_->bytes_in = c.written_bytes;
+    page_->bytes_out = c.read_bytes;
+    page_->objects = c.objects;
+    page_->memory_bytes = c.memory_bytes;
+    page_->in_flight_bytes = c.in_flight_bytes;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::unique_ptr<wire::Link> link_;
+  const exec::Executor* executor_ = nullptr;
+  CounterPage* page_;
+};
+
+void report(News news, const std::string& text = {}, int fd = -1) {
+  Report r;
+  r.news = news;
+  std::snprintf(r.text, sizeof r.text, "%s", text.c_str());
+  if (!send_report(ControlFd, r, fd)) ::_exit(ExitEnvironment);  // the supervisor is gone
+}
+
+Result<wire::Credentials> credentials_of(const WorkerPlan& plan) {
+  wire::Credentials credentials{{}, plan.cert, plan.key, plan.ca};
+  Result<Bytes> token = wire::read_token(plan.token_file);
+  if (!token) return token.status();
+  credentials.token = std::move(*token);
+  return credentials;
+}
+
+// One attempt: a fresh socket each time, so that nothing of a caller that was refused is left for the next.
+Result<std::unique_ptr<wire::Link>> greet(const wire::Credentials& credentials) {
+  Result<wire::WorkerSocket> door = wire::worker_socket();
+  if (!door) return door.status();
+  report(News::Open, {}, door->supervisor.get());
+  door->supervisor = {};
+  return wire::accept_link(std::move(door->worker), credentials);
+}
+
+void greet_until_accepted(const WorkerPlan& plan, Session& session) {
+  const Result<wire::Credentials> credentials = credentials_of(plan);
+  if (!credentials) ::_exit(fail(Program, credentials.status()));
+  while (true) {
+    Result<std::unique_ptr<wire::Link>> link = greet(*credentials);
+    if (!link) {
+      report(News::Refused, link.status().text());
+      continue;
+    }
+    report(News::Accepted);
+    return session.begin(std::move(*link));
+  }
+}
+
+void hold_leash(Session& session) {
+  char byte;
+  while (true) {
+    const ssize_t n = ::recv(ControlFd, &byte, 1, 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    session.count();
+  }
+  if (!session.close()) ::_exit(ExitOk);
+  end_within(CleanUpTime);  // the main thread does it, if no driver keeps it
+}
+
+// Where programs that were built are kept: $XDG_CACHE_HOME/gtrace/programs; empty when there is no home.
+std::string cache_folder() {
+  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
+  if (cache && *cache) return std::string(cache) + "/gtrace/programs";
+  return home && *home ? std::string(home) + "/.cache/gtrace/programs" : std::string();
+}
+
+exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, Printed* printed) {
+  const std::vector<OpenCl::Device> all = cl.list(nullptr);
+  std::set<std::pair<cl_platform_id, cl_device_id>> served;
+  for (const unsigned number : plan.devices) {
+    if (number < all.size()) served.emplace(all[number].platform, all[number].device);
+  }
+  exec::Options options;
+  options.serves = [served](cl_platform_id p, cl_device_id d) { return served.contains({p, d}); };
+  options.take_printed = [printed] { return printed->take(); };
+  options.cache_folder = cache_folder();
+  options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  options.close_ms = static_cast<uint32_t>(CleanUpTime.count()) * 3 / 4;
+  return options;
+}
+
+exec::Limits limits_of(const WorkerPlan& plan) {
+  exec::Limits limits;
+  limits.objects = plan.objects;
+  limits.memory_bytes = plan.memory_bytes;
+  limits.in_flight_bytes = plan.in_flight_bytes;
+  limits.build_seconds = static_cast<uint32_t>(plan.build_seconds);
+  return limits;
+}
+
+Status serve(const WorkerPlan& plan, Printed* printed, Session& session) {
+  Result<std::unique_ptr<OpenCl>> cl = OpenCl::load();
+  if (!cl) return cl.status();
+  const exec::Functions functions = exec::functions_of((*cl)->library());
+  const exec::Options options = options_of(**cl, plan, printed);
+  wire::Link& link = session.wait_for_link();
+  exec::Executor executor(functions, link, limits_of(plan), options);
+  session.set_executor(&executor);
+  GT_TRY(executor.start());
+  executor.wait_until_closed();
+  end_within(CleanUpTime);
+  session.count();
+  session.set_executor(nullptr);
+  return {};
+}
+
+Result<CounterPage*> counter_page() {
+  void* const p = ::mmap(nullptr, CounterPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, CounterFd, 0);
+  if (p == MAP_FAILED) return Status(Kind::Invalid, "gproxy starts its workers itself; see gproxy serve --help");
+  return static_cast<CounterPage*>(p);
+}
+
+void limit_this_process() {
+  const rlimit no_core{0, 0};
+  ::setrlimit(RLIMIT_CORE, &no_core);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::prctl(PR_SET_NAME, "gproxy-worker");
+  ::signal(SIGPIPE, SIG_IGN);
+  ::fcntl(ControlFd, F_SETFD, FD_CLOEXEC);
+  ::fcntl(CounterFd, F_SETFD, FD_CLOEXEC);
+}
+
+}  // namespace
+
+int worker_command(int argc, char** argv) {
+  const Result<WorkerPlan> plan = plan_from_words({argv + 1, argv + argc});
+  if (!plan) return fail(Program, plan.status());
+  const Result<CounterPage*> page = counter_page();
+  if (!page) return fail(Program, page.status());
+  limit_this_process();
+  const Result<Printed*> printed = Printed::capture();
+  if (!printed) return fail(Program, printed.status());
+  auto* const session = new Session(*page);  // for threads that outlive this function
+  std::thread([session] { hold_leash(*session); }).detach();
+  std::thread([&plan, session] { greet_until_accepted(*plan, *session); }).detach();
+  const Status served = serve(*plan, *printed, *session);
+  ::_exit(served.ok() ? ExitOk : fail(Program, served));  // drivers' exit handlers are not needed, and may hang
+}
+
+}  // namespace gt::proxy
