@@ -81,6 +81,14 @@ def test_a_driver_that_hangs():
         same(proxy.client("survey").code, 0, "a client of the others")
 
 
+def test_drivers_that_the_environment_names():
+    named = {"OCL_ICD_FILENAMES": f"{tests_dir}/libbad_icd_hang.so"}
+    with serving("--probe-seconds", 2, env=dict(vendors("bad_icd_crash"), **named)) as proxy:
+        for library in ("bad_icd_crash.icd crashes", "libbad_icd_hang.so does not answer"):
+            check(library in proxy.log, f"it does not say: {library}")
+        same(proxy.client("survey").code, 0, "a client of the others")
+
+
 def test_does_not_serve_what_others_serve():
     with serving(env={"GTRACE_REMOTE": "tcp://127.0.0.1:1"}) as proxy:
         same(proxy.client("survey").code, 0, "a client")

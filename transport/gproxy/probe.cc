@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 
 #include "traces/base/clock.h"
 #include "traces/base/command.h"
@@ -80,72 +82,102 @@ class Probe {
   Fd answer_;
 };
 
-std::vector<fs::path> icd_files() {
-  const char* const said = std::getenv("OCL_ICD_VENDORS");
-  const fs::path place = said && *said ? said : "/etc/OpenCL/vendors";
-  std::error_code error;
-  if (!fs::is_directory(place, error)) return {place};
-  std::vector<fs::path> files;
-  for (const auto& entry : fs::directory_iterator(place, error)) {
-    if (entry.path().extension() == ".icd") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-Result<std::string> make_folder() {
-  const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
-  std::string folder = fmt::format("{}/gproxy-drivers-XXXXXX", runtime && *runtime ? runtime : "/tmp");
-  if (!::mkdtemp(folder.data())) return system_error("cannot make a folder like " + folder, errno);
-  return folder;
-}
-
-Status add_link(const fs::path& folder, const fs::path& icd) {
-  std::error_code error;
-  fs::create_symlink(fs::absolute(icd), folder / icd.filename(), error);
-  return error ? system_error("cannot make a link in " + folder.string(), error.value()) : Status();
-}
-
-// A folder with this file alone: a form that every loader understands.
-struct OneDriver {
-  fs::path icd;
-  std::string folder;
-  Result<Probe> probe = Status();
+// A driver as loaders find it: a file that names its library, or the library.
+struct Driver {
+  std::string name;     // for people
+  std::string library;  // as dlopen() takes it
 };
 
-OneDriver try_alone(const fs::path& icd) {
-  OneDriver one{icd, {}, Status()};
-  const Result<std::string> folder = make_folder();
-  if (!folder) return {icd, {}, folder.status()};
-  one.folder = *folder;
-  const Status linked = add_link(one.folder, icd);
-  one.probe = linked.ok() ? Probe::start({"OCL_ICD_VENDORS=" + one.folder}) : Result<Probe>(linked);
-  return one;
+std::string first_line(const fs::path& file) {
+  std::ifstream in(file);
+  std::string line;
+  std::getline(in, line);
+  return line;
 }
 
-std::string reason(OneDriver& one, uint64_t until_ns) {
-  if (!one.probe) return one.probe.status().text();
-  return one.probe->finish(until_ns).status().text();
+void add_vendors(const fs::path& place, std::vector<Driver>& drivers) {
+  std::error_code error;
+  std::vector<fs::path> files;
+  if (fs::is_directory(place, error)) {
+    for (const auto& entry : fs::directory_iterator(place, error)) files.push_back(entry.path());
+  } else {
+    files.push_back(place);
+  }
+  std::sort(files.begin(), files.end());
+  for (const fs::path& file : files) {
+    if (file.extension() == ".icd") drivers.push_back({file.string(), first_line(file)});
+    if (file.extension() == ".so") drivers.push_back({file.string(), file.string()});
+  }
 }
+
+std::vector<Driver> installed_drivers() {
+  const char *vendors = std::getenv("OCL_ICD_VENDORS"), *libraries = std::getenv("OCL_ICD_FILENAMES");
+  std::vector<Driver> drivers;
+  add_vendors(vendors && *vendors ? vendors : "/etc/OpenCL/vendors", drivers);
+  std::istringstream words(libraries ? libraries : "");
+  for (std::string word; std::getline(words, word, ':');) drivers.push_back({word, word});
+  return drivers;
+}
+
+// A folder of drivers, for loaders of every make.
+class VendorsFolder {
+ public:
+  Status make() {
+    const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
+    path_ = fmt::format("{}/gproxy-drivers-XXXXXX", runtime && *runtime ? runtime : "/tmp");
+    return ::mkdtemp(path_.data()) ? Status() : system_error("cannot make a folder like " + path_, errno);
+  }
+  Status add(const Driver& driver) {
+    const std::string file = fmt::format("{}/{:03}.icd", path_, count_++);
+    std::ofstream out(file);
+    out << driver.library << "\n";
+    return out.flush() ? Status() : system_error("cannot write " + file, errno);
+  }
+  std::vector<std::string> environment() const { return {"OCL_ICD_VENDORS=" + path_, "OCL_ICD_FILENAMES="}; }
+  const std::string& path() const { return path_; }
+  void remove() { remove_vendors_folder(path_); }
+
+ private:
+  std::string path_;
+  unsigned count_ = 0;
+};
+
+// A driver tried alone.
+struct Trial {
+  Driver driver;
+  VendorsFolder folder;
+  Result<Probe> probe = Status();
+
+  void begin() {
+    Status ready = folder.make();
+    if (ready.ok()) ready = folder.add(driver);
+    probe = ready.ok() ? Probe::start(folder.environment()) : Result<Probe>(ready);
+  }
+  // Empty: it works.
+  std::string end(uint64_t until_ns) {
+    const Status status = probe ? probe->finish(until_ns).status() : probe.status();
+    folder.remove();
+    return status.text();
+  }
+};
 
 Result<Probed> probe_one_by_one(unsigned seconds) {
-  Probed probed;
-  std::vector<OneDriver> drivers;
-  for (const fs::path& icd : icd_files()) drivers.push_back(try_alone(icd));
-  const Result<std::string> folder = make_folder();
-  if (!folder) return folder.status();
-  probed.folder = *folder;
-  probed.environment = {"OCL_ICD_VENDORS=" + *folder};
-  const uint64_t until_ns = monotonic_ns() + seconds * 1'000'000'000ull;
-  for (OneDriver& one : drivers) {
-    const std::string why = reason(one, until_ns);
-    remove_vendors_folder(one.folder);
-    if (!why.empty()) probed.left_out.push_back(fmt::format("{} {}", one.icd.string(), why));
-    if (why.empty()) GT_TRY(add_link(*folder, one.icd));
+  const uint64_t time_ns = seconds * 1'000'000'000ull;
+  std::vector<Trial> trials;
+  for (Driver& driver : installed_drivers()) trials.push_back({std::move(driver), {}, Status()});
+  for (Trial& trial : trials) trial.begin();
+  const uint64_t until_ns = monotonic_ns() + time_ns;
+  VendorsFolder sound;
+  GT_TRY(sound.make());
+  Probed probed{{}, {}, sound.environment(), sound.path()};
+  for (Trial& trial : trials) {
+    const std::string why = trial.end(until_ns);
+    if (!why.empty()) probed.left_out.push_back(fmt::format("{} {}", trial.driver.name, why));
+    if (why.empty()) GT_TRY(sound.add(trial.driver));
   }
-  Result<Probe> rest = Probe::start(probed.environment);
-  Result<Inventory> found = rest ? rest->finish(until_ns + seconds * 1'000'000'000ull) : rest.status();
-  if (!found) return found.status();
+  Result<Probe> together = Probe::start(probed.environment);
+  Result<Inventory> found = together ? together->finish(monotonic_ns() + time_ns) : together.status();
+  if (!found) return found.status().at("the drivers that work alone, together");
   probed.inventory = std::move(*found);
   return probed;
 }

@@ -1,6 +1,6 @@
 // Finds the devices of this node without loading a driver here: children list them, within a time limit.
 //
-// One child asks the loader for everything. If it crashes or does not come back, each driver's .icd file is tried in a
+// One child asks the loader for everything. If it crashes or does not come back, each installed driver is tried in a
 // child of its own; those that answer are put into a folder, for the loaders of workers (OCL_ICD_VENDORS), and the
 // others are named and left out.
 #pragma once

@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
@@ -35,6 +36,7 @@
 #include "transport/gproxy/worker_channel.h"
 #include "transport/gproxy/worker_plan.h"
 #include "transport/link/connect.h"
+#include "transport/staging/copy_crew.h"
 
 namespace gt::proxy {
 namespace {
@@ -112,20 +114,30 @@ Result<wire::Credentials> credentials_of(const WorkerPlan& plan) {
   return credentials;
 }
 
+// For large copies inside the node: half of the cores, and not more than a link of today needs. They sleep until then.
+staging::CopyCrew* copy_crew() {
+  constexpr unsigned Most = 8;  // the one who copies is one of them
+  static staging::CopyCrew crew;
+  crew.start(std::clamp(std::thread::hardware_concurrency() / 2, 1u, Most) - 1);
+  return &crew;
+}
+
 // One attempt: a fresh socket each time, so that nothing of a caller that was refused is left for the next.
-Result<std::unique_ptr<wire::Link>> greet(const wire::Credentials& credentials) {
+Result<std::unique_ptr<wire::Link>> greet(const wire::Credentials& credentials, const wire::LinkOptions& options) {
   Result<wire::WorkerSocket> door = wire::worker_socket();
   if (!door) return door.status();
   report(News::Open, {}, door->supervisor.get());
   door->supervisor = {};
-  return wire::accept_link(std::move(door->worker), credentials);
+  return wire::accept_link(std::move(door->worker), credentials, options);
 }
 
 void greet_until_accepted(const WorkerPlan& plan, Session& session) {
   const Result<wire::Credentials> credentials = credentials_of(plan);
   if (!credentials) ::_exit(fail(Program, credentials.status()));
+  wire::LinkOptions options;
+  options.crew = copy_crew();
   while (true) {
-    Result<std::unique_ptr<wire::Link>> link = greet(*credentials);
+    Result<std::unique_ptr<wire::Link>> link = greet(*credentials, options);
     if (!link) {
       report(News::Refused, link.status().text());
       continue;

@@ -1,93 +1,124 @@
 // A client of gproxy that speaks the protocol itself:
-//   proxy_client URL TOKEN_FILE survey|hold [--cert FILE --key FILE --ca FILE]
+//   proxy_client URL TOKEN_FILE JOB [--cert FILE --key FILE --ca FILE]
 //
-//   survey   prints the name of each device
-//   hold     prints "ready"; answers "ping" on standard input with "pong" after a round trip; ends with its input.
-//            When the session is lost meanwhile, it ends at once with status 3.
-// Status 1 and one line: the connection did not come about.
-#include <CL/cl.h>
-#include <unistd.h>
+//   survey        prints the name of each device
+//   hold          prints "ready"; answers "ping" on standard input with "pong" after a round trip; ends with its input
+//   print:N       N work items print a line each; prints what came back
+//   fill:BYTES:N  makes N buffers and writes into each; prints the codes of what failed; then holds
+//   crash         runs a kernel that writes where nothing is
+// Status 1 and one line: the connection did not come about. 3: the session ended on its own.
+#include "tests/e2e/clients/proxy_client.h"
 
-#include <condition_variable>
-#include <cstdio>
+#include <CL/cl.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
-#include <mutex>
-#include <string>
 
-#include "transport/link/connect.h"
-#include "transport/protocol/codec.h"
-#include "transport/protocol/messages.h"
-
+namespace gt::proxy_test {
 namespace {
 
-using namespace gt;
+using api::FnId;
+using wire::ObjectId;
 
-constexpr int Lost = 3;
+constexpr const char* Source = R"(
+kernel void print() { printf("line %d\n", (int)get_global_id(0)); }
+kernel void crash(ulong where) { *(global int*)where = 1; }
+)";
 
-class Client final : public wire::LinkHandler {
- public:
-  bool lose_quietly = true;  // otherwise losing the session ends the process
-
-  void on_frame(ByteView frame) override {
-    const auto type = static_cast<wire::MessageType>(frame[0]);
-    const std::lock_guard lock(mutex_);
-    if (type == wire::MessageType::Surveyed) answered_ = wire::decode(frame, surveyed_);
-    if (type == wire::MessageType::Pong) answered_ = true;
-    changed_.notify_all();
-  }
-  void on_put(wire::Notice, size_t) override {}
-  void on_closed(const Status& why) override {
-    if (!lose_quietly) {
-      std::fprintf(stderr, "lost: %s\n", why.text().c_str());
-      ::_exit(Lost);
-    }
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    changed_.notify_all();
-  }
-
-  template <class Question>
-  bool ask(wire::Link& link, const Question& question) {
-    Bytes frame;
-    wire::encode(question, frame);
-    const ByteView part(frame);
-    std::unique_lock lock(mutex_);
-    answered_ = false;
-    lock.unlock();
-    if (!link.send({&part, 1}).ok()) return false;
-    lock.lock();
-    changed_.wait(lock, [this] { return answered_ || closed_; });
-    return answered_;
-  }
-
-  void print_devices() const {
-    for (const wire::SurveyedDevice& d : surveyed_.devices) {
-      for (const wire::InfoValue& info : d.infos) {
-        if (info.name != CL_DEVICE_NAME) continue;
-        std::printf("%s\n", reinterpret_cast<const char*>(info.value.data()));
-      }
+void print_devices(const Session& session) {
+  for (const wire::SurveyedDevice& d : session.surveyed.devices) {
+    for (const wire::InfoValue& info : d.infos) {
+      if (info.name == CL_DEVICE_NAME) std::printf("%s\n", reinterpret_cast<const char*>(info.value.data()));
     }
   }
+}
 
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool answered_ = false, closed_ = false;
-  wire::Surveyed surveyed_;
+void say(const char* text) {
+  std::printf("%s\n", text);
+  std::fflush(stdout);
+}
+
+int hold(Session& session) {
+  session.end_when_lost(true);
+  say("ready");
+  for (std::string line; std::getline(std::cin, line);) say(session.ask(wire::Ping{1, 0}) ? "pong" : "lost");
+  session.end_when_lost(false);
+  return 0;
+}
+
+// A context on the first device, and a queue.
+struct Place {
+  explicit Place(Session& session) {
+    const auto device = named<cl_device_id>(session.surveyed.devices.at(0).id);
+    cl_int code = 0;
+    context = session.make<FnId::clCreateContext>(nullptr, 1, &device, nullptr, nullptr, &code);
+    queue = session.make<FnId::clCreateCommandQueue>(named<cl_context>(context), device, 0, &code);
+  }
+  ObjectId context = 0, queue = 0;
 };
 
-int hold(Client& client, wire::Link& link) {
-  client.lose_quietly = false;
-  std::printf("ready\n");
-  std::fflush(stdout);
-  for (std::string line; std::getline(std::cin, line);) {
-    const bool answered = client.ask(link, wire::Ping{1, 0});
-    std::printf("%s\n", answered ? "pong" : "lost");
-    std::fflush(stdout);
+// Launches a kernel of Source. False: the session was lost.
+bool launch(Session& session, const char* name, uint64_t items, bool with_address) {
+  const Place place(session);
+  const size_t length = std::strlen(Source);
+  const char* source = Source;
+  cl_int code = 0;
+  wire::Build build;
+  build.reply = 1;
+  build.program =
+      session.make<FnId::clCreateProgramWithSource>(named<cl_context>(place.context), 1, &source, &length, &code);
+  if (!session.ask(build) || session.built != CL_SUCCESS) return false;
+  wire::Launch m;
+  m.queue = place.queue;
+  m.kernel = session.make<FnId::clCreateKernel>(named<cl_program>(build.program), name, &code);
+  m.dimensions = 1;
+  m.global = {items, 1, 1};
+  const uint64_t nowhere = 8;
+  wire::KernelArg where;
+  where.value = {reinterpret_cast<const uint8_t*>(&nowhere), sizeof nowhere};
+  if (with_address) m.args.push_back(where);
+  return session.send(m) && session.finish();
+}
+
+int print(Session& session, uint64_t items) {
+  const bool done = launch(session, "print", items, false);
+  std::fwrite(session.printed.data(), 1, session.printed.size(), stdout);
+  return done ? 0 : Lost;
+}
+
+int fill(Session& session, uint64_t bytes, int count) {
+  const Place place(session);
+  for (int i = 0; i < count; ++i) {
+    cl_int code = 0;
+    wire::Write write;
+    write.queue = place.queue;
+    write.mem = session.make<FnId::clCreateBuffer>(named<cl_context>(place.context), CL_MEM_READ_WRITE, bytes, nullptr,
+                                                   &code);
+    write.part.region[0] = write.bytes = 4;
+    write.data = as_bytes("abcd");
+    session.send(write);
   }
-  client.lose_quietly = true;
-  return 0;
+  if (!session.finish()) return Lost;
+  for (const int code : session.failed) std::printf("%d ", code);
+  say("");
+  return hold(session);
+}
+
+int work(Session& session, const std::string& job) {
+  wire::Survey survey;
+  survey.reply = 1;
+  if (!session.ask(survey)) return Lost;
+  if (job == "hold") return hold(session);
+  if (job == "crash") return launch(session, "crash", 1, true) ? 0 : Lost;
+  if (job.starts_with("print:")) return print(session, std::strtoull(&job[6], nullptr, 10));
+  if (job.starts_with("fill:")) {
+    char* rest = nullptr;
+    const uint64_t bytes = std::strtoull(&job[5], &rest, 10);
+    return fill(session, bytes, std::atoi(rest + 1));
+  }
+  print_devices(session);
+  return job == "survey" ? 0 : 2;
 }
 
 int fail(const char* what, const Status& s) {
@@ -95,21 +126,12 @@ int fail(const char* what, const Status& s) {
   return 1;
 }
 
-int work(wire::Link& link, const std::string& command) {
-  Client client;
-  if (Status s = link.start(client); !s.ok()) return fail("start", s);
-  int status = Lost;
-  if (client.ask(link, wire::Survey{1})) {
-    status = 0;
-    command == "hold" ? void(status = hold(client, link)) : client.print_devices();
-  }
-  link.close();
-  return status;
-}
-
 }  // namespace
+}  // namespace gt::proxy_test
 
 int main(int argc, char** argv) {
+  using namespace gt;
+  using namespace gt::proxy_test;
   if (argc != 4 && argc != 10) return 2;
   const auto url = wire::parse_url(argv[1]);
   if (!url) return fail("URL", url.status());
@@ -122,5 +144,7 @@ int main(int argc, char** argv) {
   options.connect_ms = 10'000;  // the machines of tests are slow
   auto link = wire::connect(*url, credentials, options);
   if (!link) return fail("connect", link.status());
-  return work(**link, argv[3]);
+  Session session(std::move(*link));
+  if (Status s = session.start(); !s.ok()) return fail("start", s);
+  return work(session, argv[3]);
 }
