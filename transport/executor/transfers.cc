@@ -213,7 +213,7 @@ cl_int Transfers::read_stream(const wire::Read& m, const Target& t) {
 // Calls then->over() when the place is reached, perhaps at once.
 void Transfers::begin_when_reached(const Target& t, const staging::Gate& gate, uint64_t order,
                                    std::unique_ptr<Then> then) {
-  if (gate.may_begin(x_commands.cl())) {
+  if (gate.state(x_commands.cl()) != staging::Gate::State::Closed) {
     News none(x_commands.session());
     return then->over(gate.before() ? x_commands.cl().status(gate.before()) : CL_COMPLETE, none);
   }
