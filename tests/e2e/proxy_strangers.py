@@ -61,6 +61,14 @@ def test_garbage_after_a_good_hello():
                 check(is_closed_by_proxy(s), "a stranger with a good hello may stay")
 
 
+def test_a_stranger_with_the_name_of_a_session():
+    with undisturbed() as proxy:
+        name = os.urandom(16)
+        with stranger(proxy, hello(session=name)) as first, stranger(proxy, hello(session=name)) as second:
+            same(second.recv(8), b"GTLA\x01\x00\x02\x00", "the answer to the second of a name: unauthorized")
+            check(is_closed_by_proxy(first), "the first stays without a proof")
+
+
 def test_half_a_hello_and_silence():
     with undisturbed() as proxy, stranger(proxy, hello()[:30]) as half, stranger(proxy) as silent:
         check(is_closed_by_proxy(half) and is_closed_by_proxy(silent), "they may stay")

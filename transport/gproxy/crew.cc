@@ -63,6 +63,8 @@ void Crew::welcome(Caller caller) {
   const int connection = caller.connection.get();
   if (caller.hello.purpose != wire::Hello::Purpose::Session) return add_connection(caller);
   if (draining_) return wire::refuse(connection, wire::Refusal::Draining);
+  // Names of sessions can be read on the way: nobody may pass for one that is here.
+  if (find(caller.hello.session)) return wire::refuse(connection, wire::Refusal::Unauthorized);
   if (serving() >= most_sessions_ || queue_.size() >= MostQueued) return wire::refuse(connection, wire::Refusal::Busy);
   const uint64_t id = next_queued_++;
   Queued& queued = queue_[id];
@@ -74,10 +76,15 @@ void Crew::welcome(Caller caller) {
   advance();
 }
 
-void Crew::add_connection(const Caller& caller) {
+WorkerProcess* Crew::find(const wire::SessionId& session) const {
   for (const auto& [pid, worker] : workers_) {
-    if (worker->is_session(caller.hello.session)) return worker->add_connection(caller);
+    if (worker->is_session(session)) return worker.get();
   }
+  return nullptr;
+}
+
+void Crew::add_connection(const Caller& caller) {
+  if (WorkerProcess* const worker = find(caller.hello.session)) return worker->add_connection(caller);
   wire::refuse(caller.connection.get(), wire::Refusal::NoSession);
 }
 

@@ -57,6 +57,7 @@ class Crew {
 
   size_t in_state(WorkerProcess::State state) const;
   size_t busy() const;
+  WorkerProcess* find(const wire::SessionId& session) const;
   void add_connection(const Caller& caller);
   void later_advance();
   void advance();
