@@ -1,0 +1,45 @@
+#include "optimizer-rt/virtual/answers.h"
+
+namespace gt::virt {
+
+uint64_t CallAnswer::number(uint16_t param, uint64_t otherwise) const {
+  for (const api::DecodedArg& a : outputs) {
+    if (a.param == param && a.tag != api::Tag::Null) return a.value;
+  }
+  return otherwise;
+}
+
+ByteView CallAnswer::bytes(uint16_t param) const {
+  for (const api::DecodedArg& a : outputs) {
+    if (a.param == param && a.tag == api::Tag::Bytes) return a.data;
+  }
+  return {};
+}
+
+std::vector<uint64_t> CallAnswer::numbers(uint16_t param) const {
+  std::vector<uint64_t> list;
+  for (const api::DecodedArg& a : outputs) {
+    if (a.param == param && a.tag == api::Tag::Int) list.push_back(a.value);
+  }
+  return list;
+}
+
+CallAnswer answer_of(api::FnId fn, ByteView bytes) {
+  CallAnswer answer;
+  if (bytes.empty() || !api::decode_outputs(fn, bytes, answer.outputs)) return answer;
+  for (const api::DecodedArg& a : answer.outputs) {
+    if (a.param == api::DecodedReturn && a.tag == api::Tag::Int) answer.code = static_cast<cl_int>(a.value);
+  }
+  return answer;
+}
+
+InfoAnswer info_of(api::FnId fn, ByteView outputs) {
+  const CallAnswer answer = answer_of(fn, outputs);
+  InfoAnswer info{answer.code, {}};
+  for (const api::DecodedArg& a : answer.outputs) {
+    if (a.tag == api::Tag::Bytes) info.value.assign(a.data.begin(), a.data.end());
+  }
+  return info;
+}
+
+}  // namespace gt::virt

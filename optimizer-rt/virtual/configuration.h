@@ -1,0 +1,29 @@
+// Which executors there are, and how to reach them: from the environment. The one file that reads it.
+//
+//   GTRACE_REMOTE           URLs, comma separated, in the order in which devices are listed:
+//                           shm:NAME, tcp://HOST:PORT, tls://HOST:PORT, local:/path/of/a/driver.so (in this process)
+//   GTRACE_TOKEN_FILE       what proves to a proxy that we may
+//   GTRACE_SYNC_ERRORS=1    each command waits for its end and returns the error itself
+//
+// Thread safety: constants after the first call.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/link/link.h"
+
+namespace gt::virt {
+
+std::vector<std::string> remote_urls();
+bool sync_errors();
+
+// A link to what `url` names, and what must live as long as it.
+struct Connection {
+  std::unique_ptr<wire::Link> link;
+  std::shared_ptr<void> behind;
+};
+Result<Connection> connect_to(const std::string& url);
+
+}  // namespace gt::virt

@@ -1,0 +1,97 @@
+// A context and its places. A place is one native context, at one platform of one executor; a context whose devices are
+// of one platform of one executor has one place, and nothing below needs to think of others.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "optimizer-rt/virtual/device.h"
+#include "optimizer-rt/virtual/object.h"
+#include "optimizer-rt/virtual/session.h"
+
+namespace gt::virt {
+
+struct Place {
+  Place(_cl_context& c, _cl_device_id& first, size_t i);
+  // A queue of ours, for what no queue of the program's is there for: initial contents, moves between places.
+  ObjectId service_queue();
+  ObjectId service_queue_made() const { return service_queue_; }  // 0: none was needed
+
+  _cl_context& context;
+  Session& session;
+  const ObjectId platform, name;
+  const size_t index;
+  std::vector<_cl_device_id*> devices;
+
+ private:
+  std::mutex mutex_;
+  ObjectId service_queue_ = 0;
+};
+
+// Functions of the program to be called when an object ends, the last one first.
+using Farewells = std::vector<std::function<void()>>;
+inline void say(const Farewells& list) {
+  for (auto it = list.rbegin(); it != list.rend(); ++it) (*it)();
+}
+
+}  // namespace gt::virt
+
+struct _cl_context : gt::virt::Object {
+  static constexpr auto Kind = gt::virt::Type::Context;
+  static constexpr cl_int Invalid = CL_INVALID_CONTEXT;
+
+  _cl_context(const std::vector<_cl_device_id*>& devices, std::vector<cl_context_properties> properties);
+  ~_cl_context();
+
+  // CL_INVALID_DEVICE when it is none of the context's.
+  gt::virt::Place& place_of(_cl_device_id* device);
+  bool one_place() const { return places.size() == 1; }
+  bool has(_cl_device_id* device) const;
+
+  std::vector<gt::virt::Ref<_cl_device_id>> devices;
+  const std::vector<cl_context_properties> properties;
+  std::vector<std::unique_ptr<gt::virt::Place>> places;
+  // Held while a command of a context with several places is put together and sent: what is valid where changes in the
+  // order of the commands. No handler of a link takes it.
+  std::mutex residency;
+  std::mutex mutex;  // of farewells
+  gt::virt::Farewells farewells;
+};
+
+namespace gt::virt {
+
+// The names of an object at the places of its context: made where it is first needed.
+class Names {
+ public:
+  explicit Names(const _cl_context& context) : names_(context.places.size()) {}
+  template <class Make>
+  ObjectId at(const Place& place, Make make) {
+    const std::lock_guard lock(mutex_);
+    ObjectId& name = names_[place.index];
+    if (name == 0) name = make();
+    return name;
+  }
+  ObjectId made_at(const Place& place) {
+    const std::lock_guard lock(mutex_);
+    return names_[place.index];
+  }
+  // Each that was made, for release. REQUIRES: nobody else uses the object any more.
+  template <class Visit>
+  void each(const _cl_context& context, Visit visit) {
+    for (const auto& place : context.places) {
+      if (names_[place->index] == 0 || !place->session.alive()) continue;
+      try {
+        visit(place->session, names_[place->index]);
+      } catch (const Failure&) {  // the link has just closed
+      }
+    }
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<ObjectId> names_;
+};
+
+}  // namespace gt::virt

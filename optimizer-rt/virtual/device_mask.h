@@ -1,0 +1,13 @@
+// What a virtual device says of itself where the native answer would promise too much.
+#pragma once
+
+#include <CL/cl.h>
+
+#include "traces/base/bytes.h"
+
+namespace gt::virt {
+
+// Features that the virtual platform lacks; what the executor hides is hidden already.
+Bytes masked_info(cl_device_info param, Bytes native);
+
+}  // namespace gt::virt

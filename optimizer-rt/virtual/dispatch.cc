@@ -1,0 +1,71 @@
+// The ICD's table of our functions, and the three symbols that the shared object exports.
+#include <cstring>
+
+#include "optimizer-rt/virtual/entry.h"
+
+namespace gt::virt {
+namespace {
+
+using api::FnId;
+
+template <class Table>
+constexpr Table make_dispatch() {
+  Table table{};
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  if constexpr (requires { table.NAME; }) table.NAME = &Entry<FnId::NAME, &fn::NAME>::call;
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+  return table;
+}
+
+struct Extension {
+  const char* name;
+  void* address;
+};
+
+// Extension functions that are a core function under another name.
+const Extension* extensions() {
+  static const Extension list[] = {
+      {"clIcdGetPlatformIDsKHR",
+       reinterpret_cast<void*>(&Entry<FnId::clGetPlatformIDs, &fn::clGetPlatformIDs>::call)},
+      {"clGetPlatformInfo", reinterpret_cast<void*>(&Entry<FnId::clGetPlatformInfo, &fn::clGetPlatformInfo>::call)},
+      {"clCreateProgramWithILKHR",
+       reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},
+      {"clGetKernelSubGroupInfoKHR",
+       reinterpret_cast<void*>(&Entry<FnId::clGetKernelSubGroupInfo, &fn::clGetKernelSubGroupInfo>::call)},
+      {nullptr, nullptr}};
+  return list;
+}
+
+void* extension(const char* name) {
+  if (!name) return nullptr;
+  for (const Extension* e = extensions(); e->name; ++e) {
+    if (std::strcmp(e->name, name) == 0) return e->address;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+constinit const cl_icd_dispatch dispatch_table = make_dispatch<cl_icd_dispatch>();
+
+namespace fn {
+
+void* clGetExtensionFunctionAddress(const char* name) { return extension(name); }
+void* clGetExtensionFunctionAddressForPlatform(cl_platform_id, const char* name) { return extension(name); }
+
+}  // namespace fn
+}  // namespace gt::virt
+
+#define GT_SHOWN extern "C" __attribute__((visibility("default")))
+
+GT_SHOWN cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint n, cl_platform_id* platforms, cl_uint* count) {
+  return gt::virt::dispatch_table.clGetPlatformIDs(n, platforms, count);
+}
+GT_SHOWN cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t size, void* value,
+                                              size_t* size_ret) {
+  return gt::virt::dispatch_table.clGetPlatformInfo(platform, name, size, value, size_ret);
+}
+GT_SHOWN void* CL_API_CALL clGetExtensionFunctionAddress(const char* name) { return gt::virt::extension(name); }

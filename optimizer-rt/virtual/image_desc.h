@@ -1,0 +1,23 @@
+// What an image's description means: its region, its pitches, its bytes.
+// Thread safety: functions of their arguments.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <array>
+#include <cstdint>
+
+struct _cl_mem;
+
+namespace gt::virt {
+
+struct Place;
+
+// Elements, rows, slices (or layers) as clEnqueueReadImage counts them.
+std::array<uint64_t, 3> image_region(const cl_image_desc& desc);
+// How many of the three coordinates count elements, rows and slices.
+cl_uint image_dimensions(cl_mem_object_type type);
+// As the place's driver is to make it: densely packed, its buffer by name.
+cl_image_desc native_desc(const _cl_mem& image, Place& place);
+
+}  // namespace gt::virt

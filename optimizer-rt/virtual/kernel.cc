@@ -1,0 +1,195 @@
+#include "optimizer-rt/virtual/kernel.h"
+
+#include <algorithm>
+
+#include "optimizer-rt/virtual/answers.h"
+#include "optimizer-rt/virtual/functions.h"
+#include "optimizer-rt/virtual/info.h"
+
+using namespace gt;        // NOLINT: this file is about one of their types
+using namespace gt::virt;  // NOLINT
+
+_cl_kernel::_cl_kernel(_cl_program& p, const wire::KernelInfo& i)
+    : Object(Kind),
+      program(&p),
+      info(i),
+      args(i.args.size()),
+      sent(p.context->places.size(), std::vector<uint64_t>(i.args.size())),
+      names_(*p.context) {
+  const std::lock_guard lock(p.mutex);
+  ++p.attached;
+}
+
+_cl_kernel::_cl_kernel(_cl_kernel& other) : _cl_kernel(*other.program, other.info) {
+  const std::lock_guard lock(other.mutex);
+  args = other.args;  // sent anew, since nothing has been sent
+  versions = other.versions;
+}
+
+_cl_kernel::~_cl_kernel() {
+  {
+    const std::lock_guard lock(program->mutex);
+    --program->attached;
+  }
+  names_.each(*program->context, [](Session& session, ObjectId name) {
+    session.call<api::FnId::clReleaseKernel>({}, as<cl_kernel>(name));
+  });
+}
+
+ObjectId _cl_kernel::at(Place& place) {
+  return names_.at(place, [&] {
+    const ObjectId name = place.session.new_id();
+    cl_int errcode = 0;
+    place.session.call<api::FnId::clCreateKernel>({name}, as<cl_program>(program->at(place)), info.name.c_str(),
+                                                  &errcode);
+    return name;
+  });
+}
+
+Bytes _cl_kernel::work_group_info(_cl_device_id& device, cl_kernel_work_group_info param) {
+  {
+    const std::lock_guard lock(infos_mutex_);
+    const auto it = infos_.find({&device, param});
+    if (it != infos_.end()) return it->second;
+  }
+  Place& place = program->context->place_of(&device);
+  size_t size = 0;
+  int wanted = 0;
+  const Bytes outputs = place.session.ask<api::FnId::clGetKernelWorkGroupInfo>(
+      {}, as<cl_kernel>(at(place)), as<cl_device_id>(device.name), param, LargestInfo, static_cast<void*>(&wanted),
+      &size);
+  InfoAnswer answer = info_of(api::FnId::clGetKernelWorkGroupInfo, outputs);
+  require(answer.code == CL_SUCCESS, answer.code);
+  const bool changes = param == CL_KERNEL_LOCAL_MEM_SIZE || param == CL_KERNEL_PRIVATE_MEM_SIZE;
+  if (changes) return answer.value;  // with the arguments
+  const std::lock_guard lock(infos_mutex_);
+  return infos_[{&device, param}] = answer.value;
+}
+
+namespace gt::virt::fn {
+
+cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* errcode) {
+  check(program);
+  require(name, CL_INVALID_VALUE);
+  require(program->built(), CL_INVALID_PROGRAM_EXECUTABLE);
+  const wire::KernelInfo* const info = program->find_kernel(name);
+  require(info, CL_INVALID_KERNEL_NAME);
+  Ref<_cl_kernel> kernel = make<_cl_kernel>(*program, *info);
+  if (program->context->one_place()) kernel->at(*program->context->places[0]);
+  if (errcode) *errcode = CL_SUCCESS;
+  return kernel.give();
+}
+
+cl_int clCreateKernelsInProgram(cl_program program, cl_uint n, cl_kernel* kernels, cl_uint* count) {
+  check(program);
+  require(program->built(), CL_INVALID_PROGRAM_EXECUTABLE);
+  const auto total = static_cast<cl_uint>(program->kernels.size());
+  require(!kernels || n >= total, CL_INVALID_VALUE);
+  if (count) *count = total;
+  for (cl_uint i = 0; kernels && i < total; ++i) kernels[i] = make<_cl_kernel>(*program, program->kernels[i]).give();
+  return CL_SUCCESS;
+}
+
+cl_kernel clCloneKernel(cl_kernel source, cl_int* errcode) {
+  Ref<_cl_kernel> copy = make<_cl_kernel>(check(source));
+  if (errcode) *errcode = CL_SUCCESS;
+  return copy.give();
+}
+
+cl_int clRetainKernel(cl_kernel kernel) { return retain(kernel); }
+cl_int clReleaseKernel(cl_kernel kernel) { return release(kernel); }
+
+namespace {
+
+std::string attributes_of(_cl_kernel& kernel) {
+  Place& place = *kernel.program->context->places[0];
+  size_t size = 0;
+  int wanted = 0;
+  const Bytes outputs = place.session.ask<api::FnId::clGetKernelInfo>(
+      {}, as<cl_kernel>(kernel.at(place)), cl_kernel_info{CL_KERNEL_ATTRIBUTES}, LargestInfo,
+      static_cast<void*>(&wanted), &size);
+  const InfoAnswer answer = info_of(api::FnId::clGetKernelInfo, outputs);
+  const std::string_view text = as_text(answer.value);
+  return std::string(text.substr(0, text.find('\0')));
+}
+
+// The device of a query that may leave it out when there is only one.
+_cl_device_id& device_of(_cl_kernel& kernel, cl_device_id device) {
+  const auto& devices = kernel.program->devices;
+  if (!device) {
+    require(devices.size() == 1, CL_INVALID_DEVICE);
+    return *devices[0];
+  }
+  require(is(device) && std::find(devices.begin(), devices.end(), device) != devices.end(), CL_INVALID_DEVICE);
+  return *device;
+}
+
+}  // namespace
+
+cl_int clGetKernelInfo(cl_kernel kernel, cl_kernel_info name, size_t room, void* value, size_t* size_ret) {
+  check(kernel);
+  const Answer answer(room, value, size_ret);
+  switch (name) {
+    case CL_KERNEL_FUNCTION_NAME:
+      return answer.text(kernel->info.name);
+    case CL_KERNEL_NUM_ARGS:
+      return answer.value(static_cast<cl_uint>(kernel->info.args.size()));
+    case CL_KERNEL_REFERENCE_COUNT:
+      return answer.value<cl_uint>(kernel->references);
+    case CL_KERNEL_CONTEXT:
+      return answer.value(kernel->program->context.get());
+    case CL_KERNEL_PROGRAM:
+      return answer.value(kernel->program.get());
+    case CL_KERNEL_ATTRIBUTES:
+      return answer.text(attributes_of(*kernel));
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info name, size_t room, void* value,
+                          size_t* size_ret) {
+  check(kernel);
+  require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
+  const wire::ArgInfo& arg = kernel->info.args[index];
+  const Answer answer(room, value, size_ret);
+  if (!kernel->info.told) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+  switch (name) {
+    case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
+      return answer.value<cl_kernel_arg_address_qualifier>(arg.address);
+    case CL_KERNEL_ARG_ACCESS_QUALIFIER:
+      return answer.value<cl_kernel_arg_access_qualifier>(arg.access);
+    case CL_KERNEL_ARG_TYPE_NAME:
+      return answer.text(arg.type);
+    case CL_KERNEL_ARG_TYPE_QUALIFIER:
+      return answer.value<cl_kernel_arg_type_qualifier>(arg.type_qualifier);
+    case CL_KERNEL_ARG_NAME:
+      return answer.text(arg.name);
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name, size_t room,
+                                void* value, size_t* size_ret) {
+  check(kernel);
+  _cl_device_id& on = device_of(*kernel, device);
+  return Answer(room, value, size_ret).bytes(kernel->work_group_info(on, name));
+}
+
+cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info name, size_t input_size,
+                               const void* input, size_t room, void* value, size_t* size_ret) {
+  check(kernel);
+  _cl_device_id& on = device_of(*kernel, device);
+  Place& place = kernel->program->context->place_of(&on);
+  size_t size = 0;
+  int wanted = 0;
+  const Bytes outputs = place.session.ask<api::FnId::clGetKernelSubGroupInfo>(
+      {}, as<cl_kernel>(kernel->at(place)), as<cl_device_id>(on.name), name, input_size, input, LargestInfo,
+      static_cast<void*>(&wanted), &size);
+  const InfoAnswer answer = info_of(api::FnId::clGetKernelSubGroupInfo, outputs);
+  require(answer.code == CL_SUCCESS, answer.code);
+  return Answer(room, value, size_ret).bytes(answer.value);
+}
+
+}  // namespace gt::virt::fn

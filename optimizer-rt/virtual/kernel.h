@@ -1,0 +1,55 @@
+// A kernel and its arguments, which travel with the launch after they have changed.
+//
+// Thread safety: `mutex`; setting arguments of one kernel from two threads is the program's fault, launching is not.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "optimizer-rt/virtual/mem.h"
+#include "optimizer-rt/virtual/program.h"
+#include "optimizer-rt/virtual/sampler.h"
+
+namespace gt::virt {
+
+// As clSetKernelArg left it.
+struct ArgValue {
+  enum class Form : uint8_t { Unset, Value, Mem, Sampler, Local };
+  Form form = Form::Unset;
+  Bytes value;              // Value
+  uint64_t size = 0;        // Local
+  _cl_mem* mem = nullptr;   // Mem; not held: the program may release it. NULL is an argument, too
+  uint64_t serial = 0;      // of that object
+  Ref<_cl_sampler> sampler;
+  uint64_t version = 0;     // counts changes
+};
+
+}  // namespace gt::virt
+
+struct _cl_kernel : gt::virt::Object {
+  static constexpr auto Kind = gt::virt::Type::Kernel;
+  static constexpr cl_int Invalid = CL_INVALID_KERNEL;
+
+  _cl_kernel(_cl_program& program, const gt::wire::KernelInfo& info);
+  _cl_kernel(_cl_kernel& other);  // with its arguments
+  ~_cl_kernel();
+
+  gt::virt::ObjectId at(gt::virt::Place& place);
+  // Of its work-groups on a device; asked once.
+  gt::Bytes work_group_info(_cl_device_id& device, cl_kernel_work_group_info param);
+
+  const gt::virt::Ref<_cl_program> program;
+  const gt::wire::KernelInfo info;
+
+  std::mutex mutex;  // of what follows
+  std::vector<gt::virt::ArgValue> args;
+  std::vector<std::vector<uint64_t>> sent;  // by place, by argument: the version that is there
+  uint64_t versions = 0;
+
+ private:
+  gt::virt::Names names_;
+  std::mutex infos_mutex_;
+  std::map<std::pair<_cl_device_id*, cl_kernel_work_group_info>, gt::Bytes> infos_;
+};

@@ -1,0 +1,176 @@
+// clSetKernelArg: the interface gives bytes; what they are the kernel's description says, or, where nobody could tell,
+// whether they are the handle of an object that lives.
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include "optimizer-rt/virtual/functions.h"
+#include "optimizer-rt/virtual/kernel.h"
+
+namespace gt::virt {
+namespace {
+
+using Form = ArgValue::Form;
+using Kind = wire::ArgInfo::Kind;
+
+// Bytes of a value of a built-in type ("uint4", "float*" has none); 0: not known.
+size_t type_bytes(std::string_view type) {
+  struct Scalar {
+    std::string_view name;
+    size_t bytes;
+  };
+  static constexpr Scalar Scalars[] = {{"char", 1},  {"uchar", 1}, {"short", 2},  {"ushort", 2}, {"half", 2},
+                                       {"int", 4},   {"uint", 4},  {"float", 4},  {"long", 8},   {"ulong", 8},
+                                       {"double", 8}};
+  size_t lanes = 1;
+  const size_t digits = std::min(type.find_first_of("0123456789"), type.size());
+  if (digits < type.size()) {
+    lanes = 0;
+    for (const char c : type.substr(digits)) {
+      if (!std::isdigit(static_cast<unsigned char>(c))) return 0;
+      lanes = lanes * 10 + static_cast<size_t>(c - '0');
+    }
+    if (lanes == 3) lanes = 4;
+    if (lanes != 2 && lanes != 4 && lanes != 8 && lanes != 16) return 0;
+  }
+  for (const Scalar& s : Scalars) {
+    if (s.name == type.substr(0, digits)) return s.bytes * lanes;
+  }
+  return 0;
+}
+
+ArgValue plain(size_t size, const void* value) {
+  require(value && size != 0, value ? CL_INVALID_ARG_SIZE : CL_INVALID_ARG_VALUE);
+  ArgValue arg;
+  arg.form = Form::Value;
+  const auto* bytes = static_cast<const uint8_t*>(value);
+  arg.value.assign(bytes, bytes + size);
+  return arg;
+}
+
+ArgValue local(size_t size, const void* value) {
+  require(!value, CL_INVALID_ARG_VALUE);
+  require(size != 0, CL_INVALID_ARG_SIZE);
+  ArgValue arg;
+  arg.form = Form::Local;
+  arg.size = size;
+  return arg;
+}
+
+template <class Handle>
+Handle handle_in(size_t size, const void* value) {
+  require(size == sizeof(Handle), CL_INVALID_ARG_SIZE);
+  Handle handle = nullptr;
+  if (value) std::memcpy(&handle, value, sizeof handle);
+  return handle;
+}
+
+ArgValue memory(_cl_kernel& kernel, const wire::ArgInfo& info, size_t size, const void* value) {
+  ArgValue arg;
+  arg.form = Form::Mem;
+  cl_mem const handle = handle_in<cl_mem>(size, value);
+  const bool image = info.kind == Kind::Image;
+  if (!handle) {
+    require(!image, CL_INVALID_ARG_VALUE);
+    return arg;
+  }
+  const Ref<_cl_mem> mem = live_mem(handle);
+  require(mem && mem->context.get() == kernel.program->context.get(), CL_INVALID_MEM_OBJECT);
+  if (image) {
+    require(mem->is_image(), CL_INVALID_MEM_OBJECT);
+    const bool reads_only = mem->flags & CL_MEM_READ_ONLY, writes_only = mem->flags & CL_MEM_WRITE_ONLY;
+    require(!(info.access == CL_KERNEL_ARG_ACCESS_READ_ONLY && writes_only), CL_INVALID_ARG_VALUE);
+    require(!(info.access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY && reads_only), CL_INVALID_ARG_VALUE);
+  } else {
+    require(!mem->is_image(), CL_INVALID_MEM_OBJECT);
+  }
+  arg.mem = mem.get();
+  arg.serial = mem->serial;
+  return arg;
+}
+
+ArgValue sampler(_cl_kernel& kernel, size_t size, const void* value) {
+  require(value, CL_INVALID_ARG_VALUE);
+  cl_sampler const handle = handle_in<cl_sampler>(size, value);
+  require(is(handle) && handle->context.get() == kernel.program->context.get(), CL_INVALID_SAMPLER);
+  ArgValue arg;
+  arg.form = Form::Sampler;
+  arg.sampler = Ref<_cl_sampler>(handle);
+  return arg;
+}
+
+ArgValue unknown(size_t size, const void* value) {
+  if (!value) {
+    if (size != sizeof(cl_mem)) return local(size, value);
+    // Local memory of eight bytes or a buffer that is NULL: the executor's driver will take the former for both.
+    return local(size, value);
+  }
+  if (size == sizeof(cl_mem)) {
+    const void* handle = nullptr;
+    std::memcpy(&handle, value, sizeof handle);
+    if (const Ref<_cl_mem> mem = live_mem(handle)) {
+      ArgValue arg;
+      arg.form = Form::Mem;
+      arg.mem = mem.get();
+      arg.serial = mem->serial;
+      return arg;
+    }
+    if (Ref<_cl_sampler> s = live_sampler(handle)) {
+      ArgValue arg;
+      arg.form = Form::Sampler;
+      arg.sampler = std::move(s);
+      return arg;
+    }
+  }
+  return plain(size, value);
+}
+
+ArgValue arg_of(_cl_kernel& kernel, const wire::ArgInfo& info, size_t size, const void* value) {
+  switch (info.kind) {
+    case Kind::Global:
+    case Kind::Constant:
+    case Kind::Image:
+      return memory(kernel, info, size, value);
+    case Kind::Local:
+      return local(size, value);
+    case Kind::Sampler:
+      return sampler(kernel, size, value);
+    case Kind::Value: {
+      const size_t bytes = type_bytes(info.type);
+      require(value, CL_INVALID_ARG_VALUE);
+      require(bytes == 0 || bytes == size, CL_INVALID_ARG_SIZE);
+      return plain(size, value);
+    }
+    case Kind::Pipe:
+      throw Failure{CL_INVALID_OPERATION};
+    default:
+      return unknown(size, value);
+  }
+}
+
+}  // namespace
+
+namespace fn {
+
+cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
+  check(kernel);
+  require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
+  ArgValue arg = arg_of(*kernel, kernel->info.args[index], size, value);
+  const std::lock_guard lock(kernel->mutex);
+  ArgValue& now = kernel->args[index];
+  const bool same = now.form == arg.form && arg.form != Form::Unset && now.value == arg.value &&
+                    now.size == arg.size && now.mem == arg.mem && now.serial == arg.serial &&
+                    now.sampler.get() == arg.sampler.get();
+  if (same) return CL_SUCCESS;
+  arg.version = ++kernel->versions;
+  now = std::move(arg);
+  return CL_SUCCESS;
+}
+
+cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info, size_t, const void*) {
+  check(kernel);
+  return CL_INVALID_OPERATION;  // about shared virtual memory
+}
+
+}  // namespace fn
+}  // namespace gt::virt

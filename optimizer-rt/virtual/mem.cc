@@ -1,0 +1,199 @@
+#include "optimizer-rt/virtual/mem.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+
+#include "optimizer-rt/virtual/functions.h"
+#include "optimizer-rt/virtual/image_desc.h"
+#include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/live_objects.h"
+#include "optimizer-rt/virtual/serial_thread.h"
+#include "optimizer-rt/virtual/transfer.h"
+
+using namespace gt;        // NOLINT: this file is about one of their types
+using namespace gt::virt;  // NOLINT
+
+namespace gt::virt {
+namespace {
+
+constexpr cl_mem_flags KernelAccess = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+constexpr cl_mem_flags HostAccess = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+constexpr cl_mem_flags HostPointer = CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR;
+
+bool at_most_one(cl_mem_flags bits) { return (bits & (bits - 1)) == 0; }
+
+LiveObjects<_cl_mem>& live() {
+  static auto* const mems = new LiveObjects<_cl_mem>;
+  return *mems;
+}
+
+uint64_t next_serial() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+}  // namespace
+
+void check_mem_flags(cl_mem_flags flags, const void* host_ptr) {
+  require((flags & ~(KernelAccess | HostAccess | HostPointer | CL_MEM_KERNEL_READ_AND_WRITE)) == 0, CL_INVALID_VALUE);
+  require(at_most_one(flags & KernelAccess) && at_most_one(flags & HostAccess), CL_INVALID_VALUE);
+  const bool uses = flags & CL_MEM_USE_HOST_PTR;
+  require(!uses || !(flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)), CL_INVALID_VALUE);
+  const bool wants = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+  require(wants == (host_ptr != nullptr), CL_INVALID_HOST_PTR);
+}
+
+bool host_reads(cl_mem_flags flags) { return !(flags & (CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS)); }
+bool host_writes(cl_mem_flags flags) { return !(flags & (CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS)); }
+
+cl_mem_flags inherited_flags(cl_mem_flags flags, cl_mem_flags parent) {
+  if (!(flags & KernelAccess)) flags |= parent & KernelAccess;
+  if (!(flags & HostAccess)) flags |= parent & HostAccess;
+  return flags | (parent & HostPointer);
+}
+
+Ref<_cl_mem> live_mem(const void* handle) { return live().find(handle); }
+
+// Small contents travel with the object; large ones follow it through a queue of ours.
+void fill_new(_cl_mem& mem, const void* host, const HostLayout& layout) {
+  constexpr size_t Small = size_t{256} << 10;
+  Place& place = *mem.context->places[0];
+  mem.residency.valid[place.index] = true;
+  if (packed_bytes(layout) <= Small) {
+    std::vector<uint8_t> packed(packed_bytes(layout));
+    pack(packed.data(), host, layout);
+    mem.initial = packed.data();
+    mem.at(place);
+    mem.initial = nullptr;
+    return;
+  }
+  const ObjectId name = mem.at(place);
+  const Ref<_cl_event> event = make<_cl_event>(*mem.context, place);
+  const Ids none;
+  const Transfer t{place, place.service_queue(), name, mem.whole(), mem.element(), layout, none};
+  send_write(t, host, event.get(), Until::Captured);
+  const cl_int status = event->wait();  // commands of other queues may follow
+  require(status == CL_COMPLETE, status);
+}
+
+}  // namespace gt::virt
+
+_cl_mem::_cl_mem(_cl_context& c, cl_mem_object_type t, cl_mem_flags f, size_t s)
+    : Object(Kind), context(&c), type(t), flags(f), size(s), serial(next_serial()), residency(c.places.size()), names_(c) {
+  live().add(this);
+}
+
+_cl_mem::~_cl_mem() {
+  live().remove(this);
+  names_.each(*context, [](Session& session, ObjectId name) {
+    session.call<api::FnId::clReleaseMemObject>({}, as<cl_mem>(name));
+  });
+  if (!farewells.empty()) {
+    callbacks().post([list = std::move(farewells)] { say(list); });
+  }
+}
+
+ObjectId _cl_mem::at(Place& place) {
+  if (parent) parent->at(place);
+  return names_.at(place, [&] { return make_native(place); });
+}
+
+// Without what concerns the host: that is done on this side.
+ObjectId _cl_mem::make_native(Place& place) {
+  Session& session = place.session;
+  const ObjectId name = session.new_id();
+  const cl_mem_flags with = initial ? CL_MEM_COPY_HOST_PTR : 0;
+  const cl_mem_flags native = (flags & (KernelAccess | CL_MEM_KERNEL_READ_AND_WRITE)) | with;
+  void* const contents = const_cast<void*>(initial);
+  cl_int errcode = 0;
+  if (is_image()) {
+    const cl_image_desc plain = native_desc(*this, place);
+    session.call<api::FnId::clCreateImage>({name}, as<cl_context>(place.name), native, &format, &plain,
+                                           contents, &errcode);
+  } else if (parent) {
+    const cl_buffer_region region{origin, size};
+    session.call<api::FnId::clCreateSubBuffer>({name}, as<cl_mem>(parent->at(place)), native,
+                                               cl_buffer_create_type{CL_BUFFER_CREATE_TYPE_REGION},
+                                               static_cast<const void*>(&region), &errcode);
+  } else {
+    session.call<api::FnId::clCreateBuffer>({name}, as<cl_context>(place.name), native, size, contents,
+                                            &errcode);
+  }
+  return name;
+}
+
+wire::Part _cl_mem::whole() const {
+  wire::Part part;
+  if (!is_image()) {
+    part.region = {size, 1, 1};
+    return part;
+  }
+  part.shape = wire::Part::Shape::Image;
+  part.region = image_region(desc);
+  return part;
+}
+
+size_t _cl_mem::row_pitch() const { return desc.image_row_pitch; }
+size_t _cl_mem::slice_pitch() const { return desc.image_slice_pitch; }
+
+uint8_t* _cl_mem::shadow() {
+  if (host_ptr) return static_cast<uint8_t*>(host_ptr);
+  if (parent) {
+    uint8_t* const all = parent->shadow();
+    return all + origin;
+  }
+  constexpr size_t Page = 4096;
+  const std::lock_guard lock(mutex);
+  if (!shadow_) shadow_.reset(std::aligned_alloc(Page, (size + Page - 1) / Page * Page));
+  require(shadow_ != nullptr, CL_MAP_FAILURE);
+  return static_cast<uint8_t*>(shadow_.get());
+}
+
+namespace gt::virt::fn {
+
+cl_int clRetainMemObject(cl_mem mem) { return retain(mem); }
+cl_int clReleaseMemObject(cl_mem mem) { return release(mem); }
+
+cl_int clSetMemObjectDestructorCallback(cl_mem mem, void(CL_CALLBACK* notify)(cl_mem, void*), void* data) {
+  check(mem);
+  require(notify, CL_INVALID_VALUE);
+  const std::lock_guard lock(mem->mutex);
+  mem->farewells.push_back([mem, notify, data] { notify(mem, data); });
+  return CL_SUCCESS;
+}
+
+cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t room, void* value, size_t* size_ret) {
+  check(mem);
+  const Answer answer(room, value, size_ret);
+  switch (name) {
+    case CL_MEM_TYPE:
+      return answer.value(mem->type);
+    case CL_MEM_FLAGS:
+      return answer.value(mem->flags);
+    case CL_MEM_SIZE:
+      return answer.value(mem->size);
+    case CL_MEM_HOST_PTR:
+      return answer.value(mem->flags & CL_MEM_USE_HOST_PTR ? mem->host_ptr : nullptr);
+    case CL_MEM_MAP_COUNT: {
+      const std::lock_guard lock(mem->mutex);
+      return answer.value(static_cast<cl_uint>(mem->maps.size()));
+    }
+    case CL_MEM_REFERENCE_COUNT:
+      return answer.value<cl_uint>(mem->references);
+    case CL_MEM_CONTEXT:
+      return answer.value(mem->context.get());
+    case CL_MEM_ASSOCIATED_MEMOBJECT:
+      return answer.value(mem->parent.get());
+    case CL_MEM_OFFSET:
+      return answer.value(mem->is_image() ? size_t{0} : mem->origin);
+    case CL_MEM_USES_SVM_POINTER:
+      return answer.value<cl_bool>(CL_FALSE);
+    case CL_MEM_PROPERTIES:
+      return answer.list(mem->properties);
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+}  // namespace gt::virt::fn

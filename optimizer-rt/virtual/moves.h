@@ -1,0 +1,18 @@
+// Contents go from place to place, through the client, when a command needs them.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "optimizer-rt/virtual/mem.h"
+
+namespace gt::virt {
+
+// Sees to it that `root` is valid at `to`, or will be when residency.ready of that place has ended. REQUIRES: the
+// context's residency is locked.
+void bring(_cl_mem& root, Place& to);
+
+// When all have ended; the worst of their states. On the thread for work.
+void after_all(const std::vector<Ref<_cl_event>>& events, std::function<void(cl_int)> then);
+
+}  // namespace gt::virt

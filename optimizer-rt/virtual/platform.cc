@@ -1,0 +1,122 @@
+#include "optimizer-rt/virtual/platform.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <string>
+
+#include "optimizer-rt/virtual/configuration.h"
+#include "optimizer-rt/virtual/device.h"
+#include "optimizer-rt/virtual/functions.h"
+#include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/serial_thread.h"
+
+namespace gt::virt {
+namespace {
+
+std::vector<Session*>& sessions() {
+  static auto* const all = new std::vector<Session*>;
+  return *all;
+}
+
+void at_exit() {
+  for (Session* s : sessions()) s->close();
+}
+void in_child() {
+  for (Session* s : sessions()) s->forget();
+  work().forget();
+  callbacks().forget();
+}
+
+void say(const std::string& url, const Status& why) {
+  const std::string line = "gtrace: no devices from " + url + ": " + why.text() + "\n";
+  (void)!::write(STDERR_FILENO, line.data(), line.size());
+}
+
+void add_devices(_cl_platform_id& to, Session& session, const wire::Surveyed& surveyed) {
+  for (const wire::SurveyedDevice& d : surveyed.devices) {
+    auto* device = new _cl_device_id(session, d.id, d.platform);
+    for (const wire::InfoValue& info : d.infos) device->learn(info.name, info.value);
+    to.devices.push_back(device);
+  }
+}
+
+void connect(_cl_platform_id& to, const std::string& url) {
+  Result<Connection> connection = connect_to(url);
+  if (!connection.ok()) return say(url, connection.status());
+  auto* session = new Session(std::move(connection->link), std::move(connection->behind));
+  const Result<wire::Surveyed> surveyed = session->begin();
+  if (!surveyed.ok()) return say(url, surveyed.status());
+  sessions().push_back(session);
+  add_devices(to, *session, *surveyed);
+}
+
+_cl_platform_id* g_platform = nullptr;
+
+void connect_all() {
+  auto* made = new _cl_platform_id;
+  for (const std::string& url : remote_urls()) connect(*made, url);
+  if (sessions().empty()) return;
+  std::atexit(&at_exit);
+  ::pthread_atfork(nullptr, nullptr, &in_child);
+  if (!made->devices.empty()) g_platform = made;
+}
+
+}  // namespace
+
+_cl_platform_id* platform() {
+  static std::once_flag once;
+  std::call_once(once, &connect_all);
+  return g_platform;
+}
+_cl_platform_id* connected_platform() { return g_platform; }
+
+namespace fn {
+
+cl_int clGetPlatformIDs(cl_uint n, cl_platform_id* platforms, cl_uint* count) {
+  require((n != 0 || !platforms) && (platforms || count), CL_INVALID_VALUE);
+  _cl_platform_id* const p = platform();
+  if (count) *count = p ? 1 : 0;
+  constexpr cl_int NoPlatform = -1001;  // CL_PLATFORM_NOT_FOUND_KHR
+  if (!p) return NoPlatform;
+  if (platforms) *platforms = p;
+  return CL_SUCCESS;
+}
+
+cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t room, void* value, size_t* size_ret) {
+  check(platform);
+  const Answer answer(room, value, size_ret);
+  switch (name) {
+    case CL_PLATFORM_PROFILE:
+      return answer.text("FULL_PROFILE");
+    case CL_PLATFORM_VERSION:
+      return answer.text("OpenCL 3.0 gtrace " GT_VERSION);
+    case CL_PLATFORM_NUMERIC_VERSION:
+      return answer.value<cl_version>(CL_MAKE_VERSION(3, 0, 0));
+    case CL_PLATFORM_NAME:
+    case CL_PLATFORM_VENDOR:
+      return answer.text("gtrace");
+    case CL_PLATFORM_EXTENSIONS:
+      return answer.text("cl_khr_icd");
+    case CL_PLATFORM_EXTENSIONS_WITH_VERSION:
+      return answer.value(cl_name_version{CL_MAKE_VERSION(1, 0, 0), "cl_khr_icd"});
+    case CL_PLATFORM_HOST_TIMER_RESOLUTION:
+      return answer.value<cl_ulong>(1);
+    case CL_PLATFORM_ICD_SUFFIX_KHR:
+      return answer.text("GTRACE");
+    default:
+      return CL_INVALID_VALUE;
+  }
+}
+
+cl_int clUnloadPlatformCompiler(cl_platform_id platform) {
+  check(platform);
+  return CL_SUCCESS;
+}
+cl_int clUnloadCompiler() { return CL_SUCCESS; }
+
+}  // namespace fn
+}  // namespace gt::virt

@@ -1,0 +1,63 @@
+// A program: what it was made of, and for each device how its last build went.
+//
+// It is made at all places of its context when it is made here; builds run at all of them at once.
+// Thread safety: `mutex` for what changes.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "optimizer-rt/virtual/context.h"
+#include "optimizer-rt/virtual/object.h"
+#include "transport/protocol/messages.h"
+
+namespace gt::virt {
+
+struct BuildState {
+  cl_build_status status = CL_BUILD_NONE;
+  cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
+  std::string options, log;
+};
+
+}  // namespace gt::virt
+
+struct _cl_program : gt::virt::Object {
+  static constexpr auto Kind = gt::virt::Type::Program;
+  static constexpr cl_int Invalid = CL_INVALID_PROGRAM;
+
+  // For these devices of the context.
+  _cl_program(_cl_context& context, std::vector<_cl_device_id*> devices);
+  ~_cl_program();
+
+  gt::virt::ObjectId at(gt::virt::Place& place) { return names[place.index]; }  // 0: for none of its devices
+  // The devices asked for (none: all), checked.
+  std::vector<_cl_device_id*> chosen(cl_uint n, const cl_device_id* list);
+  bool built();  // for some device
+  const gt::wire::KernelInfo* find_kernel(const std::string& name);  // stays until the next build
+
+  const gt::virt::Ref<_cl_context> context;
+  const std::vector<_cl_device_id*> devices;
+  std::vector<gt::virt::ObjectId> names;  // by place; set before the program gets it
+  std::string source, built_in;
+  gt::Bytes il;
+  bool from_binary = false;
+
+  std::mutex mutex;
+  std::map<_cl_device_id*, gt::virt::BuildState> builds;
+  std::vector<gt::wire::KernelInfo> kernels;
+  cl_uint attached = 0;  // kernels that exist: no build meanwhile
+  gt::virt::Farewells farewells;
+};
+
+namespace gt::virt {
+
+using ProgramNotify = void(CL_CALLBACK*)(cl_program, void*);
+
+// Source files of this machine that a build needs elsewhere.
+std::vector<wire::IncludeFile> collect_includes(const std::string& source, const std::string& options);
+// Without the -I of this machine.
+std::string portable_options(const std::string& options);
+
+}  // namespace gt::virt

@@ -1,0 +1,67 @@
+// Parts of memory objects as programs give them: checked, and as parts of transfers.
+// Thread safety: values.
+#pragma once
+
+#include <cstddef>
+
+#include "optimizer-rt/virtual/host_layout.h"
+#include "optimizer-rt/virtual/mem.h"
+#include "transport/protocol/messages.h"
+
+namespace gt::virt {
+
+// A range that is not empty.
+inline bool inside(size_t offset, size_t size, size_t whole) {
+  return size != 0 && offset <= whole && size <= whole - offset;
+}
+
+// A box of a buffer, or of host memory: bytes, rows, slices.
+class Box {
+ public:
+  Box(const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch)
+      : origin_(origin),
+        region_(region),
+        row_(row_pitch ? row_pitch : region[0]),
+        slice_(slice_pitch ? slice_pitch : row_ * region[1]) {}
+
+  bool sound() const {
+    return region_[0] != 0 && region_[1] != 0 && region_[2] != 0 && row_ >= region_[0] &&
+           slice_ >= row_ * region_[1] && slice_ % row_ == 0;
+  }
+  size_t begin() const { return origin_[2] * slice_ + origin_[1] * row_ + origin_[0]; }
+  size_t end() const {  // behind the last byte
+    return begin() + (region_[2] - 1) * slice_ + (region_[1] - 1) * row_ + region_[0];
+  }
+  size_t row() const { return row_; }
+  size_t slice() const { return slice_; }
+  HostLayout layout() const { return {begin(), region_[0], region_[1], region_[2], row_, slice_}; }
+  wire::Part part() const {
+    wire::Part part;
+    part.shape = wire::Part::Shape::Box;
+    part.origin = {origin_[0], origin_[1], origin_[2]};
+    part.region = {region_[0], region_[1], region_[2]};
+    part.row_pitch = row_;
+    part.slice_pitch = slice_;
+    return part;
+  }
+
+ private:
+  const size_t* origin_;
+  const size_t* region_;
+  size_t row_, slice_;
+};
+
+inline wire::Part image_part(const size_t* origin, const size_t* region) {
+  wire::Part part;
+  part.shape = wire::Part::Shape::Image;
+  part.origin = {origin[0], origin[1], origin[2]};
+  part.region = {region[0], region[1], region[2]};
+  return part;
+}
+
+// Neither NULL nor empty nor outside the image; coordinates that it lacks are 0 (origin) and 1 (region).
+bool region_inside(const _cl_mem& image, const size_t* origin, const size_t* region);
+// Pitches of host memory as clEnqueueReadImage asks for; 0 is dense.
+bool pitches_sound(const _cl_mem& image, const HostLayout& layout);
+
+}  // namespace gt::virt

@@ -1,0 +1,49 @@
+#include "optimizer-rt/virtual/serial_thread.h"
+
+#include <utility>
+
+#include "transport/staging/thread.h"
+
+namespace gt::virt {
+
+void SerialThread::post(std::function<void()> task) {
+  if (forgotten_) return;
+  const std::lock_guard lock(mutex_);
+  tasks_.push_back(std::move(task));
+  pthread_t thread;
+  if (!started_ && staging::start_thread(name_, &SerialThread::run, this, &thread)) {
+    started_ = true;
+    ::pthread_detach(thread);
+  }
+  more_.notify_one();
+}
+
+void* SerialThread::run(void* self) {
+  static_cast<SerialThread*>(self)->loop();
+  return nullptr;
+}
+
+void SerialThread::loop() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    more_.wait(lock, [this] { return !tasks_.empty(); });
+    {
+      const std::function<void()> task = std::move(tasks_.front());
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+    }  // what the task holds ends without the lock
+    lock.lock();
+  }
+}
+
+SerialThread& work() {
+  static SerialThread* const thread = new SerialThread("gt-virtual");
+  return *thread;
+}
+SerialThread& callbacks() {
+  static SerialThread* const thread = new SerialThread("gt-callbacks");
+  return *thread;
+}
+
+}  // namespace gt::virt

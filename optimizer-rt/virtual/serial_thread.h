@@ -1,0 +1,36 @@
+// A thread of ours that runs tasks one after the other. Started by the first task; never joined: it ends with the
+// process. There are two: `work` continues what waited for an event and must not block for long, `callbacks` runs
+// functions of the program, which may do anything.
+// Thread safety: post() from any thread; takes a lock that no task holds.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+
+namespace gt::virt {
+
+class SerialThread {
+ public:
+  explicit SerialThread(const char* name) : name_(name) {}  // at most 15 characters
+  void post(std::function<void()> task);
+  // A child of fork() has no such thread: its tasks are dropped.
+  void forget() { forgotten_ = true; }
+
+ private:
+  static void* run(void* self);
+  void loop();
+
+  const char* name_;
+  std::mutex mutex_;
+  std::condition_variable more_;
+  std::deque<std::function<void()>> tasks_;
+  bool started_ = false;
+  std::atomic<bool> forgotten_{false};
+};
+
+SerialThread& work();
+SerialThread& callbacks();
+
+}  // namespace gt::virt

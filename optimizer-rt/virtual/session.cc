@@ -1,0 +1,298 @@
+#include "optimizer-rt/virtual/session.h"
+
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "optimizer-rt/virtual/event.h"
+#include "optimizer-rt/virtual/gate.h"
+#include "optimizer-rt/virtual/queue.h"
+#include "optimizer-rt/virtual/serial_thread.h"
+#include "traces/api/decode.h"
+#include "traces/base/clock.h"
+
+namespace gt::virt {
+namespace {
+
+// Every byte, whatever interrupts: it is the program's output.
+void print(ByteView text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n < 0 && errno != EINTR) return;
+    if (n > 0) text = text.subspan(static_cast<size_t>(n));
+  }
+}
+
+}  // namespace
+
+Session::Session(std::unique_ptr<wire::Link> link, std::shared_ptr<void> behind)
+    : link_(std::move(link)), behind_(std::move(behind)) {}
+
+Result<wire::Surveyed> Session::begin() {
+  const Status started = link_->start(*this);
+  if (!started.ok()) return started;
+  wire::Surveyed surveyed;
+  try {
+    wire::Survey survey;
+    bool sound = false;
+    ask_frame(survey, [&](ByteView frame) { sound = wire::decode(frame, surveyed); });
+    if (!sound) return Status(Kind::Corrupt, "the answer cannot be read");
+    set_clock();
+  } catch (const Failure&) {
+    return Status(Kind::Disconnected, "the connection was closed");
+  }
+  outbox_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
+  return surveyed;
+}
+
+// The exchange with the shortest way tells best what the other clock showed half-way.
+void Session::set_clock() {
+  constexpr int Exchanges = 5;
+  int64_t shortest = INT64_MAX;
+  for (int i = 0; i < Exchanges; ++i) {
+    wire::Ping ping;
+    wire::Pong pong;
+    ping.sent_ns = static_cast<int64_t>(monotonic_ns());
+    ask_frame(ping, [&](ByteView frame) { (void)wire::decode(frame, pong); });
+    const auto now = static_cast<int64_t>(monotonic_ns());
+    if (now - ping.sent_ns >= shortest) continue;
+    shortest = now - ping.sent_ns;
+    clock_offset_ns_ = ping.sent_ns + shortest / 2 - pong.clock_ns;
+  }
+}
+
+void Session::close() {
+  if (alive()) link_->close();
+}
+
+void Session::forget() { alive_ = false; }
+
+// --- Sending ---
+
+void Session::send_bytes(ByteView message, bool soon) {
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  if (wire::send_message<wire::FragmentToExecutor>(*link_, fragments_, message, soon).ok()) return;
+  lose();
+  throw Failure{CL_DEVICE_NOT_AVAILABLE};
+}
+
+void Session::push() {
+  if (alive()) (void)link_->push().ok();
+}
+
+wire::ReplyId Session::expect(OnReply then) {
+  const std::lock_guard lock(mutex_);
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  if (next_reply_ == 0) next_reply_ = 1;
+  const wire::ReplyId id = next_reply_++;
+  replies_[id] = std::move(then);
+  return id;
+}
+
+template <class Message, class Take>
+void Session::ask_frame(Message& message, Take take) {
+  Gate gate;
+  bool came = false;
+  message.reply = expect([&](std::optional<ByteView> frame) {
+    if (frame) take(*frame);
+    came = frame.has_value();
+    gate.open();
+  });
+  try {
+    send(message);
+  } catch (const Failure&) {
+    bool waiting = false;
+    {
+      const std::lock_guard lock(mutex_);
+      waiting = replies_.erase(message.reply) != 0;
+    }
+    if (!waiting) gate.wait();  // somebody is calling it
+    throw;
+  }
+  gate.wait();
+  require(came, CL_DEVICE_NOT_AVAILABLE);
+}
+
+Bytes Session::ask_call(wire::Call call) {
+  Bytes outputs;
+  ask_frame(call, [&](ByteView frame) {
+    wire::Reply reply;
+    if (wire::decode(frame, reply)) outputs.assign(reply.outputs.begin(), reply.outputs.end());
+  });
+  return outputs;
+}
+
+cl_int Session::finish(ObjectId queue) {
+  wire::Finish message;
+  message.queue = queue;
+  cl_int code = CL_SUCCESS;
+  ask_frame(message, [&](ByteView frame) {
+    wire::Reply reply;
+    if (wire::decode(frame, reply) && reply.outputs.size() >= sizeof code) {
+      std::memcpy(&code, reply.outputs.data(), sizeof code);
+    }
+  });
+  return code;
+}
+
+void Session::build(wire::Build& message, OnBuilt then) {
+  message.reply = expect([then = std::move(then)](std::optional<ByteView> frame) {
+    wire::Built built;
+    if (!frame || !wire::decode(*frame, built)) {
+      built = {};
+      built.code = frame ? CL_BUILD_PROGRAM_FAILURE : CL_DEVICE_NOT_AVAILABLE;
+    }
+    work().post([then, built = std::move(built)] { then(built); });
+  });
+  try {
+    send(message);
+  } catch (const Failure&) {
+    const std::lock_guard lock(mutex_);
+    if (replies_.erase(message.reply) != 0) throw;  // else `then` has been told
+  }
+}
+
+// --- What is watched ---
+
+void Session::watch(_cl_event& event) {
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  const std::lock_guard lock(mutex_);
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);  // lose() has not yet taken what is watched
+  events_[event.name] = &event;
+}
+void Session::forget(const _cl_event& event) {
+  if (!alive()) return;
+  const std::lock_guard lock(mutex_);
+  events_.erase(event.name);
+  data_.erase(event.name);
+}
+void Session::watch(_cl_command_queue& queue) {
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  const std::lock_guard lock(mutex_);
+  queues_[queue.name] = &queue;
+}
+void Session::forget(const _cl_command_queue& queue) {
+  if (!alive()) return;
+  const std::lock_guard lock(mutex_);
+  queues_.erase(queue.name);
+}
+void Session::expect_data(ObjectId event, TakeData take) {
+  const std::lock_guard lock(mutex_);
+  data_[event] = std::move(take);
+}
+
+Ref<_cl_event> Session::find_event(ObjectId id) {
+  const std::lock_guard lock(mutex_);
+  const auto it = events_.find(id);
+  if (it == events_.end() || !try_hold(it->second)) return {};
+  Ref<_cl_event> event = Ref<_cl_event>::adopt(it->second);
+  events_.erase(it);
+  return event;
+}
+
+// --- Hearing ---
+
+void Session::on_frame(ByteView frame) {
+  if (frame.empty()) return;
+  if (static_cast<wire::MessageType>(frame[0]) != wire::MessageType::FragmentToClient) return heard(frame);
+  Bytes whole;
+  if (assembler_.take<wire::FragmentToClient>(frame, whole) && !whole.empty()) heard(whole);
+}
+
+void Session::heard(ByteView frame) {
+  const auto each = [&](auto message, auto handle) {
+    if (wire::decode(frame, message)) handle(message);
+  };
+  switch (static_cast<wire::MessageType>(frame[0])) {
+    case wire::MessageType::Completed:
+      return each(wire::Completed{}, [&](const wire::Completed& m) {
+        for (const wire::Completion& c : m.events) completed(c);
+      });
+    case wire::MessageType::Failed:
+      return each(wire::Failed{}, [&](const wire::Failed& m) { failed(m); });
+    case wire::MessageType::Credit:
+      return each(wire::Credit{}, [&](const wire::Credit& m) { outbox_.credit(m.slots); });
+    case wire::MessageType::Data:
+      return each(wire::Data{}, [&](const wire::Data& m) { take_data(m); });
+    case wire::MessageType::Printed:
+      return each(wire::Printed{}, [&](const wire::Printed& m) { print(m.text); });
+    case wire::MessageType::Reply:
+    case wire::MessageType::Surveyed:
+    case wire::MessageType::Built:
+    case wire::MessageType::Pong: {  // they begin with what they answer
+      wire::ReplyId id = 0;
+      if (frame.size() < 1 + sizeof id) return;
+      std::memcpy(&id, frame.data() + 1, sizeof id);
+      return answered(id, frame);
+    }
+    default:
+      return;  // of a later version
+  }
+}
+
+void Session::answered(wire::ReplyId id, ByteView frame) {
+  OnReply then;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = replies_.find(id);
+    if (it == replies_.end()) return;
+    then = std::move(it->second);
+    replies_.erase(it);
+  }
+  then(frame);
+}
+
+void Session::completed(const wire::Completion& c) {
+  const Ref<_cl_event> event = find_event(c.event);
+  if (!event) return;
+  const bool timed = c.end_ns != 0;
+  event->complete(c.status, timed ? to_client_ns(c.start_ns) : 0, timed ? to_client_ns(c.end_ns) : 0);
+}
+
+void Session::failed(const wire::Failed& f) {
+  Ref<_cl_command_queue> queue;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = queues_.find(f.object);
+    if (it != queues_.end() && try_hold(it->second)) queue = Ref<_cl_command_queue>::adopt(it->second);
+  }
+  if (queue) queue->note_failure(f.code);
+  if (f.event == 0) return;
+  if (const Ref<_cl_event> event = find_event(f.event)) event->complete(f.code < 0 ? f.code : CL_OUT_OF_RESOURCES, 0, 0);
+}
+
+void Session::take_data(const wire::Data& data) {
+  TakeData take;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = data_.find(data.event);
+    if (it == data_.end()) return;
+    take = std::move(it->second);
+    data_.erase(it);
+  }
+  take(data.bytes);
+}
+
+void Session::on_closed(const Status&) { lose(); }
+
+void Session::lose() {
+  if (!alive_.exchange(false)) return;
+  outbox_.close();
+  std::unordered_map<wire::ReplyId, OnReply> replies;
+  std::vector<Ref<_cl_event>> events;
+  {
+    const std::lock_guard lock(mutex_);
+    replies.swap(replies_);
+    for (auto& [id, event] : events_) {
+      if (try_hold(event)) events.push_back(Ref<_cl_event>::adopt(event));
+    }
+    events_.clear();
+    data_.clear();
+    queues_.clear();
+  }
+  for (auto& [id, then] : replies) then(std::nullopt);
+  for (const Ref<_cl_event>& event : events) event->complete(CL_DEVICE_NOT_AVAILABLE, 0, 0);
+}
+
+}  // namespace gt::virt

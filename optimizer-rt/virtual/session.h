@@ -1,0 +1,152 @@
+// The client's side of one link: what is said to an executor and heard from it.
+//
+// A session is never destroyed: threads and static destructors of the program may still come when the process ends.
+// When its link closes (or in a child of fork()), waiting calls return, its events end with CL_DEVICE_NOT_AVAILABLE,
+// and so does whatever is asked of it then: send() and the like throw that Failure.
+//
+// Thread safety: any thread. Handlers of the link take only the locks of this class and of events: none of them is held
+// while something is sent.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "optimizer-rt/virtual/object.h"
+#include "optimizer-rt/virtual/outbox.h"
+#include "traces/api/encode.h"
+#include "transport/link/link.h"
+#include "transport/protocol/codec.h"
+#include "transport/protocol/fragments.h"
+#include "transport/protocol/messages.h"
+
+struct _cl_event;
+struct _cl_command_queue;
+
+namespace gt::virt {
+
+using wire::Ids;
+using wire::ObjectId;
+
+// A name in place of a handle, for encoding.
+template <class Handle>
+Handle as(ObjectId id) {
+  return reinterpret_cast<Handle>(id);
+}
+inline const cl_event* as_events(const Ids& ids) {
+  static_assert(sizeof(cl_event) == sizeof(ObjectId));
+  return ids.empty() ? nullptr : reinterpret_cast<const cl_event*>(ids.data());
+}
+
+// What names the objects that a call makes.
+struct Made {
+  ObjectId result = 0, event = 0;
+};
+
+class Session final : public wire::LinkHandler {
+ public:
+  // `behind`: what the link's other end lives in, when that is this process.
+  Session(std::unique_ptr<wire::Link> link, std::shared_ptr<void> behind);
+  // Starts the link, asks what is there, sets the clocks.
+  Result<wire::Surveyed> begin();
+
+  bool alive() const { return alive_.load(std::memory_order_acquire); }
+  void close();   // flushes for at most 2 s
+  void forget();  // in a child of fork(): the link belongs to the parent
+  wire::Link& link() { return *link_; }
+  Outbox& outbox() { return outbox_; }
+
+  ObjectId new_id(size_t consecutive = 1) { return next_id_.fetch_add(consecutive); }
+  uint32_t new_transfer() { return next_transfer_.fetch_add(1); }
+  int64_t to_client_ns(int64_t executor_ns) const { return executor_ns + clock_offset_ns_; }
+
+  // `soon`: may wait for what follows.
+  template <class Message>
+  void send(const Message& message, bool soon = false);
+  void push();
+
+  // One OpenCL call with names in place of handles. Output parameters: any pointer stands for "wanted".
+  template <api::FnId F, class... A>
+  void call(Made made, const A&... arguments) {
+    static_assert(sizeof...(A) == api::ParamCount<F>);
+    api::VectorWriter w;
+    api::encode_inputs<F, api::Contents::Full>(w, arguments...);
+    send(wire::Call{api::number(F), 0, made.result, made.event, w.view()}, true);
+  }
+  // The same, and waits for the encoded outputs.
+  template <api::FnId F, class... A>
+  Bytes ask(Made made, const A&... arguments) {
+    api::VectorWriter w;
+    api::encode_inputs<F, api::Contents::Full>(w, arguments...);
+    return ask_call(wire::Call{api::number(F), 0, made.result, made.event, w.view()});
+  }
+  cl_int finish(ObjectId queue);
+  void subscribe(ObjectId event) { send(wire::Subscribe{event}); }
+
+  using OnBuilt = std::function<void(const wire::Built&)>;
+  void build(wire::Build& build, OnBuilt then);  // `then` runs on the thread for work
+
+  // --- Where completions and failures go. Raw pointers: gone before the object is. ---
+  void watch(_cl_event& event);
+  void forget(const _cl_event& event);
+  void watch(_cl_command_queue& queue);
+  void forget(const _cl_command_queue& queue);
+
+  // Bytes of an inline read, by its event: handed to `take` when they come.
+  using TakeData = std::function<void(ByteView)>;
+  void expect_data(ObjectId event, TakeData take);
+
+  // --- LinkHandler ---
+  void on_frame(ByteView frame) override;
+  void on_put(wire::Notice, size_t) override {}
+  void on_closed(const Status& why) override;
+
+ private:
+  // The whole frame of an answer; none: the link closed.
+  using OnReply = std::function<void(std::optional<ByteView>)>;
+  wire::ReplyId expect(OnReply then);
+  template <class Message, class Take>
+  void ask_frame(Message& message, Take take);
+  Bytes ask_call(wire::Call call);
+  void answered(wire::ReplyId id, ByteView frame);
+  void completed(const wire::Completion& c);
+  void failed(const wire::Failed& f);
+  void take_data(const wire::Data& data);
+  void set_clock();
+  void lose();
+  Ref<_cl_event> find_event(ObjectId id);
+  void send_bytes(ByteView message, bool soon);
+  void heard(ByteView message);
+
+  static constexpr size_t LargestMessage = size_t{1} << 30;
+
+  std::unique_ptr<wire::Link> link_;
+  std::shared_ptr<void> behind_;
+  Outbox outbox_;
+  std::atomic<bool> alive_{true};
+  std::atomic<ObjectId> next_id_{1};
+  wire::FragmentNumbers fragments_{0};
+  wire::Assembler assembler_{LargestMessage};  // only touched by on_frame(), which is called by one at a time
+  std::atomic<uint32_t> next_transfer_{1};
+  int64_t clock_offset_ns_ = 0;
+
+  std::mutex mutex_;  // of what follows
+  wire::ReplyId next_reply_ = 1;
+  std::unordered_map<wire::ReplyId, OnReply> replies_;
+  std::unordered_map<ObjectId, _cl_event*> events_;
+  std::unordered_map<ObjectId, _cl_command_queue*> queues_;
+  std::unordered_map<ObjectId, TakeData> data_;
+};
+
+template <class Message>
+void Session::send(const Message& message, bool soon) {
+  Bytes frame;  // not kept by thread: static destructors of the program still send
+  wire::encode(message, frame);
+  send_bytes(frame, soon);
+}
+
+}  // namespace gt::virt

@@ -1,0 +1,115 @@
+#include "optimizer-rt/virtual/transfer.h"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "optimizer-rt/virtual/gate.h"
+
+namespace gt::virt {
+namespace {
+
+using wire::Carriage;
+
+template <class Message>
+Message begin(const Transfer& t, ObjectId event) {
+  Message m;
+  m.queue = t.queue;
+  m.mem = t.mem;
+  m.event = event;
+  m.part = t.part;
+  m.bytes = packed_bytes(t.layout);
+  m.waits = t.waits;
+  return m;
+}
+
+// Packed memory of ours for the time of a transfer.
+using Packed = std::shared_ptr<std::vector<uint8_t>>;
+Packed make_packed(const HostLayout& l) { return std::make_shared<std::vector<uint8_t>>(packed_bytes(l)); }
+
+void write_inline(const Transfer& t, const void* host, wire::Write m) {
+  std::vector<uint8_t> packed;
+  const auto* from = static_cast<const uint8_t*>(host) + t.layout.offset;
+  if (!t.layout.dense()) {
+    packed.resize(m.bytes);
+    pack(packed.data(), host, t.layout);
+    from = packed.data();
+  }
+  m.data = {from, m.bytes};
+  t.place.session.send(m, true);
+}
+
+// The executor reads the memory itself: it must stay until the event has completed.
+void write_shared(const Transfer& t, wire::Address at, wire::Write m, _cl_event* event, Packed held, Until until) {
+  m.carriage = Carriage::Shared;
+  m.segment = at.segment;
+  m.offset = at.offset;
+  t.place.session.send(m, until == Until::Sent);  // its end is told unasked
+  if (held) event->then([held](cl_int) {});
+  if (until == Until::Captured && !held) event->wait();
+}
+
+void write_stream(const Transfer& t, const uint8_t* from, wire::Write m, Packed held, Until until) {
+  m.carriage = Carriage::Stream;
+  m.transfer = t.place.session.new_transfer();
+  t.place.session.send(m);
+  Outbox& outbox = t.place.session.outbox();
+  if (until == Until::Sent || held) return outbox.stream(m.transfer, t.part, t.element, from, [held] {});
+  Gate captured;
+  outbox.stream(m.transfer, t.part, t.element, from, [&captured] { captured.open(); });
+  captured.wait();
+  require(t.place.session.alive(), CL_DEVICE_NOT_AVAILABLE);
+}
+
+}  // namespace
+
+void send_write(const Transfer& t, const void* host, _cl_event* event, Until until) {
+  auto m = begin<wire::Write>(t, event ? event->name : 0);
+  if (m.bytes <= wire::LargestInline) return write_inline(t, host, std::move(m));
+  Packed held;
+  const auto* from = static_cast<const uint8_t*>(host) + t.layout.offset;
+  if (!t.layout.dense()) {
+    held = make_packed(t.layout);
+    pack(held->data(), host, t.layout);
+    from = held->data();
+  }
+  const auto shared = event ? t.place.session.link().shared_address(from, m.bytes) : std::nullopt;
+  if (shared) return write_shared(t, *shared, std::move(m), event, std::move(held), until);
+  write_stream(t, from, std::move(m), std::move(held), until);
+}
+
+void send_read(const Transfer& t, void* host, _cl_event& event) {
+  Session& session = t.place.session;
+  auto m = begin<wire::Read>(t, event.name);
+  const HostLayout layout = t.layout;
+  event.keep();
+  if (m.bytes <= wire::LargestInline) {
+    session.expect_data(event.name, [host, layout](ByteView bytes) {
+      if (bytes.size() == packed_bytes(layout)) unpack(host, bytes.data(), layout);
+    });
+    return session.send(m, true);
+  }
+  auto* to = static_cast<uint8_t*>(host) + layout.offset;
+  Packed held;
+  if (!layout.dense()) {
+    held = make_packed(layout);
+    to = held->data();
+    event.landing = [host, layout, held] { unpack(host, held->data(), layout); };
+  }
+  wire::Link& link = session.link();
+  if (const auto shared = link.shared_address(to, m.bytes)) {
+    m.carriage = Carriage::Shared;
+    m.segment = shared->segment;
+    m.offset = shared->offset;
+    return session.send(m, true);
+  }
+  const Result<wire::SegmentId> segment = link.expose(to, m.bytes);
+  require(segment.ok(), CL_OUT_OF_HOST_MEMORY);
+  m.carriage = Carriage::Stream;
+  m.segment = *segment;
+  m.transfer = session.new_transfer();
+  session.send(m, true);
+  event.then([&link, id = *segment, held](cl_int) { (void)link.withdraw(id).ok(); });
+}
+
+}  // namespace gt::virt

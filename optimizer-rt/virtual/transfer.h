@@ -1,0 +1,32 @@
+// Bytes between the program's memory and a memory object at a place: inline, in shared memory, or in chunks.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include "optimizer-rt/virtual/event.h"
+#include "optimizer-rt/virtual/host_layout.h"
+#include "optimizer-rt/virtual/mem.h"
+#include "transport/protocol/messages.h"
+
+namespace gt::virt {
+
+// One transfer, in names of its place.
+struct Transfer {
+  Place& place;
+  ObjectId queue;
+  ObjectId mem;
+  wire::Part part;
+  size_t element;      // bytes of the part's elements
+  HostLayout layout;   // of the part in the host's memory
+  const Ids& waits;
+};
+
+// What must end before the program may go on.
+enum class Until { Sent, Captured };
+
+// To the device. `event`: of the command, or nullptr. Captured: the memory may change when this returns.
+void send_write(const Transfer& t, const void* host, _cl_event* event, Until until);
+// From the device; the bytes are there when the event has completed.
+void send_read(const Transfer& t, void* host, _cl_event& event);
+
+}  // namespace gt::virt
