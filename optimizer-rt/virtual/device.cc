@@ -34,15 +34,7 @@ const Bytes* _cl_device_id::try_info(cl_device_info param) {
     const auto it = infos_.find(param);
     if (it != infos_.end()) return &it->second;
   }
-  size_t size = 0;
-  int wanted = 0;  // only whether there is a pointer goes along
-  const Bytes outputs = session.ask<api::FnId::clGetDeviceInfo>({}, as<cl_device_id>(name), param, LargestInfo,
-                                                                static_cast<void*>(&wanted), &size);
-  InfoAnswer answer = info_of(api::FnId::clGetDeviceInfo, outputs);
-  if (answer.code != CL_SUCCESS) return nullptr;
-  learn(param, std::move(answer.value));
-  const std::lock_guard lock(mutex_);
-  return &infos_.at(param);
+  return nullptr;
 }
 
 const Bytes& _cl_device_id::info(cl_device_info param) {
@@ -120,6 +112,9 @@ cl_int clCreateSubDevices(cl_device_id in, const cl_device_partition_property* p
     sub->parent = Ref<_cl_device_id>(in);
     const auto* bytes = reinterpret_cast<const uint8_t*>(properties);
     sub->partition.assign(bytes, bytes + words * sizeof *properties);
+    for (const wire::SurveyedDevice& told : session.survey(sub->name).devices) {
+      for (const wire::InfoValue& info : told.infos) sub->learn(info.name, info.value);
+    }
     out[i] = sub.give();
   }
   return CL_SUCCESS;

@@ -1,4 +1,4 @@
-// A device of an executor, or a part of one. What is known of it came with the survey; the rest is asked once.
+// A device of an executor, or a part of one. What is known of it came with the survey.
 #pragma once
 
 #include <map>

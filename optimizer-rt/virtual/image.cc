@@ -116,9 +116,10 @@ std::vector<cl_image_format> formats_of(Place& place, cl_mem_flags flags, cl_mem
       {}, as<cl_context>(place.name), flags, type, Most, room.data(), &count);
   const CallAnswer answer = answer_of(api::FnId::clGetSupportedImageFormats, outputs);
   require(answer.code == CL_SUCCESS, answer.code);
-  const ByteView bytes = answer.bytes(4);
-  room.resize(std::min<size_t>(answer.number(5), bytes.size() / sizeof(cl_image_format)));
-  if (!room.empty()) std::memcpy(room.data(), bytes.data(), room.size() * sizeof(cl_image_format));
+  const std::vector<uint64_t> words = answer.numbers(4);  // a format fills a word
+  static_assert(sizeof(cl_image_format) == sizeof words[0]);
+  room.resize(std::min<size_t>(answer.number(5), words.size()));
+  if (!room.empty()) std::memcpy(room.data(), words.data(), room.size() * sizeof(cl_image_format));
   return room;
 }
 

@@ -34,15 +34,22 @@ Result<wire::Surveyed> Session::begin() {
   if (!started.ok()) return started;
   wire::Surveyed surveyed;
   try {
-    wire::Survey survey;
-    bool sound = false;
-    ask_frame(survey, [&](ByteView frame) { sound = wire::decode(frame, surveyed); });
-    if (!sound) return Status(Kind::Corrupt, "the answer cannot be read");
+    surveyed = survey(0);
     set_clock();
   } catch (const Failure&) {
     return Status(Kind::Disconnected, "the connection was closed");
   }
   outbox_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
+  return surveyed;
+}
+
+wire::Surveyed Session::survey(ObjectId sub_device) {
+  wire::Survey message;
+  message.device = sub_device;
+  wire::Surveyed surveyed;
+  bool sound = false;
+  ask_frame(message, [&](ByteView frame) { sound = wire::decode(frame, surveyed); });
+  require(sound, CL_OUT_OF_RESOURCES);
   return surveyed;
 }
 

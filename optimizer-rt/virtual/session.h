@@ -84,6 +84,7 @@ class Session final : public wire::LinkHandler {
     api::encode_inputs<F, api::Contents::Full>(w, arguments...);
     return ask_call(wire::Call{api::number(F), 0, made.result, made.event, w.view()});
   }
+  wire::Surveyed survey(ObjectId sub_device);
   cl_int finish(ObjectId queue);
   void subscribe(ObjectId event) { send(wire::Subscribe{event}); }
 

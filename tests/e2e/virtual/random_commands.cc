@@ -1,0 +1,569 @@
+// Random OpenCL programs: the same seed gives the same commands on any platform, and must give the same bytes.
+//
+// Usage: random_commands FIRST_SEED COUNT. Prints a line for each program: its seed, and a digest of everything that
+// it read. Commands go to several queues (in order and out of order, on every device of the first platform) and touch
+// buffers, sub-buffers and images; each waits for what it needs, by events, so the result is determined.
+#include <CL/cl.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace {
+
+uint64_t g_seed;
+void check(cl_int code, const char* what, int line) {
+  if (code == CL_SUCCESS) return;
+  std::fprintf(stderr, "seed %llu, line %d: %s: %d\n", static_cast<unsigned long long>(g_seed), line, what, code);
+  std::exit(1);
+}
+#define CHECK(call) check(call, #call, __LINE__)
+
+const char* const Source = R"(
+typedef struct { uint a; uint b[3]; } Pair;
+kernel void scale(global uint* a, uint by, uint plus) { size_t i = get_global_id(0); a[i] = a[i] * by + plus + (uint)i; }
+kernel void blend(global const uint* a, global uint* b, Pair p, uint n) {
+  size_t i = get_global_id(0);
+  b[i] = b[i] ^ (a[(i + p.a) % n] + p.b[i % 3]);
+}
+kernel void turn(global uint* a, local uint* t, constant uint* c) {
+  size_t l = get_local_id(0), n = get_local_size(0);
+  t[l] = a[get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  a[get_global_id(0)] = t[n - 1 - l] + c[l % 4];
+}
+kernel void plane(global uchar* a, uint pitch) {
+  a[get_global_id(1) * pitch + get_global_id(0)] += (uchar)(get_global_id(0) * 7 + get_global_id(1));
+}
+kernel void paint(read_only image2d_t from, write_only image2d_t to) {
+  int2 at = (int2)(get_global_id(0), get_global_id(1));
+  const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+  write_imageui(to, at, read_imageui(from, s, at) + (uint4)(1, 2, 3, 4));
+}
+)";
+
+struct Digest {
+  uint64_t value = 0xcbf29ce484222325;
+  void add(const void* p, size_t n) {
+    for (size_t i = 0; i < n; ++i) value = (value ^ static_cast<const uint8_t*>(p)[i]) * 0x100000001b3;
+  }
+};
+
+// A root with what must have ended before it is read, and before it is written.
+struct Contents {
+  cl_mem mem = nullptr;
+  size_t bytes = 0;
+  size_t width = 0, height = 0;  // images of four bytes an element
+  bool image = false;
+  std::vector<uint8_t> host;     // of USE_HOST_PTR
+  cl_mem part = nullptr;         // a sub-buffer, or nullptr
+  size_t part_origin = 0, part_bytes = 0;
+  std::vector<cl_event> writers, readers;
+};
+
+struct Pending {  // a read that has not been looked at
+  cl_event event;
+  std::vector<uint8_t>* bytes;
+};
+
+struct World {
+  std::vector<cl_device_id> devices;
+  cl_context context;
+  cl_program program;
+};
+
+class Program {
+ public:
+  Program(const World& world, uint64_t seed) : world_(world), random_(seed) {
+    make_queues();
+    for (size_t i = 0, n = 3 + pick(3); i < n; ++i) make_buffer();
+    for (size_t i = 0; i < 2; ++i) make_image();
+    for (const char* name : {"scale", "blend", "turn", "plane", "paint"}) {
+      cl_int code = 0;
+      kernels_.push_back(clCreateKernel(world.program, name, &code));
+      CHECK(code);
+    }
+  }
+  ~Program() {
+    for (cl_event e : events_) CHECK(clReleaseEvent(e));
+    for (Contents& c : all_) {
+      if (c.part) CHECK(clReleaseMemObject(c.part));
+      CHECK(clReleaseMemObject(c.mem));
+    }
+    for (cl_kernel k : kernels_) CHECK(clReleaseKernel(k));
+    for (cl_command_queue q : queues_) CHECK(clReleaseCommandQueue(q));
+    for (Pending& p : pending_) delete p.bytes;
+  }
+
+  uint64_t run() {
+    for (size_t i = 0, n = 20 + pick(40); i < n; ++i) step();
+    open_gates();
+    for (cl_command_queue q : queues_) CHECK(clFinish(q));
+    for (const Pending& p : pending_) {
+      cl_int status = 1;
+      CHECK(clGetEventInfo(p.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr));
+      CHECK(status);
+      digest_.add(p.bytes->data(), p.bytes->size());
+    }
+    for (Contents& c : all_) look_at(c);
+    return digest_.value;
+  }
+
+ private:
+  size_t pick(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
+  bool chance(size_t one_in) { return pick(one_in) == 0; }
+  uint32_t word() { return static_cast<uint32_t>(random_()); }
+  std::vector<uint8_t> bytes(size_t n) {
+    std::vector<uint8_t> v(n);
+    for (uint8_t& b : v) b = static_cast<uint8_t>(random_());
+    return v;
+  }
+
+  void make_queues() {
+    for (size_t i = 0; i < 3; ++i) {
+      cl_int code = 0;
+      const cl_command_queue_properties order = chance(2) ? CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE : 0;
+      queues_.push_back(
+          clCreateCommandQueue(world_.context, world_.devices[i % world_.devices.size()], order, &code));
+      CHECK(code);
+    }
+  }
+  void make_buffer() {
+    Contents c;
+    c.bytes = (1 + pick(chance(4) ? 256 : 8)) * 4096;
+    const std::vector<uint8_t> first = bytes(c.bytes);
+    cl_int code = 0;
+    switch (pick(3)) {
+      case 0:
+        c.mem = clCreateBuffer(world_.context, CL_MEM_READ_WRITE, c.bytes, nullptr, &code);
+        CHECK(code);
+        CHECK(clEnqueueWriteBuffer(queues_[0], c.mem, CL_TRUE, 0, c.bytes, first.data(), 0, nullptr, nullptr));
+        CHECK(clFinish(queues_[0]));
+        break;
+      case 1:
+        c.mem = clCreateBuffer(world_.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, c.bytes,
+                               const_cast<uint8_t*>(first.data()), &code);
+        break;
+      default:
+        c.host = first;
+        c.mem = clCreateBuffer(world_.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, c.bytes, c.host.data(), &code);
+    }
+    CHECK(code);
+    if (chance(2)) {
+      const cl_buffer_region region{1024 * pick(c.bytes / 1024 - 2), 2048};
+      c.part = clCreateSubBuffer(c.mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+      CHECK(code);
+      c.part_origin = region.origin;
+      c.part_bytes = region.size;
+    }
+    all_.push_back(std::move(c));
+  }
+  void make_image() {
+    Contents c;
+    c.image = true;
+    c.width = 64;
+    c.height = 16 + pick(64);
+    c.bytes = c.width * c.height * 4;
+    std::vector<uint8_t> first = bytes(c.bytes);
+    const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = c.width;
+    desc.image_height = c.height;
+    cl_int code = 0;
+    c.mem = clCreateImage(world_.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, first.data(), &code);
+    CHECK(code);
+    all_.push_back(std::move(c));
+  }
+
+  Contents& some_buffer() {
+    for (;;) {
+      Contents& c = all_[pick(all_.size())];
+      if (!c.image) return c;
+    }
+  }
+  Contents& some_image(const Contents* other = nullptr) {
+    for (;;) {
+      Contents& c = all_[pick(all_.size())];
+      if (c.image && &c != other) return c;
+    }
+  }
+
+  // What a command that reads and writes these has to wait for.
+  std::vector<cl_event> needs(const std::vector<Contents*>& reads, const std::vector<Contents*>& writes) {
+    std::vector<cl_event> list;
+    for (const Contents* c : reads) list.insert(list.end(), c->writers.begin(), c->writers.end());
+    for (const Contents* c : writes) {
+      list.insert(list.end(), c->writers.begin(), c->writers.end());
+      list.insert(list.end(), c->readers.begin(), c->readers.end());
+    }
+    if (chance(6)) list.push_back(make_gate());
+    return list;
+  }
+  void did(cl_event event, const std::vector<Contents*>& reads, const std::vector<Contents*>& writes) {
+    events_.push_back(event);
+    for (Contents* c : reads) c->readers.push_back(event);
+    for (Contents* c : writes) {
+      c->writers = {event};
+      c->readers.clear();
+    }
+  }
+
+  // User events, to be set before anything waits on the host.
+  cl_event make_gate() {
+    cl_int code = 0;
+    cl_event gate = clCreateUserEvent(world_.context, &code);
+    CHECK(code);
+    gates_.push_back(gate);
+    events_.push_back(gate);
+    return gate;
+  }
+  void open_gates() {
+    for (cl_event gate : gates_) CHECK(clSetUserEventStatus(gate, CL_COMPLETE));
+    gates_.clear();
+  }
+  static cl_uint count(const std::vector<cl_event>& w) { return static_cast<cl_uint>(w.size()); }
+  static const cl_event* list(const std::vector<cl_event>& w) { return w.empty() ? nullptr : w.data(); }
+  cl_command_queue queue() { return queues_[pick(queues_.size())]; }
+
+  // The whole of a buffer, or its part.
+  struct View {
+    cl_mem mem;
+    size_t bytes;
+  };
+  View view(const Contents& c) {
+    return c.part && chance(2) ? View{c.part, c.part_bytes} : View{c.mem, c.bytes};
+  }
+
+  void step() {
+    switch (pick(15)) {
+      case 0: return write();
+      case 1: return read();
+      case 2: return copy();
+      case 3: return fill();
+      case 4: return map_buffer();
+      case 5: return rect(true);
+      case 6: return rect(false);
+      case 7: return launch_scale();
+      case 8: return launch_blend();
+      case 9: return launch_turn();
+      case 10: return launch_plane();
+      case 11: return image_transfer();
+      case 12: return image_copy();
+      case 13: return launch_paint();
+      default: return synchronize();
+    }
+  }
+
+  void write() {
+    Contents& c = some_buffer();
+    const View v = view(c);
+    const size_t offset = pick(v.bytes), size = 1 + pick(v.bytes - offset);
+    const auto waits = needs({}, {&c});
+    const bool blocking = chance(3);
+    if (blocking) open_gates();
+    kept_.push_back(bytes(size));
+    cl_event event;
+    CHECK(clEnqueueWriteBuffer(queue(), v.mem, blocking, offset, size, kept_.back().data(), count(waits), list(waits),
+                               &event));
+    if (blocking) std::memset(kept_.back().data(), 0, size);  // ours again
+    did(event, {}, {&c});
+  }
+  void read() {
+    Contents& c = some_buffer();
+    const View v = view(c);
+    const size_t offset = pick(v.bytes), size = 1 + pick(v.bytes - offset);
+    const auto waits = needs({&c}, {});
+    const bool blocking = chance(3);
+    if (blocking) open_gates();
+    auto* to = new std::vector<uint8_t>(size);
+    cl_event event;
+    CHECK(clEnqueueReadBuffer(queue(), v.mem, blocking, offset, size, to->data(), count(waits), list(waits), &event));
+    if (blocking) digest_.add(to->data(), size);
+    did(event, {&c}, {});
+    pending_.push_back({event, to});
+  }
+  void copy() {
+    Contents &a = some_buffer(), &b = some_buffer();
+    if (&a == &b) return;
+    const size_t size = 1 + pick(std::min(a.bytes, b.bytes));
+    const size_t from = pick(a.bytes - size + 1), to = pick(b.bytes - size + 1);
+    const auto waits = needs({&a}, {&b});
+    cl_event event;
+    CHECK(clEnqueueCopyBuffer(queue(), a.mem, b.mem, from, to, size, count(waits), list(waits), &event));
+    did(event, {&a}, {&b});
+  }
+  void fill() {
+    Contents& c = some_buffer();
+    const View v = view(c);
+    const size_t unit = size_t{1} << pick(5);
+    const size_t units = v.bytes / unit, first = pick(units), n = 1 + pick(units - first);
+    const std::vector<uint8_t> pattern = bytes(unit);
+    const auto waits = needs({}, {&c});
+    cl_event event;
+    CHECK(clEnqueueFillBuffer(queue(), v.mem, pattern.data(), unit, first * unit, n * unit, count(waits), list(waits),
+                              &event));
+    did(event, {}, {&c});
+  }
+  void map_buffer() {
+    Contents& c = some_buffer();
+    const View v = view(c);
+    const size_t offset = pick(v.bytes), size = 1 + pick(v.bytes - offset);
+    constexpr cl_map_flags Flags[] = {CL_MAP_READ, CL_MAP_WRITE, CL_MAP_READ | CL_MAP_WRITE,
+                                      CL_MAP_WRITE_INVALIDATE_REGION};
+    const cl_map_flags flags = Flags[pick(4)];
+    const auto waits = needs({}, {&c});
+    open_gates();
+    const cl_command_queue q = queue();
+    const bool blocking = chance(2);
+    cl_event mapped, unmapped;
+    cl_int code = 0;
+    auto* p = static_cast<uint8_t*>(clEnqueueMapBuffer(q, v.mem, blocking, flags, offset, size, count(waits),
+                                                       list(waits), &mapped, &code));
+    CHECK(code);
+    events_.push_back(mapped);
+    if (!blocking) CHECK(clWaitForEvents(1, &mapped));
+    if (flags & (CL_MAP_READ | CL_MAP_WRITE)) digest_.add(p, size);
+    if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
+      const std::vector<uint8_t> data = bytes(size);
+      std::memcpy(p, data.data(), size);
+    } else if (flags & CL_MAP_WRITE) {
+      for (size_t i = pick(7); i < size; i += 1 + pick(500)) p[i] = static_cast<uint8_t>(p[i] * 5 + 1);
+    }
+    CHECK(clEnqueueUnmapMemObject(q, v.mem, p, 1, &mapped, &unmapped));
+    did(unmapped, {}, {&c});
+  }
+  void rect(bool to_device) {
+    Contents& c = some_buffer();
+    const size_t row = 64, rows = c.bytes / row / 2;  // two slices
+    const size_t region[3] = {1 + pick(row), 1 + pick(rows), 1 + pick(2)};
+    const size_t origin[3] = {pick(row - region[0] + 1), pick(rows - region[1] + 1), pick(3 - region[2])};
+    const size_t host_row = region[0] + pick(9), host_slice = host_row * (region[1] + pick(3));
+    const size_t host_origin[3] = {pick(host_row - region[0] + 1), 0, 0};
+    const size_t size = host_slice * region[2];
+    const bool blocking = chance(3);
+    const auto waits = to_device ? needs({}, {&c}) : needs({&c}, {});
+    if (blocking) open_gates();
+    cl_event event;
+    if (to_device) {
+      kept_.push_back(bytes(size));
+      CHECK(clEnqueueWriteBufferRect(queue(), c.mem, blocking, origin, host_origin, region, row, row * rows, host_row,
+                                     host_slice, kept_.back().data(), count(waits), list(waits), &event));
+      return did(event, {}, {&c});
+    }
+    auto* to = new std::vector<uint8_t>(size);
+    CHECK(clEnqueueReadBufferRect(queue(), c.mem, blocking, origin, host_origin, region, row, row * rows, host_row,
+                                  host_slice, to->data(), count(waits), list(waits), &event));
+    did(event, {&c}, {});
+    pending_.push_back({event, to});
+  }
+
+  void set(cl_kernel k, cl_uint i, size_t n, const void* p) { CHECK(clSetKernelArg(k, i, n, p)); }
+  void launch(cl_kernel k, cl_uint dimensions, const size_t* global, const size_t* local,
+              const std::vector<Contents*>& reads, const std::vector<Contents*>& writes) {
+    const auto waits = needs(reads, writes);
+    cl_event event;
+    CHECK(clEnqueueNDRangeKernel(queue(), k, dimensions, nullptr, global, local, count(waits), list(waits), &event));
+    did(event, reads, writes);
+  }
+  void launch_scale() {
+    Contents& c = some_buffer();
+    const View v = view(c);
+    const cl_uint by = word() | 1, plus = word();
+    set(kernels_[0], 0, sizeof v.mem, &v.mem);
+    if (chance(2)) set(kernels_[0], 1, sizeof by, &by);
+    else if (!scaled_) set(kernels_[0], 1, sizeof by, &by);
+    scaled_ = true;
+    set(kernels_[0], 2, sizeof plus, &plus);
+    const size_t global = v.bytes / 4, local = 32;
+    launch(kernels_[0], 1, &global, chance(2) ? &local : nullptr, {}, {&c});
+  }
+  void launch_blend() {
+    Contents &a = some_buffer(), &b = some_buffer();
+    if (&a == &b) return;
+    const cl_uint pair[4] = {word() % 100, word(), word(), word()};
+    const cl_uint n = static_cast<cl_uint>(a.bytes / 4);
+    set(kernels_[1], 0, sizeof a.mem, &a.mem);
+    set(kernels_[1], 1, sizeof b.mem, &b.mem);
+    set(kernels_[1], 2, sizeof pair, pair);
+    set(kernels_[1], 3, sizeof n, &n);
+    const size_t global = b.bytes / 4;
+    launch(kernels_[1], 1, &global, nullptr, {&a}, {&b});
+  }
+  void launch_turn() {
+    Contents &a = some_buffer(), &c = some_buffer();
+    if (&a == &c) return;
+    set(kernels_[2], 0, sizeof a.mem, &a.mem);
+    const size_t local = size_t{8} << pick(3), global = a.bytes / 4;
+    set(kernels_[2], 1, local * 4, nullptr);
+    set(kernels_[2], 2, sizeof c.mem, &c.mem);
+    launch(kernels_[2], 1, &global, &local, {&c}, {&a});
+  }
+  void launch_plane() {
+    Contents& c = some_buffer();
+    const cl_uint pitch = 64;
+    set(kernels_[3], 0, sizeof c.mem, &c.mem);
+    set(kernels_[3], 1, sizeof pitch, &pitch);
+    const size_t global[2] = {64, c.bytes / 64};
+    launch(kernels_[3], 2, global, nullptr, {}, {&c});
+  }
+  void launch_paint() {
+    Contents& a = some_image();
+    Contents& b = some_image(&a);
+    set(kernels_[4], 0, sizeof a.mem, &a.mem);
+    set(kernels_[4], 1, sizeof b.mem, &b.mem);
+    const size_t global[2] = {64, std::min(a.height, b.height)};
+    launch(kernels_[4], 2, global, nullptr, {&a}, {&b});
+  }
+
+  void image_region(const Contents& c, size_t* origin, size_t* region) {
+    region[0] = 1 + pick(c.width);
+    region[1] = 1 + pick(c.height);
+    region[2] = 1;
+    origin[0] = pick(c.width - region[0] + 1);
+    origin[1] = pick(c.height - region[1] + 1);
+    origin[2] = 0;
+  }
+  void image_transfer() {
+    Contents& c = some_image();
+    size_t origin[3], region[3];
+    image_region(c, origin, region);
+    const size_t row = region[0] * 4 + 4 * pick(5);
+    cl_event event;
+    if (chance(3)) return map_image(c, origin, region);
+    if (chance(2)) {
+      const auto waits = needs({}, {&c});
+      kept_.push_back(bytes(row * region[1]));
+      CHECK(clEnqueueWriteImage(queue(), c.mem, CL_FALSE, origin, region, row, 0, kept_.back().data(), count(waits),
+                                list(waits), &event));
+      return did(event, {}, {&c});
+    }
+    const auto waits = needs({&c}, {});
+    auto* to = new std::vector<uint8_t>(row * region[1]);
+    CHECK(clEnqueueReadImage(queue(), c.mem, CL_FALSE, origin, region, row, 0, to->data(), count(waits), list(waits),
+                             &event));
+    did(event, {&c}, {});
+    pending_.push_back({event, to});
+  }
+  void map_image(Contents& c, const size_t* origin, const size_t* region) {
+    const auto waits = needs({}, {&c});
+    open_gates();
+    const cl_command_queue q = queue();
+    size_t pitch = 0;
+    cl_event mapped, unmapped;
+    cl_int code = 0;
+    auto* p = static_cast<uint8_t*>(clEnqueueMapImage(q, c.mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, origin, region,
+                                                      &pitch, nullptr, count(waits), list(waits), &mapped, &code));
+    CHECK(code);
+    events_.push_back(mapped);
+    for (size_t y = 0; y < region[1]; ++y) {
+      digest_.add(p + y * pitch, region[0] * 4);
+      p[y * pitch] = static_cast<uint8_t>(word());
+    }
+    CHECK(clEnqueueUnmapMemObject(q, c.mem, p, 1, &mapped, &unmapped));
+    did(unmapped, {}, {&c});
+  }
+  void image_copy() {
+    Contents& a = some_image();
+    size_t origin[3], region[3];
+    image_region(a, origin, region);
+    cl_event event;
+    if (chance(2)) {
+      Contents& b = some_buffer();
+      const size_t size = region[0] * region[1] * 4;
+      if (size > b.bytes) return;
+      const size_t offset = pick((b.bytes - size) / 4 + 1) * 4;
+      const bool out = chance(2);
+      const auto waits = out ? needs({&a}, {&b}) : needs({&b}, {&a});
+      if (out) {
+        CHECK(clEnqueueCopyImageToBuffer(queue(), a.mem, b.mem, origin, region, offset, count(waits), list(waits),
+                                         &event));
+        return did(event, {&a}, {&b});
+      }
+      CHECK(clEnqueueCopyBufferToImage(queue(), b.mem, a.mem, offset, origin, region, count(waits), list(waits),
+                                       &event));
+      return did(event, {&b}, {&a});
+    }
+    const cl_uint colour[4] = {word() & 255, word() & 255, word() & 255, word() & 255};
+    const auto waits = needs({}, {&a});
+    CHECK(clEnqueueFillImage(queue(), a.mem, colour, origin, region, count(waits), list(waits), &event));
+    did(event, {}, {&a});
+  }
+
+  void synchronize() {
+    open_gates();
+    cl_event event;
+    switch (pick(4)) {
+      case 0: return CHECK(clFinish(queue()));
+      case 1: return CHECK(clFlush(queue()));
+      case 2:
+        if (!events_.empty()) CHECK(clWaitForEvents(1, &events_[pick(events_.size())]));
+        return;
+      default:
+        CHECK(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &event));
+        events_.push_back(event);
+    }
+  }
+
+  void look_at(Contents& c) {
+    std::vector<uint8_t> out(c.bytes);
+    const size_t origin[3] = {}, region[3] = {c.width, c.height, 1};
+    if (c.image) {
+      CHECK(clEnqueueReadImage(queues_[0], c.mem, CL_TRUE, origin, region, 0, 0, out.data(), 0, nullptr, nullptr));
+    } else {
+      CHECK(clEnqueueReadBuffer(queues_[0], c.mem, CL_TRUE, 0, c.bytes, out.data(), 0, nullptr, nullptr));
+    }
+    digest_.add(out.data(), out.size());
+  }
+
+  const World& world_;
+  std::mt19937_64 random_;
+  std::vector<cl_command_queue> queues_;
+  std::vector<Contents> all_;
+  std::vector<cl_kernel> kernels_;
+  std::vector<cl_event> events_, gates_;
+  std::vector<Pending> pending_;
+  std::vector<std::vector<uint8_t>> kept_;
+  bool scaled_ = false;
+  Digest digest_;
+};
+
+World make_world() {
+  World w{};
+  cl_platform_id platform;
+  CHECK(clGetPlatformIDs(1, &platform, nullptr));
+  cl_uint n = 0;
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n));
+  w.devices.resize(n);
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, w.devices.data(), nullptr));
+  cl_int code = 0;
+  w.context = clCreateContext(nullptr, n, w.devices.data(), nullptr, nullptr, &code);
+  CHECK(code);
+  const char* source = Source;
+  w.program = clCreateProgramWithSource(w.context, 1, &source, nullptr, &code);
+  CHECK(code);
+  CHECK(clBuildProgram(w.program, 0, nullptr, "", nullptr, nullptr));
+  return w;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "Usage: random_commands FIRST_SEED COUNT\n");
+    return 2;
+  }
+  const uint64_t first = std::strtoull(argv[1], nullptr, 10), n = std::strtoull(argv[2], nullptr, 10);
+  const World world = make_world();
+  for (g_seed = first; g_seed < first + n; ++g_seed) {
+    Program program(world, g_seed);
+    std::printf("%llu %016llx\n", static_cast<unsigned long long>(g_seed),
+                static_cast<unsigned long long>(program.run()));
+  }
+  CHECK(clReleaseProgram(world.program));
+  CHECK(clReleaseContext(world.context));
+  return 0;
+}
