@@ -28,20 +28,22 @@ void check_local(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
   const Bytes required = kernel.work_group_info(device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
   size_t fixed[3] = {};
   if (required.size() == sizeof fixed) std::memcpy(fixed, required.data(), sizeof fixed);
-  const Bytes& sizes = device.info(CL_DEVICE_MAX_WORK_ITEM_SIZES);
   const bool uneven = device.number<cl_bool>(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT) != CL_FALSE;
   size_t items = 1;
   for (cl_uint i = 0; i < r.dimensions; ++i) {
     require(r.local[i] != 0, CL_INVALID_WORK_GROUP_SIZE);
-    size_t most = ~size_t{0};
-    if (sizes.size() >= (i + 1) * sizeof most) std::memcpy(&most, sizes.data() + i * sizeof most, sizeof most);
-    require(r.local[i] <= most, CL_INVALID_WORK_ITEM_SIZE);
     require(fixed[0] == 0 || fixed[i] == r.local[i], CL_INVALID_WORK_GROUP_SIZE);
-    require(uneven || !r.global || r.global[i] % r.local[i] == 0, CL_INVALID_WORK_GROUP_SIZE);
-    items *= r.local[i];
+    require(uneven || r.global[i] % r.local[i] == 0, CL_INVALID_WORK_GROUP_SIZE);
+    require(!__builtin_mul_overflow(items, r.local[i], &items), CL_INVALID_WORK_GROUP_SIZE);
   }
   const auto most = first<size_t>(kernel.work_group_info(device, CL_KERNEL_WORK_GROUP_SIZE));
   require(most == 0 || items <= most, CL_INVALID_WORK_GROUP_SIZE);
+  const Bytes& sizes = device.info(CL_DEVICE_MAX_WORK_ITEM_SIZES);
+  for (cl_uint i = 0; i < r.dimensions && sizeof most * (i + 1) <= sizes.size(); ++i) {
+    size_t longest = 0;
+    std::memcpy(&longest, sizes.data() + i * sizeof longest, sizeof longest);
+    require(r.local[i] <= longest, CL_INVALID_WORK_ITEM_SIZE);
+  }
 }
 
 void check_range(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
