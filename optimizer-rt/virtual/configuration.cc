@@ -1,9 +1,13 @@
 #include "optimizer-rt/virtual/configuration.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
 #include "optimizer-rt/virtual/local_executor.h"
+#include "transport/link/connect.h"
 
 namespace gt::virt {
 namespace {
@@ -11,6 +15,30 @@ namespace {
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value ? value : "";
+}
+
+// The token that gproxy made when it was first started; without one, a proxy on this machine may still know us.
+std::string token_file() {
+  const std::string named = variable("GTRACE_TOKEN_FILE");
+  if (!named.empty()) return named;
+  const std::string home = variable("HOME"), config = variable("XDG_CONFIG_HOME");
+  const std::string usual = (config.empty() ? home + "/.config" : config) + "/gtrace/token";
+  return ::access(usual.c_str(), F_OK) == 0 ? usual : "";
+}
+
+Result<wire::Credentials> credentials(const wire::Url& url) {
+  wire::Credentials proof;
+  if (url.scheme == wire::Url::Scheme::Tls) {
+    proof.cert = variable("GTRACE_CERT");
+    proof.key = variable("GTRACE_KEY");
+    proof.ca = variable("GTRACE_CA");
+  }
+  const std::string file = token_file();
+  if (file.empty()) return proof;
+  Result<Bytes> token = wire::read_token(file);
+  if (!token.ok()) return token.status();
+  proof.token = std::move(*token);
+  return proof;
 }
 
 }  // namespace
@@ -34,7 +62,13 @@ bool sync_errors() {
 Result<Connection> connect_to(const std::string& url) {
   constexpr std::string_view Local = "local:";
   if (url.starts_with(Local)) return connect_to_driver(url.substr(Local.size()));
-  return Status(Kind::Unsupported, "only local: is known");
+  const Result<wire::Url> parsed = wire::parse_url(url);
+  if (!parsed.ok()) return parsed.status();
+  Result<wire::Credentials> proof = credentials(*parsed);
+  if (!proof.ok()) return proof.status();
+  Result<std::unique_ptr<wire::Link>> link = wire::connect(*parsed, *proof);
+  if (!link.ok()) return link.status();
+  return Connection{std::move(*link), {}};
 }
 
 }  // namespace gt::virt

@@ -2,7 +2,8 @@
 //
 //   GTRACE_REMOTE           URLs, comma separated, in the order in which devices are listed:
 //                           shm:NAME, tcp://HOST:PORT, tls://HOST:PORT, local:/path/of/a/driver.so (in this process)
-//   GTRACE_TOKEN_FILE       what proves to a proxy that we may
+//   GTRACE_TOKEN_FILE       what proves to a proxy that we may; $XDG_CONFIG_HOME/gtrace/token
+//   GTRACE_CERT, _KEY, _CA  files for tls://
 //   GTRACE_SYNC_ERRORS=1    each command waits for its end and returns the error itself
 //
 // Thread safety: constants after the first call.
