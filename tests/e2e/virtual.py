@@ -5,15 +5,17 @@ it, what it answers to wrong calls. The oracle is the same program on PoCL itsel
 Usage: virtual.py BUILD [PROGRAMS [SEED]]      PROGRAMS: how many random programs
 """
 
+import contextlib
 import glob
 import os
 import pathlib
 import re
+import subprocess
 
 from job import *  # noqa: F401,F403
 
 POCL = "libpocl.so.2"
-PROGRAMS = arguments[0] if arguments else "150"
+PROGRAMS = arguments[0] if arguments else "100"
 SEED = arguments[1] if len(arguments) > 1 else "1"
 
 # Wrong calls that PoCL lets pass, crashes on, or has another code for than the specification.
@@ -29,11 +31,11 @@ def virtual(places=1, **more):
     vendors = pathlib.Path("vendors").resolve()
     vendors.mkdir(exist_ok=True)
     (vendors / "gtrace.icd").write_text(f"{build}/lib/gtrace/libgtrace-remote.so\n")
-    return dict(OCL_ICD_VENDORS=str(vendors), GTRACE_REMOTE=",".join([f"local:{POCL}"] * places), **more)
+    return {"OCL_ICD_VENDORS": str(vendors), "GTRACE_REMOTE": ",".join([f"local:{POCL}"] * places), **more}
 
 
 def native():
-    found = [f for f in glob.glob("/etc/OpenCL/vendors/*.icd") if "pocl" in open(f).read()]
+    found = [f for f in glob.glob("/etc/OpenCL/vendors/*.icd") if "pocl" in pathlib.Path(f).read_text()]
     if not found:
         raise Skip("PoCL is not installed")
     return dict(OCL_ICD_VENDORS=found[0])
@@ -41,6 +43,19 @@ def native():
 
 def both(*command, places=1):
     return good(*command, env=native()), good(*command, env=virtual(places))
+
+
+@contextlib.contextmanager
+def server(url):
+    """An executor in a process of its own; gives the environment of its clients, and the process."""
+    process = subprocess.Popen([str(tests_dir / "executor_server"), url, "token"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True, env=dict(os.environ, **native()))
+    try:
+        address = process.stdout.readline().strip()
+        yield virtual(GTRACE_REMOTE=address, GTRACE_TOKEN_FILE=str(pathlib.Path("token").resolve())), process
+    finally:
+        process.kill()
+        process.communicate()
 
 
 def test_clinfo():
@@ -55,7 +70,7 @@ def test_clinfo():
 
 
 def test_programs():
-    for program in ("vadd", "sgemm", "transpose", "nbody", "nn", "bfs", "kmeans", "hotspot", "sw"):
+    for program in ("vadd", "sgemm", "transpose", "nbody", "nn", "bfs", "kmeans", "hotspot", "nw"):
         here, there = both(app(program))
         sums = [re.findall(r"checksum=(\w+) PASS", o.text) for o in (here, there)]
         check(sums[0] and sums[0] == sums[1], f"{program}: {sums}")
@@ -74,6 +89,31 @@ def test_random_programs():
 
 def test_random_programs_on_two_places():
     random_programs(2)
+
+
+def test_random_programs_elsewhere():
+    here = good(tests_dir / "random_commands", SEED, PROGRAMS, env=native())
+    for url in ("tcp://127.0.0.1:0", "shm:virtual-test"):
+        with server(url) as (env, _):
+            one = good(tests_dir / "random_commands", SEED, PROGRAMS, env=env)
+            three = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},{env['GTRACE_REMOTE']},local:{POCL}")
+            mixed = good(tests_dir / "random_commands", SEED, PROGRAMS, env=three)
+        same(one.text, here.text, f"{url}: the bytes differ")
+        same(mixed.text, here.text, f"{url}, three places: the bytes differ")
+
+
+def test_features():
+    pathlib.Path("inc/inner").mkdir(parents=True)
+    pathlib.Path("inc/a.h").write_text('#include "inner/b.h"\n#define A 40\n')
+    pathlib.Path("inc/inner/b.h").write_text("#define B 2\n")
+    command = (tests_dir / "features", "inc")
+    lenient = "failed user event's callback: "  # PoCL forgets it
+    expected = good(*command, env=native()).text.replace(lenient + "NO", lenient + "yes")
+    same(good(*command, env=virtual()).text, expected, "in the process")
+    with server("tcp://127.0.0.1:0") as (env, _):
+        elsewhere = good(*command, env=env).text
+    printed = "from the device: 42\n"  # a proxy sends it back; the server of this test has it on its own output
+    same(elsewhere.replace(printed, ""), expected.replace(printed, ""), "over TCP")
 
 
 def test_wrong_calls():
@@ -95,4 +135,4 @@ def test_no_driver():
     check("gtrace" not in outcome.text, "a platform without devices")
 
 
-main(globals())
+main(dict(globals()))

@@ -33,7 +33,6 @@ void serve(Fd handover) {
   exec::Executor executor(g_functions, **link, exec::Limits{}, exec::Options{});
   if (const Status started = executor.start(); !started.ok()) return static_cast<void>(fail(started));
   executor.wait_until_closed();
-  link->reset();
 }
 
 // Gives the connection to its session, or begins one.
