@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <utility>
 #include <vector>
 
@@ -69,8 +71,28 @@ void Session::set_clock() {
   }
 }
 
+// Commands under way may end first: a driver that is torn away from them may take its process along.
 void Session::close() {
-  if (alive()) link_->close();
+  if (!alive() || behind_) return;  // a driver in this process ends with it, as it does without us
+  struct Ended {
+    std::mutex mutex;
+    std::condition_variable changed;
+    bool yes = false;
+  };
+  const auto ended = std::make_shared<Ended>();
+  try {
+    wire::Finish all;
+    all.reply = expect([ended](std::optional<ByteView>) {
+      const std::lock_guard lock(ended->mutex);
+      ended->yes = true;
+      ended->changed.notify_all();
+    });
+    send(all);
+    std::unique_lock lock(ended->mutex);
+    ended->changed.wait_for(lock, std::chrono::seconds(2), [&] { return ended->yes; });
+  } catch (const Failure&) {  // it is gone
+  }
+  link_->close();
 }
 
 void Session::forget() { alive_ = false; }

@@ -55,7 +55,7 @@ class Session final : public wire::LinkHandler {
   Result<wire::Surveyed> begin();
 
   bool alive() const { return alive_.load(std::memory_order_acquire); }
-  void close();   // flushes for at most 2 s
+  void close();   // when the process ends; waits for at most 2 s for commands under way
   void forget();  // in a child of fork(): the link belongs to the parent
   wire::Link& link() { return *link_; }
   Outbox& outbox() { return outbox_; }

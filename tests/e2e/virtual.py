@@ -11,6 +11,7 @@ import os
 import pathlib
 import re
 import subprocess
+import time
 
 from job import *  # noqa: F401,F403
 
@@ -133,6 +134,32 @@ def test_no_driver():
     lines = [l for l in outcome.err_text.splitlines() if "gtrace: no devices from local:/no/such/driver.so" in l]
     same(len(lines), 1, "lines on stderr")
     check("gtrace" not in outcome.text, "a platform without devices")
+
+
+def test_lost():
+    """The executor dies at work: its device is gone at once, the other one goes on."""
+    for url in ("tcp://127.0.0.1:0", "shm:virtual-lost"):
+        with server(url) as (env, process):
+            env = {**os.environ, **env, "GTRACE_REMOTE": f"{env['GTRACE_REMOTE']},local:{POCL}"}
+            program = subprocess.Popen([str(tests_dir / "virtual_endings"), "lost"], stdout=subprocess.PIPE, text=True, env=env)
+            same(program.stdout.readline(), "ready 0\n", "first line")
+            time.sleep(0.3)
+            process.kill()
+            killed = time.monotonic()
+            line = program.stdout.readline()
+            took = time.monotonic() - killed
+            rest, _ = program.communicate(timeout=30)
+        same((line + rest).splitlines(), ["lost -2", "available 0", "create -2", "finish -2", "release 0", "other 0"], url)
+        check(took < 2, f"{url}: {took:.2f} s until the program knew")
+
+
+def test_endings():
+    expected = {
+        "fork": ["before 0", "child finish -2", "child read -2", "child release 0", "child 0", "parent 0"],
+        "exit": ["leaving 0"], "static": ["before 0", "late 0"]}
+    for mode, lines in expected.items():
+        with server("tcp://127.0.0.1:0") as (env, _):
+            same(good(tests_dir / "virtual_endings", mode, env=env, timeout=30).text.splitlines(), lines, mode)
 
 
 main(dict(globals()))

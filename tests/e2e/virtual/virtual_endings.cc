@@ -1,0 +1,133 @@
+// How things end: the executor dies, the program forks, or exits with commands in flight.
+//
+// Usage: virtual_endings lost|fork|exit|static. Prints the codes of calls, one a line.
+#include <CL/cl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Job {
+  cl_device_id device = nullptr;
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+  cl_kernel kernel = nullptr;
+  cl_mem buffer = nullptr;
+  std::vector<char> host = std::vector<char>(1 << 20);
+};
+
+void say(const char* what, cl_int code) {
+  std::printf("%s %d\n", what, code);
+  std::fflush(stdout);
+}
+
+Job make(cl_uint which) {
+  Job j;
+  cl_platform_id platform = nullptr;
+  clGetPlatformIDs(1, &platform, nullptr);
+  cl_device_id devices[4];
+  cl_uint n = 0;
+  clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 4, devices, &n);
+  j.device = devices[which < n ? which : 0];
+  cl_int err = 0;
+  j.context = clCreateContext(nullptr, 1, &j.device, nullptr, nullptr, &err);
+  j.queue = clCreateCommandQueue(j.context, j.device, 0, &err);
+  j.buffer = clCreateBuffer(j.context, 0, j.host.size(), nullptr, &err);
+  const char* source = "kernel void k(global int* a) { for (int i = 0; i < 1000; ++i) a[0] += i; }";
+  cl_program program = clCreateProgramWithSource(j.context, 1, &source, nullptr, &err);
+  if (clBuildProgram(program, 0, nullptr, "", nullptr, nullptr) != CL_SUCCESS) std::exit(3);
+  j.kernel = clCreateKernel(program, "k", &err);
+  clReleaseProgram(program);
+  clSetKernelArg(j.kernel, 0, sizeof j.buffer, &j.buffer);
+  return j;
+}
+
+// One round of everything that may block.
+cl_int work(Job& j) {
+  const size_t one = 1;
+  cl_int code = clEnqueueWriteBuffer(j.queue, j.buffer, CL_FALSE, 0, j.host.size(), j.host.data(), 0, nullptr, nullptr);
+  if (code == CL_SUCCESS) code = clEnqueueNDRangeKernel(j.queue, j.kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr);
+  if (code == CL_SUCCESS) code = clFinish(j.queue);
+  if (code != CL_SUCCESS) return code;
+  return clEnqueueReadBuffer(j.queue, j.buffer, CL_TRUE, 0, j.host.size(), j.host.data(), 0, nullptr, nullptr);
+}
+
+// The first device's executor is killed while it works; the second one goes on.
+int lost() {
+  Job first = make(0), second = make(1);
+  say("ready", 0);
+  cl_int code = CL_SUCCESS;
+  while (code == CL_SUCCESS) code = work(first);
+  say("lost", code);
+  cl_bool available = CL_TRUE;
+  clGetDeviceInfo(first.device, CL_DEVICE_AVAILABLE, sizeof available, &available, nullptr);
+  say("available", static_cast<cl_int>(available));
+  cl_int err = 0;
+  cl_mem none = clCreateBuffer(first.context, 0, 64, nullptr, &err);
+  say("create", none ? 0 : err);
+  say("finish", clFinish(first.queue));
+  say("release", clReleaseKernel(first.kernel));
+  say("other", work(second));
+  return 0;
+}
+
+int forked() {
+  Job j = make(0);
+  say("before", work(j));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    say("child finish", clFinish(j.queue));
+    say("child read", clEnqueueReadBuffer(j.queue, j.buffer, CL_TRUE, 0, 64, j.host.data(), 0, nullptr, nullptr));
+    say("child release", clReleaseMemObject(j.buffer));
+    std::exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  say("child", status);
+  say("parent", work(j));
+  return 0;
+}
+
+int exiting() {
+  Job j = make(0);
+  const size_t one = 1;
+  for (int i = 0; i < 2000; ++i) clEnqueueNDRangeKernel(j.queue, j.kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr);
+  clEnqueueWriteBuffer(j.queue, j.buffer, CL_FALSE, 0, j.host.size(), j.host.data(), 0, nullptr, nullptr);
+  say("leaving", 0);
+  return 0;
+}
+
+struct Late {
+  Job job;
+  ~Late() {
+    if (!job.queue) return;
+    clReleaseMemObject(job.buffer);
+    clReleaseKernel(job.kernel);
+    clReleaseCommandQueue(job.queue);
+    clReleaseContext(job.context);
+    say("late", 0);
+  }
+} g_late;
+
+int with_static() {
+  g_late.job = make(0);
+  say("before", work(g_late.job));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc == 2 ? argv[1] : "";
+  if (mode == "lost") return lost();
+  if (mode == "fork") return forked();
+  if (mode == "exit") return exiting();
+  return mode == "static" ? with_static() : 2;
+}
