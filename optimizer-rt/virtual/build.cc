@@ -114,6 +114,17 @@ std::shared_ptr<Job> make_job(_cl_program& program, wire::Build::Step step, Prog
   return job;
 }
 
+// What it was made of is compiled, or a binary of which only the driver knows what it is.
+bool may_be_linked(_cl_program& program, const std::vector<_cl_device_id*>& devices) {
+  const std::lock_guard lock(program.mutex);
+  return program.from_binary || std::all_of(devices.begin(), devices.end(), [&](_cl_device_id* d) {
+           const auto it = program.builds.find(d);
+           if (it == program.builds.end()) return false;
+           const cl_program_binary_type type = it->second.binary_type;
+           return type == CL_PROGRAM_BINARY_TYPE_LIBRARY || type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
+         });
+}
+
 wire::Build message_of(const _cl_program& program, wire::Build::Step step, const std::string& options) {
   wire::Build message;
   message.step = step;
@@ -167,16 +178,7 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id* list
   for (const auto& d : context->devices) devices.push_back(d.get());
   if (n != 0) devices.assign(list, list + n);
   for (_cl_device_id* d : devices) require(is(d) && context->has(d), CL_INVALID_DEVICE);
-  for (cl_uint i = 0; i < input_count; ++i) {
-    const std::lock_guard lock(inputs[i]->mutex);
-    for (_cl_device_id* d : devices) {
-      const auto it = inputs[i]->builds.find(d);
-      const bool compiled = it != inputs[i]->builds.end() && (it->second.binary_type == CL_PROGRAM_BINARY_TYPE_LIBRARY ||
-                                                              it->second.binary_type ==
-                                                                  CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT);
-      require(compiled || inputs[i]->from_binary, CL_INVALID_OPERATION);
-    }
-  }
+  for (cl_uint i = 0; i < input_count; ++i) require(may_be_linked(*inputs[i], devices), CL_INVALID_OPERATION);
   Ref<_cl_program> program = make<_cl_program>(*context, devices);
   for (_cl_device_id* d : devices) {
     ObjectId& name = program->names[context->place_of(d).index];

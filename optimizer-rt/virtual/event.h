@@ -1,8 +1,8 @@
 // An event: a command's, or the program's own (clCreateUserEvent), or one of ours between two places.
 //
-// A command's event has a name at the place of its queue. Elsewhere, and for user events everywhere, it has copies: user
-// events of the executor, set when this one ends. Its status is known here only after the executor was asked to tell it
-// (subscribe), or what it waits for was; from then on it is a word to look at.
+// A command's event has a name at the place of its queue. Elsewhere, and for user events everywhere, it has copies:
+// user events of the executor, set when this one ends. Its status is known here only after the executor was asked to
+// tell it (subscribe), or what it waits for was; from then on it is a word to look at.
 //
 // Invariant: `status` goes down only, and complete() happens once.
 // Thread safety: any thread; complete() also from the link's handlers. `mutex` is never held while something is sent.

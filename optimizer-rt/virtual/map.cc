@@ -51,7 +51,8 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
 
 bool take_mapping(_cl_mem& mem, const void* pointer, Mapping& out) {
   const std::lock_guard lock(mem.mutex);
-  const auto it = std::find_if(mem.maps.begin(), mem.maps.end(), [&](const Mapping& m) { return m.pointer == pointer; });
+  const auto same = [pointer](const Mapping& m) { return m.pointer == pointer; };
+  const auto it = std::find_if(mem.maps.begin(), mem.maps.end(), same);
   if (it == mem.maps.end()) return false;
   out = *it;
   mem.maps.erase(it);

@@ -80,7 +80,14 @@ void fill_new(_cl_mem& mem, const void* host, const HostLayout& layout) {
 }  // namespace gt::virt
 
 _cl_mem::_cl_mem(_cl_context& c, cl_mem_object_type t, cl_mem_flags f, size_t s)
-    : Object(Kind), context(&c), type(t), flags(f), size(s), serial(next_serial()), residency(c.places.size()), names_(c) {
+    : Object(Kind),
+      context(&c),
+      type(t),
+      flags(f),
+      size(s),
+      serial(next_serial()),
+      residency(c.places.size()),
+      names_(c) {
   live().add(this);
 }
 

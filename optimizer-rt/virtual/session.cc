@@ -287,8 +287,9 @@ void Session::failed(const wire::Failed& f) {
     if (it != queues_.end() && try_hold(it->second)) queue = Ref<_cl_command_queue>::adopt(it->second);
   }
   if (queue) queue->note_failure(f.code);
-  if (f.event == 0) return;
-  if (const Ref<_cl_event> event = find_event(f.event)) event->complete(f.code < 0 ? f.code : CL_OUT_OF_RESOURCES, 0, 0);
+  const cl_int code = f.code < 0 ? f.code : CL_OUT_OF_RESOURCES;
+  const Ref<_cl_event> event = f.event != 0 ? find_event(f.event) : Ref<_cl_event>();
+  if (event) event->complete(code, 0, 0);
 }
 
 void Session::take_data(const wire::Data& data) {

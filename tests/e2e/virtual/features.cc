@@ -127,7 +127,9 @@ void asynchronous_build() {
 }
 
 void kernel_queries() {
-  cl_program p = source("kernel void first(global const float* in, local int* l, int n) {}\nkernel void second(float4 v) {}\n");
+  cl_program p = source(
+      "kernel void first(global const float* in, local int* l, int n) {}\n"
+      "kernel void second(float4 v) {}\n");
   CHECK(clBuildProgram(p, 0, nullptr, "-cl-kernel-arg-info", nullptr, nullptr));
   cl_kernel kernels[2];
   cl_uint n = 0;

@@ -24,7 +24,10 @@ void check(cl_int code, const char* what, int line) {
 
 const char* const Source = R"(
 typedef struct { uint a; uint b[3]; } Pair;
-kernel void scale(global uint* a, uint by, uint plus) { size_t i = get_global_id(0); a[i] = a[i] * by + plus + (uint)i; }
+kernel void scale(global uint* a, uint by, uint plus) {
+  size_t i = get_global_id(0);
+  a[i] = a[i] * by + plus + (uint)i;
+}
 kernel void blend(global const uint* a, global uint* b, Pair p, uint n) {
   size_t i = get_global_id(0);
   b[i] = b[i] ^ (a[(i + p.a) % n] + p.b[i % 3]);
@@ -174,7 +177,8 @@ class Program {
     desc.image_width = c.width;
     desc.image_height = c.height;
     cl_int code = 0;
-    c.mem = clCreateImage(world_.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, first.data(), &code);
+    c.mem = clCreateImage(world_.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, &format, &desc, first.data(),
+                          &code);
     CHECK(code);
     all_.push_back(std::move(c));
   }

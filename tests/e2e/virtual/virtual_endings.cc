@@ -49,11 +49,15 @@ Job make(cl_uint which) {
   return j;
 }
 
+cl_int launch(Job& j) {
+  const size_t one = 1;
+  return clEnqueueNDRangeKernel(j.queue, j.kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr);
+}
+
 // One round of everything that may block.
 cl_int work(Job& j) {
-  const size_t one = 1;
   cl_int code = clEnqueueWriteBuffer(j.queue, j.buffer, CL_FALSE, 0, j.host.size(), j.host.data(), 0, nullptr, nullptr);
-  if (code == CL_SUCCESS) code = clEnqueueNDRangeKernel(j.queue, j.kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr);
+  if (code == CL_SUCCESS) code = launch(j);
   if (code == CL_SUCCESS) code = clFinish(j.queue);
   if (code != CL_SUCCESS) return code;
   return clEnqueueReadBuffer(j.queue, j.buffer, CL_TRUE, 0, j.host.size(), j.host.data(), 0, nullptr, nullptr);
@@ -97,8 +101,7 @@ int forked() {
 
 int exiting() {
   Job j = make(0);
-  const size_t one = 1;
-  for (int i = 0; i < 2000; ++i) clEnqueueNDRangeKernel(j.queue, j.kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr);
+  for (int i = 0; i < 2000; ++i) launch(j);
   clEnqueueWriteBuffer(j.queue, j.buffer, CL_FALSE, 0, j.host.size(), j.host.data(), 0, nullptr, nullptr);
   say("leaving", 0);
   return 0;

@@ -90,7 +90,8 @@ void platforms(World& w) {
 
 void contexts(World& w) {
   const cl_context_properties bad[] = {0x9999, 1, 0};
-  SAY_MADE("context: no devices", cl_context, clReleaseContext, clCreateContext(nullptr, 0, nullptr, nullptr, nullptr, &err));
+  SAY_MADE("context: no devices", cl_context, clReleaseContext,
+           clCreateContext(nullptr, 0, nullptr, nullptr, nullptr, &err));
   SAY_MADE("context: data without function", cl_context, clReleaseContext,
            clCreateContext(nullptr, 1, &w.device, nullptr, &w, &err));
   SAY_MADE("context: bad property", cl_context, clReleaseContext,
@@ -102,8 +103,10 @@ void contexts(World& w) {
 }
 
 void queues(World& w) {
-  SAY_MADE("queue: NULL context", cl_command_queue, clReleaseCommandQueue, clCreateCommandQueue(nullptr, w.device, 0, &err));
-  SAY_MADE("queue: NULL device", cl_command_queue, clReleaseCommandQueue, clCreateCommandQueue(w.context, nullptr, 0, &err));
+  SAY_MADE("queue: NULL context", cl_command_queue, clReleaseCommandQueue,
+           clCreateCommandQueue(nullptr, w.device, 0, &err));
+  SAY_MADE("queue: NULL device", cl_command_queue, clReleaseCommandQueue,
+           clCreateCommandQueue(w.context, nullptr, 0, &err));
   SAY_MADE("queue: bad properties", cl_command_queue, clReleaseCommandQueue,
            clCreateCommandQueue(w.context, w.device, 0x8000, &err));
   SAY("queue info: NULL", clGetCommandQueueInfo(nullptr, CL_QUEUE_CONTEXT, 0, nullptr, nullptr));
@@ -162,8 +165,10 @@ void images(World& w) {
   IMAGE("image: too wide", w.context, CL_MEM_READ_WRITE, &format, &desc, nullptr);
   IMAGE("image: pointer without flag", w.context, CL_MEM_READ_WRITE, &format, &good, w.host.data());
   cl_uint n = 0;
-  SAY("formats: NULL context", clGetSupportedImageFormats(nullptr, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &n));
-  SAY("formats: of buffers", clGetSupportedImageFormats(w.context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_BUFFER, 0, nullptr, &n));
+  SAY("formats: NULL context",
+           clGetSupportedImageFormats(nullptr, CL_MEM_READ_WRITE, CL_MEM_OBJECT_IMAGE2D, 0, nullptr, &n));
+  SAY("formats: of buffers",
+           clGetSupportedImageFormats(w.context, CL_MEM_READ_WRITE, CL_MEM_OBJECT_BUFFER, 0, nullptr, &n));
 }
 
 void transfers(World& w) {
@@ -229,7 +234,8 @@ void maps(World& w) {
 void programs(World& w) {
   const char* source = Source;
   const char* null_source = nullptr;
-#define PROGRAM(name, ...) SAY_MADE(name, cl_program, clReleaseProgram, clCreateProgramWithSource(__VA_ARGS__, nullptr, &err))
+#define PROGRAM(name, ...) \
+  SAY_MADE(name, cl_program, clReleaseProgram, clCreateProgramWithSource(__VA_ARGS__, nullptr, &err))
   PROGRAM("program: NULL context", nullptr, 1, &source);
   PROGRAM("program: no strings", w.context, 0, nullptr);
   PROGRAM("program: NULL string", w.context, 1, &null_source);
@@ -268,7 +274,8 @@ void kernels(World& w) {
 #define LAUNCH(name, queue, kernel, dims, global, local) \
   SAY(name, clEnqueueNDRangeKernel(queue, kernel, dims, nullptr, global, local, 0, nullptr, nullptr))
   LAUNCH("launch: NULL queue", nullptr, fixed, 1, &n, nullptr);
-  SAY_IF_ALL("launch: NULL kernel", clEnqueueNDRangeKernel(w.queue, nullptr, 1, nullptr, &n, nullptr, 0, nullptr, nullptr));
+  SAY_IF_ALL("launch: NULL kernel",
+           clEnqueueNDRangeKernel(w.queue, nullptr, 1, nullptr, &n, nullptr, 0, nullptr, nullptr));
   LAUNCH("launch: other context", w.other_queue, fixed, 1, &n, nullptr);
   LAUNCH("launch: no dimensions", w.queue, fixed, 0, &n, nullptr);
   LAUNCH("launch: four dimensions", w.queue, fixed, 4, &n, nullptr);
