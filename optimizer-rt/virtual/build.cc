@@ -5,6 +5,7 @@
 
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/gate.h"
+#include "optimizer-rt/virtual/includes.h"
 #include "optimizer-rt/virtual/program.h"
 #include "optimizer-rt/virtual/serial_thread.h"
 

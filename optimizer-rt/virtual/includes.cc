@@ -1,13 +1,12 @@
-// What a source includes from this machine's file system, found as a compiler would: beside the including file, then in
-// the folders of -I. All of them go along; conditions are not evaluated, so a few may be too many.
+#include "optimizer-rt/virtual/includes.h"
+
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <set>
 #include <string_view>
-
-#include "optimizer-rt/virtual/program.h"
 
 namespace gt::virt {
 namespace {

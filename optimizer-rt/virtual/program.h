@@ -55,9 +55,4 @@ namespace gt::virt {
 
 using ProgramNotify = void(CL_CALLBACK*)(cl_program, void*);
 
-// Source files of this machine that a build needs elsewhere.
-std::vector<wire::IncludeFile> collect_includes(const std::string& source, const std::string& options);
-// Without the -I of this machine.
-std::string portable_options(const std::string& options);
-
 }  // namespace gt::virt

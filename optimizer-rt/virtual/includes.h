@@ -1,0 +1,20 @@
+// What a program's build needs of this machine's file system.
+//
+// Found as a compiler would: beside the including file, then in the folders of -I. Conditions are not evaluated, so a few
+// files may be too many.
+// Thread safety: functions of their arguments and the file system.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "transport/protocol/messages.h"
+
+namespace gt::virt {
+
+// The files that `source` includes, directly or not; each with the path by which an -I of its root finds it.
+std::vector<wire::IncludeFile> collect_includes(const std::string& source, const std::string& options);
+// Without the -I of this machine.
+std::string portable_options(const std::string& options);
+
+}  // namespace gt::virt
