@@ -83,10 +83,10 @@ TEST_CASE("a program is built, its kernels described and launched with arguments
 TEST_CASE("the example of the format document") {
   Client client(real_driver());
   client.survey();
-  const Bytes call = {1,    0x0b, 0,    1,    0,    0,    0,    1,    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x38, 0,
-                      0,    0,    0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0,
-                      0,    0,    1,    0,    0,    0,    0,    0,    0, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-                      0,    0,    1,    0,    0,    0,    0,    0,    0, 0};
+  const Bytes call = {
+      1, 0x0b, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x38, 0, 0, 0, 0xff, 0xff, 0xff, 0xff,
+      0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80, 0, 0, 0, 0,
+      0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0};
   const ByteView parts[] = {call};
   REQUIRE(client.link().send(parts).ok());
   const Bytes outputs = client.wait_for(client.replies, 1);

@@ -67,7 +67,8 @@ bool is_harmless(FnId fn, uint64_t key) {
     case FnId::clCreateCommandQueueWithProperties:
       return key == CL_QUEUE_PROPERTIES || key == CL_QUEUE_SIZE || key == 0x1096 /* CL_QUEUE_PRIORITY_KHR */ ||
              key == 0x1097 /* CL_QUEUE_THROTTLE_KHR */;
-    case FnId::clCreateSamplerWithProperties: return key >= CL_SAMPLER_NORMALIZED_COORDS && key <= 0x1157 /* ..._LOD_MAX */;
+    case FnId::clCreateSamplerWithProperties:
+      return key >= CL_SAMPLER_NORMALIZED_COORDS && key <= 0x1157 /* CL_SAMPLER_LOD_MAX */;
     case FnId::clCreateSubDevices:
       return key >= CL_DEVICE_PARTITION_EQUALLY && key <= CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
     default: return false;  // of memory objects and pipes: there are none yet

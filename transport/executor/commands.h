@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "traces/base/clock.h"
-#include "transport/executor/lane.h"
+#include "transport/executor/waiting.h"
 #include "transport/executor/objects.h"
 
 namespace gt::exec {

@@ -3,28 +3,31 @@
 // A driver stamps QUEUED with the device's clock while a command is enqueued, so each command gives one sample of the
 // distance between both clocks: never too large, too small by what the call took. The largest is the best one; it
 // ages by 20 ns per ms, so that clocks that drift apart are followed.
-// Thread safety: none; the lane's thread uses it.
+// Thread safety: all functions.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <mutex>
 
 namespace gt::exec {
 
 class DeviceClock {
  public:
-  // `enqueued_ns`: monotonic, taken before the command was enqueued.
-  void sample(int64_t enqueued_ns, uint64_t queued_device_ns) {
+  // `enqueued_ns`: monotonic, taken before the command was enqueued. What to add to its device times.
+  int64_t distance(int64_t enqueued_ns, uint64_t queued_device_ns) {
+    const std::lock_guard lock(x_mutex);
     const int64_t distance = enqueued_ns - static_cast<int64_t>(queued_device_ns);
     const int64_t aged = x_distance - (enqueued_ns - x_since) / 50'000;
-    if (x_known && distance < aged) return;
+    if (x_known && distance < aged) return aged;
     x_distance = distance;
     x_since = enqueued_ns;
     x_known = true;
+    return distance;
   }
-  int64_t monotonic(uint64_t device_ns) const { return static_cast<int64_t>(device_ns) + x_distance; }
 
  private:
+  std::mutex x_mutex;
   bool x_known = false;
   int64_t x_distance = 0, x_since = 0;
 };

@@ -186,7 +186,7 @@ void Executor::State::finish_queue(const std::shared_ptr<Queue>& queue, const st
   awaited.queue = queue;
   awaited.order = ++queue->order;
   awaited.then = std::make_unique<Finished>(finishing);
-  completions->await(std::move(awaited));
+  completions->await_here(std::move(awaited));
 }
 
 bool Executor::State::run(const wire::Survey& m) {

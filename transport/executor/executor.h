@@ -50,7 +50,6 @@ struct Options {
   bool pin_shared = true;
   uint32_t close_ms = 2000;  // how long releasing waits for commands under way
   std::string node;          // for people; empty: host name and process
-  std::string cache_folder;  // of built programs; empty: none
   // Hooks; each may be empty. Called from several threads.
   std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
   DescribeKernels describe_kernels;

@@ -1,6 +1,6 @@
 #include "transport/executor/objects.h"
 
-#include "transport/executor/lane.h"
+#include "transport/executor/waiting.h"
 
 namespace gt::exec {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <unordered_map>
 
-#include "transport/executor/lane.h"
+#include "transport/executor/waiting.h"
 #include "transport/executor/stream_read.h"
 
 namespace gt::exec {

@@ -13,7 +13,7 @@
 
 namespace gt::exec {
 
-class Lane;
+class Waiter;
 
 struct Queue {
   // Takes over one reference.
@@ -42,7 +42,7 @@ struct Queue {
   std::mutex enqueue;               // one of ours: so that orders are the order in the queue
   uint64_t order = 0;               // commands with events so far
   cl_event last_barrier = nullptr;  // of an out-of-order queue; everything enqueued later waits for it
-  std::shared_ptr<Lane> lane;       // whose thread waits for its commands; made when first wanted
+  std::shared_ptr<Waiter> waiter;       // whose thread waits for its commands; made when first wanted
   DeviceClock clock;
 };
 

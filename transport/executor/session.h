@@ -3,6 +3,8 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
+#include <mutex>
 
 #include "transport/executor/cl.h"
 #include "transport/executor/executor.h"
@@ -38,6 +40,19 @@ struct Session {
   }
   void let_go(uint64_t bytes) { count.in_flight_bytes -= bytes; }
 
+  // Takes over a reference to an event that failed. Drivers (PoCL 3.1) may still be failing what waits for it when
+  // those who wait for the event itself already know: it stays for a while.
+  void release_later(cl_event event) {
+    const std::lock_guard lock(x_mutex);
+    x_failed.push_back(event);
+    if (x_failed.size() <= MostKept) return;
+    cl.clReleaseEvent(x_failed.front());
+    x_failed.pop_front();
+  }
+  ~Session() {
+    for (cl_event event : x_failed) cl.clReleaseEvent(event);
+  }
+
   // What kernels printed goes ahead of what says that they are over.
   void send_printed() {
     if (!options.take_printed) return;
@@ -49,6 +64,11 @@ struct Session {
     ++count.failed;
     out.send(wire::Failed{static_cast<uint16_t>(fn), code, object, event});
   }
+
+ private:
+  static constexpr size_t MostKept = 256;
+  std::mutex x_mutex;
+  std::deque<cl_event> x_failed;
 };
 
 }  // namespace gt::exec

@@ -11,7 +11,7 @@
 #include <deque>
 #include <mutex>
 
-#include "transport/executor/lane.h"
+#include "transport/executor/waiting.h"
 #include "transport/executor/move_part.h"
 #include "transport/protocol/chunks.h"
 #include "transport/staging/gate.h"

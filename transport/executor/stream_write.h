@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/executor/lane.h"
+#include "transport/executor/waiting.h"
 #include "transport/executor/move_part.h"
 #include "transport/protocol/chunks.h"
 #include "transport/staging/gate.h"

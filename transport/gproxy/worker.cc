@@ -159,13 +159,6 @@ void hold_leash(Session& session) {
   end_within(CleanUpTime);  // the main thread does it, if no driver keeps it
 }
 
-// Where programs that were built are kept: $XDG_CACHE_HOME/gtrace/programs; empty when there is no home.
-std::string cache_folder() {
-  const char *cache = std::getenv("XDG_CACHE_HOME"), *home = std::getenv("HOME");
-  if (cache && *cache) return std::string(cache) + "/gtrace/programs";
-  return home && *home ? std::string(home) + "/.cache/gtrace/programs" : std::string();
-}
-
 exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, Printed* printed) {
   const std::vector<OpenCl::Device> all = cl.list(nullptr);
   std::set<std::pair<cl_platform_id, cl_device_id>> served;
@@ -175,7 +168,6 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, Printed* prin
   exec::Options options;
   options.serves = [served](cl_platform_id p, cl_device_id d) { return served.contains({p, d}); };
   options.take_printed = [printed] { return printed->take(); };
-  options.cache_folder = cache_folder();
   options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   options.close_ms = static_cast<uint32_t>(CleanUpTime.count()) * 3 / 4;
   return options;

@@ -1,7 +1,7 @@
 // Waiting for events, and saying that they are over.
 //
-// A lane belongs to one in-order queue: its thread waits for the queue's events in their order, so one thread does for
-// any number of them. Events of out-of-order queues, user events, and those asked for after a later one go to the
+// A waiter belongs to one in-order queue: its thread waits for the queue's events in their order, so one thread does
+// for any number of them. Events of out-of-order queues, user events, and those asked for after a later one go to the
 // crowd: as many threads as there are such events, up to a number; beyond that one thread looks at the rest again and
 // again, since nothing says which of them is over next and none may hold up another.
 //
@@ -9,6 +9,7 @@
 // Thread safety: all functions.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <memory>
@@ -45,9 +46,9 @@ struct Awaited {
   std::unique_ptr<Then> then;
 };
 
-class Lane {
+class Waiter {
  public:
-  explicit Lane(Session& session) : x_session(session) {}
+  explicit Waiter(Session& session) : x_session(session) {}
 
   // False: a later event is being waited for already.
   bool push(Awaited& awaited);
@@ -61,6 +62,7 @@ class Lane {
   std::condition_variable x_changed;
   std::deque<Awaited> x_waiting;  // by their order
   uint64_t x_at = 0;              // the order of what is waited for
+  std::atomic<uint32_t> x_pushes{0};
   bool x_closed = false;
 };
 
@@ -93,16 +95,18 @@ class Completions {
 
   // Takes over the reference to the event. The queue must have been flushed, or be soon.
   void await(Awaited awaited);
+  // The same; what is over already is told, and its Then called, by this thread. It must hold no lock.
+  void await_here(Awaited awaited);
   // The queue is not the client's any more.
   static void leave(Queue& queue);
   void close();
 
  private:
-  bool give_lane(const std::shared_ptr<Queue>& queue);
+  bool give_waiter(const std::shared_ptr<Queue>& queue);
 
   std::shared_ptr<Session> x_session;
   std::mutex x_mutex;
-  std::vector<std::weak_ptr<Lane>> x_lanes;
+  std::vector<std::weak_ptr<Waiter>> x_waiters;
   std::shared_ptr<Crowd> x_crowd;
   bool x_closed = false;
 };

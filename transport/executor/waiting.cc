@@ -1,16 +1,19 @@
-// Lanes and the crowd: threads that wait for events.
-#include "transport/executor/lane.h"
+// Waiters and the crowd: threads that wait for events.
+#include "transport/executor/waiting.h"
 
 #include <algorithm>
 #include <chrono>
 #include <thread>
+
+#include "traces/base/clock.h"
+#include "transport/staging/copy_crew.h"
 
 namespace gt::exec {
 namespace {
 
 constexpr size_t StackBytes = size_t{512} << 10;  // drivers' waiting functions are deep
 constexpr size_t MostTold = 64;                   // in one message
-constexpr size_t MostLanes = 64;
+constexpr size_t MostWaiters = 64;
 
 // Device times, for a queue that takes them.
 void add_times(const Awaited& a, wire::Completion& told) {
@@ -22,12 +25,12 @@ void add_times(const Awaited& a, wire::Completion& told) {
   if (!ask(CL_PROFILING_COMMAND_QUEUED, queued) || !ask(CL_PROFILING_COMMAND_START, start) ||
       !ask(CL_PROFILING_COMMAND_END, end))
     return;
-  a.queue->clock.sample(a.enqueued_ns, queued);
-  told.start_ns = a.queue->clock.monotonic(start);
-  told.end_ns = a.queue->clock.monotonic(std::max(start, end));
+  const int64_t distance = a.queue->clock.distance(a.enqueued_ns, queued);
+  told.start_ns = static_cast<int64_t>(start) + distance;
+  told.end_ns = static_cast<int64_t>(std::max(start, end)) + distance;
 }
 
-void finish(const Session& session, Awaited& a, News& news) {
+void finish(Session& session, Awaited& a, News& news) {
   const cl_int waited = session.cl.clWaitForEvents(1, &a.event);
   cl_int status = session.cl.status(a.event);
   if (status > CL_COMPLETE) status = waited < 0 ? waited : CL_OUT_OF_RESOURCES;  // it cannot even be waited for
@@ -38,8 +41,17 @@ void finish(const Session& session, Awaited& a, News& news) {
     told.status = status;
     if (a.queue && a.queue->profiling && status == CL_COMPLETE) add_times(a, told);
   }
-  session.cl.clReleaseEvent(a.event);
+  status < 0 ? session.release_later(a.event) : static_cast<void>(session.cl.clReleaseEvent(a.event));
   a = Awaited();
+}
+
+// A program that waits for each of its commands has the next one here within microseconds; waking a thread takes as
+// many. Not where processors are few: whom the thread waits for may want this one.
+void spin_while(const std::atomic<uint32_t>& word, uint32_t value) {
+  constexpr uint64_t PatienceNs = 20'000;
+  static const bool may_spin = staging::usable_processors() > 2;
+  if (!may_spin) return;
+  for (const uint64_t end = monotonic_ns() + PatienceNs; word == value && monotonic_ns() < end;) __builtin_ia32_pause();
 }
 
 bool is_over(const Session& session, const Awaited& a) { return session.cl.status(a.event) <= CL_COMPLETE; }
@@ -53,27 +65,34 @@ void News::send() {
   completed.events.clear();
 }
 
-bool Lane::push(Awaited& awaited) {
+bool Waiter::push(Awaited& awaited) {
   const std::lock_guard lock(x_mutex);
   if (awaited.order < x_at || x_closed) return false;
   auto place = x_waiting.end();
   while (place != x_waiting.begin() && std::prev(place)->order > awaited.order) --place;
   x_waiting.insert(place, std::move(awaited));
+  ++x_pushes;
   x_changed.notify_one();
   return true;
 }
 
-void Lane::close() {
+void Waiter::close() {
   const std::lock_guard lock(x_mutex);
   x_closed = true;
   x_changed.notify_all();
 }
 
-void Lane::serve() {
+void Waiter::serve() {
   News news(x_session);
   std::unique_lock lock(x_mutex);
   for (;;) {
     x_at = 0;
+    if (x_waiting.empty() && !x_closed) {
+      const uint32_t seen = x_pushes;
+      lock.unlock();
+      spin_while(x_pushes, seen);
+      lock.lock();
+    }
     x_changed.wait(lock, [&] { return x_closed || !x_waiting.empty(); });
     if (x_waiting.empty()) return;
     // What is over already goes along with the first.
@@ -155,34 +174,41 @@ void Crowd::watch() {
   x_watched = false;
 }
 
+void Completions::await_here(Awaited awaited) {
+  if (!is_over(*x_session, awaited)) return await(std::move(awaited));
+  News news(*x_session);
+  finish(*x_session, awaited, news);
+  news.send();
+}
+
 void Completions::await(Awaited awaited) {
-  const bool ordered = awaited.queue && awaited.queue->in_order && give_lane(awaited.queue);
-  if (ordered && awaited.queue->lane->push(awaited)) return;
+  const bool ordered = awaited.queue && awaited.queue->in_order && give_waiter(awaited.queue);
+  if (ordered && awaited.queue->waiter->push(awaited)) return;
   x_crowd->push(x_crowd, x_session, std::move(awaited));
 }
 
-bool Completions::give_lane(const std::shared_ptr<Queue>& queue) {
+bool Completions::give_waiter(const std::shared_ptr<Queue>& queue) {
   const std::lock_guard lock(x_mutex);
-  if (queue->lane) return true;
-  std::erase_if(x_lanes, [](const std::weak_ptr<Lane>& lane) { return lane.expired(); });
-  if (x_closed || x_lanes.size() >= MostLanes) return false;
-  const auto lane = std::make_shared<Lane>(*x_session);
-  if (!x_session->threads.start("gtrace-lane", StackBytes, [lane, session = x_session] { lane->serve(); }))
+  if (queue->waiter) return true;
+  std::erase_if(x_waiters, [](const std::weak_ptr<Waiter>& waiter) { return waiter.expired(); });
+  if (x_closed || x_waiters.size() >= MostWaiters) return false;
+  const auto waiter = std::make_shared<Waiter>(*x_session);
+  if (!x_session->threads.start("gtrace-waiter", StackBytes, [waiter, session = x_session] { waiter->serve(); }))
     return false;
-  queue->lane = lane;
-  x_lanes.push_back(lane);
+  queue->waiter = waiter;
+  x_waiters.push_back(waiter);
   return true;
 }
 
 void Completions::leave(Queue& queue) {
-  if (queue.lane) queue.lane->close();
+  if (queue.waiter) queue.waiter->close();
 }
 
 void Completions::close() {
   const std::lock_guard lock(x_mutex);
   x_closed = true;
-  for (const std::weak_ptr<Lane>& lane : x_lanes)
-    if (const auto alive = lane.lock()) alive->close();
+  for (const std::weak_ptr<Waiter>& waiter : x_waiters)
+    if (const auto alive = waiter.lock()) alive->close();
   x_crowd->close();
 }
 

@@ -1,0 +1,197 @@
+// Programs of an executor: builds, their logs and files, compiling and linking, binaries.
+#include <fstream>
+#include <thread>
+
+#include "tests/unit/executor_client.h"
+#include "transport/executor/include_files.h"
+
+namespace gt::exec {
+namespace {
+
+using api::FnId;
+
+struct Building : Ready {
+  explicit Building(Options options = {}) : Ready(real_driver(), {}, std::move(options)) {}
+
+  ObjectId from_source(const std::string& source) {
+    const ObjectId id = new_id();
+    const char* text = source.c_str();
+    cl_int code = 0;
+    call<FnId::clCreateProgramWithSource>(id, 0, named<cl_context>(context), 1, &text, nullptr, &code);
+    return id;
+  }
+  wire::Built step(wire::Build::Step step, ObjectId program, wire::Ids inputs = {},
+                   std::vector<std::string> names = {}) {
+    wire::Build m;
+    m.step = step;
+    m.program = program;
+    m.context = context;
+    m.inputs = std::move(inputs);
+    m.names = std::move(names);
+    if (step == wire::Build::Step::Link) m.devices = {device};
+    return build(m);
+  }
+  // What a kernel "answer" writes.
+  int answer(ObjectId program) {
+    const ObjectId buffer = new_buffer(4);
+    launch(new_kernel(program, "answer"), 1, {object_arg(0, buffer)});
+    const Bytes bytes = read(queue, buffer, 0, 4);
+    int value = 0;
+    if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
+    return value;
+  }
+};
+
+TEST_CASE("a build that fails has a log") {
+  Building client;
+  wire::Built built;
+  client.new_program("kernel void broken( { }", &built);
+  CHECK(built.code == CL_BUILD_PROGRAM_FAILURE);
+  REQUIRE(built.devices.size() == 1);
+  CHECK(built.devices[0].status == CL_BUILD_ERROR);
+  CHECK(built.devices[0].log.size() > 10);
+  CHECK(built.kernels.empty());
+}
+
+TEST_CASE("include files and options travel with the build") {
+  Building client;
+  wire::Build m;
+  m.program = client.from_source("#include \"sub/value.h\"\nkernel void answer(global int* a) { *a = VALUE + MORE; }");
+  m.options = "-I /nowhere -DMORE=2 -I\"also nowhere\"";
+  m.files = {{"sub/value.h", "#define VALUE 40\n"}};
+  const wire::Built built = client.build(m);
+  CHECK(built.code == CL_SUCCESS);
+  CHECK(client.answer(m.program) == 42);
+}
+
+TEST_CASE("include files stay in their folder, which goes") {
+  std::string folder;
+  {
+    const auto files = IncludeFiles::write({{"a/b.h", "text"}});
+    REQUIRE(files);
+    folder = files->folder();
+    std::string text;
+    std::ifstream(folder + "/a/b.h") >> text;
+    CHECK(text == "text");
+  }
+  CHECK_FALSE(std::ifstream(folder + "/a/b.h").good());
+  for (const char* path : {"../x.h", "/tmp/x.h", "a/../../x.h", "", "a/"})
+    CHECK_FALSE(IncludeFiles::write({{path, ""}}));
+  CHECK(rewrite_options("-I a -Ib -DX=\"1 2\" -I \"c d\" -cl-mad-enable", "/f") == "-I /f -DX=\"1 2\" -cl-mad-enable");
+  CHECK(rewrite_options("  -w ", "") == "-w");
+}
+
+TEST_CASE("programs are compiled with headers, and linked") {
+  Building client;
+  const ObjectId header = client.from_source("#define VALUE 7\n");
+  const ObjectId part = client.from_source("#include \"value.h\"\nint value(void) { return VALUE; }");
+  const ObjectId whole = client.from_source("int value(void);\nkernel void answer(global int* a) { *a = value(); }");
+  CHECK(client.step(wire::Build::Step::Compile, part, {header}, {"value.h"}).code == CL_SUCCESS);
+  CHECK(client.step(wire::Build::Step::Compile, whole).code == CL_SUCCESS);
+  const ObjectId linked = client.new_id();
+  const wire::Built built = client.step(wire::Build::Step::Link, linked, {part, whole});
+  REQUIRE(built.code == CL_SUCCESS);
+  REQUIRE(built.kernels.size() == 1);
+  CHECK(built.kernels[0].name == "answer");
+  CHECK(client.answer(linked) == 7);
+  CHECK(client.step(wire::Build::Step::Link, linked, {part}).code == CL_INVALID_VALUE);
+  CHECK(client.step(wire::Build::Step::Compile, part, {header}).code == CL_INVALID_VALUE);
+  CHECK(client.step(wire::Build::Step::Build, client.new_id()).code == CL_INVALID_PROGRAM);
+}
+
+TEST_CASE("binaries come as they are, and make programs again") {
+  Building client;
+  const ObjectId program = client.new_program("kernel void answer(global int* a) { *a = 5; }");
+  size_t size = 0, told = 0;
+  const auto sizes = client.ask<FnId::clGetProgramInfo>(0, named<cl_program>(program),
+                                                        cl_program_info{CL_PROGRAM_BINARY_SIZES}, sizeof size, &size,
+                                                        &told);
+  REQUIRE(sizes.size() >= 2);
+  REQUIRE(sizes[1].data.size() == sizeof size);
+  std::memcpy(&size, sizes[1].data.data(), sizeof size);
+  void* pointer = nullptr;
+  const auto outputs = client.ask<FnId::clGetProgramInfo>(0, named<cl_program>(program),
+                                                          cl_program_info{CL_PROGRAM_BINARIES}, sizeof pointer,
+                                                          &pointer, &told);
+  REQUIRE(outputs.size() == 3);
+  const Bytes binary(outputs[1].data.begin(), outputs[1].data.end());
+  REQUIRE(binary.size() == size);
+  const ObjectId again = client.new_id();
+  const auto device = named<cl_device_id>(client.device);
+  const unsigned char* bytes = binary.data();
+  cl_int status = 0, code = 0;
+  client.call<FnId::clCreateProgramWithBinary>(again, 0, named<cl_context>(client.context), 1, &device, &size, &bytes,
+                                               &status, &code);
+  CHECK(client.step(wire::Build::Step::Build, again).code == CL_SUCCESS);
+  CHECK(client.answer(again) == 5);
+}
+
+TEST_CASE("kernels of a program are made with consecutive names") {
+  Building client;
+  const ObjectId program = client.new_program("kernel void a(global int* x) { *x = 1; } kernel void b(int y) {}");
+  const ObjectId first = client.new_id(2);
+  cl_kernel kernels[2];
+  cl_uint count = 0;
+  client.ask<FnId::clCreateKernelsInProgram>(first, named<cl_program>(program), 2, kernels, &count);
+  client.call<FnId::clReleaseKernel>(0, 0, named<cl_kernel>(first));
+  client.call<FnId::clReleaseKernel>(0, 0, named<cl_kernel>(first + 1));
+  CHECK(client.finish(client.queue) == CL_SUCCESS);
+  CHECK(client.failures.empty());
+}
+
+TEST_CASE("where the driver does not tell of arguments, the source is asked") {
+  Options options;
+  options.describe_kernels = [](const std::string&, const std::string&) {
+    wire::KernelInfo known;
+    known.name = "answer";
+    known.args.resize(1);
+    known.args[0].kind = wire::ArgInfo::Kind::Global;
+    return std::vector<wire::KernelInfo>{known};
+  };
+  Functions silent = real_driver();
+  silent.of[static_cast<size_t>(FnId::clGetKernelArgInfo)] = reinterpret_cast<AnyFunction>(
+      +[](cl_kernel, cl_uint, cl_kernel_arg_info, size_t, void*, size_t*) -> cl_int {
+        return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+      });
+  Ready client(silent, {}, options);
+  wire::Built built;
+  client.new_program("kernel void answer(global int* a) { *a = 5; } kernel void other(int a) {}", &built);
+  REQUIRE(built.kernels.size() == 2);
+  for (const wire::KernelInfo& kernel : built.kernels) {
+    CHECK(kernel.told == 0);
+    REQUIRE(kernel.args.size() == 1);
+    const auto kind = kernel.name == "answer" ? wire::ArgInfo::Kind::Global : wire::ArgInfo::Kind::Unknown;
+    CHECK(kernel.args[0].kind == kind);
+  }
+}
+
+TEST_CASE("a value in the place of a pointer does not reach the driver") {
+  Building client;
+  const ObjectId kernel = client.new_kernel(client.new_program("kernel void a(global int* x) { *x = 1; }"), "a");
+  const uint64_t address = 0xdead;
+  client.launch(kernel, 1, {value_arg(0, address)});
+  CHECK(client.failure().code == CL_INVALID_ARG_VALUE);
+}
+
+cl_int slow_build(cl_program program, cl_uint n, const cl_device_id* devices, const char* options,
+                  void (*notify)(cl_program, void*), void* data) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  static const auto real = reinterpret_cast<decltype(&::clBuildProgram)>(real_driver()[FnId::clBuildProgram]);
+  return real(program, n, devices, options, notify, data);
+}
+
+TEST_CASE("a build that takes too long is answered all the same") {
+  Functions slow = real_driver();
+  slow.of[static_cast<size_t>(FnId::clBuildProgram)] = reinterpret_cast<AnyFunction>(&slow_build);
+  Limits limits;
+  limits.build_seconds = 1;
+  Ready client(slow, limits);
+  wire::Built built;
+  client.new_program("kernel void a(int x) {}", &built);
+  CHECK(built.code == CL_BUILD_PROGRAM_FAILURE);
+  REQUIRE(built.devices.size() == 1);
+  CHECK(built.devices[0].log.find("longer") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace gt::exec
