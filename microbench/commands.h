@@ -8,5 +8,6 @@ int platform_command(int argc, char** argv);
 int device_command(int argc, char** argv);
 int calls_command(int argc, char** argv);
 int apps_command(int argc, char** argv);
+int link_command(int argc, char** argv);
 
 }  // namespace gt::bench

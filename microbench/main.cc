@@ -8,6 +8,7 @@ int main(int argc, char** argv) {
       {"device", gt::bench::device_command, "measure the limits of the devices: latency, throughput, roofline"},
       {"calls", gt::bench::calls_command, "measure what each OpenCL call costs on every device, local or remote"},
       {"apps", gt::bench::apps_command, "run the benchmark programs under several policies; compare their times"},
+      {"link", gt::bench::link_command, "measure a link to another process or node: latency, bandwidth, delay window"},
   };
   return gt::run_program({"gmicrobench", "gmicrobench measures what this machine can do.", "", Commands}, argc, argv);
 }

@@ -18,12 +18,19 @@ Status check(const Url& url, const Credentials& c) {
 }
 
 Result<Agreed> make_connection(const Url& url, const SessionId& session, Hello::Purpose purpose, const Handshake& how) {
-  auto connection = connect_to(url, how.deadline);
-  if (!connection) return connection.status();
   Hello hello = make_hello(url, how.credentials, purpose, session);
-  if (url.scheme == Url::Scheme::Shm && is_same_user(connection->get())) hello.proof = Hello::Proof::SameUser;
-  GT_TRY(fill_random(hello.nonce));
-  return introduce(std::move(*connection), hello, url.host, 0, how);
+  const auto try_once = [&](bool as_same_user) -> Result<Agreed> {
+    auto connection = connect_to(url, how.deadline);
+    if (!connection) return connection.status();
+    if (as_same_user && is_same_user(connection->get())) hello.proof = Hello::Proof::SameUser;
+    GT_TRY(fill_random(hello.nonce));
+    return introduce(std::move(*connection), hello, url.host, 0, how);
+  };
+  auto agreed = try_once(url.scheme == Url::Scheme::Shm);
+  const bool other_proof = agreed.status().code() == FirstRefusalCode + static_cast<int>(Refusal::Proof);
+  if (!other_proof || hello.proof != Hello::Proof::SameUser || how.credentials.token.empty()) return agreed;
+  hello.proof = Hello::Proof::Token;
+  return try_once(false);
 }
 
 // The session's next connection, from the supervisor.

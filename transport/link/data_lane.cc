@@ -109,7 +109,11 @@ void DataLane::acknowledged(Lane& lane, uint64_t now_ns, uint64_t hold_ns) {
   }
   if (hold_ns == NoSample || bytes == 0) return;
   const uint64_t took = now_ns - last.sent_ns;
-  if (took > hold_ns) window_.acknowledged(now_ns, bytes, took - hold_ns);
+  if (took <= hold_ns) return;
+  // What threads take to be woken is no queue in the network: the kernel's own measure does not have it. (It may have
+  // the receiver's delayed acknowledgements, which ours has not.)
+  const uint64_t network = lane.network_delay_ns();
+  window_.acknowledged(now_ns, bytes, network ? std::min(took - hold_ns, network) : took - hold_ns);
 }
 
 void DataLane::forget(const Segments::Memory& memory) {

@@ -1,6 +1,8 @@
 #include "transport/link/lane.h"
 
+#include <netinet/tcp.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 
 #include "transport/staging/copy_crew.h"
@@ -64,6 +66,13 @@ bool Lane::is_lost() {
   return !socket_ && !ended_;
 }
 
+void Lane::beat() {
+  const std::lock_guard lock(mutex_);
+  if (!socket_ || ended_ || !out_.all_written() || monotonic_ns() < wrote_ns_ + times_.heartbeat_ns) return;
+  append(FrameType::Beat);
+  write();
+}
+
 Status Lane::start(const char* name) {
   heard_ns_ = monotonic_ns();
   if (!wake_.open() || !timer_.open()) return {Kind::System, "a descriptor cannot be had"};
@@ -75,7 +84,10 @@ Status Lane::start(const char* name) {
 void Lane::end() {
   const std::lock_guard lock(mutex_);
   ended_ = true;
-  if (!started_) quiet_ = true;
+  if (!started_) {
+    quiet_ = true;
+    socket_.reset();
+  }
   changed_.notify_all();
   wake();
 }
@@ -111,6 +123,13 @@ void Lane::write() {
     wrote_ns_ = now;
     user_.fill(*this, now);
   }
+}
+
+uint64_t Lane::network_delay_ns() const {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (!socket_ || ::getsockopt(socket_->fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
+  return uint64_t{info.tcpi_rtt} * 1000;
 }
 
 void Lane::hold() {
@@ -202,9 +221,10 @@ void Lane::keep_up(bool drained) {
     return lose();
   }
   if ((owed_since_ns_ && drained) || received() - told_ >= AckEvery) send_ack();
-  if (now - wrote_ns_ >= times_.heartbeat_ns && out_.all_written()) append(FrameType::Beat);
   want_out_ = false;
   write();
+  lock.unlock();
+  beat();
 }
 
 bool Lane::is_silent(uint64_t now_ns) const { return now_ns > heard_ns() + times_.dead_ns; }

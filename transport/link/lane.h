@@ -54,6 +54,8 @@ class Lane {
   // The connection is given up; waits for the lane's thread to let go of it, and says what has arrived.
   Result<uint64_t> detach(Deadline deadline);
   bool is_lost();  // has no connection
+  // Says that we live, if nothing else was said for long: also while a handler keeps the lane's thread busy.
+  void beat();
   uint64_t received() const { return reader_.received(); }
   uint64_t heard_ns() const { return heard_ns_.load(std::memory_order_relaxed); }
 
@@ -72,6 +74,8 @@ class Lane {
   // A header, and of what follows it what is given; the rest, `more_bytes`, the caller appends.
   void append(FrameType type, ByteView head = {}, size_t more_bytes = 0);
   void write();
+  // The kernel's estimate of the connection's round trip; 0: it has none.
+  uint64_t network_delay_ns() const;
   // What was appended may wait for others, 50 us at most.
   void hold();
 

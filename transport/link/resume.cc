@@ -39,7 +39,9 @@ void TcpLink::keep() {
       reconnect(data_.lane(), Hello::Purpose::Data);
     }
     pollfd fds[] = {{ended_.get(), POLLIN, 0}, {news_.get(), POLLIN, 0}, {session_.handover.get(), POLLIN, 0}};
-    ::poll(fds, 3, lost ? RetryEvery_ms : -1);
+    ::poll(fds, 3, lost ? RetryEvery_ms : static_cast<int>(times_.heartbeat_ns / Ms));
+    control_.lane().beat();
+    data_.lane().beat();
     uint64_t count;
     (void)!::read(news_.get(), &count, sizeof count);
     if (fds[2].revents) take_connection();

@@ -35,6 +35,7 @@ void sleep_on(Bell& bell, uint32_t seen, uint64_t most_ns) {
 
 Result<uint64_t> RingWriter::consumed() {
   const uint64_t head = shown_.head.load(std::memory_order_acquire);
+  order_after_receiving();
   if (head < head_ || head > tail_) return spoiled();
   head_ = head;
   return head;
@@ -66,6 +67,7 @@ void RingWriter::put(uint32_t kind, std::span<const ByteView> parts) {
 
 Result<size_t> RingReader::waiting() {
   const uint64_t tail = shown_.tail.load(std::memory_order_acquire);
+  order_after_receiving();
   if (tail < head_ || tail - head_ > capacity_) return spoiled();
   return static_cast<size_t>(tail - head_);
 }
@@ -89,6 +91,7 @@ void RingReader::copy_out(void* to, size_t bytes) {
 }
 
 bool RingReader::done(const RecordHeader& header) {
+  order_before_sending();
   head_ += sizeof header + header.bytes;
   shown_.head.store(head_, std::memory_order_seq_cst);
   return shown_.tell.load(std::memory_order_seq_cst) != 0 && shown_.tell.exchange(0) != 0;

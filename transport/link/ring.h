@@ -16,6 +16,7 @@
 
 #include "traces/base/bytes.h"
 #include "traces/base/status.h"
+#include "transport/link/seen_order.h"
 
 namespace gt::wire {
 
@@ -48,7 +49,10 @@ class RingWriter {
   Result<bool> has_room(size_t bytes);
   // REQUIRES: has_room(). Made of the parts; not seen before show().
   void put(uint32_t kind, std::span<const ByteView> parts);
-  void show() { shown_.tail.store(tail_, std::memory_order_seq_cst); }
+  void show() {
+    order_before_sending();
+    shown_.tail.store(tail_, std::memory_order_seq_cst);
+  }
   // Asks for the bell when the peer consumes; look again afterwards.
   void ask() { shown_.tell.store(1, std::memory_order_seq_cst); }
 

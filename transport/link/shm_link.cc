@@ -163,7 +163,7 @@ class ShmLink final : public Link, private ShmOwner {
   Status why_;
   uint64_t give_up_ns_ = 0;
   int ended_lanes_ = 0;
-  bool started_ = false;
+  std::atomic<bool> started_{false};
   std::map<const char*, SharedPart> shared_;        // by where it begins
   std::map<SegmentId, std::optional<bool>> asked_;  // what the peer was asked, and its answer
   uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;      // the watch thread's
@@ -180,9 +180,9 @@ ShmLink::~ShmLink() {
 
 Status ShmLink::start(LinkHandler& handler) {
   handler_ = &handler;
+  started_ = true;
   Status s = control_thread_.start("gtrace-control", [this] { run_lane(control_); });
   if (s.ok()) s = data_thread_.start("gtrace-data", [this] { run_lane(data_); });
-  started_ = s.ok();
   if (!s.ok()) end(s);
   return s;
 }

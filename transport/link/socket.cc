@@ -2,6 +2,8 @@
 
 #include <sys/socket.h>
 
+#include "transport/link/seen_order.h"
+
 namespace gt::wire {
 namespace {
 
@@ -16,14 +18,21 @@ Status ended() { return {Kind::Disconnected, "the other side ended the connectio
 }  // namespace
 
 ssize_t Socket::read(std::span<const iovec> to) {
-  if (tls_) return tls_->read(to);
+  if (tls_) {
+    const ssize_t n = tls_->read(to);
+    order_after_receiving();
+    return n;
+  }
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(to.data());
   message.msg_iovlen = to.size();
-  return outcome(::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC));
+  const ssize_t n = ::recvmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+  order_after_receiving();
+  return outcome(n);
 }
 
 ssize_t Socket::write(std::span<const iovec> from) {
+  order_before_sending();
   if (tls_) return tls_->write(from);
   msghdr message{};
   message.msg_iov = const_cast<iovec*>(from.data());

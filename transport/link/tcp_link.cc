@@ -12,15 +12,17 @@ constexpr uint64_t CloseWithin_ms = 2000;
 Status closed() { return {Kind::Disconnected, "the link is closed"}; }
 
 Lane::Times times(const Session& s) {
-  return {s.options.heartbeat_ms * Ms, std::min(s.dead_ms, s.grace_ms) * Ms};
+  const uint64_t dead_ms = std::min(s.dead_ms, s.grace_ms);
+  return {std::min<uint64_t>(s.options.heartbeat_ms, dead_ms / 3 + 1) * Ms, dead_ms * Ms};
 }
 
 }  // namespace
 
 TcpLink::TcpLink(Session session)
     : session_(std::move(session)),
-      control_(*this, stream_salt(session_.id, false), times(session_)),
-      data_(*this, stream_salt(session_.id, true), times(session_)),
+      times_(times(session_)),
+      control_(*this, stream_salt(session_.id, false), times_),
+      data_(*this, stream_salt(session_.id, true), times_),
       news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
 

@@ -78,6 +78,7 @@ class TcpLink final : public Link, private LaneOwner {
 
   const ForkMark mark_;
   Session session_;
+  const Lane::Times times_;
   Segments segments_;
   ControlLane control_;
   DataLane data_;

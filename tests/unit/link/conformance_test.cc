@@ -1,6 +1,7 @@
 // What every link promises (transport/link/link.h), for every link.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -84,8 +85,10 @@ TEST_CASE("frames of every size arrive whole; larger ones are refused") {
 TEST_CASE("handlers answer, and answers are answered") {
   FOR_EACH_LINK(kind) {
     Started s(kind);
-    s.at_b.frame_hook = [&](ByteView f) { REQUIRE(say(s.b(), std::string(as_text(f)) + "!").ok()); };
-    s.at_a.frame_hook = [&](ByteView f) { if (f.size() < 20) REQUIRE(say(s.a(), std::string(as_text(f)) + "?").ok()); };
+    s.at_b.on_each_frame([&](ByteView f) { REQUIRE(say(s.b(), std::string(as_text(f)) + "!").ok()); });
+    s.at_a.on_each_frame([&](ByteView f) {
+      if (f.size() < 20) REQUIRE(say(s.a(), std::string(as_text(f)) + "?").ok());
+    });
     REQUIRE(say(s.a(), "hello").ok());
     CHECK(s.at_a.wait_frames(8));
     CHECK(s.at_a.frames().back() == "hello!?!?!?!?!?!?!?!");
@@ -97,7 +100,7 @@ TEST_CASE("a flood in both directions that is answered by handlers does not bloc
     if (kind.delay_us > 1000) continue;
     Started s(kind);
     const std::string text(10'000, 'x');
-    s.at_b.frame_hook = [&](ByteView) { (void)say(s.b(), text); };
+    s.at_b.on_each_frame([&](ByteView) { (void)say(s.b(), text); });
     for (int i = 0; i < 2000; ++i) REQUIRE(say(s.a(), text).ok());
     CHECK(s.at_a.wait_frames(2000, 60));
   }
@@ -146,10 +149,10 @@ TEST_CASE("notices come in the order of the puts, after their bytes") {
     Bytes there(slot * slots);
     const Bytes here = pattern(slot * slots, 9);
     const SegmentId segment = *s.b().expose(there.data(), there.size());
-    size_t wrong = 0;
-    s.at_b.put_hook = [&](Notice n, size_t bytes) {
+    std::atomic<size_t> wrong{0};
+    s.at_b.on_each_put([&](Notice n, size_t bytes) {
       wrong += std::memcmp(there.data() + n * slot, here.data() + n * slot, bytes) != 0;
-    };
+    });
     std::vector<Ticket> tickets;
     for (size_t i = 0; i < slots; ++i)
       tickets.push_back(s.a().put(here.data() + i * slot, {segment, i * slot}, i % 5 ? slot : 0, i));
@@ -298,7 +301,7 @@ TEST_CASE("close while everybody is busy") {
 TEST_CASE("a handler may close the link") {
   FOR_EACH_LINK(kind) {
     Started s(kind);
-    s.at_b.frame_hook = [&](ByteView) { s.b().close(); };
+    s.at_b.on_each_frame([&](ByteView) { s.b().close(); });
     REQUIRE(say(s.a(), "end").ok());
     CHECK(s.at_a.wait_closed());
     CHECK(s.at_b.wait_closed());

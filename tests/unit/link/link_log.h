@@ -13,17 +13,26 @@ namespace gt::wire {
 
 class LinkLog : public LinkHandler {
  public:
-  std::function<void(ByteView)> frame_hook;
-  std::function<void(Notice, size_t)> put_hook;
+  using FrameHook = std::function<void(ByteView)>;
+  using PutHook = std::function<void(Notice, size_t)>;
+
+  void on_each_frame(FrameHook hook) {
+    const std::lock_guard lock(mutex_);
+    frame_hook_ = std::move(hook);
+  }
+  void on_each_put(PutHook hook) {
+    const std::lock_guard lock(mutex_);
+    put_hook_ = std::move(hook);
+  }
 
   void on_frame(ByteView frame) override {
     begin();
-    if (frame_hook) frame_hook(frame);
+    if (const FrameHook hook = copy(frame_hook_)) hook(frame);
     add(frames_, std::string(as_text(frame)));
   }
   void on_put(Notice notice, size_t bytes) override {
     begin();
-    if (put_hook) put_hook(notice, bytes);
+    if (const PutHook hook = copy(put_hook_)) hook(notice, bytes);
     add(puts_, std::pair<Notice, size_t>(notice, bytes));
   }
   void on_closed(const Status& why) override { add(ends_, why.text()); }
@@ -58,6 +67,8 @@ class LinkLog : public LinkHandler {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  FrameHook frame_hook_;
+  PutHook put_hook_;
   std::vector<std::string> frames_, ends_;
   std::vector<std::pair<Notice, size_t>> puts_;
   bool late_ = false;

@@ -56,6 +56,7 @@ TEST_CASE("a client of the same user needs no token inside a node, unless the se
   strict.allow_same_user = false;
   TestServer other(anywhere("shm"), token_credentials(1), strict);
   CHECK_FALSE(connect(other.url(), {}));
+  CHECK(works(other.url(), other));
 }
 
 TEST_CASE("a TLS server takes certificates of its authority only, and no plain connections") {

@@ -1,0 +1,77 @@
+// gmicrobench link: what a link to another process or node can do.
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+
+#include "microbench/command_parts.h"
+#include "microbench/commands.h"
+#include "microbench/links/echo.h"
+#include "microbench/links/link_probe.h"
+
+namespace gt::bench {
+namespace {
+
+Result<wire::Credentials> credentials(const Options& options) {
+  wire::Credentials c;
+  c.cert = options.text("cert");
+  c.key = options.text("key");
+  c.ca = options.text("ca");
+  if (options.text("token-file").empty()) return c;
+  auto token = wire::read_token(options.text("token-file"));
+  if (!token) return token.status();
+  c.token = std::move(*token);
+  return c;
+}
+
+Status serve(const wire::Url& url, const wire::Credentials& credentials) {
+  sigset_t ends;
+  ::sigemptyset(&ends);
+  ::sigaddset(&ends, SIGINT);
+  ::sigaddset(&ends, SIGTERM);
+  ::pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+  const Fd wake(::signalfd(-1, &ends, SFD_CLOEXEC));
+  return serve_echo(url, credentials, wake.get());
+}
+
+// Replaces the link of the same name.
+Status add_to_platform(const LinkResult& result, const std::string& path) {
+  auto platform = model::read_platform(path);
+  if (!platform) return platform.status();
+  auto costs = link_costs(result);
+  if (!costs) return costs.status();
+  std::erase_if(platform->links, [&](const model::LinkCosts& l) { return l.name == costs->name; });
+  platform->links.push_back(std::move(*costs));
+  return model::write_platform(*platform, path);
+}
+
+}  // namespace
+
+int link_command(int argc, char** argv) {
+  CLI::App app("Measures a link to a gmicrobench link --serve: round trip, bandwidth by size, the delay window.",
+               "gmicrobench link");
+  const Options options(app, "gmicrobench link");
+  std::string text;
+  app.add_option("URL", text, "shm:NAME, tcp://HOST:PORT or tls://HOST:PORT")->required();
+  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  const auto url = wire::parse_url(text);
+  if (!url) return fail(Program, url.status());
+  const auto who = credentials(options);
+  if (!who) return fail(Program, who.status());
+  if (options.flag("serve")) {
+    const Status s = serve(*url, *who);
+    return s.ok() ? ExitOk : fail(Program, s);
+  }
+  const auto result = measure_link(*url, *who, options.flag("quick"));
+  if (!result) return fail(Program, result.status());
+  Status s = print_text(options.flag("json") ? link_json(*result) : link_table(*result));
+  const std::string path = options.text("platform");
+  if (s.ok() && !path.empty()) s = add_to_platform(*result, path);
+  if (!s.ok()) return fail(Program, s);
+  if (!path.empty()) fmt::print(stderr, "{}: added {} to {}\n", Program, result->url, path);
+  return ExitOk;
+}
+
+}  // namespace gt::bench
