@@ -30,6 +30,7 @@ Result<Agreed> make_connection(const Url& url, const SessionId& session, Hello::
   const bool other_proof = agreed.status().code() == FirstRefusalCode + static_cast<int>(Refusal::Proof);
   if (!other_proof || hello.proof != Hello::Proof::SameUser || how.credentials.token.empty()) return agreed;
   hello.proof = Hello::Proof::Token;
+  GT_TRY(fill_random(hello.session));  // the server may not have forgotten the first one yet
   return try_once(false);
 }
 

@@ -1,5 +1,6 @@
 #include "transport/link/lane.h"
 
+#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>

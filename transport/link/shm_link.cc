@@ -241,9 +241,9 @@ void ShmLink::close() {
   {
     const std::lock_guard lock(mutex_);
     if (state_ == State::Open) {
-      state_ = State::Closing;
       why_ = closed();
       give_up_ns_ = monotonic_ns() + CloseWithin_ms * Ms;
+      state_ = State::Closing;  // last: who sees it reads the others
     }
   }
   control_.wake_all();

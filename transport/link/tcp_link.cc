@@ -57,9 +57,9 @@ void TcpLink::close() {
   {
     const std::lock_guard lock(mutex_);
     if (state_ == State::Open && started_) {
-      state_ = State::Closing;
       why_ = closed();
       give_up_ns_ = monotonic_ns() + CloseWithin_ms * Ms;
+      state_ = State::Closing;  // last: who sees it reads the others
     }
   }
   if (!started_) return end(closed());

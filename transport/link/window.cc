@@ -43,7 +43,8 @@ void DelayWindow::acknowledged(uint64_t now_ns, size_t acked_bytes, uint64_t del
   if (probing_) return;
   if (delay_ns > target_ns()) return shrink(now_ns, delay_ns);
   const auto acked = static_cast<double>(acked_bytes);
-  window_ += starting_ ? acked : static_cast<double>(Step) * acked / window_;
+  const bool no_queue = delay_ns < base_ns_ + Slack_ns / 8;  // nobody else is there: do not walk, run
+  window_ += starting_ ? acked : no_queue ? acked / 8 : static_cast<double>(Step) * acked / window_;
   window_ = std::min(window_, static_cast<double>(Most));
 }
 
