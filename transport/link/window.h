@@ -3,9 +3,9 @@
 // The idea is Swift's (SIGCOMM 2020), on chunks instead of packets: each acknowledgement tells how long a chunk was on
 // its way, without what the receiver held it. The least of these delays is the path's own; what is above it is
 // queueing, ours or others'. Below the target the window grows by Step each round trip (at first, and where there is no
-// queue at all, in proportion to itself), above it shrinks in proportion, at most once a round trip. Growing by the same step at every size is
-// what makes flows equal. Chunks are a part of the window, so what a chunk takes on the wire by itself does not fill
-// the target.
+// queue at all, in proportion to what is acknowledged), above it shrinks in proportion, at most once a round trip.
+// Growing by the same step at every size is what makes flows equal. Chunks are a part of the window, so what a chunk
+// takes on the wire by itself does not fill the target.
 //
 // The path's own delay is measured anew when the clock passes a multiple of 10 s, with one small chunk at a time: all
 // flows of a node do so together, so none mistakes the others' queue for the path (BBR does it for the same reason).
