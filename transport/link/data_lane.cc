@@ -111,9 +111,13 @@ void DataLane::acknowledged(Lane& lane, uint64_t now_ns, uint64_t hold_ns) {
   const uint64_t took = now_ns - last.sent_ns;
   if (took <= hold_ns) return;
   // What threads take to be woken is no queue in the network: the kernel's own measure does not have it. (It may have
-  // the receiver's delayed acknowledgements, which ours has not.)
-  const uint64_t network = lane.network_delay_ns();
-  window_.acknowledged(now_ns, bytes, network ? std::min(took - hold_ns, network) : took - hold_ns);
+  // the receiver's delayed acknowledgements, which ours has not, or end at a relay: so only what it adds counts.)
+  uint64_t delay = took - hold_ns;
+  if (const uint64_t network = lane.network_delay_ns()) {
+    least_network_ns_ = std::min(least_network_ns_, network);
+    delay = std::min(delay, window_.base_ns() + network - least_network_ns_);
+  }
+  window_.acknowledged(now_ns, bytes, delay);
 }
 
 void DataLane::forget(const Segments::Memory& memory) {

@@ -77,6 +77,7 @@ class DataLane final : public LaneUser {
   std::deque<Mark> marks_;
   std::deque<Wanted> wanted_;  // the first has number gets_over_ + 1
   DelayWindow window_;
+  uint64_t least_network_ns_ = ~uint64_t{0} >> 2;  // the kernel's round trip
   uint64_t puts_made_ = 0, gets_made_ = 0;
   std::atomic<uint64_t> puts_over_{0}, gets_over_{0};
   bool bye_ = false;
