@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -24,9 +25,12 @@ struct Place {
   const ObjectId platform, name;
   const size_t index;
   std::vector<_cl_device_id*> devices;
+  // What images it can make, asked once.
+  const std::vector<cl_image_format>& image_formats(cl_mem_flags flags, cl_mem_object_type type);
 
  private:
   std::mutex mutex_;
+  std::map<std::pair<cl_mem_flags, cl_mem_object_type>, std::vector<cl_image_format>> formats_;
   ObjectId service_queue_ = 0;
 };
 

@@ -41,6 +41,24 @@ cl_uint image_dimensions(cl_mem_object_type type) {
   }
 }
 
+const std::vector<cl_image_format>& Place::image_formats(cl_mem_flags flags, cl_mem_object_type type) {
+  const std::lock_guard lock(mutex_);
+  std::vector<cl_image_format>& known = formats_[{flags, type}];
+  if (!known.empty()) return known;
+  constexpr cl_uint Most = 1024;
+  cl_image_format wanted{};  // only whether there is a pointer goes along
+  cl_uint count = 0;
+  const Bytes outputs = session.ask<api::FnId::clGetSupportedImageFormats>({}, as<cl_context>(name), flags, type, Most,
+                                                                           &wanted, &count);
+  const CallAnswer answer = answer_of(api::FnId::clGetSupportedImageFormats, outputs);
+  require(answer.code == CL_SUCCESS, answer.code);
+  const std::vector<uint64_t> words = answer.numbers(4);  // a format fills a word
+  static_assert(sizeof(cl_image_format) == sizeof words[0]);
+  known.resize(std::min<size_t>(answer.number(5), words.size()));
+  if (!known.empty()) std::memcpy(known.data(), words.data(), known.size() * sizeof(cl_image_format));
+  return known;
+}
+
 cl_image_desc native_desc(const _cl_mem& image, Place& place) {
   cl_image_desc d = image.desc;
   if (!image.parent) d.image_row_pitch = 0;
@@ -108,30 +126,15 @@ void check_extent(const _cl_context& context, const cl_image_desc& d) {
   }
 }
 
-std::vector<cl_image_format> formats_of(Place& place, cl_mem_flags flags, cl_mem_object_type type) {
-  constexpr cl_uint Most = 1024;
-  std::vector<cl_image_format> room(Most);
-  cl_uint count = 0;
-  const Bytes outputs = place.session.ask<api::FnId::clGetSupportedImageFormats>(
-      {}, as<cl_context>(place.name), flags, type, Most, room.data(), &count);
-  const CallAnswer answer = answer_of(api::FnId::clGetSupportedImageFormats, outputs);
-  require(answer.code == CL_SUCCESS, answer.code);
-  const std::vector<uint64_t> words = answer.numbers(4);  // a format fills a word
-  static_assert(sizeof(cl_image_format) == sizeof words[0]);
-  room.resize(std::min<size_t>(answer.number(5), words.size()));
-  if (!room.empty()) std::memcpy(room.data(), words.data(), room.size() * sizeof(cl_image_format));
-  return room;
-}
-
 bool same(const cl_image_format& a, const cl_image_format& b) {
   return a.image_channel_order == b.image_channel_order && a.image_channel_data_type == b.image_channel_data_type;
 }
 
 // What all places can make.
 std::vector<cl_image_format> common_formats(_cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
-  std::vector<cl_image_format> common = formats_of(*context.places[0], flags, type);
+  std::vector<cl_image_format> common = context.places[0]->image_formats(flags, type);
   for (size_t i = 1; i < context.places.size(); ++i) {
-    const std::vector<cl_image_format> here = formats_of(*context.places[i], flags, type);
+    const std::vector<cl_image_format>& here = context.places[i]->image_formats(flags, type);
     std::erase_if(common, [&](const cl_image_format& f) {
       return std::none_of(here.begin(), here.end(), [&](const cl_image_format& g) { return same(f, g); });
     });

@@ -1,7 +1,7 @@
 // What a program's build needs of this machine's file system.
 //
-// Found as a compiler would: beside the including file, then in the folders of -I. Conditions are not evaluated, so a few
-// files may be too many.
+// Found as a compiler would: beside the including file, then in the folders of -I. Conditions are not evaluated, so a
+// few files may be too many.
 // Thread safety: functions of their arguments and the file system.
 #pragma once
 
