@@ -26,16 +26,25 @@ struct Job {
   void one_less();
 };
 
-BuildState state_of(const wire::Built& built, const _cl_device_id& device) {
+// What a step makes, for drivers that do not tell.
+cl_program_binary_type usual_type(wire::Build::Step step) {
+  const bool object = step == wire::Build::Step::Compile;
+  return object ? CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT : CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
+}
+
+BuildState state_of(const wire::Built& built, wire::Build::Step step, const _cl_device_id& device) {
   BuildState state;
   for (const wire::BuildResult& r : built.devices) {
     if (r.device != device.name) continue;
     state.status = r.status;
     state.binary_type = r.binary_type;
+    const bool told = r.status != CL_BUILD_SUCCESS || r.binary_type != CL_PROGRAM_BINARY_TYPE_NONE;
+    if (!told) state.binary_type = usual_type(step);
     state.log = r.log.substr(0, r.log.find('\0'));
     return state;
   }
   state.status = built.code == CL_SUCCESS ? CL_BUILD_SUCCESS : CL_BUILD_ERROR;
+  if (built.code == CL_SUCCESS) state.binary_type = usual_type(step);
   return state;
 }
 
@@ -44,7 +53,7 @@ void Job::answered(const Place& place, const std::vector<_cl_device_id*>& device
     const std::lock_guard lock(program->mutex);
     for (_cl_device_id* d : devices) {
       if (std::find(place.devices.begin(), place.devices.end(), d) == place.devices.end()) continue;
-      BuildState state = state_of(built, *d);
+      BuildState state = state_of(built, step, *d);
       state.options = program->builds[d].options;
       program->builds[d] = std::move(state);
     }

@@ -67,14 +67,44 @@ Bytes _cl_kernel::work_group_info(_cl_device_id& device, cl_kernel_work_group_in
 }
 
 namespace gt::virt::fn {
+namespace {
+
+// Of a program whose driver does not list its kernels: made for the question, and released.
+wire::KernelInfo ask_kernel(_cl_program& program, const char* name) {
+  Place& place = program.context->place_of(program.devices[0]);
+  Session& session = place.session;
+  const ObjectId id = session.new_id();
+  cl_int errcode = 0;
+  const Bytes made = session.ask<api::FnId::clCreateKernel>({id}, as<cl_program>(program.at(place)), name, &errcode);
+  const CallAnswer answer = answer_of(api::FnId::clCreateKernel, made);
+  require(answer.number(api::DecodedReturn) != 0, static_cast<cl_int>(answer.number(2, CL_INVALID_KERNEL_NAME)));
+  size_t size = 0;
+  int wanted = 0;
+  const Bytes told = session.ask<api::FnId::clGetKernelInfo>({}, as<cl_kernel>(id), cl_kernel_info{CL_KERNEL_NUM_ARGS},
+                                                             sizeof(cl_uint), static_cast<void*>(&wanted), &size);
+  session.call<api::FnId::clReleaseKernel>({}, as<cl_kernel>(id));
+  const InfoAnswer args = info_of(api::FnId::clGetKernelInfo, told);
+  cl_uint count = 0;
+  if (args.value.size() == sizeof count) std::memcpy(&count, args.value.data(), sizeof count);
+  wire::KernelInfo info;
+  info.name = name;
+  info.args.resize(count);
+  return info;
+}
+
+wire::KernelInfo kernel_info(_cl_program& program, const char* name) {
+  if (const wire::KernelInfo* const known = program.find_kernel(name)) return *known;
+  require(program.kernels.empty(), CL_INVALID_KERNEL_NAME);
+  return ask_kernel(program, name);
+}
+
+}  // namespace
 
 cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* errcode) {
   check(program);
   require(name, CL_INVALID_VALUE);
   require(program->built(), CL_INVALID_PROGRAM_EXECUTABLE);
-  const wire::KernelInfo* const info = program->find_kernel(name);
-  require(info, CL_INVALID_KERNEL_NAME);
-  Ref<_cl_kernel> kernel = make<_cl_kernel>(*program, *info);
+  Ref<_cl_kernel> kernel = make<_cl_kernel>(*program, kernel_info(*program, name));
   if (program->context->one_place()) kernel->at(*program->context->places[0]);
   if (errcode) *errcode = CL_SUCCESS;
   return kernel.give();

@@ -279,14 +279,19 @@ void Session::completed(const wire::Completion& c) {
   event->complete(c.status, timed ? to_client_ns(c.start_ns) : 0, timed ? to_client_ns(c.end_ns) : 0);
 }
 
+// A command's failure concerns its queue. What could not be made is told by whichever queue synchronizes next: the
+// commands that name it fail, too, but do not say why.
 void Session::failed(const wire::Failed& f) {
-  Ref<_cl_command_queue> queue;
+  const bool made_something = api::fn_info(f.fn).attributes.creates != api::ObjectKind::Unknown;
+  std::vector<Ref<_cl_command_queue>> queues;
   {
     const std::lock_guard lock(mutex_);
-    const auto it = queues_.find(f.object);
-    if (it != queues_.end() && try_hold(it->second)) queue = Ref<_cl_command_queue>::adopt(it->second);
+    for (const auto& [name, queue] : queues_) {
+      const bool concerned = name == f.object || (made_something && f.event == 0);
+      if (concerned && try_hold(queue)) queues.push_back(Ref<_cl_command_queue>::adopt(queue));
+    }
   }
-  if (queue) queue->note_failure(f.code);
+  for (const Ref<_cl_command_queue>& queue : queues) queue->note_failure(f.code);
   const cl_int code = f.code < 0 ? f.code : CL_OUT_OF_RESOURCES;
   const Ref<_cl_event> event = f.event != 0 ? find_event(f.event) : Ref<_cl_event>();
   if (event) event->complete(code, 0, 0);

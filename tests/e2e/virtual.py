@@ -15,6 +15,7 @@ import time
 
 from job import *  # noqa: F401,F403
 
+HERE = pathlib.Path(__file__).parent
 POCL = "libpocl.so.2"
 PROGRAMS = arguments[0] if arguments else "100"
 SEED = arguments[1] if len(arguments) > 1 else "1"
@@ -125,6 +126,33 @@ def test_wrong_calls():
     there = codes(good(tests_dir / "wrong_calls", "all", env=virtual()))
     check(len(there) > 120, "few calls were made")
     same(there, {**{n: c for n, c in here.items()}, **STRICTER}, "codes")
+
+
+def test_late_errors():
+    """What only the driver can refuse: the event has the error, the next call that synchronizes returns it, once."""
+    def codes(**more):
+        fake = f"local:{tests_dir}/libfake_cl.so"
+        lines = good(tests_dir / "late_errors", env=virtual(GTRACE_REMOTE=fake, **more), timeout=60).text.splitlines()
+        return {name: int(code) for name, code in (l.rsplit(" ", 1) for l in lines)}
+
+    fine = codes()
+    check(all(code == 0 for code in fine.values()) and len(fine) == 11, f"without a failure: {fine}")
+    launch = codes(FAKE_CL_FAIL="clEnqueueNDRangeKernel:2=-5")
+    same({n: c for n, c in launch.items() if c}, {"wait": -14, "status": -5, "finish": -5}, "a refused launch")
+    at_once = codes(FAKE_CL_FAIL="clEnqueueNDRangeKernel:2=-5", GTRACE_SYNC_ERRORS="1")
+    same({n: c for n, c in at_once.items() if c}, {"second launch": -5, "status": 1}, "with GTRACE_SYNC_ERRORS")
+    memory = codes(FAKE_CL_FAIL="clCreateBuffer=-4")
+    same(memory["finish"], -4, "no memory for a buffer")
+
+
+def test_real_programs():
+    for command in (("/usr/bin/python3", HERE / "clients" / "pyopencl_job.py"), (tests_dir / "clblast_job",)):
+        if "python3" in str(command[0]) and run(command[0], "-c", "import pyopencl").code != 0:
+            continue
+        if not pathlib.Path(command[0]).exists():
+            continue
+        here, there = both(*command)
+        same(without_numbers(there.out), without_numbers(here.out), f"{command[-1]}: stdout")
 
 
 def test_no_driver():
