@@ -76,6 +76,11 @@ bool _cl_context::has(_cl_device_id* device) const {
   return std::any_of(devices.begin(), devices.end(), [device](const auto& d) { return d.get() == device; });
 }
 
+Place& _cl_context::living_place() {
+  const auto it = std::find_if(places.begin(), places.end(), [](const auto& p) { return p->session.alive(); });
+  return it == places.end() ? *places[0] : **it;
+}
+
 Place& _cl_context::place_of(_cl_device_id* device) {
   for (const auto& place : places) {
     if (std::find(place->devices.begin(), place->devices.end(), device) != place->devices.end()) return *place;

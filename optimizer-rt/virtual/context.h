@@ -52,6 +52,7 @@ struct _cl_context : gt::virt::Object {
   // CL_INVALID_DEVICE when it is none of the context's.
   gt::virt::Place& place_of(_cl_device_id* device);
   bool one_place() const { return places.size() == 1; }
+  gt::virt::Place& living_place();  // the first one that can be reached; without any, the first
   bool has(_cl_device_id* device) const;
 
   std::vector<gt::virt::Ref<_cl_device_id>> devices;

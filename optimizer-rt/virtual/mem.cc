@@ -58,7 +58,7 @@ Ref<_cl_mem> live_mem(const void* handle) { return live().find(handle); }
 // Small contents travel with the object; large ones follow it through a queue of ours.
 void fill_new(_cl_mem& mem, const void* host, const HostLayout& layout) {
   constexpr size_t Small = size_t{256} << 10;
-  Place& place = *mem.context->places[0];
+  Place& place = mem.context->living_place();
   mem.residency.valid[place.index] = true;
   if (packed_bytes(layout) <= Small) {
     std::vector<uint8_t> packed(packed_bytes(layout));

@@ -26,9 +26,18 @@ _cl_program::~_cl_program() {
   if (!farewells.empty()) callbacks().post([list = std::move(farewells)] { say(list); });
 }
 
+// Those that are lost do not keep the others from being built for.
+std::vector<_cl_device_id*> _cl_program::living_devices() const {
+  std::vector<_cl_device_id*> living;
+  for (_cl_device_id* d : devices) {
+    if (d->session.alive()) living.push_back(d);
+  }
+  return living.empty() ? devices : living;
+}
+
 std::vector<_cl_device_id*> _cl_program::chosen(cl_uint n, const cl_device_id* list) {
   require((n == 0) == (list == nullptr), CL_INVALID_VALUE);
-  if (n == 0) return devices;
+  if (n == 0) return living_devices();
   const std::vector<_cl_device_id*> some(list, list + n);
   for (_cl_device_id* d : some) {
     require(is(d) && std::find(devices.begin(), devices.end(), d) != devices.end(), CL_INVALID_DEVICE);
@@ -98,6 +107,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
   const char* text = program->source.c_str();
   const size_t length = program->source.size();
   for (const auto& place : context->places) {
+    if (!place->session.alive()) continue;
     const ObjectId name = program->names[place->index] = place->session.new_id();
     cl_int code = 0;
     place->session.call<api::FnId::clCreateProgramWithSource>({name}, as<cl_context>(place->name), cl_uint{1}, &text,

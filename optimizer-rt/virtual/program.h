@@ -34,6 +34,7 @@ struct _cl_program : gt::virt::Object {
   gt::virt::ObjectId at(gt::virt::Place& place) { return names[place.index]; }  // 0: for none of its devices
   // The devices asked for (none: all), checked.
   std::vector<_cl_device_id*> chosen(cl_uint n, const cl_device_id* list);
+  std::vector<_cl_device_id*> living_devices() const;
   bool built();  // for some device
   const gt::wire::KernelInfo* find_kernel(const std::string& name);  // stays until the next build
 

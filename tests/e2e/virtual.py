@@ -178,7 +178,9 @@ def test_lost():
             took = time.monotonic() - killed
             rest = program.stdout.read()
             program.communicate(timeout=30)
-        same((line + rest).splitlines(), ["lost -2", "available 0", "create -2", "finish -2", "release 0", "other 0"], url)
+        same((line + rest).splitlines(),
+             ["lost -2", "available 0", "create -2", "finish -2", "release 0", "other 0", "queue of the lost -2",
+              "queue of the other 0", "buffer 0", "build 0", "kernel 0", "launch 0", "read 0", "value 5"], url)
         check(took < 2, f"{url}: {took:.2f} s until the program knew")
 
 

@@ -63,9 +63,34 @@ cl_int work(Job& j) {
   return clEnqueueReadBuffer(j.queue, j.buffer, CL_TRUE, 0, j.host.size(), j.host.data(), 0, nullptr, nullptr);
 }
 
+// A context of both devices, when the first one is lost: everything goes on at the second one.
+void go_on(cl_device_id first, cl_device_id second, cl_context both) {
+  cl_int err = 0;
+  cl_command_queue dead = clCreateCommandQueue(both, first, 0, &err);
+  say("queue of the lost", dead ? 0 : err);
+  cl_command_queue queue = clCreateCommandQueue(both, second, 0, &err);
+  say("queue of the other", err);
+  int out[64] = {};
+  cl_mem buffer = clCreateBuffer(both, CL_MEM_COPY_HOST_PTR, sizeof out, out, &err);
+  say("buffer", err);
+  const char* source = "kernel void k(global int* a) { a[get_global_id(0)] = 5; }";
+  cl_program program = clCreateProgramWithSource(both, 1, &source, nullptr, &err);
+  say("build", clBuildProgram(program, 0, nullptr, "", nullptr, nullptr));
+  cl_kernel kernel = clCreateKernel(program, "k", &err);
+  say("kernel", err);
+  clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+  const size_t n = 64;
+  say("launch", clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &n, nullptr, 0, nullptr, nullptr));
+  say("read", clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof out, out, 0, nullptr, nullptr));
+  say("value", out[63]);
+}
+
 // The first device's executor is killed while it works; the second one goes on.
 int lost() {
   Job first = make(0), second = make(1);
+  const cl_device_id devices[] = {first.device, second.device};
+  cl_int err = 0;
+  cl_context both = clCreateContext(nullptr, 2, devices, nullptr, nullptr, &err);
   say("ready", 0);
   cl_int code = CL_SUCCESS;
   while (code == CL_SUCCESS) code = work(first);
@@ -73,12 +98,12 @@ int lost() {
   cl_bool available = CL_TRUE;
   clGetDeviceInfo(first.device, CL_DEVICE_AVAILABLE, sizeof available, &available, nullptr);
   say("available", static_cast<cl_int>(available));
-  cl_int err = 0;
   cl_mem none = clCreateBuffer(first.context, 0, 64, nullptr, &err);
   say("create", none ? 0 : err);
   say("finish", clFinish(first.queue));
   say("release", clReleaseKernel(first.kernel));
   say("other", work(second));
+  go_on(first.device, second.device, both);
   return 0;
 }
 
