@@ -117,7 +117,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   const ObjectId name = c.name(*mem);
   const Ids& waits = c.waits();
   send_write({c.place(), queue->name, name, mapping.part, mem->element(), mapping.layout, waits}, mem->shadow(), &done,
-             Until::Sent);
+             Until::Sent, std::make_shared<Ref<_cl_mem>>(mem));
   // The shadow is read until then.
   done.then([mem = Ref<_cl_mem>(mem)](cl_int) {});
   done.subscribe();

@@ -38,7 +38,7 @@ struct Move : std::enable_shared_from_this<Move> {
       const Ref<_cl_event> event = make<_cl_event>(*mem->context, *to);
       const Ids none;
       send_write({*to, to->service_queue(), to_name, mem->whole(), mem->element(), layout, none}, bytes.data(),
-                 event.get(), Until::Sent);
+                 event.get(), Until::Sent, shared_from_this());
       event->then([self = shared_from_this(), event](cl_int s) { self->ready->complete(s, 0, 0); });
       event->subscribe();
     });

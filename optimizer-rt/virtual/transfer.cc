@@ -49,7 +49,8 @@ void write_shared(const Transfer& t, wire::Address at, wire::Write m, _cl_event*
   if (until == Until::Captured && !held) event->wait();
 }
 
-void write_stream(const Transfer& t, const uint8_t* from, wire::Write m, Packed held, Until until) {
+void write_stream(const Transfer& t, const uint8_t* from, wire::Write m, std::shared_ptr<const void> held,
+                  Until until) {
   m.carriage = Carriage::Stream;
   m.transfer = t.place.session.new_transfer();
   t.place.session.send(m);
@@ -63,7 +64,8 @@ void write_stream(const Transfer& t, const uint8_t* from, wire::Write m, Packed 
 
 }  // namespace
 
-void send_write(const Transfer& t, const void* host, _cl_event* event, Until until) {
+void send_write(const Transfer& t, const void* host, _cl_event* event, Until until,
+                std::shared_ptr<const void> keeps) {
   auto m = begin<wire::Write>(t, event ? event->name : 0);
   if (m.bytes <= wire::LargestInline) return write_inline(t, host, std::move(m));
   Packed held;
@@ -75,7 +77,7 @@ void send_write(const Transfer& t, const void* host, _cl_event* event, Until unt
   }
   const auto shared = event ? t.place.session.link().shared_address(from, m.bytes) : std::nullopt;
   if (shared) return write_shared(t, *shared, std::move(m), event, std::move(held), until);
-  write_stream(t, from, std::move(m), std::move(held), until);
+  write_stream(t, from, std::move(m), held ? std::move(held) : std::move(keeps), until);
 }
 
 void send_read(const Transfer& t, void* host, _cl_event& event) {

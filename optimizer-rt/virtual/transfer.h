@@ -3,6 +3,8 @@
 // Thread safety: any thread.
 #pragma once
 
+#include <memory>
+
 #include "optimizer-rt/virtual/event.h"
 #include "optimizer-rt/virtual/host_layout.h"
 #include "optimizer-rt/virtual/mem.h"
@@ -24,8 +26,10 @@ struct Transfer {
 // What must end before the program may go on.
 enum class Until { Sent, Captured };
 
-// To the device. `event`: of the command, or nullptr. Captured: the memory may change when this returns.
-void send_write(const Transfer& t, const void* host, _cl_event* event, Until until);
+// To the device. `event`: of the command, or nullptr. Captured: the memory may change when this returns. `keeps`: what
+// the memory is part of; let go when the link does not need it any more, which may be after the event has completed.
+void send_write(const Transfer& t, const void* host, _cl_event* event, Until until,
+                std::shared_ptr<const void> keeps = nullptr);
 // From the device; the bytes are there when the event has completed.
 void send_read(const Transfer& t, void* host, _cl_event& event);
 
