@@ -65,6 +65,16 @@ def problems_of(path, loader):
         yield f"has {dynamic_tls} thread-local variables that are allocated on first use"
 
 
+def icd_problems(path):
+    """The virtual platform is a driver: what a loader asks of one, and nothing else."""
+    entrances = {"clIcdGetPlatformIDsKHR", "clGetExtensionFunctionAddress", "clGetPlatformInfo"}
+    for name in sorted(set(exported(path)) ^ entrances):
+        yield f"{'exports' if name in exported(path) else 'does not export'} {name}"
+    for library in dynamic(path, "NEEDED"):
+        if not NEEDED.match(library):
+            yield f"needs {library}"
+
+
 def system_loader():
     for line in lines("/sbin/ldconfig", "-p"):
         if line.strip().startswith("libOpenCL.so.1 ") and "x86-64" in line:
@@ -76,6 +86,8 @@ def main(build):
     libraries = sorted((pathlib.Path(build) / "lib" / "gtrace").glob("*/libOpenCL.so.1"))
     loader = system_loader()
     problems = [f"{p}: {what}" for p in map(str, libraries) for what in problems_of(p, loader)]
+    icd = str(pathlib.Path(build) / "lib" / "gtrace" / "libgtrace-remote.so")
+    problems += [f"{icd}: {what}" for what in icd_problems(icd)]
     for p in problems:
         print(p)
     print(f"exports: {len(libraries)} libraries, {len(problems)} problems")
