@@ -158,5 +158,16 @@ def test_a_second_proxy_on_the_same_port():
         same(proxy.client("survey", url=f"shm:{proxy.port}").code, 0, "a client of the first, shared memory")
 
 
+def test_a_worker_waits_for_its_caller():
+    """Longer than any handshake may take: nobody is turned away who did not call."""
+    with serving() as proxy:
+        same(proxy.client("survey").code, 0, "a client")
+        waiting = until(lambda: len(proxy.workers()) == 1 and proxy.workers(), "one waits")
+        time.sleep(2.5)
+        same(proxy.workers(), waiting, "who waits")
+        check("refused" not in proxy.log, f"the log: {proxy.log}")
+        same(proxy.client("survey").code, 0, "a client, late")
+
+
 if __name__ == "__main__":
     main(globals())

@@ -34,7 +34,7 @@ Result<Agreed> make_connection(const Url& url, const SessionId& session, Hello::
   return try_once(false);
 }
 
-// The session's next connection, from the supervisor.
+// A connection from the supervisor.
 Result<Handed> next_handed(int handover, Deadline deadline) {
   while (wait_for(handover, POLLIN, deadline)) {
     auto handed = take_over(handover);
@@ -93,9 +93,9 @@ Result<std::unique_ptr<Link>> connect(const Url& url, const Credentials& credent
 }
 
 Result<std::unique_ptr<Link>> accept_link(Fd handover, const Credentials& credentials, const LinkOptions& options) {
-  const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
-  auto first = next_handed(handover.get(), how.deadline);
+  auto first = next_handed(handover.get(), Deadline::never());  // somebody will call some day
   if (!first) return first.status();
+  const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
   if (first->hello.purpose != Hello::Purpose::Session)
     return Status(Kind::Corrupt, "the first connection begins no session");
   const bool local = is_unix(first->connection.get());

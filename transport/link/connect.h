@@ -123,8 +123,8 @@ struct WorkerSocket {
 };
 Result<WorkerSocket> worker_socket();
 
-// The worker's side: takes the session's first connection from `handover` (and later ones, for as long as the link
-// lives), authenticates the client and gives the link. The supervisor's end may be closed at any time: then a broken
+// The worker's side: waits, for as long as it takes, for the session's first connection from `handover` (and takes later
+// ones, for as long as the link lives), authenticates the client and gives the link. The supervisor's end may be closed at any time: then a broken
 // connection cannot be resumed.
 Result<std::unique_ptr<Link>> accept_link(Fd handover, const Credentials& credentials, const LinkOptions& options = {});
 

@@ -112,7 +112,7 @@ Result<Fd> connect_to(const Url& url, Deadline deadline, int wake) {
     tune(fd->get());
     return fd;
   }
-  return last.at("cannot connect to " + to_text(url));
+  return last.at("cannot connect");
 }
 
 Result<Fd> listen_on(const Url& url) {

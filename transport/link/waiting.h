@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <limits>
 
 #include "traces/base/clock.h"
 
@@ -16,6 +17,7 @@ constexpr uint64_t Ms = 1'000'000;  // ns
 class Deadline {
  public:
   static Deadline in_ms(uint64_t ms) { return Deadline(monotonic_ns() + ms * Ms); }
+  static Deadline never() { return Deadline(std::numeric_limits<uint64_t>::max()); }
   explicit Deadline(uint64_t at_ns) : at_ns_(at_ns) {}
 
   bool over() const { return monotonic_ns() >= at_ns_; }
