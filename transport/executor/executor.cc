@@ -89,6 +89,7 @@ class Executor::State {
   std::unique_ptr<Programs> programs;
   wire::Assembler fragments;
 
+  std::mutex dispatching;  // held while a message is taken in
   std::mutex mutex;
   std::condition_variable changed;
   bool started = false, closed = false;
@@ -274,7 +275,16 @@ void Executor::guarded(Handle handle) {
 }
 
 void Executor::on_frame(ByteView frame) {
-  guarded([&] { return x_state->dispatch(frame); });
+  guarded([&] {
+    const std::lock_guard lock(x_state->dispatching);
+    return x_state->dispatch(frame);
+  });
+}
+
+void* Executor::native(api::ObjectKind kind, wire::ObjectId name) const {
+  const std::lock_guard lock(x_state->dispatching);
+  const Object* const object = x_state->objects.find(name, kind);
+  return object ? object->kind == ObjectKind::Queue ? object->queue->handle : object->handle : nullptr;
 }
 
 void Executor::on_put(wire::Notice notice, size_t bytes) {

@@ -21,6 +21,7 @@
 
 #include <CL/cl.h>
 
+#include "traces/api/roles.h"
 #include "transport/executor/functions.h"
 #include "transport/link/link.h"
 #include "transport/protocol/messages.h"
@@ -50,6 +51,7 @@ struct Options {
   bool pin_shared = true;
   uint32_t close_ms = 2000;  // how long releasing waits for commands under way
   std::string node;          // for people; empty: host name and process
+  std::vector<cl_device_id> devices;  // only these, of whatever platform, sub-devices too; empty: those of all platforms
   // Hooks; each may be empty. Called from several threads.
   std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
   DescribeKernels describe_kernels;
@@ -76,6 +78,9 @@ class Executor final : public wire::LinkHandler {
   // Returns when the link is closed.
   void wait_until_closed();
   Counters counters() const;
+  // For clients in this process: what a name stands for, as soon as the message that named it has been taken in;
+  // nullptr: nothing. The reference stays the executor's: until the client's release.
+  void* native(api::ObjectKind kind, wire::ObjectId name) const;
 
   void on_frame(ByteView frame) override;
   void on_put(wire::Notice notice, size_t bytes) override;

@@ -116,6 +116,12 @@ void add_platform(Session& session, Objects& objects, cl_platform_id platform, w
     out.devices.push_back(device_of(session, objects.surveyed(ObjectKind::Device, device), id, device));
 }
 
+void add_device(Session& session, Objects& objects, cl_device_id device, wire::Surveyed& out) {
+  const auto platform = Cl::ask<cl_platform_id>(session.cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  const ObjectId id = objects.surveyed(ObjectKind::Platform, platform);
+  out.devices.push_back(device_of(session, objects.surveyed(ObjectKind::Device, device), id, device));
+}
+
 }  // namespace
 
 void survey(Session& session, Objects& objects, ObjectId device, wire::Surveyed& out) {
@@ -124,6 +130,10 @@ void survey(Session& session, Objects& objects, ObjectId device, wire::Surveyed&
   if (device != 0) {
     if (const Object* const known = objects.find(device, ObjectKind::Device))
       out.devices.push_back(device_of(session, device, 0, known->as<cl_device_id>()));
+    return;
+  }
+  if (!session.options.devices.empty()) {
+    for (const cl_device_id d : session.options.devices) add_device(session, objects, d, out);
     return;
   }
   cl_uint count = 0;
