@@ -6,6 +6,7 @@
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/gate.h"
 #include "optimizer-rt/virtual/includes.h"
+#include "optimizer-rt/virtual/native_device.h"
 #include "optimizer-rt/virtual/program.h"
 #include "optimizer-rt/virtual/serial_thread.h"
 
@@ -186,8 +187,7 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id* list
   for (cl_uint i = 0; i < input_count; ++i) check(inputs[i]);
   std::vector<_cl_device_id*> devices;
   for (const auto& d : context->devices) devices.push_back(d.get());
-  if (n != 0) devices.assign(list, list + n);
-  for (_cl_device_id* d : devices) require(is(d) && context->has(d), CL_INVALID_DEVICE);
+  if (n != 0) devices = devices_in(*context, n, list);
   for (cl_uint i = 0; i < input_count; ++i) require(may_be_linked(*inputs[i], devices), CL_INVALID_OPERATION);
   Ref<_cl_program> program = make<_cl_program>(*context, devices);
   for (_cl_device_id* d : devices) {

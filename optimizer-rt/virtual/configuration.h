@@ -20,10 +20,12 @@ namespace gt::virt {
 std::vector<std::string> remote_urls();
 bool sync_errors();
 
+class LocalExecutor;
+
 // A link to what `url` names, and what must live as long as it.
 struct Connection {
   std::unique_ptr<wire::Link> link;
-  std::shared_ptr<void> behind;
+  std::shared_ptr<LocalExecutor> behind;  // when that is in this process
 };
 Result<Connection> connect_to(const std::string& url);
 

@@ -5,6 +5,7 @@
 
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/native_device.h"
 #include "optimizer-rt/virtual/platform.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
@@ -101,7 +102,7 @@ std::vector<cl_context_properties> checked_properties(const cl_context_propertie
     if (*list == CL_CONTEXT_PLATFORM) {
       require(!platform_given, CL_INVALID_PROPERTY);
       platform_given = true;
-      check(reinterpret_cast<cl_platform_id>(list[1]));
+      require(is_platform(reinterpret_cast<cl_platform_id>(list[1])), CL_INVALID_PLATFORM);
     } else {
       require(list[1] == CL_FALSE || list[1] == CL_TRUE, CL_INVALID_PROPERTY);
     }
@@ -118,11 +119,13 @@ using Notify = void(CL_CALLBACK*)(const char*, const void*, size_t, void*);
 cl_context clCreateContext(const cl_context_properties* properties, cl_uint n, const cl_device_id* devices,
                            Notify notify, void* data, cl_int* errcode) {
   require(n != 0 && devices && (notify || !data), CL_INVALID_VALUE);
-  std::vector<cl_context_properties> kept = checked_properties(properties);
+  std::vector<_cl_device_id*> list;
   for (cl_uint i = 0; i < n; ++i) {
-    require(check(devices[i]).session.alive(), CL_DEVICE_NOT_AVAILABLE);
+    list.push_back(&adopt(devices[i]));
+    require(list.back()->session.alive(), CL_DEVICE_NOT_AVAILABLE);
   }
-  Ref<_cl_context> context = make<_cl_context>(std::vector<_cl_device_id*>(devices, devices + n), std::move(kept));
+  std::vector<cl_context_properties> kept = checked_properties(properties);
+  Ref<_cl_context> context = make<_cl_context>(list, std::move(kept));
   if (errcode) *errcode = CL_SUCCESS;
   return context.give();
 }
@@ -153,7 +156,7 @@ cl_int clGetContextInfo(cl_context context, cl_context_info name, size_t room, v
       return answer.value(static_cast<cl_uint>(context->devices.size()));
     case CL_CONTEXT_DEVICES: {
       std::vector<cl_device_id> list;
-      for (const auto& d : context->devices) list.push_back(d.get());
+      for (const auto& d : context->devices) list.push_back(d->handle());
       return answer.list(list);
     }
     case CL_CONTEXT_PROPERTIES:

@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "optimizer-rt/virtual/device.h"
+#include "optimizer-rt/virtual/native_moves.h"
 #include "optimizer-rt/virtual/object.h"
 #include "optimizer-rt/virtual/session.h"
 
@@ -61,6 +63,8 @@ struct _cl_context : gt::virt::Object {
   // Held while a command of a context with several places is put together and sent: what is valid where changes in the
   // order of the commands. No handler of a link takes it.
   std::mutex residency;
+  // From place to place inside this process, made when first needed; of the residency, too.
+  std::map<std::pair<size_t, size_t>, std::unique_ptr<gt::virt::NativeMoves>> ways;
   std::mutex mutex;  // of farewells
   gt::virt::Farewells farewells;
 };

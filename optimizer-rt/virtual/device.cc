@@ -9,6 +9,7 @@
 #include "optimizer-rt/virtual/device_mask.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/native_device.h"
 #include "optimizer-rt/virtual/platform.h"
 #include "traces/base/clock.h"
 
@@ -139,7 +140,7 @@ cl_int clGetHostTimer(cl_device_id device, cl_ulong* host_ns) {
 }
 
 cl_int clSetDefaultDeviceCommandQueue(cl_context, cl_device_id device, cl_command_queue) {
-  check(device);
+  device_of(device);
   return CL_INVALID_OPERATION;
 }
 

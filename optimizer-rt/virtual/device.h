@@ -30,10 +30,14 @@ struct _cl_device_id : gt::virt::Object {
   // What is known from the survey; masked and kept.
   void learn(cl_device_info param, gt::Bytes value);
 
+  // As the program knows it.
+  cl_device_id handle() { return native ? native : this; }
+
   gt::virt::Session& session;
   const gt::virt::ObjectId name, native_platform;
   gt::virt::Ref<_cl_device_id> parent;  // of a sub-device
   gt::Bytes partition;                  // how it was made of its parent
+  cl_device_id native = nullptr;        // a driver's, in this process; nullptr: the handle is ours
  private:
   const gt::Bytes* try_info(cl_device_info param);
 

@@ -31,6 +31,8 @@ const Extension* extensions() {
       {"clIcdGetPlatformIDsKHR",
        reinterpret_cast<void*>(&Entry<FnId::clGetPlatformIDs, &fn::clGetPlatformIDs>::call)},
       {"clGetPlatformInfo", reinterpret_cast<void*>(&Entry<FnId::clGetPlatformInfo, &fn::clGetPlatformInfo>::call)},
+      // For goptimize: contexts without a platform of ours (--spread).
+      {"gtrace_dispatch_table", const_cast<cl_icd_dispatch*>(&dispatch_table)},
       {"clCreateProgramWithILKHR",
        reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},
       {"clGetKernelSubGroupInfoKHR",

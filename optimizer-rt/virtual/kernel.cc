@@ -5,6 +5,7 @@
 #include "optimizer-rt/virtual/answers.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/native_device.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
@@ -144,14 +145,15 @@ std::string attributes_of(_cl_kernel& kernel) {
 }
 
 // The device of a query that may leave it out when there is only one.
-_cl_device_id& device_of(_cl_kernel& kernel, cl_device_id device) {
+_cl_device_id& chosen_device(_cl_kernel& kernel, cl_device_id handle) {
   const auto& devices = kernel.program->devices;
-  if (!device) {
+  if (!handle) {
     require(devices.size() == 1, CL_INVALID_DEVICE);
     return *devices[0];
   }
-  require(is(device) && std::find(devices.begin(), devices.end(), device) != devices.end(), CL_INVALID_DEVICE);
-  return *device;
+  _cl_device_id& device = device_of(handle);
+  require(std::find(devices.begin(), devices.end(), &device) != devices.end(), CL_INVALID_DEVICE);
+  return device;
 }
 
 }  // namespace
@@ -203,14 +205,14 @@ cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info na
 cl_int clGetKernelWorkGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_work_group_info name, size_t room,
                                 void* value, size_t* size_ret) {
   check(kernel);
-  _cl_device_id& on = device_of(*kernel, device);
+  _cl_device_id& on = chosen_device(*kernel, device);
   return Answer(room, value, size_ret).bytes(kernel->work_group_info(on, name));
 }
 
 cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info name, size_t input_size,
                                const void* input, size_t room, void* value, size_t* size_ret) {
   check(kernel);
-  _cl_device_id& on = device_of(*kernel, device);
+  _cl_device_id& on = chosen_device(*kernel, device);
   Place& place = kernel->program->context->place_of(&on);
   size_t size = 0;
   int wanted = 0;

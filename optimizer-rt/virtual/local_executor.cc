@@ -3,16 +3,50 @@
 #include <CL/cl_icd.h>
 #include <dlfcn.h>
 
+#include <cstdio>
 #include <utility>
 
-#include "transport/executor/executor.h"
 #include "transport/link/local_link.h"
 
 namespace gt::virt {
 namespace {
 
-// The functions of an ICD: from the dispatch table that its platform handles begin with. clGetPlatformIDs is the ICD's
-// own.
+const cl_icd_dispatch& table_of(const void* handle) {
+  const cl_icd_dispatch* table = nullptr;
+  std::memcpy(&table, handle, sizeof table);
+  return *table;
+}
+
+// 12 for "OpenCL 1.2 ...". A driver's table ends with the functions of its version.
+int version_of(const cl_icd_dispatch& table, cl_platform_id platform) {
+  char text[128] = {};
+  int major = 1, minor = 2;
+  table.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof text - 1, text, nullptr);
+  (void)std::sscanf(text, "OpenCL %d.%d", &major, &minor);
+  return major * 10 + minor;
+}
+
+cl_int CL_API_CALL no_platforms(cl_uint, cl_platform_id*, cl_uint*) { return CL_INVALID_VALUE; }
+
+// From the dispatch table that the driver's handles begin with. clGetPlatformIDs is not in every one.
+exec::Functions functions_in(const cl_icd_dispatch& table, cl_platform_id platform) {
+  exec::Functions functions;
+  const int version = version_of(table, platform);
+  const auto put = [&](api::FnId fn, auto function, int since) {
+    if (since <= version) functions.of[static_cast<size_t>(fn)] = reinterpret_cast<exec::AnyFunction>(function);
+  };
+  [&](const auto& t) {
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  if constexpr (requires { t.NAME; }) put(api::FnId::NAME, t.NAME, SINCE);
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+  }(table);
+  put(api::FnId::clGetPlatformIDs, &no_platforms, 10);
+  return functions;
+}
+
 Result<exec::Functions> functions_of_icd(const std::string& driver) {
   void* const library = ::dlopen(driver.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return Status(Kind::Unsupported, ::dlerror());
@@ -25,45 +59,43 @@ Result<exec::Functions> functions_of_icd(const std::string& driver) {
   if (!ids || ids(1, &platform, nullptr) != CL_SUCCESS || !platform) {
     return Status(Kind::Unsupported, "it is no OpenCL driver, or has no platform");
   }
-  const cl_icd_dispatch* table = nullptr;
-  std::memcpy(&table, platform, sizeof table);
-  exec::Functions functions;
-  const auto put = [&](api::FnId fn, auto function) {
-    functions.of[static_cast<size_t>(fn)] = reinterpret_cast<exec::AnyFunction>(function);
-  };
-  [&](const auto& t) {
-#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
-  if constexpr (requires { t.NAME; }) put(api::FnId::NAME, t.NAME);
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
-#include "traces/api/gen/exports.inc"
-#undef GT_CL_EXPORT
-#undef GT_CL_EXTENSION
-  }(*table);
-  put(api::FnId::clGetPlatformIDs, ids);
+  exec::Functions functions = functions_in(table_of(platform), platform);
+  functions.of[static_cast<size_t>(api::FnId::clGetPlatformIDs)] = reinterpret_cast<exec::AnyFunction>(ids);
   return functions;
 }
 
-// What lives behind the link. Destruction would need the link closed: it lives as long as the process.
-struct Behind {
-  exec::Functions functions;
-  std::unique_ptr<wire::Link> link;
-  std::unique_ptr<exec::Executor> executor;
-};
+Result<Connection> connect(const exec::Functions& functions, exec::Options options) {
+  auto [ours, theirs] = wire::make_local_link();
+  auto behind = std::make_shared<LocalExecutor>(functions, std::move(theirs), std::move(options));
+  GT_TRY(behind->start());
+  return Connection{std::move(ours), std::move(behind)};
+}
 
 }  // namespace
+
+LocalExecutor::LocalExecutor(const exec::Functions& functions, std::unique_ptr<wire::Link> link, exec::Options options)
+    : functions_(functions),
+      cl_(functions_),
+      link_(std::move(link)),
+      executor_(std::make_unique<exec::Executor>(functions_, *link_, exec::Limits{}, std::move(options))) {}
 
 Result<Connection> connect_to_driver(const std::string& driver) {
   Result<exec::Functions> functions = functions_of_icd(driver);
   if (!functions.ok()) return functions.status();
-  auto [ours, theirs] = wire::make_local_link();
-  auto behind = std::make_shared<Behind>();
-  behind->functions = *functions;
-  behind->link = std::move(theirs);
-  behind->executor = std::make_unique<exec::Executor>(behind->functions, *behind->link, exec::Limits{},
-                                                      exec::Options{});
-  const Status started = behind->executor->start();
-  if (!started.ok()) return started;
-  return Connection{std::move(ours), std::move(behind)};
+  return connect(*functions, exec::Options{});
+}
+
+cl_platform_id platform_of(cl_device_id native) {
+  return exec::Cl::ask<cl_platform_id>(table_of(native).clGetDeviceInfo, native, CL_DEVICE_PLATFORM);
+}
+
+Result<Connection> connect_to_device(cl_device_id native) {
+  const cl_platform_id platform = platform_of(native);
+  if (!platform) return Status(Kind::Unsupported, "it is no device");
+  exec::Options only;
+  only.devices = {native};
+  only.inbox_slots = only.outbox_slots = 0;
+  return connect(functions_in(table_of(native), platform), std::move(only));
 }
 
 }  // namespace gt::virt

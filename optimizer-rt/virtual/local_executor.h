@@ -1,11 +1,40 @@
-// An executor in this process, over a driver that is opened by its path: for tests, and for nodes without a proxy.
+// An executor in this process: over a driver that is opened by its path (for tests, and for nodes without a proxy), or
+// over a device whose handle the program has.
 #pragma once
 
+#include <memory>
+
 #include "optimizer-rt/virtual/configuration.h"
+#include "transport/executor/cl.h"
+#include "transport/executor/executor.h"
 
 namespace gt::virt {
 
+// What lives behind the link. Destruction would need the link closed: it lives as long as the process.
+class LocalExecutor {
+ public:
+  LocalExecutor(const exec::Functions& functions, std::unique_ptr<wire::Link> link, exec::Options options);
+  Status start() { return executor_->start(); }
+
+  // The driver's functions and objects, for who moves contents without messages. native(): nullptr when the message
+  // that makes it is still on its way.
+  const exec::Cl& cl() const { return cl_; }
+  template <class Handle>
+  Handle native(api::ObjectKind kind, wire::ObjectId name) const {
+    return static_cast<Handle>(executor_->native(kind, name));
+  }
+
+ private:
+  const exec::Functions functions_;
+  const exec::Cl cl_;
+  const std::unique_ptr<wire::Link> link_;
+  const std::unique_ptr<exec::Executor> executor_;
+};
+
 // `driver`: an ICD (libpocl.so.2), not a loader, which would come back to us.
 Result<Connection> connect_to_driver(const std::string& driver);
+// The driver's own functions serve it, never the loader's.
+Result<Connection> connect_to_device(cl_device_id native);
+cl_platform_id platform_of(cl_device_id native);
 
 }  // namespace gt::virt

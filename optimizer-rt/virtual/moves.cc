@@ -6,21 +6,35 @@
 #include <memory>
 #include <utility>
 
+#include "optimizer-rt/virtual/local_executor.h"
+#include "optimizer-rt/virtual/native_moves.h"
+#include "optimizer-rt/virtual/serial_thread.h"
 #include "optimizer-rt/virtual/transfer.h"
 
 namespace gt::virt {
 namespace {
 
-// One move under way. Each step runs on the thread for work, when what it waited for has ended; the commands at the
-// destination wait for `ready`.
+// One move under way: through the client's memory, or (when there is a `way`) between two drivers of this process. Each
+// step runs on a thread of ours, when what it waited for has ended; the commands at the destination wait for `ready`.
 struct Move : std::enable_shared_from_this<Move> {
   Ref<_cl_mem> mem;
   Place *from, *to;
   ObjectId from_name, to_name;
+  NativeMoves* way = nullptr;
+  cl_mem from_native = nullptr, to_native = nullptr;
   Ref<_cl_event> ready;
   HostLayout layout;
   std::vector<uint8_t> bytes;
 
+  void start() {
+    if (!way) return read();
+    const size_t number = from->index * mem->context->places.size() + to->index;
+    mover(number).post([self = shared_from_this()] { self->move_natively(); });
+  }
+  void move_natively() {
+    const cl_int code = way->move(from_native, to_native, mem->size);
+    ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);
+  }
   void read() {
     guard([this] {
       bytes.resize(packed_bytes(layout));
@@ -63,6 +77,39 @@ size_t best_source(const Residency& r) {
     if (best == r.valid.size() || !r.ready[i]) best = i;
   }
   return best;
+}
+
+// The native handle of a name whose message may still be on its way; nullptr: it could not be made.
+template <class Handle>
+Handle native(Place& place, api::ObjectKind kind, ObjectId name) {
+  const LocalExecutor& executor = *place.session.local();
+  if (const auto handle = executor.native<Handle>(kind, name)) return handle;
+  place.session.settle();
+  return executor.native<Handle>(kind, name);
+}
+
+NativeMoves::End end_at(Place& place) {
+  return {place.session.local()->cl(), native<cl_context>(place, api::ObjectKind::Context, place.name),
+          native<cl_device_id>(place, api::ObjectKind::Device, place.devices[0]->name)};
+}
+
+// Finds how the drivers themselves can move it; nothing when one of them is elsewhere.
+void find_way(Move& move) {
+  if (move.mem->is_image() || !move.from->session.local() || !move.to->session.local()) return;
+  move.from_native = native<cl_mem>(*move.from, api::ObjectKind::Buffer, move.from_name);
+  move.to_native = native<cl_mem>(*move.to, api::ObjectKind::Buffer, move.to_name);
+  if (!move.from_native || !move.to_native) return;
+  std::unique_ptr<NativeMoves>& way = move.mem->context->ways[{move.from->index, move.to->index}];
+  if (!way) way = std::make_unique<NativeMoves>(end_at(*move.from), end_at(*move.to));
+  move.way = way.get();
+}
+
+// As far as can be seen without asking anybody elsewhere.
+bool has_ended(const _cl_event& event) {
+  if (event.ended()) return true;
+  const LocalExecutor* const executor = event.place ? event.place->session.local() : nullptr;
+  const auto native = executor ? executor->native<cl_event>(api::ObjectKind::Event, event.name) : nullptr;
+  return native && executor->cl().status(native) <= CL_COMPLETE;
 }
 
 HostLayout dense(const _cl_mem& mem) {
@@ -108,12 +155,18 @@ void bring(_cl_mem& root, Place& to) {
   move->to = &to;
   move->from_name = root.at(*move->from);
   move->to_name = root.at(to);
-  move->layout = dense(root);
-  move->ready = make<_cl_event>(*root.context);
+  find_way(*move);
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
+  const bool now = move->way && std::all_of(before.begin(), before.end(), [](const auto& e) { return has_ended(*e); });
+  // Waiting for a small one costs less than telling a thread of it.
+  const bool small = root.size <= NativeMoves::SmallMove;
+  if (now && small && move->way->move(move->from_native, move->to_native, root.size) == CL_SUCCESS) return;
+  move->layout = dense(root);
+  move->ready = make<_cl_event>(*root.context);
   r.ready[to.index] = move->ready;
-  after_all(before, [move](cl_int) { move->read(); });  // what failed has written what it has written
+  if (now) return move->start();
+  after_all(before, [move](cl_int) { move->start(); });  // what failed has written what it has written
 }
 
 }  // namespace gt::virt

@@ -1,4 +1,5 @@
-// Contents go from place to place, through the client, when a command needs them.
+// Contents go from place to place when a command needs them: inside this process from driver to driver
+// (native_moves.h), else through the client's memory.
 #pragma once
 
 #include <functional>

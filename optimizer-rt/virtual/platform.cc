@@ -1,10 +1,8 @@
 #include "optimizer-rt/virtual/platform.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <mutex>
 #include <string>
 
@@ -12,24 +10,10 @@
 #include "optimizer-rt/virtual/device.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
-#include "optimizer-rt/virtual/serial_thread.h"
+#include "optimizer-rt/virtual/sessions.h"
 
 namespace gt::virt {
 namespace {
-
-std::vector<Session*>& sessions() {
-  static auto* const all = new std::vector<Session*>;
-  return *all;
-}
-
-void at_exit() {
-  for (Session* s : sessions()) s->close();
-}
-void in_child() {
-  for (Session* s : sessions()) s->forget();
-  work().forget();
-  callbacks().forget();
-}
 
 void say(const std::string& url, const Status& why) {
   const std::string line = "gtrace: no devices from " + url + ": " + why.text() + "\n";
@@ -47,11 +31,10 @@ void add_devices(_cl_platform_id& to, Session& session, const wire::Surveyed& su
 void connect(_cl_platform_id& to, const std::string& url) {
   Result<Connection> connection = connect_to(url);
   if (!connection.ok()) return say(url, connection.status());
-  auto* session = new Session(std::move(connection->link), std::move(connection->behind));
-  const Result<wire::Surveyed> surveyed = session->begin();
-  if (!surveyed.ok()) return say(url, surveyed.status());
-  sessions().push_back(session);
-  add_devices(to, *session, *surveyed);
+  wire::Surveyed surveyed;
+  const Result<Session*> session = open_session(std::move(*connection), surveyed);
+  if (!session.ok()) return say(url, session.status());
+  add_devices(to, **session, surveyed);
 }
 
 _cl_platform_id* g_platform = nullptr;
@@ -59,9 +42,6 @@ _cl_platform_id* g_platform = nullptr;
 void connect_all() {
   auto* made = new _cl_platform_id;
   for (const std::string& url : remote_urls()) connect(*made, url);
-  if (sessions().empty()) return;
-  std::atexit(&at_exit);
-  ::pthread_atfork(nullptr, nullptr, &in_child);
   if (!made->devices.empty()) g_platform = made;
 }
 

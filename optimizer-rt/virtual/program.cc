@@ -5,6 +5,7 @@
 #include "optimizer-rt/virtual/answers.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/native_device.h"
 #include "optimizer-rt/virtual/serial_thread.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
@@ -38,9 +39,10 @@ std::vector<_cl_device_id*> _cl_program::living_devices() const {
 std::vector<_cl_device_id*> _cl_program::chosen(cl_uint n, const cl_device_id* list) {
   require((n == 0) == (list == nullptr), CL_INVALID_VALUE);
   if (n == 0) return living_devices();
-  const std::vector<_cl_device_id*> some(list, list + n);
-  for (_cl_device_id* d : some) {
-    require(is(d) && std::find(devices.begin(), devices.end(), d) != devices.end(), CL_INVALID_DEVICE);
+  std::vector<_cl_device_id*> some;
+  for (cl_uint i = 0; i < n; ++i) {
+    some.push_back(&device_of(list[i]));
+    require(std::find(devices.begin(), devices.end(), some.back()) != devices.end(), CL_INVALID_DEVICE);
   }
   return some;
 }
@@ -69,8 +71,7 @@ std::vector<_cl_device_id*> all_devices(const _cl_context& context) {
 
 std::vector<_cl_device_id*> checked_devices(const _cl_context& context, cl_uint n, const cl_device_id* list) {
   require(n != 0 && list, CL_INVALID_VALUE);
-  for (cl_uint i = 0; i < n; ++i) require(is(list[i]) && context.has(list[i]), CL_INVALID_DEVICE);
-  return {list, list + n};
+  return devices_in(context, n, list);
 }
 
 cl_program given(Ref<_cl_program> program, cl_int* errcode) {

@@ -4,6 +4,7 @@
 #include "optimizer-rt/virtual/answers.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/native_device.h"
 #include "optimizer-rt/virtual/program.h"
 
 namespace gt::virt::fn {
@@ -67,6 +68,12 @@ cl_int binaries(_cl_program& program, const Answer& answer, size_t* size_ret) {
   return CL_SUCCESS;
 }
 
+cl_int devices(const _cl_program& program, const Answer& answer) {
+  std::vector<cl_device_id> handles;
+  for (_cl_device_id* d : program.devices) handles.push_back(d->handle());
+  return answer.list(handles);
+}
+
 cl_int kernel_names(_cl_program& program, const Answer& answer) {
   require(program.built(), CL_INVALID_PROGRAM_EXECUTABLE);
   std::string names;
@@ -88,7 +95,7 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info name, size_t room, v
     case CL_PROGRAM_NUM_DEVICES:
       return answer.value(static_cast<cl_uint>(program->devices.size()));
     case CL_PROGRAM_DEVICES:
-      return answer.list(program->devices);
+      return devices(*program, answer);
     case CL_PROGRAM_SOURCE:
       return answer.text(program->source);
     case CL_PROGRAM_IL:
@@ -115,9 +122,9 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info name, size_t room, v
 cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program_build_info name, size_t room,
                              void* value, size_t* size_ret) {
   check(program);
-  require(is(device), CL_INVALID_DEVICE);
+  _cl_device_id& of = device_of(device);
   const std::lock_guard lock(program->mutex);
-  const auto it = program->builds.find(device);
+  const auto it = program->builds.find(&of);
   require(it != program->builds.end(), CL_INVALID_DEVICE);
   const Answer answer(room, value, size_ret);
   switch (name) {

@@ -2,6 +2,7 @@
 
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/native_device.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
@@ -61,24 +62,25 @@ cl_command_queue create(cl_context context, cl_device_id device, cl_command_queu
   return queue.give();
 }
 
-void check_devices(cl_context context, cl_device_id device) {
+_cl_device_id* checked_device(cl_context context, cl_device_id handle) {
   check(context);
-  check(device);
-  require(context->has(device), CL_INVALID_DEVICE);
+  _cl_device_id& device = device_of(handle);
+  require(context->has(&device), CL_INVALID_DEVICE);
+  return &device;
 }
 
 }  // namespace
 
-cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id handle, cl_command_queue_properties properties,
                                       cl_int* errcode) {
-  check_devices(context, device);
+  _cl_device_id* const device = checked_device(context, handle);
   require((properties & ~HostProperties) == 0, CL_INVALID_VALUE);
   return create(context, device, properties, {}, errcode);
 }
 
-cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id device,
+cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_device_id handle,
                                                     const cl_queue_properties* list, cl_int* errcode) {
-  check_devices(context, device);
+  _cl_device_id* const device = checked_device(context, handle);
   constexpr cl_command_queue_properties OnDevice = CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT;
   cl_command_queue_properties properties = 0;
   std::vector<cl_queue_properties> kept;
@@ -113,7 +115,7 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
     case CL_QUEUE_CONTEXT:
       return answer.value(queue->context.get());
     case CL_QUEUE_DEVICE:
-      return answer.value(queue->device.get());
+      return answer.value(queue->device->handle());
     case CL_QUEUE_REFERENCE_COUNT:
       return answer.value<cl_uint>(queue->references);
     case CL_QUEUE_PROPERTIES:

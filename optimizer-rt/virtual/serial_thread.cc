@@ -46,4 +46,23 @@ SerialThread& callbacks() {
   return *thread;
 }
 
+namespace {
+constexpr size_t Movers = 8;
+SerialThread* const* movers() {
+  static SerialThread* const threads[Movers] = {
+      new SerialThread("gt-mover-0"), new SerialThread("gt-mover-1"), new SerialThread("gt-mover-2"),
+      new SerialThread("gt-mover-3"), new SerialThread("gt-mover-4"), new SerialThread("gt-mover-5"),
+      new SerialThread("gt-mover-6"), new SerialThread("gt-mover-7")};
+  return threads;
+}
+}  // namespace
+
+SerialThread& mover(size_t number) { return *movers()[number % Movers]; }
+
+void forget_threads() {
+  work().forget();
+  callbacks().forget();
+  for (size_t i = 0; i < Movers; ++i) mover(i).forget();
+}
+
 }  // namespace gt::virt

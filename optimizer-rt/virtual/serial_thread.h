@@ -1,6 +1,6 @@
 // A thread of ours that runs tasks one after the other. Started by the first task; never joined: it ends with the
-// process. There are two: `work` continues what waited for an event and must not block for long, `callbacks` runs
-// functions of the program, which may do anything.
+// process. `work` continues what waited for an event and must not block for long, `callbacks` runs functions of the
+// program, which may do anything.
 // Thread safety: post() from any thread; takes a lock that no task holds.
 #pragma once
 
@@ -32,5 +32,8 @@ class SerialThread {
 
 SerialThread& work();
 SerialThread& callbacks();
+// For moves between devices of this process, each of which may take milliseconds; any number stands for one of a few.
+SerialThread& mover(size_t number);
+void forget_threads();  // in a child of fork()
 
 }  // namespace gt::virt

@@ -28,7 +28,7 @@ void print(ByteView text) {
 
 }  // namespace
 
-Session::Session(std::unique_ptr<wire::Link> link, std::shared_ptr<void> behind)
+Session::Session(std::unique_ptr<wire::Link> link, std::shared_ptr<LocalExecutor> behind)
     : link_(std::move(link)), behind_(std::move(behind)) {}
 
 Result<wire::Surveyed> Session::begin() {
@@ -69,6 +69,11 @@ void Session::set_clock() {
     shortest = now - ping.sent_ns;
     clock_offset_ns_ = ping.sent_ns + shortest / 2 - pong.clock_ns;
   }
+}
+
+void Session::settle() {
+  wire::Ping ping;
+  ask_frame(ping, [](ByteView) {});
 }
 
 // Commands under way may end first: a driver that is torn away from them may take its process along.

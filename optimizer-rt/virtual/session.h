@@ -29,6 +29,8 @@ struct _cl_command_queue;
 
 namespace gt::virt {
 
+class LocalExecutor;
+
 using wire::Ids;
 using wire::ObjectId;
 
@@ -50,7 +52,7 @@ struct Made {
 class Session final : public wire::LinkHandler {
  public:
   // `behind`: what the link's other end lives in, when that is this process.
-  Session(std::unique_ptr<wire::Link> link, std::shared_ptr<void> behind);
+  Session(std::unique_ptr<wire::Link> link, std::shared_ptr<LocalExecutor> behind);
   // Starts the link, asks what is there, sets the clocks.
   Result<wire::Surveyed> begin();
 
@@ -59,6 +61,8 @@ class Session final : public wire::LinkHandler {
   void forget();  // in a child of fork(): the link belongs to the parent
   wire::Link& link() { return *link_; }
   Outbox& outbox() { return outbox_; }
+  const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
+  void settle();  // what has been sent is taken in; for who then looks at local()
 
   ObjectId new_id(size_t consecutive = 1) { return next_id_.fetch_add(consecutive); }
   uint32_t new_transfer() { return next_transfer_.fetch_add(1); }
@@ -126,7 +130,7 @@ class Session final : public wire::LinkHandler {
   static constexpr size_t LargestMessage = size_t{1} << 30;
 
   std::unique_ptr<wire::Link> link_;
-  std::shared_ptr<void> behind_;
+  std::shared_ptr<LocalExecutor> behind_;
   Outbox outbox_;
   std::atomic<bool> alive_{true};
   std::atomic<ObjectId> next_id_{1};

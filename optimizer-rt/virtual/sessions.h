@@ -1,0 +1,15 @@
+// All sessions of the process: they close together when it ends, and are forgotten in a child of fork().
+// Thread safety: any thread.
+#pragma once
+
+#include <string>
+
+#include "optimizer-rt/virtual/configuration.h"
+#include "optimizer-rt/virtual/session.h"
+
+namespace gt::virt {
+
+// A session over the connection, which has begun; `surveyed`: what is there.
+Result<Session*> open_session(Connection connection, wire::Surveyed& surveyed);
+
+}  // namespace gt::virt
