@@ -41,18 +41,16 @@ class DeviceList {
   void make() noexcept {
     const char* const library = std::getenv(VirtualLibraryVariable);
     if (!library || !*library || !open(library)) return;
-    const char* const order = std::getenv(OrderVariable);
-    const bool remote_first = order && std::strcmp(order, "remote-first") == 0;
-    if (remote_first) add(x_virtual);
-    add_local();
-    if (!remote_first) add(x_virtual);
-    keep_chosen();
-    if (x_count == 0) return complain("no device is left by --only", std::getenv(OnlyVariable));
-    virtual_table.store(x_table, std::memory_order_release);
+    const char* const spread = std::getenv(SpreadVariable);
+    x_spreads = spread && std::strcmp(spread, "1") == 0;
+    if (x_virtual) list_devices();
+    if (x_spreads || platform()) virtual_table.store(x_table, std::memory_order_release);
   }
 
-  cl_platform_id platform() const noexcept { return x_virtual; }
+  // Of a run with remote devices; nullptr: it has none.
+  cl_platform_id platform() const noexcept { return x_count != 0 ? x_virtual : nullptr; }
   const cl_icd_dispatch* table() const noexcept { return x_table; }
+  bool spreads() const noexcept { return x_spreads; }
 
   template <class Visit>
   void for_each(cl_device_type type, Visit visit) const noexcept {
@@ -68,6 +66,16 @@ class DeviceList {
   }
 
  private:
+  void list_devices() noexcept {
+    const char* const order = std::getenv(OrderVariable);
+    const bool remote_first = order && std::strcmp(order, "remote-first") == 0;
+    if (remote_first) add(x_virtual);
+    add_local();
+    if (!remote_first) add(x_virtual);
+    keep_chosen();
+    if (x_count == 0) complain("no device is left by --only", std::getenv(OnlyVariable));
+  }
+
   bool open(const char* library) noexcept {
     void* const handle = ::dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle) {
@@ -76,10 +84,12 @@ class DeviceList {
     }
     const auto platforms = reinterpret_cast<decltype(&::clIcdGetPlatformIDsKHR)>(
         ::dlsym(handle, "clIcdGetPlatformIDsKHR"));
+    const auto function = reinterpret_cast<decltype(&::clGetExtensionFunctionAddress)>(
+        ::dlsym(handle, "clGetExtensionFunctionAddress"));
+    if (function) x_table = static_cast<const cl_icd_dispatch*>(function("gtrace_dispatch_table"));
     cl_uint count = 0;
-    if (!platforms || platforms(1, &x_virtual, &count) != CL_SUCCESS || count == 0) return false;  // it has said why
-    x_table = *reinterpret_cast<const cl_icd_dispatch* const*>(x_virtual);
-    return true;
+    if (platforms && platforms(1, &x_virtual, &count) != CL_SUCCESS) x_virtual = nullptr;  // it has said why
+    return x_table != nullptr;
   }
 
   void add_local() noexcept {
@@ -142,6 +152,7 @@ class DeviceList {
 
   const cl_icd_dispatch* x_table = nullptr;
   cl_platform_id x_virtual = nullptr;
+  bool x_spreads = false;
   cl_uint x_count = 0;
   ListedDevice x_devices[MostDevices];
 };
@@ -149,9 +160,14 @@ class DeviceList {
 constinit DeviceList list;
 pthread_once_t made = PTHREAD_ONCE_INIT;
 
-bool has_remote_devices() noexcept {
+bool has_virtual_contexts() noexcept {
   ::pthread_once(&made, [] { list.make(); });
   return virtual_table.load(std::memory_order_acquire) != nullptr;
+}
+bool has_remote_devices() noexcept { return has_virtual_contexts() && list.platform(); }
+// Without making the list.
+cl_platform_id shown_platform() noexcept {
+  return virtual_table.load(std::memory_order_acquire) ? list.platform() : nullptr;
 }
 
 // The platform that the properties ask for; nullptr: none.
@@ -195,13 +211,52 @@ cl_platform_id common_platform(cl_uint count, const cl_device_id* devices) noexc
   return common;
 }
 
+// Nothing in the properties but what every context knows: no sharing with graphics.
+bool are_plain(const cl_context_properties* properties) noexcept {
+  for (; properties && properties[0]; properties += 2)
+    if (properties[0] != CL_CONTEXT_PLATFORM) return false;
+  return true;
+}
+
+// Several devices of one driver, none of them a part of another.
+bool is_worth_spreading(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices) noexcept {
+  if (!list.spreads() || !are_plain(properties) || !common_platform(count, devices)) return false;
+  bool several = false;
+  for (cl_uint i = 0; i < count; ++i) {
+    cl_device_id parent = nullptr;
+    GT_REAL(clGetDeviceInfo)(devices[i], CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr);
+    if (parent) return false;
+    several = several || devices[i] != devices[0];
+  }
+  return several;
+}
+
+cl_context create_virtual(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
+                          ContextNotify notify, void* data, cl_int* error) noexcept {
+  return list.table()->clCreateContext(properties, count, devices, notify, data, error);
+}
+
 cl_context create(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
                   ContextNotify notify, void* data, cl_int* error) noexcept {
-  if (const cl_platform_id native = common_platform(count, devices)) {
-    const NativeProperties own(properties, native);
-    return GT_REAL(clCreateContext)(own.get(), count, devices, notify, data, error);
+  const cl_platform_id native = common_platform(count, devices);
+  if (!native) return create_virtual(properties, count, devices, notify, data, error);
+  if (is_worth_spreading(properties, count, devices)) {
+    if (const cl_context spread = create_virtual(properties, count, devices, notify, data, error)) return spread;
   }
-  return list.table()->clCreateContext(properties, count, devices, notify, data, error);
+  const NativeProperties own(properties, native);
+  return GT_REAL(clCreateContext)(own.get(), count, devices, notify, data, error);
+}
+
+// The devices of a type: of the list, or (without remote devices) of the driver that would have been asked.
+cl_uint devices_of_type(cl_platform_id asked, cl_device_type type, cl_device_id* devices) noexcept {
+  cl_uint count = 0;
+  if (list.platform()) {
+    list.for_each(type, [&](const ListedDevice& d) { devices[count++] = d.id; });
+    return count;
+  }
+  if (!asked && GT_REAL(clGetPlatformIDs)(1, &asked, nullptr) != CL_SUCCESS) return 0;
+  const bool found = GT_REAL(clGetDeviceIDs)(asked, type, MostDevices, devices, &count) == CL_SUCCESS;
+  return found ? std::min(count, MostDevices) : 0;
 }
 
 }  // namespace
@@ -243,19 +298,20 @@ bool virtual_device_ids(cl_platform_id platform, cl_device_type type, cl_uint en
 
 bool virtual_context(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
                      ContextNotify notify, void* data, cl_int* error, cl_context* result) noexcept {
-  if (!has_remote_devices() || !devices || count == 0) return false;
+  if (!has_virtual_contexts() || !devices || count == 0) return false;
+  if (!list.platform() && !is_worth_spreading(properties, count, devices)) return false;
   *result = create(properties, count, devices, notify, data, error);
   return true;
 }
 
 bool virtual_context_of_type(const cl_context_properties* properties, cl_device_type type, ContextNotify notify,
                              void* data, cl_int* error, cl_context* result) noexcept {
-  if (!has_remote_devices()) return false;
+  if (!has_virtual_contexts()) return false;
   const cl_platform_id asked = asked_platform(properties);
-  if (asked && asked != list.platform()) return false;
+  if (asked && list.platform() && asked != list.platform()) return false;
   cl_device_id devices[MostDevices];
-  cl_uint count = 0;
-  list.for_each(type, [&](const ListedDevice& d) { devices[count++] = d.id; });
+  const cl_uint count = devices_of_type(asked, type, devices);
+  if (!list.platform() && !is_worth_spreading(properties, count, devices)) return false;
   if (count == 0) {
     if (error) *error = CL_DEVICE_NOT_FOUND;
     *result = nullptr;
@@ -266,17 +322,17 @@ bool virtual_context_of_type(const cl_context_properties* properties, cl_device_
 }
 
 void correct_device_info(cl_device_info what, size_t size, void* value) noexcept {
-  if (what != CL_DEVICE_PLATFORM || !value || size < sizeof(cl_platform_id) || !virtual_table.load()) return;
-  *static_cast<cl_platform_id*>(value) = list.platform();
+  if (what != CL_DEVICE_PLATFORM || !value || size < sizeof(cl_platform_id)) return;
+  if (const cl_platform_id shown = shown_platform()) *static_cast<cl_platform_id*>(value) = shown;
 }
 
 void correct_context_info(cl_context_info what, size_t size, const size_t* size_ret, void* value) noexcept {
-  if (what != CL_CONTEXT_PROPERTIES || !value || !virtual_table.load()) return;
+  const cl_platform_id shown = shown_platform();
+  if (what != CL_CONTEXT_PROPERTIES || !value || !shown) return;
   auto* const properties = static_cast<cl_context_properties*>(value);
   const size_t words = (size_ret ? std::min(size, *size_ret) : size) / sizeof *properties;
   for (size_t i = 0; i + 1 < words && properties[i]; i += 2)
-    if (properties[i] == CL_CONTEXT_PLATFORM)
-      properties[i + 1] = reinterpret_cast<cl_context_properties>(list.platform());
+    if (properties[i] == CL_CONTEXT_PLATFORM) properties[i + 1] = reinterpret_cast<cl_context_properties>(shown);
 }
 
 }  // namespace gt::opt

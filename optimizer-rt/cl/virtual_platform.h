@@ -1,10 +1,12 @@
-// The one platform of a run with remote devices: it lists local and remote devices together.
+// Contexts that are not a driver's, and the one platform of a run with remote devices.
 //
 // Remote devices come from the virtual platform's own library (libgtrace-remote.so, an ICD; docs/decisions/0015), which
 // is opened with the program's first look at the platforms. Its platform takes the place of all others; its devices and
 // the local ones stand in one list. Local devices keep their native handles: a context of local devices of one platform
 // is made by its driver, and calls on it pass through here as if there was nothing remote. Everything else (a remote
 // device, devices of several drivers) is the virtual platform's.
+// Under --spread so are contexts of several local devices: each has memory of its own there, and buffers move between
+// them through pinned memory. Without remote devices the program then sees the platforms that it would have seen.
 // When the library or every proxy fails, the program gets the platforms that it would have got.
 //
 // Thread safety: all functions. Cost without remote devices: one load for each call.
@@ -23,6 +25,7 @@ namespace gt::opt {
 constexpr const char* VirtualLibraryVariable = "GTRACE_VIRTUAL_LIBRARY";
 constexpr const char* OrderVariable = "GTRACE_ORDER";
 constexpr const char* OnlyVariable = "GTRACE_ONLY";
+constexpr const char* SpreadVariable = "GTRACE_SPREAD";  // 1: contexts of several local devices are virtual, too
 
 extern std::atomic<const cl_icd_dispatch*> virtual_table;  // nullptr: nothing is virtual (yet)
 
@@ -33,7 +36,7 @@ inline bool is_virtual(const void* handle) noexcept {
   return *static_cast<const cl_icd_dispatch* const*>(handle) == table;
 }
 
-// Each answers the call of that name when the run has remote devices; false: it is the driver's to answer.
+// Each answers the call of that name when something of it is virtual; false: it is the driver's to answer.
 bool virtual_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count, cl_int* result) noexcept;
 bool virtual_device_ids(cl_platform_id platform, cl_device_type type, cl_uint entries, cl_device_id* devices,
                         cl_uint* count, cl_int* result) noexcept;

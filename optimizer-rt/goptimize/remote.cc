@@ -33,6 +33,16 @@ Status add_file(const Options& options, const std::string& name, const std::stri
   return {};
 }
 
+Status add_spread(Variables& out) {
+  if (out.empty()) {
+    const Result<std::string> library = virtual_library();
+    if (!library) return library.status();
+    out.emplace_back(VirtualLibraryVariable, *library);
+  }
+  out.emplace_back(SpreadVariable, "1");
+  return {};
+}
+
 }  // namespace
 
 Result<Variables> connection_variables(const Options& options) {
@@ -50,8 +60,10 @@ Result<Variables> connection_variables(const Options& options) {
 
 Result<Variables> run_variables(const Options& options) {
   Result<Variables> connection = connection_variables(options);
-  if (!connection || connection->empty()) return connection;
+  if (!connection) return connection;
   Variables& out = *connection;
+  if (options.flag("spread")) GT_TRY(add_spread(out));
+  if (options.text("remote").empty()) return connection;
   out.emplace_back(OrderVariable, options.text("order"));
   if (!options.text("only").empty()) out.emplace_back(OnlyVariable, options.text("only"));
   if (options.flag("sync-errors")) out.emplace_back("GTRACE_SYNC_ERRORS", "1");
