@@ -1,0 +1,150 @@
+// A buffer that goes from device to device of one context: written on one, used on the next.
+//
+// Usage: moves_bench [FIRST SECOND [PLATFORM]]     numbers of devices and of the platform; 0 1 0
+// Run it natively and under `goptimize run --spread`, in one sitting. A move is what a kernel that reads some bytes on
+// the second device takes more when the buffer was changed on the first one: both are finished before the clock starts.
+// "used again": on the same device; "shared": in turns on both, which only read it. Contents are checked.
+#include <CL/cl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+constexpr const char* Source = R"(
+kernel void put(global uint* all, uint last, uint value) { all[0] = value; all[last] = value + 1; }
+kernel void get(global const uint* all, uint last, global uint* out) { out[0] = all[0]; out[1] = all[last]; })";
+
+void check(cl_int code, const char* what) {
+  if (code == CL_SUCCESS) return;
+  std::fprintf(stderr, "moves_bench: %s: error %d\n", what, code);
+  std::exit(4);
+}
+
+double now_us() {
+  using namespace std::chrono;
+  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
+}
+
+double median(std::vector<double> v) {
+  std::nth_element(v.begin(), v.begin() + static_cast<long>(v.size() / 2), v.end());
+  return v[v.size() / 2];
+}
+
+struct Setup {
+  cl_device_id devices[2];
+  cl_context context;
+  cl_command_queue queues[2];
+  cl_kernel put, get;
+  cl_mem out[2];
+};
+
+std::vector<cl_device_id> devices_of(unsigned platform) {
+  cl_uint count = 0;
+  check(clGetPlatformIDs(0, nullptr, &count), "clGetPlatformIDs");
+  std::vector<cl_platform_id> platforms(count);
+  check(clGetPlatformIDs(count, platforms.data(), nullptr), "clGetPlatformIDs");
+  if (platform >= count) check(CL_INVALID_PLATFORM, "no such platform");
+  check(clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, 0, nullptr, &count), "clGetDeviceIDs");
+  std::vector<cl_device_id> devices(count);
+  check(clGetDeviceIDs(platforms[platform], CL_DEVICE_TYPE_ALL, count, devices.data(), nullptr), "clGetDeviceIDs");
+  return devices;
+}
+
+Setup set_up(unsigned platform, unsigned first, unsigned second) {
+  const std::vector<cl_device_id> all = devices_of(platform);
+  if (std::max(first, second) >= all.size() || first == second) check(CL_INVALID_DEVICE, "two devices are needed");
+  Setup s{{all[first], all[second]}, nullptr, {}, nullptr, nullptr, {}};
+  cl_int code = 0;
+  s.context = clCreateContext(nullptr, 2, s.devices, nullptr, nullptr, &code);
+  check(code, "clCreateContext");
+  const char* text = Source;
+  const cl_program program = clCreateProgramWithSource(s.context, 1, &text, nullptr, &code);
+  check(clBuildProgram(program, 2, s.devices, "", nullptr, nullptr), "clBuildProgram");
+  s.put = clCreateKernel(program, "put", &code);
+  s.get = clCreateKernel(program, "get", &code);
+  for (int i = 0; i < 2; ++i) {
+    s.queues[i] = clCreateCommandQueue(s.context, s.devices[i], 0, &code);
+    check(code, "clCreateCommandQueue");
+    s.out[i] = clCreateBuffer(s.context, CL_MEM_READ_WRITE, 8, nullptr, &code);
+  }
+  return s;
+}
+
+void launch(cl_command_queue queue, cl_kernel kernel) {
+  const size_t one = 1;
+  check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr), "a kernel");
+  check(clFinish(queue), "clFinish");
+}
+
+void put(Setup& s, int where, cl_mem mem, cl_uint last, cl_uint value) {
+  check(clSetKernelArg(s.put, 0, sizeof mem, &mem), "clSetKernelArg");
+  check(clSetKernelArg(s.put, 1, sizeof last, &last), "clSetKernelArg");
+  check(clSetKernelArg(s.put, 2, sizeof value, &value), "clSetKernelArg");
+  launch(s.queues[where], s.put);
+}
+
+// Microseconds.
+double get(Setup& s, int where, cl_mem mem, cl_uint last) {
+  check(clSetKernelArg(s.get, 0, sizeof mem, &mem), "clSetKernelArg");
+  check(clSetKernelArg(s.get, 1, sizeof last, &last), "clSetKernelArg");
+  check(clSetKernelArg(s.get, 2, sizeof(cl_mem), &s.out[where]), "clSetKernelArg");
+  const double begin = now_us();
+  launch(s.queues[where], s.get);
+  return now_us() - begin;
+}
+
+void expect(Setup& s, int where, cl_uint value) {
+  cl_uint seen[2] = {};
+  check(clEnqueueReadBuffer(s.queues[where], s.out[where], CL_TRUE, 0, sizeof seen, seen, 0, nullptr, nullptr), "read");
+  if (seen[0] == value && seen[1] == value + 1) return;
+  std::fprintf(stderr, "moves_bench: wrong contents: %u %u instead of %u\n", seen[0], seen[1], value);
+  std::exit(1);
+}
+
+void measure(Setup& s, size_t bytes) {
+  const int rounds = bytes <= size_t{16} << 20 ? 21 : 7;
+  cl_int code = 0;
+  const cl_mem mem = clCreateBuffer(s.context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
+  check(code, "clCreateBuffer");
+  const auto last = static_cast<cl_uint>(bytes / sizeof(cl_uint) - 1);
+  std::vector<double> there, back, again, shared;
+  for (int i = -2; i < rounds; ++i) {  // two to warm up
+    const auto value = static_cast<cl_uint>(1000 + 10 * i);
+    put(s, 0, mem, last, value);
+    const double a = get(s, 1, mem, last);
+    expect(s, 1, value);
+    const double used_again = get(s, 1, mem, last);
+    const double in_turns = (get(s, 0, mem, last) + get(s, 1, mem, last)) / 2;
+    put(s, 1, mem, last, value + 5);
+    const double b = get(s, 0, mem, last);
+    expect(s, 0, value + 5);
+    if (i < 0) continue;
+    there.push_back(a);
+    back.push_back(b);
+    again.push_back(used_again);
+    shared.push_back(in_turns);
+  }
+  const double kernel = median(again), a = median(there), b = median(back);
+  const auto rate = [&](double us) { return static_cast<double>(bytes) / std::max(us - kernel, 0.01) / 1e3; };
+  std::printf("%12zu %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f\n", bytes, a, b, kernel, median(shared), rate(a),
+              rate(b));
+  std::fflush(stdout);
+  clReleaseMemObject(mem);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto number = [&](int i, unsigned otherwise) {
+    return argc > i ? static_cast<unsigned>(std::strtoul(argv[i], nullptr, 10)) : otherwise;
+  };
+  Setup s = set_up(number(3, 0), number(1, 0), number(2, 1));
+  std::printf("%12s %10s %10s %10s %10s %10s %10s\n", "bytes", "there us", "back us", "used again", "shared", "there GB/s",
+              "back GB/s");
+  for (size_t bytes = 4096; bytes <= size_t{256} << 20; bytes *= 4) measure(s, bytes);
+}
