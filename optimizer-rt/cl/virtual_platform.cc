@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/pool/runtime.h"
 
 namespace gt::opt {
 
@@ -44,6 +45,7 @@ class DeviceList {
     const char* const spread = std::getenv(SpreadVariable);
     x_spreads = spread && std::strcmp(spread, "1") == 0;
     if (x_virtual) list_devices();
+    if (runtime.active()) runtime.counters().remote_devices.store(remote_count(), std::memory_order_relaxed);
     if (x_spreads || platform()) virtual_table.store(x_table, std::memory_order_release);
   }
 
@@ -90,6 +92,12 @@ class DeviceList {
     cl_uint count = 0;
     if (platforms && platforms(1, &x_virtual, &count) != CL_SUCCESS) x_virtual = nullptr;  // it has said why
     return x_table != nullptr;
+  }
+
+  cl_uint remote_count() const noexcept {
+    cl_uint n = 0;
+    for (cl_uint i = 0; i < x_count; ++i) n += x_devices[i].platform == x_virtual;
+    return n;
   }
 
   void add_local() noexcept {

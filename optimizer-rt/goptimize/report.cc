@@ -100,6 +100,7 @@ void add_counters(RunReport& report, const Counters& counters,
   report.returned_excess = get(counters.returned_excess);
   report.returned_short = get(counters.returned_short);
   report.returned_idle = get(counters.returned_idle);
+  report.remote_devices = get(counters.remote_devices);
   report.node = static_cast<int>(get(counters.node)) - 1;
   report.pinned_ranges = get(counters.pinned_ranges);
   report.pinned_bytes = get(counters.pinned_bytes);
@@ -114,6 +115,8 @@ std::string report_json(const RunReport& r) {
   for (const SiteReport& s : r.sites) sites.push_back(site_json(s));
   Json fallbacks = Json::object();
   for (const auto& [reason, count] : r.fallbacks) fallbacks[reason] = count;
+  Json remote = Json::object();
+  if (!r.remote_urls.empty()) remote = {{"urls", r.remote_urls}, {"devices", r.remote_devices}};
   const Json j = {{"program", r.program},
                   {"profile", r.profile},
                   {"decision", r.decision},
@@ -143,7 +146,7 @@ std::string report_json(const RunReport& r) {
                     {"idle_bytes", r.returned_idle}}},
                   {"node", r.node},
                   {"fallbacks", fallbacks},
-                  {"remote", Json::object()}};
+                  {"remote", remote}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -37,6 +37,8 @@ struct RunReport {
   uint64_t returned_excess = 0, returned_short = 0, returned_idle = 0;  // bytes, as in Counters
   int node = -1;  // that the pools' memory was preferred from; -1: none
   uint64_t pinned_ranges = 0, pinned_bytes = 0, pin_ns = 0;
+  std::string remote_urls;      // that were to be used; empty: none
+  uint64_t remote_devices = 0;  // that the program saw
   std::vector<std::pair<std::string, uint64_t>> fallbacks;
 };
 

@@ -51,6 +51,7 @@ std::string other_lines(const RunReport& r) {
   const auto line = [&]<class... A>(fmt::format_string<A...> text, A&&... a) {
     fmt::format_to(std::back_inserter(out), text, std::forward<A>(a)...);
   };
+  if (!r.remote_urls.empty()) line("  remote: {} devices of {}\n", r.remote_devices, r.remote_urls);
   if (r.staged) line("  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
   if (r.reused_blocks)
     line("  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes), r.reused);
@@ -90,6 +91,7 @@ std::string outcome(const RunReport& r) {
   if (!r.injected) return r.decision;
   uint64_t changed = r.staged + r.reused;
   for (const SiteReport& s : r.sites) changed += s.hits;
+  if (r.transfers == 0 && r.remote_devices > 0) return "nothing saved here: the program moved nothing to local devices";
   if (r.transfers == 0) return "nothing saved: the program transferred nothing";
   if (changed == 0)
     return fmt::format("nothing saved: its {} transfers ({}) are of other memory than the profile names, or too small",

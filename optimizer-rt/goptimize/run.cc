@@ -31,6 +31,7 @@ struct Request {
   Staging staging = Staging::Auto;
   Reuse reuse = Reuse::Auto;
   Variables remote;  // none: only local devices
+  std::string remote_urls;
 };
 
 // What goes into the run, once decided.
@@ -138,7 +139,10 @@ std::string decision_text(const Work& work, const model::Profile* profile, bool 
   const std::string staging = stages   ? "transfers of other memory are staged where it pays"
                               : work.reuses ? "other memory that is transferred again is pinned"
                                        : "";
-  if (work.plan.site_of_plan.empty()) return profile ? staging : "no profile of this program: " + staging;
+  if (work.plan.site_of_plan.empty()) {
+    const std::string start = profile ? "nothing to gain with local devices" : "no profile of this program";
+    return staging.empty() ? start : profile ? staging : start + ": " + staging;
+  }
   const std::string sites = fmt::format("{} of {} allocation sites optimized by {}", work.plan.site_of_plan.size(),
                                         profile->sites.size(), work.report.profile);
   return staging.empty() ? sites : sites + "; " + staging;
@@ -150,6 +154,7 @@ int run(const Request& request) {
   if (!file) return fail(Program, file.status());
   Work work;
   work.report.program = file->path;
+  work.report.remote_urls = request.remote_urls;
   work.binary = file->binary;
 
   Result<std::optional<FoundProfile>> found = find_profile(request.profile, request.command[0], file->binary);
@@ -213,6 +218,7 @@ int run_command(int argc, char** argv) {
   Result<Variables> remote = run_variables(options);
   if (!remote) return fail(Program, remote.status());
   request.remote = std::move(*remote);
+  request.remote_urls = options.text("remote");
   return run(request);
 }
 

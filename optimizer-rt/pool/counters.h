@@ -14,7 +14,7 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3472746e756f6367u;  // "gcountr4"
+constexpr uint64_t CountersMagic = 0x3572746e756f6367u;  // "gcountr5"
 
 // Why something was left as the program has it. The names are the keys of the report.
 #define GT_FALLBACKS(X)                                                                            \
@@ -79,6 +79,7 @@ struct Counters {
   Counter reused, reused_saved_ns;                    // transfers of these; against the standard way
   Counter returned_excess, returned_short, returned_idle;  // bytes given back to the system: PoolOptions, Returned
   Counter node;  // that the pools' memory is preferred from, plus 1; 0: none
+  Counter remote_devices;  // in the program's list, when it last asked for it first
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxSites];
 };

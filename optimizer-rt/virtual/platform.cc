@@ -16,7 +16,8 @@ namespace gt::virt {
 namespace {
 
 void say(const std::string& url, const Status& why) {
-  const std::string line = "gtrace: no devices from " + url + ": " + why.text() + "\n";
+  const std::string text = why.text(), place = url + ": ";  // a link's error begins with its place
+  const std::string line = "gtrace: no devices from " + (text.starts_with(place) ? text : place + text) + "\n";
   (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
