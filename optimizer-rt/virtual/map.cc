@@ -45,7 +45,8 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
     mem.maps.push_back({pointer, flags, part, layout});
   }
   const cl_int code = blocking ? c.sent_and_wait() : c.sent();
-  if (errcode) *errcode = code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || code >= 0 ? code : CL_MAP_FAILURE;
+  const bool says_more = code == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST || code == CL_DEVICE_NOT_AVAILABLE;
+  if (errcode) *errcode = code >= 0 || says_more ? code : CL_MAP_FAILURE;
   return code == CL_SUCCESS ? pointer : nullptr;
 }
 

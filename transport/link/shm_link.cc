@@ -19,6 +19,7 @@ namespace gt::wire {
 namespace {
 
 constexpr uint64_t CloseWithin_ms = 2000, AnswerWithin_ms = 5000, Sleep_ns = 1'000'000'000;
+constexpr int ServerSide = 0, ClientSide = 1;
 constexpr size_t CrewFrom = size_t{1} << 20;
 constexpr int DrainTurns = 4096;  // of a peer that is gone: what is in the rings, not what a living one may add
 
@@ -406,11 +407,14 @@ void ShmLink::watch() {
   }
 }
 
-// Shows that we live, and judges whether the peer does: only while it has something to do.
+// Shows that we live, and judges whether the peer does. A client always does: its program waits for what the server has
+// taken and does not answer. A server only while the client has something to do: who is stopped for a while keeps its
+// session.
 void ShmLink::beat() {
   const uint64_t now = monotonic_ns(), theirs = head_.sides[1 - side_].beat.load(std::memory_order_relaxed);
   head_.sides[side_].beat.fetch_add(1, std::memory_order_relaxed);
-  if (theirs != peer_beat_ || !(control_.awaits() || data_.awaits())) {
+  const bool judges = side_ == ClientSide || control_.awaits() || data_.awaits();
+  if (theirs != peer_beat_ || !judges) {
     peer_beat_ = theirs;
     peer_lived_ns_ = now;
   }
@@ -480,7 +484,7 @@ Result<std::unique_ptr<Link>> make_shm_client(Agreed agreed, const LinkOptions& 
   if (!memory) return memory.status();
   auto region = ShmRegion::map(memory->get());
   if (!region) return region.status();
-  return make_link(std::move(socket), std::move(*region), 1, agreed.dead_ms * Ms, options);
+  return make_link(std::move(socket), std::move(*region), ClientSide, agreed.dead_ms * Ms, options);
 }
 
 Result<std::unique_ptr<Link>> make_shm_server(Agreed agreed, const LinkOptions& options) {
@@ -489,7 +493,7 @@ Result<std::unique_ptr<Link>> make_shm_server(Agreed agreed, const LinkOptions& 
   auto region = ShmRegion::make(memory);
   if (!region) return region.status();
   GT_TRY(send_word(socket.get(), Word{}, memory.get(), deadline));
-  return make_link(std::move(socket), std::move(*region), 0, agreed.dead_ms * Ms, options);
+  return make_link(std::move(socket), std::move(*region), ServerSide, agreed.dead_ms * Ms, options);
 }
 
 }  // namespace gt::wire
