@@ -312,13 +312,22 @@ bool virtual_context(const cl_context_properties* properties, cl_uint count, con
   return true;
 }
 
+// Nobody named these devices: those stay that are remote as the first one is, or of its driver. Moved to the front.
+static cl_uint keep_side_of_first(cl_device_id* devices, cl_uint count) noexcept {
+  const auto side = [](cl_device_id d) { return is_virtual(d) ? list.platform() : DeviceList::platform_of(d); };
+  const cl_platform_id first = count ? side(devices[0]) : nullptr;
+  return static_cast<cl_uint>(std::remove_if(devices, devices + count, [&](cl_device_id d) { return side(d) != first; }) -
+                              devices);
+}
+
 bool virtual_context_of_type(const cl_context_properties* properties, cl_device_type type, ContextNotify notify,
                              void* data, cl_int* error, cl_context* result) noexcept {
   if (!has_virtual_contexts()) return false;
   const cl_platform_id asked = asked_platform(properties);
   if (asked && list.platform() && asked != list.platform()) return false;
   cl_device_id devices[MostDevices];
-  const cl_uint count = devices_of_type(asked, type, devices);
+  cl_uint count = devices_of_type(asked, type, devices);
+  if (list.platform()) count = keep_side_of_first(devices, count);
   if (!list.platform() && !is_worth_spreading(properties, count, devices)) return false;
   if (count == 0) {
     if (error) *error = CL_DEVICE_NOT_FOUND;
