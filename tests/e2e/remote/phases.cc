@@ -1,0 +1,101 @@
+// Does one thing again and again on the last device of the platform until it fails; then asks the first device.
+//
+// Usage: phases idle|launch|write|read|map|build. Prints a line when it begins, when the device is lost (the code), and
+// what the first device does then. Idle: waits for a line on standard input before it makes a call.
+#include <CL/cl.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+namespace {
+
+void say(const char* what, long value) {
+  std::printf("%s %ld\n", what, value);
+  std::fflush(stdout);
+}
+
+struct Job {
+  cl_context context = nullptr;
+  cl_command_queue queue = nullptr;
+  cl_kernel kernel = nullptr;
+  cl_mem buffer = nullptr;
+  std::vector<char> host = std::vector<char>(4 << 20);
+  int built = 0;
+
+  explicit Job(cl_device_id device) {
+    cl_int err = 0;
+    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &err);
+    queue = clCreateCommandQueue(context, device, 0, &err);
+    buffer = clCreateBuffer(context, 0, host.size(), nullptr, &err);
+    if (build() != CL_SUCCESS || write() != CL_SUCCESS || launch() != CL_SUCCESS || clFinish(queue) != CL_SUCCESS) std::exit(3);
+  }
+
+  // A program that no cache has.
+  cl_int build() {
+    const std::string text = "kernel void k(global int* a) { a[0] += " + std::to_string(++built) + "; }";
+    const char* source = text.c_str();
+    cl_int err = 0;
+    cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &err);
+    if (err == CL_SUCCESS) err = clBuildProgram(program, 0, nullptr, "", nullptr, nullptr);
+    if (err == CL_SUCCESS && !kernel) {
+      kernel = clCreateKernel(program, "k", &err);
+      clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+    }
+    if (program) clReleaseProgram(program);
+    return err;
+  }
+  cl_int launch() {
+    const size_t one = 1;
+    const cl_int code = clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &one, nullptr, 0, nullptr, nullptr);
+    return code == CL_SUCCESS ? clFinish(queue) : code;
+  }
+  cl_int write() {
+    const cl_int code = clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, host.size(), host.data(), 0, nullptr, nullptr);
+    return code == CL_SUCCESS ? clFinish(queue) : code;
+  }
+  cl_int read() { return clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, host.size(), host.data(), 0, nullptr, nullptr); }
+  cl_int map() {
+    cl_int err = 0;
+    void* const p = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, host.size(), 0, nullptr, nullptr, &err);
+    if (err != CL_SUCCESS) return err;
+    static_cast<char*>(p)[7] = 1;
+    err = clEnqueueUnmapMemObject(queue, buffer, p, 0, nullptr, nullptr);
+    return err == CL_SUCCESS ? clFinish(queue) : err;
+  }
+  cl_int idle() {
+    std::getchar();
+    return launch();
+  }
+};
+
+cl_int once(Job& job, const std::string& phase) {
+  if (phase == "launch") return job.launch();
+  if (phase == "write") return job.write();
+  if (phase == "read") return job.read();
+  if (phase == "map") return job.map();
+  return phase == "build" ? job.build() : job.idle();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  cl_platform_id platform = nullptr;
+  cl_device_id devices[8] = {};
+  cl_uint count = 0;
+  if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+      clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS || count < 2 || count > 8)
+    return 4;
+  Job there(devices[count - 1]), here(devices[0]);
+  say("begins", 0);
+  cl_int code = CL_SUCCESS;
+  while (code == CL_SUCCESS) code = once(there, argv[1]);
+  say("lost", code);
+  cl_bool available = CL_TRUE;
+  clGetDeviceInfo(devices[count - 1], CL_DEVICE_AVAILABLE, sizeof available, &available, nullptr);
+  say("available", static_cast<long>(available));
+  say("here", here.write() + here.launch() + here.read());
+  return 0;
+}

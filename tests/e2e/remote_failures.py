@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""The failure matrix of remote devices: what fails, by what a program is doing with the device then, by the way to it.
+
+In every cell the program's call ends with an error within a bounded time, other devices go on, the program exits
+cleanly, and the proxy (where it is what survives) serves the next client. Programs of one failure run side by side.
+
+Usage: remote_failures.py BUILD
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import time
+
+from job import *  # noqa: F403
+from proxy_job import alive, until
+from remote_job import client, proxy, remotely, ways
+
+PHASES = ("idle", "launch", "write", "read", "map", "build")
+NOT_AVAILABLE = -2
+AT_ONCE, BOUNDED = 2, 12  # seconds, generously: 0.1 and 3 to 8 on a machine that does nothing else
+
+
+class Relay:
+    """Between a client and a proxy's port, as a process of its own: cut and slow at a line on its input."""
+
+    def __init__(self, port):
+        self.process = subprocess.Popen([str(tests_dir / "relay"), str(port)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        text=True, bufsize=1)
+        self.url = f"tcp://127.0.0.1:{int(self.process.stdout.readline())}"
+
+    def say(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        same(self.process.stdout.readline(), "ok\n", line)
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class Program:
+    def __init__(self, p, url, phase):
+        self.phase, self.where = phase, f"{phase}, {url}"
+        command = (GOPTIMIZE, "run", "--stage", "always", "--remote", url, "--", str(tests_dir / "phases"), phase)
+        self.process = subprocess.Popen(command, env={**os.environ, **client(p)}, stdin=subprocess.PIPE, text=True,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def begins(self):
+        line = self.process.stdout.readline()
+        if line != "begins 0\n":
+            check(False, f"{self.where}: {line!r} {self.process.communicate(timeout=20)}")
+
+    def go_on(self):
+        """An idle program makes its next call."""
+        if self.phase == "idle":
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+
+    def ends(self, since, within):
+        out, err = self.process.communicate(timeout=within)
+        took = time.monotonic() - since
+        same(out.splitlines(), [f"lost {NOT_AVAILABLE}", "available 0", "here 0"], self.where)
+        same(self.process.returncode, 0, f"{self.where}: exit status, {err}")
+        check(took < within, f"{self.where}: {took:.1f} s")
+        return took
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+
+def cells(p, urls, fail, within, stack):
+    """All phases on all ways at once; gives the longest time until a program was over."""
+    programs = [stack.enter_context(contextlib.closing(Program(p, url, phase))) for url in urls for phase in PHASES]
+    for program in programs:
+        program.begins()
+    time.sleep(0.3)
+    since = time.monotonic()
+    fail()
+    time.sleep(0.05)
+    for program in programs:
+        program.go_on()
+    longest = max(program.ends(since, within) for program in programs)
+    print(f"  {len(programs)} programs knew and were over after {longest:.2f} s", flush=True)
+
+
+def serves(p):
+    outcome = remotely(p, app("vadd"))
+    check("PASS" in outcome.text and "remote: 1 devices" in outcome.err_text, "the next client")
+
+
+def send_to_workers(p, number):
+    for session in p.status()["sessions"]:
+        os.kill(session["pid"], number)
+
+
+def test_killed_workers():
+    with proxy() as p, contextlib.ExitStack() as stack:
+        cells(p, ways(p), lambda: send_to_workers(p, signal.SIGKILL), AT_ONCE * 4, stack)
+        check(alive(p.pid), "the supervisor is gone")
+        serves(p)
+
+
+def test_killed_supervisor():
+    with proxy() as p, contextlib.ExitStack() as stack:
+        cells(p, ways(p), p.process.kill, AT_ONCE * 4, stack)
+
+
+def test_stopped_workers():
+    with proxy() as p, contextlib.ExitStack() as stack:
+        cells(p, ways(p), lambda: send_to_workers(p, signal.SIGSTOP), BOUNDED, stack)
+        check(alive(p.pid), "the supervisor is gone")
+        serves(p)
+        send_to_workers(p, signal.SIGKILL)
+
+
+def test_cut():
+    for how in ("cut", "swallow"):
+        with proxy() as p, contextlib.closing(Relay(p.port)) as relay, contextlib.ExitStack() as stack:
+            cells(p, [relay.url], lambda: relay.say(how), BOUNDED, stack)
+            relay.say("heal")
+            serves(p)
+            until(lambda: not p.status()["sessions"], "the proxy gave up the sessions")
+
+
+def test_slow():
+    """20 ms there, 20 ms back, 20 MB/s: nothing is given up."""
+    with proxy() as p, contextlib.closing(Relay(p.port)) as relay:
+        relay.say("delay 20000")
+        relay.say("rate 20000000")
+        outcome = remotely(p, app("sgemm"), "--size", 64, url=relay.url)
+        check("PASS" in outcome.text and "remote: 1 devices" in outcome.err_text, outcome.err_text)
+
+
+ONLY = arguments[0] if arguments else "test_"
+main({n: f for n, f in globals().items() if n.startswith(ONLY)})

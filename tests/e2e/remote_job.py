@@ -1,0 +1,55 @@
+"""What the tests of remote devices share: PoCL behind a proxy and beside it, and programs that use it from there.
+
+The proxy's PoCL has 4 GiB, which tells remote devices from the local one. Natively, by shared memory and over TCP a
+program must do the same: the oracle is its run on the same device without us.
+"""
+
+import glob
+import os
+import pathlib
+
+from job import GOPTIMIZE, Skip, run, same
+from proxy_job import serving
+
+DEVICE = {"POCL_MEMORY_LIMIT": "4"}
+
+
+def only_pocl():
+    """This machine's other drivers are not what is tested."""
+    found = [f for f in glob.glob("/etc/OpenCL/vendors/*.icd") if "pocl" in pathlib.Path(f).read_text()]
+    if not found:
+        raise Skip("PoCL is not installed")
+    os.environ["OCL_ICD_VENDORS"] = found[0]
+
+
+def proxy(*arguments, **options):
+    only_pocl()
+    return serving(*arguments, env=DEVICE, **options)
+
+
+def ways(p):
+    """Its URLs: over TCP, by shared memory."""
+    return p.url, f"shm:{p.port}"
+
+
+def client(p):
+    """What a client needs: where the token lies. The local device is not the proxy's."""
+    return {name: value for name, value in p.env.items() if name not in DEVICE}
+
+
+def remotely(p, *command, url=None, options=("--only", "remote"), env=None, **more):
+    command = (GOPTIMIZE, "run", "--remote", url or p.url, *options, "--", *command)
+    return run(*command, env={**client(p), **(env or {})}, timeout=60, **more)
+
+
+def natively(*command, env=None, **more):
+    return run(*command, env={**DEVICE, **(env or {})}, **more)
+
+
+def same_everywhere(p, *command, compared=lambda out: out, **more):
+    expected = natively(*command, **more)
+    for url in ways(p):
+        there = remotely(p, *command, url=url, **more)
+        same(there.code, expected.code, f"exit status, {url}")
+        same(compared(there.out), compared(expected.out), f"stdout, {url}")
+    return expected
