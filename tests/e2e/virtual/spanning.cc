@@ -1,0 +1,225 @@
+// One context of all devices of the first platform: handles, contents that go from device to device, a lost device.
+//
+// Usage: spanning handles|moves|lost. Prints one line for each thing looked at; what is wrong ends with NO.
+#include <CL/cl.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+void say(const char* what, cl_int code) {
+  std::printf("%s %d\n", what, code);
+  std::fflush(stdout);
+}
+void check(const char* what, bool good) {
+  std::printf("%s: %s\n", what, good ? "yes" : "NO");
+  std::fflush(stdout);
+}
+void must(cl_int code, const char* what) {
+  if (code == CL_SUCCESS) return;
+  std::fprintf(stderr, "spanning: %s: error %d\n", what, code);
+  std::exit(3);
+}
+
+struct World {
+  cl_platform_id platform = nullptr;
+  std::vector<cl_device_id> devices;
+  cl_context context = nullptr;
+  std::vector<cl_command_queue> queues;
+};
+
+World make_world() {
+  World w;
+  must(clGetPlatformIDs(1, &w.platform, nullptr), "platforms");
+  cl_uint n = 0;
+  must(clGetDeviceIDs(w.platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n), "devices");
+  w.devices.resize(n);
+  must(clGetDeviceIDs(w.platform, CL_DEVICE_TYPE_ALL, n, w.devices.data(), nullptr), "devices");
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(w.platform), 0};
+  cl_int code = 0;
+  w.context = clCreateContext(properties, n, w.devices.data(), nullptr, nullptr, &code);
+  must(code, "context");
+  for (cl_device_id d : w.devices) {
+    w.queues.push_back(clCreateCommandQueue(w.context, d, 0, &code));
+    must(code, "queue");
+  }
+  return w;
+}
+
+void end(World& w) {
+  for (cl_command_queue q : w.queues) must(clReleaseCommandQueue(q), "release");
+  must(clReleaseContext(w.context), "release");
+}
+
+template <class Query, class Of, class Name>
+std::vector<cl_device_id> list(Query query, Of of, Name name, size_t n) {
+  std::vector<cl_device_id> all(n);
+  size_t bytes = 0;
+  must(query(of, name, n * sizeof(cl_device_id), all.data(), &bytes), "a list of devices");
+  all.resize(bytes / sizeof(cl_device_id));
+  return all;
+}
+
+// The word that the ICD loader goes by: another driver's objects have another.
+const void* maker(const void* handle) {
+  const void* word = nullptr;
+  std::memcpy(&word, handle, sizeof word);
+  return word;
+}
+
+void binaries(World& w, cl_program program) {
+  cl_int code = 0;
+  std::vector<size_t> sizes(w.devices.size());
+  must(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t), sizes.data(), nullptr), "sizes");
+  std::vector<std::vector<unsigned char>> all;
+  std::vector<unsigned char*> to;
+  for (size_t size : sizes) {
+    all.emplace_back(size);
+    to.push_back(all.back().data());
+  }
+  must(clGetProgramInfo(program, CL_PROGRAM_BINARIES, to.size() * sizeof(void*), to.data(), nullptr), "binaries");
+  cl_program again = clCreateProgramWithBinary(w.context, static_cast<cl_uint>(w.devices.size()), w.devices.data(),
+                                               sizes.data(), const_cast<const unsigned char**>(to.data()), nullptr, &code);
+  must(code, "from binaries");
+  must(clBuildProgram(again, 0, nullptr, "", nullptr, nullptr), "build of binaries");
+  check("binaries' devices", list(clGetProgramInfo, again, CL_PROGRAM_DEVICES, w.devices.size()) == w.devices);
+  clReleaseProgram(again);
+}
+
+void program_handles(World& w) {
+  const char* source = "kernel void twice(global int* a) { a[get_global_id(0)] *= 2; }";
+  cl_int code = 0;
+  cl_program program = clCreateProgramWithSource(w.context, 1, &source, nullptr, &code);
+  check("program's devices", list(clGetProgramInfo, program, CL_PROGRAM_DEVICES, w.devices.size()) == w.devices);
+  must(clBuildProgram(program, static_cast<cl_uint>(w.devices.size()), w.devices.data(), "", nullptr, nullptr), "build");
+  cl_kernel kernel = clCreateKernel(program, "twice", &code);
+  must(code, "kernel");
+  for (size_t i = 0; i < w.devices.size(); ++i) {
+    cl_build_status status = CL_BUILD_NONE;
+    must(clGetProgramBuildInfo(program, w.devices[i], CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr), "info");
+    size_t size = 0;
+    must(clGetKernelWorkGroupInfo(kernel, w.devices[i], CL_KERNEL_WORK_GROUP_SIZE, sizeof size, &size, nullptr), "info");
+    check("built for each device", status == CL_BUILD_SUCCESS && size > 0);
+  }
+  cl_build_status status = CL_BUILD_NONE;
+  say("build info of no device",
+      clGetProgramBuildInfo(program, nullptr, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr));
+  binaries(w, program);
+  clReleaseKernel(kernel);
+  clReleaseProgram(program);
+}
+
+int handles() {
+  World w = make_world();
+  const size_t n = w.devices.size();
+  std::printf("devices %zu\n", n);
+  check("context is the virtual platform's", maker(w.context) != maker(w.devices[0]));
+  check("context's devices", list(clGetContextInfo, w.context, CL_CONTEXT_DEVICES, n) == w.devices);
+  for (size_t i = 0; i < n; ++i)
+    check("queue's device", list(clGetCommandQueueInfo, w.queues[i], CL_QUEUE_DEVICE, 1)[0] == w.devices[i]);
+  program_handles(w);
+  cl_int code = 0;
+  cl_context one = clCreateContext(nullptr, 1, w.devices.data(), nullptr, nullptr, &code);
+  check("context of one device is the driver's", code == CL_SUCCESS && maker(one) == maker(w.devices[0]));
+  clCreateCommandQueue(one, w.devices[1], 0, &code);
+  say("queue for another context's device", code);
+  clReleaseContext(one);
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(w.platform), 0};
+  cl_context all = clCreateContextFromType(properties, CL_DEVICE_TYPE_ALL, nullptr, nullptr, &code);
+  check("context from type", code == CL_SUCCESS && maker(all) == maker(w.context));
+  check("its devices", code == CL_SUCCESS && list(clGetContextInfo, all, CL_CONTEXT_DEVICES, n) == w.devices);
+  clReleaseContext(all);
+  end(w);
+  return 0;
+}
+
+using Bytes = std::vector<unsigned char>;
+
+Bytes pattern(size_t bytes, unsigned seed) {
+  Bytes p(bytes);
+  for (unsigned char& b : p) b = static_cast<unsigned char>((seed = seed * 1664525u + 1013904223u) >> 24);
+  return p;
+}
+
+// Written on one device, changed in part on the other, read on the first: without waiting between but by events.
+bool goes_round(World& w, size_t a, size_t b, size_t bytes) {
+  cl_int code = 0;
+  cl_mem mem = clCreateBuffer(w.context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
+  must(code, "buffer");
+  Bytes expected = pattern(bytes, static_cast<unsigned>(bytes + a * 7 + b)), seen(bytes), part = pattern(bytes / 3, 99);
+  cl_event written = nullptr, changed = nullptr;
+  must(clEnqueueWriteBuffer(w.queues[a], mem, CL_FALSE, 0, bytes, expected.data(), 0, nullptr, &written), "write");
+  must(clFlush(w.queues[a]), "flush");
+  if (!part.empty()) {
+    must(clEnqueueWriteBuffer(w.queues[b], mem, CL_FALSE, bytes / 2, part.size(), part.data(), 1, &written, &changed),
+         "write");
+    must(clFlush(w.queues[b]), "flush");
+  }
+  must(clEnqueueReadBuffer(w.queues[a], mem, CL_TRUE, 0, bytes, seen.data(), changed ? 1 : 0, changed ? &changed : nullptr,
+                           nullptr),
+       "read");
+  Bytes whole = expected;
+  std::copy(part.begin(), part.end(), whole.begin() + static_cast<long>(bytes / 2));
+  bool good = seen == whole;
+  must(clEnqueueReadBuffer(w.queues[b], mem, CL_TRUE, 0, bytes, seen.data(), 0, nullptr, nullptr), "read");
+  good = good && seen == whole;
+  clReleaseEvent(written);
+  if (changed) clReleaseEvent(changed);
+  clReleaseMemObject(mem);
+  return good;
+}
+
+int moves() {
+  World w = make_world();
+  constexpr size_t Sizes[] = {1, 4096, 262144, 262145, 1000003, 1 << 20, (1 << 20) + 1, (9 << 20) + 5, (70 << 20) + 1};
+  for (size_t bytes : Sizes) {
+    bool good = true;
+    for (size_t a = 0; a < w.devices.size(); ++a)
+      for (size_t b = 0; b < w.devices.size(); ++b) good = goes_round(w, a, b, bytes) && good;
+    check(std::to_string(bytes).c_str(), good);
+  }
+  end(w);
+  return 0;
+}
+
+// The first device is lost while it works; the last one, of the same context, goes on.
+int lost() {
+  World w = make_world();
+  cl_int code = 0;
+  Bytes data = pattern(1 << 20, 5), seen(data.size());
+  cl_mem shared = clCreateBuffer(w.context, CL_MEM_READ_WRITE, data.size(), nullptr, &code);
+  must(clEnqueueWriteBuffer(w.queues.back(), shared, CL_TRUE, 0, data.size(), data.data(), 0, nullptr, nullptr), "write");
+  say("ready", 0);
+  while (code == CL_SUCCESS)
+    code = clEnqueueReadBuffer(w.queues[0], shared, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr);
+  say("lost", code);
+  must(clEnqueueReadBuffer(w.queues.back(), shared, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr), "read");
+  check("contents on the other", seen == data);
+  cl_mem fresh = clCreateBuffer(w.context, CL_MEM_READ_WRITE, data.size(), nullptr, &code);
+  say("new buffer", code);
+  must(clEnqueueCopyBuffer(w.queues.back(), shared, fresh, 0, 0, data.size(), 0, nullptr, nullptr), "copy");
+  std::fill(seen.begin(), seen.end(), 0);
+  say("read", clEnqueueReadBuffer(w.queues.back(), fresh, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr));
+  check("copied", seen == data);
+  say("finish", clFinish(w.queues.back()));
+  clReleaseMemObject(fresh);
+  clReleaseMemObject(shared);
+  end(w);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc == 2 ? argv[1] : "";
+  if (mode == "handles") return handles();
+  if (mode == "moves") return moves();
+  if (mode == "lost") return lost();
+  std::fprintf(stderr, "Usage: spanning handles|moves|lost\n");
+  return 2;
+}
