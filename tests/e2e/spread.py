@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Contexts of several devices: of one driver (goptimize run --spread), of several drivers, here and elsewhere.
+
+The oracle is the same program in the driver's own context of as many devices.
+Usage: spread.py BUILD [PROGRAMS [SEED]]      PROGRAMS: how many random programs
+"""
+
+import os
+import pathlib
+import subprocess
+import time
+
+from virtual_job import *  # noqa: F401,F403
+
+PROGRAMS = arguments[0] if arguments else "60"
+SEED = arguments[1] if len(arguments) > 1 else "1"
+
+
+def devices(count):
+    return dict(native(), POCL_DEVICES=" ".join(["pthread"] * count))
+
+
+def launched(*command, env, options=("--spread",), code=0):
+    outcome = run(GOPTIMIZE, "run", *options, "--", *command, env=env, timeout=120)
+    same(outcome.code, code, f"exit status: {outcome.err_text}")
+    return outcome
+
+
+def all_yes(text, least):
+    wrong = [line for line in text.splitlines() if line.endswith("NO")]
+    same(wrong, [], "what is wrong")
+    check(text.count(": yes") >= least, f"little was looked at: {text}")
+
+
+def test_handles():
+    text = launched(tests_dir / "spanning", "handles", env=devices(2)).text
+    check("devices 2" in text, "not two devices")
+    all_yes(text, 10)
+    check("build info of no device -33" in text and "another context's device -33" in text, f"codes: {text}")
+
+
+def test_contents():
+    for count in (2, 3):
+        all_yes(launched(tests_dir / "spanning", "moves", env=devices(count)).text, 9)
+
+
+def test_without_spread():
+    text = launched(tests_dir / "spanning", "handles", env=devices(2), options=()).text
+    check("context is the virtual platform's: NO" in text, "the driver's context is not the driver's")
+
+
+def test_random_programs():
+    for count in (2, 3):
+        here = good(tests_dir / "random_commands", SEED, PROGRAMS, env=devices(count))
+        there = launched(tests_dir / "random_commands", SEED, PROGRAMS, env=devices(count))
+        same(there.text, here.text, f"{count} devices: the bytes differ")
+        same(len(here.text.splitlines()), int(PROGRAMS), "programs")
+
+
+def test_one_here_one_elsewhere():
+    here = good(tests_dir / "random_commands", SEED, PROGRAMS, env=devices(2))
+    with server("tcp://127.0.0.1:0") as (remote, _):
+        env = dict(devices(1), GTRACE_TOKEN_FILE=remote["GTRACE_TOKEN_FILE"])
+        options = ("--remote", remote["GTRACE_REMOTE"])
+        there = launched(tests_dir / "random_commands", SEED, PROGRAMS, env=env, options=options)
+        moved = launched(tests_dir / "spanning", "moves", env=env, options=options)
+    same(there.text, here.text, "the bytes differ")
+    all_yes(moved.text, 9)
+
+
+def test_two_drivers():
+    """The fake driver's device and PoCL's in one context: their contents go from one to the other."""
+    folder = pathlib.Path("both")
+    folder.mkdir()
+    pocl = pathlib.Path(native()["OCL_ICD_VENDORS"])
+    (folder / pocl.name).write_text(pocl.read_text())
+    (folder / "fake.icd").write_text(f"{tests_dir}/libfake_cl.so\n")
+    with server("tcp://127.0.0.1:0") as (remote, _):
+        env = {"OCL_ICD_VENDORS": str(folder.resolve()), "GTRACE_TOKEN_FILE": remote["GTRACE_TOKEN_FILE"]}
+        options = ("--remote", remote["GTRACE_REMOTE"], "--only", "local")
+        all_yes(launched(tests_dir / "spanning", "moves", env=env, options=options).text, 9)
+
+
+def test_lost():
+    """The remote device is gone: the local one of the same context goes on."""
+    with server("tcp://127.0.0.1:0") as (remote, process):
+        env = {**os.environ, **devices(1), "GTRACE_TOKEN_FILE": remote["GTRACE_TOKEN_FILE"]}
+        command = [GOPTIMIZE, "run", "--remote", remote["GTRACE_REMOTE"], "--order", "remote-first", "--",
+                   str(tests_dir / "spanning"), "lost"]
+        program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
+        same(program.stdout.readline(), "ready 0\n", "first line")
+        time.sleep(0.3)
+        process.kill()
+        rest = program.communicate(timeout=60)[0].splitlines()
+    same(rest, ["lost -2", "contents on the other: yes", "new buffer 0", "read 0", "copied: yes", "finish 0"], "codes")
+    same(program.returncode, 0, "exit status")
+
+
+main(dict(globals()))

@@ -1,0 +1,39 @@
+"""What tests of the virtual platform share: the environments in which it is seen, and an executor elsewhere."""
+
+import contextlib
+import glob
+import os
+import pathlib
+import subprocess
+
+from job import *  # noqa: F401,F403
+
+POCL = "libpocl.so.2"
+
+
+def virtual(places=1, **more):
+    """The environment in which the loader sees only our platform."""
+    vendors = pathlib.Path("vendors").resolve()
+    vendors.mkdir(exist_ok=True)
+    (vendors / "gtrace.icd").write_text(f"{build}/lib/gtrace/libgtrace-remote.so\n")
+    return {"OCL_ICD_VENDORS": str(vendors), "GTRACE_REMOTE": ",".join([f"local:{POCL}"] * places), **more}
+
+
+def native():
+    found = [f for f in glob.glob("/etc/OpenCL/vendors/*.icd") if "pocl" in pathlib.Path(f).read_text()]
+    if not found:
+        raise Skip("PoCL is not installed")
+    return dict(OCL_ICD_VENDORS=found[0])
+
+
+@contextlib.contextmanager
+def server(url):
+    """An executor in a process of its own; gives the environment of its clients, and the process."""
+    process = subprocess.Popen([str(tests_dir / "executor_server"), url, "token"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, text=True, env=dict(os.environ, **native()))
+    try:
+        address = process.stdout.readline().strip()
+        yield virtual(GTRACE_REMOTE=address, GTRACE_TOKEN_FILE=str(pathlib.Path("token").resolve())), process
+    finally:
+        process.kill()
+        process.communicate()
