@@ -1,5 +1,6 @@
-// Devices of drivers in this process, in contexts of ours: programs know them by the drivers' own handles, and nothing
-// of that changes. Behind each is an executor of its own in this process, made when it is first put into such a context.
+// Devices of drivers in this process, in contexts of ours: programs know them by the drivers' own handles, which stay
+// as they are. Behind each is an executor of its own in this process, made when it is first put into such a context; it
+// lives as long as the process, and keeps a part of a device alive.
 // Thread safety: any thread.
 #pragma once
 

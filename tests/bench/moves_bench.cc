@@ -100,7 +100,8 @@ double get(Setup& s, int where, cl_mem mem, cl_uint last) {
 
 void expect(Setup& s, int where, cl_uint value) {
   cl_uint seen[2] = {};
-  check(clEnqueueReadBuffer(s.queues[where], s.out[where], CL_TRUE, 0, sizeof seen, seen, 0, nullptr, nullptr), "read");
+  const cl_command_queue queue = s.queues[where];
+  check(clEnqueueReadBuffer(queue, s.out[where], CL_TRUE, 0, sizeof seen, seen, 0, nullptr, nullptr), "read");
   if (seen[0] == value && seen[1] == value + 1) return;
   std::fprintf(stderr, "moves_bench: wrong contents: %u %u instead of %u\n", seen[0], seen[1], value);
   std::exit(1);
@@ -144,7 +145,7 @@ int main(int argc, char** argv) {
     return argc > i ? static_cast<unsigned>(std::strtoul(argv[i], nullptr, 10)) : otherwise;
   };
   Setup s = set_up(number(3, 0), number(1, 0), number(2, 1));
-  std::printf("%12s %10s %10s %10s %10s %10s %10s\n", "bytes", "there us", "back us", "used again", "shared", "there GB/s",
-              "back GB/s");
+  std::printf("%12s %10s %10s %10s %10s %10s %10s\n", "bytes", "there us", "back us", "used again", "shared", "GB/s",
+              "GB/s back");
   for (size_t bytes = 4096; bytes <= size_t{256} << 20; bytes *= 4) measure(s, bytes);
 }

@@ -51,7 +51,7 @@ struct Options {
   bool pin_shared = true;
   uint32_t close_ms = 2000;  // how long releasing waits for commands under way
   std::string node;          // for people; empty: host name and process
-  std::vector<cl_device_id> devices;  // only these, of whatever platform, sub-devices too; empty: those of all platforms
+  std::vector<cl_device_id> devices;  // only these, also parts of devices; empty: those of all platforms
   // Hooks; each may be empty. Called from several threads.
   std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
   DescribeKernels describe_kernels;

@@ -26,11 +26,14 @@ void must(cl_int code, const char* what) {
   std::exit(3);
 }
 
+cl_context_properties property(cl_platform_id platform) { return reinterpret_cast<cl_context_properties>(platform); }
+
 struct World {
   cl_platform_id platform = nullptr;
   std::vector<cl_device_id> devices;
   cl_context context = nullptr;
   std::vector<cl_command_queue> queues;
+  cl_uint count() const { return static_cast<cl_uint>(devices.size()); }
 };
 
 World make_world() {
@@ -40,7 +43,7 @@ World make_world() {
   must(clGetDeviceIDs(w.platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n), "devices");
   w.devices.resize(n);
   must(clGetDeviceIDs(w.platform, CL_DEVICE_TYPE_ALL, n, w.devices.data(), nullptr), "devices");
-  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(w.platform), 0};
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, property(w.platform), 0};
   cl_int code = 0;
   w.context = clCreateContext(properties, n, w.devices.data(), nullptr, nullptr, &code);
   must(code, "context");
@@ -75,7 +78,8 @@ const void* maker(const void* handle) {
 void binaries(World& w, cl_program program) {
   cl_int code = 0;
   std::vector<size_t> sizes(w.devices.size());
-  must(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t), sizes.data(), nullptr), "sizes");
+  const size_t bytes = sizes.size() * sizeof(size_t);
+  must(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, bytes, sizes.data(), nullptr), "sizes");
   std::vector<std::vector<unsigned char>> all;
   std::vector<unsigned char*> to;
   for (size_t size : sizes) {
@@ -83,8 +87,8 @@ void binaries(World& w, cl_program program) {
     to.push_back(all.back().data());
   }
   must(clGetProgramInfo(program, CL_PROGRAM_BINARIES, to.size() * sizeof(void*), to.data(), nullptr), "binaries");
-  cl_program again = clCreateProgramWithBinary(w.context, static_cast<cl_uint>(w.devices.size()), w.devices.data(),
-                                               sizes.data(), const_cast<const unsigned char**>(to.data()), nullptr, &code);
+  cl_program again = clCreateProgramWithBinary(w.context, w.count(), w.devices.data(), sizes.data(),
+                                               const_cast<const unsigned char**>(to.data()), nullptr, &code);
   must(code, "from binaries");
   must(clBuildProgram(again, 0, nullptr, "", nullptr, nullptr), "build of binaries");
   check("binaries' devices", list(clGetProgramInfo, again, CL_PROGRAM_DEVICES, w.devices.size()) == w.devices);
@@ -96,14 +100,14 @@ void program_handles(World& w) {
   cl_int code = 0;
   cl_program program = clCreateProgramWithSource(w.context, 1, &source, nullptr, &code);
   check("program's devices", list(clGetProgramInfo, program, CL_PROGRAM_DEVICES, w.devices.size()) == w.devices);
-  must(clBuildProgram(program, static_cast<cl_uint>(w.devices.size()), w.devices.data(), "", nullptr, nullptr), "build");
+  must(clBuildProgram(program, w.count(), w.devices.data(), "", nullptr, nullptr), "build");
   cl_kernel kernel = clCreateKernel(program, "twice", &code);
   must(code, "kernel");
-  for (size_t i = 0; i < w.devices.size(); ++i) {
+  for (cl_device_id d : w.devices) {
     cl_build_status status = CL_BUILD_NONE;
-    must(clGetProgramBuildInfo(program, w.devices[i], CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr), "info");
+    must(clGetProgramBuildInfo(program, d, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr), "info");
     size_t size = 0;
-    must(clGetKernelWorkGroupInfo(kernel, w.devices[i], CL_KERNEL_WORK_GROUP_SIZE, sizeof size, &size, nullptr), "info");
+    must(clGetKernelWorkGroupInfo(kernel, d, CL_KERNEL_WORK_GROUP_SIZE, sizeof size, &size, nullptr), "info");
     check("built for each device", status == CL_BUILD_SUCCESS && size > 0);
   }
   cl_build_status status = CL_BUILD_NONE;
@@ -129,7 +133,7 @@ int handles() {
   clCreateCommandQueue(one, w.devices[1], 0, &code);
   say("queue for another context's device", code);
   clReleaseContext(one);
-  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(w.platform), 0};
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, property(w.platform), 0};
   cl_context all = clCreateContextFromType(properties, CL_DEVICE_TYPE_ALL, nullptr, nullptr, &code);
   check("context from type", code == CL_SUCCESS && maker(all) == maker(w.context));
   check("its devices", code == CL_SUCCESS && list(clGetContextInfo, all, CL_CONTEXT_DEVICES, n) == w.devices);
@@ -160,9 +164,9 @@ bool goes_round(World& w, size_t a, size_t b, size_t bytes) {
          "write");
     must(clFlush(w.queues[b]), "flush");
   }
-  must(clEnqueueReadBuffer(w.queues[a], mem, CL_TRUE, 0, bytes, seen.data(), changed ? 1 : 0, changed ? &changed : nullptr,
-                           nullptr),
-       "read");
+  const cl_uint waits = changed ? 1 : 0;
+  const cl_event* const event = changed ? &changed : nullptr;
+  must(clEnqueueReadBuffer(w.queues[a], mem, CL_TRUE, 0, bytes, seen.data(), waits, event, nullptr), "read");
   Bytes whole = expected;
   std::copy(part.begin(), part.end(), whole.begin() + static_cast<long>(bytes / 2));
   bool good = seen == whole;
@@ -193,20 +197,21 @@ int lost() {
   cl_int code = 0;
   Bytes data = pattern(1 << 20, 5), seen(data.size());
   cl_mem shared = clCreateBuffer(w.context, CL_MEM_READ_WRITE, data.size(), nullptr, &code);
-  must(clEnqueueWriteBuffer(w.queues.back(), shared, CL_TRUE, 0, data.size(), data.data(), 0, nullptr, nullptr), "write");
+  const cl_command_queue last = w.queues.back();
+  must(clEnqueueWriteBuffer(last, shared, CL_TRUE, 0, data.size(), data.data(), 0, nullptr, nullptr), "write");
   say("ready", 0);
   while (code == CL_SUCCESS)
     code = clEnqueueReadBuffer(w.queues[0], shared, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr);
   say("lost", code);
-  must(clEnqueueReadBuffer(w.queues.back(), shared, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr), "read");
+  must(clEnqueueReadBuffer(last, shared, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr), "read");
   check("contents on the other", seen == data);
   cl_mem fresh = clCreateBuffer(w.context, CL_MEM_READ_WRITE, data.size(), nullptr, &code);
   say("new buffer", code);
-  must(clEnqueueCopyBuffer(w.queues.back(), shared, fresh, 0, 0, data.size(), 0, nullptr, nullptr), "copy");
+  must(clEnqueueCopyBuffer(last, shared, fresh, 0, 0, data.size(), 0, nullptr, nullptr), "copy");
   std::fill(seen.begin(), seen.end(), 0);
-  say("read", clEnqueueReadBuffer(w.queues.back(), fresh, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr));
+  say("read", clEnqueueReadBuffer(last, fresh, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr));
   check("copied", seen == data);
-  say("finish", clFinish(w.queues.back()));
+  say("finish", clFinish(last));
   clReleaseMemObject(fresh);
   clReleaseMemObject(shared);
   end(w);
