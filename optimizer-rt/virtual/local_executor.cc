@@ -92,6 +92,7 @@ cl_platform_id platform_of(cl_device_id native) {
 Result<Connection> connect_to_device(cl_device_id native) {
   const cl_platform_id platform = platform_of(native);
   if (!platform) return Status(Kind::Unsupported, "it is no device");
+  table_of(native).clRetainDevice(native);  // for as long as the executor lives
   exec::Options only;
   only.devices = {native};
   only.inbox_slots = only.outbox_slots = 0;

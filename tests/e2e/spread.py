@@ -10,6 +10,7 @@ import pathlib
 import subprocess
 import time
 
+from planted_platform import planted_platform
 from virtual_job import *  # noqa: F401,F403
 
 PROGRAMS = arguments[0] if arguments else "60"
@@ -21,7 +22,8 @@ def devices(count):
 
 
 def launched(*command, env, options=("--spread",), code=0):
-    outcome = run(GOPTIMIZE, "run", *options, "--", *command, env=env, timeout=120)
+    costs = planted_platform("platform.json", env=env)
+    outcome = run(GOPTIMIZE, "run", "--platform", costs, *options, "--", *command, env=env, timeout=120)
     same(outcome.code, code, f"exit status: {outcome.err_text}")
     return outcome
 
@@ -64,8 +66,10 @@ def test_one_here_one_elsewhere():
         options = ("--remote", remote["GTRACE_REMOTE"])
         there = launched(tests_dir / "random_commands", SEED, PROGRAMS, env=env, options=options)
         moved = launched(tests_dir / "spanning", "moves", env=env, options=options)
+        parts = launched(tests_dir / "spanning", "part", env=env, options=options)
     same(there.text, here.text, "the bytes differ")
     all_yes(moved.text, 9)
+    all_yes(parts.text, 3)
 
 
 def test_two_drivers():
@@ -85,8 +89,9 @@ def test_lost():
     """The remote device is gone: the local one of the same context goes on."""
     with server("tcp://127.0.0.1:0") as (remote, process):
         env = {**os.environ, **devices(1), "GTRACE_TOKEN_FILE": remote["GTRACE_TOKEN_FILE"]}
-        command = [GOPTIMIZE, "run", "--remote", remote["GTRACE_REMOTE"], "--order", "remote-first", "--",
-                   str(tests_dir / "spanning"), "lost"]
+        costs = planted_platform("platform.json", env=env)
+        options = ["--platform", costs, "--remote", remote["GTRACE_REMOTE"], "--order", "remote-first"]
+        command = [GOPTIMIZE, "run", *options, "--", str(tests_dir / "spanning"), "lost"]
         program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
         same(program.stdout.readline(), "ready 0\n", "first line")
         time.sleep(0.3)

@@ -1,6 +1,6 @@
 // One context of all devices of the first platform: handles, contents that go from device to device, a lost device.
 //
-// Usage: spanning handles|moves|lost. Prints one line for each thing looked at; what is wrong ends with NO.
+// Usage: spanning handles|moves|part|lost. Prints one line for each thing looked at; what is wrong ends with NO.
 #include <CL/cl.h>
 
 #include <algorithm>
@@ -191,6 +191,28 @@ int moves() {
   return 0;
 }
 
+// A part of the first device, and the last one: the part is let go of while the context lives.
+int part() {
+  World w = make_world();
+  const cl_device_partition_property one[] = {CL_DEVICE_PARTITION_BY_COUNTS, 1,
+                                              CL_DEVICE_PARTITION_BY_COUNTS_LIST_END, 0};
+  cl_device_id sub = nullptr;
+  must(clCreateSubDevices(w.devices[0], one, 1, &sub, nullptr), "a part of a device");
+  end(w);
+  w.devices = {sub, w.devices.back()};
+  w.queues.clear();
+  cl_int code = 0;
+  w.context = clCreateContext(nullptr, 2, w.devices.data(), nullptr, nullptr, &code);
+  must(code, "context");
+  for (cl_device_id d : w.devices) w.queues.push_back(clCreateCommandQueue(w.context, d, 0, &code));
+  check("context's devices", list(clGetContextInfo, w.context, CL_CONTEXT_DEVICES, 2) == w.devices);
+  check("queue's device", list(clGetCommandQueueInfo, w.queues[0], CL_QUEUE_DEVICE, 1)[0] == sub);
+  must(clReleaseDevice(sub), "release");
+  check("contents", goes_round(w, 0, 1, 3000000) && goes_round(w, 1, 0, 5000));
+  end(w);
+  return 0;
+}
+
 // The first device is lost while it works; the last one, of the same context, goes on.
 int lost() {
   World w = make_world();
@@ -224,7 +246,8 @@ int main(int argc, char** argv) {
   const std::string mode = argc == 2 ? argv[1] : "";
   if (mode == "handles") return handles();
   if (mode == "moves") return moves();
+  if (mode == "part") return part();
   if (mode == "lost") return lost();
-  std::fprintf(stderr, "Usage: spanning handles|moves|lost\n");
+  std::fprintf(stderr, "Usage: spanning handles|moves|part|lost\n");
   return 2;
 }
