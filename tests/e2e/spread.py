@@ -46,6 +46,14 @@ def test_contents():
         all_yes(launched(tests_dir / "spanning", "moves", env=devices(count)).text, 9)
 
 
+def test_end_on_the_way():
+    costs = planted_platform("platform.json", env=devices(2))
+    for _ in range(10):
+        outcome = run(GOPTIMIZE, "run", "--platform", costs, "--spread", "--", tests_dir / "spanning", "leave",
+                      env=devices(2), timeout=30)
+        same((outcome.code, outcome.text), (0, "leaving 0\n"), outcome.err_text)
+
+
 def test_without_spread():
     text = launched(tests_dir / "spanning", "handles", env=devices(2), options=()).text
     check("context is the virtual platform's: NO" in text, "the driver's context is not the driver's")

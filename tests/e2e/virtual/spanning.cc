@@ -1,6 +1,6 @@
 // One context of all devices of the first platform: handles, contents that go from device to device, a lost device.
 //
-// Usage: spanning handles|moves|part|lost. Prints one line for each thing looked at; what is wrong ends with NO.
+// Usage: spanning handles|moves|part|lost|leave. Prints one line for each thing looked at; what is wrong ends with NO.
 #include <CL/cl.h>
 
 #include <algorithm>
@@ -240,6 +240,22 @@ int lost() {
   return 0;
 }
 
+// Ends while contents are on their way.
+int leave() {
+  World w = make_world();
+  Bytes& data = *new Bytes(64 << 20);  // never freed: the device may still look at it
+  Bytes& seen = *new Bytes(data.size());
+  cl_int code = 0;
+  cl_mem mem = clCreateBuffer(w.context, CL_MEM_READ_WRITE, data.size(), nullptr, &code);
+  cl_event written = nullptr;
+  must(clEnqueueWriteBuffer(w.queues[0], mem, CL_FALSE, 0, data.size(), data.data(), 0, nullptr, &written), "write");
+  must(clFlush(w.queues[0]), "flush");
+  must(clEnqueueReadBuffer(w.queues[1], mem, CL_FALSE, 0, seen.size(), seen.data(), 1, &written, nullptr), "read");
+  must(clFlush(w.queues[1]), "flush");
+  say("leaving", 0);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -248,6 +264,7 @@ int main(int argc, char** argv) {
   if (mode == "moves") return moves();
   if (mode == "part") return part();
   if (mode == "lost") return lost();
-  std::fprintf(stderr, "Usage: spanning handles|moves|part|lost\n");
+  if (mode == "leave") return leave();
+  std::fprintf(stderr, "Usage: spanning handles|moves|part|lost|leave\n");
   return 2;
 }
