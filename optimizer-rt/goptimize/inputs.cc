@@ -161,4 +161,9 @@ model::Platform cached_platform() {
   return platform ? std::move(*platform) : model::Platform();
 }
 
+void leave_shared_memory_alone(model::Platform& platform) {
+  for (model::DeviceCosts& d : platform.devices)
+    if (d.type == model::DeviceType::Cpu || d.host_unified.value_or(false)) d.staged.reset();
+}
+
 }  // namespace gt::opt

@@ -171,6 +171,7 @@ int run(const Request& request) {
   if (!platform && request.remote.empty())
     return run_plain(request, work.report, platform.status().text() + "; running the program as it is");
   if (platform) work.platform = std::move(*platform);
+  if (request.staging == Staging::Auto) leave_shared_memory_alone(work.platform);
   work.report.measured = !work.platform.devices.empty();
 
   const model::Profile none;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <random>
 
+#include "optimizer-rt/goptimize/inputs.h"
 #include "optimizer-rt/goptimize/session.h"
 #include "optimizer-rt/pool/plan.h"
 
@@ -126,6 +127,18 @@ TEST_CASE("the profile's own policy and a forced one come before the model") {
   CHECK(decide(platform({}), profile({s}), Policy::OpenCl).worth_it);
   s.policy = "staged";
   CHECK_FALSE(decide(platform({device("gpu", 11, 54)}), profile({s}), {}).worth_it);
+}
+
+TEST_CASE("nothing is staged for devices whose memory is the host's") {
+  model::Platform platform;
+  platform.devices.resize(4);
+  for (model::DeviceCosts& d : platform.devices) d.staged.emplace();
+  platform.devices[0].type = model::DeviceType::Cpu;
+  platform.devices[1].host_unified = true;
+  platform.devices[2].host_unified = false;  // and of [3] nothing is known
+  leave_shared_memory_alone(platform);
+  const bool staged[] = {false, false, true, true};
+  for (size_t i = 0; i < 4; ++i) CHECK(platform.devices[i].staged.has_value() == staged[i]);
 }
 
 TEST_CASE("sites without a largest size, and no platform at all, are no trouble") {
