@@ -316,8 +316,8 @@ bool virtual_context(const cl_context_properties* properties, cl_uint count, con
 static cl_uint keep_side_of_first(cl_device_id* devices, cl_uint count) noexcept {
   const auto side = [](cl_device_id d) { return is_virtual(d) ? list.platform() : DeviceList::platform_of(d); };
   const cl_platform_id first = count ? side(devices[0]) : nullptr;
-  return static_cast<cl_uint>(std::remove_if(devices, devices + count, [&](cl_device_id d) { return side(d) != first; }) -
-                              devices);
+  const auto elsewhere = [&](cl_device_id d) { return side(d) != first; };
+  return static_cast<cl_uint>(std::remove_if(devices, devices + count, elsewhere) - devices);
 }
 
 bool virtual_context_of_type(const cl_context_properties* properties, cl_device_type type, ContextNotify notify,

@@ -27,7 +27,7 @@ Result<model::Platform> find_platform(const std::string& given);
 model::Platform cached_platform();
 
 // Forgets what staging would gain on devices whose memory is the host's: a transfer there is one copy by the program's
-// own processors, and staging makes it two. What short measurements find there is idle cores, which programs do not have.
+// own processors, and staging makes it two. What short measurements find there is idle cores.
 void leave_shared_memory_alone(model::Platform& platform);
 
 }  // namespace gt::opt
