@@ -5,6 +5,7 @@
 Usage: installed.py ROOT BUILD
 """
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -15,6 +16,26 @@ PROGRAMS = ("gtrace", "ganalyze", "gmicrobench", "goptimize", "gproxy")
 
 def run(*command, **options):
     return subprocess.run(command, capture_output=True, text=True, **options)
+
+
+def remote_problems(prefix, app, folder):
+    """gproxy serve and goptimize run --remote from the prefix."""
+    runtime = pathlib.Path(folder) / "run"
+    runtime.mkdir(mode=0o700)
+    env = dict(os.environ, XDG_CONFIG_HOME=folder, XDG_RUNTIME_DIR=str(runtime), GTRACE_STAGE="always")
+    proxy = subprocess.Popen([str(prefix / "bin" / "gproxy"), "serve", "--listen", "shm:installed"], env=env, text=True,
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    try:
+        if not any("use it:" in line for line in proxy.stdout):
+            return ["gproxy serve from the prefix does not serve"]
+        there = run(str(prefix / "bin" / "goptimize"), "run", "--remote", "shm:installed", "--only", "remote", "--", str(app),
+                    env=env, timeout=100)
+    finally:
+        proxy.terminate()
+        proxy.wait(20)
+        proxy.stdout.close()
+    served = there.returncode == 0 and "PASS" in there.stdout and "1 devices of shm:installed" in there.stderr
+    return [] if served else [f"goptimize run --remote from the prefix: {there.stdout}{there.stderr}"]
 
 
 def main(build):
@@ -33,6 +54,9 @@ def main(build):
                      if not (prefix / "share" / "gtrace" / f"{s}.schema.json").is_file()]
         problems += [f"{f} is missing" for f in ("lib/systemd/system/gproxy.service", "lib/systemd/user/gproxy.service",
                                                  "share/gtrace/gproxy.hosts") if not (prefix / f).is_file()]
+        remote = list(prefix.glob("lib*/gtrace/libgtrace-remote.so")) + list(prefix.glob("lib*/*/gtrace/libgtrace-remote.so"))
+        if len(remote) != 1:
+            problems.append(f"libgtrace-remote.so: {remote}")
         if not list(prefix.glob("libexec/gtrace/apps/app_nn")):
             problems.append("the benchmark programs are missing")
         problems += [f"{p} runs not: {r.stderr}" for p in PROGRAMS
@@ -43,6 +67,7 @@ def main(build):
             shown = run(str(prefix / "bin" / "gtrace"), "show", "trace.db", cwd=folder)
             if traced.returncode or "clEnqueueNDRangeKernel" not in shown.stdout:
                 problems.append(f"gtrace run from the prefix: {traced.stderr}{shown.stderr}")
+            problems += remote_problems(prefix, app, folder)
             compared = run(str(prefix / "bin" / "gmicrobench"), "apps", "--only", "nn", "--repeat", "1", "--policy",
                            "default,hand-pinned")
             if compared.returncode or "nn " not in compared.stdout:
