@@ -123,9 +123,9 @@ struct WorkerSocket {
 };
 Result<WorkerSocket> worker_socket();
 
-// The worker's side: waits, for as long as it takes, for the session's first connection from `handover` (and takes later
-// ones, for as long as the link lives), authenticates the client and gives the link. The supervisor's end may be closed at any time: then a broken
-// connection cannot be resumed.
+// The worker's side: waits, as long as it takes, for the session's first connection from `handover` (and takes later
+// ones, for as long as the link lives), authenticates the client and gives the link. The supervisor's end may be closed
+// at any time: then a broken connection cannot be resumed.
 Result<std::unique_ptr<Link>> accept_link(Fd handover, const Credentials& credentials, const LinkOptions& options = {});
 
 }  // namespace gt::wire
