@@ -9,6 +9,7 @@ Usage: remote_failures.py BUILD
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import time
@@ -46,7 +47,7 @@ class Program:
         self.phase, self.where = phase, f"{phase}, {url}"
         command = (GOPTIMIZE, "run", "--stage", "always", "--remote", url, "--", str(tests_dir / "phases"), phase)
         self.process = subprocess.Popen(command, env={**os.environ, **client(p)}, stdin=subprocess.PIPE, text=True,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
     def begins(self):
         line = self.process.stdout.readline()
@@ -69,7 +70,7 @@ class Program:
 
     def close(self):
         if self.process.poll() is None:
-            self.process.kill()
+            os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
 
 
@@ -116,6 +117,19 @@ def test_stopped_workers():
         check(alive(p.pid), "the supervisor is gone")
         serves(p)
         send_to_workers(p, signal.SIGKILL)
+
+
+def test_a_program_that_is_stopped_keeps_its_session():
+    """Inside a node: under a debugger, or by Ctrl-Z, while nothing is under way."""
+    with proxy() as p, contextlib.closing(Program(p, ways(p)[1], "idle")) as program:
+        program.begins()
+        session = p.sessions(1)[0]
+        pid = int(re.search(r"process (\d+)", session["peer"])[1])
+        os.kill(pid, signal.SIGSTOP)
+        time.sleep(6)
+        os.kill(pid, signal.SIGCONT)
+        program.go_on()
+        until(lambda: p.status()["sessions"][0]["launches"] > session["launches"], "it goes on")
 
 
 def test_cut():

@@ -1,5 +1,5 @@
 // The relay as a program, for tests that are scripts: relay PORT. Prints the port that it listens at; each line of its
-// input is a fault (cut, swallow, heal, garbage, delay US, rate BYTES_PER_S) and is answered by "ok". Ends with its input.
+// input is a fault (cut, swallow, heal, garbage, delay US, rate BYTES_PER_S) and is answered by "ok". Its end is ours.
 #include <cstdlib>
 #include <iostream>
 #include <string>
