@@ -68,8 +68,7 @@ void Command::wait_for(_cl_event& event) {
 void Command::written() {
   for (const Ref<_cl_mem>& mem : written_) {
     Residency& r = mem->residency;
-    std::erase_if(r.writers, [](const Ref<_cl_event>& e) { return e->ended(); });
-    r.writers.push_back(event_);
+    add_writer(r, event_);
     for (const auto& other : queue_.context->places) {
       if (other->index == place().index) continue;
       r.valid[other->index] = false;

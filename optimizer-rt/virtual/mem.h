@@ -26,6 +26,7 @@ struct Residency {
   std::vector<bool> valid;
   std::vector<Ref<_cl_event>> ready;    // by place: the move that brings them there; none: they are there
   std::vector<Ref<_cl_event>> writers;  // commands that may still write them
+  size_t most_writers = 0;              // as soon as there are so many, those that have ended are dropped
 };
 
 struct Mapping {

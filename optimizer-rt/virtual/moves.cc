@@ -8,6 +8,7 @@
 
 #include "optimizer-rt/virtual/local_executor.h"
 #include "optimizer-rt/virtual/native_moves.h"
+#include "optimizer-rt/virtual/queue.h"
 #include "optimizer-rt/virtual/serial_thread.h"
 #include "optimizer-rt/virtual/transfer.h"
 
@@ -106,7 +107,7 @@ void find_way(Move& move) {
 
 // As far as can be seen without asking anybody elsewhere.
 bool has_ended(const _cl_event& event) {
-  if (event.ended()) return true;
+  if (event.ended() || (event.queue && event.number <= event.queue->finished.load())) return true;
   const LocalExecutor* const executor = event.place ? event.place->session.local() : nullptr;
   const auto native = executor ? executor->native<cl_event>(api::ObjectKind::Event, event.name) : nullptr;
   return native && executor->cl().status(native) <= CL_COMPLETE;
@@ -139,6 +140,18 @@ void after_all(const std::vector<Ref<_cl_event>>& events, std::function<void(cl_
   ended(CL_COMPLETE);
 }
 
+// Seldom enough to cost little for each writer: when there are twice as many as were left the last time.
+void add_writer(Residency& r, const Ref<_cl_event>& event) {
+  constexpr size_t Few = 32;
+  if (r.writers.size() >= std::max(Few, r.most_writers)) {
+    std::erase_if(r.writers, [](const Ref<_cl_event>& e) { return has_ended(*e); });
+    for (const Ref<_cl_event>& e : r.writers)
+      if (e->place && !e->place->session.local()) e->subscribe();  // or else nobody would ever know
+    r.most_writers = 2 * r.writers.size();
+  }
+  r.writers.push_back(event);
+}
+
 void bring(_cl_mem& root, Place& to) {
   Residency& r = root.residency;
   if (r.ready[to.index] && r.ready[to.index]->ended()) {
@@ -159,9 +172,13 @@ void bring(_cl_mem& root, Place& to) {
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
   const bool now = move->way && std::all_of(before.begin(), before.end(), [](const auto& e) { return has_ended(*e); });
+  if (now) r.writers.clear();
   // Waiting for a small one costs less than telling a thread of it.
   const bool small = root.size <= NativeMoves::SmallMove;
-  if (now && small && move->way->move(move->from_native, move->to_native, root.size) == CL_SUCCESS) return;
+  if (now && small && move->way->move(move->from_native, move->to_native, root.size) == CL_SUCCESS) {
+    r.ready[to.index] = {};
+    return;
+  }
   move->layout = dense(root);
   move->ready = make<_cl_event>(*root.context);
   r.ready[to.index] = move->ready;

@@ -13,6 +13,9 @@ namespace gt::virt {
 // context's residency is locked.
 void bring(_cl_mem& root, Place& to);
 
+// A command that writes the contents is about to be sent. REQUIRES: as above.
+void add_writer(Residency& residency, const Ref<_cl_event>& event);
+
 // When all have ended; the worst of their states. On the thread for work.
 void after_all(const std::vector<Ref<_cl_event>>& events, std::function<void(cl_int)> then);
 
