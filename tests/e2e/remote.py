@@ -67,6 +67,17 @@ def test_local_devices_stay_native():
             same(report["remote"], {"urls": p.url, "devices": 1}, "the report")
 
 
+def test_contexts_that_span():
+    """Every program uses all devices of the list in one context: local, over TCP, by shared memory."""
+    with proxy() as p:
+        job = (tests_dir / "random_commands", 1, 30)
+        expected = natively(*job)
+        for options in ((), ("--order", "remote-first")):
+            outcome = remotely(p, *job, url=",".join(ways(p)), options=options)
+            same((outcome.code, outcome.out), (expected.code, expected.out), f"random programs, {options}")
+            check("remote: 2 devices" in outcome.err_text, outcome.err_text)
+
+
 def no_devices(outcome, url, *words):
     lines = [l for l in outcome.err_text.splitlines() if l.startswith("gtrace:")]
     same(len(lines), 1, "lines of ours")
