@@ -27,10 +27,12 @@ def seen(output, name):
 
 
 def test_on_every_driver():
+    # PoCL counts references of its own to a parent, now and then.
+    counted = lambda output: re.sub(rb"(parent: .* references) \d+", rb"\1", output)
     for env in (FAKE, {}):
         expected = good(COPIED_IN, ERROR, env=env)
         done, report = staged(env=env)
-        same((done.code, done.out), (0, expected.out), "exit status and output")
+        same((done.code, counted(done.out)), (0, counted(expected.out)), "exit status and output")
         check(report["staged"]["transfers"] > 20, f"staged {report['staged']}")
         same(report["fallbacks"], {}, "fallbacks")
 

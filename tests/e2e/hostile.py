@@ -53,6 +53,7 @@ def test_many_short_threads():
 def test_the_optimizer_adds_no_crash():
     for arguments in (("refused",), ("crash",), ("threads", 400)):
         alike(*arguments, launcher=(GOPTIMIZE, "run", "--"))
+        alike(*arguments, launcher=(GOPTIMIZE, "run", "--stage", "always", "--reuse", "always", "--"))
 
 
 main(globals())

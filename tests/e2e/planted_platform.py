@@ -29,6 +29,7 @@ def planted_platform(name, standard=1e6, pin=1e5, pinning=1000.0, staged=None, e
             costs.pop("window", None)
         device["pin"] = curve(pinning)
         device.pop("staged", None)
+        device.update(type="gpu", host_unified=False)
         if staged:
             device["staged"] = {"h2d": curve(staged), "d2h": curve(staged), "threads": 2, "chunk_bytes": 4 * MIB}
     pathlib.Path(name).write_text(json.dumps(platform))
