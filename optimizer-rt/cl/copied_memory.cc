@@ -107,7 +107,7 @@ void let_go(cl_mem mem) {
 }  // namespace
 
 bool create_copied(const Creation& c, cl_mem* out) noexcept {
-  if (!(c.flags & CL_MEM_COPY_HOST_PTR) || (c.desc && !c.format)) return false;
+  if (!c.context || !(c.flags & CL_MEM_COPY_HOST_PTR) || (c.desc && !c.format)) return false;
   const size_t bytes = bytes_of(c);
   if (!before_copy_in(c.context, c.host, bytes) || !is_usual(c)) return false;
   cl_device_id device = only_device(c.context);

@@ -143,7 +143,7 @@ struct Hook<Fn::clCreateImage> : AfterOnly {
   }
   static void after(cl_mem image, cl_context, cl_mem_flags flags, const cl_image_format*, const cl_image_desc* desc,
                     void*, cl_int*) {
-    memory_derived(image, flags, made_of(desc));
+    if (image) memory_derived(image, flags, made_of(desc));
   }
 };
 template <>
@@ -155,7 +155,7 @@ struct Hook<Fn::clCreateImageWithProperties> : AfterOnly {
   }
   static void after(cl_mem image, cl_context, const cl_mem_properties*, cl_mem_flags flags, const cl_image_format*,
                     const cl_image_desc* desc, void*, cl_int*) {
-    memory_derived(image, flags, made_of(desc));
+    if (image) memory_derived(image, flags, made_of(desc));
   }
 };
 template <>
