@@ -59,7 +59,7 @@ def test_local_devices_stay_native():
     with proxy() as p:
         for device, staged in (("0", True), ("1", False)):
             job = (app("sgemm"), "--size", 256, "--device", device)
-            outcome = remotely(p, *job, options=("--stage", "always", "--report", "report.json"))
+            outcome = remotely(p, *job, options=("--stage", "always", "--reuse", "never", "--report", "report.json"))
             same(outcome.out, natively(*job[:3]).out, "stdout")
             report = json.loads(pathlib.Path("report.json").read_text())
             same(report["staged"]["transfers"] > 0, staged, f"device {device} is staged")
