@@ -1,5 +1,6 @@
 // Ctrl-C while something is measured: the loops end at their next look, nothing is written, and the program then ends
-// as by the signal itself. A second one ends it at once. Thread safety: the guard by one thread; interrupted() by any.
+// as by the signal itself. A second one ends it at once, and so does a driver that does not come back for 10 s.
+// Thread safety: the guard by one thread; interrupted() by any.
 #pragma once
 
 namespace gt::bench {

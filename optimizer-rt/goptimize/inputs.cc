@@ -1,12 +1,8 @@
 // Finding the profile and the platform file.
 #include "optimizer-rt/goptimize/inputs.h"
 
-#include <fcntl.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <climits>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -14,11 +10,10 @@
 
 #include <fmt/format.h>
 
+#include "optimizer-rt/goptimize/measuring.h"
 #include "optimizer-rt/goptimize/private_folder.h"
 #include "traces/base/build_id.h"
 #include "traces/model/profile_sites.h"
-
-extern char** environ;
 
 namespace gt::opt {
 namespace {
@@ -64,34 +59,6 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-std::string sibling_program(const char* name) {
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  if (n <= 0 || n == sizeof path) return name;
-  return (std::filesystem::path(std::string(path, static_cast<size_t>(n))).parent_path() / name)
-      .string();
-}
-
-// Runs `gmicrobench platform --quick -o path`; its progress and errors go to our stderr.
-Status measure(const std::string& path) {
-  const std::string program = sibling_program("gmicrobench");
-  std::string arguments[] = {program, "platform", "--quick", "-o", path};
-  char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
-                  arguments[3].data(), arguments[4].data(), nullptr};
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  pid_t child = -1;
-  const int err = ::posix_spawn(&child, program.c_str(), &actions, nullptr, argv, environ);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (err != 0) return system_error("cannot start " + program, err);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return Status(Kind::Unsupported, "the platform could not be measured");
-}
-
 Result<model::Platform> read_matching(const std::string& path) {
   Result<model::Platform> platform = model::read_platform(path);
   if (!platform) return platform.status();
@@ -134,7 +101,7 @@ Result<std::optional<FoundProfile>> find_profile(const std::string& given, const
   return std::optional<FoundProfile>();
 }
 
-Result<model::Platform> find_platform(const std::string& given) {
+Result<model::Platform> find_platform(const std::string& given, std::chrono::seconds limit) {
   if (!given.empty()) {
     // The user named this very file: that it cannot be read, or is another machine's, is bad input.
     Result<model::Platform> platform = read_matching(given);
@@ -142,16 +109,15 @@ Result<model::Platform> find_platform(const std::string& given) {
   }
   const Result<std::string> place = writable_cache_path();
   if (!place) return place.status();
-  const std::string& path = *place;
-  Result<model::Platform> platform = read_matching(path);
+  Result<model::Platform> platform = read_matching(*place);
+  if (platform && was_given_up(*platform))
+    return Status(Kind::Unsupported, "measuring this machine was given up before (" + platform->failed.front().error +
+                                         "): gmicrobench platform tries it again");
   if (platform) return platform;
   if (platform.status().kind() != Kind::System)
     fmt::print(stderr, "goptimize: {}\n", platform.status().text());
-  fmt::print(
-      stderr,
-      "goptimize: measuring this machine once, for about 10 s (gmicrobench platform --quick)\n");
-  GT_TRY(measure(path));
-  return read_matching(path);
+  GT_TRY(measure(*place, limit));
+  return read_matching(*place);
 }
 
 model::Platform cached_platform() {

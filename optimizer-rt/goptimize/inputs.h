@@ -2,6 +2,7 @@
 // Thread safety: none.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 
@@ -21,8 +22,8 @@ Result<std::optional<FoundProfile>> find_profile(const std::string& given, const
                                                  const std::string& binary);
 
 // `given`, if not empty, must be good and of this machine. Otherwise the cached one, or a new quick
-// measurement, which is cached.
-Result<model::Platform> find_platform(const std::string& given);
+// measurement that takes `limit` at most (measuring.h), which is cached.
+Result<model::Platform> find_platform(const std::string& given, std::chrono::seconds limit);
 // The cached one, or an empty platform: nothing is measured.
 model::Platform cached_platform();
 

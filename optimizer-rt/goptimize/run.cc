@@ -32,6 +32,8 @@ struct Request {
   Reuse reuse = Reuse::Auto;
   Variables remote;  // none: only local devices
   std::string remote_urls;
+  bool sees_local = true;  // the program sees devices of this machine
+  std::chrono::seconds measure_limit{0};
 };
 
 // What goes into the run, once decided.
@@ -128,11 +130,12 @@ bool can_stage(const Request& request, const model::Platform& platform) {
   });
 }
 
-// The file that was named, or the cached one, or a new measurement. What somebody demands needs no costs.
+// The file that was named, or the cached one, or a new measurement. What somebody demands needs no costs; nor do
+// devices that the program does not see.
 Result<model::Platform> platform_for(const Request& request) {
-  const bool decided = request.forced || demands_all(request);
+  const bool decided = request.forced || demands_all(request) || !request.sees_local;
   if (decided && request.platform.empty()) return cached_platform();
-  return find_platform(request.platform);
+  return find_platform(request.platform, request.measure_limit);
 }
 
 std::string decision_text(const Work& work, const model::Profile* profile, bool stages) {
@@ -220,6 +223,8 @@ int run_command(int argc, char** argv) {
   if (!remote) return fail(Program, remote.status());
   request.remote = std::move(*remote);
   request.remote_urls = options.text("remote");
+  request.sees_local = request.remote_urls.empty() || options.text("only") != "remote";
+  request.measure_limit = std::chrono::seconds(options.integer("measure-seconds").value_or(0));
   return run(request);
 }
 
