@@ -19,6 +19,7 @@ Status check(const Url& url, const Credentials& c) {
 
 Result<Agreed> make_connection(const Url& url, const SessionId& session, Hello::Purpose purpose, const Handshake& how) {
   Hello hello = make_hello(url, how.credentials, purpose, session);
+  const bool by_user = url.scheme == Url::Scheme::Shm && purpose != Hello::Purpose::Peer;
   const auto try_once = [&](bool as_same_user) -> Result<Agreed> {
     auto connection = connect_to(url, how.deadline);
     if (!connection) return connection.status();
@@ -26,7 +27,7 @@ Result<Agreed> make_connection(const Url& url, const SessionId& session, Hello::
     GT_TRY(fill_random(hello.nonce));
     return introduce(std::move(*connection), hello, url.host, 0, how);
   };
-  auto agreed = try_once(url.scheme == Url::Scheme::Shm);
+  auto agreed = try_once(by_user);
   const bool other_proof = agreed.status().code() == FirstRefusalCode + static_cast<int>(Refusal::Proof);
   if (!other_proof || hello.proof != Hello::Proof::SameUser || how.credentials.token.empty()) return agreed;
   hello.proof = Hello::Proof::Token;
@@ -62,6 +63,25 @@ Result<std::unique_ptr<Link>> make_link(Session session, Agreed control, Agreed 
   return std::unique_ptr<Link>(std::move(link));
 }
 
+// `purpose`: of the first connection.
+Result<std::unique_ptr<Link>> begin(const Url& url, const SessionId& id, Hello::Purpose purpose,
+                                    const Credentials& credentials, const LinkOptions& options) {
+  GT_TRY(check(url, credentials));
+  Session session;
+  session.id = id;
+  session.url = url;
+  session.credentials = credentials;
+  session.options = options;
+  session.is_client = true;
+  const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
+  auto control = make_connection(url, id, purpose, how);
+  if (!control) return control.status().at(to_text(url));
+  if (url.scheme == Url::Scheme::Shm) return make_shm_client(std::move(*control), options);
+  auto data = make_connection(url, id, Hello::Purpose::Data, how);
+  if (!data) return data.status().at(to_text(url));
+  return make_link(std::move(session), std::move(*control), std::move(*data));
+}
+
 }  // namespace
 
 Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose purpose, const SessionId& session) {
@@ -76,27 +96,21 @@ Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose 
 }
 
 Result<std::unique_ptr<Link>> connect(const Url& url, const Credentials& credentials, const LinkOptions& options) {
-  GT_TRY(check(url, credentials));
-  Session session;
-  session.url = url;
-  session.credentials = credentials;
-  session.options = options;
-  session.is_client = true;
-  GT_TRY(fill_random(session.id));
-  const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
-  auto control = make_connection(url, session.id, Hello::Purpose::Session, how);
-  if (!control) return control.status().at(to_text(url));
-  if (url.scheme == Url::Scheme::Shm) return make_shm_client(std::move(*control), options);
-  auto data = make_connection(url, session.id, Hello::Purpose::Data, how);
-  if (!data) return data.status().at(to_text(url));
-  return make_link(std::move(session), std::move(*control), std::move(*data));
+  SessionId id;
+  GT_TRY(fill_random(id));
+  return begin(url, id, Hello::Purpose::Session, credentials, options);
+}
+
+Result<std::unique_ptr<Link>> connect_to_peer(const Url& url, const SessionId& session, const Credentials& credentials,
+                                              const LinkOptions& options) {
+  return begin(url, session, Hello::Purpose::Peer, credentials, options);
 }
 
 Result<std::unique_ptr<Link>> accept_link(Fd handover, const Credentials& credentials, const LinkOptions& options) {
   auto first = next_handed(handover.get(), Deadline::never());  // somebody will call some day
   if (!first) return first.status();
   const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
-  if (first->hello.purpose != Hello::Purpose::Session)
+  if (first->hello.purpose != Hello::Purpose::Session && first->hello.purpose != Hello::Purpose::Peer)
     return Status(Kind::Corrupt, "the first connection begins no session");
   const bool local = is_unix(first->connection.get());
   auto control = welcome(std::move(first->connection), first->hello, [] { return uint64_t{0}; }, how);

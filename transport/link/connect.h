@@ -73,11 +73,16 @@ struct LinkOptions {
 // no OpenSSL), System.
 Result<std::unique_ptr<Link>> connect(const Url& url, const Credentials& credentials, const LinkOptions& options = {});
 
-// --- Server ---
-using SessionId = std::array<uint8_t, 16>;  // random, made by the client
+using SessionId = std::array<uint8_t, 16>;  // random, made by the client; of a peer's session: by the server
 
+// The same to a server that waits for us under this name and a token that nobody else has: another executor of the same
+// client. A server that does not know the name refuses; belonging to the same user proves nothing here.
+Result<std::unique_ptr<Link>> connect_to_peer(const Url& url, const SessionId& session, const Credentials& credentials,
+                                              const LinkOptions& options = {});
+
+// --- Server ---
 struct Hello {
-  enum class Purpose : uint8_t { Session = 1, Data = 2, Resume = 3 };
+  enum class Purpose : uint8_t { Session = 1, Data = 2, Resume = 3, Peer = 4 };
   enum class Proof : uint8_t { Token = 1, Certificate = 2, SameUser = 3 };
   uint16_t version_low = 0, version_high = 0;  // of docs/links.md
   Purpose purpose = Purpose::Session;
@@ -123,9 +128,9 @@ struct WorkerSocket {
 };
 Result<WorkerSocket> worker_socket();
 
-// The worker's side: waits, as long as it takes, for the session's first connection from `handover` (and takes later
-// ones, for as long as the link lives), authenticates the client and gives the link. The supervisor's end may be closed
-// at any time: then a broken connection cannot be resumed.
+// The worker's side: waits, as long as it takes, for the first connection of a session (or of a peer's) from `handover`
+// (and takes later ones, for as long as the link lives), authenticates the client and gives the link. The supervisor's
+// end may be closed at any time: then a broken connection cannot be resumed.
 Result<std::unique_ptr<Link>> accept_link(Fd handover, const Credentials& credentials, const LinkOptions& options = {});
 
 }  // namespace gt::wire

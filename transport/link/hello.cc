@@ -28,7 +28,7 @@ Status not_ours() { return {Kind::Corrupt, "this is not a gtrace client"}; }
 Result<Hello> parse(const std::array<uint8_t, HelloBytes>& bytes) {
   RawHello raw;
   std::memcpy(&raw, bytes.data(), sizeof raw);
-  const bool known = raw.purpose >= 1 && raw.purpose <= 3 && raw.proof >= 1 && raw.proof <= 3 && raw.tls <= 1;
+  const bool known = raw.purpose >= 1 && raw.purpose <= 4 && raw.proof >= 1 && raw.proof <= 3 && raw.tls <= 1;
   if (std::memcmp(raw.magic, HelloMagic, sizeof HelloMagic) != 0 || !known || raw.zero != 0) return not_ours();
   Hello hello;
   hello.version_low = raw.version_low;

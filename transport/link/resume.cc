@@ -82,7 +82,8 @@ void TcpLink::take_connection() {
   }
   if (!*handed) return;
   const Hello& hello = (*handed)->hello;
-  if (hello.session != session_.id || hello.purpose == Hello::Purpose::Session) return;
+  const bool begins = hello.purpose == Hello::Purpose::Session || hello.purpose == Hello::Purpose::Peer;
+  if (hello.session != session_.id || begins) return;
   Lane& lane = hello.purpose == Hello::Purpose::Data ? data_.lane() : control_.lane();
   const Deadline deadline = Deadline::in_ms(session_.options.connect_ms);
   const Handshake how{session_.credentials, session_.options, deadline, ended_.get()};
