@@ -8,23 +8,8 @@
 namespace gt::virt {
 
 void Outbox::open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uint64_t slot_bytes) {
-  const std::lock_guard lock(mutex_);
   link_ = &link;
-  segment_ = segment;
-  slot_bytes_ = slot_bytes;
-  for (uint32_t i = slots; i > 0; --i) free_.push_back(i - 1);
-}
-
-void Outbox::credit(const std::vector<uint32_t>& slots) {
-  const std::lock_guard lock(mutex_);
-  free_.insert(free_.end(), slots.begin(), slots.end());
-  changed_.notify_all();
-}
-
-void Outbox::close() {
-  const std::lock_guard lock(mutex_);
-  closed_ = true;
-  changed_.notify_all();
+  slots_.open(segment, slots, slot_bytes);
 }
 
 void Outbox::stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done) {
@@ -59,25 +44,16 @@ void Outbox::loop() {
 
 void Outbox::send(const Job& job) {
   std::vector<wire::Ticket> tickets;
-  const wire::Chunks chunks(job.part, job.element, slot_bytes_);
+  const wire::Chunks chunks(job.part, job.element, slots_.slot_bytes());
   for (uint64_t i = 0; chunks.valid() && i < chunks.count(); ++i) {
     uint32_t slot = 0;
-    if (!take_slot(slot)) break;
+    if (!slots_.take(slot)) break;
     const wire::Chunks::Chunk chunk = chunks.at(i);
-    tickets.push_back(link_->put(job.from + chunk.offset, {segment_, slot * slot_bytes_}, chunk.bytes,
+    tickets.push_back(link_->put(job.from + chunk.offset, slots_.address(slot), chunk.bytes,
                                  wire::chunk_notice(job.transfer, slot)));
   }
   // Closed: tickets are over, and who waits for the transfer learns of it by its event.
   (void)link_->wait_all(tickets).ok();
-}
-
-bool Outbox::take_slot(uint32_t& slot) {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return closed_ || !free_.empty(); });
-  if (closed_ || slot_bytes_ == 0) return false;
-  slot = free_.back();
-  free_.pop_back();
-  return true;
 }
 
 }  // namespace gt::virt

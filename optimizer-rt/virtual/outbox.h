@@ -1,7 +1,6 @@
 // The client's half of large writes: chunks go into free slots of the executor's inbox.
 //
-// Transfers go one after the other, in the order in which they were handed in: the executor frees slots in the order of
-// its commands, so a later transfer must not take what an earlier one needs.
+// Transfers go one after the other, in the order in which they were handed in (slots.h says why).
 // Thread safety: any thread; credit() and close() are called by the link's handlers and only take a short lock.
 #pragma once
 
@@ -14,6 +13,7 @@
 
 #include "transport/link/link.h"
 #include "transport/protocol/chunks.h"
+#include "transport/protocol/slots.h"
 
 namespace gt::virt {
 
@@ -21,8 +21,8 @@ class Outbox {
  public:
   // Before the first transfer.
   void open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uint64_t slot_bytes);
-  void credit(const std::vector<uint32_t>& slots);
-  void close();
+  void credit(const std::vector<uint32_t>& slots) { slots_.credit(slots); }
+  void close() { slots_.close(); }
 
   using Done = std::function<void()>;
   // Sends what is packed at `from` as the chunks of `transfer`; `done` runs when the memory may change again (or the
@@ -40,16 +40,13 @@ class Outbox {
   static void* run(void* self);
   void loop();
   void send(const Job& job);
-  bool take_slot(uint32_t& slot);
 
   wire::Link* link_ = nullptr;
-  wire::SegmentId segment_ = 0;
-  uint64_t slot_bytes_ = 0;
-  std::mutex mutex_;
+  wire::Slots slots_;
+  std::mutex mutex_;  // of what follows
   std::condition_variable changed_;
-  std::vector<uint32_t> free_;
   std::deque<Job> jobs_;
-  bool closed_ = false, started_ = false;
+  bool started_ = false;
 };
 
 }  // namespace gt::virt
