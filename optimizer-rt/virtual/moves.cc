@@ -32,8 +32,9 @@ struct Move : std::enable_shared_from_this<Move> {
     const size_t number = from->index * mem->context->places.size() + to->index;
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
+  cl_int move_here() { return way->move(from_native, to_native, mem->whole(), mem->element()); }
   void move_natively() {
-    const cl_int code = way->move(from_native, to_native, mem->size);
+    const cl_int code = move_here();
     ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);
   }
   void read() {
@@ -96,7 +97,7 @@ NativeMoves::End end_at(Place& place) {
 
 // Finds how the drivers themselves can move it; nothing when one of them is elsewhere.
 void find_way(Move& move) {
-  if (move.mem->is_image() || !move.from->session.local() || !move.to->session.local()) return;
+  if (!move.from->session.local() || !move.to->session.local()) return;
   move.from_native = native<cl_mem>(*move.from, api::ObjectKind::Buffer, move.from_name);
   move.to_native = native<cl_mem>(*move.to, api::ObjectKind::Buffer, move.to_name);
   if (!move.from_native || !move.to_native) return;
@@ -168,18 +169,18 @@ void bring(_cl_mem& root, Place& to) {
   move->to = &to;
   move->from_name = root.at(*move->from);
   move->to_name = root.at(to);
+  move->layout = dense(root);
   find_way(*move);
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
   const bool now = move->way && std::all_of(before.begin(), before.end(), [](const auto& e) { return has_ended(*e); });
   if (now) r.writers.clear();
   // Waiting for a small one costs less than telling a thread of it.
-  const bool small = root.size <= NativeMoves::SmallMove;
-  if (now && small && move->way->move(move->from_native, move->to_native, root.size) == CL_SUCCESS) {
+  const bool small = packed_bytes(move->layout) <= NativeMoves::SmallMove;
+  if (now && small && move->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};
     return;
   }
-  move->layout = dense(root);
   move->ready = make<_cl_event>(*root.context);
   r.ready[to.index] = move->ready;
   if (now) return move->start();

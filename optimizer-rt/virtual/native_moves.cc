@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "transport/executor/move_part.h"
 #include "transport/memory/pin.h"
 
 namespace gt::virt {
@@ -74,14 +75,16 @@ void NativeMoves::close(Ring& ring) {
   if (ring.base) memory::unmap_huge(ring.base, ring.bytes);
 }
 
-cl_int NativeMoves::move(cl_mem from, cl_mem to, size_t bytes) {
+cl_int NativeMoves::move(cl_mem from, cl_mem to, const wire::Part& part, size_t element) {
+  const size_t bytes = wire::Chunks(part, element, ~uint64_t{0}).bytes();
   const std::lock_guard lock(mutex_);
   Ring& ring = bytes <= SmallMove ? small_ : large_;
   if (!open_queues() || !open(ring)) return CL_OUT_OF_HOST_MEMORY;
-  if (bytes <= SmallChunk) return copy_at_once(ring.base, from, to, bytes);
+  const bool range = part.shape == wire::Part::Shape::Range;
+  if (bytes <= SmallChunk && range) return copy_at_once(ring.base, from, to, bytes);
   // Some eight chunks or more: the first read and the last write have nothing beside them.
-  const size_t chunk = std::clamp(bytes / Slots / SmallChunk * SmallChunk, SmallChunk, ring.bytes / Slots);
-  return copy(ring.base, chunk, from, to, bytes);
+  const size_t largest = std::clamp(bytes / Slots / SmallChunk * SmallChunk, SmallChunk, ring.bytes / Slots);
+  return copy(ring.base, wire::Chunks(part, element, largest), from, to, largest);
 }
 
 cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes) {
@@ -91,28 +94,28 @@ cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, size_t by
   return to_.cl.clEnqueueWriteBuffer(write_queue_, to, CL_TRUE, 0, bytes, memory, 0, nullptr, nullptr);
 }
 
-cl_int NativeMoves::copy(char* memory, size_t chunk, cl_mem from, cl_mem to, size_t bytes) {
+cl_int NativeMoves::copy(char* memory, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes) {
+  if (!chunks.valid()) return CL_INVALID_VALUE;
   Pending reads[Slots] = {Pending(from_.cl), Pending(from_.cl), Pending(from_.cl), Pending(from_.cl),
                           Pending(from_.cl), Pending(from_.cl), Pending(from_.cl), Pending(from_.cl)};
   Pending writes[Slots] = {Pending(to_.cl), Pending(to_.cl), Pending(to_.cl), Pending(to_.cl),
                            Pending(to_.cl), Pending(to_.cl), Pending(to_.cl), Pending(to_.cl)};
-  const size_t count = (bytes + chunk - 1) / chunk;
-  const auto length = [&](size_t i) { return std::min(chunk, bytes - i * chunk); };
-  const auto slot = [&](size_t i) { return memory + i % Slots * chunk; };
+  const size_t count = chunks.count();
+  const auto slot = [&](size_t i) { return memory + i % Slots * slot_bytes; };
   size_t reading = 0;
   for (size_t i = 0; i < count; ++i) {
     for (; reading < std::min(count, i + ReadAhead); ++reading) {
       cl_int code = writes[reading % Slots].wait();
       if (code == CL_SUCCESS)
-        code = from_.cl.clEnqueueReadBuffer(read_queue_, from, CL_FALSE, reading * chunk, length(reading),
-                                            slot(reading), 0, nullptr, reads[reading % Slots].set());
+        code = exec::enqueue_part(from_.cl, exec::Way::ToHost, read_queue_, from, chunks.at(reading).part,
+                                  slot(reading), {}, reads[reading % Slots].set());
       if (code != CL_SUCCESS) return code;
       from_.cl.clFlush(read_queue_);
     }
     cl_int code = reads[i % Slots].wait();
     if (code == CL_SUCCESS)
-      code = to_.cl.clEnqueueWriteBuffer(write_queue_, to, CL_FALSE, i * chunk, length(i), slot(i), 0, nullptr,
-                                         writes[i % Slots].set());
+      code = exec::enqueue_part(to_.cl, exec::Way::ToDevice, write_queue_, to, chunks.at(i).part, slot(i), {},
+                                writes[i % Slots].set());
     if (code != CL_SUCCESS) return code;
     to_.cl.clFlush(write_queue_);
   }

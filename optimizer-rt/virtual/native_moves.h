@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <mutex>
 
+#include "transport/protocol/chunks.h"
 #include "transport/staging/cl_functions.h"
 
 namespace gt::virt {
@@ -28,8 +29,9 @@ class NativeMoves {
   NativeMoves(const NativeMoves&) = delete;
   NativeMoves& operator=(const NativeMoves&) = delete;
 
-  // Copies the first `bytes` and returns when they are there. REQUIRES: nothing under way writes `from` or uses `to`.
-  cl_int move(cl_mem from, cl_mem to, size_t bytes);
+  // Copies a part, of elements of so many bytes (1: of a buffer), and returns when it is there. REQUIRES: nothing under
+  // way writes `from` or uses `to`.
+  cl_int move(cl_mem from, cl_mem to, const wire::Part& part, size_t element);
 
  private:
   static constexpr size_t Slots = 8;
@@ -44,7 +46,7 @@ class NativeMoves {
   bool open(Ring& ring);
   void close(Ring& ring);
   cl_int copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes);
-  cl_int copy(char* memory, size_t chunk, cl_mem from, cl_mem to, size_t bytes);
+  cl_int copy(char* memory, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes);
 
   const End from_, to_;
   std::mutex mutex_;  // of what follows

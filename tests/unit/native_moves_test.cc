@@ -26,6 +26,9 @@ struct Sim {
   int calls = 0, refuse_at = -1;  // the number of the call that fails
   int objects = 0, pins = 0;      // alive
   size_t largest = 0, reads_waiting = 0, most_reads_waiting = 0;
+  struct {
+    size_t width, height, element;
+  } image = {};
   bool refuse() { return calls++ == refuse_at; }
 };
 Sim sim;
@@ -37,6 +40,17 @@ void run_until(Event* event) {
     command();
     if (e) e->over = true;
   }
+}
+
+std::vector<std::pair<char*, size_t>> rows_of(cl_mem image, const size_t* origin, const size_t* region) {
+  std::vector<std::pair<char*, size_t>> rows;
+  const auto& i = sim.image;
+  for (size_t z = origin[2]; z < origin[2] + region[2]; ++z)
+    for (size_t y = origin[1]; y < origin[1] + region[1]; ++y) {
+      const size_t at = ((z * i.height + y) * i.width + origin[0]) * i.element;
+      rows.emplace_back(reinterpret_cast<char*>(image) + at, region[0] * i.element);
+    }
+  return rows;
 }
 
 cl_int enqueue(cl_command_queue queue, bool blocking, cl_event* out, std::function<void()> command) {
@@ -95,6 +109,22 @@ staging::ClFunctions functions() {
     char* const to = reinterpret_cast<char*>(mem) + offset;
     return enqueue(q, blocking, out, [=] { std::memcpy(to, from, size); });
   };
+  // Images lie packed in memory, as sim.image says.
+  f.clEnqueueReadImage = [](cl_command_queue q, cl_mem mem, cl_bool blocking, const size_t* origin,
+                            const size_t* region, size_t, size_t, void* to, cl_uint, const cl_event*, cl_event* out) {
+    return enqueue(q, blocking, out, [rows = rows_of(mem, origin, region), to] {
+      char* at = static_cast<char*>(to);
+      for (const auto& [row, bytes] : rows) at = std::copy_n(row, bytes, at);
+    });
+  };
+  f.clEnqueueWriteImage = [](cl_command_queue q, cl_mem mem, cl_bool blocking, const size_t* origin,
+                             const size_t* region, size_t, size_t, const void* from, cl_uint, const cl_event*,
+                             cl_event* out) {
+    return enqueue(q, blocking, out, [rows = rows_of(mem, origin, region), from] {
+      const char* at = static_cast<const char*>(from);
+      for (const auto& [row, bytes] : rows) std::copy_n(at, bytes, row), at += bytes;
+    });
+  };
   f.clFlush = [](cl_command_queue) { return CL_SUCCESS; };
   f.clWaitForEvents = [](cl_uint, const cl_event* events) {
     run_until(reinterpret_cast<Event*>(events[0]));
@@ -119,7 +149,12 @@ struct Two {
   staging::ClFunctions cl = functions();
   NativeMoves moves{{cl, nullptr, nullptr}, {cl, nullptr, nullptr}};
   cl_int move(std::vector<char>& from, std::vector<char>& to) {
-    return moves.move(reinterpret_cast<cl_mem>(from.data()), reinterpret_cast<cl_mem>(to.data()), from.size());
+    wire::Part all;
+    all.region = {from.size(), 1, 1};
+    return move(from, to, all, 1);
+  }
+  cl_int move(std::vector<char>& from, std::vector<char>& to, const wire::Part& part, size_t element) {
+    return moves.move(reinterpret_cast<cl_mem>(from.data()), reinterpret_cast<cl_mem>(to.data()), part, element);
   }
 };
 
@@ -153,6 +188,26 @@ TEST_CASE("large moves are cut into chunks, small ones into smaller ones; reads 
   CHECK(shape(MiB) == std::pair(256 * KiB, size_t{4}));
   CHECK(shape(16 * MiB) == std::pair(2 * MiB, size_t{4}));
   CHECK(shape(64 * MiB) == std::pair(4 * MiB, size_t{4}));
+}
+
+TEST_CASE("images: rows, slices, rows that are longer than a chunk") {
+  constexpr size_t Shapes[][4] = {  // width, height, slices, bytes of an element
+      {1, 1, 1, 4}, {7, 5, 3, 16}, {300, 400, 1, 4}, {1000, 700, 5, 4}, {3 * MiB, 2, 1, 1}, {257, 255, 99, 2}};
+  for (const auto& [width, height, depth, element] : Shapes) {
+    CAPTURE(width);
+    sim = {};
+    sim.image = {width, height, element};
+    {
+      Two two;
+      wire::Part whole;
+      whole.shape = wire::Part::Shape::Image;
+      whole.region = {width, height, depth};
+      std::vector<char> from = pattern(width * height * depth * element), to(from.size());
+      CHECK(two.move(from, to, whole, element) == CL_SUCCESS);
+      CHECK(to == from);
+    }
+    CHECK(sim.objects == 0);
+  }
 }
 
 TEST_CASE("whatever is refused: an error or the contents, and nothing is kept") {

@@ -51,8 +51,8 @@ cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part) {
   return CL_SUCCESS;
 }
 
-cl_int enqueue_part(const Cl& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& p, void* host,
-                    std::span<const cl_event> waits, cl_event* event) {
+cl_int enqueue_part(const staging::ClFunctions& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& p,
+                    void* host, std::span<const cl_event> waits, cl_event* event) {
   const bool up = way == Way::ToDevice;
   const auto count = static_cast<cl_uint>(waits.size());
   const cl_event* const list = waits.empty() ? nullptr : waits.data();
