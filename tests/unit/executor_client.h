@@ -91,6 +91,16 @@ class Client : public wire::LinkHandler {
     send(build);
     return wait_for(builds, build.reply);
   }
+  wire::Invited invite(uint32_t peer) {
+    const wire::ReplyId reply = new_reply();
+    send(wire::Invite{reply, peer});
+    return wait_for(invitations, reply);
+  }
+  wire::Joined join(uint32_t peer, const wire::Invited& to) {
+    const wire::ReplyId reply = new_reply();
+    send(wire::Join{reply, peer, to.name, to.secret, to.urls});
+    return wait_for(joins, reply);
+  }
   // The completion of an event that is told of.
   wire::Completion completion(ObjectId event) { return wait_for(completions, event); }
   wire::Completion subscribed(ObjectId event) {
@@ -183,6 +193,8 @@ class Client : public wire::LinkHandler {
       case wire::MessageType::Surveyed: take<wire::Surveyed>(frame); break;
       case wire::MessageType::Built: take<wire::Built>(frame); break;
       case wire::MessageType::Pong: take<wire::Pong>(frame); break;
+      case wire::MessageType::Invited: take<wire::Invited>(frame); break;
+      case wire::MessageType::Joined: take<wire::Joined>(frame); break;
       default: FAIL("a message that clients do not get");
     }
     x_changed.notify_all();
@@ -198,6 +210,8 @@ class Client : public wire::LinkHandler {
   std::map<wire::ReplyId, wire::Surveyed> surveys;
   std::map<wire::ReplyId, wire::Built> builds;
   std::map<wire::ReplyId, wire::Pong> pongs;
+  std::map<wire::ReplyId, wire::Invited> invitations;
+  std::map<wire::ReplyId, wire::Joined> joins;
   std::map<ObjectId, wire::Completion> completions;
   std::map<ObjectId, Bytes> data;
   std::vector<wire::Failed> failures;
@@ -246,6 +260,8 @@ class Client : public wire::LinkHandler {
   void got(const wire::Surveyed& m) { surveys[m.reply] = m; }
   void got(const wire::Built& m) { builds[m.reply] = m; }
   void got(const wire::Pong& m) { pongs[m.reply] = m; }
+  void got(const wire::Invited& m) { invitations[m.reply] = m; }
+  void got(const wire::Joined& m) { joins[m.reply] = m; }
 
   std::unique_ptr<wire::Link> x_link, x_their_link;
   wire::FragmentNumbers x_numbers{0};

@@ -7,6 +7,7 @@
 
 #include "transport/executor/calls.h"
 #include "transport/executor/launches.h"
+#include "transport/executor/peers.h"
 #include "transport/executor/programs.h"
 #include "transport/executor/survey.h"
 #include "transport/executor/transfers.h"
@@ -52,12 +53,13 @@ class Executor::State {
   State(const Functions& functions, wire::Link& link, const Limits& limits, Options&& options)
       : session(std::make_shared<Session>(functions, link, limits, std::move(options))),
         completions(std::make_shared<Completions>(session)),
-        inbox(std::make_shared<Inbox>(session, completions)),
+        inbox(std::make_shared<Inbox>(session, completions, session->out)),
+        peers(std::make_shared<Peers>(session, completions)),
         objects(*session),
         commands(session, objects, completions),
         calls(commands),
         launches(commands),
-        transfers(std::make_unique<Transfers>(commands, inbox)),
+        transfers(std::make_unique<Transfers>(commands, inbox, peers)),
         programs(std::make_unique<Programs>(commands)),
         fragments(limits.message_bytes),
         x_link(link) {
@@ -74,6 +76,8 @@ class Executor::State {
   bool run(wire::Build& m);
   bool run(const wire::Survey& m);
   bool run(const wire::Ping& m);
+  bool run(const wire::Invite& m);
+  bool run(const wire::Join& m);
   bool assemble(ByteView frame);
   void refuse() { x_link.close(); }
   void shut_down(uint32_t patience_ms);
@@ -81,6 +85,7 @@ class Executor::State {
   const std::shared_ptr<Session> session;
   const std::shared_ptr<Completions> completions;
   const std::shared_ptr<Inbox> inbox;
+  const std::shared_ptr<Peers> peers;
   Objects objects;
   Commands commands;
   Calls calls;
@@ -122,6 +127,8 @@ bool Executor::State::dispatch(ByteView frame) {
     case MessageType::Build: { wire::Build m; return decoded(frame, m); }
     case MessageType::Survey: { wire::Survey m; return decoded(frame, m); }
     case MessageType::Ping: { wire::Ping m; return decoded(frame, m); }
+    case MessageType::Invite: { wire::Invite m; return decoded(frame, m); }
+    case MessageType::Join: { wire::Join m; return decoded(frame, m); }
     case MessageType::FragmentToExecutor: return assemble(frame);
     default: return false;
   }
@@ -152,6 +159,14 @@ bool Executor::State::run(const wire::Read& m) {
 }
 bool Executor::State::run(const wire::Subscribe& m) {
   commands.subscribe(m.event);
+  return true;
+}
+bool Executor::State::run(const wire::Invite& m) {
+  peers->run(m);
+  return true;
+}
+bool Executor::State::run(const wire::Join& m) {
+  peers->run(m);
   return true;
 }
 bool Executor::State::run(wire::Build& m) {
@@ -211,12 +226,14 @@ void Executor::State::shut_down(uint32_t patience_ms) {
   session->out.cut();
   objects.fail_user_events();
   inbox->close();
+  peers->close();
   programs.reset();
   transfers->close();
   completions->close();
   const bool idle = session->threads.wait_for_all(patience_ms) && commands.wait_until_idle(patience_ms);
   if (!idle && session->options.log) session->options.log("commands are still under way: left behind");
   transfers.reset();
+  peers->end();
   objects.remove_all();
 }
 
@@ -256,6 +273,8 @@ Counters Executor::counters() const {
   now.failed = c.failed;
   now.written_bytes = c.written_bytes;
   now.read_bytes = c.read_bytes;
+  now.peer_in_bytes = c.peer_in_bytes;
+  now.peer_out_bytes = c.peer_out_bytes;
   now.objects = c.objects;
   now.memory_bytes = c.memory_bytes;
   now.in_flight_bytes = c.in_flight_bytes;

@@ -23,6 +23,7 @@
 
 #include "traces/api/roles.h"
 #include "transport/executor/functions.h"
+#include "transport/link/connect.h"
 #include "transport/link/link.h"
 #include "transport/protocol/messages.h"
 
@@ -41,6 +42,13 @@ struct Limits {
 using DescribeKernels =
     std::function<std::vector<wire::KernelInfo>(const std::string& source, const std::string& options)>;
 
+// Where another executor of the same client may come in (peers.h).
+struct PeerEntrance {
+  Fd handover;                    // where its connections arrive (transport/link/connect.h)
+  wire::SessionId session{};      // by which it asks for us
+  std::vector<std::string> urls;  // where, beside those places that the client knows
+};
+
 struct Options {
   // Where chunks of writes arrive, and leave from for reads. No slots: the client can only use Inline and Shared
   // (behind a LocalLink all memory is shared).
@@ -57,12 +65,16 @@ struct Options {
   DescribeKernels describe_kernels;
   std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
   std::function<void(const std::string&)> log;  // one line for people
+  std::function<Result<PeerEntrance>()> open_entrance;  // empty: it has no peers
+  wire::Credentials certificates;  // for links to and from peers over tls://
+  wire::LinkOptions peer_link;
 };
 
 // For metrics: since the start, except what is said to be at a time.
 struct Counters {
   uint64_t calls = 0, launches = 0, writes = 0, reads = 0, builds = 0, failed = 0;
-  uint64_t written_bytes = 0, read_bytes = 0;
+  uint64_t written_bytes = 0, read_bytes = 0;  // from and to the client
+  uint64_t peer_in_bytes = 0, peer_out_bytes = 0;
   uint64_t objects = 0, memory_bytes = 0, in_flight_bytes = 0;  // now
 };
 

@@ -30,7 +30,7 @@ Place::~Place() {
   if (x_write_queue) Completions::leave(*x_write_queue);
   if (x_reader) x_reader->close();
   x_segments.clear();
-  x_inbox.reset();
+  x_inboxes.clear();
   x_session->cl.clReleaseContext(x_context);
 }
 
@@ -42,7 +42,8 @@ std::shared_ptr<Queue> Place::make_queue() {
 
 std::shared_ptr<Queue> Place::write_queue(void* inbox, size_t bytes) {
   if (!x_write_queue) x_write_queue = make_queue();
-  if (!x_inbox) x_inbox = std::make_unique<Pin>(x_session->cl, x_context, inbox, bytes);
+  std::unique_ptr<Pin>& pin = x_inboxes[inbox];
+  if (!pin) pin = std::make_unique<Pin>(x_session->cl, x_context, inbox, bytes);
   return x_write_queue;
 }
 

@@ -37,7 +37,7 @@ class Place {
   bool is_of(cl_context context) const { return x_context == context; }
   bool is_at(const Queue& queue) const { return x_context == queue.context && x_device == queue.device; }
 
-  // A queue for chunks of writes, and the inbox pinned. nullptr: the driver refused.
+  // A queue for chunks of writes, and the inbox pinned: the client's, or a peer's. nullptr: the driver refused.
   std::shared_ptr<Queue> write_queue(void* inbox, size_t bytes);
   // nullptr: no memory, no thread.
   std::shared_ptr<Reader> reader();
@@ -53,7 +53,7 @@ class Place {
   cl_device_id x_device;
   std::shared_ptr<Queue> x_write_queue;
   std::shared_ptr<Reader> x_reader;
-  std::unique_ptr<Pin> x_inbox;
+  std::unordered_map<void*, std::unique_ptr<Pin>> x_inboxes;
   std::unordered_map<wire::SegmentId, std::unique_ptr<Pin>> x_segments;
 };
 

@@ -2,6 +2,17 @@
 
 namespace gt::exec {
 
+std::optional<wire::Ticket> ToClient::put(const void* memory, const wire::Chunks::Chunk& chunk) {
+  const Outbox::Use use(x_out);
+  if (!use.open()) return {};
+  return use.link().put(memory, {x_to.segment, x_to.offset + chunk.offset}, chunk.bytes);
+}
+
+bool ToClient::wait(wire::Ticket ticket) {
+  const Outbox::Use use(x_out);
+  return !use.open() || use.link().wait(ticket).ok();
+}
+
 Reader::~Reader() { x_slots.close(x_session->cl); }
 
 bool Reader::open(const std::shared_ptr<Reader>& self, cl_context context) {
@@ -14,6 +25,7 @@ bool Reader::open(const std::shared_ptr<Reader>& self, cl_context context) {
 }
 
 void Reader::post(std::unique_ptr<ReadJob> job, cl_int error) {
+  if (error) job->to->fail();
   const std::lock_guard lock(x_mutex);
   Work work;
   work.job = std::move(job);
@@ -66,6 +78,7 @@ bool Reader::start_chunk() {
 }
 
 void Reader::fail(Work& work, cl_int error) {
+  if (work.error == CL_SUCCESS) work.job->to->fail();
   if (work.error == CL_SUCCESS) work.error = error;
 }
 
@@ -80,16 +93,16 @@ void Reader::send_oldest() {
   const wire::Chunks::Chunk chunk = work.job->chunks.at(work.filled++);
   slot.ticket = 0;
   if (work.filled == work.job->chunks.count()) leave_device(work);
-  const wire::Address to{work.job->to.segment, work.job->to.offset + chunk.offset};
-  if (const Outbox::Use use(x_session->out); use.open() && work.error == CL_SUCCESS)
-    slot.ticket = use.link().put(memory(x_fill), to, chunk.bytes);
+  if (work.error == CL_SUCCESS) {
+    const std::optional<wire::Ticket> ticket = work.job->to->put(memory(x_fill), chunk);
+    ticket ? static_cast<void>(slot.ticket = *ticket) : fail(work, CL_OUT_OF_RESOURCES);
+  }
   ++x_fill;
 }
 
 void Reader::retire_oldest() {
   Slot& slot = x_ring[x_free % x_count];
-  if (const Outbox::Use use(x_session->out); use.open() && slot.ticket != 0)
-    if (!use.link().wait(slot.ticket).ok()) fail(*slot.work, CL_OUT_OF_RESOURCES);
+  if (slot.ticket != 0 && !slot.work->job->to->wait(slot.ticket)) fail(*slot.work, CL_OUT_OF_RESOURCES);
   ++slot.work->sent;
   ++x_free;
 }

@@ -1,4 +1,5 @@
-// Reads that are put to the client in chunks: the device fills one pinned slot while others are on their way.
+// Reads that are put to the client, or to a peer, in chunks: the device fills one pinned slot while others are on their
+// way.
 //
 //   device   fill 0 | fill 1 | fill 2 | ...       a queue of our own, once the place in the client's queue is reached
 //   link            | put 0  | put 1  | ...       slots are free again when their put is over
@@ -10,6 +11,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <optional>
 
 #include "transport/executor/waiting.h"
 #include "transport/executor/move_part.h"
@@ -19,10 +21,34 @@
 
 namespace gt::exec {
 
+// Where the chunks of a read go. One thread.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // The memory stays until wait(). Nothing: there is nobody any more.
+  virtual std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) = 0;
+  virtual bool wait(wire::Ticket ticket) = 0;
+  // No more chunks come, although some are missing.
+  virtual void fail() = 0;
+};
+
+// Into memory that the client exposed.
+class ToClient final : public Sink {
+ public:
+  ToClient(Outbox& out, wire::Address to) : x_out(out), x_to(to) {}
+  std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override;
+  bool wait(wire::Ticket ticket) override;
+  void fail() override {}  // the event says so
+
+ private:
+  Outbox& x_out;
+  wire::Address x_to;
+};
+
 struct ReadJob {
   wire::Chunks chunks;
   cl_mem mem;  // a reference of its own
-  wire::Address to;
+  std::unique_ptr<Sink> to;
   staging::Gate gate;
   Awaited told;  // the client's event: told when the bytes are there
 };

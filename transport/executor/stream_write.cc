@@ -178,7 +178,7 @@ void Inbox::give_back(std::span<const uint32_t> slots) {
     for (const uint32_t slot : slots) x_taken[slot] = false;
     x_taken_count -= slots.size();
   }
-  x_session->out.send(wire::Credit{{slots.begin(), slots.end()}});
+  x_sender.send(wire::Credit{{slots.begin(), slots.end()}});
 }
 
 void Inbox::close() {

@@ -75,10 +75,11 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   std::vector<uint32_t> x_free;  // slots to be given back
 };
 
-class Inbox : public std::enable_shared_from_this<Inbox> {
+class Inbox {
  public:
-  Inbox(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions)
-      : x_session(std::move(session)), x_completions(std::move(completions)) {}
+  // `sender`: who fills the slots, and gets credit for them.
+  Inbox(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, Outbox& sender)
+      : x_session(std::move(session)), x_completions(std::move(completions)), x_sender(sender) {}
 
   // Exposes the slots. Without slots: does nothing.
   Status open(wire::Link& link);
@@ -105,6 +106,7 @@ class Inbox : public std::enable_shared_from_this<Inbox> {
  private:
   std::shared_ptr<Session> x_session;
   std::shared_ptr<Completions> x_completions;
+  Outbox& x_sender;
   void* x_base = nullptr;
   wire::SegmentId x_segment = 0;
 

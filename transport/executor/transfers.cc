@@ -74,26 +74,41 @@ void Transfers::run(const wire::Write& m) {
   cl_int code = CL_INVALID_VALUE;
   if (t && m.carriage == wire::Carriage::Inline) code = write_inline(m, *t);
   if (t && m.carriage == wire::Carriage::Shared) code = shared(m, Way::ToDevice, *t);
-  if (t && m.carriage == wire::Carriage::Stream) code = write_stream(m, *t);
+  const std::shared_ptr<Inbox> inbox = inbox_of(m);
+  if (t && inbox) code = write_stream(m, *t, inbox);
   if (t && code != CL_SUCCESS) x_commands.fail(fn, code, m.queue, m.event, m.carriage == wire::Carriage::Shared);
   if (code == CL_SUCCESS)
-    session.count.written_bytes += m.bytes;
-  else if (m.carriage == wire::Carriage::Stream && m.bytes > 0)  // the bytes come all the same
-    x_inbox->add(m.transfer, std::make_shared<WriteJob>(x_inbox, m.bytes));
+    (m.carriage == wire::Carriage::Peer ? session.count.peer_in_bytes : session.count.written_bytes) += m.bytes;
+  else if (inbox && m.bytes > 0)  // the bytes come all the same
+    inbox->add(m.transfer, std::make_shared<WriteJob>(inbox, m.bytes));
+}
+
+// Where the chunks of a transfer come in; nullptr: it is not in chunks, or its sender is gone.
+std::shared_ptr<Inbox> Transfers::inbox_of(const wire::Write& m) {
+  if (m.carriage == wire::Carriage::Stream) return x_inbox;
+  const std::shared_ptr<Peer> peer = m.carriage == wire::Carriage::Peer ? x_peers->find(m.segment) : nullptr;
+  return peer ? peer->inbox() : nullptr;
 }
 
 void Transfers::run(const wire::Read& m) {
   Session& session = x_commands.session();
   ++session.count.reads;
   const FnId fn = fn_of(Way::ToHost, m.part.shape);
+  const std::shared_ptr<Peer> peer = m.carriage == wire::Carriage::Peer ? x_peers->find(m.segment) : nullptr;
   const std::optional<Target> t = target(m, fn);
-  if (!t) return;
+  if (!t) return peer ? peer->give_up() : void();  // it waits for the bytes
   cl_int code = CL_INVALID_VALUE;
   if (m.carriage == wire::Carriage::Inline) code = read_inline(m, *t);
   if (m.carriage == wire::Carriage::Shared) code = shared(m, Way::ToHost, *t);
-  if (m.carriage == wire::Carriage::Stream) code = read_stream(m, *t);
-  if (code != CL_SUCCESS) return x_commands.fail(fn, code, m.queue, m.event, true);
-  session.count.read_bytes += m.bytes;
+  if (m.carriage == wire::Carriage::Stream)
+    code = read_stream(m, *t, std::make_unique<ToClient>(session.out, wire::Address{m.segment, m.offset}));
+  if (peer) code = read_stream(m, *t, peer->sink(m.transfer));
+  if (code == CL_SUCCESS) {
+    session.count.read_bytes += peer ? 0 : m.bytes;
+    return;
+  }
+  x_commands.fail(fn, code, m.queue, m.event, true);
+  if (peer) peer->give_up();
 }
 
 void Transfers::reclaim() {
@@ -170,27 +185,27 @@ cl_int Transfers::open_gate(const Target& t, staging::Gate& gate) {
   return gate.open(x_commands.cl(), facts, count, count ? waits.data() : nullptr) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
-cl_int Transfers::write_stream(const wire::Write& m, const Target& t) {
-  const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : x_inbox->slot_bytes();
+cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std::shared_ptr<Inbox>& inbox) {
+  const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : inbox->slot_bytes();
   const wire::Chunks chunks(t.part, t.element, largest);
-  if (x_inbox->slots() == 0 || largest > x_inbox->slot_bytes() || !chunks.valid()) return CL_INVALID_VALUE;
-  const std::shared_ptr<Queue> ours = place_of(*t.queue).write_queue(x_inbox->base(), x_inbox->bytes());
+  if (inbox->slots() == 0 || largest > inbox->slot_bytes() || !chunks.valid()) return CL_INVALID_VALUE;
+  const std::shared_ptr<Queue> ours = place_of(*t.queue).write_queue(inbox->base(), inbox->bytes());
   if (!ours) return CL_OUT_OF_RESOURCES;
   staging::Gate gate;
   const int64_t before = Commands::when(*t.queue);
   if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
   x_commands.cl().clRetainMemObject(t.mem);
-  const auto job = std::make_shared<WriteJob>(x_inbox, ours, t.mem, chunks, gate);
+  const auto job = std::make_shared<WriteJob>(inbox, ours, t.mem, chunks, gate);
   begin_when_reached(t, gate, ++t.queue->order, std::make_unique<WriteGate>(job));
   name_after(t, gate, m.event, before);
-  if (!x_inbox->add(m.transfer, job)) {
+  if (!inbox->add(m.transfer, job)) {
     job->abandon();
-    close_link();
+    refuse_sender(m);
   }
   return CL_SUCCESS;
 }
 
-cl_int Transfers::read_stream(const wire::Read& m, const Target& t) {
+cl_int Transfers::read_stream(const wire::Read& m, const Target& t, std::unique_ptr<Sink> to) {
   const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : x_commands.session().options.slot_bytes;
   const wire::Chunks chunks(t.part, t.element, largest);
   if (largest > x_commands.session().options.slot_bytes || !chunks.valid()) return CL_INVALID_VALUE;
@@ -200,7 +215,7 @@ cl_int Transfers::read_stream(const wire::Read& m, const Target& t) {
   const int64_t before = Commands::when(*t.queue);
   if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
   x_commands.cl().clRetainMemObject(t.mem);
-  auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.mem, {m.segment, m.offset}, gate, {}});
+  auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.mem, std::move(to), gate, {}});
   ReadJob& kept = *job;
   auto then = std::make_unique<ReadGate>(std::move(reader), std::move(job));
   const uint64_t order = ++t.queue->order;
@@ -233,8 +248,13 @@ void Transfers::name_after(const Target& t, const staging::Gate& gate, ObjectId 
     x_commands.cl().clReleaseEvent(gate.after());
 }
 
-void Transfers::close_link() {
-  if (const Outbox::Use use(x_commands.session().out); use.open()) use.link().close();
+// Its chunks are wrong.
+void Transfers::refuse_sender(const wire::Write& m) {
+  if (m.carriage == wire::Carriage::Peer) {
+    if (const auto peer = x_peers->find(m.segment)) peer->give_up();
+  } else if (const Outbox::Use use(x_commands.session().out); use.open()) {
+    use.link().close();
+  }
 }
 
 Place& Transfers::place_of(const Queue& queue) {

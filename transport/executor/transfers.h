@@ -1,7 +1,7 @@
 // Write and Read messages.
 //
 // Inline: the bytes are held here until the device has them. Shared: the device reads or writes the client's memory.
-// Stream: stream_write.h, stream_read.h.
+// Stream, Peer: stream_write.h, stream_read.h.
 // Thread safety: run() by the control lane.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "transport/executor/commands.h"
+#include "transport/executor/peers.h"
 #include "transport/executor/place.h"
 #include "transport/executor/stream_write.h"
 
@@ -16,7 +17,8 @@ namespace gt::exec {
 
 class Transfers {
  public:
-  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox) : x_commands(commands), x_inbox(std::move(inbox)) {}
+  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, std::shared_ptr<Peers> peers)
+      : x_commands(commands), x_inbox(std::move(inbox)), x_peers(std::move(peers)) {}
   ~Transfers();
 
   void run(const wire::Write& write);
@@ -42,14 +44,15 @@ class Transfers {
   std::optional<Target> target(const Message& message, api::FnId fn);
   cl_int write_inline(const wire::Write& write, const Target& target);
   cl_int read_inline(const wire::Read& read, const Target& target);
-  cl_int write_stream(const wire::Write& write, const Target& target);
-  cl_int read_stream(const wire::Read& read, const Target& target);
+  cl_int write_stream(const wire::Write& write, const Target& target, const std::shared_ptr<Inbox>& inbox);
+  cl_int read_stream(const wire::Read& read, const Target& target, std::unique_ptr<Sink> to);
   template <class Message>
   cl_int shared(const Message& message, Way way, const Target& target);
   cl_int open_gate(const Target& target, staging::Gate& gate);
   void begin_when_reached(const Target& target, const staging::Gate& gate, uint64_t order, std::unique_ptr<Then> then);
   void name_after(const Target& target, const staging::Gate& gate, ObjectId event, int64_t before);
-  void close_link();
+  std::shared_ptr<Inbox> inbox_of(const wire::Write& write);
+  void refuse_sender(const wire::Write& write);
 
   Place& place_of(const Queue& queue);
 
@@ -62,6 +65,7 @@ class Transfers {
 
   Commands& x_commands;
   std::shared_ptr<Inbox> x_inbox;
+  std::shared_ptr<Peers> x_peers;
   std::deque<Held> x_held;
   std::vector<std::unique_ptr<Place>> x_places;
 };

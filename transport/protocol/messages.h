@@ -43,6 +43,8 @@ enum class MessageType : uint8_t {
   Survey = 8,
   Ping = 9,
   FragmentToExecutor = 10,
+  Invite = 13,
+  Join = 14,
   // executor to client
   Reply = 65,
   Completed = 66,
@@ -54,6 +56,10 @@ enum class MessageType : uint8_t {
   Built = 72,
   Pong = 73,
   FragmentToClient = 74,
+  Invited = 77,
+  Joined = 78,
+  // executor to executor; Credit, too
+  PeerInbox = 79,
 };
 
 // One OpenCL call. Handles in `inputs` are ObjectIds (devices and platforms: as surveyed).
@@ -108,17 +114,19 @@ enum class Carriage : uint8_t {
   Stream,  // Write: the client takes slots of the executor's inbox and puts chunks there, each with a ChunkNotice.
            // Read: the executor puts chunks to `address`, of the client's
   Shared,  // `address` is memory of the client's that the executor views: the device reads or writes it there
+  Peer,    // as Stream, but from (Write) and to (Read) another executor: `segment` is the peer, and `transfer` the same
+           // at both ends
 };
 constexpr size_t LargestInline = size_t{64} << 10;
 
 struct Write {
   static constexpr auto Type = MessageType::Write;
   ObjectId queue = 0, mem = 0, event = 0;
-  uint32_t transfer = 0;  // names the transfer in notices; unique among those under way
+  uint32_t transfer = 0;  // names the transfer in notices; unique among those under way from the same sender
   Part part;
   uint64_t bytes = 0;  // packed
   Carriage carriage = Carriage::Inline;
-  uint32_t segment = 0;  // Shared: where the bytes are
+  uint32_t segment = 0;  // Shared: where the bytes are. Peer: who sends them
   uint64_t offset = 0;
   uint32_t chunk_bytes = 0;  // Stream: of the largest chunk (chunks.h), at most a slot. 0: a slot
   Ids waits;
@@ -136,7 +144,7 @@ struct Read {
   Part part;
   uint64_t bytes = 0;
   Carriage carriage = Carriage::Inline;
-  uint32_t segment = 0;  // Stream, Shared: where the bytes go, packed
+  uint32_t segment = 0;  // Stream, Shared: where the bytes go, packed. Peer: to whom
   uint64_t offset = 0;
   uint32_t chunk_bytes = 0;  // Stream: as in Write
   Ids waits;
@@ -317,6 +325,60 @@ struct Printed {
   ByteView text;
   template <class V>
   void fields(V& v) { v(text); }
+};
+
+// --- Executors that know each other ---
+// One executor of a client is asked to wait for another (Invite), which is told how to find it (Join). `peer` names the
+// link at both; every transfer over it is a Write at one end and a Read at the other, of Carriage::Peer.
+using PeerName = std::array<uint8_t, 16>;
+using PeerSecret = std::array<uint8_t, 32>;
+
+// Answered by Invited: at once. Who is invited has some seconds to come.
+struct Invite {
+  static constexpr auto Type = MessageType::Invite;
+  ReplyId reply = 0;
+  uint32_t peer = 0;
+  template <class V>
+  void fields(V& v) { v(reply, peer); }
+};
+struct Invited {
+  static constexpr auto Type = MessageType::Invited;
+  ReplyId reply = 0;
+  int32_t code = 0;   // CL_INVALID_OPERATION: it has no peers
+  PeerName name{};    // by which it is asked for
+  PeerSecret secret{};  // what both sides prove that they know: of this pair alone
+  std::vector<std::string> urls;  // where, beside the place at which the client found it
+  template <class V>
+  void fields(V& v) { v(reply, code, name, secret, urls); }
+};
+
+// Answered by Joined when the link is there, or will not be.
+struct Join {
+  static constexpr auto Type = MessageType::Join;
+  ReplyId reply = 0;
+  uint32_t peer = 0;
+  PeerName name{};
+  PeerSecret secret{};
+  std::vector<std::string> urls;  // tried in this order
+  template <class V>
+  void fields(V& v) { v(reply, peer, name, secret, urls); }
+};
+struct Joined {
+  static constexpr auto Type = MessageType::Joined;
+  ReplyId reply = 0;
+  int32_t code = 0;  // CL_SUCCESS: transfers may begin
+  std::string text;  // for people: the URL that it was, or why there is no link
+  template <class V>
+  void fields(V& v) { v(reply, code, text); }
+};
+
+// What an executor tells its peer first: where chunks go. All slots are the peer's.
+struct PeerInbox {
+  static constexpr auto Type = MessageType::PeerInbox;
+  uint32_t segment = 0, slots = 0;
+  uint64_t slot_bytes = 0;
+  template <class V>
+  void fields(V& v) { v(segment, slots, slot_bytes); }
 };
 
 // Bytes of a message that is larger than a frame: those with the same number, put together, are the message, and it
