@@ -18,6 +18,8 @@ void add_counters(Totals& totals, const CounterPage& page) {
   totals.launches += page.launches;
   totals.bytes_in += page.bytes_in;
   totals.bytes_out += page.bytes_out;
+  totals.peer_bytes_in += page.peer_bytes_in;
+  totals.peer_bytes_out += page.peer_bytes_out;
 }
 
 }  // namespace
@@ -78,7 +80,7 @@ void Crew::welcome(Caller caller) {
 
 WorkerProcess* Crew::find(const wire::SessionId& session) const {
   for (const auto& [pid, worker] : workers_) {
-    if (worker->is_session(session)) return worker.get();
+    if (worker->is_session(session) || worker->has_entrance(session)) return worker.get();
   }
   return nullptr;
 }

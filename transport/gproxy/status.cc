@@ -29,6 +29,8 @@ Json json_of(const WorkerProcess& worker, uint64_t now_ns) {
           {"failed", c.failed.load()},
           {"bytes_in", c.bytes_in.load()},
           {"bytes_out", c.bytes_out.load()},
+          {"peer_bytes_in", c.peer_bytes_in.load()},
+          {"peer_bytes_out", c.peer_bytes_out.load()},
           {"objects", c.objects.load()},
           {"memory_bytes", c.memory_bytes.load()},
           {"in_flight_bytes", c.in_flight_bytes.load()}};
@@ -100,7 +102,9 @@ std::string status_json(const ProxyFacts& facts, const Crew& crew, const Moment&
                     {"turned_away_total", moment.turned_away},
                     {"died_total", totals.died},
                     {"bytes_in_total", totals.bytes_in},
-                    {"bytes_out_total", totals.bytes_out}};
+                    {"bytes_out_total", totals.bytes_out},
+                    {"peer_bytes_in_total", totals.peer_bytes_in},
+                    {"peer_bytes_out_total", totals.peer_bytes_out}};
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -119,6 +123,8 @@ std::string metrics_text(const ProxyFacts& facts, const Crew& crew, const Moment
   m.add("launches_total", "counter", "Kernels launched.", totals.launches);
   m.add("bytes_in_total", "counter", "Bytes of transfers to devices.", totals.bytes_in);
   m.add("bytes_out_total", "counter", "Bytes of transfers from devices.", totals.bytes_out);
+  m.add("peer_bytes_in_total", "counter", "Bytes that came from other proxies' devices.", totals.peer_bytes_in);
+  m.add("peer_bytes_out_total", "counter", "Bytes that went to other proxies' devices.", totals.peer_bytes_out);
   m.add("log_lines_lost_total", "counter", "Lines of the log that could not be written.", moment.lost_lines);
   add_of_sessions(m, crew, "session_objects", "OpenCL objects of a session.", &CounterPage::objects);
   add_of_sessions(m, crew, "session_memory_bytes", "Device memory of a session.", &CounterPage::memory_bytes);

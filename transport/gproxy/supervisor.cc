@@ -43,11 +43,13 @@ Status Supervisor::open() {
   loop_ = std::move(*loop);
   GT_TRY(lower_max_clients());
   GT_TRY(open_signals());
-  crew_ = std::make_unique<Crew>(*loop_, to_words(options_.plan), environment_, options_.max_clients,
-                                 [this] { emptied(); });
   entrance_ = std::make_unique<Entrance>(*loop_, [this](Caller caller) { crew_->welcome(std::move(caller)); });
   GT_TRY(open_places());
   for (const wire::Url& url : urls_) facts_.urls.push_back(wire::to_text(url));
+  const wire::Url& beside = urls_.back();  // shared memory is always the last
+  if (beside.name.find('/') == beside.name.npos) options_.plan.shm = beside.name;
+  crew_ = std::make_unique<Crew>(*loop_, to_words(options_.plan), environment_, options_.max_clients,
+                                 [this] { emptied(); });
   facts_.started_ns = monotonic_ns();
   return crew_->start();
 }

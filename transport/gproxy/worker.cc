@@ -34,7 +34,7 @@
 #include "transport/gproxy/printed.h"
 #include "transport/gproxy/worker_channel.h"
 #include "transport/gproxy/worker_plan.h"
-#include "transport/link/connect.h"
+#include "transport/link/hello.h"
 #include "transport/staging/copy_crew.h"
 
 namespace gt::proxy {
@@ -85,6 +85,8 @@ class Session {
     page_->failed = c.failed;
     page_->bytes_in = c.written_bytes;
     page_->bytes_out = c.read_bytes;
+    page_->peer_bytes_in = c.peer_in_bytes;
+    page_->peer_bytes_out = c.peer_out_bytes;
     page_->objects = c.objects;
     page_->memory_bytes = c.memory_bytes;
     page_->in_flight_bytes = c.in_flight_bytes;
@@ -98,9 +100,10 @@ class Session {
   CounterPage* page_;
 };
 
-void report(News news, const std::string& text = {}, int fd = -1) {
+void report(News news, const std::string& text = {}, int fd = -1, const wire::SessionId& name = {}) {
   Report r;
   r.news = news;
+  r.name = name;
   std::snprintf(r.text, sizeof r.text, "%s", text.c_str());
   if (!send_report(ControlFd, r, fd)) ::_exit(ExitEnvironment);  // the supervisor is gone
 }
@@ -158,6 +161,18 @@ void hold_leash(Session& session) {
   end_within(CleanUpTime);  // the main thread does it, if no driver keeps it
 }
 
+// Another worker of the same client comes in by the supervisor, too.
+Result<exec::PeerEntrance> open_entrance(const WorkerPlan& plan) {
+  exec::PeerEntrance entrance;
+  GT_TRY(wire::fill_random(entrance.session));
+  Result<wire::WorkerSocket> door = wire::worker_socket();
+  if (!door) return door.status();
+  report(News::Entrance, {}, door->supervisor.get(), entrance.session);
+  entrance.handover = std::move(door->worker);
+  if (!plan.shm.empty()) entrance.urls.push_back("shm:" + plan.shm);
+  return entrance;
+}
+
 exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, Printed* printed) {
   const std::vector<OpenCl::Device> all = cl.list(nullptr);
   std::set<std::pair<cl_platform_id, cl_device_id>> served;
@@ -168,6 +183,9 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, Printed* prin
   options.serves = [served](cl_platform_id p, cl_device_id d) { return served.contains({p, d}); };
   options.take_printed = [printed] { return printed->take(); };
   options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
+  options.open_entrance = [plan] { return open_entrance(plan); };
+  options.certificates = {{}, plan.cert, plan.key, plan.ca};
+  options.peer_link.crew = copy_crew();
   options.close_ms = static_cast<uint32_t>(CleanUpTime.count()) * 3 / 4;
   return options;
 }

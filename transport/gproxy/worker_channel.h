@@ -3,9 +3,11 @@
 //
 //   worker ── Open + its end of a hand-over socket ──► supervisor     gives it a caller (transport/link/connect.h)
 //          ── Refused or Accepted ───────────────────► supervisor     Refused: Open follows, for another caller
+//          ── Entrance + its end of another one ─────► supervisor     gives it the peer that asks for this name
 //   the supervisor closes its side, or dies ─────────► worker         ends the session and itself
 //
 // Drivers and strangers' messages live in workers: the supervisor acts on none of their numbers, it only shows them.
+// The name of an entrance leads to the worker that gave it, and to no other.
 #pragma once
 
 #include <sys/types.h>
@@ -14,6 +16,7 @@
 #include <cstdint>
 
 #include "traces/base/fd.h"
+#include "transport/link/connect.h"
 
 namespace gt::proxy {
 
@@ -21,16 +24,19 @@ enum class News : uint32_t {
   Open = 1,      // beside it: the socket over which the worker takes a caller
   Refused = 2,   // the caller did not prove who it is
   Accepted = 3,  // the session runs
+  Entrance = 4,  // beside it: the socket over which it takes the peer that asks for `name`
 };
 struct Report {
   News news = News::Open;
   char text[200] = {};  // Refused: why
+  wire::SessionId name{};
 };
 
 // Written by the worker, read by the supervisor at any moment; each number for itself. bytes_in, bytes_out: what
 // clients' transfers moved.
 struct CounterPage {
   std::atomic<uint64_t> calls, launches, builds, failed, bytes_in, bytes_out;
+  std::atomic<uint64_t> peer_bytes_in, peer_bytes_out;           // from and to other proxies
   std::atomic<uint64_t> objects, memory_bytes, in_flight_bytes;  // now
 };
 constexpr size_t CounterPageBytes = 4096;

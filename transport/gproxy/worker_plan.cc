@@ -19,6 +19,7 @@ void each_field(Plan& plan, Visit visit) {
   visit("cert", plan.cert);
   visit("key", plan.key);
   visit("ca", plan.ca);
+  visit("shm", plan.shm);
 }
 
 std::string text_of(uint64_t number) { return std::to_string(number); }

@@ -14,6 +14,7 @@ struct WorkerPlan {
   std::vector<unsigned> devices;  // numbers of OpenCl::list()
   uint64_t memory_bytes = 0, objects = 0, build_seconds = 0, in_flight_bytes = 0;
   std::string token_file, cert, key, ca;  // read by the worker, so that new ones need no restart
+  std::string shm;  // NAME of the shm:NAME at which workers of this node find the proxy; empty: nowhere
 };
 
 // As words of a command line, and back.

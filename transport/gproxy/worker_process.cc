@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -19,6 +20,7 @@ namespace gt::proxy {
 namespace {
 
 constexpr std::chrono::milliseconds GreetingTime{10'000};  // the link's own limits are far shorter
+constexpr size_t MostEntrances = 64;                       // as executors have peers
 
 }  // namespace
 
@@ -88,7 +90,9 @@ bool WorkerProcess::give(const Caller& caller) {
 }
 
 void WorkerProcess::add_connection(const Caller& caller) {
-  const Status given = wire::hand_over(door_.get(), caller.connection.get(), caller.hello);
+  const auto entrance = entrances_.find(caller.hello.session);
+  const int door = entrance == entrances_.end() ? door_.get() : entrance->second.get();
+  const Status given = wire::hand_over(door, caller.connection.get(), caller.hello);
   if (given.ok()) return;
   const bool busy = given.kind() == Kind::Busy;  // otherwise the worker has just died
   wire::refuse(caller.connection.get(), busy ? wire::Refusal::Busy : wire::Refusal::NoSession);
@@ -135,9 +139,21 @@ void WorkerProcess::hear(const Report& report, Fd fd) {
       session_number_ = start_.next_session_number();
       log("session {} begins: {}, worker {}", session_number_, caller_name_, pid_);
       break;
+    case News::Entrance:
+      if (fd.open()) add_entrance(report.name, std::move(fd));
+      return;
     default: return;
   }
   start_.changed();
+}
+
+// Those whose peer has gone, or never came, make room.
+void WorkerProcess::add_entrance(const wire::SessionId& name, Fd door) {
+  std::erase_if(entrances_, [](const auto& e) {
+    pollfd end{e.second.get(), 0, 0};
+    return ::poll(&end, 1, 0) > 0;
+  });
+  if (entrances_.size() < MostEntrances) entrances_.emplace(name, std::move(door));
 }
 
 void WorkerProcess::reaped(int wait_status) {

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -39,7 +40,7 @@ class WorkerProcess {
 
   // A new session for a spare worker. False: it cannot take it. The caller's connection may be closed then or later.
   bool give(const Caller& caller);
-  // Another connection of its session.
+  // Another connection of its session, or a peer's.
   void add_connection(const Caller& caller);
   // Asks for fresh counters; they come in a moment, if at all.
   void ask_for_counters();
@@ -55,6 +56,7 @@ class WorkerProcess {
   bool ending() const { return ending_; }
   bool has_served() const { return has_served_; }
   bool is_session(const wire::SessionId& id) const { return state_ != State::Spare && session_ == id; }
+  bool has_entrance(const wire::SessionId& name) const { return entrances_.contains(name); }
   uint64_t session_number() const { return session_number_; }
   const std::string& caller_name() const { return caller_name_; }
   uint64_t begun_ns() const { return begun_ns_; }
@@ -67,6 +69,7 @@ class WorkerProcess {
   Status make_page(Fd& page);
   void read_report();
   void hear(const Report& report, Fd fd);
+  void add_entrance(const wire::SessionId& name, Fd door);
   std::string name() const;
 
   EventLoop* loop_ = nullptr;
@@ -81,6 +84,7 @@ class WorkerProcess {
   CounterPage* page_ = nullptr;
   WorkerLog log_;
   Fd control_, door_, errors_;
+  std::map<wire::SessionId, Fd> entrances_;  // of peers, by what they ask for
   EventLoop::Timer patience_;
   EventLoop::Watch control_watch_, errors_watch_;  // go before the descriptors
 };
