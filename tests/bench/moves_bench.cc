@@ -4,13 +4,20 @@
 // Run it natively and under `goptimize run --spread`, in one sitting. A move is what a kernel that reads some bytes on
 // the second device takes more when the buffer was changed on the first one: both are finished before the clock starts.
 // "used again": on the same device; "shared": in turns on both, which only read it. Contents are checked.
+// "socket": as many bytes over a bare TCP connection of the loopback device, in the same round: what a move between two
+// proxies of this machine can reach at most.
 #include <CL/cl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -34,6 +41,57 @@ double median(std::vector<double> v) {
   std::nth_element(v.begin(), v.begin() + static_cast<long>(v.size() / 2), v.end());
   return v[v.size() / 2];
 }
+
+// A connection to a thread that reads, and answers each so many bytes with one.
+class BareSocket {
+ public:
+  BareSocket() {
+    const int listener = ::socket(AF_INET, SOCK_STREAM, 0), on = 1;
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    auto* const generic = reinterpret_cast<sockaddr*>(&address);
+    fd_ = ::socket(AF_INET, SOCK_STREAM, 0);
+    const bool good = ::bind(listener, generic, size) == 0 && ::listen(listener, 1) == 0 &&
+                      ::getsockname(listener, generic, &size) == 0 && ::connect(fd_, generic, size) == 0;
+    if (!good) check(CL_OUT_OF_RESOURCES, "a socket");
+    ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    std::thread([peer = ::accept(listener, nullptr, nullptr)] { answer(peer); }).detach();
+    ::close(listener);
+  }
+  // Microseconds until all have arrived.
+  double send(const std::vector<char>& bytes) {
+    const double begin = now_us();
+    const size_t size = bytes.size();
+    all(::write, fd_, reinterpret_cast<const char*>(&size), sizeof size);
+    all(::write, fd_, bytes.data(), size);
+    char over = 0;
+    all(::read, fd_, &over, 1);
+    return now_us() - begin;
+  }
+
+ private:
+  template <class Call, class Byte>
+  static bool all(Call call, int fd, Byte* at, size_t bytes) {
+    while (bytes > 0) {
+      const ssize_t n = call(fd, at, bytes);
+      if (n <= 0) return false;
+      at += n;
+      bytes -= static_cast<size_t>(n);
+    }
+    return true;
+  }
+  static void answer(int fd) {
+    std::vector<char> memory;
+    for (size_t size = 0; all(::read, fd, reinterpret_cast<char*>(&size), sizeof size);) {
+      memory.resize(std::max(memory.size(), size));
+      const char over = 1;
+      if (!all(::read, fd, memory.data(), size) || !all(::write, fd, &over, 1)) return;
+    }
+  }
+  int fd_ = -1;
+};
 
 struct Setup {
   cl_device_id devices[2];
@@ -107,13 +165,14 @@ void expect(Setup& s, int where, cl_uint value) {
   std::exit(1);
 }
 
-void measure(Setup& s, size_t bytes) {
+void measure(Setup& s, BareSocket& socket, size_t bytes) {
   const int rounds = bytes <= size_t{16} << 20 ? 21 : 7;
   cl_int code = 0;
   const cl_mem mem = clCreateBuffer(s.context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
   check(code, "clCreateBuffer");
   const auto last = static_cast<cl_uint>(bytes / sizeof(cl_uint) - 1);
-  std::vector<double> there, back, again, shared;
+  std::vector<double> there, back, again, shared, bare;
+  const std::vector<char> memory(bytes, 1);
   for (int i = -2; i < rounds; ++i) {  // two to warm up
     const auto value = static_cast<cl_uint>(1000 + 10 * i);
     put(s, 0, mem, last, value);
@@ -124,16 +183,18 @@ void measure(Setup& s, size_t bytes) {
     put(s, 1, mem, last, value + 5);
     const double b = get(s, 0, mem, last);
     expect(s, 0, value + 5);
+    const double alone = socket.send(memory);
     if (i < 0) continue;
     there.push_back(a);
     back.push_back(b);
     again.push_back(used_again);
     shared.push_back(in_turns);
+    bare.push_back(alone);
   }
   const double kernel = median(again), a = median(there), b = median(back);
   const auto rate = [&](double us) { return static_cast<double>(bytes) / std::max(us - kernel, 0.01) / 1e3; };
-  std::printf("%12zu %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f\n", bytes, a, b, kernel, median(shared), rate(a),
-              rate(b));
+  std::printf("%12zu %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f %10.2f\n", bytes, a, b, kernel, median(shared),
+              rate(a), rate(b), static_cast<double>(bytes) / median(bare) / 1e3);
   std::fflush(stdout);
   clReleaseMemObject(mem);
 }
@@ -145,7 +206,8 @@ int main(int argc, char** argv) {
     return argc > i ? static_cast<unsigned>(std::strtoul(argv[i], nullptr, 10)) : otherwise;
   };
   Setup s = set_up(number(3, 0), number(1, 0), number(2, 1));
-  std::printf("%12s %10s %10s %10s %10s %10s %10s\n", "bytes", "there us", "back us", "used again", "shared", "GB/s",
-              "GB/s back");
-  for (size_t bytes = 4096; bytes <= size_t{256} << 20; bytes *= 4) measure(s, bytes);
+  BareSocket socket;
+  std::printf("%12s %10s %10s %10s %10s %10s %10s %10s\n", "bytes", "there us", "back us", "used again", "shared",
+              "GB/s", "GB/s back", "socket");
+  for (size_t bytes = 4096; bytes <= size_t{256} << 20; bytes *= 4) measure(s, socket, bytes);
 }
