@@ -89,6 +89,9 @@ class DeviceList {
     const auto function = reinterpret_cast<decltype(&::clGetExtensionFunctionAddress)>(
         ::dlsym(handle, "clGetExtensionFunctionAddress"));
     if (function) x_table = static_cast<const cl_icd_dispatch*>(function("gtrace_dispatch_table"));
+    const auto count_in =
+        function ? reinterpret_cast<memory::CountMovesIn*>(function("gtrace_count_moves_in")) : nullptr;
+    if (count_in && runtime.active()) count_in(&runtime.counters().moves);
     cl_uint count = 0;
     if (platforms && platforms(1, &x_virtual, &count) != CL_SUCCESS) x_virtual = nullptr;  // it has said why
     return x_table != nullptr;

@@ -101,6 +101,12 @@ void add_counters(RunReport& report, const Counters& counters,
   report.returned_short = get(counters.returned_short);
   report.returned_idle = get(counters.returned_idle);
   report.remote_devices = get(counters.remote_devices);
+  const auto moved = [](const memory::MoveCounts::Way& way) {
+    return RunReport::Moved{get(way.moves), get(way.bytes)};
+  };
+  report.moved_here = moved(counters.moves.here);
+  report.moved_directly = moved(counters.moves.direct);
+  report.moved_through_us = moved(counters.moves.relayed);
   report.node = static_cast<int>(get(counters.node)) - 1;
   report.pinned_ranges = get(counters.pinned_ranges);
   report.pinned_bytes = get(counters.pinned_bytes);
@@ -116,7 +122,15 @@ std::string report_json(const RunReport& r) {
   Json fallbacks = Json::object();
   for (const auto& [reason, count] : r.fallbacks) fallbacks[reason] = count;
   Json remote = Json::object();
-  if (!r.remote_urls.empty()) remote = {{"urls", r.remote_urls}, {"devices", r.remote_devices}};
+  const auto moved = [](const RunReport::Moved& m) { return Json{{"moves", m.moves}, {"bytes", m.bytes}}; };
+  if (!r.remote_urls.empty()) {
+    remote = {{"urls", r.remote_urls},
+              {"devices", r.remote_devices},
+              {"moved",
+               {{"directly", moved(r.moved_directly)},
+                {"through_us", moved(r.moved_through_us)},
+                {"here", moved(r.moved_here)}}}};
+  }
   const Json j = {{"program", r.program},
                   {"profile", r.profile},
                   {"decision", r.decision},

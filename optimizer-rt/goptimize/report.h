@@ -39,6 +39,10 @@ struct RunReport {
   uint64_t pinned_ranges = 0, pinned_bytes = 0, pin_ns = 0;
   std::string remote_urls;      // that were to be used; empty: none
   uint64_t remote_devices = 0;  // that the program saw
+  struct Moved {                // contents, between devices of one context
+    uint64_t moves = 0, bytes = 0;
+  };
+  Moved moved_here, moved_directly, moved_through_us;  // memory::MoveCounts
   std::vector<std::pair<std::string, uint64_t>> fallbacks;
 };
 

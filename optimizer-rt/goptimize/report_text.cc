@@ -52,6 +52,11 @@ std::string other_lines(const RunReport& r) {
     fmt::format_to(std::back_inserter(out), text, std::forward<A>(a)...);
   };
   if (!r.remote_urls.empty()) line("  remote: {} devices of {}\n", r.remote_devices, r.remote_urls);
+  if (r.moved_directly.moves)
+    line("  moved from proxy to proxy: {} times, {}\n", r.moved_directly.moves, bytes_text(r.moved_directly.bytes));
+  if (r.moved_through_us.moves)
+    line("  moved between devices through the program: {} times, {}\n", r.moved_through_us.moves,
+         bytes_text(r.moved_through_us.bytes));
   if (r.staged) line("  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
   if (r.reused_blocks)
     line("  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes), r.reused);

@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "optimizer-rt/pool/pinned_pool.h"
+#include "transport/memory/move_counts.h"
 
 namespace gt::opt {
 
@@ -80,6 +81,7 @@ struct Counters {
   Counter returned_excess, returned_short, returned_idle;  // bytes given back to the system: PoolOptions, Returned
   Counter node;  // that the pools' memory is preferred from, plus 1; 0: none
   Counter remote_devices;  // in the program's list, when it last asked for it first
+  memory::MoveCounts moves;  // of contents between devices of virtual contexts
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxSites];
 };

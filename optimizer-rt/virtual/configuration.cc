@@ -68,7 +68,7 @@ Result<Connection> connect_to(const std::string& url) {
   if (!proof.ok()) return proof.status();
   Result<std::unique_ptr<wire::Link>> link = wire::connect(*parsed, *proof);
   if (!link.ok()) return link.status();
-  return Connection{std::move(*link), {}};
+  return Connection{std::move(*link), {}, url};
 }
 
 }  // namespace gt::virt

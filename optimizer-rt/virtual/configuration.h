@@ -26,6 +26,7 @@ class LocalExecutor;
 struct Connection {
   std::unique_ptr<wire::Link> link;
   std::shared_ptr<LocalExecutor> behind;  // when that is in this process
+  std::string url;                        // when it is not
 };
 Result<Connection> connect_to(const std::string& url);
 

@@ -5,6 +5,7 @@
 
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/virtual/introductions.h"
 #include "optimizer-rt/virtual/native_device.h"
 #include "optimizer-rt/virtual/platform.h"
 
@@ -18,14 +19,23 @@ Place::Place(_cl_context& c, _cl_device_id& first, size_t i)
 
 ObjectId Place::service_queue() {
   const std::lock_guard lock(mutex_);
-  if (service_queue_ == 0) {
-    service_queue_ = session.new_id();
-    cl_int errcode = 0;
-    session.call<api::FnId::clCreateCommandQueue>({service_queue_}, as<cl_context>(name),
-                                                  as<cl_device_id>(devices[0]->name), cl_command_queue_properties{0},
-                                                  &errcode);
-  }
+  if (service_queue_ == 0) service_queue_ = make_queue(0);
   return service_queue_;
+}
+
+ObjectId Place::peer_queue() {
+  const std::lock_guard lock(mutex_);
+  const auto can = devices[0]->number<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES);
+  if (peer_queue_ == 0) peer_queue_ = make_queue(can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  return peer_queue_;
+}
+
+ObjectId Place::make_queue(cl_command_queue_properties properties) {
+  const ObjectId queue = session.new_id();
+  cl_int errcode = 0;
+  session.call<api::FnId::clCreateCommandQueue>({queue}, as<cl_context>(name), as<cl_device_id>(devices[0]->name),
+                                                properties, &errcode);
+  return queue;
 }
 
 namespace {
@@ -57,14 +67,16 @@ _cl_context::_cl_context(const std::vector<_cl_device_id*>& list, std::vector<cl
     (*it)->devices.push_back(d);
   }
   for (const auto& place : places) make_native(*place);
+  for (size_t i = 0; i < places.size(); ++i)
+    for (size_t j = 0; j < i; ++j) introduce(places[i]->session, places[j]->session);
 }
 
 _cl_context::~_cl_context() {
   for (const auto& place : places) {
     if (!place->session.alive()) continue;
     try {
-      if (const ObjectId queue = place->service_queue_made()) {
-        place->session.call<api::FnId::clReleaseCommandQueue>({}, as<cl_command_queue>(queue));
+      for (const ObjectId queue : place->queues_made()) {
+        if (queue != 0) place->session.call<api::FnId::clReleaseCommandQueue>({}, as<cl_command_queue>(queue));
       }
       place->session.call<api::FnId::clReleaseContext>({}, as<cl_context>(place->name));
     } catch (const Failure&) {  // nothing is left to release

@@ -2,6 +2,7 @@
 // of one platform of one executor has one place, and nothing below needs to think of others.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -18,9 +19,12 @@ namespace gt::virt {
 
 struct Place {
   Place(_cl_context& c, _cl_device_id& first, size_t i);
-  // A queue of ours, for what no queue of the program's is there for: initial contents, moves between places.
+  // A queue of ours, for what no queue of the program's is there for: initial contents, moves through the client.
   ObjectId service_queue();
-  ObjectId service_queue_made() const { return service_queue_; }  // 0: none was needed
+  // One for moves from and to other proxies: out of order, where the device can, since one that fails must not take
+  // others along.
+  ObjectId peer_queue();
+  std::array<ObjectId, 2> queues_made() const { return {service_queue_, peer_queue_}; }  // 0: was not needed
 
   _cl_context& context;
   Session& session;
@@ -31,9 +35,11 @@ struct Place {
   const std::vector<cl_image_format>& image_formats(cl_mem_flags flags, cl_mem_object_type type);
 
  private:
+  ObjectId make_queue(cl_command_queue_properties properties);
+
   std::mutex mutex_;
   std::map<std::pair<cl_mem_flags, cl_mem_object_type>, std::vector<cl_image_format>> formats_;
-  ObjectId service_queue_ = 0;
+  ObjectId service_queue_ = 0, peer_queue_ = 0;
 };
 
 // Functions of the program to be called when an object ends, the last one first.

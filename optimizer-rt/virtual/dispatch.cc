@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "optimizer-rt/virtual/entry.h"
+#include "optimizer-rt/virtual/moves.h"
 
 namespace gt::virt {
 namespace {
@@ -31,8 +32,9 @@ const Extension* extensions() {
       {"clIcdGetPlatformIDsKHR",
        reinterpret_cast<void*>(&Entry<FnId::clGetPlatformIDs, &fn::clGetPlatformIDs>::call)},
       {"clGetPlatformInfo", reinterpret_cast<void*>(&Entry<FnId::clGetPlatformInfo, &fn::clGetPlatformInfo>::call)},
-      // For goptimize: contexts without a platform of ours (--spread).
+      // For goptimize: contexts without a platform of ours (--spread), and its report.
       {"gtrace_dispatch_table", const_cast<cl_icd_dispatch*>(&dispatch_table)},
+      {"gtrace_count_moves_in", reinterpret_cast<void*>(&count_moves_in)},
       {"clCreateProgramWithILKHR",
        reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},
       {"clGetKernelSubGroupInfoKHR",

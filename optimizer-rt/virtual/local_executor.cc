@@ -68,7 +68,7 @@ Result<Connection> connect(const exec::Functions& functions, exec::Options optio
   auto [ours, theirs] = wire::make_local_link();
   auto behind = std::make_shared<LocalExecutor>(functions, std::move(theirs), std::move(options));
   GT_TRY(behind->start());
-  return Connection{std::move(ours), std::move(behind)};
+  return Connection{std::move(ours), std::move(behind), {}};
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "optimizer-rt/virtual/introductions.h"
 #include "optimizer-rt/virtual/local_executor.h"
 #include "optimizer-rt/virtual/native_moves.h"
 #include "optimizer-rt/virtual/queue.h"
@@ -15,8 +16,9 @@
 namespace gt::virt {
 namespace {
 
-// One move under way: through the client's memory, or (when there is a `way`) between two drivers of this process. Each
-// step runs on a thread of ours, when what it waited for has ended; the commands at the destination wait for `ready`.
+// One move under way: from proxy to proxy, or through the client's memory, or (when there is a `way`) between two
+// drivers of this process. Each step runs on a thread of ours, when what it waited for has ended; the commands at the
+// destination wait for `ready`.
 struct Move : std::enable_shared_from_this<Move> {
   Ref<_cl_mem> mem;
   Place *from, *to;
@@ -28,7 +30,8 @@ struct Move : std::enable_shared_from_this<Move> {
   std::vector<uint8_t> bytes;
 
   void start() {
-    if (!way) return read();
+    if (!way) return start_elsewhere();
+    count(move_counts().here);
     const size_t number = from->index * mem->context->places.size() + to->index;
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
@@ -37,7 +40,54 @@ struct Move : std::enable_shared_from_this<Move> {
     const cl_int code = move_here();
     ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);
   }
+  void start_elsewhere() {
+    when_introduced(from->session, to->session, [self = shared_from_this()](uint32_t peer) {
+      peer != 0 ? self->pass(peer) : self->read();
+    });
+  }
+  // From executor to executor. When it is there the receiver says so; what the sender says is of no interest.
+  void pass(uint32_t peer) {
+    guard([&] {
+      const Ref<_cl_event> sent = make<_cl_event>(*mem->context, *from), come = make<_cl_event>(*mem->context, *to);
+      come->then([self = shared_from_this(), come](cl_int status) { self->passed(status); });
+      auto read = half<wire::Read>(peer);
+      read.queue = from->peer_queue();
+      read.mem = from_name;
+      read.event = sent->name;
+      auto write = half<wire::Write>(peer);
+      write.queue = to->peer_queue();
+      write.mem = to_name;
+      write.event = come->name;
+      write.transfer = read.transfer = to->session.new_transfer();
+      to->session.send(write);
+      come->subscribe();
+      to->session.push();
+      from->session.send(read);
+    });
+  }
+  template <class Message>
+  Message half(uint32_t peer) const {
+    constexpr uint64_t Least = uint64_t{256} << 10, Pieces = 8;  // some are under way while others are copied
+    Message m;
+    m.part = mem->whole();
+    m.bytes = packed_bytes(layout);
+    m.carriage = wire::Carriage::Peer;
+    m.segment = peer;
+    const uint64_t largest = std::min(from->session.slot_bytes(), to->session.slot_bytes());
+    m.chunk_bytes = static_cast<uint32_t>(std::min(std::max(m.bytes / Pieces, Least), largest));
+    return m;
+  }
+  // What is wrong with the link between them is nothing that the program needs to know.
+  void passed(cl_int status) {
+    if (status == CL_COMPLETE) {
+      count(move_counts().direct);
+      return ready->complete(status, 0, 0);
+    }
+    part(from->session, to->session);
+    read();
+  }
   void read() {
+    count(move_counts().relayed);
     guard([this] {
       bytes.resize(packed_bytes(layout));
       const Ref<_cl_event> event = make<_cl_event>(*mem->context, *from);
@@ -58,6 +108,10 @@ struct Move : std::enable_shared_from_this<Move> {
       event->then([self = shared_from_this(), event](cl_int s) { self->ready->complete(s, 0, 0); });
       event->subscribe();
     });
+  }
+  void count(memory::MoveCounts::Way& taken) const {
+    ++taken.moves;
+    taken.bytes += packed_bytes(layout);
   }
   template <class Step>
   void guard(Step step) {
@@ -119,7 +173,13 @@ HostLayout dense(const _cl_mem& mem) {
   return {0, part.region[0] * mem.element(), part.region[1], part.region[2]};
 }
 
+memory::MoveCounts g_own_counts;
+std::atomic<memory::MoveCounts*> g_counts{&g_own_counts};
+
 }  // namespace
+
+memory::MoveCounts& move_counts() { return *g_counts; }
+void count_moves_in(memory::MoveCounts* there) { g_counts = there; }
 
 void after_all(const std::vector<Ref<_cl_event>>& events, std::function<void(cl_int)> then) {
   struct Count {
@@ -179,6 +239,7 @@ void bring(_cl_mem& root, Place& to) {
   const bool small = packed_bytes(move->layout) <= NativeMoves::SmallMove;
   if (now && small && move->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};
+    move->count(move_counts().here);
     return;
   }
   move->ready = make<_cl_event>(*root.context);

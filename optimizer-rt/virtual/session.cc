@@ -28,8 +28,8 @@ void print(ByteView text) {
 
 }  // namespace
 
-Session::Session(std::unique_ptr<wire::Link> link, std::shared_ptr<LocalExecutor> behind)
-    : link_(std::move(link)), behind_(std::move(behind)) {}
+Session::Session(Connection connection)
+    : link_(std::move(connection.link)), behind_(std::move(connection.behind)), url_(std::move(connection.url)) {}
 
 Result<wire::Surveyed> Session::begin() {
   const Status started = link_->start(*this);
@@ -41,6 +41,7 @@ Result<wire::Surveyed> Session::begin() {
   } catch (const Failure&) {
     return Status(Kind::Disconnected, "the connection was closed");
   }
+  slot_bytes_ = surveyed.slot_bytes;
   outbox_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
   return surveyed;
 }
@@ -170,14 +171,15 @@ cl_int Session::finish(ObjectId queue) {
   return code;
 }
 
-void Session::build(wire::Build& message, OnBuilt then) {
+template <class Answer, class Message>
+void Session::ask_later(Message& message, std::function<void(const Answer&)> then) {
   message.reply = expect([then = std::move(then)](std::optional<ByteView> frame) {
-    wire::Built built;
-    if (!frame || !wire::decode(*frame, built)) {
-      built = {};
-      built.code = frame ? CL_BUILD_PROGRAM_FAILURE : CL_DEVICE_NOT_AVAILABLE;
+    Answer answer;
+    if (!frame || !wire::decode(*frame, answer)) {
+      answer = {};
+      answer.code = frame ? CL_OUT_OF_RESOURCES : CL_DEVICE_NOT_AVAILABLE;
     }
-    work().post([then, built = std::move(built)] { then(built); });
+    work().post([then, answer = std::move(answer)] { then(answer); });
   });
   try {
     send(message);
@@ -185,6 +187,14 @@ void Session::build(wire::Build& message, OnBuilt then) {
     const std::lock_guard lock(mutex_);
     if (replies_.erase(message.reply) != 0) throw;  // else `then` has been told
   }
+}
+
+void Session::build(wire::Build& message, OnBuilt then) { ask_later<wire::Built>(message, std::move(then)); }
+void Session::invite(wire::Invite& message, std::function<void(const wire::Invited&)> then) {
+  ask_later<wire::Invited>(message, std::move(then));
+}
+void Session::join(wire::Join& message, std::function<void(const wire::Joined&)> then) {
+  ask_later<wire::Joined>(message, std::move(then));
 }
 
 // --- What is watched ---
@@ -254,6 +264,8 @@ void Session::heard(ByteView frame) {
     case wire::MessageType::Reply:
     case wire::MessageType::Surveyed:
     case wire::MessageType::Built:
+    case wire::MessageType::Invited:
+    case wire::MessageType::Joined:
     case wire::MessageType::Pong: {  // they begin with what they answer
       wire::ReplyId id = 0;
       if (frame.size() < 1 + sizeof id) return;

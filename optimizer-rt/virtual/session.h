@@ -16,6 +16,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "optimizer-rt/virtual/configuration.h"
 #include "optimizer-rt/virtual/object.h"
 #include "optimizer-rt/virtual/outbox.h"
 #include "traces/api/encode.h"
@@ -28,8 +29,6 @@ struct _cl_event;
 struct _cl_command_queue;
 
 namespace gt::virt {
-
-class LocalExecutor;
 
 using wire::Ids;
 using wire::ObjectId;
@@ -51,8 +50,7 @@ struct Made {
 
 class Session final : public wire::LinkHandler {
  public:
-  // `behind`: what the link's other end lives in, when that is this process.
-  Session(std::unique_ptr<wire::Link> link, std::shared_ptr<LocalExecutor> behind);
+  explicit Session(Connection connection);
   // Starts the link, asks what is there, sets the clocks.
   Result<wire::Surveyed> begin();
 
@@ -62,6 +60,8 @@ class Session final : public wire::LinkHandler {
   wire::Link& link() { return *link_; }
   Outbox& outbox() { return outbox_; }
   const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
+  const std::string& url() const { return url_; }               // by which it is reached then
+  uint64_t slot_bytes() const { return slot_bytes_; }           // the largest chunk that it takes
   void settle();  // what has been sent is taken in; for who then looks at local()
 
   ObjectId new_id(size_t consecutive = 1) { return next_id_.fetch_add(consecutive); }
@@ -94,6 +94,9 @@ class Session final : public wire::LinkHandler {
 
   using OnBuilt = std::function<void(const wire::Built&)>;
   void build(wire::Build& build, OnBuilt then);  // `then` runs on the thread for work
+  // The same; when the link closes, the answers say CL_DEVICE_NOT_AVAILABLE.
+  void invite(wire::Invite& invite, std::function<void(const wire::Invited&)> then);
+  void join(wire::Join& join, std::function<void(const wire::Joined&)> then);
 
   // --- Where completions and failures go. Raw pointers: gone before the object is. ---
   void watch(_cl_event& event);
@@ -114,6 +117,8 @@ class Session final : public wire::LinkHandler {
   // The whole frame of an answer; none: the link closed.
   using OnReply = std::function<void(std::optional<ByteView>)>;
   wire::ReplyId expect(OnReply then);
+  template <class Answer, class Message>
+  void ask_later(Message& message, std::function<void(const Answer&)> then);
   template <class Message, class Take>
   void ask_frame(Message& message, Take take);
   Bytes ask_call(wire::Call call);
@@ -131,6 +136,8 @@ class Session final : public wire::LinkHandler {
 
   std::unique_ptr<wire::Link> link_;
   std::shared_ptr<LocalExecutor> behind_;
+  const std::string url_;
+  uint64_t slot_bytes_ = 0;
   Outbox outbox_;
   std::atomic<bool> alive_{true};
   std::atomic<ObjectId> next_id_{1};

@@ -46,7 +46,7 @@ void add(Session* session) {
 }  // namespace
 
 Result<Session*> open_session(Connection connection, wire::Surveyed& surveyed) {
-  auto* session = new Session(std::move(connection.link), std::move(connection.behind));
+  auto* session = new Session(std::move(connection));
   Result<wire::Surveyed> told = session->begin();
   if (!told.ok()) return told.status();
   surveyed = std::move(*told);

@@ -44,12 +44,14 @@ def alive(pid):
 
 
 class Proxy:
-    def __init__(self, *arguments, listen="tcp://127.0.0.1:0", env=None, **options):
+    def __init__(self, *arguments, listen="tcp://127.0.0.1:0", env=None, name="proxy", before=(), **options):
+        """`name`: of its files. `before`: a command that runs it."""
         self.env = dict(own_folders(), **(env or {}))
-        self.out_file = open("proxy.out", "w+b")
-        self.err_file = options.pop("stderr", None) or open("proxy.err", "w+b")
+        self.name = name
+        self.out_file = open(f"{name}.out", "w+b")
+        self.err_file = options.pop("stderr", None) or open(f"{name}.err", "w+b")
         place = ["--listen", listen] if listen else []
-        self.process = subprocess.Popen([GPROXY, "serve", *place, *map(str, arguments)],
+        self.process = subprocess.Popen([*before, GPROXY, "serve", *place, *map(str, arguments)],
                                         env=dict(os.environ, **self.env), stdin=subprocess.DEVNULL,
                                         stdout=self.out_file, stderr=self.err_file, **options)
         self.pid = self.process.pid
@@ -64,11 +66,11 @@ class Proxy:
 
     @property
     def out(self):
-        return pathlib.Path("proxy.out").read_text()
+        return pathlib.Path(f"{self.name}.out").read_text()
 
     @property
     def log(self):
-        log = pathlib.Path("proxy.err")
+        log = pathlib.Path(f"{self.name}.err")
         return log.read_text(errors="replace") if log.exists() else ""
 
     def status(self):

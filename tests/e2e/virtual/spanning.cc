@@ -1,6 +1,7 @@
 // One context of all devices of the first platform: handles, contents that go from device to device, a lost device.
 //
-// Usage: spanning handles|moves|part|lost|leave. Prints one line for each thing looked at; what is wrong ends with NO.
+// Usage: spanning handles|moves|part|lost|leave|churn. Prints one line for each thing looked at; what is wrong ends
+// with NO.
 #include <CL/cl.h>
 
 #include <algorithm>
@@ -240,6 +241,36 @@ int lost() {
   return 0;
 }
 
+// Contents go from the first device to the last one, again and again, until one of them is lost; the last one goes on.
+int churn() {
+  World w = make_world();
+  const cl_command_queue first = w.queues[0], last = w.queues.back();
+  Bytes data = pattern(16 << 20, 6), seen(data.size());
+  cl_int code = 0;
+  cl_mem mem = clCreateBuffer(w.context, CL_MEM_READ_WRITE, data.size(), nullptr, &code);
+  must(code, "buffer");
+  say("ready", 0);
+  bool same = true;
+  for (unsigned char i = 0; code == CL_SUCCESS; ++i) {
+    data[i] = i;
+    code = clEnqueueWriteBuffer(first, mem, CL_TRUE, 0, data.size(), data.data(), 0, nullptr, nullptr);
+    if (code != CL_SUCCESS) break;
+    std::fill(seen.begin(), seen.end(), 0);
+    code = clEnqueueReadBuffer(last, mem, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr);
+    same = same && (code != CL_SUCCESS || seen == data);
+  }
+  check("contents until then", same);
+  check("an error", code < 0);
+  clReleaseMemObject(mem);
+  mem = clCreateBuffer(w.context, CL_MEM_READ_WRITE, data.size(), nullptr, &code);
+  say("new buffer", code);
+  say("write", clEnqueueWriteBuffer(last, mem, CL_TRUE, 0, data.size(), data.data(), 0, nullptr, nullptr));
+  say("read", clEnqueueReadBuffer(last, mem, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr));
+  check("its contents", seen == data);
+  say("finish", clFinish(last));
+  return 0;
+}
+
 // Ends while contents are on their way.
 int leave() {
   World w = make_world();
@@ -265,6 +296,7 @@ int main(int argc, char** argv) {
   if (mode == "part") return part();
   if (mode == "lost") return lost();
   if (mode == "leave") return leave();
-  std::fprintf(stderr, "Usage: spanning handles|moves|part|lost|leave\n");
+  if (mode == "churn") return churn();
+  std::fprintf(stderr, "Usage: spanning handles|moves|part|lost|leave|churn\n");
   return 2;
 }

@@ -1,0 +1,22 @@
+// How contents went from place to place: counted from the start, for the report of goptimize.
+// Thread safety: numbers that are counted up.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace gt::memory {
+
+struct MoveCounts {
+  struct Way {
+    std::atomic<uint64_t> moves{0}, bytes{0};
+  };
+  Way here;     // between drivers of this process
+  Way direct;   // from proxy to proxy
+  Way relayed;  // through this process: to or from a device here, or because proxies do not reach each other
+};
+
+// Of the virtual platform: from now on it counts there, for as long as the process lives.
+using CountMovesIn = void(MoveCounts* there);
+
+}  // namespace gt::memory
