@@ -23,6 +23,16 @@ Command::Command(cl_command_queue queue, cl_command_type type, cl_uint n, const 
     : queue_(check(queue)), type_(type), out_(out), list_(checked_list(n, list, CL_INVALID_EVENT_WAIT_LIST)) {
   for (const _cl_event* e : list_) require(e->context.get() == queue_.context.get(), CL_INVALID_CONTEXT);
   require(session().alive(), CL_DEVICE_NOT_AVAILABLE);
+  for (_cl_event* e : list_) {
+    if (e->late && !e->ended()) after_.emplace_back(e);
+  }
+  waits_for_late_ = !after_.empty();
+  queue_.landings.before(waits_for_all(), after_);
+  waits_for_late_ = waits_for_late_ || (waits_for_all() && !after_.empty());
+}
+
+bool Command::waits_for_all() const {
+  return list_.empty() && (type_ == CL_COMMAND_MARKER || type_ == CL_COMMAND_BARRIER);
 }
 
 void Command::block() {
@@ -47,7 +57,11 @@ void Command::touch(_cl_mem& mem, Access access) {
 }
 
 _cl_event& Command::want_event() {
-  if (!event_) event_ = make<_cl_event>(queue_, type_);
+  if (!event_) {
+    event_ = make<_cl_event>(queue_, type_);
+    event_->late = !after_.empty();
+    event_->lands_after = std::move(after_);
+  }
   return *event_;
 }
 
@@ -56,7 +70,7 @@ const Ids& Command::waits() {
   named_ = true;
   for (_cl_event* e : list_) wait_for(*e);
   for (const Ref<_cl_event>& e : moves_) wait_for(*e);
-  if (out_ || residency_ || sync_errors()) want_event();
+  if (out_ || residency_ || waits_for_late_ || sync_errors()) want_event();
   return waits_;
 }
 
@@ -81,6 +95,7 @@ void Command::written() {
 cl_int Command::sent() {
   written();
   if (residency_) residency_.unlock();
+  if (event_ && event_->late) queue_.landings.add(event_, type_ == CL_COMMAND_BARRIER);
   if (sync_errors()) {
     const cl_int status = wait_for_a_while(want_event());
     const cl_int failure = queue_.take_failure();

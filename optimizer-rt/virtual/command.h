@@ -58,6 +58,7 @@ class Command {
   void touch(_cl_mem& mem, Access access);
   void wait_for(_cl_event& event);
   void written();
+  bool waits_for_all() const;
 
   _cl_command_queue& queue_;
   const cl_command_type type_;
@@ -68,6 +69,8 @@ class Command {
   bool named_ = false;
   std::vector<Ref<_cl_event>> moves_;
   std::vector<Ref<_cl_mem>> written_;
+  std::vector<Ref<_cl_event>> after_;  // what must have landed before the program hears of its end
+  bool waits_for_late_ = false;        // by its wait list, or as a barrier: what follows it comes after that, too
   Ref<_cl_event> event_;
 };
 

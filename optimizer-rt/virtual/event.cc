@@ -67,7 +67,21 @@ cl_int _cl_event::wait() {
   return status;
 }
 
+// False: everything before it has landed.
+bool _cl_event::put_off(int64_t start, int64_t end) {
+  while (!lands_after.empty()) {
+    const Ref<_cl_event> before = std::move(lands_after.back());
+    lands_after.pop_back();
+    if (before->ended()) continue;
+    before->then([self = Ref<_cl_event>(this), start, end](cl_int) { self->complete(CL_COMPLETE, start, end); });
+    before->subscribe();
+    return true;
+  }
+  return false;
+}
+
 void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
+  if (with_status == CL_COMPLETE && put_off(start, end)) return;
   if (landing && with_status == CL_COMPLETE) landing();
   landing = nullptr;
   std::vector<Registered> callbacks;
@@ -85,6 +99,7 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
     continuations.swap(continuations_);
     copies = copies_;
   }
+  if (late && queue) queue->landings.remove(*this);
   status.notify_all();
   for (const auto& [where, copy] : copies) {
     try {
@@ -151,14 +166,14 @@ ObjectId _cl_event::name_at(Place& at) {
   const ObjectId copy = at.session.new_id();
   cl_int errcode = 0;
   at.session.call<api::FnId::clCreateUserEvent>({copy}, as<cl_context>(at.name), &errcode);
-  bool late = false;
+  bool too_late = false;
   {
     const std::lock_guard lock(mutex_);
-    late = ended();
+    too_late = ended();
     copies_.emplace_back(&at, copy);
-    if (!late) self_ = Ref<_cl_event>(this);
+    if (!too_late) self_ = Ref<_cl_event>(this);
   }
-  if (late) at.session.call<api::FnId::clSetUserEventStatus>({}, as<cl_event>(copy), status.load());
+  if (too_late) at.session.call<api::FnId::clSetUserEventStatus>({}, as<cl_event>(copy), status.load());
   subscribe();
   return copy;
 }

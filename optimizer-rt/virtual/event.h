@@ -54,6 +54,10 @@ struct _cl_event : gt::virt::Object {
 
   // What completes together with it, before anybody hears of it: bytes find their places. Set before it can end.
   std::function<void()> landing;
+  // What must have ended here before it may. Set before it can end; then of complete() alone.
+  std::vector<gt::virt::Ref<_cl_event>> lands_after;
+  // It brings bytes over a link, or comes after what does: it may end here later than at its place. Set as above.
+  bool late = false;
 
   gt::virt::Ref<_cl_context> context;
   gt::virt::Ref<_cl_command_queue> queue;  // none: a user event, or of a command of ours
@@ -69,6 +73,7 @@ struct _cl_event : gt::virt::Object {
     cl_int when;
     Callback callback;
   };
+  bool put_off(int64_t start, int64_t end);
   void run_callbacks(std::vector<Registered> callbacks, cl_int with_status);
   bool ended_by_finish() const;
 

@@ -15,7 +15,8 @@ _cl_command_queue::_cl_command_queue(_cl_context& c, _cl_device_id& d, cl_comman
       place(c.place_of(&d)),
       name(place.session.new_id()),
       properties(p),
-      list(std::move(given)) {
+      list(std::move(given)),
+      landings(!(p & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
   place.session.watch(*this);
   cl_int errcode = 0;
   place.session.call<api::FnId::clCreateCommandQueue>({name}, as<cl_context>(place.name), as<cl_device_id>(d.name), p,
@@ -40,6 +41,7 @@ void _cl_command_queue::note_failure(cl_int code) {
 cl_int _cl_command_queue::finish() {
   const uint64_t until = numbers.load();
   const cl_int code = place.session.finish(name);
+  landings.wait();
   uint64_t before = finished.load();
   while (before < until && !finished.compare_exchange_weak(before, until)) {
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "optimizer-rt/virtual/context.h"
+#include "optimizer-rt/virtual/landings.h"
 #include "optimizer-rt/virtual/object.h"
 
 struct _cl_command_queue : gt::virt::Object {
@@ -32,4 +33,5 @@ struct _cl_command_queue : gt::virt::Object {
   std::atomic<uint64_t> numbers{0};             // of events, as they were made
   std::atomic<uint64_t> finished{0};            // events up to this one have ended
   std::atomic<cl_int> failure{CL_SUCCESS};
+  gt::virt::Landings landings;
 };

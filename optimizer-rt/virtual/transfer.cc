@@ -85,6 +85,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   auto m = begin<wire::Read>(t, event.name);
   const HostLayout layout = t.layout;
   event.keep();
+  event.late = true;
   if (m.bytes <= wire::LargestInline) {
     session.expect_data(event.name, [host, layout](ByteView bytes) {
       if (bytes.size() == packed_bytes(layout)) unpack(host, bytes.data(), layout);
@@ -103,6 +104,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
     m.carriage = Carriage::Shared;
     m.segment = shared->segment;
     m.offset = shared->offset;
+    event.late = event.late && (held || !event.lands_after.empty());
     return session.send(m, true);
   }
   const Result<wire::SegmentId> segment = link.expose(to, m.bytes);

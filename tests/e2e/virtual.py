@@ -73,6 +73,14 @@ def test_random_programs_elsewhere():
         same(mixed.text, here.text, f"{url}, three places: the bytes differ")
 
 
+def test_read_then():
+    expected = good(tests_dir / "read_then", env=native()).text
+    check(all(line.endswith(": 0") for line in expected.splitlines()[:-1]), "natively")
+    for url in ("tcp://127.0.0.1:0", "shm:virtual-reads"):
+        with server(url) as (env, _):
+            same(good(tests_dir / "read_then", env=env).text, expected, url)
+
+
 def test_features():
     pathlib.Path("inc/inner").mkdir(parents=True)
     pathlib.Path("inc/a.h").write_text('#include "inner/b.h"\n#define A 40\n')
