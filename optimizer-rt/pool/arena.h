@@ -6,6 +6,11 @@
 // both multiples of HugePage; base() is aligned to HugePage; a range once given by reserve or adopt
 // never moves and is never returned, so that late frees stay safe. Thread safety: owns() from any
 // thread at any time; the rest under the pool's lock.
+//
+// An arena that is *shared* lies in a file of memory that another process may map, too. A child of fork() must not find
+// its parent's memory there: what it gets is a copy, made before the fork, so that whatever was written before the call
+// is in it and nothing that comes later. (Memory that the program writes while it forks, without an order between the
+// two, may be old in the child: it has no right to either.)
 #pragma once
 
 #include <atomic>
@@ -23,6 +28,8 @@ class Arena {
   // Reserves `bytes` of addresses, or half, a quarter, ... down to `least`. False: none were
   // granted.
   bool reserve(size_t bytes, size_t least) noexcept;
+  // Puts a file of memory under a reserved range. REQUIRES: nothing is usable yet. False: it stays private.
+  bool share() noexcept;
   // Takes memory that exists already and stays for the rest of the process. False: too small to be
   // of use.
   bool adopt(void* base, size_t bytes) noexcept;
@@ -42,14 +49,36 @@ class Arena {
   size_t size() const noexcept { return x_size.load(std::memory_order_relaxed); }
   size_t usable() const noexcept { return x_usable; }
   bool adopted() const noexcept { return x_adopted; }
+  bool shared() const noexcept { return x_file >= 0; }
+  // The file, whose offsets are those in the arena; -1: private, or the program has closed the file.
+  int file() const noexcept;
+  // What is in this range goes back to the system; it reads as zeros afterwards. False: refused.
+  bool give_back(void* at, size_t bytes) noexcept;
+
+  // Around fork(), of a shared arena: the ranges in use are copied between begin_fork() and the call; end_fork() on
+  // both sides. In the child the arena is private afterwards.
+  void begin_fork() noexcept;
+  void copy_for_child(const void* at, size_t bytes) noexcept;
+  void end_fork() noexcept;
 
  private:
+  struct FileId {
+    uint64_t device = 0, number = 0;
+    bool operator==(const FileId&) const = default;
+  };
+
   void publish(uintptr_t base, size_t bytes) noexcept;
+  static FileId id_of(int file) noexcept;
+  void become_private() noexcept;
 
   std::atomic<uintptr_t> x_base{0};
   std::atomic<size_t> x_size{0};
   size_t x_usable = 0;
   bool x_adopted = false;
+  int x_file = -1;
+  FileId x_file_id;
+  char* x_copy = nullptr;  // of the usable part, for a child
+  int x_forking = 0;       // the process that forks
 };
 
 }  // namespace gt::opt

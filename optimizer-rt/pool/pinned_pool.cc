@@ -221,8 +221,14 @@ size_t PinnedPool::cached_bytes() const noexcept {
 void PinnedPool::lock_for_fork() noexcept {
   ::pthread_mutex_lock(&x_mutex);
   t_inside_pool = true;
+  x_arena.begin_fork();
+  for (PageId page = 0; x_arena.shared() && page < x_top; page += span(x_page_span[page]).pages) {
+    const Span& s = span(x_page_span[page]);
+    if (s.kind == Span::Large || s.kind == Span::Slab) x_arena.copy_for_child(address(s), s.pages * PageBytes);
+  }
 }
 void PinnedPool::unlock_after_fork() noexcept {
+  x_arena.end_fork();
   t_inside_pool = false;
   ::pthread_mutex_unlock(&x_mutex);
 }

@@ -37,7 +37,9 @@ bool PinnedPool::make_tables() noexcept {
 
 bool PinnedPool::open(const PoolOptions& options) noexcept {
   x_options = options;
-  return x_arena.reserve(options.reserve_bytes, size_t{16} << 20) && make_tables();
+  if (!x_arena.reserve(options.reserve_bytes, size_t{16} << 20)) return false;
+  if (options.shared) x_arena.share();
+  return make_tables();
 }
 
 bool PinnedPool::open_over(void* memory, size_t bytes, PinToken pin) noexcept {

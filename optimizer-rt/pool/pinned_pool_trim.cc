@@ -61,10 +61,11 @@ PinnedPool::SpanId PinnedPool::trim_victim(Trim what) noexcept {
   return victim;
 }
 
-bool PinnedPool::give_back(const Span& s) const noexcept {
+bool PinnedPool::give_back(const Span& s) noexcept {
   const size_t bytes = s.pages * PageBytes;
+  if (x_arena.shared() && x_options.conceal && !x_options.conceal(address(s), bytes)) return false;
   if (x_options.lock) system_memory.unlock(address(s), bytes);  // locked pages cannot be given back
-  return system_memory.advise(address(s), bytes, MADV_DONTNEED) == 0;
+  return x_arena.give_back(address(s), bytes);
 }
 
 // The bytes given back. 0: there was nothing to give, or the driver must not be called now.

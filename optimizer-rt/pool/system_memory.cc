@@ -1,8 +1,12 @@
 // The system's own.
 #include "optimizer-rt/pool/system_memory.h"
 
+#include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "traces/base/fd.h"
 
 namespace gt::opt {
 namespace {
@@ -20,8 +24,30 @@ int bind(void* at, size_t bytes, int policy, const NodeMask* nodes) {
   return static_cast<int>(::syscall(SYS_mbind, at, bytes, policy, nodes, nodes ? Bits : 0ul, 0u));
 }
 
+// A file beyond the limit is a signal, not an error. The number is high: programs that close what they did not open
+// begin below, and what they open next does not get it.
+int make_file(size_t bytes) {
+  constexpr int High = 500;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) return -1;
+  const Fd file(::memfd_create("gtrace-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file.open() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return -1;
+  if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) return -1;
+  return ::fcntl(file.get(), F_DUPFD_CLOEXEC, High);
+}
+
+// These not through mmap() and the like either.
+bool map_file(void* at, size_t bytes, int protection, int flags, int file, size_t offset) {
+  return ::syscall(SYS_mmap, at, bytes, protection, flags | MAP_FIXED | MAP_NORESERVE, file, offset) != -1;
+}
+bool move(void* from, void* to, size_t bytes) {
+  return ::syscall(SYS_mremap, from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != -1;
+}
+void unmap(void* at, size_t bytes) { ::syscall(SYS_munmap, at, bytes); }
+
 }  // namespace
 
-constinit SystemMemory system_memory = {map, protect, advise, lock, unlock, bind};
+constinit SystemMemory system_memory = {map,  protect,   advise,   lock, unlock,
+                                        bind, make_file, map_file, move, unmap};
 
 }  // namespace gt::opt

@@ -22,6 +22,11 @@ struct SystemMemory {
   int (*lock)(const void* at, size_t bytes);
   int (*unlock)(const void* at, size_t bytes);
   int (*bind)(void* at, size_t bytes, int policy, const NodeMask* nodes);  // mbind
+  int (*make_file)(size_t bytes);  // of memory, zero, nothing of it taken yet, never to shrink; -1
+  // In place of what is mapped there, from the file's `offset` on; `flags`: MAP_SHARED or MAP_PRIVATE.
+  bool (*map_file)(void* at, size_t bytes, int protection, int flags, int file, size_t offset);
+  bool (*move)(void* from, void* to, size_t bytes);  // a whole mapping, in place of what is mapped there
+  void (*unmap)(void* at, size_t bytes);
 };
 extern SystemMemory system_memory;
 

@@ -19,7 +19,7 @@ namespace {
 constexpr size_t MiB = size_t{1} << 20;
 
 // The system, refusing its calls of one kind from the `first`-th to the `last`-th on.
-enum Kind { Map, Protect, Advise, Lock, Unlock, Bind, Kinds };
+enum Kind { Map, Protect, Advise, Lock, Unlock, Bind, MakeFile, MapFile, Move, Kinds };
 SystemMemory real;
 Kind refused_kind;
 int first_refused, last_refused;
@@ -46,6 +46,11 @@ class Refusing {
     system_memory.lock = [](const void*, size_t) { return refused(Lock) ? -1 : 0; };
     system_memory.unlock = [](const void*, size_t) { return refused(Unlock) ? -1 : 0; };
     system_memory.bind = [](void*, size_t, int, const NodeMask*) { return refused(Bind) ? -1 : 0; };
+    system_memory.make_file = [](size_t n) { return refused(MakeFile) ? -1 : real.make_file(n); };
+    system_memory.map_file = [](void* a, size_t n, int p, int f, int file, size_t o) {
+      return !refused(MapFile) && real.map_file(a, n, p, f, file, o);
+    };
+    system_memory.move = [](void* a, void* b, size_t n) { return !refused(Move) && real.move(a, b, n); };
   }
   ~Refusing() { system_memory = real; }
   Refusing(const Refusing&) = delete;
@@ -58,12 +63,14 @@ bool may_unpin = true;
 // The model: blocks that are apart, each with its size and mark.
 class Program {
  public:
-  explicit Program(unsigned seed, bool lock) : x_random(seed) {
+  Program(unsigned seed, bool lock, bool shared) : x_random(seed) {
     PoolOptions o;
     o.reserve_bytes = 64 * MiB;
     o.limit_bytes = 48 * MiB;
     o.cache_bytes = 16 * MiB;
     o.lock = lock;
+    o.shared = shared;
+    o.conceal = [](void*, size_t) { return may_unpin; };
     o.unpin = [](PinToken) { return may_unpin; };
     o.short_of = [] { return lacking; };
     x_open = x_pool->open(o);
@@ -187,8 +194,8 @@ class Program {
 };
 
 // The number of blocks served; -1: the pool broke a promise.
-int run_program(unsigned seed, bool lock, int steps, bool with_forks) {
-  Program program(seed, lock);
+int run_program(unsigned seed, bool lock, bool shared, int steps, bool with_forks) {
+  Program program(seed, lock, shared);
   if (!program.is_open()) return program.step() && program.served() == 0 ? 0 : -1;
   for (int i = 0; i < steps; ++i) {
     if (!program.step()) return -1;
@@ -203,7 +210,7 @@ int run_program(unsigned seed, bool lock, int steps, bool with_forks) {
 TEST_CASE("random programs, with forks, when the system refuses nothing") {
   for (unsigned seed = 0; seed < 6; ++seed) {
     const Refusing none(Map, 0, 0);
-    CHECK(run_program(seed, seed % 2, 2000, true) > 100);
+    CHECK(run_program(seed, seed % 2, seed / 2 % 2, 2000, true) > 100);
   }
 }
 
@@ -212,12 +219,13 @@ TEST_CASE("random programs, whatever is refused once, a few times, or from then 
     for (const int first : {1, 2, 4, 9, 30}) {
       for (const int times : {1, 4, 1 << 30}) {
         const Refusing refusing(static_cast<Kind>(kind), first, first + (times - 1));
-        const int served = run_program(static_cast<unsigned>(first + kind), true, 400, false);
+        const bool shared = (first + times) % 2 || kind >= MakeFile;
+        const int served = run_program(static_cast<unsigned>(first + kind), true, shared, 400, kind == Move);
         CAPTURE(kind);
         CAPTURE(first);
         CAPTURE(times);
         CHECK(served >= 0);
-        if (kind == Lock || kind == Unlock || kind == Bind || kind == Advise) CHECK(served > 50);
+        if (kind != Map && kind != Protect) CHECK(served > 50);
       }
     }
   }
@@ -226,7 +234,7 @@ TEST_CASE("random programs, whatever is refused once, a few times, or from then 
 TEST_CASE("a pool whose tables or addresses are refused stays closed") {
   for (const int first : {1, 2, 3, 4, 5, 6}) {
     const Refusing refusing(Map, first, 1 << 30);
-    Program program(1, false);
+    Program program(1, false, first % 2);
     CAPTURE(first);
     CHECK_FALSE((program.is_open() && first <= 3));
     for (int i = 0; i < 100; ++i) REQUIRE(program.step());
