@@ -59,7 +59,8 @@ class Executor::State {
         commands(session, objects, completions),
         calls(commands),
         launches(commands),
-        transfers(std::make_unique<Transfers>(commands, inbox, peers)),
+        pins(*session),
+        transfers(std::make_unique<Transfers>(commands, inbox, peers, pins)),
         programs(std::make_unique<Programs>(commands)),
         fragments(limits.message_bytes),
         x_link(link) {
@@ -90,6 +91,7 @@ class Executor::State {
   Commands commands;
   Calls calls;
   Launches launches;
+  SharedPins pins;
   std::unique_ptr<Transfers> transfers;
   std::unique_ptr<Programs> programs;
   wire::Assembler fragments;
@@ -308,6 +310,10 @@ void* Executor::native(api::ObjectKind kind, wire::ObjectId name) const {
 
 void Executor::on_put(wire::Notice notice, size_t bytes) {
   guarded([&] { return x_state->inbox->arrive(notice, bytes); });
+}
+
+void Executor::on_withdrawn(wire::SegmentId segment) {
+  guarded([&] { return x_state->pins.forget(segment), true; });
 }
 
 void Executor::on_closed(const Status&) {

@@ -96,6 +96,7 @@ class Executor final : public wire::LinkHandler {
 
   void on_frame(ByteView frame) override;
   void on_put(wire::Notice notice, size_t bytes) override;
+  void on_withdrawn(wire::SegmentId segment) override;
   void on_closed(const Status& why) override;
 
  private:

@@ -4,27 +4,11 @@
 
 #include <unordered_map>
 
+#include "transport/executor/pins.h"
 #include "transport/executor/waiting.h"
 #include "transport/executor/stream_read.h"
 
 namespace gt::exec {
-
-// Memory that the driver was told of (CL_MEM_USE_HOST_PTR), so that transfers from and to it run at full speed.
-// Nothing is lost but speed when the driver refuses.
-class Pin {
- public:
-  Pin(const Cl& cl, cl_context context, void* base, size_t bytes) : x_cl(cl) {
-    cl_int err = CL_SUCCESS;
-    x_mem = cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, base, &err);
-  }
-  ~Pin() { x_mem ? x_cl.clReleaseMemObject(x_mem) : CL_SUCCESS; }
-  Pin(const Pin&) = delete;
-  Pin& operator=(const Pin&) = delete;
-
- private:
-  const Cl& x_cl;
-  cl_mem x_mem = nullptr;
-};
 
 class Place {
  public:
@@ -41,8 +25,6 @@ class Place {
   std::shared_ptr<Queue> write_queue(void* inbox, size_t bytes);
   // nullptr: no memory, no thread.
   std::shared_ptr<Reader> reader();
-  // A segment of the client's that is in memory shared with it: pinned when first used.
-  void pin_shared(wire::SegmentId segment);
 
  private:
   std::shared_ptr<Queue> make_queue();
@@ -54,7 +36,6 @@ class Place {
   std::shared_ptr<Queue> x_write_queue;
   std::shared_ptr<Reader> x_reader;
   std::unordered_map<void*, std::unique_ptr<Pin>> x_inboxes;
-  std::unordered_map<wire::SegmentId, std::unique_ptr<Pin>> x_segments;
 };
 
 }  // namespace gt::exec

@@ -163,7 +163,7 @@ cl_int Transfers::shared(const Message& m, Way way, const Target& t) {
   if (const Outbox::Use use(x_commands.session().out); use.open())
     memory = use.link().view({m.segment, m.offset}, m.bytes);
   if (!memory) return CL_INVALID_HOST_PTR;
-  place_of(*t.queue).pin_shared(m.segment);
+  x_pins.pin(m.segment, t.queue->context);
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code = enqueue_part(x_commands.cl(), way, t.queue->handle, t.mem, t.part, memory, t.waits, &event);
@@ -266,6 +266,7 @@ Place& Transfers::place_of(const Queue& queue) {
 
 void Transfers::forget(cl_context context) {
   std::erase_if(x_places, [context](const auto& place) { return place->is_of(context); });
+  x_pins.forget(context);
 }
 
 }  // namespace gt::exec

@@ -17,8 +17,8 @@ namespace gt::exec {
 
 class Transfers {
  public:
-  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, std::shared_ptr<Peers> peers)
-      : x_commands(commands), x_inbox(std::move(inbox)), x_peers(std::move(peers)) {}
+  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, std::shared_ptr<Peers> peers, SharedPins& pins)
+      : x_commands(commands), x_inbox(std::move(inbox)), x_peers(std::move(peers)), x_pins(pins) {}
   ~Transfers();
 
   void run(const wire::Write& write);
@@ -66,6 +66,7 @@ class Transfers {
   Commands& x_commands;
   std::shared_ptr<Inbox> x_inbox;
   std::shared_ptr<Peers> x_peers;
+  SharedPins& x_pins;
   std::deque<Held> x_held;
   std::vector<std::unique_ptr<Place>> x_places;
 };

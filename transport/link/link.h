@@ -51,6 +51,9 @@ class LinkHandler {
   virtual ~LinkHandler() = default;
   virtual void on_frame(ByteView frame) = 0;               // valid during the call
   virtual void on_put(Notice notice, size_t bytes) = 0;    // a put with a notice has arrived
+  // The peer withdraws memory that view() gives: during the call it still does, afterwards it does not. The peer waits:
+  // who told a driver of the memory has it let go now. By a thread of the link's own, beside the others.
+  virtual void on_withdrawn(SegmentId segment) { (void)segment; }
   virtual void on_closed(const Status& why) = 0;           // no call follows
 };
 
@@ -72,7 +75,7 @@ class Link {
   // --- Memory that the peer may access ---
   // Of this process. Valid for puts and gets of the peer until withdraw() has returned.
   virtual Result<SegmentId> expose(void* base, size_t bytes) = 0;
-  // A mapping of `fd` (a memfd) from `fd_offset` on: inside a node the peer maps it, too.
+  // A mapping of `fd` (a memfd) from `fd_offset` on: inside a node the peer maps it, too. Segments may overlap.
   virtual Result<SegmentId> expose_shared(int fd, size_t fd_offset, void* base, size_t bytes) = 0;
   // Zeroed, page-aligned memory of the link's, exposed; directly accessible to the peer where the link allows.
   virtual Result<SegmentId> allocate(size_t bytes, void** base) = 0;

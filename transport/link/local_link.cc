@@ -147,6 +147,7 @@ class LocalLink final : public Link {
     return id;
   }
   Status withdraw(SegmentId segment) override {
+    if (hub_->find(end_, {segment, 0}, 0)) call_peer([&](LinkHandler& h) { h.on_withdrawn(segment); });
     const std::lock_guard lock(hub_->mutex);
     mine().owned.erase(segment);
     if (mine().segments.erase(segment)) return {};

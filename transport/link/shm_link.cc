@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
+#include <algorithm>
 #include <map>
 
 #include "transport/link/fork_mark.h"
@@ -136,12 +137,8 @@ class ShmLink final : public Link, private ShmOwner {
   void beat();
   void take_words();
   Status take_word(const Word& word, const Fd& fd);
+  void withdrawn(SegmentId segment);
   Status ask(const Word& word, int fd, bool& agreed);
-
-  struct SharedPart {
-    SegmentId segment = 0;
-    size_t bytes = 0;
-  };
 
   const ForkMark mark_;
   const Fd socket_, process_;
@@ -165,9 +162,13 @@ class ShmLink final : public Link, private ShmOwner {
   uint64_t give_up_ns_ = 0;
   int ended_lanes_ = 0;
   std::atomic<bool> started_{false};
-  std::map<const char*, SharedPart> shared_;        // by where it begins
+  using Start = std::pair<const char*, SegmentId>;
+  std::map<Start, size_t> shared_;  // its bytes
+  size_t largest_shared_ = 0;       // ever
   std::map<SegmentId, std::optional<bool>> asked_;  // what the peer was asked, and its answer
   uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;      // the watch thread's
+  std::mutex withdrawing_;        // held while on_withdrawn() is called; before mutex_
+  bool handler_is_done_ = false;  // withdrawing_
 };
 
 ShmLink::~ShmLink() {
@@ -227,6 +228,10 @@ void ShmLink::lane_has_ended() {
       ++ended_lanes_;
       return;
     }
+  }
+  {
+    const std::lock_guard lock(withdrawing_);
+    handler_is_done_ = true;
   }
   handler_->on_closed(why_closed());
   const std::lock_guard lock(mutex_);
@@ -307,12 +312,15 @@ void ShmLink::copy(void* to, const void* from, size_t bytes) {
 std::optional<Address> ShmLink::shared_part(const void* p, size_t bytes) {
   const auto* const at = static_cast<const char*>(p);
   const std::lock_guard lock(mutex_);
-  auto it = shared_.upper_bound(at);
-  if (it == shared_.begin() || state_ != State::Open) return {};
-  --it;
-  const auto offset = static_cast<size_t>(at - it->first);
-  if (offset > it->second.bytes || bytes > it->second.bytes - offset) return {};
-  return Address{it->second.segment, offset};
+  if (state_ != State::Open) return {};
+  for (auto it = shared_.upper_bound({at, ~SegmentId{0}}); it != shared_.begin();) {
+    --it;
+    const auto [base, segment] = it->first;
+    const auto offset = static_cast<size_t>(at - base);
+    if (offset >= largest_shared_) break;
+    if (offset <= it->second && bytes <= it->second - offset) return Address{segment, offset};
+  }
+  return {};
 }
 
 Result<SegmentId> ShmLink::expose(void* base, size_t bytes) {
@@ -334,8 +342,10 @@ Result<SegmentId> ShmLink::expose_shared(int fd, size_t fd_offset, void* base, s
   word.offset = fd_offset;
   bool agreed = false;
   GT_TRY(ask(word, fd, agreed));
+  if (!agreed) return *segment;
   const std::lock_guard lock(mutex_);
-  if (agreed) shared_[static_cast<const char*>(base)] = {*segment, bytes};
+  shared_[{static_cast<const char*>(base), *segment}] = bytes;
+  largest_shared_ = std::max(largest_shared_, bytes);
   return *segment;
 }
 
@@ -361,9 +371,7 @@ Status ShmLink::withdraw(SegmentId segment) {
   bool is_shared = false;
   {
     const std::lock_guard lock(mutex_);
-    const auto it = shared_.find(memory.base);
-    is_shared = it != shared_.end() && it->second.segment == segment;
-    if (is_shared) shared_.erase(it);
+    is_shared = shared_.erase({memory.base, segment}) != 0;
   }
   Word word;
   word.kind = Word::Kind::Withdraw;
@@ -450,11 +458,19 @@ Status ShmLink::take_word(const Word& word, const Fd& fd) {
     answer.ok = mapped.ok();
   } else if (word.kind == Word::Kind::Withdraw) {
     answer.kind = Word::Kind::Withdrawn;
-    peer_.withdraw(word.segment);
+    withdrawn(word.segment);
   } else {
     return {Kind::Corrupt, "the peer sent an unknown word"};
   }
   return send_word(socket_.get(), answer, -1, Deadline::in_ms(AnswerWithin_ms));
+}
+
+void ShmLink::withdrawn(SegmentId segment) {
+  {
+    const std::lock_guard lock(withdrawing_);
+    if (started_ && !handler_is_done_ && peer_.view({segment, 0}, 0)) handler_->on_withdrawn(segment);
+  }
+  peer_.withdraw(segment);
 }
 
 Result<Fd> exchange_processes(int socket, Deadline deadline) {

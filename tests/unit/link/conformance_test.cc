@@ -1,5 +1,6 @@
 // What every link promises (transport/link/link.h), for every link.
 #include <doctest/doctest.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstring>
@@ -8,6 +9,7 @@
 
 #include "tests/unit/link/link_log.h"
 #include "tests/unit/link/link_pairs.h"
+#include "transport/link/local_link.h"
 
 namespace gt::wire {
 namespace {
@@ -229,6 +231,63 @@ TEST_CASE("memory that the link allocates is zeroed, and seen by the peer where 
     REQUIRE(s.a().wait(s.a().get(back.data(), {*segment, 0}, bytes)).ok());
     CHECK(std::memcmp(there, back.data(), bytes) == 0);
     REQUIRE(s.b().withdraw(*segment).ok());
+  }
+}
+
+TEST_CASE("who sees memory directly is told before it is withdrawn, and not again") {
+  FOR_EACH_LINK(kind) {
+    Started s(kind);
+    void* base = nullptr;
+    const SegmentId segment = *s.b().allocate(4096, &base);
+    static_cast<char*>(base)[7] = 'x';
+    const bool seen = s.a().view({segment, 0}, 4096) != nullptr;
+    std::vector<std::pair<SegmentId, char>> told;
+    s.at_a.on_each_withdrawal([&](SegmentId id) {
+      const auto* const there = static_cast<char*>(s.a().view({id, 0}, 4096));
+      told.emplace_back(id, there ? there[7] : 0);
+    });
+    REQUIRE(s.b().withdraw(segment).ok());
+    CHECK(s.a().view({segment, 0}, 1) == nullptr);
+    CHECK(s.b().withdraw(segment).kind() == Kind::Invalid);
+    if (seen) {
+      REQUIRE(told.size() == 1);
+      CHECK(told[0] == std::pair<SegmentId, char>(segment, 'x'));
+    } else {
+      CHECK(told.empty());
+    }
+  }
+}
+
+TEST_CASE("segments of shared memory may overlap, and go one by one") {
+  FOR_EACH_LINK(kind) {
+    Started s(kind);
+    constexpr size_t Page = 4096, Bytes = 16 * Page;
+    const Fd file(::memfd_create("overlapping", MFD_ALLOW_SEALING));
+    REQUIRE(::ftruncate(file.get(), Bytes) == 0);
+    auto* const base = static_cast<char*>(::mmap(nullptr, Bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0));
+    REQUIRE(base != MAP_FAILED);
+    const auto expose = [&](size_t page, size_t pages) {
+      return *s.b().expose_shared(file.get(), page * Page, base + page * Page, pages * Page);
+    };
+    const auto there = [&](size_t page, size_t pages) -> char* {
+      const auto address = s.b().shared_address(base + page * Page, pages * Page);
+      return address ? static_cast<char*>(s.a().view(*address, pages * Page)) : nullptr;
+    };
+    const SegmentId all = expose(0, 12), inner = expose(4, 2), same_start = expose(4, 8), later = expose(10, 6);
+    if (s.a().view({all, 0}, 1)) {
+      for (const size_t page : {0, 3, 5, 9, 10, 13}) {
+        base[page * Page] = static_cast<char>('a' + page);
+        const char* const seen = there(page, 3);
+        REQUIRE(seen != nullptr);
+        CHECK(*seen == static_cast<char>('a' + page));
+      }
+      const auto across = s.b().shared_address(base + 9 * Page, 4 * Page);  // in none of them as a whole
+      CHECK((!across || across->segment == WholeProcess));
+    }
+    for (const SegmentId segment : {all, inner, later}) REQUIRE(s.b().withdraw(segment).ok());
+    if (s.a().view({same_start, 0}, 1)) CHECK(there(5, 7) != nullptr);
+    REQUIRE(s.b().withdraw(same_start).ok());
+    ::munmap(base, Bytes);
   }
 }
 

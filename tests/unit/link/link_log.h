@@ -15,6 +15,7 @@ class LinkLog : public LinkHandler {
  public:
   using FrameHook = std::function<void(ByteView)>;
   using PutHook = std::function<void(Notice, size_t)>;
+  using WithdrawnHook = std::function<void(SegmentId)>;
 
   void on_each_frame(FrameHook hook) {
     const std::lock_guard lock(mutex_);
@@ -23,6 +24,11 @@ class LinkLog : public LinkHandler {
   void on_each_put(PutHook hook) {
     const std::lock_guard lock(mutex_);
     put_hook_ = std::move(hook);
+  }
+
+  void on_each_withdrawal(WithdrawnHook hook) {
+    const std::lock_guard lock(mutex_);
+    withdrawn_hook_ = std::move(hook);
   }
 
   void on_frame(ByteView frame) override {
@@ -34,6 +40,10 @@ class LinkLog : public LinkHandler {
     begin();
     if (const PutHook hook = copy(put_hook_)) hook(notice, bytes);
     add(puts_, std::pair<Notice, size_t>(notice, bytes));
+  }
+  void on_withdrawn(SegmentId segment) override {
+    begin();
+    if (const WithdrawnHook hook = copy(withdrawn_hook_)) hook(segment);
   }
   void on_closed(const Status& why) override { add(ends_, why.text()); }
 
@@ -69,6 +79,7 @@ class LinkLog : public LinkHandler {
   std::condition_variable changed_;
   FrameHook frame_hook_;
   PutHook put_hook_;
+  WithdrawnHook withdrawn_hook_;
   std::vector<std::string> frames_, ends_;
   std::vector<std::pair<Notice, size_t>> puts_;
   bool late_ = false;
