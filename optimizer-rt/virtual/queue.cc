@@ -19,8 +19,13 @@ _cl_command_queue::_cl_command_queue(_cl_context& c, _cl_device_id& d, cl_comman
       landings(!(p & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE)) {
   place.session.watch(*this);
   cl_int errcode = 0;
-  place.session.call<api::FnId::clCreateCommandQueue>({name}, as<cl_context>(place.name), as<cl_device_id>(d.name), p,
-                                                      &errcode);
+  try {
+    place.session.call<api::FnId::clCreateCommandQueue>({name}, as<cl_context>(place.name), as<cl_device_id>(d.name),
+                                                        p, &errcode);
+  } catch (const Failure&) {  // the link has just closed, and there will be no queue
+    place.session.forget(*this);
+    throw;
+  }
 }
 
 _cl_command_queue::~_cl_command_queue() {

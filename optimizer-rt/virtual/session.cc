@@ -101,7 +101,10 @@ void Session::close() {
   link_->close();
 }
 
-void Session::forget() { alive_ = false; }
+void Session::forget() {
+  forgotten_ = true;  // first: the lock may be held for ever by a thread that is not here
+  alive_ = false;
+}
 
 // --- Sending ---
 
@@ -205,8 +208,9 @@ void Session::watch(_cl_event& event) {
   require(alive(), CL_DEVICE_NOT_AVAILABLE);  // lose() has not yet taken what is watched
   events_[event.name] = &event;
 }
+// Also when the link has closed: lose() may still be looking at what is watched.
 void Session::forget(const _cl_event& event) {
-  if (!alive()) return;
+  if (forgotten_) return;
   const std::lock_guard lock(mutex_);
   events_.erase(event.name);
   data_.erase(event.name);
@@ -217,7 +221,7 @@ void Session::watch(_cl_command_queue& queue) {
   queues_[queue.name] = &queue;
 }
 void Session::forget(const _cl_command_queue& queue) {
-  if (!alive()) return;
+  if (forgotten_) return;
   const std::lock_guard lock(mutex_);
   queues_.erase(queue.name);
 }

@@ -139,7 +139,7 @@ class Session final : public wire::LinkHandler {
   const std::string url_;
   uint64_t slot_bytes_ = 0;
   Outbox outbox_;
-  std::atomic<bool> alive_{true};
+  std::atomic<bool> alive_{true}, forgotten_{false};
   std::atomic<ObjectId> next_id_{1};
   wire::FragmentNumbers fragments_{0};
   wire::Assembler assembler_{LargestMessage};  // only touched by on_frame(), which is called by one at a time
