@@ -3,9 +3,12 @@
 // Usage: phases idle|launch|write|read|map|build. Prints a line when it begins, when the device is lost (the code), and
 // what the first device does then. Idle: waits for a line on standard input before it makes a call.
 #include <CL/cl.h>
+#include <unistd.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -22,9 +25,10 @@ struct Job {
   cl_kernel kernel = nullptr;
   cl_mem buffer = nullptr;
   std::vector<char> host = std::vector<char>(4 << 20);
-  int built = 0;
+  cl_device_id device = nullptr;
+  uint64_t number = ((static_cast<uint64_t>(std::time(nullptr)) << 22) + static_cast<uint64_t>(::getpid())) << 8;
 
-  explicit Job(cl_device_id device) {
+  explicit Job(cl_device_id of) : device(of) {
     cl_int err = 0;
     context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &err);
     queue = clCreateCommandQueue(context, device, 0, &err);
@@ -32,19 +36,25 @@ struct Job {
     if (build() != CL_SUCCESS || write() != CL_SUCCESS || launch() != CL_SUCCESS) std::exit(3);
   }
 
-  // A program that no cache has.
+  // A program that no cache has, and nobody else builds.
   cl_int build() {
-    const std::string text = "kernel void k(global int* a) { a[0] += " + std::to_string(++built) + "; }";
+    const std::string text = "kernel void k(global ulong* a) { a[0] += " + std::to_string(++number) + "; }";
     const char* source = text.c_str();
     cl_int err = 0;
     cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &err);
     if (err == CL_SUCCESS) err = clBuildProgram(program, 0, nullptr, "", nullptr, nullptr);
+    if (err != CL_SUCCESS && program) say_log(program);
     if (err == CL_SUCCESS && !kernel) {
       kernel = clCreateKernel(program, "k", &err);
       clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
     }
     if (program) clReleaseProgram(program);
     return err;
+  }
+  void say_log(cl_program program) const {
+    char log[4096] = "";
+    clGetProgramBuildInfo(program, device, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, nullptr);
+    std::fprintf(stderr, "build: %s\n", log);
   }
   cl_int launch() {
     const size_t one = 1;
