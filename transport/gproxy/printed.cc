@@ -2,7 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
+#include <sys/inotify.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,32 +16,37 @@
 namespace gt::proxy {
 
 Result<Printed*> Printed::capture() {
-  int pipe[2];
-  if (::pipe2(pipe, O_CLOEXEC) != 0) return system_error("pipe", errno);
-  const Fd writer(pipe[1]);
-  ::fcntl(pipe[0], F_SETFL, O_NONBLOCK);
-  if (::dup2(writer.get(), STDOUT_FILENO) < 0) return system_error("standard output", errno);
+  Fd file(::memfd_create("gproxy printed", MFD_CLOEXEC)), changes(::inotify_init1(IN_CLOEXEC));
+  if (!file.open() || !changes.open()) return system_error("standard output", errno);
+  ::fcntl(file.get(), F_SETFL, O_APPEND);
+  if (::inotify_add_watch(changes.get(), fmt::format("/proc/self/fd/{}", file.get()).c_str(), IN_MODIFY) < 0)
+    return system_error("standard output", errno);
+  if (::dup2(file.get(), STDOUT_FILENO) < 0) return system_error("standard output", errno);
   std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
-  auto* const printed = new Printed(Fd(pipe[0]));
+  auto* const printed = new Printed(std::move(file), std::move(changes));
   std::thread([printed] { printed->keep_empty(); }).detach();
   return printed;
 }
 
 void Printed::keep_empty() {
-  pollfd ready{pipe_.get(), POLLIN, 0};
-  while (::poll(&ready, 1, -1) >= 0 || errno == EINTR) {
+  alignas(inotify_event) std::array<char, 4096> news;
+  while (::read(changes_.get(), news.data(), news.size()) > 0 || errno == EINTR) {
     const std::lock_guard lock(mutex_);
     drain();
   }
 }
 
 void Printed::drain() {
+  constexpr off_t Page = 4096;
+  const off_t before = read_;
   std::array<char, 16384> part;
-  for (ssize_t n; (n = ::read(pipe_.get(), part.data(), part.size())) > 0;) {
+  for (ssize_t n; (n = ::pread(file_.get(), part.data(), part.size(), read_)) > 0; read_ += n) {
     const size_t fits = std::min(static_cast<size_t>(n), MostHeld - std::min(held_.size(), MostHeld));
     held_.append(part.data(), fits);
     dropped_ += static_cast<size_t>(n) - fits;
   }
+  const off_t from = before / Page * Page, to = read_ / Page * Page;
+  if (to > from) ::fallocate(file_.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from);
 }
 
 std::string Printed::take() {

@@ -1,9 +1,12 @@
-// Catches what kernels print: descriptor 1 of this process becomes a pipe, whose end a thread keeps empty, so that no
-// driver ever waits for a reader.
+// Catches what kernels print: descriptor 1 of this process becomes a file in memory, which a thread keeps empty, so that
+// no driver ever waits for a reader. A file, not a pipe: a write to it is whole, however long it is, and what threads of
+// a driver print at the same time stays lines.
 //
 // Bounded: beyond MostHeld bytes that nobody has taken, text is dropped, and that is said in its place.
 // Thread safety: take() from any thread.
 #pragma once
+
+#include <sys/types.h>
 
 #include <mutex>
 #include <string>
@@ -23,12 +26,14 @@ class Printed {
   std::string take();
 
  private:
-  explicit Printed(Fd pipe) : pipe_(std::move(pipe)) {}
+  Printed(Fd file, Fd changes) : file_(std::move(file)), changes_(std::move(changes)) {}
   void keep_empty();
   void drain();  // REQUIRES: mutex_ held
 
-  Fd pipe_;  // not blocking
+  Fd file_;     // appended to
+  Fd changes_;  // readable when it has been
   std::mutex mutex_;
+  off_t read_ = 0;  // where in the file what has not been read begins
   std::string held_;
   size_t dropped_ = 0;
 };
