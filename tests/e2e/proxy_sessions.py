@@ -38,6 +38,16 @@ def test_two_clients_print_each_their_own():
             check(lines(text) == sorted(f"line {i}" for i in range(n)), f"not what {n} work items print: {text[:200]}")
 
 
+def test_clients_that_build_the_same_at_once():
+    """A program that the driver's cache does not have yet, as the processes of one parallel job have it."""
+    with serving(env={"XDG_CACHE_HOME": os.path.abspath("cache")}) as proxy:
+        command = [CLIENT, proxy.url, proxy.token, "print:1"]
+        env = dict(os.environ, **proxy.env)
+        clients = [subprocess.Popen(command, env=env, stdout=subprocess.PIPE, text=True) for _ in range(6)]
+        for client in clients:
+            same((client.communicate(timeout=60)[0], client.returncode), ("line 0\n", 0), "what a client prints")
+
+
 def test_a_driver_that_crashes_under_a_client():
     with serving() as proxy:
         other = proxy.hold()

@@ -1,16 +1,21 @@
 // gproxy's parts that need no process: devices and their selection, what workers are told, the loop, the log's limits.
 #include <doctest/doctest.h>
+#include <signal.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "transport/gproxy/allowance.h"
+#include "transport/gproxy/build_turns.h"
 #include "transport/gproxy/devices.h"
 #include "transport/gproxy/event_loop.h"
 #include "transport/gproxy/serve.h"
@@ -155,4 +160,38 @@ TEST_CASE("a token is made once, for its owner only, in a folder of his own") {
   CHECK(std::distance(std::filesystem::directory_iterator(folder.path + "/new/gtrace"), {}) == 1);
   REQUIRE(::chmod(path.c_str(), 0640) == 0);
   CHECK(have_token(path).status().kind() == Kind::Invalid);
+}
+
+TEST_CASE("what builds the same waits for its turn; what builds another thing does not") {
+  const Fd turns = build_turns();
+  REQUIRE(turns.open());
+  Fd mine = take_build_turn(turns.get(), "kernel void a() {}");
+  std::atomic<bool> had{false};
+  std::thread other([&] {
+    const Fd its = take_build_turn(turns.get(), "kernel void a() {}");
+    had = true;
+  });
+  CHECK(take_build_turn(turns.get(), "kernel void b() {}").open());
+  ::usleep(50'000);
+  CHECK_FALSE(had);
+  mine = Fd();
+  other.join();
+  CHECK(had);
+}
+
+TEST_CASE("a process that ends in any way gives its turn back") {
+  const Fd turns = build_turns();
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const Fd its = take_build_turn(turns.get(), "x");
+    (void)!::write(ready[1], "r", 1);
+    ::pause();
+  }
+  char byte = 0;
+  CHECK(::read(ready[0], &byte, 1) == 1);
+  ::kill(child, SIGKILL);
+  CHECK(take_build_turn(turns.get(), "x").open());
+  ::waitpid(child, nullptr, 0);
 }

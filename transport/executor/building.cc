@@ -90,6 +90,13 @@ void describe_kernels(const Session& session, const BuildJob& job, wire::Built& 
   ask_source(session, job, out.kernels);
 }
 
+// Sources of what is built, and of what it is built from; empty where they are not known.
+std::string sources_of(const Cl& cl, const BuildJob& job) {
+  std::string sources = job.asked.step == Step::Link ? "" : text_of(cl, job.program, CL_PROGRAM_SOURCE);
+  for (cl_program input : job.inputs) sources += text_of(cl, input, CL_PROGRAM_SOURCE);
+  return sources;
+}
+
 }  // namespace
 
 cl_int build(const Session& session, BuildJob& job) {
@@ -97,7 +104,10 @@ cl_int build(const Session& session, BuildJob& job) {
   const std::optional<IncludeFiles> files = IncludeFiles::write(job.asked.files);
   if (!files) return CL_INVALID_VALUE;
   const std::string options = rewrite_options(job.asked.options, files->folder());
-  const bool has_source = job.asked.step != Step::Link && !text_of(session.cl, job.program, CL_PROGRAM_SOURCE).empty();
+  const std::string sources = sources_of(session.cl, job);
+  const bool has_source = job.asked.step != Step::Link && !sources.empty();
+  std::shared_ptr<const void> turn;
+  if (session.options.take_build_turn && !sources.empty()) turn = session.options.take_build_turn(sources);
   if (has_source && options.find(ArgInfoOption) == std::string::npos) {
     const cl_int code = call(session.cl, job, options.empty() ? ArgInfoOption : options + " " + ArgInfoOption);
     if (code != CL_INVALID_BUILD_OPTIONS && code != CL_INVALID_COMPILER_OPTIONS) return code;

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CL/cl.h>
@@ -63,6 +64,8 @@ struct Options {
   // Hooks; each may be empty. Called from several threads.
   std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
   DescribeKernels describe_kernels;
+  // Called before the driver builds what `what` tells from other programs; what it gives goes when it has.
+  std::function<std::shared_ptr<const void>(std::string_view what)> take_build_turn;
   std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
   std::function<void(const std::string&)> log;  // one line for people
   std::function<Result<PeerEntrance>()> open_entrance;  // empty: it has no peers

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "transport/gproxy/build_turns.h"
 #include "transport/gproxy/log.h"
+#include "transport/gproxy/spawn.h"
 
 namespace gt::proxy {
 namespace {
@@ -26,9 +28,10 @@ void add_counters(Totals& totals, const CounterPage& page) {
 
 Crew::Crew(EventLoop& loop, std::vector<std::string> arguments, std::vector<std::string> environment,
            size_t most_sessions, std::function<void()> emptied)
-    : loop_(loop), most_sessions_(most_sessions), emptied_(std::move(emptied)) {
+    : loop_(loop), build_turns_(lifted(build_turns())), most_sessions_(most_sessions), emptied_(std::move(emptied)) {
   start_.arguments = std::move(arguments);
   start_.environment = std::move(environment);
+  start_.build_turns = build_turns_.get();
   start_.changed = [this] { later_advance(); };
   start_.next_session_number = [this] { return ++over_.sessions; };
   start_.refused = [this](const std::string& caller, const std::string& why) {

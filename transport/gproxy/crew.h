@@ -67,6 +67,7 @@ class Crew {
   void bury(WorkerProcess& worker, int wait_status);
 
   EventLoop& loop_;
+  const Fd build_turns_;
   WorkerStart start_;
   size_t most_sessions_;
   std::function<void()> emptied_;

@@ -3,7 +3,7 @@
 //   main thread   load drivers ─► wait for the link ─► Executor ─► until the link is closed ─► clean up, _exit
 //   greeter       open a hand-over socket, accept_link(), again for callers that are refused
 //   leash         the supervisor's socket: "count" asks for fresh numbers, its end is ours
-//   printed       keeps the pipe empty into which kernels print
+//   printed       keeps the file empty into which kernels print
 //
 // A clean-up that hangs in a driver ends after CleanUpTime; a process that ends gives everything back anyway.
 #include "transport/gproxy/worker.h"
@@ -30,6 +30,7 @@
 
 #include "traces/base/command.h"
 #include "transport/executor/executor.h"
+#include "transport/gproxy/build_turns.h"
 #include "transport/gproxy/opencl.h"
 #include "transport/gproxy/printed.h"
 #include "transport/gproxy/worker_channel.h"
@@ -186,6 +187,9 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, Printed* prin
   options.open_entrance = [plan] { return open_entrance(plan); };
   options.certificates = {{}, plan.cert, plan.key, plan.ca};
   options.peer_link.crew = copy_crew();
+  options.take_build_turn = [](std::string_view what) {
+    return std::make_shared<const Fd>(take_build_turn(BuildTurnsFd, what));
+  };
   options.close_ms = static_cast<uint32_t>(CleanUpTime.count()) * 3 / 4;
   return options;
 }
@@ -229,6 +233,7 @@ void limit_this_process() {
   ::signal(SIGPIPE, SIG_IGN);
   ::fcntl(ControlFd, F_SETFD, FD_CLOEXEC);
   ::fcntl(CounterFd, F_SETFD, FD_CLOEXEC);
+  ::fcntl(BuildTurnsFd, F_SETFD, FD_CLOEXEC);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ constexpr size_t CounterPageBytes = 4096;
 static_assert(sizeof(CounterPage) <= CounterPageBytes && std::atomic<uint64_t>::is_always_lock_free);
 
 // The descriptors that a worker is born with, besides standard error (a pipe to the supervisor's log).
-constexpr int ControlFd = 3, CounterFd = 4;
+constexpr int ControlFd = 3, CounterFd = 4, BuildTurnsFd = 5;
 
 // One report and perhaps a descriptor. False: the other side is gone or does not keep up. Never blocks.
 bool send_report(int socket, const Report& report, int fd = -1);

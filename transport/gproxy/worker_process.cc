@@ -53,11 +53,11 @@ Status WorkerProcess::launch(EventLoop& loop, const WorkerStart& start) {
   const Fd workers_errors = lifted(Fd(pipe[1]));
   if (!workers_control.open() || !workers_errors.open()) return system_error("cannot start a worker", errno);
   ::fcntl(errors_.get(), F_SETFL, O_NONBLOCK);
-  const Result<pid_t> pid = spawn_self("worker", start.arguments,
-                                       {{workers_errors.get(), STDERR_FILENO},
-                                        {workers_control.get(), ControlFd},
-                                        {page.get(), CounterFd}},
-                                       start.environment);
+  std::vector<ChildFd> fds = {{workers_errors.get(), STDERR_FILENO},
+                              {workers_control.get(), ControlFd},
+                              {page.get(), CounterFd}};
+  if (start.build_turns >= 0) fds.push_back({start.build_turns, BuildTurnsFd});
+  const Result<pid_t> pid = spawn_self("worker", start.arguments, fds, start.environment);
   if (!pid) return pid.status();
   pid_ = *pid;
   control_watch_ = loop.watch(control_.get(), [this] { read_report(); });

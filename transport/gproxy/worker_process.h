@@ -26,6 +26,7 @@ namespace gt::proxy {
 struct WorkerStart {
   std::vector<std::string> arguments;    // of `gproxy worker`
   std::vector<std::string> environment;  // besides ours
+  int build_turns = -1;                  // of build_turns.h, lifted
   std::function<uint64_t()> next_session_number;
   std::function<void(const std::string& caller, const std::string& why)> refused;
   std::function<void()> changed;  // the state has; must not destroy the worker
