@@ -151,5 +151,6 @@ def test_slow():
         check("PASS" in outcome.text and "remote: 1 devices" in outcome.err_text, outcome.err_text)
 
 
-ONLY = arguments[0] if arguments else "test_"
-main({n: f for n, f in globals().items() if n.startswith(ONLY)})
+if __name__ == "__main__":
+    ONLY = arguments[0] if arguments else "test_"
+    main({n: f for n, f in globals().items() if n.startswith(ONLY)})
