@@ -15,11 +15,7 @@ void Outbox::open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uin
 void Outbox::stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done) {
   const std::lock_guard lock(mutex_);
   jobs_.push_back({transfer, part, element, static_cast<const uint8_t*>(from), std::move(done)});
-  pthread_t thread;
-  if (!started_ && staging::start_thread("gt-outbox", &Outbox::run, this, &thread)) {
-    started_ = true;
-    ::pthread_detach(thread);
-  }
+  if (!started_) started_ = staging::start_detached("gt-outbox", &Outbox::run, this);
   changed_.notify_all();
 }
 

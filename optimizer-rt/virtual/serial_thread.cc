@@ -10,11 +10,7 @@ void SerialThread::post(std::function<void()> task) {
   if (forgotten_) return;
   const std::lock_guard lock(mutex_);
   tasks_.push_back(std::move(task));
-  pthread_t thread;
-  if (!started_ && staging::start_thread(name_, &SerialThread::run, this, &thread)) {
-    started_ = true;
-    ::pthread_detach(thread);
-  }
+  if (!started_) started_ = staging::start_detached(name_, &SerialThread::run, this);
   more_.notify_one();
 }
 

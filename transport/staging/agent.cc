@@ -1,11 +1,10 @@
 #include "transport/staging/agent.h"
 
-#include <time.h>
-
 #include <algorithm>
 
-#include "transport/staging/futex.h"
+#include "traces/base/clock.h"
 #include "traces/base/lock.h"
+#include "transport/staging/futex.h"
 #include "transport/staging/thread.h"
 
 namespace gt::staging {
@@ -16,23 +15,12 @@ constexpr int Looks = 200;  // a gate on an idle queue opens within 5 us; a look
 // Between looks at gates that stay closed: about a twentieth of the time that was waited already.
 long pause_ns(int looks) { return std::min(20'000L + 2'000L * looks, 1'000'000L); }
 
-timespec in_ms(int ms) {
-  timespec t{};
-  ::clock_gettime(CLOCK_REALTIME, &t);
-  t.tv_sec += ms / 1000;
-  t.tv_nsec += ms % 1000 * 1'000'000L;
-  if (t.tv_nsec >= 1'000'000'000L) t.tv_nsec -= 1'000'000'000L, ++t.tv_sec;
-  return t;
-}
-
 }  // namespace
 
 bool Agent::reserve() noexcept {
   const Lock lock(x_mutex);
   if (x_closed || x_reserved == Most) return false;
-  pthread_t id;
-  if (!x_started && !start_thread("gtrace-agent", thread, this, &id)) return false;
-  if (!x_started) ::pthread_detach(id);
+  if (!x_started && !start_detached("gtrace-agent", thread, this)) return false;
   x_started = true;
   ++x_reserved;
   return true;
@@ -96,10 +84,10 @@ bool Agent::has_jobs() noexcept {
   return x_count > 0;
 }
 
-void Agent::wind_up(int patience_ms) noexcept {
+void Agent::wind_up(uint32_t patience_ms) noexcept {
   const Lock lock(x_mutex);
   x_closed = true;
-  const timespec end = in_ms(patience_ms);
+  const timespec end = deadline_in_ms(patience_ms);
   while (x_reserved > 0 && ::pthread_cond_timedwait(&x_idle, &x_mutex, &end) == 0) continue;
 }
 

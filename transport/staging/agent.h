@@ -32,7 +32,7 @@ class Agent {
   void post(const Job& job) noexcept;
   // Takes no more jobs; waits up to `patience_ms` until none is left. What can never begin stays, as it would without
   // us.
-  void wind_up(int patience_ms) noexcept;
+  void wind_up(uint32_t patience_ms) noexcept;
 
  private:
   static constexpr size_t Most = 256;

@@ -2,25 +2,28 @@
 
 #include <signal.h>
 
-#include <cstddef>
-
 namespace gt::staging {
 
 void (*thread_begins)() = nullptr;
 
-bool start_thread(const char* name, void* (*run)(void*), void* argument, pthread_t* out) noexcept {
-  constexpr size_t StackBytes = size_t{256} << 10;
+bool start_thread(const char* name, void* (*run)(void*), void* argument, pthread_t* out,
+                  size_t stack_bytes) noexcept {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
-  ::pthread_attr_setstacksize(&attributes, StackBytes);
+  ::pthread_attr_setstacksize(&attributes, stack_bytes);
   const bool started = ::pthread_create(out, &attributes, run, argument) == 0;
   ::pthread_attr_destroy(&attributes);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (started) ::pthread_setname_np(*out, name);
   return started;
+}
+
+bool start_detached(const char* name, void* (*run)(void*), void* argument, size_t stack_bytes) noexcept {
+  pthread_t id;
+  return start_thread(name, run, argument, &id, stack_bytes) && ::pthread_detach(id) == 0;
 }
 
 }  // namespace gt::staging
