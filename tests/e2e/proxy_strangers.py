@@ -45,7 +45,8 @@ def test_a_wrong_token():
 def test_garbage():
     with undisturbed() as proxy:
         for data in (b"GET / HTTP/1.0\r\n\r\n", os.urandom(100_000), b"\0" * 64, b"GTLINK\r\n" + b"\xff" * 56,
-                     hello(version=(7, 9)), hello(purpose=9), hello(tls=1), hello(proof=3), hello(purpose=2), hello(purpose=3)):
+                     hello(version=(7, 9)), hello(purpose=9), hello(tls=1), hello(proof=3), hello(purpose=2),
+                     hello(purpose=3), hello(purpose=4)):
             with stranger(proxy) as s:
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     s.sendall(data)

@@ -133,7 +133,7 @@ TEST_CASE("who knows a session's number but not the token cannot disturb it") {
   LinkLog log, other;
   REQUIRE(link.start(log).ok());
   REQUIRE(far->start(other).ok());
-  for (const auto purpose : {Hello::Purpose::Data, Hello::Purpose::Resume}) {
+  for (const auto purpose : {Hello::Purpose::Data, Hello::Purpose::Resume, Hello::Purpose::Peer}) {
     auto stolen = introduce(std::move(*connect_to(server.url(), bad.deadline)),
                             make_hello(server.url(), wrong, purpose, id), "", 0, bad);
     CHECK_FALSE(stolen);
