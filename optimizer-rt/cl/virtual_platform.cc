@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/cl/shared_pool.h"
 #include "optimizer-rt/pool/runtime.h"
 
 namespace gt::opt {
@@ -92,6 +93,7 @@ class DeviceList {
     const auto count_in =
         function ? reinterpret_cast<memory::CountMovesIn*>(function("gtrace_count_moves_in")) : nullptr;
     if (count_in && runtime.active()) count_in(&runtime.counters().moves);
+    if (function) meet_virtual_platform(reinterpret_cast<virt::Meet>(function(virt::MeetName)));
     cl_uint count = 0;
     if (platforms && platforms(1, &x_virtual, &count) != CL_SUCCESS) x_virtual = nullptr;  // it has said why
     return x_table != nullptr;

@@ -107,6 +107,8 @@ void add_counters(RunReport& report, const Counters& counters,
   report.moved_here = moved(counters.moves.here);
   report.moved_directly = moved(counters.moves.direct);
   report.moved_through_us = moved(counters.moves.relayed);
+  report.in_place = get(counters.in_place);
+  report.in_place_bytes = get(counters.in_place_bytes);
   report.node = static_cast<int>(get(counters.node)) - 1;
   report.pinned_ranges = get(counters.pinned_ranges);
   report.pinned_bytes = get(counters.pinned_bytes);
@@ -126,6 +128,7 @@ std::string report_json(const RunReport& r) {
   if (!r.remote_urls.empty()) {
     remote = {{"urls", r.remote_urls},
               {"devices", r.remote_devices},
+              {"zero_copy", {{"transfers", r.in_place}, {"bytes", r.in_place_bytes}}},
               {"moved",
                {{"directly", moved(r.moved_directly)},
                 {"through_us", moved(r.moved_through_us)},

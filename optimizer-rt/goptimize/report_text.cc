@@ -57,6 +57,8 @@ std::string other_lines(const RunReport& r) {
   if (r.moved_through_us.moves)
     line("  moved between devices through the program: {} times, {}\n", r.moved_through_us.moves,
          bytes_text(r.moved_through_us.bytes));
+  if (r.in_place)
+    line("  in place, by devices behind shared memory: {} transfers of {}\n", r.in_place, bytes_text(r.in_place_bytes));
   if (r.staged) line("  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
   if (r.reused_blocks)
     line("  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes), r.reused);
@@ -96,8 +98,9 @@ std::string outcome(const RunReport& r) {
   if (!r.injected) return r.decision;
   uint64_t changed = r.staged + r.reused;
   for (const SiteReport& s : r.sites) changed += s.hits;
-  if (r.transfers == 0 && r.remote_devices > 0) return "nothing saved here: the program moved nothing to local devices";
-  if (r.transfers == 0) return "nothing saved: the program transferred nothing";
+  if (r.transfers + r.in_place == 0 && r.remote_devices > 0)
+    return "nothing saved here: the program moved nothing to local devices";
+  if (r.transfers + r.in_place == 0) return "nothing saved: the program transferred nothing";
   if (changed == 0)
     return fmt::format("nothing saved: its {} transfers ({}) are of other memory than the profile names, or too small",
                        r.transfers, bytes_text(r.transfer_bytes));

@@ -118,6 +118,11 @@ bool demands_all(const Request& request) {
   return request.staging == Staging::Always || request.reuse == Reuse::Always;
 }
 
+// Is a proxy of this node asked for? Its workers can map the pools.
+bool has_shared_memory(const std::string& urls) {
+  return ("," + urls).find(",shm:") != std::string::npos;
+}
+
 // Is there a device to which pageable memory goes faster through pinned chunks?
 bool can_stage(const Request& request, const model::Platform& platform) {
   if (request.staging != Staging::Auto) return request.staging == Staging::Always;
@@ -182,11 +187,13 @@ int run(const Request& request) {
   work.decision = decide(work.platform, sites, request.forced);
   work.promised_s = work.decision.saved_s;
   if (!work.decision.worth_it) work.decision = leave_all(work.decision);
+  const bool shared = has_shared_memory(request.remote_urls);
+  if (shared) serve_executors(work.decision, sites);
   work.report.sites = planned_sites(sites, work.decision);
   const bool stages = can_stage(request, work.platform);
   const Reuse reuse = stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
   work.plan = encode_plan(work.platform, sites, work.decision, request.forced.has_value(),
-                          stages ? request.staging : Staging::Never, reuse);
+                          stages ? request.staging : Staging::Never, reuse, shared);
   work.reuses = reuse != Reuse::Never;
   if (work.plan.site_of_plan.empty() && !stages && !work.reuses && request.remote.empty())
     return run_plain(request, work.report, nothing_to_gain(profile, work));

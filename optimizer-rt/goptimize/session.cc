@@ -119,7 +119,7 @@ uint64_t driver_bytes(const model::Profile& profile, const Decision& decision,
 }  // namespace
 
 EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
-                        const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse) {
+                        const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse, bool shared) {
   EncodedPlan out;
   out.site_of_plan = chosen_sites(profile, decision);
   const size_t devices = std::min(platform.devices.size(), MaxPlanDevices);
@@ -143,6 +143,7 @@ EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& p
   h.driver_bytes = driver_bytes(profile, decision, out.site_of_plan);
   h.staging = static_cast<uint32_t>(staging);
   h.reuse = static_cast<uint32_t>(reuse);
+  h.shared = shared ? 1 : 0;
   h.copy_threads = copy_threads(platform);
   h.checksum = plan_checksum(std::as_bytes(std::span(body)));
   append(out.bytes, h);

@@ -18,7 +18,8 @@ struct EncodedPlan {
   std::vector<size_t> site_of_plan;
 };
 EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
-                        const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse);
+                        const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse,
+                        bool shared = false);
 
 class Session {
  public:

@@ -15,7 +15,7 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3572746e756f6367u;  // "gcountr5"
+constexpr uint64_t CountersMagic = 0x3672746e756f6367u;  // "gcountr6"
 
 // Why something was left as the program has it. The names are the keys of the report.
 #define GT_FALLBACKS(X)                                                                            \
@@ -35,7 +35,9 @@ constexpr uint64_t CountersMagic = 0x3572746e756f6367u;  // "gcountr5"
   X(NotStaged, "not_staged") /* no pinned chunk was free, or the driver refused one: as without us */ \
   X(DeepBind, "deep_bind") /* a library's frees pass us by: no pool memory, no pins on reuse any more */ \
   X(UnknownQueue, "unknown_queue") /* more queues than we remember */                                \
-  X(SparseMemory, "sparse_memory") /* a block of which most was never touched: a pin would fill it */
+  X(SparseMemory, "sparse_memory") /* a block of which most was never touched: a pin would fill it */ \
+  X(NotShared, "pool_not_shared")  /* no file of memory was granted: transfers over shared memory are copied */ \
+  X(NotMapped, "not_mapped")       /* the executor would not map pool memory: the transfer was copied */
 
 enum class Fallback : uint32_t {
 #define GT_X(id, text) id,
@@ -82,6 +84,7 @@ struct Counters {
   Counter node;  // that the pools' memory is preferred from, plus 1; 0: none
   Counter remote_devices;  // in the program's list, when it last asked for it first
   memory::MoveCounts moves;  // of contents between devices of virtual contexts
+  Counter in_place, in_place_bytes;  // transfers of pool memory by executors of this node, in place
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxSites];
 };

@@ -53,7 +53,7 @@ struct PlanHeader {
   uint32_t staging;         // Staging
   uint32_t copy_threads;    // the caller included; 0: by the processors there are
   uint32_t reuse;           // Reuse
-  uint32_t reserved;
+  uint32_t shared;          // 1: the pools lie in files of memory, which executors of this node may map
   uint64_t checksum;        // FNV-1a of everything behind the header
 };
 

@@ -112,6 +112,20 @@ Decision decide(const model::Platform& platform, const model::Profile& profile,
   return out;
 }
 
+void serve_executors(Decision& decision, const model::Profile& profile) {
+  constexpr double Copy_s = 0.02e-9;  // of a byte
+  for (size_t i = 0; i < profile.sites.size(); ++i) {
+    SiteDecision& d = decision.sites[i];
+    const Expectation e = expectation_of(profile.sites[i]);
+    if (d.policy != Policy::Standard || profile.sites[i].policy != "auto" || e.transfers <= 0) continue;
+    const double saved_s = e.allocations * e.transfers * e.transfer_size * Copy_s;
+    d = {Policy::Pin, 0, saved_s, "devices behind shared memory use it in place", {}};
+    d.terms.margin_ns = static_cast<uint64_t>((LeastMargin_s + std::min(saved_s, 1.0) / 2) * 1e9);
+    decision.saved_s += saved_s;
+    decision.worth_it = true;
+  }
+}
+
 Decision leave_all(const Decision& decision) {
   Decision out;
   for (const SiteDecision& d : decision.sites) {

@@ -39,6 +39,9 @@ struct Decision {
 // comes next.
 Decision decide(const model::Platform& platform, const model::Profile& profile,
                 std::optional<model::Policy> forced);
+// Executors of this node read and write pool memory in place: sites that feed transfers and have no better policy get
+// `pin`, on trial as others.
+void serve_executors(Decision& decision, const model::Profile& profile);
 // The same sites, all with the standard policy, and why.
 Decision leave_all(const Decision& decision);
 

@@ -25,6 +25,7 @@ namespace gt::opt {
 
 constinit Runtime runtime;
 bool (*unpin_hook)(PinToken) = nullptr;
+bool (*conceal_hook)(void*, size_t) = nullptr;
 __thread bool t_may_unpin = false;
 
 namespace {
@@ -53,6 +54,7 @@ double allocation_saving(const PlanSite& site, size_t size, bool fresh) {
 }
 
 bool drop_pin(PinToken pin) { return t_may_unpin && unpin_hook && unpin_hook(pin); }
+bool conceal(void* base, size_t bytes) { return !conceal_hook || (t_may_unpin && conceal_hook(base, bytes)); }
 
 void before_fork() {
   runtime.lock_for_fork();
@@ -135,15 +137,18 @@ void Runtime::open_pools() noexcept {
   const size_t memory = memory_limit();
   PoolOptions o;
   o.reserve_bytes = address_space(memory);
-  o.limit_bytes = memory / 4 * 3;
+  o.shared = x_plan.header->shared != 0;
+  o.limit_bytes = o.shared ? memory / 3 : memory / 4 * 3;  // a fork needs as much again for the child
   o.cache_bytes = memory / 8;
   o.unpin = drop_pin;
+  o.conceal = conceal;
   memory_watch.open(memory);
   o.short_of = [] { return memory_watch.missing(monotonic_ns(), memory_left); };
   const auto is_used = [&](Policy p) { return used[static_cast<size_t>(p)]; };
   const auto open_pool = [&](PoolIndex i, bool lock) {
     o.lock = lock;
-    if (!x_pools[i].open(o)) count(Fallback::NoArena);
+    if (!x_pools[i].open(o)) return count(Fallback::NoArena);
+    if (o.shared && !x_pools[i].is_shared()) count(Fallback::NotShared);
   };
   // The opencl policy falls back to pinning before there is a context.
   if (is_used(Policy::Pin) || is_used(Policy::OpenCl)) open_pool(Pinned, false);

@@ -3,6 +3,7 @@
 
 #include "optimizer-rt/virtual/entry.h"
 #include "optimizer-rt/virtual/moves.h"
+#include "optimizer-rt/virtual/sessions.h"
 
 namespace gt::virt {
 namespace {
@@ -21,6 +22,13 @@ constexpr Table make_dispatch() {
   return table;
 }
 
+const VirtualPlatform* meet_optimizer(const Optimizer* optimizer) noexcept {
+  static constexpr VirtualPlatform us = {
+      [](void* base, size_t bytes) noexcept { return conceal_everywhere(base, bytes); }};
+  set_optimizer(optimizer);
+  return &us;
+}
+
 struct Extension {
   const char* name;
   void* address;
@@ -35,6 +43,7 @@ const Extension* extensions() {
       // For goptimize: contexts without a platform of ours (--spread), and its report.
       {"gtrace_dispatch_table", const_cast<cl_icd_dispatch*>(&dispatch_table)},
       {"gtrace_count_moves_in", reinterpret_cast<void*>(&count_moves_in)},
+      {MeetName, reinterpret_cast<void*>(static_cast<Meet>(&meet_optimizer))},
       {"clCreateProgramWithILKHR",
        reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},
       {"clGetKernelSubGroupInfoKHR",

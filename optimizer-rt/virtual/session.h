@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "optimizer-rt/virtual/configuration.h"
+#include "optimizer-rt/virtual/exposures.h"
 #include "optimizer-rt/virtual/object.h"
 #include "optimizer-rt/virtual/outbox.h"
 #include "traces/api/encode.h"
@@ -59,6 +60,9 @@ class Session final : public wire::LinkHandler {
   void forget();  // in a child of fork(): the link belongs to the parent
   wire::Link& link() { return *link_; }
   Outbox& outbox() { return outbox_; }
+  // The executor is another process of this node: it can map memory of ours.
+  bool shares_memory() const { return shares_memory_; }
+  Exposures& exposures() { return exposures_; }
   const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
   const std::string& url() const { return url_; }               // by which it is reached then
   uint64_t slot_bytes() const { return slot_bytes_; }           // the largest chunk that it takes
@@ -139,6 +143,8 @@ class Session final : public wire::LinkHandler {
   const std::string url_;
   uint64_t slot_bytes_ = 0;
   Outbox outbox_;
+  Exposures exposures_;
+  bool shares_memory_ = false;
   std::atomic<bool> alive_{true}, forgotten_{false};
   std::atomic<ObjectId> next_id_{1};
   wire::FragmentNumbers fragments_{0};

@@ -27,6 +27,19 @@ Message begin(const Transfer& t, ObjectId event) {
 using Packed = std::shared_ptr<std::vector<uint8_t>>;
 Packed make_packed(const HostLayout& l) { return std::make_shared<std::vector<uint8_t>>(packed_bytes(l)); }
 
+// The address by which the executor reads or writes the memory itself until the event has completed; none: it cannot.
+std::optional<wire::Address> direct_address(Session& session, const void* p, size_t bytes, _cl_event& event) {
+  if (session.shares_memory()) {
+    Exposures& exposures = session.exposures();
+    if (const auto address = exposures.use(session.link(), p, bytes)) {
+      event.then([&exposures, segment = address->segment](cl_int) { exposures.let_go(segment); });
+      return address;
+    }
+    if (exposures.cover(p)) return {};
+  }
+  return session.link().shared_address(p, bytes);
+}
+
 void write_inline(const Transfer& t, const void* host, wire::Write m) {
   std::vector<uint8_t> packed;
   const auto* from = static_cast<const uint8_t*>(host) + t.layout.offset;
@@ -75,7 +88,7 @@ void send_write(const Transfer& t, const void* host, _cl_event* event, Until unt
     pack(held->data(), host, t.layout);
     from = held->data();
   }
-  const auto shared = event ? t.place.session.link().shared_address(from, m.bytes) : std::nullopt;
+  const auto shared = event ? direct_address(t.place.session, from, m.bytes, *event) : std::nullopt;
   if (shared) return write_shared(t, *shared, std::move(m), event, std::move(held), until);
   write_stream(t, from, std::move(m), held ? std::move(held) : std::move(keeps), until);
 }
@@ -99,14 +112,14 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
     to = held->data();
     event.landing = [host, layout, held] { unpack(host, held->data(), layout); };
   }
-  wire::Link& link = session.link();
-  if (const auto shared = link.shared_address(to, m.bytes)) {
+  if (const auto shared = direct_address(session, to, m.bytes, event)) {
     m.carriage = Carriage::Shared;
     m.segment = shared->segment;
     m.offset = shared->offset;
     event.late = event.late && (held || !event.lands_after.empty());
     return session.send(m, true);
   }
+  wire::Link& link = session.link();
   const Result<wire::SegmentId> segment = link.expose(to, m.bytes);
   require(segment.ok(), CL_OUT_OF_HOST_MEMORY);
   m.carriage = Carriage::Stream;

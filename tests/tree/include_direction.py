@@ -37,7 +37,7 @@ ALLOWED = {
     "microbench/apps": (),
     "microbench": TRACES + ("transport", "microbench"),
     "optimizer-rt/pool": MODEL + ("transport/memory", "tracer/interpose", "optimizer-rt/cl"),
-    "optimizer-rt/cl": MODEL + ("transport", "tracer/interpose", "optimizer-rt/pool"),
+    "optimizer-rt/cl": MODEL + ("transport", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/virtual/optimizer.h"),
     "optimizer-rt/virtual": MODEL + ("transport", "optimizer-rt/virtual"),
     "optimizer-rt": TRACES + ("transport", "tracer/interpose", "optimizer-rt"),
     "tests": sources.FOLDERS,

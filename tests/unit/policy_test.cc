@@ -141,6 +141,28 @@ TEST_CASE("nothing is staged for devices whose memory is the host's") {
   for (size_t i = 0; i < 4; ++i) CHECK(platform.devices[i].staged.has_value() == staged[i]);
 }
 
+TEST_CASE("executors of this node use what feeds transfers in place; other sites stay as they are") {
+  model::ProfileSite own = site(128 * MiB, 2, 20);
+  own.policy = "standard";
+  const model::Profile p = profile({site(128 * MiB, 2, 20), site(4096, 100, 0), own});
+  const model::Platform cpu = platform({device("cpu", 10, 10)});
+  Decision d = leave_all(decide(cpu, p, {}));
+  CHECK_FALSE(d.worth_it);
+  serve_executors(d, p);
+  CHECK(d.worth_it);
+  CHECK(d.sites[0].policy == Policy::Pin);
+  CHECK(d.sites[0].pin_on == 0);  // no local device gains
+  CHECK(d.sites[0].saved_s > 0);
+  CHECK(d.sites[0].terms.margin_ns > 0);  // on trial
+  CHECK(d.sites[1].policy == Policy::Standard);
+  CHECK(d.sites[2].policy == Policy::Standard);
+  Decision gpu = decide(platform({device("gpu", 11, 54)}), p, {});
+  const double saved_s = gpu.sites[0].saved_s;
+  serve_executors(gpu, p);
+  CHECK(gpu.sites[0].saved_s == saved_s);  // a better policy stays
+  CHECK(gpu.sites[0].pin_on == 1);
+}
+
 TEST_CASE("sites without a largest size, and no platform at all, are no trouble") {
   model::ProfileSite s = site(128 * MiB, 2, 20);
   s.min_bytes = 0;
@@ -218,6 +240,16 @@ TEST_CASE("a plan is read as it was written") {
   CHECK(plan.site_of_plan == std::vector<size_t>{0, 1, 2});
 }
 
+TEST_CASE("a plan says whether the pools are shared") {
+  const model::Profile p = profile({site(1 * MiB, 5, 3)});
+  const model::Platform machine = platform({device("gpu", 11, 54)});
+  for (const bool shared : {false, true}) {
+    const EncodedPlan plan =
+        encode_plan(machine, p, decide(machine, p, {}), false, Staging::Auto, Reuse::Auto, shared);
+    CHECK(Buffer(plan.bytes).view().header->shared == (shared ? 1u : 0u));
+  }
+}
+
 TEST_CASE("of too many sites those that save most stay") {
   const EncodedPlan plan = sample_plan(MaxSites + 100);
   CHECK(plan.site_of_plan.size() == MaxSites);
@@ -254,6 +286,7 @@ TEST_CASE("a hostile plan with a right checksum is refused") {
   };
   CHECK_FALSE(damaged([](PlanHeader&, PlanSite&) {}));
   CHECK(damaged([](PlanHeader&, PlanSite& s) { s.policy = 77; }));
+  CHECK(damaged([](PlanHeader& h, PlanSite&) { h.shared = 2; }));
   CHECK(damaged([](PlanHeader&, PlanSite& s) { s.min_bytes = s.max_bytes + 1; }));
   CHECK(damaged([](PlanHeader&, PlanSite& s) { s.pin_on = 2; }));
   CHECK(damaged([](PlanHeader&, PlanSite& s) { std::memset(s.build_id, 'a', sizeof s.build_id); }));

@@ -26,8 +26,8 @@ class Pin {
   cl_mem x_mem = nullptr;
 };
 
-// The client's segments that lie in memory shared with it: each is pinned as a whole when it is first used in a context,
-// and let go before the client takes it back, or the context goes.
+// The client's segments that lie in memory shared with it: each is pinned as a whole when it is first used in a
+// context, and let go before the client takes it back, or the context goes.
 // Thread safety: all functions; the driver is called without the lock.
 class SharedPins {
  public:

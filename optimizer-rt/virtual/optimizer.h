@@ -1,0 +1,42 @@
+// What the optimizer and the virtual platform tell each other. They are two shared objects in one process: pointers to
+// functions, handed over once, before the first context. Without goptimize there is no optimizer.
+//
+// Memory of the optimizer's pools may lie in a file that an executor of this node maps, too: then its devices read and
+// write it in place. The optimizer says where, the virtual platform lets go of it before it goes back to the system.
+// Thread safety: all functions, from any thread; conceal() is called without locks of the optimizer's.
+#pragma once
+
+#include <cstddef>
+
+namespace gt::virt {
+
+// What is exposed and pinned as a whole: a span of a pool.
+struct SharedSpan {
+  char* base = nullptr;
+  size_t bytes = 0;
+  int file = -1;      // of memory, sealed against shrinking
+  size_t offset = 0;  // of `base` in it
+};
+
+struct Optimizer {
+  // The span that [p, p + bytes) lies in; false: it is ordinary memory.
+  bool (*find)(const void* p, size_t bytes, SharedSpan* span) noexcept;
+  void (*moved)(const void* p, size_t bytes) noexcept;  // a transfer of it, in place
+  void (*refused)() noexcept;                           // a span that could not be shared: it is copied as ever
+  // Its own function of that name, which makes transfers of local contexts fast; nullptr: it has none.
+  void* (*function)(const char* name) noexcept;
+};
+
+struct VirtualPlatform {
+  // No executor maps or has pinned anything of the range any more. False: a transfer is under way there.
+  bool (*conceal)(void* base, size_t bytes) noexcept;
+};
+
+constexpr const char* MeetName = "gtrace_meet_optimizer";  // asked of clGetExtensionFunctionAddress
+using Meet = const VirtualPlatform* (*)(const Optimizer* optimizer) noexcept;
+
+// In the virtual platform: nullptr without goptimize.
+const Optimizer* optimizer();
+void set_optimizer(const Optimizer* optimizer);
+
+}  // namespace gt::virt
