@@ -3,9 +3,13 @@
 #include <CL/cl_icd.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <utility>
 
+#include "optimizer-rt/virtual/optimizer.h"
+#include "traces/api/api.h"
 #include "transport/link/local_link.h"
 
 namespace gt::virt {
@@ -64,25 +68,45 @@ Result<exec::Functions> functions_of_icd(const std::string& driver) {
   return functions;
 }
 
-Result<Connection> connect(const exec::Functions& functions, exec::Options options) {
+// What the optimizer says of platforms and devices is for the program.
+bool is_about_platforms(api::FnId fn) {
+  constexpr api::FnId About[] = {api::FnId::clGetPlatformIDs, api::FnId::clGetPlatformInfo, api::FnId::clGetDeviceIDs,
+                                 api::FnId::clGetDeviceInfo, api::FnId::clGetContextInfo};
+  return std::find(std::begin(About), std::end(About), fn) != std::end(About);
+}
+
+exec::Functions through_optimizer(exec::Functions functions) {
+  const Optimizer* const us = optimizer();
+  for (size_t i = 0; us && i < std::size(functions.of); ++i) {
+    const auto number = static_cast<uint16_t>(i);
+    if (!functions.of[i] || is_about_platforms(static_cast<api::FnId>(number))) continue;
+    void* const ours = us->function(api::fn_info(number).name);
+    if (ours) functions.of[i] = reinterpret_cast<exec::AnyFunction>(ours);
+  }
+  return functions;
+}
+
+Result<Connection> connect(const exec::Functions& driver, const exec::Functions& served, exec::Options options) {
   auto [ours, theirs] = wire::make_local_link();
-  auto behind = std::make_shared<LocalExecutor>(functions, std::move(theirs), std::move(options));
+  auto behind = std::make_shared<LocalExecutor>(driver, served, std::move(theirs), std::move(options));
   GT_TRY(behind->start());
   return Connection{std::move(ours), std::move(behind), {}};
 }
 
 }  // namespace
 
-LocalExecutor::LocalExecutor(const exec::Functions& functions, std::unique_ptr<wire::Link> link, exec::Options options)
-    : functions_(functions),
-      cl_(functions_),
+LocalExecutor::LocalExecutor(const exec::Functions& driver, const exec::Functions& served,
+                             std::unique_ptr<wire::Link> link, exec::Options options)
+    : driver_(driver),
+      served_(served),
+      cl_(driver_),
       link_(std::move(link)),
-      executor_(std::make_unique<exec::Executor>(functions_, *link_, exec::Limits{}, std::move(options))) {}
+      executor_(std::make_unique<exec::Executor>(served_, *link_, exec::Limits{}, std::move(options))) {}
 
 Result<Connection> connect_to_driver(const std::string& driver) {
   Result<exec::Functions> functions = functions_of_icd(driver);
   if (!functions.ok()) return functions.status();
-  return connect(*functions, exec::Options{});
+  return connect(*functions, *functions, exec::Options{});
 }
 
 cl_platform_id platform_of(cl_device_id native) {
@@ -96,7 +120,8 @@ Result<Connection> connect_to_device(cl_device_id native) {
   exec::Options only;
   only.devices = {native};
   only.inbox_slots = only.outbox_slots = 0;
-  return connect(functions_in(table_of(native), platform), std::move(only));
+  const exec::Functions driver = functions_in(table_of(native), platform);
+  return connect(driver, through_optimizer(driver), std::move(only));
 }
 
 }  // namespace gt::virt

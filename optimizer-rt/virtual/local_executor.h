@@ -13,7 +13,9 @@ namespace gt::virt {
 // What lives behind the link. Destruction would need the link closed: it lives as long as the process.
 class LocalExecutor {
  public:
-  LocalExecutor(const exec::Functions& functions, std::unique_ptr<wire::Link> link, exec::Options options);
+  // `driver`: for who goes past the executor. `served`: what the executor calls.
+  LocalExecutor(const exec::Functions& driver, const exec::Functions& served, std::unique_ptr<wire::Link> link,
+                exec::Options options);
   Status start() { return executor_->start(); }
 
   // The driver's functions and objects, for who moves contents without messages. native(): nullptr when the message
@@ -25,7 +27,7 @@ class LocalExecutor {
   }
 
  private:
-  const exec::Functions functions_;
+  const exec::Functions driver_, served_;
   const exec::Cl cl_;
   const std::unique_ptr<wire::Link> link_;
   const std::unique_ptr<exec::Executor> executor_;
@@ -33,7 +35,8 @@ class LocalExecutor {
 
 // `driver`: an ICD (libpocl.so.2), not a loader, which would come back to us.
 Result<Connection> connect_to_driver(const std::string& driver);
-// The driver's own functions serve it, never the loader's.
+// The driver's own functions serve it, never the loader's; under goptimize the optimizer's, which lead there, so that
+// transfers are staged and their memory pinned as in local contexts.
 Result<Connection> connect_to_device(cl_device_id native);
 cl_platform_id platform_of(cl_device_id native);
 

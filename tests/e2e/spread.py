@@ -5,9 +5,11 @@ The oracle is the same program in the driver's own context of as many devices.
 Usage: spread.py BUILD [PROGRAMS [SEED]]      PROGRAMS: how many random programs
 """
 
+import json
 import os
 import pathlib
 import subprocess
+import sys
 import time
 
 from planted_platform import planted_platform
@@ -44,6 +46,36 @@ def test_handles():
 def test_contents():
     for count in (2, 3):
         all_yes(launched(tests_dir / "spanning", "moves", env=devices(count)).text, 9)
+
+
+def staged_and_pinned(program, *arguments, here, **options):
+    """The same bytes, with every transfer staged; the profile's sites come from pools. Gives the report."""
+    there = launched(program, *arguments, env=devices(2), **options)
+    same(there.text, here.text, "the bytes differ")
+    return json.loads(pathlib.Path("report.json").read_text())
+
+
+def test_transfers_are_staged():
+    """Between the program's memory and a context of several devices, as in contexts of one."""
+    program = tests_dir / "random_commands"
+    here = good(program, SEED, "20", env=devices(2))
+    report = staged_and_pinned(program, SEED, "20", here=here,
+                               options=("--spread", "--stage", "always", "--report", "report.json"))
+    check(report["staged"]["transfers"] > 20, f"staged: {report['staged']}")
+    plain = staged_and_pinned(program, SEED, "20", here=here,
+                              options=("--spread", "--stage", "never", "--report", "report.json"))
+    same(plain["staged"]["transfers"], 0, "staged, though never")
+
+
+def test_pool_memory_is_pinned():
+    program = tests_dir / "random_commands"
+    needs("objdump", "readelf")
+    good(sys.executable, pathlib.Path(__file__).with_name("make_profile.py"), program, "app.gprofile")
+    here = good(program, SEED, "20", env=devices(2))
+    report = staged_and_pinned(program, SEED, "20", here=here, options=(
+        "--spread", "--profile", "app.gprofile", "--force-policy", "pin", "--report", "report.json"))
+    check(sum(s["hits"] for s in report["sites"]) > 20, "transfers of pool memory")
+    check(report["pinned"]["ranges"] > 0, f"pinned: {report['pinned']}")
 
 
 def test_end_on_the_way():
