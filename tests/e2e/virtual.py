@@ -170,4 +170,13 @@ def test_endings():
             same(good(tests_dir / "virtual_endings", mode, env=env, timeout=30).text.splitlines(), lines, mode)
 
 
+def test_closed_descriptors():
+    """The link is given up; nobody spins, and what the program opens under the same numbers is its own."""
+    for url in ("tcp://127.0.0.1:0", "shm:virtual-closed"):
+        for mode in ("closed", "replaced"):
+            with server(url) as (env, _):
+                same(good(tests_dir / "virtual_endings", mode, env=env, timeout=30).text.splitlines(),
+                     ["before 0", "lost -2", "spins 0", "disturbed 0"], f"{mode}, {url}")
+
+
 main(dict(globals()))

@@ -17,11 +17,13 @@ Status check(const Url& url, const Credentials& c) {
   return {};
 }
 
-Result<Agreed> make_connection(const Url& url, const SessionId& session, Hello::Purpose purpose, const Handshake& how) {
+// `address`: of the URL's host.
+Result<Agreed> make_connection(const Url& url, const Url& address, const SessionId& session, Hello::Purpose purpose,
+                               const Handshake& how) {
   Hello hello = make_hello(url, how.credentials, purpose, session);
   const bool by_user = url.scheme == Url::Scheme::Shm && purpose != Hello::Purpose::Peer;
   const auto try_once = [&](bool as_same_user) -> Result<Agreed> {
-    auto connection = connect_to(url, how.deadline);
+    auto connection = connect_to(address, how.deadline);
     if (!connection) return connection.status();
     if (as_same_user && is_same_user(connection->get())) hello.proof = Hello::Proof::SameUser;
     GT_TRY(fill_random(hello.nonce));
@@ -74,10 +76,13 @@ Result<std::unique_ptr<Link>> begin(const Url& url, const SessionId& id, Hello::
   session.options = options;
   session.is_client = true;
   const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
-  auto control = make_connection(url, id, purpose, how);
+  auto control = make_connection(url, url, id, purpose, how);
   if (!control) return control.status().at(to_text(url));
   if (url.scheme == Url::Scheme::Shm) return make_shm_client(std::move(*control), options);
-  auto data = make_connection(url, id, Hello::Purpose::Data, how);
+  auto address = address_of_peer(control->socket.fd(), url.scheme);
+  if (!address) return address.status();
+  session.address = std::move(*address);
+  auto data = make_connection(url, session.address, id, Hello::Purpose::Data, how);
   if (!data) return data.status().at(to_text(url));
   return make_link(std::move(session), std::move(*control), std::move(*data));
 }

@@ -2,7 +2,6 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
@@ -14,11 +13,6 @@ namespace {
 constexpr size_t AckEvery = size_t{256} << 10;  // bytes
 constexpr uint64_t Hold_ns = 50'000;
 constexpr uint64_t Unconnected_ms = 100;
-
-void drain(int fd) {
-  uint64_t count;
-  (void)!::read(fd, &count, sizeof count);
-}
 
 }  // namespace
 
@@ -32,8 +26,7 @@ Lane::Lane(LaneUser& user, uint64_t salt, bool data, Times times)
       salt_(salt),
       times_(times),
       reader_(salt, data),
-      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)) {}
+      timer_(Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK))) {}
 
 Lane::~Lane() = default;
 
@@ -134,7 +127,7 @@ uint64_t Lane::network_delay_ns() const {
 }
 
 void Lane::hold() {
-  if (timer_armed_) return;
+  if (timer_armed_ || !wake_.is_ours()) return;
   timer_armed_ = true;
   const itimerspec when{{0, 0}, {0, Hold_ns}};
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
@@ -252,15 +245,17 @@ void Lane::sleep(int fd) {
     if (want_out_) events |= POLLOUT;
     wait_ms = sleep_ms(monotonic_ns(), fd >= 0);
   }
-  pollfd fds[] = {{fd, events, 0}, {wake_.get(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
+  pollfd fds[] = {{fd, events, 0}, {wake_.fd(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
   ::poll(fds, 3, wait_ms);
+  if (!wake_.is_ours()) return user_.lane_failed(descriptors_closed());
   if (fds[1].revents) {
-    drain(wake_.get());
+    wake_.drain();
     waking_ = false;
   }
   timer = fds[2].revents != 0;
   if (!timer) return;
-  drain(timer_.get());
+  uint64_t count;
+  (void)!::read(timer_.get(), &count, sizeof count);
   const std::lock_guard lock(mutex_);
   timer_armed_ = false;
 }
@@ -273,8 +268,7 @@ int Lane::sleep_ms(uint64_t now_ns, bool connected) const {
 
 void Lane::wake() {
   if (waking_.exchange(true)) return;
-  const uint64_t one = 1;
-  (void)!::write(wake_.get(), &one, sizeof one);
+  wake_.ring();
 }
 
 // Nothing of the program's memory is touched after this.

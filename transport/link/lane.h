@@ -18,6 +18,7 @@
 #include "transport/link/frame_reader.h"
 #include "transport/link/link_thread.h"
 #include "transport/link/out_stream.h"
+#include "transport/link/own_fd.h"
 
 namespace gt::wire {
 
@@ -107,7 +108,8 @@ class Lane {
   OutStream out_;
   FrameReader reader_;
   std::shared_ptr<Socket> socket_;
-  const Fd wake_, timer_;
+  const Wake wake_;
+  const OwnFd timer_;
   LinkThread thread_;
   bool started_ = false;
   bool ended_ = false, quiet_ = false, want_out_ = false, broken_ = false, detach_ = false, timer_armed_ = false;

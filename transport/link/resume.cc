@@ -17,14 +17,9 @@ bool is_final(const Status& s) {
 
 }  // namespace
 
-void TcpLink::wake_keeper() {
-  const uint64_t one = 1;
-  (void)!::write(news_.get(), &one, sizeof one);
-}
-
 void TcpLink::lost_connection() {
   if (state_ == State::Closing) return end({Kind::Disconnected, "the link is closed"});
-  wake_keeper();
+  news_.ring();
 }
 
 void TcpLink::keep() {
@@ -38,12 +33,15 @@ void TcpLink::keep() {
       reconnect(control_.lane(), Hello::Purpose::Resume);
       reconnect(data_.lane(), Hello::Purpose::Data);
     }
-    pollfd fds[] = {{ended_.get(), POLLIN, 0}, {news_.get(), POLLIN, 0}, {session_.handover.get(), POLLIN, 0}};
+    pollfd fds[] = {{ended_.fd(), POLLIN, 0}, {news_.fd(), POLLIN, 0}, {session_.handover.get(), POLLIN, 0}};
     ::poll(fds, 3, lost ? RetryEvery_ms : static_cast<int>(times_.heartbeat_ns / Ms));
+    if (!news_.is_ours()) {
+      end(descriptors_closed());
+      break;
+    }
     control_.lane().beat();
     data_.lane().beat();
-    uint64_t count;
-    (void)!::read(news_.get(), &count, sizeof count);
+    news_.drain();
     if (fds[2].revents) take_connection();
   }
   session_.handover = Fd();  // the supervisor forgets the session: who comes for it is refused at once
@@ -60,8 +58,8 @@ void TcpLink::reconnect(Lane& lane, Hello::Purpose purpose) {
   if (!lane.is_lost()) return;
   const uint64_t until = std::min(lane.heard_ns() + session_.grace_ms * Ms,
                                   monotonic_ns() + session_.options.connect_ms * Ms);
-  const Handshake how{session_.credentials, session_.options, Deadline(until), ended_.get()};
-  auto connection = connect_to(session_.url, how.deadline, how.wake);
+  const Handshake how{session_.credentials, session_.options, Deadline(until), ended_.fd()};
+  auto connection = connect_to(session_.address, how.deadline, how.wake);
   Status s = connection.status();
   if (connection) {
     Hello hello = make_hello(session_.url, session_.credentials, purpose, session_.id);
@@ -86,7 +84,7 @@ void TcpLink::take_connection() {
   if (hello.session != session_.id || begins) return;
   Lane& lane = hello.purpose == Hello::Purpose::Data ? data_.lane() : control_.lane();
   const Deadline deadline = Deadline::in_ms(session_.options.connect_ms);
-  const Handshake how{session_.credentials, session_.options, deadline, ended_.get()};
+  const Handshake how{session_.credentials, session_.options, deadline, ended_.fd()};
   const auto position = [&] { return lane.detach(how.deadline); };
   auto agreed = welcome(std::move((*handed)->connection), hello, position, how);
   if (!agreed) return;  // a stranger, or a client that tries again

@@ -1,7 +1,6 @@
 #include "transport/link/shm_link.h"
 
 #include <fcntl.h>
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -85,11 +84,13 @@ class ShmLink final : public Link, private ShmOwner {
                  head_.sides[side].control, head_.sides[1 - side].control),
         data_(*this, RingWriter(head_.data[side], region_->data(side), DataRing),
               RingReader(head_.data[1 - side], region_->data(1 - side), DataRing), head_.sides[side].data,
-              head_.sides[1 - side].data),
-        stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+              head_.sides[1 - side].data) {}
   ~ShmLink() override;
   // Before start(): the peer may share memory at once.
-  Status start_watch() { return watch_thread_.start("gtrace-watch", [this] { watch(); }); }
+  Status start_watch() {
+    if (!stop_.open()) return {Kind::System, "a descriptor cannot be had", EMFILE};
+    return watch_thread_.start("gtrace-watch", [this] { watch(); });
+  }
 
   Status start(LinkHandler& handler) override;
   void close() override;
@@ -141,7 +142,7 @@ class ShmLink final : public Link, private ShmOwner {
   Status ask(const Word& word, int fd, bool& agreed);
 
   const ForkMark mark_;
-  const Fd socket_, process_;
+  const OwnFd socket_, process_;
   const std::shared_ptr<ShmRegion> region_;
   RegionHead& head_;
   const int side_;
@@ -152,7 +153,7 @@ class ShmLink final : public Link, private ShmOwner {
   ShmControl control_;
   ShmData data_;
   LinkHandler* handler_ = nullptr;
-  const Fd stop_;
+  const Wake stop_;
   LinkThread control_thread_, data_thread_, watch_thread_;
 
   mutable std::mutex mutex_;
@@ -282,9 +283,8 @@ void ShmLink::end(const Status& why) {
     changed_.notify_all();
   }
   if (!started_) data_.set_quiet();
-  ::shutdown(socket_.get(), SHUT_RDWR);
-  const uint64_t one = 1;
-  (void)!::write(stop_.get(), &one, sizeof one);
+  if (socket_.is_ours()) ::shutdown(socket_.get(), SHUT_RDWR);
+  stop_.ring();
   control_.wake_all();
   ring_bell(control_.bell());
   ring_bell(data_.bell());
@@ -389,7 +389,8 @@ Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
   std::unique_lock lock(mutex_);
   asked_[word.segment] = {};
   lock.unlock();
-  Status s = send_word(socket_.get(), word, fd, Deadline::in_ms(AnswerWithin_ms));
+  Status s = descriptors_closed();
+  if (socket_.is_ours()) s = send_word(socket_.get(), word, fd, Deadline::in_ms(AnswerWithin_ms));
   lock.lock();
   const auto answered = [&] { return state_ == State::Ended || asked_[word.segment].has_value(); };
   if (s.ok() && !changed_.wait_for(lock, std::chrono::milliseconds(AnswerWithin_ms), answered))
@@ -407,8 +408,9 @@ void ShmLink::watch() {
   const auto heartbeat_ms = static_cast<int>(std::min<uint64_t>(options_.heartbeat_ms, dead_ns_ / Ms / 3 + 1));
   peer_lived_ns_ = monotonic_ns();
   while (state_ != State::Ended) {
-    pollfd fds[] = {{socket_.get(), POLLIN | POLLRDHUP, 0}, {process_.get(), POLLIN, 0}, {stop_.get(), POLLIN, 0}};
+    pollfd fds[] = {{socket_.get(), POLLIN | POLLRDHUP, 0}, {process_.get(), POLLIN, 0}, {stop_.fd(), POLLIN, 0}};
     const int n = ::poll(fds, 3, heartbeat_ms);
+    if (!socket_.is_ours() || !stop_.is_ours()) return end(descriptors_closed());
     if (n > 0 && (fds[0].revents & POLLIN)) take_words();
     if (n > 0 && ((fds[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) || fds[1].revents)) end(gone());
     beat();

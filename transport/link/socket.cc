@@ -18,6 +18,7 @@ Status ended() { return {Kind::Disconnected, "the other side ended the connectio
 }  // namespace
 
 ssize_t Socket::read(std::span<const iovec> to) {
+  if (!fd_.is_ours()) return -1;
   if (tls_) {
     const ssize_t n = tls_->read(to);
     order_after_receiving();
@@ -32,6 +33,7 @@ ssize_t Socket::read(std::span<const iovec> to) {
 }
 
 ssize_t Socket::write(std::span<const iovec> from) {
+  if (!fd_.is_ours()) return -1;
   order_before_sending();
   if (tls_) return tls_->write(from);
   msghdr message{};
@@ -62,6 +64,8 @@ Status Socket::write_all(ByteView from, Deadline deadline, int wake) {
   return {};
 }
 
-void Socket::shut_down() { ::shutdown(fd_.get(), SHUT_RDWR); }
+void Socket::shut_down() {
+  if (fd_.is_ours()) ::shutdown(fd_.get(), SHUT_RDWR);
+}
 
 }  // namespace gt::wire

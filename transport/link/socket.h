@@ -11,6 +11,7 @@
 #include "traces/base/bytes.h"
 #include "traces/base/fd.h"
 #include "traces/base/status.h"
+#include "transport/link/own_fd.h"
 #include "transport/link/tls.h"
 #include "transport/link/waiting.h"
 
@@ -26,19 +27,19 @@ class Socket {
   // From here on everything goes through it.
   void protect(std::unique_ptr<Tls> tls) { tls_ = std::move(tls); }
 
-  // Bytes moved (> 0); 0: it would have to wait; -1: the connection is over.
+  // Bytes moved (> 0); 0: it would have to wait; -1: the connection is over, or its descriptor is no longer ours.
   ssize_t read(std::span<const iovec> to);
   ssize_t write(std::span<const iovec> from);
 
   Status read_all(std::span<uint8_t> to, Deadline deadline, int wake = -1);
   Status write_all(ByteView from, Deadline deadline, int wake = -1);
   // Gives the descriptor up. REQUIRES: not protected.
-  Fd release() { return std::move(fd_); }
+  Fd release() { return fd_.release(); }
   // Both directions end; descriptors stay valid.
   void shut_down();
 
  private:
-  Fd fd_;
+  OwnFd fd_;
   std::unique_ptr<Tls> tls_;
 };
 

@@ -132,11 +132,9 @@ Result<Fd> listen_on(const Url& url) {
   return fd;
 }
 
-Result<Url> address_of(int listener, Url::Scheme scheme) {
-  sockaddr_storage address{};
-  socklen_t size = sizeof address;
-  if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0)
-    return system_error("getsockname", errno);
+namespace {
+
+Result<Url> to_url(sockaddr_storage& address, socklen_t size, Url::Scheme scheme) {
   Url url;
   url.scheme = scheme;
   if (address.ss_family == AF_UNIX) {
@@ -151,6 +149,24 @@ Result<Url> address_of(int listener, Url::Scheme scheme) {
   url.port = ntohs(v6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                       : reinterpret_cast<const sockaddr_in&>(address).sin_port);
   return url;
+}
+
+}  // namespace
+
+Result<Url> address_of(int listener, Url::Scheme scheme) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    return system_error("getsockname", errno);
+  return to_url(address, size, scheme);
+}
+
+Result<Url> address_of_peer(int connection, Url::Scheme scheme) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getpeername(connection, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+    return Status(Kind::Disconnected, std::strerror(errno), errno);
+  return to_url(address, size, scheme);
 }
 
 Result<Fd> accept_connection(int listener) {

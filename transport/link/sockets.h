@@ -14,6 +14,9 @@ bool is_unix(int socket);
 // A connected socket that does not block. Errors are Disconnected with errno as code where there is one.
 Result<Fd> connect_to(const Url& url, Deadline deadline, int wake = -1);
 
+// Where the other end is, as a URL that needs no name to be looked up.
+Result<Url> address_of_peer(int connection, Url::Scheme scheme);
+
 // One message with at most one descriptor (-1: none). Busy: there is no room for it.
 Status send_with_fd(int socket, ByteView bytes, int fd);
 // Bytes of one message; 0: there is none. A second descriptor in a message is closed by the kernel.

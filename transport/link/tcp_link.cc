@@ -1,7 +1,6 @@
 // What a program calls, and how a link ends. resume.cc has how it goes on.
 #include "transport/link/tcp_link.h"
 
-#include <sys/eventfd.h>
 #include <sys/mman.h>
 
 namespace gt::wire {
@@ -22,9 +21,7 @@ TcpLink::TcpLink(Session session)
     : session_(std::move(session)),
       times_(times(session_)),
       control_(*this, stream_salt(session_.id, false), times_),
-      data_(*this, stream_salt(session_.id, true), times_),
-      news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      ended_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      data_(*this, stream_salt(session_.id, true), times_) {}
 
 TcpLink::~TcpLink() {
   if (mark_.in_child()) return;
@@ -42,6 +39,7 @@ Status TcpLink::attach(Agreed control, Agreed data) {
 
 Status TcpLink::start(LinkHandler& handler) {
   handler_ = &handler;
+  if (!news_.open() || !ended_.open()) return {Kind::System, "a descriptor cannot be had", EMFILE};
   started_ = true;
   Status s = control_.lane().start("gtrace-control");
   if (s.ok()) s = data_.lane().start("gtrace-data");
@@ -105,8 +103,7 @@ void TcpLink::end(const Status& why) {
   }
   control_.lane().end();
   data_.lane().end();
-  const uint64_t one = 1;
-  (void)!::write(ended_.get(), &one, sizeof one);
+  ended_.ring();
 }
 
 void TcpLink::lane_has_ended() {

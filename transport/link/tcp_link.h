@@ -12,13 +12,15 @@
 #include "transport/link/data_lane.h"
 #include "transport/link/fork_mark.h"
 #include "transport/link/handshake.h"
+#include "transport/link/own_fd.h"
 
 namespace gt::wire {
 
 // Who is at the ends, and how their connections come about.
 struct Session {
   SessionId id{};
-  Url url;      // client: where to connect to
+  Url url;      // client: whom we connected to
+  Url address;  // client: and where that was: a name is looked up once, which may take long and lead elsewhere
   Fd handover;  // server: where new connections come from
   Credentials credentials;
   LinkOptions options;
@@ -74,7 +76,6 @@ class TcpLink final : public Link, private LaneOwner {
   void reconnect(Lane& lane, Hello::Purpose purpose);
   void take_connection();
   bool is_grace_over();
-  void wake_keeper();
 
   const ForkMark mark_;
   Session session_;
@@ -92,7 +93,7 @@ class TcpLink final : public Link, private LaneOwner {
   int ended_lanes_ = 0, peer_byes_ = 0;
   bool started_ = false;
 
-  const Fd news_, ended_;  // event descriptors: a lost connection; the end
+  const Wake news_, ended_;  // a lost connection; the end
   LinkThread keeper_;
 };
 

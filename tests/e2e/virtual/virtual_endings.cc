@@ -1,7 +1,8 @@
 // How things end: the executor dies, the program forks, or exits with commands in flight.
 //
-// Usage: virtual_endings lost|fork|exit|static. Prints the codes of calls, one a line.
+// Usage: virtual_endings lost|fork|exit|static|closed|replaced. Prints the codes of calls, one a line.
 #include <CL/cl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +10,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -132,6 +135,51 @@ int exiting() {
   return 0;
 }
 
+double cpu_seconds() {
+  timespec now{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
+}
+
+// Sockets in which a byte waits, under the numbers that were the link's.
+struct OwnSockets {
+  static constexpr int Pairs = 64;
+  int ends[Pairs][2];
+  OwnSockets() {
+    for (auto& pair : ends) {
+      if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair) != 0) std::exit(3);
+      for (const int end : pair) (void)!::write(end, "x", 1);
+    }
+  }
+  int disturbed() const {
+    int n = 0;
+    for (const auto& pair : ends) {
+      for (const int end : pair) {
+        char bytes[64];
+        n += ::read(end, bytes, sizeof bytes) != 1 || bytes[0] != 'x';
+      }
+    }
+    return n;
+  }
+};
+
+// The program closes what it does not know, as daemons do, and may open other things then.
+int closed(bool opens_others) {
+  Job j = make(0);
+  say("before", work(j));
+  for (int fd = 3; fd < 1024; ++fd) ::close(fd);
+  std::unique_ptr<OwnSockets> others;
+  if (opens_others) others = std::make_unique<OwnSockets>();
+  cl_int code = CL_SUCCESS;
+  while (code == CL_SUCCESS) code = work(j);
+  say("lost", code);
+  const double before = cpu_seconds();
+  ::sleep(1);
+  say("spins", cpu_seconds() - before > 0.5);
+  say("disturbed", others ? others->disturbed() : 0);
+  return 0;
+}
+
 struct Late {
   Job job;
   ~Late() {
@@ -157,5 +205,6 @@ int main(int argc, char** argv) {
   if (mode == "lost") return lost();
   if (mode == "fork") return forked();
   if (mode == "exit") return exiting();
+  if (mode == "closed" || mode == "replaced") return closed(mode == "replaced");
   return mode == "static" ? with_static() : 2;
 }

@@ -1,12 +1,26 @@
 // Connections between nodes that are cut, go silent, or carry garbage.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
+#include <netdb.h>
 
 #include <algorithm>
+#include <atomic>
 #include <random>
 #include <thread>
 
 #include "tests/unit/link/link_log.h"
 #include "tests/unit/link/link_pairs.h"
+
+namespace {
+std::atomic<int> names_looked_up{0};
+}  // namespace
+
+// In front of libc's.
+extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo* hints, addrinfo** list) {
+  static const auto real = reinterpret_cast<decltype(&::getaddrinfo)>(::dlsym(RTLD_NEXT, "getaddrinfo"));
+  if (name && std::string_view(name) == "localhost") ++names_looked_up;
+  return real(name, service, hints, list);
+}
 
 namespace gt::wire {
 namespace {
@@ -122,6 +136,29 @@ TEST_CASE("a path that swallows everything for good closes the link on both side
   r.pair.relay->swallow();
   CHECK(r.at_a.wait_closed(5));
   CHECK(r.at_b.wait_closed(5));
+}
+
+TEST_CASE("a name is looked up once: connections that are made anew go where the first one went") {
+  TestServer server(*parse_url("tcp://127.0.0.1:0"), token_credentials(), impatient());
+  relay::Relay relay(server.url().port);
+  Url url = server.url();
+  url.host = "localhost";
+  url.port = relay.port();
+  names_looked_up = 0;
+  auto a = connect(url, token_credentials(), impatient());
+  REQUIRE_MESSAGE(a, a.status().text());
+  auto b = server.next();
+  REQUIRE(b);
+  LinkLog at_a, at_b;
+  REQUIRE((*a)->start(at_a).ok());
+  REQUIRE(b->start(at_b).ok());
+  relay.cut();
+  relay.heal();
+  CHECK(say(**a, "here again").ok());
+  CHECK(at_b.wait_frames(1));
+  CHECK(names_looked_up == 1);
+  (*a)->close();
+  b->close();
 }
 
 TEST_CASE("garbage in the stream closes the link, and harms nobody") {
