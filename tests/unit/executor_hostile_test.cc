@@ -107,6 +107,28 @@ TEST_CASE("names that are none, are of another kind, or are given already") {
   CHECK(client.failures.empty());
 }
 
+TEST_CASE("a call is not made on NULL") {
+  Ready client(fake_driver());
+  client.call<FnId::clReleaseContext>(0, 0, nullptr);
+  CHECK(client.failure().code == CL_INVALID_CONTEXT);
+  client.call<FnId::clReleaseMemObject>(0, 0, nullptr);
+  CHECK(client.failure().code == CL_INVALID_MEM_OBJECT);
+  client.call<FnId::clGetProgramInfo>(0, 0, nullptr, CL_PROGRAM_BINARIES, size_t{8}, nullptr, nullptr);
+  CHECK(client.failure().code == CL_INVALID_PROGRAM);
+  client.call<FnId::clSetUserEventStatus>(0, 0, nullptr, CL_COMPLETE);
+  CHECK(client.failure().code == CL_INVALID_EVENT);
+}
+
+TEST_CASE("nothing is made that has no name") {
+  Ready client(fake_driver());
+  cl_int code = 0;
+  client.call<FnId::clCreateCommandQueue>(0, 0, named<cl_context>(client.context),
+                                          named<cl_device_id>(client.surveyed.devices[0].id), 0, &code);
+  CHECK(client.failure().code == CL_INVALID_VALUE);
+  client.call<FnId::clCreateUserEvent>(0, 0, named<cl_context>(client.context), &code);
+  CHECK(client.failure().code == CL_INVALID_VALUE);
+}
+
 TEST_CASE("a client gets no more than its limits") {
   Limits limits;
   limits.memory_bytes = 1000;

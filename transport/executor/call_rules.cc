@@ -132,6 +132,8 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
     cl_int code = CL_SUCCESS;
     if (arg.tag == Tag::Code) code = CL_INVALID_OPERATION;
     if (arg.tag == Tag::Handle) code = check_handle(info, arg, objects);
+    // What a call is made on is never NULL.
+    if (arg.tag == Tag::Null && arg.param == 0 && param.in == Wire::Handle) code = invalid(param.kind);
     if (arg.tag == Tag::HostPointer && arg.kind != ObjectKind::Unknown) code = CL_INVALID_VALUE;
     if (arg.tag == Tag::HostPointer && arg.data.size() != arg.length) code = CL_INVALID_HOST_PTR;
     // An array's length is the parameter before it: with one, no element may be NULL.

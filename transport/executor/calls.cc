@@ -53,7 +53,7 @@ cl_int Calls::check_names(const wire::Call& call) {
   if (most != 0 && info.result.out == api::Wire::Handle &&
       value_of(x_args, info.attributes.size) > most - std::min<uint64_t>(most, x_commands.session().count.memory_bytes))
     return CL_MEM_OBJECT_ALLOCATION_FAILURE;  // before the driver makes it
-  if (call.result == 0) return CL_SUCCESS;
+  if (call.result == 0 && info.result.out != api::Wire::Handle) return CL_SUCCESS;  // lists need not be named
   if (call.result == call.event) return CL_INVALID_VALUE;
   // Several: as many as the array has room for, which is the parameter before it.
   uint64_t count = 1;
