@@ -202,6 +202,29 @@ TEST_CASE("a stream whose turn has not come holds up no other") {
   }
 }
 
+TEST_CASE("a read in chunks arrives also when queue and context were released before its turn") {
+  Model client;
+  const Bytes ones(6 * SlotBytes, 1);
+  client.write(client.queue, client.buffer, 0, ones);
+  const ObjectId user = client.new_user_event();
+  Bytes got(ones.size());
+  wire::Read m;
+  m.queue = client.queue;
+  m.mem = client.buffer;
+  m.event = client.new_id();
+  m.part.region[0] = m.bytes = got.size();
+  m.carriage = Carriage::Stream;
+  m.segment = *client.link().expose(got.data(), got.size());
+  m.waits = {user};
+  client.send(m);
+  client.call<api::FnId::clReleaseCommandQueue>(0, 0, named<cl_command_queue>(client.queue));
+  client.call<api::FnId::clReleaseMemObject>(0, 0, named<cl_mem>(client.buffer));
+  client.call<api::FnId::clReleaseContext>(0, 0, named<cl_context>(client.context));
+  client.set_user_event(user, CL_COMPLETE);
+  CHECK(client.completion(m.event).status == CL_COMPLETE);
+  CHECK(got == ones);
+}
+
 TEST_CASE("a stream that fails takes its chunks all the same, and fails its event") {
   Model client;
   const ObjectId user = client.new_user_event();

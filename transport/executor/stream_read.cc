@@ -24,6 +24,11 @@ bool Reader::open(const std::shared_ptr<Reader>& self, cl_context context) {
   return x_session->threads.start("gtrace-reads", StackBytes, [self] { self->serve(); });
 }
 
+void Reader::expect() {
+  const std::lock_guard lock(x_mutex);
+  ++x_expected;
+}
+
 void Reader::post(std::unique_ptr<ReadJob> job, cl_int error) {
   if (error) job->to->fail();
   const std::lock_guard lock(x_mutex);
@@ -31,6 +36,7 @@ void Reader::post(std::unique_ptr<ReadJob> job, cl_int error) {
   work.job = std::move(job);
   work.error = error;
   x_posted.push_back(std::move(work));
+  --x_expected;
   x_changed.notify_one();
 }
 
@@ -43,8 +49,9 @@ void Reader::close() {
 void Reader::serve() {
   std::unique_lock lock(x_mutex);
   for (;;) {
-    x_changed.wait(lock, [this] { return x_closed || !x_posted.empty() || !x_work.empty(); });
-    if (x_posted.empty() && x_work.empty()) return;
+    const auto has_work = [this] { return !x_posted.empty() || !x_work.empty(); };
+    x_changed.wait(lock, [&] { return has_work() || (x_closed && x_expected == 0); });
+    if (!has_work()) return;
     for (; !x_posted.empty(); x_posted.pop_front()) x_work.push_back(std::move(x_posted.front()));
     lock.unlock();
     while (x_next - x_free < x_count && start_chunk()) continue;

@@ -61,9 +61,11 @@ class Reader {
 
   // Makes the slots and starts the thread of `self`. False: refused.
   bool open(const std::shared_ptr<Reader>& self, cl_context context);
-  // The job's turn has come. `error`: it never will; nothing is moved.
+  // A job will be posted.
+  void expect();
+  // The job's turn has come. `error`: it never will; nothing is moved. REQUIRES: expect() was called for it.
   void post(std::unique_ptr<ReadJob> job, cl_int error);
-  // The thread ends when the jobs are done.
+  // The thread ends when the jobs are done, those that are expected included.
   void close();
 
  private:
@@ -98,6 +100,7 @@ class Reader {
   std::mutex x_mutex;
   std::condition_variable x_changed;
   std::deque<Work> x_posted;
+  uint64_t x_expected = 0;  // jobs
   bool x_closed = false;
 
   // Of the thread. Slots are used in turn: [x_free, x_fill) are on the link, [x_fill, x_next) with the device.
@@ -110,7 +113,12 @@ class Reader {
 class ReadGate final : public Then {
  public:
   ReadGate(std::shared_ptr<Reader> reader, std::unique_ptr<ReadJob> job)
-      : x_reader(std::move(reader)), x_job(std::move(job)) {}
+      : x_reader(std::move(reader)), x_job(std::move(job)) {
+    x_reader->expect();
+  }
+  ~ReadGate() override {
+    if (x_job) x_reader->post(std::move(x_job), CL_OUT_OF_RESOURCES);  // nobody waited for its turn
+  }
   void over(cl_int status, News&) override {
     x_reader->post(std::move(x_job), status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
   }
