@@ -57,20 +57,31 @@ wire::Surveyed Session::survey(ObjectId sub_device) {
   return surveyed;
 }
 
-// The exchange with the shortest way tells best what the other clock showed half-way.
 void Session::set_clock() {
   constexpr int Exchanges = 5;
-  int64_t shortest = INT64_MAX;
   for (int i = 0; i < Exchanges; ++i) {
     wire::Ping ping;
-    wire::Pong pong;
     ping.sent_ns = static_cast<int64_t>(monotonic_ns());
-    ask_frame(ping, [&](ByteView frame) { (void)wire::decode(frame, pong); });
-    const auto now = static_cast<int64_t>(monotonic_ns());
-    if (now - ping.sent_ns >= shortest) continue;
-    shortest = now - ping.sent_ns;
-    clock_offset_ns_ = ping.sent_ns + shortest / 2 - pong.clock_ns;
+    ask_frame(ping, [&](ByteView frame) { take_clock(frame); });
   }
+}
+
+void Session::take_clock(ByteView frame) {
+  wire::Pong pong;
+  if (wire::decode(frame, pong)) clock_.sample(pong.sent_ns, pong.clock_ns, static_cast<int64_t>(monotonic_ns()));
+}
+
+// While there are queues that profile, and with what is sent anyway: an idle connection stays idle, and the answer is
+// here before the next command can have ended.
+void Session::renew_clock() {
+  int64_t due = clock_due_ns_.load(std::memory_order_relaxed);
+  if (due == NotTimed) return;
+  const auto now = static_cast<int64_t>(monotonic_ns());
+  if (now < due || !clock_due_ns_.compare_exchange_strong(due, now + ClockInterval_ns)) return;
+  const auto take = [this](std::optional<ByteView> frame) {
+    if (frame) take_clock(*frame);
+  };
+  send(wire::Ping{expect(take), now}, true);
 }
 
 void Session::settle() {
@@ -111,6 +122,7 @@ void Session::forget() {
 
 void Session::send_bytes(ByteView message, bool soon) {
   require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  renew_clock();
   if (wire::send_message<wire::FragmentToExecutor>(*link_, fragments_, message, soon).ok()) return;
   lose();
   throw Failure{CL_DEVICE_NOT_AVAILABLE};
@@ -220,6 +232,7 @@ void Session::watch(_cl_command_queue& queue) {
   require(alive(), CL_DEVICE_NOT_AVAILABLE);
   const std::lock_guard lock(mutex_);
   queues_[queue.name] = &queue;
+  if (queue.profiles()) clock_due_ns_ = 0;
 }
 void Session::forget(const _cl_command_queue& queue) {
   if (forgotten_) return;
@@ -298,7 +311,7 @@ void Session::completed(const wire::Completion& c) {
   const Ref<_cl_event> event = find_event(c.event);
   if (!event) return;
   const bool timed = c.end_ns != 0;
-  event->complete(c.status, timed ? to_client_ns(c.start_ns) : 0, timed ? to_client_ns(c.end_ns) : 0);
+  event->complete(c.status, timed ? clock_.to_client(c.start_ns) : 0, timed ? clock_.to_client(c.end_ns) : 0);
 }
 
 // A command's failure concerns its queue. What could not be made is told by whichever queue synchronizes next: the

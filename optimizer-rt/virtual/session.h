@@ -17,6 +17,7 @@
 #include <unordered_map>
 
 #include "optimizer-rt/virtual/configuration.h"
+#include "optimizer-rt/virtual/executor_clock.h"
 #include "optimizer-rt/virtual/exposures.h"
 #include "optimizer-rt/virtual/object.h"
 #include "optimizer-rt/virtual/outbox.h"
@@ -70,7 +71,6 @@ class Session final : public wire::LinkHandler {
 
   ObjectId new_id(size_t consecutive = 1) { return next_id_.fetch_add(consecutive); }
   uint32_t new_transfer() { return next_transfer_.fetch_add(1); }
-  int64_t to_client_ns(int64_t executor_ns) const { return executor_ns + clock_offset_ns_; }
 
   // `soon`: may wait for what follows.
   template <class Message>
@@ -131,6 +131,8 @@ class Session final : public wire::LinkHandler {
   void failed(const wire::Failed& f);
   void take_data(const wire::Data& data);
   void set_clock();
+  void renew_clock();
+  void take_clock(ByteView pong);
   void lose();
   Ref<_cl_event> find_event(ObjectId id);
   void send_bytes(ByteView message, bool soon);
@@ -150,7 +152,9 @@ class Session final : public wire::LinkHandler {
   wire::FragmentNumbers fragments_{0};
   wire::Assembler assembler_{LargestMessage};  // only touched by on_frame(), which is called by one at a time
   std::atomic<uint32_t> next_transfer_{1};
-  int64_t clock_offset_ns_ = 0;
+  ExecutorClock clock_;
+  static constexpr int64_t NotTimed = INT64_MAX, ClockInterval_ns = 1'000'000'000;
+  std::atomic<int64_t> clock_due_ns_{NotTimed};  // when it is to be asked again
 
   std::mutex mutex_;  // of what follows
   wire::ReplyId next_reply_ = 1;
