@@ -206,7 +206,7 @@ void read_values(CXTranslationUnit unit, const std::string& header, CXFile file,
                                nullptr);
     const std::string text = text_of(clang_getTokenSpelling(unit, tokens[i]));
     if (clang_getTokenKind(tokens[i]) == CXToken_Comment && line != last_line &&
-        text.find("reserved") == std::string::npos)
+        text.find("eserved") == std::string::npos)
       groups = groups_of(text, types);
     if (text == "#" && i + 2 < count &&
         text_of(clang_getTokenSpelling(unit, tokens[i + 1])) == "define") {

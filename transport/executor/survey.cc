@@ -22,11 +22,6 @@ constexpr struct {
 #include "traces/api/gen/enums.inc"
 #undef GT_GROUP
 #undef GT_VALUE
-    // Behind a comment in the header, where the table ends.
-    {"cl_device_info", CL_DEVICE_OPENCL_C_FEATURES},
-    {"cl_device_info", CL_DEVICE_DEVICE_ENQUEUE_CAPABILITIES},
-    {"cl_device_info", CL_DEVICE_PIPE_SUPPORT},
-    {"cl_device_info", CL_DEVICE_LATEST_CONFORMANCE_VERSION_PASSED},
     // Extensions': plain numbers and texts that tell of the device itself.
     {"cl_device_info", CL_DEVICE_SPIR_VERSIONS},
     {"cl_device_info", CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV},
