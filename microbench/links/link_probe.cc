@@ -1,6 +1,7 @@
 #include "microbench/links/link_probe.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -26,8 +27,8 @@ class Answers final : public wire::LinkHandler {
  public:
   void on_frame(ByteView frame) override {
     const std::lock_guard lock(mutex_);
-    ++count_;
     last_.assign(frame.begin(), frame.end());
+    ++count_;
     changed_.notify_all();
   }
   void on_put(wire::Notice, size_t) override {}
@@ -36,7 +37,9 @@ class Answers final : public wire::LinkHandler {
     closed_ = why;
     changed_.notify_all();
   }
-  Status wait(uint64_t count) {
+  // As a program does that waits for an answer.
+  Status wait(uint64_t count, wire::Link& link) {
+    link.help([&] { return count_.load() >= count; });
     std::unique_lock lock(mutex_);
     const auto there = [&] { return count_ >= count || !closed_.ok(); };
     if (!changed_.wait_for(lock, std::chrono::milliseconds(Wait_ms), there))
@@ -48,7 +51,7 @@ class Answers final : public wire::LinkHandler {
  private:
   std::mutex mutex_;
   std::condition_variable changed_;
-  uint64_t count_ = 0;
+  std::atomic<uint64_t> count_{0};
   Bytes last_;
   Status closed_;
 };
@@ -63,7 +66,7 @@ class Probe {
 
   Status begin(const wire::Url& url) {
     GT_TRY(link_->start(answers_));
-    GT_TRY(answers_.wait(1));
+    GT_TRY(answers_.wait(1, *link_));
     if (answers_.last().size() != sizeof greeting_) return {Kind::Corrupt, "no gmicrobench link --serve is there"};
     std::memcpy(&greeting_, answers_.last().data(), sizeof greeting_);
     if (greeting_.magic != EchoGreeting().magic) return {Kind::Corrupt, "no gmicrobench link --serve is there"};
@@ -80,8 +83,9 @@ class Probe {
     std::vector<double> times, bare;
     for (int i = 0; i < rounds; ++i) {
       const uint64_t start = monotonic_ns();
+      link_->prepare_help();
       GT_TRY(send(false));
-      GT_TRY(answers_.wait(++expected_));
+      GT_TRY(answers_.wait(++expected_, *link_));
       times.push_back(static_cast<double>(monotonic_ns() - start));
       if (!bare_.open()) continue;
       const uint64_t bare_start = monotonic_ns();
@@ -137,7 +141,7 @@ class Probe {
       for (int i = 0; i < rounds / 10; ++i) GT_TRY(send(true));
       times.push_back(static_cast<double>(monotonic_ns() - start) / (rounds / 10));
       GT_TRY(link_->push());
-      GT_TRY(answers_.wait(expected_ += static_cast<uint64_t>(rounds / 10)));
+      GT_TRY(answers_.wait(expected_ += static_cast<uint64_t>(rounds / 10), *link_));
     }
     out.command_ns = median(times);
     return {};

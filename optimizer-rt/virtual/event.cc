@@ -44,9 +44,11 @@ _cl_event::~_cl_event() {
   }
 }
 
-void _cl_event::subscribe() {
-  if (is_user() || ended() || subscribed_.exchange(true)) return;
-  place->session.subscribe(name);
+void _cl_event::subscribe(bool waits) {
+  if (is_user() || ended()) return;
+  const Telling before = telling_.exchange(Telling::Asked);
+  if (before == Telling::No) place->session.subscribe(name, waits);
+  if (before == Telling::Unasked && !waits) place->session.push();
 }
 
 bool _cl_event::ended_by_finish() const { return queue && number <= queue->finished.load(); }
@@ -61,8 +63,9 @@ cl_int _cl_event::current_status() {
 cl_int _cl_event::wait() {
   if (!ended()) {
     if (!is_user()) require(place->session.alive(), CL_DEVICE_NOT_AVAILABLE);
-    subscribe();
-    wait_until(status, [](cl_int s) { return s <= CL_COMPLETE; });
+    Waiting waiting(is_user() ? nullptr : &place->session.link());
+    subscribe(true);
+    waiting.until(status, [](cl_int s) { return s <= CL_COMPLETE; });
   }
   return status;
 }
@@ -211,7 +214,8 @@ cl_int clWaitForEvents(cl_uint n, const cl_event* list) {
   require(n != 0 && list != nullptr, CL_INVALID_VALUE);
   const std::vector<_cl_event*> events = checked_list(n, list, CL_INVALID_VALUE);
   for (_cl_event* e : events) require(e->context.get() == events[0]->context.get(), CL_INVALID_CONTEXT);
-  for (_cl_event* e : events) e->subscribe();
+  if (n > 1)  // one is asked for by wait(), which then receives the answer
+    for (_cl_event* e : events) e->subscribe();
   bool good = true;
   for (_cl_event* e : events) good = e->wait() == CL_COMPLETE && good;
   return good ? CL_SUCCESS : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;

@@ -37,7 +37,10 @@ struct _cl_event : gt::virt::Object {
   bool ended() const { return status.load(std::memory_order_acquire) <= CL_COMPLETE; }
   // What the program is told; asks the executor to tell when it ends. Flushes.
   cl_int current_status();
-  void subscribe();
+  // `waits`: the caller goes on to wait().
+  void subscribe(bool waits = false);
+  // The executor tells it without being asked. Before anybody else knows the event.
+  void told_unasked() { telling_ = Telling::Unasked; }
   // Until it has ended. Gives the status.
   cl_int wait();
   void complete(cl_int with_status, int64_t start, int64_t end);
@@ -77,7 +80,8 @@ struct _cl_event : gt::virt::Object {
   void run_callbacks(std::vector<Registered> callbacks, cl_int with_status);
   bool ended_by_finish() const;
 
-  std::atomic<bool> subscribed_{false};
+  enum class Telling : uint8_t { No, Unasked, Asked };  // Asked: and the request is on its way
+  std::atomic<Telling> telling_{Telling::No};
   std::mutex mutex_;
   gt::virt::Ref<_cl_event> self_;  // while somebody depends on its end
   std::vector<Registered> registered_;

@@ -1,23 +1,41 @@
-// Waiting for a word to change: a short spin, then the kernel.
+// Waiting for a word that a handler of a link changes: by receiving, then asleep.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
+#include <utility>
+
+#include "transport/link/link.h"
 
 namespace gt::virt {
 
-// Until `done(word)`. Who changes the word calls word.notify_all().
-template <class T, class Done>
-void wait_until(const std::atomic<T>& word, Done done) {
-  constexpr int Spins = 500;  // some ten microseconds: an answer from inside the node
-  for (int i = 0; i < Spins; ++i) {
-    if (done(word.load(std::memory_order_acquire))) return;
-    __builtin_ia32_pause();
+// Waiting for what comes over a link. Made before it is asked for, so that no other thread is woken for it; between
+// that and until() the thread must not wait for anything else.
+class Waiting {
+ public:
+  // nullptr: it comes over none.
+  explicit Waiting(wire::Link* link) : link_(link) {
+    if (link_) link_->prepare_help();
   }
-  for (T now = word.load(std::memory_order_acquire); !done(now); now = word.load(std::memory_order_acquire)) {
-    word.wait(now, std::memory_order_acquire);
+  ~Waiting() {
+    if (link_) link_->help([] { return true; });
   }
-}
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+
+  // Until `done(word)`. Who changes the word calls word.notify_all().
+  template <class T, class Done>
+  void until(const std::atomic<T>& word, Done done) {
+    if (wire::Link* const link = std::exchange(link_, nullptr))
+      link->help([&] { return done(word.load(std::memory_order_acquire)); });
+    for (T now = word.load(std::memory_order_acquire); !done(now); now = word.load(std::memory_order_acquire)) {
+      word.wait(now, std::memory_order_acquire);
+    }
+  }
+
+ private:
+  wire::Link* link_;
+};
 
 // Opens once.
 class Gate {
@@ -26,8 +44,12 @@ class Gate {
     open_.store(1, std::memory_order_release);
     open_.notify_all();
   }
+  void wait(Waiting& waiting) const {
+    waiting.until(open_, [](uint32_t v) { return v != 0; });
+  }
   void wait() const {
-    wait_until(open_, [](uint32_t v) { return v != 0; });
+    Waiting waiting(nullptr);
+    wait(waiting);
   }
 
  private:

@@ -80,10 +80,11 @@ cl_int NativeMoves::move(cl_mem from, cl_mem to, const wire::Part& part, size_t 
   const std::lock_guard lock(mutex_);
   Ring& ring = bytes <= SmallMove ? small_ : large_;
   if (!open_queues() || !open(ring)) return CL_OUT_OF_HOST_MEMORY;
-  const bool range = part.shape == wire::Part::Shape::Range;
-  if (bytes <= SmallChunk && range) return copy_at_once(ring.base, from, to, bytes);
-  // Some eight chunks or more: the first read and the last write have nothing beside them.
-  const size_t largest = std::clamp(bytes / Slots / SmallChunk * SmallChunk, SmallChunk, ring.bytes / Slots);
+  if (bytes <= AtOnce && part.shape == wire::Part::Shape::Range) return copy_at_once(ring.base, from, to, bytes);
+  // Not too few: the first read and the last write have nothing beside them.
+  constexpr size_t Page = 4096;
+  const size_t wanted = (bytes / FewestChunks + Page - 1) / Page * Page;
+  const size_t largest = std::clamp(wanted, SmallMove / Slots, ring.bytes / Slots);
   return copy(ring.base, wire::Chunks(part, element, largest), from, to, largest);
 }
 

@@ -35,7 +35,8 @@ class NativeMoves {
 
  private:
   static constexpr size_t Slots = 8;
-  static constexpr size_t SmallChunk = size_t{256} << 10, LargeChunk = size_t{4} << 20;
+  static constexpr size_t AtOnce = size_t{4} << 20;  // a chunk more costs some 20 us, what overlapping it gains
+  static constexpr size_t LargestChunk = size_t{4} << 20, FewestChunks = 4;
   static constexpr size_t ReadAhead = Slots / 2;  // the other half is being written
   struct Ring {
     size_t bytes;
@@ -51,7 +52,7 @@ class NativeMoves {
   const End from_, to_;
   std::mutex mutex_;  // of what follows
   cl_command_queue read_queue_ = nullptr, write_queue_ = nullptr;
-  Ring small_{Slots * SmallChunk}, large_{Slots * LargeChunk};
+  Ring small_{SmallMove}, large_{Slots * LargestChunk};
 };
 
 }  // namespace gt::virt

@@ -1,6 +1,8 @@
 // clEnqueueRead* and clEnqueueWrite*: ranges, boxes and images.
 #include "optimizer-rt/virtual/command.h"
+#include "optimizer-rt/virtual/configuration.h"
 #include "optimizer-rt/virtual/functions.h"
+#include "optimizer-rt/virtual/gate.h"
 #include "optimizer-rt/virtual/regions.h"
 #include "optimizer-rt/virtual/transfer.h"
 
@@ -22,6 +24,7 @@ cl_int move(Command& c, _cl_mem& mem, bool to_device, cl_bool blocking, const wi
     send_write(t, host, c.event() ? &c.want_event() : nullptr, blocking ? Until::Captured : Until::Sent);
     return c.sent();
   }
+  Waiting waiting(blocking && !sync_errors() ? &c.session().link() : nullptr);
   send_read(t, host, c.want_event());
   return blocking ? c.sent_and_wait() : c.sent();
 }

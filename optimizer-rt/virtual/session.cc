@@ -150,18 +150,19 @@ void Session::ask_frame(Message& message, Take take) {
     came = frame.has_value();
     gate.open();
   });
+  Waiting waiting(link_.get());
   try {
-    send(message);
+    send(message, until_help());
   } catch (const Failure&) {
-    bool waiting = false;
+    bool unanswered = false;
     {
       const std::lock_guard lock(mutex_);
-      waiting = replies_.erase(message.reply) != 0;
+      unanswered = replies_.erase(message.reply) != 0;
     }
-    if (!waiting) gate.wait();  // somebody is calling it
+    if (!unanswered) gate.wait(waiting);  // somebody is calling it
     throw;
   }
-  gate.wait();
+  gate.wait(waiting);
   require(came, CL_DEVICE_NOT_AVAILABLE);
 }
 

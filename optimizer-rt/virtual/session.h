@@ -94,7 +94,8 @@ class Session final : public wire::LinkHandler {
   }
   wire::Surveyed survey(ObjectId sub_device);
   cl_int finish(ObjectId queue);
-  void subscribe(ObjectId event) { send(wire::Subscribe{event}); }
+  // `waits`: the caller goes on to help the link.
+  void subscribe(ObjectId event, bool waits) { send(wire::Subscribe{event}, waits && until_help()); }
 
   using OnBuilt = std::function<void(const wire::Built&)>;
   void build(wire::Build& build, OnBuilt then);  // `then` runs on the thread for work
@@ -134,6 +135,8 @@ class Session final : public wire::LinkHandler {
   void renew_clock();
   void take_clock(ByteView pong);
   void lose();
+  // Of a message that is followed by Link::help(): held back inside the process, where help() does what it asks for.
+  bool until_help() const { return behind_ != nullptr; }
   Ref<_cl_event> find_event(ObjectId id);
   void send_bytes(ByteView message, bool soon);
   void heard(ByteView message);

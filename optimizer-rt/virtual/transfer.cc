@@ -57,7 +57,8 @@ void write_shared(const Transfer& t, wire::Address at, wire::Write m, _cl_event*
   m.carriage = Carriage::Shared;
   m.segment = at.segment;
   m.offset = at.offset;
-  t.place.session.send(m, until == Until::Sent);  // its end is told unasked
+  if (event) event->told_unasked();
+  t.place.session.send(m, until == Until::Sent || !held);
   if (held) event->then([held](cl_int) {});
   if (until == Until::Captured && !held) event->wait();
 }
@@ -99,6 +100,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   const HostLayout layout = t.layout;
   event.keep();
   event.late = true;
+  event.told_unasked();
   if (m.bytes <= wire::LargestInline) {
     session.expect_data(event.name, [host, layout](ByteView bytes) {
       if (bytes.size() == packed_bytes(layout)) unpack(host, bytes.data(), layout);

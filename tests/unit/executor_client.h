@@ -5,12 +5,14 @@
 #include <dlfcn.h>
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "traces/api/decode.h"
 #include "traces/api/encode.h"
@@ -49,10 +51,10 @@ class Client : public wire::LinkHandler {
   ObjectId new_id(uint64_t count = 1) { return std::exchange(x_next_id, x_next_id + count); }
 
   template <class Message>
-  void send(const Message& message) {
+  void send(const Message& message, bool more = false) {
     Bytes frame;
     wire::encode(message, frame);
-    CHECK(wire::send_message<wire::FragmentToExecutor>(*x_link, x_numbers, frame).ok());
+    CHECK(wire::send_message<wire::FragmentToExecutor>(*x_link, x_numbers, frame, more).ok());
   }
 
   // A call without an answer. The arguments as in C, with named() handles.
@@ -70,9 +72,15 @@ class Client : public wire::LinkHandler {
     REQUIRE(api::decode_outputs(F, outputs, decoded));
     return decoded;
   }
+  // As the virtual platform does it: the answer is brought about and received by this thread.
   cl_int finish(ObjectId queue) {
     const wire::ReplyId reply = new_reply();
-    send(wire::Finish{queue, reply});
+    x_link->prepare_help();
+    send(wire::Finish{queue, reply}, true);
+    x_link->help([&] {
+      const std::lock_guard lock(mutex);
+      return replies.contains(reply);
+    });
     const Bytes bytes = wait_for(replies, reply);
     cl_int code = -1;
     REQUIRE(bytes.size() == sizeof code);
@@ -176,6 +184,7 @@ class Client : public wire::LinkHandler {
 
   void on_frame(ByteView frame) override {
     const std::lock_guard lock(mutex);
+    told_by = std::this_thread::get_id();
     REQUIRE(!frame.empty());
     Bytes whole;
     if (frame[0] == static_cast<uint8_t>(wire::MessageType::FragmentToClient)) {
@@ -218,6 +227,7 @@ class Client : public wire::LinkHandler {
   std::vector<uint32_t> credits;
   std::vector<std::string> order;  // of completions and prints
   std::string printed;
+  std::thread::id told_by;  // who brought the last frame
 
  private:
   static constexpr std::chrono::seconds Patience{30};
@@ -269,7 +279,7 @@ class Client : public wire::LinkHandler {
   std::condition_variable x_changed;
   uint32_t x_slots_used = 0;
   ObjectId x_next_id = 1;
-  wire::ReplyId x_next_reply = 0;
+  std::atomic<wire::ReplyId> x_next_reply{0};
 };
 
 // A client with a context on the first device, and an in-order queue.

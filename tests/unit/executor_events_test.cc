@@ -1,4 +1,7 @@
 // Events of an executor: who is told what and when, and how errors spread.
+#include <chrono>
+#include <thread>
+
 #include "traces/base/clock.h"
 #include "tests/unit/executor_client.h"
 
@@ -147,6 +150,29 @@ TEST_CASE("finish waits for all queues, and knows which there are") {
   client.set_user_event(user, CL_COMPLETE);
   CHECK(client.wait_for(client.replies, 1000) == Bytes(4, 0));
   CHECK(client.finish(client.new_id()) == CL_INVALID_COMMAND_QUEUE);
+}
+
+TEST_CASE("a client of this process waits in the driver itself, and holds up nobody") {
+  Launching client;
+  const ObjectId user = client.new_user_event();
+  client.launch(client.kernel, 1, {}, {user}, false);
+  const ObjectId other = client.new_queue(0);
+  std::thread sets([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK(client.finish(other) == CL_SUCCESS);
+    const ObjectId marker = client.new_id();
+    cl_event wanted = nullptr;
+    client.call<FnId::clEnqueueMarkerWithWaitList>(0, marker, named<cl_command_queue>(other), 0, nullptr, &wanted);
+    CHECK(client.subscribed(marker).status == CL_COMPLETE);
+    client.set_user_event(user, CL_COMPLETE);
+  });
+  CHECK(client.finish(client.queue) == CL_SUCCESS);
+  {
+    const std::lock_guard lock(client.mutex);
+    CHECK(client.told_by == std::this_thread::get_id());
+  }
+  sets.join();
+  CHECK(client.first() == 2);
 }
 
 TEST_CASE("the end of a session ends what waits for the client") {

@@ -118,6 +118,7 @@ class Executor::State {
 
 bool Executor::State::dispatch(ByteView frame) {
   if (frame.empty()) return false;
+  if (completions->any_watched()) completions->look(wire::Idle::Sleeps);
   programs->name_linked();
   switch (static_cast<MessageType>(frame[0])) {
     case MessageType::Call: { wire::Call m; return decoded(frame, m); }
@@ -227,6 +228,7 @@ bool Executor::State::run(const wire::Ping& m) {
 void Executor::State::shut_down(uint32_t patience_ms) {
   session->out.cut();
   objects.fail_user_events();
+  completions->look(wire::Idle::Sleeps);
   inbox->close();
   peers->close();
   programs.reset();
@@ -314,6 +316,16 @@ void Executor::on_put(wire::Notice notice, size_t bytes) {
 
 void Executor::on_withdrawn(wire::SegmentId segment) {
   guarded([&] { return x_state->pins.forget(segment), true; });
+}
+
+bool Executor::on_idle(wire::Idle how) {
+  if (!x_state->completions->any_watched()) return false;
+  bool told = false;
+  guarded([&] {
+    told = x_state->completions->look(how);
+    return true;
+  });
+  return told;
 }
 
 void Executor::on_closed(const Status&) {

@@ -2,6 +2,7 @@
 //
 //   client -- link --> on_frame: decode, check, call --> driver   in the order of arrival, never waiting
 //             link --> on_put:   chunks of writes -----> driver   while the next chunk is on its way
+//             link --> on_idle: what is over by now is told, what is not gets a thread that waits for it
 //          <-- link -- threads that wait for events: Completed, Data, chunks of reads
 //
 // One executor serves one link: in gproxy's worker process behind shared memory or a socket, or in the program's own
@@ -101,6 +102,7 @@ class Executor final : public wire::LinkHandler {
   void on_put(wire::Notice notice, size_t bytes) override;
   void on_withdrawn(wire::SegmentId segment) override;
   void on_closed(const Status& why) override;
+  bool on_idle(wire::Idle how) override;
 
  private:
   class State;

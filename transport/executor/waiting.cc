@@ -5,9 +5,6 @@
 #include <chrono>
 #include <thread>
 
-#include "traces/base/clock.h"
-#include "transport/staging/copy_crew.h"
-
 namespace gt::exec {
 namespace {
 
@@ -45,15 +42,6 @@ void finish(Session& session, Awaited& a, News& news) {
   a = Awaited();
 }
 
-// A program that waits for each of its commands has the next one here within microseconds; waking a thread takes as
-// many. Not where processors are few: whom the thread waits for may want this one.
-void spin_while(const std::atomic<uint32_t>& word, uint32_t value) {
-  constexpr uint64_t PatienceNs = 20'000;
-  static const bool may_spin = staging::usable_processors() > 2;
-  if (!may_spin) return;
-  for (const uint64_t end = monotonic_ns() + PatienceNs; word == value && monotonic_ns() < end;) __builtin_ia32_pause();
-}
-
 bool is_over(const Session& session, const Awaited& a) { return session.cl.status(a.event) <= CL_COMPLETE; }
 
 }  // namespace
@@ -71,7 +59,6 @@ bool Waiter::push(Awaited& awaited) {
   auto place = x_waiting.end();
   while (place != x_waiting.begin() && std::prev(place)->order > awaited.order) --place;
   x_waiting.insert(place, std::move(awaited));
-  ++x_pushes;
   x_changed.notify_one();
   return true;
 }
@@ -87,12 +74,6 @@ void Waiter::serve() {
   std::unique_lock lock(x_mutex);
   for (;;) {
     x_at = 0;
-    if (x_waiting.empty() && !x_closed) {
-      const uint32_t seen = x_pushes;
-      lock.unlock();
-      spin_while(x_pushes, seen);
-      lock.lock();
-    }
     x_changed.wait(lock, [&] { return x_closed || !x_waiting.empty(); });
     if (x_waiting.empty()) return;
     // What is over already goes along with the first.
@@ -175,10 +156,46 @@ void Crowd::watch() {
 }
 
 void Completions::await_here(Awaited awaited) {
-  if (!is_over(*x_session, awaited)) return await(std::move(awaited));
+  if (!is_over(*x_session, awaited)) {
+    awaited.watched_by = std::this_thread::get_id();
+    const std::lock_guard lock(x_mutex);
+    x_watched.push_back(std::move(awaited));
+    ++x_watching;
+    return;
+  }
   News news(*x_session);
   finish(*x_session, awaited, news);
   news.send();
+}
+
+bool Completions::look(wire::Idle how) {
+  const auto me = how == wire::Idle::Waits ? std::this_thread::get_id() : std::thread::id();
+  std::deque<Awaited> all, over, mine, others;
+  {
+    const std::lock_guard lock(x_mutex);
+    all.swap(x_watched);
+  }
+  for (Awaited& a : all) {
+    const bool is_mine = a.watched_by == me;
+    (is_over(*x_session, a) ? over : is_mine ? mine : others).push_back(std::move(a));
+  }
+  x_watching -= all.size();
+  if (how == wire::Idle::Looks)
+    watch_again(std::move(others));
+  else  // before this thread waits: who asked for them may have found nothing here meanwhile
+    for (Awaited& a : others) await(std::move(a));
+  News news(*x_session);
+  for (std::deque<Awaited>* const list : {&over, &mine}) {
+    for (Awaited& a : *list) finish(*x_session, a, news);
+    news.send();
+  }
+  return !over.empty() || !mine.empty();
+}
+
+void Completions::watch_again(std::deque<Awaited> list) {
+  const std::lock_guard lock(x_mutex);
+  x_watching += list.size();
+  x_watched.insert(x_watched.begin(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
 }
 
 void Completions::await(Awaited awaited) {

@@ -32,6 +32,7 @@ class ControlLane final : public LaneUser {
   Status end_payload() override { return wrong(); }
   void fill(Lane&, uint64_t) override {}
   void acknowledged(Lane&, uint64_t, uint64_t) override {}
+  bool lane_idle(Idle how) override { return owner_.handler().on_idle(how); }
   void lane_ticks() override { owner_.ticks(); }
   void lane_lost() override { owner_.lost_connection(); }
   void lane_failed(const Status& why) override { owner_.fail(why); }

@@ -65,6 +65,7 @@ class DataLane final : public LaneUser {
   Status end_payload() override;
   void fill(Lane& lane, uint64_t now_ns) override;
   void acknowledged(Lane& lane, uint64_t now_ns, uint64_t hold_ns) override;
+  bool lane_idle(Idle) override { return false; }
   void lane_ticks() override { owner_.ticks(); }
   void lane_lost() override { owner_.lost_connection(); }
   void lane_failed(const Status& why) override { owner_.fail(why); }

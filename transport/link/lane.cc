@@ -5,21 +5,15 @@
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
-#include "transport/staging/copy_crew.h"
-
 namespace gt::wire {
 namespace {
 
 constexpr size_t AckEvery = size_t{256} << 10;  // bytes
 constexpr uint64_t Hold_ns = 50'000;
 constexpr uint64_t Unconnected_ms = 100;
+constexpr uint64_t HelpSpin_ns = 50'000;  // a round trip through sockets alone takes 30 us inside a node
 
 }  // namespace
-
-bool may_spin() {
-  static const bool may = staging::usable_processors() > 2;
-  return may;
-}
 
 Lane::Lane(LaneUser& user, uint64_t salt, bool data, Times times)
     : user_(user),
@@ -153,25 +147,30 @@ Status Lane::acknowledge(uint64_t position, uint64_t hold_ns) {
 void Lane::run() {
   while (step()) {
   }
-  quit();
+  {
+    const std::lock_guard turn(turn_);  // no helper is in a handler, nor will be
+    quit();
+  }
   user_.lane_over();
 }
 
 bool Lane::step() {
   std::shared_ptr<Socket> socket;
-  bool given_up = false;
+  bool given_up = false, drained = true;
   {
-    const std::lock_guard lock(mutex_);
-    if (ended_) return false;
-    socket = socket_;
-    given_up = socket && (broken_ || detach_);
+    const std::lock_guard turn(turn_);
+    {
+      const std::lock_guard lock(mutex_);
+      if (ended_) return false;
+      socket = socket_;
+      given_up = socket && (broken_ || detach_);
+    }
+    if (socket) drained = read_some(*socket);  // also of a broken one: what arrived before counts
+    if (given_up) lose();
   }
-  bool drained = true;
-  if (socket) drained = read_some(*socket);  // also of a broken one: what arrived before counts
-  if (given_up) lose();
   keep_up(drained);
   user_.lane_ticks();
-  if (drained && !(socket && may_spin() && spin(*socket))) sleep(socket ? socket->fd() : -1);
+  if (drained && !(socket && spin(*socket)) && !user_.lane_idle(Idle::Sleeps)) sleep(socket ? socket->fd() : -1);
   return true;
 }
 
@@ -198,11 +197,49 @@ bool Lane::read_some(Socket& socket) {
 
 // Frames come in rows, and sleeping costs more than the pause between them. True: something came.
 bool Lane::spin(Socket& socket) {
-  const uint64_t until = heard_ns() + Spin_ns, before = received();
-  while (monotonic_ns() < until && !waking_.load(std::memory_order_relaxed)) {
-    if (!read_some(socket) || received() != before) return true;
+  uint64_t until = heard_ns() + Spin_ns;
+  if (monotonic_ns() >= until || !thread_patience_.has()) return false;
+  const std::lock_guard turn(turn_);
+  const uint64_t before = received();
+  bool came = false, answered = false;
+  while (!came && monotonic_ns() < until && !waking_.load(std::memory_order_relaxed)) {
+    came = !read_some(socket) || received() != before;
+    if (!came && user_.lane_idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
   }
-  return false;
+  thread_patience_.looked(came || answered);
+  return came;
+}
+
+void Lane::help(const std::function<bool()>& done) {
+  bool over = done();
+  if (over || !helper_patience_.has()) return;
+  const uint64_t until = monotonic_ns() + HelpSpin_ns;
+  while (!over && monotonic_ns() < until) {
+    const std::unique_lock turn(turn_, std::try_to_lock);
+    if (!turn)
+      pause();
+    else if (!read_for_thread())
+      return wake();
+    over = done();
+  }
+  helper_patience_.looked(over);
+}
+
+// What a helper reads. False: there is something that only the lane's thread can deal with.
+bool Lane::read_for_thread() {
+  std::shared_ptr<Socket> socket;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended_ || broken_ || detach_ || !socket_) return false;
+    socket = socket_;
+  }
+  const uint64_t before = received();
+  auto outcome = FrameReader::Outcome::More;
+  helper_.store(::pthread_self(), std::memory_order_relaxed);
+  while (outcome == FrameReader::Outcome::More) outcome = reader_.read(*socket, user_);
+  helper_.store({}, std::memory_order_relaxed);
+  if (received() != before) heard_ns_ = monotonic_ns();
+  return outcome == FrameReader::Outcome::Drained;
 }
 
 // Acknowledges, shows that we live, and writes what senders left.

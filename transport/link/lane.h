@@ -6,9 +6,10 @@
 // Senders write by themselves; a thread of the lane's reads, and writes what senders could not.
 //
 // A connection that ends, or is silent for dead_ms, is lost: the owner's lost() is called and attach() gives another.
-// Rules: everything that is sent is appended and written under the mutex; writes never block. The socket is dropped
-// by the lane's thread only, which may therefore read without the mutex. User functions marked "locked" are called
-// with the mutex held.
+// Rules: everything that is sent is appended and written under the mutex; writes never block. Who reads has the turn:
+// the lane's thread, or one that waits for a frame (help()); only the lane's thread drops the socket, with the turn, so
+// that reading needs no mutex. The turn is taken before the mutex. User functions marked "locked" are called with the
+// mutex held.
 // Thread safety: all functions from any thread, where nothing else is said.
 #pragma once
 
@@ -16,9 +17,11 @@
 #include <mutex>
 
 #include "transport/link/frame_reader.h"
+#include "transport/link/link.h"
 #include "transport/link/link_thread.h"
 #include "transport/link/out_stream.h"
 #include "transport/link/own_fd.h"
+#include "transport/link/patience.h"
 
 namespace gt::wire {
 
@@ -33,6 +36,7 @@ class LaneUser : public FrameSink {
   // Locked: out().acknowledged() has moved. `hold_ns`: how long the peer held the last byte, or NoSample.
   virtual void acknowledged(Lane& lane, uint64_t now_ns, uint64_t hold_ns) = 0;
   // Not locked, by the lane's thread:
+  virtual bool lane_idle(Idle how) = 0;             // as LinkHandler::on_idle()
   virtual void lane_ticks() = 0;                    // at least once a heartbeat
   virtual void lane_lost() = 0;                     // its connection
   virtual void lane_failed(const Status& why) = 0;  // by what the peer did
@@ -64,7 +68,10 @@ class Lane {
   Status start(const char* name);
   void end();    // the thread will end; nothing is written any more
   void join();   // REQUIRES: end() was called, and this is not the lane's thread
-  bool is_this_thread() const { return thread_.is_this(); }
+  // In a handler of this lane, or about to call one.
+  bool is_this_thread() const { return thread_.is_this() || helper_.load() == ::pthread_self(); }
+  // Link::help(), without the push.
+  void help(const std::function<bool()>& done);
 
   // --- Sending: REQUIRES the mutex ---
   std::mutex& mutex() { return mutex_; }
@@ -91,6 +98,7 @@ class Lane {
   void run();
   bool step();
   bool read_some(Socket& socket);
+  bool read_for_thread();
   bool spin(Socket& socket);
   void keep_up(bool drained);
   bool is_silent(uint64_t now_ns) const;
@@ -117,10 +125,10 @@ class Lane {
   uint64_t owed_since_ns_ = 0;        // lane's thread
   std::atomic<bool> waking_{false};
   std::atomic<uint64_t> heard_ns_{0};
-};
 
-// Whether short spins help: there is a processor for the peer, too.
-bool may_spin();
-constexpr uint64_t Spin_ns = 20'000;
+  std::mutex turn_;
+  std::atomic<pthread_t> helper_{};
+  Patience thread_patience_, helper_patience_;
+};
 
 }  // namespace gt::wire

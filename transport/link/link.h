@@ -17,12 +17,13 @@
 // tickets complete, and on_closed() has been or is being called, once. A link over a network survives a cut of up to
 // the grace that both sides agreed on: nothing is lost, and nothing is delivered twice.
 // Thread safety: all functions of Link from any thread. Handlers are called one at a time for each lane, by threads of
-// the link, or (inside a process) by the thread that sends: never hold a lock in send() or put() that a handler takes.
-// Handlers may send and put; they must not wait() or block for long.
+// the link, by one that is in help(), or (inside a process) by the thread that sends: never hold a lock in send(),
+// put() or help() that a handler takes. Handlers may send and put; they must not wait(), help() or block for long.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -46,6 +47,12 @@ using Notice = uint64_t;
 
 constexpr size_t LargestFrame = size_t{1} << 20;  // bytes of one control frame; larger data is put
 
+enum class Idle : uint8_t {
+  Looks,   // the thread looks for more, some 20 us long, and calls this again and again
+  Sleeps,  // it does not any more
+  Waits,   // this is the peer's thread, with nothing to do but to wait for what it asked for since prepare_help()
+};
+
 class LinkHandler {
  public:
   virtual ~LinkHandler() = default;
@@ -55,6 +62,10 @@ class LinkHandler {
   // who told a driver of the memory has it let go now. By a thread of the link's own, beside the others.
   virtual void on_withdrawn(SegmentId segment) { (void)segment; }
   virtual void on_closed(const Status& why) = 0;           // no call follows
+  // No frame is left. For what is soon over and would need another thread to wait for it. True: something was done, so
+  // that the peer may send more soon. Inside a process it is called by help() (Waits), and by push() and send() without
+  // `more` (Sleeps), by any thread.
+  virtual bool on_idle(Idle) { return false; }
 };
 
 class Link {
@@ -71,6 +82,12 @@ class Link {
   // frame without `more`, push(), 64 frames, 16 KiB or 50 us. Waits while the peer does not keep up.
   virtual Status send(std::span<const ByteView> parts, bool more = false) = 0;
   virtual Status push() = 0;
+  // Before the frame is sent whose answer help() is to bring, so that nobody is woken for one that comes at once.
+  // help() must follow, by this thread.
+  virtual void prepare_help() {}
+  // For who waits for a frame: pushes, and calls handlers in this thread instead of having the link's own woken up for
+  // it, until done() is true. May return before that: then the caller sleeps until a handler wakes it.
+  virtual void help(const std::function<bool()>& done) = 0;
 
   // --- Memory that the peer may access ---
   // Of this process. Valid for puts and gets of the peer until withdraw() has returned.

@@ -99,6 +99,9 @@ struct Hub {
   }
 };
 
+// The link on which this thread is between prepare_help() and the end of help().
+thread_local const Link* asks = nullptr;
+
 class LocalLink final : public Link {
  public:
   LocalLink(std::shared_ptr<Hub> hub, int end) : hub_(std::move(hub)), end_(end) {}
@@ -119,7 +122,7 @@ class LocalLink final : public Link {
     for (int i = 0; i < 2; ++i) hub_->tell_closed(i);
   }
 
-  Status send(std::span<const ByteView> parts, bool) override {
+  Status send(std::span<const ByteView> parts, bool more) override {
     if (!hub_->is_open()) return closed();
     Arrival arrival;
     for (const ByteView part : parts) arrival.frame.insert(arrival.frame.end(), part.begin(), part.end());
@@ -127,9 +130,22 @@ class LocalLink final : public Link {
     peer().control.pass(std::move(arrival), [this](const Arrival& a) {
       call_peer([&](LinkHandler& h) { h.on_frame(a.frame); });
     });
+    return more ? Status() : push();
+  }
+  Status push() override {
+    call_peer([](LinkHandler& h) { h.on_idle(Idle::Sleeps); });
     return {};
   }
-  Status push() override { return {}; }
+  // The peer's handler waits here for what was asked for, in the thread that would have to wait for its answer.
+  void prepare_help() override {
+    if (asks != this) (void)push();  // what was asked for before
+    asks = this;
+  }
+  void help(const std::function<bool()>& done) override {
+    if (asks == this && !done()) call_peer([](LinkHandler& h) { h.on_idle(Idle::Waits); });
+    asks = nullptr;
+    (void)push();
+  }
 
   Result<SegmentId> expose(void* base, size_t bytes) override {
     const std::lock_guard lock(hub_->mutex);

@@ -9,28 +9,36 @@
 #include <climits>
 #include <cstring>
 
+#include "traces/base/clock.h"
+
 namespace gt::wire {
 namespace {
 
 Status spoiled() { return {Kind::Corrupt, "the peer spoiled the shared memory"}; }
 
 // Not FUTEX_PRIVATE: two processes.
-void futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout) {
-  ::syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr, 0);
+void futex(std::atomic<uint32_t>& word, int operation, uint32_t value, const timespec* timeout, uint32_t bits) {
+  ::syscall(SYS_futex, reinterpret_cast<uint32_t*>(&word), operation, value, timeout, nullptr, bits);
 }
 
 }  // namespace
 
 void ring_bell(Bell& bell) {
   bell.rung.fetch_add(1, std::memory_order_seq_cst);
-  if (bell.asleep.load(std::memory_order_seq_cst) != 0) futex(bell.rung, FUTEX_WAKE, INT_MAX, nullptr);
+  if (bell.asleep.load(std::memory_order_seq_cst) == 0) return;
+  const uint32_t bits = bell.asleep.exchange(0);  // who is being woken need not be woken again
+  if (bits != 0) futex(bell.rung, FUTEX_WAKE_BITSET, INT_MAX, nullptr, bits);
 }
 
-void sleep_on(Bell& bell, uint32_t seen, uint64_t most_ns) {
-  const timespec timeout{static_cast<time_t>(most_ns / 1'000'000'000), static_cast<long>(most_ns % 1'000'000'000)};
-  bell.asleep.store(1, std::memory_order_seq_cst);
-  futex(bell.rung, FUTEX_WAIT, seen, &timeout);  // returns at once when it was rung since
-  bell.asleep.store(0, std::memory_order_seq_cst);
+void ring_bell(Bell& bell, uint32_t bits) {
+  bell.rung.fetch_add(1, std::memory_order_seq_cst);
+  futex(bell.rung, FUTEX_WAKE_BITSET, INT_MAX, nullptr, bits);
+}
+
+void sleep_on(Bell& bell, uint32_t bits, uint32_t seen, uint64_t most_ns) {
+  const uint64_t until = monotonic_ns() + most_ns;
+  const timespec at{static_cast<time_t>(until / 1'000'000'000), static_cast<long>(until % 1'000'000'000)};
+  futex(bell.rung, FUTEX_WAIT_BITSET, seen, &at, bits);  // returns at once when it was rung since
 }
 
 Result<uint64_t> RingWriter::consumed() {

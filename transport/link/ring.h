@@ -5,8 +5,8 @@
 // Distrust: each side keeps its own position in private memory and only shows it; the other's position is read once,
 // checked against the capacity, and a wrong one ends the link. Headers are copied out before they are checked, so a
 // peer that scribbles on the ring gives damaged records, never an access outside of it.
-// A bell is how one side makes a thread of the other look: a futex in the shared memory. Waits are bounded, so a peer
-// that spoils it only costs time.
+// A bell is how one side makes a thread of the other look: a futex in the shared memory. `asleep` says which of the
+// threads that sleep on it (bits) are to be woken. Waits are bounded, so a peer that spoils it only costs time.
 // Thread safety: a writer or reader by one thread at a time; a bell by any.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace gt::wire {
 // In shared memory.
 struct Bell {
   std::atomic<uint32_t> rung{0};    // a futex
-  std::atomic<uint32_t> asleep{0};  // who sleeps on it
+  std::atomic<uint32_t> asleep{0};  // bits: whom to wake
 };
 struct RingShown {
   alignas(64) std::atomic<uint64_t> tail{0};  // bytes produced
@@ -31,9 +31,13 @@ struct RingShown {
   std::atomic<uint32_t> tell{0};  // set by the producer: ring its bell when head moves
 };
 
+constexpr uint32_t EveryBit = ~uint32_t{0};
+// Wakes whom the bell names.
 void ring_bell(Bell& bell);
-// Sleeps until it is rung after `seen` was read from it, or some time.
-void sleep_on(Bell& bell, uint32_t seen, uint64_t most_ns);
+// The same, but wakes those with one of `bits`.
+void ring_bell(Bell& bell, uint32_t bits);
+// Sleeps until it is rung after `seen` was read from it for one of `bits`, or some time.
+void sleep_on(Bell& bell, uint32_t bits, uint32_t seen, uint64_t most_ns);
 
 struct RecordHeader {
   uint32_t bytes = 0;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traces/base/clock.h"
+
 namespace gt::wire {
 namespace {
 
@@ -94,6 +96,55 @@ Result<bool> ShmControl::work() {
   const std::lock_guard lock(mutex_);
   GT_TRY(pump());
   return true;
+}
+
+// --- In place of the lane's thread
+
+void ShmControl::prepare_help() {
+  const ShmTurn::Lock turn = turn_.try_to_take();
+  if (turn) turn_.begin_help();
+}
+
+void ShmControl::help(const std::function<bool()>& done) {
+  const bool patient = !done() && turn_.helper_patience.has();
+  const uint64_t until = monotonic_ns() + Spin_ns;
+  ShmTurn::Lock turn = turn_.try_to_take();
+  while (!turn) {  // somebody receives, perhaps what this one waits for
+    const bool over = done();
+    if (over || !patient || monotonic_ns() > until) {
+      if (patient) turn_.helper_patience.looked(over);
+      if (!turn_.is_helper()) return;
+      turn = turn_.take();
+      break;
+    }
+    pause();
+    turn = turn_.try_to_take();
+  }
+  if (!turn_.begin_help()) return;
+  receive_until(done, turn, patient);
+  turn_.end_help();
+  if (!in_.seems_empty()) ring_bell(turn_.bell());  // what has come meanwhile is the thread's
+}
+
+// Looks for a while, then sleeps until the bell rings.
+void ShmControl::receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool patient) {
+  constexpr uint64_t Sleep_ns = 100'000'000;
+  bool looks = patient;
+  const uint64_t until = monotonic_ns() + Spin_ns;
+  while (!done() && owner_.is_open()) {
+    const uint32_t seen = turn_.rung();
+    turn_.set_delivering(true);
+    const auto busy = work();
+    turn_.set_delivering(false);
+    if (!busy) return owner_.fail(busy.status());
+    if (*busy || done()) continue;
+    while (looks && in_.seems_empty()) {
+      looks = monotonic_ns() < until;
+      pause();
+    }
+    if (!looks) turn_.sleep(turn, ShmTurn::Who::Helper, seen, Sleep_ns);
+  }
+  if (patient) turn_.helper_patience.looked(looks);
 }
 
 bool ShmControl::all_taken() {

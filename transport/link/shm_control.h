@@ -2,7 +2,7 @@
 //
 // A frame goes straight into the ring when it fits; else it waits in a queue that whoever comes next empties. Senders
 // wait while the queue is not empty; handlers, which must not wait, add to it.
-// Thread safety: send() and all_taken() from any thread, work() by the lane's.
+// Thread safety: send(), help() and all_taken() from any thread, work() by who has the turn.
 #pragma once
 
 #include <condition_variable>
@@ -11,23 +11,29 @@
 
 #include "transport/link/shm_region.h"
 #include "transport/link/shm_owner.h"
+#include "transport/link/shm_turn.h"
 
 namespace gt::wire {
 
 class ShmControl {
  public:
   ShmControl(ShmOwner& owner, RingWriter out, RingReader in, Bell& mine, Bell& peers)
-      : owner_(owner), out_(out), in_(in), mine_(mine), peers_(peers) {}
+      : owner_(owner), out_(out), in_(in), turn_(mine), peers_(peers) {}
 
   Status send(std::span<const ByteView> parts);
   bool all_taken();
   // The peer has something to do that it has not done.
   bool awaits();
 
-  // The lane's thread: takes what is there and sends what waits. True: there may be more.
+  // Of the Link, without the push.
+  void prepare_help();
+  void help(const std::function<bool()>& done);
+
+  // Takes what is there and sends what waits. True: there may be more.
   Result<bool> work();
-  Bell& bell() { return mine_; }
+  ShmTurn& turn() { return turn_; }
   bool seems_idle() const { return in_.seems_empty(); }
+  bool idle(Idle how) { return owner_.handler().on_idle(how); }
   void wake_all();
 
  private:
@@ -35,17 +41,18 @@ class ShmControl {
   static constexpr size_t Fragment = ControlRing / 4;
 
   Status pump();
-  bool fits(size_t bytes);
+  void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool patient);
 
   ShmOwner& owner_;
-  std::mutex mutex_;
+  std::mutex mutex_;  // taken with the turn, never the other way round
   std::condition_variable room_;
   RingWriter out_;             // mutex_
   std::deque<Bytes> waiting_;  // mutex_
   size_t sent_of_first_ = 0, waiting_bytes_ = 0;
-  RingReader in_;              // the lane's thread
-  Bytes frame_;                // so far
-  Bell &mine_, &peers_;
+  RingReader in_;              // the turn
+  Bytes frame_;                // the turn; so far
+  ShmTurn turn_;
+  Bell& peers_;
 };
 
 }  // namespace gt::wire

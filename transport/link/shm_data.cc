@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "traces/base/clock.h"
-#include "transport/link/lane.h"
+#include "transport/link/patience.h"
 
 namespace gt::wire {
 namespace {
@@ -21,12 +21,7 @@ Status wrong(const char* what) { return {Kind::Corrupt, std::string("the peer ")
 // --- The caller's side
 
 Ticket ShmData::put(const void* from, Address to, size_t bytes, std::optional<Notice> notice) {
-  if (!owner_.is_open()) return 0;
   char* const there = owner_.peer().view(to, bytes);
-  if (there && !notice && puts_open_.load(std::memory_order_acquire) == 0) {
-    owner_.copy(there, from, bytes);
-    return 0;
-  }
   if (bytes == 0 && !notice) return 0;
   Operation o;
   o.from = static_cast<const char*>(from);
@@ -50,11 +45,7 @@ Ticket ShmData::put(const void* from, Address to, size_t bytes, std::optional<No
 }
 
 Ticket ShmData::get(void* to, Address from, size_t bytes) {
-  if (bytes == 0 || !owner_.is_open()) return 0;
-  if (const char* const there = owner_.peer().view(from, bytes)) {
-    owner_.copy(to, there, bytes);
-    return 0;
-  }
+  if (bytes == 0) return 0;
   Operation o;
   o.way = Way::Single;
   o.record = Get;

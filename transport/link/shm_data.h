@@ -7,6 +7,7 @@
 // and gets the other way round. A record is taken from the ring when what it asks for is done, so the peer's position
 // in the ring tells which puts are over.
 //
+// The link itself does what needs no more than a copy by the caller: gets, and puts without a notice while may_store().
 // Puts are carried out in order: while one is under way, later ones queue behind it.
 // Thread safety: all functions; work() by the lane's thread.
 #pragma once
@@ -17,14 +18,17 @@
 
 #include "transport/link/shm_owner.h"
 #include "transport/link/shm_region.h"
+#include "transport/link/shm_turn.h"
 
 namespace gt::wire {
 
 class ShmData {
  public:
   ShmData(ShmOwner& owner, RingWriter out, RingReader in, Bell& mine, Bell& peers)
-      : owner_(owner), out_(out), in_(in), mine_(mine), peers_(peers) {}
+      : owner_(owner), out_(out), in_(in), turn_(mine), peers_(peers) {}
 
+  // Nothing is under way that a put must come after.
+  bool may_store() const { return puts_open_.load(std::memory_order_acquire) == 0; }
   Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice);
   Ticket get(void* to, Address from, size_t bytes);
   bool test(Ticket ticket);
@@ -34,8 +38,9 @@ class ShmData {
   bool awaits();
 
   Result<bool> work();
-  Bell& bell() { return mine_; }
+  ShmTurn& turn() { return turn_; }  // always the lane's thread's
   bool seems_idle() const { return in_.seems_empty(); }
+  bool idle(Idle) { return false; }
   // The lane's thread has ended: nothing of the program's memory is touched any more.
   void set_quiet();
 
@@ -98,7 +103,8 @@ class ShmData {
   bool quiet_ = false, wrote_ = false;
   std::atomic<uint64_t> puts_over_{0}, gets_over_{0}, puts_open_{0};
   RingReader in_;
-  Bell &mine_, &peers_;
+  ShmTurn turn_;
+  Bell& peers_;
 };
 
 }  // namespace gt::wire

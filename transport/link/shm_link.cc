@@ -6,10 +6,11 @@
 #include <sys/syscall.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "transport/link/fork_mark.h"
-#include "transport/link/lane.h"
+#include "transport/link/link_thread.h"
 #include "transport/link/shm_control.h"
 #include "transport/link/shm_data.h"
 #include "transport/link/sockets.h"
@@ -102,14 +103,35 @@ class ShmLink final : public Link, private ShmOwner {
   Status withdraw(SegmentId segment) override;
   void* view(Address a, size_t bytes) override { return is_closed() ? nullptr : peer_.view(a, bytes); }
   std::optional<Address> shared_address(const void* p, size_t bytes) override { return shared_part(p, bytes); }
+  // Where memory is shared, a check and a copy: no lock, nothing that other threads write.
   Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice) override {
-    return in_child() ? 0 : data_.put(from, to, bytes, notice);
+    if (is_closed()) return 0;
+    if (!notice && data_.may_store()) {
+      if (char* const there = peer_.view(to, bytes)) {
+        copy(there, from, bytes);
+        return 0;
+      }
+    }
+    return data_.put(from, to, bytes, notice);
   }
-  Ticket get(void* to, Address from, size_t bytes) override { return in_child() ? 0 : data_.get(to, from, bytes); }
+  Ticket get(void* to, Address from, size_t bytes) override {
+    if (is_closed()) return 0;
+    if (const char* const there = peer_.view(from, bytes)) {
+      copy(to, there, bytes);
+      return 0;
+    }
+    return data_.get(to, from, bytes);
+  }
   bool test(Ticket ticket) override { return in_child() || data_.test(ticket); }
   Status wait(Ticket ticket) override { return in_child() ? closed() : data_.wait(ticket); }
   Status flush() override { return in_child() ? closed() : data_.flush(); }
   bool is_closed() const override { return in_child() || state_ != State::Open; }
+  void prepare_help() override {
+    if (!in_child() && !in_handler()) control_.prepare_help();
+  }
+  void help(const std::function<bool()>& done) override {
+    if (!in_child() && !in_handler()) control_.help(done);
+  }
 
  private:
   enum class State : uint8_t { Open, Closing, Ended };
@@ -118,8 +140,16 @@ class ShmLink final : public Link, private ShmOwner {
   Segments& segments() override { return segments_; }
   const PeerMemory& peer() override { return peer_; }
   std::optional<Address> shared_part(const void* p, size_t bytes) override;
-  void copy(void* to, const void* from, size_t bytes) override;
-  bool in_handler() override { return control_thread_.is_this() || data_thread_.is_this(); }
+  void copy(void* to, const void* from, size_t bytes) override {
+    if (bytes < CrewFrom || !options_.crew)
+      std::memcpy(to, from, bytes);
+    else
+      copy_with_crew(to, from, bytes);
+  }
+  void copy_with_crew(void* to, const void* from, size_t bytes);
+  bool in_handler() override {
+    return control_thread_.is_this() || data_thread_.is_this() || control_.turn().is_delivering();
+  }
   bool is_ended() override { return state_ == State::Ended; }
   bool is_open() override { return state_ == State::Open; }
   Status why_closed() override;
@@ -194,8 +224,10 @@ Status ShmLink::start(LinkHandler& handler) {
 
 template <class L>
 void ShmLink::run_lane(L& lane) {
+  ShmTurn& turn = lane.turn();
+  ShmTurn::Lock lock = turn.take();
   for (int drained = 0; drained < DrainTurns;) {
-    const uint32_t seen = lane.bell().rung.load(std::memory_order_seq_cst);
+    const uint32_t seen = turn.rung();
     const bool last = state_ == State::Ended;
     const auto busy = lane.work();
     if (!busy) {
@@ -206,19 +238,27 @@ void ShmLink::run_lane(L& lane) {
     if (*busy) continue;
     if (last) break;
     finish_closing();
-    if (!(may_spin() && spin(lane))) sleep_on(lane.bell(), seen, Sleep_ns);
+    if (spin(lane) || lane.idle(Idle::Sleeps)) continue;
+    turn.sleep(lock, ShmTurn::Who::Thread, seen, Sleep_ns);
   }
+  turn.close();
+  lock.unlock();
   lane_has_ended();
 }
 
 // Frames come in rows, and sleeping costs more than the pause between them. True: something came.
 template <class L>
 bool ShmLink::spin(L& lane) {
-  const uint64_t until = monotonic_ns() + Spin_ns;
-  while (lane.seems_idle()) {
-    if (monotonic_ns() > until || state_ == State::Ended) return false;
+  Patience& patience = lane.turn().thread_patience;
+  if (!patience.has()) return false;
+  uint64_t until = monotonic_ns() + Spin_ns;
+  bool came = false, answered = false;
+  while (!(came = !lane.seems_idle()) && monotonic_ns() < until && state_ != State::Ended) {
+    if (lane.idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
+    pause();
   }
-  return true;
+  patience.looked(came || answered);
+  return came;
 }
 
 void ShmLink::lane_has_ended() {
@@ -254,8 +294,8 @@ void ShmLink::close() {
     }
   }
   control_.wake_all();
-  ring_bell(control_.bell());
-  ring_bell(data_.bell());
+  control_.turn().wake_all();
+  data_.turn().wake_all();
   if (in_handler()) return;
   const Deadline deadline(give_up_ns_ ? give_up_ns_ : monotonic_ns() + CloseWithin_ms * Ms);
   while (state_ != State::Ended && !deadline.over()) {
@@ -286,8 +326,8 @@ void ShmLink::end(const Status& why) {
   if (socket_.is_ours()) ::shutdown(socket_.get(), SHUT_RDWR);
   stop_.ring();
   control_.wake_all();
-  ring_bell(control_.bell());
-  ring_bell(data_.bell());
+  control_.turn().wake_all();
+  data_.turn().wake_all();
 }
 
 Status ShmLink::why_closed() {
@@ -297,11 +337,7 @@ Status ShmLink::why_closed() {
 
 // --- Memory
 
-void ShmLink::copy(void* to, const void* from, size_t bytes) {
-  if (!options_.crew || bytes < CrewFrom) {
-    std::memcpy(to, from, bytes);
-    return;
-  }
+void ShmLink::copy_with_crew(void* to, const void* from, size_t bytes) {
   staging::Copy what;
   what.to = static_cast<char*>(to);
   what.from = static_cast<const char*>(from);

@@ -133,6 +133,10 @@ Status TcpLink::send(std::span<const ByteView> parts, bool more) {
   return mark_.in_child() ? closed() : control_.send(parts, more);
 }
 Status TcpLink::push() { return mark_.in_child() ? closed() : control_.push(); }
+void TcpLink::help(const std::function<bool()>& done) {
+  if (mark_.in_child() || in_handler() || !control_.push().ok()) return;
+  control_.lane().help(done);
+}
 
 // --- Memory
 

@@ -55,6 +55,7 @@ class TcpLink final : public Link, private LaneOwner {
   Status wait(Ticket ticket) override;
   Status flush() override;
   bool is_closed() const override;
+  void help(const std::function<bool()>& done) override;
 
  private:
   enum class State : uint8_t { Open, Closing, Ended };

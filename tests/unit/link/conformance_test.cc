@@ -7,39 +7,11 @@
 #include <random>
 #include <thread>
 
-#include "tests/unit/link/link_log.h"
-#include "tests/unit/link/link_pairs.h"
+#include "tests/unit/link/started.h"
 #include "transport/link/local_link.h"
 
 namespace gt::wire {
 namespace {
-
-// Both ends started, with a log each. Ends are closed before the logs go.
-struct Started {
-  LinkLog at_a, at_b;
-  LinkPair pair;
-
-  explicit Started(const LinkKind& kind, LinkOptions options = {}) : pair(make_pair(kind, options)) {
-    REQUIRE(pair.a->start(at_a).ok());
-    REQUIRE(pair.b->start(at_b).ok());
-  }
-  ~Started() {
-    pair.a->close();
-    pair.b->close();
-    pair.a.reset();
-    pair.b.reset();
-    CHECK_FALSE(at_a.called_after_closed());
-    CHECK_FALSE(at_b.called_after_closed());
-    CHECK(at_a.ends().size() == 1);
-    CHECK(at_b.ends().size() == 1);
-  }
-  Link& a() { return *pair.a; }
-  Link& b() { return *pair.b; }
-};
-
-#define FOR_EACH_LINK(kind)               \
-  for (const LinkKind& kind : link_kinds()) \
-  DOCTEST_SUBCASE(kind.name)
 
 Bytes pattern(size_t bytes, uint32_t seed) {
   std::mt19937 random(seed);

@@ -1,0 +1,12 @@
+#include "transport/link/patience.h"
+
+#include "transport/staging/copy_crew.h"
+
+namespace gt::wire {
+
+bool may_spin() {
+  static const bool may = staging::usable_processors() > 2;
+  return may;
+}
+
+}  // namespace gt::wire
