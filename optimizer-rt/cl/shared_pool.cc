@@ -33,6 +33,7 @@ void moved(const void* p, size_t bytes) noexcept {
   Counters& c = runtime.counters();
   add(c.in_place, 1);
   add(c.in_place_bytes, bytes);
+  if (!runtime.owns(p)) return;
   const SiteIndex site = runtime.pool_of(p)->extent_of(p).site;
   add(c.sites[site].hits, 1);
   add(c.sites[site].hit_bytes, bytes);

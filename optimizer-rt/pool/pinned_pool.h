@@ -20,8 +20,8 @@
 // alignment above 2 MiB) gives nullptr: the caller asks libc. Thread safety: all members from any
 // thread; one mutex, never held during a driver call. A call from a signal handler that interrupted
 // this pool on the same thread gets nullptr, or queues its free. fork: lock_for_fork before,
-// unlock_after_fork on both sides; the child keeps a private copy of everything (for which a shared pool copies its live
-// spans: some 0.3 ns a byte).
+// unlock_after_fork on both sides; the child keeps a private copy of everything (for which a shared pool copies its
+// live spans: some 0.3 ns a byte).
 // Cost: about 40 ns a small block, below 1 us a reused large one, whatever its size.
 // Depends on libc's mmap family and pthread mutexes only; usable before any constructor has run.
 #pragma once

@@ -39,6 +39,7 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
     const ObjectId name = c.name(mem);
     const Ids& waits = c.waits();
     send_read({c.place(), c.queue().name, name, part, mem.element(), layout, waits}, shadow, c.want_event());
+    c.want_event().then([held = Ref<_cl_mem>(&mem)](cl_int) {});  // the shadow is written until then
   }
   {
     const std::lock_guard lock(mem.mutex);

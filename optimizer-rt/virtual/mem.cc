@@ -150,11 +150,10 @@ uint8_t* _cl_mem::shadow() {
     uint8_t* const all = parent->shadow();
     return all + origin;
   }
-  constexpr size_t Page = 4096;
   const std::lock_guard lock(mutex);
-  if (!shadow_) shadow_.reset(std::aligned_alloc(Page, (size + Page - 1) / Page * Page));
+  if (!shadow_) shadow_ = Shadow::make(*context, size);
   require(shadow_ != nullptr, CL_MAP_FAILURE);
-  return static_cast<uint8_t*>(shadow_.get());
+  return shadow_->data();
 }
 
 namespace gt::virt::fn {

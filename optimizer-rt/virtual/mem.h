@@ -16,6 +16,7 @@
 #include "optimizer-rt/virtual/event.h"
 #include "optimizer-rt/virtual/host_layout.h"
 #include "optimizer-rt/virtual/object.h"
+#include "optimizer-rt/virtual/shadow.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -81,13 +82,10 @@ struct _cl_mem : gt::virt::Object {
   const void* initial = nullptr;
 
  private:
-  struct Free {
-    void operator()(void* p) const { ::free(p); }
-  };
   gt::virt::ObjectId make_native(gt::virt::Place& place);
 
   gt::virt::Names names_;
-  std::unique_ptr<void, Free> shadow_;
+  std::unique_ptr<gt::virt::Shadow> shadow_;
 };
 
 namespace gt::virt {

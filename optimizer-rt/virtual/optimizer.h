@@ -21,7 +21,7 @@ struct SharedSpan {
 struct Optimizer {
   // The span that [p, p + bytes) lies in; false: it is ordinary memory.
   bool (*find)(const void* p, size_t bytes, SharedSpan* span) noexcept;
-  void (*moved)(const void* p, size_t bytes) noexcept;  // a transfer of it, in place
+  void (*moved)(const void* p, size_t bytes) noexcept;  // a transfer in place, of it or of memory of ours
   void (*refused)() noexcept;                           // a span that could not be shared: it is copied as ever
   // Its own function of that name, which makes transfers of local contexts fast; nullptr: it has none.
   void* (*function)(const char* name) noexcept;

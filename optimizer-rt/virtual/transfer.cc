@@ -37,7 +37,9 @@ std::optional<wire::Address> direct_address(Session& session, const void* p, siz
     }
     if (exposures.cover(p)) return {};
   }
-  return session.link().shared_address(p, bytes);
+  const auto address = session.link().shared_address(p, bytes);  // the program's view of a map, or all of a process
+  if (address && session.shares_memory() && optimizer()) optimizer()->moved(p, bytes);
+  return address;
 }
 
 void write_inline(const Transfer& t, const void* host, wire::Write m) {

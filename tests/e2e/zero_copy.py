@@ -112,6 +112,20 @@ def test_forks():
     check("NO" not in run(KEPT, 3 * MIB, 4).text, "the oracle is wrong")
 
 
+def test_maps():
+    """What a map shows is shared, too; no profile is needed for that."""
+    profile(KEPT, min_bytes=1 << 40, max_bytes=1 << 41)
+    with proxy() as p:
+        report = placed(p, KEPT, 3 * MIB, 1, "map")
+        same(zero_copies(report), {"transfers": 2, "bytes": 9 * MIB}, "in place")
+        text = pathlib.Path("app.gprofile").read_text()
+        pathlib.Path("app.gprofile").write_text(text.replace("eligible = true", "eligible = false"))
+        report = placed(p, app("vadd"), "--elements", "100000", "--iterations", "5", "--map")
+        check(zero_copies(report)["transfers"] >= 15, f"in place: {zero_copies(report)}")
+    text = run(KEPT, 3 * MIB, 1, "map").text
+    check(text.count(": yes") == 4 and "NO" not in text, f"the oracle is wrong: {text}")
+
+
 def test_no_file_of_memory():
     """A limit on the size of files: the pool is private, the transfers are copied."""
     profile(SHAPES)

@@ -2,7 +2,7 @@
 //
 // Usage: kept BYTES [ROUNDS]. Without ROUNDS: until a call fails, after a line that says that it began. With them,
 // half-way a child is forked, which finds the bytes of that moment and writes over its own. Prints what is right, line
-// by line.
+// by line. With a third argument: forks while a buffer is mapped, and nothing else.
 #include <CL/cl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -61,6 +61,29 @@ void fork_half_way(unsigned char* from, unsigned char* to, size_t bytes, unsigne
   say("the parent has its own", holds(from, bytes, seed + 100) && zeros);
 }
 
+// The same for what a map shows. The buffer holds the parent's bytes afterwards.
+int fork_while_mapped(cl_context context, cl_command_queue queue, size_t bytes) {
+  cl_int code = CL_SUCCESS;
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, 2 * bytes, nullptr, &code);
+  auto* const all = static_cast<unsigned char*>(clEnqueueMapBuffer(
+      queue, buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 2 * bytes, 0, nullptr, nullptr, &code));
+  if (!all) return 1;
+  fill(all, bytes, 5);
+  fill(all + bytes, bytes, 5);
+  fork_half_way(all, all + bytes, bytes, 5);
+  code = clEnqueueUnmapMemObject(queue, buffer, all, 0, nullptr, nullptr);
+  auto* const half = static_cast<unsigned char*>(
+      clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr, nullptr, &code));
+  say("the device has the parent's", half && holds(half, bytes, 105));
+  if (half) clEnqueueUnmapMemObject(queue, buffer, half, 0, nullptr, nullptr);
+  unsigned char* const plain = block(bytes);
+  code = clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, plain, 0, nullptr, nullptr);
+  say("as it is read", code == CL_SUCCESS && holds(plain, bytes, 105));
+  std::free(plain);
+  clReleaseMemObject(buffer);
+  return code == CL_SUCCESS ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -76,6 +99,7 @@ int main(int argc, char** argv) {
   if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &count) != CL_SUCCESS) return 3;
   cl_context context = clCreateContext(nullptr, 1, &devices[count - 1], nullptr, nullptr, nullptr);
   cl_command_queue queue = clCreateCommandQueue(context, devices[count - 1], 0, nullptr);
+  if (argc > 3) return fork_while_mapped(context, queue, bytes);
   cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, nullptr);
   unsigned seed = 0;
   bool intact = true;
