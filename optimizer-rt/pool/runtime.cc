@@ -99,7 +99,7 @@ void Runtime::open() noexcept {
   const char* counters = std::getenv(CountersVariable);
   if (!plan || !counters || !map_counters(counters)) return;
   if (!load_plan(plan)) return count(Fallback::PlanIgnored);
-  x_mark.open();
+  x_mark = ForkMark::here();
   for (size_t i = 0; i < x_plan.sites.size(); ++i) x_accounts[i].open(x_plan.sites[i].margin_ns);
   open_pools();
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);

@@ -7,12 +7,12 @@
 #pragma once
 
 #include "optimizer-rt/pool/counters.h"
-#include "optimizer-rt/pool/fork_mark.h"
 #include "optimizer-rt/pool/numa.h"
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/plan.h"
 #include "optimizer-rt/pool/site_account.h"
 #include "optimizer-rt/pool/sites.h"
+#include "traces/base/fork_mark.h"
 
 #pragma GCC visibility push(hidden)
 

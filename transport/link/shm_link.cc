@@ -9,7 +9,7 @@
 #include <cstring>
 #include <map>
 
-#include "transport/link/fork_mark.h"
+#include "traces/base/fork_mark.h"
 #include "transport/link/link_thread.h"
 #include "transport/link/shm_control.h"
 #include "transport/link/shm_data.h"
@@ -171,7 +171,7 @@ class ShmLink final : public Link, private ShmOwner {
   void withdrawn(SegmentId segment);
   Status ask(const Word& word, int fd, bool& agreed);
 
-  const ForkMark mark_;
+  const ForkMark mark_ = ForkMark::here();
   const OwnFd socket_, process_;
   const std::shared_ptr<ShmRegion> region_;
   RegionHead& head_;

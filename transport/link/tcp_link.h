@@ -8,9 +8,9 @@
 // Thread safety: as link.h says.
 #pragma once
 
+#include "traces/base/fork_mark.h"
 #include "transport/link/control_lane.h"
 #include "transport/link/data_lane.h"
-#include "transport/link/fork_mark.h"
 #include "transport/link/handshake.h"
 #include "transport/link/own_fd.h"
 
@@ -78,7 +78,7 @@ class TcpLink final : public Link, private LaneOwner {
   void take_connection();
   bool is_grace_over();
 
-  const ForkMark mark_;
+  const ForkMark mark_ = ForkMark::here();
   Session session_;
   const Lane::Times times_;
   Segments segments_;
