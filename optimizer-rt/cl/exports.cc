@@ -42,6 +42,11 @@ struct AfterOnly {
   static void before(A...) {}
 };
 struct Instead : BeforeOnly, AfterOnly {};
+// A jump to the real function: nothing here concerns it, and programs call it several times for each launch. What the
+// driver may allocate meanwhile is taken for the program's, of a site that no profile names.
+struct Straight {};
+template <>
+struct Hook<Fn::clSetKernelArg> : Straight {};
 
 // --- Transfers ---
 
@@ -369,9 +374,9 @@ inline bool concerns_virtual() { return false; }
 
 template <Fn F, class R, class... A>
 R pass(R (*function)(A...), A... args) noexcept {
+  if (__builtin_expect(!function, 0)) return unavailable<F, R>(args...);
   const Reentry inside;
   if (inside.outermost()) settle_pins();
-  if (__builtin_expect(!function, 0)) return unavailable<F, R>(args...);
   if (concerns_virtual(args...)) return function(args...);
   if constexpr (takes_queue<A...>) note_queue_user();
   if constexpr (requires(R result) { Hook<F>::instead(&result, args...); }) {
@@ -391,7 +396,12 @@ R pass(R (*function)(A...), A... args) noexcept {
 template <Fn F, class R, class... A>
 struct Passer {
   R (*function)(A...);
-  R operator()(A... args) const noexcept { return pass<F, R, A...>(function, args...); }
+  R operator()(A... args) const noexcept {
+    if constexpr (!std::is_base_of_v<Straight, Hook<F>>)
+      return pass<F, R, A...>(function, args...);
+    else
+      return __builtin_expect(function != nullptr, 1) ? function(args...) : unavailable<F, R>(args...);
+  }
 };
 template <Fn F, class R, class... A>
 Passer<F, R, A...> passer(R (*function)(A...)) {
