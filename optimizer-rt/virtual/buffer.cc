@@ -21,8 +21,12 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* h
   check_size(*context, size);
   if (!(flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))) flags |= CL_MEM_READ_WRITE;
   Ref<_cl_mem> mem = make<_cl_mem>(*context, cl_mem_object_type{CL_MEM_OBJECT_BUFFER}, flags, size);
-  if (flags & CL_MEM_USE_HOST_PTR) mem->host_ptr = host_ptr;
-  if (host_ptr) fill_new(*mem, host_ptr, {0, size});
+  if (flags & CL_MEM_USE_HOST_PTR) {
+    mem->host_ptr = host_ptr;
+    mem->svm = context->svm.find(host_ptr);
+    require(!mem->svm || mem->svm->holds(host_ptr, size), CL_INVALID_BUFFER_SIZE);
+  }
+  if (host_ptr && !mem->svm) fill_new(*mem, host_ptr, {0, size});
   if (context->one_place()) mem->at(*context->places[0]);
   return mem;
 }

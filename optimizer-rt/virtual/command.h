@@ -37,6 +37,8 @@ class Command {
   Session& session() { return queue_.place.session; }
   ObjectId event() const { return event_ ? event_->name : 0; }
   const Ids& waits();  // names at the place
+  // What must have landed before the program hears of its end, or this side does its work.
+  const std::vector<Ref<_cl_event>>& after() const { return event_ ? event_->lands_after : after_; }
   ObjectId name(_cl_mem& mem) { return mem.at(place()); }
 
   // The function F up to its wait list, in names.

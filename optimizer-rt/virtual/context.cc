@@ -72,6 +72,7 @@ _cl_context::_cl_context(const std::vector<_cl_device_id*>& list, std::vector<cl
 }
 
 _cl_context::~_cl_context() {
+  svm.give_all_back();
   for (const auto& place : places) {
     if (!place->session.alive()) continue;
     try {
@@ -87,6 +88,11 @@ _cl_context::~_cl_context() {
 
 bool _cl_context::has(_cl_device_id* device) const {
   return std::any_of(devices.begin(), devices.end(), [device](const auto& d) { return d.get() == device; });
+}
+
+bool _cl_context::has_svm() const {
+  const auto able = [](const auto& d) { return gt::virt::has_svm(*d); };
+  return one_place() && std::any_of(devices.begin(), devices.end(), able);
 }
 
 Place& _cl_context::living_place() {

@@ -14,6 +14,7 @@
 #include "optimizer-rt/virtual/native_moves.h"
 #include "optimizer-rt/virtual/object.h"
 #include "optimizer-rt/virtual/session.h"
+#include "optimizer-rt/virtual/svm.h"
 
 namespace gt::virt {
 
@@ -62,6 +63,7 @@ struct _cl_context : gt::virt::Object {
   bool one_place() const { return places.size() == 1; }
   gt::virt::Place& living_place();  // the first one that can be reached; without any, the first
   bool has(_cl_device_id* device) const;
+  bool has_svm() const;  // may there be shared virtual memory?
 
   std::vector<gt::virt::Ref<_cl_device_id>> devices;
   const std::vector<cl_context_properties> properties;
@@ -71,6 +73,7 @@ struct _cl_context : gt::virt::Object {
   std::mutex residency;
   // From place to place inside this process, made when first needed; of the residency, too.
   std::map<std::pair<size_t, size_t>, std::unique_ptr<gt::virt::NativeMoves>> ways;
+  gt::virt::SvmBlocks svm;
   std::mutex mutex;  // of farewells
   gt::virt::Farewells farewells;
 };

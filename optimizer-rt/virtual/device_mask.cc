@@ -4,7 +4,6 @@ namespace gt::virt {
 
 Bytes masked_info(cl_device_info param, Bytes native) {
   switch (param) {
-    case CL_DEVICE_SVM_CAPABILITIES:
     case CL_DEVICE_PIPE_SUPPORT:
     case CL_DEVICE_MAX_PIPE_ARGS:
     case CL_DEVICE_PIPE_MAX_ACTIVE_RESERVATIONS:

@@ -25,6 +25,8 @@ _cl_kernel::_cl_kernel(_cl_kernel& other) : _cl_kernel(*other.program, other.inf
   const std::lock_guard lock(other.mutex);
   args = other.args;  // sent anew, since nothing has been sent
   versions = other.versions;
+  reaches = other.reaches;
+  reaches_sent = reaches.empty();
 }
 
 _cl_kernel::~_cl_kernel() {

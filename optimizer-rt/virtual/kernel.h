@@ -16,13 +16,14 @@ namespace gt::virt {
 
 // As clSetKernelArg left it.
 struct ArgValue {
-  enum class Form : uint8_t { Unset, Value, Mem, Sampler, Local };
+  enum class Form : uint8_t { Unset, Value, Mem, Sampler, Local, Svm };
   Form form = Form::Unset;
   Bytes value;              // Value
   uint64_t size = 0;        // Local
   _cl_mem* mem = nullptr;   // Mem; not held: the program may release it. NULL is an argument, too
   uint64_t serial = 0;      // of that object
   Ref<_cl_sampler> sampler;
+  const void* svm = nullptr;  // Svm: an address in a block, or NULL
   uint64_t version = 0;     // counts changes
 };
 
@@ -47,6 +48,9 @@ struct _cl_kernel : gt::virt::Object {
   std::vector<gt::virt::ArgValue> args;
   std::vector<std::vector<uint64_t>> sent;  // by place, by argument: the version that is there
   uint64_t versions = 0;
+  // What it reaches through other pointers (CL_KERNEL_EXEC_INFO_SVM_PTRS), and whether the place knows.
+  std::vector<const void*> reaches;
+  bool reaches_sent = true;
 
  private:
   gt::virt::Names names_;

@@ -148,6 +148,17 @@ ArgValue arg_of(_cl_kernel& kernel, const wire::ArgInfo& info, size_t size, cons
   }
 }
 
+void set(_cl_kernel& kernel, cl_uint index, ArgValue arg) {
+  const std::lock_guard lock(kernel.mutex);
+  ArgValue& now = kernel.args[index];
+  const bool same = now.form == arg.form && arg.form != Form::Unset && now.value == arg.value &&
+                    now.size == arg.size && now.mem == arg.mem && now.serial == arg.serial && now.svm == arg.svm &&
+                    now.sampler.get() == arg.sampler.get();
+  if (same) return;
+  arg.version = ++kernel.versions;
+  now = std::move(arg);
+}
+
 }  // namespace
 
 namespace fn {
@@ -155,21 +166,44 @@ namespace fn {
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
   check(kernel);
   require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
-  ArgValue arg = arg_of(*kernel, kernel->info.args[index], size, value);
-  const std::lock_guard lock(kernel->mutex);
-  ArgValue& now = kernel->args[index];
-  const bool same = now.form == arg.form && arg.form != Form::Unset && now.value == arg.value &&
-                    now.size == arg.size && now.mem == arg.mem && now.serial == arg.serial &&
-                    now.sampler.get() == arg.sampler.get();
-  if (same) return CL_SUCCESS;
-  arg.version = ++kernel->versions;
-  now = std::move(arg);
+  set(*kernel, index, arg_of(*kernel, kernel->info.args[index], size, value));
   return CL_SUCCESS;
 }
 
-cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info, size_t, const void*) {
+cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void* value) {
   check(kernel);
-  return CL_INVALID_OPERATION;  // about shared virtual memory
+  const _cl_context& context = *kernel->program->context;
+  require(context.has_svm(), CL_INVALID_OPERATION);
+  require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
+  const Kind kind = kernel->info.args[index].kind;
+  require(kind == Kind::Global || kind == Kind::Constant || kind == Kind::Unknown, CL_INVALID_ARG_VALUE);
+  require(!value || context.svm.find(value), CL_INVALID_ARG_VALUE);
+  ArgValue arg;
+  arg.form = Form::Svm;
+  arg.svm = value;
+  set(*kernel, index, std::move(arg));
+  return CL_SUCCESS;
+}
+
+cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size, const void* value) {
+  check(kernel);
+  const _cl_context& context = *kernel->program->context;
+  require(context.has_svm(), CL_INVALID_OPERATION);
+  require(value, CL_INVALID_VALUE);
+  if (name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM) {
+    cl_bool wanted = CL_FALSE;
+    require(size == sizeof wanted, CL_INVALID_VALUE);
+    std::memcpy(&wanted, value, sizeof wanted);
+    return wanted ? CL_INVALID_OPERATION : CL_SUCCESS;
+  }
+  require(name == CL_KERNEL_EXEC_INFO_SVM_PTRS && size != 0 && size % sizeof(void*) == 0, CL_INVALID_VALUE);
+  std::vector<const void*> reaches(size / sizeof(void*));
+  std::memcpy(reaches.data(), value, size);
+  for (const void* p : reaches) require(context.svm.find(p) != nullptr, CL_INVALID_VALUE);
+  const std::lock_guard lock(kernel->mutex);
+  kernel->reaches = std::move(reaches);
+  kernel->reaches_sent = false;
+  return CL_SUCCESS;
 }
 
 }  // namespace fn

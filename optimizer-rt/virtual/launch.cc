@@ -1,5 +1,6 @@
 // clEnqueueNDRangeKernel and clEnqueueTask: what changed of the arguments goes along.
 #include <algorithm>
+#include <utility>
 
 #include "optimizer-rt/virtual/command.h"
 #include "optimizer-rt/virtual/functions.h"
@@ -92,6 +93,10 @@ wire::KernelArg message_of(uint32_t index, const ArgValue& arg, Place& place) {
       out.form = wire::KernelArg::Form::Local;
       out.size = arg.size;
       break;
+    case Form::Svm:
+      out.form = wire::KernelArg::Form::Svm;
+      out.object = reinterpret_cast<uint64_t>(arg.svm);
+      break;
     default:
       out.form = wire::KernelArg::Form::Value;
       out.value = arg.value;
@@ -112,6 +117,14 @@ std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, Place& place)
   return changed;
 }
 
+// What the kernel reaches through other pointers. REQUIRES: as above.
+void tell_reaches(_cl_kernel& kernel, Place& place) {
+  if (std::exchange(kernel.reaches_sent, true)) return;
+  place.session.call<api::FnId::clSetKernelExecInfo>(
+      {}, as<cl_kernel>(kernel.at(place)), cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
+      kernel.reaches.size() * sizeof(void*), static_cast<const void*>(kernel.reaches.data()));
+}
+
 void copy(std::array<uint64_t, 3>& to, const size_t* from, cl_uint n) {
   if (from) std::copy_n(from, n, to.begin());
 }
@@ -128,6 +141,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   Command c(queue, type, n, list, event);
   const std::lock_guard lock(kernel->mutex);
   use_arguments(c, *kernel);
+  tell_reaches(*kernel, c.place());
   wire::Launch message;
   message.queue = queue->name;
   message.kernel = kernel->at(c.place());

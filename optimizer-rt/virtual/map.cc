@@ -5,6 +5,7 @@
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/image_desc.h"
 #include "optimizer-rt/virtual/regions.h"
+#include "optimizer-rt/virtual/svm_commands.h"
 #include "optimizer-rt/virtual/transfer.h"
 
 namespace gt::virt::fn {
@@ -20,11 +21,6 @@ void check_flags(cl_map_flags flags, cl_mem_flags mem) {
   require(!(flags & Writing) || host_writes(mem), CL_INVALID_OPERATION);
 }
 
-// The command that a map or unmap is for the queue when no bytes move.
-void order_only(Command& c) {
-  c.call<api::FnId::clEnqueueMarkerWithWaitList>(as<cl_command_queue>(c.queue().name));
-}
-
 // Maps `part`, which lies in the shadow as `layout` says. Gives the address of its first byte.
 void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const wire::Part& part,
           const HostLayout& layout, cl_int* errcode) {
@@ -32,7 +28,9 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
   uint8_t* const shadow = mem.shadow();
   void* const pointer = shadow + layout.offset;
   c.want_event();
-  if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
+  if (mem.lies_in_svm()) {
+    send_map(c, mem.root().svm, pointer, packed_bytes(layout), flags);
+  } else if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
     order_only(c);
   } else {
     c.reads(mem);
@@ -110,6 +108,10 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   Command c(queue, CL_COMMAND_UNMAP_MEM_OBJECT, n, list, event);
   Mapping mapping;
   require(take_mapping(*mem, pointer, mapping), CL_INVALID_VALUE);
+  if (mem->lies_in_svm()) {
+    send_unmap(c, mem->root().svm, pointer);
+    return c.sent();
+  }
   if (!(mapping.flags & Writing)) {
     order_only(c);
     return c.sent();

@@ -110,7 +110,7 @@ ObjectId _cl_mem::at(Place& place) {
 ObjectId _cl_mem::make_native(Place& place) {
   Session& session = place.session;
   const ObjectId name = session.new_id();
-  const cl_mem_flags with = initial ? CL_MEM_COPY_HOST_PTR : 0;
+  const cl_mem_flags with = svm ? CL_MEM_USE_HOST_PTR : initial ? CL_MEM_COPY_HOST_PTR : 0;
   const cl_mem_flags native = (flags & (KernelAccess | CL_MEM_KERNEL_READ_AND_WRITE)) | with;
   void* const contents = const_cast<void*>(initial);
   cl_int errcode = 0;
@@ -123,6 +123,9 @@ ObjectId _cl_mem::make_native(Place& place) {
     session.call<api::FnId::clCreateSubBuffer>({name}, as<cl_mem>(parent->at(place)), native,
                                                cl_buffer_create_type{CL_BUFFER_CREATE_TYPE_REGION},
                                                static_cast<const void*>(&region), &errcode);
+  } else if (svm) {  // known there by its address
+    session.call<api::FnId::clCreateBuffer, api::Contents::None>({name}, as<cl_context>(place.name), native, size,
+                                                                 host_ptr, &errcode);
   } else {
     session.call<api::FnId::clCreateBuffer>({name}, as<cl_context>(place.name), native, size, contents,
                                             &errcode);
@@ -194,7 +197,7 @@ cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t room, void* value
     case CL_MEM_OFFSET:
       return answer.value(mem->is_image() ? size_t{0} : mem->origin);
     case CL_MEM_USES_SVM_POINTER:
-      return answer.value<cl_bool>(CL_FALSE);
+      return answer.value<cl_bool>(mem->root().svm ? CL_TRUE : CL_FALSE);
     case CL_MEM_PROPERTIES:
       return answer.list(mem->properties);
     default:

@@ -46,6 +46,8 @@ struct _cl_mem : gt::virt::Object {
   _cl_mem(_cl_context& context, cl_mem_object_type type, cl_mem_flags flags, size_t size);
   ~_cl_mem();
 
+  // A buffer over shared virtual memory: maps of both are the same.
+  bool lies_in_svm() { return !is_image() && root().svm; }
   bool is_image() const { return type != CL_MEM_OBJECT_BUFFER; }
   _cl_mem& root() { return parent ? parent->root() : *this; }
   size_t origin_in_root() const { return parent ? origin + parent->origin_in_root() : 0; }
@@ -65,6 +67,7 @@ struct _cl_mem : gt::virt::Object {
   const size_t size;
   const uint64_t serial;  // tells it from a later object at the same address
   void* host_ptr = nullptr;
+  std::shared_ptr<gt::virt::SvmBlock> svm;  // what host_ptr lies in; of roots
   std::vector<cl_mem_properties> properties;  // with their final 0; empty: none
   gt::virt::Ref<_cl_mem> parent;
   size_t origin = 0;  // in the parent

@@ -78,11 +78,11 @@ class Session final : public wire::LinkHandler {
   void push();
 
   // One OpenCL call with names in place of handles. Output parameters: any pointer stands for "wanted".
-  template <api::FnId F, class... A>
+  template <api::FnId F, api::Contents C = api::Contents::Full, class... A>
   void call(Made made, const A&... arguments) {
     static_assert(sizeof...(A) == api::ParamCount<F>);
     api::VectorWriter w;
-    api::encode_inputs<F, api::Contents::Full>(w, arguments...);
+    api::encode_inputs<F, C>(w, arguments...);
     send(wire::Call{api::number(F), 0, made.result, made.event, w.view()}, true);
   }
   // The same, and waits for the encoded outputs.

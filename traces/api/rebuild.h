@@ -202,7 +202,7 @@ class Rebuilder {
       return inside ? to_word(base + offset) : 0;
     });
   }
-  template <size_t I> void host() {
+  template <size_t I> void host(bool used = false) {
     const uint64_t address = in_.word();
     const uint64_t length_word = in_.word();
     const bool here = !(length_word & NoContents);
@@ -210,13 +210,19 @@ class Rebuilder {
     counts_[I] = NullWord;
     if (!in_.ok() || address == 0) return;
     counts_[I] = here ? bytes.size() : length_word & ~NoContents;
+    if (void* const own = used && context_.objects ? context_.objects->memory(address, counts_[I]) : nullptr) {
+      arg<I>() = own;
+      return;
+    }
     auto* copy = take(counts_[I] + 1);
     if (copy && !bytes.empty()) std::memcpy(copy, bytes.data(), bytes.size());
     arg<I>() = copy;
   }
   template <size_t I, class N> void in(role::HostIn<N>) { host<I>(); }
   template <size_t I, class N> void in(role::HostOut<N>) { host<I>(); }
-  template <size_t I, class N, size_t Flags> void in(role::HostInit<N, Flags>) { host<I>(); }
+  template <size_t I, class N, size_t Flags> void in(role::HostInit<N, Flags>) {
+    host<I>(arg<Flags>() & CL_MEM_USE_HOST_PTR);
+  }
 
   // --- Room for outputs ---
   template <size_t I> void room(size_t bytes) {

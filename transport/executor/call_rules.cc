@@ -23,9 +23,13 @@ constexpr FnId Refused[] = {
     FnId::clUnloadCompiler,  // concerns everybody in the process
     FnId::clUnloadPlatformCompiler,
     FnId::clSetCommandQueueProperty,
-    FnId::clSetKernelExecInfo,
     FnId::clCreateSubDevicesEXT,  // of an extension that is hidden
     FnId::clReleaseDeviceEXT,
+};
+// Memory that has an address both sides know. Those that could wait may, when they are not asked to.
+constexpr FnId Svm[] = {
+    FnId::clSVMAlloc,      FnId::clSVMFree,         FnId::clEnqueueSVMMemcpy,     FnId::clEnqueueSVMMemFill,
+    FnId::clEnqueueSVMMap, FnId::clEnqueueSVMUnmap, FnId::clEnqueueSVMMigrateMem,
 };
 constexpr FnId AllowedExtensions[] = {FnId::clGetKernelSuggestedLocalWorkSizeKHR, FnId::clGetKernelSubGroupInfoKHR};
 
@@ -51,6 +55,7 @@ bool derive(FnId fn) {
   const FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
   const api::Attributes& a = info.attributes;
   if (!info.params || is_one_of(Refused, fn)) return false;
+  if (is_one_of(Svm, fn)) return true;
   if (a.extension && !is_one_of(AllowedExtensions, fn)) return false;
   if (std::strstr(info.name, "GL") || info.result.out == Wire::Code || info.result.out == Wire::HostData) return false;
   if (a.waits || a.blocking >= 0 || a.retains != ObjectKind::Unknown || a.launch || a.records || a.replays >= 0 ||
@@ -90,6 +95,30 @@ cl_int check_handle(const FnInfo& info, const api::DecodedArg& arg, Objects& obj
   return waits ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_INVALID_EVENT;
 }
 
+// How many bytes from the address on the call means, where a parameter says so.
+uint64_t length_of(const FnInfo& info, std::span<const api::DecodedArg> args, const api::DecodedArg& pointer) {
+  const int param = info.attributes.size;
+  const auto parts_of = [&](int wanted) {
+    return std::count_if(args.begin(), args.end(), [&](const api::DecodedArg& a) { return a.param == wanted; });
+  };
+  if (param < 0) return 0;
+  if (parts_of(pointer.param) == 1) return value_of(args, param);
+  // A list of sizes beside the list of pointers.
+  const auto first = std::find_if(args.begin(), args.end(), [&](const auto& a) { return a.param == pointer.param; });
+  const auto size = std::find_if(args.begin(), args.end(), [&](const auto& a) { return a.param == param; });
+  const auto index = &pointer - &*first;
+  return parts_of(param) > index ? (size + index)->value : 0;
+}
+
+// The memory must be there, and its queue of the same context.
+cl_int check_svm(const FnInfo& info, std::span<const api::DecodedArg> args, const api::DecodedArg& pointer,
+                 Objects& objects) {
+  const Object* const block = objects.find_svm(pointer.value, length_of(info, args, pointer));
+  if (!block) return CL_INVALID_VALUE;
+  const Object* const queue = objects.find(args[0].value, ObjectKind::Queue);
+  return queue && queue->queue->context != block->svm->context() ? CL_INVALID_CONTEXT : CL_SUCCESS;
+}
+
 // Walks the words of property lists, which are arguments of their own.
 class ListCheck {
  public:
@@ -125,7 +154,9 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
   const FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
   const uint64_t flags = value_of(args, info.attributes.flags);
   const bool creates = info.result.out == Wire::Handle;
-  if (creates && info.attributes.flags >= 0 && flags & CL_MEM_USE_HOST_PTR) return CL_INVALID_VALUE;
+  const bool uses = creates && info.attributes.flags >= 0 && flags & CL_MEM_USE_HOST_PTR;
+  const bool waits = info.attributes.blocking >= 0 && value_of(args, info.attributes.blocking) != 0;
+  if (waits) return CL_INVALID_OPERATION;
   ListCheck list;
   for (const api::DecodedArg& arg : args) {
     const api::ParamInfo& param = info.params[arg.param];
@@ -134,8 +165,18 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
     if (arg.tag == Tag::Handle) code = check_handle(info, arg, objects);
     // What a call is made on is never NULL.
     if (arg.tag == Tag::Null && arg.param == 0 && param.in == Wire::Handle) code = invalid(param.kind);
-    if (arg.tag == Tag::HostPointer && arg.kind != ObjectKind::Unknown) code = CL_INVALID_VALUE;
-    if (arg.tag == Tag::HostPointer && arg.data.size() != arg.length) code = CL_INVALID_HOST_PTR;
+    if (arg.tag == Tag::HostPointer) {
+      if (arg.kind == ObjectKind::Svm)
+        code = check_svm(info, args, arg, objects);
+      else if (arg.kind != ObjectKind::Unknown || (uses && !objects.find_svm(arg.value, arg.length)))
+        code = CL_INVALID_VALUE;
+      else if (!uses && arg.data.size() != arg.length)
+        code = CL_INVALID_HOST_PTR;
+    }
+    const bool svm = arg.tag == Tag::HostPointer && arg.kind == ObjectKind::Svm;
+    const bool none = arg.tag == Tag::Null || arg.tag == Tag::Empty;
+    if (param.in == Wire::Info && !svm && !none) code = CL_INVALID_VALUE;
+    if (param.kind == ObjectKind::Svm && none && fn != FnId::clSVMFree) code = CL_INVALID_VALUE;
     // An array's length is the parameter before it: with one, no element may be NULL.
     if (arg.tag == Tag::Null && param.in == Wire::Handles && value_of(args, arg.param - 1) != 0)
       code = param.kind == ObjectKind::Event ? CL_INVALID_EVENT_WAIT_LIST : invalid(param.kind);

@@ -1,8 +1,9 @@
 // Which calls a client may make, and what must hold of their arguments before a driver sees them.
 //
-// What may be called follows from the table: nothing that waits, that leaves or takes addresses (callbacks, mapped and
-// SVM memory, host memory that outlives the call), that counts references (the client does), or that has a message of
-// its own (launches, transfers, builds, queries of devices).
+// What may be called follows from the table: nothing that waits, that leaves or takes addresses (callbacks, mapped
+// memory, host memory that outlives the call), that counts references (the client does), or that has a message of
+// its own (launches, transfers, builds, queries of devices). Addresses of shared virtual memory may be given: they must
+// lie in a block of the session.
 // Thread safety: no state.
 #pragma once
 

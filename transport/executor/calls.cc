@@ -29,9 +29,15 @@ bool is_given(std::span<const api::DecodedArg> args, int param) {
 
 }  // namespace
 
+// check() has seen to it that addresses are those of blocks that are there.
 uint64_t Calls::object(ObjectKind kind, uint64_t name) {
+  if (kind == ObjectKind::Svm) return name;
   const Object* const found = x_commands.objects().find(name, kind);
   return found ? reinterpret_cast<uint64_t>(found->handle) : 0;
+}
+
+void* Calls::memory(uint64_t address, uint64_t length) {
+  return x_commands.objects().find_svm(address, length) ? reinterpret_cast<void*>(address) : nullptr;
 }
 
 cl_int Calls::check(const wire::Call& call) {
@@ -50,7 +56,8 @@ cl_int Calls::check_names(const wire::Call& call) {
     if (const cl_int code = x_commands.objects().may_name(call.event); code != CL_SUCCESS) return code;
   }
   const uint64_t most = x_commands.session().limits.memory_bytes;
-  if (most != 0 && info.result.out == api::Wire::Handle &&
+  const bool own = !(value_of(x_args, info.attributes.flags) & CL_MEM_USE_HOST_PTR);  // not over SVM
+  if (most != 0 && own && info.result.out == api::Wire::Handle &&
       value_of(x_args, info.attributes.size) > most - std::min<uint64_t>(most, x_commands.session().count.memory_bytes))
     return CL_MEM_OBJECT_ALLOCATION_FAILURE;  // before the driver makes it
   if (call.result == 0 && info.result.out != api::Wire::Handle) return CL_SUCCESS;  // lists need not be named
@@ -93,6 +100,11 @@ cl_int Calls::release(ObjectId id, ObjectKind kind) {
 
 cl_int Calls::make(const wire::Call& call) {
   const FnId fn = fn_of(call);
+  if (fn == FnId::clSVMAlloc) return allocate_svm(call);
+  if (fn == FnId::clSVMFree) {
+    x_commands.objects().remove_svm(value_of(x_args, 1));
+    return CL_SUCCESS;
+  }
   if (fn == FnId::clGetProgramInfo && value_of(x_args, 1) == CL_PROGRAM_BINARIES) return binaries(call);
   const AnyFunction function = x_commands.session().all[fn];
   if (!function) return CL_INVALID_OPERATION;
@@ -111,6 +123,29 @@ cl_int Calls::make(const wire::Call& call) {
   if (x_naming != CL_SUCCESS) x_outputs.view().clear();
   if (code == CL_SUCCESS && x_naming == CL_SUCCESS) note_effects(call);
   return code != CL_SUCCESS ? code : x_naming;
+}
+
+// The block gets a name, and its address is told: the client shows the program memory at the same one.
+cl_int Calls::allocate_svm(const wire::Call& call) {
+  constexpr cl_svm_mem_flags Coarse = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
+  const Cl& cl = x_commands.cl();
+  const auto context = x_commands.objects().find(x_args[0].value, ObjectKind::Context)->as<cl_context>();
+  const cl_svm_mem_flags flags = x_args[1].value;
+  const uint64_t bytes = x_args[2].value, most = x_commands.session().limits.memory_bytes;
+  if (call.result == 0 || (flags & ~Coarse) != 0) return CL_INVALID_VALUE;
+  if (!cl.has_svm()) return CL_INVALID_OPERATION;
+  const uint64_t taken = x_commands.session().count.memory_bytes;
+  if (most != 0 && (taken > most || bytes > most - taken)) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  void* const base = cl.clSVMAlloc(context, flags, bytes, static_cast<cl_uint>(x_args[3].value));
+  if (!base) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  Object object;
+  object.kind = ObjectKind::Svm;
+  object.bytes = object.counted = bytes;
+  object.svm = std::make_shared<SvmBlock>(cl, context, base, bytes);
+  x_outputs.word(object.svm->address());
+  x_outputs.word(bytes | api::NoContents);
+  x_commands.objects().add(call.result, std::move(object));
+  return CL_SUCCESS;
 }
 
 // What the call made gets its name; what it tells of is told by name.

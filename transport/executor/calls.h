@@ -21,12 +21,14 @@ class Calls : api::ObjectMap {
 
   // What names in calls mean. Functions and user data of the client mean nothing here.
   uint64_t object(ObjectKind kind, uint64_t name) override;
+  void* memory(uint64_t address, uint64_t length) override;
   uint64_t code(uint64_t) override { return 0; }
   uint64_t raw(uint64_t) override { return 0; }
 
   cl_int check(const wire::Call& call);
   cl_int check_names(const wire::Call& call);
   cl_int make(const wire::Call& call);
+  cl_int allocate_svm(const wire::Call& call);
   cl_int release(ObjectId id, ObjectKind kind);
   uint64_t take_handle(const wire::Call& call, const OutHandle& out);
   void note_effects(const wire::Call& call);

@@ -1,5 +1,5 @@
 // The OpenCL functions that the executor calls by itself, with their types.
-// Invariant: every pointer is set once has_all() holds.
+// Invariant: every pointer is set once has_all() holds; those of shared virtual memory if has_svm() does, too.
 #pragma once
 
 #include "transport/executor/functions.h"
@@ -15,20 +15,29 @@ namespace gt::exec {
   X(clRetainContext) X(clRetainProgram) X(clReleaseDevice) X(clReleaseContext) X(clReleaseSampler)                   \
   X(clReleaseProgram) X(clReleaseKernel)
 
+#define GT_EXECUTOR_SVM_FUNCTIONS(X) X(clSVMAlloc) X(clSVMFree) X(clEnqueueSVMMemcpy) X(clSetKernelArgSVMPointer)
+
 struct Cl : staging::ClFunctions {
 #define GT_X(f) decltype(&::f) f = nullptr;
-  GT_EXECUTOR_FUNCTIONS(GT_X)
+  GT_EXECUTOR_FUNCTIONS(GT_X) GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
 #undef GT_X
 
   explicit Cl(const Functions& all) {
 #define GT_X(f) this->f = reinterpret_cast<decltype(&::f)>(all[api::FnId::f]);
-    GT_STAGING_FUNCTIONS(GT_X) GT_EXECUTOR_FUNCTIONS(GT_X)
+    GT_STAGING_FUNCTIONS(GT_X) GT_EXECUTOR_FUNCTIONS(GT_X) GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
 #undef GT_X
   }
   bool has_all() const {
     bool all = complete();
 #define GT_X(f) all = all && f;
     GT_EXECUTOR_FUNCTIONS(GT_X)
+#undef GT_X
+    return all;
+  }
+  bool has_svm() const {
+    bool all = true;
+#define GT_X(f) all = all && f;
+    GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
 #undef GT_X
     return all;
   }

@@ -14,6 +14,13 @@ cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
     const auto mem = static_cast<cl_mem>(handle);
     object.bytes = Cl::ask<size_t>(cl().clGetMemObjectInfo, mem, CL_MEM_SIZE);
     if (!Cl::ask<cl_mem>(cl().clGetMemObjectInfo, mem, CL_MEM_ASSOCIATED_MEMOBJECT)) object.counted = object.bytes;
+    if (x_objects.has_svm()) {
+      const auto* const host = Cl::ask<void*>(cl().clGetMemObjectInfo, mem, CL_MEM_HOST_PTR);
+      if (const Object* const under = x_objects.find_svm(reinterpret_cast<uint64_t>(host))) {
+        object.svm = under->svm;
+        object.counted = 0;
+      }
+    }
     const uint64_t most = x_session->limits.memory_bytes;
     if (most != 0 && x_session->count.memory_bytes + object.counted > most) {
       x_objects.release(kind, handle);

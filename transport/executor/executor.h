@@ -7,8 +7,9 @@
 //
 // One executor serves one link: in gproxy's worker process behind shared memory or a socket, or in the program's own
 // process behind a LocalLink. The client is not trusted: whatever its frames hold, every name is looked up, every
-// length checked, and no address of its reaches the driver but memory that the link vouches for. What it asks wrongly
-// is answered by Failed with the error that OpenCL gives; frames that are no messages close the link.
+// length checked, and no address of its reaches the driver but memory that the link vouches for, and shared virtual
+// memory that the driver gave it. What it asks wrongly is answered by Failed with the error that OpenCL gives; frames
+// that are no messages close the link.
 //
 // Ownership: everything that the client made is the executor's, and released when the link closes.
 // Thread safety: all functions from any thread. Exceptions never leave it.
@@ -34,7 +35,7 @@ namespace gt::exec {
 // What one client may have. 0: as much as the drivers give.
 struct Limits {
   uint64_t objects = uint64_t{1} << 20;             // at a time
-  uint64_t memory_bytes = 0;                        // in buffers and images
+  uint64_t memory_bytes = 0;                        // in buffers, images, shared virtual memory
   uint64_t in_flight_bytes = uint64_t{1} << 30;     // host memory held for commands that are not over
   uint64_t message_bytes = uint64_t{256} << 20;     // of one message; larger than a frame: in fragments
   uint32_t build_seconds = 600;

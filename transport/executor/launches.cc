@@ -72,6 +72,8 @@ bool Launches::may_be(const KernelFacts& facts, const wire::KernelArg& arg) {
     case Kind::Value: return arg.form == Form::Value;
     case Kind::Local: return arg.form == Form::Local;
     case Kind::Unknown: return true;
+    case Kind::Global:
+    case Kind::Constant: return arg.form == Form::Object || arg.form == Form::Svm;
     default: return arg.form == Form::Object;
   }
 }
@@ -89,6 +91,13 @@ cl_int Launches::set_object(cl_kernel kernel, cl_uint index, ObjectId id) {
   return CL_INVALID_MEM_OBJECT;
 }
 
+cl_int Launches::set_svm(cl_kernel kernel, cl_uint index, uint64_t address) {
+  if (address != 0 && !x_commands.objects().find_svm(address)) return CL_INVALID_ARG_VALUE;
+  const Cl& cl = x_commands.cl();
+  if (!cl.has_svm()) return CL_INVALID_OPERATION;
+  return cl.clSetKernelArgSVMPointer(kernel, index, reinterpret_cast<const void*>(address));
+}
+
 cl_int Launches::set_arg(const Object& kernel, const wire::KernelArg& arg) {
   if (!may_be(*kernel.kernel, arg)) return CL_INVALID_ARG_VALUE;
   const Cl& cl = x_commands.cl();
@@ -98,7 +107,8 @@ cl_int Launches::set_arg(const Object& kernel, const wire::KernelArg& arg) {
       return cl.clSetKernelArg(kernel.as<cl_kernel>(), arg.index, arg.value.size(), arg.value.data());
     case Form::Object: return set_object(kernel.as<cl_kernel>(), arg.index, arg.object);
     case Form::Local: return cl.clSetKernelArg(kernel.as<cl_kernel>(), arg.index, arg.size, nullptr);
-    default: return CL_INVALID_ARG_VALUE;  // SVM is not offered
+    case Form::Svm: return set_svm(kernel.as<cl_kernel>(), arg.index, arg.object);
+    default: return CL_INVALID_ARG_VALUE;
   }
 }
 

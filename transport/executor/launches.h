@@ -16,6 +16,7 @@ class Launches {
  private:
   cl_int set_args(Object& kernel, const wire::Launch& launch);
   cl_int set_arg(const Object& kernel, const wire::KernelArg& arg);
+  cl_int set_svm(cl_kernel kernel, cl_uint index, uint64_t address);
   cl_int set_object(cl_kernel kernel, cl_uint index, ObjectId id);
   bool may_be(const KernelFacts& facts, const wire::KernelArg& arg);
 

@@ -42,6 +42,7 @@ Sizes sizes(const std::array<uint64_t, 3>& a) { return reinterpret_cast<Sizes>(a
 
 cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part) {
   const bool image = part.shape == Shape::Image;
+  if (mem.kind == ObjectKind::Svm && part.shape != Shape::Range) return CL_INVALID_MEM_OBJECT;
   if (part.shape > Shape::Image || image != (mem.kind == ObjectKind::Image) || mem.kind == ObjectKind::Pipe)
     return CL_INVALID_MEM_OBJECT;
   const wire::Chunks whole(part, image ? mem.element : 1, ~uint64_t{0});
@@ -72,6 +73,15 @@ cl_int enqueue_part(const staging::ClFunctions& cl, Way way, cl_command_queue qu
                                      event)
             : cl.clEnqueueReadImage(queue, mem, CL_FALSE, sizes(p.origin), sizes(p.region), 0, 0, host, count, list,
                                     event);
+}
+
+cl_int enqueue_part(const Cl& cl, Way way, cl_command_queue queue, const Memory& memory, const wire::Part& part,
+                    void* host, std::span<const cl_event> waits, cl_event* event) {
+  if (!memory.svm) return enqueue_part(cl, way, queue, memory.mem, part, host, waits, event);
+  void* const svm = memory.svm->at(part.origin[0]);
+  const bool up = way == Way::ToDevice;
+  return cl.clEnqueueSVMMemcpy(queue, CL_FALSE, up ? svm : host, up ? host : svm, part.region[0],
+                               static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), event);
 }
 
 }  // namespace gt::exec

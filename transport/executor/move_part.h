@@ -1,4 +1,4 @@
-// One command that moves packed bytes to or from a part of a memory object.
+// One command that moves packed bytes to or from a part of a memory object, or of shared virtual memory.
 // Thread safety: no state.
 #pragma once
 
@@ -16,6 +16,9 @@ cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part);
 
 // Not blocking. `host`: as many bytes as the part has, packed.
 cl_int enqueue_part(const staging::ClFunctions& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& part,
+                    void* host, std::span<const cl_event> waits, cl_event* event);
+
+cl_int enqueue_part(const Cl& cl, Way way, cl_command_queue queue, const Memory& memory, const wire::Part& part,
                     void* host, std::span<const cl_event> waits, cl_event* event);
 
 }  // namespace gt::exec

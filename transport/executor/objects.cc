@@ -37,6 +37,7 @@ cl_int Objects::may_name(ObjectId first, uint64_t count) {
 Object& Objects::add(ObjectId id, Object object) {
   x_session.count.memory_bytes += object.counted;
   ++x_session.count.objects;
+  if (object.kind == ObjectKind::Svm) x_svm[object.svm->address()] = id;
   return x_map.insert(id, std::move(object));
 }
 
@@ -45,6 +46,7 @@ void Objects::remove(ObjectId id) {
   if (!found) return;
   const Object object = std::move(*found);
   x_map.erase(id);
+  if (object.kind == ObjectKind::Svm) x_svm.erase(object.svm->address());
   --x_session.count.objects;
   x_session.count.memory_bytes -= object.counted;
   if (object.queue && object.kind == ObjectKind::Queue) Completions::leave(*object.queue);
@@ -60,6 +62,7 @@ void Objects::remove_all() {
       if (family(object.kind) == kind && id < wire::FirstSurveyed) release(object.kind, object.handle);
     });
   }
+  x_svm.clear();
   x_map.clear();
   x_session.count.objects = 0;
   x_session.count.memory_bytes = 0;
@@ -80,6 +83,17 @@ ObjectId Objects::name_of(ObjectKind kind, void* handle) {
     if (object.handle == handle && family(object.kind) == family(kind)) name = id;
   });
   return name;
+}
+
+Object* Objects::find_svm(uint64_t address, uint64_t length) {
+  const auto behind = x_svm.upper_bound(address);
+  if (behind == x_svm.begin()) return nullptr;
+  Object* const object = find(std::prev(behind)->second, ObjectKind::Svm);
+  return object->svm->holds(address, length) ? object : nullptr;
+}
+
+void Objects::remove_svm(uint64_t address) {
+  if (const auto it = x_svm.find(address); it != x_svm.end()) remove(it->second);
 }
 
 cl_int Objects::wait_list(std::span<const ObjectId> ids, std::span<const cl_event>& out) {

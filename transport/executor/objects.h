@@ -5,14 +5,17 @@
 // Thread safety: none; the control lane uses it.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "traces/api/roles.h"
 #include "transport/executor/id_map.h"
 #include "transport/executor/queue.h"
 #include "transport/executor/session.h"
+#include "transport/executor/svm_block.h"
 
 namespace gt::exec {
 
@@ -31,6 +34,19 @@ struct KernelFacts {
   std::vector<wire::ArgInfo::Kind> args;
 };
 
+// What a transfer moves: a memory object, or shared virtual memory.
+struct Memory {
+  cl_mem mem = nullptr;
+  std::shared_ptr<SvmBlock> svm;
+  void retain(const Cl& cl) const {
+    if (mem) cl.clRetainMemObject(mem);
+  }
+  void release(const Cl& cl) {
+    if (mem) cl.clReleaseMemObject(std::exchange(mem, nullptr));
+    svm.reset();
+  }
+};
+
 struct Object {
   ObjectKind kind = ObjectKind::Unknown;
   bool user_event = false, pending = false;  // events; pending: a user event without a status
@@ -44,9 +60,11 @@ struct Object {
   int64_t enqueued_ns = 0;  // events of queues that take times
   std::shared_ptr<Queue> queue;  // of an event; a queue itself
   std::shared_ptr<KernelFacts> kernel;
+  std::shared_ptr<SvmBlock> svm;  // a block of it, or what a buffer lies over
 
   template <class T>
   T as() const { return static_cast<T>(handle); }
+  Memory memory() const { return kind == ObjectKind::Svm ? Memory{nullptr, svm} : Memory{as<cl_mem>(), nullptr}; }
 };
 
 class Objects {
@@ -69,6 +87,12 @@ class Objects {
   // The name of a native handle; 0: it has none. Cost: a look at every object.
   ObjectId name_of(ObjectKind kind, void* handle);
 
+  // The block that [address, address + length) lies in; nullptr: none. Only those that have a name.
+  Object* find_svm(uint64_t address, uint64_t length = 0);
+  bool has_svm() const { return !x_svm.empty(); }
+  // The block that begins there loses its name: as remove().
+  void remove_svm(uint64_t address);
+
   // The native events of a wait list, valid until the next call. Fails as the command then does.
   cl_int wait_list(std::span<const ObjectId> ids, std::span<const cl_event>& out);
 
@@ -87,6 +111,7 @@ class Objects {
  private:
   Session& x_session;
   IdMap<Object> x_map;
+  std::map<uint64_t, ObjectId> x_svm;  // by address
   ObjectId x_next_surveyed = wire::FirstSurveyed;
   std::vector<cl_event> x_waits;
 };

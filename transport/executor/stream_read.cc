@@ -69,7 +69,7 @@ bool Reader::start_chunk() {
   for (Work& work : x_work) {
     if (work.error || work.started == work.job->chunks.count()) continue;
     Slot& slot = x_ring[x_next % x_count];
-    const cl_int code = enqueue_part(x_session->cl, Way::ToHost, x_queue->handle, work.job->mem,
+    const cl_int code = enqueue_part(x_session->cl, Way::ToHost, x_queue->handle, work.job->memory,
                                      work.job->chunks.at(work.started).part, memory(x_next), {}, &slot.filled);
     if (code != CL_SUCCESS) {
       fail(work, code);
@@ -118,7 +118,7 @@ void Reader::retire_oldest() {
 void Reader::leave_device(Work& work) {
   work.left = true;
   work.job->gate.finish(x_session->cl, work.error);
-  x_session->cl.clReleaseMemObject(work.job->mem);
+  work.job->memory.release(x_session->cl);
 }
 
 void Reader::end_finished() {

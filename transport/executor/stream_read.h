@@ -47,7 +47,7 @@ class ToClient final : public Sink {
 
 struct ReadJob {
   wire::Chunks chunks;
-  cl_mem mem;  // a reference of its own
+  Memory memory;  // with a reference of its own
   std::unique_ptr<Sink> to;
   staging::Gate gate;
   Awaited told;  // the client's event: told when the bytes are there

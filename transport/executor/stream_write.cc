@@ -76,7 +76,7 @@ void WriteJob::start(Arrived chunk) {
   void* const memory = chunk.moved ? chunk.moved.get() : x_inbox->memory(chunk.slot);
   const std::lock_guard enqueue(x_queue->enqueue);
   Awaited awaited;
-  x_error = enqueue_part(cl, Way::ToDevice, x_queue->handle, x_mem, x_chunks->at(index).part, memory, {},
+  x_error = enqueue_part(cl, Way::ToDevice, x_queue->handle, x_memory, x_chunks->at(index).part, memory, {},
                          &awaited.event);
   if (x_error) return drop(chunk);
   cl.clFlush(x_queue->handle);
@@ -106,7 +106,7 @@ void WriteJob::end_if_done() {
   x_ended = true;
   const Cl& cl = x_inbox->session().cl;
   x_gate.finish(cl, x_error);
-  cl.clReleaseMemObject(x_mem);
+  x_memory.release(cl);
 }
 
 Status Inbox::open(wire::Link& link) {

@@ -38,11 +38,11 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   // One that has failed before it began: its `bytes` are dropped.
   WriteJob(std::shared_ptr<Inbox> inbox, uint64_t bytes)
       : x_inbox(std::move(inbox)), x_error(CL_INVALID_OPERATION), x_left(bytes), x_ended(true) {}
-  // `queue` is ours. Takes over the gate, which is open, and a reference to `mem`.
-  WriteJob(std::shared_ptr<Inbox> inbox, std::shared_ptr<Queue> queue, cl_mem mem, const wire::Chunks& chunks,
+  // `queue` is ours. Takes over the gate, which is open, and a reference to `memory`.
+  WriteJob(std::shared_ptr<Inbox> inbox, std::shared_ptr<Queue> queue, Memory memory, const wire::Chunks& chunks,
            const staging::Gate& gate)
-      : x_inbox(std::move(inbox)), x_queue(std::move(queue)), x_mem(mem), x_chunks(chunks), x_gate(gate),
-        x_left(chunks.bytes()) {}
+      : x_inbox(std::move(inbox)), x_queue(std::move(queue)), x_memory(std::move(memory)), x_chunks(chunks),
+        x_gate(gate), x_left(chunks.bytes()) {}
 
   enum class Arrival : uint8_t { Wrong, More, Last };
   Arrival arrive(Arrived chunk);
@@ -61,7 +61,7 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
 
   const std::shared_ptr<Inbox> x_inbox;
   const std::shared_ptr<Queue> x_queue;
-  const cl_mem x_mem = nullptr;
+  Memory x_memory;
   const std::optional<wire::Chunks> x_chunks;
   staging::Gate x_gate;
 

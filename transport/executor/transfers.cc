@@ -57,10 +57,11 @@ std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
   Target target;
   const Object* const queue = objects.find(m.queue, ObjectKind::Queue);
   if (!queue) return fail(CL_INVALID_COMMAND_QUEUE);
-  const Object* const mem = objects.find(m.mem, ObjectKind::Buffer);
+  const Object* mem = objects.find(m.mem, ObjectKind::Buffer);
+  if (!mem) mem = objects.find(m.mem, ObjectKind::Svm);
   if (!mem) return fail(CL_INVALID_MEM_OBJECT);
   cl_int code = m.event ? objects.may_name(m.event) : told ? CL_INVALID_VALUE : CL_SUCCESS;
-  target = {queue->queue, mem->as<cl_mem>(), m.part, mem->element, {}};
+  target = {queue->queue, mem->memory(), m.part, mem->element, {}};
   if (code == CL_SUCCESS) code = check_part(*mem, m.bytes, target.part);
   if (code == CL_SUCCESS) code = objects.wait_list(m.waits, target.waits);
   return code == CL_SUCCESS ? std::optional(target) : fail(code);
@@ -126,7 +127,7 @@ cl_int Transfers::write_inline(const wire::Write& m, const Target& t) {
   Held held{nullptr, std::make_unique_for_overwrite<uint8_t[]>(m.bytes), m.bytes};
   std::memcpy(held.bytes.get(), m.data.data(), m.bytes);
   const int64_t before = Commands::when(*t.queue);
-  const cl_int code = enqueue_part(x_commands.cl(), Way::ToDevice, t.queue->handle, t.mem, t.part, held.bytes.get(),
+  const cl_int code = enqueue_part(x_commands.cl(), Way::ToDevice, t.queue->handle, t.memory, t.part, held.bytes.get(),
                                    t.waits, &held.event);
   if (code != CL_SUCCESS) {
     x_commands.session().let_go(m.bytes);
@@ -147,7 +148,7 @@ cl_int Transfers::read_inline(const wire::Read& m, const Target& t) {
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code =
-      enqueue_part(x_commands.cl(), Way::ToHost, t.queue->handle, t.mem, t.part, data->data(), t.waits, &event);
+      enqueue_part(x_commands.cl(), Way::ToHost, t.queue->handle, t.memory, t.part, data->data(), t.waits, &event);
   if (code != CL_SUCCESS) {
     x_commands.session().let_go(m.bytes);
     return code;
@@ -166,7 +167,7 @@ cl_int Transfers::shared(const Message& m, Way way, const Target& t) {
   x_pins.pin(m.segment, t.queue->context);
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
-  const cl_int code = enqueue_part(x_commands.cl(), way, t.queue->handle, t.mem, t.part, memory, t.waits, &event);
+  const cl_int code = enqueue_part(x_commands.cl(), way, t.queue->handle, t.memory, t.part, memory, t.waits, &event);
   if (code != CL_SUCCESS) return code;
   x_commands.name_event(m.event, event, t.queue, before);
   x_commands.tell(m.event);
@@ -194,8 +195,8 @@ cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std:
   staging::Gate gate;
   const int64_t before = Commands::when(*t.queue);
   if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
-  x_commands.cl().clRetainMemObject(t.mem);
-  const auto job = std::make_shared<WriteJob>(inbox, ours, t.mem, chunks, gate);
+  t.memory.retain(x_commands.cl());
+  const auto job = std::make_shared<WriteJob>(inbox, ours, t.memory, chunks, gate);
   begin_when_reached(t, gate, ++t.queue->order, std::make_unique<WriteGate>(job));
   name_after(t, gate, m.event, before);
   if (!inbox->add(m.transfer, job)) {
@@ -214,8 +215,8 @@ cl_int Transfers::read_stream(const wire::Read& m, const Target& t, std::unique_
   staging::Gate gate;
   const int64_t before = Commands::when(*t.queue);
   if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
-  x_commands.cl().clRetainMemObject(t.mem);
-  auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.mem, std::move(to), gate, {}});
+  t.memory.retain(x_commands.cl());
+  auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.memory, std::move(to), gate, {}});
   ReadJob& kept = *job;
   auto then = std::make_unique<ReadGate>(std::move(reader), std::move(job));
   const uint64_t order = ++t.queue->order;

@@ -34,7 +34,7 @@ class Transfers {
   // What a message of either kind leads to.
   struct Target {
     std::shared_ptr<Queue> queue;
-    cl_mem mem = nullptr;
+    Memory memory;
     wire::Part part;
     uint32_t element = 1;
     std::span<const cl_event> waits;

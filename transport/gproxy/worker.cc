@@ -236,6 +236,16 @@ void limit_this_process() {
   ::fcntl(BuildTurnsFd, F_SETFD, FD_CLOEXEC);
 }
 
+// What a driver gives as shared virtual memory must be free at the same address in the client. Programs have what they
+// map near the top of the address space, and so would this process: the top is taken here, and drivers map below it.
+void leave_the_top() {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they say themselves what may be mapped where
+  constexpr size_t Tera = size_t{1} << 40;
+  const size_t differs = static_cast<size_t>(::getpid()) % 32 * (Tera / 2);  // a client may have several workers
+  ::mmap(nullptr, 8 * Tera + differs, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+#endif
+}
+
 }  // namespace
 
 int worker_command(int argc, char** argv) {
@@ -244,6 +254,7 @@ int worker_command(int argc, char** argv) {
   const Result<CounterPage*> page = counter_page();
   if (!page) return fail(Program, page.status());
   limit_this_process();
+  leave_the_top();
   const Result<Printed*> printed = Printed::capture();
   if (!printed) return fail(Program, printed.status());
   auto* const session = new Session(*page);  // for threads that outlive this function

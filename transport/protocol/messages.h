@@ -79,7 +79,7 @@ struct KernelArg {
   uint32_t index = 0;
   Form form = Form::Value;
   uint64_t size = 0;    // Local: bytes. Object: unused; id 0 is NULL. Svm: unused
-  ObjectId object = 0;  // Svm: an address in the common window
+  ObjectId object = 0;  // Svm: an address in a block that clSVMAlloc gave, or 0
   ByteView value;       // Value
   template <class V>
   void fields(V& v) { v(index, form, size, object, value); }

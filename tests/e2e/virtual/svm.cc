@@ -1,0 +1,600 @@
+// Shared virtual memory: pointers that hold on both sides, copies, maps, buffers over it, what is freed by commands,
+// and wrong calls. Prints what came of it; the same on any platform over the same device.
+//
+// Usage: svm work|wrong [all]|finer|several|much|lost|fork
+#include <CL/cl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace {
+
+void check(cl_int code, const char* what, int line) {
+  if (code == CL_SUCCESS) return;
+  std::fprintf(stderr, "line %d: %s: %d\n", line, what, code);
+  std::exit(1);
+}
+#define CHECK(call) check(call, #call, __LINE__)
+void expect(bool good, const char* what) { std::printf("%s: %s\n", what, good ? "yes" : "NO"); }
+
+cl_device_id g_device;
+cl_context g_context;
+cl_command_queue g_queue;
+cl_program g_program;
+
+struct Node {
+  Node* next;
+  cl_ulong value;
+};
+struct Branch {
+  Branch* child[2];
+  cl_ulong value;
+};
+
+const char* const Source = R"(
+typedef struct Node { global struct Node* next; ulong value; } Node;
+typedef struct Branch { global struct Branch* child[2]; ulong value; } Branch;
+kernel void walk(global Node* n, global ulong* sum) {
+  ulong all = 0;
+  for (; n; n = n->next) { all = all * 3 + n->value; n->value += 1; }
+  *sum = all;
+}
+kernel void chain(global Node* nodes, int n) {
+  for (int i = 0; i < n; ++i) { nodes[i].next = i + 1 < n ? nodes + (i * 7 + 3) % n : 0; nodes[i].value = i * i; }
+}
+kernel void leftmost(global Branch* b, global ulong* sum) {
+  ulong all = 0;
+  for (int side = 0; b; side ^= 1) { all = all * 5 + b->value; b = b->child[side]; }
+  *sum = all;
+}
+kernel void count(global uchar* p, int by) { p[get_global_id(0)] += get_global_id(0) * by; }
+)";
+
+template <class T>
+T* allocate(size_t n) {
+  auto* const p = static_cast<T*>(clSVMAlloc(g_context, CL_MEM_READ_WRITE, n * sizeof(T), 0));
+  if (!p) std::fprintf(stderr, "no shared memory\n"), std::exit(1);
+  return p;
+}
+void map(void* p, size_t bytes, cl_map_flags flags) {
+  CHECK(clEnqueueSVMMap(g_queue, CL_TRUE, flags, p, bytes, 0, nullptr, nullptr));
+}
+void unmap(void* p) { CHECK(clEnqueueSVMUnmap(g_queue, p, 0, nullptr, nullptr)); }
+uint64_t digest(const void* p, size_t bytes) {
+  uint64_t h = 14695981039346656037u;
+  for (size_t i = 0; i < bytes; ++i) h = (h ^ static_cast<const uint8_t*>(p)[i]) * 1099511628211u;
+  return h;
+}
+// What the device has, whatever is here.
+uint64_t contents(void* p, size_t bytes) {
+  map(p, bytes, CL_MAP_READ);
+  const uint64_t h = digest(p, bytes);
+  unmap(p);
+  return h;
+}
+void show(const char* what, uint64_t h) { std::printf("%s: %016llx\n", what, static_cast<unsigned long long>(h)); }
+std::vector<uint8_t> pattern(size_t bytes, int seed) {
+  std::vector<uint8_t> v(bytes);
+  for (size_t i = 0; i < bytes; ++i) v[i] = static_cast<uint8_t>(i * 31 + i / 256 + static_cast<size_t>(seed));
+  return v;
+}
+
+cl_kernel kernel(const char* name) {
+  cl_int err = 0;
+  cl_kernel k = clCreateKernel(g_program, name, &err);
+  CHECK(err);
+  return k;
+}
+void launch(cl_kernel k, size_t items = 1) {
+  CHECK(clEnqueueNDRangeKernel(g_queue, k, 1, nullptr, &items, nullptr, 0, nullptr, nullptr));
+}
+
+void linked_list() {
+  constexpr int Nodes = 1000;
+  Node* const nodes = allocate<Node>(Nodes);
+  auto* const sum = allocate<cl_ulong>(1);
+  map(nodes, Nodes * sizeof(Node), CL_MAP_WRITE_INVALIDATE_REGION);
+  for (int i = 0; i < Nodes; ++i) {
+    nodes[i].value = static_cast<cl_ulong>(i) * 11;
+    nodes[i].next = i == 777 ? nullptr : &nodes[(i + 389) % Nodes];
+  }
+  unmap(nodes);
+  cl_kernel walk = kernel("walk");
+  CHECK(clSetKernelArgSVMPointer(walk, 0, nodes + 5));  // into the middle
+  CHECK(clSetKernelArgSVMPointer(walk, 1, sum));
+  launch(walk);
+  launch(walk);
+  map(sum, sizeof *sum, CL_MAP_READ);
+  show("list, by the device", *sum);
+  unmap(sum);
+  map(nodes, Nodes * sizeof(Node), CL_MAP_READ | CL_MAP_WRITE);
+  uint64_t all = 0, n = 0;
+  for (const Node* p = nodes + 5; p; p = p->next, ++n) all = all * 3 + p->value;
+  nodes[5].next = nullptr;
+  unmap(nodes);
+  std::printf("list, by the host: %016llx of %llu\n", static_cast<unsigned long long>(all),
+              static_cast<unsigned long long>(n));
+  launch(walk);
+  map(sum, sizeof *sum, CL_MAP_READ);
+  show("list, cut", *sum);
+  unmap(sum);
+  CHECK(clFinish(g_queue));
+  CHECK(clReleaseKernel(walk));
+  // The device makes the pointers; the host follows them.
+  cl_kernel chain = kernel("chain");
+  const cl_int few = 100;
+  CHECK(clSetKernelArgSVMPointer(chain, 0, nodes));
+  CHECK(clSetKernelArg(chain, 1, sizeof few, &few));
+  launch(chain);
+  map(nodes, Nodes * sizeof(Node), CL_MAP_READ);
+  all = n = 0;
+  for (const Node* p = nodes; p && n < 5000; p = p->next, ++n) all = all * 3 + p->value;
+  unmap(nodes);
+  CHECK(clFinish(g_queue));
+  show("the device's list", all + n);
+  CHECK(clReleaseKernel(chain));
+  clSVMFree(g_context, nodes);
+  clSVMFree(g_context, sum);
+}
+
+// Each branch is a block of its own: the kernel is told which ones it reaches.
+void tree() {
+  constexpr size_t Branches = 63;
+  std::vector<Branch*> all(Branches);
+  for (Branch*& b : all) b = allocate<Branch>(1);
+  auto* const sum = allocate<cl_ulong>(1);
+  for (size_t i = 0; i < Branches; ++i) {
+    map(all[i], sizeof(Branch), CL_MAP_WRITE);
+    for (size_t side = 0; side < 2; ++side) {
+      const size_t child = 2 * i + 1 + side;
+      all[i]->child[side] = child < Branches ? all[child] : nullptr;
+    }
+    all[i]->value = i + 1;
+    unmap(all[i]);
+  }
+  cl_kernel k = kernel("leftmost");
+  CHECK(clSetKernelArgSVMPointer(k, 0, all[0]));
+  CHECK(clSetKernelArgSVMPointer(k, 1, sum));
+  CHECK(clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, Branches * sizeof(void*), all.data()));
+  launch(k);
+  map(sum, sizeof *sum, CL_MAP_READ);
+  show("tree", *sum);
+  unmap(sum);
+  cl_int err = 0;
+  cl_kernel copy = clCloneKernel(k, &err);
+  CHECK(err);
+  CHECK(clSetKernelArgSVMPointer(copy, 0, all[1]));
+  launch(copy);
+  map(sum, sizeof *sum, CL_MAP_READ);
+  show("tree, a clone", *sum);
+  unmap(sum);
+  CHECK(clFinish(g_queue));
+  CHECK(clReleaseKernel(copy));
+  CHECK(clReleaseKernel(k));
+  CHECK(clEnqueueSVMMigrateMem(g_queue, Branches, const_cast<const void**>(reinterpret_cast<void**>(all.data())),
+                               nullptr, 0, 0, nullptr, nullptr));
+  const size_t one = sizeof(Branch);
+  const void* first = all[0];
+  CHECK(clEnqueueSVMMigrateMem(g_queue, 1, &first, &one, CL_MIGRATE_MEM_OBJECT_HOST, 0, nullptr, nullptr));
+  CHECK(clFinish(g_queue));
+  for (Branch* b : all) clSVMFree(g_context, b);
+  clSVMFree(g_context, sum);
+}
+
+void maps(size_t bytes) {
+  auto* const p = allocate<uint8_t>(bytes);
+  const std::vector<uint8_t> first = pattern(bytes, 1);
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_TRUE, p, first.data(), bytes, 0, nullptr, nullptr));
+  cl_kernel count = kernel("count");
+  const cl_int three = 3;
+  CHECK(clSetKernelArgSVMPointer(count, 0, p + bytes / 4));
+  CHECK(clSetKernelArg(count, 1, sizeof three, &three));
+  launch(count, bytes / 2);
+  show("a kernel's", contents(p, bytes));
+  map(p + 100, 50, CL_MAP_READ | CL_MAP_WRITE);
+  map(p + 1000, 500, CL_MAP_WRITE);
+  for (int i = 0; i < 50; i += 3) p[100 + i] ^= 0x55;
+  std::memset(p + 1100, 7, 100);
+  unmap(p + 1000);
+  unmap(p + 100);
+  show("two parts", contents(p, bytes));
+  cl_event mapped = nullptr, unmapped = nullptr;
+  CHECK(clEnqueueSVMMap(g_queue, CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, p + 3, bytes - 3, 0, nullptr, &mapped));
+  CHECK(clWaitForEvents(1, &mapped));
+  std::memcpy(p + 3, first.data(), bytes - 3);
+  CHECK(clEnqueueSVMUnmap(g_queue, p + 3, 0, nullptr, &unmapped));
+  show("all but three", contents(p, bytes));
+  cl_command_type types[2] = {};
+  CHECK(clGetEventInfo(mapped, CL_EVENT_COMMAND_TYPE, sizeof types[0], &types[0], nullptr));
+  CHECK(clGetEventInfo(unmapped, CL_EVENT_COMMAND_TYPE, sizeof types[1], &types[1], nullptr));
+  std::printf("commands: %x %x\n", types[0], types[1]);
+  CHECK(clReleaseEvent(mapped));
+  CHECK(clReleaseEvent(unmapped));
+  // What is mapped for reading alone stays as it was there.
+  map(p, bytes, CL_MAP_READ);
+  unmap(p);
+  launch(count, bytes / 2);
+  map(p, 1, CL_MAP_READ);
+  unmap(p);
+  show("read only", contents(p, bytes));
+  CHECK(clFinish(g_queue));
+  CHECK(clReleaseKernel(count));
+  clSVMFree(g_context, p);
+}
+
+void copies(size_t bytes) {
+  auto* const a = allocate<uint8_t>(bytes);
+  auto* const b = allocate<uint8_t>(bytes);
+  const std::vector<uint8_t> from = pattern(bytes, 2);
+  std::vector<uint8_t> to(bytes), last(bytes);
+  cl_int err = 0;
+  cl_event go = clCreateUserEvent(g_context, &err), copied = nullptr, there = nullptr;
+  CHECK(err);
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, a, from.data(), bytes, 1, &go, nullptr));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, b, a, bytes, 0, nullptr, nullptr));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, b + 1, a + bytes / 2, bytes / 2 - 1, 0, nullptr, nullptr));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, a, a + bytes / 2, bytes / 2, 0, nullptr, nullptr));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, to.data(), b, bytes, 0, nullptr, &there));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, last.data(), to.data(), bytes, 0, nullptr, &copied));
+  cl_int status = 0;
+  CHECK(clGetEventInfo(copied, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr));
+  expect(status > CL_COMPLETE, "nothing is done before its turn");
+  CHECK(clSetUserEventStatus(go, CL_COMPLETE));
+  CHECK(clWaitForEvents(1, &copied));
+  CHECK(clGetEventInfo(there, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr));
+  expect(status == CL_COMPLETE && last == to, "from host to host");
+  show("there and back", digest(to.data(), bytes));
+  show("inside a block", contents(a, bytes));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_TRUE, last.data() + 9, from.data(), bytes - 9, 0, nullptr, nullptr));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_TRUE, to.data() + 5, a + 11, bytes - 11, 0, nullptr, nullptr));
+  show("blocking", digest(last.data(), bytes) ^ digest(to.data(), bytes));
+  CHECK(clReleaseEvent(go));
+  CHECK(clReleaseEvent(there));
+  CHECK(clReleaseEvent(copied));
+  clSVMFree(g_context, a);
+  clSVMFree(g_context, b);
+}
+
+void fills() {
+  constexpr size_t Bytes = 4096;
+  auto* const p = allocate<uint8_t>(Bytes);
+  const std::vector<uint8_t> with = pattern(128, 9);
+  CHECK(clEnqueueSVMMemFill(g_queue, p, with.data(), 1, Bytes, 0, nullptr, nullptr));
+  size_t at = 0;
+  for (size_t n = 1; n <= 128; n *= 2, at += 256) {
+    CHECK(clEnqueueSVMMemFill(g_queue, p + at, with.data() + 128 - n, n, 128, 0, nullptr, nullptr));
+  }
+  show("fills", contents(p, Bytes));
+  clSVMFree(g_context, p);
+}
+
+std::atomic<int> g_freed{0};
+void CL_CALLBACK free_them(cl_command_queue queue, cl_uint n, void** pointers, void* data) {
+  if (queue != g_queue || data != &g_freed) return;
+  for (cl_uint i = 0; i < n; ++i) clSVMFree(g_context, pointers[i]);
+  g_freed += static_cast<int>(n);
+}
+
+void freed_by_commands() {
+  std::vector<void*> blocks;
+  for (int i = 0; i < 6; ++i) blocks.push_back(allocate<uint8_t>(size_t{1000} * static_cast<size_t>(i + 1)));
+  cl_int err = 0;
+  cl_event go = clCreateUserEvent(g_context, &err), freed = nullptr;
+  CHECK(err);
+  CHECK(clEnqueueSVMFree(g_queue, 3, blocks.data(), free_them, &g_freed, 1, &go, &freed));
+  expect(g_freed == 0, "not freed before its turn");
+  cl_command_type type = 0;
+  CHECK(clGetEventInfo(freed, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr));
+  CHECK(clSetUserEventStatus(go, CL_COMPLETE));
+  CHECK(clFinish(g_queue));
+  std::printf("freed: %d by command %x\n", g_freed.load(), type);
+  CHECK(clEnqueueSVMFree(g_queue, 3, blocks.data() + 3, nullptr, nullptr, 0, nullptr, nullptr));
+  CHECK(clFinish(g_queue));
+  CHECK(clReleaseEvent(go));
+  CHECK(clReleaseEvent(freed));
+}
+
+void buffers() {
+  constexpr size_t Bytes = 1 << 17;
+  auto* const p = allocate<uint8_t>(Bytes);
+  const std::vector<uint8_t> first = pattern(Bytes, 3);
+  map(p, Bytes, CL_MAP_WRITE);
+  std::memcpy(p, first.data(), Bytes);
+  unmap(p);
+  cl_int err = 0;
+  cl_mem buffer = clCreateBuffer(g_context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, Bytes, p, &err);
+  CHECK(err);
+  cl_mem plain = clCreateBuffer(g_context, CL_MEM_READ_WRITE, Bytes, nullptr, &err);
+  CHECK(err);
+  for (cl_mem mem : {buffer, plain}) {
+    cl_bool uses = 2;
+    void* host = nullptr;
+    CHECK(clGetMemObjectInfo(mem, CL_MEM_USES_SVM_POINTER, sizeof uses, &uses, nullptr));
+    CHECK(clGetMemObjectInfo(mem, CL_MEM_HOST_PTR, sizeof host, &host, nullptr));
+    std::printf("uses: %u %d\n", uses, host == p);
+  }
+  std::vector<uint8_t> to(Bytes);
+  CHECK(clEnqueueReadBuffer(g_queue, buffer, CL_TRUE, 0, Bytes, to.data(), 0, nullptr, nullptr));
+  expect(to == first, "a buffer has the block's bytes");
+  CHECK(clEnqueueWriteBuffer(g_queue, buffer, CL_TRUE, 10, 1000, first.data(), 0, nullptr, nullptr));
+  show("written through the buffer", contents(p, Bytes));
+  cl_kernel count = kernel("count");
+  const cl_int five = 5;
+  CHECK(clSetKernelArg(count, 0, sizeof buffer, &buffer));
+  CHECK(clSetKernelArg(count, 1, sizeof five, &five));
+  launch(count, Bytes);
+  show("changed through the buffer", contents(p, Bytes));
+  CHECK(clSetKernelArgSVMPointer(count, 0, p));
+  launch(count, Bytes);
+  CHECK(clEnqueueReadBuffer(g_queue, buffer, CL_TRUE, 0, Bytes, to.data(), 0, nullptr, nullptr));
+  show("changed through the pointer", digest(to.data(), Bytes));
+  void* const at = clEnqueueMapBuffer(g_queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 64, 4096, 0, nullptr,
+                                      nullptr, &err);
+  CHECK(err);
+  expect(at == p + 64, "a map of the buffer is in the block");
+  std::memset(at, 1, 4000);
+  CHECK(clEnqueueUnmapMemObject(g_queue, buffer, at, 0, nullptr, nullptr));
+  show("changed through a map", contents(p, Bytes));
+  cl_buffer_region region{Bytes / 2, 4096};
+  cl_mem part = clCreateSubBuffer(buffer, CL_MEM_READ_WRITE, CL_BUFFER_CREATE_TYPE_REGION, &region, &err);
+  CHECK(err);
+  CHECK(clEnqueueCopyBuffer(g_queue, buffer, part, 0, 0, 4096, 0, nullptr, nullptr));
+  show("changed through a part", contents(p, Bytes));
+  CHECK(clReleaseMemObject(part));
+  CHECK(clReleaseMemObject(buffer));
+  CHECK(clReleaseMemObject(plain));
+  CHECK(clReleaseKernel(count));
+  CHECK(clFinish(g_queue));
+  clSVMFree(g_context, p);
+}
+
+// Commands of an out-of-order queue that wait for one another alone.
+void out_of_order() {
+  cl_int err = 0;
+  cl_command_queue queue = clCreateCommandQueue(g_context, g_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err);
+  CHECK(err);
+  constexpr size_t Bytes = 1 << 18;
+  auto* const p = allocate<uint8_t>(Bytes);
+  std::vector<uint8_t> bytes = pattern(Bytes, 4), to(Bytes), copy(Bytes);
+  cl_event e[4] = {};
+  CHECK(clEnqueueSVMMemcpy(queue, CL_FALSE, p, bytes.data(), Bytes, 0, nullptr, &e[0]));
+  CHECK(clEnqueueSVMMemFill(queue, p, "abcd", 4, Bytes / 2, 1, &e[0], &e[1]));
+  CHECK(clEnqueueSVMMemcpy(queue, CL_FALSE, to.data(), p, Bytes, 1, &e[1], &e[2]));
+  CHECK(clEnqueueSVMMemcpy(queue, CL_FALSE, copy.data(), to.data(), Bytes, 1, &e[2], &e[3]));
+  CHECK(clWaitForEvents(1, &e[3]));
+  show("out of order", digest(copy.data(), Bytes));
+  for (cl_event one : e) CHECK(clReleaseEvent(one));
+  void* list[] = {p};
+  CHECK(clEnqueueSVMFree(queue, 1, list, nullptr, nullptr, 0, nullptr, nullptr));
+  CHECK(clFinish(queue));
+  CHECK(clReleaseCommandQueue(queue));
+}
+
+void many() {
+  std::vector<cl_uint*> blocks;
+  for (cl_uint i = 0; i < 300; ++i) {
+    blocks.push_back(allocate<cl_uint>(1 + i * 13));
+    CHECK(clEnqueueSVMMemFill(g_queue, blocks.back(), &i, sizeof i, (1 + i * 13) * sizeof i, 0, nullptr, nullptr));
+  }
+  bool good = true;
+  for (cl_uint i = 0; i < 300; ++i) {
+    const size_t n = 1 + i * 13;
+    map(blocks[i], n * sizeof(cl_uint), CL_MAP_READ);
+    good = good && blocks[i][0] == i && blocks[i][n - 1] == i;
+    unmap(blocks[i]);
+    CHECK(clFinish(g_queue));
+    if (i % 3 != 0) clSVMFree(g_context, blocks[i]);
+  }
+  expect(good, "300 blocks");  // the context takes the others along
+}
+
+void say(const char* what, cl_int code) { std::printf("%s %d\n", what, code); }
+
+// `all`: also what crashes PoCL.
+void wrong_calls(bool all) {
+  auto* const p = allocate<uint8_t>(4096);
+  std::vector<uint8_t> host(4096);
+  uint8_t* const h = host.data();
+  const auto given = [](void* block) {
+    if (block) clSVMFree(g_context, block);
+    return block ? 1 : 0;
+  };
+  say("alloc: no bytes", given(clSVMAlloc(g_context, CL_MEM_READ_WRITE, 0, 0)));
+  say("alloc: too many", given(clSVMAlloc(g_context, CL_MEM_READ_WRITE, size_t{1} << 60, 0)));
+  say("alloc: odd alignment", given(clSVMAlloc(g_context, CL_MEM_READ_WRITE, 64, 3)));
+  say("alloc: two ways", given(clSVMAlloc(g_context, CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY, 64, 0)));
+  say("alloc: atomics alone", given(clSVMAlloc(g_context, CL_MEM_SVM_ATOMICS, 64, 0)));
+  say("alloc: a flag of buffers", given(clSVMAlloc(g_context, CL_MEM_USE_HOST_PTR, 64, 0)));
+  say("alloc: no context", given(clSVMAlloc(nullptr, 0, 64, 0)));
+  say("alloc: by default", given(clSVMAlloc(g_context, 0, 64, 0)));
+  say("alloc: aligned", given(clSVMAlloc(g_context, CL_MEM_READ_WRITE, 64, 128)));
+  clSVMFree(g_context, nullptr);
+  cl_command_queue q = g_queue;
+  say("map: no queue", clEnqueueSVMMap(nullptr, CL_TRUE, CL_MAP_READ, p, 8, 0, nullptr, nullptr));
+  say("map: NULL", clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, nullptr, 8, 0, nullptr, nullptr));
+  say("map: no bytes", clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, p, 0, 0, nullptr, nullptr));
+  say("map: wait list", clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, p, 8, 1, nullptr, nullptr));
+  say("unmap: no queue", clEnqueueSVMUnmap(nullptr, p, 0, nullptr, nullptr));
+  say("unmap: NULL", clEnqueueSVMUnmap(q, nullptr, 0, nullptr, nullptr));
+  say("unmap: not mapped", clEnqueueSVMUnmap(q, p, 0, nullptr, nullptr));
+  say("copy: no queue", clEnqueueSVMMemcpy(nullptr, CL_TRUE, p, h, 8, 0, nullptr, nullptr));
+  say("copy: to NULL", clEnqueueSVMMemcpy(q, CL_TRUE, nullptr, h, 8, 0, nullptr, nullptr));
+  say("copy: from NULL", clEnqueueSVMMemcpy(q, CL_TRUE, p, nullptr, 8, 0, nullptr, nullptr));
+  say("copy: overlap", clEnqueueSVMMemcpy(q, CL_TRUE, p, p + 4, 8, 0, nullptr, nullptr));
+  say("copy: overlap from behind", clEnqueueSVMMemcpy(q, CL_TRUE, p + 4, p, 8, 0, nullptr, nullptr));
+  say("copy: side by side", clEnqueueSVMMemcpy(q, CL_TRUE, p + 8, p, 8, 0, nullptr, nullptr));
+  say("fill: NULL", clEnqueueSVMMemFill(q, nullptr, h, 4, 8, 0, nullptr, nullptr));
+  if (all) say("fill: no pattern", clEnqueueSVMMemFill(q, p, nullptr, 4, 8, 0, nullptr, nullptr));
+  say("fill: odd pattern", clEnqueueSVMMemFill(q, p, h, 3, 9, 0, nullptr, nullptr));
+  say("fill: large pattern", clEnqueueSVMMemFill(q, p, h, 256, 512, 0, nullptr, nullptr));
+  say("fill: no bytes", clEnqueueSVMMemFill(q, p, h, 4, 0, 0, nullptr, nullptr));
+  say("fill: half a pattern", clEnqueueSVMMemFill(q, p, h, 4, 10, 0, nullptr, nullptr));
+  say("fill: off", clEnqueueSVMMemFill(q, p + 2, h, 4, 8, 0, nullptr, nullptr));
+  const void* list[] = {p};
+  const size_t much = 5000;
+  say("migrate: none", clEnqueueSVMMigrateMem(q, 0, list, nullptr, 0, 0, nullptr, nullptr));
+  say("migrate: NULL", clEnqueueSVMMigrateMem(q, 1, nullptr, nullptr, 0, 0, nullptr, nullptr));
+  say("migrate: flags", clEnqueueSVMMigrateMem(q, 1, list, nullptr, 64, 0, nullptr, nullptr));
+  say("migrate: too much", clEnqueueSVMMigrateMem(q, 1, list, &much, 0, 0, nullptr, nullptr));
+  say("free: no queue", clEnqueueSVMFree(nullptr, 0, nullptr, nullptr, nullptr, 0, nullptr, nullptr));
+  say("free: NULL", clEnqueueSVMFree(q, 1, nullptr, nullptr, nullptr, 0, nullptr, nullptr));
+  void* none[] = {p};
+  say("free: none", clEnqueueSVMFree(q, 0, none, nullptr, nullptr, 0, nullptr, nullptr));
+  cl_kernel k = kernel("count");
+  say("arg: no kernel", clSetKernelArgSVMPointer(nullptr, 0, p));
+  say("arg: index", clSetKernelArgSVMPointer(k, 9, p));
+  say("arg: a number", clSetKernelArgSVMPointer(k, 1, p));
+  say("arg: NULL", clSetKernelArgSVMPointer(k, 0, nullptr));
+  say("info: no kernel", clSetKernelExecInfo(nullptr, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof list, list));
+  say("info: NULL", clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof list, nullptr));
+  say("info: unknown", clSetKernelExecInfo(k, 1, sizeof list, list));
+  say("info: good", clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof list, list));
+  cl_int err = 0;
+  cl_mem large = clCreateBuffer(g_context, CL_MEM_USE_HOST_PTR, 5000, p, &err);
+  say("buffer: larger than the block", err);
+  if (large) clReleaseMemObject(large);
+  CHECK(clFinish(q));
+  CHECK(clReleaseKernel(k));
+  clSVMFree(g_context, p);
+}
+
+// What only finer memory than coarse-grained has.
+void finer() {
+  cl_device_svm_capabilities can = 0;
+  CHECK(clGetDeviceInfo(g_device, CL_DEVICE_SVM_CAPABILITIES, sizeof can, &can, nullptr));
+  std::printf("capabilities: %llx\n", static_cast<unsigned long long>(can));
+  constexpr cl_svm_mem_flags Fine = CL_MEM_SVM_FINE_GRAIN_BUFFER;
+  for (const cl_svm_mem_flags flags : {Fine, Fine | CL_MEM_SVM_ATOMICS}) {
+    void* const p = clSVMAlloc(g_context, flags, 64, 0);
+    std::printf("finer: %d\n", p != nullptr);
+    if (p) clSVMFree(g_context, p);
+  }
+  cl_kernel k = kernel("count");
+  const cl_bool system = CL_TRUE;
+  static uint8_t own[64];
+  say("of the program's own memory",
+      clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, sizeof system, &system));
+  say("a pointer to it", clSetKernelArgSVMPointer(k, 0, own));
+  say("a map of it", clEnqueueSVMMap(g_queue, CL_TRUE, CL_MAP_READ, own, 8, 0, nullptr, nullptr));
+  CHECK(clReleaseKernel(k));
+}
+
+// As many blocks of 64 MiB as there may be, up to 16.
+void much() {
+  std::vector<void*> blocks;
+  const auto take = [&] {
+    while (blocks.size() < 16) {
+      void* const p = clSVMAlloc(g_context, CL_MEM_READ_WRITE, size_t{64} << 20, 0);
+      if (!p) break;
+      blocks.push_back(p);
+    }
+    return blocks.size();
+  };
+  std::printf("blocks: %zu\n", take());
+  clSVMFree(g_context, blocks.back());
+  blocks.pop_back();
+  std::printf("one freed: %zu\n", take());
+  for (void* p : blocks) clSVMFree(g_context, p);
+}
+
+// The place dies: what was read stays, everything else is an error.
+void lost() {
+  auto* const p = allocate<uint8_t>(1 << 20);
+  CHECK(clEnqueueSVMMemFill(g_queue, p, "wxyz", 4, 1 << 20, 0, nullptr, nullptr));
+  map(p, 1 << 20, CL_MAP_READ | CL_MAP_WRITE);
+  std::printf("ready\n");
+  std::fflush(stdout);
+  std::getchar();
+  cl_int code = CL_SUCCESS;
+  for (int i = 0; i < 2000 && code == CL_SUCCESS; ++i) {
+    code = clEnqueueSVMMap(g_queue, CL_TRUE, CL_MAP_READ, p, 16, 0, nullptr, nullptr);
+  }
+  say("map", code);
+  std::printf("shadow: %c%c\n", p[0], p[(1 << 20) - 1]);
+  say("unmap", clEnqueueSVMUnmap(g_queue, p, 0, nullptr, nullptr));
+  say("copy", clEnqueueSVMMemcpy(g_queue, CL_TRUE, p, "hello", 5, 0, nullptr, nullptr));
+  say("fill", clEnqueueSVMMemFill(g_queue, p, "wxyz", 4, 16, 0, nullptr, nullptr));
+  void* list[] = {p};
+  say("free by command", clEnqueueSVMFree(g_queue, 1, list, nullptr, nullptr, 0, nullptr, nullptr));
+  expect(!clSVMAlloc(g_context, CL_MEM_READ_WRITE, 64, 0), "no new block");
+  clSVMFree(g_context, p);
+}
+
+// A child has what was mapped, and frees it; the parent does not notice.
+void forked() {
+  auto* const p = allocate<uint8_t>(1 << 20);
+  CHECK(clEnqueueSVMMemFill(g_queue, p, "wxyz", 4, 1 << 20, 0, nullptr, nullptr));
+  map(p, 1 << 20, CL_MAP_READ | CL_MAP_WRITE);
+  std::fflush(stdout);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool there = p[0] == 'w' && p[(1 << 20) - 1] == 'z';
+    p[0] = 'c';
+    const cl_int code = clEnqueueSVMUnmap(g_queue, p, 0, nullptr, nullptr);
+    clSVMFree(g_context, p);
+    ::_exit(there && code == CL_DEVICE_NOT_AVAILABLE ? 0 : 1);
+  }
+  int status = -1;
+  ::waitpid(child, &status, 0);
+  say("child", status);
+  p[1] = 'p';
+  unmap(p);
+  map(p, 4, CL_MAP_READ);
+  std::printf("parent: %.4s\n", reinterpret_cast<const char*>(p));
+  unmap(p);
+  CHECK(clFinish(g_queue));
+  clSVMFree(g_context, p);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "work";
+  cl_platform_id platform = nullptr;
+  cl_uint devices = 0;
+  std::vector<cl_device_id> all(8);
+  CHECK(clGetPlatformIDs(1, &platform, nullptr));
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, all.data(), &devices));
+  g_device = all[0];
+  cl_int err = 0;
+  g_context = clCreateContext(nullptr, mode == "several" ? devices : 1, all.data(), nullptr, nullptr, &err);
+  CHECK(err);
+  g_queue = clCreateCommandQueue(g_context, g_device, 0, &err);
+  CHECK(err);
+  const char* source = Source;
+  g_program = clCreateProgramWithSource(g_context, 1, &source, nullptr, &err);
+  CHECK(err);
+  CHECK(clBuildProgram(g_program, 0, nullptr, "", nullptr, nullptr));
+  if (mode == "work") {
+    linked_list();
+    tree();
+    for (const size_t bytes : {size_t{4000}, size_t{3} << 20}) {
+      maps(bytes);
+      copies(bytes);
+    }
+    fills();
+    freed_by_commands();
+    buffers();
+    out_of_order();
+    many();
+  }
+  if (mode == "wrong") wrong_calls(argc > 2);
+  if (mode == "finer") finer();
+  if (mode == "much") much();
+  if (mode == "lost") lost(), std::printf("end\n"), std::exit(0);
+  if (mode == "fork") forked();
+  if (mode == "several") {
+    expect(!clSVMAlloc(g_context, CL_MEM_READ_WRITE, 64, 0), "none in a context of several places");
+  }
+  CHECK(clReleaseProgram(g_program));
+  CHECK(clReleaseCommandQueue(g_queue));
+  CHECK(clReleaseContext(g_context));
+  std::printf("end\n");
+}
