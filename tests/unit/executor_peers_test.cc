@@ -212,7 +212,7 @@ TEST_CASE("a sender that cannot read, or is gone: the receiver's event fails, an
     const auto write = Pair::half<wire::Write>(*two.b, mem_b, range(0, Size), 1);
     two.b->send(write);
     if (dies)
-      two.a.reset();
+      two.a->executor.reset();
     else
       two.a->send(Pair::half<wire::Read>(*two.a, 999'999, range(0, Size), 1));
     CHECK(Pair::status(*two.b, write.event) < 0);
@@ -233,7 +233,7 @@ TEST_CASE("a receiver that is gone: the sender goes on") {
   const ObjectId mem_a = Pair::filled(*two.a, content);
   const auto read = Pair::half<wire::Read>(*two.a, mem_a, range(0, Size), 1);
   two.a->send(read);  // nobody writes it: the slots are full soon
-  two.b.reset();
+  two.b->executor.reset();
   (void)two.a->completion(read.event);
   CHECK(Pair::content(*two.a, mem_a, Size) == content);
 }
