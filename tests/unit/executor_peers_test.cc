@@ -33,6 +33,11 @@ struct Pair {
         options(with(scheme)),
         a(std::make_unique<Ready>(real_driver(), Limits{}, options)),
         b(std::make_unique<Ready>(real_driver(), Limits{}, options)) {}
+  // First who still calls the clients.
+  ~Pair() {
+    a->executor.reset();
+    b->executor.reset();
+  }
 
   Options with(const std::string& scheme) {
     Options o;
