@@ -281,6 +281,49 @@ TEST_CASE("wrong chunks close the link") {
   }
 }
 
+TEST_CASE("shared memory is pinned once, and let go before it is withdrawn") {
+  Ready c(real_driver());
+  constexpr size_t Size = 200'000;
+  const ObjectId buffer = c.new_buffer(Size);
+  void* base = nullptr;
+  const wire::SegmentId segment = *c.link().allocate(Size, &base);
+  std::mt19937 random(5);
+  const Bytes bytes = random_bytes(random, Size);
+  std::memcpy(base, bytes.data(), Size);
+  const auto write_shared = [&] {
+    wire::Write m;
+    m.queue = c.queue;
+    m.mem = buffer;
+    m.event = c.new_id();
+    m.part.region[0] = m.bytes = 1000;
+    m.part.origin[0] = m.offset = 500;
+    m.carriage = Carriage::Shared;
+    m.segment = segment;
+    c.send(m);
+    return c.completion(m.event).status;
+  };
+  // A pin is a buffer, which keeps its context: PoCL counts that. Commands that are over may still hold it for a while.
+  const auto info = reinterpret_cast<decltype(&::clGetContextInfo)>(real_driver()[FnId::clGetContextInfo]);
+  auto* const context = static_cast<cl_context>(c.executor->native(api::ObjectKind::Context, c.context));
+  const auto references = [&] {
+    cl_uint n = 0;
+    c.finish(c.queue);
+    info(context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, nullptr);
+    return n;
+  };
+  const cl_uint before = references();
+  CHECK(write_shared() == CL_COMPLETE);
+  CHECK(references() == before + 1);
+  CHECK(write_shared() == CL_COMPLETE);
+  CHECK(references() == before + 1);
+  REQUIRE(c.link().withdraw(segment).ok());
+  CHECK(references() == before);
+  CHECK(write_shared() == CL_INVALID_HOST_PTR);
+  CHECK(references() == before);
+  const Bytes there = c.read(c.queue, buffer, 500, 1000);
+  CHECK(std::equal(there.begin(), there.end(), bytes.begin() + 500));
+}
+
 TEST_CASE("images move by elements") {
   Model client;
   constexpr size_t Width = 33, Height = 21;

@@ -1,5 +1,5 @@
 // The OpenCL functions that an executor calls: one pointer for each function of the table, nullptr where the loader
-// lacks it. Injected code hands in the real loader's, so that nothing goes through our own wrappers.
+// lacks it. Injected code hands in a driver's own, or the optimizer's (optimizer-rt/virtual/local_executor.h).
 // Thread safety: values.
 #pragma once
 
