@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "traces/base/fd.h"
+#include "traces/base/overcommit.h"
 
 namespace gt::opt {
 namespace {
@@ -30,6 +31,7 @@ int make_file(size_t bytes) {
   constexpr int High = 500;
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) return -1;
+  if (!memory_is_promised()) return -1;
   const Fd file(::memfd_create("gtrace-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file.open() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return -1;
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) return -1;

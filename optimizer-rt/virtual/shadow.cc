@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "optimizer-rt/virtual/session.h"
+#include "traces/base/overcommit.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -99,6 +100,7 @@ class SharedShadow final : public Shadow {
 
 std::unique_ptr<Shadow> make_shared_with(Session& session, size_t bytes) {
   void* base = nullptr;
+  if (!memory_is_promised()) return nullptr;
   const Result<wire::SegmentId> segment = session.link().allocate(bytes, &base);
   if (!segment.ok()) return nullptr;
   if (session.link().shared_address(base, bytes))

@@ -66,7 +66,8 @@ def test_local_devices_stay_native():
             same(report["fallbacks"], {}, "fallbacks")
             nothing = {"moves": 0, "bytes": 0}
             moved = dict.fromkeys(("directly", "through_us", "here"), nothing)
-            same(report["remote"], {"urls": p.url, "devices": 1, "moved": moved}, "the report")
+            same(report["remote"], {"urls": p.url, "devices": 1, "zero_copy": {"transfers": 0, "bytes": 0}, "moved": moved},
+                 "the report")
 
 
 def test_contexts_that_span():

@@ -59,7 +59,7 @@ class LinkHandler {
   virtual void on_frame(ByteView frame) = 0;               // valid during the call
   virtual void on_put(Notice notice, size_t bytes) = 0;    // a put with a notice has arrived
   // The peer withdraws memory that view() gives: during the call it still does, afterwards it does not. The peer waits:
-  // who told a driver of the memory has it let go now. By a thread of the link's own, beside the others.
+  // who told a driver of the memory has it let go now, however long that takes. Beside the other calls.
   virtual void on_withdrawn(SegmentId segment) { (void)segment; }
   virtual void on_closed(const Status& why) = 0;           // no call follows
   // No frame is left. For what is soon over and would need another thread to wait for it. True: something was done, so

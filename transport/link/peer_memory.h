@@ -2,12 +2,13 @@
 //
 // A mapping's addresses stay valid until the link is gone, whatever the peer does: memory that it withdraws is replaced
 // by private pages of zeros, because the program may still hold a pointer that view() gave.
-// Thread safety: view() from any thread, without a lock; map() and withdraw() by one thread.
+// Thread safety: all functions; view() without a lock.
 #pragma once
 
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 
 #include "transport/link/link.h"
 
@@ -49,6 +50,7 @@ class PeerMemory {
   }
 
   std::array<std::atomic<Page*>, Pages> pages_{};
+  std::mutex mutex_;  // of changes
   uint64_t mapped_bytes_ = 0;
 };
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <map>
 
 #include "traces/base/fork_mark.h"
@@ -148,7 +149,8 @@ class ShmLink final : public Link, private ShmOwner {
   }
   void copy_with_crew(void* to, const void* from, size_t bytes);
   bool in_handler() override {
-    return control_thread_.is_this() || data_thread_.is_this() || control_.turn().is_delivering();
+    return control_thread_.is_this() || data_thread_.is_this() || withdraw_thread_.is_this() ||
+           control_.turn().is_delivering();
   }
   bool is_ended() override { return state_ == State::Ended; }
   bool is_open() override { return state_ == State::Open; }
@@ -168,6 +170,8 @@ class ShmLink final : public Link, private ShmOwner {
   void beat();
   void take_words();
   Status take_word(const Word& word, const Fd& fd);
+  Status withdraw_soon(SegmentId segment);
+  void run_withdrawals();
   void withdrawn(SegmentId segment);
   Status ask(const Word& word, int fd, bool& agreed);
 
@@ -184,7 +188,7 @@ class ShmLink final : public Link, private ShmOwner {
   ShmData data_;
   LinkHandler* handler_ = nullptr;
   const Wake stop_;
-  LinkThread control_thread_, data_thread_, watch_thread_;
+  LinkThread control_thread_, data_thread_, watch_thread_, withdraw_thread_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -198,6 +202,8 @@ class ShmLink final : public Link, private ShmOwner {
   size_t largest_shared_ = 0;       // ever
   std::map<SegmentId, std::optional<bool>> asked_;  // what the peer was asked, and its answer
   uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;      // the watch thread's
+  bool withdraws_ = false;                          // the same: withdraw_thread_ runs
+  std::deque<SegmentId> to_withdraw_;               // of the peer's
   std::mutex withdrawing_;        // held while on_withdrawn() is called; before mutex_
   bool handler_is_done_ = false;  // withdrawing_
 };
@@ -209,6 +215,7 @@ ShmLink::~ShmLink() {
   control_thread_.join();
   data_thread_.join();
   watch_thread_.join();
+  withdraw_thread_.join();
 }
 
 Status ShmLink::start(LinkHandler& handler) {
@@ -420,7 +427,7 @@ Status ShmLink::withdraw(SegmentId segment) {
 
 // --- The socket
 
-// Waits for the peer's answer.
+// Waits for the peer's answer; when memory is withdrawn, for as long as the peer lives.
 Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
   std::unique_lock lock(mutex_);
   asked_[word.segment] = {};
@@ -429,7 +436,9 @@ Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
   if (socket_.is_ours()) s = send_word(socket_.get(), word, fd, Deadline::in_ms(AnswerWithin_ms));
   lock.lock();
   const auto answered = [&] { return state_ == State::Ended || asked_[word.segment].has_value(); };
-  if (s.ok() && !changed_.wait_for(lock, std::chrono::milliseconds(AnswerWithin_ms), answered))
+  if (s.ok() && word.kind == Word::Kind::Withdraw)
+    changed_.wait(lock, answered);
+  else if (s.ok() && !changed_.wait_for(lock, std::chrono::milliseconds(AnswerWithin_ms), answered))
     s = Status(Kind::Disconnected, "the peer does not answer");
   agreed = asked_[word.segment].value_or(false);
   const bool answer = asked_[word.segment].has_value();
@@ -495,12 +504,42 @@ Status ShmLink::take_word(const Word& word, const Fd& fd) {
                                     : Status(Kind::Corrupt, "a shared segment without memory");
     answer.ok = mapped.ok();
   } else if (word.kind == Word::Kind::Withdraw) {
-    answer.kind = Word::Kind::Withdrawn;
-    withdrawn(word.segment);
+    return withdraw_soon(word.segment);
   } else {
     return {Kind::Corrupt, "the peer sent an unknown word"};
   }
   return send_word(socket_.get(), answer, -1, Deadline::in_ms(AnswerWithin_ms));
+}
+
+// By a thread of its own: a driver that lets go of memory may wait for its device, and we go on showing that we live.
+Status ShmLink::withdraw_soon(SegmentId segment) {
+  {
+    const std::lock_guard lock(mutex_);
+    to_withdraw_.push_back(segment);
+    changed_.notify_all();
+  }
+  if (withdraws_) return {};
+  withdraws_ = true;
+  return withdraw_thread_.start("gtrace-withdraw", [this] { run_withdrawals(); });
+}
+
+void ShmLink::run_withdrawals() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    changed_.wait(lock, [this] { return state_ == State::Ended || !to_withdraw_.empty(); });
+    if (state_ == State::Ended) return;
+    Word answer;
+    answer.kind = Word::Kind::Withdrawn;
+    answer.segment = to_withdraw_.front();
+    answer.ok = 1;
+    to_withdraw_.pop_front();
+    lock.unlock();
+    withdrawn(answer.segment);
+    Status sent = descriptors_closed();
+    if (socket_.is_ours()) sent = send_word(socket_.get(), answer, -1, Deadline::in_ms(AnswerWithin_ms));
+    if (!sent.ok()) return end(sent);
+    lock.lock();
+  }
 }
 
 void ShmLink::withdrawn(SegmentId segment) {

@@ -230,6 +230,32 @@ TEST_CASE("who sees memory directly is told before it is withdrawn, and not agai
   }
 }
 
+TEST_CASE("who takes long to let go of memory is not taken for dead, and is heard meanwhile") {
+  constexpr auto Long = std::chrono::milliseconds(3500);  // what is silent for 3 s is given up
+  FOR_EACH_LINK(kind) {
+    if (std::string_view(kind.scheme) != "shm") continue;
+    Started s(kind);
+    void* base = nullptr;
+    const SegmentId segment = *s.b().allocate(4096, &base);
+    std::atomic<bool> asked{false};
+    s.at_a.on_each_withdrawal([&](SegmentId) {
+      asked = true;
+      std::this_thread::sleep_for(Long);
+    });
+    std::thread owner([&] { CHECK(s.b().withdraw(segment).ok()); });
+    while (!asked) std::this_thread::yield();
+    REQUIRE(say(s.a(), "there").ok());
+    REQUIRE(say(s.b(), "back").ok());
+    CHECK(s.at_b.wait_frames(1));
+    CHECK(s.at_a.wait_frames(1));
+    CHECK(s.a().view({segment, 0}, 1) != nullptr);
+    owner.join();
+    CHECK(s.a().view({segment, 0}, 1) == nullptr);
+    CHECK_FALSE(s.a().is_closed());
+    CHECK_FALSE(s.b().is_closed());
+  }
+}
+
 TEST_CASE("segments of shared memory may overlap, and go one by one") {
   FOR_EACH_LINK(kind) {
     Started s(kind);
