@@ -1,6 +1,6 @@
 // How fast one block of the program's goes to a device and back, by size: blocking writes and reads, medians.
 //
-// Usage: transfers_bench [DEVICE [LARGEST_MIB]]   DEVICE: number in the platform's list of all types; -1 (default): the last
+// Usage: transfers_bench [DEVICE [LARGEST_MIB]]   DEVICE: number in the platform's list of all types; -1: the last
 // Prints "bytes write_us read_us copy_us", a line a size; a copy is memcpy by this thread, between blocks of its own.
 #include <CL/cl.h>
 

@@ -1,5 +1,6 @@
-// Whether the system promises memory before it has it. Where it does not (vm.overcommit_memory = 2), private memory that
-// cannot be had is refused when it is asked for, but a page of a file of memory only when it is touched: by a signal.
+// Whether the system promises memory before it has it. Where it does not (vm.overcommit_memory = 2), private memory
+// that cannot be had is refused when it is asked for, but a page of a file of memory only when it is touched: by a
+// signal.
 // Thread safety: yes. Cost: a file read.
 #pragma once
 
