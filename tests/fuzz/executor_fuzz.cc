@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "tests/fuzz/seeds.h"
 #include "traces/api/encode.h"
 #include "transport/executor/executor.h"
 #include "transport/link/local_link.h"
@@ -40,6 +41,49 @@ exec::Functions functions() {
   return all;
 }
 
+template <class Message>
+Bytes framed(const Message& m) {
+  Bytes frame;
+  wire::encode(m, frame);
+  return frame;
+}
+
+template <FnId F, class... A>
+Bytes call(wire::ObjectId result, wire::ObjectId event, A... args) {
+  api::VectorWriter inputs;
+  [&]<size_t... I>(std::index_sequence<I...>, const auto& all) {
+    api::encode_inputs<F, api::Contents::Full>(inputs, static_cast<api::ParamType<F, I>>(std::get<I>(all))...);
+  }(std::index_sequence_for<A...>{}, std::tuple<A...>(args...));
+  wire::Call m;
+  m.fn = static_cast<uint16_t>(F);
+  m.reply = 1;
+  m.result = result;
+  m.event = event;
+  m.inputs = inputs.view();
+  return framed(m);
+}
+
+template <class Handle>
+Handle named(wire::ObjectId name) { return reinterpret_cast<Handle>(name); }
+
+enum : wire::ObjectId { Context = 1, Queue, AnyOrder, Buffer, Program, Kernel, UserEvent, Unused };
+
+// One object of each kind.
+std::vector<Bytes> beginning() {
+  const auto device = named<cl_device_id>(wire::FirstSurveyed + 1);
+  const auto context = named<cl_context>(Context);
+  const char* source = "kernel void nothing(int a) {}";
+  cl_int code = 0;
+  return {framed(wire::Survey()),
+          call<FnId::clCreateContext>(Context, 0, nullptr, 1, &device, nullptr, nullptr, &code),
+          call<FnId::clCreateCommandQueue>(Queue, 0, context, device, CL_QUEUE_PROFILING_ENABLE, &code),
+          call<FnId::clCreateCommandQueue>(AnyOrder, 0, context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code),
+          call<FnId::clCreateBuffer>(Buffer, 0, context, CL_MEM_READ_WRITE, size_t{1024}, nullptr, &code),
+          call<FnId::clCreateProgramWithSource>(Program, 0, context, 1, &source, nullptr, &code),
+          call<FnId::clCreateKernel>(Kernel, 0, named<cl_program>(Program), "nothing", &code),
+          call<FnId::clCreateUserEvent>(UserEvent, 0, context, &code)};
+}
+
 struct Deaf : wire::LinkHandler {
   void on_frame(ByteView) override {}
   void on_put(wire::Notice, size_t) override {}
@@ -59,7 +103,8 @@ class Session {
     x_executor = std::make_unique<exec::Executor>(all, *x_links.second, limits, std::move(options));
     static_cast<void>(x_links.first->start(x_deaf));
     static_cast<void>(x_executor->start());
-    begin();
+    static const std::vector<Bytes> first = beginning();
+    for (const Bytes& f : first) frame(f);
   }
   bool is_closed() const { return x_links.first->is_closed(); }
   void frame(ByteView frame) { x_executor->on_frame(frame); }
@@ -68,41 +113,6 @@ class Session {
   }
 
  private:
-  template <FnId F, class... A>
-  void call(wire::ObjectId result, A... args) {
-    api::VectorWriter inputs;
-    [&]<size_t... I>(std::index_sequence<I...>, const auto& all) {
-      api::encode_inputs<F, api::Contents::Full>(inputs, static_cast<api::ParamType<F, I>>(std::get<I>(all))...);
-    }(std::index_sequence_for<A...>{}, std::tuple<A...>(args...));
-    wire::Call m;
-    m.fn = static_cast<uint16_t>(F);
-    m.result = result;
-    m.inputs = inputs.view();
-    say(m);
-  }
-  template <class Message>
-  void say(const Message& m) {
-    Bytes bytes;
-    wire::encode(m, bytes);
-    frame(bytes);
-  }
-  // Names: 1 context, 2 queue, 3 queue out of order, 4 buffer, 5 program, 6 kernel, 7 user event.
-  void begin() {
-    say(wire::Survey());
-    const auto device = reinterpret_cast<cl_device_id>(wire::FirstSurveyed + 1);
-    const auto context = reinterpret_cast<cl_context>(uint64_t{1});
-    const char* source = "kernel void nothing(int a) {}";
-    cl_int code = 0;
-    call<FnId::clCreateContext>(1, nullptr, 1, &device, nullptr, nullptr, &code);
-    call<FnId::clCreateCommandQueue>(2, context, device, CL_QUEUE_PROFILING_ENABLE, &code);
-    call<FnId::clCreateCommandQueue>(3, context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
-    call<FnId::clCreateBuffer>(4, context, CL_MEM_READ_WRITE, size_t{1024}, nullptr, &code);
-    call<FnId::clCreateProgramWithSource>(5, context, 1, &source, nullptr, &code);
-    const auto program = reinterpret_cast<cl_program>(uint64_t{5});
-    call<FnId::clCreateKernel>(6, program, "nothing", &code);
-    call<FnId::clCreateUserEvent>(7, context, &code);
-  }
-
   Deaf x_deaf;
   std::pair<std::unique_ptr<wire::Link>, std::unique_ptr<wire::Link>> x_links = wire::make_local_link();
   std::unique_ptr<exec::Executor> x_executor;
@@ -119,7 +129,107 @@ bool is_shared(ByteView frame) {
   return frame[0] == static_cast<uint8_t>(wire::MessageType::FragmentToExecutor);
 }
 
+Bytes as_input(const Bytes& frame) {
+  Bytes input{static_cast<uint8_t>(frame.size()), static_cast<uint8_t>(frame.size() >> 8)};
+  input.insert(input.end(), frame.begin(), frame.end());
+  return input;
+}
+
+template <class Transfer>
+Bytes transfer(wire::Carriage carriage, wire::Part::Shape shape, uint64_t bytes) {
+  Transfer m;
+  m.queue = Queue;
+  m.mem = Buffer;
+  m.event = Unused;
+  m.transfer = 1;
+  m.carriage = carriage;
+  m.part.shape = shape;
+  m.part.region = {bytes, 1, 1};
+  m.bytes = bytes;
+  if constexpr (requires { m.data; }) {
+    static const Bytes Content(16);
+    if (carriage == wire::Carriage::Inline) m.data = Content;
+  }
+  return framed(m);
+}
+
+wire::Launch launch() {
+  wire::Launch m;
+  m.queue = Queue;
+  m.kernel = Kernel;
+  m.event = Unused;
+  m.dimensions = 1;
+  m.global = {4, 1, 1};
+  wire::KernelArg arg;
+  static const Bytes Four(4);
+  arg.value = Four;
+  m.args.push_back(arg);
+  m.waits = {UserEvent};
+  return m;
+}
+
+wire::Build build() {
+  wire::Build m;
+  m.reply = 2;
+  m.program = Program;
+  m.options = "-D A";
+  return m;
+}
+
+std::vector<Bytes> frames() {
+  cl_int code = 0;
+  const auto context = named<cl_context>(Context);
+  const auto queue = named<cl_command_queue>(AnyOrder);
+  const auto buffer = named<cl_mem>(Buffer);
+  const auto user_event = named<cl_event>(UserEvent);
+  const cl_buffer_region region{128, 64};
+  const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = desc.image_height = 8;
+  const uint32_t pattern = 7;
+  const size_t origin[3] = {}, box[3] = {16, 2, 1};
+  size_t got = 0, room[16] = {};
+  using Shape = wire::Part::Shape;
+  using wire::Carriage;
+  wire::Finish all;
+  all.reply = 3;
+  wire::Subscribe subscribe;
+  subscribe.event = Unused;
+  std::vector<Bytes> list = beginning();
+  const Bytes more[] = {
+      framed(launch()), framed(build()), framed(all), framed(subscribe), framed(wire::Ping()),
+      transfer<wire::Write>(Carriage::Inline, Shape::Range, 16),
+      transfer<wire::Read>(Carriage::Inline, Shape::Range, 16),
+      transfer<wire::Write>(Carriage::Stream, Shape::Range, 600),
+      transfer<wire::Read>(Carriage::Stream, Shape::Box, 600),
+      call<FnId::clCreateSubBuffer>(Unused, 0, buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code),
+      call<FnId::clCreateImage>(Unused, 0, context, CL_MEM_READ_WRITE, &format, &desc, nullptr, &code),
+      call<FnId::clCreateSampler>(Unused, 0, context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_LINEAR, &code),
+      call<FnId::clEnqueueCopyBuffer>(0, Unused, queue, buffer, buffer, 0, 512, 64, 1, &user_event, nullptr),
+      call<FnId::clEnqueueFillBuffer>(0, Unused, queue, buffer, &pattern, sizeof pattern, 0, 64, 0, nullptr, nullptr),
+      call<FnId::clEnqueueCopyBufferRect>(0, Unused, queue, buffer, buffer, origin, origin, box, 32, 0, 32, 0, 0,
+                                          nullptr, nullptr),
+      call<FnId::clEnqueueMarkerWithWaitList>(0, Unused, queue, 1, &user_event, nullptr),
+      call<FnId::clEnqueueBarrierWithWaitList>(0, Unused, queue, 0, nullptr, nullptr),
+      call<FnId::clEnqueueMigrateMemObjects>(0, Unused, queue, 1, &buffer, 0, 0, nullptr, nullptr),
+      call<FnId::clSetUserEventStatus>(0, 0, user_event, CL_COMPLETE),
+      call<FnId::clReleaseMemObject>(0, 0, buffer), call<FnId::clReleaseEvent>(0, 0, user_event),
+      call<FnId::clReleaseCommandQueue>(0, 0, queue), call<FnId::clReleaseContext>(0, 0, context),
+      call<FnId::clFlush>(0, 0, queue),
+      call<FnId::clGetMemObjectInfo>(0, 0, buffer, CL_MEM_SIZE, sizeof room, room, &got),
+      call<FnId::clGetEventInfo>(0, 0, user_event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof room, room, &got)};
+  list.insert(list.end(), std::begin(more), std::end(more));
+  return list;
+}
+
 }  // namespace
+
+std::vector<Bytes> fuzz_seeds() {
+  std::vector<Bytes> seeds{{0xff, 0xff, 0, 1, 0, 1}};
+  for (const Bytes& frame : frames()) seeds.push_back(as_input(frame));
+  return seeds;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   static const exec::Functions all = functions();

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "tests/fuzz/seeds.h"
 #include "transport/protocol/fragments.h"
 
 using namespace gt;
@@ -23,7 +24,20 @@ void try_as(ByteView frame) {
 template <class... Message>
 void try_all(ByteView frame) { (try_as<Message>(frame), ...); }
 
+template <class... Message>
+std::vector<Bytes> empty_ones() {
+  std::vector<Bytes> all(sizeof...(Message));
+  size_t i = 0;
+  (wire::encode(Message(), all[i++]), ...);
+  return all;
+}
+
 }  // namespace
+
+std::vector<Bytes> fuzz_seeds() {
+  return empty_ones<wire::Call, wire::Launch, wire::Write, wire::Read, wire::Build, wire::Completed, wire::Surveyed,
+                    wire::Built, wire::FragmentToClient>();
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;

@@ -11,7 +11,7 @@
 namespace gt::proxy {
 namespace {
 
-constexpr std::chrono::milliseconds ExchangeTime{2000}, RefreshTime{20};
+constexpr std::chrono::milliseconds ExchangeTime{2000};
 
 bool is_same_user(int connection) {
   ucred who{};
@@ -28,11 +28,12 @@ std::string http(std::string_view status, std::string_view body) {
 }  // namespace
 
 TextServer::TextServer(EventLoop& loop, Fd listener, Style style, std::function<void()> refresh,
-                       std::function<std::string()> text)
+                       std::function<std::string()> text, std::chrono::milliseconds moment)
     : loop_(loop),
       style_(style),
       refresh_(std::move(refresh)),
       text_(std::move(text)),
+      moment_(moment),
       listener_(loop, std::move(listener), [this](Fd connection) { add(std::move(connection)); }) {}
 
 void TextServer::add(Fd connection) {
@@ -70,7 +71,7 @@ void TextServer::answer(uint64_t id) {
   Exchange& e = exchanges_.at(id);
   e.watch = {};
   refresh_();
-  e.refreshed = loop_.after(RefreshTime, [this, id] {
+  e.refreshed = loop_.after(moment_, [this, id] {
     reply(id, style_ == Style::Http ? http_answer(exchanges_.at(id).request) : text_());
   });
 }

@@ -4,6 +4,7 @@
 // Thread safety: none; on the loop's thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -27,7 +28,7 @@ class TextServer {
 
   // For each answer `refresh` is called, and a moment later `text`.
   TextServer(EventLoop& loop, Fd listener, Style style, std::function<void()> refresh,
-             std::function<std::string()> text);
+             std::function<std::string()> text, std::chrono::milliseconds moment = std::chrono::milliseconds(20));
 
  private:
   struct Exchange {
@@ -49,6 +50,7 @@ class TextServer {
   Style style_;
   std::function<void()> refresh_;
   std::function<std::string()> text_;
+  const std::chrono::milliseconds moment_;
   std::map<uint64_t, Exchange> exchanges_;  // the oldest first
   uint64_t next_ = 1;
   Listener listener_;
