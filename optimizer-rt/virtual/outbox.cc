@@ -1,5 +1,6 @@
 #include "optimizer-rt/virtual/outbox.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "transport/protocol/messages.h"
@@ -29,27 +30,44 @@ void Outbox::loop() {
     Job job;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return !jobs_.empty(); });
-      job = std::move(jobs_.front());
-      jobs_.pop_front();
+      if (sent_.empty()) changed_.wait(lock, [this] { return !jobs_.empty(); });
+      if (!jobs_.empty()) {
+        job = std::move(jobs_.front());
+        jobs_.pop_front();
+      }
     }
-    send(job);
-    job.done();
+    if (job.from)
+      send(job);
+    else  // nothing else to do
+      (void)link_->wait_all(sent_.front().tickets).ok();
+    retire();
   }
 }
 
-void Outbox::send(const Job& job) {
-  std::vector<wire::Ticket> tickets;
-  const wire::Chunks chunks(job.part, job.element, slots_.slot_bytes());
+void Outbox::send(Job& job) {
+  Sent sent{{}, std::move(job.done)};
+  const wire::Chunks whole(job.part, job.element, ~uint64_t{0});
+  const wire::Chunks chunks(job.part, job.element, chunk_bytes(whole.bytes()));
   for (uint64_t i = 0; chunks.valid() && i < chunks.count(); ++i) {
     uint32_t slot = 0;
     if (!slots_.take(slot)) break;
     const wire::Chunks::Chunk chunk = chunks.at(i);
-    tickets.push_back(link_->put(job.from + chunk.offset, slots_.address(slot), chunk.bytes,
-                                 wire::chunk_notice(job.transfer, slot)));
+    sent.tickets.push_back(link_->put(job.from + chunk.offset, slots_.address(slot), chunk.bytes,
+                                      wire::chunk_notice(job.transfer, slot)));
+    retire();
   }
-  // Closed: tickets are over, and who waits for the transfer learns of it by its event.
-  (void)link_->wait_all(tickets).ok();
+  sent_.push_back(std::move(sent));
+}
+
+// Whose bytes have arrived. Closed: tickets are over, and who waits for the transfer learns of it by its event.
+void Outbox::retire() {
+  for (; !sent_.empty() && link_->test_all(sent_.front().tickets); sent_.pop_front()) sent_.front().done();
+}
+
+uint32_t Outbox::chunk_bytes(uint64_t transfer_bytes) const {
+  constexpr uint64_t Least = uint64_t{512} << 10, Parts = 8;
+  const uint64_t part = (transfer_bytes / Parts + Least - 1) / Least * Least;
+  return static_cast<uint32_t>(std::min(std::max(part, Least), slots_.slot_bytes()));
 }
 
 }  // namespace gt::virt

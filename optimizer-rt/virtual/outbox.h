@@ -1,6 +1,7 @@
 // The client's half of large writes: chunks go into free slots of the executor's inbox.
 //
-// Transfers go one after the other, in the order in which they were handed in (slots.h says why).
+// Transfers go one after the other, in the order in which they were handed in (slots.h says why). None waits for the
+// arrival of the one before it.
 // Thread safety: any thread; credit() and close() are called by the link's handlers and only take a short lock.
 #pragma once
 
@@ -25,9 +26,11 @@ class Outbox {
   void close() { slots_.close(); }
 
   using Done = std::function<void()>;
-  // Sends what is packed at `from` as the chunks of `transfer`; `done` runs when the memory may change again (or the
-  // link is closed), on a thread of ours.
+  // Sends what is packed at `from` as the chunks of `transfer`, of chunk_bytes(all of it) each; `done` runs when the
+  // memory may change again (or the link is closed), on a thread of ours.
   void stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done);
+  // Of a transfer, either way: small enough that the device is busy with most of it while the rest is on its way.
+  uint32_t chunk_bytes(uint64_t transfer_bytes) const;
 
  private:
   struct Job {
@@ -37,9 +40,14 @@ class Outbox {
     const uint8_t* from = nullptr;
     Done done;
   };
+  struct Sent {
+    std::vector<wire::Ticket> tickets;
+    Done done;
+  };
   static void* run(void* self);
   void loop();
-  void send(const Job& job);
+  void send(Job& job);
+  void retire();
 
   wire::Link* link_ = nullptr;
   wire::Slots slots_;
@@ -47,6 +55,7 @@ class Outbox {
   std::condition_variable changed_;
   std::deque<Job> jobs_;
   bool started_ = false;
+  std::deque<Sent> sent_;  // of the thread: on their way
 };
 
 }  // namespace gt::virt

@@ -67,10 +67,11 @@ void write_shared(const Transfer& t, wire::Address at, wire::Write m, _cl_event*
 
 void write_stream(const Transfer& t, const uint8_t* from, wire::Write m, std::shared_ptr<const void> held,
                   Until until) {
+  Outbox& outbox = t.place.session.outbox();
   m.carriage = Carriage::Stream;
   m.transfer = t.place.session.new_transfer();
+  m.chunk_bytes = outbox.chunk_bytes(m.bytes);
   t.place.session.send(m);
-  Outbox& outbox = t.place.session.outbox();
   if (until == Until::Sent || held) return outbox.stream(m.transfer, t.part, t.element, from, [held] {});
   Gate captured;
   outbox.stream(m.transfer, t.part, t.element, from, [&captured] { captured.open(); });
@@ -129,6 +130,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   m.carriage = Carriage::Stream;
   m.segment = *segment;
   m.transfer = session.new_transfer();
+  m.chunk_bytes = session.outbox().chunk_bytes(m.bytes);
   session.send(m, true);
   event.then([&link, id = *segment, held](cl_int) { (void)link.withdraw(id).ok(); });
 }
