@@ -1,32 +1,23 @@
 // gmicrobench apps: runs the benchmark programs under several policies and compares their times.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <climits>
 #include <filesystem>
 #include <fstream>
 
+#include "microbench/command_parts.h"
 #include "microbench/commands.h"
 #include "microbench/interrupt.h"
 #include "microbench/suite/measure.h"
 #include "microbench/suite/report.h"
 #include "traces/base/command.h"
-#include "traces/base/settings_cli.h"
 
 namespace gt::bench {
 namespace {
 
-constexpr const char* Program = "gmicrobench";
 constexpr int SomethingFailed = 1;  // a program did, not we
 
 namespace fs = std::filesystem;
-
-std::string own_folder() {
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  return n <= 0 || n == sizeof path ? "." : fs::path(std::string(path, static_cast<size_t>(n))).parent_path().string();
-}
 
 // Beside this program where it was built, under libexec where it is installed.
 Result<std::string> app_folder(const std::string& given) {
@@ -59,6 +50,8 @@ Result<SuiteRequest> make_request(const Options& options) {
   if (request.repeat == 0) return Status(Kind::Invalid, "--repeat must be at least 1");
   request.iterations = options.integer("iterations").value_or(0);
   request.device = options.integer("device");
+  request.remote = options.text("remote");
+  request.token_file = options.text("token-file");
   std::error_code ignored;
   if (!options.text("platform").empty()) request.platform_file = fs::absolute(options.text("platform"), ignored);
   request.tools_folder = own_folder();

@@ -31,7 +31,8 @@ Status Session::open() {
   cl_int err = CL_SUCCESS;
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(x_device.platform_id), 0};
-  x_context.reset(clCreateContext(properties, 1, &x_device.id, nullptr, nullptr, &err));
+  const bool listed = x_device.platform_id != nullptr;
+  x_context.reset(clCreateContext(listed ? properties : nullptr, 1, &x_device.id, nullptr, nullptr, &err));
   GT_TRY(cl_status("clCreateContext", err));
   for (Queue* queue : {&x_queue, &x_second}) {
     queue->reset(clCreateCommandQueue(context(), x_device.id, 0, &err));

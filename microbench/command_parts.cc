@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <filesystem>
 
@@ -18,6 +19,13 @@ Result<std::vector<Device>> chosen_devices(const Options& options) {
     return Status(Kind::Invalid,
                   fmt::format("there is no device {}: {} were found", *only, all->size()));
   return std::vector<Device>{(*all)[*only]};
+}
+
+std::string own_folder() {
+  char path[PATH_MAX];
+  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
+  if (n <= 0 || n == sizeof path) return ".";
+  return std::filesystem::path(std::string(path, static_cast<size_t>(n))).parent_path().string();
 }
 
 Status can_write(const std::string& path) {

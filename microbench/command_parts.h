@@ -22,6 +22,9 @@ constexpr const char* Program = "gmicrobench";
 // All devices, or the one of --device.
 Result<std::vector<Device>> chosen_devices(const Options& options);
 
+// Where this program is, and its fellows.
+std::string own_folder();
+
 // Whether a file can be written is asked before minutes of measuring, not after.
 Status can_write(const std::string& path);
 

@@ -9,5 +9,6 @@ int device_command(int argc, char** argv);
 int calls_command(int argc, char** argv);
 int apps_command(int argc, char** argv);
 int link_command(int argc, char** argv);
+int remote_command(int argc, char** argv);
 
 }  // namespace gt::bench

@@ -39,6 +39,8 @@ model::DeviceType type_of(cl_device_type type) {
   return type & CL_DEVICE_TYPE_CUSTOM ? model::DeviceType::Custom : model::DeviceType::Unknown;
 }
 
+}  // namespace
+
 void list_of_platform(cl_platform_id platform, std::vector<Device>& out) {
   cl_uint count = 0;
   if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS || count == 0)
@@ -60,8 +62,6 @@ void list_of_platform(cl_platform_id platform, std::vector<Device>& out) {
     out.push_back(std::move(d));
   }
 }
-
-}  // namespace
 
 Result<std::vector<Device>> list_devices() {
   cl_uint count = 0;

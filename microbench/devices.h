@@ -14,7 +14,7 @@
 namespace gt::bench {
 
 struct Device {
-  cl_platform_id platform_id = nullptr;
+  cl_platform_id platform_id = nullptr;  // nullptr: the loader does not list it
   cl_device_id id = nullptr;
   std::string platform, name, driver;
   model::DeviceType type = model::DeviceType::Unknown;
@@ -22,6 +22,9 @@ struct Device {
   uint64_t memory_bytes = 0;
   uint64_t max_buffer_bytes = 0;
 };
+
+// Appends the platform's.
+void list_of_platform(cl_platform_id platform, std::vector<Device>& out);
 
 // Unsupported, with the reason, when there is no driver or no device.
 Result<std::vector<Device>> list_devices();

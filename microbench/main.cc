@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
       {"calls", gt::bench::calls_command, "measure what each OpenCL call costs on every device, local or remote"},
       {"apps", gt::bench::apps_command, "run the benchmark programs under several policies; compare their times"},
       {"link", gt::bench::link_command, "measure a link to another process or node: latency, bandwidth, delay window"},
+      {"remote", gt::bench::remote_command, "measure a device through a proxy: bandwidth by size beside the raw link"},
   };
   return gt::run_program({"gmicrobench", "gmicrobench measures what this machine can do.", "", Commands}, argc, argv);
 }

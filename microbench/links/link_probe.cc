@@ -1,60 +1,23 @@
 #include "microbench/links/link_probe.h"
 
 #include <algorithm>
-#include <atomic>
-#include <condition_variable>
 #include <cstring>
-#include <mutex>
 
-#include "microbench/links/echo.h"
+#include "microbench/links/answers.h"
+#include "microbench/links/bare_socket.h"
 #include "traces/base/clock.h"
-#include "transport/link/sockets.h"
 #include "transport/link/tcp_link.h"
 
 namespace gt::bench {
 namespace {
 
 constexpr size_t Frame = 32;
-constexpr uint64_t Wait_ms = 30'000;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
 }
-
-class Answers final : public wire::LinkHandler {
- public:
-  void on_frame(ByteView frame) override {
-    const std::lock_guard lock(mutex_);
-    last_.assign(frame.begin(), frame.end());
-    ++count_;
-    changed_.notify_all();
-  }
-  void on_put(wire::Notice, size_t) override {}
-  void on_closed(const Status& why) override {
-    const std::lock_guard lock(mutex_);
-    closed_ = why;
-    changed_.notify_all();
-  }
-  // As a program does that waits for an answer.
-  Status wait(uint64_t count, wire::Link& link) {
-    link.help([&] { return count_.load() >= count; });
-    std::unique_lock lock(mutex_);
-    const auto there = [&] { return count_ >= count || !closed_.ok(); };
-    if (!changed_.wait_for(lock, std::chrono::milliseconds(Wait_ms), there))
-      return {Kind::Disconnected, "the other side does not answer"};
-    return count_ >= count ? Status() : closed_;
-  }
-  const Bytes& last() const { return last_; }  // after wait()
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::atomic<uint64_t> count_{0};
-  Bytes last_;
-  Status closed_;
-};
 
 class Probe {
  public:
@@ -66,15 +29,12 @@ class Probe {
 
   Status begin(const wire::Url& url) {
     GT_TRY(link_->start(answers_));
-    GT_TRY(answers_.wait(1, *link_));
-    if (answers_.last().size() != sizeof greeting_) return {Kind::Corrupt, "no gmicrobench link --serve is there"};
-    std::memcpy(&greeting_, answers_.last().data(), sizeof greeting_);
-    if (greeting_.magic != EchoGreeting().magic) return {Kind::Corrupt, "no gmicrobench link --serve is there"};
+    const Result<EchoGreeting> greeting = answers_.greeting(*link_);
+    if (!greeting) return greeting.status();
+    greeting_ = *greeting;
     if (greeting_.bare_port == 0) return {};
-    wire::Url bare = url;
-    bare.port = static_cast<uint16_t>(greeting_.bare_port);
-    auto fd = wire::connect_to(bare, wire::Deadline::in_ms(2000));
-    if (fd) bare_ = wire::Socket(std::move(*fd));  // a firewall may keep it out: then there is no comparison
+    auto bare = BareSocket::connect(url, greeting_);
+    if (bare) bare_ = std::move(*bare);  // a firewall may keep it out: then there is no comparison
     return {};
   }
 
@@ -89,7 +49,7 @@ class Probe {
       times.push_back(static_cast<double>(monotonic_ns() - start));
       if (!bare_.open()) continue;
       const uint64_t bare_start = monotonic_ns();
-      GT_TRY(transfer_bare(BareOperation::Echo, Frame));
+      GT_TRY(bare_.move(BareOperation::Echo, Frame, memory_));
       bare.push_back(static_cast<double>(monotonic_ns() - bare_start));
     }
     out.round_trip_ns = median(times);
@@ -167,7 +127,7 @@ class Probe {
     const size_t n = count(bytes);
     const uint64_t start = monotonic_ns();
     if (bare_.open()) {
-      GT_TRY(transfer_bare(put ? BareOperation::Take : BareOperation::Give, n * bytes));
+      GT_TRY(bare_.move(put ? BareOperation::Take : BareOperation::Give, n * bytes, memory_));
     } else if (greeting_.bare_port == 0) {
       for (size_t i = 0; i < n; ++i) {
         std::memcpy(other_.data() + i * bytes % MostBytes, memory_.data() + i * bytes % MostBytes, bytes);
@@ -181,20 +141,12 @@ class Probe {
     return {};
   }
 
-  Status transfer_bare(BareOperation operation, size_t bytes) {
-    const wire::Deadline deadline = wire::Deadline::in_ms(Wait_ms);
-    const BareRequest request{operation, bytes};
-    GT_TRY(bare_.write_all({reinterpret_cast<const uint8_t*>(&request), sizeof request}, deadline));
-    if (operation != BareOperation::Give) GT_TRY(bare_.write_all({memory_.data(), bytes}, deadline));
-    return bare_.read_all({memory_.data(), operation == BareOperation::Take ? 1 : bytes}, deadline);
-  }
-
   std::unique_ptr<wire::Link> link_;
   const bool quick_;
   Answers answers_;
   uint64_t expected_ = 1;
   EchoGreeting greeting_;
-  wire::Socket bare_;
+  BareSocket bare_;
   Bytes memory_ = Bytes(MostBytes, 1), other_ = Bytes(MostBytes, 1);
 };
 

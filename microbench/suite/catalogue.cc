@@ -36,7 +36,9 @@ struct PolicyNames {
 constexpr std::array<PolicyNames, RunPolicies> Policies{{{"default", "default"},
                                                          {"goptimize", "goptimize"},
                                                          {"goptimize-noprofile", "no profile"},
-                                                         {"hand-pinned", "hand-pinned"}}};
+                                                         {"hand-pinned", "hand-pinned"},
+                                                         {"remote", "remote"},
+                                                         {"remote-shm", "remote, shm"}}};
 
 std::vector<std::string> parts(const std::string& list) {
   std::vector<std::string> out;

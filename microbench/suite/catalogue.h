@@ -12,8 +12,10 @@
 namespace gt::bench {
 
 // Under what a program runs.
-enum class RunPolicy : uint8_t { Default, Goptimize, GoptimizeNoProfile, HandPinned };
-inline constexpr size_t RunPolicies = 4;
+enum class RunPolicy : uint8_t { Default, Goptimize, GoptimizeNoProfile, HandPinned, Remote, RemoteShm };
+inline constexpr size_t RunPolicies = 6;
+// Whether the device is used from elsewhere: what that costs is an overhead, not a speedup.
+constexpr bool is_remote(RunPolicy policy) { return policy == RunPolicy::Remote || policy == RunPolicy::RemoteShm; }
 std::string_view policy_name(RunPolicy policy);   // as --policy takes it
 std::string_view policy_title(RunPolicy policy);  // as tables show it
 

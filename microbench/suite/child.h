@@ -2,19 +2,17 @@
 // Thread safety: from one thread at a time.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
-#include "traces/base/status.h"
+#include "microbench/suite/spawn.h"
 
 namespace gt::bench {
 
 struct ChildRequest {
   std::vector<std::string> command;  // the program's path first
   std::string folder;                // where it runs, and where its output is kept meanwhile
-  // Environment variables to be set, or, with an empty value, to be removed.
-  std::map<std::string, std::string> variables;
+  VariableChanges variables;
   double limit_s = 900;  // then it is ended
 };
 

@@ -13,6 +13,7 @@
 
 #include "microbench/devices.h"
 #include "microbench/interrupt.h"
+#include "microbench/remote/own_proxy.h"
 #include "microbench/suite/child.h"
 #include "traces/base/progress.h"
 
@@ -84,15 +85,20 @@ std::optional<OptimizerFacts> read_report(const std::string& path) {
   facts.staged_bytes = number("staged", "bytes");
   facts.pinned_ranges = number("pinned", "ranges");
   facts.pinned_bytes = number("pinned", "bytes");
+  facts.remote_devices = number("remote", "devices");
   facts.fallbacks = counts(j.value("fallbacks", Json::object()));
   return facts;
 }
 
+const DeviceNumber FirstDevice;
+
 class Suite {
  public:
-  Suite(const SuiteRequest& request, DeviceNumber device, std::string folder)
+  // `proxy`: ours; nullptr: no policy needs one.
+  Suite(const SuiteRequest& request, DeviceNumber device, std::string folder, const OwnProxy* proxy)
       : request_(request),
         device_(std::move(device)),
+        proxy_(proxy),
         folder_(std::move(folder)),
         progress_("running", request.programs.size() * (1 + request.repeat * request.policies.size()),
                   std::chrono::milliseconds(0)) {}
@@ -114,11 +120,12 @@ class Suite {
   std::string report_path() const { return folder_ + "/report.json"; }
   std::string tool(const char* name) const { return request_.tools_folder + "/" + name; }
 
-  std::vector<std::string> command(const BenchProgram& p, bool hand_pinned) const {
+  std::vector<std::string> command(const BenchProgram& p, bool hand_pinned, bool first_device = false) const {
     std::vector<std::string> out{fmt::format("{}/app_{}", request_.app_folder, p.name)};
     if (request_.size != "default") out.push_back("--" + request_.size);
     if (request_.iterations != 0) out.insert(out.end(), {"--iterations", std::to_string(request_.iterations)});
-    out.insert(out.end(), {"--platform", std::to_string(device_.platform), "--device", std::to_string(device_.device)});
+    const DeviceNumber& d = first_device ? FirstDevice : device_;
+    out.insert(out.end(), {"--platform", std::to_string(d.platform), "--device", std::to_string(d.device)});
     if (hand_pinned) out.push_back("--hand-pinned");
     return out;
   }
@@ -132,12 +139,26 @@ class Suite {
     return out;
   }
 
+  // The program's list has the remote devices alone.
+  std::vector<std::string> remotely(const BenchProgram& p, const std::string& url, const std::string& token) const {
+    std::vector<std::string> out{tool("goptimize"), "run",    "--report", report_path(),
+                                 "--remote",        url,      "--only",   "remote"};
+    if (!token.empty()) out.insert(out.end(), {"--token-file", token});
+    out.push_back("--");
+    for (std::string& word : command(p, false, true)) out.push_back(std::move(word));
+    return out;
+  }
+
   std::vector<std::string> command_of(const BenchProgram& p, RunPolicy policy) const {
     switch (policy) {
       case RunPolicy::Default: return command(p, false);
       case RunPolicy::HandPinned: return command(p, true);
       case RunPolicy::Goptimize: return optimized(p, true);
       case RunPolicy::GoptimizeNoProfile: return optimized(p, false);
+      case RunPolicy::Remote:
+        return request_.remote.empty() ? remotely(p, proxy_->tcp(), proxy_->token_file())
+                                       : remotely(p, request_.remote, request_.token_file);
+      case RunPolicy::RemoteShm: return remotely(p, proxy_->shm(), proxy_->token_file());
     }
     return {};
   }
@@ -148,7 +169,8 @@ class Suite {
     progress_.show(what, done_);
     if (interrupted()) return Status(Kind::Busy, "interrupted");
     ChildRequest child{std::move(command), folder_, {}};
-    child.variables = {{"XDG_DATA_HOME", folder_ + data_folder}, {"GTRACE_PROFILE", ""}, {"GTRACE_HTML", ""}};
+    child.variables = {{"XDG_DATA_HOME", folder_ + data_folder}, {"GTRACE_PROFILE", ""}, {"GTRACE_HTML", ""},
+                       {"GTRACE_REMOTE", ""}, {"GTRACE_TOKEN_FILE", ""}};
     Result<ChildOutcome> outcome = run_child(child);
     if (interrupted()) return Status(Kind::Busy, "interrupted");
     return outcome;
@@ -194,8 +216,14 @@ class Suite {
       r.failures.push_back({where, 0, "its output differs from the other runs': " + last_words(*outcome)});
       return {};
     }
+    auto facts = read_report(report_path());
+    if (is_remote(policy) && (!facts || facts->remote_devices == 0)) {  // a program gets local ones then
+      runs = {};
+      r.failures.push_back({where, 0, "the proxy's devices were not there"});
+      return {};
+    }
     runs.times_s.push_back(*time);
-    if (auto facts = read_report(report_path())) runs.optimizer = std::move(facts);
+    if (facts) runs.optimizer = std::move(facts);
     return {};
   }
 
@@ -211,6 +239,7 @@ class Suite {
 
   const SuiteRequest& request_;
   DeviceNumber device_;
+  const OwnProxy* const proxy_;
   std::string folder_;
   Progress progress_;
   uint64_t done_ = 0;
@@ -224,6 +253,17 @@ Status all_there(const SuiteRequest& request) {
   return {};
 }
 
+// A proxy of ours, where a policy needs it.
+Result<std::optional<OwnProxy>> proxy_for(const SuiteRequest& request) {
+  const auto needs = [&](RunPolicy p) {
+    return p == RunPolicy::RemoteShm || (p == RunPolicy::Remote && request.remote.empty());
+  };
+  if (std::ranges::none_of(request.policies, needs)) return std::optional<OwnProxy>();
+  Result<OwnProxy> own = OwnProxy::start(request.tools_folder, request.device.value_or(0));
+  if (!own) return own.status();
+  return std::optional<OwnProxy>(std::move(*own));
+}
+
 }  // namespace
 
 Result<Results> run_suite(const SuiteRequest& request) {
@@ -233,8 +273,10 @@ Result<Results> run_suite(const SuiteRequest& request) {
   Result<TemporaryFolder> folder = TemporaryFolder::make("gmicrobench");
   if (!folder) return folder.status();
   const InterruptGuard guard;
+  Result<std::optional<OwnProxy>> proxy = proxy_for(request);
+  if (!proxy) return proxy.status();
   Results results{device->text, request.size, request.repeat, request.policies, {}};
-  Suite suite(request, *device, folder->path());
+  Suite suite(request, *device, folder->path(), *proxy ? &**proxy : nullptr);
   for (const BenchProgram* program : request.programs) {
     Result<ProgramResult> result = suite.run(*program);
     if (!result) return result.status();

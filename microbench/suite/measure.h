@@ -13,6 +13,7 @@ struct SuiteRequest {
   uint64_t repeat = 3;
   uint64_t iterations = 0;               // 0: the program's own
   std::optional<uint64_t> device;        // its number in goptimize devices; the first otherwise
+  std::string remote, token_file;        // the proxy of RunPolicy::Remote; "": one is started for as long as this takes
   std::string platform_file;             // absolute; "" is what goptimize finds
   std::string tools_folder, app_folder;  // where gtrace, ganalyze and goptimize are; where the app_* are
 };

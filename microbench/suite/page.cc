@@ -14,8 +14,9 @@ constexpr double Left = 44, Right = 12, Top = 12, Height = 260, Foot = Top + Hei
 constexpr double BarWidth = 16, LeastGroup = 68;
 
 // Colours of the page's classes; the default is the line at 1.
-constexpr const char* Colors[RunPolicies] = {"c2", "c1", "c3", "c0"};
+constexpr const char* Colors[RunPolicies] = {"c2", "c1", "c3", "c0", "c4", "c6"};
 
+bool has_hand_share(RunPolicy p) { return p == RunPolicy::Goptimize || p == RunPolicy::GoptimizeNoProfile; }
 size_t index_of(RunPolicy p) { return static_cast<size_t>(p); }
 
 std::vector<RunPolicy> compared(const Results& results) {
@@ -162,7 +163,7 @@ std::string table_row(const Results& results, const ProgramResult& r) {
                 : cell("–");
     if (p == RunPolicy::Default) continue;
     out += number_cell(speed_over(r, p, RunPolicy::Default), "x");
-    if (p != RunPolicy::HandPinned) out += number_cell(speed_over(r, p, RunPolicy::HandPinned), "");
+    if (has_hand_share(p)) out += number_cell(speed_over(r, p, RunPolicy::HandPinned), "");
   }
   return out + "</tr>\n";
 }
@@ -177,7 +178,7 @@ std::string mean_row(const Results& results, const char* name, double Summary::*
       return number_cell(s ? std::optional((*s).*which) : std::nullopt, unit);
     };
     out += part(RunPolicy::Default, "x");
-    if (p != RunPolicy::HandPinned) out += part(RunPolicy::HandPinned, "");
+    if (has_hand_share(p)) out += part(RunPolicy::HandPinned, "");
   }
   return out + "</tr>\n";
 }
@@ -185,7 +186,7 @@ std::string mean_row(const Results& results, const char* name, double Summary::*
 std::string table(const Results& results) {
   std::string above = "<tr><th></th><th>dispatch</th>", below = "<tr><th>program</th><th>ratio</th>";
   for (const RunPolicy p : results.policies) {
-    const int columns = p == RunPolicy::Default ? 1 : p == RunPolicy::HandPinned ? 2 : 3;
+    const int columns = p == RunPolicy::Default ? 1 : has_hand_share(p) ? 3 : 2;
     above += fmt::format("<th colspan=\"{}\" style=\"text-align: center\">{}</th>", columns, policy_title(p));
     below += "<th>time, s</th>";
     if (p != RunPolicy::Default) below += "<th>speedup</th>";

@@ -62,6 +62,7 @@ std::vector<std::string> slower_ones(const Results& results) {
   std::vector<std::string> out;
   for (const ProgramResult& r : results.programs)
     for (const RunPolicy p : results.policies) {
+      if (is_remote(p)) continue;  // nobody expects another
       const auto interval = speed_interval(r, p, RunPolicy::Default);
       if (interval && times(r, p).size() >= Enough && interval->most < Harmless)
         out.push_back(fmt::format("{} under {}: {:.2f}x ({:.2f} to {:.2f})", r.program->name, policy_name(p),

@@ -18,6 +18,7 @@ struct OptimizerFacts {
   std::map<std::string, uint64_t> sites;  // by policy: how many allocation sites
   uint64_t staged_transfers = 0, staged_bytes = 0, pinned_ranges = 0, pinned_bytes = 0;
   std::map<std::string, uint64_t> fallbacks;
+  uint64_t remote_devices = 0;
 };
 
 // A program's runs under one policy.

@@ -9,11 +9,18 @@ namespace {
 constexpr RunPolicy Base = RunPolicy::Default, Hand = RunPolicy::HandPinned;
 
 bool is_optimizer(RunPolicy p) { return p == RunPolicy::Goptimize || p == RunPolicy::GoptimizeNoProfile; }
-bool shows_speedup(const Results& r, RunPolicy p) { return p != Base && r.measured(Base); }
+bool shows_speedup(const Results& r, RunPolicy p) { return p != Base && !is_remote(p) && r.measured(Base); }
+bool shows_overhead(const Results& r, RunPolicy p) { return is_remote(p) && r.measured(Base); }
 bool shows_share(const Results& r, RunPolicy p) { return is_optimizer(p) && r.measured(Hand); }
 
 std::string number_or(std::optional<double> value, const char* unit, size_t width) {
   return value ? fmt::format("{:>{}.2f}{}", *value, width - 1, unit) : fmt::format("{:>{}}", "-", width);
+}
+
+// How much longer than the default, in percent.
+std::string overhead(const ProgramResult& r, RunPolicy p) {
+  const auto speed = speed_over(r, p, Base);
+  return speed ? fmt::format("{:>+9.1f} %", (1 / *speed - 1) * 100) : fmt::format("{:>11}", "-");
 }
 
 // For each policy: time and half of its range; speedup; share of the hand-pinned speed.
@@ -24,6 +31,7 @@ std::string heading(const Results& results) {
     size_t width = 16;
     below += fmt::format("{:>16}", "time s");
     if (shows_speedup(results, p)) below += fmt::format("{:>8}", "speedup"), width += 8;
+    if (shows_overhead(results, p)) below += fmt::format("{:>11}", "overhead"), width += 11;
     if (shows_share(results, p)) below += fmt::format("{:>8}", "/ hand"), width += 8;
     above += fmt::format("{:>{}}", policy_title(p), width);
   }
@@ -36,6 +44,7 @@ std::string row(const Results& results, const ProgramResult& r) {
     const auto time = time_s(r, p);
     out += time ? fmt::format("{:>10.4f} ±{:>3.0f}%", *time, spread(r, p) * 100) : fmt::format("{:>16}", "-");
     if (shows_speedup(results, p)) out += number_or(speed_over(r, p, Base), "x", 8);
+    if (shows_overhead(results, p)) out += overhead(r, p);
     if (shows_share(results, p)) out += number_or(speed_over(r, p, Hand), " ", 8);
   }
   return out + "\n";
@@ -50,6 +59,7 @@ std::string summary_row(const Results& results, const char* name, double Summary
   for (const RunPolicy p : results.policies) {
     out += fmt::format("{:>16}", "");
     if (shows_speedup(results, p)) part(p, Base, "x");
+    if (shows_overhead(results, p)) out += fmt::format("{:>11}", "");
     if (shows_share(results, p)) part(p, Hand, " ");
   }
   while (!out.empty() && out.back() == ' ') out.pop_back();

@@ -6,6 +6,7 @@ Usage: apps_command.py BUILD
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import stat
@@ -13,6 +14,7 @@ import subprocess
 import time
 
 from job import *  # noqa: F403
+from remote_job import client, only_pocl, proxy
 
 GMICROBENCH = str(bin_dir / "gmicrobench")
 POLICIES = ["default", "goptimize", "goptimize-noprofile", "hand-pinned"]
@@ -76,6 +78,26 @@ def test_json():
     for word in ("<svg", "prefers-color-scheme: dark", "transpose", "hand-pinned", "</html>"):
         check(word in page, f"no {word} in the page")
     check("://" not in page and "src=" not in page, "the page needs something from elsewhere")
+
+
+def test_remote_devices():
+    only_pocl()
+    remote = ["default", "remote", "remote-shm"]
+    pathlib.Path("tmp").mkdir()
+    outcome = suite("--size", "small", "--only", "sgemm", "--policy", ",".join(remote), "--json",
+                    env={"TMPDIR": os.path.abspath("tmp")})
+    for p in outcome.json["programs"]:
+        same((p["failures"], [r["policy"] for r in p["runs"]]), ([], remote), "runs")
+        check(all(number(r["time_s"]) for r in p["runs"]), f"times: {p['runs']}")
+    same(list(pathlib.Path("tmp").iterdir()), [], "left in TMPDIR")
+    with proxy() as p:
+        text = suite("--size", "small", "--only", "sgemm", "--policy", "default,remote", "--remote", p.url, "--token-file",
+                     p.token, env=client(p)).text
+        check("overhead" in text and re.search(r"[+-]\d+\.\d %", text), "the table's overhead")
+        check(p.status()["sessions_total"] >= 1, "nobody used the proxy")
+    nobody = suite("--only", "sgemm", "--policy", "remote", "--remote", "tcp://127.0.0.1:1")
+    same(nobody.code, 1, "exit status without a proxy")
+    check("sgemm failed under remote" in nobody.err_text, nobody.err_text)
 
 
 def test_the_profile_is_used_and_nothing_is_left_behind():

@@ -91,6 +91,19 @@ TEST_CASE("means are over the eligible programs, or over the others") {
   CHECK(summarize(r, RunPolicy::Goptimize, RunPolicy::Default, true)->count == 1);
 }
 
+TEST_CASE("what a remote device costs is an overhead, and no complaint") {
+  Results r = three();
+  r.policies = {RunPolicy::Default, RunPolicy::Remote};
+  r.programs[1].runs[static_cast<size_t>(RunPolicy::Default)].times_s = {1, 1, 1, 1, 1, 1};
+  r.programs[1].runs[static_cast<size_t>(RunPolicy::Remote)].times_s = {1.25, 1.25, 1.25, 1.25, 1.25, 1.25};
+  const std::string table = format_table(r);
+  CHECK(table.find("overhead") != std::string::npos);
+  CHECK(table.find("+25.0 %") != std::string::npos);
+  CHECK(table.find("speedup") == std::string::npos);
+  CHECK(slower_ones(r).empty());
+  CHECK(*choose_policies("remote-shm,remote") == std::vector{RunPolicy::Remote, RunPolicy::RemoteShm});
+}
+
 TEST_CASE("a failure is named, its row stays, and the means are without it") {
   Results r = three();
   CHECK_FALSE(r.failed());

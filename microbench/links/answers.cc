@@ -1,0 +1,42 @@
+#include "microbench/links/answers.h"
+
+#include <cstring>
+
+namespace gt::bench {
+namespace {
+
+constexpr std::chrono::milliseconds Patience{30'000};
+
+}  // namespace
+
+void Answers::on_frame(ByteView frame) {
+  const std::lock_guard lock(mutex_);
+  last_.assign(frame.begin(), frame.end());
+  ++count_;
+  changed_.notify_all();
+}
+
+void Answers::on_closed(const Status& why) {
+  const std::lock_guard lock(mutex_);
+  closed_ = why;
+  changed_.notify_all();
+}
+
+Status Answers::wait(uint64_t count, wire::Link& link) {
+  link.help([&] { return count_.load() >= count; });
+  std::unique_lock lock(mutex_);
+  const auto there = [&] { return count_ >= count || !closed_.ok(); };
+  if (!changed_.wait_for(lock, Patience, there)) return {Kind::Disconnected, "the other side does not answer"};
+  return count_ >= count ? Status() : closed_;
+}
+
+Result<EchoGreeting> Answers::greeting(wire::Link& link) {
+  GT_TRY(wait(1, link));
+  EchoGreeting greeting, told;
+  if (last_.size() == sizeof told) std::memcpy(&told, last_.data(), sizeof told);
+  if (last_.size() != sizeof told || told.magic != greeting.magic)
+    return Status(Kind::Corrupt, "no gmicrobench link --serve is there");
+  return told;
+}
+
+}  // namespace gt::bench

@@ -1,0 +1,31 @@
+// What an echo (echo.h) sends back: counted, the last one kept.
+// Thread safety: all functions; last() after wait().
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include "microbench/links/echo.h"
+
+namespace gt::bench {
+
+class Answers final : public wire::LinkHandler {
+ public:
+  void on_frame(ByteView frame) override;
+  void on_put(wire::Notice, size_t) override {}
+  void on_closed(const Status& why) override;
+  // Until so many have come, as a program does that waits for an answer of `link`.
+  Status wait(uint64_t count, wire::Link& link);
+  // The first answer of all.
+  Result<EchoGreeting> greeting(wire::Link& link);
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::atomic<uint64_t> count_{0};
+  Bytes last_;
+  Status closed_;
+};
+
+}  // namespace gt::bench
