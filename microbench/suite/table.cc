@@ -1,6 +1,8 @@
 // The table of the benchmark programs: eligible ones first, with their means, the others apart.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "microbench/suite/report.h"
 
 namespace gt::bench {
@@ -71,6 +73,8 @@ std::string group(const Results& results, const char* title, bool eligible) {
   for (const ProgramResult& r : results.programs)
     if (r.dispatch_ratio && r.eligible == eligible) rows += row(results, r);
   if (rows.empty()) return {};
+  const auto has_mean = [&](RunPolicy p) { return shows_speedup(results, p) || shows_share(results, p); };
+  if (std::ranges::none_of(results.policies, has_mean)) return fmt::format("\n{}\n", title) + rows;
   return fmt::format("\n{}\n", title) + rows +
          summary_row(results, "geometric mean", &Summary::geometric_mean, eligible) +
          summary_row(results, "minimum", &Summary::least, eligible) +

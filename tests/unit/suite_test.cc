@@ -100,6 +100,7 @@ TEST_CASE("what a remote device costs is an overhead, and no complaint") {
   CHECK(table.find("overhead") != std::string::npos);
   CHECK(table.find("+25.0 %") != std::string::npos);
   CHECK(table.find("speedup") == std::string::npos);
+  CHECK(table.find("geometric mean") == std::string::npos);
   CHECK(slower_ones(r).empty());
   CHECK(*choose_policies("remote-shm,remote") == std::vector{RunPolicy::Remote, RunPolicy::RemoteShm});
 }
