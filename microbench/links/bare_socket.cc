@@ -25,7 +25,7 @@ Result<BareSocket> BareSocket::connect(const wire::Url& echo, const wire::Creden
   auto link = wire::connect(echo, credentials);
   if (!link) return link.status();
   Status s = (*link)->start(answers);
-  Result<EchoGreeting> greeting = s.ok() ? answers.greeting() : s;
+  Result<EchoGreeting> greeting = s.ok() ? answers.greeting(**link) : s;
   (*link)->close();
   link->reset();
   if (!greeting) return greeting.status();
