@@ -1,6 +1,6 @@
-// Catches what kernels print: descriptor 1 of this process becomes a file in memory, which a thread keeps empty, so that
-// no driver ever waits for a reader. A file, not a pipe: a write to it is whole, however long it is, and what threads of
-// a driver print at the same time stays lines.
+// Catches what kernels print: descriptor 1 of this process becomes a file in memory, which a thread keeps empty, so
+// that no driver ever waits for a reader. A file, not a pipe: a write to it is whole, however long it is, and what
+// threads of a driver print at the same time stays lines.
 //
 // Bounded: beyond MostHeld bytes that nobody has taken, text is dropped, and that is said in its place.
 // Thread safety: take() from any thread.

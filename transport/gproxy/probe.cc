@@ -193,6 +193,12 @@ Result<Probed> probe_devices(unsigned seconds) {
   return probe_one_by_one(seconds);
 }
 
+std::vector<std::string> driver_libraries() {
+  std::vector<std::string> libraries;
+  for (Driver& driver : installed_drivers()) libraries.push_back(std::move(driver.library));
+  return libraries;
+}
+
 void remove_vendors_folder(const std::string& folder) {
   std::error_code ignored;
   if (!folder.empty()) fs::remove_all(folder, ignored);

@@ -21,6 +21,8 @@ struct Probed {
 
 Result<Probed> probe_devices(unsigned seconds);
 void remove_vendors_folder(const std::string& folder);
+// The libraries of the drivers that loaders find in this environment.
+std::vector<std::string> driver_libraries();
 
 // The child: writes the list as JSON to ControlFd.
 int probe_command(int argc, char** argv);

@@ -18,6 +18,7 @@ struct ServeOptions {
   std::string devices;
   size_t max_clients = 0;
   unsigned drain_s = 0, probe_s = 0;
+  bool sandbox = true;
   std::vector<wire::Url> metrics;  // one or none
   WorkerPlan plan;                 // all but the devices
 };

@@ -4,12 +4,14 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 
 #include "transport/gproxy/commands.h"
 #include "transport/gproxy/log.h"
 #include "transport/gproxy/probe.h"
+#include "transport/gproxy/sandbox.h"
 #include "transport/gproxy/serve.h"
 #include "transport/gproxy/supervisor.h"
 
@@ -23,10 +25,25 @@ void open_standard_fds() {
   }
 }
 
-struct VendorsFolder {
-  std::string path;
-  ~VendorsFolder() { remove_vendors_folder(path); }
+// Goes with what is in it.
+struct OwnFolder {
+  std::string path;  // may be empty
+  ~OwnFolder() { remove_vendors_folder(path); }
 };
+
+// Workers' only one, so that clients see no other program's temporary files.
+Status make_temporary_folder(OwnFolder& folder) {
+  const char* const named = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/gproxy-XXXXXX", named && *named == '/' ? named : "/tmp");
+  if (!::mkdtemp(path.data())) return system_error("cannot make a folder like " + path, errno);
+  folder.path = std::move(path);
+  return {};
+}
+
+// Why workers are in no sandbox; empty: they are.
+std::string not_in_a_sandbox(const ServeOptions& options) {
+  return options.sandbox ? sandbox_available().text() : "--no-sandbox";
+}
 
 void say_what_was_found(const Probed& probed) {
   for (const std::string& note : probed.inventory.notes) log("{}", note);
@@ -49,10 +66,11 @@ std::string client_url(wire::Url url) {
 }
 
 void print_welcome(const std::vector<DeviceFacts>& devices, const Supervisor& supervisor, const std::string& token,
-                   bool made, const std::vector<wire::Url>& metrics) {
+                   bool made, const std::vector<wire::Url>& metrics, const std::string& no_sandbox) {
   std::string text;
   for (const DeviceFacts& d : devices) text += fmt::format("device {}\n", device_line(d));
   text += fmt::format("token  {}{}\n", token, made ? " (made now)" : "");
+  if (!no_sandbox.empty()) text += fmt::format("files  clients' programs can read all that you may ({})\n", no_sandbox);
   for (const wire::Url& url : supervisor.urls()) text += fmt::format("at     {}\n", wire::to_text(url));
   for (const wire::Url& url : metrics) text += fmt::format("metrics at http://{}:{}/metrics\n", url.host, url.port);
   text += fmt::format("use it: goptimize run --remote {} -- APP\n", client_url(supervisor.urls().front()));
@@ -64,7 +82,7 @@ int serve(const ServeOptions& wanted) {
   ::unsetenv("GTRACE_REMOTE");  // a proxy does not serve what other proxies serve
   Result<Probed> probed = probe_devices(wanted.probe_s);
   if (!probed) return fail(Program, probed.status());
-  const VendorsFolder folder{probed->folder};
+  const OwnFolder folder{probed->folder};
   say_what_was_found(*probed);
   Result<std::vector<DeviceFacts>> devices = choose(*probed, wanted.devices);
   if (!devices) return fail(Program, devices.status());
@@ -72,9 +90,17 @@ int serve(const ServeOptions& wanted) {
   if (!made) return fail(Program, made.status());
   ServeOptions options = wanted;
   for (const DeviceFacts& d : *devices) options.plan.devices.push_back(d.number);
+  OwnFolder temporary;
+  const std::string no_sandbox = not_in_a_sandbox(wanted);
+  if (no_sandbox.empty()) {
+    make_cache_folders(*devices);
+    if (const Status s = make_temporary_folder(temporary); !s.ok()) return fail(Program, s);
+    options.plan.temporary = temporary.path;
+    probed->environment.push_back("TMPDIR=" + temporary.path);
+  }
   Supervisor supervisor(options, *devices, probed->environment);
   if (Status s = supervisor.open(); !s.ok()) return fail(Program, s);
-  print_welcome(*devices, supervisor, wanted.plan.token_file, *made, wanted.metrics);
+  print_welcome(*devices, supervisor, wanted.plan.token_file, *made, wanted.metrics, no_sandbox);
   supervisor.run();
   return ExitOk;
 }

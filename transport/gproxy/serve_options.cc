@@ -86,6 +86,7 @@ Result<ServeOptions> serve_options(const Options& options) {
   if (options.integer("probe-seconds").value_or(0) < 1) return Status(Kind::Invalid, "--probe-seconds: 1 at least");
   if (wanted.plan.token_file.empty()) return Status(Kind::Invalid, "no home folder for the token: give --token-file");
   wanted.max_clients = clients;
+  wanted.sandbox = !options.flag("no-sandbox");
   wanted.drain_s = static_cast<unsigned>(std::min(options.integer("drain").value_or(0), LongestWait_s));
   wanted.probe_s = static_cast<unsigned>(std::min(*options.integer("probe-seconds"), LongestWait_s));
   return wanted;

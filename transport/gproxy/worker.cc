@@ -33,6 +33,8 @@
 #include "transport/gproxy/build_turns.h"
 #include "transport/gproxy/opencl.h"
 #include "transport/gproxy/printed.h"
+#include "transport/gproxy/probe.h"
+#include "transport/gproxy/sandbox.h"
 #include "transport/gproxy/worker_channel.h"
 #include "transport/gproxy/worker_plan.h"
 #include "transport/link/hello.h"
@@ -114,6 +116,7 @@ Result<wire::Credentials> credentials_of(const WorkerPlan& plan) {
   Result<Bytes> token = wire::read_token(plan.token_file);
   if (!token) return token.status();
   credentials.token = std::move(*token);
+  if (!plan.cert.empty()) GT_TRY(wire::load_certificates(credentials));
   return credentials;
 }
 
@@ -134,13 +137,11 @@ Result<std::unique_ptr<wire::Link>> greet(const wire::Credentials& credentials, 
   return wire::accept_link(std::move(door->worker), credentials, options);
 }
 
-void greet_until_accepted(const WorkerPlan& plan, Session& session) {
-  const Result<wire::Credentials> credentials = credentials_of(plan);
-  if (!credentials) ::_exit(fail(Program, credentials.status()));
+void greet_until_accepted(const wire::Credentials& credentials, Session& session) {
   wire::LinkOptions options;
   options.crew = copy_crew();
   while (true) {
-    Result<std::unique_ptr<wire::Link>> link = greet(*credentials, options);
+    Result<std::unique_ptr<wire::Link>> link = greet(credentials, options);
     if (!link) {
       report(News::Refused, link.status().text());
       continue;
@@ -174,7 +175,7 @@ Result<exec::PeerEntrance> open_entrance(const WorkerPlan& plan) {
   return entrance;
 }
 
-exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, Printed* printed) {
+exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::Credentials& credentials, Printed* printed) {
   const std::vector<OpenCl::Device> all = cl.list(nullptr);
   std::set<std::pair<cl_platform_id, cl_device_id>> served;
   for (const unsigned number : plan.devices) {
@@ -185,7 +186,8 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, Printed* prin
   options.take_printed = [printed] { return printed->take(); };
   options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   options.open_entrance = [plan] { return open_entrance(plan); };
-  options.certificates = {{}, plan.cert, plan.key, plan.ca};
+  options.certificates = credentials;
+  options.certificates.token.clear();  // peers have secrets of their own
   options.peer_link.crew = copy_crew();
   options.take_build_turn = [](std::string_view what) {
     return std::make_shared<const Fd>(take_build_turn(BuildTurnsFd, what));
@@ -203,11 +205,11 @@ exec::Limits limits_of(const WorkerPlan& plan) {
   return limits;
 }
 
-Status serve(const WorkerPlan& plan, Printed* printed, Session& session) {
+Status serve(const WorkerPlan& plan, const wire::Credentials& credentials, Printed* printed, Session& session) {
   Result<std::unique_ptr<OpenCl>> cl = OpenCl::load();
   if (!cl) return cl.status();
   const exec::Functions functions = exec::functions_of((*cl)->library());
-  const exec::Options options = options_of(**cl, plan, printed);
+  const exec::Options options = options_of(**cl, plan, credentials, printed);
   wire::Link& link = session.wait_for_link();
   exec::Executor executor(functions, link, limits_of(plan), options);
   session.set_executor(&executor);
@@ -255,12 +257,19 @@ int worker_command(int argc, char** argv) {
   if (!page) return fail(Program, page.status());
   limit_this_process();
   leave_the_top();
+  // What is secret is read now: in the sandbox it is not there. Threads begin inside.
+  static Result<wire::Credentials> credentials = credentials_of(*plan);
+  if (!credentials) return fail(Program, credentials.status());
+  if (!plan->temporary.empty()) {
+    const Status s = enter_sandbox(worker_sandbox(driver_libraries(), plan->temporary));
+    if (!s.ok()) return fail(Program, s);
+  }
   const Result<Printed*> printed = Printed::capture();
   if (!printed) return fail(Program, printed.status());
   auto* const session = new Session(*page);  // for threads that outlive this function
   std::thread([session] { hold_leash(*session); }).detach();
-  std::thread([&plan, session] { greet_until_accepted(*plan, *session); }).detach();
-  const Status served = serve(*plan, *printed, *session);
+  std::thread([session] { greet_until_accepted(*credentials, *session); }).detach();
+  const Status served = serve(*plan, *credentials, *printed, *session);
   ::_exit(served.ok() ? ExitOk : fail(Program, served));  // drivers' exit handlers are not needed, and may hang
 }
 

@@ -20,6 +20,7 @@ void each_field(Plan& plan, Visit visit) {
   visit("key", plan.key);
   visit("ca", plan.ca);
   visit("shm", plan.shm);
+  visit("temporary", plan.temporary);
 }
 
 std::string text_of(uint64_t number) { return std::to_string(number); }

@@ -31,6 +31,8 @@ class CopyCrew;
 
 namespace gt::wire {
 
+class TlsContext;
+
 struct Url {
   enum class Scheme : uint8_t { Shm, Tcp, Tls };
   Scheme scheme = Scheme::Tcp;
@@ -54,7 +56,10 @@ constexpr size_t TokenBytes = 32;
 struct Credentials {
   Bytes token;                // TokenBytes; none: not by token
   std::string cert, key, ca;  // files (PEM); tls:// needs all three
+  std::shared_ptr<const TlsContext> server = {}, client = {};  // load_certificates(): what they hold
 };
+// For a process that cannot read its files later: links made with these credentials do not open them again.
+Status load_certificates(Credentials& credentials);
 // A token file: 64 hex digits, readable by its owner only.
 Result<Bytes> read_token(const std::string& path);
 Result<Bytes> make_token(const std::string& path);  // Busy: the file is there already

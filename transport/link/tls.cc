@@ -59,19 +59,33 @@ std::string last_error(const OpenSsl& s) {
 
 }  // namespace
 
+// What the three files hold. Thread safety: any number of connections.
+class TlsContext {
+ public:
+  static Result<std::shared_ptr<const TlsContext>> load(Tls::Side side, const Credentials& c);
+  ~TlsContext() {
+    if (handle_) s_.SSL_CTX_free(handle_);
+  }
+  void* handle() const { return handle_; }
+
+ private:
+  explicit TlsContext(const OpenSsl& functions) : s_(functions) {}
+  Status read(Tls::Side side, const Credentials& c);
+  const OpenSsl& s_;
+  void* handle_ = nullptr;
+};
+
 struct Tls::State {
   const OpenSsl& s;
-  void* context = nullptr;
+  std::shared_ptr<const TlsContext> context;
   void* ssl = nullptr;
   std::mutex mutex;  // an SSL object has no concurrent reader and writer
 
   explicit State(const OpenSsl& functions) : s(functions) {}
   ~State() {
     if (ssl) s.SSL_free(ssl);
-    if (context) s.SSL_CTX_free(context);
   }
 
-  Status load(Side side, const Credentials& c);
   Status open(int fd, Side side, const std::string& host);
   Status shake_hands(int fd, Side side, Deadline deadline);
   // -1: over; 0: wait
@@ -82,27 +96,46 @@ struct Tls::State {
   }
 };
 
-Status Tls::State::load(Side side, const Credentials& c) {
+Status TlsContext::read(Tls::Side side, const Credentials& c) {
   if (c.cert.empty() || c.key.empty() || c.ca.empty())
     return {Kind::Invalid, "tls:// needs three files: a certificate, its key, and the authority's certificate"};
-  s.ERR_clear_error();
-  context = s.SSL_CTX_new(side == Side::Client ? s.TLS_client_method() : s.TLS_server_method());
-  if (!context) return {Kind::System, "OpenSSL: " + last_error(s)};
-  s.SSL_CTX_ctrl(context, CtrlMinVersion, Tls13, nullptr);
-  s.SSL_CTX_ctrl(context, CtrlMode, PartialWrite | MovingBuffer, nullptr);
-  s.SSL_CTX_set_num_tickets(context, 0);
-  if (s.SSL_CTX_use_certificate_chain_file(context, c.cert.c_str()) != 1)
-    return {Kind::Invalid, "the certificate " + c.cert + ": " + last_error(s)};
-  if (s.SSL_CTX_use_PrivateKey_file(context, c.key.c_str(), PemFile) != 1 || s.SSL_CTX_check_private_key(context) != 1)
-    return {Kind::Invalid, "the key " + c.key + ": " + last_error(s)};
-  if (s.SSL_CTX_load_verify_locations(context, c.ca.c_str(), nullptr) != 1)
-    return {Kind::Invalid, "the authority's certificate " + c.ca + ": " + last_error(s)};
-  s.SSL_CTX_set_verify(context, VerifyPeer | VerifyFail, nullptr);
+  s_.ERR_clear_error();
+  handle_ = s_.SSL_CTX_new(side == Tls::Side::Client ? s_.TLS_client_method() : s_.TLS_server_method());
+  if (!handle_) return {Kind::System, "OpenSSL: " + last_error(s_)};
+  s_.SSL_CTX_ctrl(handle_, CtrlMinVersion, Tls13, nullptr);
+  s_.SSL_CTX_ctrl(handle_, CtrlMode, PartialWrite | MovingBuffer, nullptr);
+  s_.SSL_CTX_set_num_tickets(handle_, 0);
+  if (s_.SSL_CTX_use_certificate_chain_file(handle_, c.cert.c_str()) != 1)
+    return {Kind::Invalid, "the certificate " + c.cert + ": " + last_error(s_)};
+  if (s_.SSL_CTX_use_PrivateKey_file(handle_, c.key.c_str(), PemFile) != 1 ||
+      s_.SSL_CTX_check_private_key(handle_) != 1)
+    return {Kind::Invalid, "the key " + c.key + ": " + last_error(s_)};
+  if (s_.SSL_CTX_load_verify_locations(handle_, c.ca.c_str(), nullptr) != 1)
+    return {Kind::Invalid, "the authority's certificate " + c.ca + ": " + last_error(s_)};
+  s_.SSL_CTX_set_verify(handle_, VerifyPeer | VerifyFail, nullptr);
+  return {};
+}
+
+Result<std::shared_ptr<const TlsContext>> TlsContext::load(Tls::Side side, const Credentials& c) {
+  const auto functions = openssl();
+  if (!functions) return functions.status();
+  const std::shared_ptr<TlsContext> context(new TlsContext(**functions));
+  GT_TRY(context->read(side, c));
+  return std::shared_ptr<const TlsContext>(context);
+}
+
+Status load_certificates(Credentials& credentials) {
+  auto server = TlsContext::load(Tls::Side::Server, credentials);
+  if (!server) return server.status();
+  auto client = TlsContext::load(Tls::Side::Client, credentials);
+  if (!client) return client.status();
+  credentials.server = std::move(*server);
+  credentials.client = std::move(*client);
   return {};
 }
 
 Status Tls::State::open(int fd, Side side, const std::string& host) {
-  ssl = s.SSL_new(context);
+  ssl = s.SSL_new(context->handle());
   void* const bio = ssl ? s.BIO_new(socket_method(s)) : nullptr;
   if (!bio) return {Kind::System, "OpenSSL: " + last_error(s)};
   s.BIO_set_data(bio, reinterpret_cast<void*>(static_cast<intptr_t>(fd)));
@@ -141,7 +174,11 @@ Result<std::unique_ptr<Tls>> Tls::start(int fd, Side side, const std::string& ho
   const auto functions = openssl();
   if (!functions) return functions.status();
   auto state = std::make_unique<State>(**functions);
-  GT_TRY(state->load(side, credentials));
+  Result<std::shared_ptr<const TlsContext>> context = side == Side::Server ? credentials.server : credentials.client;
+  const bool loaded = *context != nullptr;
+  if (!loaded) context = TlsContext::load(side, credentials);
+  if (!context) return context.status();
+  state->context = std::move(*context);
   GT_TRY(state->open(fd, side, host));
   GT_TRY(state->shake_hands(fd, side, deadline));
   return std::unique_ptr<Tls>(new Tls(std::move(state)));

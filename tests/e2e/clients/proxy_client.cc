@@ -5,6 +5,7 @@
 //   hold          prints "ready"; answers "ping" on standard input with "pong" after a round trip; ends with its input
 //   print:N       N work items print a line each; prints what came back
 //   fill:BYTES:N  makes N buffers and writes into each; prints the codes of what failed; then holds
+//   build:FILE    builds a program; prints the code, and what the driver says
 //   crash         runs a kernel that writes where nothing is
 // Status 1 and one line: the connection did not come about. 3: the session ended on its own.
 #include "tests/e2e/clients/proxy_client.h"
@@ -13,7 +14,9 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 
 namespace gt::proxy_test {
 namespace {
@@ -81,6 +84,22 @@ bool launch(Session& session, const char* name, uint64_t items, bool with_addres
   return session.send(m) && session.finish();
 }
 
+int build(Session& session, const char* path) {
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Place place(session);
+  const char* source = text.c_str();
+  const size_t length = text.size();
+  cl_int code = 0;
+  wire::Build build;
+  build.reply = 1;
+  build.program =
+      session.make<FnId::clCreateProgramWithSource>(named<cl_context>(place.context), 1, &source, &length, &code);
+  if (!session.ask(build)) return Lost;
+  std::printf("%d\n%s", session.built, session.build_log.c_str());
+  return 0;
+}
+
 int print(Session& session, uint64_t items) {
   const bool done = launch(session, "print", items, false);
   std::fwrite(session.printed.data(), 1, session.printed.size(), stdout);
@@ -111,6 +130,7 @@ int work(Session& session, const std::string& job) {
   if (!session.ask(survey)) return Lost;
   if (job == "hold") return hold(session);
   if (job == "crash") return launch(session, "crash", 1, true) ? 0 : Lost;
+  if (job.starts_with("build:")) return build(session, &job[6]);
   if (job.starts_with("print:")) return print(session, std::strtoull(&job[6], nullptr, 10));
   if (job.starts_with("fill:")) {
     char* rest = nullptr;

@@ -79,6 +79,7 @@ class Session final : public wire::LinkHandler {
   std::string printed;      // by kernels so far; after an answer
   std::vector<int> failed;  // codes of what failed on its own; after an answer
   int built = 0;
+  std::string build_log;  // of all devices
 
  private:
   void on_frame(ByteView frame) override;

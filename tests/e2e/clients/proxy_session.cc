@@ -19,6 +19,8 @@ void Session::on_frame(ByteView frame) {
     case MessageType::Built:
       answered_ = wire::decode(frame, build);
       built = build.code;
+      build_log.clear();
+      for (const wire::BuildResult& device : build.devices) build_log += device.log;
       break;
     case MessageType::Printed:
       if (wire::decode(frame, text)) printed += as_text(text.text);
