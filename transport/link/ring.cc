@@ -92,6 +92,7 @@ Result<bool> RingReader::next(RecordHeader& header) {
 }
 
 void RingReader::copy_out(void* to, size_t bytes) {
+  if (bytes == 0) return;  // then there may be no memory for it, either
   const size_t at = at_ % capacity_, first = std::min(bytes, capacity_ - at);
   std::memcpy(to, data_ + at, first);
   std::memcpy(static_cast<uint8_t*>(to) + first, data_, bytes - first);

@@ -41,6 +41,18 @@ TEST_CASE("records come out as they went in, also around the end") {
   CHECK(*r.out.has_room(1016));
 }
 
+TEST_CASE("a record may be empty") {
+  Ring r;
+  r.out.put(7, {});
+  r.out.show();
+  RecordHeader header;
+  REQUIRE(*r.in.next(header));
+  CHECK(header.bytes == 0);
+  r.in.copy_out(nullptr, 0);
+  r.in.done(header);
+  CHECK(r.in.seems_empty());
+}
+
 TEST_CASE("wrong positions and lengths of the peer are noticed") {
   RecordHeader header;
   SUBCASE("a tail beyond the ring") {
