@@ -52,6 +52,7 @@ def test_status_tells_of_sessions():
         check(sessions[0]["peer"].startswith("127.0.0.1:"), "peer over TCP")
         check(str(clients[1].process.pid) in sessions[1]["peer"], "peer over a Unix socket")
         for s in sessions:
+            same(s["devices"], [], "devices of a session without a queue")
             keys(s, "age_s", "pid", "bytes_in", "bytes_out", "objects", "memory_bytes", "in_flight_bytes")
         table = good(GPROXY, "status", proxy.url, env=proxy.env).text
         check("2 sessions now" in table and "peer" in table, "the table")
@@ -94,6 +95,25 @@ def test_metrics():
             long.sendall(b"GET /" + b"x" * 5000)
             check(is_closed_by_proxy(long), "a request without end is not ended")
         client.finish()
+
+
+def test_status_tells_which_devices_a_session_uses():
+    port = free_port()
+    with serving("--metrics", port) as proxy:
+        number = proxy.status()["devices"][0]["number"]
+        command = [GOPTIMIZE, "run", "--remote", proxy.url, "--only", "remote", "--", tests_dir / "timed_commands", "60"]
+        job = subprocess.Popen(command, env={**os.environ, **proxy.env}, stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, start_new_session=True)
+        try:
+            until(lambda: [s["devices"] for s in proxy.status()["sessions"]] == [[number]], "the session uses the device")
+            session = proxy.status()["sessions"][0]["session"]
+            line = f'gproxy_session_device{{session="{session}",device="{number}"}} 1'
+            check(line in fetch(port, "/metrics")[1].splitlines(), f"no {line}")
+            table = good(GPROXY, "status", proxy.url, env=proxy.env).text
+            check(re.search(rf"^ *{session}  .* {number} +\d+ s ", table, re.M), "the table")
+        finally:
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
 
 
 def ticks(pid):

@@ -5,6 +5,15 @@
 #include <thread>
 
 namespace gt::exec {
+namespace {
+
+// Of a part: what it is a part of.
+cl_device_id whole_device(const Cl& cl, cl_device_id device) {
+  const auto parent = Cl::ask<cl_device_id>(cl.clGetDeviceInfo, device, CL_DEVICE_PARENT_DEVICE);
+  return parent ? whole_device(cl, parent) : device;
+}
+
+}  // namespace
 
 cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
   Object object;
@@ -31,6 +40,7 @@ cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
   }
   if (kind == ObjectKind::Queue) {
     object.queue = std::make_shared<Queue>(cl(), static_cast<cl_command_queue>(handle), id);
+    if (x_session->options.uses) x_session->options.uses(whole_device(cl(), object.queue->device));
   }
   if (kind == ObjectKind::Event) object.user_event = object.pending = true;  // others: name_event
   x_objects.add(id, std::move(object));

@@ -65,6 +65,7 @@ struct Options {
   std::vector<cl_device_id> devices;  // only these, also parts of devices; empty: those of all platforms
   // Hooks; each may be empty. Called from several threads.
   std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
+  std::function<void(cl_device_id)> uses;  // told of each queue that is made; of a part, the device that it is of
   DescribeKernels describe_kernels;
   // Called before the driver builds what `what` tells from other programs; what it gives goes when it has.
   std::function<std::shared_ptr<const void>(std::string_view what)> take_build_turn;

@@ -17,10 +17,20 @@ Json json_of(const DeviceFacts& d) {
           {"memory_bytes", d.memory_bytes}};
 }
 
+// Of the devices that a session has had queues on.
+Json devices_of(const WorkerProcess& worker) {
+  Json numbers = Json::array();
+  const uint64_t used = worker.counters().devices;
+  for (unsigned n = 0; n < 64; ++n)
+    if (used >> n & 1) numbers.push_back(n);
+  return numbers;
+}
+
 Json json_of(const WorkerProcess& worker, uint64_t now_ns) {
   const CounterPage& c = worker.counters();
   return {{"session", worker.session_number()},
           {"peer", worker.caller_name()},
+          {"devices", devices_of(worker)},
           {"age_s", (now_ns - worker.begun_ns()) / Second_ns},
           {"pid", worker.pid()},
           {"calls", c.calls.load()},
@@ -46,10 +56,13 @@ std::string readable_bytes(uint64_t bytes) {
 
 std::string session_row(const Json& s) {
   const auto bytes = [&](const char* name) { return readable_bytes(s.at(name).get<uint64_t>()); };
-  return fmt::format("{:>7}  {:<28} {:>6} s {:>10} {:>11} {:>11} {:>9} {:>11} {:>11}\n",
-                     s.at("session").get<uint64_t>(), s.at("peer").get<std::string>(), s.at("age_s").get<uint64_t>(),
-                     s.at("launches").get<uint64_t>(), bytes("bytes_in"), bytes("bytes_out"),
-                     s.at("objects").get<uint64_t>(), bytes("memory_bytes"), bytes("in_flight_bytes"));
+  const auto numbers = s.at("devices").get<std::vector<unsigned>>();
+  const std::string devices = fmt::format("{}", fmt::join(numbers, ","));
+  return fmt::format("{:>7}  {:<28} {:>7} {:>6} s {:>10} {:>11} {:>11} {:>9} {:>11} {:>11}\n",
+                     s.at("session").get<uint64_t>(), s.at("peer").get<std::string>(), numbers.empty() ? "-" : devices,
+                     s.at("age_s").get<uint64_t>(), s.at("launches").get<uint64_t>(), bytes("bytes_in"),
+                     bytes("bytes_out"), s.at("objects").get<uint64_t>(), bytes("memory_bytes"),
+                     bytes("in_flight_bytes"));
 }
 
 class Metrics {
@@ -63,6 +76,9 @@ class Metrics {
   }
   void of_session(const char* name, uint64_t session, uint64_t value) {
     text_ += fmt::format("gproxy_{}{{session=\"{}\"}} {}\n", name, session, value);
+  }
+  void of_device(const char* name, uint64_t session, unsigned device) {
+    text_ += fmt::format("gproxy_{}{{session=\"{}\",device=\"{}\"}} 1\n", name, session, device);
   }
   std::string take() { return std::move(text_); }
 
@@ -129,6 +145,11 @@ std::string metrics_text(const ProxyFacts& facts, const Crew& crew, const Moment
   add_of_sessions(m, crew, "session_objects", "OpenCL objects of a session.", &CounterPage::objects);
   add_of_sessions(m, crew, "session_memory_bytes", "Device memory of a session.", &CounterPage::memory_bytes);
   add_of_sessions(m, crew, "session_in_flight_bytes", "Bytes under way in a session.", &CounterPage::in_flight_bytes);
+  m.head("session_device", "gauge", "1: the session has had a queue on the device.");
+  for (const auto& [pid, worker] : crew.workers()) {
+    if (worker->state() != WorkerProcess::State::Serving) continue;
+    for (const Json& device : devices_of(*worker)) m.of_device("session_device", worker->session_number(), device);
+  }
   return m.take();
 }
 
@@ -147,8 +168,8 @@ Result<std::string> status_table(std::string_view json) try {
                       sessions.size(), all.at("max_clients").get<uint64_t>(), all.at("sessions_total").get<uint64_t>(),
                       all.at("refused_total").get<uint64_t>(), all.at("died_total").get<uint64_t>());
   if (sessions.empty()) return text;
-  text += fmt::format("{:>7}  {:<28} {:>8} {:>10} {:>11} {:>11} {:>9} {:>11} {:>11}\n", "session", "peer", "age",
-                      "launches", "in", "out", "objects", "memory", "in flight");
+  text += fmt::format("{:>7}  {:<28} {:>7} {:>8} {:>10} {:>11} {:>11} {:>9} {:>11} {:>11}\n", "session", "peer",
+                      "devices", "age", "launches", "in", "out", "objects", "memory", "in flight");
   for (const Json& s : sessions) text += session_row(s);
   return text;
 } catch (const nlohmann::json::exception& e) {

@@ -78,6 +78,9 @@ class Session {
     if (link_) link_->close();
     return link_ != nullptr;
   }
+  void uses(size_t device) {
+    if (device < 64) page_->devices |= uint64_t{1} << device;
+  }
   void count() {
     const std::lock_guard lock(mutex_);
     if (!executor_) return;
@@ -175,13 +178,18 @@ Result<exec::PeerEntrance> open_entrance(const WorkerPlan& plan) {
   return entrance;
 }
 
-exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::Credentials& credentials, Printed* printed) {
+exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::Credentials& credentials,
+                         Printed* printed, Session& session) {
   const std::vector<OpenCl::Device> all = cl.list(nullptr);
   std::set<std::pair<cl_platform_id, cl_device_id>> served;
   for (const unsigned number : plan.devices) {
     if (number < all.size()) served.emplace(all[number].platform, all[number].device);
   }
   exec::Options options;
+  options.uses = [all, &session](cl_device_id device) {
+    for (size_t number = 0; number < all.size(); ++number)
+      if (all[number].device == device) session.uses(number);
+  };
   options.serves = [served](cl_platform_id p, cl_device_id d) { return served.contains({p, d}); };
   options.take_printed = [printed] { return printed->take(); };
   options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
@@ -209,7 +217,7 @@ Status serve(const WorkerPlan& plan, const wire::Credentials& credentials, Print
   Result<std::unique_ptr<OpenCl>> cl = OpenCl::load();
   if (!cl) return cl.status();
   const exec::Functions functions = exec::functions_of((*cl)->library());
-  const exec::Options options = options_of(**cl, plan, credentials, printed);
+  const exec::Options options = options_of(**cl, plan, credentials, printed, session);
   wire::Link& link = session.wait_for_link();
   exec::Executor executor(functions, link, limits_of(plan), options);
   session.set_executor(&executor);

@@ -38,6 +38,7 @@ struct CounterPage {
   std::atomic<uint64_t> calls, launches, builds, failed, bytes_in, bytes_out;
   std::atomic<uint64_t> peer_bytes_in, peer_bytes_out;           // from and to other proxies
   std::atomic<uint64_t> objects, memory_bytes, in_flight_bytes;  // now
+  std::atomic<uint64_t> devices;  // bit n: a queue was made on device n; not told of from 64 on
 };
 constexpr size_t CounterPageBytes = 4096;
 static_assert(sizeof(CounterPage) <= CounterPageBytes && std::atomic<uint64_t>::is_always_lock_free);
