@@ -99,6 +99,8 @@ struct Hub {
   }
 };
 
+constexpr int Asking = 0;  // the first end of make_local_link()
+
 // The link on which this thread is between prepare_help() and the end of help().
 thread_local const Link* asks = nullptr;
 
@@ -132,8 +134,9 @@ class LocalLink final : public Link {
     });
     return more ? Status() : push();
   }
+  // Only who asks tells the other that nothing is left: handlers at the asking end may go once they have their answer.
   Status push() override {
-    call_peer([](LinkHandler& h) { h.on_idle(Idle::Sleeps); });
+    if (end_ == Asking) call_peer([](LinkHandler& h) { h.on_idle(Idle::Sleeps); });
     return {};
   }
   // The peer's handler waits here for what was asked for, in the thread that would have to wait for its answer.

@@ -12,7 +12,7 @@ namespace gt::wire {
 // The segment that is all memory of the process: its offsets are addresses.
 constexpr SegmentId WholeProcess = ~SegmentId{0};
 
-// Two ends of one link.
+// Two ends of one link: of who asks, and of who answers, whose handler is told when nothing is left (on_idle()).
 std::pair<std::unique_ptr<Link>, std::unique_ptr<Link>> make_local_link();
 
 }  // namespace gt::wire
