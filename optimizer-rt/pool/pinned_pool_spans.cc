@@ -292,7 +292,8 @@ bool PinnedPool::is_valid() const noexcept {
     if (s.kind == Span::Free && before && before->kind == Span::Free && before->is_like(s)) return false;
     if (s.kind != Span::Free) {
       live += s.pages * PageBytes;
-      for (PageId i = 0; i < s.pages; ++i)
+      // Only the ends of what was free are told; another thread may be giving it back just now.
+      for (PageId i = 0; i < s.pages && s.kind != Span::Trimming; ++i)
         if (x_page_span[page + i] != id) return false;
     } else if (s.dirty) {
       cached += s.pages * PageBytes;

@@ -1,6 +1,7 @@
 #include "transport/executor/calls.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "traces/api/api.h"
 #include "transport/executor/call_rules.h"
@@ -26,6 +27,16 @@ bool is_given(std::span<const api::DecodedArg> args, int param) {
   return std::any_of(args.begin(), args.end(),
                      [&](const api::DecodedArg& a) { return a.param == param && a.tag != api::Tag::Null; });
 }
+
+// What a command reads after its call has returned.
+class KeptArguments final : public Then {
+ public:
+  explicit KeptArguments(api::Arena arena) : x_arena(std::move(arena)) {}
+  void over(cl_int, News&) override { x_arena.clear(); }
+
+ private:
+  api::Arena x_arena;
+};
 
 }  // namespace
 
@@ -111,6 +122,7 @@ cl_int Calls::make(const wire::Call& call) {
   x_queue = queue_of_call();
   x_enqueued_ns = x_queue ? Commands::when(*x_queue) : 0;
   const api::Invoked invoked = api::invoke(fn, call.inputs, function, x_context, x_outputs);
+  if (fn == FnId::clEnqueueMigrateMemObjects && invoked == api::Invoked::Done && x_queue) keep_arguments(*x_queue);
   x_context.arena.clear();
   if (invoked != api::Invoked::Done) {
     x_outputs.view().clear();
@@ -182,6 +194,15 @@ void Calls::note_effects(const wire::Call& call) {
   const FnId fn = fn_of(call);
   if (fn == FnId::clSetUserEventStatus) x_commands.objects().find(x_args[0].value, ObjectKind::Event)->pending = false;
   if (is_barrier(fn) && x_queue && !x_queue->in_order) note_barrier(*x_queue);
+}
+
+// NVIDIA's driver (580.159) reads the list of a migration when the command runs, not at the call: it stays until then.
+void Calls::keep_arguments(Queue& queue) {
+  const Cl& cl = x_commands.cl();
+  Awaited behind;
+  if (cl.clEnqueueMarkerWithWaitList(queue.handle, 0, nullptr, &behind.event) != CL_SUCCESS) return;
+  behind.then = std::make_unique<KeptArguments>(std::exchange(x_context.arena, api::Arena(ArenaBytes)));
+  x_commands.completions()->await(std::move(behind));
 }
 
 // A marker right behind the barrier is over when the barrier is.

@@ -33,6 +33,7 @@ class Calls : api::ObjectMap {
   uint64_t take_handle(const wire::Call& call, const OutHandle& out);
   void note_effects(const wire::Call& call);
   void note_barrier(Queue& queue);
+  void keep_arguments(Queue& queue);
   cl_int binaries(const wire::Call& call);
   std::shared_ptr<Queue> queue_of_call();
 
