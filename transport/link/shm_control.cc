@@ -20,7 +20,8 @@ Status ShmControl::send(std::span<const ByteView> parts) {
   std::unique_lock lock(mutex_);
   while (may_wait && !waiting_.empty() && owner_.is_open()) {
     GT_TRY(pump());
-    if (!waiting_.empty()) room_.wait_for(lock, std::chrono::milliseconds(100));
+    // Shortly: when this is the thread that is going to help(), nobody else is woken up to find the room.
+    if (!waiting_.empty()) room_.wait_for(lock, std::chrono::milliseconds(1));
   }
   if (!owner_.is_open()) return owner_.why_closed();
   if (waiting_.empty() && bytes <= Fragment) {
