@@ -54,13 +54,14 @@ void* function(const char* name) noexcept {
   return nullptr;
 }
 
-constexpr virt::Optimizer Us = {find, moved, refused, function};
+constinit virt::Optimizer us = {find, moved, refused, function, nullptr};
 
 }  // namespace
 
 void meet_virtual_platform(virt::Meet meet) noexcept {
   if (!meet || !runtime.active()) return;
-  g_platform = meet(&Us);
+  us.moves = &runtime.counters().moves;
+  g_platform = meet(&us);
   conceal_hook = [](void* base, size_t bytes) { return runtime.in_forked_child() || g_platform->conceal(base, bytes); };
 }
 

@@ -90,9 +90,6 @@ class DeviceList {
     const auto function = reinterpret_cast<decltype(&::clGetExtensionFunctionAddress)>(
         ::dlsym(handle, "clGetExtensionFunctionAddress"));
     if (function) x_table = static_cast<const cl_icd_dispatch*>(function("gtrace_dispatch_table"));
-    const auto count_in =
-        function ? reinterpret_cast<memory::CountMovesIn*>(function("gtrace_count_moves_in")) : nullptr;
-    if (count_in && runtime.active()) count_in(&runtime.counters().moves);
     if (function) meet_virtual_platform(reinterpret_cast<virt::Meet>(function(virt::MeetName)));
     cl_uint count = 0;
     if (platforms && platforms(1, &x_virtual, &count) != CL_SUCCESS) x_virtual = nullptr;  // it has said why

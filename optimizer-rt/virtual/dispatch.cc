@@ -26,6 +26,7 @@ const VirtualPlatform* meet_optimizer(const Optimizer* optimizer) noexcept {
   static constexpr VirtualPlatform us = {
       [](void* base, size_t bytes) noexcept { return conceal_everywhere(base, bytes); }};
   set_optimizer(optimizer);
+  count_moves_in(optimizer->moves);
   return &us;
 }
 
@@ -42,7 +43,6 @@ const Extension* extensions() {
       {"clGetPlatformInfo", reinterpret_cast<void*>(&Entry<FnId::clGetPlatformInfo, &fn::clGetPlatformInfo>::call)},
       // For goptimize: contexts without a platform of ours (--spread), and its report.
       {"gtrace_dispatch_table", const_cast<cl_icd_dispatch*>(&dispatch_table)},
-      {"gtrace_count_moves_in", reinterpret_cast<void*>(&count_moves_in)},
       {MeetName, reinterpret_cast<void*>(static_cast<Meet>(&meet_optimizer))},
       {"clCreateProgramWithILKHR",
        reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},

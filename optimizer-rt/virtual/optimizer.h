@@ -8,6 +8,10 @@
 
 #include <cstddef>
 
+namespace gt::memory {
+struct MoveCounts;
+}  // namespace gt::memory
+
 namespace gt::virt {
 
 // What is exposed and pinned as a whole: a span of a pool.
@@ -25,6 +29,7 @@ struct Optimizer {
   void (*refused)() noexcept;                           // a span that could not be shared: it is copied as ever
   // Its own function of that name, which makes transfers of local contexts fast; nullptr: it has none.
   void* (*function)(const char* name) noexcept;
+  memory::MoveCounts* moves;  // where moves of contents are counted, for as long as the process lives
 };
 
 struct VirtualPlatform {

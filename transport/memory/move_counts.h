@@ -16,7 +16,4 @@ struct MoveCounts {
   Way relayed;  // through this process: to or from a device here, or because proxies do not reach each other
 };
 
-// Of the virtual platform: from now on it counts there, for as long as the process lives.
-using CountMovesIn = void(MoveCounts* there);
-
 }  // namespace gt::memory
