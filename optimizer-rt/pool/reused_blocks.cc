@@ -110,6 +110,7 @@ void ReusedBlocks::insert(uintptr_t key, size_t bytes, bool is_static) noexcept 
     x_entries[i].is_static = is_static;
     x_keys[i].store(key, std::memory_order_relaxed);
     x_used[i / 64] |= uint64_t{1} << i % 64;
+    x_begins[granule_of(key)].fetch_add(1, std::memory_order_relaxed);
     x_count.fetch_add(1, std::memory_order_relaxed);
     return;
   }
@@ -147,6 +148,7 @@ void ReusedBlocks::drop_entry(size_t i) noexcept {
   if (e.state == State::Pinned) unpin_entry(e);
   if (e.state == State::Pinning) x_unsettled.fetch_add(1, std::memory_order_release);  // its maker will find out
   e = {};
+  x_begins[granule_of(x_keys[i].load(std::memory_order_relaxed))].fetch_sub(1, std::memory_order_relaxed);
   x_keys[i].store(0, std::memory_order_relaxed);
   x_used[i / 64] &= ~(uint64_t{1} << i % 64);
   x_count.fetch_sub(1, std::memory_order_relaxed);
@@ -163,6 +165,7 @@ bool ReusedBlocks::close() noexcept {
 void ReusedBlocks::forget_in_child() noexcept {
   x_range.store(0, std::memory_order_relaxed);
   for (auto& key : x_keys) key.store(0, std::memory_order_relaxed);
+  for (auto& blocks : x_begins) blocks.store(0, std::memory_order_relaxed);
   for (uint64_t& bits : x_used) bits = 0;
   x_count.store(0, std::memory_order_relaxed);
   x_unsettled.store(0, std::memory_order_relaxed);

@@ -22,7 +22,7 @@
 // Thread safety: all functions; no lock is held during a driver call. What a signal handler releases that interrupted
 // the table on its own thread is missed, and then everything is dropped.
 // Allocates nothing; zero-initialized: hooks come before constructors. Cost: one comparison for allocations below
-// LeastBytes; for each release one load, and one cache line while blocks are known.
+// LeastBytes; for each release one load, and a cache line where a block that is known may begin.
 #pragma once
 
 #include <pthread.h>
@@ -74,7 +74,8 @@ class ReusedBlocks {
   void remember(const void* p, size_t bytes) noexcept;         // REQUIRES: is_large(bytes)
   void remember_static(const void* p, size_t bytes) noexcept;  // the same, of what is transferred
   bool may_know(const void* p) const noexcept {
-    return __builtin_expect(x_count.load(std::memory_order_relaxed) != 0, 0) && is_known(p);
+    const auto& here = x_begins[granule_of(reinterpret_cast<uintptr_t>(p))];
+    return __builtin_expect(here.load(std::memory_order_relaxed) != 0, 0) && is_known(p);
   }
   // Before the memory goes back. True: a pin was dropped.
   bool leaving(const void* p) noexcept { return may_know(p) && drop(p); }
@@ -119,6 +120,12 @@ class ReusedBlocks {
     bool is_static = false;
   };
 
+  // Small blocks, of which programs free most, lie in few granules, and blocks of LeastBytes begin in others: one load
+  // of a line that stays in the cache tells.
+  static constexpr size_t Granules = 1024;
+  static size_t granule_of(uintptr_t p) noexcept { return (p >> 16) * 0x9e3779b97f4a7c15u >> 54; }
+  static_assert(Granules == size_t{1} << 10 && LeastBytes == size_t{1} << 16, "granule_of() takes 10 bits of the hash");
+
   static size_t first_of(uintptr_t p) noexcept { return (p >> 4) * 0x9e3779b97f4a7c15u >> 57 << 3; }
   static_assert(Sets == 128 && Ways == 8, "first_of() takes 7 bits of the hash");
   bool is_known(const void* p) const noexcept {
@@ -158,6 +165,7 @@ class ReusedBlocks {
   size_t x_stale_count = 0;
   uint64_t x_used[Most / 64] = {};  // a bit for each entry: for walks
   uint8_t x_bar[Classes] = {};
+  alignas(64) std::atomic<uint16_t> x_begins[Granules] = {};  // how many blocks begin there
   alignas(64) std::atomic<uintptr_t> x_keys[Most] = {};
   Entry x_entries[Most] = {};
   PinToken x_stale[Most] = {};
