@@ -80,7 +80,7 @@ cl_int NativeMoves::move(cl_mem from, cl_mem to, const wire::Part& part, size_t 
   const std::lock_guard lock(mutex_);
   Ring& ring = bytes <= SmallMove ? small_ : large_;
   if (!open_queues() || !open(ring)) return CL_OUT_OF_HOST_MEMORY;
-  if (bytes <= AtOnce && part.shape == wire::Part::Shape::Range) return copy_at_once(ring.base, from, to, bytes);
+  if (bytes <= SmallMove && part.shape == wire::Part::Shape::Range) return copy_at_once(ring.base, from, to, bytes);
   // Not too few: the first read and the last write have nothing beside them.
   constexpr size_t Page = 4096;
   const size_t wanted = (bytes / FewestChunks + Page - 1) / Page * Page;

@@ -22,7 +22,7 @@ class NativeMoves {
     cl_context context;
     cl_device_id device;
   };
-  static constexpr size_t SmallMove = size_t{1} << 20;
+  static constexpr size_t SmallMove = size_t{1} << 20;  // at once: a chunk more costs as much as overlapping it gains
 
   NativeMoves(End from, End to) : from_(from), to_(to) {}
   ~NativeMoves();
@@ -35,7 +35,6 @@ class NativeMoves {
 
  private:
   static constexpr size_t Slots = 8;
-  static constexpr size_t AtOnce = size_t{4} << 20;  // a chunk more costs some 20 us, what overlapping it gains
   static constexpr size_t LargestChunk = size_t{4} << 20, FewestChunks = 4;
   static constexpr size_t ReadAhead = Slots / 2;  // the other half is being written
   struct Ring {

@@ -185,7 +185,8 @@ TEST_CASE("large moves are cut into chunks, small ones are not; reads go ahead")
     return std::pair(sim.largest, sim.most_reads_waiting);
   };
   CHECK(shape(100).first == 100);
-  CHECK(shape(4 * MiB) == std::pair(4 * MiB, size_t{1}));
+  CHECK(shape(MiB) == std::pair(MiB, size_t{1}));
+  CHECK(shape(4 * MiB) == std::pair(MiB, size_t{4}));
   CHECK(shape(12 * MiB) == std::pair(3 * MiB, size_t{4}));
   CHECK(shape(64 * MiB) == std::pair(4 * MiB, size_t{4}));
 }
