@@ -8,4 +8,5 @@ cd "$root"
 scripts/deps.sh
 build_release
 say "tests: $(ctest --test-dir "$build" -N "$@" | sed -n 's/^Total Tests: //p')"
-ctest --test-dir "$build" --output-on-failure -j "$(nproc)" "$@"
+# Programs that are killed at random and clocks of a busy machine: what fails once is run once more, and both are shown.
+ctest --test-dir "$build" --output-on-failure --repeat until-pass:2 -j "$(nproc)" "$@"

@@ -12,6 +12,7 @@ from job import *  # noqa: F403
 
 PROGRAM = tests_dir / "patterns"
 WITH_CONTENTS = ("repeated-sends", "returned-results")
+FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
 
 
 def found(pattern, variant, *options, analysis=(), env=None):
@@ -45,9 +46,9 @@ def test_small_transfers():
 
 
 def test_buffers_in_loop():
-    """PoCL makes buffers in no time and is not blamed; the test driver takes as long as drivers of real devices."""
-    same(found("buffers-in-loop", "bad")["findings"], [], "findings where buffers cost nothing")
-    judge("buffers-in-loop", env={"OCL_ICD_VENDORS": str(tests_dir / "vendors"), "FAKE_CL_DELAY": "clCreateBuffer=300us"})
+    """A few of PoCL's, made in microseconds, are not blamed; the test driver takes as long as drivers of real devices."""
+    same(found("few-buffers-in-loop", "bad")["findings"], [], "findings where buffers cost nothing")
+    judge("buffers-in-loop", env=FAKE | {"FAKE_CL_DELAY": "clCreateBuffer=300us"})
 
 
 def test_repeated_builds():
@@ -73,9 +74,6 @@ def test_allocation_churn():
     bad = judge("allocation-churn", analysis=("--platform", "platform.json"))
     expected = 19 * (48 << 20) / 4096 * 1e-6
     check(abs(bad["findings"][0]["saving_s"] / expected - 1) < 0.01, f"a saving of {bad['findings'][0]['saving_s']} s")
-
-
-FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
 
 
 def test_copying_maps():

@@ -64,18 +64,23 @@ void on_signal(int) {
   if (g_signals < Signals) set_timer(20 + g_signals % 97);
 }
 
-// Malloc and free without end, until the handler has interrupted them often enough.
+// Malloc and free until the handler has interrupted them often enough; then once more, undisturbed: a signal that comes
+// while blocks are noted may have all forgotten that are known so far.
 void be_interrupted(Block (&ring)[16]) {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   check(::sigaction(SIGALRM, &action, nullptr) == 0, "sigaction");
   set_timer(50);
-  for (unsigned i = 0; g_signals < Signals; ++i) {
+  unsigned i = 0;
+  const auto replace_next = [&] {
     Block& block = ring[i % 16];
     block.drop();
     block.make(66'000 + i * 7919 % 200'000, i);
-  }
+    ++i;
+  };
+  while (g_signals < Signals) replace_next();
+  for (int n = 0; n < 16; ++n) replace_next();
 }
 
 void use_all(Block (&ring)[16]) {

@@ -131,9 +131,9 @@ static void small_transfers(int bad) {
   }
 }
 
-static void buffers_in_loop(int bad) {
+static void buffers_in_loop_of(int iterations, int bad) {
   cl_mem kept = make_buffer(Large);
-  for (int i = 0; i < 500; ++i) {
+  for (int i = 0; i < iterations; ++i) {
     cl_mem out = bad ? make_buffer(Large) : kept;
     run_probe(input, out);
     look(out);
@@ -141,6 +141,9 @@ static void buffers_in_loop(int bad) {
   }
   DO(clReleaseMemObject(kept));
 }
+
+static void buffers_in_loop(int bad) { buffers_in_loop_of(500, bad); }
+static void few_buffers_in_loop(int bad) { buffers_in_loop_of(20, bad); }
 
 static void repeated_builds(int bad) {
   for (int i = 0; i < 20; ++i) {
@@ -283,6 +286,7 @@ static const struct {
     {"idle-waits", idle_waits},
     {"small-transfers", small_transfers},
     {"buffers-in-loop", buffers_in_loop},
+    {"few-buffers-in-loop", few_buffers_in_loop},
     {"repeated-builds", repeated_builds},
     {"missed-overlap", missed_overlap},
     {"allocation-churn", allocation_churn},
