@@ -74,7 +74,8 @@ void EventLoop::run() {
   while (!stopped_) {
     const int n = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), wait_ms());
     for (int i = 0; i < n; ++i) {
-      const auto it = watches_.find(events[static_cast<size_t>(i)].data.u64);
+      const uint64_t id = events[static_cast<size_t>(i)].data.u64;  // a copy: the struct is packed
+      const auto it = watches_.find(id);
       if (it == watches_.end()) continue;  // a handler before it dropped the watch
       const std::shared_ptr<Handler> ready = it->second;
       (*ready)();
