@@ -5,6 +5,7 @@
 
 #include "traces/api/api.h"
 #include "transport/executor/call_rules.h"
+#include "transport/executor/turns.h"
 
 namespace gt::exec {
 namespace {
@@ -121,7 +122,7 @@ cl_int Calls::make(const wire::Call& call) {
   if (!function) return CL_INVALID_OPERATION;
   x_queue = queue_of_call();
   x_enqueued_ns = x_queue ? Commands::when(*x_queue) : 0;
-  const api::Invoked invoked = api::invoke(fn, call.inputs, function, x_context, x_outputs);
+  const api::Invoked invoked = invoke(fn, call.inputs, function);
   if (fn == FnId::clEnqueueMigrateMemObjects && invoked == api::Invoked::Done && x_queue) keep_arguments(*x_queue);
   x_context.arena.clear();
   if (invoked != api::Invoked::Done) {
@@ -135,6 +136,12 @@ cl_int Calls::make(const wire::Call& call) {
   if (x_naming != CL_SUCCESS) x_outputs.view().clear();
   if (code == CL_SUCCESS && x_naming == CL_SUCCESS) note_effects(call);
   return code != CL_SUCCESS ? code : x_naming;
+}
+
+api::Invoked Calls::invoke(FnId fn, ByteView inputs, AnyFunction function) {
+  std::unique_lock<std::mutex> turn;
+  if (x_queue) turn = turn_at(x_commands.session(), *x_queue);
+  return api::invoke(fn, inputs, function, x_context, x_outputs);
 }
 
 // The block gets a name, and its address is told: the client shows the program memory at the same one.

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "transport/executor/turns.h"
+
 namespace gt::exec {
 namespace {
 
@@ -140,9 +142,13 @@ void Launches::run(const wire::Launch& m) {
   cl_event event = nullptr;
   const size_t* const offset = m.given & 1 ? sizes(m.offset) : nullptr;
   const size_t* const local = m.given & 2 ? sizes(m.local) : nullptr;
-  const cl_int code = x_commands.cl().clEnqueueNDRangeKernel(
-      queue->handle, kernel->as<cl_kernel>(), m.dimensions, offset, sizes(m.global), local,
-      static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), m.event ? &event : nullptr);
+  cl_int code = CL_SUCCESS;
+  {
+    const auto turn = turn_at(x_commands.session(), *queue);
+    code = x_commands.cl().clEnqueueNDRangeKernel(
+        queue->handle, kernel->as<cl_kernel>(), m.dimensions, offset, sizes(m.global), local,
+        static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), m.event ? &event : nullptr);
+  }
   if (code != CL_SUCCESS) return x_commands.fail(Fn, code, m.queue, m.event);
   if (m.event) x_commands.name_event(m.event, event, queue, before);
 }

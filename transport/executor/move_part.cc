@@ -1,5 +1,6 @@
 #include "transport/executor/move_part.h"
 
+#include "transport/executor/turns.h"
 #include "transport/protocol/chunks.h"
 
 namespace gt::exec {
@@ -75,12 +76,14 @@ cl_int enqueue_part(const staging::ClFunctions& cl, Way way, cl_command_queue qu
                                     event);
 }
 
-cl_int enqueue_part(const Cl& cl, Way way, cl_command_queue queue, const Memory& memory, const wire::Part& part,
+cl_int enqueue_part(Session& session, Way way, const Queue& queue, const Memory& memory, const wire::Part& part,
                     void* host, std::span<const cl_event> waits, cl_event* event) {
-  if (!memory.svm) return enqueue_part(cl, way, queue, memory.mem, part, host, waits, event);
+  const Cl& cl = session.cl;
+  const auto turn = turn_at(session, queue);
+  if (!memory.svm) return enqueue_part(cl, way, queue.handle, memory.mem, part, host, waits, event);
   void* const svm = memory.svm->at(part.origin[0]);
   const bool up = way == Way::ToDevice;
-  return cl.clEnqueueSVMMemcpy(queue, CL_FALSE, up ? svm : host, up ? host : svm, part.region[0],
+  return cl.clEnqueueSVMMemcpy(queue.handle, CL_FALSE, up ? svm : host, up ? host : svm, part.region[0],
                                static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), event);
 }
 

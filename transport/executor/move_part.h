@@ -18,7 +18,8 @@ cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part);
 cl_int enqueue_part(const staging::ClFunctions& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& part,
                     void* host, std::span<const cl_event> waits, cl_event* event);
 
-cl_int enqueue_part(const Cl& cl, Way way, cl_command_queue queue, const Memory& memory, const wire::Part& part,
+// The same by a thread of the session's, in its turn.
+cl_int enqueue_part(Session& session, Way way, const Queue& queue, const Memory& memory, const wire::Part& part,
                     void* host, std::span<const cl_event> waits, cl_event* event);
 
 }  // namespace gt::exec

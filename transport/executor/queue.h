@@ -4,8 +4,10 @@
 // who enqueues (the control lane for the client's queues).
 #pragma once
 
+#include <array>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include "transport/executor/cl.h"
 #include "transport/executor/device_clock.h"
@@ -24,6 +26,7 @@ struct Queue {
     profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     context = Cl::ask<cl_context>(cl.clGetCommandQueueInfo, handle, CL_QUEUE_CONTEXT);
     device = Cl::ask<cl_device_id>(cl.clGetCommandQueueInfo, handle, CL_QUEUE_DEVICE);
+    takes_turns = is_of_pocl(cl, device);
   }
   ~Queue() {
     if (last_barrier) cl.clReleaseEvent(last_barrier);
@@ -36,6 +39,7 @@ struct Queue {
   const cl_command_queue handle;
   const wire::ObjectId name;  // 0: ours
   bool in_order = true, profiling = false;
+  bool takes_turns = false;  // commands on memory objects: turns.h
   cl_context context = nullptr;
   cl_device_id device = nullptr;
 
@@ -44,6 +48,13 @@ struct Queue {
   cl_event last_barrier = nullptr;  // of an out-of-order queue; everything enqueued later waits for it
   std::shared_ptr<Waiter> waiter;       // whose thread waits for its commands; made when first wanted
   DeviceClock clock;
+
+ private:
+  static bool is_of_pocl(const Cl& functions, cl_device_id of) {
+    const auto platform = Cl::ask<cl_platform_id>(functions.clGetDeviceInfo, of, CL_DEVICE_PLATFORM);
+    const auto name = Cl::ask<std::array<char, 64>>(functions.clGetPlatformInfo, platform, CL_PLATFORM_NAME);
+    return std::string_view(name.data()) == "Portable Computing Language";
+  }
 };
 
 }  // namespace gt::exec

@@ -24,6 +24,7 @@ struct Session {
   Outbox out;
   Threads threads;
   std::atomic<bool> closing{false};
+  std::mutex turns;  // turns.h
 
   struct {
     std::atomic<uint64_t> calls{0}, launches{0}, writes{0}, reads{0}, builds{0}, failed{0};

@@ -69,7 +69,7 @@ bool Reader::start_chunk() {
   for (Work& work : x_work) {
     if (work.error || work.started == work.job->chunks.count()) continue;
     Slot& slot = x_ring[x_next % x_count];
-    const cl_int code = enqueue_part(x_session->cl, Way::ToHost, x_queue->handle, work.job->memory,
+    const cl_int code = enqueue_part(*x_session, Way::ToHost, *x_queue, work.job->memory,
                                      work.job->chunks.at(work.started).part, memory(x_next), {}, &slot.filled);
     if (code != CL_SUCCESS) {
       fail(work, code);

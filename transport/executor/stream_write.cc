@@ -76,7 +76,7 @@ void WriteJob::start(Arrived chunk) {
   void* const memory = chunk.moved ? chunk.moved.get() : x_inbox->memory(chunk.slot);
   const std::lock_guard enqueue(x_queue->enqueue);
   Awaited awaited;
-  x_error = enqueue_part(cl, Way::ToDevice, x_queue->handle, x_memory, x_chunks->at(index).part, memory, {},
+  x_error = enqueue_part(x_inbox->session(), Way::ToDevice, *x_queue, x_memory, x_chunks->at(index).part, memory, {},
                          &awaited.event);
   if (x_error) return drop(chunk);
   cl.clFlush(x_queue->handle);

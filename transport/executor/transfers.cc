@@ -123,14 +123,15 @@ void Transfers::reclaim() {
 cl_int Transfers::write_inline(const wire::Write& m, const Target& t) {
   reclaim();
   if (m.data.size() != m.bytes) return CL_INVALID_VALUE;
-  if (!x_commands.session().hold(m.bytes)) return CL_OUT_OF_HOST_MEMORY;
+  Session& session = x_commands.session();
+  if (!session.hold(m.bytes)) return CL_OUT_OF_HOST_MEMORY;
   Held held{nullptr, std::make_unique_for_overwrite<uint8_t[]>(m.bytes), m.bytes};
   std::memcpy(held.bytes.get(), m.data.data(), m.bytes);
   const int64_t before = Commands::when(*t.queue);
-  const cl_int code = enqueue_part(x_commands.cl(), Way::ToDevice, t.queue->handle, t.memory, t.part, held.bytes.get(),
-                                   t.waits, &held.event);
+  const cl_int code = enqueue_part(session, Way::ToDevice, *t.queue, t.memory, t.part, held.bytes.get(), t.waits,
+                                   &held.event);
   if (code != CL_SUCCESS) {
-    x_commands.session().let_go(m.bytes);
+    session.let_go(m.bytes);
     return code;
   }
   if (m.event) {
@@ -148,7 +149,7 @@ cl_int Transfers::read_inline(const wire::Read& m, const Target& t) {
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code =
-      enqueue_part(x_commands.cl(), Way::ToHost, t.queue->handle, t.memory, t.part, data->data(), t.waits, &event);
+      enqueue_part(x_commands.session(), Way::ToHost, *t.queue, t.memory, t.part, data->data(), t.waits, &event);
   if (code != CL_SUCCESS) {
     x_commands.session().let_go(m.bytes);
     return code;
@@ -167,7 +168,7 @@ cl_int Transfers::shared(const Message& m, Way way, const Target& t) {
   x_pins.pin(m.segment, t.queue->context);
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
-  const cl_int code = enqueue_part(x_commands.cl(), way, t.queue->handle, t.memory, t.part, memory, t.waits, &event);
+  const cl_int code = enqueue_part(x_commands.session(), way, *t.queue, t.memory, t.part, memory, t.waits, &event);
   if (code != CL_SUCCESS) return code;
   x_commands.name_event(m.event, event, t.queue, before);
   x_commands.tell(m.event);

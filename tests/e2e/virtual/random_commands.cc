@@ -239,15 +239,16 @@ class Program : Objects {
       did(unmapped, {&c}, {});
     }
   }
-  // A marker behind a wait list, contents told to move, or an object retained and released: no byte changes.
-  // No barriers: PoCL 3.1 ends the process over one in an out-of-order queue now and then.
+  // A marker or a barrier behind a wait list, contents told to move, or an object retained and released: no byte
+  // changes.
   void order() {
     Contents& c = all_[pick(all_.size())];
     const auto waits = needs({&c}, {});
     cl_event event;
-    switch (pick(3)) {
+    switch (pick(4)) {
       case 0: CHECK(clEnqueueMarkerWithWaitList(queue(), count(waits), list(waits), &event)); break;
-      case 1:
+      case 1: CHECK(clEnqueueBarrierWithWaitList(queue(), count(waits), list(waits), &event)); break;
+      case 2:
         CHECK(clEnqueueMigrateMemObjects(queue(), 1, &c.mem, chance(2) ? CL_MIGRATE_MEM_OBJECT_HOST : 0, count(waits),
                                          list(waits), &event));
         break;
@@ -419,16 +420,16 @@ class Program : Objects {
   void synchronize() {
     open_gates();
     cl_event event;
-    switch (pick(4)) {
+    switch (pick(5)) {
       case 0: return CHECK(clFinish(queue()));
       case 1: return CHECK(clFlush(queue()));
       case 2:
         if (!events_.empty()) CHECK(clWaitForEvents(1, &events_[pick(events_.size())]));
         return;
-      default:
-        CHECK(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &event));
-        events_.push_back(event);
+      case 3: CHECK(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &event)); break;
+      default: CHECK(clEnqueueBarrierWithWaitList(queue(), 0, nullptr, &event));
     }
+    events_.push_back(event);
   }
 
   void look_at(Contents& c) {
