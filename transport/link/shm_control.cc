@@ -18,11 +18,7 @@ Status ShmControl::send(std::span<const ByteView> parts) {
   if (bytes > LargestFrame) return {Kind::Invalid, "a frame is larger than a link takes"};
   const bool may_wait = !owner_.in_handler();
   std::unique_lock lock(mutex_);
-  while (may_wait && !waiting_.empty() && owner_.is_open()) {
-    GT_TRY(pump());
-    // Shortly: when this is the thread that is going to help(), nobody else is woken up to find the room.
-    if (!waiting_.empty()) room_.wait_for(lock, std::chrono::milliseconds(1));
-  }
+  if (may_wait && !waiting_.empty()) GT_TRY(wait_for_room(lock));
   if (!owner_.is_open()) return owner_.why_closed();
   if (waiting_.empty() && bytes <= Fragment) {
     const auto room = out_.has_room(bytes);
@@ -42,6 +38,23 @@ Status ShmControl::send(std::span<const ByteView> parts) {
   lock.unlock();
   owner_.fail({Kind::Disconnected, "the peer does not read what it is sent"});
   return owner_.why_closed();
+}
+
+// Until nothing waits before what the caller sends. The helper gives its turn back meanwhile: it neither receives here
+// nor finds the room, and while the bell is for it nobody else would, at either end if both wait.
+Status ShmControl::wait_for_room(std::unique_lock<std::mutex>& lock) {
+  const bool helps = turn_.is_helper();
+  if (helps) {
+    lock.unlock();
+    give_turn_back(turn_.take());
+    lock.lock();
+  }
+  while (!waiting_.empty() && owner_.is_open()) {
+    GT_TRY(pump());
+    if (!waiting_.empty()) room_.wait_for(lock, std::chrono::milliseconds(100));  // a bell may be spoiled
+  }
+  if (helps) prepare_help();
+  return {};
 }
 
 // Sends what waits, as far as there is room; asks for the bell when there is none.
@@ -123,8 +136,19 @@ void ShmControl::help(const std::function<bool()>& done) {
   }
   if (!turn_.begin_help()) return;
   receive_until(done, turn, patient);
+  give_turn_back(std::move(turn));
+}
+
+// What has come, and the room that there is, since the helper last looked are for the lane's thread to find.
+void ShmControl::give_turn_back(ShmTurn::Lock turn) {
   turn_.end_help();
-  if (!in_.seems_empty()) ring_bell(turn_.bell());  // what has come meanwhile is the thread's
+  bool left = !in_.seems_empty();
+  {
+    const std::lock_guard lock(mutex_);
+    left = left || !waiting_.empty();
+  }
+  turn.unlock();
+  if (left) ring_bell(turn_.bell());
 }
 
 // Looks for a while, then sleeps until the bell rings.

@@ -40,11 +40,13 @@ class ShmControl {
   static constexpr size_t MostWaiting = size_t{256} << 20;  // bytes
   static constexpr size_t Fragment = ControlRing / 4;
 
+  Status wait_for_room(std::unique_lock<std::mutex>& lock);
   Status pump();
   void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool patient);
+  void give_turn_back(ShmTurn::Lock turn);
 
   ShmOwner& owner_;
-  std::mutex mutex_;  // taken with the turn, never the other way round
+  std::mutex mutex_;  // taken with the turn; with it the turn is only tried
   std::condition_variable room_;
   RingWriter out_;             // mutex_
   std::deque<Bytes> waiting_;  // mutex_
