@@ -7,14 +7,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <deque>
 #include <map>
 
 #include "traces/base/fork_mark.h"
 #include "transport/link/link_thread.h"
 #include "transport/link/shm_control.h"
 #include "transport/link/shm_data.h"
-#include "transport/link/sockets.h"
+#include "transport/link/shm_withdrawals.h"
+#include "transport/link/shm_word.h"
 #include "transport/staging/copy_crew.h"
 
 namespace gt::wire {
@@ -25,47 +25,8 @@ constexpr int ServerSide = 0, ClientSide = 1;
 constexpr size_t CrewFrom = size_t{1} << 20;
 constexpr int DrainTurns = 4096;  // of a peer that is gone: what is in the rings, not what a living one may add
 
-// What goes through the socket. A segment's memory comes with Share, a process with Process.
-struct Word {
-  enum class Kind : uint32_t { Region = 1, Process = 2, Share = 3, Shared = 4, Withdraw = 5, Withdrawn = 6 };
-  Kind kind = Kind::Region;
-  uint32_t segment = 0;
-  uint64_t bytes = 0, offset = 0;
-  uint64_t ok = 0;
-};
-static_assert(sizeof(Word) == 32);
-
 Status closed() { return {Kind::Disconnected, "the link is closed"}; }
 Status gone() { return {Kind::Disconnected, "the peer is gone"}; }
-
-Status send_word(int socket, const Word& word, int fd, Deadline deadline) {
-  while (true) {
-    const Status s = send_with_fd(socket, {reinterpret_cast<const uint8_t*>(&word), sizeof word}, fd);
-    if (s.kind() != Kind::Busy) return s;
-    if (!wait_for(socket, POLLOUT, deadline)) return s;
-  }
-}
-
-// Nothing: there is none.
-Result<std::optional<Word>> receive_word(int socket, Fd& fd) {
-  Word word;
-  const auto n = receive_with_fd(socket, {reinterpret_cast<uint8_t*>(&word), sizeof word}, fd);
-  if (!n) return n.status();
-  if (*n == 0) return std::optional<Word>();
-  if (*n != sizeof word) return Status(Kind::Corrupt, "the peer sent a damaged word");
-  return std::optional<Word>(word);
-}
-
-Result<Fd> await_word(int socket, Word::Kind kind, Deadline deadline) {
-  while (wait_for(socket, POLLIN, deadline)) {
-    Fd fd;
-    const auto word = receive_word(socket, fd);
-    if (!word) return word.status();
-    if (*word && (*word)->kind == kind) return fd;
-    if (*word) return Status(Kind::Corrupt, "the peer sent another word than was due");
-  }
-  return Status(Kind::Disconnected, "the peer does not answer in time");
-}
 
 // For poll: readable when the process ends. The socket alone would not tell while a child of it holds a copy.
 Fd own_process() { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))); }
@@ -149,7 +110,7 @@ class ShmLink final : public Link, private ShmOwner {
   }
   void copy_with_crew(void* to, const void* from, size_t bytes);
   bool in_handler() override {
-    return control_thread_.is_this() || data_thread_.is_this() || withdraw_thread_.is_this() ||
+    return control_thread_.is_this() || data_thread_.is_this() || withdrawals_.is_this_thread() ||
            control_.turn().is_delivering();
   }
   bool is_ended() override { return state_ == State::Ended; }
@@ -170,9 +131,6 @@ class ShmLink final : public Link, private ShmOwner {
   void beat();
   void take_words();
   Status take_word(const Word& word, const Fd& fd);
-  Status withdraw_soon(SegmentId segment);
-  void run_withdrawals();
-  void withdrawn(SegmentId segment);
   Status ask(const Word& word, int fd, bool& agreed);
 
   const ForkMark mark_ = ForkMark::here();
@@ -186,9 +144,10 @@ class ShmLink final : public Link, private ShmOwner {
   PeerMemory peer_;
   ShmControl control_;
   ShmData data_;
+  ShmWithdrawals withdrawals_{*this, peer_, socket_};
   LinkHandler* handler_ = nullptr;
   const Wake stop_;
-  LinkThread control_thread_, data_thread_, watch_thread_, withdraw_thread_;
+  LinkThread control_thread_, data_thread_, watch_thread_;
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -202,10 +161,6 @@ class ShmLink final : public Link, private ShmOwner {
   size_t largest_shared_ = 0;       // ever
   std::map<SegmentId, std::optional<bool>> asked_;  // what the peer was asked, and its answer
   uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;      // the watch thread's
-  bool withdraws_ = false;                          // the same: withdraw_thread_ runs
-  std::deque<SegmentId> to_withdraw_;               // of the peer's
-  std::mutex withdrawing_;        // held while on_withdrawn() is called; before mutex_
-  bool handler_is_done_ = false;  // withdrawing_
 };
 
 ShmLink::~ShmLink() {
@@ -215,11 +170,12 @@ ShmLink::~ShmLink() {
   control_thread_.join();
   data_thread_.join();
   watch_thread_.join();
-  withdraw_thread_.join();
+  withdrawals_.join();
 }
 
 Status ShmLink::start(LinkHandler& handler) {
   handler_ = &handler;
+  withdrawals_.start(handler);
   started_ = true;
   Status s = control_thread_.start("gtrace-control", [this] { run_lane(control_); });
   if (s.ok()) s = data_thread_.start("gtrace-data", [this] { run_lane(data_); });
@@ -277,10 +233,7 @@ void ShmLink::lane_has_ended() {
       return;
     }
   }
-  {
-    const std::lock_guard lock(withdrawing_);
-    handler_is_done_ = true;
-  }
+  withdrawals_.stop();
   handler_->on_closed(why_closed());
   const std::lock_guard lock(mutex_);
   ++ended_lanes_;
@@ -332,6 +285,7 @@ void ShmLink::end(const Status& why) {
   if (!started_) data_.set_quiet();
   if (socket_.is_ours()) ::shutdown(socket_.get(), SHUT_RDWR);
   stop_.ring();
+  withdrawals_.wake();
   control_.wake_all();
   control_.turn().wake_all();
   data_.turn().wake_all();
@@ -504,50 +458,11 @@ Status ShmLink::take_word(const Word& word, const Fd& fd) {
                                     : Status(Kind::Corrupt, "a shared segment without memory");
     answer.ok = mapped.ok();
   } else if (word.kind == Word::Kind::Withdraw) {
-    return withdraw_soon(word.segment);
+    return withdrawals_.add(word.segment);
   } else {
     return {Kind::Corrupt, "the peer sent an unknown word"};
   }
   return send_word(socket_.get(), answer, -1, Deadline::in_ms(AnswerWithin_ms));
-}
-
-// By a thread of its own: a driver that lets go of memory may wait for its device, and we go on showing that we live.
-Status ShmLink::withdraw_soon(SegmentId segment) {
-  {
-    const std::lock_guard lock(mutex_);
-    to_withdraw_.push_back(segment);
-    changed_.notify_all();
-  }
-  if (withdraws_) return {};
-  withdraws_ = true;
-  return withdraw_thread_.start("gtrace-withdraw", [this] { run_withdrawals(); });
-}
-
-void ShmLink::run_withdrawals() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return state_ == State::Ended || !to_withdraw_.empty(); });
-    if (state_ == State::Ended) return;
-    Word answer;
-    answer.kind = Word::Kind::Withdrawn;
-    answer.segment = to_withdraw_.front();
-    answer.ok = 1;
-    to_withdraw_.pop_front();
-    lock.unlock();
-    withdrawn(answer.segment);
-    Status sent = descriptors_closed();
-    if (socket_.is_ours()) sent = send_word(socket_.get(), answer, -1, Deadline::in_ms(AnswerWithin_ms));
-    if (!sent.ok()) return end(sent);
-    lock.lock();
-  }
-}
-
-void ShmLink::withdrawn(SegmentId segment) {
-  {
-    const std::lock_guard lock(withdrawing_);
-    if (started_ && !handler_is_done_ && peer_.view({segment, 0}, 0)) handler_->on_withdrawn(segment);
-  }
-  peer_.withdraw(segment);
 }
 
 Result<Fd> exchange_processes(int socket, Deadline deadline) {
