@@ -18,19 +18,24 @@ FrameReader::FrameReader(uint64_t salt, bool data)
 
 FrameReader::Outcome FrameReader::read(Socket& socket, FrameSink& sink) {
   for (int turn = 0; turn < Turns; ++turn) {
-    const ssize_t n = payload_left_ > 0 ? read_payload(socket, sink) : read_buffer(socket);
+    bool all = false;
+    const ssize_t n = payload_left_ > 0 ? read_payload(socket, sink) : read_buffer(socket, all);
     if (!error_.ok()) return Outcome::Bad;
     if (n <= 0) return n == 0 ? Outcome::Drained : Outcome::Over;
     received_.store(received() + static_cast<uint64_t>(n), std::memory_order_relaxed);
     error_ = parse(sink);
     if (!error_.ok()) return Outcome::Bad;
+    if (all) return Outcome::Drained;
   }
   return Outcome::More;
 }
 
-ssize_t FrameReader::read_buffer(Socket& socket) {
+// All: it took what there was, so asking again is a system call for nothing. (Amid a payload it is not: more of it is
+// under way then, and mostly there.)
+ssize_t FrameReader::read_buffer(Socket& socket, bool& all) {
   const iovec part{buffer_.data() + end_, buffer_.size() - end_};
   const ssize_t n = socket.read({&part, 1});
+  all = n > 0 && static_cast<size_t>(n) < part.iov_len && !socket.is_protected();
   if (n > 0) end_ += static_cast<size_t>(n);
   return n;
 }

@@ -36,7 +36,7 @@ class FrameReader {
   uint64_t received() const { return received_.load(std::memory_order_relaxed); }
 
  private:
-  ssize_t read_buffer(Socket& socket);
+  ssize_t read_buffer(Socket& socket, bool& all);
   ssize_t read_payload(Socket& socket, FrameSink& sink);
   Status parse(FrameSink& sink);
   Status parse_payload(FrameSink& sink);

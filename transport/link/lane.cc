@@ -105,7 +105,8 @@ void Lane::write() {
     const ssize_t n = socket_->write({parts, out_.unwritten(parts)});
     if (n <= 0) {
       (n == 0 ? want_out_ : broken_) = true;
-      return wake();
+      if (!thread_.is_this()) wake();  // itself it looks before it sleeps
+      return;
     }
     out_.wrote(static_cast<size_t>(n));
     wrote_ns_ = now;
@@ -168,9 +169,10 @@ bool Lane::step() {
     if (socket) drained = read_some(*socket);  // also of a broken one: what arrived before counts
     if (given_up) lose();
   }
-  keep_up(drained);
+  const bool all_out = keep_up(drained);
   user_.lane_ticks();
-  if (drained && !(socket && spin(*socket)) && !user_.lane_idle(Idle::Sleeps)) sleep(socket ? socket->fd() : -1);
+  const bool came = drained && all_out && socket && spin(*socket);
+  if (drained && !came && !user_.lane_idle(Idle::Sleeps)) sleep(socket ? socket->fd() : -1);
   return true;
 }
 
@@ -242,20 +244,23 @@ bool Lane::read_for_thread() {
   return outcome == FrameReader::Outcome::Drained;
 }
 
-// Acknowledges, shows that we live, and writes what senders left.
-void Lane::keep_up(bool drained) {
+// Acknowledges, shows that we live, and writes what senders left. False: some of it waits until the socket has room.
+bool Lane::keep_up(bool drained) {
   const uint64_t now = monotonic_ns();
   std::unique_lock lock(mutex_);
-  if (!socket_ || ended_) return;
+  if (!socket_ || ended_) return true;
   if (is_silent(now)) {
     lock.unlock();
-    return lose();
+    lose();
+    return true;
   }
   if ((owed_since_ns_ && drained) || received() - told_ >= AckEvery) send_ack();
   want_out_ = false;
   write();
+  const bool all_out = !want_out_;
   lock.unlock();
   beat();
+  return all_out;
 }
 
 bool Lane::is_silent(uint64_t now_ns) const { return now_ns > heard_ns() + times_.dead_ns; }

@@ -100,7 +100,7 @@ class Lane {
   bool read_some(Socket& socket);
   bool read_for_thread();
   bool spin(Socket& socket);
-  void keep_up(bool drained);
+  bool keep_up(bool drained);
   bool is_silent(uint64_t now_ns) const;
   void lose();
   void sleep(int fd);

@@ -26,6 +26,8 @@ class Socket {
   bool open() const { return fd_.open(); }
   // From here on everything goes through it.
   void protect(std::unique_ptr<Tls> tls) { tls_ = std::move(tls); }
+  // A read may give less than there is.
+  bool is_protected() const { return tls_ != nullptr; }
 
   // Bytes moved (> 0); 0: it would have to wait; -1: the connection is over, or its descriptor is no longer ours.
   ssize_t read(std::span<const iovec> to);
