@@ -13,7 +13,6 @@ from virtual_job import *  # noqa: F401,F403
 
 HERE = pathlib.Path(__file__).parent
 SVM = tests_dir / "svm"
-ELSEWHERE = ("tcp://127.0.0.1:0", "shm:svm-test")
 
 # Wrong calls that PoCL lets pass, or crashes on.
 STRICTER = {"alloc: a flag of buffers": 0, "migrate: too much": -30, "info: NULL": -30, "info: unknown": -30,
@@ -23,7 +22,7 @@ STRICTER = {"alloc: a flag of buffers": 0, "migrate: too much": -30, "info: NULL
 def everywhere(*command):
     """What the program prints in each way to reach the device."""
     yield "in the process", good(*command, env=virtual()).text
-    for url in ELSEWHERE:
+    for url in elsewhere():
         with server(url) as (env, _):
             yield url, good(*command, env=env).text
 
@@ -91,7 +90,7 @@ def test_quota():
 
 
 def test_lost():
-    for url in ELSEWHERE:
+    for url in elsewhere():
         with server(url) as (env, process):
             program = subprocess.Popen([str(SVM), "lost"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
                                        env={**os.environ, **env})
@@ -105,7 +104,7 @@ def test_lost():
 
 
 def test_fork():
-    for url in ELSEWHERE:
+    for url in elsewhere():
         with server(url) as (env, _):
             same(good(SVM, "fork", env=env).text, "child 0\nparent: wpyz\nend\n", url)
 

@@ -64,7 +64,7 @@ def test_random_programs_on_two_places():
 
 def test_random_programs_elsewhere():
     here = good(tests_dir / "random_commands", SEED, PROGRAMS, env=native())
-    for url in ("tcp://127.0.0.1:0", "shm:virtual-test"):
+    for url in elsewhere():
         with server(url) as (env, _):
             one = good(tests_dir / "random_commands", SEED, PROGRAMS, env=env)
             three = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},{env['GTRACE_REMOTE']},local:{POCL}")
@@ -76,7 +76,7 @@ def test_random_programs_elsewhere():
 def test_read_then():
     expected = good(tests_dir / "read_then", env=native()).text
     check(all(line.endswith(": 0") for line in expected.splitlines()[:-1]), "natively")
-    for url in ("tcp://127.0.0.1:0", "shm:virtual-reads"):
+    for url in elsewhere():
         with server(url) as (env, _):
             same(good(tests_dir / "read_then", env=env).text, expected, url)
 
@@ -143,7 +143,7 @@ def test_no_driver():
 
 def test_lost():
     """The executor dies at work: its device is gone at once, the other one goes on."""
-    for url in ("tcp://127.0.0.1:0", "shm:virtual-lost"):
+    for url in elsewhere():
         with server(url) as (env, process):
             env = {**os.environ, **env, "GTRACE_REMOTE": f"{env['GTRACE_REMOTE']},local:{POCL}"}
             program = subprocess.Popen([str(tests_dir / "virtual_endings"), "lost"], stdout=subprocess.PIPE, text=True, env=env)
@@ -172,7 +172,7 @@ def test_endings():
 
 def test_closed_descriptors():
     """The link is given up; nobody spins, and what the program opens under the same numbers is its own."""
-    for url in ("tcp://127.0.0.1:0", "shm:virtual-closed"):
+    for url in elsewhere():
         for mode in ("closed", "replaced"):
             with server(url) as (env, _):
                 same(good(tests_dir / "virtual_endings", mode, env=env, timeout=30).text.splitlines(),

@@ -2,6 +2,7 @@
 
 import contextlib
 import glob
+import itertools
 import os
 import pathlib
 import subprocess
@@ -9,6 +10,7 @@ import subprocess
 from job import *  # noqa: F401,F403
 
 POCL = "libpocl.so.2"
+names = itertools.count()
 
 
 def virtual(places=1, **more):
@@ -24,6 +26,11 @@ def native():
     if not found:
         raise Skip("PoCL is not installed")
     return dict(OCL_ICD_VENDORS=found[0])
+
+
+def elsewhere():
+    """Where a server may listen. The names of sockets inside a node are everybody's: these are this process's own."""
+    return "tcp://127.0.0.1:0", f"shm:gtrace-test-{os.getpid()}-{next(names)}"
 
 
 @contextlib.contextmanager
