@@ -12,6 +12,7 @@ from job import GOPTIMIZE, INPUT, Skip, bin_dir, check, good, main, one_line, ru
 
 OWN = tests_dir / "optimizer"
 FOREIGN_FREE, DEEP_FREES = OWN / "foreign_free", OWN / "libdeep_frees.so"
+FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
 MAKE_PROFILE = pathlib.Path(__file__).with_name("make_profile.py")
 
 
@@ -59,10 +60,10 @@ def test_no_pool_memory_beside_a_deep_bound_library_that_cannot_be_led_to_us():
 PARTING = OWN / "parting"
 
 
-def parts(way):
-    plain = run(PARTING, way)
+def parts(way, env=None):
+    plain = run(PARTING, way, env=env or {})
     profile(PARTING)
-    done, report = pinned(PARTING, way, stage="always")
+    done, report = pinned(PARTING, way, stage="always", env=env or {})
     same((done.code, done.out), (plain.code, plain.out), "exit status and output")
     check(b"hung" not in plain.out, "the plain run")
     check(report["staged"]["transfers"] > 0, f"staged {report['staged']}")
@@ -73,8 +74,10 @@ def test_fork():
 
 
 def test_fork_and_release_in_the_child():
-    parts("release")
-    parts("waiting")
+    # On a driver that takes no lock for it: threads of PoCL may hold some when the program forks, and the child, which does
+    # not have these threads, waits for them for ever, with and without us.
+    parts("release", FAKE)
+    parts("waiting", FAKE)
 
 
 def test_fork_beside_a_busy_thread():
@@ -106,7 +109,6 @@ OURS = ("clEnqueueMarkerWithWaitList", "clCreateUserEvent", "clSetUserEventStatu
         "clReleaseEvent", "clRetainEvent", "clSetEventCallback", "clGetEventInfo", "clGetEventProfilingInfo",
         "clRetainMemObject", "clGetContextInfo", "clGetCommandQueueInfo", "clGetMemObjectInfo", "clEnqueueMapBuffer",
         "clEnqueueUnmapMemObject")
-FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
 
 
 def refused(fault, plain, *arguments):
