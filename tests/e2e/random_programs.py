@@ -21,13 +21,13 @@ BATCH_TIME = 60 + BATCH  # seconds
 
 
 @contextlib.contextmanager
-def proxies(count):
+def proxies(count, *options):
     """So many, each over TCP and by shared memory; gives their ports."""
     env = {**os.environ, **own_folders(), **native(), "POCL_MEMORY_LIMIT": "4"}
     processes, ports = [], []
     try:
         for i in range(count):
-            process = subprocess.Popen([GPROXY, "serve", "--listen", "tcp://127.0.0.1:0"], env=env, text=True,
+            process = subprocess.Popen([GPROXY, "serve", "--listen", "tcp://127.0.0.1:0", *options], env=env, text=True,
                                        stdout=subprocess.PIPE, stderr=open(f"proxy{i}.err", "w"))
             processes.append(process)
             lines = ""
@@ -49,25 +49,39 @@ def ways(ports):
             "a proxy and a driver here": f"{shm[2]},local:{POCL}"}
 
 
+def compare(name, url, first, count):
+    """Gives how long the programs took there."""
+    command = (tests_dir / "random_commands", first, count)
+    here = good(*command, env=native(), timeout=BATCH_TIME)
+    started = time.monotonic()
+    there = run(*command, env=virtual(GTRACE_REMOTE=url, **own_folders()), timeout=BATCH_TIME)
+    spent = time.monotonic() - started
+    if there.code != 0:
+        print("".join(log.read_text()[-400:] for log in sorted(pathlib.Path(".").glob("proxy*.err"))))
+    lines, expected = there.text.splitlines(), here.text.splitlines()
+    differ = [e.split()[0] for e, l in zip(expected, lines) if e != l]
+    same((there.code, differ, len(lines)), (0, [], count), f"{name}, from seed {first}")
+    return spent
+
+
 def test_random_programs():
     with proxies(3) as ports:
         urls = list(ways(ports).items())
         spent = {name: [0, 0.0] for name, _ in urls}
         for batch, first in enumerate(range(SEED, SEED + PROGRAMS, BATCH)):
             name, url = urls[batch % len(urls)]
-            command = (tests_dir / "random_commands", first, min(BATCH, SEED + PROGRAMS - first))
-            here = good(*command, env=native(), timeout=BATCH_TIME)
-            started = time.monotonic()
-            there = run(*command, env=virtual(GTRACE_REMOTE=url, **own_folders()), timeout=BATCH_TIME)
-            spent[name][0] += command[2]
-            spent[name][1] += time.monotonic() - started
-            if there.code != 0:
-                print("".join(log.read_text()[-400:] for log in sorted(pathlib.Path(".").glob("proxy*.err"))))
-            lines, expected = there.text.splitlines(), here.text.splitlines()
-            differ = [e.split()[0] for e, l in zip(expected, lines) if e != l]
-            same((there.code, differ, len(lines)), (0, [], command[2]), f"{name}, from seed {first}")
+            count = min(BATCH, SEED + PROGRAMS - first)
+            spent[name][1] += compare(name, url, first, count)
+            spent[name][0] += count
         for name, (programs, seconds) in spent.items():
             print(f"{name}: {programs} programs, {seconds:.0f} s")
+
+
+def test_with_little_room_for_transfers():
+    """They wait for room, and for nothing that waits behind them."""
+    with proxies(1, "--in-flight", "64K") as ports:
+        compare("TCP", f"tcp://127.0.0.1:{ports[0]}", SEED, BATCH)
+        compare("shared memory", f"shm:{ports[0]}", SEED, BATCH)
 
 
 main(dict(globals()))

@@ -199,7 +199,7 @@ std::shared_ptr<Queue> Calls::queue_of_call() {
 
 void Calls::note_effects(const wire::Call& call) {
   const FnId fn = fn_of(call);
-  if (fn == FnId::clSetUserEventStatus) x_commands.objects().find(x_args[0].value, ObjectKind::Event)->pending = false;
+  if (fn == FnId::clSetUserEventStatus) x_commands.objects().note_status(x_args[0].value);
   if (is_barrier(fn) && x_queue && !x_queue->in_order) note_barrier(*x_queue);
 }
 

@@ -42,7 +42,10 @@ cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
     object.queue = std::make_shared<Queue>(cl(), static_cast<cl_command_queue>(handle), id);
     if (x_session->options.uses) x_session->options.uses(whole_device(cl(), object.queue->device));
   }
-  if (kind == ObjectKind::Event) object.user_event = object.pending = true;  // others: name_event
+  if (kind == ObjectKind::Event) {  // others: name_event
+    object.user_event = object.pending = true;
+    x_session->in_flight.depends(1);
+  }
   x_objects.add(id, std::move(object));
   return CL_SUCCESS;
 }

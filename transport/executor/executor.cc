@@ -1,10 +1,12 @@
 // The dispatch of messages, and the life of a session.
 #include "transport/executor/executor.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <thread>
 
+#include "transport/executor/backlog.h"
 #include "transport/executor/calls.h"
 #include "transport/executor/launches.h"
 #include "transport/executor/peers.h"
@@ -16,6 +18,8 @@ namespace gt::exec {
 namespace {
 
 using wire::MessageType;
+
+constexpr std::chrono::microseconds LookAgain{200};  // for room
 
 // Everything that was in a queue is over. Counts down when several queues are waited for.
 struct Finishing {
@@ -67,11 +71,12 @@ class Executor::State {
     commands.context_released = [this](cl_context context) { transfers->forget(context); };
   }
 
+  // A frame from the link.
+  bool take(ByteView frame);
   bool dispatch(ByteView frame);
+  void wait_until_caught_up() const;
   bool run(const wire::Call& m);
   bool run(const wire::Launch& m);
-  bool run(const wire::Write& m);
-  bool run(const wire::Read& m);
   bool run(const wire::Finish& m);
   bool run(const wire::Subscribe& m);
   bool run(wire::Build& m);
@@ -81,6 +86,9 @@ class Executor::State {
   bool run(const wire::Join& m);
   bool assemble(ByteView frame);
   void refuse() { x_link.close(); }
+  // The driver and the message decide what happens inside; what throws has no memory.
+  template <class Handle>
+  void guarded(Handle handle);
   void shut_down(uint32_t patience_ms);
 
   const std::shared_ptr<Session> session;
@@ -107,14 +115,146 @@ class Executor::State {
   bool decoded(ByteView frame, Message& message) {
     return wire::decode(frame, message) && run(message);
   }
+  template <class Message>
+  bool transfer(ByteView frame, Message& message);
+  bool may_go_ahead(ByteView frame);
+  bool put_off(ByteView frame);
+  void catch_up();
+  bool catch_up_once(InFlight::Watch& watch, bool first, bool& moved);
   void finish_queue(const std::shared_ptr<Queue>& queue, const std::shared_ptr<Finishing>& finishing);
 
   wire::Link& x_link;
+  Backlog x_later;
+  bool x_catching_up = false;  // there is a thread for it
+  std::atomic<std::thread::id> x_catching_up_now{};  // and it has the lock of dispatching
   // Kept for their room: decoding the next message allocates nothing.
   wire::Launch x_launch;
   wire::Write x_write;
   wire::Read x_read;
 };
+
+template <class Handle>
+void Executor::State::guarded(Handle handle) {
+  ++inside;
+  try {
+    if (!handle()) refuse();
+  } catch (...) {
+    refuse();
+  }
+  --inside;
+}
+
+bool Executor::State::take(ByteView frame) {
+  if (x_catching_up_now == std::this_thread::get_id()) {  // from a client in this process that just got an answer
+    x_later.push_back(frame);
+    return true;
+  }
+  while (x_later.is_full() && !x_link.is_closed()) std::this_thread::sleep_for(LookAgain);
+  const std::lock_guard lock(dispatching);
+  if (x_later.empty() || may_go_ahead(frame)) return dispatch(frame);
+  x_later.push_back(frame);
+  return true;
+}
+
+// What has been named before the messages that wait, and may be what they wait for.
+bool Executor::State::may_go_ahead(ByteView frame) {
+  constexpr auto Fn = api::FnId::clSetUserEventStatus;
+  const auto type = frame.empty() ? MessageType{} : static_cast<MessageType>(frame[0]);
+  wire::Subscribe subscribe;
+  wire::Call call;
+  std::vector<api::DecodedArg> args;
+  ObjectId event = 0;
+  if (type == MessageType::Subscribe && wire::decode(frame, subscribe)) event = subscribe.event;
+  if (type == MessageType::Call && wire::decode(frame, call) && call.fn == static_cast<uint16_t>(Fn) &&
+      api::decode_inputs(Fn, call.inputs, args) && !args.empty())
+    event = args[0].value;
+  return objects.find(event, ObjectKind::Event) != nullptr;
+}
+
+// False: there is no thread to be had.
+bool Executor::State::put_off(ByteView frame) {
+  constexpr size_t StackBytes = size_t{8} << 20;  // it calls drivers
+  if (!x_catching_up) {
+    ++inside;
+    x_catching_up = session->threads.start("gtrace-backlog", StackBytes, [this] { catch_up(); });
+    if (!x_catching_up) return --inside, false;
+  }
+  x_later.put_back(frame);
+  return true;
+}
+
+void Executor::State::catch_up() {
+  constexpr std::chrono::milliseconds Longest{8};
+  InFlight::Watch watch(session->in_flight);
+  std::chrono::microseconds pause = LookAgain;
+  bool goes_on = true;
+  for (bool first = true; goes_on; first = false) {
+    bool moved = false;
+    guarded([&] {
+      goes_on = false;  // if it throws
+      goes_on = catch_up_once(watch, first, moved);
+      return goes_on || x_later.is_empty_now();
+    });
+    guarded([&] { return completions->look(wire::Idle::Sleeps), true; });
+    pause = moved ? LookAgain : std::min<std::chrono::microseconds>(pause * 2, Longest);
+    if (goes_on) std::this_thread::sleep_for(pause);
+  }
+  --inside;
+}
+
+// False: nothing waits any more, or a message is wrong.
+bool Executor::State::catch_up_once(InFlight::Watch& watch, bool first, bool& moved) {
+  struct Now {
+    explicit Now(std::atomic<std::thread::id>& now) : id(now) { id = std::this_thread::get_id(); }
+    ~Now() { id = std::thread::id(); }
+    std::atomic<std::thread::id>& id;
+  };
+  const std::lock_guard lock(dispatching);
+  const Now now(x_catching_up_now);
+  transfers->reclaim_everywhere();
+  if (watch.is_stuck()) {
+    session->log_stuck();
+    session->in_flight.refuse();
+  }
+  x_later.unblock();
+  const size_t before = x_later.size();
+  while (!x_later.empty() && !x_later.is_blocked())
+    if (!dispatch(x_later.pop())) return false;
+  moved = x_later.size() != before;
+  if (moved || first)  // what the room depends on must have reached the device
+    objects.each_queue([&](const std::shared_ptr<Queue>& queue) { session->cl.clFlush(queue->handle); });
+  x_catching_up = !x_later.empty() && !x_link.is_closed();
+  return x_catching_up;
+}
+
+void Executor::State::wait_until_caught_up() const {
+  while (!x_later.is_empty_now() && !x_link.is_closed()) std::this_thread::sleep_for(LookAgain);
+}
+
+namespace {
+
+// Bytes that are held here for an inline transfer. Wrong numbers are refused later.
+uint64_t inline_bytes(const wire::Write& m) { return m.data.size(); }
+uint64_t inline_bytes(const wire::Read& m) { return std::min<uint64_t>(m.bytes, wire::LargestInline); }
+
+}  // namespace
+
+template <class Message>
+bool Executor::State::transfer(ByteView frame, Message& m) {
+  if (!wire::decode(frame, m)) return false;
+  InFlight::Share room;
+  if (m.carriage == wire::Carriage::Inline) {
+    const uint64_t bytes = inline_bytes(m);
+    room = {session->in_flight, bytes};
+    if (!room.given()) {
+      transfers->reclaim_everywhere();
+      room = {session->in_flight, bytes};
+    }
+    if (!room.given() && !session->in_flight.refuses(bytes) && put_off(frame)) return true;
+  }
+  transfers->run(m, std::move(room));
+  return true;
+}
 
 bool Executor::State::dispatch(ByteView frame) {
   if (frame.empty()) return false;
@@ -123,8 +263,8 @@ bool Executor::State::dispatch(ByteView frame) {
   switch (static_cast<MessageType>(frame[0])) {
     case MessageType::Call: { wire::Call m; return decoded(frame, m); }
     case MessageType::Launch: return decoded(frame, x_launch);
-    case MessageType::Write: return decoded(frame, x_write);
-    case MessageType::Read: return decoded(frame, x_read);
+    case MessageType::Write: return transfer(frame, x_write);
+    case MessageType::Read: return transfer(frame, x_read);
     case MessageType::Finish: { wire::Finish m; return decoded(frame, m); }
     case MessageType::Subscribe: { wire::Subscribe m; return decoded(frame, m); }
     case MessageType::Build: { wire::Build m; return decoded(frame, m); }
@@ -150,14 +290,6 @@ bool Executor::State::run(const wire::Call& m) {
 }
 bool Executor::State::run(const wire::Launch& m) {
   launches.run(m);
-  return true;
-}
-bool Executor::State::run(const wire::Write& m) {
-  transfers->run(m);
-  return true;
-}
-bool Executor::State::run(const wire::Read& m) {
-  transfers->run(m);
   return true;
 }
 bool Executor::State::run(const wire::Subscribe& m) {
@@ -281,47 +413,33 @@ Counters Executor::counters() const {
   now.peer_out_bytes = c.peer_out_bytes;
   now.objects = c.objects;
   now.memory_bytes = c.memory_bytes;
-  now.in_flight_bytes = c.in_flight_bytes;
+  now.in_flight_bytes = x_state->session->in_flight.bytes();
   return now;
 }
 
-// The driver and the message decide what happens inside; what throws has no memory.
-template <class Handle>
-void Executor::guarded(Handle handle) {
-  ++x_state->inside;
-  try {
-    if (!handle()) x_state->refuse();
-  } catch (...) {
-    x_state->refuse();
-  }
-  --x_state->inside;
-}
-
 void Executor::on_frame(ByteView frame) {
-  guarded([&] {
-    const std::lock_guard lock(x_state->dispatching);
-    return x_state->dispatch(frame);
-  });
+  x_state->guarded([&] { return x_state->take(frame); });
 }
 
 void* Executor::native(api::ObjectKind kind, wire::ObjectId name) const {
+  x_state->wait_until_caught_up();
   const std::lock_guard lock(x_state->dispatching);
   const Object* const object = x_state->objects.find(name, kind);
   return object ? object->kind == ObjectKind::Queue ? object->queue->handle : object->handle : nullptr;
 }
 
 void Executor::on_put(wire::Notice notice, size_t bytes) {
-  guarded([&] { return x_state->inbox->arrive(notice, bytes); });
+  x_state->guarded([&] { return x_state->inbox->arrive(notice, bytes); });
 }
 
 void Executor::on_withdrawn(wire::SegmentId segment) {
-  guarded([&] { return x_state->pins.forget(segment), true; });
+  x_state->guarded([&] { return x_state->pins.forget(segment), true; });
 }
 
 bool Executor::on_idle(wire::Idle how) {
   if (!x_state->completions->any_watched()) return false;
   bool told = false;
-  guarded([&] {
+  x_state->guarded([&] {
     told = x_state->completions->look(how);
     return true;
   });

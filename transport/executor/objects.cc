@@ -123,6 +123,12 @@ void Objects::release(ObjectKind kind, void* handle) {
   }
 }
 
+void Objects::note_status(ObjectId event) {
+  Object* const object = find(event, ObjectKind::Event);
+  if (!std::exchange(object->pending, false)) return;
+  x_session.in_flight.depends(-1);
+}
+
 void Objects::fail_user_events() {
   x_map.each([&](ObjectId, Object& object) {
     if (!object.pending) return;

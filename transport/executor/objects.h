@@ -105,6 +105,8 @@ class Objects {
 
   // Drops one native reference.
   void release(ObjectKind kind, void* handle);
+  // The user event has got a status.
+  void note_status(ObjectId event);
   // User events that have no status get one: nothing may wait for ever.
   void fail_user_events();
 

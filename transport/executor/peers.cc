@@ -196,6 +196,7 @@ Result<std::shared_ptr<Peer>> Peers::adopt(uint32_t name, Result<std::unique_ptr
     if (x_closed || x_peers.contains(name)) return Status(Kind::Disconnected, "it is not wanted any more");
     peer = std::make_shared<Peer>(x_session, x_completions, std::move(*link));
     x_peers[name] = peer;
+    x_session->in_flight.depends(1);  // transfers may wait for its chunks
   }
   const Status opened = peer->open();
   if (opened.ok()) return peer;

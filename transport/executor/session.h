@@ -5,9 +5,11 @@
 #include <atomic>
 #include <deque>
 #include <mutex>
+#include <string>
 
 #include "transport/executor/cl.h"
 #include "transport/executor/executor.h"
+#include "transport/executor/in_flight.h"
 #include "transport/executor/outbox.h"
 #include "transport/executor/threads.h"
 
@@ -15,7 +17,8 @@ namespace gt::exec {
 
 struct Session {
   Session(const Functions& functions, wire::Link& link, const Limits& limit, Options&& option)
-      : all(functions), cl(functions), limits(limit), options(std::move(option)), out(link) {}
+      : all(functions), cl(functions), limits(limit), options(std::move(option)), out(link),
+        in_flight(limit.in_flight_bytes, std::chrono::milliseconds(limit.patience_ms)) {}
 
   const Functions all;
   const Cl cl;
@@ -23,23 +26,21 @@ struct Session {
   const Options options;
   Outbox out;
   Threads threads;
-  std::atomic<bool> closing{false};
   std::mutex turns;  // turns.h
+  InFlight in_flight;
 
   struct {
     std::atomic<uint64_t> calls{0}, launches{0}, writes{0}, reads{0}, builds{0}, failed{0};
     std::atomic<uint64_t> written_bytes{0}, read_bytes{0}, peer_in_bytes{0}, peer_out_bytes{0};
-    std::atomic<uint64_t> objects{0}, memory_bytes{0}, in_flight_bytes{0};
+    std::atomic<uint64_t> objects{0}, memory_bytes{0};
   } count;
 
-  // Host memory that is held until a command is over: counted against the limit.
-  bool hold(uint64_t bytes) {
-    const uint64_t now = count.in_flight_bytes.fetch_add(bytes) + bytes;
-    if (limits.in_flight_bytes == 0 || now <= limits.in_flight_bytes) return true;
-    count.in_flight_bytes -= bytes;
-    return false;
+  // For people: why a transfer was given up.
+  void log_stuck() const {
+    if (options.log)
+      options.log("a transfer is refused: those under way hold " + std::to_string(in_flight.bytes()) + " of " +
+                  std::to_string(limits.in_flight_bytes) + " bytes and wait for what the client has not done");
   }
-  void let_go(uint64_t bytes) { count.in_flight_bytes -= bytes; }
 
   // Takes over a reference to an event that failed. Drivers (PoCL 3.1) may still be failing what waits for it when
   // those who wait for the event itself already know: it stays for a while.

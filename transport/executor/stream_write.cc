@@ -1,6 +1,9 @@
 #include "transport/executor/stream_write.h"
 
+#include <algorithm>
 #include <cstring>
+#include <new>
+#include <thread>
 
 namespace gt::exec {
 
@@ -40,18 +43,21 @@ WriteJob::Arrival WriteJob::arrive(Arrived chunk) {
   const Arrival arrival = x_left > 0 ? Arrival::More : Arrival::Last;
   if (x_begun || x_error) {
     start(std::move(chunk));
-  } else if (!x_inbox->is_short()) {
-    x_waiting.push_back(std::move(chunk));
-  } else if (x_inbox->session().hold(chunk.bytes)) {
-    chunk.moved = std::make_unique_for_overwrite<uint8_t[]>(chunk.bytes);
-    std::memcpy(chunk.moved.get(), x_inbox->memory(chunk.slot), chunk.bytes);
-    x_free.push_back(chunk.slot);
-    x_waiting.push_back(std::move(chunk));
   } else {
-    x_error = CL_OUT_OF_HOST_MEMORY;
-    drop(chunk);
+    const bool stays = x_inbox->is_short() && !move(chunk);
+    x_waiting.push_back(std::move(chunk));
+    if (stays && !x_inbox->keep(x_inbox, shared_from_this())) refuse(CL_OUT_OF_RESOURCES);
   }
   return arrival;
+}
+
+bool WriteJob::make_room() {
+  const Work work(*this);
+  if (!x_inbox->is_short()) return true;
+  const auto in_slot = std::find_if(x_waiting.begin(), x_waiting.end(), [](const Arrived& a) { return !a.moved; });
+  if (in_slot == x_waiting.end()) return true;
+  move(*in_slot);
+  return false;
 }
 
 void WriteJob::begin(cl_int error) {
@@ -61,14 +67,17 @@ void WriteJob::begin(cl_int error) {
   for (; !x_waiting.empty(); x_waiting.pop_front()) start(std::move(x_waiting.front()));
 }
 
-void WriteJob::abandon() {
+void WriteJob::give_up(cl_int error) {
   const Work work(*this);
-  if (x_left == 0 && x_waiting.empty()) return;
-  if (x_error == CL_SUCCESS) x_error = CL_OUT_OF_RESOURCES;
-  for (; !x_waiting.empty(); x_waiting.pop_front()) drop(x_waiting.front());
+  if (x_left > 0 || !x_waiting.empty()) refuse(error);
 }
 
 // With the lock held, as are the following.
+void WriteJob::refuse(cl_int error) {
+  if (x_error == CL_SUCCESS) x_error = error;
+  for (; !x_waiting.empty(); x_waiting.pop_front()) drop(x_waiting.front());
+}
+
 void WriteJob::start(Arrived chunk) {
   const uint64_t index = x_started++;
   if (x_error) return drop(chunk);
@@ -90,7 +99,18 @@ void WriteJob::start(Arrived chunk) {
 void WriteJob::drop(Arrived& chunk) {
   if (!chunk.moved) return x_free.push_back(chunk.slot);
   chunk.moved.reset();
-  x_inbox->session().let_go(chunk.bytes);
+  x_inbox->session().in_flight.let_go(chunk.bytes);
+}
+
+// From its slot to ordinary memory. False: there is none, or the client has as much of it as it may have.
+bool WriteJob::move(Arrived& chunk) {
+  InFlight& in_flight = x_inbox->session().in_flight;
+  if (!in_flight.try_hold(chunk.bytes)) return false;
+  chunk.moved.reset(new (std::nothrow) uint8_t[chunk.bytes]);
+  if (!chunk.moved) return in_flight.let_go(chunk.bytes), false;
+  std::memcpy(chunk.moved.get(), x_inbox->memory(chunk.slot), chunk.bytes);
+  x_free.push_back(chunk.slot);
+  return true;
 }
 
 void WriteJob::taken(Arrived chunk, cl_int status) {
@@ -171,12 +191,53 @@ bool Inbox::is_short() {
   return x_taken_count * 2 > x_taken.size();
 }
 
+bool Inbox::keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<WriteJob>& job) {
+  constexpr size_t StackBytes = size_t{512} << 10;
+  const std::lock_guard lock(x_mutex);
+  if (!x_relieving && !x_closed)
+    x_relieving = x_session->threads.start("gtrace-slots", StackBytes, [self] { self->relieve(); });
+  if (x_relieving && std::find(x_keeping.begin(), x_keeping.end(), job) == x_keeping.end()) x_keeping.push_back(job);
+  return x_relieving;
+}
+
+void Inbox::relieve() {
+  constexpr std::chrono::milliseconds Pause{1};
+  InFlight::Watch watch(x_session->in_flight);
+  while (relieve_once(watch)) std::this_thread::sleep_for(Pause);
+}
+
+// False: no job keeps slots any more.
+bool Inbox::relieve_once(InFlight::Watch& watch) {
+  std::deque<std::shared_ptr<WriteJob>> jobs;
+  {
+    const std::lock_guard lock(x_mutex);
+    jobs.swap(x_keeping);
+    x_relieving = !x_closed && !jobs.empty();
+    if (!x_relieving) return false;
+    const bool some_free = x_taken_count < x_taken.size();
+    if (some_free || std::exchange(x_returned_before, x_returned) != x_returned) watch.moved();
+  }
+  std::erase_if(jobs, [](const auto& job) { return job->make_room(); });
+  if (watch.is_stuck() && !jobs.empty()) {
+    x_session->log_stuck();
+    jobs.front()->give_up(CL_OUT_OF_HOST_MEMORY);
+    jobs.pop_front();
+    watch.moved();
+  }
+  const std::lock_guard lock(x_mutex);
+  for (const auto& job : x_keeping)  // meanwhile
+    if (std::find(jobs.begin(), jobs.end(), job) == jobs.end()) jobs.push_back(job);
+  x_keeping.swap(jobs);
+  return true;
+}
+
 void Inbox::give_back(std::span<const uint32_t> slots) {
   if (slots.empty()) return;
   {
     const std::lock_guard lock(x_mutex);
     for (const uint32_t slot : slots) x_taken[slot] = false;
     x_taken_count -= slots.size();
+    x_returned += slots.size();
   }
   x_sender.send(wire::Credit{{slots.begin(), slots.end()}});
 }
@@ -189,7 +250,7 @@ void Inbox::close() {
     jobs.swap(x_jobs);
     x_early.clear();
   }
-  for (const auto& [transfer, job] : jobs) job->abandon();
+  for (const auto& [transfer, job] : jobs) job->give_up(CL_OUT_OF_RESOURCES);
 }
 
 }  // namespace gt::exec

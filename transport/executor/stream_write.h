@@ -5,7 +5,9 @@
 //
 // A slot is the client's again (Credit) when the device has taken it. Transfers whose turn has not come must not keep
 // slots from others, whose turn may have to come first: when half of the slots are taken, such chunks move to ordinary
-// memory.
+// memory. Where a client may not hold more of that (InFlight) they stay in their slots, and it sends the next ones when
+// there is room; a thread of the inbox moves them on, or gives up the oldest such transfer if they fill all slots and
+// nothing comes of waiting.
 // Thread safety: all functions. Locks: a job's, then the inbox's or the queue's; none while sending.
 #pragma once
 
@@ -48,15 +50,19 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   Arrival arrive(Arrived chunk);
   // The place in the client's queue is reached, or never will be (error).
   void begin(cl_int error);
-  // No more chunks will come.
-  void abandon();
+  // It ends with this error, if chunks are missing or its turn has not come; they are dropped, also those to come.
+  void give_up(cl_int error);
+  // A chunk that stays in its slot for want of memory goes there if there is some now. False: one is left.
+  bool make_room();
 
  private:
   friend class ChunkTaken;
   class Work;  // the lock, and what is to be said when it is released
+  void refuse(cl_int error);
   void start(Arrived chunk);
   void taken(Arrived chunk, cl_int status);
   void drop(Arrived& chunk);
+  bool move(Arrived& chunk);
   void end_if_done();
 
   const std::shared_ptr<Inbox> x_inbox;
@@ -97,6 +103,8 @@ class Inbox {
 
   void* memory(uint32_t slot) const { return static_cast<char*>(x_base) + slot * slot_bytes(); }
   bool is_short();  // of free slots
+  // The job keeps chunks in slots although these are short. `self`: this inbox. False: there is no thread to be had.
+  bool keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<WriteJob>& job);
   // The client may use them again.
   void give_back(std::span<const uint32_t> slots);
 
@@ -104,6 +112,9 @@ class Inbox {
   Completions& completions() { return *x_completions; }
 
  private:
+  void relieve();
+  bool relieve_once(InFlight::Watch& watch);
+
   std::shared_ptr<Session> x_session;
   std::shared_ptr<Completions> x_completions;
   Outbox& x_sender;
@@ -116,6 +127,9 @@ class Inbox {
   size_t x_taken_count = 0;
   std::map<uint32_t, std::shared_ptr<WriteJob>> x_jobs;
   std::map<uint32_t, std::vector<Arrived>> x_early;
+  std::deque<std::shared_ptr<WriteJob>> x_keeping;  // jobs for which keep() was called, each once
+  bool x_relieving = false;  // there is a thread for them
+  uint64_t x_returned = 0, x_returned_before = 0;  // slots, ever; when that thread looked last
 };
 
 // When the place in the client's queue is reached, the chunks go to the device.

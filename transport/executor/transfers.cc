@@ -23,26 +23,25 @@ FnId fn_of(Way way, Shape shape) {
 // The bytes of an inline read go ahead of its Completed.
 class SendData final : public Then {
  public:
-  SendData(ObjectId event, size_t size) : x_event(event), x_bytes(size) {}
+  SendData(ObjectId event, size_t size, InFlight::Share room)
+      : x_event(event), x_bytes(size), x_room(std::move(room)) {}
   void* data() { return x_bytes.data(); }
   void over(cl_int status, News& news) override {
     if (status == CL_COMPLETE) news.session.out.send(wire::Data{x_event, x_bytes}, true);
-    news.session.let_go(x_bytes.size());
   }
 
  private:
   ObjectId x_event;
   Bytes x_bytes;
+  InFlight::Share x_room;
 };
 
 }  // namespace
 
 Transfers::~Transfers() {
   for (Held& held : x_held) {
-    const bool over = x_commands.cl().status(held.event) <= CL_COMPLETE;
-    if (!over) static_cast<void>(held.bytes.release());  // a device that is stuck may still look at it
-    x_commands.cl().clReleaseEvent(held.event);
-    x_commands.session().let_go(held.size);
+    if (!is_over(held)) static_cast<void>(held.bytes.release());  // a device that is stuck may still look at it
+    let_go(held);
   }
 }
 
@@ -67,13 +66,13 @@ std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
   return code == CL_SUCCESS ? std::optional(target) : fail(code);
 }
 
-void Transfers::run(const wire::Write& m) {
+void Transfers::run(const wire::Write& m, InFlight::Share room) {
   Session& session = x_commands.session();
   ++session.count.writes;
   const FnId fn = fn_of(Way::ToDevice, m.part.shape);
   const std::optional<Target> t = target(m, fn);
   cl_int code = CL_INVALID_VALUE;
-  if (t && m.carriage == wire::Carriage::Inline) code = write_inline(m, *t);
+  if (t && m.carriage == wire::Carriage::Inline) code = write_inline(m, *t, std::move(room));
   if (t && m.carriage == wire::Carriage::Shared) code = shared(m, Way::ToDevice, *t);
   const std::shared_ptr<Inbox> inbox = inbox_of(m);
   if (t && inbox) code = write_stream(m, *t, inbox);
@@ -91,7 +90,7 @@ std::shared_ptr<Inbox> Transfers::inbox_of(const wire::Write& m) {
   return peer ? peer->inbox() : nullptr;
 }
 
-void Transfers::run(const wire::Read& m) {
+void Transfers::run(const wire::Read& m, InFlight::Share room) {
   Session& session = x_commands.session();
   ++session.count.reads;
   const FnId fn = fn_of(Way::ToHost, m.part.shape);
@@ -99,7 +98,7 @@ void Transfers::run(const wire::Read& m) {
   const std::optional<Target> t = target(m, fn);
   if (!t) return peer ? peer->give_up() : void();  // it waits for the bytes
   cl_int code = CL_INVALID_VALUE;
-  if (m.carriage == wire::Carriage::Inline) code = read_inline(m, *t);
+  if (m.carriage == wire::Carriage::Inline) code = read_inline(m, *t, std::move(room));
   if (m.carriage == wire::Carriage::Shared) code = shared(m, Way::ToHost, *t);
   if (m.carriage == wire::Carriage::Stream)
     code = read_stream(m, *t, std::make_unique<ToClient>(session.out, wire::Address{m.segment, m.offset}));
@@ -112,28 +111,31 @@ void Transfers::run(const wire::Read& m) {
   if (peer) peer->give_up();
 }
 
-void Transfers::reclaim() {
-  while (!x_held.empty() && x_commands.cl().status(x_held.front().event) <= CL_COMPLETE) {
-    x_commands.cl().clReleaseEvent(x_held.front().event);
-    x_commands.session().let_go(x_held.front().size);
-    x_held.pop_front();
-  }
+bool Transfers::is_over(const Held& held) const { return x_commands.cl().status(held.event) <= CL_COMPLETE; }
+
+void Transfers::let_go(Held& held) {
+  x_commands.cl().clReleaseEvent(held.event);
+  held.room = {};
 }
 
-cl_int Transfers::write_inline(const wire::Write& m, const Target& t) {
+void Transfers::reclaim() {
+  for (; !x_held.empty() && is_over(x_held.front()); x_held.pop_front()) let_go(x_held.front());
+}
+
+void Transfers::reclaim_everywhere() {
+  std::erase_if(x_held, [this](Held& held) { return is_over(held) && (let_go(held), true); });
+}
+
+cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::Share room) {
   reclaim();
   if (m.data.size() != m.bytes) return CL_INVALID_VALUE;
-  Session& session = x_commands.session();
-  if (!session.hold(m.bytes)) return CL_OUT_OF_HOST_MEMORY;
-  Held held{nullptr, std::make_unique_for_overwrite<uint8_t[]>(m.bytes), m.bytes};
+  if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
+  Held held{nullptr, std::make_unique_for_overwrite<uint8_t[]>(m.bytes), std::move(room)};
   std::memcpy(held.bytes.get(), m.data.data(), m.bytes);
   const int64_t before = Commands::when(*t.queue);
-  const cl_int code = enqueue_part(session, Way::ToDevice, *t.queue, t.memory, t.part, held.bytes.get(), t.waits,
-                                   &held.event);
-  if (code != CL_SUCCESS) {
-    session.let_go(m.bytes);
-    return code;
-  }
+  const cl_int code = enqueue_part(x_commands.session(), Way::ToDevice, *t.queue, t.memory, t.part,
+                                   held.bytes.get(), t.waits, &held.event);
+  if (code != CL_SUCCESS) return code;
   if (m.event) {
     x_commands.cl().clRetainEvent(held.event);
     x_commands.name_event(m.event, held.event, t.queue, before);
@@ -142,18 +144,15 @@ cl_int Transfers::write_inline(const wire::Write& m, const Target& t) {
   return CL_SUCCESS;
 }
 
-cl_int Transfers::read_inline(const wire::Read& m, const Target& t) {
+cl_int Transfers::read_inline(const wire::Read& m, const Target& t, InFlight::Share room) {
   if (m.bytes > wire::LargestInline) return CL_INVALID_VALUE;
-  if (!x_commands.session().hold(m.bytes)) return CL_OUT_OF_HOST_MEMORY;
-  auto data = std::make_unique<SendData>(m.event, m.bytes);
+  if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
+  auto data = std::make_unique<SendData>(m.event, m.bytes, std::move(room));
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code =
       enqueue_part(x_commands.session(), Way::ToHost, *t.queue, t.memory, t.part, data->data(), t.waits, &event);
-  if (code != CL_SUCCESS) {
-    x_commands.session().let_go(m.bytes);
-    return code;
-  }
+  if (code != CL_SUCCESS) return code;
   x_commands.name_event(m.event, event, t.queue, before);
   x_commands.tell(m.event, std::move(data));
   return CL_SUCCESS;
@@ -201,7 +200,7 @@ cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std:
   begin_when_reached(t, gate, ++t.queue->order, std::make_unique<WriteGate>(job));
   name_after(t, gate, m.event, before);
   if (!inbox->add(m.transfer, job)) {
-    job->abandon();
+    job->give_up(CL_OUT_OF_RESOURCES);
     refuse_sender(m);
   }
   return CL_SUCCESS;

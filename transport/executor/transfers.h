@@ -21,10 +21,13 @@ class Transfers {
       : x_commands(commands), x_inbox(std::move(inbox)), x_peers(std::move(peers)), x_pins(pins) {}
   ~Transfers();
 
-  void run(const wire::Write& write);
-  void run(const wire::Read& read);
-  // Frees the bytes of inline writes that are over.
+  // `room`: given for an inline transfer, else CL_OUT_OF_HOST_MEMORY.
+  void run(const wire::Write& write, InFlight::Share room);
+  void run(const wire::Read& read, InFlight::Share room);
+  // Frees the bytes of inline writes that are over and have nothing before them that is not.
   void reclaim();
+  // Of all that are over. Cost: a question to the driver for each.
+  void reclaim_everywhere();
   // The client let go of its context: nothing new is made in it, and what was made for streams goes.
   void forget(cl_context context);
   // No more messages come: threads for streams end when what is under way is over.
@@ -42,8 +45,8 @@ class Transfers {
   // An error has been told when this gives nothing.
   template <class Message>
   std::optional<Target> target(const Message& message, api::FnId fn);
-  cl_int write_inline(const wire::Write& write, const Target& target);
-  cl_int read_inline(const wire::Read& read, const Target& target);
+  cl_int write_inline(const wire::Write& write, const Target& target, InFlight::Share room);
+  cl_int read_inline(const wire::Read& read, const Target& target, InFlight::Share room);
   cl_int write_stream(const wire::Write& write, const Target& target, const std::shared_ptr<Inbox>& inbox);
   cl_int read_stream(const wire::Read& read, const Target& target, std::unique_ptr<Sink> to);
   template <class Message>
@@ -60,8 +63,10 @@ class Transfers {
   struct Held {
     cl_event event;
     std::unique_ptr<uint8_t[]> bytes;
-    size_t size;
+    InFlight::Share room;
   };
+  bool is_over(const Held& held) const;
+  void let_go(Held& held);
 
   Commands& x_commands;
   std::shared_ptr<Inbox> x_inbox;

@@ -1,0 +1,55 @@
+// Messages that came after an inline transfer for which there is no room now (InFlight): they wait with it.
+//
+//   on_frame ── nothing waits ──────────────────────────────► dispatch
+//            └─ something waits: behind it, as far as Most ─► a thread dispatches in order as room comes back
+//
+// What the room may depend on must not wait behind it, so messages that only say that events are over, or ask to be
+// told of them, go ahead (Executor::State::may_go_ahead()). Beyond Most bytes the link is not read any more.
+// Thread safety: with the lock of dispatching, where nothing else is said.
+#pragma once
+
+#include <atomic>
+#include <deque>
+
+#include "traces/base/bytes.h"
+
+namespace gt::exec {
+
+class Backlog {
+ public:
+  bool empty() const { return x_frames.empty(); }
+  size_t size() const { return x_frames.size(); }
+  // From any thread. Beyond Most no more should come.
+  bool is_full() const { return x_bytes > Most; }
+  bool is_empty_now() const { return x_bytes == 0; }
+
+  void push_back(ByteView frame) {
+    x_frames.emplace_back(frame.begin(), frame.end());
+    x_bytes += frame.size();
+  }
+  // The message that was popped cannot begin yet.
+  void put_back(ByteView frame) {
+    x_frames.emplace_front(frame.begin(), frame.end());
+    x_bytes += frame.size();
+    x_is_blocked = true;
+  }
+  // The next message. REQUIRES: not empty.
+  Bytes pop() {
+    Bytes frame = std::move(x_frames.front());
+    x_frames.pop_front();
+    x_bytes -= frame.size();
+    return frame;
+  }
+  // One was put back since unblock().
+  bool is_blocked() const { return x_is_blocked; }
+  void unblock() { x_is_blocked = false; }
+
+ private:
+  static constexpr uint64_t Most = uint64_t{4} << 20;
+
+  std::deque<Bytes> x_frames;
+  std::atomic<uint64_t> x_bytes{0};
+  bool x_is_blocked = false;
+};
+
+}  // namespace gt::exec
