@@ -73,6 +73,27 @@ def test_random_programs_elsewhere():
         same(mixed.text, here.text, f"{url}, three places: the bytes differ")
 
 
+def test_arguments_that_no_driver_describes():
+    """What they are follows from the bytes then: handles are addresses of objects that live. If this fails, see
+    docs/decisions/0018."""
+    told = good(tests_dir / "arguments", env=native()).text.splitlines()
+    same(told[0], "described: 0", "PoCL")
+    silent = tests_dir / "libsilent_driver.so"
+    vendors = pathlib.Path("silent").resolve()
+    vendors.mkdir()
+    (vendors / "silent.icd").write_text(f"{silent}\n")
+    seen = [good(tests_dir / "arguments", env=virtual(GTRACE_REMOTE=f"local:{silent}")).text.splitlines()]
+    for url in ("tcp://127.0.0.1:0", "shm:virtual-silent"):
+        with server(url, drivers=vendors) as (env, _):
+            seen.append(good(tests_dir / "arguments", env=env).text.splitlines())
+    for lines in seen:
+        same(lines[0], "described: -19", "a driver that tells nothing")
+        same(lines[1:], told[1:], "what kernels saw")
+    random = [good(tests_dir / "random_commands", SEED, PROGRAMS, env=env).text
+              for env in (native(), virtual(GTRACE_REMOTE=f"local:{silent},local:{silent}"))]
+    same(random[1], random[0], "random programs on two places")
+
+
 def test_read_then():
     expected = good(tests_dir / "read_then", env=native()).text
     check(all(line.endswith(": 0") for line in expected.splitlines()[:-1]), "natively")

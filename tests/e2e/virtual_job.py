@@ -34,10 +34,12 @@ def elsewhere():
 
 
 @contextlib.contextmanager
-def server(url):
-    """An executor in a process of its own; gives the environment of its clients, and the process."""
+def server(url, drivers=None):
+    """An executor in a process of its own; gives the environment of its clients, and the process. `drivers`: a folder
+    that names other drivers than PoCL."""
+    env = dict(native(), **(dict(OCL_ICD_VENDORS=str(drivers)) if drivers else {}))
     process = subprocess.Popen([str(tests_dir / "executor_server"), url, "token"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, text=True, env=dict(os.environ, **native()))
+                               stdout=subprocess.PIPE, text=True, env=dict(os.environ, **env))
     try:
         address = process.stdout.readline().strip()
         yield virtual(GTRACE_REMOTE=address, GTRACE_TOKEN_FILE=str(pathlib.Path("token").resolve())), process

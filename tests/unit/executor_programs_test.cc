@@ -139,30 +139,27 @@ TEST_CASE("kernels of a program are made with consecutive names") {
   CHECK(client.failures.empty());
 }
 
-TEST_CASE("where the driver does not tell of arguments, the source is asked") {
-  Options options;
-  options.describe_kernels = [](const std::string&, const std::string&) {
-    wire::KernelInfo known;
-    known.name = "answer";
-    known.args.resize(1);
-    known.args[0].kind = wire::ArgInfo::Kind::Global;
-    return std::vector<wire::KernelInfo>{known};
-  };
+TEST_CASE("where the driver does not tell of arguments, they are unknown, and may be anything") {
   Functions silent = real_driver();
   silent.of[static_cast<size_t>(FnId::clGetKernelArgInfo)] = reinterpret_cast<AnyFunction>(
       +[](cl_kernel, cl_uint, cl_kernel_arg_info, size_t, void*, size_t*) -> cl_int {
         return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
       });
-  Ready client(silent, {}, options);
+  Ready client(silent);
   wire::Built built;
-  client.new_program("kernel void answer(global int* a) { *a = 5; } kernel void other(int a) {}", &built);
+  const ObjectId program =
+      client.new_program("kernel void answer(global int* a, int b) { *a = b; } kernel void none() {}", &built);
   REQUIRE(built.kernels.size() == 2);
   for (const wire::KernelInfo& kernel : built.kernels) {
-    CHECK(kernel.told == 0);
-    REQUIRE(kernel.args.size() == 1);
-    const auto kind = kernel.name == "answer" ? wire::ArgInfo::Kind::Global : wire::ArgInfo::Kind::Unknown;
-    CHECK(kernel.args[0].kind == kind);
+    CHECK(kernel.told == (kernel.name == "none"));
+    CHECK(kernel.args.size() == (kernel.name == "none" ? 0 : 2));
+    for (const wire::ArgInfo& arg : kernel.args) CHECK(arg.kind == wire::ArgInfo::Kind::Unknown);
   }
+  const ObjectId buffer = client.new_buffer(4);
+  client.launch(client.new_kernel(program, "answer"), 1, {object_arg(0, buffer), value_arg(1, 42)});
+  const Bytes bytes = client.read(client.queue, buffer, 0, 4);
+  CHECK(bytes == Bytes{42, 0, 0, 0});
+  CHECK(client.failures.empty());
 }
 
 TEST_CASE("a value in the place of a pointer does not reach the driver") {

@@ -50,8 +50,6 @@ cl_int call(const Cl& cl, BuildJob& job, const std::string& options) {
                              names.empty() ? nullptr : names.data(), nullptr, nullptr);
 }
 
-bool tells(const wire::KernelInfo& kernel) { return kernel.told || kernel.args.empty(); }
-
 wire::KernelInfo kernel_of(const Cl& cl, cl_program program, const std::string& name) {
   wire::KernelInfo info;
   info.name = name;
@@ -69,16 +67,6 @@ wire::KernelInfo kernel_of(const Cl& cl, cl_program program, const std::string& 
   return info;
 }
 
-// Where the driver keeps silent, the source may be asked.
-void ask_source(const Session& session, const BuildJob& job, std::vector<wire::KernelInfo>& kernels) {
-  if (!session.options.describe_kernels || std::all_of(kernels.begin(), kernels.end(), tells)) return;
-  const std::string source = text_of(session.cl, job.program, CL_PROGRAM_SOURCE);
-  if (source.empty()) return;
-  for (const wire::KernelInfo& said : session.options.describe_kernels(source, job.asked.options))
-    for (wire::KernelInfo& kernel : kernels)
-      if (kernel.name == said.name && !tells(kernel) && said.args.size() == kernel.args.size()) kernel.args = said.args;
-}
-
 void describe_kernels(const Session& session, const BuildJob& job, wire::Built& out) {
   constexpr size_t Most = size_t{1} << 16;
   const std::string names = text_of(session.cl, job.program, CL_PROGRAM_KERNEL_NAMES);
@@ -87,7 +75,6 @@ void describe_kernels(const Session& session, const BuildJob& job, wire::Built& 
     if (end > at) out.kernels.push_back(kernel_of(session.cl, job.program, names.substr(at, end - at)));
     at = end + 1;
   }
-  ask_source(session, job, out.kernels);
 }
 
 // Sources of what is built, and of what it is built from; empty where they are not known.

@@ -42,10 +42,6 @@ struct Limits {
   uint32_t build_seconds = 600;
 };
 
-// The kernels of a program's source and what their arguments are, where the driver cannot tell.
-using DescribeKernels =
-    std::function<std::vector<wire::KernelInfo>(const std::string& source, const std::string& options)>;
-
 // Where another executor of the same client may come in (peers.h).
 struct PeerEntrance {
   Fd handover;                    // where its connections arrive (transport/link/connect.h)
@@ -67,7 +63,6 @@ struct Options {
   // Hooks; each may be empty. Called from several threads.
   std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
   std::function<void(cl_device_id)> uses;  // told of each queue that is made; of a part, the device that it is of
-  DescribeKernels describe_kernels;
   // Called before the driver builds what `what` tells from other programs; what it gives goes when it has.
   std::function<std::shared_ptr<const void>(std::string_view what)> take_build_turn;
   std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
