@@ -37,6 +37,29 @@ def test_a_killed_supervisor_ends_its_workers():
         check(client.wait_lost(), "the client did not notice")
 
 
+def test_what_a_killed_supervisor_leaves():
+    os.mkdir("tmp")
+    place = dict(env={"TMPDIR": os.path.abspath("tmp")})
+    folders = lambda: {f for f in os.listdir("tmp") if not f.endswith(".lock")}
+    with serving(**place) as proxy:
+        left = folders()
+        same(len(left), 1, "folders for temporary files")
+        workers = until(lambda: proxy.workers(), "a worker")
+        proxy.process.kill()
+        proxy.process.wait()
+        until(lambda: not any(map(alive, workers)), "the workers are gone")
+        same(folders(), left, "what is left")
+        with serving(name="other", **place) as other:
+            lives = folders()
+            same((len(lives), lives & left), (1, set()), "folders of the next one, and of the one that was killed")
+            with serving(name="third", **place) as third:
+                check(lives < folders(), "the folder of one that lives is gone")
+                same(third.stop(), 0, "exit status")
+            same(folders(), lives, "folders")
+            same(other.stop(), 0, "exit status")
+        same(os.listdir("tmp"), [], "what is left in the end")
+
+
 def test_a_stopped_worker_is_its_sessions_matter():
     with serving() as proxy:
         first, second = proxy.hold(), proxy.hold()

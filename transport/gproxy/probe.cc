@@ -124,21 +124,22 @@ class VendorsFolder {
  public:
   Status make() {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
-    path_ = fmt::format("{}/gproxy-drivers-XXXXXX", runtime && *runtime ? runtime : "/tmp");
-    return ::mkdtemp(path_.data()) ? Status() : system_error("cannot make a folder like " + path_, errno);
+    Result<OwnFolder> made = OwnFolder::make(runtime && *runtime ? runtime : "/tmp");
+    if (!made) return made.status();
+    folder_ = std::move(*made);
+    return {};
   }
   Status add(const Driver& driver) {
-    const std::string file = fmt::format("{}/{:03}.icd", path_, count_++);
+    const std::string file = fmt::format("{}/{:03}.icd", folder_.path(), count_++);
     std::ofstream out(file);
     out << driver.library << "\n";
     return out.flush() ? Status() : system_error("cannot write " + file, errno);
   }
-  std::vector<std::string> environment() const { return {"OCL_ICD_VENDORS=" + path_, "OCL_ICD_FILENAMES="}; }
-  const std::string& path() const { return path_; }
-  void remove() { remove_vendors_folder(path_); }
+  std::vector<std::string> environment() const { return {"OCL_ICD_VENDORS=" + folder_.path(), "OCL_ICD_FILENAMES="}; }
+  OwnFolder take() { return std::move(folder_); }
 
  private:
-  std::string path_;
+  OwnFolder folder_;
   unsigned count_ = 0;
 };
 
@@ -156,7 +157,7 @@ struct Trial {
   // Empty: it works.
   std::string end(uint64_t until_ns) {
     const Status status = probe ? probe->finish(until_ns).status() : probe.status();
-    folder.remove();
+    folder = {};
     return status.text();
   }
 };
@@ -169,7 +170,7 @@ Result<Probed> probe_one_by_one(unsigned seconds) {
   const uint64_t until_ns = monotonic_ns() + time_ns;
   VendorsFolder sound;
   GT_TRY(sound.make());
-  Probed probed{{}, {}, sound.environment(), sound.path()};
+  Probed probed{{}, {}, sound.environment(), {}};
   for (Trial& trial : trials) {
     const std::string why = trial.end(until_ns);
     if (!why.empty()) probed.left_out.push_back(fmt::format("{} {}", trial.driver.name, why));
@@ -179,6 +180,7 @@ Result<Probed> probe_one_by_one(unsigned seconds) {
   Result<Inventory> found = together ? together->finish(monotonic_ns() + time_ns) : together.status();
   if (!found) return found.status().at("the drivers that work alone, together");
   probed.inventory = std::move(*found);
+  probed.folder = sound.take();
   return probed;
 }
 
@@ -197,11 +199,6 @@ std::vector<std::string> driver_libraries() {
   std::vector<std::string> libraries;
   for (Driver& driver : installed_drivers()) libraries.push_back(std::move(driver.library));
   return libraries;
-}
-
-void remove_vendors_folder(const std::string& folder) {
-  std::error_code ignored;
-  if (!folder.empty()) fs::remove_all(folder, ignored);
 }
 
 int probe_command(int, char**) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "transport/gproxy/devices.h"
+#include "transport/gproxy/own_folder.h"
 
 namespace gt::proxy {
 
@@ -16,11 +17,10 @@ struct Probed {
   Inventory inventory;
   std::vector<std::string> left_out;      // "/etc/OpenCL/vendors/x.icd: crashed (Segmentation fault)"
   std::vector<std::string> environment;  // for workers: {} or {"OCL_ICD_VENDORS=..."}
-  std::string folder;                    // to be removed at the end; may be empty
+  OwnFolder folder;                      // which the environment names, if there is one
 };
 
 Result<Probed> probe_devices(unsigned seconds);
-void remove_vendors_folder(const std::string& folder);
 // The libraries of the drivers that loaders find in this environment.
 std::vector<std::string> driver_libraries();
 

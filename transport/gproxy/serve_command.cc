@@ -10,6 +10,7 @@
 
 #include "transport/gproxy/commands.h"
 #include "transport/gproxy/log.h"
+#include "transport/gproxy/own_folder.h"
 #include "transport/gproxy/probe.h"
 #include "transport/gproxy/sandbox.h"
 #include "transport/gproxy/serve.h"
@@ -25,19 +26,10 @@ void open_standard_fds() {
   }
 }
 
-// Goes with what is in it.
-struct OwnFolder {
-  std::string path;  // may be empty
-  ~OwnFolder() { remove_vendors_folder(path); }
-};
-
 // Workers' only one, so that clients see no other program's temporary files.
-Status make_temporary_folder(OwnFolder& folder) {
+Result<OwnFolder> temporary_folder() {
   const char* const named = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/gproxy-XXXXXX", named && *named == '/' ? named : "/tmp");
-  if (!::mkdtemp(path.data())) return system_error("cannot make a folder like " + path, errno);
-  folder.path = std::move(path);
-  return {};
+  return OwnFolder::make(named && *named == '/' ? named : "/tmp");
 }
 
 // Why workers are in no sandbox; empty: they are.
@@ -82,7 +74,6 @@ int serve(const ServeOptions& wanted) {
   ::unsetenv("GTRACE_REMOTE");  // a proxy does not serve what other proxies serve
   Result<Probed> probed = probe_devices(wanted.probe_s);
   if (!probed) return fail(Program, probed.status());
-  const OwnFolder folder{probed->folder};
   say_what_was_found(*probed);
   Result<std::vector<DeviceFacts>> devices = choose(*probed, wanted.devices);
   if (!devices) return fail(Program, devices.status());
@@ -94,9 +85,11 @@ int serve(const ServeOptions& wanted) {
   const std::string no_sandbox = not_in_a_sandbox(wanted);
   if (no_sandbox.empty()) {
     make_cache_folders(*devices);
-    if (const Status s = make_temporary_folder(temporary); !s.ok()) return fail(Program, s);
-    options.plan.temporary = temporary.path;
-    probed->environment.push_back("TMPDIR=" + temporary.path);
+    Result<OwnFolder> made_now = temporary_folder();
+    if (!made_now) return fail(Program, made_now.status());
+    temporary = std::move(*made_now);
+    options.plan.temporary = temporary.path();
+    probed->environment.push_back("TMPDIR=" + temporary.path());
   }
   Supervisor supervisor(options, *devices, probed->environment);
   if (Status s = supervisor.open(); !s.ok()) return fail(Program, s);
