@@ -13,29 +13,19 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <thread>
 #include <vector>
 
+#include "tests/bench/bench.h"
+
 namespace {
 
 constexpr const char* Source = R"(
 kernel void put(global uint* all, uint last, uint value) { all[0] = value; all[last] = value + 1; }
 kernel void get(global const uint* all, uint last, global uint* out) { out[0] = all[0]; out[1] = all[last]; })";
-
-void check(cl_int code, const char* what) {
-  if (code == CL_SUCCESS) return;
-  std::fprintf(stderr, "moves_bench: %s: error %d\n", what, code);
-  std::exit(4);
-}
-
-double now_us() {
-  using namespace std::chrono;
-  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
-}
 
 double median(std::vector<double> v) {
   std::nth_element(v.begin(), v.begin() + static_cast<long>(v.size() / 2), v.end());

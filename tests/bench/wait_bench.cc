@@ -8,7 +8,6 @@
 #include <CL/cl.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -16,20 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/bench.h"
+
 namespace {
 
 constexpr const char* Source = "kernel void nothing(global int* a, int n) { if (n < 0) a[0] = n; }";
-
-void check(cl_int code, const char* what) {
-  if (code == CL_SUCCESS) return;
-  std::fprintf(stderr, "wait_bench: %s: error %d\n", what, code);
-  std::exit(4);
-}
-
-double now_us() {
-  using namespace std::chrono;
-  return duration<double, std::micro>(steady_clock::now().time_since_epoch()).count();
-}
 
 // How often threads of a process have gone to sleep.
 long sleeps_of(const std::string& process) {

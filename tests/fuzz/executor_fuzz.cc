@@ -7,10 +7,9 @@
 #include <cstring>
 
 #include "tests/fuzz/seeds.h"
-#include "traces/api/encode.h"
+#include "tests/unit/call_frames.h"
 #include "transport/executor/executor.h"
 #include "transport/link/local_link.h"
-#include "transport/protocol/codec.h"
 
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) extern "C" RET CL_API_CALL NAME PARAMS;
 #define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
@@ -19,6 +18,8 @@
 
 using namespace gt;
 using api::FnId;
+using testing::framed;
+using testing::named;
 
 namespace {
 
@@ -41,30 +42,11 @@ exec::Functions functions() {
   return all;
 }
 
-template <class Message>
-Bytes framed(const Message& m) {
-  Bytes frame;
-  wire::encode(m, frame);
-  return frame;
-}
-
+// Its results come as answer 1.
 template <FnId F, class... A>
 Bytes call(wire::ObjectId result, wire::ObjectId event, A... args) {
-  api::VectorWriter inputs;
-  [&]<size_t... I>(std::index_sequence<I...>, const auto& all) {
-    api::encode_inputs<F, api::Contents::Full>(inputs, static_cast<api::ParamType<F, I>>(std::get<I>(all))...);
-  }(std::index_sequence_for<A...>{}, std::tuple<A...>(args...));
-  wire::Call m;
-  m.fn = static_cast<uint16_t>(F);
-  m.reply = 1;
-  m.result = result;
-  m.event = event;
-  m.inputs = inputs.view();
-  return framed(m);
+  return testing::call_frame<F>({1, result, event}, args...);
 }
-
-template <class Handle>
-Handle named(wire::ObjectId name) { return reinterpret_cast<Handle>(name); }
 
 enum : wire::ObjectId { Context = 1, Queue, AnyOrder, Buffer, Program, Kernel, UserEvent, Unused };
 

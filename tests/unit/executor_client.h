@@ -14,8 +14,8 @@
 #include <string>
 #include <thread>
 
+#include "tests/unit/call_frames.h"
 #include "traces/api/decode.h"
-#include "traces/api/encode.h"
 #include "transport/executor/executor.h"
 #include "transport/link/local_link.h"
 #include "transport/protocol/chunks.h"
@@ -23,11 +23,8 @@
 
 namespace gt::exec {
 
+using testing::named;
 using wire::ObjectId;
-
-// Names in the place of handles, for encoding.
-template <class T>
-T named(ObjectId id) { return reinterpret_cast<T>(id); }
 
 // The drivers of this machine.
 inline const Functions& real_driver() {
@@ -52,21 +49,19 @@ class Client : public wire::LinkHandler {
 
   template <class Message>
   void send(const Message& message, bool more = false) {
-    Bytes frame;
-    wire::encode(message, frame);
-    CHECK(wire::send_message<wire::FragmentToExecutor>(*x_link, x_numbers, frame, more).ok());
+    send_frame(testing::framed(message), more);
   }
 
   // A call without an answer. The arguments as in C, with named() handles.
   template <api::FnId F, class... A>
   void call(ObjectId result, ObjectId event, A... args) {
-    send_call<F>(0, result, event, args...);
+    send_frame(testing::call_frame<F>({0, result, event}, args...));
   }
   // The outputs of a call, decoded; the return value comes first.
   template <api::FnId F, class... A>
   std::vector<api::DecodedArg> ask(ObjectId result, A... args) {
     const wire::ReplyId reply = new_reply();
-    send_call<F>(reply, result, 0, args...);
+    send_frame(testing::call_frame<F>({reply, result, 0}, args...));
     outputs = wait_for(replies, reply);
     std::vector<api::DecodedArg> decoded;
     REQUIRE(api::decode_outputs(F, outputs, decoded));
@@ -233,19 +228,8 @@ class Client : public wire::LinkHandler {
   static constexpr std::chrono::seconds Patience{30};
 
   wire::ReplyId new_reply() { return ++x_next_reply; }
-  template <api::FnId F, class... A>
-  void send_call(wire::ReplyId reply, ObjectId result, ObjectId event, A... args) {
-    api::VectorWriter inputs;
-    [&]<size_t... I>(std::index_sequence<I...>, const auto& all) {
-      api::encode_inputs<F, api::Contents::Full>(inputs, static_cast<api::ParamType<F, I>>(std::get<I>(all))...);
-    }(std::index_sequence_for<A...>{}, std::tuple<A...>(args...));
-    wire::Call m;
-    m.fn = static_cast<uint16_t>(F);
-    m.reply = reply;
-    m.result = result;
-    m.event = event;
-    m.inputs = inputs.view();
-    send(m);
+  void send_frame(ByteView frame, bool more = false) {
+    CHECK(wire::send_message<wire::FragmentToExecutor>(*x_link, x_numbers, frame, more).ok());
   }
   template <class Message>
   void take(ByteView frame) {

@@ -9,21 +9,17 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
-#include "traces/api/encode.h"
+#include "tests/unit/call_frames.h"
 #include "transport/link/connect.h"
-#include "transport/protocol/codec.h"
-#include "transport/protocol/messages.h"
 
 namespace gt::proxy_test {
 
 constexpr int Lost = 3;  // exit status: the session ended while it was needed
 
-template <class T>
-T named(wire::ObjectId id) { return reinterpret_cast<T>(id); }
+using testing::named;
 
 class Session final : public wire::LinkHandler {
  public:
@@ -49,24 +45,14 @@ class Session final : public wire::LinkHandler {
   }
   template <class Message>
   bool send(const Message& message) {
-    Bytes frame;
-    wire::encode(message, frame);
-    const ByteView part(frame);
-    return link_->send({&part, 1}).ok();
+    return send_frame(testing::framed(message));
   }
   // An OpenCL call whose result gets a new name. The arguments as in C, with named() handles.
   template <api::FnId F, class... A>
   wire::ObjectId make(A... args) {
-    api::VectorWriter inputs;
-    [&]<size_t... I>(std::index_sequence<I...>, const auto& all) {
-      api::encode_inputs<F, api::Contents::Full>(inputs, static_cast<api::ParamType<F, I>>(std::get<I>(all))...);
-    }(std::index_sequence_for<A...>{}, std::tuple<A...>(args...));
-    wire::Call m;
-    m.fn = static_cast<uint16_t>(F);
-    m.result = next_++;
-    m.inputs = inputs.view();
-    send(m);
-    return m.result;
+    const wire::ObjectId result = next_++;
+    send_frame(testing::call_frame<F>({0, result, 0}, args...));
+    return result;
   }
   // Everything that was asked for is over.
   bool finish() {
@@ -82,6 +68,7 @@ class Session final : public wire::LinkHandler {
   std::string build_log;  // of all devices
 
  private:
+  bool send_frame(ByteView frame) { return link_->send({&frame, 1}).ok(); }
   void on_frame(ByteView frame) override;
   void on_put(wire::Notice, size_t) override {}
   void on_closed(const Status& why) override;

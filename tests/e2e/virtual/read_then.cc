@@ -5,19 +5,13 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
 #include <vector>
 
-namespace {
+#include "tests/e2e/virtual/check.h"
 
-void check(cl_int code, const char* what, int line) {
-  if (code == CL_SUCCESS) return;
-  std::fprintf(stderr, "line %d: %s: %d\n", line, what, code);
-  std::exit(1);
-}
-#define CHECK(call) check(call, #call, __LINE__)
+namespace {
 
 constexpr size_t Bytes = size_t{4} << 20;
 

@@ -14,15 +14,9 @@
 #include <string>
 #include <vector>
 
-namespace {
+#include "tests/e2e/virtual/check.h"
 
-void check(cl_int code, const char* what, int line) {
-  if (code == CL_SUCCESS) return;
-  std::fprintf(stderr, "line %d: %s: %d\n", line, what, code);
-  std::exit(1);
-}
-#define CHECK(call) check(call, #call, __LINE__)
-void expect(bool good, const char* what) { std::printf("%s: %s\n", what, good ? "yes" : "NO"); }
+namespace {
 
 cl_device_id g_device;
 cl_context g_context;
