@@ -139,8 +139,9 @@ def test_interrupted_at_the_terminal():
                                env=dict(os.environ, **FAKE))
     until(lambda: sum(Counts().begun) > 500, "500 launches")
     os.killpg(started.pid, signal.SIGINT)
-    started.communicate(timeout=60)
+    _, err = started.communicate(timeout=60)
     same(started.returncode, 130, "exit status")
+    check(pathlib.Path("trace.db").exists(), f"no trace: {err}")
     complete()
 
 

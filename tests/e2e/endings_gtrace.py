@@ -135,6 +135,22 @@ def test_the_recording_ends_before_the_program():
     same(launches(), 50, "launches before the end of the recording")
 
 
+def test_who_looks_at_a_recording_does_not_keep_it():
+    started = start("on_demand")
+    started.counts.demand(50)
+    collector = collector_of(started)
+    os.kill(collector, signal.SIGSTOP)
+    looks = subprocess.Popen([GTRACE, "ctl", "--pid", str(started.pid), "snapshot"], stdout=subprocess.DEVNULL)
+    until(lambda: "gtrace-" in pathlib.Path(f"/proc/{looks.pid}/maps").read_text(), "the spool is mapped")
+    os.kill(looks.pid, signal.SIGSTOP)
+    os.kill(collector, signal.SIGCONT)
+    err = finish(started)
+    os.kill(looks.pid, signal.SIGCONT)
+    looks.wait(timeout=60)
+    check("still being recorded" not in err, f"said: {err}")
+    same((launches(), facts()["recording"]), (50, "complete"), "the trace")
+
+
 def test_objects_made_while_nobody_recorded():
     started = start("on_demand", options=("--paused",))
     started.counts.demand(100)

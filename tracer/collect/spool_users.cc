@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,25 +36,33 @@ bool file_contains(const std::string& file, const std::string& text) {
   }
 }
 
+// A gtrace looks at recordings, as the collector, its copy that writes a snapshot, or `gtrace ctl`. (One that is itself
+// recorded has the spool's name in its environment.)
+bool is_gtrace(const std::string& process) {
+  struct stat ours {
+  }, its{};
+  return stat("/proc/self/exe", &ours) == 0 && stat((process + "exe").c_str(), &its) == 0 &&
+         ours.st_dev == its.st_dev && ours.st_ino == its.st_ino;
+}
+
 bool lives(const ProcessId& p) { return process_lives(p.pid, p.start_time); }
 
 }  // namespace
 
 bool uses_spool(int pid, const std::string& spool_path) {
   const std::string process = fmt::format("/proc/{}/", pid);
-  return file_contains(process + "maps", spool_path) ||
-         file_contains(process + "environ", fmt::format("{}={}", SpoolVariable, spool_path));
+  return file_contains(process + "environ", fmt::format("{}={}", SpoolVariable, spool_path)) ||
+         (file_contains(process + "maps", spool_path) && !is_gtrace(process));
 }
 
-SpoolUsers::SpoolUsers(std::string spool_path, uint64_t since, std::vector<int> not_these)
-    : path_(std::move(spool_path)), since_(since), not_these_(std::move(not_these)) {}
+SpoolUsers::SpoolUsers(std::string spool_path, uint64_t since) : path_(std::move(spool_path)), since_(since) {}
 
 std::vector<ProcessId> SpoolUsers::search() const {
   std::vector<ProcessId> found;
   const std::unique_ptr<DIR, int (*)(DIR*)> proc(opendir("/proc"), &closedir);
   while (const dirent* entry = proc ? readdir(proc.get()) : nullptr) {
     const int pid = std::atoi(entry->d_name);
-    if (pid <= 0 || std::count(not_these_.begin(), not_these_.end(), pid)) continue;
+    if (pid <= 0) continue;
     const ProcessId process{pid, process_state(pid).start_time};
     if (process.start_time >= since_ && lives(process) && uses_spool(pid, path_)) found.push_back(process);
   }

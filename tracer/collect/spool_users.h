@@ -1,8 +1,9 @@
 // The processes that can still record into a spool.
 //
 // A ring does not tell: a child that was just forked has none yet. A process can record when it has the spool mapped,
-// or is on its way from exec to that moment with the spool's name in its environment; /proc says both. Reading it for
-// every process is slow, so it is done only when all those known have ended.
+// or is on its way from exec to that moment with the spool's name in its environment; /proc says both. (gtrace itself
+// maps spools, too, and records nothing.) Reading it for every process is slow, so it is done only when all those known
+// have ended.
 // Thread safety: none.
 #pragma once
 
@@ -22,9 +23,8 @@ bool uses_spool(int pid, const std::string& spool_path);
 
 class SpoolUsers {
  public:
-  // `not_these`: processes that have the spool mapped but do not record, ours. Processes older than `since`, a start
-  // time, are not looked at.
-  SpoolUsers(std::string spool_path, uint64_t since, std::vector<int> not_these);
+  // Processes older than `since`, a start time, are not looked at.
+  SpoolUsers(std::string spool_path, uint64_t since);
 
   // Is there any? Cheap enough to be asked in a loop: looks at most every LookEvery. Zombies do not count.
   bool any();
@@ -36,7 +36,6 @@ class SpoolUsers {
   static constexpr std::chrono::milliseconds LookEvery{10};
   std::string path_;
   uint64_t since_;
-  std::vector<int> not_these_;
   std::vector<ProcessId> known_;
   std::chrono::steady_clock::time_point looked_{};
 };

@@ -93,7 +93,7 @@ class Collecting {
         channel_(std::move(channel)),
         job_(job),
         file_(job.output),
-        users_(session_.spool_path(), session_.header().collector_start, {getpid(), session_.header().gtrace_pid}) {
+        users_(session_.spool_path(), session_.header().collector_start) {
     if (job.timeline) session_.keep_times();
   }
 
@@ -105,6 +105,8 @@ class Collecting {
         snapshots.tick();
       }
     }
+    listen(std::chrono::nanoseconds(0));  // a recording may end before this process had its first turn
+    session_.pump();
     const int status = never_started() ? ExitOk : finish();
     close_with({.status = status});
     return status;

@@ -42,6 +42,23 @@ void ignore_signals() {
   signal(SIGCHLD, SIG_DFL);
 }
 
+// No signal comes to this thread, nor to a child before it has unblocked them.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~SignalsBlocked() { unblock(); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+  void unblock() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_;
+};
+
 void set_title(std::span<char> title, pid_t parent) {
   prctl(PR_SET_NAME, "gtrace-collect");
   const std::string text = fmt::format("collector of {}", parent);
@@ -67,11 +84,13 @@ Result<CollectorProcess> CollectorProcess::start(SpoolReader& spool, const Colle
     return system_error("cannot start the collector", errno);
   Fd ours(ends[0]), theirs(ends[1]);
   const pid_t parent = getpid();
+  const SignalsBlocked blocked;
   const pid_t pid = fork();
   if (pid < 0) return system_error("cannot start the collector", errno);
   if (pid == 0) {
     setsid();
     ignore_signals();
+    blocked.unblock();
     ours = Fd();
     Fd channel = leave_the_users_files(std::move(theirs));
     set_title(title, parent);
