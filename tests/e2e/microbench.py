@@ -15,6 +15,7 @@ from job import *  # noqa: F403
 GMICROBENCH = str(bin_dir / "gmicrobench")
 DOCS = pathlib.Path(arguments[0])
 SMALL = ("platform", "--quick", "--max-bytes", "4096")  # about a second
+SHARED = 3  # times as long as promised may take what runs beside other tests
 OPTIONAL = ("type", "host_unified", "pin", "staged", "launch", "copy", "map", "rect", "duplex")
 
 
@@ -52,7 +53,7 @@ def test_a_quick_run():
     started = time.monotonic()
     done = good(GMICROBENCH, "platform", "--quick", "-o", "p.json", "--html", "p.html")
     took = time.monotonic() - started
-    check(took < 10, f"--quick took {took:.1f} s")
+    check(took < 10 * SHARED, f"--quick took {took:.1f} s")
     data = platform_file()
     follows_the_schema(data)
     same((data["version"], data["quick"]), (2, True), "version, quick")
@@ -154,7 +155,7 @@ def test_places_that_cannot_be_written():
     one_line(run(GMICROBENCH, "platform", "-o", "file/p.json"), ENVIRONMENT, "file")
     one_line(run(GMICROBENCH, "platform", "-o", "p.json", "--html", "no/such/p.html"), ENVIRONMENT, "no/such")
     one_line(run(GMICROBENCH, "device", "--html", "folder"), ENVIRONMENT, "folder")
-    check(time.monotonic() - started < 8, "this is known before anything is measured")
+    check(time.monotonic() - started < 8 * SHARED, "this is known before anything is measured")
     one_line(run(GMICROBENCH, *SMALL, "-o", "/dev/full"), ENVIRONMENT, "/dev/full", "no space")
     check(pathlib.Path("/dev/full").is_char_device(), "/dev/full was replaced")
     good("cp", GMICROBENCH, "program")
@@ -245,7 +246,7 @@ def test_little_address_space():
 def test_device_limits():
     started = time.monotonic()
     data = good(GMICROBENCH, "device", "--quick", "--json", "--html", "d.html").json
-    check(time.monotonic() - started < 10, "--quick takes too long")
+    check(time.monotonic() - started < 10 * SHARED, "--quick takes too long")
     same((data["format"], data["version"]), ("gtrace-device", 1), "format")
     for device in data["devices"]:
         same(sorted(device["limits"]), ["DtoD", "DtoH", "HtoD", "kernel"], "rows")
@@ -273,7 +274,7 @@ def test_device_limits_of_one_that_breaks_off():
 def test_call_costs():
     started = time.monotonic()
     data = good(GMICROBENCH, "calls", "--quick", "--json").json
-    check(time.monotonic() - started < 30, "--quick takes too long")
+    check(time.monotonic() - started < 30 * SHARED, "--quick takes too long")
     same((data["format"], data["version"]), ("gtrace-calls", 1), "format")
     for device in data["devices"]:
         check(len(device["calls"]) == 18, f"{len(device['calls'])} calls")
