@@ -50,6 +50,10 @@ class LinkLog : public LinkHandler {
   bool wait_frames(size_t n, int seconds = 20) { return wait(seconds, [&] { return frames_.size() >= n; }); }
   bool wait_puts(size_t n, int seconds = 20) { return wait(seconds, [&] { return puts_.size() >= n; }); }
   bool wait_closed(int seconds = 20) { return wait(seconds, [&] { return !ends_.empty(); }); }
+  size_t received() {
+    const std::lock_guard lock(mutex_);
+    return frames_.size() + puts_.size();
+  }
   std::vector<std::string> frames() { return copy(frames_); }
   std::vector<std::pair<Notice, size_t>> puts() { return copy(puts_); }
   std::vector<std::string> ends() { return copy(ends_); }
