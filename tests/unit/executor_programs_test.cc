@@ -1,4 +1,7 @@
 // Programs of an executor: builds, their logs and files, compiling and linking, binaries.
+#include <unistd.h>
+
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -67,7 +70,7 @@ TEST_CASE("include files and options travel with the build") {
 TEST_CASE("include files stay in their folder, which goes") {
   std::string folder;
   {
-    const auto files = IncludeFiles::write({{"a/b.h", "text"}});
+    const auto files = IncludeFiles::write({{"a/b.h", "text"}}, "source", false);
     REQUIRE(files);
     folder = files->folder();
     std::string text;
@@ -76,9 +79,70 @@ TEST_CASE("include files stay in their folder, which goes") {
   }
   CHECK_FALSE(std::ifstream(folder + "/a/b.h").good());
   for (const char* path : {"../x.h", "/tmp/x.h", "a/../../x.h", "", "a/"})
-    CHECK_FALSE(IncludeFiles::write({{path, ""}}));
+    CHECK_FALSE(IncludeFiles::write({{path, ""}}, "source", false));
   CHECK(rewrite_options("-I a -Ib -DX=\"1 2\" -I \"c d\" -cl-mad-enable", "/f") == "-I /f -DX=\"1 2\" -cl-mad-enable");
   CHECK(rewrite_options("  -w ", "") == "-w");
+}
+
+// In sources: another process may run this very test now.
+std::string own_comment() { return "// " + std::to_string(::getpid()) + "\n"; }
+
+TEST_CASE("the folder of include files is the same for the same build, and another one for another") {
+  const auto folder_of = [](std::string text, std::string_view sources, std::string path = "a.h") {
+    return IncludeFiles::write({{std::move(path), own_comment() + text}}, sources, false)->folder();
+  };
+  const std::string folder = folder_of("text", "source");
+  CHECK(folder_of("text", "source") == folder);
+  CHECK(folder_of("texts", "source") != folder);
+  CHECK(folder_of("text", "sources") != folder);
+  CHECK(folder_of("text", "source", "b.h") != folder);
+  CHECK(folder_of("text", "sourcea", ".h") != folder_of("text", "source", "a.h"));
+  const auto first = IncludeFiles::write({{"a.h", own_comment() + "text"}}, "source", false);
+  const auto second = IncludeFiles::write({{"a.h", own_comment() + "text"}}, "source", false);  // at the same time
+  CHECK(first->folder() == folder);
+  CHECK(second->folder() != folder);
+}
+
+TEST_CASE("a folder that was left makes way for who is alone") {
+  const std::string sources = own_comment();
+  const std::string folder = IncludeFiles::write({{"a.h", "text"}}, sources, true)->folder();
+  std::filesystem::create_directories(folder + "/old");
+  std::ofstream(folder + "/a.h") << "other";
+  const auto files = IncludeFiles::write({{"a.h", "text"}}, sources, true);
+  CHECK(files->folder() == folder);
+  CHECK_FALSE(std::filesystem::exists(folder + "/old"));
+  std::string text;
+  std::ifstream(folder + "/a.h") >> text;
+  CHECK(text == "text");
+}
+
+std::vector<std::string> built_with;
+cl_int noting_build(cl_program program, cl_uint n, const cl_device_id* devices, const char* options,
+                    void (*notify)(cl_program, void*), void* data) {
+  static const auto real = reinterpret_cast<decltype(&::clBuildProgram)>(real_driver()[FnId::clBuildProgram]);
+  built_with.emplace_back(options);
+  return real(program, n, devices, options, notify, data);
+}
+
+TEST_CASE("two builds of the same program have the same options") {
+  Functions noting = real_driver();
+  noting.of[static_cast<size_t>(FnId::clBuildProgram)] = reinterpret_cast<AnyFunction>(&noting_build);
+  Ready client(noting);
+  const std::string source = own_comment() + "#include \"value.h\"\nkernel void answer(global int* a) { *a = VALUE; }";
+  for (const char* value : {"1", "1", "2"}) {
+    const char* text = source.c_str();
+    wire::Build m;
+    m.program = client.new_id();
+    cl_int code = 0;
+    client.call<FnId::clCreateProgramWithSource>(m.program, 0, named<cl_context>(client.context), 1, &text, nullptr,
+                                                 &code);
+    m.files = {{"value.h", std::string("#define VALUE ") + value}};
+    CHECK(client.build(m).code == CL_SUCCESS);
+  }
+  REQUIRE(built_with.size() == 3);
+  CHECK(built_with[0].find("-I ") != std::string::npos);
+  CHECK(built_with[1] == built_with[0]);
+  CHECK(built_with[2] != built_with[0]);
 }
 
 TEST_CASE("programs are compiled with headers, and linked") {

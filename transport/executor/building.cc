@@ -88,13 +88,13 @@ std::string sources_of(const Cl& cl, const BuildJob& job) {
 
 cl_int build(const Session& session, BuildJob& job) {
   if (job.asked.step == Step::Describe) return CL_SUCCESS;
-  const std::optional<IncludeFiles> files = IncludeFiles::write(job.asked.files);
-  if (!files) return CL_INVALID_VALUE;
-  const std::string options = rewrite_options(job.asked.options, files->folder());
   const std::string sources = sources_of(session.cl, job);
   const bool has_source = job.asked.step != Step::Link && !sources.empty();
-  std::shared_ptr<const void> turn;
+  std::shared_ptr<const void> turn;  // ends when the files are gone
   if (session.options.take_build_turn && !sources.empty()) turn = session.options.take_build_turn(sources);
+  const std::optional<IncludeFiles> files = IncludeFiles::write(job.asked.files, sources, turn != nullptr);
+  if (!files) return CL_INVALID_VALUE;
+  const std::string options = rewrite_options(job.asked.options, files->folder());
   if (has_source && options.find(ArgInfoOption) == std::string::npos) {
     const cl_int code = call(session.cl, job, options.empty() ? ArgInfoOption : options + " " + ArgInfoOption);
     if (code != CL_INVALID_BUILD_OPTIONS && code != CL_INVALID_COMPILER_OPTIONS) return code;

@@ -63,7 +63,8 @@ struct Options {
   // Hooks; each may be empty. Called from several threads.
   std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
   std::function<void(cl_device_id)> uses;  // told of each queue that is made; of a part, the device that it is of
-  // Called before the driver builds what `what` tells from other programs; what it gives goes when it has.
+  // Called before the driver builds what `what` tells from other programs; what it gives goes when it has. As long as
+  // that lives nobody else who has the same folder for temporary files builds it. nullptr: there are no turns.
   std::function<std::shared_ptr<const void>(std::string_view what)> take_build_turn;
   std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
   std::function<void(const std::string&)> log;  // one line for people

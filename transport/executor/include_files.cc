@@ -1,9 +1,13 @@
 #include "transport/executor/include_files.h"
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <utility>
+
+#include "transport/link/sha256.h"
 
 namespace gt::exec {
 namespace {
@@ -26,6 +30,40 @@ bool write_file(const fs::path& path, const std::string& text) {
   return out.good();
 }
 
+// A cryptographic sum: nobody can make a build that a driver's cache takes for another one's.
+std::string name_of(const std::vector<wire::IncludeFile>& files, std::string_view sources) {
+  constexpr const char* Digits = "0123456789abcdef";
+  wire::Sha256 sum;
+  const auto add = [&sum](std::string_view text) {
+    const uint64_t size = text.size();
+    sum.add({reinterpret_cast<const uint8_t*>(&size), sizeof size});
+    sum.add(as_bytes(text));
+  };
+  add(sources);
+  for (const wire::IncludeFile& file : files) {
+    add(file.path);
+    add(file.text);
+  }
+  std::string name;
+  for (const uint8_t byte : sum.finish()) {
+    name += Digits[byte >> 4];
+    name += Digits[byte & 15];
+  }
+  return name;
+}
+
+// "": the system refused.
+std::string make_folder(const std::string& name, bool alone) {
+  std::error_code failed;
+  const std::string start = (fs::temp_directory_path(failed) / "gtrace-build-").string();
+  if (failed) return {};
+  const std::string wanted = start + name;
+  if (alone) fs::remove_all(wanted, failed);
+  if (::mkdir(wanted.c_str(), S_IRWXU) == 0) return wanted;
+  std::string other = start + "XXXXXX";
+  return ::mkdtemp(other.data()) ? other : std::string();
+}
+
 // One word of build options, with its quotes: a path may hold spaces inside them.
 size_t word_end(const std::string& options, size_t at) {
   char quote = 0;
@@ -45,11 +83,11 @@ size_t word_end(const std::string& options, size_t at) {
 
 }  // namespace
 
-std::optional<IncludeFiles> IncludeFiles::write(const std::vector<wire::IncludeFile>& files) {
+std::optional<IncludeFiles> IncludeFiles::write(const std::vector<wire::IncludeFile>& files, std::string_view sources,
+                                                bool alone) {
   if (files.empty()) return IncludeFiles(std::string());
-  std::error_code failed;
-  std::string folder = (fs::temp_directory_path(failed) / "gtrace-build-XXXXXX").string();
-  if (failed || !::mkdtemp(folder.data())) return std::nullopt;
+  const std::string folder = make_folder(name_of(files, sources), alone);
+  if (folder.empty()) return std::nullopt;
   IncludeFiles written(folder);
   for (const wire::IncludeFile& file : files) {
     const fs::path path(file.path);

@@ -198,7 +198,8 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::C
   options.certificates.token.clear();  // peers have secrets of their own
   options.peer_link.crew = copy_crew();
   options.take_build_turn = [](std::string_view what) {
-    return std::make_shared<const Fd>(take_build_turn(BuildTurnsFd, what));
+    Fd turn = take_build_turn(BuildTurnsFd, what);
+    return turn.open() ? std::make_shared<const Fd>(std::move(turn)) : nullptr;
   };
   options.close_ms = static_cast<uint32_t>(CleanUpTime.count()) * 3 / 4;
   return options;
