@@ -86,6 +86,13 @@ exec::Functions through_optimizer(exec::Functions functions) {
   return functions;
 }
 
+// The program's transfers hold its own memory, and native() knows only what need not wait for room.
+exec::Limits our_limits() {
+  exec::Limits limits;
+  limits.in_flight_bytes = 0;
+  return limits;
+}
+
 Result<Connection> connect(const exec::Functions& driver, const exec::Functions& served, exec::Options options) {
   auto [ours, theirs] = wire::make_local_link();
   auto behind = std::make_shared<LocalExecutor>(driver, served, std::move(theirs), std::move(options));
@@ -101,7 +108,7 @@ LocalExecutor::LocalExecutor(const exec::Functions& driver, const exec::Function
       served_(served),
       cl_(driver_),
       link_(std::move(link)),
-      executor_(std::make_unique<exec::Executor>(served_, *link_, exec::Limits{}, std::move(options))) {}
+      executor_(std::make_unique<exec::Executor>(served_, *link_, our_limits(), std::move(options))) {}
 
 Result<Connection> connect_to_driver(const std::string& driver) {
   Result<exec::Functions> functions = functions_of_icd(driver);

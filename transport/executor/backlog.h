@@ -21,7 +21,6 @@ class Backlog {
   size_t size() const { return x_frames.size(); }
   // From any thread. Beyond Most no more should come.
   bool is_full() const { return x_bytes > Most; }
-  bool is_empty_now() const { return x_bytes == 0; }
 
   void push_back(ByteView frame) {
     x_frames.emplace_back(frame.begin(), frame.end());

@@ -74,7 +74,6 @@ class Executor::State {
   // A frame from the link.
   bool take(ByteView frame);
   bool dispatch(ByteView frame);
-  void wait_until_caught_up() const;
   bool run(const wire::Call& m);
   bool run(const wire::Launch& m);
   bool run(const wire::Finish& m);
@@ -120,7 +119,7 @@ class Executor::State {
   bool may_go_ahead(ByteView frame);
   bool put_off(ByteView frame);
   void catch_up();
-  bool catch_up_once(InFlight::Watch& watch, bool first, bool& moved);
+  bool catch_up_once(InFlight::Watch& watch, bool first, bool& moved, bool& goes_on);
   void finish_queue(const std::shared_ptr<Queue>& queue, const std::shared_ptr<Finishing>& finishing);
 
   wire::Link& x_link;
@@ -190,11 +189,8 @@ void Executor::State::catch_up() {
   bool goes_on = true;
   for (bool first = true; goes_on; first = false) {
     bool moved = false;
-    guarded([&] {
-      goes_on = false;  // if it throws
-      goes_on = catch_up_once(watch, first, moved);
-      return goes_on || x_later.is_empty_now();
-    });
+    goes_on = false;  // if it throws
+    guarded([&] { return catch_up_once(watch, first, moved, goes_on); });
     guarded([&] { return completions->look(wire::Idle::Sleeps), true; });
     pause = moved ? LookAgain : std::min<std::chrono::microseconds>(pause * 2, Longest);
     if (goes_on) std::this_thread::sleep_for(pause);
@@ -202,8 +198,8 @@ void Executor::State::catch_up() {
   --inside;
 }
 
-// False: nothing waits any more, or a message is wrong.
-bool Executor::State::catch_up_once(InFlight::Watch& watch, bool first, bool& moved) {
+// False: a message is wrong. `moved`: some were dispatched; `goes_on`: others wait.
+bool Executor::State::catch_up_once(InFlight::Watch& watch, bool first, bool& moved, bool& goes_on) {
   struct Now {
     explicit Now(std::atomic<std::thread::id>& now) : id(now) { id = std::this_thread::get_id(); }
     ~Now() { id = std::thread::id(); }
@@ -223,12 +219,8 @@ bool Executor::State::catch_up_once(InFlight::Watch& watch, bool first, bool& mo
   moved = x_later.size() != before;
   if (moved || first)  // what the room depends on must have reached the device
     objects.each_queue([&](const std::shared_ptr<Queue>& queue) { session->cl.clFlush(queue->handle); });
-  x_catching_up = !x_later.empty() && !x_link.is_closed();
-  return x_catching_up;
-}
-
-void Executor::State::wait_until_caught_up() const {
-  while (!x_later.is_empty_now() && !x_link.is_closed()) std::this_thread::sleep_for(LookAgain);
+  x_catching_up = goes_on = !x_later.empty() && !x_link.is_closed();
+  return true;
 }
 
 namespace {
@@ -422,7 +414,6 @@ void Executor::on_frame(ByteView frame) {
 }
 
 void* Executor::native(api::ObjectKind kind, wire::ObjectId name) const {
-  x_state->wait_until_caught_up();
   const std::lock_guard lock(x_state->dispatching);
   const Object* const object = x_state->objects.find(name, kind);
   return object ? object->kind == ObjectKind::Queue ? object->queue->handle : object->handle : nullptr;
