@@ -64,8 +64,9 @@ void Outbox::retire() {
   for (; !sent_.empty() && link_->test_all(sent_.front().tickets); sent_.pop_front()) sent_.front().done();
 }
 
+// A chunk costs some seven wake-ups and a command of the driver, whatever its size (docs/measurements/remote.md).
 uint32_t Outbox::chunk_bytes(uint64_t transfer_bytes) const {
-  constexpr uint64_t Least = uint64_t{512} << 10, Parts = 8;
+  constexpr uint64_t Least = uint64_t{1} << 20, Parts = 4;
   const uint64_t part = (transfer_bytes / Parts + Least - 1) / Least * Least;
   return static_cast<uint32_t>(std::min(std::max(part, Least), slots_.slot_bytes()));
 }

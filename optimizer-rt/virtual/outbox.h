@@ -29,7 +29,8 @@ class Outbox {
   // Sends what is packed at `from` as the chunks of `transfer`, of chunk_bytes(all of it) each; `done` runs when the
   // memory may change again (or the link is closed), on a thread of ours.
   void stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done);
-  // Of a transfer, either way: small enough that the device is busy with most of it while the rest is on its way.
+  // Of a transfer, either way: small enough that the device is busy with most of it while the rest is on its way, and
+  // no smaller, because each chunk costs both ends.
   uint32_t chunk_bytes(uint64_t transfer_bytes) const;
 
  private:
