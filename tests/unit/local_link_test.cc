@@ -1,7 +1,9 @@
 // What every link promises (transport/link/link.h), for the one inside a process.
 #include <doctest/doctest.h>
 
+#include <semaphore>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "transport/link/local_link.h"
@@ -70,6 +72,41 @@ TEST_CASE("any memory has a shared address inside a process") {
   const auto address = a->shared_address(&x, sizeof x);
   REQUIRE(address);
   CHECK(b->view(*address, sizeof x) == &x);
+}
+
+// A thread that waits leaves its frame to one that is delivering just then, and has said that nothing is left before
+// the frame is there; the other one does not mean to say anything.
+TEST_CASE("the peer hears that nothing is left after every frame, whoever delivers it") {
+  struct Peer : LinkHandler {
+    void on_frame(ByteView frame) override {
+      if (as_text(frame) == "first") {
+        inside.release();
+        go_on.acquire();
+      }
+      ++unheard;
+    }
+    bool on_idle(Idle) override { return unheard = 0, false; }
+    void on_put(Notice, size_t) override {}
+    void on_closed(const Status&) override {}
+    std::binary_semaphore inside{0}, go_on{0};
+    int unheard = 0;
+  } peer;
+  Log asking;
+  auto [a, b] = make_local_link();
+  REQUIRE(a->start(asking).ok());
+  REQUIRE(b->start(peer).ok());
+  const auto say_more = [&link = *a](std::string_view text) {
+    const ByteView parts[] = {as_bytes(text)};
+    return link.send(parts, true);
+  };
+  std::thread delivers([&] { CHECK(say_more("first").ok()); });
+  peer.inside.acquire();
+  a->prepare_help();
+  CHECK(say_more("second").ok());
+  a->help([] { return false; });
+  peer.go_on.release();
+  delivers.join();
+  CHECK(peer.unheard == 0);
 }
 
 }  // namespace

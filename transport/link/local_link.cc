@@ -22,14 +22,15 @@ struct Arrival {
 
 class Lane {
  public:
-  // Delivers `arrival`, or leaves that to the thread that is delivering.
+  // Delivers `arrival`, or leaves that to the thread that is delivering. True: it delivered what others left, too.
   template <class Deliver>
-  void pass(Arrival arrival, Deliver deliver) {
+  bool pass(Arrival arrival, Deliver deliver) {
     std::unique_lock lock(mutex_);
     waiting_.push_back(std::move(arrival));
-    if (delivering_) return;
+    if (delivering_) return false;
     delivering_ = true;
-    while (!waiting_.empty()) {
+    size_t delivered = 0;
+    for (; !waiting_.empty(); ++delivered) {
       const Arrival next = std::move(waiting_.front());
       waiting_.pop_front();
       lock.unlock();
@@ -37,6 +38,7 @@ class Lane {
       lock.lock();
     }
     delivering_ = false;
+    return delivered > 1;
   }
 
  private:
@@ -129,10 +131,11 @@ class LocalLink final : public Link {
     Arrival arrival;
     for (const ByteView part : parts) arrival.frame.insert(arrival.frame.end(), part.begin(), part.end());
     if (arrival.frame.size() > LargestFrame) return {Kind::Invalid, "a frame is larger than a link takes"};
-    peer().control.pass(std::move(arrival), [this](const Arrival& a) {
+    const bool others = peer().control.pass(std::move(arrival), [this](const Arrival& a) {
       call_peer([&](LinkHandler& h) { h.on_frame(a.frame); });
     });
-    return more ? Status() : push();
+    // Who left a frame to this thread may have said before it was delivered that nothing is left.
+    return more && !others ? Status() : push();
   }
   // Only who asks tells the other that nothing is left: handlers at the asking end may go once they have their answer.
   Status push() override {
