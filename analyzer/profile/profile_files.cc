@@ -1,13 +1,12 @@
 // Writing and reading profile files.
 #include "analyzer/profile/profile_files.h"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 
+#include "traces/base/text_file.h"
 #include "traces/base/whole_file.h"
 
 namespace gt::analyzer {
@@ -58,16 +57,8 @@ void keep_copy(const model::Profile& profile) {
 }
 
 Result<model::Profile> read_profile(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return Status(Kind::Corrupt, path + ": is a folder, not a profile");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return system_error(path, errno);
-  std::string text;
-  for (char part[1 << 14]; text.size() <= MostBytes && in; text.append(part, static_cast<size_t>(in.gcount()))) {
-    in.read(part, sizeof part);
-  }
-  if (text.size() > MostBytes) return Status(Kind::Corrupt, path + ": too large for a profile");
-  return model::parse_profile(text, path);
+  const Result<std::string> text = read_text_file(path, MostBytes, "a profile");
+  return text ? model::parse_profile(*text, path) : text.status();
 }
 
 }  // namespace gt::analyzer

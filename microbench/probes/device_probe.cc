@@ -121,6 +121,7 @@ Status choose_threads(StagedEngine& engine, const std::function<Status()>& both_
 }  // namespace
 
 Status DeviceProbe::staged(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
+  if (sizes.empty()) return {};  // hardly any memory may be used
   const auto engine = StagedEngine::open(x_session);
   if (!engine) return engine.status();
   std::vector<Series> series = {{"h2d", "staged", {}}, {"d2h", "staged", {}}}, warm_up(2);

@@ -5,7 +5,6 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include <fmt/format.h>
@@ -13,6 +12,7 @@
 #include "optimizer-rt/goptimize/measuring.h"
 #include "optimizer-rt/goptimize/private_folder.h"
 #include "traces/base/build_id.h"
+#include "traces/base/text_file.h"
 #include "traces/model/profile_sites.h"
 
 namespace gt::opt {
@@ -26,20 +26,9 @@ std::string variable(const char* name) {
 }
 
 Result<FoundProfile> read_profile(const std::string& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error))
-    return Status(Kind::Corrupt, path + ": is a folder, not a profile");
-  std::ifstream in(path, std::ios::binary);
-  if (!in)
-    return Status(Kind::Corrupt,
-                  fmt::format("cannot read the profile {}: {}", path, std::strerror(errno)));
-  std::string text;
-  for (char part[1 << 14]; text.size() <= MaxProfileBytes && in;
-       text.append(part, static_cast<size_t>(in.gcount())))
-    in.read(part, sizeof part);
-  if (text.size() > MaxProfileBytes)
-    return Status(Kind::Corrupt, path + ": too large for a profile");
-  Result<model::Profile> profile = model::parse_profile(text, path);
+  const Result<std::string> text = read_text_file(path, MaxProfileBytes, "a profile");
+  if (!text) return Status(Kind::Corrupt, text.status().text());
+  Result<model::Profile> profile = model::parse_profile(*text, path);
   if (!profile) return profile.status();
   model::merge_chains(*profile);  // the injected library sees the return address of an allocation, not who called
   return FoundProfile{path, std::move(*profile)};

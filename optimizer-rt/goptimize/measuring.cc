@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "traces/base/command.h"
 #include "traces/base/fd.h"
 
 namespace gt::opt {
@@ -50,7 +51,8 @@ class Measurement {
   bool ended_within(std::chrono::milliseconds limit);
   // Ends it if it has not ended.
   void end();
-  bool succeeded() const { return WIFEXITED(state_) && WEXITSTATUS(state_) == 0; }
+  bool succeeded() const { return WIFEXITED(state_) && WEXITSTATUS(state_) == ExitOk; }
+  bool found_nothing() const { return WIFEXITED(state_) && WEXITSTATUS(state_) == ExitEnvironment; }
 
  private:
   explicit Measurement(pid_t pid) : pid_(pid) {}
@@ -110,8 +112,11 @@ Status measure(const std::string& path, std::chrono::seconds limit) {
   fmt::print(stderr, "goptimize: measuring this machine once, for about 10 s (gmicrobench platform --quick)\n");
   Result<Measurement> measurement = Measurement::start(path);
   if (!measurement) return measurement.status();
-  if (measurement->ended_within(limit))
-    return measurement->succeeded() ? Status() : Status(Kind::Unsupported, "the platform could not be measured");
+  if (measurement->ended_within(limit)) {
+    if (measurement->succeeded()) return {};
+    if (measurement->found_nothing()) remember_given_up(path, "it has no OpenCL device of its own");
+    return Status(Kind::Unsupported, "the platform could not be measured");
+  }
   measurement->end();
   const std::string why = fmt::format("a driver did not come back within {} s", limit.count());
   remember_given_up(path, why);

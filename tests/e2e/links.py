@@ -18,7 +18,7 @@ from remote_failures import BOUNDED, Program, Relay
 from remote_job import DEVICE, client, natively, proxy, remotely
 
 QUEUE_MS = 400  # how long a packet may wait in the bottleneck: what a sender that fills it would see
-GRACE_S = 5     # a cut link is given up after it
+GRACE_S = 6     # a cut link is given up after it
 
 
 class Hosts:
@@ -138,7 +138,7 @@ def test_a_short_cut_is_bridged():
         process = begun(h, p, tests_dir / "link_job", "count", 7)
         time.sleep(1)
         h.cut()
-        time.sleep(2)
+        time.sleep(4.5)
         h.heal()
         out, err = process.communicate(timeout=60)
         same(process.returncode, 0, f"exit status: {out} {err}")

@@ -243,6 +243,13 @@ def test_little_address_space():
         one_line(done, ENVIRONMENT, ".")
 
 
+def test_hardly_any_memory():
+    for most in ("64", "127"):
+        good(GMICROBENCH, "platform", "--quick", "--max-bytes", most, "-o", "p.json")
+        follows_the_schema(platform_file())
+    one_line(run(GMICROBENCH, "platform", "--quick", "--max-bytes", "1", "-o", "p.json"), ENVIRONMENT, "no transfer")
+
+
 def test_device_limits():
     started = time.monotonic()
     data = good(GMICROBENCH, "device", "--quick", "--json", "--html", "d.html").json

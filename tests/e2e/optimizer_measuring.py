@@ -51,6 +51,27 @@ def test_a_driver_that_hangs_is_given_up_once():
     check(json.loads(KEPT.read_text())["failed"][0]["error"].startswith("a driver"), "the platform file does not say why")
 
 
+def test_a_machine_without_devices_is_measured_once():
+    """One that only uses others' devices."""
+    os.mkdir("none")
+    empty = {"XDG_CACHE_HOME": f"{os.getcwd()}/cache", "OCL_ICD_VENDORS": f"{os.getcwd()}/none", "OCL_ICD_FILENAMES": ""}
+    for says in ("measuring this machine once", "no OpenCL device of its own"):
+        done = good(GOPTIMIZE, "run", "--", "echo", "ran", env=empty)
+        check(done.out == b"ran\n" and says in done.err_text, f"it does not say {says}: {done.err_text}")
+    check("measuring this machine once" not in done.err_text, "it was measured again")
+
+
+def test_a_pipe_that_nobody_writes_is_not_waited_for():
+    os.mkfifo("pipe")
+    os.mkfifo("echo.gprofile")
+    pathlib.Path("cache/gtrace").mkdir(parents=True)
+    os.mkfifo(KEPT)
+    env = with_driver("empty") | {"XDG_CACHE_HOME": f"{os.getcwd()}/cache"}
+    run(GOPTIMIZE, "run", "--measure-seconds", 0, "--", "echo", "ran", env=env, timeout=20)
+    for option in ("--profile", "--platform"):
+        run(GOPTIMIZE, "run", "--measure-seconds", 0, option, "pipe", "--", "echo", "ran", env=env, timeout=20)
+
+
 def test_a_new_driver_is_measured_although_another_one_was_given_up():
     run(GOPTIMIZE, "run", "--measure-seconds", 1, "--", "true", env=with_driver("hang"))
     done = run(GOPTIMIZE, "run", "--measure-seconds", 1, "--", "echo", "ran", env=with_driver("empty"))

@@ -2,10 +2,10 @@
 #include <errno.h>
 
 #include <algorithm>
-#include <fstream>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
+#include "traces/base/text_file.h"
 #include "traces/model/platform.h"
 #include "traces/model/platform_keys.h"
 
@@ -290,12 +290,8 @@ Result<Platform> parse_platform(std::string_view text, std::string_view name) {
 }
 
 Result<Platform> read_platform(const std::string& path) {
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return system_error("cannot read " + path, errno);
-  std::string text;
-  for (char part[1 << 14]; text.size() <= MaxPlatformBytes && in; text.append(part, static_cast<size_t>(in.gcount())))
-    in.read(part, sizeof part);
-  return parse_platform(text, path);
+  const Result<std::string> text = read_text_file(path, MaxPlatformBytes, "a platform file");
+  return text ? parse_platform(*text, path) : text.status();
 }
 
 }  // namespace gt::model

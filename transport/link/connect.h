@@ -68,7 +68,9 @@ struct LinkOptions {
   uint32_t connect_ms = 2000;    // for one connection and its authentication
   uint32_t heartbeat_ms = 1000;  // when there is nothing else to say
   uint32_t dead_ms = 3000;       // without a sign of the peer: the connection is given up
-  uint32_t grace_ms = 5000;      // without a sign of the peer: the link is closed. Of both sides the smaller
+  // Without a sign of the peer: the link is closed. Of both sides the smaller. A cut of 5 s, up to a second since the
+  // last sign before it, and connecting anew.
+  uint32_t grace_ms = 6500;
   staging::CopyCrew* crew = nullptr;  // for large copies inside a node; must outlive the link
   bool allow_same_user = true;   // a Unix-socket peer of the same user needs no token
 };
