@@ -17,26 +17,45 @@ std::optional<uint64_t> number_in(const std::string& path) {
   return in >> n ? std::optional(n) : std::nullopt;
 }
 
-std::optional<uint64_t> bytes_in(const std::string& path, const std::string& key) {
+// The number after a word.
+std::optional<uint64_t> number_after(const std::string& key, const std::string& path) {
   std::ifstream in(path);
   for (std::string word; in >> word;) {
-    uint64_t kib = 0;
-    if (word == key && in >> kib) return kib << 10;
+    uint64_t n = 0;
+    if (word == key && in >> n) return n;
   }
   return {};
 }
 
-uint64_t left(const std::string& folder, const char* limit, const char* usage) {
-  const auto most = number_in(folder + limit), used = number_in(folder + usage);
+std::optional<uint64_t> bytes_in(const std::string& path, const std::string& key) {
+  const auto kib = number_after(key, path);
+  return kib ? std::optional(*kib << 10) : std::nullopt;
+}
+
+// Where a kind of cgroups says what.
+struct GroupFiles {
+  const char *limit, *usage, *inactive_file, *active_file;
+};
+constexpr GroupFiles V2 = {"/memory.max", "/memory.current", "inactive_file", "active_file"};
+constexpr GroupFiles V1 = {"/memory.limit_in_bytes", "/memory.usage_in_bytes", "total_inactive_file",
+                           "total_active_file"};
+
+// Cached files count as used; the kernel drops them when the memory is wanted.
+uint64_t left(const std::string& folder, const GroupFiles& files) {
+  const auto most = number_in(folder + files.limit), used = number_in(folder + files.usage);
   if (!most || !used) return UINT64_MAX;
-  return *most > *used ? *most - *used : 0;
+  const std::string stat = folder + "/memory.stat";
+  const uint64_t cached = number_after(files.inactive_file, stat).value_or(0) +
+                          number_after(files.active_file, stat).value_or(0);
+  const uint64_t kept = *used - std::min(*used, cached);
+  return *most > kept ? *most - kept : 0;
 }
 
 // What the group at `path` below `mount` leaves, and every group above it.
-uint64_t left_in_groups(const std::string& mount, std::string path, const char* limit, const char* usage) {
+uint64_t left_in_groups(const std::string& mount, std::string path, const GroupFiles& files) {
   uint64_t least = UINT64_MAX;
   while (true) {
-    least = std::min(least, left(mount + path, limit, usage));
+    least = std::min(least, left(mount + path, files));
     if (path.empty()) return least;
     path.resize(path.find_last_of('/') == path.npos ? 0 : path.find_last_of('/'));
   }
@@ -50,10 +69,9 @@ uint64_t cgroup_left(const std::string& root) {
     if (path == line.npos) continue;
     const std::string group = line.substr(path) == "/" ? "" : line.substr(path);
     if (line.starts_with("0::"))
-      least = std::min(least, left_in_groups(root + "/sys/fs/cgroup", group, "/memory.max", "/memory.current"));
+      least = std::min(least, left_in_groups(root + "/sys/fs/cgroup", group, V2));
     if (line.find(":memory:") != line.npos)
-      least = std::min(least, left_in_groups(root + "/sys/fs/cgroup/memory", group, "/memory.limit_in_bytes",
-                                             "/memory.usage_in_bytes"));
+      least = std::min(least, left_in_groups(root + "/sys/fs/cgroup/memory", group, V1));
   }
   return least;
 }

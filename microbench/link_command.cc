@@ -27,6 +27,9 @@ Result<wire::Credentials> credentials(const Options& options) {
 }
 
 Status serve(const wire::Url& url, const wire::Credentials& credentials) {
+  if (url.scheme == wire::Url::Scheme::Tcp && credentials.token.empty())
+    return {Kind::Invalid, "nobody could connect to " + wire::to_text(url) +
+                               " without a token: give both sides the same --token-file (64 hex digits)"};
   sigset_t ends;
   ::sigemptyset(&ends);
   ::sigaddset(&ends, SIGINT);
@@ -64,10 +67,12 @@ int link_command(int argc, char** argv) {
     const Status s = serve(*url, *who);
     return s.ok() ? ExitOk : fail(Program, s);
   }
+  const std::string path = options.text("platform");
+  if (!path.empty())  // known before anything is measured
+    if (const auto platform = model::read_platform(path); !platform) return fail(Program, platform.status());
   const auto result = measure_link(*url, *who, options.flag("quick"));
   if (!result) return fail(Program, result.status());
   Status s = print_text(options.flag("json") ? link_json(*result) : link_table(*result));
-  const std::string path = options.text("platform");
   if (s.ok() && !path.empty()) s = add_to_platform(*result, path);
   if (!s.ok()) return fail(Program, s);
   if (!path.empty()) fmt::print(stderr, "{}: added {} to {}\n", Program, result->url, path);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <list>
@@ -126,6 +127,7 @@ Status serve_echo(const wire::Url& url, const wire::Credentials& credentials, in
   wire::Reception reception([&](const wire::Hello&, int) { return serving.take_session(); });
   reception.listen(std::move(*listener), url.scheme);
   reception.serve(wake, -1);
+  if (url.scheme == wire::Url::Scheme::Shm) ::unlink(wire::socket_path(url).c_str());
   return {};
 }
 

@@ -74,6 +74,41 @@ def test_a_proxy_that_is_there():
         p.sessions(0)
 
 
+@contextlib.contextmanager
+def answering(url, *options):
+    """The other side of `gmicrobench link`; its address."""
+    server = subprocess.Popen([GMICROBENCH, "link", "--serve", url, *options], stdout=subprocess.PIPE, text=True)
+    try:
+        yield server.stdout.readline().split()[-1]
+        server.terminate()
+        same(server.wait(WAIT), 0, "exit status of the server")
+    finally:
+        server.kill()
+
+
+def test_a_link():
+    good(GMICROBENCH, "platform", "--quick", "--max-bytes", "4096", "-o", "platform.json")
+    token = pathlib.Path("token")
+    token.touch(0o600)
+    token.write_text("0123456789abcdef" * 4 + "\n")
+    socket = f"shm:{os.getcwd()}/link.sock"
+    for url, *proof in (("tcp://127.0.0.1:0", "--token-file", "token"), (socket,)):
+        with answering(url, *proof) as address:
+            link = [GMICROBENCH, "link", "--quick", address, *proof]
+            one_line(run(*link, "--platform", "none.json"), ENVIRONMENT, "none.json")
+            data = good(*link, "--json", "--platform", "platform.json").json
+            same((data["format"], data["version"], data["url"]), ("gtrace-link", 1, address), "format")
+            sizes = [s["bytes"] for s in data["sizes"]]
+            check(sizes == sorted(sizes) and len(sizes) >= 5, f"sizes {sizes}")
+            check(all(ns > 0 for s in data["sizes"] for ns in s.values()) and data["round_trip_ns"] > 0, "times")
+            check("round trip" in good(*link).text.lower(), "no table")
+    check(not pathlib.Path("link.sock").exists(), "its socket is left")
+    same(len(json.loads(pathlib.Path("platform.json").read_text())["links"]), 2, "links")
+    one_line(run(GMICROBENCH, "link", "--quick", socket), ENVIRONMENT, "link.sock")
+    for side in ([], ["--serve"]):
+        one_line(run(GMICROBENCH, "link", *side, "tcp://127.0.0.1:1"), USAGE, "token")
+
+
 def test_interrupted():
     env = folder_for_temporary()
     process = subprocess.Popen([GMICROBENCH, "remote"], env={**os.environ, **env}, stdout=subprocess.PIPE,

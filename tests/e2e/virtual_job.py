@@ -29,8 +29,8 @@ def native():
 
 
 def elsewhere():
-    """Where a server may listen. The names of sockets inside a node are everybody's: these are this process's own."""
-    return "tcp://127.0.0.1:0", f"shm:gtrace-test-{os.getpid()}-{next(names)}"
+    """Where a server may listen. Names of sockets inside a node are the user's; a socket in this folder is the test's own."""
+    return "tcp://127.0.0.1:0", f"shm:{os.getcwd()}/{next(names)}.sock"
 
 
 @contextlib.contextmanager

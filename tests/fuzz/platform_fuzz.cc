@@ -4,7 +4,20 @@
 #include <string>
 #include <string_view>
 
+#include "tests/fuzz/seeds.h"
 #include "traces/model/platform.h"
+
+std::vector<gt::Bytes> fuzz_seeds() {
+  constexpr std::string_view First =
+      R"({"format": "gtrace-platform", "version": 1, "quick": true, "machine": {"cpu": "a", "cpus": 1,
+          "memory_bytes": 1, "drivers": ""}, "devices": [{"platform": "p", "name": "d", "driver": "1",
+          "policies": {"standard": {"allocation": [[4096, 1000], [1073741824, 262144000]], "h2d": [[64, 900],
+          [4096, 1000], [1073741824, 100000000]], "d2h": [[4096, 1000]], "max_bytes": 0, "noise": 0.1}}}]})";
+  const auto platform = gt::model::parse_platform(First, "seed");
+  if (!platform.ok()) std::abort();
+  const std::string newest = gt::model::format_platform(*platform);
+  return {{First.begin(), First.end()}, {newest.begin(), newest.end()}};
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto platform =

@@ -62,6 +62,23 @@ TEST_CASE("a cgroup of version 1, and one that is the root of its container") {
   CHECK(root.free() == 40000);
 }
 
+TEST_CASE("files that the kernel caches for a group can be dropped") {
+  Root root;
+  root.put("proc/self/cgroup", "0::/job\n");
+  root.put("sys/fs/cgroup/job/memory.max", "100000\n");
+  root.put("sys/fs/cgroup/job/memory.current", "90000\n");
+  root.put("sys/fs/cgroup/job/memory.stat", "anon 20000\nfile 70000\ninactive_file 50000\nactive_file 10000\n");
+  CHECK(root.free() == 70000);
+  root.put("sys/fs/cgroup/job/memory.stat", "inactive_file 50000\nactive_file 90000\n");  // read a moment later
+  CHECK(root.free() == 100000);
+  root.put("proc/self/cgroup", "4:memory:/box\n");
+  root.put("sys/fs/cgroup/memory/box/memory.limit_in_bytes", "100000\n");
+  root.put("sys/fs/cgroup/memory/box/memory.usage_in_bytes", "40000\n");
+  root.put("sys/fs/cgroup/memory/box/memory.stat",
+           "inactive_file 7\ntotal_inactive_file 5000\ntotal_active_file 1000\n");
+  CHECK(root.free() == 66000);
+}
+
 TEST_CASE("without any of these files there is nothing to be had") {
   Root root;
   std::filesystem::remove_all(root.path / "proc");
