@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -61,12 +64,34 @@ struct Loader {
   }
 };
 
-void print_device(const Loader& cl, int number, cl_platform_id platform, cl_device_id device) {
+struct Device {
+  std::string name, platform, driver;
+  uint64_t memory_bytes = 0;
+  bool remote = false;
+};
+
+Device describe(const Loader& cl, cl_platform_id platform, cl_device_id device, bool remote) {
   cl_ulong memory = 0;
   cl.device_info(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, nullptr);
-  fmt::print("{}: {} ({}, driver {}, {:.1f} GiB)\n", number, cl.text(device, CL_DEVICE_NAME),
-             cl.text(platform, CL_PLATFORM_NAME), cl.text(device, CL_DRIVER_VERSION),
-             static_cast<double>(memory) / (1 << 30));
+  return {cl.text(device, CL_DEVICE_NAME), cl.text(platform, CL_PLATFORM_NAME), cl.text(device, CL_DRIVER_VERSION),
+          memory, remote};
+}
+
+std::string as_json(const std::vector<Device>& devices) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const Device& d : devices)
+    list.push_back({{"number", list.size()}, {"name", d.name}, {"platform", d.platform}, {"driver", d.driver},
+                    {"memory_bytes", d.memory_bytes}, {"remote", d.remote}});
+  const nlohmann::ordered_json all = {{"format", "gtrace-devices"}, {"version", 1}, {"devices", std::move(list)}};
+  return all.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+std::string as_text(const std::vector<Device>& devices) {
+  std::string out;
+  for (size_t i = 0; i < devices.size(); ++i)
+    out += fmt::format("{}: {} ({}, driver {}, {:.1f} GiB)\n", i, devices[i].name, devices[i].platform,
+                       devices[i].driver, static_cast<double>(devices[i].memory_bytes) / (1 << 30));
+  return out;
 }
 
 // The platform of the devices behind --remote; nullptr: it was not asked for. A proxy that does not answer has said so.
@@ -99,13 +124,17 @@ int devices_command(int argc, char** argv) {
   const Result<cl_platform_id> remote = remote_platform(options);
   if (!remote) return fail(Program, remote.status());
   if (*remote) platforms.push_back(*remote);
-  int number = 0;
+  std::vector<Device> devices;
   for (cl_platform_id platform : platforms)
-    for (cl_device_id device : cl.devices_of(platform)) print_device(cl, number++, platform, device);
-  if (number == 0)
+    for (cl_device_id device : cl.devices_of(platform))
+      devices.push_back(describe(cl, platform, device, platform == *remote));
+  if (devices.empty())
     return fail(Program,
                 Status(Kind::Unsupported,
                        "no OpenCL driver offers a device (pocl-opencl-icd has one for the CPU)"));
+  const std::string text = options.flag("json") ? as_json(devices) : as_text(devices);
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
+    return fail(Program, system_error("cannot write to standard output", errno));
   return ExitOk;
 }
 

@@ -49,6 +49,12 @@ def test_devices_command():
     with proxy() as p:
         lines = good(GOPTIMIZE, "devices", "--remote", p.url, env=client(p)).text.splitlines()
         check(len(lines) == 2 and lines[1].startswith("1: ") and "gtrace" in lines[1], lines)
+        data = good(GOPTIMIZE, "devices", "--json", "--remote", p.url, env=client(p)).json
+        same((data["format"], data["version"]), ("gtrace-devices", 1), "format")
+        same([(d["number"], d["remote"]) for d in data["devices"]], [(0, False), (1, True)], "devices")
+        for line, d in zip(lines, data["devices"]):
+            memory = f"{d['memory_bytes'] / 2**30:.1f} GiB"
+            same(line, f"{d['number']}: {d['name']} ({d['platform']}, driver {d['driver']}, {memory})", "the same device")
         refused = run(GOPTIMIZE, "devices", "--remote", NOBODY, env=client(p))
         same(refused.code, ENVIRONMENT, "exit status without a proxy")
         check(NOBODY in refused.err_text, refused.err_text)
