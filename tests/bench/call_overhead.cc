@@ -10,7 +10,7 @@
 // short enough for the recorder's ring and spaced by pauses, so that "burst" is the cost of recording itself;
 // "sustained" runs without pauses, so that it includes waiting for the collector when that is slower.
 // Commands go to a queue made by the bare functions, and to one made as the program would make it.
-// Arguments name the measurements: calls malloc commands threads; all without any.
+// Arguments name the measurements: calls malloc commands threads pool; all without any.
 // Prints JSON: medians over batches, ns per call (pair, command).
 #include <CL/cl.h>
 #include <dlfcn.h>
@@ -156,11 +156,40 @@ Batch set_arg(decltype(&clSetKernelArg) set, cl_kernel kernel) {
     for (; n; --n) set(kernel, 0, sizeof n, &n);
   };
 }
+Batch event_info(decltype(&clGetEventInfo) get, cl_event event) {
+  return [=](int n) {
+    for (cl_int status; n; --n) get(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  };
+}
+Batch references(decltype(&clRetainMemObject) retain, decltype(&clReleaseMemObject) release, cl_mem buffer) {
+  return [=](int n) {
+    for (; n; --n) {
+      retain(buffer);
+      release(buffer);
+    }
+  };
+}
+Batch buffers(decltype(&clCreateBuffer) create, decltype(&clReleaseMemObject) release, cl_context context) {
+  return [=](int n) {
+    for (; n; --n) release(create(context, CL_MEM_READ_WRITE, 4096, nullptr, nullptr));
+  };
+}
 Batch pairs(void* (*allocate)(size_t), void (*release)(void*)) {
   return [=](int n) {
     for (volatile size_t size = 64; n; --n) {
       void* volatile keep = allocate(size);
       release(keep);
+    }
+  };
+}
+// What a program does with a buffer for transfers. A byte is written: memory without a page costs nothing anywhere.
+template <class Allocate, class Release>
+Batch blocks(Allocate allocate, Release release, size_t bytes) {
+  return [=](int n) {
+    for (; n; --n) {
+      auto* const block = static_cast<volatile char*>(allocate(bytes));
+      if (block) block[bytes / 2] = 1;
+      release(const_cast<char*>(block));
     }
   };
 }
@@ -192,20 +221,41 @@ void measure_commands(const Device& d) {
   print("timed_write", measure(writes(BARE(clEnqueueWriteBuffer), bare, d.buffer), own_writes, Burst, Sustained));
 }
 
+void measure_calls(const Device& d) {
+  print("opencl_call", measure(set_arg(BARE(clSetKernelArg), d.kernel), set_arg(&clSetKernelArg, d.kernel)));
+  const cl_event event = clCreateUserEvent(d.context, nullptr);
+  print("event_info", measure(event_info(BARE(clGetEventInfo), event), event_info(&clGetEventInfo, event)));
+  clReleaseEvent(event);
+  print("retain_release_pair", measure(references(BARE(clRetainMemObject), BARE(clReleaseMemObject), d.buffer),
+                                       references(&clRetainMemObject, &clReleaseMemObject, d.buffer)));
+  print("create_release_pair", measure(buffers(BARE(clCreateBuffer), BARE(clReleaseMemObject), d.context),
+                                       buffers(&clCreateBuffer, &clReleaseMemObject, d.context)));
+}
+
+void measure_pool(void* (*allocate)(size_t), void (*release)(void*)) {
+  for (size_t bytes = size_t{4} << 10; bytes <= size_t{256} << 20; bytes *= 4) {
+    // A direct call: a site that a profile can name (make_profile.py).
+    const Batch own = blocks([](size_t n) { return std::malloc(n); }, [](char* p) { std::free(p); }, bytes);
+    own(20);  // warm: the pool has grown
+    print(("pool_" + std::to_string(bytes)).c_str(), measure(blocks(allocate, release, bytes), own, 100, 1000));
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto wanted = [&](const char* what) {
     return argc == 1 || std::any_of(argv + 1, argv + argc, [&](const char* a) { return std::strcmp(a, what) == 0; });
   };
-  const Device device = wanted("calls") || wanted("commands") || wanted("threads") ? open_device() : Device();
-  const Batch bare_set = set_arg(BARE(clSetKernelArg), device.kernel);
-  const Batch own_set = set_arg(&clSetKernelArg, device.kernel);
-  const Batch bare_pairs = pairs(reinterpret_cast<void* (*)(size_t)>(bare_symbol("libc.so.6", "malloc")),
-                                 reinterpret_cast<void (*)(void*)>(bare_symbol("libc.so.6", "free")));
+  // The pool pins only for a program that has a context.
+  const bool needs_device = wanted("calls") || wanted("commands") || wanted("threads") || wanted("pool");
+  const Device device = needs_device ? open_device() : Device();
+  const auto bare_malloc = reinterpret_cast<void* (*)(size_t)>(bare_symbol("libc.so.6", "malloc"));
+  const auto bare_free = reinterpret_cast<void (*)(void*)>(bare_symbol("libc.so.6", "free"));
+  const Batch bare_pairs = pairs(bare_malloc, bare_free);
   const Batch own_pairs = pairs(&std::malloc, &std::free);
   std::printf("{\n");
-  if (wanted("calls") && device.kernel) print("opencl_call", measure(bare_set, own_set));
+  if (wanted("calls") && device.kernel) measure_calls(device);
   if (wanted("malloc")) print("malloc_free_pair", measure(bare_pairs, own_pairs));
   if (wanted("threads")) {
     const Twice twice = measure_twice(bare_pairs, own_pairs);
@@ -213,6 +263,7 @@ int main(int argc, char** argv) {
     print("malloc_free_pair_2_threads", twice.both);
   }
   if (wanted("commands") && device.kernel) measure_commands(device);
+  if (wanted("pool")) measure_pool(bare_malloc, bare_free);
   std::printf("\n}\n");
   return 0;
 }

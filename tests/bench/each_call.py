@@ -28,6 +28,12 @@ def text_of(ns):
     return f"{ns:.1f} ns" if ns < 100 else f"{ns:.0f} ns"
 
 
+def own_folders(folder):
+    """So that the proxy's token and sockets, and goptimize's cache, are not the user's."""
+    os.mkdir(f"{folder}/run", 0o700)
+    os.environ["XDG_RUNTIME_DIR"] = os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_CACHE_HOME"] = f"{folder}/run"
+
+
 @contextlib.contextmanager
 def proxy(build):
     """Gives its URLs."""
@@ -84,8 +90,7 @@ def main():
     parser.add_argument("--device", type=int, default=0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as cwd:
-        os.mkdir(f"{cwd}/run", 0o700)
-        os.environ["XDG_RUNTIME_DIR"] = os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_CACHE_HOME"] = f"{cwd}/run"
+        own_folders(cwd)
         samples = measure(pathlib.Path(given.build).resolve(), cwd, given.rounds, ["--quick"] if given.quick else [],
                           given.device)
     print(f"| call | {' | '.join(COLUMNS)} |\n|{'---|' * (1 + len(COLUMNS))}")

@@ -5,8 +5,10 @@
 
 Parts: calls (what an OpenCL call, a malloc+free pair, a timed command cost, heaptrack beside it), programs (what
 tracing costs whole programs: medians of R paired runs, each with a main loop of S seconds or more), optimizer (what
-goptimize costs and gains), size (a trace after 10^3 and after N iterations). All of them take some minutes. BUILD: build/release
-by default. LIB: the libOpenCL.so.1 of the Intercept Layer for OpenCL Applications, measured beside us when given.
+goptimize adds to calls, what its pool costs, what whole programs gain), remote (what it adds to calls of local
+devices beside remote ones), size (a trace after 10^3 and after N iterations). All of them take some minutes.
+BUILD: build/release by default. LIB: the libOpenCL.so.1 of the Intercept Layer for OpenCL Applications, measured beside us
+when given.
 Ends with one table: promise, measured, PASS or MISS. Run it on a quiet machine.
 """
 import argparse
@@ -21,6 +23,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+import each_call
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = {  # arguments, the option that says how often, and how often at least
@@ -186,16 +190,38 @@ def programs(build, cwd, seconds, rounds):
                 middle <= 1.02)
 
 
-# --- optimizer
+# --- optimizer and remote
+
+def calls_under(rows, whom):
+    for name, what, calls_each in (("opencl_call", "clSetKernelArg", 1), ("event_info", "clGetEventInfo", 1),
+                                   ("retain_release_pair", "clRetainMemObject, clReleaseMemObject", 2),
+                                   ("create_release_pair", "clCreateBuffer, clReleaseMemObject", 2)):
+        added = rows[name]["added_ns"] / calls_each
+        promise(f"{what}, {whom}", "at most 15 ns a call", f"{added:+.1f} ns", added <= 15)
+
+
+def remote(build, cwd):
+    each_call.own_folders(cwd)
+    with each_call.proxy(build) as urls:
+        rows = print_overhead("goptimize run --remote: calls of a local device beside a remote one",
+                              overhead(build, cwd, build / "bin" / "goptimize", "run", "--measure-seconds", "0",
+                                       "--remote", urls[1], "--", parts=["calls"]))
+    calls_under(rows, "local device beside a remote one")
+
 
 def optimizer(build, cwd, seconds, rounds):
     run(sys.executable, HERE.parent / "e2e" / "make_profile.py", build / "tests" / "call_overhead", "p.gprofile",
         cwd=cwd)
     rows = print_overhead("goptimize run: the optimizer in place",
                           overhead(build, cwd, build / "bin" / "goptimize", "run", "--profile", "p.gprofile",
-                                   "--force-policy", "pin", "--", parts=["calls", "malloc"]))
-    added = rows["opencl_call"]["added_ns"]
-    promise("OpenCL call under goptimize", "at most 15 ns", f"{added:+.1f} ns", added <= 15)
+                                   "--force-policy", "pin", "--stage", "always", "--measure-seconds", "0", "--",
+                                   parts=["calls", "malloc", "pool"]))
+    calls_under(rows, "goptimize")
+    added = rows["malloc_free_pair"]["added_ns"]
+    promise("malloc+free of 64 bytes under goptimize", "at most 5 ns a malloc", f"{added:+.1f} ns a pair", added <= 5)
+    slowest = max((row["hooked_ns"], name) for name, row in rows.items() if name.startswith("pool_"))
+    promise("malloc+free from a warm pool, 4 KiB to 256 MiB", "at most 5 us at any size",
+            f"{slowest[0] / 1000:.1f} us ({int(slowest[1][5:]) >> 20} MiB)", slowest[0] <= 5000)
     print(f"\nWhole programs, main loop, native / goptimize run ({rounds} pairs: median [min-max])")
     os.environ["XDG_CACHE_HOME"] = os.environ["XDG_DATA_HOME"] = str(cwd)
     run(build / "bin" / "gmicrobench", "platform", "--quick", cwd=cwd)
@@ -239,7 +265,7 @@ def print_table():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default="build/release")
-    parser.add_argument("--only", default="calls,programs,optimizer,size")
+    parser.add_argument("--only", default="calls,programs,optimizer,remote,size")
     parser.add_argument("--iterations", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=7)
@@ -249,6 +275,7 @@ def main():
     parts = {"calls": lambda cwd: calls(build, cwd, given.intercept),
              "programs": lambda cwd: programs(build, cwd, given.seconds, given.rounds),
              "optimizer": lambda cwd: optimizer(build, cwd, given.seconds, given.rounds),
+             "remote": lambda cwd: remote(build, cwd),
              "size": lambda cwd: size(build, cwd, given.iterations)}
     wanted = given.only.split(",")
     if unknown := [w for w in wanted if w not in parts]:
