@@ -3,17 +3,18 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <new>
 
-namespace gt {
-namespace {
+namespace gt::fork_mark {
 
 using Word = std::atomic<uint32_t>;
 
-Word no_page{0};                       // stands for it where the kernel wipes none
-std::atomic<Word*> shown{nullptr};     // in a page of its own: the generation, 0 in a child that has not looked yet
-std::atomic<uint32_t> generation{1};   // the last one that was shown, by this process or the one that it comes from
+constinit std::atomic<Word*> shown{nullptr};
+
+namespace {
+
+constinit Word no_page{0};                      // stands for it where the kernel wipes none
+constinit std::atomic<uint32_t> generation{1};  // the last one that was shown, by this process or the one that it comes from
 
 Word* new_page() noexcept {
   constexpr int WipeOnFork = 18;  // MADV_WIPEONFORK, of newer headers
@@ -37,7 +38,7 @@ uint32_t next_generation(Word& word) noexcept {
 
 }  // namespace
 
-uint32_t fork_generation() noexcept {
+uint32_t look() noexcept {
   Word* word = shown.load(std::memory_order_acquire);
   if (!word) word = new_page();
   if (word == &no_page) return static_cast<uint32_t>(::getpid());
@@ -45,4 +46,4 @@ uint32_t fork_generation() noexcept {
   return now != 0 ? now : next_generation(*word);
 }
 
-}  // namespace gt
+}  // namespace gt::fork_mark

@@ -3,14 +3,26 @@
 // Thread safety: all functions. Allocates nothing. Cost: two loads.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #pragma GCC visibility push(hidden)
 
 namespace gt {
 
+namespace fork_mark {
+// Lies in a page of its own, which the kernel wipes: the generation, 0 in a child that has not looked yet. Nullptr: nobody
+// has asked yet. A word that stays 0: the kernel wipes no page.
+extern std::atomic<std::atomic<uint32_t>*> shown;
+uint32_t look() noexcept;
+}  // namespace fork_mark
+
 // Another number in the child of every fork; never 0.
-uint32_t fork_generation() noexcept;
+inline uint32_t fork_generation() noexcept {
+  const std::atomic<uint32_t>* const word = fork_mark::shown.load(std::memory_order_acquire);
+  const uint32_t now = word ? word->load(std::memory_order_relaxed) : 0;
+  return now != 0 ? now : fork_mark::look();
+}
 
 class ForkMark {
  public:

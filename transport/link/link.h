@@ -106,7 +106,9 @@ class Link {
 
   // Copies to (from) the peer. Not blocking: the memory here must stay as it is until the ticket is over. Over: a put
   // has arrived (its memory here may be used again), a get's bytes are here. Puts arrive in order; so do notices.
-  virtual Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice = {}) = 0;
+  // With a notice: the peer's handler is told when the bytes are there.
+  virtual Ticket put(const void* from, Address to, size_t bytes) = 0;
+  virtual Ticket put(const void* from, Address to, size_t bytes, Notice notice) = 0;
   virtual Ticket get(void* to, Address from, size_t bytes) = 0;
   virtual bool test(Ticket ticket) = 0;
   virtual Status wait(Ticket ticket) = 0;

@@ -181,17 +181,17 @@ class LocalLink final : public Link {
     return Address{WholeProcess, reinterpret_cast<uint64_t>(p)};
   }
 
-  Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice) override {
+  Ticket put(const void* from, Address to, size_t bytes) override {
     void* const there = view(to, bytes);
-    if (!there || !hub_->is_open()) {
-      close();
-      return 0;
-    }
-    std::memcpy(there, from, bytes);
-    if (!notice) return 0;
-    peer().data.pass({{}, *notice, bytes}, [this](const Arrival& a) {
-      call_peer([&](LinkHandler& h) { h.on_put(a.notice, a.bytes); });
-    });
+    there && hub_->is_open() ? static_cast<void>(std::memcpy(there, from, bytes)) : close();
+    return 0;
+  }
+  Ticket put(const void* from, Address to, size_t bytes, Notice notice) override {
+    put(from, to, bytes);
+    if (!is_closed())
+      peer().data.pass({{}, notice, bytes}, [this](const Arrival& a) {
+        call_peer([&](LinkHandler& h) { h.on_put(a.notice, a.bytes); });
+      });
     return 0;
   }
   Ticket get(void* to, Address from, size_t bytes) override {

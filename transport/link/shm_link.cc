@@ -66,23 +66,20 @@ class ShmLink final : public Link, private ShmOwner {
   void* view(Address a, size_t bytes) override { return is_closed() ? nullptr : peer_.view(a, bytes); }
   std::optional<Address> shared_address(const void* p, size_t bytes) override { return shared_part(p, bytes); }
   // Where memory is shared, a check and a copy: no lock, nothing that other threads write.
-  Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice) override {
-    if (is_closed()) return 0;
-    if (!notice && data_.may_store()) {
-      if (char* const there = peer_.view(to, bytes)) {
-        copy(there, from, bytes);
-        return 0;
-      }
-    }
-    return data_.put(from, to, bytes, notice);
+  Ticket put(const void* from, Address to, size_t bytes) override {
+    char* const there = bytes < CrewFrom && data_.may_store() && !is_closed() ? peer_.view(to, bytes) : nullptr;
+    if (!there) return put_otherwise(from, to, bytes);
+    std::memcpy(there, from, bytes);
+    return 0;
+  }
+  Ticket put(const void* from, Address to, size_t bytes, Notice notice) override {
+    return is_closed() ? 0 : data_.put(from, to, bytes, notice);
   }
   Ticket get(void* to, Address from, size_t bytes) override {
-    if (is_closed()) return 0;
-    if (const char* const there = peer_.view(from, bytes)) {
-      copy(to, there, bytes);
-      return 0;
-    }
-    return data_.get(to, from, bytes);
+    const char* const there = bytes < CrewFrom && !is_closed() ? peer_.view(from, bytes) : nullptr;
+    if (!there) return get_otherwise(to, from, bytes);
+    std::memcpy(to, there, bytes);
+    return 0;
   }
   bool test(Ticket ticket) override { return in_child() || data_.test(ticket); }
   Status wait(Ticket ticket) override { return in_child() ? closed() : data_.wait(ticket); }
@@ -109,6 +106,9 @@ class ShmLink final : public Link, private ShmOwner {
       copy_with_crew(to, from, bytes);
   }
   void copy_with_crew(void* to, const void* from, size_t bytes);
+  // Apart, so that a small copy saves and restores no registers for what it does not do.
+  Ticket put_otherwise(const void* from, Address to, size_t bytes);
+  Ticket get_otherwise(void* to, Address from, size_t bytes);
   bool in_handler() override {
     return control_thread_.is_this() || data_thread_.is_this() || withdrawals_.is_this_thread() ||
            control_.turn().is_delivering();
@@ -297,6 +297,22 @@ Status ShmLink::why_closed() {
 }
 
 // --- Memory
+
+[[gnu::noinline]] Ticket ShmLink::put_otherwise(const void* from, Address to, size_t bytes) {
+  if (is_closed()) return 0;
+  char* const there = data_.may_store() ? peer_.view(to, bytes) : nullptr;
+  if (!there) return data_.put(from, to, bytes, {});
+  copy(there, from, bytes);
+  return 0;
+}
+
+[[gnu::noinline]] Ticket ShmLink::get_otherwise(void* to, Address from, size_t bytes) {
+  if (is_closed()) return 0;
+  const char* const there = peer_.view(from, bytes);
+  if (!there) return data_.get(to, from, bytes);
+  copy(to, there, bytes);
+  return 0;
+}
 
 void ShmLink::copy_with_crew(void* to, const void* from, size_t bytes) {
   staging::Copy what;

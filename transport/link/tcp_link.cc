@@ -166,7 +166,10 @@ Status TcpLink::withdraw(SegmentId segment) {
 
 // --- Data
 
-Ticket TcpLink::put(const void* from, Address to, size_t bytes, std::optional<Notice> notice) {
+Ticket TcpLink::put(const void* from, Address to, size_t bytes) {
+  return mark_.in_child() ? 0 : data_.put(from, to, bytes, {});
+}
+Ticket TcpLink::put(const void* from, Address to, size_t bytes, Notice notice) {
   return mark_.in_child() ? 0 : data_.put(from, to, bytes, notice);
 }
 Ticket TcpLink::get(void* to, Address from, size_t bytes) { return mark_.in_child() ? 0 : data_.get(to, from, bytes); }

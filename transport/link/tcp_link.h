@@ -49,7 +49,8 @@ class TcpLink final : public Link, private LaneOwner {
   Status withdraw(SegmentId segment) override;
   void* view(Address, size_t) override { return nullptr; }
   std::optional<Address> shared_address(const void*, size_t) override { return {}; }
-  Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice) override;
+  Ticket put(const void* from, Address to, size_t bytes) override;
+  Ticket put(const void* from, Address to, size_t bytes, Notice notice) override;
   Ticket get(void* to, Address from, size_t bytes) override;
   bool test(Ticket ticket) override;
   Status wait(Ticket ticket) override;

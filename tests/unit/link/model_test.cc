@@ -39,8 +39,9 @@ TEST_CASE("random operations give what the model gives") {
         if (m.upto(3)) {
           const bool tell = m.upto(1);
           if (tell) notices.push_back(notices.size());
-          const Ticket t = pair.a->put(m.source.data() + from, {segments[which], to}, bytes,
-                                       tell ? std::optional<Notice>(notices.back()) : std::nullopt);
+          const uint8_t* const source = m.source.data() + from;
+          const Address there{segments[which], to};
+          const Ticket t = tell ? pair.a->put(source, there, bytes, notices.back()) : pair.a->put(source, there, bytes);
           std::copy_n(m.source.begin() + static_cast<long>(from), bytes, model[which].begin() + static_cast<long>(to));
           if (!m.upto(9)) REQUIRE(pair.a->wait(t).ok());
         } else {
