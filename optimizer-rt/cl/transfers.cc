@@ -108,7 +108,7 @@ bool touch_pool_memory(const Target& target, Way way, const HostRange& range) {
   if (!target.device) return false;
   const int device = plan_device(target.device);
   if (device != NoDevice) add(c.device[device], 1);
-  const PlanSite& site = runtime.plan().sites[extent.site];
+  const PlanSite& site = runtime.plan_site(extent.site);
   const TransferSaving saving = saving_of(site, device, way, range.bytes);
   if (!runtime.pins(&pool)) return runtime.book(extent.site, saving), pool.is_adopted();
   PinState state = state_of(extent.pin, target.context);

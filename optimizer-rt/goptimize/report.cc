@@ -18,10 +18,11 @@ std::string site_name(const model::ProfileSite& s) {
   return s.where.empty() ? fmt::format("{}+{:#x}", s.module, s.offset) : s.where;
 }
 
+uint64_t made(const SiteCounters& c) { return get(c.allocations) + get(c.left); }
+
 // What the run made of the choice: empty when there is nothing to say.
 std::string verdict(const SiteCounters& c, const std::string& policy) {
   const uint64_t suspensions = get(c.suspensions), resumptions = get(c.resumptions);
-  if (get(c.allocations) + get(c.left) == 0) return "; no allocation of its sizes was made here in this run";
   if (suspensions == 0) return "";
   const std::string reason = get(c.hits) < get(c.allocations) ? "its memory is not transferred as the profile says"
                                                               : "its transfers gain less than it costs";
@@ -30,21 +31,32 @@ std::string verdict(const SiteCounters& c, const std::string& policy) {
   return fmt::format("{}; again from allocation {} on, when its transfers gained", first, get(c.resumed_at));
 }
 
-void add_site(SiteReport& out, const SiteCounters& c) {
-  out.allocations = get(c.allocations);
-  out.bytes = get(c.bytes);
-  out.fresh = get(c.fresh);
-  out.pins = get(c.pins);
-  out.pinned_bytes = get(c.pinned_bytes);
-  out.pin_ns = get(c.pin_ns);
-  out.hits = get(c.hits);
-  out.hit_bytes = get(c.hit_bytes);
-  out.left = get(c.left);
-  out.other_sizes = get(c.other_sizes);
-  out.suspensions = get(c.suspensions);
-  out.paid_s = static_cast<double>(get(c.paid_ns)) * 1e-9;
-  out.saved_s = static_cast<double>(get(c.saved_ns)) * 1e-9 - out.paid_s;
-  out.why += verdict(c, out.policy);
+void add_sizes(SiteReport& out, const SiteCounters& c) {
+  out.allocations += get(c.allocations);
+  out.bytes += get(c.bytes);
+  out.fresh += get(c.fresh);
+  out.pins += get(c.pins);
+  out.pinned_bytes += get(c.pinned_bytes);
+  out.pin_ns += get(c.pin_ns);
+  out.hits += get(c.hits);
+  out.hit_bytes += get(c.hit_bytes);
+  out.left += get(c.left);
+  out.suspensions += get(c.suspensions);
+  const double paid_s = static_cast<double>(get(c.paid_ns)) * 1e-9;
+  out.paid_s += paid_s;
+  out.saved_s += static_cast<double>(get(c.saved_ns)) * 1e-9 - paid_s;
+}
+
+// `seen`: sizes of the profile.
+void add_site(SiteReport& out, const SiteCounters& seen, const SiteCounters& others) {
+  add_sizes(out, seen);
+  add_sizes(out, others);
+  out.other_sizes_served = get(others.allocations);
+  out.other_sizes = made(others) + get(others.refused_sizes);
+  if (made(seen) == 0) out.why += "; no allocation of its sizes was made here in this run";
+  out.why += verdict(seen, out.policy);
+  if (made(others) > 0) out.why += fmt::format("; {} allocations were of other sizes", made(others));
+  out.why += verdict(others, out.policy + " for these");
 }
 
 Json site_json(const SiteReport& s) {
@@ -56,6 +68,7 @@ Json site_json(const SiteReport& s) {
           {"fresh_allocations", s.fresh},
           {"left_allocations", s.left},
           {"other_sizes", s.other_sizes},
+          {"other_sizes_served", s.other_sizes_served},
           {"suspensions", s.suspensions},
           {"hits", s.hits},
           {"hit_bytes", s.hit_bytes},
@@ -85,7 +98,7 @@ std::vector<SiteReport> planned_sites(const model::Profile& profile, const Decis
 void add_counters(RunReport& report, const Counters& counters,
                   const std::vector<size_t>& site_of_plan) {
   for (size_t row = 0; row < site_of_plan.size(); ++row)
-    add_site(report.sites[site_of_plan[row]], counters.sites[row]);
+    add_site(report.sites[site_of_plan[row]], counters.sites[row], counters.sites[MaxSites + row]);
   report.transfers = get(counters.transfers);
   report.transfer_bytes = get(counters.transfer_bytes);
   report.staged = get(counters.staged);

@@ -15,7 +15,9 @@ struct SiteReport {
   std::string site;  // function and file:line, or module+offset
   std::string policy, why;
   uint64_t allocations = 0, bytes = 0, fresh = 0;
-  uint64_t left = 0, other_sizes = 0, suspensions = 0;  // left to the C library: suspended; outside the profile's sizes
+  uint64_t left = 0, suspensions = 0;  // left to the C library while suspended
+  // Of sizes that the profile did not see: all, and those from the pool.
+  uint64_t other_sizes = 0, other_sizes_served = 0;
   uint64_t hits = 0, hit_bytes = 0;
   uint64_t pins = 0, pinned_bytes = 0, pin_ns = 0;
   double paid_s = 0;       // for pool blocks, pins, locks

@@ -73,6 +73,7 @@ PlanSite plan_site(const model::ProfileSite& site, const SiteDecision& decision,
   out.offset = site.offset;
   out.min_bytes = site.min_bytes;
   out.max_bytes = site.max_bytes;
+  out.other_sizes = decision.terms.other_sizes;
   out.pin_on = decision.pin_on & known_devices;
   out.policy = static_cast<uint32_t>(decision.policy);
   out.margin_ns = decision.terms.margin_ns;

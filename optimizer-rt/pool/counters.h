@@ -15,11 +15,11 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3672746e756f6367u;  // "gcountr6"
+constexpr uint64_t CountersMagic = 0x3772746e756f6367u;  // "gcountr7"
 
 // Why something was left as the program has it. The names are the keys of the report.
 #define GT_FALLBACKS(X)                                                                            \
-  X(SizeOutOfRange, "size_out_of_range") /* an allocation larger or smaller than in the profile */ \
+  X(SizeOutOfRange, "size_out_of_range") /* not in the profile, and nothing to gain at that size */ \
   X(PoolExhausted, "pool_exhausted")     /* no room, or a limit: libc served it */                 \
   X(NoArena, "no_address_space")         /* the arena could not be reserved */                     \
   X(BeforeContext, "before_context")     /* opencl policy, no context yet: pinned later instead */ \
@@ -60,7 +60,7 @@ enum Way : size_t { HostToDevice, DeviceToHost, Ways };
 struct SiteCounters {
   Counter allocations, bytes;  // served by the pool
   Counter fresh;               // of these: from memory never used before
-  Counter other_sizes;         // left to libc: outside the profile's sizes
+  Counter refused_sizes;       // left to libc: neither in the profile nor a gain
   Counter left;                // left to libc: the site was suspended
   Counter pins, pinned_bytes, pin_ns;
   Counter hits, hit_bytes;             // transfers of its memory, fast or not
@@ -86,7 +86,7 @@ struct Counters {
   memory::MoveCounts moves;  // of contents between devices of virtual contexts
   Counter in_place, in_place_bytes;  // transfers of pool memory by executors of this node, in place
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
-  SiteCounters sites[MaxSites];
+  SiteCounters sites[MaxPoolSites];
 };
 
 }  // namespace gt::opt

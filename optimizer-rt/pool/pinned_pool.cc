@@ -31,7 +31,7 @@ __thread bool t_inside_pool = false;
 
 void* PinnedPool::allocate(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept {
   if (fresh) *fresh = false;
-  if (x_pages == 0 || size > x_options.limit_bytes || align > HugePage || site >= MaxSites)
+  if (x_pages == 0 || size > x_options.limit_bytes || align > HugePage || site >= MaxPoolSites)
     return nullptr;
   void* p = nullptr;
   {

@@ -38,7 +38,10 @@ namespace gt::opt {
 
 using PinToken = uint64_t;  // what the pin layer remembers of a span; 0: not pinned
 using SiteIndex = uint16_t;
-constexpr size_t MaxSites = 256;
+constexpr size_t MaxSites = 256;  // of a plan
+// A site's blocks of sizes that its profile did not see are those of a site of their own, numbered from MaxSites on:
+// they share no span with the others, and are on trial apart from them.
+constexpr size_t MaxPoolSites = 2 * MaxSites;
 
 // The span around a pointer.
 struct Extent {
@@ -178,7 +181,7 @@ class PinnedPool {
   bool x_grew = false;                       // memory that held nothing was handed out since the last trim()
   std::atomic<size_t> x_returned_excess{0}, x_returned_short{0}, x_returned_idle{0};
   SpanId x_free[Buckets] = {};               // free spans by log2(pages)
-  SpanId x_partial[MaxSites][Classes] = {};  // slabs with a free block
+  SpanId x_partial[MaxPoolSites][Classes] = {};  // slabs with a free block
   PinToken x_first_pin = 0;                  // the pin of adopted memory
   std::atomic<void*> x_deferred{
       nullptr};  // frees made by signal handlers, linked through the blocks

@@ -1,5 +1,5 @@
 // What goptimize tells the injected library: which allocation sites go to which policy, on which
-// devices it pays to pin, what transfers cost there. A small binary file, version 4, little-endian, of these records:
+// devices it pays to pin, what transfers cost there. A small binary file, version 5, little-endian, of these records:
 //
 //   PlanHeader | PlanDevice * devices | PlanSite * sites
 //
@@ -9,6 +9,7 @@
 // nothing: injected code uses it.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -19,7 +20,8 @@
 namespace gt::opt {
 
 constexpr char PlanMagic[8] = {'g', 't', 'p', 'l', 'a', 'n', '\n', '\0'};
-constexpr uint32_t PlanVersion = 4;
+constexpr uint32_t PlanVersion = 5;
+constexpr uint64_t LeastMargin_ns = 5'000'000;  // what a site may lose in any case before it is suspended
 constexpr uint64_t MostMargin_ns = 2'000'000'000;
 constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pin_on
 constexpr const char* PlanVariable = "GTRACE_OPT_PLAN";  // path of the plan
@@ -91,12 +93,19 @@ struct PlanSite {
   char build_id[136];  // hex; "" when the module has none
   char module[120];    // file name
   uint64_t offset;     // return address minus load bias
-  uint64_t min_bytes, max_bytes;
+  uint64_t min_bytes, max_bytes;  // the profile's
+  // Bit b: the policy gains also at sizes from 2^b to below 2^(b + 1), which the profile did not (all) see.
+  uint64_t other_sizes;
   uint32_t pin_on;  // bit i: device i of the plan
   uint32_t policy;  // model::Policy
   uint64_t margin_ns;        // what the site may lose before it loses its policy (site_account.h); 0: whatever it loses
   double reuse_ns_per_byte;  // saved by a block that the C library would have got from the system, and did not reuse
   double lock_ns_per_byte;   // paid for locking a block that was never used before
+
+  bool saw(size_t size) const noexcept { return size >= min_bytes && size <= max_bytes; }
+  bool gains_at(size_t size) const noexcept {
+    return size != 0 && (other_sizes >> (std::bit_width(size) - 1) & 1) != 0;
+  }
 };
 
 struct PlanView {

@@ -2,6 +2,7 @@
 #include "optimizer-rt/pool/policy.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "optimizer-rt/pool/plan.h"
@@ -26,7 +27,7 @@ uint64_t margin_ns(const DeviceCosts& device, Policy policy, const Expectation& 
   constexpr double LiveBlocks = 8;
   const bool pins = policy == Policy::Pin || policy == Policy::Hybrid;
   const double pins_ns = pins && device.pin ? std::min(e.allocations, LiveBlocks) * (*device.pin)(e.size) : 0;
-  const double ns = (LeastMargin_s + saved_s / 2) * 1e9 + pins_ns;
+  const double ns = static_cast<double>(LeastMargin_ns) + saved_s / 2 * 1e9 + pins_ns;
   return static_cast<uint64_t>(std::min(ns, static_cast<double>(MostMargin_ns)));
 }
 
@@ -65,12 +66,46 @@ uint32_t devices_that_gain(const model::Platform& platform, Policy policy, const
   return mask;
 }
 
+// An input of another size than the traced one's, but of the same kind: 256 times as many bytes are 16 times as many in
+// each of two dimensions. Below LeastOther the call is all that a transfer costs.
+constexpr double TimesLarger = 256, TimesSmaller = 16, LeastOther = 4096;
+
+// The sizes beside the profile's for which `gains(bytes)`, at both ends of a power of two (PlanSite::other_sizes).
+template <class Gains>
+uint64_t other_sizes(const model::ProfileSite& site, Gains gains) {
+  const auto smallest = static_cast<double>(site.min_bytes), largest = static_cast<double>(site.max_bytes);
+  uint64_t out = 0;
+  for (uint32_t b = 0; b + 1 < CostSizes; ++b) {
+    const double low = std::exp2(b), high = 2 * low;
+    const bool near = low >= std::max(LeastOther, smallest / TimesSmaller) && low <= largest * TimesLarger;
+    const bool seen = low >= smallest && high - 1 <= largest;
+    if (near && !seen && gains(low) && gains(high)) out |= uint64_t{1} << b;
+  }
+  return out;
+}
+
+// The same transfers, of as large a part of blocks of another size.
+Expectation scaled(Expectation e, double bytes) {
+  e.transfer_size *= bytes / std::max(e.size, 1.0);
+  e.size = bytes;
+  return e;
+}
+
+// The policy must gain wherever the site is pinned: what the plan says of a site's devices goes for all its sizes.
+uint64_t sizes_that_gain(const model::Platform& platform, const SiteDecision& d, const model::ProfileSite& site,
+                         const Expectation& e) {
+  if (d.pin_on == 0) return 0;
+  return other_sizes(site, [&](double bytes) {
+    return (devices_that_gain(platform, d.policy, scaled(e, bytes)) & d.pin_on) == d.pin_on;
+  });
+}
+
 uint32_t all_devices(const model::Platform& platform) {
   const size_t n = std::min<size_t>(platform.devices.size(), 32);
   return n == 32 ? ~uint32_t{0} : (uint32_t{1} << n) - 1;
 }
 
-// What somebody demands is done, gain or not; the prediction may be a loss.
+// What somebody demands is done, gain or not, for the profile's sizes; the prediction may be a loss.
 SiteDecision demanded(const model::Platform& platform, Policy policy, const Expectation& e,
                       const char* why) {
   SiteDecision out{policy, all_devices(platform), 0, why, {}};
@@ -103,6 +138,7 @@ Decision decide(const model::Platform& platform, const model::Profile& profile,
     } else {
       d = best_over_devices(platform, e);
       d.pin_on = devices_that_gain(platform, d.policy, e);
+      d.terms.other_sizes = sizes_that_gain(platform, d, site, e);
     }
     wanted = wanted || (d.policy != Policy::Standard && (forced || own));
     if (d.policy != Policy::Standard) out.saved_s += d.saved_s;
@@ -120,7 +156,8 @@ void serve_executors(Decision& decision, const model::Profile& profile) {
     if (d.policy != Policy::Standard || profile.sites[i].policy != "auto" || e.transfers <= 0) continue;
     const double saved_s = e.allocations * e.transfers * e.transfer_size * Copy_s;
     d = {Policy::Pin, 0, saved_s, "devices behind shared memory use it in place", {}};
-    d.terms.margin_ns = static_cast<uint64_t>((LeastMargin_s + std::min(saved_s, 1.0) / 2) * 1e9);
+    d.terms.margin_ns = LeastMargin_ns + static_cast<uint64_t>(std::min(saved_s, 1.0) / 2 * 1e9);
+    d.terms.other_sizes = other_sizes(profile.sites[i], [](double) { return true; });
     decision.saved_s += saved_s;
     decision.worth_it = true;
   }

@@ -15,12 +15,11 @@ namespace gt::opt {
 
 constexpr double LeastTotal_s = 0.030;  // what all sites together must promise: twice what injecting costs
 
-constexpr double LeastMargin_s = 0.005;  // what a site may lose in any case before it is suspended
-
 // What the run measures the choice by (site_account.h), as in PlanSite.
 struct SiteTerms {
   uint64_t margin_ns = 0;
   double reuse_ns_per_byte = 0, lock_ns_per_byte = 0;
+  uint64_t other_sizes = 0;
 };
 
 struct SiteDecision {

@@ -100,7 +100,11 @@ void Runtime::open() noexcept {
   if (!plan || !counters || !map_counters(counters)) return;
   if (!load_plan(plan)) return count(Fallback::PlanIgnored);
   x_mark = ForkMark::here();
-  for (size_t i = 0; i < x_plan.sites.size(); ++i) x_accounts[i].open(x_plan.sites[i].margin_ns);
+  for (size_t i = 0; i < x_plan.sites.size(); ++i) {
+    const uint64_t margin_ns = x_plan.sites[i].margin_ns;
+    x_accounts[i].open(margin_ns);
+    x_accounts[MaxSites + i].open(std::min(margin_ns, LeastMargin_ns));  // sizes of which nothing was promised
+  }
   open_pools();
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
   add(x_counters->processes, 1);
@@ -177,11 +181,14 @@ PinnedPool* Runtime::pool_for(Policy policy) noexcept {
 void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) noexcept {
   const int index = x_sites.find(address);
   if (index == SiteTable::None) return nullptr;
-  const auto i = static_cast<SiteIndex>(index);
+  auto i = static_cast<SiteIndex>(index);
   const PlanSite& site = x_plan.sites[i];
-  if (size < site.min_bytes || size > site.max_bytes) {
-    add(x_counters->sites[i].other_sizes, 1);
-    return count(Fallback::SizeOutOfRange), nullptr;
+  if (!site.saw(size)) {
+    i = static_cast<SiteIndex>(i + MaxSites);
+    if (!site.gains_at(size)) {
+      add(x_counters->sites[i].refused_sizes, 1);
+      return count(Fallback::SizeOutOfRange), nullptr;
+    }
   }
   if (x_bypassed.load(std::memory_order_relaxed)) return nullptr;
   if (!x_accounts[i].takes_next()) return add(x_counters->sites[i].left, 1), nullptr;
@@ -209,7 +216,7 @@ void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, Sit
     add(c.fresh, 1);
     if (pool.lock_refused()) count(Fallback::LockRefused);
   }
-  const double saved = allocation_saving(x_plan.sites[site], size, fresh);
+  const double saved = allocation_saving(plan_site(site), size, fresh);
   book(site, {saved, saved});
   return p;
 }

@@ -2,6 +2,7 @@
 #include "optimizer-rt/pool/sites.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "tracer/interpose/doors.h"
@@ -20,20 +21,30 @@ bool is_module(const PlanSite& site, const interpose::ModuleInfo& module) {
   return !module.build_id[0] && std::strcmp(site.module, file_name(module.path)) == 0;
 }
 
+// Sizes that some site has a use for.
+struct Sizes {
+  size_t low = SIZE_MAX, high = 0;
+
+  void add(const PlanSite& s) {
+    low = std::min<size_t>(low, s.min_bytes);
+    high = std::max<size_t>(high, s.max_bytes);
+    if (s.other_sizes == 0) return;
+    low = std::min(low, size_t{1} << std::countr_zero(s.other_sizes));
+    high = std::max(high, SIZE_MAX >> std::countl_zero(s.other_sizes));
+  }
+};
+
 }  // namespace
 
 void SiteTable::open(const PlanView& plan) noexcept {
   x_plan = plan;
-  size_t low = SIZE_MAX, high = 0;
-  for (const PlanSite& s : plan.sites) {
-    low = std::min<size_t>(low, s.min_bytes);
-    high = std::max<size_t>(high, s.max_bytes);
-  }
+  Sizes sizes;
+  for (const PlanSite& s : plan.sites) sizes.add(s);
   x_unresolved.store(plan.sites.size(), std::memory_order_relaxed);
   resolve();
   if (!plan.sites.empty()) {
-    x_min = low;
-    x_range = high - low;
+    x_min = sizes.low;
+    x_range = sizes.high - sizes.low;
   }
 }
 

@@ -2,9 +2,10 @@
 //
 // The plan names sites by module and offset; here they become addresses as modules are loaded. The
 // table only grows: an address whose module was unloaded may match other code later, which then
-// gets pool memory where it expected libc's; that is harmless. Cost: a size outside every site's
-// range is refused by one subtraction and one comparison; otherwise one probe. Thread safety:
-// find() from any thread, lock-free; resolve() by one thread at a time, others return at once.
+// gets pool memory where it expected libc's; that is harmless.
+// Cost: a size that is outside of all sites' sizes, the other ones at which they gain included, is refused by one
+// subtraction and one comparison; otherwise one probe. Thread safety: find() from any thread, lock-free; resolve() by
+// one thread at a time, others return at once.
 #pragma once
 
 #include <atomic>

@@ -114,8 +114,8 @@ def test_program_that_transfers_nothing():
 
 def test_program_whose_memory_is_of_other_sizes():
     profile()
-    _, text = optimized("busy", 10, 2 * BYTES)
-    check("nothing saved: its 20 transfers (2.5 MiB) are of other memory than the profile names, or too small" in text, text)
+    _, text = optimized("busy", 10, 2 << 10)
+    check("nothing saved: its 20 transfers (40.0 KiB) are of other memory than the profile names, or too small" in text, text)
 
 
 def test_machine_that_was_not_measured():

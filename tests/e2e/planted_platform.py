@@ -15,9 +15,9 @@ def curve(ns):
             "worst_error": 0.0, "noisy": []}
 
 
-def planted_platform(name, standard=1e6, pin=1e5, pinning=1000.0, staged=None, env=None):
+def planted_platform(name, standard=1e6, pin=1e5, pinning=1000.0, staged=None, pin_knots=None, env=None):
     """Transfers of up to 1 MiB take `standard` ns from ordinary memory and `pin` ns from pinned; to pin takes
-    `pinning`. Every device of the machine is given these costs."""
+    `pinning`. `pin_knots`: pairs of bytes and ns, in place of `pin`. Every device of the machine is given these costs."""
     good(GMICROBENCH, "platform", "--quick", "--max-bytes", "4096", "-o", name, env=env or {})
     platform = json.loads(pathlib.Path(name).read_text())
     for device in platform["devices"]:
@@ -27,6 +27,8 @@ def planted_platform(name, standard=1e6, pin=1e5, pinning=1000.0, staged=None, e
             costs = device["policies"][policy]
             costs.update(allocation=curve(1000.0), h2d=curve(ns), d2h=curve(ns), max_bytes=0, noise=0)
             costs.pop("window", None)
+        if pin_knots:
+            device["policies"]["pin"].update({way: dict(curve(pin), knots=pin_knots) for way in ("h2d", "d2h")})
         device["pin"] = curve(pinning)
         device.pop("staged", None)
         device.update(type="gpu", host_unified=False)

@@ -72,12 +72,37 @@ def test_a_pin_that_the_promise_does_not_pay_for_waits():
     same((site["hits"], report["pinned"]["ranges"]), (1200, 1), "1112 transfers are enough")
 
 
-def test_other_sizes():
-    report, site = optimized("busy", 300, 2 * BYTES, "busy", 5, BYTES)
-    same((site["allocations"], site["hits"], report["transfers"]["count"]), (5, 10, 610), "allocations and transfers")
-    _, site = optimized("busy", 300, 2 * BYTES)
-    same((site["allocations"], site["saved_s"]), (0, 0), "allocations and saving")
+def test_a_larger_and_a_smaller_input_gain_too():
+    report, site = optimized("busy", 100, 8 * BYTES, "busy", 100, BYTES // 8, "busy", 5, BYTES)
+    same((site["allocations"], site["hits"], report["transfers"]["count"]), (205, 410, 410), "allocations and transfers")
+    same((site["other_sizes"], site["other_sizes_served"], report["fallbacks"]), (200, 200, {}), "of other sizes")
+    check(site["saved_s"] > 0.3, f"saved {site['saved_s']}")
+    check(site["why"].endswith("; 200 allocations were of other sizes"), site["why"])
+
+
+def test_other_sizes_that_gain_nothing_stay_as_they_are():
+    # From twice the profile's size on nothing is gained, below it is, and from 32 times as much on again.
+    knots = [[64, 1e5], [BYTES, 1e5], [2 * BYTES, 1e6], [1024 * BYTES, 1.1e6]]
+    report, site = optimized("busy", 30, 2 * BYTES, "busy", 5, BYTES, "busy", 7, BYTES // 2, pin_knots=knots)
+    same((site["allocations"], site["hits"], report["transfers"]["count"]), (12, 24, 84), "allocations and transfers")
+    same((site["other_sizes"], site["other_sizes_served"]), (37, 7), "of other sizes")
+    same(report["fallbacks"], {"size_out_of_range": 30}, "fallbacks")
+
+
+def test_sizes_far_from_the_profile():
+    report, site = optimized("busy", 3, 512 * BYTES, "busy", 300, 2 * KIB)
+    same((site["allocations"], site["other_sizes"], site["saved_s"]), (0, 0, 0), "allocations and saving")
     check(site["why"].endswith("; no allocation of its sizes was made here in this run"), site["why"])
+
+
+def test_other_sizes_that_are_never_transferred():
+    count = 400000
+    _, site = optimized("busy", 100, BYTES, "idle", count, 2 * BYTES, "busy", 100, BYTES)
+    same((site["suspensions"], site["other_sizes"]), (1, count), "suspensions of other sizes, and how many they are")
+    check(site["left_allocations"] > 0.8 * count, "most of these are the C library's")
+    same(site["hits"], 400, "the profile's own sizes lose nothing by that")
+    check(re.search(r"; pin for these until allocation \d+: its memory is not transferred as the profile says$", site["why"]),
+          site["why"])
 
 
 def test_what_is_demanded_stays():

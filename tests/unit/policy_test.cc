@@ -188,6 +188,46 @@ TEST_CASE("a site may lose half of what it promises, five milliseconds and its p
         MostMargin_ns);
 }
 
+namespace {
+
+// Which of the sizes 2^b are served beside the profile's.
+uint64_t other_sizes(const DeviceCosts& gpu, const model::ProfileSite& s, std::optional<Policy> forced = {}) {
+  return decide(platform({gpu}), profile({s}), forced).sites[0].terms.other_sizes;
+}
+
+uint64_t bits(uint32_t first, uint32_t last) { return ((uint64_t{2} << (last - first)) - 1) << first; }
+
+// Faster up to 1 MiB only.
+DeviceCosts fast_when_small() {
+  DeviceCosts d = device("gpu", 11, 11);
+  PolicyCosts& pinned = *d.policies[static_cast<size_t>(Policy::Pin)];
+  pinned.h2d = pinned.d2h = Curve::make({{64, 100}, {MiB, 100}, {2 * MiB, 1e6}, {1e9, 1e9}}).value();
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("sizes that the profile did not see are served where the curves say that they gain") {
+  CHECK(other_sizes(device("gpu", 11, 54), site(1 * MiB, 100, 20)) == bits(16, 28));  // a 16th; 256 times
+  CHECK(other_sizes(fast_when_small(), site(65536, 10'000, 20)) == bits(12, 19));     // a call is all below 4 KiB
+  model::ProfileSite wide = site(65536, 10'000, 20);
+  wide.min_bytes = 4096;
+  wide.max_bytes = 262'143;
+  CHECK(other_sizes(fast_when_small(), wide) == bits(18, 20));  // what was seen needs no bit; half is transferred
+  CHECK(other_sizes(device("cpu", 11, 11), site(1 * MiB, 100, 20)) == 0);
+  CHECK(other_sizes(device("cpu", 11, 11), site(1 * MiB, 100, 20), Policy::Pin) == 0);  // demanded: as the profile says
+  wide.max_bytes = UINT64_MAX;
+  CHECK(other_sizes(device("gpu", 11, 54), wide) == 0);
+}
+
+TEST_CASE("a size is served only if its policy gains wherever the site is pinned") {
+  const auto sizes = [](std::vector<DeviceCosts> devices) {
+    return decide(platform(std::move(devices)), profile({site(65536, 10'000, 20)}), {}).sites[0].terms.other_sizes;
+  };
+  CHECK(sizes({device("gpu", 11, 54), fast_when_small()}) == bits(12, 19));
+  CHECK(sizes({device("gpu", 11, 54), device("cpu", 11, 11)}) == bits(12, 24));
+}
+
 TEST_CASE("what a transfer saves counts against the driver, and decides against the better of driver and staging") {
   WayCosts costs{};
   for (size_t b = 0; b < CostSizes; ++b) {
@@ -209,7 +249,7 @@ EncodedPlan sample_plan(size_t sites = 3) {
   for (size_t i = 0; i < sites; ++i) list.push_back(site(1 * MiB + static_cast<double>(i), 5, 3));
   const model::Profile p = profile(list);
   const model::Platform machine = platform({device("gpu", 11, 54)});
-  return encode_plan(machine, p, decide(machine, p, Policy::Pin), false, Staging::Auto, Reuse::Auto);
+  return encode_plan(machine, p, decide(machine, p, {}), false, Staging::Auto, Reuse::Auto);
 }
 
 // Aligned as a mapping would be.
@@ -238,6 +278,13 @@ TEST_CASE("a plan is read as it was written") {
   CHECK(v.sites[2].policy == static_cast<uint32_t>(Policy::Pin));
   CHECK(v.sites[2].pin_on == 1);
   CHECK(plan.site_of_plan == std::vector<size_t>{0, 1, 2});
+  CHECK(v.sites[0].margin_ns > 0);
+  CHECK(v.sites[0].saw(1 << 20));
+  CHECK_FALSE(v.sites[0].saw((1 << 20) + 1));
+  CHECK(v.sites[0].gains_at((1 << 20) + 1));
+  CHECK(v.sites[0].gains_at((size_t{1} << 29) - 1));
+  CHECK_FALSE(v.sites[0].gains_at(size_t{1} << 29));
+  CHECK_FALSE(v.sites[0].gains_at(0));
 }
 
 TEST_CASE("a plan says whether the pools are shared") {

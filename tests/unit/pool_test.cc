@@ -116,7 +116,7 @@ TEST_CASE("what does not fit, or is not ours to serve, gives nullptr") {
   CHECK(pool->allocate(33 * MiB, 0, 0) == nullptr);
   CHECK(pool->allocate(SIZE_MAX, 0, 0) == nullptr);
   CHECK(pool->allocate(64, 4 * MiB, 0) == nullptr);
-  CHECK(pool->allocate(64, 0, MaxSites) == nullptr);
+  CHECK(pool->allocate(64, 0, MaxPoolSites) == nullptr);
   std::vector<void*> all;
   while (void* p = pool->allocate(3 * MiB, 0, 0)) all.push_back(p);
   CHECK(all.size() >= 7);
