@@ -1,5 +1,7 @@
 #include "optimizer-rt/cl/staging.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 
@@ -13,8 +15,9 @@
 #include "optimizer-rt/pool/runtime.h"
 #include "traces/base/clock.h"
 #include "traces/base/reentry.h"
-#include "transport/staging/agent.h"
 #include "traces/base/lock.h"
+#include "transport/staging/agent.h"
+#include "transport/staging/machine_load.h"
 #include "transport/staging/thread.h"
 
 namespace gt::opt {
@@ -47,6 +50,7 @@ union CrewForEver {
 constinit CrewForEver g_crew_for_ever;
 constinit staging::CopyCrew& g_crew = g_crew_for_ever.crew;
 constinit staging::Agent g_agents[2];
+constinit staging::MachineLoad g_load;
 
 void wind_up() {
   if (runtime.in_forked_child()) return;
@@ -68,13 +72,21 @@ unsigned helpers() {
   return std::min(MostHelpers, processors / 2);
 }
 
+// Counts the copies that nobody helps with.
+unsigned idle_processors(unsigned ours) {
+  const unsigned idle = g_load.idle(ours, monotonic_ns(), staging::running_threads);
+  if (idle < 2) add(runtime.counters().copies_alone, 1);
+  return idle;
+}
+
 // Once, under the lock. False: this loader is too old.
 bool start_engine() {
   if (g_cl.complete()) return true;
   const staging::ClFunctions f = real_functions_for_staging();
   if (!f.complete()) return false;
   staging::thread_begins = [] { t_flags.inside = 1; };  // what we allocate there is not the program's
-  g_crew.start(helpers());
+  g_load.open(static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))));
+  g_crew.start(helpers(), idle_processors);
   std::atexit(wind_up);  // after the driver's own handlers were registered, so before they run
   g_cl = f;
   return true;

@@ -105,6 +105,7 @@ void add_counters(RunReport& report, const Counters& counters,
   report.staged_bytes = get(counters.staged_bytes);
   report.staged_ns = get(counters.staged_ns);
   report.staged_saved_s = static_cast<double>(get(counters.staged_saved_ns)) * 1e-9;
+  report.copies_alone = get(counters.copies_alone);
   report.reused_blocks = get(counters.reused_blocks);
   report.reused_bytes = get(counters.reused_bytes);
   report.reused = get(counters.reused);
@@ -159,7 +160,8 @@ std::string report_json(const RunReport& r) {
                    {{"transfers", r.staged},
                     {"bytes", r.staged_bytes},
                     {"s", static_cast<double>(r.staged_ns) * 1e-9},
-                    {"saved_s", r.staged_saved_s}}},
+                    {"saved_s", r.staged_saved_s},
+                    {"copies_alone", r.copies_alone}}},
                   {"reused",
                    {{"blocks", r.reused_blocks},
                     {"bytes", r.reused_bytes},

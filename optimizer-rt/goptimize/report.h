@@ -34,6 +34,7 @@ struct RunReport {
   uint64_t transfers = 0, transfer_bytes = 0;
   uint64_t staged = 0, staged_bytes = 0, staged_ns = 0;
   double staged_saved_s = 0;  // by the curves
+  uint64_t copies_alone = 0;  // of chunks, without help because the machine was busy
   uint64_t reused_blocks = 0, reused_bytes = 0, reused = 0, reuse_pin_ns = 0;  // pinned on reuse; its transfers
   double reused_saved_s = 0;                                                    // by the curves
   uint64_t returned_excess = 0, returned_short = 0, returned_idle = 0;  // bytes, as in Counters

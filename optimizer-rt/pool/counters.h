@@ -78,6 +78,7 @@ struct Counters {
   Counter device[32];                 // transfers of pool memory on device i of the plan
   Counter staged, staged_bytes, staged_ns;  // transfers of other memory, through pinned chunks; in our code
   Counter staged_saved_ns;                  // against what the costs say of the standard way
+  Counter copies_alone;  // of staging and of making pages present: not shared out, because all processors were busy
   Counter reused_blocks, reused_bytes, reuse_pin_ns;  // pinned because they were transferred again; also in pinned_*
   Counter reused, reused_saved_ns;                    // transfers of these; against the standard way
   Counter returned_excess, returned_short, returned_idle;  // bytes given back to the system: PoolOptions, Returned

@@ -118,8 +118,9 @@ unsigned usable_processors() noexcept {
   return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
 }
 
-void CopyCrew::start(unsigned helpers) noexcept {
+void CopyCrew::start(unsigned helpers, IdleProcessors idle) noexcept {
   x_stop.store(false);
+  x_idle = idle;
   while (x_helpers < std::min(helpers, MaxHelpers) &&
          start_thread("gtrace-copy", helper, this, &x_threads[x_helpers]))
     ++x_helpers;
@@ -156,7 +157,7 @@ bool CopyCrew::help_once(unsigned number) noexcept {
     // Announced before `open` is looked at again: claim() sees one or the other (both sequentially consistent).
     job.inside.fetch_add(1);
     if (job.open.load() && job.taken.load(std::memory_order_relaxed) != all_pieces(job.pieces.count)) {
-      work(job, number);
+      x_helped.fetch_add(work(job, number), std::memory_order_relaxed);
       helped = true;
     }
     job.inside.fetch_sub(1, std::memory_order_release);
@@ -186,14 +187,24 @@ CopyCrew::Job* CopyCrew::claim() noexcept {
   return nullptr;
 }
 
-void CopyCrew::call_helpers(uint32_t pieces) noexcept {
-  x_epoch.fetch_add(1);
-  const uint32_t sleepers = x_sleepers.load();
-  if (sleepers > 0 && pieces >= WakeFrom) wake(x_epoch, std::min(sleepers, pieces - 1));
+// Those for whom there is a processor.
+unsigned CopyCrew::welcome_helpers() const noexcept {
+  if (!x_idle || x_helpers == 0) return x_helpers;
+  const unsigned awake = x_helpers - std::min(x_helpers, x_sleepers.load(std::memory_order_relaxed));
+  const unsigned idle = x_idle(awake + 1);
+  return std::min(x_helpers, idle > 0 ? idle - 1 : 0);
 }
 
-void CopyCrew::work(Job& job, unsigned number) const noexcept {
+void CopyCrew::call_helpers(uint32_t most) noexcept {
+  x_epoch.fetch_add(1);
+  const uint32_t sleepers = x_sleepers.load();
+  if (sleepers > 0 && most > 0) wake(x_epoch, std::min(sleepers, most));
+}
+
+// How many pieces were done.
+uint32_t CopyCrew::work(Job& job, unsigned number) const noexcept {
   const uint32_t count = job.pieces.count;
+  uint32_t own = 0;
   const unsigned first = number * count / (x_helpers + 1);
   for (unsigned i = 0; i < count; ++i) {
     const unsigned piece = (first + i) % count;
@@ -202,12 +213,15 @@ void CopyCrew::work(Job& job, unsigned number) const noexcept {
       continue;
     job.pieces.run(job.pieces.what, piece);
     job.done.fetch_add(1, std::memory_order_release);
+    ++own;
   }
+  return own;
 }
 
 // Returns when every piece is done.
 void CopyCrew::share(const Pieces& pieces) noexcept {
-  Job* const job = x_helpers > 0 && pieces.count > 1 ? claim() : nullptr;
+  const unsigned helpers = pieces.count > 1 ? welcome_helpers() : 0;
+  Job* const job = helpers > 0 ? claim() : nullptr;
   if (!job) {
     for (uint32_t i = 0; i < pieces.count; ++i) pieces.run(pieces.what, i);
     return;
@@ -216,7 +230,7 @@ void CopyCrew::share(const Pieces& pieces) noexcept {
   job->taken.store(0, std::memory_order_relaxed);
   job->done.store(0, std::memory_order_relaxed);
   job->open.store(true);
-  call_helpers(pieces.count);
+  call_helpers(pieces.count >= WakeFrom ? std::min(helpers, pieces.count - 1) : 0);
   work(*job, 0);
   for (unsigned i = 1; job->done.load(std::memory_order_acquire) < pieces.count; ++i)
     i % 1024 == 0 ? static_cast<void>(::sched_yield()) : relax();  // a helper may have lost its processor

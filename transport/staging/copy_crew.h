@@ -2,7 +2,8 @@
 //
 // A copy is cut into pieces. Everybody begins at a place of his own, so that a chunk which is used again and again
 // finds its bytes in the same core's cache, and goes on to whatever is left. The caller takes pieces too and never
-// waits for a helper that has none: on a busy machine the helpers simply do not come, and the caller copies alone.
+// waits for a helper that has none. Helpers are called for idle processors only; where there are none, the caller
+// copies alone (machine_load.h).
 // Helpers spin for a moment after their last piece, because transfers come in rows, then sleep.
 //
 // Invariants: a job's fields change only while it is closed and nobody is inside; bit i of `taken` is set once, by who
@@ -38,12 +39,17 @@ class CopyCrew {
   CopyCrew& operator=(const CopyCrew&) = delete;
   ~CopyCrew() { stop(); }
 
-  // Threads beside the caller. Fewer, or none, when the system refuses.
-  void start(unsigned helpers) noexcept;
+  // How many processors are idle or run one of so many threads of ours, the caller among them.
+  using IdleProcessors = unsigned (*)(unsigned ours);
+
+  // Threads beside the caller. Fewer, or none, when the system refuses. `idle` is asked before each copy that is to be
+  // shared out; nullptr: all of them help always.
+  void start(unsigned helpers, IdleProcessors idle = nullptr) noexcept;
   // Waits for the helpers. REQUIRES: nobody copies.
   void stop() noexcept;
 
   unsigned helpers() const noexcept { return x_helpers; }
+  uint64_t pieces_helped() const noexcept { return x_helped.load(std::memory_order_relaxed); }  // for tests
 
   // Returns when everything is copied. The memory must not overlap.
   void copy(const Copy& what) noexcept;
@@ -74,8 +80,9 @@ class CopyCrew {
   bool help_once(unsigned number) noexcept;
   Job* claim() noexcept;
   void share(const Pieces& pieces) noexcept;
-  void work(Job& job, unsigned number) const noexcept;
-  void call_helpers(uint32_t pieces) noexcept;
+  uint32_t work(Job& job, unsigned number) const noexcept;
+  unsigned welcome_helpers() const noexcept;
+  void call_helpers(uint32_t most) noexcept;
   void wait_for_work(uint32_t seen) noexcept;
 
   Job x_jobs[Jobs];
@@ -83,6 +90,8 @@ class CopyCrew {
   std::atomic<uint32_t> x_sleepers{0};
   std::atomic<bool> x_stop{false};
   std::atomic<unsigned> x_numbers{0};  // given to helpers; the caller is 0
+  std::atomic<uint64_t> x_helped{0};
+  IdleProcessors x_idle = nullptr;
   unsigned x_helpers = 0;
   pthread_t x_threads[MaxHelpers] = {};
 };

@@ -1,0 +1,45 @@
+// Reading /proc/loadavg: "0.20 0.18 0.12 1/80 11206", of which the 1 is what we want.
+#include "transport/staging/machine_load.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+
+#include "traces/base/fd.h"
+
+namespace gt::staging {
+
+unsigned running_in(std::string_view loadavg) noexcept {
+  const size_t slash = std::min(loadavg.find('/'), loadavg.size());
+  const size_t space = loadavg.rfind(' ', slash);
+  unsigned n = 0;
+  if (slash == loadavg.size() || space == std::string_view::npos) return 0;
+  const char* const end = loadavg.data() + slash;
+  const auto parsed = std::from_chars(loadavg.data() + space + 1, end, n);
+  return parsed.ec == std::errc() && parsed.ptr == end ? n : 0;
+}
+
+unsigned running_threads() noexcept {
+  const int saved_errno = errno;
+  char text[128];
+  ssize_t n = 0;
+  if (const Fd file(::open("/proc/loadavg", O_RDONLY | O_CLOEXEC)); file.open())
+    n = ::read(file.get(), text, sizeof text);
+  errno = saved_errno;
+  return running_in({text, static_cast<size_t>(std::max<ssize_t>(n, 0))});
+}
+
+unsigned MachineLoad::idle(unsigned ours, uint64_t now_ns, unsigned (*running)()) noexcept {
+  uint64_t next = x_next_ns.load(std::memory_order_relaxed);
+  if (now_ns >= next && x_next_ns.compare_exchange_strong(next, now_ns + Interval_ns, std::memory_order_relaxed)) {
+    const unsigned all = running();
+    x_others.store(all > ours ? all - ours : 0, std::memory_order_relaxed);
+  }
+  const unsigned others = x_others.load(std::memory_order_relaxed);
+  return x_processors > others ? x_processors - others : 0;
+}
+
+}  // namespace gt::staging
