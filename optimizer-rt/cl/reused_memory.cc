@@ -10,6 +10,7 @@
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/queues.h"
+#include "optimizer-rt/cl/staging.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "optimizer-rt/pool/static_data.h"
 #include "traces/base/clock.h"
@@ -22,8 +23,11 @@ using Next = ReusedBlocks::Next;
 
 constexpr size_t LeastTransfer = size_t{4} << 10;  // below, the call is all that costs
 
-TransferSaving saving_of(const WayCosts& costs, size_t bytes) {
-  const bool stages = runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never);
+TransferSaving saving_of(int device, Way way, size_t bytes) {
+  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
+  const bool stages =
+      runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never) && !is_suspended(device, way);
+  const WayCosts& costs = way == HostToDevice ? d.to_device : d.to_host;
   const TransferSaving saving = transfer_saving(costs, model::Policy::Pin, bytes, stages);
   return {std::max(0.0, saving.decides), std::max(0.0, saving.counts)};
 }
@@ -111,10 +115,9 @@ bool reuse(const TransferCall& call, Way way, const HostRange& range) noexcept {
   terms.always = runtime.plan().header->reuse == static_cast<uint32_t>(Reuse::Always);
   TransferSaving saving;
   if (const int device = plan_device(queue.device); device != NoDevice) {
-    const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
-    saving = saving_of(way == HostToDevice ? d.to_device : d.to_host, range.bytes);
+    saving = saving_of(device, way, range.bytes);
     terms.saving_ns = saving.decides;
-    terms.pin = &d.pin;
+    terms.pin = &runtime.plan().devices[static_cast<size_t>(device)].pin;
   }
   ReusedBlocks::Block block;
   const Next next = touch(range, terms, &block);

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include "optimizer-rt/cl/contexts.h"
@@ -13,6 +14,7 @@
 #include "optimizer-rt/cl/staged_events.h"
 #include "optimizer-rt/cl/valid_transfer.h"
 #include "optimizer-rt/pool/runtime.h"
+#include "optimizer-rt/pool/staging_trial.h"
 #include "traces/base/clock.h"
 #include "traces/base/reentry.h"
 #include "traces/base/lock.h"
@@ -51,11 +53,14 @@ constinit CrewForEver g_crew_for_ever;
 constinit staging::CopyCrew& g_crew = g_crew_for_ever.crew;
 constinit staging::Agent g_agents[2];
 constinit staging::MachineLoad g_load;
+constinit StagingTrial g_trials[MaxPlanDevices][Ways];  // by device of the plan
 
 void wind_up() {
   if (runtime.in_forked_child()) return;
   for (staging::Agent& agent : g_agents) agent.wind_up(Patience_ms);
 }
+
+Staging mode() { return static_cast<Staging>(runtime.plan().header->staging); }
 
 staging::ClFunctions real_functions_for_staging() {
   staging::ClFunctions f;
@@ -85,6 +90,9 @@ bool start_engine() {
   const staging::ClFunctions f = real_functions_for_staging();
   if (!f.complete()) return false;
   staging::thread_begins = [] { t_flags.inside = 1; };  // what we allocate there is not the program's
+  if (mode() == Staging::Auto)
+    for (auto& device : g_trials)
+      for (StagingTrial& trial : device) trial.open();
   g_load.open(static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))));
   g_crew.start(helpers(), idle_processors);
   std::atexit(wind_up);  // after the driver's own handlers were registered, so before they run
@@ -98,6 +106,45 @@ Place* find(cl_context context, cl_device_id device) {
   return nullptr;
 }
 
+Way way_of(staging::Way way) { return way == staging::Way::ToDevice ? HostToDevice : DeviceToHost; }
+
+const WayCosts& costs_of(int device, Way way) {
+  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
+  return way == HostToDevice ? d.to_device : d.to_host;
+}
+
+// Nanoseconds that staging saves by the measured costs; 0: it does not pay, or nothing is known.
+uint64_t saving_ns(int device, Way way, size_t bytes) {
+  if (device == NoDevice) return 0;
+  const WayCosts& costs = costs_of(device, way);
+  if (!costs.standard.known() || !costs.staged.known()) return 0;
+  const double standard = costs.standard(bytes), staged = costs.staged(bytes);
+  return staged < ClearlyLess * standard ? static_cast<uint64_t>(standard - staged) : 0;
+}
+
+// Holds a transfer against the driver's way, and corrects what was booked when it was enqueued.
+void compare(const staging::Spent& spent) {
+  const int device = plan_device(spent.device);
+  if (device == NoDevice) return;
+  const Way way = way_of(spent.way);
+  const auto costs = staged_costs(costs_of(device, way), spent.bytes, spent.ns, spent.copying_only);
+  if (!costs) return;
+  Counters& c = runtime.counters();
+  add(c.staged_measured, 1);
+  add(c.staged_measured_ns, static_cast<uint64_t>(costs->took));
+  add(c.staged_driver_ns, static_cast<uint64_t>(costs->driver));
+  const double more = costs->driver - costs->took - static_cast<double>(saving_ns(device, way, spent.bytes));
+  add(more < 0 ? c.staged_lost_ns : c.staged_saved_ns, static_cast<uint64_t>(std::fabs(more)));
+  if (g_trials[device][way].book(*costs) == TrialAccount::Turn::Suspended) add(c.staged_suspensions, 1);
+}
+
+// False: staging is suspended for this one.
+bool takes_next(int device, Way way) {
+  if (device == NoDevice || g_trials[device][way].takes_next()) return true;
+  add(runtime.counters().staged_left, 1);
+  return false;
+}
+
 Place* place_of(cl_context context, cl_device_id device) {
   if (Place* p = find(context, device)) return p;
   if (!is_known(context)) return nullptr;
@@ -107,23 +154,10 @@ Place* place_of(cl_context context, cl_device_id device) {
     if (!p.stager.is_closed() || !start_engine()) continue;
     p.owed_ns.store(0);
     p.set_up.store(false);
-    p.stager.open(g_cl, context, device, g_crew, g_agents, publish_staged_event);
+    p.stager.open(g_cl, context, device, g_crew, g_agents, publish_staged_event, compare);
     return &p;
   }
   return nullptr;
-}
-
-Staging mode() { return static_cast<Staging>(runtime.plan().header->staging); }
-
-// Nanoseconds that staging saves by the measured costs; 0: it does not pay, or nothing is known.
-uint64_t saving_ns(cl_device_id id, staging::Way way, size_t bytes) {
-  const int device = plan_device(id);
-  if (device == NoDevice) return 0;
-  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
-  const WayCosts& costs = way == staging::Way::ToDevice ? d.to_device : d.to_host;
-  if (!costs.standard.known() || !costs.staged.known()) return 0;
-  const double standard = costs.standard(bytes), staged = costs.staged(bytes);
-  return staged < ClearlyLess * standard ? static_cast<uint64_t>(standard - staged) : 0;
 }
 
 // Then making an object from memory is a copy of memory: less than the transfer that the curves are of.
@@ -189,26 +223,31 @@ bool stage(const TransferCall& call, cl_int* error) noexcept {
   if (mode() == Staging::Never || bytes < LeastStaged) return false;
   QueueEntry queue;
   if (!look_up_queue(call.queue, &queue)) return runtime.count(Fallback::UnknownQueue), false;
-  const uint64_t saving = saving_ns(queue.device, call.way, bytes);
+  const int device = plan_device(queue.device);
+  const Way way = way_of(call.way);
+  const uint64_t saving = saving_ns(device, way, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
   if (!is_valid_transfer(call, queue) || (call.event && !room_for_staged_event())) return false;
   Place* const place = place_of(queue.context, queue.device);
   if (!place) return runtime.count(Fallback::UnknownContext), false;
-  return is_earned(*place, saving) && run(*place, call, queue, saving, error);
+  return is_earned(*place, saving) && takes_next(device, way) && run(*place, call, queue, saving, error);
 }
 
-bool contents_pay(cl_context context, cl_device_id device, size_t bytes) noexcept {
+bool is_suspended(int device, Way way) noexcept { return device != NoDevice && g_trials[device][way].is_suspended(); }
+
+bool contents_pay(cl_context context, cl_device_id id, size_t bytes) noexcept {
   if (mode() == Staging::Never || bytes < LeastStaged) return false;
-  const uint64_t saving = shares_host_memory(device) ? 0 : saving_ns(device, staging::Way::ToDevice, bytes);
+  const int device = plan_device(id);
+  const uint64_t saving = shares_host_memory(id) ? 0 : saving_ns(device, HostToDevice, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
-  Place* const place = place_of(context, device);
+  Place* const place = place_of(context, id);
   if (!place) return runtime.count(Fallback::UnknownContext), false;
-  return is_earned(*place, saving);
+  return is_earned(*place, saving) && takes_next(device, HostToDevice);
 }
 
 bool stage_contents(cl_context context, cl_device_id device, const staging::Move& move) noexcept {
   Place* const place = find(context, device);
-  const uint64_t saving = saving_ns(device, move.way, move.bytes());
+  const uint64_t saving = saving_ns(plan_device(device), way_of(move.way), move.bytes());
   return place && counted(move, saving, [&] { return place->stager.transfer_alone(move); });
 }
 

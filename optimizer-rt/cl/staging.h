@@ -3,11 +3,13 @@
 // A transfer is staged when the measured costs say that it takes clearly less time than the driver's own way. Pinned
 // chunks, queues and threads cost a few milliseconds once; they are made when the transfers seen so far would have
 // saved as much (ski rental: whatever comes, at most twice the best that hindsight could do).
+// What transfers take is held against the costs, and staging that loses is suspended (pool/staging_trial.h).
 // Calls that may be wrong are left to the driver, which knows the right error.
 // Thread safety: all functions. Cost: one comparison for transfers below LeastStaged.
 #pragma once
 
 #include "optimizer-rt/cl/transfer_call.h"
+#include "optimizer-rt/pool/counters.h"
 #include "transport/staging/stager.h"
 
 #pragma GCC visibility push(hidden)
@@ -18,6 +20,9 @@ constexpr size_t LeastStaged = size_t{4} << 10;  // bytes; below, the call is al
 
 // True: the transfer is done or under way, and `*error` is the call's result.
 bool stage(const TransferCall& call, cl_int* error) noexcept;
+
+// Transfers of this device of the plan are the driver's for now, because staging lost (pool/staging_trial.h).
+bool is_suspended(int device, Way way) noexcept;
 
 // Does it pay to fill a new memory object by staging? Counts for what setting up is worth.
 bool contents_pay(cl_context context, cl_device_id device, size_t bytes) noexcept;

@@ -77,7 +77,8 @@ void pin_span(PinnedPool& pool, Extent extent, cl_context context) {
 TransferSaving saving_of(const PlanSite& site, int device, Way way, size_t bytes) {
   if (device == NoDevice) return {};
   const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
-  const bool stages = runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never);
+  const bool stages =
+      runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never) && !is_suspended(device, way);
   return transfer_saving(way == HostToDevice ? d.to_device : d.to_host, static_cast<model::Policy>(site.policy), bytes,
                          stages);
 }
@@ -85,10 +86,10 @@ TransferSaving saving_of(const PlanSite& site, int device, Way way, size_t bytes
 bool is_mark(PinToken pin) { return pin == Pending || pin == Refused; }
 PinState state_of(PinToken pin, cl_context context) { return pin ? pin_state(pin, context) : PinState::Gone; }
 
-// Ski rental (pool/site_account.h): a pin that the site cannot afford waits.
+// Ski rental (pool/trial_account.h): a pin that the site cannot afford waits.
 bool pin_is_due(const PlanSite& site, const Extent& extent, int device, const TransferSaving& saving) {
   if (is_mark(extent.pin) || !pays_on(site, device)) return false;
-  SiteAccount& account = runtime.account(extent.site);
+  TrialAccount& account = runtime.account(extent.site);
   const double cost = device == NoDevice ? 0 : runtime.plan().devices[static_cast<size_t>(device)].pin(extent.bytes);
   if (account.affords(cost)) return true;
   account.owe(saving.decides);

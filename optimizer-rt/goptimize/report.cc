@@ -18,6 +18,8 @@ std::string site_name(const model::ProfileSite& s) {
   return s.where.empty() ? fmt::format("{}+{:#x}", s.module, s.offset) : s.where;
 }
 
+double seconds(const Counter& ns) { return static_cast<double>(get(ns)) * 1e-9; }
+
 uint64_t made(const SiteCounters& c) { return get(c.allocations) + get(c.left); }
 
 // What the run made of the choice: empty when there is nothing to say.
@@ -42,9 +44,9 @@ void add_sizes(SiteReport& out, const SiteCounters& c) {
   out.hit_bytes += get(c.hit_bytes);
   out.left += get(c.left);
   out.suspensions += get(c.suspensions);
-  const double paid_s = static_cast<double>(get(c.paid_ns)) * 1e-9;
+  const double paid_s = seconds(c.paid_ns);
   out.paid_s += paid_s;
-  out.saved_s += static_cast<double>(get(c.saved_ns)) * 1e-9 - paid_s;
+  out.saved_s += seconds(c.saved_ns) - paid_s;
 }
 
 // `seen`: sizes of the profile.
@@ -104,13 +106,18 @@ void add_counters(RunReport& report, const Counters& counters,
   report.staged = get(counters.staged);
   report.staged_bytes = get(counters.staged_bytes);
   report.staged_ns = get(counters.staged_ns);
-  report.staged_saved_s = static_cast<double>(get(counters.staged_saved_ns)) * 1e-9;
+  report.staged_saved_s = seconds(counters.staged_saved_ns) - seconds(counters.staged_lost_ns);
+  report.staged_measured = get(counters.staged_measured);
+  report.staged_measured_ns = get(counters.staged_measured_ns);
+  report.staged_driver_ns = get(counters.staged_driver_ns);
+  report.staged_left = get(counters.staged_left);
+  report.staged_suspensions = get(counters.staged_suspensions);
   report.copies_alone = get(counters.copies_alone);
   report.reused_blocks = get(counters.reused_blocks);
   report.reused_bytes = get(counters.reused_bytes);
   report.reused = get(counters.reused);
   report.reuse_pin_ns = get(counters.reuse_pin_ns);
-  report.reused_saved_s = static_cast<double>(get(counters.reused_saved_ns)) * 1e-9;
+  report.reused_saved_s = seconds(counters.reused_saved_ns);
   report.returned_excess = get(counters.returned_excess);
   report.returned_short = get(counters.returned_short);
   report.returned_idle = get(counters.returned_idle);
@@ -161,6 +168,11 @@ std::string report_json(const RunReport& r) {
                     {"bytes", r.staged_bytes},
                     {"s", static_cast<double>(r.staged_ns) * 1e-9},
                     {"saved_s", r.staged_saved_s},
+                    {"measured", r.staged_measured},
+                    {"measured_s", static_cast<double>(r.staged_measured_ns) * 1e-9},
+                    {"driver_s", static_cast<double>(r.staged_driver_ns) * 1e-9},
+                    {"left", r.staged_left},
+                    {"suspensions", r.staged_suspensions},
                     {"copies_alone", r.copies_alone}}},
                   {"reused",
                    {{"blocks", r.reused_blocks},

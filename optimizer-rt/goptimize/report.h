@@ -33,7 +33,9 @@ struct RunReport {
   std::vector<SiteReport> sites;
   uint64_t transfers = 0, transfer_bytes = 0;
   uint64_t staged = 0, staged_bytes = 0, staged_ns = 0;
-  double staged_saved_s = 0;  // by the curves
+  double staged_saved_s = 0;  // against the curves
+  uint64_t staged_measured = 0, staged_measured_ns = 0, staged_driver_ns = 0;  // took; would have taken the driver
+  uint64_t staged_left = 0, staged_suspensions = 0;  // to the driver, while it was suspended
   uint64_t copies_alone = 0;  // of chunks, without help because the machine was busy
   uint64_t reused_blocks = 0, reused_bytes = 0, reused = 0, reuse_pin_ns = 0;  // pinned on reuse; its transfers
   double reused_saved_s = 0;                                                    // by the curves

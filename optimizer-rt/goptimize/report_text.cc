@@ -60,6 +60,9 @@ std::string other_lines(const RunReport& r) {
   if (r.in_place)
     line("  in place, by devices behind shared memory: {} transfers of {}\n", r.in_place, bytes_text(r.in_place_bytes));
   if (r.staged) line("  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));
+  if (r.staged_suspensions)
+    line("  staging took longer than the driver was measured to: suspended {} times, {} transfers left to the driver\n",
+         r.staged_suspensions, r.staged_left);
   if (r.reused_blocks)
     line("  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes), r.reused);
   if (r.pinned_ranges)
@@ -109,6 +112,8 @@ std::string outcome(const RunReport& r) {
   if (saved >= LeastWorth_s) return gain(r);
   if (saved > -LeastWorth_s) return "nothing to speak of saved: less than half a millisecond";
   const double lost = -saved;
+  if (-r.staged_saved_s > lost / 2)
+    return fmt::format("about {:.3f} s lost: staging took longer than it was measured to (gmicrobench platform)", lost);
   return fmt::format("about {:.3f} s lost: the program does not do what its profile says (gtrace run, ganalyze)", lost);
 }
 

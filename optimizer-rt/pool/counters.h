@@ -65,7 +65,7 @@ struct SiteCounters {
   Counter pins, pinned_bytes, pin_ns;
   Counter hits, hit_bytes;             // transfers of its memory, fast or not
   Counter saved_ns, paid_ns;           // against the standard policy; pins are paid
-  Counter suspensions, resumptions;    // site_account.h
+  Counter suspensions, resumptions;    // trial_account.h
   Counter suspended_at, resumed_at;    // the number of the allocation, served or left, at the last one
 };
 
@@ -77,7 +77,9 @@ struct Counters {
   Counter transfers, transfer_bytes;  // all that the program asked for, in the pool or not
   Counter device[32];                 // transfers of pool memory on device i of the plan
   Counter staged, staged_bytes, staged_ns;  // transfers of other memory, through pinned chunks; in our code
-  Counter staged_saved_ns;                  // against what the costs say of the standard way
+  Counter staged_saved_ns, staged_lost_ns;  // against what the costs say of the standard way
+  Counter staged_measured, staged_measured_ns, staged_driver_ns;  // could be compared: staging_trial.h
+  Counter staged_left, staged_suspensions;  // not staged while it was suspended; how often it was
   Counter copies_alone;  // of staging and of making pages present: not shared out, because all processors were busy
   Counter reused_blocks, reused_bytes, reuse_pin_ns;  // pinned because they were transferred again; also in pinned_*
   Counter reused, reused_saved_ns;                    // transfers of these; against the standard way

@@ -98,7 +98,7 @@ struct PlanSite {
   uint64_t other_sizes;
   uint32_t pin_on;  // bit i: device i of the plan
   uint32_t policy;  // model::Policy
-  uint64_t margin_ns;        // what the site may lose before it loses its policy (site_account.h); 0: whatever it loses
+  uint64_t margin_ns;        // what the site may lose before it is suspended (trial_account.h); 0: whatever it loses
   double reuse_ns_per_byte;  // saved by a block that the C library would have got from the system, and did not reuse
   double lock_ns_per_byte;   // paid for locking a block that was never used before
 

@@ -15,7 +15,7 @@ namespace gt::opt {
 
 constexpr double LeastTotal_s = 0.030;  // what all sites together must promise: twice what injecting costs
 
-// What the run measures the choice by (site_account.h), as in PlanSite.
+// What the run measures the choice by (trial_account.h), as in PlanSite.
 struct SiteTerms {
   uint64_t margin_ns = 0;
   double reuse_ns_per_byte = 0, lock_ns_per_byte = 0;

@@ -230,9 +230,9 @@ void Runtime::stop_for_deep_binding() noexcept {
 void Runtime::book(SiteIndex site, const TransferSaving& ns) noexcept {
   SiteCounters& c = x_counters->sites[site];
   add(ns.counts < 0 ? c.paid_ns : c.saved_ns, static_cast<uint64_t>(std::fabs(ns.counts)));
-  const SiteAccount::Turn turn = x_accounts[site].book(ns.decides);
-  if (turn == SiteAccount::Turn::None) return;
-  const bool suspended = turn == SiteAccount::Turn::Suspended;
+  const TrialAccount::Turn turn = x_accounts[site].book(ns.decides);
+  if (turn == TrialAccount::Turn::None) return;
+  const bool suspended = turn == TrialAccount::Turn::Suspended;
   add(suspended ? c.suspensions : c.resumptions, 1);
   (suspended ? c.suspended_at : c.resumed_at).store(get(c.allocations) + get(c.left), std::memory_order_relaxed);
 }

@@ -10,7 +10,7 @@
 #include "optimizer-rt/pool/numa.h"
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/plan.h"
-#include "optimizer-rt/pool/site_account.h"
+#include "optimizer-rt/pool/trial_account.h"
 #include "optimizer-rt/pool/sites.h"
 #include "traces/base/fork_mark.h"
 
@@ -51,7 +51,7 @@ class Runtime {
   // Time that a site has saved (positive) or lost; it may lose its policy by that, or get it back.
   void book(SiteIndex site, const TransferSaving& ns) noexcept;
   const PlanSite& plan_site(SiteIndex site) const noexcept { return x_plan.sites[site % MaxSites]; }
-  SiteAccount& account(SiteIndex site) noexcept { return x_accounts[site]; }
+  TrialAccount& account(SiteIndex site) noexcept { return x_accounts[site]; }
 
   // A device in use is on this node: the pools' memory, too. With devices on several nodes: on none in particular.
   void prefer_node(int node) noexcept;
@@ -90,7 +90,7 @@ class Runtime {
 
   PlanView x_plan;
   SiteTable x_sites;
-  SiteAccount x_accounts[MaxPoolSites];
+  TrialAccount x_accounts[MaxPoolSites];
   PinnedPool x_pools[Pools];
   bool x_more_pools = false, x_active = false;
   std::atomic<bool> x_bypassed{false};

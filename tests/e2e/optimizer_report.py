@@ -87,9 +87,21 @@ def test_no_profile_and_nothing_to_gain():
 
 
 def test_no_profile_and_a_gain():
-    report, text = optimized("again", 200, 4 << 20, staged=1e5)
+    report, text = optimized("again", 100, 4 << 20, standard=1e7, staged=1e5)  # 40 ms a transfer: no machine is that slow
     check(text.startswith("goptimize: no profile of this program: transfers of other memory are staged"), text)
     check(report["saved_s"] > 0.5 and re.search(r"about \d\.\d{3} s saved.* by staging", text), text)
+
+
+def test_staging_that_takes_longer_than_the_costs_promise():
+    # Of 8 MiB: 8 us by staging, 32 us by the driver, which no machine can do.
+    report, text = optimized("again", 250, 8 << 20, standard=4e3, staged=1e3)
+    staged = report["staged"]
+    same(staged["transfers"] >= staged["measured"] > 20, True, f"transfers that were measured: {staged}")
+    check(staged["measured_s"] > staged["driver_s"], f"what they took: {staged}")
+    check(staged["saved_s"] < -0.05 and report["saved_s"] == staged["saved_s"], f"a loss: {staged}")
+    same((staged["suspensions"], staged["left"] > 50), (2, True), f"suspended, both ways: {staged}")
+    check(re.search(r"staging took longer than the driver was measured to: suspended 2 times, \d+ transfers left", text), text)
+    check(re.search(r"about \d\.\d{3} s lost: staging took longer than it was measured to", text), text)
 
 
 def test_ineligible_profile():

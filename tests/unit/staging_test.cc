@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "traces/base/clock.h"
 #include "transport/staging/agent.h"
 
 namespace gt::staging {
@@ -148,6 +149,8 @@ ClFunctions functions() {
   return f;
 }
 
+std::vector<Spent> spent;  // as the stager told it
+
 struct Bench {
   ClFunctions cl = functions();
   CopyCrew crew;
@@ -160,7 +163,8 @@ struct Bench {
     sim.calls = sim.objects = 0;
     sim.refuse_at = -1;
     crew.start(helpers);
-    stager->open(cl, nullptr, nullptr, crew, nullptr, nullptr);
+    stager->open(cl, nullptr, nullptr, crew, nullptr, nullptr, [](const Spent& s) { spent.push_back(s); });
+    spent.clear();
     mem = make<cl_mem>(CL_COMPLETE, bytes);
     queue = make<cl_command_queue>();
   }
@@ -301,6 +305,51 @@ TEST_CASE("a call that the driver refuses costs speed, never data") {
         drop(event);
       }
     }
+  }
+}
+
+uint64_t held_up_ns = 0;  // by the queue, before the first command could run
+
+TEST_CASE("what a transfer took is told, without its waiting for the queue") {
+  std::mt19937 random(8);
+  const std::vector<char> data = random_bytes(random, 4 << 20);
+  std::vector<char> back(data.size());
+  for (int i = 0; i < 4; ++i) {  // both ways, behind a gate and as commands of the queue
+    Bench bench(data.size());
+    bench.moves = i / 2;
+    bench.cl.clWaitForEvents = [](cl_uint, const cl_event*) {
+      if (held_up_ns > 0) return CL_SUCCESS;
+      const uint64_t start = monotonic_ns();
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+      held_up_ns = monotonic_ns() - start;
+      return CL_SUCCESS;
+    };
+    held_up_ns = 0;
+    const Way way = i % 2 ? Way::ToHost : Way::ToDevice;
+    const uint64_t start = monotonic_ns();
+    CHECK(bench.move(range_move(way, bench.mem, 0, data.size(), i % 2 ? back.data() : data.data()), true));
+    const uint64_t whole_ns = monotonic_ns() - start;
+    REQUIRE(spent.size() == 1);
+    CHECK(spent[0].way == way);
+    CHECK(spent[0].bytes == data.size());
+    CHECK_FALSE(spent[0].copying_only);
+    CHECK(spent[0].ns > 0);
+    CHECK(spent[0].ns <= whole_ns - held_up_ns);
+  }
+}
+
+TEST_CASE("of a transfer of one chunk copying is told; of one that the driver moved in part, nothing") {
+  const std::vector<char> data(4 << 20, 'a');
+  Bench bench(data.size());
+  CHECK(bench.move(range_move(Way::ToDevice, bench.mem, 0, SmallestChunk, data.data()), true));
+  REQUIRE(spent.size() == 1);
+  CHECK(spent[0].copying_only);
+  for (const int refused : {-1, 1, 5}) {
+    spent.clear();
+    bench.moves = 1;  // as commands of the queue: each part is one call of the driver's
+    if (refused > 0) sim.refuse_at = sim.calls + refused;
+    CHECK(bench.move(range_move(Way::ToDevice, bench.mem, 0, data.size(), data.data()), true));
+    CHECK(spent.size() == (refused > 0 ? 0 : 1));
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "traces/base/clock.h"
+
 namespace gt::staging {
 
 size_t chunk_bytes_for(size_t transfer_bytes) noexcept {
@@ -46,7 +48,19 @@ struct Pipeline::Flight {
   size_t chunk_bytes, chunks;
   cl_event events[MostChunks] = {};
   Outcome outcome{};
+  uint64_t moving_ns = 0;
+  bool all_staged = true;
 
+  template <class Step>
+  auto timed(Step step) {
+    const uint64_t start = monotonic_ns();
+    const auto result = step();
+    moving_ns += monotonic_ns() - start;
+    return result;
+  }
+  void copy(size_t part) {
+    timed([&] { return crew.copy(parts.copy(part, chunk(part))), true; });
+  }
   bool to_device() const { return what.move.way == Way::ToDevice; }
   bool is_last(size_t part) const { return part + 1 == parts.count(); }
   char* chunk(size_t part) const { return base + part % chunks * chunk_bytes; }
@@ -57,6 +71,7 @@ struct Pipeline::Flight {
 };
 
 void Pipeline::move_directly(Flight& f, size_t part) noexcept {
+  f.all_staged = false;
   const cl_int waited = f.what.waits > 0 ? x_cl->clWaitForEvents(f.what.waits, f.what.wait_list) : CL_SUCCESS;
   if (waited != CL_SUCCESS) return f.fail(waited);
   f.fail(f.parts.enqueue_direct(*x_cl, f.queue, part));
@@ -65,7 +80,8 @@ void Pipeline::move_directly(Flight& f, size_t part) noexcept {
 // Waits for a part's command and lets its event go. False: the command failed.
 bool Pipeline::wait(Flight& f, size_t part) noexcept {
   cl_event& event = f.event(part);
-  const bool good = x_cl->clWaitForEvents(1, &event) == CL_SUCCESS;
+  const auto arrives = [&] { return x_cl->clWaitForEvents(1, &event) == CL_SUCCESS; };
+  const bool good = part == 0 ? arrives() : f.timed(arrives);
   if (good && f.what.timed && part == 0)
     x_cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(cl_ulong), &f.outcome.start_ns, nullptr);
   if (good && f.what.last && f.is_last(part))
@@ -77,7 +93,7 @@ bool Pipeline::wait(Flight& f, size_t part) noexcept {
 }
 
 void Pipeline::start(Flight& f, size_t part) noexcept {
-  if (f.to_device()) f.crew.copy(f.parts.copy(part, f.chunk(part)));
+  if (f.to_device()) f.copy(part);
   // Later parts start when the first is finished, and with it the wait list.
   const bool waits = part < f.chunks;
   const cl_int err = f.parts.enqueue(*x_cl, f.queue, part, f.chunk(part), waits ? f.what.waits : 0,
@@ -96,7 +112,7 @@ void Pipeline::start(Flight& f, size_t part) noexcept {
 void Pipeline::finish(Flight& f, size_t part) noexcept {
   if (!f.event(part)) return;  // was moved directly
   if (!wait(f, part)) return move_directly(f, part);
-  if (!f.to_device()) f.crew.copy(f.parts.copy(part, f.chunk(part)));
+  if (!f.to_device()) f.copy(part);
 }
 
 Pipeline::Outcome Pipeline::run(CopyCrew& crew, const Run& what) noexcept {
@@ -111,6 +127,7 @@ Pipeline::Outcome Pipeline::run(CopyCrew& crew, const Run& what) noexcept {
     start(f, started);
   }
   for (size_t part = started > f.chunks ? started - f.chunks : 0; part < started; ++part) finish(f, part);
+  if (f.all_staged && f.outcome.error == CL_SUCCESS && !f.outcome.refused) f.outcome.moving_ns = f.moving_ns;
   return f.outcome;
 }
 

@@ -1,7 +1,8 @@
 #include "transport/staging/stager.h"
 
-#include "transport/staging/agent.h"
+#include "traces/base/clock.h"
 #include "traces/base/lock.h"
+#include "transport/staging/agent.h"
 
 namespace gt::staging {
 namespace {
@@ -29,12 +30,13 @@ class Stager::Use {
 };
 
 void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
-                  void (*publisher)(const EventFacts&)) noexcept {
+                  void (*publisher)(const EventFacts&), void (*meter)(const Spent&)) noexcept {
   x_cl = &cl;
   x_device = device;
   x_crew = &crew;
   x_agents = agents;
   x_publish = publisher;
+  x_meter = meter;
   x_small_refused = false;
   for (Berth& b : x_berths) b.refused = false;
   for (Berth& b : x_background) b.refused = false;
@@ -125,9 +127,20 @@ bool Stager::transfer_alone(const Move& move) noexcept {
   if (!use.granted() || bytes == 0 || !Parts(move, chunk_bytes_for(bytes)).fits()) return false;
   Berth* const berth = take_berth();
   if (!berth) return false;
-  const auto outcome = berth->pipeline.run(*x_crew, {.move = move});
+  const auto outcome = run(berth->pipeline, {.move = move});
   berth->taken.store(false, std::memory_order_release);
   return outcome.error == CL_SUCCESS;
+}
+
+void Stager::tell(const Move& move, uint64_t ns, bool copying_only) noexcept {
+  if (x_meter && ns > 0) x_meter({x_device, move.way, move.bytes(), ns, copying_only});
+}
+
+Pipeline::Outcome Stager::run(Pipeline& pipeline, const Pipeline::Run& what) noexcept {
+  const auto outcome = pipeline.run(*x_crew, what);
+  const bool one_part = Parts(what.move, chunk_bytes_for(what.move.bytes())).count() == 1;
+  tell(what.move, outcome.moving_ns, one_part);
+  return outcome;
 }
 
 // --- One chunk ---
@@ -140,7 +153,13 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
   const int chunk = x_small.take();
   if (chunk == SmallChunks::None) return false;
   char* const memory = x_small.data(chunk);
-  if (up) x_crew->copy(parts.copy(0, memory));
+  uint64_t copy_ns = 0;
+  const auto copy = [&] {
+    const uint64_t start = monotonic_ns();
+    x_crew->copy(parts.copy(0, memory));
+    copy_ns = monotonic_ns() - start;
+  };
+  if (up) copy();
   cl_event event = nullptr;
   if (parts.enqueue(*x_cl, r.queue.queue, 0, memory, r.waits, r.wait_list, &event) != CL_SUCCESS) {
     x_small.give_back(chunk);
@@ -152,7 +171,8 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
   }
   *error = CL_SUCCESS;
   if (r.move.shape != r.move.called) publish(r, event);
-  if (!up) x_crew->copy(parts.copy(0, memory));
+  if (!up) copy();
+  tell(r.move, copy_ns, true);
   if (r.blocking) {
     x_small.give_back(chunk);
     if (r.event)
@@ -198,10 +218,10 @@ bool Stager::run_gated(Pipeline& pipeline, const Request& r, cl_int* error) noex
   publish(r, gate.after());
   const cl_event before = gate.before();
   const auto outcome =
-      pipeline.run(*x_crew, {.move = r.move,
-                             .waits = before ? 1u : 0u,
-                             .wait_list = before ? &before : nullptr,
-                             .timed = is_timed(r)});
+      run(pipeline, {.move = r.move,
+                     .waits = before ? 1u : 0u,
+                     .wait_list = before ? &before : nullptr,
+                     .timed = is_timed(r)});
   if (r.event) publish_outcome(r.move, gate.after(), outcome);
   gate.finish(*x_cl, outcome.error);
   *error = outcome.error;
@@ -217,12 +237,12 @@ bool Stager::run_gated(Pipeline& pipeline, const Request& r, cl_int* error) noex
 
 bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
   cl_event last = nullptr;
-  const auto outcome = pipeline.run(*x_crew, {.move = r.move,
-                                              .queue = r.queue.queue,
-                                              .waits = r.waits,
-                                              .wait_list = r.wait_list,
-                                              .timed = is_timed(r),
-                                              .last = r.event ? &last : nullptr});
+  const auto outcome = run(pipeline, {.move = r.move,
+                                      .queue = r.queue.queue,
+                                      .waits = r.waits,
+                                      .wait_list = r.wait_list,
+                                      .timed = is_timed(r),
+                                      .last = r.event ? &last : nullptr});
   if (outcome.refused) return false;  // the program's own call says why
   *error = outcome.error;
   if (!r.event) return true;
@@ -280,10 +300,10 @@ void Stager::run_in_background(const Move& move, Gate gate, bool published, bool
   Pipeline::Outcome outcome{.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
   // To have seen its state is no synchronization point (OpenCL 3.0, table of clGetEventInfo): the commands wait, too.
   if (gate.state(*x_cl) != Gate::State::Failed)
-    outcome = pipeline.run(*x_crew, {.move = move,
-                                     .waits = before ? 1u : 0u,
-                                     .wait_list = before ? &before : nullptr,
-                                     .timed = timed});
+    outcome = run(pipeline, {.move = move,
+                             .waits = before ? 1u : 0u,
+                             .wait_list = before ? &before : nullptr,
+                             .timed = timed});
   if (published) publish_outcome(move, gate.after(), outcome);
   gate.finish(*x_cl, outcome.error);
   x_cl->clReleaseEvent(gate.after());

@@ -39,6 +39,16 @@ struct EventFacts {
   cl_int error = CL_SUCCESS;  // why it failed: the marker's own status says only that something did
 };
 
+// What a transfer took, as far as its own work can be told from its waiting for a queue: Pipeline::Outcome::moving_ns;
+// of one that is one chunk, what copying took. Nothing is told of a transfer that was not wholly staged.
+struct Spent {
+  cl_device_id device = nullptr;
+  Way way = Way::ToDevice;
+  size_t bytes = 0;
+  uint64_t ns = 0;
+  bool copying_only = false;
+};
+
 class Agent;
 
 class Stager {
@@ -46,10 +56,10 @@ class Stager {
   constexpr Stager() = default;
 
   // `publisher` (may be nullptr) is called for each event that the program gets from a gate: when it is made, and
-  // again, before it completes, with its start or its error. `agents`: two, one for each way. All must outlive the
-  // stager.
+  // again, before it completes, with its start or its error. `meter` (likewise) is called after each transfer, on the
+  // thread that moved it. `agents`: two, one for each way. All must outlive the stager.
   void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
-            void (*publisher)(const EventFacts&)) noexcept;
+            void (*publisher)(const EventFacts&), void (*meter)(const Spent&) = nullptr) noexcept;
   // Lets go of everything; what still runs does so when it ends.
   void close() noexcept;
 
@@ -96,6 +106,8 @@ class Stager {
   bool by_agent(const Request& request, cl_int* error) noexcept;
   void run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept;
   void publish(const Request& request, cl_event event) noexcept;
+  Pipeline::Outcome run(Pipeline& pipeline, const Pipeline::Run& what) noexcept;
+  void tell(const Move& move, uint64_t ns, bool copying_only) noexcept;
   void publish_outcome(const Move& move, cl_event event, const Pipeline::Outcome& outcome) noexcept;
 
   const ClFunctions* x_cl = nullptr;
@@ -104,6 +116,7 @@ class Stager {
   CopyCrew* x_crew = nullptr;
   Agent* x_agents = nullptr;
   void (*x_publish)(const EventFacts&) = nullptr;
+  void (*x_meter)(const Spent&) = nullptr;
 
   std::atomic<unsigned> x_users{0};
   std::atomic<bool> x_closing{true}, x_torn_down{true};

@@ -1,4 +1,5 @@
-// Does a site keep its policy in this run? What its pool memory has saved and cost so far, and the answer.
+// Does a site keep its policy in this run? What its pool memory has saved and cost so far, and the answer. (And does a
+// device keep staging: then "allocations" are transfers, staging_trial.h.)
 //
 // A profile is of another run. If this one hardly transfers a site's memory, each of its blocks costs a little more
 // than the C library's, and each of its pins is paid for nothing. So the site is on trial, as in ski rental:
@@ -25,15 +26,15 @@
 
 namespace gt::opt {
 
-class SiteAccount {
+class TrialAccount {
  public:
   static constexpr uint32_t FirstInterval = 16, LongestInterval = 4096;  // allocations for each sample
   enum class Turn { None, Suspended, Resumed };
 
-  constexpr SiteAccount() = default;
+  constexpr TrialAccount() = default;
   void open(uint64_t margin_ns) noexcept { x_margin = static_cast<int64_t>(margin_ns); }  // before anything else
 
-  // Does the pool serve the site's next allocation?
+  // Is the next allocation served (by the pool)?
   bool takes_next() noexcept {
     return __builtin_expect(!is_suspended(), 1) || takes_sample();
   }

@@ -1,5 +1,5 @@
 // Booking, and turning.
-#include "optimizer-rt/pool/site_account.h"
+#include "optimizer-rt/pool/trial_account.h"
 
 #include <algorithm>
 #include <cmath>
@@ -15,11 +15,11 @@ int64_t whole(double ns) { return std::isfinite(ns) ? std::llround(std::clamp(ns
 
 }  // namespace
 
-bool SiteAccount::takes_sample() noexcept {
+bool TrialAccount::takes_sample() noexcept {
   return x_passed.fetch_add(1, Relaxed) % x_interval.load(Relaxed) == FirstInterval - 1;
 }
 
-bool SiteAccount::turn(bool suspended) noexcept {
+bool TrialAccount::turn(bool suspended) noexcept {
   bool expected = !suspended;
   if (!x_suspended.compare_exchange_strong(expected, suspended, Relaxed)) return false;  // another thread did
   x_balance.store(0, Relaxed);
@@ -29,12 +29,12 @@ bool SiteAccount::turn(bool suspended) noexcept {
   return true;
 }
 
-void SiteAccount::sample_less() noexcept {
+void TrialAccount::sample_less() noexcept {
   x_balance.store(0, Relaxed);
   x_interval.store(std::min(2 * x_interval.load(Relaxed), LongestInterval), Relaxed);
 }
 
-SiteAccount::Turn SiteAccount::book(double ns) noexcept {
+TrialAccount::Turn TrialAccount::book(double ns) noexcept {
   if (x_margin == 0) return Turn::None;
   const int64_t booked = whole(ns);
   const int64_t balance = x_balance.fetch_add(booked, Relaxed) + booked;
@@ -48,10 +48,10 @@ SiteAccount::Turn SiteAccount::book(double ns) noexcept {
   return Turn::None;
 }
 
-bool SiteAccount::affords(double cost_ns) const noexcept {
+bool TrialAccount::affords(double cost_ns) const noexcept {
   return x_margin == 0 || x_balance.load(Relaxed) + x_owed.load(Relaxed) - whole(cost_ns) >= -x_margin;
 }
 
-void SiteAccount::owe(double ns) noexcept { x_owed.fetch_add(std::max<int64_t>(whole(ns), 0), Relaxed); }
+void TrialAccount::owe(double ns) noexcept { x_owed.fetch_add(std::max<int64_t>(whole(ns), 0), Relaxed); }
 
 }  // namespace gt::opt

@@ -1,5 +1,5 @@
 // Whether a site keeps its policy: when it loses it, when it gets it back, what it may cost whoever plays against it.
-#include "optimizer-rt/pool/site_account.h"
+#include "optimizer-rt/pool/trial_account.h"
 
 #include <doctest/doctest.h>
 
@@ -12,11 +12,11 @@ using namespace gt::opt;
 namespace {
 
 constexpr double Margin = 1'000'000;  // ns
-using Turn = SiteAccount::Turn;
+using Turn = TrialAccount::Turn;
 
 // A site whose blocks cost `cost` each and save `saving` each (more than one transfer for some): counts what happens.
 struct Run {
-  SiteAccount account;
+  TrialAccount account;
   double net = 0;
   int served = 0, suspensions = 0, resumptions = 0;
 
@@ -52,7 +52,7 @@ TEST_CASE("a site that is never transferred is served until the margin is lost, 
   CHECK(run.suspensions == 1);
   CHECK(run.resumptions == 0);
   CHECK(run.net < -Margin);
-  CHECK(run.net > -1.5 * Margin - 100 * 10'000'000 / SiteAccount::LongestInterval - 1000);
+  CHECK(run.net > -1.5 * Margin - 100 * 10'000'000 / TrialAccount::LongestInterval - 1000);
 }
 
 TEST_CASE("what was saved counts for one margin at most") {
@@ -100,7 +100,7 @@ TEST_CASE("what somebody demands is never suspended") {
 }
 
 TEST_CASE("a pin waits until the margin, the savings and what it would have saved make up for it") {
-  SiteAccount account;
+  TrialAccount account;
   account.open(static_cast<uint64_t>(Margin));
   CHECK(account.affords(Margin));
   CHECK_FALSE(account.affords(Margin + 1));
@@ -139,7 +139,7 @@ TEST_CASE("nobody can make a site lose more than the bound, whatever the order o
       worst = std::min(worst, run.net);
       turns = run.suspensions + run.resumptions;
     }
-    const double samples = 2000.0 * allocations / SiteAccount::LongestInterval;
+    const double samples = 2000.0 * allocations / TrialAccount::LongestInterval;
     CHECK(worst > -1.5 * Margin - samples - (turns + 10) * largest);
   }
 }

@@ -1,0 +1,16 @@
+#include "optimizer-rt/pool/staging_trial.h"
+
+#include <algorithm>
+
+namespace gt::opt {
+
+std::optional<StagedCosts> staged_costs(const WayCosts& costs, size_t bytes, uint64_t ns, bool copying_only) noexcept {
+  if (!costs.standard.known() || (copying_only && !costs.pinned.known())) return std::nullopt;
+  return StagedCosts{static_cast<double>(ns) + (copying_only ? costs.pinned(bytes) : 0), costs.standard(bytes)};
+}
+
+TrialAccount::Turn StagingTrial::book(const StagedCosts& costs) noexcept {
+  return x_account.book(std::max(costs.driver - costs.took, -std::max(MostLoss_ns, costs.driver)));
+}
+
+}  // namespace gt::opt
