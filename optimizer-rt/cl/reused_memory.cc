@@ -91,8 +91,9 @@ bool pin_block(const ReusedBlocks::Block& block, cl_context context) {
     reused_blocks.not_pinned(block, result == PinResult::Refused);
     return runtime.count(reason_of(result)), false;
   }
-  reused_blocks.pinned(block, token, context);
-  count_pin(block.bytes, monotonic_ns() - start);
+  const uint64_t took_ns = monotonic_ns() - start;
+  reused_blocks.pinned(block, token, context, took_ns);
+  count_pin(block.bytes, took_ns);
   return true;
 }
 

@@ -230,13 +230,14 @@ ReusedBlocks::Entry* ReusedBlocks::entry_of(const Block& block) noexcept {
   return nullptr;
 }
 
-void ReusedBlocks::pinned(const Block& block, PinToken pin, const void* owner) noexcept {
+void ReusedBlocks::pinned(const Block& block, PinToken pin, const void* owner, uint64_t took_ns) noexcept {
   const Guard guard(*this);  // held, as it was in touch()
   if (Entry* e = entry_of(block)) {
     e->state = State::Pinned;
     e->pin = pin;
     e->owner = owner;
     e->owed_ns = 0;
+    e->cost_ns = std::max(e->cost_ns, static_cast<double>(took_ns));
   } else {
     x_stale[x_stale_count++] = pin;  // freed meanwhile; counted as unsettled since
   }

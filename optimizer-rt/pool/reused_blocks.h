@@ -15,7 +15,8 @@
 //
 // When to pin is a ski rental: what a pin would have saved so far is summed up for each block, and when the sum reaches
 // the pin's cost, the block is pinned: at most twice what hindsight could do. Blocks of one size class that were freed
-// before they repaid their pins raise the bar for the next.
+// before they repaid their pins raise the bar for the next; so a pin is repaid only when what it really took is, where
+// that is more than the curve said.
 //
 // Invariants: a block that is pinned or being pinned lies inside one live allocation, or in static data that is still
 // there; pins + stale pins <= Most. A full table remembers nothing more.
@@ -85,8 +86,8 @@ class ReusedBlocks {
   }
 
   Next touch(const void* p, size_t span, const Terms& terms, Block* block) noexcept;
-  // `owner`: with what the pin goes, too (a context).
-  void pinned(const Block& block, PinToken pin, const void* owner) noexcept;
+  // `owner`: with what the pin goes, too (a context). `took_ns`: to make the pin.
+  void pinned(const Block& block, PinToken pin, const void* owner, uint64_t took_ns = 0) noexcept;
   void not_pinned(const Block& block, bool refused) noexcept;
   void owner_leaves(const void* owner) noexcept;
 

@@ -125,6 +125,27 @@ TEST_CASE("pins that did not repay raise the bar for their size class") {
   CHECK(life(MiB, 0) == 2);
 }
 
+TEST_CASE("a pin that took longer than its curve says is repaid only when that is") {
+  auto table = open_table();
+  const SizeCosts pin = costs(1000);
+  const auto life = [&](uint64_t took_ns, int uses) {
+    table->remember(at(16 * MiB), MiB);
+    ReusedBlocks::Block block;
+    int n = 1;
+    while (table->touch(at(16 * MiB), MiB, {500, &pin}, &block) != Next::Pin) ++n;
+    table->pinned(block, 7, nullptr, took_ns);
+    for (int i = 0; i < uses; ++i) table->touch(at(16 * MiB), MiB, {500, &pin}, &block);
+    CHECK(table->leaving(at(16 * MiB)));
+    table->settle([](PinToken) {});
+    return n;
+  };
+  CHECK(life(100, 2) == 2);    // faster than the curve: its price is the curve's, unpinning is in that
+  CHECK(life(5000, 2) == 2);   // the curve's is repaid, the real one is not
+  CHECK(life(5000, 9) == 4);
+  CHECK(life(5000, 10) == 8);  // this one repays
+  CHECK(life(5000, 10) == 4);
+}
+
 TEST_CASE("a block that is freed while it is being pinned is unpinned, and unsettled until then") {
   auto table = open_table();
   ReusedBlocks::Block block;

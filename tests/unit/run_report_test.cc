@@ -76,6 +76,40 @@ TEST_CASE("a site that lost its policy says why") {
             "0.010 s lost\n    12 % of standard's cost on a gpu; pin until allocation 37: its memory is not"));
 }
 
+TEST_CASE("staging that lost says so, and what to do") {
+  RunReport r = report({});
+  r.staged = 8;
+  r.staged_saved_s = -0.3;
+  r.staged_suspensions = 1;
+  r.staged_left = 5;
+  CHECK(outcome(r) == "about 0.300 s lost: staging took longer than it was measured to (gmicrobench platform)");
+  CHECK(has(report_text(r), "staging took longer than the driver was measured to: suspended 1 times, 5 transfers"));
+}
+
+TEST_CASE("sizes that the profile did not see are counted in their site, and told apart") {
+  Counters counters{};
+  SiteCounters& seen = counters.sites[0];
+  SiteCounters& others = counters.sites[MaxSites];
+  add(seen.allocations, 10);
+  add(others.allocations, 5);
+  add(others.left, 3);
+  add(others.refused_sizes, 2);
+  add(others.suspensions, 1);
+  add(others.suspended_at, 6);
+  add(others.paid_ns, 1'000'000'000);
+  RunReport r = report({site("main", 0)});
+  r.sites[0].allocations = r.sites[0].hits = 0;
+  add_counters(r, counters, {0});
+  const SiteReport& s = r.sites[0];
+  CHECK(s.allocations == 15);
+  CHECK(s.left == 3);
+  CHECK(s.other_sizes == 10);
+  CHECK(s.other_sizes_served == 5);
+  CHECK(s.suspensions == 1);
+  CHECK(s.saved_s == doctest::Approx(-1));
+  CHECK(has(s.why, "; 8 allocations were of other sizes; pin for these until allocation 6: its memory is not"));
+}
+
 TEST_CASE("of many sites those that gained or lost most are shown") {
   std::vector<SiteReport> sites;
   for (int i = 0; i < 20; ++i) sites.push_back(site(("f" + std::to_string(i)).c_str(), i == 7 ? -5 : i * 0.1));
