@@ -14,7 +14,7 @@ constinit std::atomic<Word*> shown{nullptr};
 namespace {
 
 constinit Word no_page{0};                      // stands for it where the kernel wipes none
-constinit std::atomic<uint32_t> generation{1};  // the last one that was shown, by this process or the one that it comes from
+constinit std::atomic<uint32_t> generation{1};  // the last that was shown, by this process or the one that it is from
 
 Word* new_page() noexcept {
   constexpr int WipeOnFork = 18;  // MADV_WIPEONFORK, of newer headers

@@ -11,8 +11,8 @@
 namespace gt {
 
 namespace fork_mark {
-// Lies in a page of its own, which the kernel wipes: the generation, 0 in a child that has not looked yet. Nullptr: nobody
-// has asked yet. A word that stays 0: the kernel wipes no page.
+// Lies in a page of its own, which the kernel wipes: the generation, 0 in a child that has not looked yet. Nullptr:
+// nobody has asked yet. A word that stays 0: the kernel wipes no page.
 extern std::atomic<std::atomic<uint32_t>*> shown;
 uint32_t look() noexcept;
 }  // namespace fork_mark
