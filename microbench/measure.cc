@@ -2,6 +2,7 @@
 #include "microbench/measure.h"
 
 #include <algorithm>
+#include <ctime>
 #include <thread>
 
 #include "microbench/free_memory.h"
@@ -40,6 +41,7 @@ class DeviceRun {
     x_costs.platform = d.platform;
     x_costs.name = d.name;
     x_costs.driver = d.driver;
+    x_costs.quick = options.quick;
     x_costs.type = d.type;
     x_costs.host_unified = d.host_unified;
   }
@@ -115,12 +117,14 @@ Status measure_host_into(PlatformResult& out, const MeasureOptions& options, uin
 
 }  // namespace
 
+uint64_t seconds_now() { return static_cast<uint64_t>(std::max<std::time_t>(std::time(nullptr), 0)); }
+
 Result<PlatformResult> measure_platform(const std::vector<Device>& devices, const MeasureOptions& options) {
   const double end = now_ns() + options.budget_s * 1e9;
   PlatformResult out;
   out.platform.machine = model::this_machine();
   out.platform.quick = options.quick;
-  const uint64_t most = options.max_bytes ? std::min(options.max_bytes, free_memory()) : free_memory() / 4;
+  const uint64_t most = std::min(options.max_bytes, free_memory() / 4);
   GT_TRY(measure_host_into(out, options, most));
   const double count = static_cast<double>(devices.size());
   for (size_t i = 0; i < devices.size(); ++i) {
@@ -132,11 +136,7 @@ Result<PlatformResult> measure_platform(const std::vector<Device>& devices, cons
     const Status status = measure_device(device, options, share, most, progress, out);
     if (interrupted()) return Status(Kind::Busy, "interrupted");
     if (!status.ok())
-      out.platform.failed.push_back({device.platform, device.name, device.driver, status.text()});
-  }
-  if (out.platform.devices.empty() && !out.platform.failed.empty()) {
-    const model::FailedDevice& first = out.platform.failed.front();
-    return Status(Kind::Unsupported, first.name + ": " + first.error);
+      out.platform.failed.push_back({device.platform, device.name, device.driver, status.text(), seconds_now()});
   }
   return out;
 }

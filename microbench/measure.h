@@ -15,7 +15,7 @@ namespace gt::bench {
 struct MeasureOptions {
   bool quick = false;
   double budget_s = 8;     // for everything
-  uint64_t max_bytes = 0;  // no transfer is larger; 0: a quarter of the free memory
+  uint64_t max_bytes = UINT64_MAX;  // no transfer is larger, nor than a quarter of the free memory
   std::function<void(const std::string& what, double part)> progress = [](const std::string&, double) {};
 };
 
@@ -25,8 +25,10 @@ struct PlatformResult {
   std::vector<std::vector<Series>> devices;   // and behind each of platform.devices
 };
 
-// A device that fails is put into platform.failed, and the others are measured all the same. An error when none is
-// left, and (Busy) when the user interrupted it.
+// A device that fails is put into platform.failed, and the others are measured all the same. An error when the host
+// cannot be measured, and (Busy) when the user interrupted it.
+constexpr uint64_t LeastBytes = 64;  // of a transfer
+uint64_t seconds_now();              // since 1970
 Result<PlatformResult> measure_platform(const std::vector<Device>& devices, const MeasureOptions& options);
 
 }  // namespace gt::bench

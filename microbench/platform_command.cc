@@ -8,6 +8,7 @@
 #include "microbench/commands.h"
 #include "microbench/interrupt.h"
 #include "microbench/measure.h"
+#include "microbench/platform_file.h"
 #include "microbench/report/platform_page.h"
 #include "microbench/report/platform_table.h"
 #include "traces/base/command.h"
@@ -27,36 +28,99 @@ Status make_folder(const std::string& path) {
   return error ? system_error("cannot make " + folder.string(), error.value()) : Status();
 }
 
+// Known before minutes of measuring, where it can be.
+Status check_arguments(const PlatformFile& file, const Options& options) {
+  const auto most = options.size("max-bytes");
+  if (most && *most < LeastBytes)
+    return Status(Kind::Invalid, fmt::format("--max-bytes {}: the smallest transfer that is measured has {} bytes",
+                                             *most, LeastBytes));
+  const std::string page = options.text("html");
+  if (!page.empty()) GT_TRY(can_write(page));
+  if (!file.obstacle().empty()) return {};
+  GT_TRY(make_folder(file.path));
+  return can_write(file.path);
+}
+
+Result<std::vector<Device>> wanted_devices(const PlatformFile& file, const Options& options) {
+  Result<std::vector<Device>> devices = chosen_devices(options);
+  if (!devices || file.wanted != model::Wanted::Missing) return devices;
+  const auto before = file.before();
+  const auto known = [&](const Device& d) { return has_costs(*before, {d.platform, d.name, d.driver, {}}); };
+  if (before) std::erase_if(*devices, known);
+  return devices;
+}
+
 Result<PlatformResult> measure(const std::vector<Device>& devices, const Options& options) {
   constexpr double Steps = 1000;
   Progress progress("measuring", static_cast<uint64_t>(Steps), std::chrono::milliseconds(0));
   MeasureOptions wanted;
   wanted.quick = options.flag("quick");
   wanted.budget_s = wanted.quick ? QuickBudget_s : FullBudget_s;
-  wanted.max_bytes = options.size("max-bytes").value_or(0);
+  wanted.max_bytes = options.size("max-bytes").value_or(UINT64_MAX);
   wanted.progress = [&](const std::string& what, double part) {
     progress.show("measuring " + what, static_cast<uint64_t>(part * Steps));
   };
   return measure_platform(devices, wanted);
 }
 
-Status write(const PlatformResult& result, const std::string& path, const std::string& page) {
-  GT_TRY(model::write_platform(result.platform, path));
-  fmt::print(stderr, "{}: wrote {}\n", Program, path);
-  if (page.empty()) return {};
+// The cached file may hold more than was measured now, and something better.
+void say_what_stays(const model::Platform& fresh, const model::Platform& kept, const std::string& path) {
+  for (const model::DeviceCosts& d : fresh.devices) {
+    const model::DeviceCosts* now = costs_of(kept, d);
+    if (d.quick && now && !now->quick)
+      fmt::print(stderr, "{}: {}: the full measurement in {} stays\n", Program, d.name, path);
+  }
+  for (const model::FailedDevice& f : fresh.failed)
+    fmt::print(stderr, "{}: {}: {} ({})\n", Program, f.name, f.error,
+               has_costs(kept, f) ? "its earlier measurement stays" : "the other devices were measured");
+}
+
+// Gives what is kept.
+Result<model::Platform> write(const PlatformResult& result, const PlatformFile& file, const std::string& page) {
+  model::Platform kept = result.platform;
+  const std::string obstacle = file.obstacle();
+  if (obstacle.empty()) {
+    Result<model::Platform> written = file.keep(result.platform);
+    if (!written) return written;
+    kept = std::move(*written);
+  }
+  say_what_stays(result.platform, kept, file.path);
+  fmt::print(stderr, "{}: {}\n", Program,
+             obstacle.empty() ? "wrote " + file.path : "not kept: " + obstacle + " (-o FILE keeps it)");
+  if (page.empty()) return kept;
   GT_TRY(write_whole_file(page, platform_page(result)));
   fmt::print(stderr, "{}: wrote {}\n", Program, page);
-  return {};
+  return kept;
 }
 
 // The files first: a reader of the table who goes away must not cost them. And the table even without them.
-Status give(const PlatformResult& result, const Options& options, const std::string& path) {
-  for (const model::FailedDevice& f : result.platform.failed)
-    fmt::print(stderr, "{}: {}: {} (the other devices were measured)\n", Program, f.name, f.error);
-  const Status written = write(result, path, options.text("html"));
-  const Status printed =
-      print_text(options.flag("json") ? model::format_platform(result.platform) : platform_table(result.platform));
-  return written.ok() ? printed : written;
+Status give(const PlatformResult& result, const Options& options, const PlatformFile& file) {
+  const Result<model::Platform> kept = write(result, file, options.text("html"));
+  const Status printed = print_text(options.flag("json") ? model::format_platform(kept ? *kept : result.platform)
+                                                         : platform_table(result.platform));
+  return kept ? printed : kept.status();
+}
+
+// Nothing could be measured. Who asks for what is missing wants to read later why it is; other files stay as they were.
+int give_up(const Status& why, const PlatformFile& file, std::vector<model::FailedDevice> failed) {
+  if (file.wanted == model::Wanted::Missing && why.kind() != Kind::Invalid) {
+    model::Platform none;
+    none.machine = model::this_machine();
+    none.quick = true;
+    none.failed = std::move(failed);
+    if (none.failed.empty()) none.failed.push_back({{}, {}, {}, why.text(), seconds_now()});
+    if (const auto kept = file.keep(none); !kept) return fail(Program, kept.status());
+  }
+  return fail(Program, why);
+}
+
+int nothing_missing(const PlatformFile& file) {
+  model::Platform none;
+  none.machine = model::this_machine();
+  none.quick = true;
+  if (const auto kept = file.keep(none); !kept) return fail(Program, kept.status());
+  fmt::print(stderr, "{}: {} has costs of all devices\n", Program, file.path);
+  return ExitOk;
 }
 
 }  // namespace
@@ -66,21 +130,21 @@ int platform_command(int argc, char** argv) {
                "gmicrobench platform");
   const Options options(app, "gmicrobench platform");
   if (const auto status = parse_arguments(app, argc, argv)) return *status;
-  const std::string path =
-      options.text("output").empty() ? model::platform_cache_path() : options.text("output");
-  if (path.empty())
-    return fail(Program, Status(Kind::Invalid, "no home folder for the cache: give -o FILE"));
-  const auto devices = chosen_devices(options);
-  if (!devices) return fail(Program, devices.status());
-  if (Status s = make_folder(path); !s.ok()) return fail(Program, s);
-  for (const std::string& file : {path, options.text("html")})
-    if (Status s = file.empty() ? Status() : can_write(file); !s.ok()) return fail(Program, s);
+  const auto file = platform_file(options);
+  if (!file) return fail(Program, file.status());
+  if (Status s = check_arguments(*file, options); !s.ok()) return fail(Program, s);
+  const auto devices = wanted_devices(*file, options);
+  if (!devices) return give_up(devices.status(), *file, {});
+  if (devices->empty()) return nothing_missing(*file);
   const InterruptGuard guard;
   const Result<PlatformResult> result = measure(*devices, options);
   if (interrupted()) return end_interrupted();
-  if (!result) return fail(Program, result.status());
-  if (Status s = give(*result, options, path); !s.ok()) return fail(Program, s);
-  if (options.text("output").empty()) fmt::print(stderr, "next: goptimize run -- APP\n");
+  if (!result) return give_up(result.status(), *file, {});
+  const std::vector<model::FailedDevice>& failed = result->platform.failed;
+  if (result->platform.devices.empty())
+    return give_up(Status(Kind::Unsupported, failed.front().name + ": " + failed.front().error), *file, failed);
+  if (Status s = give(*result, options, *file); !s.ok()) return fail(Program, s);
+  if (!file->named && file->obstacle().empty()) fmt::print(stderr, "next: goptimize run -- APP\n");
   return ExitOk;
 }
 

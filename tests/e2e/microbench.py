@@ -87,10 +87,92 @@ def test_json_on_stdout_is_the_file():
 
 
 def test_the_cache_is_where_goptimize_looks():
-    cache = {"XDG_CACHE_HOME": os.getcwd() + "/cache"}
-    done = good(GMICROBENCH, *SMALL, env=cache)
-    check("cache/gtrace/platform.json" in done.err_text and "next: goptimize run" in done.err_text, "says where")
-    follows_the_schema(platform_file("cache/gtrace/platform.json"))
+    done = good(GMICROBENCH, "platform", "--quick", env=with_cache())
+    check(CACHED in done.err_text and "next: goptimize run" in done.err_text, "says where")
+    follows_the_schema(platform_file(CACHED))
+
+
+CACHED = "cache/gtrace/platform.json"
+
+
+def with_cache():
+    return dict(with_fake(), XDG_CACHE_HOME=os.getcwd() + "/cache")
+
+
+def cached(env, **changes):
+    """A cached file of this machine with two devices, one of which is not there, and a link."""
+    good(GMICROBENCH, *SMALL, "-o", CACHED, env=env)
+    data = platform_file(CACHED)
+    other = dict(data["devices"][0], name="Other")
+    link = {"name": "tcp://node7:7077", "latency_ns": 25000, "command_ns": 900, "put": [[64, 10]], "get": [[64, 10]]}
+    data |= {"devices": [data["devices"][0], other], "links": [link]} | changes
+    pathlib.Path(CACHED).write_text(json.dumps(data))
+    return data
+
+
+def names(data):
+    return [d["name"] for d in data["devices"]]
+
+
+def test_what_is_partial_is_not_kept_without_a_name():
+    env = with_cache()
+    for options, says in ((("--max-bytes", "4096"), "its curves end at --max-bytes"),
+                          (("--max-bytes", "4096", "--device", "0"), "its curves end at --max-bytes"),
+                          (("--device", "0"), "the other devices were never measured")):
+        done = good(GMICROBENCH, "platform", "--quick", *options, env=env)
+        check(f"not kept: {says} (-o FILE keeps it)" in done.err_text and "next:" not in done.err_text, done.err_text)
+        check("Fake device" in done.text and not os.path.exists("cache"), "the table, and no file")
+    before = cached(env)
+    good(GMICROBENCH, *SMALL, env=env)
+    same(platform_file(CACHED), before, "the cached file after --max-bytes")
+
+
+def test_a_quick_measurement_does_not_replace_a_full_one():
+    env = with_cache()
+    before = cached(env, quick=False)
+    done = good(GMICROBENCH, "platform", "--quick", "--json", env=env)
+    check(re.search(r"Fake device: the full measurement in \S*platform.json stays", done.err_text), done.err_text)
+    data = platform_file(CACHED)
+    same((names(data), data["quick"]), (["Fake device"], False), "the device that is there")
+    for key in ("host", "links"):
+        same(data[key], before[key], key)
+    same(data["devices"][0], before["devices"][0], "the full measurement")
+    same(done.json, data, "stdout and file")
+
+
+def test_one_device_is_measured_into_the_cached_file():
+    env = with_cache()
+    before = cached(env)
+    good(GMICROBENCH, "platform", "--quick", "--device", "0", env=env)
+    data = platform_file(CACHED)
+    same(sorted(names(data)), ["Fake device", "Other"], "devices")
+    check(before["devices"][1] in data["devices"] and before["devices"][0] not in data["devices"], "which were measured")
+    same(data["links"], before["links"], "links")
+
+
+def test_a_failure_costs_nothing_that_was_measured():
+    env = with_cache()
+    before = cached(env)
+    for options in ((), ("--device", "0")):
+        failing = dict(env, FAKE_CL_FAIL="clFinish=-36")
+        one_line(run(GMICROBENCH, "platform", "--quick", *options, env=failing), ENVIRONMENT, "clFinish", "-36")
+        same(platform_file(CACHED), before, "the cached file")
+
+
+def test_what_is_missing():
+    env = with_cache()
+    missing = ("platform", "--quick", "--missing", "--max-bytes", "4096", "-o", CACHED)
+    one_line(run(GMICROBENCH, *missing, env=dict(env, FAKE_CL_FAIL="clFinish=-36")), ENVIRONMENT, "clFinish")
+    failed = platform_file(CACHED)["failed"]
+    check("clFinish failed (-36)" in failed[0]["error"] and abs(failed[0]["time_s"] - time.time()) < 3600, f"{failed}")
+    follows_the_schema(platform_file(CACHED))
+    good(GMICROBENCH, *missing, env=env)
+    data = platform_file(CACHED)
+    same((names(data), "failed" in data), (["Fake device"], False), "devices, failures")
+    done = good(GMICROBENCH, *missing, env=env)
+    check("has costs of all devices" in done.err_text, done.err_text)
+    same(platform_file(CACHED), data, "the file")
+    one_line(run(GMICROBENCH, *missing, "--device", "0", env=env), USAGE, "exclude")
 
 
 def test_interrupted():
@@ -247,7 +329,9 @@ def test_hardly_any_memory():
     for most in ("64", "127"):
         good(GMICROBENCH, "platform", "--quick", "--max-bytes", most, "-o", "p.json")
         follows_the_schema(platform_file())
-    one_line(run(GMICROBENCH, "platform", "--quick", "--max-bytes", "1", "-o", "p.json"), ENVIRONMENT, "no transfer")
+    for most in ("0", "1", "63", "-1", "1e30", "", "4096 bytes"):
+        one_line(run(GMICROBENCH, "platform", "--quick", f"--max-bytes={most}", "-o", "q.json"), USAGE, "--max-bytes")
+    check(not os.path.exists("q.json"), "something was written")
 
 
 def test_device_limits():

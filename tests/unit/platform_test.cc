@@ -6,9 +6,13 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <random>
 #include <sstream>
+
+#include "traces/model/accelerators.h"
+#include "traces/model/platform_merge.h"
 
 using namespace gt;
 using namespace gt::model;
@@ -56,7 +60,7 @@ Platform full_sample() {
   d.duplex = fitted();
   p.host.first_touch = fitted();
   p.host.copy_threads = {{1, 11e9}, {2, 20.5e9}};
-  p.failed.push_back({"Portable", "broken", "1.0", "clFinish failed (-36)"});
+  p.failed.push_back({"Portable", "broken", "1.0", "clFinish failed (-36)", 1'795'382'400});
   p.links.push_back({"tcp://node7:7077", 25'000.5, 900, fitted(), fitted()});
   return p;
 }
@@ -168,6 +172,9 @@ TEST_CASE("all that version 2 holds comes back") {
   CHECK_FALSE(d.costs(Policy::Pin)->window);
   CHECK(back->host.copy_threads == p.host.copy_threads);
   CHECK(back->failed.at(0).error == "clFinish failed (-36)");
+  CHECK(back->failed.at(0).time_s == 1'795'382'400);
+  CHECK_FALSE(d.quick);  // although the file was written with quick = true
+  CHECK(back->machine == p.machine);
 }
 
 TEST_CASE("the kept file of version 1 loads, and has nothing of version 2") {
@@ -279,6 +286,97 @@ TEST_CASE("a file of another machine or driver is refused") {
   p = sample();
   p.machine.cpu = "abacus";
   CHECK_FALSE(matches_here(p, here).ok());
+}
+
+TEST_CASE("a file made with other graphics cards is refused, where the system shows them") {
+  Machine here = this_machine();
+  Platform p = sample();
+  here.accelerators = "10de:2335 10de:2335";
+  p.machine.accelerators = "10de:20b2";
+  CHECK(matches_here(p, here).text().find("another set of graphics cards or accelerators") != std::string::npos);
+  CHECK(fingerprint(p.machine) != fingerprint(here));
+  p.machine.accelerators = here.accelerators;
+  CHECK(matches_here(p, here).ok());
+  p.machine.accelerators.reset();  // a file of before
+  CHECK(matches_here(p, here).ok());
+  here.accelerators.reset();
+  p.machine.accelerators = "";
+  CHECK(matches_here(p, here).ok());
+}
+
+TEST_CASE("graphics cards and accelerators are found without a driver") {
+  namespace fs = std::filesystem;
+  char folder[] = "/tmp/platform_test.XXXXXX";
+  REQUIRE(::mkdtemp(folder));
+  const std::string root = folder;
+  CHECK_FALSE(accelerators(root));
+  const auto add = [&](const char* name, const char* what, const char* vendor, const char* device) {
+    const fs::path path = root + "/sys/bus/pci/devices/" + name;
+    fs::create_directories(path);
+    std::ofstream(path / "class") << what << "\n";
+    std::ofstream(path / "vendor") << vendor << "\n";
+    std::ofstream(path / "device") << device << "\n";
+  };
+  add("0000:00:01.0", "0x010802", "0x144d", "0xa808");  // a disk
+  CHECK(accelerators(root) == "");
+  add("0000:1b:00.0", "0x030200", "0x10de", "0x2335");
+  add("0000:02:00.0", "0x030000", "0x1a03", "0x2000");
+  add("0000:9a:00.0", "0x120000", "0x1002", "0x74a1");
+  add("0000:43:00.0", "0x030200", "0x10de", "0x2335");
+  CHECK(accelerators(root) == "1002:74a1 10de:2335 10de:2335 1a03:2000");
+  fs::remove_all(root);
+}
+
+namespace {
+
+DeviceCosts device_of(const char* name, bool quick, double ns) {
+  DeviceCosts d = sample().devices[0];
+  d.name = name;
+  d.quick = quick;
+  d.launch = LaunchCosts{ns, ns};
+  return d;
+}
+
+// Names with their launch times, then what failed.
+std::string content(const Platform& p) {
+  std::string out = p.quick ? "quick:" : "full:";
+  for (const DeviceCosts& d : p.devices) out += " " + d.name + std::to_string(static_cast<int>(d.launch->sync_ns));
+  for (const FailedDevice& f : p.failed) out += " -" + f.name;
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("measuring again loses nothing that was not measured better") {
+  const FailedDevice broken{sample().devices[0].platform, "c", "3.1", "clFinish failed (-36)", 7};
+  Platform before = full_sample();
+  before.devices = {device_of("a", false, 1), device_of("b", true, 2)};
+  before.failed = {broken};
+  Platform fresh = sample();
+  fresh.devices = {device_of("b", false, 9)};
+  fresh.quick = false;
+  CHECK(content(merge_platforms(fresh, before, Wanted::All)) == "full: b9");
+  CHECK(content(merge_platforms(fresh, before, Wanted::Chosen)) == "full: b9 a1 -c");
+  CHECK(content(merge_platforms(fresh, before, Wanted::Missing)) == "full: b9 a1");
+  CHECK(merge_platforms(fresh, before, Wanted::All).links.size() == 1);
+  CHECK_FALSE(merge_platforms(fresh, before, Wanted::All).host.first_touch);
+
+  fresh.devices = {device_of("b", true, 9), device_of("a", true, 8), device_of("a", true, 8)};
+  fresh.quick = true;
+  const Platform kept = merge_platforms(fresh, before, Wanted::All);
+  CHECK(content(kept) == "full: b9 a1");  // the full measurement stays
+  CHECK(kept.host.first_touch);
+  before.devices[0].quick = true;
+  CHECK(content(merge_platforms(fresh, before, Wanted::All)) == "quick: b9 a8 a8");
+
+  fresh.devices = {device_of("b", true, 9)};
+  fresh.failed = {{sample().devices[0].platform, "a", "3.1", "clFinish failed (-36)", 8}};
+  CHECK(content(merge_platforms(fresh, before, Wanted::All)) == "quick: b9 a1 -a");
+  fresh.devices = {device_of("c", true, 5)};
+  fresh.failed.clear();
+  CHECK(content(merge_platforms(fresh, before, Wanted::Chosen)) == "quick: c5 a1 b2");
+  CHECK(costs_of(before, before.devices[1])->launch->sync_ns == 2);
+  CHECK_FALSE(has_costs(before, broken));
 }
 
 TEST_CASE("writing makes the folder, replaces the file, and says why it cannot") {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "traces/model/accelerators.h"
 #include "traces/model/platform.h"
 
 namespace gt::model {
@@ -100,12 +101,13 @@ Machine this_machine() {
   m.memory_bytes = static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) *
                    static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   m.drivers = driver_fingerprint();
+  m.accelerators = accelerators();
   return m;
 }
 
 std::string fingerprint(const Machine& m) {
-  const std::string all =
-      m.cpu + '\n' + std::to_string(m.cpus) + '\n' + std::to_string(m.memory_bytes) + '\n' + m.drivers;
+  const std::string all = m.cpu + '\n' + std::to_string(m.cpus) + '\n' + std::to_string(m.memory_bytes) + '\n' +
+                          m.drivers + (m.accelerators ? '\n' + *m.accelerators : std::string());
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a
   for (const char c : all) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
   char text[17];

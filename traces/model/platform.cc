@@ -26,6 +26,8 @@ Status matches_here(const Platform& platform, const Machine& here) {
   };
   if (memory_differs(m.memory_bytes, here.memory_bytes)) return refuse("amount of memory");
   if (m.drivers != here.drivers) return refuse("OpenCL driver installation");
+  if (m.accelerators && here.accelerators && m.accelerators != here.accelerators)
+    return refuse("set of graphics cards or accelerators");
   return {};
 }
 

@@ -28,6 +28,7 @@ struct Machine {
   uint32_t cpus = 0;  // logical
   uint64_t memory_bytes = 0;
   std::string drivers;  // fingerprint of the installed OpenCL drivers and of the variables that choose them
+  std::optional<std::string> accelerators = {};  // PCI numbers of its graphics cards and the like; nothing: not known
   bool operator==(const Machine&) const = default;
 };
 
@@ -68,6 +69,7 @@ struct DeviceCosts {
   std::string name;      // CL_DEVICE_NAME
   std::string driver;    // CL_DRIVER_VERSION
   std::array<std::optional<PolicyCosts>, PolicyCount> policies;
+  bool quick = false;  // measured with the short time budget
   DeviceType type = DeviceType::Unknown;
   std::optional<bool> host_unified;   // CL_DEVICE_HOST_UNIFIED_MEMORY: its memory is the host's
   std::optional<Curve> pin;           // pin an existing, touched range in place, and unpin it: ns
@@ -100,6 +102,7 @@ struct HostCosts {
 struct FailedDevice {
   std::string platform, name, driver;
   std::string error;
+  uint64_t time_s = 0;  // when, since 1970; 0: not known
 };
 
 // What a link to devices of another machine costs.
@@ -113,7 +116,7 @@ struct LinkCosts {
 struct Platform {
   int version = PlatformVersion;  // of the file that it was read from; the newest one is written
   Machine machine;
-  bool quick = false;  // measured with the short time budget
+  bool quick = false;  // all of it was measured with the short time budget
   HostCosts host;
   std::vector<DeviceCosts> devices;
   std::vector<FailedDevice> failed;
@@ -127,7 +130,8 @@ Result<Platform> read_platform(const std::string& path);
 // Replaces the file in one step; makes its folder.
 Status write_platform(const Platform& platform, const std::string& path);
 
-// Loads no driver: the fingerprint is made of the ICD files, the libraries that they name, and the environment.
+// Loads no driver: the fingerprint is made of the ICD files, the libraries that they name, and the environment; what
+// devices there are is asked of the system.
 Machine this_machine();
 // 16 hex digits that tell one machine, with its drivers, from others.
 std::string fingerprint(const Machine& machine);

@@ -30,7 +30,8 @@ class Reader {
     p.machine = machine(j["machine"], "machine");
     p.quick = boolean(j["quick"], "quick");
     if (const Json* h = member(j, "host")) p.host = host(*h, "host");
-    each(j["devices"], "devices", [&](const Json& d, const std::string& at) { p.devices.push_back(device(d, at)); });
+    each(j["devices"], "devices",
+         [&](const Json& d, const std::string& at) { p.devices.push_back(device(d, at, p.quick)); });
     if (const Json* f = member(j, "failed"))
       each(*f, "failed", [&](const Json& d, const std::string& at) { p.failed.push_back(failed(d, at)); });
     if (const Json* l = member(j, "links"))
@@ -141,11 +142,12 @@ class Reader {
 
   Machine machine(const Json& j, const std::string& where) {
     Machine m;
-    if (!object(j, where, {"cpu", "cpus", "memory_bytes", "drivers"})) return m;
+    if (!object(j, where, {"cpu", "cpus", "memory_bytes", "drivers"}, {}, {"accelerators"})) return m;
     m.cpu = text(j["cpu"], where + ".cpu");
     m.cpus = static_cast<uint32_t>(natural(j["cpus"], where + ".cpus", UINT32_MAX));
     m.memory_bytes = natural(j["memory_bytes"], where + ".memory_bytes");
     m.drivers = text(j["drivers"], where + ".drivers");
+    maybe(j, where, "accelerators", m.accelerators, &Reader::text);
     return m;
   }
 
@@ -223,15 +225,17 @@ class Reader {
     }
     if (!d.costs(Policy::Standard)) fail(where, "\"standard\" is missing");
   }
-  DeviceCosts device(const Json& j, const std::string& where) {
+  DeviceCosts device(const Json& j, const std::string& where, bool quick) {
     DeviceCosts d;
+    d.quick = quick;
     if (!object(j, where, {"platform", "name", "driver", "policies"}, {},
-                {"type", "host_unified", "pin", "staged", "launch", "copy", "map", "rect", "duplex"}))
+                {"quick", "type", "host_unified", "pin", "staged", "launch", "copy", "map", "rect", "duplex"}))
       return d;
     d.platform = text(j["platform"], where + ".platform");
     d.name = text(j["name"], where + ".name");
     d.driver = text(j["driver"], where + ".driver");
     policies(j["policies"], where + ".policies", d);
+    if (const Json* q = member(j, "quick")) d.quick = boolean(*q, where + ".quick");
     if (const Json* t = member(j, "type")) d.type = type(*t, where + ".type");
     maybe(j, where, "host_unified", d.host_unified, &Reader::boolean);
     maybe(j, where, "pin", d.pin, &Reader::curve);
@@ -246,11 +250,12 @@ class Reader {
 
   FailedDevice failed(const Json& j, const std::string& where) {
     FailedDevice f;
-    if (!object(j, where, {"platform", "name", "driver", "error"})) return f;
+    if (!object(j, where, {"platform", "name", "driver", "error"}, {}, {"time_s"})) return f;
     f.platform = text(j["platform"], where + ".platform");
     f.name = text(j["name"], where + ".name");
     f.driver = text(j["driver"], where + ".driver");
     f.error = text(j["error"], where + ".error");
+    if (const Json* t = member(j, "time_s")) f.time_s = natural(*t, where + ".time_s", MaxTimeS);
     return f;
   }
 

@@ -47,8 +47,16 @@ Json staged_json(const StagedCosts& s) {
           {"chunk_bytes", s.chunk_bytes}};
 }
 
-Json device_json(const DeviceCosts& d) {
+Json machine_json(const Machine& m) {
+  Json out = {{"cpu", m.cpu}, {"cpus", m.cpus}, {"memory_bytes", m.memory_bytes}, {"drivers", m.drivers}};
+  if (m.accelerators) out["accelerators"] = *m.accelerators;
+  return out;
+}
+
+// `quick`: what the file says of all devices.
+Json device_json(const DeviceCosts& d, bool quick) {
   Json out = {{"platform", d.platform}, {"name", d.name}, {"driver", d.driver}};
+  if (d.quick != quick) out["quick"] = d.quick;
   if (d.type != DeviceType::Unknown) out["type"] = DeviceTypeNames[static_cast<size_t>(d.type)];
   if (d.host_unified) out["host_unified"] = *d.host_unified;
   out["policies"] = Json::object();
@@ -71,6 +79,12 @@ Json host_json(const HostCosts& h) {
   return out;
 }
 
+Json failed_json(const FailedDevice& f) {
+  Json out = {{"platform", f.platform}, {"name", f.name}, {"driver", f.driver}, {"error", f.error}};
+  if (f.time_s) out["time_s"] = f.time_s;
+  return out;
+}
+
 Json link_json(const LinkCosts& l) {
   return {{"name", l.name},
           {"latency_ns", l.latency_ns},
@@ -82,17 +96,14 @@ Json link_json(const LinkCosts& l) {
 }  // namespace
 
 std::string format_platform(const Platform& platform) {
-  const Machine& m = platform.machine;
   Json j = {{"format", PlatformFormat},
             {"version", PlatformVersion},
-            {"machine",
-             {{"cpu", m.cpu}, {"cpus", m.cpus}, {"memory_bytes", m.memory_bytes}, {"drivers", m.drivers}}},
+            {"machine", machine_json(platform.machine)},
             {"quick", platform.quick}};
   if (Json host = host_json(platform.host); !host.empty()) j["host"] = std::move(host);
   j["devices"] = Json::array();
-  for (const DeviceCosts& d : platform.devices) j["devices"].push_back(device_json(d));
-  for (const FailedDevice& f : platform.failed)
-    j["failed"].push_back({{"platform", f.platform}, {"name", f.name}, {"driver", f.driver}, {"error", f.error}});
+  for (const DeviceCosts& d : platform.devices) j["devices"].push_back(device_json(d, platform.quick));
+  for (const FailedDevice& f : platform.failed) j["failed"].push_back(failed_json(f));
   for (const LinkCosts& l : platform.links) j["links"].push_back(link_json(l));
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
