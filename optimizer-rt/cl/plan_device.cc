@@ -41,7 +41,11 @@ int plan_device(cl_device_id device) noexcept {
   const int index = look_up_device(device);
   const Lock lock(mutex);
   for (Known& k : known) {
-    if (k.device.load(std::memory_order_relaxed)) continue;
+    const cl_device_id there = k.device.load(std::memory_order_relaxed);
+    if (there == device) return index;
+    if (there) continue;
+    add(runtime.counters().devices_met, 1);
+    if (index != NoDevice) add(runtime.counters().devices_known, 1);
     k.index = index;
     k.device.store(device, std::memory_order_release);
     break;

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "optimizer-rt/goptimize/failures.h"
 #include "optimizer-rt/goptimize/measuring.h"
 #include "optimizer-rt/goptimize/private_folder.h"
 #include "traces/base/build_id.h"
@@ -69,6 +70,36 @@ Result<std::string> writable_cache_path() {
   return own + "/platform.json";
 }
 
+// `why` the cached file could not be read.
+Result<model::Platform> measured_first(const Status& why, const std::string& path, std::chrono::seconds limit) {
+  if (why.kind() != Kind::System) fmt::print(stderr, "goptimize: {}\n", why.text());
+  if (limit.count() == 0) return Status(Kind::Unsupported, "this machine was never measured (gmicrobench platform)");
+  fmt::print(stderr, "goptimize: measuring this machine once, for about 10 s (gmicrobench platform --quick)\n");
+  GT_TRY(measure(path, limit));
+  return read_matching(path);
+}
+
+// What failed long ago is tried once more. That it was tried is written down first: however that ends, it is not tried
+// with every run.
+model::Platform measured_again(model::Platform platform, const std::string& path, std::chrono::seconds limit) {
+  if (limit.count() == 0 || !due_again(platform, seconds_now())) return platform;
+  fmt::print(stderr, "goptimize: {}; trying it again (gmicrobench platform --quick --missing)\n",
+             failure_text(platform));
+  model::Platform tried = platform;
+  for (model::FailedDevice& f : tried.failed) f.time_s = seconds_now();
+  Status status = write_within_limit(tried, path);
+  if (status.ok()) status = measure(path, limit);
+  if (!status.ok()) fmt::print(stderr, "goptimize: {}\n", status.text());
+  Result<model::Platform> now = read_matching(path);
+  return now ? std::move(*now) : platform;
+}
+
+Status nothing_measured(const model::Platform& platform) {
+  const char* next = was_given_up(platform) ? " (given up: gmicrobench platform tries it again)"
+                                            : " (tried again after a day, or by gmicrobench platform)";
+  return {Kind::Unsupported, failure_text(platform) + next};
+}
+
 }  // namespace
 
 Result<std::optional<FoundProfile>> find_profile(const std::string& given, const std::string& app,
@@ -90,6 +121,11 @@ Result<std::optional<FoundProfile>> find_profile(const std::string& given, const
   return std::optional<FoundProfile>();
 }
 
+bool made_for_another(const model::Profile& profile, const std::string& binary) {
+  const std::string here = build_id_of_file(binary);
+  return !profile.build_id.empty() && !here.empty() && profile.build_id != here;
+}
+
 Result<model::Platform> find_platform(const std::string& given, std::chrono::seconds limit) {
   if (!given.empty()) {
     // The user named this very file: that it cannot be read, or is another machine's, is bad input.
@@ -99,14 +135,10 @@ Result<model::Platform> find_platform(const std::string& given, std::chrono::sec
   const Result<std::string> place = writable_cache_path();
   if (!place) return place.status();
   Result<model::Platform> platform = read_matching(*place);
-  if (platform && was_given_up(*platform))
-    return Status(Kind::Unsupported, "measuring this machine was given up before (" + platform->failed.front().error +
-                                         "): gmicrobench platform tries it again");
-  if (platform) return platform;
-  if (platform.status().kind() != Kind::System)
-    fmt::print(stderr, "goptimize: {}\n", platform.status().text());
-  GT_TRY(measure(*place, limit));
-  return read_matching(*place);
+  platform = platform ? measured_again(std::move(*platform), *place, limit)
+                      : measured_first(platform.status(), *place, limit);
+  if (platform && platform->devices.empty()) return nothing_measured(*platform);
+  return platform;
 }
 
 model::Platform cached_platform() {

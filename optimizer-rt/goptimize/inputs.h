@@ -21,8 +21,12 @@ struct FoundProfile {
 Result<std::optional<FoundProfile>> find_profile(const std::string& given, const std::string& app,
                                                  const std::string& binary);
 
-// `given`, if not empty, must be good and of this machine. Otherwise the cached one, or a new quick
-// measurement that takes `limit` at most (measuring.h), which is cached.
+// By the build-ids of both; false where one has none.
+bool made_for_another(const model::Profile& profile, const std::string& binary);
+
+// `given`, if not empty, must be good and of this machine. Otherwise the cached one, or a new quick measurement that
+// takes `limit` at most (measuring.h; zero: none), which is cached. Of a cached one, devices that failed are tried
+// again (failures.h).
 Result<model::Platform> find_platform(const std::string& given, std::chrono::seconds limit);
 // The cached one, or an empty platform: nothing is measured.
 model::Platform cached_platform();

@@ -12,8 +12,11 @@
 #include <climits>
 #include <csignal>
 #include <filesystem>
+#include <optional>
 #include <thread>
 
+#include "optimizer-rt/goptimize/failures.h"
+#include "optimizer-rt/goptimize/file_limit.h"
 #include "traces/base/command.h"
 #include "traces/base/fd.h"
 
@@ -22,7 +25,6 @@ namespace {
 
 constexpr std::chrono::milliseconds Look{50};     // between looks whether it has ended
 constexpr std::chrono::seconds Patience{2};       // between asking it to end and ending it
-constexpr const char* GivenUp = "first measurement";  // in the place of a device's name
 
 std::string sibling_program(const char* name) {
   char path[PATH_MAX];
@@ -51,8 +53,15 @@ class Measurement {
   bool ended_within(std::chrono::milliseconds limit);
   // Ends it if it has not ended.
   void end();
-  bool succeeded() const { return WIFEXITED(state_) && WEXITSTATUS(state_) == ExitOk; }
-  bool found_nothing() const { return WIFEXITED(state_) && WEXITSTATUS(state_) == ExitEnvironment; }
+  // Somebody ended it, not a driver.
+  bool was_asked_to_end() const {
+    return WIFSIGNALED(state_) && (WTERMSIG(state_) == SIGINT || WTERMSIG(state_) == SIGTERM);
+  }
+  std::string ending() const {
+    const bool by_signal = WIFSIGNALED(state_);
+    return fmt::format("gmicrobench ended {} {}", by_signal ? "by signal" : "with status",
+                       by_signal ? WTERMSIG(state_) : WEXITSTATUS(state_));
+  }
 
  private:
   explicit Measurement(pid_t pid) : pid_(pid) {}
@@ -61,9 +70,9 @@ class Measurement {
 };
 
 Result<Measurement> Measurement::start(const std::string& path) {
-  std::string arguments[] = {sibling_program("gmicrobench"), "platform", "--quick", "-o", path};
-  char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(),
-                  arguments[3].data(), arguments[4].data(), nullptr};
+  std::string arguments[] = {sibling_program("gmicrobench"), "platform", "--quick", "--missing", "-o", path};
+  char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(), arguments[3].data(),
+                  arguments[4].data(), arguments[5].data(), nullptr};
   int ends[2];  // tells why the program could not be executed; closed by its execution
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
   const Fd reader(ends[0]);
@@ -96,35 +105,36 @@ void Measurement::end() {
   while (::waitpid(pid_, &state_, 0) < 0 && errno == EINTR) continue;
 }
 
-void remember_given_up(const std::string& path, const std::string& why) {
-  model::Platform platform;
+std::optional<model::Platform> here_at(const std::string& path) {
+  auto platform = model::read_platform(path);
+  if (!platform || !model::matches_here(*platform, model::this_machine()).ok()) return std::nullopt;
+  return std::move(*platform);
+}
+
+Status remember(const std::string& path, const char* what, const std::string& why) {
+  model::Platform platform = here_at(path).value_or(model::Platform());
   platform.machine = model::this_machine();
-  platform.quick = true;
-  platform.failed.push_back({"", GivenUp, "", why});
-  if (const Status s = model::write_platform(platform, path); !s.ok())
-    fmt::print(stderr, "goptimize: {}\n", s.text());
+  platform.quick = platform.quick || platform.devices.empty();
+  platform.failed.push_back({"", what, "", why, seconds_now()});
+  return write_within_limit(platform, path);
 }
 
 }  // namespace
 
-Status measure(const std::string& path, std::chrono::seconds limit) {
-  if (limit.count() == 0) return Status(Kind::Unsupported, "this machine was never measured (gmicrobench platform)");
-  fmt::print(stderr, "goptimize: measuring this machine once, for about 10 s (gmicrobench platform --quick)\n");
-  Result<Measurement> measurement = Measurement::start(path);
-  if (!measurement) return measurement.status();
-  if (measurement->ended_within(limit)) {
-    if (measurement->succeeded()) return {};
-    if (measurement->found_nothing()) remember_given_up(path, "it has no OpenCL device of its own");
-    return Status(Kind::Unsupported, "the platform could not be measured");
-  }
-  measurement->end();
-  const std::string why = fmt::format("a driver did not come back within {} s", limit.count());
-  remember_given_up(path, why);
-  return Status(Kind::Unsupported, "measuring this machine was given up: " + why);
+Status write_within_limit(const model::Platform& platform, const std::string& path) {
+  const FileLimitIsAnError limit;
+  return model::write_platform(platform, path);
 }
 
-bool was_given_up(const model::Platform& platform) {
-  return std::ranges::any_of(platform.failed, [](const model::FailedDevice& f) { return f.name == GivenUp; });
+Status measure(const std::string& path, std::chrono::seconds limit) {
+  Result<Measurement> measurement = Measurement::start(path);
+  if (!measurement) return measurement.status();
+  if (!measurement->ended_within(limit)) {
+    measurement->end();
+    return remember(path, GivenUp, fmt::format("a driver did not come back within {} s", limit.count()));
+  }
+  if (measurement->was_asked_to_end()) return Status(Kind::Unsupported, "measuring this machine was interrupted");
+  return here_at(path) ? Status() : remember(path, "", measurement->ending());
 }
 
 }  // namespace gt::opt

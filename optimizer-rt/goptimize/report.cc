@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -97,12 +98,26 @@ std::vector<SiteReport> planned_sites(const model::Profile& profile, const Decis
   return out;
 }
 
+void leave_out(RunReport& report, const std::vector<size_t>& site_of_plan) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < report.sites.size(); ++i) {
+    SiteReport& s = report.sites[i];
+    if (s.policy == "standard" || std::ranges::binary_search(site_of_plan, i)) continue;
+    s.why += fmt::format("; left to the C library: a run takes {} sites, those that save most", MaxSites);
+    s.policy = "standard";
+    ++count;
+  }
+  if (count) report.fallbacks.emplace_back("too_many_sites", count);
+}
+
 void add_counters(RunReport& report, const Counters& counters,
                   const std::vector<size_t>& site_of_plan) {
   for (size_t row = 0; row < site_of_plan.size(); ++row)
     add_site(report.sites[site_of_plan[row]], counters.sites[row], counters.sites[MaxSites + row]);
   report.transfers = get(counters.transfers);
   report.transfer_bytes = get(counters.transfer_bytes);
+  report.devices_met = get(counters.devices_met);
+  report.devices_known = get(counters.devices_known);
   report.staged = get(counters.staged);
   report.staged_bytes = get(counters.staged_bytes);
   report.staged_ns = get(counters.staged_ns);

@@ -27,9 +27,12 @@ struct SiteReport {
 
 struct RunReport {
   std::string program, profile;
+  std::string made_for;  // the program of the profile, if it is another one or another build; empty: it is this one
   std::string decision;  // one line: what was done, or why nothing was
   bool injected = false;
   bool measured = false;  // there are costs to estimate by
+  std::string unmeasured;  // what could not be measured, when and why; empty: nothing failed
+  uint64_t devices_met = 0, devices_known = 0;  // by the platform file
   std::vector<SiteReport> sites;
   uint64_t transfers = 0, transfer_bytes = 0;
   uint64_t staged = 0, staged_bytes = 0, staged_ns = 0;
@@ -54,6 +57,8 @@ struct RunReport {
 
 // The sites before a run (or of a run without injection): no counters yet.
 std::vector<SiteReport> planned_sites(const model::Profile& profile, const Decision& decision);
+// Of more than MaxSites that are worth it the plan has not all: says so of the others, and counts them.
+void leave_out(RunReport& report, const std::vector<size_t>& site_of_plan);
 // Adds what the counters say. `site_of_plan` as in EncodedPlan.
 void add_counters(RunReport& report, const Counters& counters,
                   const std::vector<size_t>& site_of_plan);

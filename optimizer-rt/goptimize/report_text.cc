@@ -46,11 +46,17 @@ std::string site_lines(const RunReport& r) {
   return out + fmt::format("  and {} sites more: --report FILE has all\n", used.size() - MostSites);
 }
 
+// A profile may name places in libraries that both programs use, or the program that this one starts: no error.
+std::string foreign_profile(const RunReport& r) {
+  return r.made_for.empty() ? "" : fmt::format("{} was made for another program or build: {}", r.profile, r.made_for);
+}
+
 std::string other_lines(const RunReport& r) {
   std::string out;
   const auto line = [&]<class... A>(fmt::format_string<A...> text, A&&... a) {
     fmt::format_to(std::back_inserter(out), text, std::forward<A>(a)...);
   };
+  if (!r.made_for.empty() && std::ranges::none_of(r.sites, was_used)) line("  {}\n", foreign_profile(r));
   if (!r.remote_urls.empty()) line("  remote: {} devices of {}\n", r.remote_devices, r.remote_urls);
   if (r.moved_directly.moves)
     line("  moved from proxy to proxy: {} times, {}\n", r.moved_directly.moves, bytes_text(r.moved_directly.bytes));
@@ -104,10 +110,17 @@ std::string outcome(const RunReport& r) {
   if (r.transfers + r.in_place == 0 && r.remote_devices > 0)
     return "nothing saved here: the program moved nothing to local devices";
   if (r.transfers + r.in_place == 0) return "nothing saved: the program transferred nothing";
+  if (r.measured && r.devices_met > 0 && r.devices_known == 0)
+    return "the platform file has no costs of the program's devices: what was saved is not known "
+           "(gmicrobench platform)" +
+           (r.unmeasured.empty() ? std::string() : "; " + r.unmeasured);
+  if (changed == 0 && !r.made_for.empty()) return "nothing saved: " + foreign_profile(r) + " (gtrace run, ganalyze)";
   if (changed == 0)
     return fmt::format("nothing saved: its {} transfers ({}) are of other memory than the profile names, or too small",
                        r.transfers, bytes_text(r.transfer_bytes));
-  if (!r.measured) return "what that saved is not known: this machine was not measured (gmicrobench platform)";
+  if (!r.measured)
+    return "what that saved is not known: " +
+           (r.unmeasured.empty() ? "this machine was not measured (gmicrobench platform)" : r.unmeasured);
   const double saved = saved_s(r);
   if (saved >= LeastWorth_s) return gain(r);
   if (saved > -LeastWorth_s) return "nothing to speak of saved: less than half a millisecond";

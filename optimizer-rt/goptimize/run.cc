@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "optimizer-rt/goptimize/commands.h"
+#include "optimizer-rt/goptimize/failures.h"
 #include "optimizer-rt/goptimize/inputs.h"
 #include "optimizer-rt/goptimize/libc_plan.h"
 #include "optimizer-rt/goptimize/remote.h"
@@ -70,13 +71,21 @@ int run_plain(const Request& request, RunReport report, const std::string& why) 
   return fail(Program, system_error("cannot start " + request.command[0], errno));
 }
 
+// The profile's own conclusions are then of that program.
+std::string foreign(const RunReport& report) {
+  return report.made_for.empty() ? "" : "; the profile was made for another program or build: " + report.made_for;
+}
+
 std::string nothing_to_gain(const model::Profile* profile, const Work& work) {
   const std::string nothing = "nothing to gain here: ";
+  const std::string unmeasured = work.report.unmeasured.empty() ? "" : "; " + work.report.unmeasured;
+  const std::string other = foreign(work.report);
   if (!profile)
     return nothing + "no profile of this program (gtrace run, ganalyze), and no device of this machine moves memory " +
-           "faster than its driver does by itself";
-  if (profile->sites.empty()) return nothing + "the profile names no allocation that feeds transfers";
-  return nothing + fmt::format("on this platform other memory would save {:.1f} ms at most", work.promised_s * 1e3);
+           "faster than its driver does by itself" + unmeasured;
+  if (profile->sites.empty()) return nothing + "the profile names no allocation that feeds transfers" + other;
+  return nothing + fmt::format("on this platform other memory would save {:.1f} ms at most{}{}", work.promised_s * 1e3,
+                               other, unmeasured);
 }
 
 int run_injected(const Request& request, Work& work) {
@@ -169,10 +178,11 @@ int run(const Request& request) {
   if (!found) return fail(Program, found.status());
   const model::Profile* const profile = *found ? &(*found)->profile : nullptr;
   if (profile) work.report.profile = (*found)->path;
+  if (profile && made_for_another(*profile, work.binary)) work.report.made_for = profile->program;
   if (profile && !profile->eligible && !request.forced && !demands_all(request) && request.remote.empty())
     return run_plain(request, work.report,
-                     fmt::format("nothing to gain here: by {} transfers take {:.3f} of the kernels' time: too little",
-                                 work.report.profile, profile->dispatch_ratio));
+                     fmt::format("nothing to gain here: by {} transfers take {:.3f} of the kernels' time: too little{}",
+                                 work.report.profile, profile->dispatch_ratio, foreign(work.report)));
 
   Result<model::Platform> platform = platform_for(request);
   if (!platform && !request.platform.empty()) return fail(Program, platform.status());
@@ -181,6 +191,7 @@ int run(const Request& request) {
   if (platform) work.platform = std::move(*platform);
   if (request.staging == Staging::Auto) leave_shared_memory_alone(work.platform);
   work.report.measured = !work.platform.devices.empty();
+  work.report.unmeasured = failure_text(work.platform);
 
   const model::Profile none;
   const model::Profile& sites = profile ? *profile : none;
@@ -194,6 +205,7 @@ int run(const Request& request) {
   const Reuse reuse = stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
   work.plan = encode_plan(work.platform, sites, work.decision, request.forced.has_value(),
                           stages ? request.staging : Staging::Never, reuse, shared);
+  leave_out(work.report, work.plan.site_of_plan);
   work.reuses = reuse != Reuse::Never;
   if (work.plan.site_of_plan.empty() && !stages && !work.reuses && request.remote.empty())
     return run_plain(request, work.report, nothing_to_gain(profile, work));

@@ -76,6 +76,7 @@ struct Counters {
   Counter pinned_ranges, pinned_bytes, pin_ns;  // pins made
   Counter transfers, transfer_bytes;  // all that the program asked for, in the pool or not
   Counter device[32];                 // transfers of pool memory on device i of the plan
+  Counter devices_met, devices_known;  // whose costs were asked for; of these: that the plan has
   Counter staged, staged_bytes, staged_ns;  // transfers of other memory, through pinned chunks; in our code
   Counter staged_saved_ns, staged_lost_ns;  // against what the costs say of the standard way
   Counter staged_measured, staged_measured_ns, staged_driver_ns;  // could be compared: staging_trial.h

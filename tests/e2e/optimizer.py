@@ -144,6 +144,12 @@ def test_profile_of_another_program():
     same(done.code, 0, "exit status")
     same(untimed(done.out), untimed(plain.out), "output")
     same(total(report, "allocations"), 0, "allocations")
+    check(report["outcome"].startswith("nothing saved: app.gprofile was made for another program or build: " + app("sgemm")),
+          report["outcome"])
+    profile(app("sgemm"), build_id="00" * 20, eligible="false")
+    done, _ = optimized("--", "true")
+    check("transfers take 5.000 of the kernels' time: too little; the profile was made for another program or build: "
+          + app("sgemm") in done.err_text, done.err_text)
 
 
 def test_deleted_and_damaged_plan():

@@ -1,13 +1,17 @@
-"""goptimize run measures the machine once: not for ever, not beyond its own end, and not for devices that nobody sees."""
+"""goptimize run measures the machine once: not for ever, not beyond its own end, not for devices that nobody sees, and
+what failed then a day later once more."""
 
+import glob
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import time
 
-from job import GOPTIMIZE, bin_dir, check, good, main, run, same, tests_dir
+from job import GOPTIMIZE, Skip, bin_dir, check, good, main, run, same, tests_dir
 
 KEPT = pathlib.Path("cache/gtrace/platform.json")
 
@@ -43,22 +47,107 @@ def until(condition, seconds, text):
 
 def test_a_driver_that_hangs_is_given_up_once():
     command = (GOPTIMIZE, "run", "--measure-seconds", 2, "--", "echo", "ran")
-    for says in ("given up: a driver did not come back within 2 s", "given up before"):
+    for measures in (True, False):
         done = run(*command, env=with_driver("hang"))
         same((done.code, done.out), (0, b"ran\n"), "exit status and output")
-        check(says in done.err_text and "running the program as it is" in done.err_text, f"it does not say {says}")
+        check(re.search(r"this machine could not be measured on \d{4}-\d\d-\d\d: a driver did not come back within 2 s \(given "
+                        "up: gmicrobench platform tries it again\\); running the program as it is", done.err_text), done.err_text)
+        same("measuring this machine once" in done.err_text, measures, "it is measured")
         same(measuring(), [], "processes left behind")
-    check(json.loads(KEPT.read_text())["failed"][0]["error"].startswith("a driver"), "the platform file does not say why")
+        aged()  # a driver that hangs is not tried again
 
 
 def test_a_machine_without_devices_is_measured_once():
     """One that only uses others' devices."""
     os.mkdir("none")
     empty = {"XDG_CACHE_HOME": f"{os.getcwd()}/cache", "OCL_ICD_VENDORS": f"{os.getcwd()}/none", "OCL_ICD_FILENAMES": ""}
-    for says in ("measuring this machine once", "no OpenCL device of its own"):
+    for measures in (True, False):
         done = good(GOPTIMIZE, "run", "--", "echo", "ran", env=empty)
-        check(done.out == b"ran\n" and says in done.err_text, f"it does not say {says}: {done.err_text}")
-    check("measuring this machine once" not in done.err_text, "it was measured again")
+        check(done.out == b"ran\n" and ": no OpenCL driver is installed" in done.err_text, done.err_text)
+        same("measuring" in done.err_text.replace("be measured", ""), measures, "it is measured")
+
+
+FAILS = {"FAKE_CL_FAIL": "clEnqueueReadBuffer=-5"}
+SAYS = r"\w.* could not be measured on \d{4}-\d\d-\d\d: clEnqueueReadBuffer failed \(-5\)"
+
+
+def aged(seconds=2 * 24 * 3600):
+    """What failed, failed long ago."""
+    data = json.loads(KEPT.read_text())
+    for failed in data["failed"]:
+        failed["time_s"] -= seconds
+    KEPT.write_text(json.dumps(data))
+
+
+def ran(env, *options):
+    done = good(GOPTIMIZE, "run", *options, "--", "echo", "ran", env=env)
+    same(done.out, b"ran\n", "output")
+    return done.err_text
+
+
+def with_fake():
+    return {"OCL_ICD_VENDORS": str(tests_dir / "vendors"), "OCL_ICD_FILENAMES": "", "XDG_CACHE_HOME": f"{os.getcwd()}/cache"}
+
+
+def test_a_device_that_failed_is_tried_again_after_a_day():
+    env = with_fake()
+    for _ in range(2):  # measured once
+        text = ran(env | FAILS)
+        check(re.search(f"goptimize: {SAYS} \\(tried again after a day", text), text)
+    check("measuring" not in text, "it is measured with every run")
+    aged()
+    text = ran(env, "--measure-seconds", "0")
+    check("trying" not in text and re.search(SAYS, text), f"nothing may be measured: {text}")
+    text = ran(env | FAILS)
+    check(re.search(f"goptimize: {SAYS}; trying it again", text), text)
+    check("trying" not in ran(env | FAILS), "a device that always fails is tried with every run")
+    aged()
+    text = ran(env)
+    check("trying it again" in text and "nothing to gain here" in text, text)
+    data = json.loads(KEPT.read_text())
+    same((len(data["devices"]), "failed" in data), (1, False), "devices, failures")
+    check("measured" not in ran(env), "it is measured again although all is there")
+
+
+def test_what_was_measured_stays_while_a_device_is_tried_again():
+    pocl = glob.glob("/etc/OpenCL/vendors/pocl*.icd")
+    if not pocl:
+        raise Skip("PoCL is not installed")
+    shutil.copytree(tests_dir / "vendors", "vendors")
+    shutil.copy(pocl[0], "vendors")
+    env = with_fake() | {"OCL_ICD_VENDORS": f"{os.getcwd()}/vendors"}
+    small = (bin_dir / "gmicrobench", "platform", "--quick", "--missing", "--max-bytes", "4096", "-o", KEPT)
+    good(*small, env=env | FAILS)
+    before = json.loads(KEPT.read_text())
+    same((len(before["devices"]), len(before["failed"])), (1, 1), "devices, failures")
+    text = ran(env)
+    check("trying" not in text and re.search("nothing to gain here: .*" + SAYS, text), text)
+    aged()
+    ran(env)
+    after = json.loads(KEPT.read_text())
+    same((len(after["devices"]), "failed" in after), (2, False), "devices, failures")
+    check(before["devices"][0] in after["devices"], "the other device was measured again")
+
+
+def test_a_failure_that_cannot_be_written_down_is_not_tried_again():
+    env = with_fake()
+    ran(env | FAILS)
+    aged()
+    before = KEPT.read_bytes()
+    text = good("sh", "-c", f"ulimit -f 0; exec {GOPTIMIZE} run -- echo ran", env=env).err_text
+    check(re.search(SAYS, text), text)
+    same(KEPT.read_bytes(), before, "the file")
+
+
+def test_a_driver_that_crashes_is_tried_once_a_day():
+    env = with_driver("crash")
+    for measures in (True, False):
+        text = ran(env)
+        check("this machine could not be measured on" in text and "gmicrobench ended by signal 11" in text, text)
+        same("measuring this machine once" in text, measures, "it is measured")
+    aged()
+    check("trying it again" in ran(env), "it is not tried again")
+    check("trying" not in ran(env), "it is tried with every run")
 
 
 def test_a_pipe_that_nobody_writes_is_not_waited_for():

@@ -137,4 +137,18 @@ def test_machine_that_was_not_measured():
     check("what that saved is not known: this machine was not measured (gmicrobench platform)" in done.err_text, done.err_text)
 
 
+def test_platform_file_without_the_programs_devices():
+    profile()
+    platform = pathlib.Path(planted_platform("platform.json"))
+    data = json.loads(platform.read_text())
+    for device in data["devices"]:
+        device["name"] = "Another GPU"
+    for failed in ([], [{"platform": "p", "name": "This GPU", "driver": "1", "error": "clFinish failed (-36)"}]):
+        platform.write_text(json.dumps(data | {"failed": failed}))
+        done = good(GOPTIMIZE, "run", "--profile", "one_site.gprofile", "--platform", platform, "--", ONE_SITE, "busy", 50, BYTES)
+        last = done.err_text.splitlines()[-1]
+        check(last.startswith("goptimize: the platform file has no costs of the program's devices: what was saved is not known"), last)
+        same("This GPU could not be measured: clFinish failed (-36)" in last, bool(failed), "the reason")
+
+
 main(globals())

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "optimizer-rt/goptimize/inputs.h"
+#include "optimizer-rt/goptimize/report.h"
 #include "optimizer-rt/goptimize/session.h"
 #include "optimizer-rt/pool/plan.h"
 
@@ -302,6 +303,20 @@ TEST_CASE("of too many sites those that save most stay") {
   CHECK(plan.site_of_plan.size() == MaxSites);
   CHECK(plan.site_of_plan.back() == MaxSites + 99);  // the largest
   CHECK(Buffer(plan.bytes).view().sites.size() == MaxSites);
+}
+
+TEST_CASE("the report counts the sites that were too many") {
+  RunReport report;
+  report.sites.resize(MaxSites + 100);
+  for (SiteReport& s : report.sites) s.policy = "pin";
+  report.sites[3].policy = "standard";
+  leave_out(report, sample_plan(MaxSites + 100).site_of_plan);
+  REQUIRE(report.fallbacks.size() == 1);
+  CHECK(report.fallbacks[0] == std::pair<std::string, uint64_t>("too_many_sites", 99));
+  CHECK(report.sites[99].policy == "standard");
+  CHECK(report.sites[99].why == "; left to the C library: a run takes 256 sites, those that save most");
+  CHECK(report.sites[100].policy == "pin");
+  CHECK(report.sites[100].why.empty());
 }
 
 TEST_CASE("no damaged or truncated plan is believed") {

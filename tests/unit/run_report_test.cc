@@ -57,7 +57,13 @@ TEST_CASE("no gain says why") {
   r.measured = false;
   CHECK_FALSE(has(report_text(r), "12 %"));
   CHECK(has(outcome(r), "not known: this machine was not measured"));
+  r.unmeasured = "GPU could not be measured on 2026-11-22: clFinish failed (-36)";
+  CHECK(outcome(r) == "what that saved is not known: " + r.unmeasured);
   r.measured = true;
+  r.devices_met = 1;
+  CHECK(has(outcome(r), "the platform file has no costs of the program's devices"));
+  CHECK(has(outcome(r), "; GPU could not be measured on 2026-11-22: clFinish failed (-36)"));
+  r.devices_known = 1;
   r.sites[0].hits = 0;
   CHECK(outcome(r) ==
         "nothing saved: its 10 transfers (10.0 MiB) are of other memory than the profile names, or too small");

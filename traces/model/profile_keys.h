@@ -68,7 +68,7 @@ constexpr ProfileKey<T> repeated_key(std::string_view name, std::string_view hel
 
 inline constexpr std::array ProgramKeys = {
     key<&Profile::program, QuotedText, Profile>("path", "the executable that was traced"),
-    key<&Profile::build_id, BuildId, Profile>("build_id", "its build-id; another program ignores this file"),
+    key<&Profile::build_id, BuildId, Profile>("build_id", "its build-id; in another program only shared modules match"),
     key<&Profile::trace_digest, QuotedText, Profile>("trace_digest", "which trace this was made from, or traces"),
     key<&Profile::traces, Whole, Profile>("traces", "how many traces this was made from", 2),
     key<&Profile::dispatch_ratio, Real, Profile>("dispatch_ratio",
