@@ -55,6 +55,14 @@ class Hosts:
             subprocess.run(["tc", "-n", name, "qdisc", "replace", "dev", "cable0", "root", "tbf", "rate", rate, "burst",
                             "32kb", "latency", f"{QUEUE_MS}ms"], check=True, capture_output=True)
 
+    def check_used(self, MiB):
+        """At least so much went through the cable each way."""
+        for name in (self.server, self.client):
+            told = subprocess.run(["tc", "-s", "-n", name, "qdisc", "show", "dev", "cable0"], check=True, capture_output=True,
+                                  text=True).stdout
+            sent = int(re.search(r"Sent (\d+) bytes", told)[1])
+            check(sent >= MiB << 20, f"only {sent} bytes from {name}")
+
     def cut(self):
         self.ip("-n", self.server, "link", "set", "cable0", "down")
 
@@ -84,6 +92,17 @@ def same_there(h, p, *command):
     there = elsewhere(h, p, *command)
     check("remote: 1 devices" in there.err_text, there.err_text)
     same((there.code, there.out), (expected.code, expected.out), " ".join(map(str, command)))
+
+
+def test_links_keep_their_promises_at_every_rate():
+    """The conformance suite, its servers on the other host."""
+    with hosts() as h:
+        for rate in "100mbit", "1gbit":
+            h.rate(rate)
+            outcome = run(*h.at(h.client), tests_dir / "link_conformance_test",
+                          env={"GT_TEST_FAR_HOST": f"{h.SERVER} {h.server}"}, timeout=300)
+            same(outcome.code, 0, f"exit status at {rate}")
+        h.check_used(MiB=40)
 
 
 def test_outputs_are_native_at_every_rate():

@@ -18,7 +18,8 @@ struct LinkKind {
   int64_t delay_us = -1;  // through a relay with so much delay; -1: directly
 };
 
-// All that can be had here; tls only where OpenSSL is.
+// All that can be had here; tls only where OpenSSL is. With GT_TEST_FAR_HOST, "ADDRESS NAMESPACE", those between nodes
+// only: servers listen at that address in that network namespace, and this process is in another one.
 const std::vector<LinkKind>& link_kinds();
 LinkPair make_pair(const LinkKind& kind, LinkOptions options = {});
 

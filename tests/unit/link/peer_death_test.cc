@@ -24,7 +24,7 @@ struct Client {
 
   explicit Client(const std::string& scheme)
       : peer(scheme == "shm" ? "shm:" + scratch_folder() + "/peer" : "tcp://127.0.0.1:0") {
-    auto made = connect(peer.url(), token_credentials(), impatient());
+    auto made = connect(peer.url(), token_credentials(), patient(impatient()));
     REQUIRE_MESSAGE(made, made.status().text());
     link = std::move(*made);
     REQUIRE(link->start(log).ok());

@@ -163,7 +163,7 @@ TEST_CASE("a name is looked up once: connections that are made anew go where the
   url.host = "localhost";
   url.port = relay.port();
   names_looked_up = 0;
-  auto a = connect(url, token_credentials(), impatient());
+  auto a = connect(url, token_credentials(), patient(impatient()));
   REQUIRE_MESSAGE(a, a.status().text());
   auto b = server.next();
   REQUIRE(b);

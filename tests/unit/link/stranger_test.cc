@@ -24,7 +24,7 @@ Url anywhere(const std::string& scheme) {
 
 bool works(const Url& url, TestServer& server, const Credentials& credentials = token_credentials()) {
   LinkLog log, other;
-  auto link = connect(url, credentials);
+  auto link = connect(url, credentials, patient());
   if (!link) return false;
   auto far = server.next();
   if (!far) return false;
@@ -36,17 +36,17 @@ bool works(const Url& url, TestServer& server, const Credentials& credentials = 
 
 TEST_CASE("only who holds the token is let in, and only to who holds it does a client talk") {
   TestServer server(anywhere("tcp"), token_credentials(1));
-  const auto refused = connect(server.url(), token_credentials(2));
+  const auto refused = connect(server.url(), token_credentials(2), patient());
   REQUIRE_FALSE(refused);
   CHECK(refused.status().kind() == Kind::Invalid);
   CHECK(server.wait_refused(1));
-  CHECK(connect(server.url(), {}).status().kind() == Kind::Invalid);
+  CHECK(connect(server.url(), {}, patient()).status().kind() == Kind::Invalid);
   CHECK(works(server.url(), server));
 }
 
 TEST_CASE("a server without the token cannot make a client believe that it has it") {
   TestServer server(anywhere("tcp"), token_credentials(2));
-  CHECK(connect(server.url(), token_credentials(1)).status().text().find("same token") != std::string::npos);
+  CHECK(connect(server.url(), token_credentials(1), patient()).status().text().find("same token") != std::string::npos);
 }
 
 TEST_CASE("a client of the same user needs no token inside a node, unless the server wants one") {
@@ -55,7 +55,7 @@ TEST_CASE("a client of the same user needs no token inside a node, unless the se
   LinkOptions strict;
   strict.allow_same_user = false;
   TestServer other(anywhere("shm"), token_credentials(1), strict);
-  CHECK_FALSE(connect(other.url(), {}));
+  CHECK_FALSE(connect(other.url(), {}, patient()));
   CHECK(works(other.url(), other));
 }
 
@@ -65,13 +65,13 @@ TEST_CASE("a TLS server takes certificates of its authority only, and no plain c
   TestServer server(anywhere("tls"), good);
   Credentials bad = good;
   bad.cert = bad.key = "";
-  CHECK(connect(server.url(), bad).status().kind() == Kind::Invalid);
+  CHECK(connect(server.url(), bad, patient()).status().kind() == Kind::Invalid);
   Url plain = server.url();
   plain.scheme = Url::Scheme::Tcp;
-  CHECK_FALSE(connect(plain, token_credentials()));
+  CHECK_FALSE(connect(plain, token_credentials(), patient()));
   Url misnamed = server.url();
   misnamed.host = "127.0.0.2";  // reaches it, but the certificate does not name it
-  CHECK_FALSE(connect(misnamed, good));
+  CHECK_FALSE(connect(misnamed, good, patient()));
   CHECK(works(server.url(), server, good));
 }
 
@@ -79,9 +79,10 @@ TEST_CASE("strangers are dropped and do not keep others out") {
   TestServer server(anywhere("tcp"), token_credentials());
   std::mt19937 random(1);
   std::vector<Fd> silent;
-  for (int i = 0; i < 10; ++i) silent.push_back(std::move(*connect_to(server.url(), Deadline::in_ms(1000))));
+  const auto call = [&] { return connect_to(server.url(), Deadline::in_ms(ConnectPatience_ms)); };
+  for (int i = 0; i < 10; ++i) silent.push_back(std::move(*call()));
   for (int i = 0; i < 200; ++i) {
-    auto fd = connect_to(server.url(), Deadline::in_ms(5000));
+    auto fd = call();
     REQUIRE(fd);
     Bytes garbage(1 + random() % 300);
     for (uint8_t& b : garbage) b = static_cast<uint8_t>(random());
@@ -96,9 +97,9 @@ TEST_CASE("strangers are dropped and do not keep others out") {
 
 TEST_CASE("clients of other versions, and connections of sessions that do not exist, are told why") {
   TestServer server(anywhere("tcp"), token_credentials());
-  const LinkOptions options;
+  const LinkOptions options = patient();
   const Credentials credentials = token_credentials();
-  const Handshake how{credentials, options, Deadline::in_ms(2000)};
+  const Handshake how{credentials, options, Deadline::in_ms(ConnectPatience_ms)};
   Hello hello = make_hello(server.url(), credentials, Hello::Purpose::Resume, {});
   auto answer = introduce(std::move(*connect_to(server.url(), how.deadline)), hello, "", 0, how);
   CHECK(answer.status().code() == FirstRefusalCode + static_cast<int>(Refusal::NoSession));
@@ -112,8 +113,9 @@ TEST_CASE("who knows a session's number but not the token cannot disturb it") {
   TestServer server(anywhere("tcp"), token_credentials());
   SessionId id{};
   const Credentials credentials = token_credentials(), wrong = token_credentials(9);
-  const LinkOptions options;
-  const Handshake how{credentials, options, Deadline::in_ms(2000)}, bad{wrong, options, Deadline::in_ms(2000)};
+  const LinkOptions options = patient();
+  const Deadline deadline = Deadline::in_ms(ConnectPatience_ms);
+  const Handshake how{credentials, options, deadline}, bad{wrong, options, deadline};
   Session session;
   session.is_client = true;
   session.url = server.url();
@@ -149,9 +151,9 @@ TEST_CASE("a client that scribbles on the shared memory harms only its own link"
   std::mt19937 random(3);
   for (int round = 0; round < 20; ++round) {
     TestServer server(anywhere("shm"), token_credentials());
-    const LinkOptions options;
+    const LinkOptions options = patient();
     const Credentials credentials = token_credentials();
-    const Handshake how{credentials, options, Deadline::in_ms(2000)};
+    const Handshake how{credentials, options, Deadline::in_ms(ConnectPatience_ms)};
     auto agreed = introduce(std::move(*connect_to(server.url(), how.deadline)),
                             make_hello(server.url(), credentials, Hello::Purpose::Session, {}), "", 0, how);
     REQUIRE(agreed);
