@@ -39,32 +39,55 @@ _cl_kernel::~_cl_kernel() {
   });
 }
 
+namespace {
+
+ObjectId make_at(Place& place, _cl_program& program, const std::string& kernel) {
+  const ObjectId name = place.session.new_id();
+  cl_int errcode = 0;
+  place.session.call<api::FnId::clCreateKernel>({name}, as<cl_program>(program.at(place)), kernel.c_str(), &errcode);
+  return name;
+}
+
+}  // namespace
+
 ObjectId _cl_kernel::at(Place& place) {
-  return names_.at(place, [&] {
-    const ObjectId name = place.session.new_id();
-    cl_int errcode = 0;
-    place.session.call<api::FnId::clCreateKernel>({name}, as<cl_program>(program->at(place)), info.name.c_str(),
-                                                  &errcode);
-    return name;
-  });
+  return names_.at(place, [&] { return make_at(place, *program, info.name); });
+}
+
+size_t _cl_kernel::local_arguments_bytes() {
+  const std::lock_guard lock(mutex);
+  size_t bytes = 0;
+  for (const ArgValue& arg : args) bytes += arg.form == ArgValue::Form::Local ? arg.size : 0;
+  return bytes;
 }
 
 Bytes _cl_kernel::work_group_info(_cl_device_id& device, cl_kernel_work_group_info param) {
+  Bytes value = fixed_work_group_info(device, param);
+  if (param != CL_KERNEL_LOCAL_MEM_SIZE || value.size() != sizeof(cl_ulong)) return value;
+  cl_ulong bytes = 0;
+  std::memcpy(&bytes, value.data(), sizeof bytes);
+  bytes += local_arguments_bytes();
+  std::memcpy(value.data(), &bytes, sizeof bytes);
+  return value;
+}
+
+Bytes _cl_kernel::fixed_work_group_info(_cl_device_id& device, cl_kernel_work_group_info param) {
   {
     const std::lock_guard lock(infos_mutex_);
     const auto it = infos_.find({&device, param});
     if (it != infos_.end()) return it->second;
   }
   Place& place = program->context->place_of(&device);
+  // Local arguments count, and the executor knows those of the last launch there: one without arguments is asked.
+  const bool of_arguments = param == CL_KERNEL_LOCAL_MEM_SIZE;
+  const ObjectId asked = of_arguments ? make_at(place, *program, info.name) : at(place);
   size_t size = 0;
   int wanted = 0;
   const Bytes outputs = place.session.ask<api::FnId::clGetKernelWorkGroupInfo>(
-      {}, as<cl_kernel>(at(place)), as<cl_device_id>(device.name), param, LargestInfo, static_cast<void*>(&wanted),
-      &size);
+      {}, as<cl_kernel>(asked), as<cl_device_id>(device.name), param, LargestInfo, static_cast<void*>(&wanted), &size);
+  if (of_arguments) place.session.call<api::FnId::clReleaseKernel>({}, as<cl_kernel>(asked));
   InfoAnswer answer = info_of(api::FnId::clGetKernelWorkGroupInfo, outputs);
   require(answer.code == CL_SUCCESS, answer.code);
-  const bool changes = param == CL_KERNEL_LOCAL_MEM_SIZE || param == CL_KERNEL_PRIVATE_MEM_SIZE;
-  if (changes) return answer.value;  // with the arguments
   const std::lock_guard lock(infos_mutex_);
   return infos_[{&device, param}] = answer.value;
 }

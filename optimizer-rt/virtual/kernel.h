@@ -38,7 +38,7 @@ struct _cl_kernel : gt::virt::Object {
   ~_cl_kernel();
 
   gt::virt::ObjectId at(gt::virt::Place& place);
-  // Of its work-groups on a device; asked once.
+  // Of its work-groups on a device, with the arguments as they are; the executor is asked once.
   gt::Bytes work_group_info(_cl_device_id& device, cl_kernel_work_group_info param);
 
   const gt::virt::Ref<_cl_program> program;
@@ -53,6 +53,9 @@ struct _cl_kernel : gt::virt::Object {
   bool reaches_sent = true;
 
  private:
+  gt::Bytes fixed_work_group_info(_cl_device_id& device, cl_kernel_work_group_info param);  // without arguments
+  size_t local_arguments_bytes();
+
   gt::virt::Names names_;
   std::mutex infos_mutex_;
   std::map<std::pair<_cl_device_id*, cl_kernel_work_group_info>, gt::Bytes> infos_;

@@ -50,6 +50,8 @@ Ref<_cl_sampler> create(cl_context context, cl_bool normalized, cl_addressing_mo
   require(normalized == CL_TRUE || normalized == CL_FALSE, CL_INVALID_VALUE);
   require(addressing >= CL_ADDRESS_NONE && addressing <= CL_ADDRESS_MIRRORED_REPEAT, CL_INVALID_VALUE);
   require(filter == CL_FILTER_NEAREST || filter == CL_FILTER_LINEAR, CL_INVALID_VALUE);
+  const bool repeats = addressing == CL_ADDRESS_REPEAT || addressing == CL_ADDRESS_MIRRORED_REPEAT;
+  require(normalized == CL_TRUE || !repeats, CL_INVALID_VALUE);
   const bool images = std::any_of(context->devices.begin(), context->devices.end(), [](const auto& d) {
     return d->template number<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
   });

@@ -126,6 +126,38 @@ def test_wrong_calls():
     same(there, {**{n: c for n, c in here.items()}, **STRICTER}, "codes")
 
 
+def test_images():
+    expected = good(tests_dir / "images", env=native()).text
+    check(expected.endswith("end\n") and len(expected.splitlines()) > 2000 and ": -" not in expected, "natively")
+    same(good(tests_dir / "images", env=virtual()).text, expected, "in the process")
+    for url in elsewhere():
+        with server(url) as (env, _):
+            same(good(tests_dir / "images", env=env).text, expected, url)
+
+
+# What PoCL 3.1 lacks, or lets pass.
+OTHERWISE = {"host timer: -59": "host timer: 0", "both timers: -59": "both timers: 0",
+             "program with IL: -30": "program with IL: -59", "exec info: unknown: 0": "exec info: unknown: -30"}
+UNASKED = ["wait for events: 0", "queue on the device: -35", "default queue is refused: yes"]
+
+
+def test_odd_calls():
+    expected = [OTHERWISE.get(l, l) for l in good(tests_dir / "odd_calls", env=native()).text.splitlines()]
+    check(len(expected) > 100 and expected[-1] == "end", "natively")
+    refused = lambda lines: [l for l in lines if l.endswith(": NO")]
+    same(refused(expected), [], "natively")
+
+    def same_lines(text, way):
+        lines = text.splitlines()
+        same([l for l in UNASKED if l not in lines], [], f"{way}: what PoCL is not asked")
+        same([l for l in lines if l not in UNASKED], expected, way)
+
+    same_lines(good(tests_dir / "odd_calls", "all", env=virtual()).text, "in the process")
+    for url in elsewhere():
+        with server(url) as (env, _):
+            same_lines(good(tests_dir / "odd_calls", "all", env=env).text, url)
+
+
 def test_late_errors():
     """What only the driver can refuse: the event has the error, the next call that synchronizes returns it, once."""
     def codes(**more):
