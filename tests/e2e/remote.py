@@ -105,6 +105,10 @@ def test_without_a_proxy_the_program_has_its_own():
     no_devices(good(GOPTIMIZE, "run", "--remote", "x://y", "--", app("vadd")), "x://y", "scheme")
 
 
+def test_a_forgotten_url():
+    one_line(run(GOPTIMIZE, "run", "--remote", "--", app("vadd")), USAGE, "--remote", "value is missing")
+
+
 def test_who_is_not_let_in():
     with proxy() as p:
         other = pathlib.Path("other.token")

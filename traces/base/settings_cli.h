@@ -78,10 +78,14 @@ class Options {
     } else if (s.type == SettingType::Choice) {
       option.type_name(std::string(s.fallback))->check(one_of(s.fallback));
     } else {
-      option.type_name("TEXT");
+      option.type_name("TEXT")->check(something_said());
     }
   }
 
+  // Who forgets a value before the program to run has "--" for it. A file of that name is ./-- then.
+  static CLI::Validator something_said() {
+    return {[](const std::string& v) { return v == "--" ? std::string("its value is missing before '--'") : ""; }, ""};
+  }
   static CLI::Validator whole_number() {
     return {[](const std::string& v) {
               const bool ok = !v.empty() && v.size() < 20 &&
