@@ -53,7 +53,7 @@ def test_status_tells_of_sessions():
         check(str(clients[1].process.pid) in sessions[1]["peer"], "peer over a Unix socket")
         for s in sessions:
             same(s["devices"], [], "devices of a session without a queue")
-            keys(s, "age_s", "pid", "bytes_in", "bytes_out", "objects", "memory_bytes", "in_flight_bytes")
+            keys(s, "age_s", "pid", "builds", "build_ms", "bytes_in", "bytes_out", "objects", "memory_bytes", "in_flight_bytes")
         table = good(GPROXY, "status", proxy.url, env=proxy.env).text
         check("2 sessions now" in table and "peer" in table, "the table")
         for c in clients:

@@ -85,6 +85,15 @@ def test_the_status_counts():
         same(proxy.status()["bytes_in_total"], 40, "bytes of sessions that are over")
 
 
+def test_builds_are_counted():
+    with serving(env={"POCL_KERNEL_CACHE": "0"}) as proxy:
+        same(proxy.client("print:1").text, "line 0\n", "the client")
+        proxy.sessions(0)
+        status = proxy.status()
+        same(status["builds_total"], 1, "builds")
+        check(status["build_ms_total"] > 0, f"no time: {status}")
+
+
 def test_memory_of_a_client():
     with serving("--memory", "4M") as proxy:
         codes, session = filling(proxy, 1 << 20, 6)

@@ -64,6 +64,8 @@ TEST_CASE("include files and options travel with the build") {
   m.files = {{"sub/value.h", "#define VALUE 40\n"}};
   const wire::Built built = client.build(m);
   CHECK(built.code == CL_SUCCESS);
+  CHECK(client.executor->counters().builds == 1);
+  CHECK(client.executor->counters().build_ns > 0);
   CHECK(client.answer(m.program) == 42);
 }
 

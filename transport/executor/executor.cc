@@ -398,6 +398,7 @@ Counters Executor::counters() const {
   now.writes = c.writes;
   now.reads = c.reads;
   now.builds = c.builds;
+  now.build_ns = c.build_ns;
   now.failed = c.failed;
   now.written_bytes = c.written_bytes;
   now.read_bytes = c.read_bytes;

@@ -133,7 +133,10 @@ void Programs::perform(Work& work, BuildJob& job) {
   Session& session = *work.session;
   wire::Built built;
   built.reply = job.asked.reply;
+  const auto begun = Clock::now();
   built.code = build(session, job);
+  session.count.build_ns +=
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun).count());
   describe(session, job, built);
   const bool late = job.answered.exchange(true);
   {

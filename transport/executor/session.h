@@ -30,7 +30,7 @@ struct Session {
   InFlight in_flight;
 
   struct {
-    std::atomic<uint64_t> calls{0}, launches{0}, writes{0}, reads{0}, builds{0}, failed{0};
+    std::atomic<uint64_t> calls{0}, launches{0}, writes{0}, reads{0}, builds{0}, failed{0}, build_ns{0};
     std::atomic<uint64_t> written_bytes{0}, read_bytes{0}, peer_in_bytes{0}, peer_out_bytes{0};
     std::atomic<uint64_t> objects{0}, memory_bytes{0};
   } count;

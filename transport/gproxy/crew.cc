@@ -18,6 +18,8 @@ constexpr size_t MostSpare = 2;
 
 void add_counters(Totals& totals, const CounterPage& page) {
   totals.launches += page.launches;
+  totals.builds += page.builds;
+  totals.build_ns += page.build_ns;
   totals.bytes_in += page.bytes_in;
   totals.bytes_out += page.bytes_out;
   totals.peer_bytes_in += page.peer_bytes_in;

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t Second_ns = 1'000'000'000;
+constexpr uint64_t Second_ns = 1'000'000'000, Ms_ns = 1'000'000;
 
 Json json_of(const DeviceFacts& d) {
   return {{"number", d.number}, {"name", d.name}, {"type", d.type}, {"platform", d.platform},
@@ -36,6 +36,7 @@ Json json_of(const WorkerProcess& worker, uint64_t now_ns) {
           {"calls", c.calls.load()},
           {"launches", c.launches.load()},
           {"builds", c.builds.load()},
+          {"build_ms", c.build_ns.load() / Ms_ns},
           {"failed", c.failed.load()},
           {"bytes_in", c.bytes_in.load()},
           {"bytes_out", c.bytes_out.load()},
@@ -58,9 +59,10 @@ std::string session_row(const Json& s) {
   const auto bytes = [&](const char* name) { return readable_bytes(s.at(name).get<uint64_t>()); };
   const auto numbers = s.at("devices").get<std::vector<unsigned>>();
   const std::string devices = fmt::format("{}", fmt::join(numbers, ","));
-  return fmt::format("{:>7}  {:<28} {:>7} {:>6} s {:>10} {:>11} {:>11} {:>9} {:>11} {:>11}\n",
+  const double build_s = static_cast<double>(s.at("build_ms").get<uint64_t>()) / 1000;
+  return fmt::format("{:>7}  {:<28} {:>7} {:>6} s {:>10} {:>6.1f} s {:>11} {:>11} {:>9} {:>11} {:>11}\n",
                      s.at("session").get<uint64_t>(), s.at("peer").get<std::string>(), numbers.empty() ? "-" : devices,
-                     s.at("age_s").get<uint64_t>(), s.at("launches").get<uint64_t>(), bytes("bytes_in"),
+                     s.at("age_s").get<uint64_t>(), s.at("launches").get<uint64_t>(), build_s, bytes("bytes_in"),
                      bytes("bytes_out"), s.at("objects").get<uint64_t>(), bytes("memory_bytes"),
                      bytes("in_flight_bytes"));
 }
@@ -117,6 +119,8 @@ std::string status_json(const ProxyFacts& facts, const Crew& crew, const Moment&
                     {"refused_total", totals.refused},
                     {"turned_away_total", moment.turned_away},
                     {"died_total", totals.died},
+                    {"builds_total", totals.builds},
+                    {"build_ms_total", totals.build_ns / Ms_ns},
                     {"bytes_in_total", totals.bytes_in},
                     {"bytes_out_total", totals.bytes_out},
                     {"peer_bytes_in_total", totals.peer_bytes_in},
@@ -137,6 +141,8 @@ std::string metrics_text(const ProxyFacts& facts, const Crew& crew, const Moment
   m.add("turned_away_total", "counter", "Callers that did not say hello.", moment.turned_away);
   m.add("workers_died_total", "counter", "Workers that ended on their own: crashes of drivers, mostly.", totals.died);
   m.add("launches_total", "counter", "Kernels launched.", totals.launches);
+  m.add("builds_total", "counter", "Programs built, compiled or linked.", totals.builds);
+  m.add("build_milliseconds_total", "counter", "What that took.", totals.build_ns / Ms_ns);
   m.add("bytes_in_total", "counter", "Bytes of transfers to devices.", totals.bytes_in);
   m.add("bytes_out_total", "counter", "Bytes of transfers from devices.", totals.bytes_out);
   m.add("peer_bytes_in_total", "counter", "Bytes that came from other proxies' devices.", totals.peer_bytes_in);
@@ -168,8 +174,8 @@ Result<std::string> status_table(std::string_view json) try {
                       sessions.size(), all.at("max_clients").get<uint64_t>(), all.at("sessions_total").get<uint64_t>(),
                       all.at("refused_total").get<uint64_t>(), all.at("died_total").get<uint64_t>());
   if (sessions.empty()) return text;
-  text += fmt::format("{:>7}  {:<28} {:>7} {:>8} {:>10} {:>11} {:>11} {:>9} {:>11} {:>11}\n", "session", "peer",
-                      "devices", "age", "launches", "in", "out", "objects", "memory", "in flight");
+  text += fmt::format("{:>7}  {:<28} {:>7} {:>8} {:>10} {:>8} {:>11} {:>11} {:>9} {:>11} {:>11}\n", "session", "peer",
+                      "devices", "age", "launches", "builds", "in", "out", "objects", "memory", "in flight");
   for (const Json& s : sessions) text += session_row(s);
   return text;
 } catch (const nlohmann::json::exception& e) {

@@ -88,6 +88,7 @@ class Session {
     page_->calls = c.calls;
     page_->launches = c.launches;
     page_->builds = c.builds;
+    page_->build_ns = c.build_ns;
     page_->failed = c.failed;
     page_->bytes_in = c.written_bytes;
     page_->bytes_out = c.read_bytes;

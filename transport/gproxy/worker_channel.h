@@ -35,7 +35,7 @@ struct Report {
 // Written by the worker, read by the supervisor at any moment; each number for itself. bytes_in, bytes_out: what
 // clients' transfers moved.
 struct CounterPage {
-  std::atomic<uint64_t> calls, launches, builds, failed, bytes_in, bytes_out;
+  std::atomic<uint64_t> calls, launches, builds, build_ns, failed, bytes_in, bytes_out;
   std::atomic<uint64_t> peer_bytes_in, peer_bytes_out;           // from and to other proxies
   std::atomic<uint64_t> objects, memory_bytes, in_flight_bytes;  // now
   std::atomic<uint64_t> devices;  // bit n: a queue was made on device n; not told of from 64 on
