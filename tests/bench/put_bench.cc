@@ -1,5 +1,5 @@
-// What a one-sided put and get inside a node add to a plain copy (DART-MPI: 5 ns), by size, in one process: both ends of
-// a shared-memory link are here.
+// What a one-sided put and get inside a node add to a plain copy (DART-MPI: 5 ns), by size, in one process: both ends
+// of a shared-memory link are here.
 //
 //   put_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
 //
