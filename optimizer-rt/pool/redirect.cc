@@ -67,6 +67,9 @@ struct PoolClient {
     return runtime.allocate(size, align, site);
   }
   static bool ignores(size_t size) { return runtime.ignores(size) && !reused_blocks.is_large(size); }
+  static bool ignores(size_t size, const void* site) {
+    return runtime.ignores(size, site) && !reused_blocks.is_large(size);
+  }
   static bool ignores(const void* p) { return !runtime.owns(p) && !reused_blocks.may_know(p); }
   static bool owns(const void* p) { return runtime.owns(p); }
   static void release(void* p) { runtime.release(p); }

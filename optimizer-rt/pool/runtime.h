@@ -66,6 +66,7 @@ class Runtime {
   bool serves() const noexcept { return x_active && !x_plan.sites.empty(); }
   // Nothing to do with an allocation of this size, at whatever site.
   bool ignores(size_t size) const noexcept { return !x_sites.may_match(size); }
+  bool ignores(size_t size, const void* address) const noexcept { return ignores(size) || x_sites.is_none(address); }
   // The program loads a library whose free() is libc's, which could not be led to us (libc_entries.h): from now on no
   // pool memory is given out and nothing is pinned on reuse.
   void stop_for_deep_binding() noexcept;

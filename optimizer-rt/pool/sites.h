@@ -4,8 +4,8 @@
 // table only grows: an address whose module was unloaded may match other code later, which then
 // gets pool memory where it expected libc's; that is harmless.
 // Cost: a size that is outside of all sites' sizes, the other ones at which they gain included, is refused by one
-// subtraction and one comparison; otherwise one probe. Thread safety: find() from any thread, lock-free; resolve() by
-// one thread at a time, others return at once.
+// subtraction and one comparison, most addresses that are no site's by two loads more; otherwise one probe. Thread
+// safety: find() from any thread, lock-free; resolve() by one thread at a time, others return at once.
 #pragma once
 
 #include <atomic>
@@ -25,6 +25,11 @@ class SiteTable {
   void open(const PlanView& plan) noexcept;
 
   bool may_match(size_t size) const noexcept { return size - x_min <= x_range; }
+  // Surely none of the plan's sites. False: ask find().
+  bool is_none(const void* address) const noexcept {
+    const Slot& first = x_slots[slot_of(reinterpret_cast<uintptr_t>(address))];
+    return first.address.load(std::memory_order_relaxed) == 0 && x_unresolved.load(std::memory_order_relaxed) == 0;
+  }
   // The plan's site at this return address, or None. Looks at newly loaded modules while sites are
   // unresolved.
   int find(const void* address) noexcept;

@@ -11,6 +11,7 @@
 //     // Optional. True: whoever runs, the client would neither serve an allocation of this size nor be interested in
 //     // it; the memory at `p` is not its own, and not of interest. Such calls go straight on, untold.
 //     static bool ignores(size_t size);
+//     static bool ignores(size_t size, const void* site);  // the same, where the caller is known
 //     static bool ignores(const void* p);
 //     // Is `p` the client's memory? One comparison. Called for every release and resize, whoever runs.
 //     static bool owns(const void* p);
@@ -91,6 +92,12 @@ struct AllocHooks {
     else
       return false;
   }
+  static bool ignores(size_t size, Site site) noexcept {
+    if constexpr (requires { Client::ignores(size, site); })
+      return __builtin_expect(Client::ignores(size, site), 1);
+    else
+      return ignores(size);
+  }
   // Where much is ignored, the rest is kept out of the way of that.
   template <class F>
   static auto rest(F f) noexcept {
@@ -107,7 +114,7 @@ struct AllocHooks {
   // The common shape: ask the client, else libc; then notify with `args` and the result.
   template <class Serve, class... Args>
   static void* take(AllocFn fn, size_t size, size_t align, Site site, Serve serve, Args... args) noexcept {
-    if (ignores(size)) return serve();
+    if (ignores(size, site)) return serve();
     return rest([=]() -> void* {
       if (!program_runs()) return serve();
       const Quiet quiet;
@@ -127,7 +134,7 @@ struct AllocHooks {
   static void* calloc(size_t n, size_t each, Site site) noexcept {
     size_t size = 0;
     const bool fits = !__builtin_mul_overflow(n, each, &size);
-    if ((fits && ignores(size)) || !program_runs()) return libc.calloc(n, each);
+    if ((fits && ignores(size, site)) || !program_runs()) return libc.calloc(n, each);
     const Quiet quiet;
     void* p = fits ? Client::allocate(AllocFn::Calloc, size, 0, site) : nullptr;
     if (p) {
