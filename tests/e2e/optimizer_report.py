@@ -93,10 +93,10 @@ def test_no_profile_and_a_gain():
 
 
 def test_staging_that_takes_longer_than_the_costs_promise():
-    # Of 8 MiB: 8 us by staging, 32 us by the driver, which no machine can do.
-    report, text = optimized("again", 250, 8 << 20, standard=4e3, staged=1e3)
+    # Of 16 MiB: 16 us by staging, 64 us by the driver, which no machine can do.
+    report, text = optimized("again", 250, 16 << 20, standard=4e3, staged=1e3)
     staged = report["staged"]
-    same(staged["transfers"] >= staged["measured"] > 20, True, f"transfers that were measured: {staged}")
+    same(staged["transfers"] >= staged["measured"] > 15, True, f"transfers that were measured: {staged}")
     check(staged["measured_s"] > staged["driver_s"], f"what they took: {staged}")
     check(staged["saved_s"] < -0.05 and report["saved_s"] == staged["saved_s"], f"a loss: {staged}")
     same((staged["suspensions"], staged["left"] > 50), (2, True), f"suspended, both ways: {staged}")
