@@ -72,8 +72,18 @@ def test_a_pin_that_the_promise_does_not_pay_for_waits():
     same((site["hits"], report["pinned"]["ranges"]), (1200, 1), "1112 transfers are enough")
 
 
+def undisturbed(*command, **how):
+    """Pins are paid for by the clock: a machine that holds one up for longer than other sizes may lose (5 ms) makes them
+    be suspended, rightly. So three tries."""
+    for _ in range(3):
+        report, site = optimized(*command, **how)
+        if site["suspensions"] == 0:
+            break
+    return report, site
+
+
 def test_a_larger_and_a_smaller_input_gain_too():
-    report, site = optimized("busy", 100, 8 * BYTES, "busy", 100, BYTES // 8, "busy", 5, BYTES)
+    report, site = undisturbed("busy", 100, 8 * BYTES, "busy", 100, BYTES // 8, "busy", 5, BYTES)
     same((site["allocations"], site["hits"], report["transfers"]["count"]), (205, 410, 410), "allocations and transfers")
     same((site["other_sizes"], site["other_sizes_served"], report["fallbacks"]), (200, 200, {}), "of other sizes")
     check(site["saved_s"] > 0.3, f"saved {site['saved_s']}")
@@ -83,7 +93,7 @@ def test_a_larger_and_a_smaller_input_gain_too():
 def test_other_sizes_that_gain_nothing_stay_as_they_are():
     # From twice the profile's size on nothing is gained, below it is, and from 32 times as much on again.
     knots = [[64, 1e5], [BYTES, 1e5], [2 * BYTES, 1e6], [1024 * BYTES, 1.1e6]]
-    report, site = optimized("busy", 30, 2 * BYTES, "busy", 5, BYTES, "busy", 7, BYTES // 2, pin_knots=knots)
+    report, site = undisturbed("busy", 30, 2 * BYTES, "busy", 5, BYTES, "busy", 7, BYTES // 2, pin_knots=knots)
     same((site["allocations"], site["hits"], report["transfers"]["count"]), (12, 24, 84), "allocations and transfers")
     same((site["other_sizes"], site["other_sizes_served"]), (37, 7), "of other sizes")
     same(report["fallbacks"], {"size_out_of_range": 30}, "fallbacks")
