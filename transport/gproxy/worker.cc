@@ -9,6 +9,7 @@
 #include "transport/gproxy/worker.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -250,11 +251,17 @@ void limit_this_process() {
 
 // What a driver gives as shared virtual memory must be free at the same address in the client. Programs have what they
 // map near the top of the address space, and so would this process: the top is taken here, and drivers map below it.
-void leave_the_top() {
+// Programs have their heap behind their image: a page is taken there, and the allocator maps memory instead.
+void leave_where_programs_are() {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they say themselves what may be mapped where
   constexpr size_t Tera = size_t{1} << 40;
   const size_t differs = static_cast<size_t>(::getpid()) % 32 * (Tera / 2);  // a client may have several workers
-  ::mmap(nullptr, 8 * Tera + differs, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  constexpr int Flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  ::mmap(nullptr, 8 * Tera + differs, PROT_NONE, Flags, -1, 0);
+  ::malloc_trim(0);
+  const auto page = static_cast<uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(::sbrk(0)) + page - 1) / page * page;
+  ::mmap(reinterpret_cast<void*>(end), page, PROT_NONE, Flags | MAP_FIXED_NOREPLACE, -1, 0);
 #endif
 }
 
@@ -266,7 +273,7 @@ int worker_command(int argc, char** argv) {
   const Result<CounterPage*> page = counter_page();
   if (!page) return fail(Program, page.status());
   limit_this_process();
-  leave_the_top();
+  leave_where_programs_are();
   // What is secret is read now: in the sandbox it is not there. Threads begin inside.
   static Result<wire::Credentials> credentials = credentials_of(*plan);
   if (!credentials) return fail(Program, credentials.status());
