@@ -24,6 +24,8 @@ def test_benchmarks():
             check("PASS" in outcome.text, f"{name}: {outcome.text}")
         for way in ((), ("--map",), ("--async", "--threads", 3), ("--alloc-in-loop", "--buffers-in-loop")):
             same_everywhere(p, app("vadd"), "--elements", 5000, *way)
+        opening = same_everywhere(p, app("vadd_dl"), "--elements", 5000, "--iterations", 3)  # by dlopen
+        check("PASS" in opening.text, opening.text)
         same(p.stop(), 0, "the proxy's exit status")
         check("signal" not in p.log, p.log)
 
