@@ -15,6 +15,7 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staged_events.h"
+#include "optimizer-rt/cl/staging.h"
 #include "optimizer-rt/cl/transfers.h"
 #include "optimizer-rt/cl/virtual_platform.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -302,6 +303,18 @@ template <>
 struct Hook<Fn::clEnqueueBarrierWithWaitList> : BarrierHook {};
 template <>
 struct Hook<Fn::clEnqueueWaitForEvents> : BarrierHook {};
+
+// The driver gives up a wait when its device has vanished, or when what was waited for failed.
+struct WaitHook : AfterOnly {
+  template <class... A>
+  static void after(cl_int err, A...) {
+    if (err < 0) settle_staging();
+  }
+};
+template <>
+struct Hook<Fn::clFinish> : WaitHook {};
+template <>
+struct Hook<Fn::clWaitForEvents> : WaitHook {};
 
 template <>
 struct Hook<Fn::clRetainEvent> : AfterOnly {

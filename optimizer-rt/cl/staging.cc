@@ -266,6 +266,11 @@ void stop_staging(cl_context context) noexcept {
     if (p.stager.serves_context(context)) p.stager.close();
 }
 
+void settle_staging() noexcept {
+  if (runtime.in_forked_child()) return;
+  for (staging::Agent& agent : g_agents) agent.settle(Patience_ms);
+}
+
 Stager::Held staging_holds(cl_context context) noexcept {
   Stager::Held sum;
   for (Place& p : g_places) {

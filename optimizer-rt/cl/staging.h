@@ -34,6 +34,9 @@ void populate(char* base, size_t bytes) noexcept;
 
 // The program has let go of its context: so do we.
 void stop_staging(cl_context context) noexcept;
+// The driver has given up a wait: what it waited for may never end, but our own copies do, and the program may give its
+// memory back now. Waits for them, for 2 s at most.
+void settle_staging() noexcept;
 // What staging holds in the context.
 staging::Stager::Held staging_holds(cl_context context) noexcept;
 

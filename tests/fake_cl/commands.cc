@@ -239,7 +239,7 @@ cl_int fake_clFlush(cl_command_queue q) { return q ? CL_SUCCESS : CL_INVALID_COM
 cl_int fake_clFinish(cl_command_queue q) {
   if (!q) return CL_INVALID_COMMAND_QUEUE;
   wait_for_all(q);
-  return CL_SUCCESS;
+  return loss();
 }
 cl_int fake_clWaitForEvents(cl_uint n, const cl_event* list) {
   if (n == 0 || !list) return CL_INVALID_VALUE;

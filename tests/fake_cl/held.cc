@@ -6,6 +6,8 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/fake_cl/script.h"
+
 namespace gt::fake {
 namespace {
 
@@ -147,11 +149,12 @@ void wait_for_all(cl_command_queue queue) {
     const std::lock_guard lock(g_mutex);
     return std::none_of(g_held.begin(), g_held.end(), [queue](const Held& h) { return h.queue.get() == queue; });
   };
-  while (g_count > 0 && !is_empty()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  while (g_count > 0 && !is_empty() && !loss()) std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 
 cl_int wait_for(cl_event event) {
-  while (!is_over(event)) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  while (!is_over(event) && !loss()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (!is_over(event)) return loss();
   return event->status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
 }
 

@@ -65,7 +65,18 @@ std::vector<Rule> read(const char* variable, bool delay) {
   return out;
 }
 
+// At most one rule, whose name is the number of the call.
+Rule rule_of_loss() {
+  const std::vector<Rule> rules = read("FAKE_CL_LOST", false);
+  if (rules.empty()) return {};
+  Rule rule = rules.front();
+  rule.call = std::strtoull(rule.name.c_str(), nullptr, 10);
+  if (rules.size() > 1 || rule.call == 0) refuse("FAKE_CL_LOST", rule.name);
+  return rule;
+}
+
 struct Script {
+  Rule lost = rule_of_loss();
   std::vector<Rule> failures = read("FAKE_CL_FAIL", false);
   std::vector<Rule> delays = read("FAKE_CL_DELAY", true);
   bool says_failures = std::getenv("FAKE_CL_SAY") != nullptr;
@@ -80,16 +91,23 @@ const Script& script() {
   return *s;
 }
 
-std::atomic<uint64_t> calls[65536];
+std::atomic<uint64_t> calls[65536], all_calls;
 
 }  // namespace
+
+int loss() {
+  const Rule& lost = script().lost;
+  return lost.call && all_calls >= lost.call ? lost.error : 0;
+}
 
 int scripted_call(uint16_t fn, const char* name) {
   const Script& s = script();
   const uint64_t call = ++calls[fn];
+  ++all_calls;
   for (const Rule& rule : s.delays)
     if (rule.name == name && (rule.call == 0 || rule.call == call))
       std::this_thread::sleep_for(std::chrono::nanoseconds(rule.delay_ns));
+  if (const int error = loss()) return error;
   for (const Rule& rule : s.failures) {
     if (rule.name != name || (rule.call != 0 && rule.call != call)) continue;
     if (s.says_failures) std::fprintf(stderr, "fake_cl: %s fails with %d\n", name, rule.error);

@@ -418,5 +418,54 @@ TEST_CASE("what nobody waits for runs in the background and completes its event"
   CHECK_FALSE(agents[0].reserve());  // it takes no more
 }
 
+std::atomic<bool> hold_waits{false}, in_a_wait{false};
+
+TEST_CASE("settling waits for the copies that run, and for no transfer that cannot begin") {
+  static Agent agents[2];
+  std::mt19937 random(9);
+  Bench bench(6 << 20);
+  std::vector<char> back(6 << 20);
+  bench.device() = random_bytes(random, 6 << 20);
+  bench.cl.clWaitForEvents = [](cl_uint, const cl_event*) {
+    in_a_wait = true;
+    while (hold_waits) std::this_thread::yield();
+    return CL_SUCCESS;
+  };
+  bench.stager->close();
+  bench.stager = std::make_unique<Stager>();
+  bench.stager->open(bench.cl, nullptr, nullptr, bench.crew, agents, nullptr);
+  agents[1].settle(60'000);  // nothing is there
+  cl_int error = 0;
+  cl_event user = bench.cl.clCreateUserEvent(nullptr, &error), event{};
+  Request r;
+  r.queue.queue = bench.queue;
+  r.move = range_move(Way::ToHost, bench.mem, 0, back.size(), back.data());
+  r.blocking = false;
+  r.waits = 1;
+  r.wait_list = &user;
+  r.event = &event;
+  CHECK(bench.stager->transfer(r, &error));
+  const uint64_t start = monotonic_ns();
+  agents[1].settle(60'000);
+  CHECK(monotonic_ns() - start < 30'000'000'000);
+  hold_waits = true;
+  bench.cl.clSetUserEventStatus(user, CL_COMPLETE);
+  while (!in_a_wait) std::this_thread::yield();
+  std::atomic<bool> settled{false};
+  std::thread waits([&] {
+    agents[1].settle(60'000);
+    settled = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK_FALSE(settled);
+  hold_waits = false;
+  waits.join();
+  CHECK(back == bench.device());
+  CHECK(object(event)->status == CL_COMPLETE);
+  drop(event);
+  drop(user);
+  agents[1].wind_up(5000);
+}
+
 }  // namespace
 }  // namespace gt::staging

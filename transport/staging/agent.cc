@@ -70,7 +70,10 @@ void Agent::serve() noexcept {
       job.stager->run_in_background(job.move, job.gate, job.published, job.timed);
       cancel();  // its place is free
       looks = 0;
-    } else if (looks >= Looks) {
+      continue;
+    }
+    x_rounds.fetch_add(1);
+    if (looks >= Looks) {
       const timespec pause = {0, pause_ns(looks - Looks)};
       const bool idle = !has_jobs();
       wait_while(x_posts, seen, idle ? nullptr : &pause);
@@ -89,6 +92,21 @@ void Agent::wind_up(uint32_t patience_ms) noexcept {
   x_closed = true;
   const timespec end = deadline_in_ms(patience_ms);
   while (x_reserved > 0 && ::pthread_cond_timedwait(&x_idle, &x_mutex, &end) == 0) continue;
+}
+
+void Agent::settle(uint32_t patience_ms) noexcept {
+  const timespec pause = {0, 50'000};
+  const uint64_t end = monotonic_ns() + uint64_t{patience_ms} * 1'000'000;
+  const uint32_t before = x_rounds.load();
+  x_posts.fetch_add(1);
+  wake(x_posts, 1);
+  // Two: the first may have begun before.
+  while (has_places() && x_rounds.load() - before < 2 && monotonic_ns() < end) ::nanosleep(&pause, nullptr);
+}
+
+bool Agent::has_places() noexcept {
+  const Lock lock(x_mutex);
+  return x_reserved > 0;
 }
 
 }  // namespace gt::staging

@@ -33,6 +33,8 @@ class Agent {
   // Takes no more jobs; waits up to `patience_ms` until none is left. What can never begin stays, as it would without
   // us.
   void wind_up(uint32_t patience_ms) noexcept;
+  // Waits up to `patience_ms` until it was seen that no job runs and none may begin: nothing is copied then.
+  void settle(uint32_t patience_ms) noexcept;
 
  private:
   static constexpr size_t Most = 256;
@@ -41,11 +43,13 @@ class Agent {
   void serve() noexcept;
   bool next_job(Job* job) noexcept;  // one that may begin; false: none
   bool has_jobs() noexcept;
+  bool has_places() noexcept;
 
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t x_idle = PTHREAD_COND_INITIALIZER;
   bool x_started = false, x_closed = false;
   std::atomic<uint32_t> x_posts{0};
+  std::atomic<uint32_t> x_rounds{0};  // looks at all jobs by which none could begin
   size_t x_reserved = 0;               // places kept, filled or not, and the job that runs
   size_t x_count = 0;
   Job x_jobs[Most];  // the first x_count, in the order of arrival

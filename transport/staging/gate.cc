@@ -24,8 +24,12 @@ bool Gate::open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits, c
 
 Gate::State Gate::state(const ClFunctions& cl) const noexcept {
   if (!x_before) return State::Open;
-  cl_int status = CL_QUEUED;  // where the driver does not say, it is asked again
-  cl.clGetEventInfo(x_before, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  cl_int status = CL_QUEUED;
+  const bool told = insist([&] {
+    return cl.clGetEventInfo(x_before, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  });
+  // A driver that does not say, as one whose device has vanished, may still wait.
+  if (!told) return cl.clWaitForEvents(1, &x_before) == CL_SUCCESS ? State::Open : State::Failed;
   if (status > CL_COMPLETE) return State::Closed;
   return status == CL_COMPLETE ? State::Open : State::Failed;
 }
