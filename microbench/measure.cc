@@ -17,6 +17,8 @@ namespace {
 using Progress = std::function<void(double part)>;
 
 constexpr double HostShare = 0.06;              // of the time
+// Of a device's time, whatever was spent already: a driver that took it all to open is measured roughly, not given up.
+constexpr double LeastShare = 0.25;
 constexpr uint64_t MostBeside = 1 << 30;        // bytes: largest size of everything but the policies
 constexpr uint64_t WindowBytes = 8 << 20;       // largest transfers in windows; a window moves 32 times that
 constexpr uint64_t QuickWindowBytes = 1 << 20;
@@ -76,7 +78,7 @@ class DeviceRun {
   }
   Pace rest() {
     const double before = x_done;
-    return {(x_end_ns - now_ns()) * 1e-9, goal(x_options.quick),
+    return {std::max((x_end_ns - now_ns()) * 1e-9, LeastShare * x_budget_s), goal(x_options.quick),
             [=, this](double part) { x_progress(before + part * (1 - before)); }};
   }
 
@@ -96,7 +98,8 @@ Status measure_device(const Device& device, const MeasureOptions& options, doubl
   const auto session = Session::open(device);
   if (!session) return session.status();
   const uint64_t largest = std::min({most, device.memory_bytes / 4, device.max_buffer_bytes});
-  DeviceRun run(**session, options, budget_s - (now_ns() - start) * 1e-9, largest, progress);
+  const double left_s = std::max(budget_s - (now_ns() - start) * 1e-9, LeastShare * budget_s);
+  DeviceRun run(**session, options, left_s, largest, progress);
   GT_TRY(run.run());
   out.platform.devices.push_back(std::move(run.costs()));
   out.devices.push_back(run.series());
@@ -129,7 +132,8 @@ Result<PlatformResult> measure_platform(const std::vector<Device>& devices, cons
   const double count = static_cast<double>(devices.size());
   for (size_t i = 0; i < devices.size(); ++i) {
     const Device& device = devices[i];
-    const double share = (end - now_ns()) * 1e-9 / (count - static_cast<double>(i));
+    const double share = std::max((end - now_ns()) * 1e-9 / (count - static_cast<double>(i)),
+                                  LeastShare * options.budget_s / count);
     const auto progress = [&](double part) {
       options.progress(device.name, HostShare + (1 - HostShare) * (static_cast<double>(i) + part) / count);
     };

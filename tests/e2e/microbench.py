@@ -79,6 +79,14 @@ def test_a_quick_run():
     nothing_left_over()
 
 
+def test_a_driver_that_takes_all_the_time_to_open():
+    """It is measured roughly, in a part of its time."""
+    done = good(GMICROBENCH, "platform", "--quick", "--max-bytes", "4096", "-o", "p.json",
+                env=dict(with_fake(), FAKE_CL_DELAY="clCreateContext=9000ms"))
+    standard = platform_file()["devices"][0]["policies"]["standard"]
+    same(standard["h2d"]["measured"], [64, 4096], f"sizes measured: {done.err_text}")
+
+
 def test_json_on_stdout_is_the_file():
     done = good(GMICROBENCH, *SMALL, "-o", "p.json", "--json")
     same(done.json, platform_file(), "stdout and file")
