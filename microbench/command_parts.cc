@@ -38,9 +38,4 @@ Status can_write(const std::string& path) {
   return {};
 }
 
-Status print_text(const std::string& text) {
-  const bool all = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-  return all ? Status() : system_error("cannot write to standard output", errno);
-}
-
 }  // namespace gt::bench

@@ -28,9 +28,6 @@ std::string own_folder();
 // Whether a file can be written is asked before minutes of measuring, not after.
 Status can_write(const std::string& path);
 
-// To standard output, all of it.
-Status print_text(const std::string& text);
-
 // One device after the other under one progress bar, until Ctrl-C. An Entry has platform, name, driver and error, which
 // are filled in here. `measure(device, budget_s, tell, entry)`, a Status, fills in the rest in its share of `budget_s`,
 // and tells how far it is, from 0 to 1.

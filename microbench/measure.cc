@@ -2,7 +2,6 @@
 #include "microbench/measure.h"
 
 #include <algorithm>
-#include <ctime>
 #include <thread>
 
 #include "microbench/free_memory.h"
@@ -120,8 +119,6 @@ Status measure_host_into(PlatformResult& out, const MeasureOptions& options, uin
 
 }  // namespace
 
-uint64_t seconds_now() { return static_cast<uint64_t>(std::max<std::time_t>(std::time(nullptr), 0)); }
-
 Result<PlatformResult> measure_platform(const std::vector<Device>& devices, const MeasureOptions& options) {
   const double end = now_ns() + options.budget_s * 1e9;
   PlatformResult out;
@@ -140,7 +137,7 @@ Result<PlatformResult> measure_platform(const std::vector<Device>& devices, cons
     const Status status = measure_device(device, options, share, most, progress, out);
     if (interrupted()) return Status(Kind::Busy, "interrupted");
     if (!status.ok())
-      out.platform.failed.push_back({device.platform, device.name, device.driver, status.text(), seconds_now()});
+      out.platform.failed.push_back({device.platform, device.name, device.driver, status.text(), model::seconds_now()});
   }
   return out;
 }

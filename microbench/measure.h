@@ -25,10 +25,10 @@ struct PlatformResult {
   std::vector<std::vector<Series>> devices;   // and behind each of platform.devices
 };
 
+constexpr uint64_t LeastBytes = 64;  // of a transfer
+
 // A device that fails is put into platform.failed, and the others are measured all the same. An error when the host
 // cannot be measured, and (Busy) when the user interrupted it.
-constexpr uint64_t LeastBytes = 64;  // of a transfer
-uint64_t seconds_now();              // since 1970
 Result<PlatformResult> measure_platform(const std::vector<Device>& devices, const MeasureOptions& options);
 
 }  // namespace gt::bench

@@ -101,24 +101,27 @@ Status give(const PlatformResult& result, const Options& options, const Platform
   return kept ? printed : kept.status();
 }
 
+// Of this machine, without any costs.
+model::Platform nothing_measured() {
+  model::Platform none;
+  none.machine = model::this_machine();
+  none.quick = true;
+  return none;
+}
+
 // Nothing could be measured. Who asks for what is missing wants to read later why it is; other files stay as they were.
 int give_up(const Status& why, const PlatformFile& file, std::vector<model::FailedDevice> failed) {
   if (file.wanted == model::Wanted::Missing && why.kind() != Kind::Invalid) {
-    model::Platform none;
-    none.machine = model::this_machine();
-    none.quick = true;
+    model::Platform none = nothing_measured();
     none.failed = std::move(failed);
-    if (none.failed.empty()) none.failed.push_back({{}, {}, {}, why.text(), seconds_now()});
+    if (none.failed.empty()) none.failed.push_back({{}, {}, {}, why.text(), model::seconds_now()});
     if (const auto kept = file.keep(none); !kept) return fail(Program, kept.status());
   }
   return fail(Program, why);
 }
 
 int nothing_missing(const PlatformFile& file) {
-  model::Platform none;
-  none.machine = model::this_machine();
-  none.quick = true;
-  if (const auto kept = file.keep(none); !kept) return fail(Program, kept.status());
+  if (const auto kept = file.keep(nothing_measured()); !kept) return fail(Program, kept.status());
   fmt::print(stderr, "{}: {} has costs of all devices\n", Program, file.path);
   return ExitOk;
 }

@@ -5,9 +5,8 @@ namespace gt::bench {
 
 std::optional<model::Platform> PlatformFile::before() const {
   if (named && wanted != model::Wanted::Missing) return std::nullopt;
-  auto platform = model::read_platform(path);
-  if (!platform || !model::matches_here(*platform, model::this_machine()).ok()) return std::nullopt;
-  return std::move(*platform);
+  auto platform = model::read_platform_of_here(path);
+  return platform ? std::optional(std::move(*platform)) : std::nullopt;
 }
 
 std::string PlatformFile::obstacle() const {

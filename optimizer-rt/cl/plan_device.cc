@@ -53,6 +53,11 @@ int plan_device(cl_device_id device) noexcept {
   return index;
 }
 
+const WayCosts& way_costs(int device, Way way) noexcept {
+  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
+  return way == HostToDevice ? d.to_device : d.to_host;
+}
+
 Devices devices_of(cl_context context) noexcept {
   Devices d;
   size_t size = 0;

@@ -3,6 +3,9 @@
 
 #include <CL/cl.h>
 
+#include "optimizer-rt/pool/counters.h"
+#include "optimizer-rt/pool/plan.h"
+
 #pragma GCC visibility push(hidden)
 
 namespace gt::opt {
@@ -10,6 +13,8 @@ namespace gt::opt {
 constexpr int NoDevice = -1;
 // NoDevice: the plan does not name it. Remembered, because asking the driver takes microseconds. Thread safety: yes.
 int plan_device(cl_device_id device) noexcept;
+// What transfers cost there. REQUIRES: the plan names it.
+const WayCosts& way_costs(int device, Way way) noexcept;
 
 struct Devices {
   size_t count = 0;

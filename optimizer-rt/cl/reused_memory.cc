@@ -24,11 +24,8 @@ using Next = ReusedBlocks::Next;
 constexpr size_t LeastTransfer = size_t{4} << 10;  // below, the call is all that costs
 
 TransferSaving saving_of(int device, Way way, size_t bytes) {
-  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
-  const bool stages =
-      runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never) && !is_suspended(device, way);
-  const WayCosts& costs = way == HostToDevice ? d.to_device : d.to_host;
-  const TransferSaving saving = transfer_saving(costs, model::Policy::Pin, bytes, stages);
+  const TransferSaving saving =
+      transfer_saving(way_costs(device, way), model::Policy::Pin, bytes, may_stage(device, way));
   return {std::max(0.0, saving.decides), std::max(0.0, saving.counts)};
 }
 

@@ -106,17 +106,10 @@ Place* find(cl_context context, cl_device_id device) {
   return nullptr;
 }
 
-Way way_of(staging::Way way) { return way == staging::Way::ToDevice ? HostToDevice : DeviceToHost; }
-
-const WayCosts& costs_of(int device, Way way) {
-  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
-  return way == HostToDevice ? d.to_device : d.to_host;
-}
-
 // Nanoseconds that staging saves by the measured costs; 0: it does not pay, or nothing is known.
 uint64_t saving_ns(int device, Way way, size_t bytes) {
   if (device == NoDevice) return 0;
-  const WayCosts& costs = costs_of(device, way);
+  const WayCosts& costs = way_costs(device, way);
   if (!costs.standard.known() || !costs.staged.known()) return 0;
   const double standard = costs.standard(bytes), staged = costs.staged(bytes);
   return staged < ClearlyLess * standard ? static_cast<uint64_t>(standard - staged) : 0;
@@ -127,7 +120,7 @@ void compare(const staging::Spent& spent) {
   const int device = plan_device(spent.device);
   if (device == NoDevice) return;
   const Way way = way_of(spent.way);
-  const auto costs = staged_costs(costs_of(device, way), spent.bytes, spent.ns, spent.copying_only);
+  const auto costs = staged_costs(way_costs(device, way), spent.bytes, spent.ns, spent.copying_only);
   if (!costs) return;
   Counters& c = runtime.counters();
   add(c.staged_measured, 1);
@@ -233,7 +226,9 @@ bool stage(const TransferCall& call, cl_int* error) noexcept {
   return is_earned(*place, saving) && takes_next(device, way) && run(*place, call, queue, saving, error);
 }
 
-bool is_suspended(int device, Way way) noexcept { return device != NoDevice && g_trials[device][way].is_suspended(); }
+bool may_stage(int device, Way way) noexcept {
+  return mode() != Staging::Never && !g_trials[device][way].is_suspended();
+}
 
 bool contents_pay(cl_context context, cl_device_id id, size_t bytes) noexcept {
   if (mode() == Staging::Never || bytes < LeastStaged) return false;

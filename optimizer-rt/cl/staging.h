@@ -9,7 +9,6 @@
 #pragma once
 
 #include "optimizer-rt/cl/transfer_call.h"
-#include "optimizer-rt/pool/counters.h"
 #include "transport/staging/stager.h"
 
 #pragma GCC visibility push(hidden)
@@ -21,8 +20,8 @@ constexpr size_t LeastStaged = size_t{4} << 10;  // bytes; below, the call is al
 // True: the transfer is done or under way, and `*error` is the call's result.
 bool stage(const TransferCall& call, cl_int* error) noexcept;
 
-// Transfers of this device of the plan are the driver's for now, because staging lost (pool/staging_trial.h).
-bool is_suspended(int device, Way way) noexcept;
+// May transfers of this device of the plan be staged? Not while they are the driver's, because staging lost.
+bool may_stage(int device, Way way) noexcept;
 
 // Does it pay to fill a new memory object by staging? Counts for what setting up is worth.
 bool contents_pay(cl_context context, cl_device_id device, size_t bytes) noexcept;

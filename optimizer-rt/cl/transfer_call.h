@@ -6,9 +6,12 @@
 
 #include <cstddef>
 
+#include "optimizer-rt/pool/counters.h"
 #include "transport/staging/move.h"
 
 namespace gt::opt {
+
+inline Way way_of(staging::Way way) noexcept { return way == staging::Way::ToDevice ? HostToDevice : DeviceToHost; }
 
 // One host side of a transfer. `span` bytes lie between its first and last byte, `bytes` of them are moved.
 struct HostRange {

@@ -76,11 +76,8 @@ void pin_span(PinnedPool& pool, Extent extent, cl_context context) {
 // What one transfer of the site's memory saves when it has what the policy promises.
 TransferSaving saving_of(const PlanSite& site, int device, Way way, size_t bytes) {
   if (device == NoDevice) return {};
-  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
-  const bool stages =
-      runtime.plan().header->staging != static_cast<uint32_t>(Staging::Never) && !is_suspended(device, way);
-  return transfer_saving(way == HostToDevice ? d.to_device : d.to_host, static_cast<model::Policy>(site.policy), bytes,
-                         stages);
+  return transfer_saving(way_costs(device, way), static_cast<model::Policy>(site.policy), bytes,
+                         may_stage(device, way));
 }
 
 bool is_mark(PinToken pin) { return pin == Pending || pin == Refused; }
@@ -156,7 +153,7 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   const HostRange range = host_range(call);
   if (!count_transfer(range)) return false;
   runtime.worked(range.bytes);
-  const Way way = call.way == staging::Way::ToDevice ? HostToDevice : DeviceToHost;
+  const Way way = way_of(call.way);
   if (runtime.owns(range.base) && touch_pool_memory(target_of(call.queue), way, range)) return false;
   if (!runtime.owns(range.base) && reuse(call, way, range)) return false;
   return stage(call, error);

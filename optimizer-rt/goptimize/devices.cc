@@ -6,8 +6,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -132,10 +130,8 @@ int devices_command(int argc, char** argv) {
     return fail(Program,
                 Status(Kind::Unsupported,
                        "no OpenCL driver offers a device (pocl-opencl-icd has one for the CPU)"));
-  const std::string text = options.flag("json") ? as_json(devices) : as_text(devices);
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    return fail(Program, system_error("cannot write to standard output", errno));
-  return ExitOk;
+  const Status printed = print_text(options.flag("json") ? as_json(devices) : as_text(devices));
+  return printed.ok() ? ExitOk : fail(Program, printed);
 }
 
 }  // namespace gt::opt

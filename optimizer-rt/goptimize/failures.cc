@@ -20,8 +20,6 @@ std::string day_text(uint64_t time_s) {
   return std::strftime(text, sizeof text, " on %Y-%m-%d", &day) ? text : "";
 }
 
-bool lacks_costs(const model::Platform& platform, const model::FailedDevice& f) { return !has_costs(platform, f); }
-
 }  // namespace
 
 bool was_given_up(const model::Platform& platform) {
@@ -31,20 +29,18 @@ bool was_given_up(const model::Platform& platform) {
 bool due_again(const model::Platform& platform, uint64_t now_s) {
   // A time to come was written by a clock that was wrong.
   const auto due = [&](const model::FailedDevice& f) {
-    return lacks_costs(platform, f) && (f.time_s > now_s || now_s - f.time_s >= TriedAgainAfter_s);
+    return !has_costs(platform, f) && (f.time_s > now_s || now_s - f.time_s >= TriedAgainAfter_s);
   };
   return !was_given_up(platform) && std::ranges::any_of(platform.failed, due);
 }
 
 std::string failure_text(const model::Platform& platform) {
   for (const model::FailedDevice& f : platform.failed) {
-    if (!lacks_costs(platform, f)) continue;
+    if (has_costs(platform, f)) continue;
     const bool all = f.name.empty() || f.name == GivenUp;
     return fmt::format("{} could not be measured{}: {}", all ? "this machine" : f.name, day_text(f.time_s), f.error);
   }
   return "";
 }
-
-uint64_t seconds_now() { return static_cast<uint64_t>(std::max<std::time_t>(std::time(nullptr), 0)); }
 
 }  // namespace gt::opt

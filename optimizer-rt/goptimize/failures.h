@@ -22,6 +22,4 @@ bool due_again(const model::Platform& platform, uint64_t now_s);
 // "NAME could not be measured on 2026-11-22: ERROR", of the first device without costs; empty: none failed.
 std::string failure_text(const model::Platform& platform);
 
-uint64_t seconds_now();  // since 1970
-
 }  // namespace gt::opt

@@ -49,13 +49,6 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-Result<model::Platform> read_matching(const std::string& path) {
-  Result<model::Platform> platform = model::read_platform(path);
-  if (!platform) return platform.status();
-  GT_TRY(model::matches_here(*platform, model::this_machine()).at(path));
-  return platform;
-}
-
 // In the user's cache; where none can be written, in a folder of ours beside temporary files.
 Result<std::string> writable_cache_path() {
   const std::string cache = model::platform_cache_path();
@@ -76,21 +69,21 @@ Result<model::Platform> measured_first(const Status& why, const std::string& pat
   if (limit.count() == 0) return Status(Kind::Unsupported, "this machine was never measured (gmicrobench platform)");
   fmt::print(stderr, "goptimize: measuring this machine once, for about 10 s (gmicrobench platform --quick)\n");
   GT_TRY(measure(path, limit));
-  return read_matching(path);
+  return model::read_platform_of_here(path);
 }
 
 // What failed long ago is tried once more. That it was tried is written down first: however that ends, it is not tried
 // with every run.
 model::Platform measured_again(model::Platform platform, const std::string& path, std::chrono::seconds limit) {
-  if (limit.count() == 0 || !due_again(platform, seconds_now())) return platform;
+  if (limit.count() == 0 || !due_again(platform, model::seconds_now())) return platform;
   fmt::print(stderr, "goptimize: {}; trying it again (gmicrobench platform --quick --missing)\n",
              failure_text(platform));
   model::Platform tried = platform;
-  for (model::FailedDevice& f : tried.failed) f.time_s = seconds_now();
+  for (model::FailedDevice& f : tried.failed) f.time_s = model::seconds_now();
   Status status = write_within_limit(tried, path);
   if (status.ok()) status = measure(path, limit);
   if (!status.ok()) fmt::print(stderr, "goptimize: {}\n", status.text());
-  Result<model::Platform> now = read_matching(path);
+  Result<model::Platform> now = model::read_platform_of_here(path);
   return now ? std::move(*now) : platform;
 }
 
@@ -129,12 +122,12 @@ bool made_for_another(const model::Profile& profile, const std::string& binary) 
 Result<model::Platform> find_platform(const std::string& given, std::chrono::seconds limit) {
   if (!given.empty()) {
     // The user named this very file: that it cannot be read, or is another machine's, is bad input.
-    Result<model::Platform> platform = read_matching(given);
+    Result<model::Platform> platform = model::read_platform_of_here(given);
     return platform ? std::move(platform) : Status(Kind::Corrupt, platform.status().text());
   }
   const Result<std::string> place = writable_cache_path();
   if (!place) return place.status();
-  Result<model::Platform> platform = read_matching(*place);
+  Result<model::Platform> platform = model::read_platform_of_here(*place);
   platform = platform ? measured_again(std::move(*platform), *place, limit)
                       : measured_first(platform.status(), *place, limit);
   if (platform && platform->devices.empty()) return nothing_measured(*platform);
@@ -144,7 +137,7 @@ Result<model::Platform> find_platform(const std::string& given, std::chrono::sec
 model::Platform cached_platform() {
   const Result<std::string> place = writable_cache_path();
   if (!place) return {};
-  Result<model::Platform> platform = read_matching(*place);
+  Result<model::Platform> platform = model::read_platform_of_here(*place);
   return platform ? std::move(*platform) : model::Platform();
 }
 

@@ -12,7 +12,6 @@
 #include <climits>
 #include <csignal>
 #include <filesystem>
-#include <optional>
 #include <thread>
 
 #include "optimizer-rt/goptimize/failures.h"
@@ -105,17 +104,12 @@ void Measurement::end() {
   while (::waitpid(pid_, &state_, 0) < 0 && errno == EINTR) continue;
 }
 
-std::optional<model::Platform> here_at(const std::string& path) {
-  auto platform = model::read_platform(path);
-  if (!platform || !model::matches_here(*platform, model::this_machine()).ok()) return std::nullopt;
-  return std::move(*platform);
-}
-
 Status remember(const std::string& path, const char* what, const std::string& why) {
-  model::Platform platform = here_at(path).value_or(model::Platform());
+  const Result<model::Platform> before = model::read_platform_of_here(path);
+  model::Platform platform = before ? *before : model::Platform();
   platform.machine = model::this_machine();
   platform.quick = platform.quick || platform.devices.empty();
-  platform.failed.push_back({"", what, "", why, seconds_now()});
+  platform.failed.push_back({"", what, "", why, model::seconds_now()});
   return write_within_limit(platform, path);
 }
 
@@ -134,7 +128,7 @@ Status measure(const std::string& path, std::chrono::seconds limit) {
     return remember(path, GivenUp, fmt::format("a driver did not come back within {} s", limit.count()));
   }
   if (measurement->was_asked_to_end()) return Status(Kind::Unsupported, "measuring this machine was interrupted");
-  return here_at(path) ? Status() : remember(path, "", measurement->ending());
+  return model::read_platform_of_here(path) ? Status() : remember(path, "", measurement->ending());
 }
 
 }  // namespace gt::opt

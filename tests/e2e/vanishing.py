@@ -34,7 +34,7 @@ def without_us(error):
 
 
 EVERY = range(1, MOST)
-# A transfer of ours that is under way then is waited for, for up to a second, when the program ends: not every call.
+# To stage takes more calls, and each run longer: all of them take a minute.
 SOME = (*range(1, 40), *range(40, MOST, 5))
 
 

@@ -1,6 +1,7 @@
 // What all our programs share at the edge to the user: exit statuses, and one way to end with an error.
 #pragma once
 
+#include <cerrno>
 #include <cstdio>
 #include <string>
 
@@ -24,6 +25,12 @@ inline int exit_status(const Status& s) {
 inline int fail(const char* program, const Status& s) {
   std::fprintf(stderr, "%s: %s\n", program, s.text().c_str());
   return exit_status(s);
+}
+
+// To standard output, all of it.
+inline Status print_text(const std::string& text) {
+  const bool all = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
+  return all ? Status() : system_error("cannot write to standard output", errno);
 }
 
 }  // namespace gt

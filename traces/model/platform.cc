@@ -1,7 +1,9 @@
 // Which platform file belongs to which machine, and where it is kept.
 #include "traces/model/platform.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <ctime>
 
 namespace gt::model {
 namespace {
@@ -30,6 +32,14 @@ Status matches_here(const Platform& platform, const Machine& here) {
     return refuse("set of graphics cards or accelerators");
   return {};
 }
+
+Result<Platform> read_platform_of_here(const std::string& path) {
+  Result<Platform> platform = read_platform(path);
+  if (platform) GT_TRY(matches_here(*platform, this_machine()).at(path));
+  return platform;
+}
+
+uint64_t seconds_now() { return static_cast<uint64_t>(std::max<std::time_t>(std::time(nullptr), 0)); }
 
 std::string platform_cache_path() {
   const std::string cache = variable("XDG_CACHE_HOME");

@@ -137,6 +137,10 @@ Machine this_machine();
 std::string fingerprint(const Machine& machine);
 // Unsupported, naming what differs, when `platform` was not measured here.
 Status matches_here(const Platform& platform, const Machine& here);
+// read_platform(), refused as above when it is not of this machine.
+Result<Platform> read_platform_of_here(const std::string& path);
+
+uint64_t seconds_now();  // since 1970, as FailedDevice says
 
 // $XDG_CACHE_HOME/gtrace/platform.json, or ~/.cache/...; empty when there is no home.
 std::string platform_cache_path();

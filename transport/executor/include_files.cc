@@ -32,7 +32,6 @@ bool write_file(const fs::path& path, const std::string& text) {
 
 // A cryptographic sum: nobody can make a build that a driver's cache takes for another one's.
 std::string name_of(const std::vector<wire::IncludeFile>& files, std::string_view sources) {
-  constexpr const char* Digits = "0123456789abcdef";
   wire::Sha256 sum;
   const auto add = [&sum](std::string_view text) {
     const uint64_t size = text.size();
@@ -44,12 +43,7 @@ std::string name_of(const std::vector<wire::IncludeFile>& files, std::string_vie
     add(file.path);
     add(file.text);
   }
-  std::string name;
-  for (const uint8_t byte : sum.finish()) {
-    name += Digits[byte >> 4];
-    name += Digits[byte & 15];
-  }
-  return name;
+  return wire::hex_text(sum.finish());
 }
 
 // "": the system refused.

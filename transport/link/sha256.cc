@@ -93,6 +93,16 @@ Digest hmac_sha256(ByteView key, std::span<const ByteView> parts) {
   return again.finish();
 }
 
+std::string hex_text(ByteView bytes) {
+  constexpr const char* Digits = "0123456789abcdef";
+  std::string text;
+  for (const uint8_t byte : bytes) {
+    text += Digits[byte >> 4];
+    text += Digits[byte & 15];
+  }
+  return text;
+}
+
 bool same_digest(const Digest& a, const Digest& b) {
   uint8_t difference = 0;
   for (size_t i = 0; i < a.size(); ++i) difference = static_cast<uint8_t>(difference | (a[i] ^ b[i]));

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "traces/base/bytes.h"
 
@@ -30,6 +31,9 @@ class Sha256 {
 
 // Of the parts, one after the other.
 Digest hmac_sha256(ByteView key, std::span<const ByteView> parts);
+
+// Two small digits for each byte.
+std::string hex_text(ByteView bytes);
 
 // Takes the same time wherever they differ.
 bool same_digest(const Digest& a, const Digest& b);

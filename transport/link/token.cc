@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "transport/link/connect.h"
+#include "transport/link/sha256.h"
 
 namespace gt::wire {
 namespace {
@@ -44,12 +45,7 @@ Result<Bytes> make_token(const std::string& path) {
   Bytes token(TokenBytes);
   if (::getrandom(token.data(), token.size(), 0) != static_cast<ssize_t>(token.size()))
     return system_error("getrandom", errno);
-  std::string text;
-  for (const uint8_t byte : token) {
-    text += "0123456789abcdef"[byte >> 4];
-    text += "0123456789abcdef"[byte & 15];
-  }
-  text += '\n';
+  const std::string text = hex_text(token) + '\n';
   const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.open() && errno == EEXIST) return Status(Kind::Busy, "the token file " + path + " is there already");
   if (!file.open()) return system_error("cannot make the token file " + path, errno);

@@ -120,7 +120,7 @@ Pipeline::Outcome Pipeline::run(CopyCrew& crew, const Run& what) noexcept {
   const Parts parts(what.move, chunk_bytes);
   Flight f{crew, what, parts, what.queue ? what.queue : queue_for(what.timed), x_memory.data(), chunk_bytes,
            std::min(MostChunks, x_memory.bytes() / chunk_bytes)};
-  const size_t count = parts.count();
+  const size_t count = f.outcome.parts = parts.count();
   size_t started = 0;
   for (; started < count && f.outcome.error == CL_SUCCESS && !f.outcome.refused; ++started) {
     if (started >= f.chunks) finish(f, started - f.chunks);

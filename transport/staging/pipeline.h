@@ -50,6 +50,7 @@ class Pipeline {
     // events or for a command to be taken, all of which end with the first part. That part's own way is missing: an
     // eighth of the transfer at most from 2 MiB on. 0: not known, not all of it was staged.
     uint64_t moving_ns = 0;
+    size_t parts = 0;
   };
   // Returns when everything has arrived. If a wait list's event fails, so does this, and nothing is moved. A command
   // that the driver refuses later on is replaced by a direct one. REQUIRES: is_open(), Parts(move,

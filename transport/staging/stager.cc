@@ -138,8 +138,7 @@ void Stager::tell(const Move& move, uint64_t ns, bool copying_only) noexcept {
 
 Pipeline::Outcome Stager::run(Pipeline& pipeline, const Pipeline::Run& what) noexcept {
   const auto outcome = pipeline.run(*x_crew, what);
-  const bool one_part = Parts(what.move, chunk_bytes_for(what.move.bytes())).count() == 1;
-  tell(what.move, outcome.moving_ns, one_part);
+  tell(what.move, outcome.moving_ns, outcome.parts == 1);
   return outcome;
 }
 

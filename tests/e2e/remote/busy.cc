@@ -12,13 +12,9 @@
 #include <string>
 #include <vector>
 
-namespace {
+#include "tests/e2e/virtual/check.h"
 
-void check(cl_int code, const char* what) {
-  if (code == CL_SUCCESS) return;
-  std::fprintf(stderr, "%s: %d\n", what, code);
-  std::exit(1);
-}
+namespace {
 
 // A queue with memory of its own, here and there.
 struct Lane {
@@ -31,20 +27,20 @@ struct Lane {
   Lane(cl_context context, cl_device_id device, cl_program program) {
     cl_int err = 0;
     queue = clCreateCommandQueue(context, device, 0, &err);
-    check(err, "clCreateCommandQueue");
+    CHECK(err);
     buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, host.size(), nullptr, &err);
-    check(err, "clCreateBuffer");
+    CHECK(err);
     kernel = clCreateKernel(program, "work", &err);
-    check(err, "clCreateKernel");
-    check(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), "clSetKernelArg");
+    CHECK(err);
+    CHECK(clSetKernelArg(kernel, 0, sizeof buffer, &buffer));
   }
   // The events are kept: PoCL 3.1 aborts when an event fails before chains of commands whose events nobody holds.
   void enqueue() {
     const size_t n = host.size();
-    check(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, n, host.data(), 0, nullptr, event()), "write");
-    check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &n, nullptr, 0, nullptr, event()), "launch");
-    check(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, n, host.data(), 0, nullptr, event()), "read");
-    check(clFlush(queue), "clFlush");
+    CHECK(clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, n, host.data(), 0, nullptr, event()));
+    CHECK(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &n, nullptr, 0, nullptr, event()));
+    CHECK(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, n, host.data(), 0, nullptr, event()));
+    CHECK(clFlush(queue));
   }
   cl_event* event() { return &events.emplace_back(); }
 };
@@ -53,8 +49,8 @@ cl_device_id last_device() {
   cl_platform_id platform = nullptr;
   cl_device_id devices[8] = {};
   cl_uint n = 0;
-  check(clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
-  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &n), "clGetDeviceIDs");
+  CHECK(clGetPlatformIDs(1, &platform, nullptr));
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, devices, &n));
   return devices[n - 1];
 }
 
@@ -66,22 +62,22 @@ int main(int argc, char** argv) {
   const cl_device_id device = last_device();
   cl_int err = 0;
   cl_context context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &err);
-  check(err, "clCreateContext");
+  CHECK(err);
   const char* source = "kernel void work(global char* a) { a[get_global_id(0)] += 1; }";
   cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &err);
-  check(clBuildProgram(program, 0, nullptr, "", nullptr, nullptr), "clBuildProgram");
+  CHECK(clBuildProgram(program, 0, nullptr, "", nullptr, nullptr));
   cl_event never = clCreateUserEvent(context, &err);
-  check(err, "clCreateUserEvent");
+  CHECK(err);
   std::vector<Lane*> lanes;  // until the end of the process, with the memory that is read and written
   for (int i = 0; i < 4; ++i) lanes.push_back(new Lane(context, device, program));
-  check(clEnqueueMarkerWithWaitList(lanes[0]->queue, 1, &never, lanes[0]->event()), "clEnqueueMarkerWithWaitList");
+  CHECK(clEnqueueMarkerWithWaitList(lanes[0]->queue, 1, &never, lanes[0]->event()));
   for (int i = 0; i < 6; ++i)
     for (Lane* lane : lanes) lane->enqueue();
   std::printf("%d\n", ::getpid());
   std::fflush(stdout);
   while (how == "killed") {
     lanes[1]->enqueue();
-    check(clFinish(lanes[1]->queue), "clFinish");
+    CHECK(clFinish(lanes[1]->queue));
   }
   if (how == "exec") ::execlp("cat", "cat", nullptr);
   if (how == "exit") std::exit(0);

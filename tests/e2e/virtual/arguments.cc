@@ -4,18 +4,12 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <vector>
 
-namespace {
+#include "tests/e2e/virtual/check.h"
 
-void check(cl_int code, const char* what, int line) {
-  if (code == CL_SUCCESS) return;
-  std::fprintf(stderr, "line %d: %s: %d\n", line, what, code);
-  std::exit(1);
-}
-#define CHECK(call) check(call, #call, __LINE__)
+namespace {
 
 const char* const Source = R"(
 typedef struct { uint low, high; } Pair;
@@ -43,14 +37,8 @@ cl_program g_program;
 cl_mem g_out;
 
 void begin() {
-  cl_platform_id platform;
   cl_int code = 0;
-  CHECK(clGetPlatformIDs(1, &platform, nullptr));
-  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &g_device, nullptr));
-  g_context = clCreateContext(nullptr, 1, &g_device, nullptr, nullptr, &code);
-  CHECK(code);
-  g_queue = clCreateCommandQueue(g_context, g_device, 0, &code);
-  CHECK(code);
+  open_first_device(g_device, g_context, g_queue);
   const char* text = Source;
   g_program = clCreateProgramWithSource(g_context, 1, &text, nullptr, &code);
   CHECK(code);

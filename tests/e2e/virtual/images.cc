@@ -281,14 +281,7 @@ void everything(const Type& t, const Format& f, bool with_kernels) {
 }  // namespace
 
 int main() {
-  cl_platform_id platform;
-  cl_int err = 0;
-  CHECK(clGetPlatformIDs(1, &platform, nullptr));
-  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &g_device, nullptr));
-  g_context = clCreateContext(nullptr, 1, &g_device, nullptr, nullptr, &err);
-  CHECK(err);
-  g_queue = clCreateCommandQueue(g_context, g_device, 0, &err);
-  CHECK(err);
+  open_first_device(g_device, g_context, g_queue);
   for (const Type& t : Types) {
     cl_uint count = 0;
     CHECK(clGetSupportedImageFormats(g_context, CL_MEM_READ_WRITE, t.type, 0, nullptr, &count));
