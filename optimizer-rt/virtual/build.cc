@@ -49,14 +49,22 @@ BuildState state_of(const wire::Built& built, wire::Build::Step step, const _cl_
   return state;
 }
 
+// The one of `devices` that a build for `device` was for: itself, or what it is a part of. nullptr: none.
+_cl_device_id* listed_for(_cl_device_id* device, const std::vector<_cl_device_id*>& devices) {
+  while (device && std::find(devices.begin(), devices.end(), device) == devices.end()) device = device->parent.get();
+  return device;
+}
+
 void Job::answered(const Place& place, const std::vector<_cl_device_id*>& devices, const wire::Built& built) {
   {
     const std::lock_guard lock(program->mutex);
-    for (_cl_device_id* d : devices) {
-      if (std::find(place.devices.begin(), place.devices.end(), d) == place.devices.end()) continue;
+    for (auto& [d, build] : program->builds) {
+      _cl_device_id* const listed = listed_for(d, devices);
+      if (!listed || std::find(place.devices.begin(), place.devices.end(), d) == place.devices.end()) continue;
+      const std::string& options = program->builds[listed].options;
       BuildState state = state_of(built, step, *d);
-      state.options = program->builds[d].options;
-      program->builds[d] = std::move(state);
+      state.options = options;
+      build = std::move(state);
     }
     if (program->kernels.empty()) program->kernels = built.kernels;
   }

@@ -1,7 +1,9 @@
 #include "optimizer-rt/virtual/event.h"
 
 #include <algorithm>
+#include <cstring>
 
+#include "optimizer-rt/virtual/answers.h"
 #include "optimizer-rt/virtual/context.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/gate.h"
@@ -56,8 +58,23 @@ bool _cl_event::ended_by_finish() const { return queue && number <= queue->finis
 cl_int _cl_event::current_status() {
   if (ended() || is_user()) return status;
   if (ended_by_finish()) return wait();  // the answer is on its way
+  const bool first = telling_ != Telling::Asked;
   subscribe();
-  return status;
+  return first && look() <= CL_COMPLETE ? wait() : status.load();
+}
+
+// Where the command is now. What it implies, the end of an event that waited for it for one, is known here already.
+cl_int _cl_event::look() {
+  constexpr api::FnId Ask = api::FnId::clGetEventInfo;
+  int wanted = 0;  // only whether there is a pointer goes along
+  const InfoAnswer answer = info_of(Ask, place->session.ask<Ask>({}, as<cl_event>(name), CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                                                sizeof(cl_int), static_cast<void*>(&wanted), nullptr));
+  cl_int there = CL_QUEUED, known = status;
+  if (answer.code == CL_SUCCESS && answer.value.size() == sizeof there)
+    std::memcpy(&there, answer.value.data(), sizeof there);
+  while (there > CL_COMPLETE && known > there && !status.compare_exchange_weak(known, there)) {
+  }
+  return there;
 }
 
 cl_int _cl_event::wait() {

@@ -35,7 +35,7 @@ struct _cl_event : gt::virt::Object {
 
   bool is_user() const { return !place; }
   bool ended() const { return status.load(std::memory_order_acquire) <= CL_COMPLETE; }
-  // What the program is told; asks the executor to tell when it ends. Flushes.
+  // What the program is told. The first time it asks the executor, now and to tell when it ends. Flushes.
   cl_int current_status();
   // `waits`: the caller goes on to wait().
   void subscribe(bool waits = false);
@@ -79,6 +79,7 @@ struct _cl_event : gt::virt::Object {
   bool put_off(int64_t start, int64_t end);
   void run_callbacks(std::vector<Registered> callbacks, cl_int with_status);
   bool ended_by_finish() const;
+  cl_int look();
 
   enum class Telling : uint8_t { No, Unasked, Asked };  // Asked: and the request is on its way
   std::atomic<Telling> telling_{Telling::No};

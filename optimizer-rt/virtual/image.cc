@@ -183,6 +183,12 @@ HostLayout layout_of(const cl_image_desc& d, size_t element) {
   return {0, region[0] * element, region[1], region[2], d.image_row_pitch, d.image_slice_pitch};
 }
 
+bool some_device_has_images_of_buffers(const _cl_context& context) {
+  return std::any_of(context.devices.begin(), context.devices.end(), [](const auto& d) {
+    return d->template number<cl_uint>(CL_DEVICE_IMAGE_PITCH_ALIGNMENT) != 0;
+  });
+}
+
 // An image of a buffer, or a view of an image.
 void check_parent(const _cl_context& context, const cl_image_desc& d, size_t element) {
   const bool line = d.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
@@ -191,6 +197,7 @@ void check_parent(const _cl_context& context, const cl_image_desc& d, size_t ele
   const _cl_mem& parent = check(d.mem_object);
   require(parent.context.get() == &context, CL_INVALID_CONTEXT);
   require(!parent.is_image(), CL_INVALID_IMAGE_DESCRIPTOR);  // views of images: their formats are the driver's own
+  require(line || some_device_has_images_of_buffers(context), CL_INVALID_OPERATION);
   const size_t row = d.image_row_pitch ? d.image_row_pitch : d.image_width * element;
   require(row * (line ? 1 : d.image_height) <= parent.size, CL_INVALID_IMAGE_SIZE);
 }

@@ -205,4 +205,7 @@ cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t room, void* value
   }
 }
 
+// No device of ours has pipes.
+cl_int clGetPipeInfo(cl_mem, cl_pipe_info, size_t, void*, size_t*) { return CL_INVALID_MEM_OBJECT; }
+
 }  // namespace gt::virt::fn

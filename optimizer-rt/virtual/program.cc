@@ -24,7 +24,6 @@ _cl_program::~_cl_program() {
     } catch (const Failure&) {  // nothing is left to release
     }
   }
-  if (!farewells.empty()) callbacks().post([list = std::move(farewells)] { say(list); });
 }
 
 // Those that are lost do not keep the others from being built for.
@@ -205,12 +204,11 @@ cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n, cons
 cl_int clRetainProgram(cl_program program) { return retain(program); }
 cl_int clReleaseProgram(cl_program program) { return release(program); }
 
-cl_int clSetProgramReleaseCallback(cl_program program, ProgramNotify notify, void* data) {
+// For destructors of a program's variables, which no device of ours runs (CL_PROGRAM_SCOPE_GLOBAL_DTORS_PRESENT).
+cl_int clSetProgramReleaseCallback(cl_program program, ProgramNotify notify, void*) {
   check(program);
   require(notify, CL_INVALID_VALUE);
-  const std::lock_guard lock(program->mutex);
-  program->farewells.push_back([program, notify, data] { notify(program, data); });
-  return CL_SUCCESS;
+  return CL_INVALID_OPERATION;
 }
 
 cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t size, const void* value) {

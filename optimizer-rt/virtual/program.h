@@ -49,7 +49,6 @@ struct _cl_program : gt::virt::Object {
   std::map<_cl_device_id*, gt::virt::BuildState> builds;
   std::vector<gt::wire::KernelInfo> kernels;
   cl_uint attached = 0;  // kernels that exist: no build meanwhile
-  gt::virt::Farewells farewells;
 };
 
 namespace gt::virt {

@@ -32,7 +32,7 @@ std::string log_of(const Cl& cl, cl_program program, cl_device_id device) {
 }
 
 cl_int call(const Cl& cl, BuildJob& job, const std::string& options) {
-  const auto devices = static_cast<cl_uint>(job.devices.size());
+  const auto devices = static_cast<cl_uint>(job.listed);
   const cl_device_id* const list = devices ? job.devices.data() : nullptr;
   const auto inputs = static_cast<cl_uint>(job.inputs.size());
   const cl_program* const programs = inputs ? job.inputs.data() : nullptr;

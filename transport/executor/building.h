@@ -8,7 +8,8 @@ namespace gt::exec {
 
 // Makes the calls; returns when the driver does. Link: job.program is the result.
 cl_int build(const Session& session, BuildJob& job);
-// Status and log for each device, and the kernels with their arguments.
+// Status and log for each device, unlisted ones included (sub-devices have what was built for their parent), and the
+// kernels with their arguments.
 void describe(const Session& session, const BuildJob& job, wire::Built& out);
 
 }  // namespace gt::exec

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "traces/base/clock.h"
 #include "transport/executor/building.h"
 
 namespace gt::exec {
@@ -22,8 +23,8 @@ void answer_late(Session& session, const BuildJob& job) {
   wire::Built built;
   built.reply = job.asked.reply;
   built.code = CL_BUILD_PROGRAM_FAILURE;
-  for (const ObjectId device : job.device_ids)
-    built.devices.push_back({device, CL_BUILD_ERROR, 0, "the build took longer than this proxy allows"});
+  for (size_t i = 0; i < job.listed; ++i)
+    built.devices.push_back({job.device_ids[i], CL_BUILD_ERROR, 0, "the build took longer than this proxy allows"});
   session.out.send(built);
 }
 
@@ -60,6 +61,7 @@ cl_int Programs::collect(BuildJob& job) {
     job.devices.push_back(device->as<cl_device_id>());
     job.device_ids.push_back(id);
   }
+  job.listed = job.devices.size();
   for (const ObjectId id : asked.inputs) {
     const Object* const input = objects.find(id, ObjectKind::Program);
     if (!input) return CL_INVALID_PROGRAM;
@@ -71,11 +73,14 @@ cl_int Programs::collect(BuildJob& job) {
   if (!program) return CL_INVALID_PROGRAM;
   job.program = program->as<cl_program>();
   cl.clRetainProgram(job.program);
-  if (!job.devices.empty()) return CL_SUCCESS;
-  job.devices.resize(Cl::ask<cl_uint>(cl.clGetProgramInfo, job.program, CL_PROGRAM_NUM_DEVICES));
-  cl.clGetProgramInfo(job.program, CL_PROGRAM_DEVICES, job.devices.size() * sizeof(cl_device_id), job.devices.data(),
-                      nullptr);
-  for (cl_device_id device : job.devices) job.device_ids.push_back(objects.name_of(ObjectKind::Device, device));
+  std::vector<cl_device_id> all(Cl::ask<cl_uint>(cl.clGetProgramInfo, job.program, CL_PROGRAM_NUM_DEVICES));
+  cl.clGetProgramInfo(job.program, CL_PROGRAM_DEVICES, all.size() * sizeof(cl_device_id), all.data(), nullptr);
+  for (cl_device_id device : all) {
+    if (std::find(job.devices.begin(), job.devices.end(), device) != job.devices.end()) continue;
+    job.devices.push_back(device);
+    job.device_ids.push_back(objects.name_of(ObjectKind::Device, device));
+  }
+  if (job.listed == 0) job.listed = job.devices.size();
   return CL_SUCCESS;
 }
 
@@ -133,10 +138,9 @@ void Programs::perform(Work& work, BuildJob& job) {
   Session& session = *work.session;
   wire::Built built;
   built.reply = job.asked.reply;
-  const auto begun = Clock::now();
+  const uint64_t begun = monotonic_ns();
   built.code = build(session, job);
-  session.count.build_ns +=
-      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begun).count());
+  session.count.build_ns += monotonic_ns() - begun;
   describe(session, job, built);
   const bool late = job.answered.exchange(true);
   {

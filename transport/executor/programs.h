@@ -20,8 +20,9 @@ struct BuildJob {
   wire::Build asked;
   cl_program program = nullptr;  // Link: the result, made by the job
   cl_context context = nullptr;  // Link
-  std::vector<cl_device_id> devices;
+  std::vector<cl_device_id> devices;  // `listed` in the call, then the program's others
   std::vector<ObjectId> device_ids;
+  size_t listed = 0;
   std::vector<cl_program> inputs;
   std::chrono::steady_clock::time_point deadline;
   std::atomic<bool> answered{false};

