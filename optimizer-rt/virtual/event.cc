@@ -67,8 +67,9 @@ cl_int _cl_event::current_status() {
 cl_int _cl_event::look() {
   constexpr api::FnId Ask = api::FnId::clGetEventInfo;
   int wanted = 0;  // only whether there is a pointer goes along
-  const InfoAnswer answer = info_of(Ask, place->session.ask<Ask>({}, as<cl_event>(name), CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                                                sizeof(cl_int), static_cast<void*>(&wanted), nullptr));
+  const Bytes outputs = place->session.ask<Ask>({}, as<cl_event>(name), CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                                sizeof(cl_int), static_cast<void*>(&wanted), nullptr);
+  const InfoAnswer answer = info_of(Ask, outputs);
   cl_int there = CL_QUEUED, known = status;
   if (answer.code == CL_SUCCESS && answer.value.size() == sizeof there)
     std::memcpy(&there, answer.value.data(), sizeof there);

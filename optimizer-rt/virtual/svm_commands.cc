@@ -188,7 +188,7 @@ cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count, const void*
   constexpr cl_mem_migration_flags Known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
   require(count != 0 && pointers && (flags & ~Known) == 0, CL_INVALID_VALUE);
   for (cl_uint i = 0; i < count; ++i) block_of(queue, pointers[i], sizes ? sizes[i] : 0);
-  Command c(queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, n, list, event);
+  Command c(queue, CL_COMMAND_SVM_MIGRATE_MEM, n, list, event);
   c.call<FnId::clEnqueueSVMMigrateMem>(as<cl_command_queue>(queue->name), count, pointers, sizes, flags);
   return c.sent();
 }

@@ -176,7 +176,12 @@ void tree() {
                                nullptr, 0, 0, nullptr, nullptr));
   const size_t one = sizeof(Branch);
   const void* first = all[0];
-  CHECK(clEnqueueSVMMigrateMem(g_queue, 1, &first, &one, CL_MIGRATE_MEM_OBJECT_HOST, 0, nullptr, nullptr));
+  cl_event moved;
+  CHECK(clEnqueueSVMMigrateMem(g_queue, 1, &first, &one, CL_MIGRATE_MEM_OBJECT_HOST, 0, nullptr, &moved));
+  cl_command_type type = 0;
+  CHECK(clGetEventInfo(moved, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr));
+  std::printf("migration's type: %x\n", type);
+  CHECK(clReleaseEvent(moved));
   CHECK(clFinish(g_queue));
   for (Branch* b : all) clSVMFree(g_context, b);
   clSVMFree(g_context, sum);
