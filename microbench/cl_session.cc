@@ -1,6 +1,8 @@
 // Opening a device.
 #include "microbench/cl_session.h"
 
+#include <dlfcn.h>
+
 namespace gt::bench {
 
 Status cl_status(const char* call, cl_int err) {
@@ -27,6 +29,25 @@ Result<std::unique_ptr<Session>> Session::open(const Device& device) {
   return session;
 }
 
+namespace {
+
+// Found by name: a loader of OpenCL 1.2 has none of them.
+SvmFunctions svm_functions(cl_device_id device) {
+  cl_device_svm_capabilities can = 0;
+  if (clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof can, &can, nullptr) != CL_SUCCESS ||
+      !(can & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER))
+    return {};
+  SvmFunctions f;
+  const auto find = [](auto& function, const char* name) {
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(RTLD_DEFAULT, name));
+    return function != nullptr;
+  };
+  const bool all = find(f.allocate, "clSVMAlloc") && find(f.release, "clSVMFree") && find(f.copy, "clEnqueueSVMMemcpy");
+  return all ? f : SvmFunctions();
+}
+
+}  // namespace
+
 Status Session::open() {
   cl_int err = CL_SUCCESS;
   const cl_context_properties properties[] = {
@@ -41,6 +62,7 @@ Status Session::open() {
   x_place = {{clCreateBuffer, clReleaseMemObject, clEnqueueMapBuffer, clEnqueueUnmapMemObject, clFinish},
              context(),
              queue()};
+  x_svm = svm_functions(x_device.id);
   return {};
 }
 

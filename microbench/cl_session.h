@@ -23,6 +23,13 @@ using Mem = Owned<cl_mem, &clReleaseMemObject>;
 using ClProgram = Owned<cl_program, &clReleaseProgram>;
 using Kernel = Owned<cl_kernel, &clReleaseKernel>;
 
+// The functions of OpenCL 2.0 that the loader may lack.
+struct SvmFunctions {
+  decltype(&::clSVMAlloc) allocate = nullptr;
+  decltype(&::clSVMFree) release = nullptr;
+  decltype(&::clEnqueueSVMMemcpy) copy = nullptr;
+};
+
 // Ok for CL_SUCCESS. Unsupported when the device cannot do this, or not at this size; OpenCl when it failed.
 Status cl_status(const char* call, cl_int err);
 
@@ -35,6 +42,8 @@ class Session {
   cl_command_queue queue() const { return x_queue.get(); }
   cl_command_queue second_queue() const { return x_second.get(); }
   const memory::ClPlace& place() const { return x_place; }
+  // Without any when the device has no shared virtual memory.
+  const SvmFunctions& svm() const { return x_svm; }
 
   Result<Mem> buffer(uint64_t bytes) const;
 
@@ -51,6 +60,7 @@ class Session {
   Context x_context;
   Queue x_queue, x_second;
   memory::ClPlace x_place;
+  SvmFunctions x_svm;
 };
 
 }  // namespace gt::bench

@@ -55,6 +55,7 @@ class DeviceRun {
     GT_TRY(x_probe.duplex(x_beside, pace(0.03), x_costs));
     GT_TRY(x_probe.pin(x_beside, pace(0.05), x_costs));
     GT_TRY(x_probe.staged(x_beside, pace(0.10), x_costs));
+    GT_TRY(x_probe.svm(x_beside, pace(0.05), x_costs));
     std::vector<Probe> probes = x_policies.probes();
     GT_TRY(sweep(probes, x_sizes, rest()));
     x_policies.fill(x_costs, probes);

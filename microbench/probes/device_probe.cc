@@ -128,9 +128,10 @@ Status DeviceProbe::staged(const std::vector<uint64_t>& sizes, const Pace& pace,
   Block block;
   uint64_t size = 0;
   const auto both_ways = [&](std::vector<Series>& into) -> Status {
-    for (const bool to_device : {true, false})
-      GT_TRY(timed(size, into[to_device ? 0 : 1],
-                   [&] { return (*engine)->transfer(to_device, x_buffers[0].get(), block.data(), size); }));
+    for (const staging::Way way : {staging::Way::ToDevice, staging::Way::ToHost}) {
+      const staging::Move move = staging::range_move(way, x_buffers[0].get(), 0, size, block.data());
+      GT_TRY(timed(size, into[static_cast<size_t>(way)], [&] { return (*engine)->transfer(move); }));
+    }
     return {};
   };
   const auto prepare = [&](uint64_t bytes) -> Status {
@@ -148,6 +149,84 @@ Status DeviceProbe::staged(const std::vector<uint64_t>& sizes, const Pace& pace,
   GT_TRY(sweep_one({prepare, [&] { return both_ways(series); }, {}}, series, sizes, sweeping));
   if (const auto both = both_of(series))
     out.staged = model::StagedCosts{both->h2d, both->d2h, (*engine)->threads(), staging::LargestChunk};
+  return {};
+}
+
+namespace {
+
+// Of one size at a time, copied by each kind of host memory: pageable, pinned in place, staged.
+class SvmCopies {
+ public:
+  enum Host : size_t { Standard, Pinned, Staged, Count };
+
+  SvmCopies(const Session& session, StagedEngine* engine) : x_session(session), x_engine(engine) {}
+  ~SvmCopies() { release(); }
+
+  Status make(uint64_t bytes) {
+    release();
+    GT_TRY(x_blocks[Standard].make(x_session, Policy::Standard, bytes));
+    GT_TRY(x_blocks[Pinned].make(x_session, Policy::Pin, bytes));
+    x_bytes = bytes;
+    x_memory = x_session.svm().allocate(x_session.context(), CL_MEM_READ_WRITE, bytes, 0);
+    return x_memory ? Status() : Status(Kind::Unsupported, "clSVMAlloc refused");
+  }
+  bool has(Host host) const { return host != Staged || x_engine; }
+  uint64_t bytes() const { return x_bytes; }
+
+  Status copy(Host kind, staging::Way way) {
+    void* const host = x_blocks[kind == Pinned ? Pinned : Standard].data();
+    if (kind == Staged) return x_engine->transfer(staging::svm_move(way, x_memory, x_bytes, host));
+    const bool up = way == staging::Way::ToDevice;
+    return cl_status("clEnqueueSVMMemcpy",
+                     x_session.svm().copy(x_session.queue(), CL_TRUE, up ? x_memory : host, up ? host : x_memory,
+                                          x_bytes, 0, nullptr, nullptr));
+  }
+
+ private:
+  void release() {
+    if (x_memory) x_session.svm().release(x_session.context(), x_memory);
+    x_memory = nullptr;
+  }
+
+  const Session& x_session;
+  StagedEngine* const x_engine;
+  Block x_blocks[2];
+  void* x_memory = nullptr;
+  uint64_t x_bytes = 0;
+};
+
+}  // namespace
+
+// After staged(), which chooses the number of threads.
+Status DeviceProbe::svm(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
+  if (!x_session.svm().copy || sizes.empty()) return {};
+  std::unique_ptr<StagedEngine> engine;
+  if (out.staged) {
+    auto opened = StagedEngine::open(x_session);
+    if (!opened) return opened.status();
+    engine = std::move(*opened);
+    engine->use_threads(out.staged->threads);
+  }
+  std::vector<Series> series, warm_up(2 * SvmCopies::Count);
+  for (const char* what : {"svm", "svm, pinned", "svm, staged"})
+    for (const char* quantity : {"h2d", "d2h"}) series.push_back({quantity, what, {}});
+  SvmCopies copies(x_session, engine.get());
+  const auto all = [&](std::vector<Series>& into) -> Status {
+    for (size_t i = 0; i < into.size(); ++i) {
+      const auto kind = static_cast<SvmCopies::Host>(i / 2);
+      const auto way = static_cast<staging::Way>(i % 2);
+      if (copies.has(kind)) GT_TRY(timed(copies.bytes(), into[i], [&] { return copies.copy(kind, way); }));
+    }
+    return {};
+  };
+  const auto prepare = [&](uint64_t bytes) -> Status {
+    GT_TRY(copies.make(bytes));
+    return all(warm_up);
+  };
+  GT_TRY(sweep_one({prepare, [&] { return all(series); }, {}}, series, sizes, pace));
+  const auto both = [&](SvmCopies::Host kind) { return both_of({series[2 * kind], series[2 * kind + 1]}); };
+  const auto standard = both(SvmCopies::Standard), pinned = both(SvmCopies::Pinned);
+  if (standard && pinned) out.svm = model::SvmCosts{*standard, *pinned, both(SvmCopies::Staged)};
   return {};
 }
 

@@ -1,5 +1,5 @@
-// What a device does besides plain transfers: pinning memory in place, staged transfers, rectangles, maps, copies
-// inside it, both directions at once, launches. Thread safety: none.
+// What a device does besides plain transfers: pinning memory in place, staged transfers, shared virtual memory,
+// rectangles, maps, copies inside it, both directions at once, launches. Thread safety: none.
 #pragma once
 
 #include <optional>
@@ -19,6 +19,7 @@ class DeviceProbe {
   // Each: what could not be measured on this device stays empty; an error when the device failed.
   Status pin(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
   Status staged(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
+  Status svm(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
   Status rect(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
   Status map(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
   Status copy(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);

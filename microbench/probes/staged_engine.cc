@@ -10,6 +10,7 @@ Result<std::unique_ptr<StagedEngine>> StagedEngine::open(const Session& session)
 #define GT_X(f) engine->x_cl.f = &::f;
   GT_STAGING_FUNCTIONS(GT_X)
 #undef GT_X
+  engine->x_cl.clEnqueueSVMMemcpy = session.svm().copy;
   engine->x_stager.open(engine->x_cl, session.context(), session.device().id, engine->x_crew, nullptr, nullptr);
   return engine;
 }
@@ -25,10 +26,10 @@ unsigned StagedEngine::most_threads() {
   return std::min(staging::usable_processors(), staging::CopyCrew::MaxHelpers + 1);
 }
 
-Status StagedEngine::transfer(bool to_device, cl_mem buffer, void* host, size_t bytes) {
+Status StagedEngine::transfer(const staging::Move& move) {
   staging::Request request;
   request.queue = {x_session.queue(), x_session.context()};
-  request.move = staging::range_move(to_device ? staging::Way::ToDevice : staging::Way::ToHost, buffer, 0, bytes, host);
+  request.move = move;
   cl_int err = CL_SUCCESS;
   if (!x_stager.transfer(request, &err)) return Status(Kind::Unsupported, "the transfer was not staged");
   return cl_status("a staged transfer", err);

@@ -21,8 +21,8 @@ class StagedEngine {
   unsigned threads() const { return x_crew.helpers() + 1; }
   static unsigned most_threads();
 
-  // One transfer of the beginning of `buffer`, complete when this returns. Unsupported: not staged at this size.
-  Status transfer(bool to_device, cl_mem buffer, void* host, size_t bytes);
+  // Complete when this returns. Unsupported: not staged at this size.
+  Status transfer(const staging::Move& move);
 
  private:
   explicit StagedEngine(const Session& session) : x_session(session) {}

@@ -76,11 +76,20 @@ Plot empty_plot(std::string title, Axis y) {
 std::string quantity_figure(const std::vector<Series>& all, const std::string& quantity, std::string title, Axis y) {
   Plot plot = empty_plot(std::move(title), y);
   for (const Series& s : all) {
-    const bool other = s.what == "rect";  // drawn with its like
+    const bool other = s.what == "rect" || s.what.starts_with("svm");  // drawn with their like
     if (s.quantity == quantity && !other)
       plot.lines.push_back(line_of(s, s.what, color_of(s.what, plot.lines.size()), y));
   }
   return figure(plot);
+}
+
+std::string svm_figure(const std::vector<Series>& all) {
+  Plot plot = empty_plot("Copies to and from shared virtual memory, blocking", Axis::GigabytesPerSecond);
+  for (const Series& s : all)
+    if (s.what.starts_with("svm"))
+      plot.lines.push_back(line_of(s, s.what + (s.quantity == "h2d" ? ", to it" : ", from it"), plot.lines.size() + 1,
+                                   plot.y));
+  return plot.lines.empty() ? std::string() : figure(plot);
 }
 
 std::string others_figure(const std::vector<Series>& all) {
@@ -168,7 +177,7 @@ std::string device_part(const DeviceCosts& d, const std::vector<Series>& all) {
   out += quantity_figure(all, "h2d window", "To the device, 32 waited for together", Axis::GigabytesPerSecond);
   out += quantity_figure(all, "d2h window", "To the host, 32 waited for together", Axis::GigabytesPerSecond);
   out += quantity_figure(all, "allocation", "Allocating, touching, releasing", Axis::Nanoseconds);
-  out += calls_figure(all) + others_figure(all) + "</div>\n";
+  out += svm_figure(all) + calls_figure(all) + others_figure(all) + "</div>\n";
   return out + launch_text(d) + staged_text(d) + policies_table(d) + trust_table(all);
 }
 

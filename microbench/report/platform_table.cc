@@ -71,6 +71,7 @@ std::vector<Column> columns_of(const DeviceCosts& d) {
     out.push_back({"staged h2d", &d.staged->h2d, true});
     out.push_back({"staged d2h", &d.staged->d2h, true});
   }
+  if (d.svm) both("svm", d.svm->standard);
   if (d.rect) both("rect", *d.rect);
   if (d.duplex) out.push_back({"both at once", &*d.duplex, true, 2});
   if (d.copy) out.push_back({"copy", &*d.copy, true});

@@ -9,6 +9,7 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staging.h"
+#include "optimizer-rt/cl/svm_memory.h"
 #include "traces/base/lock.h"
 #include "transport/memory/pin.h"
 
@@ -113,6 +114,7 @@ void context_releasing(cl_context context) noexcept {
   }
   stop_staging(context);
   stop_reusing(context);
+  svm_left(context);
   for (Pin& p : g_pins) {
     cl_mem mem = nullptr;
     {

@@ -16,6 +16,7 @@
 #include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staged_events.h"
 #include "optimizer-rt/cl/staging.h"
+#include "optimizer-rt/cl/svm_memory.h"
 #include "optimizer-rt/cl/transfers.h"
 #include "optimizer-rt/cl/virtual_platform.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -33,6 +34,9 @@ struct Hook {
   template <class R, class... A>
   static void after(R, A...) {}
 };
+
+// Pins, queues and threads are the parent's.
+bool active() { return runtime.active() && !runtime.in_forked_child(); }
 
 struct BeforeOnly {
   template <class R, class... A>
@@ -55,7 +59,7 @@ using staging::Move;
 using ToDevice = std::integral_constant<staging::Way, staging::Way::ToDevice>;
 using ToHost = std::integral_constant<staging::Way, staging::Way::ToHost>;
 
-// What all six functions have in common.
+// What all seven functions have in common.
 TransferCall common(staging::Way way, Move::Shape shape, cl_command_queue queue, cl_mem mem, cl_bool blocking,
                     const void* host, cl_uint waits, const cl_event* list, cl_event* event) {
   TransferCall c;
@@ -122,6 +126,39 @@ template <>
 struct Hook<Fn::clEnqueueWriteImage> : ImageHook<ToDevice> {};
 template <>
 struct Hook<Fn::clEnqueueReadImage> : ImageHook<ToHost> {};
+
+// --- Shared virtual memory ---
+
+template <>
+struct Hook<Fn::clSVMAlloc> : AfterOnly {
+  static void after(void* p, cl_context context, cl_svm_mem_flags, size_t bytes, cl_uint) {
+    if (p && active()) svm_allocated(context, p, bytes);
+  }
+};
+template <>
+struct Hook<Fn::clSVMFree> : BeforeOnly {
+  static void before(cl_context, void* p) { svm_freed(p); }
+};
+template <>
+struct Hook<Fn::clEnqueueSVMFree> : BeforeOnly {
+  template <class... A>
+  static void before(cl_command_queue, cl_uint count, void** list, A...) {
+    for (cl_uint i = 0; list && i < count; ++i) svm_freed(list[i]);
+  }
+};
+template <>
+struct Hook<Fn::clEnqueueSVMMemcpy> : Instead {
+  static bool instead(cl_int* result, cl_command_queue q, cl_bool blocking, void* to, const void* from, size_t bytes,
+                      cl_uint waits, const cl_event* list, cl_event* event) {
+    staging::Way way;
+    if (!active() || !copy_of_svm(q, to, from, bytes, &way)) return false;
+    const bool up = way == staging::Way::ToDevice;
+    TransferCall c = common(way, Move::Shape::Svm, q, nullptr, blocking, up ? from : to, waits, list, event);
+    c.svm = up ? to : from;
+    c.bytes = bytes;
+    return transfer(c, result);
+  }
+};
 
 // --- Memory objects ---
 
@@ -216,9 +253,6 @@ struct Hook<Fn::clGetDeviceInfo> : AfterOnly {
 void subtract_hidden(cl_uint* references, cl_uint hidden) {
   *references = *references > hidden ? *references - hidden : 1;
 }
-
-// Pins, queues and threads are the parent's.
-bool active() { return runtime.active() && !runtime.in_forked_child(); }
 
 void made(cl_context context) {
   if (!context || !active()) return;
@@ -428,6 +462,7 @@ __attribute__((constructor)) void join_halves() {
   };
   ::pthread_atfork(lock_staged_events, unlock_staged_events, unlock_staged_events);
   ::pthread_atfork(lock_copied_memory, unlock_copied_memory, unlock_copied_memory);
+  ::pthread_atfork(lock_svm_memory, unlock_svm_memory, unlock_svm_memory);
 }
 
 }  // namespace

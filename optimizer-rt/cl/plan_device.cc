@@ -54,8 +54,7 @@ int plan_device(cl_device_id device) noexcept {
 }
 
 const WayCosts& way_costs(int device, Way way) noexcept {
-  const PlanDevice& d = runtime.plan().devices[static_cast<size_t>(device)];
-  return way == HostToDevice ? d.to_device : d.to_host;
+  return runtime.plan().devices[static_cast<size_t>(device)].ways[way];
 }
 
 Devices devices_of(cl_context context) noexcept {

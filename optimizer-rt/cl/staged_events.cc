@@ -15,6 +15,7 @@ constinit Events g_events;
 cl_command_type command_of(const staging::EventFacts& f) {
   using Shape = staging::Move::Shape;
   const bool up = f.way == staging::Way::ToDevice;
+  if (f.shape == Shape::Svm) return CL_COMMAND_SVM_MEMCPY;
   if (f.shape == Shape::Image) return up ? CL_COMMAND_WRITE_IMAGE : CL_COMMAND_READ_IMAGE;
   if (f.shape == Shape::Box) return up ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT;
   return up ? CL_COMMAND_WRITE_BUFFER : CL_COMMAND_READ_BUFFER;

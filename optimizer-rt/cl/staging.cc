@@ -67,6 +67,7 @@ staging::ClFunctions real_functions_for_staging() {
 #define GT_X(name) f.name = GT_REAL(name);
   GT_STAGING_FUNCTIONS(GT_X)
 #undef GT_X
+  f.clEnqueueSVMMemcpy = GT_REAL(clEnqueueSVMMemcpy);
   return f;
 }
 
@@ -119,7 +120,7 @@ uint64_t saving_ns(int device, Way way, size_t bytes) {
 void compare(const staging::Spent& spent) {
   const int device = plan_device(spent.device);
   if (device == NoDevice) return;
-  const Way way = way_of(spent.way);
+  const Way way = way_of(spent.way, spent.shape);
   const auto costs = staged_costs(way_costs(device, way), spent.bytes, spent.ns, spent.copying_only);
   if (!costs) return;
   Counters& c = runtime.counters();
@@ -179,6 +180,8 @@ staging::Move move_of(const TransferCall& c) {
     case staging::Move::Shape::Image:
       return staging::image_move(c.way, c.mem, c.origin, c.region, c.host_row_pitch, c.host_slice_pitch,
                                  pixel_bytes(c.mem), c.host);
+    case staging::Move::Shape::Svm:
+      return staging::svm_move(c.way, c.svm, c.bytes, c.host);
     default:
       return staging::range_move(c.way, c.mem, c.offset, c.bytes, c.host);
   }
@@ -217,7 +220,7 @@ bool stage(const TransferCall& call, cl_int* error) noexcept {
   QueueEntry queue;
   if (!look_up_queue(call.queue, &queue)) return runtime.count(Fallback::UnknownQueue), false;
   const int device = plan_device(queue.device);
-  const Way way = way_of(call.way);
+  const Way way = way_of(call.way, call.shape);
   const uint64_t saving = saving_ns(device, way, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
   if (!is_valid_transfer(call, queue) || (call.event && !room_for_staged_event())) return false;
@@ -242,7 +245,7 @@ bool contents_pay(cl_context context, cl_device_id id, size_t bytes) noexcept {
 
 bool stage_contents(cl_context context, cl_device_id device, const staging::Move& move) noexcept {
   Place* const place = find(context, device);
-  const uint64_t saving = saving_ns(plan_device(device), way_of(move.way), move.bytes());
+  const uint64_t saving = saving_ns(plan_device(device), way_of(move.way, move.shape), move.bytes());
   return place && counted(move, saving, [&] { return place->stager.transfer_alone(move); });
 }
 

@@ -11,7 +11,11 @@
 
 namespace gt::opt {
 
-inline Way way_of(staging::Way way) noexcept { return way == staging::Way::ToDevice ? HostToDevice : DeviceToHost; }
+inline Way way_of(staging::Way way, staging::Move::Shape shape) noexcept {
+  const bool up = way == staging::Way::ToDevice;
+  if (shape == staging::Move::Shape::Svm) return up ? HostToSvm : SvmToHost;
+  return up ? HostToDevice : DeviceToHost;
+}
 
 // One host side of a transfer. `span` bytes lie between its first and last byte, `bytes` of them are moved.
 struct HostRange {
@@ -25,8 +29,9 @@ struct TransferCall {
   staging::Way way = staging::Way::ToDevice;
   staging::Move::Shape shape = staging::Move::Shape::Range;
   cl_mem mem = nullptr;
+  const void* svm = nullptr;  // Svm: instead of mem
   bool blocking = false;
-  size_t offset = 0, bytes = 0;  // Range
+  size_t offset = 0, bytes = 0;  // Range, Svm
   const size_t* origin = nullptr;  // Box: in the buffer; Image: in the image
   const size_t* host_origin = nullptr;
   const size_t* region = nullptr;

@@ -129,7 +129,7 @@ HostRange box_range(const void* p, const size_t* origin, const size_t* region, s
 
 // `region` and `origin` may be NULL, as in a wrong call: the range is empty then.
 HostRange host_range(const TransferCall& c) {
-  if (c.shape == staging::Move::Shape::Range) return {c.host, c.bytes, c.bytes};
+  if (c.shape == staging::Move::Shape::Range || c.shape == staging::Move::Shape::Svm) return {c.host, c.bytes, c.bytes};
   if (c.shape == staging::Move::Shape::Box)
     return box_range(c.host, c.host_origin, c.region, c.host_row_pitch, c.host_slice_pitch);
   if (!c.region) return {};
@@ -149,11 +149,11 @@ bool count_transfer(const HostRange& range) {
 
 bool transfer(const TransferCall& call, cl_int* error) noexcept {
   if (!runtime.active()) return false;
-  if (!call.queue || !call.mem) return false;  // refused for that: nobody looks at what the other arguments point to
+  if (!call.queue || (!call.mem && !call.svm)) return false;  // refused for that: nobody looks at what the other arguments point to
   const HostRange range = host_range(call);
   if (!count_transfer(range)) return false;
   runtime.worked(range.bytes);
-  const Way way = way_of(call.way);
+  const Way way = way_of(call.way, call.shape);
   if (runtime.owns(range.base) && touch_pool_memory(target_of(call.queue), way, range)) return false;
   if (!runtime.owns(range.base) && reuse(call, way, range)) return false;
   return stage(call, error);

@@ -89,7 +89,7 @@ size_t pixel_bytes(cl_mem image) noexcept {
 
 size_t moved_bytes(const TransferCall& c) noexcept {
   if (!c.host) return 0;
-  if (c.shape == Move::Shape::Range) return c.bytes;
+  if (c.shape == Move::Shape::Range || c.shape == Move::Shape::Svm) return c.bytes;
   if (!c.region) return 0;
   size_t bytes = c.shape == Move::Shape::Image ? pixel_bytes(c.mem) : 1;
   for (int i = 0; i < 3; ++i)
@@ -99,6 +99,7 @@ size_t moved_bytes(const TransferCall& c) noexcept {
 
 bool is_valid_transfer(const TransferCall& c, const QueueEntry& queue) noexcept {
   if (!c.host || (c.waits == 0) != (c.wait_list == nullptr)) return false;
+  if (c.shape == Move::Shape::Svm) return true;  // copy_of_svm() has looked at its addresses
   cl_context context = nullptr;
   if (!ask(c.mem, CL_MEM_CONTEXT, &context) || context != queue.context || !host_may(c.mem, c.way)) return false;
   if (c.shape == Move::Shape::Box) return is_valid_box(c);

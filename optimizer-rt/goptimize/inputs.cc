@@ -142,8 +142,11 @@ model::Platform cached_platform() {
 }
 
 void leave_shared_memory_alone(model::Platform& platform) {
-  for (model::DeviceCosts& d : platform.devices)
-    if (d.type == model::DeviceType::Cpu || d.host_unified.value_or(false)) d.staged.reset();
+  for (model::DeviceCosts& d : platform.devices) {
+    if (d.type != model::DeviceType::Cpu && !d.host_unified.value_or(false)) continue;
+    d.staged.reset();
+    if (d.svm) d.svm->staged.reset();
+  }
 }
 
 }  // namespace gt::opt

@@ -132,15 +132,19 @@ bool has_shared_memory(const std::string& urls) {
   return ("," + urls).find(",shm:") != std::string::npos;
 }
 
+// Both have curves of either way.
+bool is_faster(const auto& staged, const auto& standard) {
+  return staged.h2d(LargeTransfer) < ClearlyLess * standard.h2d(LargeTransfer) ||
+         staged.d2h(LargeTransfer) < ClearlyLess * standard.d2h(LargeTransfer);
+}
+
 // Is there a device to which pageable memory goes faster through pinned chunks?
 bool can_stage(const Request& request, const model::Platform& platform) {
   if (request.staging != Staging::Auto) return request.staging == Staging::Always;
   return std::ranges::any_of(platform.devices, [](const model::DeviceCosts& d) {
     const model::PolicyCosts* standard = d.costs(model::Policy::Standard);
-    if (!d.staged || !standard) return false;
-    const double size = LargeTransfer;
-    return d.staged->h2d(size) < ClearlyLess * standard->h2d(size) ||
-           d.staged->d2h(size) < ClearlyLess * standard->d2h(size);
+    return (d.staged && standard && is_faster(*d.staged, *standard)) ||
+           (d.svm && d.svm->staged && is_faster(*d.svm->staged, d.svm->standard));
   });
 }
 

@@ -38,12 +38,17 @@ SizeCosts size_costs(const model::Curve& curve) {
   return out;
 }
 
+// `way`: to the device; the one after it is the way back.
+void put_both(PlanDevice& out, SizeCosts WayCosts::*member, Way way, const model::BothWays& costs) {
+  out.ways[way].*member = size_costs(costs.h2d);
+  out.ways[way + 1].*member = size_costs(costs.d2h);
+}
+
 void put_costs(PlanDevice& out, const model::DeviceCosts& device) {
   const auto put = [&](Policy policy, SizeCosts WayCosts::*member) {
     const model::PolicyCosts* costs = device.costs(policy);
     if (!costs) return;
-    out.to_device.*member = size_costs(costs->h2d);
-    out.to_host.*member = size_costs(costs->d2h);
+    put_both(out, member, HostToDevice, {costs->h2d, costs->d2h});
   };
   put(Policy::Standard, &WayCosts::standard);
   put(Policy::Pin, &WayCosts::pinned);
@@ -51,8 +56,12 @@ void put_costs(PlanDevice& out, const model::DeviceCosts& device) {
   put(Policy::Locked, &WayCosts::locked);
   put(Policy::Hybrid, &WayCosts::hybrid);
   if (device.staged) {
-    out.to_device.staged = size_costs(device.staged->h2d);
-    out.to_host.staged = size_costs(device.staged->d2h);
+    put_both(out, &WayCosts::staged, HostToDevice, {device.staged->h2d, device.staged->d2h});
+  }
+  if (device.svm) {
+    put_both(out, &WayCosts::standard, HostToSvm, device.svm->standard);
+    put_both(out, &WayCosts::pinned, HostToSvm, device.svm->pinned);
+    if (device.svm->staged) put_both(out, &WayCosts::staged, HostToSvm, *device.svm->staged);
   }
   if (device.pin) out.pin = size_costs(*device.pin);
 }

@@ -55,7 +55,8 @@ using Counter = std::atomic<uint64_t>;
 inline void add(Counter& c, uint64_t n) noexcept { c.fetch_add(n, std::memory_order_relaxed); }
 inline uint64_t get(const Counter& c) noexcept { return c.load(std::memory_order_relaxed); }
 
-enum Way : size_t { HostToDevice, DeviceToHost, Ways };
+// By what is at the device's side: memory objects, shared virtual memory.
+enum Way : size_t { HostToDevice, DeviceToHost, HostToSvm, SvmToHost, Ways };
 
 struct SiteCounters {
   Counter allocations, bytes;  // served by the pool

@@ -28,10 +28,10 @@ bool good(const SizeCosts& costs) {
 }
 
 bool good(const PlanDevice& d) {
-  const auto both = [](const WayCosts& w) {
+  const auto all = [](const WayCosts& w) {
     return good(w.standard) && good(w.staged) && good(w.pinned) && good(w.opencl) && good(w.locked) && good(w.hybrid);
   };
-  return ends_inside(d.name) && ends_inside(d.driver) && both(d.to_device) && both(d.to_host) && good(d.pin);
+  return ends_inside(d.name) && ends_inside(d.driver) && std::ranges::all_of(d.ways, all) && good(d.pin);
 }
 
 }  // namespace

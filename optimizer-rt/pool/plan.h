@@ -1,5 +1,5 @@
 // What goptimize tells the injected library: which allocation sites go to which policy, on which
-// devices it pays to pin, what transfers cost there. A small binary file, version 5, little-endian, of these records:
+// devices it pays to pin, what transfers cost there. A small binary file, version 6, little-endian, of these records:
 //
 //   PlanHeader | PlanDevice * devices | PlanSite * sites
 //
@@ -14,13 +14,14 @@
 #include <cstdint>
 #include <span>
 
+#include "optimizer-rt/pool/counters.h"
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "traces/model/policy.h"
 
 namespace gt::opt {
 
 constexpr char PlanMagic[8] = {'g', 't', 'p', 'l', 'a', 'n', '\n', '\0'};
-constexpr uint32_t PlanVersion = 5;
+constexpr uint32_t PlanVersion = 6;
 constexpr uint64_t LeastMargin_ns = 5'000'000;  // what a site may lose in any case before it is suspended
 constexpr uint64_t MostMargin_ns = 2'000'000'000;
 constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pin_on
@@ -85,7 +86,7 @@ TransferSaving transfer_saving(const WayCosts& costs, model::Policy policy, size
 struct PlanDevice {
   char name[192];   // CL_DEVICE_NAME
   char driver[64];  // CL_DRIVER_VERSION
-  WayCosts to_device, to_host;
+  WayCosts ways[Ways];
   SizeCosts pin;  // pinning existing memory and unpinning it
 };
 

@@ -74,7 +74,7 @@ bool pins_on_reuse(const PlanView& plan) {
   const auto reuse = static_cast<Reuse>(plan.header->reuse);
   if (reuse != Reuse::Auto) return reuse == Reuse::Always;
   return std::ranges::any_of(plan.devices, [](const PlanDevice& d) {
-    return d.pin.known() && (d.to_device.pinned.known() || d.to_host.pinned.known());
+    return d.pin.known() && (d.ways[HostToDevice].pinned.known() || d.ways[DeviceToHost].pinned.known());
   });
 }
 

@@ -10,6 +10,7 @@ from job import GOPTIMIZE, Skip, arguments, check, good, main, run, same, tests_
 from planted_platform import planted_platform
 
 DOCS = pathlib.Path(arguments[0])
+SVM_COPIES = str(tests_dir / "optimizer" / "svm_copies")
 ONE_SITE = str(tests_dir / "optimizer" / "one_site")
 MAKE_PROFILE = pathlib.Path(__file__).with_name("make_profile.py")
 BYTES = 64 << 10
@@ -23,11 +24,12 @@ def profile(**values):
     good(sys.executable, MAKE_PROFILE, ONE_SITE, "one_site.gprofile", *[f"{k}={v}" for k, v in values.items()])
 
 
-def optimized(*command, options=(), **costs):
+def optimized(*arguments, program=ONE_SITE, options=(), **costs):
     """The report, and what goptimize said."""
     planted_platform("platform.json", **costs)
-    plain = good(ONE_SITE, *command)
-    done = run(GOPTIMIZE, "run", "--platform", "platform.json", "--report", "r.json", *options, "--", ONE_SITE, *command,
+    command = (program, *arguments)
+    plain = good(*command)
+    done = run(GOPTIMIZE, "run", "--platform", "platform.json", "--report", "r.json", *options, "--", *command,
                env={"XDG_DATA_HOME": "/proc/none"})
     same((done.code, done.out), (0, plain.out), "exit status and output")
     return json.loads(pathlib.Path("r.json").read_text()), done.err_text
@@ -102,6 +104,18 @@ def test_staging_that_takes_longer_than_the_costs_promise():
     same((staged["suspensions"], staged["left"] > 50), (2, True), f"suspended, both ways: {staged}")
     check(re.search(r"staging took longer than the driver was measured to: suspended 2 times, \d+ transfers left", text), text)
     check(re.search(r"about \d\.\d{3} s lost: staging took longer than it was measured to", text), text)
+
+
+def test_shared_virtual_memory_has_costs_of_its_own():
+    def copies(**costs):
+        return optimized(program=SVM_COPIES, **costs)[0]
+
+    same(copies(standard=1e8, staged=1e4)["staged"]["transfers"], 0, "buffers alone gain by staging")
+    report = copies(standard=1e6, staged=1e6, svm=(1e8, 1e8, 1e4))
+    same((report["staged"]["transfers"], report["reused"]["transfers"]), (114, 0), "only staging gains")
+    check(report["staged"]["saved_s"] > 5, f"what it saved: {report['staged']}")
+    report = copies(standard=1e6, pin=1e6, svm=(1e8, 1e4, 5e7))
+    check(report["reused"]["transfers"] > 20, f"pins gain more: {report['reused']}")
 
 
 def test_ineligible_profile():

@@ -15,9 +15,10 @@ def curve(ns):
             "worst_error": 0.0, "noisy": []}
 
 
-def planted_platform(name, standard=1e6, pin=1e5, pinning=1000.0, staged=None, pin_knots=None, env=None):
+def planted_platform(name, standard=1e6, pin=1e5, pinning=1000.0, staged=None, svm=None, pin_knots=None, env=None):
     """Transfers of up to 1 MiB take `standard` ns from ordinary memory and `pin` ns from pinned; to pin takes
-    `pinning`. `pin_knots`: pairs of bytes and ns, in place of `pin`. Every device of the machine is given these costs."""
+    `pinning`. `svm`: what copies to and from shared virtual memory take, of ordinary, pinned and staged memory.
+    `pin_knots`: pairs of bytes and ns, in place of `pin`. Every device of the machine is given these costs."""
     good(GMICROBENCH, "platform", "--quick", "--max-bytes", "4096", "-o", name, env=env or {})
     platform = json.loads(pathlib.Path(name).read_text())
     for device in platform["devices"]:
@@ -31,8 +32,12 @@ def planted_platform(name, standard=1e6, pin=1e5, pinning=1000.0, staged=None, p
             device["policies"]["pin"].update({way: dict(curve(pin), knots=pin_knots) for way in ("h2d", "d2h")})
         device["pin"] = curve(pinning)
         device.pop("staged", None)
+        device.pop("svm", None)
         device.update(type="gpu", host_unified=False)
         if staged:
             device["staged"] = {"h2d": curve(staged), "d2h": curve(staged), "threads": 2, "chunk_bytes": 4 * MIB}
+        if svm:
+            device["svm"] = {kind: {"h2d": curve(ns), "d2h": curve(ns)}
+                             for kind, ns in zip(("standard", "pinned", "staged"), svm)}
     pathlib.Path(name).write_text(json.dumps(platform))
     return name

@@ -41,6 +41,17 @@ def test_programs():
         check(report["staged"]["transfers"] > 0, f"{name}: staged {report['staged']}")
 
 
+def test_shared_virtual_memory():
+    """Copies with one side in it are staged, to the last one: 5 sizes, of which two also on the stack, from two or three
+    kinds of memory, there and back, with three queues, but for those of a byte. Others are the driver's."""
+    program = str(tests_dir / "optimizer" / "svm_copies")
+    plain = good(program)
+    check("WRONG" not in plain.text and plain.text.endswith("end\n"), plain.text)
+    done, report = staged(program)
+    same((done.code, done.out), (0, plain.out), "exit status, output")
+    same(report["staged"]["transfers"], 3 * (2 * (2 * 4 + 1) + 20), f"staged; {report['fallbacks']}")
+
+
 def test_never_stages_nothing():
     done = run(GOPTIMIZE, "run", "--stage", "never", "--report", "r.json", "--", app("vadd"))
     same(done.code, 0, "exit status")

@@ -53,6 +53,7 @@ Platform full_sample() {
   d.policies[0]->window = BothWays{fitted(), fitted()};
   d.pin = fitted();
   d.staged = StagedCosts{fitted(), fitted(), 8, 4 << 20};
+  d.svm = SvmCosts{{fitted(), fitted()}, {fitted(), fitted()}, BothWays{fitted(), fitted()}};
   d.launch = LaunchCosts{9300, 4100.5};
   d.copy = fitted();
   d.map = MapCosts{fitted(), fitted()};
@@ -211,6 +212,8 @@ TEST_CASE("the kept file of version 2 loads") {
   CHECK_FALSE(d.costs(Policy::Standard)->allocation.trusted(1 << 21));
   CHECK((*d.pin)(134217728) == 11000000);
   CHECK(d.staged->threads == 8);
+  CHECK(d.svm->pinned.d2h(4096) == 8100);
+  CHECK(d.svm->staged->h2d(4194304) == 150000);
   CHECK(d.launch->async_ns == 4100.5);
   CHECK(p->host.copy_threads.at(2) == CopyRate{4, 31e9});
   CHECK(p->failed.at(0).name == "Broken GPU");

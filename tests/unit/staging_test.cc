@@ -112,6 +112,13 @@ ClFunctions functions() {
                              const void*, cl_uint, const cl_event*, cl_event*) { return CL_INVALID_OPERATION; };
   f.clEnqueueReadImage = [](cl_command_queue, cl_mem, cl_bool, const size_t*, const size_t*, size_t, size_t, void*,
                             cl_uint, const cl_event*, cl_event*) { return CL_INVALID_OPERATION; };
+  f.clEnqueueSVMMemcpy = [](cl_command_queue, cl_bool, void* to, const void* from, size_t n, cl_uint, const cl_event*,
+                            cl_event* event) {
+    if (sim.refuse()) return CL_OUT_OF_RESOURCES;
+    std::memcpy(to, from, n);
+    give_event(event);
+    return CL_SUCCESS;
+  };
   f.clEnqueueMarkerWithWaitList = [](cl_command_queue, cl_uint n, const cl_event* list, cl_event* event) {
     if (sim.refuse()) return CL_OUT_OF_RESOURCES;
     const bool waits = n > 0 && object(list[0])->status > CL_COMPLETE;
@@ -248,6 +255,24 @@ TEST_CASE("ranges arrive whole, both ways, at every size around a chunk") {
     CHECK(back == data);
     CHECK(object(event)->status == CL_COMPLETE);
     drop(event);
+  }
+}
+
+TEST_CASE("so do copies to and from shared virtual memory, whatever the driver refuses") {
+  std::mt19937 random(9);
+  for (const size_t bytes : {size_t{1}, SmallestChunk + 1, 9 * LargestChunk + 3}) {
+    for (int refused = 0; refused < 20; ++refused) {
+      Bench bench(0);
+      const std::vector<char> data = random_bytes(random, bytes);
+      std::vector<char> shared(bytes + 2, 'x'), back(bytes);
+      bench.moves = refused;
+      if (refused > 0) sim.refuse_at = sim.calls + refused / 2;
+      if (!bench.move(svm_move(Way::ToDevice, shared.data() + 1, bytes, data.data()), true)) continue;
+      CHECK(std::memcmp(shared.data() + 1, data.data(), bytes) == 0);
+      CHECK((shared.front() == 'x' && shared.back() == 'x'));
+      if (!spent.empty()) CHECK(spent.back().shape == Move::Shape::Svm);
+      if (bench.move(svm_move(Way::ToHost, shared.data() + 1, bytes, back.data()), true)) CHECK(back == data);
+    }
   }
 }
 

@@ -51,6 +51,12 @@ struct StagedCosts {
   uint64_t chunk_bytes = 0;
 };
 
+// Copies between the host's memory and shared virtual memory (coarse-grained: the device's).
+struct SvmCosts {
+  BothWays standard, pinned;       // one blocking copy, by what the host's memory is: ns
+  std::optional<BothWays> staged;  // with the threads of StagedCosts
+};
+
 struct LaunchCosts {
   double sync_ns = 0;   // an empty kernel, launched and waited for
   double async_ns = 0;  // one of many empty kernels, waited for together
@@ -74,6 +80,7 @@ struct DeviceCosts {
   std::optional<bool> host_unified;   // CL_DEVICE_HOST_UNIFIED_MEMORY: its memory is the host's
   std::optional<Curve> pin;           // pin an existing, touched range in place, and unpin it: ns
   std::optional<StagedCosts> staged;
+  std::optional<SvmCosts> svm;
   std::optional<LaunchCosts> launch;
   std::optional<Curve> copy;          // from a buffer of the device to another, and wait: ns
   std::optional<MapCosts> map;

@@ -195,6 +195,14 @@ class Reader {
     if (ok() && s.chunk_bytes == 0) fail(where + ".chunk_bytes", "out of range");
     return s;
   }
+  SvmCosts svm(const Json& j, const std::string& where) {
+    SvmCosts s;
+    if (!object(j, where, {"standard", "pinned"}, {}, {"staged"})) return s;
+    s.standard = both(j["standard"], where + ".standard");
+    s.pinned = both(j["pinned"], where + ".pinned");
+    maybe(j, where, "staged", s.staged, &Reader::both);
+    return s;
+  }
   LaunchCosts launch(const Json& j, const std::string& where) {
     LaunchCosts l;
     if (!object(j, where, {"sync_ns", "async_ns"})) return l;
@@ -229,7 +237,7 @@ class Reader {
     DeviceCosts d;
     d.quick = quick;
     if (!object(j, where, {"platform", "name", "driver", "policies"}, {},
-                {"quick", "type", "host_unified", "pin", "staged", "launch", "copy", "map", "rect", "duplex"}))
+                {"quick", "type", "host_unified", "pin", "staged", "svm", "launch", "copy", "map", "rect", "duplex"}))
       return d;
     d.platform = text(j["platform"], where + ".platform");
     d.name = text(j["name"], where + ".name");
@@ -240,6 +248,7 @@ class Reader {
     maybe(j, where, "host_unified", d.host_unified, &Reader::boolean);
     maybe(j, where, "pin", d.pin, &Reader::curve);
     maybe(j, where, "staged", d.staged, &Reader::staged);
+    maybe(j, where, "svm", d.svm, &Reader::svm);
     maybe(j, where, "launch", d.launch, &Reader::launch);
     maybe(j, where, "copy", d.copy, &Reader::curve);
     maybe(j, where, "map", d.map, &Reader::map);

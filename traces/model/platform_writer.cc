@@ -47,6 +47,12 @@ Json staged_json(const StagedCosts& s) {
           {"chunk_bytes", s.chunk_bytes}};
 }
 
+Json svm_json(const SvmCosts& s) {
+  Json out = {{"standard", both_json(s.standard)}, {"pinned", both_json(s.pinned)}};
+  if (s.staged) out["staged"] = both_json(*s.staged);
+  return out;
+}
+
 Json machine_json(const Machine& m) {
   Json out = {{"cpu", m.cpu}, {"cpus", m.cpus}, {"memory_bytes", m.memory_bytes}, {"drivers", m.drivers}};
   if (m.accelerators) out["accelerators"] = *m.accelerators;
@@ -64,6 +70,7 @@ Json device_json(const DeviceCosts& d, bool quick) {
     if (d.policies[i]) out["policies"][std::string(PolicyNames[i])] = costs_json(*d.policies[i]);
   if (d.pin) out["pin"] = curve_json(*d.pin);
   if (d.staged) out["staged"] = staged_json(*d.staged);
+  if (d.svm) out["svm"] = svm_json(*d.svm);
   if (d.launch) out["launch"] = {{"sync_ns", d.launch->sync_ns}, {"async_ns", d.launch->async_ns}};
   if (d.copy) out["copy"] = curve_json(*d.copy);
   if (d.map) out["map"] = {{"read", curve_json(d.map->read)}, {"write", curve_json(d.map->write)}};

@@ -17,6 +17,7 @@ struct ClFunctions {
 #define GT_X(f) decltype(&::f) f = nullptr;
   GT_STAGING_FUNCTIONS(GT_X)
 #undef GT_X
+  decltype(&::clEnqueueSVMMemcpy) clEnqueueSVMMemcpy = nullptr;  // of OpenCL 2.0: for moves of that shape only
 
   bool complete() const noexcept {
     bool all = true;

@@ -48,6 +48,13 @@ Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* ho
   return m;
 }
 
+Move svm_move(Way way, const void* svm, size_t bytes, const void* host) noexcept {
+  Move m = range_move(way, nullptr, 0, bytes, host);
+  m.shape = m.called = Move::Shape::Svm;
+  m.svm = writable(svm);
+  return m;
+}
+
 Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
               size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t host_row_pitch, size_t host_slice_pitch,
               const void* host) noexcept {
@@ -94,7 +101,7 @@ Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* regio
 
 Parts::Parts(const Move& move, size_t chunk_bytes) noexcept : x_move(move) {
   x_streaming = (move.way == Way::ToDevice) == (move.bytes() <= cached_bytes());
-  const bool range = move.shape == Move::Shape::Range;
+  const bool range = move.is_range();
   const size_t units = range ? move.row_bytes : move.rows;
   x_unit = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, move.row_bytes));
   if (x_unit == 0) return;
@@ -120,14 +127,14 @@ Parts::Place Parts::place(size_t part) const noexcept {
     const size_t end = up ? ramp_boundary(part + 1) : x_move.row_bytes - ramp_boundary(x_per_slice - part - 1);
     return {0, 1, first, end - first};
   }
-  const size_t units = x_move.shape == Move::Shape::Range ? x_move.row_bytes : x_move.rows;
+  const size_t units = x_move.is_range() ? x_move.row_bytes : x_move.rows;
   const size_t first = part % x_per_slice * x_unit;
   const size_t slice = part / x_per_slice * x_slice_unit;
   return {slice, std::min(x_slice_unit, x_move.slices - slice), first, std::min(x_unit, units - first)};
 }
 
 char* Parts::host(const Place& p) const noexcept {
-  if (x_move.shape == Move::Shape::Range) return x_move.host + p.first;
+  if (x_move.is_range()) return x_move.host + p.first;
   return x_move.host + p.slice * x_move.host_slice_pitch + p.first * x_move.host_row_pitch;
 }
 
@@ -139,7 +146,7 @@ Copy Parts::copy(size_t part, char* chunk) const noexcept {
   c.streaming = x_streaming;
   c.to = up ? chunk : at;
   c.from = up ? at : chunk;
-  if (x_move.shape == Move::Shape::Range) {
+  if (x_move.is_range()) {
     c.row_bytes = p.count;
     return c;
   }
@@ -176,6 +183,11 @@ cl_int Parts::enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Pl
     const size_t offset = m.origin[0] + p.first;
     return up ? cl.clEnqueueWriteBuffer(queue, m.mem, blocking, offset, p.count, memory, waits, wait_list, event)
               : cl.clEnqueueReadBuffer(queue, m.mem, blocking, offset, p.count, memory, waits, wait_list, event);
+  }
+  if (m.shape == Move::Shape::Svm) {
+    char* const there = m.svm + p.first;
+    return cl.clEnqueueSVMMemcpy(queue, blocking, up ? there : memory, up ? memory : there, p.count, waits, wait_list,
+                                 event);
   }
   const size_t origin[3] = {m.origin[0], m.origin[1] + p.first, m.origin[2] + p.slice};
   const size_t width = m.shape == Move::Shape::Image ? m.row_pixels : m.row_bytes;

@@ -1,7 +1,7 @@
 // One transfer between host memory and a memory object, and the parts that it is staged in.
 //
-// Three shapes: a range of a buffer, a box of a buffer (clEnqueue*BufferRect), a region of an image. Sizes are bytes on
-// the host's side, in rows and slices. A part is a run of bytes of a range, a run of rows within one slice, or a run of
+// Four shapes: a range of a buffer, the same of shared virtual memory (clEnqueueSVMMemcpy), a box of a buffer
+// (clEnqueue*BufferRect), a region of an image. Sizes are bytes on the host's side, in rows and slices. A part is a run of bytes of a range, a run of rows within one slice, or a run of
 // slices; in a chunk of pinned memory its rows lie packed. Large ranges begin (on the way back: end) with parts of an
 // eighth, a quarter, half a chunk, so that the device starts early and the last copy is short. Thread safety: values.
 #pragma once
@@ -16,24 +16,28 @@ namespace gt::staging {
 enum class Way { ToDevice, ToHost };
 
 struct Move {
-  enum class Shape { Range, Box, Image };
+  enum class Shape { Range, Svm, Box, Image };
 
   Way way = Way::ToDevice;
   Shape shape = Shape::Range;
   Shape called = Shape::Range;  // as the program asked; a box without gaps is moved as a range
   cl_mem mem = nullptr;
+  char* svm = nullptr;       // Svm: the first byte there
   char* host = nullptr;      // the first byte that is moved
-  size_t row_bytes = 0;      // Range: all of it
+  size_t row_bytes = 0;      // Range, Svm: all of it
   size_t rows = 1, slices = 1;
   size_t host_row_pitch = 0, host_slice_pitch = 0;
   size_t origin[3] = {};     // in the memory object: bytes, rows, slices; of an image: pixels
   size_t mem_row_pitch = 0, mem_slice_pitch = 0;  // Box
   size_t row_pixels = 0;     // Image: pixels in a row
 
+  bool is_range() const noexcept { return shape == Shape::Range || shape == Shape::Svm; }
   size_t bytes() const noexcept { return row_bytes * rows * slices; }
 };
 
 Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept;
+// REQUIRES: ClFunctions has clEnqueueSVMMemcpy.
+Move svm_move(Way way, const void* svm, size_t bytes, const void* host) noexcept;
 // The arguments of clEnqueue{Write,Read}BufferRect: not NULL, region without zeros. A box without gaps on both sides
 // becomes a range.
 Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin, const size_t* region,

@@ -44,6 +44,7 @@ struct EventFacts {
 struct Spent {
   cl_device_id device = nullptr;
   Way way = Way::ToDevice;
+  Move::Shape shape = Move::Shape::Range;
   size_t bytes = 0;
   uint64_t ns = 0;
   bool copying_only = false;
