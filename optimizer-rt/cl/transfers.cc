@@ -149,7 +149,8 @@ bool count_transfer(const HostRange& range) {
 
 bool transfer(const TransferCall& call, cl_int* error) noexcept {
   if (!runtime.active()) return false;
-  if (!call.queue || (!call.mem && !call.svm)) return false;  // refused for that: nobody looks at what the other arguments point to
+  // Refused for that: nobody looks at what the other arguments point to.
+  if (!call.queue || (!call.mem && !call.svm)) return false;
   const HostRange range = host_range(call);
   if (!count_transfer(range)) return false;
   runtime.worked(range.bytes);
