@@ -68,9 +68,23 @@ int SiteTable::lookup(uintptr_t address) const noexcept {
 int SiteTable::find(const void* address) noexcept {
   const int site = lookup(reinterpret_cast<uintptr_t>(address));
   if (site != None || x_unresolved.load(std::memory_order_relaxed) == 0) return site;
-  if (!interpose::modules_changed()) return None;
+  if (!is_time_to_look() || !interpose::modules_changed()) return None;
   resolve();
   return lookup(reinterpret_cast<uintptr_t>(address));
+}
+
+// A library that was asked for may still be on its way when its constructors allocate; those that nobody asked for by
+// name (the C library's own) are found a little later. Two threads may count as one: then it is looked more often.
+bool SiteTable::is_time_to_look() noexcept {
+  constexpr uint32_t Looks = 1000, Interval = 1024;
+  const uint32_t asked = interpose::libraries_asked_for.load(std::memory_order_relaxed);
+  if (asked != x_asked.load(std::memory_order_relaxed)) {
+    x_asked.store(asked, std::memory_order_relaxed);
+    x_passed.store(0, std::memory_order_relaxed);
+  }
+  const uint32_t passed = x_passed.load(std::memory_order_relaxed);
+  x_passed.store(passed + 1, std::memory_order_relaxed);
+  return passed < Looks || passed % Interval == 0;
 }
 
 void SiteTable::resolve() noexcept {

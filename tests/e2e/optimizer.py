@@ -80,6 +80,16 @@ def test_counts_are_exact():
     same(report["fallbacks"], {}, "fallbacks")
 
 
+def test_site_in_a_library_that_is_loaded_late():
+    library = tests_dir / "optimizer" / "liblate_block.so"
+    profile(library)
+    command = (tests_dir / "optimizer" / "late_library", library, 5000, 20, 64 << 10)
+    plain = good(*command)
+    done, report = optimized("--force-policy", "pin", "--", *command)
+    same((done.code, done.out), (0, plain.out), "exit status and output")
+    same((total(report, "allocations"), total(report, "hits")), (20, 40), "allocations, transfers")
+
+
 def test_memory_is_reused():
     profile(app("vadd"), min_bytes=1 << 20)
     arguments = ["--elements", "1000000", "--iterations", "50", "--alloc-in-loop"]
