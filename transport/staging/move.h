@@ -3,8 +3,8 @@
 // Four shapes: a range of a buffer, the same of shared virtual memory (clEnqueueSVMMemcpy), a box of a buffer
 // (clEnqueue*BufferRect), a region of an image. Sizes are bytes on the host's side, in rows and slices. A part is a run
 // of bytes of a range, a run of rows within one slice, or a run of slices; in a chunk of pinned memory its rows lie
-// packed. Large ranges begin (on the way back: end) with parts of an eighth, a quarter, half a chunk, so that the device
-// starts early and the last copy is short. Thread safety: values.
+// packed. Large ranges begin (on the way back: end) with parts of an eighth, a quarter, half a chunk, so that the
+// device starts early and the last copy is short. Thread safety: values.
 #pragma once
 
 #include <cstddef>
