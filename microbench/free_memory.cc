@@ -7,6 +7,8 @@
 #include <fstream>
 #include <optional>
 
+#include "traces/base/cgroups.h"
+
 namespace gt::bench {
 namespace {
 
@@ -51,28 +53,10 @@ uint64_t left(const std::string& folder, const GroupFiles& files) {
   return *most > kept ? *most - kept : 0;
 }
 
-// What the group at `path` below `mount` leaves, and every group above it.
-uint64_t left_in_groups(const std::string& mount, std::string path, const GroupFiles& files) {
-  uint64_t least = UINT64_MAX;
-  while (true) {
-    least = std::min(least, left(mount + path, files));
-    if (path.empty()) return least;
-    path.resize(path.find_last_of('/') == path.npos ? 0 : path.find_last_of('/'));
-  }
-}
-
 uint64_t cgroup_left(const std::string& root) {
   uint64_t least = UINT64_MAX;
-  std::ifstream in(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(in, line);) {
-    const size_t path = line.find('/');
-    if (path == line.npos) continue;
-    const std::string group = line.substr(path) == "/" ? "" : line.substr(path);
-    if (line.starts_with("0::"))
-      least = std::min(least, left_in_groups(root + "/sys/fs/cgroup", group, V2));
-    if (line.find(":memory:") != line.npos)
-      least = std::min(least, left_in_groups(root + "/sys/fs/cgroup/memory", group, V1));
-  }
+  for_each_cgroup(root.c_str(), "memory",
+                  [&](const Cgroup& g) { least = std::min(least, left(g.folder, g.version == 2 ? V2 : V1)); });
   return least;
 }
 

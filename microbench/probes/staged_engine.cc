@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "transport/staging/processors.h"
+
 namespace gt::bench {
 
 Result<std::unique_ptr<StagedEngine>> StagedEngine::open(const Session& session) {

@@ -20,6 +20,7 @@
 #include "traces/base/lock.h"
 #include "transport/staging/agent.h"
 #include "transport/staging/machine_load.h"
+#include "transport/staging/processors.h"
 #include "transport/staging/thread.h"
 
 namespace gt::opt {

@@ -6,33 +6,16 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <string>
+
+#include "tests/unit/planted_system.h"
 
 using namespace gt::opt;
 
 namespace {
 
-struct System {
-  std::string root;
-
-  explicit System(const std::string& groups) {
-    char name[] = "/tmp/memory_limit_test.XXXXXX";
-    REQUIRE(::mkdtemp(name));
-    root = name;
-    put("/proc/self/cgroup", groups);
-  }
-  ~System() { std::filesystem::remove_all(root); }
-  System(const System&) = delete;
-  System& operator=(const System&) = delete;
-
-  System& put(const std::string& path, const std::string& text) {
-    std::filesystem::create_directories(std::filesystem::path(root + path).parent_path());
-    std::ofstream(root + path) << text;
-    return *this;
-  }
+struct System : PlantedSystem {
+  using PlantedSystem::PlantedSystem;
   size_t limit() const { return cgroup_memory_limit(root.c_str()); }
 };
 

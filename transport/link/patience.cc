@@ -1,6 +1,6 @@
 #include "transport/link/patience.h"
 
-#include "transport/staging/copy_crew.h"
+#include "transport/staging/processors.h"
 
 namespace gt::wire {
 

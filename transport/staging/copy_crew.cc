@@ -111,13 +111,6 @@ void relax() {
 
 }  // namespace
 
-unsigned usable_processors() noexcept {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return 1;
-  return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-}
-
 void CopyCrew::start(unsigned helpers, IdleProcessors idle) noexcept {
   x_stop.store(false);
   x_idle = idle;

@@ -96,7 +96,4 @@ class CopyCrew {
   pthread_t x_threads[MaxHelpers] = {};
 };
 
-// How many processors this process may use (its affinity mask); at least 1.
-unsigned usable_processors() noexcept;
-
 }  // namespace gt::staging

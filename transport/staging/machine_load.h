@@ -4,7 +4,8 @@
 // a piece copied, the whole copy waits for it. So copies are shared out to idle processors only. The kernel counts the
 // threads of the whole machine that run or want to (/proc/loadavg); it is asked at most a hundred times a second, while
 // there are transfers. Threads that wait or sleep do not count, threads that spin do. Where the kernel does not say,
-// nobody else is there. What a group of processes may use of the processors (cgroups) is not looked at.
+// nobody else is there. What a group of processes may use of the processors (cgroups) decides how many
+// helpers there are (processors.h), not whether they are called.
 //
 // Thread safety: idle(), from any thread. Allocates nothing, leaves errno alone. Cost: a read of the clock; some 10 us
 // when the kernel is asked.
