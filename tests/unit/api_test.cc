@@ -219,12 +219,16 @@ TEST_CASE("external byte strings come from the context") {
 }
 
 TEST_CASE("the answer's size is known though the program does not ask") {
-  SizeProbe<FnId::clGetDeviceInfo> probe;
+  char room[64] = "PoCL";
   size_t* none = nullptr;
+  const auto probe_for = [&](void* out) {
+    return SizeProbe<FnId::clGetDeviceInfo>(cl_device_id{}, cl_device_info{CL_DEVICE_NAME}, sizeof room, out, none);
+  };
+  CHECK(probe_for(nullptr).pass<4>(none) == nullptr);  // who asks for nothing may be refused
+  auto probe = probe_for(room);
   size_t* passed = probe.pass<4>(none);
   REQUIRE(passed != nullptr);
   *passed = 5;
-  char room[64] = "PoCL";
   VectorWriter w;
   encode_outputs<FnId::clGetDeviceInfo>(w, cl_int{CL_SUCCESS}, cl_device_id{},
                                         cl_device_info{CL_DEVICE_NAME}, sizeof room,

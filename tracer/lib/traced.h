@@ -167,7 +167,7 @@ void harvest_after(A... args) {
 // driver itself.
 template <FnId F, class R, size_t... I, class... A>
 R plain_call(Ring& ring, std::index_sequence<I...>, A... args) {
-  api::SizeProbe<F> probe;
+  [[maybe_unused]] api::SizeProbe<F> probe(args...);
   std::tuple<A...> call(probe.template pass<I>(args)...);
   R result = std::apply([](auto... a) { return call_real<F, R>(a...); }, call);
   std::apply([&](auto... a) { record_exit<F>(ring, false, result, a...); }, call);

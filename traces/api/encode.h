@@ -363,14 +363,18 @@ inline void encode_outputs(Writer& w, const Ret& r, const A&... args) noexcept {
 
 // Queries whose caller does not ask for the size of the answer leave the end of its buffer as it
 // was. To know the size all the same, call the driver with `pass<I>(arg)` in place of each argument
-// and encode those.
+// and encode those. A caller that asks for nothing at all may be refused for that: it stays so.
 template <FnId F>
 class SizeProbe {
  public:
+  template <class... A>
+  explicit SizeProbe(const A&... args) noexcept {
+    if constexpr (RetIndex != role::NoRet) asked_ = std::get<OutIndex>(std::tie(args...)) != nullptr;
+  }
   template <size_t I, class T>
   T pass(T arg) noexcept {
     if constexpr (I == RetIndex) {
-      return arg ? arg : reinterpret_cast<T>(&room_);
+      return arg || !asked_ ? arg : reinterpret_cast<T>(&room_);
     } else {
       return arg;
     }
@@ -397,13 +401,21 @@ class SizeProbe {
   static constexpr size_t ret_of(role::InfoOut<N, S, R, When...>) {
     return R;
   }
+  // Of the parameter that takes the answer.
+  static constexpr size_t OutIndex = []<size_t... I>(std::index_sequence<I...>) {
+    size_t found = role::NoRet;
+    ((found = ret_of(ParamRole<F, I>{}) != role::NoRet ? I : found), ...);
+    return found;
+  }
+  (std::make_index_sequence<ParamCount<F>>{});
   static constexpr size_t RetIndex = []<size_t... I>(std::index_sequence<I...>) {
     size_t found = role::NoRet;
-    ((found = ret_of(ParamRole<F, I>{}) != role::NoRet ? ret_of(ParamRole<F, I>{}) : found), ...);
+    ((found = I == OutIndex ? ret_of(ParamRole<F, I>{}) : found), ...);
     return found;
   }
   (std::make_index_sequence<ParamCount<F>>{});
 
+  bool asked_ = false;
   size_t room_ = 0;
 };
 

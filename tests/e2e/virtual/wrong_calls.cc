@@ -80,6 +80,9 @@ void platforms(World& w) {
   SAY("platform ids: nothing asked", clGetPlatformIDs(0, nullptr, nullptr));
   SAY("platform info: unknown", clGetPlatformInfo(w.platform, 0x1234, 0, nullptr, nullptr));
   SAY("platform info: no room", clGetPlatformInfo(w.platform, CL_PLATFORM_NAME, sizeof text, text, nullptr));
+  SAY("platform ids: nothing asked, room", clGetPlatformIDs(1, nullptr, nullptr));
+  SAY("device ids: nothing asked, room", clGetDeviceIDs(w.platform, CL_DEVICE_TYPE_ALL, 1, nullptr, nullptr));
+  SAY("device info: nothing asked", clGetDeviceInfo(w.device, CL_DEVICE_NAME, 0, nullptr, nullptr));
   SAY("device ids: nothing asked", clGetDeviceIDs(w.platform, CL_DEVICE_TYPE_ALL, 0, nullptr, nullptr));
   SAY("device ids: no type", clGetDeviceIDs(w.platform, 0, 1, &w.device, &n));
   SAY("device ids: none", clGetDeviceIDs(w.platform, CL_DEVICE_TYPE_ACCELERATOR, 0, nullptr, &n));
