@@ -81,4 +81,26 @@ def test_wrong_words():
         one_line(run(GTRACE, "run", "--timing", word, "--", "true"), USAGE, "--timing")
 
 
+def test_times_that_a_program_reads_are_no_structure():
+    """It asks once for the start and the end of a launch: other numbers in each run, of a program that does the same."""
+    said = []
+    os.environ["OCL_ICD_VENDORS"] = str(tests_dir / "vendors")
+    for file in ("a.db", "b.db"):
+        same(traced(tests_dir / "sampled", 1, file=file).text, "ok\n", "what the program saw")
+        said.append(good(GTRACE, "expand", "--calls", "clGetEventProfilingInfo", file).text)
+    check(said[0] != said[1] and "COMMAND_END" in said[0], f"the times are in the trace: {said}")
+    same(good(GTRACE, "digest", "a.db").text, good(GTRACE, "digest", "b.db").text, "digest")
+    good(GTRACE, "diff", "--times", "off", "a.db", "b.db")
+
+
+def test_times_that_a_program_reads_take_little_room():
+    """A launch with two times more is some ten bytes more: each time is a number in a column."""
+    os.environ["OCL_ICD_VENDORS"] = str(tests_dir / "vendors")
+    sizes = {}
+    for launches in (1000, 11000):
+        same(traced(tests_dir / "sampled", launches, file=f"{launches}.db").text, "ok\n", "what the program saw")
+        sizes[launches] = pathlib.Path(f"{launches}.db").stat().st_size
+    check(sizes[11000] - sizes[1000] < 20 * 10000, f"sizes: {sizes}")
+
+
 main(globals())

@@ -1,8 +1,10 @@
 // The naming half of the collector: from decoded arguments to a shape and its values.
 #include <algorithm>
+#include <cstring>
 
 #include "tracer/collect/collector.h"
 #include "tracer/collect/collector_state.h"
+#include "traces/api/clock_values.h"
 
 namespace gt::tracer {
 
@@ -80,6 +82,12 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
       if (!output && arg.param == attributes.kernel_value) return name_kernel_arg(thread, arg);
       if (!output && arg.param == attributes.source) {
         call.source.insert(call.source.end(), arg.data.begin(), arg.data.end());
+      }
+      // A time is a new one each time: a column of numbers, not a blob for each.
+      if (int64_t time = 0; output && arg.data.size() == sizeof time && arg.length == sizeof time &&
+                            api::is_clock_value(call.shape.fn, arg.param)) {
+        std::memcpy(&time, arg.data.data(), sizeof time);
+        return call.add_number(arg.param, ArgForm::Int, time);
       }
       const model::BlobId blob = blob_of(arg.data, arg.length);
       if (!output && call.text == model::NoIndex) call.text = blob;

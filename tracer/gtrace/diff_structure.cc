@@ -9,6 +9,7 @@
 #include "tracer/gtrace/diff.h"
 #include "tracer/gtrace/names.h"
 #include "tracer/gtrace/weights.h"
+#include "traces/api/clock_values.h"
 #include "traces/model/fold.h"
 #include "traces/model/object_names.h"
 #include "traces/store/function_facts.h"
@@ -251,7 +252,7 @@ class Comparison {
     for (size_t i = 0; i < shape.args.size() && i < other.args.size(); ++i) {
       const Arg& arg = shape.args[i];
       const auto count = static_cast<size_t>(value_count(arg.form));
-      if (arg.param != model::ParamAllocs && count > 0 && !raw(arg) && v + count <= b.values.size()) {
+      if (arg.param != model::ParamAllocs && count > 0 && !incidental(shape.fn, arg) && v + count <= b.values.size()) {
         const std::string x = value_text(a_, a, shape, arg, v, depth);
         const std::string y = value_text(b_, b, other, other.args[i], v, depth);
         if (x != y) add_argument(a, shape, arg, x, y);
@@ -259,9 +260,10 @@ class Comparison {
       v += count;
     }
   }
-  // Addresses differ from run to run; which memory an allocation returned follows from what was freed before.
-  bool raw(const Arg& arg) const {
-    return arg.form == ArgForm::Raw || arg.form == ArgForm::Code || (memory_ && arg.form != ArgForm::Int);
+  // Addresses and times differ from run to run; which memory an allocation returned follows from what was freed before.
+  bool incidental(model::FnId fn, const Arg& arg) const {
+    return arg.form == ArgForm::Raw || arg.form == ArgForm::Code || (memory_ && arg.form != ArgForm::Int) ||
+           api::is_clock_value(fn, arg.param);
   }
   void add_argument(const Node& a, const model::Shape& shape, const Arg& arg, const std::string& x,
                     const std::string& y) {

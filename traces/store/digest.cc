@@ -2,12 +2,13 @@
 //
 // A shape's key is a hash of what it refers to (function, place in code, forms of arguments,
 // classes of objects); a class's key likewise; for values that are indices (blobs, code addresses)
-// hashes of what they index are described.
+// hashes of what they index are described, for what a clock showed nothing.
 #include "traces/store/digest.h"
 
 #include <cstdio>
 #include <map>
 
+#include "traces/api/clock_values.h"
 #include "traces/model/digest.h"
 #include "traces/store/rows.h"
 
@@ -26,17 +27,18 @@ class Keys {
     for (const auto& b : trace.blobs) blobs_.push_back(blob_key(b));  // once: many calls may name one
     for (uint32_t i = 0; i < trace.sites.size(); ++i) sites_.push_back(site_key(trace.sites[i]));
     for (const auto& c : trace.classes) classes_.push_back(class_key(c));
-    for (const auto& s : trace.shapes) shapes_.push_back(shape_key(s)), forms_.push_back(value_forms(s));
+    for (const auto& s : trace.shapes) shapes_.push_back(shape_key(s)), values_.push_back(values_of(s));
   }
 
   uint64_t shape(model::ShapeId id) const { return shapes_[id]; }
 
   // What is described in place of a value that never varies: of an index, what it names.
   int64_t described(model::ShapeId shape, size_t index, int64_t value) const {
-    const std::vector<ArgForm>& forms = forms_[shape];
-    if (index >= forms.size()) return value;
-    if (forms[index] == ArgForm::Blob) return static_cast<int64_t>(blob(value));
-    if (forms[index] != ArgForm::Code) return value;
+    const std::vector<Value>& values = values_[shape];
+    if (index >= values.size()) return value;
+    if (values[index].of_clock) return 0;
+    if (values[index].form == ArgForm::Blob) return static_cast<int64_t>(blob(value));
+    if (values[index].form != ArgForm::Code) return value;
     const bool known = value >= 0 && static_cast<uint64_t>(value) < sites_.size();
     return static_cast<int64_t>(known ? sites_[static_cast<size_t>(value)] : 1);
   }
@@ -86,15 +88,19 @@ class Keys {
     return static_cast<uint64_t>(h.value());
   }
 
-  // The form of each value of a shape.
-  static std::vector<ArgForm> value_forms(const model::Shape& s) {
-    std::vector<ArgForm> out;
-    for (const model::Arg& a : s.args) out.insert(out.end(), static_cast<size_t>(value_count(a.form)), a.form);
+  struct Value {
+    ArgForm form;
+    bool of_clock;
+  };
+  static std::vector<Value> values_of(const model::Shape& s) {
+    std::vector<Value> out;
+    for (const model::Arg& a : s.args)
+      out.insert(out.end(), static_cast<size_t>(value_count(a.form)), {a.form, api::is_clock_value(s.fn, a.param)});
     return out;
   }
   const Trace& trace_;
   std::vector<uint64_t> blobs_, sites_, classes_, shapes_;
-  std::vector<std::vector<ArgForm>> forms_;
+  std::vector<std::vector<Value>> values_;
 };
 
 }  // namespace
