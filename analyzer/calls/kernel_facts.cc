@@ -50,7 +50,13 @@ class Sources {
       return {{}, false, "the trace keeps only the beginning of the source"};
     }
     if (Clock::now() > end_) return {{}, false, "not looked at: there are too many sources"};
-    return kernels::read_kernels(without_nul(text_of(trace_, source)), without_nul(text_of(trace_, options)));
+    const std::string_view text = without_nul(text_of(trace_, source)), given = without_nul(text_of(trace_, options));
+    const std::string folder(trace_.fact("folder"));  // what the program includes lies where it was started
+    if (!folder.empty()) {
+      kernels::Source there = kernels::read_kernels(text, given, {}, folder);
+      if (there.exact) return there;
+    }
+    return kernels::read_kernels(text, given);
   }
 
   const model::Trace& trace_;

@@ -99,7 +99,9 @@ void deepen_stack() {
   (void)::setrlimit(RLIMIT_STACK, &r);
 }
 
-[[noreturn]] void run_child(int out, std::string_view source, std::string_view options, const Limits& limits) {
+[[noreturn]] void run_child(int out, std::string_view source, std::string_view options, const Limits& limits,
+                            const std::string& folder) {
+  if (!folder.empty() && ::chdir(folder.c_str()) != 0) ::_exit(1);
   limit(RLIMIT_CPU, limits.seconds);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, 0);
@@ -152,13 +154,14 @@ const char* access_name(Access access) {
   return Names[static_cast<size_t>(access)];
 }
 
-Source read_kernels(std::string_view source, std::string_view options, const Limits& limits) {
+Source read_kernels(std::string_view source, std::string_view options, const Limits& limits,
+                    const std::string& folder) {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) return failed("no pipe for the kernel reader");
   Fd in(ends[0]), out(ends[1]);
   const pid_t child = ::fork();
   if (child < 0) return failed("no process for the kernel reader");
-  if (child == 0) run_child(out.get(), source, options, limits);
+  if (child == 0) run_child(out.get(), source, options, limits, folder);
   out = Fd();
   Bytes answer;
   const End end = read_answer(in.get(), std::chrono::seconds(2 * limits.seconds), answer);

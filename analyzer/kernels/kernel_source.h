@@ -55,8 +55,9 @@ struct Limits {
   uint64_t memory_bytes = 2ull << 30;
 };
 
-// `options`: as given to clBuildProgram. Always answers; a source that libclang could not live
-// through has no kernels and a note.
-Source read_kernels(std::string_view source, std::string_view options, const Limits& limits = {});
+// `options`: as given to clBuildProgram. `folder`: where relative paths of includes begin; "": in the
+// present folder. Always answers; a source that libclang could not live through has no kernels and a note.
+Source read_kernels(std::string_view source, std::string_view options, const Limits& limits = {},
+                    const std::string& folder = {});
 
 }  // namespace gt::kernels

@@ -47,7 +47,6 @@ constexpr Feature HostPointer = {
 constexpr Feature DeviceBinary = {
     "device-binary", "programs made from binaries: they fit only a device like the one that they were made on", false};
 constexpr Feature Printf = {"printf", "kernels that print: what they print must be brought back", false};
-constexpr Feature IncludeFolder = {"include-folder", "builds that include files of this machine (-I)", false};
 
 struct Row {
   std::string_view prefix;  // of the function's name
@@ -180,14 +179,13 @@ class Search {
   void look_at_sources() {
     std::map<model::ClassId, const model::Kernel*> kernels;
     for (const model::Kernel& k : x_trace.kernels) kernels[k.cls] = &k;
-    std::map<model::BlobId, bool> prints, includes;
+    std::map<model::BlobId, bool> prints;
     for (model::ShapeId i = 0; i < x_trace.shapes.size(); ++i) {
       if (!store::launches_kernel(x_trace.shapes[i].fn)) continue;
       for (const model::Arg& a : x_trace.shapes[i].args) {
         const auto k = a.param == 1 ? kernels.find(a.cls) : kernels.end();
         if (k == kernels.end()) continue;
         if (contains(k->second->source, "printf", prints)) add(Printf, i);
-        if (contains(k->second->options, "-I", includes)) add(IncludeFolder, i);
       }
     }
   }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "analyzer/report/remote_report.h"
 #include "analyzer/report/text.h"
@@ -126,13 +127,19 @@ std::string allocated_text(const TransferSource& s) {
   return fmt::format("{} x {}{}", s.allocations, varies ? "up to " : "", bytes_text(s.sizes.max));
 }
 
+// Of several places in one module with one problem the first stands for all.
 void add_site_problems(Text& out, const std::vector<TransferSource>& sources) {
+  std::map<std::pair<std::string, std::string>, std::pair<std::string, size_t>> problems;
   for (const TransferSource& s : sources) {
     if (!s.site.problem.empty()) {
-      out.faint(fmt::format("{}: {}: {}", s.name(), printable(s.site.module), s.site.problem), 2);
+      ++problems.try_emplace({s.site.module, s.site.problem}, s.name(), 0).first->second.second;
     } else if (s.site.call == CallKind::NotACall) {
       out.faint(s.name() + ": there is no call instruction before this address", 2);
     }
+  }
+  for (const auto& [problem, place] : problems) {
+    const std::string more = place.second > 1 ? fmt::format(", and {} more", place.second - 1) : "";
+    out.faint(fmt::format("{}{}: {}: {}", printable(place.first), more, printable(problem.first), problem.second), 2);
   }
 }
 
@@ -208,7 +215,8 @@ void add_kernels(Text& out, const Analysis& a) {
         fmt::format("{}  {}", a.kernel_name(k), launches_text(k));
     for (size_t i = 0; i < k.args.size(); ++i) line += (i ? ", " : "; ") + arg_text(k.args[i]);
     out.paragraph(printable(line), 2);
-    if (!k.exact) out.faint("as much as may be: " + printable(k.note), 4);
+    const bool said = shown > 1 && a.kernels[shown - 2].note == k.note;
+    if (!k.exact) out.faint("as much as may be: " + (said ? "as above" : printable(k.note)), 4);
   }
   add_rest(out, a.kernels.size());
 }

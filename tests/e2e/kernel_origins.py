@@ -33,6 +33,21 @@ def test_a_kernel_from_a_binary_is_as_it_was_declared():
     same(kernel["defines"], [1], "defined arguments")
 
 
+def test_headers_lie_where_the_program_was_started():
+    """Here is another header of that name, which the program has never seen."""
+    pathlib.Path("job").mkdir()
+    pathlib.Path("job/move.h").write_text("#define MOVE(to, from) (to)[get_global_id(0)] = (from)[get_global_id(0)]\n")
+    pathlib.Path("move.h").write_text("#define MOVE(to, from)\n")
+    same(traced(PROGRAM, "includes", file="../trace.db", cwd="job").code, 0, "exit status")
+    report = good(GANALYZE, "--json", "trace.db").json
+    same(report["remote"]["features"], [], "headers go along to remote devices by themselves")
+    kernel, = report["kernels"]
+    same((kernel["exact"], kernel["note"]), (True, ""), "the kernel is understood")
+    same([access for _, _, access in accesses(kernel)], ["read", "write", "none"], "what it does")
+    pathlib.Path("job").rename("elsewhere")  # analysed where the program's folder is not: includes are looked for here
+    same(accesses(good(GANALYZE, "--json", "trace.db").json["kernels"][0])[1][2], "none", "by the header here")
+
+
 def test_one_place_may_make_kernels_of_several_programs():
     kernels = kernels_of("variants")
     same(sorted(accesses(k)[0][2] for k in kernels), ["read", "write"], "what is done to the first argument")

@@ -92,6 +92,8 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   fact("pauses", header.pauses.load(std::memory_order_relaxed));
   trace.facts.emplace_back("timing", timing_text({header.timing, header.sample}));
   trace.facts.emplace_back("capture", header.capture == Capture::Hash ? "hash" : "none");
+  header.folder[sizeof header.folder - 1] = 0;  // a traced process may write here
+  if (header.folder[0] == '/') trace.facts.emplace_back("folder", header.folder);
   fact("lost.calls_inside_signal_handlers", unrecorded);
   fact("lost.threads_without_ring", header.threads_without_ring.load(std::memory_order_relaxed));
   fact("lost.programs_not_followed", header.not_followed.load(std::memory_order_relaxed));

@@ -79,6 +79,7 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     header->collector_start = process_state(getpid()).start_time;
     header->ns_per_tick = measure_ns_per_tick();
     header->start_ticks = ticks();
+    if (!getcwd(header->folder, sizeof header->folder)) header->folder[0] = 0;
     reader.cursors_.resize(options.ring_count);
     return reader;
   }

@@ -26,7 +26,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 4;
+constexpr uint32_t SpoolVersion = 5;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -72,6 +72,7 @@ struct SpoolHeader {
   std::atomic<uint32_t> snapshot_failed{0};   // the last one could not be written
   char trace_path[2048] = {};                 // where the last one lies
   std::atomic<uint64_t> calls{0}, memory_calls{0};  // taken so far
+  char folder[768] = {};  // that gtrace run, and so the program, began in; empty: not known, or too long
 };
 
 enum class RingState : uint32_t { Free, Owned, Ended };

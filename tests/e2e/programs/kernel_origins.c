@@ -1,6 +1,7 @@
 // Kernels whose programs a trace must tell apart: kernel_origins MODE
 //   binary    a kernel of a program made from a binary, run once
 //   variants  one place that builds a program twice, with options that swap what is read and written
+//   includes  a program that includes ./move.h, which must lie in the present folder
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,6 +73,12 @@ int main(int argc, char** argv) {
               "  to[get_global_id(0)] = factor * from[get_global_id(0)]; }",
               "-cl-kernel-arg-info");
     run(from_binary(built));
+    return 0;
+  }
+  if (!strcmp(argv[1], "includes")) {
+    run(build("#include \"./move.h\"\n"
+              "kernel void copy(global int* a, global int* b, int factor) { MOVE(b, a); }",
+              "-I."));
     return 0;
   }
   const char* source =
