@@ -91,4 +91,15 @@ def test_the_profile_has_what_can_be_replaced():
     check("from_malloc" in text and "pinned_buffer" not in text and "of_svm" not in text, "sites of the profile")
 
 
+def test_a_program_that_is_gone_is_said_once():
+    """It has many places that allocate."""
+    shutil.copy(PROGRAM, "gone")
+    pathlib.Path("mapped.bin").write_bytes(b"x" * 4096)
+    same(traced("./gone", "mapped.bin").code, 0, "exit status")
+    os.remove("gone")
+    report = good(GANALYZE, "--width", 400, "-o", "job.gprofile", "trace.db").text
+    same(report.count("the file is gone or cannot be read"), 1, "lines about the file")
+    check(re.search(r", and \d+ more: .*/gone: the file is gone", report), report)
+
+
 main(globals())
