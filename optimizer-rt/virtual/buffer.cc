@@ -23,7 +23,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* h
   Ref<_cl_mem> mem = make<_cl_mem>(*context, cl_mem_object_type{CL_MEM_OBJECT_BUFFER}, flags, size);
   if (flags & CL_MEM_USE_HOST_PTR) {
     mem->host_ptr = host_ptr;
-    mem->svm = context->svm.find(host_ptr);
+    mem->svm = context->svm.find_inside(host_ptr);
     require(!mem->svm || mem->svm->holds(host_ptr, size), CL_INVALID_BUFFER_SIZE);
   }
   if (host_ptr && !mem->svm) fill_new(*mem, host_ptr, {0, size});

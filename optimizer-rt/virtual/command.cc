@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "optimizer-rt/virtual/arrivals.h"
 #include "optimizer-rt/virtual/configuration.h"
 #include "optimizer-rt/virtual/moves.h"
 
@@ -72,6 +73,14 @@ const Ids& Command::waits() {
   for (const Ref<_cl_event>& e : moves_) wait_for(*e);
   if (out_ || residency_ || waits_for_late_ || sync_errors()) want_event();
   return waits_;
+}
+
+void Command::brings(const void* host, size_t bytes) { arrivals().add(want_event(), host, bytes); }
+
+bool Command::takes_coming(const void* host, size_t bytes) {
+  if (!arrivals().meet(host, bytes)) return false;
+  want_event();
+  return true;
 }
 
 void Command::wait_for(_cl_event& event) {

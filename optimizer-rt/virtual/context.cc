@@ -30,6 +30,16 @@ ObjectId Place::peer_queue() {
   return peer_queue_;
 }
 
+ObjectId Place::scratch() {
+  const std::lock_guard lock(mutex_);
+  if (scratch_ != 0) return scratch_;
+  const ObjectId buffer = session.new_id();
+  cl_int errcode = 0;
+  session.call<api::FnId::clCreateBuffer>({buffer}, as<cl_context>(name), cl_mem_flags{CL_MEM_READ_WRITE},
+                                          ScratchBytes, static_cast<void*>(nullptr), &errcode);
+  return scratch_ = buffer;
+}
+
 ObjectId Place::make_queue(cl_command_queue_properties properties) {
   const ObjectId queue = session.new_id();
   cl_int errcode = 0;
@@ -76,6 +86,8 @@ _cl_context::~_cl_context() {
   for (const auto& place : places) {
     if (!place->session.alive()) continue;
     try {
+      if (const ObjectId buffer = place->scratch_made())
+        place->session.call<api::FnId::clReleaseMemObject>({}, as<cl_mem>(buffer));
       for (const ObjectId queue : place->queues_made()) {
         if (queue != 0) place->session.call<api::FnId::clReleaseCommandQueue>({}, as<cl_command_queue>(queue));
       }

@@ -26,6 +26,10 @@ struct Place {
   // others along.
   ObjectId peer_queue();
   std::array<ObjectId, 2> queues_made() const { return {service_queue_, peer_queue_}; }  // 0: was not needed
+  // A buffer of some bytes that are nobody's.
+  ObjectId scratch();
+  static constexpr size_t ScratchBytes = 4;
+  ObjectId scratch_made() const { return scratch_; }
 
   _cl_context& context;
   Session& session;
@@ -40,7 +44,7 @@ struct Place {
 
   std::mutex mutex_;
   std::map<std::pair<cl_mem_flags, cl_mem_object_type>, std::vector<cl_image_format>> formats_;
-  ObjectId service_queue_ = 0, peer_queue_ = 0;
+  ObjectId service_queue_ = 0, peer_queue_ = 0, scratch_ = 0;
 };
 
 // Functions of the program to be called when an object ends, the last one first.

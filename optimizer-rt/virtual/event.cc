@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "optimizer-rt/virtual/answers.h"
+#include "optimizer-rt/virtual/arrivals.h"
 #include "optimizer-rt/virtual/context.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/gate.h"
@@ -34,6 +35,7 @@ _cl_event::_cl_event(_cl_context& c)
     : Object(Kind), context(&c), command(CL_COMMAND_USER), place(nullptr), status(CL_SUBMITTED) {}
 
 _cl_event::~_cl_event() {
+  if (arrives && !ended()) arrivals().remove(*this);
   try {
     if (place) {
       place->session.forget(*this);
@@ -105,6 +107,7 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   if (with_status == CL_COMPLETE && put_off(start, end)) return;
   if (landing && with_status == CL_COMPLETE) landing();
   landing = nullptr;
+  if (arrives) arrivals().remove(*this);
   std::vector<Registered> callbacks;
   std::vector<Callback> continuations;
   std::vector<std::pair<Place*, ObjectId>> copies;

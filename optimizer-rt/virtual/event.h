@@ -61,6 +61,8 @@ struct _cl_event : gt::virt::Object {
   std::vector<gt::virt::Ref<_cl_event>> lands_after;
   // It brings bytes over a link, or comes after what does: it may end here later than at its place. Set as above.
   bool late = false;
+  // It brings bytes to where arrivals() knows.
+  bool arrives = false;
 
   gt::virt::Ref<_cl_context> context;
   gt::virt::Ref<_cl_command_queue> queue;  // none: a user event, or of a command of ours

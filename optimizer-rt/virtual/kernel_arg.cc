@@ -189,16 +189,16 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t si
   check(kernel);
   const _cl_context& context = *kernel->program->context;
   require(context.has_svm(), CL_INVALID_OPERATION);
-  require(value, CL_INVALID_VALUE);
   if (name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM) {
     cl_bool wanted = CL_FALSE;
-    require(size == sizeof wanted, CL_INVALID_VALUE);
+    require(value && size == sizeof wanted, CL_INVALID_VALUE);
     std::memcpy(&wanted, value, sizeof wanted);
     return wanted ? CL_INVALID_OPERATION : CL_SUCCESS;
   }
-  require(name == CL_KERNEL_EXEC_INFO_SVM_PTRS && size != 0 && size % sizeof(void*) == 0, CL_INVALID_VALUE);
+  require(name == CL_KERNEL_EXEC_INFO_SVM_PTRS && size % sizeof(void*) == 0, CL_INVALID_VALUE);
+  require((size == 0) == (value == nullptr), CL_INVALID_VALUE);  // none: it reaches nothing any more
   std::vector<const void*> reaches(size / sizeof(void*));
-  std::memcpy(reaches.data(), value, size);
+  if (value) std::memcpy(reaches.data(), value, size);
   for (const void* p : reaches) require(context.svm.find(p) != nullptr, CL_INVALID_VALUE);
   const std::lock_guard lock(kernel->mutex);
   kernel->reaches = std::move(reaches);

@@ -120,9 +120,11 @@ std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, Place& place)
 // What the kernel reaches through other pointers. REQUIRES: as above.
 void tell_reaches(_cl_kernel& kernel, Place& place) {
   if (std::exchange(kernel.reaches_sent, true)) return;
+  std::vector<const void*>& all = kernel.reaches;
+  std::erase_if(all, [&](const void* p) { return !kernel.program->context->svm.find(p); });  // freed since
   place.session.call<api::FnId::clSetKernelExecInfo>(
       {}, as<cl_kernel>(kernel.at(place)), cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
-      kernel.reaches.size() * sizeof(void*), static_cast<const void*>(kernel.reaches.data()));
+      all.size() * sizeof(void*), static_cast<const void*>(all.empty() ? nullptr : all.data()));
 }
 
 void copy(std::array<uint64_t, 3>& to, const size_t* from, cl_uint n) {

@@ -29,13 +29,14 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
   void* const pointer = shadow + layout.offset;
   c.want_event();
   if (mem.lies_in_svm()) {
-    send_map(c, mem.root().svm, pointer, packed_bytes(layout), flags);
+    send_map(c, mem.root().svm, pointer, packed_bytes(layout), flags, blocking);
   } else if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
     order_only(c);
   } else {
     c.reads(mem);
     const ObjectId name = c.name(mem);
     const Ids& waits = c.waits();
+    if (!blocking) c.brings(shadow, layout.extent());
     send_read({c.place(), c.queue().name, name, part, mem.element(), layout, waits}, shadow, c.want_event());
     c.want_event().then([held = Ref<_cl_mem>(&mem)](cl_int) {});  // the shadow is written until then
   }
@@ -120,8 +121,10 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   _cl_event& done = c.want_event();
   const ObjectId name = c.name(*mem);
   const Ids& waits = c.waits();
-  send_write({c.place(), queue->name, name, mapping.part, mem->element(), mapping.layout, waits}, mem->shadow(), &done,
-             Until::Sent, std::make_shared<Ref<_cl_mem>>(mem));
+  const bool coming = c.takes_coming(mem->shadow(), mapping.layout.extent());
+  send_write({c.place(), queue->name, name, mapping.part, mem->element(), mapping.layout, waits,
+              coming ? &c.after() : nullptr},
+             mem->shadow(), &done, Until::Sent, std::make_shared<Ref<_cl_mem>>(mem));
   // The shadow is read until then.
   done.then([mem = Ref<_cl_mem>(mem)](cl_int) {});
   done.subscribe();

@@ -17,13 +17,16 @@ cl_int move(Command& c, _cl_mem& mem, bool to_device, cl_bool blocking, const wi
   to_device ? (all ? c.overwrites(mem) : c.writes(mem)) : c.reads(mem);
   const bool large = packed_bytes(layout) > wire::LargestInline;
   if (!to_device || large) c.want_event();
+  const bool coming = to_device && c.takes_coming(host, layout.extent());
   const ObjectId name = c.name(mem);
   const Ids& waits = c.waits();
-  const Transfer t{c.place(), c.queue().name, name, part, mem.element(), layout, waits};
+  const Transfer t{c.place(), c.queue().name, name, part, mem.element(), layout, waits,
+                   coming ? &c.after() : nullptr};
   if (to_device) {
     send_write(t, host, c.event() ? &c.want_event() : nullptr, blocking ? Until::Captured : Until::Sent);
     return c.sent();
   }
+  if (!blocking) c.brings(host, layout.extent());
   Waiting waiting(blocking && !sync_errors() ? &c.session().link() : nullptr);
   send_read(t, host, c.want_event());
   return blocking ? c.sent_and_wait() : c.sent();

@@ -82,6 +82,8 @@ class SvmBlocks {
  public:
   // The one that [p, p + bytes) begins in; nullptr: none, or it ends before. Its end is in it, too.
   std::shared_ptr<SvmBlock> find(const void* p, size_t bytes = 0) const;
+  // The same without its end, where memory of the program's own may begin.
+  std::shared_ptr<SvmBlock> find_inside(const void* p) const { return find(p, 1); }
   void add(std::shared_ptr<SvmBlock> block);
   // The one that begins there is the program's no more.
   std::shared_ptr<SvmBlock> remove(const void* base);

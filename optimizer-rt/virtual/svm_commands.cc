@@ -16,38 +16,53 @@ using Block = std::shared_ptr<SvmBlock>;
 
 constexpr cl_map_flags Writing = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
 
-Transfer transfer(Command& c, const SvmBlock& block, const void* p, size_t bytes) {
-  return {c.place(), c.queue().name, block.name, block.part(p, bytes), 1, {0, bytes}, c.waits()};
+Transfer transfer(Command& c, const SvmBlock& block, const void* p, size_t bytes, bool coming = false) {
+  const Ids& waits = c.waits();
+  return {c.place(), c.queue().name, block.name, block.part(p, bytes), 1, {0, bytes}, waits,
+          coming ? &c.after() : nullptr};
 }
 
 // Bytes of the program's go to the block.
 void send_to(Command& c, const Block& block, const void* p, const void* from, size_t bytes, Until until) {
   if (bytes > wire::LargestInline) c.want_event();
-  const Transfer t = transfer(c, *block, p, bytes);
+  const bool coming = c.takes_coming(from, bytes);
+  const Transfer t = transfer(c, *block, p, bytes, coming);
   send_write(t, from, c.event() ? &c.want_event() : nullptr, until);
 }
 
 // Bytes of the block go to the program's memory.
-void send_from(Command& c, const Block& block, const void* p, void* to, size_t bytes) {
+void send_from(Command& c, const Block& block, const void* p, void* to, size_t bytes, bool blocking) {
   _cl_event& event = c.want_event();
+  if (!blocking) c.brings(to, bytes);
   send_read(transfer(c, *block, p, bytes), to, event);
+}
+
+// A command that does nothing but wait for `waits`. Not a marker in an out-of-order queue: without a list it would wait
+// for everything before it, and PoCL's do so with one.
+void enqueue_nothing(Command& c, ObjectId event, const Ids& waits) {
+  cl_event wanted = nullptr;
+  const auto queue = as<cl_command_queue>(c.queue().name);
+  const auto n = static_cast<cl_uint>(waits.size());
+  cl_event* const out = event ? &wanted : nullptr;
+  if (c.queue().properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
+    const uint8_t zero[Place::ScratchBytes] = {};
+    c.session().call<FnId::clEnqueueFillBuffer>({0, event}, queue, as<cl_mem>(c.place().scratch()),
+                                                static_cast<const void*>(zero), sizeof zero, size_t{0}, sizeof zero, n,
+                                                as_events(waits), out);
+  } else {
+    c.session().call<FnId::clEnqueueMarkerWithWaitList>({0, event}, queue, n, as_events(waits), out);
+  }
 }
 
 // A command that this side carries out: `act` runs on a thread of ours when the queue has come to it, and the queue
 // goes on when the function that it is given has been called.
 void run_here(Command& c, std::function<void(std::function<void()>)> act) {
-  const auto marker = [&](ObjectId event, const Ids& waits) {
-    cl_event wanted = nullptr;
-    c.session().call<FnId::clEnqueueMarkerWithWaitList>({0, event}, as<cl_command_queue>(c.queue().name),
-                                                        static_cast<cl_uint>(waits.size()), as_events(waits),
-                                                        event ? &wanted : nullptr);
-  };
   _cl_context& context = *c.queue().context;
   const Ref<_cl_event> reached = make<_cl_event>(context, c.place());
   const Ref<_cl_event> done = make<_cl_event>(context);
   reached->lands_after = c.after();
-  marker(reached->name, c.waits());
-  marker(c.event(), {done->name_at(c.place())});
+  enqueue_nothing(c, reached->name, c.waits());
+  enqueue_nothing(c, c.event(), {done->name_at(c.place())});
   reached->then([done, act = std::move(act)](cl_int status) {
     if (status != CL_COMPLETE) return done->complete(status, 0, 0);
     act([done] { done->complete(CL_COMPLETE, 0, 0); });
@@ -56,12 +71,17 @@ void run_here(Command& c, std::function<void(std::function<void()>)> act) {
 }
 
 void copy_here(Command& c, void* to, const void* from, size_t bytes) {
+  _cl_event& event = c.want_event();
+  event.keep();
+  event.late = true;  // what comes after it may take the bytes from here
+  c.brings(to, bytes);
   run_here(c, [=](const std::function<void()>& over) {
     mover(0).post([=] {
       std::memcpy(to, from, bytes);
       over();
     });
   });
+  event.subscribe();
 }
 
 bool meet(const void* a, const void* b, size_t bytes) {
@@ -83,16 +103,17 @@ Block block_of(cl_command_queue queue, const void* p, size_t bytes) {
 }  // namespace
 
 void order_only(Command& c) {
-  c.call<FnId::clEnqueueMarkerWithWaitList>(as<cl_command_queue>(c.queue().name));
+  const Ids& waits = c.waits();
+  enqueue_nothing(c, c.event(), waits);
 }
 
-void send_map(Command& c, const Block& block, void* p, size_t bytes, cl_map_flags flags) {
+void send_map(Command& c, const Block& block, void* p, size_t bytes, cl_map_flags flags, bool blocking) {
   if (!block->has_shadow()) {
     c.call<FnId::clEnqueueSVMMap>(as<cl_command_queue>(c.queue().name), cl_bool{CL_FALSE}, flags, p, bytes);
   } else if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
     order_only(c);
   } else {
-    send_from(c, block, p, p, bytes);
+    send_from(c, block, p, p, bytes, blocking);
     c.want_event().then([block](cl_int) {});  // the shadow is written until then
   }
   block->note({p, bytes, flags});
@@ -107,7 +128,8 @@ void send_unmap(Command& c, const Block& block, void* p) {
     order_only(c);
   } else {
     _cl_event& done = c.want_event();
-    send_write(transfer(c, *block, p, mapping.bytes), p, &done, Until::Sent, block);
+    const bool coming = c.takes_coming(p, mapping.bytes);
+    send_write(transfer(c, *block, p, mapping.bytes, coming), p, &done, Until::Sent, block);
     done.then([block](cl_int) {});  // the shadow is read until then
     done.subscribe();
   }
@@ -128,7 +150,7 @@ cl_int clEnqueueSVMMap(cl_command_queue queue, cl_bool blocking, cl_map_flags fl
     c.block();
     c.want_event();
   }
-  send_map(c, block, p, size, flags);
+  send_map(c, block, p, size, flags, blocking);
   return blocking ? c.sent_and_wait() : c.sent();
 }
 
@@ -147,7 +169,7 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to, co
   require(to && from, CL_INVALID_VALUE);
   require(!meet(to, from, size), CL_MEM_COPY_OVERLAP);
   const SvmBlocks& blocks = queue->context->svm;
-  const Block in = blocks.find(to), out = blocks.find(from);
+  const Block in = blocks.find_inside(to), out = blocks.find_inside(from);
   require((!in || in->holds(to, size)) && (!out || out->holds(from, size)), CL_INVALID_VALUE);
   Command c(queue, CL_COMMAND_SVM_MEMCPY, n, list, event);
   if (blocking) {
@@ -162,7 +184,7 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to, co
     send_to(c, in, to, from, size, blocking ? Until::Captured : Until::Sent);
     if (blocking) return c.sent();  // as clEnqueueWriteBuffer: the program's bytes are captured
   } else if (out) {
-    send_from(c, out, from, to, size);
+    send_from(c, out, from, to, size, blocking);
   } else {
     copy_here(c, to, from, size);
   }
@@ -188,7 +210,8 @@ cl_int clEnqueueSVMMigrateMem(cl_command_queue queue, cl_uint count, const void*
   constexpr cl_mem_migration_flags Known = CL_MIGRATE_MEM_OBJECT_HOST | CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED;
   require(count != 0 && pointers && (flags & ~Known) == 0, CL_INVALID_VALUE);
   for (cl_uint i = 0; i < count; ++i) block_of(queue, pointers[i], sizes ? sizes[i] : 0);
-  Command c(queue, CL_COMMAND_SVM_MIGRATE_MEM, n, list, event);
+  const bool has_type = queue->device->number<cl_version>(CL_DEVICE_NUMERIC_VERSION) >= CL_MAKE_VERSION(3, 0, 0);
+  Command c(queue, has_type ? CL_COMMAND_SVM_MIGRATE_MEM : CL_COMMAND_MIGRATE_MEM_OBJECTS, n, list, event);
   c.call<FnId::clEnqueueSVMMigrateMem>(as<cl_command_queue>(queue->name), count, pointers, sizes, flags);
   return c.sent();
 }

@@ -13,7 +13,8 @@ namespace gt::virt {
 void order_only(Command& c);
 
 // REQUIRES: the block holds [p, p + bytes). Notes the map.
-void send_map(Command& c, const std::shared_ptr<SvmBlock>& block, void* p, size_t bytes, cl_map_flags flags);
+void send_map(Command& c, const std::shared_ptr<SvmBlock>& block, void* p, size_t bytes, cl_map_flags flags,
+              bool blocking);
 // Of the last map that gave `p`; without any it only keeps its place in the queue.
 void send_unmap(Command& c, const std::shared_ptr<SvmBlock>& block, void* p);
 

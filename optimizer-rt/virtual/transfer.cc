@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer-rt/virtual/context.h"
 #include "optimizer-rt/virtual/gate.h"
+#include "optimizer-rt/virtual/moves.h"
 
 namespace gt::virt {
 namespace {
@@ -79,11 +81,52 @@ void write_stream(const Transfer& t, const uint8_t* from, wire::Write m, std::sh
   require(t.place.session.alive(), CL_DEVICE_NOT_AVAILABLE);
 }
 
+// What executor and driver see of bytes that are not there yet: they are read in place behind an event of ours, or sent
+// when they have come. False: nobody says when that is, and nothing can read them in place.
+bool write_behind(const Transfer& t, const void* host, wire::Write m, _cl_event& event, Until until,
+                  std::shared_ptr<const void> keeps) {
+  Session& session = t.place.session;
+  const std::vector<Ref<_cl_event>> after = *t.after;  // the event's own go when it ends
+  const HostLayout layout = t.layout;
+  const Packed held = layout.dense() ? nullptr : make_packed(layout);
+  const auto* const from = held ? held->data() : static_cast<const uint8_t*>(host) + layout.offset;
+  const auto take = [held, host, layout, keeps] {
+    if (held) pack(held->data(), host, layout);
+  };
+  if (const auto at = direct_address(session, from, m.bytes, event)) {
+    const Ref<_cl_event> landed = make<_cl_event>(*event.context);
+    m.waits.push_back(landed->name_at(t.place));
+    after_all(after, [landed, take](cl_int) {
+      take();
+      landed->complete(CL_COMPLETE, 0, 0);
+    });
+    write_shared(t, *at, std::move(m), &event, held, Until::Sent);
+    if (until == Until::Captured) event.wait();
+    return true;
+  }
+  if (after.empty()) return false;
+  Outbox& outbox = session.outbox();
+  m.carriage = Carriage::Stream;
+  m.transfer = session.new_transfer();
+  m.chunk_bytes = outbox.chunk_bytes(m.bytes);
+  const auto captured = std::make_shared<Gate>();
+  session.send(m, true);
+  after_all(after, [&outbox, take, captured, from, m = m.transfer, part = t.part, element = t.element](cl_int) {
+    take();
+    outbox.stream(m, part, element, from, [take, captured] { captured->open(); });
+  });
+  if (until == Until::Sent) return true;
+  captured->wait();
+  require(session.alive(), CL_DEVICE_NOT_AVAILABLE);
+  return true;
+}
+
 }  // namespace
 
 void send_write(const Transfer& t, const void* host, _cl_event* event, Until until,
                 std::shared_ptr<const void> keeps) {
   auto m = begin<wire::Write>(t, event ? event->name : 0);
+  if (t.after && write_behind(t, host, m, *event, until, keeps)) return;
   if (m.bytes <= wire::LargestInline) return write_inline(t, host, std::move(m));
   Packed held;
   const auto* from = static_cast<const uint8_t*>(host) + t.layout.offset;

@@ -21,13 +21,17 @@ struct Transfer {
   size_t element;      // bytes of the part's elements
   HostLayout layout;   // of the part in the host's memory
   const Ids& waits;
+  // Of a write whose bytes are still on their way to the host's memory: there when these have ended; none: it does not
+  // come after what brings them.
+  const std::vector<Ref<_cl_event>>* after = nullptr;
 };
 
 // What must end before the program may go on.
 enum class Until { Sent, Captured };
 
-// To the device. `event`: of the command, or nullptr. Captured: the memory may change when this returns. `keeps`: what
-// the memory is part of; let go when the link does not need it any more, which may be after the event has completed.
+// To the device. `event`: of the command, or nullptr (not with `after`). Captured: the memory may change when this
+// returns. `keeps`: what the memory is part of; let go when the link does not need it any more, which may be after the
+// event has completed.
 void send_write(const Transfer& t, const void* host, _cl_event* event, Until until,
                 std::shared_ptr<const void> keeps = nullptr);
 // From the device; the bytes are there when the event has completed.

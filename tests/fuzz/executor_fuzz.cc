@@ -2,14 +2,33 @@
 //
 // Input: [length low][length high][frame...] or [0xff][0xff][slot][transfer][bytes low][bytes high]: a chunk.
 #include <CL/cl_icd.h>
+#include <sys/mman.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "tests/fuzz/seeds.h"
 #include "tests/unit/call_frames.h"
 #include "transport/executor/executor.h"
 #include "transport/link/local_link.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define GT_FUZZ_POISONS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GT_FUZZ_POISONS 1
+#endif
+#endif
+#ifdef GT_FUZZ_POISONS
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
+#endif
 
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) extern "C" RET CL_API_CALL NAME PARAMS;
 #define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
@@ -31,6 +50,55 @@ cl_kernel only_nothing(cl_program program, const char* name, cl_int* code) {
 }
 cl_int no_kernels(cl_program, cl_uint, cl_kernel*, cl_uint*) { return CL_INVALID_OPERATION; }
 
+// Blocks of shared virtual memory whose addresses an input can know: the n-th that is taken lies at a fixed place, if
+// the one before it there is free. What is nobody's between them may not be touched.
+class Arena {
+ public:
+  static constexpr uintptr_t Base = 0x200000000000;
+  static constexpr size_t Room = 1 << 16, Blocks = 16;
+
+  void* take(size_t bytes, size_t alignment) {
+    const auto free = std::find(taken_.begin(), taken_.end(), false);
+    if (free == taken_.end() || bytes == 0 || bytes > Room / 2 || alignment > 4096) return nullptr;
+    *free = true;
+    ASAN_UNPOISON_MEMORY_REGION(at(free), bytes);
+    return at(free);
+  }
+  void give_back(void* p) {
+    const size_t i = (reinterpret_cast<uintptr_t>(p) - Base) / Room;
+    if (i >= Blocks || p != at(taken_.begin() + static_cast<std::ptrdiff_t>(i)) || !taken_[i]) std::abort();
+    taken_[i] = false;
+    ASAN_POISON_MEMORY_REGION(p, Room);
+  }
+  static Arena& get() {
+    static Arena arena;
+    return arena;
+  }
+
+ private:
+  Arena() {
+    constexpr int Flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+    auto* const wanted = reinterpret_cast<void*>(Base);
+    if (::mmap(wanted, Room * Blocks, PROT_READ | PROT_WRITE, Flags, -1, 0) != wanted) {
+      std::fprintf(stderr, "no place for shared virtual memory\n");
+      std::abort();
+    }
+    ASAN_POISON_MEMORY_REGION(wanted, Room * Blocks);
+  }
+  void* at(std::array<bool, Blocks>::iterator i) {
+    return reinterpret_cast<void*>(Base + static_cast<size_t>(i - taken_.begin()) * Room);
+  }
+
+  std::array<bool, Blocks> taken_{};
+};
+
+void* svm_alloc(cl_context context, cl_svm_mem_flags, size_t bytes, cl_uint alignment) {
+  return context ? Arena::get().take(bytes, alignment) : nullptr;
+}
+void svm_free(cl_context, void* p) {
+  if (p) Arena::get().give_back(p);
+}
+
 exec::Functions functions() {
   exec::Functions all;
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
@@ -39,6 +107,8 @@ exec::Functions functions() {
 #undef GT_CL_EXPORT
   all.of[static_cast<size_t>(FnId::clCreateKernel)] = reinterpret_cast<exec::AnyFunction>(&only_nothing);
   all.of[static_cast<size_t>(FnId::clCreateKernelsInProgram)] = reinterpret_cast<exec::AnyFunction>(&no_kernels);
+  all.of[static_cast<size_t>(FnId::clSVMAlloc)] = reinterpret_cast<exec::AnyFunction>(&svm_alloc);
+  all.of[static_cast<size_t>(FnId::clSVMFree)] = reinterpret_cast<exec::AnyFunction>(&svm_free);
   return all;
 }
 
@@ -48,7 +118,11 @@ Bytes call(wire::ObjectId result, wire::ObjectId event, A... args) {
   return testing::call_frame<F>({1, result, event}, args...);
 }
 
-enum : wire::ObjectId { Context = 1, Queue, AnyOrder, Buffer, Program, Kernel, UserEvent, Unused };
+enum : wire::ObjectId { Context = 1, Queue, AnyOrder, Buffer, Program, Kernel, UserEvent, Block, OtherBlock, Unused };
+
+constexpr size_t BlockBytes = 1024;
+void* in_block(size_t offset) { return reinterpret_cast<void*>(Arena::Base + offset); }
+void* in_other_block(size_t offset) { return reinterpret_cast<void*>(Arena::Base + Arena::Room + offset); }
 
 // One object of each kind.
 std::vector<Bytes> beginning() {
@@ -63,7 +137,9 @@ std::vector<Bytes> beginning() {
           call<FnId::clCreateBuffer>(Buffer, 0, context, CL_MEM_READ_WRITE, size_t{1024}, nullptr, &code),
           call<FnId::clCreateProgramWithSource>(Program, 0, context, 1, &source, nullptr, &code),
           call<FnId::clCreateKernel>(Kernel, 0, named<cl_program>(Program), "nothing", &code),
-          call<FnId::clCreateUserEvent>(UserEvent, 0, context, &code)};
+          call<FnId::clCreateUserEvent>(UserEvent, 0, context, &code),
+          call<FnId::clSVMAlloc>(Block, 0, context, CL_MEM_READ_WRITE, BlockBytes, 0u),
+          call<FnId::clSVMAlloc>(OtherBlock, 0, context, CL_MEM_READ_ONLY, BlockBytes, 64u)};
 }
 
 struct Deaf : wire::LinkHandler {
@@ -118,10 +194,10 @@ Bytes as_input(const Bytes& frame) {
 }
 
 template <class Transfer>
-Bytes transfer(wire::Carriage carriage, wire::Part::Shape shape, uint64_t bytes) {
+Bytes transfer(wire::Carriage carriage, wire::Part::Shape shape, uint64_t bytes, wire::ObjectId mem = Buffer) {
   Transfer m;
   m.queue = Queue;
-  m.mem = Buffer;
+  m.mem = mem;
   m.event = Unused;
   m.transfer = 1;
   m.carriage = carriage;
@@ -150,12 +226,67 @@ wire::Launch launch() {
   return m;
 }
 
+wire::Launch launch_on(const void* pointer) {
+  wire::Launch m = launch();
+  wire::KernelArg& arg = m.args[0];
+  arg.form = wire::KernelArg::Form::Svm;
+  arg.object = reinterpret_cast<uint64_t>(pointer);
+  arg.value = {};
+  return m;
+}
+
 wire::Build build() {
   wire::Build m;
   m.reply = 2;
   m.program = Program;
   m.options = "-D A";
   return m;
+}
+
+std::vector<Bytes> svm_frames() {
+  cl_int code = 0;
+  const auto context = named<cl_context>(Context);
+  const auto queue = named<cl_command_queue>(AnyOrder);
+  const auto user_event = named<cl_event>(UserEvent);
+  const auto kernel = named<cl_kernel>(Kernel);
+  const uint64_t pattern[16] = {7};
+  const void* both[] = {in_block(0), in_other_block(100)};
+  const size_t sizes[] = {BlockBytes, 0};
+  constexpr cl_kernel_exec_info Reached = CL_KERNEL_EXEC_INFO_SVM_PTRS;
+  constexpr cl_mem_flags Over = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
+  using Shape = wire::Part::Shape;
+  using wire::Carriage;
+  // A buffer over a block has no contents in the message.
+  api::VectorWriter buffer_inputs;
+  api::encode_inputs<FnId::clCreateBuffer, api::Contents::None>(buffer_inputs, context, Over, BlockBytes, in_block(0),
+                                                                &code);
+  wire::Call buffer;
+  buffer.fn = static_cast<uint16_t>(FnId::clCreateBuffer);
+  buffer.reply = 1;
+  buffer.result = Unused;
+  buffer.inputs = buffer_inputs.view();
+  return {
+      call<FnId::clSVMAlloc>(Unused, 0, context, CL_MEM_WRITE_ONLY, size_t{100}, 128u),
+      call<FnId::clSVMFree>(0, 0, context, in_block(0)),
+      call<FnId::clSVMFree>(0, 0, context, in_other_block(0)),
+      call<FnId::clEnqueueSVMMemcpy>(0, Unused, queue, CL_FALSE, in_block(10), in_other_block(24), 1000, 1, &user_event,
+                                     nullptr),
+      call<FnId::clEnqueueSVMMemcpy>(0, 0, queue, CL_FALSE, in_block(0), in_block(512), 512, 0, nullptr, nullptr),
+      call<FnId::clEnqueueSVMMemFill>(0, Unused, queue, in_block(128), pattern, sizeof pattern, 896, 1, &user_event,
+                                      nullptr),
+      call<FnId::clEnqueueSVMMemFill>(0, 0, queue, in_other_block(1), pattern, 1, 1023, 0, nullptr, nullptr),
+      call<FnId::clEnqueueSVMMap>(0, Unused, queue, CL_FALSE, CL_MAP_READ, in_block(0), BlockBytes, 0, nullptr,
+                                  nullptr),
+      call<FnId::clEnqueueSVMUnmap>(0, Unused, queue, in_block(0), 0, nullptr, nullptr),
+      call<FnId::clEnqueueSVMMigrateMem>(0, Unused, queue, 2, both, sizes, CL_MIGRATE_MEM_OBJECT_HOST, 1, &user_event,
+                                         nullptr),
+      call<FnId::clEnqueueSVMMigrateMem>(0, 0, queue, 2, both, nullptr, 0, 0, nullptr, nullptr),
+      call<FnId::clSetKernelExecInfo>(0, 0, kernel, Reached, sizeof both, both), framed(buffer),
+      framed(launch_on(in_block(1020))), framed(launch_on(nullptr)),
+      transfer<wire::Write>(Carriage::Inline, Shape::Range, 16, Block),
+      transfer<wire::Read>(Carriage::Inline, Shape::Range, 16, OtherBlock),
+      transfer<wire::Write>(Carriage::Stream, Shape::Range, 600, OtherBlock),
+      transfer<wire::Read>(Carriage::Stream, Shape::Range, 1024, Block)};
 }
 
 std::vector<Bytes> frames() {
@@ -202,6 +333,8 @@ std::vector<Bytes> frames() {
       call<FnId::clGetMemObjectInfo>(0, 0, buffer, CL_MEM_SIZE, sizeof room, room, &got),
       call<FnId::clGetEventInfo>(0, 0, user_event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof room, room, &got)};
   list.insert(list.end(), std::begin(more), std::end(more));
+  const std::vector<Bytes> svm = svm_frames();
+  list.insert(list.end(), svm.begin(), svm.end());
   return list;
 }
 

@@ -11,6 +11,7 @@ using api::FnId;
 
 struct Svm : Ready {
   explicit Svm(const Limits& limits = {}, Options options = {}) : Ready(real_driver(), limits, std::move(options)) {}
+  explicit Svm(const Functions& functions) : Ready(functions) {}
 
   struct Block {
     ObjectId name = 0;
@@ -142,6 +143,39 @@ TEST_CASE("commands take addresses that lie in blocks, and no others") {
   const cl_bool system = CL_TRUE;
   CHECK(client.refused<FnId::clSetKernelExecInfo>(kernel, CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM, sizeof system,
                                                   &system) == CL_INVALID_VALUE);
+  CHECK(client.refused<FnId::clSetKernelExecInfo>(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS, sizeof list, nullptr) ==
+        CL_INVALID_VALUE);
+}
+
+// What a driver was given that looks at a migration's list when the command runs.
+const void** g_list = nullptr;
+cl_int look_later(cl_command_queue, cl_uint, const void** list, const size_t*, cl_mem_migration_flags, cl_uint,
+                  const cl_event*, cl_event*) {
+  if (!g_list) g_list = list;
+  return CL_SUCCESS;
+}
+
+TEST_CASE("the list of a migration stays until it is over") {
+  Functions functions = real_driver();
+  functions.of[static_cast<size_t>(FnId::clEnqueueSVMMigrateMem)] = reinterpret_cast<AnyFunction>(&look_later);
+  Svm client(functions);
+  const Svm::Block block = client.allocate(4096), other = client.allocate(4096);
+  const ObjectId gate = client.new_id();
+  cl_int code = 0;
+  client.call<FnId::clCreateUserEvent>(gate, 0, named<cl_context>(client.context), &code);
+  const auto waits = named<cl_event>(gate);
+  client.call<FnId::clEnqueueMarkerWithWaitList>(0, 0, client.q(), 1, &waits, nullptr);
+  const void* first[] = {block.at(0), block.at(8)};
+  const void* second[] = {other.at(0), other.at(8)};
+  for (const void** list : {first, second})
+    client.call<FnId::clEnqueueSVMMigrateMem>(0, 0, client.q(), 2, list, nullptr, cl_mem_migration_flags{0}, 0, nullptr,
+                                              nullptr);
+  client.ask<FnId::clGetEventInfo>(0, waits, CL_EVENT_REFERENCE_COUNT, size_t{0}, nullptr, nullptr);  // they have been
+  REQUIRE(g_list);
+  CHECK(g_list[0] == block.at(0));
+  CHECK(g_list[1] == block.at(8));
+  client.call<FnId::clSetUserEventStatus>(0, 0, waits, cl_int{CL_COMPLETE});
+  CHECK(client.finish(client.queue) == CL_SUCCESS);
 }
 
 TEST_CASE("blocks are no more than a client may have, nor finer than they may be") {

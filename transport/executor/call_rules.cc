@@ -175,7 +175,7 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
     }
     const bool svm = arg.tag == Tag::HostPointer && arg.kind == ObjectKind::Svm;
     const bool none = arg.tag == Tag::Null || arg.tag == Tag::Empty;
-    if (param.in == Wire::Info && !svm && !none) code = CL_INVALID_VALUE;
+    if (param.in == Wire::Info && !svm && (!none || value_of(args, arg.param - 1) != 0)) code = CL_INVALID_VALUE;
     if (param.kind == ObjectKind::Svm && none && fn != FnId::clSVMFree) code = CL_INVALID_VALUE;
     // An array's length is the parameter before it: with one, no element may be NULL.
     if (arg.tag == Tag::Null && param.in == Wire::Handles && value_of(args, arg.param - 1) != 0)

@@ -123,7 +123,8 @@ cl_int Calls::make(const wire::Call& call) {
   x_queue = queue_of_call();
   x_enqueued_ns = x_queue ? Commands::when(*x_queue) : 0;
   const api::Invoked invoked = invoke(fn, call.inputs, function);
-  if (fn == FnId::clEnqueueMigrateMemObjects && invoked == api::Invoked::Done && x_queue) keep_arguments(*x_queue);
+  const bool migrates = fn == FnId::clEnqueueMigrateMemObjects || fn == FnId::clEnqueueSVMMigrateMem;
+  if (migrates && invoked == api::Invoked::Done && x_queue) keep_arguments(*x_queue);
   x_context.arena.clear();
   if (invoked != api::Invoked::Done) {
     x_outputs.view().clear();

@@ -1,10 +1,10 @@
 // Random OpenCL programs: the same seed gives the same commands on any platform, and must give the same bytes.
 //
 // Usage: random_commands FIRST_SEED COUNT. Prints a line for each program: its seed, and a digest of everything that
-// it read. Commands go to several queues (in order and out of order, on every device of the first platform) of one of
-// two contexts and touch buffers, sub-buffers and images; each waits for what it needs, by events, so the result is
-// determined.
-#include "tests/e2e/virtual/random_objects.h"
+// it read. Commands go to several queues (in order and out of order) of a context and touch buffers, sub-buffers and
+// images; each waits for what it needs, by events, so the result is determined. Half of the programs have a context of
+// every device of the first platform, the others one of one device, and shared virtual memory there.
+#include "tests/e2e/virtual/random_shared.h"
 
 namespace {
 
@@ -32,28 +32,25 @@ kernel void paint(read_only image2d_t from, write_only image2d_t to) {
   const sampler_t s = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
   write_imageui(to, at, read_imageui(from, s, at) + (uint4)(1, 2, 3, 4));
 }
+typedef struct { global uint* at; ulong count; } Entry;
+kernel void link(global Entry* t, uint i, global uint* at, ulong count) {
+  t[i].at = at;
+  t[i].count = count;
+}
+kernel void reach(global const Entry* t, uint n, uint plus) {
+  for (uint e = 0; e < n; ++e)
+    for (size_t i = get_global_id(0); i < t[e].count; i += get_global_size(0))
+      t[e].at[i] = t[e].at[i] * 3 + plus + (uint)i;
+}
 )";
 
-constexpr cl_map_flags MapFlags[] = {CL_MAP_READ, CL_MAP_WRITE, CL_MAP_READ | CL_MAP_WRITE,
-                                     CL_MAP_WRITE_INVALIDATE_REGION};
-
-struct Pending {  // a read that has not been looked at
-  cl_event event;
-  std::vector<uint8_t>* bytes;
-};
-
-class Program : Objects {
+class Program : SharedSteps {
  public:
-  Program(const World& world, uint64_t seed) : Objects(world, seed) {
-    for (const char* name : {"scale", "blend", "turn", "plane", "paint"}) {
-      cl_int code = 0;
-      kernels_.push_back(clCreateKernel(world.program, name, &code));
-      CHECK(code);
-    }
+  Program(const World& world, uint64_t seed) : SharedSteps(world, seed) {
+    for (const char* name : {"scale", "blend", "turn", "plane", "paint"}) kernels_.push_back(kernel(name));
   }
   ~Program() {
     for (cl_kernel k : kernels_) CHECK(clReleaseKernel(k));
-    for (Pending& p : pending_) delete p.bytes;
   }
 
   uint64_t run() {
@@ -66,13 +63,15 @@ class Program : Objects {
       CHECK(status);
       digest_.add(p.bytes->data(), p.bytes->size());
     }
-    for (Contents& c : all_) look_at(c);
+    for (Contents& c : all_) c.shared ? look_at_shared(c) : look_at(c);
+    count_freed();
     return digest_.value;
   }
 
  private:
   void step() {
-    switch (pick(20)) {
+    if (world_.shared && chance(2)) return shared_step();
+    switch (pick(21)) {
       case 0: return write();
       case 1: return read();
       case 2: return copy();
@@ -92,6 +91,7 @@ class Program : Objects {
       case 16: return read_maps();
       case 17: return order();
       case 18: return replace();
+      case 19: return relay();
       default: return synchronize();
     }
   }
@@ -161,13 +161,9 @@ class Program : Objects {
                                                        list(waits), &mapped, &code));
     CHECK(code);
     events_.push_back(mapped);
-    if (!blocking) CHECK(clWaitForEvents(1, &mapped));
-    if (flags & (CL_MAP_READ | CL_MAP_WRITE)) digest_.add(p, size);
-    if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
-      const std::vector<uint8_t> data = bytes(size);
-      std::memcpy(p, data.data(), size);
-    } else if (flags & CL_MAP_WRITE) {
-      for (size_t i = pick(7); i < size; i += 1 + pick(500)) p[i] = static_cast<uint8_t>(p[i] * 5 + 1);
+    if (blocking || !leaves_alone(flags)) {
+      if (!blocking) CHECK(clWaitForEvents(1, &mapped));
+      use_mapped(p, size, flags);
     }
     CHECK(clEnqueueUnmapMemObject(q, v.mem, p, 1, &mapped, &unmapped));
     did(unmapped, {}, {&c});
@@ -239,10 +235,26 @@ class Program : Objects {
       did(unmapped, {&c}, {});
     }
   }
+  // Out of one buffer into another by the program's memory, while nobody waits.
+  void relay() {
+    Contents &a = some_buffer(), &b = some_buffer();
+    if (&a == &b) return;
+    const size_t size = 1 + pick(std::min(a.bytes, b.bytes));
+    kept_.emplace_back(size);
+    void* const by = kept_.back().data();
+    cl_event there, back;
+    const auto waits = needs({&a}, {});
+    CHECK(clEnqueueReadBuffer(queue(), a.mem, CL_FALSE, a.bytes - size, size, by, count(waits), list(waits), &there));
+    did(there, {&a}, {});
+    auto then = needs({}, {&b});
+    then.push_back(there);
+    CHECK(clEnqueueWriteBuffer(queue(), b.mem, CL_FALSE, 0, size, by, count(then), list(then), &back));
+    did(back, {}, {&b});
+  }
   // A marker or a barrier behind a wait list, contents told to move, or an object retained and released: no byte
   // changes.
   void order() {
-    Contents& c = all_[pick(all_.size())];
+    Contents& c = chance(2) ? some_image() : some_buffer();
     const auto waits = needs({&c}, {});
     cl_event event;
     switch (pick(4)) {
@@ -261,24 +273,15 @@ class Program : Objects {
   // A buffer is released with commands on it under way, and another one takes its place.
   void replace() {
     const Contents& old = some_buffer();
-    if (!old.host.empty()) return;  // the program's memory would have to stay
+    if (!old.host.empty() || old.shared) return;  // the memory would have to stay
     const auto place = static_cast<size_t>(&old - all_.data());
-    if (old.part) CHECK(clReleaseMemObject(old.part));
-    CHECK(clReleaseMemObject(old.mem));
+    release(old);
     open_gates();
     make_buffer();
     all_[place] = std::move(all_.back());
     all_.pop_back();
   }
 
-  void set(cl_kernel k, cl_uint i, size_t n, const void* p) { CHECK(clSetKernelArg(k, i, n, p)); }
-  void launch(cl_kernel k, cl_uint dimensions, const size_t* global, const size_t* local,
-              const std::vector<Contents*>& reads, const std::vector<Contents*>& writes) {
-    const auto waits = needs(reads, writes);
-    cl_event event;
-    CHECK(clEnqueueNDRangeKernel(queue(), k, dimensions, nullptr, global, local, count(waits), list(waits), &event));
-    did(event, reads, writes);
-  }
   void launch_scale() {
     Contents& c = some_buffer();
     const View v = view(c);
@@ -292,30 +295,30 @@ class Program : Objects {
     launch(kernels_[0], 1, &global, chance(2) ? &local : nullptr, {}, {&c});
   }
   void launch_blend() {
-    Contents &a = some_buffer(), &b = some_buffer();
+    Contents &a = some_pages(), &b = some_pages();
     if (&a == &b) return;
     const cl_uint pair[4] = {word() % 100, word(), word(), word()};
     const cl_uint n = static_cast<cl_uint>(a.bytes / 4);
-    set(kernels_[1], 0, sizeof a.mem, &a.mem);
-    set(kernels_[1], 1, sizeof b.mem, &b.mem);
+    set(kernels_[1], 0, a);
+    set(kernels_[1], 1, b);
     set(kernels_[1], 2, sizeof pair, pair);
     set(kernels_[1], 3, sizeof n, &n);
     const size_t global = b.bytes / 4;
     launch(kernels_[1], 1, &global, nullptr, {&a}, {&b});
   }
   void launch_turn() {
-    Contents &a = some_buffer(), &c = some_buffer();
+    Contents &a = some_pages(), &c = some_pages();
     if (&a == &c) return;
-    set(kernels_[2], 0, sizeof a.mem, &a.mem);
+    set(kernels_[2], 0, a);
     const size_t local = size_t{8} << pick(3), global = a.bytes / 4;
     set(kernels_[2], 1, local * 4, nullptr);
-    set(kernels_[2], 2, sizeof c.mem, &c.mem);
+    set(kernels_[2], 2, c);
     launch(kernels_[2], 1, &global, &local, {&c}, {&a});
   }
   void launch_plane() {
-    Contents& c = some_buffer();
+    Contents& c = some_pages();
     const cl_uint pitch = 64;
-    set(kernels_[3], 0, sizeof c.mem, &c.mem);
+    set(kernels_[3], 0, c);
     set(kernels_[3], 1, sizeof pitch, &pitch);
     const size_t global[2] = {64, c.bytes / 64};
     launch(kernels_[3], 2, global, nullptr, {}, {&c});
@@ -444,28 +447,37 @@ class Program : Objects {
   }
 
   std::vector<cl_kernel> kernels_;
-  std::vector<Pending> pending_;
-  std::vector<std::vector<uint8_t>> kept_;
   bool scaled_ = false;
 };
 
-// `turn`: what its devices' order is turned by.
-World make_world(size_t turn) {
-  World w{};
+std::vector<cl_device_id> find_devices() {
   cl_platform_id platform;
   CHECK(clGetPlatformIDs(1, &platform, nullptr));
   cl_uint n = 0;
   CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n));
-  w.devices.resize(n);
-  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, w.devices.data(), nullptr));
-  std::rotate(w.devices.begin(), w.devices.begin() + static_cast<std::ptrdiff_t>(turn % n), w.devices.end());
+  std::vector<cl_device_id> devices(n);
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, devices.data(), nullptr));
+  return devices;
+}
+
+World make_world(const std::vector<cl_device_id>& devices) {
+  World w{};
+  w.devices = devices;
   cl_int code = 0;
-  w.context = clCreateContext(nullptr, n, w.devices.data(), nullptr, nullptr, &code);
+  w.context = clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr, nullptr, &code);
   CHECK(code);
   const char* source = Source;
   w.program = clCreateProgramWithSource(w.context, 1, &source, nullptr, &code);
   CHECK(code);
   CHECK(clBuildProgram(w.program, 0, nullptr, "", nullptr, nullptr));
+  return w;
+}
+
+World make_shared_world(cl_device_id device) {
+  World w = make_world({device});
+  cl_device_svm_capabilities can = 0;
+  CHECK(clGetDeviceInfo(device, CL_DEVICE_SVM_CAPABILITIES, sizeof can, &can, nullptr));
+  w.shared = can & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
   return w;
 }
 
@@ -477,12 +489,19 @@ int main(int argc, char** argv) {
     return 2;
   }
   const uint64_t first = std::strtoull(argv[1], nullptr, 10), n = std::strtoull(argv[2], nullptr, 10);
-  const World worlds[] = {make_world(0), make_world(1)};
+  std::vector<cl_device_id> devices = find_devices();
+  std::vector<World> shared;
+  for (cl_device_id d : devices) shared.push_back(make_shared_world(d));
+  std::vector<World> worlds{make_world(devices)};
+  std::rotate(devices.begin(), devices.begin() + 1, devices.end());
+  worlds.push_back(make_world(devices));
   for (g_seed = first; g_seed < first + n; ++g_seed) {
-    Program program(worlds[g_seed % 2], g_seed);
+    const World& world = g_seed % 2 ? worlds[g_seed / 2 % worlds.size()] : shared[g_seed / 2 % shared.size()];
+    Program program(world, g_seed);
     std::printf("%llu %016llx\n", static_cast<unsigned long long>(g_seed),
                 static_cast<unsigned long long>(program.run()));
   }
+  worlds.insert(worlds.end(), shared.begin(), shared.end());
   for (const World& world : worlds) {
     CHECK(clReleaseProgram(world.program));
     CHECK(clReleaseContext(world.context));

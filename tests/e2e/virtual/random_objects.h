@@ -33,6 +33,8 @@ struct Contents {
   size_t width = 0, height = 0;  // images of four bytes an element
   bool image = false;
   std::vector<uint8_t> host;     // of USE_HOST_PTR
+  uint8_t* shared = nullptr;     // shared virtual memory; `mem` is a buffer over it then, or nullptr
+  size_t alignment = 128;        // of that
   cl_mem part = nullptr;         // a sub-buffer, or nullptr
   size_t part_origin = 0, part_bytes = 0;
   std::vector<cl_event> writers, readers;
@@ -42,6 +44,12 @@ struct World {
   std::vector<cl_device_id> devices;
   cl_context context;
   cl_program program;
+  bool shared = false;  // of one device, which has shared virtual memory
+};
+
+struct Pending {  // bytes that have not been looked at
+  cl_event event;
+  std::vector<uint8_t>* bytes;
 };
 
 class Objects {
@@ -50,14 +58,16 @@ class Objects {
     make_queues();
     for (size_t i = 0, n = 3 + pick(3); i < n; ++i) make_buffer();
     for (size_t i = 0; i < 2; ++i) make_image();
+    for (size_t i = 0, n = world.shared ? 2 + pick(3) : 0; i < n; ++i) make_shared();
   }
   ~Objects() {
     for (cl_event e : events_) CHECK(clReleaseEvent(e));
-    for (Contents& c : all_) {
-      if (c.part) CHECK(clReleaseMemObject(c.part));
-      CHECK(clReleaseMemObject(c.mem));
+    for (const Contents& c : all_) {
+      release(c);
+      if (c.shared) clSVMFree(world_.context, c.shared);
     }
     for (cl_command_queue q : queues_) CHECK(clReleaseCommandQueue(q));
+    for (Pending& p : pending_) delete p.bytes;
   }
   Objects(const Objects&) = delete;
   Objects& operator=(const Objects&) = delete;
@@ -101,14 +111,52 @@ class Objects {
         c.mem = clCreateBuffer(world_.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, c.bytes, c.host.data(), &code);
     }
     CHECK(code);
+    if (chance(2)) make_part(c);
+    all_.push_back(std::move(c));
+  }
+  void make_part(Contents& c) {
+    const cl_buffer_region region{1024 * pick(c.bytes / 1024 - 2), 2048};
+    cl_int code = 0;
+    c.part = clCreateSubBuffer(c.mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+    CHECK(code);
+    c.part_origin = region.origin;
+    c.part_bytes = region.size;
+  }
+  // Whole pages under a buffer or without one, or any other size.
+  void make_shared() {
+    Contents c;
+    const bool over = chance(2);
+    c.bytes = over || chance(2) ? (1 + pick(chance(4) ? 64 : 8)) * 4096 : 128 + pick(100000);
+    constexpr cl_uint Alignments[] = {0, 4, 64, 128};
+    const cl_uint alignment = Alignments[pick(4)];
+    if (alignment != 0) c.alignment = alignment;
+    c.shared = allocate(c.bytes, alignment);
+    const std::vector<uint8_t> first = bytes(c.bytes);
+    const cl_command_queue q = queues_[0];
     if (chance(2)) {
-      const cl_buffer_region region{1024 * pick(c.bytes / 1024 - 2), 2048};
-      c.part = clCreateSubBuffer(c.mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code);
+      CHECK(clEnqueueSVMMap(q, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, c.shared, c.bytes, 0, nullptr, nullptr));
+      std::memcpy(c.shared, first.data(), c.bytes);
+      CHECK(clEnqueueSVMUnmap(q, c.shared, 0, nullptr, nullptr));
+    } else {
+      CHECK(clEnqueueSVMMemcpy(q, CL_TRUE, c.shared, first.data(), c.bytes, 0, nullptr, nullptr));
+    }
+    CHECK(clFinish(q));
+    if (over) {
+      cl_int code = 0;
+      c.mem = clCreateBuffer(world_.context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, c.bytes, c.shared, &code);
       CHECK(code);
-      c.part_origin = region.origin;
-      c.part_bytes = region.size;
+      if (chance(2)) make_part(c);
     }
     all_.push_back(std::move(c));
+  }
+  uint8_t* allocate(size_t size, cl_uint alignment) {
+    void* const p = clSVMAlloc(world_.context, chance(2) ? CL_MEM_READ_WRITE : 0, size, alignment);
+    CHECK(p ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    return static_cast<uint8_t*>(p);
+  }
+  static void release(const Contents& c) {
+    if (c.part) CHECK(clReleaseMemObject(c.part));
+    if (c.mem) CHECK(clReleaseMemObject(c.mem));
   }
   void make_image() {
     Contents c;
@@ -132,7 +180,20 @@ class Objects {
   Contents& some_buffer() {
     for (;;) {
       Contents& c = all_[pick(all_.size())];
-      if (!c.image) return c;
+      if (!c.image && c.mem) return c;
+    }
+  }
+  // A buffer, or shared memory of as many bytes as one could have.
+  Contents& some_pages() {
+    for (;;) {
+      Contents& c = all_[pick(all_.size())];
+      if (!c.image && c.bytes % 4096 == 0) return c;
+    }
+  }
+  Contents& some_shared() {
+    for (;;) {
+      Contents& c = all_[pick(all_.size())];
+      if (c.shared) return c;
     }
   }
   Contents& some_image(const Contents* other = nullptr) {
@@ -179,6 +240,28 @@ class Objects {
   static const cl_event* list(const std::vector<cl_event>& w) { return w.empty() ? nullptr : w.data(); }
   cl_command_queue queue() { return queues_[pick(queues_.size())]; }
 
+  void set(cl_kernel k, cl_uint i, size_t n, const void* p) { CHECK(clSetKernelArg(k, i, n, p)); }
+  // Contents as a buffer, or by their address.
+  void set(cl_kernel k, cl_uint i, const Contents& c) {
+    if (c.shared && (!c.mem || chance(2)))
+      CHECK(clSetKernelArgSVMPointer(k, i, c.shared));
+    else
+      set(k, i, sizeof c.mem, &c.mem);
+  }
+  void launch(cl_kernel k, cl_uint dimensions, const size_t* global, const size_t* local,
+              const std::vector<Contents*>& reads, const std::vector<Contents*>& writes) {
+    const auto waits = needs(reads, writes);
+    cl_event event;
+    CHECK(clEnqueueNDRangeKernel(queue(), k, dimensions, nullptr, global, local, count(waits), list(waits), &event));
+    did(event, reads, writes);
+  }
+  cl_kernel kernel(const char* name) {
+    cl_int code = 0;
+    cl_kernel const k = clCreateKernel(world_.program, name, &code);
+    CHECK(code);
+    return k;
+  }
+
   // The whole of a buffer, or its part.
   struct View {
     cl_mem mem;
@@ -193,5 +276,7 @@ class Objects {
   std::vector<cl_command_queue> queues_;
   std::vector<Contents> all_;
   std::vector<cl_event> events_, gates_;
+  std::vector<Pending> pending_;
+  std::vector<std::vector<uint8_t>> kept_;  // what commands read
   Digest digest_;
 };

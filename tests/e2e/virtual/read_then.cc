@@ -1,12 +1,14 @@
 // Bytes of a read that does not block are there when anything that comes after it has ended: a clFinish, a marker, a
-// kernel of another queue that waits for it, a barrier; moving the buffer meanwhile does no harm. Prints how often they
-// were not.
+// kernel of another queue that waits for it, a barrier; moving the buffer meanwhile does no harm. Nor are bytes that are
+// still on their way taken by what comes after them: a write of what is being read, an unmap of what is being mapped.
+// Prints how often they were not there.
 #include <CL/cl.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "tests/e2e/virtual/check.h"
@@ -25,6 +27,16 @@ struct World {
     cl_event event = nullptr;
     CHECK(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, bytes, to.data(), 0, nullptr, &event));
     return event;
+  }
+  cl_event gate() {
+    cl_int err = 0;
+    cl_event event = clCreateUserEvent(context, &err);
+    CHECK(err);
+    return event;
+  }
+  void read_whole(cl_mem from) {
+    std::memset(to.data(), 0, Bytes);
+    CHECK(clEnqueueReadBuffer(in_order, from, CL_TRUE, 0, Bytes, to.data(), 0, nullptr, nullptr));
   }
   cl_event fill(cl_command_queue queue, const cl_event* after) {
     cl_event event = nullptr;
@@ -55,6 +67,70 @@ void repeat(World& w, const char* what, const std::function<void()>& act) {
     CHECK(clFinish(w.out_of_order));
   }
   std::printf("%s: %d\n", what, missing);
+}
+
+// Reads `bytes`, and writes them into another buffer while nobody waits, `row` by row or as they are.
+void write_back(World& w, size_t bytes, size_t row) {
+  cl_int err = 0;
+  cl_mem copy = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, w.expected.data(), &err);
+  CHECK(err);
+  std::vector<uint8_t> by(2 * Bytes);
+  const cl_event gate = w.gate();
+  const size_t origin[3] = {}, region[3] = {row, row ? bytes / row : 0, 1};
+  if (row) {
+    CHECK(clEnqueueReadBufferRect(w.in_order, w.buffer, CL_FALSE, origin, origin, region, row, 0, row + 5, 0,
+                                  by.data(), 1, &gate, nullptr));
+    CHECK(clEnqueueWriteBufferRect(w.in_order, copy, CL_FALSE, origin, origin, region, row, 0, row + 5, 0, by.data(),
+                                   0, nullptr, nullptr));
+  } else {
+    cl_event read = nullptr;
+    CHECK(clEnqueueReadBuffer(w.other, w.buffer, CL_FALSE, 0, bytes, by.data(), 1, &gate, &read));
+    CHECK(clEnqueueWriteBuffer(w.out_of_order, copy, CL_FALSE, 0, bytes, by.data(), 1, &read, nullptr));
+    CHECK(clReleaseEvent(read));
+  }
+  CHECK(clSetUserEventStatus(gate, CL_COMPLETE));
+  CHECK(clReleaseEvent(gate));
+  CHECK(clFinish(w.in_order));
+  CHECK(clFinish(w.out_of_order));
+  w.read_whole(copy);
+  CHECK(clReleaseMemObject(copy));
+}
+
+// Maps for writing, and gives it back before it can be there.
+void map_and_unmap(World& w, size_t bytes) {
+  const cl_event gate = w.gate();
+  cl_int err = 0;
+  cl_event mapped = nullptr;
+  void* const p = clEnqueueMapBuffer(w.out_of_order, w.buffer, CL_FALSE, CL_MAP_READ | CL_MAP_WRITE, 64, bytes, 1,
+                                     &gate, &mapped, &err);
+  CHECK(err);
+  CHECK(clEnqueueUnmapMemObject(w.out_of_order, w.buffer, p, 1, &mapped, nullptr));
+  CHECK(clSetUserEventStatus(gate, CL_COMPLETE));
+  CHECK(clReleaseEvent(gate));
+  CHECK(clReleaseEvent(mapped));
+  CHECK(clFinish(w.out_of_order));
+  w.read_whole(w.buffer);
+}
+
+// In an out-of-order queue with a command that waits for the program, others that wait for nothing go on.
+void pass_by(World& w) {
+  const cl_event gate = w.gate();
+  cl_event held = w.fill(w.out_of_order, &gate), unmapped = nullptr;
+  cl_int err = 0;
+  constexpr size_t Few = 1000;  // PoCL's markers wait for everything before them, and streams need some
+  for (const cl_map_flags flags : {cl_map_flags{CL_MAP_WRITE_INVALIDATE_REGION}, cl_map_flags{CL_MAP_READ}}) {
+    cl_event mapped = nullptr;  // PoCL's maps that block wait for the whole queue
+    void* const p = clEnqueueMapBuffer(w.out_of_order, w.buffer, CL_FALSE, flags, 0, Few, 0, nullptr, &mapped, &err);
+    CHECK(err);
+    wait(mapped);
+    if (flags & CL_MAP_WRITE_INVALIDATE_REGION) std::memcpy(p, w.expected.data(), Few);
+    CHECK(clEnqueueUnmapMemObject(w.out_of_order, w.buffer, p, 0, nullptr, &unmapped));
+    wait(unmapped);
+  }
+  CHECK(clSetUserEventStatus(gate, CL_COMPLETE));
+  CHECK(clReleaseEvent(gate));
+  wait(held);
+  w.read_whole(w.buffer);
 }
 
 }  // namespace
@@ -123,6 +199,13 @@ int main() {
       wait(read);
     }
   });
+  for (const size_t bytes : {size_t{1000}, size_t{65536}, size_t{65536 * 3}, Bytes}) {
+    const std::string of = " of " + std::to_string(bytes);
+    repeat(w, ("a write of what is being read," + of).c_str(), [&] { write_back(w, bytes, 0); });
+    repeat(w, ("the same, row by row," + of).c_str(), [&] { write_back(w, bytes / 64 * 64, 64); });
+    repeat(w, ("an unmap of what is being mapped," + of).c_str(), [&] { map_and_unmap(w, bytes - 64); });
+  }
+  repeat(w, "maps that wait for nothing", [&] { pass_by(w); });
   CHECK(clReleaseMemObject(w.buffer));
   CHECK(clReleaseMemObject(w.small));
   for (cl_command_queue q : {w.in_order, w.other, w.out_of_order}) CHECK(clReleaseCommandQueue(q));

@@ -3,6 +3,7 @@
 //
 // Usage: svm work|wrong [all]|finer|several|much|lost|fork
 #include <CL/cl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,11 +177,11 @@ void tree() {
                                nullptr, 0, 0, nullptr, nullptr));
   const size_t one = sizeof(Branch);
   const void* first = all[0];
-  cl_event moved;
+  cl_event moved = nullptr;
   CHECK(clEnqueueSVMMigrateMem(g_queue, 1, &first, &one, CL_MIGRATE_MEM_OBJECT_HOST, 0, nullptr, &moved));
   cl_command_type type = 0;
   CHECK(clGetEventInfo(moved, CL_EVENT_COMMAND_TYPE, sizeof type, &type, nullptr));
-  std::printf("migration's type: %x\n", type);
+  std::printf("a migration: %x\n", type);
   CHECK(clReleaseEvent(moved));
   CHECK(clFinish(g_queue));
   for (Branch* b : all) clSVMFree(g_context, b);
@@ -376,6 +377,95 @@ void out_of_order() {
   CHECK(clReleaseCommandQueue(queue));
 }
 
+// Bytes that are still on their way to the program when commands that take them from there are enqueued.
+void chains(size_t bytes) {
+  auto* const a = allocate<uint8_t>(bytes);
+  auto* const b = allocate<uint8_t>(bytes);
+  const std::vector<uint8_t> first = pattern(bytes, 5);
+  std::vector<uint8_t> by(bytes), further(bytes);
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_TRUE, a, first.data(), bytes, 0, nullptr, nullptr));
+  cl_int err = 0;
+  cl_event go = clCreateUserEvent(g_context, &err);
+  CHECK(err);
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, by.data(), a, bytes, 1, &go, nullptr));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, b, by.data(), bytes, 0, nullptr, nullptr));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, further.data(), by.data() + 1, bytes - 1, 0, nullptr, nullptr));
+  CHECK(clEnqueueSVMMemcpy(g_queue, CL_FALSE, a, further.data() + 1, bytes - 2, 0, nullptr, nullptr));
+  // Given back before it can be there: nobody has changed it.
+  CHECK(clEnqueueSVMMap(g_queue, CL_FALSE, CL_MAP_WRITE, a + 3, bytes / 2, 0, nullptr, nullptr));
+  CHECK(clEnqueueSVMUnmap(g_queue, a + 3, 0, nullptr, nullptr));
+  CHECK(clSetUserEventStatus(go, CL_COMPLETE));
+  CHECK(clReleaseEvent(go));
+  show("by the host", contents(b, bytes));
+  show("by the host, twice", contents(a, bytes));
+  clSVMFree(g_context, a);
+  clSVMFree(g_context, b);
+}
+
+// Where a block ends, memory of the program's own may begin.
+void behind_a_block() {
+  constexpr size_t Bytes = 8192;
+  auto* const p = allocate<uint8_t>(Bytes);
+  void* const wanted = p + Bytes;
+  constexpr int Flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+  const bool pages = reinterpret_cast<uintptr_t>(wanted) % 4096 == 0;
+  void* const own = pages ? ::mmap(wanted, 4096, PROT_READ | PROT_WRITE, Flags, -1, 0) : MAP_FAILED;
+  bool good = true;
+  if (own == wanted) {
+    std::memset(own, 7, 4096);
+    CHECK(clEnqueueSVMMemcpy(g_queue, CL_TRUE, p, own, 4096, 0, nullptr, nullptr));
+    std::memset(own, 0, 4096);
+    CHECK(clEnqueueSVMMemcpy(g_queue, CL_TRUE, own, p, 4096, 0, nullptr, nullptr));
+    good = static_cast<uint8_t*>(own)[4095] == 7;
+    cl_int err = 0;
+    cl_mem buffer = clCreateBuffer(g_context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, 4096, own, &err);
+    CHECK(err);
+    CHECK(clReleaseMemObject(buffer));
+  }
+  if (own != MAP_FAILED) ::munmap(own, 4096);
+  expect(good, "memory right behind a block");
+  clSVMFree(g_context, p);
+}
+
+// In an out-of-order queue with a command that waits for the program, others that wait for nothing go on.
+void pass_by() {
+  cl_int err = 0;
+  cl_command_queue queue = clCreateCommandQueue(g_context, g_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err);
+  CHECK(err);
+  cl_event go = clCreateUserEvent(g_context, &err), last = nullptr;
+  CHECK(err);
+  constexpr size_t Bytes = 1000;
+  auto* const held = allocate<uint8_t>(Bytes);
+  auto* const p = allocate<uint8_t>(Bytes);
+  void* freed[] = {allocate<uint8_t>(Bytes)};
+  std::vector<uint8_t> from = pattern(Bytes, 6), to(Bytes);
+  CHECK(clEnqueueSVMMemFill(queue, held, "a", 1, Bytes, 1, &go, nullptr));
+  const auto wait = [&] {
+    CHECK(clWaitForEvents(1, &last));
+    CHECK(clReleaseEvent(last));
+  };
+  CHECK(clEnqueueSVMMemcpy(queue, CL_FALSE, to.data(), from.data(), Bytes, 0, nullptr, &last));
+  wait();
+  CHECK(clEnqueueSVMMap(queue, CL_FALSE, CL_MAP_WRITE_INVALIDATE_REGION, p, Bytes, 0, nullptr, &last));
+  wait();
+  std::memcpy(p, to.data(), Bytes);
+  CHECK(clEnqueueSVMUnmap(queue, p, 0, nullptr, &last));
+  wait();
+  CHECK(clEnqueueSVMMap(queue, CL_FALSE, CL_MAP_READ, p, Bytes, 0, nullptr, &last));
+  wait();
+  expect(std::memcmp(p, from.data(), Bytes) == 0, "past a command that waits");
+  CHECK(clEnqueueSVMUnmap(queue, p, 0, nullptr, &last));
+  wait();
+  CHECK(clEnqueueSVMFree(queue, 1, freed, nullptr, nullptr, 0, nullptr, &last));
+  wait();
+  CHECK(clSetUserEventStatus(go, CL_COMPLETE));
+  CHECK(clFinish(queue));
+  CHECK(clReleaseEvent(go));
+  CHECK(clReleaseCommandQueue(queue));
+  clSVMFree(g_context, held);
+  clSVMFree(g_context, p);
+}
+
 void many() {
   std::vector<cl_uint*> blocks;
   for (cl_uint i = 0; i < 300; ++i) {
@@ -395,6 +485,133 @@ void many() {
 }
 
 void say(const char* what, cl_int code) { std::printf("%s %d\n", what, code); }
+void say(const std::string& what, cl_int code) { say(what.c_str(), code); }
+
+void wrong_allocations() {
+  const auto given = [](cl_svm_mem_flags flags, size_t bytes, cl_uint alignment) {
+    void* const block = clSVMAlloc(g_context, flags, bytes, alignment);
+    const bool aligned = alignment == 0 || reinterpret_cast<uintptr_t>(block) % alignment == 0;
+    if (block) clSVMFree(g_context, block);
+    return block ? aligned ? 1 : 2 : 0;
+  };
+  constexpr cl_svm_mem_flags Access[] = {CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY, CL_MEM_READ_ONLY};
+  for (unsigned set = 0; set < 8; ++set) {
+    cl_svm_mem_flags flags = 0;
+    for (unsigned i = 0; i < 3; ++i) flags |= set >> i & 1 ? Access[i] : 0;
+    say("alloc: ways " + std::to_string(set), given(flags, 64, 0));
+  }
+  for (const cl_uint alignment : {1u, 2u, 8u, 64u, 5u, 96u, 129u})
+    say("alloc: alignment " + std::to_string(alignment), given(CL_MEM_READ_WRITE, 64, alignment));
+  for (const cl_svm_mem_flags flag : {CL_MEM_COPY_HOST_PTR, CL_MEM_ALLOC_HOST_PTR, CL_MEM_HOST_READ_ONLY})
+    say("alloc: flag " + std::to_string(flag), given(flag, 64, 0));
+  cl_ulong most = 0;
+  CHECK(clGetDeviceInfo(g_device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof most, &most, nullptr));
+  say("alloc: a byte too many", given(CL_MEM_READ_WRITE, most + 1, 0));
+}
+
+// Each command with wait lists that are none, and blocking ones behind an event that has failed.
+void wrong_waits(uint8_t* p, bool all) {
+  cl_int err = 0;
+  cl_context other = clCreateContext(nullptr, 1, &g_device, nullptr, nullptr, &err);
+  CHECK(err);
+  const cl_event foreign = clCreateUserEvent(other, &err), failed = clCreateUserEvent(g_context, &err);
+  CHECK(err);
+  CHECK(clSetUserEventStatus(failed, -7));
+  uint8_t host[16] = {};
+  const void* list[] = {p};
+  struct Case {
+    std::string name;
+    cl_uint n;
+    const cl_event* list;
+  };
+  const cl_event none = nullptr;
+  const Case cases[] = {{"a list of none", 0, &foreign}, {"no list", 1, nullptr}, {"no event", 1, &none},
+                        {"another context's event", 1, &foreign}};
+  for (const Case& c : cases) {
+    const auto told = [&](const char* what, cl_int code) { say(what + (": " + c.name), code); };
+    told("map", clEnqueueSVMMap(g_queue, CL_FALSE, CL_MAP_READ, p, 8, c.n, c.list, nullptr));
+    told("unmap", clEnqueueSVMUnmap(g_queue, p, c.n, c.list, nullptr));
+    told("copy", clEnqueueSVMMemcpy(g_queue, CL_FALSE, p, host, 8, c.n, c.list, nullptr));
+    told("fill", clEnqueueSVMMemFill(g_queue, p, host, 4, 8, c.n, c.list, nullptr));
+    told("migrate", clEnqueueSVMMigrateMem(g_queue, 1, list, nullptr, 0, c.n, c.list, nullptr));
+    told("free", clEnqueueSVMFree(g_queue, 0, nullptr, nullptr, nullptr, c.n, c.list, nullptr));
+  }
+  if (all) {  // PoCL waits for ever
+    const auto copy = [&](void* to, const void* from) {
+      return clEnqueueSVMMemcpy(g_queue, CL_TRUE, to, from, 8, 1, &failed, nullptr);
+    };
+    say("map: after a failed event", clEnqueueSVMMap(g_queue, CL_TRUE, CL_MAP_READ, p, 8, 1, &failed, nullptr));
+    say("copy in: after a failed event", copy(p, host));
+    say("copy out: after a failed event", copy(host, p));
+    say("copy: after a failed event", copy(p, p + 64));
+    say("copy of the host: after a failed event", copy(host, host + 8));
+  }
+  CHECK(clReleaseEvent(foreign));
+  CHECK(clReleaseEvent(failed));
+  CHECK(clReleaseContext(other));
+}
+
+void wrong_ranges(uint8_t* p, bool all) {
+  uint8_t host[256] = {};
+  cl_command_queue q = g_queue;
+  const auto map = [&](cl_map_flags flags) { return clEnqueueSVMMap(q, CL_TRUE, flags, p, 8, 0, nullptr, nullptr); };
+  say("map: no flags", map(0));
+  say("map: an unknown flag", map(8));
+  say("map: for reading, and not", map(CL_MAP_READ | CL_MAP_WRITE_INVALIDATE_REGION));
+  say("map: for writing, and invalidated", map(CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION));
+  const auto copy = [&](void* to, const void* from, size_t n) {
+    return clEnqueueSVMMemcpy(q, CL_TRUE, to, from, n, 0, nullptr, nullptr);
+  };
+  say("copy: to itself", copy(p, p, 8));
+  say("copy: overlap of a byte", copy(p, p + 7, 8));
+  say("copy: overlap of a byte from behind", copy(p + 7, p, 8));
+  say("copy: overlap in the host's memory", copy(host, host + 7, 8));
+  say("copy: nothing", copy(p, host, 0));
+  say("copy: nothing to itself", copy(p, p, 0));
+  const auto fill = [&](void* to, size_t unit, size_t n) {
+    return clEnqueueSVMMemFill(q, to, host, unit, n, 0, nullptr, nullptr);
+  };
+  for (const size_t unit : {0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256})
+    say("fill: by " + std::to_string(unit), fill(p, unit, unit * 2));
+  for (size_t unit = 2; unit <= 128; unit *= 2) {
+    say("fill: off by one, by " + std::to_string(unit), fill(p + 1, unit, unit));
+    say("fill: off by half, by " + std::to_string(unit), fill(p + unit / 2, unit, unit));
+    say("fill: one too few, by " + std::to_string(unit), fill(p, unit, 2 * unit - 1));
+  }
+  const auto migrate = [&](const void* at, size_t n, cl_mem_migration_flags flags) {
+    return clEnqueueSVMMigrateMem(q, 1, &at, &n, flags, 0, nullptr, nullptr);
+  };
+  say("migrate: to nowhere", migrate(p, 8, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED));
+  say("migrate: to the host", migrate(p + 8, 0, CL_MIGRATE_MEM_OBJECT_HOST));
+  if (!all) return;  // PoCL does them
+  say("map: outside", clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, p + 4090, 8, 0, nullptr, nullptr));
+  say("copy: out of a block", copy(host, p + 4090, 8));
+  say("copy: into one, and beyond", copy(p + 4090, host, 8));
+  say("fill: beyond a block", fill(p + 4088, 8, 16));
+  say("fill: the host's memory", fill(host, 1, 8));
+  say("migrate: the host's memory", migrate(host, 8, 0));
+  say("migrate: nobody's", migrate(nullptr, 0, 0));
+}
+
+void wrong_kernels(uint8_t* p, bool all) {
+  cl_kernel k = kernel("count");
+  const auto reach = [&](size_t bytes, const void* list) {
+    return clSetKernelExecInfo(k, CL_KERNEL_EXEC_INFO_SVM_PTRS, bytes, list);
+  };
+  const void* list[] = {p, p + 100};
+  const void* host[] = {p, &list};
+  say("info: two", reach(sizeof list, list));
+  if (all) {  // PoCL lets them pass
+    say("info: half a pointer", reach(12, list));
+    say("info: the host's memory", reach(sizeof host, host));
+    say("info: nothing, at an address", reach(0, list));
+    say("arg: the host's memory", clSetKernelArgSVMPointer(k, 0, &list));
+    say("arg: behind a block", clSetKernelArgSVMPointer(k, 0, p + 4097));
+  }
+  say("info: nothing any more", reach(0, nullptr));
+  say("arg: in the middle", clSetKernelArgSVMPointer(k, 0, p + 4095));
+  CHECK(clReleaseKernel(k));
+}
 
 // `all`: also what crashes PoCL.
 void wrong_calls(bool all) {
@@ -415,6 +632,10 @@ void wrong_calls(bool all) {
   say("alloc: by default", given(clSVMAlloc(g_context, 0, 64, 0)));
   say("alloc: aligned", given(clSVMAlloc(g_context, CL_MEM_READ_WRITE, 64, 128)));
   clSVMFree(g_context, nullptr);
+  wrong_allocations();
+  wrong_waits(p, all);
+  wrong_ranges(p, all);
+  wrong_kernels(p, all);
   cl_command_queue q = g_queue;
   say("map: no queue", clEnqueueSVMMap(nullptr, CL_TRUE, CL_MAP_READ, p, 8, 0, nullptr, nullptr));
   say("map: NULL", clEnqueueSVMMap(q, CL_TRUE, CL_MAP_READ, nullptr, 8, 0, nullptr, nullptr));
@@ -582,6 +803,9 @@ int main(int argc, char** argv) {
     freed_by_commands();
     buffers();
     out_of_order();
+    for (const size_t bytes : {size_t{3000}, size_t{1} << 20}) chains(bytes);
+    behind_a_block();
+    pass_by();
     many();
   }
   if (mode == "wrong") wrong_calls(argc > 2);
