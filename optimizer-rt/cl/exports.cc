@@ -7,6 +7,7 @@
 
 #include <type_traits>
 
+#include "optimizer-rt/cl/coming_bytes.h"
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/copied_memory.h"
 #include "optimizer-rt/cl/placement.h"
@@ -75,19 +76,35 @@ TransferCall common(staging::Way way, Move::Shape shape, cl_command_queue queue,
   return c;
 }
 
+// Of a class with call(), which gives the arguments in one shape.
+template <class Calls>
+struct TransferHook : AfterOnly {
+  template <class... A>
+  static bool instead(cl_int* result, A... args) {
+    const TransferCall c = Calls::call(args...);
+    if (!transfer(c, result)) return false;
+    if (*result == CL_SUCCESS) transferred(c);
+    return true;
+  }
+  template <class... A>
+  static void after(cl_int err, A... args) {
+    if (err == CL_SUCCESS && runtime.active()) transferred(Calls::call(args...));
+  }
+};
+
 template <class Way>
-struct RangeHook : Instead {
-  static bool instead(cl_int* result, cl_command_queue q, cl_mem mem, cl_bool blocking, size_t offset, size_t bytes,
+struct RangeHook : TransferHook<RangeHook<Way>> {
+  static TransferCall call(cl_command_queue q, cl_mem mem, cl_bool blocking, size_t offset, size_t bytes,
                       const void* p, cl_uint waits, const cl_event* list, cl_event* event) {
     TransferCall c = common(Way::value, Move::Shape::Range, q, mem, blocking, p, waits, list, event);
     c.offset = offset;
     c.bytes = bytes;
-    return transfer(c, result);
+    return c;
   }
 };
 template <class Way>
-struct BoxHook : Instead {
-  static bool instead(cl_int* result, cl_command_queue q, cl_mem mem, cl_bool blocking, const size_t* origin,
+struct BoxHook : TransferHook<BoxHook<Way>> {
+  static TransferCall call(cl_command_queue q, cl_mem mem, cl_bool blocking, const size_t* origin,
                       const size_t* host_origin, const size_t* region, size_t row, size_t slice, size_t host_row,
                       size_t host_slice, const void* p, cl_uint waits, const cl_event* list, cl_event* event) {
     TransferCall c = common(Way::value, Move::Shape::Box, q, mem, blocking, p, waits, list, event);
@@ -98,12 +115,12 @@ struct BoxHook : Instead {
     c.slice_pitch = slice;
     c.host_row_pitch = host_row;
     c.host_slice_pitch = host_slice;
-    return transfer(c, result);
+    return c;
   }
 };
 template <class Way>
-struct ImageHook : Instead {
-  static bool instead(cl_int* result, cl_command_queue q, cl_mem image, cl_bool blocking, const size_t* origin,
+struct ImageHook : TransferHook<ImageHook<Way>> {
+  static TransferCall call(cl_command_queue q, cl_mem image, cl_bool blocking, const size_t* origin,
                       const size_t* region, size_t row, size_t slice, const void* p, cl_uint waits,
                       const cl_event* list, cl_event* event) {
     TransferCall c = common(Way::value, Move::Shape::Image, q, image, blocking, p, waits, list, event);
@@ -111,7 +128,7 @@ struct ImageHook : Instead {
     c.region = region;
     c.host_row_pitch = row;
     c.host_slice_pitch = slice;
-    return transfer(c, result);
+    return c;
   }
 };
 template <>
@@ -147,7 +164,7 @@ struct Hook<Fn::clEnqueueSVMFree> : BeforeOnly {
   }
 };
 template <>
-struct Hook<Fn::clEnqueueSVMMemcpy> : Instead {
+struct Hook<Fn::clEnqueueSVMMemcpy> : AfterOnly {
   static bool instead(cl_int* result, cl_command_queue q, cl_bool blocking, void* to, const void* from, size_t bytes,
                       cl_uint waits, const cl_event* list, cl_event* event) {
     staging::Way way;
@@ -156,7 +173,15 @@ struct Hook<Fn::clEnqueueSVMMemcpy> : Instead {
     TransferCall c = common(way, Move::Shape::Svm, q, nullptr, blocking, up ? from : to, waits, list, event);
     c.svm = up ? to : from;
     c.bytes = bytes;
-    return transfer(c, result);
+    if (!transfer(c, result)) return false;
+    after(*result, q, blocking, to, from, bytes, waits, list, event);
+    return true;
+  }
+  // Where they come to may be the host's memory, too.
+  static void after(cl_int err, cl_command_queue queue, cl_bool blocking, void* to, const void*, size_t bytes, cl_uint,
+                    const cl_event*, cl_event* event) {
+    if (err == CL_SUCCESS && runtime.active() && !blocking)
+      bytes_come(queue, false, event ? *event : nullptr, {to, bytes, bytes});
   }
 };
 
@@ -346,9 +371,20 @@ struct WaitHook : AfterOnly {
   }
 };
 template <>
-struct Hook<Fn::clFinish> : WaitHook {};
+struct Hook<Fn::clFinish> : WaitHook {
+  static void after(cl_int err, cl_command_queue queue) {
+    WaitHook::after(err);
+    if (err == CL_SUCCESS) queue_is_over(queue);
+  }
+};
 template <>
-struct Hook<Fn::clWaitForEvents> : WaitHook {};
+struct Hook<Fn::clWaitForEvents> : WaitHook {
+  static void after(cl_int err, cl_uint count, const cl_event* list) {
+    WaitHook::after(err);
+    if (err != CL_SUCCESS || !any_coming()) return;
+    for (cl_uint i = 0; i < count; ++i) event_is_over(list[i]);
+  }
+};
 
 template <>
 struct Hook<Fn::clRetainEvent> : AfterOnly {
@@ -363,7 +399,10 @@ struct Hook<Fn::clReleaseEvent> : BeforeOnly {
 template <>
 struct Hook<Fn::clGetEventInfo> : AfterOnly {
   static void after(cl_int err, cl_event event, cl_event_info what, size_t size, void* value, size_t*) {
-    if (err == CL_SUCCESS) correct_event_info(event, what, size, value);
+    if (err != CL_SUCCESS) return;
+    correct_event_info(event, what, size, value);
+    if (what == CL_EVENT_COMMAND_EXECUTION_STATUS && value && *static_cast<cl_int*>(value) == CL_COMPLETE)
+      event_is_over(event);
   }
 };
 template <>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "optimizer-rt/cl/coming_bytes.h"
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/queues.h"
@@ -157,7 +158,17 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   const Way way = way_of(call.way, call.shape);
   if (runtime.owns(range.base) && touch_pool_memory(target_of(call.queue), way, range)) return false;
   if (!runtime.owns(range.base) && reuse(call, way, range)) return false;
+  if (call.way == staging::Way::ToDevice && are_coming(range)) return false;
   return stage(call, error);
+}
+
+void transferred(const TransferCall& call) noexcept {
+  const bool comes = call.way == staging::Way::ToHost && !call.blocking;
+  if (!comes && !(call.blocking && any_coming())) return;
+  QueueEntry queue;
+  const bool in_order = look_up_queue(call.queue, &queue) && queue.in_order;
+  if (comes) return bytes_come(call.queue, in_order, call.event ? *call.event : nullptr, host_range(call));
+  if (in_order) queue_is_over(call.queue);  // with all that was before it
 }
 
 bool before_copy_in(cl_context context, const void* host, size_t bytes) noexcept {

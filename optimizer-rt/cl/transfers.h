@@ -18,6 +18,8 @@ namespace gt::opt {
 
 // True: the transfer is done or under way, `*error` is the call's result. False: the driver's turn.
 bool transfer(const TransferCall& call, cl_int* error) noexcept;
+// The call was made, by staging or by the driver, and went well.
+void transferred(const TransferCall& call) noexcept;
 // Memory that a memory object is to be made from (CL_MEM_COPY_HOST_PTR). False: the driver's own way is the fastest, or
 // the only one.
 bool before_copy_in(cl_context context, const void* host, size_t bytes) noexcept;

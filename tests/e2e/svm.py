@@ -12,7 +12,7 @@ import remote_job
 from virtual_job import *  # noqa: F401,F403
 
 HERE = pathlib.Path(__file__).parent
-SVM = tests_dir / "svm"
+SVM, WRONG = tests_dir / "svm", tests_dir / "svm_wrong"
 
 # Wrong calls that PoCL lets pass, or crashes on.
 STRICTER = {
@@ -67,9 +67,9 @@ def test_wrong_calls():
         lines = [l.rsplit(" ", 1) for l in text.splitlines() if l != "end"]
         return {name: int(code) for name, code in lines}
 
-    expected = {**codes(good(SVM, "wrong", env=native()).text), **STRICTER}
+    expected = {**codes(good(WRONG, env=native()).text), **STRICTER}
     check(len(expected) > 150, "few calls were made")
-    for way, text in everywhere(SVM, "wrong", "all"):
+    for way, text in everywhere(WRONG, "all"):
         same(codes(text), expected, way)
 
 

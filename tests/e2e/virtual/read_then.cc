@@ -1,6 +1,6 @@
 // Bytes of a read that does not block are there when anything that comes after it has ended: a clFinish, a marker, a
-// kernel of another queue that waits for it, a barrier; moving the buffer meanwhile does no harm. Nor are bytes that are
-// still on their way taken by what comes after them: a write of what is being read, an unmap of what is being mapped.
+// kernel of another queue that waits for it, a barrier; moving the buffer meanwhile does no harm. Nor does what comes
+// after them take bytes that are still on their way: a write of what is being read, an unmap of what is being mapped.
 // Prints how often they were not there.
 #include <CL/cl.h>
 

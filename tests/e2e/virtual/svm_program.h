@@ -1,0 +1,106 @@
+// What the test programs of shared virtual memory share: one device, a context, a queue, a program of kernels.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/virtual/check.h"
+
+inline cl_device_id g_device;
+inline cl_context g_context;
+inline cl_command_queue g_queue;
+inline cl_program g_program;
+
+inline const char* const Source = R"(
+typedef struct Node { global struct Node* next; ulong value; } Node;
+typedef struct Branch { global struct Branch* child[2]; ulong value; } Branch;
+kernel void walk(global Node* n, global ulong* sum) {
+  ulong all = 0;
+  for (; n; n = n->next) { all = all * 3 + n->value; n->value += 1; }
+  *sum = all;
+}
+kernel void chain(global Node* nodes, int n) {
+  for (int i = 0; i < n; ++i) { nodes[i].next = i + 1 < n ? nodes + (i * 7 + 3) % n : 0; nodes[i].value = i * i; }
+}
+kernel void leftmost(global Branch* b, global ulong* sum) {
+  ulong all = 0;
+  for (int side = 0; b; side ^= 1) { all = all * 5 + b->value; b = b->child[side]; }
+  *sum = all;
+}
+kernel void count(global uchar* p, int by) { p[get_global_id(0)] += get_global_id(0) * by; }
+)";
+
+template <class T>
+T* allocate(size_t n) {
+  auto* const p = static_cast<T*>(clSVMAlloc(g_context, CL_MEM_READ_WRITE, n * sizeof(T), 0));
+  if (!p) std::fprintf(stderr, "no shared memory\n"), std::exit(1);
+  return p;
+}
+inline void map(void* p, size_t bytes, cl_map_flags flags) {
+  CHECK(clEnqueueSVMMap(g_queue, CL_TRUE, flags, p, bytes, 0, nullptr, nullptr));
+}
+inline void unmap(void* p) { CHECK(clEnqueueSVMUnmap(g_queue, p, 0, nullptr, nullptr)); }
+inline uint64_t digest(const void* p, size_t bytes) {
+  uint64_t h = 14695981039346656037u;
+  for (size_t i = 0; i < bytes; ++i) h = (h ^ static_cast<const uint8_t*>(p)[i]) * 1099511628211u;
+  return h;
+}
+// What the device has, whatever is here.
+inline uint64_t contents(void* p, size_t bytes) {
+  map(p, bytes, CL_MAP_READ);
+  const uint64_t h = digest(p, bytes);
+  unmap(p);
+  return h;
+}
+inline void show(const char* what, uint64_t h) {
+  std::printf("%s: %016llx\n", what, static_cast<unsigned long long>(h));
+}
+inline std::vector<uint8_t> pattern(size_t bytes, int seed) {
+  std::vector<uint8_t> v(bytes);
+  for (size_t i = 0; i < bytes; ++i) v[i] = static_cast<uint8_t>(i * 31 + i / 256 + static_cast<size_t>(seed));
+  return v;
+}
+
+inline cl_kernel kernel(const char* name) {
+  cl_int err = 0;
+  cl_kernel k = clCreateKernel(g_program, name, &err);
+  CHECK(err);
+  return k;
+}
+inline void launch(cl_kernel k, size_t items = 1) {
+  CHECK(clEnqueueNDRangeKernel(g_queue, k, 1, nullptr, &items, nullptr, 0, nullptr, nullptr));
+}
+
+inline void say(const char* what, cl_int code) { std::printf("%s %d\n", what, code); }
+inline void say(const std::string& what, cl_int code) { say(what.c_str(), code); }
+
+// `all`: in a context of all devices, not of the first.
+inline void open_world(bool all) {
+  cl_platform_id platform = nullptr;
+  cl_uint devices = 0;
+  std::vector<cl_device_id> found(8);
+  CHECK(clGetPlatformIDs(1, &platform, nullptr));
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 8, found.data(), &devices));
+  g_device = found[0];
+  cl_int err = 0;
+  g_context = clCreateContext(nullptr, all ? devices : 1, found.data(), nullptr, nullptr, &err);
+  CHECK(err);
+  g_queue = clCreateCommandQueue(g_context, g_device, 0, &err);
+  CHECK(err);
+  const char* source = Source;
+  g_program = clCreateProgramWithSource(g_context, 1, &source, nullptr, &err);
+  CHECK(err);
+  CHECK(clBuildProgram(g_program, 0, nullptr, "", nullptr, nullptr));
+}
+inline void close_world() {
+  CHECK(clReleaseProgram(g_program));
+  CHECK(clReleaseCommandQueue(g_queue));
+  CHECK(clReleaseContext(g_context));
+  std::printf("end\n");
+}
