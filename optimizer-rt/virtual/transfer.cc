@@ -164,7 +164,9 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
     m.carriage = Carriage::Shared;
     m.segment = shared->segment;
     m.offset = shared->offset;
-    event.late = event.late && (held || !event.lands_after.empty());
+    // Commands at other places do not see for themselves when it is there.
+    const bool alone = t.place.context.one_place();
+    event.late = event.late && (held || !event.lands_after.empty() || !alone);
     return session.send(m, true);
   }
   wire::Link& link = session.link();

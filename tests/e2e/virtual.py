@@ -100,6 +100,11 @@ def test_read_then():
     for url in elsewhere():
         with server(url) as (env, _):
             same(good(tests_dir / "read_then", env=env).text, expected, url)
+            both = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},local:{POCL}")
+            same(good(tests_dir / "read_then", env=both).text, expected, f"{url}, and a driver here")
+    same(good(tests_dir / "read_then", env=virtual()).text, expected, "in the process")
+    staged = (GOPTIMIZE, "run", "--stage", "always", "--", tests_dir / "read_then")
+    same(good(*staged, env=native()).text, expected, "staged")
 
 
 def test_features():

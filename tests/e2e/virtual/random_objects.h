@@ -150,7 +150,11 @@ class Objects {
     all_.push_back(std::move(c));
   }
   uint8_t* allocate(size_t size, cl_uint alignment) {
-    void* const p = clSVMAlloc(world_.context, chance(2) ? CL_MEM_READ_WRITE : 0, size, alignment);
+    const cl_svm_mem_flags flags = chance(2) ? CL_MEM_READ_WRITE : 0;
+    void* p = nullptr;
+    // Now and then no address is free on both sides; larger blocks lie elsewhere.
+    for (size_t more = 0; !p && more < size_t{8} << 20; more = 4 * more + (size_t{256} << 10))
+      p = clSVMAlloc(world_.context, flags, size + more, alignment);
     CHECK(p ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE);
     return static_cast<uint8_t*>(p);
   }

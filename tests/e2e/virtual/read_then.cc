@@ -1,7 +1,7 @@
 // Bytes of a read that does not block are there when anything that comes after it has ended: a clFinish, a marker, a
 // kernel of another queue that waits for it, a barrier; moving the buffer meanwhile does no harm. Nor does what comes
 // after them take bytes that are still on their way: a write of what is being read, an unmap of what is being mapped.
-// Prints how often they were not there.
+// Prints how often they were not there. One of its queues is the last device's, where the platform has several.
 #include <CL/cl.h>
 
 #include <cstdint>
@@ -138,15 +138,16 @@ void pass_by(World& w) {
 int main() {
   World w;
   cl_platform_id platform = nullptr;
-  cl_device_id device = nullptr;
+  cl_device_id devices[4] = {};
+  cl_uint count = 0;
   cl_int err = 0;
   CHECK(clGetPlatformIDs(1, &platform, nullptr));
-  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr));
-  w.context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &err);
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 4, devices, &count));
+  w.context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &err);
   CHECK(err);
-  w.in_order = clCreateCommandQueue(w.context, device, 0, &err);
-  w.other = clCreateCommandQueue(w.context, device, 0, &err);
-  w.out_of_order = clCreateCommandQueue(w.context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err);
+  w.in_order = clCreateCommandQueue(w.context, devices[0], 0, &err);
+  w.other = clCreateCommandQueue(w.context, devices[count - 1], 0, &err);
+  w.out_of_order = clCreateCommandQueue(w.context, devices[0], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err);
   CHECK(err);
   for (size_t i = 0; i < Bytes; ++i) w.expected[i] = static_cast<uint8_t>(i * 31 + i / 255 + 1);
   w.buffer = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, w.expected.data(), &err);
