@@ -11,7 +11,7 @@ namespace gt::exec {
   X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clGetCommandQueueInfo)             \
   X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetKernelArgInfo) X(clGetProgramInfo)               \
   X(clGetProgramBuildInfo) X(clBuildProgram) X(clCompileProgram) X(clLinkProgram) X(clCreateKernel)                  \
-  X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clRetainMemObject) X(clRetainCommandQueue)               \
+  X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clRetainCommandQueue)                                    \
   X(clRetainContext) X(clRetainProgram) X(clReleaseDevice) X(clReleaseContext) X(clReleaseSampler)                   \
   X(clReleaseProgram) X(clReleaseKernel)
 

@@ -7,11 +7,12 @@
 
 namespace gt::staging {
 
-#define GT_STAGING_FUNCTIONS(X)                                                                                      \
-  X(clCreateBuffer) X(clReleaseMemObject) X(clCreateCommandQueue) X(clReleaseCommandQueue) X(clEnqueueWriteBuffer)   \
-  X(clEnqueueReadBuffer) X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect) X(clEnqueueWriteImage)               \
-  X(clEnqueueReadImage) X(clEnqueueMarkerWithWaitList) X(clCreateUserEvent) X(clSetUserEventStatus) X(clFlush)       \
-  X(clWaitForEvents) X(clReleaseEvent) X(clRetainEvent) X(clGetEventInfo) X(clGetEventProfilingInfo)
+#define GT_STAGING_FUNCTIONS(X)                                                                                       \
+  X(clCreateBuffer) X(clRetainMemObject) X(clReleaseMemObject) X(clCreateCommandQueue) X(clReleaseCommandQueue)       \
+  X(clEnqueueWriteBuffer) X(clEnqueueReadBuffer) X(clEnqueueWriteBufferRect) X(clEnqueueReadBufferRect)               \
+  X(clEnqueueWriteImage) X(clEnqueueReadImage) X(clEnqueueMarkerWithWaitList) X(clCreateUserEvent)                    \
+  X(clSetUserEventStatus) X(clFlush) X(clWaitForEvents) X(clReleaseEvent) X(clRetainEvent) X(clGetEventInfo)          \
+  X(clGetEventProfilingInfo)
 
 struct ClFunctions {
 #define GT_X(f) decltype(&::f) f = nullptr;

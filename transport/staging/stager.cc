@@ -274,8 +274,10 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
     agent.cancel();
     return false;
   }
-  // The program's reference; the agent has its own.
-  if (r.event && x_cl->clRetainEvent(job.gate.after()) != CL_SUCCESS) {
+  // The program may release what the transfer moves. And its reference to the event; the agent has its own.
+  const bool kept = x_cl->clRetainMemObject(r.move.mem) == CL_SUCCESS;
+  if (!kept || (r.event && x_cl->clRetainEvent(job.gate.after()) != CL_SUCCESS)) {
+    if (kept) x_cl->clReleaseMemObject(r.move.mem);
     job.gate.finish(*x_cl, CL_SUCCESS);  // nothing passed through it
     x_cl->clReleaseEvent(job.gate.after());
     agent.cancel();
@@ -304,6 +306,7 @@ void Stager::run_in_background(const Move& move, Gate gate, bool published, bool
                              .wait_list = before ? &before : nullptr,
                              .timed = timed});
   if (published) publish_outcome(move, gate.after(), outcome);
+  x_cl->clReleaseMemObject(move.mem);
   gate.finish(*x_cl, outcome.error);
   x_cl->clReleaseEvent(gate.after());
   end();

@@ -2,6 +2,8 @@
 // kernel of another queue that waits for it, a barrier; moving the buffer meanwhile does no harm. Nor does what comes
 // after them take bytes that are still on their way: a write of what is being read, an unmap of what is being mapped.
 // Prints how often they were not there. One of its queues is the last device's, where the platform has several.
+//
+// Usage: read_then [chains]      chains: without what is only waited for
 #include <CL/cl.h>
 
 #include <cstdint>
@@ -112,6 +114,21 @@ void map_and_unmap(World& w, size_t bytes) {
   w.read_whole(w.buffer);
 }
 
+// Releases what is being read before it can be.
+void read_released(World& w, size_t bytes) {
+  cl_int err = 0;
+  cl_mem copy = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, w.expected.data(), &err);
+  CHECK(err);
+  std::memcpy(w.to.data() + bytes, w.expected.data() + bytes, Bytes - bytes);
+  const cl_event gate = w.gate();
+  cl_event read = nullptr;
+  CHECK(clEnqueueReadBuffer(w.in_order, copy, CL_FALSE, 0, bytes, w.to.data(), 1, &gate, &read));
+  CHECK(clReleaseMemObject(copy));
+  CHECK(clSetUserEventStatus(gate, CL_COMPLETE));
+  CHECK(clReleaseEvent(gate));
+  wait(read);
+}
+
 // In an out-of-order queue with a command that waits for the program, others that wait for nothing go on.
 void pass_by(World& w) {
   const cl_event gate = w.gate();
@@ -135,24 +152,8 @@ void pass_by(World& w) {
 
 }  // namespace
 
-int main() {
-  World w;
-  cl_platform_id platform = nullptr;
-  cl_device_id devices[4] = {};
-  cl_uint count = 0;
-  cl_int err = 0;
-  CHECK(clGetPlatformIDs(1, &platform, nullptr));
-  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 4, devices, &count));
-  w.context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &err);
-  CHECK(err);
-  w.in_order = clCreateCommandQueue(w.context, devices[0], 0, &err);
-  w.other = clCreateCommandQueue(w.context, devices[count - 1], 0, &err);
-  w.out_of_order = clCreateCommandQueue(w.context, devices[0], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err);
-  CHECK(err);
-  for (size_t i = 0; i < Bytes; ++i) w.expected[i] = static_cast<uint8_t>(i * 31 + i / 255 + 1);
-  w.buffer = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, w.expected.data(), &err);
-  w.small = clCreateBuffer(w.context, CL_MEM_READ_WRITE, 64, nullptr, &err);
-  CHECK(err);
+// Who waits for what comes after a read finds its bytes.
+void waits(World& w) {
   repeat(w, "clFinish", [&] {
     clReleaseEvent(w.read(w.in_order));
     CHECK(clFinish(w.in_order));
@@ -200,10 +201,32 @@ int main() {
       wait(read);
     }
   });
+}
+
+int main(int argc, char**) {
+  World w;
+  cl_platform_id platform = nullptr;
+  cl_device_id devices[4] = {};
+  cl_uint count = 0;
+  cl_int err = 0;
+  CHECK(clGetPlatformIDs(1, &platform, nullptr));
+  CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 4, devices, &count));
+  w.context = clCreateContext(nullptr, count, devices, nullptr, nullptr, &err);
+  CHECK(err);
+  w.in_order = clCreateCommandQueue(w.context, devices[0], 0, &err);
+  w.other = clCreateCommandQueue(w.context, devices[count - 1], 0, &err);
+  w.out_of_order = clCreateCommandQueue(w.context, devices[0], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err);
+  CHECK(err);
+  for (size_t i = 0; i < Bytes; ++i) w.expected[i] = static_cast<uint8_t>(i * 31 + i / 255 + 1);
+  w.buffer = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, w.expected.data(), &err);
+  w.small = clCreateBuffer(w.context, CL_MEM_READ_WRITE, 64, nullptr, &err);
+  CHECK(err);
+  if (argc == 1) waits(w);
   for (const size_t bytes : {size_t{1000}, size_t{65536}, size_t{65536 * 3}, Bytes}) {
     const std::string of = " of " + std::to_string(bytes);
     repeat(w, ("a write of what is being read," + of).c_str(), [&] { write_back(w, bytes, 0); });
     repeat(w, ("the same, row by row," + of).c_str(), [&] { write_back(w, bytes / 64 * 64, 64); });
+    repeat(w, ("a read of what is released," + of).c_str(), [&] { read_released(w, bytes); });
     repeat(w, ("an unmap of what is being mapped," + of).c_str(), [&] { map_and_unmap(w, bytes - 64); });
   }
   repeat(w, "maps that wait for nothing", [&] { pass_by(w); });
