@@ -1,9 +1,10 @@
 // Random OpenCL programs: the same seed gives the same commands on any platform, and must give the same bytes.
 //
-// Usage: random_commands FIRST_SEED COUNT. Prints a line for each program: its seed, and a digest of everything that
-// it read. Commands go to several queues (in order and out of order) of a context and touch buffers, sub-buffers and
-// images; each waits for what it needs, by events, so the result is determined. Half of the programs have a context of
-// every device of the first platform, the others one of one device, and shared virtual memory there.
+// Usage: random_commands FIRST_SEED COUNT [plain]      plain: without shared virtual memory
+// Prints a line for each program: its seed, and a digest of everything that it read. Commands go to several queues (in
+// order and out of order) of a context and touch buffers, sub-buffers and images; each waits for what it needs, by
+// events, so the result is determined. Half of the programs have a context of every device of the first platform, the
+// others one of one device, and shared virtual memory there.
 #include "tests/e2e/virtual/random_shared.h"
 
 namespace {
@@ -484,8 +485,9 @@ World make_shared_world(cl_device_id device) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "Usage: random_commands FIRST_SEED COUNT\n");
+  const bool plain = argc == 4 && !std::strcmp(argv[3], "plain");
+  if (argc != 3 && !plain) {
+    std::fprintf(stderr, "Usage: random_commands FIRST_SEED COUNT [plain]\n");
     return 2;
   }
   const uint64_t first = std::strtoull(argv[1], nullptr, 10), n = std::strtoull(argv[2], nullptr, 10);
@@ -496,7 +498,7 @@ int main(int argc, char** argv) {
   std::rotate(devices.begin(), devices.begin() + 1, devices.end());
   worlds.push_back(make_world(devices));
   for (g_seed = first; g_seed < first + n; ++g_seed) {
-    const World& world = g_seed % 2 ? worlds[g_seed / 2 % worlds.size()] : shared[g_seed / 2 % shared.size()];
+    const World& world = g_seed % 2 || plain ? worlds[g_seed / 2 % worlds.size()] : shared[g_seed / 2 % shared.size()];
     Program program(world, g_seed);
     std::printf("%llu %016llx\n", static_cast<unsigned long long>(g_seed),
                 static_cast<unsigned long long>(program.run()));
