@@ -68,6 +68,7 @@ ClFunctions functions() {
     *err = no ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_SUCCESS;
     return no ? nullptr : make<cl_mem>();
   };
+  f.clRetainMemObject = [](cl_mem m) { return ++object(m)->references, CL_SUCCESS; };
   f.clReleaseMemObject = [](cl_mem m) { return drop(m); };
   f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* err) {
     const bool no = sim.refuse();
