@@ -180,7 +180,7 @@ cl_int clCompileProgram(cl_program program, cl_uint n, const cl_device_id* list,
   begin(*program, devices, text);
   const auto job = make_job(*program, wire::Build::Step::Compile, notify, data);
   wire::Build message = message_of(*program, job->step, text);
-  for (cl_uint i = 0; i < header_count; ++i) message.names.emplace_back(names[i]);
+  for (cl_uint i = 0; i < header_count; ++i) message.names.push_back(portable_name(names[i]));
   const cl_int code = run(job, message, devices, [&](Place& place, wire::Build& m) {
     for (cl_uint i = 0; i < header_count; ++i) m.inputs.push_back(headers[i]->at(place));
   });

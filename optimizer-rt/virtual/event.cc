@@ -62,7 +62,14 @@ cl_int _cl_event::current_status() {
   if (ended_by_finish()) return wait();  // the answer is on its way
   const bool first = telling_ != Telling::Asked;
   subscribe();
-  return first && look() <= CL_COMPLETE ? wait() : status.load();
+  return (first || is_overtaken()) && look() <= CL_COMPLETE ? wait() : status.load();
+}
+
+// One after it is known to have ended: in an in-order queue so has this one, though it has not been told yet. Once for
+// each such event, since in other queues it means nothing.
+bool _cl_event::is_overtaken() {
+  const uint64_t latest = queue ? queue->latest_ended.load() : 0;
+  return number < latest && looked_after_.exchange(latest) != latest;
 }
 
 // Where the command is now. What it implies, the end of an event that waited for it for one, is known here already.
@@ -105,6 +112,7 @@ bool _cl_event::put_off(int64_t start, int64_t end) {
 
 void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   if (with_status == CL_COMPLETE && put_off(start, end)) return;
+  if (queue) queue->note_end(number);  // before anybody sees the status
   if (landing && with_status == CL_COMPLETE) landing();
   landing = nullptr;
   if (arrives) arrivals().remove(*this);

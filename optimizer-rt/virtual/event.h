@@ -81,10 +81,12 @@ struct _cl_event : gt::virt::Object {
   bool put_off(int64_t start, int64_t end);
   void run_callbacks(std::vector<Registered> callbacks, cl_int with_status);
   bool ended_by_finish() const;
+  bool is_overtaken();
   cl_int look();
 
   enum class Telling : uint8_t { No, Unasked, Asked };  // Asked: and the request is on its way
   std::atomic<Telling> telling_{Telling::No};
+  std::atomic<uint64_t> looked_after_{0};  // the later event after whose end it was asked about
   std::mutex mutex_;
   gt::virt::Ref<_cl_event> self_;  // while somebody depends on its end
   std::vector<Registered> registered_;

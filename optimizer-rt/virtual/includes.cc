@@ -49,9 +49,9 @@ std::vector<std::string> include_folders(const std::string& options) {
   return folders;
 }
 
-// The names in `#include "name"` and `#include <name>`.
-std::vector<std::string> included_names(std::string_view text) {
-  std::vector<std::string> names;
+// Visits the names in `#include "name"` and `#include <name>`: views into the text.
+template <class Visit>
+void each_included(std::string_view text, Visit visit) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -68,9 +68,8 @@ std::vector<std::string> included_names(std::string_view text) {
     skip();
     if (line.empty() || (line[0] != '"' && line[0] != '<')) continue;
     const size_t close = line.find(line[0] == '"' ? '"' : '>', 1);
-    if (close != line.npos) names.emplace_back(line.substr(1, close - 1));
+    if (close != line.npos) visit(line.substr(1, close - 1));
   }
-  return names;
 }
 
 bool read_file(const fs::path& path, std::string& text) {
@@ -87,10 +86,10 @@ class Collector {
 
   // `beside`: the folder of the including file, from the root of what is collected.
   void scan(const std::string& text, const fs::path& beside) {
-    for (const std::string& name : included_names(text)) {
-      if (!beside.empty() && take((beside / name).lexically_normal())) continue;
+    each_included(text, [&](std::string_view name) {
+      if (!beside.empty() && take((beside / name).lexically_normal())) return;
       take(fs::path(name).lexically_normal());
-    }
+    });
   }
   std::vector<wire::IncludeFile> files;
 
@@ -104,7 +103,7 @@ class Collector {
       const fs::path path = name.is_absolute() ? name : fs::path(folder) / name;
       if (!read_file(path, text)) continue;
       seen_.insert(name);
-      files.push_back({name.string(), text});
+      files.push_back({portable_name(name), portable_source(text)});
       scan(text, name.parent_path());
       return true;
     }
@@ -121,6 +120,23 @@ std::vector<wire::IncludeFile> collect_includes(const std::string& source, const
   Collector collector(include_folders(options));
   collector.scan(source, {});
   return std::move(collector.files);
+}
+
+// Files that are named from the root have a folder of their own in what is collected.
+std::string portable_name(const fs::path& included) {
+  return included.is_absolute() ? "rooted" + included.lexically_normal().string() : included.string();
+}
+
+std::string portable_source(const std::string& source) {
+  std::string out;
+  size_t done = 0;
+  each_included(source, [&](std::string_view name) {
+    if (!fs::path(name).is_absolute()) return;
+    const auto at = static_cast<size_t>(name.data() - source.data());
+    out += source.substr(done, at - done) + portable_name(name);
+    done = at + name.size();
+  });
+  return done == 0 ? source : out + source.substr(done);
 }
 
 // Word by word as the program wrote them, so that quotes stay.

@@ -4,6 +4,7 @@
 
 #include "optimizer-rt/virtual/answers.h"
 #include "optimizer-rt/virtual/functions.h"
+#include "optimizer-rt/virtual/includes.h"
 #include "optimizer-rt/virtual/info.h"
 #include "optimizer-rt/virtual/native_device.h"
 #include "optimizer-rt/virtual/serial_thread.h"
@@ -104,8 +105,9 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
   check(context);
   Ref<_cl_program> program = make<_cl_program>(*context, all_devices(*context));
   program->source = joined(count, strings, lengths);
-  const char* text = program->source.c_str();
-  const size_t length = program->source.size();
+  const std::string sent = portable_source(program->source);
+  const char* text = sent.c_str();
+  const size_t length = sent.size();
   for (const auto& place : context->places) {
     if (!place->session.alive()) continue;
     const ObjectId name = program->names[place->index] = place->session.new_id();

@@ -43,13 +43,19 @@ void _cl_command_queue::note_failure(cl_int code) {
   failure.compare_exchange_strong(none, code);  // the first one is what the others follow from
 }
 
+static void raise(std::atomic<uint64_t>& value, uint64_t to) {
+  uint64_t before = value.load();
+  while (before < to && !value.compare_exchange_weak(before, to)) {
+  }
+}
+
+void _cl_command_queue::note_end(uint64_t number) { raise(latest_ended, number); }
+
 cl_int _cl_command_queue::finish() {
   const uint64_t until = numbers.load();
   const cl_int code = place.session.finish(name);
   landings.wait();
-  uint64_t before = finished.load();
-  while (before < until && !finished.compare_exchange_weak(before, until)) {
-  }
+  raise(finished, until);
   const cl_int earlier = take_failure();
   return earlier != CL_SUCCESS ? earlier : code;
 }

@@ -22,6 +22,7 @@ struct _cl_command_queue : gt::virt::Object {
   uint64_t next_number() { return numbers.fetch_add(1) + 1; }
   cl_int finish();
   void note_failure(cl_int code);
+  void note_end(uint64_t number);
   cl_int take_failure() { return failure.exchange(CL_SUCCESS); }
 
   const gt::virt::Ref<_cl_context> context;
@@ -32,6 +33,7 @@ struct _cl_command_queue : gt::virt::Object {
   const std::vector<cl_queue_properties> list;  // as the program gave it, with its final 0; empty: none
   std::atomic<uint64_t> numbers{0};             // of events, as they were made
   std::atomic<uint64_t> finished{0};            // events up to this one have ended
+  std::atomic<uint64_t> latest_ended{0};        // the last one of which it is known
   std::atomic<cl_int> failure{CL_SUCCESS};
   gt::virt::Landings landings;
 };

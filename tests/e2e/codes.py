@@ -51,7 +51,7 @@ def test_images():
 
 def test_shared_virtual_memory():
     same_in_all_ways("svm", "work")
-    same_in_all_ways("svm", "wrong")
+    same_in_all_ways("svm_wrong")
 
 
 main(globals())

@@ -265,6 +265,12 @@ bool Stager::make_background_ready(Way way) noexcept {
   return make_ready(x_background[static_cast<size_t>(way)]);
 }
 
+// Shared virtual memory is the program's to keep until its commands are over.
+bool Stager::keep(const Move& move) noexcept { return !move.mem || x_cl->clRetainMemObject(move.mem) == CL_SUCCESS; }
+void Stager::let_go(const Move& move) noexcept {
+  if (move.mem) x_cl->clReleaseMemObject(move.mem);
+}
+
 bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
   if (!x_agents) return false;
   Agent& agent = x_agents[static_cast<size_t>(r.move.way)];
@@ -275,9 +281,9 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
     return false;
   }
   // The program may release what the transfer moves. And its reference to the event; the agent has its own.
-  const bool kept = x_cl->clRetainMemObject(r.move.mem) == CL_SUCCESS;
+  const bool kept = keep(r.move);
   if (!kept || (r.event && x_cl->clRetainEvent(job.gate.after()) != CL_SUCCESS)) {
-    if (kept) x_cl->clReleaseMemObject(r.move.mem);
+    if (kept) let_go(r.move);
     job.gate.finish(*x_cl, CL_SUCCESS);  // nothing passed through it
     x_cl->clReleaseEvent(job.gate.after());
     agent.cancel();
@@ -306,7 +312,7 @@ void Stager::run_in_background(const Move& move, Gate gate, bool published, bool
                              .wait_list = before ? &before : nullptr,
                              .timed = timed});
   if (published) publish_outcome(move, gate.after(), outcome);
-  x_cl->clReleaseMemObject(move.mem);
+  let_go(move);
   gate.finish(*x_cl, outcome.error);
   x_cl->clReleaseEvent(gate.after());
   end();

@@ -105,6 +105,8 @@ class Stager {
   bool run_in_queue(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
   bool make_background_ready(Way way) noexcept;
   bool by_agent(const Request& request, cl_int* error) noexcept;
+  bool keep(const Move& move) noexcept;
+  void let_go(const Move& move) noexcept;
   void run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept;
   void publish(const Request& request, cl_event event) noexcept;
   Pipeline::Outcome run(Pipeline& pipeline, const Pipeline::Run& what) noexcept;
