@@ -69,7 +69,8 @@ void includes(const std::string& folder) {
   CHECK(clReleaseProgram(p));
   // From the root of the file system; what that includes is beside it.
   const std::string text = "#  include <" + std::filesystem::absolute(folder).string() +
-                           "/inner/../a.h> // a comment\nkernel void rooted(global int* o) { o[get_global_id(0)] = A * B; }\n";
+                           "/inner/../a.h> // a comment\n"
+                           "kernel void rooted(global int* o) { o[get_global_id(0)] = A * B; }\n";
   p = source(text.c_str());
   CHECK(clBuildProgram(p, 0, nullptr, nullptr, nullptr, nullptr));
   run(p, "rooted");
@@ -251,8 +252,8 @@ void implied_ends() {
   CHECK(clReleaseMemObject(mem));
 }
 
-// What commands of parts of a device were for is released at last, or never: a thread of PoCL 3.1 may still be busy with
-// the last one, and crash.
+// What commands of parts of a device were for is released at last, or never: a thread of PoCL 3.1 may still be busy
+// with the last one, and crash.
 std::function<void()> g_at_last;
 
 // A program is built for a device, and its parts have it.
