@@ -56,7 +56,7 @@ _cl_device_id* listed_for(_cl_device_id* device, const std::vector<_cl_device_id
 }
 
 void Job::answered(const Place& place, const std::vector<_cl_device_id*>& devices, const wire::Built& built) {
-  {
+  if (step != wire::Build::Step::Describe || built.code == CL_SUCCESS) {
     const std::lock_guard lock(program->mutex);
     for (auto& [d, build] : program->builds) {
       _cl_device_id* const listed = listed_for(d, devices);
@@ -153,6 +153,13 @@ wire::Build message_of(const _cl_program& program, wire::Build::Step step, const
 }
 
 }  // namespace
+
+void describe(_cl_program& program) {
+  const auto job = make_job(program, wire::Build::Step::Describe, nullptr, nullptr);
+  wire::Build message;
+  message.step = job->step;
+  run(job, message, program.devices, [](Place&, wire::Build&) {});
+}
 
 namespace fn {
 

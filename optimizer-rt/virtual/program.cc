@@ -179,6 +179,7 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_dev
     }
   }
   require(worst == CL_SUCCESS, worst);
+  describe(*program);
   return given(std::move(program), errcode);
 }
 

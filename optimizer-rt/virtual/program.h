@@ -55,4 +55,7 @@ namespace gt::virt {
 
 using ProgramNotify = void(CL_CALLBACK*)(cl_program, void*);
 
+// Asks what the drivers know of a program that nobody has built yet: what kind of binary it was made from.
+void describe(_cl_program& program);
+
 }  // namespace gt::virt

@@ -94,6 +94,11 @@ void binaries() {
   cl_program again = clCreateProgramWithBinary(g_context, 1, &g_device, &size, &from, &status, &err);
   CHECK(err);
   CHECK(status);
+  cl_program_binary_type type = CL_PROGRAM_BINARY_TYPE_NONE;
+  cl_build_status build = CL_BUILD_SUCCESS;
+  CHECK(clGetProgramBuildInfo(again, g_device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, nullptr));
+  CHECK(clGetProgramBuildInfo(again, g_device, CL_PROGRAM_BUILD_STATUS, sizeof build, &build, nullptr));
+  std::printf("a binary: type %u, status %d\n", type, build);
   CHECK(clBuildProgram(again, 0, nullptr, "", nullptr, nullptr));
   run(again, "stored");
   CHECK(clReleaseProgram(again));
