@@ -75,4 +75,11 @@ void event_is_over(cl_event event) noexcept {
   g_count = static_cast<size_t>(std::copy(it + 1, end, kept) - g_coming);
 }
 
+void event_is_released(cl_event event) noexcept {
+  if (!event || !any_coming() || runtime.in_forked_child()) return;
+  const Lock lock(g_mutex);
+  for (size_t i = 0; i < g_count; ++i)
+    if (g_coming[i].event == event) g_coming[i].event = nullptr;
+}
+
 }  // namespace gt::opt

@@ -20,6 +20,8 @@ bool are_coming(const HostRange& range) noexcept;
 bool any_coming() noexcept;
 void queue_is_over(cl_command_queue queue) noexcept;
 void event_is_over(cl_event event) noexcept;
+// The program gives a reference back: another event may have this handle next.
+void event_is_released(cl_event event) noexcept;
 
 }  // namespace gt::opt
 

@@ -157,10 +157,10 @@ struct Hook<Fn::clSVMFree> : BeforeOnly {
   static void before(cl_context, void* p) { svm_freed(p); }
 };
 template <>
-struct Hook<Fn::clEnqueueSVMFree> : BeforeOnly {
+struct Hook<Fn::clEnqueueSVMFree> : AfterOnly {
   template <class... A>
-  static void before(cl_command_queue, cl_uint count, void** list, A...) {
-    for (cl_uint i = 0; list && i < count; ++i) svm_freed(list[i]);
+  static void after(cl_int err, cl_command_queue, cl_uint count, void** list, A...) {
+    for (cl_uint i = 0; err == CL_SUCCESS && i < count; ++i) svm_freed(list[i]);
   }
 };
 template <>
@@ -394,7 +394,10 @@ struct Hook<Fn::clRetainEvent> : AfterOnly {
 };
 template <>
 struct Hook<Fn::clReleaseEvent> : BeforeOnly {
-  static void before(cl_event event) { staged_event_releasing(event); }
+  static void before(cl_event event) {
+    staged_event_releasing(event);
+    event_is_released(event);
+  }
 };
 template <>
 struct Hook<Fn::clGetEventInfo> : AfterOnly {
