@@ -114,6 +114,11 @@ bool Stager::transfer(const Request& request, cl_int* error) noexcept {
   if (!use.granted()) return false;
   const size_t bytes = request.move.bytes();
   if (bytes == 0 || !Parts(request.move, chunk_bytes_for(bytes)).fits()) return false;
+  // What is waited for may be what fills the program's memory: bytes are copied when it is over, not when the program
+  // calls. One chunk without a thread that could wait is the driver's.
+  const bool behind = request.move.way == Way::ToDevice && request.waits > 0;
+  if (behind && !request.blocking && bytes <= SmallChunks::ChunkBytes) return false;
+  if (behind && request.blocking && x_cl->clWaitForEvents(request.waits, request.wait_list) != CL_SUCCESS) return false;
   if (bytes <= SmallChunks::ChunkBytes && by_chunk(request, error)) return true;
   if (request.blocking) return by_pipeline(request, error);
   if (!by_agent(request, error)) return false;
