@@ -41,6 +41,8 @@ struct TransferCall {
   cl_uint waits = 0;
   const cl_event* wait_list = nullptr;
   cl_event* event = nullptr;
+
+  bool is_range() const noexcept { return staging::is_range(shape); }
 };
 
 }  // namespace gt::opt

@@ -130,7 +130,7 @@ HostRange box_range(const void* p, const size_t* origin, const size_t* region, s
 
 // `region` and `origin` may be NULL, as in a wrong call: the range is empty then.
 HostRange host_range(const TransferCall& c) {
-  if (c.shape == staging::Move::Shape::Range || c.shape == staging::Move::Shape::Svm) return {c.host, c.bytes, c.bytes};
+  if (c.is_range()) return {c.host, c.bytes, c.bytes};
   if (c.shape == staging::Move::Shape::Box)
     return box_range(c.host, c.host_origin, c.region, c.host_row_pitch, c.host_slice_pitch);
   if (!c.region) return {};

@@ -89,7 +89,7 @@ size_t pixel_bytes(cl_mem image) noexcept {
 
 size_t moved_bytes(const TransferCall& c) noexcept {
   if (!c.host) return 0;
-  if (c.shape == Move::Shape::Range || c.shape == Move::Shape::Svm) return c.bytes;
+  if (c.is_range()) return c.bytes;
   if (!c.region) return 0;
   size_t bytes = c.shape == Move::Shape::Image ? pixel_bytes(c.mem) : 1;
   for (int i = 0; i < 3; ++i)

@@ -32,9 +32,12 @@ struct Move {
   size_t mem_row_pitch = 0, mem_slice_pitch = 0;  // Box
   size_t row_pixels = 0;     // Image: pixels in a row
 
-  bool is_range() const noexcept { return shape == Shape::Range || shape == Shape::Svm; }
+  bool is_range() const noexcept;
   size_t bytes() const noexcept { return row_bytes * rows * slices; }
 };
+// One run of bytes.
+inline bool is_range(Move::Shape shape) noexcept { return shape == Move::Shape::Range || shape == Move::Shape::Svm; }
+inline bool Move::is_range() const noexcept { return staging::is_range(shape); }
 
 Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept;
 // REQUIRES: ClFunctions has clEnqueueSVMMemcpy.
