@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <set>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -51,12 +53,10 @@ class Sources {
     }
     if (Clock::now() > end_) return {{}, false, "not looked at: there are too many sources"};
     const std::string_view text = without_nul(text_of(trace_, source)), given = without_nul(text_of(trace_, options));
-    const std::string folder(trace_.fact("folder"));  // what the program includes lies where it was started
-    if (!folder.empty()) {
-      kernels::Source there = kernels::read_kernels(text, given, {}, folder);
-      if (there.exact) return there;
-    }
-    return kernels::read_kernels(text, given);
+    // What the program includes lies where it was started, or, on another machine, where we are.
+    const std::string started(trace_.fact("folder"));
+    std::error_code absent;
+    return kernels::read_kernels(text, given, {}, std::filesystem::is_directory(started, absent) ? started : "");
   }
 
   const model::Trace& trace_;

@@ -91,10 +91,10 @@ bool is_image_type(cl_mem_object_type type) {
   return type >= CL_MEM_OBJECT_IMAGE2D && type <= CL_MEM_OBJECT_IMAGE1D_BUFFER;
 }
 
-bool some_device_has_images(const _cl_context& context) {
-  return std::any_of(context.devices.begin(), context.devices.end(), [](const auto& d) {
-    return d->template number<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
-  });
+// Of a number that is 0 for devices without the feature.
+bool some_device_has(const _cl_context& context, cl_device_info feature) {
+  return std::any_of(context.devices.begin(), context.devices.end(),
+                     [feature](const auto& d) { return d->template number<cl_uint>(feature) != 0; });
 }
 
 void check_extent(const _cl_context& context, const cl_image_desc& d) {
@@ -183,12 +183,6 @@ HostLayout layout_of(const cl_image_desc& d, size_t element) {
   return {0, region[0] * element, region[1], region[2], d.image_row_pitch, d.image_slice_pitch};
 }
 
-bool some_device_has_images_of_buffers(const _cl_context& context) {
-  return std::any_of(context.devices.begin(), context.devices.end(), [](const auto& d) {
-    return d->template number<cl_uint>(CL_DEVICE_IMAGE_PITCH_ALIGNMENT) != 0;
-  });
-}
-
 // An image of a buffer, or a view of an image.
 void check_parent(const _cl_context& context, const cl_image_desc& d, size_t element) {
   const bool line = d.image_type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
@@ -197,7 +191,7 @@ void check_parent(const _cl_context& context, const cl_image_desc& d, size_t ele
   const _cl_mem& parent = check(d.mem_object);
   require(parent.context.get() == &context, CL_INVALID_CONTEXT);
   require(!parent.is_image(), CL_INVALID_IMAGE_DESCRIPTOR);  // views of images: their formats are the driver's own
-  require(line || some_device_has_images_of_buffers(context), CL_INVALID_OPERATION);
+  require(line || some_device_has(context, CL_DEVICE_IMAGE_PITCH_ALIGNMENT), CL_INVALID_OPERATION);
   const size_t row = d.image_row_pitch ? d.image_row_pitch : d.image_width * element;
   require(row * (line ? 1 : d.image_height) <= parent.size, CL_INVALID_IMAGE_SIZE);
 }
@@ -207,7 +201,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_forma
   check(context);
   require(desc && is_image_type(desc->image_type) && desc->num_mip_levels == 0 && desc->num_samples == 0,
           CL_INVALID_IMAGE_DESCRIPTOR);
-  require(some_device_has_images(*context), CL_INVALID_OPERATION);
+  require(some_device_has(*context, CL_DEVICE_IMAGE_SUPPORT), CL_INVALID_OPERATION);
   require(format, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   const size_t element = api::element_size(*format);
   cl_image_desc d = *desc;

@@ -14,13 +14,14 @@ import json
 import os
 import pathlib
 import random
-import re
 import socket
 import statistics
 import subprocess
 import sys
 import tempfile
 import time
+
+from own_proxy import OwnProxy
 
 CALLS = {"launch + clFinish": "launch + clFinish", "launch in a chain": "launch in a chain",
          "clEnqueueReadBuffer, 4 bytes, blocking": "read of 4 bytes", "clFinish, nothing to do": "clFinish, nothing to do"}
@@ -62,16 +63,10 @@ class Ours(Here):
     def __init__(self, build, _, folder):
         super().__init__(build)
         self.folder = folder
-        self.env = {"XDG_CONFIG_HOME": folder, "XDG_RUNTIME_DIR": folder}
 
     def start(self):
-        self.server = subprocess.Popen([self.build / "bin/gproxy", "serve", "--listen", "tcp://127.0.0.1:0"],
-                                       env={**os.environ, **self.env}, stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL, text=True)
-        said = ""
-        while "use it:" not in said:
-            said += self.server.stdout.readline()
-        self.port = int(re.search(r"tcp://127\.0\.0\.1:(\d+)", said)[1])
+        proxy = OwnProxy(self.build, self.folder)
+        self.env, self.server, self.port = proxy.env, proxy.process, proxy.port
         self.launcher = [self.build / "bin/goptimize", "run", "--remote", self.url(), "--only", "remote", "--"]
 
     def url(self):
@@ -93,7 +88,7 @@ class Theirs(Here):
         self.pocl, self.port = pocl, POCLD_PORT
         icd = pathlib.Path(folder) / "pocl_remote.icd"
         icd.write_text(f"{pocl}/lib/CL/libpocl.so\n")
-        self.env = {"OCL_ICD_VENDORS": str(icd), "POCL_BUILDING": "1", "POCL_DEVICES": "remote",
+        self.env = {"OCL_ICD_VENDORS": str(icd), "OCL_ICD_FILENAMES": "", "POCL_BUILDING": "1", "POCL_DEVICES": "remote",
                     "POCL_REMOTE0_PARAMETERS": f"127.0.0.1:{POCLD_PORT}/0", "POCL_CACHE_DIR": f"{folder}/client"}
 
     def start(self):

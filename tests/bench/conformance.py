@@ -21,6 +21,8 @@ import subprocess
 import sys
 import tempfile
 
+from own_proxy import OwnProxy
+
 # Of all formats and types; in all sizes they take hours.
 IMAGES = ("cl_copy_images", "cl_fill_images", "cl_get_info", "cl_read_write_images", "kernel_image_methods",
           "samplerless_reads", "image_streams")
@@ -40,36 +42,17 @@ def arguments():
     return p.parse_args()
 
 
-@contextlib.contextmanager
-def proxy(build, folder):
-    env = {**os.environ, "XDG_CONFIG_HOME": folder, "XDG_RUNTIME_DIR": folder}
-    with open(pathlib.Path(folder) / "gproxy.log", "wb") as log:
-        server = subprocess.Popen([build / "bin/gproxy", "serve", "--listen", "tcp://127.0.0.1:0"], env=env,
-                                  stdout=subprocess.PIPE, stderr=log, text=True)
-    try:
-        said = ""
-        while "use it:" not in said and server.poll() is None:
-            said += server.stdout.readline()
-        yield re.search(r"tcp://127\.0\.0\.1:(\d+)", said)[1]
-    finally:
-        server.terminate()
-        try:
-            server.wait(20)
-        except subprocess.TimeoutExpired:
-            server.kill()
-
-
 class Runner:
-    def __init__(self, build, folder, port, timeout):
+    def __init__(self, build, folder, proxy, timeout):
         self.folder, self.timeout = pathlib.Path(folder), timeout
-        self.env = {**os.environ, "XDG_CONFIG_HOME": folder, "XDG_RUNTIME_DIR": folder}
+        self.env = {**os.environ, **proxy.env}
         optimize = [build / "bin/goptimize", "run"]
         self.launchers = {
             "native": [],
             "traced": [build / "bin/gtrace", "run", "-o", "trace.db", "--"],
             "optimized": [*optimize, "--stage", "always", "--reuse", "always", "--"],
-            "shm": [*optimize, "--remote", f"shm:{port}", "--only", "remote", "--"],
-            "tcp": [*optimize, "--remote", f"tcp://127.0.0.1:{port}", "--only", "remote", "--"],
+            "shm": [*optimize, "--remote", proxy.shm, "--only", "remote", "--"],
+            "tcp": [*optimize, "--remote", proxy.tcp, "--only", "remote", "--"],
         }
 
     def verdict(self, way, program, *test):
@@ -141,9 +124,9 @@ def main():
     counts = {way: collections.Counter() for way in ("native", *ways)}
     different, all_ends = [], {}
     keep = pathlib.Path(tempfile.mkdtemp(prefix="conformance-"))
-    with tempfile.TemporaryDirectory() as folder, proxy(a.build, folder) as port, \
+    with tempfile.TemporaryDirectory() as folder, OwnProxy(a.build, folder) as proxy, \
             concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
-        compare = Comparison(Runner(a.build.resolve(), folder, port, a.timeout), ways, a.again, keep)
+        compare = Comparison(Runner(a.build.resolve(), folder, proxy, a.timeout), ways, a.again, keep)
         jobs = [pool.submit(compare, name, program, test)
                 for name, program in programs(a.cts, a.suites) for test in tests_of(name, program)]
         for done in concurrent.futures.as_completed(jobs):

@@ -8,15 +8,15 @@ memory. Native and through goptimize are different processes that take turns, R 
 rounds' medians. --device: the native device's number in `goptimize devices` (0). BUILD: build/release by default.
 """
 import argparse
-import contextlib
 import json
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
+
+from own_proxy import OwnProxy
 
 COLUMNS = ("native", "local through us", "TCP", "shared memory")
 
@@ -26,28 +26,6 @@ def text_of(ns):
         if ns >= size:
             return f"{ns / size:.1f} {unit}"
     return f"{ns:.1f} ns" if ns < 100 else f"{ns:.0f} ns"
-
-
-def own_folders(folder):
-    """So that the proxy's token and sockets, and goptimize's cache, are not the user's."""
-    os.mkdir(f"{folder}/run", 0o700)
-    os.environ["XDG_RUNTIME_DIR"] = os.environ["XDG_CONFIG_HOME"] = os.environ["XDG_CACHE_HOME"] = f"{folder}/run"
-
-
-@contextlib.contextmanager
-def proxy(build):
-    """Gives its URLs."""
-    process = subprocess.Popen([build / "bin" / "gproxy", "serve", "--listen", "tcp://127.0.0.1:0"],
-                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    try:
-        for line in process.stdout:
-            if found := re.search(r"tcp://127.0.0.1:(\d+)", line):
-                yield f"tcp://127.0.0.1:{found[1]}", f"shm:{found[1]}"
-                return
-        sys.exit("each_call.py: gproxy serve ended at once")
-    finally:
-        process.kill()
-        process.wait()
 
 
 def costs(command, cwd):
@@ -66,7 +44,9 @@ def costs(command, cwd):
 def measure(build, cwd, rounds, options, device):
     samples = {}
     bench = [build / "bin" / "gmicrobench", "calls", "--json", *options]
-    with proxy(build) as urls:
+    with OwnProxy(build, cwd) as proxy:
+        os.environ.update(proxy.env)
+        urls = (proxy.tcp, proxy.shm)
         remote = [build / "bin" / "goptimize", "run", "--remote", ",".join(urls), "--measure-seconds", "0"]
         listed = json.loads(subprocess.run([build / "bin" / "goptimize", "devices", "--json", "--remote", ",".join(urls)],
                                            cwd=cwd, capture_output=True, text=True, check=True).stdout)["devices"]
@@ -90,7 +70,6 @@ def main():
     parser.add_argument("--device", type=int, default=0)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as cwd:
-        own_folders(cwd)
         samples = measure(pathlib.Path(given.build).resolve(), cwd, given.rounds, ["--quick"] if given.quick else [],
                           given.device)
     print(f"| call | {' | '.join(COLUMNS)} |\n|{'---|' * (1 + len(COLUMNS))}")

@@ -24,7 +24,7 @@ import subprocess
 import sys
 import tempfile
 
-import each_call
+from own_proxy import OwnProxy
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = {  # arguments, the option that says how often, and how often at least
@@ -201,11 +201,10 @@ def calls_under(rows, whom):
 
 
 def remote(build, cwd):
-    each_call.own_folders(cwd)
-    with each_call.proxy(build) as urls:
+    with OwnProxy(build, cwd) as proxy:
         rows = print_overhead("goptimize run --remote: calls of a local device beside a remote one",
                               overhead(build, cwd, build / "bin" / "goptimize", "run", "--measure-seconds", "0",
-                                       "--remote", urls[1], "--", parts=["calls"]))
+                                       "--remote", proxy.shm, "--", parts=["calls"], **proxy.env))
     calls_under(rows, "local device beside a remote one")
 
 

@@ -25,6 +25,8 @@ import subprocess
 import sys
 import time
 
+from own_proxy import OwnProxy
+
 NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?|\bnan\b|\binf\b)")
 OF_TIMES = re.compile(r"time|sec|\bm?s\b|/s\b|flop|bandwidth|rate|speed|elapsed|throughput|took", re.I)
 COMMANDS = {"trace": ("gtrace", "run", "-o", "trace.db"),
@@ -124,38 +126,6 @@ class Expected:
         return found[:3]
 
 
-class Proxy:
-    """A gproxy of the default device, at a port that the system chooses and in shared memory."""
-
-    def __init__(self, build, out):
-        self.build, self.process = build, None
-        self.env = {"XDG_CONFIG_HOME": str(out / "config"), "XDG_RUNTIME_DIR": str(out / "run"),
-                    "XDG_CACHE_HOME": str(out / "cache")}  # the programs' own cache of kernels
-        os.makedirs(out / "run", mode=0o700, exist_ok=True)
-        self.log = open(out / "proxy.log", "w")
-
-    def start(self):
-        self.process = subprocess.Popen([self.build / "bin/gproxy", "serve", "--listen", "tcp://127.0.0.1:0"], text=True,
-                                        env={**os.environ, **self.env}, stdout=subprocess.PIPE, stderr=self.log)
-        said = ""
-        while "use it:" not in said:
-            line = self.process.stdout.readline()
-            if not line:
-                sys.exit(f"no proxy: {said}")
-            said += line
-        self.port = re.search(r"tcp://127\.0\.0\.1:(\d+)", said)[1]
-
-    def urls(self):
-        if self.process is None or self.process.poll() is not None:
-            self.start()
-        return {"tcp": f"tcp://127.0.0.1:{self.port}", "shm": f"shm:{self.port}"}
-
-    def stop(self):
-        if self.process:
-            self.process.terminate()
-            self.process.wait(20)
-
-
 class Program:
     def __init__(self, line, options, proxy):
         self.suite, self.name, place, *self.command = shlex.split(line)
@@ -203,7 +173,9 @@ class Program:
         else:
             arguments += ["--report", self.out / f"{mode}.json"]
         if mode in ("shm", "tcp"):
-            arguments += ["--remote", self.proxy.urls()[mode]]
+            if not self.proxy.alive():
+                self.proxy.start()
+            arguments += ["--remote", self.proxy.tcp if mode == "tcp" else self.proxy.shm]
         return [self.options.build / "bin" / tool, *arguments, "--"]
 
     def analyze(self):
@@ -265,7 +237,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     lines = [l for l in options.list.read_text().splitlines() if l.strip() and not l.startswith("#")]
     lines = [l for l in lines if fnmatch.fnmatch("/".join(l.split()[:2]), options.only)]
-    proxy = Proxy(options.build, options.out) if {"shm", "tcp"} & set(options.modes) else None
+    proxy = OwnProxy(options.build, options.out) if {"shm", "tcp"} & set(options.modes) else None
     print("suite | program | plain | " + " | ".join(options.modes), flush=True)
     try:
         with open(options.out / "results.jsonl", "a") as results:

@@ -7,29 +7,18 @@ Usage: zero_copy.py BUILD [LARGEST_MIB [ROUNDS]]
 
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
+
+from own_proxy import OwnProxy
 
 build = pathlib.Path(sys.argv[1]).resolve()
 largest = sys.argv[2] if len(sys.argv) > 2 else "256"
 rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 3
-PROGRAM, GOPTIMIZE, GPROXY = build / "tests" / "transfers_bench", build / "bin" / "goptimize", build / "bin" / "gproxy"
+PROGRAM, GOPTIMIZE = build / "tests" / "transfers_bench", build / "bin" / "goptimize"
 MAKE_PROFILE = pathlib.Path(__file__).parent.parent / "e2e" / "make_profile.py"
-
-
-def serve(env):
-    log = open("proxy.out", "w+b")
-    process = subprocess.Popen([GPROXY, "serve", "--listen", "tcp://127.0.0.1:0"], env=env, stdout=log,
-                               stderr=subprocess.DEVNULL)
-    while "use it:" not in pathlib.Path("proxy.out").read_text():
-        time.sleep(0.1)
-        if process.poll() is not None:
-            sys.exit(f"gproxy ended with {process.returncode}")
-    return process, re.search(r"--remote tcp://127.0.0.1:(\d+)", pathlib.Path("proxy.out").read_text())[1]
 
 
 def measured(command, env):
@@ -40,15 +29,15 @@ def measured(command, env):
 
 def main():
     os.chdir(tempfile.mkdtemp())
-    env = dict(os.environ, XDG_CONFIG_HOME=os.path.abspath("config"), XDG_RUNTIME_DIR=os.getcwd())
     subprocess.run([sys.executable, MAKE_PROFILE, PROGRAM, "pool.gprofile", "transfers_each=300"], check=True)
     subprocess.run([sys.executable, MAKE_PROFILE, PROGRAM, "none.gprofile", "min_bytes=1099511627776",
                     "max_bytes=2199023255552"], check=True)
-    process, port = serve(env)
+    proxy = OwnProxy(build, ".")
+    env = {**os.environ, **proxy.env}
     run = [GOPTIMIZE, "run"]
     far = ["--only", "remote", "--stage", "never", "--reuse", "never", "--", PROGRAM, "-1", largest]
     pool, none = ["--profile", "pool.gprofile", "--force-policy", "pin"], ["--profile", "none.gprofile"]
-    shm, tcp = ["--remote", f"shm:{port}"], ["--remote", f"tcp://127.0.0.1:{port}"]
+    shm, tcp = ["--remote", proxy.shm], ["--remote", proxy.tcp]
     ways = {"native": [PROGRAM, "-1", largest],
             "native, pinned": [*run, *pool, "--", PROGRAM, "-1", largest],
             "shm, in place": [*run, *pool, *shm, *far],
@@ -58,8 +47,7 @@ def main():
     for _ in range(rounds):
         for name, command in ways.items():
             results[name].append(measured(command, env))
-    process.terminate()
-    process.wait()
+    proxy.stop()
     print("| size | " + " | ".join(ways) + " | memcpy |")
     print("|---" * (len(ways) + 2) + "|")
     for size in results["native"][0]:
