@@ -16,7 +16,11 @@ Json or_null(const std::optional<T>& value) {
 Json optimizer_json(const OptimizerFacts& f) {
   return {{"decision", f.decision},
           {"sites", f.sites},
-          {"staged", {{"transfers", f.staged_transfers}, {"bytes", f.staged_bytes}}},
+          {"staged",
+           {{"transfers", f.staged_transfers},
+            {"bytes", f.staged_bytes},
+            {"suspensions", f.staging_suspensions},
+            {"left", f.left_to_driver}}},
           {"pinned", {{"ranges", f.pinned_ranges}, {"bytes", f.pinned_bytes}}},
           {"fallbacks", f.fallbacks}};
 }

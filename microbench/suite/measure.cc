@@ -83,6 +83,8 @@ std::optional<OptimizerFacts> read_report(const std::string& path) {
   for (const Json& site : j.value("sites", Json::array())) ++facts.sites[site.value("policy", "?")];
   facts.staged_transfers = number("staged", "transfers");
   facts.staged_bytes = number("staged", "bytes");
+  facts.staging_suspensions = number("staged", "suspensions");
+  facts.left_to_driver = number("staged", "left");
   facts.pinned_ranges = number("pinned", "ranges");
   facts.pinned_bytes = number("pinned", "bytes");
   facts.remote_devices = number("remote", "devices");

@@ -146,6 +146,9 @@ std::string what_was_done(const PolicyRuns& runs) {
   std::string out = fmt::format("; {}; pinned {:.1f} MiB in {} ranges, staged {:.1f} MiB in {} transfers", f.decision,
                                 static_cast<double>(f.pinned_bytes) / MiB, f.pinned_ranges,
                                 static_cast<double>(f.staged_bytes) / MiB, f.staged_transfers);
+  if (f.staging_suspensions)
+    out += fmt::format("; staging suspended {} times, {} transfers left to the driver", f.staging_suspensions,
+                       f.left_to_driver);
   for (const auto& [reason, count] : f.fallbacks) out += fmt::format("; {} {}", reason, count);
   return out;
 }

@@ -16,7 +16,8 @@ namespace gt::bench {
 struct OptimizerFacts {
   std::string decision;
   std::map<std::string, uint64_t> sites;  // by policy: how many allocation sites
-  uint64_t staged_transfers = 0, staged_bytes = 0, pinned_ranges = 0, pinned_bytes = 0;
+  uint64_t staged_transfers = 0, staged_bytes = 0, staging_suspensions = 0, left_to_driver = 0;
+  uint64_t pinned_ranges = 0, pinned_bytes = 0;
   std::map<std::string, uint64_t> fallbacks;
   uint64_t remote_devices = 0;
 };

@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 
@@ -60,6 +61,13 @@ class CountedHandles {
     Entry* e = find(handle);
     if (e) change(*e);
     return e != nullptr;
+  }
+  // Is it true of one of them?
+  template <class Test>
+  bool any(Test test) noexcept {
+    if (is_empty()) return false;
+    const Lock lock(x_mutex);
+    return std::any_of(x_entries, x_entries + size(), test);
   }
   bool retain(Handle handle) noexcept {
     return change(handle, [](Entry& e) { ++e.references; });

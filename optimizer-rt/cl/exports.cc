@@ -10,6 +10,7 @@
 #include "optimizer-rt/cl/coming_bytes.h"
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/copied_memory.h"
+#include "optimizer-rt/cl/drivers_memory.h"
 #include "optimizer-rt/cl/placement.h"
 #include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/queues.h"
@@ -187,18 +188,28 @@ struct Hook<Fn::clEnqueueSVMMemcpy> : AfterOnly {
 
 // --- Memory objects ---
 
+void made_over(cl_mem buffer, cl_mem_flags flags, const void* host, size_t bytes) {
+  if (buffer && (flags & CL_MEM_USE_HOST_PTR) != 0 && active()) buffer_made_over(buffer, host, bytes);
+}
 template <>
-struct Hook<Fn::clCreateBuffer> : Instead {
+struct Hook<Fn::clCreateBuffer> : AfterOnly {
   static bool instead(cl_mem* out, cl_context context, cl_mem_flags flags, size_t bytes, void* host, cl_int* err) {
     return create_copied({.context = context, .flags = flags, .bytes = bytes, .host = host, .error = err}, out);
   }
+  static void after(cl_mem buffer, cl_context, cl_mem_flags flags, size_t bytes, void* host, cl_int*) {
+    made_over(buffer, flags, host, bytes);
+  }
 };
 template <>
-struct Hook<Fn::clCreateBufferWithProperties> : Instead {
+struct Hook<Fn::clCreateBufferWithProperties> : AfterOnly {
   static bool instead(cl_mem* out, cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
                       size_t bytes, void* host, cl_int* err) {
     return create_copied({.context = context, .with_properties = true, .properties = properties, .flags = flags,
                           .bytes = bytes, .host = host, .error = err}, out);
+  }
+  static void after(cl_mem buffer, cl_context, const cl_mem_properties*, cl_mem_flags flags, size_t bytes, void* host,
+                    cl_int*) {
+    made_over(buffer, flags, host, bytes);
   }
 };
 cl_mem made_of(const cl_image_desc* desc) { return desc ? desc->mem_object : nullptr; }
@@ -236,12 +247,41 @@ struct Hook<Fn::clCreateSubBuffer> : AfterOnly {
 template <>
 struct Hook<Fn::clRetainMemObject> : AfterOnly {
   static void after(cl_int err, cl_mem mem) {
-    if (err == CL_SUCCESS) memory_retained(mem);
+    if (err != CL_SUCCESS) return;
+    memory_retained(mem);
+    buffer_over_retained(mem);
   }
 };
 template <>
 struct Hook<Fn::clReleaseMemObject> : BeforeOnly {
-  static void before(cl_mem mem) { memory_releasing(mem); }
+  static void before(cl_mem mem) {
+    memory_releasing(mem);
+    buffer_over_releasing(mem);
+  }
+};
+template <>
+struct Hook<Fn::clEnqueueMapBuffer> : AfterOnly {
+  template <class... A>
+  static void after(void* p, cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t bytes, A...) {
+    if (p && active()) memory_mapped(p, bytes);
+  }
+};
+template <>
+struct Hook<Fn::clEnqueueMapImage> : AfterOnly {
+  template <class... A>
+  static void after(void* p, cl_command_queue, cl_mem, cl_bool, cl_map_flags, const size_t*, const size_t* region,
+                    size_t* row_pitch, size_t* slice_pitch, A...) {
+    if (!p || !active()) return;
+    const bool layers = region[2] > 1 && slice_pitch && *slice_pitch;
+    memory_mapped(p, layers ? *slice_pitch * region[2] : *row_pitch * region[1]);
+  }
+};
+template <>
+struct Hook<Fn::clEnqueueUnmapMemObject> : AfterOnly {
+  template <class... A>
+  static void after(cl_int err, cl_command_queue, cl_mem, void* p, A...) {
+    if (err == CL_SUCCESS) memory_unmapped(p);
+  }
 };
 template <>
 struct Hook<Fn::clGetMemObjectInfo> : AfterOnly {
@@ -505,6 +545,7 @@ __attribute__((constructor)) void join_halves() {
   ::pthread_atfork(lock_staged_events, unlock_staged_events, unlock_staged_events);
   ::pthread_atfork(lock_copied_memory, unlock_copied_memory, unlock_copied_memory);
   ::pthread_atfork(lock_svm_memory, unlock_svm_memory, unlock_svm_memory);
+  ::pthread_atfork(lock_drivers_memory, unlock_drivers_memory, unlock_drivers_memory);
 }
 
 }  // namespace

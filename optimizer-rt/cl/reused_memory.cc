@@ -1,8 +1,6 @@
 #include "optimizer-rt/cl/reused_memory.h"
 
 #include <sched.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/staging.h"
+#include "optimizer-rt/pool/residency.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "optimizer-rt/pool/static_data.h"
 #include "traces/base/clock.h"
@@ -52,24 +51,6 @@ void count_pin(size_t bytes, uint64_t ns) {
   add(c.reuse_pin_ns, ns);
 }
 
-// Is (nearly) all of it in memory? Pinning what was never touched would take memory that the program never asked for.
-bool is_resident(const ReusedBlocks::Block& block) {
-  constexpr size_t Pages = 4096;  // asked at a time
-  unsigned char in_memory[Pages];
-  const size_t page = static_cast<size_t>(::getpagesize());
-  const uintptr_t end = block.base + block.bytes;
-  size_t missing = block.bytes / page / 8;  // as many may be
-  for (uintptr_t p = block.base & ~(page - 1); p < end;) {
-    const size_t n = std::min(Pages, (end - p + page - 1) / page);
-    if (::mincore(reinterpret_cast<void*>(p), n * page, in_memory) != 0) return false;
-    const auto gone = static_cast<size_t>(std::count_if(in_memory, in_memory + n, [](auto v) { return (v & 1) == 0; }));
-    if (gone > missing) return false;
-    missing -= gone;
-    p += n * page;
-  }
-  return true;
-}
-
 Fallback reason_of(PinResult result) {
   if (result == PinResult::UnknownContext) return Fallback::UnknownContext;
   return result == PinResult::TableFull ? Fallback::PinTableFull : Fallback::PinRefused;
@@ -77,7 +58,8 @@ Fallback reason_of(PinResult result) {
 
 bool pin_block(const ReusedBlocks::Block& block, cl_context context) {
   [[maybe_unused]] static const bool begun = begin();
-  if (!is_resident(block)) {
+  // Pinning what was never touched would take memory that the program never asked for.
+  if (!is_resident(reinterpret_cast<void*>(block.base), block.bytes)) {
     reused_blocks.not_pinned(block, false);
     return runtime.count(Fallback::SparseMemory), false;
   }

@@ -13,6 +13,7 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/staged_events.h"
 #include "optimizer-rt/cl/valid_transfer.h"
+#include "optimizer-rt/pool/residency.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "optimizer-rt/pool/staging_trial.h"
 #include "traces/base/clock.h"
@@ -122,7 +123,9 @@ void compare(const staging::Spent& spent) {
   const int device = plan_device(spent.device);
   if (device == NoDevice) return;
   const Way way = way_of(spent.way, spent.shape);
-  const auto costs = staged_costs(way_costs(device, way), spent.bytes, spent.ns, spent.copying_only);
+  const double touching = spent.fresh ? runtime.plan().header->touch_ns_per_byte * static_cast<double>(spent.bytes) : 0;
+  if (spent.fresh && touching == 0) return;
+  const auto costs = staged_costs(way_costs(device, way), spent.bytes, spent.ns, spent.copying_only, touching);
   if (!costs) return;
   Counters& c = runtime.counters();
   add(c.staged_measured, 1);
@@ -201,11 +204,13 @@ bool counted(const staging::Move& move, uint64_t saving, Transfer transfer) {
   return true;
 }
 
-bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64_t saving, cl_int* error) {
+bool run(Place& place, const TransferCall& call, const HostRange& range, const QueueEntry& queue, uint64_t saving,
+         cl_int* error) {
   staging::Request r;
   r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers,
              several_queue_users.load()};
   r.move = move_of(call);
+  r.move.fresh = mode() == Staging::Auto && seems_fresh(range.base, range.span);
   r.blocking = call.blocking;
   r.waits = call.waits;
   r.wait_list = call.wait_list;
@@ -215,7 +220,7 @@ bool run(Place& place, const TransferCall& call, const QueueEntry& queue, uint64
 
 }  // namespace
 
-bool stage(const TransferCall& call, cl_int* error) noexcept {
+bool stage(const TransferCall& call, const HostRange& range, cl_int* error) noexcept {
   const size_t bytes = moved_bytes(call);
   if (mode() == Staging::Never || bytes < LeastStaged) return false;
   QueueEntry queue;
@@ -227,7 +232,7 @@ bool stage(const TransferCall& call, cl_int* error) noexcept {
   if (!is_valid_transfer(call, queue) || (call.event && !room_for_staged_event())) return false;
   Place* const place = place_of(queue.context, queue.device);
   if (!place) return runtime.count(Fallback::UnknownContext), false;
-  return is_earned(*place, saving) && takes_next(device, way) && run(*place, call, queue, saving, error);
+  return is_earned(*place, saving) && takes_next(device, way) && run(*place, call, range, queue, saving, error);
 }
 
 bool may_stage(int device, Way way) noexcept {

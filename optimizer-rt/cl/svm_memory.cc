@@ -84,6 +84,14 @@ bool copy_of_svm(cl_command_queue queue, const void* to, const void* from, size_
   return (there == Kind::Shared && here == Kind::Host) || (there == Kind::Host && here == Kind::Shared);
 }
 
+bool is_svm(const void* p) noexcept {
+  if (g_count.load(std::memory_order_relaxed) == 0) return false;
+  const auto address = reinterpret_cast<uintptr_t>(p);
+  const Lock lock(g_mutex);
+  const Allocation* const a = find(address);
+  return a != end_of_list() && a->base <= address;
+}
+
 void lock_svm_memory() noexcept { ::pthread_mutex_lock(&g_mutex); }
 void unlock_svm_memory() noexcept { ::pthread_mutex_unlock(&g_mutex); }
 

@@ -22,6 +22,8 @@ void svm_left(cl_context context) noexcept;
 // so for certain is the driver's.
 bool copy_of_svm(cl_command_queue queue, const void* to, const void* from, size_t bytes, staging::Way* way) noexcept;
 
+bool is_svm(const void* p) noexcept;
+
 void lock_svm_memory() noexcept;
 void unlock_svm_memory() noexcept;
 

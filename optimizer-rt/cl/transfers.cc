@@ -6,6 +6,7 @@
 
 #include "optimizer-rt/cl/coming_bytes.h"
 #include "optimizer-rt/cl/contexts.h"
+#include "optimizer-rt/cl/drivers_memory.h"
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/queues.h"
 #include "optimizer-rt/cl/real.h"
@@ -146,6 +147,11 @@ bool count_transfer(const HostRange& range) {
   return !runtime.in_forked_child();
 }
 
+void count_drivers(const HostRange& range) {
+  add(runtime.counters().drivers_own, 1);
+  add(runtime.counters().drivers_own_bytes, range.bytes);
+}
+
 }  // namespace
 
 bool transfer(const TransferCall& call, cl_int* error) noexcept {
@@ -156,10 +162,15 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   if (!count_transfer(range)) return false;
   runtime.worked(range.bytes);
   const Way way = way_of(call.way, call.shape);
-  if (runtime.owns(range.base) && touch_pool_memory(target_of(call.queue), way, range)) return false;
-  if (!runtime.owns(range.base) && reuse(call, way, range)) return false;
+  if (runtime.owns(range.base)) {
+    if (touch_pool_memory(target_of(call.queue), way, range)) return false;
+  } else if (is_drivers(range)) {
+    return count_drivers(range), false;
+  } else if (reuse(call, way, range)) {
+    return false;
+  }
   if (call.way == staging::Way::ToDevice && are_coming(range)) return false;
-  return stage(call, error);
+  return stage(call, range, error);
 }
 
 void transferred(const TransferCall& call) noexcept {

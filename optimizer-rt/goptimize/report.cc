@@ -128,6 +128,8 @@ void add_counters(RunReport& report, const Counters& counters,
   report.staged_left = get(counters.staged_left);
   report.staged_suspensions = get(counters.staged_suspensions);
   report.copies_alone = get(counters.copies_alone);
+  report.drivers_own = get(counters.drivers_own);
+  report.drivers_own_bytes = get(counters.drivers_own_bytes);
   report.reused_blocks = get(counters.reused_blocks);
   report.reused_bytes = get(counters.reused_bytes);
   report.reused = get(counters.reused);
@@ -189,6 +191,7 @@ std::string report_json(const RunReport& r) {
                     {"left", r.staged_left},
                     {"suspensions", r.staged_suspensions},
                     {"copies_alone", r.copies_alone}}},
+                  {"drivers_own", {{"transfers", r.drivers_own}, {"bytes", r.drivers_own_bytes}}},
                   {"reused",
                    {{"blocks", r.reused_blocks},
                     {"bytes", r.reused_bytes},

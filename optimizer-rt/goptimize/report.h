@@ -39,6 +39,7 @@ struct RunReport {
   double staged_saved_s = 0;  // against the curves
   uint64_t staged_measured = 0, staged_measured_ns = 0, staged_driver_ns = 0;  // took; would have taken the driver
   uint64_t staged_left = 0, staged_suspensions = 0;  // to the driver, while it was suspended
+  uint64_t drivers_own = 0, drivers_own_bytes = 0;  // transfers of memory that the driver mapped or was given
   uint64_t copies_alone = 0;  // of chunks, without help because the machine was busy
   uint64_t reused_blocks = 0, reused_bytes = 0, reused = 0, reuse_pin_ns = 0;  // pinned on reuse; its transfers
   double reused_saved_s = 0;                                                    // by the curves

@@ -69,6 +69,9 @@ std::string other_lines(const RunReport& r) {
   if (r.staged_suspensions)
     line("  staging took longer than the driver was measured to: suspended {} times, {} transfers left to the driver\n",
          r.staged_suspensions, r.staged_left);
+  if (r.drivers_own)
+    line("  left to the driver, whose own memory it is (maps, CL_MEM_USE_HOST_PTR, SVM): {} transfers of {}\n",
+         r.drivers_own, bytes_text(r.drivers_own_bytes));
   if (r.reused_blocks)
     line("  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes), r.reused);
   if (r.pinned_ranges)

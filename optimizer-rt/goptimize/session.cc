@@ -74,6 +74,11 @@ uint32_t copy_threads(const model::Platform& platform) {
   return most;
 }
 
+double touch_ns_per_byte(const model::Platform& platform) {
+  constexpr double Large = 64 << 20;
+  return platform.host.first_touch ? (*platform.host.first_touch)(Large) / Large : 0;
+}
+
 PlanSite plan_site(const model::ProfileSite& site, const SiteDecision& decision,
                    uint32_t known_devices) {
   PlanSite out{};
@@ -155,6 +160,7 @@ EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& p
   h.reuse = static_cast<uint32_t>(reuse);
   h.shared = shared ? 1 : 0;
   h.copy_threads = copy_threads(platform);
+  h.touch_ns_per_byte = touch_ns_per_byte(platform);
   h.checksum = plan_checksum(std::as_bytes(std::span(body)));
   append(out.bytes, h);
   out.bytes += body;

@@ -15,7 +15,7 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3772746e756f6367u;  // "gcountr7"
+constexpr uint64_t CountersMagic = 0x3872746e756f6367u;  // "gcountr8"
 
 // Why something was left as the program has it. The names are the keys of the report.
 #define GT_FALLBACKS(X)                                                                            \
@@ -82,6 +82,7 @@ struct Counters {
   Counter staged_saved_ns, staged_lost_ns;  // against what the costs say of the standard way
   Counter staged_measured, staged_measured_ns, staged_driver_ns;  // could be compared: staging_trial.h
   Counter staged_left, staged_suspensions;  // not staged while it was suspended; how often it was
+  Counter drivers_own, drivers_own_bytes;  // transfers left as they are: cl/drivers_memory.h
   Counter copies_alone;  // of staging and of making pages present: not shared out, because all processors were busy
   Counter reused_blocks, reused_bytes, reuse_pin_ns;  // pinned because they were transferred again; also in pinned_*
   Counter reused, reused_saved_ns;                    // transfers of these; against the standard way

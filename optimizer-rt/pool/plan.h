@@ -1,5 +1,5 @@
 // What goptimize tells the injected library: which allocation sites go to which policy, on which
-// devices it pays to pin, what transfers cost there. A small binary file, version 6, little-endian, of these records:
+// devices it pays to pin, what transfers cost there. A small binary file, version 7, little-endian, of these records:
 //
 //   PlanHeader | PlanDevice * devices | PlanSite * sites
 //
@@ -21,7 +21,7 @@
 namespace gt::opt {
 
 constexpr char PlanMagic[8] = {'g', 't', 'p', 'l', 'a', 'n', '\n', '\0'};
-constexpr uint32_t PlanVersion = 6;
+constexpr uint32_t PlanVersion = 7;
 constexpr uint64_t LeastMargin_ns = 5'000'000;  // what a site may lose in any case before it is suspended
 constexpr uint64_t MostMargin_ns = 2'000'000'000;
 constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pin_on
@@ -53,6 +53,7 @@ struct PlanHeader {
   uint32_t devices, sites;
   uint32_t pin_everywhere;  // 1: pin on devices that the plan does not name, too (a forced policy)
   uint64_t driver_bytes;    // how much memory of the driver's the opencl policy asks for, at once
+  double touch_ns_per_byte; // of the first touch of fresh memory, by one thread; 0: not measured
   uint32_t staging;         // Staging
   uint32_t copy_threads;    // the caller included; 0: by the processors there are
   uint32_t reuse;           // Reuse

@@ -71,6 +71,7 @@ def test_json():
             same("optimizer" in r, "goptimize" in r["policy"], "what the optimizer did")
         same(p["runs"][0]["speedup"], 1, "the default's speedup")
         keys(p["runs"][1]["optimizer"], "decision", "sites", "staged", "pinned", "fallbacks")
+        keys(p["runs"][1]["optimizer"]["staged"], "transfers", "bytes", "suspensions", "left")
     check(result["summary"], "no summary")
     for s in result["summary"]:
         keys(s, "policy", "eligible", "speedup", "of_hand_pinned")

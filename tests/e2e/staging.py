@@ -52,6 +52,17 @@ def test_shared_virtual_memory():
     same(report["staged"]["transfers"], 3 * (2 * (2 * 4 + 1) + 20), f"staged; {report['fallbacks']}")
 
 
+def test_memory_of_the_drivers_own():
+    """Mapped, under a buffer, shared: left as it is, as long as it is so; the same memory before and after is staged."""
+    program = str(tests_dir / "optimizer" / "drivers_own")
+    plain = good(program)
+    drivers, others = map(int, re.search(r"own: (\d+), others: (\d+)", plain.text).groups())
+    done, report = staged(program)
+    same((done.code, done.out), (0, plain.out), "exit status, output")
+    same(report["drivers_own"], {"transfers": drivers, "bytes": drivers << 19}, "left to the driver")
+    same(report["staged"]["transfers"], others, f"staged; {report['fallbacks']}")
+
+
 def test_never_stages_nothing():
     done = run(GOPTIMIZE, "run", "--stage", "never", "--report", "r.json", "--", app("vadd"))
     same(done.code, 0, "exit status")

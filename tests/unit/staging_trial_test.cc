@@ -84,4 +84,7 @@ TEST_CASE("a transfer is held against the driver's, its unmeasured part by the c
   CHECK(whole->driver == 700);
   REQUIRE(copying);
   CHECK(copying->took == 205);
+  const auto fresh = staged_costs(costs, 1000, 5, false, 300);
+  REQUIRE(fresh);
+  CHECK(fresh->driver == 1000);
 }

@@ -31,6 +31,7 @@ struct Move {
   size_t origin[3] = {};     // in the memory object: bytes, rows, slices; of an image: pixels
   size_t mem_row_pitch = 0, mem_slice_pitch = 0;  // Box
   size_t row_pixels = 0;     // Image: pixels in a row
+  bool fresh = false;        // the host's pages were not there when the program called: who copies makes them
 
   bool is_range() const noexcept;
   size_t bytes() const noexcept { return row_bytes * rows * slices; }

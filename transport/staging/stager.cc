@@ -138,7 +138,7 @@ bool Stager::transfer_alone(const Move& move) noexcept {
 }
 
 void Stager::tell(const Move& move, uint64_t ns, bool copying_only) noexcept {
-  if (x_meter && ns > 0) x_meter({x_device, move.way, move.shape, move.bytes(), ns, copying_only});
+  if (x_meter && ns > 0) x_meter({x_device, move.way, move.shape, move.bytes(), ns, copying_only, move.fresh});
 }
 
 Pipeline::Outcome Stager::run(Pipeline& pipeline, const Pipeline::Run& what) noexcept {

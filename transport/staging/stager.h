@@ -48,6 +48,7 @@ struct Spent {
   size_t bytes = 0;
   uint64_t ns = 0;
   bool copying_only = false;
+  bool fresh = false;  // Move::fresh
 };
 
 class Agent;

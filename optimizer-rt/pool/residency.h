@@ -1,0 +1,18 @@
+// Which of the program's pages are in memory, as the kernel tells (mincore). Thread safety: all functions. No allocation.
+#pragma once
+
+#include <cstddef>
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+// (Nearly) all pages: an eighth may be missing. Asks for each.
+bool is_resident(const void* base, size_t bytes) noexcept;
+
+// Most pages are still to be made by who touches them first, as far as three of them tell.
+bool seems_fresh(const void* base, size_t bytes) noexcept;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop
