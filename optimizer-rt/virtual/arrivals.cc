@@ -20,12 +20,12 @@ void Arrivals::remove(const _cl_event& event) {
   count_ = ranges_.size();
 }
 
-bool Arrivals::meet(const void* begin, size_t bytes) {
+bool Arrivals::meet(const void* begin, size_t bytes, const _cl_event* but) {
   if (count_.load(std::memory_order_acquire) == 0) return false;
   const auto at = reinterpret_cast<uintptr_t>(begin);
   const std::lock_guard lock(mutex_);
   return std::any_of(ranges_.begin(), ranges_.end(),
-                     [&](const Range& r) { return at < r.end && r.begin < at + bytes; });
+                     [&](const Range& r) { return r.event != but && at < r.end && r.begin < at + bytes; });
 }
 
 Arrivals& arrivals() {

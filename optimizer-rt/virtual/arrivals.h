@@ -1,5 +1,6 @@
 // Where commands that have not ended will put bytes in the program's memory. A write that comes after such a command
-// and takes its bytes from there must not take them when it is enqueued: they are not there yet.
+// and takes its bytes from there must not take them when it is enqueued: they are not there yet. A read that comes after
+// one and brings bytes to the same memory must not put them there before.
 // Invariant: every event here is alive; it removes itself when it ends.
 // Thread safety: any thread. Cost: one load when nothing is on its way.
 #pragma once
@@ -19,7 +20,8 @@ class Arrivals {
   // Before the command is sent.
   void add(_cl_event& event, const void* begin, size_t bytes);
   void remove(const _cl_event& event);
-  bool meet(const void* begin, size_t bytes);
+  // `but`: does not count.
+  bool meet(const void* begin, size_t bytes, const _cl_event* but = nullptr);
 
  private:
   struct Range {

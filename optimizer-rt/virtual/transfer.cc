@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer-rt/virtual/arrivals.h"
 #include "optimizer-rt/virtual/context.h"
 #include "optimizer-rt/virtual/gate.h"
 #include "optimizer-rt/virtual/moves.h"
@@ -147,15 +148,18 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   event.keep();
   event.late = true;
   event.told_unasked();
+  const bool lands_late = !event.lands_after.empty() && arrivals().meet(host, layout.extent(), &event);
   if (m.bytes <= wire::LargestInline) {
-    session.expect_data(event.name, [host, layout](ByteView bytes) {
-      if (bytes.size() == packed_bytes(layout)) unpack(host, bytes.data(), layout);
+    session.expect_data(event.name, [host, layout, late = lands_late ? &event : nullptr](ByteView bytes) {
+      if (bytes.size() != packed_bytes(layout)) return;
+      if (!late) return unpack(host, bytes.data(), layout);
+      late->landing = [host, layout, held = Bytes(bytes.begin(), bytes.end())] { unpack(host, held.data(), layout); };
     });
     return session.send(m, true);
   }
   auto* to = static_cast<uint8_t*>(host) + layout.offset;
   Packed held;
-  if (!layout.dense()) {
+  if (!layout.dense() || lands_late) {
     held = make_packed(layout);
     to = held->data();
     event.landing = [host, layout, held] { unpack(host, held->data(), layout); };

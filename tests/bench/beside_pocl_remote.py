@@ -86,9 +86,10 @@ class Theirs(Here):
     def __init__(self, build, pocl, folder):
         super().__init__(build)
         self.pocl, self.port = pocl, POCLD_PORT
-        icd = pathlib.Path(folder) / "pocl_remote.icd"
-        icd.write_text(f"{pocl}/lib/CL/libpocl.so\n")
-        self.env = {"OCL_ICD_VENDORS": str(icd), "OCL_ICD_FILENAMES": "", "POCL_BUILDING": "1", "POCL_DEVICES": "remote",
+        vendors = pathlib.Path(folder) / "vendors"
+        vendors.mkdir()
+        (vendors / "pocl_remote.icd").write_text(f"{pocl}/lib/CL/libpocl.so\n")
+        self.env = {"OCL_ICD_VENDORS": str(vendors), "OCL_ICD_FILENAMES": "", "POCL_BUILDING": "1", "POCL_DEVICES": "remote",
                     "POCL_REMOTE0_PARAMETERS": f"127.0.0.1:{POCLD_PORT}/0", "POCL_CACHE_DIR": f"{folder}/client"}
 
     def start(self):

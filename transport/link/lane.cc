@@ -11,7 +11,7 @@ namespace {
 constexpr size_t AckEvery = size_t{256} << 10;  // bytes
 constexpr uint64_t Hold_ns = 50'000;
 constexpr uint64_t Unconnected_ms = 100;
-constexpr uint64_t HelpSpin_ns = 50'000;  // a round trip through sockets alone takes 30 us inside a node
+constexpr uint64_t HelpSpin_ns = Spin_ns + 30'000;  // a round trip through sockets takes that inside a node
 
 }  // namespace
 

@@ -1,6 +1,7 @@
 // Bytes of a read that does not block are there when anything that comes after it has ended: a clFinish, a marker, a
 // kernel of another queue that waits for it, a barrier; moving the buffer meanwhile does no harm. Nor does what comes
-// after them take bytes that are still on their way: a write of what is being read, an unmap of what is being mapped.
+// after them take bytes that are still on their way: a write of what is being read, an unmap of what is being mapped. And a
+// read behind another one into the same memory is what is there in the end.
 // Prints how often they were not there. One of its queues is the last device's, where the platform has several.
 //
 // Usage: read_then [chains]      chains: without what is only waited for
@@ -112,6 +113,25 @@ void map_and_unmap(World& w, size_t bytes) {
   CHECK(clReleaseEvent(mapped));
   CHECK(clFinish(w.out_of_order));
   w.read_whole(w.buffer);
+}
+
+// Reads other bytes to the same memory, and behind a chain of commands the right ones to the end of it.
+void read_over(World& w, size_t bytes) {
+  cl_int err = 0;
+  std::vector<uint8_t> wrong = w.expected;
+  for (uint8_t& byte : wrong) byte ^= 255;
+  cl_mem other = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, wrong.data(), &err);
+  CHECK(err);
+  cl_event before = nullptr, read = nullptr;
+  CHECK(clEnqueueReadBuffer(w.in_order, other, CL_FALSE, 0, Bytes, w.to.data(), 0, nullptr, &before));
+  cl_event then = w.fill(w.other, &before);
+  const size_t rest = Bytes - bytes;
+  CHECK(clEnqueueReadBuffer(w.out_of_order, w.buffer, CL_FALSE, rest, bytes, w.to.data() + rest, 1, &then, &read));
+  wait(read);
+  std::memcpy(w.to.data(), w.expected.data(), rest);
+  CHECK(clReleaseEvent(before));
+  CHECK(clReleaseEvent(then));
+  CHECK(clReleaseMemObject(other));
 }
 
 // Releases what is being read before it can be.
@@ -226,6 +246,7 @@ int main(int argc, char**) {
     const std::string of = " of " + std::to_string(bytes);
     repeat(w, ("a write of what is being read," + of).c_str(), [&] { write_back(w, bytes, 0); });
     repeat(w, ("the same, row by row," + of).c_str(), [&] { write_back(w, bytes / 64 * 64, 64); });
+    repeat(w, ("a read of what is being read," + of).c_str(), [&] { read_over(w, bytes); });
     repeat(w, ("a read of what is released," + of).c_str(), [&] { read_released(w, bytes); });
     repeat(w, ("an unmap of what is being mapped," + of).c_str(), [&] { map_and_unmap(w, bytes - 64); });
   }
