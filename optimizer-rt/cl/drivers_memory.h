@@ -1,9 +1,9 @@
-// Host memory whose transfers are fastest by the driver's own way: what it has mapped for the program, what a buffer lies
-// over (CL_MEM_USE_HOST_PTR), shared virtual memory. Drivers pin it; staging would copy it once more
+// Host memory whose transfers are fastest by the driver's own way: what it has mapped for the program, what a buffer
+// lies over (CL_MEM_USE_HOST_PTR), shared virtual memory. Drivers pin it; staging would copy it once more
 // (docs/measurements/h200.md).
 //
-// Mapped memory counts from the map until it is unmapped; what a buffer lies over, until the program's last reference to
-// it. What the tables have no room for is treated like any other memory.
+// Mapped memory counts from the map until it is unmapped; what a buffer lies over, until the program's last reference
+// to it. What the tables have no room for is treated like any other memory.
 // Thread safety: all functions, but lock and unlock, which are for fork(). Cost: three loads while there is none.
 #pragma once
 

@@ -13,6 +13,7 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/staged_events.h"
 #include "optimizer-rt/cl/valid_transfer.h"
+#include "optimizer-rt/pool/memory_limit.h"
 #include "optimizer-rt/pool/residency.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "optimizer-rt/pool/staging_trial.h"
@@ -33,6 +34,8 @@ constexpr double SetUp_ns = 4e6;         // pinned memory, queues, threads: meas
 constexpr size_t LeastPopulated = size_t{8} << 20;  // below, waking the helpers is not worth it
 constexpr unsigned MostHelpers = 7;      // 8 threads saturate a PCIe 5 link
 constexpr int Patience_ms = 2000;        // for transfers under way when the process ends
+constexpr size_t Addresses = size_t{192} << 20;  // what chunks, stacks and queues take at most, or little more
+constexpr size_t LeastLimit = 16 * Addresses;    // of a limit on them (ulimit -v), which the program needs itself
 
 // One device in one context.
 struct Place {
@@ -62,7 +65,18 @@ void wind_up() {
   for (staging::Agent& agent : g_agents) agent.wind_up(Patience_ms);
 }
 
-Staging mode() { return static_cast<Staging>(runtime.plan().header->staging); }
+bool has_addresses() {
+  const bool enough = address_space_limit() >= LeastLimit;
+  if (!enough) runtime.count(Fallback::NoArena);
+  return enough;
+}
+
+Staging mode() {
+  const auto planned = static_cast<Staging>(runtime.plan().header->staging);
+  if (planned == Staging::Never) return planned;
+  static const bool has_room = has_addresses();
+  return has_room ? planned : Staging::Never;
+}
 
 staging::ClFunctions real_functions_for_staging() {
   staging::ClFunctions f;

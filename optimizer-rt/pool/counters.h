@@ -21,7 +21,7 @@ constexpr uint64_t CountersMagic = 0x3872746e756f6367u;  // "gcountr8"
 #define GT_FALLBACKS(X)                                                                            \
   X(SizeOutOfRange, "size_out_of_range") /* not in the profile, and nothing to gain at that size */ \
   X(PoolExhausted, "pool_exhausted")     /* no room, or a limit: libc served it */                 \
-  X(NoArena, "no_address_space")         /* the arena could not be reserved */                     \
+  X(NoArena, "no_address_space")         /* for an arena, or (ulimit -v) for staging */            \
   X(BeforeContext, "before_context")     /* opencl policy, no context yet: pinned later instead */ \
   X(DriverMemory, "driver_memory_refused") /* the opencl policy's memory was refused */            \
   X(PinRefused, "pin_refused")             /* the driver would not pin */                          \

@@ -1,5 +1,6 @@
 #include "optimizer-rt/pool/memory_limit.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,6 +29,12 @@ size_t cgroup_memory_limit(const char* root) noexcept {
       least = std::min({least, limit_in(g, "memory.max"), limit_in(g, "memory.high")});
   });
   return least;
+}
+
+size_t address_space_limit() noexcept {
+  rlimit limit{};
+  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? limit.rlim_cur : SIZE_MAX;
 }
 
 size_t memory_limit() noexcept {

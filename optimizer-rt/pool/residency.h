@@ -1,4 +1,5 @@
-// Which of the program's pages are in memory, as the kernel tells (mincore). Thread safety: all functions. No allocation.
+// Which of the program's pages are in memory, as the kernel tells (mincore). Thread safety: all functions. Allocates
+// nothing.
 #pragma once
 
 #include <cstddef>

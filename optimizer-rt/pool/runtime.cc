@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,13 +35,8 @@ constinit MemoryWatch memory_watch;
 
 constexpr size_t MaxArena = size_t{256} << 30;
 
-// Addresses to reserve: plenty, but a small part of what RLIMIT_AS leaves the program.
-size_t address_space(size_t memory) {
-  rlimit limit{};
-  const bool limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
-  return std::min(limited ? std::min<size_t>(2 * memory, limit.rlim_cur / 8) : 2 * memory,
-                  MaxArena);
-}
+// Addresses for a pool: plenty, but of a limit that the program needs itself little enough for three pools.
+size_t address_space(size_t memory) { return std::min({2 * memory, address_space_limit() / 32, MaxArena}); }
 
 // Against the C library, which gives large blocks back to the system and pays for their pages again. That the pool
 // serves a block takes some 100 ns longer, more when threads meet at its lock.

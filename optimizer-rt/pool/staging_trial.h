@@ -22,8 +22,8 @@ namespace gt::opt {
 struct StagedCosts {
   double took = 0, driver = 0;
 };
-// `copying_only`: the rest of its way is taken from the curve of pinned memory. `touching_ns`: of the first touch of the
-// program's pages, which is in `ns` and would have been the driver's. Nothing when the curves do not say.
+// `copying_only`: the rest of its way is taken from the curve of pinned memory. `touching_ns`: of the first touch of
+// the program's pages, which is in `ns` and would have been the driver's. Nothing when the curves do not say.
 std::optional<StagedCosts> staged_costs(const WayCosts& costs, size_t bytes, uint64_t ns, bool copying_only,
                                         double touching_ns = 0) noexcept;
 

@@ -1,6 +1,6 @@
 // Where commands that have not ended will put bytes in the program's memory. A write that comes after such a command
-// and takes its bytes from there must not take them when it is enqueued: they are not there yet. A read that comes after
-// one and brings bytes to the same memory must not put them there before.
+// and takes its bytes from there must not take them when it is enqueued: they are not there yet. A read that comes
+// after one and brings bytes to the same memory must not put them there before.
 // Invariant: every event here is alive; it removes itself when it ends.
 // Thread safety: any thread. Cost: one load when nothing is on its way.
 #pragma once

@@ -8,7 +8,7 @@ import shutil
 import sys
 from random import Random
 
-from job import GOPTIMIZE, INPUT, Skip, bin_dir, check, good, main, one_line, run, same, tests_dir
+from job import GOPTIMIZE, INPUT, Skip, app, bin_dir, check, good, main, one_line, run, same, tests_dir
 
 OWN = tests_dir / "optimizer"
 FOREIGN_FREE, DEEP_FREES = OWN / "foreign_free", OWN / "libdeep_frees.so"
@@ -153,9 +153,28 @@ def test_no_lockable_memory():
     limited(PARTING, "static", preexec_fn=limit(resource.RLIMIT_MEMLOCK, 65536))
 
 
+def needed_mib(*command, env):
+    """The least limit of addresses under which the program works by itself."""
+    too_little, enough = 1, 16384
+    while enough - too_little > 1:
+        mib = (too_little + enough) // 2
+        works = run(*command, env=env, preexec_fn=limit(resource.RLIMIT_AS, mib << 20)).code == 0
+        too_little, enough = (too_little, mib) if works else (mib, enough)
+    return enough
+
+
 def test_address_space_that_the_program_just_fits_into():
-    for mib in (1024, 700):
-        limited(PERSISTENT, preexec_fn=limit(resource.RLIMIT_AS, mib << 20), env=FAKE)
+    """Whatever the limit is: from a sixth and 24 MiB above what the program needs by itself."""
+    vadd = app("vadd")
+    for command, env in (((PERSISTENT,), FAKE), ((vadd, "--elements", "300000"), {})):
+        profile(command[0])
+        plain = good(*command, env=env)
+        least = needed_mib(*command, env=env) * 7 // 6 + 24
+        for mib in (*range(least, least + 120, 6), *(least + (64 << i) for i in range(2, 10))):
+            for way in (("--profile", "app.gprofile", "--force-policy", "pin"), ()):
+                done = run(GOPTIMIZE, "run", *way, "--stage", "always", "--measure-seconds", "0", "--", *command, env=env,
+                           preexec_fn=limit(resource.RLIMIT_AS, mib << 20))
+                same((done.code, done.out), (0, plain.out), f"exit status and output within {mib} MiB, {way}")
 
 
 def test_no_file_may_be_written():

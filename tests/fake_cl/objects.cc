@@ -5,6 +5,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
 #include "tests/fake_cl/driver.h"
 #include "tests/fake_cl/held.h"
@@ -175,7 +176,12 @@ cl_mem fake_clCreateBuffer(cl_context c, cl_mem_flags flags, size_t size, void* 
     mem->data = static_cast<uint8_t*>(host_ptr);
     mem->host_ptr = host_ptr;
   } else {
-    mem->own.resize(size);
+    try {
+      mem->own.resize(size);
+    } catch (const std::bad_alloc&) {
+      delete mem;
+      return fail<_cl_mem>(err, CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    }
     mem->data = mem->own.data();
     if (host_ptr) std::memcpy(mem->data, host_ptr, size);
   }

@@ -14,9 +14,11 @@ namespace {
 
 struct Pages {
   static constexpr size_t Bytes = size_t{8} << 20;
-  char* base;
-  Pages() : base(static_cast<char*>(::mmap(nullptr, Bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))) {
-    REQUIRE(base != MAP_FAILED);
+  char* base = nullptr;
+  Pages() {
+    void* const p = ::mmap(nullptr, Bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(p != MAP_FAILED);
+    base = static_cast<char*>(p);
     ::madvise(base, Bytes, MADV_NOHUGEPAGE);
   }
   ~Pages() { ::munmap(base, Bytes); }

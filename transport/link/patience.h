@@ -1,8 +1,8 @@
 // Whether a thread looks for a while before it sleeps. Waking one up costs 5 us and more, so looking pays where what it
 // waits for comes within some microseconds; it costs a processor, so only where there is one for the peer, too, and
 // only while it has paid lately: a thread that waited in vain a few times sleeps at once, and tries again now and then.
-// It looks for longer than the other end takes to be woken: else two ends that have begun to sleep never find each other
-// awake again (docs/measurements/remote.md, "What waiting costs").
+// It looks for longer than the other end takes to be woken: else two ends that have begun to sleep never find each
+// other awake again (docs/measurements/remote.md, "What waiting costs").
 //
 // Thread safety: all functions.
 #pragma once

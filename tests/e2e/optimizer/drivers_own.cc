@@ -86,8 +86,8 @@ void image(Link& l) {
   must(err, "clCreateImage");
   const size_t origin[3] = {}, region[3] = {512, 512, 1};
   size_t row_pitch = 0;
-  void* const p = clEnqueueMapImage(l.queue, mem, CL_TRUE, CL_MAP_WRITE, origin, region, &row_pitch, nullptr, 0, nullptr,
-                                    nullptr, &err);
+  void* const p = clEnqueueMapImage(l.queue, mem, CL_TRUE, CL_MAP_WRITE, origin, region, &row_pitch, nullptr, 0,
+                                    nullptr, nullptr, &err);
   must(err, "clEnqueueMapImage");
   l.use(static_cast<char*>(p), true, "a mapped image", Half);
   l.unmap(mem, p);

@@ -1,7 +1,7 @@
 // Bytes of a read that does not block are there when anything that comes after it has ended: a clFinish, a marker, a
 // kernel of another queue that waits for it, a barrier; moving the buffer meanwhile does no harm. Nor does what comes
-// after them take bytes that are still on their way: a write of what is being read, an unmap of what is being mapped. And a
-// read behind another one into the same memory is what is there in the end.
+// after them take bytes that are still on their way: a write of what is being read, an unmap of what is being mapped.
+// And of two reads into the same memory, one behind the other, the later one's bytes are there in the end.
 // Prints how often they were not there. One of its queues is the last device's, where the platform has several.
 //
 // Usage: read_then [chains]      chains: without what is only waited for
