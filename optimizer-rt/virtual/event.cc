@@ -133,6 +133,7 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   }
   if (late && queue) queue->landings.remove(*this);
   status.notify_all();
+  if (place) place->session.link().nudge();  // this may be a thread of ours, not the link's
   for (const auto& [where, copy] : copies) {
     try {
       where->session.call<api::FnId::clSetUserEventStatus>({}, as<cl_event>(copy), status.load());

@@ -88,6 +88,8 @@ class Link {
   // For who waits for a frame: pushes, and calls handlers in this thread instead of having the link's own woken up for
   // it, until done() is true. May return before that: then the caller sleeps until a handler wakes it.
   virtual void help(const std::function<bool()>& done) = 0;
+  // What somebody waits for in help() may have come about otherwise than by a handler: it looks again.
+  virtual void nudge() {}
 
   // --- Memory that the peer may access ---
   // Of this process. Valid for puts and gets of the peer until withdraw() has returned.

@@ -27,7 +27,10 @@ void ring_bell(Bell& bell) {
   bell.rung.fetch_add(1, std::memory_order_seq_cst);
   if (bell.asleep.load(std::memory_order_seq_cst) == 0) return;
   const uint32_t bits = bell.asleep.exchange(0);  // who is being woken need not be woken again
-  if (bits != 0) futex(bell.rung, FUTEX_WAKE_BITSET, INT_MAX, nullptr, bits);
+  if (bits == 0) return;
+  // Who said so after the bell was rung, and does not sleep yet, is not woken below: another ring keeps it from it.
+  bell.rung.fetch_add(1, std::memory_order_seq_cst);
+  futex(bell.rung, FUTEX_WAKE_BITSET, INT_MAX, nullptr, bits);
 }
 
 void ring_bell(Bell& bell, uint32_t bits) {

@@ -91,6 +91,9 @@ class ShmLink final : public Link, private ShmOwner {
   void help(const std::function<bool()>& done) override {
     if (!in_child() && !in_handler()) control_.help(done);
   }
+  void nudge() override {
+    if (!in_child()) control_.turn().nudge();
+  }
 
  private:
   enum class State : uint8_t { Open, Closing, Ended };

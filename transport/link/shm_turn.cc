@@ -15,6 +15,12 @@ void ShmTurn::end_help() {
   show();
 }
 
+void ShmTurn::nudge() {
+  constexpr auto Helper = static_cast<uint32_t>(Who::Helper);
+  bell_.rung.fetch_add(1, std::memory_order_seq_cst);  // who has looked, and does not sleep yet, will not
+  if (bell_.asleep.load(std::memory_order_seq_cst) & Helper) ring_bell(bell_, Helper);
+}
+
 void ShmTurn::show() {
   const bool helped = helper_.load() != 0;
   const bool sleeps = helped ? helper_sleeps_ : thread_sleeps_;

@@ -29,6 +29,8 @@ class ShmTurn {
   Lock try_to_take() { return Lock(mutex_, std::try_to_lock); }
   uint32_t rung() const { return bell_.rung.load(std::memory_order_seq_cst); }
   Bell& bell() { return bell_; }
+  // The helper looks again whether what it waits for is there.
+  void nudge();
   // Wakes who sleeps on this side, whoever it is.
   void wake_all() { ring_bell(bell_, EveryBit); }
 
