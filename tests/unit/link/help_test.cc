@@ -1,6 +1,7 @@
 // Receiving in the thread that waits, and what handlers are told when nothing is left to receive: for every link.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -99,6 +100,28 @@ TEST_CASE("what comes when nobody helps any more arrives all the same") {
       REQUIRE(say(s.b(), "x").ok());
       REQUIRE(s.at_a.wait_frames(frames += 2));
     }
+  }
+}
+
+TEST_CASE("what another thread brings about is seen when it says so") {
+  using Clock = std::chrono::steady_clock;
+  FOR_EACH_LINK(kind) {
+    Started s(kind);
+    auto shortest = Clock::duration::max();
+    for (int i = 0; i < 10; ++i) {
+      Word word;
+      s.a().prepare_help();
+      const auto start = Clock::now();
+      std::thread other([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        word.set(1);
+        s.a().nudge();
+      });
+      word.wait_for(1, s.a());
+      shortest = std::min(shortest, Clock::now() - start);
+      other.join();
+    }
+    CHECK(shortest < std::chrono::milliseconds(50));  // a sleeper looks every 100 ms by itself
   }
 }
 
