@@ -81,7 +81,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t room, vo
     case CL_DEVICE_REFERENCE_COUNT:
       return answer.value<cl_uint>(device->parent ? device->references.load() : 1);
     case CL_DEVICE_AVAILABLE:
-      if (!device->session.alive()) return answer.value<cl_bool>(CL_FALSE);
+      if (!device->session.in_reach()) return answer.value<cl_bool>(CL_FALSE);
       break;
     case CL_DEVICE_PARTITION_TYPE:
       if (device->parent) return answer.bytes(device->partition);

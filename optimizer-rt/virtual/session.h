@@ -57,6 +57,8 @@ class Session final : public wire::LinkHandler {
   Result<wire::Surveyed> begin();
 
   bool alive() const { return alive_.load(std::memory_order_acquire); }
+  // The same, but sooner: the link may have ended without all of us knowing yet.
+  bool in_reach() const { return alive() && !link_->is_closed(); }
   void close();   // when the process ends; waits for at most 2 s for commands under way
   void forget();  // in a child of fork(): the link belongs to the parent
   wire::Link& link() { return *link_; }

@@ -175,7 +175,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   }
   wire::Link& link = session.link();
   const Result<wire::SegmentId> segment = link.expose(to, m.bytes);
-  require(segment.ok(), CL_OUT_OF_HOST_MEMORY);
+  require(segment.ok(), session.in_reach() ? CL_OUT_OF_HOST_MEMORY : CL_DEVICE_NOT_AVAILABLE);
   m.carriage = Carriage::Stream;
   m.segment = *segment;
   m.transfer = session.new_transfer();
