@@ -67,14 +67,12 @@ struct Move : std::enable_shared_from_this<Move> {
   }
   template <class Message>
   Message half(uint32_t peer) const {
-    constexpr uint64_t Least = uint64_t{256} << 10, Pieces = 8;  // some are under way while others are copied
     Message m;
     m.part = mem->whole();
     m.bytes = packed_bytes(layout);
     m.carriage = wire::Carriage::Peer;
     m.segment = peer;
-    const uint64_t largest = std::min(from->session.slot_bytes(), to->session.slot_bytes());
-    m.chunk_bytes = static_cast<uint32_t>(std::min(std::max(m.bytes / Pieces, Least), largest));
+    m.chunk_bytes = std::min(from->session.outbox().chunk_bytes(m.bytes), to->session.outbox().chunk_bytes(m.bytes));
     return m;
   }
   // What is wrong with the link between them is nothing that the program needs to know.

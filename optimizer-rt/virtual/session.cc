@@ -41,7 +41,6 @@ Result<wire::Surveyed> Session::begin() {
   } catch (const Failure&) {
     return Status(Kind::Disconnected, "the connection was closed");
   }
-  slot_bytes_ = surveyed.slot_bytes;
   shares_memory_ = !behind_ && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
   outbox_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
   return surveyed;

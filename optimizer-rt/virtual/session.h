@@ -68,7 +68,6 @@ class Session final : public wire::LinkHandler {
   Exposures& exposures() { return exposures_; }
   const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
   const std::string& url() const { return url_; }               // by which it is reached then
-  uint64_t slot_bytes() const { return slot_bytes_; }           // the largest chunk that it takes
   void settle();  // what has been sent is taken in; for who then looks at local()
 
   ObjectId new_id(size_t consecutive = 1) { return next_id_.fetch_add(consecutive); }
@@ -148,7 +147,6 @@ class Session final : public wire::LinkHandler {
   std::unique_ptr<wire::Link> link_;
   std::shared_ptr<LocalExecutor> behind_;
   const std::string url_;
-  uint64_t slot_bytes_ = 0;
   Outbox outbox_;
   Exposures exposures_;
   bool shares_memory_ = false;
