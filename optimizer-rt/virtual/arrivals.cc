@@ -3,8 +3,17 @@
 #include <algorithm>
 
 #include "optimizer-rt/virtual/event.h"
+#include "optimizer-rt/virtual/queue.h"
 
 namespace gt::virt {
+namespace {
+
+bool of_one_device(const _cl_event& a, const _cl_event& b) {
+  return a.queue && b.queue && a.queue->context.get() == b.queue->context.get() &&
+         a.queue->device.get() == b.queue->device.get();
+}
+
+}  // namespace
 
 void Arrivals::add(_cl_event& event, const void* begin, size_t bytes) {
   const auto at = reinterpret_cast<uintptr_t>(begin);
@@ -20,12 +29,31 @@ void Arrivals::remove(const _cl_event& event) {
   count_ = ranges_.size();
 }
 
-bool Arrivals::meet(const void* begin, size_t bytes, const _cl_event* but) {
+void Arrivals::comes_by(const _cl_event& event, By by) {
+  if (!event.arrives) return;
+  const std::lock_guard lock(mutex_);
+  for (Range& r : ranges_)
+    if (r.event == &event) r.by = by;
+}
+
+bool Arrivals::meet(const void* begin, size_t bytes) {
   if (count_.load(std::memory_order_acquire) == 0) return false;
   const auto at = reinterpret_cast<uintptr_t>(begin);
   const std::lock_guard lock(mutex_);
-  return std::any_of(ranges_.begin(), ranges_.end(),
-                     [&](const Range& r) { return r.event != but && at < r.end && r.begin < at + bytes; });
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& r) { return r.meets(at, bytes); });
+}
+
+bool Arrivals::could_overtake(const _cl_event& event, By by, const void* begin, size_t bytes) {
+  if (count_.load(std::memory_order_acquire) == 0) return false;
+  const auto at = reinterpret_cast<uintptr_t>(begin);
+  const auto in_order = [&](const Range& before) {
+    if (before.by == By::Device) return true;
+    return before.by == By::Link && by == By::Link && of_one_device(*before.event, event);
+  };
+  const std::lock_guard lock(mutex_);
+  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& r) {
+    return r.event != &event && r.meets(at, bytes) && !in_order(r);
+  });
 }
 
 Arrivals& arrivals() {

@@ -17,16 +17,28 @@ namespace gt::virt {
 
 class Arrivals {
  public:
+  // How bytes find their places.
+  enum class By : uint8_t {
+    Us,     // when the command ends here
+    Link,   // one read of a device after the other, in the order in which the device was done with them
+    Device  // they are there when the device is done
+  };
+
   // Before the command is sent.
   void add(_cl_event& event, const void* begin, size_t bytes);
+  // Likewise, of one that was added or not; by us, if nobody says so.
+  void comes_by(const _cl_event& event, By by);
   void remove(const _cl_event& event);
-  // `but`: does not count.
-  bool meet(const void* begin, size_t bytes, const _cl_event* but = nullptr);
+  bool meet(const void* begin, size_t bytes);
+  // Whether bytes that come by `by` for a command could be there before those of one that it comes after.
+  bool could_overtake(const _cl_event& event, By by, const void* begin, size_t bytes);
 
  private:
   struct Range {
     const _cl_event* event;
     uintptr_t begin, end;
+    By by = By::Us;
+    bool meets(uintptr_t from, size_t bytes) const { return from < end && begin < from + bytes; }
   };
   std::atomic<size_t> count_{0};
   std::mutex mutex_;

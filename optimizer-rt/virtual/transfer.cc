@@ -148,9 +148,12 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   event.keep();
   event.late = true;
   event.told_unasked();
-  const bool lands_late = !event.lands_after.empty() && arrivals().meet(host, layout.extent(), &event);
+  const auto lands_late = [&](Arrivals::By by) {
+    return !event.lands_after.empty() && arrivals().could_overtake(event, by, host, layout.extent());
+  };
   if (m.bytes <= wire::LargestInline) {
-    session.expect_data(event.name, [host, layout, late = lands_late ? &event : nullptr](ByteView bytes) {
+    _cl_event* const late = lands_late(Arrivals::By::Us) ? &event : nullptr;
+    session.expect_data(event.name, [host, layout, late](ByteView bytes) {
       if (bytes.size() != packed_bytes(layout)) return;
       if (!late) return unpack(host, bytes.data(), layout);
       late->landing = [host, layout, held = Bytes(bytes.begin(), bytes.end())] { unpack(host, held.data(), layout); };
@@ -159,12 +162,17 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   }
   auto* to = static_cast<uint8_t*>(host) + layout.offset;
   Packed held;
-  if (!layout.dense() || lands_late) {
+  auto shared = layout.dense() ? direct_address(session, to, m.bytes, event) : std::nullopt;
+  const auto by = !layout.dense() ? Arrivals::By::Us : shared ? Arrivals::By::Device : Arrivals::By::Link;
+  if (by != Arrivals::By::Us && !lands_late(by)) {
+    arrivals().comes_by(event, by);
+  } else {
     held = make_packed(layout);
     to = held->data();
     event.landing = [host, layout, held] { unpack(host, held->data(), layout); };
+    shared = direct_address(session, to, m.bytes, event);
   }
-  if (const auto shared = direct_address(session, to, m.bytes, event)) {
+  if (shared) {
     m.carriage = Carriage::Shared;
     m.segment = shared->segment;
     m.offset = shared->offset;

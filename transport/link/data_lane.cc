@@ -4,6 +4,8 @@ namespace gt::wire {
 namespace {
 
 constexpr Ticket GetBit = Ticket{1} << 63;
+// Of chunks of 256 KiB the socket takes several in one call: a call for each wakes the other end as often.
+constexpr size_t Ahead = size_t{1} << 20;
 
 template <class Head>
 ByteView view_of(const Head& head) {
@@ -55,7 +57,7 @@ bool DataLane::has_room(Lane& lane) {
   if (operations_.empty()) return false;
   const OutStream& out = lane.out();
   const uint64_t ahead = out.end() - out.written(), under_way = marks_.empty() ? 0 : out.end() - out.acknowledged();
-  return ahead < DelayWindow::MostChunk && (under_way == 0 || under_way + window_.chunk() <= window_.bytes());
+  return ahead < Ahead && (under_way == 0 || under_way + window_.chunk() <= window_.bytes());
 }
 
 void DataLane::fill(Lane& lane, uint64_t now_ns) {
