@@ -11,6 +11,7 @@ namespace {
 constexpr size_t AckEvery = size_t{256} << 10;  // bytes
 constexpr uint64_t Hold_ns = 50'000;
 constexpr uint64_t Unconnected_ms = 100;
+constexpr int NotForThread = 32 << 10;         // bytes that a helper takes without the lane's thread
 constexpr uint64_t HelpSpin_ns = Spin_ns + 30'000;  // a round trip through sockets takes that inside a node
 
 }  // namespace
@@ -200,31 +201,40 @@ bool Lane::read_some(Socket& socket) {
 // Frames come in rows, and sleeping costs more than the pause between them. True: something came.
 bool Lane::spin(Socket& socket) {
   uint64_t until = heard_ns() + Spin_ns;
-  if (monotonic_ns() >= until || !thread_patience_.has()) return false;
+  const auto helped = [this] { return helpers_.load(std::memory_order_relaxed) > 0; };
+  if (helped() || monotonic_ns() >= until || !thread_patience_.has()) return false;
   const std::lock_guard turn(turn_);
   const uint64_t before = received();
   bool came = false, answered = false;
-  while (!came && monotonic_ns() < until && !waking_.load(std::memory_order_relaxed)) {
+  while (!came && monotonic_ns() < until && !waking_.load(std::memory_order_relaxed) && !helped()) {
     came = !read_some(socket) || received() != before;
     if (!came && user_.lane_idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
   }
-  thread_patience_.looked(came || answered);
+  if (came || answered || !helped()) thread_patience_.looked(came || answered);
   return came;
 }
 
 void Lane::help(const std::function<bool()>& done) {
-  bool over = done();
+  bool over = done(), can = true;
   if (over || !helper_patience_.has()) return;
+  count_helpers(1);
   const uint64_t until = monotonic_ns() + HelpSpin_ns;
-  while (!over && monotonic_ns() < until) {
-    const std::unique_lock turn(turn_, std::try_to_lock);
-    if (!turn)
+  while (!over && can && monotonic_ns() < until) {
+    if (const std::unique_lock turn(turn_, std::try_to_lock); turn)
+      can = read_for_thread();
+    else
       pause();
-    else if (!read_for_thread())
-      return wake();
     over = done();
   }
-  helper_patience_.looked(over);
+  count_helpers(-1);
+  can ? helper_patience_.looked(over) : wake();
+}
+
+// While there are any, a few bytes do not wake the lane's thread; it hears of what is left when the last one goes.
+void Lane::count_helpers(int more) {
+  const std::lock_guard lock(mutex_);
+  const int before = helpers_.fetch_add(more, std::memory_order_relaxed);
+  if (socket_ && (before == 0 || before + more == 0)) socket_->wake_from(before + more == 0 ? 1 : NotForThread);
 }
 
 // What a helper reads. False: there is something that only the lane's thread can deal with.

@@ -8,7 +8,8 @@
 // A connection that ends, or is silent for dead_ms, is lost: the owner's lost() is called and attach() gives another.
 // Rules: everything that is sent is appended and written under the mutex; writes never block. Who reads has the turn:
 // the lane's thread, or one that waits for a frame (help()); only the lane's thread drops the socket, with the turn, so
-// that reading needs no mutex. The turn is taken before the mutex. User functions marked "locked" are called with the
+// that reading needs no mutex. While somebody helps the lane's thread sleeps on: what arrives does not wake it, and it does
+// not wait for the turn. The turn is taken before the mutex. User functions marked "locked" are called with the
 // mutex held.
 // Thread safety: all functions from any thread, where nothing else is said.
 #pragma once
@@ -99,6 +100,7 @@ class Lane {
   bool step();
   bool read_some(Socket& socket);
   bool read_for_thread();
+  void count_helpers(int more);
   bool spin(Socket& socket);
   bool keep_up(bool drained);
   bool is_silent(uint64_t now_ns) const;
@@ -127,7 +129,8 @@ class Lane {
   std::atomic<uint64_t> heard_ns_{0};
 
   std::mutex turn_;
-  std::atomic<pthread_t> helper_{};
+  std::atomic<pthread_t> helper_{};  // in a handler
+  std::atomic<int> helpers_{0};      // that look; changed under the mutex
   Patience thread_patience_, helper_patience_;
 };
 

@@ -42,6 +42,10 @@ ssize_t Socket::write(std::span<const iovec> from) {
   return outcome(::sendmsg(fd_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL));
 }
 
+void Socket::wake_from(int bytes) {
+  if (fd_.is_ours()) ::setsockopt(fd_.get(), SOL_SOCKET, SO_RCVLOWAT, &bytes, sizeof bytes);
+}
+
 Status Socket::read_all(std::span<uint8_t> to, Deadline deadline, int wake) {
   while (!to.empty()) {
     const iovec part{to.data(), to.size()};

@@ -33,6 +33,9 @@ class Socket {
   ssize_t read(std::span<const iovec> to);
   ssize_t write(std::span<const iovec> from);
 
+  // Who polls it for what can be read sleeps until so many bytes are there; 1: as usual. Reading does not change.
+  void wake_from(int bytes);
+
   Status read_all(std::span<uint8_t> to, Deadline deadline, int wake = -1);
   Status write_all(ByteView from, Deadline deadline, int wake = -1);
   // Gives the descriptor up. REQUIRES: not protected.
