@@ -1,5 +1,7 @@
 #include "transport/executor/place.h"
 
+#include <utility>
+
 namespace gt::exec {
 
 Place::Place(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, cl_context context,
@@ -26,6 +28,14 @@ std::shared_ptr<Queue> Place::write_queue(void* inbox, size_t bytes) {
   std::unique_ptr<Pin>& pin = x_inboxes[inbox];
   if (!pin) pin = std::make_unique<Pin>(x_session->cl, x_context, inbox, bytes);
   return x_write_queue;
+}
+
+std::shared_ptr<PinnedRing> Place::small_memory() {
+  if (!std::exchange(x_small_memory_wanted, true)) {
+    x_small_memory = std::make_shared<PinnedRing>(x_session);
+    if (!x_small_memory->open(x_context)) x_small_memory.reset();
+  }
+  return x_small_memory;
 }
 
 std::shared_ptr<Reader> Place::reader() {

@@ -1,9 +1,10 @@
-// What streams need of one device in one context: queues of our own, and the slots pinned.
+// What transfers need of one device in one context: queues of our own for streams, and pinned memory.
 // Thread safety: none; the control lane uses it. What it holds is shared with transfers under way.
 #pragma once
 
 #include <unordered_map>
 
+#include "transport/executor/pinned_ring.h"
 #include "transport/executor/pins.h"
 #include "transport/executor/waiting.h"
 #include "transport/executor/stream_read.h"
@@ -23,6 +24,8 @@ class Place {
 
   // A queue for chunks of writes, and the inbox pinned: the client's, or a peer's. nullptr: the driver refused.
   std::shared_ptr<Queue> write_queue(void* inbox, size_t bytes);
+  // nullptr: the driver refused.
+  std::shared_ptr<PinnedRing> small_memory();
   // nullptr: no memory, no thread.
   std::shared_ptr<Reader> reader();
 
@@ -34,6 +37,8 @@ class Place {
   cl_context x_context;  // kept alive
   cl_device_id x_device;
   std::shared_ptr<Queue> x_write_queue;
+  std::shared_ptr<PinnedRing> x_small_memory;
+  bool x_small_memory_wanted = false;
   std::shared_ptr<Reader> x_reader;
   std::unordered_map<void*, std::unique_ptr<Pin>> x_inboxes;
 };

@@ -23,16 +23,16 @@ FnId fn_of(Way way, Shape shape) {
 // The bytes of an inline read go ahead of its Completed.
 class SendData final : public Then {
  public:
-  SendData(ObjectId event, size_t size, InFlight::Share room)
-      : x_event(event), x_bytes(size), x_room(std::move(room)) {}
+  SendData(ObjectId event, SmallBytes bytes, InFlight::Share room)
+      : x_event(event), x_bytes(std::move(bytes)), x_room(std::move(room)) {}
   void* data() { return x_bytes.data(); }
   void over(cl_int status, News& news) override {
-    if (status == CL_COMPLETE) news.session.out.send(wire::Data{x_event, x_bytes}, true);
+    if (status == CL_COMPLETE) news.session.out.send(wire::Data{x_event, x_bytes.view()}, true);
   }
 
  private:
   ObjectId x_event;
-  Bytes x_bytes;
+  SmallBytes x_bytes;
   InFlight::Share x_room;
 };
 
@@ -40,7 +40,7 @@ class SendData final : public Then {
 
 Transfers::~Transfers() {
   for (Held& held : x_held) {
-    if (!is_over(held)) static_cast<void>(held.bytes.release());  // a device that is stuck may still look at it
+    if (!is_over(held)) held.bytes.abandon();
     let_go(held);
   }
 }
@@ -130,11 +130,11 @@ cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::
   reclaim();
   if (m.data.size() != m.bytes) return CL_INVALID_VALUE;
   if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
-  Held held{nullptr, std::make_unique_for_overwrite<uint8_t[]>(m.bytes), std::move(room)};
-  std::memcpy(held.bytes.get(), m.data.data(), m.bytes);
+  Held held{nullptr, SmallBytes(place_of(*t.queue).small_memory(), m.bytes), std::move(room)};
+  std::memcpy(held.bytes.data(), m.data.data(), m.bytes);
   const int64_t before = Commands::when(*t.queue);
   const cl_int code = enqueue_part(x_commands.session(), Way::ToDevice, *t.queue, t.memory, t.part,
-                                   held.bytes.get(), t.waits, &held.event);
+                                   held.bytes.data(), t.waits, &held.event);
   if (code != CL_SUCCESS) return code;
   if (m.event) {
     x_commands.cl().clRetainEvent(held.event);
@@ -147,7 +147,9 @@ cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::
 cl_int Transfers::read_inline(const wire::Read& m, const Target& t, InFlight::Share room) {
   if (m.bytes > wire::LargestInline) return CL_INVALID_VALUE;
   if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
-  auto data = std::make_unique<SendData>(m.event, m.bytes, std::move(room));
+  reclaim();  // else what is done with before it would keep the ring
+  SmallBytes bytes(place_of(*t.queue).small_memory(), m.bytes);
+  auto data = std::make_unique<SendData>(m.event, std::move(bytes), std::move(room));
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code =

@@ -62,7 +62,7 @@ class Transfers {
   // Bytes of inline writes: freed when later ones come and these are over.
   struct Held {
     cl_event event;
-    std::unique_ptr<uint8_t[]> bytes;
+    SmallBytes bytes;
     InFlight::Share room;
   };
   bool is_over(const Held& held) const;

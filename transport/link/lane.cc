@@ -160,14 +160,15 @@ bool Lane::step() {
   std::shared_ptr<Socket> socket;
   bool given_up = false, drained = true;
   {
-    const std::lock_guard turn(turn_);
-    {
-      const std::lock_guard lock(mutex_);
-      if (ended_) return false;
-      socket = socket_;
-      given_up = socket && (broken_ || detach_);
-    }
-    if (socket) drained = read_some(*socket);  // also of a broken one: what arrived before counts
+    const std::lock_guard lock(mutex_);
+    if (ended_) return false;
+    socket = socket_;
+    given_up = socket && (broken_ || detach_);
+  }
+  {
+    std::unique_lock turn(turn_, std::try_to_lock);  // else who helps reads
+    if (given_up && !turn) turn.lock();
+    if (socket && turn) drained = read_some(*socket);  // also of a broken one: what arrived before counts
     if (given_up) lose();
   }
   const bool all_out = keep_up(drained);
