@@ -56,6 +56,13 @@ class Here:
         return subprocess.run([*self.launcher, *map(str, command)], env={**os.environ, **self.env}, timeout=timeout,
                               capture_output=True, text=True)
 
+    def found(self, *command):
+        """What gmicrobench says, or why it says nothing."""
+        done = self.run(self.build / "bin/gmicrobench", *command, "--quick", "--json", "--device", 0)
+        if done.returncode:
+            sys.exit(f"{self.name}: gmicrobench {command[0]} ended with {done.returncode}:\n{done.stderr}")
+        return json.loads(done.stdout)
+
 
 class Ours(Here):
     name = "gproxy, TCP"
@@ -88,15 +95,24 @@ class Theirs(Here):
         self.pocl, self.port = pocl, POCLD_PORT
         vendors = pathlib.Path(folder) / "vendors"
         vendors.mkdir()
-        (vendors / "pocl_remote.icd").write_text(f"{pocl}/lib/CL/libpocl.so\n")
-        self.env = {"OCL_ICD_VENDORS": str(vendors), "OCL_ICD_FILENAMES": "", "POCL_BUILDING": "1", "POCL_DEVICES": "remote",
-                    "POCL_REMOTE0_PARAMETERS": f"127.0.0.1:{POCLD_PORT}/0", "POCL_CACHE_DIR": f"{folder}/client"}
+        driver = f"{pocl}/lib/CL/libpocl.so"
+        (vendors / "pocl_remote.icd").write_text(driver + "\n")
+        # Loaders look at the folder, or at the names alone; at both, the driver would be loaded twice.
+        self.loaders = [{"OCL_ICD_VENDORS": str(vendors), "OCL_ICD_FILENAMES": ""},
+                        {"OCL_ICD_VENDORS": "/nonexistent", "OCL_ICD_FILENAMES": driver}]
+        self.client = {"POCL_BUILDING": "1", "POCL_DEVICES": "remote", "POCL_CACHE_DIR": f"{folder}/client",
+                       "POCL_REMOTE0_PARAMETERS": f"127.0.0.1:{POCLD_PORT}/0"}
 
     def start(self):
         self.server = subprocess.Popen([self.pocl / "pocld/pocld", "-a", "127.0.0.1", "-p", str(POCLD_PORT)],
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         until_listening(POCLD_PORT)
         time.sleep(0.5)
+        for loader in self.loaders:
+            self.env = loader | self.client
+            if self.run(self.build / "bin/goptimize", "devices").returncode == 0:
+                return
+        sys.exit(f"{self.name}: no loader finds {self.loaders[1]['OCL_ICD_FILENAMES']}")
 
 
 @contextlib.contextmanager
@@ -110,16 +126,14 @@ def started(way):
 
 def call_costs(way):
     """{what: ns}"""
-    done = way.run(way.build / "bin/gmicrobench", "calls", "--quick", "--json", "--device", 0)
-    calls = json.loads(done.stdout)["devices"][0]["calls"]
+    calls = way.found("calls")["devices"][0]["calls"]
     return {what: calls[key]["ns"] for key, what in CALLS.items() if calls.get(key)}
 
 
 def bandwidths(way, *url):
     """What gmicrobench remote gives, as {(column, direction, size): ns}; `here` is whatever the environment names."""
     out = {}
-    done = way.run(way.build / "bin/gmicrobench", "remote", "--quick", "--json", "--device", 0, *url)
-    data = json.loads(done.stdout)
+    data = way.found("remote", *url)
     columns = {way.name: data["native"]}
     for route in data["routes"] if not url else []:
         kind = "TCP" if route["url"].startswith("tcp") else "shm"
