@@ -46,8 +46,19 @@ cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
     object.user_event = object.pending = true;
     x_session->in_flight.depends(1);
   }
+  const bool large = object.bytes > wire::LargestInline;
+  const std::shared_ptr<Queue> queue = object.queue;
   x_objects.add(id, std::move(object));
+  if (large) note_large(Cl::ask<cl_context>(cl().clGetMemObjectInfo, static_cast<cl_mem>(handle), CL_MEM_CONTEXT));
+  if (queue && has_large && x_large.contains(queue->context)) has_large(*queue);
   return CL_SUCCESS;
+}
+
+void Commands::note_large(cl_context context) {
+  if (!has_large || !x_large.insert(context).second) return;
+  x_objects.each_queue([&](const std::shared_ptr<Queue>& queue) {
+    if (queue->context == context) has_large(*queue);
+  });
 }
 
 void Commands::name_event(ObjectId id, cl_event event, const std::shared_ptr<Queue>& queue, int64_t enqueued_ns) {

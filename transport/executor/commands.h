@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <unordered_set>
 
 #include "traces/base/clock.h"
 #include "transport/executor/waiting.h"
@@ -44,11 +45,21 @@ class Commands {
   bool wait_until_idle(uint32_t ms);
 
   std::function<void(cl_context)> context_released;  // before it is
+  std::function<void(const Queue&)> has_large;       // a queue, of a context with memory that goes in chunks
+
+  // The client let go of it.
+  void forget(cl_context context) {
+    x_large.erase(context);
+    if (context_released) context_released(context);
+  }
 
  private:
+  void note_large(cl_context context);
+
   std::shared_ptr<Session> x_session;
   Objects& x_objects;
   std::shared_ptr<Completions> x_completions;
+  std::unordered_set<cl_context> x_large;  // contexts with such memory
 };
 
 }  // namespace gt::exec

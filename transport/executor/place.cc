@@ -23,10 +23,28 @@ std::shared_ptr<Queue> Place::make_queue() {
   return err == CL_SUCCESS && queue ? std::make_shared<Queue>(x_session->cl, queue, 0) : nullptr;
 }
 
-std::shared_ptr<Queue> Place::write_queue(void* inbox, size_t bytes) {
+void Place::prepare(std::shared_ptr<Inbox> inbox) {
+  constexpr size_t StackBytes = size_t{512} << 10;
+  if (std::exchange(x_prepared, true)) return;
+  x_preparing = true;
+  const auto make = [self = shared_from_this(), inbox = std::move(inbox)] {
+    if (inbox->base()) self->make_write_queue(inbox->base(), inbox->bytes());
+    self->make_reader();
+    self->x_preparing = false;
+    self->x_preparing.notify_all();
+  };
+  if (!x_session->threads.start("gtrace-prepare", StackBytes, make)) x_preparing = false;
+}
+
+void Place::make_write_queue(void* inbox, size_t bytes) {
   if (!x_write_queue) x_write_queue = make_queue();
   std::unique_ptr<Pin>& pin = x_inboxes[inbox];
   if (!pin) pin = std::make_unique<Pin>(x_session->cl, x_context, inbox, bytes);
+}
+
+std::shared_ptr<Queue> Place::write_queue(void* inbox, size_t bytes) {
+  x_preparing.wait(true);
+  make_write_queue(inbox, bytes);
   return x_write_queue;
 }
 
@@ -38,13 +56,18 @@ std::shared_ptr<PinnedRing> Place::small_memory() {
   return x_small_memory;
 }
 
-std::shared_ptr<Reader> Place::reader() {
-  if (x_reader) return x_reader;
+void Place::make_reader() {
+  if (x_reader) return;
   std::shared_ptr<Queue> queue = make_queue();
-  if (!queue) return nullptr;
+  if (!queue) return;
   auto reader = std::make_shared<Reader>(x_session, x_completions, std::move(queue));
-  if (!reader->open(reader, x_context)) return nullptr;
-  return x_reader = std::move(reader);
+  if (reader->open(reader, x_context)) x_reader = std::move(reader);
+}
+
+std::shared_ptr<Reader> Place::reader() {
+  x_preparing.wait(true);
+  make_reader();
+  return x_reader;
 }
 
 }  // namespace gt::exec

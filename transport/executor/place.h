@@ -1,17 +1,21 @@
 // What transfers need of one device in one context: queues of our own for streams, and pinned memory.
+// It takes 10 ms and more to make, so a thread makes it ahead where it is likely to be needed: who needs it then waits
+// for the rest.
 // Thread safety: none; the control lane uses it. What it holds is shared with transfers under way.
 #pragma once
 
+#include <atomic>
 #include <unordered_map>
 
 #include "transport/executor/pinned_ring.h"
 #include "transport/executor/pins.h"
 #include "transport/executor/waiting.h"
 #include "transport/executor/stream_read.h"
+#include "transport/executor/stream_write.h"
 
 namespace gt::exec {
 
-class Place {
+class Place : public std::enable_shared_from_this<Place> {
  public:
   Place(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, cl_context context,
         cl_device_id device);
@@ -22,6 +26,9 @@ class Place {
   bool is_of(cl_context context) const { return x_context == context; }
   bool is_at(const Queue& queue) const { return x_context == queue.context && x_device == queue.device; }
 
+  // What streams need is made from now on, by a thread that keeps `inbox` and this alive. Once.
+  void prepare(std::shared_ptr<Inbox> inbox);
+
   // A queue for chunks of writes, and the inbox pinned: the client's, or a peer's. nullptr: the driver refused.
   std::shared_ptr<Queue> write_queue(void* inbox, size_t bytes);
   // nullptr: the driver refused.
@@ -31,6 +38,8 @@ class Place {
 
  private:
   std::shared_ptr<Queue> make_queue();
+  void make_write_queue(void* inbox, size_t bytes);
+  void make_reader();
 
   std::shared_ptr<Session> x_session;
   std::shared_ptr<Completions> x_completions;
@@ -40,6 +49,8 @@ class Place {
   std::shared_ptr<PinnedRing> x_small_memory;
   bool x_small_memory_wanted = false;
   std::shared_ptr<Reader> x_reader;
+  bool x_prepared = false;
+  std::atomic<bool> x_preparing{false};  // the thread has the queue, the reader and the inboxes
   std::unordered_map<void*, std::unique_ptr<Pin>> x_inboxes;
 };
 

@@ -263,8 +263,13 @@ void Transfers::refuse_sender(const wire::Write& m) {
 Place& Transfers::place_of(const Queue& queue) {
   for (const auto& place : x_places)
     if (place->is_at(queue)) return *place;
-  return *x_places.emplace_back(std::make_unique<Place>(x_commands.shared_session(), x_commands.completions(),
+  return *x_places.emplace_back(std::make_shared<Place>(x_commands.shared_session(), x_commands.completions(),
                                                         queue.context, queue.device));
+}
+
+void Transfers::prepare(const Queue& queue) {
+  const Options& options = x_commands.session().options;
+  if (options.inbox_slots != 0 && options.outbox_slots != 0) place_of(queue).prepare(x_inbox);
 }
 
 void Transfers::forget(cl_context context) {

@@ -28,6 +28,8 @@ class Transfers {
   void reclaim();
   // Of all that are over. Cost: a question to the driver for each.
   void reclaim_everywhere();
+  // The queue's device will move memory that goes in chunks.
+  void prepare(const Queue& queue);
   // The client let go of its context: nothing new is made in it, and what was made for streams goes.
   void forget(cl_context context);
   // No more messages come: threads for streams end when what is under way is over.
@@ -73,7 +75,7 @@ class Transfers {
   std::shared_ptr<Peers> x_peers;
   SharedPins& x_pins;
   std::deque<Held> x_held;
-  std::vector<std::unique_ptr<Place>> x_places;
+  std::vector<std::shared_ptr<Place>> x_places;
 };
 
 }  // namespace gt::exec
