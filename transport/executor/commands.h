@@ -45,7 +45,7 @@ class Commands {
   bool wait_until_idle(uint32_t ms);
 
   std::function<void(cl_context)> context_released;  // before it is
-  std::function<void(const Queue&)> has_large;       // a queue, of a context with memory that goes in chunks
+  std::function<void(const Queue&)> may_stream;      // memory will probably go in chunks, to or from its device
 
   // The client let go of it.
   void forget(cl_context context) {
@@ -54,12 +54,14 @@ class Commands {
   }
 
  private:
+  void note_queue(const Queue& queue);
   void note_large(cl_context context);
 
   std::shared_ptr<Session> x_session;
   Objects& x_objects;
   std::shared_ptr<Completions> x_completions;
-  std::unordered_set<cl_context> x_large;  // contexts with such memory
+  bool x_has_queue = false;
+  std::unordered_set<cl_context> x_large;  // contexts with memory that goes in chunks
 };
 
 }  // namespace gt::exec

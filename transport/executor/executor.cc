@@ -69,7 +69,7 @@ class Executor::State {
         fragments(limits.message_bytes),
         x_link(link) {
     commands.context_released = [this](cl_context context) { transfers->forget(context); };
-    commands.has_large = [this](const Queue& queue) { transfers->prepare(queue); };
+    commands.may_stream = [this](const Queue& queue) { transfers->prepare(queue); };
   }
 
   // A frame from the link.

@@ -28,7 +28,7 @@ class Transfers {
   void reclaim();
   // Of all that are over. Cost: a question to the driver for each.
   void reclaim_everywhere();
-  // The queue's device will move memory that goes in chunks.
+  // Memory will probably go in chunks, to or from the queue's device.
   void prepare(const Queue& queue);
   // The client let go of its context: nothing new is made in it, and what was made for streams goes.
   void forget(cl_context context);
