@@ -3,6 +3,7 @@
 #include <random>
 
 #include "tests/unit/executor_client.h"
+#include "transport/executor/pinned_ring.h"
 
 namespace gt::exec {
 namespace {
@@ -359,6 +360,42 @@ TEST_CASE("images move by elements") {
   for (size_t y = 0; y < 10; ++y)
     CHECK(std::equal(got.begin() + y * 320, got.begin() + (y + 1) * 320,
                      packed.begin() + ((y + 4) * Width + 3) * 16));
+  CHECK(client.failures.empty());
+}
+
+TEST_CASE("small transfers: more at a time than there is pinned memory for") {
+  Ready client(real_driver());
+  constexpr size_t Each = 60'000, Count = 2 * PinnedRing::Size / Each;
+  const ObjectId buffer = client.new_buffer(Each * Count), gate = client.new_id();
+  cl_int code = 0;
+  client.call<FnId::clCreateUserEvent>(gate, 0, named<cl_context>(client.context), &code);
+  std::mt19937 random(5);
+  const Bytes content = random_bytes(random, Each * Count);
+  std::vector<ObjectId> reads;
+  for (size_t i = 0; i < Count; ++i) {
+    wire::Write to;
+    to.queue = client.queue;
+    to.mem = buffer;
+    to.part.origin[0] = i * Each;
+    to.part.region[0] = to.bytes = Each;
+    to.data = ByteView(content).subspan(i * Each, Each);
+    to.waits = {gate};
+    client.send(to);
+    wire::Read back;
+    back.queue = client.queue;
+    back.mem = buffer;
+    back.event = reads.emplace_back(client.new_id());
+    back.part = to.part;
+    back.bytes = Each;
+    client.send(back);
+  }
+  client.call<FnId::clSetUserEventStatus>(0, 0, named<cl_event>(gate), cl_int{CL_COMPLETE});
+  for (size_t i = 0; i < Count; ++i) {
+    REQUIRE(client.completion(reads[i]).status == CL_COMPLETE);
+    const ByteView expected = ByteView(content).subspan(i * Each, Each);
+    CHECK(std::equal(expected.begin(), expected.end(), client.data[reads[i]].begin(), client.data[reads[i]].end()));
+  }
+  CHECK(client.read(client.queue, buffer, 0, Each) == Bytes(content.begin(), content.begin() + Each));
   CHECK(client.failures.empty());
 }
 

@@ -1,34 +1,20 @@
 #include "transport/executor/pinned_ring.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace gt::exec {
-namespace {
-
-constexpr size_t Line = 64;  // bytes; no two transfers share one
-
-}  // namespace
 
 bool PinnedRing::open(cl_context context) { return x_memory.open(x_session->cl, x_crew, context, Size); }
 
 uint8_t* PinnedRing::take(size_t bytes) {
-  const size_t room = (std::max(bytes, size_t{1}) + Line - 1) / Line * Line;
   const std::lock_guard lock(x_mutex);
-  size_t begin = x_pieces.empty() ? 0 : x_pieces.back().end;
-  const size_t oldest = x_pieces.empty() ? Size : x_pieces.front().begin;
-  if (begin > oldest && Size - begin < room) begin = 0;
-  if ((begin > oldest ? Size : oldest) - begin < room) return nullptr;
-  x_pieces.push_back({begin, begin + room});
-  return reinterpret_cast<uint8_t*>(x_memory.data()) + begin;
+  const auto offset = x_rooms.take(bytes);
+  return offset ? reinterpret_cast<uint8_t*>(x_memory.data()) + *offset : nullptr;
 }
 
 void PinnedRing::give_back(const uint8_t* begin) {
-  const auto offset = static_cast<size_t>(begin - reinterpret_cast<uint8_t*>(x_memory.data()));
   const std::lock_guard lock(x_mutex);
-  const auto piece = std::find_if(x_pieces.begin(), x_pieces.end(), [&](const Piece& p) { return p.begin == offset; });
-  piece->taken = false;
-  while (!x_pieces.empty() && !x_pieces.front().taken) x_pieces.pop_front();
+  x_rooms.give_back(static_cast<size_t>(begin - reinterpret_cast<uint8_t*>(x_memory.data())));
 }
 
 SmallBytes::SmallBytes(std::shared_ptr<PinnedRing> ring, size_t size)
