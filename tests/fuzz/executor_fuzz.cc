@@ -158,6 +158,7 @@ class Session {
     exec::Options options;
     options.inbox_slots = options.outbox_slots = 4;
     options.slot_bytes = 256;
+    options.small_bytes = 4096;
     x_executor = std::make_unique<exec::Executor>(all, *x_links.second, limits, std::move(options));
     static_cast<void>(x_links.first->start(x_deaf));
     static_cast<void>(x_executor->start());

@@ -55,6 +55,8 @@ struct Options {
   uint32_t inbox_slots = 8;
   uint32_t outbox_slots = 8;
   uint32_t slot_bytes = uint32_t{4} << 20;
+  // Pinned memory for the bytes of small transfers, which messages carry. A multiple of 64; 0: none.
+  uint32_t small_bytes = uint32_t{2} << 20;
   // Shared segments that transfers use are made known to the driver (pinned), once for each context.
   bool pin_shared = true;
   uint32_t close_ms = 2000;  // how long releasing waits for commands under way

@@ -4,7 +4,10 @@
 
 namespace gt::exec {
 
-bool PinnedRing::open(cl_context context) { return x_memory.open(x_session->cl, x_crew, context, Size); }
+bool PinnedRing::open(cl_context context) {
+  const size_t bytes = x_session->options.small_bytes;
+  return bytes != 0 && x_memory.open(x_session->cl, x_crew, context, bytes);
+}
 
 uint8_t* PinnedRing::take(size_t bytes) {
   const std::lock_guard lock(x_mutex);

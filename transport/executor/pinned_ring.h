@@ -16,14 +16,13 @@ namespace gt::exec {
 
 class PinnedRing {
  public:
-  static constexpr size_t Size = size_t{2} << 20;
-
-  explicit PinnedRing(std::shared_ptr<Session> session) : x_session(std::move(session)) {}
+  explicit PinnedRing(std::shared_ptr<Session> session)
+      : x_session(std::move(session)), x_rooms(x_session->options.small_bytes, 64) {}
   ~PinnedRing() { x_memory.close(x_session->cl); }
   PinnedRing(const PinnedRing&) = delete;
   PinnedRing& operator=(const PinnedRing&) = delete;
 
-  // Before anything else. False: the driver refuses.
+  // Before anything else. False: there is to be none, or the driver refuses.
   bool open(cl_context context);
   // nullptr: no room.
   uint8_t* take(size_t bytes);
@@ -34,7 +33,7 @@ class PinnedRing {
   staging::CopyCrew x_crew;  // without helpers
   staging::PinnedMemory x_memory;
   std::mutex x_mutex;
-  RingRooms x_rooms{Size, 64};
+  RingRooms x_rooms;
 };
 
 // The bytes of one transfer: of a ring, or of the heap.
