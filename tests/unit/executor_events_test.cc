@@ -184,6 +184,15 @@ TEST_CASE("a client of this process that waits in the driver holds up no other o
   CHECK(client.first() == 2);
 }
 
+TEST_CASE("what waits for a user event that nobody can complete any more fails") {
+  Launching client;
+  const ObjectId user = client.new_user_event();
+  const ObjectId launched = client.launch(client.kernel, 1, {}, {user});
+  client.subscribe(launched);
+  client.call<FnId::clReleaseEvent>(0, 0, named<cl_event>(user));
+  CHECK(client.completion(launched).status < 0);
+}
+
 TEST_CASE("the end of a session ends what waits for the client") {
   Launching client;
   const ObjectId user = client.new_user_event();

@@ -44,6 +44,7 @@ Object& Objects::add(ObjectId id, Object object) {
 void Objects::remove(ObjectId id) {
   Object* const found = x_map.find(id);
   if (!found) return;
+  fail_user_event(*found);  // nobody can complete it any more: what waits for it would never end
   const Object object = std::move(*found);
   x_map.erase(id);
   if (object.kind == ObjectKind::Svm) x_svm.erase(object.svm->address());
@@ -129,12 +130,14 @@ void Objects::note_status(ObjectId event) {
   x_session.in_flight.depends(-1);
 }
 
+void Objects::fail_user_event(Object& object) {
+  if (!std::exchange(object.pending, false)) return;
+  x_session.cl.clSetUserEventStatus(object.as<cl_event>(), CL_OUT_OF_RESOURCES);
+  x_session.in_flight.depends(-1);
+}
+
 void Objects::fail_user_events() {
-  x_map.each([&](ObjectId, Object& object) {
-    if (!object.pending) return;
-    x_session.cl.clSetUserEventStatus(object.as<cl_event>(), CL_OUT_OF_RESOURCES);
-    object.pending = false;
-  });
+  x_map.each([&](ObjectId, Object& object) { fail_user_event(object); });
 }
 
 }  // namespace gt::exec

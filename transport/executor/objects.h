@@ -111,6 +111,8 @@ class Objects {
   void fail_user_events();
 
  private:
+  void fail_user_event(Object& object);
+
   Session& x_session;
   IdMap<Object> x_map;
   std::map<uint64_t, ObjectId> x_svm;  // by address
