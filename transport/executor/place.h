@@ -1,6 +1,6 @@
 // What transfers need of one device in one context: queues of our own for streams, and pinned memory.
-// That takes 10 ms and more, so a thread makes it ahead where it is likely to be needed; who needs it before waits for the
-// rest.
+// That takes 10 ms and more, so a thread makes it ahead where it is likely to be needed; who needs it before waits for
+// the rest.
 // Thread safety: none; the control lane uses it. What it holds is shared with transfers under way.
 #pragma once
 

@@ -36,8 +36,8 @@ class RingRooms {
 
   // REQUIRES: take() gave it, and it was not given back since.
   void give_back(size_t begin) {
-    std::find_if(x_parts.begin(), x_parts.end(), [begin](const Part& p) { return p.taken && p.begin == begin; })->taken =
-        false;
+    const auto is_it = [begin](const Part& p) { return p.taken && p.begin == begin; };
+    std::find_if(x_parts.begin(), x_parts.end(), is_it)->taken = false;
     while (!x_parts.empty() && !x_parts.front().taken) x_parts.pop_front();
   }
 

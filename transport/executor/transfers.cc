@@ -273,6 +273,7 @@ void Transfers::prepare(const Queue& queue) {
 }
 
 void Transfers::forget(cl_context context) {
+  reclaim_everywhere();  // bytes in pinned memory hold the context
   std::erase_if(x_places, [context](const auto& place) { return place->is_of(context); });
   x_pins.forget(context);
 }

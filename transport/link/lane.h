@@ -8,8 +8,8 @@
 // A connection that ends, or is silent for dead_ms, is lost: the owner's lost() is called and attach() gives another.
 // Rules: everything that is sent is appended and written under the mutex; writes never block. Who reads has the turn:
 // the lane's thread, or one that waits for a frame (help()); only the lane's thread drops the socket, with the turn, so
-// that reading needs no mutex. While somebody helps the lane's thread sleeps on: what arrives does not wake it, and it does
-// not wait for the turn. The turn is taken before the mutex. User functions marked "locked" are called with the
+// that reading needs no mutex. While somebody helps, the lane's thread sleeps on: what arrives does not wake it, and it
+// does not wait for the turn. The turn is taken before the mutex. User functions marked "locked" are called with the
 // mutex held.
 // Thread safety: all functions from any thread, where nothing else is said.
 #pragma once
