@@ -44,7 +44,7 @@ def test_handles():
 
 
 def test_contents():
-    for count in (2, 3):
+    for count in (2, 3, 4):
         all_yes(launched(tests_dir / "spanning", "moves", env=devices(count)).text, 9)
 
 
@@ -92,7 +92,7 @@ def test_without_spread():
 
 
 def test_random_programs():
-    for count in (2, 3):
+    for count in (2, 3, 4):
         here = good(tests_dir / "random_commands", SEED, PROGRAMS, env=devices(count))
         there = launched(tests_dir / "random_commands", SEED, PROGRAMS, env=devices(count))
         same(there.text, here.text, f"{count} devices: the bytes differ")
