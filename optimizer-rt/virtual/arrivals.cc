@@ -36,23 +36,23 @@ void Arrivals::comes_by(const _cl_event& event, By by) {
     if (r.event == &event) r.by = by;
 }
 
-bool Arrivals::meet(const void* begin, size_t bytes) {
+template <class Matters>
+bool Arrivals::any_meets(const void* begin, size_t bytes, Matters matters) {
   if (count_.load(std::memory_order_acquire) == 0) return false;
   const auto at = reinterpret_cast<uintptr_t>(begin);
   const std::lock_guard lock(mutex_);
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& r) { return r.meets(at, bytes); });
+  return std::any_of(ranges_.begin(), ranges_.end(),
+                     [&](const Range& r) { return at < r.end && r.begin < at + bytes && matters(r); });
+}
+
+bool Arrivals::meet(const void* begin, size_t bytes) {
+  return any_meets(begin, bytes, [](const Range&) { return true; });
 }
 
 bool Arrivals::could_overtake(const _cl_event& event, By by, const void* begin, size_t bytes) {
-  if (count_.load(std::memory_order_acquire) == 0) return false;
-  const auto at = reinterpret_cast<uintptr_t>(begin);
-  const auto in_order = [&](const Range& before) {
-    if (before.by == By::Device) return true;
-    return before.by == By::Link && by == By::Link && of_one_device(*before.event, event);
-  };
-  const std::lock_guard lock(mutex_);
-  return std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& r) {
-    return r.event != &event && r.meets(at, bytes) && !in_order(r);
+  return any_meets(begin, bytes, [&](const Range& before) {
+    if (before.event == &event || before.by == By::Device) return false;
+    return before.by != By::Link || by != By::Link || !of_one_device(*before.event, event);
   });
 }
 

@@ -38,8 +38,10 @@ class Arrivals {
     const _cl_event* event;
     uintptr_t begin, end;
     By by = By::Us;
-    bool meets(uintptr_t from, size_t bytes) const { return from < end && begin < from + bytes; }
   };
+  template <class Matters>
+  bool any_meets(const void* begin, size_t bytes, Matters matters);
+
   std::atomic<size_t> count_{0};
   std::mutex mutex_;
   std::vector<Range> ranges_;

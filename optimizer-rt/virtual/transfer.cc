@@ -163,8 +163,8 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   auto* to = static_cast<uint8_t*>(host) + layout.offset;
   Packed held;
   auto shared = layout.dense() ? direct_address(session, to, m.bytes, event) : std::nullopt;
-  const auto by = !layout.dense() ? Arrivals::By::Us : shared ? Arrivals::By::Device : Arrivals::By::Link;
-  if (by != Arrivals::By::Us && !lands_late(by)) {
+  const auto by = shared ? Arrivals::By::Device : Arrivals::By::Link;
+  if (layout.dense() && !lands_late(by)) {
     arrivals().comes_by(event, by);
   } else {
     held = make_packed(layout);

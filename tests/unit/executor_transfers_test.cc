@@ -369,9 +369,7 @@ TEST_CASE("small transfers: more at a time than there is pinned memory for") {
   options.small_bytes = 1 << 20;
   Ready client(real_driver(), {}, options);
   constexpr size_t Each = 60'000, Count = (2 << 20) / Each;
-  const ObjectId buffer = client.new_buffer(Each * Count), gate = client.new_id();
-  cl_int code = 0;
-  client.call<FnId::clCreateUserEvent>(gate, 0, named<cl_context>(client.context), &code);
+  const ObjectId buffer = client.new_buffer(Each * Count), gate = client.new_user_event();
   std::mt19937 random(5);
   const Bytes content = random_bytes(random, Each * Count);
   std::vector<ObjectId> reads;
@@ -392,11 +390,11 @@ TEST_CASE("small transfers: more at a time than there is pinned memory for") {
     back.bytes = Each;
     client.send(back);
   }
-  client.call<FnId::clSetUserEventStatus>(0, 0, named<cl_event>(gate), cl_int{CL_COMPLETE});
+  client.set_user_event(gate, CL_COMPLETE);
   for (size_t i = 0; i < Count; ++i) {
     REQUIRE(client.completion(reads[i]).status == CL_COMPLETE);
-    const ByteView expected = ByteView(content).subspan(i * Each, Each);
-    CHECK(std::equal(expected.begin(), expected.end(), client.data[reads[i]].begin(), client.data[reads[i]].end()));
+    const auto expected = content.begin() + static_cast<std::ptrdiff_t>(i * Each);
+    CHECK(client.wait_for(client.data, reads[i]) == Bytes(expected, expected + Each));
   }
   CHECK(client.read(client.queue, buffer, 0, Each) == Bytes(content.begin(), content.begin() + Each));
   CHECK(client.failures.empty());

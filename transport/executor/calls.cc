@@ -104,8 +104,8 @@ void Calls::run(const wire::Call& call) {
 
 cl_int Calls::release(ObjectId id, ObjectKind kind) {
   if (id >= wire::FirstSurveyed) return invalid(kind);
-  if (kind == ObjectKind::Context)
-    x_commands.forget(x_commands.objects().find(id, kind)->as<cl_context>());
+  if (kind == ObjectKind::Context && x_commands.context_released)
+    x_commands.context_released(x_commands.objects().find(id, kind)->as<cl_context>());
   x_commands.objects().remove(id);
   return CL_SUCCESS;
 }

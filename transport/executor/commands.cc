@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
-#include <utility>
 
 namespace gt::exec {
 namespace {
@@ -47,24 +46,9 @@ cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
     object.user_event = object.pending = true;
     x_session->in_flight.depends(1);
   }
-  const bool large = object.bytes > wire::LargestInline;
-  const std::shared_ptr<Queue> queue = object.queue;
-  x_objects.add(id, std::move(object));
-  if (large) note_large(Cl::ask<cl_context>(cl().clGetMemObjectInfo, static_cast<cl_mem>(handle), CL_MEM_CONTEXT));
-  if (queue) note_queue(*queue);
+  const Object& added = x_objects.add(id, std::move(object));
+  if (named) named(added);
   return CL_SUCCESS;
-}
-
-// The client's first: it goes on to build programs, mostly, and then its first transfer need not wait.
-void Commands::note_queue(const Queue& queue) {
-  if (may_stream && (!std::exchange(x_has_queue, true) || x_large.contains(queue.context))) may_stream(queue);
-}
-
-void Commands::note_large(cl_context context) {
-  if (!may_stream || !x_large.insert(context).second) return;
-  x_objects.each_queue([&](const std::shared_ptr<Queue>& queue) {
-    if (queue->context == context) may_stream(*queue);
-  });
 }
 
 void Commands::name_event(ObjectId id, cl_event event, const std::shared_ptr<Queue>& queue, int64_t enqueued_ns) {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <functional>
-#include <unordered_set>
 
 #include "traces/base/clock.h"
 #include "transport/executor/waiting.h"
@@ -45,23 +44,12 @@ class Commands {
   bool wait_until_idle(uint32_t ms);
 
   std::function<void(cl_context)> context_released;  // before it is
-  std::function<void(const Queue&)> may_stream;      // memory will probably go in chunks, to or from its device
-
-  // The client let go of it.
-  void forget(cl_context context) {
-    x_large.erase(context);
-    if (context_released) context_released(context);
-  }
+  std::function<void(const Object&)> named;          // what name() has taken in
 
  private:
-  void note_queue(const Queue& queue);
-  void note_large(cl_context context);
-
   std::shared_ptr<Session> x_session;
   Objects& x_objects;
   std::shared_ptr<Completions> x_completions;
-  bool x_has_queue = false;
-  std::unordered_set<cl_context> x_large;  // contexts with memory that goes in chunks
 };
 
 }  // namespace gt::exec

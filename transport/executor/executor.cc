@@ -69,7 +69,7 @@ class Executor::State {
         fragments(limits.message_bytes),
         x_link(link) {
     commands.context_released = [this](cl_context context) { transfers->forget(context); };
-    commands.may_stream = [this](const Queue& queue) { transfers->prepare(queue); };
+    commands.named = [this](const Object& object) { transfers->expect(object); };
   }
 
   // A frame from the link.

@@ -1,6 +1,7 @@
 #include "transport/executor/transfers.h"
 
 #include <cstring>
+#include <utility>
 
 #include "transport/executor/move_part.h"
 
@@ -127,10 +128,9 @@ void Transfers::reclaim_everywhere() {
 }
 
 cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::Share room) {
-  reclaim();
   if (m.data.size() != m.bytes) return CL_INVALID_VALUE;
   if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
-  Held held{nullptr, SmallBytes(place_of(*t.queue).small_memory(), m.bytes), std::move(room)};
+  Held held{nullptr, small_bytes(t, m.bytes), std::move(room)};
   std::memcpy(held.bytes.data(), m.data.data(), m.bytes);
   const int64_t before = Commands::when(*t.queue);
   const cl_int code = enqueue_part(x_commands.session(), Way::ToDevice, *t.queue, t.memory, t.part,
@@ -147,9 +147,7 @@ cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::
 cl_int Transfers::read_inline(const wire::Read& m, const Target& t, InFlight::Share room) {
   if (m.bytes > wire::LargestInline) return CL_INVALID_VALUE;
   if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
-  reclaim();  // else what is done with before it would keep the ring
-  SmallBytes bytes(place_of(*t.queue).small_memory(), m.bytes);
-  auto data = std::make_unique<SendData>(m.event, std::move(bytes), std::move(room));
+  auto data = std::make_unique<SendData>(m.event, small_bytes(t, m.bytes), std::move(room));
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code =
@@ -272,7 +270,27 @@ void Transfers::prepare(const Queue& queue) {
   if (options.inbox_slots != 0 && options.outbox_slots != 0) place_of(queue).prepare(x_inbox);
 }
 
+void Transfers::expect(const Object& object) {
+  if (object.kind == ObjectKind::Queue) {
+    if (!std::exchange(x_has_queue, true) || x_large.contains(object.queue->context)) prepare(*object.queue);
+    return;
+  }
+  if (object.bytes <= wire::LargestInline) return;
+  const auto context = Cl::ask<cl_context>(x_commands.cl().clGetMemObjectInfo, object.as<cl_mem>(), CL_MEM_CONTEXT);
+  if (!x_large.insert(context).second) return;
+  x_commands.objects().each_queue([&](const std::shared_ptr<Queue>& queue) {
+    if (queue->context == context) prepare(*queue);
+  });
+}
+
+// Of the ring of the queue's device. What is done with is let go of first: else it would keep the ring.
+SmallBytes Transfers::small_bytes(const Target& t, size_t bytes) {
+  reclaim();
+  return {place_of(*t.queue).small_memory(), bytes};
+}
+
 void Transfers::forget(cl_context context) {
+  x_large.erase(context);
   reclaim_everywhere();  // bytes in pinned memory hold the context
   std::erase_if(x_places, [context](const auto& place) { return place->is_of(context); });
   x_pins.forget(context);

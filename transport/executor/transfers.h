@@ -7,6 +7,7 @@
 
 #include <deque>
 #include <optional>
+#include <unordered_set>
 
 #include "transport/executor/commands.h"
 #include "transport/executor/peers.h"
@@ -28,8 +29,9 @@ class Transfers {
   void reclaim();
   // Of all that are over. Cost: a question to the driver for each.
   void reclaim_everywhere();
-  // Memory will probably go in chunks, to or from the queue's device.
-  void prepare(const Queue& queue);
+  // The client has a new object. What streams need is made ahead for its first queue (it goes on to build programs,
+  // mostly) and for the queues of contexts with memory that goes in chunks.
+  void expect(const Object& object);
   // The client let go of its context: nothing new is made in it, and what was made for streams goes.
   void forget(cl_context context);
   // No more messages come: threads for streams end when what is under way is over.
@@ -60,6 +62,8 @@ class Transfers {
   void refuse_sender(const wire::Write& write);
 
   Place& place_of(const Queue& queue);
+  void prepare(const Queue& queue);
+  SmallBytes small_bytes(const Target& target, size_t bytes);
 
   // Bytes of inline writes: freed when later ones come and these are over.
   struct Held {
@@ -76,6 +80,8 @@ class Transfers {
   SharedPins& x_pins;
   std::deque<Held> x_held;
   std::vector<std::shared_ptr<Place>> x_places;
+  bool x_has_queue = false;
+  std::unordered_set<cl_context> x_large;  // contexts with memory that goes in chunks
 };
 
 }  // namespace gt::exec

@@ -11,7 +11,7 @@ namespace {
 constexpr size_t AckEvery = size_t{256} << 10;  // bytes
 constexpr uint64_t Hold_ns = 50'000;
 constexpr uint64_t Unconnected_ms = 100;
-constexpr int NotForThread = 32 << 10;         // bytes that a helper takes without the lane's thread
+constexpr int NotForThread = 32 << 10;  // bytes that a helper takes without the lane's thread
 constexpr uint64_t HelpSpin_ns = Spin_ns + 30'000;  // a round trip through sockets takes that inside a node
 
 }  // namespace
