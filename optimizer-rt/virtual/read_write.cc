@@ -15,8 +15,7 @@ cl_int move(Command& c, _cl_mem& mem, bool to_device, cl_bool blocking, const wi
   if (blocking) c.block();
   const bool all = !mem.parent && !mem.is_image() && packed_bytes(layout) == mem.size;
   to_device ? (all ? c.overwrites(mem) : c.writes(mem)) : c.reads(mem);
-  const bool large = packed_bytes(layout) > wire::LargestInline;
-  if (!to_device || large) c.want_event();
+  if (!to_device || !writes_inline(c.session(), packed_bytes(layout))) c.want_event();
   const bool coming = to_device && c.takes_coming(host, layout.extent());
   const ObjectId name = c.name(mem);
   const Ids& waits = c.waits();

@@ -42,6 +42,7 @@ Result<wire::Surveyed> Session::begin() {
     return Status(Kind::Disconnected, "the connection was closed");
   }
   shares_memory_ = !behind_ && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
+  if (shares_memory_) bounce_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
   outbox_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
   return surveyed;
 }

@@ -16,6 +16,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "optimizer-rt/virtual/bounce.h"
 #include "optimizer-rt/virtual/configuration.h"
 #include "optimizer-rt/virtual/executor_clock.h"
 #include "optimizer-rt/virtual/exposures.h"
@@ -66,6 +67,7 @@ class Session final : public wire::LinkHandler {
   // The executor is another process of this node: it can map memory of ours.
   bool shares_memory() const { return shares_memory_; }
   Exposures& exposures() { return exposures_; }
+  Bounce& bounce() { return bounce_; }
   const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
   const std::string& url() const { return url_; }               // by which it is reached then
   void settle();  // what has been sent is taken in; for who then looks at local()
@@ -149,6 +151,7 @@ class Session final : public wire::LinkHandler {
   const std::string url_;
   Outbox outbox_;
   Exposures exposures_;
+  Bounce bounce_;
   bool shares_memory_ = false;
   std::atomic<bool> alive_{true}, forgotten_{false};
   std::atomic<ObjectId> next_id_{1};

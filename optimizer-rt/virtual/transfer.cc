@@ -8,11 +8,21 @@
 #include "optimizer-rt/virtual/context.h"
 #include "optimizer-rt/virtual/gate.h"
 #include "optimizer-rt/virtual/moves.h"
+#include "transport/staging/node_copy.h"
 
 namespace gt::virt {
 namespace {
 
 using wire::Carriage;
+
+// Where memory can be shared, what is larger is there sooner through the bounce ring: measured on an H200's host
+// (docs/measurements/remote.md).
+constexpr size_t SharedOut = size_t{512} << 10;  // copies from here on
+constexpr size_t InlineReads = size_t{4} << 10, InlineWrites = size_t{16} << 10;
+
+size_t largest_inline(const Session& session, size_t where_shared) {
+  return session.shares_memory() ? where_shared : wire::LargestInline;
+}
 
 template <class Message>
 Message begin(const Transfer& t, ObjectId event) {
@@ -26,23 +36,61 @@ Message begin(const Transfer& t, ObjectId event) {
   return m;
 }
 
-// Packed memory of ours for the time of a transfer.
-using Packed = std::shared_ptr<std::vector<uint8_t>>;
-Packed make_packed(const HostLayout& l) { return std::make_shared<std::vector<uint8_t>>(packed_bytes(l)); }
+// Where the executor sees bytes that are here.
+struct Seen {
+  Carriage carriage;
+  wire::Address at;
+};
+template <class Message>
+void say_where(Message& m, const Seen& seen) {
+  m.carriage = seen.carriage;
+  m.segment = seen.at.segment;
+  m.offset = seen.at.offset;
+}
 
-// The address by which the executor reads or writes the memory itself until the event has completed; none: it cannot.
-std::optional<wire::Address> direct_address(Session& session, const void* p, size_t bytes, _cl_event& event) {
+// Packed bytes of ours for the time of a transfer.
+struct Packed {
+  std::shared_ptr<uint8_t[]> bytes;
+  std::optional<Seen> seen;
+};
+
+// Nothing: there is no ring, or no room in it.
+Packed bounce(Session& session, size_t bytes) {
+  Bounce::Room room = session.bounce().take(bytes);
+  return {std::move(room.bytes), Seen{Carriage::Ring, {0, room.offset}}};
+}
+
+Packed make_packed(Session& session, size_t bytes) {
+  if (Packed packed = bounce(session, bytes); packed.bytes) return packed;
+  Packed packed{std::make_shared<uint8_t[]>(bytes), {}};
+  const auto at = session.link().shared_address(packed.bytes.get(), bytes);
+  if (at) packed.seen = Seen{Carriage::Shared, *at};
+  return packed;
+}
+
+// A large copy is shared out.
+void copy_in(uint8_t* to, const void* host, const HostLayout& l) {
+  if (!l.dense() || packed_bytes(l) < SharedOut) return pack(to, host, l);
+  staging::copy_in_node(to, static_cast<const uint8_t*>(host) + l.offset, packed_bytes(l));
+}
+void copy_out(void* host, const uint8_t* from, const HostLayout& l) {
+  if (!l.dense() || packed_bytes(l) < SharedOut) return unpack(host, from, l);
+  staging::copy_in_node(static_cast<uint8_t*>(host) + l.offset, from, packed_bytes(l));
+}
+
+// Where the executor reads or writes the memory itself until the event has completed; nowhere: it cannot.
+std::optional<Seen> seen_directly(Session& session, const void* p, size_t bytes, _cl_event& event) {
   if (session.shares_memory()) {
     Exposures& exposures = session.exposures();
     if (const auto address = exposures.use(session.link(), p, bytes)) {
       event.then([&exposures, segment = address->segment](cl_int) { exposures.let_go(segment); });
-      return address;
+      return Seen{Carriage::Shared, *address};
     }
     if (exposures.cover(p)) return {};
   }
   const auto address = session.link().shared_address(p, bytes);  // the program's view of a map, or all of a process
   if (address && session.shares_memory() && optimizer()) optimizer()->moved(p, bytes);
-  return address;
+  return address ? std::optional(Seen{Carriage::Shared, *address}) : std::nullopt;
 }
 
 void write_inline(const Transfer& t, const void* host, wire::Write m) {
@@ -57,15 +105,18 @@ void write_inline(const Transfer& t, const void* host, wire::Write m) {
   t.place.session.send(m, true);
 }
 
-// The executor reads the memory itself: it must stay until the event has completed.
-void write_shared(const Transfer& t, wire::Address at, wire::Write m, _cl_event* event, Packed held, Until until) {
-  m.carriage = Carriage::Shared;
-  m.segment = at.segment;
-  m.offset = at.offset;
-  if (event) event->told_unasked();
-  t.place.session.send(m, until == Until::Sent || !held);
-  if (held) event->then([held](cl_int) {});
-  if (until == Until::Captured && !held) event->wait();
+// The executor reads the memory itself: it must stay until the event has completed. `held`: it is ours.
+void write_in_place(const Transfer& t, const Seen& seen, wire::Write m, _cl_event& event,
+                    std::shared_ptr<const void> held, Until until) {
+  const bool captured = held != nullptr;
+  say_where(m, seen);
+  event.told_unasked();
+  if (held) {
+    event.keep();
+    event.landing = [held = std::move(held)] {};
+  }
+  t.place.session.send(m, until == Until::Sent || !captured);
+  if (until == Until::Captured && !captured) event.wait();
 }
 
 void write_stream(const Transfer& t, const uint8_t* from, wire::Write m, std::shared_ptr<const void> held,
@@ -89,19 +140,20 @@ bool write_behind(const Transfer& t, const void* host, wire::Write m, _cl_event&
   Session& session = t.place.session;
   const std::vector<Ref<_cl_event>> after = *t.after;  // the event's own go when it ends
   const HostLayout layout = t.layout;
-  const Packed held = layout.dense() ? nullptr : make_packed(layout);
-  const auto* const from = held ? held->data() : static_cast<const uint8_t*>(host) + layout.offset;
+  const Packed packed = layout.dense() ? Packed{} : make_packed(session, m.bytes);
+  const std::shared_ptr<uint8_t[]> held = packed.bytes;
+  const auto* const from = held ? held.get() : static_cast<const uint8_t*>(host) + layout.offset;
   const auto take = [held, host, layout, keeps] {
-    if (held) pack(held->data(), host, layout);
+    if (held) pack(held.get(), host, layout);
   };
-  if (const auto at = direct_address(session, from, m.bytes, event)) {
+  if (const auto seen = held ? packed.seen : seen_directly(session, from, m.bytes, event)) {
     const Ref<_cl_event> landed = make<_cl_event>(*event.context);
     m.waits.push_back(landed->name_at(t.place));
     after_all(after, [landed, take](cl_int) {
       take();
       landed->complete(CL_COMPLETE, 0, 0);
     });
-    write_shared(t, *at, std::move(m), &event, held, Until::Sent);
+    write_in_place(t, *seen, std::move(m), event, held, Until::Sent);
     if (until == Until::Captured) event.wait();
     return true;
   }
@@ -124,21 +176,26 @@ bool write_behind(const Transfer& t, const void* host, wire::Write m, _cl_event&
 
 }  // namespace
 
+bool writes_inline(const Session& session, size_t bytes) { return bytes <= largest_inline(session, InlineWrites); }
+
 void send_write(const Transfer& t, const void* host, _cl_event* event, Until until,
                 std::shared_ptr<const void> keeps) {
   auto m = begin<wire::Write>(t, event ? event->name : 0);
   if (t.after && write_behind(t, host, m, *event, until, keeps)) return;
-  if (m.bytes <= wire::LargestInline) return write_inline(t, host, std::move(m));
-  Packed held;
+  Session& session = t.place.session;
+  const bool small = m.bytes <= wire::LargestInline;
+  if (small && (!event || writes_inline(session, m.bytes))) return write_inline(t, host, std::move(m));
+  const bool dense = t.layout.dense();
   const auto* from = static_cast<const uint8_t*>(host) + t.layout.offset;
-  if (!t.layout.dense()) {
-    held = make_packed(t.layout);
-    pack(held->data(), host, t.layout);
-    from = held->data();
-  }
-  const auto shared = event ? direct_address(t.place.session, from, m.bytes, *event) : std::nullopt;
-  if (shared) return write_shared(t, *shared, std::move(m), event, std::move(held), until);
-  write_stream(t, from, std::move(m), held ? std::move(held) : std::move(keeps), until);
+  const auto seen = event && dense && !small ? seen_directly(session, from, m.bytes, *event) : std::nullopt;
+  if (seen) return write_in_place(t, *seen, std::move(m), *event, nullptr, until);
+  Packed packed = event ? bounce(session, m.bytes) : Packed{};
+  if (!packed.bytes && small) return write_inline(t, host, std::move(m));
+  if (!packed.bytes && dense) return write_stream(t, from, std::move(m), std::move(keeps), until);
+  if (!packed.bytes) packed = make_packed(session, m.bytes);
+  copy_in(packed.bytes.get(), host, t.layout);
+  if (event && packed.seen) return write_in_place(t, *packed.seen, std::move(m), *event, packed.bytes, until);
+  write_stream(t, packed.bytes.get(), std::move(m), packed.bytes, until);
 }
 
 void send_read(const Transfer& t, void* host, _cl_event& event) {
@@ -151,7 +208,9 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   const auto lands_late = [&](Arrivals::By by) {
     return !event.lands_after.empty() && arrivals().could_overtake(event, by, host, layout.extent());
   };
-  if (m.bytes <= wire::LargestInline) {
+  const bool small = m.bytes <= wire::LargestInline;
+  Packed packed = small && m.bytes > largest_inline(session, InlineReads) ? bounce(session, m.bytes) : Packed{};
+  if (small && !packed.bytes) {
     _cl_event* const late = lands_late(Arrivals::By::Us) ? &event : nullptr;
     session.expect_data(event.name, [host, layout, late](ByteView bytes) {
       if (bytes.size() != packed_bytes(layout)) return;
@@ -161,21 +220,21 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
     return session.send(m, true);
   }
   auto* to = static_cast<uint8_t*>(host) + layout.offset;
-  Packed held;
-  auto shared = layout.dense() ? direct_address(session, to, m.bytes, event) : std::nullopt;
-  const auto by = shared ? Arrivals::By::Device : Arrivals::By::Link;
-  if (layout.dense() && !lands_late(by)) {
-    arrivals().comes_by(event, by);
+  const auto directly = layout.dense() && !small ? seen_directly(session, to, m.bytes, event) : std::nullopt;
+  const auto by = directly ? Arrivals::By::Device : Arrivals::By::Link;
+  if (!directly && !small) packed = bounce(session, m.bytes);
+  const bool by_us = packed.bytes || !layout.dense() || lands_late(by);
+  if (by_us) {
+    if (!packed.bytes) packed = make_packed(session, m.bytes);
+    to = packed.bytes.get();
+    event.landing = [host, layout, held = packed.bytes] { copy_out(host, held.get(), layout); };
   } else {
-    held = make_packed(layout);
-    to = held->data();
-    event.landing = [host, layout, held] { unpack(host, held->data(), layout); };
-    shared = direct_address(session, to, m.bytes, event);
+    arrivals().comes_by(event, by);
   }
-  if (shared) {
-    m.carriage = Carriage::Shared;
-    m.segment = shared->segment;
-    m.offset = shared->offset;
+  const auto seen = by_us ? packed.seen : directly;
+  const std::shared_ptr<const void> held = packed.bytes;
+  if (seen) {
+    say_where(m, *seen);
     // Commands at other places do not see for themselves when it is there.
     const bool alone = t.place.context.one_place();
     event.late = event.late && (held || !event.lands_after.empty() || !alone);

@@ -29,6 +29,8 @@ struct Transfer {
 // What must end before the program may go on.
 enum class Until { Sent, Captured };
 
+// Whether so many bytes to a device go inside the message; more need an event.
+bool writes_inline(const Session& session, size_t bytes);
 // To the device. `event`: of the command, or nullptr (not with `after`). Captured: the memory may change when this
 // returns. `keeps`: what the memory is part of; let go when the link does not need it any more, which may be after the
 // event has completed.

@@ -158,6 +158,7 @@ class Session {
     exec::Options options;
     options.inbox_slots = options.outbox_slots = 4;
     options.slot_bytes = 256;
+    options.ring_bytes = 4096;
     options.small_bytes = 4096;
     x_executor = std::make_unique<exec::Executor>(all, *x_links.second, limits, std::move(options));
     static_cast<void>(x_links.first->start(x_deaf));
@@ -315,6 +316,8 @@ std::vector<Bytes> frames() {
       framed(launch()), framed(build()), framed(all), framed(subscribe), framed(wire::Ping()),
       transfer<wire::Write>(Carriage::Inline, Shape::Range, 16),
       transfer<wire::Read>(Carriage::Inline, Shape::Range, 16),
+      transfer<wire::Write>(Carriage::Ring, Shape::Range, 16),
+      transfer<wire::Read>(Carriage::Ring, Shape::Range, 16),
       transfer<wire::Write>(Carriage::Stream, Shape::Range, 600),
       transfer<wire::Read>(Carriage::Stream, Shape::Box, 600),
       call<FnId::clCreateSubBuffer>(Unused, 0, buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code),

@@ -282,7 +282,7 @@ TEST_CASE("random messages do no harm") {
       write.part.shape = static_cast<wire::Part::Shape>(below(3));
       write.part.region = {1 + below(64), 1 + below(4), 1 + below(4)};
       write.bytes = write.part.region[0] * write.part.region[1] * write.part.region[2];
-      write.carriage = static_cast<wire::Carriage>(below(3));
+      write.carriage = static_cast<wire::Carriage>(below(6));
       const Bytes data(write.bytes, 1);
       write.data = data;
       wire::Read read;
@@ -291,7 +291,9 @@ TEST_CASE("random messages do no harm") {
       read.event = client.new_id();
       read.part = write.part;
       read.bytes = write.bytes;
-      read.carriage = below(2) ? wire::Carriage::Inline : wire::Carriage::Stream;
+      constexpr wire::Carriage Ways[] = {wire::Carriage::Inline, wire::Carriage::Stream, wire::Carriage::Ring};
+      read.carriage = Ways[below(3)];
+      read.offset = write.offset = below(1000);
       api::VectorWriter inputs;
       inputs.word(1 + below(16));
       for (size_t n = below(8); n > 0; --n) inputs.word(below(5));

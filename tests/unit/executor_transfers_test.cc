@@ -18,6 +18,7 @@ Options small_slots() {
   options.inbox_slots = 4;
   options.outbox_slots = 3;
   options.slot_bytes = SlotBytes;
+  options.ring_bytes = 200'000;
   return options;
 }
 
@@ -69,7 +70,8 @@ struct Model : Ready {
     return at.back() < Size ? at : std::vector<size_t>();
   }
   Carriage carriage_for(size_t bytes) {
-    const auto c = static_cast<Carriage>(below(3));
+    constexpr Carriage Ways[] = {Carriage::Inline, Carriage::Stream, Carriage::Shared, Carriage::Ring};
+    const Carriage c = Ways[below(4)];
     return c == Carriage::Inline && bytes > wire::LargestInline ? Carriage::Stream : c;
   }
   uint32_t random_chunk() { return below(2) ? 0 : static_cast<uint32_t>(1 + below(SlotBytes)); }
@@ -90,6 +92,7 @@ struct Model : Ready {
     for (size_t i = 0; i < at.size(); ++i) content[at[i]] = packed[i];
     if (m.carriage == Carriage::Inline) m.data = packed;
     if (m.carriage == Carriage::Shared) share(m, packed.data(), packed.size());
+    if (m.carriage == Carriage::Ring) std::memcpy(take_ring(m), packed.data(), packed.size());
     m.carriage == Carriage::Stream ? stream(m, 1, packed, surveyed) : send(m);
   }
   void random_read() {
@@ -104,7 +107,8 @@ struct Model : Ready {
     m.transfer = ++transfers;
     m.carriage = carriage_for(at.size());
     m.chunk_bytes = std::max<uint32_t>(random_chunk(), 64);
-    Reading reading{m.event, Bytes(at.size()), Bytes(at.size()), m.carriage};
+    Reading reading{m.event, Bytes(at.size()), Bytes(at.size()), m.carriage, nullptr};
+    if (m.carriage == Carriage::Ring) reading.in_ring = take_ring(m);
     for (size_t i = 0; i < at.size(); ++i) reading.expected[i] = content[at[i]];
     Reading& placed = readings.emplace_back(std::move(reading));
     if (m.carriage == Carriage::Shared) share(m, placed.got.data(), m.bytes);
@@ -117,9 +121,22 @@ struct Model : Ready {
     m.segment = a.segment;
     m.offset = a.offset;
   }
+  // Room that nothing under way uses.
+  template <class Message>
+  uint8_t* take_ring(Message& m) {
+    if (surveyed.ring_bytes - ring_used < m.bytes) {
+      check_readings();
+      CHECK(finish(0) == CL_SUCCESS);
+      ring_used = 0;
+    }
+    m.offset = ring_used;
+    ring_used += m.bytes;
+    return static_cast<uint8_t*>(link().view({surveyed.ring_segment, m.offset}, m.bytes));
+  }
   void check_readings() {
     for (Reading& r : readings) {
       CHECK(completion(r.event).status == CL_COMPLETE);
+      if (r.in_ring) std::memcpy(r.got.data(), r.in_ring, r.got.size());
       const std::lock_guard lock(mutex);
       const bool same = (r.carriage == Carriage::Inline ? data[r.event] : r.got) == r.expected;
       CHECK(same);
@@ -132,11 +149,13 @@ struct Model : Ready {
     ObjectId event;
     Bytes expected, got;
     Carriage carriage;
+    const uint8_t* in_ring;
   };
   std::mt19937 random{12345};
   ObjectId buffer = 0;
   Bytes content;
   uint32_t transfers = 0;
+  uint64_t ring_used = 0;
   std::deque<Bytes> kept;  // until the device has them
   std::deque<Reading> readings;
 };
@@ -200,6 +219,21 @@ TEST_CASE("a stream whose turn has not come holds up no other") {
     CHECK(client.finish(other) == CL_SUCCESS);
     CHECK(client.executor->counters().in_flight_bytes == 0);
   }
+}
+
+TEST_CASE("a stream whose turn does not come gives its slots back, although there are others") {
+  Model client;
+  const ObjectId user = client.new_user_event();
+  const uint64_t before = client.executor->counters().in_flight_bytes;
+  const Bytes ones(3 * SlotBytes, 1);  // of four slots
+  const wire::Write m = waiting_write(client, client.queue, user, ones.size());
+  client.stream(m, 1, ones, client.surveyed);
+  CHECK(client.wait_until([&] { return client.credits.size() == 4; }));
+  CHECK(client.executor->counters().in_flight_bytes == before + ones.size());
+  client.set_user_event(user, CL_COMPLETE);
+  CHECK(client.subscribed(m.event).status == CL_COMPLETE);
+  CHECK(client.read(client.queue, client.buffer, 0, ones.size()) == ones);
+  CHECK(client.executor->counters().in_flight_bytes <= before);
 }
 
 TEST_CASE("a read in chunks arrives also when queue and context were released before its turn") {
@@ -324,6 +358,42 @@ TEST_CASE("shared memory is pinned once, and let go before it is withdrawn") {
   CHECK(references() == before);
   const Bytes there = c.read(c.queue, buffer, 500, 1000);
   CHECK(std::equal(there.begin(), there.end(), bytes.begin() + 500));
+}
+
+TEST_CASE("nothing beside the ring is read or written") {
+  Model client;
+  const uint64_t ring = client.surveyed.ring_bytes;
+  REQUIRE(ring == 200'000);
+  wire::Read read;
+  read.queue = client.queue;
+  read.mem = client.buffer;
+  read.part.region[0] = read.bytes = 1000;
+  read.carriage = Carriage::Ring;
+  const auto status_at = [&](uint64_t offset) {
+    read.event = client.new_id();
+    read.offset = offset;
+    client.send(read);
+    return client.completion(read.event).status;
+  };
+  CHECK(status_at(0) == CL_COMPLETE);
+  CHECK(status_at(ring - 1000) == CL_COMPLETE);
+  for (const uint64_t offset : {ring - 999, ring, ring + 1, ~uint64_t{0}, ~uint64_t{0} - 999})
+    CHECK(status_at(offset) == CL_INVALID_HOST_PTR);
+}
+
+TEST_CASE("without a ring transfers of it are refused") {
+  Options options;
+  options.ring_bytes = 0;
+  Ready c(real_driver(), {}, options);
+  CHECK(c.survey().ring_bytes == 0);
+  wire::Write m;
+  m.queue = c.queue;
+  m.mem = c.new_buffer(100);
+  m.event = c.new_id();
+  m.part.region[0] = m.bytes = 100;
+  m.carriage = Carriage::Ring;
+  c.send(m);
+  CHECK(c.completion(m.event).status == CL_INVALID_HOST_PTR);
 }
 
 TEST_CASE("images move by elements") {

@@ -64,7 +64,7 @@ class Executor::State {
         calls(commands),
         launches(commands),
         pins(*session),
-        transfers(std::make_unique<Transfers>(commands, inbox, peers, pins)),
+        transfers(std::make_unique<Transfers>(commands, inbox, ring, peers, pins)),
         programs(std::make_unique<Programs>(commands)),
         fragments(limits.message_bytes),
         x_link(link) {
@@ -94,6 +94,7 @@ class Executor::State {
   const std::shared_ptr<Session> session;
   const std::shared_ptr<Completions> completions;
   const std::shared_ptr<Inbox> inbox;
+  ClientRing ring;
   const std::shared_ptr<Peers> peers;
   Objects objects;
   Commands commands;
@@ -339,6 +340,8 @@ bool Executor::State::run(const wire::Survey& m) {
   surveyed.inbox_segment = inbox->segment();
   surveyed.inbox_slots = inbox->slots();
   surveyed.slot_bytes = session->options.slot_bytes;
+  surveyed.ring_segment = ring.segment();
+  surveyed.ring_bytes = ring.bytes();
   survey(*session, objects, m.device, surveyed);
   session->out.send(surveyed);
   return true;
@@ -380,6 +383,7 @@ Status Executor::start() {
   if (!x_state->session->cl.has_all()) return {Kind::Unsupported, "the OpenCL loader lacks functions of OpenCL 1.2"};
   const Outbox::Use use(x_state->session->out);
   GT_TRY(x_state->inbox->open(use.link()));
+  x_state->ring.open(use.link(), x_state->session->options.ring_bytes);
   x_state->started = true;  // handlers may run before start() returns
   const Status started = use.link().start(*this);
   x_state->started = started.ok();

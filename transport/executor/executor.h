@@ -55,6 +55,8 @@ struct Options {
   uint32_t inbox_slots = 8;
   uint32_t outbox_slots = 8;
   uint32_t slot_bytes = uint32_t{4} << 20;
+  // For a client of this node: memory that both ends see, for transfers that are not worth chunks. 0: none.
+  uint32_t ring_bytes = uint32_t{32} << 20;
   // Pinned memory for the bytes of small transfers, which messages carry. A multiple of 64; 0: none.
   uint32_t small_bytes = uint32_t{2} << 20;
   // Shared segments that transfers use are made known to the driver (pinned), once for each context.

@@ -14,6 +14,7 @@ Place::~Place() {
   if (x_write_queue) Completions::leave(*x_write_queue);
   if (x_reader) x_reader->close();
   x_inboxes.clear();
+  x_ring.reset();
   x_session->cl.clReleaseContext(x_context);
 }
 
@@ -23,11 +24,12 @@ std::shared_ptr<Queue> Place::make_queue() {
   return err == CL_SUCCESS && queue ? std::make_shared<Queue>(x_session->cl, queue, 0) : nullptr;
 }
 
-void Place::prepare(std::shared_ptr<Inbox> inbox) {
+void Place::prepare(std::shared_ptr<Inbox> inbox, const ClientRing& ring) {
   constexpr size_t StackBytes = size_t{512} << 10;
   if (std::exchange(x_prepared, true)) return;
   x_preparing = true;
-  const auto make = [self = shared_from_this(), inbox = std::move(inbox)] {
+  const auto make = [self = shared_from_this(), inbox = std::move(inbox), base = ring.base(), bytes = ring.bytes()] {
+    if (bytes != 0) self->x_ring = std::make_unique<Pin>(self->x_session->cl, self->x_context, base, bytes);
     if (inbox->base()) self->make_write_queue(inbox->base(), inbox->bytes());
     self->make_reader();
     self->x_preparing = false;

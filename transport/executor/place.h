@@ -7,6 +7,7 @@
 #include <atomic>
 #include <unordered_map>
 
+#include "transport/executor/client_ring.h"
 #include "transport/executor/pinned_ring.h"
 #include "transport/executor/pins.h"
 #include "transport/executor/waiting.h"
@@ -26,8 +27,8 @@ class Place : public std::enable_shared_from_this<Place> {
   bool is_of(cl_context context) const { return x_context == context; }
   bool is_at(const Queue& queue) const { return x_context == queue.context && x_device == queue.device; }
 
-  // What streams need is made from now on, by a thread that keeps `inbox` and this alive. Once.
-  void prepare(std::shared_ptr<Inbox> inbox);
+  // What streams need is made from now on, and the ring pinned, by a thread that keeps `inbox` and this alive. Once.
+  void prepare(std::shared_ptr<Inbox> inbox, const ClientRing& ring);
 
   // A queue for chunks of writes, and the inbox pinned: the client's, or a peer's. nullptr: the driver refused.
   std::shared_ptr<Queue> write_queue(void* inbox, size_t bytes);
@@ -52,6 +53,7 @@ class Place : public std::enable_shared_from_this<Place> {
   bool x_prepared = false;
   std::atomic<bool> x_preparing{false};  // the thread has the queue, the reader and the inboxes
   std::unordered_map<void*, std::unique_ptr<Pin>> x_inboxes;
+  std::unique_ptr<Pin> x_ring;  // of that thread
 };
 
 }  // namespace gt::exec

@@ -13,15 +13,29 @@ bool ToClient::wait(wire::Ticket ticket) {
   return !use.open() || use.link().wait(ticket).ok();
 }
 
-Reader::~Reader() { x_slots.close(x_session->cl); }
+Reader::~Reader() {
+  x_pin.reset();
+  if (const Outbox::Use use(x_session->out); x_slots && use.open()) (void)use.link().withdraw(x_segment).ok();
+}
 
 bool Reader::open(const std::shared_ptr<Reader>& self, cl_context context) {
   constexpr size_t StackBytes = size_t{512} << 10;
   x_count = x_session->options.outbox_slots;
   x_slot_bytes = x_session->options.slot_bytes;
-  if (x_count == 0 || !x_slots.open(x_session->cl, x_crew, context, x_count * x_slot_bytes)) return false;
+  if (x_count == 0 || !make_slots(context)) return false;
   x_ring.resize(x_count);
   return x_session->threads.start("gtrace-reads", StackBytes, [self] { self->serve(); });
+}
+
+bool Reader::make_slots(cl_context context) {
+  const uint64_t bytes = x_count * x_slot_bytes;
+  const Outbox::Use use(x_session->out);
+  if (!use.open()) return false;
+  const Result<wire::SegmentId> segment = use.link().allocate(bytes, &x_slots);
+  if (!segment.ok()) return false;
+  x_segment = *segment;
+  x_pin = std::make_unique<Pin>(x_session->cl, context, x_slots, bytes);
+  return true;
 }
 
 void Reader::expect() {

@@ -1,5 +1,5 @@
 // Reads that are put to the client, or to a peer, in chunks: the device fills one pinned slot while others are on their
-// way.
+// way. A client in this node maps the slots, and copies chunks out of them itself.
 //
 //   device   fill 0 | fill 1 | fill 2 | ...       a queue of our own, once the place in the client's queue is reached
 //   link            | put 0  | put 1  | ...       slots are free again when their put is over
@@ -15,9 +15,9 @@
 
 #include "transport/executor/waiting.h"
 #include "transport/executor/move_part.h"
+#include "transport/executor/pins.h"
 #include "transport/protocol/chunks.h"
 #include "transport/staging/gate.h"
-#include "transport/staging/pinned_memory.h"
 
 namespace gt::exec {
 
@@ -81,6 +81,7 @@ class Reader {
     wire::Ticket ticket = 0;
   };
 
+  bool make_slots(cl_context context);
   void serve();
   bool start_chunk();
   void fail(Work& work, cl_int error);
@@ -88,13 +89,14 @@ class Reader {
   void retire_oldest();
   void end_finished();
   void leave_device(Work& work);
-  void* memory(uint64_t slot) const { return x_slots.data() + slot % x_count * x_slot_bytes; }
+  void* memory(uint64_t slot) const { return static_cast<char*>(x_slots) + slot % x_count * x_slot_bytes; }
 
   std::shared_ptr<Session> x_session;
   std::shared_ptr<Completions> x_completions;
   std::shared_ptr<Queue> x_queue;
-  staging::CopyCrew x_crew;  // without helpers
-  staging::PinnedMemory x_slots;
+  wire::SegmentId x_segment = 0;  // of the slots
+  void* x_slots = nullptr;
+  std::unique_ptr<Pin> x_pin;
   uint64_t x_count = 0, x_slot_bytes = 0;
 
   std::mutex x_mutex;

@@ -44,20 +44,17 @@ WriteJob::Arrival WriteJob::arrive(Arrived chunk) {
   if (x_begun || x_error) {
     start(std::move(chunk));
   } else {
-    const bool stays = x_inbox->is_short() && !move(chunk);
     x_waiting.push_back(std::move(chunk));
-    if (stays && !x_inbox->keep(x_inbox, shared_from_this())) refuse(CL_OUT_OF_RESOURCES);
+    const bool kept = !x_inbox->is_short() || x_inbox->keep(x_inbox, shared_from_this());
+    if (!kept && !move(x_waiting.back())) refuse(CL_OUT_OF_RESOURCES);
   }
   return arrival;
 }
 
-bool WriteJob::make_room() {
+bool WriteJob::leave_slots(bool move_them) {
   const Work work(*this);
-  if (!x_inbox->is_short()) return true;
-  const auto in_slot = std::find_if(x_waiting.begin(), x_waiting.end(), [](const Arrived& a) { return !a.moved; });
-  if (in_slot == x_waiting.end()) return true;
-  move(*in_slot);
-  return false;
+  return std::all_of(x_waiting.begin(), x_waiting.end(),
+                     [&](Arrived& chunk) { return chunk.moved || (move_them && move(chunk)); });
 }
 
 void WriteJob::begin(cl_int error) {
@@ -116,6 +113,7 @@ bool WriteJob::move(Arrived& chunk) {
 void WriteJob::taken(Arrived chunk, cl_int status) {
   const Work work(*this);
   --x_under_way;
+  x_inbox->device_took_one();
   if (status < 0 && x_error == CL_SUCCESS) x_error = status;
   drop(chunk);
 }
@@ -196,39 +194,53 @@ bool Inbox::keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<Write
   const std::lock_guard lock(x_mutex);
   if (!x_relieving && !x_closed)
     x_relieving = x_session->threads.start("gtrace-slots", StackBytes, [self] { self->relieve(); });
-  if (x_relieving && std::find(x_keeping.begin(), x_keeping.end(), job) == x_keeping.end()) x_keeping.push_back(job);
-  return x_relieving;
+  const bool known = std::any_of(x_keeping.begin(), x_keeping.end(), [&](const Kept& k) { return k.job == job; });
+  if (!x_relieving || known) return x_relieving;
+  x_keeping.push_back({job});
+  if (x_keeping.size() == 1) x_needed.notify_one();
+  return true;
 }
 
 void Inbox::relieve() {
   constexpr std::chrono::milliseconds Pause{1};
   InFlight::Watch watch(x_session->in_flight);
-  while (relieve_once(watch)) std::this_thread::sleep_for(Pause);
+  std::unique_lock lock(x_mutex);
+  while (!x_closed) {
+    if (x_keeping.empty()) {
+      x_needed.wait(lock, [this] { return x_closed || !x_keeping.empty(); });
+      watch.moved();
+    }
+    lock.unlock();
+    std::this_thread::sleep_for(Pause);
+    relieve_once(watch);
+    lock.lock();
+  }
 }
 
-// False: no job keeps slots any more.
-bool Inbox::relieve_once(InFlight::Watch& watch) {
-  std::deque<std::shared_ptr<WriteJob>> jobs;
+void Inbox::relieve_once(InFlight::Watch& watch) {
+  constexpr unsigned QuietLooks = 4, MostLooks = 32;
+  std::deque<Kept> kept;
+  bool full = false;
   {
     const std::lock_guard lock(x_mutex);
-    jobs.swap(x_keeping);
-    x_relieving = !x_closed && !jobs.empty();
-    if (!x_relieving) return false;
-    const bool some_free = x_taken_count < x_taken.size();
-    if (some_free || std::exchange(x_returned_before, x_returned) != x_returned) watch.moved();
+    kept.swap(x_keeping);
+    full = x_taken_count == x_taken.size();
+    if (std::exchange(x_returned_before, x_returned) != x_returned || !full) watch.moved();
   }
-  std::erase_if(jobs, [](const auto& job) { return job->make_room(); });
-  if (watch.is_stuck() && !jobs.empty()) {
+  const uint64_t took = x_device_took;
+  x_quiet = std::exchange(x_took_before, took) == took ? x_quiet + 1 : 0;
+  const bool stands = full && x_quiet >= QuietLooks;
+  std::erase_if(kept, [stands](Kept& k) { return k.job->leave_slots(stands || ++k.looks > MostLooks); });
+  if (watch.is_stuck() && !kept.empty()) {
     x_session->log_stuck();
-    jobs.front()->give_up(CL_OUT_OF_HOST_MEMORY);
-    jobs.pop_front();
+    kept.front().job->give_up(CL_OUT_OF_HOST_MEMORY);
+    kept.pop_front();
     watch.moved();
   }
   const std::lock_guard lock(x_mutex);
-  for (const auto& job : x_keeping)  // meanwhile
-    if (std::find(jobs.begin(), jobs.end(), job) == jobs.end()) jobs.push_back(job);
-  x_keeping.swap(jobs);
-  return true;
+  for (const Kept& k : x_keeping)  // meanwhile
+    if (std::none_of(kept.begin(), kept.end(), [&](const Kept& o) { return o.job == k.job; })) kept.push_back(k);
+  x_keeping.swap(kept);
 }
 
 void Inbox::give_back(std::span<const uint32_t> slots) {
@@ -247,6 +259,8 @@ void Inbox::close() {
   {
     const std::lock_guard lock(x_mutex);
     x_closed = true;
+    x_keeping.clear();
+    x_needed.notify_one();
     jobs.swap(x_jobs);
     x_early.clear();
   }

@@ -3,14 +3,18 @@
 //   link     put 0 | put 1 | put 2 | ...            slots of pinned memory
 //   device         | take 0 | take 1 | ...          a queue of our own, once the place in the client's queue is reached
 //
-// A slot is the client's again (Credit) when the device has taken it. Transfers whose turn has not come must not keep
-// slots from others, whose turn may have to come first: when half of the slots are taken, such chunks move to ordinary
-// memory. Where a client may not hold more of that (InFlight) they stay in their slots, and it sends the next ones when
-// there is room; a thread of the inbox moves them on, or gives up the oldest such transfer if they fill all slots and
-// nothing comes of waiting.
+// A slot is the client's again (Credit) when the device has taken it. A client that is ahead of the device waits for
+// that. But transfers whose turn has not come must not keep slots from others, whose turn may have to come first: when
+// more than half are taken, a thread of the inbox moves the chunks of such transfers to ordinary memory; not at once,
+// because the device fetches them from there at a fifth of the speed, but when all slots are taken and it fetches
+// nothing for some milliseconds, or when their turn does not come for some more. Where a client may not hold more of
+// that memory (InFlight) they stay in their slots until there is room; the thread gives up the oldest such transfer if
+// all slots are taken and nothing comes of waiting.
 // Thread safety: all functions. Locks: a job's, then the inbox's or the queue's; none while sending.
 #pragma once
 
+#include <atomic>
+#include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -52,8 +56,8 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   void begin(cl_int error);
   // It ends with this error, if chunks are missing or its turn has not come; they are dropped, also those to come.
   void give_up(cl_int error);
-  // A chunk that stays in its slot for want of memory goes there if there is some now. False: one is left.
-  bool make_room();
+  // Chunks that wait in slots go to ordinary memory as far as there is some (`move`). False: some are left in slots.
+  bool leave_slots(bool move);
 
  private:
   friend class ChunkTaken;
@@ -105,6 +109,7 @@ class Inbox {
   bool is_short();  // of free slots
   // The job keeps chunks in slots although these are short. `self`: this inbox. False: there is no thread to be had.
   bool keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<WriteJob>& job);
+  void device_took_one() { ++x_device_took; }
   // The client may use them again.
   void give_back(std::span<const uint32_t> slots);
 
@@ -112,8 +117,13 @@ class Inbox {
   Completions& completions() { return *x_completions; }
 
  private:
+  // A transfer that holds slots although they are short, and how often the thread has looked at it.
+  struct Kept {
+    std::shared_ptr<WriteJob> job;
+    unsigned looks = 0;
+  };
   void relieve();
-  bool relieve_once(InFlight::Watch& watch);
+  void relieve_once(InFlight::Watch& watch);
 
   std::shared_ptr<Session> x_session;
   std::shared_ptr<Completions> x_completions;
@@ -127,9 +137,15 @@ class Inbox {
   size_t x_taken_count = 0;
   std::map<uint32_t, std::shared_ptr<WriteJob>> x_jobs;
   std::map<uint32_t, std::vector<Arrived>> x_early;
-  std::deque<std::shared_ptr<WriteJob>> x_keeping;  // jobs for which keep() was called, each once
+  std::deque<Kept> x_keeping;  // in the order of keep(), each job once
   bool x_relieving = false;  // there is a thread for them
-  uint64_t x_returned = 0, x_returned_before = 0;  // slots, ever; when that thread looked last
+  std::condition_variable x_needed;  // that thread is
+  uint64_t x_returned = 0;  // slots, ever
+  std::atomic<uint64_t> x_device_took{0};  // chunks, ever
+
+  // Of that thread: what it saw when it looked last, and how often in a row the device had taken none.
+  uint64_t x_returned_before = 0, x_took_before = 0;
+  unsigned x_quiet = 0;
 };
 
 // When the place in the client's queue is reached, the chunks go to the device.

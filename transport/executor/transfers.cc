@@ -21,6 +21,11 @@ FnId fn_of(Way way, Shape shape) {
   }
 }
 
+template <class Message>
+bool is_in_place(const Message& m) {
+  return m.carriage == wire::Carriage::Shared || m.carriage == wire::Carriage::Ring;
+}
+
 // The bytes of an inline read go ahead of its Completed.
 class SendData final : public Then {
  public:
@@ -48,7 +53,7 @@ Transfers::~Transfers() {
 
 template <class Message>
 std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
-  const bool told = std::is_same_v<Message, wire::Read> || m.carriage == wire::Carriage::Shared;
+  const bool told = std::is_same_v<Message, wire::Read> || is_in_place(m);
   const auto fail = [&](cl_int code) {
     x_commands.fail(fn, code, m.queue, m.event, told);
     return std::nullopt;
@@ -74,10 +79,10 @@ void Transfers::run(const wire::Write& m, InFlight::Share room) {
   const std::optional<Target> t = target(m, fn);
   cl_int code = CL_INVALID_VALUE;
   if (t && m.carriage == wire::Carriage::Inline) code = write_inline(m, *t, std::move(room));
-  if (t && m.carriage == wire::Carriage::Shared) code = shared(m, Way::ToDevice, *t);
+  if (t && is_in_place(m)) code = in_place(m, Way::ToDevice, *t);
   const std::shared_ptr<Inbox> inbox = inbox_of(m);
   if (t && inbox) code = write_stream(m, *t, inbox);
-  if (t && code != CL_SUCCESS) x_commands.fail(fn, code, m.queue, m.event, m.carriage == wire::Carriage::Shared);
+  if (t && code != CL_SUCCESS) x_commands.fail(fn, code, m.queue, m.event, is_in_place(m));
   if (code == CL_SUCCESS)
     (m.carriage == wire::Carriage::Peer ? session.count.peer_in_bytes : session.count.written_bytes) += m.bytes;
   else if (inbox && m.bytes > 0)  // the bytes come all the same
@@ -100,7 +105,7 @@ void Transfers::run(const wire::Read& m, InFlight::Share room) {
   if (!t) return peer ? peer->give_up() : void();  // it waits for the bytes
   cl_int code = CL_INVALID_VALUE;
   if (m.carriage == wire::Carriage::Inline) code = read_inline(m, *t, std::move(room));
-  if (m.carriage == wire::Carriage::Shared) code = shared(m, Way::ToHost, *t);
+  if (is_in_place(m)) code = in_place(m, Way::ToHost, *t);
   if (m.carriage == wire::Carriage::Stream)
     code = read_stream(m, *t, std::make_unique<ToClient>(session.out, wire::Address{m.segment, m.offset}));
   if (peer) code = read_stream(m, *t, peer->sink(m.transfer));
@@ -159,12 +164,22 @@ cl_int Transfers::read_inline(const wire::Read& m, const Target& t, InFlight::Sh
 }
 
 template <class Message>
-cl_int Transfers::shared(const Message& m, Way way, const Target& t) {
+void* Transfers::memory_of(const Message& m, const Target& t) {
+  if (m.carriage == wire::Carriage::Ring) {
+    prepare(*t.queue);  // pinned or not: it is not worth waiting for
+    return x_ring.at(m.offset, m.bytes);
+  }
   void* memory = nullptr;
   if (const Outbox::Use use(x_commands.session().out); use.open())
     memory = use.link().view({m.segment, m.offset}, m.bytes);
+  if (memory) x_pins.pin(m.segment, t.queue->context);
+  return memory;
+}
+
+template <class Message>
+cl_int Transfers::in_place(const Message& m, Way way, const Target& t) {
+  void* const memory = memory_of(m, t);
   if (!memory) return CL_INVALID_HOST_PTR;
-  x_pins.pin(m.segment, t.queue->context);
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code = enqueue_part(x_commands.session(), way, *t.queue, t.memory, t.part, memory, t.waits, &event);
@@ -267,7 +282,7 @@ Place& Transfers::place_of(const Queue& queue) {
 
 void Transfers::prepare(const Queue& queue) {
   const Options& options = x_commands.session().options;
-  if (options.inbox_slots != 0 && options.outbox_slots != 0) place_of(queue).prepare(x_inbox);
+  if (options.inbox_slots != 0 && options.outbox_slots != 0) place_of(queue).prepare(x_inbox, x_ring);
 }
 
 void Transfers::expect(const Object& object) {

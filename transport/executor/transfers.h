@@ -1,6 +1,7 @@
 // Write and Read messages.
 //
-// Inline: the bytes are held here until the device has them. Shared: the device reads or writes the client's memory.
+// Inline: the bytes are held here until the device has them. Shared, Ring: the device reads or writes memory that the
+// client sees, too.
 // Stream, Peer: stream_write.h, stream_read.h.
 // Thread safety: run() by the control lane.
 #pragma once
@@ -9,6 +10,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "transport/executor/client_ring.h"
 #include "transport/executor/commands.h"
 #include "transport/executor/peers.h"
 #include "transport/executor/place.h"
@@ -18,8 +20,10 @@ namespace gt::exec {
 
 class Transfers {
  public:
-  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, std::shared_ptr<Peers> peers, SharedPins& pins)
-      : x_commands(commands), x_inbox(std::move(inbox)), x_peers(std::move(peers)), x_pins(pins) {}
+  // `ring` must outlive it.
+  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, const ClientRing& ring, std::shared_ptr<Peers> peers,
+            SharedPins& pins)
+      : x_commands(commands), x_inbox(std::move(inbox)), x_ring(ring), x_peers(std::move(peers)), x_pins(pins) {}
   ~Transfers();
 
   // `room`: given for an inline transfer, else CL_OUT_OF_HOST_MEMORY.
@@ -54,7 +58,10 @@ class Transfers {
   cl_int write_stream(const wire::Write& write, const Target& target, const std::shared_ptr<Inbox>& inbox);
   cl_int read_stream(const wire::Read& read, const Target& target, std::unique_ptr<Sink> to);
   template <class Message>
-  cl_int shared(const Message& message, Way way, const Target& target);
+  cl_int in_place(const Message& message, Way way, const Target& target);
+  // nullptr: it is not there.
+  template <class Message>
+  void* memory_of(const Message& message, const Target& target);
   cl_int open_gate(const Target& target, staging::Gate& gate);
   void begin_when_reached(const Target& target, const staging::Gate& gate, uint64_t order, std::unique_ptr<Then> then);
   void name_after(const Target& target, const staging::Gate& gate, ObjectId event, int64_t before);
@@ -76,6 +83,7 @@ class Transfers {
 
   Commands& x_commands;
   std::shared_ptr<Inbox> x_inbox;
+  const ClientRing& x_ring;
   std::shared_ptr<Peers> x_peers;
   SharedPins& x_pins;
   std::deque<Held> x_held;

@@ -39,7 +39,6 @@
 #include "transport/gproxy/worker_channel.h"
 #include "transport/gproxy/worker_plan.h"
 #include "transport/link/hello.h"
-#include "transport/staging/copy_crew.h"
 
 namespace gt::proxy {
 namespace {
@@ -125,28 +124,18 @@ Result<wire::Credentials> credentials_of(const WorkerPlan& plan) {
   return credentials;
 }
 
-// For large copies inside the node: half of the cores, and not more than a link of today needs. They sleep until then.
-staging::CopyCrew* copy_crew() {
-  constexpr unsigned Most = 8;  // the one who copies is one of them
-  static staging::CopyCrew crew;
-  crew.start(std::clamp(std::thread::hardware_concurrency() / 2, 1u, Most) - 1);
-  return &crew;
-}
-
 // One attempt: a fresh socket each time, so that nothing of a caller that was refused is left for the next.
-Result<std::unique_ptr<wire::Link>> greet(const wire::Credentials& credentials, const wire::LinkOptions& options) {
+Result<std::unique_ptr<wire::Link>> greet(const wire::Credentials& credentials) {
   Result<wire::WorkerSocket> door = wire::worker_socket();
   if (!door) return door.status();
   report(News::Open, {}, door->supervisor.get());
   door->supervisor = {};
-  return wire::accept_link(std::move(door->worker), credentials, options);
+  return wire::accept_link(std::move(door->worker), credentials);
 }
 
 void greet_until_accepted(const wire::Credentials& credentials, Session& session) {
-  wire::LinkOptions options;
-  options.crew = copy_crew();
   while (true) {
-    Result<std::unique_ptr<wire::Link>> link = greet(credentials, options);
+    Result<std::unique_ptr<wire::Link>> link = greet(credentials);
     if (!link) {
       report(News::Refused, link.status().text());
       continue;
@@ -198,7 +187,6 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::C
   options.open_entrance = [plan] { return open_entrance(plan); };
   options.certificates = credentials;
   options.certificates.token.clear();  // peers have secrets of their own
-  options.peer_link.crew = copy_crew();
   options.take_build_turn = [](std::string_view what) {
     Fd turn = take_build_turn(BuildTurnsFd, what);
     return turn.open() ? std::make_shared<const Fd>(std::move(turn)) : nullptr;

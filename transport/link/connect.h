@@ -25,10 +25,6 @@
 #include "traces/base/status.h"
 #include "transport/link/link.h"
 
-namespace gt::staging {
-class CopyCrew;
-}
-
 namespace gt::wire {
 
 class TlsContext;
@@ -71,7 +67,6 @@ struct LinkOptions {
   // Without a sign of the peer: the link is closed. Of both sides the smaller. A cut of 5 s, up to a second since the
   // last sign before it, and connecting anew.
   uint32_t grace_ms = 6500;
-  staging::CopyCrew* crew = nullptr;  // for large copies inside a node; must outlive the link
   bool allow_same_user = true;   // a Unix-socket peer of the same user needs no token
 };
 

@@ -170,7 +170,7 @@ Result<bool> ShmData::start_next(Operation& o) {
   return written;
 }
 
-// When the puts before it are over.
+// When the puts before it are over. So is this one then: its bytes are there, whenever the peer hears of them.
 Result<bool> ShmData::start_direct(Operation& o) {
   reap();
   if (!marks_.empty()) return false;
@@ -189,8 +189,6 @@ Result<bool> ShmData::start_direct(Operation& o) {
     told.id = told.total;
     const auto written = write_record(Put, told);
     if (!written || !*written) return written;
-    marks_.push_back({out_.tail(), o.put});
-    return true;
   }
   puts_over_.store(o.put, std::memory_order_release);
   puts_open_.fetch_sub(1, std::memory_order_release);

@@ -15,7 +15,7 @@
 #include "transport/link/shm_data.h"
 #include "transport/link/shm_withdrawals.h"
 #include "transport/link/shm_word.h"
-#include "transport/staging/copy_crew.h"
+#include "transport/staging/node_copy.h"
 
 namespace gt::wire {
 namespace {
@@ -103,12 +103,11 @@ class ShmLink final : public Link, private ShmOwner {
   const PeerMemory& peer() override { return peer_; }
   std::optional<Address> shared_part(const void* p, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override {
-    if (bytes < CrewFrom || !options_.crew)
+    if (bytes < CrewFrom)
       std::memcpy(to, from, bytes);
     else
-      copy_with_crew(to, from, bytes);
+      staging::copy_in_node(to, from, bytes);
   }
-  void copy_with_crew(void* to, const void* from, size_t bytes);
   // Apart, so that a small copy saves and restores no registers for what it does not do.
   Ticket put_otherwise(const void* from, Address to, size_t bytes);
   Ticket get_otherwise(void* to, Address from, size_t bytes);
@@ -317,14 +316,6 @@ Status ShmLink::why_closed() {
   return 0;
 }
 
-void ShmLink::copy_with_crew(void* to, const void* from, size_t bytes) {
-  staging::Copy what;
-  what.to = static_cast<char*>(to);
-  what.from = static_cast<const char*>(from);
-  what.row_bytes = bytes;
-  options_.crew->copy(what);
-}
-
 std::optional<Address> ShmLink::shared_part(const void* p, size_t bytes) {
   const auto* const at = static_cast<const char*>(p);
   const std::lock_guard lock(mutex_);
@@ -400,7 +391,8 @@ Status ShmLink::withdraw(SegmentId segment) {
 
 // --- The socket
 
-// Waits for the peer's answer; when memory is withdrawn, for as long as the peer lives.
+// Waits for the peer's answer; for as long as the peer lives when memory is withdrawn, and for a client's: a program
+// that a debugger has stopped keeps its session.
 Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
   std::unique_lock lock(mutex_);
   asked_[word.segment] = {};
@@ -409,7 +401,7 @@ Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
   if (socket_.is_ours()) s = send_word(socket_.get(), word, fd, Deadline::in_ms(AnswerWithin_ms));
   lock.lock();
   const auto answered = [&] { return state_ == State::Ended || asked_[word.segment].has_value(); };
-  if (s.ok() && word.kind == Word::Kind::Withdraw)
+  if (s.ok() && (word.kind == Word::Kind::Withdraw || side_ == ServerSide))
     changed_.wait(lock, answered);
   else if (s.ok() && !changed_.wait_for(lock, std::chrono::milliseconds(AnswerWithin_ms), answered))
     s = Status(Kind::Disconnected, "the peer does not answer");

@@ -116,6 +116,7 @@ enum class Carriage : uint8_t {
   Shared,  // `address` is memory of the client's that the executor views: the device reads or writes it there
   Peer,    // as Stream, but from (Write) and to (Read) another executor: `segment` is the peer, and `transfer` the same
            // at both ends
+  Ring,    // `offset` in memory of the executor's that the client views: as Shared, without anything to be made known
 };
 constexpr size_t LargestInline = size_t{64} << 10;
 
@@ -127,7 +128,7 @@ struct Write {
   uint64_t bytes = 0;  // packed
   Carriage carriage = Carriage::Inline;
   uint32_t segment = 0;  // Shared: where the bytes are. Peer: who sends them
-  uint64_t offset = 0;
+  uint64_t offset = 0;   // there; Ring: in the ring
   uint32_t chunk_bytes = 0;  // Stream: of the largest chunk (chunks.h), at most a slot. 0: a slot
   Ids waits;
   ByteView data;  // Inline
@@ -265,9 +266,13 @@ struct Surveyed {
   uint32_t inbox_segment = 0;  // of the executor's: where chunks of writes go
   uint32_t inbox_slots = 0;
   uint64_t slot_bytes = 0;
+  uint32_t ring_segment = 0;  // of the executor's: for Carriage::Ring
+  uint64_t ring_bytes = 0;    // 0: there is none
   int64_t clock_ns = 0;  // the executor's, which device times are told in
   template <class V>
-  void fields(V& v) { v(reply, node, platforms, devices, inbox_segment, inbox_slots, slot_bytes, clock_ns); }
+  void fields(V& v) {
+    v(reply, node, platforms, devices, inbox_segment, inbox_slots, slot_bytes, ring_segment, ring_bytes, clock_ns);
+  }
 };
 
 struct Reply {

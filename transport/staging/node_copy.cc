@@ -1,0 +1,47 @@
+#include "transport/staging/node_copy.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+
+#include "traces/base/clock.h"
+#include "transport/staging/copy_crew.h"
+#include "transport/staging/machine_load.h"
+#include "transport/staging/processors.h"
+
+namespace gt::staging {
+namespace {
+
+constexpr unsigned MostHelpers = 7;  // 8 threads saturate a PCIe 5 link
+
+// Its threads end with the process: a destructor would wait for them, in a forked child for ever.
+union CrewForEver {
+  constexpr CrewForEver() : crew() {}
+  ~CrewForEver() {}
+  CopyCrew crew;
+};
+constinit CrewForEver g_for_ever;
+constinit CopyCrew& g_crew = g_for_ever.crew;
+constinit MachineLoad g_load;
+pthread_once_t g_once = PTHREAD_ONCE_INIT;
+
+unsigned idle_processors(unsigned ours) { return g_load.idle(ours, monotonic_ns(), running_threads); }
+
+void start() {
+  const unsigned processors = usable_processors();
+  g_load.open(processors);
+  g_crew.start(std::min(MostHelpers, processors / 2), idle_processors);
+}
+
+}  // namespace
+
+void copy_in_node(void* to, const void* from, size_t bytes) noexcept {
+  ::pthread_once(&g_once, start);
+  Copy what;
+  what.to = static_cast<char*>(to);
+  what.from = static_cast<const char*>(from);
+  what.row_bytes = bytes;
+  g_crew.copy(what);
+}
+
+}  // namespace gt::staging
