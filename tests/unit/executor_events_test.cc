@@ -60,6 +60,32 @@ TEST_CASE("a user event that fails fails what waits for it, and what waits for t
   CHECK(client.subscribed(second).status < 0);
 }
 
+TEST_CASE("what is enqueued behind an event that has failed already fails, whatever the command is") {
+  Launching client;
+  const ObjectId user = client.new_user_event();
+  const ObjectId before = client.launch(client.kernel, 1, {}, {user});
+  client.set_user_event(user, -7);
+  CHECK(client.subscribed(before).status < 0);
+  for (const ObjectId failed : {user, before}) {
+    CHECK(client.subscribed(client.launch(client.kernel, 1, {}, {failed})).status < 0);
+    wire::Read m;
+    m.queue = client.queue;
+    m.mem = client.buffer;
+    m.event = client.new_id();
+    m.waits = {failed};
+    m.part.region[0] = m.bytes = 4;
+    client.send(m);
+    CHECK(client.completion(m.event).status < 0);
+    const ObjectId marker = client.new_id();
+    const cl_event list = named<cl_event>(failed);
+    cl_event wanted = nullptr;
+    client.call<FnId::clEnqueueMarkerWithWaitList>(0, marker, named<cl_command_queue>(client.queue), 1, &list, &wanted);
+    CHECK(client.subscribed(marker).status < 0);
+  }
+  CHECK(client.finish(client.queue) == CL_SUCCESS);
+  CHECK(client.first() == 1);
+}
+
 TEST_CASE("a launch that is refused is told, and what waits for it fails as if it had run and failed") {
   Launching client;
   const ObjectId none = client.new_id();

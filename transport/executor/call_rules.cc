@@ -91,8 +91,8 @@ cl_int check_handle(const FnInfo& info, const api::DecodedArg& arg, Objects& obj
   const bool waits = param.in == Wire::Handles && arg.kind == ObjectKind::Event;
   const Object* const object = objects.find(arg.value, arg.kind);
   if (!object) return waits ? CL_INVALID_EVENT_WAIT_LIST : invalid(arg.kind);
-  if (!object->failed || info.attributes.releases != ObjectKind::Unknown) return CL_SUCCESS;
-  return waits ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_INVALID_EVENT;
+  if (waits) return objects.has_failed(*object) ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
+  return object->failed && info.attributes.releases == ObjectKind::Unknown ? CL_INVALID_EVENT : CL_SUCCESS;
 }
 
 // How many bytes from the address on the call means, where a parameter says so.

@@ -97,12 +97,20 @@ void Objects::remove_svm(uint64_t address) {
   if (const auto it = x_svm.find(address); it != x_svm.end()) remove(it->second);
 }
 
+bool Objects::has_failed(const Object& event) const {
+  if (event.failed) return true;
+  if (!x_session.events_fail) return false;
+  cl_int status = CL_COMPLETE;
+  x_session.cl.clGetEventInfo(event.as<cl_event>(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return status < 0;
+}
+
 cl_int Objects::wait_list(std::span<const ObjectId> ids, std::span<const cl_event>& out) {
   x_waits.clear();
   for (const ObjectId id : ids) {
     const Object* const event = find(id, ObjectKind::Event);
     if (!event) return CL_INVALID_EVENT_WAIT_LIST;
-    if (event->failed) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (has_failed(*event)) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     x_waits.push_back(event->as<cl_event>());
   }
   out = x_waits;
@@ -127,6 +135,7 @@ void Objects::release(ObjectKind kind, void* handle) {
 void Objects::note_status(ObjectId event) {
   Object* const object = find(event, ObjectKind::Event);
   if (!std::exchange(object->pending, false)) return;
+  if (x_session.cl.status(object->as<cl_event>()) < 0) x_session.events_fail = true;
   x_session.in_flight.depends(-1);
 }
 

@@ -93,6 +93,9 @@ class Objects {
   // The block that begins there loses its name: as remove().
   void remove_svm(uint64_t address);
 
+  // A command that waits for it fails, too, and is not handed to the driver: PoCL (3.1 to 7.1) never ends a command
+  // that is enqueued behind an event that has failed already.
+  bool has_failed(const Object& event) const;
   // The native events of a wait list, valid until the next call. Fails as the command then does.
   cl_int wait_list(std::span<const ObjectId> ids, std::span<const cl_event>& out);
 

@@ -42,9 +42,13 @@ struct Session {
                   std::to_string(limits.in_flight_bytes) + " bytes and wait for what the client has not done");
   }
 
+  // An event of the driver's has failed, ever: who waits for events looks at them first (Objects::has_failed).
+  std::atomic<bool> events_fail{false};
+
   // Takes over a reference to an event that failed. Drivers (PoCL 3.1) may still be failing what waits for it when
   // those who wait for the event itself already know: it stays for a while.
   void release_later(cl_event event) {
+    events_fail = true;
     const std::lock_guard lock(x_mutex);
     x_failed.push_back(event);
     if (x_failed.size() <= MostKept) return;
