@@ -143,6 +143,7 @@ void add_counters(RunReport& report, const Counters& counters,
     return RunReport::Moved{get(way.moves), get(way.bytes)};
   };
   report.moved_here = moved(counters.moves.here);
+  report.moved_by_devices = moved(counters.moves.device);
   report.moved_directly = moved(counters.moves.direct);
   report.moved_through_us = moved(counters.moves.relayed);
   report.in_place = get(counters.in_place);
@@ -166,11 +167,7 @@ std::string report_json(const RunReport& r) {
   if (!r.remote_urls.empty()) {
     remote = {{"urls", r.remote_urls},
               {"devices", r.remote_devices},
-              {"zero_copy", {{"transfers", r.in_place}, {"bytes", r.in_place_bytes}}},
-              {"moved",
-               {{"directly", moved(r.moved_directly)},
-                {"through_us", moved(r.moved_through_us)},
-                {"here", moved(r.moved_here)}}}};
+              {"zero_copy", {{"transfers", r.in_place}, {"bytes", r.in_place_bytes}}}};
   }
   const Json j = {{"program", r.program},
                   {"profile", r.profile},
@@ -208,7 +205,12 @@ std::string report_json(const RunReport& r) {
                     {"idle_bytes", r.returned_idle}}},
                   {"node", r.node},
                   {"fallbacks", fallbacks},
-                  {"remote", remote}};
+                  {"remote", remote},
+                  {"moved",
+                   {{"here", moved(r.moved_here)},
+                    {"by_devices", moved(r.moved_by_devices)},
+                    {"directly", moved(r.moved_directly)},
+                    {"through_us", moved(r.moved_through_us)}}}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

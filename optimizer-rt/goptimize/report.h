@@ -51,7 +51,7 @@ struct RunReport {
   struct Moved {                // contents, between devices of one context
     uint64_t moves = 0, bytes = 0;
   };
-  Moved moved_here, moved_directly, moved_through_us;  // memory::MoveCounts
+  Moved moved_here, moved_by_devices, moved_directly, moved_through_us;  // memory::MoveCounts
   uint64_t in_place = 0, in_place_bytes = 0;  // transfers of pool memory, by executors of this node
   std::vector<std::pair<std::string, uint64_t>> fallbacks;
 };

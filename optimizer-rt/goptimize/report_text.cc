@@ -51,6 +51,12 @@ std::string foreign_profile(const RunReport& r) {
   return r.made_for.empty() ? "" : fmt::format("{} was made for another program or build: {}", r.profile, r.made_for);
 }
 
+std::string by_themselves(const RunReport& r) {
+  const RunReport::Moved& moved = r.moved_by_devices;
+  if (moved.moves == 0) return "";
+  return fmt::format(", of these {} times, {}, without the host's memory", moved.moves, bytes_text(moved.bytes));
+}
+
 std::string other_lines(const RunReport& r) {
   std::string out;
   const auto line = [&]<class... A>(fmt::format_string<A...> text, A&&... a) {
@@ -58,6 +64,9 @@ std::string other_lines(const RunReport& r) {
   };
   if (!r.made_for.empty() && std::ranges::none_of(r.sites, was_used)) line("  {}\n", foreign_profile(r));
   if (!r.remote_urls.empty()) line("  remote: {} devices of {}\n", r.remote_devices, r.remote_urls);
+  if (r.moved_here.moves)
+    line("  moved between devices of this machine: {} times, {}{}\n", r.moved_here.moves,
+         bytes_text(r.moved_here.bytes), by_themselves(r));
   if (r.moved_directly.moves)
     line("  moved from proxy to proxy: {} times, {}\n", r.moved_directly.moves, bytes_text(r.moved_directly.bytes));
   if (r.moved_through_us.moves)

@@ -35,7 +35,11 @@ struct Move : std::enable_shared_from_this<Move> {
     const size_t number = from->index * mem->context->places.size() + to->index;
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
-  cl_int move_here() { return way->move(from_native, to_native, mem->whole(), mem->element()); }
+  cl_int move_here() {
+    const NativeMoves::Moved moved = way->move(from_native, to_native, mem->whole(), mem->element());
+    if (moved.by_devices) count(move_counts().device);
+    return moved.code;
+  }
   void move_natively() {
     const cl_int code = move_here();
     ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);

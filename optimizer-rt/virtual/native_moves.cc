@@ -1,10 +1,9 @@
 #include "optimizer-rt/virtual/native_moves.h"
 
 #include <algorithm>
-#include <cstring>
 
-#include "transport/executor/move_part.h"
-#include "transport/memory/pin.h"
+#include "traces/base/clock.h"
+#include "transport/staging/thread.h"
 
 namespace gt::virt {
 namespace {
@@ -39,11 +38,12 @@ cl_command_queue make_queue(const NativeMoves::End& end) {
 
 }  // namespace
 
+// A child of fork() has no such thread.
 NativeMoves::~NativeMoves() {
+  closing_ = true;
+  if (found_in_ == ::getpid()) ::pthread_join(finder_, nullptr);
   if (read_queue_) from_.cl.clReleaseCommandQueue(read_queue_);
   if (write_queue_) to_.cl.clReleaseCommandQueue(write_queue_);
-  close(small_);
-  close(large_);
 }
 
 bool NativeMoves::open_queues() {
@@ -52,40 +52,46 @@ bool NativeMoves::open_queues() {
   return read_queue_ && write_queue_;
 }
 
-// A driver that refuses to pin only costs speed.
-bool NativeMoves::open(Ring& ring) {
-  if (ring.base) return true;
-  void* const base = memory::map_huge(ring.bytes);
-  if (!base) return false;
-  std::memset(base, 0, ring.bytes);  // pinning finds the pages there, instead of making each
-  const End* const ends[2] = {&from_, &to_};
-  for (int i = 0; i < 2; ++i) {
-    cl_int code = CL_SUCCESS;
-    ring.pins[i] = ends[i]->cl.clCreateBuffer(ends[i]->context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, ring.bytes,
-                                              base, &code);
-    if (code != CL_SUCCESS) ring.pins[i] = nullptr;
-  }
-  ring.base = static_cast<char*>(base);
-  return true;
-}
-
-void NativeMoves::close(Ring& ring) {
-  if (ring.pins[0]) from_.cl.clReleaseMemObject(ring.pins[0]);
-  if (ring.pins[1]) to_.cl.clReleaseMemObject(ring.pins[1]);
-  if (ring.base) memory::unmap_huge(ring.base, ring.bytes);
-}
-
-cl_int NativeMoves::move(cl_mem from, cl_mem to, const wire::Part& part, size_t element) {
+NativeMoves::Moved NativeMoves::move(cl_mem from, cl_mem to, const wire::Part& part, size_t element) {
   const size_t bytes = wire::Chunks(part, element, ~uint64_t{0}).bytes();
   const std::lock_guard lock(mutex_);
-  Ring& ring = bytes <= SmallMove ? small_ : large_;
-  if (!open_queues() || !open(ring)) return CL_OUT_OF_HOST_MEMORY;
-  if (bytes <= SmallMove && part.shape == wire::Part::Shape::Range) return copy_at_once(ring.base, from, to, bytes);
+  if (!open_queues()) return {CL_OUT_OF_HOST_MEMORY};
+  const uint64_t begin = monotonic_ns();
+  if (peer_ && bytes >= verdict_.least_bytes) {
+    if (move_by_peer(*peer_, from, to, part, element, bytes) == CL_SUCCESS) {
+      watch(bytes, monotonic_ns() - begin);
+      return {CL_SUCCESS, true};
+    }
+    peer_.reset();  // the contents are still where they were
+  }
+  const cl_int code = move_pinned(from, to, part, element, bytes);
+  moved_ns_ += monotonic_ns() - begin;
+  if (!looked_ && moved_ns_ >= peers_.after_ns) look_for_peer();
+  return {code};
+}
+
+size_t NativeMoves::peer_from() {
+  const std::lock_guard lock(mutex_);
+  return peer_ ? verdict_.least_bytes : 0;
+}
+
+// With the lock held, as are the following.
+cl_int NativeMoves::move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes) {
+  std::unique_ptr<PinnedSlots>& slots = bytes <= SmallMove ? small_ : large_;
+  if (!slots) slots = PinnedSlots::make(from_, to_, bytes <= SmallMove ? SmallMove : Slots * LargestChunk);
+  if (!slots) return CL_OUT_OF_HOST_MEMORY;
+  if (bytes <= SmallMove && part.shape == wire::Part::Shape::Range) return copy_at_once(slots->base(), from, to, bytes);
   // Not too few: the first read and the last write have nothing beside them.
   constexpr size_t Page = 4096;
   const size_t wanted = (bytes / FewestChunks + Page - 1) / Page * Page;
-  const size_t largest = std::clamp(wanted, SmallMove / Slots, ring.bytes / Slots);
-  return copy(ring.base, wire::Chunks(part, element, largest), from, to, largest);
+  const size_t largest = std::clamp(wanted, SmallMove / Slots, slots->bytes() / Slots);
+  return copy(*slots, wire::Chunks(part, element, largest), from, to, largest);
+}
+
+cl_int NativeMoves::move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const wire::Part& part, size_t element,
+                                 size_t bytes) {
+  const size_t largest = std::clamp(bytes / FewestHops, SmallestHop, LargestHop);
+  return copy(slots, wire::Chunks(part, element, largest), from, to, largest);
 }
 
 cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes) {
@@ -95,28 +101,29 @@ cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, size_t by
   return to_.cl.clEnqueueWriteBuffer(write_queue_, to, CL_TRUE, 0, bytes, memory, 0, nullptr, nullptr);
 }
 
-cl_int NativeMoves::copy(char* memory, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes) {
+cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes) {
   if (!chunks.valid()) return CL_INVALID_VALUE;
   Pending reads[Slots] = {Pending(from_.cl), Pending(from_.cl), Pending(from_.cl), Pending(from_.cl),
                           Pending(from_.cl), Pending(from_.cl), Pending(from_.cl), Pending(from_.cl)};
   Pending writes[Slots] = {Pending(to_.cl), Pending(to_.cl), Pending(to_.cl), Pending(to_.cl),
                            Pending(to_.cl), Pending(to_.cl), Pending(to_.cl), Pending(to_.cl)};
-  const size_t count = chunks.count();
-  const auto slot = [&](size_t i) { return memory + i % Slots * slot_bytes; };
+  const size_t count = chunks.count(), used = std::min(Slots, slots.bytes() / slot_bytes);
+  const size_t ahead = used / 2;  // the other half is being written
   size_t reading = 0;
   for (size_t i = 0; i < count; ++i) {
-    for (; reading < std::min(count, i + ReadAhead); ++reading) {
-      cl_int code = writes[reading % Slots].wait();
+    for (; reading < std::min(count, i + ahead); ++reading) {
+      const size_t slot = reading % used;
+      cl_int code = writes[slot].wait();
       if (code == CL_SUCCESS)
-        code = exec::enqueue_part(from_.cl, exec::Way::ToHost, read_queue_, from, chunks.at(reading).part,
-                                  slot(reading), {}, reads[reading % Slots].set());
+        code = slots.fill(read_queue_, from, chunks.at(reading).part, slot * slot_bytes, reads[slot].set());
       if (code != CL_SUCCESS) return code;
       from_.cl.clFlush(read_queue_);
     }
-    cl_int code = reads[i % Slots].wait();
-    if (code == CL_SUCCESS)
-      code = exec::enqueue_part(to_.cl, exec::Way::ToDevice, write_queue_, to, chunks.at(i).part, slot(i), {},
-                                writes[i % Slots].set());
+    const wire::Chunks::Chunk chunk = chunks.at(i);
+    const size_t slot = i % used, at = slot * slot_bytes;
+    cl_int code = reads[slot].wait();
+    if (code == CL_SUCCESS) code = slots.hop(at, chunk.bytes);
+    if (code == CL_SUCCESS) code = slots.drain(write_queue_, to, chunk.part, at, writes[slot].set());
     if (code != CL_SUCCESS) return code;
     to_.cl.clFlush(write_queue_);
   }
@@ -124,6 +131,60 @@ cl_int NativeMoves::copy(char* memory, const wire::Chunks& chunks, cl_mem from, 
   for (Pending& write : writes)
     if (const cl_int code = write.wait(); code != CL_SUCCESS) worst = code;
   return worst;
+}
+
+// A device that is busy may take its time for the one way and not for the other.
+void NativeMoves::watch(size_t bytes, uint64_t took_ns) {
+  constexpr unsigned MostLate = 8;
+  if (static_cast<double>(took_ns) > verdict_.pinned_ns(bytes))
+    ++late_;
+  else if (late_ > 0)
+    --late_;
+  if (late_ > MostLate && !peers_.even_slower) peer_.reset();
+}
+
+// The driver is loaded here: its handlers at exit must be there before ours, which waits for the thread.
+void NativeMoves::look_for_peer() {
+  constexpr size_t StackBytes = size_t{4} << 20;  // the driver's functions are deep
+  looked_ = true;
+  if (peers_.driver() && staging::start_thread("gt-peers", &NativeMoves::find_peer, this, &finder_, StackBytes))
+    found_in_ = ::getpid();
+  else
+    has_looked_ = true;
+}
+
+void* NativeMoves::find_peer(void* self) {
+  auto* const moves = static_cast<NativeMoves*>(self);
+  moves->find_peer();
+  moves->has_looked_ = true;
+  return nullptr;
+}
+
+void NativeMoves::find_peer() try {
+  const cuda::Use use;
+  if (!use.allowed()) return;
+  std::unique_ptr<PeerSlots> slots = PeerSlots::make(*peers_.driver(), from_, to_, PeerBytes);
+  if (!slots) return;
+  const auto part = [](size_t bytes) {
+    wire::Part all;
+    all.region = {bytes, 1, 1};
+    return all;
+  };
+  const TriedMove peer = [&](cl_mem from, cl_mem to, size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    return move_by_peer(*slots, from, to, part(bytes), 1, bytes);
+  };
+  const TriedMove pinned = [&](cl_mem from, cl_mem to, size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    return move_pinned(from, to, part(bytes), 1, bytes);
+  };
+  PeerVerdict verdict = try_peer(from_, to_, peer, pinned, [this] { return closing_ || cuda::is_leaving(); });
+  if (peers_.even_slower && verdict.right) verdict.least_bytes = 1;
+  if (verdict.least_bytes == 0) return;
+  const std::lock_guard lock(mutex_);
+  verdict_ = verdict;
+  peer_ = std::move(slots);
+} catch (...) {  // no memory
 }
 
 }  // namespace gt::virt

@@ -1,57 +1,86 @@
-// Contents from one device of this process to another: a ring of pinned chunks, the read of the next ones under way
-// while one is being written. The drivers are called directly, in queues of our own.
+// Contents from one device of this process to another: through slots in which the next chunks arrive while one is taken
+// out (move_slots.h). The drivers are called directly, in queues of our own.
 //
-// A ring is made with the first move that needs it and pinned for both contexts (CL_MEM_USE_HOST_PTR), since only
-// pinned memory is copied at the bus's speed; pinned in one context is enough for others of the same driver, not for
-// another driver's.
+// The slots are pinned host memory, made with the first move that needs them. Between NVIDIA's devices that reach each
+// other they are in the devices' memory (peer_slots.h), once moves have taken so long that setting it up is worth it: a
+// thread does that and tries it (peer_trial.h). When such a move fails, or they turn out slower than what the trial
+// measured for the others, pinned memory is used again.
 // Thread safety: move() from any thread, one at a time; the others wait.
 #pragma once
 
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 
+#include "optimizer-rt/virtual/peer_slots.h"
+#include "optimizer-rt/virtual/peer_trial.h"
 #include "transport/protocol/chunks.h"
-#include "transport/staging/cl_functions.h"
 
 namespace gt::virt {
 
 class NativeMoves {
  public:
-  struct End {
-    const staging::ClFunctions& cl;
-    cl_context context;
-    cl_device_id device;
-  };
+  using End = MoveEnd;
   static constexpr size_t SmallMove = size_t{1} << 20;  // at once: a chunk more costs as much as overlapping it gains
+  struct PeerOptions {
+    const cuda::Functions* (*driver)() = cuda::driver;
+    uint64_t after_ns = 100'000'000;  // of moves, about as long as it takes to set up
+    bool even_slower = false;         // whatever the trial says of their speed: to measure them
+  };
 
-  NativeMoves(End from, End to) : from_(from), to_(to) {}
+  NativeMoves(End from, End to) : NativeMoves(from, to, PeerOptions()) {}
+  NativeMoves(End from, End to, PeerOptions peers) : from_(from), to_(to), peers_(peers) {}
   ~NativeMoves();
   NativeMoves(const NativeMoves&) = delete;
   NativeMoves& operator=(const NativeMoves&) = delete;
 
+  struct Moved {
+    cl_int code;
+    bool by_devices = false;  // themselves, without the host's memory
+  };
   // Copies a part, of elements of so many bytes (1: of a buffer), and returns when it is there. REQUIRES: nothing under
   // way writes `from` or uses `to`.
-  cl_int move(cl_mem from, cl_mem to, const wire::Part& part, size_t element);
+  Moved move(cl_mem from, cl_mem to, const wire::Part& part, size_t element);
+
+  // From how many bytes on moves go from device to device by themselves; 0: they do not (yet).
+  size_t peer_from();
+  // Whoever looks for that has ended.
+  bool has_looked() const { return has_looked_; }
 
  private:
   static constexpr size_t Slots = 8;
   static constexpr size_t LargestChunk = size_t{4} << 20, FewestChunks = 4;
-  static constexpr size_t ReadAhead = Slots / 2;  // the other half is being written
-  struct Ring {
-    size_t bytes;
-    char* base = nullptr;
-    cl_mem pins[2] = {};
-  };
+  // Each of a hop's three steps takes some 10 us before its first byte, and all are fast.
+  static constexpr size_t LargestHop = size_t{16} << 20, SmallestHop = size_t{8} << 20, FewestHops = 2;
+  static constexpr size_t PeerBytes = Slots * SmallestHop;
   bool open_queues();
-  bool open(Ring& ring);
-  void close(Ring& ring);
+  cl_int move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes);
+  cl_int move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes);
   cl_int copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes);
-  cl_int copy(char* memory, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes);
+  cl_int copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes);
+  void watch(size_t bytes, uint64_t took_ns);
+  void look_for_peer();
+  static void* find_peer(void* self);
+  void find_peer();
 
   const End from_, to_;
+  const PeerOptions peers_;
   std::mutex mutex_;  // of what follows
   cl_command_queue read_queue_ = nullptr, write_queue_ = nullptr;
-  Ring small_{SmallMove}, large_{Slots * LargestChunk};
+  std::unique_ptr<PinnedSlots> small_, large_;
+  std::unique_ptr<PeerSlots> peer_;
+  PeerVerdict verdict_;
+  unsigned late_ = 0;       // moves that were slower than they would have been, less those that were not
+  uint64_t moved_ns_ = 0;   // through pinned memory
+  bool looked_ = false;     // for a peer
+
+  pthread_t finder_{};
+  pid_t found_in_ = 0;  // the process whose thread that is; 0: there is none
+  std::atomic<bool> closing_{false}, has_looked_{false};
 };
 
 }  // namespace gt::virt

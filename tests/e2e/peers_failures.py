@@ -29,7 +29,7 @@ def test_killed():
             same(program.returncode, 0, f"exit status: {err}")
             same(out.splitlines(), ["contents until then: yes", "an error: yes", "new buffer 0", "write 0", "read 0",
                                     "its contents: yes", "finish 0"], "codes")
-            moved = json.loads(pathlib.Path("report.json").read_text())["remote"]["moved"]
+            moved = json.loads(pathlib.Path("report.json").read_text())["moved"]
             check(moved["directly"]["moves"] > 0, f"nothing moved: {moved}")
 
 
@@ -87,7 +87,7 @@ def test_cut():
         out, err = program.communicate(timeout=120)
         same(program.returncode, 0, f"exit status: {err}")
         same(out, here.text, "the bytes differ")
-        moved = json.loads(pathlib.Path("report.json").read_text())["remote"]["moved"]
+        moved = json.loads(pathlib.Path("report.json").read_text())["moved"]
         check(moved["directly"]["moves"] > 0 and moved["through_us"]["moves"] > 0, f"both ways: {moved}")
 
 

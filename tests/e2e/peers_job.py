@@ -39,7 +39,7 @@ def environment(all):
 def launched(all, *command, before=(), **more):
     outcome = run(*before, *command_of(all, *command, **more), env=environment(all), timeout=120)
     same(outcome.code, 0, f"exit status: {outcome.err_text}")
-    return outcome, json.loads(pathlib.Path("report.json").read_text())["remote"]["moved"]
+    return outcome, json.loads(pathlib.Path("report.json").read_text())["moved"]
 
 
 def all_yes(text, least):

@@ -65,6 +65,8 @@ def test_transfers_are_staged():
     plain = staged_and_pinned(program, SEED, "20", here=here,
                               options=("--spread", "--stage", "never", "--report", "report.json"))
     same(plain["staged"]["transfers"], 0, "staged, though never")
+    check(plain["moved"]["here"]["moves"] > 20, f"moves: {plain['moved']}")
+    same([plain["moved"][way]["moves"] for way in ("by_devices", "directly", "through_us")], [0] * 3, "other moves")
 
 
 def test_pool_memory_is_pinned():

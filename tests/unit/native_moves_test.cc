@@ -2,10 +2,17 @@
 // used again too early shows. What arrives, whatever call is refused; what is let go of.
 #include <doctest/doctest.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <functional>
+#include <map>
+#include <memory>
+#include <thread>
 #include <vector>
 
 #include "optimizer-rt/virtual/native_moves.h"
@@ -29,9 +36,20 @@ struct Sim {
   struct {
     size_t width, height, element;
   } image = {};
+  std::map<cl_mem, std::shared_ptr<char[]>> buffers;  // of the trial, and of what is imported
+  std::chrono::microseconds bus{0};                   // a read takes so much longer
   bool refuse() { return calls++ == refuse_at; }
 };
 Sim sim;
+
+char* bytes_of(cl_mem mem) { return reinterpret_cast<char*>(mem); }
+
+cl_mem own_buffer(size_t size) {
+  std::shared_ptr<char[]> memory(new char[size]);
+  const auto mem = reinterpret_cast<cl_mem>(memory.get());
+  sim.buffers[mem] = std::move(memory);
+  return mem;
+}
 
 void run_until(Event* event) {
   while (!event->over) {
@@ -69,8 +87,8 @@ cl_int enqueue(cl_command_queue queue, bool blocking, cl_event* out, std::functi
   return CL_SUCCESS;
 }
 
-staging::ClFunctions functions() {
-  staging::ClFunctions f;
+exec::Cl functions() {
+  exec::Cl f{exec::Functions()};
   f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* code) {
     *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
     if (*code != CL_SUCCESS) return cl_command_queue{};
@@ -83,15 +101,16 @@ staging::ClFunctions functions() {
     delete reinterpret_cast<Queue*>(q);
     return CL_SUCCESS;
   };
-  f.clCreateBuffer = [](cl_context, cl_mem_flags flags, size_t, void* host, cl_int* code) {
-    CHECK(flags == (CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR));
+  f.clCreateBuffer = [](cl_context, cl_mem_flags flags, size_t size, void* host, cl_int* code) {
+    CHECK(flags == (CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0)));
     *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
     if (*code != CL_SUCCESS) return cl_mem{};
+    if (!host) return own_buffer(size);
     ++sim.pins;
     return static_cast<cl_mem>(host);
   };
-  f.clReleaseMemObject = [](cl_mem) {
-    --sim.pins;
+  f.clReleaseMemObject = [](cl_mem mem) {
+    if (!sim.buffers.erase(mem)) --sim.pins;
     return CL_SUCCESS;
   };
   f.clEnqueueReadBuffer = [](cl_command_queue q, cl_mem mem, cl_bool blocking, size_t offset, size_t size, void* to,
@@ -99,6 +118,7 @@ staging::ClFunctions functions() {
     sim.largest = std::max(sim.largest, size);
     sim.most_reads_waiting = std::max(sim.most_reads_waiting, ++sim.reads_waiting);
     const char* const from = reinterpret_cast<const char*>(mem) + offset;
+    std::this_thread::sleep_for(sim.bus);
     return enqueue(q, blocking, out, [=] {
       --sim.reads_waiting;
       std::memcpy(to, from, size);
@@ -125,6 +145,47 @@ staging::ClFunctions functions() {
       for (const auto& [row, bytes] : rows) std::copy_n(at, bytes, row), at += bytes;
     });
   };
+  f.clEnqueueCopyBuffer = [](cl_command_queue q, cl_mem from, cl_mem to, size_t at, size_t there, size_t size, cl_uint,
+                             const cl_event*, cl_event* out) {
+    return enqueue(q, false, out, [=] { std::memcpy(bytes_of(to) + there, bytes_of(from) + at, size); });
+  };
+  f.clEnqueueCopyImageToBuffer = [](cl_command_queue q, cl_mem image, cl_mem to, const size_t* origin,
+                                    const size_t* region, size_t there, cl_uint, const cl_event*, cl_event* out) {
+    return enqueue(q, false, out, [rows = rows_of(image, origin, region), to, there] {
+      char* at = bytes_of(to) + there;
+      for (const auto& [row, bytes] : rows) at = std::copy_n(row, bytes, at);
+    });
+  };
+  f.clEnqueueCopyBufferToImage = [](cl_command_queue q, cl_mem from, cl_mem image, size_t there, const size_t* origin,
+                                    const size_t* region, cl_uint, const cl_event*, cl_event* out) {
+    return enqueue(q, false, out, [rows = rows_of(image, origin, region), from, there] {
+      const char* at = bytes_of(from) + there;
+      for (const auto& [row, bytes] : rows) std::copy_n(at, bytes, row), at += bytes;
+    });
+  };
+  f.clCreateBufferWithProperties = [](cl_context, const cl_mem_properties* list, cl_mem_flags, size_t size, void*,
+                                      cl_int* code) {
+    *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
+    if (*code != CL_SUCCESS) return cl_mem{};
+    CHECK(list[0] == 0x2060);
+    const int descriptor = static_cast<int>(list[1]);
+    void* const base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    REQUIRE(base != MAP_FAILED);
+    ::close(descriptor);
+    const auto mem = static_cast<cl_mem>(base);
+    sim.buffers[mem] = std::shared_ptr<char[]>(static_cast<char*>(base), [size](char* p) { ::munmap(p, size); });
+    return mem;
+  };
+  f.clGetDeviceInfo = [](cl_device_id device, cl_device_info name, size_t size, void* value, size_t* needed) {
+    constexpr char Extensions[] = "cl_khr_fp64 cl_khr_external_memory_opaque_fd cl_khr_device_uuid";
+    cuda::Uuid uuid{};
+    uuid.bytes[3] = static_cast<unsigned char>(reinterpret_cast<uintptr_t>(device));
+    const bool asks_uuid = name == 0x106A;
+    const size_t bytes = asks_uuid ? sizeof uuid : sizeof Extensions;
+    if (needed) *needed = bytes;
+    if (value && size >= bytes) std::memcpy(value, asks_uuid ? static_cast<const void*>(&uuid) : Extensions, bytes);
+    return sim.refuse() ? CL_INVALID_VALUE : CL_SUCCESS;
+  };
   f.clFlush = [](cl_command_queue) { return CL_SUCCESS; };
   f.clWaitForEvents = [](cl_uint, const cl_event* events) {
     run_until(reinterpret_cast<Event*>(events[0]));
@@ -145,16 +206,22 @@ std::vector<char> pattern(size_t bytes) {
   return p;
 }
 
+const cuda::Functions* no_cuda() { return nullptr; }
+
+cl_device_id device(uintptr_t number) { return reinterpret_cast<cl_device_id>(number); }
+
 struct Two {
-  staging::ClFunctions cl = functions();
-  NativeMoves moves{{cl, nullptr, nullptr}, {cl, nullptr, nullptr}};
+  explicit Two(NativeMoves::PeerOptions peers = {no_cuda, 0})
+      : moves({cl, nullptr, device(1)}, {cl, nullptr, device(2)}, peers) {}
+  exec::Cl cl = functions();
+  NativeMoves moves;
   cl_int move(std::vector<char>& from, std::vector<char>& to) {
     wire::Part all;
     all.region = {from.size(), 1, 1};
     return move(from, to, all, 1);
   }
   cl_int move(std::vector<char>& from, std::vector<char>& to, const wire::Part& part, size_t element) {
-    return moves.move(reinterpret_cast<cl_mem>(from.data()), reinterpret_cast<cl_mem>(to.data()), part, element);
+    return moves.move(reinterpret_cast<cl_mem>(from.data()), reinterpret_cast<cl_mem>(to.data()), part, element).code;
   }
 };
 
@@ -234,6 +301,206 @@ TEST_CASE("whatever is refused: an error or the contents, and nothing is kept") 
       if (sim.calls <= call) break;
     }
     CHECK(failed > 2);
+  }
+}
+
+// --- From device to device ---
+
+// CUDA, over memory that two mappings share.
+struct FakeCuda {
+  int live = 0;      // what was made and not let go of
+  int copies = 0;
+  int calls = 0, refuse_at = -1;
+  bool mixes_up = false;
+  std::chrono::microseconds copy_time{0};
+  size_t free = 100;
+  bool refuse() { return calls++ == refuse_at; }
+};
+FakeCuda fake;
+
+cuda::Code made(bool good) {
+  if (good) ++fake.live;
+  return good ? 0 : 2;
+}
+
+const cuda::Functions* fake_cuda() {
+  static cuda::Functions f;
+  f.device_count = [](int* n) { return *n = 3, fake.refuse() ? 1 : 0; };
+  f.device = [](cuda::Device* device, int i) { return *device = i, 0; };
+  f.uuid = [](cuda::Uuid* uuid, cuda::Device device) {
+    *uuid = {};
+    uuid->bytes[3] = static_cast<unsigned char>(device);
+    return 0;
+  };
+  f.retain_context = [](cuda::Context* context, cuda::Device device) {
+    *context = reinterpret_cast<cuda::Context>(uintptr_t{100} + static_cast<uintptr_t>(device));
+    return made(!fake.refuse());
+  };
+  f.release_context = [](cuda::Device) { return --fake.live, 0; };
+  f.push_context = [](cuda::Context) { return made(!fake.refuse()); };
+  f.pop_context = [](cuda::Context*) { return --fake.live, 0; };
+  f.memory_info = [](size_t* free, size_t* total) { return *free = fake.free, *total = 100, 0; };
+  f.granularity = [](size_t* unit, const cuda::AllocationProperties*, int) { return *unit = size_t{2} << 20, 0; };
+  f.allocate = [](cuda::Allocation* out, size_t size, const cuda::AllocationProperties*, unsigned long long) {
+    if (fake.refuse()) return 2;
+    const int fd = ::memfd_create("device", MFD_CLOEXEC);
+    REQUIRE(::ftruncate(fd, static_cast<off_t>(size)) == 0);
+    *out = static_cast<cuda::Allocation>(fd);
+    return made(true);
+  };
+  f.release = [](cuda::Allocation a) { return ::close(static_cast<int>(a)), --fake.live, 0; };
+  f.export_handle = [](void* out, cuda::Allocation a, int, unsigned long long) {
+    if (fake.refuse()) return 801;
+    const int copy = ::dup(static_cast<int>(a));
+    std::memcpy(out, &copy, sizeof copy);
+    return 0;
+  };
+  f.reserve_address = [](cuda::Address* out, size_t size, size_t, cuda::Address, unsigned long long) {
+    if (fake.refuse()) return 2;
+    *out = reinterpret_cast<cuda::Address>(::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    return made(true);
+  };
+  f.free_address = [](cuda::Address at, size_t size) {
+    return ::munmap(reinterpret_cast<void*>(at), size), --fake.live, 0;
+  };
+  f.map = [](cuda::Address at, size_t size, size_t, cuda::Allocation a, unsigned long long) {
+    if (fake.refuse()) return 2;
+    ::mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, static_cast<int>(a), 0);
+    return made(true);
+  };
+  f.unmap = [](cuda::Address, size_t) { return --fake.live, 0; };
+  f.set_access = [](cuda::Address, size_t, const cuda::Access* access, size_t n) {
+    CHECK(n == 2);
+    CHECK(access[0].location.id == 1);
+    CHECK(access[1].location.id == 2);
+    return fake.refuse() ? 217 : 0;  // they do not reach each other
+  };
+  f.create_stream = [](cuda::Stream* out, unsigned) {
+    *out = reinterpret_cast<cuda::Stream>(uintptr_t{7});
+    return made(!fake.refuse());
+  };
+  f.destroy_stream = [](cuda::Stream) { return --fake.live, 0; };
+  f.synchronize = [](cuda::Stream) { return fake.refuse() ? 700 : 0; };
+  f.copy = [](cuda::Address to, cuda::Address from, size_t size, cuda::Stream) {
+    std::this_thread::sleep_for(fake.copy_time);
+    ++fake.copies;
+    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
+    if (fake.mixes_up && size > KiB) reinterpret_cast<char*>(to)[size / 2] ^= 1;
+    return 0;
+  };
+  return &f;
+}
+
+// Moves until they go by themselves, or never will.
+size_t settle(Two& two) {
+  std::vector<char> from = pattern(100), to(100);
+  CHECK(two.move(from, to) == CL_SUCCESS);
+  for (int i = 0; i < 5000 && two.moves.peer_from() == 0 && !two.moves.has_looked(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return two.moves.peer_from();
+}
+
+void start_anew() {
+  sim = {};
+  fake = {};
+  sim.bus = std::chrono::milliseconds(10);  // so much slower than a fake copy of any size
+}
+
+TEST_CASE("where devices write to each other, contents go so after a trial, and all of them arrive") {
+  start_anew();
+  {
+    Two two({fake_cuda, 0});
+    REQUIRE(settle(two) == 64 * KiB);
+    for (size_t bytes : {64 * KiB, MiB, 4 * MiB + 1, 9 * MiB + 7, 33 * MiB, 130 * MiB + 3}) {
+      CAPTURE(bytes);
+      const int before = fake.copies;
+      std::vector<char> from = pattern(bytes), to(bytes);
+      CHECK(two.move(from, to) == CL_SUCCESS);
+      CHECK(to == from);
+      CHECK(fake.copies > before);
+    }
+    const int before = fake.copies;
+    std::vector<char> from = pattern(100), to(100);
+    CHECK(two.move(from, to) == CL_SUCCESS);
+    CHECK(fake.copies == before);
+    sim.image = {1000, 700, 4};
+    wire::Part whole;
+    whole.shape = wire::Part::Shape::Image;
+    whole.region = {1000, 700, 5};
+    from = pattern(size_t{1000} * 700 * 5 * 4);
+    to.assign(from.size(), 0);
+    CHECK(two.move(from, to, whole, 4) == CL_SUCCESS);
+    CHECK(to == from);
+    CHECK(fake.copies > before);
+  }
+  CHECK(fake.live == 0);
+  CHECK(sim.objects == 0);
+  CHECK(sim.pins == 0);
+  CHECK(sim.buffers.empty());
+}
+
+TEST_CASE("not where what arrives is something else, where it is slower, where memory is short") {
+  for (int why = 0; why < 3; ++why) {
+    CAPTURE(why);
+    start_anew();
+    if (why == 0) fake.mixes_up = true;
+    if (why == 1) sim.bus = {}, fake.copy_time = std::chrono::milliseconds(30);
+    if (why == 2) fake.free = 24;
+    {
+      Two two({fake_cuda, 0});
+      CHECK(settle(two) == 0);
+      const int before = fake.copies;
+      std::vector<char> from = pattern(4 * MiB), to(4 * MiB);
+      CHECK(two.move(from, to) == CL_SUCCESS);
+      CHECK(to == from);
+      CHECK(fake.copies == before);
+    }
+    CHECK(fake.live == 0);
+    CHECK(sim.buffers.empty());
+  }
+}
+
+TEST_CASE("a way that gets slower than the other is left, and so is one that fails; no move is lost") {
+  for (const bool fails : {false, true}) {
+    CAPTURE(fails);
+    start_anew();
+    Two two({fake_cuda, 0});
+    REQUIRE(settle(two) > 0);
+    if (fails) fake.refuse_at = fake.calls + 1;  // a context is pushed, then the copy waited for
+    else fake.copy_time = std::chrono::milliseconds(200);
+    for (int i = 0; i < 10; ++i) {
+      std::vector<char> from = pattern(MiB + static_cast<size_t>(i)), to(from.size());
+      CHECK(two.move(from, to) == CL_SUCCESS);
+      CHECK(to == from);
+    }
+    CHECK(two.moves.peer_from() == 0);
+    CHECK(fake.live == 0);
+  }
+}
+
+TEST_CASE("whatever CUDA or the import refuses: pinned memory, and nothing is kept") {
+  start_anew();
+  {
+    Two two({fake_cuda, 0});
+    REQUIRE(settle(two) > 0);
+  }
+  const int all = fake.calls;
+  REQUIRE(all > 15);
+  for (int call = 0; call < std::min(all, 24); ++call) {
+    CAPTURE(call);
+    start_anew();
+    sim.bus = std::chrono::milliseconds(1);
+    fake.refuse_at = call;
+    {
+      Two two({fake_cuda, 0});
+      settle(two);
+      std::vector<char> from = pattern(4 * MiB), to(4 * MiB);
+      CHECK(two.move(from, to) == CL_SUCCESS);
+      CHECK(to == from);
+    }
+    CHECK(fake.live == 0);
+    CHECK(sim.objects == 0);
+    CHECK(sim.buffers.empty());
   }
 }
 

@@ -12,6 +12,7 @@ struct MoveCounts {
     std::atomic<uint64_t> moves{0}, bytes{0};
   };
   Way here;     // between drivers of this process
+  Way device;   // of these: from device to device, not through the host's memory
   Way direct;   // from proxy to proxy
   Way relayed;  // through this process: to or from a device here, or because proxies do not reach each other
 };

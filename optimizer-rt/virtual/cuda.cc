@@ -1,0 +1,57 @@
+#include "optimizer-rt/virtual/cuda.h"
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+
+namespace gt::virt::cuda {
+namespace {
+
+std::atomic<int> g_inside{0};
+std::atomic<bool> g_leaving{false};
+std::atomic<pid_t> g_process{0};
+
+// Registered after the driver's own handlers, so it runs before them.
+void leave() {
+  constexpr int Patience = 5000;  // making a context takes some hundreds of milliseconds
+  g_leaving = true;
+  for (int i = 0; g_inside > 0 && i < Patience; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+bool load(Functions& f) {
+  void* const library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+  if (!library) return false;
+  const auto init = reinterpret_cast<Code (*)(unsigned)>(::dlsym(library, "cuInit"));
+  bool all = init;
+#define GT_X(name, symbol, ...)                                                   \
+  f.name = reinterpret_cast<Code (*)(__VA_ARGS__)>(::dlsym(library, symbol)); \
+  all = all && f.name;
+  GT_CUDA_FUNCTIONS(GT_X)
+#undef GT_X
+  g_process = ::getpid();
+  return all && init(0) == 0 && std::atexit(leave) == 0;
+}
+
+}  // namespace
+
+const Functions* driver() {
+  static const Functions* const loaded = [] {
+    static Functions functions;
+    return load(functions) ? &functions : nullptr;
+  }();
+  return loaded;
+}
+
+bool is_leaving() { return g_leaving; }
+
+Use::Use() {
+  ++g_inside;
+  const pid_t process = g_process;
+  allowed_ = !g_leaving && (process == 0 || process == ::getpid());
+}
+Use::~Use() { --g_inside; }
+
+}  // namespace gt::virt::cuda

@@ -1,0 +1,28 @@
+// Before contents go from device to device by themselves: does everything arrive, and is it faster than through pinned
+// memory? Machines differ: a bridge that mixes up what devices write to each other (an IOMMU that redirects it) is seen
+// by nobody but who compares.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "optimizer-rt/virtual/move_slots.h"
+
+namespace gt::virt {
+
+struct PeerVerdict {
+  bool right = false;      // what arrived was what was there, each time
+  size_t least_bytes = 0;  // from which on it is worth it; 0: never
+  double pinned_fixed_ns = 0, pinned_byte_ns = 0;  // what the other way takes
+
+  double pinned_ns(size_t bytes) const { return pinned_fixed_ns + pinned_byte_ns * static_cast<double>(bytes); }
+};
+
+// One move of so many bytes between buffers, which it has ended when it returns.
+using TriedMove = std::function<cl_int(cl_mem from, cl_mem to, size_t bytes)>;
+
+// Takes some tens of milliseconds, and 16 MiB on both devices meanwhile. `stop`: nobody wants to know any more.
+PeerVerdict try_peer(const MoveEnd& from, const MoveEnd& to, const TriedMove& peer, const TriedMove& pinned,
+                     const std::function<bool()>& stop);
+
+}  // namespace gt::virt
