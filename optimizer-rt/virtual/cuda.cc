@@ -14,7 +14,6 @@ std::atomic<int> g_inside{0};
 std::atomic<bool> g_leaving{false};
 std::atomic<pid_t> g_process{0};
 
-// Registered after the driver's own handlers, so it runs before them.
 void leave() {
   constexpr int Patience = 5000;  // making a context takes some hundreds of milliseconds
   g_leaving = true;
@@ -31,8 +30,7 @@ bool load(Functions& f) {
   all = all && f.name;
   GT_CUDA_FUNCTIONS(GT_X)
 #undef GT_X
-  g_process = ::getpid();
-  return all && init(0) == 0 && std::atexit(leave) == 0;
+  return all && init(0) == 0 && wait_at_exit();
 }
 
 }  // namespace
@@ -46,6 +44,11 @@ const Functions* driver() {
 }
 
 bool is_leaving() { return g_leaving; }
+
+bool wait_at_exit() {
+  g_process = ::getpid();
+  return std::atexit(leave) == 0;
+}
 
 Use::Use() {
   ++g_inside;

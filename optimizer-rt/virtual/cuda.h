@@ -88,6 +88,10 @@ class Use {
 
 bool is_leaving();  // the process is ending
 
+// From now on the end of this process waits, for some seconds at most, for those that hold a Use, and a child of it may
+// not hold one. Handlers at exit run in reverse: REQUIRES that the driver's are registered. False: no memory.
+bool wait_at_exit();
+
 // A context that is the thread's current one; the one before is so again afterwards, since it may be the program's.
 class Current {
  public:
