@@ -75,7 +75,7 @@ cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_typ
   require(aligned(*buffer->context, region.origin), CL_MISALIGNED_SUB_BUFFER_OFFSET);
   Ref<_cl_mem> mem = make<_cl_mem>(*buffer->context, cl_mem_object_type{CL_MEM_OBJECT_BUFFER},
                                    inherited_flags(flags, buffer->flags), region.size);
-  mem->parent = Ref<_cl_mem>(buffer);
+  mem->become_part_of(buffer);
   mem->origin = region.origin;
   if (buffer->flags & CL_MEM_USE_HOST_PTR) {
     mem->host_ptr = static_cast<uint8_t*>(buffer->host_ptr) + region.origin;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
@@ -77,6 +78,8 @@ struct _cl_context : gt::virt::Object {
   std::mutex residency;
   // From place to place inside this process, made when first needed; of the residency, too.
   std::map<std::pair<size_t, size_t>, std::unique_ptr<gt::virt::NativeMoves>> ways;
+  // How often an object has got another name at a place; changes with the residency locked.
+  std::atomic<uint64_t> renamed{0};
   gt::virt::SvmBlocks svm;
   std::mutex mutex;  // of farewells
   gt::virt::Farewells farewells;
@@ -98,6 +101,11 @@ class Names {
   ObjectId made_at(const Place& place) {
     const std::lock_guard lock(mutex_);
     return names_[place.index];
+  }
+  // The name before; 0: none was made.
+  ObjectId replace(const Place& place, ObjectId name) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(names_[place.index], name);
   }
   // Each that was made, for release. REQUIRES: nobody else uses the object any more.
   template <class Visit>

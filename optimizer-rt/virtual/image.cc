@@ -216,7 +216,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_forma
   Ref<_cl_mem> image = make<_cl_mem>(*context, d.image_type, flags, bytes_of(d));
   image->format = *format;
   image->element_bytes = element;
-  image->parent = Ref<_cl_mem>(d.mem_object);
+  image->become_part_of(d.mem_object);
   image->desc = d;
   image->desc.mem_object = nullptr;
   if (host && (flags & CL_MEM_USE_HOST_PTR)) image->host_ptr = host;

@@ -48,6 +48,7 @@ struct _cl_kernel : gt::virt::Object {
   std::vector<gt::virt::ArgValue> args;
   std::vector<std::vector<uint64_t>> sent;  // by place, by argument: the version that is there
   uint64_t versions = 0;
+  uint64_t renamed = 0;  // of the context, when arguments were sent
   // What it reaches through other pointers (CL_KERNEL_EXEC_INFO_SVM_PTRS), and whether the place knows.
   std::vector<const void*> reaches;
   bool reaches_sent = true;

@@ -107,6 +107,9 @@ wire::KernelArg message_of(uint32_t index, const ArgValue& arg, Place& place) {
 
 // REQUIRES: the kernel is locked until the message has been sent.
 std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, Place& place) {
+  const uint64_t renamed = kernel.program->context->renamed;
+  if (std::exchange(kernel.renamed, renamed) != renamed)
+    for (std::vector<uint64_t>& versions : kernel.sent) std::fill(versions.begin(), versions.end(), 0);
   std::vector<wire::KernelArg> changed;
   std::vector<uint64_t>& sent = kernel.sent[place.index];
   for (size_t i = 0; i < kernel.args.size(); ++i) {

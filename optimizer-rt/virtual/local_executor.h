@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "optimizer-rt/virtual/configuration.h"
+#include "optimizer-rt/virtual/session.h"
 #include "transport/executor/cl.h"
 #include "transport/executor/executor.h"
 
@@ -25,6 +26,8 @@ class LocalExecutor {
   Handle native(api::ObjectKind kind, wire::ObjectId name) const {
     return static_cast<Handle>(executor_->native(kind, name));
   }
+  // A buffer that was made past the executor gets a name: Executor::adopt().
+  bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) const { return executor_->adopt(buffer, bytes, name); }
 
  private:
   const exec::Functions driver_, served_;
@@ -32,6 +35,15 @@ class LocalExecutor {
   const std::unique_ptr<wire::Link> link_;
   const std::unique_ptr<exec::Executor> executor_;
 };
+
+// The native handle of a name whose message may still be on its way; nullptr: it could not be made. REQUIRES: the
+// session's executor is in this process.
+template <class Handle>
+Handle native(Session& session, api::ObjectKind kind, wire::ObjectId name) {
+  if (const auto handle = session.local()->native<Handle>(kind, name)) return handle;
+  session.settle();
+  return session.local()->native<Handle>(kind, name);
+}
 
 // `driver`: an ICD (libpocl.so.2), not a loader, which would come back to us.
 Result<Connection> connect_to_driver(const std::string& driver);

@@ -106,6 +106,19 @@ ObjectId _cl_mem::at(Place& place) {
   return names_.at(place, [&] { return make_native(place); });
 }
 
+void _cl_mem::rename(Place& place, ObjectId name) {
+  if (const ObjectId before = names_.replace(place, name))
+    place.session.call<api::FnId::clReleaseMemObject>({}, as<cl_mem>(before));
+  ++context->renamed;
+}
+
+void _cl_mem::become_part_of(_cl_mem* whole) {
+  if (!whole) return;
+  parent = Ref<_cl_mem>(whole);
+  const std::lock_guard lock(context->residency);
+  whole->root().residency.has_parts = true;
+}
+
 // Without what concerns the host: that is done on this side.
 ObjectId _cl_mem::make_native(Place& place) {
   Session& session = place.session;

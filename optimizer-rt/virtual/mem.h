@@ -23,11 +23,14 @@ namespace gt::virt {
 
 // Where the contents of a root are. Until a first command writes them they are nowhere, which is as good as anywhere.
 struct Residency {
-  explicit Residency(size_t places) : valid(places), ready(places) {}
+  explicit Residency(size_t places) : valid(places), ready(places), homes(places) {}
   std::vector<bool> valid;
   std::vector<Ref<_cl_event>> ready;    // by place: the move that brings them there; none: they are there
   std::vector<Ref<_cl_event>> writers;  // commands that may still write them
   size_t most_writers = 0;              // as soon as there are so many, those that have ended are dropped
+  std::vector<std::shared_ptr<PeerMemory>> homes;  // by place: what it lives in (homes.h); none: the driver's memory
+  unsigned homeless_moves = 0;                     // from device to device of this process
+  bool has_parts = false;                          // objects that share its memory: it cannot live elsewhere
 };
 
 struct Mapping {
@@ -52,6 +55,10 @@ struct _cl_mem : gt::virt::Object {
   _cl_mem& root() { return parent ? parent->root() : *this; }
   size_t origin_in_root() const { return parent ? origin + parent->origin_in_root() : 0; }
   gt::virt::ObjectId at(gt::virt::Place& place);  // made if need be
+  // It is another native object from now on, which has this name there; the one before is let go of. REQUIRES: the
+  // context's residency is locked.
+  void rename(gt::virt::Place& place, gt::virt::ObjectId name);
+  void become_part_of(_cl_mem* whole);  // nullptr: of nothing
   // All of it, as a part of a transfer.
   gt::wire::Part whole() const;
   size_t element() const { return is_image() ? element_bytes : 1; }

@@ -6,9 +6,9 @@
 #include <memory>
 #include <utility>
 
+#include "optimizer-rt/virtual/homes.h"
 #include "optimizer-rt/virtual/introductions.h"
 #include "optimizer-rt/virtual/local_executor.h"
-#include "optimizer-rt/virtual/native_moves.h"
 #include "optimizer-rt/virtual/queue.h"
 #include "optimizer-rt/virtual/serial_thread.h"
 #include "optimizer-rt/virtual/transfer.h"
@@ -24,7 +24,9 @@ struct Move : std::enable_shared_from_this<Move> {
   Place *from, *to;
   ObjectId from_name, to_name;
   NativeMoves* way = nullptr;
-  cl_mem from_native = nullptr, to_native = nullptr;
+  NativeMem from_native, to_native;
+  std::shared_ptr<PeerMemory> from_home, to_home;
+  NativeMem left;  // what it lived in at the source until now
   Ref<_cl_event> ready;
   HostLayout layout;
   std::vector<uint8_t> bytes;
@@ -36,7 +38,12 @@ struct Move : std::enable_shared_from_this<Move> {
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
   cl_int move_here() {
-    const NativeMoves::Moved moved = way->move(from_native, to_native, mem->whole(), mem->element());
+    if (left) {
+      const cl_int code = way->copy_at_source(left.get(), from_native.get(), mem->size);
+      if (code != CL_SUCCESS) return code;
+    }
+    const NativeMoves::Moved moved = way->move({from_native.get(), from_home.get()}, {to_native.get(), to_home.get()},
+                                               mem->whole(), mem->element());
     if (moved.by_devices) count(move_counts().device);
     return moved.code;
   }
@@ -137,28 +144,23 @@ size_t best_source(const Residency& r) {
   return best;
 }
 
-// The native handle of a name whose message may still be on its way; nullptr: it could not be made.
-template <class Handle>
-Handle native(Place& place, api::ObjectKind kind, ObjectId name) {
-  const LocalExecutor& executor = *place.session.local();
-  if (const auto handle = executor.native<Handle>(kind, name)) return handle;
-  place.session.settle();
-  return executor.native<Handle>(kind, name);
-}
-
 NativeMoves::End end_at(Place& place) {
-  return {place.session.local()->cl(), native<cl_context>(place, api::ObjectKind::Context, place.name),
-          native<cl_device_id>(place, api::ObjectKind::Device, place.devices[0]->name)};
+  return {place.session.local()->cl(), native<cl_context>(place.session, api::ObjectKind::Context, place.name),
+          native<cl_device_id>(place.session, api::ObjectKind::Device, place.devices[0]->name)};
 }
 
 // Finds how the drivers themselves can move it; nothing when one of them is elsewhere.
 void find_way(Move& move) {
   if (!move.from->session.local() || !move.to->session.local()) return;
-  move.from_native = native<cl_mem>(*move.from, api::ObjectKind::Buffer, move.from_name);
-  move.to_native = native<cl_mem>(*move.to, api::ObjectKind::Buffer, move.to_name);
-  if (!move.from_native || !move.to_native) return;
   std::unique_ptr<NativeMoves>& way = move.mem->context->ways[{move.from->index, move.to->index}];
   if (!way) way = std::make_unique<NativeMoves>(end_at(*move.from), end_at(*move.to));
+  move.left = give_homes(*move.mem, *move.from, *move.to, *way);
+  move.from_native = native_mem(*move.mem, *move.from);
+  move.to_native = native_mem(*move.mem, *move.to);
+  if (!move.from_native || !move.to_native) return;
+  const Residency& r = move.mem->residency;
+  move.from_home = r.homes[move.from->index];
+  move.to_home = r.homes[move.to->index];
   move.way = way.get();
 }
 
@@ -229,10 +231,10 @@ void bring(_cl_mem& root, Place& to) {
   move->mem = Ref<_cl_mem>(&root);
   move->from = root.context->places[source].get();
   move->to = &to;
+  find_way(*move);
   move->from_name = root.at(*move->from);
   move->to_name = root.at(to);
   move->layout = dense(root);
-  find_way(*move);
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
   const bool now = move->way && std::all_of(before.begin(), before.end(), [](const auto& e) { return has_ended(*e); });
@@ -246,6 +248,7 @@ void bring(_cl_mem& root, Place& to) {
   }
   move->ready = make<_cl_event>(*root.context);
   r.ready[to.index] = move->ready;
+  if (move->left) r.ready[source] = move->ready;
   if (now) return move->start();
   after_all(before, [move](cl_int) { move->start(); });  // what failed has written what it has written
 }

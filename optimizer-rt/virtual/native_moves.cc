@@ -52,19 +52,24 @@ bool NativeMoves::open_queues() {
   return read_queue_ && write_queue_;
 }
 
-NativeMoves::Moved NativeMoves::move(cl_mem from, cl_mem to, const wire::Part& part, size_t element) {
+NativeMoves::Moved NativeMoves::move(const Held& from, const Held& to, const wire::Part& part, size_t element) {
   const size_t bytes = wire::Chunks(part, element, ~uint64_t{0}).bytes();
   const std::lock_guard lock(mutex_);
   if (!open_queues()) return {CL_OUT_OF_HOST_MEMORY};
   const uint64_t begin = monotonic_ns();
-  if (peer_ && bytes >= verdict_.least_bytes) {
-    if (move_by_peer(*peer_, from, to, part, element, bytes) == CL_SUCCESS) {
+  const bool at_home = lives_there(from, to);
+  if (at_home || (peer_ && bytes >= verdict_.least_bytes)) {
+    const uint64_t offset = part.origin[0];
+    const cl_int code = at_home
+                            ? peer_->copy(from.home->address() + offset, to.home->address() + offset, bytes)
+                            : move_by_peer(*peer_, from.mem, to.mem, part, element, bytes);
+    if (code == CL_SUCCESS) {
       watch(bytes, monotonic_ns() - begin);
       return {CL_SUCCESS, true};
     }
     peer_.reset();  // the contents are still where they were
   }
-  const cl_int code = move_pinned(from, to, part, element, bytes);
+  const cl_int code = move_pinned(from.mem, to.mem, part, element, bytes);
   moved_ns_ += monotonic_ns() - begin;
   if (!looked_ && moved_ns_ >= peers_.after_ns) look_for_peer();
   return {code};
@@ -75,7 +80,27 @@ size_t NativeMoves::peer_from() {
   return peer_ ? verdict_.least_bytes : 0;
 }
 
+std::shared_ptr<PeerMemory> NativeMoves::make_home(Side side, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!peer_ || bytes > LargestHome) return nullptr;
+  const std::shared_ptr<PeerDevice>& device = side == Side::From ? peer_->from() : peer_->to();
+  return device->taken + bytes <= MostPeerBytes ? PeerMemory::make(device, bytes) : nullptr;
+}
+
+cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (!open_queues()) return CL_OUT_OF_HOST_MEMORY;
+  Pending copy(from_.cl);
+  const cl_int code =
+      from_.cl.clEnqueueCopyBuffer(read_queue_, from, to, 0, 0, bytes, 0, nullptr, copy.set());
+  return code == CL_SUCCESS ? copy.wait() : code;
+}
+
 // With the lock held, as are the following.
+bool NativeMoves::lives_there(const Held& from, const Held& to) const {
+  return peer_ && from.home && to.home && to.home->admit(*peer_->from());
+}
+
 cl_int NativeMoves::move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes) {
   std::unique_ptr<PinnedSlots>& slots = bytes <= SmallMove ? small_ : large_;
   if (!slots) slots = PinnedSlots::make(from_, to_, bytes <= SmallMove ? SmallMove : Slots * LargestChunk);

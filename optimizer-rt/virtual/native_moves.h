@@ -4,7 +4,8 @@
 // The slots are pinned host memory, made with the first move that needs them. Between NVIDIA's devices that reach each
 // other they are in the devices' memory (peer_slots.h), once moves have taken so long that setting it up is worth it: a
 // thread does that and tries it (peer_trial.h). When such a move fails, or they turn out slower than what the trial
-// measured for the others, pinned memory is used again.
+// measured for the others, pinned memory is used again. For a buffer that goes to and fro often the caller may have
+// homes made on both devices: memory of the slots' kind that it lives in from then on. Its moves are one step.
 // Thread safety: move() from any thread, one at a time; the others wait.
 #pragma once
 
@@ -42,9 +43,23 @@ class NativeMoves {
     cl_int code;
     bool by_devices = false;  // themselves, without the host's memory
   };
+  // What is moved, at one end. home: nullptr, or what a buffer lives in.
+  struct Held {
+    Held(cl_mem m, PeerMemory* h = nullptr) : mem(m), home(h) {}  // NOLINT: most have no home
+    cl_mem mem;
+    PeerMemory* home;
+  };
   // Copies a part, of elements of so many bytes (1: of a buffer), and returns when it is there. REQUIRES: nothing under
   // way writes `from` or uses `to`.
-  Moved move(cl_mem from, cl_mem to, const wire::Part& part, size_t element);
+  Moved move(const Held& from, const Held& to, const wire::Part& part, size_t element);
+
+  // Memory for a buffer of so many bytes to live in, on the device that is moved from or to. nullptr: contents do not
+  // go by themselves (yet), there is no room, or it would be too much.
+  enum class Side { From, To };
+  std::shared_ptr<PeerMemory> make_home(Side side, size_t bytes);
+  static constexpr size_t LargestHome = size_t{16} << 20;
+  // From buffer to buffer of the source, as move(): to move in.
+  cl_int copy_at_source(cl_mem from, cl_mem to, size_t bytes);
 
   // From how many bytes on moves go from device to device by themselves; 0: they do not (yet).
   size_t peer_from();
@@ -57,8 +72,10 @@ class NativeMoves {
   // Each of a hop's three steps takes some 10 us before its first byte, and all are fast.
   static constexpr size_t LargestHop = size_t{16} << 20, SmallestHop = size_t{8} << 20, FewestHops = 2;
   static constexpr size_t PeerBytes = Slots * SmallestHop;
+  static constexpr size_t MostPeerBytes = PeerBytes + (size_t{256} << 20);  // on each device, with homes
   bool open_queues();
   cl_int move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes);
+  bool lives_there(const Held& from, const Held& to) const;
   cl_int move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes);
   cl_int copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes);
   cl_int copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes);

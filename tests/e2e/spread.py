@@ -114,6 +114,32 @@ def test_one_here_one_elsewhere():
     all_yes(parts.text, 3)
 
 
+def device_to_device(program, *arguments, count):
+    """With drivers that move contents from device to device; gives its output, the report and the drivers' counts."""
+    folder = tests_dir / "peer_driver"
+    vendors = pathlib.Path("peers")
+    vendors.mkdir(exist_ok=True)
+    (vendors / "peers.icd").write_text(f"{folder}/libcuda.so.1\n")
+    env = dict(devices(count), OCL_ICD_VENDORS=str(vendors.resolve()), LD_LIBRARY_PATH=str(folder),
+               PEER_DRIVER_COUNTS=str(pathlib.Path("counts.json").resolve()))
+    text = launched(program, *arguments, env=env, options=("--spread", "--report", "report.json")).text
+    return text, *(json.loads(pathlib.Path(name).read_text()) for name in ("report.json", "counts.json"))
+
+
+def test_from_device_to_device():
+    """Buffers that wander: first by the host, then by the devices, at last in memory that they live in."""
+    for count in (2, 3):
+        here = good(tests_dir / "wandering", SEED, "4000", env=devices(count))
+        all_yes(here.text, 1)
+        text, report, counts = device_to_device(tests_dir / "wandering", SEED, "4000", count=count)
+        same(text, here.text, "the contents differ")
+        moved = report["moved"]
+        check(moved["here"]["moves"] > moved["by_devices"]["moves"] > 100, f"moved: {moved}")
+        ways = count * (count - 1)
+        check(counts["allocated"] > 2 * ways, f"nothing lives there: {counts}")
+        same(counts["released"], counts["allocated"], "let go of")
+
+
 def test_two_drivers():
     """The fake driver's device and PoCL's in one context: their contents go from one to the other."""
     folder = pathlib.Path("both")

@@ -1,203 +1,8 @@
-// Moves between two devices made of plain memory, which run a command only when somebody waits for it: a slot that is
-// used again too early shows. What arrives, whatever call is refused; what is let go of.
-#include <doctest/doctest.h>
-
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <chrono>
-#include <cstring>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <thread>
-#include <vector>
-
-#include "optimizer-rt/virtual/native_moves.h"
+// Moves between two devices: what arrives, whatever call is refused; what is let go of.
+#include "tests/unit/moves_simulation.h"
 
 namespace gt::virt {
 namespace {
-
-struct Event;
-struct Queue {
-  std::deque<std::pair<Event*, std::function<void()>>> commands;
-};
-struct Event {
-  Queue* queue;
-  bool over = false;
-};
-
-struct Sim {
-  int calls = 0, refuse_at = -1;  // the number of the call that fails
-  int objects = 0, pins = 0;      // alive
-  size_t largest = 0, reads_waiting = 0, most_reads_waiting = 0;
-  struct {
-    size_t width, height, element;
-  } image = {};
-  std::map<cl_mem, std::shared_ptr<char[]>> buffers;  // of the trial, and of what is imported
-  std::chrono::microseconds bus{0};                   // a read takes so much longer
-  bool refuse() { return calls++ == refuse_at; }
-};
-Sim sim;
-
-char* bytes_of(cl_mem mem) { return reinterpret_cast<char*>(mem); }
-
-cl_mem own_buffer(size_t size) {
-  std::shared_ptr<char[]> memory(new char[size]);
-  const auto mem = reinterpret_cast<cl_mem>(memory.get());
-  sim.buffers[mem] = std::move(memory);
-  return mem;
-}
-
-void run_until(Event* event) {
-  while (!event->over) {
-    auto [e, command] = std::move(event->queue->commands.front());
-    event->queue->commands.pop_front();
-    command();
-    if (e) e->over = true;
-  }
-}
-
-std::vector<std::pair<char*, size_t>> rows_of(cl_mem image, const size_t* origin, const size_t* region) {
-  std::vector<std::pair<char*, size_t>> rows;
-  const auto& i = sim.image;
-  for (size_t z = origin[2]; z < origin[2] + region[2]; ++z)
-    for (size_t y = origin[1]; y < origin[1] + region[1]; ++y) {
-      const size_t at = ((z * i.height + y) * i.width + origin[0]) * i.element;
-      rows.emplace_back(reinterpret_cast<char*>(image) + at, region[0] * i.element);
-    }
-  return rows;
-}
-
-cl_int enqueue(cl_command_queue queue, bool blocking, cl_event* out, std::function<void()> command) {
-  if (sim.refuse()) return CL_OUT_OF_RESOURCES;
-  auto* const q = reinterpret_cast<Queue*>(queue);
-  auto* const e = new Event{q};
-  q->commands.emplace_back(e, std::move(command));
-  if (blocking) run_until(e);
-  if (out) {
-    ++sim.objects;
-    *out = reinterpret_cast<cl_event>(e);
-  } else {
-    run_until(e);
-    delete e;
-  }
-  return CL_SUCCESS;
-}
-
-exec::Cl functions() {
-  exec::Cl f{exec::Functions()};
-  f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* code) {
-    *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
-    if (*code != CL_SUCCESS) return cl_command_queue{};
-    ++sim.objects;
-    return reinterpret_cast<cl_command_queue>(new Queue);
-  };
-  f.clReleaseCommandQueue = [](cl_command_queue q) {
-    --sim.objects;
-    CHECK(reinterpret_cast<Queue*>(q)->commands.empty());
-    delete reinterpret_cast<Queue*>(q);
-    return CL_SUCCESS;
-  };
-  f.clCreateBuffer = [](cl_context, cl_mem_flags flags, size_t size, void* host, cl_int* code) {
-    CHECK(flags == (CL_MEM_READ_WRITE | (host ? CL_MEM_USE_HOST_PTR : 0)));
-    *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
-    if (*code != CL_SUCCESS) return cl_mem{};
-    if (!host) return own_buffer(size);
-    ++sim.pins;
-    return static_cast<cl_mem>(host);
-  };
-  f.clReleaseMemObject = [](cl_mem mem) {
-    if (!sim.buffers.erase(mem)) --sim.pins;
-    return CL_SUCCESS;
-  };
-  f.clEnqueueReadBuffer = [](cl_command_queue q, cl_mem mem, cl_bool blocking, size_t offset, size_t size, void* to,
-                             cl_uint, const cl_event*, cl_event* out) {
-    sim.largest = std::max(sim.largest, size);
-    sim.most_reads_waiting = std::max(sim.most_reads_waiting, ++sim.reads_waiting);
-    const char* const from = reinterpret_cast<const char*>(mem) + offset;
-    std::this_thread::sleep_for(sim.bus);
-    return enqueue(q, blocking, out, [=] {
-      --sim.reads_waiting;
-      std::memcpy(to, from, size);
-    });
-  };
-  f.clEnqueueWriteBuffer = [](cl_command_queue q, cl_mem mem, cl_bool blocking, size_t offset, size_t size,
-                              const void* from, cl_uint, const cl_event*, cl_event* out) {
-    char* const to = reinterpret_cast<char*>(mem) + offset;
-    return enqueue(q, blocking, out, [=] { std::memcpy(to, from, size); });
-  };
-  // Images lie packed in memory, as sim.image says.
-  f.clEnqueueReadImage = [](cl_command_queue q, cl_mem mem, cl_bool blocking, const size_t* origin,
-                            const size_t* region, size_t, size_t, void* to, cl_uint, const cl_event*, cl_event* out) {
-    return enqueue(q, blocking, out, [rows = rows_of(mem, origin, region), to] {
-      char* at = static_cast<char*>(to);
-      for (const auto& [row, bytes] : rows) at = std::copy_n(row, bytes, at);
-    });
-  };
-  f.clEnqueueWriteImage = [](cl_command_queue q, cl_mem mem, cl_bool blocking, const size_t* origin,
-                             const size_t* region, size_t, size_t, const void* from, cl_uint, const cl_event*,
-                             cl_event* out) {
-    return enqueue(q, blocking, out, [rows = rows_of(mem, origin, region), from] {
-      const char* at = static_cast<const char*>(from);
-      for (const auto& [row, bytes] : rows) std::copy_n(at, bytes, row), at += bytes;
-    });
-  };
-  f.clEnqueueCopyBuffer = [](cl_command_queue q, cl_mem from, cl_mem to, size_t at, size_t there, size_t size, cl_uint,
-                             const cl_event*, cl_event* out) {
-    return enqueue(q, false, out, [=] { std::memcpy(bytes_of(to) + there, bytes_of(from) + at, size); });
-  };
-  f.clEnqueueCopyImageToBuffer = [](cl_command_queue q, cl_mem image, cl_mem to, const size_t* origin,
-                                    const size_t* region, size_t there, cl_uint, const cl_event*, cl_event* out) {
-    return enqueue(q, false, out, [rows = rows_of(image, origin, region), to, there] {
-      char* at = bytes_of(to) + there;
-      for (const auto& [row, bytes] : rows) at = std::copy_n(row, bytes, at);
-    });
-  };
-  f.clEnqueueCopyBufferToImage = [](cl_command_queue q, cl_mem from, cl_mem image, size_t there, const size_t* origin,
-                                    const size_t* region, cl_uint, const cl_event*, cl_event* out) {
-    return enqueue(q, false, out, [rows = rows_of(image, origin, region), from, there] {
-      const char* at = bytes_of(from) + there;
-      for (const auto& [row, bytes] : rows) std::copy_n(at, bytes, row), at += bytes;
-    });
-  };
-  f.clCreateBufferWithProperties = [](cl_context, const cl_mem_properties* list, cl_mem_flags, size_t size, void*,
-                                      cl_int* code) {
-    *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
-    if (*code != CL_SUCCESS) return cl_mem{};
-    CHECK(list[0] == 0x2060);
-    const int descriptor = static_cast<int>(list[1]);
-    void* const base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
-    REQUIRE(base != MAP_FAILED);
-    ::close(descriptor);
-    const auto mem = static_cast<cl_mem>(base);
-    sim.buffers[mem] = std::shared_ptr<char[]>(static_cast<char*>(base), [size](char* p) { ::munmap(p, size); });
-    return mem;
-  };
-  f.clGetDeviceInfo = [](cl_device_id device, cl_device_info name, size_t size, void* value, size_t* needed) {
-    constexpr char Extensions[] = "cl_khr_fp64 cl_khr_external_memory_opaque_fd cl_khr_device_uuid";
-    cuda::Uuid uuid{};
-    uuid.bytes[3] = static_cast<unsigned char>(reinterpret_cast<uintptr_t>(device));
-    const bool asks_uuid = name == 0x106A;
-    const size_t bytes = asks_uuid ? sizeof uuid : sizeof Extensions;
-    if (needed) *needed = bytes;
-    if (value && size >= bytes) std::memcpy(value, asks_uuid ? static_cast<const void*>(&uuid) : Extensions, bytes);
-    return sim.refuse() ? CL_INVALID_VALUE : CL_SUCCESS;
-  };
-  f.clFlush = [](cl_command_queue) { return CL_SUCCESS; };
-  f.clWaitForEvents = [](cl_uint, const cl_event* events) {
-    run_until(reinterpret_cast<Event*>(events[0]));
-    return sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
-  };
-  f.clReleaseEvent = [](cl_event e) {
-    --sim.objects;
-    delete reinterpret_cast<Event*>(e);
-    return CL_SUCCESS;
-  };
-  return f;
-}
 
 std::vector<char> pattern(size_t bytes) {
   std::vector<char> p(bytes);
@@ -224,8 +29,6 @@ struct Two {
     return moves.move(reinterpret_cast<cl_mem>(from.data()), reinterpret_cast<cl_mem>(to.data()), part, element).code;
   }
 };
-
-constexpr size_t KiB = 1024, MiB = 1024 * KiB;
 
 TEST_CASE("what arrives is what was there, byte by byte") {
   sim = {};
@@ -305,91 +108,6 @@ TEST_CASE("whatever is refused: an error or the contents, and nothing is kept") 
 }
 
 // --- From device to device ---
-
-// CUDA, over memory that two mappings share.
-struct FakeCuda {
-  int live = 0;      // what was made and not let go of
-  int copies = 0;
-  int calls = 0, refuse_at = -1;
-  bool mixes_up = false;
-  std::chrono::microseconds copy_time{0};
-  size_t free = 100;
-  bool refuse() { return calls++ == refuse_at; }
-};
-FakeCuda fake;
-
-cuda::Code made(bool good) {
-  if (good) ++fake.live;
-  return good ? 0 : 2;
-}
-
-const cuda::Functions* fake_cuda() {
-  static cuda::Functions f;
-  f.device_count = [](int* n) { return *n = 3, fake.refuse() ? 1 : 0; };
-  f.device = [](cuda::Device* device, int i) { return *device = i, 0; };
-  f.uuid = [](cuda::Uuid* uuid, cuda::Device device) {
-    *uuid = {};
-    uuid->bytes[3] = static_cast<unsigned char>(device);
-    return 0;
-  };
-  f.retain_context = [](cuda::Context* context, cuda::Device device) {
-    *context = reinterpret_cast<cuda::Context>(uintptr_t{100} + static_cast<uintptr_t>(device));
-    return made(!fake.refuse());
-  };
-  f.release_context = [](cuda::Device) { return --fake.live, 0; };
-  f.push_context = [](cuda::Context) { return made(!fake.refuse()); };
-  f.pop_context = [](cuda::Context*) { return --fake.live, 0; };
-  f.memory_info = [](size_t* free, size_t* total) { return *free = fake.free, *total = 100, 0; };
-  f.granularity = [](size_t* unit, const cuda::AllocationProperties*, int) { return *unit = size_t{2} << 20, 0; };
-  f.allocate = [](cuda::Allocation* out, size_t size, const cuda::AllocationProperties*, unsigned long long) {
-    if (fake.refuse()) return 2;
-    const int fd = ::memfd_create("device", MFD_CLOEXEC);
-    REQUIRE(::ftruncate(fd, static_cast<off_t>(size)) == 0);
-    *out = static_cast<cuda::Allocation>(fd);
-    return made(true);
-  };
-  f.release = [](cuda::Allocation a) { return ::close(static_cast<int>(a)), --fake.live, 0; };
-  f.export_handle = [](void* out, cuda::Allocation a, int, unsigned long long) {
-    if (fake.refuse()) return 801;
-    const int copy = ::dup(static_cast<int>(a));
-    std::memcpy(out, &copy, sizeof copy);
-    return 0;
-  };
-  f.reserve_address = [](cuda::Address* out, size_t size, size_t, cuda::Address, unsigned long long) {
-    if (fake.refuse()) return 2;
-    *out = reinterpret_cast<cuda::Address>(::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    return made(true);
-  };
-  f.free_address = [](cuda::Address at, size_t size) {
-    return ::munmap(reinterpret_cast<void*>(at), size), --fake.live, 0;
-  };
-  f.map = [](cuda::Address at, size_t size, size_t, cuda::Allocation a, unsigned long long) {
-    if (fake.refuse()) return 2;
-    ::mmap(reinterpret_cast<void*>(at), size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, static_cast<int>(a), 0);
-    return made(true);
-  };
-  f.unmap = [](cuda::Address, size_t) { return --fake.live, 0; };
-  f.set_access = [](cuda::Address, size_t, const cuda::Access* access, size_t n) {
-    CHECK(n == 2);
-    CHECK(access[0].location.id == 1);
-    CHECK(access[1].location.id == 2);
-    return fake.refuse() ? 217 : 0;  // they do not reach each other
-  };
-  f.create_stream = [](cuda::Stream* out, unsigned) {
-    *out = reinterpret_cast<cuda::Stream>(uintptr_t{7});
-    return made(!fake.refuse());
-  };
-  f.destroy_stream = [](cuda::Stream) { return --fake.live, 0; };
-  f.synchronize = [](cuda::Stream) { return fake.refuse() ? 700 : 0; };
-  f.copy = [](cuda::Address to, cuda::Address from, size_t size, cuda::Stream) {
-    std::this_thread::sleep_for(fake.copy_time);
-    ++fake.copies;
-    std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), size);
-    if (fake.mixes_up && size > KiB) reinterpret_cast<char*>(to)[size / 2] ^= 1;
-    return 0;
-  };
-  return &f;
-}
 
 // Moves until they go by themselves, or never will.
 size_t settle(Two& two) {
@@ -500,6 +218,141 @@ TEST_CASE("whatever CUDA or the import refuses: pinned memory, and nothing is ke
     }
     CHECK(fake.live == 0);
     CHECK(sim.objects == 0);
+    CHECK(sim.buffers.empty());
+  }
+}
+
+// A buffer that lives at home on both devices.
+using Side = NativeMoves::Side;
+struct Homes {
+  Homes(Two& two, size_t n)
+      : bytes(n), from(two.moves.make_home(Side::From, n)), to(two.moves.make_home(Side::To, n)) {
+    REQUIRE(from);
+    REQUIRE(to);
+    CHECK(from->taken() % (2 * MiB) == 0);
+    CHECK(from->taken() >= n);
+  }
+  void put(const std::vector<char>& all) const { std::copy(all.begin(), all.end(), bytes_of(from->mem())); }
+  std::vector<char> seen() const { return {bytes_of(to->mem()), bytes_of(to->mem()) + bytes}; }
+  NativeMoves::Moved move(Two& two) const {
+    wire::Part all;
+    all.region = {bytes, 1, 1};
+    return move(two, all);
+  }
+  NativeMoves::Moved move(Two& two, const wire::Part& part) const {
+    return two.moves.move({from->mem(), from.get()}, {to->mem(), to.get()}, part, 1);
+  }
+  size_t bytes;
+  std::shared_ptr<PeerMemory> from, to;
+};
+
+TEST_CASE("what lives at home goes in one step, and what is refused arrives by another way") {
+  start_anew();
+  {
+    Two two({fake_cuda, 0});
+    CHECK(!two.moves.make_home(Side::From, MiB));  // not yet
+    REQUIRE(settle(two) > 0);
+    for (const size_t bytes : {size_t{100}, MiB, 5 * MiB + 3}) {
+      CAPTURE(bytes);
+      Homes homes(two, bytes);
+      const std::vector<char> put = pattern(bytes);
+      homes.put(put);
+      const int calls = sim.calls, copies = fake.copies;
+      CHECK(homes.move(two).by_devices);
+      CHECK(homes.seen() == put);
+      CHECK(sim.calls == calls);  // nothing of OpenCL's
+      CHECK(fake.copies == copies + 1);
+    }
+    Homes homes(two, MiB);
+    homes.put(pattern(MiB));
+    fake.refuse_at = fake.calls + 1;  // to let the source reach it: as any other buffer, by the slots
+    const int calls = sim.calls;
+    CHECK(homes.move(two).by_devices);
+    CHECK(homes.seen() == pattern(MiB));
+    CHECK(sim.calls > calls);
+    CHECK(homes.move(two).by_devices);
+    homes.put(pattern(MiB - 1));
+    fake.refuse_at = fake.calls + 1;  // the copy
+    const NativeMoves::Moved moved = homes.move(two);
+    CHECK(moved.code == CL_SUCCESS);
+    CHECK(!moved.by_devices);
+    CHECK(homes.seen()[MiB / 2] == pattern(MiB - 1)[MiB / 2]);
+    CHECK(!two.moves.make_home(Side::From, MiB));  // not any more
+    homes.put(std::vector<char>(MiB, 'x'));
+    CHECK(homes.move(two).code == CL_SUCCESS);
+    CHECK(homes.seen() == std::vector<char>(MiB, 'x'));
+  }
+  CHECK(fake.live == 0);
+  CHECK(sim.buffers.empty());
+}
+
+TEST_CASE("what the driver still has of a home outlives it; a part of a home moves alone") {
+  start_anew();
+  Two two({fake_cuda, 0});
+  REQUIRE(settle(two) > 0);
+  Homes homes(two, MiB);
+  homes.put(pattern(MiB));
+  wire::Part part;
+  part.origin = {1000, 0, 0};
+  part.region = {5000, 1, 1};
+  CHECK(homes.move(two, part).by_devices);
+  const std::vector<char> seen = homes.seen(), there = pattern(MiB);
+  CHECK(std::equal(seen.begin() + 1000, seen.begin() + 6000, there.begin() + 1000));
+  CHECK(std::count(seen.begin(), seen.end(), 0) >= static_cast<long>(MiB - 5000));
+}
+
+TEST_CASE("into a home on the same device") {
+  start_anew();
+  Two two({fake_cuda, 0});
+  REQUIRE(settle(two) > 0);
+  Homes homes(two, MiB);
+  std::vector<char> before = pattern(MiB);
+  CHECK(two.moves.copy_at_source(reinterpret_cast<cl_mem>(before.data()), homes.from->mem(), MiB) == CL_SUCCESS);
+  CHECK(homes.move(two).by_devices);
+  CHECK(homes.seen() == before);
+  sim.refuse_at = sim.calls;
+  CHECK(two.moves.copy_at_source(reinterpret_cast<cl_mem>(before.data()), homes.from->mem(), MiB) != CL_SUCCESS);
+}
+
+TEST_CASE("homes are for buffers of some size, not too many, and not where memory is short") {
+  start_anew();
+  {
+    Two two({fake_cuda, 0});
+    REQUIRE(settle(two) > 0);
+    CHECK(!two.moves.make_home(Side::To, NativeMoves::LargestHome + 1));
+    fake.free = 24;
+    CHECK(!two.moves.make_home(Side::To, MiB));
+    fake.free = 100;
+    std::vector<std::shared_ptr<PeerMemory>> many;
+    while (const auto home = two.moves.make_home(Side::To, 15 * MiB)) many.push_back(home);
+    CHECK(many.size() == 16);  // 2 MiB are left of each 16
+    CHECK(two.moves.make_home(Side::From, 15 * MiB));
+    many.pop_back();
+    CHECK(two.moves.make_home(Side::To, 15 * MiB));
+  }
+  CHECK(fake.live == 0);
+}
+
+TEST_CASE("whatever is refused of a home: there is none, and nothing is kept") {
+  for (int call = 0; call < 9; ++call) {
+    CAPTURE(call);
+    start_anew();
+    {
+      Two two({fake_cuda, 0});
+      REQUIRE(settle(two) > 0);
+      const int before = fake.live;
+      fake.refuse_at = fake.calls + call;
+      std::shared_ptr<PeerMemory> home = two.moves.make_home(Side::To, MiB);
+      const bool refused = fake.calls > fake.refuse_at;
+      CHECK((home == nullptr) == refused);
+      if (call < 6) CHECK(refused);
+      home.reset();
+      CHECK(fake.live == before);
+      sim.refuse_at = sim.calls;
+      CHECK(!two.moves.make_home(Side::To, MiB));  // by OpenCL
+      CHECK(fake.live == before);
+    }
+    CHECK(fake.live == 0);
     CHECK(sim.buffers.empty());
   }
 }

@@ -425,6 +425,18 @@ void* Executor::native(api::ObjectKind kind, wire::ObjectId name) const {
   return object ? object->kind == ObjectKind::Queue ? object->queue->handle : object->handle : nullptr;
 }
 
+bool Executor::adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) {
+  const std::lock_guard lock(x_state->dispatching);
+  if (x_state->objects.may_name(name) != CL_SUCCESS) return false;
+  Object object;
+  object.kind = ObjectKind::Buffer;
+  object.handle = buffer;
+  object.bytes = object.counted = bytes;
+  if (x_state->session->cl.clRetainMemObject(buffer) != CL_SUCCESS) return false;
+  x_state->objects.add(name, std::move(object));
+  return true;
+}
+
 void Executor::on_put(wire::Notice notice, size_t bytes) {
   x_state->guarded([&] { return x_state->inbox->arrive(notice, bytes); });
 }

@@ -101,6 +101,9 @@ class Executor final : public wire::LinkHandler {
   // For clients in this process: what a name stands for, as soon as the message that named it has been taken in;
   // nullptr: nothing. The reference stays the executor's: until the client's release.
   void* native(api::ObjectKind kind, wire::ObjectId name) const;
+  // For clients in this process, too: gives a native buffer of theirs a name that they have not used. The executor has
+  // a reference of its own. False: it may not have one more.
+  bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name);
 
   void on_frame(ByteView frame) override;
   void on_put(wire::Notice notice, size_t bytes) override;
