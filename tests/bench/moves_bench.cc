@@ -155,15 +155,27 @@ void expect(Setup& s, int where, cl_uint value) {
   std::exit(1);
 }
 
+// Until whoever moves contents knows how they go best here: 1.5 s.
+void warm_up(Setup& s) {
+  constexpr size_t Bytes = size_t{16} << 20;
+  cl_int code = 0;
+  const cl_mem mem = clCreateBuffer(s.context, CL_MEM_READ_WRITE, Bytes, nullptr, &code);
+  check(code, "clCreateBuffer");
+  for (const double begin = now_us(); now_us() - begin < 1.5e6;)
+    for (const int where : {0, 1}) put(s, where, mem, Bytes / sizeof(cl_uint) - 1, 1);
+  clReleaseMemObject(mem);
+}
+
 void measure(Setup& s, BareSocket& socket, size_t bytes) {
-  const int rounds = bytes <= size_t{16} << 20 ? 21 : 7;
+  const bool small = bytes <= size_t{16} << 20;
+  const int rounds = small ? 21 : 7, unmeasured = small ? 25 : 2;
   cl_int code = 0;
   const cl_mem mem = clCreateBuffer(s.context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
   check(code, "clCreateBuffer");
   const auto last = static_cast<cl_uint>(bytes / sizeof(cl_uint) - 1);
   std::vector<double> there, back, again, shared, bare;
   const std::vector<char> memory(bytes, 1);
-  for (int i = -2; i < rounds; ++i) {  // two to warm up
+  for (int i = -unmeasured; i < rounds; ++i) {
     const auto value = static_cast<cl_uint>(1000 + 10 * i);
     put(s, 0, mem, last, value);
     const double a = get(s, 1, mem, last);
@@ -197,6 +209,7 @@ int main(int argc, char** argv) {
   };
   Setup s = set_up(number(3, 0), number(1, 0), number(2, 1));
   BareSocket socket;
+  warm_up(s);
   std::printf("%12s %10s %10s %10s %10s %10s %10s %10s\n", "bytes", "there us", "back us", "used again", "shared",
               "GB/s", "GB/s back", "socket");
   for (size_t bytes = 4096; bytes <= size_t{256} << 20; bytes *= 4) measure(s, socket, bytes);

@@ -1,6 +1,6 @@
-// Moves between two devices through pinned memory and through slots in the devices' own memory, size by size; or, where
-// there is one device only, between two contexts of it, which shows what the latter costs besides the copy between
-// devices, and that its contents arrive.
+// Moves between two devices, size by size: through pinned memory, through slots in the devices' own memory ("peers"),
+// and of buffers that live in such memory ("at home"); or, where there is one device only, between two contexts of it,
+// which shows what slots cost besides the copy between devices, and that contents arrive.
 //
 // Usage: peer_bench [FIRST SECOND [PLATFORM]]      numbers, 0 1 0 otherwise; a device past the end: the last
 //
@@ -55,30 +55,39 @@ class Moving {
  public:
   Moving(const Device& from, const Device& to, NativeMoves& moves) : from_(from), to_(to), moves_(moves) {}
   // Microseconds, the median; contents are checked each time.
-  double measure(size_t bytes) {
+  double measure(size_t bytes) { return measure(bytes, from_.mem, to_.mem); }
+  // The same for a buffer that lives in memory of CUDA's on both; nothing where that is not possible.
+  double measure_at_home(size_t bytes) {
+    using Side = NativeMoves::Side;
+    const auto from = moves_.make_home(Side::From, bytes), to = moves_.make_home(Side::To, bytes);
+    return from && to ? measure(bytes, {from->mem(), from.get()}, {to->mem(), to.get()}) : 0;
+  }
+  double once(size_t bytes) { return once(bytes, from_.mem, to_.mem); }
+
+ private:
+  double measure(size_t bytes, const NativeMoves::Held& from, const NativeMoves::Held& to) {
     std::vector<double> times;
     for (int i = 0; i < 23; ++i) {
-      const double took = once(bytes);
+      const double took = once(bytes, from, to);
       if (i > 1) times.push_back(took);
     }
     std::nth_element(times.begin(), times.begin() + 10, times.end());
     return times[10];
   }
-  double once(size_t bytes) {
+  double once(size_t bytes, const NativeMoves::Held& from, const NativeMoves::Held& to) {
     std::vector<uint32_t> put(bytes / 4), seen(bytes / 4);
     for (uint32_t& word : put) word = state_ = state_ * 1664525u + 1013904223u;
-    check(clEnqueueWriteBuffer(from_.queue, from_.mem, CL_TRUE, 0, bytes, put.data(), 0, nullptr, nullptr), "write");
+    check(clEnqueueWriteBuffer(from_.queue, from.mem, CL_TRUE, 0, bytes, put.data(), 0, nullptr, nullptr), "write");
     wire::Part all;
     all.region = {bytes, 1, 1};
     const double begin = now_us();
-    check(moves_.move(from_.mem, to_.mem, all, 1).code, "move");
+    check(moves_.move(from, to, all, 1).code, "move");
     const double took = now_us() - begin;
-    check(clEnqueueReadBuffer(to_.queue, to_.mem, CL_TRUE, 0, bytes, seen.data(), 0, nullptr, nullptr), "read");
+    check(clEnqueueReadBuffer(to_.queue, to.mem, CL_TRUE, 0, bytes, seen.data(), 0, nullptr, nullptr), "read");
     if (put != seen) check(CL_OUT_OF_RESOURCES, "other contents arrived");
     return took;
   }
 
- private:
   const Device &from_, &to_;
   NativeMoves& moves_;
   uint32_t state_ = 1;
@@ -100,11 +109,13 @@ int run(unsigned platform, int first, int second) {
   std::printf("%s; set up and tried in %.0f ms%s\n",
               pick(first) == pick(second) ? "two contexts of one device" : "two devices", (now_us() - begin) / 1e3,
               peers.peer_from() ? "" : ": not possible here, both columns are pinned memory");
-  std::printf("%12s %12s %12s %10s %10s\n", "bytes", "pinned us", "peers us", "GB/s", "GB/s");
+  std::printf("%12s %12s %12s %12s %10s %10s %10s\n", "bytes", "pinned us", "peers us", "at home us", "GB/s", "GB/s",
+              "GB/s");
   for (size_t bytes = 4096; bytes <= Largest; bytes *= 4) {
-    const double us = a.measure(bytes), peer_us = b.measure(bytes);
-    const auto size = static_cast<double>(bytes);
-    std::printf("%12zu %12.1f %12.1f %10.2f %10.2f\n", bytes, us, peer_us, size / us / 1e3, size / peer_us / 1e3);
+    const double us = a.measure(bytes), peer_us = b.measure(bytes), home_us = b.measure_at_home(bytes);
+    const auto rate = [&](double took) { return took > 0 ? static_cast<double>(bytes) / took / 1e3 : 0; };
+    std::printf("%12zu %12.1f %12.1f %12.1f %10.2f %10.2f %10.2f\n", bytes, us, peer_us, home_us, rate(us),
+                rate(peer_us), rate(home_us));
     std::fflush(stdout);
   }
   return 0;
