@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "optimizer-rt/virtual/local_executor.h"
+#include "optimizer-rt/virtual/moves.h"
 
 namespace gt::virt {
 namespace {
@@ -31,21 +32,30 @@ NativeMem native_mem(_cl_mem& mem, Place& place) {
   return {place.session.local()->cl(), native<cl_mem>(place.session, api::ObjectKind::Buffer, mem.at(place))};
 }
 
-NativeMem give_homes(_cl_mem& root, Place& from, Place& to, NativeMoves& way) {
+void give_homes(_cl_mem& root, Place& from, Place& to, NativeMoves& way) {
   Residency& r = root.residency;
-  if ((r.homes[from.index] && r.homes[to.index]) || ++r.homeless_moves < WorthIt) return {};
+  if ((r.homes[from.index] && r.homes[to.index]) || ++r.homeless_moves < WorthIt) return;
   r.homeless_moves = 0;  // where it is not possible now, it may be later
-  if (!may_have_homes(root)) return {};
+  if (!may_have_homes(root)) return;
   using Side = NativeMoves::Side;
-  const bool leaves = !r.homes[from.index];
   std::shared_ptr<PeerMemory> there, here;
-  if (!r.homes[to.index] && !(there = way.make_home(Side::To, root.size))) return {};
-  if (leaves && !(here = way.make_home(Side::From, root.size))) return {};
-  if (there && !move_in(root, to, std::move(there))) return {};
-  NativeMem before;
-  if (leaves) before = native_mem(root, from);
-  if (before && !move_in(root, from, std::move(here))) return {};
-  return before;
+  if (!r.homes[to.index] && !(there = way.make_home(Side::To, root.size))) return;
+  if (!r.homes[from.index] && !(here = way.make_home(Side::From, root.size))) return;
+  if (there && !move_in(root, to, std::move(there))) return;
+  NativeMem before = native_mem(root, from);
+  if (here && before && move_in(root, from, std::move(here))) refill(root, from, std::move(before));
+}
+
+void leave_homes(_cl_mem& root) {
+  Residency& r = root.residency;
+  r.has_parts = true;
+  for (const auto& place : root.context->places) {
+    const std::shared_ptr<PeerMemory> home = std::move(r.homes[place->index]);
+    if (!home) continue;
+    NativeMem before = native_mem(root, *place);
+    root.renew(*place);
+    if (r.valid[place->index]) refill(root, *place, std::move(before));
+  }
 }
 
 }  // namespace gt::virt

@@ -3,7 +3,8 @@
 // 300 us and at least 2 MiB (docs/decisions/0022).
 //
 // A home takes the place of the driver's buffer: the same object of the program's, another native one, of which the
-// executor is told the name. Commands that have been sent go on with the one before.
+// executor is told the name. Commands that have been sent go on with the one before. What shares a buffer's memory,
+// sub-buffers and images, shares the driver's.
 #pragma once
 
 #include <utility>
@@ -40,9 +41,12 @@ class NativeMem {
 // What the driver has for the object there; none: it could not be made. REQUIRES: an executor of this process.
 NativeMem native_mem(_cl_mem& mem, Place& place);
 
-// Counts a move that is about to be made, and has the buffer live in homes from now on where that is worth it. Gives
-// what it lived in at `from` until now: the move begins with copying that; none: it need not. REQUIRES: the context's
-// residency is locked.
-NativeMem give_homes(_cl_mem& root, Place& from, Place& to, NativeMoves& way);
+// Counts a move that is about to be made, and has the buffer live in homes from now on where that is worth it.
+// REQUIRES: the context's residency is locked.
+void give_homes(_cl_mem& root, Place& from, Place& to, NativeMoves& way);
+
+// It lives in the driver's memory again, and will: NVIDIA's driver makes images of imported memory that it then refuses
+// to write. REQUIRES: as above.
+void leave_homes(_cl_mem& root);
 
 }  // namespace gt::virt

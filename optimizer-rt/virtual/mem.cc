@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "optimizer-rt/virtual/functions.h"
+#include "optimizer-rt/virtual/homes.h"
 #include "optimizer-rt/virtual/image_desc.h"
 #include "optimizer-rt/virtual/info.h"
 #include "optimizer-rt/virtual/live_objects.h"
@@ -112,11 +113,13 @@ void _cl_mem::rename(Place& place, ObjectId name) {
   ++context->renamed;
 }
 
+void _cl_mem::renew(Place& place) { rename(place, make_native(place)); }
+
 void _cl_mem::become_part_of(_cl_mem* whole) {
   if (!whole) return;
   parent = Ref<_cl_mem>(whole);
   const std::lock_guard lock(context->residency);
-  whole->root().residency.has_parts = true;
+  leave_homes(whole->root());
 }
 
 // Without what concerns the host: that is done on this side.

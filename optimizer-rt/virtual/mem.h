@@ -58,6 +58,7 @@ struct _cl_mem : gt::virt::Object {
   // It is another native object from now on, which has this name there; the one before is let go of. REQUIRES: the
   // context's residency is locked.
   void rename(gt::virt::Place& place, gt::virt::ObjectId name);
+  void renew(gt::virt::Place& place);  // as rename(): a native object that is made as the first one was, but empty
   void become_part_of(_cl_mem* whole);  // nullptr: of nothing
   // All of it, as a part of a transfer.
   gt::wire::Part whole() const;

@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "optimizer-rt/virtual/homes.h"
 #include "optimizer-rt/virtual/introductions.h"
 #include "optimizer-rt/virtual/local_executor.h"
 #include "optimizer-rt/virtual/queue.h"
@@ -26,7 +25,6 @@ struct Move : std::enable_shared_from_this<Move> {
   NativeMoves* way = nullptr;
   NativeMem from_native, to_native;
   std::shared_ptr<PeerMemory> from_home, to_home;
-  NativeMem left;  // what it lived in at the source until now
   Ref<_cl_event> ready;
   HostLayout layout;
   std::vector<uint8_t> bytes;
@@ -38,10 +36,6 @@ struct Move : std::enable_shared_from_this<Move> {
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
   cl_int move_here() {
-    if (left) {
-      const cl_int code = way->copy_at_source(left.get(), from_native.get(), mem->size);
-      if (code != CL_SUCCESS) return code;
-    }
     const NativeMoves::Moved moved = way->move({from_native.get(), from_home.get()}, {to_native.get(), to_home.get()},
                                                mem->whole(), mem->element());
     if (moved.by_devices) count(move_counts().device);
@@ -149,19 +143,24 @@ NativeMoves::End end_at(Place& place) {
           native<cl_device_id>(place.session, api::ObjectKind::Device, place.devices[0]->name)};
 }
 
+NativeMoves& way_between(Place& from, Place& to) {
+  std::unique_ptr<NativeMoves>& way = from.context.ways[{from.index, to.index}];
+  if (!way) way = std::make_unique<NativeMoves>(end_at(from), end_at(to));
+  return *way;
+}
+
 // Finds how the drivers themselves can move it; nothing when one of them is elsewhere.
 void find_way(Move& move) {
   if (!move.from->session.local() || !move.to->session.local()) return;
-  std::unique_ptr<NativeMoves>& way = move.mem->context->ways[{move.from->index, move.to->index}];
-  if (!way) way = std::make_unique<NativeMoves>(end_at(*move.from), end_at(*move.to));
-  move.left = give_homes(*move.mem, *move.from, *move.to, *way);
+  NativeMoves& way = way_between(*move.from, *move.to);
+  give_homes(*move.mem, *move.from, *move.to, way);
   move.from_native = native_mem(*move.mem, *move.from);
   move.to_native = native_mem(*move.mem, *move.to);
   if (!move.from_native || !move.to_native) return;
   const Residency& r = move.mem->residency;
   move.from_home = r.homes[move.from->index];
   move.to_home = r.homes[move.to->index];
-  move.way = way.get();
+  move.way = &way;
 }
 
 // As far as can be seen without asking anybody elsewhere.
@@ -170,6 +169,10 @@ bool has_ended(const _cl_event& event) {
   const LocalExecutor* const executor = event.place ? event.place->session.local() : nullptr;
   const auto native = executor ? executor->native<cl_event>(api::ObjectKind::Event, event.name) : nullptr;
   return native && executor->cl().status(native) <= CL_COMPLETE;
+}
+
+bool have_ended(const std::vector<Ref<_cl_event>>& events) {
+  return std::all_of(events.begin(), events.end(), [](const auto& e) { return has_ended(*e); });
 }
 
 HostLayout dense(const _cl_mem& mem) {
@@ -237,7 +240,7 @@ void bring(_cl_mem& root, Place& to) {
   move->layout = dense(root);
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
-  const bool now = move->way && std::all_of(before.begin(), before.end(), [](const auto& e) { return has_ended(*e); });
+  const bool now = move->way && have_ended(before);
   if (now) r.writers.clear();
   // Waiting for a small one costs less than telling a thread of it.
   const bool small = packed_bytes(move->layout) <= NativeMoves::SmallMove;
@@ -248,9 +251,34 @@ void bring(_cl_mem& root, Place& to) {
   }
   move->ready = make<_cl_event>(*root.context);
   r.ready[to.index] = move->ready;
-  if (move->left) r.ready[source] = move->ready;
   if (now) return move->start();
   after_all(before, [move](cl_int) { move->start(); });  // what failed has written what it has written
+}
+
+void refill(_cl_mem& root, Place& place, NativeMem before) {
+  struct Refill {
+    Ref<_cl_mem> mem;
+    NativeMem before, now;
+    NativeMoves& within;
+    Ref<_cl_event> ready;
+    cl_int copy() const {
+      if (!now) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+      return within.copy_at_source(before.get(), now.get(), mem->size);
+    }
+    void complete() const {
+      const cl_int code = copy();
+      ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);
+    }
+  };
+  Residency& r = root.residency;
+  std::vector<Ref<_cl_event>> events = r.writers;
+  if (r.ready[place.index]) events.push_back(r.ready[place.index]);
+  const auto all = std::make_shared<Refill>(
+      Refill{Ref<_cl_mem>(&root), std::move(before), native_mem(root, place), way_between(place, place), {}});
+  if (have_ended(events) && all->copy() == CL_SUCCESS) return;
+  all->ready = make<_cl_event>(*root.context);
+  r.ready[place.index] = all->ready;
+  after_all(events, [all, number = place.index](cl_int) { mover(number).post([all] { all->complete(); }); });
 }
 
 }  // namespace gt::virt

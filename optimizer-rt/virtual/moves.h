@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "optimizer-rt/virtual/homes.h"
 #include "optimizer-rt/virtual/mem.h"
 #include "transport/memory/move_counts.h"
 
@@ -13,6 +14,10 @@ namespace gt::virt {
 // Sees to it that `root` is valid at `to`, or will be when residency.ready of that place has ended. REQUIRES: the
 // context's residency is locked.
 void bring(_cl_mem& root, Place& to);
+
+// The root is another native object at the place from now on: sees to it that it holds what the one before holds, as
+// bring() does. REQUIRES: as above; executors of this process.
+void refill(_cl_mem& root, Place& place, NativeMem before);
 
 // How often and how much; from the start, or into memory of goptimize's.
 memory::MoveCounts& move_counts();

@@ -86,6 +86,16 @@ cl_mem CL_API_CALL create_buffer(cl_context context, const cl_mem_properties* pr
   return mem;
 }
 
+// Such memory has no parts: NVIDIA's driver lets some be made, but not be used.
+cl_mem CL_API_CALL create_sub_buffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type, const void* info,
+                                     cl_int* code) {
+  cl_mem_flags has = 0;
+  g_pocl.clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof has, &has, nullptr);
+  if (!(has & CL_MEM_USE_HOST_PTR)) return g_pocl.clCreateSubBuffer(buffer, flags, type, info, code);
+  *code = CL_INVALID_OPERATION;
+  return nullptr;
+}
+
 // 0.3 ms for each MiB, as over a slow bus.
 void take_time(size_t bytes) {
   constexpr size_t Small = size_t{16} << 10;
@@ -119,6 +129,7 @@ void take_over(cl_platform_id platform) {
   ::mprotect(reinterpret_cast<void*>(begin), sizeof *table + Page, PROT_READ | PROT_WRITE);
   table->clGetDeviceInfo = device_info;
   table->clCreateBufferWithProperties = create_buffer;
+  table->clCreateSubBuffer = create_sub_buffer;
   table->clEnqueueReadBuffer = read_buffer;
   table->clEnqueueWriteBuffer = write_buffer;
 }
