@@ -243,8 +243,9 @@ void bring(_cl_mem& root, Place& to) {
   const bool now = move->way && have_ended(before);
   if (now) r.writers.clear();
   // Waiting for a small one costs less than telling a thread of it.
-  const bool small = packed_bytes(move->layout) <= NativeMoves::SmallMove;
-  if (now && small && move->move_here() == CL_SUCCESS) {
+  const bool at_home = move->from_home && move->to_home;
+  const size_t small = at_home ? NativeMoves::SmallMoveAtHome : NativeMoves::SmallMove;
+  if (now && packed_bytes(move->layout) <= small && move->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};
     move->count(move_counts().here);
     return;

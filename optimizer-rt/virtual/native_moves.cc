@@ -60,9 +60,8 @@ NativeMoves::Moved NativeMoves::move(const Held& from, const Held& to, const wir
   const bool at_home = lives_there(from, to);
   if (at_home || (peer_ && bytes >= verdict_.least_bytes)) {
     const uint64_t offset = part.origin[0];
-    const cl_int code = at_home
-                            ? peer_->copy(from.home->address() + offset, to.home->address() + offset, bytes)
-                            : move_by_peer(*peer_, from.mem, to.mem, part, element, bytes);
+    const cl_int code = at_home ? peer_->copy(from.home->address() + offset, to.home->address() + offset, bytes)
+                                : move_by_peer(*peer_, from.mem, to.mem, part, element, bytes);
     if (code == CL_SUCCESS) {
       watch(bytes, monotonic_ns() - begin);
       return {CL_SUCCESS, true};
@@ -91,8 +90,7 @@ cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!open_queues()) return CL_OUT_OF_HOST_MEMORY;
   Pending copy(from_.cl);
-  const cl_int code =
-      from_.cl.clEnqueueCopyBuffer(read_queue_, from, to, 0, 0, bytes, 0, nullptr, copy.set());
+  const cl_int code = from_.cl.clEnqueueCopyBuffer(read_queue_, from, to, 0, 0, bytes, 0, nullptr, copy.set());
   return code == CL_SUCCESS ? copy.wait() : code;
 }
 

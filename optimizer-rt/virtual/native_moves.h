@@ -27,6 +27,7 @@ class NativeMoves {
  public:
   using End = MoveEnd;
   static constexpr size_t SmallMove = size_t{1} << 20;  // at once: a chunk more costs as much as overlapping it gains
+  static constexpr size_t SmallMoveAtHome = size_t{4} << 20;  // takes no longer
   struct PeerOptions {
     const cuda::Functions* (*driver)() = cuda::driver;
     uint64_t after_ns = 100'000'000;  // of moves, about as long as it takes to set up

@@ -128,10 +128,10 @@ def device_to_device(program, *arguments, count):
 
 def test_from_device_to_device():
     """Buffers that wander: first by the host, then by the devices, at last in memory that they live in."""
-    for count in (2, 3):
-        here = good(tests_dir / "wandering", SEED, "4000", env=devices(count))
-        all_yes(here.text, 1)
-        text, report, counts = device_to_device(tests_dir / "wandering", SEED, "4000", count=count)
+    for count, threads in ((2, 1), (3, 1), (3, 4)):
+        here = good(tests_dir / "wandering", SEED, "4000", str(threads), env=devices(count))
+        all_yes(here.text, threads)
+        text, report, counts = device_to_device(tests_dir / "wandering", SEED, "4000", str(threads), count=count)
         same(text, here.text, "the contents differ")
         moved = report["moved"]
         check(moved["here"]["moves"] > moved["by_devices"]["moves"] > 100, f"moved: {moved}")

@@ -1,11 +1,13 @@
 // Buffers of one context that wander from device to device, thousands of times, changed by whatever changes buffers.
 //
-// Usage: wandering SEED ROUNDS. What they hold is also computed here; prints whether it is the same, and a sum of it.
+// Usage: wandering SEED ROUNDS [THREADS]. Each thread has buffers and kernels of its own, all share the queues. What
+// buffers hold is also computed here; prints for each thread whether it is the same, and a sum of it.
 #include <CL/cl.h>
 
 #include <algorithm>
-#include <cstring>
+#include <memory>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include "tests/e2e/virtual/check.h"
@@ -26,45 +28,62 @@ struct Buffer {
   size_t bytes() const { return expected.size() * sizeof(cl_uint); }
 };
 
-class World {
- public:
-  explicit World(unsigned seed) : random_(seed) {
+// What all threads share.
+struct World {
+  World() {
     cl_platform_id platform = nullptr;
     CHECK(clGetPlatformIDs(1, &platform, nullptr));
     cl_uint n = 0;
     CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &n));
-    devices_.resize(n);
-    CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, devices_.data(), nullptr));
+    std::vector<cl_device_id> devices(n);
+    CHECK(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, n, devices.data(), nullptr));
     cl_int code = 0;
-    context_ = clCreateContext(nullptr, n, devices_.data(), nullptr, nullptr, &code);
+    context = clCreateContext(nullptr, n, devices.data(), nullptr, nullptr, &code);
     CHECK(code);
     const char* text = Source;
-    program_ = clCreateProgramWithSource(context_, 1, &text, nullptr, &code);
-    CHECK(clBuildProgram(program_, n, devices_.data(), "", nullptr, nullptr));
-    change_ = clCreateKernel(program_, "change", &code);
-    mix_ = clCreateKernel(program_, "blend", &code);
-    CHECK(code);
-    for (cl_device_id device : devices_) {
-      queues_.push_back(clCreateCommandQueue(context_, device, 0, &code));
+    program = clCreateProgramWithSource(context, 1, &text, nullptr, &code);
+    CHECK(clBuildProgram(program, n, devices.data(), "", nullptr, nullptr));
+    for (cl_device_id device : devices) {
+      queues.push_back(clCreateCommandQueue(context, device, 0, &code));
       CHECK(code);
     }
-    for (const size_t words : {25u, 1000u, 40'000u, 262'144u, 300'001u, 1'500'000u}) make(words);
   }
   ~World() {
-    for (cl_command_queue queue : queues_) clReleaseCommandQueue(queue);
-    clReleaseKernel(change_);
-    clReleaseKernel(mix_);
-    clReleaseProgram(program_);
-    clReleaseContext(context_);
+    for (cl_command_queue queue : queues) clReleaseCommandQueue(queue);
+    clReleaseProgram(program);
+    clReleaseContext(context);
   }
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
+  cl_context context = nullptr;
+  cl_program program = nullptr;
+  std::vector<cl_command_queue> queues;
+};
+
+class Wanderer {
+ public:
+  Wanderer(const World& world, unsigned seed) : random_(seed), context_(world.context), queues_(world.queues) {
+    cl_int code = 0;
+    change_ = clCreateKernel(world.program, "change", &code);
+    mix_ = clCreateKernel(world.program, "blend", &code);
+    CHECK(code);
+    for (const size_t words : {25u, 1000u, 40'000u, 262'144u, 300'001u, 1'500'000u}) make(words);
+  }
+  ~Wanderer() {
+    for (Buffer& b : buffers_) release(b);
+    clReleaseKernel(change_);
+    clReleaseKernel(mix_);
+  }
+  Wanderer(const Wanderer&) = delete;
+  Wanderer& operator=(const Wanderer&) = delete;
+
   // The smaller ones more often.
   void step() {
-    static constexpr void (World::*Ways[])(Buffer&) = {
-        &World::change, &World::change, &World::mix, &World::fill,    &World::write,      &World::read,
-        &World::copy,   &World::copy,   &World::map, &World::migrate, &World::read_twice, &World::read_twice};
+    using W = Wanderer;
+    static constexpr void (W::*Ways[])(Buffer&) = {&W::change, &W::change, &W::mix,     &W::fill,
+                                                   &W::write,  &W::read,   &W::copy,    &W::copy,
+                                                   &W::map,    &W::migrate, &W::read_twice, &W::read_twice};
     const size_t which = std::min(below(buffers_.size()), below(buffers_.size()));
     (this->*Ways[below(std::size(Ways))])(buffers_[which]);
     if (below(20) == 0) CHECK(clFinish(queue()));
@@ -79,7 +98,6 @@ class World {
       const std::vector<cl_uint> seen = contents(b);
       all = all && seen == b.expected;
       for (const cl_uint word : seen) sum = sum * 31 + word;
-      release(b);
     }
     std::printf("contents of buffers: %s\nsum %u\n", all ? "yes" : "NO", sum);
   }
@@ -259,11 +277,9 @@ class World {
   }
 
   std::mt19937 random_;
-  std::vector<cl_device_id> devices_;
-  cl_context context_ = nullptr;
-  cl_program program_ = nullptr;
+  const cl_context context_;
+  const std::vector<cl_command_queue>& queues_;
   cl_kernel change_ = nullptr, mix_ = nullptr;
-  std::vector<cl_command_queue> queues_;
   std::vector<Buffer> buffers_;
   bool good_ = true;
 };
@@ -274,7 +290,14 @@ int main(int argc, char** argv) {
   const auto number = [&](int i, unsigned otherwise) {
     return argc > i ? static_cast<unsigned>(std::strtoul(argv[i], nullptr, 10)) : otherwise;
   };
-  World world(number(1, 1));
-  for (unsigned i = number(2, 1000); i > 0; --i) world.step();
-  world.compare();
+  const World world;
+  std::vector<std::unique_ptr<Wanderer>> all;
+  for (unsigned i = 0; i < number(3, 1); ++i) all.push_back(std::make_unique<Wanderer>(world, number(1, 1) + i));
+  std::vector<std::thread> threads;
+  for (const auto& one : all)
+    threads.emplace_back([&] {
+      for (unsigned i = number(2, 1000); i > 0; --i) one->step();
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& one : all) one->compare();
 }
