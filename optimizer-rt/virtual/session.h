@@ -141,6 +141,7 @@ class Session final : public wire::LinkHandler {
   // Of a message that is followed by Link::help(): held back inside the process, where help() does what it asks for.
   bool until_help() const { return behind_ != nullptr; }
   Ref<_cl_event> find_event(ObjectId id);
+  cl_int finish_here(ObjectId queue);
   void send_bytes(ByteView message, bool soon);
   void heard(ByteView message);
 

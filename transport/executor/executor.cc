@@ -437,6 +437,16 @@ bool Executor::adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) {
   return true;
 }
 
+cl_int Executor::finish(wire::ObjectId name) {
+  std::shared_ptr<Queue> queue;
+  {
+    const std::lock_guard lock(x_state->dispatching);
+    x_state->transfers->reclaim();
+    if (const Object* const object = x_state->objects.find(name, ObjectKind::Queue)) queue = object->queue;
+  }
+  return queue ? x_state->session->cl.clFinish(queue->handle) : CL_INVALID_COMMAND_QUEUE;
+}
+
 void Executor::on_put(wire::Notice notice, size_t bytes) {
   x_state->guarded([&] { return x_state->inbox->arrive(notice, bytes); });
 }
