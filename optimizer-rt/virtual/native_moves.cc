@@ -38,10 +38,9 @@ cl_command_queue make_queue(const NativeMoves::End& end) {
 
 }  // namespace
 
-// A child of fork() has no such thread.
 NativeMoves::~NativeMoves() {
   closing_ = true;
-  if (found_in_ == ::getpid()) ::pthread_join(finder_, nullptr);
+  join_finder();
   if (read_queue_) from_.cl.clReleaseCommandQueue(read_queue_);
   if (write_queue_) to_.cl.clReleaseCommandQueue(write_queue_);
 }
@@ -70,7 +69,7 @@ NativeMoves::Moved NativeMoves::move(const Held& from, const Held& to, const wir
   }
   const cl_int code = move_pinned(from.mem, to.mem, part, element, bytes);
   moved_ns_ += monotonic_ns() - begin;
-  if (!looked_ && moved_ns_ >= peers_.after_ns) look_for_peer();
+  if (moved_ns_ >= look_at_ns_) look_for_peer();
   return {code};
 }
 
@@ -163,51 +162,90 @@ void NativeMoves::watch(size_t bytes, uint64_t took_ns) {
     ++late_;
   else if (late_ > 0)
     --late_;
-  if (late_ > MostLate && !peers_.even_slower) peer_.reset();
+  if (late_ <= MostLate || peers_.even_slower) return;
+  peer_.reset();
+  look_again_later();
+}
+
+void NativeMoves::look_again_later() {
+  constexpr uint64_t Patience = 10;
+  late_ = 0;
+  look_at_ns_ = Patience * std::max(moved_ns_, look_took_ns_);
 }
 
 // The driver is loaded here: its handlers at exit must be there before ours, which waits for the thread.
 void NativeMoves::look_for_peer() {
   constexpr size_t StackBytes = size_t{4} << 20;  // the driver's functions are deep
-  looked_ = true;
+  join_finder();
+  look_at_ns_ = Never;
+  has_looked_ = false;
   if (peers_.driver() && staging::start_thread("gt-peers", &NativeMoves::find_peer, this, &finder_, StackBytes))
     found_in_ = ::getpid();
   else
     has_looked_ = true;
 }
 
+// The one before has ended, or is about to. A child of fork() has no such thread.
+void NativeMoves::join_finder() {
+  if (found_in_ == ::getpid()) ::pthread_join(finder_, nullptr);
+  found_in_ = 0;
+}
+
 void* NativeMoves::find_peer(void* self) {
   auto* const moves = static_cast<NativeMoves*>(self);
-  moves->find_peer();
+  const uint64_t begin = monotonic_ns();
+  const Outcome outcome = moves->find_peer();
+  {
+    const std::lock_guard lock(moves->mutex_);
+    moves->look_took_ns_ = monotonic_ns() - begin;
+    if (outcome == Outcome::Slower) moves->look_again_later();
+  }
   moves->has_looked_ = true;
   return nullptr;
 }
 
-void NativeMoves::find_peer() try {
+// What an earlier look has left, homes that are lived in, counts on its device.
+std::shared_ptr<PeerDevice> NativeMoves::device_at(Side side) {
+  std::weak_ptr<PeerDevice>& known = devices_[side == Side::To];
+  std::shared_ptr<PeerDevice> device = known.lock();
+  if (!device) known = device = PeerDevice::make(*peers_.driver(), side == Side::From ? from_ : to_);
+  return device;
+}
+
+NativeMoves::Outcome NativeMoves::find_peer() try {
   const cuda::Use use;
-  if (!use.allowed()) return;
-  std::unique_ptr<PeerSlots> slots = PeerSlots::make(*peers_.driver(), from_, to_, PeerBytes);
-  if (!slots) return;
+  if (!use.allowed()) return Outcome::Impossible;
+  const std::shared_ptr<PeerDevice> source = device_at(Side::From), destination = source ? device_at(Side::To) : nullptr;
+  std::unique_ptr<PeerSlots> slots = destination ? PeerSlots::make(source, destination, PeerBytes) : nullptr;
+  if (!slots) return Outcome::Impossible;
   const auto part = [](size_t bytes) {
     wire::Part all;
     all.region = {bytes, 1, 1};
     return all;
   };
-  const TriedMove peer = [&](cl_mem from, cl_mem to, size_t bytes) {
-    const std::lock_guard lock(mutex_);
+  const auto timed = [this](auto move) {
+    return [this, move](cl_mem from, cl_mem to, size_t bytes) -> std::optional<double> {
+      const std::lock_guard lock(mutex_);
+      const uint64_t begin = monotonic_ns();
+      if (move(from, to, bytes) != CL_SUCCESS) return {};
+      return static_cast<double>(monotonic_ns() - begin);
+    };
+  };
+  const TriedMove peer = timed([&](cl_mem from, cl_mem to, size_t bytes) {
     return move_by_peer(*slots, from, to, part(bytes), 1, bytes);
-  };
-  const TriedMove pinned = [&](cl_mem from, cl_mem to, size_t bytes) {
-    const std::lock_guard lock(mutex_);
-    return move_pinned(from, to, part(bytes), 1, bytes);
-  };
+  });
+  const TriedMove pinned = timed(
+      [&](cl_mem from, cl_mem to, size_t bytes) { return move_pinned(from, to, part(bytes), 1, bytes); });
   PeerVerdict verdict = try_peer(from_, to_, peer, pinned, [this] { return closing_ || cuda::is_leaving(); });
   if (peers_.even_slower && verdict.right) verdict.least_bytes = 1;
-  if (verdict.least_bytes == 0) return;
+  if (!verdict.right) return Outcome::Impossible;
+  if (verdict.least_bytes == 0) return Outcome::Slower;
   const std::lock_guard lock(mutex_);
   verdict_ = verdict;
   peer_ = std::move(slots);
+  return Outcome::Found;
 } catch (...) {  // no memory
+  return Outcome::Impossible;
 }
 
 }  // namespace gt::virt

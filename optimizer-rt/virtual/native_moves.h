@@ -4,7 +4,8 @@
 // The slots are pinned host memory, made with the first move that needs them. Between NVIDIA's devices that reach each
 // other they are in the devices' memory (peer_slots.h), once moves have taken so long that setting it up is worth it: a
 // thread does that and tries it (peer_trial.h). When such a move fails, or they turn out slower than what the trial
-// measured for the others, pinned memory is used again. For a buffer that goes to and fro often the caller may have
+// measured for the others, pinned memory is used again. A device that was busy may have made them slower: where they
+// were right they are tried again after ten times as long. For a buffer that goes to and fro often the caller may have
 // homes made on both devices: memory of the slots' kind that it lives in from then on. Its moves are one step.
 // Thread safety: move() from any thread, one at a time; the others wait.
 #pragma once
@@ -30,12 +31,13 @@ class NativeMoves {
   static constexpr size_t SmallMoveAtHome = size_t{4} << 20;  // takes no longer
   struct PeerOptions {
     const cuda::Functions* (*driver)() = cuda::driver;
-    uint64_t after_ns = 100'000'000;  // of moves, about as long as it takes to set up
+    uint64_t after_ns = 100'000'000;  // of moves through pinned memory, about as long as it takes to set up
     bool even_slower = false;         // whatever the trial says of their speed: to measure them
   };
 
   NativeMoves(End from, End to) : NativeMoves(from, to, PeerOptions()) {}
-  NativeMoves(End from, End to, PeerOptions peers) : from_(from), to_(to), peers_(peers) {}
+  NativeMoves(End from, End to, PeerOptions peers)
+      : from_(from), to_(to), peers_(peers), look_at_ns_(peers.after_ns) {}
   ~NativeMoves();
   NativeMoves(const NativeMoves&) = delete;
   NativeMoves& operator=(const NativeMoves&) = delete;
@@ -64,7 +66,7 @@ class NativeMoves {
 
   // From how many bytes on moves go from device to device by themselves; 0: they do not (yet).
   size_t peer_from();
-  // Whoever looks for that has ended.
+  // Whoever looked for that has ended.
   bool has_looked() const { return has_looked_; }
 
  private:
@@ -82,8 +84,12 @@ class NativeMoves {
   cl_int copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes);
   void watch(size_t bytes, uint64_t took_ns);
   void look_for_peer();
+  void look_again_later();
+  void join_finder();
   static void* find_peer(void* self);
-  void find_peer();
+  enum class Outcome { Found, Slower, Impossible };
+  Outcome find_peer();
+  std::shared_ptr<PeerDevice> device_at(Side side);
 
   const End from_, to_;
   const PeerOptions peers_;
@@ -93,9 +99,12 @@ class NativeMoves {
   std::unique_ptr<PeerSlots> peer_;
   PeerVerdict verdict_;
   unsigned late_ = 0;       // moves that were slower than they would have been, less those that were not
-  uint64_t moved_ns_ = 0;   // through pinned memory
-  bool looked_ = false;     // for a peer
+  static constexpr uint64_t Never = ~uint64_t{0};
+  uint64_t moved_ns_ = 0;              // through pinned memory
+  uint64_t look_at_ns_;                // of that: when to look for a peer
+  uint64_t look_took_ns_ = 0;
 
+  std::weak_ptr<PeerDevice> devices_[2];  // the finder's: as long as slots or homes are there
   pthread_t finder_{};
   pid_t found_in_ = 0;  // the process whose thread that is; 0: there is none
   std::atomic<bool> closing_{false}, has_looked_{false};

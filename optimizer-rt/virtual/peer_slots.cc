@@ -11,13 +11,10 @@ const size_t* sizes(const std::array<uint64_t, 3>& a) { return reinterpret_cast<
 
 }  // namespace
 
-std::unique_ptr<PeerSlots> PeerSlots::make(const cuda::Functions& cuda, const MoveEnd& from, const MoveEnd& to,
-                                           size_t bytes) {
-  const std::shared_ptr<PeerDevice> source = PeerDevice::make(cuda, from);
-  const std::shared_ptr<PeerDevice> destination = source ? PeerDevice::make(cuda, to) : nullptr;
-  if (!destination) return nullptr;
+std::unique_ptr<PeerSlots> PeerSlots::make(const std::shared_ptr<PeerDevice>& from,
+                                           const std::shared_ptr<PeerDevice>& to, size_t bytes) {
   std::unique_ptr<PeerSlots> slots(new PeerSlots);
-  return slots->open(source, destination, bytes) ? std::move(slots) : nullptr;
+  return slots->open(from, to, bytes) ? std::move(slots) : nullptr;
 }
 
 bool PeerSlots::open(const std::shared_ptr<PeerDevice>& from, const std::shared_ptr<PeerDevice>& to, size_t bytes) {

@@ -16,8 +16,8 @@ namespace gt::virt {
 class PeerSlots final : public MoveSlots {
  public:
   // nullptr: the devices, the drivers or what is free of the memory do not allow it. REQUIRES: a cuda::Use.
-  static std::unique_ptr<PeerSlots> make(const cuda::Functions& cuda, const MoveEnd& from, const MoveEnd& to,
-                                         size_t bytes);
+  static std::unique_ptr<PeerSlots> make(const std::shared_ptr<PeerDevice>& from,
+                                         const std::shared_ptr<PeerDevice>& to, size_t bytes);
   ~PeerSlots() override;
 
   size_t bytes() const override { return halves_[0]->bytes(); }

@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <optional>
 #include <vector>
-
-#include "traces/base/clock.h"
 
 namespace gt::virt {
 namespace {
@@ -65,10 +62,8 @@ class Contents {
 // Nanoseconds; nothing when what arrived is not what was there.
 std::optional<double> time(Contents& contents, const TriedMove& move, size_t bytes) {
   if (!contents.put(bytes)) return {};
-  const uint64_t begin = monotonic_ns();
-  if (move(contents.from(), contents.to(), bytes) != CL_SUCCESS) return {};
-  const auto took = static_cast<double>(monotonic_ns() - begin);
-  return contents.arrived(bytes) ? std::optional(took) : std::nullopt;
+  const std::optional<double> took = move(contents.from(), contents.to(), bytes);
+  return took && contents.arrived(bytes) ? took : std::nullopt;
 }
 
 double median(std::array<double, Rounds>& times) {

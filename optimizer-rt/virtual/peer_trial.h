@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 
 #include "optimizer-rt/virtual/move_slots.h"
 
@@ -18,8 +19,9 @@ struct PeerVerdict {
   double pinned_ns(size_t bytes) const { return pinned_fixed_ns + pinned_byte_ns * static_cast<double>(bytes); }
 };
 
-// One move of so many bytes between buffers, which it has ended when it returns.
-using TriedMove = std::function<cl_int(cl_mem from, cl_mem to, size_t bytes)>;
+// One move of so many bytes between buffers, which it has ended when it returns: the nanoseconds that it took, without
+// waiting for its turn; nothing: it failed.
+using TriedMove = std::function<std::optional<double>(cl_mem from, cl_mem to, size_t bytes)>;
 
 // Takes some tens of milliseconds, and 16 MiB on both devices meanwhile. `stop`: nobody wants to know any more.
 PeerVerdict try_peer(const MoveEnd& from, const MoveEnd& to, const TriedMove& peer, const TriedMove& pinned,
