@@ -6,7 +6,8 @@
 // is made by its driver, and calls on it pass through here as if there was nothing remote. Everything else (a remote
 // device, devices of several drivers) is the virtual platform's.
 // Under --spread so are contexts of several local devices: each has memory of its own there, and buffers move between
-// them by virtual/native_moves.h. Without remote devices the program then sees the platforms that it would have seen.
+// them by transport/moves/native_moves.h. Without remote devices the program then sees the platforms that it would have
+// seen.
 // When the library or every proxy fails, the program gets the platforms that it would have got.
 //
 // Thread safety: all functions. Cost without remote devices: one load for each call.

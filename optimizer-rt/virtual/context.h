@@ -12,12 +12,15 @@
 #include <vector>
 
 #include "optimizer-rt/virtual/device.h"
-#include "optimizer-rt/virtual/native_moves.h"
+#include "transport/moves/native_moves.h"
 #include "optimizer-rt/virtual/object.h"
 #include "optimizer-rt/virtual/session.h"
 #include "optimizer-rt/virtual/svm.h"
 
 namespace gt::virt {
+
+using moves::NativeMoves;
+using moves::PeerMemory;
 
 struct Place {
   Place(_cl_context& c, _cl_device_id& first, size_t i);

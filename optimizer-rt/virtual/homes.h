@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "optimizer-rt/virtual/mem.h"
-#include "optimizer-rt/virtual/native_moves.h"
+#include "transport/moves/native_moves.h"
 
 namespace gt::virt {
 
@@ -18,7 +18,7 @@ namespace gt::virt {
 class NativeMem {
  public:
   NativeMem() = default;
-  NativeMem(const exec::Cl& cl, cl_mem mem) : cl_(&cl), mem_(mem) {
+  NativeMem(const moves::Cl& cl, cl_mem mem) : cl_(&cl), mem_(mem) {
     if (mem_) cl_->clRetainMemObject(mem_);
   }
   NativeMem(NativeMem&& other) noexcept : cl_(other.cl_), mem_(std::exchange(other.mem_, nullptr)) {}
@@ -34,7 +34,7 @@ class NativeMem {
   explicit operator bool() const { return mem_ != nullptr; }
 
  private:
-  const exec::Cl* cl_ = nullptr;
+  const moves::Cl* cl_ = nullptr;
   cl_mem mem_ = nullptr;
 };
 

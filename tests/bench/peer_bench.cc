@@ -14,10 +14,11 @@
 #include <thread>
 #include <vector>
 
-#include "optimizer-rt/virtual/native_moves.h"
+#include "transport/executor/cl.h"
+#include "transport/moves/native_moves.h"
 #include "tests/bench/bench.h"
 
-namespace gt::virt {
+namespace gt::moves {
 namespace {
 
 struct Device {
@@ -122,9 +123,9 @@ int run(unsigned platform, int first, int second) {
 }
 
 }  // namespace
-}  // namespace gt::virt
+}  // namespace gt::moves
 
 int main(int argc, char** argv) {
   const auto number = [&](int i, int otherwise) { return argc > i ? std::atoi(argv[i]) : otherwise; };
-  return gt::virt::run(static_cast<unsigned>(number(3, 0)), number(1, 0), number(2, 1));
+  return gt::moves::run(static_cast<unsigned>(number(3, 0)), number(1, 0), number(2, 1));
 }

@@ -30,6 +30,8 @@ ALLOWED = {
     "transport/staging": MODEL + ("transport/memory", "transport/staging"),
     "transport/link": BASE + ("transport/link", "transport/staging"),
     "transport/protocol": BASE + ("transport/link", "transport/protocol"),
+    "transport/moves": BASE + ("transport/memory", "transport/staging", "transport/link", "transport/protocol",
+                               "transport/moves"),
     "transport/executor": MODEL + ("transport",),    # also runs inside programs: no store, no libclang
     "transport": TRACES + ("transport", "analyzer/kernels"),
     "analyzer/kernels": MODEL,
@@ -46,7 +48,8 @@ ALLOWED = {
 # Heavy libraries that must not enter what is injected into programs.
 KEPT_OUT = re.compile(r"^(sqlite3\.h|clang-c/|CLI/|nlohmann/)")
 INJECTED = ("tracer/lib", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/cl", "transport/memory",
-            "transport/staging", "transport/executor", "transport/link", "transport/protocol", "optimizer-rt/virtual")
+            "transport/staging", "transport/moves", "transport/executor", "transport/link", "transport/protocol",
+            "optimizer-rt/virtual")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <thread>
 
-#include "optimizer-rt/virtual/cuda.h"
+#include "transport/moves/cuda.h"
 
-using namespace gt::virt;
+using namespace gt::moves;
 
 namespace {
 

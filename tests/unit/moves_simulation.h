@@ -19,9 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer-rt/virtual/native_moves.h"
+#include "transport/moves/native_moves.h"
 
-namespace gt::virt {
+namespace gt::moves {
 
 constexpr size_t KiB = 1024, MiB = 1024 * KiB;
 
@@ -92,8 +92,8 @@ inline cl_int enqueue(cl_command_queue queue, bool blocking, cl_event* out, std:
   return CL_SUCCESS;
 }
 
-inline exec::Cl functions() {
-  exec::Cl f{exec::Functions()};
+inline Cl functions() {
+  Cl f;
   f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* code) {
     *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
     if (*code != CL_SUCCESS) return cl_command_queue{};
@@ -309,4 +309,4 @@ inline const cuda::Functions* fake_cuda() {
   return &f;
 }
 
-}  // namespace gt::virt
+}  // namespace gt::moves

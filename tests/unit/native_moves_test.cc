@@ -1,7 +1,7 @@
 // Moves between two devices: what arrives, whatever call is refused; what is let go of.
 #include "tests/unit/moves_simulation.h"
 
-namespace gt::virt {
+namespace gt::moves {
 namespace {
 
 std::vector<char> pattern(size_t bytes) {
@@ -18,7 +18,7 @@ cl_device_id device(uintptr_t number) { return reinterpret_cast<cl_device_id>(nu
 struct Two {
   explicit Two(NativeMoves::PeerOptions peers = {no_cuda, 0})
       : moves({cl, nullptr, device(1)}, {cl, nullptr, device(2)}, peers) {}
-  exec::Cl cl = functions();
+  Cl cl = functions();
   NativeMoves moves;
   cl_int move(std::vector<char>& from, std::vector<char>& to) {
     wire::Part all;
@@ -416,4 +416,4 @@ TEST_CASE("whatever is refused of a home: there is none, and nothing is kept") {
 }
 
 }  // namespace
-}  // namespace gt::virt
+}  // namespace gt::moves

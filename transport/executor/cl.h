@@ -1,15 +1,15 @@
 // The OpenCL functions that the executor calls by itself, with their types.
 // Invariant: every pointer is set once has_all() holds; those of shared virtual memory with has_svm(), those of copies
-// with has_copies().
+// on a device with has_copies().
 #pragma once
 
 #include "transport/executor/functions.h"
-#include "transport/staging/cl_functions.h"
+#include "transport/moves/cl.h"
 
 namespace gt::exec {
 
 #define GT_EXECUTOR_FUNCTIONS(X)                                                                                     \
-  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetDeviceInfo) X(clGetCommandQueueInfo)             \
+  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetCommandQueueInfo)                                \
   X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetKernelArgInfo) X(clGetProgramInfo)               \
   X(clGetProgramBuildInfo) X(clBuildProgram) X(clCompileProgram) X(clLinkProgram) X(clCreateKernel)                  \
   X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clRetainCommandQueue)                                    \
@@ -18,23 +18,19 @@ namespace gt::exec {
 
 #define GT_EXECUTOR_SVM_FUNCTIONS(X) X(clSVMAlloc) X(clSVMFree) X(clEnqueueSVMMemcpy) X(clSetKernelArgSVMPointer)
 
-// For who copies on a device by itself; the first is of OpenCL 3.0.
-#define GT_EXECUTOR_COPY_FUNCTIONS(X)                                                                     \
-  X(clCreateBufferWithProperties) X(clEnqueueCopyBuffer) X(clEnqueueCopyImageToBuffer) X(clEnqueueCopyBufferToImage)
-
-struct Cl : staging::ClFunctions {
+struct Cl : moves::Cl {
 #define GT_X(f) decltype(&::f) f = nullptr;
-  GT_EXECUTOR_FUNCTIONS(GT_X) GT_EXECUTOR_SVM_FUNCTIONS(GT_X) GT_EXECUTOR_COPY_FUNCTIONS(GT_X)
+  GT_EXECUTOR_FUNCTIONS(GT_X) GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
 #undef GT_X
 
   explicit Cl(const Functions& all) {
 #define GT_X(f) this->f = reinterpret_cast<decltype(&::f)>(all[api::FnId::f]);
     GT_STAGING_FUNCTIONS(GT_X) GT_EXECUTOR_FUNCTIONS(GT_X) GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
-    GT_EXECUTOR_COPY_FUNCTIONS(GT_X)
+    GT_MOVES_COPY_FUNCTIONS(GT_X) GT_X(clGetDeviceInfo)
 #undef GT_X
   }
   bool has_all() const {
-    bool all = complete();
+    bool all = complete() && clGetDeviceInfo;
 #define GT_X(f) all = all && f;
     GT_EXECUTOR_FUNCTIONS(GT_X)
 #undef GT_X
@@ -44,13 +40,6 @@ struct Cl : staging::ClFunctions {
     bool all = true;
 #define GT_X(f) all = all && f;
     GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
-#undef GT_X
-    return all;
-  }
-  bool has_copies() const {
-    bool all = true;
-#define GT_X(f) all = all && f;
-    GT_EXECUTOR_COPY_FUNCTIONS(GT_X)
 #undef GT_X
     return all;
   }

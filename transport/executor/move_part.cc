@@ -36,9 +36,6 @@ cl_int check_box(const Object& mem, wire::Part& p) {
   return end.fits(mem.bytes) ? CL_SUCCESS : CL_INVALID_VALUE;
 }
 
-using Sizes = const size_t*;
-Sizes sizes(const std::array<uint64_t, 3>& a) { return reinterpret_cast<Sizes>(a.data()); }
-
 }  // namespace
 
 cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part) {
@@ -53,34 +50,11 @@ cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part) {
   return CL_SUCCESS;
 }
 
-cl_int enqueue_part(const staging::ClFunctions& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& p,
-                    void* host, std::span<const cl_event> waits, cl_event* event) {
-  const bool up = way == Way::ToDevice;
-  const auto count = static_cast<cl_uint>(waits.size());
-  const cl_event* const list = waits.empty() ? nullptr : waits.data();
-  if (p.shape == Shape::Range) {
-    return up ? cl.clEnqueueWriteBuffer(queue, mem, CL_FALSE, p.origin[0], p.region[0], host, count, list, event)
-              : cl.clEnqueueReadBuffer(queue, mem, CL_FALSE, p.origin[0], p.region[0], host, count, list, event);
-  }
-  const size_t row = p.region[0], slice = row * p.region[1];
-  const size_t nowhere[3] = {};
-  if (p.shape == Shape::Box) {
-    return up ? cl.clEnqueueWriteBufferRect(queue, mem, CL_FALSE, sizes(p.origin), nowhere, sizes(p.region),
-                                            p.row_pitch, p.slice_pitch, row, slice, host, count, list, event)
-              : cl.clEnqueueReadBufferRect(queue, mem, CL_FALSE, sizes(p.origin), nowhere, sizes(p.region),
-                                           p.row_pitch, p.slice_pitch, row, slice, host, count, list, event);
-  }
-  return up ? cl.clEnqueueWriteImage(queue, mem, CL_FALSE, sizes(p.origin), sizes(p.region), 0, 0, host, count, list,
-                                     event)
-            : cl.clEnqueueReadImage(queue, mem, CL_FALSE, sizes(p.origin), sizes(p.region), 0, 0, host, count, list,
-                                    event);
-}
-
 cl_int enqueue_part(Session& session, Way way, const Queue& queue, const Memory& memory, const wire::Part& part,
                     void* host, std::span<const cl_event> waits, cl_event* event) {
   const Cl& cl = session.cl;
   const auto turn = turn_at(session, queue);
-  if (!memory.svm) return enqueue_part(cl, way, queue.handle, memory.mem, part, host, waits, event);
+  if (!memory.svm) return moves::enqueue_part(cl, way, queue.handle, memory.mem, part, host, waits, event);
   void* const svm = memory.svm->at(part.origin[0]);
   const bool up = way == Way::ToDevice;
   return cl.clEnqueueSVMMemcpy(queue.handle, CL_FALSE, up ? svm : host, up ? host : svm, part.region[0],

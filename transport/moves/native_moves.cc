@@ -1,11 +1,11 @@
-#include "optimizer-rt/virtual/native_moves.h"
+#include "transport/moves/native_moves.h"
 
 #include <algorithm>
 
 #include "traces/base/clock.h"
 #include "transport/staging/thread.h"
 
-namespace gt::virt {
+namespace gt::moves {
 namespace {
 
 // The event of a slot's last command.
@@ -215,7 +215,8 @@ std::shared_ptr<PeerDevice> NativeMoves::device_at(Side side) {
 NativeMoves::Outcome NativeMoves::find_peer() try {
   const cuda::Use use;
   if (!use.allowed()) return Outcome::Impossible;
-  const std::shared_ptr<PeerDevice> source = device_at(Side::From), destination = source ? device_at(Side::To) : nullptr;
+  const std::shared_ptr<PeerDevice> source = device_at(Side::From);
+  const std::shared_ptr<PeerDevice> destination = source ? device_at(Side::To) : nullptr;
   std::unique_ptr<PeerSlots> slots = destination ? PeerSlots::make(source, destination, PeerBytes) : nullptr;
   if (!slots) return Outcome::Impossible;
   const auto part = [](size_t bytes) {
@@ -248,4 +249,4 @@ NativeMoves::Outcome NativeMoves::find_peer() try {
   return Outcome::Impossible;
 }
 
-}  // namespace gt::virt
+}  // namespace gt::moves

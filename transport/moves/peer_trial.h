@@ -7,9 +7,9 @@
 #include <functional>
 #include <optional>
 
-#include "optimizer-rt/virtual/move_slots.h"
+#include "transport/moves/move_slots.h"
 
-namespace gt::virt {
+namespace gt::moves {
 
 struct PeerVerdict {
   bool right = false;      // what arrived was what was there, each time
@@ -27,4 +27,4 @@ using TriedMove = std::function<std::optional<double>(cl_mem from, cl_mem to, si
 PeerVerdict try_peer(const MoveEnd& from, const MoveEnd& to, const TriedMove& peer, const TriedMove& pinned,
                      const std::function<bool()>& stop);
 
-}  // namespace gt::virt
+}  // namespace gt::moves

@@ -1,6 +1,6 @@
-#include "optimizer-rt/virtual/peer_slots.h"
+#include "transport/moves/peer_slots.h"
 
-namespace gt::virt {
+namespace gt::moves {
 namespace {
 
 using Shape = wire::Part::Shape;
@@ -36,7 +36,7 @@ PeerSlots::~PeerSlots() {
 }
 
 cl_int PeerSlots::fill(cl_command_queue queue, cl_mem from, const wire::Part& part, size_t offset, cl_event* event) {
-  const exec::Cl& cl = halves_[0]->device()->end.cl;
+  const Cl& cl = halves_[0]->device()->end.cl;
   const cl_mem slots = halves_[0]->mem();
   if (part.shape == Shape::Image)
     return cl.clEnqueueCopyImageToBuffer(queue, from, slots, sizes(part.origin), sizes(part.region), offset, 0, nullptr,
@@ -49,7 +49,7 @@ cl_int PeerSlots::hop(size_t offset, size_t bytes) {
 }
 
 cl_int PeerSlots::drain(cl_command_queue queue, cl_mem to, const wire::Part& part, size_t offset, cl_event* event) {
-  const exec::Cl& cl = halves_[1]->device()->end.cl;
+  const Cl& cl = halves_[1]->device()->end.cl;
   const cl_mem slots = halves_[1]->mem();
   if (part.shape == Shape::Image)
     return cl.clEnqueueCopyBufferToImage(queue, slots, to, offset, sizes(part.origin), sizes(part.region), 0, nullptr,
@@ -67,4 +67,4 @@ cl_int PeerSlots::copy(cuda::Address from, cuda::Address to, size_t bytes) {
   return good ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
 }
 
-}  // namespace gt::virt
+}  // namespace gt::moves

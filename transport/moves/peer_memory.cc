@@ -1,4 +1,4 @@
-#include "optimizer-rt/virtual/peer_memory.h"
+#include "transport/moves/peer_memory.h"
 
 #include <CL/cl_ext.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <string>
 
-namespace gt::virt {
+namespace gt::moves {
 namespace {
 
 constexpr cl_device_info DeviceUuid = 0x106A;           // CL_DEVICE_UUID_KHR
@@ -124,4 +124,4 @@ PeerMemory::~PeerMemory() {
   if (allocation_) cuda.release(allocation_);
 }
 
-}  // namespace gt::virt
+}  // namespace gt::moves

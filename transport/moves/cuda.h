@@ -9,7 +9,7 @@
 
 #include <cstddef>
 
-namespace gt::virt::cuda {
+namespace gt::moves::cuda {
 
 using Code = int;  // 0: success
 using Device = int;
@@ -109,4 +109,4 @@ class Current {
   const bool good_;
 };
 
-}  // namespace gt::virt::cuda
+}  // namespace gt::moves::cuda

@@ -8,10 +8,10 @@
 
 #include <memory>
 
-#include "optimizer-rt/virtual/cuda.h"
-#include "optimizer-rt/virtual/peer_memory.h"
+#include "transport/moves/cuda.h"
+#include "transport/moves/peer_memory.h"
 
-namespace gt::virt {
+namespace gt::moves {
 
 class PeerSlots final : public MoveSlots {
  public:
@@ -39,4 +39,4 @@ class PeerSlots final : public MoveSlots {
   cuda::Stream stream_ = nullptr;
 };
 
-}  // namespace gt::virt
+}  // namespace gt::moves

@@ -1,11 +1,11 @@
-#include "optimizer-rt/virtual/peer_trial.h"
+#include "transport/moves/peer_trial.h"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <vector>
 
-namespace gt::virt {
+namespace gt::moves {
 namespace {
 
 constexpr size_t Sizes[] = {size_t{64} << 10, size_t{1} << 20, size_t{16} << 20};
@@ -40,12 +40,12 @@ class Contents {
   // Others each time, so that none are there from before.
   bool put(size_t bytes) {
     for (size_t i = 0; i < bytes / sizeof(uint32_t); ++i) put_[i] = state_ = state_ * 1664525u + 1013904223u;
-    const exec::Cl& cl = ends_[0].cl;
+    const Cl& cl = ends_[0].cl;
     return cl.clEnqueueWriteBuffer(queues_[0], mems_[0], CL_TRUE, 0, bytes, put_.data(), 0, nullptr, nullptr) ==
            CL_SUCCESS;
   }
   bool arrived(size_t bytes) {
-    const exec::Cl& cl = ends_[1].cl;
+    const Cl& cl = ends_[1].cl;
     return cl.clEnqueueReadBuffer(queues_[1], mems_[1], CL_TRUE, 0, bytes, seen_.data(), 0, nullptr, nullptr) ==
                CL_SUCCESS &&
            std::memcmp(seen_.data(), put_.data(), bytes) == 0;
@@ -98,4 +98,4 @@ PeerVerdict try_peer(const MoveEnd& from, const MoveEnd& to, const TriedMove& pe
   return verdict;
 }
 
-}  // namespace gt::virt
+}  // namespace gt::moves

@@ -8,13 +8,13 @@
 #include <cstddef>
 #include <memory>
 
-#include "transport/executor/cl.h"
+#include "transport/moves/cl.h"
 #include "transport/protocol/messages.h"
 
-namespace gt::virt {
+namespace gt::moves {
 
 struct MoveEnd {
-  const exec::Cl& cl;
+  const Cl& cl;
   cl_context context;
   cl_device_id device;
 };
@@ -54,4 +54,4 @@ class PinnedSlots final : public MoveSlots {
   cl_mem pins_[2] = {};
 };
 
-}  // namespace gt::virt
+}  // namespace gt::moves

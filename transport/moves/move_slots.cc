@@ -1,11 +1,11 @@
-#include "optimizer-rt/virtual/move_slots.h"
+#include "transport/moves/move_slots.h"
 
 #include <cstring>
 
-#include "transport/executor/move_part.h"
+#include "transport/moves/part_command.h"
 #include "transport/memory/pin.h"
 
-namespace gt::virt {
+namespace gt::moves {
 
 std::unique_ptr<PinnedSlots> PinnedSlots::make(const MoveEnd& from, const MoveEnd& to, size_t bytes) {
   void* const base = memory::map_huge(bytes);
@@ -31,11 +31,11 @@ PinnedSlots::~PinnedSlots() {
 }
 
 cl_int PinnedSlots::fill(cl_command_queue queue, cl_mem from, const wire::Part& part, size_t offset, cl_event* event) {
-  return exec::enqueue_part(ends_[0].cl, exec::Way::ToHost, queue, from, part, base_ + offset, {}, event);
+  return enqueue_part(ends_[0].cl, Way::ToHost, queue, from, part, base_ + offset, {}, event);
 }
 
 cl_int PinnedSlots::drain(cl_command_queue queue, cl_mem to, const wire::Part& part, size_t offset, cl_event* event) {
-  return exec::enqueue_part(ends_[1].cl, exec::Way::ToDevice, queue, to, part, base_ + offset, {}, event);
+  return enqueue_part(ends_[1].cl, Way::ToDevice, queue, to, part, base_ + offset, {}, event);
 }
 
-}  // namespace gt::virt
+}  // namespace gt::moves

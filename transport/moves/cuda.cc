@@ -1,4 +1,4 @@
-#include "optimizer-rt/virtual/cuda.h"
+#include "transport/moves/cuda.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <thread>
 
-namespace gt::virt::cuda {
+namespace gt::moves::cuda {
 namespace {
 
 std::atomic<int> g_inside{0};
@@ -57,4 +57,4 @@ Use::Use() {
 }
 Use::~Use() { --g_inside; }
 
-}  // namespace gt::virt::cuda
+}  // namespace gt::moves::cuda

@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer-rt/virtual/cuda.h"
-#include "optimizer-rt/virtual/move_slots.h"
+#include "transport/moves/cuda.h"
+#include "transport/moves/move_slots.h"
 
-namespace gt::virt {
+namespace gt::moves {
 
 // An OpenCL device as CUDA knows it, and CUDA's context there, which the process has one of.
 class PeerDevice {
@@ -73,4 +73,4 @@ class PeerMemory {
   std::vector<cuda::Device> admitted_;
 };
 
-}  // namespace gt::virt
+}  // namespace gt::moves

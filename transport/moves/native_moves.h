@@ -18,11 +18,11 @@
 #include <memory>
 #include <mutex>
 
-#include "optimizer-rt/virtual/peer_slots.h"
-#include "optimizer-rt/virtual/peer_trial.h"
+#include "transport/moves/peer_slots.h"
+#include "transport/moves/peer_trial.h"
 #include "transport/protocol/chunks.h"
 
-namespace gt::virt {
+namespace gt::moves {
 
 class NativeMoves {
  public:
@@ -110,4 +110,4 @@ class NativeMoves {
   std::atomic<bool> closing_{false}, has_looked_{false};
 };
 
-}  // namespace gt::virt
+}  // namespace gt::moves
