@@ -54,6 +54,10 @@ std::vector<std::string> remote_urls() {
   return urls;
 }
 
+bool spreads() {
+  static const bool on = variable("GTRACE_SPREAD") == "1";
+  return on;
+}
 bool sync_errors() {
   static const bool on = variable("GTRACE_SYNC_ERRORS") == "1";
   return on;

@@ -4,6 +4,7 @@
 //                           shm:NAME, tcp://HOST:PORT, tls://HOST:PORT, local:/path/of/a/driver.so (in this process)
 //   GTRACE_TOKEN_FILE       what proves to a proxy that we may; $XDG_CONFIG_HOME/gtrace/token
 //   GTRACE_CERT, _KEY, _CA  files for tls://
+//   GTRACE_SPREAD=1         each device of a context has memory of its own, also where they are of one driver
 //   GTRACE_SYNC_ERRORS=1    each command waits for its end (2 s at most) and returns the error itself
 //
 // Thread safety: constants after the first call.
@@ -18,6 +19,7 @@
 namespace gt::virt {
 
 std::vector<std::string> remote_urls();
+bool spreads();
 bool sync_errors();
 
 class LocalExecutor;

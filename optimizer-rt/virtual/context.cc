@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "optimizer-rt/virtual/configuration.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
 #include "optimizer-rt/virtual/introductions.h"
@@ -66,12 +67,20 @@ void make_native(Place& place) {
 }  // namespace
 }  // namespace gt::virt
 
+// Parts of a device share its memory.
+static bool are_apart(const std::vector<_cl_device_id*>& list) {
+  return spreads() && std::none_of(list.begin(), list.end(), [](const _cl_device_id* d) { return d->parent; });
+}
+
 _cl_context::_cl_context(const std::vector<_cl_device_id*>& list, std::vector<cl_context_properties> props)
     : Object(Kind), properties(std::move(props)) {
+  const bool apart = are_apart(list);
   for (_cl_device_id* d : list) {
     if (has(d)) continue;
     devices.emplace_back(d);
-    const auto same = [d](const auto& p) { return &p->session == &d->session && p->platform == d->native_platform; };
+    const auto same = [d, apart](const auto& p) {
+      return !apart && &p->session == &d->session && p->platform == d->native_platform;
+    };
     auto it = std::find_if(places.begin(), places.end(), same);
     if (it == places.end()) it = places.insert(it, std::make_unique<Place>(*this, *d, places.size()));
     (*it)->devices.push_back(d);

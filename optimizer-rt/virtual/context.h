@@ -1,5 +1,6 @@
 // A context and its places. A place is one native context, at one platform of one executor; a context whose devices are
-// of one platform of one executor has one place, and nothing below needs to think of others.
+// of one platform of one executor has one place, and nothing below needs to think of others. Under --spread each device
+// has a place of its own.
 #pragma once
 
 #include <array>

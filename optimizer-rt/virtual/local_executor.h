@@ -28,6 +28,7 @@ class LocalExecutor {
   }
   // A buffer that was made past the executor gets a name: Executor::adopt().
   bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) const { return executor_->adopt(buffer, bytes, name); }
+  std::mutex* turns(cl_device_id device) const { return executor_->turns(device); }  // Executor::turns()
   cl_int finish(wire::ObjectId queue) const { return executor_->finish(queue); }  // Executor::finish()
 
  private:

@@ -128,19 +128,43 @@ struct Move : std::enable_shared_from_this<Move> {
   }
 };
 
-// Where a command finds them soonest: a place whose own move is over.
-size_t best_source(const Residency& r) {
+bool are_of_one_executor(const Place& a, const Place& b) { return &a.session == &b.session && !a.session.local(); }
+
+// Where a command finds them soonest: in the same process, at a place whose own move is over. None: its number of places.
+size_t best_source(const _cl_mem& root, const Place& to) {
+  const Residency& r = root.residency;
+  const auto worth = [&](size_t i) {
+    const Place& from = *root.context->places[i];
+    return (are_of_one_executor(from, to) || (from.session.local() && to.session.local()) ? 2 : 0) + (r.ready[i] ? 0 : 1);
+  };
   size_t best = r.valid.size();
-  for (size_t i = 0; i < r.valid.size(); ++i) {
-    if (!r.valid[i]) continue;
-    if (best == r.valid.size() || !r.ready[i]) best = i;
-  }
+  for (size_t i = 0; i < r.valid.size(); ++i)
+    if (r.valid[i] && (best == r.valid.size() || worth(i) >= worth(best))) best = i;
   return best;
 }
 
+// An executor moves them itself when what writes them has ended; nothing here waits for that.
+Ref<_cl_event> move_there(_cl_mem& root, Place& from, Place& to, const std::vector<Ref<_cl_event>>& before) {
+  const Ref<_cl_event> ready = make<_cl_event>(*root.context, to);
+  wire::Move m;
+  m.from = root.at(from);
+  m.to = root.at(to);
+  m.part = root.whole();
+  m.event = ready->name;
+  for (const Ref<_cl_event>& e : before) {
+    const bool is_there = e->place && &e->place->session == &to.session;
+    if (const ObjectId id = !is_there ? e->name_at(to) : e->ended() ? 0 : e->name) m.waits.push_back(id);
+  }
+  to.session.send(m, true);
+  ready->subscribe();
+  return ready;
+}
+
 NativeMoves::End end_at(Place& place) {
-  return {place.session.local()->cl(), native<cl_context>(place.session, api::ObjectKind::Context, place.name),
-          native<cl_device_id>(place.session, api::ObjectKind::Device, place.devices[0]->name)};
+  const LocalExecutor& executor = *place.session.local();
+  const auto device = native<cl_device_id>(place.session, api::ObjectKind::Device, place.devices[0]->name);
+  return {executor.cl(), native<cl_context>(place.session, api::ObjectKind::Context, place.name), device,
+          executor.turns(device)};
 }
 
 NativeMoves& way_between(Place& from, Place& to) {
@@ -227,19 +251,23 @@ void bring(_cl_mem& root, Place& to) {
     if (good) r.ready[to.index] = {};
   }
   if (r.valid[to.index]) return;
-  const size_t source = best_source(r);
+  const size_t source = best_source(root, to);
   r.valid[to.index] = true;
   if (source == r.valid.size()) return;  // nobody has written it
   auto move = std::make_shared<Move>();
   move->mem = Ref<_cl_mem>(&root);
   move->from = root.context->places[source].get();
   move->to = &to;
-  find_way(*move);
-  move->from_name = root.at(*move->from);
-  move->to_name = root.at(to);
   move->layout = dense(root);
+  find_way(*move);  // may give the source a home, which is one thing more to wait for
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
+  if (are_of_one_executor(*move->from, to)) {
+    r.ready[to.index] = move_there(root, *move->from, to, before);
+    return move->count(move_counts().direct);
+  }
+  move->from_name = root.at(*move->from);
+  move->to_name = root.at(to);
   const bool now = move->way && have_ended(before);
   if (now) r.writers.clear();
   // Waiting for a small one costs less than telling a thread of it.

@@ -1,5 +1,6 @@
 // Contents go from place to place when a command needs them: inside this process from driver to driver
-// (native_moves.h), between proxies directly (introductions.h), else through the client's memory.
+// (transport/moves/native_moves.h), inside a proxy the same way (wire::Move), between proxies directly
+// (introductions.h), else through the client's memory.
 #pragma once
 
 #include <functional>

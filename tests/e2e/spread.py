@@ -140,13 +140,75 @@ def test_from_device_to_device():
         same(counts["released"], counts["allocated"], "let go of")
 
 
-def test_two_drivers():
-    """The fake driver's device and PoCL's in one context: their contents go from one to the other."""
+def both_drivers():
+    """A folder that names PoCL and the fake driver."""
     folder = pathlib.Path("both")
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     pocl = pathlib.Path(native()["OCL_ICD_VENDORS"])
     (folder / pocl.name).write_text(pocl.read_text())
     (folder / "fake.icd").write_text(f"{tests_dir}/libfake_cl.so\n")
+    return folder
+
+
+def launched_there(*command, remote, options=(), env=None):
+    """On the devices of a server alone; gives the output, and how contents moved."""
+    env = dict(env or native(), GTRACE_TOKEN_FILE=remote["GTRACE_TOKEN_FILE"])
+    all_options = ("--remote", remote["GTRACE_REMOTE"], "--only", "remote", "--report", "report.json", *options)
+    text = launched(*command, env=env, options=all_options).text
+    moved = json.loads(pathlib.Path("report.json").read_text())["moved"]
+    return text, {way: count["moves"] for way, count in moved.items()}
+
+
+def test_devices_of_one_server():
+    """--spread reaches them, too: contents go from one to the other there, none through the program."""
+    here = good(tests_dir / "random_commands", SEED, PROGRAMS, env=devices(3))
+    for url in elsewhere():
+        with server(url, POCL_DEVICES="pthread pthread pthread") as (remote, _):
+            there, moved = launched_there(tests_dir / "random_commands", SEED, PROGRAMS, remote=remote,
+                                          options=("--spread",))
+            same(there, here.text, "the bytes differ")
+            check(moved["directly"] > 20, f"moves: {moved}")
+            same(moved["through_us"], 0, "through the program")
+            text, moved = launched_there(tests_dir / "spanning", "moves", remote=remote, options=("--spread",))
+            all_yes(text, 9)
+            check(moved["directly"] > 9 and moved["through_us"] == 0, f"moves: {moved}")
+            all_yes(launched_there(tests_dir / "spanning", "part", remote=remote, options=("--spread",))[0], 3)
+            all_yes(launched_there(tests_dir / "wandering", SEED, "1000", "3", remote=remote, options=("--spread",))[0],
+                    3)
+            same(launched_there(tests_dir / "spanning", "moves", remote=remote)[1]["directly"], 0, "without --spread")
+
+
+def test_drivers_of_one_server():
+    """Two drivers' devices in one context need no --spread for that."""
+    for url in elsewhere():
+        with server(url, drivers=both_drivers().resolve()) as (remote, _):
+            text, moved = launched_there(tests_dir / "spanning", "moves", remote=remote)
+        all_yes(text, 9)
+        check(moved["directly"] > 9 and moved["through_us"] == 0, f"moves: {moved}")
+
+
+def test_from_device_to_device_of_a_server():
+    """Without the host's memory where the server's drivers allow it."""
+    folder = tests_dir / "peer_driver"
+    vendors = pathlib.Path("peers")
+    vendors.mkdir()
+    (vendors / "peers.icd").write_text(f"{folder}/libcuda.so.1\n")
+    counts = pathlib.Path("counts.json").resolve()
+    there = {"POCL_DEVICES": "pthread pthread", "LD_LIBRARY_PATH": str(folder), "PEER_DRIVER_COUNTS": str(counts)}
+    with server(f"shm:{os.getcwd()}/peers.sock", drivers=vendors.resolve(), **there) as (remote, process):
+        text, moved = launched_there(tests_dir / "wandering", SEED, "3000", remote=remote, options=("--spread",))
+        process.stdin = process.stdin.close()
+        process.wait(timeout=30)
+    all_yes(text, 1)
+    check(moved["directly"] > 1000, f"moves: {moved}")
+    counted = json.loads(counts.read_text())
+    check(counted["copied"] > 100, f"nothing went by itself: {counted}")
+    same(counted["released"], counted["allocated"], "let go of")
+
+
+def test_two_drivers():
+    """The fake driver's device and PoCL's in one context: their contents go from one to the other."""
+    folder = both_drivers()
     with server("tcp://127.0.0.1:0") as (remote, _):
         env = {"OCL_ICD_VENDORS": str(folder.resolve()), "GTRACE_TOKEN_FILE": remote["GTRACE_TOKEN_FILE"]}
         options = ("--remote", remote["GTRACE_REMOTE"], "--only", "local")

@@ -34,10 +34,10 @@ def elsewhere():
 
 
 @contextlib.contextmanager
-def server(url, drivers=None):
+def server(url, drivers=None, **more):
     """An executor in a process of its own; gives the environment of its clients, and the process. `drivers`: a folder
-    that names other drivers than PoCL."""
-    env = dict(native(), **(dict(OCL_ICD_VENDORS=str(drivers)) if drivers else {}))
+    that names other drivers than PoCL; `more`: of its environment."""
+    env = dict(native(), **(dict(OCL_ICD_VENDORS=str(drivers)) if drivers else {}), **more)
     process = subprocess.Popen([str(tests_dir / "executor_server"), url, "token"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True, env=dict(os.environ, **env))
     try:

@@ -311,9 +311,14 @@ std::vector<Bytes> frames() {
   all.reply = 3;
   wire::Subscribe subscribe;
   subscribe.event = Unused;
+  wire::Move move;
+  move.from = move.to = Buffer;
+  move.part.region = {600, 1, 1};
+  move.event = Unused;
+  move.waits = {UserEvent};
   std::vector<Bytes> list = beginning();
   const Bytes more[] = {
-      framed(launch()), framed(build()), framed(all), framed(subscribe), framed(wire::Ping()),
+      framed(launch()), framed(build()), framed(all), framed(subscribe), framed(move), framed(wire::Ping()),
       transfer<wire::Write>(Carriage::Inline, Shape::Range, 16),
       transfer<wire::Read>(Carriage::Inline, Shape::Range, 16),
       transfer<wire::Write>(Carriage::Ring, Shape::Range, 16),

@@ -9,7 +9,7 @@
 namespace gt::exec {
 
 #define GT_EXECUTOR_FUNCTIONS(X)                                                                                     \
-  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetCommandQueueInfo)                                \
+  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetContextInfo) X(clGetCommandQueueInfo)            \
   X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetKernelArgInfo) X(clGetProgramInfo)               \
   X(clGetProgramBuildInfo) X(clBuildProgram) X(clCompileProgram) X(clLinkProgram) X(clCreateKernel)                  \
   X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clRetainCommandQueue)                                    \

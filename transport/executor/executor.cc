@@ -9,10 +9,12 @@
 #include "transport/executor/backlog.h"
 #include "transport/executor/calls.h"
 #include "transport/executor/launches.h"
+#include "transport/executor/mover.h"
 #include "transport/executor/peers.h"
 #include "transport/executor/programs.h"
 #include "transport/executor/survey.h"
 #include "transport/executor/transfers.h"
+#include "transport/executor/turns.h"
 
 namespace gt::exec {
 namespace {
@@ -63,12 +65,16 @@ class Executor::State {
         commands(session, objects, completions),
         calls(commands),
         launches(commands),
+        mover(commands),
         pins(*session),
         transfers(std::make_unique<Transfers>(commands, inbox, ring, peers, pins)),
         programs(std::make_unique<Programs>(commands)),
         fragments(limits.message_bytes),
         x_link(link) {
-    commands.context_released = [this](cl_context context) { transfers->forget(context); };
+    commands.context_released = [this](cl_context context) {
+      mover.forget(context);
+      transfers->forget(context);
+    };
     commands.named = [this](const Object& object) { transfers->expect(object); };
   }
 
@@ -77,6 +83,7 @@ class Executor::State {
   bool dispatch(ByteView frame);
   bool run(const wire::Call& m);
   bool run(const wire::Launch& m);
+  bool run(const wire::Move& m);
   bool run(const wire::Finish& m);
   bool run(const wire::Subscribe& m);
   bool run(wire::Build& m);
@@ -100,6 +107,7 @@ class Executor::State {
   Commands commands;
   Calls calls;
   Launches launches;
+  Mover mover;
   SharedPins pins;
   std::unique_ptr<Transfers> transfers;
   std::unique_ptr<Programs> programs;
@@ -257,6 +265,7 @@ bool Executor::State::dispatch(ByteView frame) {
   switch (static_cast<MessageType>(frame[0])) {
     case MessageType::Call: { wire::Call m; return decoded(frame, m); }
     case MessageType::Launch: return decoded(frame, x_launch);
+    case MessageType::Move: { wire::Move m; return decoded(frame, m); }
     case MessageType::Write: return transfer(frame, x_write);
     case MessageType::Read: return transfer(frame, x_read);
     case MessageType::Finish: { wire::Finish m; return decoded(frame, m); }
@@ -284,6 +293,10 @@ bool Executor::State::run(const wire::Call& m) {
 }
 bool Executor::State::run(const wire::Launch& m) {
   launches.run(m);
+  return true;
+}
+bool Executor::State::run(const wire::Move& m) {
+  mover.run(m);
   return true;
 }
 bool Executor::State::run(const wire::Subscribe& m) {
@@ -356,6 +369,7 @@ bool Executor::State::run(const wire::Ping& m) {
 void Executor::State::shut_down(uint32_t patience_ms) {
   session->out.cut();
   objects.fail_user_events();
+  mover.close();
   completions->look(wire::Idle::Sleeps);
   inbox->close();
   peers->close();
@@ -436,6 +450,8 @@ bool Executor::adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) {
   x_state->objects.add(name, std::move(object));
   return true;
 }
+
+std::mutex* Executor::turns(cl_device_id device) const { return turns_at(*x_state->session, device); }
 
 cl_int Executor::finish(wire::ObjectId name) {
   std::shared_ptr<Queue> queue;

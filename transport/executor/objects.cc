@@ -111,7 +111,7 @@ cl_int Objects::wait_list(std::span<const ObjectId> ids, std::span<const cl_even
     const Object* const event = find(id, ObjectKind::Event);
     if (!event) return CL_INVALID_EVENT_WAIT_LIST;
     if (has_failed(*event)) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    x_waits.push_back(event->as<cl_event>());
+    if (!event->over) x_waits.push_back(event->as<cl_event>());
   }
   out = x_waits;
   return CL_SUCCESS;

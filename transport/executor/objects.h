@@ -51,6 +51,7 @@ struct Object {
   ObjectKind kind = ObjectKind::Unknown;
   bool user_event = false, pending = false;  // events; pending: a user event without a status
   bool told_by_itself = false;  // events: its completion is reported without being asked for
+  bool over = false;            // events: nothing needs to wait for it any more
   cl_int failed = 0;        // events: the error of a command that was never enqueued
   uint32_t element = 1;     // images: bytes of an element
   void* handle = nullptr;

@@ -17,6 +17,13 @@ namespace gt::exec {
 
 class Waiter;
 
+// Is its driver one that counts wrongly otherwise (turns.h)?
+inline bool takes_turns(const Cl& cl, cl_device_id device) {
+  const auto platform = Cl::ask<cl_platform_id>(cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  const auto name = Cl::ask<std::array<char, 64>>(cl.clGetPlatformInfo, platform, CL_PLATFORM_NAME);
+  return std::string_view(name.data()) == "Portable Computing Language";
+}
+
 struct Queue {
   // Takes over one reference.
   Queue(const Cl& functions, cl_command_queue queue, wire::ObjectId id) : cl(functions), handle(queue), name(id) {
@@ -26,7 +33,7 @@ struct Queue {
     profiling = properties & CL_QUEUE_PROFILING_ENABLE;
     context = Cl::ask<cl_context>(cl.clGetCommandQueueInfo, handle, CL_QUEUE_CONTEXT);
     device = Cl::ask<cl_device_id>(cl.clGetCommandQueueInfo, handle, CL_QUEUE_DEVICE);
-    takes_turns = is_of_pocl(cl, device);
+    takes_turns = exec::takes_turns(cl, device);
   }
   ~Queue() {
     if (last_barrier) cl.clReleaseEvent(last_barrier);
@@ -48,13 +55,6 @@ struct Queue {
   cl_event last_barrier = nullptr;  // of an out-of-order queue; everything enqueued later waits for it
   std::shared_ptr<Waiter> waiter;       // whose thread waits for its commands; made when first wanted
   DeviceClock clock;
-
- private:
-  static bool is_of_pocl(const Cl& functions, cl_device_id of) {
-    const auto platform = Cl::ask<cl_platform_id>(functions.clGetDeviceInfo, of, CL_DEVICE_PLATFORM);
-    const auto name = Cl::ask<std::array<char, 64>>(functions.clGetPlatformInfo, platform, CL_PLATFORM_NAME);
-    return std::string_view(name.data()) == "Portable Computing Language";
-  }
 };
 
 }  // namespace gt::exec

@@ -21,4 +21,9 @@ inline std::unique_lock<std::mutex> turn_at(Session& session, const Queue& queue
   return queue.takes_turns ? std::unique_lock(session.turns) : std::unique_lock<std::mutex>();
 }
 
+// For who enqueues past queues of ours; nullptr: the device's driver needs no turns.
+inline std::mutex* turns_at(Session& session, cl_device_id device) {
+  return takes_turns(session.cl, device) ? &session.turns : nullptr;
+}
+
 }  // namespace gt::exec

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 
 #include "transport/moves/cl.h"
 #include "transport/protocol/messages.h"
@@ -17,6 +18,11 @@ struct MoveEnd {
   const Cl& cl;
   cl_context context;
   cl_device_id device;
+  std::mutex* turns = nullptr;  // to be held while commands on memory objects are enqueued; nullptr: no need
+
+  std::unique_lock<std::mutex> turn() const {
+    return turns ? std::unique_lock(*turns) : std::unique_lock<std::mutex>();
+  }
 };
 
 class MoveSlots {

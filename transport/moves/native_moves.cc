@@ -30,6 +30,18 @@ class Pending {
   cl_event event_ = nullptr;
 };
 
+// Inside the call where no turns are taken: an event more costs a microsecond. `enqueue`: (blocking, event).
+template <class Enqueue>
+cl_int run(const MoveEnd& end, Enqueue enqueue) {
+  if (!end.turns) return enqueue(CL_TRUE, nullptr);
+  Pending done(end.cl);
+  const cl_int code = [&] {
+    const auto turn = end.turn();
+    return enqueue(CL_FALSE, done.set());
+  }();
+  return code == CL_SUCCESS ? done.wait() : code;
+}
+
 cl_command_queue make_queue(const NativeMoves::End& end) {
   cl_int code = CL_SUCCESS;
   const cl_command_queue queue = end.cl.clCreateCommandQueue(end.context, end.device, 0, &code);
@@ -89,7 +101,10 @@ cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
   const std::lock_guard lock(mutex_);
   if (!open_queues()) return CL_OUT_OF_HOST_MEMORY;
   Pending copy(from_.cl);
-  const cl_int code = from_.cl.clEnqueueCopyBuffer(read_queue_, from, to, 0, 0, bytes, 0, nullptr, copy.set());
+  const cl_int code = [&] {
+    const auto turn = from_.turn();
+    return from_.cl.clEnqueueCopyBuffer(read_queue_, from, to, 0, 0, bytes, 0, nullptr, copy.set());
+  }();
   return code == CL_SUCCESS ? copy.wait() : code;
 }
 
@@ -117,10 +132,13 @@ cl_int NativeMoves::move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const
 }
 
 cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes) {
-  const cl_int code =
-      from_.cl.clEnqueueReadBuffer(read_queue_, from, CL_TRUE, 0, bytes, memory, 0, nullptr, nullptr);
+  const cl_int code = run(from_, [&](cl_bool blocking, cl_event* event) {
+    return from_.cl.clEnqueueReadBuffer(read_queue_, from, blocking, 0, bytes, memory, 0, nullptr, event);
+  });
   if (code != CL_SUCCESS) return code;
-  return to_.cl.clEnqueueWriteBuffer(write_queue_, to, CL_TRUE, 0, bytes, memory, 0, nullptr, nullptr);
+  return run(to_, [&](cl_bool blocking, cl_event* event) {
+    return to_.cl.clEnqueueWriteBuffer(write_queue_, to, blocking, 0, bytes, memory, 0, nullptr, event);
+  });
 }
 
 cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes) {
@@ -136,8 +154,10 @@ cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem fr
     for (; reading < std::min(count, i + ahead); ++reading) {
       const size_t slot = reading % used;
       cl_int code = writes[slot].wait();
-      if (code == CL_SUCCESS)
+      if (code == CL_SUCCESS) {
+        const auto turn = from_.turn();
         code = slots.fill(read_queue_, from, chunks.at(reading).part, slot * slot_bytes, reads[slot].set());
+      }
       if (code != CL_SUCCESS) return code;
       from_.cl.clFlush(read_queue_);
     }
@@ -145,7 +165,10 @@ cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem fr
     const size_t slot = i % used, at = slot * slot_bytes;
     cl_int code = reads[slot].wait();
     if (code == CL_SUCCESS) code = slots.hop(at, chunk.bytes);
-    if (code == CL_SUCCESS) code = slots.drain(write_queue_, to, chunk.part, at, writes[slot].set());
+    if (code == CL_SUCCESS) {
+      const auto turn = to_.turn();
+      code = slots.drain(write_queue_, to, chunk.part, at, writes[slot].set());
+    }
     if (code != CL_SUCCESS) return code;
     to_.cl.clFlush(write_queue_);
   }

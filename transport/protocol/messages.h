@@ -45,6 +45,7 @@ enum class MessageType : uint8_t {
   FragmentToExecutor = 10,
   Invite = 13,
   Join = 14,
+  Move = 15,
   // executor to client
   Reply = 65,
   Completed = 66,
@@ -157,6 +158,18 @@ struct Read {
 constexpr Notice chunk_notice(uint32_t transfer, uint32_t slot) { return Notice{transfer} << 32 | slot; }
 constexpr uint32_t transfer_of(Notice notice) { return static_cast<uint32_t>(notice >> 32); }
 constexpr uint32_t slot_of(Notice notice) { return static_cast<uint32_t>(notice); }
+
+// Contents of one memory object become those of another of the same kind, in another context of the same executor, when
+// the events are over, however they ended. `event` is an event of `to`'s context.
+struct Move {
+  static constexpr auto Type = MessageType::Move;
+  ObjectId from = 0, to = 0;
+  Part part;  // Range or Image: the same in both
+  ObjectId event = 0;
+  Ids waits;  // of any context
+  template <class V>
+  void fields(V& v) { v(from, to, part, event, waits); }
+};
 
 // Answered by Reply (a cl_int as `outputs`) when everything in the queue has ended. queue 0: of all queues.
 struct Finish {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <thread>
@@ -75,7 +76,7 @@ int main(int argc, char** argv) {
   for (;;) {
     std::array<pollfd, 2> waits{pollfd{listener->get(), POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0}};
     ::poll(waits.data(), waits.size(), -1);
-    if (waits[1].revents) ::_exit(0);
+    if (waits[1].revents) std::exit(0);
     Result<Fd> connection = wire::accept_connection(listener->get());
     if (connection.ok()) take(std::move(*connection), sessions);
   }
