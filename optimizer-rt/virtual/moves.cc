@@ -130,12 +130,13 @@ struct Move : std::enable_shared_from_this<Move> {
 
 bool are_of_one_executor(const Place& a, const Place& b) { return &a.session == &b.session && !a.session.local(); }
 
-// Where a command finds them soonest: in the same process, at a place whose own move is over. None: its number of places.
+// Where a command finds them soonest: in the same process, at a place whose own move is over. None: how many there are.
 size_t best_source(const _cl_mem& root, const Place& to) {
   const Residency& r = root.residency;
   const auto worth = [&](size_t i) {
     const Place& from = *root.context->places[i];
-    return (are_of_one_executor(from, to) || (from.session.local() && to.session.local()) ? 2 : 0) + (r.ready[i] ? 0 : 1);
+    const bool near = are_of_one_executor(from, to) || (from.session.local() && to.session.local());
+    return (near ? 2 : 0) + (r.ready[i] ? 0 : 1);
   };
   size_t best = r.valid.size();
   for (size_t i = 0; i < r.valid.size(); ++i)

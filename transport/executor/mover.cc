@@ -173,7 +173,8 @@ bool Mover::are_over(const wire::Ids& waits) {
 
 cl_int Mover::check(const wire::Move& m, std::shared_ptr<MoveJob>& job) {
   Objects& objects = x_commands.objects();
-  const Object *const from = objects.find(m.from, ObjectKind::Buffer), *const to = objects.find(m.to, ObjectKind::Buffer);
+  const Object* const from = objects.find(m.from, ObjectKind::Buffer);
+  const Object* const to = objects.find(m.to, ObjectKind::Buffer);
   if (!from || !to || from->kind != to->kind || from->element != to->element) return CL_INVALID_MEM_OBJECT;
   wire::Part part = m.part;
   if (part.shape == wire::Part::Shape::Box) return CL_INVALID_VALUE;
