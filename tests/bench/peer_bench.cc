@@ -102,7 +102,7 @@ int run(unsigned platform, int first, int second) {
   const exec::Cl cl(exec::functions_of(::dlopen("libOpenCL.so.1", RTLD_NOW)));
   const Device from = open(pick(first)), to = open(pick(second));
   const MoveEnd ends[2] = {{cl, from.context, pick(first)}, {cl, to.context, pick(second)}};
-  NativeMoves pinned(ends[0], ends[1], {none, 0}), peers(ends[0], ends[1], {cuda::driver, 0, true});
+  NativeMoves pinned(ends[0], ends[1], {none, 0}), peers(ends[0], ends[1], {cuda::driver, 0, 1, true});
   Moving a(from, to, pinned), b(from, to, peers);
   const double begin = now_us();
   b.once(size_t{16} << 20);

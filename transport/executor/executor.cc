@@ -368,8 +368,8 @@ bool Executor::State::run(const wire::Ping& m) {
 // The client is gone: nothing may go on waiting for it; then everything ends by itself, and goes.
 void Executor::State::shut_down(uint32_t patience_ms) {
   session->out.cut();
+  mover.close();  // before what moves wait for fails: PoCL 3.1 miscounts when two threads fail commands of one queue
   objects.fail_user_events();
-  mover.close();
   completions->look(wire::Idle::Sleeps);
   inbox->close();
   peers->close();
