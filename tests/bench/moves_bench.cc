@@ -4,6 +4,8 @@
 // Run it natively and under `goptimize run --spread`, in one sitting. A move is what a kernel that reads some bytes on
 // the second device takes more when the buffer was changed on the first one: both are finished before the clock starts.
 // "used again": on the same device; "shared": in turns on both, which only read it. Contents are checked.
+// "chain": a link of a chain of kernels, in turns on both devices, each of which changes it and waits for the one before
+// by its event; nothing else is waited for but the last.
 // "socket": as many bytes over a bare TCP connection of the loopback device, in the same round: what a move between two
 // proxies of this machine can reach at most.
 #include <CL/cl.h>
@@ -155,6 +157,30 @@ void expect(Setup& s, int where, cl_uint value) {
   std::exit(1);
 }
 
+// Microseconds for a link.
+double chain(Setup& s, cl_mem mem, cl_uint last, cl_uint value) {
+  constexpr int Links = 16;
+  const size_t one = 1;
+  cl_event before = nullptr;
+  check(clSetKernelArg(s.put, 0, sizeof mem, &mem), "clSetKernelArg");
+  check(clSetKernelArg(s.put, 1, sizeof last, &last), "clSetKernelArg");
+  check(clSetKernelArg(s.put, 2, sizeof value, &value), "clSetKernelArg");
+  const double begin = now_us();
+  for (int i = 0; i < Links; ++i) {
+    cl_event event = nullptr;
+    const cl_command_queue queue = s.queues[i % 2];
+    check(clEnqueueNDRangeKernel(queue, s.put, 1, nullptr, &one, nullptr, before ? 1 : 0, before ? &before : nullptr,
+                                 &event), "a kernel");
+    check(clFlush(queue), "clFlush");
+    if (before) clReleaseEvent(before);
+    before = event;
+  }
+  check(clWaitForEvents(1, &before), "clWaitForEvents");
+  const double took = now_us() - begin;
+  clReleaseEvent(before);
+  return took / Links;
+}
+
 // Until whoever moves contents knows how they go best here: 1.5 s.
 void warm_up(Setup& s) {
   constexpr size_t Bytes = size_t{16} << 20;
@@ -173,7 +199,7 @@ void measure(Setup& s, BareSocket& socket, size_t bytes) {
   const cl_mem mem = clCreateBuffer(s.context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
   check(code, "clCreateBuffer");
   const auto last = static_cast<cl_uint>(bytes / sizeof(cl_uint) - 1);
-  std::vector<double> there, back, again, shared, bare;
+  std::vector<double> there, back, again, shared, chained, bare;
   const std::vector<char> memory(bytes, 1);
   for (int i = -unmeasured; i < rounds; ++i) {
     const auto value = static_cast<cl_uint>(1000 + 10 * i);
@@ -185,18 +211,22 @@ void measure(Setup& s, BareSocket& socket, size_t bytes) {
     put(s, 1, mem, last, value + 5);
     const double b = get(s, 0, mem, last);
     expect(s, 0, value + 5);
+    const double in_chain = chain(s, mem, last, value + 7);
+    get(s, 1, mem, last);
+    expect(s, 1, value + 7);
     const double alone = socket.send(memory);
     if (i < 0) continue;
     there.push_back(a);
     back.push_back(b);
     again.push_back(used_again);
     shared.push_back(in_turns);
+    chained.push_back(in_chain);
     bare.push_back(alone);
   }
   const double kernel = median(again), a = median(there), b = median(back);
   const auto rate = [&](double us) { return static_cast<double>(bytes) / std::max(us - kernel, 0.01) / 1e3; };
-  std::printf("%12zu %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f %10.2f\n", bytes, a, b, kernel, median(shared),
-              rate(a), rate(b), static_cast<double>(bytes) / median(bare) / 1e3);
+  std::printf("%12zu %10.1f %10.1f %10.1f %10.1f %10.1f %10.2f %10.2f %10.2f\n", bytes, a, b, kernel, median(shared),
+              median(chained), rate(a), rate(b), static_cast<double>(bytes) / median(bare) / 1e3);
   std::fflush(stdout);
   clReleaseMemObject(mem);
 }
@@ -210,7 +240,7 @@ int main(int argc, char** argv) {
   Setup s = set_up(number(3, 0), number(1, 0), number(2, 1));
   BareSocket socket;
   warm_up(s);
-  std::printf("%12s %10s %10s %10s %10s %10s %10s %10s\n", "bytes", "there us", "back us", "used again", "shared",
-              "GB/s", "GB/s back", "socket");
+  std::printf("%12s %10s %10s %10s %10s %10s %10s %10s %10s\n", "bytes", "there us", "back us", "used again", "shared",
+              "chain us", "GB/s", "GB/s back", "socket");
   for (size_t bytes = 4096; bytes <= size_t{256} << 20; bytes *= 4) measure(s, socket, bytes);
 }

@@ -113,6 +113,7 @@ namespace {
 
 // Posts the job when everything that it waits for is over. What failed has written what it has written.
 struct Countdown {
+  Countdown(std::shared_ptr<Route> r, std::shared_ptr<MoveJob> j) : route(std::move(r)), job(std::move(j)) {}
   std::shared_ptr<Route> route;
   std::shared_ptr<MoveJob> job;
   std::atomic<size_t> left{1};

@@ -13,7 +13,7 @@ struct MoveCounts {
   };
   Way here;     // between drivers of this process
   Way device;   // of these: from device to device, not through the host's memory
-  Way direct;   // from proxy to proxy
+  Way direct;   // from proxy to proxy, or inside one
   Way relayed;  // through this process: to or from a device here, or because proxies do not reach each other
 };
 
