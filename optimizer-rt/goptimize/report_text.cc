@@ -68,7 +68,8 @@ std::string other_lines(const RunReport& r) {
     line("  moved between devices of this machine: {} times, {}{}\n", r.moved_here.moves,
          bytes_text(r.moved_here.bytes), by_themselves(r));
   if (r.moved_directly.moves)
-    line("  moved from proxy to proxy, or inside one: {} times, {}\n", r.moved_directly.moves, bytes_text(r.moved_directly.bytes));
+    line("  moved from proxy to proxy, or inside one: {} times, {}\n", r.moved_directly.moves,
+         bytes_text(r.moved_directly.bytes));
   if (r.moved_through_us.moves)
     line("  moved between devices through the program: {} times, {}\n", r.moved_through_us.moves,
          bytes_text(r.moved_through_us.bytes));

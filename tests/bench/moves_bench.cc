@@ -4,8 +4,8 @@
 // Run it natively and under `goptimize run --spread`, in one sitting. A move is what a kernel that reads some bytes on
 // the second device takes more when the buffer was changed on the first one: both are finished before the clock starts.
 // "used again": on the same device; "shared": in turns on both, which only read it. Contents are checked.
-// "chain": a link of a chain of kernels, in turns on both devices, each of which changes it and waits for the one before
-// by its event; nothing else is waited for but the last.
+// "chain": a link of a chain of kernels, in turns on both devices, each of which changes it and waits for the one
+// before by its event; nothing else is waited for but the last.
 // "socket": as many bytes over a bare TCP connection of the loopback device, in the same round: what a move between two
 // proxies of this machine can reach at most.
 #include <CL/cl.h>
