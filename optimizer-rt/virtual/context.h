@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "optimizer-rt/virtual/device.h"
-#include "transport/moves/native_moves.h"
 #include "optimizer-rt/virtual/object.h"
 #include "optimizer-rt/virtual/session.h"
 #include "optimizer-rt/virtual/svm.h"
+#include "transport/moves/native_moves.h"
 
 namespace gt::virt {
 

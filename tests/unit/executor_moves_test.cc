@@ -7,6 +7,12 @@ namespace {
 using api::FnId;
 using Shape = wire::Part::Shape;
 
+Bytes pattern(size_t bytes, uint32_t seed) {
+  Bytes all(bytes);
+  for (uint8_t& b : all) b = static_cast<uint8_t>((seed = seed * 1664525u + 1013904223u) >> 24);
+  return all;
+}
+
 // A client with two contexts; what is made "there" is the second one's.
 struct Two : Ready {
   Two() : Ready(real_driver()) {
@@ -62,6 +68,13 @@ struct Two : Ready {
     send(m);
     return completion(m.event).status == CL_COMPLETE ? data[m.event] : Bytes{};
   }
+  // Contents of a buffer here, which are there when it returns.
+  Bytes put(ObjectId mem, uint32_t seed) {
+    const Bytes all = pattern(64, seed);
+    write(queue, mem, 0, all);
+    CHECK(finish(queue) == CL_SUCCESS);
+    return all;
+  }
   void mark(ObjectId in, ObjectId after, ObjectId event) {
     const auto wait = named<cl_event>(after);
     cl_event wanted = nullptr;
@@ -74,12 +87,6 @@ struct Two : Ready {
 
   ObjectId there = 0, queue_there = 0;
 };
-
-Bytes pattern(size_t bytes, uint32_t seed) {
-  Bytes all(bytes);
-  for (uint8_t& b : all) b = static_cast<uint8_t>((seed = seed * 1664525u + 1013904223u) >> 24);
-  return all;
-}
 
 TEST_CASE("a buffer's contents go to the other context, behind what writes them and ahead of what waits") {
   Two client;
@@ -100,9 +107,7 @@ TEST_CASE("a buffer's contents go to the other context, behind what writes them 
 TEST_CASE("what is released before a move has begun arrives all the same") {
   Two client;
   const ObjectId here = client.new_buffer(64), there = client.new_buffer_there(64), user = client.new_user_event();
-  const Bytes put = pattern(64, 7);
-  client.write(client.queue, here, 0, put);
-  CHECK(client.finish(client.queue) == CL_SUCCESS);
+  const Bytes put = client.put(here, 7);
   const ObjectId moved = client.move(here, there, 64, {user});
   const ObjectId marked = client.new_id();
   client.mark(client.queue_there, moved, marked);
@@ -150,9 +155,7 @@ TEST_CASE("an image goes as a whole, and only to an image") {
 TEST_CASE("what a move waits for may have failed; what waits for a move that failed fails") {
   Two client;
   const ObjectId here = client.new_buffer(64), there = client.new_buffer_there(64), user = client.new_user_event();
-  const Bytes put = pattern(64, 3);
-  client.write(client.queue, here, 0, put);
-  CHECK(client.finish(client.queue) == CL_SUCCESS);
+  const Bytes put = client.put(here, 3);
   const ObjectId moved = client.move(here, there, 64, {user});
   client.set_user_event(user, -7);
   CHECK(client.read_there(there, 64, moved) == put);

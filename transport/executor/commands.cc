@@ -99,13 +99,18 @@ void Commands::tell(ObjectId id, std::unique_ptr<Then> then) {
 Awaited Commands::told_later(ObjectId id) {
   Object* const event = x_objects.find(id, ObjectKind::Event);
   event->told_by_itself = true;
-  if (event->queue) cl().clFlush(event->queue->handle);
+  Awaited told = awaited(*event);
+  told.told_as = id;
+  return told;
+}
+
+Awaited Commands::awaited(const Object& event) {
+  if (event.queue) cl().clFlush(event.queue->handle);
   Awaited awaited;
-  awaited.event = event->as<cl_event>();
-  awaited.told_as = id;
-  awaited.order = event->order;
-  awaited.enqueued_ns = event->enqueued_ns;
-  awaited.queue = event->queue;
+  awaited.event = event.as<cl_event>();
+  awaited.order = event.order;
+  awaited.enqueued_ns = event.enqueued_ns;
+  awaited.queue = event.queue;
   cl().clRetainEvent(awaited.event);
   return awaited;
 }

@@ -37,7 +37,9 @@ class Commands {
   void subscribe(ObjectId event);
   // Completed will follow when the named event is over; then->over() is called before.
   void tell(ObjectId event, std::unique_ptr<Then> then = nullptr);
-  // The same, to be handed to completions() when something else is over too.
+  // For completions(): the event with a reference of its own. Its queue is flushed. REQUIRES: its command was enqueued.
+  Awaited awaited(const Object& event);
+  // As tell(), to be handed to completions() when something else is over too.
   Awaited told_later(ObjectId event);
 
   // False: after `ms` some queue still has commands that are not over.

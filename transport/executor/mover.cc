@@ -131,10 +131,13 @@ class Counted final : public Then {
   std::shared_ptr<Countdown> x_countdown;
 };
 
-// The context of a memory object, and its first device.
-moves::MoveEnd end_at(Session& session, cl_mem mem) {
+cl_context context_of(const Cl& cl, cl_mem mem) {
+  return Cl::ask<cl_context>(cl.clGetMemObjectInfo, mem, CL_MEM_CONTEXT);
+}
+
+// The context, and its first device.
+moves::MoveEnd end_at(Session& session, cl_context context) {
   const Cl& cl = session.cl;
-  const auto context = Cl::ask<cl_context>(cl.clGetMemObjectInfo, mem, CL_MEM_CONTEXT);
   size_t bytes = 0;
   cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
   std::vector<cl_device_id> devices(std::max<size_t>(bytes / sizeof(cl_device_id), 1));
@@ -192,8 +195,7 @@ cl_int Mover::check(const wire::Move& m, std::shared_ptr<MoveJob>& job) {
   job->element = from->element;
   job->bytes = whole.bytes();
   cl_int code = CL_SUCCESS;
-  const auto context = Cl::ask<cl_context>(cl.clGetMemObjectInfo, to->as<cl_mem>(), CL_MEM_CONTEXT);
-  const cl_event done = cl.clCreateUserEvent(context, &code);
+  const cl_event done = cl.clCreateUserEvent(context_of(cl, to->as<cl_mem>()), &code);
   if (code != CL_SUCCESS) return code;
   job->done = done;
   cl.clRetainMemObject(job->from = from->as<cl_mem>());
@@ -202,10 +204,11 @@ cl_int Mover::check(const wire::Move& m, std::shared_ptr<MoveJob>& job) {
 }
 
 std::shared_ptr<Route> Mover::route(cl_mem from, cl_mem to) {
+  const cl_context source = context_of(x_commands.cl(), from), destination = context_of(x_commands.cl(), to);
+  std::shared_ptr<Route>& route = x_routes[{source, destination}];
+  if (route) return route;
   Session& session = x_commands.session();
-  const moves::MoveEnd source = end_at(session, from), destination = end_at(session, to);
-  std::shared_ptr<Route>& route = x_routes[{source.context, destination.context}];
-  if (!route) route = std::make_shared<Route>(x_commands.shared_session(), source, destination);
+  route = std::make_shared<Route>(x_commands.shared_session(), end_at(session, source), end_at(session, destination));
   return route;
 }
 
@@ -216,13 +219,8 @@ void Mover::start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route
     const Object& event = *x_commands.objects().find(id, ObjectKind::Event);
     if (event.failed || event.over) continue;
     ++countdown->left;
-    if (event.queue) x_commands.cl().clFlush(event.queue->handle);
-    Awaited awaited;
-    awaited.event = event.as<cl_event>();
-    awaited.order = event.order;
-    awaited.queue = event.queue;
+    Awaited awaited = x_commands.awaited(event);
     awaited.then = std::make_unique<Counted>(countdown);
-    x_commands.cl().clRetainEvent(awaited.event);
     x_commands.completions()->await_here(std::move(awaited));
   }
   countdown->one_is_over();
