@@ -8,13 +8,10 @@ BUILD: build/release. LIST: a file of lines `SUITE NAME FOLDER COMMAND...`; each
 started in it (FOLDER:SUB: in that folder of the copy; -: in an empty folder). OUT: a folder for traces, reports and what
 was said, one folder for each program; OUT/results.jsonl has a line for each program, the table goes to stdout.
 
-What differs among the plain runs (N of them) is the program's own and not compared: of lines that differ in numbers only,
-these numbers; else the whole output. Nor are numbers in lines that speak of times, nor, on remote devices, lines that
-speak of platforms and devices. See docs/measurements/programs.md.
+compared_runs.py says what is compared with the plain runs (N of them). See docs/measurements/programs.md.
 """
 import argparse
 import fnmatch
-import hashlib
 import json
 import os
 import pathlib
@@ -24,105 +21,10 @@ import shutil
 import subprocess
 import time
 
+import compared_runs
+from compared_runs import TEXT_LIMIT, Expected, Run
+from modes import MODES, REMOTE, launcher, order
 from own_proxy import OwnProxy
-
-NUMBER = re.compile(r"[-+]?(?:0x[0-9a-fA-F]+|\d+\.?\d*(?:[eE][-+]?\d+)?|\bnan\b|\binf\b)")
-OF_TIMES = re.compile(r"time|sec|\bm?s\b|/s\b|flop|bandwidth|rate|speed|elapsed|throughput|took", re.I)
-COMMANDS = {"trace": ("gtrace", "run", "-o", "trace.db"),
-            "full": ("gtrace", "run", "-o", "full.db", "--capture", "hash", "--timeline", "--timing", "all"),
-            "run": ("goptimize", "run"), "profile": ("goptimize", "run"),
-            "always": ("goptimize", "run", "--stage", "always", "--reuse", "always"),
-            "forced": ("goptimize", "run", "--force-policy", "pin", "--stage", "always", "--reuse", "always"),
-            "shm": ("goptimize", "run", "--only", "remote"), "tcp": ("goptimize", "run", "--only", "remote")}
-OF_DEVICES = re.compile(r"platform|device|driver|vendor|version|extension|OpenCL|portable|pthread|CL_", re.I)
-TEXT_LIMIT = 64 << 20
-MODES = ("run", "always", "trace", "full", "profile", "forced", "shm", "tcp")  # without a profile first
-
-
-class Run:
-    def __init__(self, command, folder, env, timeout):
-        before = stamps(folder)
-        started = time.monotonic()
-        try:
-            done = subprocess.run(command, cwd=folder[1], env=env, capture_output=True, timeout=timeout,
-                                  stdin=subprocess.DEVNULL)
-            self.status, self.out, self.err = done.returncode, done.stdout, done.stderr
-            if self.status < 0:
-                self.status = 128 - self.status  # as a launcher passes it on
-        except subprocess.TimeoutExpired as e:
-            self.status, self.out, self.err = "timeout", e.stdout or b"", e.stderr or b""
-        self.seconds = time.monotonic() - started
-        after = stamps(folder)
-        self.files = {name: digest(folder[0] / name) for name in after if before.get(name) != after[name]}
-        self.lines = self.out[:TEXT_LIMIT].decode(errors="replace").splitlines()
-
-
-def stamps(folder):
-    found = {}
-    for path in folder[0].rglob("*"):
-        if path.is_file():
-            stat = path.stat()
-            found[str(path.relative_to(folder[0]))] = (stat.st_mtime_ns, stat.st_size)
-    return found
-
-
-def digest(path):
-    return hashlib.sha1(path.read_bytes()).hexdigest()
-
-
-def words(line):
-    return " ".join(NUMBER.sub("#", line).split())
-
-
-def line_form(texts):
-    """A line that is always the same; or its words, and its numbers with None for those that vary."""
-    if len(set(texts)) == 1 and not OF_TIMES.search(texts[0]):
-        return texts[0]
-    columns = zip(*(NUMBER.findall(t) for t in texts))
-    timing = bool(OF_TIMES.search(texts[0]))
-    return words(texts[0]), [None if timing or len(set(c)) > 1 else c[0] for c in columns]
-
-
-def fits(form, line):
-    if isinstance(form, str):
-        return line == form
-    return words(line) == form[0] and all(v in (None, s) for v, s in zip(form[1], NUMBER.findall(line)))
-
-
-class Expected:
-    """What the plain runs agree on."""
-
-    def __init__(self, runs):
-        self.statuses = {r.status for r in runs}
-        texts = [r.lines for r in runs]
-        self.stable_lines = len({len(t) for t in texts}) == 1
-        self.stable_lines &= all(len(set(t)) == 1 or len(set(map(words, t))) == 1 for t in zip(*texts))
-        self.files = {n: d for n, d in runs[0].files.items() if all(r.files.get(n) == d for r in runs)}
-        self.own_files = {n for r in runs for n in r.files} - set(self.files)
-        self.lines = [line_form(t) for t in zip(*texts)] if self.stable_lines else []
-        self.loose = sum(not isinstance(l, str) for l in self.lines)
-
-    def differs(self, run, remote):
-        """What a run does otherwise, in a few words; none: nothing."""
-        found = []
-        if run.status not in self.statuses:
-            found.append(f"status {run.status}")
-        for name, value in self.files.items():
-            if run.files.get(name) != value:
-                found.append(f"file {name}")
-        found += [f"new file {n}" for n in run.files if n not in self.files and n not in self.own_files]
-        if self.stable_lines:
-            found += self.different_lines(run, remote)
-        return found
-
-    def different_lines(self, run, remote):
-        if len(run.lines) != len(self.lines):
-            return [f"{len(run.lines)} lines, not {len(self.lines)}"]
-        found = []
-        for number, (form, line) in enumerate(zip(self.lines, run.lines), 1):
-            if not fits(form, line) and not (remote and OF_DEVICES.search(line)):
-                found.append(f"line {number}: {line[:100]}")
-        return found[:3]
 
 
 class Program:
@@ -165,18 +67,6 @@ class Program:
             self.row.setdefault("problems", []).append(f"{name}: status {done.returncode}")
         return done.stdout
 
-    def launcher(self, mode):
-        tool, *arguments = COMMANDS[mode]
-        if tool == "gtrace":
-            arguments[2] = self.out / arguments[2]
-        else:
-            arguments += ["--report", self.out / f"{mode}.json"]
-        if mode in ("shm", "tcp"):
-            if not self.proxy.alive():
-                self.proxy.start()
-            arguments += ["--remote", self.proxy.tcp if mode == "tcp" else self.proxy.shm]
-        return [self.options.build / "bin" / tool, *arguments, "--"]
-
     def analyze(self):
         self.tool("show", "gtrace", "show", "trace.db")
         self.tool("expand", "gtrace", "expand", "--no-memory", "trace.db")
@@ -192,24 +82,20 @@ class Program:
         plain = [self.run(f"plain{i}") for i in range(self.options.plain)]
         expected = Expected(plain)
         self.row.update(plain_s=round(sorted(r.seconds for r in plain)[len(plain) // 2], 3), modes={},
-                        statuses=sorted(map(str, expected.statuses)), stable=expected.stable_lines,
-                        lines=len(expected.lines), loose=expected.loose, own_files=sorted(expected.own_files))
+                        statuses=sorted(map(str, expected.statuses)), stable=expected.out.stable,
+                        lines=len(expected.out.lines), loose=expected.loose, own_files=sorted(expected.own_files))
         if "timeout" in expected.statuses:
             return self.row
         for mode in self.options.modes:
             if mode == "profile" and "trace" not in self.row["modes"]:
                 continue
-            done = self.run(mode, *self.launcher(mode))
-            self.row["modes"][mode] = {"differs": expected.differs(done, mode in ("shm", "tcp")),
+            done = self.run(mode, *launcher(mode, self.options.build, self.out, self.proxy))
+            self.row["modes"][mode] = {"differs": expected.differs(done, mode in REMOTE),
                                        "s": round(done.seconds, 3)}
             if mode == "trace" and (self.out / "trace.db").exists():
                 self.analyze()
         shutil.rmtree(self.out / "copy", ignore_errors=True)
         return self.row
-
-
-def order(modes):
-    return sorted(modes.split(","), key=MODES.index)
 
 
 def told(row):
@@ -231,12 +117,11 @@ def main():
     parser.add_argument("--plain", default=3, type=int)
     parser.add_argument("--timeout", default=60, type=float)
     options = parser.parse_args()
-    global OF_TIMES
-    OF_TIMES = re.compile(f"{OF_TIMES.pattern}|{options.times}", re.I)
+    compared_runs.OF_TIMES = re.compile(f"{compared_runs.OF_TIMES.pattern}|{options.times}", re.I)
     options.out.mkdir(parents=True, exist_ok=True)
     lines = [l for l in options.list.read_text().splitlines() if l.strip() and not l.startswith("#")]
     lines = [l for l in lines if fnmatch.fnmatch("/".join(l.split()[:2]), options.only)]
-    proxy = OwnProxy(options.build, options.out) if {"shm", "tcp"} & set(options.modes) else None
+    proxy = OwnProxy(options.build, options.out) if set(REMOTE) & set(options.modes) else None
     print("suite | program | plain | " + " | ".join(options.modes), flush=True)
     try:
         with open(options.out / "results.jsonl", "a") as results:

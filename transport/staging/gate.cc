@@ -9,6 +9,9 @@ bool Gate::open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits, c
     x_before = nullptr;
     return false;
   }
+  // On its own: Mesa's rusticl ends commands that were flushed together when it has come past the last of them, and
+  // `after` lets it pass only when the transfer is over.
+  if (x_before) cl.clFlush(queue.queue);
   cl_int err = CL_SUCCESS;
   x_done = cl.clCreateUserEvent(queue.context, &err);
   if (err == CL_SUCCESS && x_done &&

@@ -1,0 +1,78 @@
+// A gate in a queue whose driver tells that commands have ended flush by flush, not command by command.
+#include "transport/staging/gate.h"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+namespace gt::staging {
+namespace {
+
+// Like Mesa's rusticl: what is flushed together ends when the queue has come past the last of it, and nothing is past a
+// command that waits for an event which has not ended.
+struct BatchDriver {
+  struct Event {
+    cl_int status = CL_QUEUED;
+    const Event* waits_for = nullptr;
+  };
+  std::vector<Event*> pending;               // not flushed
+  std::vector<std::vector<Event*>> batches;  // under way, the oldest first
+
+  static const Event* event_of(cl_event e) { return reinterpret_cast<const Event*>(e); }
+  void advance() {
+    while (!batches.empty()) {
+      for (const Event* e : batches.front())
+        if (e->waits_for && e->waits_for->status > CL_COMPLETE) return;
+      for (Event* e : batches.front()) e->status = CL_COMPLETE;
+      batches.erase(batches.begin());
+    }
+  }
+};
+BatchDriver driver;
+
+ClFunctions functions() {
+  ClFunctions f;
+  f.clEnqueueMarkerWithWaitList = [](cl_command_queue, cl_uint n, const cl_event* list, cl_event* out) {
+    auto* event = new BatchDriver::Event{CL_QUEUED, n ? BatchDriver::event_of(*list) : nullptr};
+    driver.pending.push_back(event);
+    *out = reinterpret_cast<cl_event>(event);
+    return CL_SUCCESS;
+  };
+  f.clFlush = [](cl_command_queue) {
+    driver.batches.push_back(std::move(driver.pending));
+    driver.pending.clear();
+    driver.advance();
+    return CL_SUCCESS;
+  };
+  f.clCreateUserEvent = [](cl_context, cl_int* err) {
+    *err = CL_SUCCESS;
+    return reinterpret_cast<cl_event>(new BatchDriver::Event{CL_SUBMITTED, nullptr});
+  };
+  f.clSetUserEventStatus = [](cl_event e, cl_int status) {
+    reinterpret_cast<BatchDriver::Event*>(e)->status = status;
+    driver.advance();
+    return CL_SUCCESS;
+  };
+  f.clGetEventInfo = [](cl_event e, cl_event_info, size_t, void* value, size_t*) {
+    *static_cast<cl_int*>(value) = BatchDriver::event_of(e)->status;
+    return CL_SUCCESS;
+  };
+  f.clReleaseEvent = [](cl_event e) { return delete reinterpret_cast<BatchDriver::Event*>(e), CL_SUCCESS; };
+  return f;
+}
+
+}  // namespace
+
+TEST_CASE("a gate opens although what it holds back was enqueued with it") {
+  const ClFunctions cl = functions();
+  Gate gate;
+  REQUIRE(gate.open(cl, QueueFacts{}, 0, nullptr));
+  CHECK(gate.state(cl) == Gate::State::Open);
+  const auto* after = BatchDriver::event_of(gate.after());
+  CHECK(after->status > CL_COMPLETE);
+  gate.finish(cl, CL_SUCCESS);
+  CHECK(after->status == CL_COMPLETE);
+  cl.clReleaseEvent(gate.after());
+}
+
+}  // namespace gt::staging
