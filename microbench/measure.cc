@@ -68,7 +68,8 @@ class DeviceRun {
         {"svm", 0.05, over_sizes(&DeviceProbe::svm)},
     };
     // An earlier measurement did not come out of this one. It comes last: it may never end.
-    const Step* const last = x_known.steps.empty() ? nullptr : std::ranges::find_if(steps, [&](auto& s) { return !is_done(s); });
+    const Step* const pending = std::ranges::find_if(steps, [&](const Step& s) { return !is_done(s); });
+    const Step* const last = x_known.steps.empty() ? nullptr : pending;
     for (const Step& s : steps)
       if (&s != last && !is_done(s)) GT_TRY(take(s));
     GT_TRY(policies());

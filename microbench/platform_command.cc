@@ -146,7 +146,10 @@ int give_up(const Status& why, const PlatformFile& file, std::vector<model::Fail
 }
 
 int nothing_missing(const PlatformFile& file) {
-  if (file.wanted == model::Wanted::Chosen) return fmt::print(stderr, "{}: {} has its costs\n", Program, file.path), ExitOk;
+  if (file.wanted == model::Wanted::Chosen) {
+    fmt::print(stderr, "{}: {} has its costs\n", Program, file.path);
+    return ExitOk;
+  }
   if (const auto kept = file.keep(nothing_measured()); !kept) return fail(Program, kept.status());
   fmt::print(stderr, "{}: {} has costs of all devices\n", Program, file.path);
   return ExitOk;

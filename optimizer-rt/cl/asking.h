@@ -1,4 +1,4 @@
-// Before the program makes a context on a device of this machine whose costs nobody knows: goptimize is asked to measure
+// Before the program makes a context on a device of this machine whose costs nobody knows goptimize is asked to measure
 // it. Before, not after, because a device may belong to one process alone. Only contexts that the program itself makes
 // count, in a process that we optimize. Threads that make contexts at the same time wait for the one who asks.
 // Thread safety: all functions. Cost when there is nothing to ask: one load.

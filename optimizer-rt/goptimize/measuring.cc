@@ -53,7 +53,8 @@ std::string sibling_program(const char* name) {
 // gmicrobench at work.
 class Measurement {
  public:
-  static Result<Measurement> start(const std::string& path, const model::DeviceName& device, std::chrono::seconds about);
+  static Result<Measurement> start(const std::string& path, const model::DeviceName& device,
+                                   std::chrono::seconds about);
   enum class Ending { ByItself, TooLate, Unwanted };
   Ending wait(Measuring::Clock::time_point until, const Measuring::GoesOn& goes_on);
   // Ends it: it is asked to, and after `patience` made to.

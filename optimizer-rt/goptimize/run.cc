@@ -1,6 +1,7 @@
 // goptimize run: decides from profile and platform, then starts the program, with the injected
-// library only if the plan promises a gain, or may do so once a device that the program opens is measured. Whatever goes wrong on our side, the program runs as it
-// would have without us; only what the user named and we cannot read stops us first.
+// library only if the plan promises a gain, or may do so once a device that the program opens is measured. Whatever
+// goes wrong on our side, the program runs as it would have without us; only what the user named and we cannot read
+// stops us first.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -126,8 +127,8 @@ bool can_stage(const Request& request, const model::Platform& platform) {
   });
 }
 
-// The file that was named, or the cached one, or none yet. What somebody demands needs no costs; nor do devices that the
-// program does not see, nor programs for which nothing may be done.
+// The file that was named, or the cached one, or none yet. What somebody demands needs no costs; nor do devices that
+// the program does not see, nor programs for which nothing may be done.
 Result<FoundPlatform> platform_for(const Request& request, const model::Profile* profile) {
   const bool decided = request.forced || demands_all(request) || !request.sees_local;
   if (decided && request.platform.empty()) return cached_platform();
@@ -195,7 +196,7 @@ void answer(const Request& request, const Session& session, interpose::Launched&
     return !program.wait(std::chrono::milliseconds(0));
   };
   while (!program.wait(Look))
-    answer_requests(requests, [&](const model::DeviceName& d) { learn(request, session, measuring, d, goes_on, work); });
+    answer_requests(requests, [&](const auto& device) { learn(request, session, measuring, device, goes_on, work); });
 }
 
 int run_injected(const Request& request, Work& work) {

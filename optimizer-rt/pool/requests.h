@@ -1,8 +1,8 @@
-// How the injected library asks goptimize what a device costs: slots in a file that both map. goptimize measures only what
+// How the injected library asks goptimize what a device costs: slots in a file that both map. goptimize measures what
 // a program opens, when it opens it (docs/decisions/0026).
 //
-// A slot goes from Free through Writing (a process has taken it) and Asked to Answered, and stays there: whoever asks for
-// the same device later has its answer. Answered means that the plan's file holds what can be known in this run.
+// A slot goes from Free through Writing (a process has it) and Asked to Answered, and stays there: whoever asks for the
+// same device later has its answer. Answered means that the plan's file holds what can be known in this run.
 // goptimize counts `beats` while it lives; who waits and sees none for a while goes on without an answer.
 //
 // The reader trusts nothing: the program can write here. Thread safety: all functions, in all processes. Allocates
@@ -43,7 +43,7 @@ struct Requests {
   std::atomic<uint64_t> beats;
   RequestSlot slots[Slots];
 
-  // Asks, and waits until it is answered, goptimize is gone, or `limit_ms` and a little more have passed. True: answered.
+  // Asks, and waits until that is answered, goptimize is gone, or `limit_ms` and a bit more are over. True: answered.
   bool ask(const DeviceTexts& device) noexcept;
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);

@@ -2,7 +2,7 @@
 // (redirect.cc) and the OpenCL hooks (cl/) meet here.
 //
 // Everything is zero-initialized (in .bss): hooks are called before any constructor has run, find
-// no plan, and pass on. Thread safety: open() once, from the constructor of the library; learn() by one thread at a time;
+// no plan, and pass on. Thread safety: open() once, from the constructor of the library; learn() by one at a time;
 // everything else from any thread.
 #pragma once
 
@@ -30,8 +30,8 @@ class Runtime {
 
   // Is it worth asking for a device that the plan does not name?
   bool asks() const noexcept { return x_asks.load(std::memory_order_relaxed); }
-  // Waits until goptimize has measured the device, or will not; the plan then has its costs, and what it has sites for is
-  // served from then on. REQUIRES: asks()
+  // Waits until goptimize has measured the device, or will not; the plan then has its costs, and what it has sites for
+  // is served from then on. REQUIRES: asks()
   void learn(const DeviceTexts& device) noexcept;
 
   // The plan's site of this allocation served from its pool; nullptr: libc's business. About 2 ns

@@ -62,7 +62,8 @@ std::string plan_bytes(std::vector<model::DeviceCosts> devices, bool asks) {
   Decision decision;
   decision.sites.resize(1);
   decision.sites[0].policy = devices.empty() ? model::Policy::Standard : model::Policy::Pin;
-  return encode_plan(platform(std::move(devices)), profile, decision, false, Staging::Auto, Reuse::Auto, false, asks).bytes;
+  const model::Platform machine = platform(std::move(devices));
+  return encode_plan(machine, profile, decision, false, Staging::Auto, Reuse::Auto, false, asks).bytes;
 }
 
 // A plan's file that is replaced.

@@ -61,8 +61,8 @@ class Reader {
                                std::to_string(PlatformVersion)), false;
   }
 
-  // The object at `where`, holding `keys`, perhaps `optional`, since version 2 perhaps `since_2`, since version 3 perhaps
-  // `since_3`: nothing else.
+  // The object at `where`, holding `keys`, perhaps `optional`, since version 2 perhaps `since_2`, since version 3
+  // perhaps `since_3`: nothing else.
   bool object(const Json& j, const std::string& where, Keys keys, Keys optional = {}, Keys since_2 = {},
               Keys since_3 = {}) {
     if (!j.is_object()) return fail(where, "an object is expected"), false;
@@ -73,7 +73,8 @@ class Reader {
       const auto in = [&key](Keys list) {
         return std::any_of(list.begin(), list.end(), [&](const char* k) { return key == k; });
       };
-      const bool known = in(keys) || in(optional) || (x_version >= 2 && in(since_2)) || (x_version >= 3 && in(since_3));
+      const bool known = in(keys) || in(optional) || (x_version >= 2 && in(since_2)) ||
+                         (x_version >= 3 && in(since_3));
       if (!known) return fail(where, "unknown key \"" + key.substr(0, 40) + "\""), false;
     }
     return ok();
