@@ -224,7 +224,10 @@ Session::Session(Session&& other) noexcept
 
 Session::~Session() {
   if (x_counters) ::munmap(x_counters, sizeof(Counters));
-  if (x_requests) ::munmap(x_requests, sizeof(Requests));
+  if (x_requests) {
+    std::atomic_ref(x_requests->limit_ms).store(0, std::memory_order_relaxed);  // who is left over waits no longer
+    ::munmap(x_requests, sizeof(Requests));
+  }
   if (x_folder.empty()) return;
   ::unlink(plan_path().c_str());
   ::unlink(counters_path().c_str());

@@ -59,16 +59,19 @@ RequestSlot* take(Requests& requests, const DeviceTexts& device) {
 }  // namespace
 
 bool Requests::ask(const DeviceTexts& device) noexcept {
+  const std::atomic_ref<uint64_t> limit(limit_ms);
+  if (limit.load(std::memory_order_relaxed) == 0) return false;
   RequestSlot* slot = find(*this, device);
   if (!slot) slot = take(*this, device);
   if (!slot) return false;
-  const uint64_t limit_ns = std::min(limit_ms, MostLimit_ms) * 1'000'000 + Patience_ns;
+  const uint64_t limit_ns = std::min(limit.load(std::memory_order_relaxed), MostLimit_ms) * 1'000'000 + Patience_ns;
   const uint64_t start = monotonic_ns();
   uint64_t seen = beats.load(std::memory_order_relaxed), seen_ns = start;
   while (slot->state.load(std::memory_order_acquire) != RequestSlot::Answered) {
     const uint64_t now = monotonic_ns(), beat = beats.load(std::memory_order_relaxed);
     if (beat != seen) seen = beat, seen_ns = now;
     if (now - start > limit_ns || now - seen_ns > Beatless_ns) return false;
+    if (limit.load(std::memory_order_relaxed) == 0) return false;
     sleep_briefly();
   }
   return true;

@@ -39,7 +39,7 @@ struct Requests {
 
   uint64_t magic;
   uint64_t size;      // of this struct
-  uint64_t limit_ms;  // how long a program may wait in all
+  uint64_t limit_ms;  // how long a program may wait in all; 0: goptimize has ended, nobody answers
   std::atomic<uint64_t> beats;
   RequestSlot slots[Slots];
 

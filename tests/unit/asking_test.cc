@@ -104,7 +104,7 @@ TEST_CASE("a device is asked for once, by however many, and answered") {
 }
 
 TEST_CASE("nobody waits for goptimize when it is gone, nor longer than the limit says") {
-  const auto r = requests(0);
+  const auto r = requests(1);
   const auto start = std::chrono::steady_clock::now();
   std::atomic<bool> done{false};
   std::thread beating([&] {
@@ -116,6 +116,20 @@ TEST_CASE("nobody waits for goptimize when it is gone, nor longer than the limit
   r->limit_ms = 60'000;
   CHECK_FALSE(r->ask(texts("b")));  // no beat
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(12));
+}
+
+TEST_CASE("nobody waits when goptimize has ended") {
+  const auto r = requests(60'000);
+  std::thread ending([&] {
+    ::usleep(50'000);
+    std::atomic_ref(r->limit_ms).store(0);
+  });
+  const auto start = std::chrono::steady_clock::now();
+  CHECK_FALSE(r->ask(texts("a")));
+  CHECK_FALSE(r->ask(texts("b")));
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(2));
+  ending.join();
+  CHECK(r->slots[1].state == RequestSlot::Free);  // it was not even asked
 }
 
 TEST_CASE("more devices than there are slots are not asked for") {
