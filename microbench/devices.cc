@@ -1,6 +1,8 @@
 // Listing the OpenCL devices.
 #include "microbench/devices.h"
 
+#include <algorithm>
+
 namespace gt::bench {
 namespace {
 
@@ -63,7 +65,9 @@ void list_of_platform(cl_platform_id platform, std::vector<Device>& out) {
   }
 }
 
-Result<std::vector<Device>> list_devices() {
+namespace {
+
+Result<std::vector<cl_platform_id>> list_platforms() {
   cl_uint count = 0;
   const cl_int err = clGetPlatformIDs(0, nullptr, &count);
   if (err != CL_SUCCESS || count == 0)
@@ -71,8 +75,33 @@ Result<std::vector<Device>> list_devices() {
                   "no OpenCL driver is installed (pocl-opencl-icd has one for the CPU)", err);
   std::vector<cl_platform_id> platforms(count);
   clGetPlatformIDs(count, platforms.data(), nullptr);
+  return platforms;
+}
+
+}  // namespace
+
+Result<std::vector<Device>> find_devices(const std::string& text) {
+  const Result<std::vector<cl_platform_id>> platforms = list_platforms();
+  if (!platforms) return platforms.status();
   std::vector<Device> out;
-  for (cl_platform_id platform : platforms) list_of_platform(platform, out);
+  for (cl_platform_id platform : *platforms) {
+    if (!text.starts_with(platform_text(platform, CL_PLATFORM_NAME) + "/")) continue;
+    std::vector<Device> there;
+    list_of_platform(platform, there);
+    for (Device& d : there) {
+      const auto alike = [&](const Device& o) { return o.driver == d.driver; };
+      if (d.platform + "/" + d.name == text && std::ranges::none_of(out, alike)) out.push_back(std::move(d));
+    }
+  }
+  if (out.empty()) return Status(Kind::Invalid, "there is no device " + text);
+  return out;
+}
+
+Result<std::vector<Device>> list_devices() {
+  const Result<std::vector<cl_platform_id>> platforms = list_platforms();
+  if (!platforms) return platforms.status();
+  std::vector<Device> out;
+  for (cl_platform_id platform : *platforms) list_of_platform(platform, out);
   if (out.empty()) return Status(Kind::Unsupported, "the installed OpenCL drivers offer no device");
   return out;
 }

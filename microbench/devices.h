@@ -26,6 +26,10 @@ struct Device {
 // Appends the platform's.
 void list_of_platform(cl_platform_id platform, std::vector<Device>& out);
 
+// Those that `text` names, PLATFORM/NAME, alike ones once. No other platform is asked for devices: its driver may be
+// slow, or hang. Invalid: there is none.
+Result<std::vector<Device>> find_devices(const std::string& text);
+
 // Unsupported, with the reason, when there is no driver or no device.
 Result<std::vector<Device>> list_devices();
 

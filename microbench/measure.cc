@@ -9,6 +9,7 @@
 #include "microbench/probes/device_probe.h"
 #include "microbench/probes/host_probe.h"
 #include "microbench/probes/policy_probe.h"
+#include "traces/model/platform_merge.h"
 
 namespace gt::bench {
 namespace {
@@ -25,45 +26,59 @@ constexpr uint32_t MostThreads = 64;
 
 Goal goal(bool quick) { return quick ? Goal{0.05, 3, 60, 2} : Goal{0.02, 3, 250, 3}; }
 
+// Is told of what is known after each step; `usable`: it has all that decides.
+using Keep = std::function<Status(const model::UnfinishedDevice& so_far, bool usable)>;
+
 // The measurements of one device, each with its share of the time that the device has; the policies, which decide
 // most, come last and get what the others leave.
 class DeviceRun {
  public:
-  DeviceRun(const Session& session, const MeasureOptions& options, double budget_s, uint64_t most, Progress progress)
+  // `known`: what an earlier measurement left unfinished.
+  DeviceRun(const Session& session, const MeasureOptions& options, double budget_s, uint64_t most, Progress progress,
+            model::UnfinishedDevice known, Keep keep)
       : x_options(options),
         x_budget_s(budget_s),
         x_end_ns(now_ns() + budget_s * 1e9),
         x_progress(std::move(progress)),
+        x_keep(std::move(keep)),
         x_sizes(sizes_to_measure(options.quick, most)),
         x_beside(sizes_to_measure(options.quick, std::min(most / 2, MostBeside))),
         x_probe(session),
-        x_policies(session, options.quick ? QuickWindowBytes : WindowBytes) {
+        x_policies(session, options.quick ? QuickWindowBytes : WindowBytes),
+        x_known(std::move(known)) {
     const Device& d = session.device();
-    x_costs.platform = d.platform;
-    x_costs.name = d.name;
-    x_costs.driver = d.driver;
-    x_costs.quick = options.quick;
-    x_costs.type = d.type;
-    x_costs.host_unified = d.host_unified;
+    model::DeviceCosts& costs = x_known.costs;
+    costs.platform = d.platform;
+    costs.name = d.name;
+    costs.driver = d.driver;
+    costs.quick = options.quick;
+    costs.type = d.type;
+    costs.host_unified = d.host_unified;
   }
 
   Status run() {
-    GT_TRY(x_probe.launch(pace(0.02), x_costs));
-    GT_TRY(x_probe.copy(x_beside, pace(0.03), x_costs));
-    GT_TRY(x_probe.map(x_beside, pace(0.03), x_costs));
-    GT_TRY(x_probe.rect(x_beside, pace(0.03), x_costs));
-    GT_TRY(x_probe.duplex(x_beside, pace(0.03), x_costs));
-    GT_TRY(x_probe.pin(x_beside, pace(0.05), x_costs));
-    GT_TRY(x_probe.staged(x_beside, pace(0.10), x_costs));
-    GT_TRY(x_probe.svm(x_beside, pace(0.05), x_costs));
-    std::vector<Probe> probes = x_policies.probes();
-    GT_TRY(sweep(probes, x_sizes, rest()));
-    x_policies.fill(x_costs, probes);
-    if (!x_costs.costs(model::Policy::Standard)) return Status(Kind::Unsupported, "no transfer could be measured");
-    return {};
+    const Step steps[] = {
+        {"launch", 0.02, [&](const Pace& pace) { return x_probe.launch(pace, costs()); }},
+        {"copy", 0.03, over_sizes(&DeviceProbe::copy)},
+        {"map", 0.03, over_sizes(&DeviceProbe::map)},
+        {"rect", 0.03, over_sizes(&DeviceProbe::rect)},
+        {"duplex", 0.03, over_sizes(&DeviceProbe::duplex)},
+        {"pin", 0.05, over_sizes(&DeviceProbe::pin)},
+        {"staged", 0.10, over_sizes(&DeviceProbe::staged)},
+        {"svm", 0.05, over_sizes(&DeviceProbe::svm)},
+    };
+    // An earlier measurement did not come out of this one. It comes last: it may never end.
+    const Step* const pending = std::ranges::find_if(steps, [&](const Step& s) { return !is_done(s); });
+    const Step* const last = x_known.steps.empty() ? nullptr : pending;
+    for (const Step& s : steps)
+      if (&s != last && !is_done(s)) GT_TRY(take(s));
+    GT_TRY(policies());
+    if (!last || last == std::end(steps)) return {};
+    GT_TRY(x_keep(x_known, true));
+    return take(*last);
   }
 
-  model::DeviceCosts& costs() { return x_costs; }
+  model::DeviceCosts& costs() { return x_known.costs; }
   std::vector<Series> series() const {
     std::vector<Series> all = x_policies.series();
     all.insert(all.end(), x_probe.series().begin(), x_probe.series().end());
@@ -71,6 +86,30 @@ class DeviceRun {
   }
 
  private:
+  struct Step {
+    const char* name;
+    double share;  // of the time
+    std::function<Status(const Pace&)> measure;
+  };
+  using Sweep = Status (DeviceProbe::*)(const std::vector<uint64_t>&, const Pace&, model::DeviceCosts&);
+
+  std::function<Status(const Pace&)> over_sizes(Sweep sweep) {
+    return [this, sweep](const Pace& pace) { return (x_probe.*sweep)(x_beside, pace, costs()); };
+  }
+  bool is_done(const Step& step) const { return std::ranges::count(x_known.steps, step.name) > 0; }
+  Status take(const Step& step) {
+    GT_TRY(step.measure(pace(step.share)));
+    x_known.steps.emplace_back(step.name);
+    return x_keep(x_known, false);
+  }
+  Status policies() {
+    std::vector<Probe> probes = x_policies.probes();
+    GT_TRY(sweep(probes, x_sizes, rest()));
+    x_policies.fill(costs(), probes);
+    if (!costs().costs(model::Policy::Standard)) return Status(Kind::Unsupported, "no transfer could be measured");
+    return {};
+  }
+
   Pace pace(double share) {
     const double before = x_done;
     x_done += share;
@@ -85,11 +124,19 @@ class DeviceRun {
   const MeasureOptions& x_options;
   double x_budget_s, x_end_ns, x_done = 0;
   Progress x_progress;
+  Keep x_keep;
   std::vector<uint64_t> x_sizes, x_beside;
   DeviceProbe x_probe;
   PolicyProbe x_policies;
-  model::DeviceCosts x_costs;
+  model::UnfinishedDevice x_known;
 };
+
+// What is known of the device, if it was found out in the same way.
+model::UnfinishedDevice known_before(const Device& device, const MeasureOptions& options) {
+  const model::UnfinishedDevice* known =
+      options.before ? unfinished_of(*options.before, {device.platform, device.name, device.driver}) : nullptr;
+  return known && known->costs.quick == options.quick ? *known : model::UnfinishedDevice();
+}
 
 // Measures the device into `out`.
 Status measure_device(const Device& device, const MeasureOptions& options, double budget_s, uint64_t most,
@@ -99,7 +146,13 @@ Status measure_device(const Device& device, const MeasureOptions& options, doubl
   if (!session) return session.status();
   const uint64_t largest = std::min({most, device.memory_bytes / 4, device.max_buffer_bytes});
   const double left_s = std::max(budget_s - (now_ns() - start) * 1e-9, LeastShare * budget_s);
-  DeviceRun run(**session, options, left_s, largest, progress);
+  const Keep keep = [&](const model::UnfinishedDevice& so_far, bool usable) -> Status {
+    if (!options.keep) return {};
+    model::Platform known = out.platform;
+    usable ? known.devices.push_back(so_far.costs) : known.unfinished.push_back(so_far);
+    return options.keep(known);
+  };
+  DeviceRun run(**session, options, left_s, largest, progress, known_before(device, options), keep);
   GT_TRY(run.run());
   out.platform.devices.push_back(std::move(run.costs()));
   out.devices.push_back(run.series());
@@ -126,7 +179,8 @@ Result<PlatformResult> measure_platform(const std::vector<Device>& devices, cons
   out.platform.machine = model::this_machine();
   out.platform.quick = options.quick;
   const uint64_t most = std::min(options.max_bytes, free_memory() / 4);
-  GT_TRY(measure_host_into(out, options, most));
+  const bool host_known = options.before && options.before->host.first_touch;
+  if (!host_known) GT_TRY(measure_host_into(out, options, most));
   const double count = static_cast<double>(devices.size());
   for (size_t i = 0; i < devices.size(); ++i) {
     const Device& device = devices[i];

@@ -17,6 +17,10 @@ struct MeasureOptions {
   double budget_s = 8;     // for everything
   uint64_t max_bytes = UINT64_MAX;  // no transfer is larger, nor than a quarter of the free memory
   std::function<void(const std::string& what, double part)> progress = [](const std::string&, double) {};
+  // An older file, whose unfinished devices are gone on with and whose host is not measured again; nullptr: none.
+  const model::Platform* before = nullptr;
+  // Is given what is known by now after each step of a device that it has taken, if it is not empty.
+  std::function<Status(const model::Platform& so_far)> keep;
 };
 
 struct PlatformResult {

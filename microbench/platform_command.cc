@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <filesystem>
 
 #include "microbench/command_parts.h"
@@ -42,25 +43,48 @@ Status check_arguments(const PlatformFile& file, const Options& options) {
 }
 
 Result<std::vector<Device>> wanted_devices(const PlatformFile& file, const Options& options) {
-  Result<std::vector<Device>> devices = chosen_devices(options);
-  if (!devices || file.wanted != model::Wanted::Missing) return devices;
+  const std::string only = options.text("only");
+  Result<std::vector<Device>> devices = only.empty() ? chosen_devices(options) : find_devices(only);
+  if (!devices || !file.fills) return devices;
   const auto before = file.before();
   const auto known = [&](const Device& d) { return has_costs(*before, {d.platform, d.name, d.driver, {}}); };
   if (before) std::erase_if(*devices, known);
   return devices;
 }
 
-Result<PlatformResult> measure(const std::vector<Device>& devices, const Options& options) {
+// A file that is filled is written after each step: whoever ends us wants what was measured by then.
+Result<PlatformResult> measure(const std::vector<Device>& devices, const Options& options, const PlatformFile& file) {
+  const std::optional<model::Platform> before = file.fills ? file.before() : std::nullopt;
   constexpr double Steps = 1000;
   Progress progress("measuring", static_cast<uint64_t>(Steps), std::chrono::milliseconds(0));
   MeasureOptions wanted;
   wanted.quick = options.flag("quick");
   wanted.budget_s = wanted.quick ? QuickBudget_s : FullBudget_s;
+  if (const auto seconds = options.integer("seconds")) wanted.budget_s = std::max(1.0, static_cast<double>(*seconds));
   wanted.max_bytes = options.size("max-bytes").value_or(UINT64_MAX);
+  wanted.before = before ? &*before : nullptr;
+  if (file.fills && file.obstacle().empty())
+    wanted.keep = [&](const model::Platform& so_far) { return file.keep_so_far(so_far); };
   wanted.progress = [&](const std::string& what, double part) {
     progress.show("measuring " + what, static_cast<uint64_t>(part * Steps));
   };
-  return measure_platform(devices, wanted);
+  Result<PlatformResult> result = measure_platform(devices, wanted);
+  if (result) result->platform.unlisted = file.wanted == model::Wanted::Chosen;
+  return result;
+}
+
+// The names of all devices of the machine are put beside the one that was wanted. When that is kept already: other
+// drivers may take their time.
+Status note_others(const PlatformResult& result, const PlatformFile& file) {
+  const Result<std::vector<Device>> all = list_devices();
+  if (!all) return all.status();
+  model::Platform known = result.platform;
+  known.unlisted = false;
+  for (const Device& d : *all) {
+    const model::DeviceName name = {d.platform, d.name, d.driver};
+    if (!std::ranges::count(known.unused, name)) known.unused.push_back(name);
+  }
+  return file.keep(known).status();
 }
 
 // The cached file may hold more than was measured now, and something better.
@@ -111,16 +135,21 @@ model::Platform nothing_measured() {
 
 // Nothing could be measured. Who asks for what is missing wants to read later why it is; other files stay as they were.
 int give_up(const Status& why, const PlatformFile& file, std::vector<model::FailedDevice> failed) {
-  if (file.wanted == model::Wanted::Missing && why.kind() != Kind::Invalid) {
+  if (file.fills && why.kind() != Kind::Invalid) {
     model::Platform none = nothing_measured();
+    none.unlisted = file.wanted == model::Wanted::Chosen;
     none.failed = std::move(failed);
-    if (none.failed.empty()) none.failed.push_back({{}, {}, {}, why.text(), model::seconds_now()});
+    if (none.failed.empty() && !none.unlisted) none.failed.push_back({{}, {}, {}, why.text(), model::seconds_now()});
     if (const auto kept = file.keep(none); !kept) return fail(Program, kept.status());
   }
   return fail(Program, why);
 }
 
 int nothing_missing(const PlatformFile& file) {
+  if (file.wanted == model::Wanted::Chosen) {
+    fmt::print(stderr, "{}: {} has its costs\n", Program, file.path);
+    return ExitOk;
+  }
   if (const auto kept = file.keep(nothing_measured()); !kept) return fail(Program, kept.status());
   fmt::print(stderr, "{}: {} has costs of all devices\n", Program, file.path);
   return ExitOk;
@@ -140,13 +169,15 @@ int platform_command(int argc, char** argv) {
   if (!devices) return give_up(devices.status(), *file, {});
   if (devices->empty()) return nothing_missing(*file);
   const InterruptGuard guard;
-  const Result<PlatformResult> result = measure(*devices, options);
+  const Result<PlatformResult> result = measure(*devices, options, *file);
   if (interrupted()) return end_interrupted();
   if (!result) return give_up(result.status(), *file, {});
   const std::vector<model::FailedDevice>& failed = result->platform.failed;
   if (result->platform.devices.empty())
     return give_up(Status(Kind::Unsupported, failed.front().name + ": " + failed.front().error), *file, failed);
   if (Status s = give(*result, options, *file); !s.ok()) return fail(Program, s);
+  if (file->fills && file->wanted == model::Wanted::Chosen && file->obstacle().empty())
+    if (Status s = note_others(*result, *file); !s.ok()) return fail(Program, s);
   if (!file->named && file->obstacle().empty()) fmt::print(stderr, "next: goptimize run -- APP\n");
   return ExitOk;
 }

@@ -15,6 +15,7 @@ struct PlatformFile {
   std::string path;
   bool named = false;    // by the user
   bool limited = false;  // the curves end where --max-bytes says
+  bool fills = false;    // --missing: it keeps what it has, whoever named it
   model::Wanted wanted = model::Wanted::All;
 
   // What stays there where it is not measured better: nothing in a file that is replaced, is damaged or is another
@@ -23,7 +24,12 @@ struct PlatformFile {
   // Why the result is not kept; empty: it is.
   std::string obstacle() const;
   // Gives what the file then holds.
-  Result<model::Platform> keep(const model::Platform& fresh) const;
+  Result<model::Platform> keep(const model::Platform& fresh) const { return keep(fresh, wanted); }
+  // The same of what is known while something is still measured.
+  Status keep_so_far(const model::Platform& fresh) const;
+
+ private:
+  Result<model::Platform> keep(const model::Platform& fresh, model::Wanted what) const;
 };
 
 // Invalid: options that contradict each other.

@@ -72,11 +72,23 @@ class Rounds {
   int x_turns = 0;
 };
 
-// How long one turn of all probes will take at `bytes`, after `ns` at `before`.
-double expected(double ns, uint64_t before, uint64_t bytes) {
-  const double growth = static_cast<double>(bytes) / static_cast<double>(before);
-  return before == 0 ? 0 : ns * (bytes > Linear ? growth : std::min(growth, 2.0));
-}
+// How long one turn of all probes took at the sizes so far.
+struct TurnTimes {
+  uint64_t bytes = 0;  // of the last one; 0: there was none
+  double ns = 0, growth = 0;
+
+  void add(uint64_t at, double took_ns) {
+    growth = bytes == 0 ? 0 : took_ns / ns;
+    bytes = at;
+    ns = took_ns;
+  }
+  // Of a slow driver the time grows with the size long before it does elsewhere.
+  double expected(uint64_t at) const {
+    if (bytes == 0) return 0;
+    const double factor = static_cast<double>(at) / static_cast<double>(bytes);
+    return ns * (at > Linear ? factor : std::min(factor, std::max(growth, 2.0)));
+  }
+};
 
 // Which part of the time that is left the first of `sizes` gets.
 double share(std::span<const uint64_t> sizes) {
@@ -92,16 +104,14 @@ double share(std::span<const uint64_t> sizes) {
 
 Status sweep(std::span<Probe> probes, const std::vector<uint64_t>& sizes, const Pace& pace) {
   const double end = now_ns() + pace.budget_s * 1e9;
-  double turn_ns = 0;
-  uint64_t before = 0;
+  TurnTimes times;
   for (size_t i = 0; i < sizes.size(); ++i) {
     pace.progress(static_cast<double>(i) / static_cast<double>(sizes.size()));
     const double start = now_ns(), left = end - start;
-    if (expected(turn_ns, before, sizes[i]) * least_turns(pace.goal, sizes[i]) > left) break;
+    if (times.expected(sizes[i]) * least_turns(pace.goal, sizes[i]) > left) break;
     Rounds rounds(probes, sizes[i], pace.goal);
     GT_TRY(rounds.run(start + left * share(std::span(sizes).subspan(i))));
-    turn_ns = (now_ns() - start) / std::max(rounds.turns(), 1);
-    before = sizes[i];
+    times.add(sizes[i], (now_ns() - start) / std::max(rounds.turns(), 1));
     if (std::all_of(probes.begin(), probes.end(), [](const Probe& p) { return p.refused; })) break;
   }
   pace.progress(1);

@@ -95,6 +95,20 @@ Status DeviceProbe::pin(const std::vector<uint64_t>& sizes, const Pace& pace, mo
 
 namespace {
 
+// From small on: a driver may take a minute for what another one does in a millisecond. Gives the largest size, up to
+// `most`, that is expected to take so little that there is time to choose by it; it is prepared.
+Result<uint64_t> size_to_choose_by(uint64_t most, double budget_s, const std::function<Status(uint64_t)>& prepare,
+                                   const std::function<Status()>& both_ways) {
+  constexpr uint64_t Least = 64 << 10, Factor = 4;
+  constexpr double Turns = 16;  // that come with the next size
+  for (uint64_t size = std::min(Least, most);; size = std::min(size * Factor, most)) {
+    GT_TRY(prepare(size));
+    const double start = now_ns();
+    GT_TRY(both_ways());
+    if (size == most || (now_ns() - start) * Factor * Turns > budget_s * 1e9) return size;
+  }
+}
+
 // Rounds of transfers with 1, 2, 4, ... threads. `both_ways`: one each way. At least LeastRounds, if they fit into
 // three times the budget.
 Status choose_threads(StagedEngine& engine, const std::function<Status()>& both_ways, const Pace& pace) {
@@ -143,7 +157,9 @@ Status DeviceProbe::staged(const std::vector<uint64_t>& sizes, const Pace& pace,
   Pace choosing = pace, sweeping = pace;
   choosing.budget_s = pace.budget_s * ChoosingShare;
   sweeping.budget_s = pace.budget_s - choosing.budget_s;
-  Status chosen = prepare(std::min(sizes.back(), ChoosingBytes));
+  const uint64_t most = std::min(sizes.back(), ChoosingBytes);
+  const auto by = size_to_choose_by(most, choosing.budget_s, prepare, [&] { return both_ways(warm_up); });
+  Status chosen = by.status();
   if (chosen.ok()) chosen = choose_threads(**engine, [&] { return both_ways(warm_up); }, choosing);
   if (!chosen.ok()) return chosen.kind() == Kind::Unsupported ? Status() : chosen;
   GT_TRY(sweep_one({prepare, [&] { return both_ways(series); }, {}}, series, sizes, sweeping));

@@ -7,6 +7,7 @@
 
 #include <type_traits>
 
+#include "optimizer-rt/cl/asking.h"
 #include "optimizer-rt/cl/coming_bytes.h"
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/copied_memory.h"
@@ -335,6 +336,7 @@ template <>
 struct Hook<Fn::clCreateContext> : ContextHook {
   static bool instead(cl_context* result, const cl_context_properties* properties, cl_uint count,
                       const cl_device_id* devices, ContextNotify notify, void* data, cl_int* error) {
+    learn_devices(count, devices);
     if (!virtual_context(properties, count, devices, notify, data, error, result)) return false;
     if (!is_virtual(*result)) made(*result);
     return true;
@@ -344,6 +346,7 @@ template <>
 struct Hook<Fn::clCreateContextFromType> : ContextHook {
   static bool instead(cl_context* result, const cl_context_properties* properties, cl_device_type type,
                       ContextNotify notify, void* data, cl_int* error) {
+    learn_devices_of_type(properties, type);
     if (!virtual_context_of_type(properties, type, notify, data, error, result)) return false;
     if (!is_virtual(*result)) made(*result);
     return true;

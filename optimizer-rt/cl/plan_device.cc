@@ -14,7 +14,7 @@ template <size_t N>
 bool device_text_is(cl_device_id device, cl_device_info what, const char (&wanted)[N]) {
   char text[N] = {};
   const auto info = GT_REAL(clGetDeviceInfo);
-  return info && info(device, what, N, text, nullptr) == CL_SUCCESS &&
+  return info && info(device, what, N, text, nullptr) == CL_SUCCESS && trim_text(text) &&
          std::strncmp(text, wanted, N) == 0;
 }
 
@@ -27,30 +27,47 @@ int look_up_device(cl_device_id device) {
   return NoDevice;
 }
 
+struct Known {
+  std::atomic<cl_device_id> device{nullptr};
+  std::atomic<int> index{NoDevice};  // written before `device`
+};
+constinit Known g_known[64];
+constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+
 }  // namespace
 
 int plan_device(cl_device_id device) noexcept {
-  struct Known {
-    std::atomic<cl_device_id> device{nullptr};
-    int index = NoDevice;  // written before `device`
-  };
-  static constinit Known known[64];
-  static constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  for (const Known& k : known)
-    if (k.device.load(std::memory_order_acquire) == device) return k.index;
+  for (const Known& k : g_known)
+    if (k.device.load(std::memory_order_acquire) == device) return k.index.load(std::memory_order_relaxed);
+  const size_t named = runtime.plan().devices.size();
   const int index = look_up_device(device);
-  const Lock lock(mutex);
-  for (Known& k : known) {
+  const Lock lock(g_mutex);
+  if (named != runtime.plan().devices.size()) return index;  // the next look finds more
+  for (Known& k : g_known) {
     const cl_device_id there = k.device.load(std::memory_order_relaxed);
     if (there == device) return index;
     if (there) continue;
     add(runtime.counters().devices_met, 1);
     if (index != NoDevice) add(runtime.counters().devices_known, 1);
-    k.index = index;
+    k.index.store(index, std::memory_order_relaxed);
     k.device.store(device, std::memory_order_release);
     break;
   }
   return index;
+}
+
+bool is_planned(cl_device_id device) noexcept { return look_up_device(device) != NoDevice; }
+
+void plan_has_changed() noexcept {
+  const Lock lock(g_mutex);
+  for (Known& k : g_known) {
+    const cl_device_id device = k.device.load(std::memory_order_relaxed);
+    if (!device || k.index.load(std::memory_order_relaxed) != NoDevice) continue;
+    const int index = look_up_device(device);
+    if (index == NoDevice) continue;
+    add(runtime.counters().devices_known, 1);
+    k.index.store(index, std::memory_order_relaxed);
+  }
 }
 
 const WayCosts& way_costs(int device, Way way) noexcept {

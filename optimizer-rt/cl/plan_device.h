@@ -3,6 +3,8 @@
 
 #include <CL/cl.h>
 
+#include <cstring>
+
 #include "optimizer-rt/pool/counters.h"
 #include "optimizer-rt/pool/plan.h"
 
@@ -13,6 +15,18 @@ namespace gt::opt {
 constexpr int NoDevice = -1;
 // NoDevice: the plan does not name it. Remembered, because asking the driver takes microseconds. Thread safety: yes.
 int plan_device(cl_device_id device) noexcept;
+// The same question without being remembered: nothing was transferred yet.
+bool is_planned(cl_device_id device) noexcept;
+// The plan names more devices than before.
+void plan_has_changed() noexcept;
+// Takes the spaces from the end of what a driver said: the platform file has none. False: it does not fit, or is empty.
+template <size_t N>
+bool trim_text(char (&text)[N]) noexcept {
+  size_t length = strnlen(text, N);
+  if (length == N) return false;
+  while (length > 0 && text[length - 1] == ' ') text[--length] = 0;
+  return length > 0;
+}
 // What transfers cost there. REQUIRES: the plan names it.
 const WayCosts& way_costs(int device, Way way) noexcept;
 

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "optimizer-rt/cl/asking.h"
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/shared_pool.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -250,6 +251,7 @@ cl_context create(const cl_context_properties* properties, cl_uint count, const 
                   ContextNotify notify, void* data, cl_int* error) noexcept {
   const cl_platform_id native = common_platform(count, devices);
   if (!native) return create_virtual(properties, count, devices, notify, data, error);
+  learn_devices(count, devices);
   if (is_worth_spreading(properties, count, devices)) {
     if (const cl_context spread = create_virtual(properties, count, devices, notify, data, error)) return spread;
   }

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <sstream>
@@ -10,10 +11,10 @@
 #include <fmt/format.h>
 
 #include "optimizer-rt/goptimize/failures.h"
-#include "optimizer-rt/goptimize/measuring.h"
 #include "optimizer-rt/goptimize/private_folder.h"
 #include "traces/base/build_id.h"
 #include "traces/base/text_file.h"
+#include "traces/model/platform_merge.h"
 #include "traces/model/profile_sites.h"
 
 namespace gt::opt {
@@ -63,34 +64,13 @@ Result<std::string> writable_cache_path() {
   return own + "/platform.json";
 }
 
-// `why` the cached file could not be read.
-Result<model::Platform> measured_first(const Status& why, const std::string& path, std::chrono::seconds limit) {
-  if (why.kind() != Kind::System) fmt::print(stderr, "goptimize: {}\n", why.text());
-  if (limit.count() == 0) return Status(Kind::Unsupported, "this machine was never measured (gmicrobench platform)");
-  fmt::print(stderr, "goptimize: measuring this machine once, for about 10 s (gmicrobench platform --quick)\n");
-  GT_TRY(measure(path, limit));
-  return model::read_platform_of_here(path);
-}
-
-// What failed long ago is tried once more. That it was tried is written down first: however that ends, it is not tried
-// with every run.
-model::Platform measured_again(model::Platform platform, const std::string& path, std::chrono::seconds limit) {
-  if (limit.count() == 0 || !due_again(platform, model::seconds_now())) return platform;
-  fmt::print(stderr, "goptimize: {}; trying it again (gmicrobench platform --quick --missing)\n",
-             failure_text(platform));
-  model::Platform tried = platform;
-  for (model::FailedDevice& f : tried.failed) f.time_s = model::seconds_now();
-  Status status = write_within_limit(tried, path);
-  if (status.ok()) status = measure(path, limit);
-  if (!status.ok()) fmt::print(stderr, "goptimize: {}\n", status.text());
-  Result<model::Platform> now = model::read_platform_of_here(path);
-  return now ? std::move(*now) : platform;
-}
-
-Status nothing_measured(const model::Platform& platform) {
-  const char* next = was_given_up(platform) ? " (given up: gmicrobench platform tries it again)"
-                                            : " (tried again after a day, or by gmicrobench platform)";
-  return {Kind::Unsupported, failure_text(platform) + next};
+// Of a machine of which nothing is known.
+model::Platform unknown_machine() {
+  model::Platform none;
+  none.machine = model::this_machine();
+  none.quick = true;
+  none.unlisted = true;
+  return none;
 }
 
 }  // namespace
@@ -119,26 +99,47 @@ bool made_for_another(const model::Profile& profile, const std::string& binary) 
   return !profile.build_id.empty() && !here.empty() && profile.build_id != here;
 }
 
-Result<model::Platform> find_platform(const std::string& given, std::chrono::seconds limit) {
+Result<FoundPlatform> find_platform(const std::string& given, bool measures) {
   if (!given.empty()) {
     // The user named this very file: that it cannot be read, or is another machine's, is bad input.
     Result<model::Platform> platform = model::read_platform_of_here(given);
-    return platform ? std::move(platform) : Status(Kind::Corrupt, platform.status().text());
+    if (!platform) return Status(Kind::Corrupt, platform.status().text());
+    return FoundPlatform{std::move(*platform), given, false};
   }
   const Result<std::string> place = writable_cache_path();
   if (!place) return place.status();
   Result<model::Platform> platform = model::read_platform_of_here(*place);
-  platform = platform ? measured_again(std::move(*platform), *place, limit)
-                      : measured_first(platform.status(), *place, limit);
-  if (platform && platform->devices.empty()) return nothing_measured(*platform);
-  return platform;
+  if (!platform && platform.status().kind() != Kind::System)
+    fmt::print(stderr, "goptimize: {}\n", platform.status().text());
+  if (!platform && !measures)
+    return Status(Kind::Unsupported, "this machine was never measured (gmicrobench platform)");
+  FoundPlatform found{platform ? std::move(*platform) : unknown_machine(), *place, false};
+  found.asks = measures && may_be_incomplete(found.platform, model::seconds_now());
+  if (found.platform.devices.empty() && !found.asks)
+    return Status(Kind::Unsupported, found.platform.failed.empty()
+                                         ? "no device of this machine was measured (gmicrobench platform)"
+                                         : failure_text(found.platform) + next_try_text(found.platform));
+  return found;
 }
 
-model::Platform cached_platform() {
+FoundPlatform cached_platform() {
   const Result<std::string> place = writable_cache_path();
   if (!place) return {};
   Result<model::Platform> platform = model::read_platform_of_here(*place);
-  return platform ? std::move(*platform) : model::Platform();
+  return {platform ? std::move(*platform) : model::Platform(), *place, false};
+}
+
+size_t add_devices(model::Platform& platform, const std::string& path) {
+  const size_t before = platform.devices.size();
+  Result<model::Platform> now = model::read_platform_of_here(path);
+  if (!now) return 0;
+  std::vector<model::DeviceCosts> devices = std::move(platform.devices);
+  for (model::DeviceCosts& d : now->devices)
+    if (std::ranges::none_of(devices, [&](const auto& k) { return name_of(k) == name_of(d); }))
+      devices.push_back(std::move(d));
+  platform = std::move(*now);
+  platform.devices = std::move(devices);
+  return platform.devices.size() - before;
 }
 
 void leave_shared_memory_alone(model::Platform& platform) {

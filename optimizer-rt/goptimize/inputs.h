@@ -2,7 +2,6 @@
 // Thread safety: none.
 #pragma once
 
-#include <chrono>
 #include <optional>
 #include <string>
 
@@ -24,12 +23,19 @@ Result<std::optional<FoundProfile>> find_profile(const std::string& given, const
 // By the build-ids of both; false where one has none.
 bool made_for_another(const model::Profile& profile, const std::string& binary);
 
-// `given`, if not empty, must be good and of this machine. Otherwise the cached one, or a new quick measurement that
-// takes `limit` at most (measuring.h; zero: none), which is cached. Of a cached one, devices that failed are tried
-// again (failures.h).
-Result<model::Platform> find_platform(const std::string& given, std::chrono::seconds limit);
+struct FoundPlatform {
+  model::Platform platform;
+  std::string path;   // of its file, which may not be there yet
+  bool asks = false;  // the program may open devices without costs that are to be measured then
+};
+// `given`, if not empty, must be good and of this machine. Otherwise the cached one, or nothing yet if devices may be
+// measured. An error, with the reason: no device has costs, and none may get any.
+Result<FoundPlatform> find_platform(const std::string& given, bool measures);
 // The cached one, or an empty platform: nothing is measured.
-model::Platform cached_platform();
+FoundPlatform cached_platform();
+// Takes over what the file says now. The devices that are there keep their places and costs, others come behind them:
+// their number.
+size_t add_devices(model::Platform& platform, const std::string& path);
 
 // Forgets what staging would gain on devices whose memory is the host's: a transfer there is one copy by the program's
 // own processors, and staging makes it two. What short measurements find there is idle cores.

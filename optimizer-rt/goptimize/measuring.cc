@@ -13,17 +13,21 @@
 #include <csignal>
 #include <filesystem>
 #include <thread>
+#include <vector>
 
 #include "optimizer-rt/goptimize/failures.h"
 #include "optimizer-rt/goptimize/file_limit.h"
 #include "traces/base/command.h"
 #include "traces/base/fd.h"
+#include "traces/model/platform_merge.h"
 
 namespace gt::opt {
 namespace {
 
-constexpr std::chrono::milliseconds Look{50};     // between looks whether it has ended
-constexpr std::chrono::seconds Patience{2};       // between asking it to end and ending it
+constexpr std::chrono::milliseconds Look{20};    // between looks whether it has ended
+constexpr std::chrono::seconds Patience{2};      // between asking it to end and ending it
+constexpr std::chrono::milliseconds Least{500};  // with less nothing is begun
+constexpr std::chrono::seconds Usual{8};         // that a device is measured for
 
 std::string sibling_program(const char* name) {
   char path[PATH_MAX];
@@ -46,12 +50,15 @@ std::string sibling_program(const char* name) {
   ::_exit(1);
 }
 
+// gmicrobench at work.
 class Measurement {
  public:
-  static Result<Measurement> start(const std::string& path);
-  bool ended_within(std::chrono::milliseconds limit);
-  // Ends it if it has not ended.
-  void end();
+  static Result<Measurement> start(const std::string& path, const model::DeviceName& device,
+                                   std::chrono::seconds about);
+  enum class Ending { ByItself, TooLate, Unwanted };
+  Ending wait(Measuring::Clock::time_point until, const Measuring::GoesOn& goes_on);
+  // Ends it: it is asked to, and after `patience` made to.
+  void end(Measuring::Clock::duration patience, const Measuring::GoesOn& goes_on);
   // Somebody ended it, not a driver.
   bool was_asked_to_end() const {
     return WIFSIGNALED(state_) && (WTERMSIG(state_) == SIGINT || WTERMSIG(state_) == SIGTERM);
@@ -64,71 +71,153 @@ class Measurement {
 
  private:
   explicit Measurement(pid_t pid) : pid_(pid) {}
+  bool has_ended() {
+    const pid_t got = ::waitpid(pid_, &state_, WNOHANG);
+    return got == pid_ || (got < 0 && errno != EINTR);
+  }
   pid_t pid_;
   int state_ = 0;
 };
 
-Result<Measurement> Measurement::start(const std::string& path) {
-  std::string arguments[] = {sibling_program("gmicrobench"), "platform", "--quick", "--missing", "-o", path};
-  char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(), arguments[3].data(),
-                  arguments[4].data(), arguments[5].data(), nullptr};
+Result<Measurement> Measurement::start(const std::string& path, const model::DeviceName& device,
+                                       std::chrono::seconds about) {
+  std::string arguments[] = {sibling_program("gmicrobench"), "platform", "--quick", "--missing",
+                             "--seconds", std::to_string(about.count()),
+                             "--only", device.platform + "/" + device.name, "-o", path};
+  std::vector<char*> argv;
+  for (std::string& a : arguments) argv.push_back(a.data());
+  argv.push_back(nullptr);
   int ends[2];  // tells why the program could not be executed; closed by its execution
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
   const Fd reader(ends[0]);
   Fd writer(ends[1]);
   const pid_t self = ::getpid(), child = ::fork();
   if (child < 0) return system_error("cannot start " + arguments[0], errno);
-  if (child == 0) become(argv, self, writer.get());
+  if (child == 0) become(argv.data(), self, writer.get());
   writer = Fd();
   int error = 0;
   Measurement measurement(child);
   if (::read(reader.get(), &error, sizeof error) != sizeof error) return measurement;
-  measurement.end();
+  measurement.end(Patience, [] { return true; });
   return system_error("cannot start " + arguments[0], error);
 }
 
-bool Measurement::ended_within(std::chrono::milliseconds limit) {
-  const auto until = std::chrono::steady_clock::now() + limit;
+Measurement::Ending Measurement::wait(Measuring::Clock::time_point until, const Measuring::GoesOn& goes_on) {
   for (;;) {
-    const pid_t got = ::waitpid(pid_, &state_, WNOHANG);
-    if (got == pid_ || (got < 0 && errno != EINTR)) return true;
-    if (std::chrono::steady_clock::now() >= until) return false;
+    if (has_ended()) return Ending::ByItself;
+    if (!goes_on()) return Ending::Unwanted;
+    if (Measuring::Clock::now() >= until) return Ending::TooLate;
     std::this_thread::sleep_for(Look);
   }
 }
 
-void Measurement::end() {
+void Measurement::end(Measuring::Clock::duration patience, const Measuring::GoesOn& goes_on) {
   ::kill(pid_, SIGTERM);  // it leaves no temporary files behind
-  if (ended_within(Patience)) return;
+  const auto until = Measuring::Clock::now() + patience;
+  while (Measuring::Clock::now() < until) {
+    if (has_ended()) return;
+    if (!goes_on()) break;
+    std::this_thread::sleep_for(Look);
+  }
   ::kill(pid_, SIGKILL);
   while (::waitpid(pid_, &state_, 0) < 0 && errno == EINTR) continue;
 }
 
-Status remember(const std::string& path, const char* what, const std::string& why) {
-  const Result<model::Platform> before = model::read_platform_of_here(path);
-  model::Platform platform = before ? *before : model::Platform();
-  platform.machine = model::this_machine();
-  platform.quick = platform.quick || platform.devices.empty();
-  platform.failed.push_back({"", what, "", why, model::seconds_now()});
-  return write_within_limit(platform, path);
+size_t steps_of(const model::Platform& platform, const model::DeviceName& device) {
+  const model::UnfinishedDevice* const u = unfinished_of(platform, device);
+  return u ? u->steps.size() : 0;
 }
 
-}  // namespace
-
+// RLIMIT_FSIZE is an error like a full disk, and does not end us.
 Status write_within_limit(const model::Platform& platform, const std::string& path) {
   const FileLimitIsAnError limit;
   return model::write_platform(platform, path);
 }
 
-Status measure(const std::string& path, std::chrono::seconds limit) {
-  Result<Measurement> measurement = Measurement::start(path);
-  if (!measurement) return measurement.status();
-  if (!measurement->ended_within(limit)) {
-    measurement->end();
-    return remember(path, GivenUp, fmt::format("a driver did not come back within {} s", limit.count()));
+void announce(const model::Platform& before, const model::DeviceName& device) {
+  std::string what = "measuring " + device.name + " once, for about 10 s";
+  if (steps_of(before, device)) what = "going on with measuring " + device.name;
+  if (failure_of(before, device)) what = failure_text(before) + "; trying it again";
+  fmt::print(stderr, "goptimize: {} (gmicrobench platform --quick)\n", what);
+}
+
+}  // namespace
+
+model::Platform Measuring::known() const {
+  Result<model::Platform> platform = model::read_platform_of_here(x_path);
+  if (platform) return std::move(*platform);
+  model::Platform none;
+  none.machine = model::this_machine();
+  none.quick = true;
+  none.unlisted = true;
+  return none;
+}
+
+Status Measuring::remember(const model::FailedDevice& failed) const {
+  model::Platform platform = known();
+  std::erase_if(platform.failed, [&](const model::FailedDevice& f) {
+    return f.platform == failed.platform && f.name == failed.name && f.driver == failed.driver;
+  });
+  platform.failed.push_back(failed);
+  std::erase(platform.unused, model::DeviceName{failed.platform, failed.name, failed.driver});
+  return write_within_limit(platform, x_path);
+}
+
+Status Measuring::measure(const model::DeviceName& device, const GoesOn& goes_on) {
+  const model::Platform before = known();
+  if (has_costs(before, device)) return {};
+  if (!may_be_measured(before, device, model::seconds_now())) return {};
+  if (x_left < Least) return Status(Kind::Unsupported, device.name + " was not measured: no time is left for it");
+  announce(before, device);
+  // That it is tried is written down first: however that ends, it is not tried with every run.
+  if (const model::FailedDevice* failed = failure_of(before, device)) {
+    model::FailedDevice tried = *failed;
+    tried.time_s = model::seconds_now();
+    GT_TRY(remember(tried));
   }
-  if (measurement->was_asked_to_end()) return Status(Kind::Unsupported, "measuring this machine was interrupted");
-  return model::read_platform_of_here(path) ? Status() : remember(path, "", measurement->ending());
+  const Clock::time_point start = Clock::now();
+  const Status status = measure_within(device, before, goes_on);
+  x_left -= std::min<Clock::duration>(Clock::now() - start, x_left);
+  return status;
+}
+
+Status Measuring::measure_within(const model::DeviceName& device, const model::Platform& before,
+                                 const GoesOn& goes_on) {
+  const bool had_all = x_left == x_limit;
+  const Clock::time_point start = Clock::now();
+  const auto usable = std::max<Clock::duration>(x_left - Patience, x_left / 2);  // then it is asked to end
+  const auto about = std::min(Usual, std::chrono::duration_cast<std::chrono::seconds>(usable * 3 / 4));
+  Result<Measurement> measurement = Measurement::start(x_path, device, about);
+  if (!measurement) return measurement.status();
+  switch (measurement->wait(start + usable, goes_on)) {
+    case Measurement::Ending::Unwanted:
+      measurement->end(Patience, [] { return true; });
+      return {};
+    case Measurement::Ending::TooLate:
+      measurement->end(x_left - usable, goes_on);
+      return ended_by_limit(device, before, had_all);
+    case Measurement::Ending::ByItself:
+      break;
+  }
+  if (measurement->was_asked_to_end())
+    return Status(Kind::Unsupported, "measuring " + device.name + " was interrupted");
+  const model::Platform now = known();
+  if (has_costs(now, device)) return {};
+  const model::FailedDevice* const failed = failure_of(now, device);
+  const model::FailedDevice* const failed_before = failure_of(before, device);
+  if (failed && (!failed_before || failed->error != failed_before->error || failed->time_s > failed_before->time_s))
+    return {};
+  return remember({device.platform, device.name, device.driver, measurement->ending(), model::seconds_now()});
+}
+
+Status Measuring::ended_by_limit(const model::DeviceName& device, const model::Platform& before, bool had_all) {
+  const model::Platform now = known();
+  if (has_costs(now, device)) return {};  // it was done with it, and other drivers took their time
+  if (steps_of(now, device) > steps_of(before, device) || !had_all)
+    return Status(Kind::Unsupported, fmt::format("{} is not measured within {} s: the next run goes on with it",
+                                                 device.name, x_limit.count()));
+  const std::string why = fmt::format("a driver did not come back within {} s", x_limit.count());
+  return remember({device.platform, device.name, device.driver, why, model::seconds_now(), true});
 }
 
 }  // namespace gt::opt

@@ -1,8 +1,9 @@
-// The first measurement of a machine, and later of what failed then, by gmicrobench in a process of its own.
+// Measuring devices while the program waits for it, by gmicrobench in a process of its own.
 // Thread safety: none; start no threads before.
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 #include "traces/base/status.h"
@@ -10,12 +11,30 @@
 
 namespace gt::opt {
 
-// Writes this machine's platform file to `path`, with progress on stderr; what the file has costs of is not measured
-// again. A driver that does not come back is given up after `limit`. Ok: `path` says what was measured, or why nothing
-// was, so that nobody waits for it twice. The process that measures ends with this one, however this one ends.
-Status measure(const std::string& path, std::chrono::seconds limit);
+class Measuring {
+ public:
+  using Clock = std::chrono::steady_clock;
+  // Looked at some times a second; false: the program has ended, nobody waits any more.
+  using GoesOn = std::function<bool()>;
 
-// RLIMIT_FSIZE is an error like a full disk, and does not end us.
-Status write_within_limit(const model::Platform& platform, const std::string& path);
+  // Into this machine's platform file at `path`. `limit`: of all devices of this run together.
+  Measuring(std::string path, std::chrono::seconds limit) : x_path(std::move(path)), x_limit(limit), x_left(limit) {}
+
+  // Adds the device's costs to the file, with progress on stderr, if they may be measured (failures.h), and it takes no
+  // longer than is left of the limit. What is measured until then stays in the file, and is gone on with the next time;
+  // if that is nothing although there was the whole limit, the device is given up. Not ok: why the file says nothing of
+  // it. The process that measures ends with this one, however this one ends.
+  Status measure(const model::DeviceName& device, const GoesOn& goes_on);
+
+ private:
+  Status measure_within(const model::DeviceName& device, const model::Platform& before, const GoesOn& goes_on);
+  Status ended_by_limit(const model::DeviceName& device, const model::Platform& before, bool had_all);
+  Status remember(const model::FailedDevice& failed) const;
+  model::Platform known() const;
+
+  std::string x_path;
+  std::chrono::seconds x_limit;
+  Clock::duration x_left;
+};
 
 }  // namespace gt::opt

@@ -30,6 +30,7 @@ struct RunReport {
   std::string made_for;  // the program of the profile, if it is another one or another build; empty: it is this one
   std::string decision;  // one line: what was done, or why nothing was
   bool injected = false;
+  bool only_asked = false;  // nothing was done but to learn what the program's devices cost: nothing is gained by that
   bool measured = false;  // there are costs to estimate by
   std::string unmeasured;  // what could not be measured, when and why; empty: nothing failed
   uint64_t devices_met = 0, devices_known = 0;  // by the platform file

@@ -117,7 +117,7 @@ std::string gain(const RunReport& r) {
 double saved_s(const RunReport& r) { return sites_saved_s(r) + r.staged_saved_s + reuse_saved_s(r); }
 
 std::string outcome(const RunReport& r) {
-  if (!r.injected) return r.decision;
+  if (!r.injected || r.only_asked) return r.decision;
   uint64_t changed = r.staged + r.reused;
   for (const SiteReport& s : r.sites) changed += s.hits;
   if (r.transfers + r.in_place == 0 && r.remote_devices > 0)
@@ -144,7 +144,7 @@ std::string outcome(const RunReport& r) {
 }
 
 std::string report_text(const RunReport& r) {
-  if (!r.injected) return fmt::format("goptimize: {}\n", r.decision);
+  if (!r.injected || r.only_asked) return fmt::format("goptimize: {}\n", r.decision);
   return fmt::format("goptimize: {}\n{}{}goptimize: {}\n", r.decision, site_lines(r), other_lines(r), outcome(r));
 }
 

@@ -1,16 +1,19 @@
 // goptimize run: decides from profile and platform, then starts the program, with the injected
-// library only if the plan promises a gain. Whatever goes wrong on our side, the program runs as it
-// would have without us; only what the user named and we cannot read stops us first.
+// library only if the plan promises a gain, or may do so once a device that the program opens is measured. Whatever
+// goes wrong on our side, the program runs as it would have without us; only what the user named and we cannot read
+// stops us first.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
+#include "optimizer-rt/goptimize/answering.h"
 #include "optimizer-rt/goptimize/commands.h"
 #include "optimizer-rt/goptimize/failures.h"
 #include "optimizer-rt/goptimize/inputs.h"
 #include "optimizer-rt/goptimize/libc_plan.h"
+#include "optimizer-rt/goptimize/measuring.h"
 #include "optimizer-rt/goptimize/remote.h"
 #include "optimizer-rt/goptimize/report.h"
 #include "optimizer-rt/goptimize/session.h"
@@ -37,15 +40,19 @@ struct Request {
   std::chrono::seconds measure_limit{0};
 };
 
-// What goes into the run, once decided.
+// What goes into the run, once decided; decided again when a device was measured while the program runs.
 struct Work {
   std::string binary;  // the ELF file that will run
+  const model::Profile* profile = nullptr;  // null: there is none
   RunReport report;
-  model::Platform platform;
+  FoundPlatform costs;
   Decision decision;
   EncodedPlan plan;
+  bool stages = false;    // other memory is, where it pays
   bool reuses = false;    // blocks of libc's may be pinned
   double promised_s = 0;  // by other memory, before it was found to be worth it or not
+
+  bool gains() const { return !plan.site_of_plan.empty() || stages || reuses; }
 };
 
 void say(const std::string& text) { fmt::print(stderr, "{}: {}\n", Program, text); }
@@ -76,50 +83,22 @@ std::string foreign(const RunReport& report) {
   return report.made_for.empty() ? "" : "; the profile was made for another program or build: " + report.made_for;
 }
 
-std::string nothing_to_gain(const model::Profile* profile, const Work& work) {
+std::string nothing_measured(const model::Platform& platform) {
+  if (platform.failed.empty()) return "nothing to gain here: the program opened no device that could be measured";
+  return failure_text(platform) + next_try_text(platform);
+}
+
+std::string nothing_to_gain(const Work& work) {
   const std::string nothing = "nothing to gain here: ";
   const std::string unmeasured = work.report.unmeasured.empty() ? "" : "; " + work.report.unmeasured;
   const std::string other = foreign(work.report);
-  if (!profile)
+  if (work.costs.platform.devices.empty()) return nothing_measured(work.costs.platform);
+  if (!work.profile)
     return nothing + "no profile of this program (gtrace run, ganalyze), and no device of this machine moves memory " +
            "faster than its driver does by itself" + unmeasured;
-  if (profile->sites.empty()) return nothing + "the profile names no allocation that feeds transfers" + other;
+  if (work.profile->sites.empty()) return nothing + "the profile names no allocation that feeds transfers" + other;
   return nothing + fmt::format("on this platform other memory would save {:.1f} ms at most{}{}", work.promised_s * 1e3,
                                other, unmeasured);
-}
-
-int run_injected(const Request& request, Work& work) {
-  const auto plain = [&](const Status& s) {
-    return run_plain(request, work.report, s.text() + "; running without optimization");
-  };
-  const Result<std::string> library = interpose::injected_library("opt");
-  if (!library) return plain(library.status());
-  Result<Session> session = Session::begin(work.plan);
-  if (!session) return plain(session.status());
-
-  interpose::LaunchRequest launch;
-  launch.command = request.command;
-  launch.library = *library;
-  launch.variables = {{PlanVariable, session->plan_path()},
-                      {CountersVariable, session->counters_path()}};
-  launch.variables.insert(launch.variables.end(), request.remote.begin(), request.remote.end());
-  if (!work.plan.site_of_plan.empty() || work.reuses)
-    launch.variables.emplace_back(LibcEntriesVariable, libc_entries(work.binary));
-  const Result<interpose::LaunchPlan> plan = interpose::plan_launch(launch);
-  if (!plan && plan.status().kind() == Kind::Invalid) return fail(Program, plan.status());
-  if (!plan) return plain(plan.status());
-  for (const std::string& obstacle : plan->obstacles) say(obstacle);
-  Result<interpose::Launched> program = interpose::Launched::start(*plan);
-  if (!program) return fail(Program, program.status());
-  program->wait(std::chrono::milliseconds(-1));
-
-  add_counters(work.report, session->counters(), work.plan.site_of_plan);
-  work.report.injected = get(session->counters().processes) > 0;
-  if (!work.report.injected)
-    work.report.decision = "the program ran without optimization: nothing could be injected";
-  print_report(work.report);
-  keep_report(request, work.report);
-  return program->exit_status();
 }
 
 // Memory of no site is to be treated specially, gain or not.
@@ -148,18 +127,20 @@ bool can_stage(const Request& request, const model::Platform& platform) {
   });
 }
 
-// The file that was named, or the cached one, or a new measurement. What somebody demands needs no costs; nor do
-// devices that the program does not see.
-Result<model::Platform> platform_for(const Request& request) {
+// The file that was named, or the cached one, or none yet. What somebody demands needs no costs; nor do devices that
+// the program does not see, nor programs for which nothing may be done.
+Result<FoundPlatform> platform_for(const Request& request, const model::Profile* profile) {
   const bool decided = request.forced || demands_all(request) || !request.sees_local;
   if (decided && request.platform.empty()) return cached_platform();
-  return find_platform(request.platform, request.measure_limit);
+  const bool may_gain = request.staging != Staging::Never || (profile && !profile->sites.empty());
+  return find_platform(request.platform, may_gain && request.measure_limit.count() > 0);
 }
 
-std::string decision_text(const Work& work, const model::Profile* profile, bool stages) {
-  const std::string staging = stages   ? "transfers of other memory are staged where it pays"
+std::string decision_text(const Work& work) {
+  const model::Profile* const profile = work.profile;
+  const std::string staging = work.stages   ? "transfers of other memory are staged where it pays"
                               : work.reuses ? "other memory that is transferred again is pinned"
-                                       : "";
+                                            : "";
   if (work.plan.site_of_plan.empty()) {
     const std::string start = profile ? "nothing to gain with local devices" : "no profile of this program";
     return staging.empty() ? start : profile ? staging : start + ": " + staging;
@@ -167,6 +148,94 @@ std::string decision_text(const Work& work, const model::Profile* profile, bool 
   const std::string sites = fmt::format("{} of {} allocation sites optimized by {}", work.plan.site_of_plan.size(),
                                         profile->sites.size(), work.report.profile);
   return staging.empty() ? sites : sites + "; " + staging;
+}
+
+void choose_sites(const Request& request, const model::Profile& sites, bool shared, Work& work) {
+  work.decision = decide(work.costs.platform, sites, request.forced);
+  work.promised_s = work.decision.saved_s;
+  if (!work.decision.worth_it) work.decision = leave_all(work.decision);
+  if (shared) serve_executors(work.decision, sites);
+  work.report.sites = planned_sites(sites, work.decision);
+}
+
+// By the costs that are known now. Sites that were chosen stay as they are: the program has pools for them.
+void choose(const Request& request, Work& work) {
+  if (request.staging == Staging::Auto) leave_shared_memory_alone(work.costs.platform);
+  work.report.measured = !work.costs.platform.devices.empty();
+  work.report.unmeasured = failure_text(work.costs.platform);
+  const model::Profile none;
+  const model::Profile& sites = work.profile ? *work.profile : none;
+  const bool shared = has_shared_memory(request.remote_urls), first = work.plan.site_of_plan.empty();
+  if (first) choose_sites(request, sites, shared, work);
+  work.stages = can_stage(request, work.costs.platform);
+  const Reuse reuse = work.stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
+  work.reuses = reuse != Reuse::Never;
+  const Staging staging = work.stages || work.costs.asks ? request.staging : Staging::Never;
+  work.plan = encode_plan(work.costs.platform, sites, work.decision, request.forced.has_value(), staging, reuse, shared,
+                          work.costs.asks);
+  if (first) leave_out(work.report, work.plan.site_of_plan);
+}
+
+// The program waits for what the device costs.
+void learn(const Request& request, const Session& session, Measuring& measuring, const model::DeviceName& device,
+           const Measuring::GoesOn& goes_on, Work& work) {
+  if (const Status s = measuring.measure(device, goes_on); !s.ok()) say(s.text());
+  add_devices(work.costs.platform, work.costs.path);
+  work.costs.asks = may_be_incomplete(work.costs.platform, model::seconds_now());
+  choose(request, work);
+  if (const Status s = session.replace_plan(work.plan); !s.ok()) say(s.text());
+}
+
+// Until the program has ended.
+void answer(const Request& request, const Session& session, interpose::Launched& program, Work& work) {
+  constexpr std::chrono::milliseconds Look{20};
+  Measuring measuring(work.costs.path, request.measure_limit);
+  Requests& requests = *session.requests();
+  const auto goes_on = [&] {
+    requests.beats.fetch_add(1, std::memory_order_relaxed);
+    return !program.wait(std::chrono::milliseconds(0));
+  };
+  while (!program.wait(Look))
+    answer_requests(requests, [&](const auto& device) { learn(request, session, measuring, device, goes_on, work); });
+}
+
+int run_injected(const Request& request, Work& work) {
+  const auto plain = [&](const Status& s) {
+    return run_plain(request, work.report, s.text() + "; running without optimization");
+  };
+  const Result<std::string> library = interpose::injected_library("opt");
+  if (!library) return plain(library.status());
+  const bool asks = work.costs.asks;
+  Result<Session> session = Session::begin(work.plan, asks ? request.measure_limit : std::chrono::seconds(0));
+  if (!session) return plain(session.status());
+
+  interpose::LaunchRequest launch;
+  launch.command = request.command;
+  launch.library = *library;
+  launch.variables = {{PlanVariable, session->plan_path()},
+                      {CountersVariable, session->counters_path()}};
+  if (asks) launch.variables.emplace_back(RequestsVariable, session->requests_path());
+  launch.variables.insert(launch.variables.end(), request.remote.begin(), request.remote.end());
+  if (!work.plan.site_of_plan.empty() || work.reuses || asks)
+    launch.variables.emplace_back(LibcEntriesVariable, libc_entries(work.binary));
+  const Result<interpose::LaunchPlan> plan = interpose::plan_launch(launch);
+  if (!plan && plan.status().kind() == Kind::Invalid) return fail(Program, plan.status());
+  if (!plan) return plain(plan.status());
+  for (const std::string& obstacle : plan->obstacles) say(obstacle);
+  Result<interpose::Launched> program = interpose::Launched::start(*plan);
+  if (!program) return fail(Program, program.status());
+  if (asks) answer(request, *session, *program, work);
+  program->wait(std::chrono::milliseconds(-1));
+
+  work.report.decision = work.gains() || !request.remote.empty() ? decision_text(work) : nothing_to_gain(work);
+  work.report.only_asked = !work.gains() && request.remote.empty();
+  add_counters(work.report, session->counters(), work.plan.site_of_plan);
+  work.report.injected = get(session->counters().processes) > 0;
+  if (!work.report.injected)
+    work.report.decision = "the program ran without optimization: nothing could be injected";
+  print_report(work.report);
+  keep_report(request, work.report);
+  return program->exit_status();
 }
 
 // The whole decision. Gives the exit status of the program that finally ran.
@@ -181,6 +250,7 @@ int run(const Request& request) {
   Result<std::optional<FoundProfile>> found = find_profile(request.profile, request.command[0], file->binary);
   if (!found) return fail(Program, found.status());
   const model::Profile* const profile = *found ? &(*found)->profile : nullptr;
+  work.profile = profile;
   if (profile) work.report.profile = (*found)->path;
   if (profile && made_for_another(*profile, work.binary)) work.report.made_for = profile->program;
   if (profile && !profile->eligible && !request.forced && !demands_all(request) && request.remote.empty())
@@ -188,32 +258,14 @@ int run(const Request& request) {
                      fmt::format("nothing to gain here: by {} transfers take {:.3f} of the kernels' time: too little{}",
                                  work.report.profile, profile->dispatch_ratio, foreign(work.report)));
 
-  Result<model::Platform> platform = platform_for(request);
-  if (!platform && !request.platform.empty()) return fail(Program, platform.status());
-  if (!platform && request.remote.empty())
-    return run_plain(request, work.report, platform.status().text() + "; running the program as it is");
-  if (platform) work.platform = std::move(*platform);
-  if (request.staging == Staging::Auto) leave_shared_memory_alone(work.platform);
-  work.report.measured = !work.platform.devices.empty();
-  work.report.unmeasured = failure_text(work.platform);
-
-  const model::Profile none;
-  const model::Profile& sites = profile ? *profile : none;
-  work.decision = decide(work.platform, sites, request.forced);
-  work.promised_s = work.decision.saved_s;
-  if (!work.decision.worth_it) work.decision = leave_all(work.decision);
-  const bool shared = has_shared_memory(request.remote_urls);
-  if (shared) serve_executors(work.decision, sites);
-  work.report.sites = planned_sites(sites, work.decision);
-  const bool stages = can_stage(request, work.platform);
-  const Reuse reuse = stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
-  work.plan = encode_plan(work.platform, sites, work.decision, request.forced.has_value(),
-                          stages ? request.staging : Staging::Never, reuse, shared);
-  leave_out(work.report, work.plan.site_of_plan);
-  work.reuses = reuse != Reuse::Never;
-  if (work.plan.site_of_plan.empty() && !stages && !work.reuses && request.remote.empty())
-    return run_plain(request, work.report, nothing_to_gain(profile, work));
-  work.report.decision = decision_text(work, profile, stages);
+  Result<FoundPlatform> costs = platform_for(request, profile);
+  if (!costs && !request.platform.empty()) return fail(Program, costs.status());
+  if (!costs && request.remote.empty())
+    return run_plain(request, work.report, costs.status().text() + "; running the program as it is");
+  if (costs) work.costs = std::move(*costs);
+  choose(request, work);
+  if (!work.gains() && !work.costs.asks && request.remote.empty())
+    return run_plain(request, work.report, nothing_to_gain(work));
   return run_injected(request, work);
 }
 

@@ -134,7 +134,8 @@ uint64_t driver_bytes(const model::Profile& profile, const Decision& decision,
 }  // namespace
 
 EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
-                        const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse, bool shared) {
+                        const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse, bool shared,
+                        bool asks) {
   EncodedPlan out;
   out.site_of_plan = chosen_sites(profile, decision);
   const size_t devices = std::min(platform.devices.size(), MaxPlanDevices);
@@ -159,6 +160,7 @@ EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& p
   h.staging = static_cast<uint32_t>(staging);
   h.reuse = static_cast<uint32_t>(reuse);
   h.shared = shared ? 1 : 0;
+  h.asks = asks ? 1 : 0;
   h.copy_threads = copy_threads(platform);
   h.touch_ns_per_byte = touch_ns_per_byte(platform);
   h.checksum = plan_checksum(std::as_bytes(std::span(body)));
@@ -167,50 +169,69 @@ EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& p
   return out;
 }
 
-Result<Session> Session::begin(const EncodedPlan& plan) {
-  const FileLimitIsAnError limit;
+Result<Session> Session::begin(const EncodedPlan& plan, std::chrono::seconds limit) {
+  const FileLimitIsAnError no_signal;
   const char* base = std::getenv("TMPDIR");
   std::string folder = std::string(base && *base == '/' ? base : "/tmp") + "/goptimize.XXXXXX";
   if (!::mkdtemp(folder.data())) return system_error("cannot make " + folder, errno);  // 0700
   Session session(folder);
-  GT_TRY(session.write_plan(plan.bytes));
-  GT_TRY(session.map_counters());
+  GT_TRY(session.write_plan(plan.bytes, session.plan_path()));
+  GT_TRY(session.map(session.counters_path(), &session.x_counters));
+  session.x_counters->magic = CountersMagic;
+  session.x_counters->size = sizeof(Counters);
+  if (limit.count() == 0) return session;
+  GT_TRY(session.map(session.requests_path(), &session.x_requests));
+  session.x_requests->magic = RequestsMagic;
+  session.x_requests->size = sizeof(Requests);
+  session.x_requests->limit_ms = static_cast<uint64_t>(limit.count()) * 1000;
   return session;
 }
 
-Status Session::write_plan(const std::string& bytes) {
-  const Fd file(::open(plan_path().c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.open()) return system_error("cannot write " + plan_path(), errno);
+Status Session::write_plan(const std::string& bytes, const std::string& path) const {
+  const Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file.open()) return system_error("cannot write " + path, errno);
   const ssize_t n = ::write(file.get(), bytes.data(), bytes.size());
-  if (n != static_cast<ssize_t>(bytes.size()))
-    return system_error("cannot write " + plan_path(), n < 0 ? errno : ENOSPC);
+  if (n != static_cast<ssize_t>(bytes.size())) return system_error("cannot write " + path, n < 0 ? errno : ENOSPC);
   return {};
 }
 
-Status Session::map_counters() {
-  const std::string path = counters_path();
+Status Session::replace_plan(const EncodedPlan& plan) const {
+  const FileLimitIsAnError no_signal;
+  const std::string part = plan_path() + ".part";
+  Status status = write_plan(plan.bytes, part);
+  if (status.ok() && ::rename(part.c_str(), plan_path().c_str()) != 0)
+    status = system_error("cannot replace " + plan_path(), errno);
+  if (!status.ok()) ::unlink(part.c_str());
+  return status;
+}
+
+template <class T>
+Status Session::map(const std::string& path, T** out) const {
   const Fd file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file.open()) return system_error("cannot write " + path, errno);
   // All of it exists from the start: a full disk must not become a SIGBUS in the program.
-  if (const int err = ::posix_fallocate(file.get(), 0, sizeof(Counters)))
-    return system_error("cannot write " + path, err);
-  void* p = ::mmap(nullptr, sizeof(Counters), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
+  if (const int err = ::posix_fallocate(file.get(), 0, sizeof(T))) return system_error("cannot write " + path, err);
+  void* p = ::mmap(nullptr, sizeof(T), PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (p == MAP_FAILED) return system_error("cannot map " + path, errno);
-  x_counters = static_cast<Counters*>(p);
-  x_counters->magic = CountersMagic;
-  x_counters->size = sizeof(Counters);
+  *out = static_cast<T*>(p);
   return {};
 }
 
 Session::Session(Session&& other) noexcept
     : x_folder(std::exchange(other.x_folder, {})),
-      x_counters(std::exchange(other.x_counters, nullptr)) {}
+      x_counters(std::exchange(other.x_counters, nullptr)),
+      x_requests(std::exchange(other.x_requests, nullptr)) {}
 
 Session::~Session() {
   if (x_counters) ::munmap(x_counters, sizeof(Counters));
+  if (x_requests) {
+    std::atomic_ref(x_requests->limit_ms).store(0, std::memory_order_relaxed);  // who is left over waits no longer
+    ::munmap(x_requests, sizeof(Requests));
+  }
   if (x_folder.empty()) return;
   ::unlink(plan_path().c_str());
   ::unlink(counters_path().c_str());
+  ::unlink(requests_path().c_str());
   ::rmdir(x_folder.c_str());
 }
 

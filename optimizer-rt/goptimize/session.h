@@ -1,12 +1,14 @@
 // The private folder that a run shares with the injected library: the plan going in, the counters
-// coming out. Thread safety: none.
+// coming out, requests for what devices cost in between. Thread safety: none.
 #pragma once
 
+#include <chrono>
 #include <string>
 
 #include "optimizer-rt/pool/counters.h"
 #include "optimizer-rt/pool/plan.h"
 #include "optimizer-rt/pool/policy.h"
+#include "optimizer-rt/pool/requests.h"
 #include "traces/base/status.h"
 
 namespace gt::opt {
@@ -19,26 +21,34 @@ struct EncodedPlan {
 };
 EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
                         const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse,
-                        bool shared = false);
+                        bool shared = false, bool asks = false);
 
 class Session {
  public:
-  static Result<Session> begin(const EncodedPlan& plan);
+  // `limit`: how long a program that asks may wait in all; zero: none asks.
+  static Result<Session> begin(const EncodedPlan& plan, std::chrono::seconds limit = {});
   Session(Session&& other) noexcept;
   Session& operator=(Session&&) = delete;
   ~Session();  // removes the folder
 
   std::string plan_path() const { return x_folder + "/plan"; }
   std::string counters_path() const { return x_folder + "/counters"; }
+  std::string requests_path() const { return x_folder + "/requests"; }
   const Counters& counters() const { return *x_counters; }
+  Requests* requests() const { return x_requests; }  // nullptr: none asks
+
+  // In one step: a process of the program may be reading it.
+  Status replace_plan(const EncodedPlan& plan) const;
 
  private:
   explicit Session(std::string folder) : x_folder(std::move(folder)) {}
-  Status write_plan(const std::string& bytes);
-  Status map_counters();
+  Status write_plan(const std::string& bytes, const std::string& path) const;
+  template <class T>
+  Status map(const std::string& path, T** out) const;
 
   std::string x_folder;
   Counters* x_counters = nullptr;
+  Requests* x_requests = nullptr;
 };
 
 }  // namespace gt::opt

@@ -109,7 +109,7 @@ void leaves_by_entry(void* p) {
 
 __attribute__((constructor)) void open_runtime() {
   runtime.open();
-  const bool must_see_frees = runtime.serves() || reused_blocks.is_open();
+  const bool must_see_frees = runtime.serves() || reused_blocks.is_open() || runtime.asks();
   if (!must_see_frees || guard_libc_entries(leaves_by_entry)) return;
   interpose::before_deep_binding = [] { runtime.stop_for_deep_binding(); };
 }

@@ -19,6 +19,7 @@
 #include "optimizer-rt/pool/static_data.h"
 #include "traces/base/clock.h"
 #include "traces/base/fd.h"
+#include "traces/base/lock.h"
 
 namespace gt::opt {
 
@@ -72,42 +73,49 @@ bool pins_on_reuse(const PlanView& plan) {
   });
 }
 
-// A private copy of the file: what others do to it afterwards cannot hurt.
-std::span<const std::byte> read_file(const char* path, size_t limit) {
-  const Fd file(::open(path, O_RDONLY | O_CLOEXEC));
-  struct stat st {};
-  if (!file.open() || ::fstat(file.get(), &st) != 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
-    return {};
-  const size_t size = static_cast<size_t>(st.st_size);
-  if (size > limit) return {};
-  void* copy = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (copy == MAP_FAILED) return {};
-  if (::pread(file.get(), copy, size, 0) != static_cast<ssize_t>(size)) return {};
-  return {static_cast<const std::byte*>(copy), size};
-}
-
 }  // namespace
 
 void Runtime::open() noexcept {
-  const char* plan = std::getenv(PlanVariable);
+  const char* path = std::getenv(PlanVariable);
   const char* counters = std::getenv(CountersVariable);
-  if (!plan || !counters || !map_counters(counters)) return;
-  if (!load_plan(plan)) return count(Fallback::PlanIgnored);
+  if (!path || !counters || !map_counters(counters)) return;
+  if (!x_plan.open(path)) return count(Fallback::PlanIgnored);
   x_mark = ForkMark::here();
-  for (size_t i = 0; i < x_plan.sites.size(); ++i) {
-    const uint64_t margin_ns = x_plan.sites[i].margin_ns;
-    x_accounts[i].open(margin_ns);
-    x_accounts[MaxSites + i].open(std::min(margin_ns, LeastMargin_ns));  // sizes of which nothing was promised
-  }
-  open_pools();
+  if (plan().header->asks) x_requests = map_requests();
+  x_asks.store(x_requests != nullptr, std::memory_order_relaxed);
+  if (x_requests) static_data.open();  // before there is a second thread
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
   add(x_counters->processes, 1);
   x_active = true;
-  if (pins_on_reuse(x_plan)) {
-    reused_blocks.open();
-    static_data.open();
+  prepare(plan());
+  x_sites.open(plan());  // from here on allocations are served
+}
+
+void Runtime::prepare(const PlanView& plan) noexcept {
+  for (size_t i = 0; i < plan.sites.size(); ++i) {
+    const uint64_t margin_ns = plan.sites[i].margin_ns;
+    x_accounts[i].open(margin_ns);
+    x_accounts[MaxSites + i].open(std::min(margin_ns, LeastMargin_ns));  // sizes of which nothing was promised
   }
-  x_sites.open(x_plan);  // from here on allocations are served
+  open_pools(plan);
+  if (reused_blocks.is_open() || !pins_on_reuse(plan)) return;
+  reused_blocks.open();
+  static_data.open();
+}
+
+void Runtime::learn(const DeviceTexts& device) noexcept {
+  const bool answered = x_requests->ask(device);
+  if (!answered) x_asks.store(false, std::memory_order_relaxed);  // nobody waits twice for nothing
+  const Lock lock(x_opening);
+  const PlanView later = answered ? x_plan.read_later() : PlanView();
+  if (!later.header) return;
+  x_asks.store(later.header->asks != 0, std::memory_order_relaxed);
+  if (later.devices.size() == plan().devices.size()) return;
+  const bool had_sites = !plan().sites.empty();
+  if (!had_sites) prepare(later);
+  x_plan.hold(later);
+  if (!had_sites) x_sites.open(later);
+  if (x_bypassed.load()) reused_blocks.close();  // it was found out meanwhile that it must stay closed
 }
 
 bool Runtime::map_counters(const char* path) noexcept {
@@ -122,20 +130,13 @@ bool Runtime::map_counters(const char* path) noexcept {
   return true;
 }
 
-bool Runtime::load_plan(const char* path) noexcept {
-  constexpr size_t Largest =
-      sizeof(PlanHeader) + MaxPlanDevices * sizeof(PlanDevice) + MaxSites * sizeof(PlanSite);
-  x_plan = read_plan(read_file(path, Largest));
-  return x_plan.header != nullptr;
-}
-
-void Runtime::open_pools() noexcept {
+void Runtime::open_pools(const PlanView& plan) noexcept {
   bool used[model::PolicyCount] = {};
-  for (const PlanSite& s : x_plan.sites) used[s.policy] = true;
+  for (const PlanSite& s : plan.sites) used[s.policy] = true;
   const size_t memory = memory_limit();
   PoolOptions o;
   o.reserve_bytes = address_space(memory);
-  o.shared = x_plan.header->shared != 0;
+  o.shared = plan.header->shared != 0;
   o.limit_bytes = o.shared ? memory / 3 : memory / 4 * 3;  // a fork needs as much again for the child
   o.cache_bytes = memory / 8;
   o.unpin = drop_pin;
@@ -152,7 +153,8 @@ void Runtime::open_pools() noexcept {
   if (is_used(Policy::Pin) || is_used(Policy::OpenCl)) open_pool(Pinned, false);
   if (is_used(Policy::Locked)) open_pool(Locked, true);
   if (is_used(Policy::Hybrid)) open_pool(Hybrid, true);
-  x_more_pools = is_used(Policy::Locked) || is_used(Policy::Hybrid) || is_used(Policy::OpenCl);
+  x_more_pools.store(is_used(Policy::Locked) || is_used(Policy::Hybrid) || is_used(Policy::OpenCl),
+                     std::memory_order_relaxed);
 }
 
 PinnedPool* Runtime::pool_for(Policy policy) noexcept {
@@ -176,7 +178,7 @@ void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) 
   const int index = x_sites.find(address);
   if (index == SiteTable::None) return nullptr;
   auto i = static_cast<SiteIndex>(index);
-  const PlanSite& site = x_plan.sites[i];
+  const PlanSite& site = plan().sites[i];
   if (!site.saw(size)) {
     i = static_cast<SiteIndex>(i + MaxSites);
     if (!site.gains_at(size)) {
@@ -279,7 +281,7 @@ void Runtime::prefer_node(int node) noexcept {
 }
 
 bool Runtime::wants_driver_memory() const noexcept {
-  return x_active && x_plan.header->driver_bytes > 0 &&
+  return x_active && plan().header->driver_bytes > 0 &&
          !x_driver_open.load(std::memory_order_relaxed);
 }
 
@@ -292,10 +294,12 @@ void Runtime::adopt_driver_memory(void* base, size_t bytes) noexcept {
 }
 
 void Runtime::lock_for_fork() noexcept {
+  ::pthread_mutex_lock(&x_opening);
   for (PinnedPool& pool : x_pools) pool.lock_for_fork();
 }
 void Runtime::unlock_after_fork() noexcept {
   for (size_t i = Pools; i-- > 0;) x_pools[i].unlock_after_fork();
+  ::pthread_mutex_unlock(&x_opening);
 }
 
 }  // namespace gt::opt

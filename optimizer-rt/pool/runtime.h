@@ -2,14 +2,16 @@
 // (redirect.cc) and the OpenCL hooks (cl/) meet here.
 //
 // Everything is zero-initialized (in .bss): hooks are called before any constructor has run, find
-// no plan, and pass on. Thread safety: open() once, from the constructor of the library; everything
-// else from any thread.
+// no plan, and pass on. Thread safety: open() once, from the constructor of the library; learn() by one at a time;
+// everything else from any thread.
 #pragma once
 
 #include "optimizer-rt/pool/counters.h"
+#include "optimizer-rt/pool/held_plan.h"
 #include "optimizer-rt/pool/numa.h"
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/plan.h"
+#include "optimizer-rt/pool/requests.h"
 #include "optimizer-rt/pool/trial_account.h"
 #include "optimizer-rt/pool/sites.h"
 #include "traces/base/fork_mark.h"
@@ -26,6 +28,12 @@ class Runtime {
   // either is unusable.
   void open() noexcept;
 
+  // Is it worth asking for a device that the plan does not name?
+  bool asks() const noexcept { return x_asks.load(std::memory_order_relaxed); }
+  // Waits until goptimize has measured the device, or will not; the plan then has its costs, and what it has sites for
+  // is served from then on. REQUIRES: asks()
+  void learn(const DeviceTexts& device) noexcept;
+
   // The plan's site of this allocation served from its pool; nullptr: libc's business. About 2 ns
   // for most.
   void* allocate(size_t size, size_t align, const void* address) noexcept {
@@ -34,7 +42,7 @@ class Runtime {
   }
   bool owns(const void* p) const noexcept {
     return x_pools[Pinned].owns(p) ||
-           (x_more_pools &&
+           (x_more_pools.load(std::memory_order_relaxed) &&
             (x_pools[Locked].owns(p) || x_pools[Hybrid].owns(p) || x_pools[Driver].owns(p)));
   }
   // The pool that owns `p`, or nullptr.
@@ -50,7 +58,7 @@ class Runtime {
 
   // Time that a site has saved (positive) or lost; it may lose its policy by that, or get it back.
   void book(SiteIndex site, const TransferSaving& ns) noexcept;
-  const PlanSite& plan_site(SiteIndex site) const noexcept { return x_plan.sites[site % MaxSites]; }
+  const PlanSite& plan_site(SiteIndex site) const noexcept { return plan().sites[site % MaxSites]; }
   TrialAccount& account(SiteIndex site) noexcept { return x_accounts[site]; }
 
   // A device in use is on this node: the pools' memory, too. With devices on several nodes: on none in particular.
@@ -60,10 +68,10 @@ class Runtime {
   bool wants_driver_memory() const noexcept;
   void adopt_driver_memory(void* base, size_t bytes) noexcept;
 
-  const PlanView& plan() const noexcept { return x_plan; }
+  const PlanView& plan() const noexcept { return x_plan.get(); }
   bool active() const noexcept { return x_active; }
   // Has pools, whose memory might reach a free() that is not ours.
-  bool serves() const noexcept { return x_active && !x_plan.sites.empty(); }
+  bool serves() const noexcept { return x_active && !plan().sites.empty(); }
   // Nothing to do with an allocation of this size, at whatever site.
   bool ignores(size_t size) const noexcept { return !x_sites.may_match(size); }
   bool ignores(size_t size, const void* address) const noexcept { return ignores(size) || x_sites.is_none(address); }
@@ -86,18 +94,22 @@ class Runtime {
   PinnedPool* pool_for(model::Policy policy) noexcept;
   void count_returned(PinnedPool& pool) noexcept;
   bool map_counters(const char* path) noexcept;
-  bool load_plan(const char* path) noexcept;
-  void open_pools() noexcept;
+  void prepare(const PlanView& plan) noexcept;
+  void open_pools(const PlanView& plan) noexcept;
 
-  PlanView x_plan;
+  HeldPlan x_plan;
   SiteTable x_sites;
   TrialAccount x_accounts[MaxPoolSites];
   PinnedPool x_pools[Pools];
-  bool x_more_pools = false, x_active = false;
+  bool x_active = false;
+  std::atomic<bool> x_more_pools{false};
   std::atomic<bool> x_bypassed{false};
   std::atomic<bool> x_driver_open{false};
   std::atomic<int> x_node{NoNode};  // or SeveralNodes
   ForkMark x_mark;
+  Requests* x_requests = nullptr;
+  std::atomic<bool> x_asks{false};
+  pthread_mutex_t x_opening = PTHREAD_MUTEX_INITIALIZER;  // held while pools are opened, and around fork()
   Counters* x_counters = nullptr;  // not null once a plan is open
 };
 

@@ -40,11 +40,11 @@ void SiteTable::open(const PlanView& plan) noexcept {
   x_plan = plan;
   Sizes sizes;
   for (const PlanSite& s : plan.sites) sizes.add(s);
-  x_unresolved.store(plan.sites.size(), std::memory_order_relaxed);
+  x_unresolved.store(plan.sites.size(), std::memory_order_release);
   resolve();
   if (!plan.sites.empty()) {
-    x_min = sizes.low;
-    x_range = sizes.high - sizes.low;
+    x_min.store(sizes.low, std::memory_order_relaxed);
+    x_range.store(sizes.high - sizes.low, std::memory_order_relaxed);
   }
 }
 
@@ -67,7 +67,7 @@ int SiteTable::lookup(uintptr_t address) const noexcept {
 
 int SiteTable::find(const void* address) noexcept {
   const int site = lookup(reinterpret_cast<uintptr_t>(address));
-  if (site != None || x_unresolved.load(std::memory_order_relaxed) == 0) return site;
+  if (site != None || x_unresolved.load(std::memory_order_acquire) == 0) return site;
   if (!is_time_to_look() || !interpose::modules_changed()) return None;
   resolve();
   return lookup(reinterpret_cast<uintptr_t>(address));

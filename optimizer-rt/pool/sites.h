@@ -21,10 +21,12 @@ class SiteTable {
   constexpr SiteTable() = default;
   static constexpr int None = -1;
 
-  // Once; the view must stay.
+  // Once with sites, which must stay; from any thread.
   void open(const PlanView& plan) noexcept;
 
-  bool may_match(size_t size) const noexcept { return size - x_min <= x_range; }
+  bool may_match(size_t size) const noexcept {
+    return size - x_min.load(std::memory_order_relaxed) <= x_range.load(std::memory_order_relaxed);
+  }
   // Surely none of the plan's sites. False: ask find().
   bool is_none(const void* address) const noexcept {
     const Slot& first = x_slots[slot_of(reinterpret_cast<uintptr_t>(address))];
@@ -53,7 +55,7 @@ class SiteTable {
   bool is_time_to_look() noexcept;
 
   PlanView x_plan;
-  size_t x_min = 0, x_range = 0;  // until open only size 0 matches, and finds nothing
+  std::atomic<size_t> x_min{0}, x_range{0};  // until open only size 0 matches, and finds nothing
   size_t x_used = 0;
   std::atomic<size_t> x_unresolved{0};
   std::atomic<bool> x_resolving{false};

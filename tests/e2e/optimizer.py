@@ -184,8 +184,9 @@ def test_deleted_and_damaged_plan():
 def test_nothing_to_gain_runs_plain():
     # Small blocks: no policy can save milliseconds.
     profile(app("vadd"), max_bytes=8192, min_bytes=0, h2d_bytes=100000, d2h_bytes=100000)
-    done, report = optimized("--", app("vadd"), "--elements", "1000", "--iterations", "2", timeout=250)
-    same(done.code, 0, "exit status")
+    for _ in range(2):  # the first one may have to measure the device
+        done, report = optimized("--", app("vadd"), "--elements", "1000", "--iterations", "2", timeout=250)
+        same(done.code, 0, "exit status")
     check("nothing to gain here" in done.err_text, "says so")
     check(not report["injected"], "nothing is injected")
     same(done.err_text.count("PASS"), 0, "stderr is ours")

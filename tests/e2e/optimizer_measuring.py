@@ -1,5 +1,5 @@
-"""goptimize run measures the machine once: not for ever, not beyond its own end, not for devices that nobody sees, and
-what failed then a day later once more."""
+"""goptimize run measures a device when a program opens it: once, not for ever, not beyond its own end, not for programs
+that open none, and what failed then a day later once more."""
 
 import glob
 import json
@@ -9,11 +9,20 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
-from job import GOPTIMIZE, Skip, bin_dir, check, good, main, run, same, tests_dir
+from job import GOPTIMIZE, Skip, bin_dir, build, check, good, main, run, same, tests_dir
+from planted_platform import planted_platform
 
 KEPT = pathlib.Path("cache/gtrace/platform.json")
+OPENS = tests_dir / "optimizer" / "opens"  # opens the devices of a platform
+ONE_SITE = tests_dir / "optimizer" / "one_site"
+MAKE_PROFILE = pathlib.Path(__file__).with_name("make_profile.py")
+FAKE, POCL = "Fake OpenCL", "Portable Computing"
+FAILS = {"FAKE_CL_FAIL": "clEnqueueReadBuffer=-5"}
+HANGS = {"FAKE_CL_DELAY": "clCreateCommandQueue=100s"}  # which the program does not call
+SAYS = r"\w.* could not be measured on \d{4}-\d\d-\d\d: clEnqueueReadBuffer failed \(-5\)"
 
 
 def with_driver(kind):
@@ -24,17 +33,34 @@ def with_driver(kind):
     return {"OCL_ICD_VENDORS": str(vendors.resolve()), "XDG_CACHE_HOME": f"{os.getcwd()}/cache"}
 
 
-def measuring():
-    """The processes that write into this folder's cache."""
+def with_fake():
+    return {"OCL_ICD_VENDORS": str(tests_dir / "vendors"), "OCL_ICD_FILENAMES": "", "XDG_CACHE_HOME": f"{os.getcwd()}/cache"}
+
+
+def with_fake_and_pocl():
+    pocl = glob.glob("/etc/OpenCL/vendors/pocl*.icd")
+    if not pocl:
+        raise Skip("PoCL is not installed")
+    shutil.copytree(tests_dir / "vendors", "vendors")
+    shutil.copy(pocl[0], "vendors")
+    return with_fake() | {"OCL_ICD_VENDORS": f"{os.getcwd()}/vendors"}
+
+
+def processes(is_one):
     found = []
     for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = entry.read_bytes().split(b"\0")
         except OSError:
             continue
-        if f"{os.getcwd()}/{KEPT}".encode() in words and words[0].endswith(b"gmicrobench"):
+        if is_one(words):
             found.append(int(entry.parent.name))
     return found
+
+
+def measuring():
+    """The processes that write into this folder's cache."""
+    return processes(lambda words: f"{os.getcwd()}/{KEPT}".encode() in words and words[0].endswith(b"gmicrobench"))
 
 
 def until(condition, seconds, text):
@@ -45,109 +71,179 @@ def until(condition, seconds, text):
     check(False, text)
 
 
-def test_a_driver_that_hangs_is_given_up_once():
-    command = (GOPTIMIZE, "run", "--measure-seconds", 2, "--", "echo", "ran")
-    for measures in (True, False):
-        done = run(*command, env=with_driver("hang"))
-        same((done.code, done.out), (0, b"ran\n"), "exit status and output")
-        check(re.search(r"this machine could not be measured on \d{4}-\d\d-\d\d: a driver did not come back within 2 s \(given "
-                        "up: gmicrobench platform tries it again\\); running the program as it is", done.err_text), done.err_text)
-        same("measuring this machine once" in done.err_text, measures, "it is measured")
-        same(measuring(), [], "processes left behind")
-        aged()  # a driver that hangs is not tried again
+def kept():
+    return json.loads(KEPT.read_text())
 
 
-def test_a_machine_without_devices_is_measured_once():
-    """One that only uses others' devices."""
-    os.mkdir("none")
-    empty = {"XDG_CACHE_HOME": f"{os.getcwd()}/cache", "OCL_ICD_VENDORS": f"{os.getcwd()}/none", "OCL_ICD_FILENAMES": ""}
-    for measures in (True, False):
-        done = good(GOPTIMIZE, "run", "--", "echo", "ran", env=empty)
-        check(done.out == b"ran\n" and ": no OpenCL driver is installed" in done.err_text, done.err_text)
-        same("measuring" in done.err_text.replace("be measured", ""), measures, "it is measured")
-
-
-FAILS = {"FAKE_CL_FAIL": "clEnqueueReadBuffer=-5"}
-SAYS = r"\w.* could not be measured on \d{4}-\d\d-\d\d: clEnqueueReadBuffer failed \(-5\)"
+def names(key):
+    return [d["name"] for d in kept().get(key, [])]
 
 
 def aged(seconds=2 * 24 * 3600):
     """What failed, failed long ago."""
-    data = json.loads(KEPT.read_text())
+    data = kept()
     for failed in data["failed"]:
         failed["time_s"] -= seconds
     KEPT.write_text(json.dumps(data))
 
 
-def ran(env, *options):
-    done = good(GOPTIMIZE, "run", *options, "--", "echo", "ran", env=env)
-    same(done.out, b"ran\n", "output")
+def opened(env, *what, options=()):
+    """What goptimize says when a program opens devices."""
+    done = good(GOPTIMIZE, "run", *options, "--", OPENS, *what, env=env)
+    same(done.text, "".join(f"{w}\n" for w in what), "output")
     return done.err_text
 
 
-def with_fake():
-    return {"OCL_ICD_VENDORS": str(tests_dir / "vendors"), "OCL_ICD_FILENAMES": "", "XDG_CACHE_HOME": f"{os.getcwd()}/cache"}
+def measures(text):
+    return len(re.findall(r"measuring .* once, for about|trying it again|going on with measuring", text))
+
+
+def test_who_opens_no_device_has_none_measured():
+    env = with_fake()
+    for command in (("echo", "ran"), (OPENS, "list"), ("sh", "-c", "echo ran; exit 7")):
+        done = run(GOPTIMIZE, "run", "--", *command, env=env)
+        same((done.code, done.out), (7 if "sh" in command else 0, b"list\n" if OPENS in command else b"ran\n"), "the program")
+        check("the program opened no device that could be measured" in done.err_text, done.err_text)
+    good(GOPTIMIZE, "run", "--", OPENS, f"fork={FAKE}", env=env)  # nothing is optimized in a forked child
+    check(not KEPT.exists(), "something was measured")
+
+
+def test_a_device_is_measured_once_by_whoever_opens_it():
+    env = with_fake()
+    command = f"{OPENS} '{FAKE}' 'threads={FAKE}' && {OPENS} 'type={FAKE}'"
+    done = good(GOPTIMIZE, "run", "--report", "r.json", "--", "sh", "-c", command, env=env)
+    same(done.text, f"{FAKE}\nthreads={FAKE}\ntype={FAKE}\n", "output")
+    same(measures(done.err_text), 1, "measurements")
+    check("nothing to gain here: no profile of this program" in done.err_text, done.err_text)
+    report = json.loads(pathlib.Path("r.json").read_text())
+    check("nothing to gain here" in report["decision"] and report["outcome"] == report["decision"], report["decision"])
+    same((names("devices"), "unused" in kept(), "unlisted" in kept()), (["Fake device"], False, False), "what is kept")
+    before = KEPT.read_bytes()
+    done = good(GOPTIMIZE, "run", "--report", "r.json", "--", OPENS, f"type={FAKE}", env=env)
+    same((measures(done.err_text), KEPT.read_bytes()), (0, before), "it is measured again")
+    same(json.loads(pathlib.Path("r.json").read_text())["injected"], False, "injected although all is known")
+
+
+def test_by_type():
+    same(measures(opened(with_fake(), f"type={FAKE}")), 1, "measurements")
+    same(names("devices"), ["Fake device"], "devices")
+
+
+def test_of_two_drivers_only_that_which_is_opened():
+    env = with_fake_and_pocl()
+    same(measures(opened(env, "list", FAKE)), 1, "measurements")
+    same((names("devices"), len(names("unused"))), (["Fake device"], 1), "devices, unused ones")
+    before = kept()["devices"][0]
+    same(measures(opened(env, FAKE)), 0, "measurements of what is known")
+    same(measures(opened(env, FAKE, POCL)), 1, "measurements of the other one")
+    same((len(names("devices")), "unused" in kept()), (2, False), "devices")
+    check(before in kept()["devices"], "what was measured first has changed")
+
+
+def test_a_driver_that_hangs_is_given_up_once():
+    env = with_fake() | HANGS
+    for measured in (1, 0, 0):
+        start = time.monotonic()
+        text = opened(env, FAKE, options=("--measure-seconds", 2))
+        check(re.search(r"Fake device could not be measured on \d{4}-\d\d-\d\d: a driver did not come back within 2 s \(given "
+                        "up: gmicrobench platform tries it again\\)", text), text)
+        check(time.monotonic() - start < 8, "it took longer than the limit")
+        same((measures(text), measuring()), (measured, []), "measurements, processes left behind")
+        aged()  # a driver that hangs is not tried again
+
+
+def test_what_was_measured_within_the_limit_is_kept_and_gone_on_with():
+    env, limit = with_fake(), ("--measure-seconds", 6)
+    slow = {"FAKE_CL_DELAY": "clEnqueueCopyBuffer=100s"}  # the second step
+    start = time.monotonic()
+    text = opened(env | slow, FAKE, options=limit)
+    check(time.monotonic() - start < 12, "it took longer than the limit")
+    check("Fake device is not measured within 6 s: the next run goes on with it" in text, text)
+    same((names("devices"), names("unfinished"), kept()["unfinished"][0]["steps"]), ([], ["Fake device"], ["launch"]), "kept")
+    begun_, before = kept()["unfinished"][0], KEPT.read_bytes()
+    text = opened(env, FAKE)
+    check("going on with measuring Fake device" in text, text)
+    same((names("devices"), "unfinished" in kept(), "failed" in kept()), (["Fake device"], False, False), "what is kept")
+    same(kept()["devices"][0]["launch"], begun_["launch"], "what was measured first")
+    KEPT.write_bytes(before)
+    for measured in (1, 0):  # it comes no further
+        text = opened(env | slow, FAKE, options=limit)
+        check("a driver did not come back within 6 s (given up" in text and measures(text) == measured, text)
+
+
+def test_a_machine_without_devices():
+    """One that only uses others' devices."""
+    os.mkdir("none")
+    empty = {"XDG_CACHE_HOME": f"{os.getcwd()}/cache", "OCL_ICD_VENDORS": f"{os.getcwd()}/none", "OCL_ICD_FILENAMES": ""}
+    done = run(GOPTIMIZE, "run", "--", OPENS, "list", env=empty)
+    same((done.code, done.out, KEPT.exists()), (1, b"clGetPlatformIDs failed\n", False), "status, output, cache")
 
 
 def test_a_device_that_failed_is_tried_again_after_a_day():
     env = with_fake()
     for _ in range(2):  # measured once
-        text = ran(env | FAILS)
+        text = opened(env | FAILS, FAKE)
         check(re.search(f"goptimize: {SAYS} \\(tried again after a day", text), text)
-    check("measuring" not in text, "it is measured with every run")
+    same(measures(text), 0, "it is measured with every run")
     aged()
-    text = ran(env, "--measure-seconds", "0")
-    check("trying" not in text and re.search(SAYS, text), f"nothing may be measured: {text}")
-    text = ran(env | FAILS)
+    text = opened(env, FAKE, options=("--measure-seconds", "0"))
+    check(measures(text) == 0 and re.search(SAYS, text), f"nothing may be measured: {text}")
+    same(measures(good(GOPTIMIZE, "run", "--", "echo", "ran", env=env).err_text), 0, "measurements for one that opens nothing")
+    text = opened(env | FAILS, FAKE)
     check(re.search(f"goptimize: {SAYS}; trying it again", text), text)
-    check("trying" not in ran(env | FAILS), "a device that always fails is tried with every run")
+    same(measures(opened(env | FAILS, FAKE)), 0, "a device that always fails is tried with every run")
     aged()
-    text = ran(env)
+    text = opened(env, FAKE)
     check("trying it again" in text and "nothing to gain here" in text, text)
-    data = json.loads(KEPT.read_text())
-    same((len(data["devices"]), "failed" in data), (1, False), "devices, failures")
-    check("measured" not in ran(env), "it is measured again although all is there")
+    same((names("devices"), "failed" in kept()), (["Fake device"], False), "devices, failures")
+    same(measures(opened(env, FAKE)), 0, "it is measured again although all is there")
 
 
 def test_what_was_measured_stays_while_a_device_is_tried_again():
-    pocl = glob.glob("/etc/OpenCL/vendors/pocl*.icd")
-    if not pocl:
-        raise Skip("PoCL is not installed")
-    shutil.copytree(tests_dir / "vendors", "vendors")
-    shutil.copy(pocl[0], "vendors")
-    env = with_fake() | {"OCL_ICD_VENDORS": f"{os.getcwd()}/vendors"}
+    env = with_fake_and_pocl()
     small = (bin_dir / "gmicrobench", "platform", "--quick", "--missing", "--max-bytes", "4096", "-o", KEPT)
     good(*small, env=env | FAILS)
-    before = json.loads(KEPT.read_text())
+    before = kept()
     same((len(before["devices"]), len(before["failed"])), (1, 1), "devices, failures")
-    text = ran(env)
-    check("trying" not in text and re.search("nothing to gain here: .*" + SAYS, text), text)
+    text = opened(env, FAKE)
+    check(measures(text) == 0 and re.search("nothing to gain here: .*" + SAYS, text), text)
     aged()
-    ran(env)
-    after = json.loads(KEPT.read_text())
-    same((len(after["devices"]), "failed" in after), (2, False), "devices, failures")
-    check(before["devices"][0] in after["devices"], "the other device was measured again")
+    same(measures(opened(env, POCL)), 0, "measurements for who opens the other one")
+    opened(env, FAKE)
+    same((len(names("devices")), "failed" in kept()), (2, False), "devices, failures")
+    check(before["devices"][0] in kept()["devices"], "the other device was measured again")
 
 
-def test_a_failure_that_cannot_be_written_down_is_not_tried_again():
+def test_where_nothing_can_be_written_nothing_is_tried_again():
     env = with_fake()
-    ran(env | FAILS)
+    opened(env | FAILS, FAKE)
     aged()
     before = KEPT.read_bytes()
-    text = good("sh", "-c", f"ulimit -f 0; exec {GOPTIMIZE} run -- echo ran", env=env).err_text
-    check(re.search(SAYS, text), text)
+    done = good("sh", "-c", f"ulimit -f 0; exec {GOPTIMIZE} run -- {OPENS} '{FAKE}'", env=env)
+    same((done.text, measures(done.err_text)), (f"{FAKE}\n", 0), "output, measurements")
+    check("running without optimization" in done.err_text, done.err_text)
     same(KEPT.read_bytes(), before, "the file")
 
 
+def begun(env, *options, what=(FAKE,)):
+    """goptimize, while a device is measured."""
+    run_ = subprocess.Popen([GOPTIMIZE, "run", *options, "--", OPENS, *what], env=dict(os.environ, **env),
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    until(measuring, 20, "nothing is measured")
+    return run_
+
+
 def test_a_driver_that_crashes_is_tried_once_a_day():
-    env = with_driver("crash")
-    for measures in (True, False):
-        text = ran(env)
-        check("this machine could not be measured on" in text and "gmicrobench ended by signal 11" in text, text)
-        same("measuring this machine once" in text, measures, "it is measured")
-    aged()
-    check("trying it again" in ran(env), "it is not tried again")
-    check("trying" not in ran(env), "it is tried with every run")
+    env = with_fake()
+    for again in (False, True):
+        run_ = begun(env | HANGS)
+        os.kill(measuring()[0], signal.SIGSEGV)
+        out, err = run_.communicate(timeout=30)
+        same((run_.returncode, out.decode()), (0, f"{FAKE}\n"), "exit status and output")
+        check(b"Fake device could not be measured on" in err and b"gmicrobench ended by signal 11" in err, err.decode())
+        same(b"trying it again" in err, again, "it is tried again")
+        same(measures(opened(env | HANGS, FAKE)), 0, "it is tried with every run")
+        aged()
 
 
 def test_a_pipe_that_nobody_writes_is_not_waited_for():
@@ -161,27 +257,43 @@ def test_a_pipe_that_nobody_writes_is_not_waited_for():
         run(GOPTIMIZE, "run", "--measure-seconds", 0, option, "pipe", "--", "echo", "ran", env=env, timeout=20)
 
 
-def test_a_new_driver_is_measured_although_another_one_was_given_up():
-    run(GOPTIMIZE, "run", "--measure-seconds", 1, "--", "true", env=with_driver("hang"))
-    done = run(GOPTIMIZE, "run", "--measure-seconds", 1, "--", "echo", "ran", env=with_driver("empty"))
-    same((done.code, done.out), (0, b"ran\n"), "exit status and output")
-    check("another OpenCL driver" in done.err_text and "measuring this machine" in done.err_text, "it is not measured anew")
+def test_with_another_driver_what_was_given_up_is_tried():
+    opened(with_fake() | HANGS, FAKE, options=("--measure-seconds", 1))
+    same(kept()["failed"][0]["given_up"], True, "given up")
+    shutil.copytree(tests_dir / "vendors", "vendors")
+    pathlib.Path("vendors/another.icd").write_text(f"{tests_dir}/libbad_icd_empty.so\n")
+    text = opened(with_fake() | {"OCL_ICD_VENDORS": f"{os.getcwd()}/vendors"}, FAKE)
+    check("another OpenCL driver" in text and measures(text) == 1, f"it is not measured anew: {text}")
 
 
 def test_no_measurement_is_wanted():
-    done = run(GOPTIMIZE, "run", "--measure-seconds", 0, "--", "echo", "ran", env=with_driver("hang"))
-    same((done.code, done.out), (0, b"ran\n"), "exit status and output")
+    done = run(GOPTIMIZE, "run", "--measure-seconds", 0, "--", OPENS, FAKE, env=with_fake())
+    same((done.code, done.text), (0, f"{FAKE}\n"), "exit status and output")
     check("never measured" in done.err_text and not KEPT.exists(), "it does not say that nothing was measured")
 
 
-def test_the_measurement_ends_with_goptimize():
-    for sent in (signal.SIGKILL, signal.SIGTERM):
-        run_ = subprocess.Popen([GOPTIMIZE, "run", "--", "echo", "ran"], env=dict(os.environ, **with_driver("hang")),
-                                stderr=subprocess.DEVNULL)
-        until(measuring, 20, "nothing is measured")
-        run_.send_signal(sent)
-        same(run_.wait(20), -sent, "exit status")
-        until(lambda: not measuring(), 20, "the measurement goes on")
+def test_the_program_ends_while_it_waits():
+    for sent, code in ((signal.SIGKILL, 137), (signal.SIGTERM, 143)):
+        run_ = begun(with_fake() | HANGS)
+        program = processes(lambda words: words[0] == str(OPENS).encode())
+        os.kill(program[0], sent)
+        same(run_.wait(20), code, "exit status")
+        same(measuring(), [], "the measurement goes on")
+
+
+def test_a_signal_to_goptimize_is_the_programs():
+    run_ = begun(with_fake() | HANGS)
+    run_.send_signal(signal.SIGTERM)
+    same(run_.wait(20), 143, "exit status")
+    same(measuring(), [], "the measurement goes on")
+
+
+def test_goptimize_ends_while_the_program_waits():
+    run_ = begun(with_fake() | HANGS)
+    run_.kill()
+    until(lambda: not measuring(), 20, "the measurement goes on")
+    out, _ = run_.communicate(timeout=20)  # its output ends with the program
+    same(out.decode(), f"{FAKE}\n", "what the program did")
 
 
 def test_gmicrobench_can_be_interrupted_although_a_driver_hangs():
@@ -198,6 +310,48 @@ def test_local_devices_that_the_program_does_not_see_are_not_measured():
     pathlib.Path("token").write_text("0" * 64 + "\n")
     done = good(GOPTIMIZE, "run", "--remote", "shm:nobody-listens-here", "--only", "remote", "--", "echo", "ran", env=empty)
     check(done.out == b"ran\n" and "measuring" not in done.err_text and not KEPT.exists(), "this machine was measured")
+
+
+# --- What comes of a measurement while the program runs: goptimize beside a gmicrobench of ours, which knows the answer ---
+
+
+def with_planted(**costs):
+    """A goptimize whose measurement gives these costs at once."""
+    planted_platform("planted.json", env=with_fake(), **costs)
+    os.mkdir("bin")
+    shutil.copy(GOPTIMIZE, "bin/goptimize")
+    os.symlink(build / "lib", "lib")
+    pathlib.Path("bin/gmicrobench").write_text(f"#!/bin/sh\nfor last; do :; done\ncp {os.getcwd()}/planted.json \"$last\"\n")
+    os.chmod("bin/gmicrobench", 0o755)
+
+
+def one_site(*command):
+    done = good("bin/goptimize", "run", "--report", "r.json", "--", ONE_SITE, *command, env=with_fake())
+    same(done.out, good(ONE_SITE, *command, env=with_fake()).out, "output")
+    same(measures(done.err_text), 1, "measurements")
+    return json.loads(pathlib.Path("r.json").read_text()), done.err_text
+
+
+def test_staging_begins_when_the_device_was_measured():
+    with_planted(standard=1e7, staged=1e5)
+    report, text = one_site("again", 100, 4 << 20)
+    check(text.splitlines()[-1].startswith("goptimize: about") and "by staging" in text, text)
+    check(report["staged"]["transfers"] > 50, f"staged: {report['staged']}")
+    check(report["decision"].startswith("no profile of this program: transfers of other memory are staged"), report["decision"])
+
+
+def test_sites_are_served_when_the_device_was_measured():
+    if not shutil.which("objdump") or not shutil.which("readelf"):
+        raise Skip("binutils is not installed")
+    with_planted(standard=1e6, pin=1e5)
+    size = 64 << 10
+    promise = dict(allocations=20, transfers_each=2, h2d_bytes=20 * size, d2h_bytes=20 * size, min_bytes=size, max_bytes=size)
+    good(sys.executable, MAKE_PROFILE, ONE_SITE, "one_site.gprofile", *[f"{k}={v}" for k, v in promise.items()])
+    report, text = one_site("busy", 1000, size)
+    site = report["sites"][0]
+    same((site["policy"], site["allocations"], site["hits"]), ("pin", 1000, 2000), f"the site: {text}")
+    check(report["saved_s"] > 1, f"saved {report['saved_s']}")
+    check(report["decision"].startswith("1 of 1 allocation sites optimized by"), report["decision"])
 
 
 main(globals())

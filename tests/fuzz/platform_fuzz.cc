@@ -15,7 +15,12 @@ std::vector<gt::Bytes> fuzz_seeds() {
           [4096, 1000], [1073741824, 100000000]], "d2h": [[4096, 1000]], "max_bytes": 0, "noise": 0.1}}}]})";
   const auto platform = gt::model::parse_platform(First, "seed");
   if (!platform.ok()) std::abort();
-  const std::string newest = gt::model::format_platform(*platform);
+  gt::model::Platform all = *platform;
+  all.unfinished.push_back({all.devices[0], {"launch", "copy"}});
+  all.unfinished[0].costs.policies = {};
+  all.unused.push_back({"p", "e", "1"});
+  all.unlisted = true;
+  const std::string newest = gt::model::format_platform(all);
   return {{First.begin(), First.end()}, {newest.begin(), newest.end()}};
 }
 
@@ -35,7 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string text = gt::model::format_platform(*platform);
   const auto again = gt::model::parse_platform(text, "fuzz");
   if (!again.ok() || again->devices.size() != platform->devices.size()) std::abort();
-  if (again->links.size() != platform->links.size()) std::abort();
+  if (again->links.size() != platform->links.size() || again->unused != platform->unused) std::abort();
+  if (again->unfinished.size() != platform->unfinished.size()) std::abort();
   if (gt::model::format_platform(*again) != text) std::abort();
   for (const auto& link : platform->links)
     if (!(link.put(1e6) > 0)) std::abort();

@@ -62,6 +62,13 @@ Platform full_sample() {
   p.host.first_touch = fitted();
   p.host.copy_threads = {{1, 11e9}, {2, 20.5e9}};
   p.failed.push_back({"Portable", "broken", "1.0", "clFinish failed (-36)", 1'795'382'400});
+  p.failed.push_back({"Portable", "slow", "1.0", "a driver did not come back within 15 s", 1'795'382'400, true});
+  UnfinishedDevice begun{d, {"launch", "copy"}};
+  begun.costs.name = "begun";
+  begun.costs.policies = {};
+  p.unfinished.push_back(begun);
+  p.unused = {{"Portable", "idle", "1.0"}};
+  p.unlisted = true;
   p.links.push_back({"tcp://node7:7077", 25'000.5, 900, fitted(), fitted()});
   return p;
 }
@@ -152,12 +159,12 @@ TEST_CASE("errors name their place") {
   CHECK(problem(replaced(good, "5000.5", "\"many\"")).find("[size, ns]") != std::string::npos);
 }
 
-TEST_CASE("all that version 2 holds comes back") {
+TEST_CASE("all that version 3 holds comes back") {
   const Platform p = full_sample();
   const std::string text = format_platform(p);
   const auto back = parse_platform(text, "x");
   REQUIRE_MESSAGE(back.ok(), back.status().text());
-  CHECK(back->version == 2);
+  CHECK(back->version == 3);
   CHECK(format_platform(*back) == text);
   const DeviceCosts& d = back->devices.at(0);
   CHECK(d.type == DeviceType::Gpu);
@@ -174,6 +181,13 @@ TEST_CASE("all that version 2 holds comes back") {
   CHECK(back->host.copy_threads == p.host.copy_threads);
   CHECK(back->failed.at(0).error == "clFinish failed (-36)");
   CHECK(back->failed.at(0).time_s == 1'795'382'400);
+  CHECK_FALSE(back->failed.at(0).given_up);
+  CHECK(back->failed.at(1).given_up);
+  CHECK(back->unfinished.at(0).steps == std::vector<std::string>{"launch", "copy"});
+  CHECK(back->unfinished.at(0).costs.launch->sync_ns == 9300);
+  CHECK_FALSE(back->unfinished.at(0).costs.costs(Policy::Standard));
+  CHECK(back->unused == p.unused);
+  CHECK(back->unlisted);
   CHECK_FALSE(d.quick);  // although the file was written with quick = true
   CHECK(back->machine == p.machine);
 }
@@ -198,7 +212,7 @@ TEST_CASE("the kept file of version 1 loads, and has nothing of version 2") {
   CHECK_FALSE(p->host.first_touch);
   const auto again = parse_platform(format_platform(*p), "again");
   REQUIRE(again.ok());
-  CHECK(again->version == 2);
+  CHECK(again->version == 3);
 }
 
 TEST_CASE("the kept file of version 2 loads") {
@@ -217,6 +231,28 @@ TEST_CASE("the kept file of version 2 loads") {
   CHECK(d.launch->async_ns == 4100.5);
   CHECK(p->host.copy_threads.at(2) == CopyRate{4, 31e9});
   CHECK(p->failed.at(0).name == "Broken GPU");
+  CHECK_FALSE(p->unlisted);  // measured by those who measured all
+}
+
+TEST_CASE("the kept file of version 3 loads, and what it brought is refused in older ones") {
+  const std::string text = file_text(GT_PLATFORMS "/version3.json");
+  const auto p = parse_platform(text, "p");
+  REQUIRE_MESSAGE(p.ok(), p.status().text());
+  CHECK(p->unlisted);
+  CHECK(p->unused.at(0).name == "Second GPU");
+  CHECK(p->failed.at(0).given_up);
+  CHECK(p->unfinished.at(0).steps.size() == 2);
+  CHECK((*p->unfinished.at(0).costs.copy)(4096) == 11000);
+  const auto problem = [&](const char* from, const char* to) {
+    const auto r = parse_platform(replaced(text, from, to), "p");
+    REQUIRE_FALSE(r.ok());
+    return r.status().text();
+  };
+  CHECK(problem("\"version\": 3", "\"version\": 2") == "p: top level: unknown key \"unfinished\"");
+  CHECK(problem("\"steps\"", "\"stops\"") == "p: unfinished[0]: unknown key \"stops\"");
+  CHECK(problem(", \"steps\": [\"launch\", \"copy\"]", "") == "p: unfinished[0]: \"steps\" is missing");
+  CHECK(problem("\"given_up\": true", "\"given_up\": 1") == "p: failed[0].given_up: true or false is expected");
+  CHECK(problem("\"unlisted\": true", "\"unlisted\": \"yes\"") == "p: unlisted: true or false is expected");
 }
 
 TEST_CASE("a file that says version 1 may hold nothing newer") {
@@ -382,6 +418,42 @@ TEST_CASE("measuring again loses nothing that was not measured better") {
   CHECK_FALSE(has_costs(before, broken));
 }
 
+TEST_CASE("what is not measured yet stays until it is") {
+  const auto named = [](const char* name) { return DeviceName{sample().devices[0].platform, name, "3.1"}; };
+  Platform before = sample();
+  before.devices.clear();
+  before.unfinished = {{device_of("a", true, 1), {"launch"}}};
+  before.failed = {{named("f").platform, "f", "3.1", "clFinish failed (-36)", 7}};
+  before.unlisted = true;
+  Platform fresh = sample();
+  fresh.devices = {device_of("b", true, 2)};
+  fresh.unused = {named("a"), named("b"), named("c"), named("f")};
+  const Platform listed = merge_platforms(fresh, before, Wanted::Chosen);
+  CHECK(content(listed) == "quick: b2 -f");
+  CHECK(listed.unused == std::vector{named("c")});  // of the others more is known
+  CHECK_FALSE(listed.unlisted);
+  CHECK(unfinished_of(listed, named("a"))->steps.size() == 1);
+
+  fresh.devices = {device_of("a", true, 3)};
+  fresh.unused.clear();
+  fresh.unlisted = true;  // nobody has looked
+  const Platform done = merge_platforms(fresh, listed, Wanted::Chosen);
+  CHECK(done.unfinished.empty());
+  CHECK(done.unused == std::vector{named("c")});
+  CHECK_FALSE(done.unlisted);
+  CHECK(merge_platforms(fresh, before, Wanted::Chosen).unlisted);
+
+  fresh.devices.clear();
+  fresh.unlisted = false;
+  fresh.unfinished = {{device_of("a", true, 4), {"launch", "copy"}}};
+  CHECK(unfinished_of(merge_platforms(fresh, before, Wanted::Missing), named("a"))->steps.size() == 2);
+  fresh.unfinished.clear();
+  CHECK(merge_platforms(fresh, before, Wanted::Missing).unfinished.size() == 1);
+  CHECK(merge_platforms(fresh, before, Wanted::All).unfinished.empty());
+  CHECK(has_costs(listed, named("b")));
+  CHECK(failure_of(listed, named("f"))->time_s == 7);
+}
+
 TEST_CASE("writing makes the folder, replaces the file, and says why it cannot") {
   char folder[] = "/tmp/platform_test.XXXXXX";
   REQUIRE(::mkdtemp(folder));
@@ -394,7 +466,7 @@ TEST_CASE("writing makes the folder, replaces the file, and says why it cannot")
   const std::string link = std::string(folder) + "/link.json";
   REQUIRE(::symlink(path.c_str(), link.c_str()) == 0);
   REQUIRE(write_platform(full_sample(), link).ok());
-  CHECK(read_platform(path)->failed.size() == 1);  // the file behind the link, not the link
+  CHECK(read_platform(path)->failed.size() == 2);  // the file behind the link, not the link
   const Status full = write_platform(sample(), "/dev/full");
   CHECK(full.kind() == Kind::System);
   CHECK(full.text().find("/dev/full") != std::string::npos);

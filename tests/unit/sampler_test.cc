@@ -53,6 +53,18 @@ TEST_CASE("steady times are known after a few turns, at every size") {
   CHECK_FALSE(probe.refused);
 }
 
+TEST_CASE("of a driver whose time grows with small sizes, too, nothing is begun that does not fit") {
+  Pretender p;
+  p.wait_ns = [](uint64_t bytes) { return static_cast<double>(bytes) / 64 * 1e6; };
+  Probe probe = p.probe();
+  Pace pace;
+  pace.budget_s = 0.051;  // after 3 turns of 1 ms and 3 of 4 ms there is time for 3 of 8 ms, not of 16
+  pace.goal = {0.02, 3, 3, 3};
+  REQUIRE(sweep({&probe, 1}, Sizes, pace).ok());
+  CHECK(p.turns[64] == 3);
+  CHECK(p.turns[1024] == 0);
+}
+
 TEST_CASE("noisy times take more turns, and never more than are allowed") {
   std::mt19937 random(1);
   std::lognormal_distribution<double> noise(0, 1);

@@ -4,6 +4,8 @@
 // The file names the machine and its drivers; one of another machine or driver is refused (matches_here), because its
 // curves would be wrong without looking wrong. Reading is strict: unknown keys, wrong types and curves that descend
 // are errors that name their place. What is optional was not measured when it is absent: a file of version 1 has none.
+// goptimize measures the devices that programs open, when they open them: of the others the file has the names, and of
+// those for which the time did not suffice what was measured by then.
 // Thread safety: values.
 #pragma once
 
@@ -20,7 +22,7 @@
 
 namespace gt::model {
 
-constexpr int PlatformVersion = 2;        // written
+constexpr int PlatformVersion = 3;        // written
 constexpr int OldestPlatformVersion = 1;  // read
 
 struct Machine {
@@ -109,7 +111,20 @@ struct HostCosts {
 struct FailedDevice {
   std::string platform, name, driver;
   std::string error;
-  uint64_t time_s = 0;  // when, since 1970; 0: not known
+  uint64_t time_s = 0;    // when, since 1970; 0: not known
+  bool given_up = false;  // it took too long and came no further: it is measured only when the user wants it
+};
+
+// A device of which nothing else is known.
+struct DeviceName {
+  std::string platform, name, driver;
+  bool operator==(const DeviceName&) const = default;
+};
+
+// A device whose measuring was ended, with what was measured by then.
+struct UnfinishedDevice {
+  DeviceCosts costs;               // may lack any policy
+  std::vector<std::string> steps;  // of the measurement that are done, by the names that gmicrobench gives them
 };
 
 // What a link to devices of another machine costs.
@@ -127,6 +142,9 @@ struct Platform {
   HostCosts host;
   std::vector<DeviceCosts> devices;
   std::vector<FailedDevice> failed;
+  std::vector<UnfinishedDevice> unfinished;
+  std::vector<DeviceName> unused;  // devices of this machine that were not to be measured yet
+  bool unlisted = false;           // there may be more devices, of which the file knows nothing
   std::vector<LinkCosts> links;  // may be missing from the file: none was measured
 };
 

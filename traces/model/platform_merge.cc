@@ -30,6 +30,30 @@ bool stays(const DeviceCosts& before, const Platform& fresh, Wanted wanted) {
 
 const DeviceCosts* costs_of(const Platform& p, const DeviceCosts& device) { return find(p.devices, device); }
 bool has_costs(const Platform& p, const FailedDevice& device) { return find(p.devices, device) != nullptr; }
+bool has_costs(const Platform& p, const DeviceName& device) { return find(p.devices, device) != nullptr; }
+const FailedDevice* failure_of(const Platform& p, const DeviceName& device) { return find(p.failed, device); }
+const UnfinishedDevice* unfinished_of(const Platform& p, const DeviceName& device) {
+  const auto at =
+      std::ranges::find_if(p.unfinished, [&](const UnfinishedDevice& u) { return same(u.costs, device); });
+  return at == p.unfinished.end() ? nullptr : &*at;
+}
+
+namespace {
+
+void keep_unmeasured(Platform& out, const Platform& before, Wanted wanted) {
+  for (const UnfinishedDevice& u : before.unfinished)
+    if (wanted != Wanted::All && !unfinished_of(out, name_of(u.costs))) out.unfinished.push_back(u);
+  std::erase_if(out.unfinished, [&](const UnfinishedDevice& u) { return find(out.devices, u.costs) != nullptr; });
+  if (wanted == Wanted::Chosen && out.unlisted) {
+    out.unused = before.unused;
+    out.unlisted = before.unlisted;
+  }
+  std::erase_if(out.unused, [&](const DeviceName& d) {
+    return find(out.devices, d) || find(out.failed, d) || unfinished_of(out, d);
+  });
+}
+
+}  // namespace
 
 Platform merge_platforms(const Platform& fresh, const Platform& before, Wanted wanted) {
   Platform out = fresh;
@@ -38,6 +62,7 @@ Platform merge_platforms(const Platform& fresh, const Platform& before, Wanted w
     if (stays(d, fresh, wanted)) out.devices.push_back(d);
   for (const FailedDevice& f : before.failed)
     if (wanted == Wanted::Chosen && !has_costs(fresh, f) && !find(fresh.failed, f)) out.failed.push_back(f);
+  keep_unmeasured(out, before, wanted);
   for (const LinkCosts& l : before.links)
     if (std::ranges::none_of(fresh.links, [&](auto& f) { return f.name == l.name; })) out.links.push_back(l);
   const auto full = [](const DeviceCosts& d) { return !d.quick; };

@@ -6,9 +6,14 @@
 
 namespace gt::model {
 
-// The costs of a device of the same platform, name and driver; null: there are none.
+// All that is known of a device by its platform, name and driver; null, false: nothing.
 const DeviceCosts* costs_of(const Platform& platform, const DeviceCosts& device);
 bool has_costs(const Platform& platform, const FailedDevice& device);
+bool has_costs(const Platform& platform, const DeviceName& device);
+const FailedDevice* failure_of(const Platform& platform, const DeviceName& device);
+const UnfinishedDevice* unfinished_of(const Platform& platform, const DeviceName& device);
+
+inline DeviceName name_of(const DeviceCosts& d) { return {d.platform, d.name, d.driver}; }
 
 // Which devices somebody wanted measured.
 enum class Wanted : uint8_t {
@@ -20,7 +25,10 @@ enum class Wanted : uint8_t {
 // `fresh`, and of `before`
 // - the links that `fresh` does not have;
 // - the devices that were not to be measured, or failed now, or were measured in full while `fresh` is quick;
-// - the failures of devices that were not to be measured.
+// - the failures of devices that were not to be measured;
+// - what is unfinished, unless all were to be measured;
+// - the names of unused devices, if only one was to be measured and `fresh` is unlisted.
+// What is known better is in no other list: a device that has costs neither failed, nor is it unfinished or unused.
 // REQUIRES: both are of the same machine.
 Platform merge_platforms(const Platform& fresh, const Platform& before, Wanted wanted);
 

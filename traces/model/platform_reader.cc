@@ -26,7 +26,9 @@ class Reader {
     if (!j.is_object() || !j.contains("format") || j["format"] != PlatformFormat)
       return fail("", "not a gtrace platform file"), p;
     if (!version(j, p)) return p;
-    if (!object(j, "", {"format", "version", "machine", "quick", "devices"}, {"links"}, {"host", "failed"})) return p;
+    if (!object(j, "", {"format", "version", "machine", "quick", "devices"}, {"links"}, {"host", "failed"},
+                {"unfinished", "unused", "unlisted"}))
+      return p;
     p.machine = machine(j["machine"], "machine");
     p.quick = boolean(j["quick"], "quick");
     if (const Json* h = member(j, "host")) p.host = host(*h, "host");
@@ -34,6 +36,12 @@ class Reader {
          [&](const Json& d, const std::string& at) { p.devices.push_back(device(d, at, p.quick)); });
     if (const Json* f = member(j, "failed"))
       each(*f, "failed", [&](const Json& d, const std::string& at) { p.failed.push_back(failed(d, at)); });
+    if (const Json* u = member(j, "unfinished"))
+      each(*u, "unfinished",
+           [&](const Json& d, const std::string& at) { p.unfinished.push_back(unfinished(d, at, p.quick)); });
+    if (const Json* u = member(j, "unused"))
+      each(*u, "unused", [&](const Json& d, const std::string& at) { p.unused.push_back(device_name(d, at)); });
+    if (const Json* u = member(j, "unlisted")) p.unlisted = boolean(*u, "unlisted");
     if (const Json* l = member(j, "links"))
       each(*l, "links", [&](const Json& d, const std::string& at) { p.links.push_back(link(d, at)); });
     return p;
@@ -53,8 +61,10 @@ class Reader {
                                std::to_string(PlatformVersion)), false;
   }
 
-  // The object at `where`, holding `keys`, perhaps `optional`, and since version 2 perhaps `since_2`: nothing else.
-  bool object(const Json& j, const std::string& where, Keys keys, Keys optional = {}, Keys since_2 = {}) {
+  // The object at `where`, holding `keys`, perhaps `optional`, since version 2 perhaps `since_2`, since version 3
+  // perhaps `since_3`: nothing else.
+  bool object(const Json& j, const std::string& where, Keys keys, Keys optional = {}, Keys since_2 = {},
+              Keys since_3 = {}) {
     if (!j.is_object()) return fail(where, "an object is expected"), false;
     for (const char* key : keys)
       if (!j.contains(key)) return fail(where, std::string("\"") + key + "\" is missing"), false;
@@ -63,7 +73,8 @@ class Reader {
       const auto in = [&key](Keys list) {
         return std::any_of(list.begin(), list.end(), [&](const char* k) { return key == k; });
       };
-      const bool known = in(keys) || in(optional) || (x_version >= 2 && in(since_2));
+      const bool known = in(keys) || in(optional) || (x_version >= 2 && in(since_2)) ||
+                         (x_version >= 3 && in(since_3));
       if (!known) return fail(where, "unknown key \"" + key.substr(0, 40) + "\""), false;
     }
     return ok();
@@ -231,12 +242,25 @@ class Reader {
       if (!policy) return fail(where, "unknown policy \"" + key.substr(0, 40) + "\"");
       d.policies[static_cast<size_t>(*policy)] = costs(value, where + "." + key);
     }
-    if (!d.costs(Policy::Standard)) fail(where, "\"standard\" is missing");
   }
   DeviceCosts device(const Json& j, const std::string& where, bool quick) {
+    DeviceCosts d = costs_so_far(j, where, quick, {});
+    if (ok() && !d.costs(Policy::Standard)) fail(where + ".policies", "\"standard\" is missing");
+    return d;
+  }
+  UnfinishedDevice unfinished(const Json& j, const std::string& where, bool quick) {
+    UnfinishedDevice u;
+    u.costs = costs_so_far(j, where, quick, {"steps"});
+    if (!ok()) return u;
+    if (!j.contains("steps")) return fail(where, "\"steps\" is missing"), u;
+    each(j["steps"], where + ".steps", [&](const Json& s, const std::string& at) { u.steps.push_back(text(s, at)); });
+    return u;
+  }
+  // `more`: keys that are the caller's to read.
+  DeviceCosts costs_so_far(const Json& j, const std::string& where, bool quick, Keys more) {
     DeviceCosts d;
     d.quick = quick;
-    if (!object(j, where, {"platform", "name", "driver", "policies"}, {},
+    if (!object(j, where, {"platform", "name", "driver", "policies"}, more,
                 {"quick", "type", "host_unified", "pin", "staged", "svm", "launch", "copy", "map", "rect", "duplex"}))
       return d;
     d.platform = text(j["platform"], where + ".platform");
@@ -259,13 +283,22 @@ class Reader {
 
   FailedDevice failed(const Json& j, const std::string& where) {
     FailedDevice f;
-    if (!object(j, where, {"platform", "name", "driver", "error"}, {}, {"time_s"})) return f;
+    if (!object(j, where, {"platform", "name", "driver", "error"}, {}, {"time_s"}, {"given_up"})) return f;
     f.platform = text(j["platform"], where + ".platform");
     f.name = text(j["name"], where + ".name");
     f.driver = text(j["driver"], where + ".driver");
     f.error = text(j["error"], where + ".error");
     if (const Json* t = member(j, "time_s")) f.time_s = natural(*t, where + ".time_s", MaxTimeS);
+    if (const Json* g = member(j, "given_up")) f.given_up = boolean(*g, where + ".given_up");
     return f;
+  }
+  DeviceName device_name(const Json& j, const std::string& where) {
+    DeviceName d;
+    if (!object(j, where, {"platform", "name", "driver"})) return d;
+    d.platform = text(j["platform"], where + ".platform");
+    d.name = text(j["name"], where + ".name");
+    d.driver = text(j["driver"], where + ".driver");
+    return d;
   }
 
   LinkCosts link(const Json& j, const std::string& where) {

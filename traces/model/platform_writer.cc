@@ -89,6 +89,15 @@ Json host_json(const HostCosts& h) {
 Json failed_json(const FailedDevice& f) {
   Json out = {{"platform", f.platform}, {"name", f.name}, {"driver", f.driver}, {"error", f.error}};
   if (f.time_s) out["time_s"] = f.time_s;
+  if (f.given_up) out["given_up"] = true;
+  return out;
+}
+
+Json name_json(const DeviceName& d) { return {{"platform", d.platform}, {"name", d.name}, {"driver", d.driver}}; }
+
+Json unfinished_json(const UnfinishedDevice& d, bool quick) {
+  Json out = device_json(d.costs, quick);
+  out["steps"] = d.steps;
   return out;
 }
 
@@ -111,6 +120,10 @@ std::string format_platform(const Platform& platform) {
   j["devices"] = Json::array();
   for (const DeviceCosts& d : platform.devices) j["devices"].push_back(device_json(d, platform.quick));
   for (const FailedDevice& f : platform.failed) j["failed"].push_back(failed_json(f));
+  for (const UnfinishedDevice& d : platform.unfinished)
+    j["unfinished"].push_back(unfinished_json(d, platform.quick));
+  for (const DeviceName& d : platform.unused) j["unused"].push_back(name_json(d));
+  if (platform.unlisted) j["unlisted"] = true;
   for (const LinkCosts& l : platform.links) j["links"].push_back(link_json(l));
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
