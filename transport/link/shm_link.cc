@@ -291,7 +291,12 @@ void ShmLink::end(const Status& why) {
     changed_.notify_all();
   }
   if (!started_) data_.set_quiet();
-  if (const auto socket = plug_.socket(); socket->is_ours()) ::shutdown(socket->get(), SHUT_RDWR);
+  if (const auto socket = plug_.socket(); socket->is_ours()) {
+    Word bye;
+    bye.kind = Word::Kind::Leave;
+    (void)send_word(socket->get(), bye, -1, Deadline(0));
+    ::shutdown(socket->get(), SHUT_RDWR);
+  }
   stop_.ring();
   withdrawals_.wake();
   control_.wake_all();
@@ -511,6 +516,7 @@ void ShmLink::take_answer(const Word& word) {
 Status ShmLink::take_word(const Word& word, const Fd& fd) {
   const bool is_answer = word.kind == Word::Kind::Shared || word.kind == Word::Kind::Withdrawn;
   if (is_answer) return take_answer(word), Status();
+  if (word.kind == Word::Kind::Leave) return expect_end(), Status();
   Word answer;
   answer.segment = word.segment;
   answer.ok = 1;
