@@ -9,7 +9,7 @@
 
 namespace gt {
 
-// The same file under a high number, close-on-exec. Where the program's limit leaves no high one, any above 2. Not open:
+// The same file under a high number, close-on-exec. Where the limit leaves no high one, any above 2. Not open:
 // there is none (errno), or `low` was not.
 Fd high_fd(Fd low) noexcept;
 

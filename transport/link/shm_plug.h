@@ -1,8 +1,8 @@
 // The socket of a link inside a node, and the peer's process: what tells that the peer is gone, and carries words.
 //
 // A client's program may close both with everything that it does not know. The rings do not need them, so the link goes
-// on: the client connects anew and names the session, as between nodes, and the server waits for it for the grace while
-// the client's process lives. Words that were lost with the old socket are for those who wait for an answer to say again.
+// on: the client connects anew and names the session, as between nodes, and the server waits for it while the process
+// lives, for the grace at most. Words that were lost with the old socket are said again by who waits for an answer.
 // Thread safety: socket() and may_return() from any thread; the rest by the link's watch thread.
 #pragma once
 

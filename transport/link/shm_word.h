@@ -10,7 +10,7 @@
 
 namespace gt::wire {
 
-// A segment's memory comes with Share, a process with Process. Leave: who sends it will not come back by another socket.
+// A segment's memory comes with Share, a process with Process. Leave: who sends it comes back by no other socket.
 struct Word {
   enum class Kind : uint32_t { Region = 1, Process = 2, Share = 3, Shared = 4, Withdraw = 5, Withdrawn = 6, Leave = 7 };
   Kind kind = Kind::Region;

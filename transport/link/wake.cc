@@ -24,7 +24,7 @@ void Wake::ring() const {
 void Wake::drain() const {
   char bytes[64];
   const Pipe* const pipe = now();
-  while (pipe && pipe->in.is_ours() && ::read(pipe->in.get(), bytes, sizeof bytes) == static_cast<ssize_t>(sizeof bytes)) {
+  while (pipe && pipe->in.is_ours() && ::read(pipe->in.get(), bytes, sizeof bytes) == ssize_t{sizeof bytes}) {
   }
 }
 

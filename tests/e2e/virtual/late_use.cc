@@ -1,10 +1,10 @@
 // Uses a device until its very last code runs: whatever the process runs at its end was there before the first OpenCL
 // call, and reads back, writes and launches then.
 //
-// Usage: late_use handler|static|destructor|library|thread|quick|threads|callback|waiting|closing. Prints what was right.
-// thread: destructors of thread_local variables. threads: others launch and transfer while one calls exit(). callback:
-// exit() in an event's callback. waiting: what waits for a user event is let go by the handler. closing: the loader was
-// opened by its name, and is closed last. Built again as a library whose static destructor comes after the program's own.
+// Usage: late_use handler|static|destructor|library|thread|quick|threads|callback|waiting|closing. Prints what is right.
+// thread: destructors of thread_local variables. threads: others transfer while one calls exit(). callback: exit() in
+// an event's callback. waiting: what waits for a user event is let go by the handler. closing: the loader was opened by
+// its name, and is closed last. Built again as a library, for its static destructors.
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <unistd.h>
@@ -48,9 +48,10 @@ struct Device {
   bool works(int seed) const {
     std::vector<int> host(Count, seed), back(Count);
     const size_t n = Count;
-    cl_int code = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, Count * sizeof(int), host.data(), 0, nullptr, nullptr);
+    const size_t bytes = Count * sizeof(int);
+    cl_int code = clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, bytes, host.data(), 0, nullptr, nullptr);
     code |= clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &n, nullptr, 0, nullptr, nullptr);
-    code |= clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, Count * sizeof(int), back.data(), 0, nullptr, nullptr);
+    code |= clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, back.data(), 0, nullptr, nullptr);
     code |= clFinish(queue);
     return code == CL_SUCCESS && back == std::vector<int>(Count, seed + 1);
   }
