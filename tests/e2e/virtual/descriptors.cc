@@ -1,7 +1,7 @@
 // Closes descriptors, has closed ones, looks at the numbers that it gets, and uses a device all the while.
 //
-// Usage: descriptors numbers|standard|all|ranges|replaced|select|limited|lists [FILE]. Prints what it sees, on one that
-// it keeps. numbers: opens files between calls. standard: 0 to 2 are closed, and written to. all: closes everything that
+// Usage: descriptors numbers|standard|all|ranges|replaced|select|limited|lists [FILE]. Prints what it sees, on one it
+// keeps. numbers: opens files between calls. standard: 0 to 2 are closed, and written to. all: closes everything that
 // it does not know, again and again. ranges: the same by the system's own ways. replaced: has files of its own there.
 // select: with many descriptors, by select(). limited: after it has lowered its limit. lists: which are open before and
 // after it has used a device, into FILE.

@@ -1,7 +1,7 @@
 // Uses a device until its very last code runs: whatever the process runs at its end was there before the first OpenCL
 // call, and reads back, writes and launches then.
 //
-// Usage: late_use handler|static|destructor|library|thread|quick|threads|callback|waiting|closing. Prints what is right.
+// Usage: late_use handler|static|destructor|library|thread|quick|threads|callback|waiting|closing. Says what is right.
 // thread: destructors of thread_local variables. threads: others transfer while one calls exit(). callback: exit() in
 // an event's callback. waiting: what waits for a user event is let go by the handler. closing: the loader was opened by
 // its name, and is closed last. Built again as a library, for its static destructors.
