@@ -1,5 +1,4 @@
 // Standard output and its friends: style, writing, and what to do where they are closed.
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <cstdlib>
 
 #include "analyzer/commands.h"
+#include "traces/base/standard_files.h"
 
 namespace gt::analyzer {
 
@@ -39,11 +39,7 @@ int print_text(const std::string& text) {
 
 void reserve_standard_files() {
   std::signal(SIGPIPE, SIG_IGN);
-  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
-    if (::fcntl(fd, F_GETFD) >= 0) continue;
-    // The lowest free number is this one. Not open for writing: writing must fail, not vanish.
-    if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
-  }
+  gt::reserve_standard_files();
 }
 
 }  // namespace gt::analyzer

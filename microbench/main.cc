@@ -1,8 +1,10 @@
 // gmicrobench: measures platforms and links, and runs the benchmark programs.
 #include "microbench/commands.h"
 #include "traces/base/program.h"
+#include "traces/base/standard_files.h"
 
 int main(int argc, char** argv) {
+  gt::reserve_standard_files();
   static constexpr gt::Command Commands[] = {
       {"platform", gt::bench::platform_command, "measure allocation and transfer costs; write platform.json"},
       {"device", gt::bench::device_command, "measure the limits of the devices: latency, throughput, roofline"},

@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "optimizer-rt/cl/process_end.h"
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/pool/runtime.h"
 
@@ -54,7 +55,7 @@ void* function(const char* name) noexcept {
   return nullptr;
 }
 
-constinit virt::Optimizer us = {find, moved, refused, function, nullptr};
+constinit virt::Optimizer us = {find, moved, refused, function, run_at_process_end, nullptr};
 
 }  // namespace
 

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "traces/base/fd.h"
+#include "traces/base/high_fd.h"
 #include "traces/base/overcommit.h"
 
 namespace gt::opt {
@@ -25,17 +25,15 @@ int bind(void* at, size_t bytes, int policy, const NodeMask* nodes) {
   return static_cast<int>(::syscall(SYS_mbind, at, bytes, policy, nodes, nodes ? Bits : 0ul, 0u));
 }
 
-// A file beyond the limit is a signal, not an error. The number is high: programs that close what they did not open
-// begin below, and what they open next does not get it.
+// A file beyond the limit is a signal, not an error.
 int make_file(size_t bytes) {
-  constexpr int High = 500;
   rlimit limit{};
   if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) return -1;
   if (!memory_is_promised()) return -1;
-  const Fd file(::memfd_create("gtrace-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  Fd file = high_fd(Fd(::memfd_create("gtrace-pool", MFD_CLOEXEC | MFD_ALLOW_SEALING)));
   if (!file.open() || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0) return -1;
   if (::fcntl(file.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0) return -1;
-  return ::fcntl(file.get(), F_DUPFD_CLOEXEC, High);
+  return file.release();
 }
 
 // These not through mmap() and the like either.

@@ -29,6 +29,8 @@ struct Optimizer {
   void (*refused)() noexcept;                           // a span that could not be shared: it is copied as ever
   // Its own function of that name, which makes transfers of local contexts fast; nullptr: it has none.
   void* (*function)(const char* name) noexcept;
+  // Runs `last` after all that the program runs at its end, destructors of libraries included. False: it cannot.
+  bool (*at_process_end)(void (*last)()) noexcept;
   memory::MoveCounts* moves;  // where moves of contents are counted, for as long as the process lives
 };
 

@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
-#include <condition_variable>
 #include <utility>
 #include <vector>
 
@@ -90,28 +88,27 @@ void Session::settle() {
   ask_frame(ping, [](ByteView) {});
 }
 
-// Commands under way may end first: a driver that is torn away from them may take its process along.
-void Session::close() {
-  if (!alive() || behind_) return;  // a driver in this process ends with it, as it does without us
-  struct Ended {
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool yes = false;
-  };
-  const auto ended = std::make_shared<Ended>();
+bool Session::finish_all(std::function<void()> over) {
+  if (!alive() || behind_) return false;  // a driver in this process ends with it, as it does without us
   try {
     wire::Finish all;
-    all.reply = expect([ended](std::optional<ByteView>) {
-      const std::lock_guard lock(ended->mutex);
-      ended->yes = true;
-      ended->changed.notify_all();
-    });
-    send(all);
-    std::unique_lock lock(ended->mutex);
-    ended->changed.wait_for(lock, std::chrono::seconds(2), [&] { return ended->yes; });
+    all.reply = expect([over = std::move(over)](std::optional<ByteView>) { over(); });
+    try {
+      send(all);
+    } catch (const Failure&) {  // then the link is lost, and `over` has been told
+    }
+  } catch (const Failure&) {
+    return false;
+  }
+  return true;
+}
+
+void Session::leave() {
+  if (behind_) return;
+  try {
+    send(wire::Leave{});
   } catch (const Failure&) {  // it is gone
   }
-  link_->close();
 }
 
 void Session::forget() {

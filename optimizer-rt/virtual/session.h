@@ -60,7 +60,10 @@ class Session final : public wire::LinkHandler {
   bool alive() const { return alive_.load(std::memory_order_acquire); }
   // The same, but sooner: the link may have ended without all of us knowing yet.
   bool in_reach() const { return alive() && !link_->is_closed(); }
-  void close();   // when the process ends; waits for at most 2 s for commands under way
+  // --- When the process ends. The program may go on to use it: in exit handlers, destructors, other threads.
+  // `over` runs when all commands under way are (or cannot be any more), on any thread. False: there are none.
+  bool finish_all(std::function<void()> over);
+  void leave();   // the end of the connection is that of the process
   void forget();  // in a child of fork(): the link belongs to the parent
   wire::Link& link() { return *link_; }
   Outbox& outbox() { return outbox_; }

@@ -3,10 +3,14 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <utility>
 
+#include "optimizer-rt/virtual/optimizer.h"
 #include "optimizer-rt/virtual/serial_thread.h"
 
 namespace gt::virt {
@@ -24,8 +28,40 @@ void each_session(Visit visit) {
   for (const Link* l = g_first.load(std::memory_order_acquire); l; l = l->next) visit(*l->session);
 }
 
+// Commands under way may end first: what kernels print then is the program's output, and a driver that is torn away
+// from them may take its process along.
+class UnderWay {
+ public:
+  void begins() {
+    const std::lock_guard lock(mutex_);
+    ++sessions_;
+  }
+  void ends() {
+    const std::lock_guard lock(mutex_);
+    --sessions_;
+    changed_.notify_all();
+  }
+  void wait_for(std::chrono::milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, patience, [this] { return sessions_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int sessions_ = 0;
+};
+
+// The sessions stay: other exit handlers of the program may come later, and its threads still run.
 void at_exit() {
-  each_session([](Session& s) { s.close(); });
+  constexpr std::chrono::milliseconds Patience{2000};
+  const auto under_way = std::make_shared<UnderWay>();
+  each_session([&](Session& s) {
+    under_way->begins();
+    if (!s.finish_all([under_way] { under_way->ends(); })) under_way->ends();
+  });
+  under_way->wait_for(Patience);
+  each_session([](Session& s) { s.leave(); });
 }
 void in_child() {
   each_session([](Session& s) { s.forget(); });
@@ -35,7 +71,8 @@ void in_child() {
 void add(Session* session) {
   static std::once_flag once;
   std::call_once(once, [] {
-    std::atexit(&at_exit);
+    const Optimizer* const us = optimizer();  // preloaded, it comes after the program's own handlers
+    if (!us || !us->at_process_end(&at_exit)) std::atexit(&at_exit);
     ::pthread_atfork(nullptr, nullptr, &in_child);
   });
   auto* const link = new Link{session, g_first.load()};

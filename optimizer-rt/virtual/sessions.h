@@ -1,4 +1,4 @@
-// All sessions of the process: they close together when it ends, and are forgotten in a child of fork().
+// All sessions of the process: they finish together when it ends, and are forgotten in a child of fork().
 // Thread safety: any thread.
 #pragma once
 

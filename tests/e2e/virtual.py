@@ -230,12 +230,18 @@ def test_endings():
 
 
 def test_closed_descriptors():
-    """The link is given up; nobody spins, and what the program opens under the same numbers is its own."""
+    """They are made anew; nobody spins, and what the program opens under the same numbers is its own."""
     for url in elsewhere():
         for mode in ("closed", "replaced"):
             with server(url) as (env, _):
                 same(good(tests_dir / "virtual_endings", mode, env=env, timeout=30).text.splitlines(),
-                     ["before 0", "lost -2", "spins 0", "disturbed 0"], f"{mode}, {url}")
+                     ["before 0", "after 0", "spins 0", "disturbed 0"], f"{mode}, {url}")
+
+
+def test_closed_descriptors_of_who_cannot_come_back():
+    with server(f"shm:{os.getcwd()}/gone.sock") as (env, _):
+        command = (tests_dir / "virtual_endings", "unreachable", pathlib.Path("gone.sock").resolve())
+        same(good(*command, env=env, timeout=30).text.splitlines(), ["before 0", "lost -2", "release 0"], "calls")
 
 
 main(dict(globals()))

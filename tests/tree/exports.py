@@ -68,6 +68,8 @@ def problems_of(path, loader):
 def icd_problems(path):
     """The virtual platform is a driver: what a loader asks of one, and nothing else."""
     entrances = {"clIcdGetPlatformIDsKHR", "clGetExtensionFunctionAddress", "clGetPlatformInfo"}
+    if not any("NODELETE" in line for line in lines("readelf", "-d", path)):
+        yield "may be unloaded, and its threads go on"
     for name in sorted(set(exported(path)) ^ entrances):
         yield f"{'exports' if name in exported(path) else 'does not export'} {name}"
     for library in dynamic(path, "NEEDED"):

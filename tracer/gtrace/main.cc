@@ -1,8 +1,10 @@
 // gtrace: records a program's OpenCL and memory calls, and shows what was recorded.
 #include "tracer/gtrace/commands.h"
 #include "traces/base/program.h"
+#include "traces/base/standard_files.h"
 
 int main(int argc, char** argv) {
+  gt::reserve_standard_files();
   static constexpr gt::Command Commands[] = {
       {"run", gt::tracer::run_command, "run a program and record it"},
       {"doctor", gt::tracer::doctor_command, "tell what recording a program would see and miss, without running it"},

@@ -89,6 +89,7 @@ class Executor::State {
   bool run(wire::Build& m);
   bool run(const wire::Survey& m);
   bool run(const wire::Ping& m);
+  bool run(const wire::Leave& m);
   bool run(const wire::Invite& m);
   bool run(const wire::Join& m);
   bool assemble(ByteView frame);
@@ -273,6 +274,7 @@ bool Executor::State::dispatch(ByteView frame) {
     case MessageType::Build: { wire::Build m; return decoded(frame, m); }
     case MessageType::Survey: { wire::Survey m; return decoded(frame, m); }
     case MessageType::Ping: { wire::Ping m; return decoded(frame, m); }
+    case MessageType::Leave: { wire::Leave m; return decoded(frame, m); }
     case MessageType::Invite: { wire::Invite m; return decoded(frame, m); }
     case MessageType::Join: { wire::Join m; return decoded(frame, m); }
     case MessageType::FragmentToExecutor: return assemble(frame);
@@ -362,6 +364,11 @@ bool Executor::State::run(const wire::Survey& m) {
 
 bool Executor::State::run(const wire::Ping& m) {
   session->out.send(wire::Pong{m.reply, m.sent_ns, static_cast<int64_t>(monotonic_ns())});
+  return true;
+}
+
+bool Executor::State::run(const wire::Leave&) {
+  x_link.expect_end();
   return true;
 }
 

@@ -15,12 +15,11 @@ class Outbox {
   // What cannot be sent is lost: the link is closed then, and nobody is there to miss it.
   template <class Message>
   void send(const Message& message, bool more = false) {
-    thread_local Bytes buffer;  // taken while in use: inside a process sending may lead to sending again
-    Bytes bytes = std::move(buffer);
+    Bytes bytes = take_kept();  // inside a process sending may lead to sending again
     wire::encode(message, bytes);
     if (const Use use(*this); use.open())
       static_cast<void>(wire::send_message<wire::FragmentToClient>(x_link, x_numbers, bytes, more));
-    if (bytes.capacity() <= KeptBytes) buffer = std::move(bytes);
+    keep(std::move(bytes));
   }
 
   // The link for as long as the value lives, unless open() is false.
@@ -46,6 +45,25 @@ class Outbox {
 
  private:
   static constexpr size_t KeptBytes = size_t{1} << 20;
+
+  // The thread's buffer. Destructors of a thread's variables, and exit handlers of the thread that runs them, may come
+  // later than its own.
+  struct Kept {
+    Bytes bytes;
+    ~Kept() { over() = true; }
+    static bool& over() {
+      static thread_local constinit bool yes = false;
+      return yes;
+    }
+  };
+  static Kept& kept() {
+    static thread_local Kept mine;
+    return mine;
+  }
+  static Bytes take_kept() { return Kept::over() ? Bytes() : std::move(kept().bytes); }
+  static void keep(Bytes bytes) {
+    if (!Kept::over() && bytes.capacity() <= KeptBytes) kept().bytes = std::move(bytes);
+  }
 
   bool enter() {
     ++x_users;

@@ -95,7 +95,7 @@ void Peer::on_closed(const Status&) {
 Peers::Peers(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions)
     : x_session(std::move(session)),
       x_completions(std::move(completions)),
-      x_closing(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
+      x_closing(x_session->options.open_entrance ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {}
 
 wire::Credentials Peers::credentials(const wire::PeerSecret& secret) const {
   wire::Credentials proof = x_session->options.certificates;
@@ -212,7 +212,7 @@ std::shared_ptr<Peer> Peers::find(uint32_t name) {
 
 void Peers::close() {
   const uint64_t one = 1;
-  (void)!::write(x_closing.get(), &one, sizeof one);
+  if (x_closing.open()) (void)!::write(x_closing.get(), &one, sizeof one);
   const std::lock_guard lock(x_mutex);
   x_closed = true;
   for (const auto& [name, peer] : x_peers) peer->give_up();

@@ -17,8 +17,8 @@ Status check(const Url& url, const Credentials& c) {
   return {};
 }
 
-// `address`: of the URL's host.
-Result<Agreed> make_connection(const Url& url, const Url& address, const SessionId& session, Hello::Purpose purpose,
+// `address`: of the URL's host. `session`: its name, which may become another one when it begins.
+Result<Agreed> make_connection(const Url& url, const Url& address, SessionId& session, Hello::Purpose purpose,
                                const Handshake& how) {
   Hello hello = make_hello(url, how.credentials, purpose, session);
   const bool by_user = url.scheme == Url::Scheme::Shm && purpose != Hello::Purpose::Peer;
@@ -33,7 +33,9 @@ Result<Agreed> make_connection(const Url& url, const Url& address, const Session
   const bool other_proof = agreed.status().code() == FirstRefusalCode + static_cast<int>(Refusal::Proof);
   if (!other_proof || hello.proof != Hello::Proof::SameUser || how.credentials.token.empty()) return agreed;
   hello.proof = Hello::Proof::Token;
+  if (purpose == Hello::Purpose::Resume) return try_once(false);
   GT_TRY(fill_random(hello.session));  // the server may not have forgotten the first one yet
+  session = hello.session;
   return try_once(false);
 }
 
@@ -65,6 +67,20 @@ Result<std::unique_ptr<Link>> make_link(Session session, Agreed control, Agreed 
   return std::unique_ptr<Link>(std::move(link));
 }
 
+// Between two executors nobody closes what he does not know.
+ShmResume resume_by_connecting(const Session& session, Hello::Purpose purpose, uint32_t grace_ms) {
+  ShmResume resume;
+  resume.options = session.options;
+  resume.grace_ms = grace_ms;
+  if (purpose != Hello::Purpose::Session) return resume;
+  resume.connect = [url = session.url, id = session.id, credentials = session.credentials,
+                    options = session.options]() mutable {
+    const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
+    return make_connection(url, url, id, Hello::Purpose::Resume, how);
+  };
+  return resume;
+}
+
 // `purpose`: of the first connection.
 Result<std::unique_ptr<Link>> begin(const Url& url, const SessionId& id, Hello::Purpose purpose,
                                     const Credentials& credentials, const LinkOptions& options) {
@@ -76,13 +92,14 @@ Result<std::unique_ptr<Link>> begin(const Url& url, const SessionId& id, Hello::
   session.options = options;
   session.is_client = true;
   const Handshake how{credentials, options, Deadline::in_ms(options.connect_ms)};
-  auto control = make_connection(url, url, id, purpose, how);
+  auto control = make_connection(url, url, session.id, purpose, how);
   if (!control) return control.status().at(to_text(url));
-  if (url.scheme == Url::Scheme::Shm) return make_shm_client(std::move(*control), options);
+  if (url.scheme == Url::Scheme::Shm)
+    return make_shm_client(std::move(*control), resume_by_connecting(session, purpose, control->grace_ms));
   auto address = address_of_peer(control->socket.fd(), url.scheme);
   if (!address) return address.status();
   session.address = std::move(*address);
-  auto data = make_connection(url, session.address, id, Hello::Purpose::Data, how);
+  auto data = make_connection(url, session.address, session.id, Hello::Purpose::Data, how);
   if (!data) return data.status().at(to_text(url));
   return make_link(std::move(session), std::move(*control), std::move(*data));
 }
@@ -120,7 +137,11 @@ Result<std::unique_ptr<Link>> accept_link(Fd handover, const Credentials& creden
   const bool local = is_unix(first->connection.get());
   auto control = welcome(std::move(first->connection), first->hello, [] { return uint64_t{0}; }, how);
   if (!control) return control.status();
-  if (local) return make_shm_server(std::move(*control), options);
+  if (local) {
+    ShmResume resume{{}, {}, first->hello.session, credentials, options, control->grace_ms};
+    if (first->hello.purpose == Hello::Purpose::Session) resume.handover = std::move(handover);
+    return make_shm_server(std::move(*control), std::move(resume));
+  }
   Session session;
   session.id = first->hello.session;
   session.handover = std::move(handover);

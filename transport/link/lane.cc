@@ -14,6 +14,8 @@ constexpr uint64_t Unconnected_ms = 100;
 constexpr int NotForThread = 32 << 10;  // bytes that a helper takes without the lane's thread
 constexpr uint64_t HelpSpin_ns = Spin_ns + 30'000;  // a round trip through sockets takes that inside a node
 
+OwnFd new_timer() { return OwnFd(high_fd(Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)))); }
+
 }  // namespace
 
 Lane::Lane(LaneUser& user, uint64_t salt, bool data, Times times)
@@ -21,7 +23,7 @@ Lane::Lane(LaneUser& user, uint64_t salt, bool data, Times times)
       salt_(salt),
       times_(times),
       reader_(salt, data),
-      timer_(Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK))) {}
+      timer_(new_timer()) {}
 
 Lane::~Lane() = default;
 
@@ -300,7 +302,9 @@ void Lane::sleep(int fd) {
   }
   pollfd fds[] = {{fd, events, 0}, {wake_.fd(), POLLIN, 0}, {timer_.get(), POLLIN, 0}};
   ::poll(fds, 3, wait_ms);
-  if (!wake_.is_ours()) return user_.lane_failed(descriptors_closed());
+  const Wake::Kept kept = wake_.keep_up(fds[1].revents);
+  if (kept == Wake::Kept::Lost || (kept == Wake::Kept::Renewed && !renew_timer()))
+    return user_.lane_failed(descriptors_closed());
   if (fds[1].revents) {
     wake_.drain();
     waking_ = false;
@@ -311,6 +315,15 @@ void Lane::sleep(int fd) {
   (void)!::read(timer_.get(), &count, sizeof count);
   const std::lock_guard lock(mutex_);
   timer_armed_ = false;
+}
+
+// Who has closed the one has closed the other. Nothing is lost: what was to be seen to is looked for after every sleep.
+bool Lane::renew_timer() {
+  const std::lock_guard lock(mutex_);
+  timer_.forget();
+  timer_ = new_timer();
+  timer_armed_ = waking_ = false;
+  return timer_.open();
 }
 
 int Lane::sleep_ms(uint64_t now_ns, bool connected) const {

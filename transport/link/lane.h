@@ -21,7 +21,7 @@
 #include "transport/link/link.h"
 #include "transport/link/link_thread.h"
 #include "transport/link/out_stream.h"
-#include "transport/link/own_fd.h"
+#include "transport/link/wake.h"
 #include "transport/link/patience.h"
 
 namespace gt::wire {
@@ -106,6 +106,7 @@ class Lane {
   bool is_silent(uint64_t now_ns) const;
   void lose();
   void sleep(int fd);
+  bool renew_timer();
   int sleep_ms(uint64_t now_ns, bool connected) const;
   void wake();
   void quit();
@@ -118,8 +119,8 @@ class Lane {
   OutStream out_;
   FrameReader reader_;
   std::shared_ptr<Socket> socket_;
-  const Wake wake_;
-  const OwnFd timer_;
+  Wake wake_;
+  OwnFd timer_;
   LinkThread thread_;
   bool started_ = false;
   bool ended_ = false, quiet_ = false, want_out_ = false, broken_ = false, detach_ = false, timer_armed_ = false;

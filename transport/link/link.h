@@ -74,6 +74,8 @@ class Link {
 
   // Calls of `handler` begin. Once; the handler must outlive the link.
   virtual Status start(LinkHandler& handler) = 0;
+  // The peer has said that it is about to end: when its connection does, it is not waited for. The link goes on.
+  virtual void expect_end() {}
   // Ends the link from this side. What was sent before still arrives if the peer lives (bounded: 2 s).
   virtual void close() = 0;
 

@@ -27,13 +27,16 @@ struct Loaded {
   if (!functions.name) missing = #name " of OpenSSL 3";
     GT_OPENSSL(GT_LOAD)
 #undef GT_LOAD
+    // Connections are used until the process ends, its exit handlers included. In vain where the program was first.
+    constexpr uint64_t NoExitHandler = 0x00080000;
+    if (missing.empty()) functions.OPENSSL_init_ssl(NoExitHandler, nullptr);
   }
 };
 
 }  // namespace
 
 Result<const OpenSsl*> openssl() {
-  static const Loaded loaded;
+  static const Loaded& loaded = *new Loaded;  // connections outlive static destructors
   if (loaded.missing.empty()) return &loaded.functions;
   return Status(Kind::Unsupported, "tls:// needs OpenSSL 3, and " + loaded.missing +
                                        " is not there: install libssl3, or use tcp:// with a token");

@@ -2,12 +2,15 @@
 // for. Thread safety: openssl() from any thread.
 #pragma once
 
+#include <cstdint>
+
 #include "traces/base/status.h"
 
 namespace gt::wire {
 
 //   result, name, parameters
 #define GT_OPENSSL(F)                                                       \
+  F(int, OPENSSL_init_ssl, (uint64_t, const void*))                         \
   F(void*, TLS_client_method, ())                                           \
   F(void*, TLS_server_method, ())                                           \
   F(void*, SSL_CTX_new, (void*))                                            \

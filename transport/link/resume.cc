@@ -9,12 +9,6 @@ namespace {
 
 constexpr int RetryEvery_ms = 50;
 
-// Trying again would not help: nobody listens there, or who does has refused.
-bool is_final(const Status& s) {
-  return s.code() == ECONNREFUSED || s.code() == ENOENT || s.kind() == Kind::Invalid || s.kind() == Kind::Unsupported ||
-         s.kind() == Kind::Corrupt || s.code() >= FirstRefusalCode;
-}
-
 }  // namespace
 
 void TcpLink::lost_connection() {
@@ -25,8 +19,9 @@ void TcpLink::lost_connection() {
 void TcpLink::keep() {
   while (state_ != State::Ended) {
     const bool lost = control_.lane().is_lost() || data_.lane().is_lost();
-    if (lost && is_grace_over()) {
-      end({Kind::Disconnected, "no sign of the other side: the connection is cut"});
+    if (lost && (peer_leaves_ || is_grace_over())) {
+      end(peer_leaves_ ? Status(Kind::Disconnected, "the peer has ended")
+                       : Status(Kind::Disconnected, "no sign of the other side: the connection is cut"));
       break;
     }
     if (lost && session_.is_client) {
@@ -35,7 +30,9 @@ void TcpLink::keep() {
     }
     pollfd fds[] = {{ended_.fd(), POLLIN, 0}, {news_.fd(), POLLIN, 0}, {session_.handover.get(), POLLIN, 0}};
     ::poll(fds, 3, lost ? RetryEvery_ms : static_cast<int>(times_.heartbeat_ns / Ms));
-    if (!news_.is_ours()) {
+    const bool lost_ours = ended_.keep_up(fds[0].revents) == Wake::Kept::Lost ||
+                           news_.keep_up(fds[1].revents) == Wake::Kept::Lost;
+    if (lost_ours) {
       end(descriptors_closed());
       break;
     }

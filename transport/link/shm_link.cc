@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 
 #include <algorithm>
 #include <cstring>
@@ -28,19 +27,14 @@ constexpr int DrainTurns = 4096;  // of a peer that is gone: what is in the ring
 Status closed() { return {Kind::Disconnected, "the link is closed"}; }
 Status gone() { return {Kind::Disconnected, "the peer is gone"}; }
 
-// For poll: readable when the process ends. The socket alone would not tell while a child of it holds a copy.
-Fd own_process() { return Fd(static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0))); }
-
 class ShmLink final : public Link, private ShmOwner {
  public:
-  ShmLink(Fd socket, Fd process, std::shared_ptr<ShmRegion> region, int side, const LinkOptions& options,
-          uint64_t dead_ns)
-      : socket_(std::move(socket)),
-        process_(std::move(process)),
+  ShmLink(Fd socket, Fd process, ShmResume resume, std::shared_ptr<ShmRegion> region, int side, uint64_t dead_ns)
+      : options_(resume.options),
+        plug_(std::move(socket), std::move(process), std::move(resume)),
         region_(std::move(region)),
         head_(region_->head()),
         side_(side),
-        options_(options),
         dead_ns_(dead_ns),
         control_(*this, RingWriter(head_.control[side], region_->control(side), ControlRing),
                  RingReader(head_.control[1 - side], region_->control(1 - side), ControlRing),
@@ -57,6 +51,7 @@ class ShmLink final : public Link, private ShmOwner {
 
   Status start(LinkHandler& handler) override;
   void close() override;
+  void expect_end() override { plug_.expect_end(); }
   Status send(std::span<const ByteView> parts, bool) override { return in_child() ? closed() : control_.send(parts); }
   Status push() override { return is_closed() ? closed() : Status(); }
   Result<SegmentId> expose(void* base, size_t bytes) override;
@@ -130,25 +125,31 @@ class ShmLink final : public Link, private ShmOwner {
   void end(const Status& why);
 
   void watch();
+  void look_at_socket(const OwnFd& socket, short socket_events, short process_events);
+  void plug_in_again(short handover_events);
   void beat();
-  void take_words();
+  bool take_words(int socket);
   Status take_word(const Word& word, const Fd& fd);
+  void take_answer(const Word& word);
   Status ask(const Word& word, int fd, bool& agreed);
+  void ask_again();
+  Status say(const Word& word, int fd);
+  Status answer(const Word& word) override { return say(word, -1); }
 
   const ForkMark mark_ = ForkMark::here();
-  const OwnFd socket_, process_;
+  const LinkOptions options_;
+  ShmPlug plug_;
   const std::shared_ptr<ShmRegion> region_;
   RegionHead& head_;
   const int side_;
-  const LinkOptions options_;
   const uint64_t dead_ns_;
   Segments segments_;
   PeerMemory peer_;
   ShmControl control_;
   ShmData data_;
-  ShmWithdrawals withdrawals_{*this, peer_, socket_};
+  ShmWithdrawals withdrawals_{*this, peer_};
   LinkHandler* handler_ = nullptr;
-  const Wake stop_;
+  Wake stop_;
   LinkThread control_thread_, data_thread_, watch_thread_;
 
   mutable std::mutex mutex_;
@@ -161,7 +162,12 @@ class ShmLink final : public Link, private ShmOwner {
   using Start = std::pair<const char*, SegmentId>;
   std::map<Start, size_t> shared_;  // its bytes
   size_t largest_shared_ = 0;       // ever
-  std::map<SegmentId, std::optional<bool>> asked_;  // what the peer was asked, and its answer
+  struct Asked {
+    Word word;
+    int fd;  // that goes with it
+    std::optional<bool> answer;
+  };
+  std::map<SegmentId, Asked> asked_;  // of the peer
   uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;      // the watch thread's
 };
 
@@ -285,7 +291,12 @@ void ShmLink::end(const Status& why) {
     changed_.notify_all();
   }
   if (!started_) data_.set_quiet();
-  if (socket_.is_ours()) ::shutdown(socket_.get(), SHUT_RDWR);
+  if (const auto socket = plug_.socket(); socket->is_ours()) {
+    Word bye;
+    bye.kind = Word::Kind::Leave;
+    (void)send_word(socket->get(), bye, -1, Deadline(0));
+    ::shutdown(socket->get(), SHUT_RDWR);
+  }
   stop_.ring();
   withdrawals_.wake();
   control_.wake_all();
@@ -358,12 +369,13 @@ Result<SegmentId> ShmLink::expose_shared(int fd, size_t fd_offset, void* base, s
 
 Result<SegmentId> ShmLink::allocate(size_t bytes, void** base) {
   if (is_closed()) return closed();
-  const auto memory = make_shared_memory(bytes);
-  if (!memory) return memory.status();
-  void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory->get(), 0);
+  auto made = make_shared_memory(bytes);
+  if (!made) return made.status();
+  const OwnFd memory(std::move(*made));
+  void* const p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory.get(), 0);
   if (p == MAP_FAILED) return system_error("memory for a link", errno);
   *base = p;
-  auto segment = expose_shared(memory->get(), 0, p, bytes);
+  auto segment = expose_shared(memory.get(), 0, p, bytes);
   if (segment)
     segments_.own(*segment);
   else
@@ -395,18 +407,17 @@ Status ShmLink::withdraw(SegmentId segment) {
 // that a debugger has stopped keeps its session.
 Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
   std::unique_lock lock(mutex_);
-  asked_[word.segment] = {};
+  Asked& asked = asked_[word.segment] = {word, fd, {}};  // only taken away below
   lock.unlock();
-  Status s = descriptors_closed();
-  if (socket_.is_ours()) s = send_word(socket_.get(), word, fd, Deadline::in_ms(AnswerWithin_ms));
+  Status s = say(word, fd);
   lock.lock();
-  const auto answered = [&] { return state_ == State::Ended || asked_[word.segment].has_value(); };
+  const auto answered = [&] { return state_ == State::Ended || asked.answer.has_value(); };
   if (s.ok() && (word.kind == Word::Kind::Withdraw || side_ == ServerSide))
     changed_.wait(lock, answered);
   else if (s.ok() && !changed_.wait_for(lock, std::chrono::milliseconds(AnswerWithin_ms), answered))
     s = Status(Kind::Disconnected, "the peer does not answer");
-  agreed = asked_[word.segment].value_or(false);
-  const bool answer = asked_[word.segment].has_value();
+  agreed = asked.answer.value_or(false);
+  const bool answer = asked.answer.has_value();
   asked_.erase(word.segment);
   lock.unlock();
   if (answer) return {};
@@ -414,17 +425,58 @@ Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
   return why_closed();
 }
 
+// By a new socket: what was asked by the old one may not have arrived, nor its answer.
+void ShmLink::ask_again() {
+  const auto socket = plug_.socket();
+  const std::lock_guard lock(mutex_);  // so that nobody closes what goes with it
+  for (const auto& [segment, asked] : asked_)
+    if (!asked.answer) (void)send_word(socket->get(), asked.word, asked.fd, Deadline(0));
+}
+
+// Without a socket it is said when there is another one.
+Status ShmLink::say(const Word& word, int fd) {
+  const auto socket = plug_.socket();
+  Status s = descriptors_closed();
+  if (socket->is_ours()) s = send_word(socket->get(), word, fd, Deadline::in_ms(AnswerWithin_ms));
+  return s.kind() == Kind::Disconnected && plug_.may_return() ? Status() : s;
+}
+
 void ShmLink::watch() {
+  constexpr int RetryEvery_ms = 50;
   const auto heartbeat_ms = static_cast<int>(std::min<uint64_t>(options_.heartbeat_ms, dead_ns_ / Ms / 3 + 1));
   peer_lived_ns_ = monotonic_ns();
   while (state_ != State::Ended) {
-    pollfd fds[] = {{socket_.get(), POLLIN | POLLRDHUP, 0}, {process_.get(), POLLIN, 0}, {stop_.fd(), POLLIN, 0}};
-    const int n = ::poll(fds, 3, heartbeat_ms);
-    if (!socket_.is_ours() || !stop_.is_ours()) return end(descriptors_closed());
-    if (n > 0 && (fds[0].revents & POLLIN)) take_words();
-    if (n > 0 && ((fds[0].revents & (POLLRDHUP | POLLHUP | POLLERR)) || fds[1].revents)) end(gone());
+    const auto socket = plug_.socket();
+    const bool out = plug_.is_out();
+    pollfd fds[] = {{out ? -1 : socket->get(), POLLIN | POLLRDHUP, 0},
+                    {plug_.process(), POLLIN, 0},
+                    {stop_.fd(), POLLIN, 0},
+                    {plug_.handover(), POLLIN, 0}};
+    ::poll(fds, 4, out && plug_.is_client() ? RetryEvery_ms : heartbeat_ms);
+    if (stop_.keep_up(fds[2].revents) == Wake::Kept::Lost) return end(descriptors_closed());
+    if (!out) look_at_socket(*socket, fds[0].revents, fds[1].revents);
+    if (out && fds[1].revents) end(gone());
+    if (plug_.is_out() || fds[3].revents) plug_in_again(fds[3].revents);
     beat();
   }
+  plug_.give_up();
+}
+
+void ShmLink::look_at_socket(const OwnFd& socket, short socket_events, short process_events) {
+  if (!socket.is_ours() || (process_events & POLLNVAL)) {
+    if (!plug_.pull()) end(descriptors_closed());
+    return;
+  }
+  const bool goes_on = !(socket_events & POLLIN) || take_words(socket.get());
+  if (process_events) return end(gone());
+  if (goes_on && !(socket_events & (POLLRDHUP | POLLHUP | POLLERR))) return;
+  // Of a client: its program may have closed it. A server does not.
+  if (plug_.is_client() || !plug_.pull()) end(gone());
+}
+
+void ShmLink::plug_in_again(short handover_events) {
+  if (plug_.is_client() ? plug_.reconnect() : handover_events && plug_.take_connection()) return ask_again();
+  if (plug_.is_out() && plug_.is_grace_over()) end(plug_.is_client() ? descriptors_closed() : gone());
 }
 
 // Shows that we live, and judges whether the peer does. A client always does: its program waits for what the server has
@@ -441,31 +493,38 @@ void ShmLink::beat() {
   if (now - peer_lived_ns_ > dead_ns_) end({Kind::Disconnected, "the peer does not move"});
 }
 
-void ShmLink::take_words() {
+// False: nothing more will come.
+bool ShmLink::take_words(int socket) {
   while (true) {
     Fd fd;
-    const auto word = receive_word(socket_.get(), fd);
-    if (!word) return end(word.status());
-    if (!*word) return;
-    if (const Status s = take_word(**word, fd); !s.ok()) return end(s);
+    const auto word = receive_word(socket, fd);
+    if (!word && word.status().kind() == Kind::Disconnected) return false;
+    const Status s = !word ? word.status() : *word ? take_word(**word, fd) : Status();
+    if (!s.ok()) end(s);
+    if (!s.ok() || !*word) return true;
   }
+}
+
+void ShmLink::take_answer(const Word& word) {
+  const auto question = word.kind == Word::Kind::Shared ? Word::Kind::Share : Word::Kind::Withdraw;
+  const std::lock_guard lock(mutex_);
+  const auto it = asked_.find(word.segment);
+  if (it != asked_.end() && it->second.word.kind == question) it->second.answer = word.ok != 0;
+  changed_.notify_all();
 }
 
 Status ShmLink::take_word(const Word& word, const Fd& fd) {
   const bool is_answer = word.kind == Word::Kind::Shared || word.kind == Word::Kind::Withdrawn;
-  if (is_answer) {
-    const std::lock_guard lock(mutex_);
-    const auto it = asked_.find(word.segment);
-    if (it != asked_.end()) it->second = word.ok != 0;
-    changed_.notify_all();
-    return {};
-  }
+  if (is_answer) return take_answer(word), Status();
+  if (word.kind == Word::Kind::Leave) return expect_end(), Status();
   Word answer;
   answer.segment = word.segment;
   answer.ok = 1;
   if (word.kind == Word::Kind::Share) {
     answer.kind = Word::Kind::Shared;
-    const Status mapped = fd.open() ? peer_.map(word.segment, fd.get(), word.offset, word.bytes)
+    const bool again = peer_.view({word.segment, 0}, 0) != nullptr;  // the answer was lost
+    const Status mapped = again       ? Status()
+                          : fd.open() ? peer_.map(word.segment, fd.get(), word.offset, word.bytes)
                                     : Status(Kind::Corrupt, "a shared segment without memory");
     answer.ok = mapped.ok();
   } else if (word.kind == Word::Kind::Withdraw) {
@@ -473,46 +532,38 @@ Status ShmLink::take_word(const Word& word, const Fd& fd) {
   } else {
     return {Kind::Corrupt, "the peer sent an unknown word"};
   }
-  return send_word(socket_.get(), answer, -1, Deadline::in_ms(AnswerWithin_ms));
-}
-
-Result<Fd> exchange_processes(int socket, Deadline deadline) {
-  const Fd own = own_process();
-  Word word;
-  word.kind = Word::Kind::Process;
-  GT_TRY(send_word(socket, word, own.get(), deadline));
-  return await_word(socket, Word::Kind::Process, deadline);  // no descriptor: the socket alone has to tell
+  return say(answer, -1);
 }
 
 Result<std::unique_ptr<Link>> make_link(Fd socket, std::shared_ptr<ShmRegion> region, int side, uint64_t dead_ns,
-                                        const LinkOptions& options) {
-  auto process = exchange_processes(socket.get(), Deadline::in_ms(options.connect_ms));
+                                        ShmResume resume) {
+  auto process = exchange_processes(socket.get(), Deadline::in_ms(resume.options.connect_ms));
   if (!process) return process.status();
-  auto link =
-      std::make_unique<ShmLink>(std::move(socket), std::move(*process), std::move(region), side, options, dead_ns);
+  auto link = std::make_unique<ShmLink>(std::move(socket), std::move(*process), std::move(resume), std::move(region),
+                                        side, dead_ns);
   GT_TRY(link->start_watch());
   return std::unique_ptr<Link>(std::move(link));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Link>> make_shm_client(Agreed agreed, const LinkOptions& options) {
-  const Deadline deadline = Deadline::in_ms(options.connect_ms);
+Result<std::unique_ptr<Link>> make_shm_client(Agreed agreed, ShmResume resume) {
+  const Deadline deadline = Deadline::in_ms(resume.options.connect_ms);
   Fd socket = agreed.socket.release();
   const auto memory = await_word(socket.get(), Word::Kind::Region, deadline);
   if (!memory) return memory.status();
   auto region = ShmRegion::map(memory->get());
   if (!region) return region.status();
-  return make_link(std::move(socket), std::move(*region), ClientSide, agreed.dead_ms * Ms, options);
+  return make_link(std::move(socket), std::move(*region), ClientSide, agreed.dead_ms * Ms, std::move(resume));
 }
 
-Result<std::unique_ptr<Link>> make_shm_server(Agreed agreed, const LinkOptions& options) {
-  const Deadline deadline = Deadline::in_ms(options.connect_ms);
+Result<std::unique_ptr<Link>> make_shm_server(Agreed agreed, ShmResume resume) {
+  const Deadline deadline = Deadline::in_ms(resume.options.connect_ms);
   Fd socket = agreed.socket.release(), memory;
   auto region = ShmRegion::make(memory);
   if (!region) return region.status();
   GT_TRY(send_word(socket.get(), Word{}, memory.get(), deadline));
-  return make_link(std::move(socket), std::move(*region), ServerSide, agreed.dead_ms * Ms, options);
+  return make_link(std::move(socket), std::move(*region), ServerSide, agreed.dead_ms * Ms, std::move(resume));
 }
 
 }  // namespace gt::wire

@@ -3,6 +3,7 @@
 
 #include "transport/link/peer_memory.h"
 #include "transport/link/segments.h"
+#include "transport/link/shm_word.h"
 
 namespace gt::wire {
 
@@ -19,6 +20,7 @@ class ShmOwner {
   virtual bool is_open() = 0;               // nor closing
   virtual Status why_closed() = 0;
   virtual void fail(const Status& why) = 0;
+  virtual Status answer(const Word& word) = 0;  // what the peer asked
 };
 
 }  // namespace gt::wire

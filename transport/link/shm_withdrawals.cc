@@ -1,14 +1,6 @@
 #include "transport/link/shm_withdrawals.h"
 
-#include "transport/link/shm_word.h"
-
 namespace gt::wire {
-namespace {
-
-constexpr uint64_t AnswerWithin_ms = 5000;
-
-}  // namespace
-
 Status ShmWithdrawals::add(SegmentId segment) {
   {
     const std::lock_guard lock(mutex_);
@@ -47,9 +39,7 @@ void ShmWithdrawals::run() {
     waiting_.pop_front();
     lock.unlock();
     withdraw(answer.segment);
-    Status sent = descriptors_closed();
-    if (socket_.is_ours()) sent = send_word(socket_.get(), answer, -1, Deadline::in_ms(AnswerWithin_ms));
-    if (!sent.ok()) return owner_.fail(sent);
+    if (const Status sent = owner_.answer(answer); !sent.ok()) return owner_.fail(sent);
     lock.lock();
   }
 }

@@ -10,7 +10,6 @@
 #include <mutex>
 
 #include "transport/link/link_thread.h"
-#include "transport/link/own_fd.h"
 #include "transport/link/peer_memory.h"
 #include "transport/link/shm_owner.h"
 
@@ -18,8 +17,7 @@ namespace gt::wire {
 
 class ShmWithdrawals {
  public:
-  ShmWithdrawals(ShmOwner& owner, PeerMemory& peer, const OwnFd& socket)
-      : owner_(owner), peer_(peer), socket_(socket) {}
+  ShmWithdrawals(ShmOwner& owner, PeerMemory& peer) : owner_(owner), peer_(peer) {}
 
   Status add(SegmentId segment);
   // Whom to tell from now on; before that, nobody.
@@ -37,7 +35,6 @@ class ShmWithdrawals {
 
   ShmOwner& owner_;
   PeerMemory& peer_;
-  const OwnFd& socket_;
   LinkThread thread_;
   bool runs_ = false;  // add()'s: the thread was started
   std::mutex telling_;              // held while on_withdrawn() is called

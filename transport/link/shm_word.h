@@ -10,9 +10,9 @@
 
 namespace gt::wire {
 
-// A segment's memory comes with Share, a process with Process.
+// A segment's memory comes with Share, a process with Process. Leave: who sends it comes back by no other socket.
 struct Word {
-  enum class Kind : uint32_t { Region = 1, Process = 2, Share = 3, Shared = 4, Withdraw = 5, Withdrawn = 6 };
+  enum class Kind : uint32_t { Region = 1, Process = 2, Share = 3, Shared = 4, Withdraw = 5, Withdrawn = 6, Leave = 7 };
   Kind kind = Kind::Region;
   uint32_t segment = 0;
   uint64_t bytes = 0, offset = 0;

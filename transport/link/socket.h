@@ -11,7 +11,7 @@
 #include "traces/base/bytes.h"
 #include "traces/base/fd.h"
 #include "traces/base/status.h"
-#include "transport/link/own_fd.h"
+#include "transport/link/wake.h"
 #include "transport/link/tls.h"
 #include "transport/link/waiting.h"
 

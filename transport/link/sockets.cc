@@ -8,6 +8,7 @@
 
 #include <cstring>
 
+#include "traces/base/high_fd.h"
 #include "transport/link/hello.h"
 #include "transport/link/sockets.h"
 
@@ -44,7 +45,7 @@ Result<Addresses> resolve(const Url& url, int flags) {
 }
 
 Result<Fd> connect_socket(int family, const sockaddr* address, socklen_t size, Deadline deadline, int wake) {
-  Fd fd = stream_socket(family);
+  Fd fd = high_fd(stream_socket(family));
   if (!fd.open()) return system_error("socket", errno);
   if (::connect(fd.get(), address, size) == 0) return fd;
   if (errno == EAGAIN) return Status(Kind::Busy, "the server has too many new connections");  // Unix sockets
@@ -113,6 +114,11 @@ Result<Fd> connect_to(const Url& url, Deadline deadline, int wake) {
     return fd;
   }
   return last.at("cannot connect");
+}
+
+bool is_final(const Status& s) {
+  return s.code() == ECONNREFUSED || s.code() == ENOENT || s.kind() == Kind::Invalid || s.kind() == Kind::Unsupported ||
+         s.kind() == Kind::Corrupt || s.code() >= FirstRefusalCode;
 }
 
 Result<Fd> listen_on(const Url& url) {
@@ -223,7 +229,7 @@ Result<size_t> receive_with_fd(int socket, std::span<uint8_t> bytes, Fd& fd) {
     if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(sizeof(int))) continue;
     int received = -1;
     std::memcpy(&received, CMSG_DATA(c), sizeof received);
-    fd = Fd(received);
+    fd = high_fd(Fd(received));
   }
   return static_cast<size_t>(n);
 }

@@ -14,6 +14,9 @@ bool is_unix(int socket);
 // A connected socket that does not block. Errors are Disconnected with errno as code where there is one.
 Result<Fd> connect_to(const Url& url, Deadline deadline, int wake = -1);
 
+// Of an attempt to connect: another would not help. Nobody listens there, or who does has refused.
+bool is_final(const Status& status);
+
 // Where the other end is, as a URL that needs no name to be looked up.
 Result<Url> address_of_peer(int connection, Url::Scheme scheme);
 

@@ -12,7 +12,7 @@
 #include "transport/link/control_lane.h"
 #include "transport/link/data_lane.h"
 #include "transport/link/handshake.h"
-#include "transport/link/own_fd.h"
+#include "transport/link/wake.h"
 
 namespace gt::wire {
 
@@ -41,6 +41,7 @@ class TcpLink final : public Link, private LaneOwner {
 
   Status start(LinkHandler& handler) override;
   void close() override;
+  void expect_end() override { peer_leaves_ = true; }
   Status send(std::span<const ByteView> parts, bool more) override;
   Status push() override;
   Result<SegmentId> expose(void* base, size_t bytes) override;
@@ -91,11 +92,12 @@ class TcpLink final : public Link, private LaneOwner {
   std::condition_variable over_;
   std::atomic<State> state_{State::Open};
   Status why_;
+  std::atomic<bool> peer_leaves_{false};
   uint64_t give_up_ns_ = 0;  // Closing: until when
   int ended_lanes_ = 0, peer_byes_ = 0;
   bool started_ = false;
 
-  const Wake news_, ended_;  // a lost connection; the end
+  Wake news_, ended_;  // a lost connection; the end
   LinkThread keeper_;
 };
 

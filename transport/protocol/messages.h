@@ -46,6 +46,7 @@ enum class MessageType : uint8_t {
   Invite = 13,
   Join = 14,
   Move = 15,
+  Leave = 16,
   // executor to client
   Reply = 65,
   Completed = 66,
@@ -419,6 +420,12 @@ struct Ping {
   int64_t sent_ns = 0;
   template <class V>
   void fields(V& v) { v(reply, sent_ns); }
+};
+// The client's process is about to end: when its connection does, nobody will come back.
+struct Leave {
+  static constexpr auto Type = MessageType::Leave;
+  template <class V>
+  void fields(V&) {}
 };
 struct Pong {
   static constexpr auto Type = MessageType::Pong;

@@ -2,13 +2,16 @@
 #include "transport/staging/machine_load.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <new>
 
-#include "traces/base/fd.h"
+#include "traces/base/lock.h"
+#include "traces/base/own_fd.h"
 
 namespace gt::staging {
 
@@ -22,12 +25,27 @@ unsigned running_in(std::string_view loadavg) noexcept {
   return parsed.ec == std::errc() && parsed.ptr == end ? n : 0;
 }
 
+namespace {
+
+// Kept open: a thread of ours must not take, even for a moment, the number that what the program opens would have.
+constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+OwnFd& kept() {
+  alignas(OwnFd) static char place[sizeof(OwnFd)];  // never taken apart
+  static OwnFd* const file = new (place) OwnFd;
+  return *file;
+}
+bool reopen() {
+  kept() = OwnFd(high_fd(Fd(::open("/proc/loadavg", O_RDONLY | O_CLOEXEC))));
+  return kept().open();
+}
+
+}  // namespace
+
 unsigned running_threads() noexcept {
   const int saved_errno = errno;
   char text[128];
   ssize_t n = 0;
-  if (const Fd file(::open("/proc/loadavg", O_RDONLY | O_CLOEXEC)); file.open())
-    n = ::read(file.get(), text, sizeof text);
+  if (const Lock lock(mutex); kept().is_ours() || reopen()) n = ::pread(kept().get(), text, sizeof text, 0);
   errno = saved_errno;
   return running_in({text, static_cast<size_t>(std::max<ssize_t>(n, 0))});
 }

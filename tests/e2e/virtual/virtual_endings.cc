@@ -1,6 +1,6 @@
 // How things end: the executor dies, the program forks, or exits with commands in flight.
 //
-// Usage: virtual_endings lost|fork|exit|static|closed|replaced. Prints the codes of calls, one a line.
+// Usage: virtual_endings lost|fork|exit|static|closed|replaced|unreachable [SOCKET]. Prints codes of calls, one a line.
 #include <CL/cl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -163,20 +163,38 @@ struct OwnSockets {
   }
 };
 
-// The program closes what it does not know, as daemons do, and may open other things then.
+void close_everything() {
+  constexpr int More = 8192;  // than the numbers that anybody has here
+  for (int fd = 3; fd < More; ++fd) ::close(fd);
+}
+
+// The program closes what it does not know, as daemons do, and may open other things then. It finds its device again.
 int closed(bool opens_others) {
   Job j = make(0);
   say("before", work(j));
-  for (int fd = 3; fd < 1024; ++fd) ::close(fd);
+  close_everything();
   std::unique_ptr<OwnSockets> others;
   if (opens_others) others = std::make_unique<OwnSockets>();
   cl_int code = CL_SUCCESS;
-  while (code == CL_SUCCESS) code = work(j);
-  say("lost", code);
+  for (int i = 0; i < 5 && code == CL_SUCCESS; ++i) code = work(j);
+  say("after", code);
   const double before = cpu_seconds();
   ::sleep(1);
   say("spins", cpu_seconds() - before > 0.5);
   say("disturbed", others ? others->disturbed() : 0);
+  return 0;
+}
+
+// Its proxy is not to be found any more: `socket` is where it listens.
+int unreachable(const char* socket) {
+  Job j = make(0);
+  say("before", work(j));
+  ::unlink(socket);
+  close_everything();
+  cl_int code = CL_SUCCESS;
+  while (code == CL_SUCCESS) code = work(j);
+  say("lost", code);
+  say("release", clReleaseMemObject(j.buffer));
   return 0;
 }
 
@@ -201,7 +219,8 @@ int with_static() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string mode = argc == 2 ? argv[1] : "";
+  const std::string mode = argc >= 2 ? argv[1] : "";
+  if (mode == "unreachable" && argc == 3) return unreachable(argv[2]);
   if (mode == "lost") return lost();
   if (mode == "fork") return forked();
   if (mode == "exit") return exiting();

@@ -2,6 +2,7 @@
 // daemons close all descriptors that they do not know. So it is compared with what was opened before it is used, and
 // not closed when it is no longer that.
 //
+// It has a high number (high_fd.h), so that this happens to who closes everything, and hardly to who opens something.
 // Sockets and pipes have an inode of their own each. Event, timer and process descriptors share one: they are only as
 // certain as the socket or pipe that is asked beside them.
 // Thread safety: a value; is_ours() from any thread. Cost: a system call, some 0.1 us.
@@ -11,10 +12,9 @@
 
 #include <utility>
 
-#include "traces/base/fd.h"
-#include "traces/base/status.h"
+#include "traces/base/high_fd.h"
 
-namespace gt::wire {
+namespace gt {
 
 class OwnFd {
  public:
@@ -41,6 +41,7 @@ class OwnFd {
     return fd_.open() && ::fstat(fd_.get(), &about) == 0 && about.st_dev == device_ && about.st_ino == inode_;
   }
   Fd release() { return std::move(fd_); }
+  void forget() { fd_.release(); }  // without closing it: nobody knows whose it is by now
 
  private:
   Fd fd_;
@@ -48,23 +49,4 @@ class OwnFd {
   ino_t inode_ = 0;
 };
 
-// Why a link ends whose descriptors are gone.
-inline Status descriptors_closed() {
-  return {Kind::Disconnected, "the program closed the connection's descriptors"};
-}
-
-// Wakes a thread that polls fd(): a pipe with ourselves. Thread safety: any thread.
-class Wake {
- public:
-  Wake();
-  bool open() const { return out_.open(); }
-  bool is_ours() const { return in_.is_ours(); }
-  int fd() const { return in_.get(); }
-  void ring() const;   // readable until drained
-  void drain() const;
-
- private:
-  OwnFd in_, out_;
-};
-
-}  // namespace gt::wire
+}  // namespace gt
