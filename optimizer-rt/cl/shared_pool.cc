@@ -19,6 +19,7 @@ bool find(const void* p, size_t bytes, virt::SharedSpan* span) noexcept {
   if (!pool.is_shared()) return false;
   const Extent extent = pool.extent_of(p);
   if (extent.bytes == 0) return runtime.count(Fallback::FreedMemory), false;
+  if (extent.aside) return false;
   const auto first = static_cast<size_t>(static_cast<const char*>(p) - extent.base);
   if (bytes > extent.bytes - first) return runtime.count(Fallback::StraddlingTransfer), false;
   span->base = extent.base;

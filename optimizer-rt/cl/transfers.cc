@@ -103,6 +103,7 @@ bool touch_pool_memory(const Target& target, Way way, const HostRange& range) {
   Counters& c = runtime.counters();
   add(c.sites[extent.site].hits, 1);
   add(c.sites[extent.site].hit_bytes, range.bytes);
+  if (extent.aside) return false;
   const char* end = static_cast<const char*>(range.base) + range.span;
   if (end > extent.base + extent.bytes) return runtime.count(Fallback::StraddlingTransfer), false;
   if (!target.device) return false;

@@ -1,10 +1,12 @@
 // Reserving and growing an arena.
 #include "optimizer-rt/pool/arena.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "optimizer-rt/pool/system_memory.h"
@@ -13,6 +15,8 @@ namespace gt::opt {
 namespace {
 
 constexpr size_t GrowStep = size_t{32} << 20;  // few, large mprotect calls
+constexpr int Usual = PROT_READ | PROT_WRITE;
+constexpr int WipeOnFork = 18, KeepOnFork = 19, DontNeedLocked = 24;  // MADV_*, of newer headers
 
 constexpr size_t round_down(size_t n, size_t unit) { return n / unit * unit; }
 constexpr size_t round_up(size_t n, size_t unit) { return round_down(n + unit - 1, unit); }
@@ -82,19 +86,30 @@ void Arena::begin_fork() noexcept {
   x_copy = copy == MAP_FAILED ? nullptr : static_cast<char*>(copy);
 }
 
-// Only what is there: to read what was never touched would take memory for it.
+// Only what is there: to read what was never touched would take memory for it. Through the file, whatever the program
+// may do with its mapping. `to`: for zeros, of the arena's first byte.
+void Arena::read_into(char* to, size_t first, size_t end) const noexcept {
+  const int file = this->file();
+  const auto last = static_cast<off_t>(end);
+  if (file < 0) std::memcpy(to + first, base() + first, end - first);
+  for (off_t from = file < 0 ? -1 : ::lseek(file, static_cast<off_t>(first), SEEK_DATA); from >= 0 && from < last;) {
+    const off_t hole = ::lseek(file, from, SEEK_HOLE);
+    const off_t until = hole < 0 ? last : std::min(hole, last);
+    while (from < until) {
+      const ssize_t n = ::pread(file, to + from, static_cast<size_t>(until - from), from);
+      if (n <= 0) return;
+      from += n;
+    }
+    from = until == last ? last : ::lseek(file, until, SEEK_DATA);
+  }
+}
+
 void Arena::copy_for_child(const void* at, size_t bytes) noexcept {
   if (!x_copy) return;
-  const int file = this->file();
-  const auto first = static_cast<off_t>(static_cast<const char*>(at) - base());
-  const off_t end = first + static_cast<off_t>(bytes);
-  off_t from = file < 0 ? first : ::lseek(file, first, SEEK_DATA);
-  while (from >= 0 && from < end) {
-    const off_t hole = file < 0 ? end : ::lseek(file, from, SEEK_HOLE);
-    const off_t to = hole < 0 ? end : std::min(hole, end);
-    std::memcpy(x_copy + from, base() + from, static_cast<size_t>(to - from));
-    from = file < 0 || to == end ? end : ::lseek(file, to, SEEK_DATA);
-  }
+  const size_t first = offset_of(at);
+  x_private.each_outside(first, first + bytes, [&](size_t from, size_t to) {
+    x_wiped.each_outside(from, to, [&](size_t begin, size_t end) { read_into(x_copy, begin, end); });
+  });
 }
 
 void Arena::end_fork() noexcept {
@@ -108,8 +123,16 @@ void Arena::end_fork() noexcept {
 
 // Without memory for a copy the child sees what its parent writes to pages that it has not written itself.
 void Arena::become_private() noexcept {
-  const bool copied = x_copy && system_memory.move(x_copy, base(), x_usable);
-  if (!copied) system_memory.map_file(base(), x_usable, PROT_READ | PROT_WRITE, MAP_PRIVATE, x_file, 0);
+  x_private.each_outside(0, x_usable, [&](size_t from, size_t to) {
+    const bool copied = x_copy && system_memory.move(x_copy + from, base() + from, to - from);
+    if (!copied) system_memory.map_file(base() + from, to - from, Usual, MAP_PRIVATE, x_file, from);
+    x_wiped.each_inside(from, to, [&](size_t a, size_t b) { system_memory.advise(base() + a, b - a, WipeOnFork); });
+    x_left_out.each_inside(from, to, [&](size_t a, size_t b) { system_memory.unmap(base() + a, b - a); });
+  });
+  x_private.each_inside(0, x_usable, [&](size_t from, size_t to) {
+    if (x_copy) system_memory.unmap(x_copy + from, to - from);
+  });
+  for (RangeSet* const set : {&x_private, &x_wiped, &x_left_out}) set->clear();
   system_memory.map_file(base() + x_usable, size() - x_usable, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   system_memory.advise(base(), size(), MADV_HUGEPAGE);
   if (file() >= 0) ::close(x_file);
@@ -120,9 +143,117 @@ bool Arena::grow(size_t bytes) noexcept {
   if (bytes <= x_usable) return true;
   if (bytes > size()) return false;
   const size_t target = std::min(round_up(bytes, GrowStep), size());
-  if (system_memory.protect(base() + x_usable, target - x_usable, PROT_READ | PROT_WRITE) != 0) return false;
+  if (system_memory.protect(base() + x_usable, target - x_usable, Usual, NoKey) != 0) return false;
   x_usable = target;
   return true;
+}
+
+// --- What the program does to pages ---
+
+bool Arena::is_private(size_t first, size_t end) const noexcept {
+  bool all = true;
+  x_private.each_outside(first, end, [&](size_t, size_t) { all = false; });
+  return all;
+}
+
+int Arena::advise(void* at, size_t bytes, int advice) noexcept {
+  const size_t page = static_cast<size_t>(::getpagesize());
+  const size_t first = offset_of(at), end = round_up(first + bytes, page);
+  // What is wrong the system says.
+  if (!shared() || first % page != 0 || is_private(first, end)) return system_memory.advise(at, bytes, advice);
+  switch (advice) {
+    case MADV_DONTNEED:
+    case DontNeedLocked:
+    case MADV_FREE:  // whose pages may go at once
+      return drop(first, end, advice);
+    case MADV_REMOVE:
+      errno = EINVAL;
+      return -1;
+    case WipeOnFork:
+    case KeepOnFork:
+      return keep_from_child(x_wiped, first, end, advice, advice == KeepOnFork);
+    case MADV_DONTFORK:
+    case MADV_DOFORK:
+      return keep_from_child(x_left_out, first, end, advice, advice == MADV_DOFORK);
+    default:
+      return system_memory.advise(at, bytes, advice);
+  }
+}
+
+int Arena::drop(size_t first, size_t end, int advice) noexcept {
+  int result = 0;
+  x_private.each_inside(first, end, [&](size_t from, size_t to) {
+    if (system_memory.advise(base() + from, to - from, advice) != 0) result = -1;
+  });
+  x_private.each_outside(first, end, [&](size_t from, size_t to) {
+    if (system_memory.advise(base() + from, to - from, MADV_REMOVE) != 0) std::memset(base() + from, 0, to - from);
+  });
+  return result;
+}
+
+// The file's pages no child has from its parent anyway: it is the copy that is meant.
+int Arena::keep_from_child(RangeSet& what, size_t first, size_t end, int advice, bool keep) noexcept {
+  int result = 0;
+  x_private.each_inside(first, end, [&](size_t from, size_t to) {
+    if (system_memory.advise(base() + from, to - from, advice) != 0) result = -1;
+  });
+  bool noted = true;
+  x_private.each_outside(first, end, [&](size_t from, size_t to) {
+    noted = noted && (keep ? what.remove(from, to) : what.add(from, to));
+  });
+  if (!noted) errno = ENOMEM;
+  return noted ? result : -1;
+}
+
+bool Arena::make_private(void* at, size_t bytes, int protection) noexcept {
+  const size_t first = offset_of(at), end = first + bytes;
+  while (shared() && !is_private(first, end)) {
+    size_t from = end, to = end;
+    x_private.each_outside(first, end, [&](size_t a, size_t b) {
+      if (from == end) from = a, to = b;
+    });
+    if (!x_private.has_room() || !copy_in_place(from, to, protection)) return false;
+    replaced(base() + from, to - from);
+  }
+  return true;
+}
+
+bool Arena::copy_in_place(size_t first, size_t end, int protection) noexcept {
+  const size_t bytes = end - first;
+  void* const copy = system_memory.map(bytes, Usual);
+  if (copy == MAP_FAILED) return false;
+  read_into(static_cast<char*>(copy) - first, first, end);
+  const bool done = (protection == Usual || system_memory.protect(copy, bytes, protection, NoKey) == 0) &&
+                    system_memory.move(copy, base() + first, bytes);
+  if (!done) system_memory.unmap(copy, bytes);
+  return done;
+}
+
+void Arena::replaced(const void* at, size_t bytes) noexcept {
+  if (!shared()) return;
+  const size_t first = offset_of(at), end = first + bytes;
+  x_private.add(first, end);
+  x_wiped.remove(first, end);
+  x_left_out.remove(first, end);
+  if (const int file = this->file(); file >= 0)
+    ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first),
+                static_cast<off_t>(bytes));
+}
+
+bool Arena::renew(void* at, size_t bytes) noexcept {
+  const size_t first = offset_of(at), end = first + bytes;
+  const int file = this->file();
+  if (shared() && file < 0) return false;
+  const int flags = shared() ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  if (!x_private.remove(first, end)) return false;
+  if (!system_memory.map_file(at, bytes, Usual, flags, file, shared() ? first : 0)) {
+    x_private.add(first, end);
+    return false;
+  }
+  x_wiped.remove(first, end);
+  x_left_out.remove(first, end);
+  system_memory.advise(at, bytes, MADV_HUGEPAGE);
+  return !shared() || give_back(at, bytes);
 }
 
 }  // namespace gt::opt

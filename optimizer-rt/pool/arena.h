@@ -11,11 +11,18 @@
 // its parent's memory there: what it gets is a copy, made before the fork, so that whatever was written before the call
 // is in it and nothing that comes later. (Memory that the program writes while it forks, without an order between the
 // two, may be old in the child: it has no right to either.)
+//
+// What the program does to pages of its blocks by itself it does to private anonymous memory, as far as it knows. A
+// shared arena answers in the same way: pages that are dropped become holes of the file, and where the program
+// protects, unmaps or moves pages, private ones take the place of the file's, so that everything after is the system's
+// business, in a child of fork(), too. Others that map the file see none of this: they must have let go before.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "optimizer-rt/pool/range_set.h"
 
 namespace gt::opt {
 
@@ -55,6 +62,16 @@ class Arena {
   // What is in this range goes back to the system; it reads as zeros afterwards. False: refused.
   bool give_back(void* at, size_t bytes) noexcept;
 
+  // --- What the program does to whole pages inside the arena; REQUIRES: owns() them ---
+  // As madvise() answers of private memory.
+  int advise(void* at, size_t bytes, int advice) noexcept;
+  // Private pages of this protection, with what is there, in place of the file's. False: some are still the file's.
+  bool make_private(void* at, size_t bytes, int protection) noexcept;
+  // What is mapped there now has nothing to do with the file.
+  void replaced(const void* at, size_t bytes) noexcept;
+  // Fresh pages, zeros, in place of whatever is there. False: refused.
+  bool renew(void* at, size_t bytes) noexcept;
+
   // Around fork(), of a shared arena: the ranges in use are copied between begin_fork() and the call; end_fork() on
   // both sides. In the child the arena is private afterwards.
   void begin_fork() noexcept;
@@ -67,7 +84,13 @@ class Arena {
     bool operator==(const FileId&) const = default;
   };
 
+  size_t offset_of(const void* at) const noexcept { return static_cast<size_t>(static_cast<const char*>(at) - base()); }
   void publish(uintptr_t base, size_t bytes) noexcept;
+  bool is_private(size_t first, size_t end) const noexcept;
+  int drop(size_t first, size_t end, int advice) noexcept;
+  int keep_from_child(RangeSet& what, size_t first, size_t end, int advice, bool keep) noexcept;
+  bool copy_in_place(size_t first, size_t end, int protection) noexcept;
+  void read_into(char* to, size_t first, size_t end) const noexcept;
   static FileId id_of(int file) noexcept;
   void become_private() noexcept;
 
@@ -77,6 +100,8 @@ class Arena {
   bool x_adopted = false;
   int x_file = -1;
   FileId x_file_id;
+  RangeSet x_private;           // offsets where the file is not mapped
+  RangeSet x_wiped, x_left_out; // of what is: MADV_WIPEONFORK, MADV_DONTFORK
   char* x_copy = nullptr;  // of the usable part, for a child
   int x_forking = 0;       // the process that forks
 };

@@ -145,7 +145,11 @@ bool PinnedPool::release_small(SpanId id, size_t offset) noexcept {
   const uint64_t bit = uint64_t{1} << (block % 64);
   if (!(s.used[block / 64] & bit)) return false;
   s.used[block / 64] &= ~bit;
-  if (s.free_blocks++ == 0) list_partial(id);
+  if (s.free_blocks++ == 0 && !s.aside) list_partial(id);
+  if (s.aside) {  // no block is made of it again
+    if (s.free_blocks == s.blocks) give_span(id);
+    return true;
+  }
   // The last slab of its kind stays, for the loop that allocates and frees one block.
   const bool other = s.next != 0 || s.prev != 0;
   if (s.free_blocks == s.blocks && other) {
@@ -193,7 +197,7 @@ Extent PinnedPool::extent_of(const void* p) const noexcept {
   const SpanId id = guard.held() ? span_at(p) : 0;
   if (id == 0) return {};
   const Span& s = span(id);
-  return {address(s), s.pages * PageBytes, s.pin, s.site};
+  return {address(s), s.pages * PageBytes, s.pin, s.site, s.aside};
 }
 
 bool PinnedPool::set_pin(const Extent& extent, PinToken pin) noexcept {
@@ -201,7 +205,7 @@ bool PinnedPool::set_pin(const Extent& extent, PinToken pin) noexcept {
   const SpanId id = guard.held() ? span_at(extent.base) : 0;
   if (id == 0) return false;
   Span& s = span(id);
-  if (address(s) != extent.base || s.pages * PageBytes != extent.bytes || s.pin != extent.pin)
+  if (s.aside || address(s) != extent.base || s.pages * PageBytes != extent.bytes || s.pin != extent.pin)
     return false;
   s.pin = pin;
   return true;

@@ -13,6 +13,10 @@
 //   arena   | slab 4K (site 1) | large 3.1 MiB (site 0, pinned) | free 64 MiB (pinned) | ... |
 //   never used yet | page    0                  8                                58 x_top
 //
+// A span whose pages the program changes by itself (madvise, mprotect, mremap, mmap, munmap: legal for pages of a large
+// block) is set aside: it is not pinned and not mapped by others any more, and when it is free it gets new pages before
+// it is used again.
+//
 // Invariants (is_valid): spans tile [0, x_top) without gap or overlap; x_page_span maps every page
 // of a span in use and the first and last page of a free one to it; no two neighbours are free and
 // alike; x_live counts bytes of spans in use. Blocks are aligned to 64 bytes at least; large
@@ -49,6 +53,7 @@ struct Extent {
   size_t bytes = 0;
   PinToken pin = 0;
   SiteIndex site = 0;
+  bool aside = false;  // the program changes its pages by itself: nobody else may rely on them
 };
 
 struct PoolOptions {
@@ -106,6 +111,16 @@ class PinnedPool {
       const void* p) const noexcept;  // REQUIRES: owns(p). 0: not a live block's start
   Extent extent_of(
       const void* p) const noexcept;  // REQUIRES: owns(p). bytes 0: no live block there
+  // --- What the program does to pages by itself; answers as the system would of libc's memory. REQUIRES: owns() them ---
+  // First: sets the spans there aside. `let_go` is told of each with the pin that it had, without the lock; true: nobody
+  // else maps it any more.
+  void set_aside(const void* at, size_t bytes, bool (*let_go)(const Extent& extent)) noexcept;
+  int advise(void* at, size_t bytes, int advice) noexcept;
+  int protect(void* at, size_t bytes, int protection, int key) noexcept;
+  int unmap(void* at, size_t bytes) noexcept;
+  void* remap(void* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept;
+  void replaced(const void* at, size_t bytes) noexcept;  // another mapping of the program's is there now
+
   // Remembers the pin of the span that starts at `base`. False: that span is no more, or has
   // another pin.
   bool set_pin(const Extent& extent, PinToken pin) noexcept;
@@ -149,12 +164,15 @@ class PinnedPool {
   void merge_everything() noexcept;
   SpanId take_span(PageId pages, PageId align, SiteIndex site) noexcept;
   void give_span(SpanId id) noexcept;
-  enum class Trim { Largest, Idle };
+  enum class Trim { Largest, Idle, Aside };
   size_t trim_one(Trim what) noexcept;
   SpanId trim_victim(Trim what) noexcept;
   bool may_be_idle() const noexcept { return x_work.load(std::memory_order_relaxed) >= x_idle_at; }
   uint64_t idle_at(const Span& s) const noexcept;
   bool give_back(const Span& s) noexcept;
+  bool is_hidden(const void* at, size_t bytes) const noexcept;
+  void* move_away(char* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept;
+  void leave_nothing(void* at, size_t bytes) noexcept;
 
   void* allocate_locked(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept;
   void* allocate_large(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept;
@@ -178,6 +196,7 @@ class PinnedPool {
   size_t x_live = 0, x_cached = 0;           // bytes
   std::atomic<uint64_t> x_work{0};           // bytes
   uint64_t x_idle_at = UINT64_MAX;           // x_work before which no free span is idle
+  size_t x_free_aside = 0;                   // free spans that are set aside
   bool x_grew = false;                       // memory that held nothing was handed out since the last trim()
   std::atomic<size_t> x_returned_excess{0}, x_returned_short{0}, x_returned_idle{0};
   SpanId x_free[Buckets] = {};               // free spans by log2(pages)

@@ -29,15 +29,21 @@ struct PinnedPool::Span {
   uint8_t size_class = 0;
   bool dirty = false;   // may hold something else than zeros
   bool lost_pin = false;  // the driver may hold pins here that the pool forgot: never given back to the system
+  bool aside = false;   // the program changes its pages by itself; free: to be renewed, and not given out before
+  bool hidden = false;  // of one that is set aside: nobody else maps it
   bool mapped = false;  // every page, not only the ends, maps to this span
   uint16_t blocks = 0, free_blocks = 0;
   uint64_t used[LargestSlabBlocks / 64];  // Slab: one bit a block
 
-  bool is_like(const Span& o) const noexcept { return pin == o.pin && dirty == o.dirty && lost_pin == o.lost_pin; }
+  bool is_like(const Span& o) const noexcept {
+    return pin == o.pin && dirty == o.dirty && lost_pin == o.lost_pin && aside == o.aside;
+  }
   void inherit(const Span& o) noexcept {  // of a part of `o`
     pin = o.pin;
     dirty = o.dirty;
     lost_pin = o.lost_pin;
+    aside = o.aside;
+    hidden = o.hidden;
     freed_at = o.freed_at;
   }
 };

@@ -107,6 +107,7 @@ void PinnedPool::list_free(SpanId id) noexcept {
   if (head) span(head).prev = id;
   head = id;
   if (s.dirty) x_cached += s.pages * PageBytes;
+  if (s.aside) ++x_free_aside;
   map_ends(id);
 }
 
@@ -119,10 +120,11 @@ void PinnedPool::unlist_free(SpanId id) noexcept {
   if (s.next) span(s.next).prev = s.prev;
   s.next = s.prev = 0;
   if (s.dirty) x_cached -= s.pages * PageBytes;
+  if (s.aside) --x_free_aside;
 }
 
 bool PinnedPool::fits(const Span& s, PageId pages, PageId align) const noexcept {
-  return size_t{round_up(s.page, align)} + pages <= size_t{s.page} + s.pages;
+  return !s.aside && size_t{round_up(s.page, align)} + pages <= size_t{s.page} + s.pages;
 }
 
 PinnedPool::SpanId PinnedPool::find_free(PageId pages, PageId align) noexcept {
@@ -200,6 +202,7 @@ PinnedPool::SpanId PinnedPool::absorb(SpanId left, SpanId right) noexcept {
   l.pages += r.pages;
   l.dirty = l.dirty || r.dirty;
   l.freed_at = std::max(l.freed_at, r.freed_at);
+  l.hidden = l.hidden && r.hidden;
   l.lost_pin = l.lost_pin || r.lost_pin || l.pin != r.pin;
   if (l.pin != r.pin) l.pin = 0;
   l.mapped = false;
@@ -210,7 +213,8 @@ PinnedPool::SpanId PinnedPool::absorb(SpanId left, SpanId right) noexcept {
 // Merges `id`, on no list, with its free neighbours that are like it (or any). The result is on no list.
 PinnedPool::SpanId PinnedPool::merge_neighbours(SpanId id, bool any) noexcept {
   const auto joins = [&](SpanId other) {
-    return span(other).kind == Span::Free && (any || span(other).is_like(span(id)));
+    const bool alike = span(other).is_like(span(id)) || (any && span(other).aside == span(id).aside);
+    return span(other).kind == Span::Free && alike;
   };
   if (span(id).page > 0) {
     const SpanId left = x_page_span[span(id).page - 1];

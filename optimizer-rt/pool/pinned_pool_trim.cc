@@ -27,6 +27,7 @@ void PinnedPool::trim() noexcept {
     x_returned_excess.fetch_add(bytes, Relaxed);
   }
   x_returned_idle.fetch_add(trim_one(Trim::Idle), Relaxed);
+  while (trim_one(Trim::Aside) > 0) continue;
 }
 
 Returned PinnedPool::take_returned() noexcept {
@@ -44,12 +45,13 @@ uint64_t PinnedPool::idle_at(const Span& s) const noexcept {
 PinnedPool::SpanId PinnedPool::trim_victim(Trim what) noexcept {
   const uint64_t now = x_work.load(Relaxed);
   if (what == Trim::Idle && !may_be_idle()) return 0;
+  if (what == Trim::Aside && x_free_aside == 0) return 0;
   uint64_t next = UINT64_MAX;
   SpanId victim = 0;
   for (size_t b = Buckets; b-- > 0 && !victim;) {
     for (SpanId id = x_free[b]; id && !victim; id = span(id).next) {
-      if (!span(id).dirty || span(id).lost_pin) continue;
-      if (what == Trim::Largest || idle_at(span(id)) <= now) victim = id;
+      if (!span(id).dirty || span(id).lost_pin || span(id).aside != (what == Trim::Aside)) continue;
+      if (what != Trim::Idle || idle_at(span(id)) <= now) victim = id;
       next = std::min(next, idle_at(span(id)));
     }
   }
@@ -65,7 +67,7 @@ bool PinnedPool::give_back(const Span& s) noexcept {
   const size_t bytes = s.pages * PageBytes;
   if (x_arena.shared() && x_options.conceal && !x_options.conceal(address(s), bytes)) return false;
   if (x_options.lock) system_memory.unlock(address(s), bytes);  // locked pages cannot be given back
-  return x_arena.give_back(address(s), bytes);
+  return s.aside || x_arena.give_back(address(s), bytes);
 }
 
 // The bytes given back. 0: there was nothing to give, or the driver must not be called now.
@@ -79,12 +81,14 @@ size_t PinnedPool::trim_one(Trim what) noexcept {
   }
   // The span is on no list now, so it is ours alone; the driver may call malloc and free here.
   const bool unpinned = pin == 0 || (x_options.unpin && x_options.unpin(pin));
-  const bool returned = unpinned && give_back(span(id));
+  bool returned = unpinned && give_back(span(id));
   Guard guard(x_mutex);
   Span& s = span(id);
   const size_t bytes = s.pages * PageBytes;
+  // With the lock: a fork copies what is the arena's.
+  if (s.aside && returned) returned = x_arena.renew(address(s), bytes);
   if (unpinned) s.pin = 0;
-  if (returned) s.dirty = false;
+  if (returned) s.dirty = s.aside = s.hidden = false;
   s.kind = Span::Free;
   s.freed_at = x_work.load(Relaxed);
   x_live -= bytes;

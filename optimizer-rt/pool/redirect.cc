@@ -1,16 +1,22 @@
 // The allocation hooks of the injected optimizer: planned allocations come from the pools, all
 // others from libc.
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdlib>
 
 #include "optimizer-rt/pool/libc_entries.h"
+#include "optimizer-rt/pool/program_pages.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "optimizer-rt/pool/static_data.h"
+#include "optimizer-rt/pool/system_memory.h"
 #include "tracer/interpose/alloc_hooks.h"
 #include "tracer/interpose/doors.h"
 
@@ -77,6 +83,14 @@ struct PoolClient {
   static void returned(AllocFn fn, const void*, const void* made, size_t bytes, auto...) {
     if (made && (reused_blocks.is_large(bytes) || makes_mapping(fn))) note_large(fn, made, bytes);
   }
+  static void replacing(void* at, size_t bytes, bool program) { pages_change(at, bytes, program); }
+  static void replaced(void* at, size_t bytes) { pages_replaced(at, bytes); }
+  static bool unmaps(void* at, size_t bytes, bool program, int* result) {
+    return unmap_pages(at, bytes, program, result);
+  }
+  static bool remaps(void* old, size_t old_bytes, size_t bytes, int flags, void* to, bool program, void** result) {
+    return remap_pages(old, old_bytes, bytes, flags, to, program, result);
+  }
   static void leaving(const void* p, bool program) {
     if (reused_blocks.leaving(p)) unpin_dropped(program);
   }
@@ -107,17 +121,32 @@ void leaves_by_entry(void* p) {
   PoolClient::leaving(p, true);
 }
 
+// Calls act(program): by the program's own code or not.
+template <class Act>
+int by_whom(Act act) {
+  if (!program_runs()) return act(false);
+  const interpose::Quiet quiet;
+  return act(true);
+}
+
+// Whoever is next: programs have others stand before this one, too.
+std::atomic<int (*)(int, unsigned long, void*)> g_ioctl{nullptr};
+
+// A thread of the program's will bring the pages of a range, or wants to hear of writes to them.
+void range_is_served(const void* argument) {
+  const auto& range = static_cast<const uffdio_register*>(argument)->range;
+  by_whom([&](bool program) {
+    pages_change(reinterpret_cast<const void*>(range.start), range.len, program);
+    return 0;
+  });
+}
+
 __attribute__((constructor)) void open_runtime() {
+  g_ioctl.store(reinterpret_cast<int (*)(int, unsigned long, void*)>(interpose::next_symbol("ioctl")));
   runtime.open();
   const bool must_see_frees = runtime.serves() || reused_blocks.is_open() || runtime.asks();
   if (!must_see_frees || guard_libc_entries(leaves_by_entry)) return;
   interpose::before_deep_binding = [] { runtime.stop_for_deep_binding(); };
-}
-
-constexpr int DontNeedLocked = 24;  // MADV_DONTNEED_LOCKED, of newer headers
-
-constexpr bool takes_pages_away(int advice) {
-  return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE || advice == DontNeedLocked;
 }
 
 }  // namespace
@@ -126,8 +155,26 @@ constexpr bool takes_pages_away(int advice) {
 GT_DEFINE_ALLOC_HOOKS(gt::opt::PoolClient)
 GT_DEFINE_DOORS()
 
-// Pages that are given back while they are pinned would be other pages than the driver's afterwards.
-extern "C" GT_EXPORT int madvise(void* at, size_t bytes, int advice) noexcept {
-  if (gt::opt::takes_pages_away(advice)) gt::opt::reused_blocks.changed(at, gt::opt::whole_pages(bytes));
-  return static_cast<int>(::syscall(SYS_madvise, at, bytes, advice));
+extern "C" {
+GT_EXPORT int ioctl(int file, unsigned long request, ...) noexcept {
+  va_list more;
+  va_start(more, request);
+  void* const argument = va_arg(more, void*);
+  va_end(more);
+  const auto real = gt::opt::g_ioctl.load(std::memory_order_relaxed);
+  const int result = __builtin_expect(real != nullptr, 1)
+                         ? real(file, request, argument)
+                         : static_cast<int>(::syscall(SYS_ioctl, file, request, argument));
+  if (__builtin_expect(request == UFFDIO_REGISTER, 0) && result == 0) gt::opt::range_is_served(argument);
+  return result;
+}
+GT_EXPORT int madvise(void* at, size_t bytes, int advice) noexcept {
+  return gt::opt::by_whom([=](bool program) { return gt::opt::advise_pages(at, bytes, advice, program); });
+}
+GT_EXPORT int mprotect(void* at, size_t bytes, int protection) noexcept {
+  return gt::opt::by_whom([=](bool program) { return gt::opt::protect_pages(at, bytes, protection, gt::opt::NoKey, program); });
+}
+GT_EXPORT int pkey_mprotect(void* at, size_t bytes, int protection, int key) noexcept {
+  return gt::opt::by_whom([=](bool program) { return gt::opt::protect_pages(at, bytes, protection, key, program); });
+}
 }

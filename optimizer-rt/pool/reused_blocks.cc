@@ -284,6 +284,15 @@ void ReusedBlocks::owner_leaves(const void* owner) noexcept {
   });
 }
 
+// With as many pins as there may be it stays, as what the driver has pinned until its context goes.
+void ReusedBlocks::retire(PinToken pin) noexcept {
+  const Guard guard(*this);
+  if (!guard.held() || x_pins == Most) return;
+  ++x_pins;
+  x_stale[x_stale_count++] = pin;
+  x_unsettled.fetch_add(1, std::memory_order_release);
+}
+
 bool ReusedBlocks::take_stale(PinToken* pin) noexcept {
   if (is_settled()) return false;
   const Guard guard(*this);

@@ -90,6 +90,8 @@ class ReusedBlocks {
   void pinned(const Block& block, PinToken pin, const void* owner, uint64_t took_ns = 0) noexcept;
   void not_pinned(const Block& block, bool refused) noexcept;
   void owner_leaves(const void* owner) noexcept;
+  // A pin that is no block's and must go, too: stale from now on.
+  void retire(PinToken pin) noexcept;
 
   bool is_settled() const noexcept { return x_unsettled.load(std::memory_order_acquire) == 0; }
   // Gives stale pins to `unpin` until none is left. Others may still be at theirs.

@@ -15,8 +15,12 @@ namespace {
 void* map(size_t bytes, int protection) {
   return ::mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
-int protect(void* at, size_t bytes, int protection) { return ::mprotect(at, bytes, protection); }
-// Not through madvise(): the injected library watches the program's by that name.
+// These two not through mprotect() and madvise(): the injected library watches the program's by that name.
+int protect(void* at, size_t bytes, int protection, int key) {
+  const bool plain = key == NoKey;  // older systems have no others
+  return static_cast<int>(plain ? ::syscall(SYS_mprotect, at, bytes, protection)
+                                : ::syscall(SYS_pkey_mprotect, at, bytes, protection, key));
+}
 int advise(void* at, size_t bytes, int advice) { return static_cast<int>(::syscall(SYS_madvise, at, bytes, advice)); }
 int lock(const void* at, size_t bytes) { return ::mlock(at, bytes); }
 int unlock(const void* at, size_t bytes) { return ::munlock(at, bytes); }
@@ -43,11 +47,14 @@ bool map_file(void* at, size_t bytes, int protection, int flags, int file, size_
 bool move(void* from, void* to, size_t bytes) {
   return ::syscall(SYS_mremap, from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) != -1;
 }
+void* remap(void* at, size_t bytes, size_t new_bytes, int flags, void* to) {
+  return reinterpret_cast<void*>(::syscall(SYS_mremap, at, bytes, new_bytes, flags, to));
+}
 void unmap(void* at, size_t bytes) { ::syscall(SYS_munmap, at, bytes); }
 
 }  // namespace
 
 constinit SystemMemory system_memory = {map,  protect,   advise,   lock, unlock,
-                                        bind, make_file, map_file, move, unmap};
+                                        bind, make_file, map_file, move, remap, unmap};
 
 }  // namespace gt::opt

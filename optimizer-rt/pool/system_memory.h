@@ -15,9 +15,10 @@ struct NodeMask {
   void add(int node) { words[node / 64] |= 1ul << (node % 64); }  // REQUIRES: 0 <= node < MostNodes
 };
 
+constexpr int NoKey = -1;  // as pkey_mprotect has it
 struct SystemMemory {
   void* (*map)(size_t bytes, int protection);  // private, zero, not reserved; MAP_FAILED
-  int (*protect)(void* at, size_t bytes, int protection);
+  int (*protect)(void* at, size_t bytes, int protection, int key);  // NoKey: mprotect
   int (*advise)(void* at, size_t bytes, int advice);
   int (*lock)(const void* at, size_t bytes);
   int (*unlock)(const void* at, size_t bytes);
@@ -26,6 +27,7 @@ struct SystemMemory {
   // In place of what is mapped there, from the file's `offset` on; `flags`: MAP_SHARED or MAP_PRIVATE.
   bool (*map_file)(void* at, size_t bytes, int protection, int flags, int file, size_t offset);
   bool (*move)(void* from, void* to, size_t bytes);  // a whole mapping, in place of what is mapped there
+  void* (*remap)(void* at, size_t bytes, size_t new_bytes, int flags, void* to);
   void (*unmap)(void* at, size_t bytes);
 };
 extern SystemMemory system_memory;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "transport/protocol/messages.h"
+#include "transport/staging/program_faults.h"
 #include "transport/staging/thread.h"
 
 namespace gt::virt {
@@ -52,6 +53,8 @@ void Outbox::send(Job& job) {
     uint32_t slot = 0;
     if (!slots_.take(slot)) break;
     const wire::Chunks::Chunk chunk = chunks.at(i);
+    // The program's handler runs here, not where the link has a lock.
+    if (staging::faults_are_handled()) staging::touch(job.from + chunk.offset, chunk.bytes);
     sent.tickets.push_back(link_->put(job.from + chunk.offset, slots_.address(slot), chunk.bytes,
                                       wire::chunk_notice(job.transfer, slot)));
     retire();

@@ -9,6 +9,7 @@
 #include "optimizer-rt/virtual/gate.h"
 #include "optimizer-rt/virtual/moves.h"
 #include "transport/staging/node_copy.h"
+#include "transport/staging/program_faults.h"
 
 namespace gt::virt {
 namespace {
@@ -22,6 +23,15 @@ constexpr size_t InlineReads = size_t{4} << 10, InlineWrites = size_t{16} << 10;
 
 size_t largest_inline(const Session& session, size_t where_shared) {
   return session.shares_memory() ? where_shared : wire::LargestInline;
+}
+
+// Bytes that a driver would take from, or bring to, the program's memory with one thread, one after the other, and the
+// program's own handler makes pages present for that: they are copied here (program_faults.h).
+bool faults_when_read(const void* from, size_t bytes) {
+  return staging::faults_are_handled() && !staging::is_readable(from, bytes);
+}
+bool faults_when_written(void* to, size_t bytes) {
+  return staging::faults_are_handled() && !staging::is_writable(to, bytes);
 }
 
 template <class Message>
@@ -101,6 +111,7 @@ void write_inline(const Transfer& t, const void* host, wire::Write m) {
     pack(packed.data(), host, t.layout);
     from = packed.data();
   }
+  staging::touch(from, m.bytes);  // the program's handler for that runs here, not where the link has a lock
   m.data = {from, m.bytes};
   t.place.session.send(m, true);
 }
@@ -185,8 +196,8 @@ void send_write(const Transfer& t, const void* host, _cl_event* event, Until unt
   Session& session = t.place.session;
   const bool small = m.bytes <= wire::LargestInline;
   if (small && (!event || writes_inline(session, m.bytes))) return write_inline(t, host, std::move(m));
-  const bool dense = t.layout.dense();
   const auto* from = static_cast<const uint8_t*>(host) + t.layout.offset;
+  const bool dense = t.layout.dense() && (small || !faults_when_read(from, m.bytes));
   const auto seen = event && dense && !small ? seen_directly(session, from, m.bytes, *event) : std::nullopt;
   if (seen) return write_in_place(t, *seen, std::move(m), *event, nullptr, until);
   Packed packed = event ? bounce(session, m.bytes) : Packed{};
@@ -220,10 +231,11 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
     return session.send(m, true);
   }
   auto* to = static_cast<uint8_t*>(host) + layout.offset;
-  const auto directly = layout.dense() && !small ? seen_directly(session, to, m.bytes, event) : std::nullopt;
+  const bool faults = layout.dense() && !small && faults_when_written(to, m.bytes);
+  const auto directly = layout.dense() && !small && !faults ? seen_directly(session, to, m.bytes, event) : std::nullopt;
   const auto by = directly ? Arrivals::By::Device : Arrivals::By::Link;
   if (!directly && !small) packed = bounce(session, m.bytes);
-  const bool by_us = packed.bytes || !layout.dense() || lands_late(by);
+  const bool by_us = packed.bytes || !layout.dense() || faults || lands_late(by);
   if (by_us) {
     if (!packed.bytes) packed = make_packed(session, m.bytes);
     to = packed.bytes.get();

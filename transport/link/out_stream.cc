@@ -80,12 +80,25 @@ bool OutStream::rewind(uint64_t position) {
   return true;
 }
 
+bool OutStream::keep_next() {
+  for (size_t i = next_; i < pieces_.size(); ++i) {
+    Piece& piece = pieces_[i];
+    if (!piece.own.empty() || piece.begin + piece.size <= written_) continue;
+    return own(piece), true;
+  }
+  return false;
+}
+
+void OutStream::own(Piece& piece) {
+  piece.own.assign(piece.data, piece.data + piece.size);
+  piece.data = piece.own.data();
+}
+
 void OutStream::keep(const void* base, size_t bytes) {
   const auto* const from = static_cast<const uint8_t*>(base);
   for (Piece& piece : pieces_) {
     if (!piece.own.empty() || piece.data < from || piece.data >= from + bytes) continue;
-    piece.own.assign(piece.data, piece.data + piece.size);
-    piece.data = piece.own.data();
+    own(piece);
   }
 }
 

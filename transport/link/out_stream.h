@@ -34,6 +34,8 @@ class OutStream {
   // A new connection goes on where the peer says. False: that cannot be.
   bool rewind(uint64_t position);
 
+  // Keeps a copy of what is to be written and referred to next. False: nothing is.
+  bool keep_next();
   // Keeps copies of what it refers to inside [base, base + bytes).
   void keep(const void* base, size_t bytes);
   void drop_all();
@@ -46,6 +48,7 @@ class OutStream {
     Bytes own;  // data points into it, or it is empty
   };
   Piece& open_block(size_t bytes);
+  static void own(Piece& piece);
 
   std::deque<Piece> pieces_;
   Bytes spare_;            // a block to use again

@@ -9,6 +9,7 @@ namespace {
 
 ssize_t outcome(ssize_t n) {
   if (n > 0) return n;
+  if (n < 0 && errno == EFAULT) return Socket::Untouchable;
   return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ENOBUFS) ? 0 : -1;
 }
 

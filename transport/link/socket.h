@@ -29,7 +29,10 @@ class Socket {
   // A read may give less than there is.
   bool is_protected() const { return tls_ != nullptr; }
 
-  // Bytes moved (> 0); 0: it would have to wait; -1: the connection is over, or its descriptor is no longer ours.
+  // Bytes moved (> 0); 0: it would have to wait; -1: the connection is over, or its descriptor is no longer ours;
+  // Untouchable: the system cannot read (write) the first byte of this memory, but the process perhaps can: the program
+  // has memory that its own handler makes present.
+  static constexpr ssize_t Untouchable = -2;
   ssize_t read(std::span<const iovec> to);
   ssize_t write(std::span<const iovec> from);
 

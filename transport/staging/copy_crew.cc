@@ -9,11 +9,13 @@
 #endif
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "traces/base/clock.h"
 #include "transport/memory/pin.h"
 #include "transport/staging/futex.h"
+#include "transport/staging/program_faults.h"
 #include "transport/staging/thread.h"
 
 namespace gt::staging {
@@ -62,7 +64,11 @@ void make_present(char* base, size_t bytes) {
   for (size_t i = 0; i < bytes; i += page + 1) __atomic_fetch_add(base + i, 0, __ATOMIC_RELAXED);
 }
 
-// A copy in pieces of about the same size: runs of bytes, or of rows.
+bool is_from(Programs p) { return (static_cast<uint8_t>(p) & static_cast<uint8_t>(Programs::From)) != 0; }
+bool is_to(Programs p) { return (static_cast<uint8_t>(p) & static_cast<uint8_t>(Programs::To)) != 0; }
+
+// A copy in pieces of about the same size: runs of bytes, or of rows. Runs of bytes end where pages of the program's
+// do, so that each of these is touched by one thread only.
 class CutCopy {
  public:
   explicit CutCopy(const Copy& what) : w(what) {
@@ -71,21 +77,50 @@ class CutCopy {
     x_unit = rows == 1 ? piece : (piece + w.row_bytes - 1) / w.row_bytes;
   }
   uint32_t count() const { return static_cast<uint32_t>((units() + x_unit - 1) / x_unit); }
+  // Before pieces are shared out.
+  void look_for_handler() { x_handled = w.programs != Programs::Neither && faults_are_handled(); }
 
-  void run(uint32_t piece) const {
-    const size_t first = piece * x_unit, end = std::min(first + x_unit, units());
-    if (w.rows * w.slices == 1) return copy_bytes(w.streaming, w.to + first, w.from + first, end - first);
-    for (size_t i = first; i < end; ++i) {
-      const size_t row = i % w.rows, slice = i / w.rows;
-      copy_bytes(w.streaming, w.to + row * w.to_row_pitch + slice * w.to_slice_pitch,
-                 w.from + row * w.from_row_pitch + slice * w.from_slice_pitch, w.row_bytes);
-    }
+  bool run(uint32_t piece, bool others_work) const {
+    if (others_work && x_handled && !is_there(piece)) return false;
+    const size_t first = begin(piece), end = begin(piece + 1);
+    if (is_run()) return copy_bytes(w.streaming, w.to + first, w.from + first, end - first), true;
+    for (size_t i = first; i < end; ++i) copy_bytes(w.streaming, w.to + to_offset(i), w.from + from_offset(i), w.row_bytes);
+    return true;
   }
 
  private:
-  size_t units() const { return w.rows * w.slices == 1 ? w.row_bytes : w.rows * w.slices; }
+  bool is_run() const { return w.rows * w.slices == 1; }
+  size_t units() const { return is_run() ? w.row_bytes : w.rows * w.slices; }
+  size_t begin(uint32_t piece) const {
+    const size_t at = piece * x_unit;
+    if (at == 0 || at >= units() || !is_run()) return std::min(at, units());
+    const char* const side = is_from(w.programs) ? w.from : w.to;
+    return at - reinterpret_cast<uintptr_t>(side + at) % FaultPage;
+  }
+  size_t to_offset(size_t row) const { return row % w.rows * w.to_row_pitch + row / w.rows * w.to_slice_pitch; }
+  size_t from_offset(size_t row) const { return row % w.rows * w.from_row_pitch + row / w.rows * w.from_slice_pitch; }
+
+  // Without what lies between rows, which need not even be memory: rows that are far apart are taken for missing.
+  bool is_there(uint32_t piece) const {
+    const size_t first = begin(piece), end = begin(piece + 1);
+    if (is_run())
+      return (!is_from(w.programs) || is_readable(w.from + first, end - first)) &&
+             (!is_to(w.programs) || is_writable(w.to + first, end - first));
+    return (!is_from(w.programs) || is_dense(w.from_row_pitch, w.from_slice_pitch)) &&
+           (!is_to(w.programs) || is_dense(w.to_row_pitch, w.to_slice_pitch)) &&
+           (!is_from(w.programs) ||
+            is_readable(w.from + from_offset(first), from_offset(end - 1) + w.row_bytes - from_offset(first))) &&
+           (!is_to(w.programs) ||
+            is_writable(w.to + to_offset(first), to_offset(end - 1) + w.row_bytes - to_offset(first)));
+  }
+  bool is_dense(size_t row_pitch, size_t slice_pitch) const {
+    const size_t rows_end = (w.rows - 1) * row_pitch + w.row_bytes;
+    return (w.rows == 1 || row_pitch - w.row_bytes < FaultPage) && (w.slices == 1 || slice_pitch - rows_end < FaultPage);
+  }
+
   const Copy& w;
   size_t x_unit;  // bytes, or rows
+  bool x_handled = false;
 };
 
 struct Range {
@@ -204,7 +239,7 @@ uint32_t CopyCrew::work(Job& job, unsigned number) const noexcept {
     const uint64_t bit = uint64_t{1} << piece;
     if (job.taken.load(std::memory_order_relaxed) & bit || job.taken.fetch_or(bit, std::memory_order_relaxed) & bit)
       continue;
-    job.pieces.run(job.pieces.what, piece);
+    if (!job.pieces.run(job.pieces.what, piece, true)) job.left.fetch_or(bit, std::memory_order_relaxed);
     job.done.fetch_add(1, std::memory_order_release);
     ++own;
   }
@@ -216,31 +251,42 @@ void CopyCrew::share(const Pieces& pieces) noexcept {
   const unsigned helpers = pieces.count > 1 ? welcome_helpers() : 0;
   Job* const job = helpers > 0 ? claim() : nullptr;
   if (!job) {
-    for (uint32_t i = 0; i < pieces.count; ++i) pieces.run(pieces.what, i);
+    for (uint32_t i = 0; i < pieces.count; ++i) pieces.run(pieces.what, i, false);
     return;
   }
   job->pieces = pieces;
   job->taken.store(0, std::memory_order_relaxed);
+  job->left.store(0, std::memory_order_relaxed);
   job->done.store(0, std::memory_order_relaxed);
   job->open.store(true);
   call_helpers(pieces.count >= WakeFrom ? std::min(helpers, pieces.count - 1) : 0);
   work(*job, 0);
   for (unsigned i = 1; job->done.load(std::memory_order_acquire) < pieces.count; ++i)
     i % 1024 == 0 ? static_cast<void>(::sched_yield()) : relax();  // a helper may have lost its processor
+  const uint64_t left = job->left.load(std::memory_order_relaxed);
   job->open.store(false);
   job->claimed.store(false, std::memory_order_release);
+  for (uint64_t bits = left; bits != 0; bits &= bits - 1)
+    pieces.run(pieces.what, static_cast<uint32_t>(std::countr_zero(bits)), false);
 }
 
 void CopyCrew::copy(const Copy& what) noexcept {
   if (what.row_bytes == 0 || what.rows == 0 || what.slices == 0) return;
-  const CutCopy cut(what);
-  share({cut.count(), [](const void* c, uint32_t piece) { static_cast<const CutCopy*>(c)->run(piece); }, &cut});
+  CutCopy cut(what);
+  if (x_helpers > 0 && cut.count() > 1) cut.look_for_handler();
+  share({cut.count(),
+         [](const void* c, uint32_t piece, bool others_work) {
+           return static_cast<const CutCopy*>(c)->run(piece, others_work);
+         },
+         &cut});
 }
 
 void CopyCrew::populate(char* base, size_t bytes) noexcept {
   const size_t huge_pages = bytes / MostPieces / memory::HugePage + 1;
   const Range range{base, bytes, huge_pages * memory::HugePage};
-  share({range.count(), [](const void* r, uint32_t piece) { static_cast<const Range*>(r)->populate(piece); }, &range});
+  share({range.count(),
+         [](const void* r, uint32_t piece, bool) { return static_cast<const Range*>(r)->populate(piece), true; },
+         &range});
 }
 
 }  // namespace gt::staging

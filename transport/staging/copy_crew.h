@@ -3,13 +3,14 @@
 // A copy is cut into pieces. Everybody begins at a place of his own, so that a chunk which is used again and again
 // finds its bytes in the same core's cache, and goes on to whatever is left. The caller takes pieces too and never
 // waits for a helper that has none. Helpers are called for idle processors only; where there are none, the caller
-// copies alone (machine_load.h).
+// copies alone (machine_load.h). Pieces of the program's memory that its own handler makes present are left to the
+// caller, one after the other, when all others are done (program_faults.h).
 // Helpers spin for a moment after their last piece, because transfers come in rows, then sleep.
 //
 // Invariants: a job's fields change only while it is closed and nobody is inside; bit i of `taken` is set once, by who
-// copies piece i; `done` counts pieces that are copied.
+// copies or leaves piece i; `done` counts pieces that are copied or left.
 // Thread safety: copy() from any thread; start() and stop() by one. Everything is noexcept and allocates nothing but
-// the helpers' stacks: injected code uses it. Helpers block all signals, which stay the program's.
+// the helpers' stacks: injected code uses it. Helpers block the signals that are sent, which stay the program's.
 #pragma once
 
 #include <pthread.h>
@@ -20,6 +21,9 @@
 
 namespace gt::staging {
 
+// Which sides of a copy are the program's memory.
+enum class Programs : uint8_t { Neither = 0, From = 1, To = 2, Both = 3 };
+
 // Rows of bytes; rows == 1 is a plain copy. Slices of rows, for what has three dimensions.
 struct Copy {
   char* to = nullptr;
@@ -28,6 +32,7 @@ struct Copy {
   size_t to_row_pitch = 0, to_slice_pitch = 0;
   size_t from_row_pitch = 0, from_slice_pitch = 0;
   bool streaming = false;  // past the caches, where the processor can
+  Programs programs = Programs::Neither;
 };
 
 class CopyCrew {
@@ -61,16 +66,17 @@ class CopyCrew {
   static constexpr size_t Jobs = 8;
   static constexpr size_t MostPieces = 64;
 
-  // Work in pieces: `run` does one of them. `what` stays until all are done.
+  // Work in pieces: `run` does one of them, or, while others work, leaves it. `what` stays until all are done.
   struct Pieces {
     uint32_t count = 0;  // at most MostPieces
-    void (*run)(const void* what, uint32_t piece) = nullptr;
+    bool (*run)(const void* what, uint32_t piece, bool others_work) = nullptr;
     const void* what = nullptr;
   };
   struct alignas(64) Job {
     std::atomic<uint32_t> inside{0};  // helpers that may look at the fields
     std::atomic<bool> claimed{false}, open{false};
     alignas(64) std::atomic<uint64_t> taken{0};
+    std::atomic<uint64_t> left{0};  // pieces, until all others are done
     alignas(64) std::atomic<uint32_t> done{0};
     Pieces pieces;
   };

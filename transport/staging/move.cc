@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "transport/staging/program_faults.h"
+
 namespace gt::staging {
 namespace {
 
@@ -37,6 +39,19 @@ Copy merged(Copy c) {
 }
 
 }  // namespace
+
+// Without what lies between rows, which need not even be memory, unless it is less than a page.
+bool is_there(const Move& m) noexcept {
+  const auto is_there = [&](size_t at, size_t bytes) {
+    return m.way == Way::ToDevice ? is_readable(m.host + at, bytes) : is_writable(m.host + at, bytes);
+  };
+  const bool dense = m.rows == 1 || m.host_row_pitch - m.row_bytes < FaultPage;
+  const size_t runs = dense ? 1 : m.rows, run = dense ? (m.rows - 1) * m.host_row_pitch + m.row_bytes : m.row_bytes;
+  for (size_t slice = 0; slice < m.slices; ++slice)
+    for (size_t row = 0; row < runs; ++row)
+      if (!is_there(slice * m.host_slice_pitch + row * m.host_row_pitch, run)) return false;
+  return true;
+}
 
 Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept {
   Move m;
@@ -144,6 +159,7 @@ Copy Parts::copy(size_t part, char* chunk) const noexcept {
   const bool up = x_move.way == Way::ToDevice;
   Copy c;
   c.streaming = x_streaming;
+  c.programs = up ? Programs::From : Programs::To;
   c.to = up ? chunk : at;
   c.from = up ? at : chunk;
   if (x_move.is_range()) {

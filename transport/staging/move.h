@@ -40,6 +40,9 @@ struct Move {
 inline bool is_range(Move::Shape shape) noexcept { return shape == Move::Shape::Range || shape == Move::Shape::Svm; }
 inline bool Move::is_range() const noexcept { return staging::is_range(shape); }
 
+// Nothing of the program's runs when its memory is touched (program_faults.h). REQUIRES: bytes() > 0.
+bool is_there(const Move& move) noexcept;
+
 Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept;
 // REQUIRES: ClFunctions has clEnqueueSVMMemcpy.
 Move svm_move(Way way, const void* svm, size_t bytes, const void* host) noexcept;

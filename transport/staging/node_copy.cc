@@ -41,6 +41,7 @@ void copy_in_node(void* to, const void* from, size_t bytes) noexcept {
   what.to = static_cast<char*>(to);
   what.from = static_cast<const char*>(from);
   what.row_bytes = bytes;
+  what.programs = Programs::Both;  // as far as anybody knows here
   g_crew.copy(what);
 }
 

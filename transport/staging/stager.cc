@@ -3,9 +3,13 @@
 #include "traces/base/clock.h"
 #include "traces/base/lock.h"
 #include "transport/staging/agent.h"
+#include "transport/staging/program_faults.h"
 
 namespace gt::staging {
 namespace {
+
+// Else the driver's threads run the program's handler, one fault after the other and when the transfer's turn comes.
+bool is_plain(const Move& move) { return !faults_are_handled() || is_there(move); }
 
 // Somebody may ask when it ran.
 bool is_timed(const Request& r) { return r.event && r.queue.profiling; }
@@ -116,6 +120,7 @@ bool Stager::transfer(const Request& request, cl_int* error) noexcept {
   if (bytes == 0 || !Parts(request.move, chunk_bytes_for(bytes)).fits()) return false;
   // What is waited for may be what fills the program's memory: bytes are copied when it is over, not when the program
   // calls. One chunk without a thread that could wait is the driver's.
+  if (!is_plain(request.move)) return false;
   const bool behind = request.move.way == Way::ToDevice && request.waits > 0;
   if (behind && !request.blocking && bytes <= SmallChunks::ChunkBytes) return false;
   if (behind && request.blocking && x_cl->clWaitForEvents(request.waits, request.wait_list) != CL_SUCCESS) return false;
@@ -130,6 +135,7 @@ bool Stager::transfer_alone(const Move& move) noexcept {
   const Use use(*this);
   const size_t bytes = move.bytes();
   if (!use.granted() || bytes == 0 || !Parts(move, chunk_bytes_for(bytes)).fits()) return false;
+  if (!is_plain(move)) return false;
   Berth* const berth = take_berth();
   if (!berth) return false;
   const auto outcome = run(berth->pipeline, {.move = move});

@@ -2,15 +2,27 @@
 
 #include <signal.h>
 
+#include <initializer_list>
+
 namespace gt::staging {
+namespace {
+
+sigset_t all_but_own_faults() noexcept {
+  sigset_t set;
+  ::sigfillset(&set);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) ::sigdelset(&set, fault);
+  return set;
+}
+
+}  // namespace
 
 void (*thread_begins)() = nullptr;
 
 bool start_thread(const char* name, void* (*run)(void*), void* argument, pthread_t* out,
                   size_t stack_bytes) noexcept {
-  sigset_t all, before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited
+  const sigset_t others = all_but_own_faults();
+  sigset_t before;
+  ::pthread_sigmask(SIG_SETMASK, &others, &before);  // inherited
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, stack_bytes);

@@ -1,0 +1,139 @@
+// What the program does to pages of its blocks by itself.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "optimizer-rt/pool/pinned_pool.h"
+#include "optimizer-rt/pool/pinned_pool_impl.h"
+#include "optimizer-rt/pool/system_memory.h"
+
+namespace gt::opt {
+namespace {
+
+constexpr int DontUnmap = 4;  // MREMAP_DONTUNMAP, of newer headers
+constexpr int Nothing = MAP_PRIVATE | MAP_ANONYMOUS;
+
+size_t page_bytes() { return static_cast<size_t>(::getpagesize()); }
+size_t whole_pages(size_t bytes) { return (bytes + page_bytes() - 1) & ~(page_bytes() - 1); }
+bool is_aligned(const void* at) { return reinterpret_cast<uintptr_t>(at) % page_bytes() == 0; }
+
+constexpr bool drops_pages(int advice) {
+  constexpr int DontNeedLocked = 24;
+  return advice == MADV_DONTNEED || advice == MADV_FREE || advice == DontNeedLocked;
+}
+
+void* fail(int error) {
+  errno = error;
+  return MAP_FAILED;
+}
+
+}  // namespace
+
+void PinnedPool::set_aside(const void* at, size_t bytes, bool (*let_go)(const Extent&)) noexcept {
+  const char* p = static_cast<const char*>(at);
+  const char* const end = p + bytes;
+  while (p < end && owns(p)) {
+    Extent found;
+    {
+      Guard guard(x_mutex);
+      if (!guard.held()) return;  // a handler that interrupted the pool itself
+      const SpanId id = span_at(p);
+      p = id ? address(span(id)) + span(id).pages * PageBytes : p + PageBytes;
+      if (id == 0 || (span(id).aside && span(id).hidden)) continue;
+      Span& s = span(id);
+      if (s.kind == Span::Slab && s.free_blocks > 0 && !s.aside) unlist_partial(id);
+      found = {address(s), s.pages * PageBytes, s.pin, s.site, true};
+      s.aside = true;
+      s.pin = 0;
+    }
+    const bool hidden = let_go(found);
+    Guard guard(x_mutex);
+    const SpanId id = span_at(found.base);
+    if (id && address(span(id)) == found.base && span(id).aside) span(id).hidden = hidden;
+  }
+}
+
+bool PinnedPool::is_hidden(const void* at, size_t bytes) const noexcept {
+  const char* p = static_cast<const char*>(at);
+  const char* const end = p + bytes;
+  while (p < end) {
+    const SpanId id = span_at(p);
+    if (id == 0 || !span(id).hidden) return false;
+    p = address(span(id)) + span(id).pages * PageBytes;
+  }
+  return true;
+}
+
+// The driver's memory stays what it is: only what is in it goes.
+int PinnedPool::advise(void* at, size_t bytes, int advice) noexcept {
+  const Guard guard(x_mutex);
+  if (drops_pages(advice) && is_aligned(at)) {
+    if (x_arena.adopted()) return std::memset(at, 0, whole_pages(bytes)), 0;
+    if (x_options.lock) system_memory.unlock(at, whole_pages(bytes));  // locked pages stay
+  }
+  return guard.held() ? x_arena.advise(at, bytes, advice) : system_memory.advise(at, bytes, advice);
+}
+
+// First the system: from then on nobody writes what is then copied.
+int PinnedPool::protect(void* at, size_t bytes, int protection, int key) noexcept {
+  const Guard guard(x_mutex);
+  const int result = system_memory.protect(at, bytes, protection, key);
+  if (result != 0 || !guard.held() || (protection & PROT_WRITE)) return result;
+  const int saved_errno = errno;
+  if (is_hidden(at, bytes)) x_arena.make_private(at, whole_pages(bytes), protection);
+  errno = saved_errno;
+  return result;
+}
+
+// Not for others to map, who would find their memory owned by us: nothing that can be touched.
+void PinnedPool::leave_nothing(void* at, size_t bytes) noexcept {
+  if (system_memory.map_file(at, bytes, PROT_NONE, Nothing, -1, 0)) x_arena.replaced(at, bytes);
+}
+
+int PinnedPool::unmap(void* at, size_t bytes) noexcept {
+  const Guard guard(x_mutex);
+  if (!is_aligned(at) || bytes == 0) {
+    errno = EINVAL;
+    return -1;
+  }
+  leave_nothing(at, whole_pages(bytes));
+  return 0;
+}
+
+void PinnedPool::replaced(const void* at, size_t bytes) noexcept {
+  const Guard guard(x_mutex);
+  x_arena.replaced(at, whole_pages(bytes));
+}
+
+void* PinnedPool::remap(void* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept {
+  const Guard guard(x_mutex);
+  auto* const old = static_cast<char*>(at);
+  bytes = whole_pages(bytes);
+  new_bytes = whole_pages(new_bytes);
+  if (!is_aligned(at) || bytes == 0 || new_bytes == 0) return fail(EINVAL);
+  if (!(flags & MREMAP_FIXED) && new_bytes <= bytes) {
+    if (new_bytes < bytes) leave_nothing(old + new_bytes, bytes - new_bytes);
+    return at;
+  }
+  if (!(flags & MREMAP_MAYMOVE)) return fail(flags & MREMAP_FIXED ? EINVAL : ENOMEM);
+  if (!x_arena.make_private(at, bytes, PROT_READ | PROT_WRITE)) return fail(ENOMEM);
+  return move_away(old, bytes, new_bytes, flags & ~DontUnmap, to);
+}
+
+// In two steps, so that what was there is never a hole for others.
+void* PinnedPool::move_away(char* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept {
+  void* moved = system_memory.remap(at, bytes, bytes, MREMAP_MAYMOVE | DontUnmap, nullptr);
+  if (moved == MAP_FAILED) return MAP_FAILED;
+  void* const grown = system_memory.remap(moved, bytes, new_bytes, flags, to);
+  if (grown == MAP_FAILED) {
+    const int error = errno;
+    system_memory.move(moved, at, bytes);
+    return fail(error);
+  }
+  leave_nothing(at, bytes);
+  return grown;
+}
+
+}  // namespace gt::opt

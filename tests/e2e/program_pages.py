@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Pages that a program makes present, protects, drops or moves by itself: it sees what it would see without us.
+
+Usage: program_pages.py BUILD
+"""
+
+import pathlib
+import sys
+
+from job import GOPTIMIZE, GTRACE, check, good, main, needs, run, same, tests_dir
+from remote_job import client, natively, proxy, ways
+
+LAZY, CALLS = (str(tests_dir / "optimizer" / name) for name in ("lazy_pages", "page_calls"))
+MAKE_PROFILE = pathlib.Path(__file__).with_name("make_profile.py")
+LAZY_SHAPES = ("pages", "granules", "few", "truncated", "watched", "served")
+CALL_SHAPES = ("dropped", "freed", "refused", "protect", "children", "moved", "unmapped", "file", "again", "threads",
+               "served")
+STAGED = ("--stage", "always", "--reuse", "always")
+
+
+def expected(program, *shapes):
+    done = natively(program, *shapes)
+    same(done.code, 0, f"natively: {done.err_text}")
+    check("NOT" not in done.text and "WRONG" not in done.text, f"the oracle is wrong: {done.text}")
+    return done.out
+
+
+def compare(program, shapes, *options, env=None):
+    """One process for each shape: a mistake of one should not hide those of others."""
+    for shape in shapes:
+        done = run(GOPTIMIZE, "run", *options, "--", program, shape, env=env, timeout=60)
+        same((done.code, done.out), (0, expected(program, shape)), f"{options} {shape}: {done.err_text[-400:]}")
+
+
+def profile():
+    needs("objdump", "readelf")
+    good(sys.executable, MAKE_PROFILE, CALLS, "app.gprofile", "min_bytes=1000000")
+
+
+def test_lazy_pages_here():
+    compare(LAZY, LAZY_SHAPES, *STAGED)
+
+
+def test_lazy_pages_elsewhere():
+    with proxy() as p:
+        for url in ways(p):
+            compare(LAZY, LAZY_SHAPES, "--remote", url, "--only", "remote", env=client(p))
+        same(p.stop(), 0, "the proxy's exit status")
+
+
+def test_lazy_pages_traced():
+    for shape in LAZY_SHAPES:
+        done = run(GTRACE, "run", "--capture", "hash", "-o", f"{shape}.gtrace", "--", LAZY, shape, timeout=60)
+        same((done.code, done.out), (0, expected(LAZY, shape)), f"{shape}: {done.err_text[-400:]}")
+
+
+def test_page_calls_on_pinned_blocks():
+    compare(CALLS, CALL_SHAPES, *STAGED)
+
+
+def test_page_calls_on_pools():
+    profile()
+    for policy in ("pin", "locked", "hybrid"):
+        compare(CALLS, CALL_SHAPES, "--profile", "app.gprofile", "--force-policy", policy, "--stage", "always")
+
+
+def test_page_calls_on_shared_pools():
+    profile()
+    options = ("--profile", "app.gprofile", "--force-policy", "pin", "--only", "remote")
+    with proxy() as p:
+        for url in ways(p):
+            compare(CALLS, CALL_SHAPES, *options, "--remote", url, env=client(p))
+        same(p.stop(), 0, "the proxy's exit status")
+
+
+main(globals())

@@ -1,0 +1,178 @@
+// Memory whose pages the program's own handler makes present: copies are right, and never touch two such pages at once.
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "transport/staging/copy_crew.h"
+#include "transport/staging/program_faults.h"
+#include "transport/staging/thread.h"
+
+using namespace gt::staging;
+
+namespace {
+
+constexpr size_t Page = 4096, Granule = 16 * Page, Bytes = size_t{8} << 20;
+
+char* area = nullptr;
+bool fills = false;
+std::atomic<int> serving{0}, together{0}, faults{0};
+
+char content(size_t at) { return static_cast<char>(at / Page * 3 + at % 251); }
+
+// Opens many pages first and fills them then.
+void on_fault(int, siginfo_t* info, void*) {
+  auto* const at = static_cast<char*>(info->si_addr);
+  if (at < area || at >= area + Bytes) return static_cast<void>(::signal(SIGSEGV, SIG_DFL));
+  if (serving.fetch_add(1) != 0) ++together;
+  const size_t first = static_cast<size_t>(at - area) / Granule * Granule;
+  ::mprotect(area + first, Granule, PROT_READ | PROT_WRITE);
+  for (size_t i = first; fills && i < first + Granule; ++i) area[i] = content(i);
+  ++faults;
+  serving.fetch_sub(1);
+}
+
+// An area, and the handler for as long as this lives.
+class Area {
+ public:
+  explicit Area(int protection, bool with_contents) {
+    area = static_cast<char*>(::mmap(nullptr, Bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(area != MAP_FAILED);
+    fills = with_contents;
+    together = faults = 0;
+    struct sigaction action = {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_NODEFER | SA_ONSTACK;
+    REQUIRE(::sigaction(SIGSEGV, &action, &before_) == 0);
+    protect(protection);
+  }
+  ~Area() {
+    ::sigaction(SIGSEGV, &before_, nullptr);
+    ::munmap(area, Bytes);
+  }
+  void protect(int protection) { REQUIRE(::mprotect(area, Bytes, protection) == 0); }
+
+ private:
+  struct sigaction before_ = {};
+};
+
+Copy rows_of(char* to, const char* from, size_t row, size_t pitch, Programs programs) {
+  Copy c;
+  c.to = to;
+  c.from = from;
+  c.row_bytes = row;
+  c.rows = Bytes / pitch;
+  c.to_row_pitch = c.from_row_pitch = pitch;
+  c.programs = programs;
+  return c;
+}
+
+size_t wrong_in(const char* bytes, size_t row, size_t pitch) {
+  size_t wrong = 0;
+  for (size_t i = 0; i < Bytes; ++i) wrong += i % pitch < row && bytes[i] != content(i);
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("threads of ours take faults, and no signal that is sent") {
+  sigset_t mask;
+  pthread_t thread;
+  const auto look = [](void* out) -> void* {
+    ::pthread_sigmask(SIG_SETMASK, nullptr, static_cast<sigset_t*>(out));
+    return nullptr;
+  };
+  REQUIRE(start_thread("looks", look, &mask, &thread));
+  ::pthread_join(thread, nullptr);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) CHECK(::sigismember(&mask, fault) == 0);
+  for (const int sent : {SIGINT, SIGTERM, SIGALRM, SIGCHLD, SIGUSR1, SIGPROF, SIGHUP, SIGABRT, SIGRTMIN})
+    CHECK(::sigismember(&mask, sent) == 1);
+}
+
+TEST_CASE("a thread of ours has room for a handler") {
+  const auto use_stack = [](void*) -> void* {
+    volatile char room[512 << 10];
+    for (size_t i = 0; i < sizeof room; i += Page) room[i] = 1;
+    return nullptr;
+  };
+  pthread_t thread;
+  REQUIRE(start_thread("uses", use_stack, nullptr, &thread));
+  ::pthread_join(thread, nullptr);
+}
+
+TEST_CASE("what is there without a handler is told from what is not") {
+  Area a(PROT_READ | PROT_WRITE, false);
+  errno = 17;
+  CHECK(faults_are_handled());
+  CHECK(is_readable(area + 5, Bytes - 5));
+  CHECK(is_writable(area + 5, Bytes - 5));
+  REQUIRE(::mprotect(area + 3 * Page, Page, PROT_READ) == 0);
+  CHECK(is_readable(area, Bytes));
+  CHECK_FALSE(is_writable(area + Page, 2 * Page + 1));
+  CHECK(is_writable(area + Page, 2 * Page));
+  REQUIRE(::mprotect(area + 3 * Page, Page, PROT_NONE) == 0);
+  CHECK_FALSE(is_readable(area + 4 * Page - 1, 1));
+  CHECK(is_readable(area + 4 * Page, 1));
+  CHECK(faults == 0);
+  touch(area + 3 * Page - 1, 2);
+  CHECK(faults == 1);
+  CHECK(errno == 17);
+}
+
+TEST_CASE("copies of pages that appear") {
+  CopyCrew crew;
+  crew.start(3);
+  std::vector<char> to(Bytes);
+  Area a(PROT_NONE, true);
+  for (const size_t pitch : {Bytes, size_t{40000}, size_t{9000}, size_t{70}}) {
+    for (const size_t gap : {size_t{0}, size_t{20}, size_t{6000}}) {
+      if (gap >= pitch) continue;
+      for (int i = 0; i < 5; ++i) {
+        a.protect(PROT_NONE);
+        std::fill(to.begin(), to.end(), char{0});
+        crew.copy(rows_of(to.data(), area, pitch - gap, pitch, Programs::From));
+        CHECK(wrong_in(to.data(), pitch - gap, Bytes / pitch > 1 ? pitch : Bytes) <= Bytes % pitch);
+      }
+    }
+  }
+  CHECK(faults > 100);
+  CHECK(together == 0);
+}
+
+TEST_CASE("copies to pages that are watched for writes") {
+  CopyCrew crew;
+  crew.start(3);
+  std::vector<char> from(Bytes);
+  for (size_t i = 0; i < Bytes; ++i) from[i] = content(i);
+  Area a(PROT_READ, false);
+  for (const size_t pitch : {Bytes, size_t{32768}}) {
+    for (int i = 0; i < 10; ++i) {
+      a.protect(PROT_READ | PROT_WRITE);
+      std::memset(area, 0, Bytes);
+      a.protect(PROT_READ);
+      Copy c = rows_of(area, from.data(), pitch, pitch, Programs::To);
+      c.streaming = i % 2;
+      crew.copy(c);
+      CHECK(wrong_in(area, pitch, pitch) == 0);
+    }
+  }
+  CHECK(faults > 100);
+  CHECK(together == 0);
+}
+
+TEST_CASE("pages that are there are copied by several threads all the same") {
+  CopyCrew crew;
+  crew.start(3);
+  std::vector<char> to(Bytes);
+  Area a(PROT_READ | PROT_WRITE, false);
+  std::memset(area, 1, Bytes);
+  const uint64_t before = crew.pieces_helped();
+  for (int i = 0; i < 50; ++i) crew.copy(rows_of(to.data(), area, Bytes, Bytes, Programs::From));
+  CHECK(crew.pieces_helped() > before);
+  CHECK(faults == 0);
+}

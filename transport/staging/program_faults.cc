@@ -1,0 +1,50 @@
+#include "transport/staging/program_faults.h"
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+
+namespace gt::staging {
+namespace {
+
+constexpr int PopulateRead = 22, PopulateWrite = 23;  // MADV_*, of newer headers
+
+bool is_handled(int signal) {
+  struct sigaction now;
+  if (::sigaction(signal, nullptr, &now) != 0) return true;
+  return (now.sa_flags & SA_SIGINFO) != 0 || (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN);
+}
+
+// Not through madvise(): the injected library watches the program's by that name.
+bool populate(const void* p, size_t bytes, int advice) {
+  if (bytes == 0) return true;
+  const int saved_errno = errno;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(p) & ~(FaultPage - 1);
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(p) + bytes + FaultPage - 1) & ~(FaultPage - 1);
+  const long result = ::syscall(SYS_madvise, begin, end - begin, advice);
+  errno = saved_errno;
+  return result == 0;
+}
+
+}  // namespace
+
+bool faults_are_handled() noexcept {
+  const int saved_errno = errno;
+  const bool handled = is_handled(SIGSEGV) || is_handled(SIGBUS);
+  errno = saved_errno;
+  return handled;
+}
+
+bool is_readable(const void* p, size_t bytes) noexcept { return populate(p, bytes, PopulateRead); }
+bool is_writable(void* p, size_t bytes) noexcept { return populate(p, bytes, PopulateWrite); }
+
+void touch(const void* p, size_t bytes) noexcept {
+  const auto* const at = static_cast<const volatile char*>(p);
+  for (size_t i = 0; i < bytes; i += FaultPage) (void)at[i];
+  if (bytes > 0) (void)at[bytes - 1];
+}
+
+}  // namespace gt::staging
