@@ -31,6 +31,8 @@ namespace {
 // Handles that the program has from us and has not given back; whether one was asked for with RTLD_GLOBAL.
 constinit std::atomic<int> g_opened{0};
 constinit std::atomic<bool> g_opened_global{false};
+// The library that the last such request would have opened. Usually the real library; it stays open.
+constinit std::atomic<void*> g_asked_for{nullptr};
 
 bool is_own_code(const void* p) { return p >= __ehdr_start && p < _end; }
 void* own_handle() { return const_cast<link_map*>(own_module()); }  // glibc: a handle is a link_map
@@ -173,6 +175,7 @@ Found search_for(const char* path, const link_map* caller, int flags) {
     const char* const file = with_origin(path, caller, text);
     if (Attempt::is_ours(file)) return Found::ByUs;
     if (!attempt.open(file)) return attempt.explain(file), Found::Not;
+    g_asked_for.store(attempt.handle());
     prefer_real_library(file);
     return Found::There;
   }
@@ -180,6 +183,7 @@ Found search_for(const char* path, const link_map* caller, int flags) {
   const bool found = search_directories(from, path, false, attempt) || search_cache(path, attempt) ||
                      search_directories(from, path, true, attempt);
   if (found) {
+    g_asked_for.store(attempt.handle());
     const char* given = getenv(RealLibraryVariable);
     if (!given || !*given) prefer_real_library(static_cast<link_map*>(attempt.handle())->l_name);
     return Found::There;
@@ -225,11 +229,19 @@ bool is_own_mark(const char* name) { return std::strncmp(name, "gt_", 3) == 0; }
 
 bool real_library_has(const char* name) { return real_symbol(name) != nullptr; }
 
+// The last of the modules that were there at the start: those are in everybody's scope.
+constinit const link_map* g_last_at_start = nullptr;
+__attribute__((constructor(102))) void note_modules_at_start() {
+  g_last_at_start = first_module();
+  while (g_last_at_start && g_last_at_start->l_next) g_last_at_start = g_last_at_start->l_next;
+}
+
 // Somebody else's function of that name, which we stand before: natively that one is found.
 bool others_define(const char* name) {
-  const void* const real = real_library();
-  for (const link_map* m = first_module(); m; m = m->l_next)
-    if (m != own_module() && m != real && defines(*m, name)) return true;
+  for (const link_map* m = first_module(); m; m = m->l_next) {
+    if (m != own_module() && defines(*m, name)) return true;
+    if (m == g_last_at_start) break;
+  }
   return false;
 }
 
@@ -245,16 +257,18 @@ void* not_there(const link_map* asked, const char* name) {
 // Without a handle. Others' definitions were seen to before (is_opencls_business).
 void* find_in_scopes(const char* name, const link_map* caller) {
   const bool is_seen = g_opened_global.load() || somebody_needs_opencl();
-  return is_seen && real_library_has(name) ? real_dlsym(own_handle(), name) : not_there(caller, name);
+  const void* own = is_seen && real_library_has(name) ? definition(*own_module(), name) : nullptr;
+  return own ? const_cast<void*>(own) : not_there(caller, name);
 }
 
-// Of a handle on us: what the real library, with all that it brings along, answers.
+// Of a handle on us: what the library that was asked for, with all that it brings along, answers.
 template <class Ask>
-void* find_as_real(const char* name, const Ask& ask) {
-  void* const real = real_library();
-  if (!real) return ask(own_handle());
-  void* const found = ask(real);
-  if (!found || !is_opencl_function(name)) return found;
+void* find_as_asked(const char* name, const Ask& ask) {
+  void* const asked_for = g_asked_for.load();
+  void* const library = asked_for ? asked_for : real_library();
+  if (!library) return ask(own_handle());
+  void* const found = ask(library);
+  if (!found || !is_opencl_function(name) || !real_library_has(name)) return found;
   const void* own = definition(*own_module(), name);
   return own ? const_cast<void*>(own) : found;
 }
@@ -297,7 +311,7 @@ bool is_opencls_business(void* handle, const char* name, const void* caller) {
 __attribute__((noinline)) void* find_opencl_symbol(void* handle, const char* name) {
   const void* const return_address = __builtin_return_address(0);
   const Reentry guard;
-  if (is_opencls_handle(handle)) return find_as_real(name, [name](void* of) { return real_dlsym(of, name); });
+  if (is_opencls_handle(handle)) return find_as_asked(name, [name](void* of) { return real_dlsym(of, name); });
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return find_in_scopes(name, module_of(return_address));
   if (handle == first_module()) return find_in_scopes(name, first_module());
   void* const found = real_dlsym(handle, name);
@@ -306,7 +320,7 @@ __attribute__((noinline)) void* find_opencl_symbol(void* handle, const char* nam
 
 __attribute__((noinline)) void* find_opencl_version(void*, const char* name, const char* version) {
   const Reentry guard;
-  return find_as_real(name, [=](void* of) { return dlvsym_function()(of, name, version); });
+  return find_as_asked(name, [=](void* of) { return dlvsym_function()(of, name, version); });
 }
 
 }  // namespace gt::interpose

@@ -7,7 +7,6 @@
 #include <iterator>
 #include <new>
 
-#include "tracer/interpose/dynamic_linker.h"
 #include "tracer/interpose/libc_alloc.h"
 #include "tracer/interpose/loaded_symbols.h"
 
@@ -50,14 +49,17 @@ static_assert(static_cast<size_t>(AllocFn::DeleteArrayAlignedNothrow) - FirstOpe
 // By operator, once they were looked for: to ask the dynamic linker takes its lock.
 constinit std::atomic<void*> g_runtime_operators[std::size(OperatorNames)] = {};
 
-// What the caller itself depends on: a plug-in may have brought the C++ runtime along.
+// What the caller itself depends on, and so comes after it in the list: a plug-in may have brought the C++ runtime along.
+// (dlsym knows what is outside of the global scope only by handles that dlopen has made.)
 void* callers_symbol(const char* name, const void* site) {
   Dl_info info;
   void* caller = nullptr;
-  if (!dladdr1(site, &info, &caller, RTLD_DL_LINKMAP) || !caller) return nullptr;
-  void* found = real_dlsym(caller, name);  // glibc: a link_map is what dlopen returns
-  if (!found) real_dlerror();
-  return found && !is_our_module(found) ? found : nullptr;
+  if (!dladdr1(site, &info, &caller, RTLD_DL_LINKMAP)) return nullptr;
+  for (auto m = static_cast<const link_map*>(caller); m; m = m->l_next) {
+    const void* found = m == own_module() ? nullptr : definition(*m, name);
+    if (found) return const_cast<void*>(found);
+  }
+  return nullptr;
 }
 
 std::new_handler new_handler(const void* site) {
