@@ -3,7 +3,6 @@
 #include <elf.h>
 
 #include <cstdint>
-#include <cstring>
 
 namespace gt::interpose {
 
@@ -13,6 +12,13 @@ namespace {
 // (vdso); other C libraries leave them.
 const void* moved(const link_map& module, ElfW(Addr) address) {
   return reinterpret_cast<const void*>(address < module.l_addr ? module.l_addr + address : address);
+}
+
+// Not strcmp: a sanitizer that is just looking for the C library's functions has put its own before it, which cannot be
+// called yet.
+bool same(const char* a, const char* b) {
+  while (*a && *a == *b) ++a, ++b;
+  return *a == *b;
 }
 
 struct Tables {
@@ -34,7 +40,7 @@ struct Tables {
   const ElfW(Sym) * if_named(uint32_t symbol, const char* name) const {
     const ElfW(Sym)& s = symbols[symbol];
     const bool defined = s.st_shndx != SHN_UNDEF && s.st_value != 0 && ELF64_ST_BIND(s.st_info) != STB_LOCAL;
-    return defined && std::strcmp(strings + s.st_name, name) == 0 ? &s : nullptr;
+    return defined && same(strings + s.st_name, name) ? &s : nullptr;
   }
 };
 

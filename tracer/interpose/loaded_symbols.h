@@ -1,7 +1,7 @@
 // What a loaded module defines, read from its own tables in memory: without the dynamic linker, its locks, and whoever
 // else has put himself between (heaptrack's dlopen and dlclose).
 //
-// Thread safety: yes, as long as the module stays. Takes no lock, allocates nothing.
+// Thread safety: yes, as long as the module stays. Takes no lock, allocates nothing, calls nobody.
 #pragma once
 
 #include <link.h>

@@ -225,7 +225,7 @@ void* open_for(const char* path, int flags, const void* return_address) {
 // --- Symbols ---
 
 bool is_opencl_function(const char* name) { return name[0] == 'c' && name[1] == 'l'; }
-bool is_own_mark(const char* name) { return std::strncmp(name, "gt_", 3) == 0; }
+bool is_own_mark(const char* name) { return name[0] == 'g' && name[1] == 't' && name[2] == '_'; }
 
 bool real_library_has(const char* name) { return real_symbol(name) != nullptr; }
 
@@ -260,6 +260,12 @@ void* find_in_scopes(const char* name, const link_map* caller) {
   const void* own = is_seen && real_library_has(name) ? definition(*own_module(), name) : nullptr;
   return own ? const_cast<void*>(own) : not_there(caller, name);
 }
+
+// A loader that the program brought along takes us for a layer (tracer/lib/layer.h).
+bool is_layers_door(const char* name) {
+  return std::strcmp(name, "clInitLayer") == 0 || std::strcmp(name, "clGetLayerInfo") == 0;
+}
+bool is_loader(const link_map* caller) { return caller && defines(*caller, "clGetPlatformIDs"); }
 
 // Of a handle on us: what the library that was asked for, with all that it brings along, answers.
 template <class Ask>
@@ -311,7 +317,10 @@ bool is_opencls_business(void* handle, const char* name, const void* caller) {
 __attribute__((noinline)) void* find_opencl_symbol(void* handle, const char* name) {
   const void* const return_address = __builtin_return_address(0);
   const Reentry guard;
-  if (is_opencls_handle(handle)) return find_as_asked(name, [name](void* of) { return real_dlsym(of, name); });
+  if (is_opencls_handle(handle)) {
+    if (is_layers_door(name) && is_loader(module_of(return_address))) return real_dlsym(handle, name);
+    return find_as_asked(name, [name](void* of) { return real_dlsym(of, name); });
+  }
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return find_in_scopes(name, module_of(return_address));
   if (handle == first_module()) return find_in_scopes(name, first_module());
   void* const found = real_dlsym(handle, name);
