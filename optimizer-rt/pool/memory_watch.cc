@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <charconv>
 
+#include "tracer/interpose/uncancelled.h"
 #include "traces/base/fd.h"
 
 namespace gt::opt {
@@ -43,6 +44,7 @@ size_t resident_in(std::string_view statm, size_t page_bytes) noexcept {
 
 size_t memory_left(size_t limit) noexcept {
   const int saved_errno = errno;
+  const interpose::Uncancelled whole;  // malloc and free come here
   char meminfo[256], statm[128];  // MemAvailable is in the third line
   const size_t available = available_in(read_start("/proc/meminfo", meminfo));
   const size_t own = resident_in(read_start("/proc/self/statm", statm), static_cast<size_t>(::sysconf(_SC_PAGESIZE)));

@@ -68,8 +68,11 @@ int SiteTable::lookup(uintptr_t address) const noexcept {
 int SiteTable::find(const void* address) noexcept {
   const int site = lookup(reinterpret_cast<uintptr_t>(address));
   if (site != None || x_unresolved.load(std::memory_order_acquire) == 0) return site;
-  if (!is_time_to_look() || !interpose::modules_changed()) return None;
-  resolve();
+  if (!is_time_to_look()) return None;
+  if (interpose::modules_are_found_unlocked())
+    resolve_module_of(address);
+  else if (interpose::modules_changed())
+    resolve();
   return lookup(reinterpret_cast<uintptr_t>(address));
 }
 
@@ -89,18 +92,37 @@ bool SiteTable::is_time_to_look() noexcept {
 
 void SiteTable::resolve() noexcept {
   if (x_resolving.exchange(true, std::memory_order_acquire)) return;
-  size_t resolved = 0;
-  interpose::for_each_module([&](const interpose::ModuleInfo& module) {
-    for (size_t i = 0; i < x_plan.sites.size(); ++i) {
-      const PlanSite& site = x_plan.sites[i];
-      if (!is_module(site, module) || site.offset >= module.end - module.bias) continue;
-      add(module.bias + site.offset, static_cast<int>(i));
-      if (!x_done[i]) ++resolved;
-      x_done[i] = true;
-    }
-  });
-  x_unresolved.fetch_sub(resolved, std::memory_order_relaxed);
+  interpose::for_each_module([this](const interpose::ModuleInfo& module) { add_sites_of(module); });
   x_resolving.store(false, std::memory_order_release);
+}
+
+// The dynamic linker's lock may be held by a thread that waits for one that the program allocates under: so not all
+// modules are looked at, but the one that calls, which is found without the lock.
+void SiteTable::resolve_module_of(const void* address) noexcept {
+  const auto at = reinterpret_cast<uintptr_t>(address);
+  const uint32_t asked = x_asked.load(std::memory_order_relaxed);
+  if (at - x_seen_base < x_seen_bytes && x_seen_asked == asked) return;
+  if (x_resolving.exchange(true, std::memory_order_acquire)) return;
+  interpose::for_module_of(address, [&](const interpose::ModuleInfo& module) {
+    add_sites_of(module);
+    x_seen_bytes = 0;  // never another module's bytes from here
+    x_seen_base = module.base;
+    x_seen_asked = asked;
+    x_seen_bytes = module.end - module.base;
+  });
+  x_resolving.store(false, std::memory_order_release);
+}
+
+void SiteTable::add_sites_of(const interpose::ModuleInfo& module) noexcept {
+  size_t resolved = 0;
+  for (size_t i = 0; i < x_plan.sites.size(); ++i) {
+    const PlanSite& site = x_plan.sites[i];
+    if (!is_module(site, module) || site.offset >= module.end - module.bias) continue;
+    add(module.bias + site.offset, static_cast<int>(i));
+    if (!x_done[i]) ++resolved;
+    x_done[i] = true;
+  }
+  x_unresolved.fetch_sub(resolved, std::memory_order_relaxed);
 }
 
 }  // namespace gt::opt

@@ -14,6 +14,10 @@
 
 #include "optimizer-rt/pool/plan.h"
 
+namespace gt::interpose {
+struct ModuleInfo;
+}
+
 namespace gt::opt {
 
 class SiteTable {
@@ -53,6 +57,8 @@ class SiteTable {
   int lookup(uintptr_t address) const noexcept;
   // To ask for newly loaded modules takes 16 ns.
   bool is_time_to_look() noexcept;
+  void resolve_module_of(const void* address) noexcept;
+  void add_sites_of(const interpose::ModuleInfo& module) noexcept;  // under x_resolving
 
   PlanView x_plan;
   std::atomic<size_t> x_min{0}, x_range{0};  // until open only size 0 matches, and finds nothing
@@ -60,6 +66,9 @@ class SiteTable {
   std::atomic<size_t> x_unresolved{0};
   std::atomic<bool> x_resolving{false};
   std::atomic<uint32_t> x_asked{0}, x_passed{0};  // libraries asked for when it was last looked; allocations since
+  // The module that was looked at last; a reader that meets a change looks once more, or not.
+  std::atomic<uintptr_t> x_seen_base{0}, x_seen_bytes{0};
+  std::atomic<uint32_t> x_seen_asked{0};
   bool x_done[MaxSites] = {};
   Slot x_slots[Slots];
 };

@@ -9,6 +9,9 @@
 
 #include "tracer/interpose/boot_arena.h"
 #include "tracer/interpose/doors.h"
+#include "tracer/interpose/linker_cache.h"
+#include "tracer/interpose/loaded_symbols.h"
+#include "tracer/interpose/opencl_requests.h"
 #include "tracer/interpose/real_library.h"
 #include "traces/base/reentry.h"
 
@@ -117,4 +120,43 @@ TEST_CASE("the real library opens by path, and misses what it does not have") {
   CHECK(real_symbol("clGetPlatformIDs") != nullptr);
   CHECK(real_symbol("clNoSuchFunction") == nullptr);
   CHECK(gt::program_runs());
+}
+
+TEST_CASE("symbols of loaded modules are found where the dynamic linker finds them") {
+  for (const char* name : {"malloc", "dlsym", "dlopen", "pthread_create", "_ZSt15get_new_handlerv", "cos"}) {
+    Dl_info info;
+    link_map* module = nullptr;
+    void* const found = dlsym(RTLD_NEXT, name);
+    REQUIRE(dladdr1(found, &info, reinterpret_cast<void**>(&module), RTLD_DL_LINKMAP) != 0);
+    CHECK(defines(*module, name));
+    if (std::strcmp(name, "cos") != 0) CHECK(definition(*module, name) == found);  // chosen when the program starts
+  }
+  for (const link_map* m = first_module(); m; m = m->l_next) {
+    CHECK(!defines(*m, "no_such_function"));
+    CHECK(!defines(*m, ""));
+  }
+  REQUIRE(own_module() != nullptr);
+  CHECK(own_module() == first_module());
+  CHECK(needs(*own_module(), [](const char* library) { return std::strcmp(library, "libc.so.6") == 0; }));
+  CHECK(!needs(*own_module(), is_opencl_name));
+}
+
+TEST_CASE("modules are found without the dynamic linker's lock as with it") {
+  std::vector<std::string> locked, unlocked;
+  const auto text = [](const ModuleInfo& m) {
+    return std::to_string(m.base) + " " + std::to_string(m.end) + " " + m.path + " " + m.build_id;
+  };
+  for_each_module([&](const ModuleInfo& m) { locked.push_back(text(m)); });
+  const bool known = for_each_module_unlocked([&](const ModuleInfo& m) { unlocked.push_back(text(m)); });
+  CHECK(known == modules_are_found_unlocked());
+  if (known) CHECK(unlocked == locked);
+  std::string libc;
+  if (for_module_of(reinterpret_cast<const void*>(&std::strtol), [&](const ModuleInfo& m) { libc = m.path; }))
+    CHECK(libc.find("libc.so") != std::string::npos);
+}
+
+TEST_CASE("the linker's cache holds the C library") {
+  const LinkerCache cache;
+  CHECK(cache.find("libc.so.6", [](std::string_view path) { return path.find("libc.so.6") != path.npos; }));
+  CHECK(!cache.find("libno_such.so.1", [](std::string_view) { return true; }));
 }

@@ -8,33 +8,18 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <span>
 
-#include "tracer/interpose/libc_alloc.h"
-#include "tracer/interpose/real_library.h"
+#include "tracer/interpose/memory_epoch.h"
+#include "tracer/interpose/opencl_requests.h"
+
+extern "C" int _dl_find_object(void*, dl_find_object*) noexcept __attribute__((weak));
 
 namespace gt::interpose {
 
 namespace {
 
-constinit std::atomic<Dlopen> g_dlopen{nullptr};
 constinit std::atomic<uint64_t> g_loads_seen{0};
-
-Dlopen find_dlopen() {
-  Dlopen found = g_dlopen.load(std::memory_order_acquire);
-  if (found) return found;
-  const Reentry guard;
-  found = reinterpret_cast<Dlopen>(next_symbol("dlopen"));
-  g_dlopen.store(found, std::memory_order_release);
-  return found;
-}
-
-// One more reference to the library that is loaded already; dlclose gives it back.
-void* open_ourselves(const char* path, int flags) {
-  if (std::strchr(path, '/')) prefer_real_library(path);
-  const Reentry guard;
-  void* ours = real_dlopen(own_path(), (flags & ~RTLD_DEEPBIND) | RTLD_NOLOAD);
-  return ours ? ours : real_dlopen(path, flags);
-}
 
 void hex(char* out, const unsigned char* bytes, size_t n) {
   constexpr char Digits[] = "0123456789abcdef";
@@ -70,15 +55,18 @@ struct Visit {
   ModuleVisitor visit;
   void* context;
   char program[4096];
+
+  Visit(ModuleVisitor visitor, void* visitors) : visit(visitor), context(visitors) {
+    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+  }
 };
 
-int visit_one(dl_phdr_info* info, size_t, void* data) {
-  auto& v = *static_cast<Visit*>(data);
+void visit_one(const Visit& v, std::span<const ElfW(Phdr)> headers, uint64_t bias, const char* name) {
   char build_id[2 * MaxBuildId + 1] = "";
   uint64_t low = UINT64_MAX, high = 0;
-  for (size_t i = 0; i < info->dlpi_phnum; ++i) {
-    const ElfW(Phdr)& p = info->dlpi_phdr[i];
-    const uint64_t at = info->dlpi_addr + p.p_vaddr;
+  for (const ElfW(Phdr)& p : headers) {
+    const uint64_t at = bias + p.p_vaddr;
     if (p.p_type == PT_NOTE && build_id[0] == 0) {
       find_build_id(reinterpret_cast<const char*>(at), p.p_memsz, build_id);
     } else if (p.p_type == PT_LOAD) {
@@ -86,34 +74,65 @@ int visit_one(dl_phdr_info* info, size_t, void* data) {
       if (at + p.p_memsz > high) high = at + p.p_memsz;
     }
   }
-  if (high == 0) return 0;
-  const char* path = info->dlpi_name && info->dlpi_name[0] ? info->dlpi_name : v.program;
+  if (high == 0) return;
+  const char* path = name && name[0] ? name : v.program;
   const uint64_t page = static_cast<uint64_t>(getpagesize());
-  v.visit({low & ~(page - 1), (high + page - 1) & ~(page - 1), info->dlpi_addr, path, build_id},
-          v.context);
-  return 0;
+  v.visit({low & ~(page - 1), (high + page - 1) & ~(page - 1), bias, path, build_id}, v.context);
+}
+
+// The program headers of the module that `address` lies in: of one whose first segment begins with the file's header,
+// as every linker's does.
+bool find_headers(const void* address, link_map*& map, std::span<const ElfW(Phdr)>& headers) {
+  dl_find_object object;
+  if (!_dl_find_object || _dl_find_object(const_cast<void*>(address), &object) != 0) return false;
+  const auto* begin = static_cast<const char*>(object.dlfo_map_start);
+  const auto bytes = static_cast<size_t>(static_cast<const char*>(object.dlfo_map_end) - begin);
+  const auto& file = *reinterpret_cast<const ElfW(Ehdr)*>(begin);
+  if (bytes < sizeof file || std::memcmp(file.e_ident, ELFMAG, SELFMAG) != 0) return false;
+  if (file.e_phoff > bytes || file.e_phnum > (bytes - file.e_phoff) / sizeof(ElfW(Phdr))) return false;
+  map = object.dlfo_link_map;
+  headers = {reinterpret_cast<const ElfW(Phdr)*>(begin + file.e_phoff), file.e_phnum};
+  return true;
 }
 
 }  // namespace
-
-void* real_dlopen(const char* path, int flags) { return find_dlopen()(path, flags); }
-
-bool is_opencl_name(const char* path) {
-  constexpr char Name[] = "libOpenCL.so";
-  const char* slash = std::strrchr(path, '/');
-  const char* base = slash ? slash + 1 : path;
-  constexpr size_t Length = sizeof Name - 1;
-  return std::strncmp(base, Name, Length) == 0 && (base[Length] == 0 || base[Length] == '.');
-}
 
 constinit std::atomic<uint32_t> libraries_asked_for{0};
 
 void (*before_deep_binding)() = nullptr;
 
-Dlopen dlopen_for(const char* path, int flags) {
+namespace {
+// A request of the program's for OpenCL?
+bool wants_opencl(const char* path, int flags) {
+  forget_failure();
   if ((flags & RTLD_DEEPBIND) && before_deep_binding && program_runs()) before_deep_binding();
   libraries_asked_for.fetch_add(1, std::memory_order_relaxed);
-  return path && program_runs() && is_opencl_name(path) ? open_ourselves : find_dlopen();
+  return path && program_runs() && is_opencl_name(path);
+}
+}  // namespace
+
+Dlopen dlopen_for(const char* path, int flags) { return wants_opencl(path, flags) ? open_opencl : dlopen_function(); }
+
+Dlmopen dlmopen_for(long space, const char* path, int flags) {
+  return wants_opencl(path, flags) && space == LM_ID_BASE ? open_opencl_in_base : dlmopen_function();
+}
+
+Dlsym dlsym_for(void* handle, const char* name, const void* caller) {
+  forget_failure();
+  return program_runs() && is_opencls_business(handle, name, caller) ? find_opencl_symbol : dlsym_function();
+}
+
+Dlvsym dlvsym_for(void* handle, const char*, const char*) {
+  forget_failure();
+  return program_runs() && is_opencls_handle(handle) ? find_opencl_version : dlvsym_function();
+}
+
+int close_library(void* handle) {
+  forget_failure();
+  const int result = real_dlclose(handle);
+  if (result == 0 && program_runs()) opencl_closed(handle);
+  begin_memory_epoch();
+  return result;
 }
 
 bool modules_changed() {
@@ -130,15 +149,51 @@ bool modules_changed() {
 
 void visit_modules(ModuleVisitor visit, void* context) {
   const int saved_errno = errno;
-  Visit v{visit, context, ""};
-  const ssize_t n = readlink("/proc/self/exe", v.program, sizeof v.program - 1);
-  v.program[n > 0 ? n : 0] = 0;
-  dl_iterate_phdr(visit_one, &v);
+  Visit v(visit, context);
+  const auto each = [](dl_phdr_info* info, size_t, void* data) {
+    visit_one(*static_cast<Visit*>(data), {info->dlpi_phdr, info->dlpi_phnum}, info->dlpi_addr, info->dlpi_name);
+    return 0;
+  };
+  dl_iterate_phdr(each, &v);
   errno = saved_errno;
 }
 
+bool visit_module_of(const void* address, ModuleVisitor visit, void* context) {
+  const int saved_errno = errno;
+  link_map* map = nullptr;
+  std::span<const ElfW(Phdr)> headers;
+  const bool found = find_headers(address, map, headers);
+  if (found) visit_one(Visit(visit, context), headers, map->l_addr, map->l_name);
+  errno = saved_errno;
+  return found;
+}
+
+bool visit_modules_unlocked(ModuleVisitor visit, void* context) {
+  if (!_dl_find_object) return false;
+  const int saved_errno = errno;
+  const Visit v(visit, context);
+  for (const link_map* m = _r_debug.r_map; m; m = m->l_next) {
+    link_map* map = nullptr;
+    std::span<const ElfW(Phdr)> headers;
+    if (find_headers(m->l_ld, map, headers)) visit_one(v, headers, m->l_addr, m->l_name);
+  }
+  errno = saved_errno;
+  return true;
+}
+
+bool modules_are_found_unlocked() { return _dl_find_object != nullptr; }
+
 }  // namespace gt::interpose
 
-extern "C" gt::interpose::Dlopen gt_dlopen_for(const char* path, int flags) {
-  return gt::interpose::dlopen_for(path, flags);
+extern "C" {
+gt::interpose::Dlopen gt_dlopen_for(const char* path, int flags) { return gt::interpose::dlopen_for(path, flags); }
+gt::interpose::Dlmopen gt_dlmopen_for(long space, const char* path, int flags) {
+  return gt::interpose::dlmopen_for(space, path, flags);
+}
+gt::interpose::Dlsym gt_dlsym_for(void* handle, const char* name, const void* caller) {
+  return gt::interpose::dlsym_for(handle, name, caller);
+}
+gt::interpose::Dlvsym gt_dlvsym_for(void* handle, const char* name, const char* version) {
+  return gt::interpose::dlvsym_for(handle, name, version);
+}
 }

@@ -42,6 +42,8 @@ void find_real() {
   find(g_real.posix_spawnp, "posix_spawnp");
 }
 
+__attribute__((constructor(102))) void find_early() { find_real(); }
+
 // Runs `start(environment)`, which returns when the program could not be started (exec) or was (spawn: `returns_zero`).
 template <class Start>
 __attribute__((noinline)) int start_followed(const char* path, const char* obstacle, char* const* environment,

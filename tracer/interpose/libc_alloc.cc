@@ -8,6 +8,7 @@
 #include <cwchar>
 
 #include "tracer/interpose/boot_arena.h"
+#include "tracer/interpose/dynamic_linker.h"
 #include "tracer/interpose/operators.h"
 #include "tracer/interpose/raw_memory.h"
 #include "traces/base/reentry.h"
@@ -147,8 +148,8 @@ bool is_our_module(const void* address) {
 }
 
 void* next_symbol(const char* name) {
-  void* found = dlsym(RTLD_NEXT, name);
-  if (!found) dlerror();  // the program's next dlerror() is about its own calls
+  void* found = real_dlsym(RTLD_NEXT, name);
+  if (!found) real_dlerror();  // the program's next dlerror() is about its own calls
   return found;
 }
 

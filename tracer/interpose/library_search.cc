@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <climits>
-#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "tracer/interpose/elf_file.h"
+#include "tracer/interpose/linker_cache.h"
 #include "tracer/interpose/program_file.h"
 
 namespace gt::interpose {
@@ -60,46 +60,12 @@ std::string search_directories(const std::string& list, const std::string& origi
   return "";
 }
 
-// ld.so.cache, format 1.1 (glibc >= 2.2): a header, entries sorted by name, strings. An older cache
-// may precede it.
-struct CacheHeader {
-  char magic[20];  // "glibc-ld.so.cache1.1"
-  uint32_t entries;
-  uint32_t string_bytes;
-  uint32_t unused[5];
-};
-struct CacheEntry {
-  int32_t flags;
-  uint32_t name, path;  // offsets from the header
-  uint32_t os_version;
-  uint64_t hardware;
-};
-static_assert(sizeof(CacheHeader) == 48 && sizeof(CacheEntry) == 24);
-
-std::string_view cache_string(std::string_view cache, uint32_t offset) {
-  return offset < cache.size() ? cache.substr(offset, cache.find('\0', offset) - offset)
-                               : std::string_view{};
-}
-
 std::string search_cache(const Names& names) {
-  auto file = ElfFile::open("/etc/ld.so.cache");
-  if (!file) return "";
-  constexpr std::string_view Magic = "glibc-ld.so.cache1.1";
-  std::string_view cache = file->text();
-  const size_t begin = cache.find(Magic);
-  if (begin == std::string_view::npos || cache.size() - begin < sizeof(CacheHeader)) return "";
-  cache.remove_prefix(begin);
-  CacheHeader header;
-  std::memcpy(&header, cache.data(), sizeof header);
-  if (header.entries > (cache.size() - sizeof header) / sizeof(CacheEntry)) return "";
+  const LinkerCache cache;
+  std::string found;
   for (const std::string& name : names) {
-    for (uint32_t i = 0; i < header.entries; ++i) {
-      CacheEntry entry;
-      std::memcpy(&entry, cache.data() + sizeof header + i * sizeof entry, sizeof entry);
-      if (cache_string(cache, entry.name) != name) continue;
-      std::string path(cache_string(cache, entry.path));
-      if (usable(path)) return path;
-    }
+    const auto take = [&](std::string_view path) { return usable(found = path); };
+    if (cache.find(name, take)) return found;
   }
   return "";
 }

@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <iterator>
 #include <new>
 
-#include "tracer/interpose/doors.h"
 #include "tracer/interpose/libc_alloc.h"
+#include "tracer/interpose/loaded_symbols.h"
 
 namespace gt::interpose {
 
@@ -45,38 +46,41 @@ constexpr auto FirstOperator = static_cast<size_t>(AllocFn::New);
 static_assert(static_cast<size_t>(AllocFn::DeleteArrayAlignedNothrow) - FirstOperator + 1 ==
               std::size(OperatorNames));
 
-// The global scope first, then what the caller itself depends on: a plug-in may have brought the
-// C++ runtime along.
-void* runtime_symbol(const char* name, const void* site) {
-  if (void* found = next_symbol(name)) return found;
+// By operator, once they were looked for: to ask the dynamic linker takes its lock.
+constinit std::atomic<void*> g_runtime_operators[std::size(OperatorNames)] = {};
+
+// What the caller itself depends on, and so comes after it in the list: a plug-in may have brought the C++ runtime along.
+// (dlsym knows what is outside of the global scope only by handles that dlopen has made.)
+void* callers_symbol(const char* name, const void* site) {
   Dl_info info;
   void* caller = nullptr;
-  if (!dladdr1(site, &info, &caller, RTLD_DL_LINKMAP) || !caller) return nullptr;
-  void* found = dlsym(caller, name);  // glibc: a link_map is what dlopen returns
-  if (!found) dlerror();
-  return found && !is_our_module(found) ? found : nullptr;
+  if (!dladdr1(site, &info, &caller, RTLD_DL_LINKMAP)) return nullptr;
+  for (auto m = static_cast<const link_map*>(caller); m; m = m->l_next) {
+    const void* found = m == own_module() ? nullptr : definition(*m, name);
+    if (found) return const_cast<void*>(found);
+  }
+  return nullptr;
 }
 
 std::new_handler new_handler(const void* site) {
   using Get = std::new_handler (*)();
-  auto get = reinterpret_cast<Get>(runtime_symbol("_ZSt15get_new_handlerv", site));
+  constexpr const char* Name = "_ZSt15get_new_handlerv";
+  void* found = next_symbol(Name);
+  auto get = reinterpret_cast<Get>(found ? found : callers_symbol(Name, site));
   return get ? get() : nullptr;
 }
 
 }  // namespace
 
+// Whoever comes before us among the modules comes before us in the global scope. The first call of an allocation
+// function comes here, perhaps from within another interposer, under a lock of his that his dlopen and dlclose take,
+// too: so the modules' own tables are read.
 void find_operators() {
-  // Not RTLD_DEFAULT: in a library that is linked with -Bsymbolic that begins with the library
-  // itself.
-  void* program = real_dlopen(nullptr, RTLD_LAZY);
-  bool ours = true;
-  for (const char* name : OperatorNames) {
-    const void* first = program ? dlsym(program, name) : nullptr;
-    if (!first) dlerror();
-    ours = ours && (!first || is_our_module(first));
-  }
-  if (program) dlclose(program);
-  operators.store(ours ? Operators::Ours : Operators::Replaced, std::memory_order_release);
+  const link_map* const ours = own_module();
+  bool replaced = false;
+  for (const link_map* m = first_module(); ours && m && m != ours && !replaced; m = m->l_next)
+    replaced = std::ranges::any_of(OperatorNames, [m](const char* name) { return defines(*m, name); });
+  operators.store(replaced ? Operators::Replaced : Operators::Ours, std::memory_order_release);
 }
 
 bool operators_step_aside() {
@@ -85,7 +89,12 @@ bool operators_step_aside() {
 }
 
 void* runtime_operator(AllocFn fn, const void* site) {
-  return runtime_symbol(OperatorNames[static_cast<size_t>(fn) - FirstOperator], site);
+  const size_t i = static_cast<size_t>(fn) - FirstOperator;
+  if (void* known = g_runtime_operators[i].load(std::memory_order_acquire)) return known;
+  void* found = next_symbol(OperatorNames[i]);
+  if (!found) return callers_symbol(OperatorNames[i], site);
+  g_runtime_operators[i].store(found, std::memory_order_release);
+  return found;
 }
 
 bool has_new_handler(const void* site) { return new_handler(site) != nullptr; }

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "tracer/interpose/doors.h"
+#include "tracer/interpose/dynamic_linker.h"
 #include "traces/base/reentry.h"
 
 namespace gt::interpose {
@@ -58,16 +59,16 @@ bool try_open(const char* path) {
   if (std::strlen(path) >= MaxPath || !is_candidate(path)) return false;
   void* handle = real_dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
-    const char* why = dlerror();
+    const char* why = real_dlerror();
     note("cannot load the OpenCL library %s: %s", path, why ? why : "no reason given");
     return false;
   }
   // A copy of our own library, perhaps of another version, would send every call back to us.
-  if (dlsym(handle, "gt_interposed_library")) {
-    dlclose(handle);
+  if (real_dlsym(handle, "gt_interposed_library")) {
+    real_dlclose(handle);
     return false;
   }
-  dlerror();
+  real_dlerror();
   g_handle = handle;
   std::strcpy(g_path, path);
   g_problem[0] = 0;
@@ -138,11 +139,12 @@ bool open_real_library() {
 void* real_symbol(const char* name) {
   if (!open_real_library()) return nullptr;
   const Reentry guard;
-  void* found = dlsym(g_handle, name);
-  if (!found) dlerror();
+  void* found = real_dlsym(g_handle, name);
+  if (!found) real_dlerror();
   return found;
 }
 
+void* real_library() { return open_real_library() ? g_handle : nullptr; }
 const char* real_library_path() { return g_tried.load(std::memory_order_acquire) ? g_path : ""; }
 const char* real_library_problem() {
   return g_tried.load(std::memory_order_acquire) ? g_problem : "";

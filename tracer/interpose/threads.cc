@@ -90,7 +90,9 @@ Result run(void* p) {
   return reinterpret_cast<Result (*)(void*)>(birth.start)(birth.arg);
 }
 
-// Looked up when first used: before glibc 2.34 libpthread may have come later than we.
+// Looked up by the constructor below: later the dynamic linker's lock may be held by somebody who waits for the thread
+// that asks (a library whose constructor starts one). When used, if that found nothing: before glibc 2.34 libpthread may
+// have come later than we.
 template <class Function>
 Function find(std::atomic<Function>& known, const char* name) {
   Function function = known.load(std::memory_order_acquire);
@@ -113,6 +115,16 @@ constinit std::atomic<Join> g_join{nullptr}, g_try_join{nullptr};
 constinit std::atomic<JoinUntil> g_join_until{nullptr};
 constinit std::atomic<C11Join> g_c11_join{nullptr};
 constinit std::atomic<Detach> g_detach{nullptr};
+
+__attribute__((constructor(102))) void find_early() {
+  find(g_create, "pthread_create");
+  find(g_c11_create, "thrd_create");
+  find(g_join, "pthread_join");
+  find(g_try_join, "pthread_tryjoin_np");
+  find(g_join_until, "pthread_timedjoin_np");
+  find(g_c11_join, "thrd_join");
+  find(g_detach, "pthread_detach");
+}
 
 // Joins by `join()`, which returns 0 when it has: the lane is looked up before, for the thread's number may be
 // another's the moment after.

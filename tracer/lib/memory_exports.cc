@@ -3,7 +3,6 @@
 #include "tracer/interpose/doors.h"
 #include "tracer/interpose/exec_hooks.h"
 #include "tracer/interpose/libc_alloc.h"
-#include "tracer/interpose/memory_epoch.h"
 #include "tracer/interpose/threads.h"
 #include "tracer/lib/children.h"
 #include "tracer/lib/memory_client.h"
@@ -14,19 +13,11 @@ GT_DEFINE_DOORS()
 GT_DEFINE_THREAD_HOOKS()
 GT_DEFINE_EXEC_HOOKS()
 
-// What a library leaves behind may be pointed at, and is gone (readable.h).
-extern "C" __attribute__((visibility("default"))) int dlclose(void* library) noexcept {
-  using Dlclose = int (*)(void*);
-  static std::atomic<Dlclose> real{nullptr};
-  Dlclose close = real.load(std::memory_order_acquire);
-  if (!close) real.store(close = reinterpret_cast<Dlclose>(gt::interpose::next_symbol("dlclose")));
-  const int result = close ? close(library) : -1;
-  gt::interpose::begin_memory_epoch();
-  return result;
-}
-
+// The first record of a process tells of the process and its modules: better now, when nobody holds a lock, than in a
+// hook.
 __attribute__((constructor)) static void begin() {
   gt::tracer::start_recording();
+  if (gt::tracer::recording_memory()) gt::tracer::this_ring();
   gt::tracer::follow_children();
   gt::tracer::patch_own_functions();
 }

@@ -4,10 +4,10 @@
 
 #include "tracer/lib/frames.h"
 #include "tracer/lib/memory_ticks.h"
+#include "tracer/lib/own_stack.h"
 #include "tracer/lib/process_state.h"
 #include "tracer/lib/ring_writer.h"
 
-#include <elf.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -21,10 +21,8 @@
 #include <cstring>
 
 #include "tracer/interpose/doors.h"
+#include "tracer/interpose/uncancelled.h"
 #include "traces/base/reentry.h"
-
-// Above this lie the program's arguments and environment, at a distance that the kernel draws at random.
-extern "C" void* __libc_stack_end __attribute__((weak));
 
 namespace gt::tracer {
 
@@ -48,6 +46,7 @@ char g_spool_path[256];
 pthread_key_t g_thread_end;
 int g_pid = 0;
 int g_process_recorded = 0;  // pid whose Process and Module records are written
+bool g_forked = false;       // without an exec since: one thread is left, and perhaps locks of those that are gone
 
 int current_tid() { return static_cast<int>(syscall(SYS_gettid)); }
 
@@ -67,6 +66,7 @@ void after_fork_in_child() {
   t_ring_storage.header = nullptr;
   t_without_ring = false;
   g_pid = getpid();
+  g_forked = true;
   if (!program_runs())
     g_stopped = true;  // forked by the driver: a compiler or linker, not the program
 }
@@ -132,20 +132,8 @@ int take_ring() {
   }
 }
 
-void find_stack(RingHeader& header) {
-  pthread_attr_t attr;
-  void* low = nullptr;
-  size_t size = 0;
-  if (pthread_getattr_np(pthread_self(), &attr) == 0) {
-    if (pthread_attr_getstack(&attr, &low, &size) == 0) {
-      header.stack_low = reinterpret_cast<uint64_t>(low);
-      header.stack_high = header.stack_low + size;
-      const auto end = &__libc_stack_end ? reinterpret_cast<uint64_t>(__libc_stack_end) : 0;
-      if (end > header.stack_low && end < header.stack_high) header.stack_high = end;
-    }
-    pthread_attr_destroy(&attr);
-  }
-}
+// A child that another thread than the first has forked goes on on that one's stack.
+bool is_first_thread(const RingHeader& header) { return header.path.depth == 0 && header.tid == header.pid; }
 
 // A record whose payload is a few words and then bytes (padded).
 void record_text(RecordType type, uint64_t a, uint64_t b, const char* text, size_t length) {
@@ -212,6 +200,7 @@ void start_recording() {
 Ring* claim_ring() {
   if (!recording() || t_without_ring) return nullptr;
   const Reentry guard;  // what pthread and libc allocate on our behalf is not the program's
+  const interpose::Uncancelled whole;
   const int saved_errno = errno;
   const int index = take_ring();
   if (index < 0) {
@@ -233,7 +222,9 @@ Ring* claim_ring() {
   ring.header->parent_pid = getppid();
   ring.header->path = interpose::t_path;
   ring.header->driver = t_flags.muted;
-  find_stack(*ring.header);
+  const Stack stack = own_stack(is_first_thread(*ring.header));
+  ring.header->stack_low = stack.low;
+  ring.header->stack_high = stack.high;
   t_ring = &ring;
   pthread_setspecific(g_thread_end, &ring);
   if (g_process_recorded != g_pid) {
@@ -247,6 +238,7 @@ Ring* claim_ring() {
 
 bool wait_for_space(Ring& ring, uint64_t bytes) {
   const uint64_t begin = ticks();
+  const interpose::Uncancelled whole;
   const int saved_errno = errno;
   bool alive = true;
   for (uint32_t tries = 0;; ++tries) {
@@ -281,16 +273,17 @@ void record_chunks(const void* data, size_t size) {
 }
 
 void record_modules() {
-  Ring* ring = this_ring();
-  if (!ring) return;
-  interpose::for_each_module([](const interpose::ModuleInfo& module) {
+  if (!this_ring()) return;
+  auto record_one = [](const interpose::ModuleInfo& module) {
     char text[4200];
     const size_t id = std::strlen(module.build_id), path = std::strlen(module.path);
     if (id + path + 2 > sizeof text) return;
     std::memcpy(text, module.build_id, id + 1);
     std::memcpy(text + id + 1, module.path, path + 1);
     record_text(RecordType::Module, module.bias, module.end, text, id + path + 2);
-  });
+  };
+  // Of a forked child no thread can be in the list; but one that is gone may have been, and have kept its lock.
+  if (!g_forked || !interpose::for_each_module_unlocked(record_one)) interpose::for_each_module(record_one);
 }
 
 }  // namespace gt::tracer
