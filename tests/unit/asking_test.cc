@@ -12,6 +12,7 @@
 #include "optimizer-rt/goptimize/answering.h"
 #include "optimizer-rt/goptimize/failures.h"
 #include "optimizer-rt/goptimize/inputs.h"
+#include "optimizer-rt/goptimize/session.h"
 #include "optimizer-rt/pool/held_plan.h"
 
 using namespace gt;
