@@ -301,6 +301,14 @@ def test_goptimize_ends_while_the_program_waits():
     same(out.decode(), f"{FAKE}\n", "what the program did")
 
 
+def test_a_process_that_is_left_over_does_not_wait():
+    program = f"{OPENS} sleep=1500 '{FAKE}' > out & sleep 0.5"
+    same(measures(good(GOPTIMIZE, "run", "--", "sh", "-c", program, env=with_fake() | HANGS).err_text), 0, "measurements")
+    start = time.monotonic()
+    until(lambda: FAKE in pathlib.Path("out").read_text(), 20, "it does not go on")
+    check(time.monotonic() - start < 3, "it waited for nobody")
+
+
 def test_gmicrobench_can_be_interrupted_although_a_driver_hangs():
     path = f"{os.getcwd()}/{KEPT}"
     child = subprocess.Popen([bin_dir / "gmicrobench", "platform", "--quick", "-o", path], stderr=subprocess.DEVNULL,
