@@ -336,20 +336,24 @@ template <>
 struct Hook<Fn::clCreateContext> : ContextHook {
   static bool instead(cl_context* result, const cl_context_properties* properties, cl_uint count,
                       const cl_device_id* devices, ContextNotify notify, void* data, cl_int* error) {
+    if (virtual_context(properties, count, devices, notify, data, error, result)) {
+      if (!is_virtual(*result)) made(*result);
+      return true;
+    }
     learn_devices(count, devices);
-    if (!virtual_context(properties, count, devices, notify, data, error, result)) return false;
-    if (!is_virtual(*result)) made(*result);
-    return true;
+    return false;
   }
 };
 template <>
 struct Hook<Fn::clCreateContextFromType> : ContextHook {
   static bool instead(cl_context* result, const cl_context_properties* properties, cl_device_type type,
                       ContextNotify notify, void* data, cl_int* error) {
+    if (virtual_context_of_type(properties, type, notify, data, error, result)) {
+      if (!is_virtual(*result)) made(*result);
+      return true;
+    }
     learn_devices_of_type(properties, type);
-    if (!virtual_context_of_type(properties, type, notify, data, error, result)) return false;
-    if (!is_virtual(*result)) made(*result);
-    return true;
+    return false;
   }
 };
 template <>

@@ -170,9 +170,8 @@ void choose(const Request& request, Work& work) {
   work.stages = can_stage(request, work.costs.platform);
   const Reuse reuse = work.stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
   work.reuses = reuse != Reuse::Never;
-  const Staging staging = work.stages || work.costs.asks ? request.staging : Staging::Never;
-  work.plan = encode_plan(work.costs.platform, sites, work.decision, request.forced.has_value(), staging, reuse, shared,
-                          work.costs.asks);
+  work.plan = encode_plan(work.costs.platform, sites, work.decision, request.forced.has_value(),
+                          work.stages ? request.staging : Staging::Never, reuse, shared, work.costs.asks);
   if (first) leave_out(work.report, work.plan.site_of_plan);
 }
 

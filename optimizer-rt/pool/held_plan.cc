@@ -64,6 +64,7 @@ PlanView HeldPlan::read_later() noexcept {
   header = *before.header;
   header.devices = later.header->devices;
   header.asks = later.header->asks;
+  header.staging = later.header->staging;
   header.copy_threads = later.header->copy_threads;
   header.touch_ns_per_byte = later.header->touch_ns_per_byte;
   later.header = &header;

@@ -1,7 +1,7 @@
 // The plan that everybody in the program looks at, and how it comes to know more devices while the program runs.
 //
 // A later plan has the devices of the one before it in the same places, and then more. Where the one before has sites,
-// these stay as they are, for their pools are open: only the costs of the added devices are taken over.
+// these stay as they are, for their pools are open: costs of added devices, and whether to stage, are taken over.
 // Invariant: what get() gave stays valid for the rest of the process. Thread safety: get() from any thread; the rest by
 // one thread at a time. Zero-initialized: holds an empty plan. Cost of get(): one load.
 #pragma once

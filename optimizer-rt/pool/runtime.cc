@@ -100,7 +100,7 @@ void Runtime::prepare(const PlanView& plan) noexcept {
   open_pools(plan);
   if (reused_blocks.is_open() || !pins_on_reuse(plan)) return;
   reused_blocks.open();
-  static_data.open();
+  if (!x_requests) static_data.open();  // else it is open, and may have learnt what is mapped over it
 }
 
 void Runtime::learn(const DeviceTexts& device) noexcept {

@@ -22,7 +22,8 @@ MAKE_PROFILE = pathlib.Path(__file__).with_name("make_profile.py")
 FAKE, POCL = "Fake OpenCL", "Portable Computing"
 FAILS = {"FAKE_CL_FAIL": "clEnqueueReadBuffer=-5"}
 HANGS = {"FAKE_CL_DELAY": "clCreateCommandQueue=100s"}  # which the program does not call
-SAYS = r"\w.* could not be measured on \d{4}-\d\d-\d\d: clEnqueueReadBuffer failed \(-5\)"
+# By what comes first: a step that failed once comes last.
+SAYS = r"\w.* could not be measured on \d{4}-\d\d-\d\d: (clEnqueueReadBuffer|a staged transfer) failed \(-5\)"
 
 
 def with_driver(kind):
@@ -110,23 +111,20 @@ def test_who_opens_no_device_has_none_measured():
 
 def test_a_device_is_measured_once_by_whoever_opens_it():
     env = with_fake()
-    command = f"{OPENS} '{FAKE}' 'threads={FAKE}' && {OPENS} 'type={FAKE}'"
+    command = f"{OPENS} 'type={FAKE}' 'threads={FAKE}' && {OPENS} '{FAKE}'"
     done = good(GOPTIMIZE, "run", "--report", "r.json", "--", "sh", "-c", command, env=env)
-    same(done.text, f"{FAKE}\nthreads={FAKE}\ntype={FAKE}\n", "output")
+    same(done.text, f"type={FAKE}\nthreads={FAKE}\n{FAKE}\n", "output")
     same(measures(done.err_text), 1, "measurements")
-    check("nothing to gain here: no profile of this program" in done.err_text, done.err_text)
     report = json.loads(pathlib.Path("r.json").read_text())
-    check("nothing to gain here" in report["decision"] and report["outcome"] == report["decision"], report["decision"])
+    gains = "are staged where it pays" in report["decision"]  # on a busy machine it may look so
+    check(gains or report["decision"].startswith("nothing to gain here: no profile of this program"), report["decision"])
+    check(gains or report["outcome"] == report["decision"], f"{report}")
+    check(f"goptimize: {report['decision']}\n" in done.err_text, done.err_text)
     same((names("devices"), "unused" in kept(), "unlisted" in kept()), (["Fake device"], False, False), "what is kept")
     before = KEPT.read_bytes()
     done = good(GOPTIMIZE, "run", "--report", "r.json", "--", OPENS, f"type={FAKE}", env=env)
     same((measures(done.err_text), KEPT.read_bytes()), (0, before), "it is measured again")
-    same(json.loads(pathlib.Path("r.json").read_text())["injected"], False, "injected although all is known")
-
-
-def test_by_type():
-    same(measures(opened(with_fake(), f"type={FAKE}")), 1, "measurements")
-    same(names("devices"), ["Fake device"], "devices")
+    same(json.loads(pathlib.Path("r.json").read_text())["injected"], gains, "injected although all is known")
 
 
 def test_of_two_drivers_only_that_which_is_opened():
@@ -166,9 +164,16 @@ def test_what_was_measured_within_the_limit_is_kept_and_gone_on_with():
     same((names("devices"), "unfinished" in kept(), "failed" in kept()), (["Fake device"], False, False), "what is kept")
     same(kept()["devices"][0]["launch"], begun_["launch"], "what was measured first")
     KEPT.write_bytes(before)
+    slower = {"FAKE_CL_DELAY": "clEnqueueCopyBuffer=100s,clEnqueueMapBuffer=100s"}
     for measured in (1, 0):  # it comes no further
-        text = opened(env | slow, FAKE, options=limit)
+        text = opened(env | slower, FAKE, options=limit)
         check("a driver did not come back within 6 s (given up" in text and measures(text) == measured, text)
+    KEPT.write_bytes(before)
+    for _ in range(4):  # all but that step can be measured; on a busy machine that takes several runs
+        text = opened(env | slow, FAKE, options=("--measure-seconds", 10))
+        if names("devices"):
+            break
+    same((names("devices"), "copy" in kept()["devices"][0], "failed" in kept()), (["Fake device"], False, False), "kept")
 
 
 def test_a_machine_without_devices():
@@ -194,7 +199,7 @@ def test_a_device_that_failed_is_tried_again_after_a_day():
     same(measures(opened(env | FAILS, FAKE)), 0, "a device that always fails is tried with every run")
     aged()
     text = opened(env, FAKE)
-    check("trying it again" in text and "nothing to gain here" in text, text)
+    check("trying it again" in text, text)
     same((names("devices"), "failed" in kept()), (["Fake device"], False), "devices, failures")
     same(measures(opened(env, FAKE)), 0, "it is measured again although all is there")
 
@@ -206,7 +211,7 @@ def test_what_was_measured_stays_while_a_device_is_tried_again():
     before = kept()
     same((len(before["devices"]), len(before["failed"])), (1, 1), "devices, failures")
     text = opened(env, FAKE)
-    check(measures(text) == 0 and re.search("nothing to gain here: .*" + SAYS, text), text)
+    check(measures(text) == 0 and ("staged where it pays" in text or re.search("nothing to gain here: .*" + SAYS, text)), text)
     aged()
     same(measures(opened(env, POCL)), 0, "measurements for who opens the other one")
     opened(env, FAKE)
@@ -262,7 +267,7 @@ def test_with_another_driver_what_was_given_up_is_tried():
     same(kept()["failed"][0]["given_up"], True, "given up")
     shutil.copytree(tests_dir / "vendors", "vendors")
     pathlib.Path("vendors/another.icd").write_text(f"{tests_dir}/libbad_icd_empty.so\n")
-    text = opened(with_fake() | {"OCL_ICD_VENDORS": f"{os.getcwd()}/vendors"}, FAKE)
+    text = opened(with_fake() | HANGS | {"OCL_ICD_VENDORS": f"{os.getcwd()}/vendors"}, FAKE, options=("--measure-seconds", 1))
     check("another OpenCL driver" in text and measures(text) == 1, f"it is not measured anew: {text}")
 
 
@@ -294,6 +299,14 @@ def test_goptimize_ends_while_the_program_waits():
     until(lambda: not measuring(), 20, "the measurement goes on")
     out, _ = run_.communicate(timeout=20)  # its output ends with the program
     same(out.decode(), f"{FAKE}\n", "what the program did")
+
+
+def test_a_process_that_is_left_over_does_not_wait():
+    program = f"{OPENS} sleep=1500 '{FAKE}' > out & sleep 0.5"
+    same(measures(good(GOPTIMIZE, "run", "--", "sh", "-c", program, env=with_fake() | HANGS).err_text), 0, "measurements")
+    start = time.monotonic()
+    until(lambda: FAKE in pathlib.Path("out").read_text(), 20, "it does not go on")
+    check(time.monotonic() - start < 3, "it waited for nobody")
 
 
 def test_gmicrobench_can_be_interrupted_although_a_driver_hangs():
@@ -335,7 +348,7 @@ def one_site(*command):
 def test_staging_begins_when_the_device_was_measured():
     with_planted(standard=1e7, staged=1e5)
     report, text = one_site("again", 100, 4 << 20)
-    check(text.splitlines()[-1].startswith("goptimize: about") and "by staging" in text, text)
+    check(re.search(r"goptimize: about \d\.\d{3} s saved, by the measured costs: .* by staging\n", text), text)
     check(report["staged"]["transfers"] > 50, f"staged: {report['staged']}")
     check(report["decision"].startswith("no profile of this program: transfers of other memory are staged"), report["decision"])
 

@@ -12,6 +12,7 @@
 #include "optimizer-rt/goptimize/answering.h"
 #include "optimizer-rt/goptimize/failures.h"
 #include "optimizer-rt/goptimize/inputs.h"
+#include "optimizer-rt/goptimize/session.h"
 #include "optimizer-rt/pool/held_plan.h"
 
 using namespace gt;
@@ -63,7 +64,8 @@ std::string plan_bytes(std::vector<model::DeviceCosts> devices, bool asks) {
   decision.sites.resize(1);
   decision.sites[0].policy = devices.empty() ? model::Policy::Standard : model::Policy::Pin;
   const model::Platform machine = platform(std::move(devices));
-  return encode_plan(machine, profile, decision, false, Staging::Auto, Reuse::Auto, false, asks).bytes;
+  const Staging staging = asks ? Staging::Never : Staging::Auto;
+  return encode_plan(machine, profile, decision, false, staging, Reuse::Auto, false, asks).bytes;
 }
 
 // A plan's file that is replaced.
@@ -176,6 +178,7 @@ TEST_CASE("of a plan with sites only the devices are replaced, by more") {
   CHECK(names(held->get()) == "ab");
   CHECK(held->get().sites.data() == before.sites.data());
   CHECK(held->get().header->devices == 2);
+  CHECK(held->get().header->staging == static_cast<uint32_t>(Staging::Auto));
   CHECK(names(before) == "a");  // who looks at it still may
 
   for (const std::string& other :

@@ -148,7 +148,7 @@ TEST_CASE("errors name their place") {
   CHECK(problem("").find("p.json: not JSON") == 0);
   CHECK(problem("{}").find("not a gtrace platform file") != std::string::npos);
   CHECK(problem("[1,2]").find("not a gtrace") != std::string::npos);
-  CHECK(problem(replaced(good, "\"version\": 2", "\"version\": 9")).find("version") !=
+  CHECK(problem(replaced(good, "\"version\": 3", "\"version\": 9")).find("version") !=
         std::string::npos);
   CHECK(problem(replaced(good, "\"quick\": true", "\"quick\": 1")).find("quick") !=
         std::string::npos);
