@@ -4,7 +4,8 @@
 
 namespace gt {
 
-// Those that are closed are kept: reading and writing fails as before. A program that this one starts has them closed.
+// Those that are closed are kept: input and output fail as before, messages on standard error go nowhere. A program that
+// this one starts has them closed.
 void reserve_standard_files();
 
 }  // namespace gt

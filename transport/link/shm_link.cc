@@ -455,7 +455,7 @@ void ShmLink::watch() {
     ::poll(fds, 4, out && plug_.is_client() ? RetryEvery_ms : heartbeat_ms);
     if (stop_.keep_up(fds[2].revents) == Wake::Kept::Lost) return end(descriptors_closed());
     if (!out) look_at_socket(*socket, fds[0].revents, fds[1].revents);
-    if (out && fds[1].revents) end(gone());
+    if (out && (fds[1].revents & POLLIN)) end(gone());
     if (plug_.is_out() || fds[3].revents) plug_in_again(fds[3].revents);
     beat();
   }

@@ -35,7 +35,7 @@ std::shared_ptr<const OwnFd> ShmPlug::socket() const {
 bool ShmPlug::pull() {
   if (!may_return()) return false;
   out_since_ns_ = monotonic_ns();
-  if (is_client()) process_.forget();
+  if (is_client() || !process_.is_ours()) process_.forget();
   return true;
 }
 
