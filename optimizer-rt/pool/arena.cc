@@ -91,7 +91,8 @@ void Arena::begin_fork() noexcept {
 void Arena::read_into(char* to, size_t first, size_t end) const noexcept {
   const int file = this->file();
   const auto last = static_cast<off_t>(end);
-  if (file < 0) std::memcpy(to + first, base() + first, end - first);
+  if (file < 0)
+    x_untouchable.each_outside(first, end, [&](size_t a, size_t b) { std::memcpy(to + a, base() + a, b - a); });
   for (off_t from = file < 0 ? -1 : ::lseek(file, static_cast<off_t>(first), SEEK_DATA); from >= 0 && from < last;) {
     const off_t hole = ::lseek(file, from, SEEK_HOLE);
     const off_t until = hole < 0 ? last : std::min(hole, last);
@@ -127,12 +128,17 @@ void Arena::become_private() noexcept {
     const bool copied = x_copy && system_memory.move(x_copy + from, base() + from, to - from);
     if (!copied) system_memory.map_file(base() + from, to - from, Usual, MAP_PRIVATE, x_file, from);
     x_wiped.each_inside(from, to, [&](size_t a, size_t b) { system_memory.advise(base() + a, b - a, WipeOnFork); });
+    const auto protect = [&](int as) {
+      return [=, this](size_t a, size_t b) { system_memory.protect(base() + a, b - a, as, NoKey); };
+    };
+    x_read_only.each_inside(from, to, protect(PROT_READ));
+    x_untouchable.each_inside(from, to, protect(PROT_NONE));
     x_left_out.each_inside(from, to, [&](size_t a, size_t b) { system_memory.unmap(base() + a, b - a); });
   });
   x_private.each_inside(0, x_usable, [&](size_t from, size_t to) {
     if (x_copy) system_memory.unmap(x_copy + from, to - from);
   });
-  for (RangeSet* const set : {&x_private, &x_wiped, &x_left_out}) set->clear();
+  for (RangeSet* const set : {&x_private, &x_wiped, &x_left_out, &x_read_only, &x_untouchable}) set->clear();
   system_memory.map_file(base() + x_usable, size() - x_usable, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   system_memory.advise(base(), size(), MADV_HUGEPAGE);
   if (file() >= 0) ::close(x_file);
@@ -186,9 +192,30 @@ int Arena::drop(size_t first, size_t end, int advice) noexcept {
     if (system_memory.advise(base() + from, to - from, advice) != 0) result = -1;
   });
   x_private.each_outside(first, end, [&](size_t from, size_t to) {
-    if (system_memory.advise(base() + from, to - from, MADV_REMOVE) != 0) std::memset(base() + from, 0, to - from);
+    if (!punch(from, to)) std::memset(base() + from, 0, to - from);
   });
   return result;
+}
+
+// Whatever the mapping's protection is.
+bool Arena::punch(size_t first, size_t end) noexcept {
+  const int file = this->file();
+  if (file < 0) return system_memory.advise(base() + first, end - first, MADV_REMOVE) == 0;
+  return ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first),
+                     static_cast<off_t>(end - first)) == 0;
+}
+
+void Arena::protected_as(const void* at, size_t bytes, int protection) noexcept {
+  if (!shared()) return;
+  const size_t first = offset_of(at), end = first + bytes;
+  x_read_only.remove(first, end);
+  x_untouchable.remove(first, end);
+  if (protection & PROT_WRITE) return;
+  (protection & PROT_READ ? x_read_only : x_untouchable).add(first, end);
+}
+
+void Arena::forget_changes(size_t first, size_t end) noexcept {
+  for (RangeSet* const set : {&x_wiped, &x_left_out, &x_read_only, &x_untouchable}) set->remove(first, end);
 }
 
 // The file's pages no child has from its parent anyway: it is the copy that is meant.
@@ -205,26 +232,30 @@ int Arena::keep_from_child(RangeSet& what, size_t first, size_t end, int advice,
   return noted ? result : -1;
 }
 
-bool Arena::make_private(void* at, size_t bytes, int protection) noexcept {
+bool Arena::make_private(void* at, size_t bytes) noexcept {
   const size_t first = offset_of(at), end = first + bytes;
   while (shared() && !is_private(first, end)) {
     size_t from = end, to = end;
     x_private.each_outside(first, end, [&](size_t a, size_t b) {
       if (from == end) from = a, to = b;
     });
-    if (!x_private.has_room() || !copy_in_place(from, to, protection)) return false;
+    if (!x_private.has_room() || !copy_in_place(from, to)) return false;
     replaced(base() + from, to - from);
   }
   return true;
 }
 
-bool Arena::copy_in_place(size_t first, size_t end, int protection) noexcept {
+bool Arena::copy_in_place(size_t first, size_t end) noexcept {
   const size_t bytes = end - first;
   void* const copy = system_memory.map(bytes, Usual);
   if (copy == MAP_FAILED) return false;
   read_into(static_cast<char*>(copy) - first, first, end);
-  const bool done = (protection == Usual || system_memory.protect(copy, bytes, protection, NoKey) == 0) &&
-                    system_memory.move(copy, base() + first, bytes);
+  const auto protect = [&](int as) {
+    return [=](size_t a, size_t b) { system_memory.protect(static_cast<char*>(copy) + (a - first), b - a, as, NoKey); };
+  };
+  x_read_only.each_inside(first, end, protect(PROT_READ));
+  x_untouchable.each_inside(first, end, protect(PROT_NONE));
+  const bool done = system_memory.move(copy, base() + first, bytes);
   if (!done) system_memory.unmap(copy, bytes);
   return done;
 }
@@ -233,11 +264,8 @@ void Arena::replaced(const void* at, size_t bytes) noexcept {
   if (!shared()) return;
   const size_t first = offset_of(at), end = first + bytes;
   x_private.add(first, end);
-  x_wiped.remove(first, end);
-  x_left_out.remove(first, end);
-  if (const int file = this->file(); file >= 0)
-    ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(first),
-                static_cast<off_t>(bytes));
+  forget_changes(first, end);
+  if (file() >= 0) punch(first, end);
 }
 
 bool Arena::renew(void* at, size_t bytes) noexcept {
@@ -250,8 +278,7 @@ bool Arena::renew(void* at, size_t bytes) noexcept {
     x_private.add(first, end);
     return false;
   }
-  x_wiped.remove(first, end);
-  x_left_out.remove(first, end);
+  forget_changes(first, end);
   system_memory.advise(at, bytes, MADV_HUGEPAGE);
   return !shared() || give_back(at, bytes);
 }

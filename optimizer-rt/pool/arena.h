@@ -13,9 +13,9 @@
 // two, may be old in the child: it has no right to either.)
 //
 // What the program does to pages of its blocks by itself it does to private anonymous memory, as far as it knows. A
-// shared arena answers in the same way: pages that are dropped become holes of the file, and where the program
-// protects, unmaps or moves pages, private ones take the place of the file's, so that everything after is the system's
-// business, in a child of fork(), too. Others that map the file see none of this: they must have let go before.
+// shared arena answers in the same way: pages that are dropped become holes of the file, where the program unmaps or
+// moves pages private ones take the place of the file's, and a child of fork() gets the protections, too. Others that
+// map the file see none of this: they must have let go before.
 #pragma once
 
 #include <atomic>
@@ -65,8 +65,10 @@ class Arena {
   // --- What the program does to whole pages inside the arena; REQUIRES: owns() them ---
   // As madvise() answers of private memory.
   int advise(void* at, size_t bytes, int advice) noexcept;
-  // Private pages of this protection, with what is there, in place of the file's. False: some are still the file's.
-  bool make_private(void* at, size_t bytes, int protection) noexcept;
+  // It was protected: for children.
+  void protected_as(const void* at, size_t bytes, int protection) noexcept;
+  // Private pages with what is there, in place of the file's. False: some are still the file's.
+  bool make_private(void* at, size_t bytes) noexcept;
   // What is mapped there now has nothing to do with the file.
   void replaced(const void* at, size_t bytes) noexcept;
   // Fresh pages, zeros, in place of whatever is there. False: refused.
@@ -89,7 +91,9 @@ class Arena {
   bool is_private(size_t first, size_t end) const noexcept;
   int drop(size_t first, size_t end, int advice) noexcept;
   int keep_from_child(RangeSet& what, size_t first, size_t end, int advice, bool keep) noexcept;
-  bool copy_in_place(size_t first, size_t end, int protection) noexcept;
+  bool punch(size_t first, size_t end) noexcept;
+  bool copy_in_place(size_t first, size_t end) noexcept;
+  void forget_changes(size_t first, size_t end) noexcept;
   void read_into(char* to, size_t first, size_t end) const noexcept;
   static FileId id_of(int file) noexcept;
   void become_private() noexcept;
@@ -101,7 +105,8 @@ class Arena {
   int x_file = -1;
   FileId x_file_id;
   RangeSet x_private;           // offsets where the file is not mapped
-  RangeSet x_wiped, x_left_out; // of what is: MADV_WIPEONFORK, MADV_DONTFORK
+  // Of what is: MADV_WIPEONFORK, MADV_DONTFORK; other protections than the usual.
+  RangeSet x_wiped, x_left_out, x_read_only, x_untouchable;
   char* x_copy = nullptr;  // of the usable part, for a child
   int x_forking = 0;       // the process that forks
 };

@@ -170,7 +170,6 @@ class PinnedPool {
   bool may_be_idle() const noexcept { return x_work.load(std::memory_order_relaxed) >= x_idle_at; }
   uint64_t idle_at(const Span& s) const noexcept;
   bool give_back(const Span& s) noexcept;
-  bool is_hidden(const void* at, size_t bytes) const noexcept;
   void* move_away(char* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept;
   void leave_nothing(void* at, size_t bytes) noexcept;
 

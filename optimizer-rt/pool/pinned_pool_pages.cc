@@ -55,17 +55,6 @@ void PinnedPool::set_aside(const void* at, size_t bytes, bool (*let_go)(const Ex
   }
 }
 
-bool PinnedPool::is_hidden(const void* at, size_t bytes) const noexcept {
-  const char* p = static_cast<const char*>(at);
-  const char* const end = p + bytes;
-  while (p < end) {
-    const SpanId id = span_at(p);
-    if (id == 0 || !span(id).hidden) return false;
-    p = address(span(id)) + span(id).pages * PageBytes;
-  }
-  return true;
-}
-
 // The driver's memory stays what it is: only what is in it goes.
 int PinnedPool::advise(void* at, size_t bytes, int advice) noexcept {
   const Guard guard(x_mutex);
@@ -76,14 +65,10 @@ int PinnedPool::advise(void* at, size_t bytes, int advice) noexcept {
   return guard.held() ? x_arena.advise(at, bytes, advice) : system_memory.advise(at, bytes, advice);
 }
 
-// First the system: from then on nobody writes what is then copied.
 int PinnedPool::protect(void* at, size_t bytes, int protection, int key) noexcept {
   const Guard guard(x_mutex);
   const int result = system_memory.protect(at, bytes, protection, key);
-  if (result != 0 || !guard.held() || (protection & PROT_WRITE)) return result;
-  const int saved_errno = errno;
-  if (is_hidden(at, bytes)) x_arena.make_private(at, whole_pages(bytes), protection);
-  errno = saved_errno;
+  if (result == 0 && guard.held()) x_arena.protected_as(at, whole_pages(bytes), protection);
   return result;
 }
 
@@ -118,7 +103,7 @@ void* PinnedPool::remap(void* at, size_t bytes, size_t new_bytes, int flags, voi
     return at;
   }
   if (!(flags & MREMAP_MAYMOVE)) return fail(flags & MREMAP_FIXED ? EINVAL : ENOMEM);
-  if (!x_arena.make_private(at, bytes, PROT_READ | PROT_WRITE)) return fail(ENOMEM);
+  if (!x_arena.make_private(at, bytes)) return fail(ENOMEM);
   return move_away(old, bytes, new_bytes, flags & ~DontUnmap, to);
 }
 

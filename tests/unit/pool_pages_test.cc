@@ -266,7 +266,7 @@ TEST_CASE("pages are moved, unmapped and mapped over, and nobody else gets their
   }
 }
 
-TEST_CASE("while somebody still has its memory, protected pages stay the file's") {
+TEST_CASE("what is under way to protected pages arrives there") {
   auto pool = make_pool(true);
   Pages p(*pool);
   concealable = false;
@@ -274,7 +274,27 @@ TEST_CASE("while somebody still has its memory, protected pages stay the file's"
   size_t offset = 0;
   const int file = pool->file_of(pool->extent_of(p.block), &offset);
   REQUIRE(pool->protect(p.at, p.bytes, PROT_READ, -1) == 0);
-  const char late = 8;  // what is under way arrives
+  const char late = 8;
   REQUIRE(::pwrite(file, &late, 1, static_cast<off_t>(offset) + (p.at - p.block)) == 1);
   CHECK(p.at[0] == 8);
+  CHECK(in_child(*pool, [&] { return p.at[1] = 6; }) == 128 + SIGSEGV);
+}
+
+TEST_CASE("protected pages can be dropped, and keep their protection where they are moved") {
+  for (const bool shared : {false, true}) {
+    CAPTURE(shared);
+    auto pool = make_pool(shared);
+    Pages p(*pool);
+    p.set_aside();
+    REQUIRE(pool->protect(p.at, p.bytes, PROT_READ, -1) == 0);
+    REQUIRE(pool->advise(p.at, 4 * Page, MADV_DONTNEED) == 0);
+    CHECK(count(p.at, 4 * Page, 0) == 4 * Page);
+    auto* const moved = static_cast<char*>(pool->remap(p.at, p.bytes, 2 * p.bytes, MREMAP_MAYMOVE, nullptr));
+    REQUIRE(moved != MAP_FAILED);
+    CHECK(count(moved, p.bytes, 5) == p.bytes - 4 * Page);
+    CHECK(in_child(*pool, [&] { return moved[5 * Page] = 6; }) == 128 + SIGSEGV);
+    ::munmap(moved, 2 * p.bytes);
+    pool->release(p.block);
+    CHECK(pool->is_valid());
+  }
 }
