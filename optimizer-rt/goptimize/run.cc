@@ -18,6 +18,7 @@
 #include "optimizer-rt/goptimize/report.h"
 #include "optimizer-rt/goptimize/session.h"
 #include "tracer/interpose/launch.h"
+#include "tracer/interpose/other_interposers.h"
 #include "tracer/interpose/program_file.h"
 #include "traces/base/settings_cli.h"
 
@@ -221,6 +222,7 @@ int run_injected(const Request& request, Work& work) {
   if (!plan && plan.status().kind() == Kind::Invalid) return fail(Program, plan.status());
   if (!plan) return plain(plan.status());
   for (const std::string& obstacle : plan->obstacles) say(obstacle);
+  for (const std::string& other : interpose::other_interposers(plan->binary)) say("beside us in the program: " + other);
   Result<interpose::Launched> program = interpose::Launched::start(*plan);
   if (!program) return fail(Program, program.status());
   if (asks) answer(request, *session, *program, work);

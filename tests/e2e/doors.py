@@ -175,6 +175,12 @@ def kinds(report):
     return {(door["kind"], door["caught_by"]) for door in report["doors"]}
 
 
+def test_doctor_names_other_interposers():
+    report = diagnosis(doors / "door_job_linked", LD_PRELOAD=f"libnot_there.so {injected}")
+    same(report["beside"], ["libnot_there.so (preloaded)"], "beside")
+    same(diagnosis(doors / "door_job_linked")["beside"], [], "beside")
+
+
 def test_doctor():
     linked = diagnosis(doors / "door_job_linked")
     same(kinds(linked), {("linked", "preload")}, "linked")

@@ -1,6 +1,7 @@
 #include "tracer/gtrace/collector_process.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -121,6 +122,17 @@ int CollectorProcess::reap() {
 
 void CollectorProcess::tell(const ProgramNews& news) {
   while (send(channel_.get(), &news, sizeof news, MSG_NOSIGNAL) < 0 && errno == EINTR) {
+  }
+}
+
+bool CollectorProcess::answers(std::chrono::milliseconds timeout) const {
+  using Clock = std::chrono::steady_clock;
+  const auto until = Clock::now() + timeout;
+  for (;;) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now());
+    pollfd watched{channel_.get(), POLLIN, 0};
+    const int n = poll(&watched, 1, left.count() > 0 ? static_cast<int>(left.count()) : 0);
+    if (n >= 0 || errno != EINTR) return n != 0;
   }
 }
 

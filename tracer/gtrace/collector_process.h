@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <span>
 #include <string>
@@ -56,6 +57,8 @@ class CollectorProcess {
   ~CollectorProcess();  // waits for the collector, unless it is detached
 
   void tell(const ProgramNews& news);
+  // Has it something to say (or died) within that time?
+  bool answers(std::chrono::milliseconds timeout) const;
   // REQUIRES: the end was told. Waits until the trace is written, or for the news that this will take as long as other
   // processes live. Nothing: the collector died.
   std::optional<Closing> closing();

@@ -10,6 +10,7 @@
 
 #include "tracer/gtrace/own_functions.h"
 #include "tracer/interpose/elf_file.h"
+#include "tracer/interpose/other_interposers.h"
 #include "tracer/interpose/program_file.h"
 
 namespace gt::tracer {
@@ -161,6 +162,7 @@ Result<Diagnosis> diagnose(const std::vector<std::string>& command) {
     if (starts_with(file_name(d.binary), "python")) look_at_python(d.binary, d);
   }
   look_at_drivers(d);
+  d.beside = interpose::other_interposers(d.binary);
   advise(d);
   return d;
 }

@@ -27,6 +27,7 @@ struct Diagnosis {
   std::vector<FoundDoor> doors;
   std::string opencl_library;  // that the program would get; "" when there is none
   std::vector<Driver> drivers;
+  std::vector<std::string> beside;  // other interposers: other_interposers.h
   std::vector<std::string> missed;  // one line each
   std::vector<std::string> advice;  // one line each
   bool environment_lacks = false;   // no OpenCL library, or no driver

@@ -18,7 +18,8 @@ constexpr int SomeMissed = 1;
 nlohmann::json as_json(const Diagnosis& d) {
   nlohmann::json out = {{"program", d.program},       {"binary", d.binary},
                         {"interpreters", d.interpreters}, {"opencl_library", d.opencl_library},
-                        {"missed", d.missed},         {"advice", d.advice}};
+                        {"missed", d.missed},         {"advice", d.advice},
+                        {"beside", d.beside}};
   out["doors"] = nlohmann::json::array();
   for (const FoundDoor& door : d.doors)
     out["doors"].push_back({{"kind", door.kind}, {"what", door.what}, {"caught_by", door.caught_by}});
@@ -36,6 +37,7 @@ std::string as_text(const Diagnosis& d) {
   text += fmt::format("OpenCL    {}\n", d.opencl_library.empty() ? "none" : d.opencl_library);
   for (const Driver& driver : d.drivers)
     text += fmt::format("driver    {}{} ({})\n", driver.library, driver.found ? "" : ": missing", driver.icd);
+  for (const std::string& other : d.beside) text += fmt::format("beside    {}\n", other);
   for (const std::string& line : d.missed) text += fmt::format("missed    {}\n", line);
   for (const std::string& line : d.advice) text += fmt::format("advice    {}\n", line);
   return text;

@@ -1,7 +1,9 @@
 // gtrace run: starts a program with the recorder in it, beside the collector that takes what it records, and passes
 // its status on.
 #include <signal.h>
+#include <time.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -21,6 +23,7 @@
 #include "tracer/interpose/entry_patch.h"
 #include "tracer/interpose/launch.h"
 #include "tracer/interpose/program_file.h"
+#include "tracer/lib/ticks.h"
 #include "traces/base/settings_cli.h"
 
 namespace gt::tracer {
@@ -99,11 +102,56 @@ Result<SpoolReader::Options> spool_options(const Options& options) {
   return spool;
 }
 
+constexpr std::chrono::milliseconds LongWait{1000};
+
+std::string time_of_day() {
+  char text[16] = "";
+  const time_t now = time(nullptr);
+  tm local{};
+  if (localtime_r(&now, &local)) strftime(text, sizeof text, "%H:%M:%S", &local);
+  return text;
+}
+
+// Seconds for which a thread of the program has now waited for the collector.
+double waited(const SpoolHeader& spool) {
+  const uint64_t since = spool.waiting_since.load(std::memory_order_relaxed), now = ticks();
+  return since == 0 || now < since ? 0 : static_cast<double>(now - since) * spool.ns_per_tick / 1e9;
+}
+
+// Until the program has ended. Once when it waits for us for long; and who wants it to end while it does gets it out of
+// the recorder, where it may be blind to that.
+void wait_for_end(interpose::Launched& program, SpoolHeader& spool, const std::string& name) {
+  bool said = false;
+  const unsigned before = interpose::Launched::interrupts();
+  while (!program.wait(LongWait / 4)) {
+    const double seconds = waited(spool);
+    if (!said && seconds >= 1) {
+      said = true;
+      fmt::print(stderr, "gtrace: {} has waited for {:.0f} s (it is {}) for the collector, process {}, to take its "
+                         "records; it goes on as soon as that does; Ctrl-C or 'gtrace ctl end' ends the recording\n",
+                 name, seconds, time_of_day(), spool.collector_pid);
+    }
+    uint32_t on = RecordingOn;
+    if (seconds > 0 && interpose::Launched::interrupts() != before &&
+        spool.off.compare_exchange_strong(on, RecordingEnded)) {
+      fmt::print(stderr, "gtrace: the recording ends here, because {} waited for the collector; it goes on without\n",
+                 name);
+    }
+  }
+}
+
 // The program's status, unless the trace could not be written.
-int finish(CollectorProcess& collector, const std::string& spool, interpose::Launched program) {
+int finish(CollectorProcess& collector, const std::string& spool, const std::string& output,
+           interpose::Launched program) {
   const int status = program.exit_status();
   collector.tell({program.pid(), true, status, program.signal()});
   std::optional<interpose::Launched> signals(std::move(program));
+  if (!collector.answers(LongWait)) {
+    fmt::print(stderr, "gtrace: the program has ended; waiting since {} for the collector, process {}, to write {}; "
+                       "Ctrl-C leaves it to that (if it does not come to it: gtrace recover {})\n",
+               time_of_day(), collector.pid(), output, spool);
+    signals.reset();
+  }
   std::optional<Closing> closing = collector.closing();
   if (closing && closing->waiting) {
     signals.reset();  // Ctrl-C may end the waiting; the collector goes on
@@ -158,8 +206,8 @@ int run_command(int argc, char** argv) {
   Result<interpose::Launched> program = interpose::Launched::start(*plan);
   if (!program) return fail(Program, program.status());
   collector->tell({program->pid()});
-  program->wait(std::chrono::milliseconds(-1));
-  return finish(*collector, spool->path(), std::move(*program));
+  wait_for_end(*program, spool->header(), command[0]);
+  return finish(*collector, spool->path(), output, std::move(*program));
 }
 
 }  // namespace gt::tracer

@@ -22,6 +22,7 @@ constexpr int Forwarded[] = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2}
 constexpr size_t ForwardedCount = std::size(Forwarded);
 
 std::atomic<pid_t> g_child{0};
+std::atomic<unsigned> g_interrupts{0};
 struct sigaction g_before[ForwardedCount];
 bool g_taken[ForwardedCount];
 struct sigaction g_child_ended_before;
@@ -30,6 +31,7 @@ struct sigaction g_child_ended_before;
 // us alone.
 void forward(int number, siginfo_t* info, void*) {
   const int saved_errno = errno;
+  if (number != SIGUSR1 && number != SIGUSR2) g_interrupts.fetch_add(1, std::memory_order_relaxed);
   const pid_t child = g_child.load(std::memory_order_relaxed);
   if (child > 0 && info->si_code <= 0 && info->si_pid != child) kill(child, number);
   errno = saved_errno;
@@ -172,6 +174,7 @@ bool Launched::wait(std::chrono::milliseconds timeout) {
   return ended_;
 }
 
+unsigned Launched::interrupts() { return g_interrupts.load(std::memory_order_relaxed); }
 int Launched::signal() const { return WIFSIGNALED(state_) ? WTERMSIG(state_) : 0; }
 int Launched::exit_status() const { return signal() ? 128 + signal() : WEXITSTATUS(state_); }
 

@@ -121,11 +121,33 @@ bool a_ring_has_ended() {
   return false;
 }
 
+// For who looks at the spool: a thread of the program waits for the collector.
+class Waiting {
+ public:
+  explicit Waiting(uint64_t since) : since_(since) {}
+  ~Waiting() {
+    uint64_t ours = since_;
+    g_spool->waiting_since.compare_exchange_strong(ours, 0, std::memory_order_relaxed);
+  }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  // Now and then: whoever was told before may have stopped waiting.
+  void tell() const {
+    uint64_t nobody = 0;
+    g_spool->waiting_since.compare_exchange_strong(nobody, since_, std::memory_order_relaxed);
+  }
+
+ private:
+  uint64_t since_;
+};
+
 // A program whose threads come and go faster than the collector empties their rings waits for it. -1: none to be had.
 int take_ring() {
+  const Waiting waiting(ticks());
   for (uint32_t tries = 0;; ++tries) {
     const int index = try_to_take_ring();
     if (index >= 0 || !recording() || !a_ring_has_ended()) return index;
+    waiting.tell();
     if (tries % 64 == 63 && !process_lives(g_spool->collector_pid, g_spool->collector_start)) return -1;
     const timespec nap{0, 100'000};
     nanosleep(&nap, nullptr);
@@ -238,6 +260,7 @@ Ring* claim_ring() {
 
 bool wait_for_space(Ring& ring, uint64_t bytes) {
   const uint64_t begin = ticks();
+  const Waiting waiting(begin);
   const interpose::Uncancelled whole;
   const int saved_errno = errno;
   bool alive = true;
@@ -252,6 +275,7 @@ bool wait_for_space(Ring& ring, uint64_t bytes) {
       for (int i = 0; i < 20; ++i) relax();
       continue;
     }
+    waiting.tell();
     if (tries % 64 == 0 && !process_lives(g_spool->collector_pid, g_spool->collector_start)) {
       g_spool->off.store(RecordingEnded, std::memory_order_relaxed);  // what is in the spool can still be recovered
     }

@@ -26,7 +26,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 5;
+constexpr uint32_t SpoolVersion = 6;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -58,6 +58,7 @@ struct SpoolHeader {
   alignas(64) std::atomic<uint32_t> off{RecordingOn};  // a Recording; the path asks only whether it is 0
   alignas(64) std::atomic<uint64_t> rings_used{0};  // rings [0, rings_used) were ever claimed
   std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
+  std::atomic<uint64_t> waiting_since{0};  // ticks at which one of the threads that wait for the collector began to; 0: none
 
   // Programs that were started and cannot be recorded: how many, and the first with the reason.
   std::atomic<uint32_t> not_followed{0}, not_followed_named{0};
