@@ -2,6 +2,8 @@
 
 #include <signal.h>
 
+#include <initializer_list>
+
 namespace gt::staging {
 
 void (*thread_begins)() = nullptr;
@@ -10,6 +12,9 @@ bool start_thread(const char* name, void* (*run)(void*), void* argument, pthread
                   size_t stack_bytes) noexcept {
   sigset_t all, before;
   ::sigfillset(&all);
+  // What the thread itself brings about goes to the handler that is there for it: drivers have some (PoCL for divisions by
+  // zero, in its own code and in kernels), and so have programs. Blocked it would end the process.
+  for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) ::sigdelset(&all, own);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);

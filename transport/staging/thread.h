@@ -1,4 +1,4 @@
-// Threads of ours in somebody else's process: all signals blocked, small stacks, a name that tells whose they are.
+// Threads of ours in somebody else's process: signals from outside blocked, small stacks, a name that tells whose they are.
 #pragma once
 
 #include <pthread.h>
