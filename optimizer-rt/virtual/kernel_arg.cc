@@ -102,8 +102,8 @@ ArgValue sampler(_cl_kernel& kernel, size_t size, const void* value) {
   return arg;
 }
 
-// A value of a type whose size is not known here, or not of the size that is: as the driver says. Sizes that it has said
-// something of are not asked about again.
+// A value of a type whose size is not known here, or not of the size that is: as the driver says. Sizes that it has
+// said something of are not asked about again.
 cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
   _cl_program& program = *kernel.program;
   const auto question = std::make_tuple(kernel.info.name, index, size, value != nullptr);

@@ -1,5 +1,5 @@
-// The one platform: all devices of all executors that answered, in the order of the configuration. It is called gtrace, or
-// as the native platform of some of its devices (GTRACE_PLATFORM_NAME), which programs look for by name and vendor.
+// The one platform: all devices of all executors that answered, in the order of the configuration. It is called gtrace,
+// or as the native platform of some of its devices (GTRACE_PLATFORM_NAME), which programs look for by name and vendor.
 #pragma once
 
 #include <map>
@@ -40,8 +40,8 @@ namespace gt::virt {
 // Connects on first use. Without any device there is no platform: nullptr.
 _cl_platform_id* platform();
 _cl_platform_id* connected_platform();  // without connecting
-// Before the program sees it: calls it as the native platforms of its devices, if they have one name and `name` is theirs,
-// too (nullptr: whatever it is).
+// Before the program sees it: calls it as the native platforms of its devices, if they have one name and `name` is
+// theirs, too (nullptr: whatever it is).
 void show_as_native(const char* name);
 
 }  // namespace gt::virt

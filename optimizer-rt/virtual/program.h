@@ -39,8 +39,8 @@ struct _cl_program : gt::virt::Object {
   std::vector<_cl_device_id*> living_devices() const;
   bool built();  // for some device
   const gt::wire::KernelInfo* find_kernel(const std::string& name);  // stays until the next build
-  // Waits for a build under way that calls the program back. Natively it may be over when its call returns, and programs
-  // go on without having been called.
+  // Waits for a build under way that calls the program back. Natively it may be over when its call returns, and
+  // programs go on without having been called.
   void settle();
 
   const gt::virt::Ref<_cl_context> context;

@@ -12,8 +12,8 @@ bool start_thread(const char* name, void* (*run)(void*), void* argument, pthread
                   size_t stack_bytes) noexcept {
   sigset_t all, before;
   ::sigfillset(&all);
-  // What the thread itself brings about goes to the handler that is there for it: drivers have some (PoCL for divisions by
-  // zero, in its own code and in kernels), and so have programs. Blocked it would end the process.
+  // What the thread itself brings about goes to the handler that is there for it: drivers have some (PoCL for divisions
+  // by zero, in its own code and in kernels), and so have programs. Blocked it would end the process.
   for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) ::sigdelset(&all, own);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited
   pthread_attr_t attributes;

@@ -1,4 +1,5 @@
-// Threads of ours in somebody else's process: signals from outside blocked, small stacks, a name that tells whose they are.
+// Threads of ours in somebody else's process: signals from outside blocked, small stacks, names that tell whose they
+// are.
 #pragma once
 
 #include <pthread.h>

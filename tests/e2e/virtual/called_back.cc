@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "check.h"
+#include "tests/e2e/virtual/check.h"
 
 namespace {
 
@@ -125,7 +125,8 @@ void CL_CALLBACK build_another(cl_program program, void* data) {
 void builds_inside() {
   Told told;
   CHECK(clBuildProgram(program_of(Good), 0, nullptr, "-DC=1", build_another, &told));
-  expect(comes([&] { return told.calls > 0; }) && told.made_kernel, "a build that is begun and awaited by a build's call");
+  expect(comes([&] { return told.calls > 0; }) && told.made_kernel,
+         "a build that is begun and awaited by a build's call");
 }
 
 void CL_CALLBACK goes_on(cl_event event, cl_int status, void* data) {

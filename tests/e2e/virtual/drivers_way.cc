@@ -1,4 +1,5 @@
-// What OpenCL leaves to drivers, or they do as they like: a line for each answer. A remote device must give its driver's.
+// What OpenCL leaves to drivers, or they do as they like: a line for each answer. A remote device must give its
+// driver's.
 //
 // Usage: drivers_way
 #include <CL/cl.h>
@@ -9,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "check.h"
+#include "tests/e2e/virtual/check.h"
 
 namespace {
 
@@ -164,7 +165,8 @@ void sizes_of_values() {
       "typedef float other_float; typedef float3 other_three; struct small { int a; char b; };\n"
       "typedef struct { char a; long b; char c; } padded; typedef struct { float a[3]; char b[5]; } arrays;\n"
       "typedef union { int a; double b; char c[12]; } either; enum letters { A, B };\n"
-      "typedef struct __attribute__((packed)) { char a; int b; } tight; typedef struct { float3 v; int n; } with_three;\n"
+      "typedef struct __attribute__((packed)) { char a; int b; } tight;\n"
+      "typedef struct { float3 v; int n; } with_three;\n"
       "typedef struct { padded p[2]; short s; } nested;\n";
   const std::vector<std::string> types = {
       "float", "int", "char", "short", "long", "uchar", "float2", "float3", "uchar3", "short3", "long3", "float4",
@@ -238,7 +240,8 @@ void values_of_all_programs() {
       "kernel void see(global float* out, float3 t, long3 l, padded p, with_three w, local int* room) {\n"
       "  room[0] = 1;\n"
       "  out[0] = t.x; out[1] = t.y; out[2] = t.z; out[3] = l.x; out[4] = l.y; out[5] = l.z;\n"
-      "  out[6] = p.a; out[7] = p.b; out[8] = p.c; out[9] = w.v.x; out[10] = w.v.y; out[11] = w.v.z; out[12] = w.n; }\n";
+      "  out[6] = p.a; out[7] = p.b; out[8] = p.c;\n"
+      "  out[9] = w.v.x; out[10] = w.v.y; out[11] = w.v.z; out[12] = w.n; }\n";
   cl_program built = program_of(source);
   CHECK(clBuildProgram(built, 0, nullptr, "", nullptr, nullptr));
   size_t size = 0;
