@@ -12,6 +12,7 @@
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/copied_memory.h"
 #include "optimizer-rt/cl/drivers_memory.h"
+#include "optimizer-rt/cl/extension_functions.h"
 #include "optimizer-rt/cl/placement.h"
 #include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/queues.h"
@@ -310,6 +311,13 @@ template <>
 struct Hook<Fn::clGetDeviceInfo> : AfterOnly {
   static void after(cl_int err, cl_device_id, cl_device_info what, size_t size, void* value, size_t*) {
     if (err == CL_SUCCESS) correct_device_info(what, size, value);
+  }
+};
+
+template <>
+struct Hook<Fn::clGetExtensionFunctionAddressForPlatform> : Instead {
+  static bool instead(void** result, cl_platform_id platform, const char* name) {
+    return extension_function(platform, name, result);
   }
 };
 

@@ -61,6 +61,13 @@ class DeviceList {
     for (cl_uint i = 0; i < x_count; ++i)
       if (matches(i, type)) visit(x_devices[i]);
   }
+  cl_uint local_platforms(cl_platform_id* out, cl_uint room) const noexcept {
+    cl_uint n = 0;
+    for (cl_uint i = 0; i < x_count && n < room; ++i)
+      if (x_devices[i].platform != x_virtual && std::find(out, out + n, x_devices[i].platform) == out + n)
+        out[n++] = x_devices[i].platform;
+    return n;
+  }
   // The driver's platform of a local device that is listed (or of a part of one); nullptr: of none.
   static cl_platform_id platform_of(cl_device_id device) noexcept {
     cl_platform_id platform = nullptr;
@@ -77,7 +84,22 @@ class DeviceList {
     add_local();
     if (!remote_first) add(x_virtual);
     keep_chosen();
+    if (x_show) show_name();
     if (x_count == 0) complain("no device is left by --only", std::getenv(OnlyVariable));
+  }
+
+  // Local devices of the list must be of the platform that the remote ones are of, or it is called gtrace.
+  void show_name() const noexcept {
+    cl_platform_id platforms[MostPlatforms];
+    const cl_uint count = local_platforms(platforms, MostPlatforms);
+    char first[256] = {}, name[256];
+    for (cl_uint i = 0; i < count; ++i) {
+      std::memset(name, 0, sizeof name);
+      GT_REAL(clGetPlatformInfo)(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
+      if (i == 0) std::memcpy(first, name, sizeof first);
+      if (std::strcmp(name, first) != 0) return x_show("");
+    }
+    if (count != 0) x_show(first);
   }
 
   bool open(const char* library) noexcept {
@@ -91,6 +113,9 @@ class DeviceList {
     const auto function = reinterpret_cast<decltype(&::clGetExtensionFunctionAddress)>(
         ::dlsym(handle, "clGetExtensionFunctionAddress"));
     if (function) x_table = static_cast<const cl_icd_dispatch*>(function("gtrace_dispatch_table"));
+    const char* const naming = std::getenv(NamingVariable);
+    if (function && naming && std::strcmp(naming, "auto") == 0)
+      x_show = reinterpret_cast<virt::ShowAsNative>(function(virt::ShowAsNativeName));
     if (function) meet_virtual_platform(reinterpret_cast<virt::Meet>(function(virt::MeetName)));
     cl_uint count = 0;
     if (platforms && platforms(1, &x_virtual, &count) != CL_SUCCESS) x_virtual = nullptr;  // it has said why
@@ -164,6 +189,7 @@ class DeviceList {
   const cl_icd_dispatch* x_table = nullptr;
   cl_platform_id x_virtual = nullptr;
   bool x_spreads = false;
+  virt::ShowAsNative x_show = nullptr;  // where it depends on local devices, too
   cl_uint x_count = 0;
   ListedDevice x_devices[MostDevices];
 };
@@ -273,6 +299,10 @@ cl_uint devices_of_type(cl_platform_id asked, cl_device_type type, cl_device_id*
 
 }  // namespace
 
+cl_platform_id remote_platform() noexcept { return has_remote_devices() ? list.platform() : nullptr; }
+
+cl_uint local_platforms(cl_platform_id* out, cl_uint room) noexcept { return list.local_platforms(out, room); }
+
 bool virtual_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count, cl_int* result) noexcept {
   if (!has_remote_devices()) return false;
   if ((platforms && entries == 0) || (!platforms && !count)) {
@@ -310,7 +340,15 @@ bool virtual_device_ids(cl_platform_id platform, cl_device_type type, cl_uint en
 
 bool virtual_context(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
                      ContextNotify notify, void* data, cl_int* error, cl_context* result) noexcept {
-  if (!has_virtual_contexts() || !devices || count == 0) return false;
+  if (!has_virtual_contexts()) return false;
+  if (!devices || count == 0) {
+    // The loader knows nothing of our platform, and would say that it is none.
+    const cl_platform_id asked = asked_platform(properties);
+    if (!asked || asked != list.platform()) return false;
+    if (error) *error = CL_INVALID_VALUE;
+    *result = nullptr;
+    return true;
+  }
   if (!list.platform() && !is_worth_spreading(properties, count, devices)) return false;
   *result = create(properties, count, devices, notify, data, error);
   return true;
@@ -329,6 +367,11 @@ bool virtual_context_of_type(const cl_context_properties* properties, cl_device_
   if (!has_virtual_contexts()) return false;
   const cl_platform_id asked = asked_platform(properties);
   if (asked && list.platform() && asked != list.platform()) return false;
+  if (list.platform() && !notify && data) {
+    if (error) *error = CL_INVALID_VALUE;
+    *result = nullptr;
+    return true;
+  }
   cl_device_id devices[MostDevices];
   cl_uint count = devices_of_type(asked, type, devices);
   if (list.platform()) count = keep_side_of_first(devices, count);

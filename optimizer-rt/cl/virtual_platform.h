@@ -26,6 +26,7 @@ namespace gt::opt {
 constexpr const char* VirtualLibraryVariable = "GTRACE_VIRTUAL_LIBRARY";
 constexpr const char* OrderVariable = "GTRACE_ORDER";
 constexpr const char* OnlyVariable = "GTRACE_ONLY";
+constexpr const char* NamingVariable = "GTRACE_PLATFORM_NAME";
 constexpr const char* SpreadVariable = "GTRACE_SPREAD";  // 1: contexts of several local devices are virtual, too
 
 extern std::atomic<const cl_icd_dispatch*> virtual_table;  // nullptr: nothing is virtual (yet)
@@ -36,6 +37,11 @@ inline bool is_virtual(const void* handle) noexcept {
   if (__builtin_expect(table == nullptr, 1) || !handle) return false;
   return *static_cast<const cl_icd_dispatch* const*>(handle) == table;
 }
+
+// The platform of a run with remote devices; nullptr: it has none.
+cl_platform_id remote_platform() noexcept;
+// The drivers' own platforms of the local devices that are listed beside remote ones; how many.
+cl_uint local_platforms(cl_platform_id* out, cl_uint room) noexcept;
 
 // Each answers the call of that name when something of it is virtual; false: it is the driver's to answer.
 bool virtual_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* count, cl_int* result) noexcept;

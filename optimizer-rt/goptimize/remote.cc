@@ -65,6 +65,7 @@ Result<Variables> run_variables(const Options& options) {
   if (options.flag("spread")) GT_TRY(add_spread(out));
   if (options.text("remote").empty()) return connection;
   out.emplace_back(OrderVariable, options.text("order"));
+  out.emplace_back(NamingVariable, options.text("platform-name"));
   if (!options.text("only").empty()) out.emplace_back(OnlyVariable, options.text("only"));
   if (options.flag("sync-errors")) out.emplace_back("GTRACE_SYNC_ERRORS", "1");
   return connection;

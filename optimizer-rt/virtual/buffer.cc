@@ -19,8 +19,10 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* h
   check(context);
   check_mem_flags(flags, host_ptr);
   check_size(*context, size);
+  const cl_mem_flags given = flags;
   if (!(flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))) flags |= CL_MEM_READ_WRITE;
   Ref<_cl_mem> mem = make<_cl_mem>(*context, cl_mem_object_type{CL_MEM_OBJECT_BUFFER}, flags, size);
+  mem->given_flags = given;
   if (flags & CL_MEM_USE_HOST_PTR) {
     mem->host_ptr = host_ptr;
     mem->svm = context->svm.find_inside(host_ptr);
@@ -75,6 +77,7 @@ cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_typ
   require(aligned(*buffer->context, region.origin), CL_MISALIGNED_SUB_BUFFER_OFFSET);
   Ref<_cl_mem> mem = make<_cl_mem>(*buffer->context, cl_mem_object_type{CL_MEM_OBJECT_BUFFER},
                                    inherited_flags(flags, buffer->flags), region.size);
+  mem->given_flags = flags;
   mem->become_part_of(buffer);
   mem->origin = region.origin;
   if (buffer->flags & CL_MEM_USE_HOST_PTR) {

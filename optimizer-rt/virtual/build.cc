@@ -1,6 +1,7 @@
 // Builds, compiles and links: at all places of the program at once; without a callback, until all have answered.
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 
 #include "optimizer-rt/virtual/functions.h"
@@ -9,6 +10,7 @@
 #include "optimizer-rt/virtual/native_device.h"
 #include "optimizer-rt/virtual/program.h"
 #include "optimizer-rt/virtual/serial_thread.h"
+#include "transport/staging/thread.h"
 
 namespace gt::virt {
 namespace {
@@ -21,10 +23,11 @@ struct Job {
   std::atomic<cl_int> code{CL_SUCCESS};
   ProgramNotify notify = nullptr;
   void* data = nullptr;
-  Gate done;
+  const std::shared_ptr<Gate> done = std::make_shared<Gate>();
 
   void answered(const Place& place, const std::vector<_cl_device_id*>& devices, const wire::Built& built);
   void one_less();
+  void call_back() const;
 };
 
 // What a step makes, for drivers that do not tell.
@@ -75,11 +78,27 @@ void Job::answered(const Place& place, const std::vector<_cl_device_id*>& device
 
 void Job::one_less() {
   if (left.fetch_sub(1) != 1) return;
-  if (notify) callbacks().post([p = program, f = notify, d = data] { f(p.get(), d); });
-  done.open();
+  if (notify) call_back();
+  done->open();
+}
+
+// On a thread of its own: the function may build something else and wait to be called back for that.
+void Job::call_back() const {
+  using Call = std::function<void()>;
+  auto call = std::make_unique<Call>([p = program, f = notify, d = data] { f(p.get(), d); });
+  const auto run = [](void* given) -> void* {
+    const std::unique_ptr<Call> mine(static_cast<Call*>(given));
+    (*mine)();
+    return nullptr;
+  };
+  if (staging::start_detached("gt-built", run, call.get(), ProgramsStack))
+    (void)call.release();
+  else
+    callbacks().post(std::move(*call));
 }
 
 void begin(_cl_program& program, const std::vector<_cl_device_id*>& devices, const std::string& options) {
+  program.settle();
   const std::lock_guard lock(program.mutex);
   require(program.attached == 0, CL_INVALID_OPERATION);
   for (_cl_device_id* d : devices) require(program.builds[d].status != CL_BUILD_IN_PROGRESS, CL_INVALID_OPERATION);
@@ -89,6 +108,22 @@ void begin(_cl_program& program, const std::vector<_cl_device_id*>& devices, con
     program.builds[d].options = options;
   }
   program.kernels.clear();
+  program.argument_sizes.clear();
+}
+
+BuildOptions given(const char* options) { return options ? BuildOptions(options) : std::nullopt; }
+
+void note_way(_cl_program& program, const char* options) {
+  const std::lock_guard lock(program.mutex);
+  if (program.from_source) program.ways = {{given(options), {}}};
+}
+
+// Of all that a link puts together.
+void note_linked(_cl_program& program, cl_uint count, const cl_program* inputs, const char* options) {
+  for (cl_uint i = 0; i < count; ++i) {
+    const std::lock_guard lock(inputs[i]->mutex);
+    for (const BuildWay& way : inputs[i]->ways) program.ways.push_back({way.source, given(options)});
+  }
 }
 
 // `complete` fills in what differs from place to place.
@@ -103,6 +138,10 @@ cl_int run(const std::shared_ptr<Job>& job, const wire::Build& common, const std
     if (used) places.push_back(place.get());
   }
   job->left = places.size();
+  if (job->notify) {
+    const std::lock_guard lock(job->program->mutex);
+    job->program->building = job->done;
+  }
   for (Place* place : places) {
     wire::Build message = common;
     message.program = job->program->at(*place);
@@ -120,7 +159,7 @@ cl_int run(const std::shared_ptr<Job>& job, const wire::Build& common, const std
     }
   }
   if (job->notify) return CL_SUCCESS;
-  job->done.wait();
+  job->done->wait();
   return job->code;
 }
 
@@ -170,6 +209,7 @@ cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id* list, c
   const std::vector<_cl_device_id*> devices = program->chosen(n, list);
   const std::string text = options ? options : "";
   begin(*program, devices, text);
+  note_way(*program, options);
   const auto job = make_job(*program, wire::Build::Step::Build, notify, data);
   return run(job, message_of(*program, job->step, text), devices, [](Place&, wire::Build&) {});
 }
@@ -181,10 +221,11 @@ cl_int clCompileProgram(cl_program program, cl_uint n, const cl_device_id* list,
   require(notify || !data, CL_INVALID_VALUE);
   require((header_count == 0) == (headers == nullptr) && (header_count == 0) == (names == nullptr), CL_INVALID_VALUE);
   for (cl_uint i = 0; i < header_count; ++i) check(headers[i]);
-  require(!program->source.empty() || !program->il.empty(), CL_INVALID_OPERATION);
+  require(program->from_source || !program->il.empty(), CL_INVALID_OPERATION);
   const std::vector<_cl_device_id*> devices = program->chosen(n, list);
   const std::string text = options ? options : "";
   begin(*program, devices, text);
+  note_way(*program, options);
   const auto job = make_job(*program, wire::Build::Step::Compile, notify, data);
   wire::Build message = message_of(*program, job->step, text);
   for (cl_uint i = 0; i < header_count; ++i) message.names.push_back(portable_name(names[i]));
@@ -199,7 +240,7 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id* list
                          cl_int* errcode) {
   check(context);
   require((n == 0) == (list == nullptr) && input_count != 0 && inputs && (notify || !data), CL_INVALID_VALUE);
-  for (cl_uint i = 0; i < input_count; ++i) check(inputs[i]);
+  for (cl_uint i = 0; i < input_count; ++i) check(inputs[i]).settle();
   std::vector<_cl_device_id*> devices;
   for (const auto& d : context->devices) devices.push_back(d.get());
   if (n != 0) devices = devices_in(*context, n, list);
@@ -211,10 +252,12 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id* list
   }
   const std::string text = options ? options : "";
   begin(*program, devices, text);
+  note_linked(*program, input_count, inputs, options);
   const auto job = make_job(*program, wire::Build::Step::Link, notify, data);
   wire::Build message;
   message.step = job->step;
   message.options = text;
+  if (!options) message.how = wire::Build::Options::None;
   const cl_int code = run(job, message, devices, [&](Place& place, wire::Build& m) {
     m.context = place.name;
     for (cl_uint i = 0; i < input_count; ++i) m.inputs.push_back(inputs[i]->at(place));

@@ -101,6 +101,14 @@ void Command::written() {
   }
 }
 
+void Command::require_taken() {
+  const cl_int status = want_event().look_now();
+  if (status >= 0 || status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return;
+  const cl_int failure = queue_.take_failure();
+  if (failure != CL_SUCCESS && failure != status) queue_.note_failure(failure);  // an earlier command's
+  throw Failure{status};
+}
+
 cl_int Command::sent() {
   written();
   if (residency_) residency_.unlock();

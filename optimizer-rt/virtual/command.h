@@ -54,6 +54,9 @@ class Command {
                       event() ? &wanted : nullptr);
   }
 
+  // It has been sent. Waits until the driver has taken or refused it; throws the error with which it was refused.
+  // REQUIRES: want_event() before.
+  void require_taken();
   // It has been sent: gives the program its event.
   cl_int sent();
   // It has been sent, and the program waits for its end.

@@ -63,6 +63,11 @@ bool sync_errors() {
   return on;
 }
 
+Naming naming() {
+  const std::string name = variable("GTRACE_PLATFORM_NAME");
+  return name == "native" ? Naming::Native : name == "auto" ? Naming::Auto : Naming::Own;
+}
+
 Result<Connection> connect_to(const std::string& url) {
   constexpr std::string_view Local = "local:";
   if (url.starts_with(Local)) return connect_to_driver(url.substr(Local.size()));

@@ -5,6 +5,8 @@
 //   GTRACE_TOKEN_FILE       what proves to a proxy that we may; $XDG_CONFIG_HOME/gtrace/token
 //   GTRACE_CERT, _KEY, _CA  files for tls://
 //   GTRACE_SPREAD=1         each device of a context has memory of its own, also where they are of one driver
+//   GTRACE_PLATFORM_NAME    what the platform is called. gtrace (the default); native: as that of the first device;
+//                           auto: as that of all devices if they have one, else gtrace
 //   GTRACE_SYNC_ERRORS=1    each command waits for its end (2 s at most) and returns the error itself
 //
 // Thread safety: constants after the first call.
@@ -21,6 +23,8 @@ namespace gt::virt {
 std::vector<std::string> remote_urls();
 bool spreads();
 bool sync_errors();
+enum class Naming : uint8_t { Own, Native, Auto };
+Naming naming();  // of the platform
 
 class LocalExecutor;
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "optimizer-rt/virtual/device.h"
+#include "optimizer-rt/virtual/habits.h"
 #include "optimizer-rt/virtual/object.h"
 #include "optimizer-rt/virtual/session.h"
 #include "optimizer-rt/virtual/svm.h"
@@ -43,6 +44,7 @@ struct Place {
   std::vector<_cl_device_id*> devices;
   // What images it can make, asked once.
   const std::vector<cl_image_format>& image_formats(cl_mem_flags flags, cl_mem_object_type type);
+  Habits habits{*this};
 
  private:
   ObjectId make_queue(cl_command_queue_properties properties);

@@ -5,6 +5,7 @@
 #include "optimizer-rt/virtual/command.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/regions.h"
+#include "optimizer-rt/virtual/svm_commands.h"
 
 namespace gt::virt::fn {
 namespace {
@@ -57,9 +58,10 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_
   check(queue);
   _cl_mem& src = buffer_of(queue, from);
   _cl_mem& dst = buffer_of(queue, to);
-  require(inside(from_offset, size, src.size) && inside(to_offset, size, dst.size), CL_INVALID_VALUE);
-  require(!meet(src, from_offset, dst, to_offset, size), CL_MEM_COPY_OVERLAP);
+  require(lies_inside(from_offset, size, src.size) && lies_inside(to_offset, size, dst.size), CL_INVALID_VALUE);
+  require(size == 0 || !meet(src, from_offset, dst, to_offset, size), CL_MEM_COPY_OVERLAP);
   Command c(queue, CL_COMMAND_COPY_BUFFER, n, list, event);
+  if (size == 0) return do_nothing(c, FnId::clEnqueueCopyBuffer, false);
   c.reads(src);
   c.writes(dst);
   c.call<FnId::clEnqueueCopyBuffer>(as<cl_command_queue>(queue->name), as<cl_mem>(c.name(src)),
@@ -153,10 +155,10 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void* patte
   check(queue);
   _cl_mem& buffer = buffer_of(queue, mem);
   require(offset <= buffer.size && size <= buffer.size - offset, CL_INVALID_VALUE);
-  require(pattern && pattern_size(pattern_bytes) && offset % pattern_bytes == 0 && size % pattern_bytes == 0 &&
-              size != 0,
+  require(pattern && pattern_size(pattern_bytes) && offset % pattern_bytes == 0 && size % pattern_bytes == 0,
           CL_INVALID_VALUE);
   Command c(queue, CL_COMMAND_FILL_BUFFER, n, list, event);
+  if (size == 0) return do_nothing(c, FnId::clEnqueueFillBuffer, false);
   c.writes(buffer);
   c.call<FnId::clEnqueueFillBuffer>(as<cl_command_queue>(queue->name), as<cl_mem>(c.name(buffer)), pattern,
                                     pattern_bytes, offset, size);

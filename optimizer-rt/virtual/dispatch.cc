@@ -1,9 +1,12 @@
 // The ICD's table of our functions, and the three symbols that the shared object exports.
+#include <array>
 #include <cstring>
 
 #include "optimizer-rt/virtual/entry.h"
 #include "optimizer-rt/virtual/moves.h"
+#include "optimizer-rt/virtual/platform.h"
 #include "optimizer-rt/virtual/sessions.h"
+#include "traces/api/api.h"
 
 namespace gt::virt {
 namespace {
@@ -30,6 +33,39 @@ const VirtualPlatform* meet_optimizer(const Optimizer* optimizer) noexcept {
   return &us;
 }
 
+// A function of an extension that we do not have.
+template <FnId F, class Function>
+struct Refusal;
+template <FnId F, class R, class... A>
+struct Refusal<F, R (*)(A...)> {
+  static R CL_API_CALL call(A... arguments) { return api::failed_result<F, R>(CL_INVALID_OPERATION, arguments...); }
+};
+
+// By function: programs call what their driver has without looking whether the extension is there, and get an error
+// where they would jump to NULL.
+const std::array<void*, api::FnCount>& refusals() {
+  static const auto all = [] {
+    std::array<void*, api::FnCount> list{};
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  list[api::number(FnId::NAME)] = reinterpret_cast<void*>(&Entry<FnId::NAME, &fn::NAME>::call);
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
+  list[api::number(FnId::NAME)] = reinterpret_cast<void*>(&Refusal<FnId::NAME, api::FnPointer<FnId::NAME>>::call);
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+    return list;
+  }();
+  return all;
+}
+
+// What the native driver has of that name.
+void* refusal(const char* name) {
+  const uint16_t number = api::find_function(name);
+  const _cl_platform_id* const platform = connected_platform();
+  if (number == 0 || !platform || !platform->has_function(static_cast<FnId>(number))) return nullptr;
+  return refusals()[number];
+}
+
 struct Extension {
   const char* name;
   void* address;
@@ -43,11 +79,16 @@ const Extension* extensions() {
       {"clGetPlatformInfo", reinterpret_cast<void*>(&Entry<FnId::clGetPlatformInfo, &fn::clGetPlatformInfo>::call)},
       // For goptimize: contexts without a platform of ours (--spread), and its report.
       {"gtrace_dispatch_table", const_cast<cl_icd_dispatch*>(&dispatch_table)},
+      {ShowAsNativeName,
+       reinterpret_cast<void*>(static_cast<ShowAsNative>([](const char* name) noexcept { show_as_native(name); }))},
       {MeetName, reinterpret_cast<void*>(static_cast<Meet>(&meet_optimizer))},
       {"clCreateProgramWithILKHR",
        reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},
       {"clGetKernelSubGroupInfoKHR",
        reinterpret_cast<void*>(&Entry<FnId::clGetKernelSubGroupInfo, &fn::clGetKernelSubGroupInfo>::call)},
+      {"clCreateCommandQueueWithPropertiesKHR",
+       reinterpret_cast<void*>(
+           &Entry<FnId::clCreateCommandQueueWithProperties, &fn::clCreateCommandQueueWithProperties>::call)},
       {nullptr, nullptr}};
   return list;
 }
@@ -57,7 +98,7 @@ void* extension(const char* name) {
   for (const Extension* e = extensions(); e->name; ++e) {
     if (std::strcmp(e->name, name) == 0) return e->address;
   }
-  return nullptr;
+  return refusal(name);
 }
 
 }  // namespace

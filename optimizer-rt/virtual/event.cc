@@ -87,6 +87,12 @@ cl_int _cl_event::look() {
   return there;
 }
 
+// What refused the command came before the answer.
+cl_int _cl_event::look_now() {
+  if (!ended()) look();
+  return status;
+}
+
 cl_int _cl_event::wait() {
   if (!ended()) {
     if (!is_user()) require(place->session.alive(), CL_DEVICE_NOT_AVAILABLE);

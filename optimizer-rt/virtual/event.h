@@ -37,6 +37,8 @@ struct _cl_event : gt::virt::Object {
   bool ended() const { return status.load(std::memory_order_acquire) <= CL_COMPLETE; }
   // What the program is told. The first time it asks the executor, now and to tell when it ends. Flushes.
   cl_int current_status();
+  // The same after the executor has answered; below 0 also if it has refused the command.
+  cl_int look_now();
   // `waits`: the caller goes on to wait().
   void subscribe(bool waits = false);
   // The executor tells it without being asked. Before anybody else knows the event.

@@ -205,6 +205,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_forma
   require(format, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   const size_t element = api::element_size(*format);
   cl_image_desc d = *desc;
+  const cl_mem_flags given = flags;
   if (d.mem_object) flags = inherited_flags(flags, check(d.mem_object).flags) & ~cl_mem_flags{CL_MEM_COPY_HOST_PTR};
   const bool of_buffer = d.mem_object != nullptr;
   check_mem_flags(of_buffer ? flags & ~cl_mem_flags{CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR} : flags, host);
@@ -214,6 +215,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_forma
   settle_pitches(d, element, host);
   if (!(flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))) flags |= CL_MEM_READ_WRITE;
   Ref<_cl_mem> image = make<_cl_mem>(*context, d.image_type, flags, bytes_of(d));
+  image->given_flags = given;
   image->format = *format;
   image->element_bytes = element;
   image->become_part_of(d.mem_object);

@@ -129,6 +129,7 @@ wire::KernelInfo kernel_info(_cl_program& program, const char* name) {
 cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* errcode) {
   check(program);
   require(name, CL_INVALID_VALUE);
+  program->settle();
   require(program->built(), CL_INVALID_PROGRAM_EXECUTABLE);
   Ref<_cl_kernel> kernel = make<_cl_kernel>(*program, kernel_info(*program, name));
   if (program->context->one_place()) kernel->at(*program->context->places[0]);
@@ -138,6 +139,7 @@ cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* errcode) 
 
 cl_int clCreateKernelsInProgram(cl_program program, cl_uint n, cl_kernel* kernels, cl_uint* count) {
   check(program);
+  program->settle();
   require(program->built(), CL_INVALID_PROGRAM_EXECUTABLE);
   const auto total = static_cast<cl_uint>(program->kernels.size());
   require(!kernels || n >= total, CL_INVALID_VALUE);
@@ -167,6 +169,20 @@ std::string attributes_of(_cl_kernel& kernel) {
   const InfoAnswer answer = info_of(api::FnId::clGetKernelInfo, outputs);
   const std::string_view text = as_text(answer.value);
   return std::string(text.substr(0, text.find('\0')));
+}
+
+// Executors ask for what programs may not have asked for: whether it would be there natively.
+bool keeps_arg_info(_cl_kernel& kernel) {
+  std::vector<BuildWay> ways;
+  {
+    const std::lock_guard lock(kernel.program->mutex);
+    ways = kernel.program->ways;
+  }
+  Place& place = kernel.program->context->place_of(kernel.program->devices[0]);
+  return std::all_of(ways.begin(), ways.end(), [&](const BuildWay& way) {
+    const bool asks = !way.link && way.source && way.source->find("-cl-kernel-arg-info") != way.source->npos;
+    return asks || place.habits.keeps_arg_info(way);
+  });
 }
 
 // The device of a query that may leave it out when there is only one.
@@ -210,7 +226,7 @@ cl_int clGetKernelArgInfo(cl_kernel kernel, cl_uint index, cl_kernel_arg_info na
   require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
   const wire::ArgInfo& arg = kernel->info.args[index];
   const Answer answer(room, value, size_ret);
-  if (!kernel->info.told) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
+  if (!kernel->info.told || !keeps_arg_info(*kernel)) return CL_KERNEL_ARG_INFO_NOT_AVAILABLE;
   switch (name) {
     case CL_KERNEL_ARG_ADDRESS_QUALIFIER:
       return answer.value<cl_kernel_arg_address_qualifier>(arg.address);

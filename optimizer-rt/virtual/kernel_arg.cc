@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cctype>
 #include <string_view>
+#include <tuple>
 
+#include "optimizer-rt/virtual/answers.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/kernel.h"
 
@@ -13,7 +15,8 @@ namespace {
 using Form = ArgValue::Form;
 using Kind = wire::ArgInfo::Kind;
 
-// Bytes of a value of a built-in type ("uint4", "float*" has none); 0: not known.
+// Bytes of a value of a built-in type ("uint4", "float*" has none); 0: not known. Of three components there are drivers
+// that take three as well as four.
 size_t type_bytes(std::string_view type) {
   struct Scalar {
     std::string_view name;
@@ -99,11 +102,48 @@ ArgValue sampler(_cl_kernel& kernel, size_t size, const void* value) {
   return arg;
 }
 
-ArgValue unknown(size_t size, const void* value) {
-  if (!value) {
-    if (size != sizeof(cl_mem)) return local(size, value);
-    // Local memory of eight bytes or a buffer that is NULL: the executor's driver will take the former for both.
-    return local(size, value);
+// A value of a type whose size is not known here, or not of the size that is: as the driver says. Sizes that it has
+// said something of are not asked about again.
+cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
+  _cl_program& program = *kernel.program;
+  const auto question = std::make_tuple(kernel.info.name, index, size, value != nullptr);
+  {
+    const std::lock_guard lock(program.mutex);
+    if (const auto it = program.argument_sizes.find(question); it != program.argument_sizes.end()) return it->second;
+  }
+  cl_int code = CL_SUCCESS;
+  for (const auto& place : program.context->places) {
+    if (program.at(*place) == 0 || !place->session.alive()) continue;
+    constexpr api::FnId Set = api::FnId::clSetKernelArg;
+    const Bytes outputs = place->session.ask<Set>({}, as<cl_kernel>(kernel.at(*place)), index, size, value);
+    const cl_int here = answer_of(Set, outputs).code;
+    // Proxies that do not know the question take no answer for it: the launch has it then.
+    if (here != CL_INVALID_OPERATION && code == CL_SUCCESS) code = here;
+  }
+  const std::lock_guard lock(program.mutex);
+  program.argument_sizes[question] = code;
+  return code;
+}
+
+void require_driver(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
+  {
+    const std::lock_guard lock(kernel.mutex);
+    const ArgValue& now = kernel.args[index];
+    if (value && now.form == Form::Value && now.value.size() == size) return;
+  }
+  cl_int code = CL_SUCCESS;
+  try {
+    code = driver_says(kernel, index, size, value);
+  } catch (const Failure&) {  // the link has just closed
+  }
+  require(code == CL_SUCCESS, code);
+}
+
+ArgValue unknown(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
+  if (!value) {  // local memory, or a buffer that is NULL: the driver takes the former for both
+    ArgValue arg = local(size, value);
+    require_driver(kernel, index, size, value);
+    return arg;
   }
   if (size == sizeof(cl_mem)) {
     const void* handle = nullptr;
@@ -122,10 +162,13 @@ ArgValue unknown(size_t size, const void* value) {
       return arg;
     }
   }
-  return plain(size, value);
+  ArgValue arg = plain(size, value);
+  require_driver(kernel, index, size, value);
+  return arg;
 }
 
-ArgValue arg_of(_cl_kernel& kernel, const wire::ArgInfo& info, size_t size, const void* value) {
+ArgValue arg_of(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
+  const wire::ArgInfo& info = kernel.info.args[index];
   switch (info.kind) {
     case Kind::Global:
     case Kind::Constant:
@@ -136,15 +179,14 @@ ArgValue arg_of(_cl_kernel& kernel, const wire::ArgInfo& info, size_t size, cons
     case Kind::Sampler:
       return sampler(kernel, size, value);
     case Kind::Value: {
-      const size_t bytes = type_bytes(info.type);
-      require(value, CL_INVALID_ARG_VALUE);
-      require(bytes == 0 || bytes == size, CL_INVALID_ARG_SIZE);
-      return plain(size, value);
+      ArgValue arg = plain(size, value);
+      if (type_bytes(info.type) != size) require_driver(kernel, index, size, value);
+      return arg;
     }
     case Kind::Pipe:
       throw Failure{CL_INVALID_OPERATION};
     default:
-      return unknown(size, value);
+      return unknown(kernel, index, size, value);
   }
 }
 
@@ -166,7 +208,7 @@ namespace fn {
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
   check(kernel);
   require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
-  set(*kernel, index, arg_of(*kernel, kernel->info.args[index], size, value));
+  set(*kernel, index, arg_of(*kernel, index, size, value));
   return CL_SUCCESS;
 }
 

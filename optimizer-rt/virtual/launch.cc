@@ -5,6 +5,7 @@
 #include "optimizer-rt/virtual/command.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/kernel.h"
+#include "optimizer-rt/virtual/svm_commands.h"
 
 namespace gt::virt {
 namespace {
@@ -25,14 +26,24 @@ T first(const Bytes& b) {
   return v;
 }
 
+// Some drivers choose a size themselves that is 0.
+bool leaves_choice(const Range& r) {
+  return r.local && std::any_of(r.local, r.local + r.dimensions, [](size_t n) { return n == 0; });
+}
+
+// No work at all, which OpenCL allows since 2.1.
+bool is_empty(const Range& r) {
+  return !r.global || std::any_of(r.global, r.global + r.dimensions, [](size_t n) { return n == 0; });
+}
+
 void check_local(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
   const Bytes required = kernel.work_group_info(device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
   size_t fixed[3] = {};
   if (required.size() == sizeof fixed) std::memcpy(fixed, required.data(), sizeof fixed);
   const bool uneven = device.number<cl_bool>(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT) != CL_FALSE;
   size_t items = 1;
+  if (leaves_choice(r)) return require(fixed[0] == 0, CL_INVALID_WORK_GROUP_SIZE);  // else the driver says
   for (cl_uint i = 0; i < r.dimensions; ++i) {
-    require(r.local[i] != 0, CL_INVALID_WORK_GROUP_SIZE);
     require(fixed[0] == 0 || fixed[i] == r.local[i], CL_INVALID_WORK_GROUP_SIZE);
     require(uneven || r.global[i] % r.local[i] == 0, CL_INVALID_WORK_GROUP_SIZE);
     require(!__builtin_mul_overflow(items, r.local[i], &items), CL_INVALID_WORK_GROUP_SIZE);
@@ -51,8 +62,8 @@ void check_range(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
   const auto most = device.number<cl_uint>(CL_DEVICE_MAX_WORK_ITEM_DIMENSIONS, 3);
   require(r.dimensions >= 1 && r.dimensions <= std::min<cl_uint>(most, 3), CL_INVALID_WORK_DIMENSION);
   const bool empty_range_allowed = device.number<cl_version>(CL_DEVICE_NUMERIC_VERSION) >= CL_MAKE_VERSION(2, 1, 0);
+  if (is_empty(r)) return require(empty_range_allowed, CL_INVALID_GLOBAL_WORK_SIZE);
   for (cl_uint i = 0; i < r.dimensions; ++i) {
-    require(r.global && (empty_range_allowed || r.global[i] != 0), CL_INVALID_GLOBAL_WORK_SIZE);
     size_t end = 0;
     require(!r.offset || !__builtin_add_overflow(r.offset[i], r.global[i], &end), CL_INVALID_GLOBAL_OFFSET);
   }
@@ -134,6 +145,13 @@ void copy(std::array<uint64_t, 3>& to, const size_t* from, cl_uint n) {
   if (from) std::copy_n(from, n, to.begin());
 }
 
+// It keeps its place in the queue, that is all.
+cl_int do_without_work(Command& c, const _cl_kernel& kernel) {
+  for (const ArgValue& arg : kernel.args) require(arg.form != Form::Unset, CL_INVALID_KERNEL_ARGS);
+  order_only(c);
+  return c.sent();
+}
+
 cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_command_type type, cl_uint n,
               const cl_event* list, cl_event* event) {
   check(queue);
@@ -145,8 +163,11 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   check_range(*kernel, *queue->device, range);
   Command c(queue, type, n, list, event);
   const std::lock_guard lock(kernel->mutex);
+  if (is_empty(range)) return do_without_work(c, *kernel);
   use_arguments(c, *kernel);
   tell_reaches(*kernel, c.place());
+  const bool is_asked = leaves_choice(range);
+  if (is_asked) c.want_event();
   wire::Launch message;
   message.queue = queue->name;
   message.kernel = kernel->at(c.place());
@@ -159,6 +180,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   copy(message.local, range.local, range.dimensions);
   message.args = changed_arguments(*kernel, c.place());
   c.session().send(message, true);
+  if (is_asked) c.require_taken();
   return c.sent();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <utility>
 
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/homes.h"
@@ -28,6 +29,9 @@ LiveObjects<_cl_mem>& live() {
   static auto* const mems = new LiveObjects<_cl_mem>;
   return *mems;
 }
+
+// The program itself lets go of a memory object: what ends with that calls it back at once, as drivers do.
+thread_local bool t_releasing = false;
 
 uint64_t next_serial() {
   static std::atomic<uint64_t> last{0};
@@ -97,14 +101,25 @@ _cl_mem::~_cl_mem() {
   names_.each(*context, [](Session& session, ObjectId name) {
     session.call<api::FnId::clReleaseMemObject>({}, as<cl_mem>(name));
   });
-  if (!farewells.empty()) {
+  if (farewells.empty()) return;
+  if (t_releasing)
+    say(farewells);
+  else
     callbacks().post([list = std::move(farewells)] { say(list); });
-  }
 }
 
 ObjectId _cl_mem::at(Place& place) {
   if (parent) parent->at(place);
   return names_.at(place, [&] { return make_native(place); });
+}
+
+cl_mem_flags _cl_mem::told_flags() {
+  cl_mem_flags told = given_flags;
+  if (parent) told = inherited_flags(told, parent->told_flags());
+  if (is_image()) told &= parent ? ~cl_mem_flags{CL_MEM_COPY_HOST_PTR} : ~cl_mem_flags{0};
+  Place& place = context->living_place();
+  if (parent || told & KernelAccess || !place.session.alive()) return told;
+  return place.habits.adds_access(told) ? told | CL_MEM_READ_WRITE : told;
 }
 
 void _cl_mem::rename(Place& place, ObjectId name) {
@@ -178,7 +193,13 @@ uint8_t* _cl_mem::shadow() {
 namespace gt::virt::fn {
 
 cl_int clRetainMemObject(cl_mem mem) { return retain(mem); }
-cl_int clReleaseMemObject(cl_mem mem) { return release(mem); }
+cl_int clReleaseMemObject(cl_mem mem) {
+  struct Releasing {
+    const bool before = std::exchange(t_releasing, true);
+    ~Releasing() { t_releasing = before; }
+  } releasing;
+  return release(mem);
+}
 
 cl_int clSetMemObjectDestructorCallback(cl_mem mem, void(CL_CALLBACK* notify)(cl_mem, void*), void* data) {
   check(mem);
@@ -195,7 +216,7 @@ cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t room, void* value
     case CL_MEM_TYPE:
       return answer.value(mem->type);
     case CL_MEM_FLAGS:
-      return answer.value(mem->flags);
+      return answer.value(mem->told_flags());
     case CL_MEM_SIZE:
       return answer.value(mem->size);
     case CL_MEM_HOST_PTR:

@@ -71,8 +71,11 @@ struct _cl_mem : gt::virt::Object {
 
   const gt::virt::Ref<_cl_context> context;
   const cl_mem_object_type type;
-  const cl_mem_flags flags;
+  const cl_mem_flags flags;  // as they are meant: with an access
   const size_t size;
+  // As CL_MEM_FLAGS tells them; asks the driver if need be.
+  cl_mem_flags told_flags();
+  cl_mem_flags given_flags = 0;  // by the program
   const uint64_t serial;  // tells it from a later object at the same address
   void* host_ptr = nullptr;
   std::shared_ptr<gt::virt::SvmBlock> svm;  // what host_ptr lies in; of roots

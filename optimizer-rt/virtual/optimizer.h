@@ -42,6 +42,11 @@ struct VirtualPlatform {
 constexpr const char* MeetName = "gtrace_meet_optimizer";  // asked of clGetExtensionFunctionAddress
 using Meet = const VirtualPlatform* (*)(const Optimizer* optimizer) noexcept;
 
+// Asked for in the same way: the one platform is called as the native platforms of its devices if all have the same
+// name, and local ones that stand in the same list have it, too. Before a program sees it.
+constexpr const char* ShowAsNativeName = "gtrace_show_as_native";
+using ShowAsNative = void (*)(const char* name_of_local) noexcept;
+
 // In the virtual platform: nullptr without goptimize.
 const Optimizer* optimizer();
 void set_optimizer(const Optimizer* optimizer);

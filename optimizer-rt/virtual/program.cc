@@ -54,6 +54,15 @@ bool _cl_program::built() {
   });
 }
 
+void _cl_program::settle() {
+  std::shared_ptr<Gate> gate;
+  {
+    const std::lock_guard lock(mutex);
+    gate = building;
+  }
+  if (gate) gate->wait();
+}
+
 const wire::KernelInfo* _cl_program::find_kernel(const std::string& name) {
   const std::lock_guard lock(mutex);
   const auto it = std::find_if(kernels.begin(), kernels.end(), [&](const auto& k) { return k.name == name; });
@@ -105,6 +114,7 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
   check(context);
   Ref<_cl_program> program = make<_cl_program>(*context, all_devices(*context));
   program->source = joined(count, strings, lengths);
+  program->from_source = true;
   const std::string sent = portable_source(program->source);
   const char* text = sent.c_str();
   const size_t length = sent.size();

@@ -7,9 +7,11 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "optimizer-rt/virtual/context.h"
+#include "optimizer-rt/virtual/gate.h"
 #include "optimizer-rt/virtual/object.h"
 #include "transport/protocol/messages.h"
 
@@ -37,18 +39,25 @@ struct _cl_program : gt::virt::Object {
   std::vector<_cl_device_id*> living_devices() const;
   bool built();  // for some device
   const gt::wire::KernelInfo* find_kernel(const std::string& name);  // stays until the next build
+  // Waits for a build under way that calls the program back. Natively it may be over when its call returns, and
+  // programs go on without having been called.
+  void settle();
 
   const gt::virt::Ref<_cl_context> context;
   const std::vector<_cl_device_id*> devices;
   std::vector<gt::virt::ObjectId> names;  // by place; set before the program gets it
   std::string source, built_in;
   gt::Bytes il;
-  bool from_binary = false;
+  bool from_binary = false, from_source = false;
 
   std::mutex mutex;
   std::map<_cl_device_id*, gt::virt::BuildState> builds;
   std::vector<gt::wire::KernelInfo> kernels;
+  std::shared_ptr<gt::virt::Gate> building;  // of the latest build; nullptr: nobody may have to wait for it
   cl_uint attached = 0;  // kernels that exist: no build meanwhile
+  std::vector<gt::virt::BuildWay> ways;  // of the sources of its kernels, the last time
+  // What the driver says to arguments: kernel, index, size, whether there is a value.
+  std::map<std::tuple<std::string, cl_uint, size_t, bool>, cl_int> argument_sizes;
 };
 
 namespace gt::virt {

@@ -82,10 +82,37 @@ cl_int kernel_names(_cl_program& program, const Answer& answer) {
   return answer.text(names);
 }
 
+BuildState state_of(_cl_program& program, _cl_device_id& device) {
+  const std::lock_guard lock(program.mutex);
+  const auto it = program.builds.find(&device);
+  require(it != program.builds.end(), CL_INVALID_DEVICE);
+  return it->second;
+}
+
+// The options as the program gave them, if need be as its driver tells such. What the executor gave is not what the
+// program gave: but where the driver tells none after a build that failed, there are none.
+std::string options_as_told(_cl_program& program, _cl_device_id& device, const BuildState& state) {
+  Place& place = program.context->place_of(&device);
+  const ObjectId name = program.at(place);
+  if (name == 0 || !place.session.alive()) return state.options;
+  if (state.status == CL_BUILD_ERROR) {
+    size_t size = 0;
+    int wanted = 0;  // only whether there is a pointer goes along
+    const Bytes outputs = place.session.ask<api::FnId::clGetProgramBuildInfo>(
+        {}, as<cl_program>(name), as<cl_device_id>(device.name), cl_program_build_info{CL_PROGRAM_BUILD_OPTIONS},
+        LargestInfo, static_cast<void*>(&wanted), &size);
+    const InfoAnswer answer = info_of(api::FnId::clGetProgramBuildInfo, outputs);
+    if (answer.code == CL_SUCCESS && (answer.value.empty() || answer.value[0] == 0)) return {};
+  }
+  const std::string tidy = tidied(state.options);
+  return tidy != state.options && place.habits.tidies_options() ? tidy : state.options;
+}
+
 }  // namespace
 
 cl_int clGetProgramInfo(cl_program program, cl_program_info name, size_t room, void* value, size_t* size_ret) {
   check(program);
+  if (name >= CL_PROGRAM_BINARY_SIZES && name <= CL_PROGRAM_KERNEL_NAMES) program->settle();
   const Answer answer(room, value, size_ret);
   switch (name) {
     case CL_PROGRAM_REFERENCE_COUNT:
@@ -123,19 +150,17 @@ cl_int clGetProgramBuildInfo(cl_program program, cl_device_id device, cl_program
                              void* value, size_t* size_ret) {
   check(program);
   _cl_device_id& of = device_of(device);
-  const std::lock_guard lock(program->mutex);
-  const auto it = program->builds.find(&of);
-  require(it != program->builds.end(), CL_INVALID_DEVICE);
+  const BuildState state = state_of(*program, of);
   const Answer answer(room, value, size_ret);
   switch (name) {
     case CL_PROGRAM_BUILD_STATUS:
-      return answer.value(it->second.status);
+      return answer.value(state.status);
     case CL_PROGRAM_BUILD_OPTIONS:
-      return answer.text(it->second.options);
+      return answer.text(options_as_told(*program, of, state));
     case CL_PROGRAM_BUILD_LOG:
-      return answer.text(it->second.log);
+      return answer.text(state.log);
     case CL_PROGRAM_BINARY_TYPE:
-      return answer.value(it->second.binary_type);
+      return answer.value(state.binary_type);
     case CL_PROGRAM_BUILD_GLOBAL_VARIABLE_TOTAL_SIZE:
       return answer.value<size_t>(0);
     default:

@@ -4,6 +4,7 @@
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/gate.h"
 #include "optimizer-rt/virtual/regions.h"
+#include "optimizer-rt/virtual/svm_commands.h"
 #include "optimizer-rt/virtual/transfer.h"
 
 namespace gt::virt::fn {
@@ -51,9 +52,11 @@ cl_int range(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blockin
   check(queue);
   _cl_mem& buffer = checked_buffer(mem);
   require(queue->context.get() == buffer.context.get(), CL_INVALID_CONTEXT);
-  require(host && inside(offset, size, buffer.size), CL_INVALID_VALUE);
+  require(host && lies_inside(offset, size, buffer.size), CL_INVALID_VALUE);
   Command c(queue, to_device ? CL_COMMAND_WRITE_BUFFER : CL_COMMAND_READ_BUFFER, w.n, w.list, w.event);
   require(to_device ? host_writes(buffer.flags) : host_reads(buffer.flags), CL_INVALID_OPERATION);
+  if (size == 0)
+    return do_nothing(c, to_device ? api::FnId::clEnqueueWriteBuffer : api::FnId::clEnqueueReadBuffer, blocking);
   wire::Part part;
   part.origin = {offset, 0, 0};
   part.region = {size, 1, 1};

@@ -15,6 +15,9 @@ inline bool inside(size_t offset, size_t size, size_t whole) {
   return size != 0 && offset <= whole && size <= whole - offset;
 }
 
+// A range that lies inside, empty or not.
+inline bool lies_inside(size_t offset, size_t size, size_t whole) { return offset <= whole && size <= whole - offset; }
+
 // A box of a buffer, or of host memory: bytes, rows, slices.
 class Box {
  public:

@@ -10,7 +10,8 @@ void SerialThread::post(std::function<void()> task) {
   if (forgotten_) return;
   const std::lock_guard lock(mutex_);
   tasks_.push_back(std::move(task));
-  if (!started_) started_ = staging::start_detached(name_, &SerialThread::run, this);
+  const size_t stack = stack_bytes_ ? stack_bytes_ : staging::SmallStack;
+  if (!started_) started_ = staging::start_detached(name_, &SerialThread::run, this, stack);
   more_.notify_one();
 }
 
@@ -38,7 +39,7 @@ SerialThread& work() {
   return *thread;
 }
 SerialThread& callbacks() {
-  static SerialThread* const thread = new SerialThread("gt-callbacks");
+  static SerialThread* const thread = new SerialThread("gt-callbacks", ProgramsStack);
   return *thread;
 }
 

@@ -13,7 +13,8 @@ namespace gt::virt {
 
 class SerialThread {
  public:
-  explicit SerialThread(const char* name) : name_(name) {}  // at most 15 characters
+  // `name`: at most 15 characters. `stack_bytes`: 0 for what our own code needs.
+  explicit SerialThread(const char* name, size_t stack_bytes = 0) : name_(name), stack_bytes_(stack_bytes) {}
   void post(std::function<void()> task);
   // A child of fork() has no such thread: its tasks are dropped.
   void forget() { forgotten_ = true; }
@@ -23,6 +24,7 @@ class SerialThread {
   void loop();
 
   const char* name_;
+  const size_t stack_bytes_;
   std::mutex mutex_;
   std::condition_variable more_;
   std::deque<std::function<void()>> tasks_;
@@ -30,6 +32,7 @@ class SerialThread {
   std::atomic<bool> forgotten_{false};
 };
 
+constexpr size_t ProgramsStack = size_t{8} << 20;  // of threads that run functions of the program
 SerialThread& work();
 SerialThread& callbacks();
 // For moves between devices of this process, each of which may take milliseconds; any number stands for one of a few.

@@ -107,6 +107,18 @@ void order_only(Command& c) {
   enqueue_nothing(c, c.event(), waits);
 }
 
+cl_int do_nothing(Command& c, FnId command, bool blocking, void* svm) {
+  Habits& habits = c.place().habits;
+  const cl_int code = svm ? habits.on_nothing(command, svm) : habits.on_nothing(command);
+  require(code == CL_SUCCESS, code);
+  if (blocking) {
+    c.block();
+    c.want_event();
+  }
+  order_only(c);
+  return blocking ? c.sent_and_wait() : c.sent();
+}
+
 void send_map(Command& c, const Block& block, void* p, size_t bytes, cl_map_flags flags, bool blocking) {
   if (!block->has_shadow()) {
     c.call<FnId::clEnqueueSVMMap>(as<cl_command_queue>(c.queue().name), cl_bool{CL_FALSE}, flags, p, bytes);
@@ -172,6 +184,8 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to, co
   const Block in = blocks.find_inside(to), out = blocks.find_inside(from);
   require((!in || in->holds(to, size)) && (!out || out->holds(from, size)), CL_INVALID_VALUE);
   Command c(queue, CL_COMMAND_SVM_MEMCPY, n, list, event);
+  if (size == 0 && (in || out))
+    return do_nothing(c, FnId::clEnqueueSVMMemcpy, blocking, in ? to : const_cast<void*>(from));
   if (blocking) {
     c.block();
     c.want_event();
@@ -196,10 +210,11 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void* p, const void* pattern,
   check_queue(queue);
   require(p && pattern, CL_INVALID_VALUE);
   const bool sound = pattern_size != 0 && pattern_size <= 128 && (pattern_size & (pattern_size - 1)) == 0;
-  require(sound && size != 0 && size % pattern_size == 0, CL_INVALID_VALUE);
+  require(sound && size % pattern_size == 0, CL_INVALID_VALUE);
   require(reinterpret_cast<uintptr_t>(p) % pattern_size == 0, CL_INVALID_VALUE);
   const Block block = block_of(queue, p, size);
   Command c(queue, CL_COMMAND_SVM_MEMFILL, n, list, event);
+  if (size == 0) return do_nothing(c, FnId::clEnqueueSVMMemFill, false, p);
   c.call<FnId::clEnqueueSVMMemFill>(as<cl_command_queue>(queue->name), p, pattern, pattern_size, size);
   return c.sent();
 }

@@ -17,7 +17,7 @@ NOBODY = "tcp://127.0.0.1:1"
 
 def memories(out):
     """Of the devices in a program's list, in GiB, rounded: 4 is the proxy's."""
-    sizes = re.findall(r"^\[GTRACE/\d+\]\s+CL_DEVICE_GLOBAL_MEM_SIZE\s+(\d+)", out, re.M)
+    sizes = re.findall(r"^\[\w+/\d+\]\s+CL_DEVICE_GLOBAL_MEM_SIZE\s+(\d+)", out, re.M)
     return [round(int(s) / (1 << 30)) for s in sizes]
 
 
@@ -39,10 +39,34 @@ def test_one_list():
         same(listed(p, "--only", "1"), [4], "by number")
         same(listed(p, "--only", "0,1"), [here, 4], "by numbers")
         same(listed(p, "--only", "pthread*"), [here, 4], "by pattern")
-        same(listed(p, "--only", "no such device"), [], "none is left: the program gets what it would have got")
+        same(listed(p, "--only", "no such device"), [here], "none is left: the program gets what it would have got")
         same(listed(p, env={"GTRACE_ONLY": "remote"}), [4], "options are variables, too")
         variables = {**client(p), "GTRACE_REMOTE": p.url}
         same(memories(run(GOPTIMIZE, "run", "--", "clinfo", "--raw", env=variables).text), [here, 4], "GTRACE_REMOTE")
+
+
+def platform_of(outcome):
+    told = dict(re.findall(r"^\[\w+/\*\]\s+(CL_PLATFORM_\w+)\s+(.*)$", outcome.text, re.M))
+    same(outcome.text.count(" CL_PLATFORM_NAME "), 1, "platforms")
+    return told
+
+
+def test_platforms_name():
+    needs("clinfo")
+    with proxy() as p:
+        native = platform_of(good("clinfo", "--raw", env=client(p)))
+        extensions = native.pop("CL_PLATFORM_EXTENSIONS").split()
+        native.pop("CL_PLATFORM_EXTENSIONS_WITH_VERSION", None)
+        for options in (("--only", "remote"), (), ("--platform-name", "native"), ("--platform-name", "auto")):
+            shown = platform_of(remotely(p, "clinfo", "--raw", options=options))
+            some = shown.pop("CL_PLATFORM_EXTENSIONS").split()
+            shown.pop("CL_PLATFORM_EXTENSIONS_WITH_VERSION", None)
+            same(shown, native, f"{options}: the native platform's")
+            check("cl_khr_icd" in some and not set(some) - set(extensions), f"{options}: {some}")
+        for options, env in ((("--platform-name", "gtrace"), {}), ((), {"GTRACE_PLATFORM_NAME": "gtrace"})):
+            same(platform_of(remotely(p, "clinfo", "--raw", options=options, env=env))["CL_PLATFORM_NAME"], "gtrace", options)
+        outcome = remotely(p, "clinfo", options=("--platform-name", "Fancy CL"))
+        one_line(outcome, USAGE, "--platform-name", "Fancy CL")
 
 
 def test_devices_command():

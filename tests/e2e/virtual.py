@@ -122,6 +122,17 @@ def test_features():
     same(elsewhere.replace(printed, ""), expected.replace(printed, ""), "over TCP")
 
 
+def test_where_drivers_do_as_they_like():
+    for program in ("drivers_way", "called_back"):
+        expected = good(tests_dir / program, env=native()).text
+        check(expected.endswith("end\n") and ": NO" not in expected.replace("INTEL: NO", "").replace("KHR: NO", "")
+              .replace("ARM: NO", ""), f"{program}: natively")
+        same(good(tests_dir / program, env=virtual()).text, expected, f"{program}: in the process")
+        for url in elsewhere():
+            with server(url) as (env, _):
+                same(good(tests_dir / program, env=env).text, expected, f"{program}: {url}")
+
+
 def test_wrong_calls():
     def codes(outcome):
         return {name: int(code) for name, code in (l.rsplit(" ", 1) for l in outcome.text.splitlines())}

@@ -40,8 +40,8 @@ TEST_CASE("what a client may call is what can be called from elsewhere") {
       "clEnqueueCopyImage", "clEnqueueCopyImageToBuffer", "clEnqueueCopyBufferToImage", "clEnqueueMigrateMemObjects",
       "clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList", "clCreateImage2D", "clCreateImage3D",
       "clEnqueueMarker", "clEnqueueWaitForEvents", "clEnqueueBarrier", "clCreateCommandQueue", "clCreateSampler",
-      "clSVMAlloc", "clSVMFree", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill", "clEnqueueSVMMap", "clEnqueueSVMUnmap",
-      "clEnqueueSVMMigrateMem", "clSetKernelExecInfo",
+      "clSetKernelArg", "clSVMAlloc", "clSVMFree", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill", "clEnqueueSVMMap",
+      "clEnqueueSVMUnmap", "clEnqueueSVMMigrateMem", "clSetKernelExecInfo",
       "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSizeKHR"};
   for (uint16_t fn = 1; fn < api::FnCount; ++fn) {
     const std::string name = api::function_name(fn);

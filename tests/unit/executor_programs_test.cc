@@ -126,6 +126,53 @@ cl_int noting_build(cl_program program, cl_uint n, const cl_device_id* devices, 
   return real(program, n, devices, options, notify, data);
 }
 
+TEST_CASE("options are adapted, as they are, or none") {
+  static std::vector<std::string> seen;
+  Functions noting = real_driver();
+  noting.of[static_cast<size_t>(FnId::clBuildProgram)] = reinterpret_cast<AnyFunction>(
+      +[](cl_program program, cl_uint n, const cl_device_id* devices, const char* options,
+          void (*notify)(cl_program, void*), void* data) {
+        static const auto real = reinterpret_cast<decltype(&::clBuildProgram)>(real_driver()[FnId::clBuildProgram]);
+        seen.emplace_back(options ? options : "NULL");
+        return real(program, n, devices, options, notify, data);
+      });
+  Ready client(noting);
+  for (const auto how : {wire::Build::Options::Adapted, wire::Build::Options::Exact, wire::Build::Options::None}) {
+    wire::Build m;
+    m.program = client.new_id();
+    const char* text = "kernel void answer(global int* a) { *a = 42; }";
+    cl_int code = 0;
+    client.call<FnId::clCreateProgramWithSource>(m.program, 0, named<cl_context>(client.context), 1, &text, nullptr,
+                                                 &code);
+    m.options = " -DA=1  -I/nowhere ";
+    m.how = how;
+    CHECK(client.build(m).code == CL_SUCCESS);
+  }
+  CHECK(seen == std::vector<std::string>{"-DA=1 -cl-kernel-arg-info", " -DA=1  -I/nowhere ", "NULL"});
+  wire::Build odd;
+  odd.how = static_cast<wire::Build::Options>(3);
+  CHECK(client.build(odd).code == CL_INVALID_VALUE);
+}
+
+TEST_CASE("the driver says what it thinks of an argument's size, of values alone") {
+  Building client;
+  wire::Built built;
+  const ObjectId program =
+      client.new_program("kernel void k(float3 v, global int* a, local int* l) { a[0] = (int)v.x; }", &built);
+  const ObjectId kernel = client.new_kernel(program, "k");
+  const std::vector<uint8_t> zeros(64);
+  const auto set = [&](cl_uint index, size_t size, const void* value) {
+    return code_of_reply(client.ask<FnId::clSetKernelArg>(0, named<cl_kernel>(kernel), index, size, value));
+  };
+  CHECK(set(0, 16, zeros.data()) == CL_SUCCESS);
+  CHECK(set(0, 12, zeros.data()) == CL_SUCCESS);  // PoCL's way with three components
+  CHECK(set(0, 17, zeros.data()) == CL_INVALID_ARG_SIZE);
+  CHECK(set(0, 0, zeros.data()) == CL_INVALID_ARG_VALUE);
+  CHECK(set(1, 8, zeros.data()) == CL_INVALID_ARG_VALUE);
+  CHECK(set(2, 8, nullptr) == CL_INVALID_ARG_VALUE);
+  CHECK(set(9, 8, zeros.data()) == CL_INVALID_ARG_VALUE);
+}
+
 TEST_CASE("two builds of the same program have the same options") {
   Functions noting = real_driver();
   noting.of[static_cast<size_t>(FnId::clBuildProgram)] = reinterpret_cast<AnyFunction>(&noting_build);

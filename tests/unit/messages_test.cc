@@ -44,6 +44,35 @@ TEST_CASE("fields that a later version appends are passed over") {
   CHECK(decode(bytes, m));
 }
 
+TEST_CASE("fields that were appended need not come, but come whole") {
+  Build build;
+  build.program = 3;
+  build.options = "-w";
+  build.how = Build::Options::None;
+  Surveyed surveyed;
+  surveyed.reply = 4;
+  surveyed.functions = {{FirstSurveyed, {7, 8}}};
+  Bytes built, told;
+  encode(build, built);
+  encode(surveyed, told);
+  Build whole;
+  REQUIRE(decode(built, whole));
+  CHECK(whole.how == Build::Options::None);
+  Surveyed all;
+  REQUIRE(decode(told, all));
+  REQUIRE(all.functions.size() == 1);
+  CHECK(all.functions[0].functions == std::vector<uint16_t>{7, 8});
+  // As they were before.
+  const size_t appended = sizeof(uint32_t) + sizeof(ObjectId) + sizeof(uint32_t) + 2 * sizeof(uint16_t);
+  CHECK(decode(ByteView(built).first(built.size() - 1), whole));
+  CHECK(whole.how == Build::Options::Adapted);
+  CHECK(whole.options == "-w");
+  CHECK(decode(ByteView(told).first(told.size() - appended), all));
+  CHECK(all.functions.empty());
+  CHECK(all.reply == 4);
+  for (size_t n = 1; n < appended; ++n) CHECK_FALSE(decode(ByteView(told).first(told.size() - n), all));
+}
+
 TEST_CASE("every truncation is refused") {
   Bytes bytes;
   encode(example(), bytes);

@@ -36,17 +36,16 @@ cl_int call(const Cl& cl, BuildJob& job, const std::string& options) {
   const cl_device_id* const list = devices ? job.devices.data() : nullptr;
   const auto inputs = static_cast<cl_uint>(job.inputs.size());
   const cl_program* const programs = inputs ? job.inputs.data() : nullptr;
-  if (job.asked.step == Step::Build)
-    return cl.clBuildProgram(job.program, devices, list, options.c_str(), nullptr, nullptr);
+  const char* const text = job.asked.how == wire::Build::Options::None ? nullptr : options.c_str();
+  if (job.asked.step == Step::Build) return cl.clBuildProgram(job.program, devices, list, text, nullptr, nullptr);
   if (job.asked.step == Step::Link) {
     cl_int code = CL_SUCCESS;
-    job.program = cl.clLinkProgram(job.context, devices, list, options.c_str(), inputs, programs, nullptr, nullptr,
-                                   &code);
+    job.program = cl.clLinkProgram(job.context, devices, list, text, inputs, programs, nullptr, nullptr, &code);
     return code;
   }
   std::vector<const char*> names;
   for (const std::string& name : job.asked.names) names.push_back(name.c_str());
-  return cl.clCompileProgram(job.program, devices, list, options.c_str(), inputs, programs,
+  return cl.clCompileProgram(job.program, devices, list, text, inputs, programs,
                              names.empty() ? nullptr : names.data(), nullptr, nullptr);
 }
 
@@ -94,6 +93,7 @@ cl_int build(const Session& session, BuildJob& job) {
   if (session.options.take_build_turn && !sources.empty()) turn = session.options.take_build_turn(sources);
   const std::optional<IncludeFiles> files = IncludeFiles::write(job.asked.files, sources, turn != nullptr);
   if (!files) return CL_INVALID_VALUE;
+  if (job.asked.how != wire::Build::Options::Adapted) return call(session.cl, job, job.asked.options);
   const std::string options = rewrite_options(job.asked.options, files->folder());
   if (has_source && options.find(ArgInfoOption) == std::string::npos) {
     const cl_int code = call(session.cl, job, options.empty() ? ArgInfoOption : options + " " + ArgInfoOption);

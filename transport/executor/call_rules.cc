@@ -55,7 +55,7 @@ bool derive(FnId fn) {
   const FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
   const api::Attributes& a = info.attributes;
   if (!info.params || is_one_of(Refused, fn)) return false;
-  if (is_one_of(Svm, fn)) return true;
+  if (is_one_of(Svm, fn) || fn == FnId::clSetKernelArg) return true;
   if (a.extension && !is_one_of(AllowedExtensions, fn)) return false;
   if (std::strstr(info.name, "GL") || info.result.out == Wire::Code || info.result.out == Wire::HostData) return false;
   if (a.waits || a.blocking >= 0 || a.retains != ObjectKind::Unknown || a.launch || a.records || a.replays >= 0 ||

@@ -3,7 +3,8 @@
 // What may be called follows from the table: nothing that waits, that leaves or takes addresses (callbacks, mapped
 // memory, host memory that outlives the call), that counts references (the client does), or that has a message of
 // its own (launches, transfers, builds, queries of devices). Addresses of shared virtual memory may be given: they must
-// lie in a block of the session.
+// lie in a block of the session. An argument of a kernel may be set, so that the driver says what it thinks of its
+// size: one that is a value, or whose kind the driver does not tell.
 // Thread safety: no state.
 #pragma once
 

@@ -5,6 +5,7 @@
 
 #include "traces/api/api.h"
 #include "transport/executor/call_rules.h"
+#include "transport/executor/launches.h"
 #include "transport/executor/turns.h"
 
 namespace gt::exec {
@@ -57,7 +58,18 @@ cl_int Calls::check(const wire::Call& call) {
   if (!may_call(fn)) return CL_INVALID_OPERATION;
   if (!api::decode_inputs(fn, call.inputs, x_args)) return CL_INVALID_VALUE;
   if (const cl_int code = check_call(fn, x_args, x_commands.objects()); code != CL_SUCCESS) return code;
+  if (fn == FnId::clSetKernelArg && !sets_value()) return CL_INVALID_ARG_VALUE;
   return check_names(call);
+}
+
+// A number where the kernel has a pointer would be taken for a handle by the driver: objects come with launches.
+bool Calls::sets_value() {
+  Object* const kernel = x_commands.objects().find(x_args[0].value, ObjectKind::Kernel);
+  if (!kernel->kernel) kernel->kernel = kernel_facts(x_commands.cl(), kernel->as<cl_kernel>());
+  const std::vector<wire::ArgInfo::Kind>& kinds = kernel->kernel->args;
+  const uint64_t index = value_of(x_args, 1), size = value_of(x_args, 2);
+  if (index >= kinds.size() || size == 0) return false;
+  return kinds[index] == wire::ArgInfo::Kind::Value || kinds[index] == wire::ArgInfo::Kind::Unknown;
 }
 
 cl_int Calls::check_names(const wire::Call& call) {

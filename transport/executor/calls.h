@@ -26,6 +26,7 @@ class Calls : api::ObjectMap {
   uint64_t raw(uint64_t) override { return 0; }
 
   cl_int check(const wire::Call& call);
+  bool sets_value();
   cl_int check_names(const wire::Call& call);
   cl_int make(const wire::Call& call);
   api::Invoked invoke(api::FnId fn, ByteView inputs, AnyFunction function);

@@ -98,8 +98,7 @@ bool mask_platform_info(cl_platform_info name, Bytes& value) {
   if (name == CL_PLATFORM_EXTENSIONS) filter_names(value);
   if (name == CL_PLATFORM_EXTENSIONS_WITH_VERSION) filter_versions(value);
   constexpr cl_platform_info ExternalMemory = 0x2044, FirstSemaphore = 0x2036, LastSemaphore = 0x2038;
-  return name != CL_PLATFORM_ICD_SUFFIX_KHR && name != ExternalMemory &&
-         !(name >= FirstSemaphore && name <= LastSemaphore);
+  return name != ExternalMemory && !(name >= FirstSemaphore && name <= LastSemaphore);
 }
 
 }  // namespace gt::exec

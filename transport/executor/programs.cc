@@ -47,7 +47,7 @@ cl_int Programs::collect(BuildJob& job) {
   Objects& objects = x_commands.objects();
   const Cl& cl = x_commands.cl();
   const wire::Build& asked = job.asked;
-  if (asked.step > Step::Describe) return CL_INVALID_VALUE;
+  if (asked.step > Step::Describe || asked.how > wire::Build::Options::None) return CL_INVALID_VALUE;
   if (asked.step == Step::Link) {
     const Object* const context = objects.find(asked.context, ObjectKind::Context);
     if (!context) return CL_INVALID_CONTEXT;

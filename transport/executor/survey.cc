@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "traces/api/api.h"
 #include "traces/base/clock.h"
 #include "transport/executor/masks.h"
 
@@ -95,6 +96,18 @@ std::vector<cl_device_id> devices_of(Session& session, cl_platform_id platform) 
   return devices;
 }
 
+// Programs ask for functions of extensions by name, without looking whether the extension is there.
+wire::PlatformFunctions functions_of(const Session& session, ObjectId id, cl_platform_id platform) {
+  wire::PlatformFunctions known{id, {}};
+  const auto address = reinterpret_cast<decltype(&::clGetExtensionFunctionAddressForPlatform)>(
+      session.all[api::FnId::clGetExtensionFunctionAddressForPlatform]);
+  for (uint16_t fn = 1; address && fn < api::fn_count(); ++fn) {
+    const api::FnInfo& info = api::fn_info(fn);
+    if (info.params && info.attributes.extension && address(platform, info.name)) known.functions.push_back(fn);
+  }
+  return known;
+}
+
 void add_platform(Session& session, Objects& objects, cl_platform_id platform, wire::Surveyed& out) {
   const std::vector<cl_device_id> devices = devices_of(session, platform);
   auto told = infos("cl_platform_info", session.cl.clGetPlatformInfo, platform, mask_platform_info);
@@ -107,6 +120,7 @@ void add_platform(Session& session, Objects& objects, cl_platform_id platform, w
   }
   const ObjectId id = objects.surveyed(ObjectKind::Platform, platform);
   out.platforms.push_back({id, std::move(told)});
+  out.functions.push_back(functions_of(session, id, platform));
   for (const cl_device_id device : devices)
     out.devices.push_back(device_of(session, objects.surveyed(ObjectKind::Device, device), id, device));
 }

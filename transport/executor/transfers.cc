@@ -1,5 +1,7 @@
 #include "transport/executor/transfers.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -26,19 +28,27 @@ bool is_in_place(const Message& m) {
   return m.carriage == wire::Carriage::Shared || m.carriage == wire::Carriage::Ring;
 }
 
+// No bytes of a buffer: whether that is wrong the driver says.
+template <class Message>
+bool is_nothing(const Message& m) {
+  constexpr std::array<uint64_t, 3> None{0, 1, 1};
+  return m.carriage == wire::Carriage::Inline && m.bytes == 0 && m.part.shape == Shape::Range && m.part.region == None;
+}
+
 // The bytes of an inline read go ahead of its Completed.
 class SendData final : public Then {
  public:
-  SendData(ObjectId event, SmallBytes bytes, InFlight::Share room)
-      : x_event(event), x_bytes(std::move(bytes)), x_room(std::move(room)) {}
+  SendData(ObjectId event, SmallBytes bytes, size_t size, InFlight::Share room)
+      : x_event(event), x_bytes(std::move(bytes)), x_size(size), x_room(std::move(room)) {}
   void* data() { return x_bytes.data(); }
   void over(cl_int status, News& news) override {
-    if (status == CL_COMPLETE) news.session.out.send(wire::Data{x_event, x_bytes.view()}, true);
+    if (status == CL_COMPLETE) news.session.out.send(wire::Data{x_event, x_bytes.view().first(x_size)}, true);
   }
 
  private:
   ObjectId x_event;
   SmallBytes x_bytes;
+  size_t x_size;
   InFlight::Share x_room;
 };
 
@@ -67,7 +77,7 @@ std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
   if (!mem) return fail(CL_INVALID_MEM_OBJECT);
   cl_int code = m.event ? objects.may_name(m.event) : told ? CL_INVALID_VALUE : CL_SUCCESS;
   target = {queue->queue, mem->memory(), m.part, mem->element, {}};
-  if (code == CL_SUCCESS) code = check_part(*mem, m.bytes, target.part);
+  if (code == CL_SUCCESS && !is_nothing(m)) code = check_part(*mem, m.bytes, target.part);
   if (code == CL_SUCCESS) code = objects.wait_list(m.waits, target.waits);
   return code == CL_SUCCESS ? std::optional(target) : fail(code);
 }
@@ -152,7 +162,7 @@ cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::
 cl_int Transfers::read_inline(const wire::Read& m, const Target& t, InFlight::Share room) {
   if (m.bytes > wire::LargestInline) return CL_INVALID_VALUE;
   if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
-  auto data = std::make_unique<SendData>(m.event, small_bytes(t, m.bytes), std::move(room));
+  auto data = std::make_unique<SendData>(m.event, small_bytes(t, m.bytes), m.bytes, std::move(room));
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code =
@@ -301,7 +311,7 @@ void Transfers::expect(const Object& object) {
 // Of the ring of the queue's device. What is done with is let go of first: else it would keep the ring.
 SmallBytes Transfers::small_bytes(const Target& t, size_t bytes) {
   reclaim();
-  return {place_of(*t.queue).small_memory(), bytes};
+  return {place_of(*t.queue).small_memory(), std::max<size_t>(bytes, 1)};  // of nothing, too: an address
 }
 
 void Transfers::forget(cl_context context) {

@@ -25,6 +25,8 @@ class Encoder {
 
   template <class... T>
   void operator()(const T&... values) { (put(values), ...); }
+  template <class... T>
+  void appended(const T&... values) { (put(values), ...); }
 
  private:
   template <Plain T>
@@ -63,6 +65,15 @@ class Decoder {
 
   template <class... T>
   void operator()(T&... values) { (get(values), ...); }
+  // Fields that the version had not at first, the last ones of a message: who does not know them ends before.
+  template <class... T>
+  void appended(T&... values) {
+    const auto take_one = [this](auto& value) {
+      if (!ok_ || at_end()) value = {};
+      else get(value);
+    };
+    (take_one(values), ...);
+  }
 
  private:
   template <Plain T>

@@ -12,7 +12,8 @@
 //
 // Layout: a type byte, then the fields in the order of fields(): integers little-endian with their own width, lists and
 // bytes with a 32-bit count in front. A decoder takes nothing from outside the frame, and a list is never longer than
-// what is left of it. Version: hello (docs/WIRE_FORMAT.md); fields are only ever appended within a version.
+// what is left of it. Version: hello (docs/WIRE_FORMAT.md); fields are only ever appended within a version, and those
+// that were (`appended` in fields()) keep their defaults when they do not come.
 // Thread safety: values.
 #pragma once
 
@@ -207,8 +208,15 @@ struct Build {
   std::vector<std::string> names;  // Compile: by which the sources include the headers
   std::string options;
   std::vector<IncludeFile> files;  // of the client's file system
+  // Adapted: what executors need is added to them. Exact: as they are; None: none at all (NULL), which is not the same
+  // to all drivers as an empty text.
+  enum class Options : uint8_t { Adapted, Exact, None };
+  Options how = Options::Adapted;
   template <class V>
-  void fields(V& v) { v(step, reply, program, context, devices, inputs, names, options, files); }
+  void fields(V& v) {
+    v(step, reply, program, context, devices, inputs, names, options, files);
+    v.appended(how);
+  }
 };
 
 struct ArgInfo {
@@ -271,6 +279,13 @@ struct SurveyedPlatform {
   template <class V>
   void fields(V& v) { v(id, infos); }
 };
+// Functions of extensions that a platform's driver has (api::FnId).
+struct PlatformFunctions {
+  ObjectId platform = 0;
+  std::vector<uint16_t> functions;
+  template <class V>
+  void fields(V& v) { v(platform, functions); }
+};
 struct Surveyed {
   static constexpr auto Type = MessageType::Surveyed;
   ReplyId reply = 0;
@@ -283,9 +298,11 @@ struct Surveyed {
   uint32_t ring_segment = 0;  // of the executor's: for Carriage::Ring
   uint64_t ring_bytes = 0;    // 0: there is none
   int64_t clock_ns = 0;  // the executor's, which device times are told in
+  std::vector<PlatformFunctions> functions;
   template <class V>
   void fields(V& v) {
     v(reply, node, platforms, devices, inbox_segment, inbox_slots, slot_bytes, ring_segment, ring_bytes, clock_ns);
+    v.appended(functions);
   }
 };
 

@@ -1,0 +1,68 @@
+// What the driver of a place does where OpenCL lets drivers do as they like: programs see what they see natively. Asked
+// of the driver when a program first depends on it, and kept.
+// Thread safety: any thread. Cost: a message and its answer for each question, a build for those of builds.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "optimizer-rt/virtual/session.h"
+
+namespace gt::virt {
+
+struct Place;
+
+// As the program gave them; nothing: NULL.
+using BuildOptions = std::optional<std::string>;
+
+// How the kernels of a source came about: it was built with `source`, or compiled and then linked.
+struct BuildWay {
+  BuildOptions source;
+  std::optional<BuildOptions> link;  // nothing: it was built
+  auto operator<=>(const BuildWay&) const = default;
+};
+
+class Habits {
+ public:
+  explicit Habits(Place& place) : place_(place) {}
+
+  // CL_SUCCESS, or the error with which it refuses a command that moves, copies or fills no bytes: one of
+  // clEnqueueReadBuffer, WriteBuffer, CopyBuffer, FillBuffer.
+  cl_int on_nothing(api::FnId command);
+  // The same for clEnqueueSVMMemcpy and MemFill, at an address in a block.
+  cl_int on_nothing(api::FnId command, void* svm);
+  // Does CL_MEM_FLAGS say CL_MEM_READ_WRITE where no access was given?
+  bool adds_access(cl_mem_flags flags);
+  // Does that keep what clGetKernelArgInfo tells?
+  bool keeps_arg_info(const BuildWay& way);
+  // Does CL_PROGRAM_BUILD_OPTIONS tell options without the blanks that separate nothing?
+  bool tidies_options();
+
+ private:
+  struct Trial;
+
+  cl_int ask_on_nothing(api::FnId command, void* svm);
+  cl_int transfer_nothing(bool to_device);
+  cl_int copy_nothing();
+  cl_int fill_nothing();
+  bool ask_adds_access(cl_mem_flags flags);
+  wire::Built trial_step(wire::Build message, const BuildOptions& options);
+  Trial build_trial(const BuildWay& way, bool wants_options);
+  // The answer to `question`, which `ask` finds out the first time.
+  template <class Answers, class Question, class Ask>
+  auto known(Answers& answers, const Question& question, Ask ask);
+
+  Place& place_;
+  std::mutex mutex_;  // never held while something is asked
+  std::map<api::FnId, cl_int> on_nothing_;
+  std::map<cl_mem_flags, bool> adds_access_;
+  std::map<BuildWay, bool> keeps_arg_info_;
+  std::map<int, bool> tidies_options_;
+};
+
+// Without blanks at both ends, and one in place of several that are not quoted.
+std::string tidied(const std::string& options);
+
+}  // namespace gt::virt
