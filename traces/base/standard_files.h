@@ -4,7 +4,7 @@
 
 namespace gt {
 
-// Those that are closed are kept: input and output fail as before, messages on standard error go nowhere. A program that
+// Those that are closed are kept: input and output fail as before, messages go nowhere. A program that
 // this one starts has them closed.
 void reserve_standard_files();
 
