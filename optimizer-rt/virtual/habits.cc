@@ -91,22 +91,31 @@ cl_int Habits::fill_nothing() {
 }
 
 // What host memory it has, and what the host may do, makes no difference to a driver beyond being something.
-bool Habits::adds_access(cl_mem_flags flags) {
+bool Habits::adds_access(cl_mem_flags flags, bool image) {
   const cl_mem_flags like = flags == 0 ? 0 : CL_MEM_ALLOC_HOST_PTR;
-  return known(adds_access_, like, [&] { return ask_adds_access(like); });
+  return known(adds_access_, std::make_pair(like, image), [&] { return ask_adds_access(like, image); });
 }
 
-bool Habits::ask_adds_access(cl_mem_flags flags) {
+bool Habits::ask_adds_access(cl_mem_flags flags, bool image) {
   Session& session = place_.session;
-  const ObjectId buffer = session.new_id();
+  const ObjectId mem = session.new_id();
   cl_int errcode = 0;
-  session.call<FnId::clCreateBuffer>({buffer}, as<cl_context>(place_.name), flags, Place::ScratchBytes,
-                                     static_cast<void*>(nullptr), &errcode);
+  if (image) {
+    const cl_image_format format{CL_RGBA, CL_UNORM_INT8};  // every device with images has it
+    cl_image_desc desc{};
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = desc.image_height = 1;
+    session.call<FnId::clCreateImage>({mem}, as<cl_context>(place_.name), flags, &format,
+                                      static_cast<const cl_image_desc*>(&desc), static_cast<void*>(nullptr), &errcode);
+  } else {
+    session.call<FnId::clCreateBuffer>({mem}, as<cl_context>(place_.name), flags, Place::ScratchBytes,
+                                       static_cast<void*>(nullptr), &errcode);
+  }
   size_t size = 0;
   int wanted = 0;  // only whether there is a pointer goes along
-  const Bytes outputs = session.ask<FnId::clGetMemObjectInfo>({}, as<cl_mem>(buffer), cl_mem_info{CL_MEM_FLAGS},
+  const Bytes outputs = session.ask<FnId::clGetMemObjectInfo>({}, as<cl_mem>(mem), cl_mem_info{CL_MEM_FLAGS},
                                                               sizeof flags, static_cast<void*>(&wanted), &size);
-  session.call<FnId::clReleaseMemObject>({}, as<cl_mem>(buffer));
+  session.call<FnId::clReleaseMemObject>({}, as<cl_mem>(mem));
   const InfoAnswer answer = info_of(FnId::clGetMemObjectInfo, outputs);
   if (answer.value.size() == sizeof flags) std::memcpy(&flags, answer.value.data(), sizeof flags);
   return flags & CL_MEM_READ_WRITE;

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "optimizer-rt/virtual/session.h"
 
@@ -33,8 +34,8 @@ class Habits {
   cl_int on_nothing(api::FnId command);
   // The same for clEnqueueSVMMemcpy and MemFill, at an address in a block.
   cl_int on_nothing(api::FnId command, void* svm);
-  // Does CL_MEM_FLAGS say CL_MEM_READ_WRITE where no access was given?
-  bool adds_access(cl_mem_flags flags);
+  // Does CL_MEM_FLAGS of a buffer or image say CL_MEM_READ_WRITE where no access was given?
+  bool adds_access(cl_mem_flags flags, bool image);
   // Does that keep what clGetKernelArgInfo tells?
   bool keeps_arg_info(const BuildWay& way);
   // Does CL_PROGRAM_BUILD_OPTIONS tell options without the blanks that separate nothing?
@@ -47,7 +48,7 @@ class Habits {
   cl_int transfer_nothing(bool to_device);
   cl_int copy_nothing();
   cl_int fill_nothing();
-  bool ask_adds_access(cl_mem_flags flags);
+  bool ask_adds_access(cl_mem_flags flags, bool image);
   wire::Built trial_step(wire::Build message, const BuildOptions& options);
   Trial build_trial(const BuildWay& way, bool wants_options);
   // The answer to `question`, which `ask` finds out the first time.
@@ -57,7 +58,7 @@ class Habits {
   Place& place_;
   std::mutex mutex_;  // never held while something is asked
   std::map<api::FnId, cl_int> on_nothing_;
-  std::map<cl_mem_flags, bool> adds_access_;
+  std::map<std::pair<cl_mem_flags, bool>, bool> adds_access_;
   std::map<BuildWay, bool> keeps_arg_info_;
   std::map<int, bool> tidies_options_;
 };

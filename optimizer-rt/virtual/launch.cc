@@ -37,12 +37,12 @@ bool is_empty(const Range& r) {
 }
 
 void check_local(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
+  if (leaves_choice(r)) return;  // the driver says
   const Bytes required = kernel.work_group_info(device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
   size_t fixed[3] = {};
   if (required.size() == sizeof fixed) std::memcpy(fixed, required.data(), sizeof fixed);
   const bool uneven = device.number<cl_bool>(CL_DEVICE_NON_UNIFORM_WORK_GROUP_SUPPORT) != CL_FALSE;
   size_t items = 1;
-  if (leaves_choice(r)) return require(fixed[0] == 0, CL_INVALID_WORK_GROUP_SIZE);  // else the driver says
   for (cl_uint i = 0; i < r.dimensions; ++i) {
     require(fixed[0] == 0 || fixed[i] == r.local[i], CL_INVALID_WORK_GROUP_SIZE);
     require(uneven || r.global[i] % r.local[i] == 0, CL_INVALID_WORK_GROUP_SIZE);

@@ -119,7 +119,7 @@ cl_mem_flags _cl_mem::told_flags() {
   if (is_image()) told &= parent ? ~cl_mem_flags{CL_MEM_COPY_HOST_PTR} : ~cl_mem_flags{0};
   Place& place = context->living_place();
   if (parent || told & KernelAccess || !place.session.alive()) return told;
-  return place.habits.adds_access(told) ? told | CL_MEM_READ_WRITE : told;
+  return place.habits.adds_access(told, is_image()) ? told | CL_MEM_READ_WRITE : told;
 }
 
 void _cl_mem::rename(Place& place, ObjectId name) {

@@ -162,7 +162,9 @@ TEST_CASE("the driver says what it thinks of an argument's size, of values alone
   const ObjectId kernel = client.new_kernel(program, "k");
   const std::vector<uint8_t> zeros(64);
   const auto set = [&](cl_uint index, size_t size, const void* value) {
-    return code_of_reply(client.ask<FnId::clSetKernelArg>(0, named<cl_kernel>(kernel), index, size, value));
+    const std::vector<api::DecodedArg> told =
+        client.ask<FnId::clSetKernelArg>(0, named<cl_kernel>(kernel), index, size, value);
+    return static_cast<cl_int>(told.at(0).value);
   };
   CHECK(set(0, 16, zeros.data()) == CL_SUCCESS);
   CHECK(set(0, 12, zeros.data()) == CL_SUCCESS);  // PoCL's way with three components
