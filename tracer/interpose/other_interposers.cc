@@ -14,8 +14,9 @@ namespace {
 
 // How the files of sanitizers and of allocators that take malloc's place are called.
 constexpr std::string_view Names[] = {
-    "libasan.",    "libtsan.",     "liblsan.",     "libhwasan.", "libubsan.", "libclang_rt.", "libjemalloc", "libtcmalloc",
-    "libmimalloc", "libheaptrack", "libtbbmalloc", "libdmalloc", "libefence", "libscudo",     "libsnmalloc", "libhoard"};
+    "libasan.",    "libtsan.",    "liblsan.",     "libhwasan.",   "libubsan.",  "libclang_rt.", "libjemalloc",
+    "libtcmalloc", "libmimalloc", "libheaptrack", "libtbbmalloc", "libdmalloc", "libefence",    "libscudo",
+    "libsnmalloc", "libhoard"};
 
 bool is_known(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);

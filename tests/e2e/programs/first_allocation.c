@@ -21,7 +21,7 @@ char* touch_tls(void) { return strcpy(large_tls, "touched"); }
 static void* nothing(void* p) { return p; }
 static int c11_nothing(void* p) { return p != NULL; }
 
-// The loader's lock is held by who loads this, and waits.
+// The loader's lock is held by who loads this, and waits. What may be looked up first is asked for here.
 static void* allocate_and_start(void* p) {
   pthread_t joined, detached;
   thrd_t c11;
