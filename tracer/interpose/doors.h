@@ -6,8 +6,9 @@
 // injected library instead; what it asks of that handle, or for OpenCL's functions of any other, it is told by
 // opencl_requests.h; everything else reaches the real function by a jump. The jump is essential: glibc finds the
 // caller's RPATH, RUNPATH, $ORIGIN and RTLD_NEXT by the return address, so that must be the program's. (Compilers make
-// no tail calls at -O0: hence the assembly.) The driver's requests (threads inside a wrapped call, muted threads) always
-// reach the real functions: a driver that calls itself libOpenCL.so must not find us. Thread safety: all functions.
+// no tail calls at -O0: hence the assembly.) The driver's requests (threads inside a wrapped call, muted ones) always
+// reach the real functions: a driver that calls itself libOpenCL.so must not find us.
+// Thread safety: all functions.
 #pragma once
 
 #include <atomic>

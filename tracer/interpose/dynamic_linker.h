@@ -24,7 +24,7 @@ void* real_dlsym(void* handle, const char* name);
 int real_dlclose(void* handle);
 char* real_dlerror();
 
-// What dlerror() says next, once: "SUBJECT: WHAT[DETAIL]". Our own failures of before are forgotten by the next request.
+// What dlerror() says next, once: "SUBJECT: WHAT[DETAIL]". Our failures of before are forgotten by the next request.
 void fail_as_linker(const char* subject, const char* what, const char* detail = "");
 void forget_failure();
 // The program's dlerror().

@@ -59,7 +59,8 @@ class Launched {
   ~Launched();  // gives the signals back; a program that still runs goes on
 
   pid_t pid() const { return pid_; }
-  // How often somebody wanted it to end: SIGINT, SIGQUIT, SIGTERM and SIGHUP, passed on or not. wait() returns early then.
+  // How often somebody wanted it to end: SIGINT, SIGQUIT, SIGTERM and SIGHUP, passed on or not. wait() returns early
+  // then.
   static unsigned interrupts();
   // Waits until the program has ended, at most `timeout` (zero: just looks; negative: for ever).
   // True: it has ended.

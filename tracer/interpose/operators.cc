@@ -49,7 +49,7 @@ static_assert(static_cast<size_t>(AllocFn::DeleteArrayAlignedNothrow) - FirstOpe
 // By operator, once they were looked for: to ask the dynamic linker takes its lock.
 constinit std::atomic<void*> g_runtime_operators[std::size(OperatorNames)] = {};
 
-// What the caller itself depends on, and so comes after it in the list: a plug-in may have brought the C++ runtime along.
+// What the caller itself depends on, and so comes after it in the list: a plug-in may have brought the C++ runtime.
 // (dlsym knows what is outside of the global scope only by handles that dlopen has made.)
 void* callers_symbol(const char* name, const void* site) {
   Dl_info info;

@@ -13,13 +13,15 @@ namespace gt::interpose {
 namespace {
 
 // How the files of sanitizers and of allocators that take malloc's place are called.
-constexpr std::string_view Names[] = {"libasan.",    "libtsan.",     "liblsan.",   "libhwasan.",   "libubsan.", "libclang_rt.",
-                                      "libjemalloc", "libtcmalloc", "libmimalloc", "libheaptrack", "libtbbmalloc", "libdmalloc",
-                                      "libefence",   "libscudo",    "libsnmalloc", "libhoard"};
+constexpr std::string_view Names[] = {
+    "libasan.",    "libtsan.",    "liblsan.",     "libhwasan.",   "libubsan.",  "libclang_rt.", "libjemalloc",
+    "libtcmalloc", "libmimalloc", "libheaptrack", "libtbbmalloc", "libdmalloc", "libefence",    "libscudo",
+    "libsnmalloc", "libhoard"};
 
 bool is_known(std::string_view path) {
   const std::string_view name = path.substr(path.rfind('/') + 1);
-  return std::any_of(std::begin(Names), std::end(Names), [&](std::string_view n) { return name.substr(0, n.size()) == n; });
+  const auto begins = [&](std::string_view known) { return name.substr(0, known.size()) == known; };
+  return std::any_of(std::begin(Names), std::end(Names), begins);
 }
 
 bool is_ours(const std::string& path) {

@@ -91,8 +91,8 @@ Result run(void* p) {
 }
 
 // Looked up by the constructor below: later the dynamic linker's lock may be held by somebody who waits for the thread
-// that asks (a library whose constructor starts one). When used, if that found nothing: before glibc 2.34 libpthread may
-// have come later than we.
+// that asks (a library whose constructor starts one). When used, if that found nothing: before glibc 2.34 libpthread
+// may have come later than we.
 template <class Function>
 Function find(std::atomic<Function>& known, const char* name) {
   Function function = known.load(std::memory_order_acquire);

@@ -58,7 +58,7 @@ struct SpoolHeader {
   alignas(64) std::atomic<uint32_t> off{RecordingOn};  // a Recording; the path asks only whether it is 0
   alignas(64) std::atomic<uint64_t> rings_used{0};  // rings [0, rings_used) were ever claimed
   std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
-  std::atomic<uint64_t> waiting_since{0};  // ticks at which one of the threads that wait for the collector began to; 0: none
+  std::atomic<uint64_t> waiting_since{0};  // ticks: when one of the threads that wait for the collector began; 0: none
 
   // Programs that were started and cannot be recorded: how many, and the first with the reason.
   std::atomic<uint32_t> not_followed{0}, not_followed_named{0};

@@ -21,7 +21,7 @@ char* touch_tls(void) { return strcpy(large_tls, "touched"); }
 static void* nothing(void* p) { return p; }
 static int c11_nothing(void* p) { return p != NULL; }
 
-// The loader's lock is held by who loads this, and waits.
+// The loader's lock is held by who loads this, and waits. What may be looked up first is asked for here.
 static void* allocate_and_start(void* p) {
   pthread_t joined, detached;
   thrd_t c11;
@@ -33,8 +33,8 @@ static void* allocate_and_start(void* p) {
 }
 __attribute__((constructor)) static void wait_for_thread(void) {
   pthread_t thread;
-  if (getenv("WAIT_FOR_THREAD") && (pthread_create(&thread, NULL, allocate_and_start, NULL) || pthread_join(thread, NULL)))
-    abort();
+  if (!getenv("WAIT_FOR_THREAD")) return;
+  if (pthread_create(&thread, NULL, allocate_and_start, NULL) || pthread_join(thread, NULL)) abort();
 }
 
 #else
@@ -306,7 +306,8 @@ static int run_all(void) {
       char* argv[] = {(char*)self, (char*)kinds[i].name, thread ? "thread" : "main", NULL};
       pid_t pid;
       int status = -1;
-      if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) != 0 || waitpid(pid, &status, 0) != pid) return 2;
+      if (posix_spawn(&pid, "/proc/self/exe", NULL, NULL, argv, environ) != 0) return 2;
+      if (waitpid(pid, &status, 0) != pid) return 2;
       failed |= status != 0;
       char line[128];
       const int n = snprintf(line, sizeof line, "%s %s %s %d\n", argv[1], argv[2], status ? "FAILED" : "ok", status);
