@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::chrono::milliseconds Look{20};    // between looks whether it has ended
 constexpr std::chrono::seconds Patience{2};      // between asking it to end and ending it
+constexpr std::chrono::milliseconds Slack{500};  // of the limit, for what comes before and after
 constexpr std::chrono::milliseconds Least{500};  // with less nothing is begun
 constexpr std::chrono::seconds Usual{8};         // that a device is measured for
 
@@ -185,7 +186,7 @@ Status Measuring::measure_within(const model::DeviceName& device, const model::P
                                  const GoesOn& goes_on) {
   const bool had_all = x_left == x_limit;
   const Clock::time_point start = Clock::now();
-  const auto usable = std::max<Clock::duration>(x_left - Patience, x_left / 2);  // then it is asked to end
+  const auto usable = std::max<Clock::duration>(x_left - Patience - Slack, x_left / 2);  // then it is asked to end
   const auto about = std::min(Usual, std::chrono::duration_cast<std::chrono::seconds>(usable * 3 / 4));
   Result<Measurement> measurement = Measurement::start(x_path, device, about);
   if (!measurement) return measurement.status();
@@ -194,7 +195,7 @@ Status Measuring::measure_within(const model::DeviceName& device, const model::P
       measurement->end(Patience, [] { return true; });
       return {};
     case Measurement::Ending::TooLate:
-      measurement->end(x_left - usable, goes_on);
+      measurement->end(x_left - usable - Slack, goes_on);
       return ended_by_limit(device, before, had_all);
     case Measurement::Ending::ByItself:
       break;

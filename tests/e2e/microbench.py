@@ -56,7 +56,7 @@ def test_a_quick_run():
     check(took < 10 * SHARED, f"--quick took {took:.1f} s")
     data = platform_file()
     follows_the_schema(data)
-    same((data["version"], data["quick"]), (2, True), "version, quick")
+    same((data["version"], data["quick"]), (3, True), "version, quick")
     keys(data["host"], "first_touch", "copy_threads")
     check(data["devices"], "no device")
     for device in data["devices"]:
@@ -181,6 +181,43 @@ def test_what_is_missing():
     check("has costs of all devices" in done.err_text, done.err_text)
     same(platform_file(CACHED), data, "the file")
     one_line(run(GMICROBENCH, *missing, "--device", "0", env=env), USAGE, "exclude")
+
+
+def test_one_device_by_its_name():
+    env, name = with_cache(), "Fake OpenCL/Fake device"
+    for words in (("Fake OpenCL/Other",), (name, "--device", "0"), ("Fake device",)):
+        one_line(run(GMICROBENCH, "platform", "--only", *words, env=env), USAGE, "no device|exclude")
+    done = good(GMICROBENCH, *SMALL, "--only", name, "-o", "p.json", env=env)
+    same((names(platform_file()), platform_file()["unlisted"]), (["Fake device"], True), "a file of one device")
+    filling = ("platform", "--quick", "--seconds", "1", "--missing", "--only", name)
+    good(GMICROBENCH, *filling, env=env)
+    data = platform_file(CACHED)
+    follows_the_schema(data)
+    same((names(data), "unlisted" in data, "unused" in data), (["Fake device"], False, False), "the cached file")
+    done = good(GMICROBENCH, *filling, env=env)
+    check("has its costs" in done.err_text, done.err_text)
+
+
+def test_what_was_measured_before_an_interruption_is_gone_on_with():
+    slow = dict(with_cache(), FAKE_CL_DELAY="clEnqueueCopyBuffer=100s")
+    filling = (GMICROBENCH, "platform", "--quick", "--missing")
+    process = subprocess.Popen(filling, env=dict(os.environ, **slow), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    for _ in range(200):
+        if os.path.exists(CACHED):
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGTERM)  # at once
+    process.communicate(timeout=20)
+    same(process.returncode, -signal.SIGTERM, "ended by")
+    begun = platform_file(CACHED)
+    follows_the_schema(begun)
+    same((names(begun), begun["unfinished"][0]["steps"], begun["unlisted"]), ([], ["launch"], True), "what is kept")
+    good(*filling, env=with_cache())
+    data = platform_file(CACHED)
+    same((names(data), "unfinished" in data, "unlisted" in data), (["Fake device"], False, False), "the file")
+    same((data["devices"][0]["launch"], "copy" in data["devices"][0]), (begun["unfinished"][0]["launch"], True), "costs")
 
 
 def test_interrupted():
