@@ -111,9 +111,9 @@ class PinnedPool {
       const void* p) const noexcept;  // REQUIRES: owns(p). 0: not a live block's start
   Extent extent_of(
       const void* p) const noexcept;  // REQUIRES: owns(p). bytes 0: no live block there
-  // --- What the program does to pages by itself; answers as the system would of libc's memory. REQUIRES: owns() them ---
-  // First: sets the spans there aside. `let_go` is told of each with the pin that it had, without the lock; true: nobody
-  // else maps it any more.
+  // --- What the program does to pages by itself; answers as the system would of libc's memory. REQUIRES: owns() ---
+  // First: sets the spans there aside. `let_go` is told of each with the pin that it had, without the lock; true:
+  // nobody else maps it any more.
   void set_aside(const void* at, size_t bytes, bool (*let_go)(const Extent& extent)) noexcept;
   int advise(void* at, size_t bytes, int advice) noexcept;
   int protect(void* at, size_t bytes, int protection, int key) noexcept;

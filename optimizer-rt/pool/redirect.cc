@@ -172,7 +172,7 @@ GT_EXPORT int madvise(void* at, size_t bytes, int advice) noexcept {
   return gt::opt::by_whom([=](bool program) { return gt::opt::advise_pages(at, bytes, advice, program); });
 }
 GT_EXPORT int mprotect(void* at, size_t bytes, int protection) noexcept {
-  return gt::opt::by_whom([=](bool program) { return gt::opt::protect_pages(at, bytes, protection, gt::opt::NoKey, program); });
+  return ::pkey_mprotect(at, bytes, protection, gt::opt::NoKey);
 }
 GT_EXPORT int pkey_mprotect(void* at, size_t bytes, int protection, int key) noexcept {
   return gt::opt::by_whom([=](bool program) { return gt::opt::protect_pages(at, bytes, protection, key, program); });

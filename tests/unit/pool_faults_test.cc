@@ -41,7 +41,9 @@ class Refusing {
     last_refused = last;
     std::memset(calls, 0, sizeof calls);
     system_memory.map = [](size_t n, int p) { return refused(Map) ? MAP_FAILED : real.map(n, p); };
-    system_memory.protect = [](void* a, size_t n, int p, int k) { return refused(Protect) ? -1 : real.protect(a, n, p, k); };
+    system_memory.protect = [](void* a, size_t n, int p, int k) {
+      return refused(Protect) ? -1 : real.protect(a, n, p, k);
+    };
     system_memory.advise = [](void* a, size_t n, int v) { return refused(Advise) ? -1 : real.advise(a, n, v); };
     system_memory.lock = [](const void*, size_t) { return refused(Lock) ? -1 : 0; };
     system_memory.unlock = [](const void*, size_t) { return refused(Unlock) ? -1 : 0; };

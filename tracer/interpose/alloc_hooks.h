@@ -19,12 +19,7 @@
 //     static size_t usable_size(const void* p);              // REQUIRES: owns(p)
 //     // Optional. Before memory of libc's goes back to libc or is resized, whoever runs; `program`: the program does.
 //     static void leaving(const void* p, bool program);
-//     // Optional. Before a mapping of somebody's takes the place of what is there (MAP_FIXED), and afterwards; and in
-//     // place of munmap and mremap, where they are about the client's memory: false, libc's turn. Whoever runs.
-//     static void replacing(void* at, size_t bytes, bool program);
-//     static void replaced(void* at, size_t bytes);
-//     static bool unmaps(void* at, size_t bytes, bool program, int* result);
-//     static bool remaps(void* old, size_t old_bytes, size_t bytes, int flags, void* to, bool program, void** result);
+//     // Optional: what mapping_calls.h has.
 //     // Notifications, only while the program's own code runs. `args` are the function's parameters, as alloc_fn.h
 //     // has them, and its result, if it has one (not in entered()). What fails makes nullptr.
 //     //   returned   a call that gives nothing back: afterwards. `made`: the memory that it made, of `bytes`
@@ -67,6 +62,7 @@
 
 #include "tracer/interpose/boot_arena.h"
 #include "tracer/interpose/libc_alloc.h"
+#include "tracer/interpose/mapping_calls.h"
 #include "tracer/interpose/operators.h"
 #include "traces/api/alloc_fn.h"
 #include "traces/base/reentry.h"
@@ -90,6 +86,7 @@ class Quiet {
 template <class Client>
 struct AllocHooks {
   using Site = const void*;
+  using Mapping = MappingCalls<Client>;
 
   template <class What>
   static bool ignores(What what) noexcept {
@@ -319,63 +316,30 @@ struct AllocHooks {
 
   // --- Mappings: nothing of the client's ---
 
-  static void* map(void* at, size_t size, int prot, int flags, int fd, off_t offset, [[maybe_unused]] bool program) noexcept {
-    if constexpr (requires { Client::replaced(at, size); }) {
-      if (__builtin_expect((flags & MAP_FIXED) != 0, 0)) {
-        Client::replacing(at, size, program);
-        void* const p = libc.mmap(at, size, prot, flags, fd, offset);
-        if (p != MAP_FAILED) Client::replaced(at, size);
-        return p;
-      }
-    }
-    return libc.mmap(at, size, prot, flags, fd, offset);
-  }
-
   static void* mmap(AllocFn fn, void* at, size_t size, int prot, int flags, int fd, off_t offset, Site site) noexcept {
-    if (!program_runs()) return map(at, size, prot, flags, fd, offset, false);
+    if (!program_runs()) return Mapping::mmap(at, size, prot, flags, fd, offset, false);
     const Quiet quiet;
-    void* p = map(at, size, prot, flags, fd, offset, true);
+    void* p = Mapping::mmap(at, size, prot, flags, fd, offset, true);
     void* made = p == MAP_FAILED ? nullptr : p;
     Client::returned(fn, site, made, size, at, size, prot, flags, fd, offset, made);
     return p;
   }
 
-  static void* move_mapping(void* old, size_t old_size, size_t size, int flags, void* to,
-                            [[maybe_unused]] bool program) noexcept {
-    if constexpr (requires { Client::replaced(old, size); }) {
-      void* p = nullptr;
-      if (Client::remaps(old, old_size, size, flags, to, program, &p)) return p;
-      if (flags & MREMAP_FIXED) Client::replacing(to, size, program);
-      p = libc.mremap(old, old_size, size, flags, to);
-      if (p != MAP_FAILED && (flags & MREMAP_FIXED)) Client::replaced(to, size);
-      return p;
-    } else {
-      return libc.mremap(old, old_size, size, flags, to);
-    }
-  }
-  static int unmap(void* at, size_t size, [[maybe_unused]] bool program) noexcept {
-    if constexpr (requires { Client::replaced(at, size); }) {
-      int err = 0;
-      if (Client::unmaps(at, size, program, &err)) return err;
-    }
-    return libc.munmap(at, size);
-  }
-
   static void* mremap(void* old, size_t old_size, size_t size, int flags, void* to, Site site) noexcept {
-    if (!program_runs()) return move_mapping(old, old_size, size, flags, to, false);
+    if (!program_runs()) return Mapping::mremap(old, old_size, size, flags, to, false);
     const Quiet quiet;
     Client::entered(AllocFn::Mremap, site, size, old, old_size, size, flags, to);
-    void* p = move_mapping(old, old_size, size, flags, to, true);
+    void* p = Mapping::mremap(old, old_size, size, flags, to, true);
     void* made = p == MAP_FAILED ? nullptr : p;
     Client::left(AllocFn::Mremap, site, made, size, made);
     return p;
   }
 
   static int munmap(void* at, size_t size, Site site) noexcept {
-    if (!program_runs()) return unmap(at, size, false);
+    if (!program_runs()) return Mapping::munmap(at, size, false);
     const Quiet quiet;
     Client::entered(AllocFn::Munmap, site, 0, at, size);
-    const int err = unmap(at, size, true);
+    const int err = Mapping::munmap(at, size, true);
     Client::left(AllocFn::Munmap, site, nullptr, 0, err);
     return err;
   }

@@ -49,7 +49,7 @@ ssize_t FrameReader::read_payload(Socket& socket, FrameSink& sink) {
   };
   if (!sink.at_target(payload_done_, payload_left_, read_to)) error_ = damaged("data for memory that is not exposed");
   bool all = false;
-  if (n == Socket::Untouchable) return read_buffer(socket, all);  // what it is copied out of touches it as a driver would
+  if (n == Socket::Untouchable) return read_buffer(socket, all);  // what copies it from there touches as a driver does
   if (n <= 0) return n;
   const size_t payload = std::min(static_cast<size_t>(n), payload_left_);
   payload_done_ += payload;

@@ -84,7 +84,8 @@ class CutCopy {
     if (others_work && x_handled && !is_there(piece)) return false;
     const size_t first = begin(piece), end = begin(piece + 1);
     if (is_run()) return copy_bytes(w.streaming, w.to + first, w.from + first, end - first), true;
-    for (size_t i = first; i < end; ++i) copy_bytes(w.streaming, w.to + to_offset(i), w.from + from_offset(i), w.row_bytes);
+    for (size_t i = first; i < end; ++i)
+      copy_bytes(w.streaming, w.to + to_offset(i), w.from + from_offset(i), w.row_bytes);
     return true;
   }
 
@@ -115,7 +116,8 @@ class CutCopy {
   }
   bool is_dense(size_t row_pitch, size_t slice_pitch) const {
     const size_t rows_end = (w.rows - 1) * row_pitch + w.row_bytes;
-    return (w.rows == 1 || row_pitch - w.row_bytes < FaultPage) && (w.slices == 1 || slice_pitch - rows_end < FaultPage);
+    return (w.rows == 1 || row_pitch - w.row_bytes < FaultPage) &&
+           (w.slices == 1 || slice_pitch - rows_end < FaultPage);
   }
 
   const Copy& w;

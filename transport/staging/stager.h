@@ -7,7 +7,8 @@
 //   in background  behind a gate, run by an agent's thread (not blocking)
 // To the program each is one command: its place in the queue, its wait list, its event, its errors. Whenever something
 // is not at hand (no free chunk, no memory, a driver that refuses, pages that the program's own handler has to make
-// present) the answer is "not taken", and the program's own call does the work: nothing here waits for anybody else's transfer, so nothing can deadlock that did not before.
+// present) the answer is "not taken", and the program's own call does the work: nothing here waits for anybody else's
+// transfer, so nothing can deadlock that did not before.
 //
 // Pinned memory and queues are made when first needed and hold references to the context until close().
 // Thread safety: transfer() and close() from any thread. noexcept, no allocation: injected code uses it.

@@ -1,7 +1,8 @@
 // Threads of ours in somebody else's process: a name that tells whose they are, small stacks, and all signals blocked
 // but those that a thread raises itself. They touch the program's memory for it, and a page of that may be one that the
 // program's own handler for SIGSEGV or SIGBUS makes present (lazy data, write watches, page guards): it runs on the
-// thread that touched it, as it would on a driver's, and has a stack to run on. Blocked, the signal would end the process.
+// thread that touched it, as it would on a driver's, and has a stack to run on. Blocked, the signal would end the
+// process.
 #pragma once
 
 #include <pthread.h>

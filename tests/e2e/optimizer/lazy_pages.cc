@@ -3,8 +3,8 @@
 //
 //   lazy_pages SHAPE
 //
-// Handlers are written for one fault at a time, as they may be where one thread copies. Each shape transfers such memory
-// in every way and prints what came of it.
+// Handlers are written for one fault at a time, as they may be where one thread copies. Each shape transfers such
+// memory in every way and prints what came of it.
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>

@@ -115,7 +115,8 @@ Block* watched = nullptr;
 int faults = 0;
 void open_page(int, siginfo_t* info, void*) {
   auto* const at = static_cast<char*>(info->si_addr);
-  if (at < watched->pages || at >= watched->pages + watched->bytes) return static_cast<void>(::signal(SIGSEGV, SIG_DFL));
+  const bool known = at >= watched->pages && at < watched->pages + watched->bytes;
+  if (!known) return static_cast<void>(::signal(SIGSEGV, SIG_DFL));
   char* const page = at - reinterpret_cast<uintptr_t>(at) % Page;
   const bool hidden = watched->bytes == 2 * Page;  // those have contents only when they are opened
   ::mprotect(page, Page, PROT_READ | PROT_WRITE);
@@ -200,10 +201,11 @@ void moved() {
   fill(expected.data(), Bytes, 3);
   auto* const there = static_cast<char*>(p);
   const size_t skipped = static_cast<size_t>(b.pages - b.all);
-  std::printf("moved %s\n", std::memcmp(there, expected.data() + skipped, b.bytes) == 0 ? "as it was" : "NOT as it was");
+  const auto as_it_was = [&] { return std::memcmp(there, expected.data() + skipped, b.bytes) == 0; };
+  std::printf("moved %s\n", as_it_was() ? "as it was" : "NOT as it was");
   std::printf("grown: zeros %zu\n", bytes_that_are(there + b.bytes, b.bytes, 0));
   in_child("and a child", [&] { return there[5] = 9; });
-  std::printf("then %s\n", std::memcmp(there, expected.data() + skipped, b.bytes) == 0 ? "as it was" : "NOT as it was");
+  std::printf("then %s\n", as_it_was() ? "as it was" : "NOT as it was");
   in_child("what was moved is not there", [&] { return b.pages[0]; });
   // Back to where it was.
   check(::mremap(p, 2 * b.bytes, b.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, b.pages) == b.pages, "mremap back");
