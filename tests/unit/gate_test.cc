@@ -1,9 +1,14 @@
-// A gate in a queue whose driver tells that commands have ended flush by flush, not command by command.
+// Gates with odd drivers: one that tells that commands have ended flush by flush, not command by command, and one that
+// runs commands in clFlush.
 #include "transport/staging/gate.h"
 
 #include <doctest/doctest.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
+
+#include "transport/staging/gate_trial.h"
 
 namespace gt::staging {
 namespace {
@@ -73,6 +78,58 @@ TEST_CASE("a gate opens although what it holds back was enqueued with it") {
   gate.finish(cl, CL_SUCCESS);
   CHECK(after->status == CL_COMPLETE);
   cl.clReleaseEvent(gate.after());
+}
+
+namespace {
+
+// Like oclgrind with `stays`: clFlush comes back when nothing is left to run. User events are words that somebody sets.
+std::atomic<cl_int> g_user_event{CL_SUBMITTED};
+std::atomic<bool> g_stays{false};
+std::atomic<int> g_objects{0};
+
+template <class Handle>
+Handle counted() {
+  static char any;
+  ++g_objects;
+  return reinterpret_cast<Handle>(&any);
+}
+
+ClFunctions flushing_functions() {
+  ClFunctions f;
+  f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* err) {
+    *err = CL_SUCCESS;
+    return counted<cl_command_queue>();
+  };
+  f.clReleaseCommandQueue = [](cl_command_queue) { return --g_objects, CL_SUCCESS; };
+  f.clCreateUserEvent = [](cl_context, cl_int* err) {
+    *err = CL_SUCCESS;
+    g_user_event = CL_SUBMITTED;
+    return counted<cl_event>();
+  };
+  f.clEnqueueMarkerWithWaitList = [](cl_command_queue, cl_uint, const cl_event*, cl_event* out) {
+    *out = counted<cl_event>();
+    return CL_SUCCESS;
+  };
+  f.clFlush = [](cl_command_queue) {
+    while (g_stays && g_user_event > CL_COMPLETE) std::this_thread::yield();
+    return CL_SUCCESS;
+  };
+  f.clSetUserEventStatus = [](cl_event, cl_int status) { return g_user_event = status, CL_SUCCESS; };
+  f.clWaitForEvents = [](cl_uint, const cl_event*) { return CL_SUCCESS; };
+  f.clReleaseEvent = [](cl_event) { return --g_objects, CL_SUCCESS; };
+  return f;
+}
+
+}  // namespace
+
+TEST_CASE("a driver that comes back from clFlush only when all is over is found out, and not waited for") {
+  const ClFunctions cl = flushing_functions();
+  for (const bool stays : {false, true}) {
+    g_stays = stays;
+    CHECK(gates_work(cl, nullptr, nullptr) == !stays);
+    CHECK(g_user_event == CL_COMPLETE);
+    CHECK(g_objects == 0);
+  }
 }
 
 }  // namespace gt::staging

@@ -3,6 +3,7 @@
 #include "traces/base/clock.h"
 #include "traces/base/lock.h"
 #include "transport/staging/agent.h"
+#include "transport/staging/gate_trial.h"
 #include "transport/staging/program_faults.h"
 
 namespace gt::staging {
@@ -42,6 +43,7 @@ void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device
   x_publish = publisher;
   x_meter = meter;
   x_small_refused = false;
+  x_gates.store(Gates::Untried);
   for (Berth& b : x_berths) b.refused = false;
   for (Berth& b : x_background) b.refused = false;
   x_torn_down.store(false);
@@ -95,6 +97,15 @@ bool Stager::open_small() noexcept {
   if (x_small_refused) return false;
   x_small_refused = !x_small.open(*x_cl, *x_crew, x_context);
   return !x_small_refused;
+}
+
+bool Stager::has_gates() noexcept {
+  if (x_gates.load(std::memory_order_acquire) == Gates::Untried) {
+    const Lock lock(x_mutex);
+    if (x_gates.load(std::memory_order_relaxed) == Gates::Untried)
+      x_gates.store(gates_work(*x_cl, x_context, x_device) ? Gates::Work : Gates::Fail, std::memory_order_release);
+  }
+  return x_gates.load(std::memory_order_relaxed) == Gates::Work;
 }
 
 bool Stager::make_ready(Berth& berth) noexcept {
@@ -224,7 +235,7 @@ bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
 
 bool Stager::run_gated(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
   Gate gate;
-  if (!gate.open(*x_cl, r.queue, r.waits, r.wait_list)) return false;
+  if (!has_gates() || !gate.open(*x_cl, r.queue, r.waits, r.wait_list)) return false;
   publish(r, gate.after());
   const cl_event before = gate.before();
   const auto outcome =
@@ -285,7 +296,7 @@ void Stager::let_go(const Move& move) noexcept {
 bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
   if (!x_agents) return false;
   Agent& agent = x_agents[static_cast<size_t>(r.move.way)];
-  if (!make_background_ready(r.move.way) || !agent.reserve()) return false;
+  if (!has_gates() || !make_background_ready(r.move.way) || !agent.reserve()) return false;
   Agent::Job job;
   if (!job.gate.open(*x_cl, r.queue, r.waits, r.wait_list)) {
     agent.cancel();

@@ -98,6 +98,7 @@ class Stager {
   void end() noexcept;
   void tear_down() noexcept;
   bool open_small() noexcept;
+  bool has_gates() noexcept;
   bool make_ready(Berth& berth) noexcept;
   Berth* take_berth() noexcept;
 
@@ -127,6 +128,8 @@ class Stager {
   std::atomic<bool> x_closing{true}, x_torn_down{true};
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening
   bool x_small_refused = false;
+  enum class Gates : uint8_t { Untried, Work, Fail };
+  std::atomic<Gates> x_gates{Gates::Untried};
   SmallChunks x_small;
   Berth x_berths[Callers];
   Berth x_background[2];  // by way: the agents'
