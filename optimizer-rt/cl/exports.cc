@@ -25,6 +25,7 @@
 #include "optimizer-rt/cl/virtual_platform.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "traces/base/reentry.h"
+#include "traces/base/unwatched.h"
 
 namespace gt::opt {
 namespace {
@@ -520,6 +521,7 @@ template <Fn F, class R, class... A>
 R pass(R (*function)(A...), A... args) noexcept {
   if (__builtin_expect(!function, 0)) return unavailable<F, R>(args...);
   const Reentry inside;
+  const Unwatched unwatched;
   if (inside.outermost()) settle_pins();
   if (concerns_virtual(args...)) return function(args...);
   if constexpr (takes_queue<A...>) note_queue_user();

@@ -318,12 +318,6 @@ bool virtual_platform_ids(cl_uint entries, cl_platform_id* platforms, cl_uint* c
 bool virtual_device_ids(cl_platform_id platform, cl_device_type type, cl_uint entries, cl_device_id* devices,
                         cl_uint* count, cl_int* result) noexcept {
   if (!has_remote_devices() || (platform && platform != list.platform())) return false;
-  constexpr cl_device_type Known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
-                                   CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
-  if (type != CL_DEVICE_TYPE_ALL && (type == 0 || (type & ~Known))) {
-    *result = CL_INVALID_DEVICE_TYPE;
-    return true;
-  }
   if ((devices && entries == 0) || (!devices && !count)) {
     *result = CL_INVALID_VALUE;
     return true;

@@ -5,6 +5,7 @@
 
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/object.h"
+#include "traces/base/unwatched.h"
 
 namespace gt::virt {
 
@@ -13,6 +14,7 @@ struct Entry;
 template <api::FnId F, class R, class... A, R (*Function)(A...)>
 struct Entry<F, Function> {
   static R CL_API_CALL call(A... arguments) {
+    const Unwatched unwatched;
     try {
       return Function(arguments...);
     } catch (const Failure& failure) {

@@ -44,8 +44,17 @@ class Run:
         after = stamps(folder)
         self.files = {name: digest(folder[0] / name) for name in after if before.get(name) != after[name]}
         self.lines = self.out[:TEXT_LIMIT].decode(errors="replace").splitlines()
-        said = self.err[:TEXT_LIMIT].decode(errors="replace").splitlines()
-        self.errors = [line for line in said if not OF_OURS.match(line)]
+        self.errors = without_ours(self.err[:TEXT_LIMIT].decode(errors="replace").splitlines())
+
+
+def without_ours(lines):
+    """Lines of our tools have their names in front; those that belong to one follow it, indented."""
+    found, ours = [], False
+    for line in lines:
+        ours = bool(OF_OURS.match(line)) or (ours and line.startswith("  "))
+        if not ours:
+            found.append(line)
+    return found
 
 
 def session_of(leader):

@@ -4,6 +4,9 @@
 
 #include <initializer_list>
 
+#include "traces/base/unwatched.h"
+#include "transport/staging/futex.h"
+
 namespace gt::staging {
 namespace {
 
@@ -13,6 +16,30 @@ sigset_t all_but_own_faults() noexcept {
   ::sigfillset(&set);
   for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS}) ::sigdelset(&set, fault);
   return set;
+}
+
+// A thread of a program with a sanitizer. Lies on the starting thread's stack until it was read.
+struct Start {
+  void* (*run)(void*);
+  void* argument;
+  std::atomic<uint32_t> was_read{0};
+};
+void* run_unwatched(void* given) {
+  auto& start = *static_cast<Start*>(given);
+  void* (*const run)(void*) = start.run;
+  void* const argument = start.argument;
+  start.was_read.store(1, std::memory_order_release);
+  wake(start.was_read, 1);
+  const Unwatched unwatched;
+  return run(argument);
+}
+
+bool create(pthread_t* out, const pthread_attr_t& attributes, void* (*run)(void*), void* argument) noexcept {
+  if (!is_watched()) return ::pthread_create(out, &attributes, run, argument) == 0;
+  Start start{run, argument};
+  if (::pthread_create(out, &attributes, run_unwatched, &start) != 0) return false;
+  while (!start.was_read.load(std::memory_order_acquire)) wait_while(start.was_read, 0);
+  return true;
 }
 
 }  // namespace
@@ -27,7 +54,7 @@ bool start_thread(const char* name, void* (*run)(void*), void* argument, pthread
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, stack_bytes);
-  const bool started = ::pthread_create(out, &attributes, run, argument) == 0;
+  const bool started = create(out, attributes, run, argument);
   ::pthread_attr_destroy(&attributes);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (started) ::pthread_setname_np(*out, name);
