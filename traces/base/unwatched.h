@@ -1,9 +1,9 @@
 // Our own memory accesses, kept from a program's ThreadSanitizer.
 //
-// It sees what uninstrumented code does by the functions that it intercepts (memcpy, recv, mmap), but not the atomics by
-// which such code orders that, and reports races that are none: thousands in a transfer, each of which takes it
-// milliseconds. Locks stay visible: they order the program's own accesses. What a program's callbacks do on a thread of
-// ours is hidden, too. In builds of ours with that sanitizer nothing is.
+// It sees what uninstrumented code does by the functions that it intercepts (memcpy, recv, mmap), but not the atomics
+// by which such code orders that, and reports races that are none: thousands in a transfer, each of which takes it
+// milliseconds. Locks stay visible: they order the program's own accesses. What a program's callbacks do on a thread
+// of ours is hidden, too. In builds of ours with that sanitizer nothing is.
 // Thread safety: of the calling thread. Cost without a sanitizer: one load.
 #pragma once
 
