@@ -58,6 +58,18 @@ def test_the_end_is_known_at_once():
             until(lambda: not p.status()["sessions"], f"{url}: the session has ended", 4)  # a lost one is kept for 6.5 s
 
 
+def test_a_sanitizer_in_the_program():
+    """What we do in it is no race of its own. (Of PoCL in the same process it does report some.)"""
+    watched = tests_dir / "watched"
+    if not watched.exists():
+        raise Skip("built without")
+    with proxy() as p:
+        for url in ways(p):
+            there = remotely(p, watched, url=url)
+            same((there.code, there.text), (0, "come and gone\n"), f"{url}: {there.err_text[:2000]}")
+            check("ThreadSanitizer" not in there.err_text, f"{url}: {there.err_text[:2000]}")
+
+
 def test_an_interpreter_that_ends():
     needs(PYTHON3)
     pathlib.Path("late.py").write_text(PYTHON)

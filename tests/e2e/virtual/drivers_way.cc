@@ -363,6 +363,16 @@ void contexts() {
 }
 
 // Called without a look at the extension. Only that it is there, and fails where it is not supported.
+// Kinds of devices that there are none of, and bits that are none's.
+void kinds_of_devices() {
+  for (const cl_device_type type : {cl_device_type{0}, cl_device_type{1} << 5, cl_device_type{1} << 40,
+                                    ~cl_device_type{0}, ~cl_device_type{1}, cl_device_type{CL_DEVICE_TYPE_ALL}}) {
+    cl_uint n = 0;
+    const cl_int code = clGetDeviceIDs(g_platform, type, 0, nullptr, &n);
+    std::printf("devices of type %llx: %d, some %d\n", static_cast<unsigned long long>(type), code, n > 0);
+  }
+}
+
 void functions_of_extensions() {
   for (const char* name : {"clCreateCommandBufferKHR", "clEnqueueCommandBufferKHR", "clGetMemAllocInfoINTEL",
                            "clNoSuchFunctionKHR", "clSVMAllocARM"})
@@ -387,6 +397,7 @@ int main() {
   builds();
   flags();
   contexts();
+  kinds_of_devices();
   functions_of_extensions();
   std::printf("end\n");
   return 0;
