@@ -75,6 +75,7 @@ struct Owner final : ShmOwner, LinkHandler {
   bool is_open() override { return !failed; }
   Status why_closed() override { return {Kind::Disconnected, "closed"}; }
   void fail(const Status&) override { failed = true; }
+  Status answer(const Word&) override { return {}; }
   void on_frame(ByteView frame) override {
     seen += frame.empty() ? 0 : frame.back();
     scribble();
