@@ -17,11 +17,14 @@ namespace {
 
 Fd some_file() { return Fd(::open("/dev/null", O_RDWR)); }
 
-// In a process of its own, whose descriptors are its own, too.
+// In a process of its own, with no descriptors but the standard ones.
 template <class Run>
 bool in_child(Run run) {
   const pid_t child = ::fork();
-  if (child == 0) ::_exit(run() ? 0 : 1);
+  if (child == 0) {
+    for (int fd = STDERR_FILENO + 1; fd < 4096; ++fd) ::close(fd);
+    ::_exit(run() ? 0 : 1);
+  }
   int status = 0;
   return ::waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

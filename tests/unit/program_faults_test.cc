@@ -124,6 +124,30 @@ TEST_CASE("what is there without a handler is told from what is not") {
   CHECK(errno == 17);
 }
 
+TEST_CASE("of memory that is gone zeros are copied, where the program has no handler") {
+  constexpr size_t Pages = 3;
+  auto* const memory = static_cast<char*>(
+      ::mmap(nullptr, Pages * FaultPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  REQUIRE(memory != MAP_FAILED);
+  std::memset(memory, 7, Pages * FaultPage);
+  REQUIRE(::mprotect(memory + FaultPage, FaultPage, PROT_NONE) == 0);
+  struct sigaction before[2] = {}, none = {};
+  none.sa_handler = SIG_DFL;
+  ::sigaction(SIGSEGV, &none, &before[0]);  // doctest has some
+  ::sigaction(SIGBUS, &none, &before[1]);
+  std::vector<char> copy(Pages * FaultPage - 100, 1);
+  errno = EDOM;
+  copy_from_program(copy.data(), memory + 100, copy.size());
+  ::sigaction(SIGSEGV, &before[0], nullptr);
+  ::sigaction(SIGBUS, &before[1], nullptr);
+  CHECK(errno == EDOM);
+  for (size_t i = 0; i < copy.size(); ++i) {
+    const bool gone = (i + 100) / FaultPage == 1;
+    if (copy[i] != (gone ? 0 : 7)) FAIL("byte " << i);
+  }
+  ::munmap(memory, Pages * FaultPage);
+}
+
 TEST_CASE("copies of pages that appear") {
   CopyCrew crew;
   crew.start(3);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "transport/staging/program_faults.h"
+
 namespace gt::wire {
 namespace {
 
@@ -90,7 +92,8 @@ bool OutStream::keep_next() {
 }
 
 void OutStream::own(Piece& piece) {
-  piece.own.assign(piece.data, piece.data + piece.size);
+  piece.own.resize(piece.size);
+  staging::copy_from_program(piece.own.data(), piece.data, piece.size);
   piece.data = piece.own.data();
 }
 

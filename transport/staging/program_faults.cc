@@ -2,10 +2,13 @@
 
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 
 namespace gt::staging {
 namespace {
@@ -40,6 +43,26 @@ bool faults_are_handled() noexcept {
 
 bool is_readable(const void* p, size_t bytes) noexcept { return populate(p, bytes, PopulateRead); }
 bool is_writable(void* p, size_t bytes) noexcept { return populate(p, bytes, PopulateWrite); }
+
+void copy_from_program(void* to, const void* from, size_t bytes) noexcept {
+  if (faults_are_handled()) return static_cast<void>(std::memcpy(to, from, bytes));
+  const int saved_errno = errno;
+  for (size_t done = 0; done < bytes;) {
+    char* const target = static_cast<char*>(to) + done;
+    const auto* const source = static_cast<const char*>(from) + done;
+    const iovec here{target, bytes - done}, there{const_cast<char*>(source), bytes - done};
+    const ssize_t n = ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0);  // to the first page that is not there
+    if (n < 0 && errno != EFAULT) {  // not allowed here: then as a driver would
+      std::memcpy(target, source, bytes - done);
+      break;
+    }
+    const size_t page_left = FaultPage - reinterpret_cast<uintptr_t>(source) % FaultPage;
+    const size_t gone = n > 0 ? 0 : std::min(bytes - done, page_left);
+    std::memset(target, 0, gone);
+    done += n > 0 ? static_cast<size_t>(n) : gone;
+  }
+  errno = saved_errno;
+}
 
 void touch(const void* p, size_t bytes) noexcept {
   const auto* const at = static_cast<const volatile char*>(p);

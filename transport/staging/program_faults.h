@@ -23,6 +23,10 @@ bool faults_are_handled() noexcept;
 bool is_readable(const void* p, size_t bytes) noexcept;
 bool is_writable(void* p, size_t bytes) noexcept;
 
+// Copies out of the program's memory what is there. Where the program has a handler, that makes the rest present; where
+// it has none, it gave memory that is gone (freed while a command uses it): zeros stand for that, as good as any bytes.
+void copy_from_program(void* to, const void* from, size_t bytes) noexcept;
+
 // Reads a byte of each page: faults are here and now.
 void touch(const void* p, size_t bytes) noexcept;
 

@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "check.h"
+#include "tests/e2e/virtual/check.h"
 
 namespace {
 
