@@ -15,6 +15,8 @@ namespace {
 using Form = ArgValue::Form;
 using Kind = wire::ArgInfo::Kind;
 
+constexpr size_t LargestParameter = 64 << 10;  // no device has as much for all arguments of a kernel
+
 // Bytes of a value of a built-in type ("uint4", "float*" has none); 0: not known. Of three components there are drivers
 // that take three as well as four.
 size_t type_bytes(std::string_view type) {
@@ -103,7 +105,7 @@ ArgValue sampler(_cl_kernel& kernel, size_t size, const void* value) {
 }
 
 // A value of a type whose size is not known here, or not of the size that is: as the driver says. Sizes that it has
-// said something of are not asked about again.
+// said something of are not asked about again. It is asked with zeros: the program need not have that many bytes there.
 cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
   _cl_program& program = *kernel.program;
   const auto question = std::make_tuple(kernel.info.name, index, size, value != nullptr);
@@ -115,7 +117,9 @@ cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* v
   for (const auto& place : program.context->places) {
     if (program.at(*place) == 0 || !place->session.alive()) continue;
     constexpr api::FnId Set = api::FnId::clSetKernelArg;
-    const Bytes outputs = place->session.ask<Set>({}, as<cl_kernel>(kernel.at(*place)), index, size, value);
+    const Bytes zeros(value ? size : 0);
+    const void* const as_value = value ? zeros.data() : nullptr;
+    const Bytes outputs = place->session.ask<Set>({}, as<cl_kernel>(kernel.at(*place)), index, size, as_value);
     const cl_int here = answer_of(Set, outputs).code;
     // Proxies that do not know the question take no answer for it: the launch has it then.
     if (here != CL_INVALID_OPERATION && code == CL_SUCCESS) code = here;
@@ -126,6 +130,7 @@ cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* v
 }
 
 void require_driver(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
+  require(size <= LargestParameter, CL_INVALID_ARG_SIZE);
   {
     const std::lock_guard lock(kernel.mutex);
     const ArgValue& now = kernel.args[index];
@@ -162,9 +167,8 @@ ArgValue unknown(_cl_kernel& kernel, cl_uint index, size_t size, const void* val
       return arg;
     }
   }
-  ArgValue arg = plain(size, value);
-  require_driver(kernel, index, size, value);
-  return arg;
+  if (size != 0) require_driver(kernel, index, size, value);
+  return plain(size, value);
 }
 
 ArgValue arg_of(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
@@ -179,9 +183,8 @@ ArgValue arg_of(_cl_kernel& kernel, cl_uint index, size_t size, const void* valu
     case Kind::Sampler:
       return sampler(kernel, size, value);
     case Kind::Value: {
-      ArgValue arg = plain(size, value);
       if (type_bytes(info.type) != size) require_driver(kernel, index, size, value);
-      return arg;
+      return plain(size, value);
     }
     case Kind::Pipe:
       throw Failure{CL_INVALID_OPERATION};

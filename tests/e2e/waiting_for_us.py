@@ -1,4 +1,4 @@
-"""When the program, or gtrace, waits for the collector: it is said once, and Ctrl-C ends it."""
+"""When the program, or gtrace, waits for the collector: it is said once, and Ctrl-C ends it; pressed often, any program."""
 
 import pathlib
 import subprocess
@@ -68,6 +68,35 @@ def test_two_ctrl_c_in_a_row():
     check(out.startswith("told "), f"printed: {out}")
     same(started.returncode, 0, "exit status")
     check("memory calls" in err, f"said: {err}")
+
+
+# A handler cannot run in a program that is stuck, and may do nothing in one that is not.
+DEAF = """
+import signal, time
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+print("begun", flush=True)
+while True: time.sleep(1)
+"""
+
+
+def test_ctrl_c_again_and_again_kills():
+    started = subprocess.Popen([GTRACE, "run", "-o", "deaf.db", "--", sys.executable, "-c", DEAF],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    same(started.stdout.readline(), "begun\n", "the program's output")
+    try:
+        for _ in range(3):
+            os.killpg(started.pid, signal.SIGINT)
+            time.sleep(0.1)
+        line = started.stderr.readline()
+        check(re.search(r"goes on in spite of Ctrl-C; pressed 5 times within 2 s, that kills it", line), f"said: {line}")
+        same(started.poll(), None, "gtrace, after three")
+        until(lambda: os.killpg(started.pid, signal.SIGINT) or time.sleep(0.1) or started.poll() is not None)
+        same(started.wait(), 128 + signal.SIGKILL, "exit status")
+        check("gtrace: killed" in started.stderr.read(), "nothing said of the end")
+    finally:
+        if started.poll() is None:
+            os.killpg(started.pid, signal.SIGKILL)
+    good(GTRACE, "stats", "deaf.db")
 
 
 main(globals())

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -118,12 +119,43 @@ double waited(const SpoolHeader& spool) {
   return since == 0 || now < since ? 0 : static_cast<double>(now - since) * spool.ns_per_tick / 1e9;
 }
 
+// A program may handle Ctrl-C itself, or be stuck where no handler of its can run. Who presses it again and again within
+// a moment wants its end.
+class Insistence {
+ public:
+  // At what was pressed since the last call.
+  void look(pid_t program, const std::string& name) {
+    const unsigned count = interpose::Launched::interrupts();
+    const auto now = std::chrono::steady_clock::now();
+    for (; seen_ != count; ++seen_) pressed_.push_back(now);
+    while (!pressed_.empty() && now - pressed_.front() > Moment) pressed_.pop_front();
+    if (pressed_.size() >= Enough) {
+      fmt::print(stderr, "gtrace: killed {}, process {}, which did not end of itself\n", name, program);
+      kill(program, SIGKILL);
+      pressed_.clear();
+    } else if (pressed_.size() >= Enough / 2 + 1 && !said_) {
+      said_ = true;
+      fmt::print(stderr, "gtrace: {} goes on in spite of Ctrl-C; pressed {} times within {} s, that kills it\n", name,
+                 Enough, Moment.count());
+    }
+  }
+
+ private:
+  static constexpr std::chrono::seconds Moment{2};
+  static constexpr size_t Enough = 5;
+  unsigned seen_ = interpose::Launched::interrupts();
+  std::deque<std::chrono::steady_clock::time_point> pressed_;
+  bool said_ = false;
+};
+
 // Until the program has ended. Once when it waits for us for long; and who wants it to end while it does gets it out of
 // the recorder, where it may be blind to that.
 void wait_for_end(interpose::Launched& program, SpoolHeader& spool, const std::string& name) {
   bool said = false;
   const unsigned before = interpose::Launched::interrupts();
+  Insistence insistence;
   while (!program.wait(LongWait / 4)) {
+    insistence.look(program.pid(), name);
     const double seconds = waited(spool);
     if (!said && seconds >= 1) {
       said = true;

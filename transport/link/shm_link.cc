@@ -455,7 +455,7 @@ void ShmLink::watch() {
     ::poll(fds, 4, out && plug_.is_client() ? RetryEvery_ms : heartbeat_ms);
     if (stop_.keep_up(fds[2].revents) == Wake::Kept::Lost) return end(descriptors_closed());
     if (!out) look_at_socket(*socket, fds[0].revents, fds[1].revents);
-    if (out && (fds[1].revents & POLLIN)) end(gone());
+    if (out && (fds[1].revents & POLLIN) && plug_.is_process()) end(gone());
     if (plug_.is_out() || fds[3].revents) plug_in_again(fds[3].revents);
     beat();
   }
@@ -463,15 +463,14 @@ void ShmLink::watch() {
 }
 
 void ShmLink::look_at_socket(const OwnFd& socket, short socket_events, short process_events) {
-  if (!socket.is_ours() || (process_events & POLLNVAL)) {
+  if (!socket.is_ours() || (process_events && !plug_.is_process())) {
     if (!plug_.pull()) end(descriptors_closed());
     return;
   }
   const bool goes_on = !(socket_events & POLLIN) || take_words(socket.get());
   if (process_events) return end(gone());
   if (goes_on && !(socket_events & (POLLRDHUP | POLLHUP | POLLERR))) return;
-  // Of a client: its program may have closed it. A server does not.
-  if (plug_.is_client() || !plug_.pull()) end(gone());
+  if (plug_.peer_is_dead() || !plug_.pull()) end(gone());
 }
 
 void ShmLink::plug_in_again(short handover_events) {

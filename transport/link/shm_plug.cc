@@ -1,6 +1,9 @@
 #include "transport/link/shm_plug.h"
 
+#include <poll.h>
 #include <sys/syscall.h>
+
+#include <cerrno>
 
 #include "transport/link/shm_word.h"
 #include "transport/link/sockets.h"
@@ -30,6 +33,19 @@ ShmPlug::ShmPlug(Fd socket, Fd process, ShmResume resume)
 std::shared_ptr<const OwnFd> ShmPlug::socket() const {
   const std::lock_guard lock(mutex_);
   return socket_;
+}
+
+// Signal 0 does nothing; what is no process is no descriptor for it.
+bool ShmPlug::is_process() const {
+  return process_.is_ours() && (::syscall(SYS_pidfd_send_signal, process(), 0, nullptr, 0) == 0 || errno != EBADF);
+}
+
+// A process that dies closes its files before it is seen to have ended.
+bool ShmPlug::peer_is_dead() const {
+  constexpr int Moment_ms = 50;
+  if (!process_.open()) return is_client();
+  pollfd process{this->process(), POLLIN, 0};
+  return ::poll(&process, 1, Moment_ms) > 0 && is_process();
 }
 
 bool ShmPlug::pull() {
