@@ -22,19 +22,21 @@ inline bool lies_inside(size_t offset, size_t size, size_t whole) { return offse
 class Box {
  public:
   Box(const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch)
-      : origin_(origin),
-        region_(region),
-        row_(row_pitch ? row_pitch : region[0]),
-        slice_(slice_pitch ? slice_pitch : row_ * region[1]) {}
+      : origin_(origin), region_(region), row_(row_pitch ? row_pitch : region[0]) {
+    size_t least_slice = 0;
+    sound_ = region[0] != 0 && region[1] != 0 && region[2] != 0 && row_ >= region[0] &&
+             !__builtin_mul_overflow(row_, region[1], &least_slice);
+    slice_ = slice_pitch ? slice_pitch : least_slice;
+    sound_ = sound_ && slice_ >= least_slice && slice_ % row_ == 0 && add(origin[0], begin_) &&
+             add(origin[1], row_, begin_) && add(origin[2], slice_, begin_);
+    end_ = begin_;
+    sound_ = sound_ && add(region[0], end_) && add(region[1] - 1, row_, end_) && add(region[2] - 1, slice_, end_);
+  }
 
-  bool sound() const {
-    return region_[0] != 0 && region_[1] != 0 && region_[2] != 0 && row_ >= region_[0] &&
-           slice_ >= row_ * region_[1] && slice_ % row_ == 0;
-  }
-  size_t begin() const { return origin_[2] * slice_ + origin_[1] * row_ + origin_[0]; }
-  size_t end() const {  // behind the last byte
-    return begin() + (region_[2] - 1) * slice_ + (region_[1] - 1) * row_ + region_[0];
-  }
+  // Not empty, with pitches that hold it, and no byte of it beyond what an address can say.
+  bool sound() const { return sound_; }
+  size_t begin() const { return begin_; }
+  size_t end() const { return end_; }  // behind the last byte
   size_t row() const { return row_; }
   size_t slice() const { return slice_; }
   HostLayout layout() const { return {begin(), region_[0], region_[1], region_[2], row_, slice_}; }
@@ -49,9 +51,16 @@ class Box {
   }
 
  private:
+  static bool add(size_t n, size_t& sum) { return !__builtin_add_overflow(sum, n, &sum); }
+  static bool add(size_t n, size_t pitch, size_t& sum) {
+    size_t bytes = 0;
+    return !__builtin_mul_overflow(n, pitch, &bytes) && add(bytes, sum);
+  }
+
   const size_t* origin_;
   const size_t* region_;
-  size_t row_, slice_;
+  size_t row_, slice_ = 0, begin_ = 0, end_ = 0;
+  bool sound_ = false;
 };
 
 inline wire::Part image_part(const size_t* origin, const size_t* region) {

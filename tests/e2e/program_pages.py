@@ -51,6 +51,16 @@ def test_lazy_pages_elsewhere():
         same(p.stop(), 0, "the proxy's exit status")
 
 
+def test_without_a_driver_here():
+    """Nobody handles faults then, as PoCL would, but a userfaultfd's thread serves them."""
+    with proxy() as p:
+        env = {**client(p), "OCL_ICD_VENDORS": "/nonexistent"}
+        for url in ways(p):
+            for program, shapes in ((LAZY, ("served", "pages")), (CALLS, ("served", "unmapped"))):
+                compare(program, shapes, "--remote", url, "--only", "remote", env=env)
+        same(p.stop(), 0, "the proxy's exit status")
+
+
 def test_lazy_pages_traced():
     for shape in LAZY_SHAPES:
         done = run(GTRACE, "run", "--capture", "hash", "-o", f"{shape}.gtrace", "--", LAZY, shape, timeout=60)

@@ -68,6 +68,8 @@ wire::KernelInfo kernel_of(const Cl& cl, cl_program program, const std::string& 
 
 void describe_kernels(const Session& session, const BuildJob& job, wire::Built& out) {
   constexpr size_t Most = size_t{1} << 16;
+  // NVIDIA's driver crashes when it is asked for the names of none.
+  if (Cl::ask<size_t>(session.cl.clGetProgramInfo, job.program, CL_PROGRAM_NUM_KERNELS) == 0) return;
   const std::string names = text_of(session.cl, job.program, CL_PROGRAM_KERNEL_NAMES);
   for (size_t at = 0; at < names.size() && out.kernels.size() < Most;) {
     const size_t end = std::min(names.find(';', at), names.size());
@@ -97,7 +99,8 @@ cl_int build(const Session& session, BuildJob& job) {
   const std::string options = rewrite_options(job.asked.options, files->folder());
   if (has_source && options.find(ArgInfoOption) == std::string::npos) {
     const cl_int code = call(session.cl, job, options.empty() ? ArgInfoOption : options + " " + ArgInfoOption);
-    if (code != CL_INVALID_BUILD_OPTIONS && code != CL_INVALID_COMPILER_OPTIONS) return code;
+    if (code == CL_SUCCESS) return code;
+    // Not every driver knows the option, and NVIDIA's fails with it where a kernel has no arguments.
   }
   return call(session.cl, job, options);
 }

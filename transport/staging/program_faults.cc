@@ -21,15 +21,22 @@ bool is_handled(int signal) {
   return (now.sa_flags & SA_SIGINFO) != 0 || (now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN);
 }
 
-// Not through madvise(): the injected library watches the program's by that name.
-bool populate(const void* p, size_t bytes, int advice) {
-  if (bytes == 0) return true;
+// Not through madvise(): the injected library watches the program's by that name. 0, or the error.
+int populate(const void* p, size_t bytes, int advice) {
+  if (bytes == 0) return 0;
   const int saved_errno = errno;
   const uintptr_t begin = reinterpret_cast<uintptr_t>(p) & ~(FaultPage - 1);
   const uintptr_t end = (reinterpret_cast<uintptr_t>(p) + bytes + FaultPage - 1) & ~(FaultPage - 1);
-  const long result = ::syscall(SYS_madvise, begin, end - begin, advice);
+  const int error = ::syscall(SYS_madvise, begin, end - begin, advice) == 0 ? 0 : errno;
   errno = saved_errno;
-  return result == 0;
+  return error;
+}
+
+// Memory of a userfaultfd that serves faults of user mode alone is there for its readers, and for no system call: EFAULT.
+// What is not mapped, or may not be read, is answered otherwise.
+bool is_served(const void* p, size_t bytes) {
+  const int error = populate(p, bytes, PopulateRead);
+  return error == 0 || error == EFAULT;
 }
 
 }  // namespace
@@ -41,8 +48,8 @@ bool faults_are_handled() noexcept {
   return handled;
 }
 
-bool is_readable(const void* p, size_t bytes) noexcept { return populate(p, bytes, PopulateRead); }
-bool is_writable(void* p, size_t bytes) noexcept { return populate(p, bytes, PopulateWrite); }
+bool is_readable(const void* p, size_t bytes) noexcept { return populate(p, bytes, PopulateRead) == 0; }
+bool is_writable(void* p, size_t bytes) noexcept { return populate(p, bytes, PopulateWrite) == 0; }
 
 void copy_from_program(void* to, const void* from, size_t bytes) noexcept {
   if (faults_are_handled()) return static_cast<void>(std::memcpy(to, from, bytes));
@@ -57,9 +64,12 @@ void copy_from_program(void* to, const void* from, size_t bytes) noexcept {
       break;
     }
     const size_t page_left = FaultPage - reinterpret_cast<uintptr_t>(source) % FaultPage;
-    const size_t gone = n > 0 ? 0 : std::min(bytes - done, page_left);
-    std::memset(target, 0, gone);
-    done += n > 0 ? static_cast<size_t>(n) : gone;
+    const size_t part = n > 0 ? 0 : std::min(bytes - done, page_left);
+    if (part > 0 && is_served(source, part))
+      std::memcpy(target, source, part);
+    else
+      std::memset(target, 0, part);
+    done += n > 0 ? static_cast<size_t>(n) : part;
   }
   errno = saved_errno;
 }
