@@ -119,8 +119,8 @@ double waited(const SpoolHeader& spool) {
   return since == 0 || now < since ? 0 : static_cast<double>(now - since) * spool.ns_per_tick / 1e9;
 }
 
-// A program may handle Ctrl-C itself, or be stuck where no handler of its can run. Who presses it again and again within
-// a moment wants its end.
+// A program may handle Ctrl-C itself, or be stuck where no handler of its can run. Who presses it again and again
+// within a moment wants its end.
 class Insistence {
  public:
   // At what was pressed since the last call.

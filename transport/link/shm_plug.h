@@ -40,7 +40,7 @@ class ShmPlug {
   int process() const { return process_.get(); }  // -1: the socket alone has to tell
   // After poll has found something under process(): a program may have closed it, and something else is there now.
   bool is_process() const;
-  // The peer has closed its end. True: by dying, or nobody can tell; a client's program may just have closed everything.
+  // The peer has closed its end. True: by dying, or nobody can tell; a program may just have closed all it has.
   bool peer_is_dead() const;
   int handover() const { return resume_.handover.get(); }
   bool is_client() const { return static_cast<bool>(resume_.connect); }

@@ -32,7 +32,7 @@ int populate(const void* p, size_t bytes, int advice) {
   return error;
 }
 
-// Memory of a userfaultfd that serves faults of user mode alone is there for its readers, and for no system call: EFAULT.
+// Memory of a userfaultfd that serves faults of user mode alone is there for readers, and for no system call: EFAULT.
 // What is not mapped, or may not be read, is answered otherwise.
 bool is_served(const void* p, size_t bytes) {
   const int error = populate(p, bytes, PopulateRead);

@@ -59,7 +59,8 @@ void command(const char* what, Enqueue enqueue) {
 // Their bytes do not fit into a number. Copies of such are left out: PoCL's driver itself ends with them.
 void boxes_beyond_addresses(cl_mem a, cl_mem b) {
   constexpr size_t Huge = size_t{1} << 61, Most = SIZE_MAX;
-  const size_t regions[][3] = {{8, Huge, 1}, {8, 1, Huge}, {Most, 1, 1}, {1, Most, 1}, {1, 1, Most}, {Most, Most, Most}};
+  const size_t regions[][3] = {{8, Huge, 1}, {8, 1, Huge}, {Most, 1, 1},
+                               {1, Most, 1}, {1, 1, Most}, {Most, Most, Most}};
   const size_t none[3] = {};
   std::vector<char> host(Size);
   for (const auto& region : regions) {
