@@ -6,6 +6,8 @@
 
 #include "optimizer-rt/virtual/host_layout.h"
 #include "optimizer-rt/virtual/mem.h"
+#include "traces/api/image_bytes.h"
+#include "traces/base/checked_sum.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -23,14 +25,14 @@ class Box {
  public:
   Box(const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch)
       : origin_(origin), region_(region), row_(row_pitch ? row_pitch : region[0]) {
-    size_t least_slice = 0;
-    sound_ = region[0] != 0 && region[1] != 0 && region[2] != 0 && row_ >= region[0] &&
-             !__builtin_mul_overflow(row_, region[1], &least_slice);
-    slice_ = slice_pitch ? slice_pitch : least_slice;
-    sound_ = sound_ && slice_ >= least_slice && slice_ % row_ == 0 && add(origin[0], begin_) &&
-             add(origin[1], row_, begin_) && add(origin[2], slice_, begin_);
-    end_ = begin_;
-    sound_ = sound_ && add(region[0], end_) && add(region[1] - 1, row_, end_) && add(region[2] - 1, slice_, end_);
+    const CheckedSum packed = CheckedSum().add(row_, region[1]);
+    slice_ = slice_pitch ? slice_pitch : packed.value();
+    const size_t bytes = api::box_bytes(region[0], region[1], region[2], row_, slice_);
+    const CheckedSum begin = CheckedSum().add(origin[0]).add(origin[1], row_).add(origin[2], slice_);
+    const CheckedSum end = CheckedSum(begin).add(bytes);
+    sound_ = bytes != 0 && row_ >= region[0] && packed.fits(slice_) && slice_ % row_ == 0 && end.ok();
+    begin_ = begin.value();
+    end_ = end.value();
   }
 
   // Not empty, with pitches that hold it, and no byte of it beyond what an address can say.
@@ -51,16 +53,10 @@ class Box {
   }
 
  private:
-  static bool add(size_t n, size_t& sum) { return !__builtin_add_overflow(sum, n, &sum); }
-  static bool add(size_t n, size_t pitch, size_t& sum) {
-    size_t bytes = 0;
-    return !__builtin_mul_overflow(n, pitch, &bytes) && add(bytes, sum);
-  }
-
   const size_t* origin_;
   const size_t* region_;
-  size_t row_, slice_ = 0, begin_ = 0, end_ = 0;
-  bool sound_ = false;
+  size_t row_, slice_, begin_, end_;
+  bool sound_;
 };
 
 inline wire::Part image_part(const size_t* origin, const size_t* region) {

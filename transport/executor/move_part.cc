@@ -1,5 +1,6 @@
 #include "transport/executor/move_part.h"
 
+#include "traces/base/checked_sum.h"
 #include "transport/executor/turns.h"
 #include "transport/protocol/chunks.h"
 
@@ -8,28 +9,12 @@ namespace {
 
 using Shape = wire::Part::Shape;
 
-// a + b * c + ..., or nothing beyond 64 bits.
-class Sum {
- public:
-  Sum& add(uint64_t a, uint64_t b = 1) {
-    uint64_t product = 0;
-    x_ok = x_ok && !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(x_value, product, &x_value);
-    return *this;
-  }
-  bool fits(uint64_t room) const { return x_ok && x_value <= room; }
-
- private:
-  uint64_t x_value = 0;
-  bool x_ok = true;
-};
-
 cl_int check_box(const Object& mem, wire::Part& p) {
   if (p.row_pitch == 0) p.row_pitch = p.region[0];
-  uint64_t packed_slice = 0;
-  if (__builtin_mul_overflow(p.row_pitch, p.region[1], &packed_slice)) return CL_INVALID_VALUE;
-  if (p.slice_pitch == 0) p.slice_pitch = packed_slice;
-  if (p.row_pitch < p.region[0] || p.slice_pitch < packed_slice) return CL_INVALID_VALUE;
-  Sum end;
+  const CheckedSum packed_slice = CheckedSum().add(p.row_pitch, p.region[1]);
+  if (p.slice_pitch == 0) p.slice_pitch = packed_slice.value();
+  if (p.row_pitch < p.region[0] || !packed_slice.fits(p.slice_pitch)) return CL_INVALID_VALUE;
+  CheckedSum end;
   end.add(p.origin[0]).add(p.region[0]);
   end.add(p.origin[1], p.row_pitch).add(p.region[1] - 1, p.row_pitch);
   end.add(p.origin[2], p.slice_pitch).add(p.region[2] - 1, p.slice_pitch);
@@ -46,8 +31,8 @@ cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part) {
   const wire::Chunks whole(part, image ? mem.element : 1, ~uint64_t{0});
   if (!whole.valid() || whole.bytes() != bytes) return CL_INVALID_VALUE;
   if (part.shape == Shape::Box) return check_box(mem, part);
-  if (part.shape == Shape::Range && !Sum().add(part.origin[0]).add(bytes).fits(mem.bytes)) return CL_INVALID_VALUE;
-  return CL_SUCCESS;
+  const bool fits = CheckedSum().add(part.origin[0]).add(bytes).fits(mem.bytes);
+  return part.shape == Shape::Range && !fits ? CL_INVALID_VALUE : CL_SUCCESS;
 }
 
 cl_int enqueue_part(Session& session, Way way, const Queue& queue, const Memory& memory, const wire::Part& part,
