@@ -17,7 +17,6 @@ void check_size(const _cl_context& context, size_t size) {
 
 Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* host_ptr) {
   check(context);
-  require(!(flags & CL_MEM_KERNEL_READ_AND_WRITE), CL_INVALID_VALUE);  // asks for image formats
   check_mem_flags(flags, host_ptr);
   check_size(*context, size);
   const cl_mem_flags given = flags;

@@ -144,8 +144,7 @@ std::vector<cl_image_format> common_formats(_cl_context& context, cl_mem_flags f
 
 void check_format(_cl_context& context, cl_mem_flags flags, const cl_image_format* format, cl_mem_object_type type) {
   require(format && api::element_size(*format) != 0, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
-  constexpr cl_mem_flags Access =
-      CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY | CL_MEM_KERNEL_READ_AND_WRITE;
+  constexpr cl_mem_flags Access = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
   const cl_mem_flags access = flags & Access ? flags & Access : CL_MEM_READ_WRITE;
   const std::vector<cl_image_format> known = common_formats(context, access, type);
   const bool good = std::any_of(known.begin(), known.end(), [&](const auto& f) { return same(f, *format); });

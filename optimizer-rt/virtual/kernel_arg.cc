@@ -118,8 +118,8 @@ cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* v
     if (program.at(*place) == 0 || !place->session.alive()) continue;
     constexpr api::FnId Set = api::FnId::clSetKernelArg;
     const Bytes zeros(value ? size : 0);
-    const void* const as_value = value ? zeros.data() : nullptr;
-    const Bytes outputs = place->session.ask<Set>({}, as<cl_kernel>(kernel.at(*place)), index, size, as_value);
+    const void* const bytes = value ? zeros.data() : nullptr;
+    const Bytes outputs = place->session.ask<Set>({}, as<cl_kernel>(kernel.at(*place)), index, size, bytes);
     const cl_int here = answer_of(Set, outputs).code;
     // Proxies that do not know the question take no answer for it: the launch has it then.
     if (here != CL_INVALID_OPERATION && code == CL_SUCCESS) code = here;
@@ -130,7 +130,8 @@ cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* v
 }
 
 void require_driver(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
-  require(size <= LargestParameter, CL_INVALID_ARG_SIZE);
+  if (size == 0) return;  // PoCL's driver ends with it
+  require(!value || size <= LargestParameter, CL_INVALID_ARG_SIZE);  // without one it may be local memory
   {
     const std::lock_guard lock(kernel.mutex);
     const ArgValue& now = kernel.args[index];
@@ -167,7 +168,7 @@ ArgValue unknown(_cl_kernel& kernel, cl_uint index, size_t size, const void* val
       return arg;
     }
   }
-  if (size != 0) require_driver(kernel, index, size, value);
+  require_driver(kernel, index, size, value);
   return plain(size, value);
 }
 

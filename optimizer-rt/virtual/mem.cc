@@ -41,7 +41,7 @@ uint64_t next_serial() {
 }  // namespace
 
 void check_mem_flags(cl_mem_flags flags, const void* host_ptr) {
-  require((flags & ~(KernelAccess | HostAccess | HostPointer | CL_MEM_KERNEL_READ_AND_WRITE)) == 0, CL_INVALID_VALUE);
+  require((flags & ~(KernelAccess | HostAccess | HostPointer)) == 0, CL_INVALID_VALUE);
   require(at_most_one(flags & KernelAccess) && at_most_one(flags & HostAccess), CL_INVALID_VALUE);
   const bool uses = flags & CL_MEM_USE_HOST_PTR;
   require(!uses || !(flags & (CL_MEM_ALLOC_HOST_PTR | CL_MEM_COPY_HOST_PTR)), CL_INVALID_VALUE);
@@ -142,7 +142,7 @@ ObjectId _cl_mem::make_native(Place& place) {
   Session& session = place.session;
   const ObjectId name = session.new_id();
   const cl_mem_flags with = svm ? CL_MEM_USE_HOST_PTR : initial ? CL_MEM_COPY_HOST_PTR : 0;
-  const cl_mem_flags native = (flags & (KernelAccess | CL_MEM_KERNEL_READ_AND_WRITE)) | with;
+  const cl_mem_flags native = (flags & KernelAccess) | with;
   void* const contents = const_cast<void*>(initial);
   cl_int errcode = 0;
   if (is_image()) {

@@ -99,8 +99,8 @@ cl_int build(const Session& session, BuildJob& job) {
   const std::string options = rewrite_options(job.asked.options, files->folder());
   if (has_source && options.find(ArgInfoOption) == std::string::npos) {
     const cl_int code = call(session.cl, job, options.empty() ? ArgInfoOption : options + " " + ArgInfoOption);
-    if (code == CL_SUCCESS) return code;
     // Not every driver knows the option, and NVIDIA's fails with it where a kernel has no arguments.
+    if (code == CL_SUCCESS) return code;
   }
   return call(session.cl, job, options);
 }

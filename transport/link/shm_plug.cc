@@ -51,7 +51,7 @@ bool ShmPlug::peer_is_dead() const {
 bool ShmPlug::pull() {
   if (!may_return()) return false;
   out_since_ns_ = monotonic_ns();
-  if (is_client() || !process_.is_ours()) process_.forget();
+  if (!is_process()) process_.forget();
   return true;
 }
 

@@ -63,13 +63,17 @@ void copy_from_program(void* to, const void* from, size_t bytes) noexcept {
       std::memcpy(target, source, bytes - done);
       break;
     }
+    if (n > 0) {
+      done += static_cast<size_t>(n);
+      continue;
+    }
     const size_t page_left = FaultPage - reinterpret_cast<uintptr_t>(source) % FaultPage;
-    const size_t part = n > 0 ? 0 : std::min(bytes - done, page_left);
-    if (part > 0 && is_served(source, part))
+    const size_t part = std::min(bytes - done, page_left);
+    if (is_served(source, part))
       std::memcpy(target, source, part);
     else
       std::memset(target, 0, part);
-    done += n > 0 ? static_cast<size_t>(n) : part;
+    done += part;
   }
   errno = saved_errno;
 }
