@@ -65,6 +65,13 @@ void wind_up() {
   for (staging::Agent& agent : g_agents) agent.wind_up(Patience_ms);
 }
 
+void before_fork() {
+  for (staging::Agent& agent : g_agents) agent.lock_for_fork(Patience_ms);
+}
+void after_fork() {
+  for (staging::Agent& agent : g_agents) agent.unlock_after_fork();
+}
+
 bool has_addresses() {
   const bool enough = address_space_limit() >= LeastLimit;
   if (!enough) runtime.count(Fallback::NoArena);
@@ -112,6 +119,7 @@ bool start_engine() {
       for (StagingTrial& trial : device) trial.open();
   g_load.open(static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))));
   g_crew.start(helpers(), idle_processors);
+  ::pthread_atfork(before_fork, after_fork, after_fork);
   std::atexit(wind_up);  // after the driver's own handlers were registered, so before they run
   g_cl = f;
   return true;

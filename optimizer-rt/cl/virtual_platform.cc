@@ -276,7 +276,11 @@ cl_context create_virtual(const cl_context_properties* properties, cl_uint count
 cl_context create(const cl_context_properties* properties, cl_uint count, const cl_device_id* devices,
                   ContextNotify notify, void* data, cl_int* error) noexcept {
   const cl_platform_id native = common_platform(count, devices);
-  if (!native) return create_virtual(properties, count, devices, notify, data, error);
+  if (!native) {
+    const cl_context spanning = create_virtual(properties, count, devices, notify, data, error);
+    if (spanning && runtime.active()) add(runtime.counters().remote_contexts, 1);
+    return spanning;
+  }
   learn_devices(count, devices);
   if (is_worth_spreading(properties, count, devices)) {
     if (const cl_context spread = create_virtual(properties, count, devices, notify, data, error)) return spread;
@@ -323,6 +327,12 @@ bool virtual_device_ids(cl_platform_id platform, cl_device_type type, cl_uint en
     return true;
   }
   cl_uint found = 0;
+  // Whether types that mean nothing are refused, the drivers of remote devices say.
+  if (list.table()->clGetDeviceIDs(list.platform(), type, 0, nullptr, &found) == CL_INVALID_DEVICE_TYPE) {
+    *result = CL_INVALID_DEVICE_TYPE;
+    return true;
+  }
+  found = 0;
   list.for_each(type, [&](const ListedDevice& d) {
     if (devices && found < entries) devices[found] = d.id;
     ++found;

@@ -139,6 +139,7 @@ void add_counters(RunReport& report, const Counters& counters,
   report.returned_short = get(counters.returned_short);
   report.returned_idle = get(counters.returned_idle);
   report.remote_devices = get(counters.remote_devices);
+  report.remote_contexts = get(counters.remote_contexts);
   const auto moved = [](const memory::MoveCounts::Way& way) {
     return RunReport::Moved{get(way.moves), get(way.bytes)};
   };
@@ -167,6 +168,7 @@ std::string report_json(const RunReport& r) {
   if (!r.remote_urls.empty()) {
     remote = {{"urls", r.remote_urls},
               {"devices", r.remote_devices},
+              {"contexts", r.remote_contexts},
               {"zero_copy", {{"transfers", r.in_place}, {"bytes", r.in_place_bytes}}}};
   }
   const Json j = {{"program", r.program},

@@ -49,6 +49,8 @@ struct RunReport {
   uint64_t pinned_ranges = 0, pinned_bytes = 0, pin_ns = 0;
   std::string remote_urls;      // that were to be used; empty: none
   uint64_t remote_devices = 0;  // that the program saw
+  uint64_t remote_contexts = 0;  // that it made of some
+  bool remote_first = false;     // in its list
   struct Moved {                // contents, between devices of one context
     uint64_t moves = 0, bytes = 0;
   };

@@ -57,13 +57,20 @@ std::string by_themselves(const RunReport& r) {
   return fmt::format(", of these {} times, {}, without the host's memory", moved.moves, bytes_text(moved.bytes));
 }
 
+// Programs take the first device that suits them.
+std::string unused_remote(const RunReport& r) {
+  if (r.remote_devices == 0 || r.remote_contexts > 0) return "";
+  return std::string(", none of them used: the program took devices of this machine, or none (") +
+         (r.remote_first ? "--only remote" : "--order remote-first, or --only remote") + ")";
+}
+
 std::string other_lines(const RunReport& r) {
   std::string out;
   const auto line = [&]<class... A>(fmt::format_string<A...> text, A&&... a) {
     fmt::format_to(std::back_inserter(out), text, std::forward<A>(a)...);
   };
   if (!r.made_for.empty() && std::ranges::none_of(r.sites, was_used)) line("  {}\n", foreign_profile(r));
-  if (!r.remote_urls.empty()) line("  remote: {} devices of {}\n", r.remote_devices, r.remote_urls);
+  if (!r.remote_urls.empty()) line("  remote: {} devices of {}{}\n", r.remote_devices, r.remote_urls, unused_remote(r));
   if (r.moved_here.moves)
     line("  moved between devices of this machine: {} times, {}{}\n", r.moved_here.moves,
          bytes_text(r.moved_here.bytes), by_themselves(r));
@@ -121,7 +128,8 @@ std::string outcome(const RunReport& r) {
   uint64_t changed = r.staged + r.reused;
   for (const SiteReport& s : r.sites) changed += s.hits;
   if (r.transfers + r.in_place == 0 && r.remote_devices > 0)
-    return "nothing saved here: the program moved nothing to local devices";
+    return r.remote_contexts > 0 ? "nothing saved here: the program moved nothing to local devices"
+                                 : "nothing saved here: the program moved nothing to any device";
   if (r.transfers + r.in_place == 0) return "nothing saved: the program transferred nothing";
   if (r.measured && r.devices_met > 0 && r.devices_known == 0)
     return "the platform file has no costs of the program's devices: what was saved is not known "

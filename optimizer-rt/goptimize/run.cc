@@ -37,6 +37,7 @@ struct Request {
   Reuse reuse = Reuse::Auto;
   Variables remote;  // none: only local devices
   std::string remote_urls;
+  bool remote_first = false;
   bool sees_local = true;  // the program sees devices of this machine
   std::chrono::seconds measure_limit{0};
 };
@@ -246,6 +247,7 @@ int run(const Request& request) {
   Work work;
   work.report.program = file->path;
   work.report.remote_urls = request.remote_urls;
+  work.report.remote_first = request.remote_first;
   work.binary = file->binary;
 
   Result<std::optional<FoundProfile>> found = find_profile(request.profile, request.command[0], file->binary);
@@ -299,6 +301,7 @@ int run_command(int argc, char** argv) {
   if (!remote) return fail(Program, remote.status());
   request.remote = std::move(*remote);
   request.remote_urls = options.text("remote");
+  request.remote_first = options.text("order") == "remote-first";
   request.sees_local = request.remote_urls.empty() || options.text("only") != "remote";
   request.measure_limit = std::chrono::seconds(options.integer("measure-seconds").value_or(0));
   return run(request);

@@ -15,7 +15,7 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3872746e756f6367u;  // "gcountr8"
+constexpr uint64_t CountersMagic = 0x3972746e756f6367u;  // "gcountr9"
 
 // Why something was left as the program has it. The names are the keys of the report.
 #define GT_FALLBACKS(X)                                                                            \
@@ -89,6 +89,7 @@ struct Counters {
   Counter returned_excess, returned_short, returned_idle;  // bytes given back to the system: PoolOptions, Returned
   Counter node;  // that the pools' memory is preferred from, plus 1; 0: none
   Counter remote_devices;  // in the program's list, when it last asked for it first
+  Counter remote_contexts;  // that it made, of remote devices or with some
   memory::MoveCounts moves;  // of contents between devices of virtual contexts
   Counter in_place, in_place_bytes;  // transfers of pool memory by executors of this node, in place
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];

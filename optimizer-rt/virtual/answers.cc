@@ -33,6 +33,14 @@ CallAnswer answer_of(api::FnId fn, ByteView bytes) {
   return answer;
 }
 
+cl_int creation_code(api::FnId fn, ByteView outputs) {
+  const CallAnswer answer = answer_of(fn, outputs);
+  if (answer.number(api::DecodedReturn) != 0) return CL_SUCCESS;
+  const auto errcode = static_cast<uint16_t>(api::fn_info(static_cast<uint16_t>(fn)).param_count - 1);
+  const auto code = static_cast<cl_int>(answer.number(errcode, static_cast<uint64_t>(CL_OUT_OF_RESOURCES)));
+  return code < 0 ? code : CL_OUT_OF_RESOURCES;
+}
+
 InfoAnswer info_of(api::FnId fn, ByteView outputs) {
   const CallAnswer answer = answer_of(fn, outputs);
   InfoAnswer info{answer.code, {}};

@@ -21,6 +21,9 @@ struct CallAnswer {
 // `outputs` must outlive the answer.
 CallAnswer answer_of(api::FnId fn, ByteView outputs);
 
+// Of a call that makes an object: CL_SUCCESS, or why it did not.
+cl_int creation_code(api::FnId fn, ByteView outputs);
+
 struct InfoAnswer {
   cl_int code = CL_OUT_OF_RESOURCES;
   Bytes value;

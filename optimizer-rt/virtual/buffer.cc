@@ -7,18 +7,17 @@
 namespace gt::virt::fn {
 namespace {
 
-void check_size(const _cl_context& context, size_t size) {
-  require(size != 0, CL_INVALID_BUFFER_SIZE);
-  const bool fits = std::any_of(context.devices.begin(), context.devices.end(), [size](const auto& d) {
+// As devices tell it; some drivers make larger ones.
+bool is_promised(const _cl_context& context, size_t size) {
+  return std::any_of(context.devices.begin(), context.devices.end(), [size](const auto& d) {
     return size <= d->template number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE, ~cl_ulong{0});
   });
-  require(fits, CL_INVALID_BUFFER_SIZE);
 }
 
 Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* host_ptr) {
   check(context);
   check_mem_flags(flags, host_ptr);
-  check_size(*context, size);
+  require(size != 0, CL_INVALID_BUFFER_SIZE);
   const cl_mem_flags given = flags;
   if (!(flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))) flags |= CL_MEM_READ_WRITE;
   Ref<_cl_mem> mem = make<_cl_mem>(*context, cl_mem_object_type{CL_MEM_OBJECT_BUFFER}, flags, size);
@@ -28,6 +27,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* h
     mem->svm = context->svm.find_inside(host_ptr);
     require(!mem->svm || mem->svm->holds(host_ptr, size), CL_INVALID_BUFFER_SIZE);
   }
+  if (!is_promised(*context, size)) mem->require_native();
   if (host_ptr && !mem->svm) fill_new(*mem, host_ptr, {0, size});
   if (context->one_place()) mem->at(*context->places[0]);
   return mem;
@@ -74,7 +74,6 @@ cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_typ
   std::memcpy(&region, info, sizeof region);
   require(region.origin <= buffer->size && region.size <= buffer->size - region.origin, CL_INVALID_VALUE);
   require(region.size != 0, CL_INVALID_BUFFER_SIZE);
-  require(aligned(*buffer->context, region.origin), CL_MISALIGNED_SUB_BUFFER_OFFSET);
   Ref<_cl_mem> mem = make<_cl_mem>(*buffer->context, cl_mem_object_type{CL_MEM_OBJECT_BUFFER},
                                    inherited_flags(flags, buffer->flags), region.size);
   mem->given_flags = flags;
@@ -83,6 +82,7 @@ cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_typ
   if (buffer->flags & CL_MEM_USE_HOST_PTR) {
     mem->host_ptr = static_cast<uint8_t*>(buffer->host_ptr) + region.origin;
   }
+  if (!aligned(*buffer->context, region.origin)) mem->require_native();
   if (buffer->context->one_place()) mem->at(*buffer->context->places[0]);
   if (errcode) *errcode = CL_SUCCESS;
   return mem.give();

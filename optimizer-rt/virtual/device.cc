@@ -44,17 +44,41 @@ const Bytes& _cl_device_id::info(cl_device_info param) {
   return *b;
 }
 
+bool _cl_device_id::has_timers() {
+  std::call_once(timers_asked_, [this] {
+    cl_ulong ns = 0;
+    const Bytes outputs = session.ask<api::FnId::clGetHostTimer>({}, as<cl_device_id>(name), &ns);
+    has_timers_ = answer_of(api::FnId::clGetHostTimer, outputs).code == CL_SUCCESS;
+  });
+  return has_timers_;
+}
+
 std::string _cl_device_id::text(cl_device_info param) {
   const Bytes* const b = try_info(param);
   return b ? std::string(as_text(*b).substr(0, as_text(*b).find('\0'))) : std::string();
 }
 
 namespace gt::virt::fn {
+namespace {
+
+// Bits that mean nothing select nothing, as with most drivers (Java's constant for all types is -1), unless all drivers
+// here refuse them.
+bool is_refused(const _cl_platform_id& platform, cl_device_type type) {
+  constexpr cl_device_type Known = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
+                                   CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+  const bool unknown = type != CL_DEVICE_TYPE_ALL && (type & ~Known) != 0;
+  if (type != 0 && !unknown) return false;
+  return !platform.natives.empty() && std::ranges::all_of(platform.natives, [&](const NativePlatform& native) {
+    return (unknown ? native.types.unknown : native.types.none) == CL_INVALID_DEVICE_TYPE;
+  });
+}
+
+}  // namespace
 
 cl_int clGetDeviceIDs(cl_platform_id of, cl_device_type type, cl_uint n, cl_device_id* devices, cl_uint* count) {
   check(of);
-  // Bits that mean nothing select nothing, as with most drivers: Java's constant for all types is -1.
   require((n != 0 || !devices) && (devices || count), CL_INVALID_VALUE);
+  require(!is_refused(*of, type), CL_INVALID_DEVICE_TYPE);
   std::vector<_cl_device_id*> found;
   for (_cl_device_id* d : of->devices) {
     const auto own = d->number<cl_device_type>(CL_DEVICE_TYPE);
@@ -123,16 +147,18 @@ cl_int clCreateSubDevices(cl_device_id in, const cl_device_partition_property* p
 cl_int clRetainDevice(cl_device_id device) { return check(device).parent ? retain(device) : CL_SUCCESS; }
 cl_int clReleaseDevice(cl_device_id device) { return check(device).parent ? release(device) : CL_SUCCESS; }
 
-// One clock for both: times of events are told in the host's.
+// One clock for both: times of events are told in the host's. Drivers of which the platform has no timers say so.
 cl_int clGetDeviceAndHostTimer(cl_device_id device, cl_ulong* device_ns, cl_ulong* host_ns) {
   check(device);
   require(device_ns && host_ns, CL_INVALID_VALUE);
+  require(device->has_timers(), CL_INVALID_OPERATION);
   *device_ns = *host_ns = monotonic_ns();
   return CL_SUCCESS;
 }
 cl_int clGetHostTimer(cl_device_id device, cl_ulong* host_ns) {
   check(device);
   require(host_ns, CL_INVALID_VALUE);
+  require(device->has_timers(), CL_INVALID_OPERATION);
   *host_ns = monotonic_ns();
   return CL_SUCCESS;
 }

@@ -30,6 +30,9 @@ struct _cl_device_id : gt::virt::Object {
   // What is known from the survey; masked and kept.
   void learn(cl_device_info param, gt::Bytes value);
 
+  // Does its driver tell the time? Asked once.
+  bool has_timers();
+
   // As the program knows it.
   cl_device_id handle() { return native ? native : this; }
 
@@ -43,4 +46,6 @@ struct _cl_device_id : gt::virt::Object {
 
   std::mutex mutex_;
   std::map<cl_device_info, gt::Bytes> infos_;  // never changed once there
+  std::once_flag timers_asked_;
+  bool has_timers_ = false;
 };

@@ -10,6 +10,7 @@
 namespace gt::virt {
 
 using api::FnId;
+using Shape = wire::Part::Shape;
 
 template <class Answers, class Question, class Ask>
 auto Habits::known(Answers& answers, const Question& question, Ask ask) {
@@ -23,62 +24,147 @@ auto Habits::known(Answers& answers, const Question& question, Ask ask) {
   return answer;
 }
 
-cl_int Habits::on_nothing(FnId command) {
-  return known(on_nothing_, command, [&] { return ask_on_nothing(command, nullptr); });
+cl_int Habits::on_nothing(FnId command, const Region& region) {
+  return known(on_nothing_, std::make_pair(command, region), [&] { return ask_on_nothing(command, region); });
 }
 cl_int Habits::on_nothing(FnId command, void* svm) {
-  return known(on_nothing_, command, [&] { return ask_on_nothing(command, svm); });
+  return known(on_nothing_shared_, command, [&] { return ask_on_nothing_shared(command, svm); });
 }
 
-cl_int Habits::ask_on_nothing(FnId command, void* svm) {
+cl_int Habits::on_uneven_slices(FnId command) {
+  wire::Part part;
+  part.shape = Shape::Box;
+  part.region = {1, 1, 2};
+  part.row_pitch = 2;
+  part.slice_pitch = 3;
+  return known(on_uneven_slices_, command, [&] {
+    if (command == FnId::clEnqueueCopyBufferRect) return copy(part);
+    return transfer(command == FnId::clEnqueueWriteBufferRect, place_.scratch(), part);
+  });
+}
+
+cl_int Habits::ask_on_nothing(FnId command, const Region& region) {
+  wire::Part part;
+  part.region = region;
+  const ObjectId buffer = place_.scratch();
+  switch (command) {
+    case FnId::clEnqueueReadBuffer: return transfer(false, buffer, part);
+    case FnId::clEnqueueWriteBuffer: return transfer(true, buffer, part);
+    case FnId::clEnqueueCopyBuffer: return copy(part);
+    case FnId::clEnqueueFillBuffer: return fill_nothing();
+    case FnId::clEnqueueMapBuffer: return map_nothing();
+    default: break;
+  }
+  const bool image = command == FnId::clEnqueueReadImage || command == FnId::clEnqueueWriteImage;
+  part.shape = image ? Shape::Image : Shape::Box;
+  if (image) return transfer_image(command == FnId::clEnqueueWriteImage, part);
+  if (command == FnId::clEnqueueCopyBufferRect) return copy(part);
+  return transfer(command == FnId::clEnqueueWriteBufferRect, buffer, part);
+}
+
+cl_int Habits::ask_on_nothing_shared(FnId command, void* svm) {
   constexpr cl_event* Unwanted = nullptr;
+  constexpr const cl_event* None = nullptr;
   const auto queue = as<cl_command_queue>(place_.service_queue());
   const uint32_t pattern = 0;
-  switch (command) {
-    case FnId::clEnqueueReadBuffer: return transfer_nothing(false);
-    case FnId::clEnqueueWriteBuffer: return transfer_nothing(true);
-    case FnId::clEnqueueCopyBuffer: return copy_nothing();
-    case FnId::clEnqueueFillBuffer: return fill_nothing();
-    case FnId::clEnqueueSVMMemcpy:
-      return answer_of(command, place_.session.ask<FnId::clEnqueueSVMMemcpy>(
-                                    {}, queue, cl_bool{CL_FALSE}, svm, static_cast<const void*>(svm), size_t{0},
-                                    cl_uint{0}, static_cast<const cl_event*>(nullptr), Unwanted))
-          .code;
-    default:
-      return answer_of(command, place_.session.ask<FnId::clEnqueueSVMMemFill>(
-                                    {}, queue, svm, static_cast<const void*>(&pattern), sizeof pattern, size_t{0},
-                                    cl_uint{0}, static_cast<const cl_event*>(nullptr), Unwanted))
-          .code;
+  Bytes outputs;
+  if (command == FnId::clEnqueueSVMMemcpy) {
+    outputs = place_.session.ask<FnId::clEnqueueSVMMemcpy>({}, queue, cl_bool{CL_FALSE}, svm,
+                                                           static_cast<const void*>(svm), size_t{0}, cl_uint{0}, None,
+                                                           Unwanted);
+  } else {
+    outputs = place_.session.ask<FnId::clEnqueueSVMMemFill>({}, queue, svm, static_cast<const void*>(&pattern),
+                                                            sizeof pattern, size_t{0}, cl_uint{0}, None, Unwanted);
   }
+  return answer_of(command, outputs).code;
 }
 
-cl_int Habits::transfer_nothing(bool to_device) {
+cl_int Habits::transfer(bool to_device, ObjectId mem, const wire::Part& part) {
   const Ref<_cl_event> event = make<_cl_event>(place_.context, place_);
+  const Bytes zeros(part.region[0] * part.region[1] * part.region[2]);
   const auto fill_in = [&](auto& message) {
     message.queue = place_.service_queue();
-    message.mem = place_.scratch();
+    message.mem = mem;
     message.event = event->name;
     message.transfer = place_.session.new_transfer();
-    message.part.region = {0, 1, 1};
+    message.part = part;
+    message.bytes = zeros.size();
     place_.session.send(message);
   };
   wire::Write write;
+  write.data = zeros;
   wire::Read read;
   to_device ? fill_in(write) : fill_in(read);
   return event->wait();
 }
 
-cl_int Habits::copy_nothing() {
-  Session& session = place_.session;
-  const ObjectId other = session.new_id();
+cl_int Habits::transfer_image(bool to_device, const wire::Part& part) {
+  const ObjectId image = make_image(CL_MEM_READ_WRITE);
+  const cl_int code = transfer(to_device, image, part);
+  release(image);
+  return code;
+}
+
+ObjectId Habits::make_buffer(cl_mem_flags flags) {
+  const ObjectId made = place_.session.new_id();
   cl_int errcode = 0;
-  session.call<FnId::clCreateBuffer>({other}, as<cl_context>(place_.name), cl_mem_flags{CL_MEM_READ_WRITE},
-                                     Place::ScratchBytes, static_cast<void*>(nullptr), &errcode);
-  const Bytes outputs = session.ask<FnId::clEnqueueCopyBuffer>(
-      {}, as<cl_command_queue>(place_.service_queue()), as<cl_mem>(place_.scratch()), as<cl_mem>(other), size_t{0},
-      size_t{0}, size_t{0}, cl_uint{0}, static_cast<const cl_event*>(nullptr), static_cast<cl_event*>(nullptr));
-  session.call<FnId::clReleaseMemObject>({}, as<cl_mem>(other));
-  return answer_of(FnId::clEnqueueCopyBuffer, outputs).code;
+  place_.session.call<FnId::clCreateBuffer>({made}, as<cl_context>(place_.name), flags, Place::ScratchBytes,
+                                            static_cast<void*>(nullptr), &errcode);
+  return made;
+}
+
+ObjectId Habits::make_image(cl_mem_flags flags) {
+  const cl_image_format format{CL_RGBA, CL_UNORM_INT8};  // every device with images has it
+  cl_image_desc desc{};
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = desc.image_height = 1;
+  const ObjectId made = place_.session.new_id();
+  cl_int errcode = 0;
+  place_.session.call<FnId::clCreateImage>({made}, as<cl_context>(place_.name), flags, &format,
+                                           static_cast<const cl_image_desc*>(&desc), static_cast<void*>(nullptr),
+                                           &errcode);
+  return made;
+}
+
+void Habits::release(ObjectId mem) { place_.session.call<FnId::clReleaseMemObject>({}, as<cl_mem>(mem)); }
+
+// From one buffer to another.
+cl_int Habits::copy(const wire::Part& part) {
+  Session& session = place_.session;
+  const ObjectId other = make_buffer(CL_MEM_READ_WRITE);
+  const auto queue = as<cl_command_queue>(place_.service_queue());
+  const auto from = as<cl_mem>(place_.scratch()), to = as<cl_mem>(other);
+  constexpr const cl_event* None = nullptr;
+  constexpr cl_event* Unwanted = nullptr;
+  const auto sizes = [](const auto& three) { return reinterpret_cast<const size_t*>(three.data()); };
+  FnId command = FnId::clEnqueueCopyBuffer;
+  Bytes outputs;
+  if (part.shape == Shape::Range) {
+    outputs = session.ask<FnId::clEnqueueCopyBuffer>({}, queue, from, to, size_t{0}, size_t{0}, size_t{part.region[0]},
+                                                     cl_uint{0}, None, Unwanted);
+  } else {
+    command = FnId::clEnqueueCopyBufferRect;
+    outputs = session.ask<FnId::clEnqueueCopyBufferRect>(
+        {}, queue, from, to, sizes(part.origin), sizes(part.origin), sizes(part.region), size_t{part.row_pitch},
+        size_t{part.slice_pitch}, size_t{part.row_pitch}, size_t{part.slice_pitch}, cl_uint{0}, None, Unwanted);
+  }
+  release(other);
+  return answer_of(command, outputs).code;
+}
+
+// Proxies before this one do not know the question; then it is as the specification says.
+cl_int Habits::map_nothing() {
+  cl_int errcode = 0;
+  constexpr FnId Map = FnId::clEnqueueMapBuffer;
+  const Bytes outputs = place_.session.ask<Map>({}, as<cl_command_queue>(place_.service_queue()),
+                                                as<cl_mem>(place_.scratch()), cl_bool{CL_FALSE},
+                                                cl_map_flags{CL_MAP_READ}, size_t{0}, size_t{0}, cl_uint{0},
+                                                static_cast<const cl_event*>(nullptr), static_cast<cl_event*>(nullptr),
+                                                &errcode);
+  constexpr uint16_t Errcode = 9;
+  const uint64_t told = answer_of(Map, outputs).number(Errcode, static_cast<uint64_t>(CL_INVALID_VALUE));
+  const auto code = static_cast<cl_int>(told);
+  return code == CL_INVALID_OPERATION ? CL_INVALID_VALUE : code;
 }
 
 cl_int Habits::fill_nothing() {
@@ -98,19 +184,7 @@ bool Habits::adds_access(cl_mem_flags flags, bool image) {
 
 bool Habits::ask_adds_access(cl_mem_flags flags, bool image) {
   Session& session = place_.session;
-  const ObjectId mem = session.new_id();
-  cl_int errcode = 0;
-  if (image) {
-    const cl_image_format format{CL_RGBA, CL_UNORM_INT8};  // every device with images has it
-    cl_image_desc desc{};
-    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
-    desc.image_width = desc.image_height = 1;
-    session.call<FnId::clCreateImage>({mem}, as<cl_context>(place_.name), flags, &format,
-                                      static_cast<const cl_image_desc*>(&desc), static_cast<void*>(nullptr), &errcode);
-  } else {
-    session.call<FnId::clCreateBuffer>({mem}, as<cl_context>(place_.name), flags, Place::ScratchBytes,
-                                       static_cast<void*>(nullptr), &errcode);
-  }
+  const ObjectId mem = image ? make_image(flags) : make_buffer(flags);
   size_t size = 0;
   int wanted = 0;  // only whether there is a pointer goes along
   const Bytes outputs = session.ask<FnId::clGetMemObjectInfo>({}, as<cl_mem>(mem), cl_mem_info{CL_MEM_FLAGS},

@@ -3,6 +3,7 @@
 // Thread safety: any thread. Cost: a message and its answer for each question, a build for those of builds.
 #pragma once
 
+#include <array>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -10,6 +11,7 @@
 #include <utility>
 
 #include "optimizer-rt/virtual/session.h"
+#include "transport/protocol/messages.h"
 
 namespace gt::virt {
 
@@ -29,11 +31,17 @@ class Habits {
  public:
   explicit Habits(Place& place) : place_(place) {}
 
-  // CL_SUCCESS, or the error with which it refuses a command that moves, copies or fills no bytes: one of
-  // clEnqueueReadBuffer, WriteBuffer, CopyBuffer, FillBuffer.
-  cl_int on_nothing(api::FnId command);
+  // CL_SUCCESS, or the error with which it refuses a command that moves, copies, fills or maps no bytes: one of
+  // clEnqueueReadBuffer, WriteBuffer, CopyBuffer, FillBuffer, MapBuffer, those of boxes, ReadImage and WriteImage.
+  // `region`: 0 on the sides that have no length, 1 on the others.
+  using Region = std::array<uint64_t, 3>;
+  static constexpr Region Empty{0, 1, 1};
+  cl_int on_nothing(api::FnId command, const Region& region = Empty);
   // The same for clEnqueueSVMMemcpy and MemFill, at an address in a block.
   cl_int on_nothing(api::FnId command, void* svm);
+  // The same for a box whose slice pitch is no multiple of its row pitch: clEnqueueReadBufferRect, WriteBufferRect,
+  // CopyBufferRect.
+  cl_int on_uneven_slices(api::FnId command);
   // Does CL_MEM_FLAGS of a buffer or image say CL_MEM_READ_WRITE where no access was given?
   bool adds_access(cl_mem_flags flags, bool image);
   // Does that keep what clGetKernelArgInfo tells?
@@ -44,9 +52,15 @@ class Habits {
  private:
   struct Trial;
 
-  cl_int ask_on_nothing(api::FnId command, void* svm);
-  cl_int transfer_nothing(bool to_device);
-  cl_int copy_nothing();
+  cl_int ask_on_nothing(api::FnId command, const Region& region);
+  cl_int ask_on_nothing_shared(api::FnId command, void* svm);
+  cl_int transfer(bool to_device, ObjectId mem, const wire::Part& part);
+  cl_int transfer_image(bool to_device, const wire::Part& part);
+  cl_int copy(const wire::Part& box);
+  ObjectId make_buffer(cl_mem_flags flags);
+  ObjectId make_image(cl_mem_flags flags);
+  void release(ObjectId mem);
+  cl_int map_nothing();
   cl_int fill_nothing();
   bool ask_adds_access(cl_mem_flags flags, bool image);
   wire::Built trial_step(wire::Build message, const BuildOptions& options);
@@ -57,7 +71,8 @@ class Habits {
 
   Place& place_;
   std::mutex mutex_;  // never held while something is asked
-  std::map<api::FnId, cl_int> on_nothing_;
+  std::map<std::pair<api::FnId, Region>, cl_int> on_nothing_;
+  std::map<api::FnId, cl_int> on_nothing_shared_, on_uneven_slices_;
   std::map<std::pair<cl_mem_flags, bool>, bool> adds_access_;
   std::map<BuildWay, bool> keeps_arg_info_;
   std::map<int, bool> tidies_options_;

@@ -76,11 +76,20 @@ bool region_inside(const _cl_mem& image, const size_t* origin, const size_t* reg
   return true;
 }
 
+bool is_empty_inside(const _cl_mem& image, const size_t* origin, const size_t* region) {
+  if (!origin || !region) return false;
+  const auto whole = image_region(image.desc);
+  for (cl_uint i = 0; i < 3; ++i) {
+    if (!lies_inside(origin[i], region[i], whole[i])) return false;
+  }
+  return std::any_of(region, region + 3, [](size_t n) { return n == 0; });
+}
+
 bool pitches_sound(const _cl_mem& image, const HostLayout& l) {
   const size_t row = l.row_step();
-  if (row < l.width || (l.row_pitch && l.row_pitch % image.element_bytes != 0)) return false;
+  if (row < l.width) return false;
   const bool layers = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
-  if (image_dimensions(image.type) < 3 && !layers) return l.slice_pitch == 0 || l.slice_pitch >= row * l.height;
+  if (image_dimensions(image.type) < 3 && !layers) return true;  // there are no slices
   return l.slice_pitch == 0 || l.slice_pitch >= row * (layers ? 1 : l.height);
 }
 
@@ -142,13 +151,12 @@ std::vector<cl_image_format> common_formats(_cl_context& context, cl_mem_flags f
   return common;
 }
 
-void check_format(_cl_context& context, cl_mem_flags flags, const cl_image_format* format, cl_mem_object_type type) {
-  require(format && api::element_size(*format) != 0, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+// Some drivers make others, too.
+bool is_listed(_cl_context& context, cl_mem_flags flags, const cl_image_format& format, cl_mem_object_type type) {
   constexpr cl_mem_flags Access = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
   const cl_mem_flags access = flags & Access ? flags & Access : CL_MEM_READ_WRITE;
   const std::vector<cl_image_format> known = common_formats(context, access, type);
-  const bool good = std::any_of(known.begin(), known.end(), [&](const auto& f) { return same(f, *format); });
-  require(good, CL_IMAGE_FORMAT_NOT_SUPPORTED);
+  return std::any_of(known.begin(), known.end(), [&](const auto& f) { return same(f, format); });
 }
 
 // The pitches of host memory, as the descriptor gives them or dense.
@@ -208,7 +216,8 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_forma
   if (d.mem_object) flags = inherited_flags(flags, check(d.mem_object).flags) & ~cl_mem_flags{CL_MEM_COPY_HOST_PTR};
   const bool of_buffer = d.mem_object != nullptr;
   check_mem_flags(of_buffer ? flags & ~cl_mem_flags{CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR} : flags, host);
-  check_format(*context, flags, format, d.image_type);
+  require(element != 0, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+  const bool listed = is_listed(*context, flags, *format, d.image_type);
   check_extent(*context, d);
   check_parent(*context, d, element);
   settle_pitches(d, element, host);
@@ -220,6 +229,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_forma
   image->become_part_of(d.mem_object);
   image->desc = d;
   image->desc.mem_object = nullptr;
+  if (!listed) image->require_native();
   if (host && (flags & CL_MEM_USE_HOST_PTR)) image->host_ptr = host;
   if (host) fill_new(*image, host, layout_of(d, element));
   if (context->one_place()) image->at(*context->places[0]);

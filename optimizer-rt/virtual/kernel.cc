@@ -54,33 +54,29 @@ ObjectId _cl_kernel::at(Place& place) {
   return names_.at(place, [&] { return make_at(place, *program, info.name); });
 }
 
-size_t _cl_kernel::local_arguments_bytes() {
+std::map<cl_uint, size_t> _cl_kernel::local_arguments() {
   const std::lock_guard lock(mutex);
-  size_t bytes = 0;
-  for (const ArgValue& arg : args) bytes += arg.form == ArgValue::Form::Local ? arg.size : 0;
+  std::map<cl_uint, size_t> bytes;
+  for (size_t i = 0; i < args.size(); ++i)
+    if (args[i].form == ArgValue::Form::Local) bytes[static_cast<cl_uint>(i)] = args[i].size;
   return bytes;
 }
 
 Bytes _cl_kernel::work_group_info(_cl_device_id& device, cl_kernel_work_group_info param) {
-  Bytes value = fixed_work_group_info(device, param);
-  if (param != CL_KERNEL_LOCAL_MEM_SIZE || value.size() != sizeof(cl_ulong)) return value;
-  cl_ulong bytes = 0;
-  std::memcpy(&bytes, value.data(), sizeof bytes);
-  bytes += local_arguments_bytes();
-  std::memcpy(value.data(), &bytes, sizeof bytes);
-  return value;
-}
-
-Bytes _cl_kernel::fixed_work_group_info(_cl_device_id& device, cl_kernel_work_group_info param) {
+  // Local arguments count, rounded up or not at all, as the driver likes.
+  const bool of_arguments = param == CL_KERNEL_LOCAL_MEM_SIZE;
+  const WorkGroupQuestion question{&device, param, of_arguments ? local_arguments() : std::map<cl_uint, size_t>{}};
   {
     const std::lock_guard lock(infos_mutex_);
-    const auto it = infos_.find({&device, param});
+    const auto it = infos_.find(question);
     if (it != infos_.end()) return it->second;
   }
   Place& place = program->context->place_of(&device);
-  // Local arguments count, and the executor knows those of the last launch there: one without arguments is asked.
-  const bool of_arguments = param == CL_KERNEL_LOCAL_MEM_SIZE;
+  // The executor knows the arguments of the last launch there: another kernel is asked.
   const ObjectId asked = of_arguments ? make_at(place, *program, info.name) : at(place);
+  for (const auto& [index, bytes] : question.local)
+    place.session.ask<api::FnId::clSetKernelArg>({}, as<cl_kernel>(asked), index, bytes,
+                                                 static_cast<const void*>(nullptr));
   size_t size = 0;
   int wanted = 0;
   const Bytes outputs = place.session.ask<api::FnId::clGetKernelWorkGroupInfo>(
@@ -89,7 +85,7 @@ Bytes _cl_kernel::fixed_work_group_info(_cl_device_id& device, cl_kernel_work_gr
   InfoAnswer answer = info_of(api::FnId::clGetKernelWorkGroupInfo, outputs);
   require(answer.code == CL_SUCCESS, answer.code);
   const std::lock_guard lock(infos_mutex_);
-  return infos_[{&device, param}] = answer.value;
+  return infos_[question] = answer.value;
 }
 
 namespace gt::virt::fn {
@@ -102,8 +98,8 @@ wire::KernelInfo ask_kernel(_cl_program& program, const char* name) {
   const ObjectId id = session.new_id();
   cl_int errcode = 0;
   const Bytes made = session.ask<api::FnId::clCreateKernel>({id}, as<cl_program>(program.at(place)), name, &errcode);
-  const CallAnswer answer = answer_of(api::FnId::clCreateKernel, made);
-  require(answer.number(api::DecodedReturn) != 0, static_cast<cl_int>(answer.number(2, CL_INVALID_KERNEL_NAME)));
+  const cl_int code = creation_code(api::FnId::clCreateKernel, made);
+  require_success(code);
   size_t size = 0;
   int wanted = 0;
   const Bytes told = session.ask<api::FnId::clGetKernelInfo>({}, as<cl_kernel>(id), cl_kernel_info{CL_KERNEL_NUM_ARGS},

@@ -54,10 +54,15 @@ struct _cl_kernel : gt::virt::Object {
   bool reaches_sent = true;
 
  private:
-  gt::Bytes fixed_work_group_info(_cl_device_id& device, cl_kernel_work_group_info param);  // without arguments
-  size_t local_arguments_bytes();
+  struct WorkGroupQuestion {
+    _cl_device_id* device;
+    cl_kernel_work_group_info param;
+    std::map<cl_uint, size_t> local;  // arguments, and their bytes
+    auto operator<=>(const WorkGroupQuestion&) const = default;
+  };
+  std::map<cl_uint, size_t> local_arguments();
 
   gt::virt::Names names_;
   std::mutex infos_mutex_;
-  std::map<std::pair<_cl_device_id*, cl_kernel_work_group_info>, gt::Bytes> infos_;
+  std::map<WorkGroupQuestion, gt::Bytes> infos_;
 };

@@ -70,40 +70,6 @@ Handle handle_in(size_t size, const void* value) {
   return handle;
 }
 
-ArgValue memory(_cl_kernel& kernel, const wire::ArgInfo& info, size_t size, const void* value) {
-  ArgValue arg;
-  arg.form = Form::Mem;
-  cl_mem const handle = handle_in<cl_mem>(size, value);
-  const bool image = info.kind == Kind::Image;
-  if (!handle) {
-    require(!image, CL_INVALID_ARG_VALUE);
-    return arg;
-  }
-  const Ref<_cl_mem> mem = live_mem(handle);
-  require(mem && mem->context.get() == kernel.program->context.get(), CL_INVALID_MEM_OBJECT);
-  if (image) {
-    require(mem->is_image(), CL_INVALID_MEM_OBJECT);
-    const bool reads_only = mem->flags & CL_MEM_READ_ONLY, writes_only = mem->flags & CL_MEM_WRITE_ONLY;
-    require(!(info.access == CL_KERNEL_ARG_ACCESS_READ_ONLY && writes_only), CL_INVALID_ARG_VALUE);
-    require(!(info.access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY && reads_only), CL_INVALID_ARG_VALUE);
-  } else {
-    require(!mem->is_image(), CL_INVALID_MEM_OBJECT);
-  }
-  arg.mem = mem.get();
-  arg.serial = mem->serial;
-  return arg;
-}
-
-ArgValue sampler(_cl_kernel& kernel, size_t size, const void* value) {
-  require(value, CL_INVALID_ARG_VALUE);
-  cl_sampler const handle = handle_in<cl_sampler>(size, value);
-  require(is(handle) && handle->context.get() == kernel.program->context.get(), CL_INVALID_SAMPLER);
-  ArgValue arg;
-  arg.form = Form::Sampler;
-  arg.sampler = Ref<_cl_sampler>(handle);
-  return arg;
-}
-
 // A value of a type whose size is not known here, or not of the size that is: as the driver says. Sizes that it has
 // said something of are not asked about again. It is asked with zeros: the program need not have that many bytes there.
 cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
@@ -142,7 +108,47 @@ void require_driver(_cl_kernel& kernel, cl_uint index, size_t size, const void* 
     code = driver_says(kernel, index, size, value);
   } catch (const Failure&) {  // the link has just closed
   }
-  require(code == CL_SUCCESS, code);
+  require_success(code);
+}
+
+ArgValue memory(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
+  const wire::ArgInfo& info = kernel.info.args[index];
+  ArgValue arg;
+  arg.form = Form::Mem;
+  if (!value && size != sizeof(cl_mem)) {  // which many refuse
+    require(size != 0, CL_INVALID_ARG_SIZE);
+    require_driver(kernel, index, size, value);
+    return arg;
+  }
+  cl_mem const handle = handle_in<cl_mem>(size, value);
+  const bool image = info.kind == Kind::Image;
+  if (!handle) {
+    require(!image, CL_INVALID_ARG_VALUE);
+    return arg;
+  }
+  const Ref<_cl_mem> mem = live_mem(handle);
+  require(mem && mem->context.get() == kernel.program->context.get(), CL_INVALID_MEM_OBJECT);
+  if (image) {
+    require(mem->is_image(), CL_INVALID_MEM_OBJECT);
+    const bool reads_only = mem->flags & CL_MEM_READ_ONLY, writes_only = mem->flags & CL_MEM_WRITE_ONLY;
+    require(!(info.access == CL_KERNEL_ARG_ACCESS_READ_ONLY && writes_only), CL_INVALID_ARG_VALUE);
+    require(!(info.access == CL_KERNEL_ARG_ACCESS_WRITE_ONLY && reads_only), CL_INVALID_ARG_VALUE);
+  } else {
+    require(!mem->is_image(), CL_INVALID_MEM_OBJECT);
+  }
+  arg.mem = mem.get();
+  arg.serial = mem->serial;
+  return arg;
+}
+
+ArgValue sampler(_cl_kernel& kernel, size_t size, const void* value) {
+  require(value, CL_INVALID_ARG_VALUE);
+  cl_sampler const handle = handle_in<cl_sampler>(size, value);
+  require(is(handle) && handle->context.get() == kernel.program->context.get(), CL_INVALID_SAMPLER);
+  ArgValue arg;
+  arg.form = Form::Sampler;
+  arg.sampler = Ref<_cl_sampler>(handle);
+  return arg;
 }
 
 ArgValue unknown(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
@@ -178,7 +184,7 @@ ArgValue arg_of(_cl_kernel& kernel, cl_uint index, size_t size, const void* valu
     case Kind::Global:
     case Kind::Constant:
     case Kind::Image:
-      return memory(kernel, info, size, value);
+      return memory(kernel, index, size, value);
     case Kind::Local:
       return local(size, value);
     case Kind::Sampler:

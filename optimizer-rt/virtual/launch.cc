@@ -70,6 +70,16 @@ void check_range(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
   if (r.local) check_local(kernel, device, r);
 }
 
+// Some drivers want to be told a size that the source fixes.
+bool leaves_out_required(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
+  const _cl_program& program = *kernel.program;
+  const bool cannot = program.from_source && program.source.find("reqd_work_group_size") == std::string::npos &&
+                      program.source.find("#include") == std::string::npos;
+  if (r.local || cannot) return false;
+  const Bytes required = kernel.work_group_info(device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
+  return first<size_t>(required) != 0;
+}
+
 bool is_written(const wire::ArgInfo& info, const _cl_mem& mem) {
   if (mem.flags & CL_MEM_READ_ONLY || info.kind == wire::ArgInfo::Kind::Constant) return false;
   if (info.kind == wire::ArgInfo::Kind::Image) return info.access != CL_KERNEL_ARG_ACCESS_READ_ONLY;
@@ -166,7 +176,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   if (is_empty(range)) return do_without_work(c, *kernel);
   use_arguments(c, *kernel);
   tell_reaches(*kernel, c.place());
-  const bool is_asked = leaves_choice(range);
+  const bool is_asked = leaves_choice(range) || leaves_out_required(*kernel, *queue->device, range);
   if (is_asked) c.want_event();
   wire::Launch message;
   message.queue = queue->name;

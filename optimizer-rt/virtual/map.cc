@@ -28,7 +28,9 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
   uint8_t* const shadow = mem.shadow();
   void* const pointer = shadow + layout.offset;
   c.want_event();
-  if (mem.lies_in_svm()) {
+  if (packed_bytes(layout) == 0) {
+    order_only(c);
+  } else if (mem.lies_in_svm()) {
     send_map(c, mem.root().svm, pointer, packed_bytes(layout), flags, blocking);
   } else if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
     order_only(c);
@@ -76,9 +78,10 @@ void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, c
   check(queue);
   require(!check(mem).is_image(), CL_INVALID_MEM_OBJECT);
   require(queue->context.get() == mem->context.get(), CL_INVALID_CONTEXT);
-  require(inside(offset, size, mem->size), CL_INVALID_VALUE);
+  require(lies_inside(offset, size, mem->size), CL_INVALID_VALUE);
   check_flags(flags, mem->flags);
   Command c(queue, CL_COMMAND_MAP_BUFFER, n, list, event);
+  if (size == 0) require_success(c.place().habits.on_nothing(api::FnId::clEnqueueMapBuffer));
   wire::Part part;
   part.origin = {offset, 0, 0};
   part.region = {size, 1, 1};
@@ -109,6 +112,10 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   Command c(queue, CL_COMMAND_UNMAP_MEM_OBJECT, n, list, event);
   Mapping mapping;
   require(take_mapping(*mem, pointer, mapping), CL_INVALID_VALUE);
+  if (packed_bytes(mapping.layout) == 0) {
+    order_only(c);
+    return c.sent();
+  }
   if (mem->lies_in_svm()) {
     send_unmap(c, mem->root().svm, pointer);
     return c.sent();

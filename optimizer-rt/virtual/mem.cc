@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "optimizer-rt/virtual/answers.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/homes.h"
 #include "optimizer-rt/virtual/image_desc.h"
@@ -65,7 +66,7 @@ void fill_new(_cl_mem& mem, const void* host, const HostLayout& layout) {
   constexpr size_t Small = size_t{256} << 10;
   Place& place = mem.context->living_place();
   mem.residency.valid[place.index] = true;
-  if (packed_bytes(layout) <= Small) {
+  if (packed_bytes(layout) <= Small && !mem.is_made(place)) {
     std::vector<uint8_t> packed(packed_bytes(layout));
     pack(packed.data(), host, layout);
     mem.initial = packed.data();
@@ -110,7 +111,7 @@ _cl_mem::~_cl_mem() {
 
 ObjectId _cl_mem::at(Place& place) {
   if (parent) parent->at(place);
-  return names_.at(place, [&] { return make_native(place); });
+  return names_.at(place, [&] { return send_native(place); });
 }
 
 cl_mem_flags _cl_mem::told_flags() {
@@ -128,7 +129,7 @@ void _cl_mem::rename(Place& place, ObjectId name) {
   ++context->renamed;
 }
 
-void _cl_mem::renew(Place& place) { rename(place, make_native(place)); }
+void _cl_mem::renew(Place& place) { rename(place, send_native(place)); }
 
 void _cl_mem::become_part_of(_cl_mem* whole) {
   if (!whole) return;
@@ -137,31 +138,51 @@ void _cl_mem::become_part_of(_cl_mem* whole) {
   leave_homes(whole->root());
 }
 
-// Without what concerns the host: that is done on this side.
-ObjectId _cl_mem::make_native(Place& place) {
-  Session& session = place.session;
-  const ObjectId name = session.new_id();
+// `say` hands the call to the executor. Without what concerns the host: that is done on this side.
+template <class Say>
+ObjectId _cl_mem::make_native(Place& place, Say say) {
+  using api::Contents, api::FnId;
+  const ObjectId name = place.session.new_id();
   const cl_mem_flags with = svm ? CL_MEM_USE_HOST_PTR : initial ? CL_MEM_COPY_HOST_PTR : 0;
   const cl_mem_flags native = (flags & KernelAccess) | with;
   void* const contents = const_cast<void*>(initial);
-  cl_int errcode = 0;
+  const auto context_there = as<cl_context>(place.name);
   if (is_image()) {
     const cl_image_desc plain = native_desc(*this, place);
-    session.call<api::FnId::clCreateImage>({name}, as<cl_context>(place.name), native, &format, &plain,
-                                           contents, &errcode);
+    say.template operator()<FnId::clCreateImage, Contents::Full>(name, context_there, native, &format, &plain,
+                                                                 contents);
   } else if (parent) {
     const cl_buffer_region region{origin, size};
-    session.call<api::FnId::clCreateSubBuffer>({name}, as<cl_mem>(parent->at(place)), native,
-                                               cl_buffer_create_type{CL_BUFFER_CREATE_TYPE_REGION},
-                                               static_cast<const void*>(&region), &errcode);
+    say.template operator()<FnId::clCreateSubBuffer, Contents::Full>(
+        name, as<cl_mem>(parent->at(place)), native, cl_buffer_create_type{CL_BUFFER_CREATE_TYPE_REGION},
+        static_cast<const void*>(&region));
   } else if (svm) {  // known there by its address
-    session.call<api::FnId::clCreateBuffer, api::Contents::None>({name}, as<cl_context>(place.name), native, size,
-                                                                 host_ptr, &errcode);
+    say.template operator()<FnId::clCreateBuffer, Contents::None>(name, context_there, native, size, host_ptr);
   } else {
-    session.call<api::FnId::clCreateBuffer>({name}, as<cl_context>(place.name), native, size, contents,
-                                            &errcode);
+    say.template operator()<FnId::clCreateBuffer, Contents::Full>(name, context_there, native, size, contents);
   }
   return name;
+}
+
+ObjectId _cl_mem::send_native(Place& place) {
+  cl_int errcode = 0;
+  return make_native(place, [&]<api::FnId F, api::Contents C>(ObjectId name, const auto&... arguments) {
+    place.session.call<F, C>({name}, arguments..., &errcode);
+  });
+}
+
+void _cl_mem::require_native() {
+  cl_int first = CL_SUCCESS, errcode = 0;
+  for (const auto& place : context->places) {
+    if (!place->session.alive()) continue;
+    cl_int code = CL_SUCCESS;
+    const ObjectId made = make_native(*place, [&]<api::FnId F, api::Contents C>(ObjectId name, const auto&... args) {
+      code = creation_code(F, place->session.ask<F, C>({name}, args..., &errcode));
+    });
+    if (code == CL_SUCCESS) return void(names_.replace(*place, made));
+    if (first == CL_SUCCESS) first = code;
+  }
+  require_success(first);
 }
 
 wire::Part _cl_mem::whole() const {

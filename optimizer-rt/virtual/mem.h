@@ -55,6 +55,10 @@ struct _cl_mem : gt::virt::Object {
   _cl_mem& root() { return parent ? parent->root() : *this; }
   size_t origin_in_root() const { return parent ? origin + parent->origin_in_root() : 0; }
   gt::virt::ObjectId at(gt::virt::Place& place);  // made if need be
+  // Made at once, and waited for: our own rules would refuse it, and its driver may not. Throws what that says when it
+  // cannot be made at any place.
+  void require_native();
+  bool is_made(const gt::virt::Place& place) { return names_.made_at(place) != 0; }
   // It is another native object from now on, which has this name there; the one before is let go of. REQUIRES: the
   // context's residency is locked.
   void rename(gt::virt::Place& place, gt::virt::ObjectId name);
@@ -96,7 +100,9 @@ struct _cl_mem : gt::virt::Object {
   const void* initial = nullptr;
 
  private:
-  gt::virt::ObjectId make_native(gt::virt::Place& place);
+  template <class Say>
+  gt::virt::ObjectId make_native(gt::virt::Place& place, Say say);
+  gt::virt::ObjectId send_native(gt::virt::Place& place);
 
   gt::virt::Names names_;
   std::unique_ptr<gt::virt::Shadow> shadow_;

@@ -24,6 +24,7 @@ struct Failure {
 inline void require(bool good, cl_int code) {
   if (!good) throw Failure{code};
 }
+inline void require_success(cl_int code) { require(code == CL_SUCCESS, code); }
 
 extern const cl_icd_dispatch dispatch_table;
 

@@ -44,6 +44,8 @@ void add_platforms(_cl_platform_id& to, const Session& session, const wire::Surv
     for (const wire::InfoValue& info : p.infos) native.infos[info.name] = info.value;
     for (const wire::PlatformFunctions& known : surveyed.functions)
       if (known.platform == p.id) native.functions = known.functions;
+    for (const wire::PlatformTypes& known : surveyed.types)
+      if (known.platform == p.id) native.types = known;
   }
 }
 

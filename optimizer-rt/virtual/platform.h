@@ -17,6 +17,7 @@ struct NativePlatform {
   ObjectId name = 0;
   std::map<cl_platform_info, Bytes> infos;  // without what we do not have
   std::vector<uint16_t> functions;          // of extensions (api::FnId)
+  wire::PlatformTypes types;
 
   std::string text(cl_platform_info info) const;
 };

@@ -10,6 +10,8 @@
 namespace gt::virt::fn {
 namespace {
 
+using api::FnId;
+
 // Sends a read or write whose arguments are sound.
 cl_int move(Command& c, _cl_mem& mem, bool to_device, cl_bool blocking, const wire::Part& part,
             const HostLayout& layout, void* host) {
@@ -55,8 +57,8 @@ cl_int range(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blockin
   require(host && lies_inside(offset, size, buffer.size), CL_INVALID_VALUE);
   Command c(queue, to_device ? CL_COMMAND_WRITE_BUFFER : CL_COMMAND_READ_BUFFER, w.n, w.list, w.event);
   require(to_device ? host_writes(buffer.flags) : host_reads(buffer.flags), CL_INVALID_OPERATION);
-  if (size == 0)
-    return do_nothing(c, to_device ? api::FnId::clEnqueueWriteBuffer : api::FnId::clEnqueueReadBuffer, blocking);
+  const FnId fn = to_device ? FnId::clEnqueueWriteBuffer : FnId::clEnqueueReadBuffer;
+  if (size == 0) return do_nothing(c, c.place().habits.on_nothing(fn), blocking);
   wire::Part part;
   part.origin = {offset, 0, 0};
   part.region = {size, 1, 1};
@@ -74,6 +76,9 @@ cl_int box(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blocking,
   require(device.sound() && there.sound() && device.end() <= buffer.size, CL_INVALID_VALUE);
   Command c(queue, to_device ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT, w.n, w.list, w.event);
   require(to_device ? host_writes(buffer.flags) : host_reads(buffer.flags), CL_INVALID_OPERATION);
+  const FnId fn = to_device ? FnId::clEnqueueWriteBufferRect : FnId::clEnqueueReadBufferRect;
+  if (device.empty()) return do_nothing(c, c.place().habits.on_nothing(fn, sides(region)), blocking);
+  if (!device.even() || !there.even()) require_success(c.place().habits.on_uneven_slices(fn));
   return move(c, buffer, to_device, blocking, device.part(), there.layout(), host);
 }
 
@@ -82,11 +87,14 @@ cl_int image_box(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blo
   check(queue);
   _cl_mem& image = checked_image(mem);
   require(queue->context.get() == image.context.get(), CL_INVALID_CONTEXT);
-  require(host && region_inside(image, origin, region), CL_INVALID_VALUE);
+  const bool empty = is_empty_inside(image, origin, region);
+  require(host && (empty || region_inside(image, origin, region)), CL_INVALID_VALUE);
   const HostLayout layout{0, region[0] * image.element_bytes, region[1], region[2], row, slice};
   require(pitches_sound(image, layout), CL_INVALID_VALUE);
   Command c(queue, to_device ? CL_COMMAND_WRITE_IMAGE : CL_COMMAND_READ_IMAGE, w.n, w.list, w.event);
   require(to_device ? host_writes(image.flags) : host_reads(image.flags), CL_INVALID_OPERATION);
+  const FnId fn = to_device ? FnId::clEnqueueWriteImage : FnId::clEnqueueReadImage;
+  if (empty) return do_nothing(c, c.place().habits.on_nothing(fn, sides(region)), blocking);
   return move(c, image, to_device, blocking, image_part(origin, region), layout, host);
 }
 

@@ -30,13 +30,18 @@ class Box {
     const size_t bytes = api::box_bytes(region[0], region[1], region[2], row_, slice_);
     const CheckedSum begin = CheckedSum().add(origin[0]).add(origin[1], row_).add(origin[2], slice_);
     const CheckedSum end = CheckedSum(begin).add(bytes);
-    sound_ = bytes != 0 && row_ >= region[0] && packed.fits(slice_) && slice_ % row_ == 0 && end.ok();
+    empty_ = region[0] == 0 || region[1] == 0 || region[2] == 0;
+    even_ = row_ == 0 || slice_ % row_ == 0;
+    sound_ = (bytes != 0 || empty_) && row_ >= region[0] && packed.fits(slice_) && end.ok();
     begin_ = begin.value();
     end_ = end.value();
   }
 
-  // Not empty, with pitches that hold it, and no byte of it beyond what an address can say.
+  // With pitches that hold it, and no byte of it beyond what an address can say.
   bool sound() const { return sound_; }
+  bool empty() const { return empty_; }
+  // Slices begin where rows do: what the specification asks for, and not every driver.
+  bool even() const { return even_; }
   size_t begin() const { return begin_; }
   size_t end() const { return end_; }  // behind the last byte
   size_t row() const { return row_; }
@@ -56,8 +61,13 @@ class Box {
   const size_t* origin_;
   const size_t* region_;
   size_t row_, slice_, begin_, end_;
-  bool sound_;
+  bool sound_, empty_, even_;
 };
+
+// Which sides have no length: 0, and 1 for the others.
+inline std::array<uint64_t, 3> sides(const size_t* region) {
+  return {region[0] != 0, region[1] != 0, region[2] != 0};
+}
 
 inline wire::Part image_part(const size_t* origin, const size_t* region) {
   wire::Part part;
@@ -69,6 +79,8 @@ inline wire::Part image_part(const size_t* origin, const size_t* region) {
 
 // Neither NULL nor empty nor outside the image; coordinates that it lacks are 0 (origin) and 1 (region).
 bool region_inside(const _cl_mem& image, const size_t* origin, const size_t* region);
+// The same, but empty.
+bool is_empty_inside(const _cl_mem& image, const size_t* origin, const size_t* region);
 // Pitches of host memory as clEnqueueReadImage asks for; 0 is dense.
 bool pitches_sound(const _cl_mem& image, const HostLayout& layout);
 

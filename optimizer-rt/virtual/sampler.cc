@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "optimizer-rt/virtual/answers.h"
 #include "optimizer-rt/virtual/functions.h"
 #include "optimizer-rt/virtual/info.h"
 #include "optimizer-rt/virtual/live_objects.h"
@@ -42,6 +43,18 @@ ObjectId _cl_sampler::at(Place& place) {
   });
 }
 
+void _cl_sampler::require_native() {
+  Place& place = context->living_place();
+  const ObjectId name = place.session.new_id();
+  cl_int errcode = 0;
+  constexpr api::FnId Create = api::FnId::clCreateSampler;
+  const Bytes made = place.session.ask<Create>({name}, as<cl_context>(place.name), normalized, addressing, filter,
+                                               &errcode);
+  const cl_int code = creation_code(Create, made);
+  require_success(code);
+  names_.replace(place, name);
+}
+
 namespace gt::virt::fn {
 namespace {
 
@@ -51,7 +64,6 @@ Ref<_cl_sampler> create(cl_context context, cl_bool normalized, cl_addressing_mo
   require(addressing >= CL_ADDRESS_NONE && addressing <= CL_ADDRESS_MIRRORED_REPEAT, CL_INVALID_VALUE);
   require(filter == CL_FILTER_NEAREST || filter == CL_FILTER_LINEAR, CL_INVALID_VALUE);
   const bool repeats = addressing == CL_ADDRESS_REPEAT || addressing == CL_ADDRESS_MIRRORED_REPEAT;
-  require(normalized == CL_TRUE || !repeats, CL_INVALID_VALUE);
   const bool images = std::any_of(context->devices.begin(), context->devices.end(), [](const auto& d) {
     return d->template number<cl_bool>(CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE;
   });
@@ -60,6 +72,7 @@ Ref<_cl_sampler> create(cl_context context, cl_bool normalized, cl_addressing_mo
   sampler->normalized = normalized;
   sampler->addressing = addressing;
   sampler->filter = filter;
+  if (repeats && normalized == CL_FALSE) sampler->require_native();  // some drivers take it
   return sampler;
 }
 

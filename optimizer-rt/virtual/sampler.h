@@ -13,6 +13,8 @@ struct _cl_sampler : gt::virt::Object {
   explicit _cl_sampler(_cl_context& c);
   ~_cl_sampler();
   gt::virt::ObjectId at(gt::virt::Place& place);
+  // Made at once: our own rules would refuse it. Throws what the driver says.
+  void require_native();
 
   const gt::virt::Ref<_cl_context> context;
   cl_bool normalized = CL_TRUE;

@@ -92,10 +92,10 @@ class Session final : public wire::LinkHandler {
     send(wire::Call{api::number(F), 0, made.result, made.event, w.view()}, true);
   }
   // The same, and waits for the encoded outputs.
-  template <api::FnId F, class... A>
+  template <api::FnId F, api::Contents C = api::Contents::Full, class... A>
   Bytes ask(Made made, const A&... arguments) {
     api::VectorWriter w;
-    api::encode_inputs<F, api::Contents::Full>(w, arguments...);
+    api::encode_inputs<F, C>(w, arguments...);
     return ask_call(wire::Call{api::number(F), 0, made.result, made.event, w.view()});
   }
   wire::Surveyed survey(ObjectId sub_device);

@@ -107,10 +107,8 @@ void order_only(Command& c) {
   enqueue_nothing(c, c.event(), waits);
 }
 
-cl_int do_nothing(Command& c, FnId command, bool blocking, void* svm) {
-  Habits& habits = c.place().habits;
-  const cl_int code = svm ? habits.on_nothing(command, svm) : habits.on_nothing(command);
-  require(code == CL_SUCCESS, code);
+cl_int do_nothing(Command& c, cl_int said, bool blocking) {
+  require_success(said);
   if (blocking) {
     c.block();
     c.want_event();
@@ -185,7 +183,8 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to, co
   require((!in || in->holds(to, size)) && (!out || out->holds(from, size)), CL_INVALID_VALUE);
   Command c(queue, CL_COMMAND_SVM_MEMCPY, n, list, event);
   if (size == 0 && (in || out))
-    return do_nothing(c, FnId::clEnqueueSVMMemcpy, blocking, in ? to : const_cast<void*>(from));
+    return do_nothing(
+        c, c.place().habits.on_nothing(FnId::clEnqueueSVMMemcpy, in ? to : const_cast<void*>(from)), blocking);
   if (blocking) {
     c.block();
     c.want_event();
@@ -214,7 +213,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void* p, const void* pattern,
   require(reinterpret_cast<uintptr_t>(p) % pattern_size == 0, CL_INVALID_VALUE);
   const Block block = block_of(queue, p, size);
   Command c(queue, CL_COMMAND_SVM_MEMFILL, n, list, event);
-  if (size == 0) return do_nothing(c, FnId::clEnqueueSVMMemFill, false, p);
+  if (size == 0) return do_nothing(c, c.place().habits.on_nothing(FnId::clEnqueueSVMMemFill, p), false);
   c.call<FnId::clEnqueueSVMMemFill>(as<cl_command_queue>(queue->name), p, pattern, pattern_size, size);
   return c.sent();
 }

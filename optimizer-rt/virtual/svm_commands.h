@@ -11,9 +11,9 @@ namespace gt::virt {
 
 // The command that a map or unmap is for the queue when no bytes move.
 void order_only(Command& c);
-// A command that moves or fills no bytes is refused if its driver refuses such, and else only keeps its place in the
-// queue. `svm`: an address in a block, for those of shared virtual memory.
-cl_int do_nothing(Command& c, api::FnId command, bool blocking, void* svm = nullptr);
+// A command that moves or fills no bytes is refused if its driver refuses such (`said`, a habit), and else only keeps
+// its place in the queue.
+cl_int do_nothing(Command& c, cl_int said, bool blocking);
 
 // REQUIRES: the block holds [p, p + bytes). Notes the map.
 void send_map(Command& c, const std::shared_ptr<SvmBlock>& block, void* p, size_t bytes, cl_map_flags flags,

@@ -48,14 +48,17 @@ def with_fake_and_pocl():
 
 
 def processes(is_one):
+    """Those with this folder's cache in their environment: other tests run the same programs beside this one."""
     found = []
-    for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+    ours = f"XDG_CACHE_HOME={os.getcwd()}/cache".encode()
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            words = entry.read_bytes().split(b"\0")
+            words = (entry / "cmdline").read_bytes().split(b"\0")
+            environment = (entry / "environ").read_bytes().split(b"\0")
         except OSError:
             continue
-        if is_one(words):
-            found.append(int(entry.parent.name))
+        if is_one(words) and ours in environment:
+            found.append(int(entry.name))
     return found
 
 

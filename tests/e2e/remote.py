@@ -96,7 +96,11 @@ def test_local_devices_stay_native():
             same(report["fallbacks"], {}, "fallbacks")
             nothing = {"moves": 0, "bytes": 0}
             same(report["moved"], dict.fromkeys(("directly", "through_us", "here", "by_devices"), nothing), "moves")
-            same(report["remote"], {"urls": p.url, "devices": 1, "zero_copy": {"transfers": 0, "bytes": 0}}, "the report")
+            used = device == "1"
+            same(report["remote"], {"urls": p.url, "devices": 1, "contexts": used, "zero_copy": {"transfers": 0, "bytes": 0}},
+                 "the report")
+            same("none of them used" in outcome.err_text, not used, f"it is said that remote devices were not used: {outcome.err_text}")
+            check(used or "(--order remote-first, or --only remote)" in outcome.err_text, outcome.err_text)
 
 
 def test_contexts_that_span():

@@ -41,7 +41,7 @@ TEST_CASE("what a client may call is what can be called from elsewhere") {
       "clEnqueueMarkerWithWaitList", "clEnqueueBarrierWithWaitList", "clCreateImage2D", "clCreateImage3D",
       "clEnqueueMarker", "clEnqueueWaitForEvents", "clEnqueueBarrier", "clCreateCommandQueue", "clCreateSampler",
       "clSetKernelArg", "clSVMAlloc", "clSVMFree", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill", "clEnqueueSVMMap",
-      "clEnqueueSVMUnmap", "clEnqueueSVMMigrateMem", "clSetKernelExecInfo",
+      "clEnqueueSVMUnmap", "clEnqueueSVMMigrateMem", "clSetKernelExecInfo", "clEnqueueMapBuffer",
       "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSizeKHR"};
   for (uint16_t fn = 1; fn < api::FnCount; ++fn) {
     const std::string name = api::function_name(fn);
@@ -56,8 +56,16 @@ TEST_CASE("what may not be called is refused without being made") {
         CL_INVALID_OPERATION);
   const ObjectId buffer = client.new_buffer(16);
   cl_int code = 0;
-  client.ask<FnId::clEnqueueMapBuffer>(0, named<cl_command_queue>(client.queue), named<cl_mem>(buffer), CL_TRUE,
-                                       cl_map_flags{CL_MAP_READ}, size_t{0}, size_t{16}, 0, nullptr, nullptr, &code);
+  const auto map = [&](cl_bool blocking, size_t bytes) {
+    const auto outputs = client.ask<FnId::clEnqueueMapBuffer>(
+        0, named<cl_command_queue>(client.queue), named<cl_mem>(buffer), blocking, cl_map_flags{CL_MAP_READ}, size_t{0},
+        bytes, 0, nullptr, nullptr, &code);
+    return static_cast<cl_int>(value_of(outputs, 9));
+  };
+  CHECK(map(CL_TRUE, 16) == CL_INVALID_OPERATION);
+  CHECK(map(CL_FALSE, 16) == CL_INVALID_OPERATION);
+  CHECK(map(CL_TRUE, 0) == CL_INVALID_OPERATION);
+  CHECK(map(CL_FALSE, 0) != CL_INVALID_OPERATION);  // a question
   CHECK(code_of_reply(client.ask<FnId::clFinish>(0, named<cl_command_queue>(client.queue))) == CL_INVALID_OPERATION);
 }
 

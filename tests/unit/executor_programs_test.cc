@@ -154,7 +154,7 @@ TEST_CASE("options are adapted, as they are, or none") {
   CHECK(client.build(odd).code == CL_INVALID_VALUE);
 }
 
-TEST_CASE("the driver says what it thinks of an argument's size, of values alone") {
+TEST_CASE("the driver says what it thinks of an argument's size, of values and where there is none") {
   Building client;
   wire::Built built;
   const ObjectId program =
@@ -171,7 +171,10 @@ TEST_CASE("the driver says what it thinks of an argument's size, of values alone
   CHECK(set(0, 17, zeros.data()) == CL_INVALID_ARG_SIZE);
   CHECK(set(0, 0, zeros.data()) == CL_INVALID_ARG_VALUE);
   CHECK(set(1, 8, zeros.data()) == CL_INVALID_ARG_VALUE);
-  CHECK(set(2, 8, nullptr) == CL_INVALID_ARG_VALUE);
+  CHECK(set(1, 8, nullptr) == CL_SUCCESS);
+  CHECK(set(1, 4, nullptr) == CL_INVALID_ARG_SIZE);  // PoCL's way
+  CHECK(set(2, 8, nullptr) == CL_SUCCESS);
+  CHECK(set(2, 8, zeros.data()) == CL_INVALID_ARG_VALUE);
   CHECK(set(9, 8, zeros.data()) == CL_INVALID_ARG_VALUE);
 }
 

@@ -516,5 +516,50 @@ TEST_CASE("settling waits for the copies that run, and for no transfer that cann
   agents[1].wind_up(5000);
 }
 
+std::atomic<int> looks{0};
+
+TEST_CASE("while the process forks no agent is inside the driver, whose locks the child would find taken") {
+  static Agent agents[2];
+  Bench bench(1 << 20);
+  std::vector<char> back(1 << 20);
+  const auto info = bench.cl.clGetEventInfo;
+  static decltype(+info) asked = info;
+  bench.cl.clGetEventInfo = [](cl_event e, cl_event_info name, size_t room, void* value, size_t* size) {
+    ++looks;
+    return asked(e, name, room, value, size);
+  };
+  bench.stager->close();
+  bench.stager = std::make_unique<Stager>();
+  bench.stager->open(bench.cl, nullptr, nullptr, bench.crew, agents, nullptr);
+  cl_int error = 0;
+  cl_event user = bench.cl.clCreateUserEvent(nullptr, &error), event{};
+  Request r;
+  r.queue.queue = bench.queue;
+  r.move = range_move(Way::ToHost, bench.mem, 0, back.size(), back.data());
+  r.blocking = false;
+  r.waits = 1;
+  r.wait_list = &user;
+  r.event = &event;
+  CHECK(bench.stager->transfer(r, &error));
+  const auto more_looks = [] {
+    const int before = looks;
+    while (looks < before + 2) std::this_thread::yield();
+  };
+  more_looks();  // at what the transfer waits for
+  for (int i = 0; i < 100; ++i) {
+    agents[1].lock_for_fork(60'000);
+    const int before = looks;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+    CHECK(looks == before);
+    agents[1].unlock_after_fork();
+  }
+  more_looks();
+  bench.cl.clSetUserEventStatus(user, CL_COMPLETE);
+  agents[1].wind_up(5000);
+  CHECK(object(event)->status == CL_COMPLETE);
+  drop(event);
+  drop(user);
+}
+
 }  // namespace
 }  // namespace gt::staging

@@ -179,10 +179,10 @@ int finish(CollectorProcess& collector, const std::string& spool, const std::str
   collector.tell({program.pid(), true, status, program.signal()});
   std::optional<interpose::Launched> signals(std::move(program));
   if (!collector.answers(LongWait)) {
+    signals.reset();  // before it is said that Ctrl-C works again
     fmt::print(stderr, "gtrace: the program has ended; waiting since {} for the collector, process {}, to write {}; "
                        "Ctrl-C leaves it to that (if it does not come to it: gtrace recover {})\n",
                time_of_day(), collector.pid(), output, spool);
-    signals.reset();
   }
   std::optional<Closing> closing = collector.closing();
   if (closing && closing->waiting) {

@@ -51,11 +51,14 @@ bool param_may_travel(const FnInfo& info, const api::ParamInfo& param) {
   return !(param.out == Wire::Handles && param.effect == api::Effect::Use);
 }
 
+// Clients map their own memory; of no bytes, it is a question.
+constexpr FnId Mapping = FnId::clEnqueueMapBuffer;
+
 bool derive(FnId fn) {
   const FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
   const api::Attributes& a = info.attributes;
   if (!info.params || is_one_of(Refused, fn)) return false;
-  if (is_one_of(Svm, fn) || fn == FnId::clSetKernelArg) return true;
+  if (is_one_of(Svm, fn) || fn == FnId::clSetKernelArg || fn == Mapping) return true;
   if (a.extension && !is_one_of(AllowedExtensions, fn)) return false;
   if (std::strstr(info.name, "GL") || info.result.out == Wire::Code || info.result.out == Wire::HostData) return false;
   if (a.waits || a.blocking >= 0 || a.retains != ObjectKind::Unknown || a.launch || a.records || a.replays >= 0 ||
@@ -156,7 +159,7 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
   const bool creates = info.result.out == Wire::Handle;
   const bool uses = creates && info.attributes.flags >= 0 && flags & CL_MEM_USE_HOST_PTR;
   const bool waits = info.attributes.blocking >= 0 && value_of(args, info.attributes.blocking) != 0;
-  if (waits) return CL_INVALID_OPERATION;
+  if (waits || (fn == Mapping && value_of(args, info.attributes.size) != 0)) return CL_INVALID_OPERATION;
   ListCheck list;
   for (const api::DecodedArg& arg : args) {
     const api::ParamInfo& param = info.params[arg.param];

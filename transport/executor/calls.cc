@@ -63,12 +63,14 @@ cl_int Calls::check(const wire::Call& call) {
 }
 
 // A number where the kernel has a pointer would be taken for a handle by the driver: objects come with launches.
+// Without a value it is a question, of what size the driver allows.
 bool Calls::sets_value() {
   Object* const kernel = x_commands.objects().find(x_args[0].value, ObjectKind::Kernel);
   if (!kernel->kernel) kernel->kernel = kernel_facts(x_commands.cl(), kernel->as<cl_kernel>());
   const std::vector<wire::ArgInfo::Kind>& kinds = kernel->kernel->args;
   const uint64_t index = value_of(x_args, 1), size = value_of(x_args, 2);
   if (index >= kinds.size() || size == 0) return false;
+  if (!is_given(x_args, 3)) return true;
   return kinds[index] == wire::ArgInfo::Kind::Value || kinds[index] == wire::ArgInfo::Kind::Unknown;
 }
 
@@ -130,6 +132,7 @@ cl_int Calls::make(const wire::Call& call) {
     return CL_SUCCESS;
   }
   if (fn == FnId::clGetProgramInfo && value_of(x_args, 1) == CL_PROGRAM_BINARIES) return binaries(call);
+  if (fn == FnId::clEnqueueMapBuffer) return map_nothing();
   const AnyFunction function = x_commands.session().all[fn];
   if (!function) return CL_INVALID_OPERATION;
   x_queue = queue_of_call();
@@ -232,6 +235,24 @@ void Calls::note_barrier(Queue& queue) {
   if (cl.clEnqueueMarkerWithWaitList(queue.handle, 0, nullptr, &marker) != CL_SUCCESS) return;
   if (queue.last_barrier) cl.clReleaseEvent(queue.last_barrier);
   queue.last_barrier = marker;
+}
+
+// Does the driver take it? The pointer stays here.
+cl_int Calls::map_nothing() {
+  const Functions& all = x_commands.session().all;
+  const auto map = reinterpret_cast<decltype(&::clEnqueueMapBuffer)>(all[FnId::clEnqueueMapBuffer]);
+  const auto unmap = reinterpret_cast<decltype(&::clEnqueueUnmapMemObject)>(all[FnId::clEnqueueUnmapMemObject]);
+  const std::shared_ptr<Queue> queue = queue_of_call();
+  Object* const mem = x_commands.objects().find(x_args[1].value, ObjectKind::Buffer);
+  cl_int code = CL_INVALID_OPERATION;
+  if (map && unmap && queue && mem) {
+    const auto turn = turn_at(x_commands.session(), *queue);
+    const auto handle = mem->as<cl_mem>();
+    void* const p = map(queue->handle, handle, CL_FALSE, CL_MAP_READ, 0, 0, 0, nullptr, nullptr, &code);
+    if (p) unmap(queue->handle, handle, p, 0, nullptr, nullptr);
+  }
+  x_outputs.view() = failed_outputs(FnId::clEnqueueMapBuffer, code);
+  return CL_SUCCESS;
 }
 
 // The answer in C is a list of pointers; here it is the binaries themselves, one after the other.

@@ -37,6 +37,7 @@ class Calls : api::ObjectMap {
   void note_barrier(Queue& queue);
   void keep_arguments(Queue& queue);
   cl_int binaries(const wire::Call& call);
+  cl_int map_nothing();
   std::shared_ptr<Queue> queue_of_call();
 
   Commands& x_commands;

@@ -112,6 +112,16 @@ wire::PlatformFunctions functions_of(const Session& session, ObjectId id, cl_pla
   return known;
 }
 
+// Types that mean nothing: some drivers refuse them, for others they are those of no device.
+wire::PlatformTypes types_of(const Session& session, ObjectId id, cl_platform_id platform) {
+  constexpr cl_device_type Unknown = cl_device_type{1} << 40;
+  const auto answer = [&](cl_device_type type) {
+    cl_uint count = 0;
+    return session.cl.clGetDeviceIDs(platform, type, 0, nullptr, &count);
+  };
+  return {id, answer(0), answer(Unknown)};
+}
+
 void add_platform(Session& session, Objects& objects, cl_platform_id platform, wire::Surveyed& out) {
   const std::vector<cl_device_id> devices = devices_of(session, platform);
   auto told = infos("cl_platform_info", session.cl.clGetPlatformInfo, platform, mask_platform_info);
@@ -125,6 +135,7 @@ void add_platform(Session& session, Objects& objects, cl_platform_id platform, w
   const ObjectId id = objects.surveyed(ObjectKind::Platform, platform);
   out.platforms.push_back({id, std::move(told)});
   out.functions.push_back(functions_of(session, id, platform));
+  out.types.push_back(types_of(session, id, platform));
   for (const cl_device_id device : devices)
     out.devices.push_back(device_of(session, objects.surveyed(ObjectKind::Device, device), id, device));
 }

@@ -28,11 +28,13 @@ bool is_in_place(const Message& m) {
   return m.carriage == wire::Carriage::Shared || m.carriage == wire::Carriage::Ring;
 }
 
-// No bytes of a buffer: whether that is wrong the driver says.
+// No bytes: whether that is wrong the driver says.
 template <class Message>
 bool is_nothing(const Message& m) {
-  constexpr std::array<uint64_t, 3> None{0, 1, 1};
-  return m.carriage == wire::Carriage::Inline && m.bytes == 0 && m.part.shape == Shape::Range && m.part.region == None;
+  const auto& [width, height, depth] = m.part.region;
+  const bool small = width <= 1 && height <= 1 && depth <= 1 && width * height * depth == 0;
+  const bool pitched = m.part.row_pitch != 0 || m.part.slice_pitch != 0;
+  return m.carriage == wire::Carriage::Inline && m.bytes == 0 && m.part.shape <= Shape::Image && small && !pitched;
 }
 
 // The bytes of an inline read go ahead of its Completed.

@@ -286,6 +286,13 @@ struct PlatformFunctions {
   template <class V>
   void fields(V& v) { v(platform, functions); }
 };
+// What a platform's driver answers to device types that are none.
+struct PlatformTypes {
+  ObjectId platform = 0;
+  int32_t none = 0, unknown = 0;
+  template <class V>
+  void fields(V& v) { v(platform, none, unknown); }
+};
 struct Surveyed {
   static constexpr auto Type = MessageType::Surveyed;
   ReplyId reply = 0;
@@ -299,10 +306,11 @@ struct Surveyed {
   uint64_t ring_bytes = 0;    // 0: there is none
   int64_t clock_ns = 0;  // the executor's, which device times are told in
   std::vector<PlatformFunctions> functions;
+  std::vector<PlatformTypes> types;
   template <class V>
   void fields(V& v) {
     v(reply, node, platforms, devices, inbox_segment, inbox_slots, slot_bytes, ring_segment, ring_bytes, clock_ns);
-    v.appended(functions);
+    v.appended(functions, types);
   }
 };
 

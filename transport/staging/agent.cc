@@ -1,6 +1,7 @@
 #include "transport/staging/agent.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "traces/base/clock.h"
 #include "traces/base/lock.h"
@@ -54,7 +55,10 @@ bool Agent::next_job(Job* job) noexcept {
       if (i >= x_count) return false;
       *job = x_jobs[i];
     }
-    if (job->gate.state(*job->stager->x_cl) == Gate::State::Closed) continue;
+    {
+      const Lock in_driver(x_in_driver);
+      if (job->gate.state(*job->stager->x_cl) == Gate::State::Closed) continue;
+    }
     const Lock lock(x_mutex);
     std::copy(x_jobs + i + 1, x_jobs + x_count, x_jobs + i);
     --x_count;
@@ -67,7 +71,10 @@ void Agent::serve() noexcept {
     const uint32_t seen = x_posts.load();
     Job job;
     if (next_job(&job)) {
-      job.stager->run_in_background(job.move, job.gate, job.published, job.timed);
+      {
+        const Lock in_driver(x_in_driver);
+        job.stager->run_in_background(job.move, job.gate, job.published, job.timed);
+      }
       cancel();  // its place is free
       looks = 0;
       continue;
@@ -102,6 +109,15 @@ void Agent::settle(uint32_t patience_ms) noexcept {
   wake(x_posts, 1);
   // Two: the first may have begun before.
   while (has_places() && x_rounds.load() - before < 2 && monotonic_ns() < end) ::nanosleep(&pause, nullptr);
+}
+
+void Agent::lock_for_fork(uint32_t patience_ms) noexcept {
+  const timespec end = deadline_in_ms(patience_ms);
+  x_locked_for_fork = ::pthread_mutex_timedlock(&x_in_driver, &end) == 0;
+}
+
+void Agent::unlock_after_fork() noexcept {
+  if (std::exchange(x_locked_for_fork, false)) ::pthread_mutex_unlock(&x_in_driver);
 }
 
 bool Agent::has_places() noexcept {

@@ -35,6 +35,10 @@ class Agent {
   void wind_up(uint32_t patience_ms) noexcept;
   // Waits up to `patience_ms` until it was seen that no job runs and none may begin: nothing is copied then.
   void settle(uint32_t patience_ms) noexcept;
+  // From lock_for_fork() to unlock_after_fork() (in parent and child) the thread is not inside the driver, whose locks
+  // it would hold for ever in the child. Waits up to `patience_ms` for it; then the fork goes on all the same.
+  void lock_for_fork(uint32_t patience_ms) noexcept;
+  void unlock_after_fork() noexcept;
 
  private:
   static constexpr size_t Most = 256;
@@ -46,6 +50,8 @@ class Agent {
   bool has_places() noexcept;
 
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t x_in_driver = PTHREAD_MUTEX_INITIALIZER;  // held by the thread while it calls the driver
+  bool x_locked_for_fork = false;
   pthread_cond_t x_idle = PTHREAD_COND_INITIALIZER;
   bool x_started = false, x_closed = false;
   std::atomic<uint32_t> x_posts{0};
