@@ -34,7 +34,7 @@ struct Place {
   std::array<ObjectId, 2> queues_made() const { return {service_queue_, peer_queue_}; }  // 0: was not needed
   // A buffer of some bytes that are nobody's.
   ObjectId scratch();
-  static constexpr size_t ScratchBytes = 4;
+  static constexpr size_t ScratchBytes = 64;
   ObjectId scratch_made() const { return scratch_; }
 
   _cl_context& context;

@@ -69,7 +69,8 @@ bool is_refused(const _cl_platform_id& platform, cl_device_type type) {
   const bool unknown = type != CL_DEVICE_TYPE_ALL && (type & ~Known) != 0;
   if (type != 0 && !unknown) return false;
   return !platform.natives.empty() && std::ranges::all_of(platform.natives, [&](const NativePlatform& native) {
-    return (unknown ? native.types.unknown : native.types.none) == CL_INVALID_DEVICE_TYPE;
+    const wire::PlatformTypes& says = native.types;
+    return (!unknown ? says.none : type & Known ? says.mixed : says.unknown) == CL_INVALID_DEVICE_TYPE;
   });
 }
 

@@ -31,6 +31,11 @@ cl_int Habits::on_nothing(FnId command, void* svm) {
   return known(on_nothing_shared_, command, [&] { return ask_on_nothing_shared(command, svm); });
 }
 
+bool Habits::gives_pointer_to_nothing() {
+  const std::lock_guard lock(mutex_);
+  return gives_pointer_;
+}
+
 cl_int Habits::on_uneven_slices(FnId command) {
   wire::Part part;
   part.shape = Shape::Box;
@@ -162,8 +167,10 @@ cl_int Habits::map_nothing() {
                                                 static_cast<const cl_event*>(nullptr), static_cast<cl_event*>(nullptr),
                                                 &errcode);
   constexpr uint16_t Errcode = 9;
-  const uint64_t told = answer_of(Map, outputs).number(Errcode, static_cast<uint64_t>(CL_INVALID_VALUE));
-  const auto code = static_cast<cl_int>(told);
+  const CallAnswer answer = answer_of(Map, outputs);
+  const auto code = static_cast<cl_int>(answer.number(Errcode, static_cast<uint64_t>(CL_INVALID_VALUE)));
+  const std::lock_guard lock(mutex_);
+  gives_pointer_ = answer.number(api::DecodedReturn) != 0;
   return code == CL_INVALID_OPERATION ? CL_INVALID_VALUE : code;
 }
 

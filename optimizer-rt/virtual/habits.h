@@ -37,6 +37,8 @@ class Habits {
   using Region = std::array<uint64_t, 3>;
   static constexpr Region Empty{0, 1, 1};
   cl_int on_nothing(api::FnId command, const Region& region = Empty);
+  // After CL_SUCCESS for clEnqueueMapBuffer: does it give the program a pointer, too?
+  bool gives_pointer_to_nothing();
   // The same for clEnqueueSVMMemcpy and MemFill, at an address in a block.
   cl_int on_nothing(api::FnId command, void* svm);
   // The same for a box whose slice pitch is no multiple of its row pitch: clEnqueueReadBufferRect, WriteBufferRect,
@@ -76,6 +78,7 @@ class Habits {
   std::map<std::pair<cl_mem_flags, bool>, bool> adds_access_;
   std::map<BuildWay, bool> keeps_arg_info_;
   std::map<int, bool> tidies_options_;
+  bool gives_pointer_ = false;  // known as soon as what clEnqueueMapBuffer answers
 };
 
 // Without blanks at both ends, and one in place of several that are not quoted.

@@ -203,6 +203,17 @@ void check_parent(const _cl_context& context, const cl_image_desc& d, size_t ele
   require(row * (line ? 1 : d.image_height) <= parent.size, CL_INVALID_IMAGE_SIZE);
 }
 
+// One of which not even the size is known here: as the driver says, and not to be had in any case.
+[[noreturn]] void refuse_format(_cl_context& context, cl_mem_flags flags, const cl_image_format& format,
+                                const cl_image_desc& desc) {
+  const Ref<_cl_mem> image = make<_cl_mem>(context, desc.image_type, flags, size_t{1});
+  image->format = format;
+  image->desc = desc;
+  image->desc.mem_object = nullptr;
+  image->require_native();
+  throw Failure{CL_IMAGE_FORMAT_NOT_SUPPORTED};
+}
+
 Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_format* format,
                     const cl_image_desc* desc, void* host) {
   check(context);
@@ -216,7 +227,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_forma
   if (d.mem_object) flags = inherited_flags(flags, check(d.mem_object).flags) & ~cl_mem_flags{CL_MEM_COPY_HOST_PTR};
   const bool of_buffer = d.mem_object != nullptr;
   check_mem_flags(of_buffer ? flags & ~cl_mem_flags{CL_MEM_USE_HOST_PTR | CL_MEM_ALLOC_HOST_PTR} : flags, host);
-  require(element != 0, CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
+  if (element == 0) refuse_format(*context, flags, *format, d);
   const bool listed = is_listed(*context, flags, *format, d.image_type);
   check_extent(*context, d);
   check_parent(*context, d, element);

@@ -25,10 +25,17 @@ void check_flags(cl_map_flags flags, cl_mem_flags mem) {
 void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const wire::Part& part,
           const HostLayout& layout, cl_int* errcode) {
   if (blocking) c.block();
+  c.want_event();
+  const bool nothing = packed_bytes(layout) == 0;
+  if (nothing && !c.place().habits.gives_pointer_to_nothing()) {
+    order_only(c);
+    const cl_int code = blocking ? c.sent_and_wait() : c.sent();
+    if (errcode) *errcode = code;
+    return nullptr;
+  }
   uint8_t* const shadow = mem.shadow();
   void* const pointer = shadow + layout.offset;
-  c.want_event();
-  if (packed_bytes(layout) == 0) {
+  if (nothing) {
     order_only(c);
   } else if (mem.lies_in_svm()) {
     send_map(c, mem.root().svm, pointer, packed_bytes(layout), flags, blocking);
@@ -110,6 +117,11 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   check(mem);
   require(queue->context.get() == mem->context.get(), CL_INVALID_CONTEXT);
   Command c(queue, CL_COMMAND_UNMAP_MEM_OBJECT, n, list, event);
+  Habits& habits = c.place().habits;
+  if (!pointer && habits.on_nothing(api::FnId::clEnqueueMapBuffer) == CL_SUCCESS && !habits.gives_pointer_to_nothing()) {
+    order_only(c);  // what a map of no bytes gave
+    return c.sent();
+  }
   Mapping mapping;
   require(take_mapping(*mem, pointer, mapping), CL_INVALID_VALUE);
   if (packed_bytes(mapping.layout) == 0) {

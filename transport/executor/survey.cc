@@ -14,6 +14,9 @@
 namespace gt::exec {
 namespace {
 
+constexpr cl_device_type KnownDeviceTypes = CL_DEVICE_TYPE_DEFAULT | CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU |
+                                            CL_DEVICE_TYPE_ACCELERATOR | CL_DEVICE_TYPE_CUSTOM;
+
 constexpr struct {
   std::string_view group;
   uint32_t name;
@@ -115,11 +118,11 @@ wire::PlatformFunctions functions_of(const Session& session, ObjectId id, cl_pla
 // Types that mean nothing: some drivers refuse them, for others they are those of no device.
 wire::PlatformTypes types_of(const Session& session, ObjectId id, cl_platform_id platform) {
   constexpr cl_device_type Unknown = cl_device_type{1} << 40;
-  const auto answer = [&](cl_device_type type) {
+  const auto answer = [&](cl_device_type type) -> int32_t {
     cl_uint count = 0;
     return session.cl.clGetDeviceIDs(platform, type, 0, nullptr, &count);
   };
-  return {id, answer(0), answer(Unknown)};
+  return {id, answer(0), answer(Unknown), answer(Unknown | KnownDeviceTypes)};
 }
 
 void add_platform(Session& session, Objects& objects, cl_platform_id platform, wire::Surveyed& out) {

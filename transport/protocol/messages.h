@@ -289,9 +289,9 @@ struct PlatformFunctions {
 // What a platform's driver answers to device types that are none.
 struct PlatformTypes {
   ObjectId platform = 0;
-  int32_t none = 0, unknown = 0;
+  int32_t none = 0, unknown = 0, mixed = 0;  // 0; a bit that means nothing; that and all that mean something
   template <class V>
-  void fields(V& v) { v(platform, none, unknown); }
+  void fields(V& v) { v(platform, none, unknown, mixed); }
 };
 struct Surveyed {
   static constexpr auto Type = MessageType::Surveyed;

@@ -74,7 +74,8 @@ void maps_of_nothing() {
     cl_int code = 0;
     void* const p = clEnqueueMapBuffer(g_queue, a, CL_TRUE, CL_MAP_WRITE, at, 0, 0, nullptr, nullptr, &code);
     std::printf("map of nothing at %zu: %d, a pointer %d", at, code, p != nullptr);
-    if (p) std::printf(", unmap %d", clEnqueueUnmapMemObject(g_queue, a, p, 0, nullptr, nullptr));
+    if (code == CL_SUCCESS)
+      std::printf(", unmap %d", clEnqueueUnmapMemObject(g_queue, a, p, 0, nullptr, nullptr));
     std::printf("\n");
   }
   say("finish", clFinish(g_queue));
@@ -122,13 +123,12 @@ cl_image_desc plane() {
   return desc;
 }
 
-// Listed or not; without those of an extension (CL_DEPTH_STENCIL), for which drivers have codes of their own.
+// Listed or not.
 void formats() {
   const cl_image_desc desc = plane();
   for (cl_channel_order order = CL_R; order <= CL_ABGR; ++order) {
-    if (order == CL_DEPTH_STENCIL) continue;
     std::printf("order %x:", order);
-    for (cl_channel_type type = CL_SNORM_INT8; type <= CL_FLOAT; ++type) {
+    for (cl_channel_type type = CL_SNORM_INT8; type <= CL_UNORM_INT_101010_2; ++type) {
       const cl_image_format format{order, type};
       cl_int code = 0;
       const cl_mem image = clCreateImage(g_context, CL_MEM_READ_WRITE, &format, &desc, nullptr, &code);
