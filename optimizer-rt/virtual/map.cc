@@ -69,6 +69,11 @@ bool take_mapping(_cl_mem& mem, const void* pointer, Mapping& out) {
   return true;
 }
 
+// Is NULL what a map of no bytes gives?
+bool maps_nothing_at_null(Habits& habits) {
+  return habits.on_nothing(api::FnId::clEnqueueMapBuffer) == CL_SUCCESS && !habits.gives_pointer_to_nothing();
+}
+
 // Where a region of an image lies in its shadow.
 HostLayout shadow_layout(const _cl_mem& image, const size_t* origin, const size_t* region) {
   const bool layers = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
@@ -117,9 +122,8 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   check(mem);
   require(queue->context.get() == mem->context.get(), CL_INVALID_CONTEXT);
   Command c(queue, CL_COMMAND_UNMAP_MEM_OBJECT, n, list, event);
-  Habits& habits = c.place().habits;
-  if (!pointer && habits.on_nothing(api::FnId::clEnqueueMapBuffer) == CL_SUCCESS && !habits.gives_pointer_to_nothing()) {
-    order_only(c);  // what a map of no bytes gave
+  if (!pointer && maps_nothing_at_null(c.place().habits)) {
+    order_only(c);
     return c.sent();
   }
   Mapping mapping;

@@ -52,6 +52,7 @@ TEST_CASE("fields that were appended need not come, but come whole") {
   Surveyed surveyed;
   surveyed.reply = 4;
   surveyed.functions = {{FirstSurveyed, {7, 8}}};
+  surveyed.types = {{FirstSurveyed, -1, -31, -1}};
   Bytes built, told;
   encode(build, built);
   encode(surveyed, told);
@@ -62,15 +63,23 @@ TEST_CASE("fields that were appended need not come, but come whole") {
   REQUIRE(decode(told, all));
   REQUIRE(all.functions.size() == 1);
   CHECK(all.functions[0].functions == std::vector<uint16_t>{7, 8});
+  REQUIRE(all.types.size() == 1);
+  CHECK(all.types[0].unknown == -31);
   // As they were before.
-  const size_t appended = sizeof(uint32_t) + sizeof(ObjectId) + sizeof(uint32_t) + 2 * sizeof(uint16_t);
+  const size_t functions = sizeof(uint32_t) + sizeof(ObjectId) + sizeof(uint32_t) + 2 * sizeof(uint16_t);
+  const size_t types = sizeof(uint32_t) + sizeof(ObjectId) + 3 * sizeof(int32_t);
   CHECK(decode(ByteView(built).first(built.size() - 1), whole));
   CHECK(whole.how == Build::Options::Adapted);
   CHECK(whole.options == "-w");
-  CHECK(decode(ByteView(told).first(told.size() - appended), all));
+  CHECK(decode(ByteView(told).first(told.size() - types), all));
+  CHECK(all.types.empty());
+  CHECK(all.functions.size() == 1);
+  CHECK(decode(ByteView(told).first(told.size() - types - functions), all));
   CHECK(all.functions.empty());
   CHECK(all.reply == 4);
-  for (size_t n = 1; n < appended; ++n) CHECK_FALSE(decode(ByteView(told).first(told.size() - n), all));
+  for (size_t n = 1; n < types + functions; ++n) {
+    if (n != types) CHECK_FALSE(decode(ByteView(told).first(told.size() - n), all));
+  }
 }
 
 TEST_CASE("every truncation is refused") {
