@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/report/report.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 
 namespace gt::analyzer {
 

@@ -12,16 +12,16 @@ constexpr int ExitDifferent = 1;  // as diff(1)
 }  // namespace
 
 int diff_command(int argc, char** argv) {
-  CLI::App app(
-      "Compares what two traces move: sites, transfers, kernels, loops, findings. Exit status 0: the same structure, "
-      "1: not.",
-      "ganalyze diff");
-  const Options options(app, "ganalyze diff");
+  CommandLine line("ganalyze diff",
+                   "Compares what two traces move: sites, transfers, kernels, loops, findings. Exit status 0: the "
+                   "same structure, 1: not.");
+  const Options& options = line.options();
   std::string a, b;
-  app.add_option("A", a, "A trace")->required();
-  app.add_option("B", b, "The trace to compare it with: another run, another version, another machine")->required();
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
-  if (const Status usage = check_settings(app, options); !usage.ok()) return fail(ProgramName, usage);
+  line.argument("A", a, "A trace", CommandLine::Need::Required);
+  line.argument("B", b, "The trace to compare it with: another run, another version, another machine",
+                CommandLine::Need::Required);
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const Status usage = check_settings(line); !usage.ok()) return fail(ProgramName, usage);
   const auto platform = load_platform(options.text("platform"));
   if (!platform.ok()) return fail(ProgramName, platform.status());
   const auto inputs =

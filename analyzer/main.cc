@@ -17,7 +17,7 @@
 #include "analyzer/report/json_report.h"
 #include "analyzer/usage.h"
 #include "traces/base/command.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 #include "traces/base/whole_file.h"
 #include "traces/store/trace_db.h"
 
@@ -74,14 +74,14 @@ Result<std::string> trace_file(const std::vector<std::string>& files) {
 }
 
 int analyze_command(int argc, char** argv) {
-  CLI::App app("Explains a trace of gtrace run, and writes a profile for goptimize run.", Program);
-  app.set_version_flag("--version", "ganalyze " GT_VERSION);
-  app.footer("Another command: ganalyze diff A B, what changed between two traces (ganalyze diff --help).");
-  Options options(app, Program);
+  CommandLine line(Program, "Explains a trace of gtrace run, and writes a profile for goptimize run.",
+                   "ganalyze " GT_VERSION);
+  line.footer("Another command: ganalyze diff A B, what changed between two traces (ganalyze diff --help).");
+  const Options& options = line.options();
   std::vector<std::string> files;
-  app.add_option("FILE", files, "The trace, or several of one program; the newest trace*.db here by default");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
-  if (const Status usage = analyzer::check_usage(app, options, files.size()); !usage.ok()) return fail(Program, usage);
+  line.arguments("FILE", files, "The trace, or several of one program; the newest trace*.db here by default");
+  if (const auto status = line.parse(argc, argv)) return *status;
+  if (const Status usage = analyzer::check_usage(line, files.size()); !usage.ok()) return fail(Program, usage);
   if (!options.text("check").empty()) return analyzer::check_command(options.text("check"));
   const bool query = !options.text("query").empty();
   if (query && analyzer::lists_queries(options)) return analyzer::query_command(options, "");

@@ -10,11 +10,9 @@ Status wrong(std::string what) { return {Kind::Invalid, std::move(what)}; }
 
 }  // namespace
 
-Status check_settings(const CLI::App& app, const Options& options) {
-  for (const CLI::Option* option : app.get_options()) {
-    const bool text = option->get_type_name() == "TEXT" && option->count() > 0 && !option->get_lnames().empty();
-    if (text && option->as<std::string>().empty()) return wrong("--" + option->get_lnames()[0] + " is empty");
-  }
+Status check_settings(const CommandLine& line) {
+  if (const auto nothing = line.given_nothing()) return wrong(*nothing + " is empty");
+  const Options& options = line.options();
   const double ratio = options.real("min-ratio").value_or(0);
   if (!std::isfinite(ratio) || ratio < 0) {
     return wrong("--min-ratio " + options.text("min-ratio") + ": a ratio is a number from 0 on");
@@ -23,8 +21,9 @@ Status check_settings(const CLI::App& app, const Options& options) {
   return {};
 }
 
-Status check_usage(const CLI::App& app, const Options& options, size_t files) {
-  GT_TRY(check_settings(app, options));
+Status check_usage(const CommandLine& line, size_t files) {
+  GT_TRY(check_settings(line));
+  const Options& options = line.options();
   const bool query = !options.text("query").empty(), html = !options.text("html").empty();
   if (!options.text("check").empty() && files > 0) return wrong("--check reads one profile: a file too many");
   if (options.flag("csv") && !query) return wrong("--csv prints what --query asks");

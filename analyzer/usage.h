@@ -3,14 +3,14 @@
 
 #include <cstddef>
 
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 #include "traces/base/status.h"
 
 namespace gt::analyzer {
 
 // What ganalyze and ganalyze diff share: ratios, widths, options that were given nothing.
-Status check_settings(const CLI::App& app, const Options& options);
+Status check_settings(const CommandLine& line);
 // Of ganalyze with `files` traces: which settings go together.
-Status check_usage(const CLI::App& app, const Options& options, size_t files);
+Status check_usage(const CommandLine& line, size_t files);
 
 }  // namespace gt::analyzer

@@ -69,10 +69,10 @@ Status write_page(const std::string& path, const Results& results) {
 }  // namespace
 
 int apps_command(int argc, char** argv) {
-  CLI::App app("Runs the benchmark programs under several policies, in turn, and compares their times.",
-               "gmicrobench apps");
-  const Options options(app, "gmicrobench apps");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  CommandLine line("gmicrobench apps",
+                   "Runs the benchmark programs under several policies, in turn, and compares their times.");
+  const Options& options = line.options();
+  if (const auto status = line.parse(argc, argv)) return *status;
   if (options.flag("list")) return list();
   const Result<SuiteRequest> request = make_request(options);
   if (!request) return fail(Program, request.status());

@@ -23,10 +23,10 @@ Status measure_into(const Device& device, const Pace& pace, CallCosts& out) {
 }  // namespace
 
 int calls_command(int argc, char** argv) {
-  CLI::App app("Measures what each OpenCL call costs on this machine's devices, and on the remote ones.",
-               "gmicrobench calls");
-  const Options options(app, "gmicrobench calls");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  CommandLine line("gmicrobench calls",
+                   "Measures what each OpenCL call costs on this machine's devices, and on the remote ones.");
+  const Options& options = line.options();
+  if (const auto status = line.parse(argc, argv)) return *status;
   const auto devices = chosen_devices(options);
   if (!devices) return fail(Program, devices.status());
   const InterruptGuard guard;

@@ -13,7 +13,7 @@
 #include "microbench/interrupt.h"
 #include "traces/base/command.h"
 #include "traces/base/progress.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 
 namespace gt::bench {
 

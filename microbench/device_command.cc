@@ -37,10 +37,10 @@ Status measure_into(const Device& device, bool quick, double budget_s, const Tel
 }  // namespace
 
 int device_command(int argc, char** argv) {
-  CLI::App app("Measures the limits of this machine's OpenCL devices: latency, throughput, arithmetic intensity.",
-               "gmicrobench device");
-  const Options options(app, "gmicrobench device");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  CommandLine line("gmicrobench device",
+                   "Measures the limits of this machine's OpenCL devices: latency, throughput, arithmetic intensity.");
+  const Options& options = line.options();
+  if (const auto status = line.parse(argc, argv)) return *status;
   const std::string page = options.text("html");
   if (Status s = page.empty() ? Status() : can_write(page); !s.ok()) return fail(Program, s);
   const auto devices = chosen_devices(options);

@@ -53,12 +53,12 @@ Status add_to_platform(const LinkResult& result, const std::string& path) {
 }  // namespace
 
 int link_command(int argc, char** argv) {
-  CLI::App app("Measures a link to a gmicrobench link --serve: round trip, bandwidth by size, the delay window.",
-               "gmicrobench link");
-  const Options options(app, "gmicrobench link");
+  CommandLine line("gmicrobench link",
+                   "Measures a link to a gmicrobench link --serve: round trip, bandwidth by size, the delay window.");
+  const Options& options = line.options();
   std::string text;
-  app.add_option("URL", text, "shm:NAME, tcp://HOST:PORT or tls://HOST:PORT")->required();
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("URL", text, "shm:NAME, tcp://HOST:PORT or tls://HOST:PORT", CommandLine::Need::Required);
+  if (const auto status = line.parse(argc, argv)) return *status;
   const auto url = wire::parse_url(text);
   if (!url) return fail(Program, url.status());
   const auto who = credentials(options);

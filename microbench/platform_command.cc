@@ -158,10 +158,10 @@ int nothing_missing(const PlatformFile& file) {
 }  // namespace
 
 int platform_command(int argc, char** argv) {
-  CLI::App app("Measures what host memory, transfers and launches cost on this machine's OpenCL devices.",
-               "gmicrobench platform");
-  const Options options(app, "gmicrobench platform");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  CommandLine line("gmicrobench platform",
+                   "Measures what host memory, transfers and launches cost on this machine's OpenCL devices.");
+  const Options& options = line.options();
+  if (const auto status = line.parse(argc, argv)) return *status;
   const auto file = platform_file(options);
   if (!file) return fail(Program, file.status());
   if (Status s = check_arguments(*file, options); !s.ok()) return fail(Program, s);

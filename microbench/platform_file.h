@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 #include "traces/model/platform_merge.h"
 
 namespace gt::bench {

@@ -228,10 +228,11 @@ Result<RemoteResult> compare(const Options& options) {
 }  // namespace
 
 int remote_command(int argc, char** argv) {
-  CLI::App app("Measures a device through a proxy: bandwidth by size, beside the raw link and the same device here.",
-               "gmicrobench remote");
-  const Options options(app, "gmicrobench remote");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  CommandLine line("gmicrobench remote",
+                   "Measures a device through a proxy: bandwidth by size, beside the raw link and the same device "
+                   "here.");
+  const Options& options = line.options();
+  if (const auto status = line.parse(argc, argv)) return *status;
   const std::string page = options.text("html");
   if (Status s = page.empty() ? Status() : can_write(page); !s.ok()) return fail(Program, s);
   const InterruptGuard guard;

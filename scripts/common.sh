@@ -33,9 +33,10 @@ progress() {
     if (tenth > last) { last = tenth; printf "  built %d %% (%d of %d)\n", 10 * tenth, n[1], n[2]; fflush() } }'
 }
 
-# Configures and builds build/release, with ccache when there is one.
+# build_release [TARGET...]: configures and builds build/release, with ccache when there is one.
 build_release() {
-  local cache=()
+  local cache=() targets=()
+  [ $# -eq 0 ] || targets=(--target "$@")
   command -v ccache >/dev/null && cache=(-DCMAKE_C_COMPILER_LAUNCHER=ccache -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   # Another compiler may know other warnings: they stop us, not a user.
   local strict=OFF
@@ -43,9 +44,9 @@ build_release() {
   logged configure cmake -S "$root" --preset release "${cache[@]}" -DGT_WERROR="$strict"
   say "build: $build"
   if [ -t 1 ]; then
-    cmake --build "$build" || die 1 "the build failed"
+    cmake --build "$build" "${targets[@]}" || die 1 "the build failed"
   else
-    cmake --build "$build" 2>&1 | tee "$logs/build.log" | progress || failed build "cmake --build $build"
+    cmake --build "$build" "${targets[@]}" 2>&1 | tee "$logs/build.log" | progress || failed build "cmake --build $build"
   fi
-  say "build: done"
+  say "build: done after $((SECONDS / 60)) min $((SECONDS % 60)) s"
 }

@@ -16,7 +16,7 @@ show() {
 cd "$root"
 section "Packages and build"
 scripts/deps.sh
-build_release
+build_release demo
 export PATH="$build/bin:$build/bin/apps:$PATH"
 
 demo="$root/build/demo"
@@ -46,5 +46,5 @@ lines=40 show ganalyze trace.db
 show goptimize run -- clpeak --kernel-latency --transfer-bandwidth
 
 section "Done"
-say "The traces, profiles and reports are in $demo."
+say "The traces, profiles and reports are in $demo. All of it took $((SECONDS / 60)) min $((SECONDS % 60)) s."
 say "Yours next:  export PATH=$build/bin:\$PATH;  gtrace run -- YOUR-PROGRAM"

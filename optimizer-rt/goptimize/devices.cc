@@ -111,9 +111,9 @@ Result<cl_platform_id> remote_platform(const Options& options) {
 }  // namespace
 
 int devices_command(int argc, char** argv) {
-  CLI::App app("Lists the OpenCL devices of this machine, and those behind proxies.", "goptimize devices");
-  const Options options(app, "goptimize devices");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  CommandLine line("goptimize devices", "Lists the OpenCL devices of this machine, and those behind proxies.");
+  const Options& options = line.options();
+  if (const auto status = line.parse(argc, argv)) return *status;
   Loader cl;
   if (!cl.open())
     return fail(Program, Status(Kind::Unsupported,

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 #include "traces/base/status.h"
 
 namespace gt::opt {

@@ -20,7 +20,7 @@
 #include "tracer/interpose/launch.h"
 #include "tracer/interpose/other_interposers.h"
 #include "tracer/interpose/program_file.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 
 namespace gt::opt {
 namespace {
@@ -275,17 +275,14 @@ int run(const Request& request) {
 }  // namespace
 
 int run_command(int argc, char** argv) {
-  CLI::App app(
-      "Runs a program so that its transfers are faster: the allocations that its profile names get the memory "
-      "that is fastest; what comes from other memory is staged.",
-      "goptimize run");
-  const Options options(app, "goptimize run");
-  app.prefix_command();
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  CommandLine line("goptimize run",
+                   "Runs a program so that its transfers are faster: the allocations that its profile names get the "
+                   "memory that is fastest; what comes from other memory is staged.");
+  const Options& options = line.options();
+  line.takes_command();
+  if (const auto status = line.parse(argc, argv)) return *status;
   Request request;
-  request.command = app.remaining();
-  if (!request.command.empty() && request.command[0] == "--")
-    request.command.erase(request.command.begin());
+  request.command = line.command();
   if (request.command.empty())
     return fail(Program,
                 Status(Kind::Invalid, "no program given: goptimize run [OPTIONS] -- APP ARGS..."));

@@ -12,7 +12,7 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/recordings.h"
 #include "tracer/lib/process_state.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 
 namespace gt::tracer {
 
@@ -108,12 +108,12 @@ Status act_on(std::vector<SpoolReader*> recordings, const Action& action) {
 }  // namespace
 
 int ctl_command(int argc, char** argv) {
-  CLI::App app("Switches a running recording on and off, or writes what it has so far.", Program);
-  Options options(app, Program);
+  CommandLine line(Program, "Switches a running recording on and off, or writes what it has so far.");
+  const Options& options = line.options();
   std::string name;
-  app.add_option("ACTION", name, "start, stop, end (the program goes on), snapshot (prints the trace's path), status")
-      ->required();
-  if (auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("ACTION", name, "start, stop, end (the program goes on), snapshot (prints the trace's path), status",
+                CommandLine::Need::Required);
+  if (auto status = line.parse(argc, argv)) return *status;
   const Action* action = find_action(name);
   if (!action) return fail(Program, Status(Kind::Invalid, fmt::format("no action '{}' (see --help)", name)));
 

@@ -13,7 +13,7 @@
 #include "tracer/gtrace/stats.h"
 #include "tracer/gtrace/table.h"
 #include "tracer/gtrace/units.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 
@@ -175,13 +175,14 @@ TimeChanges compare_times(const model::Trace& a, const model::Trace& b) {
 }
 
 int diff_command(int argc, char** argv) {
-  CLI::App app("Compares two traces: calls, loops and arguments, and times. Exit status 0: the same structure, 1: not.",
-               "gtrace diff");
-  Options settings(app, "gtrace diff");
+  CommandLine line("gtrace diff",
+                   "Compares two traces: calls, loops and arguments, and times. Exit status 0: the same structure, "
+                   "1: not.");
+  const Options& settings = line.options();
   std::string file_a, file_b;
-  app.add_option("A", file_a, "A trace")->required();
-  app.add_option("B", file_b, "The trace to compare it with")->required();
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("A", file_a, "A trace", CommandLine::Need::Required);
+  line.argument("B", file_b, "The trace to compare it with", CommandLine::Need::Required);
+  if (const auto status = line.parse(argc, argv)) return *status;
   Result<OpenedTrace> a = open_trace(file_a);
   if (!a) return fail("gtrace", a.status());
   Result<OpenedTrace> b = open_trace(file_b);

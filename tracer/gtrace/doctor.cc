@@ -6,7 +6,7 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/diagnosis.h"
 #include "tracer/gtrace/output.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 
 namespace gt::tracer {
 
@@ -51,12 +51,11 @@ int verdict(const Diagnosis& d) {
 }  // namespace
 
 int doctor_command(int argc, char** argv) {
-  CLI::App app("Tells, without running APP, what a recording of it would see and what it would miss.", Program);
-  Options options(app, Program);
-  app.prefix_command();
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
-  std::vector<std::string> command = app.remaining();
-  if (!command.empty() && command[0] == "--") command.erase(command.begin());
+  CommandLine line(Program, "Tells, without running APP, what a recording of it would see and what it would miss.");
+  const Options& options = line.options();
+  line.takes_command();
+  if (const auto status = line.parse(argc, argv)) return *status;
+  const std::vector<std::string> command = line.command();
   if (command.empty())
     return fail(Program, Status(Kind::Invalid, "no program given: gtrace doctor [OPTIONS] -- APP ARGS..."));
   const Result<Diagnosis> d = diagnose(command);

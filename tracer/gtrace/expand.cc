@@ -191,12 +191,11 @@ Status print_calls(const model::Trace& trace, const ExpandOptions& options, Outp
 }
 
 int expand_command(int argc, char** argv) {
-  CLI::App app("Prints every call with every argument, a line each, in each thread's own order.",
-               "gtrace expand");
-  Options settings(app, "gtrace expand");
+  CommandLine line("gtrace expand", "Prints every call with every argument, a line each, in each thread's own order.");
+  const Options& settings = line.options();
   std::string file;
-  app.add_option("FILE", file, "The trace; the newest trace*.db here by default");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("FILE", file, "The trace; the newest trace*.db here by default");
+  if (const auto status = line.parse(argc, argv)) return *status;
   const Result<OpenedTrace> opened = open_trace(file);
   if (!opened) return fail("gtrace", opened.status());
   ExpandOptions options;

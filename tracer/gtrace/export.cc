@@ -243,11 +243,11 @@ Result<Exported> export_trace(const model::Trace& trace, const ExportOptions& op
 }
 
 int export_command(int argc, char** argv) {
-  CLI::App app("Writes a trace for other programs: Perfetto, chrome://tracing, CSV, JSON.", "gtrace export");
-  Options settings(app, "gtrace export");
+  CommandLine line("gtrace export", "Writes a trace for other programs: Perfetto, chrome://tracing, CSV, JSON.");
+  const Options& settings = line.options();
   std::string file;
-  app.add_option("FILE", file, "The trace; the newest trace*.db here by default");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("FILE", file, "The trace; the newest trace*.db here by default");
+  if (const auto status = line.parse(argc, argv)) return *status;
   const Result<OpenedTrace> opened = open_trace(file);
   if (!opened) return fail("gtrace", opened.status());
   const Result<ExportOptions> options = read_options(settings, *opened);

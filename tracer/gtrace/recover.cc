@@ -9,7 +9,7 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/recordings.h"
 #include "tracer/gtrace/save.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 
 namespace gt::tracer {
 
@@ -30,11 +30,11 @@ Result<std::string> find_spool(const std::string& given) {
 }  // namespace
 
 int recover_command(int argc, char** argv) {
-  CLI::App app("Writes what a recording's collector had not taken yet when it died.", Program);
-  Options options(app, Program);
+  CommandLine line(Program, "Writes what a recording's collector had not taken yet when it died.");
+  const Options& options = line.options();
   std::string given;
-  app.add_option("SPOOL", given, "The recording's shared memory; by default the one that was left behind");
-  if (auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("SPOOL", given, "The recording's shared memory; by default the one that was left behind");
+  if (auto status = line.parse(argc, argv)) return *status;
   const Result<std::string> spool = find_spool(given);
   if (!spool) return fail(Program, spool.status());
   const std::string output = options.text("output");

@@ -25,7 +25,7 @@
 #include "tracer/interpose/launch.h"
 #include "tracer/interpose/program_file.h"
 #include "tracer/lib/ticks.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 
 namespace gt::tracer {
 
@@ -33,13 +33,6 @@ namespace {
 
 constexpr const char* Program = "gtrace run";
 constexpr uint64_t SmallestTrace = 256 << 10;
-
-// Everything from the first word that is not an option of ours.
-std::vector<std::string> command_of(const CLI::App& app) {
-  std::vector<std::string> command = app.remaining();
-  if (!command.empty() && command[0] == "--") command.erase(command.begin());
-  return command;
-}
 
 // The memory of the command line, from argv[0] on; nothing when it is not in one piece.
 std::span<char> title_of(int argc, char** argv) {
@@ -198,11 +191,11 @@ int finish(CollectorProcess& collector, const std::string& spool, const std::str
 }  // namespace
 
 int run_command(int argc, char** argv) {
-  CLI::App app("Runs APP ARGS... and records every OpenCL and memory call of it.", Program);
-  Options options(app, Program);
-  app.prefix_command();
-  if (auto status = parse_arguments(app, argc, argv)) return *status;
-  const std::vector<std::string> command = command_of(app);
+  CommandLine line(Program, "Runs APP ARGS... and records every OpenCL and memory call of it.");
+  const Options& options = line.options();
+  line.takes_command();
+  if (auto status = line.parse(argc, argv)) return *status;
+  const std::vector<std::string> command = line.command();
   if (command.empty())
     return fail(Program, Status(Kind::Invalid, "no program given: gtrace run [OPTIONS] -- APP ARGS..."));
 

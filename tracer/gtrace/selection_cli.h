@@ -2,7 +2,7 @@
 #pragma once
 
 #include "tracer/gtrace/selection.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 
 namespace gt::tracer {
 

@@ -107,15 +107,13 @@ Status print_show(const model::Trace& trace, const ShowOptions& options, Output&
 }
 
 int show_command(int argc, char** argv) {
-  CLI::App app(
-      "Prints the folded calls: what each uses and defines, where it stands, how often it ran and "
-      "how long "
-      "it took.",
-      "gtrace show");
-  Options settings(app, "gtrace show");
+  CommandLine line("gtrace show",
+                   "Prints the folded calls: what each uses and defines, where it stands, how often it ran and how "
+                   "long it took.");
+  const Options& settings = line.options();
   std::string file;
-  app.add_option("FILE", file, "The trace; the newest trace*.db here by default");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("FILE", file, "The trace; the newest trace*.db here by default");
+  if (const auto status = line.parse(argc, argv)) return *status;
   const Result<OpenedTrace> opened = open_trace(file);
   if (!opened) return fail("gtrace", opened.status());
   ShowOptions options;

@@ -11,7 +11,7 @@
 #include "tracer/gtrace/open.h"
 #include "tracer/gtrace/stats_sections.h"
 #include "tracer/gtrace/units.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 
@@ -143,14 +143,13 @@ void print_head(const OpenedTrace& opened, const Summary& s, Output& out) {
 }  // namespace
 
 int stats_command(int argc, char** argv) {
-  CLI::App app(
-      "Prints summary tables: host time by function, transfers, kernels, allocations, and what "
-      "recording cost.",
-      "gtrace stats");
-  Options settings(app, "gtrace stats");
+  CommandLine line("gtrace stats",
+                   "Prints summary tables: host time by function, transfers, kernels, allocations, and what "
+                   "recording cost.");
+  const Options& settings = line.options();
   std::string file;
-  app.add_option("FILE", file, "The trace; the newest trace*.db here by default");
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("FILE", file, "The trace; the newest trace*.db here by default");
+  if (const auto status = line.parse(argc, argv)) return *status;
   const Result<OpenedTrace> opened = open_trace(file);
   if (!opened) return fail("gtrace", opened.status());
   const Summary summary = summarize(opened->trace);

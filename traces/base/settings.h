@@ -1,7 +1,7 @@
 // The table of settings (settings.def), as data.
 //
 // A setting's value is its flag, else its GTRACE_* variable, else its fallback. Programs read it
-// through settings_cli.h (CLI11); injected libraries have no command line and use
+// through command_line.h; injected libraries have no command line and use
 // setting_variable() and getenv. Thread safety: constants.
 #pragma once
 

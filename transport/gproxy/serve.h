@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 #include "traces/base/status.h"
 #include "transport/gproxy/worker_plan.h"
 #include "transport/link/connect.h"

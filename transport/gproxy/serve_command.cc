@@ -104,11 +104,11 @@ int serve(const ServeOptions& wanted) {
 
 int serve_command(int argc, char** argv) {
   open_standard_fds();
-  CLI::App app("Serves this machine's OpenCL devices to programs that run under goptimize run --remote.",
-               "gproxy serve");
-  const Options options(app, "gproxy serve");
-  app.get_option("--listen")->join(',');  // may be given several times
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  CommandLine line("gproxy serve",
+                   "Serves this machine's OpenCL devices to programs that run under goptimize run --remote.");
+  const Options& options = line.options();
+  line.joins("--listen");  // may be given several times
+  if (const auto status = line.parse(argc, argv)) return *status;
   const Result<ServeOptions> wanted = serve_options(options);
   return wanted ? serve(*wanted) : fail(Program, wanted.status());
 }

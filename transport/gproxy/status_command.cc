@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "traces/base/fd.h"
-#include "traces/base/settings_cli.h"
+#include "traces/base/command_line.h"
 #include "transport/gproxy/commands.h"
 #include "transport/gproxy/status.h"
 #include "transport/link/connect.h"
@@ -65,11 +65,11 @@ Result<std::string> ask(const std::string& text) {
 }  // namespace
 
 int status_command(int argc, char** argv) {
-  CLI::App app("Tells who uses a proxy of this machine: one that you run yourself.", "gproxy status");
-  const Options options(app, "gproxy status");
+  CommandLine line("gproxy status", "Tells who uses a proxy of this machine: one that you run yourself.");
+  const Options& options = line.options();
   std::string url = fmt::format("tcp://127.0.0.1:{}", wire::DefaultPort);
-  app.add_option("URL", url, "Where it listens")->capture_default_str();
-  if (const auto status = parse_arguments(app, argc, argv)) return *status;
+  line.argument("URL", url, "Where it listens");
+  if (const auto status = line.parse(argc, argv)) return *status;
   const Result<std::string> json = ask(url);
   if (!json) return fail(Program, json.status());
   const Result<std::string> text = options.flag("json") ? json : status_table(*json);
