@@ -16,6 +16,7 @@
 #include "tracer/gtrace/stats.h"
 #include "tracer/gtrace/units.h"
 #include "tracer/gtrace/weights.h"
+#include "traces/base/command.h"
 #include "traces/base/settings.h"
 #include "traces/store/trace_db.h"
 
