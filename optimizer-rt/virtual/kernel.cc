@@ -10,10 +10,20 @@
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
 
+namespace {
+
+bool may_require_size(const _cl_program& program) {
+  const auto has = [&](const char* word) { return program.source.find(word) != std::string::npos; };
+  return !program.from_source || has("reqd_work_group_size") || has("include");
+}
+
+}  // namespace
+
 _cl_kernel::_cl_kernel(_cl_program& p, const wire::KernelInfo& i)
     : Object(Kind),
       program(&p),
       info(i),
+      may_require_size(::may_require_size(p)),
       args(i.args.size()),
       sent(p.context->places.size(), std::vector<uint64_t>(i.args.size())),
       names_(*p.context) {

@@ -43,6 +43,7 @@ struct _cl_kernel : gt::virt::Object {
 
   const gt::virt::Ref<_cl_program> program;
   const gt::wire::KernelInfo info;
+  const bool may_require_size;  // for all that its source says: __attribute__((reqd_work_group_size(...)))
 
   std::mutex mutex;  // of what follows
   std::vector<gt::virt::ArgValue> args;

@@ -72,10 +72,7 @@ void check_range(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
 
 // Some drivers want to be told a size that the source fixes.
 bool leaves_out_required(_cl_kernel& kernel, _cl_device_id& device, const Range& r) {
-  const _cl_program& program = *kernel.program;
-  const bool cannot = program.from_source && program.source.find("reqd_work_group_size") == std::string::npos &&
-                      program.source.find("#include") == std::string::npos;
-  if (r.local || cannot) return false;
+  if (r.local || !kernel.may_require_size) return false;
   const Bytes required = kernel.work_group_info(device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE);
   return first<size_t>(required) != 0;
 }
