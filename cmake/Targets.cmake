@@ -5,6 +5,8 @@ target_include_directories(gt_flags INTERFACE ${CMAKE_SOURCE_DIR})
 target_compile_options(gt_flags INTERFACE -Wall -Wextra -Wconversion -Wshadow -Wno-sign-conversion
   -ffile-prefix-map=${CMAKE_SOURCE_DIR}/= $<$<BOOL:${GT_WERROR}>:-Werror>)
 target_compile_definitions(gt_flags INTERFACE GT_VERSION="${PROJECT_VERSION}")
+# Lines and functions for backtraces; a debugger's variables are for the dev preset. A quarter less to compile.
+target_compile_options(gt_flags INTERFACE $<$<CONFIG:RelWithDebInfo>:-g1>)
 if(GT_FUZZ)  # coverage for libFuzzer in every library; tests/fuzz links its main
   target_compile_options(gt_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()
@@ -44,16 +46,23 @@ function(gt_injected name)
   install(DIRECTORY ${dir} DESTINATION ${CMAKE_INSTALL_LIBDIR}/gtrace)
 endfunction()
 
+# Tests are compiled once and run once: less optimized they are there in half the time.
+function(gt_compile_quickly name)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:RelWithDebInfo>:-O1>)
+endfunction()
+
 # gt_unit_test(NAME SOURCES ... LINKS ... [ENV ...]): a doctest executable, one ctest entry. Label "unit".
 function(gt_unit_test name)
   cmake_parse_arguments(A "" "" "SOURCES;LINKS;ENV" ${ARGN})
   if(NOT TARGET gt_unit_test_main)  # compiled once: it holds all of doctest
     add_library(gt_unit_test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/unit/main.cc)
     target_link_libraries(gt_unit_test_main PRIVATE gt_flags doctest::doctest)
+    gt_compile_quickly(gt_unit_test_main)
   endif()
   add_executable(${name} ${A_SOURCES} $<TARGET_OBJECTS:gt_unit_test_main>)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   target_link_libraries(${name} PRIVATE gt_flags doctest::doctest ${A_LINKS})
+  gt_compile_quickly(${name})
   add_test(NAME unit.${name} COMMAND ${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "${A_ENV}")
 endfunction()
