@@ -14,8 +14,8 @@
 #include "analyzer/transfers/transfer_calls.h"
 #include "analyzer/transfers/transfer_sources.h"
 #include "traces/base/progress.h"
-#include "traces/model/event.h"
-#include "traces/model/platform.h"
+#include "traces/model/fold/event.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::analyzer {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "traces/base/status.h"
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::bench {
 

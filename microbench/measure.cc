@@ -9,7 +9,7 @@
 #include "microbench/probes/device_probe.h"
 #include "microbench/probes/host_probe.h"
 #include "microbench/probes/policy_probe.h"
-#include "traces/model/platform_merge.h"
+#include "traces/model/platform/platform_merge.h"
 
 namespace gt::bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "microbench/devices.h"
 #include "microbench/sampler.h"
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::bench {
 

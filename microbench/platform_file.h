@@ -1,5 +1,5 @@
 // Where gmicrobench platform puts what it measured, and what that must not cost: a file that the user names is
-// replaced; of the cached one nothing is lost that was measured better (traces/model/platform_merge.h).
+// replaced; of the cached one nothing is lost that was measured better (traces/model/platform/platform_merge.h).
 // Thread safety: values.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "traces/base/command_line.h"
-#include "traces/model/platform_merge.h"
+#include "traces/model/platform/platform_merge.h"
 
 namespace gt::bench {
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "traces/base/status.h"
-#include "traces/model/curve_fit.h"
+#include "traces/model/curves/curve_fit.h"
 
 namespace gt::bench {
 

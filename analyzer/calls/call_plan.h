@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "traces/api/api.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <map>
 
-#include "traces/model/executions.h"
-#include "traces/model/fold.h"
+#include "traces/model/folded/executions.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::analyzer {
 namespace {

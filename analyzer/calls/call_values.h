@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -1,7 +1,7 @@
 // From the driver's words to accesses.
 #include "analyzer/calls/declared_args.h"
 
-#include "traces/model/kernel_origin.h"
+#include "traces/model/folded/kernel_origin.h"
 
 namespace gt::analyzer {
 namespace {

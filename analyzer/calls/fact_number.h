@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -6,7 +6,7 @@
 
 #include <string_view>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -13,7 +13,7 @@
 #include "analyzer/calls/declared_args.h"
 #include "analyzer/kernels/build_options.h"
 #include "traces/api/api.h"
-#include "traces/model/kernel_origin.h"
+#include "traces/model/folded/kernel_origin.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::analyzer {

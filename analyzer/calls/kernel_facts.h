@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzer/kernels/kernel_source.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

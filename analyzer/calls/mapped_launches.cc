@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "traces/api/api.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::analyzer {
 namespace {

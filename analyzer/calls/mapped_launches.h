@@ -4,7 +4,7 @@
 #include <set>
 
 #include "analyzer/calls/call_plan.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <span>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -1,7 +1,7 @@
 // A walk that collects.
 #include "analyzer/calls/seen_values.h"
 
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::analyzer {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <vector>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -8,7 +8,7 @@
 #include <tuple>
 #include <vector>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

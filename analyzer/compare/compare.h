@@ -11,7 +11,7 @@
 
 #include "analyzer/analysis.h"
 #include "analyzer/calls/trip_counts.h"
-#include "traces/model/profile.h"
+#include "traces/model/profile/profile.h"
 
 namespace gt::analyzer {
 

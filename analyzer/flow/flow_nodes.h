@@ -10,7 +10,7 @@
 
 #include "analyzer/calls/call_use.h"
 #include "analyzer/flow/flows.h"
-#include "traces/model/object_names.h"
+#include "traces/model/ssa/object_names.h"
 
 namespace gt::analyzer {
 

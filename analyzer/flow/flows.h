@@ -16,7 +16,7 @@
 #include "analyzer/calls/kernel_facts.h"
 #include "analyzer/code/call_site.h"
 #include "analyzer/transfers/transfer_sources.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

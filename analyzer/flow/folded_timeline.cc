@@ -7,9 +7,9 @@
 
 #include "analyzer/flow/timeline_thinning.h"
 #include "traces/api/api.h"
-#include "traces/model/executions.h"
-#include "traces/model/fold.h"
-#include "traces/model/object_names.h"
+#include "traces/model/folded/executions.h"
+#include "traces/model/fold/fold.h"
+#include "traces/model/ssa/object_names.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::analyzer {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "analyzer/code/call_site.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

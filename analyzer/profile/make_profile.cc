@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "analyzer/profile/staging_advice.h"
-#include "traces/model/policy_costs.h"
-#include "traces/model/profile_sites.h"
+#include "traces/model/profile/policy_costs.h"
+#include "traces/model/profile/profile_sites.h"
 
 namespace gt::analyzer {
 namespace {

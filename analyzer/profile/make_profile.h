@@ -3,8 +3,8 @@
 #pragma once
 
 #include "analyzer/analysis.h"
-#include "traces/model/platform.h"
-#include "traces/model/profile.h"
+#include "traces/model/platform/platform.h"
+#include "traces/model/profile/profile.h"
 
 namespace gt::analyzer {
 

@@ -12,8 +12,8 @@
 #include "analyzer/report/text.h"
 #include "analyzer/report/units.h"
 #include "traces/base/build_id.h"
-#include "traces/model/platform.h"
-#include "traces/model/profile_sites.h"
+#include "traces/model/platform/platform.h"
+#include "traces/model/profile/profile_sites.h"
 
 namespace gt::analyzer {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/model/profile.h"
+#include "traces/model/profile/profile.h"
 
 namespace gt::analyzer {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "traces/base/status.h"
-#include "traces/model/profile.h"
+#include "traces/model/profile/profile.h"
 
 namespace gt::analyzer {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "traces/model/policy_costs.h"
+#include "traces/model/profile/policy_costs.h"
 
 namespace gt::analyzer {
 namespace {

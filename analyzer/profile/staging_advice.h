@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "analyzer/transfers/transfer_sources.h"
-#include "traces/model/platform.h"
-#include "traces/model/profile.h"
+#include "traces/model/platform/platform.h"
+#include "traces/model/profile/profile.h"
 
 namespace gt::analyzer {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "traces/model/profile_sites.h"
+#include "traces/model/profile/profile_sites.h"
 
 namespace gt::analyzer {
 namespace {

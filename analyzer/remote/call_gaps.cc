@@ -1,8 +1,8 @@
 // Events and their times, side by side.
 #include "analyzer/remote/call_gaps.h"
 
-#include "traces/model/fold.h"
-#include "traces/model/timeline.h"
+#include "traces/model/fold/fold.h"
+#include "traces/model/folded/timeline.h"
 
 namespace gt::analyzer {
 namespace {

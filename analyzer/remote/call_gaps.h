@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

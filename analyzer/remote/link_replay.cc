@@ -9,7 +9,7 @@
 #include "analyzer/remote/replay_loop.h"
 #include "analyzer/remote/replay_tree.h"
 #include "analyzer/remote/replay_values.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::analyzer {
 namespace {

@@ -24,8 +24,8 @@
 
 #include "analyzer/remote/replay_machine.h"
 #include "analyzer/remote/timed_call.h"
-#include "traces/model/event.h"
-#include "traces/model/platform.h"
+#include "traces/model/fold/event.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::analyzer {
 

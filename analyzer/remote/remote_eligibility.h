@@ -6,7 +6,7 @@
 
 #include "analyzer/calls/mapped_launches.h"
 #include "analyzer/code/call_site.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "analyzer/remote/link_replay.h"
-#include "traces/model/event.h"
-#include "traces/model/platform.h"
+#include "traces/model/fold/event.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::analyzer {
 

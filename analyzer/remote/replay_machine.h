@@ -25,7 +25,7 @@
 
 #include "analyzer/remote/replay_clock.h"
 #include "analyzer/remote/timed_call.h"
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::analyzer {
 

@@ -8,7 +8,7 @@
 
 #include "analyzer/remote/replay_loop.h"
 #include "analyzer/remote/timed_call.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

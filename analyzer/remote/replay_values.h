@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "traces/model/series.h"
+#include "traces/model/series/series.h"
 
 namespace gt::analyzer {
 

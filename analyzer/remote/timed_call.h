@@ -16,7 +16,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 

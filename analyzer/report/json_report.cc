@@ -8,7 +8,7 @@
 #include "analyzer/report/ratio_json.h"
 #include "analyzer/report/remote_json.h"
 #include "analyzer/report/transfer_json.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
 namespace {

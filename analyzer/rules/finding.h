@@ -19,8 +19,8 @@
 #include "analyzer/rules/wait_flow.h"
 #include "analyzer/transfers/dispatch_ratio.h"
 #include "analyzer/transfers/transfer_sources.h"
-#include "traces/model/event.h"
-#include "traces/model/platform.h"
+#include "traces/model/fold/event.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::analyzer {
 

@@ -11,7 +11,7 @@
 #include "analyzer/report/units.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/rules/saving.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::analyzer {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <set>
 
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::analyzer {
 namespace {

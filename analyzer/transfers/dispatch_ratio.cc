@@ -9,7 +9,7 @@
 
 #include "analyzer/calls/fact_number.h"
 #include "analyzer/report/units.h"
-#include "traces/model/object_names.h"
+#include "traces/model/ssa/object_names.h"
 
 namespace gt::analyzer {
 namespace {

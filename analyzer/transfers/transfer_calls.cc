@@ -10,8 +10,8 @@
 #include "analyzer/code/source_key.h"
 #include "analyzer/transfers/moved_memory.h"
 #include "traces/api/api.h"
-#include "traces/model/fold.h"
-#include "traces/model/ssa.h"
+#include "traces/model/fold/fold.h"
+#include "traces/model/ssa/ssa.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::analyzer {

@@ -7,7 +7,7 @@
 //   s0.2 = read(b0.2, s0.1)
 //   b0.3 = write(b0.2, s0.2)    names s0; its first version is s0.1; that is the malloc
 //
-// Margiolas & O'Boyle, section 4. Cost: that of SSA (traces/model/ssa.h).
+// Margiolas & O'Boyle, section 4. Cost: that of SSA (traces/model/ssa/ssa.h).
 #pragma once
 
 #include <string>

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "microbench/links/answers.h"
-#include "transport/link/sockets.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::bench {
 namespace {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "microbench/links/echo.h"
-#include "transport/link/socket.h"
+#include "transport/link/hello/socket.h"
 
 namespace gt::bench {
 

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <thread>
 
-#include "transport/link/socket.h"
+#include "transport/link/hello/socket.h"
 
 namespace gt::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "microbench/links/answers.h"
 #include "microbench/links/bare_socket.h"
 #include "traces/base/clock.h"
-#include "transport/link/tcp_link.h"
+#include "transport/link/net/tcp_link.h"
 
 namespace gt::bench {
 namespace {

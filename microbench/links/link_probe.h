@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 #include "transport/link/connect.h"
 
 namespace gt::bench {

@@ -6,7 +6,7 @@
 #include "microbench/probes/kernels.h"
 #include "microbench/probes/staged_engine.h"
 #include "microbench/probes/thread_choice.h"
-#include "traces/model/curve_fit.h"
+#include "traces/model/curves/curve_fit.h"
 
 namespace gt::bench {
 namespace {

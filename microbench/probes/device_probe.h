@@ -7,7 +7,7 @@
 
 #include "microbench/cl_session.h"
 #include "microbench/sampler.h"
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::bench {
 

@@ -11,7 +11,7 @@
 #include <system_error>
 #include <thread>
 
-#include "traces/model/curve_fit.h"
+#include "traces/model/curves/curve_fit.h"
 
 namespace gt::bench {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "microbench/sampler.h"
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::bench {
 

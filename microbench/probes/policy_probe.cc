@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "traces/model/curve_fit.h"
+#include "traces/model/curves/curve_fit.h"
 
 namespace gt::bench {
 namespace {

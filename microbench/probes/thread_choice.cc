@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "traces/model/median.h"
+#include "traces/model/curves/median.h"
 
 namespace gt::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include "microbench/report/html.h"
 #include "microbench/report/plot.h"
 #include "microbench/report/units.h"
-#include "traces/model/curve_fit.h"
+#include "traces/model/curves/curve_fit.h"
 
 namespace gt::bench {
 namespace {

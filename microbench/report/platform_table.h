@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::bench {
 

@@ -1,6 +1,6 @@
 // Functions of extensions in a run with remote devices: the one platform has those of all its drivers, and each goes to
 // the driver whose handle it is given. What remote drivers have is there for programs that do not look whether the
-// extension is; on remote devices it fails (optimizer-rt/virtual/dispatch.cc).
+// extension is; on remote devices it fails (optimizer-rt/client/dispatch.cc).
 // Thread safety: all functions.
 #pragma once
 

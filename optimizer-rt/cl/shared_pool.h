@@ -3,7 +3,7 @@
 // Thread safety: all functions.
 #pragma once
 
-#include "optimizer-rt/virtual/optimizer.h"
+#include "optimizer-rt/client/base/optimizer.h"
 
 #pragma GCC visibility push(hidden)
 

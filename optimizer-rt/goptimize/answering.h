@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "optimizer-rt/pool/requests.h"
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::opt {
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "traces/model/platform_merge.h"
+#include "traces/model/platform/platform_merge.h"
 
 namespace gt::opt {
 namespace {

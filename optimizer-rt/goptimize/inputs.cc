@@ -14,8 +14,8 @@
 #include "optimizer-rt/goptimize/private_folder.h"
 #include "traces/base/build_id.h"
 #include "traces/base/text_file.h"
-#include "traces/model/platform_merge.h"
-#include "traces/model/profile_sites.h"
+#include "traces/model/platform/platform_merge.h"
+#include "traces/model/profile/profile_sites.h"
 
 namespace gt::opt {
 namespace {

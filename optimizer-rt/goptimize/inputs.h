@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "traces/model/platform.h"
-#include "traces/model/profile.h"
+#include "traces/model/platform/platform.h"
+#include "traces/model/profile/profile.h"
 
 namespace gt::opt {
 

@@ -19,7 +19,7 @@
 #include "optimizer-rt/goptimize/file_limit.h"
 #include "traces/base/command.h"
 #include "traces/base/fd.h"
-#include "traces/model/platform_merge.h"
+#include "traces/model/platform/platform_merge.h"
 
 namespace gt::opt {
 namespace {

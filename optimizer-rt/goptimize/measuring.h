@@ -7,7 +7,7 @@
 #include <string>
 
 #include "traces/base/status.h"
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::opt {
 

@@ -16,7 +16,7 @@
 
 #include "optimizer-rt/pool/counters.h"
 #include "optimizer-rt/pool/pinned_pool.h"
-#include "traces/model/policy.h"
+#include "traces/model/platform/policy.h"
 
 namespace gt::opt {
 

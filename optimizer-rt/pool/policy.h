@@ -1,5 +1,5 @@
-// Which policy each allocation site of a profile gets: by the cost model (traces/model/policy_costs.h), unless somebody
-// demands one. A plan as a whole must promise more than starting it costs; otherwise the answer is "nothing to gain".
+// Which policy each allocation site of a profile gets: by the cost model
+// (traces/model/profile/policy_costs.h), unless somebody demands one. A plan as a whole must promise more than starting it costs; otherwise the answer is "nothing to gain".
 // Thread safety: pure functions.
 #pragma once
 
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "traces/model/platform.h"
-#include "traces/model/policy_costs.h"
-#include "traces/model/profile.h"
+#include "traces/model/platform/platform.h"
+#include "traces/model/profile/policy_costs.h"
+#include "traces/model/profile/profile.h"
 
 namespace gt::opt {
 

@@ -16,7 +16,7 @@
 #include <string>
 
 #include "traces/api/api.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 #include "traces/store/trace_db.h"
 
 extern char** environ;

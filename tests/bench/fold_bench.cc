@@ -4,7 +4,7 @@
 #include <random>
 #include <vector>
 
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace {
 

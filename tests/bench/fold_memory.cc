@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace {
 

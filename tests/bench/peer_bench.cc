@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "transport/executor/cl.h"
+#include "transport/executor/base/cl.h"
 #include "transport/moves/native_moves.h"
 #include "tests/bench/bench.h"
 

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tests/fuzz/seeds.h"
-#include "transport/link/handshake.h"
+#include "transport/link/hello/handshake.h"
 
 using namespace gt;
 using namespace gt::wire;

@@ -11,8 +11,8 @@
 
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/seeds.h"
-#include "transport/link/control_lane.h"
-#include "transport/link/data_lane.h"
+#include "transport/link/net/control_lane.h"
+#include "transport/link/net/data_lane.h"
 
 using namespace gt;
 using namespace gt::wire;

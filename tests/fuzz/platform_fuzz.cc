@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "tests/fuzz/seeds.h"
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 std::vector<gt::Bytes> fuzz_seeds() {
   constexpr std::string_view First =

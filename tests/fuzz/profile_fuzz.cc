@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "tests/fuzz/seeds.h"
-#include "traces/model/profile.h"
+#include "traces/model/profile/profile.h"
 
 std::vector<gt::Bytes> fuzz_seeds() {
   gt::model::Profile profile;

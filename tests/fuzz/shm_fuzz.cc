@@ -13,8 +13,8 @@
 
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/seeds.h"
-#include "transport/link/shm_control.h"
-#include "transport/link/shm_data.h"
+#include "transport/link/node/shm_control.h"
+#include "transport/link/node/shm_data.h"
 
 using namespace gt;
 using namespace gt::wire;

@@ -1,5 +1,5 @@
 // Timelines from strangers: any bytes are read to their end, or refused.
-#include "traces/model/timeline.h"
+#include "traces/model/folded/timeline.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   auto reader = gt::model::TimelineReader::open({data, size});

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "traces/model/fold.h"
-#include "traces/model/ssa.h"
+#include "traces/model/fold/fold.h"
+#include "traces/model/ssa/ssa.h"
 #include "traces/store/digest.h"
 #include "traces/store/trace_db.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::testing {
 namespace {

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "analyzer/remote/timed_call.h"
-#include "traces/model/event.h"
-#include "traces/model/platform.h"
+#include "traces/model/fold/event.h"
+#include "traces/model/platform/platform.h"
 
 namespace gt::testing {
 

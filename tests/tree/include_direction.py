@@ -39,8 +39,8 @@ ALLOWED = {
     "microbench/apps": (),
     "microbench": TRACES + ("transport", "microbench"),
     "optimizer-rt/pool": MODEL + ("transport/memory", "tracer/interpose", "optimizer-rt/cl"),
-    "optimizer-rt/cl": MODEL + ("transport", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/virtual/optimizer.h"),
-    "optimizer-rt/virtual": MODEL + ("transport", "optimizer-rt/virtual"),
+    "optimizer-rt/cl": MODEL + ("transport", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/client/base/optimizer.h"),
+    "optimizer-rt/client": MODEL + ("transport", "optimizer-rt/client"),
     "optimizer-rt": TRACES + ("transport", "tracer/interpose", "optimizer-rt"),
     "tests": sources.FOLDERS,
 }
@@ -49,7 +49,7 @@ ALLOWED = {
 KEPT_OUT = re.compile(r"^(sqlite3\.h|clang-c/|CLI/|nlohmann/)")
 INJECTED = ("tracer/lib", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/cl", "transport/memory",
             "transport/staging", "transport/moves", "transport/executor", "transport/link", "transport/protocol",
-            "optimizer-rt/virtual")
+            "optimizer-rt/client")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 

@@ -7,7 +7,7 @@
 #include "tracer/collect/collector.h"
 #include "traces/api/alloc_fn.h"
 #include "traces/api/encode.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 using namespace gt;
 using namespace gt::tracer;

@@ -1,5 +1,5 @@
 // The fit: properties that hold for any samples, and how it stands against disturbed ones.
-#include "traces/model/curve_fit.h"
+#include "traces/model/curves/curve_fit.h"
 
 #include <doctest/doctest.h>
 

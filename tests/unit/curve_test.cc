@@ -1,5 +1,5 @@
 // The cost curves: interpolation, and refusal of nonsense. curve_fit_test.cc has the fit.
-#include "traces/model/curve.h"
+#include "traces/model/curves/curve.h"
 
 #include <doctest/doctest.h>
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/unit/sample_trace.h"
-#include "traces/model/ssa.h"
+#include "traces/model/ssa/ssa.h"
 
 using namespace gt::testing;
 using gt::analyzer::KernelFacts;

@@ -1,5 +1,5 @@
 // The executor's clock in terms of the client's: it runs fast or slow, sleeps, answers late.
-#include "optimizer-rt/virtual/executor_clock.h"
+#include "optimizer-rt/client/session/executor_clock.h"
 
 #include <doctest/doctest.h>
 

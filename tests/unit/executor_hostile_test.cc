@@ -4,7 +4,7 @@
 
 #include "tests/unit/executor_client.h"
 #include "traces/api/api.h"
-#include "transport/executor/call_rules.h"
+#include "transport/executor/calls/call_rules.h"
 
 namespace gt::exec {
 namespace {

@@ -1,6 +1,6 @@
 // A client that may hold little host memory for transfers under way: they wait for room, and come to their end.
 #include "tests/unit/executor_client.h"
-#include "transport/executor/in_flight.h"
+#include "transport/executor/base/in_flight.h"
 
 namespace gt::exec {
 namespace {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "tests/unit/executor_client.h"
-#include "transport/executor/include_files.h"
+#include "transport/executor/calls/include_files.h"
 
 namespace gt::exec {
 namespace {

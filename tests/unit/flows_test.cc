@@ -10,7 +10,7 @@
 #include "analyzer/html/page.h"
 #include "analyzer/report/flow_json.h"
 #include "tests/unit/sample_trace.h"
-#include "traces/model/executions.h"
+#include "traces/model/folded/executions.h"
 
 using namespace gt;
 using analyzer::FlowNode;

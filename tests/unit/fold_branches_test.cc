@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/unit/random_stream.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 using namespace gt;
 using namespace gt::model;

@@ -4,8 +4,8 @@
 #include <cstdlib>
 
 #include "tests/unit/random_stream.h"
-#include "traces/model/digest.h"
-#include "traces/model/fold.h"
+#include "traces/model/folded/digest.h"
+#include "traces/model/fold/fold.h"
 
 using namespace gt;
 using namespace gt::model;

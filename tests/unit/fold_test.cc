@@ -1,5 +1,5 @@
 // Folding: lossless on everything, constant for regular programs.
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 #include <doctest/doctest.h>
 

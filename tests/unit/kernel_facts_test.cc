@@ -5,7 +5,7 @@
 
 #include "analyzer/calls/effects.h"
 #include "tests/unit/sample_trace.h"
-#include "traces/model/kernel_origin.h"
+#include "traces/model/folded/kernel_origin.h"
 
 using namespace gt::testing;
 using gt::analyzer::find_kernels;

@@ -1,4 +1,4 @@
-// What every link promises (transport/link/link.h), for the one inside a process.
+// What every link promises (transport/link/base/link.h), for the one inside a process.
 #include <doctest/doctest.h>
 
 #include <semaphore>

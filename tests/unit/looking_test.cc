@@ -7,14 +7,14 @@
 #include <sstream>
 
 #include "tests/unit/sample_trace.h"
-#include "traces/model/run.h"
-#include "tracer/gtrace/align.h"
-#include "tracer/gtrace/diff.h"
-#include "tracer/gtrace/export.h"
-#include "tracer/gtrace/selection.h"
-#include "tracer/gtrace/show.h"
-#include "tracer/gtrace/stats_sections.h"
-#include "tracer/gtrace/walk.h"
+#include "traces/model/fold/run.h"
+#include "tracer/gtrace/compare/align.h"
+#include "tracer/gtrace/compare/diff.h"
+#include "tracer/gtrace/export/export.h"
+#include "tracer/gtrace/base/selection.h"
+#include "tracer/gtrace/show/show.h"
+#include "tracer/gtrace/stats/stats_sections.h"
+#include "tracer/gtrace/base/walk.h"
 
 using namespace gt;
 using namespace gt::testing;

@@ -1,5 +1,5 @@
 // The nonparametric median: its interval against the binomial distribution and against many draws; outliers.
-#include "traces/model/median.h"
+#include "traces/model/curves/median.h"
 
 #include <doctest/doctest.h>
 

@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "transport/executor/executor.h"
-#include "transport/link/hello.h"
-#include "transport/link/waiting.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/base/waiting.h"
 
 namespace gt::exec {
 

@@ -1,6 +1,6 @@
 // platform.json: a file comes back as it was; damaged and foreign ones are refused with their
 // place.
-#include "traces/model/platform.h"
+#include "traces/model/platform/platform.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -11,8 +11,8 @@
 #include <random>
 #include <sstream>
 
-#include "traces/model/accelerators.h"
-#include "traces/model/platform_merge.h"
+#include "traces/model/platform/accelerators.h"
+#include "traces/model/platform/platform_merge.h"
 
 using namespace gt;
 using namespace gt::model;

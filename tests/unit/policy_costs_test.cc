@@ -1,5 +1,5 @@
 // The two functions of the cost model, read off the curves.
-#include "traces/model/policy_costs.h"
+#include "traces/model/profile/policy_costs.h"
 
 #include <doctest/doctest.h>
 

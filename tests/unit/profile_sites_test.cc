@@ -1,5 +1,5 @@
 // Uniting sites: of several traces, and of one place with several callers.
-#include "traces/model/profile_sites.h"
+#include "traces/model/profile/profile_sites.h"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,5 @@
 // The profile's text: what is written is read back the same; what is wrong is refused at its line and column.
-#include "traces/model/profile.h"
+#include "traces/model/profile/profile.h"
 
 #include <doctest/doctest.h>
 

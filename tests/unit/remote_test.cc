@@ -9,7 +9,7 @@
 #include "analyzer/remote/remote_prediction.h"
 #include "tests/link_simulation/link_simulation.h"
 #include "traces/api/api.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 using namespace gt;
 using analyzer::TimedCall;

@@ -1,5 +1,5 @@
 // The rooms of a ring against a model: which bytes are whose.
-#include "transport/executor/ring_rooms.h"
+#include "transport/executor/transfer/ring_rooms.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "tests/unit/sample_trace.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::testing {
 

@@ -6,7 +6,7 @@
 
 #include "traces/api/alloc_fn.h"
 #include "traces/api/api.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::testing {
 

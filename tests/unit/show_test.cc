@@ -1,5 +1,5 @@
 // show, expand and stats on traces made by hand.
-#include "tracer/gtrace/show.h"
+#include "tracer/gtrace/show/show.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 
 #include "tests/unit/sample_trace.h"
 #include "tracer/gtrace/commands.h"
-#include "tracer/gtrace/expand.h"
-#include "tracer/gtrace/names.h"
-#include "tracer/gtrace/stats.h"
-#include "tracer/gtrace/units.h"
-#include "tracer/gtrace/weights.h"
+#include "tracer/gtrace/show/expand.h"
+#include "tracer/gtrace/base/names.h"
+#include "tracer/gtrace/stats/stats.h"
+#include "tracer/gtrace/base/units.h"
+#include "tracer/gtrace/base/weights.h"
 #include "traces/base/command.h"
 #include "traces/base/settings.h"
 #include "traces/store/trace_db.h"

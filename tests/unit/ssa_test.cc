@@ -1,5 +1,5 @@
 // Names and versions over folded traces.
-#include "traces/model/ssa.h"
+#include "traces/model/ssa/ssa.h"
 
 #include <doctest/doctest.h>
 

@@ -15,7 +15,7 @@
 #include <thread>
 
 #include "tests/unit/sample_trace.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/fold.h"
 #include "traces/store/digest.h"
 #include "traces/store/trace_db.h"
 

@@ -1,5 +1,5 @@
 // Times of calls: what goes into a timeline comes out; clocks; damage.
-#include "traces/model/timeline.h"
+#include "traces/model/folded/timeline.h"
 
 #include <doctest/doctest.h>
 

@@ -6,7 +6,7 @@
 #include "analyzer/analysis.h"
 #include "analyzer/transfers/transfer_calls.h"
 #include "tests/unit/sample_trace.h"
-#include "traces/model/run.h"
+#include "traces/model/fold/run.h"
 
 using namespace gt;
 using namespace gt::testing;

@@ -8,9 +8,9 @@
 #include <numeric>
 #include <vector>
 
-#include "optimizer-rt/virtual/host_layout.h"
-#include "optimizer-rt/virtual/includes.h"
-#include "optimizer-rt/virtual/info.h"
+#include "optimizer-rt/client/base/host_layout.h"
+#include "optimizer-rt/client/programs/includes.h"
+#include "optimizer-rt/client/base/info.h"
 
 namespace gt::virt {
 namespace {

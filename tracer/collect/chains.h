@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "tracer/collect/interning.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::tracer {
 

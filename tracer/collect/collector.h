@@ -26,9 +26,9 @@
 #include "tracer/collect/timed_objects.h"
 #include "traces/api/api.h"
 #include "traces/api/decode.h"
-#include "traces/model/event.h"
-#include "traces/model/fold.h"
-#include "traces/model/kernel_origin.h"
+#include "traces/model/fold/event.h"
+#include "traces/model/fold/fold.h"
+#include "traces/model/folded/kernel_origin.h"
 
 namespace gt::tracer {
 

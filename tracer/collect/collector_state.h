@@ -10,7 +10,7 @@
 #include "tracer/collect/call_memo.h"
 #include "tracer/collect/collector.h"
 #include "tracer/collect/content_numbers.h"
-#include "traces/model/timeline.h"
+#include "traces/model/folded/timeline.h"
 #include "traces/api/alloc_fn.h"
 
 namespace gt::tracer {

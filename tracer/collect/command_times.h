@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "tracer/collect/interval_union.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::tracer {
 

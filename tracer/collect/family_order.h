@@ -8,7 +8,7 @@
 #include <span>
 
 #include "tracer/interpose/thread_path.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::tracer {
 

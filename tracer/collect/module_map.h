@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::tracer {
 

@@ -12,7 +12,7 @@
 #include "tracer/collect/interning.h"
 #include "tracer/collect/module_map.h"
 #include "tracer/collect/slot_set.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::tracer {
 

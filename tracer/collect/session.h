@@ -8,7 +8,7 @@
 #include "tracer/collect/collector.h"
 #include "tracer/collect/spool_reader.h"
 #include "traces/base/status.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::tracer {
 

@@ -12,8 +12,8 @@
 #include <cstdint>
 #include <span>
 
-#include "traces/model/event.h"
-#include "traces/model/fold.h"
+#include "traces/model/fold/event.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::tracer {
 

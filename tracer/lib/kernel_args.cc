@@ -1,4 +1,4 @@
-// Asking clGetKernelArgInfo; the lines are described in traces/model/kernel_origin.h.
+// Asking clGetKernelArgInfo; the lines are described in traces/model/folded/kernel_origin.h.
 #include "tracer/lib/kernel_args.h"
 
 #include <algorithm>

@@ -129,7 +129,7 @@ enum class RecordType : uint16_t {
   Content,     // within a call: hash and number of the bytes that it moves (0: not known), ticks that hashing took
   MemoryFacts,  // within a create call that does not say it: bytes, and bytes of an element, of what it made
   CommandArg,   // within a call that updates a command buffer: command, CommandArgKind, index, size, value
-  KernelArgs,  // handle, length, text (traces/model/kernel_origin.h): of a kernel that the call under way made
+  KernelArgs,  // handle, length, text (traces/model/folded/kernel_origin.h): of a kernel that the call under way made
 };
 
 // How a CommandArg gives its value.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "traces/base/status.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::store {
 

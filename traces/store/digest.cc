@@ -9,7 +9,7 @@
 #include <map>
 
 #include "traces/api/clock_values.h"
-#include "traces/model/digest.h"
+#include "traces/model/folded/digest.h"
 #include "traces/store/rows.h"
 
 namespace gt::store {

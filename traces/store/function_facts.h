@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::store {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <type_traits>
 
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 #include "traces/store/db.h"
 #include "traces/store/trace_db.h"
 

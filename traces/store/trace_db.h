@@ -9,7 +9,7 @@
 #include <string>
 
 #include "traces/base/status.h"
-#include "traces/model/event.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::store {
 

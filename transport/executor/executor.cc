@@ -6,15 +6,15 @@
 #include <chrono>
 #include <thread>
 
-#include "transport/executor/backlog.h"
-#include "transport/executor/calls.h"
-#include "transport/executor/launches.h"
-#include "transport/executor/mover.h"
-#include "transport/executor/peers.h"
-#include "transport/executor/programs.h"
-#include "transport/executor/survey.h"
-#include "transport/executor/transfers.h"
-#include "transport/executor/turns.h"
+#include "transport/executor/calls/backlog.h"
+#include "transport/executor/calls/calls.h"
+#include "transport/executor/calls/launches.h"
+#include "transport/executor/transfer/mover.h"
+#include "transport/executor/transfer/peers.h"
+#include "transport/executor/calls/programs.h"
+#include "transport/executor/calls/survey.h"
+#include "transport/executor/transfer/transfers.h"
+#include "transport/executor/base/turns.h"
 
 namespace gt::exec {
 namespace {

@@ -26,9 +26,9 @@
 #include <CL/cl.h>
 
 #include "traces/api/roles.h"
-#include "transport/executor/functions.h"
+#include "transport/executor/base/functions.h"
 #include "transport/link/connect.h"
-#include "transport/link/link.h"
+#include "transport/link/base/link.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::exec {

@@ -38,7 +38,7 @@
 #include "transport/gproxy/sandbox.h"
 #include "transport/gproxy/worker_channel.h"
 #include "transport/gproxy/worker_plan.h"
-#include "transport/link/hello.h"
+#include "transport/link/hello/hello.h"
 
 namespace gt::proxy {
 namespace {

@@ -1,9 +1,9 @@
 // Making a session: the client's connections, and the server's side of them.
 #include "transport/link/connect.h"
 
-#include "transport/link/shm_link.h"
-#include "transport/link/sockets.h"
-#include "transport/link/tcp_link.h"
+#include "transport/link/node/shm_link.h"
+#include "transport/link/hello/sockets.h"
+#include "transport/link/net/tcp_link.h"
 
 namespace gt::wire {
 namespace {

@@ -23,7 +23,7 @@
 #include "traces/base/bytes.h"
 #include "traces/base/fd.h"
 #include "traces/base/status.h"
-#include "transport/link/link.h"
+#include "transport/link/base/link.h"
 
 namespace gt::wire {
 

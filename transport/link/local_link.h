@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "transport/link/link.h"
+#include "transport/link/base/link.h"
 
 namespace gt::wire {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "transport/link/connect.h"
-#include "transport/link/waiting.h"
+#include "transport/link/base/waiting.h"
 
 namespace gt::wire {
 

@@ -1,8 +1,8 @@
 // The keeper of a link between nodes: what happens when a connection is lost.
 #include <algorithm>
 
-#include "transport/link/sockets.h"
-#include "transport/link/tcp_link.h"
+#include "transport/link/hello/sockets.h"
+#include "transport/link/net/tcp_link.h"
 
 namespace gt::wire {
 namespace {

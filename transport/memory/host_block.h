@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "traces/base/status.h"
-#include "traces/model/policy.h"
+#include "traces/model/platform/policy.h"
 #include "transport/memory/pin.h"
 
 namespace gt::memory {

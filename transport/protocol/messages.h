@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "traces/base/bytes.h"
-#include "transport/link/link.h"
+#include "transport/link/base/link.h"
 
 namespace gt::wire {
 

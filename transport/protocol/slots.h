@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-#include "transport/link/link.h"
+#include "transport/link/base/link.h"
 
 namespace gt::wire {
 

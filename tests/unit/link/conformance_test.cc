@@ -1,4 +1,4 @@
-// What every link promises (transport/link/link.h), for every link.
+// What every link promises (transport/link/base/link.h), for every link.
 #include <doctest/doctest.h>
 #include <sys/mman.h>
 

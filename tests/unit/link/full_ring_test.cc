@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "tests/unit/link/started.h"
-#include "transport/link/shm_region.h"
+#include "transport/link/node/shm_region.h"
 
 namespace gt::wire {
 namespace {

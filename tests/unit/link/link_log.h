@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "transport/link/link.h"
+#include "transport/link/base/link.h"
 
 namespace gt::wire {
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "transport/link/local_link.h"
-#include "transport/link/tls.h"
+#include "transport/link/hello/tls.h"
 
 namespace gt::wire {
 namespace {

@@ -4,8 +4,8 @@
 #include <random>
 #include <vector>
 
-#include "transport/link/out_stream.h"
-#include "transport/link/ring.h"
+#include "transport/link/base/out_stream.h"
+#include "transport/link/node/ring.h"
 
 namespace gt::wire {
 namespace {

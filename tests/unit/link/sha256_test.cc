@@ -1,5 +1,5 @@
 // SHA-256 and HMAC against the vectors of FIPS 180-4 (NIST's examples) and RFC 4231.
-#include "transport/link/sha256.h"
+#include "transport/link/hello/sha256.h"
 
 #include <doctest/doctest.h>
 

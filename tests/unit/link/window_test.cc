@@ -1,5 +1,5 @@
 // The delay window on a simulated path: flows that share a bottleneck with a queue.
-#include "transport/link/window.h"
+#include "transport/link/base/window.h"
 
 #include <doctest/doctest.h>
 

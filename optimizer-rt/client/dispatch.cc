@@ -1,0 +1,125 @@
+// The ICD's table of our functions, and the three symbols that the shared object exports.
+#include <array>
+#include <cstring>
+
+#include "optimizer-rt/client/base/entry.h"
+#include "optimizer-rt/client/migration/moves.h"
+#include "optimizer-rt/client/platform/platform.h"
+#include "optimizer-rt/client/session/sessions.h"
+#include "traces/api/api.h"
+
+namespace gt::virt {
+namespace {
+
+using api::FnId;
+
+template <class Table>
+constexpr Table make_dispatch() {
+  Table table{};
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  if constexpr (requires { table.NAME; }) table.NAME = &Entry<FnId::NAME, &fn::NAME>::call;
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+  return table;
+}
+
+const VirtualPlatform* meet_optimizer(const Optimizer* optimizer) noexcept {
+  static constexpr VirtualPlatform us = {
+      [](void* base, size_t bytes) noexcept { return conceal_everywhere(base, bytes); }};
+  set_optimizer(optimizer);
+  count_moves_in(optimizer->moves);
+  return &us;
+}
+
+// A function of an extension that we do not have.
+template <FnId F, class Function>
+struct Refusal;
+template <FnId F, class R, class... A>
+struct Refusal<F, R (*)(A...)> {
+  static R CL_API_CALL call(A... arguments) { return api::failed_result<F, R>(CL_INVALID_OPERATION, arguments...); }
+};
+
+// By function: programs call what their driver has without looking whether the extension is there, and get an error
+// where they would jump to NULL.
+const std::array<void*, api::FnCount>& refusals() {
+  static const auto all = [] {
+    std::array<void*, api::FnCount> list{};
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  list[api::number(FnId::NAME)] = reinterpret_cast<void*>(&Entry<FnId::NAME, &fn::NAME>::call);
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
+  list[api::number(FnId::NAME)] = reinterpret_cast<void*>(&Refusal<FnId::NAME, api::FnPointer<FnId::NAME>>::call);
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+    return list;
+  }();
+  return all;
+}
+
+// What the native driver has of that name.
+void* refusal(const char* name) {
+  const uint16_t number = api::find_function(name);
+  const _cl_platform_id* const platform = connected_platform();
+  if (number == 0 || !platform || !platform->has_function(static_cast<FnId>(number))) return nullptr;
+  return refusals()[number];
+}
+
+struct Extension {
+  const char* name;
+  void* address;
+};
+
+// Extension functions that are a core function under another name.
+const Extension* extensions() {
+  static const Extension list[] = {
+      {"clIcdGetPlatformIDsKHR",
+       reinterpret_cast<void*>(&Entry<FnId::clGetPlatformIDs, &fn::clGetPlatformIDs>::call)},
+      {"clGetPlatformInfo", reinterpret_cast<void*>(&Entry<FnId::clGetPlatformInfo, &fn::clGetPlatformInfo>::call)},
+      // For goptimize: contexts without a platform of ours (--spread), and its report.
+      {"gtrace_dispatch_table", const_cast<cl_icd_dispatch*>(&dispatch_table)},
+      {ShowAsNativeName,
+       reinterpret_cast<void*>(static_cast<ShowAsNative>([](const char* name) noexcept { show_as_native(name); }))},
+      {MeetName, reinterpret_cast<void*>(static_cast<Meet>(&meet_optimizer))},
+      {"clCreateProgramWithILKHR",
+       reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},
+      {"clGetKernelSubGroupInfoKHR",
+       reinterpret_cast<void*>(&Entry<FnId::clGetKernelSubGroupInfo, &fn::clGetKernelSubGroupInfo>::call)},
+      {"clCreateCommandQueueWithPropertiesKHR",
+       reinterpret_cast<void*>(
+           &Entry<FnId::clCreateCommandQueueWithProperties, &fn::clCreateCommandQueueWithProperties>::call)},
+      {nullptr, nullptr}};
+  return list;
+}
+
+void* extension(const char* name) {
+  if (!name) return nullptr;
+  for (const Extension* e = extensions(); e->name; ++e) {
+    if (std::strcmp(e->name, name) == 0) return e->address;
+  }
+  return refusal(name);
+}
+
+}  // namespace
+
+constinit const cl_icd_dispatch dispatch_table = make_dispatch<cl_icd_dispatch>();
+
+namespace fn {
+
+void* clGetExtensionFunctionAddress(const char* name) { return extension(name); }
+void* clGetExtensionFunctionAddressForPlatform(cl_platform_id, const char* name) { return extension(name); }
+
+}  // namespace fn
+}  // namespace gt::virt
+
+#define GT_SHOWN extern "C" __attribute__((visibility("default")))
+
+GT_SHOWN cl_int CL_API_CALL clIcdGetPlatformIDsKHR(cl_uint n, cl_platform_id* platforms, cl_uint* count) {
+  return gt::virt::dispatch_table.clGetPlatformIDs(n, platforms, count);
+}
+GT_SHOWN cl_int CL_API_CALL clGetPlatformInfo(cl_platform_id platform, cl_platform_info name, size_t size, void* value,
+                                              size_t* size_ret) {
+  return gt::virt::dispatch_table.clGetPlatformInfo(platform, name, size, value, size_ret);
+}
+GT_SHOWN void* CL_API_CALL clGetExtensionFunctionAddress(const char* name) { return gt::virt::extension(name); }

@@ -1,0 +1,104 @@
+// An event: a command's, or the program's own (clCreateUserEvent), or one of ours between two places.
+//
+// A command's event has a name at the place of its queue. Elsewhere, and for user events everywhere, it has copies:
+// user events of the executor, set when this one ends. Its status is known here only after the executor was asked to
+// tell it (subscribe), or what it waits for was; from then on it is a word to look at.
+//
+// Invariant: `status` goes down only, and complete() happens once.
+// Thread safety: any thread; complete() also from the link's handlers. `mutex` is never held while something is sent.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "optimizer-rt/client/base/object.h"
+#include "optimizer-rt/client/session/session.h"
+
+struct _cl_context;
+struct _cl_command_queue;
+
+namespace gt::virt {
+struct Place;
+}
+
+struct _cl_event : gt::virt::Object {
+  static constexpr auto Kind = gt::virt::Type::Event;
+  static constexpr cl_int Invalid = CL_INVALID_EVENT;
+
+  // A command's; watched by the place's session from now on.
+  _cl_event(_cl_command_queue& queue, cl_command_type type);
+  explicit _cl_event(_cl_context& context);  // a user event
+  _cl_event(_cl_context& context, gt::virt::Place& place);  // of a command of ours
+  ~_cl_event();
+
+  bool is_user() const { return !place; }
+  bool ended() const { return status.load(std::memory_order_acquire) <= CL_COMPLETE; }
+  // What the program is told. The first time it asks the executor, now and to tell when it ends. Flushes.
+  cl_int current_status();
+  // The same after the executor has answered; below 0 also if it has refused the command.
+  cl_int look_now();
+  // `waits`: the caller goes on to wait().
+  void subscribe(bool waits = false);
+  // The executor tells it without being asked. Before anybody else knows the event.
+  void told_unasked() { telling_ = Telling::Unasked; }
+  // Until it has ended. Gives the status.
+  cl_int wait();
+  void complete(cl_int with_status, int64_t start, int64_t end);
+
+  // Its name among the events of a place; 0: it has completed, nothing to wait for.
+  gt::virt::ObjectId name_at(gt::virt::Place& place);
+
+  using Callback = std::function<void(cl_int status)>;
+  void then(Callback callback);  // on the thread for work; must not block. Somebody must subscribe()
+  void call_back(cl_int when, Callback callback);  // on the thread for callbacks
+
+  // Lives until it has ended, whatever the program releases.
+  void keep();
+
+  // What completes together with it, before anybody hears of it: bytes find their places. Set before it can end.
+  std::function<void()> landing;
+  // What must have ended here before it may. Set before it can end; then of complete() alone.
+  std::vector<gt::virt::Ref<_cl_event>> lands_after;
+  // It brings bytes over a link, or comes after what does: it may end here later than at its place. Set as above.
+  bool late = false;
+  // It brings bytes to where arrivals() knows.
+  bool arrives = false;
+
+  gt::virt::Ref<_cl_context> context;
+  gt::virt::Ref<_cl_command_queue> queue;  // none: a user event, or of a command of ours
+  const cl_command_type command;
+  gt::virt::Place* const place;  // nullptr: a user event
+  gt::virt::ObjectId name = 0;
+  uint64_t number = 0;  // in its queue
+  std::atomic<cl_int> status;
+  int64_t queued_ns = 0, submit_ns = 0, start_ns = 0, end_ns = 0;
+
+ private:
+  struct Registered {
+    cl_int when;
+    Callback callback;
+  };
+  bool put_off(int64_t start, int64_t end);
+  void run_callbacks(std::vector<Registered> callbacks, cl_int with_status);
+  bool ended_by_finish() const;
+  bool is_overtaken();
+  cl_int look();
+
+  enum class Telling : uint8_t { No, Unasked, Asked };  // Asked: and the request is on its way
+  std::atomic<Telling> telling_{Telling::No};
+  std::atomic<uint64_t> looked_after_{0};  // the later event after whose end it was asked about
+  std::mutex mutex_;
+  gt::virt::Ref<_cl_event> self_;  // while somebody depends on its end
+  std::vector<Registered> registered_;
+  std::vector<Callback> continuations_;
+  std::vector<std::pair<gt::virt::Place*, gt::virt::ObjectId>> copies_;
+};
+
+namespace gt::virt {
+
+// A wait list as the specification checks it.
+std::vector<_cl_event*> checked_list(cl_uint n, const cl_event* list, cl_int when_wrong);
+
+}  // namespace gt::virt

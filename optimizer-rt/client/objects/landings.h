@@ -1,0 +1,37 @@
+// Bytes that a queue's reads bring over a link: the device is done with a read, and goes on, before they are here. Who
+// is told that a command has ended must find the bytes of those before it: so the command's event is put off until they
+// have landed (_cl_event::lands_after).
+// Invariant: holds no event that has ended, which would hold its queue.
+// Thread safety: any thread.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "optimizer-rt/client/objects/event.h"
+
+namespace gt::virt {
+
+class Landings {
+ public:
+  explicit Landings(bool in_order) : in_order_(in_order) {}
+
+  // What a new command comes after: in an out-of-order queue only if it waits for `everything` before it, or is behind
+  // a barrier that did. Appended to `after`.
+  void before(bool everything, std::vector<Ref<_cl_event>>& after);
+  // A command that was sent is late itself. `barrier`: later ones come after it.
+  void add(const Ref<_cl_event>& event, bool barrier);
+  void remove(const _cl_event& event);  // it has ended
+  // Until nothing is late any more.
+  void wait();
+
+ private:
+  const bool in_order_;
+  std::atomic<bool> any_{false};
+  std::mutex mutex_;  // of what follows
+  std::vector<Ref<_cl_event>> late_;  // of an in-order queue: the last one, which comes after the others
+  Ref<_cl_event> barrier_;
+};
+
+}  // namespace gt::virt

@@ -1,0 +1,69 @@
+// A kernel and its arguments, which travel with the launch after they have changed.
+//
+// Thread safety: `mutex`; setting arguments of one kernel from two threads is the program's fault, launching is not.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "optimizer-rt/client/objects/mem.h"
+#include "optimizer-rt/client/programs/program.h"
+#include "optimizer-rt/client/objects/sampler.h"
+
+namespace gt::virt {
+
+// As clSetKernelArg left it.
+struct ArgValue {
+  enum class Form : uint8_t { Unset, Value, Mem, Sampler, Local, Svm };
+  Form form = Form::Unset;
+  Bytes value;              // Value
+  uint64_t size = 0;        // Local
+  _cl_mem* mem = nullptr;   // Mem; not held: the program may release it. NULL is an argument, too
+  uint64_t serial = 0;      // of that object
+  Ref<_cl_sampler> sampler;
+  const void* svm = nullptr;  // Svm: an address in a block, or NULL
+  uint64_t version = 0;     // counts changes
+};
+
+}  // namespace gt::virt
+
+struct _cl_kernel : gt::virt::Object {
+  static constexpr auto Kind = gt::virt::Type::Kernel;
+  static constexpr cl_int Invalid = CL_INVALID_KERNEL;
+
+  _cl_kernel(_cl_program& program, const gt::wire::KernelInfo& info);
+  _cl_kernel(_cl_kernel& other);  // with its arguments
+  ~_cl_kernel();
+
+  gt::virt::ObjectId at(gt::virt::Place& place);
+  // Of its work-groups on a device, with the arguments as they are; the executor is asked once.
+  gt::Bytes work_group_info(_cl_device_id& device, cl_kernel_work_group_info param);
+
+  const gt::virt::Ref<_cl_program> program;
+  const gt::wire::KernelInfo info;
+  const bool may_require_size;  // for all that its source says: __attribute__((reqd_work_group_size(...)))
+
+  std::mutex mutex;  // of what follows
+  std::vector<gt::virt::ArgValue> args;
+  std::vector<std::vector<uint64_t>> sent;  // by place, by argument: the version that is there
+  uint64_t versions = 0;
+  uint64_t renamed = 0;  // of the context, when arguments were sent
+  // What it reaches through other pointers (CL_KERNEL_EXEC_INFO_SVM_PTRS), and whether the place knows.
+  std::vector<const void*> reaches;
+  bool reaches_sent = true;
+
+ private:
+  struct WorkGroupQuestion {
+    _cl_device_id* device;
+    cl_kernel_work_group_info param;
+    std::map<cl_uint, size_t> local;  // arguments, and their bytes
+    auto operator<=>(const WorkGroupQuestion&) const = default;
+  };
+  std::map<cl_uint, size_t> local_arguments();
+
+  gt::virt::Names names_;
+  std::mutex infos_mutex_;
+  std::map<WorkGroupQuestion, gt::Bytes> infos_;
+};

@@ -1,0 +1,70 @@
+// A program: what it was made of, and for each device how its last build went.
+//
+// It is made at all places of its context when it is made here; builds run at all of them at once.
+// Thread safety: `mutex` for what changes.
+#pragma once
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "optimizer-rt/client/objects/context.h"
+#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/object.h"
+#include "transport/protocol/messages.h"
+
+namespace gt::virt {
+
+struct BuildState {
+  cl_build_status status = CL_BUILD_NONE;
+  cl_program_binary_type binary_type = CL_PROGRAM_BINARY_TYPE_NONE;
+  std::string options, log;
+};
+
+}  // namespace gt::virt
+
+struct _cl_program : gt::virt::Object {
+  static constexpr auto Kind = gt::virt::Type::Program;
+  static constexpr cl_int Invalid = CL_INVALID_PROGRAM;
+
+  // For these devices of the context.
+  _cl_program(_cl_context& context, std::vector<_cl_device_id*> devices);
+  ~_cl_program();
+
+  gt::virt::ObjectId at(gt::virt::Place& place) { return names[place.index]; }  // 0: for none of its devices
+  // The devices asked for (none: all), checked.
+  std::vector<_cl_device_id*> chosen(cl_uint n, const cl_device_id* list);
+  std::vector<_cl_device_id*> living_devices() const;
+  bool built();  // for some device
+  const gt::wire::KernelInfo* find_kernel(const std::string& name);  // stays until the next build
+  // Waits for a build under way that calls the program back. Natively it may be over when its call returns, and
+  // programs go on without having been called.
+  void settle();
+
+  const gt::virt::Ref<_cl_context> context;
+  const std::vector<_cl_device_id*> devices;
+  std::vector<gt::virt::ObjectId> names;  // by place; set before the program gets it
+  std::string source, built_in;
+  gt::Bytes il;
+  bool from_binary = false, from_source = false;
+
+  std::mutex mutex;
+  std::map<_cl_device_id*, gt::virt::BuildState> builds;
+  std::vector<gt::wire::KernelInfo> kernels;
+  std::shared_ptr<gt::virt::Gate> building;  // of the latest build; nullptr: nobody may have to wait for it
+  cl_uint attached = 0;  // kernels that exist: no build meanwhile
+  std::vector<gt::virt::BuildWay> ways;  // of the sources of its kernels, the last time
+  // What the driver says to arguments: kernel, index, size, whether there is a value.
+  std::map<std::tuple<std::string, cl_uint, size_t, bool>, cl_int> argument_sizes;
+};
+
+namespace gt::virt {
+
+using ProgramNotify = void(CL_CALLBACK*)(cl_program, void*);
+
+// Asks what the drivers know of a program that nobody has built yet: what kind of binary it was made from.
+void describe(_cl_program& program);
+
+}  // namespace gt::virt

@@ -1,0 +1,83 @@
+#include "optimizer-rt/client/session/configuration.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+
+#include "optimizer-rt/client/session/local_executor.h"
+#include "transport/link/connect.h"
+
+namespace gt::virt {
+namespace {
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+// The token that gproxy made when it was first started; without one, a proxy on this machine may still know us.
+std::string token_file() {
+  const std::string named = variable("GTRACE_TOKEN_FILE");
+  if (!named.empty()) return named;
+  const std::string home = variable("HOME"), config = variable("XDG_CONFIG_HOME");
+  const std::string usual = (config.empty() ? home + "/.config" : config) + "/gtrace/token";
+  return ::access(usual.c_str(), F_OK) == 0 ? usual : "";
+}
+
+Result<wire::Credentials> credentials(const wire::Url& url) {
+  wire::Credentials proof;
+  if (url.scheme == wire::Url::Scheme::Tls) {
+    proof.cert = variable("GTRACE_CERT");
+    proof.key = variable("GTRACE_KEY");
+    proof.ca = variable("GTRACE_CA");
+  }
+  const std::string file = token_file();
+  if (file.empty()) return proof;
+  Result<Bytes> token = wire::read_token(file);
+  if (!token.ok()) return token.status();
+  proof.token = std::move(*token);
+  return proof;
+}
+
+}  // namespace
+
+std::vector<std::string> remote_urls() {
+  std::vector<std::string> urls;
+  const std::string all = variable("GTRACE_REMOTE");
+  for (size_t at = 0; at < all.size();) {
+    const size_t end = std::min(all.find(',', at), all.size());
+    if (end > at) urls.push_back(all.substr(at, end - at));
+    at = end + 1;
+  }
+  return urls;
+}
+
+bool spreads() {
+  static const bool on = variable("GTRACE_SPREAD") == "1";
+  return on;
+}
+bool sync_errors() {
+  static const bool on = variable("GTRACE_SYNC_ERRORS") == "1";
+  return on;
+}
+
+Naming naming() {
+  const std::string name = variable("GTRACE_PLATFORM_NAME");
+  return name == "native" ? Naming::Native : name == "auto" ? Naming::Auto : Naming::Own;
+}
+
+Result<Connection> connect_to(const std::string& url) {
+  constexpr std::string_view Local = "local:";
+  if (url.starts_with(Local)) return connect_to_driver(url.substr(Local.size()));
+  const Result<wire::Url> parsed = wire::parse_url(url);
+  if (!parsed.ok()) return parsed.status();
+  Result<wire::Credentials> proof = credentials(*parsed);
+  if (!proof.ok()) return proof.status();
+  Result<std::unique_ptr<wire::Link>> link = wire::connect(*parsed, *proof);
+  if (!link.ok()) return link.status();
+  return Connection{std::move(*link), {}, url};
+}
+
+}  // namespace gt::virt

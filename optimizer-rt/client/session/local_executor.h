@@ -1,0 +1,57 @@
+// An executor in this process: over a driver that is opened by its path (for tests, and for nodes without a proxy), or
+// over a device whose handle the program has.
+#pragma once
+
+#include <memory>
+
+#include "optimizer-rt/client/session/configuration.h"
+#include "optimizer-rt/client/session/session.h"
+#include "transport/executor/base/cl.h"
+#include "transport/executor/executor.h"
+
+namespace gt::virt {
+
+// What lives behind the link. Destruction would need the link closed: it lives as long as the process.
+class LocalExecutor {
+ public:
+  // `driver`: for who goes past the executor. `served`: what the executor calls.
+  LocalExecutor(const exec::Functions& driver, const exec::Functions& served, std::unique_ptr<wire::Link> link,
+                exec::Options options);
+  Status start() { return executor_->start(); }
+
+  // The driver's functions and objects, for who moves contents without messages. native(): nullptr when the message
+  // that makes it is still on its way.
+  const exec::Cl& cl() const { return cl_; }
+  template <class Handle>
+  Handle native(api::ObjectKind kind, wire::ObjectId name) const {
+    return static_cast<Handle>(executor_->native(kind, name));
+  }
+  // A buffer that was made past the executor gets a name: Executor::adopt().
+  bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) const { return executor_->adopt(buffer, bytes, name); }
+  std::mutex* turns(cl_device_id device) const { return executor_->turns(device); }  // Executor::turns()
+  cl_int finish(wire::ObjectId queue) const { return executor_->finish(queue); }  // Executor::finish()
+
+ private:
+  const exec::Functions driver_, served_;
+  const exec::Cl cl_;
+  const std::unique_ptr<wire::Link> link_;
+  const std::unique_ptr<exec::Executor> executor_;
+};
+
+// The native handle of a name whose message may still be on its way; nullptr: it could not be made. REQUIRES: the
+// session's executor is in this process.
+template <class Handle>
+Handle native(Session& session, api::ObjectKind kind, wire::ObjectId name) {
+  if (const auto handle = session.local()->native<Handle>(kind, name)) return handle;
+  session.settle();
+  return session.local()->native<Handle>(kind, name);
+}
+
+// `driver`: an ICD (libpocl.so.2), not a loader, which would come back to us.
+Result<Connection> connect_to_driver(const std::string& driver);
+// The driver's own functions serve it, never the loader's; under goptimize the optimizer's, which lead there, so that
+// transfers are staged and their memory pinned as in local contexts.
+Result<Connection> connect_to_device(cl_device_id native);
+cl_platform_id platform_of(cl_device_id native);
+
+}  // namespace gt::virt

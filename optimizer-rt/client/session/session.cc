@@ -1,0 +1,375 @@
+#include "optimizer-rt/client/session/session.h"
+
+#include <unistd.h>
+
+#include <utility>
+#include <vector>
+
+#include "optimizer-rt/client/objects/event.h"
+#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/session/local_executor.h"
+#include "optimizer-rt/client/objects/queue.h"
+#include "optimizer-rt/client/base/serial_thread.h"
+#include "traces/api/decode.h"
+#include "traces/base/clock.h"
+
+namespace gt::virt {
+namespace {
+
+// Every byte, whatever interrupts: it is the program's output.
+void print(ByteView text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (n < 0 && errno != EINTR) return;
+    if (n > 0) text = text.subspan(static_cast<size_t>(n));
+  }
+}
+
+}  // namespace
+
+Session::Session(Connection connection)
+    : link_(std::move(connection.link)), behind_(std::move(connection.behind)), url_(std::move(connection.url)) {}
+
+Result<wire::Surveyed> Session::begin() {
+  const Status started = link_->start(*this);
+  if (!started.ok()) return started;
+  wire::Surveyed surveyed;
+  try {
+    surveyed = survey(0);
+    set_clock();
+  } catch (const Failure&) {
+    return Status(Kind::Disconnected, "the connection was closed");
+  }
+  shares_memory_ = !behind_ && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
+  if (shares_memory_) bounce_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
+  outbox_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
+  return surveyed;
+}
+
+wire::Surveyed Session::survey(ObjectId sub_device) {
+  wire::Survey message;
+  message.device = sub_device;
+  wire::Surveyed surveyed;
+  bool sound = false;
+  ask_frame(message, [&](ByteView frame) { sound = wire::decode(frame, surveyed); });
+  require(sound, CL_OUT_OF_RESOURCES);
+  return surveyed;
+}
+
+void Session::set_clock() {
+  constexpr int Exchanges = 5;
+  for (int i = 0; i < Exchanges; ++i) {
+    wire::Ping ping;
+    ping.sent_ns = static_cast<int64_t>(monotonic_ns());
+    ask_frame(ping, [&](ByteView frame) { take_clock(frame); });
+  }
+}
+
+void Session::take_clock(ByteView frame) {
+  wire::Pong pong;
+  if (wire::decode(frame, pong)) clock_.sample(pong.sent_ns, pong.clock_ns, static_cast<int64_t>(monotonic_ns()));
+}
+
+// While there are queues that profile, and with what is sent anyway: an idle connection stays idle, and the answer is
+// here before the next command can have ended.
+void Session::renew_clock() {
+  int64_t due = clock_due_ns_.load(std::memory_order_relaxed);
+  if (due == NotTimed) return;
+  const auto now = static_cast<int64_t>(monotonic_ns());
+  if (now < due || !clock_due_ns_.compare_exchange_strong(due, now + ClockInterval_ns)) return;
+  const auto take = [this](std::optional<ByteView> frame) {
+    if (frame) take_clock(*frame);
+  };
+  send(wire::Ping{expect(take), now}, true);
+}
+
+void Session::settle() {
+  wire::Ping ping;
+  ask_frame(ping, [](ByteView) {});
+}
+
+bool Session::finish_all(std::function<void()> over) {
+  if (!alive() || behind_) return false;  // a driver in this process ends with it, as it does without us
+  try {
+    wire::Finish all;
+    all.reply = expect([over = std::move(over)](std::optional<ByteView>) { over(); });
+    try {
+      send(all);
+    } catch (const Failure&) {  // then the link is lost, and `over` has been told
+    }
+  } catch (const Failure&) {
+    return false;
+  }
+  return true;
+}
+
+void Session::leave() {
+  if (behind_) return;
+  try {
+    send(wire::Leave{});
+  } catch (const Failure&) {  // it is gone
+  }
+}
+
+void Session::forget() {
+  forgotten_ = true;  // first: the lock may be held for ever by a thread that is not here
+  alive_ = false;
+}
+
+// --- Sending ---
+
+void Session::send_bytes(ByteView message, bool soon) {
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  renew_clock();
+  if (wire::send_message<wire::FragmentToExecutor>(*link_, fragments_, message, soon).ok()) return;
+  lose();
+  throw Failure{CL_DEVICE_NOT_AVAILABLE};
+}
+
+void Session::push() {
+  if (alive()) (void)link_->push().ok();
+}
+
+wire::ReplyId Session::expect(OnReply then) {
+  const std::lock_guard lock(mutex_);
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  if (next_reply_ == 0) next_reply_ = 1;
+  const wire::ReplyId id = next_reply_++;
+  replies_[id] = std::move(then);
+  return id;
+}
+
+template <class Message, class Take>
+void Session::ask_frame(Message& message, Take take) {
+  Gate gate;
+  bool came = false;
+  message.reply = expect([&](std::optional<ByteView> frame) {
+    if (frame) take(*frame);
+    came = frame.has_value();
+    gate.open();
+  });
+  Waiting waiting(link_.get());
+  try {
+    send(message, until_help());
+  } catch (const Failure&) {
+    bool unanswered = false;
+    {
+      const std::lock_guard lock(mutex_);
+      unanswered = replies_.erase(message.reply) != 0;
+    }
+    if (!unanswered) gate.wait(waiting);  // somebody is calling it
+    throw;
+  }
+  gate.wait(waiting);
+  require(came, CL_DEVICE_NOT_AVAILABLE);
+}
+
+Bytes Session::ask_call(wire::Call call) {
+  Bytes outputs;
+  ask_frame(call, [&](ByteView frame) {
+    wire::Reply reply;
+    if (wire::decode(frame, reply)) outputs.assign(reply.outputs.begin(), reply.outputs.end());
+  });
+  return outputs;
+}
+
+// Without a marker, which costs the device 3 us: there is nobody else whom waiting in the driver would keep.
+cl_int Session::finish_here(ObjectId queue) {
+  settle();
+  push();
+  return behind_->finish(queue);
+}
+
+cl_int Session::finish(ObjectId queue) {
+  if (behind_) return finish_here(queue);
+  wire::Finish message;
+  message.queue = queue;
+  cl_int code = CL_SUCCESS;
+  ask_frame(message, [&](ByteView frame) {
+    wire::Reply reply;
+    if (wire::decode(frame, reply) && reply.outputs.size() >= sizeof code) {
+      std::memcpy(&code, reply.outputs.data(), sizeof code);
+    }
+  });
+  return code;
+}
+
+template <class Answer, class Message>
+void Session::ask_later(Message& message, std::function<void(const Answer&)> then) {
+  message.reply = expect([then = std::move(then)](std::optional<ByteView> frame) {
+    Answer answer;
+    if (!frame || !wire::decode(*frame, answer)) {
+      answer = {};
+      answer.code = frame ? CL_OUT_OF_RESOURCES : CL_DEVICE_NOT_AVAILABLE;
+    }
+    work().post([then, answer = std::move(answer)] { then(answer); });
+  });
+  try {
+    send(message);
+  } catch (const Failure&) {
+    const std::lock_guard lock(mutex_);
+    if (replies_.erase(message.reply) != 0) throw;  // else `then` has been told
+  }
+}
+
+void Session::build(wire::Build& message, OnBuilt then) { ask_later<wire::Built>(message, std::move(then)); }
+void Session::invite(wire::Invite& message, std::function<void(const wire::Invited&)> then) {
+  ask_later<wire::Invited>(message, std::move(then));
+}
+void Session::join(wire::Join& message, std::function<void(const wire::Joined&)> then) {
+  ask_later<wire::Joined>(message, std::move(then));
+}
+
+// --- What is watched ---
+
+void Session::watch(_cl_event& event) {
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  const std::lock_guard lock(mutex_);
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);  // lose() has not yet taken what is watched
+  events_[event.name] = &event;
+}
+// Also when the link has closed: lose() may still be looking at what is watched.
+void Session::forget(const _cl_event& event) {
+  if (forgotten_) return;
+  const std::lock_guard lock(mutex_);
+  events_.erase(event.name);
+  data_.erase(event.name);
+}
+void Session::watch(_cl_command_queue& queue) {
+  require(alive(), CL_DEVICE_NOT_AVAILABLE);
+  const std::lock_guard lock(mutex_);
+  queues_[queue.name] = &queue;
+  if (queue.profiles()) clock_due_ns_ = 0;
+}
+void Session::forget(const _cl_command_queue& queue) {
+  if (forgotten_) return;
+  const std::lock_guard lock(mutex_);
+  queues_.erase(queue.name);
+}
+void Session::expect_data(ObjectId event, TakeData take) {
+  const std::lock_guard lock(mutex_);
+  data_[event] = std::move(take);
+}
+
+Ref<_cl_event> Session::find_event(ObjectId id) {
+  const std::lock_guard lock(mutex_);
+  const auto it = events_.find(id);
+  if (it == events_.end() || !try_hold(it->second)) return {};
+  Ref<_cl_event> event = Ref<_cl_event>::adopt(it->second);
+  events_.erase(it);
+  return event;
+}
+
+// --- Hearing ---
+
+void Session::on_frame(ByteView frame) {
+  if (frame.empty()) return;
+  if (static_cast<wire::MessageType>(frame[0]) != wire::MessageType::FragmentToClient) return heard(frame);
+  Bytes whole;
+  if (assembler_.take<wire::FragmentToClient>(frame, whole) && !whole.empty()) heard(whole);
+}
+
+void Session::heard(ByteView frame) {
+  const auto each = [&](auto message, auto handle) {
+    if (wire::decode(frame, message)) handle(message);
+  };
+  switch (static_cast<wire::MessageType>(frame[0])) {
+    case wire::MessageType::Completed:
+      return each(wire::Completed{}, [&](const wire::Completed& m) {
+        for (const wire::Completion& c : m.events) completed(c);
+      });
+    case wire::MessageType::Failed:
+      return each(wire::Failed{}, [&](const wire::Failed& m) { failed(m); });
+    case wire::MessageType::Credit:
+      return each(wire::Credit{}, [&](const wire::Credit& m) { outbox_.credit(m.slots); });
+    case wire::MessageType::Data:
+      return each(wire::Data{}, [&](const wire::Data& m) { take_data(m); });
+    case wire::MessageType::Printed:
+      return each(wire::Printed{}, [&](const wire::Printed& m) { print(m.text); });
+    case wire::MessageType::Reply:
+    case wire::MessageType::Surveyed:
+    case wire::MessageType::Built:
+    case wire::MessageType::Invited:
+    case wire::MessageType::Joined:
+    case wire::MessageType::Pong: {  // they begin with what they answer
+      wire::ReplyId id = 0;
+      if (frame.size() < 1 + sizeof id) return;
+      std::memcpy(&id, frame.data() + 1, sizeof id);
+      return answered(id, frame);
+    }
+    default:
+      return;  // of a later version
+  }
+}
+
+void Session::answered(wire::ReplyId id, ByteView frame) {
+  OnReply then;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = replies_.find(id);
+    if (it == replies_.end()) return;
+    then = std::move(it->second);
+    replies_.erase(it);
+  }
+  then(frame);
+}
+
+void Session::completed(const wire::Completion& c) {
+  const Ref<_cl_event> event = find_event(c.event);
+  if (!event) return;
+  const bool timed = c.end_ns != 0;
+  event->complete(c.status, timed ? clock_.to_client(c.start_ns) : 0, timed ? clock_.to_client(c.end_ns) : 0);
+}
+
+// A command's failure concerns its queue. What could not be made is told by whichever queue synchronizes next: the
+// commands that name it fail, too, but do not say why.
+void Session::failed(const wire::Failed& f) {
+  const bool made_something = api::fn_info(f.fn).attributes.creates != api::ObjectKind::Unknown;
+  std::vector<Ref<_cl_command_queue>> queues;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [name, queue] : queues_) {
+      const bool concerned = name == f.object || (made_something && f.event == 0);
+      if (concerned && try_hold(queue)) queues.push_back(Ref<_cl_command_queue>::adopt(queue));
+    }
+  }
+  for (const Ref<_cl_command_queue>& queue : queues) queue->note_failure(f.code);
+  const cl_int code = f.code < 0 ? f.code : CL_OUT_OF_RESOURCES;
+  const Ref<_cl_event> event = f.event != 0 ? find_event(f.event) : Ref<_cl_event>();
+  if (event) event->complete(code, 0, 0);
+}
+
+void Session::take_data(const wire::Data& data) {
+  TakeData take;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = data_.find(data.event);
+    if (it == data_.end()) return;
+    take = std::move(it->second);
+    data_.erase(it);
+  }
+  take(data.bytes);
+}
+
+void Session::on_closed(const Status&) { lose(); }
+
+void Session::lose() {
+  if (!alive_.exchange(false)) return;
+  outbox_.close();
+  std::unordered_map<wire::ReplyId, OnReply> replies;
+  std::vector<Ref<_cl_event>> events;
+  {
+    const std::lock_guard lock(mutex_);
+    replies.swap(replies_);
+    for (auto& [id, event] : events_) {
+      if (try_hold(event)) events.push_back(Ref<_cl_event>::adopt(event));
+    }
+    events_.clear();
+    data_.clear();
+    queues_.clear();
+  }
+  for (auto& [id, then] : replies) then(std::nullopt);
+  for (const Ref<_cl_event>& event : events) event->complete(CL_DEVICE_NOT_AVAILABLE, 0, 0);
+}
+
+}  // namespace gt::virt

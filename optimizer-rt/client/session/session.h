@@ -1,0 +1,184 @@
+// The client's side of one link: what is said to an executor and heard from it.
+//
+// A session is never destroyed: threads and static destructors of the program may still come when the process ends.
+// When its link closes (or in a child of fork()), waiting calls return, its events end with CL_DEVICE_NOT_AVAILABLE,
+// and so does whatever is asked of it then: send() and the like throw that Failure.
+//
+// Thread safety: any thread. Handlers of the link take only the locks of this class and of events: none of them is held
+// while something is sent.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+
+#include "optimizer-rt/client/session/bounce.h"
+#include "optimizer-rt/client/session/configuration.h"
+#include "optimizer-rt/client/session/executor_clock.h"
+#include "optimizer-rt/client/session/exposures.h"
+#include "optimizer-rt/client/base/object.h"
+#include "optimizer-rt/client/session/outbox.h"
+#include "traces/api/encode.h"
+#include "transport/link/base/link.h"
+#include "transport/protocol/codec.h"
+#include "transport/protocol/fragments.h"
+#include "transport/protocol/messages.h"
+
+struct _cl_event;
+struct _cl_command_queue;
+
+namespace gt::virt {
+
+using wire::Ids;
+using wire::ObjectId;
+
+// A name in place of a handle, for encoding.
+template <class Handle>
+Handle as(ObjectId id) {
+  return reinterpret_cast<Handle>(id);
+}
+inline const cl_event* as_events(const Ids& ids) {
+  static_assert(sizeof(cl_event) == sizeof(ObjectId));
+  return ids.empty() ? nullptr : reinterpret_cast<const cl_event*>(ids.data());
+}
+
+// What names the objects that a call makes.
+struct Made {
+  ObjectId result = 0, event = 0;
+};
+
+class Session final : public wire::LinkHandler {
+ public:
+  explicit Session(Connection connection);
+  // Starts the link, asks what is there, sets the clocks.
+  Result<wire::Surveyed> begin();
+
+  bool alive() const { return alive_.load(std::memory_order_acquire); }
+  // The same, but sooner: the link may have ended without all of us knowing yet.
+  bool in_reach() const { return alive() && !link_->is_closed(); }
+  // --- When the process ends. The program may go on to use it: in exit handlers, destructors, other threads.
+  // `over` runs when all commands under way are (or cannot be any more), on any thread. False: there are none.
+  bool finish_all(std::function<void()> over);
+  void leave();   // the end of the connection is that of the process
+  void forget();  // in a child of fork(): the link belongs to the parent
+  wire::Link& link() { return *link_; }
+  Outbox& outbox() { return outbox_; }
+  // The executor is another process of this node: it can map memory of ours.
+  bool shares_memory() const { return shares_memory_; }
+  Exposures& exposures() { return exposures_; }
+  Bounce& bounce() { return bounce_; }
+  const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
+  const std::string& url() const { return url_; }               // by which it is reached then
+  void settle();  // what has been sent is taken in; for who then looks at local()
+
+  ObjectId new_id(size_t consecutive = 1) { return next_id_.fetch_add(consecutive); }
+  uint32_t new_transfer() { return next_transfer_.fetch_add(1); }
+
+  // `soon`: may wait for what follows.
+  template <class Message>
+  void send(const Message& message, bool soon = false);
+  void push();
+
+  // One OpenCL call with names in place of handles. Output parameters: any pointer stands for "wanted".
+  template <api::FnId F, api::Contents C = api::Contents::Full, class... A>
+  void call(Made made, const A&... arguments) {
+    static_assert(sizeof...(A) == api::ParamCount<F>);
+    api::VectorWriter w;
+    api::encode_inputs<F, C>(w, arguments...);
+    send(wire::Call{api::number(F), 0, made.result, made.event, w.view()}, true);
+  }
+  // The same, and waits for the encoded outputs.
+  template <api::FnId F, api::Contents C = api::Contents::Full, class... A>
+  Bytes ask(Made made, const A&... arguments) {
+    api::VectorWriter w;
+    api::encode_inputs<F, C>(w, arguments...);
+    return ask_call(wire::Call{api::number(F), 0, made.result, made.event, w.view()});
+  }
+  wire::Surveyed survey(ObjectId sub_device);
+  cl_int finish(ObjectId queue);
+  // `waits`: the caller goes on to help the link.
+  void subscribe(ObjectId event, bool waits) { send(wire::Subscribe{event}, waits && until_help()); }
+
+  using OnBuilt = std::function<void(const wire::Built&)>;
+  void build(wire::Build& build, OnBuilt then);  // `then` runs on the thread for work
+  // The same; when the link closes, the answers say CL_DEVICE_NOT_AVAILABLE.
+  void invite(wire::Invite& invite, std::function<void(const wire::Invited&)> then);
+  void join(wire::Join& join, std::function<void(const wire::Joined&)> then);
+
+  // --- Where completions and failures go. Raw pointers: gone before the object is. ---
+  void watch(_cl_event& event);
+  void forget(const _cl_event& event);
+  void watch(_cl_command_queue& queue);
+  void forget(const _cl_command_queue& queue);
+
+  // Bytes of an inline read, by its event: handed to `take` when they come.
+  using TakeData = std::function<void(ByteView)>;
+  void expect_data(ObjectId event, TakeData take);
+
+  // --- LinkHandler ---
+  void on_frame(ByteView frame) override;
+  void on_put(wire::Notice, size_t) override {}
+  void on_closed(const Status& why) override;
+
+ private:
+  // The whole frame of an answer; none: the link closed.
+  using OnReply = std::function<void(std::optional<ByteView>)>;
+  wire::ReplyId expect(OnReply then);
+  template <class Answer, class Message>
+  void ask_later(Message& message, std::function<void(const Answer&)> then);
+  template <class Message, class Take>
+  void ask_frame(Message& message, Take take);
+  Bytes ask_call(wire::Call call);
+  void answered(wire::ReplyId id, ByteView frame);
+  void completed(const wire::Completion& c);
+  void failed(const wire::Failed& f);
+  void take_data(const wire::Data& data);
+  void set_clock();
+  void renew_clock();
+  void take_clock(ByteView pong);
+  void lose();
+  // Of a message that is followed by Link::help(): held back inside the process, where help() does what it asks for.
+  bool until_help() const { return behind_ != nullptr; }
+  Ref<_cl_event> find_event(ObjectId id);
+  cl_int finish_here(ObjectId queue);
+  void send_bytes(ByteView message, bool soon);
+  void heard(ByteView message);
+
+  static constexpr size_t LargestMessage = size_t{1} << 30;
+
+  std::unique_ptr<wire::Link> link_;
+  std::shared_ptr<LocalExecutor> behind_;
+  const std::string url_;
+  Outbox outbox_;
+  Exposures exposures_;
+  Bounce bounce_;
+  bool shares_memory_ = false;
+  std::atomic<bool> alive_{true}, forgotten_{false};
+  std::atomic<ObjectId> next_id_{1};
+  wire::FragmentNumbers fragments_{0};
+  wire::Assembler assembler_{LargestMessage};  // only touched by on_frame(), which is called by one at a time
+  std::atomic<uint32_t> next_transfer_{1};
+  ExecutorClock clock_;
+  static constexpr int64_t NotTimed = INT64_MAX, ClockInterval_ns = 1'000'000'000;
+  std::atomic<int64_t> clock_due_ns_{NotTimed};  // when it is to be asked again
+
+  std::mutex mutex_;  // of what follows
+  wire::ReplyId next_reply_ = 1;
+  std::unordered_map<wire::ReplyId, OnReply> replies_;
+  std::unordered_map<ObjectId, _cl_event*> events_;
+  std::unordered_map<ObjectId, _cl_command_queue*> queues_;
+  std::unordered_map<ObjectId, TakeData> data_;
+};
+
+template <class Message>
+void Session::send(const Message& message, bool soon) {
+  Bytes frame;  // not kept by thread: static destructors of the program still send
+  wire::encode(message, frame);
+  send_bytes(frame, soon);
+}
+
+}  // namespace gt::virt

@@ -1,0 +1,42 @@
+// Bytes between the program's memory and a memory object at a place: inline, in shared memory, or in chunks.
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <memory>
+
+#include "optimizer-rt/client/objects/event.h"
+#include "optimizer-rt/client/base/host_layout.h"
+#include "optimizer-rt/client/objects/mem.h"
+#include "transport/protocol/messages.h"
+
+namespace gt::virt {
+
+// One transfer, in names of its place.
+struct Transfer {
+  Place& place;
+  ObjectId queue;
+  ObjectId mem;
+  wire::Part part;
+  size_t element;      // bytes of the part's elements
+  HostLayout layout;   // of the part in the host's memory
+  const Ids& waits;
+  // Of a write whose bytes are still on their way to the host's memory: there when these have ended; none: it does not
+  // come after what brings them.
+  const std::vector<Ref<_cl_event>>* after = nullptr;
+};
+
+// What must end before the program may go on.
+enum class Until { Sent, Captured };
+
+// Whether so many bytes to a device go inside the message; more need an event.
+bool writes_inline(const Session& session, size_t bytes);
+// To the device. `event`: of the command, or nullptr (not with `after`). Captured: the memory may change when this
+// returns. `keeps`: what the memory is part of; let go when the link does not need it any more, which may be after the
+// event has completed.
+void send_write(const Transfer& t, const void* host, _cl_event* event, Until until,
+                std::shared_ptr<const void> keeps = nullptr);
+// From the device; the bytes are there when the event has completed.
+void send_read(const Transfer& t, void* host, _cl_event& event);
+
+}  // namespace gt::virt

@@ -1,0 +1,80 @@
+// Node by node: unfold or skip, and keep the timeline in step.
+#include "tracer/gtrace/base/walk.h"
+
+#include "traces/model/fold/fold.h"
+
+namespace gt::tracer {
+namespace {
+
+using model::Node;
+
+class Walker {
+ public:
+  Walker(const model::Trace& trace, const model::Stream& stream, const Walk& walk) : walk_(walk) {
+    for (const model::Shape& s : trace.shapes) value_counts_.push_back(s.values());
+    if (!stream.timeline.empty()) times_ = model::TimelineReader::open(stream.timeline);
+    sound_ = stream.timeline.empty() || times_.has_value();
+  }
+
+  bool nodes(const std::vector<Node>& nodes) {
+    for (const Node& n : nodes) {
+      if (!sound_ || stopped_) break;
+      one(n);
+    }
+    return sound_;
+  }
+
+ private:
+  void one(const Node& n) {
+    const bool gone = n.kind == Node::Kind::Summary;  // its calls were left out when the trace was written
+    const uint64_t calls = gone ? static_cast<uint64_t>(n.count.value) : events_of(n);
+    if (gone && walk_.left_out) stopped_ = !walk_.left_out(n, number_ + 1);
+    if (gone || !walk_.wanted(n, number_ + 1, number_ + calls)) return skip(calls);
+    const bool unfolds = model::expand({&n, 1}, value_counts_, [this](model::ShapeId shape, auto values) {
+      return event(shape, values);
+    });
+    sound_ = sound_ && unfolds;
+  }
+
+  static uint64_t events_of(const Node& n) {
+    if (n.kind == Node::Kind::Call) return 1;
+    return model::event_count({&n, 1});
+  }
+
+  void skip(uint64_t calls) {
+    number_ += calls;
+    model::EventTime time;
+    for (; times_ && calls > 0; --calls) {
+      if (!times_->next(time)) return fail();
+      times_->command();
+    }
+  }
+  void fail() { sound_ = false; }
+
+  bool event(model::ShapeId shape, std::span<const int64_t> values) {
+    WalkedEvent e{++number_, shape, values, {}, {}};
+    if (times_) {
+      e.time.emplace();
+      if (!times_->next(*e.time)) return fail(), false;
+      e.command = times_->command();
+    }
+    stopped_ = !walk_.visit(e);
+    return !stopped_;
+  }
+
+  const Walk& walk_;
+  std::vector<int> value_counts_;
+  std::optional<model::TimelineReader> times_;
+  uint64_t number_ = 0;
+  bool sound_ = true, stopped_ = false;
+};
+
+}  // namespace
+
+Status walk_stream(const model::Trace& trace, const model::Stream& stream, const Walk& walk) {
+  if (Walker(trace, stream, walk).nodes(stream.nodes)) return {};
+  const std::string thread = std::to_string(stream.thread);
+  return {Kind::Corrupt, "the trace is damaged (thread " + thread + ": its calls do not unfold)"};
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,43 @@
+// Two traces side by side: what the programs did differently, and what took longer.
+//
+// Streams are compared thread by thread, as trees: the nodes of two lists are aligned (align.h) by keys that do not
+// depend on the run: function, place in code, forms of arguments. Places count only in modules that both traces have
+// in the same build; elsewhere the function alone does. Loops that differ inside are compared inside. Cost: the folded
+// traces' size, not the runs' length.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "traces/model/fold/event.h"
+
+namespace gt::tracer {
+
+struct Difference {
+  enum class Kind { OnlyA, OnlyB, TripCount, Argument, Irregular };
+  Kind kind = Kind::OnlyA;
+  model::ThreadId thread = 0;
+  bool memory = false;
+  std::string number;    // of the first call, "" when it varies; in A, or in B for OnlyB
+  std::string what;      // "clFinish @ app+0x12", "loop of 3 calls"
+  std::string argument;  // Argument: its name
+  std::string a, b;      // TripCount, Argument: the values
+};
+const char* difference_name(Difference::Kind kind);  // "only in A", "trip count", ...
+
+// Alignment, trip counts, constants.
+std::vector<Difference> compare_structure(const model::Trace& a, const model::Trace& b);
+
+// One thing that both summaries may have.
+struct TimeChange {
+  std::string name;
+  uint64_t a_count = 0, b_count = 0;
+  uint64_t a_value = 0, b_value = 0;  // ns; allocations: bytes
+  double ratio() const { return a_value ? static_cast<double>(b_value) / static_cast<double>(a_value) : 0; }
+};
+struct TimeChanges {
+  std::vector<TimeChange> functions, kernels, transfers, allocations;  // the largest change first
+};
+TimeChanges compare_times(const model::Trace& a, const model::Trace& b);
+
+}  // namespace gt::tracer

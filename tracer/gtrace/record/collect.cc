@@ -1,0 +1,236 @@
+// The life of the collector process.
+//
+//   Running ──news: ended──► Lingering ──nobody records──► Last: finish, write, say so
+//      │                        │ (no --wait, somebody still does) snapshot, Closing{detached}, then on without a
+//      parent └──end of file──► Orphaned: the same without an exit status
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tracer/collect/pace.h"
+#include "tracer/collect/session.h"
+#include "tracer/collect/spool_users.h"
+#include "tracer/gtrace/record/collector_process.h"
+#include "tracer/gtrace/record/mapped_opencl.h"
+#include "tracer/gtrace/record/save.h"
+#include "tracer/gtrace/record/snapshots.h"
+#include "tracer/gtrace/base/units.h"
+#include "traces/base/command.h"
+
+namespace gt::tracer {
+
+namespace {
+
+void say(const std::string& line) { fmt::print(stderr, "gtrace: {}\n", line); }
+
+// What the recording cannot vouch for, one line each.
+void say_losses(const model::Trace& trace) {
+  const std::pair<const char*, const char*> kinds[] = {
+      {"lost.calls_inside_signal_handlers", "calls made inside signal handlers were not recorded"},
+      {"lost.threads_without_ring", "threads found no shared memory to record into (free space in /dev/shm)"},
+      {"lost.undecodable_records", "records could not be decoded (please report this)"},
+      {"lost.damaged_rings", "threads overwrote their recording memory; their calls end early"},
+  };
+  for (const auto& [name, text] : kinds) {
+    const std::string_view count = trace.fact(name);
+    if (!count.empty() && count != "0") say(fmt::format("note: {} {}", count, text));
+  }
+}
+
+// Programs that it started, out of our reach.
+void say_not_followed(const model::Trace& trace, const CollectorJob& job) {
+  const std::string_view count = trace.fact("lost.programs_not_followed");
+  const std::string first(trace.fact("programs_not_followed.first"));
+  if (!first.empty() && count != "0")
+    say(fmt::format("note: {} programs that it started could not be recorded, the first: {}", count, first));
+  for (const std::string& program : own_opencl_of_others(trace, job.program)) {
+    say(fmt::format("note: {} has OpenCL linked into it, whose calls were not seen: give it to gtrace run itself",
+                    program));
+  }
+}
+
+// What --max-size left out; nothing when everything fitted.
+void say_left_out(const model::Trace& trace) {
+  const auto count = [&](const char* name) { return std::string(trace.fact(name)); };
+  const std::string calls = count("summarised.calls"), memory = count("summarised.memory_calls"),
+                    values = count("summarised.values");
+  if (calls.empty() || (calls == "0" && memory == "0" && values == "0")) return;
+  say(fmt::format("note: --max-size left out {} OpenCL calls, {} memory calls and {} values of others; "
+                      "counts and times are of all calls", calls, memory, values));
+}
+
+// Names are never left out: a trace of very many of them may be larger than was asked for.
+void say_too_large(const model::Trace& trace, const std::string& file) {
+  const std::string most(trace.fact("max_size"));
+  std::error_code unknown;
+  const uint64_t bytes = std::filesystem::file_size(file, unknown);
+  if (unknown || most.empty() || bytes <= std::stoull(most)) return;
+  say(fmt::format("note: the trace takes {}, more than --max-size: its tables of names are not cut",
+                  human_bytes(bytes)));
+}
+
+// No call was seen: did the process have an OpenCL that calls could have gone to?
+std::string nothing_seen(const model::Trace& trace, const CollectorJob& job) {
+  const std::vector<std::string> libraries = mapped_opencl(trace, job.injected);
+  if (libraries.empty()) return fmt::format("{} made no OpenCL call, and loaded no OpenCL library", job.program);
+  return fmt::format("{} made no OpenCL call that gtrace could see; the OpenCL that it loaded: {}", job.program,
+                     fmt::join(libraries, ", "));
+}
+
+class Collecting {
+ public:
+  Collecting(SpoolReader spool, Fd channel, const CollectorJob& job)
+      : session_(std::move(spool)),
+        channel_(std::move(channel)),
+        job_(job),
+        file_(job.output),
+        users_(session_.spool_path(), session_.header().collector_start) {
+    if (job.timeline) session_.keep_times();
+  }
+
+  int run() {
+    {
+      Snapshots snapshots(session_, file_);
+      while (goes_on(snapshots)) {
+        listen(pace_.nap(session_.pump()));
+        snapshots.tick();
+      }
+    }
+    listen(std::chrono::nanoseconds(0));  // a recording may end before this process had its first turn
+    session_.pump();
+    const int status = never_started() ? ExitOk : finish();
+    close_with({.status = status});
+    return status;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // Sleeps, or hears what `gtrace run` has to say.
+  void listen(std::chrono::nanoseconds nap) {
+    const timespec time{0, static_cast<long>(nap.count())};
+    pollfd watched{channel_.get(), POLLIN, 0};
+    if (ppoll(&watched, channel_.open() ? 1 : 0, &time, nullptr) <= 0) return;
+    ProgramNews news;
+    if (recv(channel_.get(), &news, sizeof news, MSG_DONTWAIT) == sizeof news) {
+      hear(news);
+    } else {
+      channel_ = Fd();
+    }
+  }
+
+  void hear(const ProgramNews& news) {
+    program_ = news;
+    session_.header().program_pid.store(news.pid);
+    if (news.ended) patience_ends_ = Clock::now() + Patience;
+  }
+
+  bool goes_on(Snapshots& snapshots) {
+    if (session_.header().off.load() == RecordingEnded) return false;  // gtrace ctl end
+    if (channel_.open() && !program_.ended) return true;
+    if (!users_.any()) return false;
+    if (channel_.open() && !waiting_ && Clock::now() > patience_ends_) linger(snapshots);
+    return true;
+  }
+
+  // The program has ended; processes that it left behind have not.
+  void linger(Snapshots& snapshots) {
+    const int pid = users_.known().front().pid;
+    waiting_ = true;
+    if (job_.wait) {
+      say(fmt::format("{} has ended; waiting for its process {} to end, too", job_.program, pid));
+      return send_closing({.waiting = true});
+    }
+    snapshots.take_now();
+    say(
+        fmt::format("{} has ended; its process {} is still being recorded: {} will be complete when that ends "
+                    "(gtrace ctl --pid {} status)",
+                    job_.program, pid, file_.path(), pid));
+    close_with({.detached = true});
+    if (const Fd null(open("/dev/null", O_RDWR)); null.open()) dup2(null.get(), STDERR_FILENO);
+  }
+
+  // exec failed, or gtrace went away before the program could be started.
+  bool never_started() const {
+    return program_.pid == 0 && session_.collector().calls() + session_.collector().memory_calls() == 0;
+  }
+
+  void note_ending(model::Trace& trace) const {
+    if (!program_.ended) return;
+    for (model::Process& p : trace.processes) {
+      if (p.pid != program_.pid) continue;
+      p.exit_code = program_.signal ? -1 : program_.exit_status;
+      p.exit_signal = program_.signal;
+      return;
+    }
+  }
+
+  int finish() {
+    const uint32_t wishes = session_.header().snapshots_wanted.load();
+    model::Trace trace = session_.finish();
+    note_ending(trace);
+    say_losses(trace);
+    say_not_followed(trace, job_);
+    say_left_out(trace);
+    Status trouble;
+    const Result<std::string> written = file_.save(trace, trouble);
+    grant_snapshots(session_.header(), wishes, written.ok() ? *written : "");
+    if (!written) {
+      session_.keep_spool();
+      say(fmt::format("{}; nothing is lost: free some space, then gtrace recover {}", written.status().text(),
+                      session_.spool_path()));
+      return ExitEnvironment;
+    }
+    say_too_large(trace, *written);
+    if (!trouble.ok()) say(fmt::format("{}: the trace went to {} instead", trouble.text(), *written));
+    if (trace.fact("pauses") != "0") say("note: recording was off for a while; what happened then is not in the trace");
+    if (trace.fact("calls") == "0") {
+      say(fmt::format("{} ({} memory calls): {}", nothing_seen(trace, job_), trace.fact("memory_calls"), *written));
+    } else {
+      say(fmt::format("{} OpenCL calls and {} memory calls in {}; next: ganalyze {}", trace.fact("calls"),
+                      trace.fact("memory_calls"), *written, *written));
+    }
+    return ExitOk;
+  }
+
+  void close_with(const Closing& closing) {
+    if (!closing.detached) session_.remove_spool();
+    send_closing(closing);
+    channel_ = Fd();
+  }
+
+  void send_closing(const Closing& closing) {
+    if (channel_.open()) send(channel_.get(), &closing, sizeof closing, MSG_NOSIGNAL);
+  }
+
+  // How long processes that are about to end anyway may take before they count as left behind.
+  static constexpr std::chrono::milliseconds Patience{300};
+
+  Session session_;
+  Fd channel_;
+  CollectorJob job_;
+  TraceFile file_;
+  SpoolUsers users_;
+  Pace pace_;
+  ProgramNews program_;
+  Clock::time_point patience_ends_{};
+  bool waiting_ = false;
+};
+
+}  // namespace
+
+int collect(SpoolReader spool, Fd channel, const CollectorJob& job) {
+  Collecting collecting(std::move(spool), std::move(channel), job);
+  return collecting.run();
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,130 @@
+// gtrace ctl: switches or ends a recording that runs, asks it for a snapshot, or says how it stands. The spool's header
+// is the channel; nobody is interrupted.
+#include <time.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "tracer/collect/recording_switch.h"
+#include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/record/recordings.h"
+#include "tracer/lib/process_state.h"
+#include "traces/base/command_line.h"
+
+namespace gt::tracer {
+
+namespace {
+
+constexpr const char* Program = "gtrace ctl";
+
+bool has_ended(const SpoolHeader& spool) { return spool.off.load() == RecordingEnded; }
+
+Status ended() { return {Kind::Disconnected, "the recording has ended"}; }
+
+const char* state_of(const SpoolHeader& spool) {
+  switch (spool.off.load()) {
+    case RecordingOn:
+      return "recording";
+    case RecordingPaused:
+      return "paused";
+    default:
+      return "ending";
+  }
+}
+
+Status print_status(SpoolReader& recording) {
+  const SpoolHeader& spool = recording.header();
+  const std::string snapshot = spool.trace_path;
+  fmt::print("gtrace {} (collector {}): process {}, {}; {} OpenCL calls, {} memory calls{}{}\n", spool.gtrace_pid,
+             spool.collector_pid, spool.program_pid.load(), state_of(spool), spool.calls.load(),
+             spool.memory_calls.load(), snapshot.empty() ? "" : "; snapshot ", snapshot);
+  return {};
+}
+
+Status start(SpoolReader& recording) {
+  resume_recording(recording.header());
+  return has_ended(recording.header()) ? ended() : Status();
+}
+
+Status stop(SpoolReader& recording) {
+  pause_recording(recording.header());
+  return has_ended(recording.header()) ? ended() : Status();
+}
+
+// Prints the path of the trace when it is written.
+Status snapshot(SpoolReader& recording) {
+  SpoolHeader& spool = recording.header();
+  const uint32_t wish = spool.snapshots_wanted.fetch_add(1) + 1;
+  const auto granted = [&] { return static_cast<int32_t>(spool.snapshots_done.load() - wish) >= 0; };
+  const timespec nap{0, 5'000'000};
+  while (!granted()) {
+    if (!process_lives(spool.collector_pid, spool.collector_start) && !granted()) return ended();
+    nanosleep(&nap, nullptr);
+  }
+  if (spool.snapshot_failed.load()) return {Kind::System, "the snapshot could not be written (is the disk full?)"};
+  fmt::print("{}\n", spool.trace_path);
+  return {};
+}
+
+// Of the recording, not of the program.
+Status end(SpoolReader& recording) {
+  recording.header().off.store(RecordingEnded);
+  return {};
+}
+
+struct Action {
+  const char* name;
+  Status (*act)(SpoolReader&);
+};
+constexpr Action Actions[] = {
+    {"start", start}, {"stop", stop}, {"end", end}, {"snapshot", snapshot}, {"status", print_status}};
+
+const Action* find_action(const std::string& name) {
+  for (const Action& a : Actions) {
+    if (name == a.name) return &a;
+  }
+  return nullptr;
+}
+
+std::string pids(const std::vector<SpoolReader*>& recordings) {
+  std::string text;
+  for (SpoolReader* r : recordings) text += fmt::format(" {}", r->header().gtrace_pid);
+  return text;
+}
+
+Status act_on(std::vector<SpoolReader*> recordings, const Action& action) {
+  if (recordings.empty()) return {Kind::Invalid, "no such recording is running"};
+  if (recordings.size() > 1 && action.act != print_status) {
+    return {Kind::Invalid,
+            fmt::format("{} recordings are running; choose with --pid:{}", recordings.size(), pids(recordings))};
+  }
+  for (SpoolReader* r : recordings) GT_TRY(action.act(*r));
+  return {};
+}
+
+}  // namespace
+
+int ctl_command(int argc, char** argv) {
+  CommandLine line(Program, "Switches a running recording on and off, or writes what it has so far.");
+  const Options& options = line.options();
+  std::string name;
+  line.argument("ACTION", name, "start, stop, end (the program goes on), snapshot (prints the trace's path), status",
+                CommandLine::Need::Required);
+  if (auto status = line.parse(argc, argv)) return *status;
+  const Action* action = find_action(name);
+  if (!action) return fail(Program, Status(Kind::Invalid, fmt::format("no action '{}' (see --help)", name)));
+
+  std::vector<SpoolReader> running = find_recordings(false);
+  const std::optional<uint64_t> pid = options.integer("pid");
+  std::vector<SpoolReader*> chosen;
+  for (SpoolReader& r : running) {
+    if (!pid || belongs_to(static_cast<int>(*pid), r)) chosen.push_back(&r);
+  }
+  if (Status s = act_on(chosen, *action); !s) return fail(Program, s);
+  return ExitOk;
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,47 @@
+#include "tracer/gtrace/record/recordings.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+
+#include "tracer/collect/spool_users.h"
+#include "tracer/lib/process_state.h"
+
+namespace gt::tracer {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// Where SpoolReader::create() makes them.
+std::set<std::string> directories() {
+  const char* tmp = std::getenv("TMPDIR");
+  return {"/dev/shm", tmp ? tmp : "/tmp", "/tmp"};
+}
+
+bool is_spool_name(const fs::path& path) { return path.filename().string().rfind("gtrace-", 0) == 0; }
+
+}  // namespace
+
+std::vector<SpoolReader> find_recordings(bool orphans) {
+  std::vector<SpoolReader> found;
+  for (const std::string& directory : directories()) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(directory, error)) {
+      if (!is_spool_name(entry.path()) || !entry.is_regular_file(error)) continue;
+      Result<SpoolReader> spool = SpoolReader::open(entry.path().string());
+      if (!spool) continue;
+      const SpoolHeader& header = spool->header();
+      if (process_lives(header.collector_pid, header.collector_start) != orphans) found.push_back(std::move(*spool));
+    }
+  }
+  return found;
+}
+
+bool belongs_to(int pid, SpoolReader& recording) {
+  const SpoolHeader& header = recording.header();
+  return pid == header.gtrace_pid || pid == header.collector_pid || uses_spool(pid, recording.path());
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,147 @@
+// Packing stretches of events and reading them back.
+#include "traces/model/fold/run.h"
+
+#include "traces/model/fold/fold.h"
+#include "traces/model/series/pack.h"
+
+namespace gt::model {
+namespace {
+
+// An event's index takes up to three bytes, a value up to ten; one event of any width fits above
+// MaxValues.
+constexpr size_t MaxRunBytes = size_t{64} << 20;
+
+struct Columns {
+  ShapeId shape = 0;
+  size_t width = 0;
+  uint64_t events = 0, next = 0;
+  std::vector<int64_t> values;  // event by event
+};
+
+bool read_columns(ByteReader& in, Columns& c) {
+  if (c.width * c.events > in.remaining()) return false;  // a value takes a byte at least
+  c.values.resize(c.width * c.events);
+  for (size_t v = 0; v < c.width; ++v) {
+    uint64_t previous = 0;
+    for (uint64_t e = 0; e < c.events; ++e) {
+      previous += static_cast<uint64_t>(in.svarint());
+      c.values[e * c.width + v] = static_cast<int64_t>(previous);
+    }
+  }
+  return in.ok();
+}
+
+bool read_order(ByteReader& in, uint64_t events, std::vector<Columns>& shapes,
+                std::vector<uint32_t>& order) {
+  if (events == 0 || events > in.remaining()) return false;
+  order.resize(events);
+  for (uint32_t& o : order) {
+    const uint64_t index = in.varint();
+    if (index >= shapes.size()) return false;
+    o = static_cast<uint32_t>(index);
+    ++shapes[o].events;
+  }
+  return in.ok();
+}
+
+bool read_shapes(ByteReader& in, std::span<const int> value_counts, std::vector<Columns>& shapes) {
+  const uint64_t n = in.varint();
+  if (n > in.remaining()) return false;
+  shapes.resize(n);
+  for (Columns& c : shapes) {
+    const uint64_t shape = in.varint();
+    if (shape >= value_counts.size() || value_counts[shape] < 0) return false;
+    c.shape = static_cast<ShapeId>(shape);
+    c.width = static_cast<size_t>(value_counts[shape]);
+  }
+  return in.ok();
+}
+
+}  // namespace
+
+void RunBuilder::append(ShapeId shape, std::span<const int64_t> values) {
+  const auto [at, added] = index_.emplace(shape, static_cast<uint32_t>(shapes_.size()));
+  if (added) shapes_.push_back({shape, values.size(), {}});
+  Rows& rows = shapes_[at->second];
+  rows.values.insert(rows.values.end(), values.begin(), values.end());
+  order_.push_back(at->second);
+  values_ += values.size();
+}
+
+Node RunBuilder::node() const {
+  ByteWriter out;
+  out.varint(order_.size());
+  out.varint(shapes_.size());
+  for (const Rows& r : shapes_) out.varint(r.shape);
+  for (const uint32_t o : order_) out.varint(o);
+  for (const Rows& r : shapes_) {
+    for (size_t v = 0; v < r.width; ++v) {
+      uint64_t previous = 0;
+      for (size_t at = v; at < r.values.size(); at += r.width) {
+        const auto value = static_cast<uint64_t>(r.values[at]);
+        out.svarint(static_cast<int64_t>(value - previous));
+        previous = value;
+      }
+    }
+  }
+  Node node;
+  node.kind = Node::Kind::Run;
+  node.count = Series(static_cast<int64_t>(order_.size()));
+  node.run = pack(out.view());
+  return node;
+}
+
+void RunBuilder::clear() { *this = RunBuilder(); }
+
+bool expand_run(const Node& run, std::span<const int> value_counts, const EventVisitor& visit) {
+  Bytes raw;
+  if (!unpack(run.run, MaxRunBytes, raw)) return false;
+  ByteReader in(raw);
+  const uint64_t events = in.varint();
+  if (!run.count.is_const(static_cast<int64_t>(events))) return false;
+  std::vector<Columns> shapes;
+  std::vector<uint32_t> order;
+  if (!read_shapes(in, value_counts, shapes) || !read_order(in, events, shapes, order))
+    return false;
+  for (Columns& c : shapes) {
+    if (!read_columns(in, c)) return false;
+  }
+  if (!in.at_end()) return false;
+  for (const uint32_t o : order) {
+    Columns& c = shapes[o];
+    if (!visit(c.shape, std::span(c.values).subspan(c.next++ * c.width, c.width))) return true;
+  }
+  return true;
+}
+
+Node make_summary(const ShapeCounts& counts) {
+  ByteWriter out;
+  uint64_t total = 0;
+  out.varint(counts.size());
+  for (const auto& [shape, calls] : counts) {
+    out.varint(shape);
+    out.varint(calls);
+    total += calls;
+  }
+  Node node;
+  node.kind = Node::Kind::Summary;
+  node.count = Series(static_cast<int64_t>(total));
+  node.run = pack(out.view());
+  return node;
+}
+
+bool expand_summary(const Node& summary, size_t shapes, const std::function<void(ShapeId, uint64_t)>& visit) {
+  Bytes raw;
+  if (!unpack(summary.run, MaxRunBytes, raw)) return false;
+  ByteReader in(raw);
+  const uint64_t n = in.varint();
+  uint64_t total = 0;
+  for (uint64_t i = 0; i < n && in.ok(); ++i) {
+    const uint64_t shape = in.varint(), calls = in.varint();
+    if (!in.ok() || shape >= shapes || __builtin_add_overflow(total, calls, &total)) return false;
+    visit(static_cast<ShapeId>(shape), calls);
+  }
+  return in.at_end() && summary.count.is_const(static_cast<int64_t>(total));
+}
+
+}  // namespace gt::model

@@ -1,0 +1,176 @@
+// The entries of the parser's stack.
+#include "traces/model/fold/parser.h"
+
+namespace gt::model {
+
+Parser::Entry::Entry(const Entry& o)
+    : symbol(o.symbol),
+      values_at(o.values_at),
+      loop(o.loop ? std::make_unique<Loop>(*o.loop) : nullptr),
+      hash(o.hash),
+      previous(o.previous),
+      loop_below(o.loop_below) {}
+
+Parser::Parser(const Parser& o)
+    : grammar_(o.grammar_),
+      widths_(o.widths_),
+      entries_(o.entries_),
+      values_(o.values_),
+      frames_(o.frames_),
+      last_(o.last_),
+      linked_(o.linked_),
+      dropped_(o.dropped_),
+      hash_below_(o.hash_below_),
+      unknown_(o.unknown_),
+      learn_flow_at_(o.learn_flow_at_),
+      left_open_(o.left_open_) {}
+
+std::span<const int64_t> Parser::values_of(const Entry& e) const {
+  return std::span(values_).subspan(e.values_at, grammar_.width(shape_of(e.symbol)));
+}
+
+void Parser::add_call() {
+  Entry& e = entries_.emplace_back();
+  e.symbol = shape_symbol(shape_);
+  e.values_at = values_.size();
+  values_.insert(values_.end(), row_.begin(), row_.end());
+}
+
+void Parser::add_loop(std::unique_ptr<Loop> loop) {
+  Entry& e = entries_.emplace_back();
+  e.symbol = rule_symbol(loop->rule->id);
+  e.values_at = values_.size();
+  e.loop = std::move(loop);
+}
+
+void Parser::insert_empty_loop(size_t at, const Rule& rule) {
+  unlink_to(std::min(at, linked_));
+  Entry e;
+  e.symbol = rule_symbol(rule.id);
+  e.values_at = entries_[at].values_at;
+  e.loop = new_loop(rule);
+  entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(at), std::move(e));
+}
+
+std::unique_ptr<Loop> Parser::new_loop(const Rule& rule) {
+  if (rule.id < spare_.size() && !spare_[rule.id].empty()) {
+    std::unique_ptr<Loop> loop = std::move(spare_[rule.id].back());
+    spare_[rule.id].pop_back();
+    return loop;
+  }
+  return std::make_unique<Loop>(rule, grammar_);
+}
+
+void Parser::recycle(std::unique_ptr<Loop> loop) {
+  constexpr size_t MaxSpare = 8;
+  const RuleId id = loop->rule->id;
+  if (id >= spare_.size()) spare_.resize(id + 1);
+  if (spare_[id].size() >= MaxSpare) return;
+  loop->count = 0;
+  loop->body.reset();
+  spare_[id].push_back(std::move(loop));
+}
+
+// The iteration on top joins the frame's loop. REQUIRES: it is complete (pos == body size).
+void Parser::join(Frame& f) {
+  if (f.has_loop) {
+    take_iteration(*entries_[f.base - 1].loop, f.base, f.rule->body.size());
+    pop_to(f.base);
+  } else {
+    learn_branch(f);
+    std::unique_ptr<Loop> loop = new_loop(*f.rule);
+    take_iteration(*loop, f.base, f.rule->body.size());
+    pop_to(f.base);
+    add_loop(std::move(loop));
+    ++f.base;
+    f.has_loop = true;
+  }
+  f.pos = 0;
+}
+
+// The calls' values lie one after the other: loops have none of their own.
+void Parser::take_iteration(Loop& loop, size_t from, size_t n) {
+  const int64_t* v = values_.data() + entries_[from].values_at;
+  for (ValueBuilder& b : loop.body.values) b.append(*v++);
+  if (!loop.body.loops.empty()) {
+    auto inner = loop.body.loops.begin();
+    for (size_t i = from; i < from + n; ++i) {
+      if (!entries_[i].loop) continue;
+      absorb_entry(*inner++, loop.count, *entries_[i].loop);
+      recycle(std::move(entries_[i].loop));
+    }
+  }
+  ++loop.count;
+}
+
+void Parser::pop_to(size_t n) {
+  if (linked_ > n) unlink_to(n);
+  values_.resize(entries_[n].values_at);
+  entries_.resize(n);
+}
+
+void Parser::unlink_to(size_t n) {
+  while (linked_ > n) {
+    const Entry& e = entries_[--linked_];
+    last_[e.symbol] = e.previous;
+  }
+}
+
+void Parser::link_all() {
+  for (; linked_ < entries_.size(); ++linked_) {
+    Entry& e = entries_[linked_];
+    const auto [at, added] = last_.emplace(e.symbol, -1);
+    const int64_t self = dropped_ + static_cast<int64_t>(linked_);
+    e.previous = at->second;
+    at->second = self;
+    e.hash = extend_hash(linked_ == 0 ? hash_below_ : entries_[linked_ - 1].hash, e.symbol);
+    e.loop_below = e.loop ? self : linked_ == 0 ? -1 : entries_[linked_ - 1].loop_below;
+  }
+}
+
+size_t Parser::closed_entries() const {
+  if (frames_.empty()) return linked_;
+  return std::min(linked_, frames_[0].base - (frames_[0].has_loop ? 1 : 0));
+}
+
+void Parser::drop_bottom(size_t n) {
+  if (n == 0) return;
+  const uint64_t values = n < entries_.size() ? entries_[n].values_at : values_.size();
+  hash_below_ = entries_[n - 1].hash;
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(n));
+  values_.erase(values_.begin(), values_.begin() + static_cast<std::ptrdiff_t>(values));
+  for (Entry& e : entries_) e.values_at -= values;
+  for (Frame& f : frames_) f.base -= n;
+  linked_ -= n;
+  dropped_ += static_cast<int64_t>(n);
+}
+
+void Parser::forget_rules() {
+  Grammar fresh;
+  for (ShapeId s = 0; s < widths_.size(); ++s) fresh.set_width(s, static_cast<size_t>(widths_[s]));
+  grammar_ = std::move(fresh);
+  spare_.clear();
+  last_.clear();
+}
+
+size_t Parser::memory_bytes() const {
+  size_t n = entries_.capacity() * sizeof(Entry) + values_.capacity() * sizeof(int64_t) +
+             grammar_.memory_bytes();
+  for (const Entry& e : entries_) n += e.loop ? e.loop->body.memory_bytes() : 0;
+  return n;
+}
+
+size_t Parser::stored_bytes() const {
+  constexpr size_t Row = 40, Value = 2;
+  size_t n = entries_.size() * Row + values_.size() * Value;
+  for (const Entry& e : entries_) n += e.loop ? e.loop->body.stored_bytes() : 0;
+  return n;
+}
+
+void Parser::summarise_columns() {
+  for (Entry& e : entries_) {
+    if (e.loop) e.loop->body.summarise_columns();
+  }
+}
+
+}  // namespace gt::model

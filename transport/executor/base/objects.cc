@@ -1,0 +1,152 @@
+#include "transport/executor/base/objects.h"
+
+#include "transport/executor/base/waiting.h"
+
+namespace gt::exec {
+namespace {
+
+constexpr uint64_t MostAtOnce = 4096;  // sub-devices, kernels of a program
+
+}  // namespace
+
+cl_int invalid(ObjectKind kind) {
+  switch (family(kind)) {
+    case ObjectKind::Platform: return CL_INVALID_PLATFORM;
+    case ObjectKind::Device: return CL_INVALID_DEVICE;
+    case ObjectKind::Context: return CL_INVALID_CONTEXT;
+    case ObjectKind::Queue: return CL_INVALID_COMMAND_QUEUE;
+    case ObjectKind::Buffer: return CL_INVALID_MEM_OBJECT;
+    case ObjectKind::Sampler: return CL_INVALID_SAMPLER;
+    case ObjectKind::Program: return CL_INVALID_PROGRAM;
+    case ObjectKind::Kernel: return CL_INVALID_KERNEL;
+    case ObjectKind::Event: return CL_INVALID_EVENT;
+    default: return CL_INVALID_VALUE;
+  }
+}
+
+cl_int Objects::may_name(ObjectId first, uint64_t count) {
+  if (count > MostAtOnce) return CL_INVALID_VALUE;
+  if (first == 0 || first >= wire::FirstSurveyed || count > wire::FirstSurveyed - first) return CL_INVALID_VALUE;
+  const uint64_t most = x_session.limits.objects;
+  if (most != 0 && (x_map.size() >= most || count > most - x_map.size())) return CL_OUT_OF_RESOURCES;
+  for (uint64_t i = 0; i < count; ++i)
+    if (x_map.find(first + i)) return CL_INVALID_VALUE;
+  return CL_SUCCESS;
+}
+
+Object& Objects::add(ObjectId id, Object object) {
+  x_session.count.memory_bytes += object.counted;
+  ++x_session.count.objects;
+  if (object.kind == ObjectKind::Svm) x_svm[object.svm->address()] = id;
+  return x_map.insert(id, std::move(object));
+}
+
+void Objects::remove(ObjectId id) {
+  Object* const found = x_map.find(id);
+  if (!found) return;
+  fail_user_event(*found);  // nobody can complete it any more: what waits for it would never end
+  const Object object = std::move(*found);
+  x_map.erase(id);
+  if (object.kind == ObjectKind::Svm) x_svm.erase(object.svm->address());
+  --x_session.count.objects;
+  x_session.count.memory_bytes -= object.counted;
+  if (object.queue && object.kind == ObjectKind::Queue) Completions::leave(*object.queue);
+  release(object.kind, object.handle);
+}
+
+void Objects::remove_all() {
+  // Children first, as a tidy program does it.
+  constexpr ObjectKind Order[] = {ObjectKind::Event,  ObjectKind::Kernel, ObjectKind::Program, ObjectKind::Sampler,
+                                  ObjectKind::Buffer, ObjectKind::Queue,  ObjectKind::Context, ObjectKind::Device};
+  for (const ObjectKind kind : Order) {
+    x_map.each([&](ObjectId id, const Object& object) {
+      if (family(object.kind) == kind && id < wire::FirstSurveyed) release(object.kind, object.handle);
+    });
+  }
+  x_svm.clear();
+  x_map.clear();
+  x_session.count.objects = 0;
+  x_session.count.memory_bytes = 0;
+}
+
+ObjectId Objects::surveyed(ObjectKind kind, void* handle) {
+  if (const ObjectId known = name_of(kind, handle)) return known;
+  Object object;
+  object.kind = kind;
+  object.handle = handle;
+  x_map.insert(x_next_surveyed, std::move(object));
+  return x_next_surveyed++;
+}
+
+ObjectId Objects::name_of(ObjectKind kind, void* handle) {
+  ObjectId name = 0;
+  x_map.each([&](ObjectId id, const Object& object) {
+    if (object.handle == handle && family(object.kind) == family(kind)) name = id;
+  });
+  return name;
+}
+
+Object* Objects::find_svm(uint64_t address, uint64_t length) {
+  const auto behind = x_svm.upper_bound(address);
+  if (behind == x_svm.begin()) return nullptr;
+  Object* const object = find(std::prev(behind)->second, ObjectKind::Svm);
+  return object->svm->holds(address, length) ? object : nullptr;
+}
+
+void Objects::remove_svm(uint64_t address) {
+  if (const auto it = x_svm.find(address); it != x_svm.end()) remove(it->second);
+}
+
+bool Objects::has_failed(const Object& event) const {
+  if (event.failed) return true;
+  if (!x_session.events_fail) return false;
+  cl_int status = CL_COMPLETE;
+  x_session.cl.clGetEventInfo(event.as<cl_event>(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  return status < 0;
+}
+
+cl_int Objects::wait_list(std::span<const ObjectId> ids, std::span<const cl_event>& out) {
+  x_waits.clear();
+  for (const ObjectId id : ids) {
+    const Object* const event = find(id, ObjectKind::Event);
+    if (!event) return CL_INVALID_EVENT_WAIT_LIST;
+    if (has_failed(*event)) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
+    if (!event->over) x_waits.push_back(event->as<cl_event>());
+  }
+  out = x_waits;
+  return CL_SUCCESS;
+}
+
+void Objects::release(ObjectKind kind, void* handle) {
+  if (!handle) return;
+  const Cl& cl = x_session.cl;
+  switch (family(kind)) {
+    case ObjectKind::Device: cl.clReleaseDevice(static_cast<cl_device_id>(handle)); break;
+    case ObjectKind::Context: cl.clReleaseContext(static_cast<cl_context>(handle)); break;
+    case ObjectKind::Buffer: cl.clReleaseMemObject(static_cast<cl_mem>(handle)); break;
+    case ObjectKind::Sampler: cl.clReleaseSampler(static_cast<cl_sampler>(handle)); break;
+    case ObjectKind::Program: cl.clReleaseProgram(static_cast<cl_program>(handle)); break;
+    case ObjectKind::Kernel: cl.clReleaseKernel(static_cast<cl_kernel>(handle)); break;
+    case ObjectKind::Event: cl.clReleaseEvent(static_cast<cl_event>(handle)); break;
+    default: break;  // queues: by Queue; platforms are nobody's
+  }
+}
+
+void Objects::note_status(ObjectId event) {
+  Object* const object = find(event, ObjectKind::Event);
+  if (!std::exchange(object->pending, false)) return;
+  if (x_session.cl.status(object->as<cl_event>()) < 0) x_session.events_fail = true;
+  x_session.in_flight.depends(-1);
+}
+
+void Objects::fail_user_event(Object& object) {
+  if (!std::exchange(object.pending, false)) return;
+  x_session.cl.clSetUserEventStatus(object.as<cl_event>(), CL_OUT_OF_RESOURCES);
+  x_session.in_flight.depends(-1);
+}
+
+void Objects::fail_user_events() {
+  x_map.each([&](ObjectId, Object& object) { fail_user_event(object); });
+}
+
+}  // namespace gt::exec

@@ -1,0 +1,80 @@
+// What the parts of one executor share.
+// Thread safety: counters are atomic; everything else is constant or safe by itself.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <string>
+
+#include "transport/executor/base/cl.h"
+#include "transport/executor/executor.h"
+#include "transport/executor/base/in_flight.h"
+#include "transport/executor/base/outbox.h"
+#include "transport/executor/base/threads.h"
+
+namespace gt::exec {
+
+struct Session {
+  Session(const Functions& functions, wire::Link& link, const Limits& limit, Options&& option)
+      : all(functions), cl(functions), limits(limit), options(std::move(option)), out(link),
+        in_flight(limit.in_flight_bytes, std::chrono::milliseconds(limit.patience_ms)) {}
+
+  const Functions all;
+  const Cl cl;
+  const Limits limits;
+  const Options options;
+  Outbox out;
+  Threads threads;
+  std::mutex turns;  // turns.h
+  InFlight in_flight;
+
+  struct {
+    std::atomic<uint64_t> calls{0}, launches{0}, writes{0}, reads{0}, builds{0}, failed{0}, build_ns{0};
+    std::atomic<uint64_t> written_bytes{0}, read_bytes{0}, peer_in_bytes{0}, peer_out_bytes{0};
+    std::atomic<uint64_t> objects{0}, memory_bytes{0};
+  } count;
+
+  // For people: why a transfer was given up.
+  void log_stuck() const {
+    if (options.log)
+      options.log("a transfer is refused: those under way hold " + std::to_string(in_flight.bytes()) + " of " +
+                  std::to_string(limits.in_flight_bytes) + " bytes and wait for what the client has not done");
+  }
+
+  // An event of the driver's has failed, ever: who waits for events looks at them first (Objects::has_failed).
+  std::atomic<bool> events_fail{false};
+
+  // Takes over a reference to an event that failed. Drivers (PoCL 3.1) may still be failing what waits for it when
+  // those who wait for the event itself already know: it stays for a while.
+  void release_later(cl_event event) {
+    events_fail = true;
+    const std::lock_guard lock(x_mutex);
+    x_failed.push_back(event);
+    if (x_failed.size() <= MostKept) return;
+    cl.clReleaseEvent(x_failed.front());
+    x_failed.pop_front();
+  }
+  ~Session() {
+    for (cl_event event : x_failed) cl.clReleaseEvent(event);
+  }
+
+  // What kernels printed goes ahead of what says that they are over.
+  void send_printed() {
+    if (!options.take_printed) return;
+    const std::string text = options.take_printed();
+    if (!text.empty()) out.send(wire::Printed{as_bytes(text)}, true);
+  }
+
+  void failed(api::FnId fn, cl_int code, wire::ObjectId object, wire::ObjectId event) {
+    ++count.failed;
+    out.send(wire::Failed{static_cast<uint16_t>(fn), code, object, event});
+  }
+
+ private:
+  static constexpr size_t MostKept = 256;
+  std::mutex x_mutex;
+  std::deque<cl_event> x_failed;
+};
+
+}  // namespace gt::exec

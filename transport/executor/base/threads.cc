@@ -1,0 +1,52 @@
+#include "transport/executor/base/threads.h"
+
+#include "traces/base/clock.h"
+#include "traces/base/lock.h"
+#include "transport/staging/thread.h"
+
+namespace gt::exec {
+
+struct Threads::Start {
+  std::shared_ptr<Shared> shared;
+  std::function<void()> run;
+};
+
+void* Threads::enter(void* start) {
+  const std::unique_ptr<Start> own(static_cast<Start*>(start));
+  own->run();
+  own->run = nullptr;  // lets go of what it kept before it counts as ended
+  const Lock lock(own->shared->mutex);
+  --own->shared->running;
+  ::pthread_cond_broadcast(&own->shared->changed);
+  return nullptr;
+}
+
+bool Threads::start(const char* name, size_t stack_bytes, std::function<void()> run) {
+  auto start = std::make_unique<Start>(Start{x_shared, std::move(run)});
+  {
+    const Lock lock(x_shared->mutex);
+    ++x_shared->running;
+  }
+  const bool started = staging::start_detached(name, enter, start.get(), stack_bytes);
+  if (started) {
+    start.release();  // enter() has it
+  } else {
+    const Lock lock(x_shared->mutex);
+    --x_shared->running;
+  }
+  return started;
+}
+
+bool Threads::wait_for_all(uint32_t ms) {
+  const Lock lock(x_shared->mutex);
+  const timespec end = deadline_in_ms(ms);
+  while (x_shared->running > 0 && ::pthread_cond_timedwait(&x_shared->changed, &x_shared->mutex, &end) == 0) continue;
+  return x_shared->running == 0;
+}
+
+uint32_t Threads::count() const {
+  const Lock lock(x_shared->mutex);
+  return x_shared->running;
+}
+
+}  // namespace gt::exec

@@ -1,0 +1,230 @@
+#include "transport/executor/transfer/peers.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "transport/link/hello/hello.h"
+#include "transport/link/base/waiting.h"
+
+namespace gt::exec {
+namespace {
+
+constexpr size_t StackBytes = size_t{512} << 10;  // TLS takes some
+
+// What a client may have us connect to: proxies of the network, and those of this node by their usual names, never any
+// other socket of this machine.
+bool is_allowed(const wire::Url& url) {
+  return url.scheme != wire::Url::Scheme::Shm || url.name.find('/') == std::string::npos;
+}
+
+}  // namespace
+
+class Peer::ToPeer final : public Sink {
+ public:
+  ToPeer(std::shared_ptr<Peer> peer, uint32_t transfer) : x_peer(std::move(peer)), x_transfer(transfer) {}
+  std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override {
+    uint32_t slot = 0;
+    const Outbox::Use use(x_peer->x_out);
+    if (!use.open() || !x_peer->x_slots.take(slot) || chunk.bytes > x_peer->x_slots.slot_bytes()) return {};
+    x_peer->x_session->count.peer_out_bytes += chunk.bytes;
+    return use.link().put(memory, x_peer->x_slots.address(slot), chunk.bytes, wire::chunk_notice(x_transfer, slot));
+  }
+  bool wait(wire::Ticket ticket) override {
+    const Outbox::Use use(x_peer->x_out);
+    return use.open() && use.link().wait(ticket).ok();
+  }
+  void fail() override { x_peer->give_up(); }
+
+ private:
+  const std::shared_ptr<Peer> x_peer;
+  const uint32_t x_transfer;
+};
+
+Status Peer::open() {
+  GT_TRY(x_inbox.open(*x_link));
+  GT_TRY(x_link->start(*this));
+  x_out.send(wire::PeerInbox{x_inbox.segment(), x_inbox.slots(), x_inbox.slot_bytes()});
+  return {};
+}
+
+std::unique_ptr<Sink> Peer::sink(uint32_t transfer) { return std::make_unique<ToPeer>(shared_from_this(), transfer); }
+
+// Closing waits for what is on its way: not in a handler, and not in who takes the client's messages.
+void Peer::give_up() {
+  if (x_given_up.exchange(true)) return;
+  x_session->threads.start("gtrace-unpeer", StackBytes, [self = shared_from_this()] {
+    const Outbox::Use use(self->x_out);
+    if (use.open()) use.link().close();
+  });
+}
+
+void Peer::end() {
+  x_link->close();
+  x_slots.close();
+  x_out.cut();
+  x_link.reset();
+}
+
+void Peer::on_frame(ByteView frame) {
+  const auto type = frame.empty() ? wire::MessageType{} : static_cast<wire::MessageType>(frame[0]);
+  wire::PeerInbox inbox;
+  wire::Credit credit;
+  if (type == wire::MessageType::PeerInbox && wire::decode(frame, inbox))
+    x_slots.open(inbox.segment, inbox.slots, inbox.slot_bytes);
+  else if (type == wire::MessageType::Credit && wire::decode(frame, credit))
+    x_slots.credit(credit.slots);
+  else
+    give_up();
+}
+
+// What throws has no memory.
+void Peer::on_put(wire::Notice notice, size_t bytes) {
+  try {
+    if (!x_inbox.arrive(notice, bytes)) give_up();
+  } catch (...) {
+    give_up();
+  }
+}
+
+void Peer::on_closed(const Status&) {
+  x_given_up = true;
+  x_slots.close();
+  x_inbox.close();
+}
+
+Peers::Peers(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions)
+    : x_session(std::move(session)),
+      x_completions(std::move(completions)),
+      x_closing(x_session->options.open_entrance ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {}
+
+wire::Credentials Peers::credentials(const wire::PeerSecret& secret) const {
+  wire::Credentials proof = x_session->options.certificates;
+  proof.token.assign(secret.begin(), secret.end());
+  return proof;
+}
+
+wire::LinkOptions Peers::link_options() const {
+  wire::LinkOptions options = x_session->options.peer_link;
+  options.connect_ms = ConnectMs;
+  options.allow_same_user = false;  // the secret is what counts
+  return options;
+}
+
+void Peers::log(const std::string& line) const {
+  if (x_session->options.log) x_session->options.log(line);
+}
+
+// REQUIRES: what is coming ends with adopt().
+bool Peers::may_add() {
+  const std::lock_guard lock(x_mutex);
+  if (x_closed || !x_session->options.open_entrance || x_peers.size() + x_coming >= Most) return false;
+  ++x_coming;
+  return true;
+}
+
+void Peers::run(const wire::Invite& m) {
+  wire::Invited told;
+  told.reply = m.reply;
+  told.code = CL_INVALID_OPERATION;
+  if (may_add()) {
+    Result<PeerEntrance> entrance = x_session->options.open_entrance();
+    if (entrance && wire::fill_random(told.secret).ok()) {
+      told.code = CL_SUCCESS;
+      told.name = entrance->session;
+      told.urls = entrance->urls;
+    }
+    auto shared = std::make_shared<PeerEntrance>(entrance ? std::move(*entrance) : PeerEntrance());
+    const auto wait = [self = shared_from_this(), peer = m.peer, shared, secret = told.secret] {
+      self->await(peer, std::move(*shared), secret);
+    };
+    if (!x_session->threads.start("gtrace-invite", StackBytes, wait)) {
+      told.code = CL_OUT_OF_RESOURCES;
+      (void)adopt(m.peer, Status(Kind::System, "a thread cannot be had")).ok();
+    }
+  }
+  x_session->out.send(told);
+}
+
+// Accepts one peer, for some seconds.
+void Peers::await(uint32_t name, PeerEntrance entrance, const wire::PeerSecret& secret) {
+  const int door = entrance.handover.get();
+  const bool somebody = door >= 0 && wire::wait_for(door, POLLIN, wire::Deadline::in_ms(InvitedMs), x_closing.get());
+  Result<std::unique_ptr<wire::Link>> link = Status(Kind::Disconnected, "the peer did not come");
+  if (somebody) link = wire::accept_link(std::move(entrance.handover), credentials(secret), link_options());
+  const Result<std::shared_ptr<Peer>> peer = adopt(name, std::move(link));
+  if (somebody && !peer) log("no link from a peer: " + peer.status().text());
+}
+
+void Peers::run(const wire::Join& m) {
+  const auto answer = [session = x_session, reply = m.reply](cl_int code, const std::string& text) {
+    session->out.send(wire::Joined{reply, code, text});
+  };
+  if (!may_add()) return answer(CL_INVALID_OPERATION, "this executor has no peers, or too many");
+  const auto connect = [self = shared_from_this(), m, answer] {
+    std::string url;
+    const Status joined = self->join(m, url);
+    if (!joined.ok()) self->log("no link to a peer, contents go through the client: " + joined.text());
+    answer(joined.ok() ? CL_SUCCESS : CL_DEVICE_NOT_AVAILABLE, joined.ok() ? url : joined.text());
+  };
+  if (x_session->threads.start("gtrace-join", StackBytes, connect)) return;
+  (void)adopt(m.peer, Status(Kind::System, "a thread cannot be had")).ok();
+  answer(CL_OUT_OF_RESOURCES, "a thread cannot be had");
+}
+
+Status Peers::join(const wire::Join& m, std::string& url) {
+  Result<std::unique_ptr<wire::Link>> link = Status(Kind::Invalid, "no way to the peer was named");
+  for (size_t i = 0; i < m.urls.size() && !link; ++i) {
+    const Result<wire::Url> parsed = wire::parse_url(m.urls[i]);
+    if (!parsed || !is_allowed(*parsed)) continue;
+    url = m.urls[i];
+    link = wire::connect_to_peer(*parsed, m.name, credentials(m.secret), link_options());
+  }
+  const Result<std::shared_ptr<Peer>> peer = adopt(m.peer, std::move(link));
+  if (!peer) return peer.status();
+  if ((*peer)->is_ready_within(std::chrono::milliseconds(2 * ConnectMs))) return {};
+  (*peer)->give_up();
+  return {Kind::Disconnected, "the peer says nothing"};
+}
+
+// The end of every attempt.
+Result<std::shared_ptr<Peer>> Peers::adopt(uint32_t name, Result<std::unique_ptr<wire::Link>> link) {
+  std::shared_ptr<Peer> peer;
+  {
+    const std::lock_guard lock(x_mutex);
+    --x_coming;
+    if (!link) return link.status();
+    if (x_closed || x_peers.contains(name)) return Status(Kind::Disconnected, "it is not wanted any more");
+    peer = std::make_shared<Peer>(x_session, x_completions, std::move(*link));
+    x_peers[name] = peer;
+    x_session->in_flight.depends(1);  // transfers may wait for its chunks
+  }
+  const Status opened = peer->open();
+  if (opened.ok()) return peer;
+  peer->give_up();
+  return opened;
+}
+
+std::shared_ptr<Peer> Peers::find(uint32_t name) {
+  const std::lock_guard lock(x_mutex);
+  const auto it = x_peers.find(name);
+  return it == x_peers.end() || it->second->is_given_up() ? nullptr : it->second;
+}
+
+void Peers::close() {
+  const uint64_t one = 1;
+  if (x_closing.open()) (void)!::write(x_closing.get(), &one, sizeof one);
+  const std::lock_guard lock(x_mutex);
+  x_closed = true;
+  for (const auto& [name, peer] : x_peers) peer->give_up();
+}
+
+void Peers::end() {
+  std::map<uint32_t, std::shared_ptr<Peer>> peers;
+  {
+    const std::lock_guard lock(x_mutex);
+    peers.swap(x_peers);
+  }
+  for (const auto& [name, peer] : peers) peer->end();
+}
+
+}  // namespace gt::exec

@@ -1,0 +1,133 @@
+// Reads that are put to the client, or to a peer, in chunks: the device fills one pinned slot while others are on their
+// way. A client in this node maps the slots, and copies chunks out of them itself.
+//
+//   device   fill 0 | fill 1 | fill 2 | ...       a queue of our own, once the place in the client's queue is reached
+//   link            | put 0  | put 1  | ...       slots are free again when their put is over
+//
+// The client's queue goes on when the device is done; the client is told when the bytes are there.
+// Thread safety: all functions; the work is done by one thread.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+
+#include "transport/executor/base/waiting.h"
+#include "transport/executor/transfer/move_part.h"
+#include "transport/executor/transfer/pins.h"
+#include "transport/protocol/chunks.h"
+#include "transport/staging/gate.h"
+
+namespace gt::exec {
+
+// Where the chunks of a read go. One thread.
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // The memory stays until wait(). Nothing: there is nobody any more.
+  virtual std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) = 0;
+  virtual bool wait(wire::Ticket ticket) = 0;
+  // No more chunks come, although some are missing.
+  virtual void fail() = 0;
+};
+
+// Into memory that the client exposed.
+class ToClient final : public Sink {
+ public:
+  ToClient(Outbox& out, wire::Address to) : x_out(out), x_to(to) {}
+  std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override;
+  bool wait(wire::Ticket ticket) override;
+  void fail() override {}  // the event says so
+
+ private:
+  Outbox& x_out;
+  wire::Address x_to;
+};
+
+struct ReadJob {
+  wire::Chunks chunks;
+  Memory memory;  // with a reference of its own
+  std::unique_ptr<Sink> to;
+  staging::Gate gate;
+  Awaited told;  // the client's event: told when the bytes are there
+};
+
+class Reader {
+ public:
+  Reader(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, std::shared_ptr<Queue> queue)
+      : x_session(std::move(session)), x_completions(std::move(completions)), x_queue(std::move(queue)) {}
+  ~Reader();
+
+  // Makes the slots and starts the thread of `self`. False: refused.
+  bool open(const std::shared_ptr<Reader>& self, cl_context context);
+  // A job will be posted.
+  void expect();
+  // The job's turn has come. `error`: it never will; nothing is moved. REQUIRES: expect() was called for it.
+  void post(std::unique_ptr<ReadJob> job, cl_int error);
+  // The thread ends when the jobs are done, those that are expected included.
+  void close();
+
+ private:
+  struct Work {
+    std::unique_ptr<ReadJob> job;
+    uint64_t started = 0, filled = 0, sent = 0;  // chunks
+    cl_int error = CL_SUCCESS;
+    bool left = false;  // the device is done with it
+  };
+  struct Slot {
+    Work* work = nullptr;
+    cl_event filled = nullptr;
+    wire::Ticket ticket = 0;
+  };
+
+  bool make_slots(cl_context context);
+  void serve();
+  bool start_chunk();
+  void fail(Work& work, cl_int error);
+  void send_oldest();
+  void retire_oldest();
+  void end_finished();
+  void leave_device(Work& work);
+  void* memory(uint64_t slot) const { return static_cast<char*>(x_slots) + slot % x_count * x_slot_bytes; }
+
+  std::shared_ptr<Session> x_session;
+  std::shared_ptr<Completions> x_completions;
+  std::shared_ptr<Queue> x_queue;
+  wire::SegmentId x_segment = 0;  // of the slots
+  void* x_slots = nullptr;
+  std::unique_ptr<Pin> x_pin;
+  uint64_t x_count = 0, x_slot_bytes = 0;
+
+  std::mutex x_mutex;
+  std::condition_variable x_changed;
+  std::deque<Work> x_posted;
+  uint64_t x_expected = 0;  // jobs
+  bool x_closed = false;
+
+  // Of the thread. Slots are used in turn: [x_free, x_fill) are on the link, [x_fill, x_next) with the device.
+  std::deque<Work> x_work;
+  std::vector<Slot> x_ring;
+  uint64_t x_free = 0, x_fill = 0, x_next = 0;
+};
+
+// When the place in the client's queue is reached, the job is the reader's.
+class ReadGate final : public Then {
+ public:
+  ReadGate(std::shared_ptr<Reader> reader, std::unique_ptr<ReadJob> job)
+      : x_reader(std::move(reader)), x_job(std::move(job)) {
+    x_reader->expect();
+  }
+  ~ReadGate() override {
+    if (x_job) x_reader->post(std::move(x_job), CL_OUT_OF_RESOURCES);  // nobody waited for its turn
+  }
+  void over(cl_int status, News&) override {
+    x_reader->post(std::move(x_job), status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
+  }
+
+ private:
+  std::shared_ptr<Reader> x_reader;
+  std::unique_ptr<ReadJob> x_job;
+};
+
+}  // namespace gt::exec

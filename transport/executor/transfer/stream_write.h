@@ -1,0 +1,163 @@
+// Writes whose bytes come in chunks, into slots of the inbox: each goes to the device while the next is on its way.
+//
+//   link     put 0 | put 1 | put 2 | ...            slots of pinned memory
+//   device         | take 0 | take 1 | ...          a queue of our own, once the place in the client's queue is reached
+//
+// A slot is the client's again (Credit) when the device has taken it. A client that is ahead of the device waits for
+// that. But transfers whose turn has not come must not keep slots from others, whose turn may have to come first: when
+// more than half are taken, a thread of the inbox moves the chunks of such transfers to ordinary memory; not at once,
+// because the device fetches them from there at a fifth of the speed, but when all slots are taken and it fetches
+// nothing for some milliseconds, or when their turn does not come for some more. Where a client may not hold more of
+// that memory (InFlight) they stay in their slots until there is room; the thread gives up the oldest such transfer if
+// all slots are taken and nothing comes of waiting.
+// Thread safety: all functions. Locks: a job's, then the inbox's or the queue's; none while sending.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "transport/executor/base/waiting.h"
+#include "transport/executor/transfer/move_part.h"
+#include "transport/protocol/chunks.h"
+#include "transport/staging/gate.h"
+
+namespace gt::exec {
+
+class Inbox;
+
+// A chunk that has arrived.
+struct Arrived {
+  uint32_t slot = 0;
+  uint64_t bytes = 0;
+  std::unique_ptr<uint8_t[]> moved;  // nullptr: it is in its slot
+};
+
+// One transfer. What fails goes on taking chunks, and drops them: they are on their way already.
+class WriteJob : public std::enable_shared_from_this<WriteJob> {
+ public:
+  // One that has failed before it began: its `bytes` are dropped.
+  WriteJob(std::shared_ptr<Inbox> inbox, uint64_t bytes)
+      : x_inbox(std::move(inbox)), x_error(CL_INVALID_OPERATION), x_left(bytes), x_ended(true) {}
+  // `queue` is ours. Takes over the gate, which is open, and a reference to `memory`.
+  WriteJob(std::shared_ptr<Inbox> inbox, std::shared_ptr<Queue> queue, Memory memory, const wire::Chunks& chunks,
+           const staging::Gate& gate)
+      : x_inbox(std::move(inbox)), x_queue(std::move(queue)), x_memory(std::move(memory)), x_chunks(chunks),
+        x_gate(gate), x_left(chunks.bytes()) {}
+
+  enum class Arrival : uint8_t { Wrong, More, Last };
+  Arrival arrive(Arrived chunk);
+  // The place in the client's queue is reached, or never will be (error).
+  void begin(cl_int error);
+  // It ends with this error, if chunks are missing or its turn has not come; they are dropped, also those to come.
+  void give_up(cl_int error);
+  // Chunks that wait in slots go to ordinary memory as far as there is some (`move`). False: some are left in slots.
+  bool leave_slots(bool move);
+
+ private:
+  friend class ChunkTaken;
+  class Work;  // the lock, and what is to be said when it is released
+  void refuse(cl_int error);
+  void start(Arrived chunk);
+  void taken(Arrived chunk, cl_int status);
+  void drop(Arrived& chunk);
+  bool move(Arrived& chunk);
+  void end_if_done();
+
+  const std::shared_ptr<Inbox> x_inbox;
+  const std::shared_ptr<Queue> x_queue;
+  Memory x_memory;
+  const std::optional<wire::Chunks> x_chunks;
+  staging::Gate x_gate;
+
+  std::mutex x_mutex;
+  bool x_begun = false;
+  cl_int x_error = CL_SUCCESS;
+  uint64_t x_left;  // bytes that have not arrived
+  uint64_t x_arrived = 0, x_started = 0, x_under_way = 0;  // chunks
+  bool x_ended = false;  // the client's queue goes on
+  std::deque<Arrived> x_waiting;
+  std::vector<uint32_t> x_free;  // slots to be given back
+};
+
+class Inbox {
+ public:
+  // `sender`: who fills the slots, and gets credit for them.
+  Inbox(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, Outbox& sender)
+      : x_session(std::move(session)), x_completions(std::move(completions)), x_sender(sender) {}
+
+  // Exposes the slots. Without slots: does nothing.
+  Status open(wire::Link& link);
+  wire::SegmentId segment() const { return x_segment; }
+  uint32_t slots() const { return static_cast<uint32_t>(x_taken.size()); }
+  uint64_t slot_bytes() const { return x_session->options.slot_bytes; }
+  void* base() const { return x_base; }
+  size_t bytes() const { return slots() * slot_bytes(); }
+
+  // The transfer's chunks, those that came before it too, go to the job. False: the name is taken, or chunks are wrong.
+  bool add(uint32_t transfer, const std::shared_ptr<WriteJob>& job);
+  // A chunk's notice. False: it names no slot that the client may use, or no chunk of a transfer.
+  bool arrive(wire::Notice notice, uint64_t bytes);
+  void close();
+
+  void* memory(uint32_t slot) const { return static_cast<char*>(x_base) + slot * slot_bytes(); }
+  bool is_short();  // of free slots
+  // The job keeps chunks in slots although these are short. `self`: this inbox. False: there is no thread to be had.
+  bool keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<WriteJob>& job);
+  void device_took_one() { ++x_device_took; }
+  // The client may use them again.
+  void give_back(std::span<const uint32_t> slots);
+
+  Session& session() { return *x_session; }
+  Completions& completions() { return *x_completions; }
+
+ private:
+  // A transfer that holds slots although they are short, and how often the thread has looked at it.
+  struct Kept {
+    std::shared_ptr<WriteJob> job;
+    unsigned looks = 0;
+  };
+  void relieve();
+  void relieve_once(InFlight::Watch& watch);
+
+  std::shared_ptr<Session> x_session;
+  std::shared_ptr<Completions> x_completions;
+  Outbox& x_sender;
+  void* x_base = nullptr;
+  wire::SegmentId x_segment = 0;
+
+  std::mutex x_mutex;
+  bool x_closed = false;
+  std::vector<bool> x_taken;
+  size_t x_taken_count = 0;
+  std::map<uint32_t, std::shared_ptr<WriteJob>> x_jobs;
+  std::map<uint32_t, std::vector<Arrived>> x_early;
+  std::deque<Kept> x_keeping;  // in the order of keep(), each job once
+  bool x_relieving = false;  // there is a thread for them
+  std::condition_variable x_needed;  // that thread is
+  uint64_t x_returned = 0;  // slots, ever
+  std::atomic<uint64_t> x_device_took{0};  // chunks, ever
+
+  // Of that thread: what it saw when it looked last, and how often in a row the device had taken none.
+  uint64_t x_returned_before = 0, x_took_before = 0;
+  unsigned x_quiet = 0;
+};
+
+// When the place in the client's queue is reached, the chunks go to the device.
+class WriteGate final : public Then {
+ public:
+  explicit WriteGate(std::shared_ptr<WriteJob> job) : x_job(std::move(job)) {}
+  void over(cl_int status, News&) override {
+    x_job->begin(status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
+  }
+
+ private:
+  std::shared_ptr<WriteJob> x_job;
+};
+
+}  // namespace gt::exec

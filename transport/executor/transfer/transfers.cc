@@ -1,0 +1,326 @@
+#include "transport/executor/transfer/transfers.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "transport/executor/transfer/move_part.h"
+
+namespace gt::exec {
+namespace {
+
+using api::FnId;
+using Shape = wire::Part::Shape;
+
+// For Failed: what the program called.
+FnId fn_of(Way way, Shape shape) {
+  const bool up = way == Way::ToDevice;
+  switch (shape) {
+    case Shape::Box: return up ? FnId::clEnqueueWriteBufferRect : FnId::clEnqueueReadBufferRect;
+    case Shape::Image: return up ? FnId::clEnqueueWriteImage : FnId::clEnqueueReadImage;
+    default: return up ? FnId::clEnqueueWriteBuffer : FnId::clEnqueueReadBuffer;
+  }
+}
+
+template <class Message>
+bool is_in_place(const Message& m) {
+  return m.carriage == wire::Carriage::Shared || m.carriage == wire::Carriage::Ring;
+}
+
+// No bytes: whether that is wrong the driver says.
+template <class Message>
+bool is_nothing(const Message& m) {
+  const auto& [width, height, depth] = m.part.region;
+  const bool small = width <= 1 && height <= 1 && depth <= 1 && width * height * depth == 0;
+  const bool pitched = m.part.row_pitch != 0 || m.part.slice_pitch != 0;
+  return m.carriage == wire::Carriage::Inline && m.bytes == 0 && m.part.shape <= Shape::Image && small && !pitched;
+}
+
+// The bytes of an inline read go ahead of its Completed.
+class SendData final : public Then {
+ public:
+  SendData(ObjectId event, SmallBytes bytes, size_t size, InFlight::Share room)
+      : x_event(event), x_bytes(std::move(bytes)), x_size(size), x_room(std::move(room)) {}
+  void* data() { return x_bytes.data(); }
+  void over(cl_int status, News& news) override {
+    if (status == CL_COMPLETE) news.session.out.send(wire::Data{x_event, x_bytes.view().first(x_size)}, true);
+  }
+
+ private:
+  ObjectId x_event;
+  SmallBytes x_bytes;
+  size_t x_size;
+  InFlight::Share x_room;
+};
+
+}  // namespace
+
+Transfers::~Transfers() {
+  for (Held& held : x_held) {
+    if (!is_over(held)) held.bytes.abandon();
+    let_go(held);
+  }
+}
+
+template <class Message>
+std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
+  const bool told = std::is_same_v<Message, wire::Read> || is_in_place(m);
+  const auto fail = [&](cl_int code) {
+    x_commands.fail(fn, code, m.queue, m.event, told);
+    return std::nullopt;
+  };
+  Objects& objects = x_commands.objects();
+  Target target;
+  const Object* const queue = objects.find(m.queue, ObjectKind::Queue);
+  if (!queue) return fail(CL_INVALID_COMMAND_QUEUE);
+  const Object* mem = objects.find(m.mem, ObjectKind::Buffer);
+  if (!mem) mem = objects.find(m.mem, ObjectKind::Svm);
+  if (!mem) return fail(CL_INVALID_MEM_OBJECT);
+  cl_int code = m.event ? objects.may_name(m.event) : told ? CL_INVALID_VALUE : CL_SUCCESS;
+  target = {queue->queue, mem->memory(), m.part, mem->element, {}};
+  if (code == CL_SUCCESS && !is_nothing(m)) code = check_part(*mem, m.bytes, target.part);
+  if (code == CL_SUCCESS) code = objects.wait_list(m.waits, target.waits);
+  return code == CL_SUCCESS ? std::optional(target) : fail(code);
+}
+
+void Transfers::run(const wire::Write& m, InFlight::Share room) {
+  Session& session = x_commands.session();
+  ++session.count.writes;
+  const FnId fn = fn_of(Way::ToDevice, m.part.shape);
+  const std::optional<Target> t = target(m, fn);
+  cl_int code = CL_INVALID_VALUE;
+  if (t && m.carriage == wire::Carriage::Inline) code = write_inline(m, *t, std::move(room));
+  if (t && is_in_place(m)) code = in_place(m, Way::ToDevice, *t);
+  const std::shared_ptr<Inbox> inbox = inbox_of(m);
+  if (t && inbox) code = write_stream(m, *t, inbox);
+  if (t && code != CL_SUCCESS) x_commands.fail(fn, code, m.queue, m.event, is_in_place(m));
+  if (code == CL_SUCCESS)
+    (m.carriage == wire::Carriage::Peer ? session.count.peer_in_bytes : session.count.written_bytes) += m.bytes;
+  else if (inbox && m.bytes > 0)  // the bytes come all the same
+    inbox->add(m.transfer, std::make_shared<WriteJob>(inbox, m.bytes));
+}
+
+// Where the chunks of a transfer come in; nullptr: it is not in chunks, or its sender is gone.
+std::shared_ptr<Inbox> Transfers::inbox_of(const wire::Write& m) {
+  if (m.carriage == wire::Carriage::Stream) return x_inbox;
+  const std::shared_ptr<Peer> peer = m.carriage == wire::Carriage::Peer ? x_peers->find(m.segment) : nullptr;
+  return peer ? peer->inbox() : nullptr;
+}
+
+void Transfers::run(const wire::Read& m, InFlight::Share room) {
+  Session& session = x_commands.session();
+  ++session.count.reads;
+  const FnId fn = fn_of(Way::ToHost, m.part.shape);
+  const std::shared_ptr<Peer> peer = m.carriage == wire::Carriage::Peer ? x_peers->find(m.segment) : nullptr;
+  const std::optional<Target> t = target(m, fn);
+  if (!t) return peer ? peer->give_up() : void();  // it waits for the bytes
+  cl_int code = CL_INVALID_VALUE;
+  if (m.carriage == wire::Carriage::Inline) code = read_inline(m, *t, std::move(room));
+  if (is_in_place(m)) code = in_place(m, Way::ToHost, *t);
+  if (m.carriage == wire::Carriage::Stream)
+    code = read_stream(m, *t, std::make_unique<ToClient>(session.out, wire::Address{m.segment, m.offset}));
+  if (peer) code = read_stream(m, *t, peer->sink(m.transfer));
+  if (code == CL_SUCCESS) {
+    session.count.read_bytes += peer ? 0 : m.bytes;
+    return;
+  }
+  x_commands.fail(fn, code, m.queue, m.event, true);
+  if (peer) peer->give_up();
+}
+
+bool Transfers::is_over(const Held& held) const { return x_commands.cl().status(held.event) <= CL_COMPLETE; }
+
+void Transfers::let_go(Held& held) {
+  x_commands.cl().clReleaseEvent(held.event);
+  held.room = {};
+}
+
+void Transfers::reclaim() {
+  for (; !x_held.empty() && is_over(x_held.front()); x_held.pop_front()) let_go(x_held.front());
+}
+
+void Transfers::reclaim_everywhere() {
+  std::erase_if(x_held, [this](Held& held) { return is_over(held) && (let_go(held), true); });
+}
+
+cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::Share room) {
+  if (m.data.size() != m.bytes) return CL_INVALID_VALUE;
+  if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
+  Held held{nullptr, small_bytes(t, m.bytes), std::move(room)};
+  std::memcpy(held.bytes.data(), m.data.data(), m.bytes);
+  const int64_t before = Commands::when(*t.queue);
+  const cl_int code = enqueue_part(x_commands.session(), Way::ToDevice, *t.queue, t.memory, t.part,
+                                   held.bytes.data(), t.waits, &held.event);
+  if (code != CL_SUCCESS) return code;
+  if (m.event) {
+    x_commands.cl().clRetainEvent(held.event);
+    x_commands.name_event(m.event, held.event, t.queue, before);
+  }
+  x_held.push_back(std::move(held));
+  return CL_SUCCESS;
+}
+
+cl_int Transfers::read_inline(const wire::Read& m, const Target& t, InFlight::Share room) {
+  if (m.bytes > wire::LargestInline) return CL_INVALID_VALUE;
+  if (!room.given()) return CL_OUT_OF_HOST_MEMORY;
+  auto data = std::make_unique<SendData>(m.event, small_bytes(t, m.bytes), m.bytes, std::move(room));
+  const int64_t before = Commands::when(*t.queue);
+  cl_event event = nullptr;
+  const cl_int code =
+      enqueue_part(x_commands.session(), Way::ToHost, *t.queue, t.memory, t.part, data->data(), t.waits, &event);
+  if (code != CL_SUCCESS) return code;
+  x_commands.name_event(m.event, event, t.queue, before);
+  x_commands.tell(m.event, std::move(data));
+  return CL_SUCCESS;
+}
+
+template <class Message>
+void* Transfers::memory_of(const Message& m, const Target& t) {
+  if (m.carriage == wire::Carriage::Ring) {
+    prepare(*t.queue);  // pinned or not: it is not worth waiting for
+    return x_ring.at(m.offset, m.bytes);
+  }
+  void* memory = nullptr;
+  if (const Outbox::Use use(x_commands.session().out); use.open())
+    memory = use.link().view({m.segment, m.offset}, m.bytes);
+  if (memory) x_pins.pin(m.segment, t.queue->context);
+  return memory;
+}
+
+template <class Message>
+cl_int Transfers::in_place(const Message& m, Way way, const Target& t) {
+  void* const memory = memory_of(m, t);
+  if (!memory) return CL_INVALID_HOST_PTR;
+  const int64_t before = Commands::when(*t.queue);
+  cl_event event = nullptr;
+  const cl_int code = enqueue_part(x_commands.session(), way, *t.queue, t.memory, t.part, memory, t.waits, &event);
+  if (code != CL_SUCCESS) return code;
+  x_commands.name_event(m.event, event, t.queue, before);
+  x_commands.tell(m.event);
+  return CL_SUCCESS;
+}
+
+// The transfer's place in the client's queue.
+cl_int Transfers::open_gate(const Target& t, staging::Gate& gate) {
+  std::vector<cl_event> waits(t.waits.begin(), t.waits.end());
+  if (t.queue->last_barrier) waits.push_back(t.queue->last_barrier);
+  staging::QueueFacts facts;
+  facts.queue = t.queue->handle;
+  facts.context = t.queue->context;
+  facts.in_order = t.queue->in_order;
+  const auto count = static_cast<cl_uint>(waits.size());
+  return gate.open(x_commands.cl(), facts, count, count ? waits.data() : nullptr) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+}
+
+cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std::shared_ptr<Inbox>& inbox) {
+  const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : inbox->slot_bytes();
+  const wire::Chunks chunks(t.part, t.element, largest);
+  if (inbox->slots() == 0 || largest > inbox->slot_bytes() || !chunks.valid()) return CL_INVALID_VALUE;
+  const std::shared_ptr<Queue> ours = place_of(*t.queue).write_queue(inbox->base(), inbox->bytes());
+  if (!ours) return CL_OUT_OF_RESOURCES;
+  staging::Gate gate;
+  const int64_t before = Commands::when(*t.queue);
+  if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
+  t.memory.retain(x_commands.cl());
+  const auto job = std::make_shared<WriteJob>(inbox, ours, t.memory, chunks, gate);
+  begin_when_reached(t, gate, ++t.queue->order, std::make_unique<WriteGate>(job));
+  name_after(t, gate, m.event, before);
+  if (!inbox->add(m.transfer, job)) {
+    job->give_up(CL_OUT_OF_RESOURCES);
+    refuse_sender(m);
+  }
+  return CL_SUCCESS;
+}
+
+cl_int Transfers::read_stream(const wire::Read& m, const Target& t, std::unique_ptr<Sink> to) {
+  const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : x_commands.session().options.slot_bytes;
+  const wire::Chunks chunks(t.part, t.element, largest);
+  if (largest > x_commands.session().options.slot_bytes || !chunks.valid()) return CL_INVALID_VALUE;
+  std::shared_ptr<Reader> reader = place_of(*t.queue).reader();
+  if (!reader) return CL_OUT_OF_RESOURCES;
+  staging::Gate gate;
+  const int64_t before = Commands::when(*t.queue);
+  if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
+  t.memory.retain(x_commands.cl());
+  auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.memory, std::move(to), gate, {}});
+  ReadJob& kept = *job;
+  auto then = std::make_unique<ReadGate>(std::move(reader), std::move(job));
+  const uint64_t order = ++t.queue->order;
+  name_after(t, gate, m.event, before);
+  kept.told = x_commands.told_later(m.event);
+  begin_when_reached(t, gate, order, std::move(then));
+  return CL_SUCCESS;
+}
+
+// Calls then->over() when the place is reached, perhaps at once.
+void Transfers::begin_when_reached(const Target& t, const staging::Gate& gate, uint64_t order,
+                                   std::unique_ptr<Then> then) {
+  if (gate.state(x_commands.cl()) != staging::Gate::State::Closed) {
+    News none(x_commands.session());
+    return then->over(gate.before() ? x_commands.cl().status(gate.before()) : CL_COMPLETE, none);
+  }
+  Awaited awaited;
+  awaited.order = order;
+  awaited.event = gate.before();
+  awaited.queue = t.queue;
+  awaited.then = std::move(then);
+  x_commands.cl().clRetainEvent(awaited.event);
+  x_commands.completions()->await(std::move(awaited));
+}
+
+void Transfers::name_after(const Target& t, const staging::Gate& gate, ObjectId event, int64_t before) {
+  if (event)
+    x_commands.name_event(event, gate.after(), t.queue, before);
+  else
+    x_commands.cl().clReleaseEvent(gate.after());
+}
+
+// Its chunks are wrong.
+void Transfers::refuse_sender(const wire::Write& m) {
+  if (m.carriage == wire::Carriage::Peer) {
+    if (const auto peer = x_peers->find(m.segment)) peer->give_up();
+  } else if (const Outbox::Use use(x_commands.session().out); use.open()) {
+    use.link().close();
+  }
+}
+
+Place& Transfers::place_of(const Queue& queue) {
+  for (const auto& place : x_places)
+    if (place->is_at(queue)) return *place;
+  return *x_places.emplace_back(std::make_shared<Place>(x_commands.shared_session(), x_commands.completions(),
+                                                        queue.context, queue.device));
+}
+
+void Transfers::prepare(const Queue& queue) {
+  const Options& options = x_commands.session().options;
+  if (options.inbox_slots != 0 && options.outbox_slots != 0) place_of(queue).prepare(x_inbox, x_ring);
+}
+
+void Transfers::expect(const Object& object) {
+  if (object.kind == ObjectKind::Queue) {
+    if (!std::exchange(x_has_queue, true) || x_large.contains(object.queue->context)) prepare(*object.queue);
+    return;
+  }
+  if (object.bytes <= wire::LargestInline) return;
+  const auto context = Cl::ask<cl_context>(x_commands.cl().clGetMemObjectInfo, object.as<cl_mem>(), CL_MEM_CONTEXT);
+  if (!x_large.insert(context).second) return;
+  x_commands.objects().each_queue([&](const std::shared_ptr<Queue>& queue) {
+    if (queue->context == context) prepare(*queue);
+  });
+}
+
+// Of the ring of the queue's device. What is done with is let go of first: else it would keep the ring.
+SmallBytes Transfers::small_bytes(const Target& t, size_t bytes) {
+  reclaim();
+  return {place_of(*t.queue).small_memory(), std::max<size_t>(bytes, 1)};  // of nothing, too: an address
+}
+
+void Transfers::forget(cl_context context) {
+  x_large.erase(context);
+  reclaim_everywhere();  // bytes in pinned memory hold the context
+  std::erase_if(x_places, [context](const auto& place) { return place->is_of(context); });
+  x_pins.forget(context);
+}
+
+}  // namespace gt::exec

@@ -1,0 +1,104 @@
+// A link over two stream connections, plain or with TLS: between nodes.
+//
+//   TcpLink ── ControlLane ── Lane ── connection     handlers run on the lanes' threads
+//      │    └─ DataLane ───── Lane ── connection
+//      └─ keeper, a thread: makes lost connections anew (client) or takes the client's new ones (server), until
+//         nothing was heard for the grace; then the link is closed
+//
+// Thread safety: as link.h says.
+#pragma once
+
+#include "traces/base/fork_mark.h"
+#include "transport/link/net/control_lane.h"
+#include "transport/link/net/data_lane.h"
+#include "transport/link/hello/handshake.h"
+#include "transport/link/base/wake.h"
+
+namespace gt::wire {
+
+// Who is at the ends, and how their connections come about.
+struct Session {
+  SessionId id{};
+  Url url;      // client: whom we connected to
+  Url address;  // client: and where that was: a name is looked up once, which may take long and lead elsewhere
+  Fd handover;  // server: where new connections come from
+  Credentials credentials;
+  LinkOptions options;
+  uint32_t dead_ms = 0, grace_ms = 0;  // agreed
+  bool is_client = false;
+};
+
+// What a client says to make a connection.
+Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose purpose, const SessionId& session);
+
+class TcpLink final : public Link, private LaneOwner {
+ public:
+  explicit TcpLink(Session session);
+  ~TcpLink() override;
+  // REQUIRES: before start().
+  Status attach(Agreed control, Agreed data);
+  DelayWindow window() { return data_.window(); }
+
+  Status start(LinkHandler& handler) override;
+  void close() override;
+  void expect_end() override { peer_leaves_ = true; }
+  Status send(std::span<const ByteView> parts, bool more) override;
+  Status push() override;
+  Result<SegmentId> expose(void* base, size_t bytes) override;
+  Result<SegmentId> expose_shared(int fd, size_t fd_offset, void* base, size_t bytes) override;
+  Result<SegmentId> allocate(size_t bytes, void** base) override;
+  Status withdraw(SegmentId segment) override;
+  void* view(Address, size_t) override { return nullptr; }
+  std::optional<Address> shared_address(const void*, size_t) override { return {}; }
+  Ticket put(const void* from, Address to, size_t bytes) override;
+  Ticket put(const void* from, Address to, size_t bytes, Notice notice) override;
+  Ticket get(void* to, Address from, size_t bytes) override;
+  bool test(Ticket ticket) override;
+  Status wait(Ticket ticket) override;
+  Status flush() override;
+  bool is_closed() const override;
+  void help(const std::function<bool()>& done) override;
+
+ private:
+  enum class State : uint8_t { Open, Closing, Ended };
+
+  LinkHandler& handler() override { return *handler_; }
+  Segments& segments() override { return segments_; }
+  bool in_handler() override { return control_.lane().is_this_thread() || data_.lane().is_this_thread(); }
+  Status why_closed() override;
+  void lost_connection() override;
+  void fail(const Status& why) override { end(why); }
+  void peer_says_bye() override;
+  void ticks() override;
+  void lane_has_ended() override;
+
+  void end(const Status& why);
+  bool said_all();
+
+  void keep();
+  void reconnect(Lane& lane, Hello::Purpose purpose);
+  void take_connection();
+  bool is_grace_over();
+
+  const ForkMark mark_ = ForkMark::here();
+  Session session_;
+  const Lane::Times times_;
+  Segments segments_;
+  ControlLane control_;
+  DataLane data_;
+  LinkHandler* handler_ = nullptr;
+
+  mutable std::mutex mutex_;
+  std::condition_variable over_;
+  std::atomic<State> state_{State::Open};
+  Status why_;
+  std::atomic<bool> peer_leaves_{false};
+  uint64_t give_up_ns_ = 0;  // Closing: until when
+  int ended_lanes_ = 0, peer_byes_ = 0;
+  bool started_ = false;
+
+  Wake news_, ended_;  // a lost connection; the end
+  LinkThread keeper_;
+};
+
+}  // namespace gt::wire

@@ -1,0 +1,60 @@
+// The control lane inside a node: frames through a ring, cut where they are larger than a part of it.
+//
+// A frame goes straight into the ring when it fits; else it waits in a queue that whoever comes next empties. Senders
+// wait while the queue is not empty; handlers, which must not wait, add to it.
+// Thread safety: send(), help() and all_taken() from any thread, work() by who has the turn.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "transport/link/node/shm_region.h"
+#include "transport/link/node/shm_owner.h"
+#include "transport/link/node/shm_turn.h"
+
+namespace gt::wire {
+
+class ShmControl {
+ public:
+  ShmControl(ShmOwner& owner, RingWriter out, RingReader in, Bell& mine, Bell& peers)
+      : owner_(owner), out_(out), in_(in), turn_(mine), peers_(peers) {}
+
+  Status send(std::span<const ByteView> parts);
+  bool all_taken();
+  // The peer has something to do that it has not done.
+  bool awaits();
+
+  // Of the Link, without the push.
+  void prepare_help();
+  void help(const std::function<bool()>& done);
+
+  // Takes what is there and sends what waits. True: there may be more.
+  Result<bool> work();
+  ShmTurn& turn() { return turn_; }
+  bool seems_idle() const { return in_.seems_empty(); }
+  bool idle(Idle how) { return owner_.handler().on_idle(how); }
+  void wake_all();
+
+ private:
+  static constexpr size_t MostWaiting = size_t{256} << 20;  // bytes
+  static constexpr size_t Fragment = ControlRing / 4;
+
+  Status wait_for_room(std::unique_lock<std::mutex>& lock);
+  Status pump();
+  void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool patient);
+  void give_turn_back(ShmTurn::Lock turn);
+
+  ShmOwner& owner_;
+  std::mutex mutex_;  // taken with the turn; with it the turn is only tried
+  std::condition_variable room_;
+  RingWriter out_;             // mutex_
+  std::deque<Bytes> waiting_;  // mutex_
+  size_t sent_of_first_ = 0, waiting_bytes_ = 0;
+  RingReader in_;              // the turn
+  Bytes frame_;                // the turn; so far
+  ShmTurn turn_;
+  Bell& peers_;
+};
+
+}  // namespace gt::wire

@@ -1,0 +1,110 @@
+// The data lane inside a node: puts and gets by loads and stores where memory is shared, by records in a ring where
+// it is not.
+//
+//   to shared memory of the peer ........ the caller copies; a notice goes through the ring
+//   from shared memory of ours .......... a Fetch record: the peer's data thread copies it out
+//   neither ............................. Put records that carry the bytes
+// and gets the other way round. A record is taken from the ring when what it asks for is done, so the peer's position
+// in the ring tells which puts are over.
+//
+// The link itself does what needs no more than a copy by the caller: gets, and puts without a notice while may_store().
+// Puts are carried out in order: while one is under way, later ones queue behind it.
+// Thread safety: all functions; work() by the lane's thread.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "transport/link/node/shm_owner.h"
+#include "transport/link/node/shm_region.h"
+#include "transport/link/node/shm_turn.h"
+
+namespace gt::wire {
+
+class ShmData {
+ public:
+  ShmData(ShmOwner& owner, RingWriter out, RingReader in, Bell& mine, Bell& peers)
+      : owner_(owner), out_(out), in_(in), turn_(mine), peers_(peers) {}
+
+  // Nothing is under way that a put must come after.
+  bool may_store() const { return puts_open_.load(std::memory_order_acquire) == 0; }
+  Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice);
+  Ticket get(void* to, Address from, size_t bytes);
+  bool test(Ticket ticket);
+  Status wait(Ticket ticket);
+  Status flush();
+  bool all_taken();
+  bool awaits();
+
+  Result<bool> work();
+  ShmTurn& turn() { return turn_; }  // always the lane's thread's
+  bool seems_idle() const { return in_.seems_empty(); }
+  bool idle(Idle) { return false; }
+  // The lane's thread has ended: nothing of the program's memory is touched any more.
+  void set_quiet();
+
+ private:
+  enum Record : uint32_t { Put = 1, Fetch = 2, Get = 3, Got = 4 };
+  struct Carrier {  // what every record begins with
+    uint32_t segment = 0;     // of who takes the record. Get: what is read. Got: unused
+    uint32_t has_notice = 0;
+    uint64_t offset = 0;      // in the segment, of the whole put. Got: in what was asked for
+    uint64_t bytes = 0;
+    uint64_t notice = 0, total = 0;
+    uint64_t id = 0;          // Get, Got: the get's number. Put: how much of it came before
+    // Fetch: of who made the record. Get: where the bytes may be stored; segment 0: nowhere
+    uint32_t from_segment = 0, zero = 0;
+    uint64_t from_offset = 0;
+  };
+  enum class Way : uint8_t { Direct, Carry, Single, Answer };
+  struct Operation {
+    Way way = Way::Carry;
+    Record record = Put;         // Single
+    const char* from = nullptr;  // Direct, Carry
+    char* to = nullptr;          // Direct
+    size_t done = 0;
+    uint64_t put = 0;  // number
+    Carrier carrier;
+  };
+  struct Mark {
+    uint64_t end = 0, put = 0;
+  };
+  struct Wanted {
+    char* to = nullptr;
+    size_t bytes = 0, done = 0;
+    bool direct = false;  // the peer stores it
+  };
+  static constexpr size_t MostOperations = 65536;  // that a peer's gets may make
+
+  bool is_over(Ticket ticket) const;
+  void reap();
+  Status pump();
+  Result<bool> start_next(Operation& operation);
+  Result<bool> start_direct(Operation& operation);
+  Result<bool> carry(Operation& operation);
+  Result<bool> answer(Operation& operation);
+  Result<bool> write_record(Record kind, const Carrier& carrier, ByteView bytes = {});
+  Status take(const RecordHeader& record);
+  Status take_put(const Carrier& carrier, size_t bytes);
+  Status take_fetch(const Carrier& carrier);
+  Status take_get(const Carrier& carrier);
+  Status take_got(const Carrier& carrier, size_t bytes);
+  Status store(const Carrier& carrier, Address from);
+
+  ShmOwner& owner_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  RingWriter out_;                    // mutex_, as all up to in_
+  std::deque<Operation> operations_;
+  std::deque<Mark> marks_;            // puts in the ring, in order
+  std::deque<Wanted> wanted_;         // the first has number gets_over_ + 1
+  uint64_t puts_made_ = 0, gets_made_ = 0;
+  bool quiet_ = false, wrote_ = false;
+  std::atomic<uint64_t> puts_over_{0}, gets_over_{0}, puts_open_{0};
+  RingReader in_;
+  ShmTurn turn_;
+  Bell& peers_;
+};
+
+}  // namespace gt::wire

@@ -1,0 +1,47 @@
+// The peer's segments that it withdraws: the handler is told, the mapping is replaced, and the peer gets its answer.
+//
+// By a thread of their own, which the first one starts: a driver that lets go of memory may wait for its device, and
+// the link goes on showing that it lives.
+// Thread safety: add() by the thread that takes the peer's words; the rest from any.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "transport/link/base/link_thread.h"
+#include "transport/link/node/peer_memory.h"
+#include "transport/link/node/shm_owner.h"
+
+namespace gt::wire {
+
+class ShmWithdrawals {
+ public:
+  ShmWithdrawals(ShmOwner& owner, PeerMemory& peer) : owner_(owner), peer_(peer) {}
+
+  Status add(SegmentId segment);
+  // Whom to tell from now on; before that, nobody.
+  void start(LinkHandler& handler);
+  // The handler is told nothing any more; waits until it has let go of what it was told.
+  void stop();
+  // The link has ended.
+  void wake();
+  void join() { thread_.join(); }  // REQUIRES: it has
+  bool is_this_thread() const { return thread_.is_this(); }
+
+ private:
+  void run();
+  void withdraw(SegmentId segment);
+
+  ShmOwner& owner_;
+  PeerMemory& peer_;
+  LinkThread thread_;
+  bool runs_ = false;  // add()'s: the thread was started
+  std::mutex telling_;              // held while on_withdrawn() is called
+  LinkHandler* handler_ = nullptr;  // telling_
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<SegmentId> waiting_;  // mutex_
+};
+
+}  // namespace gt::wire
