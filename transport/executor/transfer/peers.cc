@@ -3,8 +3,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "transport/link/hello/hello.h"
 #include "transport/link/base/waiting.h"
+#include "transport/link/connect.h"
+#include "transport/link/hello/hello.h"
 
 namespace gt::exec {
 namespace {
