@@ -9,7 +9,10 @@
 #include <mutex>
 #include <thread>
 
+#include "transport/link/connect.h"
+#include "transport/link/hello/handover.h"
 #include "transport/link/hello/socket.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::bench {
 namespace {

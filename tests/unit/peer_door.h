@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "transport/executor/executor.h"
-#include "transport/link/hello/hello.h"
 #include "transport/link/base/waiting.h"
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::exec {
 

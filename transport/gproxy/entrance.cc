@@ -9,6 +9,8 @@
 #include <fstream>
 #include <utility>
 
+#include "transport/link/hello/sockets.h"
+
 namespace gt::proxy {
 namespace {
 

@@ -11,11 +11,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "traces/base/fd.h"
 #include "traces/base/command_line.h"
+#include "traces/base/fd.h"
 #include "transport/gproxy/commands.h"
 #include "transport/gproxy/status.h"
-#include "transport/link/connect.h"
+#include "transport/link/hello/url.h"
 
 namespace gt::proxy {
 namespace {

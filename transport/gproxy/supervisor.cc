@@ -12,6 +12,7 @@
 
 #include "traces/base/clock.h"
 #include "transport/gproxy/log.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::proxy {
 namespace {

@@ -1,9 +1,11 @@
 // Making a session: the client's connections, and the server's side of them.
 #include "transport/link/connect.h"
 
-#include "transport/link/node/shm_link.h"
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/handshake.h"
 #include "transport/link/hello/sockets.h"
 #include "transport/link/net/tcp_link.h"
+#include "transport/link/node/shm_link.h"
 
 namespace gt::wire {
 namespace {
@@ -105,17 +107,6 @@ Result<std::unique_ptr<Link>> begin(const Url& url, const SessionId& id, Hello::
 }
 
 }  // namespace
-
-Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose purpose, const SessionId& session) {
-  Hello hello;
-  hello.version_low = OldestVersion;
-  hello.version_high = NewestVersion;
-  hello.purpose = purpose;
-  hello.tls = url.scheme == Url::Scheme::Tls;
-  hello.proof = credentials.token.empty() ? Hello::Proof::Certificate : Hello::Proof::Token;
-  hello.session = session;
-  return hello;
-}
 
 Result<std::unique_ptr<Link>> connect(const Url& url, const Credentials& credentials, const LinkOptions& options) {
   SessionId id;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/sockets.h"
+
 namespace gt::wire {
 
 void Reception::listen(Fd listener, Url::Scheme scheme) { listeners_.push_back({std::move(listener), scheme}); }

@@ -10,8 +10,11 @@
 #include <map>
 #include <vector>
 
-#include "transport/link/connect.h"
+#include "traces/base/fd.h"
+#include "traces/base/status.h"
 #include "transport/link/base/waiting.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/hello/url.h"
 
 namespace gt::wire {
 

@@ -8,6 +8,7 @@
 
 #include "optimizer-rt/client/session/local_executor.h"
 #include "transport/link/connect.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::virt {
 namespace {

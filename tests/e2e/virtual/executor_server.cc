@@ -15,6 +15,8 @@
 
 #include "transport/executor/executor.h"
 #include "transport/link/connect.h"
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/sockets.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "transport/link/connect.h"
+#include "transport/link/hello/url.h"
 
 extern char** environ;
 

@@ -8,10 +8,11 @@
 
 #include "tests/unit/link/link_log.h"
 #include "tests/unit/link/link_pairs.h"
+#include "transport/link/base/fd_message.h"
 #include "transport/link/hello/handshake.h"
-#include "transport/link/node/shm_region.h"
 #include "transport/link/hello/sockets.h"
 #include "transport/link/net/tcp_link.h"
+#include "transport/link/node/shm_region.h"
 
 namespace gt::wire {
 namespace {

@@ -9,6 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "transport/link/connect.h"
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/sockets.h"
 #include "transport/link/reception.h"
 
 namespace gt::wire {

@@ -1,10 +1,9 @@
-// URLs of links, and the places that they name.
+#include "transport/link/hello/url.h"
+
 #include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
-
-#include "transport/link/connect.h"
 
 namespace gt::wire {
 namespace {
