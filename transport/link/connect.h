@@ -22,6 +22,7 @@
 #include "transport/link/hello/credentials.h"
 #include "transport/link/hello/hello.h"
 #include "transport/link/hello/url.h"
+#include "transport/link/transports.h"
 
 namespace gt::wire {
 

@@ -121,7 +121,7 @@ Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose 
   hello.version_low = OldestVersion;
   hello.version_high = NewestVersion;
   hello.purpose = purpose;
-  hello.tls = url.scheme == Url::Scheme::Tls;
+  hello.tls = url.is_encrypted();
   hello.proof = credentials.token.empty() ? Hello::Proof::Certificate : Hello::Proof::Token;
   hello.session = session;
   return hello;

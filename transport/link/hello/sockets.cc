@@ -95,7 +95,7 @@ bool is_unix(int socket) {
 }
 
 Result<Fd> connect_to(const Url& url, Deadline deadline, int wake) {
-  if (url.scheme == Url::Scheme::Shm) {
+  if (url.in_node()) {
     const std::string path = socket_path(url);
     const auto address = unix_address(path);
     if (!address) return address.status();
@@ -123,7 +123,7 @@ bool is_final(const Status& s) {
 }
 
 Result<Fd> listen_on(const Url& url) {
-  if (url.scheme == Url::Scheme::Shm) return listen_on_path(socket_path(url));
+  if (url.in_node()) return listen_on_path(socket_path(url));
   const auto addresses = resolve(url, AI_PASSIVE);
   if (!addresses) return addresses.status();
   const addrinfo& a = **addresses;
@@ -141,7 +141,7 @@ Result<Fd> listen_on(const Url& url) {
 
 namespace {
 
-Result<Url> to_url(sockaddr_storage& address, socklen_t size, Url::Scheme scheme) {
+Result<Url> to_url(sockaddr_storage& address, socklen_t size, const Scheme* scheme) {
   Url url;
   url.scheme = scheme;
   if (address.ss_family == AF_UNIX) {
@@ -160,7 +160,7 @@ Result<Url> to_url(sockaddr_storage& address, socklen_t size, Url::Scheme scheme
 
 }  // namespace
 
-Result<Url> address_of(int listener, Url::Scheme scheme) {
+Result<Url> address_of(int listener, const Scheme* scheme) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0)
@@ -168,7 +168,7 @@ Result<Url> address_of(int listener, Url::Scheme scheme) {
   return to_url(address, size, scheme);
 }
 
-Result<Url> address_of_peer(int connection, Url::Scheme scheme) {
+Result<Url> address_of_peer(int connection, const Scheme* scheme) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getpeername(connection, reinterpret_cast<sockaddr*>(&address), &size) != 0)

@@ -14,7 +14,7 @@ namespace gt::wire {
 // Busy: somebody listens there.
 Result<Fd> listen_on(const Url& url);
 // Where it listens, with the port that it got.
-Result<Url> address_of(int listener, Url::Scheme scheme);
+Result<Url> address_of(int listener, const Scheme* scheme);
 // Busy: nobody waits.
 Result<Fd> accept_connection(int listener);
 
@@ -24,7 +24,7 @@ Result<Fd> connect_to(const Url& url, Deadline deadline, int wake = -1);
 // Of an attempt to connect: another would not help. Nobody listens there, or who does has refused.
 bool is_final(const Status& status);
 // Where the other end is, as a URL that needs no name to be looked up.
-Result<Url> address_of_peer(int connection, Url::Scheme scheme);
+Result<Url> address_of_peer(int connection, const Scheme* scheme);
 
 // --- Both ---
 // No waiting for small writes to be joined; little data waits in the kernel unsent, so that delay is seen by us.
