@@ -10,6 +10,8 @@
 #include "microbench/commands.h"
 #include "microbench/links/echo.h"
 #include "microbench/links/link_probe.h"
+#include "transport/link/hello/credentials.h"
+#include "transport/link/transports.h"
 
 namespace gt::bench {
 namespace {
@@ -27,7 +29,7 @@ Result<wire::Credentials> credentials(const Options& options) {
 }
 
 Status serve(const wire::Url& url, const wire::Credentials& credentials) {
-  if (url.scheme == wire::Url::Scheme::Tcp && credentials.token.empty())
+  if (!url.in_node() && !url.is_encrypted() && credentials.token.empty())
     return {Kind::Invalid, "nobody could connect to " + wire::to_text(url) +
                                " without a token: give both sides the same --token-file (64 hex digits)"};
   sigset_t ends;

@@ -16,6 +16,7 @@
 #include "traces/base/command.h"
 #include "traces/base/progress.h"
 #include "traces/base/whole_file.h"
+#include "transport/link/transports.h"
 
 namespace gt::bench {
 namespace {
@@ -112,7 +113,7 @@ class Comparison {
 
   Status add_raw_link(RemoteRoute& route) {
     const wire::Url url = *wire::parse_url(route.url);
-    if (url.scheme == wire::Url::Scheme::Shm) {
+    if (url.in_node()) {
       auto mover = shared_memory_mover(memory_.size());
       if (!mover) return mover.status();
       return add_raw_link(route, "a copy into shared memory", std::move(*mover));

@@ -7,6 +7,8 @@
 #include <mutex>
 
 #include "microbench/links/echo.h"
+#include "traces/base/bytes.h"
+#include "transport/link/base/link.h"
 
 namespace gt::bench {
 

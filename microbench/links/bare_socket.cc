@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "microbench/links/answers.h"
+#include "transport/link/connect.h"
 #include "transport/link/hello/sockets.h"
 
 namespace gt::bench {

@@ -9,7 +9,10 @@
 #include <mutex>
 #include <thread>
 
+#include "transport/link/connect.h"
+#include "transport/link/hello/handover.h"
 #include "transport/link/hello/socket.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::bench {
 namespace {
@@ -110,7 +113,7 @@ Status serve_echo(const wire::Url& url, const wire::Credentials& credentials, in
   if (!address) return address.status();
   Fd bare;
   Serving serving(credentials, wake);
-  if (url.scheme != wire::Url::Scheme::Shm) {
+  if (!url.in_node()) {
     wire::Url any = url;
     any.port = 0;
     auto made = wire::listen_on(any);
@@ -127,7 +130,7 @@ Status serve_echo(const wire::Url& url, const wire::Credentials& credentials, in
   wire::Reception reception([&](const wire::Hello&, int) { return serving.take_session(); });
   reception.listen(std::move(*listener), url.scheme);
   reception.serve(wake, -1);
-  if (url.scheme == wire::Url::Scheme::Shm) ::unlink(wire::socket_path(url).c_str());
+  if (url.in_node()) ::unlink(wire::socket_path(url).c_str());
   return {};
 }
 

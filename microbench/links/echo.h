@@ -8,6 +8,8 @@
 // Thread safety: none.
 #pragma once
 
+#include "transport/link/hello/credentials.h"
+#include "transport/link/hello/url.h"
 #include "transport/link/reception.h"
 
 namespace gt::bench {

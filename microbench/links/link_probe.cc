@@ -6,6 +6,7 @@
 #include "microbench/links/answers.h"
 #include "microbench/links/bare_socket.h"
 #include "traces/base/clock.h"
+#include "transport/link/connect.h"
 #include "transport/link/net/tcp_link.h"
 
 namespace gt::bench {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "traces/model/platform/platform.h"
-#include "transport/link/connect.h"
+#include "transport/link/base/link.h"
+#include "transport/link/hello/credentials.h"
+#include "transport/link/hello/url.h"
 
 namespace gt::bench {
 

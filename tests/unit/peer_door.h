@@ -10,8 +10,10 @@
 #include <thread>
 
 #include "transport/executor/executor.h"
-#include "transport/link/hello/hello.h"
 #include "transport/link/base/waiting.h"
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::exec {
 
@@ -20,7 +22,7 @@ class PeerDoor {
   explicit PeerDoor(const wire::Url& where) : x_stop(::eventfd(0, EFD_CLOEXEC)) {
     Result<Fd> listener = wire::listen_on(where);
     if (!listener) return;
-    x_url = where.scheme == wire::Url::Scheme::Shm ? where : *wire::address_of(listener->get(), where.scheme);
+    x_url = where.in_node() ? where : *wire::address_of(listener->get(), where.scheme);
     x_thread = std::thread([this, fd = std::move(*listener)] { serve(fd.get()); });
   }
   ~PeerDoor() {

@@ -6,15 +6,15 @@
 #include <chrono>
 #include <thread>
 
+#include "transport/executor/base/turns.h"
 #include "transport/executor/calls/backlog.h"
 #include "transport/executor/calls/calls.h"
 #include "transport/executor/calls/launches.h"
-#include "transport/executor/transfer/mover.h"
-#include "transport/executor/transfer/peers.h"
 #include "transport/executor/calls/programs.h"
 #include "transport/executor/calls/survey.h"
+#include "transport/executor/transfer/mover.h"
+#include "transport/executor/transfer/peers.h"
 #include "transport/executor/transfer/transfers.h"
-#include "transport/executor/base/turns.h"
 
 namespace gt::exec {
 namespace {

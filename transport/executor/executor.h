@@ -15,77 +15,18 @@
 // Thread safety: all functions from any thread. Exceptions never leave it.
 #pragma once
 
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include <CL/cl.h>
 
 #include "traces/api/roles.h"
 #include "transport/executor/base/functions.h"
-#include "transport/link/connect.h"
+#include "transport/executor/base/options.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::exec {
-
-// What one client may have. 0: as much as the drivers give.
-struct Limits {
-  uint64_t objects = uint64_t{1} << 20;             // at a time
-  uint64_t memory_bytes = 0;                        // in buffers, images, shared virtual memory
-  uint64_t in_flight_bytes = uint64_t{1} << 30;     // host memory held for commands that are not over
-  uint32_t patience_ms = 10'000;  // with commands that hold all of that and wait for what the client has yet to do
-  uint64_t message_bytes = uint64_t{256} << 20;     // of one message; larger than a frame: in fragments
-  uint32_t build_seconds = 600;
-};
-
-// Where another executor of the same client may come in (peers.h).
-struct PeerEntrance {
-  Fd handover;                    // where its connections arrive (transport/link/connect.h)
-  wire::SessionId session{};      // by which it asks for us
-  std::vector<std::string> urls;  // where, beside those places that the client knows
-};
-
-struct Options {
-  // Where chunks of writes arrive, and leave from for reads. No slots: the client can only use Inline and Shared
-  // (behind a LocalLink all memory is shared).
-  uint32_t inbox_slots = 8;
-  uint32_t outbox_slots = 8;
-  uint32_t slot_bytes = uint32_t{4} << 20;
-  // For a client of this node: memory that both ends see, for transfers that are not worth chunks. 0: none.
-  uint32_t ring_bytes = uint32_t{32} << 20;
-  // Pinned memory for the bytes of small transfers, which messages carry. A multiple of 64; 0: none.
-  uint32_t small_bytes = uint32_t{2} << 20;
-  // Shared segments that transfers use are made known to the driver (pinned), once for each context.
-  bool pin_shared = true;
-  uint32_t close_ms = 2000;  // how long releasing waits for commands under way
-  std::string node;          // for people; empty: host name and process
-  std::vector<cl_device_id> devices;  // only these, also parts of devices; empty: those of all platforms
-  // Hooks; each may be empty. Called from several threads.
-  std::function<bool(cl_platform_id, cl_device_id)> serves;  // is this device the client's to use?
-  std::function<void(cl_device_id)> uses;  // told of each queue that is made; of a part, the device that it is of
-  // Called before the driver builds what `what` tells from other programs; what it gives goes when it has. As long as
-  // that lives nobody else who has the same folder for temporary files builds it. nullptr: there are no turns.
-  std::function<std::shared_ptr<const void>(std::string_view what)> take_build_turn;
-  std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
-  std::function<void(const std::string&)> log;  // one line for people
-  std::function<Result<PeerEntrance>()> open_entrance;  // empty: it has no peers
-  wire::Credentials certificates;  // for links to and from peers over tls://
-  wire::LinkOptions peer_link;
-};
-
-// For metrics: since the start, except what is said to be at a time.
-struct Counters {
-  uint64_t calls = 0, launches = 0, writes = 0, reads = 0, builds = 0, failed = 0;
-  uint64_t build_ns = 0;  // of builds that have ended; waiting for others that build the same included
-  uint64_t written_bytes = 0, read_bytes = 0;  // from and to the client
-  uint64_t peer_in_bytes = 0, peer_out_bytes = 0;
-  uint64_t objects = 0, memory_bytes = 0, in_flight_bytes = 0;  // now
-};
 
 class Executor final : public wire::LinkHandler {
  public:

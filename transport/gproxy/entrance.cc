@@ -9,6 +9,8 @@
 #include <fstream>
 #include <utility>
 
+#include "transport/link/hello/sockets.h"
+
 namespace gt::proxy {
 namespace {
 
@@ -26,7 +28,7 @@ std::string process_name(int connection) {
 }
 
 std::string caller_name(int connection, const wire::Url& door) {
-  if (door.scheme == wire::Url::Scheme::Shm) return process_name(connection);
+  if (door.in_node()) return process_name(connection);
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   char text[INET6_ADDRSTRLEN] = "?";
@@ -41,11 +43,11 @@ std::string caller_name(int connection, const wire::Url& door) {
 }
 
 // What a caller says must be what the door is for.
-std::optional<wire::Refusal> objection(const wire::Hello& hello, wire::Url::Scheme door) {
+std::optional<wire::Refusal> objection(const wire::Hello& hello, const wire::Url& door) {
   if (hello.version_low > wire::NewestVersion || hello.version_high < wire::OldestVersion) {
     return wire::Refusal::Version;
   }
-  const bool tls = door == wire::Url::Scheme::Tls, local = door == wire::Url::Scheme::Shm;
+  const bool tls = door.is_encrypted(), local = door.in_node();
   if (hello.tls != tls) return wire::Refusal::Proof;
   if (hello.proof == wire::Hello::Proof::SameUser && !local) return wire::Refusal::Proof;
   if (hello.proof == wire::Hello::Proof::Certificate && !tls) return wire::Refusal::Proof;
@@ -56,7 +58,7 @@ std::optional<wire::Refusal> objection(const wire::Hello& hello, wire::Url::Sche
 
 Entrance::~Entrance() {
   for (const auto& door : doors_) {
-    if (door->url.scheme == wire::Url::Scheme::Shm) ::unlink(wire::socket_path(door->url).c_str());
+    if (door->url.in_node()) ::unlink(wire::socket_path(door->url).c_str());
   }
 }
 
@@ -64,7 +66,7 @@ Result<wire::Url> Entrance::open(const wire::Url& url) {
   Result<Fd> listener = wire::listen_on(url);
   if (!listener) return listener.status();
   Result<wire::Url> where = url;
-  if (url.scheme != wire::Url::Scheme::Shm) where = wire::address_of(listener->get(), url.scheme);
+  if (!url.in_node()) where = wire::address_of(listener->get(), url.scheme);
   if (!where) return where.status();
   doors_.push_back(std::make_unique<Door>(Door{*where, nullptr}));
   Door& door = *doors_.back();
@@ -90,7 +92,7 @@ void Entrance::read(uint64_t id) {
   if (!hello->has_value()) return;
   w.caller.hello = **hello;
   w.caller.name = caller_name(w.caller.connection.get(), w.door->url);
-  if (const auto why = objection(w.caller.hello, w.door->url.scheme)) {
+  if (const auto why = objection(w.caller.hello, w.door->url)) {
     wire::refuse(w.caller.connection.get(), *why);
     return drop(id);
   }

@@ -15,7 +15,8 @@
 #include "traces/base/fd.h"
 #include "transport/gproxy/event_loop.h"
 #include "transport/gproxy/listener.h"
-#include "transport/link/connect.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/hello/url.h"
 
 namespace gt::proxy {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "transport/gproxy/log.h"
-#include "transport/link/connect.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::proxy {
 namespace {

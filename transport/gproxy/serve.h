@@ -9,7 +9,7 @@
 #include "traces/base/command_line.h"
 #include "traces/base/status.h"
 #include "transport/gproxy/worker_plan.h"
-#include "transport/link/connect.h"
+#include "transport/link/hello/url.h"
 
 namespace gt::proxy {
 

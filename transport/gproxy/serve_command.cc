@@ -66,7 +66,7 @@ void print_welcome(const std::vector<DeviceFacts>& devices, const Supervisor& su
   for (const wire::Url& url : supervisor.urls()) text += fmt::format("at     {}\n", wire::to_text(url));
   for (const wire::Url& url : metrics) text += fmt::format("metrics at http://{}:{}/metrics\n", url.host, url.port);
   const wire::Url& first = supervisor.urls().front();
-  const char* const certificates = first.scheme == wire::Url::Scheme::Tls ? " --cert FILE --key FILE --ca FILE" : "";
+  const char* const certificates = first.is_encrypted() ? " --cert FILE --key FILE --ca FILE" : "";
   text += fmt::format("use it: goptimize run --remote {}{} -- APP\n", client_url(first), certificates);
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);  // a full disk or a closed pipe does not matter

@@ -6,11 +6,11 @@
 #include <cerrno>
 
 #include "transport/gproxy/serve.h"
+#include "transport/link/transports.h"
 
 namespace gt::proxy {
 namespace {
 
-using Scheme = wire::Url::Scheme;
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> parts;
@@ -26,7 +26,7 @@ Status add_urls(const Options& options, std::vector<wire::Url>& urls) {
   for (const std::string& text : split(options.text("listen"))) {
     Result<wire::Url> url = wire::parse_url(text);
     if (!url) return url.status().at("--listen");
-    const bool open = url->scheme == Scheme::Tcp && !wire::is_local(*url);
+    const bool open = !url->is_encrypted() && !wire::is_local(*url);
     if (open && !options.flag("insecure")) {
       return {Kind::Invalid, fmt::format("--listen {}: other machines reach it and nothing is encrypted: use tls:// "
                                          "with --cert, --key and --ca, or say --insecure", text)};
@@ -39,7 +39,7 @@ Status add_urls(const Options& options, std::vector<wire::Url>& urls) {
 Status check_certificates(const ServeOptions& wanted) {
   const WorkerPlan& plan = wanted.plan;
   const bool tls = std::any_of(wanted.urls.begin(), wanted.urls.end(),
-                               [](const wire::Url& u) { return u.scheme == Scheme::Tls; });
+                               [](const wire::Url& u) { return u.is_encrypted(); });
   const int given = !plan.cert.empty() + !plan.key.empty() + !plan.ca.empty();
   if (tls && given < 3) return {Kind::Invalid, "tls:// needs --cert, --key and --ca"};
   if (!tls && given > 0) return {Kind::Invalid, "--cert, --key and --ca are for --listen tls://HOST:PORT"};

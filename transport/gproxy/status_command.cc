@@ -11,11 +11,11 @@
 #include <cstdio>
 #include <cstring>
 
-#include "traces/base/fd.h"
 #include "traces/base/command_line.h"
+#include "traces/base/fd.h"
 #include "transport/gproxy/commands.h"
 #include "transport/gproxy/status.h"
-#include "transport/link/connect.h"
+#include "transport/link/transports.h"
 
 namespace gt::proxy {
 namespace {
@@ -24,8 +24,8 @@ constexpr int Patience_ms = 5000;
 
 // The rendezvous of a proxy that listens at `url`.
 wire::Url rendezvous_of(const wire::Url& url) {
-  if (url.scheme == wire::Url::Scheme::Shm) return url;
-  return {wire::Url::Scheme::Shm, std::to_string(url.port), {}, 0};
+  if (url.in_node()) return url;
+  return wire::node_url(std::to_string(url.port));
 }
 
 Result<Fd> reach(const std::string& path) {

@@ -12,11 +12,12 @@
 
 #include "traces/base/clock.h"
 #include "transport/gproxy/log.h"
+#include "transport/link/hello/sockets.h"
+#include "transport/link/transports.h"
 
 namespace gt::proxy {
 namespace {
 
-using Scheme = wire::Url::Scheme;
 
 constexpr std::chrono::milliseconds LastResort{3000};  // workers clean up for two seconds
 constexpr rlim_t OwnFds = 64, FdsOfSession = 4;
@@ -87,7 +88,7 @@ Status Supervisor::open_signals() {
 }
 
 Status Supervisor::open_places() {
-  const auto is_shm = [](const wire::Url& u) { return u.scheme == Scheme::Shm; };
+  const auto is_shm = [](const wire::Url& u) { return u.in_node(); };
   std::vector<wire::Url> wanted = options_.urls;
   std::stable_partition(wanted.begin(), wanted.end(), [&](const wire::Url& u) { return !is_shm(u); });
   for (const wire::Url& url : wanted) {
@@ -97,7 +98,7 @@ Status Supervisor::open_places() {
     urls_.push_back(*where);
   }
   if (!is_shm(wanted.back())) {
-    const wire::Url beside{Scheme::Shm, std::to_string(urls_.front().port), {}, 0};
+    const wire::Url beside = wire::node_url(std::to_string(urls_.front().port));
     GT_TRY(check_private(wire::socket_path(beside)));
     const Result<wire::Url> where = entrance_->open(beside);
     if (!where) return where.status().at(wire::to_text(beside));
@@ -109,7 +110,7 @@ Status Supervisor::open_places() {
 Status Supervisor::open_status(const wire::Url& rendezvous) {
   const auto refresh = [this] { crew_->ask_for_counters(); };
   const std::string path = status_socket(wire::socket_path(rendezvous));
-  Result<Fd> socket = wire::listen_on({Scheme::Shm, path, {}, 0});
+  Result<Fd> socket = wire::listen_on(wire::node_url(path));
   if (!socket) return socket.status();
   status_path_ = path;
   status_ = std::make_unique<TextServer>(*loop_, std::move(*socket), TextServer::Style::SameUser, refresh,

@@ -6,7 +6,9 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "traces/base/bytes.h"
 #include "transport/gproxy/serve.h"
+#include "transport/link/hello/credentials.h"
 
 namespace gt::proxy {
 namespace {

@@ -38,7 +38,10 @@
 #include "transport/gproxy/sandbox.h"
 #include "transport/gproxy/worker_channel.h"
 #include "transport/gproxy/worker_plan.h"
+#include "transport/link/connect.h"
+#include "transport/link/hello/handover.h"
 #include "transport/link/hello/hello.h"
+#include "transport/link/hello/tls.h"
 
 namespace gt::proxy {
 namespace {

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "traces/base/fd.h"
-#include "transport/link/connect.h"
+#include "transport/link/hello/hello.h"
 
 namespace gt::proxy {
 

@@ -15,6 +15,7 @@
 #include "traces/base/clock.h"
 #include "transport/gproxy/log.h"
 #include "transport/gproxy/spawn.h"
+#include "transport/link/hello/handover.h"
 
 namespace gt::proxy {
 namespace {

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/sockets.h"
+
 namespace gt::wire {
 
-void Reception::listen(Fd listener, Url::Scheme scheme) { listeners_.push_back({std::move(listener), scheme}); }
+void Reception::listen(Fd listener, const Scheme* scheme) { listeners_.push_back({std::move(listener), scheme}); }
 
 int Reception::next_timeout_ms(Deadline until) const {
   int left = until.left_ms();
@@ -55,7 +58,7 @@ bool Reception::hear(Stranger& stranger) {
 
 void Reception::direct(const Stranger& stranger, const Hello& hello) {
   const int fd = stranger.fd.get();
-  if (hello.tls != (stranger.scheme == Url::Scheme::Tls)) return refuse(fd, Refusal::Proof);
+  if (hello.tls != stranger.scheme->is_encrypted) return refuse(fd, Refusal::Proof);
   auto session = sessions_.find(hello.session);
   if (hello.purpose != Hello::Purpose::Session) {
     if (session == sessions_.end()) return refuse(fd, Refusal::NoSession);

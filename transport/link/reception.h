@@ -10,8 +10,11 @@
 #include <map>
 #include <vector>
 
-#include "transport/link/connect.h"
+#include "traces/base/fd.h"
+#include "traces/base/status.h"
 #include "transport/link/base/waiting.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/hello/url.h"
 
 namespace gt::wire {
 
@@ -27,8 +30,8 @@ class Reception {
   explicit Reception(NewSession new_session) : Reception(std::move(new_session), Limits()) {}
   Reception(NewSession new_session, Limits limits) : new_session_(std::move(new_session)), limits_(limits) {}
 
-  // `scheme`: at a Tls listener clients must ask for TLS, at others they must not.
-  void listen(Fd listener, Url::Scheme scheme);
+  // `scheme`: at an encrypted listener clients must ask for TLS, at others they must not.
+  void listen(Fd listener, const Scheme* scheme);
   // Serves whoever comes until `wake` is readable or the time is over (-1: no limit).
   void serve(int wake, int timeout_ms);
   size_t sessions() const { return sessions_.size(); }
@@ -37,11 +40,11 @@ class Reception {
  private:
   struct Listener {
     Fd fd;
-    Url::Scheme scheme;
+    const Scheme* scheme;
   };
   struct Stranger {
     Fd fd;
-    Url::Scheme scheme;
+    const Scheme* scheme;
     HelloReader reader;
     Deadline deadline;
   };

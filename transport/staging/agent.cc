@@ -57,7 +57,7 @@ bool Agent::next_job(Job* job) noexcept {
     }
     {
       const Lock in_driver(x_in_driver);
-      if (job->gate.state(*job->stager->x_cl) == Gate::State::Closed) continue;
+      if (job->gate.state(*job->cl) == Gate::State::Closed) continue;
     }
     const Lock lock(x_mutex);
     std::copy(x_jobs + i + 1, x_jobs + x_count, x_jobs + i);
@@ -73,7 +73,7 @@ void Agent::serve() noexcept {
     if (next_job(&job)) {
       {
         const Lock in_driver(x_in_driver);
-        job.stager->run_in_background(job.move, job.gate, job.published, job.timed);
+        job.owner->run_in_background(job);
       }
       cancel();  // its place is free
       looks = 0;

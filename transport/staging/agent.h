@@ -11,7 +11,10 @@
 
 #include <pthread.h>
 
-#include "transport/staging/stager.h"
+#include <atomic>
+
+#include "transport/staging/gate.h"
+#include "transport/staging/move.h"
 
 namespace gt::staging {
 
@@ -19,11 +22,21 @@ class Agent {
  public:
   constexpr Agent() = default;
 
+  class Owner;
   struct Job {
-    Stager* stager = nullptr;
+    Owner* owner = nullptr;
+    const ClFunctions* cl = nullptr;  // to look at the gate
     Gate gate;
     Move move;
     bool published = false, timed = false;
+  };
+  // Who posts jobs, and what they do when their gate is open (or has failed): on the agent's thread, in the driver.
+  class Owner {
+   public:
+    virtual void run_in_background(const Job& job) noexcept = 0;
+
+   protected:
+    ~Owner() = default;  // nobody deletes it through this; and it stays trivial, for objects that live for ever
   };
   // Keeps a place for one job, which post() then fills: then the job must not be refused any more. False: no thread,
   // no room, or the process is ending.

@@ -2,7 +2,6 @@
 
 #include "traces/base/clock.h"
 #include "traces/base/lock.h"
-#include "transport/staging/agent.h"
 #include "transport/staging/gate_trial.h"
 #include "transport/staging/program_faults.h"
 
@@ -311,7 +310,8 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
     agent.cancel();
     return false;
   }
-  job.stager = this;
+  job.owner = this;
+  job.cl = x_cl;
   job.move = r.move;
   job.published = r.event != nullptr;
   job.timed = is_timed(r);
@@ -323,7 +323,9 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
 }
 
 // On the agent's thread.
-void Stager::run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept {
+void Stager::run_in_background(const Agent::Job& job) noexcept {
+  const Move& move = job.move;
+  Gate gate = job.gate;
   Pipeline& pipeline = x_background[static_cast<size_t>(move.way)].pipeline;
   const cl_event before = gate.before();
   Pipeline::Outcome outcome{.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
@@ -332,8 +334,8 @@ void Stager::run_in_background(const Move& move, Gate gate, bool published, bool
     outcome = run(pipeline, {.move = move,
                              .waits = before ? 1u : 0u,
                              .wait_list = before ? &before : nullptr,
-                             .timed = timed});
-  if (published) publish_outcome(move, gate.after(), outcome);
+                             .timed = job.timed});
+  if (job.published) publish_outcome(move, gate.after(), outcome);
   let_go(move);
   gate.finish(*x_cl, outcome.error);
   x_cl->clReleaseEvent(gate.after());

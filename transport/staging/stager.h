@@ -16,6 +16,7 @@
 
 #include <atomic>
 
+#include "transport/staging/agent.h"
 #include "transport/staging/gate.h"
 #include "transport/staging/pipeline.h"
 #include "transport/staging/small_chunks.h"
@@ -52,9 +53,7 @@ struct Spent {
   bool fresh = false;  // Move::fresh
 };
 
-class Agent;
-
-class Stager {
+class Stager final : private Agent::Owner {
  public:
   constexpr Stager() = default;
 
@@ -85,7 +84,6 @@ class Stager {
   bool transfer_alone(const Move& move) noexcept;
 
  private:
-  friend class Agent;
   class Use;
   static constexpr size_t Callers = 2;  // blocking transfers at a time
   struct Berth {
@@ -110,7 +108,7 @@ class Stager {
   bool by_agent(const Request& request, cl_int* error) noexcept;
   bool keep(const Move& move) noexcept;
   void let_go(const Move& move) noexcept;
-  void run_in_background(const Move& move, Gate gate, bool published, bool timed) noexcept;
+  void run_in_background(const Agent::Job& job) noexcept override;
   void publish(const Request& request, cl_event event) noexcept;
   Pipeline::Outcome run(Pipeline& pipeline, const Pipeline::Run& what) noexcept;
   void tell(const Move& move, uint64_t ns, bool copying_only) noexcept;

@@ -8,6 +8,7 @@
 
 #include "optimizer-rt/client/session/local_executor.h"
 #include "transport/link/connect.h"
+#include "transport/link/hello/sockets.h"
 
 namespace gt::virt {
 namespace {
@@ -28,7 +29,7 @@ std::string token_file() {
 
 Result<wire::Credentials> credentials(const wire::Url& url) {
   wire::Credentials proof;
-  if (url.scheme == wire::Url::Scheme::Tls) {
+  if (url.is_encrypted()) {
     proof.cert = variable("GTRACE_CERT");
     proof.key = variable("GTRACE_KEY");
     proof.ca = variable("GTRACE_CA");

@@ -15,6 +15,8 @@
 
 #include "transport/executor/executor.h"
 #include "transport/link/connect.h"
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/sockets.h"
 
 namespace {
 
@@ -70,7 +72,7 @@ int main(int argc, char** argv) {
   if (!listener.ok()) return fail(listener.status());
   const Result<wire::Url> address = wire::address_of(listener->get(), url->scheme);
   if (!address.ok()) return fail(address.status());
-  std::printf("%s\n", url->scheme == wire::Url::Scheme::Shm ? argv[1] : wire::to_text(*address).c_str());
+  std::printf("%s\n", url->in_node() ? argv[1] : wire::to_text(*address).c_str());
   std::fflush(stdout);
   std::map<wire::SessionId, Fd> sessions;
   for (;;) {

@@ -10,7 +10,7 @@
 
 #include <string>
 
-#include "transport/link/connect.h"
+#include "transport/link/transports.h"
 
 extern char** environ;
 

@@ -8,10 +8,11 @@
 
 #include "tests/unit/link/link_log.h"
 #include "tests/unit/link/link_pairs.h"
+#include "transport/link/base/fd_message.h"
 #include "transport/link/hello/handshake.h"
-#include "transport/link/node/shm_region.h"
 #include "transport/link/hello/sockets.h"
 #include "transport/link/net/tcp_link.h"
+#include "transport/link/node/shm_region.h"
 
 namespace gt::wire {
 namespace {
@@ -67,7 +68,7 @@ TEST_CASE("a TLS server takes certificates of its authority only, and no plain c
   bad.cert = bad.key = "";
   CHECK(connect(server.url(), bad, patient()).status().kind() == Kind::Invalid);
   Url plain = server.url();
-  plain.scheme = Url::Scheme::Tcp;
+  plain.scheme = parse_url("tcp://host")->scheme;
   CHECK_FALSE(connect(plain, token_credentials(), patient()));
   Url misnamed = server.url();
   misnamed.host = "127.0.0.2";  // reaches it, but the certificate does not name it

@@ -9,6 +9,9 @@
 #include <thread>
 #include <vector>
 
+#include "transport/link/connect.h"
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/sockets.h"
 #include "transport/link/reception.h"
 
 namespace gt::wire {
@@ -33,7 +36,7 @@ class TestServer {
       return;
     }
     url_ = *address_of(listener->get(), where.scheme);
-    if (where.scheme == Url::Scheme::Tls) url_.host = where.host;
+    if (where.is_encrypted()) url_.host = where.host;
     reception_.listen(std::move(*listener), where.scheme);
     thread_ = std::thread([this] { reception_.serve(stop_.get(), -1); });
   }

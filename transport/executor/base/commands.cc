@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+
 namespace gt::exec {
 namespace {
 

@@ -6,8 +6,8 @@
 #include <functional>
 
 #include "traces/base/clock.h"
-#include "transport/executor/base/waiting.h"
 #include "transport/executor/base/objects.h"
+#include "transport/executor/base/waiting.h"
 
 namespace gt::exec {
 

@@ -1,5 +1,6 @@
 #include "transport/executor/base/in_flight.h"
 
+
 namespace gt::exec {
 
 bool InFlight::try_hold(uint64_t bytes) {

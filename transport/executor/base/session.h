@@ -3,15 +3,20 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <mutex>
 #include <string>
+#include <utility>
 
+#include "traces/api/roles.h"
 #include "transport/executor/base/cl.h"
-#include "transport/executor/executor.h"
 #include "transport/executor/base/in_flight.h"
+#include "transport/executor/base/options.h"
 #include "transport/executor/base/outbox.h"
 #include "transport/executor/base/threads.h"
+#include "transport/link/base/link.h"
+#include "transport/protocol/messages.h"
 
 namespace gt::exec {
 

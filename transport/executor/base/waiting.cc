@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+
 namespace gt::exec {
 namespace {
 

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "traces/api/api.h"
+#include "transport/executor/base/turns.h"
 #include "transport/executor/calls/call_rules.h"
 #include "transport/executor/calls/launches.h"
-#include "transport/executor/base/turns.h"
 
 namespace gt::exec {
 namespace {

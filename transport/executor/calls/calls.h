@@ -4,8 +4,8 @@
 
 #include "traces/api/decode.h"
 #include "traces/api/invoke.h"
-#include "transport/executor/calls/call_outputs.h"
 #include "transport/executor/base/commands.h"
+#include "transport/executor/calls/call_outputs.h"
 
 namespace gt::exec {
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+
 namespace gt::exec {
 namespace {
 

@@ -2,8 +2,10 @@
 // Thread safety: no state.
 #pragma once
 
+#include <CL/cl.h>
+
 #include "traces/base/bytes.h"
-#include "transport/executor/executor.h"
+#include "transport/executor/base/options.h"
 
 namespace gt::exec {
 

@@ -1,9 +1,9 @@
 #include "transport/executor/calls/programs.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "traces/base/clock.h"
-#include "transport/executor/calls/building.h"
 
 namespace gt::exec {
 namespace {

@@ -5,29 +5,16 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <vector>
 
 #include "transport/executor/base/commands.h"
+#include "transport/executor/calls/building.h"
 
 namespace gt::exec {
-
-// What Build asks for, in native handles. Keeps a reference to each program.
-struct BuildJob {
-  wire::Build asked;
-  cl_program program = nullptr;  // Link: the result, made by the job
-  cl_context context = nullptr;  // Link
-  std::vector<cl_device_id> devices;  // `listed` in the call, then the program's others
-  std::vector<ObjectId> device_ids;
-  size_t listed = 0;
-  std::vector<cl_program> inputs;
-  std::chrono::steady_clock::time_point deadline;
-  std::atomic<bool> answered{false};
-  bool late = false;  // with the lock of Programs::Work
-};
 
 class Programs {
  public:

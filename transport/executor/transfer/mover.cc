@@ -6,8 +6,8 @@
 #include <deque>
 #include <mutex>
 
-#include "transport/executor/transfer/move_part.h"
 #include "transport/executor/base/turns.h"
+#include "transport/executor/transfer/move_part.h"
 #include "transport/moves/native_moves.h"
 #include "transport/protocol/chunks.h"
 

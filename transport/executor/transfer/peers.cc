@@ -3,8 +3,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "transport/link/hello/hello.h"
 #include "transport/link/base/waiting.h"
+#include "transport/link/connect.h"
+#include "transport/link/hello/hello.h"
 
 namespace gt::exec {
 namespace {
@@ -14,7 +15,7 @@ constexpr size_t StackBytes = size_t{512} << 10;  // TLS takes some
 // What a client may have us connect to: proxies of the network, and those of this node by their usual names, never any
 // other socket of this machine.
 bool is_allowed(const wire::Url& url) {
-  return url.scheme != wire::Url::Scheme::Shm || url.name.find('/') == std::string::npos;
+  return !url.in_node() || url.name.find('/') == std::string::npos;
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+
 namespace gt::exec {
 
 bool PinnedRing::open(cl_context context) {

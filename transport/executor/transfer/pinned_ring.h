@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "traces/base/bytes.h"
-#include "transport/executor/transfer/ring_rooms.h"
 #include "transport/executor/base/session.h"
+#include "transport/executor/transfer/ring_rooms.h"
 #include "transport/staging/pinned_memory.h"
 
 namespace gt::exec {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+
 namespace gt::exec {
 
 Place::Place(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, cl_context context,

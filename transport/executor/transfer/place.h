@@ -7,10 +7,10 @@
 #include <atomic>
 #include <unordered_map>
 
+#include "transport/executor/base/waiting.h"
 #include "transport/executor/transfer/client_ring.h"
 #include "transport/executor/transfer/pinned_ring.h"
 #include "transport/executor/transfer/pins.h"
-#include "transport/executor/base/waiting.h"
 #include "transport/executor/transfer/stream_read.h"
 #include "transport/executor/transfer/stream_write.h"
 

@@ -1,5 +1,6 @@
 #include "transport/executor/transfer/stream_read.h"
 
+
 namespace gt::exec {
 
 std::optional<wire::Ticket> ToClient::put(const void* memory, const wire::Chunks::Chunk& chunk) {

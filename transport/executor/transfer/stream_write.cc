@@ -5,6 +5,7 @@
 #include <new>
 #include <thread>
 
+
 namespace gt::exec {
 
 class ChunkTaken final : public Then {

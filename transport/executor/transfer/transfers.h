@@ -10,8 +10,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "transport/executor/transfer/client_ring.h"
 #include "transport/executor/base/commands.h"
+#include "transport/executor/transfer/client_ring.h"
 #include "transport/executor/transfer/peers.h"
 #include "transport/executor/transfer/place.h"
 #include "transport/executor/transfer/stream_write.h"

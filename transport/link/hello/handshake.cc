@@ -116,6 +116,17 @@ bool is_same_user(int fd) {
   return is_unix(fd) && ::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == ::geteuid();
 }
 
+Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose purpose, const SessionId& session) {
+  Hello hello;
+  hello.version_low = OldestVersion;
+  hello.version_high = NewestVersion;
+  hello.purpose = purpose;
+  hello.tls = url.is_encrypted();
+  hello.proof = credentials.token.empty() ? Hello::Proof::Certificate : Hello::Proof::Token;
+  hello.session = session;
+  return hello;
+}
+
 Result<Agreed> introduce(Fd connection, const Hello& hello, const std::string& host, uint64_t received,
                          const Handshake& how) {
   Socket clear(std::move(connection));

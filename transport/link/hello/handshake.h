@@ -17,8 +17,12 @@
 
 #include <functional>
 
+#include "traces/base/fd.h"
+#include "transport/link/base/options.h"
+#include "transport/link/hello/credentials.h"
 #include "transport/link/hello/hello.h"
 #include "transport/link/hello/socket.h"
+#include "transport/link/hello/url.h"
 
 namespace gt::wire {
 
@@ -34,6 +38,9 @@ struct Handshake {
   Deadline deadline;
   int wake = -1;  // readable: give up
 };
+
+// What a client says to make a connection; its nonce is yet to be filled.
+Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose purpose, const SessionId& session);
 
 // `received`: how much of the server's stream is here.
 Result<Agreed> introduce(Fd connection, const Hello& hello, const std::string& host, uint64_t received,

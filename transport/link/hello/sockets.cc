@@ -1,4 +1,5 @@
-// Listening, accepting, and handing connections from a supervisor to its workers.
+#include "transport/link/hello/sockets.h"
+
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -7,10 +8,10 @@
 #include <sys/un.h>
 
 #include <cstring>
+#include <memory>
 
 #include "traces/base/high_fd.h"
 #include "transport/link/hello/hello.h"
-#include "transport/link/hello/sockets.h"
 
 namespace gt::wire {
 namespace {
@@ -94,7 +95,7 @@ bool is_unix(int socket) {
 }
 
 Result<Fd> connect_to(const Url& url, Deadline deadline, int wake) {
-  if (url.scheme == Url::Scheme::Shm) {
+  if (url.in_node()) {
     const std::string path = socket_path(url);
     const auto address = unix_address(path);
     if (!address) return address.status();
@@ -122,7 +123,7 @@ bool is_final(const Status& s) {
 }
 
 Result<Fd> listen_on(const Url& url) {
-  if (url.scheme == Url::Scheme::Shm) return listen_on_path(socket_path(url));
+  if (url.in_node()) return listen_on_path(socket_path(url));
   const auto addresses = resolve(url, AI_PASSIVE);
   if (!addresses) return addresses.status();
   const addrinfo& a = **addresses;
@@ -140,7 +141,7 @@ Result<Fd> listen_on(const Url& url) {
 
 namespace {
 
-Result<Url> to_url(sockaddr_storage& address, socklen_t size, Url::Scheme scheme) {
+Result<Url> to_url(sockaddr_storage& address, socklen_t size, const Scheme* scheme) {
   Url url;
   url.scheme = scheme;
   if (address.ss_family == AF_UNIX) {
@@ -159,7 +160,7 @@ Result<Url> to_url(sockaddr_storage& address, socklen_t size, Url::Scheme scheme
 
 }  // namespace
 
-Result<Url> address_of(int listener, Url::Scheme scheme) {
+Result<Url> address_of(int listener, const Scheme* scheme) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) != 0)
@@ -167,7 +168,7 @@ Result<Url> address_of(int listener, Url::Scheme scheme) {
   return to_url(address, size, scheme);
 }
 
-Result<Url> address_of_peer(int connection, Url::Scheme scheme) {
+Result<Url> address_of_peer(int connection, const Scheme* scheme) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getpeername(connection, reinterpret_cast<sockaddr*>(&address), &size) != 0)
@@ -184,69 +185,6 @@ Result<Fd> accept_connection(int listener) {
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR || errno == ECONNABORTED)
     return Status(Kind::Busy, "nobody waits");
   return system_error("accept", errno);
-}
-
-Result<WorkerSocket> worker_socket() {
-  int ends[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
-    return system_error("socketpair", errno);
-  return WorkerSocket{Fd(ends[0]), Fd(ends[1])};
-}
-
-Status send_with_fd(int socket, ByteView bytes, int fd) {
-  iovec part{const_cast<uint8_t*>(bytes.data()), bytes.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  if (fd >= 0) {
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr* const c = CMSG_FIRSTHDR(&message);
-    c->cmsg_level = SOL_SOCKET;
-    c->cmsg_type = SCM_RIGHTS;
-    c->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(c), &fd, sizeof fd);
-  }
-  const ssize_t n = ::sendmsg(socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
-  if (n == static_cast<ssize_t>(bytes.size())) return {};
-  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return {Kind::Busy, "the other side does not keep up"};
-  return {Kind::Disconnected, "the other side is gone"};
-}
-
-Result<size_t> receive_with_fd(int socket, std::span<uint8_t> bytes, Fd& fd) {
-  iovec part{bytes.data(), bytes.size()};
-  alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-  msghdr message{};
-  message.msg_iov = &part;
-  message.msg_iovlen = 1;
-  message.msg_control = control;
-  message.msg_controllen = CMSG_LEN(sizeof(int));  // room for one
-  const ssize_t n = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-  if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) return size_t{0};
-  if (n <= 0) return Status(Kind::Disconnected, "the other side is gone");
-  for (cmsghdr* c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
-    if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || c->cmsg_len < CMSG_LEN(sizeof(int))) continue;
-    int received = -1;
-    std::memcpy(&received, CMSG_DATA(c), sizeof received);
-    fd = high_fd(Fd(received));
-  }
-  return static_cast<size_t>(n);
-}
-
-Status hand_over(int worker, int connection, const Hello& hello) {
-  return send_with_fd(worker, to_bytes(hello), connection);
-}
-
-Result<std::optional<Handed>> take_over(int handover) {
-  std::array<uint8_t, HelloBytes> bytes;
-  Fd connection;
-  const auto n = receive_with_fd(handover, bytes, connection);
-  if (!n) return n.status();
-  if (*n == 0) return std::optional<Handed>();
-  const auto hello = hello_from_bytes(bytes);
-  if (*n != HelloBytes || !connection.open() || !hello) return Status(Kind::Corrupt, "a hand-over that is damaged");
-  return std::optional<Handed>(Handed{std::move(connection), *hello});
 }
 
 }  // namespace gt::wire

@@ -7,7 +7,6 @@
 #include <mutex>
 #include <string>
 
-#include "transport/link/connect.h"
 #include "transport/link/hello/openssl.h"
 
 namespace gt::wire {

@@ -10,10 +10,12 @@
 
 #include "traces/base/status.h"
 #include "transport/link/base/waiting.h"
+#include "transport/link/hello/credentials.h"
 
 namespace gt::wire {
 
-struct Credentials;
+// For a process that cannot read its files later: links made with these credentials do not open them again.
+Status load_certificates(Credentials& credentials);
 
 class Tls {
  public:

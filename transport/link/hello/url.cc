@@ -1,18 +1,12 @@
-// URLs of links, and the places that they name.
+#include "transport/link/hello/url.h"
+
 #include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
 
-#include "transport/link/connect.h"
-
 namespace gt::wire {
 namespace {
-
-Status bad(std::string_view text, const std::string& why) {
-  return {Kind::Invalid, "the URL '" + std::string(text) + "' " + why +
-                             ": shm:NAME, tcp://HOST:PORT or tls://HOST:PORT is expected"};
-}
 
 bool take_prefix(std::string_view& text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return false;
@@ -26,8 +20,7 @@ bool parse_port(std::string_view digits, uint16_t& port) {
   return error == std::errc() && stop == end;
 }
 
-// HOST, HOST:PORT, [V6], [V6]:PORT
-bool parse_host(std::string_view text, Url& url) {
+bool read_host(std::string_view text, Url& url) {
   url.port = DefaultPort;
   std::string_view rest;
   if (take_prefix(text, "[")) {
@@ -46,30 +39,25 @@ bool parse_host(std::string_view text, Url& url) {
 
 }  // namespace
 
-Result<Url> parse_url(std::string_view text) {
-  Url url;
-  std::string_view rest = text;
-  if (take_prefix(rest, "shm:")) {
-    url.scheme = Url::Scheme::Shm;
-    url.name = rest;
-    if (url.name.empty() || url.name.starts_with("//")) return bad(text, "names no socket");
-    return url;
-  }
-  if (take_prefix(rest, "tcp://"))
-    url.scheme = Url::Scheme::Tcp;
-  else if (take_prefix(rest, "tls://"))
-    url.scheme = Url::Scheme::Tls;
-  else
-    return bad(text, "has no scheme that is known");
+const char* parse_name(std::string_view rest, Url& url) {
+  url.name = rest;
+  return url.name.empty() || url.name.starts_with("//") ? "names no socket" : nullptr;
+}
+
+std::string print_name(const Url& url) { return url.name; }
+
+const char* parse_host(std::string_view rest, Url& url) {
   if (rest.ends_with('/')) rest.remove_suffix(1);
-  if (!parse_host(rest, url)) return bad(text, "has no valid HOST:PORT");
-  return url;
+  return read_host(rest, url) ? nullptr : "has no valid HOST:PORT";
+}
+
+std::string print_host(const Url& url) {
+  const std::string host = url.host.find(':') == url.host.npos ? url.host : "[" + url.host + "]";
+  return host + ":" + std::to_string(url.port);
 }
 
 std::string to_text(const Url& url) {
-  if (url.scheme == Url::Scheme::Shm) return "shm:" + url.name;
-  const std::string host = url.host.find(':') == url.host.npos ? url.host : "[" + url.host + "]";
-  return (url.scheme == Url::Scheme::Tcp ? "tcp://" : "tls://") + host + ":" + std::to_string(url.port);
+  return url.scheme ? std::string(url.scheme->prefix) + url.scheme->print(url) : std::string();
 }
 
 std::string socket_path(const Url& url) {
@@ -81,7 +69,7 @@ std::string socket_path(const Url& url) {
 }
 
 bool is_local(const Url& url) {
-  return url.scheme == Url::Scheme::Shm || url.host == "localhost" || url.host.starts_with("127.") || url.host == "::1";
+  return url.in_node() || url.host == "localhost" || url.host.starts_with("127.") || url.host == "::1";
 }
 
 }  // namespace gt::wire

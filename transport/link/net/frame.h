@@ -8,7 +8,7 @@
 
 #include <cstring>
 
-#include "transport/link/connect.h"
+#include "transport/link/hello/hello.h"
 
 namespace gt::wire {
 

@@ -1,5 +1,7 @@
 #include "transport/link/net/frame_reader.h"
 
+#include "transport/link/base/link.h"
+
 namespace gt::wire {
 namespace {
 

@@ -9,10 +9,11 @@
 #pragma once
 
 #include "traces/base/fork_mark.h"
+#include "transport/link/base/options.h"
+#include "transport/link/base/wake.h"
+#include "transport/link/hello/handshake.h"
 #include "transport/link/net/control_lane.h"
 #include "transport/link/net/data_lane.h"
-#include "transport/link/hello/handshake.h"
-#include "transport/link/base/wake.h"
 
 namespace gt::wire {
 
@@ -27,9 +28,6 @@ struct Session {
   uint32_t dead_ms = 0, grace_ms = 0;  // agreed
   bool is_client = false;
 };
-
-// What a client says to make a connection.
-Hello make_hello(const Url& url, const Credentials& credentials, Hello::Purpose purpose, const SessionId& session);
 
 class TcpLink final : public Link, private LaneOwner {
  public:

@@ -9,6 +9,7 @@
 // Thread safety: as link.h says.
 #pragma once
 
+#include "transport/link/base/link.h"
 #include "transport/link/node/shm_plug.h"
 
 namespace gt::wire {

@@ -5,8 +5,9 @@
 
 #include <cerrno>
 
-#include "transport/link/node/shm_word.h"
+#include "transport/link/hello/handover.h"
 #include "transport/link/hello/sockets.h"
+#include "transport/link/node/shm_word.h"
 
 namespace gt::wire {
 namespace {

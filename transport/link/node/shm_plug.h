@@ -11,8 +11,8 @@
 #include <mutex>
 #include <optional>
 
-#include "transport/link/hello/handshake.h"
 #include "transport/link/base/wake.h"
+#include "transport/link/hello/handshake.h"
 
 namespace gt::wire {
 

@@ -1,6 +1,6 @@
 #include "transport/link/node/shm_word.h"
 
-#include "transport/link/hello/sockets.h"
+#include "transport/link/base/fd_message.h"
 
 namespace gt::wire {
 

@@ -1,6 +1,7 @@
 // The keeper of a link between nodes: what happens when a connection is lost.
 #include <algorithm>
 
+#include "transport/link/hello/handover.h"
 #include "transport/link/hello/sockets.h"
 #include "transport/link/net/tcp_link.h"
 

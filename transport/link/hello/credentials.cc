@@ -1,4 +1,6 @@
 // Token files: 64 hex digits and a line end, for the owner's eyes only.
+#include "transport/link/hello/credentials.h"
+
 #include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
@@ -6,7 +8,7 @@
 
 #include <cerrno>
 
-#include "transport/link/connect.h"
+#include "traces/base/fd.h"
 #include "transport/link/hello/sha256.h"
 
 namespace gt::wire {
