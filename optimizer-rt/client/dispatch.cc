@@ -3,9 +3,9 @@
 #include <cstring>
 
 #include "optimizer-rt/client/base/entry.h"
-#include "optimizer-rt/client/migration/moves.h"
 #include "optimizer-rt/client/platform/platform.h"
 #include "optimizer-rt/client/session/sessions.h"
+#include "optimizer-rt/client/transfer/moves.h"
 #include "traces/api/api.h"
 
 namespace gt::virt {

@@ -2,38 +2,32 @@
 
 #include <algorithm>
 
-#include "optimizer-rt/client/objects/event.h"
-#include "optimizer-rt/client/objects/queue.h"
-
 namespace gt::virt {
 namespace {
 
-bool of_one_device(const _cl_event& a, const _cl_event& b) {
-  return a.queue && b.queue && a.queue->context.get() == b.queue->context.get() &&
-         a.queue->device.get() == b.queue->device.get();
+bool of_one_device(const Bringer& a, const Bringer& b) {
+  return a.device && a.device == b.device && a.context == b.context;
 }
 
 }  // namespace
 
-void Arrivals::add(_cl_event& event, const void* begin, size_t bytes) {
+void Arrivals::add(const Bringer& command, const void* begin, size_t bytes) {
   const auto at = reinterpret_cast<uintptr_t>(begin);
   const std::lock_guard lock(mutex_);
-  event.arrives = true;
-  ranges_.push_back({&event, at, at + bytes});
+  ranges_.push_back({command, at, at + bytes});
   count_ = ranges_.size();
 }
 
 void Arrivals::remove(const _cl_event& event) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(ranges_, [&event](const Range& r) { return r.event == &event; });
+  std::erase_if(ranges_, [&event](const Range& r) { return r.command.event == &event; });
   count_ = ranges_.size();
 }
 
 void Arrivals::comes_by(const _cl_event& event, By by) {
-  if (!event.arrives) return;
   const std::lock_guard lock(mutex_);
   for (Range& r : ranges_)
-    if (r.event == &event) r.by = by;
+    if (r.command.event == &event) r.by = by;
 }
 
 template <class Matters>
@@ -49,10 +43,10 @@ bool Arrivals::meet(const void* begin, size_t bytes) {
   return any_meets(begin, bytes, [](const Range&) { return true; });
 }
 
-bool Arrivals::could_overtake(const _cl_event& event, By by, const void* begin, size_t bytes) {
+bool Arrivals::could_overtake(const Bringer& command, By by, const void* begin, size_t bytes) {
   return any_meets(begin, bytes, [&](const Range& before) {
-    if (before.event == &event || before.by == By::Device) return false;
-    return before.by != By::Link || by != By::Link || !of_one_device(*before.event, event);
+    if (before.command.event == command.event || before.by == By::Device) return false;
+    return before.by != By::Link || by != By::Link || !of_one_device(before.command, command);
   });
 }
 

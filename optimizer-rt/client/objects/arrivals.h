@@ -12,8 +12,18 @@
 #include <vector>
 
 struct _cl_event;
+struct _cl_context;
+struct _cl_device_id;
 
 namespace gt::virt {
+
+// A command that brings bytes, told from others by its event's address, and the device that it runs on, if any. None of
+// these is looked into.
+struct Bringer {
+  const _cl_event* event = nullptr;
+  const _cl_context* context = nullptr;
+  const _cl_device_id* device = nullptr;
+};
 
 class Arrivals {
  public:
@@ -24,18 +34,18 @@ class Arrivals {
     Device  // they are there when the device is done
   };
 
-  // Before the command is sent.
-  void add(_cl_event& event, const void* begin, size_t bytes);
-  // Likewise, of one that was added or not; by us, if nobody says so.
+  // Before the command is sent: _cl_event::brings().
+  void add(const Bringer& command, const void* begin, size_t bytes);
+  // Likewise, of one that was added; by us, if nobody says so.
   void comes_by(const _cl_event& event, By by);
   void remove(const _cl_event& event);
   bool meet(const void* begin, size_t bytes);
   // Whether bytes that come by `by` for a command could be there before those of one that it comes after.
-  bool could_overtake(const _cl_event& event, By by, const void* begin, size_t bytes);
+  bool could_overtake(const Bringer& command, By by, const void* begin, size_t bytes);
 
  private:
   struct Range {
-    const _cl_event* event;
+    Bringer command;
     uintptr_t begin, end;
     By by = By::Us;
   };

@@ -3,51 +3,17 @@
 #include <algorithm>
 #include <array>
 
-#include "optimizer-rt/client/session/configuration.h"
+#include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
-#include "optimizer-rt/client/migration/introductions.h"
 #include "optimizer-rt/client/platform/native_device.h"
 #include "optimizer-rt/client/platform/platform.h"
+#include "optimizer-rt/client/session/introductions.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
 
 namespace gt::virt {
-
-Place::Place(_cl_context& c, _cl_device_id& first, size_t i)
-    : context(c), session(first.session), platform(first.native_platform), name(session.new_id()), index(i) {}
-
-ObjectId Place::service_queue() {
-  const std::lock_guard lock(mutex_);
-  if (service_queue_ == 0) service_queue_ = make_queue(0);
-  return service_queue_;
-}
-
-ObjectId Place::peer_queue() {
-  const std::lock_guard lock(mutex_);
-  const auto can = devices[0]->number<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES);
-  if (peer_queue_ == 0) peer_queue_ = make_queue(can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  return peer_queue_;
-}
-
-ObjectId Place::scratch() {
-  const std::lock_guard lock(mutex_);
-  if (scratch_ != 0) return scratch_;
-  const ObjectId buffer = session.new_id();
-  cl_int errcode = 0;
-  session.call<api::FnId::clCreateBuffer>({buffer}, as<cl_context>(name), cl_mem_flags{CL_MEM_READ_WRITE},
-                                          ScratchBytes, static_cast<void*>(nullptr), &errcode);
-  return scratch_ = buffer;
-}
-
-ObjectId Place::make_queue(cl_command_queue_properties properties) {
-  const ObjectId queue = session.new_id();
-  cl_int errcode = 0;
-  session.call<api::FnId::clCreateCommandQueue>({queue}, as<cl_context>(name), as<cl_device_id>(devices[0]->name),
-                                                properties, &errcode);
-  return queue;
-}
 
 namespace {
 
@@ -65,6 +31,16 @@ void make_native(Place& place) {
 }
 
 }  // namespace
+
+std::vector<_cl_device_id*> devices_in(const _cl_context& context, cl_uint n, const cl_device_id* list) {
+  std::vector<_cl_device_id*> devices;
+  for (cl_uint i = 0; i < n; ++i) {
+    devices.push_back(&device_of(list[i]));
+    require(context.has(devices.back()), CL_INVALID_DEVICE);
+  }
+  return devices;
+}
+
 }  // namespace gt::virt
 
 // Parts of a device share its memory.

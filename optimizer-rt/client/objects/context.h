@@ -3,7 +3,6 @@
 // has a place of its own.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <functional>
 #include <map>
@@ -12,47 +11,17 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer-rt/client/platform/device.h"
-#include "optimizer-rt/client/objects/habits.h"
 #include "optimizer-rt/client/base/object.h"
-#include "optimizer-rt/client/session/session.h"
+#include "optimizer-rt/client/objects/place.h"
 #include "optimizer-rt/client/objects/svm.h"
+#include "optimizer-rt/client/platform/device.h"
+#include "optimizer-rt/client/session/session.h"
 #include "transport/moves/native_moves.h"
 
 namespace gt::virt {
 
 using moves::NativeMoves;
 using moves::PeerMemory;
-
-struct Place {
-  Place(_cl_context& c, _cl_device_id& first, size_t i);
-  // A queue of ours, for what no queue of the program's is there for: initial contents, moves through the client.
-  ObjectId service_queue();
-  // One for moves from and to other proxies: out of order, where the device can, since one that fails must not take
-  // others along.
-  ObjectId peer_queue();
-  std::array<ObjectId, 2> queues_made() const { return {service_queue_, peer_queue_}; }  // 0: was not needed
-  // A buffer of some bytes that are nobody's.
-  ObjectId scratch();
-  static constexpr size_t ScratchBytes = 64;
-  ObjectId scratch_made() const { return scratch_; }
-
-  _cl_context& context;
-  Session& session;
-  const ObjectId platform, name;
-  const size_t index;
-  std::vector<_cl_device_id*> devices;
-  // What images it can make, asked once.
-  const std::vector<cl_image_format>& image_formats(cl_mem_flags flags, cl_mem_object_type type);
-  Habits habits{*this};
-
- private:
-  ObjectId make_queue(cl_command_queue_properties properties);
-
-  std::mutex mutex_;
-  std::map<std::pair<cl_mem_flags, cl_mem_object_type>, std::vector<cl_image_format>> formats_;
-  ObjectId service_queue_ = 0, peer_queue_ = 0, scratch_ = 0;
-};
 
 // Functions of the program to be called when an object ends, the last one first.
 using Farewells = std::vector<std::function<void()>>;
@@ -92,6 +61,9 @@ struct _cl_context : gt::virt::Object {
 };
 
 namespace gt::virt {
+
+// Those of a list that are to be the context's. Throws CL_INVALID_DEVICE.
+std::vector<_cl_device_id*> devices_in(const _cl_context& context, cl_uint n, const cl_device_id* list);
 
 // The names of an object at the places of its context: made where it is first needed.
 class Names {

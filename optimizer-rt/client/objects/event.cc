@@ -1,16 +1,16 @@
 #include "optimizer-rt/client/objects/event.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <memory>
+#include <utility>
 
 #include "optimizer-rt/client/base/answers.h"
-#include "optimizer-rt/client/objects/arrivals.h"
-#include "optimizer-rt/client/objects/context.h"
-#include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/gate.h"
-#include "optimizer-rt/client/base/info.h"
-#include "optimizer-rt/client/objects/queue.h"
 #include "optimizer-rt/client/base/serial_thread.h"
+#include "optimizer-rt/client/objects/context.h"
+#include "optimizer-rt/client/objects/queue.h"
 #include "traces/base/clock.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
@@ -22,13 +22,13 @@ _cl_event::_cl_event(_cl_command_queue& q, cl_command_type t)
   number = q.next_number();
   queued_ns = static_cast<int64_t>(monotonic_ns());
   submit_ns = queued_ns;
-  place->session.watch(*this);
+  place->session.watch_event(name, listener_);
 }
 
 _cl_event::_cl_event(_cl_context& c, Place& p)
     : Object(Kind), context(&c), command(0), place(&p), status(CL_QUEUED) {
   name = place->session.new_id();
-  place->session.watch(*this);
+  place->session.watch_event(name, listener_);
 }
 
 _cl_event::_cl_event(_cl_context& c)
@@ -38,7 +38,7 @@ _cl_event::~_cl_event() {
   if (arrives && !ended()) arrivals().remove(*this);
   try {
     if (place) {
-      place->session.forget(*this);
+      place->session.forget_event(name);
       if (place->session.alive()) place->session.call<api::FnId::clReleaseEvent>({}, as<cl_event>(name));
     }
     for (const auto& [where, copy] : copies_) {
@@ -137,7 +137,7 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
     continuations.swap(continuations_);
     copies = copies_;
   }
-  if (late && queue) queue->landings.remove(*this);
+  if (late && queue) queue->landings->remove(*this);
   status.notify_all();
   if (place) place->session.link().nudge();  // this may be a thread of ours, not the link's
   for (const auto& [where, copy] : copies) {
@@ -151,6 +151,16 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   for (Callback& continuation : continuations) {
     work().post([continuation = std::move(continuation), s = status.load()] { continuation(s); });
   }
+}
+
+Bringer _cl_event::bringer() const {
+  if (!queue) return {this};
+  return {this, queue->context.get(), queue->device.get()};
+}
+
+void _cl_event::brings(const void* begin, size_t bytes) {
+  arrives = true;
+  arrivals().add(bringer(), begin, bytes);
 }
 
 void _cl_event::keep() {
@@ -229,84 +239,24 @@ std::vector<_cl_event*> checked_list(cl_uint n, const cl_event* list, cl_int whe
   return events;
 }
 
-namespace fn {
-
-cl_event clCreateUserEvent(cl_context context, cl_int* errcode) {
-  Ref<_cl_event> event = make<_cl_event>(check(context));
-  if (errcode) *errcode = CL_SUCCESS;
-  return event.give();
-}
-
-cl_int clSetUserEventStatus(cl_event event, cl_int status) {
-  check(event);
-  require(event->is_user(), CL_INVALID_EVENT);
-  require(status <= CL_COMPLETE, CL_INVALID_VALUE);
-  require(!event->ended(), CL_INVALID_OPERATION);
-  event->complete(status, 0, 0);
-  return CL_SUCCESS;
-}
-
-cl_int clWaitForEvents(cl_uint n, const cl_event* list) {
-  require(n != 0 && list != nullptr, CL_INVALID_VALUE);
-  const std::vector<_cl_event*> events = checked_list(n, list, CL_INVALID_VALUE);
-  for (_cl_event* e : events) require(e->context.get() == events[0]->context.get(), CL_INVALID_CONTEXT);
-  if (n > 1)  // one is asked for by wait(), which then receives the answer
-    for (_cl_event* e : events) e->subscribe();
-  bool good = true;
-  for (_cl_event* e : events) good = e->wait() == CL_COMPLETE && good;
-  return good ? CL_SUCCESS : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-}
-
-cl_int clGetEventInfo(cl_event event, cl_event_info name, size_t room, void* value, size_t* size_ret) {
-  check(event);
-  const Answer answer(room, value, size_ret);
-  switch (name) {
-    case CL_EVENT_COMMAND_QUEUE:
-      return answer.value(event->queue.get());
-    case CL_EVENT_CONTEXT:
-      return answer.value(event->context.get());
-    case CL_EVENT_COMMAND_TYPE:
-      return answer.value(event->command);
-    case CL_EVENT_COMMAND_EXECUTION_STATUS:
-      return answer.value(event->current_status());
-    case CL_EVENT_REFERENCE_COUNT:
-      return answer.value<cl_uint>(event->references);
-    default:
-      return CL_INVALID_VALUE;
+void after_all(const std::vector<Ref<_cl_event>>& events, std::function<void(cl_int)> then) {
+  struct Count {
+    std::atomic<size_t> left;
+    std::atomic<cl_int> worst{CL_COMPLETE};
+    std::function<void(cl_int)> then;
+  };
+  auto count = std::make_shared<Count>();
+  count->left = events.size() + 1;
+  count->then = std::move(then);
+  const auto ended = [count](cl_int status) {
+    if (status < 0) count->worst = status;
+    if (count->left.fetch_sub(1) == 1) count->then(count->worst);
+  };
+  for (const Ref<_cl_event>& e : events) {
+    e->then(ended);
+    e->subscribe();
   }
+  ended(CL_COMPLETE);
 }
 
-cl_int clRetainEvent(cl_event event) { return retain(event); }
-cl_int clReleaseEvent(cl_event event) { return release(event); }
-
-cl_int clSetEventCallback(cl_event event, cl_int when, void(CL_CALLBACK* function)(cl_event, cl_int, void*),
-                          void* data) {
-  check(event);
-  require(function && (when == CL_SUBMITTED || when == CL_RUNNING || when == CL_COMPLETE), CL_INVALID_VALUE);
-  event->call_back(when, [event, function, data](cl_int status) { function(event, status, data); });
-  return CL_SUCCESS;
-}
-
-cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info name, size_t room, void* value, size_t* size_ret) {
-  check(event);
-  require(event->queue && event->queue->profiles(), CL_PROFILING_INFO_NOT_AVAILABLE);
-  require(event->current_status() == CL_COMPLETE, CL_PROFILING_INFO_NOT_AVAILABLE);
-  const Answer answer(room, value, size_ret);
-  const auto time = [&](int64_t ns) { return answer.value(static_cast<cl_ulong>(ns)); };
-  switch (name) {
-    case CL_PROFILING_COMMAND_QUEUED:
-      return time(event->queued_ns);
-    case CL_PROFILING_COMMAND_SUBMIT:
-      return time(event->submit_ns);
-    case CL_PROFILING_COMMAND_START:
-      return time(event->start_ns);
-    case CL_PROFILING_COMMAND_END:
-    case CL_PROFILING_COMMAND_COMPLETE:
-      return time(event->end_ns);
-    default:
-      return CL_INVALID_VALUE;
-  }
-}
-
-}  // namespace fn
 }  // namespace gt::virt

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "optimizer-rt/client/base/object.h"
+#include "optimizer-rt/client/objects/arrivals.h"
+#include "optimizer-rt/client/session/listeners.h"
 #include "optimizer-rt/client/session/session.h"
 
 struct _cl_context;
@@ -63,8 +65,10 @@ struct _cl_event : gt::virt::Object {
   std::vector<gt::virt::Ref<_cl_event>> lands_after;
   // It brings bytes over a link, or comes after what does: it may end here later than at its place. Set as above.
   bool late = false;
-  // It brings bytes to where arrivals() knows.
-  bool arrives = false;
+  // It brings bytes there: arrivals() knows. Before the command is sent.
+  void brings(const void* begin, size_t bytes);
+  gt::virt::Bringer bringer() const;
+  bool arrives = false;  // it does
 
   gt::virt::Ref<_cl_context> context;
   gt::virt::Ref<_cl_command_queue> queue;  // none: a user event, or of a command of ours
@@ -76,6 +80,16 @@ struct _cl_event : gt::virt::Object {
   int64_t queued_ns = 0, submit_ns = 0, start_ns = 0, end_ns = 0;
 
  private:
+  class Listener final : public gt::virt::EventListener {
+   public:
+    explicit Listener(_cl_event& event) : event_(event) {}
+    bool try_hold() override { return gt::virt::try_hold(&event_); }
+    void unhold() override { gt::virt::unhold(&event_); }
+    void complete(cl_int status, int64_t start, int64_t end) override { event_.complete(status, start, end); }
+
+   private:
+    _cl_event& event_;
+  };
   struct Registered {
     cl_int when;
     Callback callback;
@@ -86,6 +100,7 @@ struct _cl_event : gt::virt::Object {
   bool is_overtaken();
   cl_int look();
 
+  Listener listener_{*this};  // to the place's session
   enum class Telling : uint8_t { No, Unasked, Asked };  // Asked: and the request is on its way
   std::atomic<Telling> telling_{Telling::No};
   std::atomic<uint64_t> looked_after_{0};  // the later event after whose end it was asked about
@@ -100,5 +115,8 @@ namespace gt::virt {
 
 // A wait list as the specification checks it.
 std::vector<_cl_event*> checked_list(cl_uint n, const cl_event* list, cl_int when_wrong);
+
+// When all have ended; the worst of their states. On the thread for work.
+void after_all(const std::vector<Ref<_cl_event>>& events, std::function<void(cl_int)> then);
 
 }  // namespace gt::virt

@@ -1,11 +1,13 @@
 #include "optimizer-rt/client/objects/habits.h"
 
 #include <cctype>
+#include <memory>
+#include <utility>
 
 #include "optimizer-rt/client/base/answers.h"
+#include "optimizer-rt/client/base/gate.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/objects/event.h"
-#include "optimizer-rt/client/base/gate.h"
 
 namespace gt::virt {
 
@@ -15,25 +17,25 @@ using Shape = wire::Part::Shape;
 template <class Answers, class Question, class Ask>
 auto Habits::known(Answers& answers, const Question& question, Ask ask) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(known_.mutex);
     if (const auto it = answers.find(question); it != answers.end()) return it->second;
   }
   const auto answer = ask();
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(known_.mutex);
   answers[question] = answer;
   return answer;
 }
 
 cl_int Habits::on_nothing(FnId command, const Region& region) {
-  return known(on_nothing_, std::make_pair(command, region), [&] { return ask_on_nothing(command, region); });
+  return known(known_.on_nothing, std::make_pair(command, region), [&] { return ask_on_nothing(command, region); });
 }
 cl_int Habits::on_nothing(FnId command, void* svm) {
-  return known(on_nothing_shared_, command, [&] { return ask_on_nothing_shared(command, svm); });
+  return known(known_.on_nothing_shared, command, [&] { return ask_on_nothing_shared(command, svm); });
 }
 
 bool Habits::gives_pointer_to_nothing() {
-  const std::lock_guard lock(mutex_);
-  return gives_pointer_;
+  const std::lock_guard lock(known_.mutex);
+  return known_.gives_pointer;
 }
 
 cl_int Habits::on_uneven_slices(FnId command) {
@@ -42,7 +44,7 @@ cl_int Habits::on_uneven_slices(FnId command) {
   part.region = {1, 1, 2};
   part.row_pitch = 2;
   part.slice_pitch = 3;
-  return known(on_uneven_slices_, command, [&] {
+  return known(known_.on_uneven_slices, command, [&] {
     if (command == FnId::clEnqueueCopyBufferRect) return copy(part);
     return transfer(command == FnId::clEnqueueWriteBufferRect, place_.scratch(), part);
   });
@@ -169,8 +171,8 @@ cl_int Habits::map_nothing() {
   constexpr uint16_t Errcode = 9;
   const CallAnswer answer = answer_of(Map, outputs);
   const auto code = static_cast<cl_int>(answer.number(Errcode, static_cast<uint64_t>(CL_INVALID_VALUE)));
-  const std::lock_guard lock(mutex_);
-  gives_pointer_ = answer.number(api::DecodedReturn) != 0;
+  const std::lock_guard lock(known_.mutex);
+  known_.gives_pointer = answer.number(api::DecodedReturn) != 0;
   return code == CL_INVALID_OPERATION ? CL_INVALID_VALUE : code;
 }
 
@@ -186,7 +188,7 @@ cl_int Habits::fill_nothing() {
 // What host memory it has, and what the host may do, makes no difference to a driver beyond being something.
 bool Habits::adds_access(cl_mem_flags flags, bool image) {
   const cl_mem_flags like = flags == 0 ? 0 : CL_MEM_ALLOC_HOST_PTR;
-  return known(adds_access_, std::make_pair(like, image), [&] { return ask_adds_access(like, image); });
+  return known(known_.adds_access, std::make_pair(like, image), [&] { return ask_adds_access(like, image); });
 }
 
 bool Habits::ask_adds_access(cl_mem_flags flags, bool image) {
@@ -264,14 +266,15 @@ Habits::Trial Habits::build_trial(const BuildWay& way, bool wants_options) {
 }
 
 bool Habits::keeps_arg_info(const BuildWay& way) {
-  return known(keeps_arg_info_, way, [&] {
+  return known(known_.keeps_arg_info, way, [&] {
     const Trial trial = build_trial(way, false);
     return trial.told || !trial.built;
   });
 }
 
 bool Habits::tidies_options() {
-  return known(tidies_options_, 0, [&] { return build_trial({" -DA=1  -DB=2 ", {}}, true).options == "-DA=1 -DB=2"; });
+  return known(known_.tidies_options, 0,
+               [&] { return build_trial({" -DA=1  -DB=2 ", {}}, true).options == "-DA=1 -DB=2"; });
 }
 
 std::string tidied(const std::string& options) {

@@ -1,40 +1,24 @@
 // What the driver of a place does where OpenCL lets drivers do as they like: programs see what they see natively. Asked
-// of the driver when a program first depends on it, and kept.
+// of the driver when a program first depends on it, and kept at the place (known_habits.h).
 // Thread safety: any thread. Cost: a message and its answer for each question, a build for those of builds.
 #pragma once
 
-#include <array>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <string>
-#include <utility>
 
-#include "optimizer-rt/client/session/session.h"
+#include "optimizer-rt/client/objects/known_habits.h"
+#include "optimizer-rt/client/objects/place.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
 
-struct Place;
-
-// As the program gave them; nothing: NULL.
-using BuildOptions = std::optional<std::string>;
-
-// How the kernels of a source came about: it was built with `source`, or compiled and then linked.
-struct BuildWay {
-  BuildOptions source;
-  std::optional<BuildOptions> link;  // nothing: it was built
-  auto operator<=>(const BuildWay&) const = default;
-};
-
 class Habits {
  public:
-  explicit Habits(Place& place) : place_(place) {}
+  explicit Habits(Place& place) : place_(place), known_(place.habits) {}
 
   // CL_SUCCESS, or the error with which it refuses a command that moves, copies, fills or maps no bytes: one of
   // clEnqueueReadBuffer, WriteBuffer, CopyBuffer, FillBuffer, MapBuffer, those of boxes, ReadImage and WriteImage.
   // `region`: 0 on the sides that have no length, 1 on the others.
-  using Region = std::array<uint64_t, 3>;
+  using Region = KnownHabits::Region;
   static constexpr Region Empty{0, 1, 1};
   cl_int on_nothing(api::FnId command, const Region& region = Empty);
   // After CL_SUCCESS for clEnqueueMapBuffer: does it give the program a pointer, too?
@@ -67,18 +51,12 @@ class Habits {
   bool ask_adds_access(cl_mem_flags flags, bool image);
   wire::Built trial_step(wire::Build message, const BuildOptions& options);
   Trial build_trial(const BuildWay& way, bool wants_options);
-  // The answer to `question`, which `ask` finds out the first time.
+  // The answer to `question` among those, which `ask` finds out the first time.
   template <class Answers, class Question, class Ask>
   auto known(Answers& answers, const Question& question, Ask ask);
 
   Place& place_;
-  std::mutex mutex_;  // never held while something is asked
-  std::map<std::pair<api::FnId, Region>, cl_int> on_nothing_;
-  std::map<api::FnId, cl_int> on_nothing_shared_, on_uneven_slices_;
-  std::map<std::pair<cl_mem_flags, bool>, bool> adds_access_;
-  std::map<BuildWay, bool> keeps_arg_info_;
-  std::map<int, bool> tidies_options_;
-  bool gives_pointer_ = false;  // known as soon as what clEnqueueMapBuffer answers
+  KnownHabits& known_;
 };
 
 // Without blanks at both ends, and one in place of several that are not quoted.

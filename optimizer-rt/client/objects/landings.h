@@ -10,21 +10,18 @@
 #include <vector>
 
 #include "optimizer-rt/client/objects/event.h"
+#include "optimizer-rt/client/objects/queue.h"
 
 namespace gt::virt {
 
-class Landings {
+class Landings final : public LateCommands {
  public:
   explicit Landings(bool in_order) : in_order_(in_order) {}
 
-  // What a new command comes after: in an out-of-order queue only if it waits for `everything` before it, or is behind
-  // a barrier that did. Appended to `after`.
-  void before(bool everything, std::vector<Ref<_cl_event>>& after);
-  // A command that was sent is late itself. `barrier`: later ones come after it.
-  void add(const Ref<_cl_event>& event, bool barrier);
-  void remove(const _cl_event& event);  // it has ended
-  // Until nothing is late any more.
-  void wait();
+  void before(bool everything, std::vector<Ref<_cl_event>>& after) override;
+  void add(const Ref<_cl_event>& event, bool barrier) override;
+  void remove(const _cl_event& event) override;
+  void wait() override;
 
  private:
   const bool in_order_;

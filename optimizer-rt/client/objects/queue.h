@@ -4,18 +4,38 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <utility>
 #include <vector>
 
-#include "optimizer-rt/client/objects/context.h"
-#include "optimizer-rt/client/objects/landings.h"
 #include "optimizer-rt/client/base/object.h"
+#include "optimizer-rt/client/objects/context.h"
+#include "optimizer-rt/client/session/listeners.h"
+
+namespace gt::virt {
+
+// Commands of a queue whose bytes are still on their way, by their events, which know their queue: Landings keeps them.
+class LateCommands {
+ public:
+  virtual ~LateCommands() = default;
+  // What a new command comes after: in an out-of-order queue only if it waits for `everything` before it, or is behind
+  // a barrier that did. Appended to `after`.
+  virtual void before(bool everything, std::vector<Ref<_cl_event>>& after) = 0;
+  // A command that was sent is late itself. `barrier`: later ones come after it.
+  virtual void add(const Ref<_cl_event>& event, bool barrier) = 0;
+  virtual void remove(const _cl_event& event) = 0;  // it has ended
+  // Until nothing is late any more.
+  virtual void wait() = 0;
+};
+
+}  // namespace gt::virt
 
 struct _cl_command_queue : gt::virt::Object {
   static constexpr auto Kind = gt::virt::Type::Queue;
   static constexpr cl_int Invalid = CL_INVALID_COMMAND_QUEUE;
 
   _cl_command_queue(_cl_context& context, _cl_device_id& device, cl_command_queue_properties properties,
-                    std::vector<cl_queue_properties> list);
+                    std::vector<cl_queue_properties> list, std::unique_ptr<gt::virt::LateCommands> late);
   ~_cl_command_queue();
 
   bool profiles() const { return properties & CL_QUEUE_PROFILING_ENABLE; }
@@ -35,5 +55,18 @@ struct _cl_command_queue : gt::virt::Object {
   std::atomic<uint64_t> finished{0};            // events up to this one have ended
   std::atomic<uint64_t> latest_ended{0};        // the last one of which it is known
   std::atomic<cl_int> failure{CL_SUCCESS};
-  gt::virt::Landings landings;
+  const std::unique_ptr<gt::virt::LateCommands> landings;
+
+ private:
+  class Listener final : public gt::virt::QueueListener {
+   public:
+    explicit Listener(_cl_command_queue& queue) : queue_(queue) {}
+    bool try_hold() override { return gt::virt::try_hold(&queue_); }
+    void unhold() override { gt::virt::unhold(&queue_); }
+    void note_failure(cl_int code) override { queue_.note_failure(code); }
+
+   private:
+    _cl_command_queue& queue_;
+  };
+  Listener listener_{*this};  // to the place's session
 };

@@ -1,14 +1,12 @@
 #include "optimizer-rt/client/objects/svm.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "optimizer-rt/client/base/answers.h"
-#include "optimizer-rt/client/objects/context.h"
-#include "optimizer-rt/client/base/functions.h"
+#include "optimizer-rt/client/objects/place.h"
+#include "optimizer-rt/client/platform/device.h"
 
 namespace gt::virt {
 
@@ -100,77 +98,4 @@ bool has_svm(_cl_device_id& device) {
   return can & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER;
 }
 
-namespace {
-
-struct Asked {
-  cl_svm_mem_flags flags;
-  size_t bytes;
-  cl_uint alignment;
-};
-
-// The driver's address; 0: it refuses.
-uint64_t allocate_there(Place& place, ObjectId name, const Asked& asked) {
-  const Bytes outputs = place.session.ask<api::FnId::clSVMAlloc>({name}, as<cl_context>(place.name), asked.flags,
-                                                                 asked.bytes, asked.alignment);
-  return answer_of(api::FnId::clSVMAlloc, outputs).number(api::DecodedReturn);
-}
-
-// Whole pages are asked for: only they can be had at an address.
-std::shared_ptr<SvmBlock> allocate_with_shadow(Place& place, const Asked& asked) {
-  constexpr int Tries = 8;
-  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
-  const uint64_t bytes = (asked.bytes + page - 1) / page * page;
-  std::vector<std::unique_ptr<SvmBlock>> taken;  // stay the driver's until it has given another address
-  std::shared_ptr<SvmBlock> found;
-  for (int i = 0; i < Tries && !found; ++i) {
-    const ObjectId name = place.session.new_id();
-    const uint64_t native = allocate_there(place, name, {asked.flags, bytes + page, asked.alignment});
-    if (native == 0) break;
-    const uint64_t base = (native + page - 1) / page * page;
-    ReservedRange shadow = ReservedRange::take(base, bytes);
-    const bool fits = static_cast<bool>(shadow);
-    auto block = std::make_unique<SvmBlock>(place, name, native, reinterpret_cast<void*>(base), asked.bytes,
-                                            std::move(shadow));
-    fits ? void(found = std::move(block)) : taken.push_back(std::move(block));
-  }
-  for (const auto& block : taken) block->give_back();
-  return found;
-}
-
-std::shared_ptr<SvmBlock> allocate(Place& place, const Asked& asked) {
-  if (!place.session.local()) return allocate_with_shadow(place, asked);
-  const ObjectId name = place.session.new_id();
-  const uint64_t native = allocate_there(place, name, asked);
-  if (native == 0) return nullptr;
-  return std::make_shared<SvmBlock>(place, name, native, reinterpret_cast<void*>(native), asked.bytes,
-                                    ReservedRange());
-}
-
-}  // namespace
-
-namespace fn {
-
-void* clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uint alignment) {
-  check(context);
-  constexpr cl_svm_mem_flags Access = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
-  const auto access = flags & Access;
-  require((flags & ~Access) == 0 && (access & (access - 1)) == 0, CL_INVALID_VALUE);  // nothing finer than coarse
-  require(size != 0 && (alignment & (alignment - 1)) == 0, CL_INVALID_VALUE);
-  for (const Ref<_cl_device_id>& d : context->devices) {
-    require(size <= d->number<cl_ulong>(CL_DEVICE_MAX_MEM_ALLOC_SIZE, ~cl_ulong{0}), CL_INVALID_VALUE);
-  }
-  require(context->has_svm(), CL_INVALID_OPERATION);
-  const std::shared_ptr<SvmBlock> block =
-      allocate(*context->places[0], {access ? access : CL_MEM_READ_WRITE, size, alignment});
-  require(block != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE);
-  context->svm.add(block);
-  return block->base;
-}
-
-void clSVMFree(cl_context context, void* pointer) {
-  check(context);
-  if (const auto block = context->svm.remove(pointer)) block->give_back();
-}
-
-}  // namespace fn
 }  // namespace gt::virt

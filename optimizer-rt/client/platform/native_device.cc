@@ -3,8 +3,9 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "optimizer-rt/client/session/local_executor.h"
 #include "optimizer-rt/client/platform/platform.h"
+#include "optimizer-rt/client/session/connection.h"
+#include "optimizer-rt/client/session/local_executor.h"
 #include "optimizer-rt/client/session/sessions.h"
 
 namespace gt::virt {
@@ -60,15 +61,6 @@ _cl_device_id& device_of(cl_device_id handle) {
   _cl_device_id* const device = find_device(handle);
   require(device != nullptr, CL_INVALID_DEVICE);
   return *device;
-}
-
-std::vector<_cl_device_id*> devices_in(const _cl_context& context, cl_uint n, const cl_device_id* list) {
-  std::vector<_cl_device_id*> devices;
-  for (cl_uint i = 0; i < n; ++i) {
-    devices.push_back(&device_of(list[i]));
-    require(context.has(devices.back()), CL_INVALID_DEVICE);
-  }
-  return devices;
 }
 
 bool is_platform(cl_platform_id handle) {

@@ -4,9 +4,6 @@
 // Thread safety: any thread.
 #pragma once
 
-#include <vector>
-
-#include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/platform/device.h"
 
 namespace gt::virt {
@@ -17,8 +14,6 @@ _cl_device_id& adopt(cl_device_id handle);
 // The device of a handle; nullptr: neither ours nor adopted.
 _cl_device_id* find_device(cl_device_id handle);
 _cl_device_id& device_of(cl_device_id handle);  // throws CL_INVALID_DEVICE
-// Those of a list that are to be the context's. Throws CL_INVALID_DEVICE.
-std::vector<_cl_device_id*> devices_in(const _cl_context& context, cl_uint n, const cl_device_id* list);
 // Is this a platform of ours, or of an adopted device?
 bool is_platform(cl_platform_id handle);
 

@@ -6,10 +6,11 @@
 #include <mutex>
 #include <string>
 
-#include "optimizer-rt/client/session/configuration.h"
-#include "optimizer-rt/client/platform/device.h"
+#include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
+#include "optimizer-rt/client/platform/device.h"
+#include "optimizer-rt/client/session/connection.h"
 #include "optimizer-rt/client/session/sessions.h"
 
 bool _cl_platform_id::has_function(gt::api::FnId function) const {

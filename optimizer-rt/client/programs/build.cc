@@ -6,10 +6,10 @@
 
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/gate.h"
-#include "optimizer-rt/client/programs/includes.h"
-#include "optimizer-rt/client/platform/native_device.h"
-#include "optimizer-rt/client/programs/program.h"
 #include "optimizer-rt/client/base/serial_thread.h"
+#include "optimizer-rt/client/platform/native_device.h"
+#include "optimizer-rt/client/programs/includes.h"
+#include "optimizer-rt/client/programs/program.h"
 #include "transport/staging/thread.h"
 
 namespace gt::virt {

@@ -5,6 +5,7 @@
 #include "optimizer-rt/client/base/answers.h"
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
+#include "optimizer-rt/client/objects/habits.h"
 #include "optimizer-rt/client/platform/native_device.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
@@ -187,7 +188,7 @@ bool keeps_arg_info(_cl_kernel& kernel) {
   Place& place = kernel.program->context->place_of(kernel.program->devices[0]);
   return std::all_of(ways.begin(), ways.end(), [&](const BuildWay& way) {
     const bool asks = !way.link && way.source && way.source->find("-cl-kernel-arg-info") != way.source->npos;
-    return asks || place.habits.keeps_arg_info(way);
+    return asks || Habits(place).keeps_arg_info(way);
   });
 }
 

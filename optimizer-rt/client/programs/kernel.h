@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "optimizer-rt/client/objects/mem.h"
+#include "optimizer-rt/client/memory/mem.h"
+#include "optimizer-rt/client/memory/sampler.h"
 #include "optimizer-rt/client/programs/program.h"
-#include "optimizer-rt/client/objects/sampler.h"
 
 namespace gt::virt {
 

@@ -4,10 +4,10 @@
 
 #include "optimizer-rt/client/base/answers.h"
 #include "optimizer-rt/client/base/functions.h"
-#include "optimizer-rt/client/programs/includes.h"
 #include "optimizer-rt/client/base/info.h"
-#include "optimizer-rt/client/platform/native_device.h"
 #include "optimizer-rt/client/base/serial_thread.h"
+#include "optimizer-rt/client/platform/native_device.h"
+#include "optimizer-rt/client/programs/includes.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT

@@ -10,9 +10,9 @@
 #include <tuple>
 #include <vector>
 
-#include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/base/gate.h"
 #include "optimizer-rt/client/base/object.h"
+#include "optimizer-rt/client/objects/context.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {

@@ -4,6 +4,7 @@
 #include "optimizer-rt/client/base/answers.h"
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
+#include "optimizer-rt/client/objects/habits.h"
 #include "optimizer-rt/client/platform/native_device.h"
 #include "optimizer-rt/client/programs/program.h"
 
@@ -105,7 +106,7 @@ std::string options_as_told(_cl_program& program, _cl_device_id& device, const B
     if (answer.code == CL_SUCCESS && (answer.value.empty() || answer.value[0] == 0)) return {};
   }
   const std::string tidy = tidied(state.options);
-  return tidy != state.options && place.habits.tidies_options() ? tidy : state.options;
+  return tidy != state.options && Habits(place).tidies_options() ? tidy : state.options;
 }
 
 }  // namespace

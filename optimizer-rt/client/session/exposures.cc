@@ -1,17 +1,8 @@
 #include "optimizer-rt/client/session/exposures.h"
 
 #include <algorithm>
-#include <atomic>
 
 namespace gt::virt {
-namespace {
-
-std::atomic<const Optimizer*> g_optimizer{nullptr};
-
-}  // namespace
-
-const Optimizer* optimizer() { return g_optimizer.load(std::memory_order_acquire); }
-void set_optimizer(const Optimizer* optimizer) { g_optimizer.store(optimizer, std::memory_order_release); }
 
 std::optional<wire::Address> Exposures::use(wire::Link& link, const void* p, size_t bytes) {
   const Optimizer* const memory = optimizer();

@@ -93,11 +93,11 @@ exec::Limits our_limits() {
   return limits;
 }
 
-Result<Connection> connect(const exec::Functions& driver, const exec::Functions& served, exec::Options options) {
+Result<OpenedExecutor> open(const exec::Functions& driver, const exec::Functions& served, exec::Options options) {
   auto [ours, theirs] = wire::make_local_link();
-  auto behind = std::make_shared<LocalExecutor>(driver, served, std::move(theirs), std::move(options));
-  GT_TRY(behind->start());
-  return Connection{std::move(ours), std::move(behind), {}};
+  auto executor = std::make_shared<LocalExecutor>(driver, served, std::move(theirs), std::move(options));
+  GT_TRY(executor->start());
+  return OpenedExecutor{std::move(ours), std::move(executor)};
 }
 
 }  // namespace
@@ -110,17 +110,17 @@ LocalExecutor::LocalExecutor(const exec::Functions& driver, const exec::Function
       link_(std::move(link)),
       executor_(std::make_unique<exec::Executor>(served_, *link_, our_limits(), std::move(options))) {}
 
-Result<Connection> connect_to_driver(const std::string& driver) {
-  Result<exec::Functions> functions = functions_of_icd(driver);
+Result<OpenedExecutor> open_driver(const std::string& path) {
+  Result<exec::Functions> functions = functions_of_icd(path);
   if (!functions.ok()) return functions.status();
-  return connect(*functions, *functions, exec::Options{});
+  return open(*functions, *functions, exec::Options{});
 }
 
 cl_platform_id platform_of(cl_device_id native) {
   return exec::Cl::ask<cl_platform_id>(table_of(native).clGetDeviceInfo, native, CL_DEVICE_PLATFORM);
 }
 
-Result<Connection> connect_to_device(cl_device_id native) {
+Result<OpenedExecutor> open_device(cl_device_id native) {
   const cl_platform_id platform = platform_of(native);
   if (!platform) return Status(Kind::Unsupported, "it is no device");
   table_of(native).clRetainDevice(native);  // for as long as the executor lives
@@ -128,7 +128,7 @@ Result<Connection> connect_to_device(cl_device_id native) {
   only.devices = {native};
   only.inbox_slots = only.outbox_slots = 0;
   const exec::Functions driver = functions_in(table_of(native), platform);
-  return connect(driver, through_optimizer(driver), std::move(only));
+  return open(driver, through_optimizer(driver), std::move(only));
 }
 
 }  // namespace gt::virt

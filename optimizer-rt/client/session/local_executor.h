@@ -3,11 +3,13 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <string>
 
-#include "optimizer-rt/client/session/configuration.h"
-#include "optimizer-rt/client/session/session.h"
+#include "traces/base/status.h"
 #include "transport/executor/base/cl.h"
 #include "transport/executor/executor.h"
+#include "transport/link/base/link.h"
 
 namespace gt::virt {
 
@@ -38,20 +40,16 @@ class LocalExecutor {
   const std::unique_ptr<exec::Executor> executor_;
 };
 
-// The native handle of a name whose message may still be on its way; nullptr: it could not be made. REQUIRES: the
-// session's executor is in this process.
-template <class Handle>
-Handle native(Session& session, api::ObjectKind kind, wire::ObjectId name) {
-  if (const auto handle = session.local()->native<Handle>(kind, name)) return handle;
-  session.settle();
-  return session.local()->native<Handle>(kind, name);
-}
-
-// `driver`: an ICD (libpocl.so.2), not a loader, which would come back to us.
-Result<Connection> connect_to_driver(const std::string& driver);
+// One that has started, and our end of the link to it.
+struct OpenedExecutor {
+  std::unique_ptr<wire::Link> link;
+  std::shared_ptr<LocalExecutor> executor;
+};
+// `path`: of an ICD (libpocl.so.2), not of a loader, which would come back to us.
+Result<OpenedExecutor> open_driver(const std::string& path);
 // The driver's own functions serve it, never the loader's; under goptimize the optimizer's, which lead there, so that
 // transfers are staged and their memory pinned as in local contexts.
-Result<Connection> connect_to_device(cl_device_id native);
+Result<OpenedExecutor> open_device(cl_device_id native);
 cl_platform_id platform_of(cl_device_id native);
 
 }  // namespace gt::virt

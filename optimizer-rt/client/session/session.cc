@@ -5,11 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer-rt/client/objects/event.h"
 #include "optimizer-rt/client/base/gate.h"
-#include "optimizer-rt/client/session/local_executor.h"
-#include "optimizer-rt/client/objects/queue.h"
 #include "optimizer-rt/client/base/serial_thread.h"
+#include "optimizer-rt/client/session/local_executor.h"
 #include "traces/api/decode.h"
 #include "traces/base/clock.h"
 
@@ -86,6 +84,12 @@ void Session::renew_clock() {
 void Session::settle() {
   wire::Ping ping;
   ask_frame(ping, [](ByteView) {});
+}
+
+void* Session::find_native(api::ObjectKind kind, ObjectId name) {
+  if (void* const handle = behind_->native<void*>(kind, name)) return handle;
+  settle();
+  return behind_->native<void*>(kind, name);
 }
 
 bool Session::finish_all(std::function<void()> over) {
@@ -222,40 +226,40 @@ void Session::join(wire::Join& message, std::function<void(const wire::Joined&)>
 
 // --- What is watched ---
 
-void Session::watch(_cl_event& event) {
+void Session::watch_event(ObjectId event, EventListener& listener) {
   require(alive(), CL_DEVICE_NOT_AVAILABLE);
   const std::lock_guard lock(mutex_);
   require(alive(), CL_DEVICE_NOT_AVAILABLE);  // lose() has not yet taken what is watched
-  events_[event.name] = &event;
+  events_[event] = &listener;
 }
 // Also when the link has closed: lose() may still be looking at what is watched.
-void Session::forget(const _cl_event& event) {
+void Session::forget_event(ObjectId event) {
   if (forgotten_) return;
   const std::lock_guard lock(mutex_);
-  events_.erase(event.name);
-  data_.erase(event.name);
+  events_.erase(event);
+  data_.erase(event);
 }
-void Session::watch(_cl_command_queue& queue) {
+void Session::watch_queue(ObjectId queue, QueueListener& listener, bool profiles) {
   require(alive(), CL_DEVICE_NOT_AVAILABLE);
   const std::lock_guard lock(mutex_);
-  queues_[queue.name] = &queue;
-  if (queue.profiles()) clock_due_ns_ = 0;
+  queues_[queue] = &listener;
+  if (profiles) clock_due_ns_ = 0;
 }
-void Session::forget(const _cl_command_queue& queue) {
+void Session::forget_queue(ObjectId queue) {
   if (forgotten_) return;
   const std::lock_guard lock(mutex_);
-  queues_.erase(queue.name);
+  queues_.erase(queue);
 }
 void Session::expect_data(ObjectId event, TakeData take) {
   const std::lock_guard lock(mutex_);
   data_[event] = std::move(take);
 }
 
-Ref<_cl_event> Session::find_event(ObjectId id) {
+Ref<EventListener> Session::find_event(ObjectId id) {
   const std::lock_guard lock(mutex_);
   const auto it = events_.find(id);
   if (it == events_.end() || !try_hold(it->second)) return {};
-  Ref<_cl_event> event = Ref<_cl_event>::adopt(it->second);
+  Ref<EventListener> event = Ref<EventListener>::adopt(it->second);
   events_.erase(it);
   return event;
 }
@@ -315,7 +319,7 @@ void Session::answered(wire::ReplyId id, ByteView frame) {
 }
 
 void Session::completed(const wire::Completion& c) {
-  const Ref<_cl_event> event = find_event(c.event);
+  const Ref<EventListener> event = find_event(c.event);
   if (!event) return;
   const bool timed = c.end_ns != 0;
   event->complete(c.status, timed ? clock_.to_client(c.start_ns) : 0, timed ? clock_.to_client(c.end_ns) : 0);
@@ -325,17 +329,17 @@ void Session::completed(const wire::Completion& c) {
 // commands that name it fail, too, but do not say why.
 void Session::failed(const wire::Failed& f) {
   const bool made_something = api::fn_info(f.fn).attributes.creates != api::ObjectKind::Unknown;
-  std::vector<Ref<_cl_command_queue>> queues;
+  std::vector<Ref<QueueListener>> queues;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, queue] : queues_) {
       const bool concerned = name == f.object || (made_something && f.event == 0);
-      if (concerned && try_hold(queue)) queues.push_back(Ref<_cl_command_queue>::adopt(queue));
+      if (concerned && try_hold(queue)) queues.push_back(Ref<QueueListener>::adopt(queue));
     }
   }
-  for (const Ref<_cl_command_queue>& queue : queues) queue->note_failure(f.code);
+  for (const Ref<QueueListener>& queue : queues) queue->note_failure(f.code);
   const cl_int code = f.code < 0 ? f.code : CL_OUT_OF_RESOURCES;
-  const Ref<_cl_event> event = f.event != 0 ? find_event(f.event) : Ref<_cl_event>();
+  const Ref<EventListener> event = f.event != 0 ? find_event(f.event) : Ref<EventListener>();
   if (event) event->complete(code, 0, 0);
 }
 
@@ -357,19 +361,19 @@ void Session::lose() {
   if (!alive_.exchange(false)) return;
   outbox_.close();
   std::unordered_map<wire::ReplyId, OnReply> replies;
-  std::vector<Ref<_cl_event>> events;
+  std::vector<Ref<EventListener>> events;
   {
     const std::lock_guard lock(mutex_);
     replies.swap(replies_);
     for (auto& [id, event] : events_) {
-      if (try_hold(event)) events.push_back(Ref<_cl_event>::adopt(event));
+      if (try_hold(event)) events.push_back(Ref<EventListener>::adopt(event));
     }
     events_.clear();
     data_.clear();
     queues_.clear();
   }
   for (auto& [id, then] : replies) then(std::nullopt);
-  for (const Ref<_cl_event>& event : events) event->complete(CL_DEVICE_NOT_AVAILABLE, 0, 0);
+  for (const Ref<EventListener>& event : events) event->complete(CL_DEVICE_NOT_AVAILABLE, 0, 0);
 }
 
 }  // namespace gt::virt

@@ -4,8 +4,8 @@
 // When its link closes (or in a child of fork()), waiting calls return, its events end with CL_DEVICE_NOT_AVAILABLE,
 // and so does whatever is asked of it then: send() and the like throw that Failure.
 //
-// Thread safety: any thread. Handlers of the link take only the locks of this class and of events: none of them is held
-// while something is sent.
+// Thread safety: any thread. Handlers of the link take only the locks of this class and of listeners: none of them is
+// held while something is sent.
 #pragma once
 
 #include <atomic>
@@ -16,20 +16,18 @@
 #include <string>
 #include <unordered_map>
 
+#include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/session/bounce.h"
-#include "optimizer-rt/client/session/configuration.h"
+#include "optimizer-rt/client/session/connection.h"
 #include "optimizer-rt/client/session/executor_clock.h"
 #include "optimizer-rt/client/session/exposures.h"
-#include "optimizer-rt/client/base/object.h"
+#include "optimizer-rt/client/session/listeners.h"
 #include "optimizer-rt/client/session/outbox.h"
 #include "traces/api/encode.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/codec.h"
 #include "transport/protocol/fragments.h"
 #include "transport/protocol/messages.h"
-
-struct _cl_event;
-struct _cl_command_queue;
 
 namespace gt::virt {
 
@@ -74,6 +72,12 @@ class Session final : public wire::LinkHandler {
   const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
   const std::string& url() const { return url_; }               // by which it is reached then
   void settle();  // what has been sent is taken in; for who then looks at local()
+  // The native handle of a name whose message may still be on its way; nullptr: it could not be made.
+  // REQUIRES: local().
+  template <class Handle>
+  Handle native(api::ObjectKind kind, ObjectId name) {
+    return static_cast<Handle>(find_native(kind, name));
+  }
 
   ObjectId new_id(size_t consecutive = 1) { return next_id_.fetch_add(consecutive); }
   uint32_t new_transfer() { return next_transfer_.fetch_add(1); }
@@ -109,11 +113,11 @@ class Session final : public wire::LinkHandler {
   void invite(wire::Invite& invite, std::function<void(const wire::Invited&)> then);
   void join(wire::Join& join, std::function<void(const wire::Joined&)> then);
 
-  // --- Where completions and failures go. Raw pointers: gone before the object is. ---
-  void watch(_cl_event& event);
-  void forget(const _cl_event& event);
-  void watch(_cl_command_queue& queue);
-  void forget(const _cl_command_queue& queue);
+  // --- Where completions and failures go, by name. Raw pointers: gone before the object is. ---
+  void watch_event(ObjectId event, EventListener& listener);
+  void forget_event(ObjectId event);
+  void watch_queue(ObjectId queue, QueueListener& listener, bool profiles);
+  void forget_queue(ObjectId queue);
 
   // Bytes of an inline read, by its event: handed to `take` when they come.
   using TakeData = std::function<void(ByteView)>;
@@ -143,7 +147,8 @@ class Session final : public wire::LinkHandler {
   void lose();
   // Of a message that is followed by Link::help(): held back inside the process, where help() does what it asks for.
   bool until_help() const { return behind_ != nullptr; }
-  Ref<_cl_event> find_event(ObjectId id);
+  Ref<EventListener> find_event(ObjectId id);
+  void* find_native(api::ObjectKind kind, ObjectId name);
   cl_int finish_here(ObjectId queue);
   void send_bytes(ByteView message, bool soon);
   void heard(ByteView message);
@@ -169,8 +174,8 @@ class Session final : public wire::LinkHandler {
   std::mutex mutex_;  // of what follows
   wire::ReplyId next_reply_ = 1;
   std::unordered_map<wire::ReplyId, OnReply> replies_;
-  std::unordered_map<ObjectId, _cl_event*> events_;
-  std::unordered_map<ObjectId, _cl_command_queue*> queues_;
+  std::unordered_map<ObjectId, EventListener*> events_;
+  std::unordered_map<ObjectId, QueueListener*> queues_;
   std::unordered_map<ObjectId, TakeData> data_;
 };
 

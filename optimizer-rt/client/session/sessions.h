@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "optimizer-rt/client/session/configuration.h"
+#include "optimizer-rt/client/session/connection.h"
 #include "optimizer-rt/client/session/session.h"
 
 namespace gt::virt {

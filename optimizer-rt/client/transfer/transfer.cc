@@ -4,10 +4,10 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/optimizer.h"
 #include "optimizer-rt/client/objects/arrivals.h"
 #include "optimizer-rt/client/objects/context.h"
-#include "optimizer-rt/client/base/gate.h"
-#include "optimizer-rt/client/migration/moves.h"
 #include "transport/staging/node_copy.h"
 #include "transport/staging/program_faults.h"
 
@@ -217,7 +217,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   event.late = true;
   event.told_unasked();
   const auto lands_late = [&](Arrivals::By by) {
-    return !event.lands_after.empty() && arrivals().could_overtake(event, by, host, layout.extent());
+    return !event.lands_after.empty() && arrivals().could_overtake(event.bringer(), by, host, layout.extent());
   };
   const bool small = m.bytes <= wire::LargestInline;
   Packed packed = small && m.bytes > largest_inline(session, InlineReads) ? bounce(session, m.bytes) : Packed{};
@@ -241,7 +241,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
     to = packed.bytes.get();
     event.landing = [host, layout, held = packed.bytes] { copy_out(host, held.get(), layout); };
   } else {
-    arrivals().comes_by(event, by);
+    if (event.arrives) arrivals().comes_by(event, by);
   }
   const auto seen = by_us ? packed.seen : directly;
   const std::shared_ptr<const void> held = packed.bytes;

@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "optimizer-rt/client/objects/event.h"
 #include "optimizer-rt/client/base/host_layout.h"
-#include "optimizer-rt/client/objects/mem.h"
+#include "optimizer-rt/client/memory/mem.h"
+#include "optimizer-rt/client/objects/event.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {

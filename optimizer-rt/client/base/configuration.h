@@ -1,0 +1,33 @@
+// Which executors there are, and what proves to them that we may: from the environment. The one file that reads it.
+//
+//   GTRACE_REMOTE           URLs, comma separated, in the order in which devices are listed:
+//                           shm:NAME, tcp://HOST:PORT, tls://HOST:PORT, local:/path/of/a/driver.so (in this process)
+//   GTRACE_TOKEN_FILE       what proves to a proxy that we may; $XDG_CONFIG_HOME/gtrace/token
+//   GTRACE_CERT, _KEY, _CA  files for tls://
+//   GTRACE_SPREAD=1         each device of a context has memory of its own, also where they are of one driver
+//   GTRACE_PLATFORM_NAME    what the platform is called. gtrace (the default); native: as that of the first device;
+//                           auto: as that of all devices if they have one, else gtrace
+//   GTRACE_SYNC_ERRORS=1    each command waits for its end (2 s at most) and returns the error itself
+//
+// Thread safety: constants after the first call.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traces/base/status.h"
+#include "transport/link/connect.h"
+
+namespace gt::virt {
+
+std::vector<std::string> remote_urls();
+bool spreads();
+bool sync_errors();
+enum class Naming : uint8_t { Own, Native, Auto };
+Naming naming();  // of the platform
+
+// What is shown to a proxy at that URL.
+Result<wire::Credentials> credentials(const wire::Url& url);
+
+}  // namespace gt::virt

@@ -1,0 +1,135 @@
+#include "optimizer-rt/client/calls/command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "optimizer-rt/client/base/configuration.h"
+#include "optimizer-rt/client/objects/arrivals.h"
+#include "optimizer-rt/client/transfer/moves.h"
+
+namespace gt::virt {
+namespace {
+
+// For GTRACE_SYNC_ERRORS: a command that waits for something that the program does later would never end.
+cl_int wait_for_a_while(_cl_event& event) {
+  event.subscribe();
+  for (int ms = 0; ms < 2000 && !event.ended(); ++ms) ::usleep(1000);
+  return event.status;
+}
+
+}  // namespace
+
+Command::Command(cl_command_queue queue, cl_command_type type, cl_uint n, const cl_event* list, cl_event* out)
+    : queue_(check(queue)), type_(type), out_(out), list_(checked_list(n, list, CL_INVALID_EVENT_WAIT_LIST)) {
+  for (const _cl_event* e : list_) require(e->context.get() == queue_.context.get(), CL_INVALID_CONTEXT);
+  require(session().alive(), CL_DEVICE_NOT_AVAILABLE);
+  for (_cl_event* e : list_) {
+    if (e->late && !e->ended()) after_.emplace_back(e);
+  }
+  waits_for_late_ = !after_.empty();
+  queue_.landings->before(waits_for_all(), after_);
+  waits_for_late_ = waits_for_late_ || (waits_for_all() && !after_.empty());
+}
+
+bool Command::waits_for_all() const {
+  return list_.empty() && (type_ == CL_COMMAND_MARKER || type_ == CL_COMMAND_BARRIER);
+}
+
+void Command::block() {
+  for (const _cl_event* e : list_) {
+    require(e->status.load() >= 0, CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
+  }
+}
+
+void Command::reads(_cl_mem& mem) { touch(mem, Access::Read); }
+void Command::writes(_cl_mem& mem) { touch(mem, Access::Write); }
+void Command::overwrites(_cl_mem& mem) { touch(mem, Access::Overwrite); }
+
+void Command::touch(_cl_mem& mem, Access access) {
+  _cl_context& context = *queue_.context;
+  require(mem.context.get() == &context, CL_INVALID_CONTEXT);
+  if (context.one_place()) return;
+  if (!residency_) residency_ = std::unique_lock(context.residency);
+  _cl_mem& root = mem.root();
+  if (access != Access::Overwrite || mem.parent) bring(root, place());
+  if (const Ref<_cl_event>& move = root.residency.ready[place().index]) moves_.push_back(move);
+  if (access != Access::Read) written_.emplace_back(&root);
+}
+
+_cl_event& Command::want_event() {
+  if (!event_) {
+    event_ = make<_cl_event>(queue_, type_);
+    event_->late = !after_.empty();
+    event_->lands_after = std::move(after_);
+  }
+  return *event_;
+}
+
+const Ids& Command::waits() {
+  if (named_) return waits_;
+  named_ = true;
+  for (_cl_event* e : list_) wait_for(*e);
+  for (const Ref<_cl_event>& e : moves_) wait_for(*e);
+  if (out_ || residency_ || waits_for_late_ || sync_errors()) want_event();
+  return waits_;
+}
+
+void Command::brings(const void* host, size_t bytes) { want_event().brings(host, bytes); }
+
+bool Command::takes_coming(const void* host, size_t bytes) {
+  if (!arrivals().meet(host, bytes)) return false;
+  want_event();
+  return true;
+}
+
+void Command::wait_for(_cl_event& event) {
+  if (const ObjectId id = event.name_at(place())) waits_.push_back(id);
+}
+
+// What was valid elsewhere is not any more.
+void Command::written() {
+  for (const Ref<_cl_mem>& mem : written_) {
+    Residency& r = mem->residency;
+    r.add_writer(event_);
+    for (const auto& other : queue_.context->places) {
+      if (other->index == place().index) continue;
+      r.valid[other->index] = false;
+      r.ready[other->index] = {};
+    }
+    r.valid[place().index] = true;
+  }
+}
+
+void Command::require_taken() {
+  const cl_int status = want_event().look_now();
+  if (status >= 0 || status == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) return;
+  const cl_int failure = queue_.take_failure();
+  if (failure != CL_SUCCESS && failure != status) queue_.note_failure(failure);  // an earlier command's
+  throw Failure{status};
+}
+
+cl_int Command::sent() {
+  written();
+  if (residency_) residency_.unlock();
+  if (event_ && event_->late) queue_.landings->add(event_, type_ == CL_COMMAND_BARRIER);
+  if (sync_errors()) {
+    const cl_int status = wait_for_a_while(want_event());
+    const cl_int failure = queue_.take_failure();
+    require(status >= 0, status);
+    require(failure == CL_SUCCESS, failure);
+  }
+  if (out_) *out_ = event_.give();
+  return CL_SUCCESS;
+}
+
+cl_int Command::sent_and_wait() {
+  Ref<_cl_event> event = event_;
+  const cl_int code = sent();
+  if (code != CL_SUCCESS) return code;
+  const cl_int status = event->wait();
+  const cl_int failure = queue_.take_failure();
+  return status < 0 ? status : failure;
+}
+
+}  // namespace gt::virt

@@ -1,0 +1,86 @@
+// One command on its way: what every clEnqueue* checks, waits for and gives.
+//
+//   Command c(queue, CL_COMMAND_COPY_BUFFER, n, list, event);      the queue, the wait list
+//   c.reads(*from); c.writes(*to);                                 contents, where they are needed
+//   c.call<FnId::clEnqueueCopyBuffer>(...);                        or another message that takes waits() and event()
+//   return c.sent();
+//
+// In a context with several places the residency is locked from construction until sent(): contents move in the order
+// of the commands.
+// Thread safety: none; on the stack of one call.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "optimizer-rt/client/memory/mem.h"
+#include "optimizer-rt/client/objects/event.h"
+#include "optimizer-rt/client/objects/queue.h"
+
+namespace gt::virt {
+
+class Command {
+ public:
+  Command(cl_command_queue queue, cl_command_type type, cl_uint n, const cl_event* list, cl_event* out);
+
+  // A blocking call refuses events that have failed.
+  void block();
+  // The object is to be valid at the queue's place. Throws CL_INVALID_CONTEXT when it is another context's.
+  void reads(_cl_mem& mem);
+  void writes(_cl_mem& mem);      // parts of it: what it held before counts, too
+  void overwrites(_cl_mem& mem);  // all of it
+  // It needs an event even if the program does not.
+  _cl_event& want_event();
+
+  _cl_command_queue& queue() { return queue_; }
+  Place& place() { return queue_.place; }
+  Session& session() { return queue_.place.session; }
+  ObjectId event() const { return event_ ? event_->name : 0; }
+  const Ids& waits();  // names at the place
+  // What must have landed before the program hears of its end, or this side does its work.
+  const std::vector<Ref<_cl_event>>& after() const { return event_ ? event_->lands_after : after_; }
+  // It brings bytes there, and the call returns before.
+  void brings(const void* host, size_t bytes);
+  // Its bytes are taken from there: are some still on their way?
+  bool takes_coming(const void* host, size_t bytes);
+  ObjectId name(_cl_mem& mem) { return mem.at(place()); }
+
+  // The function F up to its wait list, in names.
+  template <api::FnId F, class... A>
+  void call(const A&... arguments) {
+    const Ids& ids = waits();
+    cl_event wanted = nullptr;
+    session().call<F>({0, event()}, arguments..., static_cast<cl_uint>(ids.size()), as_events(ids),
+                      event() ? &wanted : nullptr);
+  }
+
+  // It has been sent. Waits until the driver has taken or refused it; throws the error with which it was refused.
+  // REQUIRES: want_event() before.
+  void require_taken();
+  // It has been sent: gives the program its event.
+  cl_int sent();
+  // It has been sent, and the program waits for its end.
+  cl_int sent_and_wait();
+
+ private:
+  enum class Access { Read, Write, Overwrite };
+  void touch(_cl_mem& mem, Access access);
+  void wait_for(_cl_event& event);
+  void written();
+  bool waits_for_all() const;
+
+  _cl_command_queue& queue_;
+  const cl_command_type type_;
+  cl_event* const out_;
+  std::vector<_cl_event*> list_;
+  std::unique_lock<std::mutex> residency_;
+  Ids waits_;
+  bool named_ = false;
+  std::vector<Ref<_cl_event>> moves_;
+  std::vector<Ref<_cl_mem>> written_;
+  std::vector<Ref<_cl_event>> after_;  // what must have landed before the program hears of its end
+  bool waits_for_late_ = false;        // by its wait list, or as a barrier: what follows it comes after that, too
+  Ref<_cl_event> event_;
+};
+
+}  // namespace gt::virt

@@ -1,0 +1,37 @@
+#include "optimizer-rt/client/memory/residency.h"
+
+#include <algorithm>
+
+#include "optimizer-rt/client/objects/queue.h"
+#include "optimizer-rt/client/session/local_executor.h"
+
+namespace gt::virt {
+namespace {
+
+// As far as can be seen without asking anybody elsewhere.
+bool has_ended(const _cl_event& event) {
+  if (event.ended() || (event.queue && event.number <= event.queue->finished.load())) return true;
+  const LocalExecutor* const executor = event.place ? event.place->session.local() : nullptr;
+  const auto native = executor ? executor->native<cl_event>(api::ObjectKind::Event, event.name) : nullptr;
+  return native && executor->cl().status(native) <= CL_COMPLETE;
+}
+
+}  // namespace
+
+bool have_ended(const std::vector<Ref<_cl_event>>& events) {
+  return std::all_of(events.begin(), events.end(), [](const auto& e) { return has_ended(*e); });
+}
+
+// Seldom enough to cost little for each writer: when there are twice as many as were left the last time.
+void Residency::add_writer(const Ref<_cl_event>& event) {
+  constexpr size_t Few = 32;
+  if (writers.size() >= std::max(Few, most_writers)) {
+    std::erase_if(writers, [](const Ref<_cl_event>& e) { return has_ended(*e); });
+    for (const Ref<_cl_event>& e : writers)
+      if (e->place && !e->place->session.local()) e->subscribe();  // or else nobody would ever know
+    most_writers = 2 * writers.size();
+  }
+  writers.push_back(event);
+}
+
+}  // namespace gt::virt

@@ -1,0 +1,27 @@
+// A link to an executor, wherever it is: at a URL of the configuration, or in this process.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <memory>
+#include <string>
+
+#include "traces/base/status.h"
+#include "transport/link/base/link.h"
+
+namespace gt::virt {
+
+class LocalExecutor;
+
+// The link, and what must live as long as it.
+struct Connection {
+  std::unique_ptr<wire::Link> link;
+  std::shared_ptr<LocalExecutor> behind;  // when the executor is in this process
+  std::string url;                        // when it is not
+};
+
+Result<Connection> connect_to(const std::string& url);
+// To an executor in this process, over a device whose handle the program has (open_device()).
+Result<Connection> connect_to_device(cl_device_id native);
+
+}  // namespace gt::virt

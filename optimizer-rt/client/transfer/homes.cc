@@ -1,0 +1,97 @@
+#include "optimizer-rt/client/transfer/homes.h"
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "optimizer-rt/client/base/serial_thread.h"
+#include "optimizer-rt/client/session/local_executor.h"
+#include "optimizer-rt/client/transfer/native_ways.h"
+
+namespace gt::virt {
+namespace {
+
+// Two homes take some 800 us to make and to let go of; each move then saves some 25.
+constexpr unsigned WorthIt = 32;
+
+bool may_have_homes(const _cl_mem& root) {
+  const Residency& r = root.residency;
+  const auto under_way = [](const Ref<_cl_event>& ready) { return ready && !ready->ended(); };
+  return !root.is_image() && !root.svm && !r.has_parts && root.size <= NativeMoves::LargestHome &&
+         std::none_of(r.ready.begin(), r.ready.end(), under_way);
+}
+
+bool move_in(_cl_mem& root, Place& place, std::shared_ptr<PeerMemory> home) {
+  const ObjectId name = place.session.new_id();
+  if (!place.session.local()->adopt(home->mem(), root.size, name)) return false;
+  root.rename(place, name);
+  root.residency.homes[place.index] = std::move(home);
+  return true;
+}
+
+// The root is another native object at the place from now on: sees to it that it holds what the one before holds, as
+// bring() (moves.h) does.
+void refill(_cl_mem& root, Place& place, NativeMem before) {
+  struct Refill {
+    Ref<_cl_mem> mem;
+    NativeMem before, now;
+    NativeMoves& within;
+    Ref<_cl_event> ready;
+    cl_int copy() const {
+      if (!now) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
+      return within.copy_at_source(before.get(), now.get(), mem->size);
+    }
+    void complete() const {
+      const cl_int code = copy();
+      ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);
+    }
+  };
+  Residency& r = root.residency;
+  std::vector<Ref<_cl_event>> events = r.writers;
+  if (r.ready[place.index]) events.push_back(r.ready[place.index]);
+  const auto all = std::make_shared<Refill>(
+      Refill{Ref<_cl_mem>(&root), std::move(before), native_mem(root, place), way_between(place, place), {}});
+  if (have_ended(events) && all->copy() == CL_SUCCESS) return;
+  all->ready = make<_cl_event>(*root.context);
+  r.ready[place.index] = all->ready;
+  after_all(events, [all, number = place.index](cl_int) { mover(number).post([all] { all->complete(); }); });
+}
+
+void leave_homes(_cl_mem& root) {
+  Residency& r = root.residency;
+  r.has_parts = true;
+  for (const auto& place : root.context->places) {
+    const std::shared_ptr<PeerMemory> home = std::move(r.homes[place->index]);
+    if (!home) continue;
+    NativeMem before = native_mem(root, *place);
+    root.renew(*place);
+    if (r.valid[place->index]) refill(root, *place, std::move(before));
+  }
+}
+
+}  // namespace
+
+void give_homes(_cl_mem& root, Place& from, Place& to, NativeMoves& way) {
+  Residency& r = root.residency;
+  if ((r.homes[from.index] && r.homes[to.index]) || ++r.homeless_moves < WorthIt) return;
+  r.homeless_moves = 0;  // where it is not possible now, it may be later
+  if (!may_have_homes(root)) return;
+  using Side = NativeMoves::Side;
+  std::shared_ptr<PeerMemory> there, here;
+  if (!r.homes[to.index] && !(there = way.make_home(Side::To, root.size))) return;
+  if (!r.homes[from.index] && !(here = way.make_home(Side::From, root.size))) return;
+  if (there && !move_in(root, to, std::move(there))) return;
+  NativeMem before = native_mem(root, from);
+  if (here && before && move_in(root, from, std::move(here))) refill(root, from, std::move(before));
+}
+
+void make_part_of(_cl_mem& part, _cl_mem* whole) {
+  if (!whole) return;
+  part.parent = Ref<_cl_mem>(whole);
+  const std::lock_guard lock(part.context->residency);
+  leave_homes(whole->root());
+}
+
+}  // namespace gt::virt

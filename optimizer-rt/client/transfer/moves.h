@@ -1,0 +1,19 @@
+// Contents go from place to place when a command needs them: inside this process from driver to driver
+// (transport/moves/native_moves.h), inside a proxy the same way (wire::Move), between proxies directly
+// (introductions.h), else through the client's memory.
+#pragma once
+
+#include "optimizer-rt/client/memory/mem.h"
+#include "transport/memory/move_counts.h"
+
+namespace gt::virt {
+
+// Sees to it that `root` is valid at `to`, or will be when residency.ready of that place has ended. REQUIRES: the
+// context's residency is locked.
+void bring(_cl_mem& root, Place& to);
+
+// How often and how much; from the start, or into memory of goptimize's.
+memory::MoveCounts& move_counts();
+void count_moves_in(memory::MoveCounts* there);
+
+}  // namespace gt::virt

@@ -1,0 +1,42 @@
+// How contents move between drivers of this process: their buffers, and the way from one place to another.
+// REQUIRES, everywhere: executors of this process.
+#pragma once
+
+#include <utility>
+
+#include "optimizer-rt/client/memory/mem.h"
+#include "transport/moves/native_moves.h"
+
+namespace gt::virt {
+
+// A reference to a driver's buffer.
+class NativeMem {
+ public:
+  NativeMem() = default;
+  NativeMem(const moves::Cl& cl, cl_mem mem) : cl_(&cl), mem_(mem) {
+    if (mem_) cl_->clRetainMemObject(mem_);
+  }
+  NativeMem(NativeMem&& other) noexcept : cl_(other.cl_), mem_(std::exchange(other.mem_, nullptr)) {}
+  NativeMem& operator=(NativeMem&& other) noexcept {
+    std::swap(cl_, other.cl_);
+    std::swap(mem_, other.mem_);
+    return *this;
+  }
+  ~NativeMem() {
+    if (mem_) cl_->clReleaseMemObject(mem_);
+  }
+  cl_mem get() const { return mem_; }
+  explicit operator bool() const { return mem_ != nullptr; }
+
+ private:
+  const moves::Cl* cl_ = nullptr;
+  cl_mem mem_ = nullptr;
+};
+
+// What the driver has for the object there; none: it could not be made.
+NativeMem native_mem(_cl_mem& mem, Place& place);
+
+// Made when first needed. REQUIRES: the context's residency is locked.
+NativeMoves& way_between(Place& from, Place& to);
+
+}  // namespace gt::virt
