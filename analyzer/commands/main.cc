@@ -8,14 +8,14 @@
 #include <vector>
 
 #include "analyzer/analysis.h"
-#include "analyzer/commands.h"
-#include "analyzer/inputs.h"
+#include "analyzer/commands/commands.h"
+#include "analyzer/commands/inputs.h"
 #include "analyzer/profile/make_profile.h"
 #include "analyzer/profile/profile_files.h"
 #include "analyzer/remote/remote_links.h"
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/json_report.h"
-#include "analyzer/usage.h"
+#include "analyzer/commands/usage.h"
 #include "traces/base/command.h"
 #include "traces/base/command_line.h"
 #include "traces/base/whole_file.h"

@@ -1,5 +1,5 @@
 // From files to inputs.
-#include "analyzer/inputs.h"
+#include "analyzer/commands/inputs.h"
 
 #include "analyzer/profile/make_profile.h"
 #include "traces/store/trace_db.h"

@@ -1,5 +1,5 @@
 // One line for each thing that would else be passed over in silence.
-#include "analyzer/usage.h"
+#include "analyzer/commands/usage.h"
 
 #include <cmath>
 

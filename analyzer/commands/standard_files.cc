@@ -6,7 +6,8 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "analyzer/commands.h"
+#include "analyzer/base/output.h"
+#include "analyzer/commands/commands.h"
 #include "traces/base/standard_files.h"
 
 namespace gt::analyzer {
@@ -20,15 +21,6 @@ ReportStyle report_style(const Options& options) {
   const std::string& color = options.text("color");
   style.color = color == "always" || (color == "auto" && terminal && !std::getenv("NO_COLOR"));
   return style;
-}
-
-int write_output(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(STDOUT_FILENO, text.data(), text.size());
-    if (n < 0 && errno != EINTR) return errno;
-    if (n > 0) text.remove_prefix(static_cast<size_t>(n));
-  }
-  return 0;
 }
 
 int print_text(const std::string& text) {

@@ -1,5 +1,5 @@
 // Numbers and names for people.
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 
 #include <fmt/format.h>
 

@@ -1,5 +1,5 @@
 // Laying out text.
-#include "analyzer/report/text.h"
+#include "analyzer/base/text.h"
 
 #include <algorithm>
 

@@ -1,8 +1,8 @@
 // ganalyze diff A B: what changed in data movement. Exit status 0: the same structure, 1: not.
-#include "analyzer/commands.h"
+#include "analyzer/commands/commands.h"
 #include "analyzer/compare/comparison_report.h"
-#include "analyzer/inputs.h"
-#include "analyzer/usage.h"
+#include "analyzer/commands/inputs.h"
+#include "analyzer/commands/usage.h"
 
 namespace gt::analyzer {
 namespace {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "analyzer/report/report.h"
@@ -17,9 +16,6 @@ ReportStyle report_style(const Options& options);
 
 // Writes to standard output: ok also when the reader has gone, 4 with a line when it cannot be written.
 int print_text(const std::string& text);
-
-// The same, in pieces: 0, or errno.
-int write_output(std::string_view text);
 
 int check_command(const std::string& profile);
 int diff_command(int argc, char** argv);  // argv[0] is "diff"; 0: the same structure, 1: not

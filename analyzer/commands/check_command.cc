@@ -1,7 +1,7 @@
 // ganalyze --check PROFILE: valid or not, what it says, what looks odd.
 #include <cstdio>
 
-#include "analyzer/commands.h"
+#include "analyzer/commands/commands.h"
 #include "analyzer/profile/profile_check.h"
 #include "analyzer/profile/profile_files.h"
 

@@ -1,7 +1,7 @@
 // ganalyze A B ...: one profile for all of them, and what differs.
-#include "analyzer/commands.h"
+#include "analyzer/commands/commands.h"
 #include "analyzer/compare/comparison_report.h"
-#include "analyzer/inputs.h"
+#include "analyzer/commands/inputs.h"
 #include "analyzer/profile/profile_files.h"
 #include "analyzer/profile/unite_profiles.h"
 

@@ -5,7 +5,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/commands.h"
+#include "analyzer/commands/commands.h"
 #include "analyzer/query/named_queries.h"
 #include "analyzer/query/query_db.h"
 #include "analyzer/query/row_printer.h"
