@@ -1,5 +1,5 @@
 // Starting programs and waiting for them.
-#include "microbench/suite/child.h"
+#include "microbench/base/child.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "microbench/interrupt.h"
+#include "microbench/base/interrupt.h"
 
 namespace gt::bench {
 namespace {

@@ -1,5 +1,5 @@
 // Opening a device.
-#include "microbench/cl_session.h"
+#include "microbench/base/cl_session.h"
 
 #include <dlfcn.h>
 

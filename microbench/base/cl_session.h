@@ -5,7 +5,7 @@
 #include <memory>
 #include <type_traits>
 
-#include "microbench/devices.h"
+#include "microbench/base/devices.h"
 #include "transport/memory/host_block.h"
 
 namespace gt::bench {

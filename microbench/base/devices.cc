@@ -1,5 +1,5 @@
 // Listing the OpenCL devices.
-#include "microbench/devices.h"
+#include "microbench/base/devices.h"
 
 #include <algorithm>
 

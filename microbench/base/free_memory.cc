@@ -1,5 +1,5 @@
 // Reading /proc and the cgroups.
-#include "microbench/free_memory.h"
+#include "microbench/base/free_memory.h"
 
 #include <sys/resource.h>
 

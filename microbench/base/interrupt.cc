@@ -1,5 +1,5 @@
 // A flag and two handlers.
-#include "microbench/interrupt.h"
+#include "microbench/base/interrupt.h"
 
 #include <signal.h>
 #include <unistd.h>

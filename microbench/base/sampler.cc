@@ -1,9 +1,9 @@
 // The turns.
-#include "microbench/sampler.h"
+#include "microbench/base/sampler.h"
 
 #include <algorithm>
 
-#include "microbench/interrupt.h"
+#include "microbench/base/interrupt.h"
 
 namespace gt::bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "microbench/suite/spawn.h"
+#include "microbench/base/spawn.h"
 
 #include <poll.h>
 #include <sys/syscall.h>

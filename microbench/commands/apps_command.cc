@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "microbench/command_parts.h"
-#include "microbench/commands.h"
-#include "microbench/interrupt.h"
+#include "microbench/commands/command_parts.h"
+#include "microbench/commands/commands.h"
+#include "microbench/base/interrupt.h"
 #include "microbench/suite/measure.h"
 #include "microbench/suite/report.h"
 #include "traces/base/command.h"

@@ -1,9 +1,9 @@
 // gmicrobench calls: what each OpenCL call costs on every device, side by side.
 #include <CLI/CLI.hpp>
 
-#include "microbench/command_parts.h"
-#include "microbench/commands.h"
-#include "microbench/interrupt.h"
+#include "microbench/commands/command_parts.h"
+#include "microbench/commands/commands.h"
+#include "microbench/base/interrupt.h"
 #include "microbench/report/calls_report.h"
 #include "traces/base/command.h"
 

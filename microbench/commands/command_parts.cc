@@ -1,5 +1,5 @@
 // What the commands that measure devices share.
-#include "microbench/command_parts.h"
+#include "microbench/commands/command_parts.h"
 
 #include <fmt/format.h>
 #include <unistd.h>

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "microbench/devices.h"
-#include "microbench/interrupt.h"
+#include "microbench/base/devices.h"
+#include "microbench/base/interrupt.h"
 #include "traces/base/command.h"
 #include "traces/base/progress.h"
 #include "traces/base/command_line.h"

@@ -4,10 +4,10 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "microbench/command_parts.h"
-#include "microbench/commands.h"
-#include "microbench/free_memory.h"
-#include "microbench/interrupt.h"
+#include "microbench/commands/command_parts.h"
+#include "microbench/commands/commands.h"
+#include "microbench/base/free_memory.h"
+#include "microbench/base/interrupt.h"
 #include "microbench/report/device_report.h"
 #include "traces/base/command.h"
 #include "traces/base/whole_file.h"

@@ -6,8 +6,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "microbench/command_parts.h"
-#include "microbench/commands.h"
+#include "microbench/commands/command_parts.h"
+#include "microbench/commands/commands.h"
 #include "microbench/links/echo.h"
 #include "microbench/links/link_probe.h"
 

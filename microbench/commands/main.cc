@@ -1,5 +1,5 @@
 // gmicrobench: measures platforms and links, and runs the benchmark programs.
-#include "microbench/commands.h"
+#include "microbench/commands/commands.h"
 #include "traces/base/program.h"
 #include "traces/base/standard_files.h"
 

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "microbench/command_parts.h"
-#include "microbench/commands.h"
-#include "microbench/interrupt.h"
+#include "microbench/commands/command_parts.h"
+#include "microbench/commands/commands.h"
+#include "microbench/base/interrupt.h"
 #include "microbench/measure.h"
-#include "microbench/platform_file.h"
+#include "microbench/commands/platform_file.h"
 #include "microbench/report/platform_page.h"
 #include "microbench/report/platform_table.h"
 #include "traces/base/command.h"

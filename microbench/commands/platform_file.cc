@@ -1,5 +1,5 @@
 // What is kept of what.
-#include "microbench/platform_file.h"
+#include "microbench/commands/platform_file.h"
 
 namespace gt::bench {
 

@@ -7,10 +7,10 @@
 #include <optional>
 #include <thread>
 
-#include "microbench/command_parts.h"
-#include "microbench/commands.h"
-#include "microbench/free_memory.h"
-#include "microbench/interrupt.h"
+#include "microbench/commands/command_parts.h"
+#include "microbench/commands/commands.h"
+#include "microbench/base/free_memory.h"
+#include "microbench/base/interrupt.h"
 #include "microbench/remote/own_proxy.h"
 #include "microbench/report/remote_report.h"
 #include "traces/base/command.h"
