@@ -1,5 +1,6 @@
-// Which policy each allocation site of a profile gets: by the cost model
-// (traces/model/profile/policy_costs.h), unless somebody demands one. A plan as a whole must promise more than starting it costs; otherwise the answer is "nothing to gain".
+// Which policy each allocation site of a profile gets: by the cost model (traces/model/profile/policy_costs.h), unless
+// somebody demands one. A plan as a whole must promise more than starting it costs; otherwise the answer is "nothing to
+// gain".
 // Thread safety: pure functions.
 #pragma once
 

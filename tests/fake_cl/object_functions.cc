@@ -1,6 +1,4 @@
 // Creating, retaining and releasing the fake's objects.
-#include "tests/fake_cl/objects.h"
-
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>

@@ -1,6 +1,4 @@
 // The pool: blocks on top (allocate, release), spans below (pinned_pool_spans.cc).
-#include "optimizer-rt/pool/pinned_pool.h"
-
 #include <bit>
 #include <cstring>
 
