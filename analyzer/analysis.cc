@@ -7,7 +7,7 @@
 
 #include "analyzer/calls/effects.h"
 #include "analyzer/calls/fact_number.h"
-#include "analyzer/report/text.h"
+#include "analyzer/base/text.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 

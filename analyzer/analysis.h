@@ -9,7 +9,7 @@
 #include "analyzer/flow/flows.h"
 #include "analyzer/remote/remote_eligibility.h"
 #include "analyzer/remote/remote_prediction.h"
-#include "analyzer/rules/finding.h"
+#include "analyzer/rules/find_all.h"
 #include "analyzer/transfers/dispatch_ratio.h"
 #include "analyzer/transfers/transfer_calls.h"
 #include "analyzer/transfers/transfer_sources.h"

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "microbench/free_memory.h"
-#include "microbench/interrupt.h"
+#include "microbench/base/free_memory.h"
+#include "microbench/base/interrupt.h"
 #include "microbench/probes/device_probe.h"
 #include "microbench/probes/host_probe.h"
 #include "microbench/probes/policy_probe.h"

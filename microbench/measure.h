@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "microbench/devices.h"
-#include "microbench/sampler.h"
+#include "microbench/base/devices.h"
+#include "microbench/base/sampler.h"
 #include "traces/model/platform/platform.h"
 
 namespace gt::bench {

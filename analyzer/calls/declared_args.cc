@@ -33,11 +33,10 @@ kernels::Arg argument(const model::DeclaredArg& a) {
 
 }  // namespace
 
-void add_declared(KernelFacts& k, std::string_view lines) {
-  k.exact = false;
-  k.elsewhere = Access::ReadWrite;
-  k.note = "no source: as declared, by what the driver says of the arguments";
-  for (const model::DeclaredArg& a : model::parse_declared(lines)) k.args.push_back(argument(a));
+std::vector<kernels::Arg> declared_args(std::string_view lines) {
+  std::vector<kernels::Arg> args;
+  for (const model::DeclaredArg& a : model::parse_declared(lines)) args.push_back(argument(a));
+  return args;
 }
 
 }  // namespace gt::analyzer

@@ -12,6 +12,7 @@
 
 #include "analyzer/calls/declared_args.h"
 #include "analyzer/kernels/build_options.h"
+#include "analyzer/kernels/kernel_source.h"
 #include "traces/api/api.h"
 #include "traces/model/folded/kernel_origin.h"
 #include "traces/store/function_facts.h"
@@ -99,6 +100,14 @@ void add_source(KernelFacts& k, const kernels::Source& source) {
   }
   k.exact = false;
   if (k.note.empty()) k.note = "the source has no kernel of this name";
+}
+
+// Memory that no argument leads to counts as read and written.
+void add_declared(KernelFacts& k, std::string_view lines) {
+  k.exact = false;
+  k.elsewhere = kernels::Access::ReadWrite;
+  k.note = "no source: as declared, by what the driver says of the arguments";
+  k.args = declared_args(lines);
 }
 
 // A kernel of a class, made from one program.

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-#include "analyzer/code/call_site.h"
+#include "analyzer/code/call_kind.h"
 
 namespace gt::analyzer {
 

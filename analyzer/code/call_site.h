@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/code/call_kind.h"
 #include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
@@ -22,15 +23,6 @@ struct Frame {
   std::string function;  // demangled; empty when not known
   std::string file;
   int line = 0;  // 0: not known
-};
-
-enum class CallKind : uint8_t {
-  Unknown,   // there was nothing to look at, or this machine's instructions are not ours to read
-  NotACall,  // the bytes before the address are no call instruction: the trace and the file do not
-             // belong together
-  Direct,    // call f
-  Library,   // through the PLT or the GOT
-  Indirect,  // through a register or a table
 };
 
 enum class NamedBy : uint8_t {  // where `frames` come from

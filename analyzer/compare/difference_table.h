@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "analyzer/compare/compare.h"
-#include "analyzer/report/text.h"
+#include "analyzer/base/text.h"
 
 namespace gt::analyzer {
 

@@ -6,7 +6,7 @@
 #include <functional>
 
 #include "analyzer/compare/compare.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 
 namespace gt::analyzer {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "analyzer/compare/comparison_report.h"
 #include "analyzer/compare/difference_table.h"
-#include "analyzer/report/text.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/text.h"
+#include "analyzer/base/units.h"
 
 namespace gt::analyzer {
 namespace {

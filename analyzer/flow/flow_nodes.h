@@ -9,7 +9,9 @@
 #include <tuple>
 
 #include "analyzer/calls/call_use.h"
-#include "analyzer/flow/flows.h"
+#include "analyzer/code/call_site.h"
+#include "analyzer/flow/flow_graph.h"
+#include "analyzer/transfers/transfer_sources.h"
 #include "traces/model/ssa/object_names.h"
 
 namespace gt::analyzer {

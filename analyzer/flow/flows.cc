@@ -157,11 +157,6 @@ class Builder {
 
 }  // namespace
 
-const char* flow_kind_name(FlowNode::Kind kind) {
-  constexpr const char* Names[] = {"host_memory", "transfer", "device_memory", "kernel"};
-  return Names[static_cast<size_t>(kind)];
-}
-
 Flows find_flows(const model::Trace& trace, CallSites& sites, const TransferSources& sources,
                  const std::vector<KernelFacts>& kernels) {
   const size_t known = std::min(trace.shapes.size(), trace.stats.size());

@@ -1,7 +1,9 @@
 // Keeps a timeline to a number of blocks: those that take least time are summed up.
 #pragma once
 
-#include "analyzer/flow/folded_timeline.h"
+#include <cstddef>
+
+#include "analyzer/flow/timeline_blocks.h"
 
 namespace gt::analyzer {
 

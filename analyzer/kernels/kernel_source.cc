@@ -145,15 +145,6 @@ Source failed(const std::string& why) { return {{}, false, why}; }
 
 }  // namespace
 
-const char* address_space_name(AddressSpace space) {
-  constexpr const char* Names[] = {"private", "global", "constant", "local"};
-  return Names[static_cast<size_t>(space)];
-}
-const char* access_name(Access access) {
-  constexpr const char* Names[] = {"none", "read", "write", "read_write"};
-  return Names[static_cast<size_t>(access)];
-}
-
 Source read_kernels(std::string_view source, std::string_view options, const Limits& limits,
                     const std::string& folder) {
   int ends[2];

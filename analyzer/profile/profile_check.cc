@@ -9,8 +9,8 @@
 #include <map>
 #include <set>
 
-#include "analyzer/report/text.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/text.h"
+#include "analyzer/base/units.h"
 #include "traces/base/build_id.h"
 #include "traces/model/platform/platform.h"
 #include "traces/model/profile/profile_sites.h"

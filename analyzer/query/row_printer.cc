@@ -7,8 +7,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analyzer/commands.h"
-#include "analyzer/report/text.h"
+#include "analyzer/base/output.h"
+#include "analyzer/base/text.h"
 
 namespace gt::analyzer {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 
 namespace gt::analyzer {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "analyzer/remote/remote_eligibility.h"
 #include "analyzer/remote/remote_prediction.h"
-#include "analyzer/report/text.h"
+#include "analyzer/base/text.h"
 
 namespace gt::analyzer {
 

@@ -8,8 +8,8 @@
 #include <map>
 
 #include "analyzer/report/remote_report.h"
-#include "analyzer/report/text.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/text.h"
+#include "analyzer/base/units.h"
 
 namespace gt::analyzer {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "analyzer/calls/node_walk.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/rules/saving.h"
 #include "traces/api/alloc_fn.h"

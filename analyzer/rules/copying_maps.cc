@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/rules/saving.h"
 

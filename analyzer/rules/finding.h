@@ -1,5 +1,5 @@
 // A finding: something in the program that costs time and can be changed. And the rules that look
-// for them.
+// for them, which find_all() (find_all.h) runs.
 //
 // A rule speaks only when it is sure; saying nothing is better than saying something wrong. To add
 // one: a file in rules/ with a function of type Rule, declared and listed at the end of this
@@ -73,15 +73,5 @@ constexpr Rule Rules[] = {find_pageable_transfers, find_small_transfers, find_re
                           find_repeated_sends,     find_unread_sends,    find_returned_results, find_idle_waits,
                           find_copying_maps,       find_missed_overlap,  find_first_touch,      find_allocation_churn,
                           find_round_trips,        find_access_flags,    find_unused_buffers};
-
-// All that the rules found, largest saving first.
-struct FoundAll {
-  std::vector<Finding> findings;
-  double total_s = 0;  // what they save together at most: they may concern the same calls
-  std::string hint;    // what could not be looked for in this trace, and how it could be; empty when all could
-};
-FoundAll find_all(const model::Trace& trace, const DispatchRatio& ratio, const std::vector<TransferSource>& sources,
-                  const std::vector<KernelFacts>& kernels, const Effects& effects, const model::Platform* platform,
-                  CallSites& sites);
 
 }  // namespace gt::analyzer

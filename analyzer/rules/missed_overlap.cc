@@ -8,7 +8,7 @@
 
 #include "analyzer/calls/node_walk.h"
 #include "analyzer/calls/queues.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/rules/saving.h"
 #include "traces/model/fold/fold.h"

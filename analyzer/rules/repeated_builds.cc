@@ -5,7 +5,7 @@
 
 #include "analyzer/calls/call_values.h"
 #include "analyzer/calls/node_walk.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/rules/saving.h"
 #include "traces/store/function_facts.h"

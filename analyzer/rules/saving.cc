@@ -8,7 +8,7 @@
 #include <numeric>
 #include <set>
 
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 
 namespace gt::analyzer {
 namespace {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "analyzer/calls/node_walk.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 #include "analyzer/rules/finding.h"
 #include "analyzer/rules/saving.h"
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 #include "analyzer/rules/bound_buffers.h"
 #include "analyzer/rules/finding.h"
 

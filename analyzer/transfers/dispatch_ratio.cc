@@ -8,7 +8,7 @@
 #include <map>
 
 #include "analyzer/calls/fact_number.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/units.h"
 #include "traces/model/ssa/object_names.h"
 
 namespace gt::analyzer {

@@ -9,8 +9,8 @@
 #include <optional>
 #include <string_view>
 
-#include "microbench/cl_session.h"
-#include "microbench/sampler.h"
+#include "microbench/base/cl_session.h"
+#include "microbench/base/sampler.h"
 
 namespace gt::bench {
 

@@ -1,7 +1,7 @@
 // What the host's memory costs by itself: touching fresh pages, copying with several threads. Thread safety: none.
 #pragma once
 
-#include "microbench/sampler.h"
+#include "microbench/base/sampler.h"
 #include "traces/model/platform/platform.h"
 
 namespace gt::bench {

@@ -5,7 +5,7 @@
 // a number that it cannot be, so that loads are the only traffic. Thread safety: none.
 #pragma once
 
-#include "microbench/cl_session.h"
+#include "microbench/base/cl_session.h"
 
 namespace gt::bench {
 

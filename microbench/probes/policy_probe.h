@@ -5,8 +5,8 @@
 #include <array>
 #include <vector>
 
-#include "microbench/cl_session.h"
-#include "microbench/sampler.h"
+#include "microbench/base/cl_session.h"
+#include "microbench/base/sampler.h"
 #include "traces/model/platform/platform.h"
 
 namespace gt::bench {

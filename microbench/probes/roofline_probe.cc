@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "microbench/free_memory.h"
+#include "microbench/base/free_memory.h"
 #include "microbench/probes/kernels.h"
 
 namespace gt::bench {

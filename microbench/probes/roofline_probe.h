@@ -8,8 +8,8 @@
 
 #include <vector>
 
-#include "microbench/cl_session.h"
-#include "microbench/sampler.h"
+#include "microbench/base/cl_session.h"
+#include "microbench/base/sampler.h"
 
 namespace gt::bench {
 

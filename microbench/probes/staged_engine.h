@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "microbench/cl_session.h"
+#include "microbench/base/cl_session.h"
 #include "transport/staging/stager.h"
 
 namespace gt::bench {

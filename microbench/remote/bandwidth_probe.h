@@ -11,9 +11,9 @@
 #include <map>
 #include <memory>
 
-#include "microbench/cl_session.h"
+#include "microbench/base/cl_session.h"
 #include "microbench/links/bare_socket.h"
-#include "microbench/sampler.h"
+#include "microbench/base/sampler.h"
 
 namespace gt::bench {
 

@@ -4,7 +4,7 @@
 
 #include "microbench/remote/server_process.h"
 #include "microbench/remote/virtual_devices.h"
-#include "microbench/suite/child.h"
+#include "microbench/base/child.h"
 
 namespace gt::bench {
 

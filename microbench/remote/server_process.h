@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "microbench/suite/spawn.h"
+#include "microbench/base/spawn.h"
 
 namespace gt::bench {
 

@@ -3,7 +3,7 @@
 // Thread safety: none.
 #pragma once
 
-#include "microbench/devices.h"
+#include "microbench/base/devices.h"
 
 namespace gt::bench {
 

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "microbench/devices.h"
-#include "microbench/interrupt.h"
+#include "microbench/base/devices.h"
+#include "microbench/base/interrupt.h"
 #include "microbench/remote/own_proxy.h"
-#include "microbench/suite/child.h"
+#include "microbench/base/child.h"
 #include "traces/base/progress.h"
 
 namespace gt::bench {

@@ -7,7 +7,7 @@
 
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/real.h"
-#include "optimizer-rt/cl/virtual_platform.h"
+#include "optimizer-rt/cl/virtual_handle.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "traces/base/lock.h"
 #include "traces/base/reentry.h"

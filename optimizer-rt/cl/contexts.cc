@@ -7,9 +7,6 @@
 
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/real.h"
-#include "optimizer-rt/cl/reused_memory.h"
-#include "optimizer-rt/cl/staging.h"
-#include "optimizer-rt/cl/svm_memory.h"
 #include "traces/base/lock.h"
 #include "transport/memory/pin.h"
 
@@ -78,13 +75,6 @@ memory::ClTable table() {
   return t;
 }
 
-cl_uint reference_count(cl_context context) {
-  cl_uint n = 0;
-  const auto info = GT_REAL(clGetContextInfo);
-  return info && info(context, CL_CONTEXT_REFERENCE_COUNT, sizeof n, &n, nullptr) == CL_SUCCESS ? n
-                                                                                                : 0;
-}
-
 void release(cl_mem mem) {
   if (const auto f = GT_REAL(clReleaseMemObject)) f(mem);
 }
@@ -106,15 +96,13 @@ void context_retained(cl_context context) noexcept {
   if (Context* c = find(context)) ++c->references;
 }
 
-void context_releasing(cl_context context) noexcept {
-  {
-    const Lock lock(g_mutex);
-    Context* c = find(context);
-    if (!c || --c->references > 0) return;
-  }
-  stop_staging(context);
-  stop_reusing(context);
-  svm_left(context);
+bool last_reference_goes(cl_context context) noexcept {
+  const Lock lock(g_mutex);
+  Context* c = find(context);
+  return c && --c->references == 0;
+}
+
+void drop_pins(cl_context context) noexcept {
   for (Pin& p : g_pins) {
     cl_mem mem = nullptr;
     {
@@ -131,78 +119,10 @@ bool is_known(cl_context context) noexcept {
   return find(context) != nullptr;
 }
 
-namespace {
-
-// What a buffer and a queue that has worked add to a context's count: different from driver to driver.
-struct Weights {
-  cl_uint buffer = 0, queue = 0;
-};
-
-// What it is now more than `before`.
-cl_uint added_references(cl_context context, cl_uint before) {
-  const cl_uint now = reference_count(context);
-  return now > before ? now - before : 0;
-}
-
-cl_int weigh_buffer(cl_context context, cl_uint before, cl_uint* weight) {
-  const memory::ClTable cl = table();
-  cl_int err = CL_SUCCESS;
-  if (!cl.create_buffer || !cl.release_mem_object) return CL_INVALID_OPERATION;
-  cl_mem mem = cl.create_buffer(context, CL_MEM_READ_WRITE, 1, nullptr, &err);
-  if (err != CL_SUCCESS) return err;
-  *weight = added_references(context, before);
-  return cl.release_mem_object(mem);
-}
-
-cl_int weigh_queue(cl_context context, cl_uint before, cl_uint* weight) {
-  const auto create = GT_REAL(clCreateCommandQueue);
-  const auto finish = GT_REAL(clFinish);
-  const auto marker = GT_REAL(clEnqueueMarkerWithWaitList);
-  const auto release = GT_REAL(clReleaseCommandQueue);
-  cl_device_id device = first_device(context);
-  cl_int err = CL_SUCCESS;
-  if (!create || !finish || !marker || !release || !device) return CL_INVALID_OPERATION;
-  cl_command_queue queue = create(context, device, 0, &err);
-  if (err != CL_SUCCESS) return err;
-  if (marker(queue, 0, nullptr, nullptr) == CL_SUCCESS) finish(queue);
-  *weight = added_references(context, before);
-  return release(queue);
-}
-
-// Tried out when a program asks for the first time on a platform.
-Weights weights(cl_context context) {
-  struct Learnt {
-    cl_platform_id platform = nullptr;
-    Weights weights;
-  };
-  static constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static constinit Learnt learnt[16] = {};
-  cl_platform_id platform = platform_of(context);
-  const Lock lock(mutex);
-  Learnt* free = nullptr;
-  for (Learnt& l : learnt) {
-    if (l.platform && l.platform == platform) return l.weights;
-    if (!l.platform && !free) free = &l;
-  }
-  Weights w;
-  const cl_uint before = reference_count(context);
-  const bool known = staging::insist([&] { return weigh_buffer(context, before, &w.buffer); }) &&
-                     staging::insist([&] { return weigh_queue(context, before, &w.queue); });
-  if (known && free) *free = {platform, w};
-  return w;
-}
-
-}  // namespace
-
-cl_uint hidden_references(cl_context context) noexcept {
-  staging::Stager::Held held = staging_holds(context);
-  {
-    const Lock lock(g_mutex);
-    if (const Context* c = find(context)) held.buffers += c->pins;
-  }
-  if (held.buffers + held.queues == 0) return 0;
-  const Weights w = weights(context);
-  return held.buffers * w.buffer + held.queues * w.queue;
+cl_uint pins_in(cl_context context) noexcept {
+  const Lock lock(g_mutex);
+  const Context* c = find(context);
+  return c ? c->pins : 0;
 }
 
 PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noexcept {

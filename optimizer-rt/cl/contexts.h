@@ -3,7 +3,7 @@
 // Pinning in place takes a buffer in some context, and a buffer keeps its context alive. The
 // program must not notice: so the references that the program itself holds are counted here; when
 // it gives its last one back, our buffers and queues go first; and what they add to
-// CL_CONTEXT_REFERENCE_COUNT is subtracted from the answer. (A context of our own would need no
+// CL_CONTEXT_REFERENCE_COUNT is subtracted from the answer (context_end.h). (A context of our own would need no
 // counting, but costs a second of start-up and hundreds of megabytes on some devices.) Memory
 // pinned through one context is fast in all of its platform's, so a pin serves whoever transfers
 // there next; when its context goes, the next transfer pins again through its own. To the drivers of
@@ -24,12 +24,13 @@ namespace gt::opt {
 
 void context_created(cl_context context) noexcept;
 void context_retained(cl_context context) noexcept;
-// Call before the real release.
-void context_releasing(cl_context context) noexcept;
+// The program gives a reference back: was it its last one? False, too, of a context that is not known.
+bool last_reference_goes(cl_context context) noexcept;
+// REQUIRES: its last reference has gone.
+void drop_pins(cl_context context) noexcept;
 // Does the program hold references to it? (A context that nobody saw being made is not known.)
 bool is_known(cl_context context) noexcept;
-// What our buffers and queues add to the context's reference count.
-cl_uint hidden_references(cl_context context) noexcept;
+cl_uint pins_in(cl_context context) noexcept;
 
 enum class PinResult { Done, Refused, UnknownContext, TableFull };
 PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noexcept;

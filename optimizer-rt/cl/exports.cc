@@ -9,6 +9,7 @@
 
 #include "optimizer-rt/cl/asking.h"
 #include "optimizer-rt/cl/coming_bytes.h"
+#include "optimizer-rt/cl/context_end.h"
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/copied_memory.h"
 #include "optimizer-rt/cl/drivers_memory.h"

@@ -18,8 +18,6 @@
 
 namespace gt::opt {
 
-constinit std::atomic<const cl_icd_dispatch*> virtual_table{nullptr};
-
 namespace {
 
 constexpr cl_uint MostPlatforms = 32, MostDevices = 1024;

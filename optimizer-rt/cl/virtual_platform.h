@@ -14,9 +14,8 @@
 #pragma once
 
 #include <CL/cl.h>
-#include <CL/cl_icd.h>
 
-#include <atomic>
+#include "optimizer-rt/cl/virtual_handle.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -28,15 +27,6 @@ constexpr const char* OrderVariable = "GTRACE_ORDER";
 constexpr const char* OnlyVariable = "GTRACE_ONLY";
 constexpr const char* NamingVariable = "GTRACE_PLATFORM_NAME";
 constexpr const char* SpreadVariable = "GTRACE_SPREAD";  // 1: contexts of several local devices are virtual, too
-
-extern std::atomic<const cl_icd_dispatch*> virtual_table;  // nullptr: nothing is virtual (yet)
-
-// Is the handle one of the virtual platform's? Its first word is the table of its functions, as the ICD asks of all.
-inline bool is_virtual(const void* handle) noexcept {
-  const cl_icd_dispatch* const table = virtual_table.load(std::memory_order_relaxed);
-  if (__builtin_expect(table == nullptr, 1) || !handle) return false;
-  return *static_cast<const cl_icd_dispatch* const*>(handle) == table;
-}
 
 // The platform of a run with remote devices; nullptr: it has none.
 cl_platform_id remote_platform() noexcept;

@@ -24,7 +24,7 @@ struct Implementation {
     static constexpr auto function = &fake_##name;                    \
   };
 
-// objects.cc
+// object_functions.cc
 GT_HAS(clCreateContext)
 GT_HAS(clCreateContextFromType) GT_HAS(clRetainContext) GT_HAS(clReleaseContext)
     GT_HAS(clRetainDevice) GT_HAS(clReleaseDevice) GT_HAS(clSetCommandQueueProperty) GT_HAS(clCreateCommandQueue)
@@ -59,7 +59,7 @@ GT_HAS(clCreateContextFromType) GT_HAS(clRetainContext) GT_HAS(clReleaseContext)
                 GT_HAS(clGetProgramBuildInfo) GT_HAS(clGetKernelInfo)
                     GT_HAS(clGetKernelWorkGroupInfo) GT_HAS(clGetEventInfo)
                         GT_HAS(clGetEventProfilingInfo)
-    // callbacks.cc
+    // callback_functions.cc
     GT_HAS(clSetEventCallback) GT_HAS(clSetMemObjectDestructorCallback) GT_HAS(clSetContextDestructorCallback)
         GT_HAS(clSetProgramReleaseCallback) GT_HAS(clEnqueueNativeKernel) GT_HAS(clEnqueueSVMFree)
     // command_buffers.cc

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "analyzer/rules/finding.h"
+#include "analyzer/rules/find_all.h"
 #include "tests/unit/rule_trace.h"
 
 namespace gt::testing {

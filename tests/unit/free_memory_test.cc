@@ -1,5 +1,5 @@
 // Free memory, by files of systems that are not this one.
-#include "microbench/free_memory.h"
+#include "microbench/base/free_memory.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

@@ -3,8 +3,8 @@
 
 #include <doctest/doctest.h>
 
-#include "analyzer/report/text.h"
-#include "analyzer/report/units.h"
+#include "analyzer/base/text.h"
+#include "analyzer/base/units.h"
 #include "tests/unit/sample_trace.h"
 
 using namespace gt;

@@ -1,5 +1,5 @@
 // Sweeps over sizes with probes whose times are known: what is measured, when it stops, what ends it.
-#include "microbench/sampler.h"
+#include "microbench/base/sampler.h"
 
 #include <doctest/doctest.h>
 

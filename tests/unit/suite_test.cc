@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "microbench/suite/child.h"
+#include "microbench/base/child.h"
 #include "microbench/suite/report.h"
 
 namespace gt::bench {

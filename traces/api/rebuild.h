@@ -2,7 +2,7 @@
 #pragma once
 
 #include "traces/api/encode.h"
-#include "traces/api/invoke.h"
+#include "traces/api/invoke_context.h"
 
 namespace gt::api {
 

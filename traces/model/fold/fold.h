@@ -9,12 +9,12 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "traces/model/fold/event.h"
+#include "traces/model/fold/run.h"
 
 namespace gt::model {
 
@@ -49,20 +49,12 @@ class Folder {
 uint64_t event_count(std::span<const Node> nodes);
 
 // Calls of each shape.
-using ShapeCounts = std::map<ShapeId, uint64_t>;
 bool count_shapes(std::span<const Node> nodes, std::span<const int> value_counts, ShapeCounts& counts);
 
 // Every event in the order in which it was pushed. Stops early when `visit` returns false. `value_counts[shape]` is
 // the number of values of a shape. Returns false when the nodes are damaged (impossible counts, short columns).
-using EventVisitor = std::function<bool(ShapeId, std::span<const int64_t>)>;
 // The calls of a Summary node are gone: expand() passes over them. A value that was not kept is Unkept (column.h).
 bool expand(std::span<const Node> nodes, std::span<const int> value_counts, const EventVisitor& visit);
-
-// What one Summary node says: each shape and the number of its calls. False when damaged; `shapes`: in the trace.
-bool expand_summary(const Node& summary, size_t shapes, const std::function<void(ShapeId, uint64_t)>& visit);
-
-// The events of one Run node.
-bool expand_run(const Node& run, std::span<const int> value_counts, const EventVisitor& visit);
 
 // Appends to `out` a canonical description of structure: which calls there are (through `shape_key`, which must not
 // depend on the run's numbering), in which loops, which of them an iteration may leave out, and the values that are the

@@ -1,7 +1,6 @@
 // Packing stretches of events and reading them back.
 #include "traces/model/fold/run.h"
 
-#include "traces/model/fold/fold.h"
 #include "traces/model/series/pack.h"
 
 namespace gt::model {

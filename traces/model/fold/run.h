@@ -10,14 +10,19 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "traces/model/fold/event.h"
-#include "traces/model/fold/fold.h"
 
 namespace gt::model {
+
+using ShapeCounts = std::map<ShapeId, uint64_t>;  // calls of each shape
+// False: no more events, please.
+using EventVisitor = std::function<bool(ShapeId, std::span<const int64_t>)>;
 
 class RunBuilder {
  public:
@@ -46,5 +51,11 @@ class RunBuilder {
 };
 
 Node make_summary(const ShapeCounts& counts);  // REQUIRES: not empty
+
+// The events of one Run node. False when damaged.
+bool expand_run(const Node& run, std::span<const int> value_counts, const EventVisitor& visit);
+
+// What one Summary node says: each shape and the number of its calls. False when damaged; `shapes`: in the trace.
+bool expand_summary(const Node& summary, size_t shapes, const std::function<void(ShapeId, uint64_t)>& visit);
 
 }  // namespace gt::model
