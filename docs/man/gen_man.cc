@@ -4,6 +4,7 @@
 // stands in Pages below.
 #include <cstdio>
 #include <fstream>
+#include <map>
 #include <string>
 
 #include "traces/base/settings.h"
@@ -88,9 +89,28 @@ std::string options_of(std::string_view command) {
     if (s.type == gt::SettingType::Int) out += " N";
     if (s.type == gt::SettingType::Size) out += " BYTES";
     if (s.type == gt::SettingType::Real) out += " X";
-    out += "\n" + escaped(s.help) +
-           ". Variable: " + escaped(gt::setting_variable(gt::setting_name(s.flags))) + ".\n";
+    out += "\n" + escaped(s.help) + ".";
+    if (*s.variable) out += " Variable: " + escaped(s.variable) + ".";
+    out += "\n";
   }
+  return out;
+}
+
+bool belongs_to(const gt::Setting& s, const Page& page) {
+  const std::string command(s.command), program(page.program);
+  return command == program || command.rfind(program + " ", 0) == 0;
+}
+
+// Each variable once, though several commands of the program read it.
+std::string environment_section(const Page& page) {
+  std::map<std::string, const gt::Setting*> variables;
+  for (const gt::Setting& s : gt::Settings)
+    if (*s.variable && belongs_to(s, page)) variables.emplace(s.variable, &s);
+  if (variables.empty()) return {};
+  std::string out = ".SH ENVIRONMENT\nAn option wins over its variable. Options that are not listed here have none.\n";
+  for (const auto& [name, s] : variables)
+    out += ".TP\n.B " + escaped(name) + "\n\\-\\-" + escaped(gt::setting_name(s->flags)) + ": " +
+           escaped(gt::setting_meaning(s->help)) + ".\n";
   return out;
 }
 
@@ -98,9 +118,7 @@ std::string options_section(const Page& page) {
   std::string out = ".SH OPTIONS\n", done;
   for (const gt::Setting& s : gt::Settings) {
     const std::string command(s.command);
-    const bool ours =
-        command == page.program || command.rfind(std::string(page.program) + " ", 0) == 0;
-    if (!ours || done.find("|" + command + "|") != done.npos) continue;
+    if (!belongs_to(s, page) || done.find("|" + command + "|") != done.npos) continue;
     done += "|" + command + "|";
     out += options_of(command);
   }
@@ -112,7 +130,7 @@ std::string page_text(const Page& page) {
   out += std::string(".SH NAME\n") + page.program + " \\- " + escaped(page.what) +
          "\n.SH SYNOPSIS\n.nf\n" + escaped(page.synopsis) + "\n.fi\n.SH DESCRIPTION\n" +
          escaped(page.text) + "\n";
-  out += options_section(page);
+  out += options_section(page) + environment_section(page);
   const std::string files = page.files;
   const size_t line = files.find('\n');
   out += ".SH FILES\n.TP\n.I " + escaped(files.substr(0, line)) + "\n" +

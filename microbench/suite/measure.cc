@@ -171,8 +171,7 @@ class Suite {
     progress_.show(what, done_);
     if (interrupted()) return Status(Kind::Busy, "interrupted");
     ChildRequest child{std::move(command), folder_, {}};
-    child.variables = {{"XDG_DATA_HOME", folder_ + data_folder}, {"GTRACE_PROFILE", ""}, {"GTRACE_HTML", ""},
-                       {"GTRACE_REMOTE", ""}, {"GTRACE_TOKEN_FILE", ""}};
+    child.variables = {{"XDG_DATA_HOME", folder_ + data_folder}, {"GTRACE_REMOTE", ""}, {"GTRACE_TOKEN_FILE", ""}};
     Result<ChildOutcome> outcome = run_child(child);
     if (interrupted()) return Status(Kind::Busy, "interrupted");
     return outcome;

@@ -24,7 +24,7 @@ namespace gt::opt {
 // Set by goptimize for the program: the library's path; which comes first; what to keep of the list.
 constexpr const char* VirtualLibraryVariable = "GTRACE_VIRTUAL_LIBRARY";
 constexpr const char* OrderVariable = "GTRACE_ORDER";
-constexpr const char* OnlyVariable = "GTRACE_ONLY";
+constexpr const char* OnlyVariable = "GTRACE_OPT_ONLY";
 constexpr const char* NamingVariable = "GTRACE_PLATFORM_NAME";
 constexpr const char* SpreadVariable = "GTRACE_SPREAD";  // 1: contexts of several local devices are virtual, too
 

@@ -19,6 +19,7 @@
 #include "optimizer-rt/goptimize/file_limit.h"
 #include "traces/base/command.h"
 #include "traces/base/fd.h"
+#include "traces/base/settings.h"
 #include "traces/model/platform/platform_merge.h"
 
 namespace gt::opt {
@@ -38,14 +39,30 @@ std::string sibling_program(const char* name) {
       .string();
 }
 
+bool is_old_variable(std::string_view assignment) {
+  const std::string_view name = assignment.substr(0, assignment.find('='));
+  return std::ranges::any_of(Settings, [&](const Setting& s) {
+    return s.command == "gmicrobench platform" && old_variable(s) == name;
+  });
+}
+
+// Ours, without what gmicrobench would tell its user about: the user started goptimize.
+std::vector<char*> its_environment() {
+  std::vector<char*> out;
+  for (char** v = environ; *v; ++v)
+    if (!is_old_variable(*v)) out.push_back(*v);
+  out.push_back(nullptr);
+  return out;
+}
+
 // In the child. Its progress and errors go to our stderr; nothing is its input.
-[[noreturn]] void become(char* const* argv, pid_t parent, int failure) {
+[[noreturn]] void become(char* const* argv, char* const* environment, pid_t parent, int failure) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(nothing, STDOUT_FILENO);
-  ::execv(argv[0], argv);
+  ::execve(argv[0], argv, environment);
   const int error = errno;
   if (::write(failure, &error, sizeof error) < 0) ::_exit(2);
   ::_exit(1);
@@ -88,13 +105,14 @@ Result<Measurement> Measurement::start(const std::string& path, const model::Dev
   std::vector<char*> argv;
   for (std::string& a : arguments) argv.push_back(a.data());
   argv.push_back(nullptr);
+  const std::vector<char*> environment = its_environment();
   int ends[2];  // tells why the program could not be executed; closed by its execution
   if (::pipe2(ends, O_CLOEXEC) != 0) return system_error("cannot make a pipe", errno);
   const Fd reader(ends[0]);
   Fd writer(ends[1]);
   const pid_t self = ::getpid(), child = ::fork();
   if (child < 0) return system_error("cannot start " + arguments[0], errno);
-  if (child == 0) become(argv.data(), self, writer.get());
+  if (child == 0) become(argv.data(), environment.data(), self, writer.get());
   writer = Fd();
   int error = 0;
   Measurement measurement(child);

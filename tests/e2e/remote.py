@@ -40,7 +40,9 @@ def test_one_list():
         same(listed(p, "--only", "0,1"), [here, 4], "by numbers")
         same(listed(p, "--only", "pthread*"), [here, 4], "by pattern")
         same(listed(p, "--only", "no such device"), [here], "none is left: the program gets what it would have got")
-        same(listed(p, env={"GTRACE_ONLY": "remote"}), [4], "options are variables, too")
+        same(listed(p, env={"GTRACE_ORDER": "remote-first"}), [4, here], "GTRACE_ORDER")
+        same(listed(p, "--order", "local-first", env={"GTRACE_ORDER": "remote-first"}), [here, 4], "an option wins")
+        same(listed(p, env={"GTRACE_ONLY": "remote"}), [here, 4], "GTRACE_ONLY is no longer read")
         variables = {**client(p), "GTRACE_REMOTE": p.url}
         same(memories(run(GOPTIMIZE, "run", "--", "clinfo", "--raw", env=variables).text), [here, 4], "GTRACE_REMOTE")
 

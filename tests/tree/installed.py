@@ -22,14 +22,14 @@ def remote_problems(prefix, app, folder):
     """gproxy serve and goptimize run --remote from the prefix."""
     runtime = pathlib.Path(folder) / "run"
     runtime.mkdir(mode=0o700)
-    env = dict(os.environ, XDG_CONFIG_HOME=folder, XDG_RUNTIME_DIR=str(runtime), GTRACE_STAGE="always")
+    env = dict(os.environ, XDG_CONFIG_HOME=folder, XDG_RUNTIME_DIR=str(runtime))
     proxy = subprocess.Popen([str(prefix / "bin" / "gproxy"), "serve", "--listen", "shm:installed"], env=env, text=True,
                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    command = [str(prefix / "bin" / "goptimize"), "run", "--stage", "always", "--remote", "shm:installed"]
     try:
         if not any("use it:" in line for line in proxy.stdout):
             return ["gproxy serve from the prefix does not serve"]
-        there = run(str(prefix / "bin" / "goptimize"), "run", "--remote", "shm:installed", "--only", "remote", "--", str(app),
-                    env=env, timeout=100)
+        there = run(*command, "--only", "remote", "--", str(app), env=env, timeout=100)
     finally:
         proxy.terminate()
         proxy.wait(20)

@@ -17,7 +17,6 @@
 #include "tracer/gtrace/base/units.h"
 #include "tracer/gtrace/base/weights.h"
 #include "traces/base/command.h"
-#include "traces/base/settings.h"
 #include "traces/store/trace_db.h"
 
 using namespace gt;
@@ -275,12 +274,4 @@ TEST_CASE("blobs print as text or as hex") {
   CHECK(quoted_blob(blob({"abc\0", 4}, 4)) == "\"abc\"");
   CHECK(quoted_blob(blob({"\x00\x01\xff", 3}, 3)) == "\"0x0001ff\"");
   CHECK(quoted_blob(blob("abc", 10)) == "\"abc… 10 bytes\"");
-}
-
-TEST_CASE("every setting has a long flag and a variable") {
-  for (const Setting& s : Settings) {
-    CHECK(!setting_name(s.flags).empty());
-    CHECK(!s.help.empty());
-  }
-  CHECK(setting_variable("token-file") == "GTRACE_TOKEN_FILE");
 }

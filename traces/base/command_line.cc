@@ -47,7 +47,7 @@ void restrict_values(CLI::Option& option, const Setting& s) {
   }
 }
 
-void add(CLI::App& app, const Setting& s, std::string& value) {
+CLI::Option* add(CLI::App& app, const Setting& s, std::string& value) {
   const std::string flags(s.flags), help(s.help);
   CLI::Option* option = nullptr;
   if (s.type == SettingType::Flag) {
@@ -59,7 +59,18 @@ void add(CLI::App& app, const Setting& s, std::string& value) {
     if (!value.empty()) option->capture_default_str();
     restrict_values(*option, s);
   }
-  option->envname(setting_variable(std::string(setting_name(s.flags))));
+  option->envname(s.variable);
+  return option;
+}
+
+// Whoever relied on the variable gets something else than before: that must not pass in silence.
+void tell_if_old_variable(const Setting& s, const CLI::Option& option) {
+  const std::string variable = old_variable(s);
+  const char* const value = variable.empty() || option.count() > 0 ? nullptr : std::getenv(variable.c_str());
+  if (!value || !*value) return;
+  const std::string command(s.command), program = command.substr(0, command.find(' '));
+  std::fprintf(stderr, "%s: %s is no longer read by %s: use --%s\n", program.c_str(), variable.c_str(), command.c_str(),
+               std::string(setting_name(s.flags)).c_str());
 }
 
 }  // namespace
@@ -80,13 +91,15 @@ std::optional<double> Options::real(const std::string& name) const {
 
 struct CommandLine::Parser {
   CLI::App app;
+  std::vector<std::pair<const Setting*, const CLI::Option*>> settings;
 };
 
 CommandLine::CommandLine(std::string_view command, const std::string& about, const std::string& version)
-    : parser_(new Parser{CLI::App(about, std::string(command))}) {
+    : parser_(new Parser{CLI::App(about, std::string(command)), {}}) {
   if (!version.empty()) parser_->app.set_version_flag("--version", version);
   for (const Setting& s : Settings)
-    if (s.command == command) add(parser_->app, s, options_.values_[std::string(setting_name(s.flags))]);
+    if (s.command == command)
+      parser_->settings.emplace_back(&s, add(parser_->app, s, options_.values_[std::string(setting_name(s.flags))]));
 }
 
 CommandLine::~CommandLine() = default;
@@ -110,6 +123,7 @@ void CommandLine::footer(const std::string& text) { parser_->app.footer(text); }
 std::optional<int> CommandLine::parse(int argc, const char* const* argv) {
   try {
     parser_->app.parse(argc, argv);
+    for (const auto& [setting, option] : parser_->settings) tell_if_old_variable(*setting, *option);
     return {};
   } catch (const CLI::Success& done) {
     return parser_->app.exit(done) == 0 ? ExitOk : ExitInternal;

@@ -7,6 +7,8 @@
 //   const Options& options = line.options();
 //   options.flag("all"); options.integer("width"); options.text("color");
 //
+// Settings that have a variable take their value from there when the option is not given.
+//
 // CLI11 does the work, in command_line.cc alone: what includes it takes ten seconds longer to compile.
 // Thread safety: none; used once at the start of a program.
 #pragma once
@@ -26,7 +28,8 @@ namespace gt {
 // The values of a command's settings, by name: "width" for --width.
 class Options {
  public:
-  bool flag(const std::string& name) const { return values_.at(name) == "true"; }
+  // "1" is what a variable says.
+  bool flag(const std::string& name) const { return values_.at(name) == "true" || values_.at(name) == "1"; }
   const std::string& text(const std::string& name) const { return values_.at(name); }
   // Nothing when the setting was not given and has no fallback.
   std::optional<uint64_t> integer(const std::string& name) const;
@@ -58,8 +61,8 @@ class CommandLine {
   // Below the options of --help.
   void footer(const std::string& text);
 
-  // Nothing when the program should go on; else the exit status with which it should end. Prints help on stdout, and a
-  // usage error as one line on stderr.
+  // Nothing when the program should go on; else the exit status with which it should end. Prints help on stdout, and on
+  // stderr a line for a usage error, and for each variable that somebody set and that no longer sets anything here.
   std::optional<int> parse(int argc, const char* const* argv);
 
   // --- After it.

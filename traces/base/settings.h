@@ -1,8 +1,7 @@
 // The table of settings (settings.def), as data.
 //
-// A setting's value is its flag, else its GTRACE_* variable, else its fallback. Programs read it
-// through command_line.h; injected libraries have no command line and use
-// setting_variable() and getenv. Thread safety: constants.
+// A setting's value is its flag, else its variable where it has one, else its fallback. Programs read it through
+// command_line.h; injected libraries have no command line and use getenv. Thread safety: constants.
 #pragma once
 
 #include <cctype>
@@ -33,16 +32,20 @@ inline std::optional<uint64_t> parse_size(std::string_view text) {
 struct Setting {
   std::string_view command;  // "gtrace show"
   std::string_view flags;    // "-o,--output"
+  const char* variable;      // "GTRACE_REMOTE"; "": none
   SettingType type;
   std::string_view fallback;  // Choice: every choice, the default first: "auto|always|never"
   std::string_view help;
 };
 
 inline constexpr Setting Settings[] = {
+#define GT_SETTING_AND_VARIABLE(command, flags, variable, type, fallback, help) \
+  {command, flags, variable, SettingType::type, fallback, help},
 #define GT_SETTING(command, flags, type, fallback, help) \
-  {command, flags, SettingType::type, fallback, help},
+  GT_SETTING_AND_VARIABLE(command, flags, "", type, fallback, help)
 #include "traces/base/settings.def"
 #undef GT_SETTING
+#undef GT_SETTING_AND_VARIABLE
 };
 
 // "-o,--output" -> "output". Every row has a long flag.
@@ -53,12 +56,16 @@ constexpr std::string_view setting_name(std::string_view flags) {
   return rest.substr(0, rest.find(','));
 }
 
-// "token-file" -> "GTRACE_TOKEN_FILE".
-inline std::string setting_variable(std::string_view name) {
+// The part of a help text that is the same wherever a variable is read: of "Where; by default here" it is "Where".
+constexpr std::string_view setting_meaning(std::string_view help) { return help.substr(0, help.find(';')); }
+
+// What a setting's variable was while every setting had one: of --max-size GTRACE_MAX_SIZE. "" where it has one.
+// Nothing is read from it: users who still set it are told.
+inline std::string old_variable(const Setting& s) {
+  if (*s.variable) return {};
   std::string text = "GTRACE_";
-  for (const char c : name) {
+  for (const char c : setting_name(s.flags))
     text += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
   return text;
 }
 
