@@ -63,13 +63,18 @@ CLI::Option* add(CLI::App& app, const Setting& s, std::string& value) {
   return option;
 }
 
-// Whoever relied on the variable gets something else than before: that must not pass in silence.
+bool is_current_elsewhere(std::string_view variable) {
+  return std::any_of(std::begin(Settings), std::end(Settings), [&](const Setting& s) { return variable == s.variable; });
+}
+
+// Whoever relied on the variable gets something else than before: that must not pass in silence. One that is set for
+// other commands is none of this one's business.
 void tell_if_old_variable(const Setting& s, const CLI::Option& option) {
   const std::string variable = old_variable(s);
   const char* const value = variable.empty() || option.count() > 0 ? nullptr : std::getenv(variable.c_str());
-  if (!value || !*value) return;
+  if (!value || !*value || is_current_elsewhere(variable)) return;
   const std::string command(s.command), program = command.substr(0, command.find(' '));
-  std::fprintf(stderr, "%s: %s is no longer read by %s: use --%s\n", program.c_str(), variable.c_str(), command.c_str(),
+  std::fprintf(stderr, "%s: %s is not read by %s: use --%s\n", program.c_str(), variable.c_str(), command.c_str(),
                std::string(setting_name(s.flags)).c_str());
 }
 
