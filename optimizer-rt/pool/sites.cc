@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstring>
 
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/loaded_modules.h"
 
 namespace gt::opt {
 namespace {

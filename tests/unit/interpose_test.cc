@@ -9,6 +9,7 @@
 
 #include "tracer/interpose/boot_arena.h"
 #include "tracer/interpose/doors.h"
+#include "tracer/interpose/loaded_modules.h"
 #include "tracer/interpose/linker_cache.h"
 #include "tracer/interpose/loaded_symbols.h"
 #include "tracer/interpose/opencl_requests.h"

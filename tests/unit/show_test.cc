@@ -13,7 +13,7 @@
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/show/expand.h"
 #include "tracer/gtrace/base/names.h"
-#include "tracer/gtrace/stats/stats.h"
+#include "tracer/gtrace/stats/summary.h"
 #include "tracer/gtrace/base/units.h"
 #include "tracer/gtrace/base/weights.h"
 #include "traces/base/command.h"

@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "tracer/collect/collector.h"
-#include "tracer/collect/collector_state.h"
+#include "tracer/collect/call_naming.h"
 
 namespace gt::tracer {
 
@@ -14,28 +13,19 @@ using model::ObjectKind;
 // clSetKernelArg's value: an object, when its eight bytes are a live handle of a kind that kernels
 // take. (A number that happens to equal a handle is taken for one; handles are heap addresses, so
 // that is rare: docs/decisions.)
-void Collector::name_kernel_arg(Thread& thread, const api::DecodedArg& arg) {
+void CallNaming::name_kernel_arg(TracedThread& thread, const api::DecodedArg& arg) {
   uint64_t value = 0;
   std::memcpy(&value, arg.data.data(), std::min<size_t>(arg.data.size(), 8));
-  const BoundArg bound = arg.length == 8 ? bound_value(*thread.process, value) : BoundArg{};
+  const BoundArg bound = arg.length == 8 ? bound_value(names_, *thread.process, value) : BoundArg{};
   bind_kernel_arg(thread, bound);
   if (bound.object.known()) return thread.pending.add_object(arg.param, Effect::Use, bound.object);
   if (arg.length <= 8)
     return thread.pending.add_number(arg.param, ArgForm::Int, static_cast<int64_t>(value));
-  thread.pending.add_number(arg.param, ArgForm::Blob, blob_of(arg.data, arg.length));
+  thread.pending.add_number(arg.param, ArgForm::Blob, tables_.blob_of(arg.data, arg.length));
 }
 
-BoundArg Collector::bound_value(Process& process, uint64_t value) {
-  const Handle* handle = process.objects.handles.find(value);
-  if (!handle) return {};
-  const ObjectKind kind = names_.kind(handle->object);
-  const bool taken = kind == ObjectKind::Buffer || kind == ObjectKind::Image || kind == ObjectKind::Pipe ||
-                     kind == ObjectKind::Sampler || kind == ObjectKind::Queue;
-  return taken ? BoundArg{handle->object, value} : BoundArg{};
-}
-
-void Collector::bind_kernel_arg(Thread& thread, const BoundArg& arg) {
-  const Thread::Pending& call = thread.pending;
+void CallNaming::bind_kernel_arg(TracedThread& thread, const BoundArg& arg) {
+  const PendingCall& call = thread.pending;
   constexpr uint64_t MostArgs =
       4096;  // a wild index is the driver's to refuse, not ours to allocate for
   if (call.kernel == 0 || call.arg_index >= MostArgs) return;
@@ -46,14 +36,14 @@ void Collector::bind_kernel_arg(Thread& thread, const BoundArg& arg) {
 
 // A launch uses what is bound to its kernel. Without its source, everything may be written (the
 // analyzer knows better).
-void Collector::add_bound_args(Thread& thread) {
+void CallNaming::add_bound_args(TracedThread& thread) {
   const auto it = thread.process->known.kernels.find(thread.pending.kernel);
   if (it == thread.process->known.kernels.end()) return;
   for (size_t i = 0; i < it->second.bound.size(); ++i) {
     const BoundArg& arg = it->second.bound[i];
     const auto param = static_cast<uint16_t>(model::ParamKernelArg + i);
     if (arg.address != 0) {
-      add_place(thread, param, Effect::UseDef, place_of(thread, arg.address));
+      thread.pending.add_place(param, Effect::UseDef, places_.of(thread, arg.address));
       if (thread.pending.attributes->records) imply(thread, {Effect::UseDef, {}, arg.address});
     } else if (arg.object.known()) {
       const ObjectKind kind = names_.kind(arg.object);
@@ -66,9 +56,9 @@ void Collector::add_bound_args(Thread& thread) {
   for (const uint64_t pointer : it->second.pointers) imply(thread, {Effect::UseDef, {}, pointer});
 }
 
-void Collector::before_call(Thread& thread) {
-  Thread::Pending& call = thread.pending;
-  Process& process = *thread.process;
+void CallNaming::before_call(TracedThread& thread) {
+  PendingCall& call = thread.pending;
+  TracedProcess& process = *thread.process;
   const api::Attributes& attributes = *call.attributes;
   if (attributes.launch) add_bound_args(thread);
   if (attributes.replays >= 0) replay_commands(thread);
@@ -100,20 +90,20 @@ void Collector::before_call(Thread& thread) {
 
 // Does giving back this pointer end an object? An unmap ends a mapping of its own, not the host memory that the buffer
 // uses in place; and a place that is mapped twice is still mapped after one unmap.
-bool Collector::ends_memory(Thread& thread, const api::DecodedArg& arg) {
+bool CallNaming::ends_memory(TracedThread& thread, const api::DecodedArg& arg) {
   const Memory* memory = given_back(thread, arg);
   return memory && memory->maps == 1;
 }
 
 // The memory that the call gives back by this pointer; nullptr when there is none. clEnqueueSVMFree with a function of
 // the program gives nothing back: that function will.
-const Memory* Collector::given_back(Thread& thread, const api::DecodedArg& arg) {
+const Memory* CallNaming::given_back(TracedThread& thread, const api::DecodedArg& arg) {
   if (arg.effect != Effect::Release || thread.pending.calls_back) return nullptr;
   const Memory* memory = thread.process->objects.memory_at(arg.value);
   return memory && names_.kind(memory->object) == arg.kind ? memory : nullptr;
 }
 
-void Collector::end_memory(Thread& thread, uint64_t base) {
+void CallNaming::end_memory(TracedThread& thread, uint64_t base) {
   Memory* memory = thread.process->objects.memory_at(base);
   if (!memory) return;
   if (memory->maps > 1) {
@@ -123,25 +113,25 @@ void Collector::end_memory(Thread& thread, uint64_t base) {
   names_.release(thread.process->objects.take_memory(base, nullptr).object, thread.id);
 }
 
-void Collector::after_call(Thread& thread) {
-  Thread::Pending& call = thread.pending;
+void CallNaming::after_call(TracedThread& thread) {
+  PendingCall& call = thread.pending;
   const api::Attributes& attributes = *call.attributes;
   if (attributes.direction == api::DirectionRule::Map && !call.error) note_mapping(thread);
   if (call.error && call.unmapped.flags != 0) thread.process->known.mapped.emplace(call.unmapped_at, call.unmapped);
   if ((attributes.records || attributes.updates >= 0) && !call.error) record_command(thread);
-  if (attributes.options >= 0 && attributes.creates == ObjectKind::Unknown) compile_program(thread);
+  if (attributes.options >= 0 && attributes.creates == ObjectKind::Unknown) texts_.compile_program(call);
 }
 
-void Collector::note_mapping(Thread& thread) {
-  Thread::Pending& call = thread.pending;
+void CallNaming::note_mapping(TracedThread& thread) {
+  PendingCall& call = thread.pending;
   if (call.mapped_at == 0) return;
   KnownObjects& known = thread.process->known;
   known.mapped.emplace(call.mapped_at, api::new_mapping(call.shape.fn, call.map_inputs, decoded_, known).mapped);
 }
 
 // A pointer that the call binds, sets, maps, or gives back.
-void Collector::note_pointer(Thread& thread, const api::DecodedArg& arg) {
-  Thread::Pending& call = thread.pending;
+void CallNaming::note_pointer(TracedThread& thread, const api::DecodedArg& arg) {
+  PendingCall& call = thread.pending;
   const api::Attributes& attributes = *call.attributes;
   if (arg.param == attributes.kernel_value) bind_kernel_arg(thread, {{}, 0, arg.value});
   if (api::param_info(call.shape.fn, arg.param).in == api::Wire::Info) call.pointers.push_back(arg.value);
@@ -151,8 +141,8 @@ void Collector::note_pointer(Thread& thread, const api::DecodedArg& arg) {
 }
 
 // The memory that a map call or an SVM allocation returned.
-void Collector::name_returned_memory(Thread& thread, const api::DecodedArg& arg) {
-  Thread::Pending& call = thread.pending;
+void CallNaming::name_returned_memory(TracedThread& thread, const api::DecodedArg& arg) {
+  PendingCall& call = thread.pending;
   Objects& objects = thread.process->objects;
   const bool svm = arg.kind == ObjectKind::Svm;
   uint64_t size = arg.length;
@@ -164,13 +154,13 @@ void Collector::name_returned_memory(Thread& thread, const api::DecodedArg& arg)
     if (Memory* again = objects.memory_at(arg.value); again && names_.kind(again->object) == arg.kind) ++again->maps;
     // A mapping of host memory that the buffer uses in place is that memory, whoever made it.
     if (in_place || objects.find_memory(arg.value).found) {
-      return add_place(thread, arg.param, Effect::UseDef, place_of(thread, arg.value));
+      return thread.pending.add_place(arg.param, Effect::UseDef, places_.of(thread, arg.value));
     }
   }
   if (Place stale = objects.take_memory(arg.value, nullptr); stale.found)
     names_.release(stale.object, thread.id);
   const ObjectRef object =
-      names_.create(class_of(thread, svm ? ObjectKind::Svm : ObjectKind::Mapping));
+      names_.create(tables_.class_of(thread, svm ? ObjectKind::Svm : ObjectKind::Mapping));
   objects.add_memory(arg.value, size, object);
   if (Memory* memory = objects.memory_at(arg.value); memory && svm) {
     memory->svm = true;
@@ -178,6 +168,15 @@ void Collector::name_returned_memory(Thread& thread, const api::DecodedArg& arg)
     call.bytes = size;
   }
   thread.pending.add_object(arg.param, Effect::Def, object);
+}
+
+// What the arguments say of it was taken at the call's entry, and is nothing.
+bool CallNaming::take_memory_facts(TracedThread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t bytes = in.fixed64(), element_bytes = in.fixed64();
+  if (!in.ok() || !thread.pending.open) return false;
+  thread.pending.made.facts = {bytes, element_bytes};
+  return true;
 }
 
 }  // namespace gt::tracer

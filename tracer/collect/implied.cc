@@ -1,8 +1,7 @@
 // What calls touch without naming it: memory that is shared with what they name, and the commands of command buffers.
 #include <algorithm>
 
-#include "tracer/collect/collector.h"
-#include "tracer/collect/collector_state.h"
+#include "tracer/collect/call_naming.h"
 
 namespace gt::tracer {
 
@@ -32,7 +31,7 @@ void merge(std::vector<Implied>& list, const Implied& touched) {
 
 // Also what lies under a sub-buffer, an image made of a buffer, a buffer that uses host memory in place. A call that
 // only records a command reads nothing yet and writes nothing: the effect to show of it is returned.
-Effect Collector::touch(Thread& thread, uint64_t handle, ObjectRef object, Effect effect) {
+Effect CallNaming::touch(TracedThread& thread, uint64_t handle, ObjectRef object, Effect effect) {
   const ObjectKind kind = names_.kind(object);
   if (kind != ObjectKind::Buffer && kind != ObjectKind::Image && kind != ObjectKind::Pipe) return effect;
   const bool records = defers(*thread.pending.attributes);
@@ -51,16 +50,16 @@ Effect Collector::touch(Thread& thread, uint64_t handle, ObjectRef object, Effec
   return records && writes(effect) ? Effect::Use : effect;
 }
 
-void Collector::imply(Thread& thread, const Implied& touched) {
+void CallNaming::imply(TracedThread& thread, const Implied& touched) {
   const bool records = defers(*thread.pending.attributes);
   merge(records ? thread.pending.recorded.touches : thread.pending.implied, touched);
 }
 
-void Collector::add_implied(Thread& thread) {
-  Thread::Pending& call = thread.pending;
+void CallNaming::add_implied(TracedThread& thread) {
+  PendingCall& call = thread.pending;
   for (const Implied& touched : call.implied) {
     if (touched.address != 0)
-      add_place(thread, model::ParamImplied, touched.effect, place_of(thread, touched.address));
+      thread.pending.add_place(model::ParamImplied, touched.effect, places_.of(thread, touched.address));
     else
       thread.pending.add_object(model::ParamImplied, touched.effect, touched.object);
   }
@@ -68,9 +67,9 @@ void Collector::add_implied(Thread& thread) {
 }
 
 // The command buffer comes first in the calls that record into it.
-void Collector::record_command(Thread& thread) {
-  Thread::Pending& call = thread.pending;
-  Process& process = *thread.process;
+void CallNaming::record_command(TracedThread& thread) {
+  PendingCall& call = thread.pending;
+  TracedProcess& process = *thread.process;
   CommandBuffer& to = process.known.command_buffers[call.first_handle];
   for (const Implied& touched : call.recorded.touches) merge(to.touches, touched);
   to.bytes += call.recorded.bytes;
@@ -81,31 +80,33 @@ void Collector::record_command(Thread& thread) {
 
 // A kernel in the command buffer gets another argument. What it had counts as touched still: the other commands may
 // have it, too.
-void Collector::take_command_arg(Thread& thread, const RecordView& record) {
+bool CallNaming::take_command_arg(TracedThread& thread, const RecordView& record) {
   ByteReader in(record.payload);
   const uint64_t command = in.fixed64(), kind = in.fixed64(), index = in.fixed64(), size = in.fixed64(),
                  value = in.fixed64();
-  if (!in.ok() || !thread.pending.open || index >= model::ParamReturn - model::ParamKernelArg) {
-    ++undecodable_;
-    return;
-  }
+  if (!in.ok() || !thread.pending.open || index >= model::ParamReturn - model::ParamKernelArg) return false;
   Objects& objects = thread.process->objects;
+  PendingCall& call = thread.pending;
   if (const Handle* named = objects.handles.find(command))
-    thread.pending.add_object(model::ParamImplied, Effect::Use, named->object);
+    call.add_object(model::ParamImplied, Effect::Use, named->object);
   const auto param = static_cast<uint16_t>(model::ParamKernelArg + index);
-  if (kind == static_cast<uint64_t>(CommandArgKind::Pointer)) {
-    if (value == 0) return thread.pending.add_form(param, model::ArgForm::Null);
-    imply(thread, {Effect::UseDef, {}, value});
-    return add_place(thread, param, Effect::Use, place_of(thread, value));
-  }
   const Handle* object = size == sizeof value ? objects.handles.find(value) : nullptr;
-  if (!object) return thread.pending.add_number(param, model::ArgForm::Int, static_cast<int64_t>(value));
-  const ObjectRef ref = object->object;
-  thread.pending.add_object(param, touch(thread, value, ref, Effect::UseDef), ref);
+  if (kind == static_cast<uint64_t>(CommandArgKind::Pointer) && value == 0) {
+    call.add_form(param, model::ArgForm::Null);
+  } else if (kind == static_cast<uint64_t>(CommandArgKind::Pointer)) {
+    imply(thread, {Effect::UseDef, {}, value});
+    call.add_place(param, Effect::Use, places_.of(thread, value));
+  } else if (!object) {
+    call.add_number(param, model::ArgForm::Int, static_cast<int64_t>(value));
+  } else {
+    const ObjectRef ref = object->object;
+    call.add_object(param, touch(thread, value, ref, Effect::UseDef), ref);
+  }
+  return true;
 }
 
-void Collector::replay_commands(Thread& thread) {
-  Thread::Pending& call = thread.pending;
+void CallNaming::replay_commands(TracedThread& thread) {
+  PendingCall& call = thread.pending;
   const auto named = api::elements_of(decoded_, call.attributes->replays);
   if (named.empty()) return;
   const auto it = thread.process->known.command_buffers.find(named[0].value);

@@ -1,14 +1,13 @@
-// The source that a kernel was compiled from, as one text: headers given to clCompileProgram put where they are
-// included, linked programs one after the other. So the analyzer can parse it without knowing of either.
+#include "tracer/collect/program_texts.h"
+
+#include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
-
-#include "tracer/collect/collector.h"
-#include "tracer/collect/collector_state.h"
+#include <string_view>
+#include <utility>
 
 namespace gt::tracer {
-
-using model::ObjectKind;
 
 namespace {
 
@@ -50,9 +49,7 @@ void insert_headers(std::string_view text, const Headers& headers, std::string& 
 
 }  // namespace
 
-// The program that the pending call makes: of its own text, or of the programs that it links.
-Collector::Program Collector::program_of(Thread& thread) {
-  Thread::Pending& call = thread.pending;
+uint32_t ProgramTexts::make_program(const PendingCall& call) {
   Program made;
   std::string source = std::string(as_text(call.source));
   for (const uint32_t p : call.programs) {
@@ -61,13 +58,12 @@ Collector::Program Collector::program_of(Thread& thread) {
     source += '\n';
     if (made.options == model::NoIndex) made.options = programs_[p].options;
   }
-  if (!source.empty()) made.source = made.text = blob_of(as_bytes(source), source.size());
-  return made;
+  if (!source.empty()) made.source = made.text = tables_.blob_of(as_bytes(source), source.size());
+  programs_.push_back(made);
+  return static_cast<uint32_t>(programs_.size() - 1);
 }
 
-// A build's options and headers; kernels made from now on were built with them.
-void Collector::compile_program(Thread& thread) {
-  const Thread::Pending& call = thread.pending;
+void ProgramTexts::compile_program(const PendingCall& call) {
   if (call.programs.empty() || call.programs[0] >= programs_.size()) return;
   const uint32_t compiled = call.programs[0];
   if (call.options != model::NoIndex) programs_[compiled].options = call.options;
@@ -81,13 +77,13 @@ void Collector::compile_program(Thread& thread) {
   if (headers.empty() || programs_[compiled].text == model::NoIndex) return;
   std::string whole;
   insert_headers(without_nul(as_text(trace_.blobs[programs_[compiled].text].bytes)), headers, whole);
-  programs_[compiled].source = blob_of(as_bytes(whole), whole.size());
+  programs_[compiled].source = tables_.blob_of(as_bytes(whole), whole.size());
 }
 
 // A kernel's name: given to the call that makes it; told by the driver (clCreateKernelsInProgram); or that of the
 // kernel which it copies.
-model::BlobId Collector::kernel_label(Thread& thread, uint64_t kernel) {
-  const Thread::Pending& call = thread.pending;
+model::BlobId ProgramTexts::kernel_label(const TracedThread& thread, uint64_t kernel) const {
+  const PendingCall& call = thread.pending;
   if (call.text != model::NoIndex) return call.text;
   for (const auto& [handle, name] : call.kernel_names)
     if (handle == kernel) return name;
@@ -96,13 +92,13 @@ model::BlobId Collector::kernel_label(Thread& thread, uint64_t kernel) {
 }
 
 // A row for the first kernel of its class; its program, whatever kernel of the class it is.
-void Collector::note_kernel(Thread& thread, uint64_t handle, model::ClassId cls, uint32_t program) {
+void ProgramTexts::note_kernel(const PendingCall& call, uint64_t handle, model::ClassId cls, uint32_t program) {
   model::KernelOrigin origin;
   if (program < programs_.size()) {
     origin.source = programs_[program].source;
     origin.options = programs_[program].options;
   }
-  for (const auto& [kernel, text] : thread.pending.kernel_args)
+  for (const auto& [kernel, text] : call.kernel_args)
     if (kernel == handle && origin.source == model::NoIndex) origin.declared = text;
   std::vector<model::KernelOrigin>& origins = origins_[cls];
   if (origins.empty()) {
@@ -114,17 +110,16 @@ void Collector::note_kernel(Thread& thread, uint64_t handle, model::ClassId cls,
   model::add_origin(origins, std::move(origin));
 }
 
-void Collector::take_kernel_name(Thread& thread, const RecordView& record) {
+void ProgramTexts::take_kernel_name(TracedThread& thread, const RecordView& record) {
   ByteReader in(record.payload);
   const uint64_t handle = in.fixed64();
   in.fixed64();
   const std::string_view name = without_nul(as_text(in.raw(in.remaining())));
-  if (in.ok() && thread.pending.open) {
-    thread.pending.kernel_names.emplace_back(handle, blob_of(as_bytes(name), name.size()));
-  }
+  if (in.ok() && thread.pending.open)
+    thread.pending.kernel_names.emplace_back(handle, tables_.blob_of(as_bytes(name), name.size()));
 }
 
-void Collector::take_kernel_args(Thread& thread, const RecordView& record) {
+void ProgramTexts::take_kernel_args(TracedThread& thread, const RecordView& record) {
   ByteReader in(record.payload);
   const uint64_t handle = in.fixed64();
   const std::string_view text = as_text(in.raw(std::min<uint64_t>(in.fixed64(), in.remaining())));

@@ -1,21 +1,12 @@
 #include "tracer/interpose/dynamic_linker.h"
 
 #include <atomic>
-#include <cstring>
 
-#include "tracer/interpose/libc_alloc.h"
 #include "tracer/interpose/loaded_symbols.h"
-#include "traces/base/reentry.h"
 
 namespace gt::interpose {
 
 namespace {
-
-struct Failure {
-  char* text = nullptr;  // libc's memory; until the next one, for the program may look at it as long
-  bool pending = false;
-};
-__thread Failure t_failure __attribute__((tls_model("initial-exec")));
 
 const void* find_behind_us(const char* name) {
   const link_map* const ours = own_module();
@@ -60,28 +51,5 @@ void* real_dlopen(const char* path, int flags) { return dlopen_function()(path, 
 void* real_dlsym(void* handle, const char* name) { return dlsym_function()(handle, name); }
 int real_dlclose(void* handle) { return find(g_dlclose, "dlclose")(handle); }
 char* real_dlerror() { return find(g_dlerror, "dlerror")(); }
-
-void fail_as_linker(const char* subject, const char* what, const char* detail) {
-  const Reentry guard;
-  forget_failure();
-  real_dlerror();  // what the C library has to say is older
-  const size_t a = std::strlen(subject), b = std::strlen(what), c = std::strlen(detail);
-  auto* text = static_cast<char*>(libc.malloc(a + b + c + 3));
-  if (!text) return;
-  std::memcpy(text, subject, a);
-  std::memcpy(text + a, ": ", 2);
-  std::memcpy(text + a + 2, what, b);
-  std::memcpy(text + a + 2 + b, detail, c + 1);
-  libc.free(t_failure.text);
-  t_failure = {text, true};
-}
-
-void forget_failure() { t_failure.pending = false; }
-
-char* program_dlerror() {
-  if (!t_failure.pending) return real_dlerror();
-  t_failure.pending = false;
-  return t_failure.text;
-}
 
 }  // namespace gt::interpose

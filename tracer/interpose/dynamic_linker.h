@@ -1,7 +1,7 @@
-// The dynamic linker's functions behind our doors, and what the program is told of failures that we found out.
+// The dynamic linker's functions behind our doors.
 //
 // Found without dlsym, which is one of them: in the tables of the modules after us, then of all others.
-// Thread safety: all functions; an error is its thread's.
+// Thread safety: all functions.
 #pragma once
 
 #pragma GCC visibility push(hidden)
@@ -23,12 +23,6 @@ void* real_dlopen(const char* path, int flags);
 void* real_dlsym(void* handle, const char* name);
 int real_dlclose(void* handle);
 char* real_dlerror();
-
-// What dlerror() says next, once: "SUBJECT: WHAT[DETAIL]". Our failures of before are forgotten by the next request.
-void fail_as_linker(const char* subject, const char* what, const char* detail = "");
-void forget_failure();
-// The program's dlerror().
-char* program_dlerror();
 
 }  // namespace gt::interpose
 

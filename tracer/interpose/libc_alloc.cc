@@ -9,8 +9,8 @@
 
 #include "tracer/interpose/boot_arena.h"
 #include "tracer/interpose/dynamic_linker.h"
-#include "tracer/interpose/operators.h"
 #include "tracer/interpose/raw_memory.h"
+#include "tracer/interpose/replaced_operators.h"
 #include "traces/base/reentry.h"
 
 extern "C" const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));

@@ -16,6 +16,7 @@
 #include <string_view>
 
 #include "tracer/interpose/linker_cache.h"
+#include "tracer/interpose/linker_failure.h"
 #include "tracer/interpose/loaded_symbols.h"
 #include "tracer/interpose/real_library.h"
 #include "traces/base/reentry.h"

@@ -3,8 +3,6 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include <algorithm>
-#include <iterator>
 #include <new>
 
 #include "tracer/interpose/libc_alloc.h"
@@ -12,42 +10,14 @@
 
 namespace gt::interpose {
 
-constinit std::atomic<Operators> operators{Operators::Unknown};
-
 namespace {
 
 using api::AllocFn;
 
-static_assert(sizeof(size_t) == sizeof(unsigned long), "the names below say m for size_t");
-// In the order of AllocFn, from New on.
-constexpr const char* OperatorNames[] = {
-    "_Znwm",
-    "_Znam",
-    "_ZnwmRKSt9nothrow_t",
-    "_ZnamRKSt9nothrow_t",
-    "_ZnwmSt11align_val_t",
-    "_ZnamSt11align_val_t",
-    "_ZnwmSt11align_val_tRKSt9nothrow_t",
-    "_ZnamSt11align_val_tRKSt9nothrow_t",
-    "_ZdlPv",
-    "_ZdaPv",
-    "_ZdlPvm",
-    "_ZdaPvm",
-    "_ZdlPvSt11align_val_t",
-    "_ZdaPvSt11align_val_t",
-    "_ZdlPvmSt11align_val_t",
-    "_ZdaPvmSt11align_val_t",
-    "_ZdlPvRKSt9nothrow_t",
-    "_ZdaPvRKSt9nothrow_t",
-    "_ZdlPvSt11align_val_tRKSt9nothrow_t",
-    "_ZdaPvSt11align_val_tRKSt9nothrow_t",
-};
 constexpr auto FirstOperator = static_cast<size_t>(AllocFn::New);
-static_assert(static_cast<size_t>(AllocFn::DeleteArrayAlignedNothrow) - FirstOperator + 1 ==
-              std::size(OperatorNames));
 
 // By operator, once they were looked for: to ask the dynamic linker takes its lock.
-constinit std::atomic<void*> g_runtime_operators[std::size(OperatorNames)] = {};
+constinit std::atomic<void*> g_runtime_operators[OperatorCount] = {};
 
 // What the caller itself depends on, and so comes after it in the list: a plug-in may have brought the C++ runtime.
 // (dlsym knows what is outside of the global scope only by handles that dlopen has made.)
@@ -71,17 +41,6 @@ std::new_handler new_handler(const void* site) {
 }
 
 }  // namespace
-
-// Whoever comes before us among the modules comes before us in the global scope. The first call of an allocation
-// function comes here, perhaps from within another interposer, under a lock of his that his dlopen and dlclose take,
-// too: so the modules' own tables are read.
-void find_operators() {
-  const link_map* const ours = own_module();
-  bool replaced = false;
-  for (const link_map* m = first_module(); ours && m && m != ours && !replaced; m = m->l_next)
-    replaced = std::ranges::any_of(OperatorNames, [m](const char* name) { return defines(*m, name); });
-  operators.store(replaced ? Operators::Replaced : Operators::Ours, std::memory_order_release);
-}
 
 bool operators_step_aside() {
   resolve_libc();

@@ -11,17 +11,12 @@
 #include <atomic>
 #include <cstddef>
 
+#include "tracer/interpose/replaced_operators.h"
 #include "traces/api/alloc_fn.h"
 
 #pragma GCC visibility push(hidden)
 
 namespace gt::interpose {
-
-enum class Operators : int { Unknown, Ours, Replaced };
-extern std::atomic<Operators> operators;
-
-// Called by resolve_libc().
-void find_operators();
 
 // Slow path of every operator: true when the runtime's own is to be called instead of ours.
 bool operators_step_aside();

@@ -11,8 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tracer/interpose/doors.h"
 #include "tracer/interpose/dynamic_linker.h"
+#include "tracer/interpose/loaded_modules.h"
 #include "traces/base/reentry.h"
 
 namespace gt::interpose {

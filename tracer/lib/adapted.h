@@ -34,14 +34,4 @@ void* call_real<FnId::clGetExtensionFunctionAddress, void*>(const char*);
 template <>
 void* call_real<FnId::clGetExtensionFunctionAddressForPlatform, void*>(cl_platform_id, const char*);
 
-// Our wrapper of an extension function, with its number; nullptr: one that we do not know.
-struct Signature;  // extension_closure.h
-struct ExtensionWrapper {
-  const char* name;
-  FnId fn;
-  void* wrapper;
-  const Signature& (*signature)();
-};
-const ExtensionWrapper* find_extension_wrapper(const char* name);
-
 }  // namespace gt::tracer

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "tracer/lib/real_calls.h"
 #include "traces/base/reentry.h"
 
 namespace gt::tracer {

@@ -5,55 +5,9 @@
 // arguments on to the static wrapper with the address set aside for this call. Thread safety: yes.
 #pragma once
 
-#include <ffi.h>
-
-#include <type_traits>
-
-#include "tracer/lib/adapted.h"
+#include "tracer/lib/extension_wrapper.h"
 
 namespace gt::tracer {
-
-struct Signature {
-  ffi_cif cif;
-  ffi_type* args[32];
-  bool ok = false;
-};
-
-template <class T>
-ffi_type* ffi_type_of() {
-  if constexpr (std::is_void_v<T>)
-    return &ffi_type_void;
-  else if constexpr (std::is_same_v<T, float>)
-    return &ffi_type_float;
-  else if constexpr (std::is_same_v<T, double>)
-    return &ffi_type_double;
-  else if constexpr (std::is_pointer_v<T>)
-    return &ffi_type_pointer;
-  else if constexpr (sizeof(T) == 8)
-    return &ffi_type_uint64;
-  else if constexpr (sizeof(T) == 4)
-    return std::is_signed_v<T> ? &ffi_type_sint32 : &ffi_type_uint32;
-  else if constexpr (sizeof(T) == 2)
-    return &ffi_type_uint16;
-  else
-    return &ffi_type_uint8;
-}
-
-// The call interface of a function type, made once.
-template <class R, class... A>
-const Signature& signature() {
-  static_assert(sizeof...(A) <= 32);
-  static Signature made;
-  static const bool once = [] {  // the cif points into `made`, which must not move
-    [[maybe_unused]] unsigned i = 0;
-    ((made.args[i++] = ffi_type_of<A>()), ...);
-    made.ok = ffi_prep_cif(&made.cif, FFI_DEFAULT_ABI, sizeof...(A), ffi_type_of<R>(), made.args) ==
-              FFI_OK;
-    return true;
-  }();
-  (void)once;
-  return made;
-}
 
 // What the program gets for `function`. Falls back to `function` itself (unrecorded) when no
 // closure can be made.

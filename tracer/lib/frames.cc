@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstring>
 
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/loaded_modules.h"
 #include "tracer/interpose/raw_memory.h"
 #include "tracer/lib/unwind_table.h"
 

@@ -1,7 +1,9 @@
 #include "tracer/lib/printf_callback.h"
 
-#include "tracer/lib/callbacks.h"
+#include <utility>
+
 #include "tracer/lib/readable.h"
+#include "tracer/lib/trampoline.h"
 #include "traces/api/properties.h"
 
 namespace gt::tracer {

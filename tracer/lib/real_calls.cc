@@ -1,15 +1,12 @@
 #include "tracer/lib/real_calls.h"
 
-#include "tracer/interpose/doors.h"
 #include "tracer/interpose/real_library.h"
-#include "tracer/lib/traced.h"
 #include "traces/api/api.h"
 #include "traces/base/reentry.h"
 
 namespace gt::tracer {
 
 std::atomic<void*> g_real[api::FnCount];
-bool g_prepared = false;
 
 namespace {
 std::atomic<bool> g_layered{false};
@@ -28,13 +25,6 @@ void* find_real(api::FnId fn) {
 
 void set_real(api::FnId fn, void* function) {
   g_real[static_cast<size_t>(fn)].store(function, std::memory_order_relaxed);
-}
-
-void prepare() {
-  g_prepared = true;
-  real_pointer(FnId::clGetPlatformIDs);  // opens the real library
-  if (capturing()) api::image_element_size = &element_size_of;
-  record_modules();
 }
 
 }  // namespace gt::tracer

@@ -3,10 +3,8 @@
 #include "tracer/lib/recorder.h"
 
 #include "tracer/lib/frames.h"
-#include "tracer/lib/memory_ticks.h"
 #include "tracer/lib/own_stack.h"
 #include "tracer/lib/process_state.h"
-#include "tracer/lib/ring_writer.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,14 +18,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/loaded_modules.h"
 #include "tracer/interpose/uncancelled.h"
 #include "traces/base/reentry.h"
 
 namespace gt::tracer {
 
 __thread Ring* t_ring __attribute__((tls_model("initial-exec"))) = nullptr;
-__thread MemoryClock t_memory_clock __attribute__((tls_model("initial-exec")));
 
 namespace detail {
 SpoolHeader* g_spool = nullptr;
@@ -157,19 +154,6 @@ int take_ring() {
 // A child that another thread than the first has forked goes on on that one's stack.
 bool is_first_thread(const RingHeader& header) { return header.path.depth == 0 && header.tid == header.pid; }
 
-// A record whose payload is a few words and then bytes (padded).
-void record_text(RecordType type, uint64_t a, uint64_t b, const char* text, size_t length) {
-  Ring* ring = t_ring;
-  const auto bytes = static_cast<uint32_t>(sizeof(RecordHeader) + 16 + ((length + 7) & ~size_t{7}));
-  uint8_t* at = reserve(*ring, type, 0, bytes, ticks());
-  if (!at) return;
-  std::memcpy(at, &a, 8);
-  std::memcpy(at + 8, &b, 8);
-  std::memset(at + 16, 0, bytes - sizeof(RecordHeader) - 16);
-  std::memcpy(at + 16, text, length);
-  commit(*ring, bytes);
-}
-
 // Executable path and arguments, as /proc has them, each ended by a zero; cut where `text` ends.
 void record_process() {
   char text[8192] = {};
@@ -287,13 +271,16 @@ bool wait_for_space(Ring& ring, uint64_t bytes) {
   return alive;
 }
 
-void record_chunks(const void* data, size_t size) {
-  const auto* bytes = static_cast<const uint8_t*>(data);
-  for (size_t at = 0; at < size; at += ChunkBytes) {
-    const size_t part = size - at < ChunkBytes ? size - at : ChunkBytes;
-    record_text(RecordType::Chunk, at + part == size, part,
-                reinterpret_cast<const char*>(bytes + at), part);
-  }
+void record_text(RecordType type, uint64_t a, uint64_t b, const char* text, size_t length) {
+  Ring* ring = t_ring;
+  const auto bytes = static_cast<uint32_t>(sizeof(RecordHeader) + 16 + ((length + 7) & ~size_t{7}));
+  uint8_t* at = reserve(*ring, type, 0, bytes, ticks());
+  if (!at) return;
+  std::memcpy(at, &a, 8);
+  std::memcpy(at + 8, &b, 8);
+  std::memset(at + 16, 0, bytes - sizeof(RecordHeader) - 16);
+  std::memcpy(at + 16, text, length);
+  commit(*ring, bytes);
 }
 
 void record_modules() {

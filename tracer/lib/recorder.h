@@ -7,6 +7,7 @@
 // ring. Cost: reserve and commit are inline; everything rare is in recorder.cc.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "tracer/lib/spool.h"
@@ -102,6 +103,9 @@ inline void record(RecordType type, uint16_t fn, uint64_t when, Words... words) 
   ((*out++ = static_cast<uint64_t>(words)), ...);
   commit(*ring, Bytes);
 }
+
+// A record whose payload is a few words and then bytes (padded). REQUIRES: this thread has a ring.
+void record_text(RecordType type, uint64_t a, uint64_t b, const char* text, size_t length);
 
 // Modules loaded since the last time, as Module records. Cheap when nothing was loaded.
 void record_modules();

@@ -1,7 +1,7 @@
 // At the end of a process that made no OpenCL call that we saw: what it had loaded, for `gtrace run` to look into.
 //
 // The list that was recorded with the first record is too old: libraries come and go while a program runs.
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/loaded_modules.h"
 #include "tracer/lib/recorder.h"
 #include "tracer/lib/traced.h"
 

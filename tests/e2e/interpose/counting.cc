@@ -13,6 +13,7 @@
 
 #include "tracer/interpose/alloc_hooks.h"
 #include "tracer/interpose/doors.h"
+#include "tracer/interpose/loaded_modules.h"
 #include "tracer/interpose/real_library.h"
 #include "tracer/interpose/threads.h"
 

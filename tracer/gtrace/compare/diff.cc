@@ -10,7 +10,7 @@
 
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/base/open.h"
-#include "tracer/gtrace/stats/stats.h"
+#include "tracer/gtrace/stats/summary.h"
 #include "tracer/gtrace/base/table.h"
 #include "tracer/gtrace/base/units.h"
 #include "traces/base/command_line.h"

@@ -1,16 +1,15 @@
 // gtrace stats: prints the summary as tables or JSON.
-#include "tracer/gtrace/stats/stats.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/base/open.h"
-#include "tracer/gtrace/stats/stats_sections.h"
 #include "tracer/gtrace/base/units.h"
+#include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/stats/stats_sections.h"
+#include "tracer/gtrace/stats/summary.h"
 #include "traces/base/command_line.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"

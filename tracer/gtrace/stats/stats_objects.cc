@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "tracer/gtrace/base/names.h"
-#include "tracer/gtrace/stats/stats.h"
+#include "tracer/gtrace/stats/summary.h"
 #include "tracer/gtrace/base/weights.h"
 #include "traces/model/fold/fold.h"
 #include "traces/model/ssa/object_names.h"

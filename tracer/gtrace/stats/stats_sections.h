@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tracer/gtrace/stats/stats.h"
+#include "tracer/gtrace/stats/summary.h"
 #include "tracer/gtrace/base/table.h"
 
 namespace gt::tracer {

@@ -1,9 +1,8 @@
-// The naming half of the collector: from decoded arguments to a shape and its values.
+#include "tracer/collect/call_naming.h"
+
 #include <algorithm>
 #include <cstring>
 
-#include "tracer/collect/collector.h"
-#include "tracer/collect/collector_state.h"
 #include "traces/api/clock_values.h"
 
 namespace gt::tracer {
@@ -12,54 +11,63 @@ using model::ArgForm;
 using model::Effect;
 using model::ObjectKind;
 
-void Collector::add_place(Thread& thread, uint16_t param, Effect effect, const Place& place) {
-  thread.pending.shape.args.push_back({param, ArgForm::Memory, effect, place.object.cls});
-  thread.pending.values.push_back(place.object.slot);
-  thread.pending.values.push_back(static_cast<int64_t>(place.offset));
+bool CallNaming::enter(TracedThread& thread, ByteView inputs, bool whole) {
+  PendingCall& call = thread.pending;
+  if (const CallRecall::Memo* memo = recall_.recall(thread, inputs)) {
+    if (call.attributes->kernel_value >= 0)
+      bind_kernel_arg(thread, memo->kernel_value ? memo->kernel_value->bound : BoundArg{});
+    if (call.attributes->launch) before_call(thread);
+    return true;
+  }
+  decoded_.clear();
+  api::DecodeContext context;
+  context.external = &thread.external;
+  const bool sound = whole && api::decode_inputs(static_cast<api::FnId>(call.shape.fn), inputs, context, decoded_);
+  call.calls_back = std::any_of(decoded_.begin(), decoded_.end(),
+                                [](const api::DecodedArg& arg) { return arg.tag == api::Tag::Code; });
+  for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, false);
+  // What is bound to a launch's kernel may change.
+  if (call.attributes->launch && sound) recall_.memorise(thread, inputs, decoded_);
+  before_call(thread);
+  if (!call.attributes->launch && sound) recall_.memorise(thread, inputs, decoded_);
+  if (!thread.external.empty()) thread.external.clear();
+  return sound;
 }
 
-model::ClassId Collector::class_of_data(uint32_t module) {
-  if (module >= data_classes_.size()) data_classes_.resize(module + 1, model::NoIndex);
-  model::ClassId& known = data_classes_[module];
-  if (known == model::NoIndex) {
-    const std::string& path = trace_.modules[module].path;
-    known = names_.class_of({ObjectKind::Static, model::NoIndex, model::NoIndex, 0,
-                             blob_of(as_bytes(path), path.size())});
-  }
-  return known;
+bool CallNaming::leave(TracedThread& thread, ByteView outputs) {
+  const PendingCall& call = thread.pending;
+  if (recall_.recall_results(thread, outputs)) return true;
+  const size_t args = call.shape.args.size(), values = call.values.size();
+  decoded_.clear();
+  api::DecodeContext context;
+  context.external = &thread.external;
+  const bool sound = api::decode_outputs(static_cast<api::FnId>(call.shape.fn), outputs, context, decoded_);
+  for (const api::DecodedArg& arg : decoded_) name_argument(thread, arg, true);
+  if (sound) recall_.memorise_results(thread, outputs, decoded_, args, values);
+  if (!thread.external.empty()) thread.external.clear();
+  return sound;
 }
 
-// Live memory, then the calling thread's stack (relative to the caller's frame, which ASLR does not move), then static
-// data, then other threads' stacks (relative to their bottom), then a number of its own for each address that nothing
-// explains.
-Place Collector::place_of(Thread& thread, uint64_t address) {
-  Process& process = *thread.process;
-  if (Place place = process.objects.find_memory(address); place.found) return place;
-  if (address >= thread.stack_low && address < thread.stack_high) {
-    const auto cls =
-        names_.class_of({ObjectKind::Stack, thread.id, model::NoIndex, 0, model::NoIndex});
-    return {{cls, 0}, address - thread.pending.stack_pointer, true};
+bool CallNaming::name_given(TracedThread& annex, ByteView inputs, const CallbackSubject* subject) {
+  PendingCall& call = annex.pending;
+  decoded_.clear();
+  api::DecodeContext context;
+  context.external = &annex.external;
+  const bool sound = api::decode_inputs(static_cast<api::FnId>(call.shape.fn), inputs, context, decoded_);
+  for (const api::DecodedArg& arg : decoded_) {
+    if (!subject || arg.tag != api::Tag::Handle || arg.value != subject->handle) {
+      name_argument(annex, arg, false);
+      continue;
+    }
+    const Handle* handle = annex.process->objects.handles.find(arg.value);
+    const bool alive = handle && handle->object == subject->object;
+    call.add_object(arg.param, alive ? Effect::Use : Effect::None, subject->object);
   }
-  if (const uint32_t module = process.modules.find_data(address); module != model::NoIndex) {
-    const model::ClassId cls = class_of_data(module);
-    return {{cls, 0}, address - trace_.modules[module].base, true};
-  }
-  for (const auto& other : threads_) {
-    if (other->process != &process || other->ended) continue;
-    if (address < other->stack_low || address >= other->stack_high) continue;
-    const auto cls = names_.class_of({ObjectKind::Stack, other->id, model::NoIndex, 0, model::NoIndex});
-    return {{cls, 0}, address - other->stack_high, true};
-  }
-  ObjectRef& unknown = process.unknown[address];
-  if (!unknown.known()) {
-    unknown =
-        names_.create(names_.class_of({ObjectKind::Unknown, thread.id, model::NoIndex, 0, model::NoIndex}));
-  }
-  return {unknown, 0, true};
+  return sound;
 }
 
-void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool output) {
-  Thread::Pending& call = thread.pending;
+void CallNaming::name_argument(TracedThread& thread, const api::DecodedArg& arg, bool output) {
+  PendingCall& call = thread.pending;
   const Effect effect = arg.effect;
   switch (arg.tag) {
     case api::Tag::Null:
@@ -76,25 +84,9 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
       if (!output && arg.param == call.attributes->kernel_index) call.arg_index = arg.value;
       return call.add_number(arg.param, ArgForm::Int, static_cast<int64_t>(arg.value));
     case api::Tag::Code:
-      return call.add_number(arg.param, ArgForm::Code, site_of(*thread.process, arg.value));
-    case api::Tag::Bytes: {
-      const api::Attributes& attributes = *call.attributes;
-      if (!output && arg.param == attributes.kernel_value) return name_kernel_arg(thread, arg);
-      if (!output && arg.param == attributes.source) {
-        call.source.insert(call.source.end(), arg.data.begin(), arg.data.end());
-      }
-      // A time is a new one each time: a column of numbers, not a blob for each.
-      if (int64_t time = 0; output && arg.data.size() == sizeof time && arg.length == sizeof time &&
-                            api::is_clock_value(call.shape.fn, arg.param)) {
-        std::memcpy(&time, arg.data.data(), sizeof time);
-        return call.add_number(arg.param, ArgForm::Int, time);
-      }
-      const model::BlobId blob = blob_of(arg.data, arg.length);
-      if (!output && call.text == model::NoIndex) call.text = blob;
-      if (!output && arg.param == attributes.options) call.options = blob;
-      if (!output && arg.param == attributes.headers) call.headers.push_back(blob);
-      return call.add_number(arg.param, ArgForm::Blob, blob);
-    }
+      return call.add_number(arg.param, ArgForm::Code, tables_.site_of(*thread.process, arg.value));
+    case api::Tag::Bytes:
+      return name_bytes(thread, arg, output);
     case api::Tag::Handle: {
       const ObjectRef object = name_handle(thread, arg, output);
       if (!object.known()) return call.add_form(arg.param, ArgForm::Null);
@@ -105,23 +97,43 @@ void Collector::name_argument(Thread& thread, const api::DecodedArg& arg, bool o
       if (output && effect == Effect::Def) return name_returned_memory(thread, arg);
       if (!output) note_pointer(thread, arg);
       const bool ends = effect == Effect::Release && ends_memory(thread, arg);
-      return add_place(thread, arg.param, effect == Effect::Release && !ends ? Effect::Use : effect,
-                       place_of(thread, arg.value));
+      return thread.pending.add_place(arg.param, effect == Effect::Release && !ends ? Effect::Use : effect,
+                       places_.of(thread, arg.value));
     }
     case api::Tag::Raw: {
       // Small numbers are numbers in disguise; the rest is a pointer that only the program
       // understands.
       if (arg.value < 65536)
         return call.add_number(arg.param, ArgForm::Raw, static_cast<int64_t>(arg.value));
-      return add_place(thread, arg.param, Effect::None, place_of(thread, arg.value));
+      return thread.pending.add_place(arg.param, Effect::None, places_.of(thread, arg.value));
     }
   }
 }
 
-ObjectRef Collector::name_handle(Thread& thread, const api::DecodedArg& arg, bool output) {
+void CallNaming::name_bytes(TracedThread& thread, const api::DecodedArg& arg, bool output) {
+  PendingCall& call = thread.pending;
+  const api::Attributes& attributes = *call.attributes;
+  if (!output && arg.param == attributes.kernel_value) return name_kernel_arg(thread, arg);
+  if (!output && arg.param == attributes.source) {
+    call.source.insert(call.source.end(), arg.data.begin(), arg.data.end());
+  }
+  // A time is a new one each time: a column of numbers, not a blob for each.
+  if (int64_t time = 0; output && arg.data.size() == sizeof time && arg.length == sizeof time &&
+                        api::is_clock_value(call.shape.fn, arg.param)) {
+    std::memcpy(&time, arg.data.data(), sizeof time);
+    return call.add_number(arg.param, ArgForm::Int, time);
+  }
+  const model::BlobId blob = tables_.blob_of(arg.data, arg.length);
+  if (!output && call.text == model::NoIndex) call.text = blob;
+  if (!output && arg.param == attributes.options) call.options = blob;
+  if (!output && arg.param == attributes.headers) call.headers.push_back(blob);
+  return call.add_number(arg.param, ArgForm::Blob, blob);
+}
+
+ObjectRef CallNaming::name_handle(TracedThread& thread, const api::DecodedArg& arg, bool output) {
   if (arg.value == 0) return {};
-  Process& process = *thread.process;
-  Thread::Pending& call = thread.pending;
+  TracedProcess& process = *thread.process;
+  PendingCall& call = thread.pending;
   const Effect effect = arg.effect;
   const bool permanent = arg.kind == ObjectKind::Platform || arg.kind == ObjectKind::Device;
   if (output && effect == Effect::Def && !permanent) return create_handle(thread, arg);
@@ -136,7 +148,7 @@ ObjectRef Collector::name_handle(Thread& thread, const api::DecodedArg& arg, boo
     *handle = Handle{names_.create(cls)};
   }
   if (arg.kind == ObjectKind::Device && !output) {
-    if (handle->device == model::NoIndex) handle->device = device_of(process, arg.value);
+    if (handle->device == model::NoIndex) handle->device = devices_.number_of(process.index, arg.value);
     if (call.device == 0) call.device = handle->device + 1;
   }
   const bool runs = arg.kind == ObjectKind::Queue || arg.kind == ObjectKind::CommandBuffer;
@@ -157,26 +169,25 @@ ObjectRef Collector::name_handle(Thread& thread, const api::DecodedArg& arg, boo
   return handle->object;
 }
 
-ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
-  Process& process = *thread.process;
-  Thread::Pending& call = thread.pending;
+ObjectRef CallNaming::create_handle(TracedThread& thread, const api::DecodedArg& arg) {
+  TracedProcess& process = *thread.process;
+  PendingCall& call = thread.pending;
   if (process.objects.handles.find(arg.value))
     drop_handle(thread, arg.value);  // its end was not ours to see
   const bool kernel = arg.kind == ObjectKind::Kernel;
-  const model::BlobId label = kernel ? kernel_label(thread, arg.value) : model::NoIndex;
-  const model::ClassId cls = class_of(thread, arg.kind, label);
+  const model::BlobId label = kernel ? texts_.kernel_label(thread, arg.value) : model::NoIndex;
+  const model::ClassId cls = tables_.class_of(thread, arg.kind, label);
   Handle made{names_.create(cls)};
   if ((arg.kind == ObjectKind::Queue || arg.kind == ObjectKind::CommandBuffer) && call.device != 0)
     made.device = static_cast<uint32_t>(call.device - 1);
   if (arg.kind == ObjectKind::Queue && made.device != model::NoIndex) {
-    made.timed = timed_.index_of(made.object, made.device);
+    made.timed = devices_.timed.index_of(made.object, made.device);
     const Handle* context = process.objects.handles.find(call.first_handle);
     if (context && names_.kind(context->object) == ObjectKind::Context)
-      made.timed_context = timed_.index_of(context->object, made.device);
+      made.timed_context = devices_.timed.index_of(context->object, made.device);
   }
   if (arg.kind == ObjectKind::Program) {
-    made.program = static_cast<uint32_t>(programs_.size());
-    programs_.push_back(program_of(thread));
+    made.program = texts_.make_program(call);
   }
   if (arg.kind == ObjectKind::Buffer || arg.kind == ObjectKind::Image) {
     process.known.memory[arg.value] = call.made;
@@ -190,14 +201,14 @@ ObjectRef Collector::create_handle(Thread& thread, const api::DecodedArg& arg) {
   }
   if (kernel) {
     made.program = call.program;
-    note_kernel(thread, arg.value, cls, made.program);
+    texts_.note_kernel(call, arg.value, cls, made.program);
   }
   process.objects.handles[arg.value] = made;
   return made.object;
 }
 
-void Collector::drop_handle(Thread& thread, uint64_t handle) {
-  Process& process = *thread.process;
+void CallNaming::drop_handle(TracedThread& thread, uint64_t handle) {
+  TracedProcess& process = *thread.process;
   Handle* h = process.objects.handles.find(handle);
   if (!h) return;
   const ObjectKind kind = names_.kind(h->object);
@@ -209,7 +220,7 @@ void Collector::drop_handle(Thread& thread, uint64_t handle) {
   if (parent != 0) release_handle(thread, parent);
 }
 
-void Collector::release_handle(Thread& thread, uint64_t handle) {
+void CallNaming::release_handle(TracedThread& thread, uint64_t handle) {
   Handle* h = thread.process->objects.handles.find(handle);
   if (!h) return;
   const ObjectKind kind = names_.kind(h->object);

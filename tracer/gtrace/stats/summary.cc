@@ -1,9 +1,10 @@
 // Sums over shapes.
+#include "tracer/gtrace/stats/summary.h"
+
 #include <algorithm>
 #include <map>
 
 #include "tracer/gtrace/base/names.h"
-#include "tracer/gtrace/stats/stats.h"
 #include "traces/api/callback_fn.h"
 #include "traces/store/function_facts.h"
 

@@ -1,0 +1,143 @@
+// Memory calls (malloc, mmap, strdup, ...): from their records to a shape, its values, and the streams of memory calls.
+//
+// What a call gives back loses its address when the call is entered, for another thread may be given it before the
+// call returns; its name ends when the call has returned, and so realloc in a loop keeps its slots. A realloc that
+// fails gets its memory back under the old name.
+// Thread safety: none. Cost: a program makes them by the million, so the last shape of a form is remembered, and calls
+// that only make or free a block come to two look-ups.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tracer/collect/places.h"
+#include "tracer/collect/spool_reader.h"
+#include "tracer/collect/tick_clock.h"
+#include "tracer/collect/trace_tables.h"
+#include "tracer/collect/traced_thread.h"
+#include "traces/api/alloc_fn.h"
+#include "traces/model/fold/fold.h"
+#include "traces/model/folded/timeline.h"
+
+namespace gt::tracer {
+
+// What of a memory call goes into its shape.
+struct MemoryForm {
+  uint16_t fn = 0;
+  uint16_t present = 0;  // bit i: parameter i is not NULL
+  bool made = false, ends_old = false, unfinished = false;
+  model::ObjectKind kind = model::ObjectKind::Segment;  // of what it makes
+  model::SiteId site = model::NoIndex;
+  std::array<model::ClassId, 2> in{model::NoIndex, model::NoIndex};  // of the places given
+  model::BlobId label = model::NoIndex;                              // of what it makes
+  bool operator==(const MemoryForm&) const = default;
+};
+
+struct MemoryCall {
+  static constexpr size_t MaxWords = 10;  // parameters, result, and what alloc_hooks.h adds
+  bool open = false;
+  const api::AllocFnInfo* info = nullptr;
+  MemoryForm form;
+  std::array<uint64_t, MaxWords> words{};
+  uint64_t ticks = 0;               // of its last record
+  size_t params = 0, given = 0;     // words that are parameters; words in all
+  std::array<Place, 2> places;      // of the parameters that are addresses, in their order
+  uint64_t old_size = 0;            // of the memory that it gives back, by that memory's own account
+  std::vector<ObjectRef> ended;     // objects that lose their names when it has returned
+  uint64_t made = 0, made_bytes = 0;
+};
+
+class MemoryCalls {
+ public:
+  // All must outlive it.
+  MemoryCalls(TraceTables& tables, Places& places, const TickClock& clock)
+      : tables_(tables), names_(tables.names), places_(places), clock_(clock) {}
+  void keep_times() { keep_times_ = true; }  // before the first record
+
+  // Allocate, Release, Returned. False: the record makes no sense.
+  bool take(TracedThread& thread, const RecordView& record);
+  void take_frames(TracedThread& thread, const RecordView& record);  // around the site of the call that comes next
+  // Another thread begins in this one's place, or the trace ends: a call that has not returned will not.
+  void end_open(TracedThread& thread);
+
+  // Of this thread since it was last asked for.
+  uint64_t calls_since(const TracedThread& thread) {
+    State* state = states_.find(thread);
+    return state ? std::exchange(state->since_asked, 0) : 0;
+  }
+  // The calls of a thread; nullptr: it has made none. And their times; nullptr: not kept.
+  model::Folder* stream(const TracedThread& thread) const;
+  const model::TimelineBuilder* times(const TracedThread& thread) const;
+
+  uint64_t calls() const { return calls_; }
+  // Releases of memory that the program never asked for, which are not listed.
+  uint64_t foreign_releases() const { return foreign_releases_; }
+
+ private:
+  // Memory calls come from few places: the last shape of a form skips interning.
+  struct Recent {
+    MemoryForm form;
+    model::ShapeId shape = model::NoIndex;
+    model::ClassId out = model::NoIndex;  // of the memory that it makes
+  };
+
+  // The same for calls that only make a block, or only free one: see take_block().
+  struct Block {
+    model::SiteId site = model::NoIndex;
+    model::ClassId freed = model::NoIndex;  // class of the block; when making one: none
+    uint32_t fn = 0;
+    model::ShapeId shape = model::NoIndex;
+    model::ClassId out = model::NoIndex;
+    bool is(model::SiteId s, model::ClassId c, uint16_t f) const { return site == s && freed == c && fn == f; }
+  };
+
+  struct State {  // of a thread
+    model::Folder stream;
+    std::unique_ptr<model::TimelineBuilder> times;
+    uint64_t since_asked = 0;
+    MemoryCall call;               // that is being taken; `open` while it has been entered and has not returned
+    std::vector<uint64_t> frames;  // around the site of the call that comes next
+    std::array<Recent, 256> recent{};
+    std::array<Block, 256> blocks{};
+
+    Block& block(model::SiteId site, model::ClassId freed, uint16_t fn) {
+      return blocks[mix(site ^ uint64_t{fn} << 32, freed) % blocks.size()];
+    }
+  };
+
+  State& of(const TracedThread& thread) {
+    return states_.get(thread, [this](State& made) {
+      if (keep_times_) made.times = std::make_unique<model::TimelineBuilder>();
+    });
+  }
+  bool take_block(TracedThread& thread, State& state, const RecordView& record);
+  bool make_block(TracedThread& thread, State& state, const RecordView& record);
+  bool free_block(TracedThread& thread, State& state, const RecordView& record);
+  void count(State& state, model::ShapeId shape, std::span<const int64_t> values, uint64_t ticks);
+
+  enum class Entered { Yes, Foreign, Senseless };
+  Entered enter(TracedThread& thread, State& state, const RecordView& record);
+  bool find_places(TracedThread& thread, MemoryCall& call);
+  bool give_back(TracedThread& thread, MemoryCall& call, uint64_t address, Place& place);
+  void name_kind(MemoryCall& call, ByteView payload);
+
+  void end(TracedThread& thread, State& state, bool unfinished);
+  bool settle(TracedThread& thread, MemoryCall& call, bool unfinished);
+  const Recent& shape_of(TracedThread& thread, State& state);
+  void release_ended(TracedThread& thread, MemoryCall& call, bool fails);
+  ObjectRef name_made(TracedThread& thread, const MemoryCall& call, model::ClassId cls);
+
+  TraceTables& tables_;
+  Names& names_;
+  Places& places_;
+  const TickClock& clock_;
+  PerThread<State> states_;
+  model::Shape shape_;  // scratch
+  bool keep_times_ = false;
+  uint64_t calls_ = 0, foreign_releases_ = 0;
+};
+
+}  // namespace gt::tracer

@@ -1,0 +1,56 @@
+#include "tracer/collect/opencl_calls.h"
+
+#include <algorithm>
+
+namespace gt::tracer {
+
+using model::ArgForm;
+
+void OpenClCalls::begin(TracedThread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer) {
+  PendingCall& call = thread.pending;
+  call.begin(record.header.fn, site, thread.id);
+  call.ticks = record.header.ticks;
+  call.stack_pointer = stack_pointer;
+  call.add_number(model::ParamAllocs, ArgForm::Int, static_cast<int64_t>(memory_.calls_since(thread)));
+}
+
+bool OpenClCalls::enter(TracedThread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t site = in.fixed64(), stack_pointer = in.fixed64();
+  end_open(thread, record.header.ticks);
+  begin(thread, record, tables_.site_of(*thread.process, site), stack_pointer);
+  thread.pending.sequence = thread.sequence++;
+  ++calls_;
+  ++thread.process->calls;
+  return naming_.enter(thread, in.raw(in.remaining()), in.ok());
+}
+
+bool OpenClCalls::exit(TracedThread& thread, const RecordView& record, bool timed) {
+  const bool sound = naming_.leave(thread, record.payload);
+  end(thread, false, record.header.ticks, timed);
+  return sound;
+}
+
+bool OpenClCalls::take_content(TracedThread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t hash = in.fixed64(), bytes = in.fixed64(), ticks = in.fixed64();
+  PendingCall& call = thread.pending;
+  if (!in.ok() || !call.open) return false;
+  call.content.captured = true;
+  if (bytes != 0) call.content.number = thread.process->contents(hash, bytes);
+  call.content.ticks += ticks;
+  capture_ticks_ += ticks;
+  return true;
+}
+
+void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, bool timed) {
+  PendingCall& call = thread.pending;
+  if (!unfinished) naming_.after_call(thread);
+  callbacks_.define(thread);
+  if (call.content.captured) call.add_number(model::ParamContent, ArgForm::Int, call.content.number);
+  call.end(unfinished);
+  const uint64_t whole = ticks - call.ticks;
+  list_.add_call(thread, clock_.to_ns(whole - std::min(call.content.ticks, whole)), timed);
+}
+
+}  // namespace gt::tracer

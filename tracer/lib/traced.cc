@@ -1,0 +1,14 @@
+#include "tracer/lib/traced.h"
+
+namespace gt::tracer {
+
+bool g_prepared = false;
+
+void prepare() {
+  g_prepared = true;
+  real_pointer(FnId::clGetPlatformIDs);  // opens the real library
+  if (capturing()) api::image_element_size = &element_size_of;
+  record_modules();
+}
+
+}  // namespace gt::tracer
