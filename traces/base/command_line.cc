@@ -65,7 +65,8 @@ CLI::Option* add(CLI::App& app, const Setting& s, std::string& value) {
 }
 
 bool is_current_elsewhere(std::string_view variable) {
-  return std::any_of(std::begin(Settings), std::end(Settings), [&](const Setting& s) { return variable == s.variable; });
+  return std::any_of(std::begin(Settings), std::end(Settings),
+                     [&](const Setting& s) { return variable == s.variable; });
 }
 
 // Whoever relied on the variable gets something else than before: that must not pass in silence. One that is set for
