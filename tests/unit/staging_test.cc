@@ -10,6 +10,7 @@
 
 #include "traces/base/clock.h"
 #include "transport/staging/agent.h"
+#include "transport/staging/stager.h"
 
 namespace gt::staging {
 namespace {

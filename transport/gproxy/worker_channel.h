@@ -1,7 +1,7 @@
 // What supervisor and worker say to each other: reports over a socket pair (SOCK_SEQPACKET), and a page of memory in
 // which the worker counts.
 //
-//   worker ── Open + its end of a hand-over socket ──► supervisor     gives it a caller (transport/link/connect.h)
+//   worker ── Open + its end of a hand-over socket ──► supervisor     gives it a caller (link/hello/handover.h)
 //          ── Refused or Accepted ───────────────────► supervisor     Refused: Open follows, for another caller
 //          ── Entrance + its end of another one ─────► supervisor     gives it the peer that asks for this name
 //   the supervisor closes its side, or dies ─────────► worker         ends the session and itself

@@ -1,4 +1,4 @@
-// How links come about: URLs, credentials, connecting, and a server's side of it (docs/links.md has the bytes).
+// How links come about: connecting, and a server's side of it (docs/links.md has the bytes).
 //
 // A client connects, says hello (64 bytes, in clear) and both sides prove that they hold the same token, or have
 // certificates of the same authority, or (over a Unix socket) belong to the same user. A session has a control and,
