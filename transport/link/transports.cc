@@ -56,6 +56,8 @@ Result<Url> parse_url(std::string_view text) {
   return url;
 }
 
-Url node_url(std::string name) { return {&Transports[0].scheme, std::move(name), {}, 0}; }
+Url node_url(std::string name) {
+  return {&first([](const Transport& t) { return t.scheme.in_node; })->scheme, std::move(name), {}, 0};
+}
 
 }  // namespace gt::wire
