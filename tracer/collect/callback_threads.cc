@@ -36,6 +36,7 @@ TracedThread& CallbackThreads::annex_for(const RecordView& record, uint64_t numb
   if (runner) thread.external = std::exchange(runner->external, {});
   Annex& annex = annexes_[thread];
   annex.running = true;
+  ++running_;
   annex.goes_on = runner;
   annex.callback = model::NoIndex;
   annex.ticks = record.header.ticks;
@@ -53,6 +54,7 @@ void CallbackThreads::leave(uint32_t ring, bool unfinished) {
   } else {
     calls_.end_open(thread, clock_.last_ticks());
   }
+  running_ -= annex.running;
   annex.running = false;
   threads_.put(ring, annex.goes_on);
   (annex.goes_on ? annex.goes_on->sequence : threads_.driver_sequence(ring)) = thread.sequence;
@@ -132,7 +134,7 @@ void CallbackThreads::leave_jumped_out_of(uint32_t ring, uint64_t stack_pointer)
   }
 }
 
-TracedThread& CallbackThreads::thread_of_enter(const RecordView& record) {
+TracedThread& CallbackThreads::thread_among_callbacks(const RecordView& record) {
   ByteReader in(record.payload);
   in.fixed64();
   leave_jumped_out_of(record.ring, in.fixed64());
@@ -141,7 +143,7 @@ TracedThread& CallbackThreads::thread_of_enter(const RecordView& record) {
   return thread;
 }
 
-TracedThread* CallbackThreads::thread_of_exit(const RecordView& record) {
+TracedThread* CallbackThreads::open_among_callbacks(const RecordView& record) {
   const auto in_this_call = [&](const TracedThread& t) {
     const bool callback = runs(t) && annexes_[t].callback == model::NoIndex;
     return t.pending.open && !callback && t.pending.shape.fn == record.header.fn;

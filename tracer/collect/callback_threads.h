@@ -36,9 +36,15 @@ class CallbackThreads {
   bool exit(const RecordView& record);
 
   // The thread or annex whose call this Enter record begins.
-  TracedThread& thread_of_enter(const RecordView& record);
+  TracedThread& thread_of_enter(const RecordView& record) {
+    return running_ == 0 ? threads_.of(record) : thread_among_callbacks(record);
+  }
   // The thread or annex that is in a call that returns now: callbacks in between did not return. nullptr: none.
-  TracedThread* thread_of_exit(const RecordView& record);
+  TracedThread* thread_of_exit(const RecordView& record) {
+    if (running_ != 0) return open_among_callbacks(record);
+    TracedThread& thread = threads_.of(record);
+    return thread.pending.open && thread.pending.shape.fn == record.header.fn ? &thread : nullptr;
+  }
 
   void thread_ended(const RecordView& record);
   void ring_ended(uint32_t ring);
@@ -65,6 +71,8 @@ class CallbackThreads {
     const Annex* annex = annexes_.find(thread);
     return annex && annex->running;
   }
+  TracedThread& thread_among_callbacks(const RecordView& enter);
+  TracedThread* open_among_callbacks(const RecordView& exit);
   TracedThread& annex_for(const RecordView& record, uint64_t number, uint64_t stack_pointer);
   TracedThread& free_annex(TracedThread& owner, const RingHeader& runner);
   void leave(uint32_t ring, bool unfinished);
@@ -79,6 +87,7 @@ class CallbackThreads {
   CallList& list_;
   const TickClock& clock_;
   PerThread<Annex> annexes_;
+  uint64_t running_ = 0;  // callbacks
   uint64_t callbacks_ = 0;
 };
 

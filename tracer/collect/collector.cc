@@ -40,6 +40,11 @@ void Collector::take(const RecordView& record) {
       undecodable_ += !thread || !calls_.exit(*thread, record, record.header.type == RecordType::ExitTimed);
       return;
     }
+    case RecordType::Allocate:
+    case RecordType::Release:
+    case RecordType::Returned:
+      undecodable_ += !memory_.take(threads_.of(record), record);
+      return;
     case RecordType::CallbackEnter:
       undecodable_ += !callbacks_.enter(record);
       return;
@@ -55,10 +60,6 @@ void Collector::take(const RecordView& record) {
 bool Collector::take_of_thread(const RecordView& record) {
   TracedThread& thread = threads_.of(record);
   switch (record.header.type) {
-    case RecordType::Allocate:
-    case RecordType::Release:
-    case RecordType::Returned:
-      return memory_.take(thread, record);
     case RecordType::Register:
       return registered_.take(thread, record);
     case RecordType::Module:
@@ -94,6 +95,9 @@ bool Collector::take_of_thread(const RecordView& record) {
     case RecordType::Enter:  // these and the following are taken by take()
     case RecordType::Exit:
     case RecordType::ExitTimed:
+    case RecordType::Allocate:
+    case RecordType::Release:
+    case RecordType::Returned:
     case RecordType::CallbackEnter:
     case RecordType::CallbackExit:
     case RecordType::ThreadEnd:

@@ -25,8 +25,8 @@ Place Places::of(const TracedThread& thread, uint64_t address, uint64_t stack_po
   }
   ObjectRef& unknown = process.unknown[address];
   if (!unknown.known()) {
-    unknown =
-        tables_.names.create(tables_.names.class_of({model::ObjectKind::Unknown, thread.id, model::NoIndex, 0, model::NoIndex}));
+    const auto cls = tables_.names.class_of({model::ObjectKind::Unknown, thread.id, model::NoIndex, 0, model::NoIndex});
+    unknown = tables_.names.create(cls);
   }
   return {unknown, 0, true};
 }

@@ -52,29 +52,37 @@ struct TracedThread {
   PendingCall pending;
 };
 
-// Something for each thread, made when it is first asked for. Cost: two comparisons.
+// Something for each thread, made when it is first asked for. Cost: one comparison for the thread that was asked for
+// last.
 template <class T>
 class PerThread {
  public:
   // made(item) runs for a new one.
   template <class Made>
   T& get(const TracedThread& thread, Made&& made) {
-    if (thread.id < items_.size() && items_[thread.id]) return *items_[thread.id];
+    if (thread.id == last_id_) return *last_;
     if (thread.id >= items_.size()) items_.resize(thread.id + 1);
-    items_[thread.id] = std::make_unique<T>();
-    made(*items_[thread.id]);
-    return *items_[thread.id];
+    std::unique_ptr<T>& item = items_[thread.id];
+    if (!item) {
+      item = std::make_unique<T>();
+      made(*item);
+    }
+    last_id_ = thread.id;
+    return *(last_ = item.get());
   }
   T& operator[](const TracedThread& thread) {
     return get(thread, [](T&) {});
   }
   // nullptr: nobody has asked for it yet.
   T* find(const TracedThread& thread) const {
+    if (thread.id == last_id_) return last_;
     return thread.id < items_.size() ? items_[thread.id].get() : nullptr;
   }
 
  private:
   std::vector<std::unique_ptr<T>> items_;
+  model::ThreadId last_id_ = model::NoIndex;
+  T* last_ = nullptr;
 };
 
 }  // namespace gt::tracer

@@ -1,4 +1,5 @@
-// What the program's dlerror() says: of failures that we found out, in the linker's manner; else the linker's own words.
+// What the program's dlerror() says: of failures that we found out, in the linker's manner; else the linker's own
+// words.
 //
 // Thread safety: all functions; a failure is its thread's.
 #pragma once
