@@ -19,7 +19,18 @@ std::string site_name(const model::ProfileSite& s) {
   return s.where.empty() ? fmt::format("{}+{:#x}", s.module, s.offset) : s.where;
 }
 
-double seconds(const Counter& ns) { return static_cast<double>(get(ns)) * 1e-9; }
+enum class Unit : uint8_t { Number, Seconds };
+
+struct CounterRow {
+  const char *group, *key;
+  Unit unit;
+  Counter Counters::* counter;
+  uint64_t RunReport::* value;
+};
+constexpr CounterRow CounterRows[] = {
+#define GT_RUN_COUNTER(name, group, key, unit) {group, key, Unit::unit, &Counters::name, &RunReport::name},
+#include "optimizer-rt/pool/counters.def"
+};
 
 uint64_t made(const SiteCounters& c) { return get(c.allocations) + get(c.left); }
 
@@ -35,19 +46,11 @@ std::string verdict(const SiteCounters& c, const std::string& policy) {
 }
 
 void add_sizes(SiteReport& out, const SiteCounters& c) {
-  out.allocations += get(c.allocations);
-  out.bytes += get(c.bytes);
-  out.fresh += get(c.fresh);
-  out.pins += get(c.pins);
-  out.pinned_bytes += get(c.pinned_bytes);
-  out.pin_ns += get(c.pin_ns);
-  out.hits += get(c.hits);
-  out.hit_bytes += get(c.hit_bytes);
-  out.left += get(c.left);
-  out.suspensions += get(c.suspensions);
-  const double paid_s = seconds(c.paid_ns);
+#define GT_SITE_COUNTER(name) out.name += get(c.name);
+#include "optimizer-rt/pool/counters.def"
+  const double paid_s = seconds(get(c.paid_ns));
   out.paid_s += paid_s;
-  out.saved_s += seconds(c.saved_ns) - paid_s;
+  out.saved_s += seconds(get(c.saved_ns)) - paid_s;
 }
 
 // `seen`: sizes of the profile.
@@ -76,10 +79,23 @@ Json site_json(const SiteReport& s) {
           {"hits", s.hits},
           {"hit_bytes", s.hit_bytes},
           {"pinned_bytes", s.pinned_bytes},
-          {"pin_s", static_cast<double>(s.pin_ns) * 1e-9},
+          {"pin_s", seconds(s.pin_ns)},
           {"paid_s", s.paid_s},
           {"saved_s", s.saved_s},
           {"predicted_s", s.predicted_s}};
+}
+
+void add_rows(Json& out, const RunReport& r) {
+  for (const CounterRow& row : CounterRows) {
+    if (*row.group == '\0') continue;
+    Json& value = out[row.group][row.key];
+    if (row.unit == Unit::Seconds) {
+      value = seconds(r.*row.value);
+    } else {
+      value = r.*row.value;
+    }
+  }
+  out["staged"]["saved_s"] = staged_saved_s(r);  // the row has its place; what was lost is another counter
 }
 
 }  // namespace
@@ -114,32 +130,7 @@ void add_counters(RunReport& report, const Counters& counters,
                   const std::vector<size_t>& site_of_plan) {
   for (size_t row = 0; row < site_of_plan.size(); ++row)
     add_site(report.sites[site_of_plan[row]], counters.sites[row], counters.sites[MaxSites + row]);
-  report.transfers = get(counters.transfers);
-  report.transfer_bytes = get(counters.transfer_bytes);
-  report.devices_met = get(counters.devices_met);
-  report.devices_known = get(counters.devices_known);
-  report.staged = get(counters.staged);
-  report.staged_bytes = get(counters.staged_bytes);
-  report.staged_ns = get(counters.staged_ns);
-  report.staged_saved_s = seconds(counters.staged_saved_ns) - seconds(counters.staged_lost_ns);
-  report.staged_measured = get(counters.staged_measured);
-  report.staged_measured_ns = get(counters.staged_measured_ns);
-  report.staged_driver_ns = get(counters.staged_driver_ns);
-  report.staged_left = get(counters.staged_left);
-  report.staged_suspensions = get(counters.staged_suspensions);
-  report.copies_alone = get(counters.copies_alone);
-  report.drivers_own = get(counters.drivers_own);
-  report.drivers_own_bytes = get(counters.drivers_own_bytes);
-  report.reused_blocks = get(counters.reused_blocks);
-  report.reused_bytes = get(counters.reused_bytes);
-  report.reused = get(counters.reused);
-  report.reuse_pin_ns = get(counters.reuse_pin_ns);
-  report.reused_saved_s = seconds(counters.reused_saved_ns);
-  report.returned_excess = get(counters.returned_excess);
-  report.returned_short = get(counters.returned_short);
-  report.returned_idle = get(counters.returned_idle);
-  report.remote_devices = get(counters.remote_devices);
-  report.remote_contexts = get(counters.remote_contexts);
+  for (const CounterRow& row : CounterRows) report.*row.value = get(counters.*row.counter);
   const auto moved = [](const memory::MoveCounts::Way& way) {
     return RunReport::Moved{get(way.moves), get(way.bytes)};
   };
@@ -147,12 +138,7 @@ void add_counters(RunReport& report, const Counters& counters,
   report.moved_by_devices = moved(counters.moves.device);
   report.moved_directly = moved(counters.moves.direct);
   report.moved_through_us = moved(counters.moves.relayed);
-  report.in_place = get(counters.in_place);
-  report.in_place_bytes = get(counters.in_place_bytes);
   report.node = static_cast<int>(get(counters.node)) - 1;
-  report.pinned_ranges = get(counters.pinned_ranges);
-  report.pinned_bytes = get(counters.pinned_bytes);
-  report.pin_ns = get(counters.pin_ns);
   for (size_t i = 0; i < static_cast<size_t>(Fallback::Count); ++i)
     if (const uint64_t n = get(counters.fallbacks[i]))
       report.fallbacks.emplace_back(FallbackNames[i], n);
@@ -171,48 +157,21 @@ std::string report_json(const RunReport& r) {
               {"contexts", r.remote_contexts},
               {"zero_copy", {{"transfers", r.in_place}, {"bytes", r.in_place_bytes}}}};
   }
-  const Json j = {{"program", r.program},
-                  {"profile", r.profile},
-                  {"decision", r.decision},
-                  {"injected", r.injected},
-                  {"outcome", outcome(r)},
-                  {"saved_s", saved_s(r)},
-                  {"sites", sites},
-                  {"transfers", {{"count", r.transfers}, {"bytes", r.transfer_bytes}}},
-                  {"staged",
-                   {{"transfers", r.staged},
-                    {"bytes", r.staged_bytes},
-                    {"s", static_cast<double>(r.staged_ns) * 1e-9},
-                    {"saved_s", r.staged_saved_s},
-                    {"measured", r.staged_measured},
-                    {"measured_s", static_cast<double>(r.staged_measured_ns) * 1e-9},
-                    {"driver_s", static_cast<double>(r.staged_driver_ns) * 1e-9},
-                    {"left", r.staged_left},
-                    {"suspensions", r.staged_suspensions},
-                    {"copies_alone", r.copies_alone}}},
-                  {"drivers_own", {{"transfers", r.drivers_own}, {"bytes", r.drivers_own_bytes}}},
-                  {"reused",
-                   {{"blocks", r.reused_blocks},
-                    {"bytes", r.reused_bytes},
-                    {"transfers", r.reused},
-                    {"s", static_cast<double>(r.reuse_pin_ns) * 1e-9},
-                    {"saved_s", r.reused_saved_s}}},
-                  {"pinned",
-                   {{"ranges", r.pinned_ranges},
-                    {"bytes", r.pinned_bytes},
-                    {"s", static_cast<double>(r.pin_ns) * 1e-9}}},
-                  {"returned",
-                   {{"above_cache_bytes", r.returned_excess},
-                    {"short_memory_bytes", r.returned_short},
-                    {"idle_bytes", r.returned_idle}}},
-                  {"node", r.node},
-                  {"fallbacks", fallbacks},
-                  {"remote", remote},
-                  {"moved",
-                   {{"here", moved(r.moved_here)},
-                    {"by_devices", moved(r.moved_by_devices)},
-                    {"directly", moved(r.moved_directly)},
-                    {"through_us", moved(r.moved_through_us)}}}};
+  Json j = {{"program", r.program},
+            {"profile", r.profile},
+            {"decision", r.decision},
+            {"injected", r.injected},
+            {"outcome", outcome(r)},
+            {"saved_s", saved_s(r)},
+            {"sites", sites}};
+  add_rows(j, r);
+  j["node"] = r.node;
+  j["fallbacks"] = fallbacks;
+  j["remote"] = remote;
+  j["moved"] = {{"here", moved(r.moved_here)},
+                {"by_devices", moved(r.moved_by_devices)},
+                {"directly", moved(r.moved_directly)},
+                {"through_us", moved(r.moved_through_us)}};
   return j.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -14,12 +14,10 @@ namespace gt::opt {
 struct SiteReport {
   std::string site;  // function and file:line, or module+offset
   std::string policy, why;
-  uint64_t allocations = 0, bytes = 0, fresh = 0;
-  uint64_t left = 0, suspensions = 0;  // left to the C library while suspended
+#define GT_SITE_COUNTER(name) uint64_t name = 0;
+#include "optimizer-rt/pool/counters.def"
   // Of sizes that the profile did not see: all, and those from the pool.
   uint64_t other_sizes = 0, other_sizes_served = 0;
-  uint64_t hits = 0, hit_bytes = 0;
-  uint64_t pins = 0, pinned_bytes = 0, pin_ns = 0;
   double paid_s = 0;       // for pool blocks, pins, locks
   double saved_s = 0;      // by the curves' estimate of what the standard policy would have cost, less what was paid
   double predicted_s = 0;  // before the run
@@ -33,29 +31,16 @@ struct RunReport {
   bool only_asked = false;  // nothing was done but to learn what the program's devices cost: nothing is gained by that
   bool measured = false;  // there are costs to estimate by
   std::string unmeasured;  // what could not be measured, when and why; empty: nothing failed
-  uint64_t devices_met = 0, devices_known = 0;  // by the platform file
   std::vector<SiteReport> sites;
-  uint64_t transfers = 0, transfer_bytes = 0;
-  uint64_t staged = 0, staged_bytes = 0, staged_ns = 0;
-  double staged_saved_s = 0;  // against the curves
-  uint64_t staged_measured = 0, staged_measured_ns = 0, staged_driver_ns = 0;  // took; would have taken the driver
-  uint64_t staged_left = 0, staged_suspensions = 0;  // to the driver, while it was suspended
-  uint64_t drivers_own = 0, drivers_own_bytes = 0;  // transfers of memory that the driver mapped or was given
-  uint64_t copies_alone = 0;  // of chunks, without help because the machine was busy
-  uint64_t reused_blocks = 0, reused_bytes = 0, reused = 0, reuse_pin_ns = 0;  // pinned on reuse; its transfers
-  double reused_saved_s = 0;                                                    // by the curves
-  uint64_t returned_excess = 0, returned_short = 0, returned_idle = 0;  // bytes, as in Counters
+#define GT_RUN_COUNTER(name, group, key, unit) uint64_t name = 0;
+#include "optimizer-rt/pool/counters.def"
   int node = -1;  // that the pools' memory was preferred from; -1: none
-  uint64_t pinned_ranges = 0, pinned_bytes = 0, pin_ns = 0;
   std::string remote_urls;      // that were to be used; empty: none
-  uint64_t remote_devices = 0;  // that the program saw
-  uint64_t remote_contexts = 0;  // that it made of some
-  bool remote_first = false;     // in its list
+  bool remote_first = false;    // in the program's list
   struct Moved {                // contents, between devices of one context
     uint64_t moves = 0, bytes = 0;
   };
   Moved moved_here, moved_by_devices, moved_directly, moved_through_us;  // memory::MoveCounts
-  uint64_t in_place = 0, in_place_bytes = 0;  // transfers of pool memory, by executors of this node
   std::vector<std::pair<std::string, uint64_t>> fallbacks;
 };
 
@@ -73,6 +58,8 @@ void print_report(const RunReport& report);  // on stderr
 // One line: what was gained, or why nothing was.
 std::string outcome(const RunReport& report);
 double saved_s(const RunReport& report);  // all of it, less what it cost
+double staged_saved_s(const RunReport& report);  // against the curves
+inline double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 Status write_report(const RunReport& report, const std::string& path);
 
 }  // namespace gt::opt

@@ -105,7 +105,7 @@ double sites_saved_s(const RunReport& r) {
   for (const SiteReport& site : r.sites) s += site.saved_s;
   return s;
 }
-double reuse_saved_s(const RunReport& r) { return r.reused_saved_s - static_cast<double>(r.reuse_pin_ns) * 1e-9; }
+double reuse_saved_s(const RunReport& r) { return seconds(r.reused_saved_ns) - seconds(r.reuse_pin_ns); }
 
 std::string gain(const RunReport& r) {
   std::string parts;
@@ -114,14 +114,16 @@ std::string gain(const RunReport& r) {
     parts += fmt::format("{}{:.3f} s {}", parts.empty() ? "" : ", ", s, by);
   };
   part(sites_saved_s(r), "at allocation sites");
-  part(r.staged_saved_s, "by staging");
+  part(staged_saved_s(r), "by staging");
   part(reuse_saved_s(r), "by pinning on reuse");
   return fmt::format("about {:.3f} s saved, by the measured costs: {}", saved_s(r), parts);
 }
 
 }  // namespace
 
-double saved_s(const RunReport& r) { return sites_saved_s(r) + r.staged_saved_s + reuse_saved_s(r); }
+double staged_saved_s(const RunReport& r) { return seconds(r.staged_saved_ns) - seconds(r.staged_lost_ns); }
+
+double saved_s(const RunReport& r) { return sites_saved_s(r) + staged_saved_s(r) + reuse_saved_s(r); }
 
 std::string outcome(const RunReport& r) {
   if (!r.injected || r.only_asked) return r.decision;
@@ -146,7 +148,7 @@ std::string outcome(const RunReport& r) {
   if (saved >= LeastWorth_s) return gain(r);
   if (saved > -LeastWorth_s) return "nothing to speak of saved: less than half a millisecond";
   const double lost = -saved;
-  if (-r.staged_saved_s > lost / 2)
+  if (-staged_saved_s(r) > lost / 2)
     return fmt::format("about {:.3f} s lost: staging took longer than it was measured to (gmicrobench platform)", lost);
   return fmt::format("about {:.3f} s lost: the program does not do what its profile says (gtrace run, ganalyze)", lost);
 }

@@ -15,7 +15,7 @@
 
 namespace gt::opt {
 
-constexpr uint64_t CountersMagic = 0x3972746e756f6367u;  // "gcountr9"
+constexpr uint64_t CountersMagic = 0x6172746e756f6367u;  // "gcountra"
 
 // Why something was left as the program has it. The names are the keys of the report.
 #define GT_FALLBACKS(X)                                                                            \
@@ -59,39 +59,22 @@ inline uint64_t get(const Counter& c) noexcept { return c.load(std::memory_order
 enum Way : size_t { HostToDevice, DeviceToHost, HostToSvm, SvmToHost, Ways };
 
 struct SiteCounters {
-  Counter allocations, bytes;  // served by the pool
-  Counter fresh;               // of these: from memory never used before
-  Counter refused_sizes;       // left to libc: neither in the profile nor a gain
-  Counter left;                // left to libc: the site was suspended
-  Counter pins, pinned_bytes, pin_ns;
-  Counter hits, hit_bytes;             // transfers of its memory, fast or not
-  Counter saved_ns, paid_ns;           // against the standard policy; pins are paid
-  Counter suspensions, resumptions;    // trial_account.h
-  Counter suspended_at, resumed_at;    // the number of the allocation, served or left, at the last one
+#define GT_SITE_COUNTER(name) Counter name;
+#include "optimizer-rt/pool/counters.def"
+  Counter refused_sizes;             // left to libc: neither in the profile nor a gain
+  Counter saved_ns, paid_ns;         // against the standard policy; pins are paid
+  Counter resumptions;               // trial_account.h
+  Counter suspended_at, resumed_at;  // the number of the allocation, served or left, at the last one
 };
 
 struct Counters {
   uint64_t magic;
-  uint64_t size;                                // of this struct
-  Counter processes;                            // that loaded the library and read the plan
-  Counter pinned_ranges, pinned_bytes, pin_ns;  // pins made
-  Counter transfers, transfer_bytes;  // all that the program asked for, in the pool or not
-  Counter device[32];                 // transfers of pool memory on device i of the plan
-  Counter devices_met, devices_known;  // whose costs were asked for; of these: that the plan has
-  Counter staged, staged_bytes, staged_ns;  // transfers of other memory, through pinned chunks; in our code
-  Counter staged_saved_ns, staged_lost_ns;  // against what the costs say of the standard way
-  Counter staged_measured, staged_measured_ns, staged_driver_ns;  // could be compared: staging_trial.h
-  Counter staged_left, staged_suspensions;  // not staged while it was suspended; how often it was
-  Counter drivers_own, drivers_own_bytes;  // transfers left as they are: cl/drivers_memory.h
-  Counter copies_alone;  // of staging and of making pages present: not shared out, because all processors were busy
-  Counter reused_blocks, reused_bytes, reuse_pin_ns;  // pinned because they were transferred again; also in pinned_*
-  Counter reused, reused_saved_ns;                    // transfers of these; against the standard way
-  Counter returned_excess, returned_short, returned_idle;  // bytes given back to the system: PoolOptions, Returned
+  uint64_t size;  // of this struct
+#define GT_RUN_COUNTER(name, group, key, unit) Counter name;
+#include "optimizer-rt/pool/counters.def"
+  Counter device[32];  // transfers of pool memory on device i of the plan
   Counter node;  // that the pools' memory is preferred from, plus 1; 0: none
-  Counter remote_devices;  // in the program's list, when it last asked for it first
-  Counter remote_contexts;  // that it made, of remote devices or with some
   memory::MoveCounts moves;  // of contents between devices of virtual contexts
-  Counter in_place, in_place_bytes;  // transfers of pool memory by executors of this node, in place
   Counter fallbacks[static_cast<size_t>(Fallback::Count)];
   SiteCounters sites[MaxPoolSites];
 };

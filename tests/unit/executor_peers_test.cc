@@ -149,8 +149,8 @@ TEST_CASE("contents go both ways over every link, in pieces of any shape, whiche
     CHECK(Pair::content(*two.a, mem_a, Size) == in_a);
     CHECK(Pair::content(*two.b, mem_b, Size) == in_b);
     const Counters a = two.a->executor->counters(), b = two.b->executor->counters();
-    CHECK(a.peer_in_bytes + b.peer_in_bytes == moved);
-    CHECK(a.peer_out_bytes + b.peer_out_bytes == moved);
+    CHECK(a.peer_bytes_in + b.peer_bytes_in == moved);
+    CHECK(a.peer_bytes_out + b.peer_bytes_out == moved);
   }
 }
 

@@ -36,8 +36,8 @@ bool has(const std::string& text, const char* part) { return text.find(part) != 
 
 TEST_CASE("a gain says where it comes from") {
   RunReport r = report({site("main (a.c:3)", 1.25)});
-  r.staged_saved_s = 0.5;
-  r.reused_saved_s = 0.3;
+  r.staged_saved_ns = 500'000'000;
+  r.reused_saved_ns = 300'000'000;
   r.reuse_pin_ns = 100'000'000;
   CHECK(saved_s(r) == doctest::Approx(1.95));
   CHECK(outcome(r) ==
@@ -85,7 +85,7 @@ TEST_CASE("a site that lost its policy says why") {
 TEST_CASE("staging that lost says so, and what to do") {
   RunReport r = report({});
   r.staged = 8;
-  r.staged_saved_s = -0.3;
+  r.staged_lost_ns = 300'000'000;
   r.staged_suspensions = 1;
   r.staged_left = 5;
   CHECK(outcome(r) == "about 0.300 s lost: staging took longer than it was measured to (gmicrobench platform)");

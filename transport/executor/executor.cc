@@ -417,21 +417,8 @@ void Executor::wait_until_closed() {
 }
 
 Counters Executor::counters() const {
-  const auto& c = x_state->session->count;
   Counters now;
-  now.calls = c.calls;
-  now.launches = c.launches;
-  now.writes = c.writes;
-  now.reads = c.reads;
-  now.builds = c.builds;
-  now.build_ns = c.build_ns;
-  now.failed = c.failed;
-  now.written_bytes = c.written_bytes;
-  now.read_bytes = c.read_bytes;
-  now.peer_in_bytes = c.peer_in_bytes;
-  now.peer_out_bytes = c.peer_out_bytes;
-  now.objects = c.objects;
-  now.memory_bytes = c.memory_bytes;
+  for (const CounterRow& row : CounterRows) now.*row.value = x_state->session->count.*row.live;
   now.in_flight_bytes = x_state->session->in_flight.bytes();
   return now;
 }

@@ -21,6 +21,7 @@
 #include <CL/cl.h>
 
 #include "traces/api/roles.h"
+#include "transport/executor/base/counters.h"
 #include "transport/executor/base/functions.h"
 #include "transport/executor/base/options.h"
 #include "transport/link/base/link.h"

@@ -17,13 +17,8 @@ constexpr unsigned MostRefused = 32;  // callers that a worker refuses before a 
 constexpr size_t MostSpare = 2;
 
 void add_counters(Totals& totals, const CounterPage& page) {
-  totals.launches += page.launches;
-  totals.builds += page.builds;
-  totals.build_ns += page.build_ns;
-  totals.bytes_in += page.bytes_in;
-  totals.bytes_out += page.bytes_out;
-  totals.peer_bytes_in += page.peer_bytes_in;
-  totals.peer_bytes_out += page.peer_bytes_out;
+  for (const exec::CounterRow& row : exec::CounterRows)
+    if (row.shown != exec::Shown::Now) totals.counters.*row.value += page.counters.*row.live;
 }
 
 }  // namespace

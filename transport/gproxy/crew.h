@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "transport/executor/base/counters.h"
 #include "transport/gproxy/allowance.h"
 #include "transport/gproxy/entrance.h"
 #include "transport/gproxy/event_loop.h"
@@ -22,7 +23,7 @@ namespace gt::proxy {
 // Since the start; sessions that are over included.
 struct Totals {
   uint64_t sessions = 0, refused = 0, died = 0;
-  uint64_t launches = 0, builds = 0, build_ns = 0, bytes_in = 0, bytes_out = 0, peer_bytes_in = 0, peer_bytes_out = 0;
+  exec::Counters counters;  // but for those that are Now
 };
 
 class Crew {

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint64_t Second_ns = 1'000'000'000, Ms_ns = 1'000'000;
+constexpr uint64_t Second_ns = 1'000'000'000;
 
 Json json_of(const DeviceFacts& d) {
   return {{"number", d.number}, {"name", d.name}, {"type", d.type}, {"platform", d.platform},
@@ -27,24 +27,14 @@ Json devices_of(const WorkerProcess& worker) {
 }
 
 Json json_of(const WorkerProcess& worker, uint64_t now_ns) {
-  const CounterPage& c = worker.counters();
-  return {{"session", worker.session_number()},
-          {"peer", worker.caller_name()},
-          {"devices", devices_of(worker)},
-          {"age_s", (now_ns - worker.begun_ns()) / Second_ns},
-          {"pid", worker.pid()},
-          {"calls", c.calls.load()},
-          {"launches", c.launches.load()},
-          {"builds", c.builds.load()},
-          {"build_ms", c.build_ns.load() / Ms_ns},
-          {"failed", c.failed.load()},
-          {"bytes_in", c.bytes_in.load()},
-          {"bytes_out", c.bytes_out.load()},
-          {"peer_bytes_in", c.peer_bytes_in.load()},
-          {"peer_bytes_out", c.peer_bytes_out.load()},
-          {"objects", c.objects.load()},
-          {"memory_bytes", c.memory_bytes.load()},
-          {"in_flight_bytes", c.in_flight_bytes.load()}};
+  Json session = {{"session", worker.session_number()},
+                  {"peer", worker.caller_name()},
+                  {"devices", devices_of(worker)},
+                  {"age_s", (now_ns - worker.begun_ns()) / Second_ns},
+                  {"pid", worker.pid()}};
+  for (const exec::CounterRow& row : exec::CounterRows)
+    session[row.status] = worker.counters().counters.*row.live / row.unit;
+  return session;
 }
 
 std::string readable_bytes(uint64_t bytes) {
@@ -69,14 +59,14 @@ std::string session_row(const Json& s) {
 
 class Metrics {
  public:
-  void add(const char* name, const char* type, const char* help, uint64_t value) {
+  void add(std::string_view name, const char* type, const char* help, uint64_t value) {
     head(name, type, help);
     text_ += fmt::format("gproxy_{} {}\n", name, value);
   }
-  void head(const char* name, const char* type, const char* help) {
+  void head(std::string_view name, const char* type, const char* help) {
     text_ += fmt::format("# HELP gproxy_{} {}\n# TYPE gproxy_{} {}\n", name, help, name, type);
   }
-  void of_session(const char* name, uint64_t session, uint64_t value) {
+  void of_session(std::string_view name, uint64_t session, uint64_t value) {
     text_ += fmt::format("gproxy_{}{{session=\"{}\"}} {}\n", name, session, value);
   }
   void of_device(const char* name, uint64_t session, unsigned device) {
@@ -88,13 +78,20 @@ class Metrics {
   std::string text_;
 };
 
+void add_totals(Metrics& m, const exec::Counters& totals) {
+  for (const exec::CounterRow& row : exec::CounterRows) {
+    if (row.shown != exec::Shown::Metric && row.shown != exec::Shown::Total) continue;
+    m.add(fmt::format("{}_total", row.metric), "counter", row.help, totals.*row.value / row.unit);
+  }
+}
+
 // One metric of every session that runs.
-void add_of_sessions(Metrics& m, const Crew& crew, const char* name, const char* help,
-                     std::atomic<uint64_t> CounterPage::* counter) {
-  m.head(name, "gauge", help);
+void add_of_sessions(Metrics& m, const Crew& crew, const exec::CounterRow& row) {
+  const std::string name = fmt::format("session_{}", row.metric);
+  m.head(name, "gauge", row.help);
   for (const auto& [pid, worker] : crew.workers()) {
     if (worker->state() != WorkerProcess::State::Serving) continue;
-    m.of_session(name, worker->session_number(), worker->counters().*counter);
+    m.of_session(name, worker->session_number(), worker->counters().counters.*row.live / row.unit);
   }
 }
 
@@ -107,24 +104,22 @@ std::string status_json(const ProxyFacts& facts, const Crew& crew, const Moment&
     if (worker->state() == WorkerProcess::State::Serving) sessions.push_back(json_of(*worker, moment.now_ns));
   }
   const Totals totals = crew.totals();
-  const Json all = {{"version", GT_VERSION},
-                    {"pid", ::getpid()},
-                    {"uptime_s", (moment.now_ns - facts.started_ns) / Second_ns},
-                    {"draining", moment.draining},
-                    {"urls", facts.urls},
-                    {"devices", devices},
-                    {"sessions", sessions},
-                    {"max_clients", facts.most_sessions},
-                    {"sessions_total", totals.sessions},
-                    {"refused_total", totals.refused},
-                    {"turned_away_total", moment.turned_away},
-                    {"died_total", totals.died},
-                    {"builds_total", totals.builds},
-                    {"build_ms_total", totals.build_ns / Ms_ns},
-                    {"bytes_in_total", totals.bytes_in},
-                    {"bytes_out_total", totals.bytes_out},
-                    {"peer_bytes_in_total", totals.peer_bytes_in},
-                    {"peer_bytes_out_total", totals.peer_bytes_out}};
+  Json all = {{"version", GT_VERSION},
+              {"pid", ::getpid()},
+              {"uptime_s", (moment.now_ns - facts.started_ns) / Second_ns},
+              {"draining", moment.draining},
+              {"urls", facts.urls},
+              {"devices", devices},
+              {"sessions", sessions},
+              {"max_clients", facts.most_sessions},
+              {"sessions_total", totals.sessions},
+              {"refused_total", totals.refused},
+              {"turned_away_total", moment.turned_away},
+              {"died_total", totals.died}};
+  for (const exec::CounterRow& row : exec::CounterRows) {
+    if (row.shown != exec::Shown::Total) continue;
+    all[fmt::format("{}_total", row.status)] = totals.counters.*row.value / row.unit;
+  }
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -140,17 +135,10 @@ std::string metrics_text(const ProxyFacts& facts, const Crew& crew, const Moment
   m.add("refused_total", "counter", "Callers that could not prove who they are.", totals.refused);
   m.add("turned_away_total", "counter", "Callers that did not say hello.", moment.turned_away);
   m.add("workers_died_total", "counter", "Workers that ended on their own: crashes of drivers, mostly.", totals.died);
-  m.add("launches_total", "counter", "Kernels launched.", totals.launches);
-  m.add("builds_total", "counter", "Programs built, compiled or linked.", totals.builds);
-  m.add("build_milliseconds_total", "counter", "What that took.", totals.build_ns / Ms_ns);
-  m.add("bytes_in_total", "counter", "Bytes of transfers to devices.", totals.bytes_in);
-  m.add("bytes_out_total", "counter", "Bytes of transfers from devices.", totals.bytes_out);
-  m.add("peer_bytes_in_total", "counter", "Bytes that came from other proxies' devices.", totals.peer_bytes_in);
-  m.add("peer_bytes_out_total", "counter", "Bytes that went to other proxies' devices.", totals.peer_bytes_out);
+  add_totals(m, totals.counters);
   m.add("log_lines_lost_total", "counter", "Lines of the log that could not be written.", moment.lost_lines);
-  add_of_sessions(m, crew, "session_objects", "OpenCL objects of a session.", &CounterPage::objects);
-  add_of_sessions(m, crew, "session_memory_bytes", "Device memory of a session.", &CounterPage::memory_bytes);
-  add_of_sessions(m, crew, "session_in_flight_bytes", "Bytes under way in a session.", &CounterPage::in_flight_bytes);
+  for (const exec::CounterRow& row : exec::CounterRows)
+    if (row.shown == exec::Shown::Now) add_of_sessions(m, crew, row);
   m.head("session_device", "gauge", "1: the session has had a queue on the device.");
   for (const auto& [pid, worker] : crew.workers()) {
     if (worker->state() != WorkerProcess::State::Serving) continue;

@@ -88,18 +88,7 @@ class Session {
     const std::lock_guard lock(mutex_);
     if (!executor_) return;
     const exec::Counters c = executor_->counters();
-    page_->calls = c.calls;
-    page_->launches = c.launches;
-    page_->builds = c.builds;
-    page_->build_ns = c.build_ns;
-    page_->failed = c.failed;
-    page_->bytes_in = c.written_bytes;
-    page_->bytes_out = c.read_bytes;
-    page_->peer_bytes_in = c.peer_in_bytes;
-    page_->peer_bytes_out = c.peer_out_bytes;
-    page_->objects = c.objects;
-    page_->memory_bytes = c.memory_bytes;
-    page_->in_flight_bytes = c.in_flight_bytes;
+    for (const exec::CounterRow& row : exec::CounterRows) page_->counters.*row.live = c.*row.value;
   }
 
  private:

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include "traces/base/fd.h"
+#include "transport/executor/base/counters.h"
 #include "transport/link/hello/hello.h"
 
 namespace gt::proxy {
@@ -32,12 +33,9 @@ struct Report {
   wire::SessionId name{};
 };
 
-// Written by the worker, read by the supervisor at any moment; each number for itself. bytes_in, bytes_out: what
-// clients' transfers moved.
+// Written by the worker, read by the supervisor at any moment; each number for itself.
 struct CounterPage {
-  std::atomic<uint64_t> calls, launches, builds, build_ns, failed, bytes_in, bytes_out;
-  std::atomic<uint64_t> peer_bytes_in, peer_bytes_out;           // from and to other proxies
-  std::atomic<uint64_t> objects, memory_bytes, in_flight_bytes;  // now
+  exec::LiveCounters counters;
   std::atomic<uint64_t> devices;  // bit n: a queue was made on device n; not told of from 64 on
 };
 constexpr size_t CounterPageBytes = 4096;

@@ -1,4 +1,4 @@
-// What an executor is given, and what it counts. Thread safety: values.
+// What an executor is given. Thread safety: values.
 #pragma once
 
 #include <cstdint>
@@ -61,15 +61,6 @@ struct Options {
   std::function<Result<PeerEntrance>()> open_entrance;  // empty: it has no peers
   wire::Credentials certificates;  // for links to and from peers over tls://
   wire::LinkOptions peer_link;
-};
-
-// For metrics: since the start, except what is said to be at a time.
-struct Counters {
-  uint64_t calls = 0, launches = 0, writes = 0, reads = 0, builds = 0, failed = 0;
-  uint64_t build_ns = 0;  // of builds that have ended; waiting for others that build the same included
-  uint64_t written_bytes = 0, read_bytes = 0;  // from and to the client
-  uint64_t peer_in_bytes = 0, peer_out_bytes = 0;
-  uint64_t objects = 0, memory_bytes = 0, in_flight_bytes = 0;  // now
 };
 
 }  // namespace gt::exec

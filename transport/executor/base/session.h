@@ -11,6 +11,7 @@
 
 #include "traces/api/roles.h"
 #include "transport/executor/base/cl.h"
+#include "transport/executor/base/counters.h"
 #include "transport/executor/base/in_flight.h"
 #include "transport/executor/base/options.h"
 #include "transport/executor/base/outbox.h"
@@ -34,11 +35,7 @@ struct Session {
   std::mutex turns;  // turns.h
   InFlight in_flight;
 
-  struct {
-    std::atomic<uint64_t> calls{0}, launches{0}, writes{0}, reads{0}, builds{0}, failed{0}, build_ns{0};
-    std::atomic<uint64_t> written_bytes{0}, read_bytes{0}, peer_in_bytes{0}, peer_out_bytes{0};
-    std::atomic<uint64_t> objects{0}, memory_bytes{0};
-  } count;
+  LiveCounters count;  // in_flight_bytes stays 0: in_flight knows
 
   // For people: why a transfer was given up.
   void log_stuck() const {

@@ -27,7 +27,7 @@ class Peer::ToPeer final : public Sink {
     uint32_t slot = 0;
     const Outbox::Use use(x_peer->x_out);
     if (!use.open() || !x_peer->x_slots.take(slot) || chunk.bytes > x_peer->x_slots.slot_bytes()) return {};
-    x_peer->x_session->count.peer_out_bytes += chunk.bytes;
+    x_peer->x_session->count.peer_bytes_out += chunk.bytes;
     return use.link().put(memory, x_peer->x_slots.address(slot), chunk.bytes, wire::chunk_notice(x_transfer, slot));
   }
   bool wait(wire::Ticket ticket) override {

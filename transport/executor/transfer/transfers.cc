@@ -86,7 +86,6 @@ std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
 
 void Transfers::run(const wire::Write& m, InFlight::Share room) {
   Session& session = x_commands.session();
-  ++session.count.writes;
   const FnId fn = fn_of(Way::ToDevice, m.part.shape);
   const std::optional<Target> t = target(m, fn);
   cl_int code = CL_INVALID_VALUE;
@@ -96,7 +95,7 @@ void Transfers::run(const wire::Write& m, InFlight::Share room) {
   if (t && inbox) code = write_stream(m, *t, inbox);
   if (t && code != CL_SUCCESS) x_commands.fail(fn, code, m.queue, m.event, is_in_place(m));
   if (code == CL_SUCCESS)
-    (m.carriage == wire::Carriage::Peer ? session.count.peer_in_bytes : session.count.written_bytes) += m.bytes;
+    (m.carriage == wire::Carriage::Peer ? session.count.peer_bytes_in : session.count.bytes_in) += m.bytes;
   else if (inbox && m.bytes > 0)  // the bytes come all the same
     inbox->add(m.transfer, std::make_shared<WriteJob>(inbox, m.bytes));
 }
@@ -110,7 +109,6 @@ std::shared_ptr<Inbox> Transfers::inbox_of(const wire::Write& m) {
 
 void Transfers::run(const wire::Read& m, InFlight::Share room) {
   Session& session = x_commands.session();
-  ++session.count.reads;
   const FnId fn = fn_of(Way::ToHost, m.part.shape);
   const std::shared_ptr<Peer> peer = m.carriage == wire::Carriage::Peer ? x_peers->find(m.segment) : nullptr;
   const std::optional<Target> t = target(m, fn);
@@ -122,7 +120,7 @@ void Transfers::run(const wire::Read& m, InFlight::Share room) {
     code = read_stream(m, *t, std::make_unique<ToClient>(session.out, wire::Address{m.segment, m.offset}));
   if (peer) code = read_stream(m, *t, peer->sink(m.transfer));
   if (code == CL_SUCCESS) {
-    session.count.read_bytes += peer ? 0 : m.bytes;
+    session.count.bytes_out += peer ? 0 : m.bytes;
     return;
   }
   x_commands.fail(fn, code, m.queue, m.event, true);
