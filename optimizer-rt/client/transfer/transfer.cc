@@ -15,7 +15,7 @@
 namespace gt::virt {
 namespace {
 
-using wire::Carriage;
+using wire::DataPath;
 
 constexpr size_t SharedOut = size_t{512} << 10;  // copies from here on
 
@@ -42,12 +42,12 @@ Message begin(const Transfer& t, ObjectId event) {
 
 // Where the executor sees bytes that are here.
 struct Seen {
-  Carriage carriage;
+  DataPath data_path;
   wire::Address at;
 };
 template <class Message>
 void say_where(Message& m, const Seen& seen) {
-  m.carriage = seen.carriage;
+  m.data_path = seen.data_path;
   m.segment = seen.at.segment;
   m.offset = seen.at.offset;
 }
@@ -72,13 +72,13 @@ std::optional<Seen> seen_directly(Session& session, const void* p, size_t bytes,
     Exposures& exposures = session.exposures();
     if (const auto address = exposures.use(session.link(), p, bytes)) {
       event.then([&exposures, segment = address->segment](cl_int) { exposures.let_go(segment); });
-      return Seen{Carriage::Shared, *address};
+      return Seen{DataPath::Shared, *address};
     }
     if (exposures.cover(p)) return {};
   }
   const auto address = session.link().shared_address(p, bytes);  // the program's view of a map, or all of a process
   if (address && session.shares_memory() && optimizer()) optimizer()->moved(p, bytes);
-  return address ? std::optional(Seen{Carriage::Shared, *address}) : std::nullopt;
+  return address ? std::optional(Seen{DataPath::Shared, *address}) : std::nullopt;
 }
 
 TransferFacts facts_of(const Transfer& t) {
@@ -164,7 +164,7 @@ void write_from_copy(Writing& w, const std::shared_ptr<uint8_t[]>& held, const S
 bool write_through_ring(Writing& w) {
   const Bounce::Room room = w.session().bounce().take(w.m.bytes);
   if (!room.bytes) return false;
-  write_from_copy(w, room.bytes, {Carriage::Ring, {0, room.offset}});
+  write_from_copy(w, room.bytes, {DataPath::Ring, {0, room.offset}});
   return true;
 }
 
@@ -172,7 +172,7 @@ bool write_shared_copy(Writing& w) {
   if (!w.copy) w.copy = new_copy(w.t);
   const auto at = w.session().link().shared_address(w.copy.get(), w.m.bytes);
   if (!at) return false;
-  write_from_copy(w, w.copy, {Carriage::Shared, *at});
+  write_from_copy(w, w.copy, {DataPath::Shared, *at});
   return true;
 }
 
@@ -204,7 +204,7 @@ void stream_now(Writing& w, const uint8_t* from, const std::shared_ptr<const voi
 
 template <class Message>
 void say_stream(Session& session, Message& m) {
-  m.carriage = Carriage::Stream;
+  m.data_path = DataPath::Stream;
   m.transfer = session.new_transfer();
   m.chunk_bytes = session.outbox().chunk_bytes(m.bytes);
 }
@@ -299,7 +299,7 @@ bool read_through_ring(Reading& r) {
   Bounce::Room room = r.session().bounce().take(r.m.bytes);
   if (!room.bytes) return false;
   land_from(r, std::move(room.bytes));
-  say_where(r.m, {Carriage::Ring, {0, room.offset}});
+  say_where(r.m, {DataPath::Ring, {0, room.offset}});
   r.session().send(r.m, true);
   return true;
 }
@@ -309,7 +309,7 @@ bool read_shared_copy(Reading& r) {
   const auto at = r.session().link().shared_address(r.copy.get(), r.m.bytes);
   if (!at) return false;
   land_from(r, r.copy);
-  say_where(r.m, {Carriage::Shared, *at});
+  say_where(r.m, {DataPath::Shared, *at});
   r.session().send(r.m, true);
   return true;
 }
