@@ -196,19 +196,19 @@ Bytes as_input(const Bytes& frame) {
 }
 
 template <class Transfer>
-Bytes transfer(wire::Carriage carriage, wire::Part::Shape shape, uint64_t bytes, wire::ObjectId mem = Buffer) {
+Bytes transfer(wire::DataPath data_path, wire::Part::Shape shape, uint64_t bytes, wire::ObjectId mem = Buffer) {
   Transfer m;
   m.queue = Queue;
   m.mem = mem;
   m.event = Unused;
   m.transfer = 1;
-  m.carriage = carriage;
+  m.data_path = data_path;
   m.part.shape = shape;
   m.part.region = {bytes, 1, 1};
   m.bytes = bytes;
   if constexpr (requires { m.data; }) {
     static const Bytes Content(16);
-    if (carriage == wire::Carriage::Inline) m.data = Content;
+    if (data_path == wire::DataPath::Inline) m.data = Content;
   }
   return framed(m);
 }
@@ -257,7 +257,7 @@ std::vector<Bytes> svm_frames() {
   constexpr cl_kernel_exec_info Reached = CL_KERNEL_EXEC_INFO_SVM_PTRS;
   constexpr cl_mem_flags Over = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
   using Shape = wire::Part::Shape;
-  using wire::Carriage;
+  using wire::DataPath;
   // A buffer over a block has no contents in the message.
   api::VectorWriter buffer_inputs;
   api::encode_inputs<FnId::clCreateBuffer, api::Contents::None>(buffer_inputs, context, Over, BlockBytes, in_block(0),
@@ -285,10 +285,10 @@ std::vector<Bytes> svm_frames() {
       call<FnId::clEnqueueSVMMigrateMem>(0, 0, queue, 2, both, nullptr, 0, 0, nullptr, nullptr),
       call<FnId::clSetKernelExecInfo>(0, 0, kernel, Reached, sizeof both, both), framed(buffer),
       framed(launch_on(in_block(1020))), framed(launch_on(nullptr)),
-      transfer<wire::Write>(Carriage::Inline, Shape::Range, 16, Block),
-      transfer<wire::Read>(Carriage::Inline, Shape::Range, 16, OtherBlock),
-      transfer<wire::Write>(Carriage::Stream, Shape::Range, 600, OtherBlock),
-      transfer<wire::Read>(Carriage::Stream, Shape::Range, 1024, Block)};
+      transfer<wire::Write>(DataPath::Inline, Shape::Range, 16, Block),
+      transfer<wire::Read>(DataPath::Inline, Shape::Range, 16, OtherBlock),
+      transfer<wire::Write>(DataPath::Stream, Shape::Range, 600, OtherBlock),
+      transfer<wire::Read>(DataPath::Stream, Shape::Range, 1024, Block)};
 }
 
 std::vector<Bytes> frames() {
@@ -306,7 +306,7 @@ std::vector<Bytes> frames() {
   const size_t origin[3] = {}, box[3] = {16, 2, 1};
   size_t got = 0, room[16] = {};
   using Shape = wire::Part::Shape;
-  using wire::Carriage;
+  using wire::DataPath;
   wire::Finish all;
   all.reply = 3;
   wire::Subscribe subscribe;
@@ -319,12 +319,12 @@ std::vector<Bytes> frames() {
   std::vector<Bytes> list = beginning();
   const Bytes more[] = {
       framed(launch()), framed(build()), framed(all), framed(subscribe), framed(move), framed(wire::Ping()),
-      transfer<wire::Write>(Carriage::Inline, Shape::Range, 16),
-      transfer<wire::Read>(Carriage::Inline, Shape::Range, 16),
-      transfer<wire::Write>(Carriage::Ring, Shape::Range, 16),
-      transfer<wire::Read>(Carriage::Ring, Shape::Range, 16),
-      transfer<wire::Write>(Carriage::Stream, Shape::Range, 600),
-      transfer<wire::Read>(Carriage::Stream, Shape::Box, 600),
+      transfer<wire::Write>(DataPath::Inline, Shape::Range, 16),
+      transfer<wire::Read>(DataPath::Inline, Shape::Range, 16),
+      transfer<wire::Write>(DataPath::Ring, Shape::Range, 16),
+      transfer<wire::Read>(DataPath::Ring, Shape::Range, 16),
+      transfer<wire::Write>(DataPath::Stream, Shape::Range, 600),
+      transfer<wire::Read>(DataPath::Stream, Shape::Box, 600),
       call<FnId::clCreateSubBuffer>(Unused, 0, buffer, 0, CL_BUFFER_CREATE_TYPE_REGION, &region, &code),
       call<FnId::clCreateImage>(Unused, 0, context, CL_MEM_READ_WRITE, &format, &desc, nullptr, &code),
       call<FnId::clCreateSampler>(Unused, 0, context, CL_TRUE, CL_ADDRESS_CLAMP, CL_FILTER_LINEAR, &code),

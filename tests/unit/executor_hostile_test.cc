@@ -211,7 +211,7 @@ TEST_CASE("everything is released when the link closes") {
   m.queue = client.queue;
   m.mem = buffer;
   m.part.region[0] = m.bytes = 10'000;
-  m.carriage = wire::Carriage::Stream;
+  m.data_path = wire::DataPath::Stream;
   m.transfer = 1;
   client.send(m);  // whose chunks never come
   CHECK(live_buffers > 11);
@@ -290,7 +290,7 @@ TEST_CASE("random messages do no harm") {
       write.part.shape = static_cast<wire::Part::Shape>(below(3));
       write.part.region = {1 + below(64), 1 + below(4), 1 + below(4)};
       write.bytes = write.part.region[0] * write.part.region[1] * write.part.region[2];
-      write.carriage = static_cast<wire::Carriage>(below(6));
+      write.data_path = static_cast<wire::DataPath>(below(6));
       const Bytes data(write.bytes, 1);
       write.data = data;
       wire::Read read;
@@ -299,8 +299,8 @@ TEST_CASE("random messages do no harm") {
       read.event = client.new_id();
       read.part = write.part;
       read.bytes = write.bytes;
-      constexpr wire::Carriage Ways[] = {wire::Carriage::Inline, wire::Carriage::Stream, wire::Carriage::Ring};
-      read.carriage = Ways[below(3)];
+      constexpr wire::DataPath Ways[] = {wire::DataPath::Inline, wire::DataPath::Stream, wire::DataPath::Ring};
+      read.data_path = Ways[below(3)];
       read.offset = write.offset = below(1000);
       api::VectorWriter inputs;
       inputs.word(1 + below(16));
@@ -321,7 +321,7 @@ TEST_CASE("random messages do no harm") {
         default: wire::encode(call, frame); break;
       }
       // What memory the client shares is its own: addresses inside a process are not checked.
-      const bool shared = frame[0] == 3 && write.carriage == wire::Carriage::Shared;
+      const bool shared = frame[0] == 3 && write.data_path == wire::DataPath::Shared;
       if (!shared && below(3) == 0) frame[1 + below(frame.size() - 1)] ^= static_cast<uint8_t>(1u << below(8));
       if (shared) continue;
       const ByteView parts[] = {frame};

@@ -6,7 +6,7 @@ namespace gt::exec {
 namespace {
 
 using api::FnId;
-using wire::Carriage;
+using wire::DataPath;
 
 constexpr size_t SlotBytes = 4096;
 
@@ -33,21 +33,21 @@ struct Small : Ready {
     CHECK(finish(queue) == CL_SUCCESS);
   }
 
-  wire::Write write_of(ObjectId on, ObjectId waits_for, uint64_t offset, size_t bytes, Carriage carriage) {
+  wire::Write write_of(ObjectId on, ObjectId waits_for, uint64_t offset, size_t bytes, DataPath data_path) {
     wire::Write m;
     m.queue = on;
     m.mem = buffer;
     m.event = new_id();
     m.part.origin[0] = offset;
     m.part.region[0] = m.bytes = bytes;
-    m.carriage = carriage;
-    if (carriage == Carriage::Stream) m.transfer = ++transfers;
+    m.data_path = data_path;
+    if (data_path == DataPath::Stream) m.transfer = ++transfers;
     if (waits_for) m.waits = {waits_for};
     return m;
   }
   // An inline write; its event.
   ObjectId write_after(ObjectId waits_for, uint64_t offset, const Bytes& bytes) {
-    wire::Write m = write_of(queue, waits_for, offset, bytes.size(), Carriage::Inline);
+    wire::Write m = write_of(queue, waits_for, offset, bytes.size(), DataPath::Inline);
     m.data = bytes;
     send(m);
     return m.event;
@@ -66,7 +66,7 @@ struct Small : Ready {
     m.mem = buffer;
     m.event = new_id();
     m.part.region[0] = m.bytes = bytes;
-    m.carriage = Carriage::Shared;
+    m.data_path = DataPath::Shared;
     m.segment = address.segment;
     m.offset = address.offset;
     send(m);
@@ -161,7 +161,7 @@ TEST_CASE("a stream without room for its chunks leaves them in their slots until
   Small client(1, Long_ms);
   const ObjectId user = client.new_user_event();
   const Bytes packed = numbered(12 * SlotBytes, 3);
-  const wire::Write m = client.write_of(client.queue, user, 0, packed.size(), Carriage::Stream);
+  const wire::Write m = client.write_of(client.queue, user, 0, packed.size(), DataPath::Stream);
   client.send(m);
   client.put(m, packed, 0, 4);
   CHECK(client.credits.empty());
@@ -182,7 +182,7 @@ TEST_CASE("chunks move on to ordinary memory when there is room again") {
   read.waits = {other};
   client.send(read);
   const Bytes packed = numbered(6 * SlotBytes, 3);
-  const wire::Write m = client.write_of(client.queue, user, 0, packed.size(), Carriage::Stream);
+  const wire::Write m = client.write_of(client.queue, user, 0, packed.size(), DataPath::Stream);
   client.send(m);
   client.put(m, packed, 0, 4);
   CHECK(client.credits.empty());
@@ -199,10 +199,10 @@ TEST_CASE("a stream that fills all slots and waits for what needs them is given 
   Small client(1, Short_ms);
   const ObjectId user = client.new_user_event(), other = client.new_queue(0);
   const Bytes ones(6 * SlotBytes, 1), twos = numbered(6 * SlotBytes, 2);
-  const wire::Write first = client.write_of(client.queue, user, 0, ones.size(), Carriage::Stream);
+  const wire::Write first = client.write_of(client.queue, user, 0, ones.size(), DataPath::Stream);
   client.send(first);
   client.put(first, ones, 0, 4);
-  const wire::Write second = client.write_of(other, 0, 0, twos.size(), Carriage::Stream);
+  const wire::Write second = client.write_of(other, 0, 0, twos.size(), DataPath::Stream);
   client.stream(second, 1, twos, client.surveyed);
   CHECK(client.subscribed(second.event).status == CL_COMPLETE);
   CHECK(client.subscribed(first.event).status < 0);

@@ -9,7 +9,7 @@
 namespace gt::exec {
 namespace {
 
-using wire::Carriage;
+using wire::DataPath;
 using wire::Part;
 
 constexpr uint32_t Peer = 7;
@@ -77,7 +77,7 @@ struct Pair {
     m.event = where.new_id();
     m.part = part;
     m.bytes = part.region[0] * std::max<uint64_t>(part.region[1], 1) * std::max<uint64_t>(part.region[2], 1);
-    m.carriage = Carriage::Peer;
+    m.data_path = DataPath::Peer;
     m.segment = Peer;
     m.transfer = transfer;
     return m;

@@ -83,7 +83,7 @@ TEST_CASE("a block takes chunks, and gives them") {
   write.transfer = 1;
   write.part.origin[0] = 7;
   write.part.region[0] = write.bytes = Size;
-  write.carriage = wire::Carriage::Stream;
+  write.data_path = wire::DataPath::Stream;
   client.stream(write, 1, all, client.surveyed);
   Bytes back(Size);
   const auto segment = client.link().expose(back.data(), back.size());
@@ -95,7 +95,7 @@ TEST_CASE("a block takes chunks, and gives them") {
   read.transfer = 2;
   read.part = write.part;
   read.bytes = Size;
-  read.carriage = wire::Carriage::Stream;
+  read.data_path = wire::DataPath::Stream;
   read.segment = *segment;
   client.send(read);
   CHECK(client.completion(read.event).status == CL_COMPLETE);

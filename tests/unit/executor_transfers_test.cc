@@ -1,4 +1,4 @@
-// Transfers through an executor, of every carriage and shape, against a model.
+// Transfers through an executor, of every data path and shape, against a model.
 #include <algorithm>
 #include <random>
 
@@ -8,7 +8,7 @@ namespace gt::exec {
 namespace {
 
 using api::FnId;
-using wire::Carriage;
+using wire::DataPath;
 using wire::Part;
 
 constexpr size_t SlotBytes = 4096;
@@ -69,10 +69,10 @@ struct Model : Ready {
           at.push_back((p.origin[2] + z) * slice + (p.origin[1] + y) * row + p.origin[0] + x);
     return at.back() < Size ? at : std::vector<size_t>();
   }
-  Carriage carriage_for(size_t bytes) {
-    constexpr Carriage Ways[] = {Carriage::Inline, Carriage::Stream, Carriage::Shared, Carriage::Ring};
-    const Carriage c = Ways[below(4)];
-    return c == Carriage::Inline && bytes > wire::LargestInline ? Carriage::Stream : c;
+  DataPath data_path_for(size_t bytes) {
+    constexpr DataPath Ways[] = {DataPath::Inline, DataPath::Stream, DataPath::Shared, DataPath::Ring};
+    const DataPath c = Ways[below(4)];
+    return c == DataPath::Inline && bytes > wire::LargestInline ? DataPath::Stream : c;
   }
   uint32_t random_chunk() { return below(2) ? 0 : static_cast<uint32_t>(1 + below(SlotBytes)); }
 
@@ -86,14 +86,14 @@ struct Model : Ready {
     m.event = new_id();
     m.bytes = at.size();
     m.transfer = ++transfers;
-    m.carriage = carriage_for(at.size());
-    m.chunk_bytes = m.carriage == Carriage::Stream ? std::max<uint32_t>(random_chunk(), 64) : 0;
+    m.data_path = data_path_for(at.size());
+    m.chunk_bytes = m.data_path == DataPath::Stream ? std::max<uint32_t>(random_chunk(), 64) : 0;
     const Bytes& packed = kept.emplace_back(random_bytes(random, at.size()));
     for (size_t i = 0; i < at.size(); ++i) content[at[i]] = packed[i];
-    if (m.carriage == Carriage::Inline) m.data = packed;
-    if (m.carriage == Carriage::Shared) share(m, packed.data(), packed.size());
-    if (m.carriage == Carriage::Ring) std::memcpy(take_ring(m), packed.data(), packed.size());
-    m.carriage == Carriage::Stream ? stream(m, 1, packed, surveyed) : send(m);
+    if (m.data_path == DataPath::Inline) m.data = packed;
+    if (m.data_path == DataPath::Shared) share(m, packed.data(), packed.size());
+    if (m.data_path == DataPath::Ring) std::memcpy(take_ring(m), packed.data(), packed.size());
+    m.data_path == DataPath::Stream ? stream(m, 1, packed, surveyed) : send(m);
   }
   void random_read() {
     wire::Read m;
@@ -105,14 +105,14 @@ struct Model : Ready {
     m.event = new_id();
     m.bytes = at.size();
     m.transfer = ++transfers;
-    m.carriage = carriage_for(at.size());
+    m.data_path = data_path_for(at.size());
     m.chunk_bytes = std::max<uint32_t>(random_chunk(), 64);
-    Reading reading{m.event, Bytes(at.size()), Bytes(at.size()), m.carriage, nullptr};
-    if (m.carriage == Carriage::Ring) reading.in_ring = take_ring(m);
+    Reading reading{m.event, Bytes(at.size()), Bytes(at.size()), m.data_path, nullptr};
+    if (m.data_path == DataPath::Ring) reading.in_ring = take_ring(m);
     for (size_t i = 0; i < at.size(); ++i) reading.expected[i] = content[at[i]];
     Reading& placed = readings.emplace_back(std::move(reading));
-    if (m.carriage == Carriage::Shared) share(m, placed.got.data(), m.bytes);
-    if (m.carriage == Carriage::Stream) m.segment = *link().expose(placed.got.data(), m.bytes);
+    if (m.data_path == DataPath::Shared) share(m, placed.got.data(), m.bytes);
+    if (m.data_path == DataPath::Stream) m.segment = *link().expose(placed.got.data(), m.bytes);
     send(m);
   }
   template <class Message>
@@ -138,7 +138,7 @@ struct Model : Ready {
       CHECK(completion(r.event).status == CL_COMPLETE);
       if (r.in_ring) std::memcpy(r.got.data(), r.in_ring, r.got.size());
       const std::lock_guard lock(mutex);
-      const bool same = (r.carriage == Carriage::Inline ? data[r.event] : r.got) == r.expected;
+      const bool same = (r.data_path == DataPath::Inline ? data[r.event] : r.got) == r.expected;
       CHECK(same);
     }
     readings.clear();
@@ -148,7 +148,7 @@ struct Model : Ready {
   struct Reading {
     ObjectId event;
     Bytes expected, got;
-    Carriage carriage;
+    DataPath data_path;
     const uint8_t* in_ring;
   };
   std::mt19937 random{12345};
@@ -181,7 +181,7 @@ TEST_CASE("a box without gaps, and one whose rows are longer than a slot") {
     m.mem = client.buffer;
     m.bytes = width * 2;
     m.transfer = ++client.transfers;
-    m.carriage = Carriage::Stream;
+    m.data_path = DataPath::Stream;
     const Bytes packed = random_bytes(client.random, m.bytes);
     client.stream(m, 1, packed, client.surveyed);
     CHECK(client.read(client.queue, client.buffer, 0, m.bytes) == packed);
@@ -196,7 +196,7 @@ wire::Write waiting_write(Model& client, ObjectId queue, ObjectId user, size_t b
   m.event = client.new_id();
   m.part.region[0] = m.bytes = bytes;
   m.transfer = ++client.transfers;
-  m.carriage = Carriage::Stream;
+  m.data_path = DataPath::Stream;
   if (user) m.waits = {user};
   return m;
 }
@@ -247,7 +247,7 @@ TEST_CASE("a read in chunks arrives also when queue and context were released be
   m.mem = client.buffer;
   m.event = client.new_id();
   m.part.region[0] = m.bytes = got.size();
-  m.carriage = Carriage::Stream;
+  m.data_path = DataPath::Stream;
   m.segment = *client.link().expose(got.data(), got.size());
   m.waits = {user};
   client.send(m);
@@ -333,7 +333,7 @@ TEST_CASE("shared memory is pinned once, and let go before it is withdrawn") {
     m.event = c.new_id();
     m.part.region[0] = m.bytes = 1000;
     m.part.origin[0] = m.offset = 500;
-    m.carriage = Carriage::Shared;
+    m.data_path = DataPath::Shared;
     m.segment = segment;
     c.send(m);
     return c.completion(m.event).status;
@@ -368,7 +368,7 @@ TEST_CASE("nothing beside the ring is read or written") {
   read.queue = client.queue;
   read.mem = client.buffer;
   read.part.region[0] = read.bytes = 1000;
-  read.carriage = Carriage::Ring;
+  read.data_path = DataPath::Ring;
   const auto status_at = [&](uint64_t offset) {
     read.event = client.new_id();
     read.offset = offset;
@@ -391,7 +391,7 @@ TEST_CASE("without a ring transfers of it are refused") {
   m.mem = c.new_buffer(100);
   m.event = c.new_id();
   m.part.region[0] = m.bytes = 100;
-  m.carriage = Carriage::Ring;
+  m.data_path = DataPath::Ring;
   c.send(m);
   CHECK(c.completion(m.event).status == CL_INVALID_HOST_PTR);
 }

@@ -246,7 +246,7 @@ template <class Message>
 bool Executor::State::transfer(ByteView frame, Message& m) {
   if (!wire::decode(frame, m)) return false;
   InFlight::Share room;
-  if (m.carriage == wire::Carriage::Inline) {
+  if (m.data_path == wire::DataPath::Inline) {
     const uint64_t bytes = inline_bytes(m);
     room = {session->in_flight, bytes};
     if (!room.given()) {

@@ -112,7 +112,7 @@ struct Part {
 };
 
 // How the bytes of a transfer travel.
-enum class Carriage : uint8_t {
+enum class DataPath : uint8_t {
   Inline,  // in the message (Write), in Data (Read): up to LargestInline
   Stream,  // Write: the client takes slots of the executor's inbox and puts chunks there, each with a ChunkNotice.
            // Read: the executor puts chunks to `address`, of the client's
@@ -129,7 +129,7 @@ struct Write {
   uint32_t transfer = 0;  // names the transfer in notices; unique among those under way from the same sender
   Part part;
   uint64_t bytes = 0;  // packed
-  Carriage carriage = Carriage::Inline;
+  DataPath data_path = DataPath::Inline;
   uint32_t segment = 0;  // Shared: where the bytes are. Peer: who sends them
   uint64_t offset = 0;   // there; Ring: in the ring
   uint32_t chunk_bytes = 0;  // Stream: of the largest chunk (chunks.h), at most a slot. 0: a slot
@@ -137,7 +137,7 @@ struct Write {
   ByteView data;  // Inline
   template <class V>
   void fields(V& v) {
-    v(queue, mem, event, transfer, part, bytes, carriage, segment, offset, chunk_bytes, waits, data);
+    v(queue, mem, event, transfer, part, bytes, data_path, segment, offset, chunk_bytes, waits, data);
   }
 };
 
@@ -147,13 +147,13 @@ struct Read {
   uint32_t transfer = 0;
   Part part;
   uint64_t bytes = 0;
-  Carriage carriage = Carriage::Inline;
+  DataPath data_path = DataPath::Inline;
   uint32_t segment = 0;  // Stream, Shared: where the bytes go, packed. Peer: to whom
   uint64_t offset = 0;
   uint32_t chunk_bytes = 0;  // Stream: as in Write
   Ids waits;
   template <class V>
-  void fields(V& v) { v(queue, mem, event, transfer, part, bytes, carriage, segment, offset, chunk_bytes, waits); }
+  void fields(V& v) { v(queue, mem, event, transfer, part, bytes, data_path, segment, offset, chunk_bytes, waits); }
 };
 
 // The notice of a chunk: which transfer, which slot. Chunks of a transfer come in order, cut as chunks.h says.
@@ -302,7 +302,7 @@ struct Surveyed {
   uint32_t inbox_segment = 0;  // of the executor's: where chunks of writes go
   uint32_t inbox_slots = 0;
   uint64_t slot_bytes = 0;
-  uint32_t ring_segment = 0;  // of the executor's: for Carriage::Ring
+  uint32_t ring_segment = 0;  // of the executor's: for DataPath::Ring
   uint64_t ring_bytes = 0;    // 0: there is none
   int64_t clock_ns = 0;  // the executor's, which device times are told in
   std::vector<PlatformFunctions> functions;
@@ -373,7 +373,7 @@ struct Printed {
 
 // --- Executors that know each other ---
 // One executor of a client is asked to wait for another (Invite), which is told how to find it (Join). `peer` names the
-// link at both; every transfer over it is a Write at one end and a Read at the other, of Carriage::Peer.
+// link at both; every transfer over it is a Write at one end and a Read at the other, of DataPath::Peer.
 using PeerName = std::array<uint8_t, 16>;
 using PeerSecret = std::array<uint8_t, 32>;
 

@@ -29,6 +29,8 @@ class Bounce {
     rooms_.emplace(bytes, Line);
   }
 
+  bool is_open() const { return base_ != nullptr; }  // with memory
+
   // Given back when the last copy goes. REQUIRES: this outlives it.
   struct Room {
     std::shared_ptr<uint8_t[]> bytes;  // nullptr: there is no room

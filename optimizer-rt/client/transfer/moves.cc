@@ -76,7 +76,7 @@ struct Move : std::enable_shared_from_this<Move> {
     Message m;
     m.part = mem->whole();
     m.bytes = packed_bytes(layout);
-    m.carriage = wire::Carriage::Peer;
+    m.data_path = wire::DataPath::Peer;
     m.segment = peer;
     m.chunk_bytes = std::min(from->session.outbox().chunk_bytes(m.bytes), to->session.outbox().chunk_bytes(m.bytes));
     return m;

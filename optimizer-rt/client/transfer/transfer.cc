@@ -8,22 +8,16 @@
 #include "optimizer-rt/client/base/optimizer.h"
 #include "optimizer-rt/client/objects/arrivals.h"
 #include "optimizer-rt/client/objects/context.h"
+#include "optimizer-rt/client/transfer/transfer_mode.h"
 #include "transport/staging/node_copy.h"
 #include "transport/staging/program_faults.h"
 
 namespace gt::virt {
 namespace {
 
-using wire::Carriage;
+using wire::DataPath;
 
-// Where memory can be shared, what is larger is there sooner through the bounce ring: measured on an H200's host
-// (docs/measurements/remote.md).
 constexpr size_t SharedOut = size_t{512} << 10;  // copies from here on
-constexpr size_t InlineReads = size_t{4} << 10, InlineWrites = size_t{16} << 10;
-
-size_t largest_inline(const Session& session, size_t where_shared) {
-  return session.shares_memory() ? where_shared : wire::LargestInline;
-}
 
 // Bytes that a driver would take from, or bring to, the program's memory with one thread, one after the other, and the
 // program's own handler makes pages present for that: they are copied here (program_faults.h).
@@ -48,34 +42,18 @@ Message begin(const Transfer& t, ObjectId event) {
 
 // Where the executor sees bytes that are here.
 struct Seen {
-  Carriage carriage;
+  DataPath data_path;
   wire::Address at;
 };
 template <class Message>
 void say_where(Message& m, const Seen& seen) {
-  m.carriage = seen.carriage;
+  m.data_path = seen.data_path;
   m.segment = seen.at.segment;
   m.offset = seen.at.offset;
 }
 
-// Packed bytes of ours for the time of a transfer.
-struct Packed {
-  std::shared_ptr<uint8_t[]> bytes;
-  std::optional<Seen> seen;
-};
-
-// Nothing: there is no ring, or no room in it.
-Packed bounce(Session& session, size_t bytes) {
-  Bounce::Room room = session.bounce().take(bytes);
-  return {std::move(room.bytes), Seen{Carriage::Ring, {0, room.offset}}};
-}
-
-Packed make_packed(Session& session, size_t bytes) {
-  if (Packed packed = bounce(session, bytes); packed.bytes) return packed;
-  Packed packed{std::make_shared<uint8_t[]>(bytes), {}};
-  const auto at = session.link().shared_address(packed.bytes.get(), bytes);
-  if (at) packed.seen = Seen{Carriage::Shared, *at};
-  return packed;
+std::shared_ptr<uint8_t[]> new_copy(const Transfer& t) {
+  return std::make_shared<uint8_t[]>(packed_bytes(t.layout));
 }
 
 // A large copy is shared out.
@@ -94,173 +72,312 @@ std::optional<Seen> seen_directly(Session& session, const void* p, size_t bytes,
     Exposures& exposures = session.exposures();
     if (const auto address = exposures.use(session.link(), p, bytes)) {
       event.then([&exposures, segment = address->segment](cl_int) { exposures.let_go(segment); });
-      return Seen{Carriage::Shared, *address};
+      return Seen{DataPath::Shared, *address};
     }
     if (exposures.cover(p)) return {};
   }
   const auto address = session.link().shared_address(p, bytes);  // the program's view of a map, or all of a process
   if (address && session.shares_memory() && optimizer()) optimizer()->moved(p, bytes);
-  return address ? std::optional(Seen{Carriage::Shared, *address}) : std::nullopt;
+  return address ? std::optional(Seen{DataPath::Shared, *address}) : std::nullopt;
 }
 
-void write_inline(const Transfer& t, const void* host, wire::Write m) {
-  std::vector<uint8_t> packed;
-  const auto* from = static_cast<const uint8_t*>(host) + t.layout.offset;
-  if (!t.layout.dense()) {
-    packed.resize(m.bytes);
-    pack(packed.data(), host, t.layout);
-    from = packed.data();
-  }
-  staging::touch(from, m.bytes);  // the program's handler for that runs here, not where the link has a lock
-  m.data = {from, m.bytes};
-  t.place.session.send(m, true);
+TransferFacts facts_of(const Transfer& t) {
+  TransferFacts facts;
+  facts.bytes = packed_bytes(t.layout);
+  facts.shares_memory = t.place.session.shares_memory();
+  facts.dense = t.layout.dense();
+  facts.ring = t.place.session.bounce().is_open();
+  return facts;
 }
 
-// The executor reads the memory itself: it must stay until the event has completed. `held`: it is ours.
-void write_in_place(const Transfer& t, const Seen& seen, wire::Write m, _cl_event& event,
-                    std::shared_ptr<const void> held, Until until) {
-  const bool captured = held != nullptr;
-  say_where(m, seen);
-  event.told_unasked();
-  if (held) {
-    event.keep();
-    event.landing = [held = std::move(held)] {};
-  }
-  t.place.session.send(m, until == Until::Sent || !captured);
-  if (until == Until::Captured && !captured) event.wait();
-}
+// --- Writes: a function for each mode. False: it is not possible, and nothing has been sent.
 
-void write_stream(const Transfer& t, const uint8_t* from, wire::Write m, std::shared_ptr<const void> held,
-                  Until until) {
-  Outbox& outbox = t.place.session.outbox();
-  m.carriage = Carriage::Stream;
-  m.transfer = t.place.session.new_transfer();
-  m.chunk_bytes = outbox.chunk_bytes(m.bytes);
-  t.place.session.send(m);
-  if (until == Until::Sent || held) return outbox.stream(m.transfer, t.part, t.element, from, [held] {});
-  Gate captured;
-  outbox.stream(m.transfer, t.part, t.element, from, [&captured] { captured.open(); });
-  captured.wait();
-  require(t.place.session.alive(), CL_DEVICE_NOT_AVAILABLE);
-}
+struct Writing {
+  const Transfer& t;
+  const void* host;
+  _cl_event* event;
+  Until until;
+  std::shared_ptr<const void> keeps;
+  wire::Write m;
+  bool late = false;                    // as choose_late_write() says: its bytes are there when `after` have ended
+  std::vector<Ref<_cl_event>> after{};  // the event's own go when it ends
+  std::shared_ptr<uint8_t[]> copy{};    // SharedCopy, StreamCopy: the packed bytes
 
-// What executor and driver see of bytes that are not there yet: they are read in place behind an event of ours, or sent
-// when they have come. False: nobody says when that is, and nothing can read them in place.
-bool write_behind(const Transfer& t, const void* host, wire::Write m, _cl_event& event, Until until,
-                  std::shared_ptr<const void> keeps) {
-  Session& session = t.place.session;
-  const std::vector<Ref<_cl_event>> after = *t.after;  // the event's own go when it ends
-  const HostLayout layout = t.layout;
-  const Packed packed = layout.dense() ? Packed{} : make_packed(session, m.bytes);
-  const std::shared_ptr<uint8_t[]> held = packed.bytes;
-  const auto* const from = held ? held.get() : static_cast<const uint8_t*>(host) + layout.offset;
-  const auto take = [held, host, layout, keeps] {
+  Session& session() const { return t.place.session; }
+  const uint8_t* from() const { return static_cast<const uint8_t*>(host) + t.layout.offset; }
+};
+
+// What is to be done when the bytes of a late write are there. `held`: where they are packed; nullptr: nowhere.
+auto take_later(const Writing& w, std::shared_ptr<uint8_t[]> held) {
+  return [held = std::move(held), host = w.host, layout = w.t.layout, keeps = w.keeps] {
     if (held) pack(held.get(), host, layout);
   };
-  if (const auto seen = held ? packed.seen : seen_directly(session, from, m.bytes, event)) {
-    const Ref<_cl_event> landed = make<_cl_event>(*event.context);
-    m.waits.push_back(landed->name_at(t.place));
-    after_all(after, [landed, take](cl_int) {
-      take();
-      landed->complete(CL_COMPLETE, 0, 0);
-    });
-    write_in_place(t, *seen, std::move(m), event, held, Until::Sent);
-    if (until == Until::Captured) event.wait();
-    return true;
+}
+
+// Executor and driver see an event of ours that ends when the bytes are there.
+void wait_for_bytes(Writing& w, std::shared_ptr<uint8_t[]> held) {
+  const Ref<_cl_event> landed = make<_cl_event>(*w.event->context);
+  w.m.waits.push_back(landed->name_at(w.t.place));
+  after_all(w.after, [landed, take = take_later(w, std::move(held))](cl_int) {
+    take();
+    landed->complete(CL_COMPLETE, 0, 0);
+  });
+}
+
+void write_inline(Writing& w) {
+  const Transfer& t = w.t;
+  std::vector<uint8_t> packed;
+  const uint8_t* from = w.from();
+  if (!t.layout.dense()) {
+    packed.resize(w.m.bytes);
+    pack(packed.data(), w.host, t.layout);
+    from = packed.data();
   }
-  if (after.empty()) return false;
-  Outbox& outbox = session.outbox();
-  m.carriage = Carriage::Stream;
-  m.transfer = session.new_transfer();
-  m.chunk_bytes = outbox.chunk_bytes(m.bytes);
+  staging::touch(from, w.m.bytes);  // the program's handler for that runs here, not where the link has a lock
+  w.m.data = {from, w.m.bytes};
+  w.session().send(w.m, true);
+}
+
+// The executor reads the program's memory: it must stay until the event has completed.
+bool write_in_place(Writing& w) {
+  const auto seen = seen_directly(w.session(), w.from(), w.m.bytes, *w.event);
+  if (!seen) return false;
+  if (w.late) wait_for_bytes(w, nullptr);
+  say_where(w.m, *seen);
+  w.event->told_unasked();
+  w.session().send(w.m, true);
+  if (w.until == Until::Captured) w.event->wait();
+  return true;
+}
+
+// The executor reads packed bytes of ours, which stay until the event has completed.
+void write_from_copy(Writing& w, const std::shared_ptr<uint8_t[]>& held, const Seen& seen) {
+  w.late ? wait_for_bytes(w, held) : copy_in(held.get(), w.host, w.t.layout);
+  say_where(w.m, seen);
+  w.event->told_unasked();
+  w.event->keep();
+  w.event->landing = [held] {};
+  w.session().send(w.m, w.late || w.until == Until::Sent);
+  if (w.late && w.until == Until::Captured) w.event->wait();
+}
+
+bool write_through_ring(Writing& w) {
+  const Bounce::Room room = w.session().bounce().take(w.m.bytes);
+  if (!room.bytes) return false;
+  write_from_copy(w, room.bytes, {DataPath::Ring, {0, room.offset}});
+  return true;
+}
+
+bool write_shared_copy(Writing& w) {
+  if (!w.copy) w.copy = new_copy(w.t);
+  const auto at = w.session().link().shared_address(w.copy.get(), w.m.bytes);
+  if (!at) return false;
+  write_from_copy(w, w.copy, {DataPath::Shared, *at});
+  return true;
+}
+
+// The chunks begin when the bytes are there.
+void stream_late(Writing& w, const uint8_t* from) {
+  Outbox& outbox = w.session().outbox();
   const auto captured = std::make_shared<Gate>();
-  session.send(m, true);
-  after_all(after, [&outbox, take, captured, from, m = m.transfer, part = t.part, element = t.element](cl_int) {
+  w.session().send(w.m, true);
+  after_all(w.after, [&outbox, take = take_later(w, w.copy), captured, from, m = w.m.transfer, part = w.t.part,
+                      element = w.t.element](cl_int) {
     take();
     outbox.stream(m, part, element, from, [take, captured] { captured->open(); });
   });
-  if (until == Until::Sent) return true;
+  if (w.until == Until::Sent) return;
   captured->wait();
-  require(session.alive(), CL_DEVICE_NOT_AVAILABLE);
+  require(w.session().alive(), CL_DEVICE_NOT_AVAILABLE);
+}
+
+// `held`: what keeps the memory from changing; nullptr: nothing does.
+void stream_now(Writing& w, const uint8_t* from, const std::shared_ptr<const void>& held) {
+  Outbox& outbox = w.session().outbox();
+  w.session().send(w.m);
+  if (w.until == Until::Sent || held) return outbox.stream(w.m.transfer, w.t.part, w.t.element, from, [held] {});
+  Gate captured;
+  outbox.stream(w.m.transfer, w.t.part, w.t.element, from, [&captured] { captured.open(); });
+  captured.wait();
+  require(w.session().alive(), CL_DEVICE_NOT_AVAILABLE);
+}
+
+template <class Message>
+void say_stream(Session& session, Message& m) {
+  m.data_path = DataPath::Stream;
+  m.transfer = session.new_transfer();
+  m.chunk_bytes = session.outbox().chunk_bytes(m.bytes);
+}
+
+void write_stream(Writing& w) {
+  say_stream(w.session(), w.m);
+  w.late ? stream_late(w, w.from()) : stream_now(w, w.from(), w.keeps);
+}
+
+void write_stream_copy(Writing& w) {
+  if (!w.copy) w.copy = w.session().bounce().take(w.m.bytes).bytes;  // without an event: memory like any other
+  if (!w.copy) w.copy = new_copy(w.t);
+  if (!w.late) copy_in(w.copy.get(), w.host, w.t.layout);
+  say_stream(w.session(), w.m);
+  w.late ? stream_late(w, w.copy.get()) : stream_now(w, w.copy.get(), w.copy);
+}
+
+// False: the mode is not possible, and the fact that spoke for it is cleared.
+bool write_by(TransferMode mode, Writing& w, TransferFacts& facts) {
+  switch (mode) {
+    case TransferMode::Inline: return write_inline(w), true;
+    case TransferMode::InPlace: return facts.maps_program = write_in_place(w);
+    case TransferMode::Ring: return facts.ring = write_through_ring(w);
+    case TransferMode::SharedCopy: return facts.maps_copy = write_shared_copy(w);
+    case TransferMode::Stream: return write_stream(w), true;
+    case TransferMode::StreamCopy: return write_stream_copy(w), true;
+  }
+  return true;
+}
+
+// False: nobody says when the bytes are there, and nothing can read them in place.
+bool write_late(Writing& w) {
+  w.after = *w.t.after;
+  w.late = true;
+  TransferFacts facts = facts_of(w.t);
+  facts.end_known = !w.after.empty();
+  while (const auto mode = choose_late_write(facts)) {
+    if (write_by(*mode, w, facts)) return true;
+  }
+  w.late = false;
+  return false;
+}
+
+// --- Reads: likewise.
+
+struct Reading {
+  const Transfer& t;
+  void* host;
+  _cl_event& event;
+  wire::Read m;
+  std::shared_ptr<uint8_t[]> copy{};  // SharedCopy, StreamCopy: where the packed bytes come
+
+  Session& session() const { return t.place.session; }
+  uint8_t* to() const { return static_cast<uint8_t*>(host) + t.layout.offset; }
+  bool lands_late(Arrivals::By by) const {
+    return !event.lands_after.empty() && arrivals().could_overtake(event.bringer(), by, host, t.layout.extent());
+  }
+};
+
+void read_inline(Reading& r) {
+  _cl_event* const late = r.lands_late(Arrivals::By::Us) ? &r.event : nullptr;
+  r.session().expect_data(r.event.name, [host = r.host, layout = r.t.layout, late](ByteView bytes) {
+    if (bytes.size() != packed_bytes(layout)) return;
+    if (!late) return unpack(host, bytes.data(), layout);
+    late->landing = [host, layout, held = Bytes(bytes.begin(), bytes.end())] { unpack(host, held.data(), layout); };
+  });
+  r.session().send(r.m, true);
+}
+
+bool read_in_place(Reading& r, TransferFacts& facts) {
+  const auto seen = seen_directly(r.session(), r.to(), r.m.bytes, r.event);
+  facts.maps_program = seen.has_value();
+  facts.lands_late = seen && r.lands_late(Arrivals::By::Device);
+  if (!seen || facts.lands_late) return false;
+  if (r.event.arrives) arrivals().comes_by(r.event, Arrivals::By::Device);
+  say_where(r.m, *seen);
+  // Commands at other places do not see for themselves when it is there.
+  const bool alone = r.t.place.context.one_place();
+  r.event.late = !r.event.lands_after.empty() || !alone;
+  r.session().send(r.m, true);
+  return true;
+}
+
+// The bytes find their places when the command ends here.
+void land_from(Reading& r, std::shared_ptr<uint8_t[]> held) {
+  r.event.landing = [host = r.host, layout = r.t.layout, held = std::move(held)] {
+    copy_out(host, held.get(), layout);
+  };
+}
+
+bool read_through_ring(Reading& r) {
+  Bounce::Room room = r.session().bounce().take(r.m.bytes);
+  if (!room.bytes) return false;
+  land_from(r, std::move(room.bytes));
+  say_where(r.m, {DataPath::Ring, {0, room.offset}});
+  r.session().send(r.m, true);
+  return true;
+}
+
+bool read_shared_copy(Reading& r) {
+  r.copy = new_copy(r.t);
+  const auto at = r.session().link().shared_address(r.copy.get(), r.m.bytes);
+  if (!at) return false;
+  land_from(r, r.copy);
+  say_where(r.m, {DataPath::Shared, *at});
+  r.session().send(r.m, true);
+  return true;
+}
+
+// `held`: what `to` is part of; nullptr: of the program's memory.
+void stream_to(Reading& r, uint8_t* to, std::shared_ptr<const void> held) {
+  Session& session = r.session();
+  wire::Link& link = session.link();
+  const Result<wire::SegmentId> segment = link.expose(to, r.m.bytes);
+  require(segment.ok(), session.in_reach() ? CL_OUT_OF_HOST_MEMORY : CL_DEVICE_NOT_AVAILABLE);
+  r.m.segment = *segment;
+  say_stream(session, r.m);
+  session.send(r.m, true);
+  r.event.then([&link, id = *segment, held = std::move(held)](cl_int) { (void)link.withdraw(id).ok(); });
+}
+
+bool read_stream(Reading& r, TransferFacts& facts) {
+  facts.lands_late = r.lands_late(Arrivals::By::Link);
+  if (facts.lands_late) return false;
+  if (r.event.arrives) arrivals().comes_by(r.event, Arrivals::By::Link);
+  stream_to(r, r.to(), nullptr);
+  return true;
+}
+
+// REQUIRES: read_shared_copy() has made the copy.
+void read_stream_copy(Reading& r) {
+  land_from(r, r.copy);
+  stream_to(r, r.copy.get(), r.copy);
+}
+
+bool read_by(TransferMode mode, Reading& r, TransferFacts& facts) {
+  switch (mode) {
+    case TransferMode::Inline: return read_inline(r), true;
+    case TransferMode::InPlace: return read_in_place(r, facts);
+    case TransferMode::Ring: return facts.ring = read_through_ring(r);
+    case TransferMode::SharedCopy: return facts.maps_copy = read_shared_copy(r);
+    case TransferMode::Stream: return read_stream(r, facts);
+    case TransferMode::StreamCopy: return read_stream_copy(r), true;
+  }
   return true;
 }
 
 }  // namespace
 
-bool writes_inline(const Session& session, size_t bytes) { return bytes <= largest_inline(session, InlineWrites); }
+bool writes_inline(const Session& session, size_t bytes) {
+  return bytes <= largest_inline_write(session.shares_memory());
+}
 
 void send_write(const Transfer& t, const void* host, _cl_event* event, Until until,
                 std::shared_ptr<const void> keeps) {
-  auto m = begin<wire::Write>(t, event ? event->name : 0);
-  if (t.after && write_behind(t, host, m, *event, until, keeps)) return;
-  Session& session = t.place.session;
-  const bool small = m.bytes <= wire::LargestInline;
-  if (small && (!event || writes_inline(session, m.bytes))) return write_inline(t, host, std::move(m));
-  const auto* from = static_cast<const uint8_t*>(host) + t.layout.offset;
-  const bool dense = t.layout.dense() && (small || !faults_when_read(from, m.bytes));
-  const auto seen = event && dense && !small ? seen_directly(session, from, m.bytes, *event) : std::nullopt;
-  if (seen) return write_in_place(t, *seen, std::move(m), *event, nullptr, until);
-  Packed packed = event ? bounce(session, m.bytes) : Packed{};
-  if (!packed.bytes && small) return write_inline(t, host, std::move(m));
-  if (!packed.bytes && dense) return write_stream(t, from, std::move(m), std::move(keeps), until);
-  if (!packed.bytes) packed = make_packed(session, m.bytes);
-  copy_in(packed.bytes.get(), host, t.layout);
-  if (event && packed.seen) return write_in_place(t, *packed.seen, std::move(m), *event, packed.bytes, until);
-  write_stream(t, packed.bytes.get(), std::move(m), packed.bytes, until);
+  Writing w{t, host, event, until, std::move(keeps), begin<wire::Write>(t, event ? event->name : 0)};
+  if (t.after && write_late(w)) return;
+  TransferFacts facts = facts_of(t);
+  facts.has_event = event != nullptr;
+  facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_read(w.from(), facts.bytes);
+  while (!write_by(choose_write(facts), w, facts)) {
+  }
 }
 
 void send_read(const Transfer& t, void* host, _cl_event& event) {
-  Session& session = t.place.session;
-  auto m = begin<wire::Read>(t, event.name);
-  const HostLayout layout = t.layout;
+  Reading r{t, host, event, begin<wire::Read>(t, event.name)};
   event.keep();
   event.late = true;
   event.told_unasked();
-  const auto lands_late = [&](Arrivals::By by) {
-    return !event.lands_after.empty() && arrivals().could_overtake(event.bringer(), by, host, layout.extent());
-  };
-  const bool small = m.bytes <= wire::LargestInline;
-  Packed packed = small && m.bytes > largest_inline(session, InlineReads) ? bounce(session, m.bytes) : Packed{};
-  if (small && !packed.bytes) {
-    _cl_event* const late = lands_late(Arrivals::By::Us) ? &event : nullptr;
-    session.expect_data(event.name, [host, layout, late](ByteView bytes) {
-      if (bytes.size() != packed_bytes(layout)) return;
-      if (!late) return unpack(host, bytes.data(), layout);
-      late->landing = [host, layout, held = Bytes(bytes.begin(), bytes.end())] { unpack(host, held.data(), layout); };
-    });
-    return session.send(m, true);
+  TransferFacts facts = facts_of(t);
+  facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_written(r.to(), facts.bytes);
+  while (!read_by(choose_read(facts), r, facts)) {
   }
-  auto* to = static_cast<uint8_t*>(host) + layout.offset;
-  const bool faults = layout.dense() && !small && faults_when_written(to, m.bytes);
-  const auto directly = layout.dense() && !small && !faults ? seen_directly(session, to, m.bytes, event) : std::nullopt;
-  const auto by = directly ? Arrivals::By::Device : Arrivals::By::Link;
-  if (!directly && !small) packed = bounce(session, m.bytes);
-  const bool by_us = packed.bytes || !layout.dense() || faults || lands_late(by);
-  if (by_us) {
-    if (!packed.bytes) packed = make_packed(session, m.bytes);
-    to = packed.bytes.get();
-    event.landing = [host, layout, held = packed.bytes] { copy_out(host, held.get(), layout); };
-  } else {
-    if (event.arrives) arrivals().comes_by(event, by);
-  }
-  const auto seen = by_us ? packed.seen : directly;
-  const std::shared_ptr<const void> held = packed.bytes;
-  if (seen) {
-    say_where(m, *seen);
-    // Commands at other places do not see for themselves when it is there.
-    const bool alone = t.place.context.one_place();
-    event.late = event.late && (held || !event.lands_after.empty() || !alone);
-    return session.send(m, true);
-  }
-  wire::Link& link = session.link();
-  const Result<wire::SegmentId> segment = link.expose(to, m.bytes);
-  require(segment.ok(), session.in_reach() ? CL_OUT_OF_HOST_MEMORY : CL_DEVICE_NOT_AVAILABLE);
-  m.carriage = Carriage::Stream;
-  m.segment = *segment;
-  m.transfer = session.new_transfer();
-  m.chunk_bytes = session.outbox().chunk_bytes(m.bytes);
-  session.send(m, true);
-  event.then([&link, id = *segment, held](cl_int) { (void)link.withdraw(id).ok(); });
 }
 
 }  // namespace gt::virt

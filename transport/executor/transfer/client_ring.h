@@ -1,5 +1,5 @@
 // Memory of ours that a client of this node maps: it puts the bytes of a transfer there, or takes them from there,
-// itself, and the device reads and writes them in place (Carriage::Ring). What is where is the client's business; one
+// itself, and the device reads and writes them in place (DataPath::Ring). What is where is the client's business; one
 // that uses a place twice gets what it asked for.
 // Thread safety: open() first, then any thread.
 #pragma once

@@ -25,7 +25,7 @@ FnId fn_of(Way way, Shape shape) {
 
 template <class Message>
 bool is_in_place(const Message& m) {
-  return m.carriage == wire::Carriage::Shared || m.carriage == wire::Carriage::Ring;
+  return m.data_path == wire::DataPath::Shared || m.data_path == wire::DataPath::Ring;
 }
 
 // No bytes: whether that is wrong the driver says.
@@ -34,7 +34,7 @@ bool is_nothing(const Message& m) {
   const auto& [width, height, depth] = m.part.region;
   const bool small = width <= 1 && height <= 1 && depth <= 1 && width * height * depth == 0;
   const bool pitched = m.part.row_pitch != 0 || m.part.slice_pitch != 0;
-  return m.carriage == wire::Carriage::Inline && m.bytes == 0 && m.part.shape <= Shape::Image && small && !pitched;
+  return m.data_path == wire::DataPath::Inline && m.bytes == 0 && m.part.shape <= Shape::Image && small && !pitched;
 }
 
 // The bytes of an inline read go ahead of its Completed.
@@ -89,34 +89,34 @@ void Transfers::run(const wire::Write& m, InFlight::Share room) {
   const FnId fn = fn_of(Way::ToDevice, m.part.shape);
   const std::optional<Target> t = target(m, fn);
   cl_int code = CL_INVALID_VALUE;
-  if (t && m.carriage == wire::Carriage::Inline) code = write_inline(m, *t, std::move(room));
+  if (t && m.data_path == wire::DataPath::Inline) code = write_inline(m, *t, std::move(room));
   if (t && is_in_place(m)) code = in_place(m, Way::ToDevice, *t);
   const std::shared_ptr<Inbox> inbox = inbox_of(m);
   if (t && inbox) code = write_stream(m, *t, inbox);
   if (t && code != CL_SUCCESS) x_commands.fail(fn, code, m.queue, m.event, is_in_place(m));
   if (code == CL_SUCCESS)
-    (m.carriage == wire::Carriage::Peer ? session.count.peer_bytes_in : session.count.bytes_in) += m.bytes;
+    (m.data_path == wire::DataPath::Peer ? session.count.peer_bytes_in : session.count.bytes_in) += m.bytes;
   else if (inbox && m.bytes > 0)  // the bytes come all the same
     inbox->add(m.transfer, std::make_shared<WriteJob>(inbox, m.bytes));
 }
 
 // Where the chunks of a transfer come in; nullptr: it is not in chunks, or its sender is gone.
 std::shared_ptr<Inbox> Transfers::inbox_of(const wire::Write& m) {
-  if (m.carriage == wire::Carriage::Stream) return x_inbox;
-  const std::shared_ptr<Peer> peer = m.carriage == wire::Carriage::Peer ? x_peers->find(m.segment) : nullptr;
+  if (m.data_path == wire::DataPath::Stream) return x_inbox;
+  const std::shared_ptr<Peer> peer = m.data_path == wire::DataPath::Peer ? x_peers->find(m.segment) : nullptr;
   return peer ? peer->inbox() : nullptr;
 }
 
 void Transfers::run(const wire::Read& m, InFlight::Share room) {
   Session& session = x_commands.session();
   const FnId fn = fn_of(Way::ToHost, m.part.shape);
-  const std::shared_ptr<Peer> peer = m.carriage == wire::Carriage::Peer ? x_peers->find(m.segment) : nullptr;
+  const std::shared_ptr<Peer> peer = m.data_path == wire::DataPath::Peer ? x_peers->find(m.segment) : nullptr;
   const std::optional<Target> t = target(m, fn);
   if (!t) return peer ? peer->give_up() : void();  // it waits for the bytes
   cl_int code = CL_INVALID_VALUE;
-  if (m.carriage == wire::Carriage::Inline) code = read_inline(m, *t, std::move(room));
+  if (m.data_path == wire::DataPath::Inline) code = read_inline(m, *t, std::move(room));
   if (is_in_place(m)) code = in_place(m, Way::ToHost, *t);
-  if (m.carriage == wire::Carriage::Stream)
+  if (m.data_path == wire::DataPath::Stream)
     code = read_stream(m, *t, std::make_unique<ToClient>(session.out, wire::Address{m.segment, m.offset}));
   if (peer) code = read_stream(m, *t, peer->sink(m.transfer));
   if (code == CL_SUCCESS) {
@@ -175,7 +175,7 @@ cl_int Transfers::read_inline(const wire::Read& m, const Target& t, InFlight::Sh
 
 template <class Message>
 void* Transfers::memory_of(const Message& m, const Target& t) {
-  if (m.carriage == wire::Carriage::Ring) {
+  if (m.data_path == wire::DataPath::Ring) {
     prepare(*t.queue);  // pinned or not: it is not worth waiting for
     return x_ring.at(m.offset, m.bytes);
   }
@@ -276,7 +276,7 @@ void Transfers::name_after(const Target& t, const staging::Gate& gate, ObjectId 
 
 // Its chunks are wrong.
 void Transfers::refuse_sender(const wire::Write& m) {
-  if (m.carriage == wire::Carriage::Peer) {
+  if (m.data_path == wire::DataPath::Peer) {
     if (const auto peer = x_peers->find(m.segment)) peer->give_up();
   } else if (const Outbox::Use use(x_commands.session().out); use.open()) {
     use.link().close();
