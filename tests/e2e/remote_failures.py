@@ -112,6 +112,18 @@ def test_killed_supervisor():
         cells(p, ways(p), p.process.kill, AT_ONCE * 4, stack)
 
 
+def test_killed_altogether():
+    """Its port refuses then: gone, not cut, and nobody waits for it."""
+    def kill():
+        sessions = p.status()["sessions"]
+        p.process.kill()
+        for session in sessions:
+            os.kill(session["pid"], signal.SIGKILL)
+
+    with proxy() as p, contextlib.ExitStack() as stack:
+        cells(p, ways(p), kill, AT_ONCE, stack)
+
+
 def test_stopped_workers():
     with proxy() as p, contextlib.ExitStack() as stack:
         cells(p, ways(p), lambda: send_to_workers(p, signal.SIGSTOP), BOUNDED, stack)
