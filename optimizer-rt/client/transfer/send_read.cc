@@ -70,9 +70,9 @@ void land_from(Reading& r, std::shared_ptr<uint8_t[]> held) {
 }
 
 bool read_through_ring(Reading& r) {
-  Bounce::Room room = r.session().bounce().take(r.m.bytes);
+  const Bounce::Room room = r.session().bounce().take(r.m.bytes);
   if (!room.bytes) return false;
-  land_from(r, std::move(room.bytes));
+  land_from(r, room.bytes);
   say_where(r.m, {DataPath::Ring, {0, room.offset}});
   r.session().send(r.m, true);
   return true;

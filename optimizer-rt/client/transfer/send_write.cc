@@ -35,6 +35,7 @@ struct Writing {
   wire::Write m;
   bool late = false;                    // as choose_late_write() says: its bytes are there when `after` have ended
   std::vector<Ref<_cl_event>> after{};  // the event's own go when it ends
+  Ref<_cl_event> landed{};              // ends when they have; its name is known there until the write is sent
   std::shared_ptr<uint8_t[]> copy{};    // SharedCopy, StreamCopy: the packed bytes
 
   Session& session() const { return t.place.session; }
@@ -50,9 +51,9 @@ auto take_later(const Writing& w, std::shared_ptr<uint8_t[]> held) {
 
 // Executor and driver see an event of ours that ends when the bytes are there.
 void wait_for_bytes(Writing& w, std::shared_ptr<uint8_t[]> held) {
-  const Ref<_cl_event> landed = make<_cl_event>(*w.event->context);
-  w.m.waits.push_back(landed->name_at(w.t.place));
-  after_all(w.after, [landed, take = take_later(w, std::move(held))](cl_int) {
+  w.landed = make<_cl_event>(*w.event->context);
+  w.m.waits.push_back(w.landed->name_at(w.t.place));
+  after_all(w.after, [landed = w.landed, take = take_later(w, std::move(held))](cl_int) {
     take();
     landed->complete(CL_COMPLETE, 0, 0);
   });
