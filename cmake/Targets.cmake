@@ -66,9 +66,10 @@ function(gt_add_test name)
   add_test(NAME ${name} COMMAND ${command})
 endfunction()
 
-# gt_unit_test(NAME SOURCES ... LINKS ... [ENV ...]): a doctest executable, one ctest entry. Label "unit".
+# gt_unit_test(NAME [SLOW] SOURCES ... LINKS ... [ENV ...]): a doctest executable, one ctest entry. Labels "unit" and,
+# unless it takes more than some 12 s, "quick".
 function(gt_unit_test name)
-  cmake_parse_arguments(A "" "" "SOURCES;LINKS;ENV" ${ARGN})
+  cmake_parse_arguments(A "SLOW" "" "SOURCES;LINKS;ENV" ${ARGN})
   if(NOT TARGET gt_unit_test_main)  # compiled once: it holds all of doctest
     add_library(gt_unit_test_main OBJECT ${CMAKE_SOURCE_DIR}/tests/unit/main.cc)
     target_link_libraries(gt_unit_test_main PRIVATE gt_flags doctest::doctest)
@@ -79,5 +80,9 @@ function(gt_unit_test name)
   target_link_libraries(${name} PRIVATE gt_flags doctest::doctest ${A_LINKS})
   gt_compile_quickly(${name})
   gt_add_test(unit.${name} ${name})
-  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 120 ENVIRONMENT "${A_ENV}")
+  set(labels unit)
+  if(NOT A_SLOW)
+    list(APPEND labels quick)
+  endif()
+  set_tests_properties(unit.${name} PROPERTIES LABELS "${labels}" TIMEOUT 120 ENVIRONMENT "${A_ENV}")
 endfunction()
