@@ -49,13 +49,13 @@ constinit Place g_places[Places];
 constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening places
 constinit staging::ClFunctions g_cl;
 // Its threads end with the process: a destructor would wait for them, in a forked child for ever.
-union CrewForEver {
-  constexpr CrewForEver() : crew() {}
-  ~CrewForEver() {}
-  staging::CopyCrew crew;
+union CopyThreadsForEver {
+  constexpr CopyThreadsForEver() : copy_threads() {}
+  ~CopyThreadsForEver() {}
+  staging::CopyThreads copy_threads;
 };
-constinit CrewForEver g_crew_for_ever;
-constinit staging::CopyCrew& g_crew = g_crew_for_ever.crew;
+constinit CopyThreadsForEver g_copy_threads_for_ever;
+constinit staging::CopyThreads& g_copy_threads = g_copy_threads_for_ever.copy_threads;
 constinit staging::Agent g_agents[2];
 constinit staging::MachineLoad g_load;
 constinit StagingTrial g_trials[MaxPlanDevices][Ways];  // by device of the plan
@@ -118,7 +118,7 @@ bool start_engine() {
     for (auto& device : g_trials)
       for (StagingTrial& trial : device) trial.open();
   g_load.open(static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))));
-  g_crew.start(helpers(), idle_processors);
+  g_copy_threads.start(helpers(), idle_processors);
   ::pthread_atfork(before_fork, after_fork, after_fork);
   std::atexit(wind_up);  // after the driver's own handlers were registered, so before they run
   g_cl = f;
@@ -174,7 +174,7 @@ Place* place_of(cl_context context, cl_device_id device) {
     if (!p.stager.is_closed() || !start_engine()) continue;
     p.owed_ns.store(0);
     p.set_up.store(false);
-    p.stager.open(g_cl, context, device, g_crew, g_agents, publish_staged_event, compare);
+    p.stager.open(g_cl, context, device, g_copy_threads, g_agents, publish_staged_event, compare);
     return &p;
   }
   return nullptr;
@@ -283,7 +283,7 @@ void populate(char* base, size_t bytes) noexcept {
     const Lock lock(g_mutex);
     if (!start_engine()) return;
   }
-  g_crew.populate(base, bytes);
+  g_copy_threads.populate(base, bytes);
 }
 
 void stop_staging(cl_context context) noexcept {

@@ -162,7 +162,7 @@ std::vector<Spent> spent;  // as the stager told it
 
 struct Bench {
   ClFunctions cl = functions();
-  CopyCrew crew;
+  CopyThreads copy_threads;
   std::unique_ptr<Stager> stager = std::make_unique<Stager>();
   cl_mem mem = nullptr;
   cl_command_queue queue = nullptr;
@@ -171,8 +171,8 @@ struct Bench {
   explicit Bench(size_t bytes, unsigned helpers = 2) {
     sim.calls = sim.objects = 0;
     sim.refuse_at = -1;
-    crew.start(helpers);
-    stager->open(cl, nullptr, nullptr, crew, nullptr, nullptr, [](const Spent& s) { spent.push_back(s); });
+    copy_threads.start(helpers);
+    stager->open(cl, nullptr, nullptr, copy_threads, nullptr, nullptr, [](const Spent& s) { spent.push_back(s); });
     spent.clear();
     mem = make<cl_mem>(CL_COMPLETE, bytes);
     queue = make<cl_command_queue>();
@@ -207,8 +207,8 @@ std::vector<char> random_bytes(std::mt19937& random, size_t n) {
 
 TEST_CASE("copies by several threads equal memcpy") {
   std::mt19937 random(1);
-  CopyCrew crew;
-  crew.start(3);
+  CopyThreads copy_threads;
+  copy_threads.start(3);
   const std::vector<char> from = random_bytes(random, 9 << 20);
   const auto one_thread = [&](unsigned seed) {
     std::mt19937 r(seed);
@@ -228,7 +228,7 @@ TEST_CASE("copies by several threads equal memcpy") {
         c.to_slice_pitch = c.to_row_pitch * c.rows + r() % 99;
         c.from_slice_pitch = c.from_row_pitch * c.rows + r() % 99;
       }
-      crew.copy(c);
+      copy_threads.copy(c);
       for (size_t z = 0; z < c.slices; ++z)
         for (size_t y = 0; y < c.rows; ++y)
           std::memcpy(want.data() + (c.to - to.data()) + z * c.to_slice_pitch + y * c.to_row_pitch,
@@ -456,7 +456,7 @@ TEST_CASE("what nobody waits for runs in the background and completes its event"
   Bench bench(data.size());
   bench.stager->close();
   bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.crew, agents, nullptr);
+  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
   cl_event event{};
   CHECK(bench.move(range_move(Way::ToDevice, bench.mem, 0, data.size(), data.data()), false, &event));
   for (int i = 0; i < 5000 && object(event)->status != CL_COMPLETE; ++i)
@@ -483,7 +483,7 @@ TEST_CASE("settling waits for the copies that run, and for no transfer that cann
   };
   bench.stager->close();
   bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.crew, agents, nullptr);
+  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
   agents[1].settle(60'000);  // nothing is there
   cl_int error = 0;
   cl_event user = bench.cl.clCreateUserEvent(nullptr, &error), event{};
@@ -531,7 +531,7 @@ TEST_CASE("while the process forks no agent is inside the driver, whose locks th
   };
   bench.stager->close();
   bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.crew, agents, nullptr);
+  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
   cl_int error = 0;
   cl_event user = bench.cl.clCreateUserEvent(nullptr, &error), event{};
   Request r;

@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include "transport/staging/cl_functions.h"
-#include "transport/staging/copy_crew.h"
+#include "transport/staging/copy_threads.h"
 
 namespace gt::staging {
 

@@ -1,7 +1,7 @@
 // The chunk pipeline: host copies and the device's DMA overlap, so that a transfer of pageable memory runs at the speed
 // of the slower of the two instead of their sum (the driver's own path does both with one thread).
 //
-//   to the device   copy 0 | copy 1 | copy 2 | ...          chunk i is written by the crew while the device
+//   to the device   copy 0 | copy 1 | copy 2 | ...          chunk i is written by the copy threads while the device
 //                          | dma 0  | dma 1  | dma 2        fetches chunk i - 1 out of pinned memory
 //
 // A pipeline has a queue of its own on the same device: its commands wait for one event of the program's queue, and the
@@ -29,7 +29,7 @@ class Pipeline {
 
   constexpr Pipeline() = default;
 
-  bool open(const ClFunctions& cl, CopyCrew& crew, cl_context context, cl_device_id device) noexcept;
+  bool open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context, cl_device_id device) noexcept;
   void close() noexcept;
   bool is_open() const noexcept { return x_memory.is_open(); }
   unsigned queues() const noexcept { return is_open() ? (x_timed_queue ? 2 : 1) : 0; }
@@ -55,7 +55,7 @@ class Pipeline {
   // Returns when everything has arrived. If a wait list's event fails, so does this, and nothing is moved. A command
   // that the driver refuses later on is replaced by a direct one. REQUIRES: is_open(), Parts(move,
   // chunk_bytes_for(move.bytes())).fits().
-  Outcome run(CopyCrew& crew, const Run& what) noexcept;
+  Outcome run(CopyThreads& copy_threads, const Run& what) noexcept;
 
  private:
   struct Flight;

@@ -33,18 +33,18 @@ class Stager::Use {
   bool x_granted;
 };
 
-void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
-                  void (*publisher)(const EventFacts&), void (*meter)(const Spent&)) noexcept {
+void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyThreads& copy_threads,
+                  Agent* agents, void (*publisher)(const EventFacts&), void (*meter)(const Spent&)) noexcept {
   x_cl = &cl;
   x_device = device;
-  x_crew = &crew;
+  x_copy_threads = &copy_threads;
   x_agents = agents;
   x_publish = publisher;
   x_meter = meter;
   x_small_refused = false;
   x_gates.store(Gates::Untried);
-  for (Berth& b : x_berths) b.refused = false;
-  for (Berth& b : x_background) b.refused = false;
+  for (PipelineSlot& b : x_slots) b.refused = false;
+  for (PipelineSlot& b : x_background) b.refused = false;
   x_torn_down.store(false);
   x_closing.store(false);
   x_context.store(context, std::memory_order_release);
@@ -70,8 +70,8 @@ void Stager::tear_down() noexcept {
   const Lock lock(x_mutex);
   if (x_torn_down.load()) return;
   x_small.close();
-  for (Berth& b : x_berths) b.pipeline.close();
-  for (Berth& b : x_background) b.pipeline.close();
+  for (PipelineSlot& b : x_slots) b.pipeline.close();
+  for (PipelineSlot& b : x_background) b.pipeline.close();
   x_context.store(nullptr);
   x_torn_down.store(true, std::memory_order_release);
 }
@@ -81,12 +81,12 @@ Stager::Held Stager::held() noexcept {
   Held h;
   if (x_small.is_open()) x_small.reap();
   h.buffers = x_small.is_open() ? 1 : 0;
-  const auto count = [&](const Berth& b) {
+  const auto count = [&](const PipelineSlot& b) {
     h.buffers += b.pipeline.is_open() ? 1 : 0;
     h.queues += b.pipeline.queues();
   };
-  for (const Berth& b : x_berths) count(b);
-  for (const Berth& b : x_background) count(b);
+  for (const PipelineSlot& b : x_slots) count(b);
+  for (const PipelineSlot& b : x_background) count(b);
   return h;
 }
 
@@ -94,7 +94,7 @@ bool Stager::open_small() noexcept {
   const Lock lock(x_mutex);
   if (x_small.is_open()) return true;
   if (x_small_refused) return false;
-  x_small_refused = !x_small.open(*x_cl, *x_crew, x_context);
+  x_small_refused = !x_small.open(*x_cl, *x_copy_threads, x_context);
   return !x_small_refused;
 }
 
@@ -107,15 +107,15 @@ bool Stager::has_gates() noexcept {
   return x_gates.load(std::memory_order_relaxed) == Gates::Work;
 }
 
-bool Stager::make_ready(Berth& berth) noexcept {
-  if (berth.pipeline.is_open()) return true;
-  if (berth.refused) return false;
-  berth.refused = !berth.pipeline.open(*x_cl, *x_crew, x_context, x_device);
-  return !berth.refused;
+bool Stager::make_ready(PipelineSlot& slot) noexcept {
+  if (slot.pipeline.is_open()) return true;
+  if (slot.refused) return false;
+  slot.refused = !slot.pipeline.open(*x_cl, *x_copy_threads, x_context, x_device);
+  return !slot.refused;
 }
 
-Stager::Berth* Stager::take_berth() noexcept {
-  for (Berth& b : x_berths) {
+Stager::PipelineSlot* Stager::take_slot() noexcept {
+  for (PipelineSlot& b : x_slots) {
     if (b.taken.exchange(true, std::memory_order_acquire)) continue;
     if (make_ready(b)) return &b;
     b.taken.store(false, std::memory_order_release);
@@ -146,10 +146,10 @@ bool Stager::transfer_alone(const Move& move) noexcept {
   const size_t bytes = move.bytes();
   if (!use.granted() || bytes == 0 || !Parts(move, chunk_bytes_for(bytes)).fits()) return false;
   if (!is_plain(move)) return false;
-  Berth* const berth = take_berth();
-  if (!berth) return false;
-  const auto outcome = run(berth->pipeline, {.move = move});
-  berth->taken.store(false, std::memory_order_release);
+  PipelineSlot* const slot = take_slot();
+  if (!slot) return false;
+  const auto outcome = run(slot->pipeline, {.move = move});
+  slot->taken.store(false, std::memory_order_release);
   return outcome.error == CL_SUCCESS;
 }
 
@@ -158,7 +158,7 @@ void Stager::tell(const Move& move, uint64_t ns, bool copying_only) noexcept {
 }
 
 Pipeline::Outcome Stager::run(Pipeline& pipeline, const Pipeline::Run& what) noexcept {
-  const auto outcome = pipeline.run(*x_crew, what);
+  const auto outcome = pipeline.run(*x_copy_threads, what);
   tell(what.move, outcome.moving_ns, outcome.parts == 1);
   return outcome;
 }
@@ -176,7 +176,7 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
   uint64_t copy_ns = 0;
   const auto copy = [&] {
     const uint64_t start = monotonic_ns();
-    x_crew->copy(parts.copy(0, memory));
+    x_copy_threads->copy(parts.copy(0, memory));
     copy_ns = monotonic_ns() - start;
   };
   if (up) copy();
@@ -224,11 +224,11 @@ void Stager::publish_outcome(const Move& move, cl_event event, const Pipeline::O
 }
 
 bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
-  Berth* const berth = take_berth();
-  if (!berth) return false;
+  PipelineSlot* const slot = take_slot();
+  if (!slot) return false;
   const bool alone = r.queue.in_order && !r.queue.shared;
-  const bool done = alone ? run_in_queue(berth->pipeline, r, error) : run_gated(berth->pipeline, r, error);
-  berth->taken.store(false, std::memory_order_release);
+  const bool done = alone ? run_in_queue(slot->pipeline, r, error) : run_gated(slot->pipeline, r, error);
+  slot->taken.store(false, std::memory_order_release);
   return done;
 }
 

@@ -60,7 +60,7 @@ class Stager final : private Agent::Owner {
   // `publisher` (may be nullptr) is called for each event that the program gets from a gate: when it is made, and
   // again, before it completes, with its start or its error. `meter` (likewise) is called after each transfer, on the
   // thread that moved it. `agents`: two, one for each way. All must outlive the stager.
-  void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
+  void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyThreads& copy_threads, Agent* agents,
             void (*publisher)(const EventFacts&), void (*meter)(const Spent&) = nullptr) noexcept;
   // Lets go of everything; what still runs does so when it ends.
   void close() noexcept;
@@ -86,7 +86,7 @@ class Stager final : private Agent::Owner {
  private:
   class Use;
   static constexpr size_t Callers = 2;  // blocking transfers at a time
-  struct Berth {
+  struct PipelineSlot {
     std::atomic<bool> taken{false};
     bool refused = false;
     Pipeline pipeline;
@@ -97,8 +97,8 @@ class Stager final : private Agent::Owner {
   void tear_down() noexcept;
   bool open_small() noexcept;
   bool has_gates() noexcept;
-  bool make_ready(Berth& berth) noexcept;
-  Berth* take_berth() noexcept;
+  bool make_ready(PipelineSlot& slot) noexcept;
+  PipelineSlot* take_slot() noexcept;
 
   bool by_chunk(const Request& request, cl_int* error) noexcept;
   bool by_pipeline(const Request& request, cl_int* error) noexcept;
@@ -117,7 +117,7 @@ class Stager final : private Agent::Owner {
   const ClFunctions* x_cl = nullptr;
   std::atomic<cl_context> x_context{nullptr};  // nullptr: closed
   cl_device_id x_device = nullptr;
-  CopyCrew* x_crew = nullptr;
+  CopyThreads* x_copy_threads = nullptr;
   Agent* x_agents = nullptr;
   void (*x_publish)(const EventFacts&) = nullptr;
   void (*x_meter)(const Spent&) = nullptr;
@@ -129,8 +129,8 @@ class Stager final : private Agent::Owner {
   enum class Gates : uint8_t { Untried, Work, Fail };
   std::atomic<Gates> x_gates{Gates::Untried};
   SmallChunks x_small;
-  Berth x_berths[Callers];
-  Berth x_background[2];  // by way: the agents'
+  PipelineSlot x_slots[Callers];
+  PipelineSlot x_background[2];  // by way: the agents'
 };
 
 }  // namespace gt::staging

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t CloseWithin_ms = 2000, AnswerWithin_ms = 5000, Sleep_ns = 1'000'000'000;
 constexpr int ServerSide = 0, ClientSide = 1;
-constexpr size_t CrewFrom = size_t{1} << 20;
+constexpr size_t CopyThreadsFrom = size_t{1} << 20;
 constexpr int DrainTurns = 4096;  // of a peer that is gone: what is in the rings, not what a living one may add
 
 Status closed() { return {Kind::Disconnected, "the link is closed"}; }
@@ -62,7 +62,7 @@ class ShmLink final : public Link, private ShmOwner {
   std::optional<Address> shared_address(const void* p, size_t bytes) override { return shared_part(p, bytes); }
   // Where memory is shared, a check and a copy: no lock, nothing that other threads write.
   Ticket put(const void* from, Address to, size_t bytes) override {
-    char* const there = bytes < CrewFrom && data_.may_store() && !is_closed() ? peer_.view(to, bytes) : nullptr;
+    char* const there = bytes < CopyThreadsFrom && data_.may_store() && !is_closed() ? peer_.view(to, bytes) : nullptr;
     if (!there) return put_otherwise(from, to, bytes);
     std::memcpy(there, from, bytes);
     return 0;
@@ -71,7 +71,7 @@ class ShmLink final : public Link, private ShmOwner {
     return is_closed() ? 0 : data_.put(from, to, bytes, notice);
   }
   Ticket get(void* to, Address from, size_t bytes) override {
-    const char* const there = bytes < CrewFrom && !is_closed() ? peer_.view(from, bytes) : nullptr;
+    const char* const there = bytes < CopyThreadsFrom && !is_closed() ? peer_.view(from, bytes) : nullptr;
     if (!there) return get_otherwise(to, from, bytes);
     std::memcpy(to, there, bytes);
     return 0;
@@ -98,7 +98,7 @@ class ShmLink final : public Link, private ShmOwner {
   const PeerMemory& peer() override { return peer_; }
   std::optional<Address> shared_part(const void* p, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override {
-    if (bytes < CrewFrom)
+    if (bytes < CopyThreadsFrom)
       std::memcpy(to, from, bytes);
     else
       staging::copy_in_node(to, from, bytes);

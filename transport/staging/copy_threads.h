@@ -35,14 +35,14 @@ struct Copy {
   Programs programs = Programs::Neither;
 };
 
-class CopyCrew {
+class CopyThreads {
  public:
   static constexpr unsigned MaxHelpers = 15;
 
-  constexpr CopyCrew() = default;
-  CopyCrew(const CopyCrew&) = delete;
-  CopyCrew& operator=(const CopyCrew&) = delete;
-  ~CopyCrew() { stop(); }
+  constexpr CopyThreads() = default;
+  CopyThreads(const CopyThreads&) = delete;
+  CopyThreads& operator=(const CopyThreads&) = delete;
+  ~CopyThreads() { stop(); }
 
   // How many processors are idle or run one of so many threads of ours, the caller among them.
   using IdleProcessors = unsigned (*)(unsigned ours);
@@ -81,7 +81,7 @@ class CopyCrew {
     Pieces pieces;
   };
 
-  static void* helper(void* crew);
+  static void* helper(void* copy_threads);
   void help(unsigned number) noexcept;
   bool help_once(unsigned number) noexcept;
   Job* claim() noexcept;

@@ -26,14 +26,14 @@ struct Totals {
   exec::Counters counters;  // but for those that are Now
 };
 
-class Crew {
+class WorkerPool {
  public:
   static constexpr size_t MostGreeting = 8, MostQueued = 64;
   static constexpr std::chrono::milliseconds QueueTime{2000};
 
   // `emptied`: the last session is over, or the last worker gone.
-  Crew(EventLoop& loop, std::vector<std::string> arguments, std::vector<std::string> environment, size_t most_sessions,
-       std::function<void()> emptied);
+  WorkerPool(EventLoop& loop, std::vector<std::string> arguments, std::vector<std::string> environment,
+             size_t most_sessions, std::function<void()> emptied);
 
   Status start();         // the first worker
   void welcome(Caller caller);

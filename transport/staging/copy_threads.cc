@@ -1,5 +1,5 @@
 // Sharing out the pieces; sleeping and waking.
-#include "transport/staging/copy_crew.h"
+#include "transport/staging/copy_threads.h"
 
 #include <sched.h>
 #include <sys/mman.h>
@@ -148,7 +148,7 @@ void relax() {
 
 }  // namespace
 
-void CopyCrew::start(unsigned helpers, IdleProcessors idle) noexcept {
+void CopyThreads::start(unsigned helpers, IdleProcessors idle) noexcept {
   x_stop.store(false);
   x_idle = idle;
   while (x_helpers < std::min(helpers, MaxHelpers) &&
@@ -156,7 +156,7 @@ void CopyCrew::start(unsigned helpers, IdleProcessors idle) noexcept {
     ++x_helpers;
 }
 
-void CopyCrew::stop() noexcept {
+void CopyThreads::stop() noexcept {
   if (x_helpers == 0) return;
   x_stop.store(true);
   x_epoch.fetch_add(1);
@@ -165,14 +165,14 @@ void CopyCrew::stop() noexcept {
   x_helpers = 0;
 }
 
-void* CopyCrew::helper(void* crew) {
+void* CopyThreads::helper(void* copy_threads) {
   if (thread_begins) thread_begins();
-  auto* self = static_cast<CopyCrew*>(crew);
+  auto* self = static_cast<CopyThreads*>(copy_threads);
   self->help(self->x_numbers.fetch_add(1) + 1);
   return nullptr;
 }
 
-void CopyCrew::help(unsigned number) noexcept {
+void CopyThreads::help(unsigned number) noexcept {
   while (!x_stop.load(std::memory_order_relaxed)) {
     const uint32_t seen = x_epoch.load(std::memory_order_acquire);
     if (!help_once(number)) wait_for_work(seen);
@@ -180,7 +180,7 @@ void CopyCrew::help(unsigned number) noexcept {
 }
 
 // Works on every open job. False: there was none with a piece left.
-bool CopyCrew::help_once(unsigned number) noexcept {
+bool CopyThreads::help_once(unsigned number) noexcept {
   bool helped = false;
   for (Job& job : x_jobs) {
     if (!job.open.load(std::memory_order_relaxed)) continue;
@@ -195,7 +195,7 @@ bool CopyCrew::help_once(unsigned number) noexcept {
   return helped;
 }
 
-void CopyCrew::wait_for_work(uint32_t seen) noexcept {
+void CopyThreads::wait_for_work(uint32_t seen) noexcept {
   const uint64_t end = monotonic_ns() + Spin_ns;
   for (unsigned i = 1;; ++i) {
     if (x_epoch.load(std::memory_order_acquire) != seen) return;
@@ -208,7 +208,7 @@ void CopyCrew::wait_for_work(uint32_t seen) noexcept {
 }
 
 // A job that nobody looks at, or nullptr.
-CopyCrew::Job* CopyCrew::claim() noexcept {
+CopyThreads::Job* CopyThreads::claim() noexcept {
   for (Job& job : x_jobs) {
     if (job.claimed.exchange(true, std::memory_order_acquire)) continue;
     if (job.inside.load() == 0) return &job;
@@ -218,21 +218,21 @@ CopyCrew::Job* CopyCrew::claim() noexcept {
 }
 
 // Those for whom there is a processor.
-unsigned CopyCrew::welcome_helpers() const noexcept {
+unsigned CopyThreads::welcome_helpers() const noexcept {
   if (!x_idle || x_helpers == 0) return x_helpers;
   const unsigned awake = x_helpers - std::min(x_helpers, x_sleepers.load(std::memory_order_relaxed));
   const unsigned idle = x_idle(awake + 1);
   return std::min(x_helpers, idle > 0 ? idle - 1 : 0);
 }
 
-void CopyCrew::call_helpers(uint32_t most) noexcept {
+void CopyThreads::call_helpers(uint32_t most) noexcept {
   x_epoch.fetch_add(1);
   const uint32_t sleepers = x_sleepers.load();
   if (sleepers > 0 && most > 0) wake(x_epoch, std::min(sleepers, most));
 }
 
 // How many pieces were done.
-uint32_t CopyCrew::work(Job& job, unsigned number) const noexcept {
+uint32_t CopyThreads::work(Job& job, unsigned number) const noexcept {
   const uint32_t count = job.pieces.count;
   uint32_t own = 0;
   const unsigned first = number * count / (x_helpers + 1);
@@ -249,7 +249,7 @@ uint32_t CopyCrew::work(Job& job, unsigned number) const noexcept {
 }
 
 // Returns when every piece is done.
-void CopyCrew::share(const Pieces& pieces) noexcept {
+void CopyThreads::share(const Pieces& pieces) noexcept {
   const unsigned helpers = pieces.count > 1 ? welcome_helpers() : 0;
   Job* const job = helpers > 0 ? claim() : nullptr;
   if (!job) {
@@ -272,7 +272,7 @@ void CopyCrew::share(const Pieces& pieces) noexcept {
     pieces.run(pieces.what, static_cast<uint32_t>(std::countr_zero(bits)), false);
 }
 
-void CopyCrew::copy(const Copy& what) noexcept {
+void CopyThreads::copy(const Copy& what) noexcept {
   if (what.row_bytes == 0 || what.rows == 0 || what.slices == 0) return;
   CutCopy cut(what);
   if (x_helpers > 0 && cut.count() > 1) cut.look_for_handler();
@@ -283,7 +283,7 @@ void CopyCrew::copy(const Copy& what) noexcept {
          &cut});
 }
 
-void CopyCrew::populate(char* base, size_t bytes) noexcept {
+void CopyThreads::populate(char* base, size_t bytes) noexcept {
   const size_t huge_pages = bytes / MostPieces / memory::HugePage + 1;
   const Range range{base, bytes, huge_pages * memory::HugePage};
   share({range.count(),

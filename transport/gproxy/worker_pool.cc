@@ -1,4 +1,4 @@
-#include "transport/gproxy/crew.h"
+#include "transport/gproxy/worker_pool.h"
 
 #include <sys/wait.h>
 
@@ -23,8 +23,8 @@ void add_counters(Totals& totals, const CounterPage& page) {
 
 }  // namespace
 
-Crew::Crew(EventLoop& loop, std::vector<std::string> arguments, std::vector<std::string> environment,
-           size_t most_sessions, std::function<void()> emptied)
+WorkerPool::WorkerPool(EventLoop& loop, std::vector<std::string> arguments, std::vector<std::string> environment,
+                       size_t most_sessions, std::function<void()> emptied)
     : loop_(loop), build_turns_(lifted(build_turns())), most_sessions_(most_sessions), emptied_(std::move(emptied)) {
   start_.arguments = std::move(arguments);
   start_.environment = std::move(environment);
@@ -40,7 +40,7 @@ Crew::Crew(EventLoop& loop, std::vector<std::string> arguments, std::vector<std:
   };
 }
 
-Status Crew::start() {
+Status WorkerPool::start() {
   Result<std::unique_ptr<WorkerProcess>> worker = WorkerProcess::start(loop_, start_);
   if (!worker) return worker.status();
   const pid_t pid = (*worker)->pid();
@@ -48,20 +48,20 @@ Status Crew::start() {
   return {};
 }
 
-size_t Crew::in_state(State state) const {
+size_t WorkerPool::in_state(State state) const {
   return static_cast<size_t>(
       std::count_if(workers_.begin(), workers_.end(), [=](const auto& w) { return w.second->state() == state; }));
 }
 
-size_t Crew::busy() const { return in_state(State::Greeting) + in_state(State::Serving); }
+size_t WorkerPool::busy() const { return in_state(State::Greeting) + in_state(State::Serving); }
 
-Totals Crew::totals() const {
+Totals WorkerPool::totals() const {
   Totals totals = over_;
   for (const auto& [pid, worker] : workers_) add_counters(totals, worker->counters());
   return totals;
 }
 
-void Crew::welcome(Caller caller) {
+void WorkerPool::welcome(Caller caller) {
   const int connection = caller.connection.get();
   if (caller.hello.purpose != wire::Hello::Purpose::Session) return add_connection(caller);
   if (draining_) return wire::refuse(connection, wire::Refusal::Draining);
@@ -78,30 +78,30 @@ void Crew::welcome(Caller caller) {
   advance();
 }
 
-WorkerProcess* Crew::find(const wire::SessionId& session) const {
+WorkerProcess* WorkerPool::find(const wire::SessionId& session) const {
   for (const auto& [pid, worker] : workers_) {
     if (worker->is_session(session) || worker->has_entrance(session)) return worker.get();
   }
   return nullptr;
 }
 
-void Crew::add_connection(const Caller& caller) {
+void WorkerPool::add_connection(const Caller& caller) {
   if (WorkerProcess* const worker = find(caller.hello.session)) return worker->add_connection(caller);
   wire::refuse(caller.connection.get(), wire::Refusal::NoSession);
 }
 
 // Not from within a worker's own handler.
-void Crew::later_advance() {
+void WorkerPool::later_advance() {
   advance_ = loop_.after(std::chrono::milliseconds(0), [this] { advance(); });
 }
 
-void Crew::advance() {
+void WorkerPool::advance() {
   serve_queue();
   keep_spares();
   if (draining_ && idle()) emptied_();
 }
 
-void Crew::serve_queue() {
+void WorkerPool::serve_queue() {
   for (const auto& [pid, worker] : workers_) {
     if (queue_.empty()) return;
     if (in_state(State::Greeting) >= MostGreeting || busy() >= most_sessions_) break;
@@ -118,7 +118,7 @@ void Crew::serve_queue() {
 }
 
 // One waits, and as many more as there are callers in the queue that will be greeted.
-void Crew::keep_spares() {
+void WorkerPool::keep_spares() {
   size_t spare = 0;
   for (const auto& [pid, worker] : workers_) {
     if (worker->state() != State::Spare || worker->ending()) continue;
@@ -139,7 +139,7 @@ void Crew::keep_spares() {
   }
 }
 
-void Crew::retry_later() {
+void WorkerPool::retry_later() {
   const auto wait = std::chrono::milliseconds(100 << std::min(failures_, 7u));
   retry_ = loop_.after(wait, [this] {
     retry_ = {};
@@ -147,35 +147,35 @@ void Crew::retry_later() {
   });
 }
 
-void Crew::renew() {
+void WorkerPool::renew() {
   for (const auto& [pid, worker] : workers_) {
     if (worker->state() == State::Spare) worker->end();
   }
   advance();
 }
 
-void Crew::drain() {
+void WorkerPool::drain() {
   draining_ = true;
   for (const auto& [id, queued] : queue_) wire::refuse(queued.caller.connection.get(), wire::Refusal::Draining);
   queue_.clear();
   advance();
 }
 
-void Crew::end_all() {
+void WorkerPool::end_all() {
   for (const auto& [pid, worker] : workers_) worker->end();
 }
 
-void Crew::kill_all() {
+void WorkerPool::kill_all() {
   for (const auto& [pid, worker] : workers_) worker->kill();
 }
 
-void Crew::ask_for_counters() {
+void WorkerPool::ask_for_counters() {
   for (const auto& [pid, worker] : workers_) {
     if (worker->state() == State::Serving) worker->ask_for_counters();
   }
 }
 
-void Crew::bury(WorkerProcess& worker, int wait_status) {
+void WorkerPool::bury(WorkerProcess& worker, int wait_status) {
   add_counters(over_, worker.counters());
   worker.reaped(wait_status);
   const bool as_told = worker.ending() || (WIFEXITED(wait_status) && WEXITSTATUS(wait_status) == 0);
@@ -188,7 +188,7 @@ void Crew::bury(WorkerProcess& worker, int wait_status) {
   }
 }
 
-void Crew::reap() {
+void WorkerPool::reap() {
   int wait_status = 0;
   for (pid_t pid; (pid = ::waitpid(-1, &wait_status, WNOHANG)) > 0;) {
     const auto it = workers_.find(pid);
