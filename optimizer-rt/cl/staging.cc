@@ -33,7 +33,7 @@ using staging::Stager;
 constexpr double SetUp_ns = 4e6;         // pinned memory, queues, threads: measured on an H200's host
 constexpr size_t LeastPopulated = size_t{8} << 20;  // below, waking the helpers is not worth it
 constexpr unsigned MostHelpers = 7;      // 8 threads saturate a PCIe 5 link
-constexpr int Patience_ms = 2000;        // for transfers under way when the process ends
+constexpr int Timeout_ms = 2000;         // for transfers under way when the process ends
 constexpr size_t Addresses = size_t{192} << 20;  // what chunks, stacks and queues take at most, or little more
 constexpr size_t LeastLimit = 16 * Addresses;    // of a limit on them (ulimit -v), which the program needs itself
 
@@ -62,11 +62,11 @@ constinit StagingTrial g_trials[MaxPlanDevices][Ways];  // by device of the plan
 
 void wind_up() {
   if (runtime.in_forked_child()) return;
-  for (staging::Agent& agent : g_agents) agent.wind_up(Patience_ms);
+  for (staging::Agent& agent : g_agents) agent.wind_up(Timeout_ms);
 }
 
 void before_fork() {
-  for (staging::Agent& agent : g_agents) agent.lock_for_fork(Patience_ms);
+  for (staging::Agent& agent : g_agents) agent.lock_for_fork(Timeout_ms);
 }
 void after_fork() {
   for (staging::Agent& agent : g_agents) agent.unlock_after_fork();
@@ -294,7 +294,7 @@ void stop_staging(cl_context context) noexcept {
 
 void settle_staging() noexcept {
   if (runtime.in_forked_child()) return;
-  for (staging::Agent& agent : g_agents) agent.settle(Patience_ms);
+  for (staging::Agent& agent : g_agents) agent.settle(Timeout_ms);
 }
 
 Stager::Held staging_holds(cl_context context) noexcept {

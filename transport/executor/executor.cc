@@ -97,7 +97,7 @@ class Executor::State {
   // The driver and the message decide what happens inside; what throws has no memory.
   template <class Handle>
   void guarded(Handle handle);
-  void shut_down(uint32_t patience_ms);
+  void shut_down(uint32_t timeout_ms);
 
   const std::shared_ptr<Session> session;
   const std::shared_ptr<Completions> completions;
@@ -373,7 +373,7 @@ bool Executor::State::run(const wire::Leave&) {
 }
 
 // The client is gone: nothing may go on waiting for it; then everything ends by itself, and goes.
-void Executor::State::shut_down(uint32_t patience_ms) {
+void Executor::State::shut_down(uint32_t timeout_ms) {
   session->out.cut();
   mover.close();  // before what moves wait for fails: PoCL 3.1 miscounts when two threads fail commands of one queue
   objects.fail_user_events();
@@ -383,7 +383,7 @@ void Executor::State::shut_down(uint32_t patience_ms) {
   programs.reset();
   transfers->close();
   completions->close();
-  const bool idle = session->threads.wait_for_all(patience_ms) && commands.wait_until_idle(patience_ms);
+  const bool idle = session->threads.wait_for_all(timeout_ms) && commands.wait_until_idle(timeout_ms);
   if (!idle && session->options.log) session->options.log("commands are still under way: left behind");
   transfers.reset();
   peers->end();

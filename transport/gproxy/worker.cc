@@ -2,7 +2,7 @@
 //
 //   main thread   load drivers ─► wait for the link ─► Executor ─► until the link is closed ─► clean up, _exit
 //   greeter       open a hand-over socket, accept_link(), again for callers that are refused
-//   leash         the supervisor's socket: "count" asks for fresh numbers, its end is ours
+//   lifeline      the supervisor's socket: "count" asks for fresh numbers, its end is ours
 //   printed       keeps the file empty into which kernels print
 //
 // A clean-up that hangs in a driver ends after CleanUpTime; a process that ends gives everything back anyway.
@@ -137,7 +137,7 @@ void greet_until_accepted(const wire::Credentials& credentials, Session& session
   }
 }
 
-void hold_leash(Session& session) {
+void hold_lifeline(Session& session) {
   char byte;
   while (true) {
     const ssize_t n = ::recv(ControlFd, &byte, 1, 0);
@@ -264,7 +264,7 @@ int worker_command(int argc, char** argv) {
   const Result<Printed*> printed = Printed::capture();
   if (!printed) return fail(Program, printed.status());
   auto* const session = new Session(*page);  // for threads that outlive this function
-  std::thread([session] { hold_leash(*session); }).detach();
+  std::thread([session] { hold_lifeline(*session); }).detach();
   std::thread([session] { greet_until_accepted(*credentials, *session); }).detach();
   const Status served = serve(*plan, *credentials, *printed, *session);
   ::_exit(served.ok() ? ExitOk : fail(Program, served));  // drivers' exit handlers are not needed, and may hang

@@ -86,7 +86,7 @@ bool WorkerProcess::give(const Caller& caller) {
   session_ = caller.hello.session;
   caller_name_ = caller.name;
   begun_ns_ = monotonic_ns();
-  patience_ = loop_->after(GreetingTime, [this] { kill(); });
+  greeting_timeout_ = loop_->after(GreetingTime, [this] { kill(); });
   return true;
 }
 
@@ -128,13 +128,13 @@ void WorkerProcess::hear(const Report& report, Fd fd) {
     case News::Refused:
       start_.refused(caller_name_, report.text);
       ++refused_;
-      patience_ = {};
+      greeting_timeout_ = {};
       door_ = {};
       state_ = State::Spare;
       break;
     case News::Accepted:
       if (state_ != State::Greeting) return;
-      patience_ = {};
+      greeting_timeout_ = {};
       has_served_ = true;
       state_ = State::Serving;
       session_number_ = start_.next_session_number();

@@ -86,7 +86,7 @@ class WorkerProcess {
   WorkerLog log_;
   Fd control_, door_, errors_;
   std::map<wire::SessionId, Fd> entrances_;  // of peers, by what they ask for
-  EventLoop::Timer patience_;
+  EventLoop::Timer greeting_timeout_;
   EventLoop::Watch control_watch_, errors_watch_;  // go before the descriptors
 };
 

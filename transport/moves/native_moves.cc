@@ -192,7 +192,7 @@ void NativeMoves::watch(size_t bytes, uint64_t took_ns) {
 
 void NativeMoves::look_again_later() {
   late_ = 0;
-  look_at_ns_ = peers_.patience * std::max(moved_ns_, look_took_ns_);
+  look_at_ns_ = peers_.retry_factor * std::max(moved_ns_, look_took_ns_);
 }
 
 // The driver is loaded here: its handlers at exit must be there before ours, which waits for the thread.

@@ -32,7 +32,7 @@ class NativeMoves {
   struct PeerOptions {
     const cuda::Functions* (*driver)() = cuda::driver;
     uint64_t after_ns = 100'000'000;  // of moves through pinned memory, about as long as it takes to set up
-    uint64_t patience = 10;           // so many times as long until what was slower is tried again
+    uint64_t retry_factor = 10;       // so many times as long until what was slower is tried again
     bool even_slower = false;         // whatever the trial says of their speed: to measure them
   };
 

@@ -43,14 +43,14 @@ class Agent {
   bool reserve() noexcept;
   void cancel() noexcept;
   void post(const Job& job) noexcept;
-  // Takes no more jobs; waits up to `patience_ms` until none is left. What can never begin stays, as it would without
+  // Takes no more jobs; waits up to `timeout_ms` until none is left. What can never begin stays, as it would without
   // us.
-  void wind_up(uint32_t patience_ms) noexcept;
-  // Waits up to `patience_ms` until it was seen that no job runs and none may begin: nothing is copied then.
-  void settle(uint32_t patience_ms) noexcept;
+  void wind_up(uint32_t timeout_ms) noexcept;
+  // Waits up to `timeout_ms` until it was seen that no job runs and none may begin: nothing is copied then.
+  void settle(uint32_t timeout_ms) noexcept;
   // From lock_for_fork() to unlock_after_fork() (in parent and child) the thread is not inside the driver, whose locks
-  // it would hold for ever in the child. Waits up to `patience_ms` for it; then the fork goes on all the same.
-  void lock_for_fork(uint32_t patience_ms) noexcept;
+  // it would hold for ever in the child. Waits up to `timeout_ms` for it; then the fork goes on all the same.
+  void lock_for_fork(uint32_t timeout_ms) noexcept;
   void unlock_after_fork() noexcept;
 
  private:

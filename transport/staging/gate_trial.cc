@@ -19,7 +19,7 @@ struct Watch {
     return nullptr;
   }
   void look() noexcept {
-    const uint64_t until = monotonic_ns() + Patience_ms * uint64_t{1'000'000};
+    const uint64_t until = monotonic_ns() + Timeout_ms * uint64_t{1'000'000};
     for (uint64_t now = monotonic_ns(); now < until; now = monotonic_ns()) {
       if (is_back.load(std::memory_order_acquire)) return;
       const uint64_t left = until - now;

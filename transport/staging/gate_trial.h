@@ -2,14 +2,14 @@
 // the last of them is over (oclgrind does). Behind a gate that would be never: that thread is to open the gate.
 //
 // Tried with a queue of ours, in which one marker waits for a user event that another thread ends if nothing else does.
-// Thread safety: yes. Cost: a queue and a thread for a moment, some 0.1 ms; Patience_ms where gates do not work.
+// Thread safety: yes. Cost: a queue and a thread for a moment, some 0.1 ms; Timeout_ms where gates do not work.
 #pragma once
 
 #include "transport/staging/cl_functions.h"
 
 namespace gt::staging {
 
-constexpr uint32_t Patience_ms = 1000;  // a busy machine is no such driver
+constexpr uint32_t Timeout_ms = 1000;  // a busy machine is no such driver
 
 // False: also where it could not be tried.
 bool gates_work(const ClFunctions& cl, cl_context context, cl_device_id device) noexcept;

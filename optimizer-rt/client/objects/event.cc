@@ -52,7 +52,7 @@ void _cl_event::subscribe(bool waits) {
   if (is_user() || ended()) return;
   const Telling before = telling_.exchange(Telling::Asked);
   if (before == Telling::No) place->session.subscribe(name, waits);
-  if (before == Telling::Unasked && !waits) place->session.push();
+  if (before == Telling::Auto && !waits) place->session.push();
 }
 
 bool _cl_event::ended_by_finish() const { return queue && number <= queue->finished.load(); }
@@ -139,7 +139,7 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   }
   if (late && queue) queue->landings->remove(*this);
   status.notify_all();
-  if (place) place->session.link().nudge();  // this may be a thread of ours, not the link's
+  if (place) place->session.link().wake_helper();  // this may be a thread of ours, not the link's
   for (const auto& [where, copy] : copies) {
     try {
       where->session.call<api::FnId::clSetUserEventStatus>({}, as<cl_event>(copy), status.load());

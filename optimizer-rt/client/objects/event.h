@@ -44,7 +44,7 @@ struct _cl_event : gt::virt::Object {
   // `waits`: the caller goes on to wait().
   void subscribe(bool waits = false);
   // The executor tells it without being asked. Before anybody else knows the event.
-  void told_unasked() { telling_ = Telling::Unasked; }
+  void auto_notify() { telling_ = Telling::Auto; }
   // Until it has ended. Gives the status.
   cl_int wait();
   void complete(cl_int with_status, int64_t start, int64_t end);
@@ -101,7 +101,7 @@ struct _cl_event : gt::virt::Object {
   cl_int look();
 
   Listener listener_{*this};  // to the place's session
-  enum class Telling : uint8_t { No, Unasked, Asked };  // Asked: and the request is on its way
+  enum class Telling : uint8_t { No, Auto, Asked };  // Asked: and the request is on its way
   std::atomic<Telling> telling_{Telling::No};
   std::atomic<uint64_t> looked_after_{0};  // the later event after whose end it was asked about
   std::mutex mutex_;

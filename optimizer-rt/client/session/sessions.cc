@@ -41,9 +41,9 @@ class UnderWay {
     --sessions_;
     changed_.notify_all();
   }
-  void wait_for(std::chrono::milliseconds patience) {
+  void wait_for(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [this] { return sessions_ == 0; });
+    changed_.wait_for(lock, timeout, [this] { return sessions_ == 0; });
   }
 
  private:
@@ -54,13 +54,13 @@ class UnderWay {
 
 // The sessions stay: other exit handlers of the program may come later, and its threads still run.
 void at_exit() {
-  constexpr std::chrono::milliseconds Patience{2000};
+  constexpr std::chrono::milliseconds Timeout{2000};
   const auto under_way = std::make_shared<UnderWay>();
   each_session([&](Session& s) {
     under_way->begins();
     if (!s.finish_all([under_way] { under_way->ends(); })) under_way->ends();
   });
-  under_way->wait_for(Patience);
+  under_way->wait_for(Timeout);
   each_session([](Session& s) { s.leave(); });
 }
 void in_child() {

@@ -144,7 +144,7 @@ bool write_in_place(Writing& w) {
   if (!seen) return false;
   if (w.late) wait_for_bytes(w, nullptr);
   say_where(w.m, *seen);
-  w.event->told_unasked();
+  w.event->auto_notify();
   w.session().send(w.m, true);
   if (w.until == Until::Captured) w.event->wait();
   return true;
@@ -154,7 +154,7 @@ bool write_in_place(Writing& w) {
 void write_from_copy(Writing& w, const std::shared_ptr<uint8_t[]>& held, const Seen& seen) {
   w.late ? wait_for_bytes(w, held) : copy_in(held.get(), w.host, w.t.layout);
   say_where(w.m, seen);
-  w.event->told_unasked();
+  w.event->auto_notify();
   w.event->keep();
   w.event->landing = [held] {};
   w.session().send(w.m, w.late || w.until == Until::Sent);
@@ -373,7 +373,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   Reading r{t, host, event, begin<wire::Read>(t, event.name)};
   event.keep();
   event.late = true;
-  event.told_unasked();
+  event.auto_notify();
   TransferFacts facts = facts_of(t);
   facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_written(r.to(), facts.bytes);
   while (!read_by(choose_read(facts), r, facts)) {

@@ -116,7 +116,7 @@ Awaited Commands::awaited(const Object& event) {
   return awaited;
 }
 
-// A driver's own waiting knows no end of patience: a marker's status is looked at.
+// A driver's own waiting has no timeout: a marker's status is looked at.
 bool Commands::wait_until_idle(uint32_t ms) {
   std::vector<cl_event> markers;
   x_objects.each_queue([&](const std::shared_ptr<Queue>& queue) {

@@ -23,7 +23,8 @@ struct Limits {
   uint64_t objects = uint64_t{1} << 20;             // at a time
   uint64_t memory_bytes = 0;                        // in buffers, images, shared virtual memory
   uint64_t in_flight_bytes = uint64_t{1} << 30;     // host memory held for commands that are not over
-  uint32_t patience_ms = 10'000;  // with commands that hold all of that and wait for what the client has yet to do
+  // With commands that hold all of that and wait for what the client has yet to do.
+  uint32_t in_flight_timeout_ms = 10'000;
   uint64_t message_bytes = uint64_t{256} << 20;     // of one message; larger than a frame: in fragments
   uint32_t build_seconds = 600;
 };

@@ -23,8 +23,12 @@ namespace gt::exec {
 
 struct Session {
   Session(const Functions& functions, wire::Link& link, const Limits& limit, Options&& option)
-      : all(functions), cl(functions), limits(limit), options(std::move(option)), out(link),
-        in_flight(limit.in_flight_bytes, std::chrono::milliseconds(limit.patience_ms)) {}
+      : all(functions),
+        cl(functions),
+        limits(limit),
+        options(std::move(option)),
+        out(link),
+        in_flight(limit.in_flight_bytes, std::chrono::milliseconds(limit.in_flight_timeout_ms)) {}
 
   const Functions all;
   const Cl cl;

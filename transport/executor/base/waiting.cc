@@ -114,12 +114,12 @@ void Crowd::close() {
 }
 
 void Crowd::serve() {
-  constexpr std::chrono::seconds Patience{2};
+  constexpr std::chrono::seconds IdleTime{2};
   News news(x_session);
   std::unique_lock lock(x_mutex);
   for (;;) {
     ++x_idle;
-    x_changed.wait_for(lock, Patience, [&] { return x_closed || !x_waiting.empty(); });
+    x_changed.wait_for(lock, IdleTime, [&] { return x_closed || !x_waiting.empty(); });
     --x_idle;
     if (x_waiting.empty()) break;
     Awaited next = std::move(x_waiting.front());

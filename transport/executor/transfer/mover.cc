@@ -80,10 +80,10 @@ class Route {
 
  private:
   void serve() {
-    constexpr std::chrono::seconds Patience{2};
+    constexpr std::chrono::seconds IdleTime{2};
     std::unique_lock lock(x_mutex);
     for (;;) {
-      x_changed.wait_for(lock, Patience, [this] { return x_retired || !x_jobs.empty(); });
+      x_changed.wait_for(lock, IdleTime, [this] { return x_retired || !x_jobs.empty(); });
       if (x_jobs.empty()) break;
       const std::shared_ptr<MoveJob> job = std::move(x_jobs.front());
       x_jobs.pop_front();

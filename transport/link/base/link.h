@@ -91,7 +91,7 @@ class Link {
   // it, until done() is true. May return before that: then the caller sleeps until a handler wakes it.
   virtual void help(const std::function<bool()>& done) = 0;
   // What somebody waits for in help() may have come about otherwise than by a handler: it looks again.
-  virtual void nudge() {}
+  virtual void wake_helper() {}
 
   // --- Memory that the peer may access ---
   // Of this process. Valid for puts and gets of the peer until withdraw() has returned.

@@ -206,7 +206,7 @@ bool Lane::read_some(Socket& socket) {
 bool Lane::spin(Socket& socket) {
   uint64_t until = heard_ns() + Spin_ns;
   const auto helped = [this] { return helpers_.load(std::memory_order_relaxed) > 0; };
-  if (helped() || monotonic_ns() >= until || !thread_patience_.has()) return false;
+  if (helped() || monotonic_ns() >= until || !thread_spins_.allows()) return false;
   const std::lock_guard turn(turn_);
   const uint64_t before = received();
   bool came = false, answered = false;
@@ -214,13 +214,13 @@ bool Lane::spin(Socket& socket) {
     came = !read_some(socket) || received() != before;
     if (!came && user_.lane_idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
   }
-  if (came || answered || !helped()) thread_patience_.looked(came || answered);
+  if (came || answered || !helped()) thread_spins_.spun(came || answered);
   return came;
 }
 
 void Lane::help(const std::function<bool()>& done) {
   bool over = done(), can = true;
-  if (over || !helper_patience_.has()) return;
+  if (over || !helper_spins_.allows()) return;
   count_helpers(1);
   const uint64_t until = monotonic_ns() + HelpSpin_ns;
   while (!over && can && monotonic_ns() < until) {
@@ -231,7 +231,7 @@ void Lane::help(const std::function<bool()>& done) {
     over = done();
   }
   count_helpers(-1);
-  can ? helper_patience_.looked(over) : wake();
+  can ? helper_spins_.spun(over) : wake();
 }
 
 // While there are any, a few bytes do not wake the lane's thread; it hears of what is left when the last one goes.

@@ -17,12 +17,12 @@
 #include <condition_variable>
 #include <mutex>
 
-#include "transport/link/net/frame_reader.h"
 #include "transport/link/base/link.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/base/out_stream.h"
+#include "transport/link/base/spin_policy.h"
 #include "transport/link/base/wake.h"
-#include "transport/link/base/patience.h"
+#include "transport/link/net/frame_reader.h"
 
 namespace gt::wire {
 
@@ -132,7 +132,7 @@ class Lane {
   std::mutex turn_;
   std::atomic<pthread_t> helper_{};  // in a handler
   std::atomic<int> helpers_{0};      // that look; changed under the mutex
-  Patience thread_patience_, helper_patience_;
+  SpinPolicy thread_spins_, helper_spins_;
 };
 
 }  // namespace gt::wire

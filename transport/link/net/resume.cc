@@ -1,4 +1,4 @@
-// The keeper of a link between nodes: what happens when a connection is lost.
+// The reconnector of a link between nodes: what happens when a connection is lost.
 #include <algorithm>
 
 #include "transport/link/hello/handover.h"

@@ -29,7 +29,7 @@ TcpLink::~TcpLink() {
   end(closed());
   control_.lane().join();
   data_.lane().join();
-  keeper_.join();
+  reconnector_.join();
 }
 
 Status TcpLink::attach(Agreed control, Agreed data) {
@@ -43,7 +43,7 @@ Status TcpLink::start(LinkHandler& handler) {
   started_ = true;
   Status s = control_.lane().start("gtrace-control");
   if (s.ok()) s = data_.lane().start("gtrace-data");
-  if (s.ok()) s = keeper_.start("gtrace-keeper", [this] { keep(); });
+  if (s.ok()) s = reconnector_.start("gt-reconnector", [this] { keep(); });
   if (!s.ok()) end(s);
   return s;
 }

@@ -2,7 +2,7 @@
 //
 //   TcpLink ── ControlLane ── Lane ── connection     handlers run on the lanes' threads
 //      │    └─ DataLane ───── Lane ── connection
-//      └─ keeper, a thread: makes lost connections anew (client) or takes the client's new ones (server), until
+//      └─ reconnector, a thread: makes lost connections anew (client) or takes the client's new ones (server), until
 //         nothing was heard for the grace; then the link is closed
 //
 // Thread safety: as link.h says.
@@ -96,7 +96,7 @@ class TcpLink final : public Link, private LaneOwner {
   bool started_ = false;
 
   Wake news_, ended_;  // a lost connection; the end
-  LinkThread keeper_;
+  LinkThread reconnector_;
 };
 
 }  // namespace gt::wire

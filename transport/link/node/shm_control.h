@@ -42,7 +42,7 @@ class ShmControl {
 
   Status wait_for_room(std::unique_lock<std::mutex>& lock);
   Status pump();
-  void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool patient);
+  void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool spins);
   void give_turn_back(ShmTurn::Lock turn);
 
   ShmOwner& owner_;

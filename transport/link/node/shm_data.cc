@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "traces/base/clock.h"
-#include "transport/link/base/patience.h"
+#include "transport/link/base/spin_policy.h"
 
 namespace gt::wire {
 namespace {

@@ -86,8 +86,8 @@ class ShmLink final : public Link, private ShmOwner {
   void help(const std::function<bool()>& done) override {
     if (!in_child() && !in_handler()) control_.help(done);
   }
-  void nudge() override {
-    if (!in_child()) control_.turn().nudge();
+  void wake_helper() override {
+    if (!in_child()) control_.turn().wake_helper();
   }
 
  private:
@@ -220,15 +220,15 @@ void ShmLink::run_lane(L& lane) {
 // Frames come in rows, and sleeping costs more than the pause between them. True: something came.
 template <class L>
 bool ShmLink::spin(L& lane) {
-  Patience& patience = lane.turn().thread_patience;
-  if (!patience.has()) return false;
+  SpinPolicy& spins = lane.turn().thread_spins;
+  if (!spins.allows()) return false;
   uint64_t until = monotonic_ns() + Spin_ns;
   bool came = false, answered = false;
   while (!(came = !lane.seems_idle()) && monotonic_ns() < until && state_ != State::Ended) {
     if (lane.idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
     pause();
   }
-  patience.looked(came || answered);
+  spins.spun(came || answered);
   return came;
 }
 

@@ -13,7 +13,7 @@
 
 #include <mutex>
 
-#include "transport/link/base/patience.h"
+#include "transport/link/base/spin_policy.h"
 #include "transport/link/node/ring.h"
 
 namespace gt::wire {
@@ -30,7 +30,7 @@ class ShmTurn {
   uint32_t rung() const { return bell_.rung.load(std::memory_order_seq_cst); }
   Bell& bell() { return bell_; }
   // The helper looks again whether what it waits for is there.
-  void nudge();
+  void wake_helper();
   // Wakes who sleeps on this side, whoever it is.
   void wake_all() { ring_bell(bell_, EveryBit); }
 
@@ -47,7 +47,7 @@ class ShmTurn {
   bool is_delivering() const { return delivering_.load(std::memory_order_relaxed) && is_helper(); }
   void set_delivering(bool yes) { delivering_.store(yes, std::memory_order_relaxed); }
 
-  Patience thread_patience, helper_patience;
+  SpinPolicy thread_spins, helper_spins;
 
  private:
   void show();

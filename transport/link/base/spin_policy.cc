@@ -1,4 +1,4 @@
-#include "transport/link/base/patience.h"
+#include "transport/link/base/spin_policy.h"
 
 #include "transport/staging/processors.h"
 

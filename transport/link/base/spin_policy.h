@@ -17,15 +17,15 @@ constexpr uint64_t Spin_ns = 50'000;
 // Whether short spins can help at all: there are more than two processors.
 bool may_spin();
 
-class Patience {
+class SpinPolicy {
  public:
-  bool has() {
+  bool allows() {
     if (!may_spin()) return false;
     if (credit_.load(std::memory_order_relaxed) > 0) return true;
     return declined_.fetch_add(1, std::memory_order_relaxed) % TryAgain == TryAgain - 1;
   }
   // What came of it.
-  void looked(bool paid) {
+  void spun(bool paid) {
     const int credit = credit_.load(std::memory_order_relaxed);
     if (paid ? credit != Credit : credit > 0) credit_.store(paid ? Credit : credit - 1, std::memory_order_relaxed);
   }
