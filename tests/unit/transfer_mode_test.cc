@@ -80,7 +80,7 @@ void check_straight(const TransferFacts& f, TransferMode mode) {
   if (mode != Inline && mode != Ring) CHECK(f.bytes > gt::wire::LargestInline);
 }
 
-// What transfer.cc does when a mode turns out not to be possible. False: it always is.
+// What the client does when a mode turns out not to be possible. False: it always is.
 bool rule_out(TransferFacts& f, TransferMode mode) {
   if (mode == InPlace) f.maps_program = false;
   if (mode == Ring) f.ring = false;

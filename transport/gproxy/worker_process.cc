@@ -168,9 +168,10 @@ void WorkerProcess::reaped(int wait_status) {
     log("{}: its worker {} ended with status {}", name(), pid_, WEXITSTATUS(wait_status));
   }
   if (state_ == State::Serving) {
+    const exec::LiveCounters& count = page_->counters;
     log("session {} ends after {} s: {} launches, {} bytes in, {} bytes out", session_number_,
-        (monotonic_ns() - begun_ns_) / 1'000'000'000, page_->launches.load(), page_->bytes_in.load(),
-        page_->bytes_out.load());
+        (monotonic_ns() - begun_ns_) / 1'000'000'000, count.launches.load(), count.bytes_in.load(),
+        count.bytes_out.load());
   }
   pid_ = -1;
 }

@@ -1,6 +1,6 @@
-// How the bytes of a transfer travel: the choice, as functions of facts. transfer.cc gathers the facts and does what is
-// chosen. What can fail when it is done (a room in the ring, a mapping) is tried when it is chosen; after a failure the
-// caller clears that fact and asks again, so the choice falls to the next row.
+// How the bytes of a transfer travel: the choice, as functions of facts. send_write.cc and send_read.cc gather the
+// facts and do what is chosen. What can fail when it is done (a room in the ring, a mapping) is tried when it is
+// chosen; after a failure the caller clears that fact and asks again, so the choice falls to the next row.
 //
 // The first row that holds is the mode. Small: bytes <= wire::LargestInline. Straight: dense, not `faults`, not
 // `lands_late`.

@@ -1,0 +1,143 @@
+// Reads: a function for each mode (transfer_mode.h). One that turns out not to be possible gives false, and has sent
+// nothing.
+#include <memory>
+#include <utility>
+
+#include "optimizer-rt/client/objects/arrivals.h"
+#include "optimizer-rt/client/objects/context.h"
+#include "optimizer-rt/client/transfer/transfer_steps.h"
+#include "transport/staging/node_copy.h"
+#include "transport/staging/program_faults.h"
+
+namespace gt::virt {
+namespace {
+
+using wire::DataPath;
+
+// Likewise when a driver would bring bytes there: as with writes.
+bool faults_when_written(void* to, size_t bytes) {
+  return staging::faults_are_handled() && !staging::is_writable(to, bytes);
+}
+
+void copy_out(void* host, const uint8_t* from, const HostLayout& l) {
+  if (!l.dense() || packed_bytes(l) < SharedOut) return unpack(host, from, l);
+  staging::copy_in_node(static_cast<uint8_t*>(host) + l.offset, from, packed_bytes(l));
+}
+
+struct Reading {
+  const Transfer& t;
+  void* host;
+  _cl_event& event;
+  wire::Read m;
+  std::shared_ptr<uint8_t[]> copy{};  // SharedCopy, StreamCopy: where the packed bytes come
+
+  Session& session() const { return t.place.session; }
+  uint8_t* to() const { return static_cast<uint8_t*>(host) + t.layout.offset; }
+  bool lands_late(Arrivals::By by) const {
+    return !event.lands_after.empty() && arrivals().could_overtake(event.bringer(), by, host, t.layout.extent());
+  }
+};
+
+void read_inline(Reading& r) {
+  _cl_event* const late = r.lands_late(Arrivals::By::Us) ? &r.event : nullptr;
+  r.session().expect_data(r.event.name, [host = r.host, layout = r.t.layout, late](ByteView bytes) {
+    if (bytes.size() != packed_bytes(layout)) return;
+    if (!late) return unpack(host, bytes.data(), layout);
+    late->landing = [host, layout, held = Bytes(bytes.begin(), bytes.end())] { unpack(host, held.data(), layout); };
+  });
+  r.session().send(r.m, true);
+}
+
+bool read_in_place(Reading& r, TransferFacts& facts) {
+  const auto seen = seen_directly(r.session(), r.to(), r.m.bytes, r.event);
+  facts.maps_program = seen.has_value();
+  facts.lands_late = seen && r.lands_late(Arrivals::By::Device);
+  if (!seen || facts.lands_late) return false;
+  if (r.event.arrives) arrivals().comes_by(r.event, Arrivals::By::Device);
+  say_where(r.m, *seen);
+  // Commands at other places do not see for themselves when it is there.
+  const bool alone = r.t.place.context.one_place();
+  r.event.late = !r.event.lands_after.empty() || !alone;
+  r.session().send(r.m, true);
+  return true;
+}
+
+// The bytes find their places when the command ends here.
+void land_from(Reading& r, std::shared_ptr<uint8_t[]> held) {
+  r.event.landing = [host = r.host, layout = r.t.layout, held = std::move(held)] {
+    copy_out(host, held.get(), layout);
+  };
+}
+
+bool read_through_ring(Reading& r) {
+  Bounce::Room room = r.session().bounce().take(r.m.bytes);
+  if (!room.bytes) return false;
+  land_from(r, std::move(room.bytes));
+  say_where(r.m, {DataPath::Ring, {0, room.offset}});
+  r.session().send(r.m, true);
+  return true;
+}
+
+bool read_shared_copy(Reading& r) {
+  r.copy = new_copy(r.t);
+  const auto at = r.session().link().shared_address(r.copy.get(), r.m.bytes);
+  if (!at) return false;
+  land_from(r, r.copy);
+  say_where(r.m, {DataPath::Shared, *at});
+  r.session().send(r.m, true);
+  return true;
+}
+
+// `held`: what `to` is part of; nullptr: of the program's memory.
+void stream_to(Reading& r, uint8_t* to, std::shared_ptr<const void> held) {
+  Session& session = r.session();
+  wire::Link& link = session.link();
+  const Result<wire::SegmentId> segment = link.expose(to, r.m.bytes);
+  require(segment.ok(), session.in_reach() ? CL_OUT_OF_HOST_MEMORY : CL_DEVICE_NOT_AVAILABLE);
+  r.m.segment = *segment;
+  say_stream(session, r.m);
+  session.send(r.m, true);
+  r.event.then([&link, id = *segment, held = std::move(held)](cl_int) { (void)link.withdraw(id).ok(); });
+}
+
+bool read_stream(Reading& r, TransferFacts& facts) {
+  facts.lands_late = r.lands_late(Arrivals::By::Link);
+  if (facts.lands_late) return false;
+  if (r.event.arrives) arrivals().comes_by(r.event, Arrivals::By::Link);
+  stream_to(r, r.to(), nullptr);
+  return true;
+}
+
+// REQUIRES: read_shared_copy() has made the copy.
+void read_stream_copy(Reading& r) {
+  land_from(r, r.copy);
+  stream_to(r, r.copy.get(), r.copy);
+}
+
+// False: the mode is not possible, and the fact that spoke for it is changed.
+bool read_by(TransferMode mode, Reading& r, TransferFacts& facts) {
+  switch (mode) {
+    case TransferMode::Inline: return read_inline(r), true;
+    case TransferMode::InPlace: return read_in_place(r, facts);
+    case TransferMode::Ring: return facts.ring = read_through_ring(r);
+    case TransferMode::SharedCopy: return facts.maps_copy = read_shared_copy(r);
+    case TransferMode::Stream: return read_stream(r, facts);
+    case TransferMode::StreamCopy: return read_stream_copy(r), true;
+  }
+  return true;
+}
+
+}  // namespace
+
+void send_read(const Transfer& t, void* host, _cl_event& event) {
+  Reading r{t, host, event, begin<wire::Read>(t, event.name)};
+  event.keep();
+  event.late = true;
+  event.auto_notify();
+  TransferFacts facts = facts_of(t);
+  facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_written(r.to(), facts.bytes);
+  while (!read_by(choose_read(facts), r, facts)) {
+  }
+}
+
+}  // namespace gt::virt
