@@ -27,7 +27,7 @@ constexpr Table make_dispatch() {
 
 const VirtualPlatform* meet_optimizer(const Optimizer* optimizer) noexcept {
   static constexpr VirtualPlatform us = {
-      [](void* base, size_t bytes) noexcept { return conceal_everywhere(base, bytes); }};
+      [](void* base, size_t bytes) noexcept { return deregister_everywhere(base, bytes); }};
   set_optimizer(optimizer);
   count_moves_in(optimizer->moves);
   return &us;

@@ -42,7 +42,7 @@ struct Pair {
   Options with(const std::string& scheme) {
     Options o;
     o.inbox_slots = 4;
-    o.outbox_slots = 3;
+    o.read_slots = 3;
     o.slot_bytes = SlotBytes;
     o.open_entrance = [this] { return door.open(); };
     if (scheme == "tls") o.certificates = wire::certificate_credentials();

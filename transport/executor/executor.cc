@@ -102,7 +102,7 @@ class Executor::State {
   const std::shared_ptr<Session> session;
   const std::shared_ptr<Completions> completions;
   const std::shared_ptr<Inbox> inbox;
-  ClientRing ring;
+  BounceBuffer ring;
   const std::shared_ptr<Peers> peers;
   Objects objects;
   Commands commands;
@@ -402,7 +402,7 @@ Executor::~Executor() {
 
 Status Executor::start() {
   if (!x_state->session->cl.has_all()) return {Kind::Unsupported, "the OpenCL loader lacks functions of OpenCL 1.2"};
-  const Outbox::Use use(x_state->session->out);
+  const MessageSender::Use use(x_state->session->out);
   GT_TRY(x_state->inbox->open(use.link()));
   x_state->ring.open(use.link(), x_state->session->options.ring_bytes);
   x_state->started = true;  // handlers may run before start() returns

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "optimizer-rt/client/base/configuration.h"
-#include "optimizer-rt/client/objects/arrivals.h"
+#include "optimizer-rt/client/objects/pending_host_writes.h"
 #include "optimizer-rt/client/transfer/moves.h"
 
 namespace gt::virt {
@@ -25,10 +25,10 @@ Command::Command(cl_command_queue queue, cl_command_type type, cl_uint n, const 
   for (const _cl_event* e : list_) require(e->context.get() == queue_.context.get(), CL_INVALID_CONTEXT);
   require(session().alive(), CL_DEVICE_NOT_AVAILABLE);
   for (_cl_event* e : list_) {
-    if (e->late && !e->ended()) after_.emplace_back(e);
+    if (e->deferred && !e->ended()) after_.emplace_back(e);
   }
   waits_for_late_ = !after_.empty();
-  queue_.landings->before(waits_for_all(), after_);
+  queue_.deferred_completions->before(waits_for_all(), after_);
   waits_for_late_ = waits_for_late_ || (waits_for_all() && !after_.empty());
 }
 
@@ -60,8 +60,8 @@ void Command::touch(_cl_mem& mem, Access access) {
 _cl_event& Command::want_event() {
   if (!event_) {
     event_ = make<_cl_event>(queue_, type_);
-    event_->late = !after_.empty();
-    event_->lands_after = std::move(after_);
+    event_->deferred = !after_.empty();
+    event_->completes_after = std::move(after_);
   }
   return *event_;
 }
@@ -75,10 +75,10 @@ const Ids& Command::waits() {
   return waits_;
 }
 
-void Command::brings(const void* host, size_t bytes) { want_event().brings(host, bytes); }
+void Command::writes_host(const void* host, size_t bytes) { want_event().writes_host(host, bytes); }
 
 bool Command::takes_coming(const void* host, size_t bytes) {
-  if (!arrivals().meet(host, bytes)) return false;
+  if (!pending_host_writes().overlap(host, bytes)) return false;
   want_event();
   return true;
 }
@@ -112,7 +112,7 @@ void Command::require_taken() {
 cl_int Command::sent() {
   written();
   if (residency_) residency_.unlock();
-  if (event_ && event_->late) queue_.landings->add(event_, type_ == CL_COMMAND_BARRIER);
+  if (event_ && event_->deferred) queue_.deferred_completions->add(event_, type_ == CL_COMMAND_BARRIER);
   if (sync_errors()) {
     const cl_int status = wait_for_a_while(want_event());
     const cl_int failure = queue_.take_failure();

@@ -38,9 +38,9 @@ class Command {
   ObjectId event() const { return event_ ? event_->name : 0; }
   const Ids& waits();  // names at the place
   // What must have landed before the program hears of its end, or this side does its work.
-  const std::vector<Ref<_cl_event>>& after() const { return event_ ? event_->lands_after : after_; }
+  const std::vector<Ref<_cl_event>>& after() const { return event_ ? event_->completes_after : after_; }
   // It brings bytes there, and the call returns before.
-  void brings(const void* host, size_t bytes);
+  void writes_host(const void* host, size_t bytes);
   // Its bytes are taken from there: are some still on their way?
   bool takes_coming(const void* host, size_t bytes);
   ObjectId name(_cl_mem& mem) { return mem.at(place()); }

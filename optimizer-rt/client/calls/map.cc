@@ -46,7 +46,7 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
     c.reads(mem);
     const ObjectId name = c.name(mem);
     const Ids& waits = c.waits();
-    if (!blocking) c.brings(shadow, layout.extent());
+    if (!blocking) c.writes_host(shadow, layout.extent());
     send_read({c.place(), c.queue().name, name, part, mem.element(), layout, waits}, shadow, c.want_event());
     c.want_event().then([held = Ref<_cl_mem>(&mem)](cl_int) {});  // the shadow is written until then
   }

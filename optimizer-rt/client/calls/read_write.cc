@@ -29,7 +29,7 @@ cl_int move(Command& c, _cl_mem& mem, bool to_device, cl_bool blocking, const wi
     send_write(t, host, c.event() ? &c.want_event() : nullptr, blocking ? Until::Captured : Until::Sent);
     return c.sent();
   }
-  if (!blocking) c.brings(host, layout.extent());
+  if (!blocking) c.writes_host(host, layout.extent());
   Waiting waiting(blocking && !sync_errors() ? &c.session().link() : nullptr);
   send_read(t, host, c.want_event());
   return blocking ? c.sent_and_wait() : c.sent();

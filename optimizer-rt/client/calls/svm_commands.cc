@@ -34,7 +34,7 @@ void send_to(Command& c, const Block& block, const void* p, const void* from, si
 // Bytes of the block go to the program's memory.
 void send_from(Command& c, const Block& block, const void* p, void* to, size_t bytes, bool blocking) {
   _cl_event& event = c.want_event();
-  if (!blocking) c.brings(to, bytes);
+  if (!blocking) c.writes_host(to, bytes);
   send_read(transfer(c, *block, p, bytes), to, event);
 }
 
@@ -61,7 +61,7 @@ void run_here(Command& c, std::function<void(std::function<void()>)> act) {
   _cl_context& context = *c.queue().context;
   const Ref<_cl_event> reached = make<_cl_event>(context, c.place());
   const Ref<_cl_event> done = make<_cl_event>(context);
-  reached->lands_after = c.after();
+  reached->completes_after = c.after();
   enqueue_nothing(c, reached->name, c.waits());
   enqueue_nothing(c, c.event(), {done->name_at(c.place())});
   reached->then([done, act = std::move(act)](cl_int status) {
@@ -74,8 +74,8 @@ void run_here(Command& c, std::function<void(std::function<void()>)> act) {
 void copy_here(Command& c, void* to, const void* from, size_t bytes) {
   _cl_event& event = c.want_event();
   event.keep();
-  event.late = true;  // what comes after it may take the bytes from here
-  c.brings(to, bytes);
+  event.deferred = true;  // what comes after it may take the bytes from here
+  c.writes_host(to, bytes);
   run_here(c, [=](const std::function<void()>& over) {
     mover(0).post([=] {
       std::memcpy(to, from, bytes);

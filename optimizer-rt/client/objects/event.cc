@@ -35,7 +35,7 @@ _cl_event::_cl_event(_cl_context& c)
     : Object(Kind), context(&c), command(CL_COMMAND_USER), place(nullptr), status(CL_SUBMITTED) {}
 
 _cl_event::~_cl_event() {
-  if (arrives && !ended()) arrivals().remove(*this);
+  if (writes_host_memory && !ended()) pending_host_writes().remove(*this);
   try {
     if (place) {
       place->session.forget_event(name);
@@ -103,11 +103,11 @@ cl_int _cl_event::wait() {
   return status;
 }
 
-// False: everything before it has landed.
-bool _cl_event::put_off(int64_t start, int64_t end) {
-  while (!lands_after.empty()) {
-    const Ref<_cl_event> before = std::move(lands_after.back());
-    lands_after.pop_back();
+// False: everything before it has completed here.
+bool _cl_event::defer(int64_t start, int64_t end) {
+  while (!completes_after.empty()) {
+    const Ref<_cl_event> before = std::move(completes_after.back());
+    completes_after.pop_back();
     if (before->ended()) continue;
     before->then([self = Ref<_cl_event>(this), start, end](cl_int) { self->complete(CL_COMPLETE, start, end); });
     before->subscribe();
@@ -117,11 +117,11 @@ bool _cl_event::put_off(int64_t start, int64_t end) {
 }
 
 void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
-  if (with_status == CL_COMPLETE && put_off(start, end)) return;
+  if (with_status == CL_COMPLETE && defer(start, end)) return;
   if (queue) queue->note_end(number);  // before anybody sees the status
-  if (landing && with_status == CL_COMPLETE) landing();
-  landing = nullptr;
-  if (arrives) arrivals().remove(*this);
+  if (on_completion && with_status == CL_COMPLETE) on_completion();
+  on_completion = nullptr;
+  if (writes_host_memory) pending_host_writes().remove(*this);
   std::vector<Registered> callbacks;
   std::vector<Callback> continuations;
   std::vector<std::pair<Place*, ObjectId>> copies;
@@ -137,7 +137,7 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
     continuations.swap(continuations_);
     copies = copies_;
   }
-  if (late && queue) queue->landings->remove(*this);
+  if (deferred && queue) queue->deferred_completions->remove(*this);
   status.notify_all();
   if (place) place->session.link().wake_helper();  // this may be a thread of ours, not the link's
   for (const auto& [where, copy] : copies) {
@@ -153,14 +153,14 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   }
 }
 
-Bringer _cl_event::bringer() const {
+HostWriter _cl_event::host_writer() const {
   if (!queue) return {this};
   return {this, queue->context.get(), queue->device.get()};
 }
 
-void _cl_event::brings(const void* begin, size_t bytes) {
-  arrives = true;
-  arrivals().add(bringer(), begin, bytes);
+void _cl_event::writes_host(const void* begin, size_t bytes) {
+  writes_host_memory = true;
+  pending_host_writes().add(host_writer(), begin, bytes);
 }
 
 void _cl_event::keep() {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "optimizer-rt/client/base/object.h"
-#include "optimizer-rt/client/objects/arrivals.h"
+#include "optimizer-rt/client/objects/pending_host_writes.h"
 #include "optimizer-rt/client/session/listeners.h"
 #include "optimizer-rt/client/session/session.h"
 
@@ -59,16 +59,16 @@ struct _cl_event : gt::virt::Object {
   // Lives until it has ended, whatever the program releases.
   void keep();
 
-  // What completes together with it, before anybody hears of it: bytes find their places. Set before it can end.
-  std::function<void()> landing;
+  // What is done when it completes, before anybody hears of it: bytes find their places. Set before it can end.
+  std::function<void()> on_completion;
   // What must have ended here before it may. Set before it can end; then of complete() alone.
-  std::vector<gt::virt::Ref<_cl_event>> lands_after;
+  std::vector<gt::virt::Ref<_cl_event>> completes_after;
   // It brings bytes over a link, or comes after what does: it may end here later than at its place. Set as above.
-  bool late = false;
-  // It brings bytes there: arrivals() knows. Before the command is sent.
-  void brings(const void* begin, size_t bytes);
-  gt::virt::Bringer bringer() const;
-  bool arrives = false;  // it does
+  bool deferred = false;
+  // It brings bytes there: pending_host_writes() knows. Before the command is sent.
+  void writes_host(const void* begin, size_t bytes);
+  gt::virt::HostWriter host_writer() const;
+  bool writes_host_memory = false;  // it does
 
   gt::virt::Ref<_cl_context> context;
   gt::virt::Ref<_cl_command_queue> queue;  // none: a user event, or of a command of ours
@@ -94,7 +94,7 @@ struct _cl_event : gt::virt::Object {
     cl_int when;
     Callback callback;
   };
-  bool put_off(int64_t start, int64_t end);
+  bool defer(int64_t start, int64_t end);
   void run_callbacks(std::vector<Registered> callbacks, cl_int with_status);
   bool ended_by_finish() const;
   bool is_overtaken();

@@ -6,8 +6,7 @@ using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
 
 _cl_command_queue::_cl_command_queue(_cl_context& c, _cl_device_id& d, cl_command_queue_properties p,
-                                     std::vector<cl_queue_properties> given,
-                                     std::unique_ptr<LateCommands> late)
+                                     std::vector<cl_queue_properties> given, std::unique_ptr<DeferredCommands> deferred)
     : Object(Kind),
       context(&c),
       device(&d),
@@ -15,7 +14,7 @@ _cl_command_queue::_cl_command_queue(_cl_context& c, _cl_device_id& d, cl_comman
       name(place.session.new_id()),
       properties(p),
       list(std::move(given)),
-      landings(std::move(late)) {
+      deferred_completions(std::move(deferred)) {
   place.session.watch_queue(name, listener_, profiles());
   cl_int errcode = 0;
   try {
@@ -53,7 +52,7 @@ void _cl_command_queue::note_end(uint64_t number) { raise(latest_ended, number);
 cl_int _cl_command_queue::finish() {
   const uint64_t until = numbers.load();
   const cl_int code = place.session.finish(name);
-  landings->wait();
+  deferred_completions->wait();
   raise(finished, until);
   const cl_int earlier = take_failure();
   return earlier != CL_SUCCESS ? earlier : code;

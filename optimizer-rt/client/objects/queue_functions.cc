@@ -5,7 +5,7 @@
 
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
-#include "optimizer-rt/client/objects/landings.h"
+#include "optimizer-rt/client/objects/deferred_completions.h"
 #include "optimizer-rt/client/objects/queue.h"
 #include "optimizer-rt/client/platform/native_device.h"
 
@@ -21,7 +21,7 @@ cl_command_queue create(cl_context context, cl_device_id device, cl_command_queu
   require((properties & ~able) == 0, CL_INVALID_QUEUE_PROPERTIES);
   const bool in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   Ref<_cl_command_queue> queue = make<_cl_command_queue>(*context, *device, properties, std::move(list),
-                                                         std::make_unique<Landings>(in_order));
+                                                         std::make_unique<DeferredCompletions>(in_order));
   if (errcode) *errcode = CL_SUCCESS;
   return queue.give();
 }

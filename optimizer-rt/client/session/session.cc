@@ -39,8 +39,9 @@ Result<wire::Surveyed> Session::begin() {
     return Status(Kind::Disconnected, "the connection was closed");
   }
   shares_memory_ = !behind_ && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
-  if (shares_memory_) bounce_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
-  outbox_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
+  if (shares_memory_)
+    bounce_buffer_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
+  bulk_sender_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
   return surveyed;
 }
 
@@ -285,7 +286,7 @@ void Session::heard(ByteView frame) {
     case wire::MessageType::Failed:
       return each(wire::Failed{}, [&](const wire::Failed& m) { failed(m); });
     case wire::MessageType::Credit:
-      return each(wire::Credit{}, [&](const wire::Credit& m) { outbox_.credit(m.slots); });
+      return each(wire::Credit{}, [&](const wire::Credit& m) { bulk_sender_.credit(m.slots); });
     case wire::MessageType::Data:
       return each(wire::Data{}, [&](const wire::Data& m) { take_data(m); });
     case wire::MessageType::Printed:
@@ -359,7 +360,7 @@ void Session::on_closed(const Status&) { lose(); }
 
 void Session::lose() {
   if (!alive_.exchange(false)) return;
-  outbox_.close();
+  bulk_sender_.close();
   std::unordered_map<wire::ReplyId, OnReply> replies;
   std::vector<Ref<EventListener>> events;
   {

@@ -91,9 +91,11 @@ Result<Session*> open_session(Connection connection, wire::Surveyed& surveyed) {
   return session;
 }
 
-bool conceal_everywhere(const void* base, size_t bytes) {
+bool deregister_everywhere(const void* base, size_t bytes) {
   bool all = true;
-  each_session([&](Session& s) { all = all && (!s.shares_memory() || s.exposures().conceal(s.link(), base, bytes)); });
+  each_session([&](Session& s) {
+    all = all && (!s.shares_memory() || s.registered_memory().deregister(s.link(), base, bytes));
+  });
   return all;
 }
 

@@ -78,7 +78,8 @@ struct Move : std::enable_shared_from_this<Move> {
     m.bytes = packed_bytes(layout);
     m.data_path = wire::DataPath::Peer;
     m.segment = peer;
-    m.chunk_bytes = std::min(from->session.outbox().chunk_bytes(m.bytes), to->session.outbox().chunk_bytes(m.bytes));
+    m.chunk_bytes =
+        std::min(from->session.bulk_sender().chunk_bytes(m.bytes), to->session.bulk_sender().chunk_bytes(m.bytes));
     return m;
   }
   // What is wrong with the link between them is nothing that the program needs to know.

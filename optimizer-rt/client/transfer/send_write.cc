@@ -90,13 +90,13 @@ void write_from_copy(Writing& w, const std::shared_ptr<uint8_t[]>& held, const S
   say_where(w.m, seen);
   w.event->auto_notify();
   w.event->keep();
-  w.event->landing = [held] {};
+  w.event->on_completion = [held] {};
   w.session().send(w.m, w.late || w.until == Until::Sent);
   if (w.late && w.until == Until::Captured) w.event->wait();
 }
 
 bool write_through_ring(Writing& w) {
-  const Bounce::Room room = w.session().bounce().take(w.m.bytes);
+  const BounceBuffer::Room room = w.session().bounce_buffer().take(w.m.bytes);
   if (!room.bytes) return false;
   write_from_copy(w, room.bytes, {DataPath::Ring, {0, room.offset}});
   return true;
@@ -112,13 +112,13 @@ bool write_shared_copy(Writing& w) {
 
 // The chunks begin when the bytes are there.
 void stream_late(Writing& w, const uint8_t* from) {
-  Outbox& outbox = w.session().outbox();
+  BulkSender& bulk_sender = w.session().bulk_sender();
   const auto captured = std::make_shared<Gate>();
   w.session().send(w.m, true);
-  after_all(w.after, [&outbox, take = take_later(w, w.copy), captured, from, m = w.m.transfer, part = w.t.part,
+  after_all(w.after, [&bulk_sender, take = take_later(w, w.copy), captured, from, m = w.m.transfer, part = w.t.part,
                       element = w.t.element](cl_int) {
     take();
-    outbox.stream(m, part, element, from, [take, captured] { captured->open(); });
+    bulk_sender.stream(m, part, element, from, [take, captured] { captured->open(); });
   });
   if (w.until == Until::Sent) return;
   captured->wait();
@@ -127,11 +127,11 @@ void stream_late(Writing& w, const uint8_t* from) {
 
 // `held`: what keeps the memory from changing; nullptr: nothing does.
 void stream_now(Writing& w, const uint8_t* from, const std::shared_ptr<const void>& held) {
-  Outbox& outbox = w.session().outbox();
+  BulkSender& bulk_sender = w.session().bulk_sender();
   w.session().send(w.m);
-  if (w.until == Until::Sent || held) return outbox.stream(w.m.transfer, w.t.part, w.t.element, from, [held] {});
+  if (w.until == Until::Sent || held) return bulk_sender.stream(w.m.transfer, w.t.part, w.t.element, from, [held] {});
   Gate captured;
-  outbox.stream(w.m.transfer, w.t.part, w.t.element, from, [&captured] { captured.open(); });
+  bulk_sender.stream(w.m.transfer, w.t.part, w.t.element, from, [&captured] { captured.open(); });
   captured.wait();
   require(w.session().alive(), CL_DEVICE_NOT_AVAILABLE);
 }
@@ -142,7 +142,7 @@ void write_stream(Writing& w) {
 }
 
 void write_stream_copy(Writing& w) {
-  if (!w.copy) w.copy = w.session().bounce().take(w.m.bytes).bytes;  // without an event: memory like any other
+  if (!w.copy) w.copy = w.session().bounce_buffer().take(w.m.bytes).bytes;  // without an event: memory like any other
   if (!w.copy) w.copy = new_copy(w.t);
   if (!w.late) copy_in(w.copy.get(), w.host, w.t.layout);
   say_stream(w.session(), w.m);

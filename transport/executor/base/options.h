@@ -37,10 +37,10 @@ struct PeerEntrance {
 };
 
 struct Options {
-  // Where chunks of writes arrive, and leave from for reads. No slots: the client can only use Inline and Shared
-  // (behind a LocalLink all memory is shared).
+  // Where chunks of writes arrive, and where those of reads leave from. No slots: the client can only use Inline and
+  // Shared (behind a LocalLink all memory is shared).
   uint32_t inbox_slots = 8;
-  uint32_t outbox_slots = 8;
+  uint32_t read_slots = 8;
   uint32_t slot_bytes = uint32_t{4} << 20;
   // For a client of this node: memory that both ends see, for transfers that are not worth chunks. 0: none.
   uint32_t ring_bytes = uint32_t{32} << 20;

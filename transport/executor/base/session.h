@@ -13,8 +13,8 @@
 #include "transport/executor/base/cl.h"
 #include "transport/executor/base/counters.h"
 #include "transport/executor/base/in_flight.h"
+#include "transport/executor/base/message_sender.h"
 #include "transport/executor/base/options.h"
-#include "transport/executor/base/outbox.h"
 #include "transport/executor/base/threads.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/messages.h"
@@ -34,7 +34,7 @@ struct Session {
   const Cl cl;
   const Limits limits;
   const Options options;
-  Outbox out;
+  MessageSender out;
   Threads threads;
   std::mutex turns;  // turns.h
   InFlight in_flight;

@@ -25,13 +25,13 @@ class Peer::ToPeer final : public Sink {
   ToPeer(std::shared_ptr<Peer> peer, uint32_t transfer) : x_peer(std::move(peer)), x_transfer(transfer) {}
   std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override {
     uint32_t slot = 0;
-    const Outbox::Use use(x_peer->x_out);
+    const MessageSender::Use use(x_peer->x_out);
     if (!use.open() || !x_peer->x_slots.take(slot) || chunk.bytes > x_peer->x_slots.slot_bytes()) return {};
     x_peer->x_session->count.peer_bytes_out += chunk.bytes;
     return use.link().put(memory, x_peer->x_slots.address(slot), chunk.bytes, wire::chunk_notice(x_transfer, slot));
   }
   bool wait(wire::Ticket ticket) override {
-    const Outbox::Use use(x_peer->x_out);
+    const MessageSender::Use use(x_peer->x_out);
     return use.open() && use.link().wait(ticket).ok();
   }
   void fail() override { x_peer->give_up(); }
@@ -54,7 +54,7 @@ std::unique_ptr<Sink> Peer::sink(uint32_t transfer) { return std::make_unique<To
 void Peer::give_up() {
   if (x_given_up.exchange(true)) return;
   x_session->threads.start("gtrace-unpeer", StackBytes, [self = shared_from_this()] {
-    const Outbox::Use use(self->x_out);
+    const MessageSender::Use use(self->x_out);
     if (use.open()) use.link().close();
   });
 }

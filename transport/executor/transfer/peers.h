@@ -50,7 +50,7 @@ class Peer final : public wire::LinkHandler, public std::enable_shared_from_this
 
   const std::shared_ptr<Session> x_session;
   std::unique_ptr<wire::Link> x_link;
-  Outbox x_out;
+  MessageSender x_out;
   Inbox x_inbox;
   wire::Slots x_slots;  // of the other side's inbox
   std::atomic<bool> x_given_up{false};

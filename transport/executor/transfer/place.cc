@@ -25,7 +25,7 @@ std::shared_ptr<Queue> Place::make_queue() {
   return err == CL_SUCCESS && queue ? std::make_shared<Queue>(x_session->cl, queue, 0) : nullptr;
 }
 
-void Place::prepare(std::shared_ptr<Inbox> inbox, const ClientRing& ring) {
+void Place::prepare(std::shared_ptr<Inbox> inbox, const BounceBuffer& ring) {
   constexpr size_t StackBytes = size_t{512} << 10;
   if (std::exchange(x_prepared, true)) return;
   x_preparing = true;

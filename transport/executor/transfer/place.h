@@ -8,7 +8,7 @@
 #include <unordered_map>
 
 #include "transport/executor/base/waiting.h"
-#include "transport/executor/transfer/client_ring.h"
+#include "transport/executor/transfer/bounce_buffer.h"
 #include "transport/executor/transfer/pinned_ring.h"
 #include "transport/executor/transfer/pins.h"
 #include "transport/executor/transfer/stream_read.h"
@@ -28,7 +28,7 @@ class Place : public std::enable_shared_from_this<Place> {
   bool is_at(const Queue& queue) const { return x_context == queue.context && x_device == queue.device; }
 
   // What streams need is made from now on, and the ring pinned, by a thread that keeps `inbox` and this alive. Once.
-  void prepare(std::shared_ptr<Inbox> inbox, const ClientRing& ring);
+  void prepare(std::shared_ptr<Inbox> inbox, const BounceBuffer& ring);
 
   // A queue for chunks of writes, and the inbox pinned: the client's, or a peer's. nullptr: the driver refused.
   std::shared_ptr<Queue> write_queue(void* inbox, size_t bytes);

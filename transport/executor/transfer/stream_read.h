@@ -35,13 +35,13 @@ class Sink {
 // Into memory that the client exposed.
 class ToClient final : public Sink {
  public:
-  ToClient(Outbox& out, wire::Address to) : x_out(out), x_to(to) {}
+  ToClient(MessageSender& out, wire::Address to) : x_out(out), x_to(to) {}
   std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override;
   bool wait(wire::Ticket ticket) override;
   void fail() override {}  // the event says so
 
  private:
-  Outbox& x_out;
+  MessageSender& x_out;
   wire::Address x_to;
 };
 

@@ -88,7 +88,7 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
 class Inbox {
  public:
   // `sender`: who fills the slots, and gets credit for them.
-  Inbox(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, Outbox& sender)
+  Inbox(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, MessageSender& sender)
       : x_session(std::move(session)), x_completions(std::move(completions)), x_sender(sender) {}
 
   // Exposes the slots. Without slots: does nothing.
@@ -127,7 +127,7 @@ class Inbox {
 
   std::shared_ptr<Session> x_session;
   std::shared_ptr<Completions> x_completions;
-  Outbox& x_sender;
+  MessageSender& x_sender;
   void* x_base = nullptr;
   wire::SegmentId x_segment = 0;
 

@@ -180,7 +180,7 @@ void* Transfers::memory_of(const Message& m, const Target& t) {
     return x_ring.at(m.offset, m.bytes);
   }
   void* memory = nullptr;
-  if (const Outbox::Use use(x_commands.session().out); use.open())
+  if (const MessageSender::Use use(x_commands.session().out); use.open())
     memory = use.link().view({m.segment, m.offset}, m.bytes);
   if (memory) x_pins.pin(m.segment, t.queue->context);
   return memory;
@@ -278,7 +278,7 @@ void Transfers::name_after(const Target& t, const staging::Gate& gate, ObjectId 
 void Transfers::refuse_sender(const wire::Write& m) {
   if (m.data_path == wire::DataPath::Peer) {
     if (const auto peer = x_peers->find(m.segment)) peer->give_up();
-  } else if (const Outbox::Use use(x_commands.session().out); use.open()) {
+  } else if (const MessageSender::Use use(x_commands.session().out); use.open()) {
     use.link().close();
   }
 }
@@ -292,7 +292,7 @@ Place& Transfers::place_of(const Queue& queue) {
 
 void Transfers::prepare(const Queue& queue) {
   const Options& options = x_commands.session().options;
-  if (options.inbox_slots != 0 && options.outbox_slots != 0) place_of(queue).prepare(x_inbox, x_ring);
+  if (options.inbox_slots != 0 && options.read_slots != 0) place_of(queue).prepare(x_inbox, x_ring);
 }
 
 void Transfers::expect(const Object& object) {

@@ -11,7 +11,7 @@
 #include <unordered_set>
 
 #include "transport/executor/base/commands.h"
-#include "transport/executor/transfer/client_ring.h"
+#include "transport/executor/transfer/bounce_buffer.h"
 #include "transport/executor/transfer/peers.h"
 #include "transport/executor/transfer/place.h"
 #include "transport/executor/transfer/stream_write.h"
@@ -21,7 +21,7 @@ namespace gt::exec {
 class Transfers {
  public:
   // `ring` must outlive it.
-  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, const ClientRing& ring, std::shared_ptr<Peers> peers,
+  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, const BounceBuffer& ring, std::shared_ptr<Peers> peers,
             SharedPins& pins)
       : x_commands(commands), x_inbox(std::move(inbox)), x_ring(ring), x_peers(std::move(peers)), x_pins(pins) {}
   ~Transfers();
@@ -83,7 +83,7 @@ class Transfers {
 
   Commands& x_commands;
   std::shared_ptr<Inbox> x_inbox;
-  const ClientRing& x_ring;
+  const BounceBuffer& x_ring;
   std::shared_ptr<Peers> x_peers;
   SharedPins& x_pins;
   std::deque<Held> x_held;

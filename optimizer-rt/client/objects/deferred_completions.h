@@ -1,6 +1,6 @@
 // Bytes that a queue's reads bring over a link: the device is done with a read, and goes on, before they are here. Who
-// is told that a command has ended must find the bytes of those before it: so the command's event is put off until they
-// have landed (_cl_event::lands_after).
+// is told that a command has ended must find the bytes of those before it: so the completion of the command's event is
+// deferred until those before it have completed here (_cl_event::completes_after).
 // Invariant: holds no event that has ended, which would hold its queue.
 // Thread safety: any thread.
 #pragma once
@@ -14,9 +14,9 @@
 
 namespace gt::virt {
 
-class Landings final : public LateCommands {
+class DeferredCompletions final : public DeferredCommands {
  public:
-  explicit Landings(bool in_order) : in_order_(in_order) {}
+  explicit DeferredCompletions(bool in_order) : in_order_(in_order) {}
 
   void before(bool everything, std::vector<Ref<_cl_event>>& after) override;
   void add(const Ref<_cl_event>& event, bool barrier) override;
@@ -27,7 +27,7 @@ class Landings final : public LateCommands {
   const bool in_order_;
   std::atomic<bool> any_{false};
   std::mutex mutex_;  // of what follows
-  std::vector<Ref<_cl_event>> late_;  // of an in-order queue: the last one, which comes after the others
+  std::vector<Ref<_cl_event>> deferred_;  // of an in-order queue: the last one, which comes after the others
   Ref<_cl_event> barrier_;
 };
 

@@ -1,7 +1,7 @@
-// The client's use of the ring of an executor of this node (transport/executor/transfer/client_ring.h): memory that
-// both see, and that is pinned. Bytes of other memory are copied there or from there, once, here; the device does the
-// rest in place, and no other thread takes part but those that copy. For transfers so small that overlapping the copy
-// with the device's work in chunks (outbox.h) would gain less than chunks cost.
+// The client's end of the bounce buffer of an executor of this node (transport/executor/transfer/bounce_buffer.h):
+// memory that both see, and that is pinned, used as a ring. Bytes of other memory are copied there or from there, once,
+// here; the device does the rest in place, and no other thread takes part but those that copy. For transfers so small
+// that overlapping the copy with the device's work in chunks (bulk_sender.h) would gain less than chunks cost.
 //
 // Rooms are taken in turn, through the whole ring: a device is slower at memory that processors have just had in their
 // caches (docs/measurements/remote.md). They are given back in any order; one that stays taken for long only sends
@@ -19,7 +19,7 @@
 
 namespace gt::virt {
 
-class Bounce {
+class BounceBuffer {
  public:
   static constexpr size_t Largest = size_t{4} << 20;  // of one transfer
 

@@ -8,9 +8,9 @@
 
 namespace gt::exec {
 
-class Outbox {
+class MessageSender {
  public:
-  explicit Outbox(wire::Link& link) : x_link(link) {}
+  explicit MessageSender(wire::Link& link) : x_link(link) {}
 
   // What cannot be sent is lost: the link is closed then, and nobody is there to miss it.
   template <class Message>
@@ -25,15 +25,15 @@ class Outbox {
   // The link for as long as the value lives, unless open() is false.
   class Use {
    public:
-    explicit Use(Outbox& outbox) : x_outbox(outbox), x_open(outbox.enter()) {}
-    ~Use() { x_open ? x_outbox.leave() : void(); }
+    explicit Use(MessageSender& sender) : x_sender(sender), x_open(sender.enter()) {}
+    ~Use() { x_open ? x_sender.leave() : void(); }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
     bool open() const { return x_open; }
-    wire::Link& link() const { return x_outbox.x_link; }
+    wire::Link& link() const { return x_sender.x_link; }
 
    private:
-    Outbox& x_outbox;
+    MessageSender& x_sender;
     bool x_open;
   };
 

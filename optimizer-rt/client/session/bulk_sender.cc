@@ -1,4 +1,4 @@
-#include "optimizer-rt/client/session/outbox.h"
+#include "optimizer-rt/client/session/bulk_sender.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,24 +9,24 @@
 
 namespace gt::virt {
 
-void Outbox::open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uint64_t slot_bytes) {
+void BulkSender::open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uint64_t slot_bytes) {
   link_ = &link;
   slots_.open(segment, slots, slot_bytes);
 }
 
-void Outbox::stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done) {
+void BulkSender::stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done) {
   const std::lock_guard lock(mutex_);
   jobs_.push_back({transfer, part, element, static_cast<const uint8_t*>(from), std::move(done)});
-  if (!started_) started_ = staging::start_detached("gt-outbox", &Outbox::run, this);
+  if (!started_) started_ = staging::start_detached("gt-bulk-send", &BulkSender::run, this);
   changed_.notify_all();
 }
 
-void* Outbox::run(void* self) {
-  static_cast<Outbox*>(self)->loop();
+void* BulkSender::run(void* self) {
+  static_cast<BulkSender*>(self)->loop();
   return nullptr;
 }
 
-void Outbox::loop() {
+void BulkSender::loop() {
   for (;;) {
     Job job;
     {
@@ -45,7 +45,7 @@ void Outbox::loop() {
   }
 }
 
-void Outbox::send(Job& job) {
+void BulkSender::send(Job& job) {
   Sent sent{{}, std::move(job.done)};
   const wire::Chunks whole(job.part, job.element, ~uint64_t{0});
   const wire::Chunks chunks(job.part, job.element, chunk_bytes(whole.bytes()));
@@ -63,12 +63,12 @@ void Outbox::send(Job& job) {
 }
 
 // Whose bytes have arrived. Closed: tickets are over, and who waits for the transfer learns of it by its event.
-void Outbox::retire() {
+void BulkSender::retire() {
   for (; !sent_.empty() && link_->test_all(sent_.front().tickets); sent_.pop_front()) sent_.front().done();
 }
 
 // A chunk costs some seven wake-ups and a command of the driver, whatever its size (docs/measurements/remote.md).
-uint32_t Outbox::chunk_bytes(uint64_t transfer_bytes) const {
+uint32_t BulkSender::chunk_bytes(uint64_t transfer_bytes) const {
   constexpr uint64_t Least = uint64_t{1} << 20, Parts = 4;
   const uint64_t part = (transfer_bytes / Parts + Least - 1) / Least * Least;
   return static_cast<uint32_t>(std::min(std::max(part, Least), slots_.slot_bytes()));

@@ -1,8 +1,8 @@
-#include "optimizer-rt/client/session/bounce.h"
+#include "optimizer-rt/client/session/bounce_buffer.h"
 
 namespace gt::virt {
 
-Bounce::Room Bounce::take(size_t bytes) {
+BounceBuffer::Room BounceBuffer::take(size_t bytes) {
   if (!base_ || bytes > Largest) return {};
   const std::lock_guard lock(mutex_);
   const std::optional<size_t> offset = rooms_->take(bytes);

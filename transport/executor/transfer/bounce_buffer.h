@@ -8,7 +8,7 @@
 
 namespace gt::exec {
 
-class ClientRing {
+class BounceBuffer {
  public:
   // Nothing is kept where the link cannot share memory, or has none.
   void open(wire::Link& link, uint64_t bytes) {

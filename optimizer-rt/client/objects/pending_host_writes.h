@@ -19,13 +19,13 @@ namespace gt::virt {
 
 // A command that brings bytes, told from others by its event's address, and the device that it runs on, if any. None of
 // these is looked into.
-struct Bringer {
+struct HostWriter {
   const _cl_event* event = nullptr;
   const _cl_context* context = nullptr;
   const _cl_device_id* device = nullptr;
 };
 
-class Arrivals {
+class PendingHostWrites {
  public:
   // How bytes find their places.
   enum class By : uint8_t {
@@ -34,23 +34,23 @@ class Arrivals {
     Device  // they are there when the device is done
   };
 
-  // Before the command is sent: _cl_event::brings().
-  void add(const Bringer& command, const void* begin, size_t bytes);
+  // Before the command is sent: _cl_event::writes_host().
+  void add(const HostWriter& command, const void* begin, size_t bytes);
   // Likewise, of one that was added; by us, if nobody says so.
   void comes_by(const _cl_event& event, By by);
   void remove(const _cl_event& event);
-  bool meet(const void* begin, size_t bytes);
+  bool overlap(const void* begin, size_t bytes);
   // Whether bytes that come by `by` for a command could be there before those of one that it comes after.
-  bool could_overtake(const Bringer& command, By by, const void* begin, size_t bytes);
+  bool could_overtake(const HostWriter& command, By by, const void* begin, size_t bytes);
 
  private:
   struct Range {
-    Bringer command;
+    HostWriter command;
     uintptr_t begin, end;
     By by = By::Us;
   };
   template <class Matters>
-  bool any_meets(const void* begin, size_t bytes, Matters matters);
+  bool any_overlaps(const void* begin, size_t bytes, Matters matters);
 
   std::atomic<size_t> count_{0};
   std::mutex mutex_;
@@ -58,6 +58,6 @@ class Arrivals {
 };
 
 // Of all contexts: the program's memory is one.
-Arrivals& arrivals();
+PendingHostWrites& pending_host_writes();
 
 }  // namespace gt::virt

@@ -18,7 +18,7 @@
 
 namespace gt::virt {
 
-class Outbox {
+class BulkSender {
  public:
   // Before the first transfer.
   void open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uint64_t slot_bytes);
