@@ -47,9 +47,9 @@ class Executor final : public wire::LinkHandler {
   // For clients in this process, too: gives a native buffer of theirs a name that they have not used. The executor has
   // a reference of its own. False: it may not have one more.
   bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name);
-  // For clients in this process that enqueue commands on memory objects past it: to be held meanwhile (turns.h).
-  // nullptr: the device's driver needs no turns.
-  std::mutex* turns(cl_device_id device) const;
+  // For clients in this process that enqueue commands on memory objects past it: to be held meanwhile (driver_lock.h).
+  // nullptr: the device's driver needs none.
+  std::mutex* driver_lock(cl_device_id device) const;
   // For clients in this process, too: what the message Finish asks for, by clFinish in the calling thread. REQUIRES:
   // what has been sent before is taken in, and nothing is watched for the caller (Idle::Sleeps).
   cl_int finish(wire::ObjectId queue);

@@ -44,7 +44,7 @@ Status Supervisor::open() {
   loop_ = std::move(*loop);
   GT_TRY(lower_max_clients());
   GT_TRY(open_signals());
-  entrance_ = std::make_unique<Entrance>(*loop_, [this](Caller caller) { pool_->welcome(std::move(caller)); });
+  acceptor_ = std::make_unique<Acceptor>(*loop_, [this](Caller caller) { pool_->welcome(std::move(caller)); });
   GT_TRY(open_places());
   for (const wire::Url& url : urls_) facts_.urls.push_back(wire::to_text(url));
   const wire::Url& beside = urls_.back();  // shared memory is always the last
@@ -93,14 +93,14 @@ Status Supervisor::open_places() {
   std::stable_partition(wanted.begin(), wanted.end(), [&](const wire::Url& u) { return !is_shm(u); });
   for (const wire::Url& url : wanted) {
     if (is_shm(url)) GT_TRY(check_private(wire::socket_path(url)));
-    const Result<wire::Url> where = entrance_->open(url);
+    const Result<wire::Url> where = acceptor_->open(url);
     if (!where) return where.status().at(wire::to_text(url));
     urls_.push_back(*where);
   }
   if (!is_shm(wanted.back())) {
     const wire::Url beside = wire::node_url(std::to_string(urls_.front().port));
     GT_TRY(check_private(wire::socket_path(beside)));
-    const Result<wire::Url> where = entrance_->open(beside);
+    const Result<wire::Url> where = acceptor_->open(beside);
     if (!where) return where.status().at(wire::to_text(beside));
     urls_.push_back(*where);
   }
@@ -124,9 +124,7 @@ Status Supervisor::open_status(const wire::Url& rendezvous) {
   return {};
 }
 
-Moment Supervisor::moment() const {
-  return {monotonic_ns(), entrance_->turned_away(), lost_lines(), draining_};
-}
+Moment Supervisor::moment() const { return {monotonic_ns(), acceptor_->turned_away(), lost_lines(), draining_}; }
 
 void Supervisor::read_signals() {
   signalfd_siginfo info{};

@@ -1,7 +1,7 @@
 // The process that people start: lets callers in, keeps workers, answers questions. It loads no driver, and of what
 // strangers send it looks at the 64 bytes of a hello.
 //
-//   Entrance ─ Caller ─► WorkerPool ─ hand_over ─► workers   SIGTERM, SIGINT: drain, then end; SIGHUP: renew workers
+//   Acceptor ─ Caller ─► WorkerPool ─ hand_over ─► workers   SIGTERM, SIGINT: drain, then end; SIGHUP: renew workers
 //   TextServer: status (Unix socket, same user), metrics     SIGCHLD: reap
 //
 // Thread safety: one thread.
@@ -13,7 +13,7 @@
 
 #include "traces/base/fd.h"
 #include "traces/base/status.h"
-#include "transport/gproxy/entrance.h"
+#include "transport/gproxy/acceptor.h"
 #include "transport/gproxy/event_loop.h"
 #include "transport/gproxy/serve.h"
 #include "transport/gproxy/status.h"
@@ -59,7 +59,7 @@ class Supervisor {
   std::unique_ptr<EventLoop> loop_;
   Fd signals_;
   std::unique_ptr<WorkerPool> pool_;
-  std::unique_ptr<Entrance> entrance_;
+  std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<TextServer> status_, metrics_;
   EventLoop::Timer drain_over_, last_resort_;
   EventLoop::Watch signals_watch_;  // goes before the descriptor and the loop

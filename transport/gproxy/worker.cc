@@ -118,11 +118,11 @@ Result<wire::Credentials> credentials_of(const WorkerPlan& plan) {
 
 // One attempt: a fresh socket each time, so that nothing of a caller that was refused is left for the next.
 Result<std::unique_ptr<wire::Link>> greet(const wire::Credentials& credentials) {
-  Result<wire::WorkerSocket> door = wire::worker_socket();
-  if (!door) return door.status();
-  report(News::Open, {}, door->supervisor.get());
-  door->supervisor = {};
-  return wire::accept_link(std::move(door->worker), credentials);
+  Result<wire::WorkerSocket> sockets = wire::worker_socket();
+  if (!sockets) return sockets.status();
+  report(News::Open, {}, sockets->supervisor.get());
+  sockets->supervisor = {};
+  return wire::accept_link(std::move(sockets->worker), credentials);
 }
 
 void greet_until_accepted(const wire::Credentials& credentials, Session& session) {
@@ -150,15 +150,15 @@ void hold_lifeline(Session& session) {
 }
 
 // Another worker of the same client comes in by the supervisor, too.
-Result<exec::PeerEntrance> open_entrance(const WorkerPlan& plan) {
-  exec::PeerEntrance entrance;
-  GT_TRY(wire::fill_random(entrance.session));
-  Result<wire::WorkerSocket> door = wire::worker_socket();
-  if (!door) return door.status();
-  report(News::Entrance, {}, door->supervisor.get(), entrance.session);
-  entrance.handover = std::move(door->worker);
-  if (!plan.shm.empty()) entrance.urls.push_back("shm:" + plan.shm);
-  return entrance;
+Result<exec::PeerListener> open_peer_listener(const WorkerPlan& plan) {
+  exec::PeerListener listener;
+  GT_TRY(wire::fill_random(listener.session));
+  Result<wire::WorkerSocket> sockets = wire::worker_socket();
+  if (!sockets) return sockets.status();
+  report(News::PeerListener, {}, sockets->supervisor.get(), listener.session);
+  listener.handover = std::move(sockets->worker);
+  if (!plan.shm.empty()) listener.urls.push_back("shm:" + plan.shm);
+  return listener;
 }
 
 exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::Credentials& credentials,
@@ -176,7 +176,7 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::C
   options.serves = [served](cl_platform_id p, cl_device_id d) { return served.contains({p, d}); };
   options.take_printed = [printed] { return printed->take(); };
   options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  options.open_entrance = [plan] { return open_entrance(plan); };
+  options.open_peer_listener = [plan] { return open_peer_listener(plan); };
   options.certificates = credentials;
   options.certificates.token.clear();  // peers have secrets of their own
   options.take_build_turn = [](std::string_view what) {

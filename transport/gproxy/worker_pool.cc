@@ -80,7 +80,7 @@ void WorkerPool::welcome(Caller caller) {
 
 WorkerProcess* WorkerPool::find(const wire::SessionId& session) const {
   for (const auto& [pid, worker] : workers_) {
-    if (worker->is_session(session) || worker->has_entrance(session)) return worker.get();
+    if (worker->is_session(session) || worker->has_peer_listener(session)) return worker.get();
   }
   return nullptr;
 }

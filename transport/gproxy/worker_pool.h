@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "transport/executor/base/counters.h"
+#include "transport/gproxy/acceptor.h"
 #include "transport/gproxy/allowance.h"
-#include "transport/gproxy/entrance.h"
 #include "transport/gproxy/event_loop.h"
 #include "transport/gproxy/worker_process.h"
 

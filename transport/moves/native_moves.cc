@@ -33,10 +33,10 @@ class Pending {
 // Inside the call where no turns are taken: an event more costs a microsecond. `enqueue`: (blocking, event).
 template <class Enqueue>
 cl_int run(const MoveEnd& end, Enqueue enqueue) {
-  if (!end.turns) return enqueue(CL_TRUE, nullptr);
+  if (!end.driver_lock) return enqueue(CL_TRUE, nullptr);
   Pending done(end.cl);
   const cl_int code = [&] {
-    const auto turn = end.turn();
+    const auto lock = end.lock_driver();
     return enqueue(CL_FALSE, done.set());
   }();
   return code == CL_SUCCESS ? done.wait() : code;
@@ -102,7 +102,7 @@ cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
   if (!open_queues()) return CL_OUT_OF_HOST_MEMORY;
   Pending copy(from_.cl);
   const cl_int code = [&] {
-    const auto turn = from_.turn();
+    const auto driver = from_.lock_driver();
     return from_.cl.clEnqueueCopyBuffer(read_queue_, from, to, 0, 0, bytes, 0, nullptr, copy.set());
   }();
   return code == CL_SUCCESS ? copy.wait() : code;
@@ -155,7 +155,7 @@ cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem fr
       const size_t slot = reading % used;
       cl_int code = writes[slot].wait();
       if (code == CL_SUCCESS) {
-        const auto turn = from_.turn();
+        const auto lock = from_.lock_driver();
         code = slots.fill(read_queue_, from, chunks.at(reading).part, slot * slot_bytes, reads[slot].set());
       }
       if (code != CL_SUCCESS) return code;
@@ -166,7 +166,7 @@ cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem fr
     cl_int code = reads[slot].wait();
     if (code == CL_SUCCESS) code = slots.hop(at, chunk.bytes);
     if (code == CL_SUCCESS) {
-      const auto turn = to_.turn();
+      const auto lock = to_.lock_driver();
       code = slots.drain(write_queue_, to, chunk.part, at, writes[slot].set());
     }
     if (code != CL_SUCCESS) return code;

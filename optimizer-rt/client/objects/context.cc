@@ -8,7 +8,7 @@
 #include "optimizer-rt/client/base/info.h"
 #include "optimizer-rt/client/platform/native_device.h"
 #include "optimizer-rt/client/platform/platform.h"
-#include "optimizer-rt/client/session/introductions.h"
+#include "optimizer-rt/client/session/peering.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
@@ -63,7 +63,7 @@ _cl_context::_cl_context(const std::vector<_cl_device_id*>& list, std::vector<cl
   }
   for (const auto& place : places) make_native(*place);
   for (size_t i = 0; i < places.size(); ++i)
-    for (size_t j = 0; j < i; ++j) introduce(places[i]->session, places[j]->session);
+    for (size_t j = 0; j < i; ++j) begin_peering(places[i]->session, places[j]->session);
 }
 
 _cl_context::~_cl_context() {

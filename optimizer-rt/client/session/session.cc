@@ -33,7 +33,7 @@ Result<wire::Surveyed> Session::begin() {
   if (!started.ok()) return started;
   wire::Surveyed surveyed;
   try {
-    surveyed = survey(0);
+    surveyed = discover(0);
     set_clock();
   } catch (const Failure&) {
     return Status(Kind::Disconnected, "the connection was closed");
@@ -45,7 +45,7 @@ Result<wire::Surveyed> Session::begin() {
   return surveyed;
 }
 
-wire::Surveyed Session::survey(ObjectId sub_device) {
+wire::Surveyed Session::discover(ObjectId sub_device) {
   wire::Survey message;
   message.device = sub_device;
   wire::Surveyed surveyed;

@@ -102,7 +102,7 @@ class Session final : public wire::LinkHandler {
     api::encode_inputs<F, C>(w, arguments...);
     return ask_call(wire::Call{api::number(F), 0, made.result, made.event, w.view()});
   }
-  wire::Surveyed survey(ObjectId sub_device);
+  wire::Surveyed discover(ObjectId sub_device);
   cl_int finish(ObjectId queue);
   // `waits`: the caller goes on to help the link.
   void subscribe(ObjectId event, bool waits) { send(wire::Subscribe{event}, waits && until_help()); }

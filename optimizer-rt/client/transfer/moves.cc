@@ -8,7 +8,7 @@
 
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/objects/queue.h"
-#include "optimizer-rt/client/session/introductions.h"
+#include "optimizer-rt/client/session/peering.h"
 #include "optimizer-rt/client/transfer/homes.h"
 #include "optimizer-rt/client/transfer/native_ways.h"
 #include "optimizer-rt/client/transfer/transfer.h"
@@ -47,9 +47,8 @@ struct Move : std::enable_shared_from_this<Move> {
     ready->complete(code == CL_SUCCESS ? CL_COMPLETE : code, 0, 0);
   }
   void start_elsewhere() {
-    when_introduced(from->session, to->session, [self = shared_from_this()](uint32_t peer) {
-      peer != 0 ? self->pass(peer) : self->read();
-    });
+    when_peered(from->session, to->session,
+                [self = shared_from_this()](uint32_t peer) { peer != 0 ? self->pass(peer) : self->read(); });
   }
   // From executor to executor. When it is there the receiver says so; what the sender says is of no interest.
   void pass(uint32_t peer) {

@@ -1,6 +1,6 @@
 // Contents go from place to place when a command needs them: inside this process from driver to driver
 // (transport/moves/native_moves.h), inside a proxy the same way (wire::Move), between proxies directly
-// (introductions.h), else through the client's memory.
+// (peering.h), else through the client's memory.
 #pragma once
 
 #include "optimizer-rt/client/memory/mem.h"

@@ -11,7 +11,7 @@ NativeMoves::End end_at(Place& place) {
   const LocalExecutor& executor = *place.session.local();
   const auto device = place.session.native<cl_device_id>(api::ObjectKind::Device, place.devices[0]->name);
   return {executor.cl(), place.session.native<cl_context>(api::ObjectKind::Context, place.name), device,
-          executor.turns(device)};
+          executor.driver_lock(device)};
 }
 
 }  // namespace

@@ -94,7 +94,7 @@ void Commands::subscribe(ObjectId id) {
 void Commands::tell(ObjectId id, std::unique_ptr<Then> then) {
   Awaited awaited = told_later(id);
   awaited.then = std::move(then);
-  x_completions->await_here(std::move(awaited));
+  x_event_waiter->await_here(std::move(awaited));
 }
 
 Awaited Commands::told_later(ObjectId id) {

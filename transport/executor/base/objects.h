@@ -84,7 +84,7 @@ class Objects {
   void remove_all();
 
   // Platforms and devices, which have one name for as long as the session lives.
-  ObjectId surveyed(ObjectKind kind, void* handle);
+  ObjectId discovered(ObjectKind kind, void* handle);
   // The name of a native handle; 0: it has none. Cost: a look at every object.
   ObjectId name_of(ObjectKind kind, void* handle);
 

@@ -30,7 +30,7 @@ struct Limits {
 };
 
 // Where another executor of the same client may come in (peers.h).
-struct PeerEntrance {
+struct PeerListener {
   Fd handover;                    // where its connections arrive (transport/link/hello/handover.h)
   wire::SessionId session{};      // by which it asks for us
   std::vector<std::string> urls;  // where, beside those places that the client knows
@@ -59,7 +59,7 @@ struct Options {
   std::function<std::shared_ptr<const void>(std::string_view what)> take_build_turn;
   std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
   std::function<void(const std::string&)> log;  // one line for people
-  std::function<Result<PeerEntrance>()> open_entrance;  // empty: it has no peers
+  std::function<Result<PeerListener>()> open_peer_listener;  // empty: it has no peers
   wire::Credentials certificates;  // for links to and from peers over tls://
   wire::LinkOptions peer_link;
 };

@@ -36,7 +36,7 @@ struct Session {
   const Options options;
   MessageSender out;
   Threads threads;
-  std::mutex turns;  // turns.h
+  std::mutex driver_lock;  // driver_lock.h
   InFlight in_flight;
 
   LiveCounters count;  // in_flight_bytes stays 0: in_flight knows

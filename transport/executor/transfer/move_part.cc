@@ -1,7 +1,7 @@
 #include "transport/executor/transfer/move_part.h"
 
 #include "traces/base/checked_sum.h"
-#include "transport/executor/base/turns.h"
+#include "transport/executor/base/driver_lock.h"
 #include "transport/protocol/chunks.h"
 
 namespace gt::exec {
@@ -38,7 +38,7 @@ cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part) {
 cl_int enqueue_part(Session& session, Way way, const Queue& queue, const Memory& memory, const wire::Part& part,
                     void* host, std::span<const cl_event> waits, cl_event* event) {
   const Cl& cl = session.cl;
-  const auto turn = turn_at(session, queue);
+  const auto lock = lock_driver(session, queue);
   if (!memory.svm) return moves::enqueue_part(cl, way, queue.handle, memory.mem, part, host, waits, event);
   void* const svm = memory.svm->at(part.origin[0]);
   const bool up = way == Way::ToDevice;

@@ -6,7 +6,7 @@
 #include <deque>
 #include <mutex>
 
-#include "transport/executor/base/turns.h"
+#include "transport/executor/base/driver_lock.h"
 #include "transport/executor/transfer/move_part.h"
 #include "transport/moves/native_moves.h"
 #include "transport/protocol/chunks.h"
@@ -142,7 +142,7 @@ moves::MoveEnd end_at(Session& session, cl_context context) {
   cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
   std::vector<cl_device_id> devices(std::max<size_t>(bytes / sizeof(cl_device_id), 1));
   cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, devices.size() * sizeof(cl_device_id), devices.data(), nullptr);
-  return {cl, context, devices[0], turns_at(session, devices[0])};
+  return {cl, context, devices[0], driver_lock_of(session, devices[0])};
 }
 
 }  // namespace
@@ -221,7 +221,7 @@ void Mover::start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route
     ++countdown->left;
     Awaited awaited = x_commands.awaited(event);
     awaited.then = std::make_unique<Counted>(countdown);
-    x_commands.completions()->await_here(std::move(awaited));
+    x_commands.event_waiter()->await_here(std::move(awaited));
   }
   countdown->one_is_over();
 }

@@ -5,14 +5,14 @@
 
 namespace gt::exec {
 
-Place::Place(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, cl_context context,
+Place::Place(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, cl_context context,
              cl_device_id device)
-    : x_session(std::move(session)), x_completions(std::move(completions)), x_context(context), x_device(device) {
+    : x_session(std::move(session)), x_event_waiter(std::move(event_waiter)), x_context(context), x_device(device) {
   x_session->cl.clRetainContext(context);
 }
 
 Place::~Place() {
-  if (x_write_queue) Completions::leave(*x_write_queue);
+  if (x_write_queue) EventWaiter::leave(*x_write_queue);
   if (x_reader) x_reader->close();
   x_inboxes.clear();
   x_ring.reset();
@@ -63,7 +63,7 @@ void Place::make_reader() {
   if (x_reader) return;
   std::shared_ptr<Queue> queue = make_queue();
   if (!queue) return;
-  auto reader = std::make_shared<Reader>(x_session, x_completions, std::move(queue));
+  auto reader = std::make_shared<Reader>(x_session, x_event_waiter, std::move(queue));
   if (reader->open(reader, x_context)) x_reader = std::move(reader);
 }
 

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <unordered_map>
 
-#include "transport/executor/base/waiting.h"
+#include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/bounce_buffer.h"
 #include "transport/executor/transfer/pinned_ring.h"
 #include "transport/executor/transfer/pins.h"
@@ -18,7 +18,7 @@ namespace gt::exec {
 
 class Place : public std::enable_shared_from_this<Place> {
  public:
-  Place(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, cl_context context,
+  Place(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, cl_context context,
         cl_device_id device);
   ~Place();
   Place(const Place&) = delete;
@@ -43,7 +43,7 @@ class Place : public std::enable_shared_from_this<Place> {
   void make_reader();
 
   std::shared_ptr<Session> x_session;
-  std::shared_ptr<Completions> x_completions;
+  std::shared_ptr<EventWaiter> x_event_waiter;
   cl_context x_context;  // kept alive
   cl_device_id x_device;
   std::shared_ptr<Queue> x_write_queue;

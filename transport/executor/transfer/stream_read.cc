@@ -142,7 +142,7 @@ void Reader::end_finished() {
     const bool all_started = work.error != CL_SUCCESS || work.started == work.job->chunks.count();
     if (!all_started || work.sent != work.started) return;
     if (!work.left) leave_device(work);
-    x_completions->await(std::move(work.job->told));
+    x_event_waiter->await(std::move(work.job->told));
     x_work.pop_front();
   }
 }

@@ -13,7 +13,7 @@
 #include <mutex>
 #include <optional>
 
-#include "transport/executor/base/waiting.h"
+#include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/move_part.h"
 #include "transport/executor/transfer/pins.h"
 #include "transport/protocol/chunks.h"
@@ -55,8 +55,8 @@ struct ReadJob {
 
 class Reader {
  public:
-  Reader(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, std::shared_ptr<Queue> queue)
-      : x_session(std::move(session)), x_completions(std::move(completions)), x_queue(std::move(queue)) {}
+  Reader(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, std::shared_ptr<Queue> queue)
+      : x_session(std::move(session)), x_event_waiter(std::move(event_waiter)), x_queue(std::move(queue)) {}
   ~Reader();
 
   // Makes the slots and starts the thread of `self`. False: refused.
@@ -92,7 +92,7 @@ class Reader {
   void* memory(uint64_t slot) const { return static_cast<char*>(x_slots) + slot % x_count * x_slot_bytes; }
 
   std::shared_ptr<Session> x_session;
-  std::shared_ptr<Completions> x_completions;
+  std::shared_ptr<EventWaiter> x_event_waiter;
   std::shared_ptr<Queue> x_queue;
   wire::SegmentId x_segment = 0;  // of the slots
   void* x_slots = nullptr;

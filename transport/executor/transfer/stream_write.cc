@@ -91,7 +91,7 @@ void WriteJob::start(Arrived chunk) {
   awaited.queue = x_queue;
   awaited.order = ++x_queue->order;
   awaited.then = std::make_unique<ChunkTaken>(shared_from_this(), std::move(chunk));
-  x_inbox->completions().await(std::move(awaited));
+  x_inbox->event_waiter().await(std::move(awaited));
 }
 
 void WriteJob::drop(Arrived& chunk) {

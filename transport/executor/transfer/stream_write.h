@@ -22,7 +22,7 @@
 #include <span>
 #include <vector>
 
-#include "transport/executor/base/waiting.h"
+#include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/move_part.h"
 #include "transport/protocol/chunks.h"
 #include "transport/staging/gate.h"
@@ -88,8 +88,8 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
 class Inbox {
  public:
   // `sender`: who fills the slots, and gets credit for them.
-  Inbox(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, MessageSender& sender)
-      : x_session(std::move(session)), x_completions(std::move(completions)), x_sender(sender) {}
+  Inbox(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, MessageSender& sender)
+      : x_session(std::move(session)), x_event_waiter(std::move(event_waiter)), x_sender(sender) {}
 
   // Exposes the slots. Without slots: does nothing.
   Status open(wire::Link& link);
@@ -114,7 +114,7 @@ class Inbox {
   void give_back(std::span<const uint32_t> slots);
 
   Session& session() { return *x_session; }
-  Completions& completions() { return *x_completions; }
+  EventWaiter& event_waiter() { return *x_event_waiter; }
 
  private:
   // A transfer that holds slots although they are short, and how often the thread has looked at it.
@@ -126,7 +126,7 @@ class Inbox {
   void relieve_once(InFlight::Watch& watch);
 
   std::shared_ptr<Session> x_session;
-  std::shared_ptr<Completions> x_completions;
+  std::shared_ptr<EventWaiter> x_event_waiter;
   MessageSender& x_sender;
   void* x_base = nullptr;
   wire::SegmentId x_segment = 0;

@@ -264,7 +264,7 @@ void Transfers::begin_when_reached(const Target& t, const staging::Gate& gate, u
   awaited.queue = t.queue;
   awaited.then = std::move(then);
   x_commands.cl().clRetainEvent(awaited.event);
-  x_commands.completions()->await(std::move(awaited));
+  x_commands.event_waiter()->await(std::move(awaited));
 }
 
 void Transfers::name_after(const Target& t, const staging::Gate& gate, ObjectId event, int64_t before) {
@@ -286,8 +286,8 @@ void Transfers::refuse_sender(const wire::Write& m) {
 Place& Transfers::place_of(const Queue& queue) {
   for (const auto& place : x_places)
     if (place->is_at(queue)) return *place;
-  return *x_places.emplace_back(std::make_shared<Place>(x_commands.shared_session(), x_commands.completions(),
-                                                        queue.context, queue.device));
+  return *x_places.emplace_back(
+      std::make_shared<Place>(x_commands.shared_session(), x_commands.event_waiter(), queue.context, queue.device));
 }
 
 void Transfers::prepare(const Queue& queue) {

@@ -1,4 +1,4 @@
-#include "transport/executor/calls/survey.h"
+#include "transport/executor/calls/device_discovery.h"
 
 #include <CL/cl_ext.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "traces/api/api.h"
 #include "traces/base/clock.h"
-#include "transport/executor/calls/masks.h"
+#include "transport/executor/calls/info_filter.h"
 
 namespace gt::exec {
 namespace {
@@ -70,13 +70,13 @@ std::optional<Bytes> ask(Query query, Of of, cl_uint name) {
   return value;
 }
 
-template <class Query, class Of, class Mask>
-std::vector<wire::InfoValue> infos(std::string_view group, Query query, Of of, Mask mask) {
+template <class Query, class Of, class Filter>
+std::vector<wire::InfoValue> infos(std::string_view group, Query query, Of of, Filter filter) {
   std::vector<wire::InfoValue> all;
   for (const auto& known : InfoNames) {
     if (known.group != group) continue;
     std::optional<Bytes> value = ask(query, of, known.name);
-    if (value && mask(known.name, *value)) all.push_back({known.name, std::move(*value)});
+    if (value && filter(known.name, *value)) all.push_back({known.name, std::move(*value)});
   }
   return all;
 }
@@ -88,8 +88,10 @@ std::string node_name() {
 }
 
 wire::SurveyedDevice device_of(Session& session, ObjectId id, ObjectId platform, cl_device_id device) {
-  const auto mask = [&](cl_device_info name, Bytes& value) { return mask_device_info(name, session.limits, value); };
-  return {id, platform, infos("cl_device_info", session.cl.clGetDeviceInfo, device, mask)};
+  const auto filter = [&](cl_device_info name, Bytes& value) {
+    return filter_device_info(name, session.limits, value);
+  };
+  return {id, platform, infos("cl_device_info", session.cl.clGetDeviceInfo, device, filter)};
 }
 
 std::vector<cl_device_id> devices_of(Session& session, cl_platform_id platform) {
@@ -127,7 +129,7 @@ wire::PlatformTypes types_of(const Session& session, ObjectId id, cl_platform_id
 
 void add_platform(Session& session, Objects& objects, cl_platform_id platform, wire::Surveyed& out) {
   const std::vector<cl_device_id> devices = devices_of(session, platform);
-  auto told = infos("cl_platform_info", session.cl.clGetPlatformInfo, platform, mask_platform_info);
+  auto told = infos("cl_platform_info", session.cl.clGetPlatformInfo, platform, filter_platform_info);
   if (devices.empty()) {
     std::string name = "a platform";
     for (const wire::InfoValue& info : told)
@@ -135,23 +137,23 @@ void add_platform(Session& session, Objects& objects, cl_platform_id platform, w
     if (session.options.log) session.options.log(name + " has no devices to offer: left out");
     return;
   }
-  const ObjectId id = objects.surveyed(ObjectKind::Platform, platform);
+  const ObjectId id = objects.discovered(ObjectKind::Platform, platform);
   out.platforms.push_back({id, std::move(told)});
   out.functions.push_back(functions_of(session, id, platform));
   out.types.push_back(types_of(session, id, platform));
   for (const cl_device_id device : devices)
-    out.devices.push_back(device_of(session, objects.surveyed(ObjectKind::Device, device), id, device));
+    out.devices.push_back(device_of(session, objects.discovered(ObjectKind::Device, device), id, device));
 }
 
 void add_device(Session& session, Objects& objects, cl_device_id device, wire::Surveyed& out) {
   const auto platform = Cl::ask<cl_platform_id>(session.cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
-  const ObjectId id = objects.surveyed(ObjectKind::Platform, platform);
-  out.devices.push_back(device_of(session, objects.surveyed(ObjectKind::Device, device), id, device));
+  const ObjectId id = objects.discovered(ObjectKind::Platform, platform);
+  out.devices.push_back(device_of(session, objects.discovered(ObjectKind::Device, device), id, device));
 }
 
 }  // namespace
 
-void survey(Session& session, Objects& objects, ObjectId device, wire::Surveyed& out) {
+void discover_devices(Session& session, Objects& objects, ObjectId device, wire::Surveyed& out) {
   out.node = session.options.node.empty() ? node_name() : session.options.node;
   out.clock_ns = static_cast<int64_t>(monotonic_ns());
   if (device != 0) {

@@ -10,6 +10,6 @@
 namespace gt::exec {
 
 // Platforms that fail or have no devices are left out, with a line in the log. `device`: only this (sub-)device.
-void survey(Session& session, Objects& objects, ObjectId device, wire::Surveyed& out);
+void discover_devices(Session& session, Objects& objects, ObjectId device, wire::Surveyed& out);
 
 }  // namespace gt::exec

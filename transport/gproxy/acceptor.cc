@@ -1,4 +1,4 @@
-#include "transport/gproxy/entrance.h"
+#include "transport/gproxy/acceptor.h"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
@@ -27,8 +27,8 @@ std::string process_name(int connection) {
   return fmt::format("process {} ({})", who.pid, name.empty() ? "gone" : name);
 }
 
-std::string caller_name(int connection, const wire::Url& door) {
-  if (door.in_node()) return process_name(connection);
+std::string caller_name(int connection, const wire::Url& endpoint) {
+  if (endpoint.in_node()) return process_name(connection);
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   char text[INET6_ADDRSTRLEN] = "?";
@@ -42,12 +42,12 @@ std::string caller_name(int connection, const wire::Url& door) {
   return fmt::format("[{}]:{}", text, ntohs(in6->sin6_port));
 }
 
-// What a caller says must be what the door is for.
-std::optional<wire::Refusal> objection(const wire::Hello& hello, const wire::Url& door) {
+// What a caller says must be what the endpoint is for.
+std::optional<wire::Refusal> objection(const wire::Hello& hello, const wire::Url& endpoint) {
   if (hello.version_low > wire::NewestVersion || hello.version_high < wire::OldestVersion) {
     return wire::Refusal::Version;
   }
-  const bool tls = door.is_encrypted(), local = door.in_node();
+  const bool tls = endpoint.is_encrypted(), local = endpoint.in_node();
   if (hello.tls != tls) return wire::Refusal::Proof;
   if (hello.proof == wire::Hello::Proof::SameUser && !local) return wire::Refusal::Proof;
   if (hello.proof == wire::Hello::Proof::Certificate && !tls) return wire::Refusal::Proof;
@@ -56,43 +56,43 @@ std::optional<wire::Refusal> objection(const wire::Hello& hello, const wire::Url
 
 }  // namespace
 
-Entrance::~Entrance() {
-  for (const auto& door : doors_) {
-    if (door->url.in_node()) ::unlink(wire::socket_path(door->url).c_str());
+Acceptor::~Acceptor() {
+  for (const auto& endpoint : endpoints_) {
+    if (endpoint->url.in_node()) ::unlink(wire::socket_path(endpoint->url).c_str());
   }
 }
 
-Result<wire::Url> Entrance::open(const wire::Url& url) {
+Result<wire::Url> Acceptor::open(const wire::Url& url) {
   Result<Fd> listener = wire::listen_on(url);
   if (!listener) return listener.status();
   Result<wire::Url> where = url;
   if (!url.in_node()) where = wire::address_of(listener->get(), url.scheme);
   if (!where) return where.status();
-  doors_.push_back(std::make_unique<Door>(Door{*where, nullptr}));
-  Door& door = *doors_.back();
-  door.listener = std::make_unique<Listener>(
-      loop_, std::move(*listener), [this, &door](Fd connection) { add(std::move(connection), door); });
+  endpoints_.push_back(std::make_unique<Endpoint>(Endpoint{*where, nullptr}));
+  Endpoint& endpoint = *endpoints_.back();
+  endpoint.listener = std::make_unique<Listener>(
+      loop_, std::move(*listener), [this, &endpoint](Fd connection) { add(std::move(connection), endpoint); });
   return where;
 }
 
-void Entrance::add(Fd connection, const Door& door) {
+void Acceptor::add(Fd connection, const Endpoint& endpoint) {
   if (waiting_.size() >= MostWaiting) drop(waiting_.begin()->first);
   const uint64_t id = next_++;
   Waiting& w = waiting_[id];
-  w.door = &door;
+  w.endpoint = &endpoint;
   w.caller.connection = std::move(connection);
   w.deadline = loop_.after(HelloTime, [this, id] { drop(id); });
   w.watch = loop_.watch(w.caller.connection.get(), [this, id] { read(id); });
 }
 
-void Entrance::read(uint64_t id) {
+void Acceptor::read(uint64_t id) {
   Waiting& w = waiting_.at(id);
   const Result<std::optional<wire::Hello>> hello = w.reader.read(w.caller.connection.get());
   if (!hello) return drop(id);
   if (!hello->has_value()) return;
   w.caller.hello = **hello;
-  w.caller.name = caller_name(w.caller.connection.get(), w.door->url);
-  if (const auto why = objection(w.caller.hello, w.door->url)) {
+  w.caller.name = caller_name(w.caller.connection.get(), w.endpoint->url);
+  if (const auto why = objection(w.caller.hello, w.endpoint->url)) {
     wire::refuse(w.caller.connection.get(), *why);
     return drop(id);
   }
@@ -102,7 +102,7 @@ void Entrance::read(uint64_t id) {
   welcome_(std::move(caller));
 }
 
-void Entrance::drop(uint64_t id) {
+void Acceptor::drop(uint64_t id) {
   ++turned_away_;
   waiting_.erase(id);
 }

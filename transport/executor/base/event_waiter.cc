@@ -1,5 +1,5 @@
-// Waiters and the crowd: threads that wait for events.
-#include "transport/executor/base/waiting.h"
+// Waiters and the overflow pool: threads that wait for events.
+#include "transport/executor/base/event_waiter.h"
 
 #include <algorithm>
 #include <chrono>
@@ -54,7 +54,7 @@ void News::send() {
   completed.events.clear();
 }
 
-bool Waiter::push(Awaited& awaited) {
+bool QueueWaiter::push(Awaited& awaited) {
   const std::lock_guard lock(x_mutex);
   if (awaited.order < x_at || x_closed) return false;
   auto place = x_waiting.end();
@@ -64,13 +64,13 @@ bool Waiter::push(Awaited& awaited) {
   return true;
 }
 
-void Waiter::close() {
+void QueueWaiter::close() {
   const std::lock_guard lock(x_mutex);
   x_closed = true;
   x_changed.notify_all();
 }
 
-void Waiter::serve() {
+void QueueWaiter::serve() {
   News news(x_session);
   std::unique_lock lock(x_mutex);
   for (;;) {
@@ -92,28 +92,28 @@ void Waiter::serve() {
   }
 }
 
-void Crowd::push(std::shared_ptr<Crowd> self, std::shared_ptr<Session> session, Awaited awaited) {
-  const auto start = [&](void (Crowd::*run)()) {
+void OverflowPool::push(std::shared_ptr<OverflowPool> self, std::shared_ptr<Session> session, Awaited awaited) {
+  const auto start = [&](void (OverflowPool::*run)()) {
     return session->threads.start("gtrace-wait", StackBytes, [self, session, run] { ((*self).*run)(); });
   };
   const std::lock_guard lock(x_mutex);
   x_waiting.push_back(std::move(awaited));
   if (x_idle >= x_waiting.size()) {
     x_changed.notify_one();
-  } else if (x_threads < Most && start(&Crowd::serve)) {
+  } else if (x_threads < Most && start(&OverflowPool::serve)) {
     ++x_threads;
   } else if (!x_watched) {
-    x_watched = start(&Crowd::watch);
+    x_watched = start(&OverflowPool::watch);
   }
 }
 
-void Crowd::close() {
+void OverflowPool::close() {
   const std::lock_guard lock(x_mutex);
   x_closed = true;
   x_changed.notify_all();
 }
 
-void Crowd::serve() {
+void OverflowPool::serve() {
   constexpr std::chrono::seconds IdleTime{2};
   News news(x_session);
   std::unique_lock lock(x_mutex);
@@ -132,7 +132,7 @@ void Crowd::serve() {
   --x_threads;
 }
 
-void Crowd::watch() {
+void OverflowPool::watch() {
   constexpr std::chrono::microseconds Shortest{50}, Longest{1000};
   News news(x_session);
   auto pause = Shortest;
@@ -156,7 +156,7 @@ void Crowd::watch() {
   x_watched = false;
 }
 
-void Completions::await_here(Awaited awaited) {
+void EventWaiter::await_here(Awaited awaited) {
   if (!is_over(*x_session, awaited)) {
     awaited.watched_by = std::this_thread::get_id();
     const std::lock_guard lock(x_mutex);
@@ -169,7 +169,7 @@ void Completions::await_here(Awaited awaited) {
   news.send();
 }
 
-bool Completions::look(wire::Idle how) {
+bool EventWaiter::look(wire::Idle how) {
   const auto me = how == wire::Idle::Waits ? std::this_thread::get_id() : std::thread::id();
   std::deque<Awaited> all, over, mine, others;
   {
@@ -193,24 +193,24 @@ bool Completions::look(wire::Idle how) {
   return !over.empty() || !mine.empty();
 }
 
-void Completions::watch_again(std::deque<Awaited> list) {
+void EventWaiter::watch_again(std::deque<Awaited> list) {
   const std::lock_guard lock(x_mutex);
   x_watching += list.size();
   x_watched.insert(x_watched.begin(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
 }
 
-void Completions::await(Awaited awaited) {
+void EventWaiter::await(Awaited awaited) {
   const bool ordered = awaited.queue && awaited.queue->in_order && give_waiter(awaited.queue);
   if (ordered && awaited.queue->waiter->push(awaited)) return;
-  x_crowd->push(x_crowd, x_session, std::move(awaited));
+  x_overflow->push(x_overflow, x_session, std::move(awaited));
 }
 
-bool Completions::give_waiter(const std::shared_ptr<Queue>& queue) {
+bool EventWaiter::give_waiter(const std::shared_ptr<Queue>& queue) {
   const std::lock_guard lock(x_mutex);
   if (queue->waiter) return true;
-  std::erase_if(x_waiters, [](const std::weak_ptr<Waiter>& waiter) { return waiter.expired(); });
+  std::erase_if(x_waiters, [](const std::weak_ptr<QueueWaiter>& waiter) { return waiter.expired(); });
   if (x_closed || x_waiters.size() >= MostWaiters) return false;
-  const auto waiter = std::make_shared<Waiter>(*x_session);
+  const auto waiter = std::make_shared<QueueWaiter>(*x_session);
   if (!x_session->threads.start("gtrace-waiter", StackBytes, [waiter, session = x_session] { waiter->serve(); }))
     return false;
   queue->waiter = waiter;
@@ -218,16 +218,16 @@ bool Completions::give_waiter(const std::shared_ptr<Queue>& queue) {
   return true;
 }
 
-void Completions::leave(Queue& queue) {
+void EventWaiter::leave(Queue& queue) {
   if (queue.waiter) queue.waiter->close();
 }
 
-void Completions::close() {
+void EventWaiter::close() {
   const std::lock_guard lock(x_mutex);
   x_closed = true;
-  for (const std::weak_ptr<Waiter>& waiter : x_waiters)
+  for (const std::weak_ptr<QueueWaiter>& waiter : x_waiters)
     if (const auto alive = waiter.lock()) alive->close();
-  x_crowd->close();
+  x_overflow->close();
 }
 
 }  // namespace gt::exec

@@ -10,7 +10,7 @@
 namespace gt::exec {
 
 // False: the client is not told of it at all.
-bool mask_device_info(cl_device_info name, const Limits& limits, Bytes& value);
-bool mask_platform_info(cl_platform_info name, Bytes& value);
+bool filter_device_info(cl_device_info name, const Limits& limits, Bytes& value);
+bool filter_platform_info(cl_platform_info name, Bytes& value);
 
 }  // namespace gt::exec

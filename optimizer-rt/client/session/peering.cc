@@ -1,4 +1,4 @@
-#include "optimizer-rt/client/session/introductions.h"
+#include "optimizer-rt/client/session/peering.h"
 
 #include <algorithm>
 #include <map>
@@ -34,7 +34,7 @@ Register& all() {
 Pair in_order(Session& a, Session& b) { return std::less<Session*>()(&a, &b) ? Pair(&a, &b) : Pair(&b, &a); }
 
 // One attempt: `host` waits, `guest` comes.
-struct Introduction : std::enable_shared_from_this<Introduction> {
+struct Peering : std::enable_shared_from_this<Peering> {
   Session *host, *guest;
   Pair pair;
   uint32_t peer = 0;
@@ -92,20 +92,20 @@ struct Introduction : std::enable_shared_from_this<Introduction> {
 
 }  // namespace
 
-void introduce(Session& a, Session& b) {
-  when_introduced(a, b, [](uint32_t) {});
+void begin_peering(Session& a, Session& b) {
+  when_peered(a, b, [](uint32_t) {});
 }
 
-void when_introduced(Session& a, Session& b, Then then) {
+void when_peered(Session& a, Session& b, Then then) {
   if (&a == &b || a.local() || b.local()) return then(0);
-  std::shared_ptr<Introduction> begun;
+  std::shared_ptr<Peering> begun;
   uint32_t known = 0;
   {
     const std::lock_guard lock(all().mutex);
     Acquaintance& pair = all().pairs[in_order(a, b)];
     if (pair.state == Acquaintance::State::Unknown) {
       pair.state = Acquaintance::State::UnderWay;
-      begun = std::make_shared<Introduction>();
+      begun = std::make_shared<Peering>();
       begun->host = &b;
       begun->guest = &a;
       begun->pair = in_order(a, b);

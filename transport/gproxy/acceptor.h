@@ -26,38 +26,38 @@ struct Caller {
   std::string name;  // for people: "10.0.0.7:40122", "process 4711 (clinfo)"
 };
 
-class Entrance {
+class Acceptor {
  public:
   using Welcome = std::function<void(Caller)>;
   static constexpr size_t MostWaiting = 256;
 
-  Entrance(EventLoop& loop, Welcome welcome) : loop_(loop), welcome_(std::move(welcome)) {}
-  ~Entrance();
+  Acceptor(EventLoop& loop, Welcome welcome) : loop_(loop), welcome_(std::move(welcome)) {}
+  ~Acceptor();
 
   // Where it listens then (the port may have been left to the system). Errors: those of listen_on().
   Result<wire::Url> open(const wire::Url& url);
   uint64_t turned_away() const { return turned_away_; }  // said no hello
 
  private:
-  struct Door {
+  struct Endpoint {
     wire::Url url;
     std::unique_ptr<Listener> listener;
   };
   struct Waiting {
     Caller caller;
-    const Door* door;
+    const Endpoint* endpoint;
     wire::HelloReader reader;
     EventLoop::Timer deadline;
     EventLoop::Watch watch;  // goes before the descriptor
   };
 
-  void add(Fd connection, const Door& door);
+  void add(Fd connection, const Endpoint& endpoint);
   void read(uint64_t id);
   void drop(uint64_t id);
 
   EventLoop& loop_;
   Welcome welcome_;
-  std::vector<std::unique_ptr<Door>> doors_;
+  std::vector<std::unique_ptr<Endpoint>> endpoints_;
   std::map<uint64_t, Waiting> waiting_;  // the oldest first
   uint64_t next_ = 1, turned_away_ = 0;
 };

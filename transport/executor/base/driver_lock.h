@@ -1,4 +1,4 @@
-// Turns at enqueueing commands on memory objects, for drivers that need them.
+// A lock for enqueueing commands on memory objects, for drivers that need one.
 //
 // PoCL 1.8 to 6.0 keeps the event of an object's last command, and counts its references wrongly when two threads
 // enqueue commands on the object while its contents are to be moved (clEnqueueMigrateMemObjects, a context of several
@@ -17,13 +17,13 @@
 namespace gt::exec {
 
 // To be held during the call.
-inline std::unique_lock<std::mutex> turn_at(Session& session, const Queue& queue) {
-  return queue.takes_turns ? std::unique_lock(session.turns) : std::unique_lock<std::mutex>();
+inline std::unique_lock<std::mutex> lock_driver(Session& session, const Queue& queue) {
+  return queue.needs_driver_lock ? std::unique_lock(session.driver_lock) : std::unique_lock<std::mutex>();
 }
 
-// For who enqueues past queues of ours; nullptr: the device's driver needs no turns.
-inline std::mutex* turns_at(Session& session, cl_device_id device) {
-  return takes_turns(session.cl, device) ? &session.turns : nullptr;
+// For who enqueues past queues of ours; nullptr: the device's driver needs none.
+inline std::mutex* driver_lock_of(Session& session, cl_device_id device) {
+  return needs_driver_lock(session.cl, device) ? &session.driver_lock : nullptr;
 }
 
 }  // namespace gt::exec

@@ -15,9 +15,9 @@ namespace gt::virt {
 class Session;
 
 // In the background; once for each pair. Sessions within this process, and a session and itself, have no need of it.
-void introduce(Session& a, Session& b);
+void begin_peering(Session& a, Session& b);
 // `then` gets the name of their link; 0: there is none. Now, or when that is known, on the thread for work.
-void when_introduced(Session& a, Session& b, std::function<void(uint32_t peer)> then);
+void when_peered(Session& a, Session& b, std::function<void(uint32_t peer)> then);
 // Their link is lost.
 void part(Session& a, Session& b);
 

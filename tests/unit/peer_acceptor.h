@@ -17,31 +17,31 @@
 
 namespace gt::exec {
 
-class PeerDoor {
+class PeerAcceptor {
  public:
-  explicit PeerDoor(const wire::Url& where) : x_stop(::eventfd(0, EFD_CLOEXEC)) {
+  explicit PeerAcceptor(const wire::Url& where) : x_stop(::eventfd(0, EFD_CLOEXEC)) {
     Result<Fd> listener = wire::listen_on(where);
     if (!listener) return;
     x_url = where.in_node() ? where : *wire::address_of(listener->get(), where.scheme);
     x_thread = std::thread([this, fd = std::move(*listener)] { serve(fd.get()); });
   }
-  ~PeerDoor() {
+  ~PeerAcceptor() {
     const uint64_t one = 1;
     (void)!::write(x_stop.get(), &one, sizeof one);
     if (x_thread.joinable()) x_thread.join();
   }
 
   std::string url() const { return wire::to_text(x_url); }
-  Result<PeerEntrance> open() {
-    PeerEntrance entrance;
-    GT_TRY(wire::fill_random(entrance.session));
+  Result<PeerListener> open() {
+    PeerListener listener;
+    GT_TRY(wire::fill_random(listener.session));
     Result<wire::WorkerSocket> ends = wire::worker_socket();
     if (!ends) return ends.status();
-    entrance.handover = std::move(ends->worker);
-    entrance.urls = {url()};
+    listener.handover = std::move(ends->worker);
+    listener.urls = {url()};
     const std::lock_guard lock(x_mutex);
-    x_entrances[entrance.session] = std::move(ends->supervisor);
-    return entrance;
+    x_listeners[listener.session] = std::move(ends->supervisor);
+    return listener;
   }
 
  private:
@@ -51,8 +51,8 @@ class PeerDoor {
       const Result<wire::Hello> hello = connection ? wire::read_hello(connection->get()) : connection.status();
       if (!hello) continue;
       const std::lock_guard lock(x_mutex);
-      const auto it = x_entrances.find(hello->session);
-      const bool given = it != x_entrances.end() && wire::hand_over(it->second.get(), connection->get(), *hello).ok();
+      const auto it = x_listeners.find(hello->session);
+      const bool given = it != x_listeners.end() && wire::hand_over(it->second.get(), connection->get(), *hello).ok();
       if (!given) wire::refuse(connection->get(), wire::Refusal::NoSession);
     }
   }
@@ -60,7 +60,7 @@ class PeerDoor {
   const Fd x_stop;
   wire::Url x_url;
   std::mutex x_mutex;
-  std::map<wire::SessionId, Fd> x_entrances;
+  std::map<wire::SessionId, Fd> x_listeners;
   std::thread x_thread;
 };
 

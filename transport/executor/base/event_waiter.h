@@ -6,8 +6,8 @@
 //
 // A waiter belongs to one in-order queue: its thread waits for the queue's events in their order, so one thread does
 // for any number of them. Events of out-of-order queues, user events, and those asked for after a later one go to the
-// crowd: as many threads as there are such events, up to a number; beyond that one thread looks at the rest again and
-// again, since nothing says which of them is over next and none may hold up another.
+// overflow pool: as many threads as there are such events, up to a number; beyond that one thread looks at the rest
+// again and again, since nothing says which of them is over next and none may hold up another.
 //
 // Drivers' callbacks are not used: they can be 50 ms late.
 // Thread safety: all functions.
@@ -52,9 +52,9 @@ struct Awaited {
   std::thread::id watched_by{};
 };
 
-class Waiter {
+class QueueWaiter {
  public:
-  explicit Waiter(Session& session) : x_session(session) {}
+  explicit QueueWaiter(Session& session) : x_session(session) {}
 
   // False: a later event is being waited for already.
   bool push(Awaited& awaited);
@@ -71,11 +71,11 @@ class Waiter {
   bool x_closed = false;
 };
 
-class Crowd {
+class OverflowPool {
  public:
-  explicit Crowd(Session& session) : x_session(session) {}
+  explicit OverflowPool(Session& session) : x_session(session) {}
 
-  void push(std::shared_ptr<Crowd> self, std::shared_ptr<Session> session, Awaited awaited);
+  void push(std::shared_ptr<OverflowPool> self, std::shared_ptr<Session> session, Awaited awaited);
   void close();
 
  private:
@@ -93,10 +93,10 @@ class Crowd {
 };
 
 // All waiting of one executor.
-class Completions {
+class EventWaiter {
  public:
-  explicit Completions(std::shared_ptr<Session> session)
-      : x_session(std::move(session)), x_crowd(std::make_shared<Crowd>(*x_session)) {}
+  explicit EventWaiter(std::shared_ptr<Session> session)
+      : x_session(std::move(session)), x_overflow(std::make_shared<OverflowPool>(*x_session)) {}
 
   // Takes over the reference to the event. The queue must have been flushed, or be soon.
   void await(Awaited awaited);
@@ -117,10 +117,10 @@ class Completions {
 
   std::shared_ptr<Session> x_session;
   std::mutex x_mutex;
-  std::vector<std::weak_ptr<Waiter>> x_waiters;
+  std::vector<std::weak_ptr<QueueWaiter>> x_waiters;
   std::deque<Awaited> x_watched;      // but those that a thread is looking at
   std::atomic<size_t> x_watching{0};  // how many those are
-  std::shared_ptr<Crowd> x_crowd;
+  std::shared_ptr<OverflowPool> x_overflow;
   bool x_closed = false;
 };
 

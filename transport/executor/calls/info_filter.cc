@@ -1,4 +1,4 @@
-#include "transport/executor/calls/masks.h"
+#include "transport/executor/calls/info_filter.h"
 
 #include <CL/cl_ext.h>
 
@@ -73,7 +73,7 @@ void without(Bytes& value, uint64_t bits) {
 
 }  // namespace
 
-bool mask_device_info(cl_device_info name, const Limits& limits, Bytes& value) {
+bool filter_device_info(cl_device_info name, const Limits& limits, Bytes& value) {
   constexpr cl_device_info Uuids[] = {0x106A, 0x106B, 0x106C, 0x106D, 0x106E, 0x410F};  // ..., LUID, node mask, PCI bus
   if (std::find(std::begin(Uuids), std::end(Uuids), name) != std::end(Uuids)) return false;
   switch (name) {
@@ -95,7 +95,7 @@ bool mask_device_info(cl_device_info name, const Limits& limits, Bytes& value) {
          name != 0x40B7;
 }
 
-bool mask_platform_info(cl_platform_info name, Bytes& value) {
+bool filter_platform_info(cl_platform_info name, Bytes& value) {
   if (name == CL_PLATFORM_EXTENSIONS) filter_names(value);
   if (name == CL_PLATFORM_EXTENSIONS_WITH_VERSION) filter_versions(value);
   constexpr cl_platform_info ExternalMemory = 0x2044, FirstSemaphore = 0x2036, LastSemaphore = 0x2038;
