@@ -4,7 +4,7 @@
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/memory/mem.h"
 #include "optimizer-rt/client/transfer/first_contents.h"
-#include "optimizer-rt/client/transfer/homes.h"
+#include "optimizer-rt/client/transfer/peer_mapped.h"
 
 namespace gt::virt::fn {
 namespace {

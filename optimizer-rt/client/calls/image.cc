@@ -7,7 +7,7 @@
 #include "optimizer-rt/client/memory/image_desc.h"
 #include "optimizer-rt/client/memory/mem.h"
 #include "optimizer-rt/client/transfer/first_contents.h"
-#include "optimizer-rt/client/transfer/homes.h"
+#include "optimizer-rt/client/transfer/peer_mapped.h"
 #include "traces/api/image_bytes.h"
 
 namespace gt::virt {

@@ -9,8 +9,8 @@
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/objects/queue.h"
 #include "optimizer-rt/client/session/peering.h"
-#include "optimizer-rt/client/transfer/homes.h"
 #include "optimizer-rt/client/transfer/native_ways.h"
+#include "optimizer-rt/client/transfer/peer_mapped.h"
 #include "optimizer-rt/client/transfer/transfer.h"
 
 namespace gt::virt {
@@ -25,7 +25,7 @@ struct Move : std::enable_shared_from_this<Move> {
   ObjectId from_name, to_name;
   NativeMoves* way = nullptr;
   NativeMem from_native, to_native;
-  std::shared_ptr<PeerMemory> from_home, to_home;
+  std::shared_ptr<PeerMemory> from_peer_mapped, to_peer_mapped;
   Ref<_cl_event> ready;
   HostLayout layout;
   std::vector<uint8_t> bytes;
@@ -37,8 +37,8 @@ struct Move : std::enable_shared_from_this<Move> {
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
   cl_int move_here() {
-    const NativeMoves::Moved moved = way->move({from_native.get(), from_home.get()}, {to_native.get(), to_home.get()},
-                                               mem->whole(), mem->element());
+    const NativeMoves::Moved moved = way->move({from_native.get(), from_peer_mapped.get()},
+                                               {to_native.get(), to_peer_mapped.get()}, mem->whole(), mem->element());
     if (moved.by_devices) count(move_counts().device);
     return moved.code;
   }
@@ -166,13 +166,13 @@ Ref<_cl_event> move_there(_cl_mem& root, Place& from, Place& to, const std::vect
 void find_way(Move& move) {
   if (!move.from->session.local() || !move.to->session.local()) return;
   NativeMoves& way = way_between(*move.from, *move.to);
-  give_homes(*move.mem, *move.from, *move.to, way);
+  give_peer_mapped(*move.mem, *move.from, *move.to, way);
   move.from_native = native_mem(*move.mem, *move.from);
   move.to_native = native_mem(*move.mem, *move.to);
   if (!move.from_native || !move.to_native) return;
   const Residency& r = move.mem->residency;
-  move.from_home = r.homes[move.from->index];
-  move.to_home = r.homes[move.to->index];
+  move.from_peer_mapped = r.peer_mapped[move.from->index];
+  move.to_peer_mapped = r.peer_mapped[move.to->index];
   move.way = &way;
 }
 
@@ -204,7 +204,7 @@ void bring(_cl_mem& root, Place& to) {
   move->from = root.context->places[source].get();
   move->to = &to;
   move->layout = dense(root);
-  find_way(*move);  // may give the source a home, which is one thing more to wait for
+  find_way(*move);  // may give the source a peer-mapped allocation, which is one thing more to wait for
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
   if (are_of_one_executor(*move->from, to)) {
@@ -216,8 +216,8 @@ void bring(_cl_mem& root, Place& to) {
   const bool now = move->way && have_ended(before);
   if (now) r.writers.clear();
   // Waiting for a small one costs less than telling a thread of it.
-  const bool at_home = move->from_home && move->to_home;
-  const size_t small = at_home ? NativeMoves::SmallMoveAtHome : NativeMoves::SmallMove;
+  const bool peer_mapped = move->from_peer_mapped && move->to_peer_mapped;
+  const size_t small = peer_mapped ? NativeMoves::SmallPeerMappedMove : NativeMoves::SmallMove;
   if (now && packed_bytes(move->layout) <= small && move->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};
     move->count(move_counts().here);

@@ -95,7 +95,7 @@ class ShmLink final : public Link, private ShmOwner {
 
   LinkHandler& handler() override { return *handler_; }
   Segments& segments() override { return segments_; }
-  const PeerMemory& peer() override { return peer_; }
+  const RemoteMapping& peer() override { return peer_; }
   std::optional<Address> shared_part(const void* p, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override {
     if (bytes < CopyThreadsFrom)
@@ -144,7 +144,7 @@ class ShmLink final : public Link, private ShmOwner {
   const int side_;
   const uint64_t dead_ns_;
   Segments segments_;
-  PeerMemory peer_;
+  RemoteMapping peer_;
   ShmControl control_;
   ShmData data_;
   ShmWithdrawals withdrawals_{*this, peer_};

@@ -1,4 +1,4 @@
-#include "transport/link/node/peer_memory.h"
+#include "transport/link/node/remote_mapping.h"
 
 #include <sys/mman.h>
 
@@ -13,7 +13,7 @@ constexpr uint64_t PageBytes = 4096;
 
 }  // namespace
 
-PeerMemory::~PeerMemory() {
+RemoteMapping::~RemoteMapping() {
   for (const auto& slot : pages_) {
     const std::unique_ptr<Page> page(slot.load());
     for (size_t i = 0; page && i < PageEntries; ++i) {
@@ -23,7 +23,7 @@ PeerMemory::~PeerMemory() {
   }
 }
 
-Status PeerMemory::map(SegmentId segment, int memory, uint64_t offset, uint64_t bytes) {
+Status RemoteMapping::map(SegmentId segment, int memory, uint64_t offset, uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (segment >= PageEntries * Pages || find(segment) || bytes == 0) return {Kind::Corrupt, "a wrong shared segment"};
   if (bytes > MostBytes || offset > MostBytes || mapped_bytes_ + bytes > MostBytes)
@@ -45,7 +45,7 @@ Status PeerMemory::map(SegmentId segment, int memory, uint64_t offset, uint64_t 
   return {};
 }
 
-void PeerMemory::withdraw(SegmentId segment) {
+void RemoteMapping::withdraw(SegmentId segment) {
   const std::lock_guard lock(mutex_);
   Entry* const e = find(segment);
   if (!e || e->withdrawn.exchange(true)) return;

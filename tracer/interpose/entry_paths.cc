@@ -1,4 +1,4 @@
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/entry_paths.h"
 
 #include <dlfcn.h>
 

@@ -14,12 +14,12 @@
 
 namespace gt::wire {
 
-class PeerMemory {
+class RemoteMapping {
  public:
-  PeerMemory() = default;
-  PeerMemory(const PeerMemory&) = delete;
-  PeerMemory& operator=(const PeerMemory&) = delete;
-  ~PeerMemory();
+  RemoteMapping() = default;
+  RemoteMapping(const RemoteMapping&) = delete;
+  RemoteMapping& operator=(const RemoteMapping&) = delete;
+  ~RemoteMapping();
 
   // Errors: Corrupt (the memory or the number is not to be used), Busy (too much), System.
   Status map(SegmentId segment, int memory, uint64_t offset, uint64_t bytes);

@@ -1,4 +1,4 @@
-#include "optimizer-rt/client/transfer/homes.h"
+#include "optimizer-rt/client/transfer/peer_mapped.h"
 
 #include <algorithm>
 #include <memory>
@@ -13,21 +13,21 @@
 namespace gt::virt {
 namespace {
 
-// Two homes take some 800 us to make and to let go of; each move then saves some 25.
+// Two peer-mapped allocations take some 800 us to make and to let go of; each move then saves some 25.
 constexpr unsigned WorthIt = 32;
 
-bool may_have_homes(const _cl_mem& root) {
+bool may_be_peer_mapped(const _cl_mem& root) {
   const Residency& r = root.residency;
   const auto under_way = [](const Ref<_cl_event>& ready) { return ready && !ready->ended(); };
-  return !root.is_image() && !root.svm && !r.has_parts && root.size <= NativeMoves::LargestHome &&
+  return !root.is_image() && !root.svm && !r.has_parts && root.size <= NativeMoves::LargestPeerMapped &&
          std::none_of(r.ready.begin(), r.ready.end(), under_way);
 }
 
-bool move_in(_cl_mem& root, Place& place, std::shared_ptr<PeerMemory> home) {
+bool move_in(_cl_mem& root, Place& place, std::shared_ptr<PeerMemory> mapped) {
   const ObjectId name = place.session.new_id();
-  if (!place.session.local()->adopt(home->mem(), root.size, name)) return false;
+  if (!place.session.local()->adopt(mapped->mem(), root.size, name)) return false;
   root.rename(place, name);
-  root.residency.homes[place.index] = std::move(home);
+  root.residency.peer_mapped[place.index] = std::move(mapped);
   return true;
 }
 
@@ -59,12 +59,12 @@ void refill(_cl_mem& root, Place& place, NativeMem before) {
   after_all(events, [all, number = place.index](cl_int) { mover(number).post([all] { all->complete(); }); });
 }
 
-void leave_homes(_cl_mem& root) {
+void leave_peer_mapped(_cl_mem& root) {
   Residency& r = root.residency;
   r.has_parts = true;
   for (const auto& place : root.context->places) {
-    const std::shared_ptr<PeerMemory> home = std::move(r.homes[place->index]);
-    if (!home) continue;
+    const std::shared_ptr<PeerMemory> mapped = std::move(r.peer_mapped[place->index]);
+    if (!mapped) continue;
     NativeMem before = native_mem(root, *place);
     root.renew(*place);
     if (r.valid[place->index]) refill(root, *place, std::move(before));
@@ -73,15 +73,15 @@ void leave_homes(_cl_mem& root) {
 
 }  // namespace
 
-void give_homes(_cl_mem& root, Place& from, Place& to, NativeMoves& way) {
+void give_peer_mapped(_cl_mem& root, Place& from, Place& to, NativeMoves& way) {
   Residency& r = root.residency;
-  if ((r.homes[from.index] && r.homes[to.index]) || ++r.homeless_moves < WorthIt) return;
-  r.homeless_moves = 0;  // where it is not possible now, it may be later
-  if (!may_have_homes(root)) return;
+  if ((r.peer_mapped[from.index] && r.peer_mapped[to.index]) || ++r.unmapped_moves < WorthIt) return;
+  r.unmapped_moves = 0;  // where it is not possible now, it may be later
+  if (!may_be_peer_mapped(root)) return;
   using Side = NativeMoves::Side;
   std::shared_ptr<PeerMemory> there, here;
-  if (!r.homes[to.index] && !(there = way.make_home(Side::To, root.size))) return;
-  if (!r.homes[from.index] && !(here = way.make_home(Side::From, root.size))) return;
+  if (!r.peer_mapped[to.index] && !(there = way.make_peer_mapped(Side::To, root.size))) return;
+  if (!r.peer_mapped[from.index] && !(here = way.make_peer_mapped(Side::From, root.size))) return;
   if (there && !move_in(root, to, std::move(there))) return;
   NativeMem before = native_mem(root, from);
   if (here && before && move_in(root, from, std::move(here))) refill(root, from, std::move(before));
@@ -91,7 +91,7 @@ void make_part_of(_cl_mem& part, _cl_mem* whole) {
   if (!whole) return;
   part.parent = Ref<_cl_mem>(whole);
   const std::lock_guard lock(part.context->residency);
-  leave_homes(whole->root());
+  leave_peer_mapped(whole->root());
 }
 
 }  // namespace gt::virt

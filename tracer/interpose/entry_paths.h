@@ -1,12 +1,12 @@
-// The doors by which a program reaches OpenCL without naming it at link time.
+// The entry paths by which a program reaches OpenCL without naming it at link time.
 //
-// GT_DEFINE_DOORS() expands to the exported dlopen, dlmopen, dlsym, dlvsym, dlclose and dlerror. When the program's own
-// code asks for a file called libOpenCL.so*, by whatever path and flags, and the system has it, it gets a handle on the
-// injected library instead; what it asks of that handle, or for OpenCL's functions of any other, it is told by
-// opencl_requests.h; everything else reaches the real function by a jump. The jump is essential: glibc finds the
-// caller's RPATH, RUNPATH, $ORIGIN and RTLD_NEXT by the return address, so that must be the program's. (Compilers make
-// no tail calls at -O0: hence the assembly.) The driver's requests (threads inside a wrapped call, muted ones) always
-// reach the real functions: a driver that calls itself libOpenCL.so must not find us.
+// GT_DEFINE_ENTRY_PATHS() expands to the exported dlopen, dlmopen, dlsym, dlvsym, dlclose and dlerror. When the
+// program's own code asks for a file called libOpenCL.so*, by whatever path and flags, and the system has it, it gets a
+// handle on the injected library instead; what it asks of that handle, or for OpenCL's functions of any other, it is
+// told by opencl_requests.h; everything else reaches the real function by a jump. The jump is essential: glibc finds
+// the caller's RPATH, RUNPATH, $ORIGIN and RTLD_NEXT by the return address, so that must be the program's. (Compilers
+// make no tail calls at -O0: hence the assembly.) The driver's requests (threads inside a wrapped call, muted ones)
+// always reach the real functions: a driver that calls itself libOpenCL.so must not find us.
 // Thread safety: all functions.
 #pragma once
 
@@ -69,7 +69,7 @@ __attribute__((visibility("hidden"))) gt::interpose::Dlvsym gt_dlvsym_for(void* 
   "br x16\n"
 #define GT_JUMP_CALLER "mov x2, x30\n"
 #else
-#error "write the jumps of the doors for this processor"
+#error "write the jumps of the entry paths for this processor"
 #endif
 
 #define GT_DEFINE_JUMP(NAME, ASK, CALLER)                                               \
@@ -79,16 +79,16 @@ __attribute__((visibility("hidden"))) gt::interpose::Dlvsym gt_dlvsym_for(void* 
 
 // gt_interposed_library marks a shared object as one of ours: never to be taken for the real OpenCL
 // library.
-#define GT_DEFINE_DOORS()                                                               \
-  extern "C" __attribute__((visibility("default"))) const char gt_interposed_library[]; \
-  extern "C" const char gt_interposed_library[] = "gtrace " GT_VERSION;                 \
-  GT_DEFINE_JUMP("dlopen", "gt_dlopen_for", "")                                         \
-  GT_DEFINE_JUMP("dlmopen", "gt_dlmopen_for", "")                                       \
-  GT_DEFINE_JUMP("dlsym", "gt_dlsym_for", GT_JUMP_CALLER)                               \
-  GT_DEFINE_JUMP("dlvsym", "gt_dlvsym_for", "")                                         \
+#define GT_DEFINE_ENTRY_PATHS()                                                          \
+  extern "C" __attribute__((visibility("default"))) const char gt_interposed_library[];  \
+  extern "C" const char gt_interposed_library[] = "gtrace " GT_VERSION;                  \
+  GT_DEFINE_JUMP("dlopen", "gt_dlopen_for", "")                                          \
+  GT_DEFINE_JUMP("dlmopen", "gt_dlmopen_for", "")                                        \
+  GT_DEFINE_JUMP("dlsym", "gt_dlsym_for", GT_JUMP_CALLER)                                \
+  GT_DEFINE_JUMP("dlvsym", "gt_dlvsym_for", "")                                          \
   extern "C" __attribute__((visibility("default"))) int dlclose(void* handle) noexcept { \
-    return ::gt::interpose::close_library(handle);                                      \
-  }                                                                                     \
-  extern "C" __attribute__((visibility("default"))) char* dlerror() noexcept {          \
-    return ::gt::interpose::program_dlerror();                                          \
+    return ::gt::interpose::close_library(handle);                                       \
+  }                                                                                      \
+  extern "C" __attribute__((visibility("default"))) char* dlerror() noexcept {           \
+    return ::gt::interpose::program_dlerror();                                           \
   }
