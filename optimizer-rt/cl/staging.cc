@@ -38,15 +38,15 @@ constexpr size_t Addresses = size_t{192} << 20;  // what chunks, stacks and queu
 constexpr size_t LeastLimit = 16 * Addresses;    // of a limit on them (ulimit -v), which the program needs itself
 
 // One device in one context.
-struct Place {
+struct StagedDevice {
   Stager stager;
   std::atomic<uint64_t> owed_ns{0};  // what staging would have saved so far
   std::atomic<bool> set_up{false};
 };
 
-constexpr size_t Places = 32;
-constinit Place g_places[Places];
-constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening places
+constexpr size_t MostStagedDevices = 32;
+constinit StagedDevice g_staged_devices[MostStagedDevices];
+constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening stagers
 constinit staging::ClFunctions g_cl;
 // Its threads end with the process: a destructor would wait for them, in a forked child for ever.
 union CopyThreadsForEver {
@@ -125,8 +125,8 @@ bool start_engine() {
   return true;
 }
 
-Place* find(cl_context context, cl_device_id device) {
-  for (Place& p : g_places)
+StagedDevice* find(cl_context context, cl_device_id device) {
+  for (StagedDevice& p : g_staged_devices)
     if (p.stager.serves(context, device)) return &p;
   return nullptr;
 }
@@ -165,12 +165,12 @@ bool takes_next(int device, Way way) {
   return false;
 }
 
-Place* place_of(cl_context context, cl_device_id device) {
-  if (Place* p = find(context, device)) return p;
+StagedDevice* staged_device_of(cl_context context, cl_device_id device) {
+  if (StagedDevice* p = find(context, device)) return p;
   if (!is_known(context)) return nullptr;
   const Lock lock(g_mutex);
-  if (Place* p = find(context, device)) return p;
-  for (Place& p : g_places) {
+  if (StagedDevice* p = find(context, device)) return p;
+  for (StagedDevice& p : g_staged_devices) {
     if (!p.stager.is_closed() || !start_engine()) continue;
     p.owed_ns.store(0);
     p.set_up.store(false);
@@ -190,11 +190,11 @@ bool shares_host_memory(cl_device_id device) {
 }
 
 // Does what was seen so far, this transfer included, pay for setting up?
-bool is_earned(Place& place, uint64_t saving) {
-  if (mode() == Staging::Always || place.set_up.load(std::memory_order_relaxed)) return true;
-  const uint64_t owed = place.owed_ns.fetch_add(saving) + saving;
+bool is_earned(StagedDevice& staged, uint64_t saving) {
+  if (mode() == Staging::Always || staged.set_up.load(std::memory_order_relaxed)) return true;
+  const uint64_t owed = staged.owed_ns.fetch_add(saving) + saving;
   if (static_cast<double>(owed) < SetUp_ns) return false;
-  place.set_up.store(true);
+  staged.set_up.store(true);
   return true;
 }
 
@@ -226,8 +226,8 @@ bool counted(const staging::Move& move, uint64_t saving, Transfer transfer) {
   return true;
 }
 
-bool run(Place& place, const TransferCall& call, const HostRange& range, const QueueEntry& queue, uint64_t saving,
-         cl_int* error) {
+bool run(StagedDevice& staged, const TransferCall& call, const HostRange& range, const QueueEntry& queue,
+         uint64_t saving, cl_int* error) {
   staging::Request r;
   r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers,
              several_queue_users.load()};
@@ -237,7 +237,7 @@ bool run(Place& place, const TransferCall& call, const HostRange& range, const Q
   r.waits = call.waits;
   r.wait_list = call.wait_list;
   r.event = call.event;
-  return counted(r.move, saving, [&] { return place.stager.transfer(r, error); });
+  return counted(r.move, saving, [&] { return staged.stager.transfer(r, error); });
 }
 
 }  // namespace
@@ -252,9 +252,9 @@ bool stage(const TransferCall& call, const HostRange& range, cl_int* error) noex
   const uint64_t saving = saving_ns(device, way, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
   if (!is_valid_transfer(call, queue) || (call.event && !room_for_staged_event())) return false;
-  Place* const place = place_of(queue.context, queue.device);
-  if (!place) return runtime.count(Fallback::UnknownContext), false;
-  return is_earned(*place, saving) && takes_next(device, way) && run(*place, call, range, queue, saving, error);
+  StagedDevice* const staged = staged_device_of(queue.context, queue.device);
+  if (!staged) return runtime.count(Fallback::UnknownContext), false;
+  return is_earned(*staged, saving) && takes_next(device, way) && run(*staged, call, range, queue, saving, error);
 }
 
 bool may_stage(int device, Way way) noexcept {
@@ -266,15 +266,15 @@ bool contents_pay(cl_context context, cl_device_id id, size_t bytes) noexcept {
   const int device = plan_device(id);
   const uint64_t saving = shares_host_memory(id) ? 0 : saving_ns(device, HostToDevice, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
-  Place* const place = place_of(context, id);
-  if (!place) return runtime.count(Fallback::UnknownContext), false;
-  return is_earned(*place, saving) && takes_next(device, HostToDevice);
+  StagedDevice* const staged = staged_device_of(context, id);
+  if (!staged) return runtime.count(Fallback::UnknownContext), false;
+  return is_earned(*staged, saving) && takes_next(device, HostToDevice);
 }
 
 bool stage_contents(cl_context context, cl_device_id device, const staging::Move& move) noexcept {
-  Place* const place = find(context, device);
+  StagedDevice* const staged = find(context, device);
   const uint64_t saving = saving_ns(plan_device(device), way_of(move.way, move.shape), move.bytes());
-  return place && counted(move, saving, [&] { return place->stager.transfer_alone(move); });
+  return staged && counted(move, saving, [&] { return staged->stager.transfer_alone(move); });
 }
 
 void populate(char* base, size_t bytes) noexcept {
@@ -288,7 +288,7 @@ void populate(char* base, size_t bytes) noexcept {
 
 void stop_staging(cl_context context) noexcept {
   const Lock lock(g_mutex);
-  for (Place& p : g_places)
+  for (StagedDevice& p : g_staged_devices)
     if (p.stager.serves_context(context)) p.stager.close();
 }
 
@@ -299,7 +299,7 @@ void settle_staging() noexcept {
 
 Stager::Held staging_holds(cl_context context) noexcept {
   Stager::Held sum;
-  for (Place& p : g_places) {
+  for (StagedDevice& p : g_staged_devices) {
     if (!p.stager.serves_context(context)) continue;
     const Stager::Held held = p.stager.held();
     sum.buffers += held.buffers;

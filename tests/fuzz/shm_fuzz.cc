@@ -127,10 +127,10 @@ class HostileLink {
   static Way<ControlRing>& control_way() { static Way<ControlRing> way; return way; }
   static Way<DataRing>& data_way() { static Way<DataRing> way; return way; }
 
-  template <class Lane>
-  bool work(Lane& lane) {
+  template <class Channel>
+  bool work(Channel& channel) {
     for (;;) {
-      const auto more = lane.work();
+      const auto more = channel.work();
       if (!more || !*more) return more.ok();
     }
   }

@@ -190,7 +190,7 @@ struct Bench {
     r.queue.queue = queue;
     r.move = m;
     r.blocking = blocking;
-    r.queue.shared = moves++ % 2 == 0;  // behind a gate, and as commands of the queue
+    r.queue.shared = moves++ % 2 == 0;  // behind a placeholder, and as commands of the queue
     r.event = event;
     cl_int error = 1;
     const bool taken = stager->transfer(r, &error);
@@ -341,7 +341,7 @@ TEST_CASE("what a transfer took is told, without its waiting for the queue") {
   std::mt19937 random(8);
   const std::vector<char> data = random_bytes(random, 4 << 20);
   std::vector<char> back(data.size());
-  for (int i = 0; i < 4; ++i) {  // both ways, behind a gate and as commands of the queue
+  for (int i = 0; i < 4; ++i) {  // both ways, behind a placeholder and as commands of the queue
     Bench bench(data.size());
     bench.moves = i / 2;
     bench.cl.clWaitForEvents = [](cl_uint, const cl_event*) {

@@ -11,9 +11,9 @@
 namespace gt::staging {
 namespace {
 
-constexpr int Looks = 200;  // a gate on an idle queue opens within 5 us; a look takes about 0.1
+constexpr int Looks = 200;  // a placeholder on an idle queue opens within 5 us; a look takes about 0.1
 
-// Between looks at gates that stay closed: about a twentieth of the time that was waited already.
+// Between looks at placeholders that stay closed: about a twentieth of the time that was waited already.
 long pause_ns(int looks) { return std::min(20'000L + 2'000L * looks, 1'000'000L); }
 
 }  // namespace
@@ -57,7 +57,7 @@ bool Agent::next_job(Job* job) noexcept {
     }
     {
       const Lock in_driver(x_in_driver);
-      if (job->gate.state(*job->cl) == Gate::State::Closed) continue;
+      if (job->placeholder.state(*job->cl) == QueuePlaceholder::State::Closed) continue;
     }
     const Lock lock(x_mutex);
     std::copy(x_jobs + i + 1, x_jobs + x_count, x_jobs + i);

@@ -5,8 +5,8 @@
 //                          | dma 0  | dma 1  | dma 2        fetches chunk i - 1 out of pinned memory
 //
 // A pipeline has a queue of its own on the same device: its commands wait for one event of the program's queue, and the
-// program's queue waits for them (gate.h). A chunk that the driver refuses is moved directly from the host's memory,
-// as the program would have done.
+// program's queue waits for them (queue_placeholder.h). A chunk that the driver refuses is moved directly from the
+// host's memory, as the program would have done.
 //
 // Thread safety: none; one user at a time. noexcept, no allocation: injected code uses it.
 #pragma once

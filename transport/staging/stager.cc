@@ -2,7 +2,7 @@
 
 #include "traces/base/clock.h"
 #include "traces/base/lock.h"
-#include "transport/staging/gate_trial.h"
+#include "transport/staging/placeholder_trial.h"
 #include "transport/staging/program_faults.h"
 
 namespace gt::staging {
@@ -42,7 +42,7 @@ void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device
   x_publish = publisher;
   x_meter = meter;
   x_small_refused = false;
-  x_gates.store(Gates::Untried);
+  x_placeholders.store(Placeholders::Untried);
   for (PipelineSlot& b : x_slots) b.refused = false;
   for (PipelineSlot& b : x_background) b.refused = false;
   x_torn_down.store(false);
@@ -98,13 +98,14 @@ bool Stager::open_small() noexcept {
   return !x_small_refused;
 }
 
-bool Stager::has_gates() noexcept {
-  if (x_gates.load(std::memory_order_acquire) == Gates::Untried) {
+bool Stager::has_placeholders() noexcept {
+  if (x_placeholders.load(std::memory_order_acquire) == Placeholders::Untried) {
     const Lock lock(x_mutex);
-    if (x_gates.load(std::memory_order_relaxed) == Gates::Untried)
-      x_gates.store(gates_work(*x_cl, x_context, x_device) ? Gates::Work : Gates::Fail, std::memory_order_release);
+    if (x_placeholders.load(std::memory_order_relaxed) == Placeholders::Untried)
+      x_placeholders.store(placeholders_work(*x_cl, x_context, x_device) ? Placeholders::Work : Placeholders::Fail,
+                           std::memory_order_release);
   }
-  return x_gates.load(std::memory_order_relaxed) == Gates::Work;
+  return x_placeholders.load(std::memory_order_relaxed) == Placeholders::Work;
 }
 
 bool Stager::make_ready(PipelineSlot& slot) noexcept {
@@ -227,25 +228,25 @@ bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
   PipelineSlot* const slot = take_slot();
   if (!slot) return false;
   const bool alone = r.queue.in_order && !r.queue.shared;
-  const bool done = alone ? run_in_queue(slot->pipeline, r, error) : run_gated(slot->pipeline, r, error);
+  const bool done = alone ? run_in_queue(slot->pipeline, r, error) : run_behind_placeholder(slot->pipeline, r, error);
   slot->taken.store(false, std::memory_order_release);
   return done;
 }
 
-bool Stager::run_gated(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
-  Gate gate;
-  if (!has_gates() || !gate.open(*x_cl, r.queue, r.waits, r.wait_list)) return false;
-  publish(r, gate.after());
-  const cl_event before = gate.before();
+bool Stager::run_behind_placeholder(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
+  QueuePlaceholder placeholder;
+  if (!has_placeholders() || !placeholder.open(*x_cl, r.queue, r.waits, r.wait_list)) return false;
+  publish(r, placeholder.after());
+  const cl_event before = placeholder.before();
   const auto outcome =
       run(pipeline, {.move = r.move,
                      .waits = before ? 1u : 0u,
                      .wait_list = before ? &before : nullptr,
                      .timed = is_timed(r)});
-  if (r.event) publish_outcome(r.move, gate.after(), outcome);
-  gate.finish(*x_cl, outcome.error);
+  if (r.event) publish_outcome(r.move, placeholder.after(), outcome);
+  placeholder.finish(*x_cl, outcome.error);
   *error = outcome.error;
-  cl_event after = gate.after();
+  cl_event after = placeholder.after();
   if (!r.event) {
     x_cl->clReleaseEvent(after);
     return true;
@@ -295,18 +296,18 @@ void Stager::let_go(const Move& move) noexcept {
 bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
   if (!x_agents) return false;
   Agent& agent = x_agents[static_cast<size_t>(r.move.way)];
-  if (!has_gates() || !make_background_ready(r.move.way) || !agent.reserve()) return false;
+  if (!has_placeholders() || !make_background_ready(r.move.way) || !agent.reserve()) return false;
   Agent::Job job;
-  if (!job.gate.open(*x_cl, r.queue, r.waits, r.wait_list)) {
+  if (!job.placeholder.open(*x_cl, r.queue, r.waits, r.wait_list)) {
     agent.cancel();
     return false;
   }
   // The program may release what the transfer moves. And its reference to the event; the agent has its own.
   const bool kept = keep(r.move);
-  if (!kept || (r.event && x_cl->clRetainEvent(job.gate.after()) != CL_SUCCESS)) {
+  if (!kept || (r.event && x_cl->clRetainEvent(job.placeholder.after()) != CL_SUCCESS)) {
     if (kept) let_go(r.move);
-    job.gate.finish(*x_cl, CL_SUCCESS);  // nothing passed through it
-    x_cl->clReleaseEvent(job.gate.after());
+    job.placeholder.finish(*x_cl, CL_SUCCESS);  // nothing passed through it
+    x_cl->clReleaseEvent(job.placeholder.after());
     agent.cancel();
     return false;
   }
@@ -315,8 +316,8 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
   job.move = r.move;
   job.published = r.event != nullptr;
   job.timed = is_timed(r);
-  publish(r, job.gate.after());
-  if (r.event) *r.event = job.gate.after();
+  publish(r, job.placeholder.after());
+  if (r.event) *r.event = job.placeholder.after();
   *error = CL_SUCCESS;
   agent.post(job);
   return true;
@@ -325,20 +326,20 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
 // On the agent's thread.
 void Stager::run_in_background(const Agent::Job& job) noexcept {
   const Move& move = job.move;
-  Gate gate = job.gate;
+  QueuePlaceholder placeholder = job.placeholder;
   Pipeline& pipeline = x_background[static_cast<size_t>(move.way)].pipeline;
-  const cl_event before = gate.before();
+  const cl_event before = placeholder.before();
   Pipeline::Outcome outcome{.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
   // To have seen its state is no synchronization point (OpenCL 3.0, table of clGetEventInfo): the commands wait, too.
-  if (gate.state(*x_cl) != Gate::State::Failed)
+  if (placeholder.state(*x_cl) != QueuePlaceholder::State::Failed)
     outcome = run(pipeline, {.move = move,
                              .waits = before ? 1u : 0u,
                              .wait_list = before ? &before : nullptr,
                              .timed = job.timed});
-  if (job.published) publish_outcome(move, gate.after(), outcome);
+  if (job.published) publish_outcome(move, placeholder.after(), outcome);
   let_go(move);
-  gate.finish(*x_cl, outcome.error);
-  x_cl->clReleaseEvent(gate.after());
+  placeholder.finish(*x_cl, outcome.error);
+  x_cl->clReleaseEvent(placeholder.after());
   end();
 }
 

@@ -2,9 +2,9 @@
 //
 // Three ways, by size:
 //   one chunk      copied into a pinned chunk inside the call; the command itself goes into the program's queue
-//   pipelined      run by the calling thread (blocking): behind a gate in the program's queue (gate.h), or, when no
-//                  other thread can come in between, as commands of that queue
-//   in background  behind a gate, run by an agent's thread (not blocking)
+//   pipelined      run by the calling thread (blocking): behind a placeholder in the program's queue
+//                  (queue_placeholder.h), or, when no other thread can come in between, as commands of that queue
+//   in background  behind a placeholder, run by an agent's thread (not blocking)
 // To the program each is one command: its place in the queue, its wait list, its event, its errors. Whenever something
 // is not at hand (no free chunk, no memory, a driver that refuses, pages that the program's own handler has to make
 // present) the answer is "not taken", and the program's own call does the work: nothing here waits for anybody else's
@@ -17,8 +17,8 @@
 #include <atomic>
 
 #include "transport/staging/agent.h"
-#include "transport/staging/gate.h"
 #include "transport/staging/pipeline.h"
+#include "transport/staging/queue_placeholder.h"
 #include "transport/staging/small_chunks.h"
 
 namespace gt::staging {
@@ -32,7 +32,7 @@ struct Request {
   cl_event* event = nullptr;  // as the program gave it; may be nullptr
 };
 
-// What the program is not to see of a gated transfer's event: it is a marker, and began late.
+// What the program is not to see of the event of a transfer behind a placeholder: it is a marker, and began late.
 struct EventFacts {
   cl_event event = nullptr;
   Way way = Way::ToDevice;
@@ -57,9 +57,9 @@ class Stager final : private Agent::Owner {
  public:
   constexpr Stager() = default;
 
-  // `publisher` (may be nullptr) is called for each event that the program gets from a gate: when it is made, and
-  // again, before it completes, with its start or its error. `meter` (likewise) is called after each transfer, on the
-  // thread that moved it. `agents`: two, one for each way. All must outlive the stager.
+  // `publisher` (may be nullptr) is called for each event that the program gets from a placeholder: when it is made,
+  // and again, before it completes, with its start or its error. `meter` (likewise) is called after each transfer, on
+  // the thread that moved it. `agents`: two, one for each way. All must outlive the stager.
   void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyThreads& copy_threads, Agent* agents,
             void (*publisher)(const EventFacts&), void (*meter)(const Spent&) = nullptr) noexcept;
   // Lets go of everything; what still runs does so when it ends.
@@ -96,13 +96,13 @@ class Stager final : private Agent::Owner {
   void end() noexcept;
   void tear_down() noexcept;
   bool open_small() noexcept;
-  bool has_gates() noexcept;
+  bool has_placeholders() noexcept;
   bool make_ready(PipelineSlot& slot) noexcept;
   PipelineSlot* take_slot() noexcept;
 
   bool by_chunk(const Request& request, cl_int* error) noexcept;
   bool by_pipeline(const Request& request, cl_int* error) noexcept;
-  bool run_gated(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
+  bool run_behind_placeholder(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
   bool run_in_queue(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
   bool make_background_ready(Way way) noexcept;
   bool by_agent(const Request& request, cl_int* error) noexcept;
@@ -126,8 +126,8 @@ class Stager final : private Agent::Owner {
   std::atomic<bool> x_closing{true}, x_torn_down{true};
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening
   bool x_small_refused = false;
-  enum class Gates : uint8_t { Untried, Work, Fail };
-  std::atomic<Gates> x_gates{Gates::Untried};
+  enum class Placeholders : uint8_t { Untried, Work, Fail };
+  std::atomic<Placeholders> x_placeholders{Placeholders::Untried};
   SmallChunks x_small;
   PipelineSlot x_slots[Callers];
   PipelineSlot x_background[2];  // by way: the agents'

@@ -1,7 +1,7 @@
 // clEnqueueRead* and clEnqueueWrite*: ranges, boxes and images.
 #include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/base/functions.h"
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/calls/command.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
 #include "optimizer-rt/client/memory/regions.h"

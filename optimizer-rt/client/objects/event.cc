@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "optimizer-rt/client/base/answers.h"
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/objects/queue.h"

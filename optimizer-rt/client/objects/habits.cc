@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "optimizer-rt/client/base/answers.h"
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/objects/event.h"
 
@@ -215,15 +215,15 @@ wire::Built Habits::trial_step(wire::Build message, const BuildOptions& options)
   message.options = options.value_or("");
   message.devices = {place_.devices[0]->name};
   struct Answer {
-    Gate gate;
+    Latch latch;
     wire::Built built;
   };
   const auto answer = std::make_shared<Answer>();
   place_.session.build(message, [answer](const wire::Built& built) {
     answer->built = built;
-    answer->gate.open();
+    answer->latch.open();
   });
-  answer->gate.wait();
+  answer->latch.wait();
   return answer->built;
 }
 

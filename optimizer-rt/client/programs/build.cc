@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "optimizer-rt/client/base/functions.h"
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/platform/native_device.h"
 #include "optimizer-rt/client/programs/includes.h"
@@ -23,7 +23,7 @@ struct Job {
   std::atomic<cl_int> code{CL_SUCCESS};
   ProgramNotify notify = nullptr;
   void* data = nullptr;
-  const std::shared_ptr<Gate> done = std::make_shared<Gate>();
+  const std::shared_ptr<Latch> done = std::make_shared<Latch>();
 
   void answered(const Place& place, const std::vector<_cl_device_id*>& devices, const wire::Built& built);
   void one_less();

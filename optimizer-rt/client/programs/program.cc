@@ -55,12 +55,12 @@ bool _cl_program::built() {
 }
 
 void _cl_program::settle() {
-  std::shared_ptr<Gate> gate;
+  std::shared_ptr<Latch> latch;
   {
     const std::lock_guard lock(mutex);
-    gate = building;
+    latch = building;
   }
-  if (gate) gate->wait();
+  if (latch) latch->wait();
 }
 
 const wire::KernelInfo* _cl_program::find_kernel(const std::string& name) {

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "transport/protocol/messages.h"
@@ -53,7 +53,7 @@ struct _cl_program : gt::virt::Object {
   std::mutex mutex;
   std::map<_cl_device_id*, gt::virt::BuildState> builds;
   std::vector<gt::wire::KernelInfo> kernels;
-  std::shared_ptr<gt::virt::Gate> building;  // of the latest build; nullptr: nobody may have to wait for it
+  std::shared_ptr<gt::virt::Latch> building;  // of the latest build; nullptr: nobody may have to wait for it
   cl_uint attached = 0;  // kernels that exist: no build meanwhile
   std::vector<gt::virt::BuildWay> ways;  // of the sources of its kernels, the last time
   // What the driver says to arguments: kernel, index, size, whether there is a value.

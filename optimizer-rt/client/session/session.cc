@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/session/local_executor.h"
 #include "traces/api/decode.h"
@@ -146,12 +146,12 @@ wire::ReplyId Session::expect(OnReply then) {
 
 template <class Message, class Take>
 void Session::ask_frame(Message& message, Take take) {
-  Gate gate;
+  Latch latch;
   bool came = false;
   message.reply = expect([&](std::optional<ByteView> frame) {
     if (frame) take(*frame);
     came = frame.has_value();
-    gate.open();
+    latch.open();
   });
   Waiting waiting(link_.get());
   try {
@@ -162,10 +162,10 @@ void Session::ask_frame(Message& message, Take take) {
       const std::lock_guard lock(mutex_);
       unanswered = replies_.erase(message.reply) != 0;
     }
-    if (!unanswered) gate.wait(waiting);  // somebody is calling it
+    if (!unanswered) latch.wait(waiting);  // somebody is calling it
     throw;
   }
-  gate.wait(waiting);
+  latch.wait(waiting);
   require(came, CL_DEVICE_NOT_AVAILABLE);
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/transfer/transfer_steps.h"
 #include "transport/staging/node_copy.h"
@@ -113,7 +113,7 @@ bool write_shared_copy(Writing& w) {
 // The chunks begin when the bytes are there.
 void stream_late(Writing& w, const uint8_t* from) {
   BulkSender& bulk_sender = w.session().bulk_sender();
-  const auto captured = std::make_shared<Gate>();
+  const auto captured = std::make_shared<Latch>();
   w.session().send(w.m, true);
   after_all(w.after, [&bulk_sender, take = take_later(w, w.copy), captured, from, m = w.m.transfer, part = w.t.part,
                       element = w.t.element](cl_int) {
@@ -130,7 +130,7 @@ void stream_now(Writing& w, const uint8_t* from, const std::shared_ptr<const voi
   BulkSender& bulk_sender = w.session().bulk_sender();
   w.session().send(w.m);
   if (w.until == Until::Sent || held) return bulk_sender.stream(w.m.transfer, w.t.part, w.t.element, from, [held] {});
-  Gate captured;
+  Latch captured;
   bulk_sender.stream(w.m.transfer, w.t.part, w.t.element, from, [&captured] { captured.open(); });
   captured.wait();
   require(w.session().alive(), CL_DEVICE_NOT_AVAILABLE);

@@ -1,6 +1,6 @@
 // What all messages have in common that put a command into a queue or make an object: events get names, failures are
 // told, and what a new object is, is asked once.
-// Thread safety: none; the control lane uses it.
+// Thread safety: none; the control channel uses it.
 #pragma once
 
 #include <functional>

@@ -2,7 +2,7 @@
 //
 // Invariants: a name is given once; the table holds one native reference to each handle. An event whose command was
 // never enqueued has no handle: it failed, and what waits for it fails too.
-// Thread safety: none; the control lane uses it.
+// Thread safety: none; the control channel uses it.
 #pragma once
 
 #include <map>

@@ -1,7 +1,7 @@
 // A command queue as the executor sees it: the client's, or one of our own for streams.
 //
 // Ownership: keeps a reference to the native queue. Thread safety: the constant fields from any thread; the others by
-// who enqueues (the control lane for the client's queues).
+// who enqueues (the control channel for the client's queues).
 #pragma once
 
 #include <array>

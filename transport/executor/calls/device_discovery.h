@@ -2,7 +2,7 @@
 //
 // What cannot go over a link is taken out: shared virtual memory, memory shared with the host, native kernels, and
 // extensions that bring functions of their own (an extension that is not known to be harmless is hidden).
-// Thread safety: none; the control lane uses it. Cost: milliseconds, some hundred queries for each device.
+// Thread safety: none; the control channel uses it. Cost: milliseconds, some hundred queries for each device.
 #pragma once
 
 #include "transport/executor/base/objects.h"

@@ -4,10 +4,10 @@
 //   Move ──► what it waits for is over ──► the route's thread: NativeMoves::move() ──► its event, one of `to`'s context
 //
 // A route leads from one context to another. Its thread, which is there while there is something to do, makes one move
-// after the other: each waits for both devices. What is small and need not wait is moved at once, in the control lane,
-// which it keeps for less than a tenth of a millisecond: the one thing there that waits for a device.
+// after the other: each waits for both devices. What is small and need not wait is moved at once, in the control
+// channel, which it keeps for less than a tenth of a millisecond: the one thing there that waits for a device.
 // Invariant: a job's event gets a status whatever happens; releasing its name does not end it.
-// Thread safety: none; the control lane uses it.
+// Thread safety: none; the control channel uses it.
 #pragma once
 
 #include <map>

@@ -132,7 +132,7 @@ void Reader::retire_oldest() {
 // The client's queue goes on.
 void Reader::leave_device(Work& work) {
   work.left = true;
-  work.job->gate.finish(x_session->cl, work.error);
+  work.job->placeholder.finish(x_session->cl, work.error);
   work.job->memory.release(x_session->cl);
 }
 

@@ -17,7 +17,7 @@
 #include "transport/executor/transfer/move_part.h"
 #include "transport/executor/transfer/pins.h"
 #include "transport/protocol/chunks.h"
-#include "transport/staging/gate.h"
+#include "transport/staging/queue_placeholder.h"
 
 namespace gt::exec {
 
@@ -49,7 +49,7 @@ struct ReadJob {
   wire::Chunks chunks;
   Memory memory;  // with a reference of its own
   std::unique_ptr<Sink> to;
-  staging::Gate gate;
+  staging::QueuePlaceholder placeholder;
   Awaited told;  // the client's event: told when the bytes are there
 };
 
@@ -112,13 +112,13 @@ class Reader {
 };
 
 // When the place in the client's queue is reached, the job is the reader's.
-class ReadGate final : public Then {
+class BeginRead final : public Then {
  public:
-  ReadGate(std::shared_ptr<Reader> reader, std::unique_ptr<ReadJob> job)
+  BeginRead(std::shared_ptr<Reader> reader, std::unique_ptr<ReadJob> job)
       : x_reader(std::move(reader)), x_job(std::move(job)) {
     x_reader->expect();
   }
-  ~ReadGate() override {
+  ~BeginRead() override {
     if (x_job) x_reader->post(std::move(x_job), CL_OUT_OF_RESOURCES);  // nobody waited for its turn
   }
   void over(cl_int status, News&) override {

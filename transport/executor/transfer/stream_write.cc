@@ -124,7 +124,7 @@ void WriteJob::end_if_done() {
   if (x_ended || !done || x_under_way > 0) return;
   x_ended = true;
   const Cl& cl = x_inbox->session().cl;
-  x_gate.finish(cl, x_error);
+  x_placeholder.finish(cl, x_error);
   x_memory.release(cl);
 }
 

@@ -112,7 +112,7 @@ Result<bool> ShmControl::work() {
   return true;
 }
 
-// --- In place of the lane's thread
+// --- In place of the channel's thread
 
 void ShmControl::prepare_help() {
   const ShmTurn::Lock turn = turn_.try_to_take();
@@ -139,7 +139,7 @@ void ShmControl::help(const std::function<bool()>& done) {
   give_turn_back(std::move(turn));
 }
 
-// What has come, and the room that there is, since the helper last looked are for the lane's thread to find.
+// What has come, and the room that there is, since the helper last looked are for the channel's thread to find.
 void ShmControl::give_turn_back(ShmTurn::Lock turn) {
   turn_.end_help();
   bool left = !in_.seems_empty();

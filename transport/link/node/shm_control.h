@@ -1,4 +1,4 @@
-// The control lane inside a node: frames through a ring, cut where they are larger than a part of it.
+// The control channel inside a node: frames through a ring, cut where they are larger than a part of it.
 //
 // A frame goes straight into the ring when it fits; else it waits in a queue that whoever comes next empties. Senders
 // wait while the queue is not empty; handlers, which must not wait, add to it.

@@ -117,11 +117,11 @@ class ShmLink final : public Link, private ShmOwner {
 
   bool in_child() const { return mark_.in_child(); }
   template <class L>
-  void run_lane(L& lane);
+  void run_channel(L& channel);
   template <class L>
-  bool spin(L& lane);
+  bool spin(L& channel);
   void finish_closing();
-  void lane_has_ended();
+  void channel_has_ended();
   void end(const Status& why);
 
   void watch();
@@ -157,7 +157,7 @@ class ShmLink final : public Link, private ShmOwner {
   std::atomic<State> state_{State::Open};
   Status why_;
   uint64_t give_up_ns_ = 0;
-  int ended_lanes_ = 0;
+  int ended_channels_ = 0;
   std::atomic<bool> started_{false};
   using Start = std::pair<const char*, SegmentId>;
   std::map<Start, size_t> shared_;  // its bytes
@@ -185,22 +185,22 @@ Status ShmLink::start(LinkHandler& handler) {
   handler_ = &handler;
   withdrawals_.start(handler);
   started_ = true;
-  Status s = control_thread_.start("gtrace-control", [this] { run_lane(control_); });
-  if (s.ok()) s = data_thread_.start("gtrace-data", [this] { run_lane(data_); });
+  Status s = control_thread_.start("gtrace-control", [this] { run_channel(control_); });
+  if (s.ok()) s = data_thread_.start("gtrace-data", [this] { run_channel(data_); });
   if (!s.ok()) end(s);
   return s;
 }
 
-// --- Lanes
+// --- Channels
 
 template <class L>
-void ShmLink::run_lane(L& lane) {
-  ShmTurn& turn = lane.turn();
+void ShmLink::run_channel(L& channel) {
+  ShmTurn& turn = channel.turn();
   ShmTurn::Lock lock = turn.take();
   for (int drained = 0; drained < DrainTurns;) {
     const uint32_t seen = turn.rung();
     const bool last = state_ == State::Ended;
-    const auto busy = lane.work();
+    const auto busy = channel.work();
     if (!busy) {
       end(busy.status());
       break;
@@ -209,42 +209,42 @@ void ShmLink::run_lane(L& lane) {
     if (*busy) continue;
     if (last) break;
     finish_closing();
-    if (spin(lane) || lane.idle(Idle::Sleeps)) continue;
+    if (spin(channel) || channel.idle(Idle::Sleeps)) continue;
     turn.sleep(lock, ShmTurn::Who::Thread, seen, Sleep_ns);
   }
   turn.close();
   lock.unlock();
-  lane_has_ended();
+  channel_has_ended();
 }
 
 // Frames come in rows, and sleeping costs more than the pause between them. True: something came.
 template <class L>
-bool ShmLink::spin(L& lane) {
-  SpinPolicy& spins = lane.turn().thread_spins;
+bool ShmLink::spin(L& channel) {
+  SpinPolicy& spins = channel.turn().thread_spins;
   if (!spins.allows()) return false;
   uint64_t until = monotonic_ns() + Spin_ns;
   bool came = false, answered = false;
-  while (!(came = !lane.seems_idle()) && monotonic_ns() < until && state_ != State::Ended) {
-    if (lane.idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
+  while (!(came = !channel.seems_idle()) && monotonic_ns() < until && state_ != State::Ended) {
+    if (channel.idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
     pause();
   }
   spins.spun(came || answered);
   return came;
 }
 
-void ShmLink::lane_has_ended() {
+void ShmLink::channel_has_ended() {
   if (data_thread_.is_this()) data_.set_quiet();
   {
     const std::lock_guard lock(mutex_);
-    if (ended_lanes_ == 0) {
-      ++ended_lanes_;
+    if (ended_channels_ == 0) {
+      ++ended_channels_;
       return;
     }
   }
   withdrawals_.stop();
   handler_->on_closed(why_closed());
   const std::lock_guard lock(mutex_);
-  ++ended_lanes_;
+  ++ended_channels_;
   changed_.notify_all();
 }
 
@@ -273,7 +273,7 @@ void ShmLink::close() {
   }
   end(closed());
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms), [&] { return ended_lanes_ == 2; });
+  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms), [&] { return ended_channels_ == 2; });
 }
 
 // When the peer has taken everything, or does not within the time.

@@ -1,4 +1,4 @@
-// What the lanes of a link inside a node need of it. Thread safety: functions from any thread.
+// What the channels of a link inside a node need of it. Thread safety: functions from any thread.
 #pragma once
 
 #include "transport/link/base/segments.h"

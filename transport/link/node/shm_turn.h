@@ -1,10 +1,10 @@
-// Whose turn it is to receive on a lane inside a node: its own thread's, or for a while that of a thread that waits for
-// a frame, the helper, which so is not woken by the other but by the peer.
+// Whose turn it is to receive on a channel inside a node: its own thread's, or for a while that of a thread that waits
+// for a frame, the helper, which so is not woken by the other but by the peer.
 //
-//   bell.asleep   whom the peer wakes: the helper while there is one and it sleeps, else the lane's thread if it sleeps
+//   bell.asleep   whom the peer wakes: the helper while there is one and it sleeps, else the channel's thread, if asleep
 //
-// Who receives holds the lock, and lets go of it to sleep. While a helper is at it the lane's thread sleeps on, so that
-// a program that waits for one answer after the other wakes nobody but the peer, and the peer nobody but it.
+// Who receives holds the lock, and lets go of it to sleep. While a helper is at it the channel's thread sleeps on, so
+// that a program that waits for one answer after the other wakes nobody but the peer, and the peer nobody but it.
 // Rule: who changes whom the bell wakes looks at the ring again afterwards.
 // Thread safety: what REQUIRES the lock, with it; the rest from any thread.
 #pragma once
@@ -35,7 +35,7 @@ class ShmTurn {
   void wake_all() { ring_bell(bell_, EveryBit); }
 
   // --- REQUIRES the lock ---
-  // This thread is the helper from now on, if it is not already. False: another one is, or the lane is over.
+  // This thread is the helper from now on, if it is not already. False: another one is, or the channel is over.
   bool begin_help();
   void end_help();
   void close() { over_ = true; }

@@ -38,7 +38,7 @@ class Waiting {
 };
 
 // Opens once.
-class Gate {
+class Latch {
  public:
   void open() {
     open_.store(1, std::memory_order_release);

@@ -1,6 +1,6 @@
-// Gates with odd drivers: one that tells that commands have ended flush by flush, not command by command, and one that
-// runs commands in clFlush.
-#include "transport/staging/gate.h"
+// Placeholders with odd drivers: one that tells that commands have ended flush by flush, not command by command, and
+// one that runs commands in clFlush.
+#include "transport/staging/queue_placeholder.h"
 
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "transport/staging/gate_trial.h"
+#include "transport/staging/placeholder_trial.h"
 
 namespace gt::staging {
 namespace {
@@ -68,16 +68,16 @@ ClFunctions functions() {
 
 }  // namespace
 
-TEST_CASE("a gate opens although what it holds back was enqueued with it") {
+TEST_CASE("a placeholder opens although what it holds back was enqueued with it") {
   const ClFunctions cl = functions();
-  Gate gate;
-  REQUIRE(gate.open(cl, QueueFacts{}, 0, nullptr));
-  CHECK(gate.state(cl) == Gate::State::Open);
-  const auto* after = BatchDriver::event_of(gate.after());
+  QueuePlaceholder placeholder;
+  REQUIRE(placeholder.open(cl, QueueFacts{}, 0, nullptr));
+  CHECK(placeholder.state(cl) == QueuePlaceholder::State::Open);
+  const auto* after = BatchDriver::event_of(placeholder.after());
   CHECK(after->status > CL_COMPLETE);
-  gate.finish(cl, CL_SUCCESS);
+  placeholder.finish(cl, CL_SUCCESS);
   CHECK(after->status == CL_COMPLETE);
-  cl.clReleaseEvent(gate.after());
+  cl.clReleaseEvent(placeholder.after());
 }
 
 namespace {
@@ -126,7 +126,7 @@ TEST_CASE("a driver that comes back from clFlush only when all is over is found 
   const ClFunctions cl = flushing_functions();
   for (const bool stays : {false, true}) {
     g_stays = stays;
-    CHECK(gates_work(cl, nullptr, nullptr) == !stays);
+    CHECK(placeholders_work(cl, nullptr, nullptr) == !stays);
     CHECK(g_user_event == CL_COMPLETE);
     CHECK(g_objects == 0);
   }

@@ -1,17 +1,17 @@
-#include "transport/executor/transfer/place.h"
+#include "transport/executor/transfer/device_streams.h"
 
 #include <utility>
 
 
 namespace gt::exec {
 
-Place::Place(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, cl_context context,
-             cl_device_id device)
+DeviceStreams::DeviceStreams(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter,
+                             cl_context context, cl_device_id device)
     : x_session(std::move(session)), x_event_waiter(std::move(event_waiter)), x_context(context), x_device(device) {
   x_session->cl.clRetainContext(context);
 }
 
-Place::~Place() {
+DeviceStreams::~DeviceStreams() {
   if (x_write_queue) EventWaiter::leave(*x_write_queue);
   if (x_reader) x_reader->close();
   x_inboxes.clear();
@@ -19,13 +19,13 @@ Place::~Place() {
   x_session->cl.clReleaseContext(x_context);
 }
 
-std::shared_ptr<Queue> Place::make_queue() {
+std::shared_ptr<Queue> DeviceStreams::make_queue() {
   cl_int err = CL_SUCCESS;
   cl_command_queue queue = x_session->cl.clCreateCommandQueue(x_context, x_device, 0, &err);
   return err == CL_SUCCESS && queue ? std::make_shared<Queue>(x_session->cl, queue, 0) : nullptr;
 }
 
-void Place::prepare(std::shared_ptr<Inbox> inbox, const BounceBuffer& ring) {
+void DeviceStreams::prepare(std::shared_ptr<Inbox> inbox, const BounceBuffer& ring) {
   constexpr size_t StackBytes = size_t{512} << 10;
   if (std::exchange(x_prepared, true)) return;
   x_preparing = true;
@@ -39,19 +39,19 @@ void Place::prepare(std::shared_ptr<Inbox> inbox, const BounceBuffer& ring) {
   if (!x_session->threads.start("gtrace-prepare", StackBytes, make)) x_preparing = false;
 }
 
-void Place::make_write_queue(void* inbox, size_t bytes) {
+void DeviceStreams::make_write_queue(void* inbox, size_t bytes) {
   if (!x_write_queue) x_write_queue = make_queue();
   std::unique_ptr<Pin>& pin = x_inboxes[inbox];
   if (!pin) pin = std::make_unique<Pin>(x_session->cl, x_context, inbox, bytes);
 }
 
-std::shared_ptr<Queue> Place::write_queue(void* inbox, size_t bytes) {
+std::shared_ptr<Queue> DeviceStreams::write_queue(void* inbox, size_t bytes) {
   x_preparing.wait(true);
   make_write_queue(inbox, bytes);
   return x_write_queue;
 }
 
-std::shared_ptr<PinnedRing> Place::small_memory() {
+std::shared_ptr<PinnedRing> DeviceStreams::small_memory() {
   if (!std::exchange(x_small_memory_wanted, true)) {
     x_small_memory = std::make_shared<PinnedRing>(x_session);
     if (!x_small_memory->open(x_context)) x_small_memory.reset();
@@ -59,7 +59,7 @@ std::shared_ptr<PinnedRing> Place::small_memory() {
   return x_small_memory;
 }
 
-void Place::make_reader() {
+void DeviceStreams::make_reader() {
   if (x_reader) return;
   std::shared_ptr<Queue> queue = make_queue();
   if (!queue) return;
@@ -67,7 +67,7 @@ void Place::make_reader() {
   if (reader->open(reader, x_context)) x_reader = std::move(reader);
 }
 
-std::shared_ptr<Reader> Place::reader() {
+std::shared_ptr<Reader> DeviceStreams::reader() {
   x_preparing.wait(true);
   make_reader();
   return x_reader;

@@ -1,4 +1,4 @@
-#include "tracer/interpose/thread_lanes.h"
+#include "tracer/interpose/thread_slots.h"
 
 #include <atomic>
 #include <bit>
@@ -6,22 +6,22 @@
 namespace gt::interpose {
 
 namespace {
-constexpr uint32_t MostLanes = 128, WordLanes = 64;
+constexpr uint32_t MostSlots = 128, WordSlots = 64;
 }
 
-// The lanes of one creator. Families are never given up: a creator's path is used again like any other thread's.
+// The thread slots of one creator. Families are never given up: a creator's path is used again like any other thread's.
 struct Family {
   std::atomic<uint64_t> key{0};  // hash of the creator's path; 0: nobody's
-  std::atomic<uint64_t> taken[MostLanes / WordLanes];
-  std::atomic<pthread_t> thread[MostLanes];  // meaningful while the lane is taken
-  std::atomic<uint8_t> fate[MostLanes];
+  std::atomic<uint64_t> taken[MostSlots / WordSlots];
+  std::atomic<pthread_t> thread[MostSlots];  // meaningful while the thread slot is taken
+  std::atomic<uint8_t> fate[MostSlots];
 };
 
 namespace {
 
 constexpr uint32_t Families = 256;
 constinit Family g_families[Families];
-constinit std::atomic<uint32_t> g_beyond{MostLanes};  // the next number that no lane has
+constinit std::atomic<uint32_t> g_beyond{MostSlots};  // the next number that no thread slot has
 
 uint64_t key_of(const ThreadPath& path, bool driver) {
   uint64_t h = driver ? 0x9e3779b97f4a7c15 : 0xcbf29ce484222325;
@@ -40,28 +40,28 @@ Family* family_of(const ThreadPath& creator, bool driver) {
   return nullptr;
 }
 
-// The lowest zero of `word` becomes one; WordLanes: there is none.
+// The lowest zero of `word` becomes one; WordSlots: there is none.
 uint32_t take_bit(std::atomic<uint64_t>& word) {
   uint64_t bits = word.load(std::memory_order_relaxed);
   while (~bits != 0) {
     const auto bit = static_cast<uint32_t>(std::countr_one(bits));
     if (word.compare_exchange_weak(bits, bits | uint64_t{1} << bit, std::memory_order_acquire)) return bit;
   }
-  return WordLanes;
+  return WordSlots;
 }
 
 bool is_taken(const Family& family, uint32_t number) {
-  return family.taken[number / WordLanes].load(std::memory_order_relaxed) >> number % WordLanes & 1;
+  return family.taken[number / WordSlots].load(std::memory_order_relaxed) >> number % WordSlots & 1;
 }
 
 }  // namespace
 
-Lane take_lane(const ThreadPath& creator, bool driver) {
+ThreadSlot take_thread_slot(const ThreadPath& creator, bool driver) {
   Family* family = family_of(creator, driver);
-  for (uint32_t w = 0; family && w < MostLanes / WordLanes; ++w) {
+  for (uint32_t w = 0; family && w < MostSlots / WordSlots; ++w) {
     const uint32_t bit = take_bit(family->taken[w]);
-    if (bit == WordLanes) continue;
-    const uint32_t number = w * WordLanes + bit;
+    if (bit == WordSlots) continue;
+    const uint32_t number = w * WordSlots + bit;
     family->thread[number].store(0, std::memory_order_relaxed);
     family->fate[number].store(0, std::memory_order_relaxed);
     return {family, number};
@@ -69,31 +69,31 @@ Lane take_lane(const ThreadPath& creator, bool driver) {
   return {nullptr, g_beyond.fetch_add(1, std::memory_order_relaxed)};
 }
 
-void give_back(Lane lane) {
-  if (!lane.family) return;
-  const uint64_t bit = uint64_t{1} << lane.number % WordLanes;
-  lane.family->taken[lane.number / WordLanes].fetch_and(~bit, std::memory_order_release);
+void give_back(ThreadSlot thread_slot) {
+  if (!thread_slot.family) return;
+  const uint64_t bit = uint64_t{1} << thread_slot.number % WordSlots;
+  thread_slot.family->taken[thread_slot.number / WordSlots].fetch_and(~bit, std::memory_order_release);
 }
 
-void meet(Lane lane, Fate fate) {
-  if (!lane.family) return;
+void meet(ThreadSlot thread_slot, Fate fate) {
+  if (!thread_slot.family) return;
   const auto bit = static_cast<uint8_t>(fate);
-  const uint8_t before = lane.family->fate[lane.number].fetch_or(bit, std::memory_order_acq_rel);
-  if (before != 0 && before != bit) give_back(lane);
+  const uint8_t before = thread_slot.family->fate[thread_slot.number].fetch_or(bit, std::memory_order_acq_rel);
+  if (before != 0 && before != bit) give_back(thread_slot);
 }
 
-void name_lane(Lane lane, pthread_t thread) {
-  if (!lane.family) return;
-  // A detached one may have ended, and its lane be another's by now; and nobody asks for its name.
-  const uint8_t fate = lane.family->fate[lane.number].load(std::memory_order_relaxed);
+void name_thread_slot(ThreadSlot thread_slot, pthread_t thread) {
+  if (!thread_slot.family) return;
+  // A detached one may have ended, and its thread slot be another's by now; and nobody asks for its name.
+  const uint8_t fate = thread_slot.family->fate[thread_slot.number].load(std::memory_order_relaxed);
   if (fate & static_cast<uint8_t>(Fate::Detached)) return;
-  lane.family->thread[lane.number].store(thread, std::memory_order_release);
+  thread_slot.family->thread[thread_slot.number].store(thread, std::memory_order_release);
 }
 
-Lane lane_of(pthread_t thread) {
+ThreadSlot thread_slot_of(pthread_t thread) {
   for (Family& family : g_families) {
     if (family.key.load(std::memory_order_relaxed) == 0) break;
-    for (uint32_t i = 0; i < MostLanes; ++i) {
+    for (uint32_t i = 0; i < MostSlots; ++i) {
       if (family.thread[i].load(std::memory_order_acquire) == thread && is_taken(family, i)) return {&family, i};
     }
   }

@@ -1,4 +1,4 @@
-// What the two lanes of a link need of it. Thread safety: functions from any thread.
+// What the two channels of a link need of it. Thread safety: functions from any thread.
 #pragma once
 
 #include "transport/link/base/link.h"
@@ -6,18 +6,18 @@
 
 namespace gt::wire {
 
-class LaneOwner {
+class ChannelOwner {
  public:
-  virtual ~LaneOwner() = default;
+  virtual ~ChannelOwner() = default;
   virtual LinkHandler& handler() = 0;
   virtual Segments& segments() = 0;
   virtual bool in_handler() = 0;                  // called by a thread of the link: it must not wait
   virtual Status why_closed() = 0;
   virtual void lost_connection() = 0;             // it will be resumed, or the link closed
   virtual void fail(const Status& why) = 0;       // closes the link
-  virtual void peer_says_bye() = 0;               // once for each lane, by its thread
+  virtual void peer_says_bye() = 0;               // once for each channel, by its thread
   virtual void ticks() = 0;
-  virtual void lane_has_ended() = 0;              // once for each lane, its thread's last act
+  virtual void channel_has_ended() = 0;  // once for each channel, its thread's last act
 };
 
 }  // namespace gt::wire

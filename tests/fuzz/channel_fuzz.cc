@@ -1,7 +1,7 @@
 // libFuzzer: a hostile peer on the two connections of a link between nodes, and a program that uses the link meanwhile.
 //
 // The input is a list of steps. Frames are well-formed where the input does not say otherwise: what is behind the check
-// of a header is to be reached. What the lanes send must be frames, whatever the peer does.
+// of a header is to be reached. What the channels send must be frames, whatever the peer does.
 #include <sys/socket.h>
 
 #include <cstdlib>
@@ -11,8 +11,8 @@
 
 #include "tests/fuzz/input.h"
 #include "tests/fuzz/seeds.h"
-#include "transport/link/net/control_lane.h"
-#include "transport/link/net/data_lane.h"
+#include "transport/link/net/control_channel.h"
+#include "transport/link/net/data_channel.h"
 
 using namespace gt;
 using namespace gt::wire;
@@ -21,10 +21,10 @@ using fuzz::Input;
 namespace {
 
 constexpr uint64_t Salt = 1;
-constexpr Lane::Times Times{1'000'000'000'000, 1'000'000'000'000};
+constexpr Channel::Times Times{1'000'000'000'000, 1'000'000'000'000};
 constexpr size_t SegmentBytes = 200, Gotten = 100;
 
-struct Owner final : LaneOwner, LinkHandler {
+struct Owner final : ChannelOwner, LinkHandler {
   LinkHandler& handler() override { return *this; }
   Segments& segments() override { return exposed; }
   bool in_handler() override { return true; }
@@ -33,7 +33,7 @@ struct Owner final : LaneOwner, LinkHandler {
   void fail(const Status&) override { failed = true; }
   void peer_says_bye() override {}
   void ticks() override {}
-  void lane_has_ended() override {}
+  void channel_has_ended() override {}
   void on_frame(ByteView frame) override { seen += frame.empty() ? 0 : frame.back(); }
   void on_put(Notice, size_t) override {}
   void on_closed(const Status&) override {}
@@ -43,7 +43,7 @@ struct Owner final : LaneOwner, LinkHandler {
   unsigned seen = 0;
 };
 
-// Takes what a lane sends; gives nothing back.
+// Takes what a channel sends; gives nothing back.
 struct Listener final : FrameSink {
   Status take_header(const FrameHeader&) override { return {}; }
   Status take_frame(const FrameHeader&, ByteView) override { return {}; }
@@ -57,21 +57,21 @@ struct Listener final : FrameSink {
   std::vector<char> room;
 };
 
-// One connection: the lane's end, read by the thread of the test, and the peer's.
+// One connection: the channel's end, read by the thread of the test, and the peer's.
 class Connection {
  public:
-  Connection(Lane& lane, FrameSink& sink, bool data)
-      : lane_(lane), sink_(sink), reader_(Salt, data), listener_(Salt, data) {
+  Connection(Channel& channel, FrameSink& sink, bool data)
+      : channel_(channel), sink_(sink), reader_(Salt, data), listener_(Salt, data) {
     (void)connect(0);
   }
-  ~Connection() { lane_.end(); }
+  ~Connection() { channel_.end(); }
 
   Status connect(uint64_t arrived) {
     int ends[2] = {-1, -1};
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) std::abort();
     here_ = Socket(Fd(::dup(ends[0])));
     peer_ = Socket(Fd(ends[1]));
-    return lane_.attach(Socket(Fd(ends[0])), arrived);
+    return channel_.attach(Socket(Fd(ends[0])), arrived);
   }
   void say(FrameHeader header, ByteView rest) {
     header.position = said_;
@@ -83,7 +83,7 @@ class Connection {
     const iovec part{const_cast<uint8_t*>(bytes.data()), bytes.size()};
     if (!bytes.empty() && peer_.write({&part, 1}) == static_cast<ssize_t>(bytes.size())) said_ += bytes.size();
   }
-  // The lane takes what was said. False: it does not go on.
+  // The channel takes what was said. False: it does not go on.
   bool hear() {
     for (;;) {
       const auto outcome = reader_.read(here_, sink_);
@@ -91,14 +91,14 @@ class Connection {
       if (outcome != FrameReader::Outcome::More) return true;
     }
   }
-  // What the lane has sent is frames.
+  // What the channel has sent is frames.
   void listen() {
     if (listener_.read(peer_, heard_) == FrameReader::Outcome::Bad) std::abort();
   }
   uint64_t heard() const { return listener_.received(); }
 
  private:
-  Lane& lane_;
+  Channel& channel_;
   FrameSink& sink_;
   FrameReader reader_, listener_;
   Listener heard_;
@@ -185,9 +185,9 @@ class HostileLink {
   Owner owner_;
   std::map<SegmentId, std::unique_ptr<char[]>> memory_;
   std::list<std::vector<char>> gotten_;
-  ControlLane control_{owner_, Salt, Times};
-  DataLane data_{owner_, Salt, Times};
-  Connection control_connection_{control_.lane(), control_, false}, data_connection_{data_.lane(), data_, true};
+  ControlChannel control_{owner_, Salt, Times};
+  DataChannel data_{owner_, Salt, Times};
+  Connection control_connection_{control_.channel(), control_, false}, data_connection_{data_.channel(), data_, true};
 };
 
 }  // namespace

@@ -25,7 +25,7 @@ struct QueueFacts {
   bool shared = true;         // other threads may enqueue commands while this one does
 };
 
-class Gate {
+class QueuePlaceholder {
  public:
   // False: nothing was changed, and nothing can be put into this queue. An out-of-order queue with barriers, without a
   // wait list, is refused: no marker says "after the last barrier, but not after everything".

@@ -1,8 +1,9 @@
-#include "transport/staging/gate.h"
+#include "transport/staging/queue_placeholder.h"
 
 namespace gt::staging {
 
-bool Gate::open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits, const cl_event* wait_list) noexcept {
+bool QueuePlaceholder::open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits,
+                            const cl_event* wait_list) noexcept {
   const bool needs_before = queue.in_order || waits > 0;
   if (!needs_before && queue.has_barriers) return false;
   if (needs_before && cl.clEnqueueMarkerWithWaitList(queue.queue, waits, wait_list, &x_before) != CL_SUCCESS) {
@@ -21,11 +22,11 @@ bool Gate::open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits, c
   }
   if (x_done && err == CL_SUCCESS) cl.clReleaseEvent(x_done);
   if (x_before) cl.clReleaseEvent(x_before);
-  *this = Gate();
+  *this = QueuePlaceholder();
   return false;
 }
 
-Gate::State Gate::state(const ClFunctions& cl) const noexcept {
+QueuePlaceholder::State QueuePlaceholder::state(const ClFunctions& cl) const noexcept {
   if (!x_before) return State::Open;
   cl_int status = CL_QUEUED;
   const bool told = insist([&] {
@@ -37,7 +38,7 @@ Gate::State Gate::state(const ClFunctions& cl) const noexcept {
   return status == CL_COMPLETE ? State::Open : State::Failed;
 }
 
-void Gate::finish(const ClFunctions& cl, cl_int error) noexcept {
+void QueuePlaceholder::finish(const ClFunctions& cl, cl_int error) noexcept {
   insist([&] { return cl.clSetUserEventStatus(x_done, error < 0 ? error : CL_COMPLETE); });  // the program waits for it
   cl.clReleaseEvent(x_done);
   if (x_before) cl.clReleaseEvent(x_before);

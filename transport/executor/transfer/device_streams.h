@@ -1,7 +1,7 @@
 // What transfers need of one device in one context: queues of our own for streams, and pinned memory.
 // That takes 10 ms and more, so a thread makes it ahead where it is likely to be needed; who needs it before waits for
 // the rest.
-// Thread safety: none; the control lane uses it. What it holds is shared with transfers under way.
+// Thread safety: none; the control channel uses it. What it holds is shared with transfers under way.
 #pragma once
 
 #include <atomic>
@@ -16,13 +16,13 @@
 
 namespace gt::exec {
 
-class Place : public std::enable_shared_from_this<Place> {
+class DeviceStreams : public std::enable_shared_from_this<DeviceStreams> {
  public:
-  Place(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, cl_context context,
-        cl_device_id device);
-  ~Place();
-  Place(const Place&) = delete;
-  Place& operator=(const Place&) = delete;
+  DeviceStreams(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, cl_context context,
+                cl_device_id device);
+  ~DeviceStreams();
+  DeviceStreams(const DeviceStreams&) = delete;
+  DeviceStreams& operator=(const DeviceStreams&) = delete;
 
   bool is_of(cl_context context) const { return x_context == context; }
   bool is_at(const Queue& queue) const { return x_context == queue.context && x_device == queue.device; }

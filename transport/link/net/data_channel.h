@@ -1,4 +1,4 @@
-// The data lane between nodes: puts, gets and what they ask for, cut into chunks as the delay window allows.
+// The data channel between nodes: puts, gets and what they ask for, cut into chunks as the delay window allows.
 //
 //   put(), get(), a peer's get ──► operations ── fill() ──► chunks in the stream ──► acknowledged: over
 //
@@ -7,17 +7,18 @@
 // Thread safety: all functions.
 #pragma once
 
-#include "transport/link/net/lane.h"
-#include "transport/link/base/lane_owner.h"
+#include "transport/link/base/channel_owner.h"
 #include "transport/link/base/window.h"
+#include "transport/link/net/channel.h"
 
 namespace gt::wire {
 
-class DataLane final : public LaneUser {
+class DataChannel final : public ChannelUser {
  public:
-  DataLane(LaneOwner& owner, uint64_t salt, Lane::Times times) : lane_(*this, salt, true, times), owner_(owner) {}
+  DataChannel(ChannelOwner& owner, uint64_t salt, Channel::Times times)
+      : channel_(*this, salt, true, times), owner_(owner) {}
 
-  Lane& lane() { return lane_; }
+  Channel& channel() { return channel_; }
   Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice);
   Ticket get(void* to, Address from, size_t bytes);
   bool test(Ticket ticket);
@@ -50,9 +51,9 @@ class DataLane final : public LaneUser {
     size_t bytes = 0, done = 0;
   };
 
-  bool has_room(Lane& lane);
-  void cut(Lane& lane, uint64_t now_ns);
-  void cut_chunk(Lane& lane, Operation& operation, size_t bytes);
+  bool has_room(Channel& channel);
+  void cut(Channel& channel, uint64_t now_ns);
+  void cut_chunk(Channel& channel, Operation& operation, size_t bytes);
   Status take_get(ByteView body);
   Status begin_put(const FrameHeader& header, ByteView head);
   Status begin_got(const FrameHeader& header, ByteView head);
@@ -63,17 +64,17 @@ class DataLane final : public LaneUser {
   Status begin_payload(const FrameHeader& header, ByteView head) override;
   bool at_target(size_t done, size_t bytes, const std::function<void(char*)>& use) override;
   Status end_payload() override;
-  void fill(Lane& lane, uint64_t now_ns) override;
-  void acknowledged(Lane& lane, uint64_t now_ns, uint64_t hold_ns) override;
-  bool lane_idle(Idle) override { return false; }
-  void lane_ticks() override { owner_.ticks(); }
-  void lane_lost() override { owner_.lost_connection(); }
-  void lane_failed(const Status& why) override { owner_.fail(why); }
-  void lane_over() override { owner_.lane_has_ended(); }
+  void fill(Channel& channel, uint64_t now_ns) override;
+  void acknowledged(Channel& channel, uint64_t now_ns, uint64_t hold_ns) override;
+  bool channel_idle(Idle) override { return false; }
+  void channel_ticks() override { owner_.ticks(); }
+  void channel_lost() override { owner_.lost_connection(); }
+  void channel_failed(const Status& why) override { owner_.fail(why); }
+  void channel_over() override { owner_.channel_has_ended(); }
 
-  Lane lane_;
-  LaneOwner& owner_;
-  // Under the lane's mutex:
+  Channel channel_;
+  ChannelOwner& owner_;
+  // Under the channel's mutex:
   std::deque<Operation> operations_;
   std::deque<Mark> marks_;
   std::deque<Wanted> wanted_;  // the first has number gets_over_ + 1
@@ -83,7 +84,7 @@ class DataLane final : public LaneUser {
   std::atomic<uint64_t> puts_over_{0}, gets_over_{0};
   bool bye_ = false;
   uint64_t bye_end_ = 0;  // where it ends in the stream; 0: it is not there yet
-  // The lane's thread:
+  // The channel's thread:
   bool peer_bye_ = false, is_put_ = false;
   PutHead put_{};      // under way to us
   char* got_ = nullptr;  // where the chunk under way goes

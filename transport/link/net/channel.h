@@ -3,14 +3,14 @@
 //   sender ──► OutStream ──► socket ─ ─ ─► FrameReader ──► handlers
 //                 ▲  kept until acknowledged
 //
-// Senders write by themselves; a thread of the lane's reads, and writes what senders could not.
+// Senders write by themselves; a thread of the channel's reads, and writes what senders could not.
 //
 // A connection that ends, or is silent for dead_ms, is lost: the owner's lost() is called and attach() gives another.
 // Rules: everything that is sent is appended and written under the mutex; writes never block. Who reads has the turn:
-// the lane's thread, or one that waits for a frame (help()); only the lane's thread drops the socket, with the turn, so
-// that reading needs no mutex. While somebody helps, the lane's thread sleeps on: what arrives does not wake it, and it
-// does not wait for the turn. The turn is taken before the mutex. User functions marked "locked" are called with the
-// mutex held.
+// the channel's thread, or one that waits for a frame (help()); only the channel's thread drops the socket, with the
+// turn, so that reading needs no mutex. While somebody helps, the channel's thread sleeps on: what arrives does not
+// wake it, and it does not wait for the turn. The turn is taken before the mutex. User functions marked "locked" are
+// called with the mutex held.
 // Thread safety: all functions from any thread, where nothing else is said.
 #pragma once
 
@@ -26,41 +26,41 @@
 
 namespace gt::wire {
 
-class Lane;
+class Channel;
 
 constexpr uint64_t NoSample = ~uint64_t{0};
 
-class LaneUser : public FrameSink {
+class ChannelUser : public FrameSink {
  public:
   // Locked: room for more; appends what is to be written next, if there is any.
-  virtual void fill(Lane& lane, uint64_t now_ns) = 0;
+  virtual void fill(Channel& channel, uint64_t now_ns) = 0;
   // Locked: out().acknowledged() has moved. `hold_ns`: how long the peer held the last byte, or NoSample.
-  virtual void acknowledged(Lane& lane, uint64_t now_ns, uint64_t hold_ns) = 0;
-  // Not locked, by the lane's thread:
-  virtual bool lane_idle(Idle how) = 0;             // as LinkHandler::on_idle()
-  virtual void lane_ticks() = 0;                    // at least once a heartbeat
-  virtual void lane_lost() = 0;                     // its connection
-  virtual void lane_failed(const Status& why) = 0;  // by what the peer did
-  virtual void lane_over() = 0;                     // the thread's last act
+  virtual void acknowledged(Channel& channel, uint64_t now_ns, uint64_t hold_ns) = 0;
+  // Not locked, by the channel's thread:
+  virtual bool channel_idle(Idle how) = 0;             // as LinkHandler::on_idle()
+  virtual void channel_ticks() = 0;                    // at least once a heartbeat
+  virtual void channel_lost() = 0;                     // its connection
+  virtual void channel_failed(const Status& why) = 0;  // by what the peer did
+  virtual void channel_over() = 0;                     // the thread's last act
 };
 
-class Lane {
+class Channel {
  public:
   struct Times {
     uint64_t heartbeat_ns, dead_ns;
   };
-  Lane(LaneUser& user, uint64_t salt, bool data, Times times);
-  ~Lane();
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
+  Channel(ChannelUser& user, uint64_t salt, bool data, Times times);
+  ~Channel();
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
 
   // --- Connections ---
   // The first one, or one that resumes: `peer_received` of what was sent has arrived. REQUIRES: detached.
   Status attach(Socket socket, uint64_t peer_received);
-  // The connection is given up; waits for the lane's thread to let go of it, and says what has arrived.
+  // The connection is given up; waits for the channel's thread to let go of it, and says what has arrived.
   Result<uint64_t> detach(Deadline deadline);
   bool is_lost();  // has no connection
-  // Says that we live, if nothing else was said for long: also while a handler keeps the lane's thread busy.
+  // Says that we live, if nothing else was said for long: also while a handler keeps the channel's thread busy.
   void beat();
   uint64_t received() const { return reader_.received(); }
   uint64_t heard_ns() const { return heard_ns_.load(std::memory_order_relaxed); }
@@ -68,8 +68,8 @@ class Lane {
   // --- Life ---
   Status start(const char* name);
   void end();    // the thread will end; nothing is written any more
-  void join();   // REQUIRES: end() was called, and this is not the lane's thread
-  // In a handler of this lane, or about to call one.
+  void join();   // REQUIRES: end() was called, and this is not the channel's thread
+  // In a handler of this channel, or about to call one.
   bool is_this_thread() const { return thread_.is_this() || helper_.load() == ::pthread_self(); }
   // Link::help(), without the push.
   void help(const std::function<bool()>& done);
@@ -89,7 +89,7 @@ class Lane {
   void hold();
 
   // --- Acknowledging ---
-  // By the lane's thread: something arrived that the peer waits to hear of.
+  // By the channel's thread: something arrived that the peer waits to hear of.
   void owe_ack() { owed_since_ns_ = monotonic_ns(); }
   void send_ack();  // now
   // The peer says what it has. Corrupt: that cannot be.
@@ -111,7 +111,7 @@ class Lane {
   void wake();
   void quit();
 
-  LaneUser& user_;
+  ChannelUser& user_;
   const uint64_t salt_;
   const Times times_;
   std::mutex mutex_;
@@ -125,7 +125,7 @@ class Lane {
   bool started_ = false;
   bool ended_ = false, quiet_ = false, want_out_ = false, broken_ = false, detach_ = false, timer_armed_ = false;
   uint64_t wrote_ns_ = 0, told_ = 0;  // told: what the peer knows of received()
-  uint64_t owed_since_ns_ = 0;        // lane's thread
+  uint64_t owed_since_ns_ = 0;        // channel's thread
   std::atomic<bool> waking_{false};
   std::atomic<uint64_t> heard_ns_{0};
 

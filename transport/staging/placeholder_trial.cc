@@ -1,4 +1,4 @@
-#include "transport/staging/gate_trial.h"
+#include "transport/staging/placeholder_trial.h"
 
 #include "traces/base/clock.h"
 #include "transport/staging/futex.h"
@@ -54,7 +54,7 @@ bool comes_back(const ClFunctions& cl, cl_command_queue queue, cl_event awaited)
 
 }  // namespace
 
-bool gates_work(const ClFunctions& cl, cl_context context, cl_device_id device) noexcept {
+bool placeholders_work(const ClFunctions& cl, cl_context context, cl_device_id device) noexcept {
   cl_int err = CL_SUCCESS;
   cl_command_queue queue = cl.clCreateCommandQueue(context, device, 0, &err);
   if (err != CL_SUCCESS || !queue) return false;

@@ -1,18 +1,19 @@
-// The control lane between nodes: frames, in order, for the handler's on_frame().
+// The control channel between nodes: frames, in order, for the handler's on_frame().
 //
 // Thread safety: all functions.
 #pragma once
 
-#include "transport/link/net/lane.h"
-#include "transport/link/base/lane_owner.h"
+#include "transport/link/base/channel_owner.h"
+#include "transport/link/net/channel.h"
 
 namespace gt::wire {
 
-class ControlLane final : public LaneUser {
+class ControlChannel final : public ChannelUser {
  public:
-  ControlLane(LaneOwner& owner, uint64_t salt, Lane::Times times) : lane_(*this, salt, false, times), owner_(owner) {}
+  ControlChannel(ChannelOwner& owner, uint64_t salt, Channel::Times times)
+      : channel_(*this, salt, false, times), owner_(owner) {}
 
-  Lane& lane() { return lane_; }
+  Channel& channel() { return channel_; }
   Status send(std::span<const ByteView> parts, bool more);
   Status push();
   void say_bye();
@@ -30,17 +31,17 @@ class ControlLane final : public LaneUser {
   Status begin_payload(const FrameHeader&, ByteView) override { return wrong(); }
   bool at_target(size_t, size_t, const std::function<void(char*)>&) override { return false; }
   Status end_payload() override { return wrong(); }
-  void fill(Lane&, uint64_t) override {}
-  void acknowledged(Lane&, uint64_t, uint64_t) override {}
-  bool lane_idle(Idle how) override { return owner_.handler().on_idle(how); }
-  void lane_ticks() override { owner_.ticks(); }
-  void lane_lost() override { owner_.lost_connection(); }
-  void lane_failed(const Status& why) override { owner_.fail(why); }
-  void lane_over() override { owner_.lane_has_ended(); }
+  void fill(Channel&, uint64_t) override {}
+  void acknowledged(Channel&, uint64_t, uint64_t) override {}
+  bool channel_idle(Idle how) override { return owner_.handler().on_idle(how); }
+  void channel_ticks() override { owner_.ticks(); }
+  void channel_lost() override { owner_.lost_connection(); }
+  void channel_failed(const Status& why) override { owner_.fail(why); }
+  void channel_over() override { owner_.channel_has_ended(); }
   static Status wrong() { return {Kind::Corrupt, "the peer sent data on the control connection"}; }
 
-  Lane lane_;
-  LaneOwner& owner_;
+  Channel channel_;
+  ChannelOwner& owner_;
   size_t held_frames_ = 0, held_bytes_ = 0;
   bool bye_ = false, peer_bye_ = false;
   uint64_t bye_end_ = 0;  // where it ends in the stream

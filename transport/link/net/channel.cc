@@ -1,4 +1,4 @@
-#include "transport/link/net/lane.h"
+#include "transport/link/net/channel.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -11,23 +11,19 @@ namespace {
 constexpr size_t AckEvery = size_t{256} << 10;  // bytes
 constexpr uint64_t Hold_ns = 50'000;
 constexpr uint64_t Unconnected_ms = 100;
-constexpr int NotForThread = 32 << 10;  // bytes that a helper takes without the lane's thread
+constexpr int NotForThread = 32 << 10;              // bytes that a helper takes without the channel's thread
 constexpr uint64_t HelpSpin_ns = Spin_ns + 30'000;  // a round trip through sockets takes that inside a node
 
 OwnFd new_timer() { return OwnFd(high_fd(Fd(::timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)))); }
 
 }  // namespace
 
-Lane::Lane(LaneUser& user, uint64_t salt, bool data, Times times)
-    : user_(user),
-      salt_(salt),
-      times_(times),
-      reader_(salt, data),
-      timer_(new_timer()) {}
+Channel::Channel(ChannelUser& user, uint64_t salt, bool data, Times times)
+    : user_(user), salt_(salt), times_(times), reader_(salt, data), timer_(new_timer()) {}
 
-Lane::~Lane() = default;
+Channel::~Channel() = default;
 
-Status Lane::attach(Socket socket, uint64_t peer_received) {
+Status Channel::attach(Socket socket, uint64_t peer_received) {
   const std::lock_guard lock(mutex_);
   if (ended_) return {Kind::Disconnected, "the link is closed"};
   if (!out_.rewind(peer_received)) return {Kind::Corrupt, "the peer claims to have what it was not sent"};
@@ -42,7 +38,7 @@ Status Lane::attach(Socket socket, uint64_t peer_received) {
   return {};
 }
 
-Result<uint64_t> Lane::detach(Deadline deadline) {
+Result<uint64_t> Channel::detach(Deadline deadline) {
   std::unique_lock lock(mutex_);
   detach_ = true;
   wake();
@@ -52,19 +48,19 @@ Result<uint64_t> Lane::detach(Deadline deadline) {
   return received();
 }
 
-bool Lane::is_lost() {
+bool Channel::is_lost() {
   const std::lock_guard lock(mutex_);
   return !socket_ && !ended_;
 }
 
-void Lane::beat() {
+void Channel::beat() {
   const std::lock_guard lock(mutex_);
   if (!socket_ || ended_ || !out_.all_written() || monotonic_ns() < wrote_ns_ + times_.heartbeat_ns) return;
   append(FrameType::Beat);
   write();
 }
 
-Status Lane::start(const char* name) {
+Status Channel::start(const char* name) {
   heard_ns_ = monotonic_ns();
   if (!wake_.open() || !timer_.open()) return {Kind::System, "a descriptor cannot be had"};
   GT_TRY(thread_.start(name, [this] { run(); }));
@@ -72,7 +68,7 @@ Status Lane::start(const char* name) {
   return {};
 }
 
-void Lane::end() {
+void Channel::end() {
   const std::lock_guard lock(mutex_);
   ended_ = true;
   if (!started_) {
@@ -83,11 +79,9 @@ void Lane::end() {
   wake();
 }
 
-void Lane::join() {
-  thread_.join();
-}
+void Channel::join() { thread_.join(); }
 
-void Lane::append(FrameType type, ByteView head, size_t more_bytes) {
+void Channel::append(FrameType type, ByteView head, size_t more_bytes) {
   FrameHeader header;
   header.length = static_cast<uint32_t>(head.size() + more_bytes);
   header.type = type;
@@ -98,8 +92,8 @@ void Lane::append(FrameType type, ByteView head, size_t more_bytes) {
   out_.copy(head);
 }
 
-// As much as the socket takes; the lane's thread writes the rest when there is room.
-void Lane::write() {
+// As much as the socket takes; the channel's thread writes the rest when there is room.
+void Channel::write() {
   if (ended_ || !socket_ || broken_ || want_out_) return;
   const uint64_t now = monotonic_ns();
   user_.fill(*this, now);
@@ -118,27 +112,27 @@ void Lane::write() {
   }
 }
 
-uint64_t Lane::network_delay_ns() const {
+uint64_t Channel::network_delay_ns() const {
   tcp_info info{};
   socklen_t size = sizeof info;
   if (!socket_ || ::getsockopt(socket_->fd(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return 0;
   return uint64_t{info.tcpi_rtt} * 1000;
 }
 
-void Lane::hold() {
+void Channel::hold() {
   if (timer_armed_ || !wake_.is_ours()) return;
   timer_armed_ = true;
   const itimerspec when{{0, 0}, {0, Hold_ns}};
   ::timerfd_settime(timer_.get(), 0, &when, nullptr);
 }
 
-void Lane::send_ack() {
+void Channel::send_ack() {
   const AckHead head{owed_since_ns_ ? monotonic_ns() - owed_since_ns_ : NoSample};
   owed_since_ns_ = 0;
   append(FrameType::Ack, {reinterpret_cast<const uint8_t*>(&head), sizeof head});
 }
 
-Status Lane::acknowledge(uint64_t position, uint64_t hold_ns) {
+Status Channel::acknowledge(uint64_t position, uint64_t hold_ns) {
   const std::lock_guard lock(mutex_);
   const uint64_t before = out_.acknowledged();
   if (!out_.acknowledge(position)) return {Kind::Corrupt, "the peer acknowledges what it was not sent"};
@@ -149,17 +143,17 @@ Status Lane::acknowledge(uint64_t position, uint64_t hold_ns) {
   return {};
 }
 
-void Lane::run() {
+void Channel::run() {
   while (step()) {
   }
   {
     const std::lock_guard turn(turn_);  // no helper is in a handler, nor will be
     quit();
   }
-  user_.lane_over();
+  user_.channel_over();
 }
 
-bool Lane::step() {
+bool Channel::step() {
   std::shared_ptr<Socket> socket;
   bool given_up = false, drained = true;
   {
@@ -175,14 +169,14 @@ bool Lane::step() {
     if (given_up) lose();
   }
   const bool all_out = keep_up(drained);
-  user_.lane_ticks();
+  user_.channel_ticks();
   const bool came = drained && all_out && socket && spin(*socket);
-  if (drained && !came && !user_.lane_idle(Idle::Sleeps)) sleep(socket ? socket->fd() : -1);
+  if (drained && !came && !user_.channel_idle(Idle::Sleeps)) sleep(socket ? socket->fd() : -1);
   return true;
 }
 
 // False: there may be more.
-bool Lane::read_some(Socket& socket) {
+bool Channel::read_some(Socket& socket) {
   const uint64_t before = received();
   const auto outcome = reader_.read(socket, user_);
   if (received() != before) heard_ns_ = monotonic_ns();
@@ -195,7 +189,7 @@ bool Lane::read_some(Socket& socket) {
       lose();
       return false;
     case FrameReader::Outcome::Bad:
-      user_.lane_failed(reader_.error());
+      user_.channel_failed(reader_.error());
       lose();
       return false;
   }
@@ -203,7 +197,7 @@ bool Lane::read_some(Socket& socket) {
 }
 
 // Frames come in rows, and sleeping costs more than the pause between them. True: something came.
-bool Lane::spin(Socket& socket) {
+bool Channel::spin(Socket& socket) {
   uint64_t until = heard_ns() + Spin_ns;
   const auto helped = [this] { return helpers_.load(std::memory_order_relaxed) > 0; };
   if (helped() || monotonic_ns() >= until || !thread_spins_.allows()) return false;
@@ -212,13 +206,13 @@ bool Lane::spin(Socket& socket) {
   bool came = false, answered = false;
   while (!came && monotonic_ns() < until && !waking_.load(std::memory_order_relaxed) && !helped()) {
     came = !read_some(socket) || received() != before;
-    if (!came && user_.lane_idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
+    if (!came && user_.channel_idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
   }
   if (came || answered || !helped()) thread_spins_.spun(came || answered);
   return came;
 }
 
-void Lane::help(const std::function<bool()>& done) {
+void Channel::help(const std::function<bool()>& done) {
   bool over = done(), can = true;
   if (over || !helper_spins_.allows()) return;
   count_helpers(1);
@@ -234,15 +228,16 @@ void Lane::help(const std::function<bool()>& done) {
   can ? helper_spins_.spun(over) : wake();
 }
 
-// While there are any, a few bytes do not wake the lane's thread; it hears of what is left when the last one goes.
-void Lane::count_helpers(int more) {
+// While there are any, a few bytes do not wake the channel's thread; it hears of what is left when the last one goes.
+void Channel::count_helpers(int more) {
   const std::lock_guard lock(mutex_);
   const int before = helpers_.fetch_add(more, std::memory_order_relaxed);
   if (socket_ && (before == 0 || before + more == 0)) socket_->wake_from(before + more == 0 ? 1 : NotForThread);
 }
 
-// What a helper reads. False: there is something that only the lane's thread can deal with.
-bool Lane::read_for_thread() {
+// What a helper reads.
+// False: there is something that only the channel's thread can deal with.
+bool Channel::read_for_thread() {
   std::shared_ptr<Socket> socket;
   {
     const std::lock_guard lock(mutex_);
@@ -259,7 +254,7 @@ bool Lane::read_for_thread() {
 }
 
 // Acknowledges, shows that we live, and writes what senders left. False: some of it waits until the socket has room.
-bool Lane::keep_up(bool drained) {
+bool Channel::keep_up(bool drained) {
   const uint64_t now = monotonic_ns();
   std::unique_lock lock(mutex_);
   if (!socket_ || ended_) return true;
@@ -277,9 +272,9 @@ bool Lane::keep_up(bool drained) {
   return all_out;
 }
 
-bool Lane::is_silent(uint64_t now_ns) const { return now_ns > heard_ns() + times_.dead_ns; }
+bool Channel::is_silent(uint64_t now_ns) const { return now_ns > heard_ns() + times_.dead_ns; }
 
-void Lane::lose() {
+void Channel::lose() {
   {
     const std::lock_guard lock(mutex_);
     if (!socket_) return;
@@ -288,10 +283,10 @@ void Lane::lose() {
     changed_.notify_all();
     if (ended_) return;
   }
-  user_.lane_lost();
+  user_.channel_lost();
 }
 
-void Lane::sleep(int fd) {
+void Channel::sleep(int fd) {
   short events = POLLIN;
   bool timer = false;
   int wait_ms = 0;
@@ -305,7 +300,7 @@ void Lane::sleep(int fd) {
   ::poll(fds, 3, wait_ms);
   const Wake::Kept kept = wake_.keep_up(fds[1].revents);
   if (kept == Wake::Kept::Lost || (kept == Wake::Kept::Renewed && !renew_timer()))
-    return user_.lane_failed(descriptors_closed());
+    return user_.channel_failed(descriptors_closed());
   if (fds[1].revents) {
     wake_.drain();
     waking_ = false;
@@ -319,7 +314,7 @@ void Lane::sleep(int fd) {
 }
 
 // Who has closed the one has closed the other. Nothing is lost: what was to be seen to is looked for after every sleep.
-bool Lane::renew_timer() {
+bool Channel::renew_timer() {
   const std::lock_guard lock(mutex_);
   timer_.forget();
   timer_ = new_timer();
@@ -327,19 +322,19 @@ bool Lane::renew_timer() {
   return timer_.open();
 }
 
-int Lane::sleep_ms(uint64_t now_ns, bool connected) const {
+int Channel::sleep_ms(uint64_t now_ns, bool connected) const {
   if (!connected) return Unconnected_ms;
   const uint64_t due = std::min(wrote_ns_ + times_.heartbeat_ns, heard_ns() + times_.dead_ns + Ms);
   return due <= now_ns ? 1 : static_cast<int>((due - now_ns) / Ms + 1);
 }
 
-void Lane::wake() {
+void Channel::wake() {
   if (waking_.exchange(true)) return;
   wake_.ring();
 }
 
 // Nothing of the program's memory is touched after this.
-void Lane::quit() {
+void Channel::quit() {
   const std::lock_guard lock(mutex_);
   if (socket_) socket_->shut_down();
   socket_.reset();
