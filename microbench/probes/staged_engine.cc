@@ -28,10 +28,10 @@ unsigned StagedEngine::most_threads() {
   return std::min(staging::usable_processors(), staging::CopyThreads::MaxHelpers + 1);
 }
 
-Status StagedEngine::transfer(const staging::Move& move) {
+Status StagedEngine::transfer(const staging::HostTransfer& move) {
   staging::Request request;
   request.queue = {x_session.queue(), x_session.context()};
-  request.move = move;
+  request.transfer = move;
   cl_int err = CL_SUCCESS;
   if (!x_stager.transfer(request, &err)) return Status(Kind::Unsupported, "the transfer was not staged");
   return cl_status("a staged transfer", err);

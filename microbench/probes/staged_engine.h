@@ -22,7 +22,7 @@ class StagedEngine {
   static unsigned most_threads();
 
   // Complete when this returns. Unsupported: not staged at this size.
-  Status transfer(const staging::Move& move);
+  Status transfer(const staging::HostTransfer& move);
 
  private:
   explicit StagedEngine(const Session& session) : x_session(session) {}

@@ -198,29 +198,29 @@ bool is_earned(StagedDevice& staged, uint64_t saving) {
   return true;
 }
 
-staging::Move move_of(const TransferCall& c) {
+staging::HostTransfer host_transfer_of(const TransferCall& c) {
   switch (c.shape) {
-    case staging::Move::Shape::Box:
-      return staging::box_move(c.way, c.mem, c.origin, c.host_origin, c.region, c.row_pitch, c.slice_pitch,
-                               c.host_row_pitch, c.host_slice_pitch, c.host);
-    case staging::Move::Shape::Image:
-      return staging::image_move(c.way, c.mem, c.origin, c.region, c.host_row_pitch, c.host_slice_pitch,
-                                 pixel_bytes(c.mem), c.host);
-    case staging::Move::Shape::Svm:
-      return staging::svm_move(c.way, c.svm, c.bytes, c.host);
+    case staging::HostTransfer::Shape::Box:
+      return staging::box_transfer(c.way, c.mem, c.origin, c.host_origin, c.region, c.row_pitch, c.slice_pitch,
+                                   c.host_row_pitch, c.host_slice_pitch, c.host);
+    case staging::HostTransfer::Shape::Image:
+      return staging::image_transfer(c.way, c.mem, c.origin, c.region, c.host_row_pitch, c.host_slice_pitch,
+                                     pixel_bytes(c.mem), c.host);
+    case staging::HostTransfer::Shape::Svm:
+      return staging::svm_transfer(c.way, c.svm, c.bytes, c.host);
     default:
-      return staging::range_move(c.way, c.mem, c.offset, c.bytes, c.host);
+      return staging::range_transfer(c.way, c.mem, c.offset, c.bytes, c.host);
   }
 }
 
 // What is not done is the driver's turn.
 template <class Transfer>
-bool counted(const staging::Move& move, uint64_t saving, Transfer transfer) {
+bool counted(const staging::HostTransfer& t, uint64_t saving, Transfer transfer) {
   const uint64_t start = monotonic_ns();
   if (!transfer()) return runtime.count(Fallback::NotStaged), false;
   Counters& c = runtime.counters();
   add(c.staged, 1);
-  add(c.staged_bytes, move.bytes());
+  add(c.staged_bytes, t.bytes());
   add(c.staged_ns, monotonic_ns() - start);
   add(c.staged_saved_ns, saving);
   return true;
@@ -231,13 +231,13 @@ bool run(StagedDevice& staged, const TransferCall& call, const HostRange& range,
   staging::Request r;
   r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers,
              several_queue_users.load()};
-  r.move = move_of(call);
-  r.move.fresh = mode() == Staging::Auto && seems_fresh(range.base, range.span);
+  r.transfer = host_transfer_of(call);
+  r.transfer.fresh = mode() == Staging::Auto && seems_fresh(range.base, range.span);
   r.blocking = call.blocking;
   r.waits = call.waits;
   r.wait_list = call.wait_list;
   r.event = call.event;
-  return counted(r.move, saving, [&] { return staged.stager.transfer(r, error); });
+  return counted(r.transfer, saving, [&] { return staged.stager.transfer(r, error); });
 }
 
 }  // namespace
@@ -271,10 +271,10 @@ bool contents_pay(cl_context context, cl_device_id id, size_t bytes) noexcept {
   return is_earned(*staged, saving) && takes_next(device, HostToDevice);
 }
 
-bool stage_contents(cl_context context, cl_device_id device, const staging::Move& move) noexcept {
+bool stage_contents(cl_context context, cl_device_id device, const staging::HostTransfer& t) noexcept {
   StagedDevice* const staged = find(context, device);
-  const uint64_t saving = saving_ns(plan_device(device), way_of(move.way, move.shape), move.bytes());
-  return staged && counted(move, saving, [&] { return staged->stager.transfer_alone(move); });
+  const uint64_t saving = saving_ns(plan_device(device), way_of(t.way, t.shape), t.bytes());
+  return staged && counted(t, saving, [&] { return staged->stager.transfer_alone(t); });
 }
 
 void populate(char* base, size_t bytes) noexcept {

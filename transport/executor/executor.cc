@@ -12,7 +12,7 @@
 #include "transport/executor/calls/device_discovery.h"
 #include "transport/executor/calls/launches.h"
 #include "transport/executor/calls/programs.h"
-#include "transport/executor/transfer/mover.h"
+#include "transport/executor/transfer/migrator.h"
 #include "transport/executor/transfer/peers.h"
 #include "transport/executor/transfer/transfers.h"
 
@@ -65,14 +65,14 @@ class Executor::State {
         commands(session, objects, event_waiter),
         calls(commands),
         launches(commands),
-        mover(commands),
+        migrator(commands),
         pins(*session),
         transfers(std::make_unique<Transfers>(commands, inbox, ring, peers, pins)),
         programs(std::make_unique<Programs>(commands)),
         fragments(limits.message_bytes),
         x_link(link) {
     commands.context_released = [this](cl_context context) {
-      mover.forget(context);
+      migrator.forget(context);
       transfers->forget(context);
     };
     commands.named = [this](const Object& object) { transfers->expect(object); };
@@ -108,7 +108,7 @@ class Executor::State {
   Commands commands;
   Calls calls;
   Launches launches;
-  Mover mover;
+  Migrator migrator;
   SharedPins pins;
   std::unique_ptr<Transfers> transfers;
   std::unique_ptr<Programs> programs;
@@ -298,7 +298,7 @@ bool Executor::State::run(const wire::Launch& m) {
   return true;
 }
 bool Executor::State::run(const wire::Move& m) {
-  mover.run(m);
+  migrator.run(m);
   return true;
 }
 bool Executor::State::run(const wire::Subscribe& m) {
@@ -375,7 +375,7 @@ bool Executor::State::run(const wire::Leave&) {
 // The client is gone: nothing may go on waiting for it; then everything ends by itself, and goes.
 void Executor::State::shut_down(uint32_t timeout_ms) {
   session->out.cut();
-  mover.close();  // before what moves wait for fails: PoCL 3.1 miscounts when two threads fail commands of one queue
+  migrator.close();  // before what moves wait for fails: PoCL 3.1 miscounts when two threads fail commands of one queue
   objects.fail_user_events();
   event_waiter->look(wire::Idle::Sleeps);
   inbox->close();

@@ -1,6 +1,6 @@
 // Makes the calls of a client's messages (transport/protocol/messages.h) on the OpenCL drivers of this process.
 //
-//   client -- link --> on_frame: decode, check, call --> driver   in order of arrival, never waiting (once: mover.h)
+//   client -- link --> on_frame: decode, check, call --> driver   in order of arrival, never waiting (once: migrator.h)
 //             link --> on_put:   chunks of writes -----> driver   while the next chunk is on its way
 //             link --> on_idle: what is over by now is told, what is not gets a thread that waits for it
 //          <-- link -- threads that wait for events: Completed, Data, chunks of reads

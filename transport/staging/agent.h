@@ -13,7 +13,7 @@
 
 #include <atomic>
 
-#include "transport/staging/move.h"
+#include "transport/staging/host_transfer.h"
 #include "transport/staging/queue_placeholder.h"
 
 namespace gt::staging {
@@ -27,7 +27,7 @@ class Agent {
     Owner* owner = nullptr;
     const ClFunctions* cl = nullptr;  // to look at the placeholder
     QueuePlaceholder placeholder;
-    Move move;
+    HostTransfer transfer;
     bool published = false, timed = false;
   };
   // Who posts jobs, and what they do when their placeholder is open (or has failed): on the agent's thread, in the

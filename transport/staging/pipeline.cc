@@ -62,7 +62,7 @@ struct Pipeline::Flight {
   void copy(size_t part) {
     timed([&] { return copy_threads.copy(parts.copy(part, chunk(part))), true; });
   }
-  bool to_device() const { return what.move.way == Way::ToDevice; }
+  bool to_device() const { return what.transfer.way == Way::ToDevice; }
   bool is_last(size_t part) const { return part + 1 == parts.count(); }
   char* chunk(size_t part) const { return base + part % chunks * chunk_bytes; }
   cl_event& event(size_t part) { return events[part % chunks]; }
@@ -117,8 +117,8 @@ void Pipeline::finish(Flight& f, size_t part) noexcept {
 }
 
 Pipeline::Outcome Pipeline::run(CopyThreads& copy_threads, const Run& what) noexcept {
-  const size_t chunk_bytes = chunk_bytes_for(what.move.bytes());
-  const Parts parts(what.move, chunk_bytes);
+  const size_t chunk_bytes = chunk_bytes_for(what.transfer.bytes());
+  const Parts parts(what.transfer, chunk_bytes);
   Flight f{copy_threads,
            what,
            parts,

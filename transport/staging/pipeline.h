@@ -11,7 +11,7 @@
 // Thread safety: none; one user at a time. noexcept, no allocation: injected code uses it.
 #pragma once
 
-#include "transport/staging/move.h"
+#include "transport/staging/host_transfer.h"
 #include "transport/staging/pinned_memory.h"
 
 namespace gt::staging {
@@ -35,7 +35,7 @@ class Pipeline {
   unsigned queues() const noexcept { return is_open() ? (x_timed_queue ? 2 : 1) : 0; }
 
   struct Run {
-    const Move& move;
+    const HostTransfer& transfer;
     cl_command_queue queue = nullptr;  // the program's; nullptr: the pipeline's own
     cl_uint waits = 0;                 // every command waits for these
     const cl_event* wait_list = nullptr;
@@ -53,8 +53,8 @@ class Pipeline {
     size_t parts = 0;
   };
   // Returns when everything has arrived. If a wait list's event fails, so does this, and nothing is moved. A command
-  // that the driver refuses later on is replaced by a direct one. REQUIRES: is_open(), Parts(move,
-  // chunk_bytes_for(move.bytes())).fits().
+  // that the driver refuses later on is replaced by a direct one. REQUIRES: is_open(), Parts(transfer,
+  // chunk_bytes_for(transfer.bytes())).fits().
   Outcome run(CopyThreads& copy_threads, const Run& what) noexcept;
 
  private:

@@ -9,7 +9,7 @@ namespace gt::staging {
 namespace {
 
 // Else the driver's threads run the program's handler, one fault after the other and when the transfer's turn comes.
-bool is_plain(const Move& move) { return !faults_are_handled() || is_there(move); }
+bool is_plain(const HostTransfer& transfer) { return !faults_are_handled() || is_there(transfer); }
 
 // Somebody may ask when it ran.
 bool is_timed(const Request& r) { return r.event && r.queue.profiling; }
@@ -127,12 +127,12 @@ Stager::PipelineSlot* Stager::take_slot() noexcept {
 bool Stager::transfer(const Request& request, cl_int* error) noexcept {
   Use use(*this);
   if (!use.granted()) return false;
-  const size_t bytes = request.move.bytes();
-  if (bytes == 0 || !Parts(request.move, chunk_bytes_for(bytes)).fits()) return false;
+  const size_t bytes = request.transfer.bytes();
+  if (bytes == 0 || !Parts(request.transfer, chunk_bytes_for(bytes)).fits()) return false;
   // What is waited for may be what fills the program's memory: bytes are copied when it is over, not when the program
   // calls. One chunk without a thread that could wait is the driver's.
-  if (!is_plain(request.move)) return false;
-  const bool behind = request.move.way == Way::ToDevice && request.waits > 0;
+  if (!is_plain(request.transfer)) return false;
+  const bool behind = request.transfer.way == Way::ToDevice && request.waits > 0;
   if (behind && !request.blocking && bytes <= SmallChunks::ChunkBytes) return false;
   if (behind && request.blocking && x_cl->clWaitForEvents(request.waits, request.wait_list) != CL_SUCCESS) return false;
   if (bytes <= SmallChunks::ChunkBytes && by_chunk(request, error)) return true;
@@ -142,34 +142,35 @@ bool Stager::transfer(const Request& request, cl_int* error) noexcept {
   return true;
 }
 
-bool Stager::transfer_alone(const Move& move) noexcept {
+bool Stager::transfer_alone(const HostTransfer& transfer) noexcept {
   const Use use(*this);
-  const size_t bytes = move.bytes();
-  if (!use.granted() || bytes == 0 || !Parts(move, chunk_bytes_for(bytes)).fits()) return false;
-  if (!is_plain(move)) return false;
+  const size_t bytes = transfer.bytes();
+  if (!use.granted() || bytes == 0 || !Parts(transfer, chunk_bytes_for(bytes)).fits()) return false;
+  if (!is_plain(transfer)) return false;
   PipelineSlot* const slot = take_slot();
   if (!slot) return false;
-  const auto outcome = run(slot->pipeline, {.move = move});
+  const auto outcome = run(slot->pipeline, {.transfer = transfer});
   slot->taken.store(false, std::memory_order_release);
   return outcome.error == CL_SUCCESS;
 }
 
-void Stager::tell(const Move& move, uint64_t ns, bool copying_only) noexcept {
-  if (x_meter && ns > 0) x_meter({x_device, move.way, move.shape, move.bytes(), ns, copying_only, move.fresh});
+void Stager::tell(const HostTransfer& transfer, uint64_t ns, bool copying_only) noexcept {
+  if (x_meter && ns > 0)
+    x_meter({x_device, transfer.way, transfer.shape, transfer.bytes(), ns, copying_only, transfer.fresh});
 }
 
 Pipeline::Outcome Stager::run(Pipeline& pipeline, const Pipeline::Run& what) noexcept {
   const auto outcome = pipeline.run(*x_copy_threads, what);
-  tell(what.move, outcome.moving_ns, outcome.parts == 1);
+  tell(what.transfer, outcome.moving_ns, outcome.parts == 1);
   return outcome;
 }
 
 // --- One chunk ---
 
 bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
-  const bool up = r.move.way == Way::ToDevice;
+  const bool up = r.transfer.way == Way::ToDevice;
   // Nobody is there to copy what arrives after the call; a box may not fit into one part.
-  const Parts parts(r.move, SmallChunks::ChunkBytes);
+  const Parts parts(r.transfer, SmallChunks::ChunkBytes);
   if ((!up && !r.blocking) || parts.count() != 1 || !open_small()) return false;
   const int chunk = x_small.take();
   if (chunk == SmallChunks::None) return false;
@@ -191,9 +192,9 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
     return false;  // likewise; if it was only the waiting that failed, it succeeds
   }
   *error = CL_SUCCESS;
-  if (r.move.shape != r.move.called) publish(r, event);
+  if (r.transfer.shape != r.transfer.called) publish(r, event);
   if (!up) copy();
-  tell(r.move, copy_ns, true);
+  tell(r.transfer, copy_ns, true);
   if (r.blocking) {
     x_small.give_back(chunk);
     if (r.event)
@@ -214,14 +215,15 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
 // --- Pipelined ---
 
 void Stager::publish(const Request& r, cl_event event) noexcept {
-  if (r.event && x_publish) x_publish({event, r.move.way, r.move.called});
+  if (r.event && x_publish) x_publish({event, r.transfer.way, r.transfer.called});
 }
 
-void Stager::publish_outcome(const Move& move, cl_event event, const Pipeline::Outcome& outcome) noexcept {
+void Stager::publish_outcome(const HostTransfer& transfer, cl_event event, const Pipeline::Outcome& outcome) noexcept {
   // What a failed wait list makes of those who wait, the driver itself says best.
   const bool waited_in_vain = outcome.error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   const cl_int error = waited_in_vain ? CL_SUCCESS : outcome.error;
-  if (x_publish && (outcome.start_ns || error)) x_publish({event, move.way, move.called, outcome.start_ns, error});
+  if (x_publish && (outcome.start_ns || error))
+    x_publish({event, transfer.way, transfer.called, outcome.start_ns, error});
 }
 
 bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
@@ -238,12 +240,11 @@ bool Stager::run_behind_placeholder(Pipeline& pipeline, const Request& r, cl_int
   if (!has_placeholders() || !placeholder.open(*x_cl, r.queue, r.waits, r.wait_list)) return false;
   publish(r, placeholder.after());
   const cl_event before = placeholder.before();
-  const auto outcome =
-      run(pipeline, {.move = r.move,
-                     .waits = before ? 1u : 0u,
-                     .wait_list = before ? &before : nullptr,
-                     .timed = is_timed(r)});
-  if (r.event) publish_outcome(r.move, placeholder.after(), outcome);
+  const auto outcome = run(pipeline, {.transfer = r.transfer,
+                                      .waits = before ? 1u : 0u,
+                                      .wait_list = before ? &before : nullptr,
+                                      .timed = is_timed(r)});
+  if (r.event) publish_outcome(r.transfer, placeholder.after(), outcome);
   placeholder.finish(*x_cl, outcome.error);
   *error = outcome.error;
   cl_event after = placeholder.after();
@@ -258,7 +259,7 @@ bool Stager::run_behind_placeholder(Pipeline& pipeline, const Request& r, cl_int
 
 bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
   cl_event last = nullptr;
-  const auto outcome = run(pipeline, {.move = r.move,
+  const auto outcome = run(pipeline, {.transfer = r.transfer,
                                       .queue = r.queue.queue,
                                       .waits = r.waits,
                                       .wait_list = r.wait_list,
@@ -275,7 +276,7 @@ bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) n
     return true;
   }
   publish(r, last);
-  publish_outcome(r.move, last, outcome);
+  publish_outcome(r.transfer, last, outcome);
   *r.event = last;
   return true;
 }
@@ -288,24 +289,26 @@ bool Stager::make_background_ready(Way way) noexcept {
 }
 
 // Shared virtual memory is the program's to keep until its commands are over.
-bool Stager::keep(const Move& move) noexcept { return !move.mem || x_cl->clRetainMemObject(move.mem) == CL_SUCCESS; }
-void Stager::let_go(const Move& move) noexcept {
-  if (move.mem) x_cl->clReleaseMemObject(move.mem);
+bool Stager::keep(const HostTransfer& transfer) noexcept {
+  return !transfer.mem || x_cl->clRetainMemObject(transfer.mem) == CL_SUCCESS;
+}
+void Stager::let_go(const HostTransfer& transfer) noexcept {
+  if (transfer.mem) x_cl->clReleaseMemObject(transfer.mem);
 }
 
 bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
   if (!x_agents) return false;
-  Agent& agent = x_agents[static_cast<size_t>(r.move.way)];
-  if (!has_placeholders() || !make_background_ready(r.move.way) || !agent.reserve()) return false;
+  Agent& agent = x_agents[static_cast<size_t>(r.transfer.way)];
+  if (!has_placeholders() || !make_background_ready(r.transfer.way) || !agent.reserve()) return false;
   Agent::Job job;
   if (!job.placeholder.open(*x_cl, r.queue, r.waits, r.wait_list)) {
     agent.cancel();
     return false;
   }
   // The program may release what the transfer moves. And its reference to the event; the agent has its own.
-  const bool kept = keep(r.move);
+  const bool kept = keep(r.transfer);
   if (!kept || (r.event && x_cl->clRetainEvent(job.placeholder.after()) != CL_SUCCESS)) {
-    if (kept) let_go(r.move);
+    if (kept) let_go(r.transfer);
     job.placeholder.finish(*x_cl, CL_SUCCESS);  // nothing passed through it
     x_cl->clReleaseEvent(job.placeholder.after());
     agent.cancel();
@@ -313,7 +316,7 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
   }
   job.owner = this;
   job.cl = x_cl;
-  job.move = r.move;
+  job.transfer = r.transfer;
   job.published = r.event != nullptr;
   job.timed = is_timed(r);
   publish(r, job.placeholder.after());
@@ -325,19 +328,18 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
 
 // On the agent's thread.
 void Stager::run_in_background(const Agent::Job& job) noexcept {
-  const Move& move = job.move;
+  const HostTransfer& transfer = job.transfer;
   QueuePlaceholder placeholder = job.placeholder;
-  Pipeline& pipeline = x_background[static_cast<size_t>(move.way)].pipeline;
+  Pipeline& pipeline = x_background[static_cast<size_t>(transfer.way)].pipeline;
   const cl_event before = placeholder.before();
   Pipeline::Outcome outcome{.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
   // To have seen its state is no synchronization point (OpenCL 3.0, table of clGetEventInfo): the commands wait, too.
   if (placeholder.state(*x_cl) != QueuePlaceholder::State::Failed)
-    outcome = run(pipeline, {.move = move,
-                             .waits = before ? 1u : 0u,
-                             .wait_list = before ? &before : nullptr,
-                             .timed = job.timed});
-  if (job.published) publish_outcome(move, placeholder.after(), outcome);
-  let_go(move);
+    outcome = run(
+        pipeline,
+        {.transfer = transfer, .waits = before ? 1u : 0u, .wait_list = before ? &before : nullptr, .timed = job.timed});
+  if (job.published) publish_outcome(transfer, placeholder.after(), outcome);
+  let_go(transfer);
   placeholder.finish(*x_cl, outcome.error);
   x_cl->clReleaseEvent(placeholder.after());
   end();

@@ -25,7 +25,7 @@ namespace gt::staging {
 
 struct Request {
   QueueFacts queue;
-  Move move;
+  HostTransfer transfer;
   bool blocking = true;
   cl_uint waits = 0;
   const cl_event* wait_list = nullptr;
@@ -36,7 +36,7 @@ struct Request {
 struct EventFacts {
   cl_event event = nullptr;
   Way way = Way::ToDevice;
-  Move::Shape shape = Move::Shape::Range;
+  HostTransfer::Shape shape = HostTransfer::Shape::Range;
   cl_ulong start_ns = 0;  // 0: not over yet, or nobody may ask
   cl_int error = CL_SUCCESS;  // why it failed: the marker's own status says only that something did
 };
@@ -46,11 +46,11 @@ struct EventFacts {
 struct Spent {
   cl_device_id device = nullptr;
   Way way = Way::ToDevice;
-  Move::Shape shape = Move::Shape::Range;
+  HostTransfer::Shape shape = HostTransfer::Shape::Range;
   size_t bytes = 0;
   uint64_t ns = 0;
   bool copying_only = false;
-  bool fresh = false;  // Move::fresh
+  bool fresh = false;  // HostTransfer::fresh
 };
 
 class Stager final : private Agent::Owner {
@@ -81,7 +81,7 @@ class Stager final : private Agent::Owner {
   // True: done (blocking) or under way, with the result in `*error`. False: not taken.
   bool transfer(const Request& request, cl_int* error) noexcept;
   // Of a memory object that no queue of the program's uses yet. True: done.
-  bool transfer_alone(const Move& move) noexcept;
+  bool transfer_alone(const HostTransfer& transfer) noexcept;
 
  private:
   class Use;
@@ -106,13 +106,13 @@ class Stager final : private Agent::Owner {
   bool run_in_queue(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
   bool make_background_ready(Way way) noexcept;
   bool by_agent(const Request& request, cl_int* error) noexcept;
-  bool keep(const Move& move) noexcept;
-  void let_go(const Move& move) noexcept;
+  bool keep(const HostTransfer& transfer) noexcept;
+  void let_go(const HostTransfer& transfer) noexcept;
   void run_in_background(const Agent::Job& job) noexcept override;
   void publish(const Request& request, cl_event event) noexcept;
   Pipeline::Outcome run(Pipeline& pipeline, const Pipeline::Run& what) noexcept;
-  void tell(const Move& move, uint64_t ns, bool copying_only) noexcept;
-  void publish_outcome(const Move& move, cl_event event, const Pipeline::Outcome& outcome) noexcept;
+  void tell(const HostTransfer& transfer, uint64_t ns, bool copying_only) noexcept;
+  void publish_outcome(const HostTransfer& transfer, cl_event event, const Pipeline::Outcome& outcome) noexcept;
 
   const ClFunctions* x_cl = nullptr;
   std::atomic<cl_context> x_context{nullptr};  // nullptr: closed

@@ -6,7 +6,7 @@
 
 #include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/objects/pending_host_writes.h"
-#include "optimizer-rt/client/transfer/moves.h"
+#include "optimizer-rt/client/transfer/migration.h"
 
 namespace gt::virt {
 namespace {
@@ -52,7 +52,7 @@ void Command::touch(_cl_mem& mem, Access access) {
   if (context.one_place()) return;
   if (!residency_) residency_ = std::unique_lock(context.residency);
   _cl_mem& root = mem.root();
-  if (access != Access::Overwrite || mem.parent) bring(root, place());
+  if (access != Access::Overwrite || mem.parent) migrate(root, place());
   if (const Ref<_cl_event>& move = root.residency.ready[place().index]) moves_.push_back(move);
   if (access != Access::Read) written_.emplace_back(&root);
 }

@@ -32,7 +32,7 @@ bool move_in(_cl_mem& root, Place& place, std::shared_ptr<PeerMemory> mapped) {
 }
 
 // The root is another native object at the place from now on: sees to it that it holds what the one before holds, as
-// bring() (moves.h) does.
+// migrate() (migration.h) does.
 void refill(_cl_mem& root, Place& place, NativeMem before) {
   struct Refill {
     Ref<_cl_mem> mem;

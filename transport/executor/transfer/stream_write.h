@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "transport/executor/base/event_waiter.h"
-#include "transport/executor/transfer/move_part.h"
+#include "transport/executor/transfer/part_transfer.h"
 #include "transport/protocol/chunks.h"
 #include "transport/staging/queue_placeholder.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "transport/executor/transfer/move_part.h"
+#include "transport/executor/transfer/part_transfer.h"
 
 namespace gt::exec {
 namespace {

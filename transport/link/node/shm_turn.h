@@ -1,7 +1,7 @@
 // Whose turn it is to receive on a channel inside a node: its own thread's, or for a while that of a thread that waits
 // for a frame, the helper, which so is not woken by the other but by the peer.
 //
-//   bell.asleep   whom the peer wakes: the helper while there is one and it sleeps, else the channel's thread, if asleep
+//   bell.asleep   whom the peer wakes: the helper while there is one and it sleeps, else the channel's thread if asleep
 //
 // Who receives holds the lock, and lets go of it to sleep. While a helper is at it the channel's thread sleeps on, so
 // that a program that waits for one answer after the other wakes nobody but the peer, and the peer nobody but it.

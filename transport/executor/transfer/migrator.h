@@ -20,12 +20,12 @@
 namespace gt::exec {
 
 class Route;
-struct MoveJob;
+struct MigrationJob;
 
-class Mover {
+class Migrator {
  public:
-  explicit Mover(Commands& commands);
-  ~Mover();
+  explicit Migrator(Commands& commands);
+  ~Migrator();
 
   void run(const wire::Move& m);
   // The context is about to be released.
@@ -34,15 +34,15 @@ class Mover {
   void close();
 
  private:
-  cl_int check(const wire::Move& m, std::shared_ptr<MoveJob>& job);
+  cl_int check(const wire::Move& m, std::shared_ptr<MigrationJob>& job);
   bool are_over(const wire::Ids& waits);
   std::shared_ptr<Route> route(cl_mem from, cl_mem to);
-  void start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route, const std::shared_ptr<MoveJob>& job);
-  void remember(const std::shared_ptr<MoveJob>& job);
+  void start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route, const std::shared_ptr<MigrationJob>& job);
+  void remember(const std::shared_ptr<MigrationJob>& job);
 
   Commands& x_commands;
   std::map<std::pair<cl_context, cl_context>, std::shared_ptr<Route>> x_routes;
-  std::vector<std::weak_ptr<MoveJob>> x_jobs;
+  std::vector<std::weak_ptr<MigrationJob>> x_jobs;
   size_t x_most_jobs = 0;  // as soon as there are so many, those that are over are dropped
 };
 

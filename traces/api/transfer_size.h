@@ -5,8 +5,8 @@
 // all follow from it (as Shape::moves).
 //
 //   clEnqueueReadImage(..., region = {64, 32, 1}, ...) of an RGBA float image   device to host, 64 * 32 * 16 bytes
-//   clEnqueueMapBuffer(..., CL_MAP_WRITE_INVALIDATE_REGION, ...)                nothing: the old contents are not
-//   wanted clEnqueueUnmapMemObject of that mapping                                     host to device, the bytes mapped
+//   clEnqueueMapBuffer(..., CL_MAP_WRITE_INVALIDATE_REGION, ...)   nothing: the old contents are not wanted
+//   clEnqueueUnmapMemObject of that mapping                        host to device, the bytes mapped
 //
 // Bytes are those of the data, without the padding that pitches make. 0: not known (images of other APIs).
 // Thread safety: no state.
@@ -41,7 +41,7 @@ class KnownObjects {
   virtual Mapped mapping(uint64_t address) const = 0;
 };
 
-struct Moves {
+struct TransferSize {
   Transfer direction = Transfer::None;
   uint64_t bytes = 0;
 };
@@ -49,7 +49,7 @@ struct Moves {
 using Inputs = std::span<const DecodedArg>;
 
 // Also of calls that only record a command: what it will move. `inputs` as decode_inputs gives them.
-Moves moves_of(uint16_t fn, Inputs inputs, const KnownObjects& known);
+TransferSize transfer_size_of(uint16_t fn, Inputs inputs, const KnownObjects& known);
 
 // The memory object that a create call makes when it succeeds.
 struct CreatedMemory {

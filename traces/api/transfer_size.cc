@@ -1,5 +1,5 @@
 // Arithmetic over the arguments that the attributes point at.
-#include "traces/api/moves.h"
+#include "traces/api/transfer_size.h"
 
 #include <cstring>
 
@@ -191,7 +191,7 @@ CreatedMemory created_memory(uint16_t fn, Inputs inputs) {
   return out;
 }
 
-Moves moves_of(uint16_t fn, Inputs inputs, const KnownObjects& known) {
+TransferSize transfer_size_of(uint16_t fn, Inputs inputs, const KnownObjects& known) {
   const Attributes& a = attributes(fn);
   if (a.transfer == Transfer::None) return {};
   const Transfer direction = direction_of(a, inputs, known);

@@ -1,5 +1,5 @@
 // What each transfer function moves: every one of them against an answer made by hand.
-#include "traces/api/moves.h"
+#include "traces/api/transfer_size.h"
 
 #include <CL/cl.h>
 #include <doctest/doctest.h>
@@ -190,9 +190,9 @@ TEST_CASE("each transfer function moves what it should") {
     INFO(a.function << " expecting " << a.bytes);
     REQUIRE(fn != 0);
     asked.insert(fn);
-    const Moves moves = moves_of(fn, inputs(fn, a.given), world);
-    CHECK(moves.direction == a.direction);
-    CHECK(moves.bytes == a.bytes);
+    const TransferSize size = transfer_size_of(fn, inputs(fn, a.given), world);
+    CHECK(size.direction == a.direction);
+    CHECK(size.bytes == a.bytes);
   }
   for (uint16_t fn = 1; fn < fn_count(); ++fn) {
     INFO("no answer for " << function_name(fn));
@@ -202,9 +202,9 @@ TEST_CASE("each transfer function moves what it should") {
 
 TEST_CASE("what moves nothing") {
   const uint16_t launch = find_function("clEnqueueNDRangeKernel");
-  CHECK(moves_of(launch, {}, World()).direction == Nothing);
-  CHECK(moves_of(0, {}, World()).direction == Nothing);
-  CHECK(moves_of(60000, {}, World()).direction == Nothing);
+  CHECK(transfer_size_of(launch, {}, World()).direction == Nothing);
+  CHECK(transfer_size_of(0, {}, World()).direction == Nothing);
+  CHECK(transfer_size_of(60000, {}, World()).direction == Nothing);
 }
 
 TEST_CASE("what a create call makes, and what lies under it") {

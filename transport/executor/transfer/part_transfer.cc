@@ -1,4 +1,4 @@
-#include "transport/executor/transfer/move_part.h"
+#include "transport/executor/transfer/part_transfer.h"
 
 #include "traces/base/checked_sum.h"
 #include "transport/executor/base/driver_lock.h"

@@ -1,5 +1,5 @@
 // Making moves out of OpenCL's arguments, and parts out of moves.
-#include "transport/staging/move.h"
+#include "transport/staging/host_transfer.h"
 
 #include <unistd.h>
 
@@ -41,7 +41,7 @@ Copy merged(Copy c) {
 }  // namespace
 
 // Without what lies between rows, which need not even be memory, unless it is less than a page.
-bool is_there(const Move& m) noexcept {
+bool is_there(const HostTransfer& m) noexcept {
   const auto is_there = [&](size_t at, size_t bytes) {
     return m.way == Way::ToDevice ? is_readable(m.host + at, bytes) : is_writable(m.host + at, bytes);
   };
@@ -53,8 +53,8 @@ bool is_there(const Move& m) noexcept {
   return true;
 }
 
-Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept {
-  Move m;
+HostTransfer range_transfer(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept {
+  HostTransfer m;
   m.way = way;
   m.mem = mem;
   m.host = writable(host);
@@ -63,19 +63,19 @@ Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* ho
   return m;
 }
 
-Move svm_move(Way way, const void* svm, size_t bytes, const void* host) noexcept {
-  Move m = range_move(way, nullptr, 0, bytes, host);
-  m.shape = m.called = Move::Shape::Svm;
+HostTransfer svm_transfer(Way way, const void* svm, size_t bytes, const void* host) noexcept {
+  HostTransfer m = range_transfer(way, nullptr, 0, bytes, host);
+  m.shape = m.called = HostTransfer::Shape::Svm;
   m.svm = writable(svm);
   return m;
 }
 
-Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
-              size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t host_row_pitch, size_t host_slice_pitch,
-              const void* host) noexcept {
-  Move m;
+HostTransfer box_transfer(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin,
+                          const size_t* region, size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                          size_t host_row_pitch, size_t host_slice_pitch, const void* host) noexcept {
+  HostTransfer m;
   m.way = way;
-  m.shape = m.called = Move::Shape::Box;
+  m.shape = m.called = HostTransfer::Shape::Box;
   m.mem = mem;
   m.row_bytes = region[0];
   m.rows = region[1];
@@ -92,16 +92,16 @@ Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* ho
   const bool packed_slices = m.slices == 1 || (m.host_slice_pitch == slice && m.mem_slice_pitch == slice);
   if (!packed_rows || !packed_slices) return m;
   const size_t offset = m.origin[0] + m.origin[1] * m.mem_row_pitch + m.origin[2] * m.mem_slice_pitch;
-  Move range = range_move(way, mem, offset, m.bytes(), m.host);
+  HostTransfer range = range_transfer(way, mem, offset, m.bytes(), m.host);
   range.called = m.called;
   return range;
 }
 
-Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* region, size_t row_pitch,
-                size_t slice_pitch, size_t pixel_bytes, const void* host) noexcept {
-  Move m;
+HostTransfer image_transfer(Way way, cl_mem image, const size_t* origin, const size_t* region, size_t row_pitch,
+                            size_t slice_pitch, size_t pixel_bytes, const void* host) noexcept {
+  HostTransfer m;
   m.way = way;
-  m.shape = m.called = Move::Shape::Image;
+  m.shape = m.called = HostTransfer::Shape::Image;
   m.mem = image;
   m.host = writable(host);
   m.row_pixels = region[0];
@@ -114,103 +114,103 @@ Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* regio
   return m;
 }
 
-Parts::Parts(const Move& move, size_t chunk_bytes) noexcept : x_move(move) {
-  x_streaming = (move.way == Way::ToDevice) == (move.bytes() <= cached_bytes());
-  const bool range = move.is_range();
-  const size_t units = range ? move.row_bytes : move.rows;
-  x_unit = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, move.row_bytes));
+Parts::Parts(const HostTransfer& transfer, size_t chunk_bytes) noexcept : x_transfer(transfer) {
+  x_streaming = (transfer.way == Way::ToDevice) == (transfer.bytes() <= cached_bytes());
+  const bool range = transfer.is_range();
+  const size_t units = range ? transfer.row_bytes : transfer.rows;
+  x_unit = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, transfer.row_bytes));
   if (x_unit == 0) return;
   x_per_slice = (units + x_unit - 1) / x_unit;
   x_ramp = range && x_unit >= LeastRamped && x_per_slice > 2;
   if (x_ramp) x_per_slice = RampParts + (units - x_unit / 8 * 7 + x_unit - 1) / x_unit;
   if (!range && x_per_slice == 1)
-    x_slice_unit = std::min(move.slices, chunk_bytes / (move.row_bytes * move.rows));
-  x_slice_groups = (move.slices + x_slice_unit - 1) / x_slice_unit;
+    x_slice_unit = std::min(transfer.slices, chunk_bytes / (transfer.row_bytes * transfer.rows));
+  x_slice_groups = (transfer.slices + x_slice_unit - 1) / x_slice_unit;
 }
 
 // Where part `part` begins when the small parts come first: 0, 1/8, 3/8, 7/8, 15/8, 23/8, ... of a unit.
 size_t Parts::ramp_boundary(size_t part) const noexcept {
   const size_t eighth = x_unit / 8;
   const size_t at = part <= RampParts ? ((size_t{1} << part) - 1) * eighth : 7 * eighth + (part - RampParts) * x_unit;
-  return std::min(at, x_move.row_bytes);
+  return std::min(at, x_transfer.row_bytes);
 }
 
 Parts::Place Parts::place(size_t part) const noexcept {
   if (x_ramp) {
-    const bool up = x_move.way == Way::ToDevice;
-    const size_t first = up ? ramp_boundary(part) : x_move.row_bytes - ramp_boundary(x_per_slice - part);
-    const size_t end = up ? ramp_boundary(part + 1) : x_move.row_bytes - ramp_boundary(x_per_slice - part - 1);
+    const bool up = x_transfer.way == Way::ToDevice;
+    const size_t first = up ? ramp_boundary(part) : x_transfer.row_bytes - ramp_boundary(x_per_slice - part);
+    const size_t end = up ? ramp_boundary(part + 1) : x_transfer.row_bytes - ramp_boundary(x_per_slice - part - 1);
     return {0, 1, first, end - first};
   }
-  const size_t units = x_move.is_range() ? x_move.row_bytes : x_move.rows;
+  const size_t units = x_transfer.is_range() ? x_transfer.row_bytes : x_transfer.rows;
   const size_t first = part % x_per_slice * x_unit;
   const size_t slice = part / x_per_slice * x_slice_unit;
-  return {slice, std::min(x_slice_unit, x_move.slices - slice), first, std::min(x_unit, units - first)};
+  return {slice, std::min(x_slice_unit, x_transfer.slices - slice), first, std::min(x_unit, units - first)};
 }
 
 char* Parts::host(const Place& p) const noexcept {
-  if (x_move.is_range()) return x_move.host + p.first;
-  return x_move.host + p.slice * x_move.host_slice_pitch + p.first * x_move.host_row_pitch;
+  if (x_transfer.is_range()) return x_transfer.host + p.first;
+  return x_transfer.host + p.slice * x_transfer.host_slice_pitch + p.first * x_transfer.host_row_pitch;
 }
 
 Copy Parts::copy(size_t part, char* chunk) const noexcept {
   const Place p = place(part);
   char* const at = host(p);
-  const bool up = x_move.way == Way::ToDevice;
+  const bool up = x_transfer.way == Way::ToDevice;
   Copy c;
   c.streaming = x_streaming;
   c.programs = up ? Programs::From : Programs::To;
   c.to = up ? chunk : at;
   c.from = up ? at : chunk;
-  if (x_move.is_range()) {
+  if (x_transfer.is_range()) {
     c.row_bytes = p.count;
     return c;
   }
-  c.row_bytes = x_move.row_bytes;
+  c.row_bytes = x_transfer.row_bytes;
   c.rows = p.count;
   c.slices = p.slices;
-  const size_t packed_slice = x_move.row_bytes * p.count;
-  c.to_row_pitch = up ? x_move.row_bytes : x_move.host_row_pitch;
-  c.to_slice_pitch = up ? packed_slice : x_move.host_slice_pitch;
-  c.from_row_pitch = up ? x_move.host_row_pitch : x_move.row_bytes;
-  c.from_slice_pitch = up ? x_move.host_slice_pitch : packed_slice;
+  const size_t packed_slice = x_transfer.row_bytes * p.count;
+  c.to_row_pitch = up ? x_transfer.row_bytes : x_transfer.host_row_pitch;
+  c.to_slice_pitch = up ? packed_slice : x_transfer.host_slice_pitch;
+  c.from_row_pitch = up ? x_transfer.host_row_pitch : x_transfer.row_bytes;
+  c.from_slice_pitch = up ? x_transfer.host_slice_pitch : packed_slice;
   return merged(c);
 }
 
 cl_int Parts::enqueue(const ClFunctions& cl, cl_command_queue queue, size_t part, char* chunk, cl_uint waits,
                       const cl_event* wait_list, cl_event* event) const noexcept {
   const Place p = place(part);
-  return enqueue_at(cl, queue, p, CL_FALSE, chunk, x_move.row_bytes, x_move.row_bytes * p.count, waits, wait_list,
-                    event);
+  return enqueue_at(cl, queue, p, CL_FALSE, chunk, x_transfer.row_bytes, x_transfer.row_bytes * p.count, waits,
+                    wait_list, event);
 }
 
 cl_int Parts::enqueue_direct(const ClFunctions& cl, cl_command_queue queue, size_t part) const noexcept {
   const Place p = place(part);
-  return enqueue_at(cl, queue, p, CL_TRUE, host(p), x_move.host_row_pitch, x_move.host_slice_pitch, 0, nullptr,
+  return enqueue_at(cl, queue, p, CL_TRUE, host(p), x_transfer.host_row_pitch, x_transfer.host_slice_pitch, 0, nullptr,
                     nullptr);
 }
 
 cl_int Parts::enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking,
                          char* memory, size_t row_pitch, size_t slice_pitch, cl_uint waits,
                          const cl_event* wait_list, cl_event* event) const noexcept {
-  const Move& m = x_move;
+  const HostTransfer& m = x_transfer;
   const bool up = m.way == Way::ToDevice;
-  if (m.shape == Move::Shape::Range) {
+  if (m.shape == HostTransfer::Shape::Range) {
     const size_t offset = m.origin[0] + p.first;
     return up ? cl.clEnqueueWriteBuffer(queue, m.mem, blocking, offset, p.count, memory, waits, wait_list, event)
               : cl.clEnqueueReadBuffer(queue, m.mem, blocking, offset, p.count, memory, waits, wait_list, event);
   }
-  if (m.shape == Move::Shape::Svm) {
+  if (m.shape == HostTransfer::Shape::Svm) {
     char* const there = m.svm + p.first;
     return cl.clEnqueueSVMMemcpy(queue, blocking, up ? there : memory, up ? memory : there, p.count, waits, wait_list,
                                  event);
   }
   const size_t origin[3] = {m.origin[0], m.origin[1] + p.first, m.origin[2] + p.slice};
-  const size_t width = m.shape == Move::Shape::Image ? m.row_pixels : m.row_bytes;
+  const size_t width = m.shape == HostTransfer::Shape::Image ? m.row_pixels : m.row_bytes;
   const size_t region[3] = {width, p.count, p.slices};
   if (p.slices == 1) slice_pitch = 0;  // where there is one slice only, some images take no pitch
   const size_t nowhere[3] = {};
-  if (m.shape == Move::Shape::Box)
+  if (m.shape == HostTransfer::Shape::Box)
     return up ? cl.clEnqueueWriteBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,
                                             m.mem_slice_pitch, row_pitch, slice_pitch, memory, waits, wait_list, event)
               : cl.clEnqueueReadBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,

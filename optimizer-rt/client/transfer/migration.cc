@@ -1,4 +1,4 @@
-#include "optimizer-rt/client/transfer/moves.h"
+#include "optimizer-rt/client/transfer/migration.h"
 
 #include <algorithm>
 #include <atomic>
@@ -16,10 +16,10 @@
 namespace gt::virt {
 namespace {
 
-// One move under way: from proxy to proxy, or through the client's memory, or (when there is a `way`) between two
+// One migration under way: from proxy to proxy, or through the client's memory, or (when there is a `way`) between two
 // drivers of this process. Each step runs on a thread of ours, when what it waited for has ended; the commands at the
 // destination wait for `ready`.
-struct Move : std::enable_shared_from_this<Move> {
+struct Migration : std::enable_shared_from_this<Migration> {
   Ref<_cl_mem> mem;
   Place *from, *to;
   ObjectId from_name, to_name;
@@ -32,14 +32,14 @@ struct Move : std::enable_shared_from_this<Move> {
 
   void start() {
     if (!way) return start_elsewhere();
-    count(move_counts().here);
+    count(migration_counts().here);
     const size_t number = from->index * mem->context->places.size() + to->index;
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
   cl_int move_here() {
     const NativeMoves::Moved moved = way->move({from_native.get(), from_peer_mapped.get()},
                                                {to_native.get(), to_peer_mapped.get()}, mem->whole(), mem->element());
-    if (moved.by_devices) count(move_counts().device);
+    if (moved.by_devices) count(migration_counts().device);
     return moved.code;
   }
   void move_natively() {
@@ -84,14 +84,14 @@ struct Move : std::enable_shared_from_this<Move> {
   // What is wrong with the link between them is nothing that the program needs to know.
   void passed(cl_int status) {
     if (status == CL_COMPLETE) {
-      count(move_counts().direct);
+      count(migration_counts().direct);
       return ready->complete(status, 0, 0);
     }
     part(from->session, to->session);
     read();
   }
   void read() {
-    count(move_counts().relayed);
+    count(migration_counts().relayed);
     guard([this] {
       bytes.resize(packed_bytes(layout));
       const Ref<_cl_event> event = make<_cl_event>(*mem->context, *from);
@@ -163,17 +163,17 @@ Ref<_cl_event> move_there(_cl_mem& root, Place& from, Place& to, const std::vect
 }
 
 // Finds how the drivers themselves can move it; nothing when one of them is elsewhere.
-void find_way(Move& move) {
-  if (!move.from->session.local() || !move.to->session.local()) return;
-  NativeMoves& way = way_between(*move.from, *move.to);
-  give_peer_mapped(*move.mem, *move.from, *move.to, way);
-  move.from_native = native_mem(*move.mem, *move.from);
-  move.to_native = native_mem(*move.mem, *move.to);
-  if (!move.from_native || !move.to_native) return;
-  const Residency& r = move.mem->residency;
-  move.from_peer_mapped = r.peer_mapped[move.from->index];
-  move.to_peer_mapped = r.peer_mapped[move.to->index];
-  move.way = &way;
+void find_way(Migration& migration) {
+  if (!migration.from->session.local() || !migration.to->session.local()) return;
+  NativeMoves& way = way_between(*migration.from, *migration.to);
+  give_peer_mapped(*migration.mem, *migration.from, *migration.to, way);
+  migration.from_native = native_mem(*migration.mem, *migration.from);
+  migration.to_native = native_mem(*migration.mem, *migration.to);
+  if (!migration.from_native || !migration.to_native) return;
+  const Residency& r = migration.mem->residency;
+  migration.from_peer_mapped = r.peer_mapped[migration.from->index];
+  migration.to_peer_mapped = r.peer_mapped[migration.to->index];
+  migration.way = &way;
 }
 
 HostLayout dense(const _cl_mem& mem) {
@@ -186,10 +186,10 @@ std::atomic<memory::MoveCounts*> g_counts{&g_own_counts};
 
 }  // namespace
 
-memory::MoveCounts& move_counts() { return *g_counts; }
-void count_moves_in(memory::MoveCounts* there) { g_counts = there; }
+memory::MoveCounts& migration_counts() { return *g_counts; }
+void count_migrations_in(memory::MoveCounts* there) { g_counts = there; }
 
-void bring(_cl_mem& root, Place& to) {
+void migrate(_cl_mem& root, Place& to) {
   Residency& r = root.residency;
   if (r.ready[to.index] && r.ready[to.index]->ended()) {
     const bool good = r.ready[to.index]->status.load() == CL_COMPLETE;
@@ -199,34 +199,34 @@ void bring(_cl_mem& root, Place& to) {
   const size_t source = best_source(root, to);
   r.valid[to.index] = true;
   if (source == r.valid.size()) return;  // nobody has written it
-  auto move = std::make_shared<Move>();
-  move->mem = Ref<_cl_mem>(&root);
-  move->from = root.context->places[source].get();
-  move->to = &to;
-  move->layout = dense(root);
-  find_way(*move);  // may give the source a peer-mapped allocation, which is one thing more to wait for
+  auto migration = std::make_shared<Migration>();
+  migration->mem = Ref<_cl_mem>(&root);
+  migration->from = root.context->places[source].get();
+  migration->to = &to;
+  migration->layout = dense(root);
+  find_way(*migration);  // may give the source a peer-mapped allocation, which is one thing more to wait for
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
-  if (are_of_one_executor(*move->from, to)) {
-    r.ready[to.index] = move_there(root, *move->from, to, before);
-    return move->count(move_counts().direct);
+  if (are_of_one_executor(*migration->from, to)) {
+    r.ready[to.index] = move_there(root, *migration->from, to, before);
+    return migration->count(migration_counts().direct);
   }
-  move->from_name = root.at(*move->from);
-  move->to_name = root.at(to);
-  const bool now = move->way && have_ended(before);
+  migration->from_name = root.at(*migration->from);
+  migration->to_name = root.at(to);
+  const bool now = migration->way && have_ended(before);
   if (now) r.writers.clear();
   // Waiting for a small one costs less than telling a thread of it.
-  const bool peer_mapped = move->from_peer_mapped && move->to_peer_mapped;
+  const bool peer_mapped = migration->from_peer_mapped && migration->to_peer_mapped;
   const size_t small = peer_mapped ? NativeMoves::SmallPeerMappedMove : NativeMoves::SmallMove;
-  if (now && packed_bytes(move->layout) <= small && move->move_here() == CL_SUCCESS) {
+  if (now && packed_bytes(migration->layout) <= small && migration->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};
-    move->count(move_counts().here);
+    migration->count(migration_counts().here);
     return;
   }
-  move->ready = make<_cl_event>(*root.context);
-  r.ready[to.index] = move->ready;
-  if (now) return move->start();
-  after_all(before, [move](cl_int) { move->start(); });  // what failed has written what it has written
+  migration->ready = make<_cl_event>(*root.context);
+  r.ready[to.index] = migration->ready;
+  if (now) return migration->start();
+  after_all(before, [migration](cl_int) { migration->start(); });  // what failed has written what it has written
 }
 
 }  // namespace gt::virt

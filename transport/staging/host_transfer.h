@@ -16,7 +16,7 @@ namespace gt::staging {
 
 enum class Way { ToDevice, ToHost };
 
-struct Move {
+struct HostTransfer {
   enum class Shape { Range, Svm, Box, Image };
 
   Way way = Way::ToDevice;
@@ -37,33 +37,35 @@ struct Move {
   size_t bytes() const noexcept { return row_bytes * rows * slices; }
 };
 // One run of bytes.
-inline bool is_range(Move::Shape shape) noexcept { return shape == Move::Shape::Range || shape == Move::Shape::Svm; }
-inline bool Move::is_range() const noexcept { return staging::is_range(shape); }
+inline bool is_range(HostTransfer::Shape shape) noexcept {
+  return shape == HostTransfer::Shape::Range || shape == HostTransfer::Shape::Svm;
+}
+inline bool HostTransfer::is_range() const noexcept { return staging::is_range(shape); }
 
 // Nothing of the program's runs when its memory is touched (program_faults.h). REQUIRES: bytes() > 0.
-bool is_there(const Move& move) noexcept;
+bool is_there(const HostTransfer& transfer) noexcept;
 
-Move range_move(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept;
+HostTransfer range_transfer(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept;
 // REQUIRES: ClFunctions has clEnqueueSVMMemcpy.
-Move svm_move(Way way, const void* svm, size_t bytes, const void* host) noexcept;
+HostTransfer svm_transfer(Way way, const void* svm, size_t bytes, const void* host) noexcept;
 // The arguments of clEnqueue{Write,Read}BufferRect: not NULL, region without zeros. A box without gaps on both sides
 // becomes a range.
-Move box_move(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin, const size_t* region,
-              size_t buffer_row_pitch, size_t buffer_slice_pitch, size_t host_row_pitch, size_t host_slice_pitch,
-              const void* host) noexcept;
+HostTransfer box_transfer(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin,
+                          const size_t* region, size_t buffer_row_pitch, size_t buffer_slice_pitch,
+                          size_t host_row_pitch, size_t host_slice_pitch, const void* host) noexcept;
 // The arguments of clEnqueue{Write,Read}Image and the size of a pixel.
-Move image_move(Way way, cl_mem image, const size_t* origin, const size_t* region, size_t row_pitch,
-                size_t slice_pitch, size_t pixel_bytes, const void* host) noexcept;
+HostTransfer image_transfer(Way way, cl_mem image, const size_t* origin, const size_t* region, size_t row_pitch,
+                            size_t slice_pitch, size_t pixel_bytes, const void* host) noexcept;
 
 // Walks through the parts of a move that fit into chunks of `chunk_bytes`.
 class Parts {
  public:
-  // False through fits() when a single row is larger than a chunk: such a move cannot be staged.
-  Parts(const Move& move, size_t chunk_bytes) noexcept;
+  // False through fits() when a single row is larger than a chunk: such a transfer cannot be staged.
+  Parts(const HostTransfer& transfer, size_t chunk_bytes) noexcept;
   bool fits() const noexcept { return x_unit > 0; }
   size_t count() const noexcept { return x_per_slice * x_slice_groups; }
 
-  // Between the host and a chunk, in the move's direction. Past the caches where that was measured to be faster
+  // Between the host and a chunk, in the transfer's direction. Past the caches where that was measured to be faster
   // (docs/measurements/staging.md): into chunks, which only the device reads, unless the program's memory is too large
   // for the caches, when memory's bandwidth is what is short; out of them just when it is.
   Copy copy(size_t part, char* chunk) const noexcept;
@@ -85,7 +87,7 @@ class Parts {
                     size_t row_pitch, size_t slice_pitch, cl_uint waits, const cl_event* wait_list,
                     cl_event* event) const noexcept;
 
-  const Move& x_move;
+  const HostTransfer& x_transfer;
   bool x_streaming = false;
   size_t x_unit = 0;          // rows (bytes of a range) in a part
   size_t x_slice_unit = 1;    // slices in a part; above 1 only when whole slices fit

@@ -10,10 +10,10 @@ namespace gt::virt {
 
 // Sees to it that `root` is valid at `to`, or will be when residency.ready of that place has ended. REQUIRES: the
 // context's residency is locked.
-void bring(_cl_mem& root, Place& to);
+void migrate(_cl_mem& root, Place& to);
 
 // How often and how much; from the start, or into memory of goptimize's.
-memory::MoveCounts& move_counts();
-void count_moves_in(memory::MoveCounts* there);
+memory::MoveCounts& migration_counts();
+void count_migrations_in(memory::MoveCounts* there);
 
 }  // namespace gt::virt

@@ -1,4 +1,4 @@
-#include "transport/executor/transfer/mover.h"
+#include "transport/executor/transfer/migrator.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,24 +7,24 @@
 #include <mutex>
 
 #include "transport/executor/base/driver_lock.h"
-#include "transport/executor/transfer/move_part.h"
+#include "transport/executor/transfer/part_transfer.h"
 #include "transport/moves/native_moves.h"
 #include "transport/protocol/chunks.h"
 
 namespace gt::exec {
 
 // One move. Keeps its objects, whatever the client releases.
-struct MoveJob {
-  explicit MoveJob(std::shared_ptr<Session> s) : session(std::move(s)) {}
-  ~MoveJob() {
+struct MigrationJob {
+  explicit MigrationJob(std::shared_ptr<Session> s) : session(std::move(s)) {}
+  ~MigrationJob() {
     end(CL_OUT_OF_RESOURCES);
     const Cl& cl = session->cl;
     if (from) cl.clReleaseMemObject(from);
     if (to) cl.clReleaseMemObject(to);
     if (done) cl.clReleaseEvent(done);
   }
-  MoveJob(const MoveJob&) = delete;
-  MoveJob& operator=(const MoveJob&) = delete;
+  MigrationJob(const MigrationJob&) = delete;
+  MigrationJob& operator=(const MigrationJob&) = delete;
 
   void end(cl_int code) {
     if (!done || ended.exchange(true)) return;
@@ -47,7 +47,7 @@ class Route {
       : x_session(std::move(session)), x_moves(from, to) {}
 
   // At once, in the calling thread; false: others are before it. REQUIRES: what it waits for is over.
-  bool try_now(MoveJob& job) {
+  bool try_now(MigrationJob& job) {
     {
       const std::lock_guard lock(x_mutex);
       if (x_busy || !x_jobs.empty()) return false;
@@ -55,7 +55,7 @@ class Route {
     job.end(move(job));
     return true;
   }
-  static void post(const std::shared_ptr<Route>& self, std::shared_ptr<MoveJob> job) {
+  static void post(const std::shared_ptr<Route>& self, std::shared_ptr<MigrationJob> job) {
     constexpr size_t StackBytes = size_t{1} << 20;  // it calls drivers
     const std::lock_guard lock(self->x_mutex);
     if (self->x_closed) return;  // and the job fails
@@ -85,7 +85,7 @@ class Route {
     for (;;) {
       x_changed.wait_for(lock, IdleTime, [this] { return x_retired || !x_jobs.empty(); });
       if (x_jobs.empty()) break;
-      const std::shared_ptr<MoveJob> job = std::move(x_jobs.front());
+      const std::shared_ptr<MigrationJob> job = std::move(x_jobs.front());
       x_jobs.pop_front();
       x_busy = true;
       lock.unlock();
@@ -95,7 +95,7 @@ class Route {
     }
     x_running = false;
   }
-  cl_int move(const MoveJob& job) try {
+  cl_int move(const MigrationJob& job) try {
     return x_moves.move(job.from, job.to, job.part, job.element).code;
   } catch (const std::bad_alloc&) {
     return CL_OUT_OF_HOST_MEMORY;
@@ -105,7 +105,7 @@ class Route {
   moves::NativeMoves x_moves;
   std::mutex x_mutex;  // of what follows
   std::condition_variable x_changed;
-  std::deque<std::shared_ptr<MoveJob>> x_jobs;
+  std::deque<std::shared_ptr<MigrationJob>> x_jobs;
   bool x_running = false, x_busy = false, x_retired = false, x_closed = false;
 };
 
@@ -113,9 +113,9 @@ namespace {
 
 // Posts the job when everything that it waits for is over. What failed has written what it has written.
 struct Countdown {
-  Countdown(std::shared_ptr<Route> r, std::shared_ptr<MoveJob> j) : route(std::move(r)), job(std::move(j)) {}
+  Countdown(std::shared_ptr<Route> r, std::shared_ptr<MigrationJob> j) : route(std::move(r)), job(std::move(j)) {}
   std::shared_ptr<Route> route;
-  std::shared_ptr<MoveJob> job;
+  std::shared_ptr<MigrationJob> job;
   std::atomic<size_t> left{1};
   void one_is_over() {
     if (--left == 0) Route::post(route, std::move(job));
@@ -147,12 +147,12 @@ moves::MoveEnd end_at(Session& session, cl_context context) {
 
 }  // namespace
 
-Mover::Mover(Commands& commands) : x_commands(commands) {}
-Mover::~Mover() { close(); }
+Migrator::Migrator(Commands& commands) : x_commands(commands) {}
+Migrator::~Migrator() { close(); }
 
-void Mover::run(const wire::Move& m) {
+void Migrator::run(const wire::Move& m) {
   constexpr auto Fn = api::FnId::clEnqueueMigrateMemObjects;  // what comes closest
-  std::shared_ptr<MoveJob> job;
+  std::shared_ptr<MigrationJob> job;
   if (const cl_int code = check(m, job); code != CL_SUCCESS) return x_commands.fail(Fn, code, m.to, m.event);
   const std::shared_ptr<Route> way = route(job->from, job->to);
   Object event;
@@ -168,14 +168,14 @@ void Mover::run(const wire::Move& m) {
   start_when_over(m.waits, way, job);
 }
 
-bool Mover::are_over(const wire::Ids& waits) {
+bool Migrator::are_over(const wire::Ids& waits) {
   return std::all_of(waits.begin(), waits.end(), [this](ObjectId id) {
     const Object& event = *x_commands.objects().find(id, ObjectKind::Event);
     return event.failed || event.over || x_commands.cl().status(event.as<cl_event>()) <= CL_COMPLETE;
   });
 }
 
-cl_int Mover::check(const wire::Move& m, std::shared_ptr<MoveJob>& job) {
+cl_int Migrator::check(const wire::Move& m, std::shared_ptr<MigrationJob>& job) {
   Objects& objects = x_commands.objects();
   const Object* const from = objects.find(m.from, ObjectKind::Buffer);
   const Object* const to = objects.find(m.to, ObjectKind::Buffer);
@@ -190,7 +190,7 @@ cl_int Mover::check(const wire::Move& m, std::shared_ptr<MoveJob>& job) {
     if (!objects.find(id, ObjectKind::Event)) return CL_INVALID_EVENT_WAIT_LIST;
   if (const cl_int code = objects.may_name(m.event); code != CL_SUCCESS) return code;
   const Cl& cl = x_commands.cl();
-  job = std::make_shared<MoveJob>(x_commands.shared_session());
+  job = std::make_shared<MigrationJob>(x_commands.shared_session());
   job->part = part;
   job->element = from->element;
   job->bytes = whole.bytes();
@@ -203,7 +203,7 @@ cl_int Mover::check(const wire::Move& m, std::shared_ptr<MoveJob>& job) {
   return CL_SUCCESS;
 }
 
-std::shared_ptr<Route> Mover::route(cl_mem from, cl_mem to) {
+std::shared_ptr<Route> Migrator::route(cl_mem from, cl_mem to) {
   const cl_context source = context_of(x_commands.cl(), from), destination = context_of(x_commands.cl(), to);
   std::shared_ptr<Route>& route = x_routes[{source, destination}];
   if (route) return route;
@@ -212,8 +212,8 @@ std::shared_ptr<Route> Mover::route(cl_mem from, cl_mem to) {
   return route;
 }
 
-void Mover::start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route,
-                            const std::shared_ptr<MoveJob>& job) {
+void Migrator::start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route,
+                               const std::shared_ptr<MigrationJob>& job) {
   const auto countdown = std::make_shared<Countdown>(std::move(route), job);
   for (const ObjectId id : waits) {
     const Object& event = *x_commands.objects().find(id, ObjectKind::Event);
@@ -226,7 +226,7 @@ void Mover::start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route
   countdown->one_is_over();
 }
 
-void Mover::remember(const std::shared_ptr<MoveJob>& job) {
+void Migrator::remember(const std::shared_ptr<MigrationJob>& job) {
   constexpr size_t Few = 64;
   if (x_jobs.size() >= std::max(Few, x_most_jobs)) {
     std::erase_if(x_jobs, [](const auto& known) { return known.expired(); });
@@ -236,7 +236,7 @@ void Mover::remember(const std::shared_ptr<MoveJob>& job) {
 }
 
 // Taking a route apart may wait for who looks for a shorter one: not here.
-void Mover::forget(cl_context context) {
+void Migrator::forget(cl_context context) {
   constexpr size_t StackBytes = size_t{1} << 20;
   for (auto it = x_routes.begin(); it != x_routes.end();) {
     if (it->first.first != context && it->first.second != context) {
@@ -250,10 +250,10 @@ void Mover::forget(cl_context context) {
   }
 }
 
-void Mover::close() {
+void Migrator::close() {
   for (const auto& [ends, route] : x_routes) route->close();
   x_routes.clear();
-  for (const std::weak_ptr<MoveJob>& known : x_jobs)
+  for (const std::weak_ptr<MigrationJob>& known : x_jobs)
     if (const auto job = known.lock()) job->end(CL_OUT_OF_RESOURCES);
   x_jobs.clear();
 }
