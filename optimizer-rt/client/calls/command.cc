@@ -49,11 +49,11 @@ void Command::overwrites(_cl_mem& mem) { touch(mem, Access::Overwrite); }
 void Command::touch(_cl_mem& mem, Access access) {
   _cl_context& context = *queue_.context;
   require(mem.context.get() == &context, CL_INVALID_CONTEXT);
-  if (context.one_place()) return;
+  if (context.one_sub_context()) return;
   if (!residency_) residency_ = std::unique_lock(context.residency);
   _cl_mem& root = mem.root();
-  if (access != Access::Overwrite || mem.parent) migrate(root, place());
-  if (const Ref<_cl_event>& move = root.residency.ready[place().index]) moves_.push_back(move);
+  if (access != Access::Overwrite || mem.parent) migrate(root, sub_context());
+  if (const Ref<_cl_event>& move = root.residency.ready[sub_context().index]) moves_.push_back(move);
   if (access != Access::Read) written_.emplace_back(&root);
 }
 
@@ -84,7 +84,7 @@ bool Command::takes_coming(const void* host, size_t bytes) {
 }
 
 void Command::wait_for(_cl_event& event) {
-  if (const ObjectId id = event.name_at(place())) waits_.push_back(id);
+  if (const ObjectId id = event.name_at(sub_context())) waits_.push_back(id);
 }
 
 // What was valid elsewhere is not any more.
@@ -92,12 +92,12 @@ void Command::written() {
   for (const Ref<_cl_mem>& mem : written_) {
     Residency& r = mem->residency;
     r.add_writer(event_);
-    for (const auto& other : queue_.context->places) {
-      if (other->index == place().index) continue;
+    for (const auto& other : queue_.context->sub_contexts) {
+      if (other->index == sub_context().index) continue;
       r.valid[other->index] = false;
       r.ready[other->index] = {};
     }
-    r.valid[place().index] = true;
+    r.valid[sub_context().index] = true;
   }
 }
 

@@ -1,4 +1,4 @@
-// A command queue: it is at one place, that of its device.
+// A command queue: it is at one sub-context, that of its device.
 //
 // Errors that only the executor could see (Failed) are kept and returned once, by the next call that synchronizes.
 #pragma once
@@ -48,7 +48,7 @@ struct _cl_command_queue : gt::virt::Object {
 
   const gt::virt::Ref<_cl_context> context;
   const gt::virt::Ref<_cl_device_id> device;
-  gt::virt::Place& place;
+  gt::virt::SubContext& sub_context;
   const gt::virt::ObjectId name;
   std::atomic<cl_command_queue_properties> properties;
   const std::vector<cl_queue_properties> list;  // as the program gave it, with its final 0; empty: none
@@ -69,5 +69,5 @@ struct _cl_command_queue : gt::virt::Object {
    private:
     _cl_command_queue& queue_;
   };
-  Listener listener_{*this};  // to the place's session
+  Listener listener_{*this};  // to the sub-context's session
 };

@@ -68,7 +68,7 @@ cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_proper
 
 cl_int clRetainCommandQueue(cl_command_queue queue) { return retain(queue); }
 cl_int clReleaseCommandQueue(cl_command_queue queue) {
-  return release(queue, [](_cl_command_queue& q) { q.place.session.push(); });  // an implicit flush
+  return release(queue, [](_cl_command_queue& q) { q.sub_context.session.push(); });  // an implicit flush
 }
 
 cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name, size_t room, void* value,
@@ -97,9 +97,9 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
 
 cl_int clFlush(cl_command_queue queue) {
   check(queue);
-  require(queue->place.session.alive(), CL_DEVICE_NOT_AVAILABLE);
-  queue->place.session.call<api::FnId::clFlush>({}, as<cl_command_queue>(queue->name));
-  queue->place.session.push();
+  require(queue->sub_context.session.alive(), CL_DEVICE_NOT_AVAILABLE);
+  queue->sub_context.session.call<api::FnId::clFlush>({}, as<cl_command_queue>(queue->name));
+  queue->sub_context.session.push();
   return queue->take_failure();
 }
 

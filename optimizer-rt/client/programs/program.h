@@ -1,6 +1,6 @@
 // A program: what it was made of, and for each device how its last build went.
 //
-// It is made at all places of its context when it is made here; builds run at all of them at once.
+// It is made at all sub-contexts of its context when it is made here; builds run at all of them at once.
 // Thread safety: `mutex` for what changes.
 #pragma once
 
@@ -33,7 +33,9 @@ struct _cl_program : gt::virt::Object {
   _cl_program(_cl_context& context, std::vector<_cl_device_id*> devices);
   ~_cl_program();
 
-  gt::virt::ObjectId at(gt::virt::Place& place) { return names[place.index]; }  // 0: for none of its devices
+  gt::virt::ObjectId at(gt::virt::SubContext& sub_context) {
+    return names[sub_context.index];
+  }  // 0: for none of its devices
   // The devices asked for (none: all), checked.
   std::vector<_cl_device_id*> chosen(cl_uint n, const cl_device_id* list);
   std::vector<_cl_device_id*> living_devices() const;
@@ -45,7 +47,7 @@ struct _cl_program : gt::virt::Object {
 
   const gt::virt::Ref<_cl_context> context;
   const std::vector<_cl_device_id*> devices;
-  std::vector<gt::virt::ObjectId> names;  // by place; set before the program gets it
+  std::vector<gt::virt::ObjectId> names;  // by sub-context; set before the program gets it
   std::string source, built_in;
   gt::Bytes il;
   bool from_binary = false, from_source = false;

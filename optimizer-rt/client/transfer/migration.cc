@@ -21,7 +21,7 @@ namespace {
 // destination wait for `ready`.
 struct Migration : std::enable_shared_from_this<Migration> {
   Ref<_cl_mem> mem;
-  Place *from, *to;
+  SubContext *from, *to;
   ObjectId from_name, to_name;
   NativeMoves* way = nullptr;
   NativeMem from_native, to_native;
@@ -33,7 +33,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   void start() {
     if (!way) return start_elsewhere();
     count(migration_counts().here);
-    const size_t number = from->index * mem->context->places.size() + to->index;
+    const size_t number = from->index * mem->context->sub_contexts.size() + to->index;
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
   cl_int move_here() {
@@ -129,13 +129,16 @@ struct Migration : std::enable_shared_from_this<Migration> {
   }
 };
 
-bool are_of_one_executor(const Place& a, const Place& b) { return &a.session == &b.session && !a.session.local(); }
+bool are_of_one_executor(const SubContext& a, const SubContext& b) {
+  return &a.session == &b.session && !a.session.local();
+}
 
-// Where a command finds them soonest: in the same process, at a place whose own move is over. None: how many there are.
-size_t best_source(const _cl_mem& root, const Place& to) {
+// Where a command finds them soonest: in the same process, at a sub-context whose own move is over. None: how many
+// there are.
+size_t best_source(const _cl_mem& root, const SubContext& to) {
   const Residency& r = root.residency;
   const auto worth = [&](size_t i) {
-    const Place& from = *root.context->places[i];
+    const SubContext& from = *root.context->sub_contexts[i];
     const bool near = are_of_one_executor(from, to) || (from.session.local() && to.session.local());
     return (near ? 2 : 0) + (r.ready[i] ? 0 : 1);
   };
@@ -146,7 +149,7 @@ size_t best_source(const _cl_mem& root, const Place& to) {
 }
 
 // An executor moves them itself when what writes them has ended; nothing here waits for that.
-Ref<_cl_event> move_there(_cl_mem& root, Place& from, Place& to, const std::vector<Ref<_cl_event>>& before) {
+Ref<_cl_event> move_there(_cl_mem& root, SubContext& from, SubContext& to, const std::vector<Ref<_cl_event>>& before) {
   const Ref<_cl_event> ready = make<_cl_event>(*root.context, to);
   wire::Move m;
   m.from = root.at(from);
@@ -154,7 +157,7 @@ Ref<_cl_event> move_there(_cl_mem& root, Place& from, Place& to, const std::vect
   m.part = root.whole();
   m.event = ready->name;
   for (const Ref<_cl_event>& e : before) {
-    const bool is_there = e->place && &e->place->session == &to.session;
+    const bool is_there = e->sub_context && &e->sub_context->session == &to.session;
     if (const ObjectId id = !is_there ? e->name_at(to) : e->ended() ? 0 : e->name) m.waits.push_back(id);
   }
   to.session.send(m, true);
@@ -189,7 +192,7 @@ std::atomic<memory::MoveCounts*> g_counts{&g_own_counts};
 memory::MoveCounts& migration_counts() { return *g_counts; }
 void count_migrations_in(memory::MoveCounts* there) { g_counts = there; }
 
-void migrate(_cl_mem& root, Place& to) {
+void migrate(_cl_mem& root, SubContext& to) {
   Residency& r = root.residency;
   if (r.ready[to.index] && r.ready[to.index]->ended()) {
     const bool good = r.ready[to.index]->status.load() == CL_COMPLETE;
@@ -201,7 +204,7 @@ void migrate(_cl_mem& root, Place& to) {
   if (source == r.valid.size()) return;  // nobody has written it
   auto migration = std::make_shared<Migration>();
   migration->mem = Ref<_cl_mem>(&root);
-  migration->from = root.context->places[source].get();
+  migration->from = root.context->sub_contexts[source].get();
   migration->to = &to;
   migration->layout = dense(root);
   find_way(*migration);  // may give the source a peer-mapped allocation, which is one thing more to wait for

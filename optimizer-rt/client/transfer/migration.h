@@ -1,4 +1,4 @@
-// Contents go from place to place when a command needs them: inside this process from driver to driver
+// Contents go from sub-context to sub-context when a command needs them: inside this process from driver to driver
 // (transport/moves/native_moves.h), inside a proxy the same way (wire::Move), between proxies directly
 // (peering.h), else through the client's memory.
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace gt::virt {
 
-// Sees to it that `root` is valid at `to`, or will be when residency.ready of that place has ended. REQUIRES: the
+// Sees to it that `root` is valid at `to`, or will be when residency.ready of that sub-context has ended. REQUIRES: the
 // context's residency is locked.
-void migrate(_cl_mem& root, Place& to);
+void migrate(_cl_mem& root, SubContext& to);
 
 // How often and how much; from the start, or into memory of goptimize's.
 memory::MoveCounts& migration_counts();

@@ -23,17 +23,17 @@ bool may_be_peer_mapped(const _cl_mem& root) {
          std::none_of(r.ready.begin(), r.ready.end(), under_way);
 }
 
-bool move_in(_cl_mem& root, Place& place, std::shared_ptr<PeerMemory> mapped) {
-  const ObjectId name = place.session.new_id();
-  if (!place.session.local()->adopt(mapped->mem(), root.size, name)) return false;
-  root.rename(place, name);
-  root.residency.peer_mapped[place.index] = std::move(mapped);
+bool move_in(_cl_mem& root, SubContext& sub_context, std::shared_ptr<PeerMemory> mapped) {
+  const ObjectId name = sub_context.session.new_id();
+  if (!sub_context.session.local()->adopt(mapped->mem(), root.size, name)) return false;
+  root.rename(sub_context, name);
+  root.residency.peer_mapped[sub_context.index] = std::move(mapped);
   return true;
 }
 
-// The root is another native object at the place from now on: sees to it that it holds what the one before holds, as
-// migrate() (migration.h) does.
-void refill(_cl_mem& root, Place& place, NativeMem before) {
+// The root is another native object at the sub-context from now on: sees to it that it holds what the one before holds,
+// as migrate() (migration.h) does.
+void refill(_cl_mem& root, SubContext& sub_context, NativeMem before) {
   struct Refill {
     Ref<_cl_mem> mem;
     NativeMem before, now;
@@ -50,30 +50,33 @@ void refill(_cl_mem& root, Place& place, NativeMem before) {
   };
   Residency& r = root.residency;
   std::vector<Ref<_cl_event>> events = r.writers;
-  if (r.ready[place.index]) events.push_back(r.ready[place.index]);
-  const auto all = std::make_shared<Refill>(
-      Refill{Ref<_cl_mem>(&root), std::move(before), native_mem(root, place), way_between(place, place), {}});
+  if (r.ready[sub_context.index]) events.push_back(r.ready[sub_context.index]);
+  const auto all = std::make_shared<Refill>(Refill{Ref<_cl_mem>(&root),
+                                                   std::move(before),
+                                                   native_mem(root, sub_context),
+                                                   way_between(sub_context, sub_context),
+                                                   {}});
   if (have_ended(events) && all->copy() == CL_SUCCESS) return;
   all->ready = make<_cl_event>(*root.context);
-  r.ready[place.index] = all->ready;
-  after_all(events, [all, number = place.index](cl_int) { mover(number).post([all] { all->complete(); }); });
+  r.ready[sub_context.index] = all->ready;
+  after_all(events, [all, number = sub_context.index](cl_int) { mover(number).post([all] { all->complete(); }); });
 }
 
 void leave_peer_mapped(_cl_mem& root) {
   Residency& r = root.residency;
   r.has_parts = true;
-  for (const auto& place : root.context->places) {
-    const std::shared_ptr<PeerMemory> mapped = std::move(r.peer_mapped[place->index]);
+  for (const auto& sub_context : root.context->sub_contexts) {
+    const std::shared_ptr<PeerMemory> mapped = std::move(r.peer_mapped[sub_context->index]);
     if (!mapped) continue;
-    NativeMem before = native_mem(root, *place);
-    root.renew(*place);
-    if (r.valid[place->index]) refill(root, *place, std::move(before));
+    NativeMem before = native_mem(root, *sub_context);
+    root.renew(*sub_context);
+    if (r.valid[sub_context->index]) refill(root, *sub_context, std::move(before));
   }
 }
 
 }  // namespace
 
-void give_peer_mapped(_cl_mem& root, Place& from, Place& to, NativeMoves& way) {
+void give_peer_mapped(_cl_mem& root, SubContext& from, SubContext& to, NativeMoves& way) {
   Residency& r = root.residency;
   if ((r.peer_mapped[from.index] && r.peer_mapped[to.index]) || ++r.unmapped_moves < WorthIt) return;
   r.unmapped_moves = 0;  // where it is not possible now, it may be later

@@ -15,7 +15,7 @@ namespace gt::virt {
 // Counts a move that is about to be made, and has the buffer live in peer-mapped allocations from now on where that is
 // worth it.
 // REQUIRES: the context's residency is locked.
-void give_peer_mapped(_cl_mem& root, Place& from, Place& to, NativeMoves& way);
+void give_peer_mapped(_cl_mem& root, SubContext& from, SubContext& to, NativeMoves& way);
 
 // The object is part of `whole` from now on (nullptr: of nothing), which lives in the driver's memory again, and will:
 // NVIDIA's driver makes images of imported memory that it then refuses to write.

@@ -31,7 +31,7 @@ struct Reading {
   wire::Read m;
   std::shared_ptr<uint8_t[]> copy{};  // SharedCopy, StreamCopy: where the packed bytes come
 
-  Session& session() const { return t.place.session; }
+  Session& session() const { return t.sub_context.session; }
   uint8_t* to() const { return static_cast<uint8_t*>(host) + t.layout.offset; }
   bool is_deferred(PendingHostWrites::By by) const {
     return !event.completes_after.empty() &&
@@ -58,8 +58,8 @@ bool read_in_place(Reading& r, TransferFacts& facts) {
   if (!seen || facts.deferred) return false;
   if (r.event.writes_host_memory) pending_host_writes().comes_by(r.event, PendingHostWrites::By::Device);
   say_where(r.m, *seen);
-  // Commands at other places do not see for themselves when it is there.
-  const bool alone = r.t.place.context.one_place();
+  // Commands at other sub-contexts do not see for themselves when it is there.
+  const bool alone = r.t.sub_context.context.one_sub_context();
   r.event.deferred = !r.event.completes_after.empty() || !alone;
   r.session().send(r.m, true);
   return true;

@@ -37,7 +37,7 @@ struct Writing {
   std::vector<Ref<_cl_event>> after{};  // the event's own go when it ends
   std::shared_ptr<uint8_t[]> copy{};    // SharedCopy, StreamCopy: the packed bytes
 
-  Session& session() const { return t.place.session; }
+  Session& session() const { return t.sub_context.session; }
   const uint8_t* from() const { return static_cast<const uint8_t*>(host) + t.layout.offset; }
 };
 
@@ -51,7 +51,7 @@ auto take_later(const Writing& w, std::shared_ptr<uint8_t[]> held) {
 // Executor and driver see an event of ours that ends when the bytes are there.
 void wait_for_bytes(Writing& w, std::shared_ptr<uint8_t[]> held) {
   const Ref<_cl_event> landed = make<_cl_event>(*w.event->context);
-  w.m.waits.push_back(landed->name_at(w.t.place));
+  w.m.waits.push_back(landed->name_at(w.t.sub_context));
   after_all(w.after, [landed, take = take_later(w, std::move(held))](cl_int) {
     take();
     landed->complete(CL_COMPLETE, 0, 0);

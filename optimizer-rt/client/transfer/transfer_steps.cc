@@ -7,9 +7,9 @@ namespace gt::virt {
 TransferFacts facts_of(const Transfer& t) {
   TransferFacts facts;
   facts.bytes = packed_bytes(t.layout);
-  facts.shares_memory = t.place.session.shares_memory();
+  facts.shares_memory = t.sub_context.session.shares_memory();
   facts.dense = t.layout.dense();
-  facts.ring = t.place.session.bounce_buffer().is_open();
+  facts.ring = t.sub_context.session.bounce_buffer().is_open();
   return facts;
 }
 

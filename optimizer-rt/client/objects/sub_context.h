@@ -1,4 +1,4 @@
-// A place of a context: one native context, at one platform of one executor; and what of ours is there.
+// A sub-context of a context: one native context, at one platform of one executor; and what of ours is there.
 // Thread safety: any thread.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace gt::virt {
 
-struct Place {
-  Place(_cl_context& c, _cl_device_id& first, size_t i);
+struct SubContext {
+  SubContext(_cl_context& c, _cl_device_id& first, size_t i);
   // A queue of ours, for what no queue of the program's is there for: initial contents, moves through the client.
   ObjectId service_queue();
   // One for moves from and to other proxies: out of order, where the device can, since one that fails must not take
