@@ -25,7 +25,7 @@ namespace {
 
 using namespace gt;
 constexpr const char* Program = "ganalyze";
-constexpr std::chrono::seconds ProgressPatience(2);
+constexpr std::chrono::seconds ProgressDelay(2);
 
 Status write_page(const std::string& page, const analyzer::Analysis& analysis, const model::Trace& trace,
                   const std::string& file, const std::string& profile) {
@@ -42,7 +42,7 @@ int run(const Options& options, const std::string& file) {
   const auto platform = analyzer::load_platform(options.text("platform"));
   if (!platform.ok()) return fail(Program, platform.status());
   const model::Platform* const costs = platform->has_value() ? &**platform : nullptr;
-  std::optional<Progress> progress(std::in_place, "reading the trace", analyzer::AnalysisSteps, ProgressPatience);
+  std::optional<Progress> progress(std::in_place, "reading the trace", analyzer::AnalysisSteps, ProgressDelay);
   const auto trace = store::read_trace(file);
   if (!trace.ok()) return fail(Program, trace.status());
 

@@ -124,9 +124,9 @@ void deepen_stack() {
 
 enum class End { Whole, TooLate, TooMuch };
 
-End read_answer(int in, std::chrono::milliseconds patience, Bytes& answer) {
+End read_answer(int in, std::chrono::milliseconds timeout, Bytes& answer) {
   using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + patience;
+  const auto deadline = Clock::now() + timeout;
   uint8_t chunk[65536];
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());

@@ -17,7 +17,7 @@ namespace gt::bench {
 namespace {
 
 constexpr int Look_ms = 200;       // between looks whether we were interrupted, or it takes too long
-constexpr int Patience_ms = 5000;  // between asking it to end and ending it
+constexpr int Timeout_ms = 5000;   // between asking it to end and ending it
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -29,7 +29,7 @@ bool limit(pid_t child, double limit_s) {
   for (double waited_s = 0; waited_s < limit_s && !interrupted(); waited_s += Look_ms * 1e-3)
     if (ends_within(child, Look_ms)) return false;
   ::kill(child, SIGTERM);
-  if (!ends_within(child, Patience_ms)) ::kill(child, SIGKILL);
+  if (!ends_within(child, Timeout_ms)) ::kill(child, SIGKILL);
   return true;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int Signals[] = {SIGINT, SIGTERM};
 // With a call that does not come back. Longer than child.cc has with programs.
-constexpr unsigned Patience_s = 10;
+constexpr unsigned Timeout_s = 10;
 
 std::atomic<int> came = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
@@ -24,7 +24,7 @@ void end_at_once(int) {
 
 void remember(int signal) {
   came = signal;
-  ::alarm(Patience_s);
+  ::alarm(Timeout_s);
 }
 
 }  // namespace

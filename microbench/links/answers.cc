@@ -5,7 +5,7 @@
 namespace gt::bench {
 namespace {
 
-constexpr std::chrono::milliseconds Patience{30'000};
+constexpr std::chrono::milliseconds Timeout{30'000};
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Status Answers::wait(uint64_t count, wire::Link& link) {
   link.help([&] { return count_.load() >= count; });
   std::unique_lock lock(mutex_);
   const auto there = [&] { return count_ >= count || !closed_.ok(); };
-  if (!changed_.wait_for(lock, Patience, there)) return {Kind::Disconnected, "the other side does not answer"};
+  if (!changed_.wait_for(lock, Timeout, there)) return {Kind::Disconnected, "the other side does not answer"};
   return count_ >= count ? Status() : closed_;
 }
 

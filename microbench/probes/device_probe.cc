@@ -143,7 +143,7 @@ Status DeviceProbe::staged(const std::vector<uint64_t>& sizes, const Pace& pace,
   uint64_t size = 0;
   const auto both_ways = [&](std::vector<Series>& into) -> Status {
     for (const staging::Way way : {staging::Way::ToDevice, staging::Way::ToHost}) {
-      const staging::Move move = staging::range_move(way, x_buffers[0].get(), 0, size, block.data());
+      const staging::HostTransfer move = staging::range_transfer(way, x_buffers[0].get(), 0, size, block.data());
       GT_TRY(timed(size, into[static_cast<size_t>(way)], [&] { return (*engine)->transfer(move); }));
     }
     return {};
@@ -191,7 +191,7 @@ class SvmCopies {
 
   Status copy(Host kind, staging::Way way) {
     void* const host = x_blocks[kind == Pinned ? Pinned : Standard].data();
-    if (kind == Staged) return x_engine->transfer(staging::svm_move(way, x_memory, x_bytes, host));
+    if (kind == Staged) return x_engine->transfer(staging::svm_transfer(way, x_memory, x_bytes, host));
     const bool up = way == staging::Way::ToDevice;
     return cl_status("clEnqueueSVMMemcpy",
                      x_session.svm().copy(x_session.queue(), CL_TRUE, up ? x_memory : host, up ? host : x_memory,

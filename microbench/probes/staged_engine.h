@@ -18,18 +18,18 @@ class StagedEngine {
 
   // How many threads copy, the caller among them; fewer where the system refuses.
   void use_threads(unsigned count);
-  unsigned threads() const { return x_crew.helpers() + 1; }
+  unsigned threads() const { return x_copy_threads.helpers() + 1; }
   static unsigned most_threads();
 
   // Complete when this returns. Unsupported: not staged at this size.
-  Status transfer(const staging::Move& move);
+  Status transfer(const staging::HostTransfer& move);
 
  private:
   explicit StagedEngine(const Session& session) : x_session(session) {}
 
   const Session& x_session;
   staging::ClFunctions x_cl;
-  staging::CopyCrew x_crew;
+  staging::CopyThreads x_copy_threads;
   staging::Stager x_stager;
 };
 

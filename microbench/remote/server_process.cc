@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t Start_ns = 30'000'000'000;
-constexpr int Look_ms = 100, Patience_ms = 5000;
+constexpr int Look_ms = 100, Timeout_ms = 5000;
 
 size_t line_that_begins(const std::string& text, const std::string& begin) {
   if (text.starts_with(begin)) return 0;
@@ -59,7 +59,7 @@ ServerProcess::ServerProcess(ServerProcess&& other) noexcept
 ServerProcess::~ServerProcess() {
   if (pid_ < 0) return;
   ::kill(pid_, SIGTERM);
-  if (!ends_within(pid_, Patience_ms)) ::kill(pid_, SIGKILL);
+  if (!ends_within(pid_, Timeout_ms)) ::kill(pid_, SIGKILL);
   status_of(pid_);
 }
 

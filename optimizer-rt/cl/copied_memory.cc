@@ -70,11 +70,11 @@ cl_mem make_empty(const Creation& c) {
   return err == CL_SUCCESS ? mem : nullptr;
 }
 
-staging::Move contents_of(const Creation& c, cl_mem mem) {
+staging::HostTransfer contents_of(const Creation& c, cl_mem mem) {
   constexpr size_t Nowhere[3] = {};
-  if (!c.desc) return staging::range_move(staging::Way::ToDevice, mem, 0, c.bytes, c.host);
-  return staging::image_move(staging::Way::ToDevice, mem, Nowhere, region_of(*c.desc).size, 0, 0,
-                             api::element_size(*c.format), c.host);
+  if (!c.desc) return staging::range_transfer(staging::Way::ToDevice, mem, 0, c.bytes, c.host);
+  return staging::image_transfer(staging::Way::ToDevice, mem, Nowhere, region_of(*c.desc).size, 0, 0,
+                                 api::element_size(*c.format), c.host);
 }
 
 constexpr cl_mem_flags Access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;

@@ -61,12 +61,12 @@ struct Hook<Fn::clSetKernelArg> : Straight {};
 
 // --- Transfers ---
 
-using staging::Move;
+using staging::HostTransfer;
 using ToDevice = std::integral_constant<staging::Way, staging::Way::ToDevice>;
 using ToHost = std::integral_constant<staging::Way, staging::Way::ToHost>;
 
 // What all seven functions have in common.
-TransferCall common(staging::Way way, Move::Shape shape, cl_command_queue queue, cl_mem mem, cl_bool blocking,
+TransferCall common(staging::Way way, HostTransfer::Shape shape, cl_command_queue queue, cl_mem mem, cl_bool blocking,
                     const void* host, cl_uint waits, const cl_event* list, cl_event* event) {
   TransferCall c;
   c.queue = queue;
@@ -101,7 +101,7 @@ template <class Way>
 struct RangeHook : TransferHook<RangeHook<Way>> {
   static TransferCall call(cl_command_queue q, cl_mem mem, cl_bool blocking, size_t offset, size_t bytes,
                       const void* p, cl_uint waits, const cl_event* list, cl_event* event) {
-    TransferCall c = common(Way::value, Move::Shape::Range, q, mem, blocking, p, waits, list, event);
+    TransferCall c = common(Way::value, HostTransfer::Shape::Range, q, mem, blocking, p, waits, list, event);
     c.offset = offset;
     c.bytes = bytes;
     return c;
@@ -112,7 +112,7 @@ struct BoxHook : TransferHook<BoxHook<Way>> {
   static TransferCall call(cl_command_queue q, cl_mem mem, cl_bool blocking, const size_t* origin,
                       const size_t* host_origin, const size_t* region, size_t row, size_t slice, size_t host_row,
                       size_t host_slice, const void* p, cl_uint waits, const cl_event* list, cl_event* event) {
-    TransferCall c = common(Way::value, Move::Shape::Box, q, mem, blocking, p, waits, list, event);
+    TransferCall c = common(Way::value, HostTransfer::Shape::Box, q, mem, blocking, p, waits, list, event);
     c.origin = origin;
     c.host_origin = host_origin;
     c.region = region;
@@ -128,7 +128,7 @@ struct ImageHook : TransferHook<ImageHook<Way>> {
   static TransferCall call(cl_command_queue q, cl_mem image, cl_bool blocking, const size_t* origin,
                       const size_t* region, size_t row, size_t slice, const void* p, cl_uint waits,
                       const cl_event* list, cl_event* event) {
-    TransferCall c = common(Way::value, Move::Shape::Image, q, image, blocking, p, waits, list, event);
+    TransferCall c = common(Way::value, HostTransfer::Shape::Image, q, image, blocking, p, waits, list, event);
     c.origin = origin;
     c.region = region;
     c.host_row_pitch = row;
@@ -175,7 +175,7 @@ struct Hook<Fn::clEnqueueSVMMemcpy> : AfterOnly {
     staging::Way way;
     if (!active() || !copy_of_svm(q, to, from, bytes, &way)) return false;
     const bool up = way == staging::Way::ToDevice;
-    TransferCall c = common(way, Move::Shape::Svm, q, nullptr, blocking, up ? from : to, waits, list, event);
+    TransferCall c = common(way, HostTransfer::Shape::Svm, q, nullptr, blocking, up ? from : to, waits, list, event);
     c.svm = up ? to : from;
     c.bytes = bytes;
     if (!transfer(c, result)) return false;

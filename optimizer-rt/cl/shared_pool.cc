@@ -64,7 +64,9 @@ void meet_virtual_platform(virt::Meet meet) noexcept {
   if (!meet || !runtime.active()) return;
   us.moves = &runtime.counters().moves;
   g_platform = meet(&us);
-  conceal_hook = [](void* base, size_t bytes) { return runtime.in_forked_child() || g_platform->conceal(base, bytes); };
+  deregister_hook = [](void* base, size_t bytes) {
+    return runtime.in_forked_child() || g_platform->deregister(base, bytes);
+  };
 }
 
 }  // namespace gt::opt

@@ -13,7 +13,7 @@ using Events = CountedHandles<cl_event, staging::EventFacts, Most>;
 constinit Events g_events;
 
 cl_command_type command_of(const staging::EventFacts& f) {
-  using Shape = staging::Move::Shape;
+  using Shape = staging::HostTransfer::Shape;
   const bool up = f.way == staging::Way::ToDevice;
   if (f.shape == Shape::Svm) return CL_COMMAND_SVM_MEMCPY;
   if (f.shape == Shape::Image) return up ? CL_COMMAND_WRITE_IMAGE : CL_COMMAND_READ_IMAGE;

@@ -33,40 +33,40 @@ using staging::Stager;
 constexpr double SetUp_ns = 4e6;         // pinned memory, queues, threads: measured on an H200's host
 constexpr size_t LeastPopulated = size_t{8} << 20;  // below, waking the helpers is not worth it
 constexpr unsigned MostHelpers = 7;      // 8 threads saturate a PCIe 5 link
-constexpr int Patience_ms = 2000;        // for transfers under way when the process ends
+constexpr int Timeout_ms = 2000;         // for transfers under way when the process ends
 constexpr size_t Addresses = size_t{192} << 20;  // what chunks, stacks and queues take at most, or little more
 constexpr size_t LeastLimit = 16 * Addresses;    // of a limit on them (ulimit -v), which the program needs itself
 
 // One device in one context.
-struct Place {
+struct StagedDevice {
   Stager stager;
   std::atomic<uint64_t> owed_ns{0};  // what staging would have saved so far
   std::atomic<bool> set_up{false};
 };
 
-constexpr size_t Places = 32;
-constinit Place g_places[Places];
-constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening places
+constexpr size_t MostStagedDevices = 32;
+constinit StagedDevice g_staged_devices[MostStagedDevices];
+constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening stagers
 constinit staging::ClFunctions g_cl;
 // Its threads end with the process: a destructor would wait for them, in a forked child for ever.
-union CrewForEver {
-  constexpr CrewForEver() : crew() {}
-  ~CrewForEver() {}
-  staging::CopyCrew crew;
+union CopyThreadsForEver {
+  constexpr CopyThreadsForEver() : copy_threads() {}
+  ~CopyThreadsForEver() {}
+  staging::CopyThreads copy_threads;
 };
-constinit CrewForEver g_crew_for_ever;
-constinit staging::CopyCrew& g_crew = g_crew_for_ever.crew;
+constinit CopyThreadsForEver g_copy_threads_for_ever;
+constinit staging::CopyThreads& g_copy_threads = g_copy_threads_for_ever.copy_threads;
 constinit staging::Agent g_agents[2];
 constinit staging::MachineLoad g_load;
 constinit StagingTrial g_trials[MaxPlanDevices][Ways];  // by device of the plan
 
 void wind_up() {
   if (runtime.in_forked_child()) return;
-  for (staging::Agent& agent : g_agents) agent.wind_up(Patience_ms);
+  for (staging::Agent& agent : g_agents) agent.wind_up(Timeout_ms);
 }
 
 void before_fork() {
-  for (staging::Agent& agent : g_agents) agent.lock_for_fork(Patience_ms);
+  for (staging::Agent& agent : g_agents) agent.lock_for_fork(Timeout_ms);
 }
 void after_fork() {
   for (staging::Agent& agent : g_agents) agent.unlock_after_fork();
@@ -118,15 +118,15 @@ bool start_engine() {
     for (auto& device : g_trials)
       for (StagingTrial& trial : device) trial.open();
   g_load.open(static_cast<unsigned>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN))));
-  g_crew.start(helpers(), idle_processors);
+  g_copy_threads.start(helpers(), idle_processors);
   ::pthread_atfork(before_fork, after_fork, after_fork);
   std::atexit(wind_up);  // after the driver's own handlers were registered, so before they run
   g_cl = f;
   return true;
 }
 
-Place* find(cl_context context, cl_device_id device) {
-  for (Place& p : g_places)
+StagedDevice* find(cl_context context, cl_device_id device) {
+  for (StagedDevice& p : g_staged_devices)
     if (p.stager.serves(context, device)) return &p;
   return nullptr;
 }
@@ -165,16 +165,16 @@ bool takes_next(int device, Way way) {
   return false;
 }
 
-Place* place_of(cl_context context, cl_device_id device) {
-  if (Place* p = find(context, device)) return p;
+StagedDevice* staged_device_of(cl_context context, cl_device_id device) {
+  if (StagedDevice* p = find(context, device)) return p;
   if (!is_known(context)) return nullptr;
   const Lock lock(g_mutex);
-  if (Place* p = find(context, device)) return p;
-  for (Place& p : g_places) {
+  if (StagedDevice* p = find(context, device)) return p;
+  for (StagedDevice& p : g_staged_devices) {
     if (!p.stager.is_closed() || !start_engine()) continue;
     p.owed_ns.store(0);
     p.set_up.store(false);
-    p.stager.open(g_cl, context, device, g_crew, g_agents, publish_staged_event, compare);
+    p.stager.open(g_cl, context, device, g_copy_threads, g_agents, publish_staged_event, compare);
     return &p;
   }
   return nullptr;
@@ -190,54 +190,54 @@ bool shares_host_memory(cl_device_id device) {
 }
 
 // Does what was seen so far, this transfer included, pay for setting up?
-bool is_earned(Place& place, uint64_t saving) {
-  if (mode() == Staging::Always || place.set_up.load(std::memory_order_relaxed)) return true;
-  const uint64_t owed = place.owed_ns.fetch_add(saving) + saving;
+bool is_earned(StagedDevice& staged, uint64_t saving) {
+  if (mode() == Staging::Always || staged.set_up.load(std::memory_order_relaxed)) return true;
+  const uint64_t owed = staged.owed_ns.fetch_add(saving) + saving;
   if (static_cast<double>(owed) < SetUp_ns) return false;
-  place.set_up.store(true);
+  staged.set_up.store(true);
   return true;
 }
 
-staging::Move move_of(const TransferCall& c) {
+staging::HostTransfer host_transfer_of(const TransferCall& c) {
   switch (c.shape) {
-    case staging::Move::Shape::Box:
-      return staging::box_move(c.way, c.mem, c.origin, c.host_origin, c.region, c.row_pitch, c.slice_pitch,
-                               c.host_row_pitch, c.host_slice_pitch, c.host);
-    case staging::Move::Shape::Image:
-      return staging::image_move(c.way, c.mem, c.origin, c.region, c.host_row_pitch, c.host_slice_pitch,
-                                 pixel_bytes(c.mem), c.host);
-    case staging::Move::Shape::Svm:
-      return staging::svm_move(c.way, c.svm, c.bytes, c.host);
+    case staging::HostTransfer::Shape::Box:
+      return staging::box_transfer(c.way, c.mem, c.origin, c.host_origin, c.region, c.row_pitch, c.slice_pitch,
+                                   c.host_row_pitch, c.host_slice_pitch, c.host);
+    case staging::HostTransfer::Shape::Image:
+      return staging::image_transfer(c.way, c.mem, c.origin, c.region, c.host_row_pitch, c.host_slice_pitch,
+                                     pixel_bytes(c.mem), c.host);
+    case staging::HostTransfer::Shape::Svm:
+      return staging::svm_transfer(c.way, c.svm, c.bytes, c.host);
     default:
-      return staging::range_move(c.way, c.mem, c.offset, c.bytes, c.host);
+      return staging::range_transfer(c.way, c.mem, c.offset, c.bytes, c.host);
   }
 }
 
 // What is not done is the driver's turn.
 template <class Transfer>
-bool counted(const staging::Move& move, uint64_t saving, Transfer transfer) {
+bool counted(const staging::HostTransfer& t, uint64_t saving, Transfer transfer) {
   const uint64_t start = monotonic_ns();
   if (!transfer()) return runtime.count(Fallback::NotStaged), false;
   Counters& c = runtime.counters();
   add(c.staged, 1);
-  add(c.staged_bytes, move.bytes());
+  add(c.staged_bytes, t.bytes());
   add(c.staged_ns, monotonic_ns() - start);
   add(c.staged_saved_ns, saving);
   return true;
 }
 
-bool run(Place& place, const TransferCall& call, const HostRange& range, const QueueEntry& queue, uint64_t saving,
-         cl_int* error) {
+bool run(StagedDevice& staged, const TransferCall& call, const HostRange& range, const QueueEntry& queue,
+         uint64_t saving, cl_int* error) {
   staging::Request r;
   r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers,
              several_queue_users.load()};
-  r.move = move_of(call);
-  r.move.fresh = mode() == Staging::Auto && seems_fresh(range.base, range.span);
+  r.transfer = host_transfer_of(call);
+  r.transfer.fresh = mode() == Staging::Auto && seems_fresh(range.base, range.span);
   r.blocking = call.blocking;
   r.waits = call.waits;
   r.wait_list = call.wait_list;
   r.event = call.event;
-  return counted(r.move, saving, [&] { return place.stager.transfer(r, error); });
+  return counted(r.transfer, saving, [&] { return staged.stager.transfer(r, error); });
 }
 
 }  // namespace
@@ -252,9 +252,9 @@ bool stage(const TransferCall& call, const HostRange& range, cl_int* error) noex
   const uint64_t saving = saving_ns(device, way, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
   if (!is_valid_transfer(call, queue) || (call.event && !room_for_staged_event())) return false;
-  Place* const place = place_of(queue.context, queue.device);
-  if (!place) return runtime.count(Fallback::UnknownContext), false;
-  return is_earned(*place, saving) && takes_next(device, way) && run(*place, call, range, queue, saving, error);
+  StagedDevice* const staged = staged_device_of(queue.context, queue.device);
+  if (!staged) return runtime.count(Fallback::UnknownContext), false;
+  return is_earned(*staged, saving) && takes_next(device, way) && run(*staged, call, range, queue, saving, error);
 }
 
 bool may_stage(int device, Way way) noexcept {
@@ -266,15 +266,15 @@ bool contents_pay(cl_context context, cl_device_id id, size_t bytes) noexcept {
   const int device = plan_device(id);
   const uint64_t saving = shares_host_memory(id) ? 0 : saving_ns(device, HostToDevice, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
-  Place* const place = place_of(context, id);
-  if (!place) return runtime.count(Fallback::UnknownContext), false;
-  return is_earned(*place, saving) && takes_next(device, HostToDevice);
+  StagedDevice* const staged = staged_device_of(context, id);
+  if (!staged) return runtime.count(Fallback::UnknownContext), false;
+  return is_earned(*staged, saving) && takes_next(device, HostToDevice);
 }
 
-bool stage_contents(cl_context context, cl_device_id device, const staging::Move& move) noexcept {
-  Place* const place = find(context, device);
-  const uint64_t saving = saving_ns(plan_device(device), way_of(move.way, move.shape), move.bytes());
-  return place && counted(move, saving, [&] { return place->stager.transfer_alone(move); });
+bool stage_contents(cl_context context, cl_device_id device, const staging::HostTransfer& t) noexcept {
+  StagedDevice* const staged = find(context, device);
+  const uint64_t saving = saving_ns(plan_device(device), way_of(t.way, t.shape), t.bytes());
+  return staged && counted(t, saving, [&] { return staged->stager.transfer_alone(t); });
 }
 
 void populate(char* base, size_t bytes) noexcept {
@@ -283,23 +283,23 @@ void populate(char* base, size_t bytes) noexcept {
     const Lock lock(g_mutex);
     if (!start_engine()) return;
   }
-  g_crew.populate(base, bytes);
+  g_copy_threads.populate(base, bytes);
 }
 
 void stop_staging(cl_context context) noexcept {
   const Lock lock(g_mutex);
-  for (Place& p : g_places)
+  for (StagedDevice& p : g_staged_devices)
     if (p.stager.serves_context(context)) p.stager.close();
 }
 
 void settle_staging() noexcept {
   if (runtime.in_forked_child()) return;
-  for (staging::Agent& agent : g_agents) agent.settle(Patience_ms);
+  for (staging::Agent& agent : g_agents) agent.settle(Timeout_ms);
 }
 
 Stager::Held staging_holds(cl_context context) noexcept {
   Stager::Held sum;
-  for (Place& p : g_places) {
+  for (StagedDevice& p : g_staged_devices) {
     if (!p.stager.serves_context(context)) continue;
     const Stager::Held held = p.stager.held();
     sum.buffers += held.buffers;

@@ -25,8 +25,8 @@ bool may_stage(int device, Way way) noexcept;
 
 // Does it pay to fill a new memory object by staging? Counts for what setting up is worth.
 bool contents_pay(cl_context context, cl_device_id device, size_t bytes) noexcept;
-// Moves to a memory object that nobody knows yet; over when it returns. False: not done.
-bool stage_contents(cl_context context, cl_device_id device, const staging::Move& move) noexcept;
+// A transfer to a memory object that nobody knows yet; over when it returns. False: not done.
+bool stage_contents(cl_context context, cl_device_id device, const staging::HostTransfer& transfer) noexcept;
 
 // Makes a large range's pages present, with all copying threads; what the driver's pinning would do with one.
 void populate(char* base, size_t bytes) noexcept;

@@ -7,7 +7,7 @@
 
 #include <cstddef>
 
-#include "transport/staging/move.h"
+#include "transport/staging/host_transfer.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -7,13 +7,13 @@
 #include <cstddef>
 
 #include "optimizer-rt/pool/counters.h"
-#include "transport/staging/move.h"
+#include "transport/staging/host_transfer.h"
 
 namespace gt::opt {
 
-inline Way way_of(staging::Way way, staging::Move::Shape shape) noexcept {
+inline Way way_of(staging::Way way, staging::HostTransfer::Shape shape) noexcept {
   const bool up = way == staging::Way::ToDevice;
-  if (shape == staging::Move::Shape::Svm) return up ? HostToSvm : SvmToHost;
+  if (shape == staging::HostTransfer::Shape::Svm) return up ? HostToSvm : SvmToHost;
   return up ? HostToDevice : DeviceToHost;
 }
 
@@ -27,7 +27,7 @@ struct HostRange {
 struct TransferCall {
   cl_command_queue queue = nullptr;
   staging::Way way = staging::Way::ToDevice;
-  staging::Move::Shape shape = staging::Move::Shape::Range;
+  staging::HostTransfer::Shape shape = staging::HostTransfer::Shape::Range;
   cl_mem mem = nullptr;
   const void* svm = nullptr;  // Svm: instead of mem
   bool blocking = false;

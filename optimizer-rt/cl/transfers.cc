@@ -133,7 +133,7 @@ HostRange box_range(const void* p, const size_t* origin, const size_t* region, s
 // `region` and `origin` may be NULL, as in a wrong call: the range is empty then.
 HostRange host_range(const TransferCall& c) {
   if (c.is_range()) return {c.host, c.bytes, c.bytes};
-  if (c.shape == staging::Move::Shape::Box)
+  if (c.shape == staging::HostTransfer::Shape::Box)
     return box_range(c.host, c.host_origin, c.region, c.host_row_pitch, c.host_slice_pitch);
   if (!c.region) return {};
   const size_t in_bytes[3] = {c.region[0] * pixel_bytes(c.mem), c.region[1], c.region[2]};

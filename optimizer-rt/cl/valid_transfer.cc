@@ -5,7 +5,7 @@
 namespace gt::opt {
 namespace {
 
-using staging::Move;
+using staging::HostTransfer;
 
 template <class T>
 bool ask(cl_mem mem, cl_mem_info what, T* out) {
@@ -91,7 +91,7 @@ size_t moved_bytes(const TransferCall& c) noexcept {
   if (!c.host) return 0;
   if (c.is_range()) return c.bytes;
   if (!c.region) return 0;
-  size_t bytes = c.shape == Move::Shape::Image ? pixel_bytes(c.mem) : 1;
+  size_t bytes = c.shape == HostTransfer::Shape::Image ? pixel_bytes(c.mem) : 1;
   for (int i = 0; i < 3; ++i)
     if (c.region[i] > Sane || __builtin_mul_overflow(bytes, c.region[i], &bytes)) return 0;
   return bytes;
@@ -99,11 +99,11 @@ size_t moved_bytes(const TransferCall& c) noexcept {
 
 bool is_valid_transfer(const TransferCall& c, const QueueEntry& queue) noexcept {
   if (!c.host || (c.waits == 0) != (c.wait_list == nullptr)) return false;
-  if (c.shape == Move::Shape::Svm) return true;  // copy_of_svm() has looked at its addresses
+  if (c.shape == HostTransfer::Shape::Svm) return true;  // copy_of_svm() has looked at its addresses
   cl_context context = nullptr;
   if (!ask(c.mem, CL_MEM_CONTEXT, &context) || context != queue.context || !host_may(c.mem, c.way)) return false;
-  if (c.shape == Move::Shape::Box) return is_valid_box(c);
-  if (c.shape == Move::Shape::Image) return is_valid_image(c);
+  if (c.shape == HostTransfer::Shape::Box) return is_valid_box(c);
+  if (c.shape == HostTransfer::Shape::Image) return is_valid_image(c);
   return is_valid_range(c);
 }
 

@@ -5,7 +5,7 @@
 #include "optimizer-rt/client/base/entry.h"
 #include "optimizer-rt/client/platform/platform.h"
 #include "optimizer-rt/client/session/sessions.h"
-#include "optimizer-rt/client/transfer/moves.h"
+#include "optimizer-rt/client/transfer/migration.h"
 #include "traces/api/api.h"
 
 namespace gt::virt {
@@ -27,9 +27,9 @@ constexpr Table make_dispatch() {
 
 const VirtualPlatform* meet_optimizer(const Optimizer* optimizer) noexcept {
   static constexpr VirtualPlatform us = {
-      [](void* base, size_t bytes) noexcept { return conceal_everywhere(base, bytes); }};
+      [](void* base, size_t bytes) noexcept { return deregister_everywhere(base, bytes); }};
   set_optimizer(optimizer);
-  count_moves_in(optimizer->moves);
+  count_migrations_in(optimizer->moves);
   return &us;
 }
 

@@ -26,7 +26,7 @@ namespace gt::opt {
 namespace {
 
 constexpr std::chrono::milliseconds Look{20};    // between looks whether it has ended
-constexpr std::chrono::seconds Patience{2};      // between asking it to end and ending it
+constexpr std::chrono::seconds KillTimeout{2};   // between asking it to end and ending it
 constexpr std::chrono::milliseconds Slack{500};  // of the limit, for what comes before and after
 constexpr std::chrono::milliseconds Least{500};  // with less nothing is begun
 constexpr std::chrono::seconds Usual{8};         // that a device is measured for
@@ -75,8 +75,8 @@ class Measurement {
                                    std::chrono::seconds about);
   enum class Ending { ByItself, TooLate, Unwanted };
   Ending wait(Measuring::Clock::time_point until, const Measuring::GoesOn& goes_on);
-  // Ends it: it is asked to, and after `patience` made to.
-  void end(Measuring::Clock::duration patience, const Measuring::GoesOn& goes_on);
+  // Ends it: it is asked to, and after `timeout` made to.
+  void end(Measuring::Clock::duration timeout, const Measuring::GoesOn& goes_on);
   // Somebody ended it, not a driver.
   bool was_asked_to_end() const {
     return WIFSIGNALED(state_) && (WTERMSIG(state_) == SIGINT || WTERMSIG(state_) == SIGTERM);
@@ -117,7 +117,7 @@ Result<Measurement> Measurement::start(const std::string& path, const model::Dev
   int error = 0;
   Measurement measurement(child);
   if (::read(reader.get(), &error, sizeof error) != sizeof error) return measurement;
-  measurement.end(Patience, [] { return true; });
+  measurement.end(KillTimeout, [] { return true; });
   return system_error("cannot start " + arguments[0], error);
 }
 
@@ -130,9 +130,9 @@ Measurement::Ending Measurement::wait(Measuring::Clock::time_point until, const 
   }
 }
 
-void Measurement::end(Measuring::Clock::duration patience, const Measuring::GoesOn& goes_on) {
+void Measurement::end(Measuring::Clock::duration timeout, const Measuring::GoesOn& goes_on) {
   ::kill(pid_, SIGTERM);  // it leaves no temporary files behind
-  const auto until = Measuring::Clock::now() + patience;
+  const auto until = Measuring::Clock::now() + timeout;
   while (Measuring::Clock::now() < until) {
     if (has_ended()) return;
     if (!goes_on()) break;
@@ -204,13 +204,13 @@ Status Measuring::measure_within(const model::DeviceName& device, const model::P
                                  const GoesOn& goes_on) {
   const bool had_all = x_left == x_limit;
   const Clock::time_point start = Clock::now();
-  const auto usable = std::max<Clock::duration>(x_left - Patience - Slack, x_left / 2);  // then it is asked to end
+  const auto usable = std::max<Clock::duration>(x_left - KillTimeout - Slack, x_left / 2);  // then it is asked to end
   const auto about = std::min(Usual, std::chrono::duration_cast<std::chrono::seconds>(usable * 3 / 4));
   Result<Measurement> measurement = Measurement::start(x_path, device, about);
   if (!measurement) return measurement.status();
   switch (measurement->wait(start + usable, goes_on)) {
     case Measurement::Ending::Unwanted:
-      measurement->end(Patience, [] { return true; });
+      measurement->end(KillTimeout, [] { return true; });
       return {};
     case Measurement::Ending::TooLate:
       measurement->end(x_left - usable - Slack, goes_on);

@@ -9,8 +9,8 @@
 
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
-#include "tracer/interpose/doors.h"
 #include "tracer/interpose/entry_patch.h"
+#include "tracer/interpose/entry_paths.h"
 #include "tracer/interpose/libc_alloc.h"
 #include "traces/base/reentry.h"
 

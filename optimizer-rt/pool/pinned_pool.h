@@ -66,7 +66,7 @@ struct PoolOptions {
   size_t (*short_of)() = nullptr;  // bytes that the system lacks, called without the lock; 0: none
   bool shared = false;     // in a file of memory that other processes may map; private where that is refused
   // Before memory goes back: others must let go of it. Called without the lock; false: not now, keep the memory.
-  bool (*conceal)(void* base, size_t bytes) = nullptr;
+  bool (*deregister)(void* base, size_t bytes) = nullptr;
 };
 
 // Bytes that went back to the system, by why.

@@ -65,7 +65,7 @@ PinnedPool::SpanId PinnedPool::trim_victim(Trim what) noexcept {
 
 bool PinnedPool::give_back(const Span& s) noexcept {
   const size_t bytes = s.pages * PageBytes;
-  if (x_arena.shared() && x_options.conceal && !x_options.conceal(address(s), bytes)) return false;
+  if (x_arena.shared() && x_options.deregister && !x_options.deregister(address(s), bytes)) return false;
   if (x_options.lock) system_memory.unlock(address(s), bytes);  // locked pages cannot be given back
   return s.aside || x_arena.give_back(address(s), bytes);
 }

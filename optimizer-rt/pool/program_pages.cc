@@ -34,7 +34,7 @@ template <bool Program>
 bool let_go(const Extent& extent) {
   if (extent.pin) reused_blocks.retire(extent.pin);
   drop_pins(Program);
-  return Program && (!conceal_hook || conceal_hook(extent.base, extent.bytes));
+  return Program && (!deregister_hook || deregister_hook(extent.base, extent.bytes));
 }
 
 // The pool that all of the range belongs to.

@@ -18,7 +18,7 @@
 #include "optimizer-rt/pool/static_data.h"
 #include "optimizer-rt/pool/system_memory.h"
 #include "tracer/interpose/alloc_hooks.h"
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/entry_paths.h"
 
 namespace gt::opt {
 namespace {
@@ -153,7 +153,7 @@ __attribute__((constructor)) void open_runtime() {
 }  // namespace gt::opt
 
 GT_DEFINE_ALLOC_HOOKS(gt::opt::PoolClient)
-GT_DEFINE_DOORS()
+GT_DEFINE_ENTRY_PATHS()
 
 extern "C" {
 GT_EXPORT int ioctl(int file, unsigned long request, ...) noexcept {

@@ -21,7 +21,7 @@ namespace {
 constexpr uint64_t Second_ns = 1'000'000'000;
 constexpr uint64_t Look_ns = 5'000'000;            // between looks for the answer
 constexpr uint64_t Beatless_ns = 3 * Second_ns;    // without a beat: goptimize is gone, or stopped
-constexpr uint64_t Patience_ns = 2 * Second_ns;    // beyond the limit, which is goptimize's to keep
+constexpr uint64_t ReplyMargin_ns = 2 * Second_ns;  // beyond the limit, which is goptimize's to keep
 constexpr uint64_t MostLimit_ms = 24 * 3600'000;
 
 // nanosleep() would be a cancellation point.
@@ -64,7 +64,7 @@ bool Requests::ask(const DeviceTexts& device) noexcept {
   RequestSlot* slot = find(*this, device);
   if (!slot) slot = take(*this, device);
   if (!slot) return false;
-  const uint64_t limit_ns = std::min(limit.load(std::memory_order_relaxed), MostLimit_ms) * 1'000'000 + Patience_ns;
+  const uint64_t limit_ns = std::min(limit.load(std::memory_order_relaxed), MostLimit_ms) * 1'000'000 + ReplyMargin_ns;
   const uint64_t start = monotonic_ns();
   uint64_t seen = beats.load(std::memory_order_relaxed), seen_ns = start;
   while (slot->state.load(std::memory_order_acquire) != RequestSlot::Answered) {

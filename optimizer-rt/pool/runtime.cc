@@ -25,7 +25,7 @@ namespace gt::opt {
 
 constinit Runtime runtime;
 bool (*unpin_hook)(PinToken) = nullptr;
-bool (*conceal_hook)(void*, size_t) = nullptr;
+bool (*deregister_hook)(void*, size_t) = nullptr;
 __thread bool t_may_unpin = false;
 
 namespace {
@@ -49,7 +49,7 @@ double allocation_saving(const PlanSite& site, size_t size, bool fresh) {
 }
 
 bool drop_pin(PinToken pin) { return t_may_unpin && unpin_hook && unpin_hook(pin); }
-bool conceal(void* base, size_t bytes) { return !conceal_hook || (t_may_unpin && conceal_hook(base, bytes)); }
+bool deregister(void* base, size_t bytes) { return !deregister_hook || (t_may_unpin && deregister_hook(base, bytes)); }
 
 void before_fork() {
   runtime.lock_for_fork();
@@ -140,7 +140,7 @@ void Runtime::open_pools(const PlanView& plan) noexcept {
   o.limit_bytes = o.shared ? memory / 3 : memory / 4 * 3;  // a fork needs as much again for the child
   o.cache_bytes = memory / 8;
   o.unpin = drop_pin;
-  o.conceal = conceal;
+  o.deregister = deregister;
   memory_watch.open(memory);
   o.short_of = [] { return memory_watch.missing(monotonic_ns(), memory_left); };
   const auto is_used = [&](Policy p) { return used[static_cast<size_t>(p)]; };

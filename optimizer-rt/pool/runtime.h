@@ -118,7 +118,7 @@ extern Runtime runtime;
 // How the pool's trim asks to drop a pin; set by the OpenCL half. False: not now.
 extern bool (*unpin_hook)(PinToken);
 // The same for executors that map memory of a shared pool; nullptr: there are none.
-extern bool (*conceal_hook)(void* base, size_t bytes);
+extern bool (*deregister_hook)(void* base, size_t bytes);
 
 // The program itself is in free(), malloc() or at the start of a call, not the driver inside one: only then may the
 // pool call the driver.

@@ -1,6 +1,6 @@
 // Two threads enqueue commands on one buffer, a read and a migration to the host, each in a queue of its own: OpenCL
 // allows it, PoCL 1.8 to 6.0 loses an event over it and ends the process
-// (transport/executor/base/turns.h). Without gtrace.
+// (transport/executor/base/driver_lock.h). Without gtrace.
 //
 //   two_threads [ROUNDS [turns]]     turns: one thread at a time
 #include <CL/cl.h>

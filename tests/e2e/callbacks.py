@@ -62,11 +62,11 @@ def test_events():
             same(c["args"]["event"], r["args"]["event"], f"{driver}: event")
             same(c["args"]["event_command_status"], 0, f"{driver}: status")
         # What a callback calls is the program's: its queries, its memory.
-        annex = {c["thread"] for c in ours}
-        same(len(annex), 1, f"{driver}: one stream of callbacks")
-        inside = [l["call"] for l in lines if l["thread"] in annex and l["site"].startswith("callbacks+")]
+        of_callbacks = {c["thread"] for c in ours}
+        same(len(of_callbacks), 1, f"{driver}: one stream of callbacks")
+        inside = [l["call"] for l in lines if l["thread"] in of_callbacks and l["site"].startswith("callbacks+")]
         same([inside.count(f) for f in ("clGetEventInfo", "malloc", "free")], [20] * 3, f"{driver}: calls inside")
-        check(annex.isdisjoint({r["thread"] for r in registered}), f"{driver}: callbacks among the calls")
+        check(of_callbacks.isdisjoint({r["thread"] for r in registered}), f"{driver}: callbacks among the calls")
 
 
 def test_same_digest_wherever_they_run():

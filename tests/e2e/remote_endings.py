@@ -16,7 +16,7 @@ from job import *  # noqa: F403
 from proxy_job import alive, descriptors, until
 from remote_job import client, proxy, remotely, ways
 
-PATIENCE = 60  # seconds; nothing here depends on how fast the machine is
+TIMEOUT = 60  # seconds; nothing here depends on how fast the machine is
 
 
 class Program:
@@ -29,11 +29,11 @@ class Program:
     def says(self):
         line = self.process.stdout.readline().decode()
         if not line:
-            check(False, f"{self.where}: {self.process.communicate(timeout=PATIENCE)}")
+            check(False, f"{self.where}: {self.process.communicate(timeout=TIMEOUT)}")
         return line
 
     def ends(self, code=0):
-        out, err = (text.decode() for text in self.process.communicate(timeout=PATIENCE))
+        out, err = (text.decode() for text in self.process.communicate(timeout=TIMEOUT))
         same(self.process.returncode, code, f"{self.where}: exit status, {err}")
         return out
 
@@ -54,15 +54,15 @@ def serves(p):
 
 def has_nothing_left(p, before):
     """Of the sessions: with their workers goes their memory."""
-    until(lambda: not p.status()["sessions"], "no sessions", PATIENCE)
-    until(lambda: len(p.workers()) <= 2, "the workers are gone", PATIENCE)  # but those that wait for somebody
-    until(lambda: descriptors(p.pid) <= before + 6, "descriptors are left behind", PATIENCE)  # 6: of a waiting worker
+    until(lambda: not p.status()["sessions"], "no sessions", TIMEOUT)
+    until(lambda: len(p.workers()) <= 2, "the workers are gone", TIMEOUT)  # but those that wait for somebody
+    until(lambda: descriptors(p.pid) <= before + 6, "descriptors are left behind", TIMEOUT)  # 6: of a waiting worker
 
 
 def test_programs_that_end_while_they_are_busy():
     with proxy() as p, contextlib.ExitStack() as stack:
         serves(p)
-        until(lambda: not p.status()["sessions"], "no sessions", PATIENCE)
+        until(lambda: not p.status()["sessions"], "no sessions", TIMEOUT)
         before, shared = descriptors(p.pid), shared_memory()
         start = lambda url, how: stack.enter_context(contextlib.closing(Program(p, url, tests_dir / "busy", how)))
         programs = {(how, url): start(url, how) for how in ("exec", "killed", "exit", "quick", "return") for url in ways(p)}
@@ -93,7 +93,7 @@ def test_a_stopped_supervisor():
                 same(n["counted"], n["launched"], f"{program.where}: executed, launched")
         finally:
             os.kill(p.pid, signal.SIGCONT)
-        until(lambda: not p.status()["sessions"], "no sessions", PATIENCE)
+        until(lambda: not p.status()["sessions"], "no sessions", TIMEOUT)
         serves(p)
 
 

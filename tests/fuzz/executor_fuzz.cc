@@ -156,7 +156,7 @@ class Session {
     limits.message_bytes = 1 << 20;
     limits.build_seconds = 0;
     exec::Options options;
-    options.inbox_slots = options.outbox_slots = 4;
+    options.inbox_slots = options.read_slots = 4;
     options.slot_bytes = 256;
     options.ring_bytes = 4096;
     options.small_bytes = 4096;

@@ -63,7 +63,7 @@ struct Way {
 struct Owner final : ShmOwner, LinkHandler {
   LinkHandler& handler() override { return *this; }
   Segments& segments() override { return exposed; }
-  const PeerMemory& peer() override { return peers; }
+  const RemoteMapping& peer() override { return peers; }
   std::optional<Address> shared_part(const void* p, size_t bytes) override {
     const auto offset = static_cast<size_t>(static_cast<const char*>(p) - shared);
     if (p < shared || offset > SharedBytes || bytes > SharedBytes - offset) return {};
@@ -84,7 +84,7 @@ struct Owner final : ShmOwner, LinkHandler {
   void on_closed(const Status&) override {}
 
   Segments exposed;
-  PeerMemory peers;
+  RemoteMapping peers;
   char* shared = nullptr;  // of ours that the peer maps
   SegmentId shared_segment = 0;
   std::function<void()> scribble;
@@ -127,10 +127,10 @@ class HostileLink {
   static Way<ControlRing>& control_way() { static Way<ControlRing> way; return way; }
   static Way<DataRing>& data_way() { static Way<DataRing> way; return way; }
 
-  template <class Lane>
-  bool work(Lane& lane) {
+  template <class Channel>
+  bool work(Channel& channel) {
     for (;;) {
-      const auto more = lane.work();
+      const auto more = channel.work();
       if (!more || !*more) return more.ok();
     }
   }

@@ -12,7 +12,7 @@ import sys
 
 ALLOCATORS = """malloc calloc realloc reallocarray free cfree memalign aligned_alloc posix_memalign valloc pvalloc
 malloc_usable_size mmap mmap64 mremap munmap brk sbrk strdup __strdup strndup __strndup wcsdup""".split()
-DOORS = """dlopen dlmopen dlsym dlvsym dlclose dlerror pthread_create thrd_create pthread_join
+ENTRY_PATHS = """dlopen dlmopen dlsym dlvsym dlclose dlerror pthread_create thrd_create pthread_join
 pthread_tryjoin_np pthread_timedjoin_np thrd_join pthread_detach fork vfork execve execv execvp execvpe execl execlp execle
 execveat fexecve madvise mprotect pkey_mprotect ioctl
 posix_spawn posix_spawnp _exit _Exit quick_exit""".split()
@@ -36,7 +36,7 @@ def exported(path):
 
 
 def allowed(name):
-    return re.match(r"cl[A-Z]|gt_", name) or name in ALLOCATORS or name in DOORS or OPERATORS.match(name)
+    return re.match(r"cl[A-Z]|gt_", name) or name in ALLOCATORS or name in ENTRY_PATHS or OPERATORS.match(name)
 
 
 def dynamic(path, tag):

@@ -344,7 +344,7 @@ class Rings {
 
 }  // namespace
 
-TEST_CASE("a callback stands in its registrar's annex, whichever thread runs it") {
+TEST_CASE("a callback stands in its registrar's callback thread, whichever thread runs it") {
   for (const uint32_t ring : {0u, 1u, 2u}) {
     Rings r;
     for (uint64_t id = 1; id <= 3; ++id) {
@@ -361,13 +361,13 @@ TEST_CASE("a callback stands in its registrar's annex, whichever thread runs it"
         r.callback_returned(ring);
       }
     }
-    const std::string annex = ring == 0 ? " event callback-" : " event callback- clFinish";
+    const std::string calls = ring == 0 ? " event callback-" : " event callback- clFinish";
     const std::string registered = "0: clSetEventCallback= clSetEventCallback= clSetEventCallback=; 1:";
-    CHECK(r.finish() == registered + annex + annex + annex + "; ");
+    CHECK(r.finish() == registered + calls + calls + calls + "; ");
   }
 }
 
-TEST_CASE("callbacks that run at the same time have annexes of their own") {
+TEST_CASE("callbacks that run at the same time have callback threads of their own") {
   Rings r;
   for (uint64_t id = 1; id <= 2; ++id) {
     r.set_event_callback(0, 0x7000, id);

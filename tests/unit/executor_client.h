@@ -137,7 +137,7 @@ class Client : public wire::LinkHandler {
   // What failed last; waits for it.
   wire::Failed failure() {
     std::unique_lock lock(mutex);
-    REQUIRE(x_changed.wait_for(lock, Patience, [&] { return !failures.empty(); }));
+    REQUIRE(x_changed.wait_for(lock, Timeout, [&] { return !failures.empty(); }));
     const wire::Failed first = failures.front();
     failures.erase(failures.begin());
     return first;
@@ -158,7 +158,7 @@ class Client : public wire::LinkHandler {
   uint32_t take_slot(uint32_t slots) {
     std::unique_lock lock(mutex);
     for (; x_slots_used < slots; ++x_slots_used) credits.push_back(x_slots_used);
-    REQUIRE(x_changed.wait_for(lock, Patience, [&] { return !credits.empty(); }));
+    REQUIRE(x_changed.wait_for(lock, Timeout, [&] { return !credits.empty(); }));
     const uint32_t slot = credits.front();
     credits.erase(credits.begin());
     return slot;
@@ -168,13 +168,13 @@ class Client : public wire::LinkHandler {
   template <class Map>
   typename Map::mapped_type wait_for(Map& map, typename Map::key_type key) {
     std::unique_lock lock(mutex);
-    REQUIRE(x_changed.wait_for(lock, Patience, [&] { return map.contains(key); }));
+    REQUIRE(x_changed.wait_for(lock, Timeout, [&] { return map.contains(key); }));
     return map.at(key);
   }
   template <class Holds>
   bool wait_until(Holds holds) {
     std::unique_lock lock(mutex);
-    return x_changed.wait_for(lock, Patience, holds);
+    return x_changed.wait_for(lock, Timeout, holds);
   }
 
   void on_frame(ByteView frame) override {
@@ -225,7 +225,7 @@ class Client : public wire::LinkHandler {
   std::thread::id told_by;  // who brought the last frame
 
  private:
-  static constexpr std::chrono::seconds Patience{30};
+  static constexpr std::chrono::seconds Timeout{30};
 
   wire::ReplyId new_reply() { return ++x_next_reply; }
   void send_frame(ByteView frame, bool more = false) {

@@ -17,18 +17,18 @@ Options four_slots() {
   return options;
 }
 
-Limits may_hold(uint64_t bytes, uint32_t patience_ms) {
+Limits may_hold(uint64_t bytes, uint32_t in_flight_timeout_ms) {
   Limits limits;
   limits.in_flight_bytes = bytes;
-  limits.patience_ms = patience_ms;
+  limits.in_flight_timeout_ms = in_flight_timeout_ms;
   return limits;
 }
 
 constexpr uint32_t Long_ms = 120'000, Short_ms = 100;
 
 struct Small : Ready {
-  Small(uint64_t bytes, uint32_t patience_ms)
-      : Ready(real_driver(), may_hold(bytes, patience_ms), four_slots()) {
+  Small(uint64_t bytes, uint32_t in_flight_timeout_ms)
+      : Ready(real_driver(), may_hold(bytes, in_flight_timeout_ms), four_slots()) {
     buffer = new_buffer(Size);
     CHECK(finish(queue) == CL_SUCCESS);
   }

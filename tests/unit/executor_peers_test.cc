@@ -4,7 +4,7 @@
 
 #include "tests/unit/executor_client.h"
 #include "tests/unit/link/link_pairs.h"
-#include "tests/unit/peer_door.h"
+#include "tests/unit/peer_acceptor.h"
 
 namespace gt::exec {
 namespace {
@@ -15,7 +15,7 @@ using wire::Part;
 constexpr uint32_t Peer = 7;
 constexpr size_t Size = 100'000, SlotBytes = 4096;
 
-wire::Url door_url(const std::string& scheme) {
+wire::Url acceptor_url(const std::string& scheme) {
   if (scheme != "shm") return *wire::parse_url(scheme + "://127.0.0.1:0");
   ::setenv("XDG_RUNTIME_DIR", wire::scratch_folder().c_str(), 1);  // peers use only the usual names
   return *wire::parse_url("shm:peers");
@@ -29,7 +29,7 @@ Bytes random_bytes(std::mt19937& random, size_t n) {
 
 struct Pair {
   explicit Pair(const std::string& scheme = "tcp")
-      : door(door_url(scheme)),
+      : acceptor(acceptor_url(scheme)),
         options(with(scheme)),
         a(std::make_unique<Ready>(real_driver(), Limits{}, options)),
         b(std::make_unique<Ready>(real_driver(), Limits{}, options)) {}
@@ -42,13 +42,13 @@ struct Pair {
   Options with(const std::string& scheme) {
     Options o;
     o.inbox_slots = 4;
-    o.outbox_slots = 3;
+    o.read_slots = 3;
     o.slot_bytes = SlotBytes;
-    o.open_entrance = [this] { return door.open(); };
+    o.open_peer_listener = [this] { return acceptor.open(); };
     if (scheme == "tls") o.certificates = wire::certificate_credentials();
     return o;
   }
-  wire::Joined introduce() {
+  wire::Joined begin_peering() {
     const wire::Invited invited = b->invite(Peer);
     CHECK(invited.code == CL_SUCCESS);
     return a->join(Peer, invited);
@@ -84,7 +84,7 @@ struct Pair {
   }
   static cl_int status(Ready& where, ObjectId event) { return where.subscribed(event).status; }
 
-  PeerDoor door;
+  PeerAcceptor acceptor;
   Options options;
   std::unique_ptr<Ready> a, b;
 };
@@ -102,9 +102,9 @@ TEST_CASE("contents go both ways over every link, in pieces of any shape, whiche
   for (const std::string& scheme : schemes) {
     CAPTURE(scheme);
     Pair two(scheme);
-    const wire::Joined joined = two.introduce();
+    const wire::Joined joined = two.begin_peering();
     REQUIRE_MESSAGE(joined.code == CL_SUCCESS, joined.text);
-    CHECK(joined.text == two.door.url());
+    CHECK(joined.text == two.acceptor.url());
     std::mt19937 random(1);
     Bytes in_a = random_bytes(random, Size), in_b = random_bytes(random, Size);
     const ObjectId mem_a = Pair::filled(*two.a, in_a), mem_b = Pair::filled(*two.b, in_b);
@@ -156,7 +156,7 @@ TEST_CASE("contents go both ways over every link, in pieces of any shape, whiche
 
 TEST_CASE("several transfers under way at a time, more than there are slots for") {
   Pair two;
-  REQUIRE(two.introduce().code == CL_SUCCESS);
+  REQUIRE(two.begin_peering().code == CL_SUCCESS);
   std::mt19937 random(2);
   const Bytes content = random_bytes(random, Size);
   const ObjectId mem_a = Pair::filled(*two.a, content);
@@ -183,7 +183,7 @@ TEST_CASE("who does not know the secret, or comes second, is not let in") {
   wire::Invited wrong = invited;
   wrong.secret[3] ^= 1;
   CHECK(two.a->join(Peer, wrong).code == CL_DEVICE_NOT_AVAILABLE);
-  CHECK(two.a->join(Peer, invited).code == CL_DEVICE_NOT_AVAILABLE);  // one attempt is what an entrance is for
+  CHECK(two.a->join(Peer, invited).code == CL_DEVICE_NOT_AVAILABLE);  // one attempt is what a peer listener is for
   invited = two.b->invite(Peer + 1);
   CHECK(two.a->join(Peer + 1, invited).code == CL_SUCCESS);
   Ready third(real_driver(), {}, two.options);
@@ -212,7 +212,7 @@ TEST_CASE("a sender that cannot read, or is gone: the receiver's event fails, an
   for (const bool dies : {false, true}) {
     CAPTURE(dies);
     Pair two;
-    REQUIRE(two.introduce().code == CL_SUCCESS);
+    REQUIRE(two.begin_peering().code == CL_SUCCESS);
     const ObjectId mem_b = two.b->new_buffer(Size);
     const auto write = Pair::half<wire::Write>(*two.b, mem_b, range(0, Size), 1);
     two.b->send(write);
@@ -232,7 +232,7 @@ TEST_CASE("a sender that cannot read, or is gone: the receiver's event fails, an
 
 TEST_CASE("a receiver that is gone: the sender goes on") {
   Pair two;
-  REQUIRE(two.introduce().code == CL_SUCCESS);
+  REQUIRE(two.begin_peering().code == CL_SUCCESS);
   std::mt19937 random(4);
   const Bytes content = random_bytes(random, Size);
   const ObjectId mem_a = Pair::filled(*two.a, content);

@@ -24,7 +24,7 @@ Bytes bytes_of(const std::vector<int>& v) {
   return {p, p + v.size() * sizeof(int)};
 }
 
-TEST_CASE("a survey tells of platforms and devices, without what cannot go over a link") {
+TEST_CASE("device discovery tells of platforms and devices, without what cannot go over a link") {
   Client client(real_driver());
   const wire::Surveyed all = client.survey();
   REQUIRE(!all.platforms.empty());

@@ -16,7 +16,7 @@ constexpr size_t SlotBytes = 4096;
 Options small_slots() {
   Options options;
   options.inbox_slots = 4;
-  options.outbox_slots = 3;
+  options.read_slots = 3;
   options.slot_bytes = SlotBytes;
   options.ring_bytes = 200'000;
   return options;
@@ -317,7 +317,7 @@ TEST_CASE("wrong chunks close the link") {
 
 TEST_CASE("shared memory is pinned once, and let go before it is withdrawn") {
   Options options;
-  options.inbox_slots = options.outbox_slots = 0;  // pins of streams hold the context, too
+  options.inbox_slots = options.read_slots = 0;  // pins of streams hold the context, too
   Ready c(real_driver(), {}, options);
   constexpr size_t Size = 200'000;
   const ObjectId buffer = c.new_buffer(Size);

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "tracer/interpose/boot_arena.h"
-#include "tracer/interpose/doors.h"
-#include "tracer/interpose/loaded_modules.h"
+#include "tracer/interpose/entry_paths.h"
 #include "tracer/interpose/linker_cache.h"
+#include "tracer/interpose/loaded_modules.h"
 #include "tracer/interpose/loaded_symbols.h"
 #include "tracer/interpose/opencl_requests.h"
 #include "tracer/interpose/real_library.h"

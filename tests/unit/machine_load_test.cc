@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "transport/staging/copy_crew.h"
+#include "transport/staging/copy_threads.h"
 
 using namespace gt::staging;
 
@@ -30,8 +30,8 @@ unsigned idle(unsigned ours) {
   return idle_now;
 }
 
-// Copies through a crew of two helpers while so many processors are idle. Was all of it copied?
-bool copies(CopyCrew& crew, unsigned idle, size_t bytes) {
+// Copies with the caller and two helpers while so many processors are idle. Was all of it copied?
+bool copies(CopyThreads& copy_threads, unsigned idle, size_t bytes) {
   idle_now = idle;
   const std::vector<char> from(bytes, 'a');
   std::vector<char> to(bytes);
@@ -39,7 +39,7 @@ bool copies(CopyCrew& crew, unsigned idle, size_t bytes) {
   c.to = to.data();
   c.from = from.data();
   c.row_bytes = bytes;
-  crew.copy(c);
+  copy_threads.copy(c);
   return from == to;
 }
 
@@ -74,21 +74,21 @@ TEST_CASE("the kernel is asked once in an interval, and what it said stands unti
 }
 
 TEST_CASE("on a busy machine nobody is called to help") {
-  CopyCrew crew;
-  crew.start(2, idle);
+  CopyThreads copy_threads;
+  copy_threads.start(2, idle);
   asked = most_ours = 0;
-  for (int i = 0; i < 100; ++i) REQUIRE(copies(crew, static_cast<unsigned>(i % 2), size_t{4} << 20));
+  for (int i = 0; i < 100; ++i) REQUIRE(copies(copy_threads, static_cast<unsigned>(i % 2), size_t{4} << 20));
   CHECK(asked == 100);
-  CHECK(crew.pieces_helped() == 0);
-  for (int i = 0; i < 20; ++i) REQUIRE(copies(crew, 2, size_t{4} << 20));
+  CHECK(copy_threads.pieces_helped() == 0);
+  for (int i = 0; i < 20; ++i) REQUIRE(copies(copy_threads, 2, size_t{4} << 20));
   CHECK(asked == 120);
   CHECK(most_ours <= 3);
 }
 
 TEST_CASE("a copy in one piece asks nobody") {
-  CopyCrew crew;
-  crew.start(2, idle);
+  CopyThreads copy_threads;
+  copy_threads.start(2, idle);
   asked = 0;
-  CHECK(copies(crew, 2, 1000));
+  CHECK(copies(copy_threads, 2, 1000));
   CHECK(asked == 0);
 }

@@ -224,13 +224,13 @@ TEST_CASE("what was slower may have been so for a busy device: tried again, but 
   CHECK(sim.objects == 0);
 }
 
-TEST_CASE("a way that was left as slower is tried again, too; homes from before are as good") {
+TEST_CASE("a way that was left as slower is tried again, too; peer-mapped allocations from before are as good") {
   start_anew();
   {
     Two two({fake_cuda, 0, 1});
     REQUIRE(settle(two) > 0);
-    const auto from = two.moves.make_home(NativeMoves::Side::From, MiB);
-    const auto to = two.moves.make_home(NativeMoves::Side::To, MiB);
+    const auto from = two.moves.make_peer_mapped(NativeMoves::Side::From, MiB);
+    const auto to = two.moves.make_peer_mapped(NativeMoves::Side::To, MiB);
     REQUIRE(from);
     REQUIRE(to);
     wire::Part all;
@@ -278,11 +278,11 @@ TEST_CASE("whatever CUDA or the import refuses: pinned memory, and nothing is ke
   }
 }
 
-// A buffer that lives at home on both devices.
+// A buffer that lives in peer-mapped allocations on both devices.
 using Side = NativeMoves::Side;
-struct Homes {
-  Homes(Two& two, size_t n)
-      : bytes(n), from(two.moves.make_home(Side::From, n)), to(two.moves.make_home(Side::To, n)) {
+struct PeerMapped {
+  PeerMapped(Two& two, size_t n)
+      : bytes(n), from(two.moves.make_peer_mapped(Side::From, n)), to(two.moves.make_peer_mapped(Side::To, n)) {
     REQUIRE(from);
     REQUIRE(to);
     CHECK(from->taken() % (2 * MiB) == 0);
@@ -302,94 +302,94 @@ struct Homes {
   std::shared_ptr<PeerMemory> from, to;
 };
 
-TEST_CASE("what lives at home goes in one step, and what is refused arrives by another way") {
+TEST_CASE("what is peer-mapped goes in one step, and what is refused arrives by another way") {
   start_anew();
   {
     Two two({fake_cuda, 0});
-    CHECK(!two.moves.make_home(Side::From, MiB));  // not yet
+    CHECK(!two.moves.make_peer_mapped(Side::From, MiB));  // not yet
     REQUIRE(settle(two) > 0);
     for (const size_t bytes : {size_t{100}, MiB, 5 * MiB + 3}) {
       CAPTURE(bytes);
-      Homes homes(two, bytes);
+      PeerMapped mapped(two, bytes);
       const std::vector<char> put = pattern(bytes);
-      homes.put(put);
+      mapped.put(put);
       const int calls = sim.calls, copies = fake.copies;
-      CHECK(homes.move(two).by_devices);
-      CHECK(homes.seen() == put);
+      CHECK(mapped.move(two).by_devices);
+      CHECK(mapped.seen() == put);
       CHECK(sim.calls == calls);  // nothing of OpenCL's
       CHECK(fake.copies == copies + 1);
     }
-    Homes homes(two, MiB);
-    homes.put(pattern(MiB));
+    PeerMapped mapped(two, MiB);
+    mapped.put(pattern(MiB));
     fake.refuse_at = fake.calls + 1;  // to let the source reach it: as any other buffer, by the slots
     const int calls = sim.calls;
-    CHECK(homes.move(two).by_devices);
-    CHECK(homes.seen() == pattern(MiB));
+    CHECK(mapped.move(two).by_devices);
+    CHECK(mapped.seen() == pattern(MiB));
     CHECK(sim.calls > calls);
-    CHECK(homes.move(two).by_devices);
-    homes.put(pattern(MiB - 1));
+    CHECK(mapped.move(two).by_devices);
+    mapped.put(pattern(MiB - 1));
     fake.refuse_at = fake.calls + 1;  // the copy
-    const NativeMoves::Moved moved = homes.move(two);
+    const NativeMoves::Moved moved = mapped.move(two);
     CHECK(moved.code == CL_SUCCESS);
     CHECK(!moved.by_devices);
-    CHECK(homes.seen()[MiB / 2] == pattern(MiB - 1)[MiB / 2]);
-    CHECK(!two.moves.make_home(Side::From, MiB));  // not any more
-    homes.put(std::vector<char>(MiB, 'x'));
-    CHECK(homes.move(two).code == CL_SUCCESS);
-    CHECK(homes.seen() == std::vector<char>(MiB, 'x'));
+    CHECK(mapped.seen()[MiB / 2] == pattern(MiB - 1)[MiB / 2]);
+    CHECK(!two.moves.make_peer_mapped(Side::From, MiB));  // not any more
+    mapped.put(std::vector<char>(MiB, 'x'));
+    CHECK(mapped.move(two).code == CL_SUCCESS);
+    CHECK(mapped.seen() == std::vector<char>(MiB, 'x'));
   }
   CHECK(fake.live == 0);
   CHECK(sim.buffers.empty());
 }
 
-TEST_CASE("what the driver still has of a home outlives it; a part of a home moves alone") {
+TEST_CASE("what the driver still has of a peer-mapped allocation outlives it; a part of one moves alone") {
   start_anew();
   Two two({fake_cuda, 0});
   REQUIRE(settle(two) > 0);
-  Homes homes(two, MiB);
-  homes.put(pattern(MiB));
+  PeerMapped mapped(two, MiB);
+  mapped.put(pattern(MiB));
   wire::Part part;
   part.origin = {1000, 0, 0};
   part.region = {5000, 1, 1};
-  CHECK(homes.move(two, part).by_devices);
-  const std::vector<char> seen = homes.seen(), there = pattern(MiB);
+  CHECK(mapped.move(two, part).by_devices);
+  const std::vector<char> seen = mapped.seen(), there = pattern(MiB);
   CHECK(std::equal(seen.begin() + 1000, seen.begin() + 6000, there.begin() + 1000));
   CHECK(std::count(seen.begin(), seen.end(), 0) >= static_cast<long>(MiB - 5000));
 }
 
-TEST_CASE("into a home on the same device") {
+TEST_CASE("into a peer-mapped allocation on the same device") {
   start_anew();
   Two two({fake_cuda, 0});
   REQUIRE(settle(two) > 0);
-  Homes homes(two, MiB);
+  PeerMapped mapped(two, MiB);
   std::vector<char> before = pattern(MiB);
-  CHECK(two.moves.copy_at_source(reinterpret_cast<cl_mem>(before.data()), homes.from->mem(), MiB) == CL_SUCCESS);
-  CHECK(homes.move(two).by_devices);
-  CHECK(homes.seen() == before);
+  CHECK(two.moves.copy_at_source(reinterpret_cast<cl_mem>(before.data()), mapped.from->mem(), MiB) == CL_SUCCESS);
+  CHECK(mapped.move(two).by_devices);
+  CHECK(mapped.seen() == before);
   sim.refuse_at = sim.calls;
-  CHECK(two.moves.copy_at_source(reinterpret_cast<cl_mem>(before.data()), homes.from->mem(), MiB) != CL_SUCCESS);
+  CHECK(two.moves.copy_at_source(reinterpret_cast<cl_mem>(before.data()), mapped.from->mem(), MiB) != CL_SUCCESS);
 }
 
-TEST_CASE("homes are for buffers of some size, not too many, and not where memory is short") {
+TEST_CASE("peer-mapped allocations are for buffers of some size, not too many, and not where memory is short") {
   start_anew();
   {
     Two two({fake_cuda, 0});
     REQUIRE(settle(two) > 0);
-    CHECK(!two.moves.make_home(Side::To, NativeMoves::LargestHome + 1));
+    CHECK(!two.moves.make_peer_mapped(Side::To, NativeMoves::LargestPeerMapped + 1));
     fake.free = 24;
-    CHECK(!two.moves.make_home(Side::To, MiB));
+    CHECK(!two.moves.make_peer_mapped(Side::To, MiB));
     fake.free = 100;
     std::vector<std::shared_ptr<PeerMemory>> many;
-    while (const auto home = two.moves.make_home(Side::To, 15 * MiB)) many.push_back(home);
+    while (const auto mapped = two.moves.make_peer_mapped(Side::To, 15 * MiB)) many.push_back(mapped);
     CHECK(many.size() == 16);  // 2 MiB are left of each 16
-    CHECK(two.moves.make_home(Side::From, 15 * MiB));
+    CHECK(two.moves.make_peer_mapped(Side::From, 15 * MiB));
     many.pop_back();
-    CHECK(two.moves.make_home(Side::To, 15 * MiB));
+    CHECK(two.moves.make_peer_mapped(Side::To, 15 * MiB));
   }
   CHECK(fake.live == 0);
 }
 
-TEST_CASE("whatever is refused of a home: there is none, and nothing is kept") {
+TEST_CASE("whatever is refused of a peer-mapped allocation: there is none, and nothing is kept") {
   for (int call = 0; call < 9; ++call) {
     CAPTURE(call);
     start_anew();
@@ -398,14 +398,14 @@ TEST_CASE("whatever is refused of a home: there is none, and nothing is kept") {
       REQUIRE(settle(two) > 0);
       const int before = fake.live;
       fake.refuse_at = fake.calls + call;
-      std::shared_ptr<PeerMemory> home = two.moves.make_home(Side::To, MiB);
+      std::shared_ptr<PeerMemory> mapped = two.moves.make_peer_mapped(Side::To, MiB);
       const bool refused = fake.calls > fake.refuse_at;
-      CHECK((home == nullptr) == refused);
+      CHECK((mapped == nullptr) == refused);
       if (call < 6) CHECK(refused);
-      home.reset();
+      mapped.reset();
       CHECK(fake.live == before);
       sim.refuse_at = sim.calls;
-      CHECK(!two.moves.make_home(Side::To, MiB));  // by OpenCL
+      CHECK(!two.moves.make_peer_mapped(Side::To, MiB));  // by OpenCL
       CHECK(fake.live == before);
     }
     CHECK(fake.live == 0);

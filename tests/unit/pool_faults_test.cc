@@ -72,7 +72,7 @@ class Program {
     o.cache_bytes = 16 * MiB;
     o.lock = lock;
     o.shared = shared;
-    o.conceal = [](void*, size_t) { return may_unpin; };
+    o.deregister = [](void*, size_t) { return may_unpin; };
     o.unpin = [](PinToken) { return may_unpin; };
     o.short_of = [] { return lacking; };
     x_open = x_pool->open(o);

@@ -22,16 +22,16 @@ namespace {
 constexpr size_t MiB = size_t{1} << 20, Page = 4096;
 constexpr int WipeOnFork = 18, Usual = PROT_READ | PROT_WRITE;
 
-bool concealable = true;
+bool deregisterable = true;
 
 std::unique_ptr<PinnedPool> make_pool(bool shared, bool lock = false) {
-  concealable = true;
+  deregisterable = true;
   auto pool = std::make_unique<PinnedPool>();
   PoolOptions o;
   o.reserve_bytes = o.limit_bytes = o.cache_bytes = 128 * MiB;
   o.shared = shared;
   o.lock = lock;
-  o.conceal = [](void*, size_t) { return concealable; };
+  o.deregister = [](void*, size_t) { return deregisterable; };
   o.unpin = [](PinToken) { return true; };
   REQUIRE(pool->open(o));
   REQUIRE(pool->is_shared() == shared);
@@ -39,7 +39,7 @@ std::unique_ptr<PinnedPool> make_pool(bool shared, bool lock = false) {
 }
 
 PinToken let_go_pin = 0;
-bool let_go(const Extent& extent) { return let_go_pin = extent.pin, concealable; }
+bool let_go(const Extent& extent) { return let_go_pin = extent.pin, deregisterable; }
 
 struct Pages {
   PinnedPool& pool;
@@ -159,12 +159,12 @@ TEST_CASE("a span that is set aside has no pin and gets none; free, it is used a
     CHECK((extent.aside && extent.pin == 0));
     CHECK_FALSE(pool->set_pin(extent, 43));
     REQUIRE(pool->protect(p.at, p.bytes, PROT_NONE, -1) == 0);
-    concealable = !shared;  // somebody still has it
+    deregisterable = !shared;  // somebody still has it
     pool->release(p.block);
     auto* const other = static_cast<char*>(pool->allocate(4 * MiB, 0, 0));
     REQUIRE(other);
     CHECK((other != p.block) == shared);
-    concealable = true;
+    deregisterable = true;
     pool->release(other);
     auto* const again = static_cast<char*>(pool->allocate(8 * MiB, 0, 0));
     REQUIRE(again);
@@ -269,7 +269,7 @@ TEST_CASE("pages are moved, unmapped and mapped over, and nobody else gets their
 TEST_CASE("what is under way to protected pages arrives there") {
   auto pool = make_pool(true);
   Pages p(*pool);
-  concealable = false;
+  deregisterable = false;
   p.set_aside();
   size_t offset = 0;
   const int file = pool->file_of(pool->extent_of(p.block), &offset);

@@ -21,8 +21,8 @@ namespace {
 
 constexpr size_t MiB = size_t{1} << 20;
 
-bool concealable = true;
-size_t concealed = 0;
+bool deregisterable = true;
+size_t deregistered = 0;
 
 std::unique_ptr<PinnedPool> make_shared(size_t cache = 1024 * MiB) {
   auto pool = std::make_unique<PinnedPool>();
@@ -30,7 +30,7 @@ std::unique_ptr<PinnedPool> make_shared(size_t cache = 1024 * MiB) {
   o.reserve_bytes = o.limit_bytes = 256 * MiB;
   o.cache_bytes = cache;
   o.shared = true;
-  o.conceal = [](void*, size_t bytes) { return concealed += concealable ? bytes : 0, concealable; };
+  o.deregister = [](void*, size_t bytes) { return deregistered += deregisterable ? bytes : 0, deregisterable; };
   REQUIRE(pool->open(o));
   REQUIRE(pool->is_shared());
   return pool;
@@ -216,14 +216,14 @@ TEST_CASE("memory that goes back leaves the file, after the others let go of it"
   size_t offset = 0;
   const int file = file_of(*pool, p, &offset);
   CHECK(bytes_in(file) >= 32 * MiB);
-  concealable = false;
-  concealed = 0;
+  deregisterable = false;
+  deregistered = 0;
   pool->release(p);
   CHECK(bytes_in(file) >= 32 * MiB);
   CHECK(holds(p, 32 * MiB, 1));
-  concealable = true;
+  deregisterable = true;
   pool->trim();
-  CHECK(concealed == 32 * MiB);
+  CHECK(deregistered == 32 * MiB);
   CHECK(bytes_in(file) < 8 * MiB);
   bool fresh = false;
   CHECK(pool->allocate(32 * MiB, 0, 0, &fresh) == p);

@@ -1,5 +1,5 @@
 // How many processors a test believes to have: GT_TEST_PROCESSORS, or the machine's. Where threads look before they
-// sleep depends on it (transport/link/base/patience.h), and both ways are to be tested on any machine. Linked into a
+// sleep depends on it (transport/link/base/spin_policy.h), and both ways are to be tested on any machine. Linked into a
 // test program, whose definition comes before libc's.
 #include <sched.h>
 #include <sys/syscall.h>

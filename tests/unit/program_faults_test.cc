@@ -9,7 +9,7 @@
 #include <cstring>
 #include <vector>
 
-#include "transport/staging/copy_crew.h"
+#include "transport/staging/copy_threads.h"
 #include "transport/staging/program_faults.h"
 #include "transport/staging/thread.h"
 
@@ -149,8 +149,8 @@ TEST_CASE("of memory that is gone zeros are copied, where the program has no han
 }
 
 TEST_CASE("copies of pages that appear") {
-  CopyCrew crew;
-  crew.start(3);
+  CopyThreads copy_threads;
+  copy_threads.start(3);
   std::vector<char> to(Bytes);
   Area a(PROT_NONE, true);
   for (const size_t pitch : {Bytes, size_t{40000}, size_t{9000}, size_t{70}}) {
@@ -159,7 +159,7 @@ TEST_CASE("copies of pages that appear") {
       for (int i = 0; i < 5; ++i) {
         a.protect(PROT_NONE);
         std::fill(to.begin(), to.end(), char{0});
-        crew.copy(rows_of(to.data(), area, pitch - gap, pitch, Programs::From));
+        copy_threads.copy(rows_of(to.data(), area, pitch - gap, pitch, Programs::From));
         CHECK(wrong_in(to.data(), pitch - gap, Bytes / pitch > 1 ? pitch : Bytes) <= Bytes % pitch);
       }
     }
@@ -169,8 +169,8 @@ TEST_CASE("copies of pages that appear") {
 }
 
 TEST_CASE("copies to pages that are watched for writes") {
-  CopyCrew crew;
-  crew.start(3);
+  CopyThreads copy_threads;
+  copy_threads.start(3);
   std::vector<char> from(Bytes);
   for (size_t i = 0; i < Bytes; ++i) from[i] = content(i);
   Area a(PROT_READ, false);
@@ -181,7 +181,7 @@ TEST_CASE("copies to pages that are watched for writes") {
       a.protect(PROT_READ);
       Copy c = rows_of(area, from.data(), pitch, pitch, Programs::To);
       c.streaming = i % 2;
-      crew.copy(c);
+      copy_threads.copy(c);
       CHECK(wrong_in(area, pitch, pitch) == 0);
     }
   }
@@ -190,13 +190,13 @@ TEST_CASE("copies to pages that are watched for writes") {
 }
 
 TEST_CASE("pages that are there are copied by several threads all the same") {
-  CopyCrew crew;
-  crew.start(3);
+  CopyThreads copy_threads;
+  copy_threads.start(3);
   std::vector<char> to(Bytes);
   Area a(PROT_READ | PROT_WRITE, false);
   std::memset(area, 1, Bytes);
-  const uint64_t before = crew.pieces_helped();
-  for (int i = 0; i < 50; ++i) crew.copy(rows_of(to.data(), area, Bytes, Bytes, Programs::From));
-  CHECK(crew.pieces_helped() > before);
+  const uint64_t before = copy_threads.pieces_helped();
+  for (int i = 0; i < 50; ++i) copy_threads.copy(rows_of(to.data(), area, Bytes, Bytes, Programs::From));
+  CHECK(copy_threads.pieces_helped() > before);
   CHECK(faults == 0);
 }

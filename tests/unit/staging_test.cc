@@ -162,7 +162,7 @@ std::vector<Spent> spent;  // as the stager told it
 
 struct Bench {
   ClFunctions cl = functions();
-  CopyCrew crew;
+  CopyThreads copy_threads;
   std::unique_ptr<Stager> stager = std::make_unique<Stager>();
   cl_mem mem = nullptr;
   cl_command_queue queue = nullptr;
@@ -171,8 +171,8 @@ struct Bench {
   explicit Bench(size_t bytes, unsigned helpers = 2) {
     sim.calls = sim.objects = 0;
     sim.refuse_at = -1;
-    crew.start(helpers);
-    stager->open(cl, nullptr, nullptr, crew, nullptr, nullptr, [](const Spent& s) { spent.push_back(s); });
+    copy_threads.start(helpers);
+    stager->open(cl, nullptr, nullptr, copy_threads, nullptr, nullptr, [](const Spent& s) { spent.push_back(s); });
     spent.clear();
     mem = make<cl_mem>(CL_COMPLETE, bytes);
     queue = make<cl_command_queue>();
@@ -185,12 +185,12 @@ struct Bench {
   }
   std::vector<char>& device() { return object(mem)->bytes; }
   // As the runtime does it: what is not taken goes directly.
-  bool move(const Move& m, bool blocking, cl_event* event = nullptr) {
+  bool move(const HostTransfer& m, bool blocking, cl_event* event = nullptr) {
     Request r;
     r.queue.queue = queue;
-    r.move = m;
+    r.transfer = m;
     r.blocking = blocking;
-    r.queue.shared = moves++ % 2 == 0;  // behind a gate, and as commands of the queue
+    r.queue.shared = moves++ % 2 == 0;  // behind a placeholder, and as commands of the queue
     r.event = event;
     cl_int error = 1;
     const bool taken = stager->transfer(r, &error);
@@ -207,8 +207,8 @@ std::vector<char> random_bytes(std::mt19937& random, size_t n) {
 
 TEST_CASE("copies by several threads equal memcpy") {
   std::mt19937 random(1);
-  CopyCrew crew;
-  crew.start(3);
+  CopyThreads copy_threads;
+  copy_threads.start(3);
   const std::vector<char> from = random_bytes(random, 9 << 20);
   const auto one_thread = [&](unsigned seed) {
     std::mt19937 r(seed);
@@ -228,7 +228,7 @@ TEST_CASE("copies by several threads equal memcpy") {
         c.to_slice_pitch = c.to_row_pitch * c.rows + r() % 99;
         c.from_slice_pitch = c.from_row_pitch * c.rows + r() % 99;
       }
-      crew.copy(c);
+      copy_threads.copy(c);
       for (size_t z = 0; z < c.slices; ++z)
         for (size_t y = 0; y < c.rows; ++y)
           std::memcpy(want.data() + (c.to - to.data()) + z * c.to_slice_pitch + y * c.to_row_pitch,
@@ -249,11 +249,11 @@ TEST_CASE("ranges arrive whole, both ways, at every size around a chunk") {
                              8 * LargestChunk, 9 * LargestChunk + 3}) {
     Bench bench(bytes + 100);
     const std::vector<char> data = random_bytes(random, bytes);
-    CHECK(bench.move(range_move(Way::ToDevice, bench.mem, 100, bytes, data.data()), true));
+    CHECK(bench.move(range_transfer(Way::ToDevice, bench.mem, 100, bytes, data.data()), true));
     CHECK(std::memcmp(bench.device().data() + 100, data.data(), bytes) == 0);
     std::vector<char> back(bytes);
     cl_event event{};
-    CHECK(bench.move(range_move(Way::ToHost, bench.mem, 100, bytes, back.data()), true, &event));
+    CHECK(bench.move(range_transfer(Way::ToHost, bench.mem, 100, bytes, back.data()), true, &event));
     CHECK(back == data);
     CHECK(object(event)->status == CL_COMPLETE);
     drop(event);
@@ -269,11 +269,11 @@ TEST_CASE("so do copies to and from shared virtual memory, whatever the driver r
       std::vector<char> shared(bytes + 2, 'x'), back(bytes);
       bench.moves = refused;
       if (refused > 0) sim.refuse_at = sim.calls + refused / 2;
-      if (!bench.move(svm_move(Way::ToDevice, shared.data() + 1, bytes, data.data()), true)) continue;
+      if (!bench.move(svm_transfer(Way::ToDevice, shared.data() + 1, bytes, data.data()), true)) continue;
       CHECK(std::memcmp(shared.data() + 1, data.data(), bytes) == 0);
       CHECK((shared.front() == 'x' && shared.back() == 'x'));
-      if (!spent.empty()) CHECK(spent.back().shape == Move::Shape::Svm);
-      if (bench.move(svm_move(Way::ToHost, shared.data() + 1, bytes, back.data()), true)) CHECK(back == data);
+      if (!spent.empty()) CHECK(spent.back().shape == HostTransfer::Shape::Svm);
+      if (bench.move(svm_transfer(Way::ToHost, shared.data() + 1, bytes, back.data()), true)) CHECK(back == data);
     }
   }
 }
@@ -288,8 +288,8 @@ void one_box(std::mt19937& r, Bench& bench, std::vector<char>& host) {
   copy_box(want.data() + at(mem_origin, mem_row, mem_slice), host.data() + at(host_origin, host_row, host_slice),
            region, mem_row, mem_slice, host_row, host_slice);
   const auto box = [&](Way way) {
-    return box_move(way, bench.mem, mem_origin, host_origin, region, mem_row, mem_slice, host_row, host_slice,
-                    host.data());
+    return box_transfer(way, bench.mem, mem_origin, host_origin, region, mem_row, mem_slice, host_row, host_slice,
+                        host.data());
   };
   CHECK(bench.move(box(Way::ToDevice), true));
   CHECK(bench.device() == want);
@@ -298,10 +298,9 @@ void one_box(std::mt19937& r, Bench& bench, std::vector<char>& host) {
            bench.device().data() + at(mem_origin, mem_row, mem_slice), region, host_row, host_slice, mem_row,
            mem_slice);
   filled.swap(host);
-  const bool taken = bench.move(
-      box_move(Way::ToHost, bench.mem, mem_origin, host_origin, region, mem_row, mem_slice, host_row, host_slice,
-               host.data()),
-      true);
+  const bool taken = bench.move(box_transfer(Way::ToHost, bench.mem, mem_origin, host_origin, region, mem_row,
+                                             mem_slice, host_row, host_slice, host.data()),
+                                true);
   filled.swap(host);
   CHECK(taken);
   CHECK(filled == expected);
@@ -322,12 +321,12 @@ TEST_CASE("a call that the driver refuses costs speed, never data") {
       Bench bench(bytes, 0);
       bench.moves = refused;
       sim.refuse_at = sim.calls + refused / 2;
-      if (bench.move(range_move(Way::ToDevice, bench.mem, 0, bytes, data.data()), true))
+      if (bench.move(range_transfer(Way::ToDevice, bench.mem, 0, bytes, data.data()), true))
         CHECK(std::memcmp(bench.device().data(), data.data(), bytes) == 0);
       std::memcpy(bench.device().data(), data.data(), bytes);
       std::vector<char> back(bytes);
       cl_event event{};
-      if (bench.move(range_move(Way::ToHost, bench.mem, 0, bytes, back.data()), true, &event)) {
+      if (bench.move(range_transfer(Way::ToHost, bench.mem, 0, bytes, back.data()), true, &event)) {
         CHECK(std::memcmp(back.data(), data.data(), bytes) == 0);
         drop(event);
       }
@@ -341,7 +340,7 @@ TEST_CASE("what a transfer took is told, without its waiting for the queue") {
   std::mt19937 random(8);
   const std::vector<char> data = random_bytes(random, 4 << 20);
   std::vector<char> back(data.size());
-  for (int i = 0; i < 4; ++i) {  // both ways, behind a gate and as commands of the queue
+  for (int i = 0; i < 4; ++i) {  // both ways, behind a placeholder and as commands of the queue
     Bench bench(data.size());
     bench.moves = i / 2;
     bench.cl.clWaitForEvents = [](cl_uint, const cl_event*) {
@@ -354,7 +353,7 @@ TEST_CASE("what a transfer took is told, without its waiting for the queue") {
     held_up_ns = 0;
     const Way way = i % 2 ? Way::ToHost : Way::ToDevice;
     const uint64_t start = monotonic_ns();
-    CHECK(bench.move(range_move(way, bench.mem, 0, data.size(), i % 2 ? back.data() : data.data()), true));
+    CHECK(bench.move(range_transfer(way, bench.mem, 0, data.size(), i % 2 ? back.data() : data.data()), true));
     const uint64_t whole_ns = monotonic_ns() - start;
     REQUIRE(spent.size() == 1);
     CHECK(spent[0].way == way);
@@ -368,14 +367,14 @@ TEST_CASE("what a transfer took is told, without its waiting for the queue") {
 TEST_CASE("of a transfer of one chunk copying is told; of one that the driver moved in part, nothing") {
   const std::vector<char> data(4 << 20, 'a');
   Bench bench(data.size());
-  CHECK(bench.move(range_move(Way::ToDevice, bench.mem, 0, SmallestChunk, data.data()), true));
+  CHECK(bench.move(range_transfer(Way::ToDevice, bench.mem, 0, SmallestChunk, data.data()), true));
   REQUIRE(spent.size() == 1);
   CHECK(spent[0].copying_only);
   for (const int refused : {-1, 1, 5}) {
     spent.clear();
     bench.moves = 1;  // as commands of the queue: each part is one call of the driver's
     if (refused > 0) sim.refuse_at = sim.calls + refused;
-    CHECK(bench.move(range_move(Way::ToDevice, bench.mem, 0, data.size(), data.data()), true));
+    CHECK(bench.move(range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data()), true));
     CHECK(spent.size() == (refused > 0 ? 0 : 1));
   }
 }
@@ -397,7 +396,7 @@ TEST_CASE("a transfer behind a command that failed moves nothing") {
   };
   Request r;
   r.queue.queue = bench.queue;
-  r.move = range_move(Way::ToDevice, bench.mem, 0, data.size(), data.data());
+  r.transfer = range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data());
   r.waits = 1;
   r.wait_list = &before;
   cl_int error = 0;
@@ -415,7 +414,7 @@ TEST_CASE("bytes are copied when what is waited for is over: it may be what brin
   const cl_event before = make<cl_event>(CL_COMPLETE);
   Request r;
   r.queue.queue = bench.queue;
-  r.move = range_move(Way::ToDevice, bench.mem, 0, data.size(), data.data());
+  r.transfer = range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data());
   r.waits = 1;
   r.wait_list = &before;
   r.blocking = false;
@@ -440,7 +439,7 @@ TEST_CASE("nothing is taken that cannot be put into its queue's order") {
   r.queue.queue = bench.queue;
   r.queue.in_order = false;
   r.queue.has_barriers = true;
-  r.move = range_move(Way::ToDevice, bench.mem, 0, data.size(), data.data());
+  r.transfer = range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data());
   cl_int error = 0;
   CHECK_FALSE(bench.stager->transfer(r, &error));
   r.queue.has_barriers = false;
@@ -456,9 +455,9 @@ TEST_CASE("what nobody waits for runs in the background and completes its event"
   Bench bench(data.size());
   bench.stager->close();
   bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.crew, agents, nullptr);
+  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
   cl_event event{};
-  CHECK(bench.move(range_move(Way::ToDevice, bench.mem, 0, data.size(), data.data()), false, &event));
+  CHECK(bench.move(range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data()), false, &event));
   for (int i = 0; i < 5000 && object(event)->status != CL_COMPLETE; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   agents[0].wind_up(5000);
@@ -483,13 +482,13 @@ TEST_CASE("settling waits for the copies that run, and for no transfer that cann
   };
   bench.stager->close();
   bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.crew, agents, nullptr);
+  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
   agents[1].settle(60'000);  // nothing is there
   cl_int error = 0;
   cl_event user = bench.cl.clCreateUserEvent(nullptr, &error), event{};
   Request r;
   r.queue.queue = bench.queue;
-  r.move = range_move(Way::ToHost, bench.mem, 0, back.size(), back.data());
+  r.transfer = range_transfer(Way::ToHost, bench.mem, 0, back.size(), back.data());
   r.blocking = false;
   r.waits = 1;
   r.wait_list = &user;
@@ -531,12 +530,12 @@ TEST_CASE("while the process forks no agent is inside the driver, whose locks th
   };
   bench.stager->close();
   bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.crew, agents, nullptr);
+  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
   cl_int error = 0;
   cl_event user = bench.cl.clCreateUserEvent(nullptr, &error), event{};
   Request r;
   r.queue.queue = bench.queue;
-  r.move = range_move(Way::ToHost, bench.mem, 0, back.size(), back.data());
+  r.transfer = range_transfer(Way::ToHost, bench.mem, 0, back.size(), back.data());
   r.blocking = false;
   r.waits = 1;
   r.wait_list = &user;

@@ -10,10 +10,10 @@
 #include <set>
 #include <vector>
 
-#include "optimizer-rt/client/session/bounce.h"
+#include "optimizer-rt/client/session/bounce_buffer.h"
 #include "transport/protocol/messages.h"
 
-using gt::virt::Bounce, gt::virt::TransferFacts, gt::virt::TransferMode;
+using gt::virt::BounceBuffer, gt::virt::TransferFacts, gt::virt::TransferMode;
 using enum gt::virt::TransferMode;
 
 // Found by doctest beside the type.
@@ -52,8 +52,8 @@ TransferFacts random_facts(std::mt19937& random) {
   f.bytes = Edges[random() % 6];
   if (coin()) f.bytes += random() % 3;
   else if (f.bytes > 0) f.bytes -= random() % 3;
-  for (bool* fact : {&f.shares_memory, &f.has_event, &f.dense, &f.faults, &f.end_known, &f.lands_late,
-                     &f.maps_program, &f.ring, &f.maps_copy})
+  for (bool* fact : {&f.shares_memory, &f.has_event, &f.dense, &f.faults, &f.end_known, &f.deferred, &f.maps_program,
+                     &f.ring, &f.maps_copy})
     *fact = coin();
   return f;
 }
@@ -71,12 +71,12 @@ void each_random(const std::function<void(const TransferFacts&)>& check_one) {
 void check_needs(const TransferFacts& f, TransferMode mode) {
   if (mode == Inline) CHECK(f.bytes <= gt::wire::LargestInline);
   if (mode == InPlace) CHECK((f.dense && f.maps_program));
-  if (mode == Ring) CHECK((f.ring && f.bytes <= Bounce::Largest));
+  if (mode == Ring) CHECK((f.ring && f.bytes <= BounceBuffer::Largest));
   if (mode == SharedCopy) CHECK(f.maps_copy);
   if (mode == Stream) CHECK(f.dense);
 }
 void check_straight(const TransferFacts& f, TransferMode mode) {
-  if (mode == InPlace || mode == Stream) CHECK((f.dense && !f.faults && !f.lands_late));
+  if (mode == InPlace || mode == Stream) CHECK((f.dense && !f.faults && !f.deferred));
   if (mode != Inline && mode != Ring) CHECK(f.bytes > gt::wire::LargestInline);
 }
 
@@ -90,7 +90,7 @@ bool rule_out(TransferFacts& f, TransferMode mode) {
 // The same of a read that must land late, as is found out when it would go straight.
 bool rule_out_late(TransferFacts& f, TransferMode mode) {
   if (mode != InPlace && mode != Stream) return rule_out(f, mode);
-  f.lands_late = true;
+  f.deferred = true;
   return true;
 }
 
@@ -98,7 +98,7 @@ bool rule_out_late(TransferFacts& f, TransferMode mode) {
 
 TEST_CASE("the limits that the documents name") {
   CHECK(gt::wire::LargestInline == 64 * KiB);
-  CHECK(Bounce::Largest == 4 * MiB);
+  CHECK(BounceBuffer::Largest == 4 * MiB);
   CHECK(gt::virt::largest_inline_write(false) == 64 * KiB);
   CHECK(gt::virt::largest_inline_write(true) == 16 * KiB);
   CHECK(gt::virt::largest_inline_read(false) == 64 * KiB);
@@ -171,13 +171,14 @@ TEST_CASE("reads: every mode, and each threshold from both sides") {
           {"from here on", {.bytes = 64 * KiB + 1, .shares_memory = true, .ring = true}, InPlace},
           {"rows", {.bytes = 1 * MiB, .shares_memory = true, .dense = false, .ring = true}, Ring},
           {"a handler fills", {.bytes = 1 * MiB, .shares_memory = true, .faults = true, .ring = true}, Ring},
-          {"must land late", {.bytes = 1 * MiB, .shares_memory = true, .lands_late = true, .ring = true}, Ring},
-          {"the largest in the ring", {.bytes = 4 * MiB, .shares_memory = true, .maps_program = false, .ring = true},
+          {"must be deferred", {.bytes = 1 * MiB, .shares_memory = true, .deferred = true, .ring = true}, Ring},
+          {"the largest in the ring",
+           {.bytes = 4 * MiB, .shares_memory = true, .maps_program = false, .ring = true},
            Ring},
           {"one more", {.bytes = 4 * MiB + 1, .shares_memory = true, .maps_program = false, .ring = true}, Stream},
-          {"must land late, no room", {.bytes = 1 * MiB, .lands_late = true}, SharedCopy},
+          {"must be deferred, no room", {.bytes = 1 * MiB, .deferred = true}, SharedCopy},
           {"rows, no room", {.bytes = 1 * MiB, .dense = false}, SharedCopy},
-          {"must land late, nothing mapped", {.bytes = 1 * MiB, .lands_late = true, .maps_copy = false}, StreamCopy},
+          {"must be deferred, nothing mapped", {.bytes = 1 * MiB, .deferred = true, .maps_copy = false}, StreamCopy},
           {"rows, nothing mapped", {.bytes = 1 * MiB, .dense = false, .maps_copy = false}, StreamCopy},
       },
       gt::virt::choose_read, 6);

@@ -65,13 +65,13 @@ void CallNaming::before_call(TracedThread& thread) {
   if (attributes.creates != ObjectKind::Unknown) call.made = api::created_memory(call.shape.fn, decoded_);
   if (attributes.direction == api::DirectionRule::Map) call.map_inputs = decoded_;
   if (attributes.transfer != api::Transfer::None) {
-    const api::Moves moves = api::moves_of(call.shape.fn, decoded_, process.known);
+    const api::TransferSize size = api::transfer_size_of(call.shape.fn, decoded_, process.known);
     if (attributes.records) {
-      call.recorded.bytes = moves.bytes;
-      call.recorded.transfers = moves.direction != api::Transfer::None;
+      call.recorded.bytes = size.bytes;
+      call.recorded.transfers = size.direction != api::Transfer::None;
     } else {
-      call.shape.moves = moves.direction;
-      call.bytes = moves.bytes;
+      call.shape.moves = size.direction;
+      call.bytes = size.bytes;
     }
   }
   if (call.made.in_place != 0) call.bytes = call.made.facts.bytes;  // moves nothing; its size is worth a sum

@@ -59,9 +59,9 @@ void CallList::add_command(const TracedThread& thread, State& state, model::Shap
   }
 }
 
-model::ShapeId CallList::add_callback(const TracedThread& annex, std::optional<uint64_t> ns) {
-  const PendingCall& call = annex.pending;
-  State& state = of(annex);
+model::ShapeId CallList::add_callback(const TracedThread& callback_thread, std::optional<uint64_t> ns) {
+  const PendingCall& call = callback_thread.pending;
+  State& state = of(callback_thread);
   const model::ShapeId callback = tables_.intern_shape(call.shape);
   ++trace_.stats[callback].calls;
   state.stream.push(callback, call.values);

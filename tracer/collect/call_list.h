@@ -30,7 +30,7 @@ class CallList {
   // The thread's pending call, which took so long. timed: the time of its command will come.
   void add_call(const TracedThread& thread, uint64_t ns, bool timed);
   // The callback whose call is pending. ns: how long it took, when that is known by now.
-  model::ShapeId add_callback(const TracedThread& annex, std::optional<uint64_t> ns);
+  model::ShapeId add_callback(const TracedThread& callback_thread, std::optional<uint64_t> ns);
   void callback_took(model::ShapeId callback, uint64_t ns);
   void take_device_time(const RecordView& record);
 

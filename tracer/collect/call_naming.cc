@@ -48,18 +48,18 @@ bool CallNaming::leave(TracedThread& thread, ByteView outputs) {
   return sound;
 }
 
-bool CallNaming::name_given(TracedThread& annex, ByteView inputs, const CallbackSubject* subject) {
-  PendingCall& call = annex.pending;
+bool CallNaming::name_given(TracedThread& callback_thread, ByteView inputs, const CallbackSubject* subject) {
+  PendingCall& call = callback_thread.pending;
   decoded_.clear();
   api::DecodeContext context;
-  context.external = &annex.external;
+  context.external = &callback_thread.external;
   const bool sound = api::decode_inputs(static_cast<api::FnId>(call.shape.fn), inputs, context, decoded_);
   for (const api::DecodedArg& arg : decoded_) {
     if (!subject || arg.tag != api::Tag::Handle || arg.value != subject->handle) {
-      name_argument(annex, arg, false);
+      name_argument(callback_thread, arg, false);
       continue;
     }
-    const Handle* handle = annex.process->objects.handles.find(arg.value);
+    const Handle* handle = callback_thread.process->objects.handles.find(arg.value);
     const bool alive = handle && handle->object == subject->object;
     call.add_object(arg.param, alive ? Effect::Use : Effect::None, subject->object);
   }
@@ -140,7 +140,7 @@ ObjectRef CallNaming::name_handle(TracedThread& thread, const api::DecodedArg& a
 
   Handle* handle = process.objects.handles.find(arg.value);
   if (!handle) {
-    // Met before we saw it made: a platform or device, or an object that came through a door we do
+    // Met before we saw it made: a platform or device, or an object that came through an entry path we do
     // not watch.
     const auto cls =
         names_.class_of({arg.kind, permanent ? model::NoIndex : thread.id, model::NoIndex, 0, model::NoIndex});

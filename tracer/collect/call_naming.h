@@ -41,9 +41,10 @@ class CallNaming {
   // It has returned: what that means for later calls.
   void after_call(TracedThread& thread);
 
-  // What a callback is given, whose call is pending in its annex. nullptr: it is not known what it was registered for.
+  // What a callback is given, whose call is pending in its callback thread. nullptr: it is not known what it was
+  // registered for.
   // False: it does not decode.
-  bool name_given(TracedThread& annex, ByteView inputs, const CallbackSubject* subject);
+  bool name_given(TracedThread& callback_thread, ByteView inputs, const CallbackSubject* subject);
 
   // What the recorder says of the pending call besides its arguments. False: the record makes no sense.
   bool take_command_arg(TracedThread& thread, const RecordView& record);

@@ -2,12 +2,13 @@
 // thread of its own.
 //
 // Which thread runs a callback, and whether it runs within a call of the program or beside it, changes from run to run.
-// So callbacks have *annexes*: threads of the trace that stand for no thread of the machine. A callback runs in the
-// first free annex of the thread that registered it; what it calls is listed there, too. Two annexes are needed only
-// for callbacks that run at the same time. While a callback runs, its ring's records belong to the annex.
+// So callbacks have *callback threads*: threads of the trace that stand for no thread of the machine. A callback runs
+// in the first free callback thread of the thread that registered it; what it calls is listed there, too. Two callback
+// threads are needed only for callbacks that run at the same time. While a callback runs, its ring's records belong to
+// the callback thread.
 //
-//   thread 0    clSetEventCallback(e0) -> fn0[0]   clSetEventCallback(e1) -> fn0[1]   clFinish
-//   its annex   event callback(fn0[0], e0)   clReleaseEvent(e0)   event callback(fn0[1], e1)
+//   thread 0              clSetEventCallback(e0) -> fn0[0]   clSetEventCallback(e1) -> fn0[1]   clFinish
+//   its callback thread   event callback(fn0[0], e0)   clReleaseEvent(e0)   event callback(fn0[1], e1)
 // Thread safety: none. Cost: for a call of the program one look at whether a callback runs.
 #pragma once
 
@@ -35,11 +36,12 @@ class CallbackThreads {
   bool enter(const RecordView& record);
   bool exit(const RecordView& record);
 
-  // The thread or annex whose call this Enter record begins.
+  // The thread or callback thread whose call this Enter record begins.
   TracedThread& thread_of_enter(const RecordView& record) {
     return running_ == 0 ? threads_.of(record) : thread_among_callbacks(record);
   }
-  // The thread or annex that is in a call that returns now: callbacks in between did not return. nullptr: none.
+  // The thread or callback thread that is in a call that returns now: callbacks in between did not return. nullptr:
+  // none.
   TracedThread* thread_of_exit(const RecordView& record) {
     if (running_ != 0) return open_among_callbacks(record);
     TracedThread& thread = threads_.of(record);
@@ -49,36 +51,36 @@ class CallbackThreads {
   void thread_ended(const RecordView& record);
   void ring_ended(uint32_t ring);
   // The trace ends: a callback that runs is listed as unfinished.
-  void end_open(TracedThread& annex);
+  void end_open(TracedThread& callback_thread);
 
   uint64_t callbacks() const { return callbacks_; }
 
  private:
-  struct Annex {  // what a thread of the trace is as one, and as the owner of others
-    TracedThread* of = nullptr;           // the thread that registers its callbacks; nullptr: no annex
-    std::vector<TracedThread*> annexes;   // of this one
-    bool running = false;                 // a callback runs in this annex now...
+  struct CallbackThread {        // what a thread of the trace is as one, and as the owner of others
+    TracedThread* of = nullptr;  // the thread that registers its callbacks; nullptr: no callback thread
+    std::vector<TracedThread*> callback_threads;  // of this one
+    bool running = false;                         // a callback runs in this callback thread now...
     TracedThread* goes_on = nullptr;      // ...in the midst of this one; nullptr: on a thread of the driver
     model::ShapeId callback = model::NoIndex;  // that callback, once it is listed
     uint64_t ticks = 0, stack_pointer = 0;     // of its beginning
   };
 
-  bool is_annex(const TracedThread& thread) const {
-    const Annex* annex = annexes_.find(thread);
-    return annex && annex->of;
+  bool is_callback_thread(const TracedThread& thread) const {
+    const CallbackThread* callback_thread = callback_threads_.find(thread);
+    return callback_thread && callback_thread->of;
   }
   bool runs(const TracedThread& thread) const {
-    const Annex* annex = annexes_.find(thread);
-    return annex && annex->running;
+    const CallbackThread* callback_thread = callback_threads_.find(thread);
+    return callback_thread && callback_thread->running;
   }
   TracedThread& thread_among_callbacks(const RecordView& enter);
   TracedThread* open_among_callbacks(const RecordView& exit);
-  TracedThread& annex_for(const RecordView& record, uint64_t number, uint64_t stack_pointer);
-  TracedThread& free_annex(TracedThread& owner, const RingHeader& runner);
+  TracedThread& callback_thread_for(const RecordView& record, uint64_t number, uint64_t stack_pointer);
+  TracedThread& free_callback_thread(TracedThread& owner, const RingHeader& runner);
   void leave(uint32_t ring, bool unfinished);
   void leave_all(uint32_t ring);
   void leave_jumped_out_of(uint32_t ring, uint64_t stack_pointer);
-  void list(TracedThread& annex, bool unfinished, std::optional<uint64_t> ns = std::nullopt);
+  void list(TracedThread& callback_thread, bool unfinished, std::optional<uint64_t> ns = std::nullopt);
 
   Threads& threads_;
   RegisteredCallbacks& registered_;
@@ -86,7 +88,7 @@ class CallbackThreads {
   OpenClCalls& calls_;
   CallList& list_;
   const TickClock& clock_;
-  PerThread<Annex> annexes_;
+  PerThread<CallbackThread> callback_threads_;
   uint64_t running_ = 0;  // callbacks
   uint64_t callbacks_ = 0;
 };

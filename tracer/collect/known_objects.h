@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tracer/collect/names.h"
-#include "traces/api/moves.h"
+#include "traces/api/transfer_size.h"
 
 namespace gt::tracer {
 

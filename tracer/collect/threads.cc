@@ -27,12 +27,12 @@ void Threads::ring_ended(uint32_t ring) {
 // The thread whose first record from this ring this is.
 TracedThread& Threads::meet(const RecordView& record) {
   TracedProcess& process = process_of(*record.owner);
-  TracedThread*& in_lane = lanes_[process.index][steps(record.owner->path)];
-  if (!in_lane || !in_lane->ended) in_lane = &add(process, *record.owner);
-  begin_life(*in_lane, *record.owner);
-  in_lane->sequence = std::exchange(driver_sequence(record.ring), 0);
-  put(record.ring, in_lane);
-  return *in_lane;
+  TracedThread*& in_thread_slot = thread_slots_[process.index][steps(record.owner->path)];
+  if (!in_thread_slot || !in_thread_slot->ended) in_thread_slot = &add(process, *record.owner);
+  begin_life(*in_thread_slot, *record.owner);
+  in_thread_slot->sequence = std::exchange(driver_sequence(record.ring), 0);
+  put(record.ring, in_thread_slot);
+  return *in_thread_slot;
 }
 
 TracedThread& Threads::add(TracedProcess& process, const RingHeader& owner) {
@@ -66,7 +66,7 @@ TracedProcess& Threads::process_of(const RingHeader& owner) {
   row.parent = index == 0 ? 0 : owner.parent_pid;
   row.start_ns = clock_.last_time();
   trace_.processes.push_back(row);
-  lanes_.emplace_back();
+  thread_slots_.emplace_back();
   processes_.push_back(std::make_unique<TracedProcess>(index, owner.pid, trace_.modules));
   return *processes_.back();
 }

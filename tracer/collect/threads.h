@@ -50,13 +50,13 @@ class Threads {
   TracedThread& meet(const RecordView& record);
 
   // The last thread with each path, of a process.
-  using Lanes = std::map<std::vector<uint32_t>, TracedThread*>;
+  using ThreadSlots = std::map<std::vector<uint32_t>, TracedThread*>;
 
   model::Trace& trace_;
   const TickClock& clock_;
   EndCalls end_calls_;
   std::vector<std::unique_ptr<TracedProcess>> processes_;
-  std::vector<Lanes> lanes_;  // by process
+  std::vector<ThreadSlots> thread_slots_;  // by process
   std::vector<std::unique_ptr<TracedThread>> threads_;
   std::vector<TracedThread*> by_ring_;
   std::vector<uint64_t> driver_sequences_;  // by ring

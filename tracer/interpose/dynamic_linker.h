@@ -1,4 +1,4 @@
-// The dynamic linker's functions behind our doors.
+// The dynamic linker's functions behind our entry paths.
 //
 // Found without dlsym, which is one of them: in the tables of the modules after us, then of all others.
 // Thread safety: all functions.

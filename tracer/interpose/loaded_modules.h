@@ -11,8 +11,8 @@
 
 namespace gt::interpose {
 
-// How often the program has asked for a library (doors.cc counts): what is remembered of code addresses from before may
-// be another code's.
+// How often the program has asked for a library (entry_paths.cc counts): what is remembered of code addresses from
+// before may be another code's.
 extern std::atomic<uint32_t> libraries_asked_for;
 
 // True when a library was loaded since the last call that returned true (and the first time). Cost:

@@ -263,7 +263,7 @@ void* find_in_scopes(const char* name, const link_map* caller) {
 }
 
 // A loader that the program brought along takes us for a layer (tracer/lib/layer.h).
-bool is_layers_door(const char* name) {
+bool is_layer_entry(const char* name) {
   return std::strcmp(name, "clInitLayer") == 0 || std::strcmp(name, "clGetLayerInfo") == 0;
 }
 bool is_loader(const link_map* caller) { return caller && defines(*caller, "clGetPlatformIDs"); }
@@ -319,7 +319,7 @@ __attribute__((noinline)) void* find_opencl_symbol(void* handle, const char* nam
   const void* const return_address = __builtin_return_address(0);
   const Reentry guard;
   if (is_opencls_handle(handle)) {
-    if (is_layers_door(name) && is_loader(module_of(return_address))) return real_dlsym(handle, name);
+    if (is_layer_entry(name) && is_loader(module_of(return_address))) return real_dlsym(handle, name);
     return find_as_asked(name, [name](void* of) { return real_dlsym(of, name); });
   }
   if (handle == RTLD_DEFAULT || handle == RTLD_NEXT) return find_in_scopes(name, module_of(return_address));

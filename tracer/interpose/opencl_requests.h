@@ -16,7 +16,7 @@ namespace gt::interpose {
 // "libOpenCL.so", "libOpenCL.so.1", "/any/where/libOpenCL.so.1.2".
 bool is_opencl_name(const char* path);
 
-// The doors jump to these: the return address is the program's. REQUIRES: is_opencl_name(path).
+// The entry paths jump to these: the return address is the program's. REQUIRES: is_opencl_name(path).
 void* open_opencl(const char* path, int flags);
 void* open_opencl_in_base(long space, const char* path, int flags);
 // After a dlclose that succeeded.

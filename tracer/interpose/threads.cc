@@ -5,7 +5,7 @@
 
 #include "tracer/interpose/libc_alloc.h"
 #include "tracer/interpose/memory_epoch.h"
-#include "tracer/interpose/thread_lanes.h"
+#include "tracer/interpose/thread_slots.h"
 
 namespace gt::interpose {
 
@@ -19,7 +19,7 @@ struct Birth {
   void* start;  // a ThreadStart or a C11ThreadStart
   void* arg;
   ThreadPath path;
-  Lane lane;
+  ThreadSlot thread_slot;
   bool driver;
 };
 
@@ -53,14 +53,15 @@ int bear(void* start, void* arg, bool detached, const pthread_t* thread, int no_
   const Reentry guard;
   Birth* birth = take_birth();
   if (!birth) return no_memory;
-  const Lane lane = take_lane(t_path, driver);
-  if (detached) meet(lane, Fate::Detached);
-  *birth = {start, arg, t_path.child(driver ? lane.number | ThreadPath::Driver : lane.number), lane, driver};
+  const ThreadSlot thread_slot = take_thread_slot(t_path, driver);
+  if (detached) meet(thread_slot, Fate::Detached);
+  *birth = {start, arg, t_path.child(driver ? thread_slot.number | ThreadPath::Driver : thread_slot.number),
+            thread_slot, driver};
   const int err = create(birth);
   if (err == 0) {
-    name_lane(lane, *thread);
+    name_thread_slot(thread_slot, *thread);
   } else {
-    give_back(lane);
+    give_back(thread_slot);
     free_birth(birth);
   }
   return err;
@@ -72,10 +73,10 @@ bool is_detached(const pthread_attr_t* attr) {
 }
 
 // However a thread ends: by a destructor of a thread key.
-__thread Lane t_lane __attribute__((tls_model("initial-exec")));
+__thread ThreadSlot t_thread_slot __attribute__((tls_model("initial-exec")));
 pthread_key_t g_end_of_thread;
 const bool g_ends_are_seen = pthread_key_create(&g_end_of_thread, [](void*) {
-                               meet(t_lane, Fate::Ended);
+                               meet(t_thread_slot, Fate::Ended);
                                begin_memory_epoch();  // its stack may go, and those of threads that ended before
                              }) == 0;
 
@@ -84,9 +85,9 @@ Result run(void* p) {
   const Birth birth = *static_cast<Birth*>(p);
   free_birth(static_cast<Birth*>(p));
   t_path = birth.path;
-  t_lane = birth.lane;
+  t_thread_slot = birth.thread_slot;
   t_flags.muted = birth.driver;
-  if (g_ends_are_seen) pthread_setspecific(g_end_of_thread, &t_lane);
+  if (g_ends_are_seen) pthread_setspecific(g_end_of_thread, &t_thread_slot);
   return reinterpret_cast<Result (*)(void*)>(birth.start)(birth.arg);
 }
 
@@ -126,14 +127,14 @@ __attribute__((constructor(102))) void find_early() {
   find(g_detach, "pthread_detach");
 }
 
-// Joins by `join()`, which returns 0 when it has: the lane is looked up before, for the thread's number may be
+// Joins by `join()`, which returns 0 when it has: the thread slot is looked up before, for the thread's number may be
 // another's the moment after.
 template <class Function>
 int joined(pthread_t thread, const Function& join) {
   const Reentry guard;  // what the C library frees of the thread
-  const Lane lane = lane_of(thread);
+  const ThreadSlot thread_slot = thread_slot_of(thread);
   const int err = join();
-  if (err == 0) give_back(lane);
+  if (err == 0) give_back(thread_slot);
   if (err == 0) begin_memory_epoch();
   return err;
 }
@@ -177,9 +178,9 @@ int join_c11_thread(thrd_t thread, int* result) {
 int detach_thread(pthread_t thread) {
   const Detach detach = find(g_detach, "pthread_detach");
   if (!detach) return EINVAL;
-  const Lane lane = pthread_equal(thread, pthread_self()) ? t_lane : lane_of(thread);
+  const ThreadSlot thread_slot = pthread_equal(thread, pthread_self()) ? t_thread_slot : thread_slot_of(thread);
   const int err = detach(thread);
-  if (err == 0) meet(lane, Fate::Detached);
+  if (err == 0) meet(thread_slot, Fate::Detached);
   return err;
 }
 

@@ -24,7 +24,7 @@ using C11ThreadStart = int (*)(void*);
 // The C library's functions, the new thread knowing its place; EAGAIN or thrd_error when there are none.
 int create_thread(pthread_t* thread, const pthread_attr_t* attr, ThreadStart start, void* arg);
 int create_c11_thread(thrd_t* thread, C11ThreadStart start, void* arg);
-// The C library's, which free the lane of a joined thread (thread_lanes.h).
+// The C library's, which free the thread slot of a joined thread (thread_slots.h).
 int join_thread(pthread_t thread, void** result);
 int try_join_thread(pthread_t thread, void** result);
 int join_thread_until(pthread_t thread, void** result, const timespec* until);

@@ -58,8 +58,8 @@ SiteSample g_samples[SampleTables * SamplesPerTable];
 // again. So nobody waits for long; without the lock a command stays untimed, or is read later.
 class QueueLock {
  public:
-  explicit QueueLock(std::atomic_flag& flag, uint32_t patience = 10'000) : flag_(flag) {
-    for (uint32_t i = 0; !(held_ = !flag_.test_and_set(std::memory_order_acquire)) && i < patience; ++i) relax();
+  explicit QueueLock(std::atomic_flag& flag, uint32_t most_spins = 10'000) : flag_(flag) {
+    for (uint32_t i = 0; !(held_ = !flag_.test_and_set(std::memory_order_acquire)) && i < most_spins; ++i) relax();
   }
   ~QueueLock() {
     if (held_) flag_.clear(std::memory_order_release);

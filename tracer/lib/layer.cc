@@ -1,4 +1,4 @@
-// The door that the OpenCL loader itself opens: OPENCL_LAYERS (cl_loader_layers).
+// The entry path that the OpenCL loader itself opens: OPENCL_LAYERS (cl_loader_layers).
 //
 // A loader that the program reached around us (bundled under another name, statically linked, in another link-map
 // namespace) loads this library as a layer, gives us the table of what lies below, and calls our wrappers from then

@@ -1,6 +1,6 @@
 // The allocator's, the dynamic linker's and the exec family's symbols that the program links to, and the start of
 // recording.
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/entry_paths.h"
 #include "tracer/interpose/exec_hooks.h"
 #include "tracer/interpose/libc_alloc.h"
 #include "tracer/interpose/threads.h"
@@ -9,7 +9,7 @@
 #include "tracer/lib/own_functions.h"
 
 GT_DEFINE_ALLOC_HOOKS(gt::tracer::MemoryClient)
-GT_DEFINE_DOORS()
+GT_DEFINE_ENTRY_PATHS()
 GT_DEFINE_THREAD_HOOKS()
 GT_DEFINE_EXEC_HOOKS()
 

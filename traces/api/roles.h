@@ -66,7 +66,7 @@ enum class Effect : uint8_t {
 
 enum class Transfer : uint8_t { None, HostToDevice, DeviceToHost, DeviceToDevice };
 
-// What tells which way a call of a transfer function moves data, and whether it does at all (moves.h).
+// What tells which way a call of a transfer function moves data, and whether it does at all (transfer_size.h).
 enum class DirectionRule : uint8_t {
   Fixed,     // Attributes::transfer, always
   Map,       // map flags: to the host unless the old contents are not wanted

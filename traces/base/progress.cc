@@ -22,11 +22,11 @@ bool output_is_pipe() {
 
 }  // namespace
 
-Progress::Progress(std::string what, uint64_t total, std::chrono::milliseconds patience)
+Progress::Progress(std::string what, uint64_t total, std::chrono::milliseconds delay)
     : what_(std::move(what)), total_(std::max<uint64_t>(total, 1)), next_look_(LookEvery) {
   wanted_ = ::isatty(STDERR_FILENO) == 1 && !output_is_pipe();
   if (!wanted_) next_look_ = UINT64_MAX;
-  shown_ = Clock::now() + patience - Redraw;
+  shown_ = Clock::now() + delay - Redraw;
 }
 
 Progress::~Progress() {

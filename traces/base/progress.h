@@ -11,8 +11,8 @@ namespace gt {
 
 class Progress {
  public:
-  // Nothing is drawn before `patience` is over: most work is done by then.
-  Progress(std::string what, uint64_t total, std::chrono::milliseconds patience = std::chrono::milliseconds(500));
+  // Nothing is drawn before `delay` is over: most work is done by then.
+  Progress(std::string what, uint64_t total, std::chrono::milliseconds delay = std::chrono::milliseconds(500));
   ~Progress();  // wipes the line
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -12,14 +12,14 @@
 namespace gt {
 namespace {
 
-constexpr int Patience_ms = 5000;
+constexpr int Timeout_ms = 5000;
 
 // Bytes; 0 at the end; -1 with errno.
 ssize_t read_some(int fd, char* to, size_t bytes) {
   for (;;) {
     const ssize_t n = ::read(fd, to, bytes);
     if (n >= 0 || (errno != EAGAIN && errno != EINTR)) return n;
-    if (pollfd p{fd, POLLIN, 0}; errno == EAGAIN && ::poll(&p, 1, Patience_ms) == 0) return 0;
+    if (pollfd p{fd, POLLIN, 0}; errno == EAGAIN && ::poll(&p, 1, Timeout_ms) == 0) return 0;
   }
 }
 

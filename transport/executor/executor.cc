@@ -6,13 +6,13 @@
 #include <chrono>
 #include <thread>
 
-#include "transport/executor/base/turns.h"
+#include "transport/executor/base/driver_lock.h"
 #include "transport/executor/calls/backlog.h"
 #include "transport/executor/calls/calls.h"
+#include "transport/executor/calls/device_discovery.h"
 #include "transport/executor/calls/launches.h"
 #include "transport/executor/calls/programs.h"
-#include "transport/executor/calls/survey.h"
-#include "transport/executor/transfer/mover.h"
+#include "transport/executor/transfer/migrator.h"
 #include "transport/executor/transfer/peers.h"
 #include "transport/executor/transfer/transfers.h"
 
@@ -58,21 +58,21 @@ class Executor::State {
  public:
   State(const Functions& functions, wire::Link& link, const Limits& limits, Options&& options)
       : session(std::make_shared<Session>(functions, link, limits, std::move(options))),
-        completions(std::make_shared<Completions>(session)),
-        inbox(std::make_shared<Inbox>(session, completions, session->out)),
-        peers(std::make_shared<Peers>(session, completions)),
+        event_waiter(std::make_shared<EventWaiter>(session)),
+        inbox(std::make_shared<Inbox>(session, event_waiter, session->out)),
+        peers(std::make_shared<Peers>(session, event_waiter)),
         objects(*session),
-        commands(session, objects, completions),
+        commands(session, objects, event_waiter),
         calls(commands),
         launches(commands),
-        mover(commands),
+        migrator(commands),
         pins(*session),
         transfers(std::make_unique<Transfers>(commands, inbox, ring, peers, pins)),
         programs(std::make_unique<Programs>(commands)),
         fragments(limits.message_bytes),
         x_link(link) {
     commands.context_released = [this](cl_context context) {
-      mover.forget(context);
+      migrator.forget(context);
       transfers->forget(context);
     };
     commands.named = [this](const Object& object) { transfers->expect(object); };
@@ -97,18 +97,18 @@ class Executor::State {
   // The driver and the message decide what happens inside; what throws has no memory.
   template <class Handle>
   void guarded(Handle handle);
-  void shut_down(uint32_t patience_ms);
+  void shut_down(uint32_t timeout_ms);
 
   const std::shared_ptr<Session> session;
-  const std::shared_ptr<Completions> completions;
+  const std::shared_ptr<EventWaiter> event_waiter;
   const std::shared_ptr<Inbox> inbox;
-  ClientRing ring;
+  BounceBuffer ring;
   const std::shared_ptr<Peers> peers;
   Objects objects;
   Commands commands;
   Calls calls;
   Launches launches;
-  Mover mover;
+  Migrator migrator;
   SharedPins pins;
   std::unique_ptr<Transfers> transfers;
   std::unique_ptr<Programs> programs;
@@ -202,7 +202,7 @@ void Executor::State::catch_up() {
     bool moved = false;
     goes_on = false;  // if it throws
     guarded([&] { return catch_up_once(watch, first, moved, goes_on); });
-    guarded([&] { return completions->look(wire::Idle::Sleeps), true; });
+    guarded([&] { return event_waiter->look(wire::Idle::Sleeps), true; });
     pause = moved ? LookAgain : std::min<std::chrono::microseconds>(pause * 2, Longest);
     if (goes_on) std::this_thread::sleep_for(pause);
   }
@@ -261,7 +261,7 @@ bool Executor::State::transfer(ByteView frame, Message& m) {
 
 bool Executor::State::dispatch(ByteView frame) {
   if (frame.empty()) return false;
-  if (completions->any_watched()) completions->look(wire::Idle::Sleeps);
+  if (event_waiter->any_watched()) event_waiter->look(wire::Idle::Sleeps);
   programs->name_linked();
   switch (static_cast<MessageType>(frame[0])) {
     case MessageType::Call: { wire::Call m; return decoded(frame, m); }
@@ -298,7 +298,7 @@ bool Executor::State::run(const wire::Launch& m) {
   return true;
 }
 bool Executor::State::run(const wire::Move& m) {
-  mover.run(m);
+  migrator.run(m);
   return true;
 }
 bool Executor::State::run(const wire::Subscribe& m) {
@@ -346,7 +346,7 @@ void Executor::State::finish_queue(const std::shared_ptr<Queue>& queue, const st
   awaited.queue = queue;
   awaited.order = ++queue->order;
   awaited.then = std::make_unique<Finished>(finishing);
-  completions->await_here(std::move(awaited));
+  event_waiter->await_here(std::move(awaited));
 }
 
 bool Executor::State::run(const wire::Survey& m) {
@@ -357,7 +357,7 @@ bool Executor::State::run(const wire::Survey& m) {
   surveyed.slot_bytes = session->options.slot_bytes;
   surveyed.ring_segment = ring.segment();
   surveyed.ring_bytes = ring.bytes();
-  survey(*session, objects, m.device, surveyed);
+  discover_devices(*session, objects, m.device, surveyed);
   session->out.send(surveyed);
   return true;
 }
@@ -373,17 +373,17 @@ bool Executor::State::run(const wire::Leave&) {
 }
 
 // The client is gone: nothing may go on waiting for it; then everything ends by itself, and goes.
-void Executor::State::shut_down(uint32_t patience_ms) {
+void Executor::State::shut_down(uint32_t timeout_ms) {
   session->out.cut();
-  mover.close();  // before what moves wait for fails: PoCL 3.1 miscounts when two threads fail commands of one queue
+  migrator.close();  // before what moves wait for fails: PoCL 3.1 miscounts when two threads fail commands of one queue
   objects.fail_user_events();
-  completions->look(wire::Idle::Sleeps);
+  event_waiter->look(wire::Idle::Sleeps);
   inbox->close();
   peers->close();
   programs.reset();
   transfers->close();
-  completions->close();
-  const bool idle = session->threads.wait_for_all(patience_ms) && commands.wait_until_idle(patience_ms);
+  event_waiter->close();
+  const bool idle = session->threads.wait_for_all(timeout_ms) && commands.wait_until_idle(timeout_ms);
   if (!idle && session->options.log) session->options.log("commands are still under way: left behind");
   transfers.reset();
   peers->end();
@@ -402,7 +402,7 @@ Executor::~Executor() {
 
 Status Executor::start() {
   if (!x_state->session->cl.has_all()) return {Kind::Unsupported, "the OpenCL loader lacks functions of OpenCL 1.2"};
-  const Outbox::Use use(x_state->session->out);
+  const MessageSender::Use use(x_state->session->out);
   GT_TRY(x_state->inbox->open(use.link()));
   x_state->ring.open(use.link(), x_state->session->options.ring_bytes);
   x_state->started = true;  // handlers may run before start() returns
@@ -445,7 +445,7 @@ bool Executor::adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) {
   return true;
 }
 
-std::mutex* Executor::turns(cl_device_id device) const { return turns_at(*x_state->session, device); }
+std::mutex* Executor::driver_lock(cl_device_id device) const { return driver_lock_of(*x_state->session, device); }
 
 cl_int Executor::finish(wire::ObjectId name) {
   std::shared_ptr<Queue> queue;
@@ -466,10 +466,10 @@ void Executor::on_withdrawn(wire::SegmentId segment) {
 }
 
 bool Executor::on_idle(wire::Idle how) {
-  if (!x_state->completions->any_watched()) return false;
+  if (!x_state->event_waiter->any_watched()) return false;
   bool told = false;
   x_state->guarded([&] {
-    told = x_state->completions->look(how);
+    told = x_state->event_waiter->look(how);
     return true;
   });
   return told;

@@ -1,6 +1,6 @@
 // Makes the calls of a client's messages (transport/protocol/messages.h) on the OpenCL drivers of this process.
 //
-//   client -- link --> on_frame: decode, check, call --> driver   in order of arrival, never waiting (once: mover.h)
+//   client -- link --> on_frame: decode, check, call --> driver   in order of arrival, never waiting (once: migrator.h)
 //             link --> on_put:   chunks of writes -----> driver   while the next chunk is on its way
 //             link --> on_idle: what is over by now is told, what is not gets a thread that waits for it
 //          <-- link -- threads that wait for events: Completed, Data, chunks of reads
@@ -47,9 +47,9 @@ class Executor final : public wire::LinkHandler {
   // For clients in this process, too: gives a native buffer of theirs a name that they have not used. The executor has
   // a reference of its own. False: it may not have one more.
   bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name);
-  // For clients in this process that enqueue commands on memory objects past it: to be held meanwhile (turns.h).
-  // nullptr: the device's driver needs no turns.
-  std::mutex* turns(cl_device_id device) const;
+  // For clients in this process that enqueue commands on memory objects past it: to be held meanwhile (driver_lock.h).
+  // nullptr: the device's driver needs none.
+  std::mutex* driver_lock(cl_device_id device) const;
   // For clients in this process, too: what the message Finish asks for, by clFinish in the calling thread. REQUIRES:
   // what has been sent before is taken in, and nothing is watched for the caller (Idle::Sleeps).
   cl_int finish(wire::ObjectId queue);

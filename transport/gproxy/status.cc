@@ -86,10 +86,10 @@ void add_totals(Metrics& m, const exec::Counters& totals) {
 }
 
 // One metric of every session that runs.
-void add_of_sessions(Metrics& m, const Crew& crew, const exec::CounterRow& row) {
+void add_of_sessions(Metrics& m, const WorkerPool& pool, const exec::CounterRow& row) {
   const std::string name = fmt::format("session_{}", row.metric);
   m.head(name, "gauge", row.help);
-  for (const auto& [pid, worker] : crew.workers()) {
+  for (const auto& [pid, worker] : pool.workers()) {
     if (worker->state() != WorkerProcess::State::Serving) continue;
     m.of_session(name, worker->session_number(), worker->counters().counters.*row.live / row.unit);
   }
@@ -97,13 +97,13 @@ void add_of_sessions(Metrics& m, const Crew& crew, const exec::CounterRow& row) 
 
 }  // namespace
 
-std::string status_json(const ProxyFacts& facts, const Crew& crew, const Moment& moment) {
+std::string status_json(const ProxyFacts& facts, const WorkerPool& pool, const Moment& moment) {
   Json devices = Json::array(), sessions = Json::array();
   for (const DeviceFacts& d : facts.devices) devices.push_back(json_of(d));
-  for (const auto& [pid, worker] : crew.workers()) {
+  for (const auto& [pid, worker] : pool.workers()) {
     if (worker->state() == WorkerProcess::State::Serving) sessions.push_back(json_of(*worker, moment.now_ns));
   }
-  const Totals totals = crew.totals();
+  const Totals totals = pool.totals();
   Json all = {{"version", GT_VERSION},
               {"pid", ::getpid()},
               {"uptime_s", (moment.now_ns - facts.started_ns) / Second_ns},
@@ -123,12 +123,12 @@ std::string status_json(const ProxyFacts& facts, const Crew& crew, const Moment&
   return all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-std::string metrics_text(const ProxyFacts& facts, const Crew& crew, const Moment& moment) {
-  const Totals totals = crew.totals();
+std::string metrics_text(const ProxyFacts& facts, const WorkerPool& pool, const Moment& moment) {
+  const Totals totals = pool.totals();
   Metrics m;
   m.add("uptime_seconds", "gauge", "Since the proxy was started.", (moment.now_ns - facts.started_ns) / Second_ns);
   m.add("devices", "gauge", "Devices that are served.", facts.devices.size());
-  m.add("sessions", "gauge", "Sessions now.", crew.serving());
+  m.add("sessions", "gauge", "Sessions now.", pool.serving());
   m.add("sessions_max", "gauge", "Sessions that may be at a time.", facts.most_sessions);
   m.add("draining", "gauge", "1: no new sessions are taken.", moment.draining);
   m.add("sessions_total", "counter", "Sessions since the start.", totals.sessions);
@@ -138,9 +138,9 @@ std::string metrics_text(const ProxyFacts& facts, const Crew& crew, const Moment
   add_totals(m, totals.counters);
   m.add("log_lines_lost_total", "counter", "Lines of the log that could not be written.", moment.lost_lines);
   for (const exec::CounterRow& row : exec::CounterRows)
-    if (row.shown == exec::Shown::Now) add_of_sessions(m, crew, row);
+    if (row.shown == exec::Shown::Now) add_of_sessions(m, pool, row);
   m.head("session_device", "gauge", "1: the session has had a queue on the device.");
-  for (const auto& [pid, worker] : crew.workers()) {
+  for (const auto& [pid, worker] : pool.workers()) {
     if (worker->state() != WorkerProcess::State::Serving) continue;
     for (const Json& device : devices_of(*worker)) m.of_device("session_device", worker->session_number(), device);
   }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "traces/base/status.h"
-#include "transport/gproxy/crew.h"
 #include "transport/gproxy/devices.h"
+#include "transport/gproxy/worker_pool.h"
 
 namespace gt::proxy {
 
@@ -25,8 +25,8 @@ struct Moment {  // what changes
   bool draining = false;
 };
 
-std::string status_json(const ProxyFacts& facts, const Crew& crew, const Moment& moment);
-std::string metrics_text(const ProxyFacts& facts, const Crew& crew, const Moment& moment);
+std::string status_json(const ProxyFacts& facts, const WorkerPool& pool, const Moment& moment);
+std::string metrics_text(const ProxyFacts& facts, const WorkerPool& pool, const Moment& moment);
 
 // The JSON as a table for people. Corrupt when it is not status_json()'s.
 Result<std::string> status_table(std::string_view json);

@@ -20,7 +20,7 @@
 namespace gt::proxy {
 namespace {
 
-constexpr int Patience_ms = 5000;
+constexpr int Timeout_ms = 5000;
 
 // The rendezvous of a proxy that listens at `url`.
 wire::Url rendezvous_of(const wire::Url& url) {
@@ -43,7 +43,7 @@ Result<std::string> read_all(int fd) {
   std::array<char, 4096> part;
   while (true) {
     pollfd ready{fd, POLLIN, 0};
-    if (::poll(&ready, 1, Patience_ms) == 0) return Status(Kind::Busy, "the proxy does not answer");
+    if (::poll(&ready, 1, Timeout_ms) == 0) return Status(Kind::Busy, "the proxy does not answer");
     const ssize_t n = ::read(fd, part.data(), part.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return system_error("the proxy does not answer", errno);

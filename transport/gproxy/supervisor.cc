@@ -44,15 +44,15 @@ Status Supervisor::open() {
   loop_ = std::move(*loop);
   GT_TRY(lower_max_clients());
   GT_TRY(open_signals());
-  entrance_ = std::make_unique<Entrance>(*loop_, [this](Caller caller) { crew_->welcome(std::move(caller)); });
+  acceptor_ = std::make_unique<Acceptor>(*loop_, [this](Caller caller) { pool_->welcome(std::move(caller)); });
   GT_TRY(open_places());
   for (const wire::Url& url : urls_) facts_.urls.push_back(wire::to_text(url));
   const wire::Url& beside = urls_.back();  // shared memory is always the last
   if (beside.name.find('/') == beside.name.npos) options_.plan.shm = beside.name;
-  crew_ = std::make_unique<Crew>(*loop_, to_words(options_.plan), environment_, options_.max_clients,
-                                 [this] { emptied(); });
+  pool_ = std::make_unique<WorkerPool>(*loop_, to_words(options_.plan), environment_, options_.max_clients,
+                                       [this] { emptied(); });
   facts_.started_ns = monotonic_ns();
-  return crew_->start();
+  return pool_->start();
 }
 
 // A session needs some descriptors of ours; few allowed means few clients, not failures later.
@@ -93,14 +93,14 @@ Status Supervisor::open_places() {
   std::stable_partition(wanted.begin(), wanted.end(), [&](const wire::Url& u) { return !is_shm(u); });
   for (const wire::Url& url : wanted) {
     if (is_shm(url)) GT_TRY(check_private(wire::socket_path(url)));
-    const Result<wire::Url> where = entrance_->open(url);
+    const Result<wire::Url> where = acceptor_->open(url);
     if (!where) return where.status().at(wire::to_text(url));
     urls_.push_back(*where);
   }
   if (!is_shm(wanted.back())) {
     const wire::Url beside = wire::node_url(std::to_string(urls_.front().port));
     GT_TRY(check_private(wire::socket_path(beside)));
-    const Result<wire::Url> where = entrance_->open(beside);
+    const Result<wire::Url> where = acceptor_->open(beside);
     if (!where) return where.status().at(wire::to_text(beside));
     urls_.push_back(*where);
   }
@@ -108,25 +108,23 @@ Status Supervisor::open_places() {
 }
 
 Status Supervisor::open_status(const wire::Url& rendezvous) {
-  const auto refresh = [this] { crew_->ask_for_counters(); };
+  const auto refresh = [this] { pool_->ask_for_counters(); };
   const std::string path = status_socket(wire::socket_path(rendezvous));
   Result<Fd> socket = wire::listen_on(wire::node_url(path));
   if (!socket) return socket.status();
   status_path_ = path;
   status_ = std::make_unique<TextServer>(*loop_, std::move(*socket), TextServer::Style::SameUser, refresh,
-                                         [this] { return status_json(facts_, *crew_, moment()); });
+                                         [this] { return status_json(facts_, *pool_, moment()); });
   for (const wire::Url& url : options_.metrics) {
     Result<Fd> listener = wire::listen_on(url);
     if (!listener) return listener.status().at("--metrics");
     metrics_ = std::make_unique<TextServer>(*loop_, std::move(*listener), TextServer::Style::Http, refresh,
-                                            [this] { return metrics_text(facts_, *crew_, moment()); });
+                                            [this] { return metrics_text(facts_, *pool_, moment()); });
   }
   return {};
 }
 
-Moment Supervisor::moment() const {
-  return {monotonic_ns(), entrance_->turned_away(), lost_lines(), draining_};
-}
+Moment Supervisor::moment() const { return {monotonic_ns(), acceptor_->turned_away(), lost_lines(), draining_}; }
 
 void Supervisor::read_signals() {
   signalfd_siginfo info{};
@@ -134,32 +132,32 @@ void Supervisor::read_signals() {
 }
 
 void Supervisor::on_signal(int signal) {
-  if (signal == SIGCHLD) return crew_->reap();
+  if (signal == SIGCHLD) return pool_->reap();
   if (signal == SIGHUP) {
     log("new sessions read the token and the certificates again");
-    return crew_->renew();
+    return pool_->renew();
   }
   draining_ ? end_sessions() : drain();
 }
 
 void Supervisor::drain() {
   draining_ = true;
-  if (crew_->serving() > 0) log("{} sessions have up to {} s to finish", crew_->serving(), options_.drain_s);
+  if (pool_->serving() > 0) log("{} sessions have up to {} s to finish", pool_->serving(), options_.drain_s);
   drain_over_ = loop_->after(std::chrono::seconds(options_.drain_s), [this] { end_sessions(); });
-  crew_->drain();
+  pool_->drain();
 }
 
 void Supervisor::end_sessions() {
   if (std::exchange(ending_, true)) return;
-  if (crew_->serving() > 0) log("{} sessions are ended", crew_->serving());
-  crew_->end_all();
-  last_resort_ = loop_->after(LastResort, [this] { crew_->kill_all(); });
+  if (pool_->serving() > 0) log("{} sessions are ended", pool_->serving());
+  pool_->end_all();
+  last_resort_ = loop_->after(LastResort, [this] { pool_->kill_all(); });
 }
 
 void Supervisor::emptied() {
   if (!draining_) return;
-  if (crew_->gone()) return loop_->stop();
-  if (crew_->idle()) end_sessions();
+  if (pool_->gone()) return loop_->stop();
+  if (pool_->idle()) end_sessions();
 }
 
 void Supervisor::run() { loop_->run(); }

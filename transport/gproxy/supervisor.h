@@ -1,8 +1,8 @@
 // The process that people start: lets callers in, keeps workers, answers questions. It loads no driver, and of what
 // strangers send it looks at the 64 bytes of a hello.
 //
-//   Entrance ─ Caller ─► Crew ─ hand_over ─► workers       SIGTERM, SIGINT: drain, then end; SIGHUP: renew workers
-//   TextServer: status (Unix socket, same user), metrics   SIGCHLD: reap
+//   Acceptor ─ Caller ─► WorkerPool ─ hand_over ─► workers   SIGTERM, SIGINT: drain, then end; SIGHUP: renew workers
+//   TextServer: status (Unix socket, same user), metrics     SIGCHLD: reap
 //
 // Thread safety: one thread.
 #pragma once
@@ -13,12 +13,12 @@
 
 #include "traces/base/fd.h"
 #include "traces/base/status.h"
-#include "transport/gproxy/crew.h"
-#include "transport/gproxy/entrance.h"
+#include "transport/gproxy/acceptor.h"
 #include "transport/gproxy/event_loop.h"
 #include "transport/gproxy/serve.h"
 #include "transport/gproxy/status.h"
 #include "transport/gproxy/text_server.h"
+#include "transport/gproxy/worker_pool.h"
 
 namespace gt::proxy {
 
@@ -58,8 +58,8 @@ class Supervisor {
   bool draining_ = false, ending_ = false;
   std::unique_ptr<EventLoop> loop_;
   Fd signals_;
-  std::unique_ptr<Crew> crew_;
-  std::unique_ptr<Entrance> entrance_;
+  std::unique_ptr<WorkerPool> pool_;
+  std::unique_ptr<Acceptor> acceptor_;
   std::unique_ptr<TextServer> status_, metrics_;
   EventLoop::Timer drain_over_, last_resort_;
   EventLoop::Watch signals_watch_;  // goes before the descriptor and the loop

@@ -2,7 +2,7 @@
 //
 //   main thread   load drivers ─► wait for the link ─► Executor ─► until the link is closed ─► clean up, _exit
 //   greeter       open a hand-over socket, accept_link(), again for callers that are refused
-//   leash         the supervisor's socket: "count" asks for fresh numbers, its end is ours
+//   lifeline      the supervisor's socket: "count" asks for fresh numbers, its end is ours
 //   printed       keeps the file empty into which kernels print
 //
 // A clean-up that hangs in a driver ends after CleanUpTime; a process that ends gives everything back anyway.
@@ -118,11 +118,11 @@ Result<wire::Credentials> credentials_of(const WorkerPlan& plan) {
 
 // One attempt: a fresh socket each time, so that nothing of a caller that was refused is left for the next.
 Result<std::unique_ptr<wire::Link>> greet(const wire::Credentials& credentials) {
-  Result<wire::WorkerSocket> door = wire::worker_socket();
-  if (!door) return door.status();
-  report(News::Open, {}, door->supervisor.get());
-  door->supervisor = {};
-  return wire::accept_link(std::move(door->worker), credentials);
+  Result<wire::WorkerSocket> sockets = wire::worker_socket();
+  if (!sockets) return sockets.status();
+  report(News::Open, {}, sockets->supervisor.get());
+  sockets->supervisor = {};
+  return wire::accept_link(std::move(sockets->worker), credentials);
 }
 
 void greet_until_accepted(const wire::Credentials& credentials, Session& session) {
@@ -137,7 +137,7 @@ void greet_until_accepted(const wire::Credentials& credentials, Session& session
   }
 }
 
-void hold_leash(Session& session) {
+void hold_lifeline(Session& session) {
   char byte;
   while (true) {
     const ssize_t n = ::recv(ControlFd, &byte, 1, 0);
@@ -150,15 +150,15 @@ void hold_leash(Session& session) {
 }
 
 // Another worker of the same client comes in by the supervisor, too.
-Result<exec::PeerEntrance> open_entrance(const WorkerPlan& plan) {
-  exec::PeerEntrance entrance;
-  GT_TRY(wire::fill_random(entrance.session));
-  Result<wire::WorkerSocket> door = wire::worker_socket();
-  if (!door) return door.status();
-  report(News::Entrance, {}, door->supervisor.get(), entrance.session);
-  entrance.handover = std::move(door->worker);
-  if (!plan.shm.empty()) entrance.urls.push_back("shm:" + plan.shm);
-  return entrance;
+Result<exec::PeerListener> open_peer_listener(const WorkerPlan& plan) {
+  exec::PeerListener listener;
+  GT_TRY(wire::fill_random(listener.session));
+  Result<wire::WorkerSocket> sockets = wire::worker_socket();
+  if (!sockets) return sockets.status();
+  report(News::PeerListener, {}, sockets->supervisor.get(), listener.session);
+  listener.handover = std::move(sockets->worker);
+  if (!plan.shm.empty()) listener.urls.push_back("shm:" + plan.shm);
+  return listener;
 }
 
 exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::Credentials& credentials,
@@ -176,7 +176,7 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::C
   options.serves = [served](cl_platform_id p, cl_device_id d) { return served.contains({p, d}); };
   options.take_printed = [printed] { return printed->take(); };
   options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  options.open_entrance = [plan] { return open_entrance(plan); };
+  options.open_peer_listener = [plan] { return open_peer_listener(plan); };
   options.certificates = credentials;
   options.certificates.token.clear();  // peers have secrets of their own
   options.take_build_turn = [](std::string_view what) {
@@ -264,7 +264,7 @@ int worker_command(int argc, char** argv) {
   const Result<Printed*> printed = Printed::capture();
   if (!printed) return fail(Program, printed.status());
   auto* const session = new Session(*page);  // for threads that outlive this function
-  std::thread([session] { hold_leash(*session); }).detach();
+  std::thread([session] { hold_lifeline(*session); }).detach();
   std::thread([session] { greet_until_accepted(*credentials, *session); }).detach();
   const Status served = serve(*plan, *credentials, *printed, *session);
   ::_exit(served.ok() ? ExitOk : fail(Program, served));  // drivers' exit handlers are not needed, and may hang

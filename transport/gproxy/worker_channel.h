@@ -3,11 +3,11 @@
 //
 //   worker ── Open + its end of a hand-over socket ──► supervisor     gives it a caller (link/hello/handover.h)
 //          ── Refused or Accepted ───────────────────► supervisor     Refused: Open follows, for another caller
-//          ── Entrance + its end of another one ─────► supervisor     gives it the peer that asks for this name
+//          ── PeerListener + its end of another one ─────► supervisor     gives it the peer that asks for this name
 //   the supervisor closes its side, or dies ─────────► worker         ends the session and itself
 //
 // Drivers and strangers' messages live in workers: the supervisor acts on none of their numbers, it only shows them.
-// The name of an entrance leads to the worker that gave it, and to no other.
+// The name of a peer listener leads to the worker that gave it, and to no other.
 #pragma once
 
 #include <sys/types.h>
@@ -22,10 +22,10 @@
 namespace gt::proxy {
 
 enum class News : uint32_t {
-  Open = 1,      // beside it: the socket over which the worker takes a caller
-  Refused = 2,   // the caller did not prove who it is
-  Accepted = 3,  // the session runs
-  Entrance = 4,  // beside it: the socket over which it takes the peer that asks for `name`
+  Open = 1,          // beside it: the socket over which the worker takes a caller
+  Refused = 2,       // the caller did not prove who it is
+  Accepted = 3,      // the session runs
+  PeerListener = 4,  // beside it: the socket over which it takes the peer that asks for `name`
 };
 struct Report {
   News news = News::Open;

@@ -21,7 +21,7 @@ namespace gt::proxy {
 namespace {
 
 constexpr std::chrono::milliseconds GreetingTime{10'000};  // the link's own limits are far shorter
-constexpr size_t MostEntrances = 64;                       // as executors have peers
+constexpr size_t MostPeerListeners = 64;                   // as executors have peers
 
 }  // namespace
 
@@ -81,19 +81,19 @@ std::string WorkerProcess::name() const {
 }
 
 bool WorkerProcess::give(const Caller& caller) {
-  if (!wire::hand_over(door_.get(), caller.connection.get(), caller.hello).ok()) return false;
+  if (!wire::hand_over(handover_.get(), caller.connection.get(), caller.hello).ok()) return false;
   state_ = State::Greeting;
   session_ = caller.hello.session;
   caller_name_ = caller.name;
   begun_ns_ = monotonic_ns();
-  patience_ = loop_->after(GreetingTime, [this] { kill(); });
+  greeting_timeout_ = loop_->after(GreetingTime, [this] { kill(); });
   return true;
 }
 
 void WorkerProcess::add_connection(const Caller& caller) {
-  const auto entrance = entrances_.find(caller.hello.session);
-  const int door = entrance == entrances_.end() ? door_.get() : entrance->second.get();
-  const Status given = wire::hand_over(door, caller.connection.get(), caller.hello);
+  const auto listener = peer_listeners_.find(caller.hello.session);
+  const int handover = listener == peer_listeners_.end() ? handover_.get() : listener->second.get();
+  const Status given = wire::hand_over(handover, caller.connection.get(), caller.hello);
   if (given.ok()) return;
   const bool busy = given.kind() == Kind::Busy;  // otherwise the worker has just died
   wire::refuse(caller.connection.get(), busy ? wire::Refusal::Busy : wire::Refusal::NoSession);
@@ -122,26 +122,26 @@ void WorkerProcess::hear(const Report& report, Fd fd) {
   switch (report.news) {
     case News::Open:
       if (state_ == State::Serving) return;
-      door_ = std::move(fd);
+      handover_ = std::move(fd);
       state_ = State::Spare;
       break;
     case News::Refused:
       start_.refused(caller_name_, report.text);
       ++refused_;
-      patience_ = {};
-      door_ = {};
+      greeting_timeout_ = {};
+      handover_ = {};
       state_ = State::Spare;
       break;
     case News::Accepted:
       if (state_ != State::Greeting) return;
-      patience_ = {};
+      greeting_timeout_ = {};
       has_served_ = true;
       state_ = State::Serving;
       session_number_ = start_.next_session_number();
       log("session {} begins: {}, worker {}", session_number_, caller_name_, pid_);
       break;
-    case News::Entrance:
-      if (fd.open()) add_entrance(report.name, std::move(fd));
+    case News::PeerListener:
+      if (fd.open()) add_peer_listener(report.name, std::move(fd));
       return;
     default: return;
   }
@@ -149,12 +149,12 @@ void WorkerProcess::hear(const Report& report, Fd fd) {
 }
 
 // Those whose peer has gone, or never came, make room.
-void WorkerProcess::add_entrance(const wire::SessionId& name, Fd door) {
-  std::erase_if(entrances_, [](const auto& e) {
+void WorkerProcess::add_peer_listener(const wire::SessionId& name, Fd handover) {
+  std::erase_if(peer_listeners_, [](const auto& e) {
     pollfd end{e.second.get(), 0, 0};
     return ::poll(&end, 1, 0) > 0;
   });
-  if (entrances_.size() < MostEntrances) entrances_.emplace(name, std::move(door));
+  if (peer_listeners_.size() < MostPeerListeners) peer_listeners_.emplace(name, std::move(handover));
 }
 
 void WorkerProcess::reaped(int wait_status) {

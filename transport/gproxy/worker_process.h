@@ -16,7 +16,7 @@
 #include <string>
 
 #include "traces/base/fd.h"
-#include "transport/gproxy/entrance.h"
+#include "transport/gproxy/acceptor.h"
 #include "transport/gproxy/event_loop.h"
 #include "transport/gproxy/worker_channel.h"
 #include "transport/gproxy/worker_log.h"
@@ -53,11 +53,11 @@ class WorkerProcess {
 
   pid_t pid() const { return pid_; }
   State state() const { return state_; }
-  bool open() const { return state_ == State::Spare && door_.open() && !ending_; }
+  bool open() const { return state_ == State::Spare && handover_.open() && !ending_; }
   bool ending() const { return ending_; }
   bool has_served() const { return has_served_; }
   bool is_session(const wire::SessionId& id) const { return state_ != State::Spare && session_ == id; }
-  bool has_entrance(const wire::SessionId& name) const { return entrances_.contains(name); }
+  bool has_peer_listener(const wire::SessionId& name) const { return peer_listeners_.contains(name); }
   uint64_t session_number() const { return session_number_; }
   const std::string& caller_name() const { return caller_name_; }
   uint64_t begun_ns() const { return begun_ns_; }
@@ -70,7 +70,7 @@ class WorkerProcess {
   Status make_page(Fd& page);
   void read_report();
   void hear(const Report& report, Fd fd);
-  void add_entrance(const wire::SessionId& name, Fd door);
+  void add_peer_listener(const wire::SessionId& name, Fd handover);
   std::string name() const;
 
   EventLoop* loop_ = nullptr;
@@ -84,9 +84,9 @@ class WorkerProcess {
   std::string caller_name_;
   CounterPage* page_ = nullptr;
   WorkerLog log_;
-  Fd control_, door_, errors_;
-  std::map<wire::SessionId, Fd> entrances_;  // of peers, by what they ask for
-  EventLoop::Timer patience_;
+  Fd control_, handover_, errors_;
+  std::map<wire::SessionId, Fd> peer_listeners_;  // of peers, by what they ask for
+  EventLoop::Timer greeting_timeout_;
   EventLoop::Watch control_watch_, errors_watch_;  // go before the descriptors
 };
 

@@ -1,6 +1,6 @@
-// The two ends share a Hub, which lives as long as either of them. What is sent goes into the receiver's lane; the
-// sending thread then delivers what is in the lane, unless another thread is at it. So handlers run one at a time for
-// each lane and in order, and a handler that sends to who is just sending to it does not wait for itself.
+// The two ends share a Hub, which lives as long as either of them. What is sent goes into the receiver's channel; the
+// sending thread then delivers what is in the channel, unless another thread is at it. So handlers run one at a time
+// for each channel and in order, and a handler that sends to who is just sending to it does not wait for itself.
 #include "transport/link/local_link.h"
 
 #include <cstring>
@@ -20,7 +20,7 @@ struct Arrival {
   size_t bytes = 0;
 };
 
-class Lane {
+class Channel {
  public:
   // Delivers `arrival`, or leaves that to the thread that is delivering. True: it delivered what others left, too.
   template <class Deliver>
@@ -49,7 +49,7 @@ class Lane {
 
 // What one end exposes, and what is on its way to it.
 struct End {
-  Lane control, data;
+  Channel control, data;
   LinkHandler* handler = nullptr;
   int calls = 0;      // of the handler, under way
   bool told = false;  // that the link is closed

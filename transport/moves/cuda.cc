@@ -15,9 +15,9 @@ std::atomic<bool> g_leaving{false};
 std::atomic<pid_t> g_process{0};
 
 void leave() {
-  constexpr int Patience = 5000;  // making a context takes some hundreds of milliseconds
+  constexpr int MostWait_ms = 5000;  // making a context takes some hundreds of milliseconds
   g_leaving = true;
-  for (int i = 0; g_inside > 0 && i < Patience; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; g_inside > 0 && i < MostWait_ms; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
 bool load(Functions& f) {

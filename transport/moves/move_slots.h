@@ -18,10 +18,10 @@ struct MoveEnd {
   const Cl& cl;
   cl_context context;
   cl_device_id device;
-  std::mutex* turns = nullptr;  // to be held while commands on memory objects are enqueued; nullptr: no need
+  std::mutex* driver_lock = nullptr;  // to be held while commands on memory objects are enqueued; nullptr: no need
 
-  std::unique_lock<std::mutex> turn() const {
-    return turns ? std::unique_lock(*turns) : std::unique_lock<std::mutex>();
+  std::unique_lock<std::mutex> lock_driver() const {
+    return driver_lock ? std::unique_lock(*driver_lock) : std::unique_lock<std::mutex>();
   }
 };
 

@@ -33,10 +33,10 @@ class Pending {
 // Inside the call where no turns are taken: an event more costs a microsecond. `enqueue`: (blocking, event).
 template <class Enqueue>
 cl_int run(const MoveEnd& end, Enqueue enqueue) {
-  if (!end.turns) return enqueue(CL_TRUE, nullptr);
+  if (!end.driver_lock) return enqueue(CL_TRUE, nullptr);
   Pending done(end.cl);
   const cl_int code = [&] {
-    const auto turn = end.turn();
+    const auto lock = end.lock_driver();
     return enqueue(CL_FALSE, done.set());
   }();
   return code == CL_SUCCESS ? done.wait() : code;
@@ -68,11 +68,12 @@ NativeMoves::Moved NativeMoves::move(const Held& from, const Held& to, const wir
   const std::lock_guard lock(mutex_);
   if (!open_queues()) return {CL_OUT_OF_HOST_MEMORY};
   const uint64_t begin = monotonic_ns();
-  const bool at_home = lives_there(from, to);
-  if (at_home || (peer_ && bytes >= verdict_.least_bytes)) {
+  const bool peer_mapped = lives_there(from, to);
+  if (peer_mapped || (peer_ && bytes >= verdict_.least_bytes)) {
     const uint64_t offset = part.origin[0];
-    const cl_int code = at_home ? peer_->copy(from.home->address() + offset, to.home->address() + offset, bytes)
-                                : move_by_peer(*peer_, from.mem, to.mem, part, element, bytes);
+    const cl_int code =
+        peer_mapped ? peer_->copy(from.peer_mapped->address() + offset, to.peer_mapped->address() + offset, bytes)
+                    : move_by_peer(*peer_, from.mem, to.mem, part, element, bytes);
     if (code == CL_SUCCESS) {
       watch(bytes, monotonic_ns() - begin);
       return {CL_SUCCESS, true};
@@ -90,9 +91,9 @@ size_t NativeMoves::peer_from() {
   return peer_ ? verdict_.least_bytes : 0;
 }
 
-std::shared_ptr<PeerMemory> NativeMoves::make_home(Side side, size_t bytes) {
+std::shared_ptr<PeerMemory> NativeMoves::make_peer_mapped(Side side, size_t bytes) {
   const std::lock_guard lock(mutex_);
-  if (!peer_ || bytes > LargestHome) return nullptr;
+  if (!peer_ || bytes > LargestPeerMapped) return nullptr;
   const std::shared_ptr<PeerDevice>& device = side == Side::From ? peer_->from() : peer_->to();
   return device->taken + bytes <= MostPeerBytes ? PeerMemory::make(device, bytes) : nullptr;
 }
@@ -102,7 +103,7 @@ cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
   if (!open_queues()) return CL_OUT_OF_HOST_MEMORY;
   Pending copy(from_.cl);
   const cl_int code = [&] {
-    const auto turn = from_.turn();
+    const auto driver = from_.lock_driver();
     return from_.cl.clEnqueueCopyBuffer(read_queue_, from, to, 0, 0, bytes, 0, nullptr, copy.set());
   }();
   return code == CL_SUCCESS ? copy.wait() : code;
@@ -110,7 +111,7 @@ cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
 
 // With the lock held, as are the following.
 bool NativeMoves::lives_there(const Held& from, const Held& to) const {
-  return peer_ && from.home && to.home && to.home->admit(*peer_->from());
+  return peer_ && from.peer_mapped && to.peer_mapped && to.peer_mapped->admit(*peer_->from());
 }
 
 cl_int NativeMoves::move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes) {
@@ -155,7 +156,7 @@ cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem fr
       const size_t slot = reading % used;
       cl_int code = writes[slot].wait();
       if (code == CL_SUCCESS) {
-        const auto turn = from_.turn();
+        const auto lock = from_.lock_driver();
         code = slots.fill(read_queue_, from, chunks.at(reading).part, slot * slot_bytes, reads[slot].set());
       }
       if (code != CL_SUCCESS) return code;
@@ -166,7 +167,7 @@ cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem fr
     cl_int code = reads[slot].wait();
     if (code == CL_SUCCESS) code = slots.hop(at, chunk.bytes);
     if (code == CL_SUCCESS) {
-      const auto turn = to_.turn();
+      const auto lock = to_.lock_driver();
       code = slots.drain(write_queue_, to, chunk.part, at, writes[slot].set());
     }
     if (code != CL_SUCCESS) return code;
@@ -192,7 +193,7 @@ void NativeMoves::watch(size_t bytes, uint64_t took_ns) {
 
 void NativeMoves::look_again_later() {
   late_ = 0;
-  look_at_ns_ = peers_.patience * std::max(moved_ns_, look_took_ns_);
+  look_at_ns_ = peers_.retry_factor * std::max(moved_ns_, look_took_ns_);
 }
 
 // The driver is loaded here: its handlers at exit must be there before ours, which waits for the thread.
@@ -226,7 +227,7 @@ void* NativeMoves::find_peer(void* self) {
   return nullptr;
 }
 
-// What an earlier look has left, homes that are lived in, counts on its device.
+// What an earlier look has left, peer-mapped allocations in use, counts on its device.
 std::shared_ptr<PeerDevice> NativeMoves::device_at(Side side) {
   std::weak_ptr<PeerDevice>& known = devices_[side == Side::To];
   std::shared_ptr<PeerDevice> device = known.lock();

@@ -6,7 +6,8 @@
 // thread does that and tries it (peer_trial.h). When such a move fails, or they turn out slower than what the trial
 // measured for the others, pinned memory is used again. A device that was busy may have made them slower: where they
 // were right they are tried again after ten times as long. For a buffer that goes to and fro often the caller may have
-// homes made on both devices: memory of the slots' kind that it lives in from then on. Its moves are one step.
+// peer-mapped allocations made on both devices: memory of the slots' kind that it lives in from then on. Its moves are
+// one step.
 // Thread safety: move() from any thread, one at a time; the others wait.
 #pragma once
 
@@ -28,11 +29,11 @@ class NativeMoves {
  public:
   using End = MoveEnd;
   static constexpr size_t SmallMove = size_t{1} << 20;  // at once: a chunk more costs as much as overlapping it gains
-  static constexpr size_t SmallMoveAtHome = size_t{4} << 20;  // takes no longer
+  static constexpr size_t SmallPeerMappedMove = size_t{4} << 20;  // takes no longer
   struct PeerOptions {
     const cuda::Functions* (*driver)() = cuda::driver;
     uint64_t after_ns = 100'000'000;  // of moves through pinned memory, about as long as it takes to set up
-    uint64_t patience = 10;           // so many times as long until what was slower is tried again
+    uint64_t retry_factor = 10;       // so many times as long until what was slower is tried again
     bool even_slower = false;         // whatever the trial says of their speed: to measure them
   };
 
@@ -47,11 +48,11 @@ class NativeMoves {
     cl_int code;
     bool by_devices = false;  // themselves, without the host's memory
   };
-  // What is moved, at one end. home: nullptr, or what a buffer lives in.
+  // What is moved, at one end. peer_mapped: nullptr, or what a buffer lives in.
   struct Held {
-    Held(cl_mem m, PeerMemory* h = nullptr) : mem(m), home(h) {}  // NOLINT: most have no home
+    Held(cl_mem m, PeerMemory* h = nullptr) : mem(m), peer_mapped(h) {}  // NOLINT: most are not
     cl_mem mem;
-    PeerMemory* home;
+    PeerMemory* peer_mapped;
   };
   // Copies a part, of elements of so many bytes (1: of a buffer), and returns when it is there. REQUIRES: nothing under
   // way writes `from` or uses `to`.
@@ -60,8 +61,8 @@ class NativeMoves {
   // Memory for a buffer of so many bytes to live in, on the device that is moved from or to. nullptr: contents do not
   // go by themselves (yet), there is no room, or it would be too much.
   enum class Side { From, To };
-  std::shared_ptr<PeerMemory> make_home(Side side, size_t bytes);
-  static constexpr size_t LargestHome = size_t{16} << 20;
+  std::shared_ptr<PeerMemory> make_peer_mapped(Side side, size_t bytes);
+  static constexpr size_t LargestPeerMapped = size_t{16} << 20;
   // From buffer to buffer of the source, as move(): to move in.
   cl_int copy_at_source(cl_mem from, cl_mem to, size_t bytes);
 
@@ -76,7 +77,8 @@ class NativeMoves {
   // Each of a hop's three steps takes some 10 us before its first byte, and all are fast.
   static constexpr size_t LargestHop = size_t{16} << 20, SmallestHop = size_t{8} << 20, FewestHops = 2;
   static constexpr size_t PeerBytes = Slots * SmallestHop;
-  static constexpr size_t MostPeerBytes = PeerBytes + (size_t{256} << 20);  // on each device, with homes
+  // On each device, with peer-mapped allocations.
+  static constexpr size_t MostPeerBytes = PeerBytes + (size_t{256} << 20);
   bool open_queues();
   cl_int move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes);
   bool lives_there(const Held& from, const Held& to) const;
@@ -105,7 +107,7 @@ class NativeMoves {
   uint64_t look_at_ns_;                // of that: when to look for a peer
   uint64_t look_took_ns_ = 0;
 
-  std::weak_ptr<PeerDevice> devices_[2];  // the finder's: as long as slots or homes are there
+  std::weak_ptr<PeerDevice> devices_[2];  // the finder's: as long as slots or peer-mapped allocations are there
   pthread_t finder_{};
   pid_t found_in_ = 0;  // the process whose thread that is; 0: there is none
   std::atomic<bool> closing_{false}, has_looked_{false};

@@ -1,5 +1,5 @@
 // Messages larger than a frame: cut by who sends, put together by who receives.
-// Thread safety: send_message from any thread; one Assembler per lane.
+// Thread safety: send_message from any thread; one Assembler per channel.
 #pragma once
 
 #include <algorithm>

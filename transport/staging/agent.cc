@@ -11,9 +11,9 @@
 namespace gt::staging {
 namespace {
 
-constexpr int Looks = 200;  // a gate on an idle queue opens within 5 us; a look takes about 0.1
+constexpr int Looks = 200;  // a placeholder on an idle queue opens within 5 us; a look takes about 0.1
 
-// Between looks at gates that stay closed: about a twentieth of the time that was waited already.
+// Between looks at placeholders that stay closed: about a twentieth of the time that was waited already.
 long pause_ns(int looks) { return std::min(20'000L + 2'000L * looks, 1'000'000L); }
 
 }  // namespace
@@ -57,7 +57,7 @@ bool Agent::next_job(Job* job) noexcept {
     }
     {
       const Lock in_driver(x_in_driver);
-      if (job->gate.state(*job->cl) == Gate::State::Closed) continue;
+      if (job->placeholder.state(*job->cl) == QueuePlaceholder::State::Closed) continue;
     }
     const Lock lock(x_mutex);
     std::copy(x_jobs + i + 1, x_jobs + x_count, x_jobs + i);
@@ -94,16 +94,16 @@ bool Agent::has_jobs() noexcept {
   return x_count > 0;
 }
 
-void Agent::wind_up(uint32_t patience_ms) noexcept {
+void Agent::wind_up(uint32_t timeout_ms) noexcept {
   const Lock lock(x_mutex);
   x_closed = true;
-  const timespec end = deadline_in_ms(patience_ms);
+  const timespec end = deadline_in_ms(timeout_ms);
   while (x_reserved > 0 && ::pthread_cond_timedwait(&x_idle, &x_mutex, &end) == 0) continue;
 }
 
-void Agent::settle(uint32_t patience_ms) noexcept {
+void Agent::settle(uint32_t timeout_ms) noexcept {
   const timespec pause = {0, 50'000};
-  const uint64_t end = monotonic_ns() + uint64_t{patience_ms} * 1'000'000;
+  const uint64_t end = monotonic_ns() + uint64_t{timeout_ms} * 1'000'000;
   const uint32_t before = x_rounds.load();
   x_posts.fetch_add(1);
   wake(x_posts, 1);
@@ -111,8 +111,8 @@ void Agent::settle(uint32_t patience_ms) noexcept {
   while (has_places() && x_rounds.load() - before < 2 && monotonic_ns() < end) ::nanosleep(&pause, nullptr);
 }
 
-void Agent::lock_for_fork(uint32_t patience_ms) noexcept {
-  const timespec end = deadline_in_ms(patience_ms);
+void Agent::lock_for_fork(uint32_t timeout_ms) noexcept {
+  const timespec end = deadline_in_ms(timeout_ms);
   x_locked_for_fork = ::pthread_mutex_timedlock(&x_in_driver, &end) == 0;
 }
 

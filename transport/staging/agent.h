@@ -1,9 +1,9 @@
 // A thread that runs the transfers which programs do not wait for.
 //
-// Jobs begin when their gate's `before` is done, in the order of arrival among those that may: a job whose turn in its
-// queue has not come holds up no other. There is one agent for each direction, so that both overlap. Gates are looked
-// at again and again, ever more rarely: some drivers deliver callbacks milliseconds late, and a thread that waits for
-// one gate cannot see another open.
+// Jobs begin when their placeholder's `before` is done, in the order of arrival among those that may: a job whose turn
+// in its queue has not come holds up no other. There is one agent for each direction, so that both overlap.
+// Placeholders are looked at again and again, ever more rarely: some drivers deliver callbacks milliseconds late, and a
+// thread that waits for one placeholder cannot see another open.
 //
 // Thread safety: all functions. The thread starts with the first job and stays; wind_up() is for the end of the
 // process, before the driver goes away.
@@ -13,8 +13,8 @@
 
 #include <atomic>
 
-#include "transport/staging/gate.h"
-#include "transport/staging/move.h"
+#include "transport/staging/host_transfer.h"
+#include "transport/staging/queue_placeholder.h"
 
 namespace gt::staging {
 
@@ -25,12 +25,13 @@ class Agent {
   class Owner;
   struct Job {
     Owner* owner = nullptr;
-    const ClFunctions* cl = nullptr;  // to look at the gate
-    Gate gate;
-    Move move;
+    const ClFunctions* cl = nullptr;  // to look at the placeholder
+    QueuePlaceholder placeholder;
+    HostTransfer transfer;
     bool published = false, timed = false;
   };
-  // Who posts jobs, and what they do when their gate is open (or has failed): on the agent's thread, in the driver.
+  // Who posts jobs, and what they do when their placeholder is open (or has failed): on the agent's thread, in the
+  // driver.
   class Owner {
    public:
     virtual void run_in_background(const Job& job) noexcept = 0;
@@ -43,14 +44,14 @@ class Agent {
   bool reserve() noexcept;
   void cancel() noexcept;
   void post(const Job& job) noexcept;
-  // Takes no more jobs; waits up to `patience_ms` until none is left. What can never begin stays, as it would without
+  // Takes no more jobs; waits up to `timeout_ms` until none is left. What can never begin stays, as it would without
   // us.
-  void wind_up(uint32_t patience_ms) noexcept;
-  // Waits up to `patience_ms` until it was seen that no job runs and none may begin: nothing is copied then.
-  void settle(uint32_t patience_ms) noexcept;
+  void wind_up(uint32_t timeout_ms) noexcept;
+  // Waits up to `timeout_ms` until it was seen that no job runs and none may begin: nothing is copied then.
+  void settle(uint32_t timeout_ms) noexcept;
   // From lock_for_fork() to unlock_after_fork() (in parent and child) the thread is not inside the driver, whose locks
-  // it would hold for ever in the child. Waits up to `patience_ms` for it; then the fork goes on all the same.
-  void lock_for_fork(uint32_t patience_ms) noexcept;
+  // it would hold for ever in the child. Waits up to `timeout_ms` for it; then the fork goes on all the same.
+  void lock_for_fork(uint32_t timeout_ms) noexcept;
   void unlock_after_fork() noexcept;
 
  private:

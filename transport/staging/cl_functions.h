@@ -32,8 +32,8 @@ struct ClFunctions {
 // Where nothing else can be done: a driver that is short of something may not be so the next time.
 template <class Call>
 bool insist(Call call) noexcept {
-  constexpr int Patience = 100;
-  for (int tries = 0; tries < Patience; ++tries)
+  constexpr int MostTries = 100;
+  for (int tries = 0; tries < MostTries; ++tries)
     if (call() == CL_SUCCESS) return true;
   return false;
 }

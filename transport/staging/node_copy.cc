@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "traces/base/clock.h"
-#include "transport/staging/copy_crew.h"
+#include "transport/staging/copy_threads.h"
 #include "transport/staging/machine_load.h"
 #include "transport/staging/processors.h"
 
@@ -15,13 +15,13 @@ namespace {
 constexpr unsigned MostHelpers = 7;  // 8 threads saturate a PCIe 5 link
 
 // Its threads end with the process: a destructor would wait for them, in a forked child for ever.
-union CrewForEver {
-  constexpr CrewForEver() : crew() {}
-  ~CrewForEver() {}
-  CopyCrew crew;
+union CopyThreadsForEver {
+  constexpr CopyThreadsForEver() : copy_threads() {}
+  ~CopyThreadsForEver() {}
+  CopyThreads copy_threads;
 };
-constinit CrewForEver g_for_ever;
-constinit CopyCrew& g_crew = g_for_ever.crew;
+constinit CopyThreadsForEver g_for_ever;
+constinit CopyThreads& g_copy_threads = g_for_ever.copy_threads;
 constinit MachineLoad g_load;
 pthread_once_t g_once = PTHREAD_ONCE_INIT;
 
@@ -30,7 +30,7 @@ unsigned idle_processors(unsigned ours) { return g_load.idle(ours, monotonic_ns(
 void start() {
   const unsigned processors = usable_processors();
   g_load.open(processors);
-  g_crew.start(std::min(MostHelpers, processors / 2), idle_processors);
+  g_copy_threads.start(std::min(MostHelpers, processors / 2), idle_processors);
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ void copy_in_node(void* to, const void* from, size_t bytes) noexcept {
   what.from = static_cast<const char*>(from);
   what.row_bytes = bytes;
   what.programs = Programs::Both;  // as far as anybody knows here
-  g_crew.copy(what);
+  g_copy_threads.copy(what);
 }
 
 }  // namespace gt::staging

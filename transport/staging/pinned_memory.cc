@@ -4,10 +4,10 @@
 
 namespace gt::staging {
 
-bool PinnedMemory::open(const ClFunctions& cl, CopyCrew& crew, cl_context context, size_t bytes) noexcept {
+bool PinnedMemory::open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context, size_t bytes) noexcept {
   void* base = memory::map_huge(bytes);
   if (!base) return false;
-  crew.populate(static_cast<char*>(base), bytes);  // pinning finds the pages there, instead of making each
+  copy_threads.populate(static_cast<char*>(base), bytes);  // pinning finds the pages there, instead of making each
   cl_int err = CL_SUCCESS;
   x_pin = cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, base, &err);
   if (err != CL_SUCCESS || !x_pin) {

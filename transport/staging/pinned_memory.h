@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "transport/staging/cl_functions.h"
-#include "transport/staging/copy_crew.h"
+#include "transport/staging/copy_threads.h"
 
 namespace gt::staging {
 
@@ -14,7 +14,7 @@ class PinnedMemory {
   constexpr PinnedMemory() = default;
 
   // The pin is a buffer in `context` and keeps it alive until close(). False: refused, nothing is kept.
-  bool open(const ClFunctions& cl, CopyCrew& crew, cl_context context, size_t bytes) noexcept;
+  bool open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context, size_t bytes) noexcept;
   void close(const ClFunctions& cl) noexcept;
 
   bool is_open() const noexcept { return x_base != nullptr; }

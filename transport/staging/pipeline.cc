@@ -11,14 +11,15 @@ size_t chunk_bytes_for(size_t transfer_bytes) noexcept {
   return std::clamp(std::bit_floor(std::max<size_t>(transfer_bytes / 8, 1)), SmallestChunk, LargestChunk);
 }
 
-bool Pipeline::open(const ClFunctions& cl, CopyCrew& crew, cl_context context, cl_device_id device) noexcept {
+bool Pipeline::open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context,
+                    cl_device_id device) noexcept {
   x_cl = &cl;
   x_context = context;
   x_device = device;
   cl_int err = CL_SUCCESS;
   x_queue = cl.clCreateCommandQueue(context, device, 0, &err);
   if (err != CL_SUCCESS || !x_queue) return false;
-  if (x_memory.open(cl, crew, context, Bytes)) return true;
+  if (x_memory.open(cl, copy_threads, context, Bytes)) return true;
   cl.clReleaseCommandQueue(x_queue);
   return false;
 }
@@ -40,7 +41,7 @@ cl_command_queue Pipeline::queue_for(bool timed) noexcept {
 
 // The chunks of one run: part i lies in chunk i % chunks.
 struct Pipeline::Flight {
-  CopyCrew& crew;
+  CopyThreads& copy_threads;
   const Run& what;
   const Parts& parts;
   cl_command_queue queue;
@@ -59,9 +60,9 @@ struct Pipeline::Flight {
     return result;
   }
   void copy(size_t part) {
-    timed([&] { return crew.copy(parts.copy(part, chunk(part))), true; });
+    timed([&] { return copy_threads.copy(parts.copy(part, chunk(part))), true; });
   }
-  bool to_device() const { return what.move.way == Way::ToDevice; }
+  bool to_device() const { return what.transfer.way == Way::ToDevice; }
   bool is_last(size_t part) const { return part + 1 == parts.count(); }
   char* chunk(size_t part) const { return base + part % chunks * chunk_bytes; }
   cl_event& event(size_t part) { return events[part % chunks]; }
@@ -115,10 +116,15 @@ void Pipeline::finish(Flight& f, size_t part) noexcept {
   if (!f.to_device()) f.copy(part);
 }
 
-Pipeline::Outcome Pipeline::run(CopyCrew& crew, const Run& what) noexcept {
-  const size_t chunk_bytes = chunk_bytes_for(what.move.bytes());
-  const Parts parts(what.move, chunk_bytes);
-  Flight f{crew, what, parts, what.queue ? what.queue : queue_for(what.timed), x_memory.data(), chunk_bytes,
+Pipeline::Outcome Pipeline::run(CopyThreads& copy_threads, const Run& what) noexcept {
+  const size_t chunk_bytes = chunk_bytes_for(what.transfer.bytes());
+  const Parts parts(what.transfer, chunk_bytes);
+  Flight f{copy_threads,
+           what,
+           parts,
+           what.queue ? what.queue : queue_for(what.timed),
+           x_memory.data(),
+           chunk_bytes,
            std::min(MostChunks, x_memory.bytes() / chunk_bytes)};
   const size_t count = f.outcome.parts = parts.count();
   size_t started = 0;

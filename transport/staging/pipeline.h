@@ -1,17 +1,17 @@
 // The chunk pipeline: host copies and the device's DMA overlap, so that a transfer of pageable memory runs at the speed
 // of the slower of the two instead of their sum (the driver's own path does both with one thread).
 //
-//   to the device   copy 0 | copy 1 | copy 2 | ...          chunk i is written by the crew while the device
+//   to the device   copy 0 | copy 1 | copy 2 | ...          chunk i is written by the copy threads while the device
 //                          | dma 0  | dma 1  | dma 2        fetches chunk i - 1 out of pinned memory
 //
 // A pipeline has a queue of its own on the same device: its commands wait for one event of the program's queue, and the
-// program's queue waits for them (gate.h). A chunk that the driver refuses is moved directly from the host's memory,
-// as the program would have done.
+// program's queue waits for them (queue_placeholder.h). A chunk that the driver refuses is moved directly from the
+// host's memory, as the program would have done.
 //
 // Thread safety: none; one user at a time. noexcept, no allocation: injected code uses it.
 #pragma once
 
-#include "transport/staging/move.h"
+#include "transport/staging/host_transfer.h"
 #include "transport/staging/pinned_memory.h"
 
 namespace gt::staging {
@@ -29,13 +29,13 @@ class Pipeline {
 
   constexpr Pipeline() = default;
 
-  bool open(const ClFunctions& cl, CopyCrew& crew, cl_context context, cl_device_id device) noexcept;
+  bool open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context, cl_device_id device) noexcept;
   void close() noexcept;
   bool is_open() const noexcept { return x_memory.is_open(); }
   unsigned queues() const noexcept { return is_open() ? (x_timed_queue ? 2 : 1) : 0; }
 
   struct Run {
-    const Move& move;
+    const HostTransfer& transfer;
     cl_command_queue queue = nullptr;  // the program's; nullptr: the pipeline's own
     cl_uint waits = 0;                 // every command waits for these
     const cl_event* wait_list = nullptr;
@@ -53,9 +53,9 @@ class Pipeline {
     size_t parts = 0;
   };
   // Returns when everything has arrived. If a wait list's event fails, so does this, and nothing is moved. A command
-  // that the driver refuses later on is replaced by a direct one. REQUIRES: is_open(), Parts(move,
-  // chunk_bytes_for(move.bytes())).fits().
-  Outcome run(CopyCrew& crew, const Run& what) noexcept;
+  // that the driver refuses later on is replaced by a direct one. REQUIRES: is_open(), Parts(transfer,
+  // chunk_bytes_for(transfer.bytes())).fits().
+  Outcome run(CopyThreads& copy_threads, const Run& what) noexcept;
 
  private:
   struct Flight;

@@ -4,9 +4,9 @@
 
 namespace gt::staging {
 
-bool SmallChunks::open(const ClFunctions& cl, CopyCrew& crew, cl_context context) noexcept {
+bool SmallChunks::open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context) noexcept {
   x_cl = &cl;
-  return x_memory.open(cl, crew, context, Count * ChunkBytes);
+  return x_memory.open(cl, copy_threads, context, Count * ChunkBytes);
 }
 
 void SmallChunks::close() noexcept {

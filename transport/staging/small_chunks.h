@@ -15,7 +15,7 @@ class SmallChunks {
 
   constexpr SmallChunks() = default;
 
-  bool open(const ClFunctions& cl, CopyCrew& crew, cl_context context) noexcept;
+  bool open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context) noexcept;
   void close() noexcept;
   bool is_open() const noexcept { return x_memory.is_open(); }
 

@@ -2,9 +2,9 @@
 //
 // Three ways, by size:
 //   one chunk      copied into a pinned chunk inside the call; the command itself goes into the program's queue
-//   pipelined      run by the calling thread (blocking): behind a gate in the program's queue (gate.h), or, when no
-//                  other thread can come in between, as commands of that queue
-//   in background  behind a gate, run by an agent's thread (not blocking)
+//   pipelined      run by the calling thread (blocking): behind a placeholder in the program's queue
+//                  (queue_placeholder.h), or, when no other thread can come in between, as commands of that queue
+//   in background  behind a placeholder, run by an agent's thread (not blocking)
 // To the program each is one command: its place in the queue, its wait list, its event, its errors. Whenever something
 // is not at hand (no free chunk, no memory, a driver that refuses, pages that the program's own handler has to make
 // present) the answer is "not taken", and the program's own call does the work: nothing here waits for anybody else's
@@ -17,26 +17,26 @@
 #include <atomic>
 
 #include "transport/staging/agent.h"
-#include "transport/staging/gate.h"
 #include "transport/staging/pipeline.h"
+#include "transport/staging/queue_placeholder.h"
 #include "transport/staging/small_chunks.h"
 
 namespace gt::staging {
 
 struct Request {
   QueueFacts queue;
-  Move move;
+  HostTransfer transfer;
   bool blocking = true;
   cl_uint waits = 0;
   const cl_event* wait_list = nullptr;
   cl_event* event = nullptr;  // as the program gave it; may be nullptr
 };
 
-// What the program is not to see of a gated transfer's event: it is a marker, and began late.
+// What the program is not to see of the event of a transfer behind a placeholder: it is a marker, and began late.
 struct EventFacts {
   cl_event event = nullptr;
   Way way = Way::ToDevice;
-  Move::Shape shape = Move::Shape::Range;
+  HostTransfer::Shape shape = HostTransfer::Shape::Range;
   cl_ulong start_ns = 0;  // 0: not over yet, or nobody may ask
   cl_int error = CL_SUCCESS;  // why it failed: the marker's own status says only that something did
 };
@@ -46,21 +46,21 @@ struct EventFacts {
 struct Spent {
   cl_device_id device = nullptr;
   Way way = Way::ToDevice;
-  Move::Shape shape = Move::Shape::Range;
+  HostTransfer::Shape shape = HostTransfer::Shape::Range;
   size_t bytes = 0;
   uint64_t ns = 0;
   bool copying_only = false;
-  bool fresh = false;  // Move::fresh
+  bool fresh = false;  // HostTransfer::fresh
 };
 
 class Stager final : private Agent::Owner {
  public:
   constexpr Stager() = default;
 
-  // `publisher` (may be nullptr) is called for each event that the program gets from a gate: when it is made, and
-  // again, before it completes, with its start or its error. `meter` (likewise) is called after each transfer, on the
-  // thread that moved it. `agents`: two, one for each way. All must outlive the stager.
-  void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyCrew& crew, Agent* agents,
+  // `publisher` (may be nullptr) is called for each event that the program gets from a placeholder: when it is made,
+  // and again, before it completes, with its start or its error. `meter` (likewise) is called after each transfer, on
+  // the thread that moved it. `agents`: two, one for each way. All must outlive the stager.
+  void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyThreads& copy_threads, Agent* agents,
             void (*publisher)(const EventFacts&), void (*meter)(const Spent&) = nullptr) noexcept;
   // Lets go of everything; what still runs does so when it ends.
   void close() noexcept;
@@ -81,12 +81,12 @@ class Stager final : private Agent::Owner {
   // True: done (blocking) or under way, with the result in `*error`. False: not taken.
   bool transfer(const Request& request, cl_int* error) noexcept;
   // Of a memory object that no queue of the program's uses yet. True: done.
-  bool transfer_alone(const Move& move) noexcept;
+  bool transfer_alone(const HostTransfer& transfer) noexcept;
 
  private:
   class Use;
   static constexpr size_t Callers = 2;  // blocking transfers at a time
-  struct Berth {
+  struct PipelineSlot {
     std::atomic<bool> taken{false};
     bool refused = false;
     Pipeline pipeline;
@@ -96,28 +96,28 @@ class Stager final : private Agent::Owner {
   void end() noexcept;
   void tear_down() noexcept;
   bool open_small() noexcept;
-  bool has_gates() noexcept;
-  bool make_ready(Berth& berth) noexcept;
-  Berth* take_berth() noexcept;
+  bool has_placeholders() noexcept;
+  bool make_ready(PipelineSlot& slot) noexcept;
+  PipelineSlot* take_slot() noexcept;
 
   bool by_chunk(const Request& request, cl_int* error) noexcept;
   bool by_pipeline(const Request& request, cl_int* error) noexcept;
-  bool run_gated(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
+  bool run_behind_placeholder(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
   bool run_in_queue(Pipeline& pipeline, const Request& request, cl_int* error) noexcept;
   bool make_background_ready(Way way) noexcept;
   bool by_agent(const Request& request, cl_int* error) noexcept;
-  bool keep(const Move& move) noexcept;
-  void let_go(const Move& move) noexcept;
+  bool keep(const HostTransfer& transfer) noexcept;
+  void let_go(const HostTransfer& transfer) noexcept;
   void run_in_background(const Agent::Job& job) noexcept override;
   void publish(const Request& request, cl_event event) noexcept;
   Pipeline::Outcome run(Pipeline& pipeline, const Pipeline::Run& what) noexcept;
-  void tell(const Move& move, uint64_t ns, bool copying_only) noexcept;
-  void publish_outcome(const Move& move, cl_event event, const Pipeline::Outcome& outcome) noexcept;
+  void tell(const HostTransfer& transfer, uint64_t ns, bool copying_only) noexcept;
+  void publish_outcome(const HostTransfer& transfer, cl_event event, const Pipeline::Outcome& outcome) noexcept;
 
   const ClFunctions* x_cl = nullptr;
   std::atomic<cl_context> x_context{nullptr};  // nullptr: closed
   cl_device_id x_device = nullptr;
-  CopyCrew* x_crew = nullptr;
+  CopyThreads* x_copy_threads = nullptr;
   Agent* x_agents = nullptr;
   void (*x_publish)(const EventFacts&) = nullptr;
   void (*x_meter)(const Spent&) = nullptr;
@@ -126,11 +126,11 @@ class Stager final : private Agent::Owner {
   std::atomic<bool> x_closing{true}, x_torn_down{true};
   pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening
   bool x_small_refused = false;
-  enum class Gates : uint8_t { Untried, Work, Fail };
-  std::atomic<Gates> x_gates{Gates::Untried};
+  enum class Placeholders : uint8_t { Untried, Work, Fail };
+  std::atomic<Placeholders> x_placeholders{Placeholders::Untried};
   SmallChunks x_small;
-  Berth x_berths[Callers];
-  Berth x_background[2];  // by way: the agents'
+  PipelineSlot x_slots[Callers];
+  PipelineSlot x_background[2];  // by way: the agents'
 };
 
 }  // namespace gt::staging

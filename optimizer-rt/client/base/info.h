@@ -43,7 +43,7 @@ class Answer {
   }
 
   size_t room() const { return room_; }
-  void* place() const { return value_; }
+  void* sub_context() const { return value_; }
 
  private:
   size_t room_;

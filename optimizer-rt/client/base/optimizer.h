@@ -3,7 +3,7 @@
 //
 // Memory of the optimizer's pools may lie in a file that an executor of this node maps, too: then its devices read and
 // write it in place. The optimizer says where, the virtual platform lets go of it before it goes back to the system.
-// Thread safety: all functions, from any thread; conceal() is called without locks of the optimizer's.
+// Thread safety: all functions, from any thread; deregister() is called without locks of the optimizer's.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct Optimizer {
 
 struct VirtualPlatform {
   // No executor maps or has pinned anything of the range any more. False: a transfer is under way there.
-  bool (*conceal)(void* base, size_t bytes) noexcept;
+  bool (*deregister)(void* base, size_t bytes) noexcept;
 };
 
 constexpr const char* MeetName = "gtrace_meet_optimizer";  // asked of clGetExtensionFunctionAddress

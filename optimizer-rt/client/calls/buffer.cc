@@ -4,7 +4,7 @@
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/memory/mem.h"
 #include "optimizer-rt/client/transfer/first_contents.h"
-#include "optimizer-rt/client/transfer/homes.h"
+#include "optimizer-rt/client/transfer/peer_mapped.h"
 
 namespace gt::virt::fn {
 namespace {
@@ -31,7 +31,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* h
   }
   if (!is_promised(*context, size)) mem->require_native();
   if (host_ptr && !mem->svm) fill_new(*mem, host_ptr, {0, size});
-  if (context->one_place()) mem->at(*context->places[0]);
+  if (context->one_sub_context()) mem->at(*context->sub_contexts[0]);
   return mem;
 }
 
@@ -85,7 +85,7 @@ cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_typ
     mem->host_ptr = static_cast<uint8_t*>(buffer->host_ptr) + region.origin;
   }
   if (!aligned(*buffer->context, region.origin)) mem->require_native();
-  if (buffer->context->one_place()) mem->at(*buffer->context->places[0]);
+  if (buffer->context->one_sub_context()) mem->at(*buffer->context->sub_contexts[0]);
   if (errcode) *errcode = CL_SUCCESS;
   return mem.give();
 }

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "optimizer-rt/client/base/configuration.h"
-#include "optimizer-rt/client/objects/arrivals.h"
-#include "optimizer-rt/client/transfer/moves.h"
+#include "optimizer-rt/client/objects/pending_host_writes.h"
+#include "optimizer-rt/client/transfer/migration.h"
 
 namespace gt::virt {
 namespace {
@@ -25,10 +25,10 @@ Command::Command(cl_command_queue queue, cl_command_type type, cl_uint n, const 
   for (const _cl_event* e : list_) require(e->context.get() == queue_.context.get(), CL_INVALID_CONTEXT);
   require(session().alive(), CL_DEVICE_NOT_AVAILABLE);
   for (_cl_event* e : list_) {
-    if (e->late && !e->ended()) after_.emplace_back(e);
+    if (e->deferred && !e->ended()) after_.emplace_back(e);
   }
   waits_for_late_ = !after_.empty();
-  queue_.landings->before(waits_for_all(), after_);
+  queue_.deferred_completions->before(waits_for_all(), after_);
   waits_for_late_ = waits_for_late_ || (waits_for_all() && !after_.empty());
 }
 
@@ -49,19 +49,19 @@ void Command::overwrites(_cl_mem& mem) { touch(mem, Access::Overwrite); }
 void Command::touch(_cl_mem& mem, Access access) {
   _cl_context& context = *queue_.context;
   require(mem.context.get() == &context, CL_INVALID_CONTEXT);
-  if (context.one_place()) return;
+  if (context.one_sub_context()) return;
   if (!residency_) residency_ = std::unique_lock(context.residency);
   _cl_mem& root = mem.root();
-  if (access != Access::Overwrite || mem.parent) bring(root, place());
-  if (const Ref<_cl_event>& move = root.residency.ready[place().index]) moves_.push_back(move);
+  if (access != Access::Overwrite || mem.parent) migrate(root, sub_context());
+  if (const Ref<_cl_event>& move = root.residency.ready[sub_context().index]) moves_.push_back(move);
   if (access != Access::Read) written_.emplace_back(&root);
 }
 
 _cl_event& Command::want_event() {
   if (!event_) {
     event_ = make<_cl_event>(queue_, type_);
-    event_->late = !after_.empty();
-    event_->lands_after = std::move(after_);
+    event_->deferred = !after_.empty();
+    event_->completes_after = std::move(after_);
   }
   return *event_;
 }
@@ -75,16 +75,16 @@ const Ids& Command::waits() {
   return waits_;
 }
 
-void Command::brings(const void* host, size_t bytes) { want_event().brings(host, bytes); }
+void Command::writes_host(const void* host, size_t bytes) { want_event().writes_host(host, bytes); }
 
 bool Command::takes_coming(const void* host, size_t bytes) {
-  if (!arrivals().meet(host, bytes)) return false;
+  if (!pending_host_writes().overlap(host, bytes)) return false;
   want_event();
   return true;
 }
 
 void Command::wait_for(_cl_event& event) {
-  if (const ObjectId id = event.name_at(place())) waits_.push_back(id);
+  if (const ObjectId id = event.name_at(sub_context())) waits_.push_back(id);
 }
 
 // What was valid elsewhere is not any more.
@@ -92,12 +92,12 @@ void Command::written() {
   for (const Ref<_cl_mem>& mem : written_) {
     Residency& r = mem->residency;
     r.add_writer(event_);
-    for (const auto& other : queue_.context->places) {
-      if (other->index == place().index) continue;
+    for (const auto& other : queue_.context->sub_contexts) {
+      if (other->index == sub_context().index) continue;
       r.valid[other->index] = false;
       r.ready[other->index] = {};
     }
-    r.valid[place().index] = true;
+    r.valid[sub_context().index] = true;
   }
 }
 
@@ -112,7 +112,7 @@ void Command::require_taken() {
 cl_int Command::sent() {
   written();
   if (residency_) residency_.unlock();
-  if (event_ && event_->late) queue_.landings->add(event_, type_ == CL_COMMAND_BARRIER);
+  if (event_ && event_->deferred) queue_.deferred_completions->add(event_, type_ == CL_COMMAND_BARRIER);
   if (sync_errors()) {
     const cl_int status = wait_for_a_while(want_event());
     const cl_int failure = queue_.take_failure();

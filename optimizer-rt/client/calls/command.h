@@ -5,8 +5,8 @@
 //   c.call<FnId::clEnqueueCopyBuffer>(...);                        or another message that takes waits() and event()
 //   return c.sent();
 //
-// In a context with several places the residency is locked from construction until sent(): contents move in the order
-// of the commands.
+// In a context with several sub-contexts the residency is locked from construction until sent(): contents move in the
+// order of the commands.
 // Thread safety: none; on the stack of one call.
 #pragma once
 
@@ -25,7 +25,7 @@ class Command {
 
   // A blocking call refuses events that have failed.
   void block();
-  // The object is to be valid at the queue's place. Throws CL_INVALID_CONTEXT when it is another context's.
+  // The object is to be valid at the queue's sub-context. Throws CL_INVALID_CONTEXT when it is another context's.
   void reads(_cl_mem& mem);
   void writes(_cl_mem& mem);      // parts of it: what it held before counts, too
   void overwrites(_cl_mem& mem);  // all of it
@@ -33,17 +33,17 @@ class Command {
   _cl_event& want_event();
 
   _cl_command_queue& queue() { return queue_; }
-  Place& place() { return queue_.place; }
-  Session& session() { return queue_.place.session; }
+  SubContext& sub_context() { return queue_.sub_context; }
+  Session& session() { return queue_.sub_context.session; }
   ObjectId event() const { return event_ ? event_->name : 0; }
-  const Ids& waits();  // names at the place
+  const Ids& waits();  // names at the sub-context
   // What must have landed before the program hears of its end, or this side does its work.
-  const std::vector<Ref<_cl_event>>& after() const { return event_ ? event_->lands_after : after_; }
+  const std::vector<Ref<_cl_event>>& after() const { return event_ ? event_->completes_after : after_; }
   // It brings bytes there, and the call returns before.
-  void brings(const void* host, size_t bytes);
+  void writes_host(const void* host, size_t bytes);
   // Its bytes are taken from there: are some still on their way?
   bool takes_coming(const void* host, size_t bytes);
-  ObjectId name(_cl_mem& mem) { return mem.at(place()); }
+  ObjectId name(_cl_mem& mem) { return mem.at(sub_context()); }
 
   // The function F up to its wait list, in names.
   template <api::FnId F, class... A>

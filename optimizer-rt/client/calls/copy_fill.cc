@@ -62,7 +62,7 @@ cl_int clEnqueueCopyBuffer(cl_command_queue queue, cl_mem from, cl_mem to, size_
   require(lies_inside(from_offset, size, src.size) && lies_inside(to_offset, size, dst.size), CL_INVALID_VALUE);
   require(size == 0 || !meet(src, from_offset, dst, to_offset, size), CL_MEM_COPY_OVERLAP);
   Command c(queue, CL_COMMAND_COPY_BUFFER, n, list, event);
-  if (size == 0) return do_nothing(c, Habits(c.place()).on_nothing(FnId::clEnqueueCopyBuffer), false);
+  if (size == 0) return do_nothing(c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueCopyBuffer), false);
   c.reads(src);
   c.writes(dst);
   c.call<FnId::clEnqueueCopyBuffer>(as<cl_command_queue>(queue->name), as<cl_mem>(c.name(src)),
@@ -85,8 +85,8 @@ cl_int clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to, c
   }
   Command c(queue, CL_COMMAND_COPY_BUFFER_RECT, n, list, event);
   if (a.empty())
-    return do_nothing(c, Habits(c.place()).on_nothing(FnId::clEnqueueCopyBufferRect, sides(region)), false);
-  if (!a.even() || !b.even()) require_success(Habits(c.place()).on_uneven_slices(FnId::clEnqueueCopyBufferRect));
+    return do_nothing(c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueCopyBufferRect, sides(region)), false);
+  if (!a.even() || !b.even()) require_success(Habits(c.sub_context()).on_uneven_slices(FnId::clEnqueueCopyBufferRect));
   c.reads(src);
   c.writes(dst);
   c.call<FnId::clEnqueueCopyBufferRect>(as<cl_command_queue>(queue->name), as<cl_mem>(c.name(src)),
@@ -162,7 +162,7 @@ cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void* patte
   require(pattern && pattern_size(pattern_bytes) && offset % pattern_bytes == 0 && size % pattern_bytes == 0,
           CL_INVALID_VALUE);
   Command c(queue, CL_COMMAND_FILL_BUFFER, n, list, event);
-  if (size == 0) return do_nothing(c, Habits(c.place()).on_nothing(FnId::clEnqueueFillBuffer), false);
+  if (size == 0) return do_nothing(c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueFillBuffer), false);
   c.writes(buffer);
   c.call<FnId::clEnqueueFillBuffer>(as<cl_command_queue>(queue->name), as<cl_mem>(c.name(buffer)), pattern,
                                     pattern_bytes, offset, size);

@@ -7,7 +7,7 @@
 #include "optimizer-rt/client/memory/image_desc.h"
 #include "optimizer-rt/client/memory/mem.h"
 #include "optimizer-rt/client/transfer/first_contents.h"
-#include "optimizer-rt/client/transfer/homes.h"
+#include "optimizer-rt/client/transfer/peer_mapped.h"
 #include "traces/api/image_bytes.h"
 
 namespace gt::virt {
@@ -58,11 +58,11 @@ bool same(const cl_image_format& a, const cl_image_format& b) {
   return a.image_channel_order == b.image_channel_order && a.image_channel_data_type == b.image_channel_data_type;
 }
 
-// What all places can make.
+// What all sub-contexts can make.
 std::vector<cl_image_format> common_formats(_cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
-  std::vector<cl_image_format> common = context.places[0]->image_formats(flags, type);
-  for (size_t i = 1; i < context.places.size(); ++i) {
-    const std::vector<cl_image_format>& here = context.places[i]->image_formats(flags, type);
+  std::vector<cl_image_format> common = context.sub_contexts[0]->image_formats(flags, type);
+  for (size_t i = 1; i < context.sub_contexts.size(); ++i) {
+    const std::vector<cl_image_format>& here = context.sub_contexts[i]->image_formats(flags, type);
     std::erase_if(common, [&](const cl_image_format& f) {
       return std::none_of(here.begin(), here.end(), [&](const cl_image_format& g) { return same(f, g); });
     });
@@ -162,7 +162,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, const cl_image_forma
   if (!listed) image->require_native();
   if (host && (flags & CL_MEM_USE_HOST_PTR)) image->host_ptr = host;
   if (host) fill_new(*image, host, layout_of(d, element));
-  if (context->one_place()) image->at(*context->places[0]);
+  if (context->one_sub_context()) image->at(*context->sub_contexts[0]);
   return image;
 }
 

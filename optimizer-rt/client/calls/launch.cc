@@ -83,7 +83,7 @@ bool is_written(const wire::ArgInfo& info, const _cl_mem& mem) {
   return !(info.type_qualifier & CL_KERNEL_ARG_TYPE_CONST);
 }
 
-// The memory objects among the arguments, at the place where they are needed.
+// The memory objects among the arguments, at the sub-context where they are needed.
 void use_arguments(Command& c, _cl_kernel& kernel) {
   for (size_t i = 0; i < kernel.args.size(); ++i) {
     const ArgValue& arg = kernel.args[i];
@@ -95,17 +95,17 @@ void use_arguments(Command& c, _cl_kernel& kernel) {
   }
 }
 
-wire::KernelArg message_of(uint32_t index, const ArgValue& arg, Place& place) {
+wire::KernelArg message_of(uint32_t index, const ArgValue& arg, SubContext& sub_context) {
   wire::KernelArg out;
   out.index = index;
   switch (arg.form) {
     case Form::Mem:
       out.form = wire::KernelArg::Form::Object;
-      out.object = arg.mem ? arg.mem->at(place) : 0;
+      out.object = arg.mem ? arg.mem->at(sub_context) : 0;
       break;
     case Form::Sampler:
       out.form = wire::KernelArg::Form::Object;
-      out.object = arg.sampler->at(place);
+      out.object = arg.sampler->at(sub_context);
       break;
     case Form::Local:
       out.form = wire::KernelArg::Form::Local;
@@ -124,27 +124,27 @@ wire::KernelArg message_of(uint32_t index, const ArgValue& arg, Place& place) {
 }
 
 // REQUIRES: the kernel is locked until the message has been sent.
-std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, Place& place) {
+std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& sub_context) {
   const uint64_t renamed = kernel.program->context->renamed;
   if (std::exchange(kernel.renamed, renamed) != renamed)
     for (std::vector<uint64_t>& versions : kernel.sent) std::fill(versions.begin(), versions.end(), 0);
   std::vector<wire::KernelArg> changed;
-  std::vector<uint64_t>& sent = kernel.sent[place.index];
+  std::vector<uint64_t>& sent = kernel.sent[sub_context.index];
   for (size_t i = 0; i < kernel.args.size(); ++i) {
     if (sent[i] == kernel.args[i].version) continue;
     sent[i] = kernel.args[i].version;
-    changed.push_back(message_of(static_cast<uint32_t>(i), kernel.args[i], place));
+    changed.push_back(message_of(static_cast<uint32_t>(i), kernel.args[i], sub_context));
   }
   return changed;
 }
 
 // What the kernel reaches through other pointers. REQUIRES: as above.
-void tell_reaches(_cl_kernel& kernel, Place& place) {
+void tell_reaches(_cl_kernel& kernel, SubContext& sub_context) {
   if (std::exchange(kernel.reaches_sent, true)) return;
   std::vector<const void*>& all = kernel.reaches;
   std::erase_if(all, [&](const void* p) { return !kernel.program->context->svm.find(p); });  // freed since
-  place.session.call<api::FnId::clSetKernelExecInfo>(
-      {}, as<cl_kernel>(kernel.at(place)), cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
+  sub_context.session.call<api::FnId::clSetKernelExecInfo>(
+      {}, as<cl_kernel>(kernel.at(sub_context)), cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
       all.size() * sizeof(void*), static_cast<const void*>(all.empty() ? nullptr : all.data()));
 }
 
@@ -172,12 +172,12 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   const std::lock_guard lock(kernel->mutex);
   if (is_empty(range)) return do_without_work(c, *kernel);
   use_arguments(c, *kernel);
-  tell_reaches(*kernel, c.place());
+  tell_reaches(*kernel, c.sub_context());
   const bool is_asked = leaves_choice(range) || leaves_out_required(*kernel, *queue->device, range);
   if (is_asked) c.want_event();
   wire::Launch message;
   message.queue = queue->name;
-  message.kernel = kernel->at(c.place());
+  message.kernel = kernel->at(c.sub_context());
   message.waits = c.waits();
   message.event = c.event();
   message.dimensions = static_cast<uint8_t>(range.dimensions);
@@ -185,7 +185,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   copy(message.offset, range.offset, range.dimensions);
   copy(message.global, range.global, range.dimensions);
   copy(message.local, range.local, range.dimensions);
-  message.args = changed_arguments(*kernel, c.place());
+  message.args = changed_arguments(*kernel, c.sub_context());
   c.session().send(message, true);
   if (is_asked) c.require_taken();
   return c.sent();

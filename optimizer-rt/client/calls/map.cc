@@ -28,7 +28,7 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
   if (blocking) c.block();
   c.want_event();
   const bool nothing = packed_bytes(layout) == 0;
-  if (nothing && !Habits(c.place()).gives_pointer_to_nothing()) {
+  if (nothing && !Habits(c.sub_context()).gives_pointer_to_nothing()) {
     order_only(c);
     const cl_int code = blocking ? c.sent_and_wait() : c.sent();
     if (errcode) *errcode = code;
@@ -46,8 +46,8 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
     c.reads(mem);
     const ObjectId name = c.name(mem);
     const Ids& waits = c.waits();
-    if (!blocking) c.brings(shadow, layout.extent());
-    send_read({c.place(), c.queue().name, name, part, mem.element(), layout, waits}, shadow, c.want_event());
+    if (!blocking) c.writes_host(shadow, layout.extent());
+    send_read({c.sub_context(), c.queue().name, name, part, mem.element(), layout, waits}, shadow, c.want_event());
     c.want_event().then([held = Ref<_cl_mem>(&mem)](cl_int) {});  // the shadow is written until then
   }
   {
@@ -94,7 +94,7 @@ void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, c
   require(lies_inside(offset, size, mem->size), CL_INVALID_VALUE);
   check_flags(flags, mem->flags);
   Command c(queue, CL_COMMAND_MAP_BUFFER, n, list, event);
-  if (size == 0) require_success(Habits(c.place()).on_nothing(api::FnId::clEnqueueMapBuffer));
+  if (size == 0) require_success(Habits(c.sub_context()).on_nothing(api::FnId::clEnqueueMapBuffer));
   wire::Part part;
   part.origin = {offset, 0, 0};
   part.region = {size, 1, 1};
@@ -123,7 +123,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   check(mem);
   require(queue->context.get() == mem->context.get(), CL_INVALID_CONTEXT);
   Command c(queue, CL_COMMAND_UNMAP_MEM_OBJECT, n, list, event);
-  if (!pointer && maps_nothing_at_null(Habits(c.place()))) {
+  if (!pointer && maps_nothing_at_null(Habits(c.sub_context()))) {
     order_only(c);
     return c.sent();
   }
@@ -146,7 +146,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   const ObjectId name = c.name(*mem);
   const Ids& waits = c.waits();
   const bool coming = c.takes_coming(mem->shadow(), mapping.layout.extent());
-  send_write({c.place(), queue->name, name, mapping.part, mem->element(), mapping.layout, waits,
+  send_write({c.sub_context(), queue->name, name, mapping.part, mem->element(), mapping.layout, waits,
               coming ? &c.after() : nullptr},
              mem->shadow(), &done, Until::Sent, std::make_shared<Ref<_cl_mem>>(mem));
   // The shadow is read until then.

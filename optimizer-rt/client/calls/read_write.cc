@@ -1,7 +1,7 @@
 // clEnqueueRead* and clEnqueueWrite*: ranges, boxes and images.
 #include "optimizer-rt/client/base/configuration.h"
 #include "optimizer-rt/client/base/functions.h"
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/calls/command.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
 #include "optimizer-rt/client/memory/regions.h"
@@ -23,13 +23,13 @@ cl_int move(Command& c, _cl_mem& mem, bool to_device, cl_bool blocking, const wi
   const bool coming = to_device && c.takes_coming(host, layout.extent());
   const ObjectId name = c.name(mem);
   const Ids& waits = c.waits();
-  const Transfer t{c.place(), c.queue().name, name, part, mem.element(), layout, waits,
-                   coming ? &c.after() : nullptr};
+  const Transfer t{c.sub_context(), c.queue().name, name,  part,
+                   mem.element(),   layout,         waits, coming ? &c.after() : nullptr};
   if (to_device) {
     send_write(t, host, c.event() ? &c.want_event() : nullptr, blocking ? Until::Captured : Until::Sent);
     return c.sent();
   }
-  if (!blocking) c.brings(host, layout.extent());
+  if (!blocking) c.writes_host(host, layout.extent());
   Waiting waiting(blocking && !sync_errors() ? &c.session().link() : nullptr);
   send_read(t, host, c.want_event());
   return blocking ? c.sent_and_wait() : c.sent();
@@ -59,7 +59,7 @@ cl_int range(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blockin
   Command c(queue, to_device ? CL_COMMAND_WRITE_BUFFER : CL_COMMAND_READ_BUFFER, w.n, w.list, w.event);
   require(to_device ? host_writes(buffer.flags) : host_reads(buffer.flags), CL_INVALID_OPERATION);
   const FnId fn = to_device ? FnId::clEnqueueWriteBuffer : FnId::clEnqueueReadBuffer;
-  if (size == 0) return do_nothing(c, Habits(c.place()).on_nothing(fn), blocking);
+  if (size == 0) return do_nothing(c, Habits(c.sub_context()).on_nothing(fn), blocking);
   wire::Part part;
   part.origin = {offset, 0, 0};
   part.region = {size, 1, 1};
@@ -78,8 +78,8 @@ cl_int box(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blocking,
   Command c(queue, to_device ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT, w.n, w.list, w.event);
   require(to_device ? host_writes(buffer.flags) : host_reads(buffer.flags), CL_INVALID_OPERATION);
   const FnId fn = to_device ? FnId::clEnqueueWriteBufferRect : FnId::clEnqueueReadBufferRect;
-  if (device.empty()) return do_nothing(c, Habits(c.place()).on_nothing(fn, sides(region)), blocking);
-  if (!device.even() || !there.even()) require_success(Habits(c.place()).on_uneven_slices(fn));
+  if (device.empty()) return do_nothing(c, Habits(c.sub_context()).on_nothing(fn, sides(region)), blocking);
+  if (!device.even() || !there.even()) require_success(Habits(c.sub_context()).on_uneven_slices(fn));
   return move(c, buffer, to_device, blocking, device.part(), there.layout(), host);
 }
 
@@ -95,7 +95,7 @@ cl_int image_box(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blo
   Command c(queue, to_device ? CL_COMMAND_WRITE_IMAGE : CL_COMMAND_READ_IMAGE, w.n, w.list, w.event);
   require(to_device ? host_writes(image.flags) : host_reads(image.flags), CL_INVALID_OPERATION);
   const FnId fn = to_device ? FnId::clEnqueueWriteImage : FnId::clEnqueueReadImage;
-  if (empty) return do_nothing(c, Habits(c.place()).on_nothing(fn, sides(region)), blocking);
+  if (empty) return do_nothing(c, Habits(c.sub_context()).on_nothing(fn, sides(region)), blocking);
   return move(c, image, to_device, blocking, image_part(origin, region), layout, host);
 }
 

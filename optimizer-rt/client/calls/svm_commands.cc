@@ -19,7 +19,13 @@ constexpr cl_map_flags Writing = CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION;
 
 Transfer transfer(Command& c, const SvmBlock& block, const void* p, size_t bytes, bool coming = false) {
   const Ids& waits = c.waits();
-  return {c.place(), c.queue().name, block.name, block.part(p, bytes), 1, {0, bytes}, waits,
+  return {c.sub_context(),
+          c.queue().name,
+          block.name,
+          block.part(p, bytes),
+          1,
+          {0, bytes},
+          waits,
           coming ? &c.after() : nullptr};
 }
 
@@ -34,7 +40,7 @@ void send_to(Command& c, const Block& block, const void* p, const void* from, si
 // Bytes of the block go to the program's memory.
 void send_from(Command& c, const Block& block, const void* p, void* to, size_t bytes, bool blocking) {
   _cl_event& event = c.want_event();
-  if (!blocking) c.brings(to, bytes);
+  if (!blocking) c.writes_host(to, bytes);
   send_read(transfer(c, *block, p, bytes), to, event);
 }
 
@@ -46,8 +52,8 @@ void enqueue_nothing(Command& c, ObjectId event, const Ids& waits) {
   const auto n = static_cast<cl_uint>(waits.size());
   cl_event* const out = event ? &wanted : nullptr;
   if (c.queue().properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
-    const uint8_t zero[Place::ScratchBytes] = {};
-    c.session().call<FnId::clEnqueueFillBuffer>({0, event}, queue, as<cl_mem>(c.place().scratch()),
+    const uint8_t zero[SubContext::ScratchBytes] = {};
+    c.session().call<FnId::clEnqueueFillBuffer>({0, event}, queue, as<cl_mem>(c.sub_context().scratch()),
                                                 static_cast<const void*>(zero), sizeof zero, size_t{0}, sizeof zero, n,
                                                 as_events(waits), out);
   } else {
@@ -59,11 +65,11 @@ void enqueue_nothing(Command& c, ObjectId event, const Ids& waits) {
 // goes on when the function that it is given has been called.
 void run_here(Command& c, std::function<void(std::function<void()>)> act) {
   _cl_context& context = *c.queue().context;
-  const Ref<_cl_event> reached = make<_cl_event>(context, c.place());
+  const Ref<_cl_event> reached = make<_cl_event>(context, c.sub_context());
   const Ref<_cl_event> done = make<_cl_event>(context);
-  reached->lands_after = c.after();
+  reached->completes_after = c.after();
   enqueue_nothing(c, reached->name, c.waits());
-  enqueue_nothing(c, c.event(), {done->name_at(c.place())});
+  enqueue_nothing(c, c.event(), {done->name_at(c.sub_context())});
   reached->then([done, act = std::move(act)](cl_int status) {
     if (status != CL_COMPLETE) return done->complete(status, 0, 0);
     act([done] { done->complete(CL_COMPLETE, 0, 0); });
@@ -74,8 +80,8 @@ void run_here(Command& c, std::function<void(std::function<void()>)> act) {
 void copy_here(Command& c, void* to, const void* from, size_t bytes) {
   _cl_event& event = c.want_event();
   event.keep();
-  event.late = true;  // what comes after it may take the bytes from here
-  c.brings(to, bytes);
+  event.deferred = true;  // what comes after it may take the bytes from here
+  c.writes_host(to, bytes);
   run_here(c, [=](const std::function<void()>& over) {
     mover(0).post([=] {
       std::memcpy(to, from, bytes);
@@ -185,7 +191,7 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to, co
   Command c(queue, CL_COMMAND_SVM_MEMCPY, n, list, event);
   if (size == 0 && (in || out))
     return do_nothing(
-        c, Habits(c.place()).on_nothing(FnId::clEnqueueSVMMemcpy, in ? to : const_cast<void*>(from)), blocking);
+        c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueSVMMemcpy, in ? to : const_cast<void*>(from)), blocking);
   if (blocking) {
     c.block();
     c.want_event();
@@ -214,7 +220,7 @@ cl_int clEnqueueSVMMemFill(cl_command_queue queue, void* p, const void* pattern,
   require(reinterpret_cast<uintptr_t>(p) % pattern_size == 0, CL_INVALID_VALUE);
   const Block block = block_of(queue, p, size);
   Command c(queue, CL_COMMAND_SVM_MEMFILL, n, list, event);
-  if (size == 0) return do_nothing(c, Habits(c.place()).on_nothing(FnId::clEnqueueSVMMemFill, p), false);
+  if (size == 0) return do_nothing(c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueSVMMemFill, p), false);
   c.call<FnId::clEnqueueSVMMemFill>(as<cl_command_queue>(queue->name), p, pattern, pattern_size, size);
   return c.sent();
 }

@@ -38,12 +38,12 @@ uint64_t next_serial() {
   return ++last;
 }
 
-// An image as the place's driver is to make it: densely packed, its buffer by name.
-cl_image_desc native_desc(const _cl_mem& image, Place& place) {
+// An image as the sub-context's driver is to make it: densely packed, its buffer by name.
+cl_image_desc native_desc(const _cl_mem& image, SubContext& sub_context) {
   cl_image_desc d = image.desc;
   if (!image.parent) d.image_row_pitch = 0;
   d.image_slice_pitch = 0;
-  d.mem_object = image.parent ? as<cl_mem>(image.parent->at(place)) : nullptr;
+  d.mem_object = image.parent ? as<cl_mem>(image.parent->at(sub_context)) : nullptr;
   return d;
 }
 
@@ -78,7 +78,7 @@ _cl_mem::_cl_mem(_cl_context& c, cl_mem_object_type t, cl_mem_flags f, size_t s)
       flags(f),
       size(s),
       serial(next_serial()),
-      residency(c.places.size()),
+      residency(c.sub_contexts.size()),
       names_(c) {
   live().add(this);
 }
@@ -95,45 +95,45 @@ _cl_mem::~_cl_mem() {
     callbacks().post([list = std::move(farewells)] { say(list); });
 }
 
-ObjectId _cl_mem::at(Place& place) {
-  if (parent) parent->at(place);
-  return names_.at(place, [&] { return send_native(place); });
+ObjectId _cl_mem::at(SubContext& sub_context) {
+  if (parent) parent->at(sub_context);
+  return names_.at(sub_context, [&] { return send_native(sub_context); });
 }
 
 cl_mem_flags _cl_mem::told_flags() {
   cl_mem_flags told = given_flags;
   if (parent) told = inherited_flags(told, parent->told_flags());
   if (is_image()) told &= parent ? ~cl_mem_flags{CL_MEM_COPY_HOST_PTR} : ~cl_mem_flags{0};
-  Place& place = context->living_place();
-  if (parent || told & KernelAccess || !place.session.alive()) return told;
-  return Habits(place).adds_access(told, is_image()) ? told | CL_MEM_READ_WRITE : told;
+  SubContext& sub_context = context->living_sub_context();
+  if (parent || told & KernelAccess || !sub_context.session.alive()) return told;
+  return Habits(sub_context).adds_access(told, is_image()) ? told | CL_MEM_READ_WRITE : told;
 }
 
-void _cl_mem::rename(Place& place, ObjectId name) {
-  if (const ObjectId before = names_.replace(place, name))
-    place.session.call<api::FnId::clReleaseMemObject>({}, as<cl_mem>(before));
+void _cl_mem::rename(SubContext& sub_context, ObjectId name) {
+  if (const ObjectId before = names_.replace(sub_context, name))
+    sub_context.session.call<api::FnId::clReleaseMemObject>({}, as<cl_mem>(before));
   ++context->renamed;
 }
 
-void _cl_mem::renew(Place& place) { rename(place, send_native(place)); }
+void _cl_mem::renew(SubContext& sub_context) { rename(sub_context, send_native(sub_context)); }
 
 // `say` hands the call to the executor. Without what concerns the host: that is done on this side.
 template <class Say>
-ObjectId _cl_mem::make_native(Place& place, Say say) {
+ObjectId _cl_mem::make_native(SubContext& sub_context, Say say) {
   using api::Contents, api::FnId;
-  const ObjectId name = place.session.new_id();
+  const ObjectId name = sub_context.session.new_id();
   const cl_mem_flags with = svm ? CL_MEM_USE_HOST_PTR : initial ? CL_MEM_COPY_HOST_PTR : 0;
   const cl_mem_flags native = (flags & KernelAccess) | with;
   void* const contents = const_cast<void*>(initial);
-  const auto context_there = as<cl_context>(place.name);
+  const auto context_there = as<cl_context>(sub_context.name);
   if (is_image()) {
-    const cl_image_desc plain = native_desc(*this, place);
+    const cl_image_desc plain = native_desc(*this, sub_context);
     say.template operator()<FnId::clCreateImage, Contents::Full>(name, context_there, native, &format, &plain,
                                                                  contents);
   } else if (parent) {
     const cl_buffer_region region{origin, size};
     say.template operator()<FnId::clCreateSubBuffer, Contents::Full>(
-        name, as<cl_mem>(parent->at(place)), native, cl_buffer_create_type{CL_BUFFER_CREATE_TYPE_REGION},
+        name, as<cl_mem>(parent->at(sub_context)), native, cl_buffer_create_type{CL_BUFFER_CREATE_TYPE_REGION},
         static_cast<const void*>(&region));
   } else if (svm) {  // known there by its address
     say.template operator()<FnId::clCreateBuffer, Contents::None>(name, context_there, native, size, host_ptr);
@@ -143,22 +143,23 @@ ObjectId _cl_mem::make_native(Place& place, Say say) {
   return name;
 }
 
-ObjectId _cl_mem::send_native(Place& place) {
+ObjectId _cl_mem::send_native(SubContext& sub_context) {
   cl_int errcode = 0;
-  return make_native(place, [&]<api::FnId F, api::Contents C>(ObjectId name, const auto&... arguments) {
-    place.session.call<F, C>({name}, arguments..., &errcode);
+  return make_native(sub_context, [&]<api::FnId F, api::Contents C>(ObjectId name, const auto&... arguments) {
+    sub_context.session.call<F, C>({name}, arguments..., &errcode);
   });
 }
 
 void _cl_mem::require_native() {
   cl_int first = CL_SUCCESS, errcode = 0;
-  for (const auto& place : context->places) {
-    if (!place->session.alive()) continue;
+  for (const auto& sub_context : context->sub_contexts) {
+    if (!sub_context->session.alive()) continue;
     cl_int code = CL_SUCCESS;
-    const ObjectId made = make_native(*place, [&]<api::FnId F, api::Contents C>(ObjectId name, const auto&... args) {
-      code = creation_code(F, place->session.ask<F, C>({name}, args..., &errcode));
-    });
-    if (code == CL_SUCCESS) return void(names_.replace(*place, made));
+    const ObjectId made =
+        make_native(*sub_context, [&]<api::FnId F, api::Contents C>(ObjectId name, const auto&... args) {
+          code = creation_code(F, sub_context->session.ask<F, C>({name}, args..., &errcode));
+        });
+    if (code == CL_SUCCESS) return void(names_.replace(*sub_context, made));
     if (first == CL_SUCCESS) first = code;
   }
   require_success(first);

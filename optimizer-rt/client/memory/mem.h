@@ -1,7 +1,7 @@
 // Buffers, sub-buffers and images, and where their contents are.
 //
-// Sub-buffers, and images made of a buffer, share the contents of their root. In a context with several places the
-// contents are valid at some of them; commands ask for them where they run (Command::reads, writes), and what is
+// Sub-buffers, and images made of a buffer, share the contents of their root. In a context with several sub-contexts
+// the contents are valid at some of them; commands ask for them where they run (Command::reads, writes), and what is
 // missing there is moved. Host memory (USE_HOST_PTR) and what maps show is a shadow that commands do not see: maps read
 // it, unmaps write it back.
 // Thread safety: `residency` belongs to the context's mutex of that name; maps have a mutex; the rest never changes.
@@ -42,15 +42,16 @@ struct _cl_mem : gt::virt::Object {
   bool is_image() const { return type != CL_MEM_OBJECT_BUFFER; }
   _cl_mem& root() { return parent ? parent->root() : *this; }
   size_t origin_in_root() const { return parent ? origin + parent->origin_in_root() : 0; }
-  gt::virt::ObjectId at(gt::virt::Place& place);  // made if need be
+  gt::virt::ObjectId at(gt::virt::SubContext& sub_context);  // made if need be
   // Made at once, and waited for: our own rules would refuse it, and its driver may not. Throws what that says when it
-  // cannot be made at any place.
+  // cannot be made at any sub-context.
   void require_native();
-  bool is_made(const gt::virt::Place& place) { return names_.made_at(place) != 0; }
+  bool is_made(const gt::virt::SubContext& sub_context) { return names_.made_at(sub_context) != 0; }
   // It is another native object from now on, which has this name there; the one before is let go of. REQUIRES: the
   // context's residency is locked.
-  void rename(gt::virt::Place& place, gt::virt::ObjectId name);
-  void renew(gt::virt::Place& place);  // as rename(): a native object that is made as the first one was, but empty
+  void rename(gt::virt::SubContext& sub_context, gt::virt::ObjectId name);
+  void renew(
+      gt::virt::SubContext& sub_context);  // as rename(): a native object that is made as the first one was, but empty
   // All of it, as a part of a transfer.
   gt::wire::Part whole() const;
   size_t element() const { return is_image() ? element_bytes : 1; }
@@ -88,8 +89,8 @@ struct _cl_mem : gt::virt::Object {
 
  private:
   template <class Say>
-  gt::virt::ObjectId make_native(gt::virt::Place& place, Say say);
-  gt::virt::ObjectId send_native(gt::virt::Place& place);
+  gt::virt::ObjectId make_native(gt::virt::SubContext& sub_context, Say say);
+  gt::virt::ObjectId send_native(gt::virt::SubContext& sub_context);
 
   gt::virt::Names names_;
   std::unique_ptr<gt::virt::Shadow> shadow_;

@@ -12,17 +12,17 @@ namespace gt::virt {
 
 // Where the contents of a root are. Until a first command writes them they are nowhere, which is as good as anywhere.
 struct Residency {
-  explicit Residency(size_t places) : valid(places), ready(places), homes(places) {}
+  explicit Residency(size_t sub_contexts) : valid(sub_contexts), ready(sub_contexts), peer_mapped(sub_contexts) {}
   // A command that writes the contents is about to be sent.
   void add_writer(const Ref<_cl_event>& event);
 
   std::vector<bool> valid;
-  std::vector<Ref<_cl_event>> ready;    // by place: the move that brings them there; none: they are there
+  std::vector<Ref<_cl_event>> ready;    // by sub-context: the move that brings them there; none: they are there
   std::vector<Ref<_cl_event>> writers;  // commands that may still write them
   size_t most_writers = 0;              // as soon as there are so many, those that have ended are dropped
-  // By place: what it lives in (transfer/homes.h); none: the driver's memory.
-  std::vector<std::shared_ptr<PeerMemory>> homes;
-  unsigned homeless_moves = 0;  // from device to device of this process
+  // By sub-context: what it lives in (transfer/peer_mapped.h); none: the driver's memory.
+  std::vector<std::shared_ptr<PeerMemory>> peer_mapped;
+  unsigned unmapped_moves = 0;  // from device to device of this process
   bool has_parts = false;       // objects that share its memory: it cannot live elsewhere
 };
 

@@ -33,26 +33,26 @@ _cl_sampler::~_cl_sampler() {
   });
 }
 
-ObjectId _cl_sampler::at(Place& place) {
-  return names_.at(place, [&] {
-    const ObjectId name = place.session.new_id();
+ObjectId _cl_sampler::at(SubContext& sub_context) {
+  return names_.at(sub_context, [&] {
+    const ObjectId name = sub_context.session.new_id();
     cl_int errcode = 0;
-    place.session.call<api::FnId::clCreateSampler>({name}, as<cl_context>(place.name), normalized, addressing, filter,
-                                                   &errcode);
+    sub_context.session.call<api::FnId::clCreateSampler>({name}, as<cl_context>(sub_context.name), normalized,
+                                                         addressing, filter, &errcode);
     return name;
   });
 }
 
 void _cl_sampler::require_native() {
-  Place& place = context->living_place();
-  const ObjectId name = place.session.new_id();
+  SubContext& sub_context = context->living_sub_context();
+  const ObjectId name = sub_context.session.new_id();
   cl_int errcode = 0;
   constexpr api::FnId Create = api::FnId::clCreateSampler;
-  const Bytes made = place.session.ask<Create>({name}, as<cl_context>(place.name), normalized, addressing, filter,
-                                               &errcode);
+  const Bytes made = sub_context.session.ask<Create>({name}, as<cl_context>(sub_context.name), normalized, addressing,
+                                                     filter, &errcode);
   const cl_int code = creation_code(Create, made);
   require_success(code);
-  names_.replace(place, name);
+  names_.replace(sub_context, name);
 }
 
 namespace gt::virt::fn {

@@ -1,4 +1,4 @@
-// A sampler: three properties, made at a place when a kernel there is first given it.
+// A sampler: three properties, made at a sub-context when a kernel there is first given it.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ struct _cl_sampler : gt::virt::Object {
 
   explicit _cl_sampler(_cl_context& c);
   ~_cl_sampler();
-  gt::virt::ObjectId at(gt::virt::Place& place);
+  gt::virt::ObjectId at(gt::virt::SubContext& sub_context);
   // Made at once: our own rules would refuse it. Throws what the driver says.
   void require_native();
 

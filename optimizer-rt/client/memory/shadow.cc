@@ -113,8 +113,8 @@ std::unique_ptr<Shadow> make_shared_with(Session& session, size_t bytes) {
 
 std::unique_ptr<Shadow> Shadow::make(const _cl_context& context, size_t bytes) {
   const size_t whole = whole_pages(bytes);
-  for (const auto& place : context.places) {
-    Session& session = place->session;
+  for (const auto& sub_context : context.sub_contexts) {
+    Session& session = sub_context->session;
     if (bytes <= wire::LargestInline || !session.shares_memory() || !session.alive()) continue;
     if (auto shadow = make_shared_with(session, whole)) return shadow;
   }

@@ -8,7 +8,7 @@
 #include "optimizer-rt/client/base/info.h"
 #include "optimizer-rt/client/platform/native_device.h"
 #include "optimizer-rt/client/platform/platform.h"
-#include "optimizer-rt/client/session/introductions.h"
+#include "optimizer-rt/client/session/peering.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
@@ -17,17 +17,17 @@ namespace gt::virt {
 
 namespace {
 
-void make_native(Place& place) {
+void make_native(SubContext& sub_context) {
   std::vector<ObjectId> devices;
-  for (const _cl_device_id* d : place.devices) devices.push_back(d->name);
+  for (const _cl_device_id* d : sub_context.devices) devices.push_back(d->name);
   const std::array<cl_context_properties, 3> properties{CL_CONTEXT_PLATFORM,
-                                                        static_cast<cl_context_properties>(place.platform), 0};
+                                                        static_cast<cl_context_properties>(sub_context.platform), 0};
   cl_int errcode = 0;
-  place.session.call<api::FnId::clCreateContext>(
-      {place.name}, properties.data(), static_cast<cl_uint>(devices.size()),
+  sub_context.session.call<api::FnId::clCreateContext>(
+      {sub_context.name}, properties.data(), static_cast<cl_uint>(devices.size()),
       reinterpret_cast<const cl_device_id*>(devices.data()),
-      static_cast<void(CL_CALLBACK*)(const char*, const void*, size_t, void*)>(nullptr),
-      static_cast<void*>(nullptr), &errcode);
+      static_cast<void(CL_CALLBACK*)(const char*, const void*, size_t, void*)>(nullptr), static_cast<void*>(nullptr),
+      &errcode);
 }
 
 }  // namespace
@@ -57,26 +57,27 @@ _cl_context::_cl_context(const std::vector<_cl_device_id*>& list, std::vector<cl
     const auto same = [d, apart](const auto& p) {
       return !apart && &p->session == &d->session && p->platform == d->native_platform;
     };
-    auto it = std::find_if(places.begin(), places.end(), same);
-    if (it == places.end()) it = places.insert(it, std::make_unique<Place>(*this, *d, places.size()));
+    auto it = std::find_if(sub_contexts.begin(), sub_contexts.end(), same);
+    if (it == sub_contexts.end())
+      it = sub_contexts.insert(it, std::make_unique<SubContext>(*this, *d, sub_contexts.size()));
     (*it)->devices.push_back(d);
   }
-  for (const auto& place : places) make_native(*place);
-  for (size_t i = 0; i < places.size(); ++i)
-    for (size_t j = 0; j < i; ++j) introduce(places[i]->session, places[j]->session);
+  for (const auto& sub_context : sub_contexts) make_native(*sub_context);
+  for (size_t i = 0; i < sub_contexts.size(); ++i)
+    for (size_t j = 0; j < i; ++j) begin_peering(sub_contexts[i]->session, sub_contexts[j]->session);
 }
 
 _cl_context::~_cl_context() {
   svm.give_all_back();
-  for (const auto& place : places) {
-    if (!place->session.alive()) continue;
+  for (const auto& sub_context : sub_contexts) {
+    if (!sub_context->session.alive()) continue;
     try {
-      if (const ObjectId buffer = place->scratch_made())
-        place->session.call<api::FnId::clReleaseMemObject>({}, as<cl_mem>(buffer));
-      for (const ObjectId queue : place->queues_made()) {
-        if (queue != 0) place->session.call<api::FnId::clReleaseCommandQueue>({}, as<cl_command_queue>(queue));
+      if (const ObjectId buffer = sub_context->scratch_made())
+        sub_context->session.call<api::FnId::clReleaseMemObject>({}, as<cl_mem>(buffer));
+      for (const ObjectId queue : sub_context->queues_made()) {
+        if (queue != 0) sub_context->session.call<api::FnId::clReleaseCommandQueue>({}, as<cl_command_queue>(queue));
       }
-      place->session.call<api::FnId::clReleaseContext>({}, as<cl_context>(place->name));
+      sub_context->session.call<api::FnId::clReleaseContext>({}, as<cl_context>(sub_context->name));
     } catch (const Failure&) {  // nothing is left to release
     }
   }
@@ -89,17 +90,19 @@ bool _cl_context::has(_cl_device_id* device) const {
 
 bool _cl_context::has_svm() const {
   const auto able = [](const auto& d) { return gt::virt::has_svm(*d); };
-  return one_place() && std::any_of(devices.begin(), devices.end(), able);
+  return one_sub_context() && std::any_of(devices.begin(), devices.end(), able);
 }
 
-Place& _cl_context::living_place() {
-  const auto it = std::find_if(places.begin(), places.end(), [](const auto& p) { return p->session.alive(); });
-  return it == places.end() ? *places[0] : **it;
+SubContext& _cl_context::living_sub_context() {
+  const auto it =
+      std::find_if(sub_contexts.begin(), sub_contexts.end(), [](const auto& p) { return p->session.alive(); });
+  return it == sub_contexts.end() ? *sub_contexts[0] : **it;
 }
 
-Place& _cl_context::place_of(_cl_device_id* device) {
-  for (const auto& place : places) {
-    if (std::find(place->devices.begin(), place->devices.end(), device) != place->devices.end()) return *place;
+SubContext& _cl_context::sub_context_of(_cl_device_id* device) {
+  for (const auto& sub_context : sub_contexts) {
+    if (std::find(sub_context->devices.begin(), sub_context->devices.end(), device) != sub_context->devices.end())
+      return *sub_context;
   }
   throw Failure{CL_INVALID_DEVICE};
 }

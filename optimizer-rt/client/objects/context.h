@@ -1,6 +1,6 @@
-// A context and its places. A place is one native context, at one platform of one executor; a context whose devices are
-// of one platform of one executor has one place, and nothing below needs to think of others. Under --spread each device
-// has a place of its own.
+// A context and its sub-contexts. A sub-context is one native context, at one platform of one executor; a context whose
+// devices are of one platform of one executor has one sub-context, and nothing below needs to think of others. Under
+// --spread each device has a sub-context of its own.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "optimizer-rt/client/base/object.h"
-#include "optimizer-rt/client/objects/place.h"
+#include "optimizer-rt/client/objects/sub_context.h"
 #include "optimizer-rt/client/objects/svm.h"
 #include "optimizer-rt/client/platform/device.h"
 #include "optimizer-rt/client/session/session.h"
@@ -39,21 +39,21 @@ struct _cl_context : gt::virt::Object {
   ~_cl_context();
 
   // CL_INVALID_DEVICE when it is none of the context's.
-  gt::virt::Place& place_of(_cl_device_id* device);
-  bool one_place() const { return places.size() == 1; }
-  gt::virt::Place& living_place();  // the first one that can be reached; without any, the first
+  gt::virt::SubContext& sub_context_of(_cl_device_id* device);
+  bool one_sub_context() const { return sub_contexts.size() == 1; }
+  gt::virt::SubContext& living_sub_context();  // the first one that can be reached; without any, the first
   bool has(_cl_device_id* device) const;
   bool has_svm() const;  // may there be shared virtual memory?
 
   std::vector<gt::virt::Ref<_cl_device_id>> devices;
   const std::vector<cl_context_properties> properties;
-  std::vector<std::unique_ptr<gt::virt::Place>> places;
-  // Held while a command of a context with several places is put together and sent: what is valid where changes in the
-  // order of the commands. No handler of a link takes it.
+  std::vector<std::unique_ptr<gt::virt::SubContext>> sub_contexts;
+  // Held while a command of a context with several sub-contexts is put together and sent: what is valid where changes
+  // in the order of the commands. No handler of a link takes it.
   std::mutex residency;
-  // From place to place inside this process, made when first needed; of the residency, too.
+  // From sub-context to sub-context inside this process, made when first needed; of the residency, too.
   std::map<std::pair<size_t, size_t>, std::unique_ptr<gt::virt::NativeMoves>> ways;
-  // How often an object has got another name at a place; changes with the residency locked.
+  // How often an object has got another name at a sub-context; changes with the residency locked.
   std::atomic<uint64_t> renamed{0};
   gt::virt::SvmBlocks svm;
   std::mutex mutex;  // of farewells
@@ -65,33 +65,33 @@ namespace gt::virt {
 // Those of a list that are to be the context's. Throws CL_INVALID_DEVICE.
 std::vector<_cl_device_id*> devices_in(const _cl_context& context, cl_uint n, const cl_device_id* list);
 
-// The names of an object at the places of its context: made where it is first needed.
+// The names of an object at the sub-contexts of its context: made where it is first needed.
 class Names {
  public:
-  explicit Names(const _cl_context& context) : names_(context.places.size()) {}
+  explicit Names(const _cl_context& context) : names_(context.sub_contexts.size()) {}
   template <class Make>
-  ObjectId at(const Place& place, Make make) {
+  ObjectId at(const SubContext& sub_context, Make make) {
     const std::lock_guard lock(mutex_);
-    ObjectId& name = names_[place.index];
+    ObjectId& name = names_[sub_context.index];
     if (name == 0) name = make();
     return name;
   }
-  ObjectId made_at(const Place& place) {
+  ObjectId made_at(const SubContext& sub_context) {
     const std::lock_guard lock(mutex_);
-    return names_[place.index];
+    return names_[sub_context.index];
   }
   // The name before; 0: none was made.
-  ObjectId replace(const Place& place, ObjectId name) {
+  ObjectId replace(const SubContext& sub_context, ObjectId name) {
     const std::lock_guard lock(mutex_);
-    return std::exchange(names_[place.index], name);
+    return std::exchange(names_[sub_context.index], name);
   }
   // Each that was made, for release. REQUIRES: nobody else uses the object any more.
   template <class Visit>
   void each(const _cl_context& context, Visit visit) {
-    for (const auto& place : context.places) {
-      if (names_[place->index] == 0 || !place->session.alive()) continue;
+    for (const auto& sub_context : context.sub_contexts) {
+      if (names_[sub_context->index] == 0 || !sub_context->session.alive()) continue;
       try {
-        visit(place->session, names_[place->index]);
+        visit(sub_context->session, names_[sub_context->index]);
       } catch (const Failure&) {  // the link has just closed
       }
     }

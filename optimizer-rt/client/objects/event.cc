@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "optimizer-rt/client/base/answers.h"
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/objects/queue.h"
@@ -17,29 +17,29 @@ using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
 
 _cl_event::_cl_event(_cl_command_queue& q, cl_command_type t)
-    : Object(Kind), context(q.context), queue(&q), command(t), place(&q.place), status(CL_QUEUED) {
-  name = place->session.new_id();
+    : Object(Kind), context(q.context), queue(&q), command(t), sub_context(&q.sub_context), status(CL_QUEUED) {
+  name = sub_context->session.new_id();
   number = q.next_number();
   queued_ns = static_cast<int64_t>(monotonic_ns());
   submit_ns = queued_ns;
-  place->session.watch_event(name, listener_);
+  sub_context->session.watch_event(name, listener_);
 }
 
-_cl_event::_cl_event(_cl_context& c, Place& p)
-    : Object(Kind), context(&c), command(0), place(&p), status(CL_QUEUED) {
-  name = place->session.new_id();
-  place->session.watch_event(name, listener_);
+_cl_event::_cl_event(_cl_context& c, SubContext& p)
+    : Object(Kind), context(&c), command(0), sub_context(&p), status(CL_QUEUED) {
+  name = sub_context->session.new_id();
+  sub_context->session.watch_event(name, listener_);
 }
 
 _cl_event::_cl_event(_cl_context& c)
-    : Object(Kind), context(&c), command(CL_COMMAND_USER), place(nullptr), status(CL_SUBMITTED) {}
+    : Object(Kind), context(&c), command(CL_COMMAND_USER), sub_context(nullptr), status(CL_SUBMITTED) {}
 
 _cl_event::~_cl_event() {
-  if (arrives && !ended()) arrivals().remove(*this);
+  if (writes_host_memory && !ended()) pending_host_writes().remove(*this);
   try {
-    if (place) {
-      place->session.forget_event(name);
-      if (place->session.alive()) place->session.call<api::FnId::clReleaseEvent>({}, as<cl_event>(name));
+    if (sub_context) {
+      sub_context->session.forget_event(name);
+      if (sub_context->session.alive()) sub_context->session.call<api::FnId::clReleaseEvent>({}, as<cl_event>(name));
     }
     for (const auto& [where, copy] : copies_) {
       if (where->session.alive()) where->session.call<api::FnId::clReleaseEvent>({}, as<cl_event>(copy));
@@ -51,8 +51,8 @@ _cl_event::~_cl_event() {
 void _cl_event::subscribe(bool waits) {
   if (is_user() || ended()) return;
   const Telling before = telling_.exchange(Telling::Asked);
-  if (before == Telling::No) place->session.subscribe(name, waits);
-  if (before == Telling::Unasked && !waits) place->session.push();
+  if (before == Telling::No) sub_context->session.subscribe(name, waits);
+  if (before == Telling::Auto && !waits) sub_context->session.push();
 }
 
 bool _cl_event::ended_by_finish() const { return queue && number <= queue->finished.load(); }
@@ -76,8 +76,8 @@ bool _cl_event::is_overtaken() {
 cl_int _cl_event::look() {
   constexpr api::FnId Ask = api::FnId::clGetEventInfo;
   int wanted = 0;  // only whether there is a pointer goes along
-  const Bytes outputs = place->session.ask<Ask>({}, as<cl_event>(name), CL_EVENT_COMMAND_EXECUTION_STATUS,
-                                                sizeof(cl_int), static_cast<void*>(&wanted), nullptr);
+  const Bytes outputs = sub_context->session.ask<Ask>({}, as<cl_event>(name), CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                                      sizeof(cl_int), static_cast<void*>(&wanted), nullptr);
   const InfoAnswer answer = info_of(Ask, outputs);
   cl_int there = CL_QUEUED, known = status;
   if (answer.code == CL_SUCCESS && answer.value.size() == sizeof there)
@@ -95,19 +95,19 @@ cl_int _cl_event::look_now() {
 
 cl_int _cl_event::wait() {
   if (!ended()) {
-    if (!is_user()) require(place->session.alive(), CL_DEVICE_NOT_AVAILABLE);
-    Waiting waiting(is_user() ? nullptr : &place->session.link());
+    if (!is_user()) require(sub_context->session.alive(), CL_DEVICE_NOT_AVAILABLE);
+    Waiting waiting(is_user() ? nullptr : &sub_context->session.link());
     subscribe(true);
     waiting.until(status, [](cl_int s) { return s <= CL_COMPLETE; });
   }
   return status;
 }
 
-// False: everything before it has landed.
-bool _cl_event::put_off(int64_t start, int64_t end) {
-  while (!lands_after.empty()) {
-    const Ref<_cl_event> before = std::move(lands_after.back());
-    lands_after.pop_back();
+// False: everything before it has completed here.
+bool _cl_event::defer(int64_t start, int64_t end) {
+  while (!completes_after.empty()) {
+    const Ref<_cl_event> before = std::move(completes_after.back());
+    completes_after.pop_back();
     if (before->ended()) continue;
     before->then([self = Ref<_cl_event>(this), start, end](cl_int) { self->complete(CL_COMPLETE, start, end); });
     before->subscribe();
@@ -117,14 +117,14 @@ bool _cl_event::put_off(int64_t start, int64_t end) {
 }
 
 void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
-  if (with_status == CL_COMPLETE && put_off(start, end)) return;
+  if (with_status == CL_COMPLETE && defer(start, end)) return;
   if (queue) queue->note_end(number);  // before anybody sees the status
-  if (landing && with_status == CL_COMPLETE) landing();
-  landing = nullptr;
-  if (arrives) arrivals().remove(*this);
+  if (on_completion && with_status == CL_COMPLETE) on_completion();
+  on_completion = nullptr;
+  if (writes_host_memory) pending_host_writes().remove(*this);
   std::vector<Registered> callbacks;
   std::vector<Callback> continuations;
-  std::vector<std::pair<Place*, ObjectId>> copies;
+  std::vector<std::pair<SubContext*, ObjectId>> copies;
   Ref<_cl_event> self;
   {
     const std::lock_guard lock(mutex_);
@@ -137,9 +137,9 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
     continuations.swap(continuations_);
     copies = copies_;
   }
-  if (late && queue) queue->landings->remove(*this);
+  if (deferred && queue) queue->deferred_completions->remove(*this);
   status.notify_all();
-  if (place) place->session.link().nudge();  // this may be a thread of ours, not the link's
+  if (sub_context) sub_context->session.link().wake_helper();  // this may be a thread of ours, not the link's
   for (const auto& [where, copy] : copies) {
     try {
       where->session.call<api::FnId::clSetUserEventStatus>({}, as<cl_event>(copy), status.load());
@@ -153,14 +153,14 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   }
 }
 
-Bringer _cl_event::bringer() const {
+HostWriter _cl_event::host_writer() const {
   if (!queue) return {this};
   return {this, queue->context.get(), queue->device.get()};
 }
 
-void _cl_event::brings(const void* begin, size_t bytes) {
-  arrives = true;
-  arrivals().add(bringer(), begin, bytes);
+void _cl_event::writes_host(const void* begin, size_t bytes) {
+  writes_host_memory = true;
+  pending_host_writes().add(host_writer(), begin, bytes);
 }
 
 void _cl_event::keep() {
@@ -203,8 +203,8 @@ void _cl_event::call_back(cl_int when, Callback callback) {
   subscribe();
 }
 
-ObjectId _cl_event::name_at(Place& at) {
-  if (&at == place) return name;
+ObjectId _cl_event::name_at(SubContext& at) {
+  if (&at == sub_context) return name;
   if (status.load() == CL_COMPLETE) return 0;
   {
     const std::lock_guard lock(mutex_);

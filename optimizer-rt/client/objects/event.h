@@ -1,8 +1,8 @@
-// An event: a command's, or the program's own (clCreateUserEvent), or one of ours between two places.
+// An event: a command's, or the program's own (clCreateUserEvent), or one of ours between two sub-contexts.
 //
-// A command's event has a name at the place of its queue. Elsewhere, and for user events everywhere, it has copies:
-// user events of the executor, set when this one ends. Its status is known here only after the executor was asked to
-// tell it (subscribe), or what it waits for was; from then on it is a word to look at.
+// A command's event has a name at the sub-context of its queue. Elsewhere, and for user events everywhere, it has
+// copies: user events of the executor, set when this one ends. Its status is known here only after the executor was
+// asked to tell it (subscribe), or what it waits for was; from then on it is a word to look at.
 //
 // Invariant: `status` goes down only, and complete() happens once.
 // Thread safety: any thread; complete() also from the link's handlers. `mutex` is never held while something is sent.
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "optimizer-rt/client/base/object.h"
-#include "optimizer-rt/client/objects/arrivals.h"
+#include "optimizer-rt/client/objects/pending_host_writes.h"
 #include "optimizer-rt/client/session/listeners.h"
 #include "optimizer-rt/client/session/session.h"
 
@@ -22,20 +22,20 @@ struct _cl_context;
 struct _cl_command_queue;
 
 namespace gt::virt {
-struct Place;
+struct SubContext;
 }
 
 struct _cl_event : gt::virt::Object {
   static constexpr auto Kind = gt::virt::Type::Event;
   static constexpr cl_int Invalid = CL_INVALID_EVENT;
 
-  // A command's; watched by the place's session from now on.
+  // A command's; watched by the sub-context's session from now on.
   _cl_event(_cl_command_queue& queue, cl_command_type type);
   explicit _cl_event(_cl_context& context);  // a user event
-  _cl_event(_cl_context& context, gt::virt::Place& place);  // of a command of ours
+  _cl_event(_cl_context& context, gt::virt::SubContext& sub_context);  // of a command of ours
   ~_cl_event();
 
-  bool is_user() const { return !place; }
+  bool is_user() const { return !sub_context; }
   bool ended() const { return status.load(std::memory_order_acquire) <= CL_COMPLETE; }
   // What the program is told. The first time it asks the executor, now and to tell when it ends. Flushes.
   cl_int current_status();
@@ -44,13 +44,13 @@ struct _cl_event : gt::virt::Object {
   // `waits`: the caller goes on to wait().
   void subscribe(bool waits = false);
   // The executor tells it without being asked. Before anybody else knows the event.
-  void told_unasked() { telling_ = Telling::Unasked; }
+  void auto_notify() { telling_ = Telling::Auto; }
   // Until it has ended. Gives the status.
   cl_int wait();
   void complete(cl_int with_status, int64_t start, int64_t end);
 
-  // Its name among the events of a place; 0: it has completed, nothing to wait for.
-  gt::virt::ObjectId name_at(gt::virt::Place& place);
+  // Its name among the events of a sub-context; 0: it has completed, nothing to wait for.
+  gt::virt::ObjectId name_at(gt::virt::SubContext& sub_context);
 
   using Callback = std::function<void(cl_int status)>;
   void then(Callback callback);  // on the thread for work; must not block. Somebody must subscribe()
@@ -59,21 +59,21 @@ struct _cl_event : gt::virt::Object {
   // Lives until it has ended, whatever the program releases.
   void keep();
 
-  // What completes together with it, before anybody hears of it: bytes find their places. Set before it can end.
-  std::function<void()> landing;
+  // What is done when it completes, before anybody hears of it: bytes find their places. Set before it can end.
+  std::function<void()> on_completion;
   // What must have ended here before it may. Set before it can end; then of complete() alone.
-  std::vector<gt::virt::Ref<_cl_event>> lands_after;
-  // It brings bytes over a link, or comes after what does: it may end here later than at its place. Set as above.
-  bool late = false;
-  // It brings bytes there: arrivals() knows. Before the command is sent.
-  void brings(const void* begin, size_t bytes);
-  gt::virt::Bringer bringer() const;
-  bool arrives = false;  // it does
+  std::vector<gt::virt::Ref<_cl_event>> completes_after;
+  // It brings bytes over a link, or comes after what does: it may end here later than at its sub-context. Set as above.
+  bool deferred = false;
+  // It brings bytes there: pending_host_writes() knows. Before the command is sent.
+  void writes_host(const void* begin, size_t bytes);
+  gt::virt::HostWriter host_writer() const;
+  bool writes_host_memory = false;  // it does
 
   gt::virt::Ref<_cl_context> context;
   gt::virt::Ref<_cl_command_queue> queue;  // none: a user event, or of a command of ours
   const cl_command_type command;
-  gt::virt::Place* const place;  // nullptr: a user event
+  gt::virt::SubContext* const sub_context;  // nullptr: a user event
   gt::virt::ObjectId name = 0;
   uint64_t number = 0;  // in its queue
   std::atomic<cl_int> status;
@@ -94,21 +94,21 @@ struct _cl_event : gt::virt::Object {
     cl_int when;
     Callback callback;
   };
-  bool put_off(int64_t start, int64_t end);
+  bool defer(int64_t start, int64_t end);
   void run_callbacks(std::vector<Registered> callbacks, cl_int with_status);
   bool ended_by_finish() const;
   bool is_overtaken();
   cl_int look();
 
-  Listener listener_{*this};  // to the place's session
-  enum class Telling : uint8_t { No, Unasked, Asked };  // Asked: and the request is on its way
+  Listener listener_{*this};                         // to the sub-context's session
+  enum class Telling : uint8_t { No, Auto, Asked };  // Asked: and the request is on its way
   std::atomic<Telling> telling_{Telling::No};
   std::atomic<uint64_t> looked_after_{0};  // the later event after whose end it was asked about
   std::mutex mutex_;
   gt::virt::Ref<_cl_event> self_;  // while somebody depends on its end
   std::vector<Registered> registered_;
   std::vector<Callback> continuations_;
-  std::vector<std::pair<gt::virt::Place*, gt::virt::ObjectId>> copies_;
+  std::vector<std::pair<gt::virt::SubContext*, gt::virt::ObjectId>> copies_;
 };
 
 namespace gt::virt {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "optimizer-rt/client/base/answers.h"
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/objects/event.h"
 
@@ -46,14 +46,14 @@ cl_int Habits::on_uneven_slices(FnId command) {
   part.slice_pitch = 3;
   return known(known_.on_uneven_slices, command, [&] {
     if (command == FnId::clEnqueueCopyBufferRect) return copy(part);
-    return transfer(command == FnId::clEnqueueWriteBufferRect, place_.scratch(), part);
+    return transfer(command == FnId::clEnqueueWriteBufferRect, sub_context_.scratch(), part);
   });
 }
 
 cl_int Habits::ask_on_nothing(FnId command, const Region& region) {
   wire::Part part;
   part.region = region;
-  const ObjectId buffer = place_.scratch();
+  const ObjectId buffer = sub_context_.scratch();
   switch (command) {
     case FnId::clEnqueueReadBuffer: return transfer(false, buffer, part);
     case FnId::clEnqueueWriteBuffer: return transfer(true, buffer, part);
@@ -72,31 +72,30 @@ cl_int Habits::ask_on_nothing(FnId command, const Region& region) {
 cl_int Habits::ask_on_nothing_shared(FnId command, void* svm) {
   constexpr cl_event* Unwanted = nullptr;
   constexpr const cl_event* None = nullptr;
-  const auto queue = as<cl_command_queue>(place_.service_queue());
+  const auto queue = as<cl_command_queue>(sub_context_.service_queue());
   const uint32_t pattern = 0;
   Bytes outputs;
   if (command == FnId::clEnqueueSVMMemcpy) {
-    outputs = place_.session.ask<FnId::clEnqueueSVMMemcpy>({}, queue, cl_bool{CL_FALSE}, svm,
-                                                           static_cast<const void*>(svm), size_t{0}, cl_uint{0}, None,
-                                                           Unwanted);
+    outputs = sub_context_.session.ask<FnId::clEnqueueSVMMemcpy>(
+        {}, queue, cl_bool{CL_FALSE}, svm, static_cast<const void*>(svm), size_t{0}, cl_uint{0}, None, Unwanted);
   } else {
-    outputs = place_.session.ask<FnId::clEnqueueSVMMemFill>({}, queue, svm, static_cast<const void*>(&pattern),
-                                                            sizeof pattern, size_t{0}, cl_uint{0}, None, Unwanted);
+    outputs = sub_context_.session.ask<FnId::clEnqueueSVMMemFill>(
+        {}, queue, svm, static_cast<const void*>(&pattern), sizeof pattern, size_t{0}, cl_uint{0}, None, Unwanted);
   }
   return answer_of(command, outputs).code;
 }
 
 cl_int Habits::transfer(bool to_device, ObjectId mem, const wire::Part& part) {
-  const Ref<_cl_event> event = make<_cl_event>(place_.context, place_);
+  const Ref<_cl_event> event = make<_cl_event>(sub_context_.context, sub_context_);
   const Bytes zeros(part.region[0] * part.region[1] * part.region[2]);
   const auto fill_in = [&](auto& message) {
-    message.queue = place_.service_queue();
+    message.queue = sub_context_.service_queue();
     message.mem = mem;
     message.event = event->name;
-    message.transfer = place_.session.new_transfer();
+    message.transfer = sub_context_.session.new_transfer();
     message.part = part;
     message.bytes = zeros.size();
-    place_.session.send(message);
+    sub_context_.session.send(message);
   };
   wire::Write write;
   write.data = zeros;
@@ -113,10 +112,10 @@ cl_int Habits::transfer_image(bool to_device, const wire::Part& part) {
 }
 
 ObjectId Habits::make_buffer(cl_mem_flags flags) {
-  const ObjectId made = place_.session.new_id();
+  const ObjectId made = sub_context_.session.new_id();
   cl_int errcode = 0;
-  place_.session.call<FnId::clCreateBuffer>({made}, as<cl_context>(place_.name), flags, Place::ScratchBytes,
-                                            static_cast<void*>(nullptr), &errcode);
+  sub_context_.session.call<FnId::clCreateBuffer>({made}, as<cl_context>(sub_context_.name), flags,
+                                                  SubContext::ScratchBytes, static_cast<void*>(nullptr), &errcode);
   return made;
 }
 
@@ -125,22 +124,22 @@ ObjectId Habits::make_image(cl_mem_flags flags) {
   cl_image_desc desc{};
   desc.image_type = CL_MEM_OBJECT_IMAGE2D;
   desc.image_width = desc.image_height = 1;
-  const ObjectId made = place_.session.new_id();
+  const ObjectId made = sub_context_.session.new_id();
   cl_int errcode = 0;
-  place_.session.call<FnId::clCreateImage>({made}, as<cl_context>(place_.name), flags, &format,
-                                           static_cast<const cl_image_desc*>(&desc), static_cast<void*>(nullptr),
-                                           &errcode);
+  sub_context_.session.call<FnId::clCreateImage>({made}, as<cl_context>(sub_context_.name), flags, &format,
+                                                 static_cast<const cl_image_desc*>(&desc), static_cast<void*>(nullptr),
+                                                 &errcode);
   return made;
 }
 
-void Habits::release(ObjectId mem) { place_.session.call<FnId::clReleaseMemObject>({}, as<cl_mem>(mem)); }
+void Habits::release(ObjectId mem) { sub_context_.session.call<FnId::clReleaseMemObject>({}, as<cl_mem>(mem)); }
 
 // From one buffer to another.
 cl_int Habits::copy(const wire::Part& part) {
-  Session& session = place_.session;
+  Session& session = sub_context_.session;
   const ObjectId other = make_buffer(CL_MEM_READ_WRITE);
-  const auto queue = as<cl_command_queue>(place_.service_queue());
-  const auto from = as<cl_mem>(place_.scratch()), to = as<cl_mem>(other);
+  const auto queue = as<cl_command_queue>(sub_context_.service_queue());
+  const auto from = as<cl_mem>(sub_context_.scratch()), to = as<cl_mem>(other);
   constexpr const cl_event* None = nullptr;
   constexpr cl_event* Unwanted = nullptr;
   const auto sizes = [](const auto& three) { return reinterpret_cast<const size_t*>(three.data()); };
@@ -163,11 +162,10 @@ cl_int Habits::copy(const wire::Part& part) {
 cl_int Habits::map_nothing() {
   cl_int errcode = 0;
   constexpr FnId Map = FnId::clEnqueueMapBuffer;
-  const Bytes outputs = place_.session.ask<Map>({}, as<cl_command_queue>(place_.service_queue()),
-                                                as<cl_mem>(place_.scratch()), cl_bool{CL_FALSE},
-                                                cl_map_flags{CL_MAP_READ}, size_t{0}, size_t{0}, cl_uint{0},
-                                                static_cast<const cl_event*>(nullptr), static_cast<cl_event*>(nullptr),
-                                                &errcode);
+  const Bytes outputs = sub_context_.session.ask<Map>(
+      {}, as<cl_command_queue>(sub_context_.service_queue()), as<cl_mem>(sub_context_.scratch()), cl_bool{CL_FALSE},
+      cl_map_flags{CL_MAP_READ}, size_t{0}, size_t{0}, cl_uint{0}, static_cast<const cl_event*>(nullptr),
+      static_cast<cl_event*>(nullptr), &errcode);
   constexpr uint16_t Errcode = 9;
   const CallAnswer answer = answer_of(Map, outputs);
   const auto code = static_cast<cl_int>(answer.number(Errcode, static_cast<uint64_t>(CL_INVALID_VALUE)));
@@ -178,8 +176,8 @@ cl_int Habits::map_nothing() {
 
 cl_int Habits::fill_nothing() {
   const uint32_t pattern = 0;
-  const Bytes outputs = place_.session.ask<FnId::clEnqueueFillBuffer>(
-      {}, as<cl_command_queue>(place_.service_queue()), as<cl_mem>(place_.scratch()),
+  const Bytes outputs = sub_context_.session.ask<FnId::clEnqueueFillBuffer>(
+      {}, as<cl_command_queue>(sub_context_.service_queue()), as<cl_mem>(sub_context_.scratch()),
       static_cast<const void*>(&pattern), sizeof pattern, size_t{0}, size_t{0}, cl_uint{0},
       static_cast<const cl_event*>(nullptr), static_cast<cl_event*>(nullptr));
   return answer_of(FnId::clEnqueueFillBuffer, outputs).code;
@@ -192,7 +190,7 @@ bool Habits::adds_access(cl_mem_flags flags, bool image) {
 }
 
 bool Habits::ask_adds_access(cl_mem_flags flags, bool image) {
-  Session& session = place_.session;
+  Session& session = sub_context_.session;
   const ObjectId mem = image ? make_image(flags) : make_buffer(flags);
   size_t size = 0;
   int wanted = 0;  // only whether there is a pointer goes along
@@ -213,29 +211,29 @@ struct Habits::Trial {
 wire::Built Habits::trial_step(wire::Build message, const BuildOptions& options) {
   message.how = options ? wire::Build::Options::Exact : wire::Build::Options::None;
   message.options = options.value_or("");
-  message.devices = {place_.devices[0]->name};
+  message.devices = {sub_context_.devices[0]->name};
   struct Answer {
-    Gate gate;
+    Latch latch;
     wire::Built built;
   };
   const auto answer = std::make_shared<Answer>();
-  place_.session.build(message, [answer](const wire::Built& built) {
+  sub_context_.session.build(message, [answer](const wire::Built& built) {
     answer->built = built;
-    answer->gate.open();
+    answer->latch.open();
   });
-  answer->gate.wait();
+  answer->latch.wait();
   return answer->built;
 }
 
 Habits::Trial Habits::build_trial(const BuildWay& way, bool wants_options) {
   constexpr const char* Source = "kernel void gtrace_trial(global int* a) { a[0] = 1; }\n";
-  Session& session = place_.session;
+  Session& session = sub_context_.session;
   const ObjectId program = session.new_id(), linked = session.new_id();
   const char* text = Source;
   const size_t length = std::strlen(Source);
   cl_int errcode = 0;
-  session.call<FnId::clCreateProgramWithSource>({program}, as<cl_context>(place_.name), cl_uint{1}, &text, &length,
-                                                &errcode);
+  session.call<FnId::clCreateProgramWithSource>({program}, as<cl_context>(sub_context_.name), cl_uint{1}, &text,
+                                                &length, &errcode);
   wire::Build message;
   message.program = program;
   if (way.link) message.step = wire::Build::Step::Compile;
@@ -243,7 +241,7 @@ Habits::Trial Habits::build_trial(const BuildWay& way, bool wants_options) {
   if (way.link && built.code == CL_SUCCESS) {
     message.step = wire::Build::Step::Link;
     message.program = linked;
-    message.context = place_.name;
+    message.context = sub_context_.name;
     message.inputs = {program};
     built = trial_step(message, *way.link);
     session.call<FnId::clReleaseProgram>({}, as<cl_program>(linked));
@@ -255,7 +253,7 @@ Habits::Trial Habits::build_trial(const BuildWay& way, bool wants_options) {
     size_t size = 0;
     int wanted = 0;
     const Bytes outputs = session.ask<FnId::clGetProgramBuildInfo>(
-        {}, as<cl_program>(program), as<cl_device_id>(place_.devices[0]->name),
+        {}, as<cl_program>(program), as<cl_device_id>(sub_context_.devices[0]->name),
         cl_program_build_info{CL_PROGRAM_BUILD_OPTIONS}, LargestInfo, static_cast<void*>(&wanted), &size);
     const InfoAnswer told = info_of(FnId::clGetProgramBuildInfo, outputs);
     trial.options = as_text(told.value);

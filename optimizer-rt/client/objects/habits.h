@@ -1,19 +1,19 @@
-// What the driver of a place does where OpenCL lets drivers do as they like: programs see what they see natively. Asked
-// of the driver when a program first depends on it, and kept at the place (known_habits.h).
+// What the driver of a sub-context does where OpenCL lets drivers do as they like: programs see what they see natively.
+// Asked of the driver when a program first depends on it, and kept at the sub-context (known_habits.h).
 // Thread safety: any thread. Cost: a message and its answer for each question, a build for those of builds.
 #pragma once
 
 #include <string>
 
 #include "optimizer-rt/client/objects/known_habits.h"
-#include "optimizer-rt/client/objects/place.h"
+#include "optimizer-rt/client/objects/sub_context.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
 
 class Habits {
  public:
-  explicit Habits(Place& place) : place_(place), known_(place.habits) {}
+  explicit Habits(SubContext& sub_context) : sub_context_(sub_context), known_(sub_context.habits) {}
 
   // CL_SUCCESS, or the error with which it refuses a command that moves, copies, fills or maps no bytes: one of
   // clEnqueueReadBuffer, WriteBuffer, CopyBuffer, FillBuffer, MapBuffer, those of boxes, ReadImage and WriteImage.
@@ -55,7 +55,7 @@ class Habits {
   template <class Answers, class Question, class Ask>
   auto known(Answers& answers, const Question& question, Ask ask);
 
-  Place& place_;
+  SubContext& sub_context_;
   KnownHabits& known_;
 };
 

@@ -1,4 +1,4 @@
-// What is known of a driver's habits: the answers to what habits.h asks. A place keeps them.
+// What is known of a driver's habits: the answers to what habits.h asks. A sub-context keeps them.
 // Thread safety: the mutex, which is never held while something is asked.
 #pragma once
 

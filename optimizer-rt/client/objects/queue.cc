@@ -6,33 +6,32 @@ using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
 
 _cl_command_queue::_cl_command_queue(_cl_context& c, _cl_device_id& d, cl_command_queue_properties p,
-                                     std::vector<cl_queue_properties> given,
-                                     std::unique_ptr<LateCommands> late)
+                                     std::vector<cl_queue_properties> given, std::unique_ptr<DeferredCommands> deferred)
     : Object(Kind),
       context(&c),
       device(&d),
-      place(c.place_of(&d)),
-      name(place.session.new_id()),
+      sub_context(c.sub_context_of(&d)),
+      name(sub_context.session.new_id()),
       properties(p),
       list(std::move(given)),
-      landings(std::move(late)) {
-  place.session.watch_queue(name, listener_, profiles());
+      deferred_completions(std::move(deferred)) {
+  sub_context.session.watch_queue(name, listener_, profiles());
   cl_int errcode = 0;
   try {
-    place.session.call<api::FnId::clCreateCommandQueue>({name}, as<cl_context>(place.name), as<cl_device_id>(d.name),
-                                                        p, &errcode);
+    sub_context.session.call<api::FnId::clCreateCommandQueue>({name}, as<cl_context>(sub_context.name),
+                                                              as<cl_device_id>(d.name), p, &errcode);
   } catch (const Failure&) {  // the link has just closed, and there will be no queue
-    place.session.forget_queue(name);
+    sub_context.session.forget_queue(name);
     throw;
   }
 }
 
 _cl_command_queue::~_cl_command_queue() {
-  place.session.forget_queue(name);
-  if (!place.session.alive()) return;
+  sub_context.session.forget_queue(name);
+  if (!sub_context.session.alive()) return;
   try {
-    place.session.call<api::FnId::clReleaseCommandQueue>({}, as<cl_command_queue>(name));
-    place.session.push();
+    sub_context.session.call<api::FnId::clReleaseCommandQueue>({}, as<cl_command_queue>(name));
+    sub_context.session.push();
   } catch (const Failure&) {  // nothing is left to release
   }
 }
@@ -52,8 +51,8 @@ void _cl_command_queue::note_end(uint64_t number) { raise(latest_ended, number);
 
 cl_int _cl_command_queue::finish() {
   const uint64_t until = numbers.load();
-  const cl_int code = place.session.finish(name);
-  landings->wait();
+  const cl_int code = sub_context.session.finish(name);
+  deferred_completions->wait();
   raise(finished, until);
   const cl_int earlier = take_failure();
   return earlier != CL_SUCCESS ? earlier : code;

@@ -1,4 +1,4 @@
-// A command queue: it is at one place, that of its device.
+// A command queue: it is at one sub-context, that of its device.
 //
 // Errors that only the executor could see (Failed) are kept and returned once, by the next call that synchronizes.
 #pragma once
@@ -14,17 +14,18 @@
 
 namespace gt::virt {
 
-// Commands of a queue whose bytes are still on their way, by their events, which know their queue: Landings keeps them.
-class LateCommands {
+// Commands of a queue whose bytes are still on their way, by their events, which know their queue: DeferredCompletions
+// keeps them.
+class DeferredCommands {
  public:
-  virtual ~LateCommands() = default;
+  virtual ~DeferredCommands() = default;
   // What a new command comes after: in an out-of-order queue only if it waits for `everything` before it, or is behind
   // a barrier that did. Appended to `after`.
   virtual void before(bool everything, std::vector<Ref<_cl_event>>& after) = 0;
-  // A command that was sent is late itself. `barrier`: later ones come after it.
+  // The end of a command that was sent is deferred itself. `barrier`: later ones come after it.
   virtual void add(const Ref<_cl_event>& event, bool barrier) = 0;
   virtual void remove(const _cl_event& event) = 0;  // it has ended
-  // Until nothing is late any more.
+  // Until nothing is deferred any more.
   virtual void wait() = 0;
 };
 
@@ -35,7 +36,7 @@ struct _cl_command_queue : gt::virt::Object {
   static constexpr cl_int Invalid = CL_INVALID_COMMAND_QUEUE;
 
   _cl_command_queue(_cl_context& context, _cl_device_id& device, cl_command_queue_properties properties,
-                    std::vector<cl_queue_properties> list, std::unique_ptr<gt::virt::LateCommands> late);
+                    std::vector<cl_queue_properties> list, std::unique_ptr<gt::virt::DeferredCommands> deferred);
   ~_cl_command_queue();
 
   bool profiles() const { return properties & CL_QUEUE_PROFILING_ENABLE; }
@@ -47,7 +48,7 @@ struct _cl_command_queue : gt::virt::Object {
 
   const gt::virt::Ref<_cl_context> context;
   const gt::virt::Ref<_cl_device_id> device;
-  gt::virt::Place& place;
+  gt::virt::SubContext& sub_context;
   const gt::virt::ObjectId name;
   std::atomic<cl_command_queue_properties> properties;
   const std::vector<cl_queue_properties> list;  // as the program gave it, with its final 0; empty: none
@@ -55,7 +56,7 @@ struct _cl_command_queue : gt::virt::Object {
   std::atomic<uint64_t> finished{0};            // events up to this one have ended
   std::atomic<uint64_t> latest_ended{0};        // the last one of which it is known
   std::atomic<cl_int> failure{CL_SUCCESS};
-  const std::unique_ptr<gt::virt::LateCommands> landings;
+  const std::unique_ptr<gt::virt::DeferredCommands> deferred_completions;
 
  private:
   class Listener final : public gt::virt::QueueListener {
@@ -68,5 +69,5 @@ struct _cl_command_queue : gt::virt::Object {
    private:
     _cl_command_queue& queue_;
   };
-  Listener listener_{*this};  // to the place's session
+  Listener listener_{*this};  // to the sub-context's session
 };

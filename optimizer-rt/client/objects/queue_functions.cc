@@ -5,7 +5,7 @@
 
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
-#include "optimizer-rt/client/objects/landings.h"
+#include "optimizer-rt/client/objects/deferred_completions.h"
 #include "optimizer-rt/client/objects/queue.h"
 #include "optimizer-rt/client/platform/native_device.h"
 
@@ -21,7 +21,7 @@ cl_command_queue create(cl_context context, cl_device_id device, cl_command_queu
   require((properties & ~able) == 0, CL_INVALID_QUEUE_PROPERTIES);
   const bool in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   Ref<_cl_command_queue> queue = make<_cl_command_queue>(*context, *device, properties, std::move(list),
-                                                         std::make_unique<Landings>(in_order));
+                                                         std::make_unique<DeferredCompletions>(in_order));
   if (errcode) *errcode = CL_SUCCESS;
   return queue.give();
 }
@@ -68,7 +68,7 @@ cl_int clSetCommandQueueProperty(cl_command_queue queue, cl_command_queue_proper
 
 cl_int clRetainCommandQueue(cl_command_queue queue) { return retain(queue); }
 cl_int clReleaseCommandQueue(cl_command_queue queue) {
-  return release(queue, [](_cl_command_queue& q) { q.place.session.push(); });  // an implicit flush
+  return release(queue, [](_cl_command_queue& q) { q.sub_context.session.push(); });  // an implicit flush
 }
 
 cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name, size_t room, void* value,
@@ -97,9 +97,9 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info name,
 
 cl_int clFlush(cl_command_queue queue) {
   check(queue);
-  require(queue->place.session.alive(), CL_DEVICE_NOT_AVAILABLE);
-  queue->place.session.call<api::FnId::clFlush>({}, as<cl_command_queue>(queue->name));
-  queue->place.session.push();
+  require(queue->sub_context.session.alive(), CL_DEVICE_NOT_AVAILABLE);
+  queue->sub_context.session.call<api::FnId::clFlush>({}, as<cl_command_queue>(queue->name));
+  queue->sub_context.session.push();
   return queue->take_failure();
 }
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "optimizer-rt/client/objects/place.h"
+#include "optimizer-rt/client/objects/sub_context.h"
 #include "optimizer-rt/client/platform/device.h"
 
 namespace gt::virt {
@@ -62,9 +62,10 @@ bool SvmBlock::take(const void* pointer, Mapping& out) {
 }
 
 void SvmBlock::give_back() {
-  if (!place.session.alive()) return;
+  if (!sub_context.session.alive()) return;
   try {
-    place.session.call<api::FnId::clSVMFree>({}, as<cl_context>(place.name), reinterpret_cast<void*>(native_));
+    sub_context.session.call<api::FnId::clSVMFree>({}, as<cl_context>(sub_context.name),
+                                                   reinterpret_cast<void*>(native_));
   } catch (const Failure&) {  // the link has just closed
   }
 }

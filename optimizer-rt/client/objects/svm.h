@@ -3,7 +3,7 @@
 // The executor's driver chooses the address. Of an executor in this process the block is the driver's memory itself.
 // For one elsewhere there is memory of ours at that address, a shadow: maps read it from the device, unmaps write it
 // back.
-// A context with several places has none: no driver can be told what address to choose.
+// A context with several sub-contexts has none: no driver can be told what address to choose.
 // Thread safety: any thread.
 #pragma once
 
@@ -21,7 +21,7 @@ struct _cl_device_id;
 
 namespace gt::virt {
 
-struct Place;
+struct SubContext;
 
 // The pages [begin, begin + bytes) of this process, taken for a shadow if nothing else was there.
 class ReservedRange {
@@ -47,8 +47,8 @@ class SvmBlock {
   };
 
   // `native`: the address that the driver gave, at or before `base`.
-  SvmBlock(Place& at, wire::ObjectId id, uint64_t native, void* from, size_t bytes, ReservedRange shadow)
-      : place(at),
+  SvmBlock(SubContext& at, wire::ObjectId id, uint64_t native, void* from, size_t bytes, ReservedRange shadow)
+      : sub_context(at),
         name(id),
         base(static_cast<uint8_t*>(from)),
         size(bytes),
@@ -65,7 +65,7 @@ class SvmBlock {
   // The device's memory goes, in the order of messages; the shadow with the last reference to this.
   void give_back();
 
-  Place& place;
+  SubContext& sub_context;
   const wire::ObjectId name;
   uint8_t* const base;  // as the program has it
   const size_t size;

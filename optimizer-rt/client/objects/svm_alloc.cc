@@ -20,27 +20,27 @@ struct Asked {
 };
 
 // The driver's address; 0: it refuses.
-uint64_t allocate_there(Place& place, ObjectId name, const Asked& asked) {
-  const Bytes outputs = place.session.ask<api::FnId::clSVMAlloc>({name}, as<cl_context>(place.name), asked.flags,
-                                                                 asked.bytes, asked.alignment);
+uint64_t allocate_there(SubContext& sub_context, ObjectId name, const Asked& asked) {
+  const Bytes outputs = sub_context.session.ask<api::FnId::clSVMAlloc>({name}, as<cl_context>(sub_context.name),
+                                                                       asked.flags, asked.bytes, asked.alignment);
   return answer_of(api::FnId::clSVMAlloc, outputs).number(api::DecodedReturn);
 }
 
 // Whole pages are asked for: only they can be had at an address.
-std::shared_ptr<SvmBlock> allocate_with_shadow(Place& place, const Asked& asked) {
+std::shared_ptr<SvmBlock> allocate_with_shadow(SubContext& sub_context, const Asked& asked) {
   constexpr int Tries = 8;
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const uint64_t bytes = (asked.bytes + page - 1) / page * page;
   std::vector<std::unique_ptr<SvmBlock>> taken;  // stay the driver's until it has given another address
   std::shared_ptr<SvmBlock> found;
   for (int i = 0; i < Tries && !found; ++i) {
-    const ObjectId name = place.session.new_id();
-    const uint64_t native = allocate_there(place, name, {asked.flags, bytes + page, asked.alignment});
+    const ObjectId name = sub_context.session.new_id();
+    const uint64_t native = allocate_there(sub_context, name, {asked.flags, bytes + page, asked.alignment});
     if (native == 0) break;
     const uint64_t base = (native + page - 1) / page * page;
     ReservedRange shadow = ReservedRange::take(base, bytes);
     const bool fits = static_cast<bool>(shadow);
-    auto block = std::make_unique<SvmBlock>(place, name, native, reinterpret_cast<void*>(base), asked.bytes,
+    auto block = std::make_unique<SvmBlock>(sub_context, name, native, reinterpret_cast<void*>(base), asked.bytes,
                                             std::move(shadow));
     fits ? void(found = std::move(block)) : taken.push_back(std::move(block));
   }
@@ -48,12 +48,12 @@ std::shared_ptr<SvmBlock> allocate_with_shadow(Place& place, const Asked& asked)
   return found;
 }
 
-std::shared_ptr<SvmBlock> allocate(Place& place, const Asked& asked) {
-  if (!place.session.local()) return allocate_with_shadow(place, asked);
-  const ObjectId name = place.session.new_id();
-  const uint64_t native = allocate_there(place, name, asked);
+std::shared_ptr<SvmBlock> allocate(SubContext& sub_context, const Asked& asked) {
+  if (!sub_context.session.local()) return allocate_with_shadow(sub_context, asked);
+  const ObjectId name = sub_context.session.new_id();
+  const uint64_t native = allocate_there(sub_context, name, asked);
   if (native == 0) return nullptr;
-  return std::make_shared<SvmBlock>(place, name, native, reinterpret_cast<void*>(native), asked.bytes,
+  return std::make_shared<SvmBlock>(sub_context, name, native, reinterpret_cast<void*>(native), asked.bytes,
                                     ReservedRange());
 }
 
@@ -72,7 +72,7 @@ void* clSVMAlloc(cl_context context, cl_svm_mem_flags flags, size_t size, cl_uin
   }
   require(context->has_svm(), CL_INVALID_OPERATION);
   const std::shared_ptr<SvmBlock> block =
-      allocate(*context->places[0], {access ? access : CL_MEM_READ_WRITE, size, alignment});
+      allocate(*context->sub_contexts[0], {access ? access : CL_MEM_READ_WRITE, size, alignment});
   require(block != nullptr, CL_MEM_OBJECT_ALLOCATION_FAILURE);
   context->svm.add(block);
   return block->base;

@@ -1,4 +1,4 @@
-// A device of an executor, or a part of one. What is known of it came with the survey.
+// A device of an executor, or a part of one. What is known of it came with device discovery.
 #pragma once
 
 #include <map>
@@ -27,7 +27,7 @@ struct _cl_device_id : gt::virt::Object {
     return v;
   }
   std::string text(cl_device_info param);
-  // What is known from the survey; masked and kept.
+  // What is known from device discovery; masked and kept.
   void learn(cl_device_info param, gt::Bytes value);
 
   // Does its driver tell the time? Asked once.

@@ -90,7 +90,7 @@ cl_int clCreateSubDevices(cl_device_id in, const cl_device_partition_property* p
     sub->parent = Ref<_cl_device_id>(in);
     const auto* bytes = reinterpret_cast<const uint8_t*>(properties);
     sub->partition.assign(bytes, bytes + words * sizeof *properties);
-    for (const wire::SurveyedDevice& told : session.survey(sub->name).devices) {
+    for (const wire::SurveyedDevice& told : session.discover(sub->name).devices) {
       for (const wire::InfoValue& info : told.infos) sub->learn(info.name, info.value);
     }
     out[i] = sub.give();

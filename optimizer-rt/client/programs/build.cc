@@ -1,11 +1,11 @@
-// Builds, compiles and links: at all places of the program at once; without a callback, until all have answered.
+// Builds, compiles and links: at all sub-contexts of the program at once; without a callback, until all have answered.
 #include <algorithm>
 #include <atomic>
 #include <functional>
 #include <memory>
 
 #include "optimizer-rt/client/base/functions.h"
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/platform/native_device.h"
 #include "optimizer-rt/client/programs/includes.h"
@@ -15,7 +15,7 @@
 namespace gt::virt {
 namespace {
 
-// One call under way: how many places have not answered, and the first thing that went wrong.
+// One call under way: how many sub-contexts have not answered, and the first thing that went wrong.
 struct Job {
   Ref<_cl_program> program;
   wire::Build::Step step;
@@ -23,9 +23,9 @@ struct Job {
   std::atomic<cl_int> code{CL_SUCCESS};
   ProgramNotify notify = nullptr;
   void* data = nullptr;
-  const std::shared_ptr<Gate> done = std::make_shared<Gate>();
+  const std::shared_ptr<Latch> done = std::make_shared<Latch>();
 
-  void answered(const Place& place, const std::vector<_cl_device_id*>& devices, const wire::Built& built);
+  void answered(const SubContext& sub_context, const std::vector<_cl_device_id*>& devices, const wire::Built& built);
   void one_less();
   void call_back() const;
 };
@@ -58,12 +58,14 @@ _cl_device_id* listed_for(_cl_device_id* device, const std::vector<_cl_device_id
   return device;
 }
 
-void Job::answered(const Place& place, const std::vector<_cl_device_id*>& devices, const wire::Built& built) {
+void Job::answered(const SubContext& sub_context, const std::vector<_cl_device_id*>& devices,
+                   const wire::Built& built) {
   if (step != wire::Build::Step::Describe || built.code == CL_SUCCESS) {
     const std::lock_guard lock(program->mutex);
     for (auto& [d, build] : program->builds) {
       _cl_device_id* const listed = listed_for(d, devices);
-      if (!listed || std::find(place.devices.begin(), place.devices.end(), d) == place.devices.end()) continue;
+      if (!listed || std::find(sub_context.devices.begin(), sub_context.devices.end(), d) == sub_context.devices.end())
+        continue;
       const std::string& options = program->builds[listed].options;
       BuildState state = state_of(built, step, *d);
       state.options = options;
@@ -126,32 +128,34 @@ void note_linked(_cl_program& program, cl_uint count, const cl_program* inputs, 
   }
 }
 
-// `complete` fills in what differs from place to place.
+// `complete` fills in what differs from sub-context to sub-context.
 template <class Complete>
 cl_int run(const std::shared_ptr<Job>& job, const wire::Build& common, const std::vector<_cl_device_id*>& devices,
            Complete complete) {
-  std::vector<Place*> places;
-  for (const auto& place : job->program->context->places) {
+  std::vector<SubContext*> sub_contexts;
+  for (const auto& sub_context : job->program->context->sub_contexts) {
     const bool used = std::any_of(devices.begin(), devices.end(), [&](_cl_device_id* d) {
-      return &job->program->context->place_of(d) == place.get();
+      return &job->program->context->sub_context_of(d) == sub_context.get();
     });
-    if (used) places.push_back(place.get());
+    if (used) sub_contexts.push_back(sub_context.get());
   }
-  job->left = places.size();
+  job->left = sub_contexts.size();
   if (job->notify) {
     const std::lock_guard lock(job->program->mutex);
     job->program->building = job->done;
   }
-  for (Place* place : places) {
+  for (SubContext* sub_context : sub_contexts) {
     wire::Build message = common;
-    message.program = job->program->at(*place);
+    message.program = job->program->at(*sub_context);
     for (_cl_device_id* d : devices) {
-      if (&job->program->context->place_of(d) == place) message.devices.push_back(d->name);
+      if (&job->program->context->sub_context_of(d) == sub_context) message.devices.push_back(d->name);
     }
-    complete(*place, message);
-    const auto answered = [job, place, devices](const wire::Built& b) { job->answered(*place, devices, b); };
+    complete(*sub_context, message);
+    const auto answered = [job, sub_context, devices](const wire::Built& b) {
+      job->answered(*sub_context, devices, b);
+    };
     try {
-      place->session.build(message, answered);
+      sub_context->session.build(message, answered);
     } catch (const Failure& failure) {
       wire::Built lost;
       lost.code = failure.code;
@@ -197,7 +201,7 @@ void describe(_cl_program& program) {
   const auto job = make_job(program, wire::Build::Step::Describe, nullptr, nullptr);
   wire::Build message;
   message.step = job->step;
-  run(job, message, program.devices, [](Place&, wire::Build&) {});
+  run(job, message, program.devices, [](SubContext&, wire::Build&) {});
 }
 
 namespace fn {
@@ -211,7 +215,7 @@ cl_int clBuildProgram(cl_program program, cl_uint n, const cl_device_id* list, c
   begin(*program, devices, text);
   note_way(*program, options);
   const auto job = make_job(*program, wire::Build::Step::Build, notify, data);
-  return run(job, message_of(*program, job->step, text), devices, [](Place&, wire::Build&) {});
+  return run(job, message_of(*program, job->step, text), devices, [](SubContext&, wire::Build&) {});
 }
 
 cl_int clCompileProgram(cl_program program, cl_uint n, const cl_device_id* list, const char* options,
@@ -229,8 +233,8 @@ cl_int clCompileProgram(cl_program program, cl_uint n, const cl_device_id* list,
   const auto job = make_job(*program, wire::Build::Step::Compile, notify, data);
   wire::Build message = message_of(*program, job->step, text);
   for (cl_uint i = 0; i < header_count; ++i) message.names.push_back(portable_name(names[i]));
-  const cl_int code = run(job, message, devices, [&](Place& place, wire::Build& m) {
-    for (cl_uint i = 0; i < header_count; ++i) m.inputs.push_back(headers[i]->at(place));
+  const cl_int code = run(job, message, devices, [&](SubContext& sub_context, wire::Build& m) {
+    for (cl_uint i = 0; i < header_count; ++i) m.inputs.push_back(headers[i]->at(sub_context));
   });
   return code == CL_BUILD_PROGRAM_FAILURE ? CL_COMPILE_PROGRAM_FAILURE : code;
 }
@@ -247,8 +251,8 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id* list
   for (cl_uint i = 0; i < input_count; ++i) require(may_be_linked(*inputs[i], devices), CL_INVALID_OPERATION);
   Ref<_cl_program> program = make<_cl_program>(*context, devices);
   for (_cl_device_id* d : devices) {
-    ObjectId& name = program->names[context->place_of(d).index];
-    if (name == 0) name = context->place_of(d).session.new_id();
+    ObjectId& name = program->names[context->sub_context_of(d).index];
+    if (name == 0) name = context->sub_context_of(d).session.new_id();
   }
   const std::string text = options ? options : "";
   begin(*program, devices, text);
@@ -258,9 +262,9 @@ cl_program clLinkProgram(cl_context context, cl_uint n, const cl_device_id* list
   message.step = job->step;
   message.options = text;
   if (!options) message.how = wire::Build::Options::None;
-  const cl_int code = run(job, message, devices, [&](Place& place, wire::Build& m) {
-    m.context = place.name;
-    for (cl_uint i = 0; i < input_count; ++i) m.inputs.push_back(inputs[i]->at(place));
+  const cl_int code = run(job, message, devices, [&](SubContext& sub_context, wire::Build& m) {
+    m.context = sub_context.name;
+    for (cl_uint i = 0; i < input_count; ++i) m.inputs.push_back(inputs[i]->at(sub_context));
   });
   if (errcode) *errcode = code == CL_BUILD_PROGRAM_FAILURE ? CL_LINK_PROGRAM_FAILURE : code;
   // A failed link gives its program, too: it has the log.

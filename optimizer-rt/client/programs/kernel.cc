@@ -26,7 +26,7 @@ _cl_kernel::_cl_kernel(_cl_program& p, const wire::KernelInfo& i)
       info(i),
       may_require_size(::may_require_size(p)),
       args(i.args.size()),
-      sent(p.context->places.size(), std::vector<uint64_t>(i.args.size())),
+      sent(p.context->sub_contexts.size(), std::vector<uint64_t>(i.args.size())),
       names_(*p.context) {
   const std::lock_guard lock(p.mutex);
   ++p.attached;
@@ -52,17 +52,18 @@ _cl_kernel::~_cl_kernel() {
 
 namespace {
 
-ObjectId make_at(Place& place, _cl_program& program, const std::string& kernel) {
-  const ObjectId name = place.session.new_id();
+ObjectId make_at(SubContext& sub_context, _cl_program& program, const std::string& kernel) {
+  const ObjectId name = sub_context.session.new_id();
   cl_int errcode = 0;
-  place.session.call<api::FnId::clCreateKernel>({name}, as<cl_program>(program.at(place)), kernel.c_str(), &errcode);
+  sub_context.session.call<api::FnId::clCreateKernel>({name}, as<cl_program>(program.at(sub_context)), kernel.c_str(),
+                                                      &errcode);
   return name;
 }
 
 }  // namespace
 
-ObjectId _cl_kernel::at(Place& place) {
-  return names_.at(place, [&] { return make_at(place, *program, info.name); });
+ObjectId _cl_kernel::at(SubContext& sub_context) {
+  return names_.at(sub_context, [&] { return make_at(sub_context, *program, info.name); });
 }
 
 std::map<cl_uint, size_t> _cl_kernel::local_arguments() {
@@ -82,17 +83,17 @@ Bytes _cl_kernel::work_group_info(_cl_device_id& device, cl_kernel_work_group_in
     const auto it = infos_.find(question);
     if (it != infos_.end()) return it->second;
   }
-  Place& place = program->context->place_of(&device);
+  SubContext& sub_context = program->context->sub_context_of(&device);
   // The executor knows the arguments of the last launch there: another kernel is asked.
-  const ObjectId asked = of_arguments ? make_at(place, *program, info.name) : at(place);
+  const ObjectId asked = of_arguments ? make_at(sub_context, *program, info.name) : at(sub_context);
   for (const auto& [index, bytes] : question.local)
-    place.session.ask<api::FnId::clSetKernelArg>({}, as<cl_kernel>(asked), index, bytes,
-                                                 static_cast<const void*>(nullptr));
+    sub_context.session.ask<api::FnId::clSetKernelArg>({}, as<cl_kernel>(asked), index, bytes,
+                                                       static_cast<const void*>(nullptr));
   size_t size = 0;
   int wanted = 0;
-  const Bytes outputs = place.session.ask<api::FnId::clGetKernelWorkGroupInfo>(
+  const Bytes outputs = sub_context.session.ask<api::FnId::clGetKernelWorkGroupInfo>(
       {}, as<cl_kernel>(asked), as<cl_device_id>(device.name), param, LargestInfo, static_cast<void*>(&wanted), &size);
-  if (of_arguments) place.session.call<api::FnId::clReleaseKernel>({}, as<cl_kernel>(asked));
+  if (of_arguments) sub_context.session.call<api::FnId::clReleaseKernel>({}, as<cl_kernel>(asked));
   InfoAnswer answer = info_of(api::FnId::clGetKernelWorkGroupInfo, outputs);
   require(answer.code == CL_SUCCESS, answer.code);
   const std::lock_guard lock(infos_mutex_);
@@ -104,11 +105,12 @@ namespace {
 
 // Of a program whose driver does not list its kernels: made for the question, and released.
 wire::KernelInfo ask_kernel(_cl_program& program, const char* name) {
-  Place& place = program.context->place_of(program.devices[0]);
-  Session& session = place.session;
+  SubContext& sub_context = program.context->sub_context_of(program.devices[0]);
+  Session& session = sub_context.session;
   const ObjectId id = session.new_id();
   cl_int errcode = 0;
-  const Bytes made = session.ask<api::FnId::clCreateKernel>({id}, as<cl_program>(program.at(place)), name, &errcode);
+  const Bytes made =
+      session.ask<api::FnId::clCreateKernel>({id}, as<cl_program>(program.at(sub_context)), name, &errcode);
   const cl_int code = creation_code(api::FnId::clCreateKernel, made);
   require_success(code);
   size_t size = 0;
@@ -139,7 +141,7 @@ cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* errcode) 
   program->settle();
   require(program->built(), CL_INVALID_PROGRAM_EXECUTABLE);
   Ref<_cl_kernel> kernel = make<_cl_kernel>(*program, kernel_info(*program, name));
-  if (program->context->one_place()) kernel->at(*program->context->places[0]);
+  if (program->context->one_sub_context()) kernel->at(*program->context->sub_contexts[0]);
   if (errcode) *errcode = CL_SUCCESS;
   return kernel.give();
 }
@@ -167,11 +169,11 @@ cl_int clReleaseKernel(cl_kernel kernel) { return release(kernel); }
 namespace {
 
 std::string attributes_of(_cl_kernel& kernel) {
-  Place& place = *kernel.program->context->places[0];
+  SubContext& sub_context = *kernel.program->context->sub_contexts[0];
   size_t size = 0;
   int wanted = 0;
-  const Bytes outputs = place.session.ask<api::FnId::clGetKernelInfo>(
-      {}, as<cl_kernel>(kernel.at(place)), cl_kernel_info{CL_KERNEL_ATTRIBUTES}, LargestInfo,
+  const Bytes outputs = sub_context.session.ask<api::FnId::clGetKernelInfo>(
+      {}, as<cl_kernel>(kernel.at(sub_context)), cl_kernel_info{CL_KERNEL_ATTRIBUTES}, LargestInfo,
       static_cast<void*>(&wanted), &size);
   const InfoAnswer answer = info_of(api::FnId::clGetKernelInfo, outputs);
   const std::string_view text = as_text(answer.value);
@@ -185,10 +187,10 @@ bool keeps_arg_info(_cl_kernel& kernel) {
     const std::lock_guard lock(kernel.program->mutex);
     ways = kernel.program->ways;
   }
-  Place& place = kernel.program->context->place_of(kernel.program->devices[0]);
+  SubContext& sub_context = kernel.program->context->sub_context_of(kernel.program->devices[0]);
   return std::all_of(ways.begin(), ways.end(), [&](const BuildWay& way) {
     const bool asks = !way.link && way.source && way.source->find("-cl-kernel-arg-info") != way.source->npos;
-    return asks || Habits(place).keeps_arg_info(way);
+    return asks || Habits(sub_context).keeps_arg_info(way);
   });
 }
 
@@ -261,11 +263,11 @@ cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_
                                const void* input, size_t room, void* value, size_t* size_ret) {
   check(kernel);
   _cl_device_id& on = chosen_device(*kernel, device);
-  Place& place = kernel->program->context->place_of(&on);
+  SubContext& sub_context = kernel->program->context->sub_context_of(&on);
   size_t size = 0;
   int wanted = 0;
-  const Bytes outputs = place.session.ask<api::FnId::clGetKernelSubGroupInfo>(
-      {}, as<cl_kernel>(kernel->at(place)), as<cl_device_id>(on.name), name, input_size, input, LargestInfo,
+  const Bytes outputs = sub_context.session.ask<api::FnId::clGetKernelSubGroupInfo>(
+      {}, as<cl_kernel>(kernel->at(sub_context)), as<cl_device_id>(on.name), name, input_size, input, LargestInfo,
       static_cast<void*>(&wanted), &size);
   const InfoAnswer answer = info_of(api::FnId::clGetKernelSubGroupInfo, outputs);
   require(answer.code == CL_SUCCESS, answer.code);

@@ -37,7 +37,7 @@ struct _cl_kernel : gt::virt::Object {
   _cl_kernel(_cl_kernel& other);  // with its arguments
   ~_cl_kernel();
 
-  gt::virt::ObjectId at(gt::virt::Place& place);
+  gt::virt::ObjectId at(gt::virt::SubContext& sub_context);
   // Of its work-groups on a device, with the arguments as they are; the executor is asked once.
   gt::Bytes work_group_info(_cl_device_id& device, cl_kernel_work_group_info param);
 
@@ -47,10 +47,10 @@ struct _cl_kernel : gt::virt::Object {
 
   std::mutex mutex;  // of what follows
   std::vector<gt::virt::ArgValue> args;
-  std::vector<std::vector<uint64_t>> sent;  // by place, by argument: the version that is there
+  std::vector<std::vector<uint64_t>> sent;  // by sub-context, by argument: the version that is there
   uint64_t versions = 0;
   uint64_t renamed = 0;  // of the context, when arguments were sent
-  // What it reaches through other pointers (CL_KERNEL_EXEC_INFO_SVM_PTRS), and whether the place knows.
+  // What it reaches through other pointers (CL_KERNEL_EXEC_INFO_SVM_PTRS), and whether the sub-context knows.
   std::vector<const void*> reaches;
   bool reaches_sent = true;
 

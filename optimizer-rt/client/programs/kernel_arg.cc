@@ -80,12 +80,12 @@ cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* v
     if (const auto it = program.argument_sizes.find(question); it != program.argument_sizes.end()) return it->second;
   }
   cl_int code = CL_SUCCESS;
-  for (const auto& place : program.context->places) {
-    if (program.at(*place) == 0 || !place->session.alive()) continue;
+  for (const auto& sub_context : program.context->sub_contexts) {
+    if (program.at(*sub_context) == 0 || !sub_context->session.alive()) continue;
     constexpr api::FnId Set = api::FnId::clSetKernelArg;
     const Bytes zeros(value ? size : 0);
     const void* const bytes = value ? zeros.data() : nullptr;
-    const Bytes outputs = place->session.ask<Set>({}, as<cl_kernel>(kernel.at(*place)), index, size, bytes);
+    const Bytes outputs = sub_context->session.ask<Set>({}, as<cl_kernel>(kernel.at(*sub_context)), index, size, bytes);
     const cl_int here = answer_of(Set, outputs).code;
     // Proxies that do not know the question take no answer for it: the launch has it then.
     if (here != CL_INVALID_OPERATION && code == CL_SUCCESS) code = here;

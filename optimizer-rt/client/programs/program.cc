@@ -13,15 +13,15 @@ using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
 
 _cl_program::_cl_program(_cl_context& c, std::vector<_cl_device_id*> list)
-    : Object(Kind), context(&c), devices(std::move(list)), names(c.places.size()) {
+    : Object(Kind), context(&c), devices(std::move(list)), names(c.sub_contexts.size()) {
   for (_cl_device_id* d : devices) builds[d];
 }
 
 _cl_program::~_cl_program() {
-  for (const auto& place : context->places) {
-    if (names[place->index] == 0 || !place->session.alive()) continue;
+  for (const auto& sub_context : context->sub_contexts) {
+    if (names[sub_context->index] == 0 || !sub_context->session.alive()) continue;
     try {
-      place->session.call<api::FnId::clReleaseProgram>({}, as<cl_program>(names[place->index]));
+      sub_context->session.call<api::FnId::clReleaseProgram>({}, as<cl_program>(names[sub_context->index]));
     } catch (const Failure&) {  // nothing is left to release
     }
   }
@@ -55,12 +55,12 @@ bool _cl_program::built() {
 }
 
 void _cl_program::settle() {
-  std::shared_ptr<Gate> gate;
+  std::shared_ptr<Latch> latch;
   {
     const std::lock_guard lock(mutex);
-    gate = building;
+    latch = building;
   }
-  if (gate) gate->wait();
+  if (latch) latch->wait();
 }
 
 const wire::KernelInfo* _cl_program::find_kernel(const std::string& name) {
@@ -88,11 +88,12 @@ cl_program given(Ref<_cl_program> program, cl_int* errcode) {
   return program.give();
 }
 
-// The names of those devices of the list that are at the place.
-std::vector<ObjectId> names_at(const Place& place, const std::vector<_cl_device_id*>& list) {
+// The names of those devices of the list that are at the sub-context.
+std::vector<ObjectId> names_at(const SubContext& sub_context, const std::vector<_cl_device_id*>& list) {
   std::vector<ObjectId> names;
   for (_cl_device_id* d : list) {
-    if (std::find(place.devices.begin(), place.devices.end(), d) != place.devices.end()) names.push_back(d->name);
+    if (std::find(sub_context.devices.begin(), sub_context.devices.end(), d) != sub_context.devices.end())
+      names.push_back(d->name);
   }
   return names;
 }
@@ -118,12 +119,12 @@ cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const ch
   const std::string sent = portable_source(program->source);
   const char* text = sent.c_str();
   const size_t length = sent.size();
-  for (const auto& place : context->places) {
-    if (!place->session.alive()) continue;
-    const ObjectId name = program->names[place->index] = place->session.new_id();
+  for (const auto& sub_context : context->sub_contexts) {
+    if (!sub_context->session.alive()) continue;
+    const ObjectId name = program->names[sub_context->index] = sub_context->session.new_id();
     cl_int code = 0;
-    place->session.call<api::FnId::clCreateProgramWithSource>({name}, as<cl_context>(place->name), cl_uint{1}, &text,
-                                                              &length, &code);
+    sub_context->session.call<api::FnId::clCreateProgramWithSource>({name}, as<cl_context>(sub_context->name),
+                                                                    cl_uint{1}, &text, &length, &code);
   }
   return given(std::move(program), errcode);
 }
@@ -135,11 +136,11 @@ cl_program clCreateProgramWithIL(cl_context context, const void* il, size_t leng
   Ref<_cl_program> program = make<_cl_program>(*context, all_devices(*context));
   const auto* bytes = static_cast<const uint8_t*>(il);
   program->il.assign(bytes, bytes + length);
-  for (const auto& place : context->places) {
-    const ObjectId name = program->names[place->index] = place->session.new_id();
+  for (const auto& sub_context : context->sub_contexts) {
+    const ObjectId name = program->names[sub_context->index] = sub_context->session.new_id();
     cl_int code = CL_SUCCESS;
-    const Bytes outputs = place->session.ask<api::FnId::clCreateProgramWithIL>({name}, as<cl_context>(place->name), il,
-                                                                               length, &code);
+    const Bytes outputs = sub_context->session.ask<api::FnId::clCreateProgramWithIL>(
+        {name}, as<cl_context>(sub_context->name), il, length, &code);
     const CallAnswer answer = answer_of(api::FnId::clCreateProgramWithIL, outputs);
     code = static_cast<cl_int>(answer.number(3));
     require(code == CL_SUCCESS, code);
@@ -161,24 +162,24 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint n, const cl_dev
   Ref<_cl_program> program = make<_cl_program>(*context, devices);
   program->from_binary = true;
   cl_int worst = CL_SUCCESS;
-  for (const auto& place : context->places) {
+  for (const auto& sub_context : context->sub_contexts) {
     std::vector<ObjectId> ids;
     std::vector<size_t> sizes;
     std::vector<const unsigned char*> data;
     std::vector<cl_uint> indices;
     for (cl_uint i = 0; i < n; ++i) {
-      if (&context->place_of(devices[i]) != place.get()) continue;
+      if (&context->sub_context_of(devices[i]) != sub_context.get()) continue;
       ids.push_back(devices[i]->name);
       sizes.push_back(lengths[i]);
       data.push_back(binaries[i]);
       indices.push_back(i);
     }
     if (ids.empty()) continue;
-    const ObjectId name = program->names[place->index] = place->session.new_id();
+    const ObjectId name = program->names[sub_context->index] = sub_context->session.new_id();
     std::vector<cl_int> told(ids.size());
     cl_int code = CL_SUCCESS;
-    const Bytes outputs = place->session.ask<api::FnId::clCreateProgramWithBinary>(
-        {name}, as<cl_context>(place->name), static_cast<cl_uint>(ids.size()),
+    const Bytes outputs = sub_context->session.ask<api::FnId::clCreateProgramWithBinary>(
+        {name}, as<cl_context>(sub_context->name), static_cast<cl_uint>(ids.size()),
         reinterpret_cast<const cl_device_id*>(ids.data()), sizes.data(), data.data(), told.data(), &code);
     const CallAnswer answer = answer_of(api::FnId::clCreateProgramWithBinary, outputs);
     code = static_cast<cl_int>(answer.number(6, static_cast<uint64_t>(CL_SUCCESS)));
@@ -200,13 +201,13 @@ cl_program clCreateProgramWithBuiltInKernels(cl_context context, cl_uint n, cons
   require(kernels, CL_INVALID_VALUE);
   Ref<_cl_program> program = make<_cl_program>(*context, devices);
   program->built_in = kernels;
-  for (const auto& place : context->places) {
-    const std::vector<ObjectId> ids = names_at(*place, devices);
+  for (const auto& sub_context : context->sub_contexts) {
+    const std::vector<ObjectId> ids = names_at(*sub_context, devices);
     if (ids.empty()) continue;
-    const ObjectId name = program->names[place->index] = place->session.new_id();
+    const ObjectId name = program->names[sub_context->index] = sub_context->session.new_id();
     cl_int code = CL_SUCCESS;
-    const Bytes outputs = place->session.ask<api::FnId::clCreateProgramWithBuiltInKernels>(
-        {name}, as<cl_context>(place->name), static_cast<cl_uint>(ids.size()),
+    const Bytes outputs = sub_context->session.ask<api::FnId::clCreateProgramWithBuiltInKernels>(
+        {name}, as<cl_context>(sub_context->name), static_cast<cl_uint>(ids.size()),
         reinterpret_cast<const cl_device_id*>(ids.data()), kernels, &code);
     code = static_cast<cl_int>(answer_of(api::FnId::clCreateProgramWithBuiltInKernels, outputs).number(4));
     require(code == CL_SUCCESS, code);
@@ -228,9 +229,9 @@ cl_int clSetProgramSpecializationConstant(cl_program program, cl_uint id, size_t
   check(program);
   require(!program->il.empty(), CL_INVALID_PROGRAM);
   require(value && size != 0, CL_INVALID_VALUE);
-  for (const auto& place : program->context->places) {
-    const Bytes outputs = place->session.ask<api::FnId::clSetProgramSpecializationConstant>(
-        {}, as<cl_program>(program->at(*place)), id, size, value);
+  for (const auto& sub_context : program->context->sub_contexts) {
+    const Bytes outputs = sub_context->session.ask<api::FnId::clSetProgramSpecializationConstant>(
+        {}, as<cl_program>(program->at(*sub_context)), id, size, value);
     const cl_int code = answer_of(api::FnId::clSetProgramSpecializationConstant, outputs).code;
     require(code == CL_SUCCESS, code);
   }

@@ -1,6 +1,6 @@
 // A program: what it was made of, and for each device how its last build went.
 //
-// It is made at all places of its context when it is made here; builds run at all of them at once.
+// It is made at all sub-contexts of its context when it is made here; builds run at all of them at once.
 // Thread safety: `mutex` for what changes.
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <tuple>
 #include <vector>
 
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "transport/protocol/messages.h"
@@ -33,7 +33,9 @@ struct _cl_program : gt::virt::Object {
   _cl_program(_cl_context& context, std::vector<_cl_device_id*> devices);
   ~_cl_program();
 
-  gt::virt::ObjectId at(gt::virt::Place& place) { return names[place.index]; }  // 0: for none of its devices
+  gt::virt::ObjectId at(gt::virt::SubContext& sub_context) {
+    return names[sub_context.index];
+  }  // 0: for none of its devices
   // The devices asked for (none: all), checked.
   std::vector<_cl_device_id*> chosen(cl_uint n, const cl_device_id* list);
   std::vector<_cl_device_id*> living_devices() const;
@@ -45,7 +47,7 @@ struct _cl_program : gt::virt::Object {
 
   const gt::virt::Ref<_cl_context> context;
   const std::vector<_cl_device_id*> devices;
-  std::vector<gt::virt::ObjectId> names;  // by place; set before the program gets it
+  std::vector<gt::virt::ObjectId> names;  // by sub-context; set before the program gets it
   std::string source, built_in;
   gt::Bytes il;
   bool from_binary = false, from_source = false;
@@ -53,7 +55,7 @@ struct _cl_program : gt::virt::Object {
   std::mutex mutex;
   std::map<_cl_device_id*, gt::virt::BuildState> builds;
   std::vector<gt::wire::KernelInfo> kernels;
-  std::shared_ptr<gt::virt::Gate> building;  // of the latest build; nullptr: nobody may have to wait for it
+  std::shared_ptr<gt::virt::Latch> building;  // of the latest build; nullptr: nobody may have to wait for it
   cl_uint attached = 0;  // kernels that exist: no build meanwhile
   std::vector<gt::virt::BuildWay> ways;  // of the sources of its kernels, the last time
   // What the driver says to arguments: kernel, index, size, whether there is a value.

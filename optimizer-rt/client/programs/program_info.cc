@@ -11,33 +11,33 @@
 namespace gt::virt::fn {
 namespace {
 
-Bytes ask(Place& place, ObjectId program, cl_program_info info, size_t most) {
+Bytes ask(SubContext& sub_context, ObjectId program, cl_program_info info, size_t most) {
   size_t size = 0;
   int wanted = 0;  // only whether there is a pointer goes along
-  const Bytes outputs = place.session.ask<api::FnId::clGetProgramInfo>({}, as<cl_program>(program), info, most,
-                                                                       static_cast<void*>(&wanted), &size);
+  const Bytes outputs = sub_context.session.ask<api::FnId::clGetProgramInfo>({}, as<cl_program>(program), info, most,
+                                                                             static_cast<void*>(&wanted), &size);
   return info_of(api::FnId::clGetProgramInfo, outputs).value;
 }
 
-// Of the devices at a place, in the order in which it knows them.
-std::vector<size_t> sizes_at(Place& place, ObjectId program) {
-  const Bytes value = ask(place, program, CL_PROGRAM_BINARY_SIZES, LargestInfo);
+// Of the devices at a sub-context, in the order in which it knows them.
+std::vector<size_t> sizes_at(SubContext& sub_context, ObjectId program) {
+  const Bytes value = ask(sub_context, program, CL_PROGRAM_BINARY_SIZES, LargestInfo);
   std::vector<size_t> sizes(value.size() / sizeof(size_t));
   if (!sizes.empty()) std::memcpy(sizes.data(), value.data(), sizes.size() * sizeof(size_t));
   return sizes;
 }
 
-// Visits each device's binary: its index among the program's devices, where it begins in its place's, its size.
+// Visits each device's binary: its index among the program's devices, where it begins in its sub-context's, its size.
 template <class Visit>
 void each_binary(_cl_program& program, Visit visit) {
-  for (const auto& place : program.context->places) {
-    const ObjectId name = program.at(*place);
+  for (const auto& sub_context : program.context->sub_contexts) {
+    const ObjectId name = program.at(*sub_context);
     if (name == 0) continue;
-    const std::vector<size_t> sizes = sizes_at(*place, name);
+    const std::vector<size_t> sizes = sizes_at(*sub_context, name);
     size_t k = 0, at = 0;
     for (size_t i = 0; i < program.devices.size(); ++i) {
-      if (&program.context->place_of(program.devices[i]) != place.get() || k >= sizes.size()) continue;
-      visit(*place, i, at, sizes[k]);
+      if (&program.context->sub_context_of(program.devices[i]) != sub_context.get() || k >= sizes.size()) continue;
+      visit(*sub_context, i, at, sizes[k]);
       at += sizes[k++];
     }
   }
@@ -45,8 +45,8 @@ void each_binary(_cl_program& program, Visit visit) {
 
 cl_int binary_sizes(_cl_program& program, const Answer& answer) {
   std::vector<size_t> all(program.devices.size());
-  if (answer.place()) {
-    each_binary(program, [&](Place&, size_t i, size_t, size_t size) { all[i] = size; });
+  if (answer.sub_context()) {
+    each_binary(program, [&](SubContext&, size_t i, size_t, size_t size) { all[i] = size; });
   }
   return answer.list(all);
 }
@@ -55,16 +55,16 @@ cl_int binary_sizes(_cl_program& program, const Answer& answer) {
 cl_int binaries(_cl_program& program, const Answer& answer, size_t* size_ret) {
   const size_t bytes = program.devices.size() * sizeof(unsigned char*);
   if (size_ret) *size_ret = bytes;
-  if (!answer.place()) return CL_SUCCESS;
+  if (!answer.sub_context()) return CL_SUCCESS;
   require(answer.room() >= bytes, CL_INVALID_VALUE);
-  auto* const places = static_cast<unsigned char**>(answer.place());
-  const Place* here = nullptr;
+  auto* const sub_contexts = static_cast<unsigned char**>(answer.sub_context());
+  const SubContext* here = nullptr;
   Bytes all;
-  each_binary(program, [&](Place& place, size_t i, size_t at, size_t size) {
+  each_binary(program, [&](SubContext& sub_context, size_t i, size_t at, size_t size) {
     constexpr size_t Most = size_t{1} << 30;
-    if (here != &place) all = ask(place, program.at(place), CL_PROGRAM_BINARIES, Most);
-    here = &place;
-    if (places[i] && at + size <= all.size()) std::memcpy(places[i], all.data() + at, size);
+    if (here != &sub_context) all = ask(sub_context, program.at(sub_context), CL_PROGRAM_BINARIES, Most);
+    here = &sub_context;
+    if (sub_contexts[i] && at + size <= all.size()) std::memcpy(sub_contexts[i], all.data() + at, size);
   });
   return CL_SUCCESS;
 }
@@ -93,20 +93,20 @@ BuildState state_of(_cl_program& program, _cl_device_id& device) {
 // The options as the program gave them, if need be as its driver tells such. What the executor gave is not what the
 // program gave: but where the driver tells none after a build that failed, there are none.
 std::string options_as_told(_cl_program& program, _cl_device_id& device, const BuildState& state) {
-  Place& place = program.context->place_of(&device);
-  const ObjectId name = program.at(place);
-  if (name == 0 || !place.session.alive()) return state.options;
+  SubContext& sub_context = program.context->sub_context_of(&device);
+  const ObjectId name = program.at(sub_context);
+  if (name == 0 || !sub_context.session.alive()) return state.options;
   if (state.status == CL_BUILD_ERROR) {
     size_t size = 0;
     int wanted = 0;  // only whether there is a pointer goes along
-    const Bytes outputs = place.session.ask<api::FnId::clGetProgramBuildInfo>(
+    const Bytes outputs = sub_context.session.ask<api::FnId::clGetProgramBuildInfo>(
         {}, as<cl_program>(name), as<cl_device_id>(device.name), cl_program_build_info{CL_PROGRAM_BUILD_OPTIONS},
         LargestInfo, static_cast<void*>(&wanted), &size);
     const InfoAnswer answer = info_of(api::FnId::clGetProgramBuildInfo, outputs);
     if (answer.code == CL_SUCCESS && (answer.value.empty() || answer.value[0] == 0)) return {};
   }
   const std::string tidy = tidied(state.options);
-  return tidy != state.options && Habits(place).tidies_options() ? tidy : state.options;
+  return tidy != state.options && Habits(sub_context).tidies_options() ? tidy : state.options;
 }
 
 }  // namespace

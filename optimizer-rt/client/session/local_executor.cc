@@ -126,7 +126,7 @@ Result<OpenedExecutor> open_device(cl_device_id native) {
   table_of(native).clRetainDevice(native);  // for as long as the executor lives
   exec::Options only;
   only.devices = {native};
-  only.inbox_slots = only.outbox_slots = 0;
+  only.inbox_slots = only.read_slots = 0;
   const exec::Functions driver = functions_in(table_of(native), platform);
   return open(driver, through_optimizer(driver), std::move(only));
 }

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/session/local_executor.h"
 #include "traces/api/decode.h"
@@ -33,18 +33,19 @@ Result<wire::Surveyed> Session::begin() {
   if (!started.ok()) return started;
   wire::Surveyed surveyed;
   try {
-    surveyed = survey(0);
+    surveyed = discover(0);
     set_clock();
   } catch (const Failure&) {
     return Status(Kind::Disconnected, "the connection was closed");
   }
   shares_memory_ = !behind_ && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
-  if (shares_memory_) bounce_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
-  outbox_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
+  if (shares_memory_)
+    bounce_buffer_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
+  bulk_sender_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
   return surveyed;
 }
 
-wire::Surveyed Session::survey(ObjectId sub_device) {
+wire::Surveyed Session::discover(ObjectId sub_device) {
   wire::Survey message;
   message.device = sub_device;
   wire::Surveyed surveyed;
@@ -145,12 +146,12 @@ wire::ReplyId Session::expect(OnReply then) {
 
 template <class Message, class Take>
 void Session::ask_frame(Message& message, Take take) {
-  Gate gate;
+  Latch latch;
   bool came = false;
   message.reply = expect([&](std::optional<ByteView> frame) {
     if (frame) take(*frame);
     came = frame.has_value();
-    gate.open();
+    latch.open();
   });
   Waiting waiting(link_.get());
   try {
@@ -161,10 +162,10 @@ void Session::ask_frame(Message& message, Take take) {
       const std::lock_guard lock(mutex_);
       unanswered = replies_.erase(message.reply) != 0;
     }
-    if (!unanswered) gate.wait(waiting);  // somebody is calling it
+    if (!unanswered) latch.wait(waiting);  // somebody is calling it
     throw;
   }
-  gate.wait(waiting);
+  latch.wait(waiting);
   require(came, CL_DEVICE_NOT_AVAILABLE);
 }
 
@@ -285,7 +286,7 @@ void Session::heard(ByteView frame) {
     case wire::MessageType::Failed:
       return each(wire::Failed{}, [&](const wire::Failed& m) { failed(m); });
     case wire::MessageType::Credit:
-      return each(wire::Credit{}, [&](const wire::Credit& m) { outbox_.credit(m.slots); });
+      return each(wire::Credit{}, [&](const wire::Credit& m) { bulk_sender_.credit(m.slots); });
     case wire::MessageType::Data:
       return each(wire::Data{}, [&](const wire::Data& m) { take_data(m); });
     case wire::MessageType::Printed:
@@ -359,7 +360,7 @@ void Session::on_closed(const Status&) { lose(); }
 
 void Session::lose() {
   if (!alive_.exchange(false)) return;
-  outbox_.close();
+  bulk_sender_.close();
   std::unordered_map<wire::ReplyId, OnReply> replies;
   std::vector<Ref<EventListener>> events;
   {

@@ -17,12 +17,12 @@
 #include <unordered_map>
 
 #include "optimizer-rt/client/base/object.h"
-#include "optimizer-rt/client/session/bounce.h"
+#include "optimizer-rt/client/session/bounce_buffer.h"
+#include "optimizer-rt/client/session/bulk_sender.h"
 #include "optimizer-rt/client/session/connection.h"
 #include "optimizer-rt/client/session/executor_clock.h"
-#include "optimizer-rt/client/session/exposures.h"
 #include "optimizer-rt/client/session/listeners.h"
-#include "optimizer-rt/client/session/outbox.h"
+#include "optimizer-rt/client/session/registered_memory.h"
 #include "traces/api/encode.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/codec.h"
@@ -64,11 +64,11 @@ class Session final : public wire::LinkHandler {
   void leave();   // the end of the connection is that of the process
   void forget();  // in a child of fork(): the link belongs to the parent
   wire::Link& link() { return *link_; }
-  Outbox& outbox() { return outbox_; }
+  BulkSender& bulk_sender() { return bulk_sender_; }
   // The executor is another process of this node: it can map memory of ours.
   bool shares_memory() const { return shares_memory_; }
-  Exposures& exposures() { return exposures_; }
-  Bounce& bounce() { return bounce_; }
+  RegisteredMemory& registered_memory() { return registered_memory_; }
+  BounceBuffer& bounce_buffer() { return bounce_buffer_; }
   const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
   const std::string& url() const { return url_; }               // by which it is reached then
   void settle();  // what has been sent is taken in; for who then looks at local()
@@ -102,7 +102,7 @@ class Session final : public wire::LinkHandler {
     api::encode_inputs<F, C>(w, arguments...);
     return ask_call(wire::Call{api::number(F), 0, made.result, made.event, w.view()});
   }
-  wire::Surveyed survey(ObjectId sub_device);
+  wire::Surveyed discover(ObjectId sub_device);
   cl_int finish(ObjectId queue);
   // `waits`: the caller goes on to help the link.
   void subscribe(ObjectId event, bool waits) { send(wire::Subscribe{event}, waits && until_help()); }
@@ -158,9 +158,9 @@ class Session final : public wire::LinkHandler {
   std::unique_ptr<wire::Link> link_;
   std::shared_ptr<LocalExecutor> behind_;
   const std::string url_;
-  Outbox outbox_;
-  Exposures exposures_;
-  Bounce bounce_;
+  BulkSender bulk_sender_;
+  RegisteredMemory registered_memory_;
+  BounceBuffer bounce_buffer_;
   bool shares_memory_ = false;
   std::atomic<bool> alive_{true}, forgotten_{false};
   std::atomic<ObjectId> next_id_{1};

@@ -41,9 +41,9 @@ class UnderWay {
     --sessions_;
     changed_.notify_all();
   }
-  void wait_for(std::chrono::milliseconds patience) {
+  void wait_for(std::chrono::milliseconds timeout) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, patience, [this] { return sessions_ == 0; });
+    changed_.wait_for(lock, timeout, [this] { return sessions_ == 0; });
   }
 
  private:
@@ -54,13 +54,13 @@ class UnderWay {
 
 // The sessions stay: other exit handlers of the program may come later, and its threads still run.
 void at_exit() {
-  constexpr std::chrono::milliseconds Patience{2000};
+  constexpr std::chrono::milliseconds Timeout{2000};
   const auto under_way = std::make_shared<UnderWay>();
   each_session([&](Session& s) {
     under_way->begins();
     if (!s.finish_all([under_way] { under_way->ends(); })) under_way->ends();
   });
-  under_way->wait_for(Patience);
+  under_way->wait_for(Timeout);
   each_session([](Session& s) { s.leave(); });
 }
 void in_child() {
@@ -91,9 +91,11 @@ Result<Session*> open_session(Connection connection, wire::Surveyed& surveyed) {
   return session;
 }
 
-bool conceal_everywhere(const void* base, size_t bytes) {
+bool deregister_everywhere(const void* base, size_t bytes) {
   bool all = true;
-  each_session([&](Session& s) { all = all && (!s.shares_memory() || s.exposures().conceal(s.link(), base, bytes)); });
+  each_session([&](Session& s) {
+    all = all && (!s.shares_memory() || s.registered_memory().deregister(s.link(), base, bytes));
+  });
   return all;
 }
 

@@ -12,7 +12,7 @@ namespace gt::virt {
 // A session over the connection, which has begun; `surveyed`: what is there.
 Result<Session*> open_session(Connection connection, wire::Surveyed& surveyed);
 
-// Exposures::conceal() of all sessions.
-bool conceal_everywhere(const void* base, size_t bytes);
+// RegisteredMemory::deregister() of all sessions.
+bool deregister_everywhere(const void* base, size_t bytes);
 
 }  // namespace gt::virt

@@ -11,20 +11,20 @@ namespace gt::virt {
 // Small contents travel with the object; large ones follow it through a queue of ours.
 void fill_new(_cl_mem& mem, const void* host, const HostLayout& layout) {
   constexpr size_t Small = size_t{256} << 10;
-  Place& place = mem.context->living_place();
-  mem.residency.valid[place.index] = true;
-  if (packed_bytes(layout) <= Small && !mem.is_made(place)) {
+  SubContext& sub_context = mem.context->living_sub_context();
+  mem.residency.valid[sub_context.index] = true;
+  if (packed_bytes(layout) <= Small && !mem.is_made(sub_context)) {
     std::vector<uint8_t> packed(packed_bytes(layout));
     pack(packed.data(), host, layout);
     mem.initial = packed.data();
-    mem.at(place);
+    mem.at(sub_context);
     mem.initial = nullptr;
     return;
   }
-  const ObjectId name = mem.at(place);
-  const Ref<_cl_event> event = make<_cl_event>(*mem.context, place);
+  const ObjectId name = mem.at(sub_context);
+  const Ref<_cl_event> event = make<_cl_event>(*mem.context, sub_context);
   const Ids none;
-  const Transfer t{place, place.service_queue(), name, mem.whole(), mem.element(), layout, none};
+  const Transfer t{sub_context, sub_context.service_queue(), name, mem.whole(), mem.element(), layout, none};
   send_write(t, host, event.get(), Until::Captured);
   const cl_int status = event->wait();  // commands of other queues may follow
   require(status == CL_COMPLETE, status);

@@ -7,20 +7,21 @@
 namespace gt::virt {
 namespace {
 
-NativeMoves::End end_at(Place& place) {
-  const LocalExecutor& executor = *place.session.local();
-  const auto device = place.session.native<cl_device_id>(api::ObjectKind::Device, place.devices[0]->name);
-  return {executor.cl(), place.session.native<cl_context>(api::ObjectKind::Context, place.name), device,
-          executor.turns(device)};
+NativeMoves::End end_at(SubContext& sub_context) {
+  const LocalExecutor& executor = *sub_context.session.local();
+  const auto device = sub_context.session.native<cl_device_id>(api::ObjectKind::Device, sub_context.devices[0]->name);
+  return {executor.cl(), sub_context.session.native<cl_context>(api::ObjectKind::Context, sub_context.name), device,
+          executor.driver_lock(device)};
 }
 
 }  // namespace
 
-NativeMem native_mem(_cl_mem& mem, Place& place) {
-  return {place.session.local()->cl(), place.session.native<cl_mem>(api::ObjectKind::Buffer, mem.at(place))};
+NativeMem native_mem(_cl_mem& mem, SubContext& sub_context) {
+  return {sub_context.session.local()->cl(),
+          sub_context.session.native<cl_mem>(api::ObjectKind::Buffer, mem.at(sub_context))};
 }
 
-NativeMoves& way_between(Place& from, Place& to) {
+NativeMoves& way_between(SubContext& from, SubContext& to) {
   std::unique_ptr<NativeMoves>& way = from.context.ways[{from.index, to.index}];
   if (!way) way = std::make_unique<NativeMoves>(end_at(from), end_at(to));
   return *way;

@@ -1,4 +1,4 @@
-// How contents move between drivers of this process: their buffers, and the way from one place to another.
+// How contents move between drivers of this process: their buffers, and the way from one sub-context to another.
 // REQUIRES, everywhere: executors of this process.
 #pragma once
 
@@ -34,9 +34,9 @@ class NativeMem {
 };
 
 // What the driver has for the object there; none: it could not be made.
-NativeMem native_mem(_cl_mem& mem, Place& place);
+NativeMem native_mem(_cl_mem& mem, SubContext& sub_context);
 
 // Made when first needed. REQUIRES: the context's residency is locked.
-NativeMoves& way_between(Place& from, Place& to);
+NativeMoves& way_between(SubContext& from, SubContext& to);
 
 }  // namespace gt::virt

@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "optimizer-rt/client/objects/arrivals.h"
 #include "optimizer-rt/client/objects/context.h"
+#include "optimizer-rt/client/objects/pending_host_writes.h"
 #include "optimizer-rt/client/transfer/transfer_steps.h"
 #include "transport/staging/node_copy.h"
 #include "transport/staging/program_faults.h"
@@ -31,19 +31,22 @@ struct Reading {
   wire::Read m;
   std::shared_ptr<uint8_t[]> copy{};  // SharedCopy, StreamCopy: where the packed bytes come
 
-  Session& session() const { return t.place.session; }
+  Session& session() const { return t.sub_context.session; }
   uint8_t* to() const { return static_cast<uint8_t*>(host) + t.layout.offset; }
-  bool lands_late(Arrivals::By by) const {
-    return !event.lands_after.empty() && arrivals().could_overtake(event.bringer(), by, host, t.layout.extent());
+  bool is_deferred(PendingHostWrites::By by) const {
+    return !event.completes_after.empty() &&
+           pending_host_writes().could_overtake(event.host_writer(), by, host, t.layout.extent());
   }
 };
 
 void read_inline(Reading& r) {
-  _cl_event* const late = r.lands_late(Arrivals::By::Us) ? &r.event : nullptr;
+  _cl_event* const late = r.is_deferred(PendingHostWrites::By::Us) ? &r.event : nullptr;
   r.session().expect_data(r.event.name, [host = r.host, layout = r.t.layout, late](ByteView bytes) {
     if (bytes.size() != packed_bytes(layout)) return;
     if (!late) return unpack(host, bytes.data(), layout);
-    late->landing = [host, layout, held = Bytes(bytes.begin(), bytes.end())] { unpack(host, held.data(), layout); };
+    late->on_completion = [host, layout, held = Bytes(bytes.begin(), bytes.end())] {
+      unpack(host, held.data(), layout);
+    };
   });
   r.session().send(r.m, true);
 }
@@ -51,28 +54,28 @@ void read_inline(Reading& r) {
 bool read_in_place(Reading& r, TransferFacts& facts) {
   const auto seen = seen_directly(r.session(), r.to(), r.m.bytes, r.event);
   facts.maps_program = seen.has_value();
-  facts.lands_late = seen && r.lands_late(Arrivals::By::Device);
-  if (!seen || facts.lands_late) return false;
-  if (r.event.arrives) arrivals().comes_by(r.event, Arrivals::By::Device);
+  facts.deferred = seen && r.is_deferred(PendingHostWrites::By::Device);
+  if (!seen || facts.deferred) return false;
+  if (r.event.writes_host_memory) pending_host_writes().comes_by(r.event, PendingHostWrites::By::Device);
   say_where(r.m, *seen);
-  // Commands at other places do not see for themselves when it is there.
-  const bool alone = r.t.place.context.one_place();
-  r.event.late = !r.event.lands_after.empty() || !alone;
+  // Commands at other sub-contexts do not see for themselves when it is there.
+  const bool alone = r.t.sub_context.context.one_sub_context();
+  r.event.deferred = !r.event.completes_after.empty() || !alone;
   r.session().send(r.m, true);
   return true;
 }
 
 // The bytes find their places when the command ends here.
-void land_from(Reading& r, std::shared_ptr<uint8_t[]> held) {
-  r.event.landing = [host = r.host, layout = r.t.layout, held = std::move(held)] {
+void unpack_from(Reading& r, std::shared_ptr<uint8_t[]> held) {
+  r.event.on_completion = [host = r.host, layout = r.t.layout, held = std::move(held)] {
     copy_out(host, held.get(), layout);
   };
 }
 
 bool read_through_ring(Reading& r) {
-  const Bounce::Room room = r.session().bounce().take(r.m.bytes);
+  const BounceBuffer::Room room = r.session().bounce_buffer().take(r.m.bytes);
   if (!room.bytes) return false;
-  land_from(r, room.bytes);
+  unpack_from(r, room.bytes);
   say_where(r.m, {DataPath::Ring, {0, room.offset}});
   r.session().send(r.m, true);
   return true;
@@ -82,7 +85,7 @@ bool read_shared_copy(Reading& r) {
   r.copy = new_copy(r.t);
   const auto at = r.session().link().shared_address(r.copy.get(), r.m.bytes);
   if (!at) return false;
-  land_from(r, r.copy);
+  unpack_from(r, r.copy);
   say_where(r.m, {DataPath::Shared, *at});
   r.session().send(r.m, true);
   return true;
@@ -101,16 +104,16 @@ void stream_to(Reading& r, uint8_t* to, std::shared_ptr<const void> held) {
 }
 
 bool read_stream(Reading& r, TransferFacts& facts) {
-  facts.lands_late = r.lands_late(Arrivals::By::Link);
-  if (facts.lands_late) return false;
-  if (r.event.arrives) arrivals().comes_by(r.event, Arrivals::By::Link);
+  facts.deferred = r.is_deferred(PendingHostWrites::By::Link);
+  if (facts.deferred) return false;
+  if (r.event.writes_host_memory) pending_host_writes().comes_by(r.event, PendingHostWrites::By::Link);
   stream_to(r, r.to(), nullptr);
   return true;
 }
 
 // REQUIRES: read_shared_copy() has made the copy.
 void read_stream_copy(Reading& r) {
-  land_from(r, r.copy);
+  unpack_from(r, r.copy);
   stream_to(r, r.copy.get(), r.copy);
 }
 
@@ -132,8 +135,8 @@ bool read_by(TransferMode mode, Reading& r, TransferFacts& facts) {
 void send_read(const Transfer& t, void* host, _cl_event& event) {
   Reading r{t, host, event, begin<wire::Read>(t, event.name)};
   event.keep();
-  event.late = true;
-  event.told_unasked();
+  event.deferred = true;
+  event.auto_notify();
   TransferFacts facts = facts_of(t);
   facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_written(r.to(), facts.bytes);
   while (!read_by(choose_read(facts), r, facts)) {

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "optimizer-rt/client/base/gate.h"
+#include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/transfer/transfer_steps.h"
 #include "transport/staging/node_copy.h"
@@ -38,7 +38,7 @@ struct Writing {
   Ref<_cl_event> landed{};              // ends when they have; its name is known there until the write is sent
   std::shared_ptr<uint8_t[]> copy{};    // SharedCopy, StreamCopy: the packed bytes
 
-  Session& session() const { return t.place.session; }
+  Session& session() const { return t.sub_context.session; }
   const uint8_t* from() const { return static_cast<const uint8_t*>(host) + t.layout.offset; }
 };
 
@@ -52,7 +52,7 @@ auto take_later(const Writing& w, std::shared_ptr<uint8_t[]> held) {
 // Executor and driver see an event of ours that ends when the bytes are there.
 void wait_for_bytes(Writing& w, std::shared_ptr<uint8_t[]> held) {
   w.landed = make<_cl_event>(*w.event->context);
-  w.m.waits.push_back(w.landed->name_at(w.t.place));
+  w.m.waits.push_back(w.landed->name_at(w.t.sub_context));
   after_all(w.after, [landed = w.landed, take = take_later(w, std::move(held))](cl_int) {
     take();
     landed->complete(CL_COMPLETE, 0, 0);
@@ -79,7 +79,7 @@ bool write_in_place(Writing& w) {
   if (!seen) return false;
   if (w.late) wait_for_bytes(w, nullptr);
   say_where(w.m, *seen);
-  w.event->told_unasked();
+  w.event->auto_notify();
   w.session().send(w.m, true);
   if (w.until == Until::Captured) w.event->wait();
   return true;
@@ -89,15 +89,15 @@ bool write_in_place(Writing& w) {
 void write_from_copy(Writing& w, const std::shared_ptr<uint8_t[]>& held, const Seen& seen) {
   w.late ? wait_for_bytes(w, held) : copy_in(held.get(), w.host, w.t.layout);
   say_where(w.m, seen);
-  w.event->told_unasked();
+  w.event->auto_notify();
   w.event->keep();
-  w.event->landing = [held] {};
+  w.event->on_completion = [held] {};
   w.session().send(w.m, w.late || w.until == Until::Sent);
   if (w.late && w.until == Until::Captured) w.event->wait();
 }
 
 bool write_through_ring(Writing& w) {
-  const Bounce::Room room = w.session().bounce().take(w.m.bytes);
+  const BounceBuffer::Room room = w.session().bounce_buffer().take(w.m.bytes);
   if (!room.bytes) return false;
   write_from_copy(w, room.bytes, {DataPath::Ring, {0, room.offset}});
   return true;
@@ -113,13 +113,13 @@ bool write_shared_copy(Writing& w) {
 
 // The chunks begin when the bytes are there.
 void stream_late(Writing& w, const uint8_t* from) {
-  Outbox& outbox = w.session().outbox();
-  const auto captured = std::make_shared<Gate>();
+  BulkSender& bulk_sender = w.session().bulk_sender();
+  const auto captured = std::make_shared<Latch>();
   w.session().send(w.m, true);
-  after_all(w.after, [&outbox, take = take_later(w, w.copy), captured, from, m = w.m.transfer, part = w.t.part,
+  after_all(w.after, [&bulk_sender, take = take_later(w, w.copy), captured, from, m = w.m.transfer, part = w.t.part,
                       element = w.t.element](cl_int) {
     take();
-    outbox.stream(m, part, element, from, [take, captured] { captured->open(); });
+    bulk_sender.stream(m, part, element, from, [take, captured] { captured->open(); });
   });
   if (w.until == Until::Sent) return;
   captured->wait();
@@ -128,11 +128,11 @@ void stream_late(Writing& w, const uint8_t* from) {
 
 // `held`: what keeps the memory from changing; nullptr: nothing does.
 void stream_now(Writing& w, const uint8_t* from, const std::shared_ptr<const void>& held) {
-  Outbox& outbox = w.session().outbox();
+  BulkSender& bulk_sender = w.session().bulk_sender();
   w.session().send(w.m);
-  if (w.until == Until::Sent || held) return outbox.stream(w.m.transfer, w.t.part, w.t.element, from, [held] {});
-  Gate captured;
-  outbox.stream(w.m.transfer, w.t.part, w.t.element, from, [&captured] { captured.open(); });
+  if (w.until == Until::Sent || held) return bulk_sender.stream(w.m.transfer, w.t.part, w.t.element, from, [held] {});
+  Latch captured;
+  bulk_sender.stream(w.m.transfer, w.t.part, w.t.element, from, [&captured] { captured.open(); });
   captured.wait();
   require(w.session().alive(), CL_DEVICE_NOT_AVAILABLE);
 }
@@ -143,7 +143,7 @@ void write_stream(Writing& w) {
 }
 
 void write_stream_copy(Writing& w) {
-  if (!w.copy) w.copy = w.session().bounce().take(w.m.bytes).bytes;  // without an event: memory like any other
+  if (!w.copy) w.copy = w.session().bounce_buffer().take(w.m.bytes).bytes;  // without an event: memory like any other
   if (!w.copy) w.copy = new_copy(w.t);
   if (!w.late) copy_in(w.copy.get(), w.host, w.t.layout);
   say_stream(w.session(), w.m);

@@ -1,4 +1,4 @@
-// Bytes between the program's memory and a memory object at a place: inline, in shared memory, or in chunks.
+// Bytes between the program's memory and a memory object at a sub-context: inline, in shared memory, or in chunks.
 //
 // Thread safety: any thread.
 #pragma once
@@ -12,9 +12,9 @@
 
 namespace gt::virt {
 
-// One transfer, in names of its place.
+// One transfer, in names of its sub-context.
 struct Transfer {
-  Place& place;
+  SubContext& sub_context;
   ObjectId queue;
   ObjectId mem;
   wire::Part part;

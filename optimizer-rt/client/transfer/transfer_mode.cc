@@ -1,6 +1,6 @@
 #include "optimizer-rt/client/transfer/transfer_mode.h"
 
-#include "optimizer-rt/client/session/bounce.h"
+#include "optimizer-rt/client/session/bounce_buffer.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -10,8 +10,8 @@ namespace {
 constexpr size_t InlineReads = size_t{4} << 10, InlineWrites = size_t{16} << 10;
 
 bool is_small(const TransferFacts& f) { return f.bytes <= wire::LargestInline; }
-bool is_straight(const TransferFacts& f) { return f.dense && !f.faults && !f.lands_late; }
-bool fits_ring(const TransferFacts& f) { return f.ring && f.bytes <= Bounce::Largest; }
+bool is_straight(const TransferFacts& f) { return f.dense && !f.faults && !f.deferred; }
+bool fits_ring(const TransferFacts& f) { return f.ring && f.bytes <= BounceBuffer::Largest; }
 
 }  // namespace
 

@@ -3,12 +3,12 @@
 // chosen; after a failure the caller clears that fact and asks again, so the choice falls to the next row.
 //
 // The first row that holds is the mode. Small: bytes <= wire::LargestInline. Straight: dense, not `faults`, not
-// `lands_late`.
+// `deferred`.
 //
 //   choose_write()                                                 choose_read()
 //   Inline      small, and no event or <= largest_inline_write()   Inline      <= largest_inline_read()
 //   InPlace     not small, event, straight, `maps_program`         InPlace     not small, straight, `maps_program`
-//   Ring        <= Bounce::Largest, event, `ring`                  Ring        <= Bounce::Largest, `ring`
+//   Ring        <= BounceBuffer::Largest, event, `ring`            Ring        <= BounceBuffer::Largest, `ring`
 //   Inline      small                                              Inline      small
 //   Stream      straight                                           Stream      straight
 //   SharedCopy  event, `maps_copy`                                 SharedCopy  `maps_copy`
@@ -17,7 +17,7 @@
 //   choose_late_write(): an earlier command still brings the bytes to the program's memory. They are read in place, or
 //   copied, behind its end. Neither size nor `faults` matters.
 //   InPlace     dense, `maps_program`
-//   Ring        not dense, <= Bounce::Largest, `ring`
+//   Ring        not dense, <= BounceBuffer::Largest, `ring`
 //   SharedCopy  not dense, `maps_copy`
 //   Stream      dense, `end_known`
 //   StreamCopy  not dense, `end_known`
@@ -50,7 +50,7 @@ struct TransferFacts {
   bool faults = false;
   bool end_known = true;  // late writes: there are events that say when the bytes are there
   // --- Known when the mode is tried; until then, whether it is worth trying.
-  bool lands_late = false;   // reads: bytes that came straight could be overwritten by an earlier command's
+  bool deferred = false;     // reads: bytes that came straight could be overwritten by an earlier command's
   bool maps_program = true;  // the executor can address the program's memory
   bool ring = false;         // there is a ring, and room in it
   bool maps_copy = true;     // the executor can address memory that we make

@@ -7,9 +7,9 @@ namespace gt::virt {
 TransferFacts facts_of(const Transfer& t) {
   TransferFacts facts;
   facts.bytes = packed_bytes(t.layout);
-  facts.shares_memory = t.place.session.shares_memory();
+  facts.shares_memory = t.sub_context.session.shares_memory();
   facts.dense = t.layout.dense();
-  facts.ring = t.place.session.bounce().is_open();
+  facts.ring = t.sub_context.session.bounce_buffer().is_open();
   return facts;
 }
 
@@ -19,12 +19,12 @@ std::shared_ptr<uint8_t[]> new_copy(const Transfer& t) {
 
 std::optional<Seen> seen_directly(Session& session, const void* p, size_t bytes, _cl_event& event) {
   if (session.shares_memory()) {
-    Exposures& exposures = session.exposures();
-    if (const auto address = exposures.use(session.link(), p, bytes)) {
-      event.then([&exposures, segment = address->segment](cl_int) { exposures.let_go(segment); });
+    RegisteredMemory& registered = session.registered_memory();
+    if (const auto address = registered.use(session.link(), p, bytes)) {
+      event.then([&registered, segment = address->segment](cl_int) { registered.let_go(segment); });
       return Seen{wire::DataPath::Shared, *address};
     }
-    if (exposures.cover(p)) return {};
+    if (registered.cover(p)) return {};
   }
   const auto address = session.link().shared_address(p, bytes);  // the program's view of a map, or all of a process
   if (address && session.shares_memory() && optimizer()) optimizer()->moved(p, bytes);

@@ -46,7 +46,7 @@ template <class Message>
 void say_stream(Session& session, Message& m) {
   m.data_path = wire::DataPath::Stream;
   m.transfer = session.new_transfer();
-  m.chunk_bytes = session.outbox().chunk_bytes(m.bytes);
+  m.chunk_bytes = session.bulk_sender().chunk_bytes(m.bytes);
 }
 
 // Where the executor reads or writes the memory itself until the event has completed; nowhere: it cannot.

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "tracer/interpose/alloc_hooks.h"
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/entry_paths.h"
 #include "tracer/interpose/loaded_modules.h"
 #include "tracer/interpose/real_library.h"
 #include "tracer/interpose/threads.h"
@@ -110,7 +110,7 @@ const char* module_name(const void* site) {
 
 GT_DEFINE_ALLOC_HOOKS(CountingClient)
 GT_DEFINE_THREAD_HOOKS()
-GT_DEFINE_DOORS()
+GT_DEFINE_ENTRY_PATHS()
 
 extern "C" {
 

@@ -1,6 +1,6 @@
 // An injected library whose client does nothing: what the hooks themselves cost.
 #include "tracer/interpose/alloc_hooks.h"
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/entry_paths.h"
 
 namespace {
 
@@ -18,7 +18,7 @@ struct NoClient {
 }  // namespace
 
 GT_DEFINE_ALLOC_HOOKS(NoClient)
-GT_DEFINE_DOORS()
+GT_DEFINE_ENTRY_PATHS()
 
 extern "C" __attribute__((visibility("default"))) int clGetPlatformIDs(unsigned, void*, unsigned*) {
   return -1001;

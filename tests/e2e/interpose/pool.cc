@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "tracer/interpose/alloc_hooks.h"
-#include "tracer/interpose/doors.h"
+#include "tracer/interpose/entry_paths.h"
 #include "tracer/interpose/raw_memory.h"
 #include "tracer/interpose/threads.h"
 
@@ -56,7 +56,7 @@ struct PoolClient {
 
 GT_DEFINE_ALLOC_HOOKS(PoolClient)
 GT_DEFINE_THREAD_HOOKS()
-GT_DEFINE_DOORS()
+GT_DEFINE_ENTRY_PATHS()
 
 extern "C" __attribute__((visibility("default"))) int clGetPlatformIDs(unsigned, void*, unsigned*) {
   return -1001;

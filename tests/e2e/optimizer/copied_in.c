@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { Large = 3 << 20, Patience = 20, Seconds = 60 };
+enum { Large = 3 << 20, MostTries = 20, Seconds = 60 };
 static int g_injected;
 static cl_device_id g_device;
 static cl_context g_context;
@@ -18,10 +18,10 @@ static cl_command_queue g_queue;
 static unsigned char g_memory[Large], g_back[Large];
 
 // Evaluates the call until it does not give the injected error.
-#define TRY(call)                                                                         \
-  do {                                                                                    \
-    int tries = 0;                                                                        \
-    while ((call) == g_injected && g_injected != CL_SUCCESS && ++tries < Patience) continue; \
+#define TRY(call)                                                                             \
+  do {                                                                                        \
+    int tries = 0;                                                                            \
+    while ((call) == g_injected && g_injected != CL_SUCCESS && ++tries < MostTries) continue; \
   } while (0)
 
 static void fill(unsigned seed) {

@@ -8,21 +8,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { Sizes = 4, Patience = 20 };
+enum { Sizes = 4, MostTries = 20 };
 static const size_t Size[Sizes] = {40000, 300000, 3 << 20, 9 << 20};
 static int g_again;
 
 // Evaluates the call until it gives CL_SUCCESS.
-#define MUST(call)                                     \
-  do {                                                 \
-    int tries = 0;                                     \
-    while ((call) != CL_SUCCESS) {                     \
-      ++g_again;                                       \
-      if (++tries == Patience) {                       \
-        printf("%s fails for ever\n", #call);          \
-        exit(1);                                       \
-      }                                                \
-    }                                                  \
+#define MUST(call)                            \
+  do {                                        \
+    int tries = 0;                            \
+    while ((call) != CL_SUCCESS) {            \
+      ++g_again;                              \
+      if (++tries == MostTries) {             \
+        printf("%s fails for ever\n", #call); \
+        exit(1);                              \
+      }                                       \
+    }                                         \
   } while (0)
 
 static cl_device_id g_device;

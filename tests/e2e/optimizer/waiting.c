@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { Large = 1200000, Small = 40000, Patience = 20, Seconds = 30 };
+enum { Large = 1200000, Small = 40000, MostTries = 20, Seconds = 30 };
 static int g_injected;
 
 static cl_int judged(cl_int err, const char* call) {
@@ -20,14 +20,14 @@ static cl_int judged(cl_int err, const char* call) {
 }
 
 // Evaluates the call until it gives CL_SUCCESS.
-#define MUST(call)                                            \
-  do {                                                        \
-    int tries = 0;                                            \
-    while (judged((call), #call) != CL_SUCCESS) {             \
-      if (++tries < Patience) continue;                       \
-      printf("%s fails for ever\n", #call);                   \
-      exit(1);                                                \
-    }                                                         \
+#define MUST(call)                                \
+  do {                                            \
+    int tries = 0;                                \
+    while (judged((call), #call) != CL_SUCCESS) { \
+      if (++tries < MostTries) continue;          \
+      printf("%s fails for ever\n", #call);       \
+      exit(1);                                    \
+    }                                             \
   } while (0)
 
 static cl_device_id g_device;
@@ -89,7 +89,7 @@ static void in_background(size_t n, cl_int end, cl_int out[2]) {
 
 static void background(size_t n) {
   cl_int out[2] = {1, 1};
-  for (int tries = 0; tries < Patience && (out[0] || out[1]); ++tries) in_background(n, CL_COMPLETE, out);
+  for (int tries = 0; tries < MostTries && (out[0] || out[1]); ++tries) in_background(n, CL_COMPLETE, out);
   printf("background %zu: %s\n", n, memcmp(g_first, g_back, n) == 0 ? "right" : "WRONG");
 }
 

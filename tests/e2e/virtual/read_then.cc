@@ -210,7 +210,8 @@ void waits(World& w) {
     CHECK(clEnqueueBarrierWithWaitList(w.out_of_order, 0, nullptr, nullptr));
     wait(w.fill(w.out_of_order, nullptr));
   });
-  // PoCL 3.1 loses an event when two threads do these at once (transport/executor/base/turns.h); this is one thread.
+  // PoCL 3.1 loses an event when two threads do these at once (transport/executor/base/driver_lock.h); this is one
+  // thread.
   repeat(w, "a move to the host meanwhile", [&] {
     for (int i = 0; i < 20; ++i) {
       cl_event moved = nullptr;

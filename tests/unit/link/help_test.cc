@@ -115,7 +115,7 @@ TEST_CASE("what another thread brings about is seen when it says so") {
       std::thread other([&] {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         word.set(1);
-        s.a().nudge();
+        s.a().wake_helper();
       });
       word.wait_for(1, s.a());
       shortest = std::min(shortest, Clock::now() - start);

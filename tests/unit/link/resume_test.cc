@@ -25,7 +25,7 @@ extern "C" int getaddrinfo(const char* name, const char* service, const addrinfo
 namespace gt::wire {
 namespace {
 
-constexpr uint32_t Patient_ms = 60'000;  // grace, where the processors may have other work
+constexpr uint32_t LongGrace_ms = 60'000;  // grace, where the processors may have other work
 
 LinkOptions impatient(uint32_t grace_ms = 5000) {
   LinkOptions o;
@@ -117,7 +117,7 @@ TEST_CASE("nothing is lost or delivered twice when connections are cut again and
   for (const char* scheme : {"tcp", "tls"}) {
     if (std::string(scheme) == "tls" && certificate_credentials().ca.empty()) continue;
     DOCTEST_SUBCASE(scheme) {
-      Relayed r(impatient(Patient_ms), scheme);
+      Relayed r(impatient(LongGrace_ms), scheme);
       int cuts = 0;
       check_nothing_is_lost(r, [&](const Moved& moved) {
         pause_ms(60);
@@ -132,7 +132,7 @@ TEST_CASE("nothing is lost or delivered twice when connections are cut again and
 }
 
 TEST_CASE("nothing is lost when the path swallows everything for a while") {
-  Relayed r(impatient(Patient_ms));
+  Relayed r(impatient(LongGrace_ms));
   check_nothing_is_lost(r, [&](const Moved& moved) {
     pause_ms(150);
     moved();

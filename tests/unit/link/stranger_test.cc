@@ -80,7 +80,7 @@ TEST_CASE("strangers are dropped and do not keep others out") {
   TestServer server(anywhere("tcp"), token_credentials());
   std::mt19937 random(1);
   std::vector<Fd> silent;
-  const auto call = [&] { return connect_to(server.url(), Deadline::in_ms(ConnectPatience_ms)); };
+  const auto call = [&] { return connect_to(server.url(), Deadline::in_ms(ConnectTimeout_ms)); };
   for (int i = 0; i < 10; ++i) silent.push_back(std::move(*call()));
   for (int i = 0; i < 200; ++i) {
     auto fd = call();
@@ -100,7 +100,7 @@ TEST_CASE("clients of other versions, and connections of sessions that do not ex
   TestServer server(anywhere("tcp"), token_credentials());
   const LinkOptions options = patient();
   const Credentials credentials = token_credentials();
-  const Handshake how{credentials, options, Deadline::in_ms(ConnectPatience_ms)};
+  const Handshake how{credentials, options, Deadline::in_ms(ConnectTimeout_ms)};
   Hello hello = make_hello(server.url(), credentials, Hello::Purpose::Resume, {});
   auto answer = introduce(std::move(*connect_to(server.url(), how.deadline)), hello, "", 0, how);
   CHECK(answer.status().code() == FirstRefusalCode + static_cast<int>(Refusal::NoSession));
@@ -115,7 +115,7 @@ TEST_CASE("who knows a session's number but not the token cannot disturb it") {
   SessionId id{};
   const Credentials credentials = token_credentials(), wrong = token_credentials(9);
   const LinkOptions options = patient();
-  const Deadline deadline = Deadline::in_ms(ConnectPatience_ms);
+  const Deadline deadline = Deadline::in_ms(ConnectTimeout_ms);
   const Handshake how{credentials, options, deadline}, bad{wrong, options, deadline};
   Session session;
   session.is_client = true;
@@ -154,7 +154,7 @@ TEST_CASE("a client that scribbles on the shared memory harms only its own link"
     TestServer server(anywhere("shm"), token_credentials());
     const LinkOptions options = patient();
     const Credentials credentials = token_credentials();
-    const Handshake how{credentials, options, Deadline::in_ms(ConnectPatience_ms)};
+    const Handshake how{credentials, options, Deadline::in_ms(ConnectTimeout_ms)};
     auto agreed = introduce(std::move(*connect_to(server.url(), how.deadline)),
                             make_hello(server.url(), credentials, Hello::Purpose::Session, {}), "", 0, how);
     REQUIRE(agreed);

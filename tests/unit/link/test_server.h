@@ -17,9 +17,9 @@
 namespace gt::wire {
 
 // Who connects may have to wait for a processor on both sides; nothing here tests how long that may take.
-constexpr uint32_t ConnectPatience_ms = 30'000;
+constexpr uint32_t ConnectTimeout_ms = 30'000;
 inline LinkOptions patient(LinkOptions options = {}) {
-  options.connect_ms = ConnectPatience_ms;
+  options.connect_ms = ConnectTimeout_ms;
   return options;
 }
 
@@ -29,7 +29,7 @@ class TestServer {
       : credentials_(std::move(credentials)),
         options_(patient(options)),
         stop_(::eventfd(0, EFD_CLOEXEC)),
-        reception_([this](const Hello&, int) { return new_session(); }, {ConnectPatience_ms, 4}) {
+        reception_([this](const Hello&, int) { return new_session(); }, {ConnectTimeout_ms, 4}) {
     auto listener = listen_on(where);
     if (!listener) {
       error_ = listener.status();
@@ -47,12 +47,12 @@ class TestServer {
   // Sessions whose client was not let in.
   bool wait_refused(int n) {
     std::unique_lock lock(mutex_);
-    return came_.wait_for(lock, std::chrono::milliseconds(ConnectPatience_ms), [&] { return refused_ >= n; });
+    return came_.wait_for(lock, std::chrono::milliseconds(ConnectTimeout_ms), [&] { return refused_ >= n; });
   }
   // The next client's link; nullptr: none came in time.
   std::unique_ptr<Link> next() {
     std::unique_lock lock(mutex_);
-    came_.wait_for(lock, std::chrono::milliseconds(ConnectPatience_ms), [&] { return !links_.empty(); });
+    came_.wait_for(lock, std::chrono::milliseconds(ConnectTimeout_ms), [&] { return !links_.empty(); });
     if (links_.empty()) return nullptr;
     auto link = std::move(links_.front());
     links_.pop_front();

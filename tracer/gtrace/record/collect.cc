@@ -131,14 +131,14 @@ class Collecting {
   void hear(const ProgramNews& news) {
     program_ = news;
     session_.header().program_pid.store(news.pid);
-    if (news.ended) patience_ends_ = Clock::now() + Patience;
+    if (news.ended) linger_from_ = Clock::now() + LingerDelay;
   }
 
   bool goes_on(Snapshots& snapshots) {
     if (session_.header().off.load() == RecordingEnded) return false;  // gtrace ctl end
     if (channel_.open() && !program_.ended) return true;
     if (!users_.any()) return false;
-    if (channel_.open() && !waiting_ && Clock::now() > patience_ends_) linger(snapshots);
+    if (channel_.open() && !waiting_ && Clock::now() > linger_from_) linger(snapshots);
     return true;
   }
 
@@ -213,7 +213,7 @@ class Collecting {
   }
 
   // How long processes that are about to end anyway may take before they count as left behind.
-  static constexpr std::chrono::milliseconds Patience{300};
+  static constexpr std::chrono::milliseconds LingerDelay{300};
 
   Session session_;
   Fd channel_;
@@ -222,7 +222,7 @@ class Collecting {
   SpoolUsers users_;
   Pace pace_;
   ProgramNews program_;
-  Clock::time_point patience_ends_{};
+  Clock::time_point linger_from_{};
   bool waiting_ = false;
 };
 

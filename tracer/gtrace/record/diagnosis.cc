@@ -29,7 +29,7 @@ void look_at_links(const std::string& binary, Diagnosis& d) {
     const std::string name = file_name(library);
     if (!starts_with(name, "libOpenCL")) continue;
     const bool usual = starts_with(name, "libOpenCL.so");
-    d.doors.push_back({usual ? "linked" : "bundled", library, "preload"});
+    d.entry_paths.push_back({usual ? "linked" : "bundled", library, "preload"});
   }
 }
 
@@ -45,18 +45,19 @@ void look_at_opens(const std::string& binary, Diagnosis& d) {
   std::vector<std::string> files = interpose::linked_libraries(binary);
   files.insert(files.begin(), binary);
   for (const std::string& file : files) {
-    if (!starts_with(file_name(file), "libOpenCL") && opens_opencl(file)) d.doors.push_back({"opened", file, "dlopen"});
+    if (!starts_with(file_name(file), "libOpenCL") && opens_opencl(file))
+      d.entry_paths.push_back({"opened", file, "dlopen"});
   }
 }
 
 void look_inside(const std::string& binary, Diagnosis& d) {
   const auto elf = ElfFile::open(binary);
   if (elf && elf->defines("clGetPlatformIDs") && mentions(*elf, "OPENCL_LAYERS"))
-    d.doors.push_back({"loader inside", binary, "layer"});
+    d.entry_paths.push_back({"loader inside", binary, "layer"});
   const interpose::EntryPlan own = plan_own_functions(binary);
   const auto opencl = std::count_if(own.hooked.begin(), own.hooked.end(),
                                     [](const std::string& name) { return starts_with(name, "cl"); });
-  if (opencl) d.doors.push_back({"linked in", fmt::format("{} ({} functions)", binary, opencl), "entry patch"});
+  if (opencl) d.entry_paths.push_back({"linked in", fmt::format("{} ({} functions)", binary, opencl), "entry patch"});
   for (const auto& [name, reason] : own.refused)
     d.missed.push_back(fmt::format("calls of {}'s own {}: {}", binary, name, reason));
 }
@@ -85,11 +86,11 @@ std::vector<fs::path> package_folders(const std::string& python) {
 void look_at_package(const fs::path& package, Diagnosis& d) {
   std::error_code ignored;
   const std::string name = package.filename().string();
-  if (name == "pyopencl") d.doors.push_back({"python package", package.string(), "preload"});
+  if (name == "pyopencl") d.entry_paths.push_back({"python package", package.string(), "preload"});
   const fs::path libraries = name.size() > 5 && name.substr(name.size() - 5) == ".libs" ? package : package / ".libs";
   for (const auto& file : fs::directory_iterator(libraries, ignored)) {
     if (starts_with(file.path().filename().string(), "libOpenCL"))
-      d.doors.push_back({"bundled", file.path().string(), "preload, layer"});
+      d.entry_paths.push_back({"bundled", file.path().string(), "preload, layer"});
   }
 }
 
@@ -139,7 +140,7 @@ void advise(Diagnosis& d) {
     if (!one.found) d.advice.push_back(fmt::format("{} names {}, which does not exist", one.icd, one.library));
   }
   if (!d.missed.empty()) d.advice.push_back("link the program dynamically: what is missed then is seen");
-  if (d.doors.empty() && d.missed.empty())
+  if (d.entry_paths.empty() && d.missed.empty())
     d.advice.push_back("no sign of OpenCL in the program's files; what plug-ins and children do is seen all the same");
 }
 

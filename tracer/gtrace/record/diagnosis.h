@@ -9,7 +9,7 @@
 namespace gt::tracer {
 
 // A way in which the program may reach OpenCL.
-struct FoundDoor {
+struct FoundEntryPath {
   std::string kind;  // linked, opened, bundled, loader inside, linked in, python package
   std::string what;  // the file, or what stands in it
   std::string caught_by;  // preload, dlopen, layer, entry patch
@@ -24,7 +24,7 @@ struct Driver {
 struct Diagnosis {
   std::string program, binary;
   std::vector<std::string> interpreters;  // what runs a script, in order; the last is `binary`
-  std::vector<FoundDoor> doors;
+  std::vector<FoundEntryPath> entry_paths;
   std::string opencl_library;  // that the program would get; "" when there is none
   std::vector<Driver> drivers;
   std::vector<std::string> beside;  // other interposers: other_interposers.h

@@ -21,8 +21,8 @@ nlohmann::json as_json(const Diagnosis& d) {
                         {"missed", d.missed},         {"advice", d.advice},
                         {"beside", d.beside}};
   out["doors"] = nlohmann::json::array();
-  for (const FoundDoor& door : d.doors)
-    out["doors"].push_back({{"kind", door.kind}, {"what", door.what}, {"caught_by", door.caught_by}});
+  for (const FoundEntryPath& path : d.entry_paths)
+    out["doors"].push_back({{"kind", path.kind}, {"what", path.what}, {"caught_by", path.caught_by}});
   out["drivers"] = nlohmann::json::array();
   for (const Driver& driver : d.drivers)
     out["drivers"].push_back({{"icd", driver.icd}, {"library", driver.library}, {"found", driver.found}});
@@ -32,8 +32,8 @@ nlohmann::json as_json(const Diagnosis& d) {
 std::string as_text(const Diagnosis& d) {
   std::string text = fmt::format("program   {}\n", d.program);
   for (const std::string& interpreter : d.interpreters) text += fmt::format("run by    {}\n", interpreter);
-  for (const FoundDoor& door : d.doors)
-    text += fmt::format("door      {}: {}; caught by {}\n", door.kind, door.what, door.caught_by);
+  for (const FoundEntryPath& path : d.entry_paths)
+    text += fmt::format("door      {}: {}; caught by {}\n", path.kind, path.what, path.caught_by);
   text += fmt::format("OpenCL    {}\n", d.opencl_library.empty() ? "none" : d.opencl_library);
   for (const Driver& driver : d.drivers)
     text += fmt::format("driver    {}{} ({})\n", driver.library, driver.found ? "" : ": missing", driver.icd);

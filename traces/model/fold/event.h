@@ -85,7 +85,8 @@ struct Shape {
   ThreadId thread = 0;
   bool unfinished = false;  // the call was entered and never returned (crash, kill, exit inside)
   std::vector<Arg> args;
-  Direction moves = Direction::None;  // which way its calls move data; how much: ShapeStats::bytes (traces/api/moves.h)
+  // Which way its calls move data; how much: ShapeStats::bytes (traces/api/transfer_size.h).
+  Direction moves = Direction::None;
   int values() const {
     int n = 0;
     for (const Arg& a : args) n += value_count(a.form);

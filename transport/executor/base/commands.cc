@@ -94,7 +94,7 @@ void Commands::subscribe(ObjectId id) {
 void Commands::tell(ObjectId id, std::unique_ptr<Then> then) {
   Awaited awaited = told_later(id);
   awaited.then = std::move(then);
-  x_completions->await_here(std::move(awaited));
+  x_event_waiter->await_here(std::move(awaited));
 }
 
 Awaited Commands::told_later(ObjectId id) {
@@ -116,7 +116,7 @@ Awaited Commands::awaited(const Object& event) {
   return awaited;
 }
 
-// A driver's own waiting knows no end of patience: a marker's status is looked at.
+// A driver's own waiting has no timeout: a marker's status is looked at.
 bool Commands::wait_until_idle(uint32_t ms) {
   std::vector<cl_event> markers;
   x_objects.each_queue([&](const std::shared_ptr<Queue>& queue) {

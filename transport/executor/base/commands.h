@@ -1,26 +1,26 @@
 // What all messages have in common that put a command into a queue or make an object: events get names, failures are
 // told, and what a new object is, is asked once.
-// Thread safety: none; the control lane uses it.
+// Thread safety: none; the control channel uses it.
 #pragma once
 
 #include <functional>
 
 #include "traces/base/clock.h"
+#include "transport/executor/base/event_waiter.h"
 #include "transport/executor/base/objects.h"
-#include "transport/executor/base/waiting.h"
 
 namespace gt::exec {
 
 class Commands {
  public:
-  Commands(std::shared_ptr<Session> session, Objects& objects, std::shared_ptr<Completions> completions)
-      : x_session(std::move(session)), x_objects(objects), x_completions(std::move(completions)) {}
+  Commands(std::shared_ptr<Session> session, Objects& objects, std::shared_ptr<EventWaiter> event_waiter)
+      : x_session(std::move(session)), x_objects(objects), x_event_waiter(std::move(event_waiter)) {}
 
   Session& session() { return *x_session; }
   const std::shared_ptr<Session>& shared_session() { return x_session; }
   const Cl& cl() const { return x_session->cl; }
   Objects& objects() { return x_objects; }
-  const std::shared_ptr<Completions>& completions() { return x_completions; }
+  const std::shared_ptr<EventWaiter>& event_waiter() { return x_event_waiter; }
 
   // The name `id` is for a native object (whose reference it takes). What it is, is asked of the driver.
   cl_int name(ObjectId id, ObjectKind kind, void* handle);
@@ -37,9 +37,10 @@ class Commands {
   void subscribe(ObjectId event);
   // Completed will follow when the named event is over; then->over() is called before.
   void tell(ObjectId event, std::unique_ptr<Then> then = nullptr);
-  // For completions(): the event with a reference of its own. Its queue is flushed. REQUIRES: its command was enqueued.
+  // For event_waiter(): the event with a reference of its own. Its queue is flushed. REQUIRES: its command was
+  // enqueued.
   Awaited awaited(const Object& event);
-  // As tell(), to be handed to completions() when something else is over too.
+  // As tell(), to be handed to event_waiter() when something else is over too.
   Awaited told_later(ObjectId event);
 
   // False: after `ms` some queue still has commands that are not over.
@@ -51,7 +52,7 @@ class Commands {
  private:
   std::shared_ptr<Session> x_session;
   Objects& x_objects;
-  std::shared_ptr<Completions> x_completions;
+  std::shared_ptr<EventWaiter> x_event_waiter;
 };
 
 }  // namespace gt::exec

@@ -18,7 +18,7 @@ void InFlight::let_go(uint64_t bytes) {
 
 bool InFlight::Watch::is_stuck() {
   const uint64_t returns = x_of.x_returns;
-  if (returns == x_seen && x_of.x_outside != 0) return Clock::now() - x_since >= x_of.x_patience;
+  if (returns == x_seen && x_of.x_outside != 0) return Clock::now() - x_since >= x_of.x_timeout;
   x_seen = returns;
   moved();
   return false;

@@ -2,7 +2,7 @@
 //
 // Who finds no room waits: what others hold comes back as their commands end. It comes back by itself unless a command
 // waits for something that this session cannot bring about alone: a user event that the client has yet to set, a peer.
-// Only then, when nothing has come back for `patience`, the memory is refused; and from then on at once, until
+// Only then, when nothing has come back for `timeout`, the memory is refused; and from then on at once, until
 // something comes back: a client whose next hundred transfers stand before what would end them hears of it soon.
 // Thread safety: all functions.
 #pragma once
@@ -17,7 +17,7 @@ namespace gt::exec {
 class InFlight {
  public:
   // `most_bytes`: 0 for no limit.
-  InFlight(uint64_t most_bytes, std::chrono::milliseconds patience) : x_most(most_bytes), x_patience(patience) {}
+  InFlight(uint64_t most_bytes, std::chrono::milliseconds timeout) : x_most(most_bytes), x_timeout(timeout) {}
 
   uint64_t bytes() const { return x_bytes; }
   // False: there is no room now.
@@ -67,7 +67,7 @@ class InFlight {
 
  private:
   const uint64_t x_most;
-  const std::chrono::milliseconds x_patience;
+  const std::chrono::milliseconds x_timeout;
   std::atomic<uint64_t> x_bytes{0};
   std::atomic<uint64_t> x_returns{0};  // calls of let_go()
   std::atomic<int> x_outside{0};

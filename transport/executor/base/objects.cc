@@ -1,6 +1,6 @@
 #include "transport/executor/base/objects.h"
 
-#include "transport/executor/base/waiting.h"
+#include "transport/executor/base/event_waiter.h"
 
 namespace gt::exec {
 namespace {
@@ -50,7 +50,7 @@ void Objects::remove(ObjectId id) {
   if (object.kind == ObjectKind::Svm) x_svm.erase(object.svm->address());
   --x_session.count.objects;
   x_session.count.memory_bytes -= object.counted;
-  if (object.queue && object.kind == ObjectKind::Queue) Completions::leave(*object.queue);
+  if (object.queue && object.kind == ObjectKind::Queue) EventWaiter::leave(*object.queue);
   release(object.kind, object.handle);
 }
 
@@ -69,7 +69,7 @@ void Objects::remove_all() {
   x_session.count.memory_bytes = 0;
 }
 
-ObjectId Objects::surveyed(ObjectKind kind, void* handle) {
+ObjectId Objects::discovered(ObjectKind kind, void* handle) {
   if (const ObjectId known = name_of(kind, handle)) return known;
   Object object;
   object.kind = kind;

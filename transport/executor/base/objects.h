@@ -2,7 +2,7 @@
 //
 // Invariants: a name is given once; the table holds one native reference to each handle. An event whose command was
 // never enqueued has no handle: it failed, and what waits for it fails too.
-// Thread safety: none; the control lane uses it.
+// Thread safety: none; the control channel uses it.
 #pragma once
 
 #include <map>
@@ -84,7 +84,7 @@ class Objects {
   void remove_all();
 
   // Platforms and devices, which have one name for as long as the session lives.
-  ObjectId surveyed(ObjectKind kind, void* handle);
+  ObjectId discovered(ObjectKind kind, void* handle);
   // The name of a native handle; 0: it has none. Cost: a look at every object.
   ObjectId name_of(ObjectKind kind, void* handle);
 

@@ -23,23 +23,24 @@ struct Limits {
   uint64_t objects = uint64_t{1} << 20;             // at a time
   uint64_t memory_bytes = 0;                        // in buffers, images, shared virtual memory
   uint64_t in_flight_bytes = uint64_t{1} << 30;     // host memory held for commands that are not over
-  uint32_t patience_ms = 10'000;  // with commands that hold all of that and wait for what the client has yet to do
+  // With commands that hold all of that and wait for what the client has yet to do.
+  uint32_t in_flight_timeout_ms = 10'000;
   uint64_t message_bytes = uint64_t{256} << 20;     // of one message; larger than a frame: in fragments
   uint32_t build_seconds = 600;
 };
 
 // Where another executor of the same client may come in (peers.h).
-struct PeerEntrance {
+struct PeerListener {
   Fd handover;                    // where its connections arrive (transport/link/hello/handover.h)
   wire::SessionId session{};      // by which it asks for us
   std::vector<std::string> urls;  // where, beside those places that the client knows
 };
 
 struct Options {
-  // Where chunks of writes arrive, and leave from for reads. No slots: the client can only use Inline and Shared
-  // (behind a LocalLink all memory is shared).
+  // Where chunks of writes arrive, and where those of reads leave from. No slots: the client can only use Inline and
+  // Shared (behind a LocalLink all memory is shared).
   uint32_t inbox_slots = 8;
-  uint32_t outbox_slots = 8;
+  uint32_t read_slots = 8;
   uint32_t slot_bytes = uint32_t{4} << 20;
   // For a client of this node: memory that both ends see, for transfers that are not worth chunks. 0: none.
   uint32_t ring_bytes = uint32_t{32} << 20;
@@ -58,7 +59,7 @@ struct Options {
   std::function<std::shared_ptr<const void>(std::string_view what)> take_build_turn;
   std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
   std::function<void(const std::string&)> log;  // one line for people
-  std::function<Result<PeerEntrance>()> open_entrance;  // empty: it has no peers
+  std::function<Result<PeerListener>()> open_peer_listener;  // empty: it has no peers
   wire::Credentials certificates;  // for links to and from peers over tls://
   wire::LinkOptions peer_link;
 };

@@ -13,8 +13,8 @@
 #include "transport/executor/base/cl.h"
 #include "transport/executor/base/counters.h"
 #include "transport/executor/base/in_flight.h"
+#include "transport/executor/base/message_sender.h"
 #include "transport/executor/base/options.h"
-#include "transport/executor/base/outbox.h"
 #include "transport/executor/base/threads.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/messages.h"
@@ -23,16 +23,20 @@ namespace gt::exec {
 
 struct Session {
   Session(const Functions& functions, wire::Link& link, const Limits& limit, Options&& option)
-      : all(functions), cl(functions), limits(limit), options(std::move(option)), out(link),
-        in_flight(limit.in_flight_bytes, std::chrono::milliseconds(limit.patience_ms)) {}
+      : all(functions),
+        cl(functions),
+        limits(limit),
+        options(std::move(option)),
+        out(link),
+        in_flight(limit.in_flight_bytes, std::chrono::milliseconds(limit.in_flight_timeout_ms)) {}
 
   const Functions all;
   const Cl cl;
   const Limits limits;
   const Options options;
-  Outbox out;
+  MessageSender out;
   Threads threads;
-  std::mutex turns;  // turns.h
+  std::mutex driver_lock;  // driver_lock.h
   InFlight in_flight;
 
   LiveCounters count;  // in_flight_bytes stays 0: in_flight knows

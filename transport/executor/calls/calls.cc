@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "traces/api/api.h"
-#include "transport/executor/base/turns.h"
+#include "transport/executor/base/driver_lock.h"
 #include "transport/executor/calls/call_rules.h"
 #include "transport/executor/calls/launches.h"
 
@@ -155,8 +155,8 @@ cl_int Calls::make(const wire::Call& call) {
 }
 
 api::Invoked Calls::invoke(FnId fn, ByteView inputs, AnyFunction function) {
-  std::unique_lock<std::mutex> turn;
-  if (x_queue) turn = turn_at(x_commands.session(), *x_queue);
+  std::unique_lock<std::mutex> lock;
+  if (x_queue) lock = lock_driver(x_commands.session(), *x_queue);
   return api::invoke(fn, inputs, function, x_context, x_outputs);
 }
 
@@ -225,7 +225,7 @@ void Calls::keep_arguments(Queue& queue) {
   Awaited behind;
   if (cl.clEnqueueMarkerWithWaitList(queue.handle, 0, nullptr, &behind.event) != CL_SUCCESS) return;
   behind.then = std::make_unique<KeptArguments>(std::exchange(x_context.arena, api::Arena(ArenaBytes)));
-  x_commands.completions()->await(std::move(behind));
+  x_commands.event_waiter()->await(std::move(behind));
 }
 
 // A marker right behind the barrier is over when the barrier is.
@@ -247,7 +247,7 @@ cl_int Calls::map_nothing() {
   cl_int code = CL_INVALID_OPERATION;
   void* p = nullptr;
   if (map && unmap && queue && mem) {
-    const auto turn = turn_at(x_commands.session(), *queue);
+    const auto lock = lock_driver(x_commands.session(), *queue);
     const auto handle = mem->as<cl_mem>();
     p = map(queue->handle, handle, CL_FALSE, CL_MAP_READ, 0, 0, 0, nullptr, nullptr, &code);
     if (p) unmap(queue->handle, handle, p, 0, nullptr, nullptr);

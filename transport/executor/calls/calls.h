@@ -1,5 +1,5 @@
 // Call messages: the functions that travel as their encoded arguments.
-// Thread safety: none; the control lane uses it.
+// Thread safety: none; the control channel uses it.
 #pragma once
 
 #include "traces/api/decode.h"

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "transport/executor/base/turns.h"
+#include "transport/executor/base/driver_lock.h"
 
 namespace gt::exec {
 namespace {
@@ -144,7 +144,7 @@ void Launches::run(const wire::Launch& m) {
   const size_t* const local = m.given & 2 ? sizes(m.local) : nullptr;
   cl_int code = CL_SUCCESS;
   {
-    const auto turn = turn_at(x_commands.session(), *queue);
+    const auto lock = lock_driver(x_commands.session(), *queue);
     code = x_commands.cl().clEnqueueNDRangeKernel(
         queue->handle, kernel->as<cl_kernel>(), m.dimensions, offset, sizes(m.global), local,
         static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), m.event ? &event : nullptr);

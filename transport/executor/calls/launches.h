@@ -1,6 +1,6 @@
 // Launch messages: the arguments that changed, then the launch.
 // Cost: a look-up for each name and the driver's own calls; no allocation but the driver's.
-// Thread safety: none; the control lane uses it.
+// Thread safety: none; the control channel uses it.
 #pragma once
 
 #include "transport/executor/base/commands.h"

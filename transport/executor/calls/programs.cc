@@ -114,10 +114,10 @@ bool Programs::post(const std::shared_ptr<BuildJob>& job) {
 }
 
 void Programs::serve(const std::shared_ptr<Work>& work) {
-  constexpr std::chrono::seconds Patience{2};
+  constexpr std::chrono::seconds IdleTime{2};
   std::unique_lock lock(work->mutex);
   for (;;) {
-    work->changed.wait_for(lock, Patience, [&] { return work->closed || !work->waiting.empty(); });
+    work->changed.wait_for(lock, IdleTime, [&] { return work->closed || !work->waiting.empty(); });
     if (work->waiting.empty()) break;
     const std::shared_ptr<BuildJob> job = work->waiting.front();
     work->waiting.pop_front();

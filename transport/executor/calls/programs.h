@@ -1,7 +1,7 @@
 // Build messages: each on a thread of its own, some at a time, with a time limit.
 //
 // A driver cannot be told to stop: a build that takes too long is answered, and its thread left to end when it does.
-// Thread safety: start() and arrivals() by the control lane.
+// Thread safety: start() by the control channel.
 #pragma once
 
 #include <atomic>

@@ -25,13 +25,13 @@ class Peer::ToPeer final : public Sink {
   ToPeer(std::shared_ptr<Peer> peer, uint32_t transfer) : x_peer(std::move(peer)), x_transfer(transfer) {}
   std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override {
     uint32_t slot = 0;
-    const Outbox::Use use(x_peer->x_out);
+    const MessageSender::Use use(x_peer->x_out);
     if (!use.open() || !x_peer->x_slots.take(slot) || chunk.bytes > x_peer->x_slots.slot_bytes()) return {};
     x_peer->x_session->count.peer_bytes_out += chunk.bytes;
     return use.link().put(memory, x_peer->x_slots.address(slot), chunk.bytes, wire::chunk_notice(x_transfer, slot));
   }
   bool wait(wire::Ticket ticket) override {
-    const Outbox::Use use(x_peer->x_out);
+    const MessageSender::Use use(x_peer->x_out);
     return use.open() && use.link().wait(ticket).ok();
   }
   void fail() override { x_peer->give_up(); }
@@ -54,7 +54,7 @@ std::unique_ptr<Sink> Peer::sink(uint32_t transfer) { return std::make_unique<To
 void Peer::give_up() {
   if (x_given_up.exchange(true)) return;
   x_session->threads.start("gtrace-unpeer", StackBytes, [self = shared_from_this()] {
-    const Outbox::Use use(self->x_out);
+    const MessageSender::Use use(self->x_out);
     if (use.open()) use.link().close();
   });
 }
@@ -93,10 +93,10 @@ void Peer::on_closed(const Status&) {
   x_inbox.close();
 }
 
-Peers::Peers(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions)
+Peers::Peers(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter)
     : x_session(std::move(session)),
-      x_completions(std::move(completions)),
-      x_closing(x_session->options.open_entrance ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {}
+      x_event_waiter(std::move(event_waiter)),
+      x_closing(x_session->options.open_peer_listener ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {}
 
 wire::Credentials Peers::credentials(const wire::PeerSecret& secret) const {
   wire::Credentials proof = x_session->options.certificates;
@@ -118,7 +118,7 @@ void Peers::log(const std::string& line) const {
 // REQUIRES: what is coming ends with adopt().
 bool Peers::may_add() {
   const std::lock_guard lock(x_mutex);
-  if (x_closed || !x_session->options.open_entrance || x_peers.size() + x_coming >= Most) return false;
+  if (x_closed || !x_session->options.open_peer_listener || x_peers.size() + x_coming >= Most) return false;
   ++x_coming;
   return true;
 }
@@ -128,13 +128,13 @@ void Peers::run(const wire::Invite& m) {
   told.reply = m.reply;
   told.code = CL_INVALID_OPERATION;
   if (may_add()) {
-    Result<PeerEntrance> entrance = x_session->options.open_entrance();
-    if (entrance && wire::fill_random(told.secret).ok()) {
+    Result<PeerListener> listener = x_session->options.open_peer_listener();
+    if (listener && wire::fill_random(told.secret).ok()) {
       told.code = CL_SUCCESS;
-      told.name = entrance->session;
-      told.urls = entrance->urls;
+      told.name = listener->session;
+      told.urls = listener->urls;
     }
-    auto shared = std::make_shared<PeerEntrance>(entrance ? std::move(*entrance) : PeerEntrance());
+    auto shared = std::make_shared<PeerListener>(listener ? std::move(*listener) : PeerListener());
     const auto wait = [self = shared_from_this(), peer = m.peer, shared, secret = told.secret] {
       self->await(peer, std::move(*shared), secret);
     };
@@ -147,11 +147,12 @@ void Peers::run(const wire::Invite& m) {
 }
 
 // Accepts one peer, for some seconds.
-void Peers::await(uint32_t name, PeerEntrance entrance, const wire::PeerSecret& secret) {
-  const int door = entrance.handover.get();
-  const bool somebody = door >= 0 && wire::wait_for(door, POLLIN, wire::Deadline::in_ms(InvitedMs), x_closing.get());
+void Peers::await(uint32_t name, PeerListener listener, const wire::PeerSecret& secret) {
+  const int handover = listener.handover.get();
+  const bool somebody =
+      handover >= 0 && wire::wait_for(handover, POLLIN, wire::Deadline::in_ms(InvitedMs), x_closing.get());
   Result<std::unique_ptr<wire::Link>> link = Status(Kind::Disconnected, "the peer did not come");
-  if (somebody) link = wire::accept_link(std::move(entrance.handover), credentials(secret), link_options());
+  if (somebody) link = wire::accept_link(std::move(listener.handover), credentials(secret), link_options());
   const Result<std::shared_ptr<Peer>> peer = adopt(name, std::move(link));
   if (somebody && !peer) log("no link from a peer: " + peer.status().text());
 }
@@ -195,7 +196,7 @@ Result<std::shared_ptr<Peer>> Peers::adopt(uint32_t name, Result<std::unique_ptr
     --x_coming;
     if (!link) return link.status();
     if (x_closed || x_peers.contains(name)) return Status(Kind::Disconnected, "it is not wanted any more");
-    peer = std::make_shared<Peer>(x_session, x_completions, std::move(*link));
+    peer = std::make_shared<Peer>(x_session, x_event_waiter, std::move(*link));
     x_peers[name] = peer;
     x_session->in_flight.depends(1);  // transfers may wait for its chunks
   }

@@ -1,6 +1,6 @@
 // Links to other executors of the same client, over which contents go without passing through the client.
 //
-//   client ── Invite ──► B: opens an entrance, makes a secret ── Invited ──► client
+//   client ── Invite ──► B: opens a peer listener, makes a secret ── Invited ──► client
 //          ── Join ────► A: connects to B, proves the secret  ── Joined ──► client
 //   A ── PeerInbox ──► B, B ── PeerInbox ──► A                  then chunks and Credit, both ways
 //
@@ -22,11 +22,11 @@ namespace gt::exec {
 
 class Peer final : public wire::LinkHandler, public std::enable_shared_from_this<Peer> {
  public:
-  Peer(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, std::unique_ptr<wire::Link> link)
+  Peer(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, std::unique_ptr<wire::Link> link)
       : x_session(session),
         x_link(std::move(link)),
         x_out(*x_link),
-        x_inbox(std::move(session), std::move(completions), x_out) {}
+        x_inbox(std::move(session), std::move(event_waiter), x_out) {}
 
   Status open();
   // The other side has said where chunks go.
@@ -50,7 +50,7 @@ class Peer final : public wire::LinkHandler, public std::enable_shared_from_this
 
   const std::shared_ptr<Session> x_session;
   std::unique_ptr<wire::Link> x_link;
-  Outbox x_out;
+  MessageSender x_out;
   Inbox x_inbox;
   wire::Slots x_slots;  // of the other side's inbox
   std::atomic<bool> x_given_up{false};
@@ -58,7 +58,7 @@ class Peer final : public wire::LinkHandler, public std::enable_shared_from_this
 
 class Peers : public std::enable_shared_from_this<Peers> {
  public:
-  Peers(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions);
+  Peers(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter);
 
   void run(const wire::Invite& invite);
   void run(const wire::Join& join);
@@ -77,15 +77,15 @@ class Peers : public std::enable_shared_from_this<Peers> {
   bool may_add();
   wire::LinkOptions link_options() const;
   wire::Credentials credentials(const wire::PeerSecret& secret) const;
-  void await(uint32_t name, PeerEntrance entrance, const wire::PeerSecret& secret);
+  void await(uint32_t name, PeerListener listener, const wire::PeerSecret& secret);
   Status join(const wire::Join& join, std::string& url);
   Result<std::shared_ptr<Peer>> adopt(uint32_t name, Result<std::unique_ptr<wire::Link>> link);
 
   const std::shared_ptr<Session> x_session;
-  const std::shared_ptr<Completions> x_completions;
+  const std::shared_ptr<EventWaiter> x_event_waiter;
   const Fd x_closing;  // an event descriptor: readable when close() was called
   std::mutex x_mutex;
-  size_t x_coming = 0;  // entrances and connections under way
+  size_t x_coming = 0;  // peer listeners and connections under way
   bool x_closed = false;
   std::map<uint32_t, std::shared_ptr<Peer>> x_peers;
 };

@@ -7,7 +7,7 @@ namespace gt::exec {
 
 bool PinnedRing::open(cl_context context) {
   const size_t bytes = x_session->options.small_bytes;
-  return bytes != 0 && x_memory.open(x_session->cl, x_crew, context, bytes);
+  return bytes != 0 && x_memory.open(x_session->cl, x_copy_threads, context, bytes);
 }
 
 uint8_t* PinnedRing::take(size_t bytes) {

@@ -30,7 +30,7 @@ class PinnedRing {
 
  private:
   std::shared_ptr<Session> x_session;
-  staging::CopyCrew x_crew;  // without helpers
+  staging::CopyThreads x_copy_threads;  // without helpers
   staging::PinnedMemory x_memory;
   std::mutex x_mutex;
   RingRooms x_rooms;

@@ -28,7 +28,7 @@ void SharedPins::pin(wire::SegmentId segment, cl_context context) {
     if (x_pins.size() >= Most || !x_pins.emplace(key, nullptr).second) return;
   }
   std::unique_ptr<Pin> pin;
-  if (const Outbox::Use use(x_session.out); use.open()) {
+  if (const MessageSender::Use use(x_session.out); use.open()) {
     const size_t bytes = extent_of(use.link(), segment);
     void* const base = bytes ? use.link().view({segment, 0}, bytes) : nullptr;
     if (base) pin = std::make_unique<Pin>(x_session.cl, context, base, bytes);

@@ -4,24 +4,24 @@
 namespace gt::exec {
 
 std::optional<wire::Ticket> ToClient::put(const void* memory, const wire::Chunks::Chunk& chunk) {
-  const Outbox::Use use(x_out);
+  const MessageSender::Use use(x_out);
   if (!use.open()) return {};
   return use.link().put(memory, {x_to.segment, x_to.offset + chunk.offset}, chunk.bytes);
 }
 
 bool ToClient::wait(wire::Ticket ticket) {
-  const Outbox::Use use(x_out);
+  const MessageSender::Use use(x_out);
   return !use.open() || use.link().wait(ticket).ok();
 }
 
 Reader::~Reader() {
   x_pin.reset();
-  if (const Outbox::Use use(x_session->out); x_slots && use.open()) (void)use.link().withdraw(x_segment).ok();
+  if (const MessageSender::Use use(x_session->out); x_slots && use.open()) (void)use.link().withdraw(x_segment).ok();
 }
 
 bool Reader::open(const std::shared_ptr<Reader>& self, cl_context context) {
   constexpr size_t StackBytes = size_t{512} << 10;
-  x_count = x_session->options.outbox_slots;
+  x_count = x_session->options.read_slots;
   x_slot_bytes = x_session->options.slot_bytes;
   if (x_count == 0 || !make_slots(context)) return false;
   x_ring.resize(x_count);
@@ -30,7 +30,7 @@ bool Reader::open(const std::shared_ptr<Reader>& self, cl_context context) {
 
 bool Reader::make_slots(cl_context context) {
   const uint64_t bytes = x_count * x_slot_bytes;
-  const Outbox::Use use(x_session->out);
+  const MessageSender::Use use(x_session->out);
   if (!use.open()) return false;
   const Result<wire::SegmentId> segment = use.link().allocate(bytes, &x_slots);
   if (!segment.ok()) return false;
@@ -132,7 +132,7 @@ void Reader::retire_oldest() {
 // The client's queue goes on.
 void Reader::leave_device(Work& work) {
   work.left = true;
-  work.job->gate.finish(x_session->cl, work.error);
+  work.job->placeholder.finish(x_session->cl, work.error);
   work.job->memory.release(x_session->cl);
 }
 
@@ -142,7 +142,7 @@ void Reader::end_finished() {
     const bool all_started = work.error != CL_SUCCESS || work.started == work.job->chunks.count();
     if (!all_started || work.sent != work.started) return;
     if (!work.left) leave_device(work);
-    x_completions->await(std::move(work.job->told));
+    x_event_waiter->await(std::move(work.job->told));
     x_work.pop_front();
   }
 }

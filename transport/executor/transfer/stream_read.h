@@ -13,11 +13,11 @@
 #include <mutex>
 #include <optional>
 
-#include "transport/executor/base/waiting.h"
-#include "transport/executor/transfer/move_part.h"
+#include "transport/executor/base/event_waiter.h"
+#include "transport/executor/transfer/part_transfer.h"
 #include "transport/executor/transfer/pins.h"
 #include "transport/protocol/chunks.h"
-#include "transport/staging/gate.h"
+#include "transport/staging/queue_placeholder.h"
 
 namespace gt::exec {
 
@@ -35,13 +35,13 @@ class Sink {
 // Into memory that the client exposed.
 class ToClient final : public Sink {
  public:
-  ToClient(Outbox& out, wire::Address to) : x_out(out), x_to(to) {}
+  ToClient(MessageSender& out, wire::Address to) : x_out(out), x_to(to) {}
   std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override;
   bool wait(wire::Ticket ticket) override;
   void fail() override {}  // the event says so
 
  private:
-  Outbox& x_out;
+  MessageSender& x_out;
   wire::Address x_to;
 };
 
@@ -49,14 +49,14 @@ struct ReadJob {
   wire::Chunks chunks;
   Memory memory;  // with a reference of its own
   std::unique_ptr<Sink> to;
-  staging::Gate gate;
+  staging::QueuePlaceholder placeholder;
   Awaited told;  // the client's event: told when the bytes are there
 };
 
 class Reader {
  public:
-  Reader(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, std::shared_ptr<Queue> queue)
-      : x_session(std::move(session)), x_completions(std::move(completions)), x_queue(std::move(queue)) {}
+  Reader(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, std::shared_ptr<Queue> queue)
+      : x_session(std::move(session)), x_event_waiter(std::move(event_waiter)), x_queue(std::move(queue)) {}
   ~Reader();
 
   // Makes the slots and starts the thread of `self`. False: refused.
@@ -92,7 +92,7 @@ class Reader {
   void* memory(uint64_t slot) const { return static_cast<char*>(x_slots) + slot % x_count * x_slot_bytes; }
 
   std::shared_ptr<Session> x_session;
-  std::shared_ptr<Completions> x_completions;
+  std::shared_ptr<EventWaiter> x_event_waiter;
   std::shared_ptr<Queue> x_queue;
   wire::SegmentId x_segment = 0;  // of the slots
   void* x_slots = nullptr;
@@ -112,13 +112,13 @@ class Reader {
 };
 
 // When the place in the client's queue is reached, the job is the reader's.
-class ReadGate final : public Then {
+class BeginRead final : public Then {
  public:
-  ReadGate(std::shared_ptr<Reader> reader, std::unique_ptr<ReadJob> job)
+  BeginRead(std::shared_ptr<Reader> reader, std::unique_ptr<ReadJob> job)
       : x_reader(std::move(reader)), x_job(std::move(job)) {
     x_reader->expect();
   }
-  ~ReadGate() override {
+  ~BeginRead() override {
     if (x_job) x_reader->post(std::move(x_job), CL_OUT_OF_RESOURCES);  // nobody waited for its turn
   }
   void over(cl_int status, News&) override {

@@ -91,7 +91,7 @@ void WriteJob::start(Arrived chunk) {
   awaited.queue = x_queue;
   awaited.order = ++x_queue->order;
   awaited.then = std::make_unique<ChunkTaken>(shared_from_this(), std::move(chunk));
-  x_inbox->completions().await(std::move(awaited));
+  x_inbox->event_waiter().await(std::move(awaited));
 }
 
 void WriteJob::drop(Arrived& chunk) {
@@ -124,7 +124,7 @@ void WriteJob::end_if_done() {
   if (x_ended || !done || x_under_way > 0) return;
   x_ended = true;
   const Cl& cl = x_inbox->session().cl;
-  x_gate.finish(cl, x_error);
+  x_placeholder.finish(cl, x_error);
   x_memory.release(cl);
 }
 

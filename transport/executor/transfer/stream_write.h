@@ -22,10 +22,10 @@
 #include <span>
 #include <vector>
 
-#include "transport/executor/base/waiting.h"
-#include "transport/executor/transfer/move_part.h"
+#include "transport/executor/base/event_waiter.h"
+#include "transport/executor/transfer/part_transfer.h"
 #include "transport/protocol/chunks.h"
-#include "transport/staging/gate.h"
+#include "transport/staging/queue_placeholder.h"
 
 namespace gt::exec {
 
@@ -44,11 +44,15 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   // One that has failed before it began: its `bytes` are dropped.
   WriteJob(std::shared_ptr<Inbox> inbox, uint64_t bytes)
       : x_inbox(std::move(inbox)), x_error(CL_INVALID_OPERATION), x_left(bytes), x_ended(true) {}
-  // `queue` is ours. Takes over the gate, which is open, and a reference to `memory`.
+  // `queue` is ours. Takes over the placeholder, which is open, and a reference to `memory`.
   WriteJob(std::shared_ptr<Inbox> inbox, std::shared_ptr<Queue> queue, Memory memory, const wire::Chunks& chunks,
-           const staging::Gate& gate)
-      : x_inbox(std::move(inbox)), x_queue(std::move(queue)), x_memory(std::move(memory)), x_chunks(chunks),
-        x_gate(gate), x_left(chunks.bytes()) {}
+           const staging::QueuePlaceholder& placeholder)
+      : x_inbox(std::move(inbox)),
+        x_queue(std::move(queue)),
+        x_memory(std::move(memory)),
+        x_chunks(chunks),
+        x_placeholder(placeholder),
+        x_left(chunks.bytes()) {}
 
   enum class Arrival : uint8_t { Wrong, More, Last };
   Arrival arrive(Arrived chunk);
@@ -73,7 +77,7 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   const std::shared_ptr<Queue> x_queue;
   Memory x_memory;
   const std::optional<wire::Chunks> x_chunks;
-  staging::Gate x_gate;
+  staging::QueuePlaceholder x_placeholder;
 
   std::mutex x_mutex;
   bool x_begun = false;
@@ -88,8 +92,8 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
 class Inbox {
  public:
   // `sender`: who fills the slots, and gets credit for them.
-  Inbox(std::shared_ptr<Session> session, std::shared_ptr<Completions> completions, Outbox& sender)
-      : x_session(std::move(session)), x_completions(std::move(completions)), x_sender(sender) {}
+  Inbox(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, MessageSender& sender)
+      : x_session(std::move(session)), x_event_waiter(std::move(event_waiter)), x_sender(sender) {}
 
   // Exposes the slots. Without slots: does nothing.
   Status open(wire::Link& link);
@@ -114,7 +118,7 @@ class Inbox {
   void give_back(std::span<const uint32_t> slots);
 
   Session& session() { return *x_session; }
-  Completions& completions() { return *x_completions; }
+  EventWaiter& event_waiter() { return *x_event_waiter; }
 
  private:
   // A transfer that holds slots although they are short, and how often the thread has looked at it.
@@ -126,8 +130,8 @@ class Inbox {
   void relieve_once(InFlight::Watch& watch);
 
   std::shared_ptr<Session> x_session;
-  std::shared_ptr<Completions> x_completions;
-  Outbox& x_sender;
+  std::shared_ptr<EventWaiter> x_event_waiter;
+  MessageSender& x_sender;
   void* x_base = nullptr;
   wire::SegmentId x_segment = 0;
 
@@ -149,9 +153,9 @@ class Inbox {
 };
 
 // When the place in the client's queue is reached, the chunks go to the device.
-class WriteGate final : public Then {
+class BeginWrite final : public Then {
  public:
-  explicit WriteGate(std::shared_ptr<WriteJob> job) : x_job(std::move(job)) {}
+  explicit BeginWrite(std::shared_ptr<WriteJob> job) : x_job(std::move(job)) {}
   void over(cl_int status, News&) override {
     x_job->begin(status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
   }

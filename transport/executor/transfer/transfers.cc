@@ -5,7 +5,7 @@
 #include <cstring>
 #include <utility>
 
-#include "transport/executor/transfer/move_part.h"
+#include "transport/executor/transfer/part_transfer.h"
 
 namespace gt::exec {
 namespace {
@@ -180,7 +180,7 @@ void* Transfers::memory_of(const Message& m, const Target& t) {
     return x_ring.at(m.offset, m.bytes);
   }
   void* memory = nullptr;
-  if (const Outbox::Use use(x_commands.session().out); use.open())
+  if (const MessageSender::Use use(x_commands.session().out); use.open())
     memory = use.link().view({m.segment, m.offset}, m.bytes);
   if (memory) x_pins.pin(m.segment, t.queue->context);
   return memory;
@@ -200,7 +200,7 @@ cl_int Transfers::in_place(const Message& m, Way way, const Target& t) {
 }
 
 // The transfer's place in the client's queue.
-cl_int Transfers::open_gate(const Target& t, staging::Gate& gate) {
+cl_int Transfers::open_placeholder(const Target& t, staging::QueuePlaceholder& placeholder) {
   std::vector<cl_event> waits(t.waits.begin(), t.waits.end());
   if (t.queue->last_barrier) waits.push_back(t.queue->last_barrier);
   staging::QueueFacts facts;
@@ -208,22 +208,23 @@ cl_int Transfers::open_gate(const Target& t, staging::Gate& gate) {
   facts.context = t.queue->context;
   facts.in_order = t.queue->in_order;
   const auto count = static_cast<cl_uint>(waits.size());
-  return gate.open(x_commands.cl(), facts, count, count ? waits.data() : nullptr) ? CL_SUCCESS : CL_OUT_OF_RESOURCES;
+  return placeholder.open(x_commands.cl(), facts, count, count ? waits.data() : nullptr) ? CL_SUCCESS
+                                                                                         : CL_OUT_OF_RESOURCES;
 }
 
 cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std::shared_ptr<Inbox>& inbox) {
   const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : inbox->slot_bytes();
   const wire::Chunks chunks(t.part, t.element, largest);
   if (inbox->slots() == 0 || largest > inbox->slot_bytes() || !chunks.valid()) return CL_INVALID_VALUE;
-  const std::shared_ptr<Queue> ours = place_of(*t.queue).write_queue(inbox->base(), inbox->bytes());
+  const std::shared_ptr<Queue> ours = streams_of(*t.queue).write_queue(inbox->base(), inbox->bytes());
   if (!ours) return CL_OUT_OF_RESOURCES;
-  staging::Gate gate;
+  staging::QueuePlaceholder placeholder;
   const int64_t before = Commands::when(*t.queue);
-  if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
+  if (const cl_int code = open_placeholder(t, placeholder); code != CL_SUCCESS) return code;
   t.memory.retain(x_commands.cl());
-  const auto job = std::make_shared<WriteJob>(inbox, ours, t.memory, chunks, gate);
-  begin_when_reached(t, gate, ++t.queue->order, std::make_unique<WriteGate>(job));
-  name_after(t, gate, m.event, before);
+  const auto job = std::make_shared<WriteJob>(inbox, ours, t.memory, chunks, placeholder);
+  begin_when_reached(t, placeholder, ++t.queue->order, std::make_unique<BeginWrite>(job));
+  name_after(t, placeholder, m.event, before);
   if (!inbox->add(m.transfer, job)) {
     job->give_up(CL_OUT_OF_RESOURCES);
     refuse_sender(m);
@@ -235,64 +236,65 @@ cl_int Transfers::read_stream(const wire::Read& m, const Target& t, std::unique_
   const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : x_commands.session().options.slot_bytes;
   const wire::Chunks chunks(t.part, t.element, largest);
   if (largest > x_commands.session().options.slot_bytes || !chunks.valid()) return CL_INVALID_VALUE;
-  std::shared_ptr<Reader> reader = place_of(*t.queue).reader();
+  std::shared_ptr<Reader> reader = streams_of(*t.queue).reader();
   if (!reader) return CL_OUT_OF_RESOURCES;
-  staging::Gate gate;
+  staging::QueuePlaceholder placeholder;
   const int64_t before = Commands::when(*t.queue);
-  if (const cl_int code = open_gate(t, gate); code != CL_SUCCESS) return code;
+  if (const cl_int code = open_placeholder(t, placeholder); code != CL_SUCCESS) return code;
   t.memory.retain(x_commands.cl());
-  auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.memory, std::move(to), gate, {}});
+  auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.memory, std::move(to), placeholder, {}});
   ReadJob& kept = *job;
-  auto then = std::make_unique<ReadGate>(std::move(reader), std::move(job));
+  auto then = std::make_unique<BeginRead>(std::move(reader), std::move(job));
   const uint64_t order = ++t.queue->order;
-  name_after(t, gate, m.event, before);
+  name_after(t, placeholder, m.event, before);
   kept.told = x_commands.told_later(m.event);
-  begin_when_reached(t, gate, order, std::move(then));
+  begin_when_reached(t, placeholder, order, std::move(then));
   return CL_SUCCESS;
 }
 
 // Calls then->over() when the place is reached, perhaps at once.
-void Transfers::begin_when_reached(const Target& t, const staging::Gate& gate, uint64_t order,
+void Transfers::begin_when_reached(const Target& t, const staging::QueuePlaceholder& placeholder, uint64_t order,
                                    std::unique_ptr<Then> then) {
-  if (gate.state(x_commands.cl()) != staging::Gate::State::Closed) {
+  if (placeholder.state(x_commands.cl()) != staging::QueuePlaceholder::State::Closed) {
     News none(x_commands.session());
-    return then->over(gate.before() ? x_commands.cl().status(gate.before()) : CL_COMPLETE, none);
+    return then->over(placeholder.before() ? x_commands.cl().status(placeholder.before()) : CL_COMPLETE, none);
   }
   Awaited awaited;
   awaited.order = order;
-  awaited.event = gate.before();
+  awaited.event = placeholder.before();
   awaited.queue = t.queue;
   awaited.then = std::move(then);
   x_commands.cl().clRetainEvent(awaited.event);
-  x_commands.completions()->await(std::move(awaited));
+  x_commands.event_waiter()->await(std::move(awaited));
 }
 
-void Transfers::name_after(const Target& t, const staging::Gate& gate, ObjectId event, int64_t before) {
+void Transfers::name_after(const Target& t, const staging::QueuePlaceholder& placeholder, ObjectId event,
+                           int64_t before) {
   if (event)
-    x_commands.name_event(event, gate.after(), t.queue, before);
+    x_commands.name_event(event, placeholder.after(), t.queue, before);
   else
-    x_commands.cl().clReleaseEvent(gate.after());
+    x_commands.cl().clReleaseEvent(placeholder.after());
 }
 
 // Its chunks are wrong.
 void Transfers::refuse_sender(const wire::Write& m) {
   if (m.data_path == wire::DataPath::Peer) {
     if (const auto peer = x_peers->find(m.segment)) peer->give_up();
-  } else if (const Outbox::Use use(x_commands.session().out); use.open()) {
+  } else if (const MessageSender::Use use(x_commands.session().out); use.open()) {
     use.link().close();
   }
 }
 
-Place& Transfers::place_of(const Queue& queue) {
-  for (const auto& place : x_places)
+DeviceStreams& Transfers::streams_of(const Queue& queue) {
+  for (const auto& place : x_streams)
     if (place->is_at(queue)) return *place;
-  return *x_places.emplace_back(std::make_shared<Place>(x_commands.shared_session(), x_commands.completions(),
-                                                        queue.context, queue.device));
+  return *x_streams.emplace_back(std::make_shared<DeviceStreams>(x_commands.shared_session(), x_commands.event_waiter(),
+                                                                 queue.context, queue.device));
 }
 
 void Transfers::prepare(const Queue& queue) {
   const Options& options = x_commands.session().options;
-  if (options.inbox_slots != 0 && options.outbox_slots != 0) place_of(queue).prepare(x_inbox, x_ring);
+  if (options.inbox_slots != 0 && options.read_slots != 0) streams_of(queue).prepare(x_inbox, x_ring);
 }
 
 void Transfers::expect(const Object& object) {
@@ -311,13 +313,13 @@ void Transfers::expect(const Object& object) {
 // Of the ring of the queue's device. What is done with is let go of first: else it would keep the ring.
 SmallBytes Transfers::small_bytes(const Target& t, size_t bytes) {
   reclaim();
-  return {place_of(*t.queue).small_memory(), std::max<size_t>(bytes, 1)};  // of nothing, too: an address
+  return {streams_of(*t.queue).small_memory(), std::max<size_t>(bytes, 1)};  // of nothing, too: an address
 }
 
 void Transfers::forget(cl_context context) {
   x_large.erase(context);
   reclaim_everywhere();  // bytes in pinned memory hold the context
-  std::erase_if(x_places, [context](const auto& place) { return place->is_of(context); });
+  std::erase_if(x_streams, [context](const auto& place) { return place->is_of(context); });
   x_pins.forget(context);
 }
 

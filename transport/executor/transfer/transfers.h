@@ -3,7 +3,7 @@
 // Inline: the bytes are held here until the device has them. Shared, Ring: the device reads or writes memory that the
 // client sees, too.
 // Stream, Peer: stream_write.h, stream_read.h.
-// Thread safety: run() by the control lane.
+// Thread safety: run() by the control channel.
 #pragma once
 
 #include <deque>
@@ -11,9 +11,9 @@
 #include <unordered_set>
 
 #include "transport/executor/base/commands.h"
-#include "transport/executor/transfer/client_ring.h"
+#include "transport/executor/transfer/bounce_buffer.h"
+#include "transport/executor/transfer/device_streams.h"
 #include "transport/executor/transfer/peers.h"
-#include "transport/executor/transfer/place.h"
 #include "transport/executor/transfer/stream_write.h"
 
 namespace gt::exec {
@@ -21,7 +21,7 @@ namespace gt::exec {
 class Transfers {
  public:
   // `ring` must outlive it.
-  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, const ClientRing& ring, std::shared_ptr<Peers> peers,
+  Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, const BounceBuffer& ring, std::shared_ptr<Peers> peers,
             SharedPins& pins)
       : x_commands(commands), x_inbox(std::move(inbox)), x_ring(ring), x_peers(std::move(peers)), x_pins(pins) {}
   ~Transfers();
@@ -39,7 +39,7 @@ class Transfers {
   // The client let go of its context: nothing new is made in it, and what was made for streams goes.
   void forget(cl_context context);
   // No more messages come: threads for streams end when what is under way is over.
-  void close() { x_places.clear(); }
+  void close() { x_streams.clear(); }
 
  private:
   // What a message of either kind leads to.
@@ -62,13 +62,14 @@ class Transfers {
   // nullptr: it is not there.
   template <class Message>
   void* memory_of(const Message& message, const Target& target);
-  cl_int open_gate(const Target& target, staging::Gate& gate);
-  void begin_when_reached(const Target& target, const staging::Gate& gate, uint64_t order, std::unique_ptr<Then> then);
-  void name_after(const Target& target, const staging::Gate& gate, ObjectId event, int64_t before);
+  cl_int open_placeholder(const Target& target, staging::QueuePlaceholder& placeholder);
+  void begin_when_reached(const Target& target, const staging::QueuePlaceholder& placeholder, uint64_t order,
+                          std::unique_ptr<Then> then);
+  void name_after(const Target& target, const staging::QueuePlaceholder& placeholder, ObjectId event, int64_t before);
   std::shared_ptr<Inbox> inbox_of(const wire::Write& write);
   void refuse_sender(const wire::Write& write);
 
-  Place& place_of(const Queue& queue);
+  DeviceStreams& streams_of(const Queue& queue);
   void prepare(const Queue& queue);
   SmallBytes small_bytes(const Target& target, size_t bytes);
 
@@ -83,11 +84,11 @@ class Transfers {
 
   Commands& x_commands;
   std::shared_ptr<Inbox> x_inbox;
-  const ClientRing& x_ring;
+  const BounceBuffer& x_ring;
   std::shared_ptr<Peers> x_peers;
   SharedPins& x_pins;
   std::deque<Held> x_held;
-  std::vector<std::shared_ptr<Place>> x_places;
+  std::vector<std::shared_ptr<DeviceStreams>> x_streams;
   bool x_has_queue = false;
   std::unordered_set<cl_context> x_large;  // contexts with memory that goes in chunks
 };

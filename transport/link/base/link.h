@@ -1,13 +1,13 @@
 // A connection to one peer: ordered control frames, and one-sided access to memory that the peer exposed.
 //
 // The same calls everywhere, the mechanism by where the peer is (DART-MPI's locality awareness): inside the process a
-// call, inside a node a ring and loads and stores in shared memory, between nodes sockets. Two lanes, so that small
+// call, inside a node a ring and loads and stores in shared memory, between nodes sockets. Two channels, so that small
 // commands stay fast under bulk load:
 //
 //   control   send(frame) ... ──► peer's on_frame(frame), in order
 //   data      put(memory, address, notice) ... ──► bytes are in the peer's memory, then on_put(notice), in order
 //
-// Nothing is promised between the lanes; a notice is what orders a put before what follows from it.
+// Nothing is promised between the channels; a notice is what orders a put before what follows from it.
 //
 // Segments name memory: a peer reads and writes only inside segments that this side exposed, checked on arrival.
 // An address is (segment, offset). Memory that the peer can load and store directly has a shared address: what the link
@@ -16,8 +16,8 @@
 // Errors: what the peer did wrong closes the link. After the link is closed every call returns Disconnected at once,
 // tickets complete, and on_closed() has been or is being called, once. A link over a network survives a cut of up to
 // the grace that both sides agreed on: nothing is lost, and nothing is delivered twice.
-// Thread safety: all functions of Link from any thread. Handlers are called one at a time for each lane, by threads of
-// the link, by one that is in help(), or (inside a process) by the thread that sends: never hold a lock in send(),
+// Thread safety: all functions of Link from any thread. Handlers are called one at a time for each channel, by threads
+// of the link, by one that is in help(), or (inside a process) by the thread that sends: never hold a lock in send(),
 // put() or help() that a handler takes. Handlers may send and put; they must not wait(), help() or block for long.
 #pragma once
 
@@ -91,7 +91,7 @@ class Link {
   // it, until done() is true. May return before that: then the caller sleeps until a handler wakes it.
   virtual void help(const std::function<bool()>& done) = 0;
   // What somebody waits for in help() may have come about otherwise than by a handler: it looks again.
-  virtual void nudge() {}
+  virtual void wake_helper() {}
 
   // --- Memory that the peer may access ---
   // Of this process. Valid for puts and gets of the peer until withdraw() has returned.

@@ -1,4 +1,4 @@
-// The keeper of a link between nodes: what happens when a connection is lost.
+// The reconnector of a link between nodes: what happens when a connection is lost.
 #include <algorithm>
 
 #include "transport/link/hello/handover.h"
@@ -19,15 +19,15 @@ void TcpLink::lost_connection() {
 
 void TcpLink::keep() {
   while (state_ != State::Ended) {
-    const bool lost = control_.lane().is_lost() || data_.lane().is_lost();
+    const bool lost = control_.channel().is_lost() || data_.channel().is_lost();
     if (lost && (peer_leaves_ || is_grace_over())) {
       end(peer_leaves_ ? Status(Kind::Disconnected, "the peer has ended")
                        : Status(Kind::Disconnected, "no sign of the other side: the connection is cut"));
       break;
     }
     if (lost && session_.is_client) {
-      reconnect(control_.lane(), Hello::Purpose::Resume);
-      reconnect(data_.lane(), Hello::Purpose::Data);
+      reconnect(control_.channel(), Hello::Purpose::Resume);
+      reconnect(data_.channel(), Hello::Purpose::Data);
     }
     pollfd fds[] = {{ended_.fd(), POLLIN, 0}, {news_.fd(), POLLIN, 0}, {session_.handover.get(), POLLIN, 0}};
     ::poll(fds, 3, lost ? RetryEvery_ms : static_cast<int>(times_.heartbeat_ns / Ms));
@@ -37,8 +37,8 @@ void TcpLink::keep() {
       end(descriptors_closed());
       break;
     }
-    control_.lane().beat();
-    data_.lane().beat();
+    control_.channel().beat();
+    data_.channel().beat();
     news_.drain();
     if (fds[2].revents) take_connection();
   }
@@ -47,23 +47,23 @@ void TcpLink::keep() {
 
 bool TcpLink::is_grace_over() {
   const uint64_t now = monotonic_ns(), grace_ns = session_.grace_ms * Ms;
-  const auto over = [&](Lane& lane) { return lane.is_lost() && now > lane.heard_ns() + grace_ns; };
-  return over(control_.lane()) || over(data_.lane());
+  const auto over = [&](Channel& channel) { return channel.is_lost() && now > channel.heard_ns() + grace_ns; };
+  return over(control_.channel()) || over(data_.channel());
 }
 
 // Client: one try.
-void TcpLink::reconnect(Lane& lane, Hello::Purpose purpose) {
-  if (!lane.is_lost()) return;
-  const uint64_t until = std::min(lane.heard_ns() + session_.grace_ms * Ms,
-                                  monotonic_ns() + session_.options.connect_ms * Ms);
+void TcpLink::reconnect(Channel& channel, Hello::Purpose purpose) {
+  if (!channel.is_lost()) return;
+  const uint64_t until =
+      std::min(channel.heard_ns() + session_.grace_ms * Ms, monotonic_ns() + session_.options.connect_ms * Ms);
   const Handshake how{session_.credentials, session_.options, Deadline(until), ended_.fd()};
   auto connection = connect_to(session_.address, how.deadline, how.wake);
   Status s = connection.status();
   if (connection) {
     Hello hello = make_hello(session_.url, session_.credentials, purpose, session_.id);
     s = fill_random(hello.nonce);
-    auto agreed = introduce(std::move(*connection), hello, session_.url.host, lane.received(), how);
-    s = agreed ? lane.attach(std::move(agreed->socket), agreed->peer_received) : agreed.status();
+    auto agreed = introduce(std::move(*connection), hello, session_.url.host, channel.received(), how);
+    s = agreed ? channel.attach(std::move(agreed->socket), agreed->peer_received) : agreed.status();
   }
   if (!s.ok() && is_final(s)) end({Kind::Disconnected, s.text()});
 }
@@ -73,20 +73,20 @@ void TcpLink::take_connection() {
   auto handed = take_over(session_.handover.get());
   if (!handed) {  // the supervisor is gone: what is lost from now on stays lost
     session_.handover = Fd();
-    if (control_.lane().is_lost() || data_.lane().is_lost()) end(handed.status());
+    if (control_.channel().is_lost() || data_.channel().is_lost()) end(handed.status());
     return;
   }
   if (!*handed) return;
   const Hello& hello = (*handed)->hello;
   const bool begins = hello.purpose == Hello::Purpose::Session || hello.purpose == Hello::Purpose::Peer;
   if (hello.session != session_.id || begins) return;
-  Lane& lane = hello.purpose == Hello::Purpose::Data ? data_.lane() : control_.lane();
+  Channel& channel = hello.purpose == Hello::Purpose::Data ? data_.channel() : control_.channel();
   const Deadline deadline = Deadline::in_ms(session_.options.connect_ms);
   const Handshake how{session_.credentials, session_.options, deadline, ended_.fd()};
-  const auto position = [&] { return lane.detach(how.deadline); };
+  const auto position = [&] { return channel.detach(how.deadline); };
   auto agreed = welcome(std::move((*handed)->connection), hello, position, how);
   if (!agreed) return;  // a stranger, or a client that tries again
-  if (const Status s = lane.attach(std::move(agreed->socket), agreed->peer_received); !s.ok()) end(s);
+  if (const Status s = channel.attach(std::move(agreed->socket), agreed->peer_received); !s.ok()) end(s);
 }
 
 }  // namespace gt::wire

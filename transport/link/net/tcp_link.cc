@@ -10,7 +10,7 @@ constexpr uint64_t CloseWithin_ms = 2000;
 
 Status closed() { return {Kind::Disconnected, "the link is closed"}; }
 
-Lane::Times times(const Session& s) {
+Channel::Times times(const Session& s) {
   const uint64_t dead_ms = std::min(s.dead_ms, s.grace_ms);
   return {std::min<uint64_t>(s.options.heartbeat_ms, dead_ms / 3 + 1) * Ms, dead_ms * Ms};
 }
@@ -27,23 +27,23 @@ TcpLink::~TcpLink() {
   if (mark_.in_child()) return;
   close();
   end(closed());
-  control_.lane().join();
-  data_.lane().join();
-  keeper_.join();
+  control_.channel().join();
+  data_.channel().join();
+  reconnector_.join();
 }
 
 Status TcpLink::attach(Agreed control, Agreed data) {
-  GT_TRY(control_.lane().attach(std::move(control.socket), control.peer_received));
-  return data_.lane().attach(std::move(data.socket), data.peer_received);
+  GT_TRY(control_.channel().attach(std::move(control.socket), control.peer_received));
+  return data_.channel().attach(std::move(data.socket), data.peer_received);
 }
 
 Status TcpLink::start(LinkHandler& handler) {
   handler_ = &handler;
   if (!news_.open() || !ended_.open()) return {Kind::System, "a descriptor cannot be had", EMFILE};
   started_ = true;
-  Status s = control_.lane().start("gtrace-control");
-  if (s.ok()) s = data_.lane().start("gtrace-data");
-  if (s.ok()) s = keeper_.start("gtrace-keeper", [this] { keep(); });
+  Status s = control_.channel().start("gtrace-control");
+  if (s.ok()) s = data_.channel().start("gtrace-data");
+  if (s.ok()) s = reconnector_.start("gt-reconnector", [this] { keep(); });
   if (!s.ok()) end(s);
   return s;
 }
@@ -65,7 +65,7 @@ void TcpLink::close() {
   data_.say_bye();
   if (in_handler()) return;
   std::unique_lock lock(mutex_);
-  const auto is_over = [&] { return ended_lanes_ == 2; };
+  const auto is_over = [&] { return ended_channels_ == 2; };
   const Deadline deadline(give_up_ns_ ? give_up_ns_ : monotonic_ns() + CloseWithin_ms * Ms);
   if (over_.wait_for(lock, std::chrono::milliseconds(deadline.left_ms()), is_over)) return;
   lock.unlock();
@@ -80,11 +80,11 @@ void TcpLink::ticks() {
 }
 
 void TcpLink::peer_says_bye() {
-  Lane& lane = control_.lane().is_this_thread() ? control_.lane() : data_.lane();
+  Channel& channel = control_.channel().is_this_thread() ? control_.channel() : data_.channel();
   {
-    const std::lock_guard lock(lane.mutex());
-    lane.send_ack();
-    lane.write();
+    const std::lock_guard lock(channel.mutex());
+    channel.send_ack();
+    channel.write();
   }
   bool both = false;
   {
@@ -101,22 +101,22 @@ void TcpLink::end(const Status& why) {
     if (state_ == State::Open) why_ = why;
     state_ = State::Ended;
   }
-  control_.lane().end();
-  data_.lane().end();
+  control_.channel().end();
+  data_.channel().end();
   ended_.ring();
 }
 
-void TcpLink::lane_has_ended() {
+void TcpLink::channel_has_ended() {
   {
     const std::lock_guard lock(mutex_);
-    if (ended_lanes_ + 1 < 2) {
-      ++ended_lanes_;
+    if (ended_channels_ + 1 < 2) {
+      ++ended_channels_;
       return;
     }
   }
   handler_->on_closed(why_closed());
   const std::lock_guard lock(mutex_);
-  ++ended_lanes_;
+  ++ended_channels_;
   over_.notify_all();
 }
 
@@ -135,7 +135,7 @@ Status TcpLink::send(std::span<const ByteView> parts, bool more) {
 Status TcpLink::push() { return mark_.in_child() ? closed() : control_.push(); }
 void TcpLink::help(const std::function<bool()>& done) {
   if (mark_.in_child() || in_handler() || !control_.push().ok()) return;
-  control_.lane().help(done);
+  control_.channel().help(done);
 }
 
 // --- Memory

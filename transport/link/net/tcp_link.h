@@ -1,8 +1,8 @@
 // A link over two stream connections, plain or with TLS: between nodes.
 //
-//   TcpLink ── ControlLane ── Lane ── connection     handlers run on the lanes' threads
-//      │    └─ DataLane ───── Lane ── connection
-//      └─ keeper, a thread: makes lost connections anew (client) or takes the client's new ones (server), until
+//   TcpLink ── ControlChannel ── Channel ── connection     handlers run on the channels' threads
+//      │    └─ DataChannel ───── Channel ── connection
+//      └─ reconnector, a thread: makes lost connections anew (client) or takes the client's new ones (server), until
 //         nothing was heard for the grace; then the link is closed
 //
 // Thread safety: as link.h says.
@@ -12,8 +12,8 @@
 #include "transport/link/base/options.h"
 #include "transport/link/base/wake.h"
 #include "transport/link/hello/handshake.h"
-#include "transport/link/net/control_lane.h"
-#include "transport/link/net/data_lane.h"
+#include "transport/link/net/control_channel.h"
+#include "transport/link/net/data_channel.h"
 
 namespace gt::wire {
 
@@ -29,7 +29,7 @@ struct Session {
   bool is_client = false;
 };
 
-class TcpLink final : public Link, private LaneOwner {
+class TcpLink final : public Link, private ChannelOwner {
  public:
   explicit TcpLink(Session session);
   ~TcpLink() override;
@@ -62,28 +62,28 @@ class TcpLink final : public Link, private LaneOwner {
 
   LinkHandler& handler() override { return *handler_; }
   Segments& segments() override { return segments_; }
-  bool in_handler() override { return control_.lane().is_this_thread() || data_.lane().is_this_thread(); }
+  bool in_handler() override { return control_.channel().is_this_thread() || data_.channel().is_this_thread(); }
   Status why_closed() override;
   void lost_connection() override;
   void fail(const Status& why) override { end(why); }
   void peer_says_bye() override;
   void ticks() override;
-  void lane_has_ended() override;
+  void channel_has_ended() override;
 
   void end(const Status& why);
   bool said_all();
 
   void keep();
-  void reconnect(Lane& lane, Hello::Purpose purpose);
+  void reconnect(Channel& channel, Hello::Purpose purpose);
   void take_connection();
   bool is_grace_over();
 
   const ForkMark mark_ = ForkMark::here();
   Session session_;
-  const Lane::Times times_;
+  const Channel::Times times_;
   Segments segments_;
-  ControlLane control_;
-  DataLane data_;
+  ControlChannel control_;
+  DataChannel data_;
   LinkHandler* handler_ = nullptr;
 
   mutable std::mutex mutex_;
@@ -92,11 +92,11 @@ class TcpLink final : public Link, private LaneOwner {
   Status why_;
   std::atomic<bool> peer_leaves_{false};
   uint64_t give_up_ns_ = 0;  // Closing: until when
-  int ended_lanes_ = 0, peer_byes_ = 0;
+  int ended_channels_ = 0, peer_byes_ = 0;
   bool started_ = false;
 
   Wake news_, ended_;  // a lost connection; the end
-  LinkThread keeper_;
+  LinkThread reconnector_;
 };
 
 }  // namespace gt::wire

@@ -112,7 +112,7 @@ Result<bool> ShmControl::work() {
   return true;
 }
 
-// --- In place of the lane's thread
+// --- In place of the channel's thread
 
 void ShmControl::prepare_help() {
   const ShmTurn::Lock turn = turn_.try_to_take();
@@ -120,13 +120,13 @@ void ShmControl::prepare_help() {
 }
 
 void ShmControl::help(const std::function<bool()>& done) {
-  const bool patient = !done() && turn_.helper_patience.has();
+  const bool spins = !done() && turn_.helper_spins.allows();
   const uint64_t until = monotonic_ns() + Spin_ns;
   ShmTurn::Lock turn = turn_.try_to_take();
   while (!turn) {  // somebody receives, perhaps what this one waits for
     const bool over = done();
-    if (over || !patient || monotonic_ns() > until) {
-      if (patient) turn_.helper_patience.looked(over);
+    if (over || !spins || monotonic_ns() > until) {
+      if (spins) turn_.helper_spins.spun(over);
       if (!turn_.is_helper()) return;
       turn = turn_.take();
       break;
@@ -135,11 +135,11 @@ void ShmControl::help(const std::function<bool()>& done) {
     turn = turn_.try_to_take();
   }
   if (!turn_.begin_help()) return;
-  receive_until(done, turn, patient);
+  receive_until(done, turn, spins);
   give_turn_back(std::move(turn));
 }
 
-// What has come, and the room that there is, since the helper last looked are for the lane's thread to find.
+// What has come, and the room that there is, since the helper last looked are for the channel's thread to find.
 void ShmControl::give_turn_back(ShmTurn::Lock turn) {
   turn_.end_help();
   bool left = !in_.seems_empty();
@@ -152,9 +152,9 @@ void ShmControl::give_turn_back(ShmTurn::Lock turn) {
 }
 
 // Looks for a while, then sleeps until the bell rings.
-void ShmControl::receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool patient) {
+void ShmControl::receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool spins) {
   constexpr uint64_t Sleep_ns = 100'000'000;
-  bool looks = patient;
+  bool looks = spins;
   const uint64_t until = monotonic_ns() + Spin_ns;
   while (!done() && owner_.is_open()) {
     const uint32_t seen = turn_.rung();
@@ -169,7 +169,7 @@ void ShmControl::receive_until(const std::function<bool()>& done, ShmTurn::Lock&
     }
     if (!looks) turn_.sleep(turn, ShmTurn::Who::Helper, seen, Sleep_ns);
   }
-  if (patient) turn_.helper_patience.looked(looks);
+  if (spins) turn_.helper_spins.spun(looks);
 }
 
 bool ShmControl::all_taken() {

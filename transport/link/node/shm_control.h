@@ -1,4 +1,4 @@
-// The control lane inside a node: frames through a ring, cut where they are larger than a part of it.
+// The control channel inside a node: frames through a ring, cut where they are larger than a part of it.
 //
 // A frame goes straight into the ring when it fits; else it waits in a queue that whoever comes next empties. Senders
 // wait while the queue is not empty; handlers, which must not wait, add to it.
@@ -42,7 +42,7 @@ class ShmControl {
 
   Status wait_for_room(std::unique_lock<std::mutex>& lock);
   Status pump();
-  void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool patient);
+  void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool spins);
   void give_turn_back(ShmTurn::Lock turn);
 
   ShmOwner& owner_;

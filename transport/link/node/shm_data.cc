@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "traces/base/clock.h"
-#include "transport/link/base/patience.h"
+#include "transport/link/base/spin_policy.h"
 
 namespace gt::wire {
 namespace {
@@ -40,7 +40,7 @@ Ticket ShmData::put(const void* from, Address to, size_t bytes, std::optional<No
   o.put = ++puts_made_;
   puts_open_.fetch_add(1, std::memory_order_release);
   operations_.push_back(o);
-  (void)pump();  // an error is found again by the lane's thread
+  (void)pump();  // an error is found again by the channel's thread
   return puts_over_ >= o.put ? 0 : o.put;
 }
 
@@ -240,7 +240,7 @@ Result<bool> ShmData::write_record(Record kind, const Carrier& carrier, ByteView
   return true;
 }
 
-// --- The lane's thread
+// --- The channel's thread
 
 Result<bool> ShmData::work() {
   RecordHeader record;

@@ -1,4 +1,4 @@
-// The data lane inside a node: puts and gets by loads and stores where memory is shared, by records in a ring where
+// The data channel inside a node: puts and gets by loads and stores where memory is shared, by records in a ring where
 // it is not.
 //
 //   to shared memory of the peer ........ the caller copies; a notice goes through the ring
@@ -9,7 +9,7 @@
 //
 // The link itself does what needs no more than a copy by the caller: gets, and puts without a notice while may_store().
 // Puts are carried out in order: while one is under way, later ones queue behind it.
-// Thread safety: all functions; work() by the lane's thread.
+// Thread safety: all functions; work() by the channel's thread.
 #pragma once
 
 #include <condition_variable>
@@ -38,10 +38,10 @@ class ShmData {
   bool awaits();
 
   Result<bool> work();
-  ShmTurn& turn() { return turn_; }  // always the lane's thread's
+  ShmTurn& turn() { return turn_; }  // always the channel's thread's
   bool seems_idle() const { return in_.seems_empty(); }
   bool idle(Idle) { return false; }
-  // The lane's thread has ended: nothing of the program's memory is touched any more.
+  // The channel's thread has ended: nothing of the program's memory is touched any more.
   void set_quiet();
 
  private:

@@ -21,7 +21,7 @@ namespace {
 
 constexpr uint64_t CloseWithin_ms = 2000, AnswerWithin_ms = 5000, Sleep_ns = 1'000'000'000;
 constexpr int ServerSide = 0, ClientSide = 1;
-constexpr size_t CrewFrom = size_t{1} << 20;
+constexpr size_t CopyThreadsFrom = size_t{1} << 20;
 constexpr int DrainTurns = 4096;  // of a peer that is gone: what is in the rings, not what a living one may add
 
 Status closed() { return {Kind::Disconnected, "the link is closed"}; }
@@ -62,7 +62,7 @@ class ShmLink final : public Link, private ShmOwner {
   std::optional<Address> shared_address(const void* p, size_t bytes) override { return shared_part(p, bytes); }
   // Where memory is shared, a check and a copy: no lock, nothing that other threads write.
   Ticket put(const void* from, Address to, size_t bytes) override {
-    char* const there = bytes < CrewFrom && data_.may_store() && !is_closed() ? peer_.view(to, bytes) : nullptr;
+    char* const there = bytes < CopyThreadsFrom && data_.may_store() && !is_closed() ? peer_.view(to, bytes) : nullptr;
     if (!there) return put_otherwise(from, to, bytes);
     std::memcpy(there, from, bytes);
     return 0;
@@ -71,7 +71,7 @@ class ShmLink final : public Link, private ShmOwner {
     return is_closed() ? 0 : data_.put(from, to, bytes, notice);
   }
   Ticket get(void* to, Address from, size_t bytes) override {
-    const char* const there = bytes < CrewFrom && !is_closed() ? peer_.view(from, bytes) : nullptr;
+    const char* const there = bytes < CopyThreadsFrom && !is_closed() ? peer_.view(from, bytes) : nullptr;
     if (!there) return get_otherwise(to, from, bytes);
     std::memcpy(to, there, bytes);
     return 0;
@@ -86,8 +86,8 @@ class ShmLink final : public Link, private ShmOwner {
   void help(const std::function<bool()>& done) override {
     if (!in_child() && !in_handler()) control_.help(done);
   }
-  void nudge() override {
-    if (!in_child()) control_.turn().nudge();
+  void wake_helper() override {
+    if (!in_child()) control_.turn().wake_helper();
   }
 
  private:
@@ -95,10 +95,10 @@ class ShmLink final : public Link, private ShmOwner {
 
   LinkHandler& handler() override { return *handler_; }
   Segments& segments() override { return segments_; }
-  const PeerMemory& peer() override { return peer_; }
+  const RemoteMapping& peer() override { return peer_; }
   std::optional<Address> shared_part(const void* p, size_t bytes) override;
   void copy(void* to, const void* from, size_t bytes) override {
-    if (bytes < CrewFrom)
+    if (bytes < CopyThreadsFrom)
       std::memcpy(to, from, bytes);
     else
       staging::copy_in_node(to, from, bytes);
@@ -117,11 +117,11 @@ class ShmLink final : public Link, private ShmOwner {
 
   bool in_child() const { return mark_.in_child(); }
   template <class L>
-  void run_lane(L& lane);
+  void run_channel(L& channel);
   template <class L>
-  bool spin(L& lane);
+  bool spin(L& channel);
   void finish_closing();
-  void lane_has_ended();
+  void channel_has_ended();
   void end(const Status& why);
 
   void watch();
@@ -144,7 +144,7 @@ class ShmLink final : public Link, private ShmOwner {
   const int side_;
   const uint64_t dead_ns_;
   Segments segments_;
-  PeerMemory peer_;
+  RemoteMapping peer_;
   ShmControl control_;
   ShmData data_;
   ShmWithdrawals withdrawals_{*this, peer_};
@@ -157,7 +157,7 @@ class ShmLink final : public Link, private ShmOwner {
   std::atomic<State> state_{State::Open};
   Status why_;
   uint64_t give_up_ns_ = 0;
-  int ended_lanes_ = 0;
+  int ended_channels_ = 0;
   std::atomic<bool> started_{false};
   using Start = std::pair<const char*, SegmentId>;
   std::map<Start, size_t> shared_;  // its bytes
@@ -185,22 +185,22 @@ Status ShmLink::start(LinkHandler& handler) {
   handler_ = &handler;
   withdrawals_.start(handler);
   started_ = true;
-  Status s = control_thread_.start("gtrace-control", [this] { run_lane(control_); });
-  if (s.ok()) s = data_thread_.start("gtrace-data", [this] { run_lane(data_); });
+  Status s = control_thread_.start("gtrace-control", [this] { run_channel(control_); });
+  if (s.ok()) s = data_thread_.start("gtrace-data", [this] { run_channel(data_); });
   if (!s.ok()) end(s);
   return s;
 }
 
-// --- Lanes
+// --- Channels
 
 template <class L>
-void ShmLink::run_lane(L& lane) {
-  ShmTurn& turn = lane.turn();
+void ShmLink::run_channel(L& channel) {
+  ShmTurn& turn = channel.turn();
   ShmTurn::Lock lock = turn.take();
   for (int drained = 0; drained < DrainTurns;) {
     const uint32_t seen = turn.rung();
     const bool last = state_ == State::Ended;
-    const auto busy = lane.work();
+    const auto busy = channel.work();
     if (!busy) {
       end(busy.status());
       break;
@@ -209,42 +209,42 @@ void ShmLink::run_lane(L& lane) {
     if (*busy) continue;
     if (last) break;
     finish_closing();
-    if (spin(lane) || lane.idle(Idle::Sleeps)) continue;
+    if (spin(channel) || channel.idle(Idle::Sleeps)) continue;
     turn.sleep(lock, ShmTurn::Who::Thread, seen, Sleep_ns);
   }
   turn.close();
   lock.unlock();
-  lane_has_ended();
+  channel_has_ended();
 }
 
 // Frames come in rows, and sleeping costs more than the pause between them. True: something came.
 template <class L>
-bool ShmLink::spin(L& lane) {
-  Patience& patience = lane.turn().thread_patience;
-  if (!patience.has()) return false;
+bool ShmLink::spin(L& channel) {
+  SpinPolicy& spins = channel.turn().thread_spins;
+  if (!spins.allows()) return false;
   uint64_t until = monotonic_ns() + Spin_ns;
   bool came = false, answered = false;
-  while (!(came = !lane.seems_idle()) && monotonic_ns() < until && state_ != State::Ended) {
-    if (lane.idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
+  while (!(came = !channel.seems_idle()) && monotonic_ns() < until && state_ != State::Ended) {
+    if (channel.idle(Idle::Looks)) answered = true, until = monotonic_ns() + Spin_ns;
     pause();
   }
-  patience.looked(came || answered);
+  spins.spun(came || answered);
   return came;
 }
 
-void ShmLink::lane_has_ended() {
+void ShmLink::channel_has_ended() {
   if (data_thread_.is_this()) data_.set_quiet();
   {
     const std::lock_guard lock(mutex_);
-    if (ended_lanes_ == 0) {
-      ++ended_lanes_;
+    if (ended_channels_ == 0) {
+      ++ended_channels_;
       return;
     }
   }
   withdrawals_.stop();
   handler_->on_closed(why_closed());
   const std::lock_guard lock(mutex_);
-  ++ended_lanes_;
+  ++ended_channels_;
   changed_.notify_all();
 }
 
@@ -273,7 +273,7 @@ void ShmLink::close() {
   }
   end(closed());
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms), [&] { return ended_lanes_ == 2; });
+  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms), [&] { return ended_channels_ == 2; });
 }
 
 // When the peer has taken everything, or does not within the time.

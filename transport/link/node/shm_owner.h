@@ -1,8 +1,8 @@
-// What the lanes of a link inside a node need of it. Thread safety: functions from any thread.
+// What the channels of a link inside a node need of it. Thread safety: functions from any thread.
 #pragma once
 
-#include "transport/link/node/peer_memory.h"
 #include "transport/link/base/segments.h"
+#include "transport/link/node/remote_mapping.h"
 #include "transport/link/node/shm_word.h"
 
 namespace gt::wire {
@@ -12,7 +12,7 @@ class ShmOwner {
   virtual ~ShmOwner() = default;
   virtual LinkHandler& handler() = 0;
   virtual Segments& segments() = 0;         // of this side
-  virtual const PeerMemory& peer() = 0;     // the peer's
+  virtual const RemoteMapping& peer() = 0;  // the peer's
   virtual std::optional<Address> shared_part(const void* p, size_t bytes) = 0;  // of ours that the peer maps
   virtual void copy(void* to, const void* from, size_t bytes) = 0;
   virtual bool in_handler() = 0;            // called by a thread of the link: it must not wait

@@ -15,7 +15,7 @@ void ShmTurn::end_help() {
   show();
 }
 
-void ShmTurn::nudge() {
+void ShmTurn::wake_helper() {
   constexpr auto Helper = static_cast<uint32_t>(Who::Helper);
   bell_.rung.fetch_add(1, std::memory_order_seq_cst);  // who has looked, and does not sleep yet, will not
   if (bell_.asleep.load(std::memory_order_seq_cst) & Helper) ring_bell(bell_, Helper);

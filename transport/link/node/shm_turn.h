@@ -1,10 +1,10 @@
-// Whose turn it is to receive on a lane inside a node: its own thread's, or for a while that of a thread that waits for
-// a frame, the helper, which so is not woken by the other but by the peer.
+// Whose turn it is to receive on a channel inside a node: its own thread's, or for a while that of a thread that waits
+// for a frame, the helper, which so is not woken by the other but by the peer.
 //
-//   bell.asleep   whom the peer wakes: the helper while there is one and it sleeps, else the lane's thread if it sleeps
+//   bell.asleep   whom the peer wakes: the helper while there is one and it sleeps, else the channel's thread if asleep
 //
-// Who receives holds the lock, and lets go of it to sleep. While a helper is at it the lane's thread sleeps on, so that
-// a program that waits for one answer after the other wakes nobody but the peer, and the peer nobody but it.
+// Who receives holds the lock, and lets go of it to sleep. While a helper is at it the channel's thread sleeps on, so
+// that a program that waits for one answer after the other wakes nobody but the peer, and the peer nobody but it.
 // Rule: who changes whom the bell wakes looks at the ring again afterwards.
 // Thread safety: what REQUIRES the lock, with it; the rest from any thread.
 #pragma once
@@ -13,7 +13,7 @@
 
 #include <mutex>
 
-#include "transport/link/base/patience.h"
+#include "transport/link/base/spin_policy.h"
 #include "transport/link/node/ring.h"
 
 namespace gt::wire {
@@ -30,12 +30,12 @@ class ShmTurn {
   uint32_t rung() const { return bell_.rung.load(std::memory_order_seq_cst); }
   Bell& bell() { return bell_; }
   // The helper looks again whether what it waits for is there.
-  void nudge();
+  void wake_helper();
   // Wakes who sleeps on this side, whoever it is.
   void wake_all() { ring_bell(bell_, EveryBit); }
 
   // --- REQUIRES the lock ---
-  // This thread is the helper from now on, if it is not already. False: another one is, or the lane is over.
+  // This thread is the helper from now on, if it is not already. False: another one is, or the channel is over.
   bool begin_help();
   void end_help();
   void close() { over_ = true; }
@@ -47,7 +47,7 @@ class ShmTurn {
   bool is_delivering() const { return delivering_.load(std::memory_order_relaxed) && is_helper(); }
   void set_delivering(bool yes) { delivering_.store(yes, std::memory_order_relaxed); }
 
-  Patience thread_patience, helper_patience;
+  SpinPolicy thread_spins, helper_spins;
 
  private:
   void show();

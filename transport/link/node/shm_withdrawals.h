@@ -10,14 +10,14 @@
 #include <mutex>
 
 #include "transport/link/base/link_thread.h"
-#include "transport/link/node/peer_memory.h"
+#include "transport/link/node/remote_mapping.h"
 #include "transport/link/node/shm_owner.h"
 
 namespace gt::wire {
 
 class ShmWithdrawals {
  public:
-  ShmWithdrawals(ShmOwner& owner, PeerMemory& peer) : owner_(owner), peer_(peer) {}
+  ShmWithdrawals(ShmOwner& owner, RemoteMapping& peer) : owner_(owner), peer_(peer) {}
 
   Status add(SegmentId segment);
   // Whom to tell from now on; before that, nobody.
@@ -34,7 +34,7 @@ class ShmWithdrawals {
   void withdraw(SegmentId segment);
 
   ShmOwner& owner_;
-  PeerMemory& peer_;
+  RemoteMapping& peer_;
   LinkThread thread_;
   bool runs_ = false;  // add()'s: the thread was started
   std::mutex telling_;              // held while on_withdrawn() is called

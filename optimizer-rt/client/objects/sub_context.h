@@ -1,0 +1,47 @@
+// A sub-context of a context: one native context, at one platform of one executor; and what of ours is there.
+// Thread safety: any thread.
+#pragma once
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "optimizer-rt/client/objects/known_habits.h"
+#include "optimizer-rt/client/platform/device.h"
+#include "optimizer-rt/client/session/session.h"
+
+namespace gt::virt {
+
+struct SubContext {
+  SubContext(_cl_context& c, _cl_device_id& first, size_t i);
+  // A queue of ours, for what no queue of the program's is there for: initial contents, moves through the client.
+  ObjectId service_queue();
+  // One for moves from and to other proxies: out of order, where the device can, since one that fails must not take
+  // others along.
+  ObjectId peer_queue();
+  std::array<ObjectId, 2> queues_made() const { return {service_queue_, peer_queue_}; }  // 0: was not needed
+  // A buffer of some bytes that are nobody's.
+  ObjectId scratch();
+  static constexpr size_t ScratchBytes = 64;
+  ObjectId scratch_made() const { return scratch_; }
+
+  _cl_context& context;
+  Session& session;
+  const ObjectId platform, name;
+  const size_t index;
+  std::vector<_cl_device_id*> devices;
+  // What images it can make, asked once.
+  const std::vector<cl_image_format>& image_formats(cl_mem_flags flags, cl_mem_object_type type);
+  KnownHabits habits;  // of its driver: habits.h asks
+
+ private:
+  ObjectId make_queue(cl_command_queue_properties properties);
+
+  std::mutex mutex_;
+  std::map<std::pair<cl_mem_flags, cl_mem_object_type>, std::vector<cl_image_format>> formats_;
+  ObjectId service_queue_ = 0, peer_queue_ = 0, scratch_ = 0;
+};
+
+}  // namespace gt::virt

@@ -1,0 +1,19 @@
+// Contents go from sub-context to sub-context when a command needs them: inside this process from driver to driver
+// (transport/moves/native_moves.h), inside a proxy the same way (wire::Move), between proxies directly
+// (peering.h), else through the client's memory.
+#pragma once
+
+#include "optimizer-rt/client/memory/mem.h"
+#include "transport/memory/move_counts.h"
+
+namespace gt::virt {
+
+// Sees to it that `root` is valid at `to`, or will be when residency.ready of that sub-context has ended. REQUIRES: the
+// context's residency is locked.
+void migrate(_cl_mem& root, SubContext& to);
+
+// How often and how much; from the start, or into memory of goptimize's.
+memory::MoveCounts& migration_counts();
+void count_migrations_in(memory::MoveCounts* there);
+
+}  // namespace gt::virt

@@ -1,0 +1,67 @@
+// Where the executors of a test's process find each other: what a proxy's supervisor does for its workers.
+// Thread safety: all functions.
+#pragma once
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "transport/executor/executor.h"
+#include "transport/link/base/waiting.h"
+#include "transport/link/hello/handover.h"
+#include "transport/link/hello/hello.h"
+#include "transport/link/hello/sockets.h"
+
+namespace gt::exec {
+
+class PeerAcceptor {
+ public:
+  explicit PeerAcceptor(const wire::Url& where) : x_stop(::eventfd(0, EFD_CLOEXEC)) {
+    Result<Fd> listener = wire::listen_on(where);
+    if (!listener) return;
+    x_url = where.in_node() ? where : *wire::address_of(listener->get(), where.scheme);
+    x_thread = std::thread([this, fd = std::move(*listener)] { serve(fd.get()); });
+  }
+  ~PeerAcceptor() {
+    const uint64_t one = 1;
+    (void)!::write(x_stop.get(), &one, sizeof one);
+    if (x_thread.joinable()) x_thread.join();
+  }
+
+  std::string url() const { return wire::to_text(x_url); }
+  Result<PeerListener> open() {
+    PeerListener listener;
+    GT_TRY(wire::fill_random(listener.session));
+    Result<wire::WorkerSocket> ends = wire::worker_socket();
+    if (!ends) return ends.status();
+    listener.handover = std::move(ends->worker);
+    listener.urls = {url()};
+    const std::lock_guard lock(x_mutex);
+    x_listeners[listener.session] = std::move(ends->supervisor);
+    return listener;
+  }
+
+ private:
+  void serve(int listener) {
+    while (wire::wait_for(listener, POLLIN, wire::Deadline::never(), x_stop.get())) {
+      const Result<Fd> connection = wire::accept_connection(listener);
+      const Result<wire::Hello> hello = connection ? wire::read_hello(connection->get()) : connection.status();
+      if (!hello) continue;
+      const std::lock_guard lock(x_mutex);
+      const auto it = x_listeners.find(hello->session);
+      const bool given = it != x_listeners.end() && wire::hand_over(it->second.get(), connection->get(), *hello).ok();
+      if (!given) wire::refuse(connection->get(), wire::Refusal::NoSession);
+    }
+  }
+
+  const Fd x_stop;
+  wire::Url x_url;
+  std::mutex x_mutex;
+  std::map<wire::SessionId, Fd> x_listeners;
+  std::thread x_thread;
+};
+
+}  // namespace gt::exec

@@ -1,0 +1,261 @@
+#include "transport/executor/transfer/migrator.h"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+#include "transport/executor/base/driver_lock.h"
+#include "transport/executor/transfer/part_transfer.h"
+#include "transport/moves/native_moves.h"
+#include "transport/protocol/chunks.h"
+
+namespace gt::exec {
+
+// One move. Keeps its objects, whatever the client releases.
+struct MigrationJob {
+  explicit MigrationJob(std::shared_ptr<Session> s) : session(std::move(s)) {}
+  ~MigrationJob() {
+    end(CL_OUT_OF_RESOURCES);
+    const Cl& cl = session->cl;
+    if (from) cl.clReleaseMemObject(from);
+    if (to) cl.clReleaseMemObject(to);
+    if (done) cl.clReleaseEvent(done);
+  }
+  MigrationJob(const MigrationJob&) = delete;
+  MigrationJob& operator=(const MigrationJob&) = delete;
+
+  void end(cl_int code) {
+    if (!done || ended.exchange(true)) return;
+    if (code != CL_SUCCESS) session->events_fail = true;
+    session->cl.clSetUserEventStatus(done, code == CL_SUCCESS ? CL_COMPLETE : std::min(code, -1));
+  }
+
+  const std::shared_ptr<Session> session;
+  cl_mem from = nullptr, to = nullptr;
+  wire::Part part;
+  size_t element = 1;
+  uint64_t bytes = 0;
+  cl_event done = nullptr;
+  std::atomic<bool> ended{false};
+};
+
+class Route {
+ public:
+  Route(std::shared_ptr<Session> session, const moves::MoveEnd& from, const moves::MoveEnd& to)
+      : x_session(std::move(session)), x_moves(from, to) {}
+
+  // At once, in the calling thread; false: others are before it. REQUIRES: what it waits for is over.
+  bool try_now(MigrationJob& job) {
+    {
+      const std::lock_guard lock(x_mutex);
+      if (x_busy || !x_jobs.empty()) return false;
+    }
+    job.end(move(job));
+    return true;
+  }
+  static void post(const std::shared_ptr<Route>& self, std::shared_ptr<MigrationJob> job) {
+    constexpr size_t StackBytes = size_t{1} << 20;  // it calls drivers
+    const std::lock_guard lock(self->x_mutex);
+    if (self->x_closed) return;  // and the job fails
+    self->x_jobs.push_back(std::move(job));
+    self->x_changed.notify_one();
+    if (self->x_running) return;
+    self->x_running = self->x_session->threads.start("gtrace-move", StackBytes, [self] { self->serve(); });
+    if (!self->x_running) self->x_jobs.clear();
+  }
+  // Nothing is posted any more that is not counted down to already.
+  void retire() {
+    const std::lock_guard lock(x_mutex);
+    x_retired = true;
+    x_changed.notify_one();
+  }
+  void close() {
+    const std::lock_guard lock(x_mutex);
+    x_closed = x_retired = true;
+    x_jobs.clear();
+    x_changed.notify_one();
+  }
+
+ private:
+  void serve() {
+    constexpr std::chrono::seconds IdleTime{2};
+    std::unique_lock lock(x_mutex);
+    for (;;) {
+      x_changed.wait_for(lock, IdleTime, [this] { return x_retired || !x_jobs.empty(); });
+      if (x_jobs.empty()) break;
+      const std::shared_ptr<MigrationJob> job = std::move(x_jobs.front());
+      x_jobs.pop_front();
+      x_busy = true;
+      lock.unlock();
+      job->end(move(*job));
+      lock.lock();
+      x_busy = false;
+    }
+    x_running = false;
+  }
+  cl_int move(const MigrationJob& job) try {
+    return x_moves.move(job.from, job.to, job.part, job.element).code;
+  } catch (const std::bad_alloc&) {
+    return CL_OUT_OF_HOST_MEMORY;
+  }
+
+  const std::shared_ptr<Session> x_session;
+  moves::NativeMoves x_moves;
+  std::mutex x_mutex;  // of what follows
+  std::condition_variable x_changed;
+  std::deque<std::shared_ptr<MigrationJob>> x_jobs;
+  bool x_running = false, x_busy = false, x_retired = false, x_closed = false;
+};
+
+namespace {
+
+// Posts the job when everything that it waits for is over. What failed has written what it has written.
+struct Countdown {
+  Countdown(std::shared_ptr<Route> r, std::shared_ptr<MigrationJob> j) : route(std::move(r)), job(std::move(j)) {}
+  std::shared_ptr<Route> route;
+  std::shared_ptr<MigrationJob> job;
+  std::atomic<size_t> left{1};
+  void one_is_over() {
+    if (--left == 0) Route::post(route, std::move(job));
+  }
+};
+
+class Counted final : public Then {
+ public:
+  explicit Counted(std::shared_ptr<Countdown> countdown) : x_countdown(std::move(countdown)) {}
+  void over(cl_int, News&) override { x_countdown->one_is_over(); }
+
+ private:
+  std::shared_ptr<Countdown> x_countdown;
+};
+
+cl_context context_of(const Cl& cl, cl_mem mem) {
+  return Cl::ask<cl_context>(cl.clGetMemObjectInfo, mem, CL_MEM_CONTEXT);
+}
+
+// The context, and its first device.
+moves::MoveEnd end_at(Session& session, cl_context context) {
+  const Cl& cl = session.cl;
+  size_t bytes = 0;
+  cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &bytes);
+  std::vector<cl_device_id> devices(std::max<size_t>(bytes / sizeof(cl_device_id), 1));
+  cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, devices.size() * sizeof(cl_device_id), devices.data(), nullptr);
+  return {cl, context, devices[0], driver_lock_of(session, devices[0])};
+}
+
+}  // namespace
+
+Migrator::Migrator(Commands& commands) : x_commands(commands) {}
+Migrator::~Migrator() { close(); }
+
+void Migrator::run(const wire::Move& m) {
+  constexpr auto Fn = api::FnId::clEnqueueMigrateMemObjects;  // what comes closest
+  std::shared_ptr<MigrationJob> job;
+  if (const cl_int code = check(m, job); code != CL_SUCCESS) return x_commands.fail(Fn, code, m.to, m.event);
+  const std::shared_ptr<Route> way = route(job->from, job->to);
+  Object event;
+  event.kind = ObjectKind::Event;
+  event.handle = job->done;
+  x_commands.cl().clRetainEvent(job->done);
+  // Drivers take some 300 us to go on behind a user event: a small move is made before anything can wait for it.
+  const bool now = job->bytes <= moves::NativeMoves::SmallMove && are_over(m.waits) && way->try_now(*job);
+  event.over = now && x_commands.cl().status(job->done) == CL_COMPLETE;
+  x_commands.objects().add(m.event, std::move(event));
+  if (now) return;
+  remember(job);
+  start_when_over(m.waits, way, job);
+}
+
+bool Migrator::are_over(const wire::Ids& waits) {
+  return std::all_of(waits.begin(), waits.end(), [this](ObjectId id) {
+    const Object& event = *x_commands.objects().find(id, ObjectKind::Event);
+    return event.failed || event.over || x_commands.cl().status(event.as<cl_event>()) <= CL_COMPLETE;
+  });
+}
+
+cl_int Migrator::check(const wire::Move& m, std::shared_ptr<MigrationJob>& job) {
+  Objects& objects = x_commands.objects();
+  const Object* const from = objects.find(m.from, ObjectKind::Buffer);
+  const Object* const to = objects.find(m.to, ObjectKind::Buffer);
+  if (!from || !to || from->kind != to->kind || from->element != to->element) return CL_INVALID_MEM_OBJECT;
+  wire::Part part = m.part;
+  if (part.shape == wire::Part::Shape::Box) return CL_INVALID_VALUE;
+  const wire::Chunks whole(part, from->element, ~uint64_t{0});
+  if (!whole.valid()) return CL_INVALID_VALUE;
+  for (const Object* const end : {from, to})
+    if (const cl_int code = check_part(*end, whole.bytes(), part); code != CL_SUCCESS) return code;
+  for (const ObjectId id : m.waits)
+    if (!objects.find(id, ObjectKind::Event)) return CL_INVALID_EVENT_WAIT_LIST;
+  if (const cl_int code = objects.may_name(m.event); code != CL_SUCCESS) return code;
+  const Cl& cl = x_commands.cl();
+  job = std::make_shared<MigrationJob>(x_commands.shared_session());
+  job->part = part;
+  job->element = from->element;
+  job->bytes = whole.bytes();
+  cl_int code = CL_SUCCESS;
+  const cl_event done = cl.clCreateUserEvent(context_of(cl, to->as<cl_mem>()), &code);
+  if (code != CL_SUCCESS) return code;
+  job->done = done;
+  cl.clRetainMemObject(job->from = from->as<cl_mem>());
+  cl.clRetainMemObject(job->to = to->as<cl_mem>());
+  return CL_SUCCESS;
+}
+
+std::shared_ptr<Route> Migrator::route(cl_mem from, cl_mem to) {
+  const cl_context source = context_of(x_commands.cl(), from), destination = context_of(x_commands.cl(), to);
+  std::shared_ptr<Route>& route = x_routes[{source, destination}];
+  if (route) return route;
+  Session& session = x_commands.session();
+  route = std::make_shared<Route>(x_commands.shared_session(), end_at(session, source), end_at(session, destination));
+  return route;
+}
+
+void Migrator::start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route,
+                               const std::shared_ptr<MigrationJob>& job) {
+  const auto countdown = std::make_shared<Countdown>(std::move(route), job);
+  for (const ObjectId id : waits) {
+    const Object& event = *x_commands.objects().find(id, ObjectKind::Event);
+    if (event.failed || event.over) continue;
+    ++countdown->left;
+    Awaited awaited = x_commands.awaited(event);
+    awaited.then = std::make_unique<Counted>(countdown);
+    x_commands.event_waiter()->await_here(std::move(awaited));
+  }
+  countdown->one_is_over();
+}
+
+void Migrator::remember(const std::shared_ptr<MigrationJob>& job) {
+  constexpr size_t Few = 64;
+  if (x_jobs.size() >= std::max(Few, x_most_jobs)) {
+    std::erase_if(x_jobs, [](const auto& known) { return known.expired(); });
+    x_most_jobs = 2 * x_jobs.size();
+  }
+  x_jobs.push_back(job);
+}
+
+// Taking a route apart may wait for who looks for a shorter one: not here.
+void Migrator::forget(cl_context context) {
+  constexpr size_t StackBytes = size_t{1} << 20;
+  for (auto it = x_routes.begin(); it != x_routes.end();) {
+    if (it->first.first != context && it->first.second != context) {
+      ++it;
+      continue;
+    }
+    it->second->retire();
+    Session& session = x_commands.session();
+    session.threads.start("gtrace-move", StackBytes, [route = std::move(it->second)] {});
+    it = x_routes.erase(it);
+  }
+}
+
+void Migrator::close() {
+  for (const auto& [ends, route] : x_routes) route->close();
+  x_routes.clear();
+  for (const std::weak_ptr<MigrationJob>& known : x_jobs)
+    if (const auto job = known.lock()) job->end(CL_OUT_OF_RESOURCES);
+  x_jobs.clear();
+}
+
+}  // namespace gt::exec

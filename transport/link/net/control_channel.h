@@ -1,0 +1,50 @@
+// The control channel between nodes: frames, in order, for the handler's on_frame().
+//
+// Thread safety: all functions.
+#pragma once
+
+#include "transport/link/base/channel_owner.h"
+#include "transport/link/net/channel.h"
+
+namespace gt::wire {
+
+class ControlChannel final : public ChannelUser {
+ public:
+  ControlChannel(ChannelOwner& owner, uint64_t salt, Channel::Times times)
+      : channel_(*this, salt, false, times), owner_(owner) {}
+
+  Channel& channel() { return channel_; }
+  Status send(std::span<const ByteView> parts, bool more);
+  Status push();
+  void say_bye();
+  bool all_arrived();
+
+ private:
+  static constexpr size_t MostUnacknowledged = size_t{4} << 20;  // then senders wait
+  static constexpr size_t MostFromHandlers = size_t{256} << 20;  // they must not wait: then the link is closed
+  static constexpr size_t MostHeldFrames = 64, MostHeldBytes = size_t{16} << 10;
+
+  Status wait_for_room(std::unique_lock<std::mutex>& lock, size_t bytes);
+
+  Status take_header(const FrameHeader& header) override;
+  Status take_frame(const FrameHeader& header, ByteView body) override;
+  Status begin_payload(const FrameHeader&, ByteView) override { return wrong(); }
+  bool at_target(size_t, size_t, const std::function<void(char*)>&) override { return false; }
+  Status end_payload() override { return wrong(); }
+  void fill(Channel&, uint64_t) override {}
+  void acknowledged(Channel&, uint64_t, uint64_t) override {}
+  bool channel_idle(Idle how) override { return owner_.handler().on_idle(how); }
+  void channel_ticks() override { owner_.ticks(); }
+  void channel_lost() override { owner_.lost_connection(); }
+  void channel_failed(const Status& why) override { owner_.fail(why); }
+  void channel_over() override { owner_.channel_has_ended(); }
+  static Status wrong() { return {Kind::Corrupt, "the peer sent data on the control connection"}; }
+
+  Channel channel_;
+  ChannelOwner& owner_;
+  size_t held_frames_ = 0, held_bytes_ = 0;
+  bool bye_ = false, peer_bye_ = false;
+  uint64_t bye_end_ = 0;  // where it ends in the stream
+};
+
+}  // namespace gt::wire
