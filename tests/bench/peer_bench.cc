@@ -1,6 +1,6 @@
 // Moves between two devices, size by size: through pinned memory, through slots in the devices' own memory ("peers"),
-// and of buffers that live in such memory ("at home"); or, where there is one device only, between two contexts of it,
-// which shows what slots cost besides the copy between devices, and that contents arrive.
+// and of buffers that live in such memory ("peer-mapped"); or, where there is one device only, between two contexts of
+// it, which shows what slots cost besides the copy between devices, and that contents arrive.
 //
 // Usage: peer_bench [FIRST SECOND [PLATFORM]]      numbers, 0 1 0 otherwise; a device past the end: the last
 //
@@ -58,9 +58,9 @@ class Moving {
   // Microseconds, the median; contents are checked each time.
   double measure(size_t bytes) { return measure(bytes, from_.mem, to_.mem); }
   // The same for a buffer that lives in memory of CUDA's on both; nothing where that is not possible.
-  double measure_at_home(size_t bytes) {
+  double measure_peer_mapped(size_t bytes) {
     using Side = NativeMoves::Side;
-    const auto from = moves_.make_home(Side::From, bytes), to = moves_.make_home(Side::To, bytes);
+    const auto from = moves_.make_peer_mapped(Side::From, bytes), to = moves_.make_peer_mapped(Side::To, bytes);
     return from && to ? measure(bytes, {from->mem(), from.get()}, {to->mem(), to.get()}) : 0;
   }
   double once(size_t bytes) { return once(bytes, from_.mem, to_.mem); }
@@ -110,13 +110,13 @@ int run(unsigned platform, int first, int second) {
   std::printf("%s; set up and tried in %.0f ms%s\n",
               pick(first) == pick(second) ? "two contexts of one device" : "two devices", (now_us() - begin) / 1e3,
               peers.peer_from() ? "" : ": not possible here, both columns are pinned memory");
-  std::printf("%12s %12s %12s %12s %10s %10s %10s\n", "bytes", "pinned us", "peers us", "at home us", "GB/s", "GB/s",
+  std::printf("%12s %12s %12s %12s %10s %10s %10s\n", "bytes", "pinned us", "peers us", "mapped us", "GB/s", "GB/s",
               "GB/s");
   for (size_t bytes = 4096; bytes <= Largest; bytes *= 4) {
-    const double us = a.measure(bytes), peer_us = b.measure(bytes), home_us = b.measure_at_home(bytes);
+    const double us = a.measure(bytes), peer_us = b.measure(bytes), mapped_us = b.measure_peer_mapped(bytes);
     const auto rate = [&](double took) { return took > 0 ? static_cast<double>(bytes) / took / 1e3 : 0; };
-    std::printf("%12zu %12.1f %12.1f %12.1f %10.2f %10.2f %10.2f\n", bytes, us, peer_us, home_us, rate(us),
-                rate(peer_us), rate(home_us));
+    std::printf("%12zu %12.1f %12.1f %12.1f %10.2f %10.2f %10.2f\n", bytes, us, peer_us, mapped_us, rate(us),
+                rate(peer_us), rate(mapped_us));
     std::fflush(stdout);
   }
   return 0;
