@@ -36,18 +36,18 @@ class DeviceRun {
   // `known`: what an earlier measurement left unfinished.
   DeviceRun(const Session& session, const MeasureOptions& options, double budget_s, uint64_t most, Progress progress,
             model::UnfinishedDevice known, Keep keep)
-      : x_options(options),
-        x_budget_s(budget_s),
-        x_end_ns(now_ns() + budget_s * 1e9),
-        x_progress(std::move(progress)),
-        x_keep(std::move(keep)),
-        x_sizes(sizes_to_measure(options.quick, most)),
-        x_beside(sizes_to_measure(options.quick, std::min(most / 2, MostBeside))),
-        x_probe(session),
-        x_policies(session, options.quick ? QuickWindowBytes : WindowBytes),
-        x_known(std::move(known)) {
+      : options_(options),
+        budget_s_(budget_s),
+        end_ns_(now_ns() + budget_s * 1e9),
+        progress_(std::move(progress)),
+        keep_(std::move(keep)),
+        sizes_(sizes_to_measure(options.quick, most)),
+        beside_(sizes_to_measure(options.quick, std::min(most / 2, MostBeside))),
+        probe_(session),
+        policies_(session, options.quick ? QuickWindowBytes : WindowBytes),
+        known_(std::move(known)) {
     const Device& d = session.device();
-    model::DeviceCosts& costs = x_known.costs;
+    model::DeviceCosts& costs = known_.costs;
     costs.platform = d.platform;
     costs.name = d.name;
     costs.driver = d.driver;
@@ -58,7 +58,7 @@ class DeviceRun {
 
   Status run() {
     const Step steps[] = {
-        {"launch", 0.02, [&](const Pace& pace) { return x_probe.launch(pace, costs()); }},
+        {"launch", 0.02, [&](const Pace& pace) { return probe_.launch(pace, costs()); }},
         {"copy", 0.03, over_sizes(&DeviceProbe::copy)},
         {"map", 0.03, over_sizes(&DeviceProbe::map)},
         {"rect", 0.03, over_sizes(&DeviceProbe::rect)},
@@ -69,19 +69,19 @@ class DeviceRun {
     };
     // An earlier measurement did not come out of this one. It comes last: it may never end.
     const Step* const pending = std::ranges::find_if(steps, [&](const Step& s) { return !is_done(s); });
-    const Step* const last = x_known.steps.empty() ? nullptr : pending;
+    const Step* const last = known_.steps.empty() ? nullptr : pending;
     for (const Step& s : steps)
       if (&s != last && !is_done(s)) GT_TRY(take(s));
     GT_TRY(policies());
     if (!last || last == std::end(steps)) return {};
-    GT_TRY(x_keep(x_known, true));
+    GT_TRY(keep_(known_, true));
     return take(*last);
   }
 
-  model::DeviceCosts& costs() { return x_known.costs; }
+  model::DeviceCosts& costs() { return known_.costs; }
   std::vector<Series> series() const {
-    std::vector<Series> all = x_policies.series();
-    all.insert(all.end(), x_probe.series().begin(), x_probe.series().end());
+    std::vector<Series> all = policies_.series();
+    all.insert(all.end(), probe_.series().begin(), probe_.series().end());
     return all;
   }
 
@@ -94,41 +94,41 @@ class DeviceRun {
   using Sweep = Status (DeviceProbe::*)(const std::vector<uint64_t>&, const Pace&, model::DeviceCosts&);
 
   std::function<Status(const Pace&)> over_sizes(Sweep sweep) {
-    return [this, sweep](const Pace& pace) { return (x_probe.*sweep)(x_beside, pace, costs()); };
+    return [this, sweep](const Pace& pace) { return (probe_.*sweep)(beside_, pace, costs()); };
   }
-  bool is_done(const Step& step) const { return std::ranges::count(x_known.steps, step.name) > 0; }
+  bool is_done(const Step& step) const { return std::ranges::count(known_.steps, step.name) > 0; }
   Status take(const Step& step) {
     GT_TRY(step.measure(pace(step.share)));
-    x_known.steps.emplace_back(step.name);
-    return x_keep(x_known, false);
+    known_.steps.emplace_back(step.name);
+    return keep_(known_, false);
   }
   Status policies() {
-    std::vector<Probe> probes = x_policies.probes();
-    GT_TRY(sweep(probes, x_sizes, rest()));
-    x_policies.fill(costs(), probes);
+    std::vector<Probe> probes = policies_.probes();
+    GT_TRY(sweep(probes, sizes_, rest()));
+    policies_.fill(costs(), probes);
     if (!costs().costs(model::Policy::Standard)) return Status(Kind::Unsupported, "no transfer could be measured");
     return {};
   }
 
   Pace pace(double share) {
-    const double before = x_done;
-    x_done += share;
-    return {share * x_budget_s, goal(x_options.quick), [=, this](double part) { x_progress(before + part * share); }};
+    const double before = done_;
+    done_ += share;
+    return {share * budget_s_, goal(options_.quick), [=, this](double part) { progress_(before + part * share); }};
   }
   Pace rest() {
-    const double before = x_done;
-    return {std::max((x_end_ns - now_ns()) * 1e-9, LeastShare * x_budget_s), goal(x_options.quick),
-            [=, this](double part) { x_progress(before + part * (1 - before)); }};
+    const double before = done_;
+    return {std::max((end_ns_ - now_ns()) * 1e-9, LeastShare * budget_s_), goal(options_.quick),
+            [=, this](double part) { progress_(before + part * (1 - before)); }};
   }
 
-  const MeasureOptions& x_options;
-  double x_budget_s, x_end_ns, x_done = 0;
-  Progress x_progress;
-  Keep x_keep;
-  std::vector<uint64_t> x_sizes, x_beside;
-  DeviceProbe x_probe;
-  PolicyProbe x_policies;
-  model::UnfinishedDevice x_known;
+  const MeasureOptions& options_;
+  double budget_s_, end_ns_, done_ = 0;
+  Progress progress_;
+  Keep keep_;
+  std::vector<uint64_t> sizes_, beside_;
+  DeviceProbe probe_;
+  PolicyProbe policies_;
+  model::UnfinishedDevice known_;
 };
 
 // What is known of the device, if it was found out in the same way.

@@ -61,26 +61,26 @@ std::string printable(std::string_view text) {
 }
 
 void Text::begin(const char* code) {
-  if (x_color) x_out += code;
+  if (color_) out_ += code;
 }
 void Text::end() {
-  if (x_color) x_out += "\x1b[0m";
+  if (color_) out_ += "\x1b[0m";
 }
 
 void Text::heading(std::string_view title) {
-  x_out += '\n';
+  out_ += '\n';
   begin("\x1b[1m");
-  x_out += title;
+  out_ += title;
   end();
-  x_out += '\n';
+  out_ += '\n';
 }
 
 void Text::verdict(std::string_view text, Tone tone) {
-  x_out += '\n';
+  out_ += '\n';
   begin(tone == Tone::Good ? "\x1b[1;32m" : "\x1b[1;33m");
   wrapped(text, 0);
   end();
-  x_out += '\n';
+  out_ += '\n';
 }
 
 void Text::wrapped(std::string_view text, size_t indent) {
@@ -91,32 +91,32 @@ void Text::wrapped(std::string_view text, size_t indent) {
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) continue;
     const size_t size = columns(word);
-    if (column > 0 && column + 1 + size > x_width) {
-      x_out += '\n';
+    if (column > 0 && column + 1 + size > width_) {
+      out_ += '\n';
       column = 0;
     }
     if (column == 0) {
-      x_out.append(indent, ' ');
+      out_.append(indent, ' ');
       column = indent;
     } else {
-      x_out += ' ';
+      out_ += ' ';
       ++column;
     }
-    x_out += word;
+    out_ += word;
     column += size;
   }
 }
 
 void Text::paragraph(std::string_view text, size_t indent) {
   wrapped(text, indent);
-  x_out += '\n';
+  out_ += '\n';
 }
 
 void Text::faint(std::string_view text, size_t indent) {
   begin("\x1b[2m");
   wrapped(text, indent);
   end();
-  x_out += '\n';
+  out_ += '\n';
 }
 
 void Text::line(const std::vector<std::string>& cells, const std::vector<size_t>& widths,
@@ -130,7 +130,7 @@ void Text::line(const std::vector<std::string>& cells, const std::vector<size_t>
     out += i >= right ? pad + cell : cell + pad;
   }
   out.erase(out.find_last_not_of(' ') + 1);
-  x_out += out + "\n";
+  out_ += out + "\n";
 }
 
 // Cells that say nothing are left out.
@@ -155,9 +155,9 @@ void Text::table(const std::vector<std::vector<std::string>>& rows, size_t right
     for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
   size_t others = 2;
   for (size_t i = 1; i < widths.size(); ++i) others += widths[i] + 2;
-  if (others + widths[0] > x_width) {
-    if (others + LeastFirst > x_width) return records(rows);
-    widths[0] = x_width - others;
+  if (others + widths[0] > width_) {
+    if (others + LeastFirst > width_) return records(rows);
+    widths[0] = width_ - others;
   }
   const auto empty = [](const std::string& title) { return title.empty(); };
   if (!std::all_of(rows[0].begin(), rows[0].end(), empty)) {

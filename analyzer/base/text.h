@@ -11,7 +11,7 @@ namespace gt::analyzer {
 
 class Text {
  public:
-  Text(size_t width, bool color) : x_width(width < 40 ? 40 : width), x_color(color) {}
+  Text(size_t width, bool color) : width_(width < 40 ? 40 : width), color_(color) {}
 
   void heading(std::string_view title);
   void paragraph(std::string_view text, size_t indent = 0);
@@ -24,8 +24,8 @@ class Text {
   // that is not enough, each row becomes a line with the others below it.
   void table(const std::vector<std::vector<std::string>>& rows, size_t right);
 
-  size_t width() const { return x_width; }
-  std::string take() { return std::move(x_out); }
+  size_t width() const { return width_; }
+  std::string take() { return std::move(out_); }
 
  private:
   void records(const std::vector<std::vector<std::string>>& rows);
@@ -34,9 +34,9 @@ class Text {
   void begin(const char* code);
   void end();
 
-  size_t x_width;
-  bool x_color;
-  std::string x_out;
+  size_t width_;
+  bool color_;
+  std::string out_;
 };
 
 // A bar of '#' as long as `part` of `whole` is of `width`; at least one when there is any.

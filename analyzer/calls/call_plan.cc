@@ -127,31 +127,31 @@ const Touch* CallPlan::host() const {
 }
 
 CallPlans::CallPlans(const model::Trace& trace, const Effects& effects) {
-  x_plans.reserve(trace.shapes.size());
-  for (model::ShapeId i = 0; i < trace.shapes.size(); ++i) x_plans.push_back(plan_of(trace, i, effects[i]));
+  plans_.reserve(trace.shapes.size());
+  for (model::ShapeId i = 0; i < trace.shapes.size(); ++i) plans_.push_back(plan_of(trace, i, effects[i]));
   mark_followed(trace);
 }
 
 void CallPlans::mark_followed(const model::Trace& trace) {
   std::vector<model::ThreadId> thread(trace.classes.size(), model::NoIndex);
-  x_followed.assign(trace.classes.size(), true);
+  followed_.assign(trace.classes.size(), true);
   for (model::ClassId c = 0; c < trace.classes.size(); ++c) {
     const ObjectKind kind = trace.classes[c].kind;
-    if (kind == ObjectKind::Svm || kind == ObjectKind::Pipe) x_followed[c] = false;
+    if (kind == ObjectKind::Svm || kind == ObjectKind::Pipe) followed_[c] = false;
   }
   std::vector<bool> made(trace.classes.size(), false);
-  for (const CallPlan& plan : x_plans) {
+  for (const CallPlan& plan : plans_) {
     const model::Shape& shape = trace.shapes[plan.shape];
     const bool shares = implies_memory(plan) || !makes_plainly(plan, shape);
     for (const Touch& t : plan.touches) {
       if (thread[t.cls] == model::NoIndex) thread[t.cls] = shape.thread;
-      if (thread[t.cls] != shape.thread || (t.data() && shares)) x_followed[t.cls] = false;
+      if (thread[t.cls] != shape.thread || (t.data() && shares)) followed_[t.cls] = false;
       if (t.made()) made[t.cls] = true;
     }
   }
   for (model::ClassId c = 0; c < trace.classes.size(); ++c) {
     const ObjectKind kind = trace.classes[c].kind;
-    if ((kind == ObjectKind::Buffer || kind == ObjectKind::Image) && !made[c]) x_followed[c] = false;
+    if ((kind == ObjectKind::Buffer || kind == ObjectKind::Image) && !made[c]) followed_[c] = false;
   }
 }
 

@@ -63,19 +63,19 @@ class CallPlans {
   // REQUIRES: a checked trace; effects parallel to its shapes. Both outlive this object.
   CallPlans(const model::Trace& trace, const Effects& effects);
 
-  const CallPlan& operator[](model::ShapeId shape) const { return x_plans[shape]; }
-  size_t size() const { return x_plans.size(); }
-  auto begin() const { return x_plans.begin(); }
-  auto end() const { return x_plans.end(); }
+  const CallPlan& operator[](model::ShapeId shape) const { return plans_[shape]; }
+  size_t size() const { return plans_.size(); }
+  auto begin() const { return plans_.begin(); }
+  auto end() const { return plans_.end(); }
 
   // May objects of this class be followed from call to call? Not those that several threads use (the order of their
   // calls is not known), nor memory that is shared with other objects, the host, or other programming interfaces.
-  bool followed(model::ClassId cls) const { return x_followed[cls]; }
+  bool followed(model::ClassId cls) const { return followed_[cls]; }
 
  private:
   void mark_followed(const model::Trace& trace);
-  std::vector<CallPlan> x_plans;
-  std::vector<bool> x_followed;
+  std::vector<CallPlan> plans_;
+  std::vector<bool> followed_;
 };
 
 bool is_host_memory(model::ObjectKind kind);

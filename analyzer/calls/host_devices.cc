@@ -57,7 +57,7 @@ uint64_t number_in(const model::Trace& trace, model::BlobId id) {
 
 class Answers {
  public:
-  explicit Answers(const model::Trace& trace) : x_trace(trace) {
+  explicit Answers(const model::Trace& trace) : trace_(trace) {
     walk_calls(trace, [&](const CallPlace& place) {
       const model::FnId fn = trace.shapes[place.node.shape].fn;
       if (store::is_alloc_fn(fn) || store::is_callback_fn(fn)) return;
@@ -67,26 +67,26 @@ class Answers {
   }
 
   std::optional<bool> shares(const std::string& device) const {
-    const auto at = x_shares.find(device);
-    return at == x_shares.end() ? std::nullopt : std::optional(at->second);
+    const auto at = shares_.find(device);
+    return at == shares_.end() ? std::nullopt : std::optional(at->second);
   }
 
  private:
   void note(ClassId device, const Question& q) {
-    const model::BlobId label = x_trace.classes[device].label;
-    if (label >= x_trace.blobs.size()) return;
-    const std::string name(as_text(x_trace.blobs[label].bytes));
+    const model::BlobId label = trace_.classes[device].label;
+    if (label >= trace_.blobs.size()) return;
+    const std::string name(as_text(trace_.blobs[label].bytes));
     constexpr uint64_t Types = CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_ACCELERATOR;
     const bool answered = q.answer != model::NoIndex && q.about;
-    if (answered && *q.about == CL_DEVICE_HOST_UNIFIED_MEMORY) x_shares[name] |= number_in(x_trace, q.answer) != 0;
+    if (answered && *q.about == CL_DEVICE_HOST_UNIFIED_MEMORY) shares_[name] |= number_in(trace_, q.answer) != 0;
     uint64_t type = q.type ? static_cast<uint64_t>(*q.type) : 0;
-    if (answered && *q.about == CL_DEVICE_TYPE) type = number_in(x_trace, q.answer);
+    if (answered && *q.about == CL_DEVICE_TYPE) type = number_in(trace_, q.answer);
     type &= Types;
-    if (type != 0 && (type & (type - 1)) == 0) x_shares[name] |= type == CL_DEVICE_TYPE_CPU;  // of one kind
+    if (type != 0 && (type & (type - 1)) == 0) shares_[name] |= type == CL_DEVICE_TYPE_CPU;  // of one kind
   }
 
-  const model::Trace& x_trace;
-  std::map<std::string, bool> x_shares;  // by the device's name
+  const model::Trace& trace_;
+  std::map<std::string, bool> shares_;  // by the device's name
 };
 
 }  // namespace

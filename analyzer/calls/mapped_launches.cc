@@ -20,23 +20,23 @@ bool unmaps(const model::Shape& s) { return api::attributes(s.fn).direction == a
 
 class Walk {
  public:
-  Walk(const model::Trace& trace, const Effects& effects) : x_trace(trace), x_effects(effects) {
+  Walk(const model::Trace& trace, const Effects& effects) : trace_(trace), effects_(effects) {
     for (const model::Shape& s : trace.shapes)
-      x_interesting.push_back(maps(s) || unmaps(s) || api::attributes(s.fn).launch);
+      interesting_.push_back(maps(s) || unmaps(s) || api::attributes(s.fn).launch);
   }
 
   void visit(const std::vector<model::Node>& nodes) {
     for (const model::Node& n : nodes) {
-      if (n.kind == model::Node::Kind::Call && x_interesting[n.shape]) call(n);
+      if (n.kind == model::Node::Kind::Call && interesting_[n.shape]) call(n);
       if (n.kind != model::Node::Kind::Loop) continue;
-      const bool outermost = !x_in_loop;
-      x_in_loop = true;
+      const bool outermost = !in_loop_;
+      in_loop_ = true;
       visit(n.body);
       if (outermost) visit(n.body);  // inner loops' bodies come twice with it
-      if (outermost) x_in_loop = false;
+      if (outermost) in_loop_ = false;
     }
   }
-  void next_stream() { x_mapped.clear(); }
+  void next_stream() { mapped_.clear(); }
 
   std::set<model::ShapeId> found;
 
@@ -52,7 +52,7 @@ class Walk {
   }
 
   void call(const model::Node& n) {
-    const model::Shape& shape = x_trace.shapes[n.shape];
+    const model::Shape& shape = trace_.shapes[n.shape];
     const int flags_param = api::attributes(shape.fn).flags;
     std::optional<Object> object;
     std::optional<int64_t> flags;
@@ -61,8 +61,8 @@ class Walk {
       const model::Arg& a = shape.args[i];
       if (a.form == model::ArgForm::Int && a.param == flags_param) flags = constant(n, value);
       const bool memory =
-          a.form == model::ArgForm::Object && a.cls < x_trace.classes.size() &&
-          (x_trace.classes[a.cls].kind == ObjectKind::Buffer || x_trace.classes[a.cls].kind == ObjectKind::Image);
+          a.form == model::ArgForm::Object && a.cls < trace_.classes.size() &&
+          (trace_.classes[a.cls].kind == ObjectKind::Buffer || trace_.classes[a.cls].kind == ObjectKind::Image);
       if (memory) {
         const auto slot = constant(n, value);
         if (slot && a.param >= model::ParamKernelArg && a.param < model::ParamReturn)
@@ -72,7 +72,7 @@ class Walk {
       value += static_cast<size_t>(model::value_count(a.form));
     }
     if (object && maps(shape)) {
-      Mapping& m = x_mapped[*object];
+      Mapping& m = mapped_[*object];
       ++m.times;
       m.writes = m.writes || (flags.value_or(0) & MapWrites) != 0;
     }
@@ -80,24 +80,24 @@ class Walk {
   }
 
   void unmapped(const Object& object) {
-    const auto at = x_mapped.find(object);
-    if (at != x_mapped.end() && --at->second.times == 0) x_mapped.erase(at);
+    const auto at = mapped_.find(object);
+    if (at != mapped_.end() && --at->second.times == 0) mapped_.erase(at);
   }
 
   void launched(model::ShapeId shape, size_t arg, const Object& object) {
-    const auto at = x_mapped.find(object);
-    if (at == x_mapped.end()) return;
-    const bool refined = shape < x_effects.size() && arg < x_effects[shape].size();
-    const model::Effect effect = refined ? x_effects[shape][arg] : x_trace.shapes[shape].args[arg].effect;
+    const auto at = mapped_.find(object);
+    if (at == mapped_.end()) return;
+    const bool refined = shape < effects_.size() && arg < effects_[shape].size();
+    const model::Effect effect = refined ? effects_[shape][arg] : trace_.shapes[shape].args[arg].effect;
     const bool defines = effect == model::Effect::Def || effect == model::Effect::UseDef;
     if (defines || (at->second.writes && effect == model::Effect::Use)) found.insert(shape);
   }
 
-  const model::Trace& x_trace;
-  const Effects& x_effects;
-  std::vector<bool> x_interesting;
-  std::map<Object, Mapping> x_mapped;
-  bool x_in_loop = false;
+  const model::Trace& trace_;
+  const Effects& effects_;
+  std::vector<bool> interesting_;
+  std::map<Object, Mapping> mapped_;
+  bool in_loop_ = false;
 };
 
 }  // namespace

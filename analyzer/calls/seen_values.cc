@@ -29,11 +29,11 @@ void add(SeenValues& seen, const Series& s) {
 
 class Search {
  public:
-  Search(const model::Trace& trace, const std::set<model::ShapeId>& wanted) : x_wanted(trace.shapes.size()) {
-    for (const model::Shape& s : trace.shapes) x_value_counts.push_back(s.values());
+  Search(const model::Trace& trace, const std::set<model::ShapeId>& wanted) : wanted_(trace.shapes.size()) {
+    for (const model::Shape& s : trace.shapes) value_counts_.push_back(s.values());
     for (const model::ShapeId s : wanted) {
-      x_wanted[s] = true;
-      out[s].resize(static_cast<size_t>(x_value_counts[s]));
+      wanted_[s] = true;
+      out[s].resize(static_cast<size_t>(value_counts_[s]));
     }
   }
 
@@ -42,7 +42,7 @@ class Search {
       if (n.kind == model::Node::Kind::Loop) visit(n.body);
       if (n.kind == model::Node::Kind::Run) run(n);
       if (n.kind == model::Node::Kind::Summary) summary(n);
-      if (n.kind != model::Node::Kind::Call || !x_wanted[n.shape]) continue;
+      if (n.kind != model::Node::Kind::Call || !wanted_[n.shape]) continue;
       for (size_t i = 0; i < n.values.size(); ++i) add(out[n.shape][i], n.values[i]);
     }
   }
@@ -51,21 +51,21 @@ class Search {
 
  private:
   void run(const model::Node& n) {
-    (void)model::expand_run(n, x_value_counts, [this](model::ShapeId shape, std::span<const int64_t> row) {
-      if (!x_wanted[shape]) return true;
+    (void)model::expand_run(n, value_counts_, [this](model::ShapeId shape, std::span<const int64_t> row) {
+      if (!wanted_[shape]) return true;
       for (size_t i = 0; i < row.size(); ++i) add(out[shape][i], row[i]);
       return true;
     });
   }
   void summary(const model::Node& n) {
-    (void)model::expand_summary(n, x_wanted.size(), [this](model::ShapeId shape, uint64_t) {
-      if (!x_wanted[shape]) return;
+    (void)model::expand_summary(n, wanted_.size(), [this](model::ShapeId shape, uint64_t) {
+      if (!wanted_[shape]) return;
       for (SeenValues& v : out[shape]) v.more = true;
     });
   }
 
-  std::vector<bool> x_wanted;
-  std::vector<int> x_value_counts;
+  std::vector<bool> wanted_;
+  std::vector<int> value_counts_;
 };
 
 }  // namespace

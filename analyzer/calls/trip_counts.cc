@@ -10,12 +10,12 @@ namespace {
 class Hash {
  public:
   void add(uint64_t word) {
-    for (int i = 0; i < 8; ++i, word >>= 8) x_value = (x_value ^ (word & 0xff)) * 0x100000001b3u;
+    for (int i = 0; i < 8; ++i, word >>= 8) value_ = (value_ ^ (word & 0xff)) * 0x100000001b3u;
   }
-  uint64_t value() const { return x_value; }
+  uint64_t value() const { return value_; }
 
  private:
-  uint64_t x_value = 0xcbf29ce484222325u;
+  uint64_t value_ = 0xcbf29ce484222325u;
 };
 
 struct Body {

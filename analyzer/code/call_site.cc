@@ -98,39 +98,39 @@ struct CallSites::Search {
 
 class CallSites::OpenModule {
  public:
-  OpenModule(const std::string& path, const Search& search) : x_dwfl(dwfl_begin(&search.callbacks)) {
-    x_there = ::access(path.c_str(), R_OK) == 0;
-    if (!x_dwfl || !x_there) return;
-    dwfl_report_begin(x_dwfl.get());
-    x_module = dwfl_report_offline(x_dwfl.get(), file_name(path).c_str(), path.c_str(), -1);
-    dwfl_report_end(x_dwfl.get(), nullptr, nullptr);
-    if (x_module) x_elf = dwfl_module_getelf(x_module, &x_bias);
+  OpenModule(const std::string& path, const Search& search) : dwfl_(dwfl_begin(&search.callbacks)) {
+    there_ = ::access(path.c_str(), R_OK) == 0;
+    if (!dwfl_ || !there_) return;
+    dwfl_report_begin(dwfl_.get());
+    module_ = dwfl_report_offline(dwfl_.get(), file_name(path).c_str(), path.c_str(), -1);
+    dwfl_report_end(dwfl_.get(), nullptr, nullptr);
+    if (module_) elf_ = dwfl_module_getelf(module_, &bias_);
   }
 
-  bool there() const { return x_there; }
-  bool readable() const { return x_elf != nullptr; }
+  bool there() const { return there_; }
+  bool readable() const { return elf_ != nullptr; }
 
   std::string build_id() const {
     const unsigned char* bits = nullptr;
     GElf_Addr where = 0;
-    const int size = dwfl_module_build_id(x_module, &bits, &where);
+    const int size = dwfl_module_build_id(module_, &bits, &where);
     return size > 0 ? hex(bits, size) : std::string();
   }
 
   // REQUIRES: readable().
   void explain(CallSite& site) const {
-    const CallInstruction call = find_call(x_elf, site.offset);
+    const CallInstruction call = find_call(elf_, site.offset);
     site.call = call.kind;
     site.target = call.kind == CallKind::Indirect ? call.through : demangled(call.library_fn.c_str());
     if (call.kind == CallKind::Direct) {
-      site.target = demangled(dwfl_module_addrname(x_module, x_bias + call.target));
+      site.target = demangled(dwfl_module_addrname(module_, bias_ + call.target));
     }
     if (site.offset == 0) return;
-    const Dwarf_Addr address = x_bias + site.offset - 1;  // inside the call, not after it
+    const Dwarf_Addr address = bias_ + site.offset - 1;  // inside the call, not after it
     add_frames(address, site.frames);
     if (!site.frames.empty()) {
       site.named_by = NamedBy::DebugInfo;
-    } else if (const char* name = dwfl_module_addrname(x_module, address)) {
+    } else if (const char* name = dwfl_module_addrname(module_, address)) {
       site.frames.push_back({demangled(name), {}, 0});
       site.named_by = NamedBy::Symbols;
     }
@@ -143,7 +143,7 @@ class CallSites::OpenModule {
 
   Frame line_at(Dwarf_Addr address) const {
     Frame f;
-    Dwfl_Line* line = dwfl_module_getsrc(x_module, address);
+    Dwfl_Line* line = dwfl_module_getsrc(module_, address);
     if (!line) return f;
     const char* file = dwfl_lineinfo(line, nullptr, &f.line, nullptr, nullptr, nullptr);
     if (file) f.file = file;
@@ -152,7 +152,7 @@ class CallSites::OpenModule {
 
   void add_frames(Dwarf_Addr address, std::vector<Frame>& frames) const {
     Dwarf_Addr bias = 0;
-    Dwarf_Die* unit = dwfl_module_addrdie(x_module, address, &bias);
+    Dwarf_Die* unit = dwfl_module_addrdie(module_, address, &bias);
     Dwarf_Die* found = nullptr;
     if (!unit || dwarf_getscopes(unit, address - bias, &found) <= 0) return;
     const std::unique_ptr<Dwarf_Die, Free> innermost(found);
@@ -171,14 +171,14 @@ class CallSites::OpenModule {
     }
   }
 
-  bool x_there = false;
-  std::unique_ptr<Dwfl, End> x_dwfl;
-  Dwfl_Module* x_module = nullptr;
-  Elf* x_elf = nullptr;
-  GElf_Addr x_bias = 0;  // from the file's addresses to libdwfl's
+  bool there_ = false;
+  std::unique_ptr<Dwfl, End> dwfl_;
+  Dwfl_Module* module_ = nullptr;
+  Elf* elf_ = nullptr;
+  GElf_Addr bias_ = 0;  // from the file's addresses to libdwfl's
 };
 
-CallSites::CallSites(const std::string& debug_path) : x_search(std::make_unique<Search>(debug_path)) {}
+CallSites::CallSites(const std::string& debug_path) : search_(std::make_unique<Search>(debug_path)) {}
 CallSites::~CallSites() = default;
 CallSites::CallSites(CallSites&&) noexcept = default;
 
@@ -187,8 +187,8 @@ CallSite CallSites::find(const model::Module& module, uint64_t offset) {
   site.module = module.path;
   site.build_id = module.build_id;
   site.offset = offset;
-  auto& open = x_modules[module.path];
-  if (!open) open = std::make_unique<OpenModule>(module.path, *x_search);
+  auto& open = modules_[module.path];
+  if (!open) open = std::make_unique<OpenModule>(module.path, *search_);
   if (!open->there()) {
     site.problem = "the file is gone or cannot be read";
   } else if (!open->readable()) {

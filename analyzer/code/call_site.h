@@ -65,8 +65,8 @@ class CallSites {
   class OpenModule;
   struct Search;  // how debug files are found
   CallSite find_one(const model::Trace& trace, model::SiteId site);
-  std::unique_ptr<Search> x_search;
-  std::map<std::string, std::unique_ptr<OpenModule>> x_modules;  // by path
+  std::unique_ptr<Search> search_;
+  std::map<std::string, std::unique_ptr<OpenModule>> modules_;  // by path
 };
 
 }  // namespace gt::analyzer

@@ -12,21 +12,21 @@ namespace {
 template <class T>
 class Joiner {
  public:
-  explicit Joiner(size_t inputs) : x_inputs(inputs), x_seen(inputs) {}
+  explicit Joiner(size_t inputs) : inputs_(inputs), seen_(inputs) {}
 
   void add(size_t input, const std::string& key, const std::string& name, const T& value) {
-    const size_t nth = x_seen[input][key]++;
-    const auto [at, fresh] = x_rows.try_emplace({key, nth}, x_out.size());
-    if (fresh) x_out.push_back({name, std::vector<const T*>(x_inputs)});
-    x_out[at->second].in[input] = &value;
+    const size_t nth = seen_[input][key]++;
+    const auto [at, fresh] = rows_.try_emplace({key, nth}, out_.size());
+    if (fresh) out_.push_back({name, std::vector<const T*>(inputs_)});
+    out_[at->second].in[input] = &value;
   }
-  std::vector<Row<T>> take() { return std::move(x_out); }
+  std::vector<Row<T>> take() { return std::move(out_); }
 
  private:
-  size_t x_inputs;
-  std::vector<std::map<std::string, size_t>> x_seen;
-  std::map<std::pair<std::string, size_t>, size_t> x_rows;
-  std::vector<Row<T>> x_out;
+  size_t inputs_;
+  std::vector<std::map<std::string, size_t>> seen_;
+  std::map<std::pair<std::string, size_t>, size_t> rows_;
+  std::vector<Row<T>> out_;
 };
 
 // Modules, by file name, that are of one build in all inputs.
@@ -34,7 +34,7 @@ class Builds {
  public:
   explicit Builds(std::span<const Input> inputs) {
     for (const Input& i : inputs) {
-      x_programs.insert(i.analysis.build_id);
+      programs_.insert(i.analysis.build_id);
       for (const TransferSource& s : i.analysis.sources) {
         add(s.site);
         for (const CallSite& c : s.site.around) add(c);
@@ -42,15 +42,15 @@ class Builds {
     }
   }
   bool same(const CallSite& s) const {
-    const auto at = x_ids.find(s.module_name());
-    return at != x_ids.end() && at->second.size() == 1;
+    const auto at = ids_.find(s.module_name());
+    return at != ids_.end() && at->second.size() == 1;
   }
-  bool same_program() const { return x_programs.size() == 1; }
+  bool same_program() const { return programs_.size() == 1; }
 
  private:
-  void add(const CallSite& s) { x_ids[s.module_name()].insert(s.build_id); }
-  std::map<std::string, std::set<std::string>> x_ids;
-  std::set<std::string> x_programs;
+  void add(const CallSite& s) { ids_[s.module_name()].insert(s.build_id); }
+  std::map<std::string, std::set<std::string>> ids_;
+  std::set<std::string> programs_;
 };
 
 std::string place_key(const CallSite& s, const Builds& builds) {

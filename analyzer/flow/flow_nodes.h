@@ -50,17 +50,17 @@ class FlowNodes {
   void note_size(const CallUse& creation);
   std::string name_of(model::ClassId cls, std::optional<int64_t> slot) const;
 
-  const model::Trace& x_trace;
-  CallSites& x_sites;
-  model::ObjectNames x_names;
-  std::vector<std::set<int64_t>> x_slots;  // by class; at most MostObjects + 1 of each
-  std::set<model::ClassId> x_some_of;      // of which a call names one that is not known
-  std::map<std::pair<model::ClassId, int64_t>, model::Stats> x_sizes;  // slot -1: of the class
-  std::map<const TransferSource*, size_t> x_hosts;
-  std::map<std::pair<model::ClassId, int64_t>, size_t> x_devices;
-  std::map<std::tuple<FlowNode::Kind, std::string, std::string, CodePlaces>, size_t> x_known;
-  std::map<std::pair<size_t, size_t>, FlowEdge> x_edges;
-  Flows x_out;
+  const model::Trace& trace_;
+  CallSites& sites_;
+  model::ObjectNames names_;
+  std::vector<std::set<int64_t>> slots_;  // by class; at most MostObjects + 1 of each
+  std::set<model::ClassId> some_of_;      // of which a call names one that is not known
+  std::map<std::pair<model::ClassId, int64_t>, model::Stats> sizes_;  // slot -1: of the class
+  std::map<const TransferSource*, size_t> hosts_;
+  std::map<std::pair<model::ClassId, int64_t>, size_t> devices_;
+  std::map<std::tuple<FlowNode::Kind, std::string, std::string, CodePlaces>, size_t> known_;
+  std::map<std::pair<size_t, size_t>, FlowEdge> edges_;
+  Flows out_;
 };
 
 }  // namespace gt::analyzer

@@ -153,7 +153,7 @@ struct QueryDb::State {
   sqlite3* handle() const { return db->handle(); }
 };
 
-QueryDb::QueryDb(std::unique_ptr<State> state) : x_state(std::move(state)) {}
+QueryDb::QueryDb(std::unique_ptr<State> state) : state_(std::move(state)) {}
 QueryDb::QueryDb(QueryDb&&) noexcept = default;
 QueryDb::~QueryDb() = default;
 
@@ -179,21 +179,21 @@ Result<QueryDb> QueryDb::open(const std::string& path) {
 }
 
 void QueryDb::interrupt_by(const volatile int* flag) {
-  x_state->flag = flag;
+  state_->flag = flag;
   const auto stop = [](void* state) { return *static_cast<State*>(state)->flag; };
-  sqlite3_progress_handler(x_state->handle(), StepsPerCheck, stop, x_state.get());
+  sqlite3_progress_handler(state_->handle(), StepsPerCheck, stop, state_.get());
 }
 
 Result<store::Statement> QueryDb::prepare(const std::string& sql) {
   sqlite3_stmt* raw = nullptr;
   const char* rest = nullptr;
-  const int rc = sqlite3_prepare_v2(x_state->handle(), sql.c_str(), static_cast<int>(sql.size()), &raw, &rest);
+  const int rc = sqlite3_prepare_v2(state_->handle(), sql.c_str(), static_cast<int>(sql.size()), &raw, &rest);
   store::Statement statement(raw);
   if (rc != SQLITE_OK) return error();
   if (!raw) return Status(Kind::Invalid, "the query is empty");
   sqlite3_stmt* second = nullptr;
   const size_t left = sql.size() - static_cast<size_t>(rest - sql.c_str());
-  const int more = sqlite3_prepare_v2(x_state->handle(), rest, static_cast<int>(left), &second, nullptr);
+  const int more = sqlite3_prepare_v2(state_->handle(), rest, static_cast<int>(left), &second, nullptr);
   const store::Statement unused(second);
   if (more != SQLITE_OK || second) return Status(Kind::Invalid, "one statement at a time");
   if (!sqlite3_stmt_readonly(raw)) return Status(Kind::Invalid, "the trace is only read: SELECT is what can be asked");
@@ -201,7 +201,7 @@ Result<store::Statement> QueryDb::prepare(const std::string& sql) {
 }
 
 Status QueryDb::error() const {
-  sqlite3* db = x_state->handle();
+  sqlite3* db = state_->handle();
   switch (sqlite3_errcode(db)) {
     case SQLITE_INTERRUPT:
       return {Kind::Busy, "interrupted"};

@@ -33,7 +33,7 @@ class QueryDb {
  private:
   struct State;
   explicit QueryDb(std::unique_ptr<State> state);
-  std::unique_ptr<State> x_state;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace gt::analyzer

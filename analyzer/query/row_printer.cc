@@ -53,86 +53,86 @@ std::string quoted(const std::string& cell) {
 
 }  // namespace
 
-RowPrinter::RowPrinter(RowFormat format, sqlite3_stmt* statement) : x_format(format), x_statement(statement) {
+RowPrinter::RowPrinter(RowFormat format, sqlite3_stmt* statement) : format_(format), statement_(statement) {
   for (int i = 0; i < sqlite3_column_count(statement); ++i) {
     const char* name = sqlite3_column_name(statement, i);
     std::string unique = name ? name : "";
-    for (int n = 2; std::find(x_names.begin(), x_names.end(), unique) != x_names.end(); ++n) {
+    for (int n = 2; std::find(names_.begin(), names_.end(), unique) != names_.end(); ++n) {
       unique = fmt::format("{}_{}", name ? name : "", n);
     }
-    x_names.push_back(unique);
+    names_.push_back(unique);
   }
-  x_number.assign(x_names.size(), true);
-  if (format == RowFormat::Csv) csv_line(x_names);
+  number_.assign(names_.size(), true);
+  if (format == RowFormat::Csv) csv_line(names_);
   if (format == RowFormat::Json) write("[");
 }
 
 void RowPrinter::add() {
-  if (x_format == RowFormat::Table) add_table_row();
-  if (x_format == RowFormat::Json) add_json_row();
-  if (x_format == RowFormat::Csv) {
+  if (format_ == RowFormat::Table) add_table_row();
+  if (format_ == RowFormat::Json) add_json_row();
+  if (format_ == RowFormat::Csv) {
     std::vector<std::string> cells;
-    for (int i = 0; i < static_cast<int>(x_names.size()); ++i) cells.push_back(cell(i));
+    for (int i = 0; i < static_cast<int>(names_.size()); ++i) cells.push_back(cell(i));
     csv_line(cells);
   }
-  ++x_rows;
+  ++rows_;
 }
 
 void RowPrinter::finish() {
-  if (x_format == RowFormat::Table) write_kept();
-  if (x_format == RowFormat::Json) write(x_rows ? "\n]\n" : "]\n");
+  if (format_ == RowFormat::Table) write_kept();
+  if (format_ == RowFormat::Json) write(rows_ ? "\n]\n" : "]\n");
   flush();
 }
 
 std::string RowPrinter::cell(int column) const {
-  switch (sqlite3_column_type(x_statement, column)) {
+  switch (sqlite3_column_type(statement_, column)) {
     case SQLITE_NULL:
-      return x_format == RowFormat::Table ? "-" : "";
+      return format_ == RowFormat::Table ? "-" : "";
     case SQLITE_FLOAT: {
-      const double v = sqlite3_column_double(x_statement, column);
-      return x_format == RowFormat::Table ? fmt::format("{:.6g}", v) : fmt::format("{}", v);
+      const double v = sqlite3_column_double(statement_, column);
+      return format_ == RowFormat::Table ? fmt::format("{:.6g}", v) : fmt::format("{}", v);
     }
     case SQLITE_BLOB: {
-      const int size = sqlite3_column_bytes(x_statement, column);
-      if (x_format == RowFormat::Table) return fmt::format("({} bytes)", size);
-      return hex(sqlite3_column_blob(x_statement, column), size);
+      const int size = sqlite3_column_bytes(statement_, column);
+      if (format_ == RowFormat::Table) return fmt::format("({} bytes)", size);
+      return hex(sqlite3_column_blob(statement_, column), size);
     }
     default:
-      return text_of(x_statement, column);
+      return text_of(statement_, column);
   }
 }
 
 void RowPrinter::add_table_row() {
   std::vector<std::string> cells;
-  for (int i = 0; i < static_cast<int>(x_names.size()); ++i) {
-    const int type = sqlite3_column_type(x_statement, i);
-    if (!x_measured && type != SQLITE_INTEGER && type != SQLITE_FLOAT && type != SQLITE_NULL) {
-      x_number[static_cast<size_t>(i)] = false;
+  for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
+    const int type = sqlite3_column_type(statement_, i);
+    if (!measured_ && type != SQLITE_INTEGER && type != SQLITE_FLOAT && type != SQLITE_NULL) {
+      number_[static_cast<size_t>(i)] = false;
     }
     cells.push_back(table_text(cell(i)));
   }
-  if (x_measured) return table_line(cells);
-  x_kept.push_back(std::move(cells));
-  if (x_kept.size() == RowsToMeasure) write_kept();
+  if (measured_) return table_line(cells);
+  kept_.push_back(std::move(cells));
+  if (kept_.size() == RowsToMeasure) write_kept();
 }
 
 void RowPrinter::write_kept() {
-  if (x_measured) return;
-  x_measured = true;
-  for (const std::string& name : x_names) x_widths.push_back(width_of(name));
-  for (const auto& row : x_kept)
-    for (size_t i = 0; i < row.size(); ++i) x_widths[i] = std::max(x_widths[i], width_of(row[i]));
-  table_line(x_names);
-  for (const auto& row : x_kept) table_line(row);
-  x_kept.clear();
+  if (measured_) return;
+  measured_ = true;
+  for (const std::string& name : names_) widths_.push_back(width_of(name));
+  for (const auto& row : kept_)
+    for (size_t i = 0; i < row.size(); ++i) widths_[i] = std::max(widths_[i], width_of(row[i]));
+  table_line(names_);
+  for (const auto& row : kept_) table_line(row);
+  kept_.clear();
 }
 
 void RowPrinter::table_line(const std::vector<std::string>& cells) {
   std::string line;
   for (size_t i = 0; i < cells.size(); ++i) {
     const size_t width = width_of(cells[i]);
-    const std::string pad(x_widths[i] > width ? x_widths[i] - width : 0, ' ');
-    line += (i ? "  " : "") + (x_number[i] ? pad + cells[i] : cells[i] + pad);
+    const std::string pad(widths_[i] > width ? widths_[i] - width : 0, ' ');
+    line += (i ? "  " : "") + (number_[i] ? pad + cells[i] : cells[i] + pad);
   }
   line.erase(line.find_last_not_of(' ') + 1);
   write(line + "\n");
@@ -146,24 +146,24 @@ void RowPrinter::csv_line(const std::vector<std::string>& cells) {
 
 void RowPrinter::add_json_row() {
   Json row = Json::object();
-  for (int i = 0; i < static_cast<int>(x_names.size()); ++i) {
-    Json& value = row[x_names[static_cast<size_t>(i)]];
-    const int type = sqlite3_column_type(x_statement, i);
-    if (type == SQLITE_INTEGER) value = static_cast<int64_t>(sqlite3_column_int64(x_statement, i));
-    if (type == SQLITE_FLOAT) value = sqlite3_column_double(x_statement, i);  // infinity becomes null
+  for (int i = 0; i < static_cast<int>(names_.size()); ++i) {
+    Json& value = row[names_[static_cast<size_t>(i)]];
+    const int type = sqlite3_column_type(statement_, i);
+    if (type == SQLITE_INTEGER) value = static_cast<int64_t>(sqlite3_column_int64(statement_, i));
+    if (type == SQLITE_FLOAT) value = sqlite3_column_double(statement_, i);  // infinity becomes null
     if (type == SQLITE_TEXT || type == SQLITE_BLOB) value = cell(i);
   }
-  write((x_rows ? ",\n " : "\n ") + row.dump(-1, ' ', false, Json::error_handler_t::replace));
+  write((rows_ ? ",\n " : "\n ") + row.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 void RowPrinter::write(const std::string& text) {
-  x_buffer += text;
-  if (x_buffer.size() >= BufferBytes) flush();
+  buffer_ += text;
+  if (buffer_.size() >= BufferBytes) flush();
 }
 
 void RowPrinter::flush() {
-  if (x_error == 0) x_error = write_output(x_buffer);
-  x_buffer.clear();
+  if (error_ == 0) error_ = write_output(buffer_);
+  buffer_.clear();
 }
 
 }  // namespace gt::analyzer

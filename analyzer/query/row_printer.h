@@ -21,9 +21,9 @@ class RowPrinter {
   void add();     // the row on which the statement stands
   void finish();  // once, also after an error: what was written so far becomes whole
 
-  bool open() const { return x_error == 0; }  // false: nobody reads, or nothing can be written
-  int error() const { return x_error; }       // errno
-  uint64_t rows() const { return x_rows; }
+  bool open() const { return error_ == 0; }  // false: nobody reads, or nothing can be written
+  int error() const { return error_; }       // errno
+  uint64_t rows() const { return rows_; }
 
  private:
   std::string cell(int column) const;
@@ -35,16 +35,16 @@ class RowPrinter {
   void write(const std::string& text);
   void flush();
 
-  RowFormat x_format;
-  sqlite3_stmt* x_statement;
-  std::vector<std::string> x_names;
-  std::vector<std::vector<std::string>> x_kept;  // of a table, until its widths are known
-  std::vector<size_t> x_widths;
-  std::vector<bool> x_number;
-  bool x_measured = false;
-  uint64_t x_rows = 0;
-  std::string x_buffer;
-  int x_error = 0;
+  RowFormat format_;
+  sqlite3_stmt* statement_;
+  std::vector<std::string> names_;
+  std::vector<std::vector<std::string>> kept_;  // of a table, until its widths are known
+  std::vector<size_t> widths_;
+  std::vector<bool> number_;
+  bool measured_ = false;
+  uint64_t rows_ = 0;
+  std::string buffer_;
+  int error_ = 0;
 };
 
 }  // namespace gt::analyzer

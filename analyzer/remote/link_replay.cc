@@ -24,42 +24,42 @@ class Walk {
  public:
   Walk(const ReplayTree& tree, const std::vector<TimedCall>& plans, const std::vector<int>& value_counts,
        ReplayMachine& machine)
-      : x_tree(tree),
-        x_plans(plans),
-        x_value_counts(value_counts),
-        x_machine(machine),
-        x_executions(tree.size()),
-        x_made(plans.size()),
-        x_seen(plans.size()) {}
+      : tree_(tree),
+        plans_(plans),
+        value_counts_(value_counts),
+        machine_(machine),
+        executions_(tree.size()),
+        made_(plans.size()),
+        seen_(plans.size()) {}
 
-  void run() { nodes(0, x_tree.size()); }
-  bool approximate() const { return x_approximate; }
+  void run() { nodes(0, tree_.size()); }
+  bool approximate() const { return approximate_; }
   // Was there a call of this shape, and when did the first one return?
-  bool seen(model::ShapeId shape) const { return x_seen[shape]; }
-  const ReplayClock& made(model::ShapeId shape) const { return x_made[shape]; }
-  uint64_t executed() const { return x_executed; }
+  bool seen(model::ShapeId shape) const { return seen_[shape]; }
+  const ReplayClock& made(model::ShapeId shape) const { return made_[shape]; }
+  uint64_t executed() const { return executed_; }
 
  private:
   void nodes(size_t begin, size_t end) {
-    for (size_t i = begin; i < end; i = x_tree[i].end) node(i);
+    for (size_t i = begin; i < end; i = tree_[i].end) node(i);
   }
 
   void node(size_t i) {
-    const model::Node& n = *x_tree[i].node;
+    const model::Node& n = *tree_[i].node;
     switch (n.kind) {
       case NodeKind::Call:
         return call(i, n);
       case NodeKind::Loop:
         return loop(i, n);
       case NodeKind::Run:
-        (void)model::expand_run(n, x_value_counts, [this](model::ShapeId shape, std::span<const int64_t> row) {
+        (void)model::expand_run(n, value_counts_, [this](model::ShapeId shape, std::span<const int64_t> row) {
           execute(shape, row);
           return true;
         });
         return;
       case NodeKind::Summary:
-        (void)model::expand_summary(n, x_plans.size(), [this](model::ShapeId shape, uint64_t calls) {
-          x_approximate = true;
+        (void)model::expand_summary(n, plans_.size(), [this](model::ShapeId shape, uint64_t calls) {
+          approximate_ = true;
           summary(shape, calls);
         });
         return;
@@ -67,43 +67,43 @@ class Walk {
   }
 
   void execute(model::ShapeId shape, std::span<const int64_t> row) {
-    ++x_executed, ++x_steps;
-    x_machine.call(x_plans[shape], row);
-    if (x_seen[shape]) return;
-    x_seen[shape] = true;
-    x_made[shape] = x_machine.host();
+    ++executed_, ++steps_;
+    machine_.call(plans_[shape], row);
+    if (seen_[shape]) return;
+    seen_[shape] = true;
+    made_[shape] = machine_.host();
   }
 
   void call(size_t i, const model::Node& n) {
-    const TimedCall& plan = x_plans[n.shape];
-    x_row.resize(std::max(x_row.size(), n.values.size()));
-    const uint64_t before = x_executions[i]++;
-    visit_values(plan, [&](uint32_t v) { x_row[v] = x_values.at(n.values[v], x_frames, before); });
-    execute(n.shape, x_row);
+    const TimedCall& plan = plans_[n.shape];
+    row_.resize(std::max(row_.size(), n.values.size()));
+    const uint64_t before = executions_[i]++;
+    visit_values(plan, [&](uint32_t v) { row_[v] = values_.at(n.values[v], frames_, before); });
+    execute(n.shape, row_);
   }
 
   // What the size budget left of a stretch: so many calls, all of the same objects.
   void summary(model::ShapeId shape, uint64_t calls) {
-    const std::vector<int64_t> row(static_cast<size_t>(x_value_counts[shape]), 0);
+    const std::vector<int64_t> row(static_cast<size_t>(value_counts_[shape]), 0);
     static const LoopPeriods OneOrTwo = {{1, 2}, {}};
     repeat(calls, {}, OneOrTwo, true, [&] { execute(shape, row); });
   }
 
   void loop(size_t i, const model::Node& n) {
-    const uint64_t entered = x_executions[i]++;
-    const int64_t count = x_values.at(n.count, x_frames, entered);
+    const uint64_t entered = executions_[i]++;
+    const int64_t count = values_.at(n.count, frames_, entered);
     if (count <= 0) return;
-    x_frames.push_back({entered, 0});
-    const std::span<uint64_t> inside(x_executions.data() + i + 1, x_tree[i].end - i - 1);
-    repeat(static_cast<uint64_t>(count), inside, loop_periods(i), x_tree[i].regular,
-           [&] { nodes(i + 1, x_tree[i].end); });
-    x_frames.pop_back();
+    frames_.push_back({entered, 0});
+    const std::span<uint64_t> inside(executions_.data() + i + 1, tree_[i].end - i - 1);
+    repeat(static_cast<uint64_t>(count), inside, loop_periods(i), tree_[i].regular,
+           [&] { nodes(i + 1, tree_[i].end); });
+    frames_.pop_back();
   }
 
   const LoopPeriods& loop_periods(size_t i) {
-    if (!x_tree[i].turns) return UsualPeriods;
-    auto [at, fresh] = x_periods.try_emplace(i);
-    if (fresh) at->second = x_tree.periods(i);
+    if (!tree_[i].turns) return UsualPeriods;
+    auto [at, fresh] = periods_.try_emplace(i);
+    if (fresh) at->second = tree_.periods(i);
     return at->second;
   }
 
@@ -113,8 +113,8 @@ class Walk {
     ReplayState start;
   };
   Scratch& scratch() {
-    while (x_scratch.size() <= x_frames.size()) x_scratch.push_back(std::make_unique<Scratch>());
-    return *x_scratch[x_frames.size()];
+    while (scratch_.size() <= frames_.size()) scratch_.push_back(std::make_unique<Scratch>());
+    return *scratch_[frames_.size()];
   }
 
   // Did the probed period come out as its slopes said?
@@ -133,13 +133,13 @@ class Walk {
   // were executed before the loop settled does not matter there.
   template <class Body>
   uint64_t iterate(uint64_t counter, bool in_loop, uint64_t& previous, const Body& body) {
-    if (in_loop) x_frames.back().counter = counter;
-    const uint64_t outer = x_machine.take_trail();
+    if (in_loop) frames_.back().counter = counter;
+    const uint64_t outer = machine_.take_trail();
     body();
-    const uint64_t trail = x_machine.take_trail();
-    ++x_steps;
-    x_machine.set_trail(outer);
-    if (trail != previous) x_machine.note(trail);
+    const uint64_t trail = machine_.take_trail();
+    ++steps_;
+    machine_.set_trail(outer);
+    if (trail != previous) machine_.note(trail);
     return previous = trail;
   }
 
@@ -149,22 +149,22 @@ class Walk {
               const Body& body) {
     uint64_t previous = 0;
     const auto one = [&](uint64_t k) { return iterate(k, !inside.empty(), previous, body); };
-    const bool spent = x_steps > MostSteps;
+    const bool spent = steps_ > MostSteps;
     if (count <= LeastIterations && !spent) {
       for (uint64_t k = 0; k < count; ++k) one(k);
       return;
     }
     auto& [history, start] = scratch();
     history.reset(periods);
-    start.take(x_machine, inside, 0);
+    start.take(machine_, inside, 0);
     for (uint64_t k = 0; k < count;) {
       const uint64_t trail = one(k++);
-      if (k < count && (spent || (k >= LeastIterations && x_steps > MostSteps))) {
-        x_approximate = true;
-        return shift(x_machine, inside, start, static_cast<double>(count - k) / static_cast<double>(k));
+      if (k < count && (spent || (k >= LeastIterations && steps_ > MostSteps))) {
+        approximate_ = true;
+        return shift(machine_, inside, start, static_cast<double>(count - k) / static_cast<double>(k));
       }
       if (!regular || count - k < 2) continue;
-      history.add(x_machine, inside, trail);
+      history.add(machine_, inside, trail);
       if (const auto period = history.period()) k += skip(history, *period, inside, k, count - k, one);
     }
   }
@@ -174,60 +174,60 @@ class Walk {
   uint64_t skip(LoopHistory& history, uint32_t period, std::span<uint64_t> inside, uint64_t k, uint64_t left,
                 const One& one) {
     if (left <= 2 * uint64_t{period}) return 0;
-    if (x_probing) {  // a loop around this one watches the horizon
+    if (probing_) {  // a loop around this one watches the horizon
       const uint64_t times = left / period;
-      extrapolate(x_machine, inside, history.back(period), history.back(0), times);
+      extrapolate(machine_, inside, history.back(period), history.back(0), times);
       history.clear();
       return times * period;
     }
-    x_probing = true;
-    x_machine.horizon() = {};
-    set_slopes(x_machine, history.back(period), history.back(0));
+    probing_ = true;
+    machine_.horizon() = {};
+    set_slopes(machine_, history.back(period), history.back(0));
     ReplayState before, after;
-    before.take(x_machine, inside, 0);
+    before.take(machine_, inside, 0);
     for (uint32_t i = 0; i < period; ++i) one(k + i);
-    after.take(x_machine, inside, 0);
-    x_probing = false;
-    clear_slopes(x_machine);
+    after.take(machine_, inside, 0);
+    probing_ = false;
+    clear_slopes(machine_);
     history.clear();
     if (!as_predicted(before, after)) return period;
-    const double most = std::min(x_machine.horizon().periods, static_cast<double>(left / period - 1));
+    const double most = std::min(machine_.horizon().periods, static_cast<double>(left / period - 1));
     const auto times = static_cast<uint64_t>(most);
-    extrapolate(x_machine, inside, before, after, times);
-    clear_slopes(x_machine);
+    extrapolate(machine_, inside, before, after, times);
+    clear_slopes(machine_);
     return period + times * period;
   }
 
-  const ReplayTree& x_tree;
-  const std::vector<TimedCall>& x_plans;
-  const std::vector<int>& x_value_counts;
-  ReplayMachine& x_machine;
-  std::vector<uint64_t> x_executions;
-  std::vector<ReplayClock> x_made;
-  std::vector<bool> x_seen;
-  std::vector<LoopFrame> x_frames;
-  std::vector<std::unique_ptr<Scratch>> x_scratch;  // by depth
-  std::vector<int64_t> x_row;
-  SeriesValues x_values;
-  std::map<size_t, LoopPeriods> x_periods;
-  uint64_t x_executed = 0, x_steps = 0;
-  bool x_probing = false, x_approximate = false;
+  const ReplayTree& tree_;
+  const std::vector<TimedCall>& plans_;
+  const std::vector<int>& value_counts_;
+  ReplayMachine& machine_;
+  std::vector<uint64_t> executions_;
+  std::vector<ReplayClock> made_;
+  std::vector<bool> seen_;
+  std::vector<LoopFrame> frames_;
+  std::vector<std::unique_ptr<Scratch>> scratch_;  // by depth
+  std::vector<int64_t> row_;
+  SeriesValues values_;
+  std::map<size_t, LoopPeriods> periods_;
+  uint64_t executed_ = 0, steps_ = 0;
+  bool probing_ = false, approximate_ = false;
 };
 
 // When objects of each class were there first, by the client's clock of the thread that made them.
 class Makers {
  public:
   explicit Makers(const model::Trace& trace)
-      : x_trace(trace), x_first(trace.classes.size()), x_made(trace.classes.size()) {}
+      : trace_(trace), first_(trace.classes.size()), made_(trace.classes.size()) {}
 
   void add(const Walk& walk, model::ThreadId thread) {
-    for (model::ShapeId s = 0; s < x_trace.shapes.size(); ++s) {
-      if (x_trace.shapes[s].thread != thread || !walk.seen(s)) continue;
-      for (const model::Arg& a : x_trace.shapes[s].args) {
-        if (a.effect != model::Effect::Def || a.cls >= x_made.size()) continue;
-        if (x_made[a.cls] && x_first[a.cls].at <= walk.made(s).at) continue;
-        x_made[a.cls] = true;
-        x_first[a.cls] = walk.made(s);
+    for (model::ShapeId s = 0; s < trace_.shapes.size(); ++s) {
+      if (trace_.shapes[s].thread != thread || !walk.seen(s)) continue;
+      for (const model::Arg& a : trace_.shapes[s].args) {
+        if (a.effect != model::Effect::Def || a.cls >= made_.size()) continue;
+        if (made_[a.cls] && first_[a.cls].at <= walk.made(s).at) continue;
+        made_[a.cls] = true;
+        first_[a.cls] = walk.made(s);
       }
     }
   }
@@ -235,20 +235,20 @@ class Makers {
   // A thread cannot begin before another has made what it uses.
   ReplayClock start_of(model::ThreadId thread) const {
     ReplayClock out;
-    for (const model::Shape& s : x_trace.shapes) {
+    for (const model::Shape& s : trace_.shapes) {
       if (s.thread != thread) continue;
       for (const model::Arg& a : s.args) {
-        const bool others = a.cls < x_made.size() && x_made[a.cls] && x_trace.classes[a.cls].thread != thread;
-        if (others && x_first[a.cls].at > out.at) out = x_first[a.cls];
+        const bool others = a.cls < made_.size() && made_[a.cls] && trace_.classes[a.cls].thread != thread;
+        if (others && first_[a.cls].at > out.at) out = first_[a.cls];
       }
     }
     return out;
   }
 
  private:
-  const model::Trace& x_trace;
-  std::vector<ReplayClock> x_first;
-  std::vector<bool> x_made;
+  const model::Trace& trace_;
+  std::vector<ReplayClock> first_;
+  std::vector<bool> made_;
 };
 
 void add(ReplayWork& sum, const ReplayWork& w) {

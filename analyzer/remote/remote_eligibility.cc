@@ -94,39 +94,39 @@ bool is_host_memory(ObjectKind kind) {
 class Search {
  public:
   Search(const model::Trace& trace, CallSites& sites, const Effects& effects)
-      : x_trace(trace), x_sites(sites), x_effects(effects) {}
+      : trace_(trace), sites_(sites), effects_(effects) {}
 
   RemoteEligibility run() {
     find_names();
-    x_seen = find_seen_values(x_trace, with_interesting_values());
-    for (const auto& [shape, values] : x_seen) look_at_values(shape, values);
-    for (model::ShapeId i = 0; i < x_trace.shapes.size(); ++i) look_at_objects(i);
-    for (const model::ShapeId i : find_mapped_launches(x_trace, x_effects)) add(UsedWhileMapped, i);
+    seen_ = find_seen_values(trace_, with_interesting_values());
+    for (const auto& [shape, values] : seen_) look_at_values(shape, values);
+    for (model::ShapeId i = 0; i < trace_.shapes.size(); ++i) look_at_objects(i);
+    for (const model::ShapeId i : find_mapped_launches(trace_, effects_)) add(UsedWhileMapped, i);
     look_at_sources();
     return finish();
   }
 
  private:
   uint64_t calls(model::ShapeId i) const {
-    const model::ShapeStats& s = x_trace.stats[i];
+    const model::ShapeStats& s = trace_.stats[i];
     return s.calls - std::min(s.failed, s.calls);
   }
 
   void find_names() {
-    for (const model::Shape& s : x_trace.shapes) x_names.push_back(store::function_name(s.fn));
+    for (const model::Shape& s : trace_.shapes) names_.push_back(store::function_name(s.fn));
   }
 
-  bool is_context(model::ShapeId i) const { return x_names[i].starts_with("clCreateContext"); }
-  bool is_svm(model::ShapeId i) const { return x_names[i].starts_with("clSVMAlloc"); }
+  bool is_context(model::ShapeId i) const { return names_[i].starts_with("clCreateContext"); }
+  bool is_svm(model::ShapeId i) const { return names_[i].starts_with("clSVMAlloc"); }
   // The parameter with memory flags of a call that makes a buffer or an image; -1: it is none.
   int memory_flags(model::ShapeId i) const {
-    const api::Attributes& a = api::attributes(x_trace.shapes[i].fn);
+    const api::Attributes& a = api::attributes(trace_.shapes[i].fn);
     return a.creates == ObjectKind::Buffer || a.creates == ObjectKind::Image ? a.flags : -1;
   }
 
   std::set<model::ShapeId> with_interesting_values() const {
     std::set<model::ShapeId> out;
-    for (model::ShapeId i = 0; i < x_names.size(); ++i)
+    for (model::ShapeId i = 0; i < names_.size(); ++i)
       if (is_context(i) || is_svm(i) || memory_flags(i) >= 0) out.insert(i);
     return out;
   }
@@ -134,7 +134,7 @@ class Search {
   void look_at_values(model::ShapeId shape, const std::vector<SeenValues>& values) {
     size_t value = 0;
     const SeenValues* key = nullptr;
-    for (const model::Arg& a : x_trace.shapes[shape].args) {
+    for (const model::Arg& a : trace_.shapes[shape].args) {
       if (a.form == model::ArgForm::Int && value < values.size()) {
         if (is_svm(shape) && a.param == SvmFlagsParam) svm(shape, values[value]);
         if (a.param == memory_flags(shape)) memory(shape, values[value]);
@@ -166,11 +166,11 @@ class Search {
 
   void look_at_objects(model::ShapeId i) {
     for (const Row& row : ByName)
-      if (std::string_view(x_names[i]).starts_with(row.prefix)) add(row.feature, i);
-    if (!x_names[i].starts_with("clSetKernelArgSVMPointer")) return;
-    for (const model::Arg& a : x_trace.shapes[i].args) {
-      const bool ordinary = a.cls < x_trace.classes.size() && a.form == model::ArgForm::Memory &&
-                            is_host_memory(x_trace.classes[a.cls].kind);
+      if (std::string_view(names_[i]).starts_with(row.prefix)) add(row.feature, i);
+    if (!names_[i].starts_with("clSetKernelArgSVMPointer")) return;
+    for (const model::Arg& a : trace_.shapes[i].args) {
+      const bool ordinary = a.cls < trace_.classes.size() && a.form == model::ArgForm::Memory &&
+                            is_host_memory(trace_.classes[a.cls].kind);
       if (ordinary) return add(SystemSvm, i);
     }
   }
@@ -178,11 +178,11 @@ class Search {
   // What a source says concerns the call that launches its kernel.
   void look_at_sources() {
     std::map<model::ClassId, const model::Kernel*> kernels;
-    for (const model::Kernel& k : x_trace.kernels) kernels[k.cls] = &k;
+    for (const model::Kernel& k : trace_.kernels) kernels[k.cls] = &k;
     std::map<model::BlobId, bool> prints;
-    for (model::ShapeId i = 0; i < x_trace.shapes.size(); ++i) {
-      if (!store::launches_kernel(x_trace.shapes[i].fn)) continue;
-      for (const model::Arg& a : x_trace.shapes[i].args) {
+    for (model::ShapeId i = 0; i < trace_.shapes.size(); ++i) {
+      if (!store::launches_kernel(trace_.shapes[i].fn)) continue;
+      for (const model::Arg& a : trace_.shapes[i].args) {
         const auto k = a.param == 1 ? kernels.find(a.cls) : kernels.end();
         if (k == kernels.end()) continue;
         if (contains(k->second->source, "printf", prints)) add(Printf, i);
@@ -190,24 +190,24 @@ class Search {
     }
   }
   bool contains(model::BlobId blob, std::string_view word, std::map<model::BlobId, bool>& known) const {
-    if (blob >= x_trace.blobs.size()) return false;
+    if (blob >= trace_.blobs.size()) return false;
     const auto [at, fresh] = known.try_emplace(blob);
-    if (fresh) at->second = as_text(x_trace.blobs[blob].bytes).find(word) != std::string_view::npos;
+    if (fresh) at->second = as_text(trace_.blobs[blob].bytes).find(word) != std::string_view::npos;
     return at->second;
   }
 
   void add(const Feature& feature, model::ShapeId shape) {
     if (calls(shape) == 0) return;
-    const model::Shape& s = x_trace.shapes[shape];
-    RemoteFeature f{feature.name, feature.reason, feature.blocks, x_names[shape], x_sites.find(x_trace, s.site),
+    const model::Shape& s = trace_.shapes[shape];
+    RemoteFeature f{feature.name, feature.reason, feature.blocks, names_[shape], sites_.find(trace_, s.site),
                     calls(shape), queue_of(s)};
     const auto same = [&](const RemoteFeature& o) {
       return o.name == f.name && o.function == f.function && o.queue == f.queue && o.site.module == f.site.module &&
              o.site.offset == f.site.offset;
     };
-    const auto old = std::find_if(x_out.features.begin(), x_out.features.end(), same);
-    if (old == x_out.features.end()) {
-      x_out.features.push_back(std::move(f));
+    const auto old = std::find_if(out_.features.begin(), out_.features.end(), same);
+    if (old == out_.features.end()) {
+      out_.features.push_back(std::move(f));
     } else {
       old->calls += f.calls;
     }
@@ -215,43 +215,43 @@ class Search {
 
   model::ClassId queue_of(const model::Shape& s) const {
     for (const model::Arg& a : s.args)
-      if (a.cls < x_trace.classes.size() && x_trace.classes[a.cls].kind == ObjectKind::Queue) return a.cls;
+      if (a.cls < trace_.classes.size() && trace_.classes[a.cls].kind == ObjectKind::Queue) return a.cls;
     return model::NoIndex;
   }
 
   RemoteEligibility finish() {
-    std::stable_sort(x_out.features.begin(), x_out.features.end(),
+    std::stable_sort(out_.features.begin(), out_.features.end(),
                      [](const RemoteFeature& a, const RemoteFeature& b) { return a.blocks > b.blocks; });
-    for (const RemoteFeature& f : x_out.features) {
-      const bool known = std::find(x_out.reasons.begin(), x_out.reasons.end(), f.reason) != x_out.reasons.end();
-      if (f.blocks && !known) x_out.reasons.push_back(f.reason);
+    for (const RemoteFeature& f : out_.features) {
+      const bool known = std::find(out_.reasons.begin(), out_.reasons.end(), f.reason) != out_.reasons.end();
+      if (f.blocks && !known) out_.reasons.push_back(f.reason);
     }
-    x_out.eligible = x_out.reasons.empty();
+    out_.eligible = out_.reasons.empty();
     add_queues();
-    return std::move(x_out);
+    return std::move(out_);
   }
 
   void add_queues() {
     std::map<model::ClassId, uint64_t> commands;
-    for (model::ShapeId i = 0; i < x_trace.shapes.size(); ++i) {
-      const model::ClassId queue = queue_of(x_trace.shapes[i]);
-      if (queue != model::NoIndex) commands[queue] += x_names[i].starts_with("clEnqueue") ? calls(i) : 0;
+    for (model::ShapeId i = 0; i < trace_.shapes.size(); ++i) {
+      const model::ClassId queue = queue_of(trace_.shapes[i]);
+      if (queue != model::NoIndex) commands[queue] += names_[i].starts_with("clEnqueue") ? calls(i) : 0;
     }
     for (const auto& [queue, count] : commands) {
       const auto stands_against = [&](const RemoteFeature& f) {
         return f.blocks && (f.queue == model::NoIndex || f.queue == queue);
       };
-      const bool eligible = std::none_of(x_out.features.begin(), x_out.features.end(), stands_against);
-      x_out.queues.push_back({queue, x_sites.find(x_trace, x_trace.classes[queue].site), eligible, count});
+      const bool eligible = std::none_of(out_.features.begin(), out_.features.end(), stands_against);
+      out_.queues.push_back({queue, sites_.find(trace_, trace_.classes[queue].site), eligible, count});
     }
   }
 
-  const model::Trace& x_trace;
-  CallSites& x_sites;
-  const Effects& x_effects;
-  std::vector<std::string> x_names;  // of each shape's function
-  std::map<model::ShapeId, std::vector<SeenValues>> x_seen;
-  RemoteEligibility x_out;
+  const model::Trace& trace_;
+  CallSites& sites_;
+  const Effects& effects_;
+  std::vector<std::string> names_;  // of each shape's function
+  std::map<model::ShapeId, std::vector<SeenValues>> seen_;
+  RemoteEligibility out_;
 };
 
 }  // namespace

@@ -55,24 +55,24 @@ std::vector<QueueOnLink> queues_on(const model::Trace& trace, const std::vector<
 
 class Predictor {
  public:
-  Predictor(const model::Trace& trace, uint64_t wall_ns) : x_trace(trace), x_wall_ns(static_cast<double>(wall_ns)) {
+  Predictor(const model::Trace& trace, uint64_t wall_ns) : trace_(trace), wall_ns_(static_cast<double>(wall_ns)) {
     const std::vector<double> gaps = find_call_gaps(trace);
-    x_gaps_recorded = !gaps.empty();
-    x_plans = time_calls(trace, gaps, x_doubts);
-    const ReplayWork measured = replay_on_link(trace, x_plans, nullptr, 0).work;
+    gaps_recorded_ = !gaps.empty();
+    plans_ = time_calls(trace, gaps, doubts_);
+    const ReplayWork measured = replay_on_link(trace, plans_, nullptr, 0).work;
     if (measured.waits > 0) {
-      x_wake_ns = std::max(0.0, measured.measured_ns - measured.waited_ns) / measured.waits;
+      wake_ns_ = std::max(0.0, measured.measured_ns - measured.waited_ns) / measured.waits;
     }
-    x_local = replay_on_link(trace, x_plans, nullptr, x_wake_ns);
-    if (x_wall_ns <= 0) x_wall_ns = x_local.ns;
+    local_ = replay_on_link(trace, plans_, nullptr, wake_ns_);
+    if (wall_ns_ <= 0) wall_ns_ = local_.ns;
   }
 
   RemotePrediction predict(const std::vector<Link>& links) const {
     RemotePrediction out;
-    out.measured_s = x_wall_ns / 1e9;
-    out.replayed_s = x_local.ns / 1e9;
-    out.gaps_recorded = x_gaps_recorded;
-    bool approximate = x_local.approximate;
+    out.measured_s = wall_ns_ / 1e9;
+    out.replayed_s = local_.ns / 1e9;
+    out.gaps_recorded = gaps_recorded_;
+    bool approximate = local_.approximate;
     for (const Link& link : links) {
       out.links.push_back(on(link));
       approximate = approximate || out.links.back().approximate;
@@ -83,41 +83,41 @@ class Predictor {
 
  private:
   LinkPrediction on(const Link& link) const {
-    const ReplayResult remote = replay_on_link(x_trace, x_plans, &link.costs, x_wake_ns);
+    const ReplayResult remote = replay_on_link(trace_, plans_, &link.costs, wake_ns_);
     LinkPrediction p;
     p.link = link;
-    p.seconds = std::max(x_wall_ns + remote.ns - x_local.ns, remote.ns) / 1e9;
-    p.slowdown = x_wall_ns > 0 ? p.seconds * 1e9 / x_wall_ns : 1;
+    p.seconds = std::max(wall_ns_ + remote.ns - local_.ns, remote.ns) / 1e9;
+    p.slowdown = wall_ns_ > 0 ? p.seconds * 1e9 / wall_ns_ : 1;
     p.parts_s = in_seconds(remote.parts);
     Terms all = p.parts_s;  // the host's share of the whole run, not of the replay alone
     all[static_cast<size_t>(Term::Host)] += std::max(0.0, p.seconds - remote.ns / 1e9);
     p.parts_s = all;
     p.dominates = largest(all);
     p.replies = remote.work.replies;
-    for (size_t i = 0; i < x_plans.size(); ++i) {
-      p.put_bytes += calls_of(x_trace.stats[i]) * x_plans[i].put_bytes;
-      p.get_bytes += calls_of(x_trace.stats[i]) * x_plans[i].get_bytes;
+    for (size_t i = 0; i < plans_.size(); ++i) {
+      p.put_bytes += calls_of(trace_.stats[i]) * plans_[i].put_bytes;
+      p.get_bytes += calls_of(trace_.stats[i]) * plans_[i].get_bytes;
     }
     p.approximate = remote.approximate;
-    p.queues = queues_on(x_trace, x_plans, link.costs);
+    p.queues = queues_on(trace_, plans_, link.costs);
     return p;
   }
 
   std::vector<std::string> doubts(bool approximate) const {
     std::vector<std::string> out;
-    if (!x_gaps_recorded) {
+    if (!gaps_recorded_) {
       out.push_back(
           "The program's own time between calls is not in the trace (gtrace run --timeline records it): nothing is "
           "hidden behind it, so the truth may be better.");
     }
-    if (x_doubts.untimed_commands > 0) {
+    if (doubts_.untimed_commands > 0) {
       out.push_back(
           fmt::format("{} of {} kernel runs and transfers have no device time; they count as long as calls "
                       "waited for them.",
-                      x_doubts.untimed_commands, x_doubts.commands));
+                      doubts_.untimed_commands, doubts_.commands));
     }
-    if (x_doubts.user_events) out.push_back("User events count as complete when they are made.");
-    if (x_trace.threads.size() > 1) {
+    if (doubts_.user_events) out.push_back("User events count as complete when they are made.");
+    if (trace_.threads.size() > 1) {
       out.push_back("Threads count as running side by side, each as soon as what it uses is there.");
     }
     if (approximate) {
@@ -128,13 +128,13 @@ class Predictor {
     return out;
   }
 
-  const model::Trace& x_trace;
-  double x_wall_ns;
-  bool x_gaps_recorded = false;
-  TimingDoubts x_doubts;
-  std::vector<TimedCall> x_plans;
-  double x_wake_ns = 0;
-  ReplayResult x_local;
+  const model::Trace& trace_;
+  double wall_ns_;
+  bool gaps_recorded_ = false;
+  TimingDoubts doubts_;
+  std::vector<TimedCall> plans_;
+  double wake_ns_ = 0;
+  ReplayResult local_;
 };
 
 }  // namespace

@@ -106,30 +106,30 @@ void clear_slopes(ReplayMachine& machine) {
 }
 
 void LoopHistory::reset(const LoopPeriods& periods) {
-  x_periods = &periods;
-  x_ring.resize(2 * size_t{periods.candidates.back()} + 1);
-  x_count = 0;
+  periods_ = &periods;
+  ring_.resize(2 * size_t{periods.candidates.back()} + 1);
+  count_ = 0;
 }
 
 void LoopHistory::add(ReplayMachine& machine, std::span<const uint64_t> nodes, uint64_t trail) {
-  x_ring[x_count++ % x_ring.size()].take(machine, nodes, trail);
+  ring_[count_++ % ring_.size()].take(machine, nodes, trail);
 }
 
 const ReplayState& LoopHistory::back(size_t iterations_ago) const {
-  return x_ring[(x_count - 1 - iterations_ago) % x_ring.size()];
+  return ring_[(count_ - 1 - iterations_ago) % ring_.size()];
 }
 
 bool LoopHistory::repeats(uint32_t period) const {
-  if (x_count < 2 * size_t{period} + 1) return false;
+  if (count_ < 2 * size_t{period} + 1) return false;
   for (uint32_t i = 0; i < period; ++i)
     if (back(i).trail != back(i + period).trail) return false;
-  for (const LoopPeriods::Turn& t : x_periods->turns)
+  for (const LoopPeriods::Turn& t : periods_->turns)
     if ((back(0).executions[t.node] - back(period).executions[t.node]) % t.length != 0) return false;
   return same_step(back(2 * size_t{period}), back(period), back(0));
 }
 
 std::optional<uint32_t> LoopHistory::period() const {
-  for (const uint32_t p : x_periods->candidates)
+  for (const uint32_t p : periods_->candidates)
     if (repeats(p)) return p;
   return std::nullopt;
 }

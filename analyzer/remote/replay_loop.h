@@ -41,7 +41,7 @@ class LoopHistory {
   void reset(const LoopPeriods& periods);
 
   void add(ReplayMachine& machine, std::span<const uint64_t> nodes, uint64_t trail);
-  void clear() { x_count = 0; }
+  void clear() { count_ = 0; }
   // The shortest period that the last iterations have kept for two periods running.
   std::optional<uint32_t> period() const;
   const ReplayState& back(size_t iterations_ago) const;
@@ -49,9 +49,9 @@ class LoopHistory {
  private:
   bool repeats(uint32_t period) const;
 
-  const LoopPeriods* x_periods = nullptr;
-  std::vector<ReplayState> x_ring;
-  size_t x_count = 0;
+  const LoopPeriods* periods_ = nullptr;
+  std::vector<ReplayState> ring_;
+  size_t count_ = 0;
 };
 
 // Is the step from `b` to `c` that from `a` to `b`?

@@ -32,13 +32,13 @@ bool is_out_of_order(const TimedCall& plan, std::span<const int64_t> row) {
 }  // namespace
 
 void ReplayMachine::call(const TimedCall& plan, std::span<const int64_t> row) {
-  x_host.add(Term::Host, plan.gap_ns);
+  host_.add(Term::Host, plan.gap_ns);
   switch (plan.kind) {
     case TimedCall::Kind::Local:
-      return x_host.add(Term::Host, plan.host_ns);
+      return host_.add(Term::Host, plan.host_ns);
     case TimedCall::Kind::Post: {
       serve(send(plan.put_bytes), plan.host_ns);
-      if (plan.made_event.known()) remember(plan.made_event, row, x_server, x_host);
+      if (plan.made_event.known()) remember(plan.made_event, row, server_, host_);
       return;
     }
     case TimedCall::Kind::Command:
@@ -50,9 +50,9 @@ void ReplayMachine::call(const TimedCall& plan, std::span<const int64_t> row) {
     case TimedCall::Kind::WaitQueue:
       return wait_for_queue(plan, row);
     case TimedCall::Kind::WaitEvents: {
-      ReplayClock latest = x_host;
+      ReplayClock latest = host_;
       for (const TimedCall::Ref& ref : plan.waits)
-        if (const EventState* e = find_event(ref, row)) x_horizon.wait(latest, e->known);
+        if (const EventState* e = find_event(ref, row)) horizon_.wait(latest, e->known);
       return wait_for(latest, plan);
     }
     case TimedCall::Kind::WaitAll:
@@ -62,50 +62,50 @@ void ReplayMachine::call(const TimedCall& plan, std::span<const int64_t> row) {
 
 // The client hands over a message with `bytes` of data; without a link nothing happens.
 ReplayMachine::Sent ReplayMachine::send(double bytes) {
-  if (!x_link) return {x_host, x_host};
-  x_host.add(Term::Host, x_link->command_ns);
-  const double ns = x_link->put(bytes + MessageBytes);
-  x_horizon.wait(x_up, x_host);
-  x_up.add(Term::Bandwidth, ns);
-  x_work.up_ns += ns;
-  Sent sent{x_up, x_up};
-  sent.arrived.add(Term::Latency, x_link->latency_ns);
+  if (!link_) return {host_, host_};
+  host_.add(Term::Host, link_->command_ns);
+  const double ns = link_->put(bytes + MessageBytes);
+  horizon_.wait(up_, host_);
+  up_.add(Term::Bandwidth, ns);
+  work_.up_ns += ns;
+  Sent sent{up_, up_};
+  sent.arrived.add(Term::Latency, link_->latency_ns);
   return sent;
 }
 
 // When what is ready at the server is at the client.
 ReplayClock ReplayMachine::receive(const ReplayClock& from, double bytes) {
-  if (!x_link) return from;
+  if (!link_) return from;
   ReplayClock here = from;
   if (bytes > 0) {  // a bare completion is told among others
-    const double ns = x_link->get(bytes + MessageBytes);
-    x_horizon.wait(x_down, from);
-    x_down.add(Term::Bandwidth, ns);
-    x_work.down_ns += ns;
-    here = x_down;
+    const double ns = link_->get(bytes + MessageBytes);
+    horizon_.wait(down_, from);
+    down_.add(Term::Bandwidth, ns);
+    work_.down_ns += ns;
+    here = down_;
   }
-  here.add(Term::Latency, x_link->latency_ns);
+  here.add(Term::Latency, link_->latency_ns);
   return here;
 }
 
 // The driver's own work: on the server, or in the program's thread.
 void ReplayMachine::serve(const Sent& sent, double ns) {
-  if (!x_link) {
-    x_host.add(Term::Host, ns);
-    x_server = x_host;
+  if (!link_) {
+    host_.add(Term::Host, ns);
+    server_ = host_;
     return;
   }
-  x_horizon.wait(x_server, sent.arrived);
-  x_server.add(Term::Host, ns);
+  horizon_.wait(server_, sent.arrived);
+  server_.add(Term::Host, ns);
 }
 
 void ReplayMachine::wait_for(const ReplayClock& clock, const TimedCall& plan) {
-  const double before = x_host.at;
-  x_horizon.wait(x_host, clock);
-  x_work.waited_ns += x_host.at - before;
-  x_work.measured_ns += plan.host_ns;
-  x_work.waits += 1;
-  x_host.add(Term::Host, x_wake_ns);
+  const double before = host_.at;
+  horizon_.wait(host_, clock);
+  work_.waited_ns += host_.at - before;
+  work_.measured_ns += plan.host_ns;
+  work_.waits += 1;
+  host_.add(Term::Host, wake_ns_);
 }
 
 void ReplayMachine::command(const TimedCall& plan, std::span<const int64_t> row) {
@@ -113,28 +113,28 @@ void ReplayMachine::command(const TimedCall& plan, std::span<const int64_t> row)
   const Sent sent = send(plan.put_bytes);
   serve(sent, waits ? 0 : plan.host_ns);
   QueueState& q = queue(plan.queue, row);
-  ReplayClock start = x_horizon.later(x_server, q.out_of_order ? q.barrier : q.last);
+  ReplayClock start = horizon_.later(server_, q.out_of_order ? q.barrier : q.last);
   for (const TimedCall::Ref& ref : plan.waits)
-    if (const EventState* e = find_event(ref, row)) x_horizon.wait(start, e->done);
-  if (plan.sync != TimedCall::Sync::None && plan.waits.empty()) x_horizon.wait(start, q.last);
+    if (const EventState* e = find_event(ref, row)) horizon_.wait(start, e->done);
+  if (plan.sync != TimedCall::Sync::None && plan.waits.empty()) horizon_.wait(start, q.last);
 
   ReplayClock done = start;
   if (plan.device_ns > 0) {
     const auto engine = static_cast<size_t>(plan.engine);
-    ReplayClock& busy = x_devices[q.device][engine];
-    x_horizon.wait(done, busy);
+    ReplayClock& busy = devices_[q.device][engine];
+    horizon_.wait(done, busy);
     done.add(Term::Device, plan.device_ns);
     busy = done;
-    x_work.engine_ns[engine] += plan.device_ns;
+    work_.engine_ns[engine] += plan.device_ns;
   }
   const ReplayClock known = receive(done, plan.get_bytes);
-  x_horizon.wait(q.last, done);
-  x_horizon.wait(q.known, known);
-  if (plan.sync == TimedCall::Sync::Barrier) x_horizon.wait(q.barrier, done);
+  horizon_.wait(q.last, done);
+  horizon_.wait(q.known, known);
+  if (plan.sync == TimedCall::Sync::Barrier) horizon_.wait(q.barrier, done);
   if (plan.made_event.known()) remember(plan.made_event, row, done, known);
   if (!waits) return;
-  const bool leaves = x_link && plan.engine == TimedCall::Engine::ToDevice;
-  if (!leaves) x_work.replies += 1;
+  const bool leaves = link_ && plan.engine == TimedCall::Engine::ToDevice;
+  if (!leaves) work_.replies += 1;
   wait_for(leaves ? sent.left : known, plan);
 }
 
@@ -142,17 +142,17 @@ void ReplayMachine::wait_for_queue(const TimedCall& plan, std::span<const int64_
   const Sent sent = send(0);
   serve(sent, 0);
   QueueState& q = queue(plan.queue, row);
-  ReplayClock ended = receive(x_horizon.later(x_server, q.last), 0);
-  x_horizon.wait(ended, q.known);
-  x_work.replies += 1;
+  ReplayClock ended = receive(horizon_.later(server_, q.last), 0);
+  horizon_.wait(ended, q.known);
+  work_.replies += 1;
   wait_for(ended, plan);
 }
 
 void ReplayMachine::reply(const TimedCall& plan) {
   serve(send(plan.put_bytes), plan.host_ns);
-  if (!x_link) return;
-  x_work.replies += 1;
-  x_horizon.wait(x_host, receive(x_server, plan.get_bytes));
+  if (!link_) return;
+  work_.replies += 1;
+  horizon_.wait(host_, receive(server_, plan.get_bytes));
 }
 
 void ReplayMachine::make_queue(const TimedCall& plan, std::span<const int64_t> row) {
@@ -164,35 +164,35 @@ void ReplayMachine::make_queue(const TimedCall& plan, std::span<const int64_t> r
 }
 
 ReplayClock ReplayMachine::end() {
-  ReplayClock out = x_host;
-  for (const QueueState& q : x_queues) x_horizon.wait(out, q.known);
+  ReplayClock out = host_;
+  for (const QueueState& q : queues_) horizon_.wait(out, q.known);
   return out;
 }
 
 QueueState& ReplayMachine::queue(const TimedCall::Ref& ref, std::span<const int64_t> row) {
   uint64_t key = ref.known() ? key_of(ref, row) : 0;
-  if (x_queues.size() >= MaxQueues) key &= ~uint64_t{0xffffffff};
-  for (QueueState& q : x_queues)
+  if (queues_.size() >= MaxQueues) key &= ~uint64_t{0xffffffff};
+  for (QueueState& q : queues_)
     if (q.key == key) return q;
-  x_queues.emplace_back().key = key;
-  x_queues.back().device = device(0);
-  return x_queues.back();
+  queues_.emplace_back().key = key;
+  queues_.back().device = device(0);
+  return queues_.back();
 }
 
 uint32_t ReplayMachine::device(uint64_t key) {
-  auto at = std::find(x_device_keys.begin(), x_device_keys.end(), key);
-  if (at == x_device_keys.end() && x_devices.size() == MaxDevices) --at;
-  if (at == x_device_keys.end()) {
-    x_device_keys.push_back(key);
-    x_devices.emplace_back();
-    at = x_device_keys.end() - 1;
+  auto at = std::find(device_keys_.begin(), device_keys_.end(), key);
+  if (at == device_keys_.end() && devices_.size() == MaxDevices) --at;
+  if (at == device_keys_.end()) {
+    device_keys_.push_back(key);
+    devices_.emplace_back();
+    at = device_keys_.end() - 1;
   }
-  return static_cast<uint32_t>(at - x_device_keys.begin());
+  return static_cast<uint32_t>(at - device_keys_.begin());
 }
 
 EventFamily* ReplayMachine::family(model::ClassId cls) {
-  const uint32_t at = cls < x_family_of.size() ? x_family_of[cls] : 0;
-  return at == 0 ? nullptr : &x_events[at - 1];
+  const uint32_t at = cls < family_of_.size() ? family_of_[cls] : 0;
+  return at == 0 ? nullptr : &events_[at - 1];
 }
 
 const EventState* ReplayMachine::find_event(const TimedCall::Ref& ref, std::span<const int64_t> row) {
@@ -210,9 +210,9 @@ const EventState* ReplayMachine::find_event(const TimedCall::Ref& ref, std::span
 void ReplayMachine::remember(const TimedCall::Ref& ref, std::span<const int64_t> row, const ReplayClock& done,
                              const ReplayClock& known) {
   if (!family(ref.cls)) {
-    x_events.emplace_back();
-    x_family_of.resize(std::max<size_t>(x_family_of.size(), size_t{ref.cls} + 1));
-    x_family_of[ref.cls] = static_cast<uint32_t>(x_events.size());
+    events_.emplace_back();
+    family_of_.resize(std::max<size_t>(family_of_.size(), size_t{ref.cls} + 1));
+    family_of_[ref.cls] = static_cast<uint32_t>(events_.size());
   }
   EventFamily& events = *family(ref.cls);
   std::vector<EventState>& recent = events.recent;
@@ -221,16 +221,16 @@ void ReplayMachine::remember(const TimedCall::Ref& ref, std::span<const int64_t>
   if (old != recent.end()) {
     recent.erase(old);
   } else if (recent.size() == EventFamily::Remembered) {
-    x_horizon.wait(events.older.done, recent.back().done);
-    x_horizon.wait(events.older.known, recent.back().known);
+    horizon_.wait(events.older.done, recent.back().done);
+    horizon_.wait(events.older.known, recent.back().known);
     recent.pop_back();
   }
   recent.insert(recent.begin(), EventState{slot, done, known});
 }
 
 uint64_t ReplayMachine::shape() const {
-  uint64_t out = x_queues.size() * 1'000'003 + x_devices.size() * 1009;
-  for (const EventFamily& f : x_events) out = out * 31 + f.recent.size() + 1;
+  uint64_t out = queues_.size() * 1'000'003 + devices_.size() * 1009;
+  for (const EventFamily& f : events_) out = out * 31 + f.recent.size() + 1;
   return out;
 }
 

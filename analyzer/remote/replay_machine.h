@@ -60,14 +60,14 @@ struct ReplayWork {
 class ReplayMachine {
  public:
   // `link` null: the local machine. `wake_ns`: what a wait costs beyond what it waits for.
-  ReplayMachine(const model::LinkCosts* link, double wake_ns) : x_link(link), x_wake_ns(wake_ns) {}
+  ReplayMachine(const model::LinkCosts* link, double wake_ns) : link_(link), wake_ns_(wake_ns) {}
 
   // `row`: the call's values, at least those that the plan names.
   void call(const TimedCall& plan, std::span<const int64_t> row);
 
-  void start_at(const ReplayClock& clock) { x_host = clock; }
-  const ReplayClock& host() const { return x_host; }
-  const ReplayWork& work() const { return x_work; }
+  void start_at(const ReplayClock& clock) { host_ = clock; }
+  const ReplayClock& host() const { return host_; }
+  const ReplayWork& work() const { return work_; }
   // When everything has ended and the program knows it.
   ReplayClock end();
 
@@ -78,10 +78,10 @@ class ReplayMachine {
   uint64_t shape() const;
 
   // What may differ between iterations besides times: which events were found where.
-  uint64_t take_trail() { return std::exchange(x_trail, 0); }
-  void set_trail(uint64_t trail) { x_trail = trail; }
-  void note(uint64_t what) { x_trail = (x_trail ^ what) * 0x9e3779b97f4a7c15u; }
-  Horizon& horizon() { return x_horizon; }
+  uint64_t take_trail() { return std::exchange(trail_, 0); }
+  void set_trail(uint64_t trail) { trail_ = trail; }
+  void note(uint64_t what) { trail_ = (trail_ ^ what) * 0x9e3779b97f4a7c15u; }
+  Horizon& horizon() { return horizon_; }
 
  private:
   struct Sent {
@@ -104,31 +104,31 @@ class ReplayMachine {
                 const ReplayClock& known);
   EventFamily* family(model::ClassId cls);
 
-  const model::LinkCosts* x_link;
-  double x_wake_ns;
-  ReplayClock x_host, x_up, x_down, x_server;
-  std::vector<QueueState> x_queues;
-  std::vector<uint64_t> x_device_keys;
-  std::vector<Engines> x_devices;
-  std::vector<EventFamily> x_events;
-  std::vector<uint32_t> x_family_of;  // by class: index into x_events, plus one
-  ReplayWork x_work;
-  Horizon x_horizon;
-  uint64_t x_trail = 0;
+  const model::LinkCosts* link_;
+  double wake_ns_;
+  ReplayClock host_, up_, down_, server_;
+  std::vector<QueueState> queues_;
+  std::vector<uint64_t> device_keys_;
+  std::vector<Engines> devices_;
+  std::vector<EventFamily> events_;
+  std::vector<uint32_t> family_of_;  // by class: index into events_, plus one
+  ReplayWork work_;
+  Horizon horizon_;
+  uint64_t trail_ = 0;
 };
 
 template <class Visit>
 void ReplayMachine::visit(Visit&& visit) {
-  for (ReplayClock* c : {&x_host, &x_up, &x_down, &x_server}) visit(*c);
-  for (QueueState& q : x_queues)
+  for (ReplayClock* c : {&host_, &up_, &down_, &server_}) visit(*c);
+  for (QueueState& q : queues_)
     for (ReplayClock* c : {&q.last, &q.known, &q.barrier}) visit(*c);
-  for (Engines& d : x_devices)
+  for (Engines& d : devices_)
     for (ReplayClock& c : d) visit(c);
-  for (EventFamily& f : x_events) {
+  for (EventFamily& f : events_) {
     for (EventState& e : f.recent) visit(e.slot), visit(e.done), visit(e.known);
     visit(f.older.done), visit(f.older.known);
   }
-  ReplayWork& w = x_work;
+  ReplayWork& w = work_;
   for (double* v : {&w.up_ns, &w.down_ns, &w.engine_ns[0], &w.engine_ns[1], &w.engine_ns[2], &w.waited_ns,
                     &w.measured_ns, &w.waits, &w.replies})
     visit(*v);

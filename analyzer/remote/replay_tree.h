@@ -27,8 +27,8 @@ class ReplayTree {
  public:
   ReplayTree(const model::Stream& stream, const std::vector<TimedCall>& plans);
 
-  const ReplayNode& operator[](size_t i) const { return x_nodes[i]; }
-  size_t size() const { return x_nodes.size(); }
+  const ReplayNode& operator[](size_t i) const { return nodes_[i]; }
+  size_t size() const { return nodes_.size(); }
   // Those of a loop in which something takes turns.
   LoopPeriods periods(size_t loop) const;
 
@@ -36,8 +36,8 @@ class ReplayTree {
   void add(const std::vector<model::Node>& nodes);
   void look_at_call(ReplayNode& node) const;
 
-  const std::vector<TimedCall>& x_plans;
-  std::vector<ReplayNode> x_nodes;
+  const std::vector<TimedCall>& plans_;
+  std::vector<ReplayNode> nodes_;
 };
 
 // The values that a plan needs, each given to visit(index).

@@ -16,7 +16,7 @@ int64_t SeriesValues::at(const model::Series& s, const std::vector<LoopFrame>& f
 }
 
 int64_t SeriesValues::column(const model::Column& column, uint64_t index) {
-  auto [at, fresh] = x_columns.try_emplace(&column, Position{model::ColumnReader(column)});
+  auto [at, fresh] = columns_.try_emplace(&column, Position{model::ColumnReader(column)});
   Position& p = at->second;
   if (index + 1 < p.next) p = Position{model::ColumnReader(column)};
   while (p.next <= index && p.reader.next(p.value)) ++p.next;

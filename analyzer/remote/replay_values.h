@@ -35,7 +35,7 @@ class SeriesValues {
   int64_t at(const model::Series& series, const std::vector<LoopFrame>& frames, size_t depth, uint64_t executions);
   int64_t column(const model::Column& column, uint64_t index);
 
-  std::unordered_map<const model::Column*, Position> x_columns;
+  std::unordered_map<const model::Column*, Position> columns_;
 };
 
 }  // namespace gt::analyzer

@@ -13,16 +13,16 @@ using Block = TimelineBlock;
 // Shapes by their place in the list that the page gets.
 class ShapeNumbers {
  public:
-  explicit ShapeNumbers(const std::vector<TimelineShape>& shapes) : x_shapes(shapes) {}
+  explicit ShapeNumbers(const std::vector<TimelineShape>& shapes) : shapes_(shapes) {}
   size_t of(model::ShapeId shape) const {
     const auto at = std::lower_bound(
-        x_shapes.begin(), x_shapes.end(), shape,
+        shapes_.begin(), shapes_.end(), shape,
         [](const TimelineShape& s, model::ShapeId id) { return s.shape < id; });
-    return static_cast<size_t>(at - x_shapes.begin());
+    return static_cast<size_t>(at - shapes_.begin());
   }
 
  private:
-  const std::vector<TimelineShape>& x_shapes;
+  const std::vector<TimelineShape>& shapes_;
 };
 
 Json queue_number(uint32_t queue) { return queue == model::NoIndex ? Json(-1) : Json(queue); }

@@ -40,7 +40,7 @@ BoundBuffers::BoundBuffers(const Findings& f) {
   for (const auto& [shape, values] : seen) {
     const CallPlan& plan = f.plans[shape];
     const SeenValues& flags = values[plan.part_at.front()];
-    const auto [at, fresh] = x_births.try_emplace(plan.target()->cls);
+    const auto [at, fresh] = births_.try_emplace(plan.target()->cls);
     Birth& birth = at->second;
     std::optional<int64_t> one;
     if (!flags.more && flags.values.size() == 1) one = *flags.values.begin();
@@ -60,15 +60,15 @@ void BoundBuffers::add_launch(const Findings& f, const CallPlan& plan) {
     const size_t index = t.param - size_t{model::ParamKernelArg};
     const bool known = kernel && argument && index < kernel->args.size() && kernel->elsewhere == kernels::Access::None;
     if (known)
-      x_list.push_back({t.cls, kernel, index, kernel->args[index].access});
+      list_.push_back({t.cls, kernel, index, kernel->args[index].access});
     else
-      x_unclear.insert(t.cls);
+      unclear_.insert(t.cls);
   }
 }
 
 const Birth* BoundBuffers::birth(model::ClassId buffer) const {
-  const auto at = x_births.find(buffer);
-  return at == x_births.end() ? nullptr : &at->second;
+  const auto at = births_.find(buffer);
+  return at == births_.end() ? nullptr : &at->second;
 }
 
 }  // namespace gt::analyzer

@@ -29,18 +29,18 @@ class BoundBuffers {
  public:
   explicit BoundBuffers(const Findings& f);  // outlives this object
 
-  const std::vector<Binding>& list() const { return x_list; }
+  const std::vector<Binding>& list() const { return list_; }
   // Nothing of buffers that are parts of others, or come from elsewhere.
   const Birth* birth(model::ClassId buffer) const;
   // Something that is not known exactly may use it: another kernel, an argument of no kernel.
-  bool unclear(model::ClassId buffer) const { return x_unclear.contains(buffer); }
+  bool unclear(model::ClassId buffer) const { return unclear_.contains(buffer); }
 
  private:
   void add_launch(const Findings& f, const CallPlan& plan);
 
-  std::vector<Binding> x_list;
-  std::map<model::ClassId, Birth> x_births;
-  std::set<model::ClassId> x_unclear;
+  std::vector<Binding> list_;
+  std::map<model::ClassId, Birth> births_;
+  std::set<model::ClassId> unclear_;
 };
 
 }  // namespace gt::analyzer

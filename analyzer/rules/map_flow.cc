@@ -23,12 +23,12 @@ struct Buffer {
 
 class MapFlow {
  public:
-  MapFlow(const CallPlans& plans, std::vector<MapFacts>& facts) : x_plans(plans), x_facts(facts) {}
+  MapFlow(const CallPlans& plans, std::vector<MapFacts>& facts) : plans_(plans), facts_(facts) {}
 
   void step(const Step& s) {
     if (s.plan.failed(s.values)) return;
     const Touch* target = s.plan.target();
-    if (s.plan.creates_memory() && target && target->made() && x_plans.followed(target->cls)) return create(s, *target);
+    if (s.plan.creates_memory() && target && target->made() && plans_.followed(target->cls)) return create(s, *target);
     if (!s.plan.command) return;
     if (s.plan.maps() && target) map(s, *target);
     if (s.plan.unmaps()) unmap(s);
@@ -41,8 +41,8 @@ class MapFlow {
     const auto forgotten = [&](const auto& entry) {
       return std::binary_search(classes.begin(), classes.end(), entry.first.first);
     };
-    std::erase_if(x_buffers, forgotten);
-    std::erase_if(x_shown, forgotten);
+    std::erase_if(buffers_, forgotten);
+    std::erase_if(shown_, forgotten);
   }
 
  private:
@@ -50,7 +50,7 @@ class MapFlow {
     const size_t flags = flags_at(s.plan);
     constexpr int64_t HostMemory = CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR;
     const bool known = flags != NoValue;
-    x_buffers[{t.cls, s.values[t.slot_at]}] = {s.plan.moves == model::Direction::HostToDevice || !known,
+    buffers_[{t.cls, s.values[t.slot_at]}] = {s.plan.moves == model::Direction::HostToDevice || !known,
                                                known && (s.values[flags] & HostMemory) == 0};
   }
 
@@ -61,23 +61,23 @@ class MapFlow {
   }
 
   void map(const Step& s, const Touch& t) {
-    MapFacts& facts = x_facts[s.plan.shape];
-    const auto known = x_buffers.find({t.cls, s.values[t.slot_at]});
-    if (known != x_buffers.end() && !known->second.written) facts.undefined += s.weight;
-    if (known != x_buffers.end() && known->second.on_device) facts.on_device += s.weight;
+    MapFacts& facts = facts_[s.plan.shape];
+    const auto known = buffers_.find({t.cls, s.values[t.slot_at]});
+    if (known != buffers_.end() && !known->second.written) facts.undefined += s.weight;
+    if (known != buffers_.end() && known->second.on_device) facts.on_device += s.weight;
     const Touch* mapping = mapping_of(s.plan);
     if (mapping && s.plan.content_at != NoValue) {
-      x_shown[{mapping->cls, s.values[mapping->slot_at]}] = s.values[s.plan.content_at];
+      shown_[{mapping->cls, s.values[mapping->slot_at]}] = s.values[s.plan.content_at];
     }
   }
 
   void unmap(const Step& s) {
     const Touch* mapping = mapping_of(s.plan);
     if (!mapping || s.plan.content_at == NoValue) return;
-    const auto shown = x_shown.find({mapping->cls, s.values[mapping->slot_at]});
-    if (shown == x_shown.end()) return;
-    if (shown->second >= 0 && shown->second == s.values[s.plan.content_at]) x_facts[s.plan.shape].unchanged += s.weight;
-    x_shown.erase(shown);
+    const auto shown = shown_.find({mapping->cls, s.values[mapping->slot_at]});
+    if (shown == shown_.end()) return;
+    if (shown->second >= 0 && shown->second == s.values[s.plan.content_at]) facts_[s.plan.shape].unchanged += s.weight;
+    shown_.erase(shown);
   }
 
   static const Touch* mapping_of(const CallPlan& p) {
@@ -87,14 +87,14 @@ class MapFlow {
   }
 
   void write(const Step& s, const Touch& t) {
-    const auto known = x_buffers.find({t.cls, s.values[t.slot_at]});
-    if (known != x_buffers.end()) known->second.written = true;
+    const auto known = buffers_.find({t.cls, s.values[t.slot_at]});
+    if (known != buffers_.end()) known->second.written = true;
   }
 
-  const CallPlans& x_plans;
-  std::vector<MapFacts>& x_facts;
-  std::map<Object, Buffer> x_buffers;
-  std::map<Object, int64_t> x_shown;  // by mapping: the content number that the map call gave
+  const CallPlans& plans_;
+  std::vector<MapFacts>& facts_;
+  std::map<Object, Buffer> buffers_;
+  std::map<Object, int64_t> shown_;  // by mapping: the content number that the map call gave
 };
 
 }  // namespace

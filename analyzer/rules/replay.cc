@@ -79,19 +79,19 @@ uint64_t steps_of(const Node& n, uint64_t period) {
 class Replayer {
  public:
   Replayer(const model::Trace& trace, const CallPlans& plans, const ReplayListener& listener, uint64_t budget)
-      : x_plans(plans), x_listener(listener), x_left(budget) {
-    for (const model::Shape& s : trace.shapes) x_value_counts.push_back(s.values());
-    x_classes = trace.classes.size();
+      : plans_(plans), listener_(listener), left_(budget) {
+    for (const model::Shape& s : trace.shapes) value_counts_.push_back(s.values());
+    classes_ = trace.classes.size();
   }
 
   void top(const Node& n) {
     if (n.kind == Node::Kind::Summary) return forget_all();
-    const uint64_t period = period_of(n, x_plans);
+    const uint64_t period = period_of(n, plans_);
     if (period == 0) return unfold(n);
     const uint64_t steps = steps_of(n, period);
-    if (steps > x_left) return forget(touched(n, false));
-    x_left -= steps;
-    x_period = period;
+    if (steps > left_) return forget(touched(n, false));
+    left_ -= steps;
+    period_ = period;
     regular(n, 1);
   }
 
@@ -99,29 +99,29 @@ class Replayer {
   // --- Regular ---
   void regular(const Node& n, uint64_t weight) {
     if (n.kind == Node::Kind::Call) return call(n, weight);
-    const Window window(trips(n), x_period);
+    const Window window(trips(n), period_);
     const std::vector<model::ClassId> moving = window.jumps() ? touched(n, true) : std::vector<model::ClassId>();
-    x_counters.push_back(0);
-    x_trips.push_back(trips(n));
+    counters_.push_back(0);
+    trips_.push_back(trips(n));
     for (uint64_t i = 0; i < trips(n); ++i) {
       if (i == window.head && window.jumps()) {
         forget(moving);
         i = window.resume;
       }
-      x_counters.back() = i;
+      counters_.back() = i;
       for (const Node& child : n.body) regular(child, i >= window.heavy ? weight * (1 + window.extra) : weight);
     }
-    x_counters.pop_back();
-    x_trips.pop_back();
+    counters_.pop_back();
+    trips_.pop_back();
     forget(moving);
   }
 
   void call(const Node& n, uint64_t weight) {
-    const CallPlan& plan = x_plans[n.shape];
-    x_values.assign(n.values.size(), model::Unkept);
+    const CallPlan& plan = plans_[n.shape];
+    values_.assign(n.values.size(), model::Unkept);
     for (size_t i = 0; i < n.values.size(); ++i)
-      if (plan.matters[i]) x_values[i] = value(n.values[i], x_counters.size());
-    x_listener.step({plan, x_values, weight});
+      if (plan.matters[i]) values_[i] = value(n.values[i], counters_.size());
+    listener_.step({plan, values_, weight});
   }
 
   int64_t value(const Series& s, size_t depth) const {
@@ -129,24 +129,24 @@ class Replayer {
     if (s.kind == Series::Kind::Affine && depth > 0) {
       const auto step = static_cast<uint64_t>(value(s.step(), depth - 1));
       const auto base = static_cast<uint64_t>(value(s.base(), depth - 1));
-      return static_cast<int64_t>(base + step * x_counters[depth - 1]);
+      return static_cast<int64_t>(base + step * counters_[depth - 1]);
     }
     if (s.kind != Series::Kind::Periodic) return model::Unkept;
     uint64_t position = 0;
-    for (size_t d = 0; d < depth; ++d) position = position * x_trips[d] + x_counters[d];
+    for (size_t d = 0; d < depth; ++d) position = position * trips_[d] + counters_[d];
     return s.values()[position % s.values().size()];
   }
 
   // --- Irregular ---
   void unfold(const Node& n) {
-    bool cut = x_left == 0;
+    bool cut = left_ == 0;
     const auto visit = [&](model::ShapeId shape, std::span<const int64_t> values) {
-      if (x_left == 0) return cut = true, false;
-      --x_left;
-      x_listener.step({x_plans[shape], values, 1});
+      if (left_ == 0) return cut = true, false;
+      --left_;
+      listener_.step({plans_[shape], values, 1});
       return true;
     };
-    if (cut || !model::expand({&n, 1}, x_value_counts, visit) || cut) forget(touched(n, false));
+    if (cut || !model::expand({&n, 1}, value_counts_, visit) || cut) forget(touched(n, false));
   }
 
   // --- Forgetting ---
@@ -161,35 +161,35 @@ class Replayer {
     if (n.kind == Node::Kind::Call) {
       if (!moving || moves(n)) gather(n.shape, out);
     } else if (n.kind == Node::Kind::Run) {
-      (void)model::expand_run(n, x_value_counts, [&](model::ShapeId shape, auto) { return gather(shape, out), true; });
+      (void)model::expand_run(n, value_counts_, [&](model::ShapeId shape, auto) { return gather(shape, out), true; });
     }
   }
   void gather(model::ShapeId shape, std::set<model::ClassId>& out) const {
-    for (const Touch& t : x_plans[shape].touches) out.insert(t.cls);
+    for (const Touch& t : plans_[shape].touches) out.insert(t.cls);
   }
   bool moves(const Node& call) const {
-    const std::vector<bool>& matters = x_plans[call.shape].matters;
+    const std::vector<bool>& matters = plans_[call.shape].matters;
     for (size_t i = 0; i < call.values.size(); ++i)
       if (matters[i] && call.values[i].kind == Series::Kind::Affine) return true;
     return false;
   }
   void forget(std::span<const model::ClassId> classes) const {
-    if (!classes.empty()) x_listener.forget(classes);
+    if (!classes.empty()) listener_.forget(classes);
   }
   void forget_all() const {
-    std::vector<model::ClassId> all(x_classes);
+    std::vector<model::ClassId> all(classes_);
     std::iota(all.begin(), all.end(), model::ClassId{0});
     forget(all);
   }
 
-  const CallPlans& x_plans;
-  const ReplayListener& x_listener;
-  uint64_t x_left;
-  size_t x_classes = 0;
-  uint64_t x_period = 1;
-  std::vector<int> x_value_counts;
-  std::vector<uint64_t> x_counters, x_trips;  // of the loops around, outermost first
-  std::vector<int64_t> x_values;
+  const CallPlans& plans_;
+  const ReplayListener& listener_;
+  uint64_t left_;
+  size_t classes_ = 0;
+  uint64_t period_ = 1;
+  std::vector<int> value_counts_;
+  std::vector<uint64_t> counters_, trips_;  // of the loops around, outermost first
+  std::vector<int64_t> values_;
 };
 
 }  // namespace

@@ -54,7 +54,7 @@ class SendFlow {
  public:
   // `late`: host memory whose bytes may still be on their way when they are sent.
   SendFlow(const CallPlans& plans, const std::set<ClassId>& late, std::vector<SendFacts>& facts)
-      : x_plans(plans), x_late(late), x_facts(facts) {}
+      : plans_(plans), late_(late), facts_(facts) {}
 
   void step(const Step& s) {
     if (s.plan.failed(s.values)) return;
@@ -71,36 +71,36 @@ class SendFlow {
 
   void forget(std::span<const ClassId> classes) {
     const auto forgotten = [&](ClassId c) { return std::binary_search(classes.begin(), classes.end(), c); };
-    std::erase_if(x_states, [&](const auto& entry) { return forgotten(entry.first.first); });
-    std::erase_if(x_received, [&](const auto& entry) { return forgotten(std::get<0>(entry.first)); });
+    std::erase_if(states_, [&](const auto& entry) { return forgotten(entry.first.first); });
+    std::erase_if(received_, [&](const auto& entry) { return forgotten(std::get<0>(entry.first)); });
   }
 
   void end() {
-    for (auto& [object, state] : x_states)
-      for (const Unread& u : state.unread) x_facts[u.shape].unread += 1;
-    x_states.clear();
+    for (auto& [object, state] : states_)
+      for (const Unread& u : state.unread) facts_[u.shape].unread += 1;
+    states_.clear();
   }
 
  private:
   void create(const Step& s, const Touch& t) {
-    const auto known = x_states.find({t.cls, s.values[t.slot_at]});
-    if (known == x_states.end()) return;
-    for (const Unread& u : known->second.unread) x_facts[u.shape].unread += s.weight;
+    const auto known = states_.find({t.cls, s.values[t.slot_at]});
+    if (known == states_.end()) return;
+    for (const Unread& u : known->second.unread) facts_[u.shape].unread += s.weight;
     known->second.unread.clear();
     for (Held& h : known->second.held) h.gone = true;
   }
 
   void send(const Step& s) {
     const Touch& t = *s.plan.target();
-    if (!x_plans.followed(t.cls)) return;
+    if (!plans_.followed(t.cls)) return;
     const Region region = region_of(s);
-    State& state = x_states[{t.cls, s.values[t.slot_at]}];
+    State& state = states_[{t.cls, s.values[t.slot_at]}];
     const Touch* host = s.plan.host();
-    const int64_t content = host && x_late.contains(host->cls) ? Unknown : content_of(s);
+    const int64_t content = host && late_.contains(host->cls) ? Unknown : content_of(s);
     if (content != Unknown && known_already(s, state, region, content)) return;
     std::erase_if(state.unread, [&](const Unread& u) {
       if (!region.covers(u.region)) return false;
-      x_facts[u.shape].unread += s.weight;
+      facts_[u.shape].unread += s.weight;
       return true;
     });
     push_bounded(state.unread, {region, s.plan.shape});
@@ -109,7 +109,7 @@ class SendFlow {
 
   // Counts a send whose bytes are known. True: the buffer has them already, so nothing changes.
   bool known_already(const Step& s, State& state, const Region& region, int64_t content) {
-    SendFacts& facts = x_facts[s.plan.shape];
+    SendFacts& facts = facts_[s.plan.shape];
     const auto same = std::find_if(state.held.begin(), state.held.end(),
                                    [&](const Held& h) { return h.region == region && h.content == content; });
     if (same == state.held.end()) {
@@ -123,8 +123,8 @@ class SendFlow {
   bool came_from_device(const Step& s, int64_t content) const {
     const Touch* host = s.plan.host();
     if (!host || s.plan.size_at == NoValue) return false;
-    const auto known = x_received.find(place_of(s, *host));
-    return known != x_received.end() && known->second.content == content &&
+    const auto known = received_.find(place_of(s, *host));
+    return known != received_.end() && known->second.content == content &&
            known->second.bytes == s.values[s.plan.size_at];
   }
 
@@ -134,12 +134,12 @@ class SendFlow {
     const int64_t content = content_of(s);
     if (const Touch* host = s.plan.host(); host && s.plan.size_at != NoValue) {
       if (content == Unknown)
-        x_received.erase(place_of(s, *host));
+        received_.erase(place_of(s, *host));
       else
-        x_received[place_of(s, *host)] = {content, s.values[s.plan.size_at]};
+        received_[place_of(s, *host)] = {content, s.values[s.plan.size_at]};
     }
-    if (!x_plans.followed(t.cls)) return;
-    State& state = x_states[{t.cls, s.values[t.slot_at]}];
+    if (!plans_.followed(t.cls)) return;
+    State& state = states_[{t.cls, s.values[t.slot_at]}];
     std::erase_if(state.unread, [&](const Unread& u) { return u.region.overlaps(region); });
     const bool known = std::any_of(state.held.begin(), state.held.end(), [&](const Held& h) {
       return h.region == region && h.content == content && !h.gone;
@@ -149,9 +149,9 @@ class SendFlow {
 
   // Kernels, copies, maps and the like: of the whole object.
   void other(const Step& s, const Touch& t) {
-    if (!x_plans.followed(t.cls) || (s.plan.unmaps() && s.plan.moves == Direction::None)) return;
-    const auto known = x_states.find({t.cls, s.values[t.slot_at]});
-    if (known == x_states.end()) return;
+    if (!plans_.followed(t.cls) || (s.plan.unmaps() && s.plan.moves == Direction::None)) return;
+    const auto known = states_.find({t.cls, s.values[t.slot_at]});
+    if (known == states_.end()) return;
     const bool only_writes = s.plan.moves != Direction::None && t.effect == Effect::UseDef;
     if (t.effect != Effect::None && !only_writes) known->second.unread.clear();
     if (t.effect == Effect::Def || t.effect == Effect::UseDef) known->second.held.clear();
@@ -182,11 +182,11 @@ class SendFlow {
     return {host.cls, s.values[host.slot_at], s.values[host.slot_at + 1]};
   }
 
-  const CallPlans& x_plans;
-  const std::set<ClassId>& x_late;
-  std::vector<SendFacts>& x_facts;
-  std::map<Object, State> x_states;
-  std::map<Place, Received> x_received;
+  const CallPlans& plans_;
+  const std::set<ClassId>& late_;
+  std::vector<SendFacts>& facts_;
+  std::map<Object, State> states_;
+  std::map<Place, Received> received_;
 };
 
 // Did the program come to its end? Else what it sent last may have been about to be read.

@@ -15,11 +15,11 @@ using model::ClassId;
 class WaitFlow {
  public:
   WaitFlow(const model::Trace& trace, ClassId queue, std::vector<WaitFacts>& facts)
-      : x_trace(trace), x_queue(queue), x_facts(facts) {}
+      : trace_(trace), queue_(queue), facts_(facts) {}
 
   void step(const Step& s) {
     if (s.plan.failed(s.values)) return;
-    if (s.plan.asks_events) x_candidate.reset();
+    if (s.plan.asks_events) candidate_.reset();
     if (finishes(s.plan)) return finish(s);
     if (!s.plan.command) return;
     settle(s.weight);
@@ -29,8 +29,8 @@ class WaitFlow {
 
   // After a jump, what is on its way is not known.
   void forget(std::span<const ClassId> classes) {
-    x_candidate.reset();
-    if (std::binary_search(classes.begin(), classes.end(), x_queue)) x_host = true;
+    candidate_.reset();
+    if (std::binary_search(classes.begin(), classes.end(), queue_)) host_ = true;
   }
 
  private:
@@ -40,56 +40,56 @@ class WaitFlow {
     bool timed;
   };
 
-  bool finishes(const CallPlan& p) const { return p.waits && p.queue != NoValue && p.touches[p.queue].cls == x_queue; }
+  bool finishes(const CallPlan& p) const { return p.waits && p.queue != NoValue && p.touches[p.queue].cls == queue_; }
 
   void finish(const Step& s) {
     settle(s.weight);
-    if (x_commands == 0 && !x_host) x_facts[s.plan.shape].idle += s.weight;
-    if (x_commands > 0 && !x_host) x_candidate = {s.plan.shape, x_awaited_ns, x_timed};
+    if (commands_ == 0 && !host_) facts_[s.plan.shape].idle += s.weight;
+    if (commands_ > 0 && !host_) candidate_ = {s.plan.shape, awaited_ns_, timed_};
     clear();
   }
 
   // The program went on without looking. The step that shows it says how often: in a loop, the wait before the last
   // iteration stands before all but the first.
   void settle(uint64_t weight) {
-    if (!x_candidate) return;
-    WaitFacts& f = x_facts[x_candidate->shape];
+    if (!candidate_) return;
+    WaitFacts& f = facts_[candidate_->shape];
     f.early += weight;
-    f.awaited_ns += static_cast<double>(weight) * x_candidate->awaited_ns;
-    f.timed &= x_candidate->timed;
-    x_candidate.reset();
+    f.awaited_ns += static_cast<double>(weight) * candidate_->awaited_ns;
+    f.timed &= candidate_->timed;
+    candidate_.reset();
   }
 
   void note(const CallPlan& p) {
-    ++x_commands;
+    ++commands_;
     // Once memory is to be unmapped the host may not look at it any more, whether that is done or not.
     const bool device_only = p.launch() || p.moves == model::Direction::DeviceToDevice || p.unmaps();
-    x_host |= !device_only || std::any_of(p.touches.begin(), p.touches.end(), [&](const Touch& t) {
+    host_ |= !device_only || std::any_of(p.touches.begin(), p.touches.end(), [&](const Touch& t) {
       const bool left = p.unmaps() && t.kind == model::ObjectKind::Mapping;
       return (is_host_memory(t.kind) && !left) || t.kind == model::ObjectKind::CommandBuffer;
     });
-    const model::Stats& device = x_trace.stats[p.shape].device_ns;
+    const model::Stats& device = trace_.stats[p.shape].device_ns;
     if (device.count == 0)
-      x_timed = false;
+      timed_ = false;
     else
-      x_awaited_ns += static_cast<double>(device.sum) / static_cast<double>(device.count);
+      awaited_ns_ += static_cast<double>(device.sum) / static_cast<double>(device.count);
   }
 
   void clear() {
-    x_commands = 0;
-    x_awaited_ns = 0;
-    x_host = false;
-    x_timed = true;
+    commands_ = 0;
+    awaited_ns_ = 0;
+    host_ = false;
+    timed_ = true;
   }
 
-  const model::Trace& x_trace;
-  const ClassId x_queue;
-  std::vector<WaitFacts>& x_facts;
-  uint64_t x_commands = 0;  // on their way
-  double x_awaited_ns = 0;  // their device time
-  bool x_host = false;      // one of them may touch what the host sees, or it is not known
-  bool x_timed = true;
-  std::optional<Candidate> x_candidate;
+  const model::Trace& trace_;
+  const ClassId queue_;
+  std::vector<WaitFacts>& facts_;
+  uint64_t commands_ = 0;  // on their way
+  double awaited_ns_ = 0;  // their device time
+  bool host_ = false;      // one of them may touch what the host sees, or it is not known
+  bool timed_ = true;
+  std::optional<Candidate> candidate_;
 };
 
 bool has_callbacks(const CallPlans& plans) {

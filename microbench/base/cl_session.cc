@@ -51,18 +51,18 @@ SvmFunctions svm_functions(cl_device_id device) {
 Status Session::open() {
   cl_int err = CL_SUCCESS;
   const cl_context_properties properties[] = {
-      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(x_device.platform_id), 0};
-  const bool listed = x_device.platform_id != nullptr;
-  x_context.reset(clCreateContext(listed ? properties : nullptr, 1, &x_device.id, nullptr, nullptr, &err));
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(device_.platform_id), 0};
+  const bool listed = device_.platform_id != nullptr;
+  context_.reset(clCreateContext(listed ? properties : nullptr, 1, &device_.id, nullptr, nullptr, &err));
   GT_TRY(cl_status("clCreateContext", err));
-  for (Queue* queue : {&x_queue, &x_second}) {
-    queue->reset(clCreateCommandQueue(context(), x_device.id, 0, &err));
+  for (Queue* queue : {&queue_, &second_}) {
+    queue->reset(clCreateCommandQueue(context(), device_.id, 0, &err));
     GT_TRY(cl_status("clCreateCommandQueue", err));
   }
-  x_place = {{clCreateBuffer, clReleaseMemObject, clEnqueueMapBuffer, clEnqueueUnmapMemObject, clFinish},
+  place_ = {{clCreateBuffer, clReleaseMemObject, clEnqueueMapBuffer, clEnqueueUnmapMemObject, clFinish},
              context(),
              queue()};
-  x_svm = svm_functions(x_device.id);
+  svm_ = svm_functions(device_.id);
   return {};
 }
 

@@ -37,13 +37,13 @@ class Session {
  public:
   static Result<std::unique_ptr<Session>> open(const Device& device);
 
-  const Device& device() const { return x_device; }
-  cl_context context() const { return x_context.get(); }
-  cl_command_queue queue() const { return x_queue.get(); }
-  cl_command_queue second_queue() const { return x_second.get(); }
-  const memory::ClPlace& place() const { return x_place; }
+  const Device& device() const { return device_; }
+  cl_context context() const { return context_.get(); }
+  cl_command_queue queue() const { return queue_.get(); }
+  cl_command_queue second_queue() const { return second_.get(); }
+  const memory::ClPlace& place() const { return place_; }
   // Without any when the device has no shared virtual memory.
-  const SvmFunctions& svm() const { return x_svm; }
+  const SvmFunctions& svm() const { return svm_; }
 
   Result<Mem> buffer(uint64_t bytes) const;
 
@@ -53,14 +53,14 @@ class Session {
   Status finish() const;
 
  private:
-  explicit Session(const Device& device) : x_device(device) {}
+  explicit Session(const Device& device) : device_(device) {}
   Status open();
 
-  const Device& x_device;
-  Context x_context;
-  Queue x_queue, x_second;
-  memory::ClPlace x_place;
-  SvmFunctions x_svm;
+  const Device& device_;
+  Context context_;
+  Queue queue_, second_;
+  memory::ClPlace place_;
+  SvmFunctions svm_;
 };
 
 }  // namespace gt::bench

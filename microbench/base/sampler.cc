@@ -19,28 +19,28 @@ int least_turns(const Goal& goal, uint64_t bytes) { return bytes >= Large ? goal
 // One size of a sweep.
 class Rounds {
  public:
-  Rounds(std::span<Probe> probes, uint64_t bytes, const Goal& goal) : x_probes(probes), x_bytes(bytes), x_goal(goal) {
+  Rounds(std::span<Probe> probes, uint64_t bytes, const Goal& goal) : probes_(probes), bytes_(bytes), goal_(goal) {
     for (const Probe& p : probes)
-      for (const Series* s : p.series) x_starts.push_back(s->samples.size());
+      for (const Series* s : p.series) starts_.push_back(s->samples.size());
   }
 
   Status run(double end_ns) {
-    for (Probe& p : x_probes) GT_TRY(attempt(p, [&] { return p.prepare(x_bytes); }));
+    for (Probe& p : probes_) GT_TRY(attempt(p, [&] { return p.prepare(bytes_); }));
     double look = FirstLook;
-    for (int turn = 0; turn < x_goal.most; ++turn) {
-      if (turn >= least_turns(x_goal, x_bytes) && now_ns() >= end_ns) break;
+    for (int turn = 0; turn < goal_.most; ++turn) {
+      if (turn >= least_turns(goal_, bytes_) && now_ns() >= end_ns) break;
       if (turn >= look) {
         if (known()) break;
         look *= LookAgain;
       }
-      for (Probe& p : x_probes) GT_TRY(attempt(p, p.turn));
-      ++x_turns;
+      for (Probe& p : probes_) GT_TRY(attempt(p, p.turn));
+      ++turns_;
     }
-    for (Probe& p : x_probes)
-      if (!p.refused) p.largest = x_bytes;
+    for (Probe& p : probes_)
+      if (!p.refused) p.largest = bytes_;
     return {};
   }
-  int turns() const { return x_turns; }
+  int turns() const { return turns_; }
 
  private:
   Status attempt(Probe& p, const std::function<Status()>& step) {
@@ -54,22 +54,22 @@ class Rounds {
 
   bool known() const {
     size_t i = 0;
-    for (const Probe& p : x_probes)
+    for (const Probe& p : probes_)
       for (const Series* s : p.series)
-        if (const size_t start = x_starts[i++]; !p.refused && !known(*s, start)) return false;
+        if (const size_t start = starts_[i++]; !p.refused && !known(*s, start)) return false;
     return true;
   }
   bool known(const Series& s, size_t start) const {
     std::vector<double> times;
     for (size_t i = start; i < s.samples.size(); ++i) times.push_back(s.samples[i].ns);
-    return times.empty() || model::median_of(std::move(times)).noise() <= x_goal.noise;
+    return times.empty() || model::median_of(std::move(times)).noise() <= goal_.noise;
   }
 
-  std::span<Probe> x_probes;
-  uint64_t x_bytes;
-  const Goal& x_goal;
-  std::vector<size_t> x_starts;  // per series: its samples of smaller sizes
-  int x_turns = 0;
+  std::span<Probe> probes_;
+  uint64_t bytes_;
+  const Goal& goal_;
+  std::vector<size_t> starts_;  // per series: its samples of smaller sizes
+  int turns_ = 0;
 };
 
 // How long one turn of all probes took at the sizes so far.

@@ -23,13 +23,13 @@ Result<double> timed(int calls, F body) {
 
 class CallProbe {
  public:
-  CallProbe(const Session& session, const Pace& pace) : x_session(session), x_pace(pace) {}
+  CallProbe(const Session& session, const Pace& pace) : session_(session), pace_(pace) {}
 
   Result<CallCosts> run() {
     GT_TRY(prepare());
     CallCosts costs;
     for (size_t i = 0; i < Turns.size(); ++i) {
-      const Pace part{x_pace.budget_s / static_cast<double>(Turns.size()), x_pace.goal};
+      const Pace part{pace_.budget_s / static_cast<double>(Turns.size()), pace_.goal};
       const auto turn = [&] { return (this->*Turns[i])(); };
       Status done = turn().status();  // the first one pays for what is made on first use
       if (done.ok()) {
@@ -38,7 +38,7 @@ class CallProbe {
         done = median.status();
       }
       if (!done.ok() && done.kind() != Kind::Unsupported) return done;
-      x_pace.progress(static_cast<double>(i + 1) / static_cast<double>(Turns.size()));
+      pace_.progress(static_cast<double>(i + 1) / static_cast<double>(Turns.size()));
     }
     return costs;
   }
@@ -48,40 +48,40 @@ class CallProbe {
     const std::string text = "// " + std::to_string(number) + "\n" + Source;
     const char* source = text.c_str();
     cl_int err = CL_SUCCESS;
-    ClProgram program(clCreateProgramWithSource(x_session.context(), 1, &source, nullptr, &err));
+    ClProgram program(clCreateProgramWithSource(session_.context(), 1, &source, nullptr, &err));
     GT_TRY(cl_status("clCreateProgramWithSource", err));
-    const cl_device_id device = x_session.device().id;
+    const cl_device_id device = session_.device().id;
     GT_TRY(cl_status("clBuildProgram", clBuildProgram(program.get(), 1, &device, "", nullptr, nullptr)));
     return program;
   }
 
   Status prepare() {
-    for (Mem& buffer : x_buffers) {
-      Result<Mem> made = x_session.buffer(BufferBytes);
+    for (Mem& buffer : buffers_) {
+      Result<Mem> made = session_.buffer(BufferBytes);
       if (!made) return made.status();
       buffer = std::move(*made);
     }
     Result<ClProgram> program = built(0);
     if (!program) return program.status();
-    x_program = std::move(*program);
+    program_ = std::move(*program);
     cl_int err = CL_SUCCESS;
-    x_kernel.reset(clCreateKernel(x_program.get(), "nothing", &err));
+    kernel_.reset(clCreateKernel(program_.get(), "nothing", &err));
     GT_TRY(cl_status("clCreateKernel", err));
     GT_TRY(set_buffer(0));
     return set_number(0);
   }
 
   Status set_number(int n) {
-    return cl_status("clSetKernelArg", clSetKernelArg(x_kernel.get(), 1, sizeof n, &n));
+    return cl_status("clSetKernelArg", clSetKernelArg(kernel_.get(), 1, sizeof n, &n));
   }
   Status set_buffer(int which) {
-    cl_mem buffer = x_buffers[which & 1].get();
-    return cl_status("clSetKernelArg", clSetKernelArg(x_kernel.get(), 0, sizeof buffer, &buffer));
+    cl_mem buffer = buffers_[which & 1].get();
+    return cl_status("clSetKernelArg", clSetKernelArg(kernel_.get(), 0, sizeof buffer, &buffer));
   }
   Status launch() {
     const size_t one = 1;
     return cl_status("clEnqueueNDRangeKernel",
-                     clEnqueueNDRangeKernel(x_session.queue(), x_kernel.get(), 1, nullptr, &one, nullptr, 0, nullptr,
+                     clEnqueueNDRangeKernel(session_.queue(), kernel_.get(), 1, nullptr, &one, nullptr, 0, nullptr,
                                             nullptr));
   }
 
@@ -89,7 +89,7 @@ class CallProbe {
     return timed(Row, [this](int) {
       char name[256];
       return cl_status("clGetDeviceInfo",
-                       clGetDeviceInfo(x_session.device().id, CL_DEVICE_NAME, sizeof name, name, nullptr));
+                       clGetDeviceInfo(session_.device().id, CL_DEVICE_NAME, sizeof name, name, nullptr));
     });
   }
 
@@ -97,12 +97,12 @@ class CallProbe {
   Result<double> buffers(bool making) {
     std::vector<Mem> row(Row);
     const auto made = timed(Row, [&](int i) {
-      Result<Mem> buffer = x_session.buffer(BufferBytes);
+      Result<Mem> buffer = session_.buffer(BufferBytes);
       if (buffer) row[static_cast<size_t>(i)] = std::move(*buffer);
       return buffer.status();
     });
     if (making || !made) return made;
-    for (const Mem& buffer : row) GT_TRY(x_session.write(buffer.get(), &x_word, sizeof x_word));
+    for (const Mem& buffer : row) GT_TRY(session_.write(buffer.get(), &word_, sizeof word_));
     return timed(Row, [&](int i) {
       row[static_cast<size_t>(i)].reset();
       return Status();
@@ -112,14 +112,14 @@ class CallProbe {
   Result<double> release_buffer() { return buffers(false); }
 
   Result<double> build() {
-    return timed(1, [this](int) { return built(++x_built).status(); });
+    return timed(1, [this](int) { return built(++built_).status(); });
   }
 
   Result<double> kernels(bool making) {
     std::vector<Kernel> row(Row);
     const auto made = timed(Row, [&](int i) {
       cl_int err = CL_SUCCESS;
-      row[static_cast<size_t>(i)].reset(clCreateKernel(x_program.get(), "nothing", &err));
+      row[static_cast<size_t>(i)].reset(clCreateKernel(program_.get(), "nothing", &err));
       return cl_status("clCreateKernel", err);
     });
     if (making || !made) return made;
@@ -140,13 +140,13 @@ class CallProbe {
 
   Result<double> enqueue() {
     const auto time = timed(Row, [this](int) { return launch(); });
-    GT_TRY(x_session.finish());
+    GT_TRY(session_.finish());
     return time;
   }
   Result<double> launch_and_finish() {
     return timed(1, [this](int) -> Status {
       GT_TRY(launch());
-      return x_session.finish();
+      return session_.finish();
     });
   }
   Result<double> chain(bool new_arguments) {
@@ -155,36 +155,36 @@ class CallProbe {
       if (new_arguments) GT_TRY(set_number(i));
       GT_TRY(launch());
     }
-    GT_TRY(x_session.finish());
+    GT_TRY(session_.finish());
     return (now_ns() - start) / Chain;
   }
   Result<double> plain_chain() { return chain(false); }
   Result<double> changing_chain() { return chain(true); }
 
   Result<double> small_write() {
-    return timed(1, [this](int) { return x_session.write(x_buffers[0].get(), &x_word, sizeof x_word); });
+    return timed(1, [this](int) { return session_.write(buffers_[0].get(), &word_, sizeof word_); });
   }
   Result<double> small_read() {
-    return timed(1, [this](int) { return x_session.read(x_buffers[0].get(), &x_word, sizeof x_word); });
+    return timed(1, [this](int) { return session_.read(buffers_[0].get(), &word_, sizeof word_); });
   }
 
   Result<double> marker() {
     std::vector<Event> row(Row);
     const auto time = timed(Row, [&](int i) {
       cl_event event = nullptr;
-      const cl_int err = clEnqueueMarkerWithWaitList(x_session.queue(), 0, nullptr, &event);
+      const cl_int err = clEnqueueMarkerWithWaitList(session_.queue(), 0, nullptr, &event);
       row[static_cast<size_t>(i)].reset(event);
       return cl_status("clEnqueueMarkerWithWaitList", err);
     });
-    GT_TRY(x_session.finish());
+    GT_TRY(session_.finish());
     return time;
   }
   Result<double> event_info() {
     cl_event event = nullptr;
     GT_TRY(cl_status("clEnqueueMarkerWithWaitList",
-                     clEnqueueMarkerWithWaitList(x_session.queue(), 0, nullptr, &event)));
+                     clEnqueueMarkerWithWaitList(session_.queue(), 0, nullptr, &event)));
     const Event owner(event);
-    GT_TRY(x_session.finish());
+    GT_TRY(session_.finish());
     return timed(Row, [&](int) {
       cl_int state = 0;
       return cl_status("clGetEventInfo", clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state,
@@ -194,13 +194,13 @@ class CallProbe {
   Result<double> user_event() {
     return timed(Row, [this](int) {
       cl_int err = CL_SUCCESS;
-      const Event event(clCreateUserEvent(x_session.context(), &err));
+      const Event event(clCreateUserEvent(session_.context(), &err));
       if (err == CL_SUCCESS) err = clSetUserEventStatus(event.get(), CL_COMPLETE);
       return cl_status("clCreateUserEvent", err);
     });
   }
   Result<double> idle_finish() {
-    return timed(1, [this](int) { return x_session.finish(); });
+    return timed(1, [this](int) { return session_.finish(); });
   }
 
   // In the order of CallNames.
@@ -211,12 +211,12 @@ class CallProbe {
       &CallProbe::small_write,    &CallProbe::small_read,       &CallProbe::marker,         &CallProbe::event_info,
       &CallProbe::user_event,     &CallProbe::idle_finish};
 
-  const Session& x_session;
-  const Pace& x_pace;
-  ClProgram x_program;
-  Kernel x_kernel;
-  Mem x_buffers[2];
-  int x_word = 1, x_built = 0;
+  const Session& session_;
+  const Pace& pace_;
+  ClProgram program_;
+  Kernel kernel_;
+  Mem buffers_[2];
+  int word_ = 1, built_ = 0;
 };
 
 }  // namespace

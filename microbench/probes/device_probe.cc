@@ -39,16 +39,16 @@ Status timed(uint64_t bytes, Series& out, const Step& step) {
 class Block {
  public:
   Status make(const Session& session, Policy policy, uint64_t bytes) {
-    x_block.reset();
+    block_.reset();
     Result<HostBlock> made = HostBlock::make(session.place(), policy, bytes);
     if (!made) return Status(Kind::Unsupported, made.status().text(), made.status().code());
-    x_block.emplace(std::move(*made));
+    block_.emplace(std::move(*made));
     return {};
   }
-  void* data() const { return x_block->data(); }
+  void* data() const { return block_->data(); }
 
  private:
-  std::optional<HostBlock> x_block;
+  std::optional<HostBlock> block_;
 };
 
 }  // namespace
@@ -57,18 +57,18 @@ Status DeviceProbe::sweep_one(Probe probe, std::vector<Series>& series, const st
                               const Pace& pace) {
   for (const Series& s : series) probe.series.push_back(&s);
   const Status status = sweep({&probe, 1}, sizes, pace);
-  for (Mem& buffer : x_buffers) buffer.reset();
+  for (Mem& buffer : buffers_) buffer.reset();
   for (const Series& s : series)
-    if (!s.samples.empty()) x_series.push_back(s);
+    if (!s.samples.empty()) series_.push_back(s);
   return status;
 }
 
 Status DeviceProbe::make_buffers(uint64_t bytes, int count) {
-  for (Mem& buffer : x_buffers) buffer.reset();
+  for (Mem& buffer : buffers_) buffer.reset();
   for (int i = 0; i < count; ++i) {
-    Result<Mem> made = x_session.buffer(bytes);
+    Result<Mem> made = session_.buffer(bytes);
     if (!made) return made.status();
-    x_buffers[i] = std::move(*made);
+    buffers_[i] = std::move(*made);
   }
   return {};
 }
@@ -78,12 +78,12 @@ Status DeviceProbe::pin(const std::vector<uint64_t>& sizes, const Pace& pace, mo
   std::vector<Series> series = {{"pin", "in place", {}}};
   Block block;
   uint64_t size = 0;
-  const auto prepare = [&](uint64_t bytes) { return block.make(x_session, Policy::Standard, size = bytes); };
+  const auto prepare = [&](uint64_t bytes) { return block.make(session_, Policy::Standard, size = bytes); };
   const auto turn = [&] {
     return timed(size, series[0], [&] {
       cl_mem pinned = nullptr;
-      const auto& cl = x_session.place().cl;
-      const cl_int err = memory::pin_in_place(cl, x_session.context(), block.data(), size, &pinned);
+      const auto& cl = session_.place().cl;
+      const cl_int err = memory::pin_in_place(cl, session_.context(), block.data(), size, &pinned);
       memory::unpin(cl, pinned);
       return err == CL_SUCCESS ? Status() : Status(Kind::Unsupported, "CL_MEM_USE_HOST_PTR refused", err);
     });
@@ -136,14 +136,14 @@ Status choose_threads(StagedEngine& engine, const std::function<Status()>& both_
 
 Status DeviceProbe::staged(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
   if (sizes.empty()) return {};  // hardly any memory may be used
-  const auto engine = StagedEngine::open(x_session);
+  const auto engine = StagedEngine::open(session_);
   if (!engine) return engine.status();
   std::vector<Series> series = {{"h2d", "staged", {}}, {"d2h", "staged", {}}}, warm_up(2);
   Block block;
   uint64_t size = 0;
   const auto both_ways = [&](std::vector<Series>& into) -> Status {
     for (const staging::Way way : {staging::Way::ToDevice, staging::Way::ToHost}) {
-      const staging::HostTransfer move = staging::range_transfer(way, x_buffers[0].get(), 0, size, block.data());
+      const staging::HostTransfer move = staging::range_transfer(way, buffers_[0].get(), 0, size, block.data());
       GT_TRY(timed(size, into[static_cast<size_t>(way)], [&] { return (*engine)->transfer(move); }));
     }
     return {};
@@ -151,7 +151,7 @@ Status DeviceProbe::staged(const std::vector<uint64_t>& sizes, const Pace& pace,
   const auto prepare = [&](uint64_t bytes) -> Status {
     size = bytes;
     GT_TRY(make_buffers(bytes, 1));
-    GT_TRY(block.make(x_session, Policy::Standard, bytes));
+    GT_TRY(block.make(session_, Policy::Standard, bytes));
     return both_ways(warm_up);
   };
   Pace choosing = pace, sweeping = pace;
@@ -175,50 +175,50 @@ class SvmCopies {
  public:
   enum Host : size_t { Standard, Pinned, Staged, Count };
 
-  SvmCopies(const Session& session, StagedEngine* engine) : x_session(session), x_engine(engine) {}
+  SvmCopies(const Session& session, StagedEngine* engine) : session_(session), engine_(engine) {}
   ~SvmCopies() { release(); }
 
   Status make(uint64_t bytes) {
     release();
-    GT_TRY(x_blocks[Standard].make(x_session, Policy::Standard, bytes));
-    GT_TRY(x_blocks[Pinned].make(x_session, Policy::Pin, bytes));
-    x_bytes = bytes;
-    x_memory = x_session.svm().allocate(x_session.context(), CL_MEM_READ_WRITE, bytes, 0);
-    return x_memory ? Status() : Status(Kind::Unsupported, "clSVMAlloc refused");
+    GT_TRY(blocks_[Standard].make(session_, Policy::Standard, bytes));
+    GT_TRY(blocks_[Pinned].make(session_, Policy::Pin, bytes));
+    bytes_ = bytes;
+    memory_ = session_.svm().allocate(session_.context(), CL_MEM_READ_WRITE, bytes, 0);
+    return memory_ ? Status() : Status(Kind::Unsupported, "clSVMAlloc refused");
   }
-  bool has(Host host) const { return host != Staged || x_engine; }
-  uint64_t bytes() const { return x_bytes; }
+  bool has(Host host) const { return host != Staged || engine_; }
+  uint64_t bytes() const { return bytes_; }
 
   Status copy(Host kind, staging::Way way) {
-    void* const host = x_blocks[kind == Pinned ? Pinned : Standard].data();
-    if (kind == Staged) return x_engine->transfer(staging::svm_transfer(way, x_memory, x_bytes, host));
+    void* const host = blocks_[kind == Pinned ? Pinned : Standard].data();
+    if (kind == Staged) return engine_->transfer(staging::svm_transfer(way, memory_, bytes_, host));
     const bool up = way == staging::Way::ToDevice;
     return cl_status("clEnqueueSVMMemcpy",
-                     x_session.svm().copy(x_session.queue(), CL_TRUE, up ? x_memory : host, up ? host : x_memory,
-                                          x_bytes, 0, nullptr, nullptr));
+                     session_.svm().copy(session_.queue(), CL_TRUE, up ? memory_ : host, up ? host : memory_,
+                                          bytes_, 0, nullptr, nullptr));
   }
 
  private:
   void release() {
-    if (x_memory) x_session.svm().release(x_session.context(), x_memory);
-    x_memory = nullptr;
+    if (memory_) session_.svm().release(session_.context(), memory_);
+    memory_ = nullptr;
   }
 
-  const Session& x_session;
-  StagedEngine* const x_engine;
-  Block x_blocks[2];
-  void* x_memory = nullptr;
-  uint64_t x_bytes = 0;
+  const Session& session_;
+  StagedEngine* const engine_;
+  Block blocks_[2];
+  void* memory_ = nullptr;
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace
 
 // After staged(), which chooses the number of threads.
 Status DeviceProbe::svm(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out) {
-  if (!x_session.svm().copy || sizes.empty()) return {};
+  if (!session_.svm().copy || sizes.empty()) return {};
   std::unique_ptr<StagedEngine> engine;
   if (out.staged) {
-    auto opened = StagedEngine::open(x_session);
+    auto opened = StagedEngine::open(session_);
     if (!opened) return opened.status();
     engine = std::move(*opened);
     engine->use_threads(out.staged->threads);
@@ -226,7 +226,7 @@ Status DeviceProbe::svm(const std::vector<uint64_t>& sizes, const Pace& pace, mo
   std::vector<Series> series, warm_up(2 * SvmCopies::Count);
   for (const char* what : {"svm", "svm, pinned", "svm, staged"})
     for (const char* quantity : {"h2d", "d2h"}) series.push_back({quantity, what, {}});
-  SvmCopies copies(x_session, engine.get());
+  SvmCopies copies(session_, engine.get());
   const auto all = [&](std::vector<Series>& into) -> Status {
     for (size_t i = 0; i < into.size(); ++i) {
       const auto kind = static_cast<SvmCopies::Host>(i / 2);
@@ -252,8 +252,8 @@ Status DeviceProbe::rect(const std::vector<uint64_t>& sizes, const Pace& pace, m
   uint64_t size = 0;
   const auto move = [&](bool to_device) {
     const size_t origin[3] = {}, row = std::min(size, RowBytes), region[3] = {row, size / row, 1}, pitch = 2 * row;
-    const cl_command_queue queue = x_session.queue();
-    const cl_mem buffer = x_buffers[0].get();
+    const cl_command_queue queue = session_.queue();
+    const cl_mem buffer = buffers_[0].get();
     return to_device ? cl_status("clEnqueueWriteBufferRect",
                                  clEnqueueWriteBufferRect(queue, buffer, CL_TRUE, origin, origin, region, pitch, 0,
                                                           pitch, 0, block.data(), 0, nullptr, nullptr))
@@ -264,7 +264,7 @@ Status DeviceProbe::rect(const std::vector<uint64_t>& sizes, const Pace& pace, m
   const auto prepare = [&](uint64_t bytes) -> Status {
     size = bytes;
     GT_TRY(make_buffers(2 * bytes, 1));
-    GT_TRY(block.make(x_session, Policy::Standard, 2 * bytes));
+    GT_TRY(block.make(session_, Policy::Standard, 2 * bytes));
     GT_TRY(move(true));
     return move(false);
   };
@@ -282,12 +282,12 @@ Status DeviceProbe::map(const std::vector<uint64_t>& sizes, const Pace& pace, mo
   uint64_t size = 0;
   const auto map_and_unmap = [&](cl_map_flags how) -> Status {
     cl_int err = CL_SUCCESS;
-    const cl_mem buffer = x_buffers[0].get();
-    void* at = clEnqueueMapBuffer(x_session.queue(), buffer, CL_TRUE, how, 0, size, 0, nullptr, nullptr, &err);
+    const cl_mem buffer = buffers_[0].get();
+    void* at = clEnqueueMapBuffer(session_.queue(), buffer, CL_TRUE, how, 0, size, 0, nullptr, nullptr, &err);
     GT_TRY(cl_status("clEnqueueMapBuffer", err));
     GT_TRY(cl_status("clEnqueueUnmapMemObject",
-                     clEnqueueUnmapMemObject(x_session.queue(), buffer, at, 0, nullptr, nullptr)));
-    return x_session.finish();
+                     clEnqueueUnmapMemObject(session_.queue(), buffer, at, 0, nullptr, nullptr)));
+    return session_.finish();
   };
   const auto prepare = [&](uint64_t bytes) -> Status {
     size = bytes;
@@ -308,15 +308,15 @@ Status DeviceProbe::copy(const std::vector<uint64_t>& sizes, const Pace& pace, m
   uint64_t size = 0;
   const auto move = [&]() -> Status {
     GT_TRY(cl_status("clEnqueueCopyBuffer",
-                     clEnqueueCopyBuffer(x_session.queue(), x_buffers[0].get(), x_buffers[1].get(), 0, 0, size, 0,
+                     clEnqueueCopyBuffer(session_.queue(), buffers_[0].get(), buffers_[1].get(), 0, 0, size, 0,
                                          nullptr, nullptr)));
-    return x_session.finish();
+    return session_.finish();
   };
   const auto prepare = [&](uint64_t bytes) -> Status {
     size = bytes;
     GT_TRY(make_buffers(bytes, 2));
     const char zero = 0;
-    GT_TRY(cl_status("clEnqueueFillBuffer", clEnqueueFillBuffer(x_session.queue(), x_buffers[0].get(), &zero, 1, 0,
+    GT_TRY(cl_status("clEnqueueFillBuffer", clEnqueueFillBuffer(session_.queue(), buffers_[0].get(), &zero, 1, 0,
                                                                 bytes, 0, nullptr, nullptr)));
     return move();
   };
@@ -331,10 +331,10 @@ Status DeviceProbe::duplex(const std::vector<uint64_t>& sizes, const Pace& pace,
   Block blocks[2];
   uint64_t size = 0;
   const auto move = [&]() -> Status {
-    const cl_command_queue to = x_session.queue(), from = x_session.second_queue();
-    GT_TRY(cl_status("clEnqueueWriteBuffer", clEnqueueWriteBuffer(to, x_buffers[0].get(), CL_FALSE, 0, size,
+    const cl_command_queue to = session_.queue(), from = session_.second_queue();
+    GT_TRY(cl_status("clEnqueueWriteBuffer", clEnqueueWriteBuffer(to, buffers_[0].get(), CL_FALSE, 0, size,
                                                                   blocks[0].data(), 0, nullptr, nullptr)));
-    GT_TRY(cl_status("clEnqueueReadBuffer", clEnqueueReadBuffer(from, x_buffers[1].get(), CL_FALSE, 0, size,
+    GT_TRY(cl_status("clEnqueueReadBuffer", clEnqueueReadBuffer(from, buffers_[1].get(), CL_FALSE, 0, size,
                                                                 blocks[1].data(), 0, nullptr, nullptr)));
     GT_TRY(cl_status("clFlush", clFlush(to)));
     GT_TRY(cl_status("clFlush", clFlush(from)));
@@ -344,8 +344,8 @@ Status DeviceProbe::duplex(const std::vector<uint64_t>& sizes, const Pace& pace,
   const auto prepare = [&](uint64_t bytes) -> Status {
     size = bytes;
     GT_TRY(make_buffers(bytes, 2));
-    for (Block& block : blocks) GT_TRY(block.make(x_session, Policy::OpenCl, bytes));
-    GT_TRY(x_session.write(x_buffers[1].get(), blocks[1].data(), bytes));
+    for (Block& block : blocks) GT_TRY(block.make(session_, Policy::OpenCl, bytes));
+    GT_TRY(session_.write(buffers_[1].get(), blocks[1].data(), bytes));
     return move();
   };
   GT_TRY(sweep_one({prepare, [&] { return timed(size, series[0], move); }, {}}, series, sizes, pace));
@@ -354,13 +354,13 @@ Status DeviceProbe::duplex(const std::vector<uint64_t>& sizes, const Pace& pace,
 }
 
 Status DeviceProbe::launch(const Pace& pace, model::DeviceCosts& out) {
-  Kernels kernels(x_session);
-  Result<Mem> buffer = x_session.buffer(64);
+  Kernels kernels(session_);
+  Result<Mem> buffer = session_.buffer(64);
   if (!buffer) return buffer.status();
   const auto launches = [&](int count) -> Result<double> {
     const double start = now_ns();
     for (int i = 0; i < count; ++i) GT_TRY(kernels.launch_empty(buffer->get()));
-    GT_TRY(x_session.finish());
+    GT_TRY(session_.finish());
     return (now_ns() - start) / count;
   };
   if (const auto first = launches(1); !first)  // compiles

@@ -14,7 +14,7 @@ namespace gt::bench {
 // Measures one such cost over sizes; fills its part of DeviceCosts.
 class DeviceProbe {
  public:
-  explicit DeviceProbe(const Session& session) : x_session(session) {}
+  explicit DeviceProbe(const Session& session) : session_(session) {}
 
   // Each: what could not be measured on this device stays empty; an error when the device failed.
   Status pin(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
@@ -26,16 +26,16 @@ class DeviceProbe {
   Status duplex(const std::vector<uint64_t>& sizes, const Pace& pace, model::DeviceCosts& out);
   Status launch(const Pace& pace, model::DeviceCosts& out);
 
-  const std::vector<Series>& series() const { return x_series; }
+  const std::vector<Series>& series() const { return series_; }
 
  private:
   // Sweeps one probe that feeds `series`; keeps those that have samples.
   Status sweep_one(Probe probe, std::vector<Series>& series, const std::vector<uint64_t>& sizes, const Pace& pace);
   Status make_buffers(uint64_t bytes, int count);
 
-  const Session& x_session;
-  Mem x_buffers[2];
-  std::vector<Series> x_series;
+  const Session& session_;
+  Mem buffers_[2];
+  std::vector<Series> series_;
 };
 
 }  // namespace gt::bench

@@ -24,20 +24,20 @@ constexpr double TouchShare = 0.5;  // of the time
 // Pages that nobody has touched.
 class Fresh {
  public:
-  explicit Fresh(uint64_t bytes) : x_bytes(bytes) {
+  explicit Fresh(uint64_t bytes) : bytes_(bytes) {
     void* p = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    x_data = p == MAP_FAILED ? nullptr : static_cast<char*>(p);
+    data_ = p == MAP_FAILED ? nullptr : static_cast<char*>(p);
   }
   ~Fresh() {
-    if (x_data) ::munmap(x_data, x_bytes);
+    if (data_) ::munmap(data_, bytes_);
   }
   Fresh(const Fresh&) = delete;
   Fresh& operator=(const Fresh&) = delete;
-  char* data() const { return x_data; }
+  char* data() const { return data_; }
 
  private:
-  char* x_data = nullptr;
-  uint64_t x_bytes;
+  char* data_ = nullptr;
+  uint64_t bytes_;
 };
 
 Status first_touch(const std::vector<uint64_t>& sizes, const Pace& pace, HostResult& out) {
@@ -64,33 +64,33 @@ Status first_touch(const std::vector<uint64_t>& sizes, const Pace& pace, HostRes
 // Threads that wait until they are asked to copy their part. Fewer than asked for where the system gives no more.
 class Copiers {
  public:
-  Copiers(uint32_t count, char* to, const char* from, uint64_t bytes) : x_to(to), x_from(from), x_bytes(bytes) {
+  Copiers(uint32_t count, char* to, const char* from, uint64_t bytes) : to_(to), from_(from), bytes_(bytes) {
     try {
-      while (x_threads.size() < count) x_threads.emplace_back(&Copiers::work, this, x_threads.size());
+      while (threads_.size() < count) threads_.emplace_back(&Copiers::work, this, threads_.size());
     } catch (const std::system_error&) {
     }
   }
   ~Copiers() {
     ask(true);
-    for (std::thread& t : x_threads) t.join();
+    for (std::thread& t : threads_) t.join();
   }
-  uint32_t count() const { return static_cast<uint32_t>(x_threads.size()); }
+  uint32_t count() const { return static_cast<uint32_t>(threads_.size()); }
 
   double copy_ns() {
     const double start = now_ns();
     ask(false);
-    std::unique_lock lock(x_mutex);
-    x_done.wait(lock, [this] { return x_busy == 0; });
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [this] { return busy_ == 0; });
     return now_ns() - start;
   }
 
  private:
   void ask(bool over) {
-    const std::lock_guard lock(x_mutex);
-    x_over = over;
-    x_busy = x_threads.size();
-    ++x_round;
-    x_asked.notify_all();
+    const std::lock_guard lock(mutex_);
+    over_ = over;
+    busy_ = threads_.size();
+    ++round_;
+    asked_.notify_all();
   }
 
   void work(size_t index) {
@@ -98,28 +98,28 @@ class Copiers {
     while (true) {
       size_t parts = 0;
       {
-        std::unique_lock lock(x_mutex);
-        x_asked.wait(lock, [&] { return x_round != seen; });
-        seen = x_round;
-        if (x_over) return;
-        parts = x_threads.size();
+        std::unique_lock lock(mutex_);
+        asked_.wait(lock, [&] { return round_ != seen; });
+        seen = round_;
+        if (over_) return;
+        parts = threads_.size();
       }
-      const uint64_t part = x_bytes / parts, begin = part * index;
-      std::memcpy(x_to + begin, x_from + begin, index + 1 == parts ? x_bytes - begin : part);
-      const std::lock_guard lock(x_mutex);
-      if (--x_busy == 0) x_done.notify_one();
+      const uint64_t part = bytes_ / parts, begin = part * index;
+      std::memcpy(to_ + begin, from_ + begin, index + 1 == parts ? bytes_ - begin : part);
+      const std::lock_guard lock(mutex_);
+      if (--busy_ == 0) done_.notify_one();
     }
   }
 
-  char* const x_to;
-  const char* const x_from;
-  const uint64_t x_bytes;
-  std::mutex x_mutex;  // of all below but the vector, which only grows before the first round
-  std::condition_variable x_asked, x_done;
-  uint64_t x_round = 0;
-  size_t x_busy = 0;
-  bool x_over = false;
-  std::vector<std::thread> x_threads;
+  char* const to_;
+  const char* const from_;
+  const uint64_t bytes_;
+  std::mutex mutex_;  // of all below but the vector, which only grows before the first round
+  std::condition_variable asked_, done_;
+  uint64_t round_ = 0;
+  size_t busy_ = 0;
+  bool over_ = false;
+  std::vector<std::thread> threads_;
 };
 
 // 1, 2, 4, ..., and all.

@@ -33,56 +33,56 @@ constexpr float A = 0.5f, B = 0.5f;
 }  // namespace
 
 Kernels::Kernels(const Session& session)
-    : x_session(session), x_width(session.device().type == model::DeviceType::Cpu ? 16 : 4) {}
+    : session_(session), width_(session.device().type == model::DeviceType::Cpu ? 16 : 4) {}
 
 Status Kernels::build() {
-  if (x_built) return {};
-  const std::string options = "-DVEC=float" + std::to_string(x_width);
+  if (built_) return {};
+  const std::string options = "-DVEC=float" + std::to_string(width_);
   cl_int err = CL_SUCCESS;
   const char* source = Source;
-  const ClProgram program(clCreateProgramWithSource(x_session.context(), 1, &source, nullptr, &err));
+  const ClProgram program(clCreateProgramWithSource(session_.context(), 1, &source, nullptr, &err));
   GT_TRY(cl_status("clCreateProgramWithSource", err));
-  const cl_device_id device = x_session.device().id;
+  const cl_device_id device = session_.device().id;
   GT_TRY(cl_status("clBuildProgram", clBuildProgram(program.get(), 1, &device, options.c_str(), nullptr, nullptr)));
-  const std::pair<Kernel*, const char*> names[] = {{&x_empty, "empty"}, {&x_reading, "reading"},
-                                                   {&x_computing, "computing"}};
+  const std::pair<Kernel*, const char*> names[] = {{&empty_, "empty"}, {&reading_, "reading"},
+                                                   {&computing_, "computing"}};
   for (const auto& [kernel, name] : names) {
     kernel->reset(clCreateKernel(program.get(), name, &err));
     GT_TRY(cl_status("clCreateKernel", err));
   }
-  x_built = true;
+  built_ = true;
   return {};
 }
 
 Status Kernels::launch(const Kernel& kernel, uint64_t items) {
   const size_t global = items;
-  return cl_status("clEnqueueNDRangeKernel", clEnqueueNDRangeKernel(x_session.queue(), kernel.get(), 1, nullptr,
+  return cl_status("clEnqueueNDRangeKernel", clEnqueueNDRangeKernel(session_.queue(), kernel.get(), 1, nullptr,
                                                                     &global, nullptr, 0, nullptr, nullptr));
 }
 
 Status Kernels::launch_empty(cl_mem out) {
   GT_TRY(build());
-  GT_TRY(cl_status("clSetKernelArg", clSetKernelArg(x_empty.get(), 0, sizeof out, &out)));
-  return launch(x_empty, 1);
+  GT_TRY(cl_status("clSetKernelArg", clSetKernelArg(empty_.get(), 0, sizeof out, &out)));
+  return launch(empty_, 1);
 }
 
 Status Kernels::launch_reading(cl_mem in, cl_mem out, uint64_t bytes, int fma) {
   GT_TRY(build());
-  const cl_kernel k = x_reading.get();
+  const cl_kernel k = reading_.get();
   const cl_int bad = clSetKernelArg(k, 0, sizeof in, &in) | clSetKernelArg(k, 1, sizeof out, &out) |
                      clSetKernelArg(k, 2, sizeof fma, &fma) | clSetKernelArg(k, 3, sizeof A, &A) |
                      clSetKernelArg(k, 4, sizeof B, &B);
   GT_TRY(cl_status("clSetKernelArg", bad));
-  return launch(x_reading, std::max<uint64_t>(bytes / sizeof(float) / floats(), 1));
+  return launch(reading_, std::max<uint64_t>(bytes / sizeof(float) / floats(), 1));
 }
 
 Status Kernels::launch_computing(cl_mem out, uint64_t bytes, int fma) {
   GT_TRY(build());
-  const cl_kernel k = x_computing.get();
+  const cl_kernel k = computing_.get();
   const cl_int bad = clSetKernelArg(k, 0, sizeof out, &out) | clSetKernelArg(k, 1, sizeof fma, &fma) |
                      clSetKernelArg(k, 2, sizeof A, &A) | clSetKernelArg(k, 3, sizeof B, &B);
   GT_TRY(cl_status("clSetKernelArg", bad));
-  return launch(x_computing, std::max<uint64_t>(bytes / sizeof(float) / floats(), 1));
+  return launch(computing_, std::max<uint64_t>(bytes / sizeof(float) / floats(), 1));
 }
 
 }  // namespace gt::bench

@@ -21,16 +21,16 @@ class Kernels {
   Status launch_computing(cl_mem out, uint64_t bytes, int fma);
 
   // Floats that a work-item handles.
-  uint64_t floats() const { return 4 * x_width; }
+  uint64_t floats() const { return 4 * width_; }
 
  private:
   Status build();
   Status launch(const Kernel& kernel, uint64_t items);
 
-  const Session& x_session;
-  uint64_t x_width;  // floats in a vector
-  bool x_built = false;
-  Kernel x_empty, x_reading, x_computing;
+  const Session& session_;
+  uint64_t width_;  // floats in a vector
+  bool built_ = false;
+  Kernel empty_, reading_, computing_;
 };
 
 }  // namespace gt::bench

@@ -16,19 +16,19 @@ constexpr uint64_t MostInRow = 256 << 20;       // bytes: larger work comes in s
 class LimitProbe {
  public:
   LimitProbe(const Session& session, uint64_t most, bool quick, const Pace& pace)
-      : x_session(session), x_pace(pace), x_growth(quick ? 16 : 4) {
-    for (uint64_t size = Smallest; size <= most; size = size < FirstRate ? FirstRate : size * x_growth)
-      x_sizes.push_back(size);
-    x_parts = static_cast<double>(x_sizes.size() * WorkCount * 2);
-    x_end_ns = now_ns() + pace.budget_s * 1e9;
+      : session_(session), pace_(pace), growth_(quick ? 16 : 4) {
+    for (uint64_t size = Smallest; size <= most; size = size < FirstRate ? FirstRate : size * growth_)
+      sizes_.push_back(size);
+    parts_ = static_cast<double>(sizes_.size() * WorkCount * 2);
+    end_ns_ = now_ns() + pace.budget_s * 1e9;
   }
 
   Result<LimitTable> run() {
     LimitTable table;
     double size_ns = 0;  // how long the size before took
-    for (const uint64_t size : x_sizes) {
-      const double start = now_ns(), growth = size > FirstRate * 16 ? x_growth : 1;
-      if (start + size_ns * growth > x_end_ns) break;
+    for (const uint64_t size : sizes_) {
+      const double start = now_ns(), growth = size > FirstRate * 16 ? growth_ : 1;
+      if (start + size_ns * growth > end_ns_) break;
       const Status ready = prepare(size);
       if (ready.kind() == Kind::Unsupported && size > Smallest) break;
       GT_TRY(ready);
@@ -42,17 +42,17 @@ class LimitProbe {
 
  private:
   Status prepare(uint64_t bytes) {
-    for (Mem& m : x_buffers) {
+    for (Mem& m : buffers_) {
       m.reset();
-      Result<Mem> made = x_session.buffer(bytes);
+      Result<Mem> made = session_.buffer(bytes);
       if (!made) return made.status();
       m = std::move(*made);
     }
-    x_host.reset();
-    Result<memory::HostBlock> block = memory::HostBlock::make(x_session.place(), model::Policy::OpenCl, bytes);
+    host_.reset();
+    Result<memory::HostBlock> block = memory::HostBlock::make(session_.place(), model::Policy::OpenCl, bytes);
     if (!block) return Status(Kind::Unsupported, block.status().text());
-    x_host.emplace(std::move(*block));
-    for (Mem& m : x_buffers) GT_TRY(x_session.write(m.get(), x_host->data(), bytes));
+    host_.emplace(std::move(*block));
+    for (Mem& m : buffers_) GT_TRY(session_.write(m.get(), host_->data(), bytes));
     return {};
   }
 
@@ -62,8 +62,8 @@ class LimitProbe {
     const Status warm = run_row(work, bytes, count);
     if (warm.kind() == Kind::Unsupported) return {};
     GT_TRY(warm);
-    Pace part{std::max(x_end_ns - now_ns(), 0.0) * 1e-9 / (x_parts - x_done), x_pace.goal};
-    x_pace.progress(x_done++ / x_parts);
+    Pace part{std::max(end_ns_ - now_ns(), 0.0) * 1e-9 / (parts_ - done_), pace_.goal};
+    pace_.progress(done_++ / parts_);
     const auto time = measure([&]() -> Result<double> {
       const double start = now_ns();
       GT_TRY(run_row(work, bytes, count));
@@ -79,35 +79,35 @@ class LimitProbe {
 
   Status run_row(Work work, uint64_t bytes, int count) {
     for (int i = 0; i < count; ++i) GT_TRY(enqueue(work, bytes));
-    return x_session.finish();
+    return session_.finish();
   }
 
   Status enqueue(Work work, uint64_t bytes) {
-    const cl_command_queue queue = x_session.queue();
-    const cl_mem a = x_buffers[0].get(), b = x_buffers[1].get();
+    const cl_command_queue queue = session_.queue();
+    const cl_mem a = buffers_[0].get(), b = buffers_[1].get();
     switch (work) {
       case Work::HtoD:
         return cl_status("clEnqueueWriteBuffer",
-                         clEnqueueWriteBuffer(queue, a, CL_FALSE, 0, bytes, x_host->data(), 0, nullptr, nullptr));
+                         clEnqueueWriteBuffer(queue, a, CL_FALSE, 0, bytes, host_->data(), 0, nullptr, nullptr));
       case Work::DtoH:
         return cl_status("clEnqueueReadBuffer",
-                         clEnqueueReadBuffer(queue, a, CL_FALSE, 0, bytes, x_host->data(), 0, nullptr, nullptr));
+                         clEnqueueReadBuffer(queue, a, CL_FALSE, 0, bytes, host_->data(), 0, nullptr, nullptr));
       case Work::DtoD:
         return cl_status("clEnqueueCopyBuffer",
                          clEnqueueCopyBuffer(queue, a, b, 0, 0, bytes, 0, nullptr, nullptr));
       default:
-        return bytes < FirstRate ? x_kernels.launch_empty(b) : x_kernels.launch_reading(a, b, bytes, 0);
+        return bytes < FirstRate ? kernels_.launch_empty(b) : kernels_.launch_reading(a, b, bytes, 0);
     }
   }
 
-  const Session& x_session;
-  const Pace& x_pace;
-  const unsigned x_growth;  // from one size to the next
-  Kernels x_kernels{x_session};
-  std::vector<uint64_t> x_sizes;
-  double x_parts = 1, x_done = 0, x_end_ns = 0;
-  Mem x_buffers[2];
-  std::optional<memory::HostBlock> x_host;
+  const Session& session_;
+  const Pace& pace_;
+  const unsigned growth_;  // from one size to the next
+  Kernels kernels_{session_};
+  std::vector<uint64_t> sizes_;
+  double parts_ = 1, done_ = 0, end_ns_ = 0;
+  Mem buffers_[2];
+  std::optional<memory::HostBlock> host_;
 };
 
 }  // namespace

@@ -30,10 +30,10 @@ double noise_of(const Series& series) {
 }  // namespace
 
 PolicyProbe::PolicyProbe(const Session& session, uint64_t window_bytes)
-    : x_session(session), x_window_bytes(window_bytes) {
+    : session_(session), window_bytes_(window_bytes) {
   for (size_t p = 0; p < PolicyCount; ++p) {
     const std::string name(model::PolicyNames[p]);
-    x_samples[p] = {{"allocation", name, {}}, {"h2d", name, {}},        {"d2h", name, {}},
+    samples_[p] = {{"allocation", name, {}}, {"h2d", name, {}},        {"d2h", name, {}},
                     {"h2d window", name, {}}, {"d2h window", name, {}}};
   }
   // Large blocks come from mmap each time, as in a program's first allocation; the C library would otherwise learn from
@@ -44,7 +44,7 @@ PolicyProbe::PolicyProbe(const Session& session, uint64_t window_bytes)
 std::vector<Probe> PolicyProbe::probes() {
   std::vector<Probe> out;
   for (size_t p = 0; p < PolicyCount; ++p) {
-    const Samples& s = x_samples[p];
+    const Samples& s = samples_[p];
     out.push_back({[this](uint64_t bytes) { return prepare(bytes); },
                    [this, p] { return turn(static_cast<Policy>(p)); },
                    {&s.allocation, &s.h2d, &s.d2h}});
@@ -53,19 +53,19 @@ std::vector<Probe> PolicyProbe::probes() {
 }
 
 Status PolicyProbe::prepare(uint64_t bytes) {
-  if (bytes == x_bytes && x_buffer) return {};  // all policies share it
-  x_buffer.reset();
-  x_bytes = bytes;
-  Result<Mem> made = x_session.buffer(bytes);
+  if (bytes == bytes_ && buffer_) return {};  // all policies share it
+  buffer_.reset();
+  bytes_ = bytes;
+  Result<Mem> made = session_.buffer(bytes);
   if (!made) return made.status();
-  x_buffer = std::move(*made);
+  buffer_ = std::move(*made);
   return {};
 }
 
 Status PolicyProbe::turn(Policy policy) {
-  Samples& out = x_samples[static_cast<size_t>(policy)];
+  Samples& out = samples_[static_cast<size_t>(policy)];
   const double start = now_ns();
-  Result<HostBlock> made = HostBlock::make(x_session.place(), policy, x_bytes);
+  Result<HostBlock> made = HostBlock::make(session_.place(), policy, bytes_);
   const double making = now_ns() - start;
   if (!made) return Status(Kind::Unsupported, made.status().text(), made.status().code());
   double release = 0;
@@ -74,7 +74,7 @@ Status PolicyProbe::turn(Policy policy) {
     GT_TRY(transfers(block, out));
     release = now_ns();
   }
-  out.allocation.add(x_bytes, making + now_ns() - release);
+  out.allocation.add(bytes_, making + now_ns() - release);
   return {};
 }
 
@@ -82,15 +82,15 @@ Status PolicyProbe::transfers(const HostBlock& block, Samples& out) {
   const auto timed = [&](const auto& transfer, Series* series) -> Status {
     const double start = now_ns();
     GT_TRY(transfer());
-    if (series) series->add(x_bytes, now_ns() - start);
+    if (series) series->add(bytes_, now_ns() - start);
     return {};
   };
-  const int repeats = x_bytes < ManyUpTo ? 5 : 2;
+  const int repeats = bytes_ < ManyUpTo ? 5 : 2;
   for (int i = 0; i <= repeats; ++i) {  // the first ones are warm-up: pages, pins and caches
-    GT_TRY(timed([&] { return x_session.write(x_buffer.get(), block.data(), x_bytes); }, i ? &out.h2d : nullptr));
-    GT_TRY(timed([&] { return x_session.read(x_buffer.get(), block.data(), x_bytes); }, i ? &out.d2h : nullptr));
+    GT_TRY(timed([&] { return session_.write(buffer_.get(), block.data(), bytes_); }, i ? &out.h2d : nullptr));
+    GT_TRY(timed([&] { return session_.read(buffer_.get(), block.data(), bytes_); }, i ? &out.d2h : nullptr));
   }
-  if (x_bytes > x_window_bytes) return {};
+  if (bytes_ > window_bytes_) return {};
   GT_TRY(window(block, true, out.h2d_window));
   return window(block, false, out.d2h_window);
 }
@@ -99,20 +99,20 @@ Status PolicyProbe::window(const HostBlock& block, bool to_device, Series& out) 
   const double start = now_ns();
   for (int i = 0; i < WindowTransfers; ++i) {
     GT_TRY(to_device ? cl_status("clEnqueueWriteBuffer",
-                                 clEnqueueWriteBuffer(x_session.queue(), x_buffer.get(), CL_FALSE, 0, x_bytes,
+                                 clEnqueueWriteBuffer(session_.queue(), buffer_.get(), CL_FALSE, 0, bytes_,
                                                       block.data(), 0, nullptr, nullptr))
                      : cl_status("clEnqueueReadBuffer",
-                                 clEnqueueReadBuffer(x_session.queue(), x_buffer.get(), CL_FALSE, 0, x_bytes,
+                                 clEnqueueReadBuffer(session_.queue(), buffer_.get(), CL_FALSE, 0, bytes_,
                                                      block.data(), 0, nullptr, nullptr)));
   }
-  GT_TRY(x_session.finish());
-  out.add(x_bytes, (now_ns() - start) / WindowTransfers);
+  GT_TRY(session_.finish());
+  out.add(bytes_, (now_ns() - start) / WindowTransfers);
   return {};
 }
 
 void PolicyProbe::fill(model::DeviceCosts& costs, const std::vector<Probe>& probes) const {
   for (size_t p = 0; p < PolicyCount; ++p) {
-    const Samples& s = x_samples[p];
+    const Samples& s = samples_[p];
     if (s.allocation.samples.empty()) continue;
     model::PolicyCosts c;
     c.allocation = model::fit_curve(s.allocation.samples);
@@ -128,7 +128,7 @@ void PolicyProbe::fill(model::DeviceCosts& costs, const std::vector<Probe>& prob
 
 std::vector<Series> PolicyProbe::series() const {
   std::vector<Series> out;
-  for (const Samples& s : x_samples)
+  for (const Samples& s : samples_)
     for (const Series* one : {&s.allocation, &s.h2d, &s.d2h, &s.h2d_window, &s.d2h_window})
       if (!one->samples.empty()) out.push_back(*one);
   return out;

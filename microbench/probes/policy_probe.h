@@ -34,10 +34,10 @@ class PolicyProbe {
   Status transfers(const memory::HostBlock& block, Samples& out);
   Status window(const memory::HostBlock& block, bool to_device, Series& out);
 
-  const Session& x_session;
-  uint64_t x_window_bytes, x_bytes = 0;
-  Mem x_buffer;
-  std::array<Samples, model::PolicyCount> x_samples;
+  const Session& session_;
+  uint64_t window_bytes_, bytes_ = 0;
+  Mem buffer_;
+  std::array<Samples, model::PolicyCount> samples_;
 };
 
 }  // namespace gt::bench

@@ -18,20 +18,20 @@ constexpr double LaunchTarget_s = 0.03;  // a launch; longer ones read less
 class RooflineProbe {
  public:
   RooflineProbe(const Session& session, uint64_t bytes, const Pace& pace)
-      : x_session(session), x_kernels(session), x_bytes(bytes), x_pace(pace) {}
+      : session_(session), kernels_(session), bytes_(bytes), pace_(pace) {}
 
   Result<Roofline> run() {
-    Result<Mem> in = x_session.buffer(x_bytes), out = x_session.buffer(64);
+    Result<Mem> in = session_.buffer(bytes_), out = session_.buffer(64);
     if (!in) return in.status();
     if (!out) return out.status();
-    x_in = std::move(*in), x_out = std::move(*out);
+    in_ = std::move(*in), out_ = std::move(*out);
     const float one = 1;
-    GT_TRY(cl_status("clEnqueueFillBuffer", clEnqueueFillBuffer(x_session.queue(), x_in.get(), &one, sizeof one, 0,
-                                                                x_bytes, 0, nullptr, nullptr)));
+    GT_TRY(cl_status("clEnqueueFillBuffer", clEnqueueFillBuffer(session_.queue(), in_.get(), &one, sizeof one, 0,
+                                                                bytes_, 0, nullptr, nullptr)));
     Roofline r;
-    const auto reading = time([&] { return x_kernels.launch_reading(x_in.get(), x_out.get(), x_bytes, 0); });
+    const auto reading = time([&] { return kernels_.launch_reading(in_.get(), out_.get(), bytes_, 0); });
     if (!reading) return reading.status();
-    r.bytes_per_s = static_cast<double>(x_bytes) / reading->value * 1e9;
+    r.bytes_per_s = static_cast<double>(bytes_) / reading->value * 1e9;
     GT_TRY(find_peak(r));
     for (int fma = 1; fma <= MostFma; fma *= 2) GT_TRY(add(fma, r));
     return r;
@@ -43,11 +43,11 @@ class RooflineProbe {
   // Doubles the work until a launch takes long enough to tell.
   Status find_peak(Roofline& r) {
     uint64_t bytes = LeastBytes / 16;
-    const auto launch = [&] { return x_kernels.launch_computing(x_out.get(), bytes, PeakFma); };
-    for (; bytes < x_bytes; bytes *= 2) {
+    const auto launch = [&] { return kernels_.launch_computing(out_.get(), bytes, PeakFma); };
+    for (; bytes < bytes_; bytes *= 2) {
       const double start = now_ns();
       GT_TRY(launch());
-      GT_TRY(x_session.finish());
+      GT_TRY(session_.finish());
       if (now_ns() - start > LaunchTarget_s * 1e9 / 2) break;
     }
     const auto computing = time(launch);
@@ -59,8 +59,8 @@ class RooflineProbe {
   Status add(int fma, Roofline& r) {
     // As much as can be done in the time that is meant; caches may hold less, but then it is not memory that limits.
     const double fits = LaunchTarget_s * r.predicted(fma) / (2.0 * fma) * sizeof(float);
-    const uint64_t bytes = std::clamp(static_cast<uint64_t>(fits) / LeastBytes * LeastBytes, LeastBytes, x_bytes);
-    const auto t = time([&] { return x_kernels.launch_reading(x_in.get(), x_out.get(), bytes, fma); });
+    const uint64_t bytes = std::clamp(static_cast<uint64_t>(fits) / LeastBytes * LeastBytes, LeastBytes, bytes_);
+    const auto t = time([&] { return kernels_.launch_reading(in_.get(), out_.get(), bytes, fma); });
     if (!t) return t.status();
     const double work = operations(bytes, fma) * 1e9;
     r.points.push_back({fma, work / t->value, work / t->high, work / t->low});
@@ -73,22 +73,22 @@ class RooflineProbe {
 
   Result<model::Median> time(const std::function<Status()>& launch) {
     GT_TRY(launch());  // compiles, and warms up
-    GT_TRY(x_session.finish());
-    x_pace.progress(x_done++ / Parts);
+    GT_TRY(session_.finish());
+    pace_.progress(done_++ / Parts);
     return measure([&]() -> Result<double> {
       const double start = now_ns();
       GT_TRY(launch());
-      GT_TRY(x_session.finish());
+      GT_TRY(session_.finish());
       return now_ns() - start;
-    }, {x_pace.budget_s / Parts, x_pace.goal});
+    }, {pace_.budget_s / Parts, pace_.goal});
   }
 
-  const Session& x_session;
-  Kernels x_kernels;
-  uint64_t x_bytes;
-  const Pace& x_pace;
-  double x_done = 0;
-  Mem x_in, x_out;
+  const Session& session_;
+  Kernels kernels_;
+  uint64_t bytes_;
+  const Pace& pace_;
+  double done_ = 0;
+  Mem in_, out_;
 };
 
 }  // namespace

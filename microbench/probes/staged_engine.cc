@@ -9,19 +9,19 @@ namespace gt::bench {
 
 Result<std::unique_ptr<StagedEngine>> StagedEngine::open(const Session& session) {
   std::unique_ptr<StagedEngine> engine(new StagedEngine(session));
-#define GT_X(f) engine->x_cl.f = &::f;
+#define GT_X(f) engine->cl_.f = &::f;
   GT_STAGING_FUNCTIONS(GT_X)
 #undef GT_X
-  engine->x_cl.clEnqueueSVMMemcpy = session.svm().copy;
-  engine->x_stager.open(engine->x_cl, session.context(), session.device().id, engine->x_copy_threads, nullptr, nullptr);
+  engine->cl_.clEnqueueSVMMemcpy = session.svm().copy;
+  engine->stager_.open(engine->cl_, session.context(), session.device().id, engine->copy_threads_, nullptr, nullptr);
   return engine;
 }
 
-StagedEngine::~StagedEngine() { x_stager.close(); }
+StagedEngine::~StagedEngine() { stager_.close(); }
 
 void StagedEngine::use_threads(unsigned count) {
-  x_copy_threads.stop();
-  x_copy_threads.start(count - 1);
+  copy_threads_.stop();
+  copy_threads_.start(count - 1);
 }
 
 unsigned StagedEngine::most_threads() {
@@ -30,10 +30,10 @@ unsigned StagedEngine::most_threads() {
 
 Status StagedEngine::transfer(const staging::HostTransfer& move) {
   staging::Request request;
-  request.queue = {x_session.queue(), x_session.context()};
+  request.queue = {session_.queue(), session_.context()};
   request.transfer = move;
   cl_int err = CL_SUCCESS;
-  if (!x_stager.transfer(request, &err)) return Status(Kind::Unsupported, "the transfer was not staged");
+  if (!stager_.transfer(request, &err)) return Status(Kind::Unsupported, "the transfer was not staged");
   return cl_status("a staged transfer", err);
 }
 

@@ -18,19 +18,19 @@ class StagedEngine {
 
   // How many threads copy, the caller among them; fewer where the system refuses.
   void use_threads(unsigned count);
-  unsigned threads() const { return x_copy_threads.helpers() + 1; }
+  unsigned threads() const { return copy_threads_.helpers() + 1; }
   static unsigned most_threads();
 
   // Complete when this returns. Unsupported: not staged at this size.
   Status transfer(const staging::HostTransfer& move);
 
  private:
-  explicit StagedEngine(const Session& session) : x_session(session) {}
+  explicit StagedEngine(const Session& session) : session_(session) {}
 
-  const Session& x_session;
-  staging::ClFunctions x_cl;
-  staging::CopyThreads x_copy_threads;
-  staging::Stager x_stager;
+  const Session& session_;
+  staging::ClFunctions cl_;
+  staging::CopyThreads copy_threads_;
+  staging::Stager stager_;
 };
 
 }  // namespace gt::bench

@@ -22,30 +22,30 @@ Status for_each_transfer(Pattern pattern, uint64_t bytes, uint64_t capacity, Mov
 class DeviceMover {
  public:
   DeviceMover(std::shared_ptr<Session> session, Mem buffer)
-      : x_session(std::move(session)), x_buffer(std::move(buffer)) {}
+      : session_(std::move(session)), buffer_(std::move(buffer)) {}
 
   Status operator()(Way way, Pattern pattern, uint64_t bytes, std::span<uint8_t> memory) const {
     const bool blocking = pattern != Pattern::Window;
     const auto transfer = [&](uint64_t at, uint64_t size) {
       GT_TRY(one(way, blocking, at, size, memory.data() + at));
-      return blocking ? x_session->finish() : Status();  // a write that blocks need not be on the device
+      return blocking ? session_->finish() : Status();  // a write that blocks need not be on the device
     };
     GT_TRY(for_each_transfer(pattern, bytes, memory.size(), transfer));
-    return x_session->finish();
+    return session_->finish();
   }
 
  private:
   Status one(Way way, bool blocking, uint64_t at, uint64_t size, uint8_t* memory) const {
     const cl_bool block = blocking ? CL_TRUE : CL_FALSE;
     if (way == Way::ToDevice)
-      return cl_status("clEnqueueWriteBuffer", clEnqueueWriteBuffer(x_session->queue(), x_buffer.get(), block, at, size,
+      return cl_status("clEnqueueWriteBuffer", clEnqueueWriteBuffer(session_->queue(), buffer_.get(), block, at, size,
                                                                     memory, 0, nullptr, nullptr));
-    return cl_status("clEnqueueReadBuffer", clEnqueueReadBuffer(x_session->queue(), x_buffer.get(), block, at, size,
+    return cl_status("clEnqueueReadBuffer", clEnqueueReadBuffer(session_->queue(), buffer_.get(), block, at, size,
                                                                 memory, 0, nullptr, nullptr));
   }
 
-  std::shared_ptr<Session> x_session;
-  std::shared_ptr<std::remove_pointer_t<cl_mem>> x_buffer;
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<std::remove_pointer_t<cl_mem>> buffer_;
 };
 
 // The samples of one carrier in one way and pattern.

@@ -66,32 +66,32 @@ std::vector<double> ticks(Axis axis, const Scale& s) {
 
 class Picture {
  public:
-  explicit Picture(const Plot& plot) : x_plot(plot) {
-    x_x.from = Left, x_x.to = Width - Right;
-    x_y.from = Height - Bottom, x_y.to = Top;
+  explicit Picture(const Plot& plot) : plot_(plot) {
+    x_.from = Left, x_.to = Width - Right;
+    y_.from = Height - Bottom, y_.to = Top;
     for (const PlotLine& line : plot.lines) see(line);
-    if (!x_x.seen()) return;
-    x_x.widen();
-    x_y.widen();
+    if (!x_.seen()) return;
+    x_.widen();
+    y_.widen();
   }
-  bool empty() const { return !x_x.seen(); }
+  bool empty() const { return !x_.seen(); }
 
   std::string svg() {
-    x_out = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", Width, Height,
-                        escaped(x_plot.title));
+    out_ = fmt::format("<svg viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\">\n", Width, Height,
+                        escaped(plot_.title));
     axes();
-    for (const PlotLine& line : x_plot.lines) band(line);
-    for (const PlotLine& line : x_plot.lines) samples(line);
-    for (const PlotLine& line : x_plot.lines) curve(line);
-    for (const PlotLine& line : x_plot.lines) marks(line);
-    return x_out + "</svg>\n";
+    for (const PlotLine& line : plot_.lines) band(line);
+    for (const PlotLine& line : plot_.lines) samples(line);
+    for (const PlotLine& line : plot_.lines) curve(line);
+    for (const PlotLine& line : plot_.lines) marks(line);
+    return out_ + "</svg>\n";
   }
 
  private:
   void see(double x, double y) {
     if (!drawable(x, y)) return;
-    x_x.see(x);
-    x_y.see(y);
+    x_.see(x);
+    y_.see(y);
   }
   void see(const PlotLine& line) {
     for (const Point& p : line.curve) see(p.x, p.y);
@@ -99,24 +99,24 @@ class Picture {
   }
 
   void axes() {
-    for (const double v : ticks(x_plot.x, x_x)) {
-      x_out += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x_x(v), Top,
+    for (const double v : ticks(plot_.x, x_)) {
+      out_ += fmt::format("<line class=\"grid\" x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1}\" y2=\"{2}\"/>", x_(v), Top,
                            Height - Bottom);
-      x_out += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x_x(v),
-                           Height - Bottom + 15, tick_text(x_plot.x, v));
+      out_ += fmt::format("<text x=\"{:.1f}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", x_(v),
+                           Height - Bottom + 15, tick_text(plot_.x, v));
     }
-    for (const double v : ticks(x_plot.y, x_y)) {
-      x_out += fmt::format("<line class=\"grid\" x1=\"{1}\" x2=\"{2}\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>", x_y(v), Left,
+    for (const double v : ticks(plot_.y, y_)) {
+      out_ += fmt::format("<line class=\"grid\" x1=\"{1}\" x2=\"{2}\" y1=\"{0:.1f}\" y2=\"{0:.1f}\"/>", y_(v), Left,
                            Width - Right);
-      x_out += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", Left - 6, x_y(v) + 4,
-                           tick_text(x_plot.y, v));
+      out_ += fmt::format("<text x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", Left - 6, y_(v) + 4,
+                           tick_text(plot_.y, v));
     }
-    x_out += fmt::format("<path class=\"axis\" fill=\"none\" d=\"M{} {}V{}H{}\"/>\n", Left, Top, Height - Bottom,
+    out_ += fmt::format("<path class=\"axis\" fill=\"none\" d=\"M{} {}V{}H{}\"/>\n", Left, Top, Height - Bottom,
                          Width - Right);
-    x_out += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (Left + Width - Right) / 2,
-                         Height - 8, escaped(x_plot.x_name));
-    x_out += fmt::format("<text transform=\"translate(13 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                         (Top + Height - Bottom) / 2, escaped(x_plot.y_name));
+    out_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (Left + Width - Right) / 2,
+                         Height - 8, escaped(plot_.name_));
+    out_ += fmt::format("<text transform=\"translate(13 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
+                         (Top + Height - Bottom) / 2, escaped(plot_.y_name));
   }
 
   static const char* color(const PlotLine& line) {
@@ -128,39 +128,39 @@ class Picture {
     if (line.marks.size() < 2) return;
     std::string path;
     for (const Mark& m : line.marks)
-      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x_x(m.x), x_y(m.high));
+      path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x_(m.x), y_(m.high));
     for (auto m = line.marks.rbegin(); m != line.marks.rend(); ++m)
-      path += fmt::format("L{:.1f} {:.1f}", x_x(m->x), x_y(m->low));
-    x_out += fmt::format("<path class=\"band fill {}\" d=\"{}Z\"/>\n", color(line), path);
+      path += fmt::format("L{:.1f} {:.1f}", x_(m->x), y_(m->low));
+    out_ += fmt::format("<path class=\"band fill {}\" d=\"{}Z\"/>\n", color(line), path);
   }
 
   // All of a line's dots are one path of short strokes: thousands of elements would make pages heavy.
   void samples(const PlotLine& line) {
     std::string path;
     for (const Point& p : line.samples)
-      if (drawable(p.x, p.y) && p.y >= x_y.low && p.y <= x_y.high)
-        path += fmt::format("M{:.1f} {:.1f}h1.6v1.6h-1.6z", x_x(p.x) - 0.8, x_y(p.y) - 0.8);
-    if (!path.empty()) x_out += fmt::format("<path class=\"sample fill {}\" d=\"{}\"/>\n", color(line), path);
+      if (drawable(p.x, p.y) && p.y >= y_.low && p.y <= y_.high)
+        path += fmt::format("M{:.1f} {:.1f}h1.6v1.6h-1.6z", x_(p.x) - 0.8, y_(p.y) - 0.8);
+    if (!path.empty()) out_ += fmt::format("<path class=\"sample fill {}\" d=\"{}\"/>\n", color(line), path);
   }
 
   void curve(const PlotLine& line) {
     std::string path;
     for (const Point& p : line.curve)
-      if (drawable(p.x, p.y)) path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x_x(p.x), x_y(p.y));
+      if (drawable(p.x, p.y)) path += fmt::format("{}{:.1f} {:.1f}", path.empty() ? "M" : "L", x_(p.x), y_(p.y));
     if (!path.empty())
-      x_out += fmt::format("<path class=\"line{} {}\" d=\"{}\"/>\n", line.dashed ? " dashed" : "", color(line), path);
+      out_ += fmt::format("<path class=\"line{} {}\" d=\"{}\"/>\n", line.dashed ? " dashed" : "", color(line), path);
   }
 
   void marks(const PlotLine& line) {
     constexpr const char* Circle =
         "<circle class=\"mark fill {}\" cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"2.6\"><title>{}</title></circle>\n";
     for (const Mark& m : line.marks)
-      if (drawable(m.x, m.y)) x_out += fmt::format(Circle, color(line), x_x(m.x), x_y(m.y), escaped(m.text));
+      if (drawable(m.x, m.y)) out_ += fmt::format(Circle, color(line), x_(m.x), y_(m.y), escaped(m.text));
   }
 
-  const Plot& x_plot;
-  Scale x_x, x_y;
-  std::string x_out;
+  const Plot& plot_;
+  Scale x_, y_;
+  std::string out_;
 };
 
 }  // namespace

@@ -37,16 +37,16 @@ bool read_texts(cl_device_id device, DeviceTexts* out) {
 // The devices that were asked for: each once, whatever the answer.
 class AskedDevices {
  public:
-  bool has(cl_device_id device) const { return std::find(x_list, x_list + x_count, device) != x_list + x_count; }
+  bool has(cl_device_id device) const { return std::find(list_, list_ + count_, device) != list_ + count_; }
   bool add(cl_device_id device) {
-    if (x_count == MostDevices) return false;
-    x_list[x_count++] = device;
+    if (count_ == MostDevices) return false;
+    list_[count_++] = device;
     return true;
   }
 
  private:
-  cl_device_id x_list[MostDevices] = {};
-  size_t x_count = 0;
+  cl_device_id list_[MostDevices] = {};
+  size_t count_ = 0;
 };
 
 void learn(cl_device_id device) {

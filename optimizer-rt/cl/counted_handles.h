@@ -31,25 +31,25 @@ class CountedHandles {
   };
   constexpr CountedHandles() = default;
 
-  void lock() noexcept { ::pthread_mutex_lock(&x_mutex); }
-  void unlock() noexcept { ::pthread_mutex_unlock(&x_mutex); }
+  void lock() noexcept { ::pthread_mutex_lock(&mutex_); }
+  void unlock() noexcept { ::pthread_mutex_unlock(&mutex_); }
 
-  size_t size() const noexcept { return x_count.load(std::memory_order_relaxed); }
+  size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
   bool is_empty() const noexcept { return size() == 0; }
 
   // With one reference. False: no room.
   bool add(Handle handle, const Facts& facts) noexcept {
-    const Lock lock(x_mutex);
+    const Lock lock(mutex_);
     const size_t n = size();
     if (n == Most) return false;
-    x_entries[n] = {handle, facts, 1};
-    x_count.store(n + 1, std::memory_order_relaxed);
+    entries_[n] = {handle, facts, 1};
+    count_.store(n + 1, std::memory_order_relaxed);
     return true;
   }
   // False: not one of ours; so with all below.
   bool look_up(Handle handle, Entry* out) noexcept {
     if (is_empty()) return false;
-    const Lock lock(x_mutex);
+    const Lock lock(mutex_);
     const Entry* e = find(handle);
     if (e) *out = *e;
     return e != nullptr;
@@ -57,7 +57,7 @@ class CountedHandles {
   template <class Change>
   bool change(Handle handle, Change change) noexcept {
     if (is_empty()) return false;
-    const Lock lock(x_mutex);
+    const Lock lock(mutex_);
     Entry* e = find(handle);
     if (e) change(*e);
     return e != nullptr;
@@ -66,8 +66,8 @@ class CountedHandles {
   template <class Test>
   bool any(Test test) noexcept {
     if (is_empty()) return false;
-    const Lock lock(x_mutex);
-    return std::any_of(x_entries, x_entries + size(), test);
+    const Lock lock(mutex_);
+    return std::any_of(entries_, entries_ + size(), test);
   }
   bool retain(Handle handle) noexcept {
     return change(handle, [](Entry& e) { ++e.references; });
@@ -75,12 +75,12 @@ class CountedHandles {
   // True: it was the last reference, and `*out` what was known.
   bool release(Handle handle, Facts* out) noexcept {
     if (is_empty()) return false;
-    const Lock lock(x_mutex);
+    const Lock lock(mutex_);
     Entry* e = find(handle);
     if (!e || --e->references > 0) return false;
     *out = e->facts;
-    *e = x_entries[size() - 1];
-    x_count.store(size() - 1, std::memory_order_relaxed);
+    *e = entries_[size() - 1];
+    count_.store(size() - 1, std::memory_order_relaxed);
     return true;
   }
 
@@ -88,13 +88,13 @@ class CountedHandles {
   // The latest is asked for most.
   Entry* find(Handle handle) noexcept {
     for (size_t i = size(); i-- > 0;)
-      if (x_entries[i].handle == handle) return &x_entries[i];
+      if (entries_[i].handle == handle) return &entries_[i];
     return nullptr;
   }
 
-  pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
-  std::atomic<size_t> x_count{0};  // entries in use are the first
-  Entry x_entries[Most] = {};
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<size_t> count_{0};  // entries in use are the first
+  Entry entries_[Most] = {};
 };
 
 }  // namespace gt::opt

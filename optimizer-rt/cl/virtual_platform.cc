@@ -43,27 +43,27 @@ class DeviceList {
     const char* const library = std::getenv(VirtualLibraryVariable);
     if (!library || !*library || !open(library)) return;
     const char* const spread = std::getenv(SpreadVariable);
-    x_spreads = spread && std::strcmp(spread, "1") == 0;
-    if (x_virtual) list_devices();
+    spreads_ = spread && std::strcmp(spread, "1") == 0;
+    if (virtual_) list_devices();
     if (runtime.active()) runtime.counters().remote_devices.store(remote_count(), std::memory_order_relaxed);
-    if (x_spreads || platform()) virtual_table.store(x_table, std::memory_order_release);
+    if (spreads_ || platform()) virtual_table.store(table_, std::memory_order_release);
   }
 
   // Of a run with remote devices; nullptr: it has none.
-  cl_platform_id platform() const noexcept { return x_count != 0 ? x_virtual : nullptr; }
-  const cl_icd_dispatch* table() const noexcept { return x_table; }
-  bool spreads() const noexcept { return x_spreads; }
+  cl_platform_id platform() const noexcept { return count_ != 0 ? virtual_ : nullptr; }
+  const cl_icd_dispatch* table() const noexcept { return table_; }
+  bool spreads() const noexcept { return spreads_; }
 
   template <class Visit>
   void for_each(cl_device_type type, Visit visit) const noexcept {
-    for (cl_uint i = 0; i < x_count; ++i)
-      if (matches(i, type)) visit(x_devices[i]);
+    for (cl_uint i = 0; i < count_; ++i)
+      if (matches(i, type)) visit(devices_[i]);
   }
   cl_uint local_platforms(cl_platform_id* out, cl_uint room) const noexcept {
     cl_uint n = 0;
-    for (cl_uint i = 0; i < x_count && n < room; ++i)
-      if (x_devices[i].platform != x_virtual && std::find(out, out + n, x_devices[i].platform) == out + n)
-        out[n++] = x_devices[i].platform;
+    for (cl_uint i = 0; i < count_ && n < room; ++i)
+      if (devices_[i].platform != virtual_ && std::find(out, out + n, devices_[i].platform) == out + n)
+        out[n++] = devices_[i].platform;
     return n;
   }
   // The driver's platform of a local device that is listed (or of a part of one); nullptr: of none.
@@ -78,12 +78,12 @@ class DeviceList {
   void list_devices() noexcept {
     const char* const order = std::getenv(OrderVariable);
     const bool remote_first = order && std::strcmp(order, "remote-first") == 0;
-    if (remote_first) add(x_virtual);
+    if (remote_first) add(virtual_);
     add_local();
-    if (!remote_first) add(x_virtual);
+    if (!remote_first) add(virtual_);
     keep_chosen();
-    if (x_show) show_name();
-    if (x_count == 0) complain("no device is left by --only", std::getenv(OnlyVariable));
+    if (show_) show_name();
+    if (count_ == 0) complain("no device is left by --only", std::getenv(OnlyVariable));
   }
 
   // Local devices of the list must be of the platform that the remote ones are of, or it is called gtrace.
@@ -95,9 +95,9 @@ class DeviceList {
       std::memset(name, 0, sizeof name);
       GT_REAL(clGetPlatformInfo)(platforms[i], CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
       if (i == 0) std::memcpy(first, name, sizeof first);
-      if (std::strcmp(name, first) != 0) return x_show("");
+      if (std::strcmp(name, first) != 0) return show_("");
     }
-    if (count != 0) x_show(first);
+    if (count != 0) show_(first);
   }
 
   bool open(const char* library) noexcept {
@@ -110,19 +110,19 @@ class DeviceList {
         ::dlsym(handle, "clIcdGetPlatformIDsKHR"));
     const auto function = reinterpret_cast<decltype(&::clGetExtensionFunctionAddress)>(
         ::dlsym(handle, "clGetExtensionFunctionAddress"));
-    if (function) x_table = static_cast<const cl_icd_dispatch*>(function("gtrace_dispatch_table"));
+    if (function) table_ = static_cast<const cl_icd_dispatch*>(function("gtrace_dispatch_table"));
     const char* const naming = std::getenv(NamingVariable);
     if (function && naming && std::strcmp(naming, "auto") == 0)
-      x_show = reinterpret_cast<virt::ShowAsNative>(function(virt::ShowAsNativeName));
+      show_ = reinterpret_cast<virt::ShowAsNative>(function(virt::ShowAsNativeName));
     if (function) meet_virtual_platform(reinterpret_cast<virt::Meet>(function(virt::MeetName)));
     cl_uint count = 0;
-    if (platforms && platforms(1, &x_virtual, &count) != CL_SUCCESS) x_virtual = nullptr;  // it has said why
-    return x_table != nullptr;
+    if (platforms && platforms(1, &virtual_, &count) != CL_SUCCESS) virtual_ = nullptr;  // it has said why
+    return table_ != nullptr;
   }
 
   cl_uint remote_count() const noexcept {
     cl_uint n = 0;
-    for (cl_uint i = 0; i < x_count; ++i) n += x_devices[i].platform == x_virtual;
+    for (cl_uint i = 0; i < count_; ++i) n += devices_[i].platform == virtual_;
     return n;
   }
 
@@ -132,7 +132,7 @@ class DeviceList {
     const auto list = GT_REAL(clGetPlatformIDs);
     if (!list || list(MostPlatforms, platforms, &count) != CL_SUCCESS) return;
     for (cl_uint i = 0; i < std::min(count, MostPlatforms); ++i)
-      if (*reinterpret_cast<const cl_icd_dispatch* const*>(platforms[i]) != x_table) add(platforms[i]);
+      if (*reinterpret_cast<const cl_icd_dispatch* const*>(platforms[i]) != table_) add(platforms[i]);
   }
 
   void add(cl_platform_id platform) noexcept {
@@ -140,10 +140,10 @@ class DeviceList {
     cl_uint count = 0;
     const cl_device_type every = CL_DEVICE_TYPE_ALL | CL_DEVICE_TYPE_CUSTOM;
     if (GT_REAL(clGetDeviceIDs)(platform, every, MostDevices, ids, &count) != CL_SUCCESS) return;
-    for (cl_uint i = 0; i < std::min(count, MostDevices) && x_count < MostDevices; ++i) {
+    for (cl_uint i = 0; i < std::min(count, MostDevices) && count_ < MostDevices; ++i) {
       cl_device_type type = 0;
       GT_REAL(clGetDeviceInfo)(ids[i], CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-      x_devices[x_count++] = {ids[i], platform, type};
+      devices_[count_++] = {ids[i], platform, type};
     }
   }
 
@@ -152,13 +152,13 @@ class DeviceList {
     const char* const only = std::getenv(OnlyVariable);
     if (!only || !*only) return;
     cl_uint kept = 0;
-    for (cl_uint i = 0; i < x_count; ++i)
-      if (is_chosen(i, only)) x_devices[kept++] = x_devices[i];
-    x_count = kept;
+    for (cl_uint i = 0; i < count_; ++i)
+      if (is_chosen(i, only)) devices_[kept++] = devices_[i];
+    count_ = kept;
   }
   bool is_chosen(cl_uint i, const char* only) const noexcept {
     char name[256] = {}, word[256];
-    GT_REAL(clGetDeviceInfo)(x_devices[i].id, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
+    GT_REAL(clGetDeviceInfo)(devices_[i].id, CL_DEVICE_NAME, sizeof name - 1, name, nullptr);
     for (const char* at = only; at; at = std::strchr(at, ','), at = at ? at + 1 : nullptr) {
       const size_t length = std::min(std::strcspn(at, ","), sizeof word - 1);
       std::memcpy(word, at, length);
@@ -168,7 +168,7 @@ class DeviceList {
     return false;
   }
   bool names(const char* word, cl_uint i, const char* name) const noexcept {
-    const bool remote = x_devices[i].platform == x_virtual;
+    const bool remote = devices_[i].platform == virtual_;
     if (std::strcmp(word, "local") == 0) return !remote;
     if (std::strcmp(word, "remote") == 0) return remote;
     char* end = nullptr;
@@ -179,17 +179,17 @@ class DeviceList {
 
   bool matches(cl_uint i, cl_device_type type) const noexcept {
     if (type == CL_DEVICE_TYPE_DEFAULT) return i == 0;
-    if (type == CL_DEVICE_TYPE_ALL) return !(x_devices[i].type & CL_DEVICE_TYPE_CUSTOM);
-    return (x_devices[i].type & type & ~cl_device_type{CL_DEVICE_TYPE_DEFAULT}) ||
+    if (type == CL_DEVICE_TYPE_ALL) return !(devices_[i].type & CL_DEVICE_TYPE_CUSTOM);
+    return (devices_[i].type & type & ~cl_device_type{CL_DEVICE_TYPE_DEFAULT}) ||
            ((type & CL_DEVICE_TYPE_DEFAULT) && i == 0);
   }
 
-  const cl_icd_dispatch* x_table = nullptr;
-  cl_platform_id x_virtual = nullptr;
-  bool x_spreads = false;
-  virt::ShowAsNative x_show = nullptr;  // where it depends on local devices, too
-  cl_uint x_count = 0;
-  ListedDevice x_devices[MostDevices];
+  const cl_icd_dispatch* table_ = nullptr;
+  cl_platform_id virtual_ = nullptr;
+  bool spreads_ = false;
+  virt::ShowAsNative show_ = nullptr;  // where it depends on local devices, too
+  cl_uint count_ = 0;
+  ListedDevice devices_[MostDevices];
 };
 
 constinit DeviceList list;
@@ -215,23 +215,23 @@ cl_platform_id asked_platform(const cl_context_properties* properties) noexcept 
 // The same properties with a driver's platform in place of ours.
 class NativeProperties {
  public:
-  NativeProperties(const cl_context_properties* properties, cl_platform_id native) noexcept : x_given(properties) {
+  NativeProperties(const cl_context_properties* properties, cl_platform_id native) noexcept : given_(properties) {
     size_t n = 0;
     for (; properties && properties[n] && n + 2 < MostProperties; n += 2) {
-      x_copy[n] = properties[n];
+      copy_[n] = properties[n];
       const bool ours = properties[n] == CL_CONTEXT_PLATFORM &&
                         reinterpret_cast<cl_platform_id>(properties[n + 1]) == list.platform();
-      x_copy[n + 1] = ours ? reinterpret_cast<cl_context_properties>(native) : properties[n + 1];
+      copy_[n + 1] = ours ? reinterpret_cast<cl_context_properties>(native) : properties[n + 1];
     }
-    x_copy[n] = 0;
-    x_fits = !properties || properties[n] == 0;
+    copy_[n] = 0;
+    fits_ = !properties || properties[n] == 0;
   }
-  const cl_context_properties* get() const noexcept { return x_given && x_fits ? x_copy : x_given; }
+  const cl_context_properties* get() const noexcept { return given_ && fits_ ? copy_ : given_; }
 
  private:
-  const cl_context_properties* x_given;
-  cl_context_properties x_copy[MostProperties + 1];
-  bool x_fits = false;
+  const cl_context_properties* given_;
+  cl_context_properties copy_[MostProperties + 1];
+  bool fits_ = false;
 };
 
 // The one driver's platform that all devices are of; nullptr: there is none.

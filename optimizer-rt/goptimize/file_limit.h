@@ -9,13 +9,13 @@ namespace gt::opt {
 
 class FileLimitIsAnError {
  public:
-  FileLimitIsAnError() : x_before(std::signal(SIGXFSZ, SIG_IGN)) {}
-  ~FileLimitIsAnError() { std::signal(SIGXFSZ, x_before); }
+  FileLimitIsAnError() : before_(std::signal(SIGXFSZ, SIG_IGN)) {}
+  ~FileLimitIsAnError() { std::signal(SIGXFSZ, before_); }
   FileLimitIsAnError(const FileLimitIsAnError&) = delete;
   FileLimitIsAnError& operator=(const FileLimitIsAnError&) = delete;
 
  private:
-  void (*x_before)(int);
+  void (*before_)(int);
 };
 
 }  // namespace gt::opt

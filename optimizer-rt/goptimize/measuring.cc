@@ -163,7 +163,7 @@ void announce(const model::Platform& before, const model::DeviceName& device) {
 }  // namespace
 
 model::Platform Measuring::known() const {
-  Result<model::Platform> platform = model::read_platform_of_here(x_path);
+  Result<model::Platform> platform = model::read_platform_of_here(path_);
   if (platform) return std::move(*platform);
   model::Platform none;
   none.machine = model::this_machine();
@@ -179,14 +179,14 @@ Status Measuring::remember(const model::FailedDevice& failed) const {
   });
   platform.failed.push_back(failed);
   std::erase(platform.unused, model::DeviceName{failed.platform, failed.name, failed.driver});
-  return write_within_limit(platform, x_path);
+  return write_within_limit(platform, path_);
 }
 
 Status Measuring::measure(const model::DeviceName& device, const GoesOn& goes_on) {
   const model::Platform before = known();
   if (has_costs(before, device)) return {};
   if (!may_be_measured(before, device, model::seconds_now())) return {};
-  if (x_left < Least) return Status(Kind::Unsupported, device.name + " was not measured: no time is left for it");
+  if (left_ < Least) return Status(Kind::Unsupported, device.name + " was not measured: no time is left for it");
   announce(before, device);
   // That it is tried is written down first: however that ends, it is not tried with every run.
   if (const model::FailedDevice* failed = failure_of(before, device)) {
@@ -196,24 +196,24 @@ Status Measuring::measure(const model::DeviceName& device, const GoesOn& goes_on
   }
   const Clock::time_point start = Clock::now();
   const Status status = measure_within(device, before, goes_on);
-  x_left -= std::min<Clock::duration>(Clock::now() - start, x_left);
+  left_ -= std::min<Clock::duration>(Clock::now() - start, left_);
   return status;
 }
 
 Status Measuring::measure_within(const model::DeviceName& device, const model::Platform& before,
                                  const GoesOn& goes_on) {
-  const bool had_all = x_left == x_limit;
+  const bool had_all = left_ == limit_;
   const Clock::time_point start = Clock::now();
-  const auto usable = std::max<Clock::duration>(x_left - KillTimeout - Slack, x_left / 2);  // then it is asked to end
+  const auto usable = std::max<Clock::duration>(left_ - KillTimeout - Slack, left_ / 2);  // then it is asked to end
   const auto about = std::min(Usual, std::chrono::duration_cast<std::chrono::seconds>(usable * 3 / 4));
-  Result<Measurement> measurement = Measurement::start(x_path, device, about);
+  Result<Measurement> measurement = Measurement::start(path_, device, about);
   if (!measurement) return measurement.status();
   switch (measurement->wait(start + usable, goes_on)) {
     case Measurement::Ending::Unwanted:
       measurement->end(KillTimeout, [] { return true; });
       return {};
     case Measurement::Ending::TooLate:
-      measurement->end(x_left - usable - Slack, goes_on);
+      measurement->end(left_ - usable - Slack, goes_on);
       return ended_by_limit(device, before, had_all);
     case Measurement::Ending::ByItself:
       break;
@@ -234,8 +234,8 @@ Status Measuring::ended_by_limit(const model::DeviceName& device, const model::P
   if (has_costs(now, device)) return {};  // it was done with it, and other drivers took their time
   if (steps_of(now, device) > steps_of(before, device) || !had_all)
     return Status(Kind::Unsupported, fmt::format("{} is not measured within {} s: the next run goes on with it",
-                                                 device.name, x_limit.count()));
-  const std::string why = fmt::format("a driver did not come back within {} s", x_limit.count());
+                                                 device.name, limit_.count()));
+  const std::string why = fmt::format("a driver did not come back within {} s", limit_.count());
   return remember({device.platform, device.name, device.driver, why, model::seconds_now(), true});
 }
 

@@ -18,7 +18,7 @@ class Measuring {
   using GoesOn = std::function<bool()>;
 
   // Into this machine's platform file at `path`. `limit`: of all devices of this run together.
-  Measuring(std::string path, std::chrono::seconds limit) : x_path(std::move(path)), x_limit(limit), x_left(limit) {}
+  Measuring(std::string path, std::chrono::seconds limit) : path_(std::move(path)), limit_(limit), left_(limit) {}
 
   // Adds the device's costs to the file, with progress on stderr, if they may be measured (failures.h), and it takes no
   // longer than is left of the limit. What is measured until then stays in the file, and is gone on with the next time;
@@ -32,9 +32,9 @@ class Measuring {
   Status remember(const model::FailedDevice& failed) const;
   model::Platform known() const;
 
-  std::string x_path;
-  std::chrono::seconds x_limit;
-  Clock::duration x_left;
+  std::string path_;
+  std::chrono::seconds limit_;
+  Clock::duration left_;
 };
 
 }  // namespace gt::opt

@@ -176,14 +176,14 @@ Result<Session> Session::begin(const EncodedPlan& plan, std::chrono::seconds lim
   if (!::mkdtemp(folder.data())) return system_error("cannot make " + folder, errno);  // 0700
   Session session(folder);
   GT_TRY(session.write_plan(plan.bytes, session.plan_path()));
-  GT_TRY(session.map(session.counters_path(), &session.x_counters));
-  session.x_counters->magic = CountersMagic;
-  session.x_counters->size = sizeof(Counters);
+  GT_TRY(session.map(session.counters_path(), &session.counters_));
+  session.counters_->magic = CountersMagic;
+  session.counters_->size = sizeof(Counters);
   if (limit.count() == 0) return session;
-  GT_TRY(session.map(session.requests_path(), &session.x_requests));
-  session.x_requests->magic = RequestsMagic;
-  session.x_requests->size = sizeof(Requests);
-  session.x_requests->limit_ms = static_cast<uint64_t>(limit.count()) * 1000;
+  GT_TRY(session.map(session.requests_path(), &session.requests_));
+  session.requests_->magic = RequestsMagic;
+  session.requests_->size = sizeof(Requests);
+  session.requests_->limit_ms = static_cast<uint64_t>(limit.count()) * 1000;
   return session;
 }
 
@@ -218,21 +218,21 @@ Status Session::map(const std::string& path, T** out) const {
 }
 
 Session::Session(Session&& other) noexcept
-    : x_folder(std::exchange(other.x_folder, {})),
-      x_counters(std::exchange(other.x_counters, nullptr)),
-      x_requests(std::exchange(other.x_requests, nullptr)) {}
+    : folder_(std::exchange(other.folder_, {})),
+      counters_(std::exchange(other.counters_, nullptr)),
+      requests_(std::exchange(other.requests_, nullptr)) {}
 
 Session::~Session() {
-  if (x_counters) ::munmap(x_counters, sizeof(Counters));
-  if (x_requests) {
-    std::atomic_ref(x_requests->limit_ms).store(0, std::memory_order_relaxed);  // who is left over waits no longer
-    ::munmap(x_requests, sizeof(Requests));
+  if (counters_) ::munmap(counters_, sizeof(Counters));
+  if (requests_) {
+    std::atomic_ref(requests_->limit_ms).store(0, std::memory_order_relaxed);  // who is left over waits no longer
+    ::munmap(requests_, sizeof(Requests));
   }
-  if (x_folder.empty()) return;
+  if (folder_.empty()) return;
   ::unlink(plan_path().c_str());
   ::unlink(counters_path().c_str());
   ::unlink(requests_path().c_str());
-  ::rmdir(x_folder.c_str());
+  ::rmdir(folder_.c_str());
 }
 
 }  // namespace gt::opt

@@ -31,24 +31,24 @@ class Session {
   Session& operator=(Session&&) = delete;
   ~Session();  // removes the folder
 
-  std::string plan_path() const { return x_folder + "/plan"; }
-  std::string counters_path() const { return x_folder + "/counters"; }
-  std::string requests_path() const { return x_folder + "/requests"; }
-  const Counters& counters() const { return *x_counters; }
-  Requests* requests() const { return x_requests; }  // nullptr: none asks
+  std::string plan_path() const { return folder_ + "/plan"; }
+  std::string counters_path() const { return folder_ + "/counters"; }
+  std::string requests_path() const { return folder_ + "/requests"; }
+  const Counters& counters() const { return *counters_; }
+  Requests* requests() const { return requests_; }  // nullptr: none asks
 
   // In one step: a process of the program may be reading it.
   Status replace_plan(const EncodedPlan& plan) const;
 
  private:
-  explicit Session(std::string folder) : x_folder(std::move(folder)) {}
+  explicit Session(std::string folder) : folder_(std::move(folder)) {}
   Status write_plan(const std::string& bytes, const std::string& path) const;
   template <class T>
   Status map(const std::string& path, T** out) const;
 
-  std::string x_folder;
-  Counters* x_counters = nullptr;
-  Requests* x_requests = nullptr;
+  std::string folder_;
+  Counters* counters_ = nullptr;
+  Requests* requests_ = nullptr;
 };
 
 }  // namespace gt::opt

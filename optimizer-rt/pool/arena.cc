@@ -24,8 +24,8 @@ constexpr size_t round_up(size_t n, size_t unit) { return round_down(n + unit - 
 }  // namespace
 
 void Arena::publish(uintptr_t base, size_t bytes) noexcept {
-  x_base.store(base, std::memory_order_relaxed);
-  x_size.store(bytes, std::memory_order_release);  // owns() answers false until here
+  base_.store(base, std::memory_order_relaxed);
+  size_.store(bytes, std::memory_order_release);  // owns() answers false until here
 }
 
 bool Arena::reserve(size_t bytes, size_t least) noexcept {
@@ -47,9 +47,9 @@ bool Arena::adopt(void* memory, size_t bytes) noexcept {
   const auto start = reinterpret_cast<uintptr_t>(memory);
   const uintptr_t base = round_up(start, HugePage);
   if (bytes < base - start + HugePage) return false;
-  x_usable = round_down(bytes - (base - start), HugePage);
-  x_adopted = true;
-  publish(base, x_usable);
+  usable_ = round_down(bytes - (base - start), HugePage);
+  adopted_ = true;
+  publish(base, usable_);
   return true;
 }
 
@@ -61,8 +61,8 @@ bool Arena::share() noexcept {
     return false;
   }
   system_memory.advise(base(), size(), MADV_HUGEPAGE);
-  x_file_id = id_of(file);
-  x_file = file;
+  file_id_ = id_of(file);
+  file_ = file;
   return true;
 }
 
@@ -73,7 +73,7 @@ Arena::FileId Arena::id_of(int file) noexcept {
 }
 
 // A program may close what it did not open, and get the number for a file of its own.
-int Arena::file() const noexcept { return shared() && id_of(x_file) == x_file_id ? x_file : -1; }
+int Arena::file() const noexcept { return shared() && id_of(file_) == file_id_ ? file_ : -1; }
 
 bool Arena::give_back(void* at, size_t bytes) noexcept {
   return system_memory.advise(at, bytes, shared() ? MADV_REMOVE : MADV_DONTNEED) == 0;
@@ -81,9 +81,9 @@ bool Arena::give_back(void* at, size_t bytes) noexcept {
 
 void Arena::begin_fork() noexcept {
   if (!shared()) return;
-  x_forking = ::getpid();
-  void* const copy = x_usable ? system_memory.map(x_usable, PROT_READ | PROT_WRITE) : MAP_FAILED;
-  x_copy = copy == MAP_FAILED ? nullptr : static_cast<char*>(copy);
+  forking_ = ::getpid();
+  void* const copy = usable_ ? system_memory.map(usable_, PROT_READ | PROT_WRITE) : MAP_FAILED;
+  copy_ = copy == MAP_FAILED ? nullptr : static_cast<char*>(copy);
 }
 
 // Only what is there: to read what was never touched would take memory for it. Through the file, whatever the program
@@ -92,7 +92,7 @@ void Arena::read_into(char* to, size_t first, size_t end) const noexcept {
   const int file = this->file();
   const auto last = static_cast<off_t>(end);
   if (file < 0)
-    x_untouchable.each_outside(first, end, [&](size_t a, size_t b) { std::memcpy(to + a, base() + a, b - a); });
+    untouchable_.each_outside(first, end, [&](size_t a, size_t b) { std::memcpy(to + a, base() + a, b - a); });
   for (off_t from = file < 0 ? -1 : ::lseek(file, static_cast<off_t>(first), SEEK_DATA); from >= 0 && from < last;) {
     const off_t hole = ::lseek(file, from, SEEK_HOLE);
     const off_t until = hole < 0 ? last : std::min(hole, last);
@@ -106,51 +106,51 @@ void Arena::read_into(char* to, size_t first, size_t end) const noexcept {
 }
 
 void Arena::copy_for_child(const void* at, size_t bytes) noexcept {
-  if (!x_copy) return;
+  if (!copy_) return;
   const size_t first = offset_of(at);
-  x_private.each_outside(first, first + bytes, [&](size_t from, size_t to) {
-    x_wiped.each_outside(from, to, [&](size_t begin, size_t end) { read_into(x_copy, begin, end); });
+  private_.each_outside(first, first + bytes, [&](size_t from, size_t to) {
+    wiped_.each_outside(from, to, [&](size_t begin, size_t end) { read_into(copy_, begin, end); });
   });
 }
 
 void Arena::end_fork() noexcept {
   if (!shared()) return;
-  if (::getpid() != x_forking)
+  if (::getpid() != forking_)
     become_private();
-  else if (x_copy)
-    system_memory.unmap(x_copy, x_usable);
-  x_copy = nullptr;
+  else if (copy_)
+    system_memory.unmap(copy_, usable_);
+  copy_ = nullptr;
 }
 
 // Without memory for a copy the child sees what its parent writes to pages that it has not written itself.
 void Arena::become_private() noexcept {
-  x_private.each_outside(0, x_usable, [&](size_t from, size_t to) {
-    const bool copied = x_copy && system_memory.move(x_copy + from, base() + from, to - from);
-    if (!copied) system_memory.map_file(base() + from, to - from, Usual, MAP_PRIVATE, x_file, from);
-    x_wiped.each_inside(from, to, [&](size_t a, size_t b) { system_memory.advise(base() + a, b - a, WipeOnFork); });
+  private_.each_outside(0, usable_, [&](size_t from, size_t to) {
+    const bool copied = copy_ && system_memory.move(copy_ + from, base() + from, to - from);
+    if (!copied) system_memory.map_file(base() + from, to - from, Usual, MAP_PRIVATE, file_, from);
+    wiped_.each_inside(from, to, [&](size_t a, size_t b) { system_memory.advise(base() + a, b - a, WipeOnFork); });
     const auto protect = [&](int as) {
       return [=, this](size_t a, size_t b) { system_memory.protect(base() + a, b - a, as, NoKey); };
     };
-    x_read_only.each_inside(from, to, protect(PROT_READ));
-    x_untouchable.each_inside(from, to, protect(PROT_NONE));
-    x_left_out.each_inside(from, to, [&](size_t a, size_t b) { system_memory.unmap(base() + a, b - a); });
+    read_only_.each_inside(from, to, protect(PROT_READ));
+    untouchable_.each_inside(from, to, protect(PROT_NONE));
+    left_out_.each_inside(from, to, [&](size_t a, size_t b) { system_memory.unmap(base() + a, b - a); });
   });
-  x_private.each_inside(0, x_usable, [&](size_t from, size_t to) {
-    if (x_copy) system_memory.unmap(x_copy + from, to - from);
+  private_.each_inside(0, usable_, [&](size_t from, size_t to) {
+    if (copy_) system_memory.unmap(copy_ + from, to - from);
   });
-  for (RangeSet* const set : {&x_private, &x_wiped, &x_left_out, &x_read_only, &x_untouchable}) set->clear();
-  system_memory.map_file(base() + x_usable, size() - x_usable, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  for (RangeSet* const set : {&private_, &wiped_, &left_out_, &read_only_, &untouchable_}) set->clear();
+  system_memory.map_file(base() + usable_, size() - usable_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   system_memory.advise(base(), size(), MADV_HUGEPAGE);
-  if (file() >= 0) ::close(x_file);
-  x_file = -1;
+  if (file() >= 0) ::close(file_);
+  file_ = -1;
 }
 
 bool Arena::grow(size_t bytes) noexcept {
-  if (bytes <= x_usable) return true;
+  if (bytes <= usable_) return true;
   if (bytes > size()) return false;
   const size_t target = std::min(round_up(bytes, GrowStep), size());
-  if (system_memory.protect(base() + x_usable, target - x_usable, Usual, NoKey) != 0) return false;
-  x_usable = target;
+  if (system_memory.protect(base() + usable_, target - usable_, Usual, NoKey) != 0) return false;
+  usable_ = target;
   return true;
 }
 
@@ -158,7 +158,7 @@ bool Arena::grow(size_t bytes) noexcept {
 
 bool Arena::is_private(size_t first, size_t end) const noexcept {
   bool all = true;
-  x_private.each_outside(first, end, [&](size_t, size_t) { all = false; });
+  private_.each_outside(first, end, [&](size_t, size_t) { all = false; });
   return all;
 }
 
@@ -177,10 +177,10 @@ int Arena::advise(void* at, size_t bytes, int advice) noexcept {
       return -1;
     case WipeOnFork:
     case KeepOnFork:
-      return keep_from_child(x_wiped, first, end, advice, advice == KeepOnFork);
+      return keep_from_child(wiped_, first, end, advice, advice == KeepOnFork);
     case MADV_DONTFORK:
     case MADV_DOFORK:
-      return keep_from_child(x_left_out, first, end, advice, advice == MADV_DOFORK);
+      return keep_from_child(left_out_, first, end, advice, advice == MADV_DOFORK);
     default:
       return system_memory.advise(at, bytes, advice);
   }
@@ -188,10 +188,10 @@ int Arena::advise(void* at, size_t bytes, int advice) noexcept {
 
 int Arena::drop(size_t first, size_t end, int advice) noexcept {
   int result = 0;
-  x_private.each_inside(first, end, [&](size_t from, size_t to) {
+  private_.each_inside(first, end, [&](size_t from, size_t to) {
     if (system_memory.advise(base() + from, to - from, advice) != 0) result = -1;
   });
-  x_private.each_outside(first, end, [&](size_t from, size_t to) {
+  private_.each_outside(first, end, [&](size_t from, size_t to) {
     if (!punch(from, to)) std::memset(base() + from, 0, to - from);
   });
   return result;
@@ -208,24 +208,24 @@ bool Arena::punch(size_t first, size_t end) noexcept {
 void Arena::protected_as(const void* at, size_t bytes, int protection) noexcept {
   if (!shared()) return;
   const size_t first = offset_of(at), end = first + bytes;
-  x_read_only.remove(first, end);
-  x_untouchable.remove(first, end);
+  read_only_.remove(first, end);
+  untouchable_.remove(first, end);
   if (protection & PROT_WRITE) return;
-  (protection & PROT_READ ? x_read_only : x_untouchable).add(first, end);
+  (protection & PROT_READ ? read_only_ : untouchable_).add(first, end);
 }
 
 void Arena::forget_changes(size_t first, size_t end) noexcept {
-  for (RangeSet* const set : {&x_wiped, &x_left_out, &x_read_only, &x_untouchable}) set->remove(first, end);
+  for (RangeSet* const set : {&wiped_, &left_out_, &read_only_, &untouchable_}) set->remove(first, end);
 }
 
 // The file's pages no child has from its parent anyway: it is the copy that is meant.
 int Arena::keep_from_child(RangeSet& what, size_t first, size_t end, int advice, bool keep) noexcept {
   int result = 0;
-  x_private.each_inside(first, end, [&](size_t from, size_t to) {
+  private_.each_inside(first, end, [&](size_t from, size_t to) {
     if (system_memory.advise(base() + from, to - from, advice) != 0) result = -1;
   });
   bool noted = true;
-  x_private.each_outside(first, end, [&](size_t from, size_t to) {
+  private_.each_outside(first, end, [&](size_t from, size_t to) {
     noted = noted && (keep ? what.remove(from, to) : what.add(from, to));
   });
   if (!noted) errno = ENOMEM;
@@ -236,10 +236,10 @@ bool Arena::make_private(void* at, size_t bytes) noexcept {
   const size_t first = offset_of(at), end = first + bytes;
   while (shared() && !is_private(first, end)) {
     size_t from = end, to = end;
-    x_private.each_outside(first, end, [&](size_t a, size_t b) {
+    private_.each_outside(first, end, [&](size_t a, size_t b) {
       if (from == end) from = a, to = b;
     });
-    if (!x_private.has_room() || !copy_in_place(from, to)) return false;
+    if (!private_.has_room() || !copy_in_place(from, to)) return false;
     replaced(base() + from, to - from);
   }
   return true;
@@ -253,8 +253,8 @@ bool Arena::copy_in_place(size_t first, size_t end) noexcept {
   const auto protect = [&](int as) {
     return [=](size_t a, size_t b) { system_memory.protect(static_cast<char*>(copy) + (a - first), b - a, as, NoKey); };
   };
-  x_read_only.each_inside(first, end, protect(PROT_READ));
-  x_untouchable.each_inside(first, end, protect(PROT_NONE));
+  read_only_.each_inside(first, end, protect(PROT_READ));
+  untouchable_.each_inside(first, end, protect(PROT_NONE));
   const bool done = system_memory.move(copy, base() + first, bytes);
   if (!done) system_memory.unmap(copy, bytes);
   return done;
@@ -263,7 +263,7 @@ bool Arena::copy_in_place(size_t first, size_t end) noexcept {
 void Arena::replaced(const void* at, size_t bytes) noexcept {
   if (!shared()) return;
   const size_t first = offset_of(at), end = first + bytes;
-  x_private.add(first, end);
+  private_.add(first, end);
   forget_changes(first, end);
   if (file() >= 0) punch(first, end);
 }
@@ -273,9 +273,9 @@ bool Arena::renew(void* at, size_t bytes) noexcept {
   const int file = this->file();
   if (shared() && file < 0) return false;
   const int flags = shared() ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-  if (!x_private.remove(first, end)) return false;
+  if (!private_.remove(first, end)) return false;
   if (!system_memory.map_file(at, bytes, Usual, flags, file, shared() ? first : 0)) {
-    x_private.add(first, end);
+    private_.add(first, end);
     return false;
   }
   forget_changes(first, end);

@@ -42,8 +42,8 @@ class Arena {
   bool adopt(void* base, size_t bytes) noexcept;
 
   bool owns(const void* p) const noexcept {
-    const size_t bytes = x_size.load(std::memory_order_acquire);
-    return reinterpret_cast<uintptr_t>(p) - x_base.load(std::memory_order_relaxed) < bytes;
+    const size_t bytes = size_.load(std::memory_order_acquire);
+    return reinterpret_cast<uintptr_t>(p) - base_.load(std::memory_order_relaxed) < bytes;
   }
 
   // Makes the first `bytes` readable and writable, zero where never written. False: the system
@@ -51,12 +51,12 @@ class Arena {
   bool grow(size_t bytes) noexcept;
 
   char* base() const noexcept {
-    return reinterpret_cast<char*>(x_base.load(std::memory_order_relaxed));
+    return reinterpret_cast<char*>(base_.load(std::memory_order_relaxed));
   }
-  size_t size() const noexcept { return x_size.load(std::memory_order_relaxed); }
-  size_t usable() const noexcept { return x_usable; }
-  bool adopted() const noexcept { return x_adopted; }
-  bool shared() const noexcept { return x_file >= 0; }
+  size_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
+  size_t usable() const noexcept { return usable_; }
+  bool adopted() const noexcept { return adopted_; }
+  bool shared() const noexcept { return file_ >= 0; }
   // The file, whose offsets are those in the arena; -1: private, or the program has closed the file.
   int file() const noexcept;
   // What is in this range goes back to the system; it reads as zeros afterwards. False: refused.
@@ -98,17 +98,17 @@ class Arena {
   static FileId id_of(int file) noexcept;
   void become_private() noexcept;
 
-  std::atomic<uintptr_t> x_base{0};
-  std::atomic<size_t> x_size{0};
-  size_t x_usable = 0;
-  bool x_adopted = false;
-  int x_file = -1;
-  FileId x_file_id;
-  RangeSet x_private;           // offsets where the file is not mapped
+  std::atomic<uintptr_t> base_{0};
+  std::atomic<size_t> size_{0};
+  size_t usable_ = 0;
+  bool adopted_ = false;
+  int file_ = -1;
+  FileId file_id_;
+  RangeSet private_;           // offsets where the file is not mapped
   // Of what is: MADV_WIPEONFORK, MADV_DONTFORK; other protections than the usual.
-  RangeSet x_wiped, x_left_out, x_read_only, x_untouchable;
-  char* x_copy = nullptr;  // of the usable part, for a child
-  int x_forking = 0;       // the process that forks
+  RangeSet wiped_, left_out_, read_only_, untouchable_;
+  char* copy_ = nullptr;  // of the usable part, for a child
+  int forking_ = 0;       // the process that forks
 };
 
 }  // namespace gt::opt

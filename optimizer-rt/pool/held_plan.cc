@@ -48,19 +48,19 @@ bool continues(const PlanView& before, const PlanView& later) noexcept {
 bool HeldPlan::open(const char* path) noexcept {
   const PlanView plan = read_plan_at(path);
   if (!plan.header || std::strlen(path) >= MaxPath) return false;
-  std::strcpy(x_path, path);
-  x_views[1] = plan;
-  x_now.store(1, std::memory_order_release);
+  std::strcpy(path_, path);
+  views_[1] = plan;
+  now_.store(1, std::memory_order_release);
   return true;
 }
 
 PlanView HeldPlan::read_later() noexcept {
-  const uint32_t next = x_now.load(std::memory_order_relaxed) + 1;
+  const uint32_t next = now_.load(std::memory_order_relaxed) + 1;
   const PlanView& before = get();
-  PlanView later = next < Views ? read_plan_at(x_path) : PlanView();
+  PlanView later = next < Views ? read_plan_at(path_) : PlanView();
   if (!later.header || !continues(before, later)) return {};
   if (before.sites.empty()) return later;
-  PlanHeader& header = x_headers[next];
+  PlanHeader& header = headers_[next];
   header = *before.header;
   header.devices = later.header->devices;
   header.asks = later.header->asks;
@@ -73,9 +73,9 @@ PlanView HeldPlan::read_later() noexcept {
 }
 
 void HeldPlan::hold(const PlanView& later) noexcept {
-  const uint32_t next = x_now.load(std::memory_order_relaxed) + 1;
-  x_views[next] = later;
-  x_now.store(next, std::memory_order_release);
+  const uint32_t next = now_.load(std::memory_order_relaxed) + 1;
+  views_[next] = later;
+  now_.store(next, std::memory_order_release);
 }
 
 }  // namespace gt::opt

@@ -18,7 +18,7 @@ class HeldPlan {
  public:
   constexpr HeldPlan() = default;
 
-  const PlanView& get() const noexcept { return x_views[x_now.load(std::memory_order_acquire)]; }
+  const PlanView& get() const noexcept { return views_[now_.load(std::memory_order_acquire)]; }
   // Remembers the path. False: there is no plan, or it is damaged, and none is held.
   bool open(const char* path) noexcept;
   // The plan that is at that path now, as it is to be held. Without header: it is no later one, or it is damaged.
@@ -29,10 +29,10 @@ class HeldPlan {
   static constexpr uint32_t Views = MaxPlanDevices + 2;
   static constexpr size_t MaxPath = 4096;
 
-  std::atomic<uint32_t> x_now{0};
-  PlanView x_views[Views];  // [0] is empty
-  PlanHeader x_headers[Views] = {};
-  char x_path[MaxPath] = {};
+  std::atomic<uint32_t> now_{0};
+  PlanView views_[Views];  // [0] is empty
+  PlanHeader headers_[Views] = {};
+  char path_[MaxPath] = {};
 };
 
 // Has `later` the same devices first? Public for tests.

@@ -53,11 +53,11 @@ size_t memory_left(size_t limit) noexcept {
 }
 
 size_t MemoryWatch::missing(uint64_t now_ns, size_t (*left)(size_t limit)) noexcept {
-  uint64_t next = x_next_ns.load(std::memory_order_relaxed);
-  if (x_limit == 0 || now_ns < next) return 0;
-  if (!x_next_ns.compare_exchange_strong(next, now_ns + Interval_ns, std::memory_order_relaxed)) return 0;
-  const size_t keep = x_limit / KeptShare;
-  const size_t now = left(x_limit);
+  uint64_t next = next_ns_.load(std::memory_order_relaxed);
+  if (limit_ == 0 || now_ns < next) return 0;
+  if (!next_ns_.compare_exchange_strong(next, now_ns + Interval_ns, std::memory_order_relaxed)) return 0;
+  const size_t keep = limit_ / KeptShare;
+  const size_t now = left(limit_);
   return now < keep ? keep - now : 0;
 }
 

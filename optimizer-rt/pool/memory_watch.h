@@ -28,14 +28,14 @@ class MemoryWatch {
   static constexpr size_t KeptShare = 16;
 
   constexpr MemoryWatch() = default;
-  void open(size_t limit_bytes) noexcept { x_limit = limit_bytes; }
+  void open(size_t limit_bytes) noexcept { limit_ = limit_bytes; }
 
   // Bytes that should be given back; 0: none, or asked too soon. `left`: memory_left, or a test's.
   size_t missing(uint64_t now_ns, size_t (*left)(size_t limit)) noexcept;
 
  private:
-  size_t x_limit = 0;
-  std::atomic<uint64_t> x_next_ns{0};
+  size_t limit_ = 0;
+  std::atomic<uint64_t> next_ns_{0};
 };
 
 }  // namespace gt::opt

@@ -11,15 +11,15 @@
 // back, faults and pin, takes some 0.4. So whatever a program does, that costs it less than a tenth.
 //
 //   arena   | slab 4K (site 1) | large 3.1 MiB (site 0, pinned) | free 64 MiB (pinned) | ... |
-//   never used yet | page    0                  8                                58 x_top
+//   never used yet | page    0                  8                                58 top_
 //
 // A span whose pages the program changes by itself (madvise, mprotect, mremap, mmap, munmap: legal for pages of a large
 // block) is set aside: it is not pinned and not mapped by others any more, and when it is free it gets new pages before
 // it is used again.
 //
-// Invariants (is_valid): spans tile [0, x_top) without gap or overlap; x_page_span maps every page
+// Invariants (is_valid): spans tile [0, top_) without gap or overlap; page_span_ maps every page
 // of a span in use and the first and last page of a free one to it; no two neighbours are free and
-// alike; x_live counts bytes of spans in use. Blocks are aligned to 64 bytes at least; large
+// alike; live_ counts bytes of spans in use. Blocks are aligned to 64 bytes at least; large
 // ones from 2 MiB up to huge pages. Limits: what does not fit (exhausted arena, memory limit,
 // alignment above 2 MiB) gives nullptr: the caller asks libc. Thread safety: all members from any
 // thread; one mutex, never held during a driver call. A call from a signal handler that interrupted
@@ -84,13 +84,13 @@ class PinnedPool {
   bool open_over(void* memory, size_t bytes,
                  PinToken pin) noexcept;  // memory for the rest of the process
 
-  bool owns(const void* p) const noexcept { return x_arena.owns(p); }
-  bool is_adopted() const noexcept { return x_arena.adopted(); }  // of the driver: as fast as it gets
-  bool is_shared() const noexcept { return x_arena.shared(); }
+  bool owns(const void* p) const noexcept { return arena_.owns(p); }
+  bool is_adopted() const noexcept { return arena_.adopted(); }  // of the driver: as fast as it gets
+  bool is_shared() const noexcept { return arena_.shared(); }
   // Where a live block's span lies in a shared pool's file. Not shared, or the file is closed: -1.
   int file_of(const Extent& extent, size_t* offset) const noexcept {
-    *offset = static_cast<size_t>(extent.base - x_arena.base());
-    return x_arena.file();
+    *offset = static_cast<size_t>(extent.base - arena_.base());
+    return arena_.file();
   }
 
   // `align`: 0 or a power of two. `*fresh`, if given: the memory was never used before; its page
@@ -99,7 +99,7 @@ class PinnedPool {
   void release(void* p) noexcept;  // REQUIRES: owns(p)
   // True: time to trim(), for one in 256 MiB.
   bool worked(size_t bytes) noexcept {
-    const uint64_t before = x_work.fetch_add(bytes, std::memory_order_relaxed);
+    const uint64_t before = work_.fetch_add(bytes, std::memory_order_relaxed);
     return (before ^ (before + bytes)) >> 28 != 0;
   }
   // Gives back what should not be kept; of idle spans one. Where the pool changes it does so itself.
@@ -130,8 +130,8 @@ class PinnedPool {
 
   size_t live_bytes() const noexcept;
   size_t cached_bytes() const noexcept;
-  uint64_t bad_releases() const noexcept { return x_bad_releases.load(std::memory_order_relaxed); }
-  bool lock_refused() const noexcept { return x_lock_refused.load(std::memory_order_relaxed); }
+  uint64_t bad_releases() const noexcept { return bad_releases_.load(std::memory_order_relaxed); }
+  bool lock_refused() const noexcept { return lock_refused_.load(std::memory_order_relaxed); }
   bool is_valid() const noexcept;  // checks the invariants; slow, for tests
 
  private:
@@ -167,7 +167,7 @@ class PinnedPool {
   enum class Trim { Largest, Idle, Aside };
   size_t trim_one(Trim what) noexcept;
   SpanId trim_victim(Trim what) noexcept;
-  bool may_be_idle() const noexcept { return x_work.load(std::memory_order_relaxed) >= x_idle_at; }
+  bool may_be_idle() const noexcept { return work_.load(std::memory_order_relaxed) >= idle_at_; }
   uint64_t idle_at(const Span& s) const noexcept;
   bool give_back(const Span& s) noexcept;
   void* move_away(char* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept;
@@ -184,27 +184,27 @@ class PinnedPool {
   void defer(void* p) noexcept;
   void drain_deferred() noexcept;
 
-  Arena x_arena;
-  PoolOptions x_options{};
-  mutable pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
-  Span* x_spans = nullptr;        // [0] is unused: id 0 is "none"
-  SpanId* x_page_span = nullptr;  // by page
-  SpanId x_span_count = 0, x_spare_span = 0;
-  PageId x_top = 0;  // pages below were handed out at least once
-  PageId x_pages = 0;
-  size_t x_live = 0, x_cached = 0;           // bytes
-  std::atomic<uint64_t> x_work{0};           // bytes
-  uint64_t x_idle_at = UINT64_MAX;           // x_work before which no free span is idle
-  size_t x_free_aside = 0;                   // free spans that are set aside
-  bool x_grew = false;                       // memory that held nothing was handed out since the last trim()
-  std::atomic<size_t> x_returned_excess{0}, x_returned_short{0}, x_returned_idle{0};
-  SpanId x_free[Buckets] = {};               // free spans by log2(pages)
-  SpanId x_partial[MaxPoolSites][Classes] = {};  // slabs with a free block
-  PinToken x_first_pin = 0;                  // the pin of adopted memory
-  std::atomic<void*> x_deferred{
+  Arena arena_;
+  PoolOptions options_{};
+  mutable pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  Span* spans_ = nullptr;        // [0] is unused: id 0 is "none"
+  SpanId* page_span_ = nullptr;  // by page
+  SpanId span_count_ = 0, spare_span_ = 0;
+  PageId top_ = 0;  // pages below were handed out at least once
+  PageId pages_ = 0;
+  size_t live_ = 0, cached_ = 0;           // bytes
+  std::atomic<uint64_t> work_{0};           // bytes
+  uint64_t idle_at_ = UINT64_MAX;           // work_ before which no free span is idle
+  size_t free_aside_ = 0;                   // free spans that are set aside
+  bool grew_ = false;                       // memory that held nothing was handed out since the last trim()
+  std::atomic<size_t> returned_excess_{0}, returned_short_{0}, returned_idle_{0};
+  SpanId free_[Buckets] = {};               // free spans by log2(pages)
+  SpanId partial_[MaxPoolSites][Classes] = {};  // slabs with a free block
+  PinToken first_pin_ = 0;                  // the pin of adopted memory
+  std::atomic<void*> deferred_{
       nullptr};  // frees made by signal handlers, linked through the blocks
-  std::atomic<uint64_t> x_bad_releases{0};
-  std::atomic<bool> x_lock_refused{false};
+  std::atomic<uint64_t> bad_releases_{0};
+  std::atomic<bool> lock_refused_{false};
 };
 
 }  // namespace gt::opt

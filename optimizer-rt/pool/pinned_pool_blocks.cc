@@ -29,16 +29,16 @@ __thread bool t_inside_pool = false;
 
 void* PinnedPool::allocate(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept {
   if (fresh) *fresh = false;
-  if (x_pages == 0 || size > x_options.limit_bytes || align > HugePage || site >= MaxPoolSites)
+  if (pages_ == 0 || size > options_.limit_bytes || align > HugePage || site >= MaxPoolSites)
     return nullptr;
   void* p = nullptr;
   {
-    Guard guard(x_mutex);
+    Guard guard(mutex_);
     if (!guard.held()) return nullptr;
     drain_deferred();
     p = allocate_locked(size, align, site, fresh);
-    if (!x_grew) return p;
-    x_grew = false;
+    if (!grew_) return p;
+    grew_ = false;
   }
   trim();  // nothing of the new memory was touched yet
   return p;
@@ -78,7 +78,7 @@ PinnedPool::SpanId PinnedPool::new_slab(size_t c, SiteIndex site) noexcept {
 }
 
 void* PinnedPool::allocate_small(size_t c, SiteIndex site) noexcept {
-  SpanId id = x_partial[site][c];
+  SpanId id = partial_[site][c];
   if (id == 0) id = new_slab(c, site);
   if (id == 0) return nullptr;
   Span& s = span(id);
@@ -92,7 +92,7 @@ void* PinnedPool::allocate_small(size_t c, SiteIndex site) noexcept {
 
 void PinnedPool::list_partial(SpanId id) noexcept {
   Span& s = span(id);
-  SpanId& head = x_partial[s.site][s.size_class];
+  SpanId& head = partial_[s.site][s.size_class];
   s.prev = 0;
   s.next = head;
   if (head) span(head).prev = id;
@@ -104,19 +104,19 @@ void PinnedPool::unlist_partial(SpanId id) noexcept {
   if (s.prev)
     span(s.prev).next = s.next;
   else
-    x_partial[s.site][s.size_class] = s.next;
+    partial_[s.site][s.size_class] = s.next;
   if (s.next) span(s.next).prev = s.prev;
   s.next = s.prev = 0;
 }
 
 void PinnedPool::release(void* p) noexcept {
   {
-    Guard guard(x_mutex);
+    Guard guard(mutex_);
     if (!guard.held()) return defer(p);
-    const size_t cached = x_cached;
+    const size_t cached = cached_;
     drain_deferred();
     release_locked(p);
-    if (x_cached == cached) return;
+    if (cached_ == cached) return;
   }
   trim();
 }
@@ -132,7 +132,7 @@ void PinnedPool::release_locked(void* p) noexcept {
     good = true;
   }
   // libc would abort; the program may have lived with it so far only because nothing checked.
-  if (!good) x_bad_releases.fetch_add(1, std::memory_order_relaxed);
+  if (!good) bad_releases_.fetch_add(1, std::memory_order_relaxed);
 }
 
 bool PinnedPool::release_small(SpanId id, size_t offset) noexcept {
@@ -158,16 +158,16 @@ bool PinnedPool::release_small(SpanId id, size_t offset) noexcept {
 }
 
 void PinnedPool::defer(void* p) noexcept {
-  void* head = x_deferred.load(std::memory_order_relaxed);
+  void* head = deferred_.load(std::memory_order_relaxed);
   do {
     std::memcpy(p, &head, sizeof head);
-  } while (!x_deferred.compare_exchange_weak(head, p, std::memory_order_release,
+  } while (!deferred_.compare_exchange_weak(head, p, std::memory_order_release,
                                              std::memory_order_relaxed));
 }
 
 void PinnedPool::drain_deferred() noexcept {
-  if (x_deferred.load(std::memory_order_relaxed) == nullptr) return;
-  void* p = x_deferred.exchange(nullptr, std::memory_order_acquire);
+  if (deferred_.load(std::memory_order_relaxed) == nullptr) return;
+  void* p = deferred_.exchange(nullptr, std::memory_order_acquire);
   while (p) {
     void* next;
     std::memcpy(&next, p, sizeof next);
@@ -177,7 +177,7 @@ void PinnedPool::drain_deferred() noexcept {
 }
 
 size_t PinnedPool::usable_size(const void* p) const noexcept {
-  const Guard guard(x_mutex);  // a signal handler's own block stays what it is without
+  const Guard guard(mutex_);  // a signal handler's own block stays what it is without
   const SpanId id = span_at(p);
   if (id == 0) return 0;
   const Span& s = span(id);
@@ -191,7 +191,7 @@ size_t PinnedPool::usable_size(const void* p) const noexcept {
 }
 
 Extent PinnedPool::extent_of(const void* p) const noexcept {
-  Guard guard(x_mutex);
+  Guard guard(mutex_);
   const SpanId id = guard.held() ? span_at(p) : 0;
   if (id == 0) return {};
   const Span& s = span(id);
@@ -199,7 +199,7 @@ Extent PinnedPool::extent_of(const void* p) const noexcept {
 }
 
 bool PinnedPool::set_pin(const Extent& extent, PinToken pin) noexcept {
-  Guard guard(x_mutex);
+  Guard guard(mutex_);
   const SpanId id = guard.held() ? span_at(extent.base) : 0;
   if (id == 0) return false;
   Span& s = span(id);
@@ -210,29 +210,29 @@ bool PinnedPool::set_pin(const Extent& extent, PinToken pin) noexcept {
 }
 
 size_t PinnedPool::live_bytes() const noexcept {
-  Guard guard(x_mutex);
-  return x_live;
+  Guard guard(mutex_);
+  return live_;
 }
 size_t PinnedPool::cached_bytes() const noexcept {
-  Guard guard(x_mutex);
-  return x_cached;
+  Guard guard(mutex_);
+  return cached_;
 }
 
 // Other fork handlers of this thread may allocate in between: they count as inside, and get libc's
 // memory.
 void PinnedPool::lock_for_fork() noexcept {
-  ::pthread_mutex_lock(&x_mutex);
+  ::pthread_mutex_lock(&mutex_);
   t_inside_pool = true;
-  x_arena.begin_fork();
-  for (PageId page = 0; x_arena.shared() && page < x_top; page += span(x_page_span[page]).pages) {
-    const Span& s = span(x_page_span[page]);
-    if (s.kind == Span::Large || s.kind == Span::Slab) x_arena.copy_for_child(address(s), s.pages * PageBytes);
+  arena_.begin_fork();
+  for (PageId page = 0; arena_.shared() && page < top_; page += span(page_span_[page]).pages) {
+    const Span& s = span(page_span_[page]);
+    if (s.kind == Span::Large || s.kind == Span::Slab) arena_.copy_for_child(address(s), s.pages * PageBytes);
   }
 }
 void PinnedPool::unlock_after_fork() noexcept {
-  x_arena.end_fork();
+  arena_.end_fork();
   t_inside_pool = false;
-  ::pthread_mutex_unlock(&x_mutex);
+  ::pthread_mutex_unlock(&mutex_);
 }
 
 }  // namespace gt::opt

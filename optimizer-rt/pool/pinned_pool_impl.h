@@ -23,7 +23,7 @@ struct PinnedPool::Span {
   PageId page = 0, pages = 0;
   SpanId next = 0, prev = 0;  // free list, or list of partial slabs
   PinToken pin = 0;
-  uint64_t freed_at = 0;  // x_work
+  uint64_t freed_at = 0;  // work_
   SiteIndex site = 0;
   Kind kind = Unused;
   uint8_t size_class = 0;
@@ -50,27 +50,27 @@ struct PinnedPool::Span {
 
 class PinnedPool::Guard {
  public:
-  explicit Guard(pthread_mutex_t& mutex) : x_mutex(t_inside_pool ? nullptr : &mutex) {
-    if (!x_mutex) return;
+  explicit Guard(pthread_mutex_t& mutex) : mutex_(t_inside_pool ? nullptr : &mutex) {
+    if (!mutex_) return;
     t_inside_pool = true;
-    ::pthread_mutex_lock(x_mutex);
+    ::pthread_mutex_lock(mutex_);
   }
   ~Guard() {
-    if (!x_mutex) return;
-    ::pthread_mutex_unlock(x_mutex);
+    if (!mutex_) return;
+    ::pthread_mutex_unlock(mutex_);
     t_inside_pool = false;
   }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
-  bool held() const { return x_mutex != nullptr; }
+  bool held() const { return mutex_ != nullptr; }
 
  private:
-  pthread_mutex_t* x_mutex;
+  pthread_mutex_t* mutex_;
 };
 
-inline PinnedPool::Span& PinnedPool::span(SpanId id) const noexcept { return x_spans[id]; }
+inline PinnedPool::Span& PinnedPool::span(SpanId id) const noexcept { return spans_[id]; }
 inline char* PinnedPool::address(const Span& s) const noexcept {
-  return x_arena.base() + s.page * PageBytes;
+  return arena_.base() + s.page * PageBytes;
 }
 
 }  // namespace gt::opt

@@ -37,7 +37,7 @@ void PinnedPool::set_aside(const void* at, size_t bytes, bool (*let_go)(const Ex
   while (p < end && owns(p)) {
     Extent found;
     {
-      Guard guard(x_mutex);
+      Guard guard(mutex_);
       if (!guard.held()) return;  // a handler that interrupted the pool itself
       const SpanId id = span_at(p);
       p = id ? address(span(id)) + span(id).pages * PageBytes : p + PageBytes;
@@ -49,7 +49,7 @@ void PinnedPool::set_aside(const void* at, size_t bytes, bool (*let_go)(const Ex
       s.pin = 0;
     }
     const bool hidden = let_go(found);
-    Guard guard(x_mutex);
+    Guard guard(mutex_);
     const SpanId id = span_at(found.base);
     if (id && address(span(id)) == found.base && span(id).aside) span(id).hidden = hidden;
   }
@@ -57,28 +57,28 @@ void PinnedPool::set_aside(const void* at, size_t bytes, bool (*let_go)(const Ex
 
 // The driver's memory stays what it is: only what is in it goes.
 int PinnedPool::advise(void* at, size_t bytes, int advice) noexcept {
-  const Guard guard(x_mutex);
+  const Guard guard(mutex_);
   if (drops_pages(advice) && is_aligned(at)) {
-    if (x_arena.adopted()) return std::memset(at, 0, whole_pages(bytes)), 0;
-    if (x_options.lock) system_memory.unlock(at, whole_pages(bytes));  // locked pages stay
+    if (arena_.adopted()) return std::memset(at, 0, whole_pages(bytes)), 0;
+    if (options_.lock) system_memory.unlock(at, whole_pages(bytes));  // locked pages stay
   }
-  return guard.held() ? x_arena.advise(at, bytes, advice) : system_memory.advise(at, bytes, advice);
+  return guard.held() ? arena_.advise(at, bytes, advice) : system_memory.advise(at, bytes, advice);
 }
 
 int PinnedPool::protect(void* at, size_t bytes, int protection, int key) noexcept {
-  const Guard guard(x_mutex);
+  const Guard guard(mutex_);
   const int result = system_memory.protect(at, bytes, protection, key);
-  if (result == 0 && guard.held()) x_arena.protected_as(at, whole_pages(bytes), protection);
+  if (result == 0 && guard.held()) arena_.protected_as(at, whole_pages(bytes), protection);
   return result;
 }
 
 // Not for others to map, who would find their memory owned by us: nothing that can be touched.
 void PinnedPool::leave_nothing(void* at, size_t bytes) noexcept {
-  if (system_memory.map_file(at, bytes, PROT_NONE, Nothing, -1, 0)) x_arena.replaced(at, bytes);
+  if (system_memory.map_file(at, bytes, PROT_NONE, Nothing, -1, 0)) arena_.replaced(at, bytes);
 }
 
 int PinnedPool::unmap(void* at, size_t bytes) noexcept {
-  const Guard guard(x_mutex);
+  const Guard guard(mutex_);
   if (!is_aligned(at) || bytes == 0) {
     errno = EINVAL;
     return -1;
@@ -88,12 +88,12 @@ int PinnedPool::unmap(void* at, size_t bytes) noexcept {
 }
 
 void PinnedPool::replaced(const void* at, size_t bytes) noexcept {
-  const Guard guard(x_mutex);
-  x_arena.replaced(at, whole_pages(bytes));
+  const Guard guard(mutex_);
+  arena_.replaced(at, whole_pages(bytes));
 }
 
 void* PinnedPool::remap(void* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept {
-  const Guard guard(x_mutex);
+  const Guard guard(mutex_);
   auto* const old = static_cast<char*>(at);
   bytes = whole_pages(bytes);
   new_bytes = whole_pages(new_bytes);
@@ -103,7 +103,7 @@ void* PinnedPool::remap(void* at, size_t bytes, size_t new_bytes, int flags, voi
     return at;
   }
   if (!(flags & MREMAP_MAYMOVE)) return fail(flags & MREMAP_FIXED ? EINVAL : ENOMEM);
-  if (!x_arena.make_private(at, bytes)) return fail(ENOMEM);
+  if (!arena_.make_private(at, bytes)) return fail(ENOMEM);
   return move_away(old, bytes, new_bytes, flags & ~DontUnmap, to);
 }
 

@@ -26,48 +26,48 @@ void* map_table(size_t bytes) {
 }  // namespace
 
 bool PinnedPool::make_tables() noexcept {
-  const size_t pages = x_arena.size() / PageBytes;
-  x_page_span = static_cast<SpanId*>(map_table((pages + 1) * sizeof(SpanId)));
-  x_spans = static_cast<Span*>(map_table((pages + 2) * sizeof(Span)));
-  if (!x_page_span || !x_spans) return false;
-  x_span_count = 1;
-  x_pages = static_cast<PageId>(pages);  // from here on allocate() works
+  const size_t pages = arena_.size() / PageBytes;
+  page_span_ = static_cast<SpanId*>(map_table((pages + 1) * sizeof(SpanId)));
+  spans_ = static_cast<Span*>(map_table((pages + 2) * sizeof(Span)));
+  if (!page_span_ || !spans_) return false;
+  span_count_ = 1;
+  pages_ = static_cast<PageId>(pages);  // from here on allocate() works
   return true;
 }
 
 bool PinnedPool::open(const PoolOptions& options) noexcept {
-  x_options = options;
-  if (!x_arena.reserve(options.reserve_bytes, size_t{16} << 20)) return false;
-  if (options.shared) x_arena.share();
+  options_ = options;
+  if (!arena_.reserve(options.reserve_bytes, size_t{16} << 20)) return false;
+  if (options.shared) arena_.share();
   return make_tables();
 }
 
 bool PinnedPool::open_over(void* memory, size_t bytes, PinToken pin) noexcept {
-  x_options.limit_bytes = bytes;
-  x_options.cache_bytes = bytes;  // nothing can be returned
-  x_first_pin = pin;
-  return x_arena.adopt(memory, bytes) && make_tables();
+  options_.limit_bytes = bytes;
+  options_.cache_bytes = bytes;  // nothing can be returned
+  first_pin_ = pin;
+  return arena_.adopt(memory, bytes) && make_tables();
 }
 
 bool PinnedPool::prefer_node(int node) noexcept {
-  return x_pages > 0 && !x_arena.adopted() && gt::opt::prefer_node(x_arena.base(), x_arena.size(), node);
+  return pages_ > 0 && !arena_.adopted() && gt::opt::prefer_node(arena_.base(), arena_.size(), node);
 }
 
 PinnedPool::SpanId PinnedPool::span_at(const void* p) const noexcept {
-  const size_t page = static_cast<size_t>(static_cast<const char*>(p) - x_arena.base()) / PageBytes;
-  if (page >= x_top) return 0;
-  const SpanId id = x_page_span[page];
+  const size_t page = static_cast<size_t>(static_cast<const char*>(p) - arena_.base()) / PageBytes;
+  if (page >= top_) return 0;
+  const SpanId id = page_span_[page];
   const Span& s = span(id);  // stale for the inside of a free span: checked here
   const bool inside = page >= s.page && page < size_t{s.page} + s.pages;
   return inside && (s.kind == Span::Large || s.kind == Span::Slab) ? id : 0;
 }
 
 PinnedPool::SpanId PinnedPool::new_span(PageId page, PageId pages) noexcept {
-  SpanId id = x_spare_span;
+  SpanId id = spare_span_;
   if (id)
-    x_spare_span = span(id).next;
+    spare_span_ = span(id).next;
   else
-    id = x_span_count++;
+    id = span_count_++;
   Span& s = span(id);
   s.page = page;
   s.pages = pages;
@@ -82,32 +82,32 @@ void PinnedPool::drop_span(SpanId id) noexcept {
   Span& s = span(id);
   s.kind = Span::Unused;
   s.pages = 0;
-  s.next = x_spare_span;
-  x_spare_span = id;
+  s.next = spare_span_;
+  spare_span_ = id;
 }
 
 void PinnedPool::map_ends(SpanId id) noexcept {
   const Span& s = span(id);
-  x_page_span[s.page] = x_page_span[s.page + s.pages - 1] = id;
+  page_span_[s.page] = page_span_[s.page + s.pages - 1] = id;
 }
 
 void PinnedPool::map_all(SpanId id) noexcept {
   Span& s = span(id);
   if (!s.mapped)
-    for (PageId i = 0; i < s.pages; ++i) x_page_span[s.page + i] = id;
+    for (PageId i = 0; i < s.pages; ++i) page_span_[s.page + i] = id;
   s.mapped = true;
 }
 
 void PinnedPool::list_free(SpanId id) noexcept {
   Span& s = span(id);
   s.kind = Span::Free;
-  SpanId& head = x_free[bucket_of(s.pages)];
+  SpanId& head = free_[bucket_of(s.pages)];
   s.prev = 0;
   s.next = head;
   if (head) span(head).prev = id;
   head = id;
-  if (s.dirty) x_cached += s.pages * PageBytes;
-  if (s.aside) ++x_free_aside;
+  if (s.dirty) cached_ += s.pages * PageBytes;
+  if (s.aside) ++free_aside_;
   map_ends(id);
 }
 
@@ -116,11 +116,11 @@ void PinnedPool::unlist_free(SpanId id) noexcept {
   if (s.prev)
     span(s.prev).next = s.next;
   else
-    x_free[bucket_of(s.pages)] = s.next;
+    free_[bucket_of(s.pages)] = s.next;
   if (s.next) span(s.next).prev = s.prev;
   s.next = s.prev = 0;
-  if (s.dirty) x_cached -= s.pages * PageBytes;
-  if (s.aside) --x_free_aside;
+  if (s.dirty) cached_ -= s.pages * PageBytes;
+  if (s.aside) --free_aside_;
 }
 
 bool PinnedPool::fits(const Span& s, PageId pages, PageId align) const noexcept {
@@ -131,7 +131,7 @@ PinnedPool::SpanId PinnedPool::find_free(PageId pages, PageId align) noexcept {
   for (uint32_t b = bucket_of(pages); b < Buckets; ++b) {
     SpanId best = 0;
     int looked = 0;
-    for (SpanId id = x_free[b]; id && looked < LookedAt; id = span(id).next, ++looked) {
+    for (SpanId id = free_[b]; id && looked < LookedAt; id = span(id).next, ++looked) {
       const Span& s = span(id);
       if (fits(s, pages, align) && (best == 0 || s.pages < span(best).pages)) best = id;
       if (best && span(best).pages == pages) break;
@@ -171,24 +171,24 @@ PinnedPool::SpanId PinnedPool::carve(SpanId id, PageId pages, PageId align) noex
 }
 
 bool PinnedPool::may_grow(PageId pages, PageId align) const noexcept {
-  const size_t end = size_t{round_up(x_top, align)} + pages;
-  return end <= x_pages && x_live + x_cached + pages * PageBytes <= x_options.limit_bytes;
+  const size_t end = size_t{round_up(top_, align)} + pages;
+  return end <= pages_ && live_ + cached_ + pages * PageBytes <= options_.limit_bytes;
 }
 
 PinnedPool::SpanId PinnedPool::grow_top(PageId pages, PageId align) noexcept {
-  const PageId start = round_up(x_top, align);
-  if (!may_grow(pages, align) || !x_arena.grow((size_t{start} + pages) * PageBytes)) return 0;
-  const bool dirty = x_arena.adopted();
-  const PageId gap = start - x_top;
-  const PageId old_top = x_top;
-  x_top = start + pages;
+  const PageId start = round_up(top_, align);
+  if (!may_grow(pages, align) || !arena_.grow((size_t{start} + pages) * PageBytes)) return 0;
+  const bool dirty = arena_.adopted();
+  const PageId gap = start - top_;
+  const PageId old_top = top_;
+  top_ = start + pages;
   const SpanId id = new_span(start, pages);
-  span(id).pin = x_first_pin;
+  span(id).pin = first_pin_;
   span(id).dirty = dirty;
   map_all(id);
   if (gap > 0) {
     const SpanId g = new_span(old_top, gap);
-    span(g).pin = x_first_pin;
+    span(g).pin = first_pin_;
     span(g).dirty = dirty;
     list_free(merge_neighbours(g, false));
   }
@@ -217,15 +217,15 @@ PinnedPool::SpanId PinnedPool::merge_neighbours(SpanId id, bool any) noexcept {
     return span(other).kind == Span::Free && alike;
   };
   if (span(id).page > 0) {
-    const SpanId left = x_page_span[span(id).page - 1];
+    const SpanId left = page_span_[span(id).page - 1];
     if (joins(left)) {
       unlist_free(left);
       id = absorb(left, id);
     }
   }
   const PageId end = span(id).page + span(id).pages;
-  if (end < x_top) {
-    const SpanId right = x_page_span[end];
+  if (end < top_) {
+    const SpanId right = page_span_[end];
     if (joins(right)) {
       unlist_free(right);
       id = absorb(id, right);
@@ -237,8 +237,8 @@ PinnedPool::SpanId PinnedPool::merge_neighbours(SpanId id, bool any) noexcept {
 // Under need: neighbours with different pins become one span; it will be pinned anew if it is
 // transferred.
 void PinnedPool::merge_everything() noexcept {
-  for (PageId page = 0; page < x_top;) {
-    const SpanId id = x_page_span[page];
+  for (PageId page = 0; page < top_;) {
+    const SpanId id = page_span_[page];
     if (span(id).kind == Span::Free) {
       unlist_free(id);
       const SpanId merged = merge_neighbours(id, true);
@@ -265,12 +265,12 @@ PinnedPool::SpanId PinnedPool::take_span(PageId pages, PageId align, SiteIndex s
   if (id == 0) return 0;
   map_all(id);
   span(id).site = site;
-  x_live += pages * PageBytes;
-  x_work.fetch_add(pages * PageBytes, std::memory_order_relaxed);
+  live_ += pages * PageBytes;
+  work_.fetch_add(pages * PageBytes, std::memory_order_relaxed);
   if (span(id).dirty) return id;
-  x_grew = true;
-  if (x_options.lock && system_memory.lock(address(span(id)), pages * PageBytes) != 0)
-    x_lock_refused.store(true, std::memory_order_relaxed);
+  grew_ = true;
+  if (options_.lock && system_memory.lock(address(span(id)), pages * PageBytes) != 0)
+    lock_refused_.store(true, std::memory_order_relaxed);
   return id;
 }
 
@@ -278,19 +278,19 @@ void PinnedPool::give_span(SpanId id) noexcept {
   Span& s = span(id);
   s.kind = Span::Unused;
   s.dirty = true;
-  s.freed_at = x_work.load(std::memory_order_relaxed);
-  x_idle_at = std::min(x_idle_at, idle_at(s));
-  x_live -= s.pages * PageBytes;
+  s.freed_at = work_.load(std::memory_order_relaxed);
+  idle_at_ = std::min(idle_at_, idle_at(s));
+  live_ -= s.pages * PageBytes;
   list_free(merge_neighbours(id, false));
 }
 
 bool PinnedPool::is_valid() const noexcept {
   size_t live = 0, cached = 0;
   const Span* before = nullptr;
-  for (PageId page = 0; page < x_top;) {
-    const SpanId id = x_page_span[page];
+  for (PageId page = 0; page < top_;) {
+    const SpanId id = page_span_[page];
     const Span& s = span(id);
-    if (id == 0 || s.page != page || s.pages == 0 || x_page_span[page + s.pages - 1] != id)
+    if (id == 0 || s.page != page || s.pages == 0 || page_span_[page + s.pages - 1] != id)
       return false;
     if (s.kind == Span::Unused) return false;
     if (s.kind == Span::Free && before && before->kind == Span::Free && before->is_like(s)) return false;
@@ -298,14 +298,14 @@ bool PinnedPool::is_valid() const noexcept {
       live += s.pages * PageBytes;
       // Only the ends of what was free are told; another thread may be giving it back just now.
       for (PageId i = 0; i < s.pages && s.kind != Span::Trimming; ++i)
-        if (x_page_span[page + i] != id) return false;
+        if (page_span_[page + i] != id) return false;
     } else if (s.dirty) {
       cached += s.pages * PageBytes;
     }
     before = &s;
     page += s.pages;
   }
-  return live == x_live && cached == x_cached;
+  return live == live_ && cached == cached_;
 }
 
 }  // namespace gt::opt

@@ -14,19 +14,19 @@ class RangeSet {
   static constexpr size_t Most = 16384;
 
   constexpr RangeSet() = default;
-  bool empty() const noexcept { return x_count == 0; }
+  bool empty() const noexcept { return count_ == 0; }
   bool has_room() noexcept { return make_room(); }
   // False: no room, and nothing was changed.
   bool add(size_t begin, size_t end) noexcept;
   bool remove(size_t begin, size_t end) noexcept;
-  void clear() noexcept { x_count = 0; }
+  void clear() noexcept { count_ = 0; }
 
   // Calls visit(begin, end) for each part of [begin, end) that is in the set, or for each that is not. `visit` must not
   // change the set.
   template <class Visit>
   void each_inside(size_t begin, size_t end, Visit visit) const {
-    for (size_t i = first_behind(begin); i < x_count && x_ranges[i].begin < end; ++i)
-      visit(x_ranges[i].begin < begin ? begin : x_ranges[i].begin, x_ranges[i].end < end ? x_ranges[i].end : end);
+    for (size_t i = first_behind(begin); i < count_ && ranges_[i].begin < end; ++i)
+      visit(ranges_[i].begin < begin ? begin : ranges_[i].begin, ranges_[i].end < end ? ranges_[i].end : end);
   }
   template <class Visit>
   void each_outside(size_t begin, size_t end, Visit visit) const {
@@ -46,8 +46,8 @@ class RangeSet {
   bool make_room() noexcept;
   void replace(size_t first, size_t last, const Range* by, size_t count) noexcept;
 
-  Range* x_ranges = nullptr;
-  size_t x_count = 0;
+  Range* ranges_ = nullptr;
+  size_t count_ = 0;
 };
 
 }  // namespace gt::opt

@@ -22,48 +22,48 @@ __thread bool t_inside __attribute__((tls_model("initial-exec"))) = false;
 
 class ReusedBlocks::Guard {
  public:
-  explicit Guard(ReusedBlocks& table) noexcept : x_table(t_inside ? nullptr : &table) {
-    if (x_table) x_table->enter();
+  explicit Guard(ReusedBlocks& table) noexcept : table_(t_inside ? nullptr : &table) {
+    if (table_) table_->enter();
   }
   ~Guard() {
-    if (x_table) x_table->leave();
+    if (table_) table_->leave();
   }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
-  bool held() const noexcept { return x_table != nullptr; }
+  bool held() const noexcept { return table_ != nullptr; }
 
  private:
-  ReusedBlocks* x_table;
+  ReusedBlocks* table_;
 };
 
 void ReusedBlocks::enter() noexcept {
   t_inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  ::pthread_mutex_lock(&x_mutex);
+  ::pthread_mutex_lock(&mutex_);
   take_missed();
 }
 
 void ReusedBlocks::leave() noexcept {
   take_missed();
-  ::pthread_mutex_unlock(&x_mutex);
+  ::pthread_mutex_unlock(&mutex_);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   t_inside = false;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  if (!x_missed.load(std::memory_order_relaxed)) return;
+  if (!missed_.load(std::memory_order_relaxed)) return;
   enter();
   leave();
 }
 
 // Until it is taken, calls of the program's wait.
 void ReusedBlocks::missed() noexcept {
-  x_unsettled.fetch_add(1, std::memory_order_release);
-  if (x_missed.exchange(true)) x_unsettled.fetch_sub(1, std::memory_order_release);
+  unsettled_.fetch_add(1, std::memory_order_release);
+  if (missed_.exchange(true)) unsettled_.fetch_sub(1, std::memory_order_release);
 }
 
 void ReusedBlocks::take_missed() noexcept {
-  if (__builtin_expect(!x_missed.load(std::memory_order_relaxed), 1) || !x_missed.exchange(false)) return;
+  if (__builtin_expect(!missed_.load(std::memory_order_relaxed), 1) || !missed_.exchange(false)) return;
   drop_overlapping_locked(0, UINTPTR_MAX);
-  x_unsettled.fetch_sub(1, std::memory_order_release);
+  unsettled_.fetch_sub(1, std::memory_order_release);
 }
 
 // --- Which blocks there are ---
@@ -72,7 +72,7 @@ void ReusedBlocks::take_missed() noexcept {
 template <class Visit>
 void ReusedBlocks::for_each_entry(Visit visit) const noexcept {
   for (size_t word = 0; word < Most / 64; ++word)
-    for (uint64_t bits = x_used[word]; bits != 0; bits &= bits - 1)
+    for (uint64_t bits = used_[word]; bits != 0; bits &= bits - 1)
       visit(word * 64 + static_cast<size_t>(std::countr_zero(bits)));
 }
 
@@ -90,8 +90,8 @@ void ReusedBlocks::remember_static(const void* p, size_t bytes) noexcept {
   uintptr_t begin = address(p), end = begin + bytes;
   if (!guard.held() || !is_open() || find(begin, bytes) != Most) return;
   for_each_entry([&](size_t i) {
-    const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
-    const Entry& e = x_entries[i];
+    const uintptr_t key = keys_[i].load(std::memory_order_relaxed);
+    const Entry& e = entries_[i];
     if (e.state != State::Fresh || key >= end || begin >= key + e.bytes) return;
     begin = std::min(begin, key);
     end = std::max(end, key + e.bytes);
@@ -103,15 +103,15 @@ void ReusedBlocks::remember_static(const void* p, size_t bytes) noexcept {
 void ReusedBlocks::insert(uintptr_t key, size_t bytes, bool is_static) noexcept {
   const size_t first = first_of(key);
   for (size_t i = first; i < first + Ways; ++i) {
-    if (x_keys[i].load(std::memory_order_relaxed) != 0) continue;
-    x_entries[i] = {};
-    x_entries[i].bytes = bytes;
-    x_entries[i].birth = ++x_births;
-    x_entries[i].is_static = is_static;
-    x_keys[i].store(key, std::memory_order_relaxed);
-    x_used[i / 64] |= uint64_t{1} << i % 64;
-    x_begins[granule_of(key)].fetch_add(1, std::memory_order_relaxed);
-    x_count.fetch_add(1, std::memory_order_relaxed);
+    if (keys_[i].load(std::memory_order_relaxed) != 0) continue;
+    entries_[i] = {};
+    entries_[i].bytes = bytes;
+    entries_[i].birth = ++births_;
+    entries_[i].is_static = is_static;
+    keys_[i].store(key, std::memory_order_relaxed);
+    used_[i / 64] |= uint64_t{1} << i % 64;
+    begins_[granule_of(key)].fetch_add(1, std::memory_order_relaxed);
+    count_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
 }
@@ -121,9 +121,9 @@ bool ReusedBlocks::drop(const void* p) noexcept {
   if (!guard.held()) return missed(), false;
   const uintptr_t key = address(p);
   for (size_t i = first_of(key); i < first_of(key) + Ways; ++i) {
-    if (x_keys[i].load(std::memory_order_relaxed) != key) continue;
-    const bool was_pinned = x_entries[i].state == State::Pinned || x_entries[i].state == State::Pinning;
-    judge(x_entries[i]);
+    if (keys_[i].load(std::memory_order_relaxed) != key) continue;
+    const bool was_pinned = entries_[i].state == State::Pinned || entries_[i].state == State::Pinning;
+    judge(entries_[i]);
     drop_entry(i);
     return was_pinned;
   }
@@ -138,39 +138,39 @@ void ReusedBlocks::drop_overlapping(const void* at, size_t bytes) noexcept {
 
 void ReusedBlocks::drop_overlapping_locked(uintptr_t at, size_t bytes) noexcept {
   for_each_entry([&](size_t i) {
-    const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
-    if (key < at + bytes && at < key + x_entries[i].bytes) drop_entry(i);
+    const uintptr_t key = keys_[i].load(std::memory_order_relaxed);
+    if (key < at + bytes && at < key + entries_[i].bytes) drop_entry(i);
   });
 }
 
 void ReusedBlocks::drop_entry(size_t i) noexcept {
-  Entry& e = x_entries[i];
+  Entry& e = entries_[i];
   if (e.state == State::Pinned) unpin_entry(e);
-  if (e.state == State::Pinning) x_unsettled.fetch_add(1, std::memory_order_release);  // its maker will find out
+  if (e.state == State::Pinning) unsettled_.fetch_add(1, std::memory_order_release);  // its maker will find out
   e = {};
-  x_begins[granule_of(x_keys[i].load(std::memory_order_relaxed))].fetch_sub(1, std::memory_order_relaxed);
-  x_keys[i].store(0, std::memory_order_relaxed);
-  x_used[i / 64] &= ~(uint64_t{1} << i % 64);
-  x_count.fetch_sub(1, std::memory_order_relaxed);
+  begins_[granule_of(keys_[i].load(std::memory_order_relaxed))].fetch_sub(1, std::memory_order_relaxed);
+  keys_[i].store(0, std::memory_order_relaxed);
+  used_[i / 64] &= ~(uint64_t{1} << i % 64);
+  count_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 bool ReusedBlocks::close() noexcept {
   const Guard guard(*this);
-  const bool was_open = x_range.exchange(0, std::memory_order_relaxed) != 0;
+  const bool was_open = range_.exchange(0, std::memory_order_relaxed) != 0;
   if (!guard.held()) return missed(), was_open;
   drop_overlapping_locked(0, UINTPTR_MAX);
   return was_open;
 }
 
 void ReusedBlocks::forget_in_child() noexcept {
-  x_range.store(0, std::memory_order_relaxed);
-  for (auto& key : x_keys) key.store(0, std::memory_order_relaxed);
-  for (auto& blocks : x_begins) blocks.store(0, std::memory_order_relaxed);
-  for (uint64_t& bits : x_used) bits = 0;
-  x_count.store(0, std::memory_order_relaxed);
-  x_unsettled.store(0, std::memory_order_relaxed);
-  x_missed.store(false, std::memory_order_relaxed);
-  x_pins = x_stale_count = 0;
+  range_.store(0, std::memory_order_relaxed);
+  for (auto& key : keys_) key.store(0, std::memory_order_relaxed);
+  for (auto& blocks : begins_) blocks.store(0, std::memory_order_relaxed);
+  for (uint64_t& bits : used_) bits = 0;
+  count_.store(0, std::memory_order_relaxed);
+  unsettled_.store(0, std::memory_order_relaxed);
+  missed_.store(false, std::memory_order_relaxed);
+  pins_ = stale_count_ = 0;
   unlock_after_fork();
 }
 
@@ -178,11 +178,11 @@ void ReusedBlocks::forget_in_child() noexcept {
 
 size_t ReusedBlocks::find(uintptr_t p, size_t span) const noexcept {
   const auto holds = [&](size_t i) {
-    const uintptr_t key = x_keys[i].load(std::memory_order_relaxed);
-    return key != 0 && p >= key && p - key < x_entries[i].bytes && span <= x_entries[i].bytes - (p - key);
+    const uintptr_t key = keys_[i].load(std::memory_order_relaxed);
+    return key != 0 && p >= key && p - key < entries_[i].bytes && span <= entries_[i].bytes - (p - key);
   };
   // Blocks of static data may overlap: a pinned one is the one that counts.
-  const auto is_final = [&](size_t i) { return !x_entries[i].is_static || x_entries[i].state == State::Pinned; };
+  const auto is_final = [&](size_t i) { return !entries_[i].is_static || entries_[i].state == State::Pinned; };
   for (size_t i = first_of(p); i < first_of(p) + Ways; ++i)
     if (holds(i) && is_final(i)) return i;
   size_t found = Most;
@@ -201,32 +201,32 @@ bool ReusedBlocks::pays(Entry& e, const Terms& terms) noexcept {
   ++e.transfers;
   if (terms.always) return e.transfers > 1;
   if (terms.saving_ns <= 0 || price(e, terms) <= 0) return false;
-  return e.owed_ns >= price(e, terms) * static_cast<double>(1u << x_bar[size_class(e.bytes)]);
+  return e.owed_ns >= price(e, terms) * static_cast<double>(1u << bar_[size_class(e.bytes)]);
 }
 
 ReusedBlocks::Next ReusedBlocks::touch(const void* p, size_t span, const Terms& terms, Block* block) noexcept {
-  if (x_count.load(std::memory_order_relaxed) == 0) return Next::Unknown;
+  if (count_.load(std::memory_order_relaxed) == 0) return Next::Unknown;
   const Guard guard(*this);
   const size_t i = guard.held() ? find(address(p), span) : Most;
   if (i == Most) return Next::Unknown;
-  Entry& e = x_entries[i];
-  *block = {x_keys[i].load(std::memory_order_relaxed), e.bytes, e.pin, e.birth};
+  Entry& e = entries_[i];
+  *block = {keys_[i].load(std::memory_order_relaxed), e.bytes, e.pin, e.birth};
   if (e.state == State::Pinned) {
     e.owed_ns += terms.saving_ns;
     return Next::Pinned;
   }
-  if (e.state != State::Fresh || !pays(e, terms) || x_pins == Most) return Next::Leave;
+  if (e.state != State::Fresh || !pays(e, terms) || pins_ == Most) return Next::Leave;
   e.state = State::Pinning;
   e.cost_ns = price(e, terms);
-  ++x_pins;
+  ++pins_;
   return Next::Pin;
 }
 
 ReusedBlocks::Entry* ReusedBlocks::entry_of(const Block& block) noexcept {
   const size_t first = first_of(block.base);
   for (size_t i = first; i < first + Ways; ++i)
-    if (x_keys[i].load(std::memory_order_relaxed) == block.base && x_entries[i].birth == block.birth)
-      return &x_entries[i];
+    if (keys_[i].load(std::memory_order_relaxed) == block.base && entries_[i].birth == block.birth)
+      return &entries_[i];
   return nullptr;
 }
 
@@ -239,26 +239,26 @@ void ReusedBlocks::pinned(const Block& block, PinToken pin, const void* owner, u
     e->owed_ns = 0;
     e->cost_ns = std::max(e->cost_ns, static_cast<double>(took_ns));
   } else {
-    x_stale[x_stale_count++] = pin;  // freed meanwhile; counted as unsettled since
+    stale_[stale_count_++] = pin;  // freed meanwhile; counted as unsettled since
   }
 }
 
 void ReusedBlocks::not_pinned(const Block& block, bool refused) noexcept {
   const Guard guard(*this);  // held, as it was in touch()
-  --x_pins;
+  --pins_;
   if (Entry* e = entry_of(block)) {
     e->state = refused ? State::Refused : State::Fresh;
     e->owed_ns = 0;
   } else {
-    x_unsettled.fetch_sub(1, std::memory_order_release);
+    unsettled_.fetch_sub(1, std::memory_order_release);
   }
 }
 
 // --- Pins that go ---
 
 void ReusedBlocks::unpin_entry(Entry& e) noexcept {
-  x_stale[x_stale_count++] = e.pin;
-  x_unsettled.fetch_add(1, std::memory_order_release);
+  stale_[stale_count_++] = e.pin;
+  unsettled_.fetch_add(1, std::memory_order_release);
   e.state = State::Fresh;
   e.pin = 0;
   e.owner = nullptr;
@@ -268,7 +268,7 @@ void ReusedBlocks::unpin_entry(Entry& e) noexcept {
 // The program frees it: did its pin repay?
 void ReusedBlocks::judge(const Entry& e) noexcept {
   if (e.state != State::Pinned || e.cost_ns <= 0) return;
-  uint8_t& bar = x_bar[size_class(e.bytes)];
+  uint8_t& bar = bar_[size_class(e.bytes)];
   if (e.owed_ns < e.cost_ns)
     bar = static_cast<uint8_t>(std::min(bar + 1u, HighestBar));
   else if (bar > 0)
@@ -279,7 +279,7 @@ void ReusedBlocks::owner_leaves(const void* owner) noexcept {
   const Guard guard(*this);
   if (!guard.held()) return missed();
   for_each_entry([&](size_t i) {
-    Entry& e = x_entries[i];
+    Entry& e = entries_[i];
     if (e.state == State::Pinned && e.owner == owner) unpin_entry(e);
   });
 }
@@ -287,24 +287,24 @@ void ReusedBlocks::owner_leaves(const void* owner) noexcept {
 // With as many pins as there may be it stays, as what the driver has pinned until its context goes.
 void ReusedBlocks::retire(PinToken pin) noexcept {
   const Guard guard(*this);
-  if (!guard.held() || x_pins == Most) return;
-  ++x_pins;
-  x_stale[x_stale_count++] = pin;
-  x_unsettled.fetch_add(1, std::memory_order_release);
+  if (!guard.held() || pins_ == Most) return;
+  ++pins_;
+  stale_[stale_count_++] = pin;
+  unsettled_.fetch_add(1, std::memory_order_release);
 }
 
 bool ReusedBlocks::take_stale(PinToken* pin) noexcept {
   if (is_settled()) return false;
   const Guard guard(*this);
-  if (!guard.held() || x_stale_count == 0) return false;
-  *pin = x_stale[--x_stale_count];
+  if (!guard.held() || stale_count_ == 0) return false;
+  *pin = stale_[--stale_count_];
   return true;
 }
 
 void ReusedBlocks::settled() noexcept {
   const Guard guard(*this);  // held, as it was in take_stale()
-  --x_pins;
-  x_unsettled.fetch_sub(1, std::memory_order_release);
+  --pins_;
+  unsettled_.fetch_sub(1, std::memory_order_release);
 }
 
 }  // namespace gt::opt

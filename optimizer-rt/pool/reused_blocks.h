@@ -64,25 +64,25 @@ class ReusedBlocks {
 
   constexpr ReusedBlocks() = default;
 
-  void open() noexcept { x_range.store(SIZE_MAX / 2, std::memory_order_relaxed); }
-  bool is_open() const noexcept { return x_range.load(std::memory_order_relaxed) != 0; }
+  void open() noexcept { range_.store(SIZE_MAX / 2, std::memory_order_relaxed); }
+  bool is_open() const noexcept { return range_.load(std::memory_order_relaxed) != 0; }
   // Drops everything, remembers nothing any more. True: it was open.
   bool close() noexcept;
 
   bool is_large(size_t bytes) const noexcept {
-    return __builtin_expect(bytes - LeastBytes < x_range.load(std::memory_order_relaxed), 0);
+    return __builtin_expect(bytes - LeastBytes < range_.load(std::memory_order_relaxed), 0);
   }
   void remember(const void* p, size_t bytes) noexcept;         // REQUIRES: is_large(bytes)
   void remember_static(const void* p, size_t bytes) noexcept;  // the same, of what is transferred
   bool may_know(const void* p) const noexcept {
-    const auto& here = x_begins[granule_of(reinterpret_cast<uintptr_t>(p))];
+    const auto& here = begins_[granule_of(reinterpret_cast<uintptr_t>(p))];
     return __builtin_expect(here.load(std::memory_order_relaxed) != 0, 0) && is_known(p);
   }
   // Before the memory goes back. True: a pin was dropped.
   bool leaving(const void* p) noexcept { return may_know(p) && drop(p); }
   // Other memory is at these addresses now, or about to be.
   void changed(const void* at, size_t bytes) noexcept {
-    if (__builtin_expect(x_count.load(std::memory_order_relaxed) != 0, 0)) drop_overlapping(at, bytes);
+    if (__builtin_expect(count_.load(std::memory_order_relaxed) != 0, 0)) drop_overlapping(at, bytes);
   }
 
   Next touch(const void* p, size_t span, const Terms& terms, Block* block) noexcept;
@@ -93,7 +93,7 @@ class ReusedBlocks {
   // A pin that is no block's and must go, too: stale from now on.
   void retire(PinToken pin) noexcept;
 
-  bool is_settled() const noexcept { return x_unsettled.load(std::memory_order_acquire) == 0; }
+  bool is_settled() const noexcept { return unsettled_.load(std::memory_order_acquire) == 0; }
   // Gives stale pins to `unpin` until none is left. Others may still be at theirs.
   template <class Unpin>
   void settle(Unpin unpin) noexcept {
@@ -133,7 +133,7 @@ class ReusedBlocks {
   static_assert(Sets == 128 && Ways == 8, "first_of() takes 7 bits of the hash");
   bool is_known(const void* p) const noexcept {
     const auto key = reinterpret_cast<uintptr_t>(p);
-    const std::atomic<uintptr_t>* const set = x_keys + first_of(key);
+    const std::atomic<uintptr_t>* const set = keys_ + first_of(key);
     bool found = false;
     for (size_t i = 0; i < Ways; ++i) found |= set[i].load(std::memory_order_relaxed) == key;
     return found && p;
@@ -158,20 +158,20 @@ class ReusedBlocks {
   bool take_stale(PinToken* pin) noexcept;
   void settled() noexcept;
 
-  pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
-  std::atomic<size_t> x_range{0};  // above LeastBytes; 0: closed
-  std::atomic<size_t> x_count{0};
-  std::atomic<uint32_t> x_unsettled{0};  // pins of dropped blocks: stale, being made, being released; 1 for x_missed
-  std::atomic<bool> x_missed{false};
-  uint64_t x_births = 0;
-  size_t x_pins = 0;  // being made, made, stale, being released
-  size_t x_stale_count = 0;
-  uint64_t x_used[Most / 64] = {};  // a bit for each entry: for walks
-  uint8_t x_bar[Classes] = {};
-  alignas(64) std::atomic<uint16_t> x_begins[Granules] = {};  // how many blocks begin there
-  alignas(64) std::atomic<uintptr_t> x_keys[Most] = {};
-  Entry x_entries[Most] = {};
-  PinToken x_stale[Most] = {};
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  std::atomic<size_t> range_{0};  // above LeastBytes; 0: closed
+  std::atomic<size_t> count_{0};
+  std::atomic<uint32_t> unsettled_{0};  // pins of dropped blocks: stale, being made, being released; 1 for missed_
+  std::atomic<bool> missed_{false};
+  uint64_t births_ = 0;
+  size_t pins_ = 0;  // being made, made, stale, being released
+  size_t stale_count_ = 0;
+  uint64_t used_[Most / 64] = {};  // a bit for each entry: for walks
+  uint8_t bar_[Classes] = {};
+  alignas(64) std::atomic<uint16_t> begins_[Granules] = {};  // how many blocks begin there
+  alignas(64) std::atomic<uintptr_t> keys_[Most] = {};
+  Entry entries_[Most] = {};
+  PinToken stale_[Most] = {};
 };
 
 extern ReusedBlocks reused_blocks;

@@ -79,43 +79,43 @@ void Runtime::open() noexcept {
   const char* path = std::getenv(PlanVariable);
   const char* counters = std::getenv(CountersVariable);
   if (!path || !counters || !map_counters(counters)) return;
-  if (!x_plan.open(path)) return count(Fallback::PlanIgnored);
-  x_mark = ForkMark::here();
-  if (plan().header->asks) x_requests = map_requests();
-  x_asks.store(x_requests != nullptr, std::memory_order_relaxed);
-  if (x_requests) static_data.open();  // before there is a second thread
+  if (!plan_.open(path)) return count(Fallback::PlanIgnored);
+  mark_ = ForkMark::here();
+  if (plan().header->asks) requests_ = map_requests();
+  asks_.store(requests_ != nullptr, std::memory_order_relaxed);
+  if (requests_) static_data.open();  // before there is a second thread
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
-  add(x_counters->processes, 1);
-  x_active = true;
+  add(counters_->processes, 1);
+  active_ = true;
   prepare(plan());
-  x_sites.open(plan());  // from here on allocations are served
+  sites_.open(plan());  // from here on allocations are served
 }
 
 void Runtime::prepare(const PlanView& plan) noexcept {
   for (size_t i = 0; i < plan.sites.size(); ++i) {
     const uint64_t margin_ns = plan.sites[i].margin_ns;
-    x_accounts[i].open(margin_ns);
-    x_accounts[MaxSites + i].open(std::min(margin_ns, LeastMargin_ns));  // sizes of which nothing was promised
+    accounts_[i].open(margin_ns);
+    accounts_[MaxSites + i].open(std::min(margin_ns, LeastMargin_ns));  // sizes of which nothing was promised
   }
   open_pools(plan);
   if (reused_blocks.is_open() || !pins_on_reuse(plan)) return;
   reused_blocks.open();
-  if (!x_requests) static_data.open();  // else it is open, and may have learnt what is mapped over it
+  if (!requests_) static_data.open();  // else it is open, and may have learnt what is mapped over it
 }
 
 void Runtime::learn(const DeviceTexts& device) noexcept {
-  const bool answered = x_requests->ask(device);
-  if (!answered) x_asks.store(false, std::memory_order_relaxed);  // nobody waits twice for nothing
-  const Lock lock(x_opening);
-  const PlanView later = answered ? x_plan.read_later() : PlanView();
+  const bool answered = requests_->ask(device);
+  if (!answered) asks_.store(false, std::memory_order_relaxed);  // nobody waits twice for nothing
+  const Lock lock(opening_);
+  const PlanView later = answered ? plan_.read_later() : PlanView();
   if (!later.header) return;
-  x_asks.store(later.header->asks != 0, std::memory_order_relaxed);
+  asks_.store(later.header->asks != 0, std::memory_order_relaxed);
   if (later.devices.size() == plan().devices.size()) return;
   const bool had_sites = !plan().sites.empty();
   if (!had_sites) prepare(later);
-  x_plan.hold(later);
-  if (!had_sites) x_sites.open(later);
-  if (x_bypassed.load()) reused_blocks.close();  // it was found out meanwhile that it must stay closed
+  plan_.hold(later);
+  if (!had_sites) sites_.open(later);
+  if (bypassed_.load()) reused_blocks.close();  // it was found out meanwhile that it must stay closed
 }
 
 bool Runtime::map_counters(const char* path) noexcept {
@@ -126,7 +126,7 @@ bool Runtime::map_counters(const char* path) noexcept {
   if (p == MAP_FAILED) return false;
   auto* counters = static_cast<Counters*>(p);
   if (counters->magic != CountersMagic || counters->size != sizeof(Counters)) return false;
-  x_counters = counters;
+  counters_ = counters;
   return true;
 }
 
@@ -146,52 +146,52 @@ void Runtime::open_pools(const PlanView& plan) noexcept {
   const auto is_used = [&](Policy p) { return used[static_cast<size_t>(p)]; };
   const auto open_pool = [&](PoolIndex i, bool lock) {
     o.lock = lock;
-    if (!x_pools[i].open(o)) return count(Fallback::NoArena);
-    if (o.shared && !x_pools[i].is_shared()) count(Fallback::NotShared);
+    if (!pools_[i].open(o)) return count(Fallback::NoArena);
+    if (o.shared && !pools_[i].is_shared()) count(Fallback::NotShared);
   };
   // The opencl policy falls back to pinning before there is a context.
   if (is_used(Policy::Pin) || is_used(Policy::OpenCl)) open_pool(Pinned, false);
   if (is_used(Policy::Locked)) open_pool(Locked, true);
   if (is_used(Policy::Hybrid)) open_pool(Hybrid, true);
-  x_more_pools.store(is_used(Policy::Locked) || is_used(Policy::Hybrid) || is_used(Policy::OpenCl),
+  more_pools_.store(is_used(Policy::Locked) || is_used(Policy::Hybrid) || is_used(Policy::OpenCl),
                      std::memory_order_relaxed);
 }
 
 PinnedPool* Runtime::pool_for(Policy policy) noexcept {
   switch (policy) {
     case Policy::Pin:
-      return &x_pools[Pinned];
+      return &pools_[Pinned];
     case Policy::Locked:
-      return &x_pools[Locked];
+      return &pools_[Locked];
     case Policy::Hybrid:
-      return &x_pools[Hybrid];
+      return &pools_[Hybrid];
     case Policy::OpenCl:
-      if (x_driver_open.load(std::memory_order_acquire)) return &x_pools[Driver];
+      if (driver_open_.load(std::memory_order_acquire)) return &pools_[Driver];
       count(Fallback::BeforeContext);
-      return &x_pools[Pinned];
+      return &pools_[Pinned];
     default:
       return nullptr;
   }
 }
 
 void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) noexcept {
-  const int index = x_sites.find(address);
+  const int index = sites_.find(address);
   if (index == SiteTable::None) return nullptr;
   auto i = static_cast<SiteIndex>(index);
   const PlanSite& site = plan().sites[i];
   if (!site.saw(size)) {
     i = static_cast<SiteIndex>(i + MaxSites);
     if (!site.gains_at(size)) {
-      add(x_counters->sites[i].refused_sizes, 1);
+      add(counters_->sites[i].refused_sizes, 1);
       return count(Fallback::SizeOutOfRange), nullptr;
     }
   }
-  if (x_bypassed.load(std::memory_order_relaxed)) return nullptr;
-  if (!x_accounts[i].takes_next()) return add(x_counters->sites[i].left, 1), nullptr;
+  if (bypassed_.load(std::memory_order_relaxed)) return nullptr;
+  if (!accounts_[i].takes_next()) return add(counters_->sites[i].left, 1), nullptr;
   PinnedPool* pool = pool_for(static_cast<Policy>(site.policy));
   if (!pool) return nullptr;
   void* p = allocate_in_pool(*pool, size, align, i);
-  if (!p && pool == &x_pools[Driver]) p = allocate_in_pool(x_pools[Pinned], size, align, i);
+  if (!p && pool == &pools_[Driver]) p = allocate_in_pool(pools_[Pinned], size, align, i);
   if (!p) count(Fallback::PoolExhausted);
   return p;
 }
@@ -205,7 +205,7 @@ void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, Sit
   errno = saved_errno;
   if (!p) return nullptr;
   count_returned(pool);
-  SiteCounters& c = x_counters->sites[site];
+  SiteCounters& c = counters_->sites[site];
   add(c.allocations, 1);
   add(c.bytes, size);
   if (fresh) {
@@ -218,15 +218,15 @@ void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, Sit
 }
 
 void Runtime::stop_for_deep_binding() noexcept {
-  if (x_bypassed.exchange(true)) return;
+  if (bypassed_.exchange(true)) return;
   reused_blocks.close();
   count(Fallback::DeepBind);
 }
 
 void Runtime::book(SiteIndex site, const TransferSaving& ns) noexcept {
-  SiteCounters& c = x_counters->sites[site];
+  SiteCounters& c = counters_->sites[site];
   add(ns.counts < 0 ? c.paid_ns : c.saved_ns, static_cast<uint64_t>(std::fabs(ns.counts)));
-  const TrialAccount::Turn turn = x_accounts[site].book(ns.decides);
+  const TrialAccount::Turn turn = accounts_[site].book(ns.decides);
   if (turn == TrialAccount::Turn::None) return;
   const bool suspended = turn == TrialAccount::Turn::Suspended;
   add(suspended ? c.suspensions : c.resumptions, 1);
@@ -234,7 +234,7 @@ void Runtime::book(SiteIndex site, const TransferSaving& ns) noexcept {
 }
 
 PinnedPool* Runtime::pool_of(const void* p) noexcept {
-  for (PinnedPool& pool : x_pools)
+  for (PinnedPool& pool : pools_)
     if (pool.owns(p)) return &pool;
   return nullptr;
 }
@@ -251,7 +251,7 @@ void Runtime::release(void* p) noexcept {
 }
 
 void Runtime::worked(size_t bytes) noexcept {
-  for (PinnedPool& pool : x_pools) {
+  for (PinnedPool& pool : pools_) {
     if (!pool.worked(bytes)) continue;
     t_may_unpin = true;
     pool.trim();
@@ -262,44 +262,44 @@ void Runtime::worked(size_t bytes) noexcept {
 
 void Runtime::count_returned(PinnedPool& pool) noexcept {
   const Returned bytes = pool.take_returned();
-  if (bytes.excess) add(x_counters->returned_excess, bytes.excess);
-  if (bytes.short_memory) add(x_counters->returned_short, bytes.short_memory);
-  if (bytes.idle) add(x_counters->returned_idle, bytes.idle);
+  if (bytes.excess) add(counters_->returned_excess, bytes.excess);
+  if (bytes.short_memory) add(counters_->returned_short, bytes.short_memory);
+  if (bytes.idle) add(counters_->returned_idle, bytes.idle);
 }
 
 void Runtime::prefer_node(int node) noexcept {
   int before = NoNode;
   if (node == NoNode) return;
-  if (x_node.compare_exchange_strong(before, node)) {
+  if (node_.compare_exchange_strong(before, node)) {
     bool placed = false;
-    for (PinnedPool& pool : x_pools) placed |= pool.prefer_node(node);
-    if (placed) x_counters->node.store(static_cast<uint64_t>(node) + 1, std::memory_order_relaxed);
-  } else if (before != node && x_node.exchange(SeveralNodes) != SeveralNodes) {
-    for (PinnedPool& pool : x_pools) pool.prefer_node(NoNode);
-    x_counters->node.store(0, std::memory_order_relaxed);
+    for (PinnedPool& pool : pools_) placed |= pool.prefer_node(node);
+    if (placed) counters_->node.store(static_cast<uint64_t>(node) + 1, std::memory_order_relaxed);
+  } else if (before != node && node_.exchange(SeveralNodes) != SeveralNodes) {
+    for (PinnedPool& pool : pools_) pool.prefer_node(NoNode);
+    counters_->node.store(0, std::memory_order_relaxed);
   }
 }
 
 bool Runtime::wants_driver_memory() const noexcept {
-  return x_active && plan().header->driver_bytes > 0 &&
-         !x_driver_open.load(std::memory_order_relaxed);
+  return active_ && plan().header->driver_bytes > 0 &&
+         !driver_open_.load(std::memory_order_relaxed);
 }
 
 void Runtime::adopt_driver_memory(void* base, size_t bytes) noexcept {
   constexpr PinToken Permanent = 1;  // only compared within this pool
-  if (x_pools[Driver].open_over(base, bytes, Permanent))
-    x_driver_open.store(true, std::memory_order_release);
+  if (pools_[Driver].open_over(base, bytes, Permanent))
+    driver_open_.store(true, std::memory_order_release);
   else
     count(Fallback::DriverMemory);
 }
 
 void Runtime::lock_for_fork() noexcept {
-  ::pthread_mutex_lock(&x_opening);
-  for (PinnedPool& pool : x_pools) pool.lock_for_fork();
+  ::pthread_mutex_lock(&opening_);
+  for (PinnedPool& pool : pools_) pool.lock_for_fork();
 }
 void Runtime::unlock_after_fork() noexcept {
-  for (size_t i = Pools; i-- > 0;) x_pools[i].unlock_after_fork();
-  ::pthread_mutex_unlock(&x_opening);
+  for (size_t i = Pools; i-- > 0;) pools_[i].unlock_after_fork();
+  ::pthread_mutex_unlock(&opening_);
 }
 
 }  // namespace gt::opt

@@ -29,7 +29,7 @@ class Runtime {
   void open() noexcept;
 
   // Is it worth asking for a device that the plan does not name?
-  bool asks() const noexcept { return x_asks.load(std::memory_order_relaxed); }
+  bool asks() const noexcept { return asks_.load(std::memory_order_relaxed); }
   // Waits until goptimize has measured the device, or will not; the plan then has its costs, and what it has sites for
   // is served from then on. REQUIRES: asks()
   void learn(const DeviceTexts& device) noexcept;
@@ -37,19 +37,19 @@ class Runtime {
   // The plan's site of this allocation served from its pool; nullptr: libc's business. About 2 ns
   // for most.
   void* allocate(size_t size, size_t align, const void* address) noexcept {
-    return __builtin_expect(x_sites.may_match(size), 0) ? allocate_at_site(size, align, address)
+    return __builtin_expect(sites_.may_match(size), 0) ? allocate_at_site(size, align, address)
                                                         : nullptr;
   }
   bool owns(const void* p) const noexcept {
-    return x_pools[Pinned].owns(p) ||
-           (x_more_pools.load(std::memory_order_relaxed) &&
-            (x_pools[Locked].owns(p) || x_pools[Hybrid].owns(p) || x_pools[Driver].owns(p)));
+    return pools_[Pinned].owns(p) ||
+           (more_pools_.load(std::memory_order_relaxed) &&
+            (pools_[Locked].owns(p) || pools_[Hybrid].owns(p) || pools_[Driver].owns(p)));
   }
   // The pool that owns `p`, or nullptr.
   PinnedPool* pool_of(const void* p) noexcept;
   // Blocks of this pool become fast by being pinned in place.
   bool pins(const PinnedPool* pool) const noexcept {
-    return pool == &x_pools[Pinned] || pool == &x_pools[Hybrid];
+    return pool == &pools_[Pinned] || pool == &pools_[Hybrid];
   }
 
   void release(void* p) noexcept;  // REQUIRES: owns(p)
@@ -59,7 +59,7 @@ class Runtime {
   // Time that a site has saved (positive) or lost; it may lose its policy by that, or get it back.
   void book(SiteIndex site, const TransferSaving& ns) noexcept;
   const PlanSite& plan_site(SiteIndex site) const noexcept { return plan().sites[site % MaxSites]; }
-  TrialAccount& account(SiteIndex site) noexcept { return x_accounts[site]; }
+  TrialAccount& account(SiteIndex site) noexcept { return accounts_[site]; }
 
   // A device in use is on this node: the pools' memory, too. With devices on several nodes: on none in particular.
   void prefer_node(int node) noexcept;
@@ -68,19 +68,19 @@ class Runtime {
   bool wants_driver_memory() const noexcept;
   void adopt_driver_memory(void* base, size_t bytes) noexcept;
 
-  const PlanView& plan() const noexcept { return x_plan.get(); }
-  bool active() const noexcept { return x_active; }
+  const PlanView& plan() const noexcept { return plan_.get(); }
+  bool active() const noexcept { return active_; }
   // Has pools, whose memory might reach a free() that is not ours.
-  bool serves() const noexcept { return x_active && !plan().sites.empty(); }
+  bool serves() const noexcept { return active_ && !plan().sites.empty(); }
   // Nothing to do with an allocation of this size, at whatever site.
-  bool ignores(size_t size) const noexcept { return !x_sites.may_match(size); }
-  bool ignores(size_t size, const void* address) const noexcept { return ignores(size) || x_sites.is_none(address); }
+  bool ignores(size_t size) const noexcept { return !sites_.may_match(size); }
+  bool ignores(size_t size, const void* address) const noexcept { return ignores(size) || sites_.is_none(address); }
   // The program loads a library whose free() is libc's, which could not be led to us (libc_entries.h): from now on no
   // pool memory is given out and nothing is pinned on reuse.
   void stop_for_deep_binding() noexcept;
-  Counters& counters() noexcept { return *x_counters; }  // REQUIRES: active()
-  bool in_forked_child() const noexcept { return x_mark.in_child(); }  // pins are the parent's there
-  void count(Fallback f) noexcept { add(x_counters->fallbacks[static_cast<size_t>(f)], 1); }
+  Counters& counters() noexcept { return *counters_; }  // REQUIRES: active()
+  bool in_forked_child() const noexcept { return mark_.in_child(); }  // pins are the parent's there
+  void count(Fallback f) noexcept { add(counters_->fallbacks[static_cast<size_t>(f)], 1); }
 
   void lock_for_fork() noexcept;
   void unlock_after_fork() noexcept;
@@ -97,20 +97,20 @@ class Runtime {
   void prepare(const PlanView& plan) noexcept;
   void open_pools(const PlanView& plan) noexcept;
 
-  HeldPlan x_plan;
-  SiteTable x_sites;
-  TrialAccount x_accounts[MaxPoolSites];
-  PinnedPool x_pools[Pools];
-  bool x_active = false;
-  std::atomic<bool> x_more_pools{false};
-  std::atomic<bool> x_bypassed{false};
-  std::atomic<bool> x_driver_open{false};
-  std::atomic<int> x_node{NoNode};  // or SeveralNodes
-  ForkMark x_mark;
-  Requests* x_requests = nullptr;
-  std::atomic<bool> x_asks{false};
-  pthread_mutex_t x_opening = PTHREAD_MUTEX_INITIALIZER;  // held while pools are opened, and around fork()
-  Counters* x_counters = nullptr;  // not null once a plan is open
+  HeldPlan plan_;
+  SiteTable sites_;
+  TrialAccount accounts_[MaxPoolSites];
+  PinnedPool pools_[Pools];
+  bool active_ = false;
+  std::atomic<bool> more_pools_{false};
+  std::atomic<bool> bypassed_{false};
+  std::atomic<bool> driver_open_{false};
+  std::atomic<int> node_{NoNode};  // or SeveralNodes
+  ForkMark mark_;
+  Requests* requests_ = nullptr;
+  std::atomic<bool> asks_{false};
+  pthread_mutex_t opening_ = PTHREAD_MUTEX_INITIALIZER;  // held while pools are opened, and around fork()
+  Counters* counters_ = nullptr;  // not null once a plan is open
 };
 
 extern Runtime runtime;

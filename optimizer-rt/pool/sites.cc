@@ -37,37 +37,37 @@ struct Sizes {
 }  // namespace
 
 void SiteTable::open(const PlanView& plan) noexcept {
-  x_plan = plan;
+  plan_ = plan;
   Sizes sizes;
   for (const PlanSite& s : plan.sites) sizes.add(s);
-  x_unresolved.store(plan.sites.size(), std::memory_order_release);
+  unresolved_.store(plan.sites.size(), std::memory_order_release);
   resolve();
   if (!plan.sites.empty()) {
-    x_min.store(sizes.low, std::memory_order_relaxed);
-    x_range.store(sizes.high - sizes.low, std::memory_order_relaxed);
+    min_.store(sizes.low, std::memory_order_relaxed);
+    range_.store(sizes.high - sizes.low, std::memory_order_relaxed);
   }
 }
 
 void SiteTable::add(uintptr_t address, int site) noexcept {
-  if (address == 0 || lookup(address) != None || x_used >= Slots / 2) return;
+  if (address == 0 || lookup(address) != None || used_ >= Slots / 2) return;
   size_t i = slot_of(address);
-  while (x_slots[i].address.load(std::memory_order_relaxed) != 0) i = (i + 1) % Slots;
-  x_slots[i].site.store(site, std::memory_order_relaxed);
-  x_slots[i].address.store(address, std::memory_order_release);
-  ++x_used;
+  while (slots_[i].address.load(std::memory_order_relaxed) != 0) i = (i + 1) % Slots;
+  slots_[i].site.store(site, std::memory_order_relaxed);
+  slots_[i].address.store(address, std::memory_order_release);
+  ++used_;
 }
 
 int SiteTable::lookup(uintptr_t address) const noexcept {
   for (size_t i = slot_of(address);; i = (i + 1) % Slots) {  // ends: half of the slots stay empty
-    const uintptr_t a = x_slots[i].address.load(std::memory_order_acquire);
-    if (a == address) return x_slots[i].site.load(std::memory_order_relaxed);
+    const uintptr_t a = slots_[i].address.load(std::memory_order_acquire);
+    if (a == address) return slots_[i].site.load(std::memory_order_relaxed);
     if (a == 0) return None;
   }
 }
 
 int SiteTable::find(const void* address) noexcept {
   const int site = lookup(reinterpret_cast<uintptr_t>(address));
-  if (site != None || x_unresolved.load(std::memory_order_acquire) == 0) return site;
+  if (site != None || unresolved_.load(std::memory_order_acquire) == 0) return site;
   if (!is_time_to_look()) return None;
   if (interpose::modules_are_found_unlocked())
     resolve_module_of(address);
@@ -81,48 +81,48 @@ int SiteTable::find(const void* address) noexcept {
 bool SiteTable::is_time_to_look() noexcept {
   constexpr uint32_t Looks = 1000, Interval = 1024;
   const uint32_t asked = interpose::libraries_asked_for.load(std::memory_order_relaxed);
-  if (asked != x_asked.load(std::memory_order_relaxed)) {
-    x_asked.store(asked, std::memory_order_relaxed);
-    x_passed.store(0, std::memory_order_relaxed);
+  if (asked != asked_.load(std::memory_order_relaxed)) {
+    asked_.store(asked, std::memory_order_relaxed);
+    passed_.store(0, std::memory_order_relaxed);
   }
-  const uint32_t passed = x_passed.load(std::memory_order_relaxed);
-  x_passed.store(passed + 1, std::memory_order_relaxed);
+  const uint32_t passed = passed_.load(std::memory_order_relaxed);
+  passed_.store(passed + 1, std::memory_order_relaxed);
   return passed < Looks || passed % Interval == 0;
 }
 
 void SiteTable::resolve() noexcept {
-  if (x_resolving.exchange(true, std::memory_order_acquire)) return;
+  if (resolving_.exchange(true, std::memory_order_acquire)) return;
   interpose::for_each_module([this](const interpose::ModuleInfo& module) { add_sites_of(module); });
-  x_resolving.store(false, std::memory_order_release);
+  resolving_.store(false, std::memory_order_release);
 }
 
 // The dynamic linker's lock may be held by a thread that waits for one that the program allocates under: so not all
 // modules are looked at, but the one that calls, which is found without the lock.
 void SiteTable::resolve_module_of(const void* address) noexcept {
   const auto at = reinterpret_cast<uintptr_t>(address);
-  const uint32_t asked = x_asked.load(std::memory_order_relaxed);
-  if (at - x_seen_base < x_seen_bytes && x_seen_asked == asked) return;
-  if (x_resolving.exchange(true, std::memory_order_acquire)) return;
+  const uint32_t asked = asked_.load(std::memory_order_relaxed);
+  if (at - seen_base_ < seen_bytes_ && seen_asked_ == asked) return;
+  if (resolving_.exchange(true, std::memory_order_acquire)) return;
   interpose::for_module_of(address, [&](const interpose::ModuleInfo& module) {
     add_sites_of(module);
-    x_seen_bytes = 0;  // never another module's bytes from here
-    x_seen_base = module.base;
-    x_seen_asked = asked;
-    x_seen_bytes = module.end - module.base;
+    seen_bytes_ = 0;  // never another module's bytes from here
+    seen_base_ = module.base;
+    seen_asked_ = asked;
+    seen_bytes_ = module.end - module.base;
   });
-  x_resolving.store(false, std::memory_order_release);
+  resolving_.store(false, std::memory_order_release);
 }
 
 void SiteTable::add_sites_of(const interpose::ModuleInfo& module) noexcept {
   size_t resolved = 0;
-  for (size_t i = 0; i < x_plan.sites.size(); ++i) {
-    const PlanSite& site = x_plan.sites[i];
+  for (size_t i = 0; i < plan_.sites.size(); ++i) {
+    const PlanSite& site = plan_.sites[i];
     if (!is_module(site, module) || site.offset >= module.end - module.bias) continue;
     add(module.bias + site.offset, static_cast<int>(i));
-    if (!x_done[i]) ++resolved;
-    x_done[i] = true;
+    if (!done_[i]) ++resolved;
+    done_[i] = true;
   }
-  x_unresolved.fetch_sub(resolved, std::memory_order_relaxed);
+  unresolved_.fetch_sub(resolved, std::memory_order_relaxed);
 }
 
 }  // namespace gt::opt

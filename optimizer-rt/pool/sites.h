@@ -29,12 +29,12 @@ class SiteTable {
   void open(const PlanView& plan) noexcept;
 
   bool may_match(size_t size) const noexcept {
-    return size - x_min.load(std::memory_order_relaxed) <= x_range.load(std::memory_order_relaxed);
+    return size - min_.load(std::memory_order_relaxed) <= range_.load(std::memory_order_relaxed);
   }
   // Surely none of the plan's sites. False: ask find().
   bool is_none(const void* address) const noexcept {
-    const Slot& first = x_slots[slot_of(reinterpret_cast<uintptr_t>(address))];
-    return first.address.load(std::memory_order_relaxed) == 0 && x_unresolved.load(std::memory_order_relaxed) == 0;
+    const Slot& first = slots_[slot_of(reinterpret_cast<uintptr_t>(address))];
+    return first.address.load(std::memory_order_relaxed) == 0 && unresolved_.load(std::memory_order_relaxed) == 0;
   }
   // The plan's site at this return address, or None. Looks at newly loaded modules while sites are
   // unresolved.
@@ -58,19 +58,19 @@ class SiteTable {
   // To ask for newly loaded modules takes 16 ns.
   bool is_time_to_look() noexcept;
   void resolve_module_of(const void* address) noexcept;
-  void add_sites_of(const interpose::ModuleInfo& module) noexcept;  // under x_resolving
+  void add_sites_of(const interpose::ModuleInfo& module) noexcept;  // under resolving_
 
-  PlanView x_plan;
-  std::atomic<size_t> x_min{0}, x_range{0};  // until open only size 0 matches, and finds nothing
-  size_t x_used = 0;
-  std::atomic<size_t> x_unresolved{0};
-  std::atomic<bool> x_resolving{false};
-  std::atomic<uint32_t> x_asked{0}, x_passed{0};  // libraries asked for when it was last looked; allocations since
+  PlanView plan_;
+  std::atomic<size_t> min_{0}, range_{0};  // until open only size 0 matches, and finds nothing
+  size_t used_ = 0;
+  std::atomic<size_t> unresolved_{0};
+  std::atomic<bool> resolving_{false};
+  std::atomic<uint32_t> asked_{0}, passed_{0};  // libraries asked for when it was last looked; allocations since
   // The module that was looked at last; a reader that meets a change looks once more, or not.
-  std::atomic<uintptr_t> x_seen_base{0}, x_seen_bytes{0};
-  std::atomic<uint32_t> x_seen_asked{0};
-  bool x_done[MaxSites] = {};
-  Slot x_slots[Slots];
+  std::atomic<uintptr_t> seen_base_{0}, seen_bytes_{0};
+  std::atomic<uint32_t> seen_asked_{0};
+  bool done_[MaxSites] = {};
+  Slot slots_[Slots];
 };
 
 }  // namespace gt::opt

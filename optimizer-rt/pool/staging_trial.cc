@@ -12,7 +12,7 @@ std::optional<StagedCosts> staged_costs(const WayCosts& costs, size_t bytes, uin
 }
 
 TrialAccount::Turn StagingTrial::book(const StagedCosts& costs) noexcept {
-  return x_account.book(std::max(costs.driver - costs.took, -std::max(MostLoss_ns, costs.driver)));
+  return account_.book(std::max(costs.driver - costs.took, -std::max(MostLoss_ns, costs.driver)));
 }
 
 }  // namespace gt::opt

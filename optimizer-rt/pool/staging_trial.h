@@ -33,14 +33,14 @@ class StagingTrial {
   static constexpr double MostLoss_ns = static_cast<double>(Margin_ns) / 8;  // by one transfer, if the driver's is less
 
   constexpr StagingTrial() = default;
-  void open() noexcept { x_account.open(Margin_ns); }  // before anything else; what is not open is never suspended
-  bool is_suspended() const noexcept { return x_account.is_suspended(); }
+  void open() noexcept { account_.open(Margin_ns); }  // before anything else; what is not open is never suspended
+  bool is_suspended() const noexcept { return account_.is_suspended(); }
   // Is the next transfer staged?
-  bool takes_next() noexcept { return x_account.takes_next(); }
+  bool takes_next() noexcept { return account_.takes_next(); }
   TrialAccount::Turn book(const StagedCosts& costs) noexcept;
 
  private:
-  TrialAccount x_account;
+  TrialAccount account_;
 };
 
 }  // namespace gt::opt

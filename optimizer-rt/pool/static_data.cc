@@ -44,15 +44,15 @@ void StaticData::open() noexcept {
 }
 
 void StaticData::open(Range range) noexcept {
-  x_begin.store(range.begin, std::memory_order_relaxed);
-  x_bytes.store(range.bytes(), std::memory_order_relaxed);
+  begin_.store(range.begin, std::memory_order_relaxed);
+  bytes_.store(range.bytes(), std::memory_order_relaxed);
 }
 
 void StaticData::changed(const void* at, size_t bytes) noexcept {
-  const uintptr_t begin = x_begin.load(std::memory_order_relaxed);
-  const uintptr_t end = begin + x_bytes.load(std::memory_order_relaxed);
+  const uintptr_t begin = begin_.load(std::memory_order_relaxed);
+  const uintptr_t end = begin + bytes_.load(std::memory_order_relaxed);
   const auto from = reinterpret_cast<uintptr_t>(at);
-  if (from < end && begin < from + std::min(bytes, UINTPTR_MAX - from)) x_bytes.store(0, std::memory_order_relaxed);
+  if (from < end && begin < from + std::min(bytes, UINTPTR_MAX - from)) bytes_.store(0, std::memory_order_relaxed);
 }
 
 }  // namespace gt::opt

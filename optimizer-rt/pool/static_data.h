@@ -34,16 +34,16 @@ class StaticData {
   void open(Range range) noexcept;
 
   bool holds(const void* p, size_t bytes) const noexcept {
-    const uintptr_t at = reinterpret_cast<uintptr_t>(p), begin = x_begin.load(std::memory_order_relaxed);
-    const uintptr_t size = x_bytes.load(std::memory_order_relaxed);
+    const uintptr_t at = reinterpret_cast<uintptr_t>(p), begin = begin_.load(std::memory_order_relaxed);
+    const uintptr_t size = bytes_.load(std::memory_order_relaxed);
     return at - begin < size && bytes <= size - (at - begin);
   }
   // The program's own mapping is at these addresses now, or none.
   void changed(const void* at, size_t bytes) noexcept;
 
  private:
-  std::atomic<uintptr_t> x_begin{0};
-  std::atomic<size_t> x_bytes{0};
+  std::atomic<uintptr_t> begin_{0};
+  std::atomic<size_t> bytes_{0};
 };
 
 extern StaticData static_data;

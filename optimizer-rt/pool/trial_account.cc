@@ -16,42 +16,42 @@ int64_t whole(double ns) { return std::isfinite(ns) ? std::llround(std::clamp(ns
 }  // namespace
 
 bool TrialAccount::takes_sample() noexcept {
-  return x_passed.fetch_add(1, Relaxed) % x_interval.load(Relaxed) == FirstInterval - 1;
+  return passed_.fetch_add(1, Relaxed) % interval_.load(Relaxed) == FirstInterval - 1;
 }
 
 bool TrialAccount::turn(bool suspended) noexcept {
   bool expected = !suspended;
-  if (!x_suspended.compare_exchange_strong(expected, suspended, Relaxed)) return false;  // another thread did
-  x_balance.store(0, Relaxed);
-  x_owed.store(0, Relaxed);
-  x_passed.store(0, Relaxed);
-  x_interval.store(FirstInterval, Relaxed);
+  if (!suspended_.compare_exchange_strong(expected, suspended, Relaxed)) return false;  // another thread did
+  balance_.store(0, Relaxed);
+  owed_.store(0, Relaxed);
+  passed_.store(0, Relaxed);
+  interval_.store(FirstInterval, Relaxed);
   return true;
 }
 
 void TrialAccount::sample_less() noexcept {
-  x_balance.store(0, Relaxed);
-  x_interval.store(std::min(2 * x_interval.load(Relaxed), LongestInterval), Relaxed);
+  balance_.store(0, Relaxed);
+  interval_.store(std::min(2 * interval_.load(Relaxed), LongestInterval), Relaxed);
 }
 
 TrialAccount::Turn TrialAccount::book(double ns) noexcept {
-  if (x_margin == 0) return Turn::None;
+  if (margin_ == 0) return Turn::None;
   const int64_t booked = whole(ns);
-  const int64_t balance = x_balance.fetch_add(booked, Relaxed) + booked;
+  const int64_t balance = balance_.fetch_add(booked, Relaxed) + booked;
   if (is_suspended()) {
-    if (balance > 2 * x_margin) return turn(false) ? Turn::Resumed : Turn::None;
-    if (balance < -x_margin / SampleShare) sample_less();
+    if (balance > 2 * margin_) return turn(false) ? Turn::Resumed : Turn::None;
+    if (balance < -margin_ / SampleShare) sample_less();
     return Turn::None;
   }
-  if (balance < -x_margin) return turn(true) ? Turn::Suspended : Turn::None;
-  if (balance > x_margin) x_balance.store(x_margin, Relaxed);
+  if (balance < -margin_) return turn(true) ? Turn::Suspended : Turn::None;
+  if (balance > margin_) balance_.store(margin_, Relaxed);
   return Turn::None;
 }
 
 bool TrialAccount::affords(double cost_ns) const noexcept {
-  return x_margin == 0 || x_balance.load(Relaxed) + x_owed.load(Relaxed) - whole(cost_ns) >= -x_margin;
+  return margin_ == 0 || balance_.load(Relaxed) + owed_.load(Relaxed) - whole(cost_ns) >= -margin_;
 }
 
-void TrialAccount::owe(double ns) noexcept { x_owed.fetch_add(std::max<int64_t>(whole(ns), 0), Relaxed); }
+void TrialAccount::owe(double ns) noexcept { owed_.fetch_add(std::max<int64_t>(whole(ns), 0), Relaxed); }
 
 }  // namespace gt::opt

@@ -32,13 +32,13 @@ class TrialAccount {
   enum class Turn { None, Suspended, Resumed };
 
   constexpr TrialAccount() = default;
-  void open(uint64_t margin_ns) noexcept { x_margin = static_cast<int64_t>(margin_ns); }  // before anything else
+  void open(uint64_t margin_ns) noexcept { margin_ = static_cast<int64_t>(margin_ns); }  // before anything else
 
   // Is the next allocation served (by the pool)?
   bool takes_next() noexcept {
     return __builtin_expect(!is_suspended(), 1) || takes_sample();
   }
-  bool is_suspended() const noexcept { return x_suspended.load(std::memory_order_relaxed); }
+  bool is_suspended() const noexcept { return suspended_.load(std::memory_order_relaxed); }
 
   // Nanoseconds saved (positive) or lost.
   Turn book(double ns) noexcept;
@@ -51,12 +51,12 @@ class TrialAccount {
   bool turn(bool suspended) noexcept;
   void sample_less() noexcept;
 
-  int64_t x_margin = 0;
-  std::atomic<int64_t> x_balance{0};  // ns since the last turn, at most x_margin while serving
-  std::atomic<int64_t> x_owed{0};     // ns that pins would have saved
-  std::atomic<uint32_t> x_passed{0};  // allocations while suspended
-  std::atomic<uint32_t> x_interval{FirstInterval};
-  std::atomic<bool> x_suspended{false};
+  int64_t margin_ = 0;
+  std::atomic<int64_t> balance_{0};  // ns since the last turn, at most margin_ while serving
+  std::atomic<int64_t> owed_{0};     // ns that pins would have saved
+  std::atomic<uint32_t> passed_{0};  // allocations while suspended
+  std::atomic<uint32_t> interval_{FirstInterval};
+  std::atomic<bool> suspended_{false};
 };
 
 }  // namespace gt::opt

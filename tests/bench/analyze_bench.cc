@@ -33,10 +33,10 @@ constexpr model::ShapeId Shapes = 64;  // of each of the three functions
 class Maker {
  public:
   Maker() {
-    x_trace.processes.push_back({1, 0, "/bin/app", {"app"}, 0, 1'000'000'000, 0, 0});
-    x_trace.threads.push_back({0, 1});
-    x_trace.modules.push_back({0, 0, 0, "/nonexistent/app", "abcd"});
-    x_trace.facts = {{"wall_ns", "1000000000"}};
+    trace_.processes.push_back({1, 0, "/bin/app", {"app"}, 0, 1'000'000'000, 0, 0});
+    trace_.threads.push_back({0, 1});
+    trace_.modules.push_back({0, 0, 0, "/nonexistent/app", "abcd"});
+    trace_.facts = {{"wall_ns", "1000000000"}};
     const auto queue = new_class(ObjectKind::Queue), buffer = new_class(ObjectKind::Buffer);
     const auto memory = new_class(ObjectKind::Segment), event = new_class(ObjectKind::Event);
     for (model::ShapeId i = 0; i < Shapes; ++i) {
@@ -66,7 +66,7 @@ class Maker {
       const auto offset = static_cast<int64_t>(n * 64);
       write(0, 0, offset), launch(0, 0), read(0, 0, offset);
     }
-    x_nodes = x_folder.snapshot();
+    nodes_ = folder_.snapshot();
   }
   void make_irregular(uint64_t calls) {
     for (uint64_t n = 0; n < calls; ++n) {
@@ -75,7 +75,7 @@ class Maker {
       const uint64_t which = draw(3);
       which == 0 ? write(i, buffer, offset) : which == 1 ? launch(i, buffer) : read(i, buffer, offset);
     }
-    x_nodes = x_folder.snapshot();
+    nodes_ = folder_.snapshot();
   }
   // A loop node and three calls each.
   void make_nodes(uint64_t nodes) {
@@ -88,39 +88,39 @@ class Maker {
       loop.body = {node(3 * i, {0, buffer, 0, buffer, offset}), node(3 * i + 1, {0, 0, buffer}),
                    node(3 * i + 2, {0, buffer, 1, buffer, offset})};
       for (const model::Node& c : loop.body) count(c.shape, static_cast<uint64_t>(loop.count.value));
-      x_nodes.push_back(std::move(loop));
+      nodes_.push_back(std::move(loop));
     }
   }
 
   Status save(const std::string& path) {
-    for (size_t i = 0; i < x_calls.size(); ++i) {
-      model::ShapeStats& s = x_trace.stats[i];
-      s.calls = x_calls[i];
-      s.host_ns.add(3000, x_calls[i]);
-      s.device_ns.add(10'000, x_calls[i]);
-      if (i % 3 != 1) s.bytes.add(65'536, x_calls[i]);
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      model::ShapeStats& s = trace_.stats[i];
+      s.calls = calls_[i];
+      s.host_ns.add(3000, calls_[i]);
+      s.device_ns.add(10'000, calls_[i]);
+      if (i % 3 != 1) s.bytes.add(65'536, calls_[i]);
     }
-    x_trace.streams = {{0, false, std::move(x_nodes), {}}};
-    return store::write_trace(path, x_trace);
+    trace_.streams = {{0, false, std::move(nodes_), {}}};
+    return store::write_trace(path, trace_);
   }
 
  private:
   model::ClassId new_class(ObjectKind kind) {
-    x_trace.sites.push_back({0, 16 * x_trace.sites.size()});
-    x_trace.classes.push_back({kind, 0, static_cast<model::SiteId>(x_trace.sites.size() - 1), 0, model::NoIndex});
-    return static_cast<model::ClassId>(x_trace.classes.size() - 1);
+    trace_.sites.push_back({0, 16 * trace_.sites.size()});
+    trace_.classes.push_back({kind, 0, static_cast<model::SiteId>(trace_.sites.size() - 1), 0, model::NoIndex});
+    return static_cast<model::ClassId>(trace_.classes.size() - 1);
   }
   void add(const char* name, model::ShapeId i, std::vector<model::Arg> args) {
-    x_trace.sites.push_back({0, 4096 + 16 * uint64_t{i}});
+    trace_.sites.push_back({0, 4096 + 16 * uint64_t{i}});
     const model::FnId fn = api::find_function(name);
-    x_trace.shapes.push_back({fn, static_cast<model::SiteId>(x_trace.sites.size() - 1), 0, false, std::move(args),
+    trace_.shapes.push_back({fn, static_cast<model::SiteId>(trace_.sites.size() - 1), 0, false, std::move(args),
                               api::attributes(fn).transfer});
-    x_trace.stats.emplace_back();
-    x_calls.push_back(0);
+    trace_.stats.emplace_back();
+    calls_.push_back(0);
   }
-  void count(model::ShapeId shape, uint64_t calls) { x_calls[shape] += calls; }
+  void count(model::ShapeId shape, uint64_t calls) { calls_[shape] += calls; }
   void call(model::ShapeId shape, std::vector<int64_t> row) {
-    x_folder.push(shape, row);
+    folder_.push(shape, row);
     count(shape, 1);
   }
   static model::Node node(model::ShapeId shape, const std::vector<int64_t>& row) {
@@ -129,13 +129,13 @@ class Maker {
     for (const int64_t v : row) n.values.emplace_back(v);
     return n;
   }
-  uint64_t draw(uint64_t below) { return x_random() % below; }
+  uint64_t draw(uint64_t below) { return random_() % below; }
 
-  model::Trace x_trace;
-  model::Folder x_folder;
-  std::vector<model::Node> x_nodes;
-  std::vector<uint64_t> x_calls;
-  std::mt19937_64 x_random{1};
+  model::Trace trace_;
+  model::Folder folder_;
+  std::vector<model::Node> nodes_;
+  std::vector<uint64_t> calls_;
+  std::mt19937_64 random_{1};
 };
 
 struct Cost {

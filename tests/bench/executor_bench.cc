@@ -21,17 +21,17 @@ constexpr const char* Source = "kernel void nothing(global int* a, int n) { if (
 
 class Timer {
  public:
-  explicit Timer(bool wall) : x_clock(wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID), x_start(now()) {}
-  double us_each(int n) const { return (now() - x_start) / n; }
+  explicit Timer(bool wall) : clock_(wall ? CLOCK_MONOTONIC : CLOCK_THREAD_CPUTIME_ID), start_(now()) {}
+  double us_each(int n) const { return (now() - start_) / n; }
 
  private:
   double now() const {
     timespec t{};
-    ::clock_gettime(x_clock, &t);
+    ::clock_gettime(clock_, &t);
     return static_cast<double>(t.tv_sec) * 1e6 + static_cast<double>(t.tv_nsec) / 1e3;
   }
-  clockid_t x_clock;
-  double x_start;
+  clockid_t clock_;
+  double start_;
 };
 
 double native_chain(int launches, bool changes, bool finishes) {

@@ -160,22 +160,22 @@ class Session {
     options.slot_bytes = 256;
     options.ring_bytes = 4096;
     options.small_bytes = 4096;
-    x_executor = std::make_unique<exec::Executor>(all, *x_links.second, limits, std::move(options));
-    static_cast<void>(x_links.first->start(x_deaf));
-    static_cast<void>(x_executor->start());
+    executor_ = std::make_unique<exec::Executor>(all, *links_.second, limits, std::move(options));
+    static_cast<void>(links_.first->start(deaf_));
+    static_cast<void>(executor_->start());
     static const std::vector<Bytes> first = beginning();
     for (const Bytes& f : first) frame(f);
   }
-  bool is_closed() const { return x_links.first->is_closed(); }
-  void frame(ByteView frame) { x_executor->on_frame(frame); }
+  bool is_closed() const { return links_.first->is_closed(); }
+  void frame(ByteView frame) { executor_->on_frame(frame); }
   void chunk(uint8_t slot, uint8_t transfer, size_t bytes) {
-    x_executor->on_put(wire::chunk_notice(transfer, slot), bytes);
+    executor_->on_put(wire::chunk_notice(transfer, slot), bytes);
   }
 
  private:
-  Deaf x_deaf;
-  std::pair<std::unique_ptr<wire::Link>, std::unique_ptr<wire::Link>> x_links = wire::make_local_link();
-  std::unique_ptr<exec::Executor> x_executor;
+  Deaf deaf_;
+  std::pair<std::unique_ptr<wire::Link>, std::unique_ptr<wire::Link>> links_ = wire::make_local_link();
+  std::unique_ptr<exec::Executor> executor_;
 };
 
 // All memory of the process is shared inside it, whatever the address: not for strangers.

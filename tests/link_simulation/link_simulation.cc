@@ -20,81 +20,81 @@ bool is_sent(const analyzer::TimedCall& p) { return p.kind != Kind::WaitEvents &
 
 LinkSimulation::LinkSimulation(const model::Trace& trace, const std::vector<Plan>& plans, const model::LinkCosts* link,
                                double wake_ns)
-    : x_trace(trace), x_plans(plans), x_link(link), x_wake_ns(wake_ns) {}
+    : trace_(trace), plans_(plans), link_(link), wake_ns_(wake_ns) {}
 
 double LinkSimulation::run(const model::Stream& stream) {
   std::vector<int> value_counts;
-  for (const model::Shape& s : x_trace.shapes) value_counts.push_back(s.values());
+  for (const model::Shape& s : trace_.shapes) value_counts.push_back(s.values());
   (void)model::expand(stream.nodes, value_counts, [&](model::ShapeId shape, std::span<const int64_t> row) {
-    Call& c = x_calls.emplace_back();
-    c.plan = &x_plans[shape];
+    Call& c = calls_.emplace_back();
+    c.plan = &plans_[shape];
     c.row.assign(row.begin(), row.end());
     return true;
   });
   post(0, What::Step, None);
-  while (!x_events.empty()) {
-    const Event e = x_events.top();
-    x_events.pop();
+  while (!events_.empty()) {
+    const Event e = events_.top();
+    events_.pop();
     handle(e);
   }
-  return x_end;
+  return end_;
 }
 
 void LinkSimulation::handle(const Event& e) {
   switch (e.what) {
     case What::Step:
-      x_end = std::max(x_end, e.at);
+      end_ = std::max(end_, e.at);
       return step(e.at);
     case What::Sent:
-      x_outbox.push_back(e.call);
+      outbox_.push_back(e.call);
       return transmit(e.at);
     case What::Judged:
-      x_waiting_in = e.call;
+      waiting_in_ = e.call;
       return try_resume(e.at);
     case What::Left:
-      x_up_busy = false;
-      x_calls[e.call].left = true;
+      up_busy_ = false;
+      calls_[e.call].left = true;
       post(e.at + latency_ns(), What::Arrived, e.call);
       transmit(e.at);
       return try_resume(e.at);
     case What::Arrived:
-      x_inbox.push_back(e.call);
+      inbox_.push_back(e.call);
       return serve(e.at);
     case What::Served:
-      x_server_busy = false;
+      server_busy_ = false;
       submit(e.call, e.at);
-      return x_link ? serve(e.at) : void();
+      return link_ ? serve(e.at) : void();
     case What::Ended:
       return end_command(e.call, e.at);
     case What::Fetched:
-      x_down_busy = false;
+      down_busy_ = false;
       post(e.at + latency_ns(), What::Here, e.call);
       return fetch(e.at);
     case What::Here:
-      x_calls[e.call].here = true;
-      if (x_calls[e.call].plan->kind == Kind::Command) x_end = std::max(x_end, e.at);
+      calls_[e.call].here = true;
+      if (calls_[e.call].plan->kind == Kind::Command) end_ = std::max(end_, e.at);
       return try_resume(e.at);
   }
 }
 
 // The program goes on: its own time, then its next call.
 void LinkSimulation::step(double now) {
-  if (x_next == x_calls.size()) return;
-  const size_t call = x_next++;
-  const Call& c = x_calls[call];
+  if (next_ == calls_.size()) return;
+  const size_t call = next_++;
+  const Call& c = calls_[call];
   const Plan& p = *c.plan;
   now += p.gap_ns;
   if (p.kind == Kind::Local) return post(now + p.host_ns, What::Step, None);
   order(call);
   if (is_sent(p)) {
-    now += x_link ? x_link->command_ns : served_ns(c);
-    post(now, x_link ? What::Sent : What::Served, call);
+    now += link_ ? link_->command_ns : served_ns(c);
+    post(now, link_ ? What::Sent : What::Served, call);
   }
   post(now, makes_wait(c) ? What::Judged : What::Step, call);
 }
 
 bool LinkSimulation::makes_wait(const Call& c) const {
-  if (c.plan->kind == Kind::Reply) return x_link != nullptr;
+  if (c.plan->kind == Kind::Reply) return link_ != nullptr;
   return c.plan->kind == Kind::WaitQueue || !is_sent(*c.plan) || is_blocking(c);
 }
 
@@ -104,52 +104,52 @@ double LinkSimulation::served_ns(const Call& c) const {
 }
 
 void LinkSimulation::try_resume(double now) {
-  if (x_waiting_in == None || !may_resume(x_calls[x_waiting_in])) return;
-  const bool reply = x_calls[x_waiting_in].plan->kind == Kind::Reply;
-  x_waiting_in = None;
-  post(now + (reply ? 0 : x_wake_ns), What::Step, None);
+  if (waiting_in_ == None || !may_resume(calls_[waiting_in_])) return;
+  const bool reply = calls_[waiting_in_].plan->kind == Kind::Reply;
+  waiting_in_ = None;
+  post(now + (reply ? 0 : wake_ns_), What::Step, None);
 }
 
 bool LinkSimulation::may_resume(Call& c) const {
   const Plan& p = *c.plan;
-  if (p.kind == Kind::Command && x_link && p.engine == Plan::Engine::ToDevice) return c.left;
+  if (p.kind == Kind::Command && link_ && p.engine == Plan::Engine::ToDevice) return c.left;
   const bool answered = p.kind == Kind::Reply || p.kind == Kind::WaitQueue;
   if (answered && !c.here) return false;
-  while (!c.awaits.empty() && x_calls[c.awaits.back()].here) c.awaits.pop_back();
+  while (!c.awaits.empty() && calls_[c.awaits.back()].here) c.awaits.pop_back();
   return c.awaits.empty();
 }
 
 void LinkSimulation::transmit(double now) {
-  if (x_up_busy || x_outbox.empty()) return;
-  const size_t call = x_outbox.front();
-  x_outbox.pop_front();
-  x_up_busy = true;
-  post(now + x_link->put(x_calls[call].plan->put_bytes + MessageBytes), What::Left, call);
+  if (up_busy_ || outbox_.empty()) return;
+  const size_t call = outbox_.front();
+  outbox_.pop_front();
+  up_busy_ = true;
+  post(now + link_->put(calls_[call].plan->put_bytes + MessageBytes), What::Left, call);
 }
 
 void LinkSimulation::serve(double now) {
-  if (x_server_busy || x_inbox.empty()) return;
-  const size_t call = x_inbox.front();
-  x_inbox.pop_front();
-  x_server_busy = true;
-  post(now + served_ns(x_calls[call]), What::Served, call);
+  if (server_busy_ || inbox_.empty()) return;
+  const size_t call = inbox_.front();
+  inbox_.pop_front();
+  server_busy_ = true;
+  post(now + served_ns(calls_[call]), What::Served, call);
 }
 
 void LinkSimulation::fetch(double now) {
-  if (x_down_busy || x_returns.empty()) return;
-  const size_t call = x_returns.front();
-  x_returns.pop_front();
-  x_down_busy = true;
-  post(now + x_link->get(x_calls[call].plan->get_bytes + MessageBytes), What::Fetched, call);
+  if (down_busy_ || returns_.empty()) return;
+  const size_t call = returns_.front();
+  returns_.pop_front();
+  down_busy_ = true;
+  post(now + link_->get(calls_[call].plan->get_bytes + MessageBytes), What::Fetched, call);
 }
 
 // What the server does with a message that it has worked on.
 void LinkSimulation::submit(size_t call, double now) {
-  Call& c = x_calls[call];
+  Call& c = calls_[call];
   c.submitted = true;
   if (c.plan->kind == Kind::Command && c.plan->device_ns > 0) {
     const Object device = queue_of(c).device;
-    x_engines[{device, c.plan->engine}].commands.push_back(call);
+    engines_[{device, c.plan->engine}].commands.push_back(call);
     return try_start(device, c.plan->engine, now);
   }
   if (c.waiting == 0) answer(call, now);
@@ -157,25 +157,25 @@ void LinkSimulation::submit(size_t call, double now) {
 
 // Nothing stands in the way of what needs no engine.
 void LinkSimulation::answer(size_t call, double now) {
-  const Call& c = x_calls[call];
+  const Call& c = calls_[call];
   const bool asked = c.plan->kind == Kind::Reply || c.plan->kind == Kind::WaitQueue;
   asked ? post(now + latency_ns(), What::Here, call) : end_command(call, now);
 }
 
 void LinkSimulation::depend(size_t call, size_t on) {
-  if (on == None || x_calls[on].ended) return;
-  x_calls[on].before.push_back(call);
-  ++x_calls[call].waiting;
+  if (on == None || calls_[on].ended) return;
+  calls_[on].before.push_back(call);
+  ++calls_[call].waiting;
 }
 
 size_t LinkSimulation::maker(const Plan::Ref& ref, const Call& c) const {
-  const auto at = x_made.find(object(ref, c));
-  return at == x_made.end() ? None : at->second;
+  const auto at = made_.find(object(ref, c));
+  return at == made_.end() ? None : at->second;
 }
 
 // What a call must come after follows from the order in which the program makes its calls.
 void LinkSimulation::order(size_t call) {
-  Call& c = x_calls[call];
+  Call& c = calls_[call];
   const Plan& p = *c.plan;
   if (p.kind == Kind::MakeQueue && p.queue.known()) make_queue(c);
   if (p.kind == Kind::Command) order_command(call);
@@ -184,15 +184,15 @@ void LinkSimulation::order(size_t call) {
     for (const size_t other : c.awaits) depend(call, other);
   }
   if (p.kind == Kind::WaitAll)
-    for (const auto& [object, q] : x_queues) c.awaits.insert(c.awaits.end(), q.commands.begin(), q.commands.end());
+    for (const auto& [object, q] : queues_) c.awaits.insert(c.awaits.end(), q.commands.begin(), q.commands.end());
   if (p.kind == Kind::WaitEvents)
     for (const Plan::Ref& ref : p.waits)
       if (const size_t e = maker(ref, c); e != None) c.awaits.push_back(e);
-  if (p.made_event.known()) x_made[object(p.made_event, c)] = call;
+  if (p.made_event.known()) made_[object(p.made_event, c)] = call;
 }
 
 void LinkSimulation::order_command(size_t call) {
-  Call& c = x_calls[call];
+  Call& c = calls_[call];
   const Plan& p = *c.plan;
   Queue& q = queue_of(c);
   for (const Plan::Ref& ref : p.waits) depend(call, maker(ref, c));
@@ -204,7 +204,7 @@ void LinkSimulation::order_command(size_t call) {
   if (p.sync == Sync::Barrier) q.barrier = call;
   if (q.commands.size() % 256 == 255) {
     const size_t last = q.commands.back();
-    std::erase_if(q.commands, [&](size_t other) { return other != last && x_calls[other].here; });
+    std::erase_if(q.commands, [&](size_t other) { return other != last && calls_[other].here; });
   }
   q.commands.push_back(call);
   if (is_blocking(c)) c.awaits.push_back(call);
@@ -222,29 +222,29 @@ void LinkSimulation::make_queue(const Call& c) {
 
 // An engine takes its commands in the order in which they came, each when what it depends on has ended.
 void LinkSimulation::try_start(const Object& device, Plan::Engine kind, double now) {
-  Engine& engine = x_engines[{device, kind}];
+  Engine& engine = engines_[{device, kind}];
   if (engine.busy || engine.commands.empty()) return;
-  const Call& c = x_calls[engine.commands.front()];
+  const Call& c = calls_[engine.commands.front()];
   if (c.waiting > 0) return;
   engine.busy = true;
   post(now + c.plan->device_ns, What::Ended, engine.commands.front());
 }
 
 void LinkSimulation::end_command(size_t call, double now) {
-  Call& c = x_calls[call];
+  Call& c = calls_[call];
   const Plan& p = *c.plan;
   c.ended = true;
-  if (x_link && p.kind == Kind::Command && p.get_bytes > 0) {
-    x_returns.push_back(call);
+  if (link_ && p.kind == Kind::Command && p.get_bytes > 0) {
+    returns_.push_back(call);
     fetch(now);
   } else {
     post(now + latency_ns(), What::Here, call);
   }
   for (const size_t other : std::exchange(c.before, {}))
-    if (--x_calls[other].waiting == 0) released(other, now);
+    if (--calls_[other].waiting == 0) released(other, now);
   if (p.kind != Kind::Command || p.device_ns <= 0) return;
   const Object device = queue_of(c).device;
-  Engine& engine = x_engines[{device, p.engine}];
+  Engine& engine = engines_[{device, p.engine}];
   engine.busy = false;
   engine.commands.pop_front();
   try_start(device, p.engine, now);
@@ -252,7 +252,7 @@ void LinkSimulation::end_command(size_t call, double now) {
 
 // Nothing that a call waits for is still running.
 void LinkSimulation::released(size_t call, double now) {
-  Call& c = x_calls[call];
+  Call& c = calls_[call];
   if (!c.submitted) return;
   if (c.plan->kind == Kind::Command && c.plan->device_ns > 0) return try_start(queue_of(c).device, c.plan->engine, now);
   answer(call, now);
@@ -263,7 +263,7 @@ bool LinkSimulation::is_blocking(const Call& c) const {
 }
 
 LinkSimulation::Queue& LinkSimulation::queue_of(const Call& c) {
-  return x_queues[c.plan->queue.known() ? object(c.plan->queue, c) : Object{}];
+  return queues_[c.plan->queue.known() ? object(c.plan->queue, c) : Object{}];
 }
 
 }  // namespace gt::testing

@@ -72,7 +72,7 @@ class LinkSimulation {
   };
   static constexpr size_t None = static_cast<size_t>(-1);
 
-  void post(double at, What what, size_t call) { x_events.push({at, x_order++, what, call}); }
+  void post(double at, What what, size_t call) { events_.push({at, order_++, what, call}); }
   void handle(const Event& e);
   void step(double now);
   void try_resume(double now);
@@ -93,31 +93,31 @@ class LinkSimulation {
   bool is_blocking(const Call& c) const;
   bool makes_wait(const Call& c) const;
   double served_ns(const Call& c) const;
-  double latency_ns() const { return x_link ? x_link->latency_ns : 0; }
+  double latency_ns() const { return link_ ? link_->latency_ns : 0; }
   Queue& queue_of(const Call& c);
   Object object(const Plan::Ref& ref, const Call& c) const { return {ref.cls, c.row[ref.value]}; }
 
-  const model::Trace& x_trace;
-  const std::vector<Plan>& x_plans;
-  const model::LinkCosts* x_link;
-  double x_wake_ns;
+  const model::Trace& trace_;
+  const std::vector<Plan>& plans_;
+  const model::LinkCosts* link_;
+  double wake_ns_;
 
-  std::vector<Call> x_calls;
-  std::priority_queue<Event, std::vector<Event>, std::greater<>> x_events;
-  uint64_t x_order = 0;
-  size_t x_next = 0;           // call that the program makes next
-  size_t x_waiting_in = None;  // call that the program is in, waiting
-  double x_end = 0;
+  std::vector<Call> calls_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  uint64_t order_ = 0;
+  size_t next_ = 0;           // call that the program makes next
+  size_t waiting_in_ = None;  // call that the program is in, waiting
+  double end_ = 0;
 
-  std::deque<size_t> x_outbox, x_inbox, x_returns;
-  bool x_up_busy = false, x_server_busy = false, x_down_busy = false;
-  std::map<Object, Queue> x_queues;
-  std::map<Object, size_t> x_made;  // the call that made an event last
+  std::deque<size_t> outbox_, inbox_, returns_;
+  bool up_busy_ = false, server_busy_ = false, down_busy_ = false;
+  std::map<Object, Queue> queues_;
+  std::map<Object, size_t> made_;  // the call that made an event last
   struct Engine {
     std::deque<size_t> commands;
     bool busy = false;
   };
-  std::map<std::pair<Object, Plan::Engine>, Engine> x_engines;
+  std::map<std::pair<Object, Plan::Engine>, Engine> engines_;
 };
 
 }  // namespace gt::testing

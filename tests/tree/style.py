@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Cheap rules of style: a first line that says what the file is, 120 columns, file names, file sizes, no paths of
-one machine, scripts that are executable, no test or source that CMake does not know.
+one machine, one form of private members, scripts that are executable, no test or source that CMake does not know.
 
 Usage: style.py ROOT
 """
@@ -17,6 +17,7 @@ LONGEST = 600          # lines; a file beyond this holds more than one noun
 GENERATED = re.compile(r"^traces/api/gen/|^tests/fake_cl/gen/")
 NAME = re.compile(r"^[a-z0-9_]+(\.[a-z0-9]+)+$")
 TEXT = sources.CODE + (".md", ".txt", ".cmake", ".py", ".sh", ".json", ".sql", ".def")
+MEMBER = re.compile(r"\bx_[a-z]\w*")  # private members end with a _, as clang-tidy has it (.clang-tidy)
 PLACES = re.compile(r"/(work|home/[a-z]+|Users)/|/tmp/bash_jobs|/root/")
 
 
@@ -27,6 +28,8 @@ def code_problems(path, lines):
     for number, line in enumerate(lines, 1):
         if len(line) > COLUMNS:
             yield number, f"{len(line)} columns, {COLUMNS} at most"
+        if MEMBER.search(line):
+            yield number, f"{MEMBER.search(line)[0]}: members end with a _"
         if "\t" in line or line != line.rstrip():
             yield number, "a tab, or a space at the end of the line"
     if len(lines) > LONGEST:

@@ -36,16 +36,16 @@ class Client : public wire::LinkHandler {
  public:
   explicit Client(const Functions& functions, const Limits& limits = {}, Options options = {}) {
     auto [mine, theirs] = wire::make_local_link();
-    x_link = std::move(mine);
-    x_their_link = std::move(theirs);
-    executor = std::make_unique<Executor>(functions, *x_their_link, limits, std::move(options));
-    REQUIRE(x_link->start(*this).ok());
+    link_ = std::move(mine);
+    their_link_ = std::move(theirs);
+    executor = std::make_unique<Executor>(functions, *their_link_, limits, std::move(options));
+    REQUIRE(link_->start(*this).ok());
     REQUIRE(executor->start().ok());
   }
   ~Client() override { executor.reset(); }
 
-  wire::Link& link() { return *x_link; }
-  ObjectId new_id(uint64_t count = 1) { return std::exchange(x_next_id, x_next_id + count); }
+  wire::Link& link() { return *link_; }
+  ObjectId new_id(uint64_t count = 1) { return std::exchange(next_id_, next_id_ + count); }
 
   template <class Message>
   void send(const Message& message, bool more = false) {
@@ -70,9 +70,9 @@ class Client : public wire::LinkHandler {
   // As the virtual platform does it: the answer is brought about and received by this thread.
   cl_int finish(ObjectId queue) {
     const wire::ReplyId reply = new_reply();
-    x_link->prepare_help();
+    link_->prepare_help();
     send(wire::Finish{queue, reply}, true);
-    x_link->help([&] {
+    link_->help([&] {
       const std::lock_guard lock(mutex);
       return replies.contains(reply);
     });
@@ -137,12 +137,12 @@ class Client : public wire::LinkHandler {
   // What failed last; waits for it.
   wire::Failed failure() {
     std::unique_lock lock(mutex);
-    REQUIRE(x_changed.wait_for(lock, Timeout, [&] { return !failures.empty(); }));
+    REQUIRE(changed_.wait_for(lock, Timeout, [&] { return !failures.empty(); }));
     const wire::Failed first = failures.front();
     failures.erase(failures.begin());
     return first;
   }
-  bool is_closed() const { return x_link->is_closed(); }
+  bool is_closed() const { return link_->is_closed(); }
 
   // A write in chunks through the inbox, with as many slots as there are.
   void stream(const wire::Write& m, uint64_t element, ByteView packed, const wire::Surveyed& to) {
@@ -153,12 +153,12 @@ class Client : public wire::LinkHandler {
   void put_chunk(uint32_t transfer, const wire::Chunks::Chunk& chunk, ByteView packed, const wire::Surveyed& to) {
     const uint32_t slot = take_slot(to.inbox_slots);
     const wire::Address address{to.inbox_segment, slot * to.slot_bytes};
-    x_link->put(packed.data() + chunk.offset, address, chunk.bytes, wire::chunk_notice(transfer, slot));
+    link_->put(packed.data() + chunk.offset, address, chunk.bytes, wire::chunk_notice(transfer, slot));
   }
   uint32_t take_slot(uint32_t slots) {
     std::unique_lock lock(mutex);
-    for (; x_slots_used < slots; ++x_slots_used) credits.push_back(x_slots_used);
-    REQUIRE(x_changed.wait_for(lock, Timeout, [&] { return !credits.empty(); }));
+    for (; slots_used_ < slots; ++slots_used_) credits.push_back(slots_used_);
+    REQUIRE(changed_.wait_for(lock, Timeout, [&] { return !credits.empty(); }));
     const uint32_t slot = credits.front();
     credits.erase(credits.begin());
     return slot;
@@ -168,13 +168,13 @@ class Client : public wire::LinkHandler {
   template <class Map>
   typename Map::mapped_type wait_for(Map& map, typename Map::key_type key) {
     std::unique_lock lock(mutex);
-    REQUIRE(x_changed.wait_for(lock, Timeout, [&] { return map.contains(key); }));
+    REQUIRE(changed_.wait_for(lock, Timeout, [&] { return map.contains(key); }));
     return map.at(key);
   }
   template <class Holds>
   bool wait_until(Holds holds) {
     std::unique_lock lock(mutex);
-    return x_changed.wait_for(lock, Timeout, holds);
+    return changed_.wait_for(lock, Timeout, holds);
   }
 
   void on_frame(ByteView frame) override {
@@ -183,7 +183,7 @@ class Client : public wire::LinkHandler {
     REQUIRE(!frame.empty());
     Bytes whole;
     if (frame[0] == static_cast<uint8_t>(wire::MessageType::FragmentToClient)) {
-      REQUIRE(x_fragments.take<wire::FragmentToClient>(frame, whole));
+      REQUIRE(fragments_.take<wire::FragmentToClient>(frame, whole));
       if (whole.empty()) return;
       frame = whole;
     }
@@ -201,7 +201,7 @@ class Client : public wire::LinkHandler {
       case wire::MessageType::Joined: take<wire::Joined>(frame); break;
       default: FAIL("a message that clients do not get");
     }
-    x_changed.notify_all();
+    changed_.notify_all();
   }
   void on_put(wire::Notice, size_t) override {}
   void on_closed(const Status&) override {}
@@ -227,9 +227,9 @@ class Client : public wire::LinkHandler {
  private:
   static constexpr std::chrono::seconds Timeout{30};
 
-  wire::ReplyId new_reply() { return ++x_next_reply; }
+  wire::ReplyId new_reply() { return ++next_reply_; }
   void send_frame(ByteView frame, bool more = false) {
-    CHECK(wire::send_message<wire::FragmentToExecutor>(*x_link, x_numbers, frame, more).ok());
+    CHECK(wire::send_message<wire::FragmentToExecutor>(*link_, numbers_, frame, more).ok());
   }
   template <class Message>
   void take(ByteView frame) {
@@ -257,13 +257,13 @@ class Client : public wire::LinkHandler {
   void got(const wire::Invited& m) { invitations[m.reply] = m; }
   void got(const wire::Joined& m) { joins[m.reply] = m; }
 
-  std::unique_ptr<wire::Link> x_link, x_their_link;
-  wire::FragmentNumbers x_numbers{0};
-  wire::Assembler x_fragments{size_t{1} << 30};
-  std::condition_variable x_changed;
-  uint32_t x_slots_used = 0;
-  ObjectId x_next_id = 1;
-  std::atomic<wire::ReplyId> x_next_reply{0};
+  std::unique_ptr<wire::Link> link_, their_link_;
+  wire::FragmentNumbers numbers_{0};
+  wire::Assembler fragments_{size_t{1} << 30};
+  std::condition_variable changed_;
+  uint32_t slots_used_ = 0;
+  ObjectId next_id_ = 1;
+  std::atomic<wire::ReplyId> next_reply_{0};
 };
 
 // A client with a context on the first device, and an in-order queue.

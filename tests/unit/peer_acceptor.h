@@ -19,19 +19,19 @@ namespace gt::exec {
 
 class PeerAcceptor {
  public:
-  explicit PeerAcceptor(const wire::Url& where) : x_stop(::eventfd(0, EFD_CLOEXEC)) {
+  explicit PeerAcceptor(const wire::Url& where) : stop_(::eventfd(0, EFD_CLOEXEC)) {
     Result<Fd> listener = wire::listen_on(where);
     if (!listener) return;
-    x_url = where.in_node() ? where : *wire::address_of(listener->get(), where.scheme);
-    x_thread = std::thread([this, fd = std::move(*listener)] { serve(fd.get()); });
+    url_ = where.in_node() ? where : *wire::address_of(listener->get(), where.scheme);
+    thread_ = std::thread([this, fd = std::move(*listener)] { serve(fd.get()); });
   }
   ~PeerAcceptor() {
     const uint64_t one = 1;
-    (void)!::write(x_stop.get(), &one, sizeof one);
-    if (x_thread.joinable()) x_thread.join();
+    (void)!::write(stop_.get(), &one, sizeof one);
+    if (thread_.joinable()) thread_.join();
   }
 
-  std::string url() const { return wire::to_text(x_url); }
+  std::string url() const { return wire::to_text(url_); }
   Result<PeerListener> open() {
     PeerListener listener;
     GT_TRY(wire::fill_random(listener.session));
@@ -39,29 +39,29 @@ class PeerAcceptor {
     if (!ends) return ends.status();
     listener.handover = std::move(ends->worker);
     listener.urls = {url()};
-    const std::lock_guard lock(x_mutex);
-    x_listeners[listener.session] = std::move(ends->supervisor);
+    const std::lock_guard lock(mutex_);
+    listeners_[listener.session] = std::move(ends->supervisor);
     return listener;
   }
 
  private:
   void serve(int listener) {
-    while (wire::wait_for(listener, POLLIN, wire::Deadline::never(), x_stop.get())) {
+    while (wire::wait_for(listener, POLLIN, wire::Deadline::never(), stop_.get())) {
       const Result<Fd> connection = wire::accept_connection(listener);
       const Result<wire::Hello> hello = connection ? wire::read_hello(connection->get()) : connection.status();
       if (!hello) continue;
-      const std::lock_guard lock(x_mutex);
-      const auto it = x_listeners.find(hello->session);
-      const bool given = it != x_listeners.end() && wire::hand_over(it->second.get(), connection->get(), *hello).ok();
+      const std::lock_guard lock(mutex_);
+      const auto it = listeners_.find(hello->session);
+      const bool given = it != listeners_.end() && wire::hand_over(it->second.get(), connection->get(), *hello).ok();
       if (!given) wire::refuse(connection->get(), wire::Refusal::NoSession);
     }
   }
 
-  const Fd x_stop;
-  wire::Url x_url;
-  std::mutex x_mutex;
-  std::map<wire::SessionId, Fd> x_listeners;
-  std::thread x_thread;
+  const Fd stop_;
+  wire::Url url_;
+  std::mutex mutex_;
+  std::map<wire::SessionId, Fd> listeners_;
+  std::thread thread_;
 };
 
 }  // namespace gt::exec

@@ -65,7 +65,7 @@ bool may_unpin = true;
 // The model: blocks that are apart, each with its size and mark.
 class Program {
  public:
-  Program(unsigned seed, bool lock, bool shared) : x_random(seed) {
+  Program(unsigned seed, bool lock, bool shared) : random_(seed) {
     PoolOptions o;
     o.reserve_bytes = 64 * MiB;
     o.limit_bytes = 48 * MiB;
@@ -75,11 +75,11 @@ class Program {
     o.deregister = [](void*, size_t) { return may_unpin; };
     o.unpin = [](PinToken) { return may_unpin; };
     o.short_of = [] { return lacking; };
-    x_open = x_pool->open(o);
+    open_ = pool_->open(o);
   }
 
-  bool is_open() const { return x_open; }
-  int served() const { return x_served; }
+  bool is_open() const { return open_; }
+  int served() const { return served_; }
 
   // False: the pool broke a promise.
   bool step() {
@@ -89,22 +89,22 @@ class Program {
     if (what < 9) return allocate();
     if (what < 15) return release();
     if (what < 17) return resize();
-    if (what == 17) return x_pool->prefer_node(static_cast<int>(pick(3)) - 1), true;
+    if (what == 17) return pool_->prefer_node(static_cast<int>(pick(3)) - 1), true;
     if (what == 18) return during_a_fork();
-    x_pool->worked(pick(size_t{4} << 30));
-    x_pool->trim();
+    pool_->worked(pick(size_t{4} << 30));
+    pool_->trim();
     return true;
   }
   bool good() const {
-    for (const auto& [p, b] : x_live)
+    for (const auto& [p, b] : live_)
       if (!is_intact(p, b)) return false;
-    return x_pool->is_valid() && x_pool->bad_releases() == 0;
+    return pool_->is_valid() && pool_->bad_releases() == 0;
   }
   // A child goes on with its own copy, its parent with its own.
   bool forks() {
-    x_pool->lock_for_fork();
+    pool_->lock_for_fork();
     const pid_t child = ::fork();
-    x_pool->unlock_after_fork();
+    pool_->unlock_after_fork();
     if (child == 0) {
       bool fine = good();
       for (int i = 0; i < 200 && fine; ++i) fine = step();
@@ -114,12 +114,12 @@ class Program {
     return ::waitpid(child, &status, 0) == child && status == 0 && good();
   }
   bool release_all() {
-    while (!x_live.empty())
+    while (!live_.empty())
       if (!release()) return false;
     may_unpin = true;
     lacking = SIZE_MAX;
-    x_pool->trim();
-    return good() && x_pool->live_bytes() <= 3 * 44 * 2 * MiB;  // a slab of each site and class at most
+    pool_->trim();
+    return good() && pool_->live_bytes() <= 3 * 44 * 2 * MiB;  // a slab of each site and class at most
   }
 
  private:
@@ -128,7 +128,7 @@ class Program {
     unsigned char mark;
   };
 
-  size_t pick(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(x_random); }
+  size_t pick(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
   size_t some_size() { return (size_t{1} << pick(24)) + pick(5000); }
   static size_t edge(size_t size) { return std::min<size_t>(size, 256); }
   static bool is_intact(const char* p, const Block& b) {
@@ -138,61 +138,61 @@ class Program {
     return true;
   }
   bool is_apart(char* p, size_t usable) const {
-    const auto after = x_live.lower_bound(p);
-    if (after != x_live.end() && p + usable > after->first) return false;
-    return after == x_live.begin() || std::prev(after)->first + std::prev(after)->second.size <= p;
+    const auto after = live_.lower_bound(p);
+    if (after != live_.end() && p + usable > after->first) return false;
+    return after == live_.begin() || std::prev(after)->first + std::prev(after)->second.size <= p;
   }
   bool allocate() {
     const size_t size = some_size();
-    auto* p = static_cast<char*>(x_pool->allocate(size, 0, static_cast<SiteIndex>(pick(3))));
+    auto* p = static_cast<char*>(pool_->allocate(size, 0, static_cast<SiteIndex>(pick(3))));
     if (!p) return true;  // as it may: libc's turn
-    ++x_served;
-    if (!x_pool->owns(p) || x_pool->usable_size(p) < size || !is_apart(p, x_pool->usable_size(p))) return false;
+    ++served_;
+    if (!pool_->owns(p) || pool_->usable_size(p) < size || !is_apart(p, pool_->usable_size(p))) return false;
     const Block b{size, static_cast<unsigned char>(pick(256))};
     std::memset(p, b.mark, edge(size));
     std::memset(p + size - edge(size), b.mark, edge(size));
-    x_live[p] = b;
-    if (pick(3) == 0) x_pool->set_pin(x_pool->extent_of(p), 1 + pick(5));
+    live_[p] = b;
+    if (pick(3) == 0) pool_->set_pin(pool_->extent_of(p), 1 + pick(5));
     return true;
   }
   bool release() {
-    if (x_live.empty()) return true;
-    const auto it = std::next(x_live.begin(), static_cast<long>(pick(x_live.size())));
+    if (live_.empty()) return true;
+    const auto it = std::next(live_.begin(), static_cast<long>(pick(live_.size())));
     if (!is_intact(it->first, it->second)) return false;
-    x_pool->release(it->first);
-    x_live.erase(it);
+    pool_->release(it->first);
+    live_.erase(it);
     return true;
   }
   // As realloc does it: a new block, the contents, the old one back.
   bool resize() {
-    if (x_live.empty()) return true;
-    const auto it = std::next(x_live.begin(), static_cast<long>(pick(x_live.size())));
+    if (live_.empty()) return true;
+    const auto it = std::next(live_.begin(), static_cast<long>(pick(live_.size())));
     const auto [old, block] = *it;
     const size_t size = some_size();
-    auto* p = static_cast<char*>(x_pool->allocate(size, 0, 0));
+    auto* p = static_cast<char*>(pool_->allocate(size, 0, 0));
     if (!p) return true;
-    if (!is_apart(p, x_pool->usable_size(p)) || !is_intact(old, block)) return false;
+    if (!is_apart(p, pool_->usable_size(p)) || !is_intact(old, block)) return false;
     const Block b{std::min(size, 2 * edge(block.size)), block.mark};
     std::memset(p, b.mark, b.size);
-    x_pool->release(old);
-    x_live.erase(it);
-    x_live[p] = b;
+    pool_->release(old);
+    live_.erase(it);
+    live_[p] = b;
     return true;
   }
   // What other handlers of this thread do while the pool is locked: no block is given, releases wait.
   bool during_a_fork() {
-    x_pool->lock_for_fork();
-    const bool none = x_pool->allocate(100, 0, 0) == nullptr;
+    pool_->lock_for_fork();
+    const bool none = pool_->allocate(100, 0, 0) == nullptr;
     const bool fine = release();
-    x_pool->unlock_after_fork();
+    pool_->unlock_after_fork();
     return none && fine;
   }
 
-  std::unique_ptr<PinnedPool> x_pool = std::make_unique<PinnedPool>();
-  std::mt19937 x_random;
-  std::map<char*, Block> x_live;
-  bool x_open = false;
-  int x_served = 0;
+  std::unique_ptr<PinnedPool> pool_ = std::make_unique<PinnedPool>();
+  std::mt19937 random_;
+  std::map<char*, Block> live_;
+  bool open_ = false;
+  int served_ = 0;
 };
 
 // The number of blocks served; -1: the pool broke a promise.

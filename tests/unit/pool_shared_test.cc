@@ -60,21 +60,21 @@ size_t bytes_in(int file) {
 // Two processes that take turns.
 class Turns {
  public:
-  Turns() { REQUIRE((::pipe(x_down) == 0 && ::pipe(x_up) == 0)); }
+  Turns() { REQUIRE((::pipe(down_) == 0 && ::pipe(up_) == 0)); }
   ~Turns() {
-    for (const int fd : {x_down[0], x_down[1], x_up[0], x_up[1]}) ::close(fd);
+    for (const int fd : {down_[0], down_[1], up_[0], up_[1]}) ::close(fd);
   }
-  void to_child() { (void)!::write(x_down[1], "x", 1); }
-  void to_parent() { (void)!::write(x_up[1], "x", 1); }
-  bool await_parent() { return await(x_down[0]); }
-  bool await_child() { return await(x_up[0]); }
+  void to_child() { (void)!::write(down_[1], "x", 1); }
+  void to_parent() { (void)!::write(up_[1], "x", 1); }
+  bool await_parent() { return await(down_[0]); }
+  bool await_child() { return await(up_[0]); }
 
  private:
   static bool await(int fd) {
     char c;
     return ::read(fd, &c, 1) == 1;
   }
-  int x_down[2], x_up[2];
+  int down_[2], up_[2];
 };
 
 bool ended_well(pid_t child) {

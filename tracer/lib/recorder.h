@@ -3,7 +3,7 @@
 // Lives in the program's process. It allocates nothing, takes no lock, and never fails visibly:
 // when there is no spool, no ring or no collector any more, record() gives nothing and the program
 // goes on unrecorded. Invariant: between reserve() and commit() no other record of this thread is
-// begun (Reentry and x_busy see to it). Thread safety: all functions act on the calling thread's
+// begun (Reentry and busy_ see to it). Thread safety: all functions act on the calling thread's
 // ring. Cost: reserve and commit are inline; everything rare is in recorder.cc.
 #pragma once
 

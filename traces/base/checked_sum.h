@@ -10,16 +10,16 @@ class CheckedSum {
  public:
   CheckedSum& add(uint64_t a, uint64_t b = 1) {
     uint64_t product = 0;
-    x_ok = x_ok && !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(x_value, product, &x_value);
+    ok_ = ok_ && !__builtin_mul_overflow(a, b, &product) && !__builtin_add_overflow(value_, product, &value_);
     return *this;
   }
-  bool ok() const { return x_ok; }
-  uint64_t value() const { return x_value; }  // without meaning where it does not fit
-  bool fits(uint64_t room) const { return x_ok && x_value <= room; }
+  bool ok() const { return ok_; }
+  uint64_t value() const { return value_; }  // without meaning where it does not fit
+  bool fits(uint64_t room) const { return ok_ && value_ <= room; }
 
  private:
-  uint64_t x_value = 0;
-  bool x_ok = true;
+  uint64_t value_ = 0;
+  bool ok_ = true;
 };
 
 }  // namespace gt

@@ -7,13 +7,13 @@ namespace gt {
 
 class Lock {
  public:
-  explicit Lock(pthread_mutex_t& mutex) noexcept : x_mutex(mutex) { ::pthread_mutex_lock(&x_mutex); }
-  ~Lock() { ::pthread_mutex_unlock(&x_mutex); }
+  explicit Lock(pthread_mutex_t& mutex) noexcept : mutex_(mutex) { ::pthread_mutex_lock(&mutex_); }
+  ~Lock() { ::pthread_mutex_unlock(&mutex_); }
   Lock(const Lock&) = delete;
   Lock& operator=(const Lock&) = delete;
 
  private:
-  pthread_mutex_t& x_mutex;
+  pthread_mutex_t& mutex_;
 };
 
 }  // namespace gt

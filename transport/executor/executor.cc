@@ -39,16 +39,16 @@ struct Finishing {
 
 class Finished final : public Then {
  public:
-  explicit Finished(std::shared_ptr<Finishing> finishing) : x_finishing(std::move(finishing)) {}
+  explicit Finished(std::shared_ptr<Finishing> finishing) : finishing_(std::move(finishing)) {}
   // What commands ended with is told by their events; a queue that cannot go on is an error here.
   void over(cl_int status, News& news) override {
-    if (status < 0 && status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) x_finishing->code = status;
+    if (status < 0 && status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) finishing_->code = status;
     news.send();
-    x_finishing->one_is_over(news.session);
+    finishing_->one_is_over(news.session);
   }
 
  private:
-  std::shared_ptr<Finishing> x_finishing;
+  std::shared_ptr<Finishing> finishing_;
 };
 
 }  // namespace
@@ -70,7 +70,7 @@ class Executor::State {
         transfers(std::make_unique<Transfers>(commands, inbox, ring, peers, pins)),
         programs(std::make_unique<Programs>(commands)),
         fragments(limits.message_bytes),
-        x_link(link) {
+        link_(link) {
     commands.context_released = [this](cl_context context) {
       migrator.forget(context);
       transfers->forget(context);
@@ -93,7 +93,7 @@ class Executor::State {
   bool run(const wire::Invite& m);
   bool run(const wire::Join& m);
   bool assemble(ByteView frame);
-  void refuse() { x_link.close(); }
+  void refuse() { link_.close(); }
   // The driver and the message decide what happens inside; what throws has no memory.
   template <class Handle>
   void guarded(Handle handle);
@@ -133,14 +133,14 @@ class Executor::State {
   bool catch_up_once(InFlight::Watch& watch, bool first, bool& moved, bool& goes_on);
   void finish_queue(const std::shared_ptr<Queue>& queue, const std::shared_ptr<Finishing>& finishing);
 
-  wire::Link& x_link;
-  Backlog x_later;
-  bool x_catching_up = false;  // there is a thread for it
-  std::atomic<std::thread::id> x_catching_up_now{};  // and it has the lock of dispatching
+  wire::Link& link_;
+  Backlog later_;
+  bool catching_up_ = false;  // there is a thread for it
+  std::atomic<std::thread::id> catching_up_now_{};  // and it has the lock of dispatching
   // Kept for their room: decoding the next message allocates nothing.
-  wire::Launch x_launch;
-  wire::Write x_write;
-  wire::Read x_read;
+  wire::Launch launch_;
+  wire::Write write_;
+  wire::Read read_;
 };
 
 template <class Handle>
@@ -155,14 +155,14 @@ void Executor::State::guarded(Handle handle) {
 }
 
 bool Executor::State::take(ByteView frame) {
-  if (x_catching_up_now == std::this_thread::get_id()) {  // from a client in this process that just got an answer
-    x_later.push_back(frame);
+  if (catching_up_now_ == std::this_thread::get_id()) {  // from a client in this process that just got an answer
+    later_.push_back(frame);
     return true;
   }
-  while (x_later.is_full() && !x_link.is_closed()) std::this_thread::sleep_for(LookAgain);
+  while (later_.is_full() && !link_.is_closed()) std::this_thread::sleep_for(LookAgain);
   const std::lock_guard lock(dispatching);
-  if (x_later.empty() || may_go_ahead(frame)) return dispatch(frame);
-  x_later.push_back(frame);
+  if (later_.empty() || may_go_ahead(frame)) return dispatch(frame);
+  later_.push_back(frame);
   return true;
 }
 
@@ -184,12 +184,12 @@ bool Executor::State::may_go_ahead(ByteView frame) {
 // False: there is no thread to be had.
 bool Executor::State::put_off(ByteView frame) {
   constexpr size_t StackBytes = size_t{8} << 20;  // it calls drivers
-  if (!x_catching_up) {
+  if (!catching_up_) {
     ++inside;
-    x_catching_up = session->threads.start("gtrace-backlog", StackBytes, [this] { catch_up(); });
-    if (!x_catching_up) return --inside, false;
+    catching_up_ = session->threads.start("gtrace-backlog", StackBytes, [this] { catch_up(); });
+    if (!catching_up_) return --inside, false;
   }
-  x_later.put_back(frame);
+  later_.put_back(frame);
   return true;
 }
 
@@ -217,20 +217,20 @@ bool Executor::State::catch_up_once(InFlight::Watch& watch, bool first, bool& mo
     std::atomic<std::thread::id>& id;
   };
   const std::lock_guard lock(dispatching);
-  const Now now(x_catching_up_now);
+  const Now now(catching_up_now_);
   transfers->reclaim_everywhere();
   if (watch.is_stuck()) {
     session->log_stuck();
     session->in_flight.refuse();
   }
-  x_later.unblock();
-  const size_t before = x_later.size();
-  while (!x_later.empty() && !x_later.is_blocked())
-    if (!dispatch(x_later.pop())) return false;
-  moved = x_later.size() != before;
+  later_.unblock();
+  const size_t before = later_.size();
+  while (!later_.empty() && !later_.is_blocked())
+    if (!dispatch(later_.pop())) return false;
+  moved = later_.size() != before;
   if (moved || first)  // what the room depends on must have reached the device
     objects.each_queue([&](const std::shared_ptr<Queue>& queue) { session->cl.clFlush(queue->handle); });
-  x_catching_up = goes_on = !x_later.empty() && !x_link.is_closed();
+  catching_up_ = goes_on = !later_.empty() && !link_.is_closed();
   return true;
 }
 
@@ -265,10 +265,10 @@ bool Executor::State::dispatch(ByteView frame) {
   programs->name_linked();
   switch (static_cast<MessageType>(frame[0])) {
     case MessageType::Call: { wire::Call m; return decoded(frame, m); }
-    case MessageType::Launch: return decoded(frame, x_launch);
+    case MessageType::Launch: return decoded(frame, launch_);
     case MessageType::Move: { wire::Move m; return decoded(frame, m); }
-    case MessageType::Write: return transfer(frame, x_write);
-    case MessageType::Read: return transfer(frame, x_read);
+    case MessageType::Write: return transfer(frame, write_);
+    case MessageType::Read: return transfer(frame, read_);
     case MessageType::Finish: { wire::Finish m; return decoded(frame, m); }
     case MessageType::Subscribe: { wire::Subscribe m; return decoded(frame, m); }
     case MessageType::Build: { wire::Build m; return decoded(frame, m); }
@@ -368,7 +368,7 @@ bool Executor::State::run(const wire::Ping& m) {
 }
 
 bool Executor::State::run(const wire::Leave&) {
-  x_link.expect_end();
+  link_.expect_end();
   return true;
 }
 
@@ -391,94 +391,94 @@ void Executor::State::shut_down(uint32_t timeout_ms) {
 }
 
 Executor::Executor(const Functions& functions, wire::Link& link, const Limits& limits, Options options)
-    : x_state(std::make_unique<State>(functions, link, limits, std::move(options))) {}
+    : state_(std::make_unique<State>(functions, link, limits, std::move(options))) {}
 
 Executor::~Executor() {
-  x_state->refuse();
-  if (x_state->started) wait_until_closed();
-  while (x_state->inside != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
-  x_state->shut_down(x_state->session->options.close_ms);
+  state_->refuse();
+  if (state_->started) wait_until_closed();
+  while (state_->inside != 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  state_->shut_down(state_->session->options.close_ms);
 }
 
 Status Executor::start() {
-  if (!x_state->session->cl.has_all()) return {Kind::Unsupported, "the OpenCL loader lacks functions of OpenCL 1.2"};
-  const MessageSender::Use use(x_state->session->out);
-  GT_TRY(x_state->inbox->open(use.link()));
-  x_state->ring.open(use.link(), x_state->session->options.ring_bytes);
-  x_state->started = true;  // handlers may run before start() returns
+  if (!state_->session->cl.has_all()) return {Kind::Unsupported, "the OpenCL loader lacks functions of OpenCL 1.2"};
+  const MessageSender::Use use(state_->session->out);
+  GT_TRY(state_->inbox->open(use.link()));
+  state_->ring.open(use.link(), state_->session->options.ring_bytes);
+  state_->started = true;  // handlers may run before start() returns
   const Status started = use.link().start(*this);
-  x_state->started = started.ok();
+  state_->started = started.ok();
   return started;
 }
 
 void Executor::wait_until_closed() {
-  std::unique_lock lock(x_state->mutex);
-  x_state->changed.wait(lock, [this] { return x_state->closed; });
+  std::unique_lock lock(state_->mutex);
+  state_->changed.wait(lock, [this] { return state_->closed; });
 }
 
 Counters Executor::counters() const {
   Counters now;
-  for (const CounterRow& row : CounterRows) now.*row.value = x_state->session->count.*row.live;
-  now.in_flight_bytes = x_state->session->in_flight.bytes();
+  for (const CounterRow& row : CounterRows) now.*row.value = state_->session->count.*row.live;
+  now.in_flight_bytes = state_->session->in_flight.bytes();
   return now;
 }
 
 void Executor::on_frame(ByteView frame) {
-  x_state->guarded([&] { return x_state->take(frame); });
+  state_->guarded([&] { return state_->take(frame); });
 }
 
 void* Executor::native(api::ObjectKind kind, wire::ObjectId name) const {
-  const std::lock_guard lock(x_state->dispatching);
-  const Object* const object = x_state->objects.find(name, kind);
+  const std::lock_guard lock(state_->dispatching);
+  const Object* const object = state_->objects.find(name, kind);
   return object ? object->kind == ObjectKind::Queue ? object->queue->handle : object->handle : nullptr;
 }
 
 bool Executor::adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) {
-  const std::lock_guard lock(x_state->dispatching);
-  if (x_state->objects.may_name(name) != CL_SUCCESS) return false;
+  const std::lock_guard lock(state_->dispatching);
+  if (state_->objects.may_name(name) != CL_SUCCESS) return false;
   Object object;
   object.kind = ObjectKind::Buffer;
   object.handle = buffer;
   object.bytes = object.counted = bytes;
-  if (x_state->session->cl.clRetainMemObject(buffer) != CL_SUCCESS) return false;
-  x_state->objects.add(name, std::move(object));
+  if (state_->session->cl.clRetainMemObject(buffer) != CL_SUCCESS) return false;
+  state_->objects.add(name, std::move(object));
   return true;
 }
 
-std::mutex* Executor::driver_lock(cl_device_id device) const { return driver_lock_of(*x_state->session, device); }
+std::mutex* Executor::driver_lock(cl_device_id device) const { return driver_lock_of(*state_->session, device); }
 
 cl_int Executor::finish(wire::ObjectId name) {
   std::shared_ptr<Queue> queue;
   {
-    const std::lock_guard lock(x_state->dispatching);
-    x_state->transfers->reclaim();
-    if (const Object* const object = x_state->objects.find(name, ObjectKind::Queue)) queue = object->queue;
+    const std::lock_guard lock(state_->dispatching);
+    state_->transfers->reclaim();
+    if (const Object* const object = state_->objects.find(name, ObjectKind::Queue)) queue = object->queue;
   }
-  return queue ? x_state->session->cl.clFinish(queue->handle) : CL_INVALID_COMMAND_QUEUE;
+  return queue ? state_->session->cl.clFinish(queue->handle) : CL_INVALID_COMMAND_QUEUE;
 }
 
 void Executor::on_put(wire::Notice notice, size_t bytes) {
-  x_state->guarded([&] { return x_state->inbox->arrive(notice, bytes); });
+  state_->guarded([&] { return state_->inbox->arrive(notice, bytes); });
 }
 
 void Executor::on_withdrawn(wire::SegmentId segment) {
-  x_state->guarded([&] { return x_state->pins.forget(segment), true; });
+  state_->guarded([&] { return state_->pins.forget(segment), true; });
 }
 
 bool Executor::on_idle(wire::Idle how) {
-  if (!x_state->event_waiter->any_watched()) return false;
+  if (!state_->event_waiter->any_watched()) return false;
   bool told = false;
-  x_state->guarded([&] {
-    told = x_state->event_waiter->look(how);
+  state_->guarded([&] {
+    told = state_->event_waiter->look(how);
     return true;
   });
   return told;
 }
 
 void Executor::on_closed(const Status&) {
-  const std::lock_guard lock(x_state->mutex);
-  x_state->closed = true;
-  x_state->changed.notify_all();
+  const std::lock_guard lock(state_->mutex);
+  state_->closed = true;
+  state_->changed.notify_all();
 }
 
 }  // namespace gt::exec

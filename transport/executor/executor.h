@@ -62,7 +62,7 @@ class Executor final : public wire::LinkHandler {
 
  private:
   class State;
-  std::unique_ptr<State> x_state;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace gt::exec

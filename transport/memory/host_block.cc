@@ -11,59 +11,59 @@ using model::Policy;
 
 Result<HostBlock> HostBlock::make(const ClPlace& place, Policy policy, size_t bytes) {
   HostBlock block;
-  block.x_place = &place;
-  block.x_policy = policy;
-  block.x_bytes = bytes;
+  block.place_ = &place;
+  block.policy_ = policy;
+  block.bytes_ = bytes;
   GT_TRY(block.obtain());
-  std::memset(block.x_data, 1, bytes);
+  std::memset(block.data_, 1, bytes);
   GT_TRY(block.pin());
   return block;
 }
 
 Status HostBlock::obtain() {
-  if (x_policy == Policy::OpenCl) {
+  if (policy_ == Policy::OpenCl) {
     const cl_int err =
-        map_driver_memory(x_place->cl, x_place->context, x_place->queue, x_bytes, &x_driver);
+        map_driver_memory(place_->cl, place_->context, place_->queue, bytes_, &driver_);
     if (err != CL_SUCCESS) return Status(Kind::OpenCl, "CL_MEM_ALLOC_HOST_PTR refused", err);
-    x_data = x_driver.base;
+    data_ = driver_.base;
     return {};
   }
-  x_data = x_policy == Policy::Standard ? std::malloc(x_bytes) : map_huge(x_bytes);
-  return x_data ? Status() : system_error("cannot allocate", ENOMEM);
+  data_ = policy_ == Policy::Standard ? std::malloc(bytes_) : map_huge(bytes_);
+  return data_ ? Status() : system_error("cannot allocate", ENOMEM);
 }
 
 Status HostBlock::pin() {
-  if (x_policy == Policy::Locked || x_policy == Policy::Hybrid) {
-    if (const int err = lock_range(x_data, x_bytes)) return system_error("mlock", err);
-    x_locked = true;
+  if (policy_ == Policy::Locked || policy_ == Policy::Hybrid) {
+    if (const int err = lock_range(data_, bytes_)) return system_error("mlock", err);
+    locked_ = true;
   }
-  if (x_policy == Policy::Pin || x_policy == Policy::Hybrid) {
-    const cl_int err = pin_in_place(x_place->cl, x_place->context, x_data, x_bytes, &x_pin);
+  if (policy_ == Policy::Pin || policy_ == Policy::Hybrid) {
+    const cl_int err = pin_in_place(place_->cl, place_->context, data_, bytes_, &pin_);
     if (err != CL_SUCCESS) return Status(Kind::OpenCl, "CL_MEM_USE_HOST_PTR refused", err);
   }
   return {};
 }
 
 HostBlock::~HostBlock() {
-  if (!x_data) return;
-  unpin(x_place->cl, x_pin);
-  if (x_policy == Policy::OpenCl) {
-    unmap_driver_memory(x_place->cl, x_place->queue, &x_driver);
-  } else if (x_policy == Policy::Standard) {
-    std::free(x_data);
+  if (!data_) return;
+  unpin(place_->cl, pin_);
+  if (policy_ == Policy::OpenCl) {
+    unmap_driver_memory(place_->cl, place_->queue, &driver_);
+  } else if (policy_ == Policy::Standard) {
+    std::free(data_);
   } else {
-    unmap_huge(x_data, x_bytes);  // unlocks
+    unmap_huge(data_, bytes_);  // unlocks
   }
 }
 
 void HostBlock::swap(HostBlock& other) noexcept {
-  std::swap(x_place, other.x_place);
-  std::swap(x_policy, other.x_policy);
-  std::swap(x_bytes, other.x_bytes);
-  std::swap(x_data, other.x_data);
-  std::swap(x_locked, other.x_locked);
-  std::swap(x_pin, other.x_pin);
-  std::swap(x_driver, other.x_driver);
+  std::swap(place_, other.place_);
+  std::swap(policy_, other.policy_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(data_, other.data_);
+  std::swap(locked_, other.locked_);
+  std::swap(pin_, other.pin_);
+  std::swap(driver_, other.driver_);
 }
 
 }  // namespace gt::memory

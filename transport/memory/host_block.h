@@ -31,8 +31,8 @@ class HostBlock {
   HostBlock& operator=(const HostBlock&) = delete;
   ~HostBlock();
 
-  void* data() const { return x_data; }
-  size_t size() const { return x_bytes; }
+  void* data() const { return data_; }
+  size_t size() const { return bytes_; }
 
  private:
   HostBlock() = default;
@@ -40,13 +40,13 @@ class HostBlock {
   Status obtain();
   Status pin();
 
-  const ClPlace* x_place = nullptr;
-  model::Policy x_policy = model::Policy::Standard;
-  size_t x_bytes = 0;
-  void* x_data = nullptr;
-  bool x_locked = false;
-  cl_mem x_pin = nullptr;
-  DriverMemory x_driver;
+  const ClPlace* place_ = nullptr;
+  model::Policy policy_ = model::Policy::Standard;
+  size_t bytes_ = 0;
+  void* data_ = nullptr;
+  bool locked_ = false;
+  cl_mem pin_ = nullptr;
+  DriverMemory driver_;
 };
 
 }  // namespace gt::memory

@@ -19,27 +19,27 @@ class Chunks {
  public:
   // `element`: bytes of an image's element, else 1. Not valid(): the part is empty, larger than 2^63 bytes, or an
   // element is larger than a chunk.
-  Chunks(const Part& part, uint64_t element, uint64_t largest) : x_part(part), x_element(element) {
+  Chunks(const Part& part, uint64_t element, uint64_t largest) : part_(part), element_(element) {
     const bool range = part.shape == Part::Shape::Range;
     const uint64_t rows = range ? 1 : part.region[1], slices = range ? 1 : part.region[2];
     uint64_t all = 0;
-    if (__builtin_mul_overflow(part.region[0], element, &x_row) || __builtin_mul_overflow(x_row, rows, &x_slice) ||
-        __builtin_mul_overflow(x_slice, slices, &all) || all == 0 || all >> 63 || largest < element)
+    if (__builtin_mul_overflow(part.region[0], element, &row_) || __builtin_mul_overflow(row_, rows, &slice_) ||
+        __builtin_mul_overflow(slice_, slices, &all) || all == 0 || all >> 63 || largest < element)
       return;
-    x_rows = rows;
-    x_slices = slices;
-    x_bytes = all;
-    x_width = std::min(part.region[0], largest / element);
-    const bool whole_rows = x_width == part.region[0];
-    x_height = whole_rows ? std::min(rows, largest / x_row) : 1;
-    x_depth = whole_rows && x_height == rows ? std::min(slices, largest / x_slice) : 1;
+    rows_ = rows;
+    slices_ = slices;
+    bytes_ = all;
+    width_ = std::min(part.region[0], largest / element);
+    const bool whole_rows = width_ == part.region[0];
+    height_ = whole_rows ? std::min(rows, largest / row_) : 1;
+    depth_ = whole_rows && height_ == rows ? std::min(slices, largest / slice_) : 1;
   }
 
-  bool valid() const { return x_bytes != 0; }
-  uint64_t bytes() const { return x_bytes; }          // of the whole transfer
-  uint64_t row_bytes() const { return x_row; }
+  bool valid() const { return bytes_ != 0; }
+  uint64_t bytes() const { return bytes_; }          // of the whole transfer
+  uint64_t row_bytes() const { return row_; }
   uint64_t count() const {
-    return pieces(x_part.region[0], x_width) * pieces(x_rows, x_height) * pieces(x_slices, x_depth);
+    return pieces(part_.region[0], width_) * pieces(rows_, height_) * pieces(slices_, depth_);
   }
 
   struct Chunk {
@@ -48,14 +48,14 @@ class Chunks {
   };
   // REQUIRES: valid(), i < count().
   Chunk at(uint64_t i) const {
-    const uint64_t across = pieces(x_part.region[0], x_width), down = pieces(x_rows, x_height);
-    const uint64_t x = i % across * x_width, y = i / across % down * x_height, z = i / across / down * x_depth;
-    const uint64_t width = std::min(x_width, x_part.region[0] - x), height = std::min(x_height, x_rows - y),
-                   depth = std::min(x_depth, x_slices - z);
-    Chunk chunk{x_part, z * x_slice + y * x_row + x * x_element, width * height * depth * x_element};
+    const uint64_t across = pieces(part_.region[0], width_), down = pieces(rows_, height_);
+    const uint64_t x = i % across * width_, y = i / across % down * height_, z = i / across / down * depth_;
+    const uint64_t width = std::min(width_, part_.region[0] - x), height = std::min(height_, rows_ - y),
+                   depth = std::min(depth_, slices_ - z);
+    Chunk chunk{part_, z * slice_ + y * row_ + x * element_, width * height * depth * element_};
     chunk.part.origin[0] += x;
     chunk.part.region[0] = width;
-    if (x_part.shape == Part::Shape::Range) return chunk;
+    if (part_.shape == Part::Shape::Range) return chunk;
     chunk.part.origin[1] += y;
     chunk.part.origin[2] += z;
     chunk.part.region[1] = height;
@@ -66,11 +66,11 @@ class Chunks {
  private:
   static uint64_t pieces(uint64_t whole, uint64_t piece) { return (whole + piece - 1) / piece; }
 
-  Part x_part;
-  uint64_t x_element;
-  uint64_t x_row = 0, x_slice = 0, x_bytes = 0;     // bytes of a row, of a slice, of all
-  uint64_t x_rows = 0, x_slices = 0;
-  uint64_t x_width = 1, x_height = 1, x_depth = 1;  // of a chunk: elements, rows, slices
+  Part part_;
+  uint64_t element_;
+  uint64_t row_ = 0, slice_ = 0, bytes_ = 0;     // bytes of a row, of a slice, of all
+  uint64_t rows_ = 0, slices_ = 0;
+  uint64_t width_ = 1, height_ = 1, depth_ = 1;  // of a chunk: elements, rows, slices
 };
 
 }  // namespace gt::wire

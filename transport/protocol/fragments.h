@@ -39,29 +39,29 @@ Status send_message(Link& link, FragmentNumbers& numbers, ByteView message, bool
 // Collects fragments. A peer that begins too much is refused.
 class Assembler {
  public:
-  explicit Assembler(size_t most_bytes) : x_most(most_bytes) {}
+  explicit Assembler(size_t most_bytes) : most_(most_bytes) {}
 
   // False: damaged or too large. `whole` gets the message when `frame` was its last fragment, else stays empty.
   template <class FragmentType>
   bool take(ByteView frame, Bytes& whole) {
     FragmentType fragment;
     whole.clear();
-    if (!decode(frame, fragment) || fragment.bytes.size() > x_most - x_bytes) return false;
-    Bytes& begun = x_begun[fragment.number];
+    if (!decode(frame, fragment) || fragment.bytes.size() > most_ - bytes_) return false;
+    Bytes& begun = begun_[fragment.number];
     begun.insert(begun.end(), fragment.bytes.begin(), fragment.bytes.end());
-    x_bytes += fragment.bytes.size();
-    if (!fragment.last) return x_begun.size() <= MostBegun;
+    bytes_ += fragment.bytes.size();
+    if (!fragment.last) return begun_.size() <= MostBegun;
     whole = std::move(begun);
-    x_bytes -= whole.size();
-    x_begun.erase(fragment.number);
+    bytes_ -= whole.size();
+    begun_.erase(fragment.number);
     return !whole.empty();
   }
 
  private:
   static constexpr size_t MostBegun = 64;
 
-  size_t x_most, x_bytes = 0;
-  std::unordered_map<uint32_t, Bytes> x_begun;
+  size_t most_, bytes_ = 0;
+  std::unordered_map<uint32_t, Bytes> begun_;
 };
 
 }  // namespace gt::wire

@@ -19,26 +19,26 @@ long pause_ns(int looks) { return std::min(20'000L + 2'000L * looks, 1'000'000L)
 }  // namespace
 
 bool Agent::reserve() noexcept {
-  const Lock lock(x_mutex);
-  if (x_closed || x_reserved == Most) return false;
-  if (!x_started && !start_detached("gtrace-agent", thread, this)) return false;
-  x_started = true;
-  ++x_reserved;
+  const Lock lock(mutex_);
+  if (closed_ || reserved_ == Most) return false;
+  if (!started_ && !start_detached("gtrace-agent", thread, this)) return false;
+  started_ = true;
+  ++reserved_;
   return true;
 }
 
 void Agent::cancel() noexcept {
-  const Lock lock(x_mutex);
-  if (--x_reserved == 0) ::pthread_cond_broadcast(&x_idle);
+  const Lock lock(mutex_);
+  if (--reserved_ == 0) ::pthread_cond_broadcast(&idle_);
 }
 
 void Agent::post(const Job& job) noexcept {
   {
-    const Lock lock(x_mutex);
-    x_jobs[x_count++] = job;
+    const Lock lock(mutex_);
+    jobs_[count_++] = job;
   }
-  x_posts.fetch_add(1);
-  wake(x_posts, 1);
+  posts_.fetch_add(1);
+  wake(posts_, 1);
 }
 
 void* Agent::thread(void* agent) {
@@ -51,78 +51,78 @@ void* Agent::thread(void* agent) {
 bool Agent::next_job(Job* job) noexcept {
   for (size_t i = 0;; ++i) {
     {
-      const Lock lock(x_mutex);
-      if (i >= x_count) return false;
-      *job = x_jobs[i];
+      const Lock lock(mutex_);
+      if (i >= count_) return false;
+      *job = jobs_[i];
     }
     {
-      const Lock in_driver(x_in_driver);
+      const Lock in_driver(in_driver_);
       if (job->placeholder.state(*job->cl) == QueuePlaceholder::State::Closed) continue;
     }
-    const Lock lock(x_mutex);
-    std::copy(x_jobs + i + 1, x_jobs + x_count, x_jobs + i);
-    --x_count;
+    const Lock lock(mutex_);
+    std::copy(jobs_ + i + 1, jobs_ + count_, jobs_ + i);
+    --count_;
     return true;
   }
 }
 
 void Agent::serve() noexcept {
   for (int looks = 0;; ++looks) {
-    const uint32_t seen = x_posts.load();
+    const uint32_t seen = posts_.load();
     Job job;
     if (next_job(&job)) {
       {
-        const Lock in_driver(x_in_driver);
+        const Lock in_driver(in_driver_);
         job.owner->run_in_background(job);
       }
       cancel();  // its place is free
       looks = 0;
       continue;
     }
-    x_rounds.fetch_add(1);
+    rounds_.fetch_add(1);
     if (looks >= Looks) {
       const timespec pause = {0, pause_ns(looks - Looks)};
       const bool idle = !has_jobs();
-      wait_while(x_posts, seen, idle ? nullptr : &pause);
-      if (idle || x_posts.load() != seen) looks = 0;
+      wait_while(posts_, seen, idle ? nullptr : &pause);
+      if (idle || posts_.load() != seen) looks = 0;
     }
   }
 }
 
 bool Agent::has_jobs() noexcept {
-  const Lock lock(x_mutex);
-  return x_count > 0;
+  const Lock lock(mutex_);
+  return count_ > 0;
 }
 
 void Agent::wind_up(uint32_t timeout_ms) noexcept {
-  const Lock lock(x_mutex);
-  x_closed = true;
+  const Lock lock(mutex_);
+  closed_ = true;
   const timespec end = deadline_in_ms(timeout_ms);
-  while (x_reserved > 0 && ::pthread_cond_timedwait(&x_idle, &x_mutex, &end) == 0) continue;
+  while (reserved_ > 0 && ::pthread_cond_timedwait(&idle_, &mutex_, &end) == 0) continue;
 }
 
 void Agent::settle(uint32_t timeout_ms) noexcept {
   const timespec pause = {0, 50'000};
   const uint64_t end = monotonic_ns() + uint64_t{timeout_ms} * 1'000'000;
-  const uint32_t before = x_rounds.load();
-  x_posts.fetch_add(1);
-  wake(x_posts, 1);
+  const uint32_t before = rounds_.load();
+  posts_.fetch_add(1);
+  wake(posts_, 1);
   // Two: the first may have begun before.
-  while (has_places() && x_rounds.load() - before < 2 && monotonic_ns() < end) ::nanosleep(&pause, nullptr);
+  while (has_places() && rounds_.load() - before < 2 && monotonic_ns() < end) ::nanosleep(&pause, nullptr);
 }
 
 void Agent::lock_for_fork(uint32_t timeout_ms) noexcept {
   const timespec end = deadline_in_ms(timeout_ms);
-  x_locked_for_fork = ::pthread_mutex_timedlock(&x_in_driver, &end) == 0;
+  locked_for_fork_ = ::pthread_mutex_timedlock(&in_driver_, &end) == 0;
 }
 
 void Agent::unlock_after_fork() noexcept {
-  if (std::exchange(x_locked_for_fork, false)) ::pthread_mutex_unlock(&x_in_driver);
+  if (std::exchange(locked_for_fork_, false)) ::pthread_mutex_unlock(&in_driver_);
 }
 
 bool Agent::has_places() noexcept {
-  const Lock lock(x_mutex);
-  return x_reserved > 0;
+  const Lock lock(mutex_);
+  return reserved_ > 0;
 }
 
 }  // namespace gt::staging

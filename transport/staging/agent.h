@@ -63,16 +63,16 @@ class Agent {
   bool has_jobs() noexcept;
   bool has_places() noexcept;
 
-  pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_t x_in_driver = PTHREAD_MUTEX_INITIALIZER;  // held by the thread while it calls the driver
-  bool x_locked_for_fork = false;
-  pthread_cond_t x_idle = PTHREAD_COND_INITIALIZER;
-  bool x_started = false, x_closed = false;
-  std::atomic<uint32_t> x_posts{0};
-  std::atomic<uint32_t> x_rounds{0};  // looks at all jobs by which none could begin
-  size_t x_reserved = 0;               // places kept, filled or not, and the job that runs
-  size_t x_count = 0;
-  Job x_jobs[Most];  // the first x_count, in the order of arrival
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_t in_driver_ = PTHREAD_MUTEX_INITIALIZER;  // held by the thread while it calls the driver
+  bool locked_for_fork_ = false;
+  pthread_cond_t idle_ = PTHREAD_COND_INITIALIZER;
+  bool started_ = false, closed_ = false;
+  std::atomic<uint32_t> posts_{0};
+  std::atomic<uint32_t> rounds_{0};  // looks at all jobs by which none could begin
+  size_t reserved_ = 0;               // places kept, filled or not, and the job that runs
+  size_t count_ = 0;
+  Job jobs_[Most];  // the first count_, in the order of arrival
 };
 
 }  // namespace gt::staging

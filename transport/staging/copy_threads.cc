@@ -74,14 +74,14 @@ class CutCopy {
   explicit CutCopy(const Copy& what) : w(what) {
     const size_t rows = w.rows * w.slices, bytes = w.row_bytes * rows;
     const size_t piece = std::max(std::clamp(bytes / 16, SmallestPiece, LargestPiece), bytes / MostPieces + 1);
-    x_unit = rows == 1 ? piece : (piece + w.row_bytes - 1) / w.row_bytes;
+    unit_ = rows == 1 ? piece : (piece + w.row_bytes - 1) / w.row_bytes;
   }
-  uint32_t count() const { return static_cast<uint32_t>((units() + x_unit - 1) / x_unit); }
+  uint32_t count() const { return static_cast<uint32_t>((units() + unit_ - 1) / unit_); }
   // Before pieces are shared out.
-  void look_for_handler() { x_handled = w.programs != Programs::Neither && faults_are_handled(); }
+  void look_for_handler() { handled_ = w.programs != Programs::Neither && faults_are_handled(); }
 
   bool run(uint32_t piece, bool others_work) const {
-    if (others_work && x_handled && !is_there(piece)) return false;
+    if (others_work && handled_ && !is_there(piece)) return false;
     const size_t first = begin(piece), end = begin(piece + 1);
     if (is_run()) return copy_bytes(w.streaming, w.to + first, w.from + first, end - first), true;
     for (size_t i = first; i < end; ++i)
@@ -93,7 +93,7 @@ class CutCopy {
   bool is_run() const { return w.rows * w.slices == 1; }
   size_t units() const { return is_run() ? w.row_bytes : w.rows * w.slices; }
   size_t begin(uint32_t piece) const {
-    const size_t at = piece * x_unit;
+    const size_t at = piece * unit_;
     if (at == 0 || at >= units() || !is_run()) return std::min(at, units());
     const char* const side = is_from(w.programs) ? w.from : w.to;
     return at - reinterpret_cast<uintptr_t>(side + at) % FaultPage;
@@ -121,8 +121,8 @@ class CutCopy {
   }
 
   const Copy& w;
-  size_t x_unit;  // bytes, or rows
-  bool x_handled = false;
+  size_t unit_;  // bytes, or rows
+  bool handled_ = false;
 };
 
 struct Range {
@@ -149,32 +149,32 @@ void relax() {
 }  // namespace
 
 void CopyThreads::start(unsigned helpers, IdleProcessors idle) noexcept {
-  x_stop.store(false);
-  x_idle = idle;
-  while (x_helpers < std::min(helpers, MaxHelpers) &&
-         start_thread("gtrace-copy", helper, this, &x_threads[x_helpers]))
-    ++x_helpers;
+  stop_.store(false);
+  idle_ = idle;
+  while (helpers_ < std::min(helpers, MaxHelpers) &&
+         start_thread("gtrace-copy", helper, this, &threads_[helpers_]))
+    ++helpers_;
 }
 
 void CopyThreads::stop() noexcept {
-  if (x_helpers == 0) return;
-  x_stop.store(true);
-  x_epoch.fetch_add(1);
-  wake(x_epoch, MaxHelpers);
-  for (unsigned i = 0; i < x_helpers; ++i) ::pthread_join(x_threads[i], nullptr);
-  x_helpers = 0;
+  if (helpers_ == 0) return;
+  stop_.store(true);
+  epoch_.fetch_add(1);
+  wake(epoch_, MaxHelpers);
+  for (unsigned i = 0; i < helpers_; ++i) ::pthread_join(threads_[i], nullptr);
+  helpers_ = 0;
 }
 
 void* CopyThreads::helper(void* copy_threads) {
   if (thread_begins) thread_begins();
   auto* self = static_cast<CopyThreads*>(copy_threads);
-  self->help(self->x_numbers.fetch_add(1) + 1);
+  self->help(self->numbers_.fetch_add(1) + 1);
   return nullptr;
 }
 
 void CopyThreads::help(unsigned number) noexcept {
-  while (!x_stop.load(std::memory_order_relaxed)) {
-    const uint32_t seen = x_epoch.load(std::memory_order_acquire);
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const uint32_t seen = epoch_.load(std::memory_order_acquire);
     if (!help_once(number)) wait_for_work(seen);
   }
 }
@@ -182,12 +182,12 @@ void CopyThreads::help(unsigned number) noexcept {
 // Works on every open job. False: there was none with a piece left.
 bool CopyThreads::help_once(unsigned number) noexcept {
   bool helped = false;
-  for (Job& job : x_jobs) {
+  for (Job& job : jobs_) {
     if (!job.open.load(std::memory_order_relaxed)) continue;
     // Announced before `open` is looked at again: claim() sees one or the other (both sequentially consistent).
     job.inside.fetch_add(1);
     if (job.open.load() && job.taken.load(std::memory_order_relaxed) != all_pieces(job.pieces.count)) {
-      x_helped.fetch_add(work(job, number), std::memory_order_relaxed);
+      helped_.fetch_add(work(job, number), std::memory_order_relaxed);
       helped = true;
     }
     job.inside.fetch_sub(1, std::memory_order_release);
@@ -198,18 +198,18 @@ bool CopyThreads::help_once(unsigned number) noexcept {
 void CopyThreads::wait_for_work(uint32_t seen) noexcept {
   const uint64_t end = monotonic_ns() + Spin_ns;
   for (unsigned i = 1;; ++i) {
-    if (x_epoch.load(std::memory_order_acquire) != seen) return;
+    if (epoch_.load(std::memory_order_acquire) != seen) return;
     relax();
     if (i % 64 == 0 && monotonic_ns() > end) break;
   }
-  x_sleepers.fetch_add(1);
-  wait_while(x_epoch, seen);  // returns at once when the epoch has moved on
-  x_sleepers.fetch_sub(1);
+  sleepers_.fetch_add(1);
+  wait_while(epoch_, seen);  // returns at once when the epoch has moved on
+  sleepers_.fetch_sub(1);
 }
 
 // A job that nobody looks at, or nullptr.
 CopyThreads::Job* CopyThreads::claim() noexcept {
-  for (Job& job : x_jobs) {
+  for (Job& job : jobs_) {
     if (job.claimed.exchange(true, std::memory_order_acquire)) continue;
     if (job.inside.load() == 0) return &job;
     job.claimed.store(false, std::memory_order_release);
@@ -219,23 +219,23 @@ CopyThreads::Job* CopyThreads::claim() noexcept {
 
 // Those for whom there is a processor.
 unsigned CopyThreads::welcome_helpers() const noexcept {
-  if (!x_idle || x_helpers == 0) return x_helpers;
-  const unsigned awake = x_helpers - std::min(x_helpers, x_sleepers.load(std::memory_order_relaxed));
-  const unsigned idle = x_idle(awake + 1);
-  return std::min(x_helpers, idle > 0 ? idle - 1 : 0);
+  if (!idle_ || helpers_ == 0) return helpers_;
+  const unsigned awake = helpers_ - std::min(helpers_, sleepers_.load(std::memory_order_relaxed));
+  const unsigned idle = idle_(awake + 1);
+  return std::min(helpers_, idle > 0 ? idle - 1 : 0);
 }
 
 void CopyThreads::call_helpers(uint32_t most) noexcept {
-  x_epoch.fetch_add(1);
-  const uint32_t sleepers = x_sleepers.load();
-  if (sleepers > 0 && most > 0) wake(x_epoch, std::min(sleepers, most));
+  epoch_.fetch_add(1);
+  const uint32_t sleepers = sleepers_.load();
+  if (sleepers > 0 && most > 0) wake(epoch_, std::min(sleepers, most));
 }
 
 // How many pieces were done.
 uint32_t CopyThreads::work(Job& job, unsigned number) const noexcept {
   const uint32_t count = job.pieces.count;
   uint32_t own = 0;
-  const unsigned first = number * count / (x_helpers + 1);
+  const unsigned first = number * count / (helpers_ + 1);
   for (unsigned i = 0; i < count; ++i) {
     const unsigned piece = (first + i) % count;
     const uint64_t bit = uint64_t{1} << piece;
@@ -275,7 +275,7 @@ void CopyThreads::share(const Pieces& pieces) noexcept {
 void CopyThreads::copy(const Copy& what) noexcept {
   if (what.row_bytes == 0 || what.rows == 0 || what.slices == 0) return;
   CutCopy cut(what);
-  if (x_helpers > 0 && cut.count() > 1) cut.look_for_handler();
+  if (helpers_ > 0 && cut.count() > 1) cut.look_for_handler();
   share({cut.count(),
          [](const void* c, uint32_t piece, bool others_work) {
            return static_cast<const CutCopy*>(c)->run(piece, others_work);

@@ -53,8 +53,8 @@ class CopyThreads {
   // Waits for the helpers. REQUIRES: nobody copies.
   void stop() noexcept;
 
-  unsigned helpers() const noexcept { return x_helpers; }
-  uint64_t pieces_helped() const noexcept { return x_helped.load(std::memory_order_relaxed); }  // for tests
+  unsigned helpers() const noexcept { return helpers_; }
+  uint64_t pieces_helped() const noexcept { return helped_.load(std::memory_order_relaxed); }  // for tests
 
   // Returns when everything is copied. The memory must not overlap.
   void copy(const Copy& what) noexcept;
@@ -91,15 +91,15 @@ class CopyThreads {
   void call_helpers(uint32_t most) noexcept;
   void wait_for_work(uint32_t seen) noexcept;
 
-  Job x_jobs[Jobs];
-  alignas(64) std::atomic<uint32_t> x_epoch{0};  // changes with every job; sleepers wait on it
-  std::atomic<uint32_t> x_sleepers{0};
-  std::atomic<bool> x_stop{false};
-  std::atomic<unsigned> x_numbers{0};  // given to helpers; the caller is 0
-  std::atomic<uint64_t> x_helped{0};
-  IdleProcessors x_idle = nullptr;
-  unsigned x_helpers = 0;
-  pthread_t x_threads[MaxHelpers] = {};
+  Job jobs_[Jobs];
+  alignas(64) std::atomic<uint32_t> epoch_{0};  // changes with every job; sleepers wait on it
+  std::atomic<uint32_t> sleepers_{0};
+  std::atomic<bool> stop_{false};
+  std::atomic<unsigned> numbers_{0};  // given to helpers; the caller is 0
+  std::atomic<uint64_t> helped_{0};
+  IdleProcessors idle_ = nullptr;
+  unsigned helpers_ = 0;
+  pthread_t threads_[MaxHelpers] = {};
 };
 
 }  // namespace gt::staging

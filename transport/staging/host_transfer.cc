@@ -114,86 +114,86 @@ HostTransfer image_transfer(Way way, cl_mem image, const size_t* origin, const s
   return m;
 }
 
-Parts::Parts(const HostTransfer& transfer, size_t chunk_bytes) noexcept : x_transfer(transfer) {
-  x_streaming = (transfer.way == Way::ToDevice) == (transfer.bytes() <= cached_bytes());
+Parts::Parts(const HostTransfer& transfer, size_t chunk_bytes) noexcept : transfer_(transfer) {
+  streaming_ = (transfer.way == Way::ToDevice) == (transfer.bytes() <= cached_bytes());
   const bool range = transfer.is_range();
   const size_t units = range ? transfer.row_bytes : transfer.rows;
-  x_unit = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, transfer.row_bytes));
-  if (x_unit == 0) return;
-  x_per_slice = (units + x_unit - 1) / x_unit;
-  x_ramp = range && x_unit >= LeastRamped && x_per_slice > 2;
-  if (x_ramp) x_per_slice = RampParts + (units - x_unit / 8 * 7 + x_unit - 1) / x_unit;
-  if (!range && x_per_slice == 1)
-    x_slice_unit = std::min(transfer.slices, chunk_bytes / (transfer.row_bytes * transfer.rows));
-  x_slice_groups = (transfer.slices + x_slice_unit - 1) / x_slice_unit;
+  unit_ = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, transfer.row_bytes));
+  if (unit_ == 0) return;
+  per_slice_ = (units + unit_ - 1) / unit_;
+  ramp_ = range && unit_ >= LeastRamped && per_slice_ > 2;
+  if (ramp_) per_slice_ = RampParts + (units - unit_ / 8 * 7 + unit_ - 1) / unit_;
+  if (!range && per_slice_ == 1)
+    slice_unit_ = std::min(transfer.slices, chunk_bytes / (transfer.row_bytes * transfer.rows));
+  slice_groups_ = (transfer.slices + slice_unit_ - 1) / slice_unit_;
 }
 
 // Where part `part` begins when the small parts come first: 0, 1/8, 3/8, 7/8, 15/8, 23/8, ... of a unit.
 size_t Parts::ramp_boundary(size_t part) const noexcept {
-  const size_t eighth = x_unit / 8;
-  const size_t at = part <= RampParts ? ((size_t{1} << part) - 1) * eighth : 7 * eighth + (part - RampParts) * x_unit;
-  return std::min(at, x_transfer.row_bytes);
+  const size_t eighth = unit_ / 8;
+  const size_t at = part <= RampParts ? ((size_t{1} << part) - 1) * eighth : 7 * eighth + (part - RampParts) * unit_;
+  return std::min(at, transfer_.row_bytes);
 }
 
 Parts::Place Parts::place(size_t part) const noexcept {
-  if (x_ramp) {
-    const bool up = x_transfer.way == Way::ToDevice;
-    const size_t first = up ? ramp_boundary(part) : x_transfer.row_bytes - ramp_boundary(x_per_slice - part);
-    const size_t end = up ? ramp_boundary(part + 1) : x_transfer.row_bytes - ramp_boundary(x_per_slice - part - 1);
+  if (ramp_) {
+    const bool up = transfer_.way == Way::ToDevice;
+    const size_t first = up ? ramp_boundary(part) : transfer_.row_bytes - ramp_boundary(per_slice_ - part);
+    const size_t end = up ? ramp_boundary(part + 1) : transfer_.row_bytes - ramp_boundary(per_slice_ - part - 1);
     return {0, 1, first, end - first};
   }
-  const size_t units = x_transfer.is_range() ? x_transfer.row_bytes : x_transfer.rows;
-  const size_t first = part % x_per_slice * x_unit;
-  const size_t slice = part / x_per_slice * x_slice_unit;
-  return {slice, std::min(x_slice_unit, x_transfer.slices - slice), first, std::min(x_unit, units - first)};
+  const size_t units = transfer_.is_range() ? transfer_.row_bytes : transfer_.rows;
+  const size_t first = part % per_slice_ * unit_;
+  const size_t slice = part / per_slice_ * slice_unit_;
+  return {slice, std::min(slice_unit_, transfer_.slices - slice), first, std::min(unit_, units - first)};
 }
 
 char* Parts::host(const Place& p) const noexcept {
-  if (x_transfer.is_range()) return x_transfer.host + p.first;
-  return x_transfer.host + p.slice * x_transfer.host_slice_pitch + p.first * x_transfer.host_row_pitch;
+  if (transfer_.is_range()) return transfer_.host + p.first;
+  return transfer_.host + p.slice * transfer_.host_slice_pitch + p.first * transfer_.host_row_pitch;
 }
 
 Copy Parts::copy(size_t part, char* chunk) const noexcept {
   const Place p = place(part);
   char* const at = host(p);
-  const bool up = x_transfer.way == Way::ToDevice;
+  const bool up = transfer_.way == Way::ToDevice;
   Copy c;
-  c.streaming = x_streaming;
+  c.streaming = streaming_;
   c.programs = up ? Programs::From : Programs::To;
   c.to = up ? chunk : at;
   c.from = up ? at : chunk;
-  if (x_transfer.is_range()) {
+  if (transfer_.is_range()) {
     c.row_bytes = p.count;
     return c;
   }
-  c.row_bytes = x_transfer.row_bytes;
+  c.row_bytes = transfer_.row_bytes;
   c.rows = p.count;
   c.slices = p.slices;
-  const size_t packed_slice = x_transfer.row_bytes * p.count;
-  c.to_row_pitch = up ? x_transfer.row_bytes : x_transfer.host_row_pitch;
-  c.to_slice_pitch = up ? packed_slice : x_transfer.host_slice_pitch;
-  c.from_row_pitch = up ? x_transfer.host_row_pitch : x_transfer.row_bytes;
-  c.from_slice_pitch = up ? x_transfer.host_slice_pitch : packed_slice;
+  const size_t packed_slice = transfer_.row_bytes * p.count;
+  c.to_row_pitch = up ? transfer_.row_bytes : transfer_.host_row_pitch;
+  c.to_slice_pitch = up ? packed_slice : transfer_.host_slice_pitch;
+  c.from_row_pitch = up ? transfer_.host_row_pitch : transfer_.row_bytes;
+  c.from_slice_pitch = up ? transfer_.host_slice_pitch : packed_slice;
   return merged(c);
 }
 
 cl_int Parts::enqueue(const ClFunctions& cl, cl_command_queue queue, size_t part, char* chunk, cl_uint waits,
                       const cl_event* wait_list, cl_event* event) const noexcept {
   const Place p = place(part);
-  return enqueue_at(cl, queue, p, CL_FALSE, chunk, x_transfer.row_bytes, x_transfer.row_bytes * p.count, waits,
+  return enqueue_at(cl, queue, p, CL_FALSE, chunk, transfer_.row_bytes, transfer_.row_bytes * p.count, waits,
                     wait_list, event);
 }
 
 cl_int Parts::enqueue_direct(const ClFunctions& cl, cl_command_queue queue, size_t part) const noexcept {
   const Place p = place(part);
-  return enqueue_at(cl, queue, p, CL_TRUE, host(p), x_transfer.host_row_pitch, x_transfer.host_slice_pitch, 0, nullptr,
+  return enqueue_at(cl, queue, p, CL_TRUE, host(p), transfer_.host_row_pitch, transfer_.host_slice_pitch, 0, nullptr,
                     nullptr);
 }
 
 cl_int Parts::enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking,
                          char* memory, size_t row_pitch, size_t slice_pitch, cl_uint waits,
                          const cl_event* wait_list, cl_event* event) const noexcept {
-  const HostTransfer& m = x_transfer;
+  const HostTransfer& m = transfer_;
   const bool up = m.way == Way::ToDevice;
   if (m.shape == HostTransfer::Shape::Range) {
     const size_t offset = m.origin[0] + p.first;

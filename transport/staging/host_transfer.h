@@ -62,8 +62,8 @@ class Parts {
  public:
   // False through fits() when a single row is larger than a chunk: such a transfer cannot be staged.
   Parts(const HostTransfer& transfer, size_t chunk_bytes) noexcept;
-  bool fits() const noexcept { return x_unit > 0; }
-  size_t count() const noexcept { return x_per_slice * x_slice_groups; }
+  bool fits() const noexcept { return unit_ > 0; }
+  size_t count() const noexcept { return per_slice_ * slice_groups_; }
 
   // Between the host and a chunk, in the transfer's direction. Past the caches where that was measured to be faster
   // (docs/measurements/staging.md): into chunks, which only the device reads, unless the program's memory is too large
@@ -87,13 +87,13 @@ class Parts {
                     size_t row_pitch, size_t slice_pitch, cl_uint waits, const cl_event* wait_list,
                     cl_event* event) const noexcept;
 
-  const HostTransfer& x_transfer;
-  bool x_streaming = false;
-  size_t x_unit = 0;          // rows (bytes of a range) in a part
-  size_t x_slice_unit = 1;    // slices in a part; above 1 only when whole slices fit
-  size_t x_per_slice = 0;     // parts in a slice, or in a group of them
-  bool x_ramp = false;
-  size_t x_slice_groups = 0;
+  const HostTransfer& transfer_;
+  bool streaming_ = false;
+  size_t unit_ = 0;          // rows (bytes of a range) in a part
+  size_t slice_unit_ = 1;    // slices in a part; above 1 only when whole slices fit
+  size_t per_slice_ = 0;     // parts in a slice, or in a group of them
+  bool ramp_ = false;
+  size_t slice_groups_ = 0;
 };
 
 }  // namespace gt::staging

@@ -51,13 +51,13 @@ unsigned running_threads() noexcept {
 }
 
 unsigned MachineLoad::idle(unsigned ours, uint64_t now_ns, unsigned (*running)()) noexcept {
-  uint64_t next = x_next_ns.load(std::memory_order_relaxed);
-  if (now_ns >= next && x_next_ns.compare_exchange_strong(next, now_ns + Interval_ns, std::memory_order_relaxed)) {
+  uint64_t next = next_ns_.load(std::memory_order_relaxed);
+  if (now_ns >= next && next_ns_.compare_exchange_strong(next, now_ns + Interval_ns, std::memory_order_relaxed)) {
     const unsigned all = running();
-    x_others.store(all > ours ? all - ours : 0, std::memory_order_relaxed);
+    others_.store(all > ours ? all - ours : 0, std::memory_order_relaxed);
   }
-  const unsigned others = x_others.load(std::memory_order_relaxed);
-  return x_processors > others ? x_processors - others : 0;
+  const unsigned others = others_.load(std::memory_order_relaxed);
+  return processors_ > others ? processors_ - others : 0;
 }
 
 }  // namespace gt::staging

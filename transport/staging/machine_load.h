@@ -26,16 +26,16 @@ class MachineLoad {
   static constexpr uint64_t Interval_ns = 10'000'000;
 
   constexpr MachineLoad() = default;
-  void open(unsigned processors) noexcept { x_processors = processors; }
+  void open(unsigned processors) noexcept { processors_ = processors; }
 
   // Processors that run nobody, or one of the `ours` threads of the caller's that run now. `running`: running_threads,
   // or a test's.
   unsigned idle(unsigned ours, uint64_t now_ns, unsigned (*running)()) noexcept;
 
  private:
-  unsigned x_processors = 0;
-  std::atomic<uint64_t> x_next_ns{0};
-  std::atomic<unsigned> x_others{0};  // when the kernel was last asked
+  unsigned processors_ = 0;
+  std::atomic<uint64_t> next_ns_{0};
+  std::atomic<unsigned> others_{0};  // when the kernel was last asked
 };
 
 }  // namespace gt::staging

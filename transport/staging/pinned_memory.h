@@ -17,14 +17,14 @@ class PinnedMemory {
   bool open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context, size_t bytes) noexcept;
   void close(const ClFunctions& cl) noexcept;
 
-  bool is_open() const noexcept { return x_base != nullptr; }
-  char* data() const noexcept { return x_base; }
-  size_t bytes() const noexcept { return x_bytes; }
+  bool is_open() const noexcept { return base_ != nullptr; }
+  char* data() const noexcept { return base_; }
+  size_t bytes() const noexcept { return bytes_; }
 
  private:
-  char* x_base = nullptr;
-  size_t x_bytes = 0;
-  cl_mem x_pin = nullptr;
+  char* base_ = nullptr;
+  size_t bytes_ = 0;
+  cl_mem pin_ = nullptr;
 };
 
 }  // namespace gt::staging

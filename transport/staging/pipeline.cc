@@ -13,30 +13,30 @@ size_t chunk_bytes_for(size_t transfer_bytes) noexcept {
 
 bool Pipeline::open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context,
                     cl_device_id device) noexcept {
-  x_cl = &cl;
-  x_context = context;
-  x_device = device;
+  cl_ = &cl;
+  context_ = context;
+  device_ = device;
   cl_int err = CL_SUCCESS;
-  x_queue = cl.clCreateCommandQueue(context, device, 0, &err);
-  if (err != CL_SUCCESS || !x_queue) return false;
-  if (x_memory.open(cl, copy_threads, context, Bytes)) return true;
-  cl.clReleaseCommandQueue(x_queue);
+  queue_ = cl.clCreateCommandQueue(context, device, 0, &err);
+  if (err != CL_SUCCESS || !queue_) return false;
+  if (memory_.open(cl, copy_threads, context, Bytes)) return true;
+  cl.clReleaseCommandQueue(queue_);
   return false;
 }
 
 void Pipeline::close() noexcept {
   if (!is_open()) return;
-  x_cl->clReleaseCommandQueue(x_queue);
-  if (x_timed_queue) x_cl->clReleaseCommandQueue(x_timed_queue);
-  x_timed_queue = nullptr;
-  x_memory.close(*x_cl);
+  cl_->clReleaseCommandQueue(queue_);
+  if (timed_queue_) cl_->clReleaseCommandQueue(timed_queue_);
+  timed_queue_ = nullptr;
+  memory_.close(*cl_);
 }
 
 cl_command_queue Pipeline::queue_for(bool timed) noexcept {
-  if (!timed) return x_queue;
+  if (!timed) return queue_;
   cl_int err = CL_SUCCESS;
-  if (!x_timed_queue) x_timed_queue = x_cl->clCreateCommandQueue(x_context, x_device, CL_QUEUE_PROFILING_ENABLE, &err);
-  return err == CL_SUCCESS && x_timed_queue ? x_timed_queue : x_queue;
+  if (!timed_queue_) timed_queue_ = cl_->clCreateCommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE, &err);
+  return err == CL_SUCCESS && timed_queue_ ? timed_queue_ : queue_;
 }
 
 // The chunks of one run: part i lies in chunk i % chunks.
@@ -73,22 +73,22 @@ struct Pipeline::Flight {
 
 void Pipeline::move_directly(Flight& f, size_t part) noexcept {
   f.all_staged = false;
-  const cl_int waited = f.what.waits > 0 ? x_cl->clWaitForEvents(f.what.waits, f.what.wait_list) : CL_SUCCESS;
+  const cl_int waited = f.what.waits > 0 ? cl_->clWaitForEvents(f.what.waits, f.what.wait_list) : CL_SUCCESS;
   if (waited != CL_SUCCESS) return f.fail(waited);
-  f.fail(f.parts.enqueue_direct(*x_cl, f.queue, part));
+  f.fail(f.parts.enqueue_direct(*cl_, f.queue, part));
 }
 
 // Waits for a part's command and lets its event go. False: the command failed.
 bool Pipeline::wait(Flight& f, size_t part) noexcept {
   cl_event& event = f.event(part);
-  const auto arrives = [&] { return x_cl->clWaitForEvents(1, &event) == CL_SUCCESS; };
+  const auto arrives = [&] { return cl_->clWaitForEvents(1, &event) == CL_SUCCESS; };
   const bool good = part == 0 ? arrives() : f.timed(arrives);
   if (good && f.what.timed && part == 0)
-    x_cl->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(cl_ulong), &f.outcome.start_ns, nullptr);
+    cl_->clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof(cl_ulong), &f.outcome.start_ns, nullptr);
   if (good && f.what.last && f.is_last(part))
     *f.what.last = event;
   else
-    x_cl->clReleaseEvent(event);
+    cl_->clReleaseEvent(event);
   event = nullptr;
   return good;
 }
@@ -97,10 +97,10 @@ void Pipeline::start(Flight& f, size_t part) noexcept {
   if (f.to_device()) f.copy(part);
   // Later parts start when the first is finished, and with it the wait list.
   const bool waits = part < f.chunks;
-  const cl_int err = f.parts.enqueue(*x_cl, f.queue, part, f.chunk(part), waits ? f.what.waits : 0,
+  const cl_int err = f.parts.enqueue(*cl_, f.queue, part, f.chunk(part), waits ? f.what.waits : 0,
                                      waits ? f.what.wait_list : nullptr, &f.event(part));
   if (err == CL_SUCCESS) {
-    x_cl->clFlush(f.queue);
+    cl_->clFlush(f.queue);
     return;
   }
   f.event(part) = nullptr;
@@ -123,9 +123,9 @@ Pipeline::Outcome Pipeline::run(CopyThreads& copy_threads, const Run& what) noex
            what,
            parts,
            what.queue ? what.queue : queue_for(what.timed),
-           x_memory.data(),
+           memory_.data(),
            chunk_bytes,
-           std::min(MostChunks, x_memory.bytes() / chunk_bytes)};
+           std::min(MostChunks, memory_.bytes() / chunk_bytes)};
   const size_t count = f.outcome.parts = parts.count();
   size_t started = 0;
   for (; started < count && f.outcome.error == CL_SUCCESS && !f.outcome.refused; ++started) {

@@ -31,8 +31,8 @@ class Pipeline {
 
   bool open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context, cl_device_id device) noexcept;
   void close() noexcept;
-  bool is_open() const noexcept { return x_memory.is_open(); }
-  unsigned queues() const noexcept { return is_open() ? (x_timed_queue ? 2 : 1) : 0; }
+  bool is_open() const noexcept { return memory_.is_open(); }
+  unsigned queues() const noexcept { return is_open() ? (timed_queue_ ? 2 : 1) : 0; }
 
   struct Run {
     const HostTransfer& transfer;
@@ -64,14 +64,14 @@ class Pipeline {
   bool wait(Flight& flight, size_t part) noexcept;
   void move_directly(Flight& flight, size_t part) noexcept;
 
-  const ClFunctions* x_cl = nullptr;
+  const ClFunctions* cl_ = nullptr;
   cl_command_queue queue_for(bool timed) noexcept;
 
-  cl_context x_context = nullptr;
-  cl_device_id x_device = nullptr;
+  cl_context context_ = nullptr;
+  cl_device_id device_ = nullptr;
   // Time stamps cost every command some microseconds: they have a queue of their own, made when first wanted.
-  cl_command_queue x_queue = nullptr, x_timed_queue = nullptr;
-  PinnedMemory x_memory;
+  cl_command_queue queue_ = nullptr, timed_queue_ = nullptr;
+  PinnedMemory memory_;
 };
 
 }  // namespace gt::staging

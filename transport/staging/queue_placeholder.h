@@ -31,15 +31,15 @@ class QueuePlaceholder {
   // wait list, is refused: no marker says "after the last barrier, but not after everything".
   bool open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits, const cl_event* wait_list) noexcept;
 
-  cl_event before() const noexcept { return x_before; }  // nullptr: the transfer may begin at once
-  cl_event after() const noexcept { return x_after; }
+  cl_event before() const noexcept { return before_; }  // nullptr: the transfer may begin at once
+  cl_event after() const noexcept { return after_; }
   enum class State { Closed, Open, Failed };  // Failed: `before` did; nothing is to be moved
   State state(const ClFunctions& cl) const noexcept;
   // The transfer is over; lets go of all events but `after`.
   void finish(const ClFunctions& cl, cl_int error) noexcept;
 
  private:
-  cl_event x_before = nullptr, x_done = nullptr, x_after = nullptr;
+  cl_event before_ = nullptr, done_ = nullptr, after_ = nullptr;
 };
 
 }  // namespace gt::staging

@@ -5,37 +5,37 @@
 namespace gt::staging {
 
 bool SmallChunks::open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context) noexcept {
-  x_cl = &cl;
-  return x_memory.open(cl, copy_threads, context, Count * ChunkBytes);
+  cl_ = &cl;
+  return memory_.open(cl, copy_threads, context, Count * ChunkBytes);
 }
 
 void SmallChunks::close() noexcept {
   if (!is_open()) return;
-  for (Chunk& c : x_chunks) {
+  for (Chunk& c : chunks_) {
     if (c.in_flight) {
-      x_cl->clWaitForEvents(1, &c.in_flight);
-      x_cl->clReleaseEvent(c.in_flight);
+      cl_->clWaitForEvents(1, &c.in_flight);
+      cl_->clReleaseEvent(c.in_flight);
     }
     c = Chunk();
   }
-  x_memory.close(*x_cl);
+  memory_.close(*cl_);
 }
 
 bool SmallChunks::has_landed(Chunk& chunk) const noexcept {
   cl_int status = CL_QUEUED;
-  x_cl->clGetEventInfo(chunk.in_flight, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  cl_->clGetEventInfo(chunk.in_flight, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
   if (status > CL_COMPLETE) return false;  // negative: it failed, and is over
-  x_cl->clReleaseEvent(chunk.in_flight);
+  cl_->clReleaseEvent(chunk.in_flight);
   chunk.in_flight = nullptr;
   return true;
 }
 
 int SmallChunks::take() noexcept {
-  const Lock lock(x_mutex);
+  const Lock lock(mutex_);
   for (int tried = 0; tried < Count; ++tried) {
-    const int i = x_next;
-    x_next = (x_next + 1) % Count;
-    Chunk& c = x_chunks[i];
+    const int i = next_;
+    next_ = (next_ + 1) % Count;
+    Chunk& c = chunks_[i];
     if (c.taken || (c.in_flight && !has_landed(c))) continue;
     c.taken = true;
     return i;
@@ -44,16 +44,16 @@ int SmallChunks::take() noexcept {
 }
 
 void SmallChunks::reap() noexcept {
-  const Lock lock(x_mutex);
-  for (Chunk& c : x_chunks)
+  const Lock lock(mutex_);
+  for (Chunk& c : chunks_)
     if (c.in_flight) has_landed(c);
 }
 
 void SmallChunks::give_back(int chunk) noexcept { give_back_after(chunk, nullptr); }
 
 void SmallChunks::give_back_after(int chunk, cl_event event) noexcept {
-  const Lock lock(x_mutex);
-  x_chunks[chunk] = {false, event};
+  const Lock lock(mutex_);
+  chunks_[chunk] = {false, event};
 }
 
 }  // namespace gt::staging

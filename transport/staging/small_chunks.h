@@ -17,11 +17,11 @@ class SmallChunks {
 
   bool open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context) noexcept;
   void close() noexcept;
-  bool is_open() const noexcept { return x_memory.is_open(); }
+  bool is_open() const noexcept { return memory_.is_open(); }
 
   static constexpr int None = -1;
   int take() noexcept;  // None: all are in use
-  char* data(int chunk) const noexcept { return x_memory.data() + static_cast<size_t>(chunk) * ChunkBytes; }
+  char* data(int chunk) const noexcept { return memory_.data() + static_cast<size_t>(chunk) * ChunkBytes; }
   void give_back(int chunk) noexcept;
   // Lets go of the events of commands that are over.
   void reap() noexcept;
@@ -36,11 +36,11 @@ class SmallChunks {
   };
   bool has_landed(Chunk& chunk) const noexcept;
 
-  const ClFunctions* x_cl = nullptr;
-  PinnedMemory x_memory;
-  pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;
-  Chunk x_chunks[Count];
-  int x_next = 0;  // the one given back longest ago is tried first
+  const ClFunctions* cl_ = nullptr;
+  PinnedMemory memory_;
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  Chunk chunks_[Count];
+  int next_ = 0;  // the one given back longest ago is tried first
 };
 
 }  // namespace gt::staging

@@ -19,104 +19,104 @@ bool is_timed(const Request& r) { return r.event && r.queue.profiling; }
 // Keeps the stager open for one transfer.
 class Stager::Use {
  public:
-  explicit Use(Stager& stager) noexcept : x_stager(stager), x_granted(stager.begin()) {}
+  explicit Use(Stager& stager) noexcept : stager_(stager), granted_(stager.begin()) {}
   ~Use() {
-    if (x_granted) x_stager.end();
+    if (granted_) stager_.end();
   }
   Use(const Use&) = delete;
   Use& operator=(const Use&) = delete;
-  bool granted() const noexcept { return x_granted; }
-  void hand_over() noexcept { x_granted = false; }  // somebody else will call end()
+  bool granted() const noexcept { return granted_; }
+  void hand_over() noexcept { granted_ = false; }  // somebody else will call end()
 
  private:
-  Stager& x_stager;
-  bool x_granted;
+  Stager& stager_;
+  bool granted_;
 };
 
 void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyThreads& copy_threads,
                   Agent* agents, void (*publisher)(const EventFacts&), void (*meter)(const Spent&)) noexcept {
-  x_cl = &cl;
-  x_device = device;
-  x_copy_threads = &copy_threads;
-  x_agents = agents;
-  x_publish = publisher;
-  x_meter = meter;
-  x_small_refused = false;
-  x_placeholders.store(Placeholders::Untried);
-  for (PipelineSlot& b : x_slots) b.refused = false;
-  for (PipelineSlot& b : x_background) b.refused = false;
-  x_torn_down.store(false);
-  x_closing.store(false);
-  x_context.store(context, std::memory_order_release);
+  cl_ = &cl;
+  device_ = device;
+  copy_threads_ = &copy_threads;
+  agents_ = agents;
+  publish_ = publisher;
+  meter_ = meter;
+  small_refused_ = false;
+  placeholders_.store(Placeholders::Untried);
+  for (PipelineSlot& b : slots_) b.refused = false;
+  for (PipelineSlot& b : background_) b.refused = false;
+  torn_down_.store(false);
+  closing_.store(false);
+  context_.store(context, std::memory_order_release);
 }
 
 bool Stager::begin() noexcept {
-  x_users.fetch_add(1);
-  if (!x_closing.load()) return true;
+  users_.fetch_add(1);
+  if (!closing_.load()) return true;
   end();
   return false;
 }
 
 void Stager::end() noexcept {
-  if (x_users.fetch_sub(1) == 1 && x_closing.load()) tear_down();
+  if (users_.fetch_sub(1) == 1 && closing_.load()) tear_down();
 }
 
 void Stager::close() noexcept {
-  x_closing.store(true);
-  if (x_users.load() == 0) tear_down();
+  closing_.store(true);
+  if (users_.load() == 0) tear_down();
 }
 
 void Stager::tear_down() noexcept {
-  const Lock lock(x_mutex);
-  if (x_torn_down.load()) return;
-  x_small.close();
-  for (PipelineSlot& b : x_slots) b.pipeline.close();
-  for (PipelineSlot& b : x_background) b.pipeline.close();
-  x_context.store(nullptr);
-  x_torn_down.store(true, std::memory_order_release);
+  const Lock lock(mutex_);
+  if (torn_down_.load()) return;
+  small_.close();
+  for (PipelineSlot& b : slots_) b.pipeline.close();
+  for (PipelineSlot& b : background_) b.pipeline.close();
+  context_.store(nullptr);
+  torn_down_.store(true, std::memory_order_release);
 }
 
 // Racing with an opening it may be one late; so would a native answer.
 Stager::Held Stager::held() noexcept {
   Held h;
-  if (x_small.is_open()) x_small.reap();
-  h.buffers = x_small.is_open() ? 1 : 0;
+  if (small_.is_open()) small_.reap();
+  h.buffers = small_.is_open() ? 1 : 0;
   const auto count = [&](const PipelineSlot& b) {
     h.buffers += b.pipeline.is_open() ? 1 : 0;
     h.queues += b.pipeline.queues();
   };
-  for (const PipelineSlot& b : x_slots) count(b);
-  for (const PipelineSlot& b : x_background) count(b);
+  for (const PipelineSlot& b : slots_) count(b);
+  for (const PipelineSlot& b : background_) count(b);
   return h;
 }
 
 bool Stager::open_small() noexcept {
-  const Lock lock(x_mutex);
-  if (x_small.is_open()) return true;
-  if (x_small_refused) return false;
-  x_small_refused = !x_small.open(*x_cl, *x_copy_threads, x_context);
-  return !x_small_refused;
+  const Lock lock(mutex_);
+  if (small_.is_open()) return true;
+  if (small_refused_) return false;
+  small_refused_ = !small_.open(*cl_, *copy_threads_, context_);
+  return !small_refused_;
 }
 
 bool Stager::has_placeholders() noexcept {
-  if (x_placeholders.load(std::memory_order_acquire) == Placeholders::Untried) {
-    const Lock lock(x_mutex);
-    if (x_placeholders.load(std::memory_order_relaxed) == Placeholders::Untried)
-      x_placeholders.store(placeholders_work(*x_cl, x_context, x_device) ? Placeholders::Work : Placeholders::Fail,
+  if (placeholders_.load(std::memory_order_acquire) == Placeholders::Untried) {
+    const Lock lock(mutex_);
+    if (placeholders_.load(std::memory_order_relaxed) == Placeholders::Untried)
+      placeholders_.store(placeholders_work(*cl_, context_, device_) ? Placeholders::Work : Placeholders::Fail,
                            std::memory_order_release);
   }
-  return x_placeholders.load(std::memory_order_relaxed) == Placeholders::Work;
+  return placeholders_.load(std::memory_order_relaxed) == Placeholders::Work;
 }
 
 bool Stager::make_ready(PipelineSlot& slot) noexcept {
   if (slot.pipeline.is_open()) return true;
   if (slot.refused) return false;
-  slot.refused = !slot.pipeline.open(*x_cl, *x_copy_threads, x_context, x_device);
+  slot.refused = !slot.pipeline.open(*cl_, *copy_threads_, context_, device_);
   return !slot.refused;
 }
 
 Stager::PipelineSlot* Stager::take_slot() noexcept {
-  for (PipelineSlot& b : x_slots) {
+  for (PipelineSlot& b : slots_) {
     if (b.taken.exchange(true, std::memory_order_acquire)) continue;
     if (make_ready(b)) return &b;
     b.taken.store(false, std::memory_order_release);
@@ -134,7 +134,7 @@ bool Stager::transfer(const Request& request, cl_int* error) noexcept {
   if (!is_plain(request.transfer)) return false;
   const bool behind = request.transfer.way == Way::ToDevice && request.waits > 0;
   if (behind && !request.blocking && bytes <= SmallChunks::ChunkBytes) return false;
-  if (behind && request.blocking && x_cl->clWaitForEvents(request.waits, request.wait_list) != CL_SUCCESS) return false;
+  if (behind && request.blocking && cl_->clWaitForEvents(request.waits, request.wait_list) != CL_SUCCESS) return false;
   if (bytes <= SmallChunks::ChunkBytes && by_chunk(request, error)) return true;
   if (request.blocking) return by_pipeline(request, error);
   if (!by_agent(request, error)) return false;
@@ -155,12 +155,12 @@ bool Stager::transfer_alone(const HostTransfer& transfer) noexcept {
 }
 
 void Stager::tell(const HostTransfer& transfer, uint64_t ns, bool copying_only) noexcept {
-  if (x_meter && ns > 0)
-    x_meter({x_device, transfer.way, transfer.shape, transfer.bytes(), ns, copying_only, transfer.fresh});
+  if (meter_ && ns > 0)
+    meter_({device_, transfer.way, transfer.shape, transfer.bytes(), ns, copying_only, transfer.fresh});
 }
 
 Pipeline::Outcome Stager::run(Pipeline& pipeline, const Pipeline::Run& what) noexcept {
-  const auto outcome = pipeline.run(*x_copy_threads, what);
+  const auto outcome = pipeline.run(*copy_threads_, what);
   tell(what.transfer, outcome.moving_ns, outcome.parts == 1);
   return outcome;
 }
@@ -172,23 +172,23 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
   // Nobody is there to copy what arrives after the call; a box may not fit into one part.
   const Parts parts(r.transfer, SmallChunks::ChunkBytes);
   if ((!up && !r.blocking) || parts.count() != 1 || !open_small()) return false;
-  const int chunk = x_small.take();
+  const int chunk = small_.take();
   if (chunk == SmallChunks::None) return false;
-  char* const memory = x_small.data(chunk);
+  char* const memory = small_.data(chunk);
   uint64_t copy_ns = 0;
   const auto copy = [&] {
     const uint64_t start = monotonic_ns();
-    x_copy_threads->copy(parts.copy(0, memory));
+    copy_threads_->copy(parts.copy(0, memory));
     copy_ns = monotonic_ns() - start;
   };
   if (up) copy();
   cl_event event = nullptr;
-  if (parts.enqueue(*x_cl, r.queue.queue, 0, memory, r.waits, r.wait_list, &event) != CL_SUCCESS) {
-    x_small.give_back(chunk);
+  if (parts.enqueue(*cl_, r.queue.queue, 0, memory, r.waits, r.wait_list, &event) != CL_SUCCESS) {
+    small_.give_back(chunk);
     return false;  // the program's own call says why
   }
-  if (r.blocking && x_cl->clWaitForEvents(1, &event) != CL_SUCCESS) {
-    x_small.give_back_after(chunk, event);
+  if (r.blocking && cl_->clWaitForEvents(1, &event) != CL_SUCCESS) {
+    small_.give_back_after(chunk, event);
     return false;  // likewise; if it was only the waiting that failed, it succeeds
   }
   *error = CL_SUCCESS;
@@ -196,34 +196,34 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
   if (!up) copy();
   tell(r.transfer, copy_ns, true);
   if (r.blocking) {
-    x_small.give_back(chunk);
+    small_.give_back(chunk);
     if (r.event)
       *r.event = event;
     else
-      x_cl->clReleaseEvent(event);
+      cl_->clReleaseEvent(event);
     return true;
   }
   if (r.event) {
     *r.event = event;
     // Without a reference nobody can tell when the chunk is free: it stays taken.
-    if (!insist([&] { return x_cl->clRetainEvent(event); })) return true;
+    if (!insist([&] { return cl_->clRetainEvent(event); })) return true;
   }
-  x_small.give_back_after(chunk, event);
+  small_.give_back_after(chunk, event);
   return true;
 }
 
 // --- Pipelined ---
 
 void Stager::publish(const Request& r, cl_event event) noexcept {
-  if (r.event && x_publish) x_publish({event, r.transfer.way, r.transfer.called});
+  if (r.event && publish_) publish_({event, r.transfer.way, r.transfer.called});
 }
 
 void Stager::publish_outcome(const HostTransfer& transfer, cl_event event, const Pipeline::Outcome& outcome) noexcept {
   // What a failed wait list makes of those who wait, the driver itself says best.
   const bool waited_in_vain = outcome.error == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   const cl_int error = waited_in_vain ? CL_SUCCESS : outcome.error;
-  if (x_publish && (outcome.start_ns || error))
-    x_publish({event, transfer.way, transfer.called, outcome.start_ns, error});
+  if (publish_ && (outcome.start_ns || error))
+    publish_({event, transfer.way, transfer.called, outcome.start_ns, error});
 }
 
 bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
@@ -237,7 +237,7 @@ bool Stager::by_pipeline(const Request& r, cl_int* error) noexcept {
 
 bool Stager::run_behind_placeholder(Pipeline& pipeline, const Request& r, cl_int* error) noexcept {
   QueuePlaceholder placeholder;
-  if (!has_placeholders() || !placeholder.open(*x_cl, r.queue, r.waits, r.wait_list)) return false;
+  if (!has_placeholders() || !placeholder.open(*cl_, r.queue, r.waits, r.wait_list)) return false;
   publish(r, placeholder.after());
   const cl_event before = placeholder.before();
   const auto outcome = run(pipeline, {.transfer = r.transfer,
@@ -245,14 +245,14 @@ bool Stager::run_behind_placeholder(Pipeline& pipeline, const Request& r, cl_int
                                       .wait_list = before ? &before : nullptr,
                                       .timed = is_timed(r)});
   if (r.event) publish_outcome(r.transfer, placeholder.after(), outcome);
-  placeholder.finish(*x_cl, outcome.error);
+  placeholder.finish(*cl_, outcome.error);
   *error = outcome.error;
   cl_event after = placeholder.after();
   if (!r.event) {
-    x_cl->clReleaseEvent(after);
+    cl_->clReleaseEvent(after);
     return true;
   }
-  x_cl->clWaitForEvents(1, &after);  // a blocking call's event is complete when it returns
+  cl_->clWaitForEvents(1, &after);  // a blocking call's event is complete when it returns
   *r.event = after;
   return true;
 }
@@ -269,8 +269,8 @@ bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) n
   *error = outcome.error;
   if (!r.event) return true;
   // The last part was moved directly, without an event.
-  if (!last && x_cl->clEnqueueMarkerWithWaitList(r.queue.queue, 0, nullptr, &last) == CL_SUCCESS)
-    x_cl->clWaitForEvents(1, &last);
+  if (!last && cl_->clEnqueueMarkerWithWaitList(r.queue.queue, 0, nullptr, &last) == CL_SUCCESS)
+    cl_->clWaitForEvents(1, &last);
   if (!last) {  // the data is there, but no event can be made
     *error = CL_OUT_OF_RESOURCES;
     return true;
@@ -284,38 +284,38 @@ bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) n
 // --- In the background ---
 
 bool Stager::make_background_ready(Way way) noexcept {
-  const Lock lock(x_mutex);
-  return make_ready(x_background[static_cast<size_t>(way)]);
+  const Lock lock(mutex_);
+  return make_ready(background_[static_cast<size_t>(way)]);
 }
 
 // Shared virtual memory is the program's to keep until its commands are over.
 bool Stager::keep(const HostTransfer& transfer) noexcept {
-  return !transfer.mem || x_cl->clRetainMemObject(transfer.mem) == CL_SUCCESS;
+  return !transfer.mem || cl_->clRetainMemObject(transfer.mem) == CL_SUCCESS;
 }
 void Stager::let_go(const HostTransfer& transfer) noexcept {
-  if (transfer.mem) x_cl->clReleaseMemObject(transfer.mem);
+  if (transfer.mem) cl_->clReleaseMemObject(transfer.mem);
 }
 
 bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
-  if (!x_agents) return false;
-  Agent& agent = x_agents[static_cast<size_t>(r.transfer.way)];
+  if (!agents_) return false;
+  Agent& agent = agents_[static_cast<size_t>(r.transfer.way)];
   if (!has_placeholders() || !make_background_ready(r.transfer.way) || !agent.reserve()) return false;
   Agent::Job job;
-  if (!job.placeholder.open(*x_cl, r.queue, r.waits, r.wait_list)) {
+  if (!job.placeholder.open(*cl_, r.queue, r.waits, r.wait_list)) {
     agent.cancel();
     return false;
   }
   // The program may release what the transfer moves. And its reference to the event; the agent has its own.
   const bool kept = keep(r.transfer);
-  if (!kept || (r.event && x_cl->clRetainEvent(job.placeholder.after()) != CL_SUCCESS)) {
+  if (!kept || (r.event && cl_->clRetainEvent(job.placeholder.after()) != CL_SUCCESS)) {
     if (kept) let_go(r.transfer);
-    job.placeholder.finish(*x_cl, CL_SUCCESS);  // nothing passed through it
-    x_cl->clReleaseEvent(job.placeholder.after());
+    job.placeholder.finish(*cl_, CL_SUCCESS);  // nothing passed through it
+    cl_->clReleaseEvent(job.placeholder.after());
     agent.cancel();
     return false;
   }
   job.owner = this;
-  job.cl = x_cl;
+  job.cl = cl_;
   job.transfer = r.transfer;
   job.published = r.event != nullptr;
   job.timed = is_timed(r);
@@ -330,18 +330,18 @@ bool Stager::by_agent(const Request& r, cl_int* error) noexcept {
 void Stager::run_in_background(const Agent::Job& job) noexcept {
   const HostTransfer& transfer = job.transfer;
   QueuePlaceholder placeholder = job.placeholder;
-  Pipeline& pipeline = x_background[static_cast<size_t>(transfer.way)].pipeline;
+  Pipeline& pipeline = background_[static_cast<size_t>(transfer.way)].pipeline;
   const cl_event before = placeholder.before();
   Pipeline::Outcome outcome{.error = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST};
   // To have seen its state is no synchronization point (OpenCL 3.0, table of clGetEventInfo): the commands wait, too.
-  if (placeholder.state(*x_cl) != QueuePlaceholder::State::Failed)
+  if (placeholder.state(*cl_) != QueuePlaceholder::State::Failed)
     outcome = run(
         pipeline,
         {.transfer = transfer, .waits = before ? 1u : 0u, .wait_list = before ? &before : nullptr, .timed = job.timed});
   if (job.published) publish_outcome(transfer, placeholder.after(), outcome);
   let_go(transfer);
-  placeholder.finish(*x_cl, outcome.error);
-  x_cl->clReleaseEvent(placeholder.after());
+  placeholder.finish(*cl_, outcome.error);
+  cl_->clReleaseEvent(placeholder.after());
   end();
 }
 

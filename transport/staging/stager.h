@@ -66,12 +66,12 @@ class Stager final : private Agent::Owner {
   void close() noexcept;
 
   bool serves(cl_context context, cl_device_id device) const noexcept {
-    return serves_context(context) && x_device == device;
+    return serves_context(context) && device_ == device;
   }
   bool serves_context(cl_context context) const noexcept {
-    return x_context.load(std::memory_order_acquire) == context;
+    return context_.load(std::memory_order_acquire) == context;
   }
-  bool is_closed() const noexcept { return x_torn_down.load(std::memory_order_acquire); }
+  bool is_closed() const noexcept { return torn_down_.load(std::memory_order_acquire); }
   // What it holds in the context, apart from commands under way.
   struct Held {
     unsigned buffers = 0, queues = 0;
@@ -114,23 +114,23 @@ class Stager final : private Agent::Owner {
   void tell(const HostTransfer& transfer, uint64_t ns, bool copying_only) noexcept;
   void publish_outcome(const HostTransfer& transfer, cl_event event, const Pipeline::Outcome& outcome) noexcept;
 
-  const ClFunctions* x_cl = nullptr;
-  std::atomic<cl_context> x_context{nullptr};  // nullptr: closed
-  cl_device_id x_device = nullptr;
-  CopyThreads* x_copy_threads = nullptr;
-  Agent* x_agents = nullptr;
-  void (*x_publish)(const EventFacts&) = nullptr;
-  void (*x_meter)(const Spent&) = nullptr;
+  const ClFunctions* cl_ = nullptr;
+  std::atomic<cl_context> context_{nullptr};  // nullptr: closed
+  cl_device_id device_ = nullptr;
+  CopyThreads* copy_threads_ = nullptr;
+  Agent* agents_ = nullptr;
+  void (*publish_)(const EventFacts&) = nullptr;
+  void (*meter_)(const Spent&) = nullptr;
 
-  std::atomic<unsigned> x_users{0};
-  std::atomic<bool> x_closing{true}, x_torn_down{true};
-  pthread_mutex_t x_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening
-  bool x_small_refused = false;
+  std::atomic<unsigned> users_{0};
+  std::atomic<bool> closing_{true}, torn_down_{true};
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;  // for opening
+  bool small_refused_ = false;
   enum class Placeholders : uint8_t { Untried, Work, Fail };
-  std::atomic<Placeholders> x_placeholders{Placeholders::Untried};
-  SmallChunks x_small;
-  PipelineSlot x_slots[Callers];
-  PipelineSlot x_background[2];  // by way: the agents'
+  std::atomic<Placeholders> placeholders_{Placeholders::Untried};
+  SmallChunks small_;
+  PipelineSlot slots_[Callers];
+  PipelineSlot background_[2];  // by way: the agents'
 };
 
 }  // namespace gt::staging

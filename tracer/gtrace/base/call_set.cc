@@ -38,7 +38,7 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 Result<CallSet> CallSet::parse(std::string_view text) {
   CallSet set;
   if (text.empty()) return set;
-  set.x_everything = false;
+  set.everything_ = false;
   while (true) {
     const size_t comma = text.find(',');
     if (Status s = set.add(trimmed(text.substr(0, comma)), false); !s) return s;
@@ -60,7 +60,7 @@ Status CallSet::add(std::string_view word, bool in_file) {
   if (rest.empty() || !is_digit(rest[0])) {
     const bool name = word.find_first_of(" /#-") == word.npos || word.starts_with("operator ");
     if (!name) return bad;
-    x_names.emplace_back(word);
+    names_.emplace_back(word);
     return {};
   }
   if (!take_number(rest, r.first)) return bad;
@@ -71,7 +71,7 @@ Status CallSet::add(std::string_view word, bool in_file) {
   }
   if (take(rest, '/') && (!take_number(rest, r.step) || r.step == 0)) return bad;
   if (!rest.empty() || r.last < r.first) return bad;
-  x_ranges.push_back(r);
+  ranges_.push_back(r);
   return {};
 }
 
@@ -87,20 +87,20 @@ Status CallSet::add_file(const std::string& path) {
 }
 
 bool CallSet::has(bool memory, uint64_t n) const {
-  return x_everything || std::any_of(x_ranges.begin(), x_ranges.end(), [&](const Range& r) {
+  return everything_ || std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& r) {
            return r.memory == memory && n >= r.first && n <= r.last && (n - r.first) % r.step == 0;
          });
 }
 
 bool CallSet::has_name(std::string_view function) const {
   const std::string name(function);
-  return x_everything || std::any_of(x_names.begin(), x_names.end(), [&](const std::string& pattern) {
+  return everything_ || std::any_of(names_.begin(), names_.end(), [&](const std::string& pattern) {
            return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
          });
 }
 
 bool CallSet::meets(bool memory, uint64_t first, uint64_t last) const {
-  return x_everything || std::any_of(x_ranges.begin(), x_ranges.end(), [&](const Range& r) {
+  return everything_ || std::any_of(ranges_.begin(), ranges_.end(), [&](const Range& r) {
            if (r.memory != memory || r.last < first || r.first > last) return false;
            if (r.first >= first) return true;
            const uint64_t at = r.first + (first - r.first + r.step - 1) / r.step * r.step;  // the next one of its steps
@@ -111,7 +111,7 @@ bool CallSet::meets(bool memory, uint64_t first, uint64_t last) const {
 uint64_t CallSet::last(bool memory) const {
   if (names_anything()) return UINT64_MAX;
   uint64_t n = 0;
-  for (const Range& r : x_ranges) {
+  for (const Range& r : ranges_) {
     if (r.memory == memory) n = std::max(n, r.last);
   }
   return n;

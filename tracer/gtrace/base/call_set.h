@@ -24,14 +24,14 @@ class CallSet {
   // Invalid: a word that is none of the above. System: FILE cannot be read.
   static Result<CallSet> parse(std::string_view text);
 
-  bool everything() const { return x_everything; }
+  bool everything() const { return everything_; }
   bool has(bool memory, uint64_t number) const;
   bool has_name(std::string_view function) const;
   // Some call of [first, last] is in the set by its number.
   bool meets(bool memory, uint64_t first, uint64_t last) const;
   // The largest number in the set; UINT64_MAX when it has no end.
   uint64_t last(bool memory) const;
-  bool names_anything() const { return x_everything || !x_names.empty(); }
+  bool names_anything() const { return everything_ || !names_.empty(); }
 
  private:
   struct Range {
@@ -41,9 +41,9 @@ class CallSet {
   Status add(std::string_view word, bool in_file);
   Status add_file(const std::string& path);
 
-  bool x_everything = true;
-  std::vector<Range> x_ranges;
-  std::vector<std::string> x_names;
+  bool everything_ = true;
+  std::vector<Range> ranges_;
+  std::vector<std::string> names_;
 };
 
 // "1.5s", "200ms", "30us", "500ns", "2" (seconds) as ns. Invalid: anything else.

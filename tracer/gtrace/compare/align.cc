@@ -38,15 +38,15 @@ class Myers {
 
  private:
   static size_t at(int64_t k) { return static_cast<size_t>(k + static_cast<int64_t>(MostEdits) + 1); }
-  int64_t x_of(int64_t d, int64_t k) const { return k < -d || k > d ? -1 : rounds_[size_t(d)][size_t(k + d)]; }
+  int64_t of_(int64_t d, int64_t k) const { return k < -d || k > d ? -1 : rounds_[size_t(d)][size_t(k + d)]; }
 
   void walk_back(int64_t d, Pairs& pairs) const {
     int64_t x = n_, y = m_;
     for (; d > 0; --d) {
       const int64_t k = x - y;
-      const bool down = k == -d || (k != d && x_of(d - 1, k - 1) < x_of(d - 1, k + 1));
+      const bool down = k == -d || (k != d && of_(d - 1, k - 1) < of_(d - 1, k + 1));
       const int64_t from_k = down ? k + 1 : k - 1;
-      const int64_t from_x = x_of(d - 1, from_k), from_y = from_x - from_k;
+      const int64_t from_x = of_(d - 1, from_k), from_y = from_x - from_k;
       const int64_t start_x = down ? from_x : from_x + 1;
       for (; x > start_x; --x, --y) pairs.emplace_back(size_t(x - 1), size_t(y - 1));
       x = from_x;

@@ -27,14 +27,14 @@ constexpr int ExitDifferent = 1;  // as diff(1)
 class Joined {
  public:
   void add(const std::string& name, bool in_b, uint64_t count, uint64_t value) {
-    TimeChange& c = x_changes[name];
+    TimeChange& c = changes_[name];
     c.name = name;
     (in_b ? c.b_count : c.a_count) += count;
     (in_b ? c.b_value : c.a_value) += value;
   }
   std::vector<TimeChange> take() {
     std::vector<TimeChange> out;
-    for (auto& [name, change] : x_changes) out.push_back(std::move(change));
+    for (auto& [name, change] : changes_) out.push_back(std::move(change));
     const auto size = [](const TimeChange& c) {
       return c.a_value > c.b_value ? c.a_value - c.b_value : c.b_value - c.a_value;
     };
@@ -44,7 +44,7 @@ class Joined {
   }
 
  private:
-  std::map<std::string, TimeChange> x_changes;
+  std::map<std::string, TimeChange> changes_;
 };
 
 struct Sides {

@@ -42,8 +42,8 @@ class QueueTracks {
     Track track;
     uint64_t end_ns = 0;  // of its last command
   };
-  std::map<std::pair<uint32_t, std::string>, std::vector<Used>> x_queues;
-  uint32_t x_next = 0;
+  std::map<std::pair<uint32_t, std::string>, std::vector<Used>> queues_;
+  uint32_t next_ = 0;
 };
 
 // https://perfetto.dev/docs/reference/trace-packet-proto

@@ -17,14 +17,14 @@ std::string number_or_nothing(bool there, uint64_t n) { return there ? std::to_s
 }  // namespace
 
 QueueTracks::Track QueueTracks::place(uint32_t process, const std::string& queue, uint64_t start_ns, uint64_t end_ns) {
-  std::vector<Used>& all = x_queues[{process, queue}];
+  std::vector<Used>& all = queues_[{process, queue}];
   auto used = std::find_if(all.begin(), all.end(), [&](const Used& u) { return u.end_ns <= start_ns; });
   if (used == all.end() && all.size() == MaxTracks) --used;
   const bool fresh = used == all.end();
   if (fresh) {
     std::string name = queue.empty() ? "?" : queue;
     if (!all.empty()) name += fmt::format(" ({})", all.size() + 1);
-    all.push_back({{std::move(name), x_next++, false}, 0});
+    all.push_back({{std::move(name), next_++, false}, 0});
     used = all.end() - 1;
   }
   used->end_ns = std::max(used->end_ns, end_ns);

@@ -59,34 +59,34 @@ class Curve {
       if (!finite || !ordered) return Status(Kind::Corrupt, "a curve's sizes and times must ascend");
     }
     Curve c;
-    c.x_knots = std::move(knots);
+    c.knots_ = std::move(knots);
     return c;
   }
 
-  bool empty() const { return x_knots.empty(); }
-  const std::vector<Knot>& knots() const { return x_knots; }
+  bool empty() const { return knots_.empty(); }
+  const std::vector<Knot>& knots() const { return knots_; }
 
   // Nothing when the curve was not fitted to samples, or nobody wrote down how well.
-  const std::optional<CurveQuality>& quality() const { return x_quality; }
+  const std::optional<CurveQuality>& quality() const { return quality_; }
   // REQUIRES: quality.sound().
-  void set_quality(CurveQuality quality) { x_quality = std::move(quality); }
+  void set_quality(CurveQuality quality) { quality_ = std::move(quality); }
 
   // Was it measured at such sizes, and steady there? Without a quality: between the first knot and the last.
   // REQUIRES: !empty().
   bool trusted(double size) const {
-    if (!x_quality) return size >= x_knots.front().size && size <= x_knots.back().size;
+    if (!quality_) return size >= knots_.front().size && size <= knots_.back().size;
     const auto near = [size](double noisy) { return size > noisy / 2 && size < noisy * 2; };
-    return size >= x_quality->from && size <= x_quality->to &&
-           std::none_of(x_quality->noisy.begin(), x_quality->noisy.end(), near);
+    return size >= quality_->from && size <= quality_->to &&
+           std::none_of(quality_->noisy.begin(), quality_->noisy.end(), near);
   }
 
   // REQUIRES: !empty().
   double operator()(double size) const {
-    const Knot& first = x_knots.front();
-    const Knot& last = x_knots.back();
+    const Knot& first = knots_.front();
+    const Knot& last = knots_.back();
     if (size <= first.size) return first.ns;
     if (size >= last.size) return last.ns * (size / last.size);
-    const auto above = std::upper_bound(x_knots.begin(), x_knots.end(), size,
+    const auto above = std::upper_bound(knots_.begin(), knots_.end(), size,
                                         [](double s, const Knot& k) { return s < k.size; });
     const Knot& a = *(above - 1);
     const Knot& b = *above;
@@ -100,8 +100,8 @@ class Curve {
   }
 
  private:
-  std::vector<Knot> x_knots;
-  std::optional<CurveQuality> x_quality;
+  std::vector<Knot> knots_;
+  std::optional<CurveQuality> quality_;
 };
 
 }  // namespace gt::model

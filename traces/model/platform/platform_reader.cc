@@ -18,8 +18,8 @@ using Keys = std::initializer_list<const char*>;
 // Walks a document, remembers the first error with its place; after it every read gives a default.
 class Reader {
  public:
-  bool ok() const { return x_status.ok(); }
-  const Status& status() const { return x_status; }
+  bool ok() const { return status_.ok(); }
+  const Status& status() const { return status_; }
 
   Platform platform(const Json& j) {
     Platform p;
@@ -49,14 +49,14 @@ class Reader {
 
  private:
   void fail(const std::string& where, const std::string& what) {
-    if (ok()) x_status = Status(Kind::Corrupt, (where.empty() ? "top level" : where) + ": " + what);
+    if (ok()) status_ = Status(Kind::Corrupt, (where.empty() ? "top level" : where) + ": " + what);
   }
 
   bool version(const Json& j, Platform& p) {
     if (!j.contains("version")) return fail("", "\"version\" is missing"), false;
     const Json& v = j["version"];
-    for (x_version = OldestPlatformVersion; x_version <= PlatformVersion; ++x_version)
-      if (v == x_version) return p.version = x_version, true;
+    for (version_ = OldestPlatformVersion; version_ <= PlatformVersion; ++version_)
+      if (v == version_) return p.version = version_, true;
     return fail("version", "this program reads the versions " + std::to_string(OldestPlatformVersion) + " to " +
                                std::to_string(PlatformVersion)), false;
   }
@@ -73,8 +73,8 @@ class Reader {
       const auto in = [&key](Keys list) {
         return std::any_of(list.begin(), list.end(), [&](const char* k) { return key == k; });
       };
-      const bool known = in(keys) || in(optional) || (x_version >= 2 && in(since_2)) ||
-                         (x_version >= 3 && in(since_3));
+      const bool known = in(keys) || in(optional) || (version_ >= 2 && in(since_2)) ||
+                         (version_ >= 3 && in(since_3));
       if (!known) return fail(where, "unknown key \"" + key.substr(0, 40) + "\""), false;
     }
     return ok();
@@ -119,7 +119,7 @@ class Reader {
 
   // A list of knots, or (since version 2) an object that says how well they were measured, too.
   Curve curve(const Json& j, const std::string& where) {
-    if (x_version < 2 || !j.is_object()) return knots(j, where);
+    if (version_ < 2 || !j.is_object()) return knots(j, where);
     Curve c;
     if (!object(j, where, {"knots", "measured", "samples", "outliers", "worst_error", "noisy"})) return c;
     c = knots(j["knots"], where + ".knots");
@@ -313,8 +313,8 @@ class Reader {
     return l;
   }
 
-  Status x_status;
-  int x_version = 0;
+  Status status_;
+  int version_ = 0;
 };
 
 }  // namespace

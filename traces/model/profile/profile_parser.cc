@@ -12,79 +12,79 @@ const std::string VersionFirst = "`version = " + std::to_string(ProfileVersion) 
 
 class Parser {
  public:
-  Parser(std::string_view text, std::string_view name) : x_rest(text), x_name(name) {}
+  Parser(std::string_view text, std::string_view name) : rest_(text), name_(name) {}
 
   Result<Profile> parse() {
     while (next_line()) {
-      const size_t start = x_line.find_first_not_of(" \t");
-      if (start == std::string_view::npos || x_line[start] == '#') continue;
-      GT_TRY(x_line[start] == '[' ? section(start) : assignment(start));
+      const size_t start = line_.find_first_not_of(" \t");
+      if (start == std::string_view::npos || line_[start] == '#') continue;
+      GT_TRY(line_[start] == '[' ? section(start) : assignment(start));
     }
-    if (!x_versioned) return wrong(0, "no `version` line: this is not a gtrace profile");
-    if (!x_program) return wrong(0, "no [program] section");
-    const BrokenRule broken = check_rules(x_profile, x_lines);
+    if (!versioned_) return wrong(0, "no `version` line: this is not a gtrace profile");
+    if (!program_) return wrong(0, "no [program] section");
+    const BrokenRule broken = check_rules(profile_, lines_);
     if (!broken.what.empty()) return wrong_at(broken.line, 0, broken.what);
-    return std::move(x_profile);
+    return std::move(profile_);
   }
 
  private:
   enum class In { Head, Program, Platform, Route, Site, Staging };
 
   bool next_line() {
-    if (x_rest.empty()) return false;
-    const size_t end = std::min(x_rest.find('\n'), x_rest.size());
-    x_line = x_rest.substr(0, end);
-    if (x_line.ends_with('\r')) x_line.remove_suffix(1);
-    x_rest.remove_prefix(std::min(end + 1, x_rest.size()));
-    ++x_number;
+    if (rest_.empty()) return false;
+    const size_t end = std::min(rest_.find('\n'), rest_.size());
+    line_ = rest_.substr(0, end);
+    if (line_.ends_with('\r')) line_.remove_suffix(1);
+    rest_.remove_prefix(std::min(end + 1, rest_.size()));
+    ++number_;
     return true;
   }
 
   Status wrong(size_t column, const std::string& what) const {
-    return wrong_at(std::max<size_t>(x_number, 1), column, what);
+    return wrong_at(std::max<size_t>(number_, 1), column, what);
   }
   Status wrong_at(size_t line, size_t column, const std::string& what, Kind kind = Kind::Corrupt) const {
-    return {kind, std::string(x_name) + ":" + std::to_string(line) + ":" + std::to_string(column + 1) + ": " + what};
+    return {kind, std::string(name_) + ":" + std::to_string(line) + ":" + std::to_string(column + 1) + ": " + what};
   }
 
   // Only blanks and a comment may follow a value.
   Status check_tail(size_t from) const {
-    ValueScan rest(x_line, from);
+    ValueScan rest(line_, from);
     if (rest.at_end()) return {};
     return wrong(rest.next(), "nothing but a comment may follow here");
   }
 
   Status section(size_t start) {
-    const size_t end = x_line.find(']', start);
+    const size_t end = line_.find(']', start);
     if (end == std::string_view::npos) return wrong(start, "the section's name needs a `]`");
     GT_TRY(check_tail(end + 1));
-    if (!x_versioned) return wrong(start, VersionFirst + "before the first section");
-    x_seen = 0;
-    return begin(x_line.substr(start + 1, end - start - 1), start);
+    if (!versioned_) return wrong(start, VersionFirst + "before the first section");
+    seen_ = 0;
+    return begin(line_.substr(start + 1, end - start - 1), start);
   }
 
   Status begin(std::string_view name, size_t start) {
-    const bool later = x_profile.version >= 2;
+    const bool later = profile_.version >= 2;
     if (name == "program") {
-      if (x_program) return wrong(start, "a second [program] section");
-      x_program = true;
-      x_in = In::Program;
+      if (program_) return wrong(start, "a second [program] section");
+      program_ = true;
+      in_ = In::Program;
     } else if (name == "site") {
-      x_in = In::Site;
-      x_profile.sites.emplace_back().max_bytes = std::numeric_limits<uint64_t>::max();
-      x_lines.sites.push_back(x_number);
+      in_ = In::Site;
+      profile_.sites.emplace_back().max_bytes = std::numeric_limits<uint64_t>::max();
+      lines_.sites.push_back(number_);
     } else if (name == "platform" && later) {
-      if (x_profile.platform) return wrong(start, "a second [platform] section");
-      x_in = In::Platform;
-      x_profile.platform.emplace();
+      if (profile_.platform) return wrong(start, "a second [platform] section");
+      in_ = In::Platform;
+      profile_.platform.emplace();
     } else if (name == "route" && later) {
-      x_in = In::Route;
-      x_profile.routes.emplace_back();
-      x_lines.routes.push_back(x_number);
+      in_ = In::Route;
+      profile_.routes.emplace_back();
+      lines_.routes.push_back(number_);
     } else if (name == "staging" && later) {
-      x_in = In::Staging;
-      x_profile.staging.emplace_back();
-      x_lines.staging.push_back(x_number);
+      in_ = In::Staging;
+      profile_.staging.emplace_back();
+      lines_.staging.push_back(number_);
     } else {
       return wrong(start, later ? "unknown section; the sections are [program], [platform], [route], [site], [staging]"
                                 : "unknown section; those of version 1 are [program] and [site]");
@@ -93,72 +93,72 @@ class Parser {
   }
 
   Status assignment(size_t start) {
-    const size_t name_end = std::min(x_line.find_first_of(" \t=", start), x_line.size());
-    const std::string_view name = x_line.substr(start, name_end - start);
-    const size_t equals = x_line.find_first_not_of(" \t", name_end);
-    if (equals == std::string_view::npos || x_line[equals] != '=') {
+    const size_t name_end = std::min(line_.find_first_of(" \t=", start), line_.size());
+    const std::string_view name = line_.substr(start, name_end - start);
+    const size_t equals = line_.find_first_not_of(" \t", name_end);
+    if (equals == std::string_view::npos || line_[equals] != '=') {
       return wrong(start, "a line is `key = value`, `[section]` or `# comment`");
     }
-    ValueScan value(x_line, equals + 1);
+    ValueScan value(line_, equals + 1);
     if (value.at_end()) return wrong(equals, "a value is missing after `=`");
-    switch (x_in) {
+    switch (in_) {
       case In::Head:
         return version(name, value, start);
       case In::Program:
-        return set(ProgramKeys, x_profile, name, value, start);
+        return set(ProgramKeys, profile_, name, value, start);
       case In::Platform:
-        return set(PlatformKeys, *x_profile.platform, name, value, start);
+        return set(PlatformKeys, *profile_.platform, name, value, start);
       case In::Route:
-        return set(RouteKeys, x_profile.routes.back(), name, value, start);
+        return set(RouteKeys, profile_.routes.back(), name, value, start);
       case In::Site:
-        return set(SiteKeys, x_profile.sites.back(), name, value, start);
+        return set(SiteKeys, profile_.sites.back(), name, value, start);
       case In::Staging:
-        return set(StagingKeys, x_profile.staging.back(), name, value, start);
+        return set(StagingKeys, profile_.staging.back(), name, value, start);
     }
     return {};
   }
 
   Status version(std::string_view name, ValueScan& value, size_t start) {
     if (name != "version") return wrong(start, VersionFirst + "first: this is not a gtrace profile");
-    if (x_versioned) return wrong(start, "a second `version`");
+    if (versioned_) return wrong(start, "a second `version`");
     uint64_t v = 0;
     const std::string_view item = value.item();
     if (const char* what = Whole::read(v, item)) return wrong(value.column(), what);
     if (v == 0) return wrong(value.column(), "versions start at 1");
     if (v > ProfileVersion) {
-      return wrong_at(x_number, value.column(), "made by a later gtrace (version " + std::string(item) + ")",
+      return wrong_at(number_, value.column(), "made by a later gtrace (version " + std::string(item) + ")",
                       Kind::Unsupported);
     }
-    x_profile.version = static_cast<int>(v);
-    x_versioned = true;
+    profile_.version = static_cast<int>(v);
+    versioned_ = true;
     return check_tail(value.next());
   }
 
   template <class T, size_t N>
   Status set(const std::array<ProfileKey<T>, N>& keys, T& target, std::string_view name, ValueScan& value,
              size_t start) {
-    static_assert(N <= 32, "x_seen has a bit for each key");
+    static_assert(N <= 32, "seen_ has a bit for each key");
     const auto k =
         std::find_if(keys.begin(), keys.end(), [&](const auto& candidate) { return candidate.name == name; });
     if (k == keys.end()) return wrong(start, "unknown key");
-    if (k->since > x_profile.version) {
-      return wrong(start, "unknown key in version " + std::to_string(x_profile.version) + "; version " +
+    if (k->since > profile_.version) {
+      return wrong(start, "unknown key in version " + std::to_string(profile_.version) + "; version " +
                               std::to_string(k->since) + " has it");
     }
     const uint32_t bit = 1u << (k - keys.begin());
-    if ((x_seen & bit) && !k->repeated) return wrong(start, "this key was given already in this section");
-    x_seen |= bit;
+    if ((seen_ & bit) && !k->repeated) return wrong(start, "this key was given already in this section");
+    seen_ |= bit;
     if (const char* what = k->read(target, value)) return wrong(value.column(), what);
     return check_tail(value.next());
   }
 
-  std::string_view x_rest, x_line, x_name;
-  size_t x_number = 0;  // of x_line, from 1
-  In x_in = In::Head;
-  bool x_versioned = false, x_program = false;
-  uint32_t x_seen = 0;  // keys of the present section, one bit each
-  Profile x_profile;
-  ProfileLines x_lines;
+  std::string_view rest_, line_, name_;
+  size_t number_ = 0;  // of line_, from 1
+  In in_ = In::Head;
+  bool versioned_ = false, program_ = false;
+  uint32_t seen_ = 0;  // keys of the present section, one bit each
+  Profile profile_;
+  ProfileLines lines_;
 };
 
 }  // namespace

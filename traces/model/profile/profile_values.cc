@@ -64,17 +64,17 @@ const char* read_size_count(SizeCount& v, std::string_view item) {
 }  // namespace
 
 bool ValueScan::at_end() {
-  x_next = std::min(x_line.find_first_not_of(" \t", x_next), x_line.size());
-  return x_next == x_line.size() || x_line[x_next] == '#';
+  next_ = std::min(line_.find_first_not_of(" \t", next_), line_.size());
+  return next_ == line_.size() || line_[next_] == '#';
 }
 
 std::string_view ValueScan::item() {
   const bool end = at_end();
-  x_at = x_next;
+  at_ = next_;
   if (end) return {};
-  const std::string_view rest = x_line.substr(x_at);
+  const std::string_view rest = line_.substr(at_);
   const size_t size = rest[0] == '"' ? quoted_length(rest) : std::min(rest.find_first_of(" \t#"), rest.size());
-  x_next += size;
+  next_ += size;
   return rest.substr(0, size);
 }
 

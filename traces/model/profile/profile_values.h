@@ -16,17 +16,17 @@ namespace gt::model {
 // The items of a line, one after another.
 class ValueScan {
  public:
-  ValueScan(std::string_view line, size_t from) : x_line(line), x_next(from) {}
+  ValueScan(std::string_view line, size_t from) : line_(line), next_(from) {}
 
   // Are there no more items, only blanks and perhaps a comment?
   bool at_end();
   std::string_view item();                // empty at the end
-  size_t column() const { return x_at; }  // of the item read last, or of the end
-  size_t next() const { return x_next; }  // where the rest of the line begins
+  size_t column() const { return at_; }  // of the item read last, or of the end
+  size_t next() const { return next_; }  // where the rest of the line begins
 
  private:
-  std::string_view x_line;
-  size_t x_next, x_at = 0;
+  std::string_view line_;
+  size_t next_, at_ = 0;
 };
 
 struct QuotedText {

@@ -24,16 +24,16 @@ cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
     const auto mem = static_cast<cl_mem>(handle);
     object.bytes = Cl::ask<size_t>(cl().clGetMemObjectInfo, mem, CL_MEM_SIZE);
     if (!Cl::ask<cl_mem>(cl().clGetMemObjectInfo, mem, CL_MEM_ASSOCIATED_MEMOBJECT)) object.counted = object.bytes;
-    if (x_objects.has_svm()) {
+    if (objects_.has_svm()) {
       const auto* const host = Cl::ask<void*>(cl().clGetMemObjectInfo, mem, CL_MEM_HOST_PTR);
-      if (const Object* const under = x_objects.find_svm(reinterpret_cast<uint64_t>(host))) {
+      if (const Object* const under = objects_.find_svm(reinterpret_cast<uint64_t>(host))) {
         object.svm = under->svm;
         object.counted = 0;
       }
     }
-    const uint64_t most = x_session->limits.memory_bytes;
-    if (most != 0 && x_session->count.memory_bytes + object.counted > most) {
-      x_objects.release(kind, handle);
+    const uint64_t most = session_->limits.memory_bytes;
+    if (most != 0 && session_->count.memory_bytes + object.counted > most) {
+      objects_.release(kind, handle);
       return CL_MEM_OBJECT_ALLOCATION_FAILURE;
     }
     if (kind == ObjectKind::Image)
@@ -41,13 +41,13 @@ cl_int Commands::name(ObjectId id, ObjectKind kind, void* handle) {
   }
   if (kind == ObjectKind::Queue) {
     object.queue = std::make_shared<Queue>(cl(), static_cast<cl_command_queue>(handle), id);
-    if (x_session->options.uses) x_session->options.uses(whole_device(cl(), object.queue->device));
+    if (session_->options.uses) session_->options.uses(whole_device(cl(), object.queue->device));
   }
   if (kind == ObjectKind::Event) {  // others: name_event
     object.user_event = object.pending = true;
-    x_session->in_flight.depends(1);
+    session_->in_flight.depends(1);
   }
-  const Object& added = x_objects.add(id, std::move(object));
+  const Object& added = objects_.add(id, std::move(object));
   if (named) named(added);
   return CL_SUCCESS;
 }
@@ -59,33 +59,33 @@ void Commands::name_event(ObjectId id, cl_event event, const std::shared_ptr<Que
   object.queue = queue;
   object.order = ++queue->order;
   object.enqueued_ns = enqueued_ns;
-  x_objects.add(id, std::move(object));
+  objects_.add(id, std::move(object));
 }
 
 std::shared_ptr<Queue> Commands::queue_for(api::FnId fn, ObjectId queue, ObjectId event) {
-  const Object* const found = x_objects.find(queue, ObjectKind::Queue);
-  const cl_int code = !found ? CL_INVALID_COMMAND_QUEUE : event ? x_objects.may_name(event) : CL_SUCCESS;
+  const Object* const found = objects_.find(queue, ObjectKind::Queue);
+  const cl_int code = !found ? CL_INVALID_COMMAND_QUEUE : event ? objects_.may_name(event) : CL_SUCCESS;
   if (code == CL_SUCCESS) return found->queue;
   fail(fn, code, queue, event);
   return nullptr;
 }
 
 void Commands::fail(api::FnId fn, cl_int code, ObjectId object, ObjectId event, bool told) {
-  if (event && x_objects.may_name(event) == CL_SUCCESS) {
+  if (event && objects_.may_name(event) == CL_SUCCESS) {
     Object failed;
     failed.kind = ObjectKind::Event;
     failed.failed = code;
-    x_objects.add(event, std::move(failed));
+    objects_.add(event, std::move(failed));
   }
-  x_session->failed(fn, code, object, event);
-  if (told && event) x_session->out.send(wire::Completed{{{event, code, 0, 0}}});
+  session_->failed(fn, code, object, event);
+  if (told && event) session_->out.send(wire::Completed{{{event, code, 0, 0}}});
 }
 
 void Commands::subscribe(ObjectId id) {
-  const Object* const event = x_objects.find(id, ObjectKind::Event);
+  const Object* const event = objects_.find(id, ObjectKind::Event);
   if (!event || event->failed) {
     const cl_int code = event ? event->failed : CL_INVALID_EVENT;
-    x_session->out.send(wire::Completed{{{id, code, 0, 0}}});
+    session_->out.send(wire::Completed{{{id, code, 0, 0}}});
   } else if (!event->told_by_itself) {
     tell(id);
   }
@@ -94,11 +94,11 @@ void Commands::subscribe(ObjectId id) {
 void Commands::tell(ObjectId id, std::unique_ptr<Then> then) {
   Awaited awaited = told_later(id);
   awaited.then = std::move(then);
-  x_event_waiter->await_here(std::move(awaited));
+  event_waiter_->await_here(std::move(awaited));
 }
 
 Awaited Commands::told_later(ObjectId id) {
-  Object* const event = x_objects.find(id, ObjectKind::Event);
+  Object* const event = objects_.find(id, ObjectKind::Event);
   event->told_by_itself = true;
   Awaited told = awaited(*event);
   told.told_as = id;
@@ -119,7 +119,7 @@ Awaited Commands::awaited(const Object& event) {
 // A driver's own waiting has no timeout: a marker's status is looked at.
 bool Commands::wait_until_idle(uint32_t ms) {
   std::vector<cl_event> markers;
-  x_objects.each_queue([&](const std::shared_ptr<Queue>& queue) {
+  objects_.each_queue([&](const std::shared_ptr<Queue>& queue) {
     cl_event marker = nullptr;
     if (cl().clEnqueueMarkerWithWaitList(queue->handle, 0, nullptr, &marker) == CL_SUCCESS) markers.push_back(marker);
     cl().clFlush(queue->handle);

@@ -14,13 +14,13 @@ namespace gt::exec {
 class Commands {
  public:
   Commands(std::shared_ptr<Session> session, Objects& objects, std::shared_ptr<EventWaiter> event_waiter)
-      : x_session(std::move(session)), x_objects(objects), x_event_waiter(std::move(event_waiter)) {}
+      : session_(std::move(session)), objects_(objects), event_waiter_(std::move(event_waiter)) {}
 
-  Session& session() { return *x_session; }
-  const std::shared_ptr<Session>& shared_session() { return x_session; }
-  const Cl& cl() const { return x_session->cl; }
-  Objects& objects() { return x_objects; }
-  const std::shared_ptr<EventWaiter>& event_waiter() { return x_event_waiter; }
+  Session& session() { return *session_; }
+  const std::shared_ptr<Session>& shared_session() { return session_; }
+  const Cl& cl() const { return session_->cl; }
+  Objects& objects() { return objects_; }
+  const std::shared_ptr<EventWaiter>& event_waiter() { return event_waiter_; }
 
   // The name `id` is for a native object (whose reference it takes). What it is, is asked of the driver.
   cl_int name(ObjectId id, ObjectKind kind, void* handle);
@@ -50,9 +50,9 @@ class Commands {
   std::function<void(const Object&)> named;          // what name() has taken in
 
  private:
-  std::shared_ptr<Session> x_session;
-  Objects& x_objects;
-  std::shared_ptr<EventWaiter> x_event_waiter;
+  std::shared_ptr<Session> session_;
+  Objects& objects_;
+  std::shared_ptr<EventWaiter> event_waiter_;
 };
 
 }  // namespace gt::exec

@@ -16,20 +16,20 @@ class DeviceClock {
  public:
   // `enqueued_ns`: monotonic, taken before the command was enqueued. What to add to its device times.
   int64_t distance(int64_t enqueued_ns, uint64_t queued_device_ns) {
-    const std::lock_guard lock(x_mutex);
+    const std::lock_guard lock(mutex_);
     const int64_t distance = enqueued_ns - static_cast<int64_t>(queued_device_ns);
-    const int64_t aged = x_distance - (enqueued_ns - x_since) / 50'000;
-    if (x_known && distance < aged) return aged;
-    x_distance = distance;
-    x_since = enqueued_ns;
-    x_known = true;
+    const int64_t aged = distance_ - (enqueued_ns - since_) / 50'000;
+    if (known_ && distance < aged) return aged;
+    distance_ = distance;
+    since_ = enqueued_ns;
+    known_ = true;
     return distance;
   }
 
  private:
-  std::mutex x_mutex;
-  bool x_known = false;
-  int64_t x_distance = 0, x_since = 0;
+  std::mutex mutex_;
+  bool known_ = false;
+  int64_t distance_ = 0, since_ = 0;
 };
 
 }  // namespace gt::exec

@@ -55,37 +55,37 @@ void News::send() {
 }
 
 bool QueueWaiter::push(Awaited& awaited) {
-  const std::lock_guard lock(x_mutex);
-  if (awaited.order < x_at || x_closed) return false;
-  auto place = x_waiting.end();
-  while (place != x_waiting.begin() && std::prev(place)->order > awaited.order) --place;
-  x_waiting.insert(place, std::move(awaited));
-  x_changed.notify_one();
+  const std::lock_guard lock(mutex_);
+  if (awaited.order < at_ || closed_) return false;
+  auto place = waiting_.end();
+  while (place != waiting_.begin() && std::prev(place)->order > awaited.order) --place;
+  waiting_.insert(place, std::move(awaited));
+  changed_.notify_one();
   return true;
 }
 
 void QueueWaiter::close() {
-  const std::lock_guard lock(x_mutex);
-  x_closed = true;
-  x_changed.notify_all();
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
 }
 
 void QueueWaiter::serve() {
-  News news(x_session);
-  std::unique_lock lock(x_mutex);
+  News news(session_);
+  std::unique_lock lock(mutex_);
   for (;;) {
-    x_at = 0;
-    x_changed.wait(lock, [&] { return x_closed || !x_waiting.empty(); });
-    if (x_waiting.empty()) return;
+    at_ = 0;
+    changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
     // What is over already goes along with the first.
     do {
-      Awaited next = std::move(x_waiting.front());
-      x_waiting.pop_front();
-      x_at = next.order;
+      Awaited next = std::move(waiting_.front());
+      waiting_.pop_front();
+      at_ = next.order;
       lock.unlock();
-      finish(x_session, next, news);
+      finish(session_, next, news);
       lock.lock();
-    } while (!x_waiting.empty() && news.completed.events.size() < MostTold && is_over(x_session, x_waiting.front()));
+    } while (!waiting_.empty() && news.completed.events.size() < MostTold && is_over(session_, waiting_.front()));
     lock.unlock();
     news.send();
     lock.lock();
@@ -96,55 +96,55 @@ void OverflowPool::push(std::shared_ptr<OverflowPool> self, std::shared_ptr<Sess
   const auto start = [&](void (OverflowPool::*run)()) {
     return session->threads.start("gtrace-wait", StackBytes, [self, session, run] { ((*self).*run)(); });
   };
-  const std::lock_guard lock(x_mutex);
-  x_waiting.push_back(std::move(awaited));
-  if (x_idle >= x_waiting.size()) {
-    x_changed.notify_one();
-  } else if (x_threads < Most && start(&OverflowPool::serve)) {
-    ++x_threads;
-  } else if (!x_watched) {
-    x_watched = start(&OverflowPool::watch);
+  const std::lock_guard lock(mutex_);
+  waiting_.push_back(std::move(awaited));
+  if (idle_ >= waiting_.size()) {
+    changed_.notify_one();
+  } else if (threads_ < Most && start(&OverflowPool::serve)) {
+    ++threads_;
+  } else if (!watched_) {
+    watched_ = start(&OverflowPool::watch);
   }
 }
 
 void OverflowPool::close() {
-  const std::lock_guard lock(x_mutex);
-  x_closed = true;
-  x_changed.notify_all();
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_all();
 }
 
 void OverflowPool::serve() {
   constexpr std::chrono::seconds IdleTime{2};
-  News news(x_session);
-  std::unique_lock lock(x_mutex);
+  News news(session_);
+  std::unique_lock lock(mutex_);
   for (;;) {
-    ++x_idle;
-    x_changed.wait_for(lock, IdleTime, [&] { return x_closed || !x_waiting.empty(); });
-    --x_idle;
-    if (x_waiting.empty()) break;
-    Awaited next = std::move(x_waiting.front());
-    x_waiting.pop_front();
+    ++idle_;
+    changed_.wait_for(lock, IdleTime, [&] { return closed_ || !waiting_.empty(); });
+    --idle_;
+    if (waiting_.empty()) break;
+    Awaited next = std::move(waiting_.front());
+    waiting_.pop_front();
     lock.unlock();
-    finish(x_session, next, news);
+    finish(session_, next, news);
     news.send();
     lock.lock();
   }
-  --x_threads;
+  --threads_;
 }
 
 void OverflowPool::watch() {
   constexpr std::chrono::microseconds Shortest{50}, Longest{1000};
-  News news(x_session);
+  News news(session_);
   auto pause = Shortest;
-  std::unique_lock lock(x_mutex);
-  while (!x_waiting.empty()) {
-    const auto over = std::find_if(x_waiting.begin(), x_waiting.end(),
-                                   [this](const Awaited& a) { return is_over(x_session, a); });
-    Awaited next = over == x_waiting.end() ? Awaited() : std::move(*over);
-    if (next.event) x_waiting.erase(over);
+  std::unique_lock lock(mutex_);
+  while (!waiting_.empty()) {
+    const auto over = std::find_if(waiting_.begin(), waiting_.end(),
+                                   [this](const Awaited& a) { return is_over(session_, a); });
+    Awaited next = over == waiting_.end() ? Awaited() : std::move(*over);
+    if (next.event) waiting_.erase(over);
     lock.unlock();
     if (next.event) {
-      finish(x_session, next, news);
+      finish(session_, next, news);
       news.send();
       pause = Shortest;
     } else {
@@ -153,19 +153,19 @@ void OverflowPool::watch() {
     }
     lock.lock();
   }
-  x_watched = false;
+  watched_ = false;
 }
 
 void EventWaiter::await_here(Awaited awaited) {
-  if (!is_over(*x_session, awaited)) {
+  if (!is_over(*session_, awaited)) {
     awaited.watched_by = std::this_thread::get_id();
-    const std::lock_guard lock(x_mutex);
-    x_watched.push_back(std::move(awaited));
-    ++x_watching;
+    const std::lock_guard lock(mutex_);
+    watched_.push_back(std::move(awaited));
+    ++watching_;
     return;
   }
-  News news(*x_session);
-  finish(*x_session, awaited, news);
+  News news(*session_);
+  finish(*session_, awaited, news);
   news.send();
 }
 
@@ -173,48 +173,48 @@ bool EventWaiter::look(wire::Idle how) {
   const auto me = how == wire::Idle::Waits ? std::this_thread::get_id() : std::thread::id();
   std::deque<Awaited> all, over, mine, others;
   {
-    const std::lock_guard lock(x_mutex);
-    all.swap(x_watched);
+    const std::lock_guard lock(mutex_);
+    all.swap(watched_);
   }
   for (Awaited& a : all) {
     const bool is_mine = a.watched_by == me;
-    (is_over(*x_session, a) ? over : is_mine ? mine : others).push_back(std::move(a));
+    (is_over(*session_, a) ? over : is_mine ? mine : others).push_back(std::move(a));
   }
-  x_watching -= all.size();
+  watching_ -= all.size();
   if (how == wire::Idle::Looks)
     watch_again(std::move(others));
   else  // before this thread waits: who asked for them may have found nothing here meanwhile
     for (Awaited& a : others) await(std::move(a));
-  News news(*x_session);
+  News news(*session_);
   for (std::deque<Awaited>* const list : {&over, &mine}) {
-    for (Awaited& a : *list) finish(*x_session, a, news);
+    for (Awaited& a : *list) finish(*session_, a, news);
     news.send();
   }
   return !over.empty() || !mine.empty();
 }
 
 void EventWaiter::watch_again(std::deque<Awaited> list) {
-  const std::lock_guard lock(x_mutex);
-  x_watching += list.size();
-  x_watched.insert(x_watched.begin(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
+  const std::lock_guard lock(mutex_);
+  watching_ += list.size();
+  watched_.insert(watched_.begin(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
 }
 
 void EventWaiter::await(Awaited awaited) {
   const bool ordered = awaited.queue && awaited.queue->in_order && give_waiter(awaited.queue);
   if (ordered && awaited.queue->waiter->push(awaited)) return;
-  x_overflow->push(x_overflow, x_session, std::move(awaited));
+  overflow_->push(overflow_, session_, std::move(awaited));
 }
 
 bool EventWaiter::give_waiter(const std::shared_ptr<Queue>& queue) {
-  const std::lock_guard lock(x_mutex);
+  const std::lock_guard lock(mutex_);
   if (queue->waiter) return true;
-  std::erase_if(x_waiters, [](const std::weak_ptr<QueueWaiter>& waiter) { return waiter.expired(); });
-  if (x_closed || x_waiters.size() >= MostWaiters) return false;
-  const auto waiter = std::make_shared<QueueWaiter>(*x_session);
-  if (!x_session->threads.start("gtrace-waiter", StackBytes, [waiter, session = x_session] { waiter->serve(); }))
+  std::erase_if(waiters_, [](const std::weak_ptr<QueueWaiter>& waiter) { return waiter.expired(); });
+  if (closed_ || waiters_.size() >= MostWaiters) return false;
+  const auto waiter = std::make_shared<QueueWaiter>(*session_);
+  if (!session_->threads.start("gtrace-waiter", StackBytes, [waiter, session = session_] { waiter->serve(); }))
     return false;
   queue->waiter = waiter;
-  x_waiters.push_back(waiter);
+  waiters_.push_back(waiter);
   return true;
 }
 
@@ -223,11 +223,11 @@ void EventWaiter::leave(Queue& queue) {
 }
 
 void EventWaiter::close() {
-  const std::lock_guard lock(x_mutex);
-  x_closed = true;
-  for (const std::weak_ptr<QueueWaiter>& waiter : x_waiters)
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  for (const std::weak_ptr<QueueWaiter>& waiter : waiters_)
     if (const auto alive = waiter.lock()) alive->close();
-  x_overflow->close();
+  overflow_->close();
 }
 
 }  // namespace gt::exec

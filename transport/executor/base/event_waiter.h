@@ -54,7 +54,7 @@ struct Awaited {
 
 class QueueWaiter {
  public:
-  explicit QueueWaiter(Session& session) : x_session(session) {}
+  explicit QueueWaiter(Session& session) : session_(session) {}
 
   // False: a later event is being waited for already.
   bool push(Awaited& awaited);
@@ -63,17 +63,17 @@ class QueueWaiter {
   void serve();
 
  private:
-  Session& x_session;
-  std::mutex x_mutex;
-  std::condition_variable x_changed;
-  std::deque<Awaited> x_waiting;  // by their order
-  uint64_t x_at = 0;              // the order of what is waited for
-  bool x_closed = false;
+  Session& session_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Awaited> waiting_;  // by their order
+  uint64_t at_ = 0;              // the order of what is waited for
+  bool closed_ = false;
 };
 
 class OverflowPool {
  public:
-  explicit OverflowPool(Session& session) : x_session(session) {}
+  explicit OverflowPool(Session& session) : session_(session) {}
 
   void push(std::shared_ptr<OverflowPool> self, std::shared_ptr<Session> session, Awaited awaited);
   void close();
@@ -84,26 +84,26 @@ class OverflowPool {
   void serve();
   void watch();
 
-  Session& x_session;
-  std::mutex x_mutex;
-  std::condition_variable x_changed;
-  std::deque<Awaited> x_waiting;
-  uint32_t x_threads = 0, x_idle = 0;
-  bool x_watched = false, x_closed = false;
+  Session& session_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Awaited> waiting_;
+  uint32_t threads_ = 0, idle_ = 0;
+  bool watched_ = false, closed_ = false;
 };
 
 // All waiting of one executor.
 class EventWaiter {
  public:
   explicit EventWaiter(std::shared_ptr<Session> session)
-      : x_session(std::move(session)), x_overflow(std::make_shared<OverflowPool>(*x_session)) {}
+      : session_(std::move(session)), overflow_(std::make_shared<OverflowPool>(*session_)) {}
 
   // Takes over the reference to the event. The queue must have been flushed, or be soon.
   void await(Awaited awaited);
   // The same; what is over already is told, and its Then called, by this thread. It must hold no lock. The rest is
   // watched.
   void await_here(Awaited awaited);
-  bool any_watched() const { return x_watching.load(std::memory_order_acquire) != 0; }
+  bool any_watched() const { return watching_.load(std::memory_order_acquire) != 0; }
   // Tells what is over of the watched. Sleeps: the others get threads. Waits: what was watched by this thread is waited
   // for, here. True: something was told. By a thread without locks.
   bool look(wire::Idle how);
@@ -115,13 +115,13 @@ class EventWaiter {
   void watch_again(std::deque<Awaited> list);
   bool give_waiter(const std::shared_ptr<Queue>& queue);
 
-  std::shared_ptr<Session> x_session;
-  std::mutex x_mutex;
-  std::vector<std::weak_ptr<QueueWaiter>> x_waiters;
-  std::deque<Awaited> x_watched;      // but those that a thread is looking at
-  std::atomic<size_t> x_watching{0};  // how many those are
-  std::shared_ptr<OverflowPool> x_overflow;
-  bool x_closed = false;
+  std::shared_ptr<Session> session_;
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<QueueWaiter>> waiters_;
+  std::deque<Awaited> watched_;      // but those that a thread is looking at
+  std::atomic<size_t> watching_{0};  // how many those are
+  std::shared_ptr<OverflowPool> overflow_;
+  bool closed_ = false;
 };
 
 }  // namespace gt::exec

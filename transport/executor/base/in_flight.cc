@@ -4,22 +4,22 @@
 namespace gt::exec {
 
 bool InFlight::try_hold(uint64_t bytes) {
-  const uint64_t now = x_bytes.fetch_add(bytes) + bytes;
-  if (x_most == 0 || now <= x_most) return true;
-  x_bytes -= bytes;
+  const uint64_t now = bytes_.fetch_add(bytes) + bytes;
+  if (most_ == 0 || now <= most_) return true;
+  bytes_ -= bytes;
   return false;
 }
 
 void InFlight::let_go(uint64_t bytes) {
-  x_bytes -= bytes;
-  ++x_returns;
-  x_refuses.store(false, std::memory_order_relaxed);
+  bytes_ -= bytes;
+  ++returns_;
+  refuses_.store(false, std::memory_order_relaxed);
 }
 
 bool InFlight::Watch::is_stuck() {
-  const uint64_t returns = x_of.x_returns;
-  if (returns == x_seen && x_of.x_outside != 0) return Clock::now() - x_since >= x_of.x_timeout;
-  x_seen = returns;
+  const uint64_t returns = of_.returns_;
+  if (returns == seen_ && of_.outside_ != 0) return Clock::now() - since_ >= of_.timeout_;
+  seen_ = returns;
   moved();
   return false;
 }

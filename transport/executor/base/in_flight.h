@@ -17,61 +17,61 @@ namespace gt::exec {
 class InFlight {
  public:
   // `most_bytes`: 0 for no limit.
-  InFlight(uint64_t most_bytes, std::chrono::milliseconds timeout) : x_most(most_bytes), x_timeout(timeout) {}
+  InFlight(uint64_t most_bytes, std::chrono::milliseconds timeout) : most_(most_bytes), timeout_(timeout) {}
 
-  uint64_t bytes() const { return x_bytes; }
+  uint64_t bytes() const { return bytes_; }
   // False: there is no room now.
   bool try_hold(uint64_t bytes);
   void let_go(uint64_t bytes);
   // It is of no use to wait for room for so many.
-  bool refuses(uint64_t bytes) const { return x_refuses || (x_most != 0 && bytes > x_most); }
+  bool refuses(uint64_t bytes) const { return refuses_ || (most_ != 0 && bytes > most_); }
   // No more waiting until something comes back.
-  void refuse() { x_refuses = true; }
+  void refuse() { refuses_ = true; }
 
   // There is one thing more, or less, that commands may wait for and that comes from outside.
-  void depends(int more) { x_outside += more; }
+  void depends(int more) { outside_ += more; }
 
   // Has nothing come back for so long that nothing may come back any more? One for each who waits.
   class Watch {
    public:
-    explicit Watch(const InFlight& of) : x_of(of), x_seen(of.x_returns), x_since(Clock::now()) {}
+    explicit Watch(const InFlight& of) : of_(of), seen_(of.returns_), since_(Clock::now()) {}
     bool is_stuck();
     // Something else has moved.
-    void moved() { x_since = Clock::now(); }
+    void moved() { since_ = Clock::now(); }
 
    private:
     using Clock = std::chrono::steady_clock;
-    const InFlight& x_of;
-    uint64_t x_seen;
-    Clock::time_point x_since;
+    const InFlight& of_;
+    uint64_t seen_;
+    Clock::time_point since_;
   };
 
   // Some of it, let go of when the value goes.
   class Share {
    public:
     Share() = default;
-    Share(InFlight& of, uint64_t bytes) : x_of(of.try_hold(bytes) ? &of : nullptr), x_bytes(bytes) {}
-    Share(Share&& other) noexcept : x_of(std::exchange(other.x_of, nullptr)), x_bytes(other.x_bytes) {}
+    Share(InFlight& of, uint64_t bytes) : of_(of.try_hold(bytes) ? &of : nullptr), bytes_(bytes) {}
+    Share(Share&& other) noexcept : of_(std::exchange(other.of_, nullptr)), bytes_(other.bytes_) {}
     Share& operator=(Share&& other) noexcept {
-      std::swap(x_of, other.x_of);
-      std::swap(x_bytes, other.x_bytes);
+      std::swap(of_, other.of_);
+      std::swap(bytes_, other.bytes_);
       return *this;
     }
-    ~Share() { x_of ? x_of->let_go(x_bytes) : void(); }
-    bool given() const { return x_of != nullptr; }
+    ~Share() { of_ ? of_->let_go(bytes_) : void(); }
+    bool given() const { return of_ != nullptr; }
 
    private:
-    InFlight* x_of = nullptr;
-    uint64_t x_bytes = 0;
+    InFlight* of_ = nullptr;
+    uint64_t bytes_ = 0;
   };
 
  private:
-  const uint64_t x_most;
-  const std::chrono::milliseconds x_timeout;
-  std::atomic<uint64_t> x_bytes{0};
-  std::atomic<uint64_t> x_returns{0};  // calls of let_go()
-  std::atomic<int> x_outside{0};
-  std::atomic<bool> x_refuses{false};
+  const uint64_t most_;
+  const std::chrono::milliseconds timeout_;
+  std::atomic<uint64_t> bytes_{0};
+  std::atomic<uint64_t> returns_{0};  // calls of let_go()
+  std::atomic<int> outside_{0};
+  std::atomic<bool> refuses_{false};
 };
 
 }  // namespace gt::exec

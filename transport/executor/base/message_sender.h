@@ -10,7 +10,7 @@ namespace gt::exec {
 
 class MessageSender {
  public:
-  explicit MessageSender(wire::Link& link) : x_link(link) {}
+  explicit MessageSender(wire::Link& link) : link_(link) {}
 
   // What cannot be sent is lost: the link is closed then, and nobody is there to miss it.
   template <class Message>
@@ -18,29 +18,29 @@ class MessageSender {
     Bytes bytes = take_kept();  // inside a process sending may lead to sending again
     wire::encode(message, bytes);
     if (const Use use(*this); use.open())
-      static_cast<void>(wire::send_message<wire::FragmentToClient>(x_link, x_numbers, bytes, more));
+      static_cast<void>(wire::send_message<wire::FragmentToClient>(link_, numbers_, bytes, more));
     keep(std::move(bytes));
   }
 
   // The link for as long as the value lives, unless open() is false.
   class Use {
    public:
-    explicit Use(MessageSender& sender) : x_sender(sender), x_open(sender.enter()) {}
-    ~Use() { x_open ? x_sender.leave() : void(); }
+    explicit Use(MessageSender& sender) : sender_(sender), open_(sender.enter()) {}
+    ~Use() { open_ ? sender_.leave() : void(); }
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
-    bool open() const { return x_open; }
-    wire::Link& link() const { return x_sender.x_link; }
+    bool open() const { return open_; }
+    wire::Link& link() const { return sender_.link_; }
 
    private:
-    MessageSender& x_sender;
-    bool x_open;
+    MessageSender& sender_;
+    bool open_;
   };
 
   // Waits for those who use the link. REQUIRES: the link is closed, so that they do not wait for long.
   void cut() {
-    x_cut = true;
-    for (uint32_t n = x_users; n != 0; n = x_users) x_users.wait(n);
+    cut_ = true;
+    for (uint32_t n = users_; n != 0; n = users_) users_.wait(n);
   }
 
  private:
@@ -66,19 +66,19 @@ class MessageSender {
   }
 
   bool enter() {
-    ++x_users;
-    if (!x_cut) return true;
+    ++users_;
+    if (!cut_) return true;
     leave();
     return false;
   }
   void leave() {
-    if (--x_users == 0 && x_cut) x_users.notify_all();
+    if (--users_ == 0 && cut_) users_.notify_all();
   }
 
-  wire::Link& x_link;
-  wire::FragmentNumbers x_numbers{0};
-  std::atomic<uint32_t> x_users{0};
-  std::atomic<bool> x_cut{false};
+  wire::Link& link_;
+  wire::FragmentNumbers numbers_{0};
+  std::atomic<uint32_t> users_{0};
+  std::atomic<bool> cut_{false};
 };
 
 }  // namespace gt::exec

@@ -27,29 +27,29 @@ cl_int invalid(ObjectKind kind) {
 cl_int Objects::may_name(ObjectId first, uint64_t count) {
   if (count > MostAtOnce) return CL_INVALID_VALUE;
   if (first == 0 || first >= wire::FirstSurveyed || count > wire::FirstSurveyed - first) return CL_INVALID_VALUE;
-  const uint64_t most = x_session.limits.objects;
-  if (most != 0 && (x_map.size() >= most || count > most - x_map.size())) return CL_OUT_OF_RESOURCES;
+  const uint64_t most = session_.limits.objects;
+  if (most != 0 && (map_.size() >= most || count > most - map_.size())) return CL_OUT_OF_RESOURCES;
   for (uint64_t i = 0; i < count; ++i)
-    if (x_map.find(first + i)) return CL_INVALID_VALUE;
+    if (map_.find(first + i)) return CL_INVALID_VALUE;
   return CL_SUCCESS;
 }
 
 Object& Objects::add(ObjectId id, Object object) {
-  x_session.count.memory_bytes += object.counted;
-  ++x_session.count.objects;
-  if (object.kind == ObjectKind::Svm) x_svm[object.svm->address()] = id;
-  return x_map.insert(id, std::move(object));
+  session_.count.memory_bytes += object.counted;
+  ++session_.count.objects;
+  if (object.kind == ObjectKind::Svm) svm_[object.svm->address()] = id;
+  return map_.insert(id, std::move(object));
 }
 
 void Objects::remove(ObjectId id) {
-  Object* const found = x_map.find(id);
+  Object* const found = map_.find(id);
   if (!found) return;
   fail_user_event(*found);  // nobody can complete it any more: what waits for it would never end
   const Object object = std::move(*found);
-  x_map.erase(id);
-  if (object.kind == ObjectKind::Svm) x_svm.erase(object.svm->address());
-  --x_session.count.objects;
-  x_session.count.memory_bytes -= object.counted;
+  map_.erase(id);
+  if (object.kind == ObjectKind::Svm) svm_.erase(object.svm->address());
+  --session_.count.objects;
+  session_.count.memory_bytes -= object.counted;
   if (object.queue && object.kind == ObjectKind::Queue) EventWaiter::leave(*object.queue);
   release(object.kind, object.handle);
 }
@@ -59,14 +59,14 @@ void Objects::remove_all() {
   constexpr ObjectKind Order[] = {ObjectKind::Event,  ObjectKind::Kernel, ObjectKind::Program, ObjectKind::Sampler,
                                   ObjectKind::Buffer, ObjectKind::Queue,  ObjectKind::Context, ObjectKind::Device};
   for (const ObjectKind kind : Order) {
-    x_map.each([&](ObjectId id, const Object& object) {
+    map_.each([&](ObjectId id, const Object& object) {
       if (family(object.kind) == kind && id < wire::FirstSurveyed) release(object.kind, object.handle);
     });
   }
-  x_svm.clear();
-  x_map.clear();
-  x_session.count.objects = 0;
-  x_session.count.memory_bytes = 0;
+  svm_.clear();
+  map_.clear();
+  session_.count.objects = 0;
+  session_.count.memory_bytes = 0;
 }
 
 ObjectId Objects::discovered(ObjectKind kind, void* handle) {
@@ -74,52 +74,52 @@ ObjectId Objects::discovered(ObjectKind kind, void* handle) {
   Object object;
   object.kind = kind;
   object.handle = handle;
-  x_map.insert(x_next_surveyed, std::move(object));
-  return x_next_surveyed++;
+  map_.insert(next_surveyed_, std::move(object));
+  return next_surveyed_++;
 }
 
 ObjectId Objects::name_of(ObjectKind kind, void* handle) {
   ObjectId name = 0;
-  x_map.each([&](ObjectId id, const Object& object) {
+  map_.each([&](ObjectId id, const Object& object) {
     if (object.handle == handle && family(object.kind) == family(kind)) name = id;
   });
   return name;
 }
 
 Object* Objects::find_svm(uint64_t address, uint64_t length) {
-  const auto behind = x_svm.upper_bound(address);
-  if (behind == x_svm.begin()) return nullptr;
+  const auto behind = svm_.upper_bound(address);
+  if (behind == svm_.begin()) return nullptr;
   Object* const object = find(std::prev(behind)->second, ObjectKind::Svm);
   return object->svm->holds(address, length) ? object : nullptr;
 }
 
 void Objects::remove_svm(uint64_t address) {
-  if (const auto it = x_svm.find(address); it != x_svm.end()) remove(it->second);
+  if (const auto it = svm_.find(address); it != svm_.end()) remove(it->second);
 }
 
 bool Objects::has_failed(const Object& event) const {
   if (event.failed) return true;
-  if (!x_session.events_fail) return false;
+  if (!session_.events_fail) return false;
   cl_int status = CL_COMPLETE;
-  x_session.cl.clGetEventInfo(event.as<cl_event>(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+  session_.cl.clGetEventInfo(event.as<cl_event>(), CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
   return status < 0;
 }
 
 cl_int Objects::wait_list(std::span<const ObjectId> ids, std::span<const cl_event>& out) {
-  x_waits.clear();
+  waits_.clear();
   for (const ObjectId id : ids) {
     const Object* const event = find(id, ObjectKind::Event);
     if (!event) return CL_INVALID_EVENT_WAIT_LIST;
     if (has_failed(*event)) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-    if (!event->over) x_waits.push_back(event->as<cl_event>());
+    if (!event->over) waits_.push_back(event->as<cl_event>());
   }
-  out = x_waits;
+  out = waits_;
   return CL_SUCCESS;
 }
 
 void Objects::release(ObjectKind kind, void* handle) {
   if (!handle) return;
-  const Cl& cl = x_session.cl;
+  const Cl& cl = session_.cl;
   switch (family(kind)) {
     case ObjectKind::Device: cl.clReleaseDevice(static_cast<cl_device_id>(handle)); break;
     case ObjectKind::Context: cl.clReleaseContext(static_cast<cl_context>(handle)); break;
@@ -135,18 +135,18 @@ void Objects::release(ObjectKind kind, void* handle) {
 void Objects::note_status(ObjectId event) {
   Object* const object = find(event, ObjectKind::Event);
   if (!std::exchange(object->pending, false)) return;
-  if (x_session.cl.status(object->as<cl_event>()) < 0) x_session.events_fail = true;
-  x_session.in_flight.depends(-1);
+  if (session_.cl.status(object->as<cl_event>()) < 0) session_.events_fail = true;
+  session_.in_flight.depends(-1);
 }
 
 void Objects::fail_user_event(Object& object) {
   if (!std::exchange(object.pending, false)) return;
-  x_session.cl.clSetUserEventStatus(object.as<cl_event>(), CL_OUT_OF_RESOURCES);
-  x_session.in_flight.depends(-1);
+  session_.cl.clSetUserEventStatus(object.as<cl_event>(), CL_OUT_OF_RESOURCES);
+  session_.in_flight.depends(-1);
 }
 
 void Objects::fail_user_events() {
-  x_map.each([&](ObjectId, Object& object) { fail_user_event(object); });
+  map_.each([&](ObjectId, Object& object) { fail_user_event(object); });
 }
 
 }  // namespace gt::exec

@@ -70,10 +70,10 @@ struct Object {
 
 class Objects {
  public:
-  explicit Objects(Session& session) : x_session(session) {}
+  explicit Objects(Session& session) : session_(session) {}
 
   Object* find(ObjectId id, ObjectKind kind) {
-    Object* const object = x_map.find(id);
+    Object* const object = map_.find(id);
     return object && family(object->kind) == family(kind) ? object : nullptr;
   }
   // CL_SUCCESS when `count` names from `first` on may be given to new objects.
@@ -90,7 +90,7 @@ class Objects {
 
   // The block that [address, address + length) lies in; nullptr: none. Only those that have a name.
   Object* find_svm(uint64_t address, uint64_t length = 0);
-  bool has_svm() const { return !x_svm.empty(); }
+  bool has_svm() const { return !svm_.empty(); }
   // The block that begins there loses its name: as remove().
   void remove_svm(uint64_t address);
 
@@ -102,7 +102,7 @@ class Objects {
 
   template <class Visit>
   void each_queue(Visit visit) {
-    x_map.each([&](ObjectId, Object& object) {
+    map_.each([&](ObjectId, Object& object) {
       if (object.kind == ObjectKind::Queue) visit(object.queue);
     });
   }
@@ -117,11 +117,11 @@ class Objects {
  private:
   void fail_user_event(Object& object);
 
-  Session& x_session;
-  IdMap<Object> x_map;
-  std::map<uint64_t, ObjectId> x_svm;  // by address
-  ObjectId x_next_surveyed = wire::FirstSurveyed;
-  std::vector<cl_event> x_waits;
+  Session& session_;
+  IdMap<Object> map_;
+  std::map<uint64_t, ObjectId> svm_;  // by address
+  ObjectId next_surveyed_ = wire::FirstSurveyed;
+  std::vector<cl_event> waits_;
 };
 
 }  // namespace gt::exec

@@ -55,14 +55,14 @@ struct Session {
   // those who wait for the event itself already know: it stays for a while.
   void release_later(cl_event event) {
     events_fail = true;
-    const std::lock_guard lock(x_mutex);
-    x_failed.push_back(event);
-    if (x_failed.size() <= MostKept) return;
-    cl.clReleaseEvent(x_failed.front());
-    x_failed.pop_front();
+    const std::lock_guard lock(mutex_);
+    failed_.push_back(event);
+    if (failed_.size() <= MostKept) return;
+    cl.clReleaseEvent(failed_.front());
+    failed_.pop_front();
   }
   ~Session() {
-    for (cl_event event : x_failed) cl.clReleaseEvent(event);
+    for (cl_event event : failed_) cl.clReleaseEvent(event);
   }
 
   // What kernels printed goes ahead of what says that they are over.
@@ -79,8 +79,8 @@ struct Session {
 
  private:
   static constexpr size_t MostKept = 256;
-  std::mutex x_mutex;
-  std::deque<cl_event> x_failed;
+  std::mutex mutex_;
+  std::deque<cl_event> failed_;
 };
 
 }  // namespace gt::exec

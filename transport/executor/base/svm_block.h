@@ -12,31 +12,31 @@ namespace gt::exec {
 class SvmBlock {
  public:
   SvmBlock(const Cl& cl, cl_context context, void* base, uint64_t bytes)
-      : x_cl(cl), x_context(context), x_base(base), x_bytes(bytes) {
+      : cl_(cl), context_(context), base_(base), bytes_(bytes) {
     cl.clRetainContext(context);
   }
   ~SvmBlock() {
-    x_cl.clSVMFree(x_context, x_base);
-    x_cl.clReleaseContext(x_context);
+    cl_.clSVMFree(context_, base_);
+    cl_.clReleaseContext(context_);
   }
   SvmBlock(const SvmBlock&) = delete;
   SvmBlock& operator=(const SvmBlock&) = delete;
 
-  cl_context context() const { return x_context; }
-  uint64_t address() const { return reinterpret_cast<uint64_t>(x_base); }
-  uint64_t bytes() const { return x_bytes; }
+  cl_context context() const { return context_; }
+  uint64_t address() const { return reinterpret_cast<uint64_t>(base_); }
+  uint64_t bytes() const { return bytes_; }
   // Its end is in it, too: programs hand kernels the address behind their last byte.
   bool holds(uint64_t address, uint64_t length) const {
     const uint64_t at = address - this->address();
-    return address >= this->address() && at <= x_bytes && length <= x_bytes - at;
+    return address >= this->address() && at <= bytes_ && length <= bytes_ - at;
   }
-  void* at(uint64_t offset) const { return static_cast<char*>(x_base) + offset; }
+  void* at(uint64_t offset) const { return static_cast<char*>(base_) + offset; }
 
  private:
-  const Cl& x_cl;
-  const cl_context x_context;
-  void* const x_base;
-  const uint64_t x_bytes;
+  const Cl& cl_;
+  const cl_context context_;
+  void* const base_;
+  const uint64_t bytes_;
 };
 
 }  // namespace gt::exec

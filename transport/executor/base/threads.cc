@@ -22,31 +22,31 @@ void* Threads::enter(void* start) {
 }
 
 bool Threads::start(const char* name, size_t stack_bytes, std::function<void()> run) {
-  auto start = std::make_unique<Start>(Start{x_shared, std::move(run)});
+  auto start = std::make_unique<Start>(Start{shared_, std::move(run)});
   {
-    const Lock lock(x_shared->mutex);
-    ++x_shared->running;
+    const Lock lock(shared_->mutex);
+    ++shared_->running;
   }
   const bool started = staging::start_detached(name, enter, start.get(), stack_bytes);
   if (started) {
     start.release();  // enter() has it
   } else {
-    const Lock lock(x_shared->mutex);
-    --x_shared->running;
+    const Lock lock(shared_->mutex);
+    --shared_->running;
   }
   return started;
 }
 
 bool Threads::wait_for_all(uint32_t ms) {
-  const Lock lock(x_shared->mutex);
+  const Lock lock(shared_->mutex);
   const timespec end = deadline_in_ms(ms);
-  while (x_shared->running > 0 && ::pthread_cond_timedwait(&x_shared->changed, &x_shared->mutex, &end) == 0) continue;
-  return x_shared->running == 0;
+  while (shared_->running > 0 && ::pthread_cond_timedwait(&shared_->changed, &shared_->mutex, &end) == 0) continue;
+  return shared_->running == 0;
 }
 
 uint32_t Threads::count() const {
-  const Lock lock(x_shared->mutex);
-  return x_shared->running;
+  const Lock lock(shared_->mutex);
+  return shared_->running;
 }
 
 }  // namespace gt::exec

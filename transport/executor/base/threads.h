@@ -27,7 +27,7 @@ class Threads {
   struct Start;
   static void* enter(void* start);
 
-  std::shared_ptr<Shared> x_shared = std::make_shared<Shared>();
+  std::shared_ptr<Shared> shared_ = std::make_shared<Shared>();
 };
 
 }  // namespace gt::exec

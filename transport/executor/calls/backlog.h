@@ -17,38 +17,38 @@ namespace gt::exec {
 
 class Backlog {
  public:
-  bool empty() const { return x_frames.empty(); }
-  size_t size() const { return x_frames.size(); }
+  bool empty() const { return frames_.empty(); }
+  size_t size() const { return frames_.size(); }
   // From any thread. Beyond Most no more should come.
-  bool is_full() const { return x_bytes > Most; }
+  bool is_full() const { return bytes_ > Most; }
 
   void push_back(ByteView frame) {
-    x_frames.emplace_back(frame.begin(), frame.end());
-    x_bytes += frame.size();
+    frames_.emplace_back(frame.begin(), frame.end());
+    bytes_ += frame.size();
   }
   // The message that was popped cannot begin yet.
   void put_back(ByteView frame) {
-    x_frames.emplace_front(frame.begin(), frame.end());
-    x_bytes += frame.size();
-    x_is_blocked = true;
+    frames_.emplace_front(frame.begin(), frame.end());
+    bytes_ += frame.size();
+    is_blocked_ = true;
   }
   // The next message. REQUIRES: not empty.
   Bytes pop() {
-    Bytes frame = std::move(x_frames.front());
-    x_frames.pop_front();
-    x_bytes -= frame.size();
+    Bytes frame = std::move(frames_.front());
+    frames_.pop_front();
+    bytes_ -= frame.size();
     return frame;
   }
   // One was put back since unblock().
-  bool is_blocked() const { return x_is_blocked; }
-  void unblock() { x_is_blocked = false; }
+  bool is_blocked() const { return is_blocked_; }
+  void unblock() { is_blocked_ = false; }
 
  private:
   static constexpr uint64_t Most = uint64_t{4} << 20;
 
-  std::deque<Bytes> x_frames;
-  std::atomic<uint64_t> x_bytes{0};
-  bool x_is_blocked = false;
+  std::deque<Bytes> frames_;
+  std::atomic<uint64_t> bytes_{0};
+  bool is_blocked_ = false;
 };
 
 }  // namespace gt::exec

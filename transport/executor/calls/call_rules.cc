@@ -126,14 +126,14 @@ cl_int check_svm(const FnInfo& info, std::span<const api::DecodedArg> args, cons
 class ListCheck {
  public:
   cl_int operator()(FnId fn, const api::DecodedArg& arg) {
-    const bool key = x_walk.at_key();
-    x_walk.is_object(arg.value);
+    const bool key = walk_.at_key();
+    walk_.is_object(arg.value);
     const bool word = arg.tag != Tag::Null && arg.tag != Tag::Empty;
     return key && word && !is_harmless(fn, arg.value) ? bad_property(fn) : CL_SUCCESS;
   }
 
  private:
-  api::PropertyWalk x_walk;
+  api::PropertyWalk walk_;
 };
 
 }  // namespace

@@ -33,11 +33,11 @@ bool is_given(std::span<const api::DecodedArg> args, int param) {
 // What a command reads after its call has returned.
 class KeptArguments final : public Then {
  public:
-  explicit KeptArguments(api::Arena arena) : x_arena(std::move(arena)) {}
-  void over(cl_int, News&) override { x_arena.clear(); }
+  explicit KeptArguments(api::Arena arena) : arena_(std::move(arena)) {}
+  void over(cl_int, News&) override { arena_.clear(); }
 
  private:
-  api::Arena x_arena;
+  api::Arena arena_;
 };
 
 }  // namespace
@@ -45,19 +45,19 @@ class KeptArguments final : public Then {
 // check() has seen to it that addresses are those of blocks that are there.
 uint64_t Calls::object(ObjectKind kind, uint64_t name) {
   if (kind == ObjectKind::Svm) return name;
-  const Object* const found = x_commands.objects().find(name, kind);
+  const Object* const found = commands_.objects().find(name, kind);
   return found ? reinterpret_cast<uint64_t>(found->handle) : 0;
 }
 
 void* Calls::memory(uint64_t address, uint64_t length) {
-  return x_commands.objects().find_svm(address, length) ? reinterpret_cast<void*>(address) : nullptr;
+  return commands_.objects().find_svm(address, length) ? reinterpret_cast<void*>(address) : nullptr;
 }
 
 cl_int Calls::check(const wire::Call& call) {
   const FnId fn = fn_of(call);
   if (!may_call(fn)) return CL_INVALID_OPERATION;
-  if (!api::decode_inputs(fn, call.inputs, x_args)) return CL_INVALID_VALUE;
-  if (const cl_int code = check_call(fn, x_args, x_commands.objects()); code != CL_SUCCESS) return code;
+  if (!api::decode_inputs(fn, call.inputs, args_)) return CL_INVALID_VALUE;
+  if (const cl_int code = check_call(fn, args_, commands_.objects()); code != CL_SUCCESS) return code;
   if (fn == FnId::clSetKernelArg && !sets_value()) return CL_INVALID_ARG_VALUE;
   return check_names(call);
 }
@@ -65,12 +65,12 @@ cl_int Calls::check(const wire::Call& call) {
 // A number where the kernel has a pointer would be taken for a handle by the driver: objects come with launches.
 // Without a value it is a question, of what size the driver allows.
 bool Calls::sets_value() {
-  Object* const kernel = x_commands.objects().find(x_args[0].value, ObjectKind::Kernel);
-  if (!kernel->kernel) kernel->kernel = kernel_facts(x_commands.cl(), kernel->as<cl_kernel>());
+  Object* const kernel = commands_.objects().find(args_[0].value, ObjectKind::Kernel);
+  if (!kernel->kernel) kernel->kernel = kernel_facts(commands_.cl(), kernel->as<cl_kernel>());
   const std::vector<wire::ArgInfo::Kind>& kinds = kernel->kernel->args;
-  const uint64_t index = value_of(x_args, 1), size = value_of(x_args, 2);
+  const uint64_t index = value_of(args_, 1), size = value_of(args_, 2);
   if (index >= kinds.size() || size == 0) return false;
-  if (!is_given(x_args, 3)) return true;
+  if (!is_given(args_, 3)) return true;
   return kinds[index] == wire::ArgInfo::Kind::Value || kinds[index] == wire::ArgInfo::Kind::Unknown;
 }
 
@@ -78,13 +78,13 @@ cl_int Calls::check_names(const wire::Call& call) {
   const api::FnInfo& info = info_of(call);
   if (call.event != 0) {
     const int param = event_param(info);
-    if (param < 0 || !is_given(x_args, param)) return CL_INVALID_VALUE;
-    if (const cl_int code = x_commands.objects().may_name(call.event); code != CL_SUCCESS) return code;
+    if (param < 0 || !is_given(args_, param)) return CL_INVALID_VALUE;
+    if (const cl_int code = commands_.objects().may_name(call.event); code != CL_SUCCESS) return code;
   }
-  const uint64_t most = x_commands.session().limits.memory_bytes;
-  const bool own = !(value_of(x_args, info.attributes.flags) & CL_MEM_USE_HOST_PTR);  // not over SVM
+  const uint64_t most = commands_.session().limits.memory_bytes;
+  const bool own = !(value_of(args_, info.attributes.flags) & CL_MEM_USE_HOST_PTR);  // not over SVM
   if (most != 0 && own && info.result.out == api::Wire::Handle &&
-      value_of(x_args, info.attributes.size) > most - std::min<uint64_t>(most, x_commands.session().count.memory_bytes))
+      value_of(args_, info.attributes.size) > most - std::min<uint64_t>(most, commands_.session().count.memory_bytes))
     return CL_MEM_OBJECT_ALLOCATION_FAILURE;  // before the driver makes it
   if (call.result == 0 && info.result.out != api::Wire::Handle) return CL_SUCCESS;  // lists need not be named
   if (call.result == call.event) return CL_INVALID_VALUE;
@@ -93,34 +93,34 @@ cl_int Calls::check_names(const wire::Call& call) {
   for (uint16_t i = 1; i < info.param_count; ++i) {
     const api::ParamInfo& param = info.params[i];
     if (param.out == api::Wire::Handles && param.kind != ObjectKind::Event && param.effect == api::Effect::Def)
-      count = std::max<uint64_t>(1, value_of(x_args, i - 1));
+      count = std::max<uint64_t>(1, value_of(args_, i - 1));
   }
-  return x_commands.objects().may_name(call.result, count);
+  return commands_.objects().may_name(call.result, count);
 }
 
 void Calls::run(const wire::Call& call) {
-  Session& session = x_commands.session();
+  Session& session = commands_.session();
   ++session.count.calls;
-  x_outputs.view().clear();
+  outputs_.view().clear();
   const FnId fn = fn_of(call);
   cl_int code = check(call);
   const bool valid = code == CL_SUCCESS;
   if (valid) {
     const ObjectKind released = info_of(call).attributes.releases;
-    code = released != ObjectKind::Unknown ? release(value_of(x_args, 0), released) : make(call);
+    code = released != ObjectKind::Unknown ? release(value_of(args_, 0), released) : make(call);
   }
-  const ObjectId object = call.result ? call.result : x_args.empty() ? 0 : x_args[0].value;
-  if (code != CL_SUCCESS && (call.reply == 0 || call.event != 0)) x_commands.fail(fn, code, object, call.event);
+  const ObjectId object = call.result ? call.result : args_.empty() ? 0 : args_[0].value;
+  if (code != CL_SUCCESS && (call.reply == 0 || call.event != 0)) commands_.fail(fn, code, object, call.event);
   if (call.reply == 0) return;
-  if (x_outputs.view().empty()) x_outputs.view() = failed_outputs(fn, code);
-  session.out.send(wire::Reply{call.reply, x_outputs.view()});
+  if (outputs_.view().empty()) outputs_.view() = failed_outputs(fn, code);
+  session.out.send(wire::Reply{call.reply, outputs_.view()});
 }
 
 cl_int Calls::release(ObjectId id, ObjectKind kind) {
   if (id >= wire::FirstSurveyed) return invalid(kind);
-  if (kind == ObjectKind::Context && x_commands.context_released)
-    x_commands.context_released(x_commands.objects().find(id, kind)->as<cl_context>());
-  x_commands.objects().remove(id);
+  if (kind == ObjectKind::Context && commands_.context_released)
+    commands_.context_released(commands_.objects().find(id, kind)->as<cl_context>());
+  commands_.objects().remove(id);
   return CL_SUCCESS;
 }
 
@@ -128,109 +128,109 @@ cl_int Calls::make(const wire::Call& call) {
   const FnId fn = fn_of(call);
   if (fn == FnId::clSVMAlloc) return allocate_svm(call);
   if (fn == FnId::clSVMFree) {
-    x_commands.objects().remove_svm(value_of(x_args, 1));
+    commands_.objects().remove_svm(value_of(args_, 1));
     return CL_SUCCESS;
   }
-  if (fn == FnId::clGetProgramInfo && value_of(x_args, 1) == CL_PROGRAM_BINARIES) return binaries(call);
+  if (fn == FnId::clGetProgramInfo && value_of(args_, 1) == CL_PROGRAM_BINARIES) return binaries(call);
   if (fn == FnId::clEnqueueMapBuffer) return map_nothing();
-  const AnyFunction function = x_commands.session().all[fn];
+  const AnyFunction function = commands_.session().all[fn];
   if (!function) return CL_INVALID_OPERATION;
-  x_queue = queue_of_call();
-  x_enqueued_ns = x_queue ? Commands::when(*x_queue) : 0;
+  queue_ = queue_of_call();
+  enqueued_ns_ = queue_ ? Commands::when(*queue_) : 0;
   const api::Invoked invoked = invoke(fn, call.inputs, function);
   const bool migrates = fn == FnId::clEnqueueMigrateMemObjects || fn == FnId::clEnqueueSVMMigrateMem;
-  if (migrates && invoked == api::Invoked::Done && x_queue) keep_arguments(*x_queue);
-  x_context.arena.clear();
+  if (migrates && invoked == api::Invoked::Done && queue_) keep_arguments(*queue_);
+  context_.arena.clear();
   if (invoked != api::Invoked::Done) {
-    x_outputs.view().clear();
+    outputs_.view().clear();
     return invoked == api::Invoked::TooLarge ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_VALUE;
   }
-  const cl_int code = code_of(fn, x_outputs.view());
-  x_next = call.result;
-  x_naming = CL_SUCCESS;
-  rename_handles(fn, x_outputs.view(), [&](const OutHandle& out) { return take_handle(call, out); });
-  if (x_naming != CL_SUCCESS) x_outputs.view().clear();
-  if (code == CL_SUCCESS && x_naming == CL_SUCCESS) note_effects(call);
-  return code != CL_SUCCESS ? code : x_naming;
+  const cl_int code = code_of(fn, outputs_.view());
+  next_ = call.result;
+  naming_ = CL_SUCCESS;
+  rename_handles(fn, outputs_.view(), [&](const OutHandle& out) { return take_handle(call, out); });
+  if (naming_ != CL_SUCCESS) outputs_.view().clear();
+  if (code == CL_SUCCESS && naming_ == CL_SUCCESS) note_effects(call);
+  return code != CL_SUCCESS ? code : naming_;
 }
 
 api::Invoked Calls::invoke(FnId fn, ByteView inputs, AnyFunction function) {
   std::unique_lock<std::mutex> lock;
-  if (x_queue) lock = lock_driver(x_commands.session(), *x_queue);
-  return api::invoke(fn, inputs, function, x_context, x_outputs);
+  if (queue_) lock = lock_driver(commands_.session(), *queue_);
+  return api::invoke(fn, inputs, function, context_, outputs_);
 }
 
 // The block gets a name, and its address is told: the client shows the program memory at the same one.
 cl_int Calls::allocate_svm(const wire::Call& call) {
   constexpr cl_svm_mem_flags Coarse = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
-  const Cl& cl = x_commands.cl();
-  const auto context = x_commands.objects().find(x_args[0].value, ObjectKind::Context)->as<cl_context>();
-  const cl_svm_mem_flags flags = x_args[1].value;
-  const uint64_t bytes = x_args[2].value, most = x_commands.session().limits.memory_bytes;
+  const Cl& cl = commands_.cl();
+  const auto context = commands_.objects().find(args_[0].value, ObjectKind::Context)->as<cl_context>();
+  const cl_svm_mem_flags flags = args_[1].value;
+  const uint64_t bytes = args_[2].value, most = commands_.session().limits.memory_bytes;
   if (call.result == 0 || (flags & ~Coarse) != 0) return CL_INVALID_VALUE;
   if (!cl.has_svm()) return CL_INVALID_OPERATION;
-  const uint64_t taken = x_commands.session().count.memory_bytes;
+  const uint64_t taken = commands_.session().count.memory_bytes;
   if (most != 0 && (taken > most || bytes > most - taken)) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  void* const base = cl.clSVMAlloc(context, flags, bytes, static_cast<cl_uint>(x_args[3].value));
+  void* const base = cl.clSVMAlloc(context, flags, bytes, static_cast<cl_uint>(args_[3].value));
   if (!base) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
   Object object;
   object.kind = ObjectKind::Svm;
   object.bytes = object.counted = bytes;
   object.svm = std::make_shared<SvmBlock>(cl, context, base, bytes);
-  x_outputs.word(object.svm->address());
-  x_outputs.word(bytes | api::NoContents);
-  x_commands.objects().add(call.result, std::move(object));
+  outputs_.word(object.svm->address());
+  outputs_.word(bytes | api::NoContents);
+  commands_.objects().add(call.result, std::move(object));
   return CL_SUCCESS;
 }
 
 // What the call made gets its name; what it tells of is told by name.
 uint64_t Calls::take_handle(const wire::Call& call, const OutHandle& out) {
-  Objects& objects = x_commands.objects();
+  Objects& objects = commands_.objects();
   auto* const handle = reinterpret_cast<void*>(out.value);
   if (!out.made) return objects.name_of(out.kind, handle);
   if (out.kind == ObjectKind::Event && !out.returned) {
-    if (call.event == 0 || !x_queue) {
+    if (call.event == 0 || !queue_) {
       objects.release(out.kind, handle);
       return 0;
     }
-    x_commands.name_event(call.event, static_cast<cl_event>(handle), x_queue, x_enqueued_ns);
+    commands_.name_event(call.event, static_cast<cl_event>(handle), queue_, enqueued_ns_);
     return call.event;
   }
-  if (x_next == 0) {
+  if (next_ == 0) {
     objects.release(out.kind, handle);
     return 0;
   }
-  const ObjectId id = x_next++;
-  const cl_int code = x_commands.name(id, out.kind, handle);
+  const ObjectId id = next_++;
+  const cl_int code = commands_.name(id, out.kind, handle);
   if (code == CL_SUCCESS) return id;
-  x_naming = code;
+  naming_ = code;
   return 0;
 }
 
 std::shared_ptr<Queue> Calls::queue_of_call() {
-  if (x_args.empty() || x_args[0].tag != api::Tag::Handle || x_args[0].kind != ObjectKind::Queue) return nullptr;
-  const Object* const queue = x_commands.objects().find(x_args[0].value, ObjectKind::Queue);
+  if (args_.empty() || args_[0].tag != api::Tag::Handle || args_[0].kind != ObjectKind::Queue) return nullptr;
+  const Object* const queue = commands_.objects().find(args_[0].value, ObjectKind::Queue);
   return queue ? queue->queue : nullptr;
 }
 
 void Calls::note_effects(const wire::Call& call) {
   const FnId fn = fn_of(call);
-  if (fn == FnId::clSetUserEventStatus) x_commands.objects().note_status(x_args[0].value);
-  if (is_barrier(fn) && x_queue && !x_queue->in_order) note_barrier(*x_queue);
+  if (fn == FnId::clSetUserEventStatus) commands_.objects().note_status(args_[0].value);
+  if (is_barrier(fn) && queue_ && !queue_->in_order) note_barrier(*queue_);
 }
 
 // NVIDIA's driver (580.159) reads the list of a migration when the command runs, not at the call: it stays until then.
 void Calls::keep_arguments(Queue& queue) {
-  const Cl& cl = x_commands.cl();
+  const Cl& cl = commands_.cl();
   Awaited behind;
   if (cl.clEnqueueMarkerWithWaitList(queue.handle, 0, nullptr, &behind.event) != CL_SUCCESS) return;
-  behind.then = std::make_unique<KeptArguments>(std::exchange(x_context.arena, api::Arena(ArenaBytes)));
-  x_commands.event_waiter()->await(std::move(behind));
+  behind.then = std::make_unique<KeptArguments>(std::exchange(context_.arena, api::Arena(ArenaBytes)));
+  commands_.event_waiter()->await(std::move(behind));
 }
 
 // A marker right behind the barrier is over when the barrier is.
 void Calls::note_barrier(Queue& queue) {
-  const Cl& cl = x_commands.cl();
+  const Cl& cl = commands_.cl();
   cl_event marker = nullptr;
   if (cl.clEnqueueMarkerWithWaitList(queue.handle, 0, nullptr, &marker) != CL_SUCCESS) return;
   if (queue.last_barrier) cl.clReleaseEvent(queue.last_barrier);
@@ -239,29 +239,29 @@ void Calls::note_barrier(Queue& queue) {
 
 // Does the driver take it? The pointer stays here, and whether there is one is told.
 cl_int Calls::map_nothing() {
-  const Functions& all = x_commands.session().all;
+  const Functions& all = commands_.session().all;
   const auto map = reinterpret_cast<decltype(&::clEnqueueMapBuffer)>(all[FnId::clEnqueueMapBuffer]);
   const auto unmap = reinterpret_cast<decltype(&::clEnqueueUnmapMemObject)>(all[FnId::clEnqueueUnmapMemObject]);
   const std::shared_ptr<Queue> queue = queue_of_call();
-  Object* const mem = x_commands.objects().find(x_args[1].value, ObjectKind::Buffer);
+  Object* const mem = commands_.objects().find(args_[1].value, ObjectKind::Buffer);
   cl_int code = CL_INVALID_OPERATION;
   void* p = nullptr;
   if (map && unmap && queue && mem) {
-    const auto lock = lock_driver(x_commands.session(), *queue);
+    const auto lock = lock_driver(commands_.session(), *queue);
     const auto handle = mem->as<cl_mem>();
     p = map(queue->handle, handle, CL_FALSE, CL_MAP_READ, 0, 0, 0, nullptr, nullptr, &code);
     if (p) unmap(queue->handle, handle, p, 0, nullptr, nullptr);
   }
-  x_outputs.view() = failed_outputs(FnId::clEnqueueMapBuffer, code);
+  outputs_.view() = failed_outputs(FnId::clEnqueueMapBuffer, code);
   const uint64_t some = p != nullptr;
-  std::memcpy(x_outputs.view().data(), &some, sizeof some);  // where the pointer would be
+  std::memcpy(outputs_.view().data(), &some, sizeof some);  // where the pointer would be
   return CL_SUCCESS;
 }
 
 // The answer in C is a list of pointers; here it is the binaries themselves, one after the other.
 cl_int Calls::binaries(const wire::Call& call) {
-  const Cl& cl = x_commands.cl();
-  const auto program = x_commands.objects().find(x_args[0].value, ObjectKind::Program)->as<cl_program>();
+  const Cl& cl = commands_.cl();
+  const auto program = commands_.objects().find(args_[0].value, ObjectKind::Program)->as<cl_program>();
   const auto devices = Cl::ask<cl_uint>(cl.clGetProgramInfo, program, CL_PROGRAM_NUM_DEVICES);
   std::vector<size_t> sizes(devices);
   const size_t room = devices * sizeof(size_t);
@@ -269,18 +269,18 @@ cl_int Calls::binaries(const wire::Call& call) {
   if (code != CL_SUCCESS) return code;
   size_t total = 0;
   for (const size_t size : sizes) total += size;
-  if (total > x_commands.session().limits.message_bytes) return CL_OUT_OF_HOST_MEMORY;
+  if (total > commands_.session().limits.message_bytes) return CL_OUT_OF_HOST_MEMORY;
   Bytes all(total);
   std::vector<uint8_t*> places;
   for (size_t i = 0, at = 0; i < devices; at += sizes[i++]) places.push_back(sizes[i] ? all.data() + at : nullptr);
   code = cl.clGetProgramInfo(program, CL_PROGRAM_BINARIES, room, places.data(), nullptr);
   if (code != CL_SUCCESS) return code;
-  x_outputs.word(0);
-  x_outputs.word(api::InfoBytes);
-  x_outputs.bytes(all.data(), all.size());
-  const bool wants_size = is_given(x_args, info_of(call).param_count - 1);
-  x_outputs.word(wants_size ? 1 : api::NullWord);
-  if (wants_size) x_outputs.word(total);
+  outputs_.word(0);
+  outputs_.word(api::InfoBytes);
+  outputs_.bytes(all.data(), all.size());
+  const bool wants_size = is_given(args_, info_of(call).param_count - 1);
+  outputs_.word(wants_size ? 1 : api::NullWord);
+  if (wants_size) outputs_.word(total);
   return CL_SUCCESS;
 }
 

@@ -12,7 +12,7 @@ namespace gt::exec {
 class Calls : api::ObjectMap {
  public:
   explicit Calls(Commands& commands)
-      : x_commands(commands), x_context{api::Arena(ArenaBytes), this, nullptr, 0} {}
+      : commands_(commands), context_{api::Arena(ArenaBytes), this, nullptr, 0} {}
 
   void run(const wire::Call& call);
 
@@ -40,16 +40,16 @@ class Calls : api::ObjectMap {
   cl_int map_nothing();
   std::shared_ptr<Queue> queue_of_call();
 
-  Commands& x_commands;
-  api::InvokeContext x_context;
-  std::vector<api::DecodedArg> x_args;
-  api::VectorWriter x_outputs;
+  Commands& commands_;
+  api::InvokeContext context_;
+  std::vector<api::DecodedArg> args_;
+  api::VectorWriter outputs_;
 
   // While a call's outputs are being named.
-  std::shared_ptr<Queue> x_queue;
-  int64_t x_enqueued_ns = 0;
-  ObjectId x_next = 0;
-  cl_int x_naming = CL_SUCCESS;
+  std::shared_ptr<Queue> queue_;
+  int64_t enqueued_ns_ = 0;
+  ObjectId next_ = 0;
+  cl_int naming_ = CL_SUCCESS;
 };
 
 }  // namespace gt::exec

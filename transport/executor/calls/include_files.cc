@@ -92,7 +92,7 @@ std::optional<IncludeFiles> IncludeFiles::write(const std::vector<wire::IncludeF
 
 IncludeFiles::~IncludeFiles() {
   std::error_code ignored;
-  if (!x_folder.empty()) fs::remove_all(x_folder, ignored);
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
 }
 
 std::string rewrite_options(const std::string& options, const std::string& folder) {

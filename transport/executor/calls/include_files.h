@@ -23,16 +23,16 @@ class IncludeFiles {
   static std::optional<IncludeFiles> write(const std::vector<wire::IncludeFile>& files, std::string_view sources,
                                            bool alone);
 
-  IncludeFiles(IncludeFiles&& other) noexcept : x_folder(std::exchange(other.x_folder, {})) {}
+  IncludeFiles(IncludeFiles&& other) noexcept : folder_(std::exchange(other.folder_, {})) {}
   IncludeFiles& operator=(IncludeFiles&&) = delete;
   ~IncludeFiles();
 
-  const std::string& folder() const { return x_folder; }  // "": there are no files
+  const std::string& folder() const { return folder_; }  // "": there are no files
 
  private:
-  explicit IncludeFiles(std::string folder) : x_folder(std::move(folder)) {}
+  explicit IncludeFiles(std::string folder) : folder_(std::move(folder)) {}
 
-  std::string x_folder;
+  std::string folder_;
 };
 
 // `options` without the client's own -I, which mean nothing here; with `folder` in their place, if it is not "".

@@ -81,11 +81,11 @@ bool Launches::may_be(const KernelFacts& facts, const wire::KernelArg& arg) {
 }
 
 cl_int Launches::set_object(cl_kernel kernel, cl_uint index, ObjectId id) {
-  const Cl& cl = x_commands.cl();
+  const Cl& cl = commands_.cl();
   void* handle = nullptr;
   if (id == 0) return cl.clSetKernelArg(kernel, index, sizeof handle, &handle);
   for (const ObjectKind kind : {ObjectKind::Buffer, ObjectKind::Sampler, ObjectKind::Queue}) {
-    const Object* const object = x_commands.objects().find(id, kind);
+    const Object* const object = commands_.objects().find(id, kind);
     if (!object) continue;
     handle = object->handle;
     return cl.clSetKernelArg(kernel, index, sizeof handle, &handle);
@@ -94,15 +94,15 @@ cl_int Launches::set_object(cl_kernel kernel, cl_uint index, ObjectId id) {
 }
 
 cl_int Launches::set_svm(cl_kernel kernel, cl_uint index, uint64_t address) {
-  if (address != 0 && !x_commands.objects().find_svm(address)) return CL_INVALID_ARG_VALUE;
-  const Cl& cl = x_commands.cl();
+  if (address != 0 && !commands_.objects().find_svm(address)) return CL_INVALID_ARG_VALUE;
+  const Cl& cl = commands_.cl();
   if (!cl.has_svm()) return CL_INVALID_OPERATION;
   return cl.clSetKernelArgSVMPointer(kernel, index, reinterpret_cast<const void*>(address));
 }
 
 cl_int Launches::set_arg(const Object& kernel, const wire::KernelArg& arg) {
   if (!may_be(*kernel.kernel, arg)) return CL_INVALID_ARG_VALUE;
-  const Cl& cl = x_commands.cl();
+  const Cl& cl = commands_.cl();
   switch (arg.form) {
     case Form::Value:
       if (arg.value.empty()) return CL_INVALID_ARG_SIZE;
@@ -116,26 +116,26 @@ cl_int Launches::set_arg(const Object& kernel, const wire::KernelArg& arg) {
 
 cl_int Launches::set_args(Object& kernel, const wire::Launch& launch) {
   if (launch.args.empty()) return CL_SUCCESS;
-  if (!kernel.kernel) kernel.kernel = kernel_facts(x_commands.cl(), kernel.as<cl_kernel>());
+  if (!kernel.kernel) kernel.kernel = kernel_facts(commands_.cl(), kernel.as<cl_kernel>());
   for (const wire::KernelArg& arg : launch.args)
     if (const cl_int code = set_arg(kernel, arg); code != CL_SUCCESS) return code;
   return CL_SUCCESS;
 }
 
 void Launches::run(const wire::Launch& m) {
-  ++x_commands.session().count.launches;
+  ++commands_.session().count.launches;
   constexpr auto Fn = api::FnId::clEnqueueNDRangeKernel;
-  const std::shared_ptr<Queue> queue = x_commands.queue_for(Fn, m.queue, m.event);
+  const std::shared_ptr<Queue> queue = commands_.queue_for(Fn, m.queue, m.event);
   if (!queue) return;
-  Object* const kernel = x_commands.objects().find(m.kernel, ObjectKind::Kernel);
-  if (!kernel) return x_commands.fail(Fn, CL_INVALID_KERNEL, m.queue, m.event);
+  Object* const kernel = commands_.objects().find(m.kernel, ObjectKind::Kernel);
+  if (!kernel) return commands_.fail(Fn, CL_INVALID_KERNEL, m.queue, m.event);
   if (m.dimensions < 1 || m.dimensions > 3)
-    return x_commands.fail(Fn, CL_INVALID_WORK_DIMENSION, m.queue, m.event);
+    return commands_.fail(Fn, CL_INVALID_WORK_DIMENSION, m.queue, m.event);
   if (const cl_int code = set_args(*kernel, m); code != CL_SUCCESS)
-    return x_commands.fail(api::FnId::clSetKernelArg, code, m.queue, m.event);
+    return commands_.fail(api::FnId::clSetKernelArg, code, m.queue, m.event);
   std::span<const cl_event> waits;
-  if (const cl_int code = x_commands.objects().wait_list(m.waits, waits); code != CL_SUCCESS)
-    return x_commands.fail(Fn, code, m.queue, m.event);
+  if (const cl_int code = commands_.objects().wait_list(m.waits, waits); code != CL_SUCCESS)
+    return commands_.fail(Fn, code, m.queue, m.event);
   static_assert(sizeof(size_t) == sizeof(uint64_t));
   const auto sizes = [](const std::array<uint64_t, 3>& a) { return reinterpret_cast<const size_t*>(a.data()); };
   const int64_t before = Commands::when(*queue);
@@ -144,13 +144,13 @@ void Launches::run(const wire::Launch& m) {
   const size_t* const local = m.given & 2 ? sizes(m.local) : nullptr;
   cl_int code = CL_SUCCESS;
   {
-    const auto lock = lock_driver(x_commands.session(), *queue);
-    code = x_commands.cl().clEnqueueNDRangeKernel(
+    const auto lock = lock_driver(commands_.session(), *queue);
+    code = commands_.cl().clEnqueueNDRangeKernel(
         queue->handle, kernel->as<cl_kernel>(), m.dimensions, offset, sizes(m.global), local,
         static_cast<cl_uint>(waits.size()), waits.empty() ? nullptr : waits.data(), m.event ? &event : nullptr);
   }
-  if (code != CL_SUCCESS) return x_commands.fail(Fn, code, m.queue, m.event);
-  if (m.event) x_commands.name_event(m.event, event, queue, before);
+  if (code != CL_SUCCESS) return commands_.fail(Fn, code, m.queue, m.event);
+  if (m.event) commands_.name_event(m.event, event, queue, before);
 }
 
 }  // namespace gt::exec

@@ -9,7 +9,7 @@ namespace gt::exec {
 
 class Launches {
  public:
-  explicit Launches(Commands& commands) : x_commands(commands) {}
+  explicit Launches(Commands& commands) : commands_(commands) {}
 
   void run(const wire::Launch& launch);
 
@@ -20,7 +20,7 @@ class Launches {
   cl_int set_object(cl_kernel kernel, cl_uint index, ObjectId id);
   bool may_be(const KernelFacts& facts, const wire::KernelArg& arg);
 
-  Commands& x_commands;
+  Commands& commands_;
 };
 
 // What the driver tells of a kernel's arguments; Unknown where it does not.

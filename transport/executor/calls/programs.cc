@@ -31,21 +31,21 @@ void answer_late(Session& session, const BuildJob& job) {
 }  // namespace
 
 Programs::Programs(Commands& commands)
-    : x_commands(commands), x_work(std::make_shared<Work>(commands.shared_session())) {}
+    : commands_(commands), work_(std::make_shared<Work>(commands.shared_session())) {}
 
 Programs::~Programs() {
-  const std::lock_guard lock(x_work->mutex);
-  x_work->closed = true;
-  for (const auto& job : x_work->waiting) drop_references(x_commands.cl(), *job);
-  x_work->waiting.clear();
-  for (const Linked& linked : x_work->linked) x_commands.cl().clReleaseProgram(linked.program);
-  x_work->linked.clear();
-  x_work->changed.notify_all();
+  const std::lock_guard lock(work_->mutex);
+  work_->closed = true;
+  for (const auto& job : work_->waiting) drop_references(commands_.cl(), *job);
+  work_->waiting.clear();
+  for (const Linked& linked : work_->linked) commands_.cl().clReleaseProgram(linked.program);
+  work_->linked.clear();
+  work_->changed.notify_all();
 }
 
 cl_int Programs::collect(BuildJob& job) {
-  Objects& objects = x_commands.objects();
-  const Cl& cl = x_commands.cl();
+  Objects& objects = commands_.objects();
+  const Cl& cl = commands_.cl();
   const wire::Build& asked = job.asked;
   if (asked.step > Step::Describe || asked.how > wire::Build::Options::None) return CL_INVALID_VALUE;
   if (asked.step == Step::Link) {
@@ -85,7 +85,7 @@ cl_int Programs::collect(BuildJob& job) {
 }
 
 void Programs::run(wire::Build build) {
-  Session& session = x_commands.session();
+  Session& session = commands_.session();
   ++session.count.builds;
   const auto job = std::make_shared<BuildJob>();
   job->asked = std::move(build);
@@ -100,16 +100,16 @@ void Programs::run(wire::Build build) {
 }
 
 bool Programs::post(const std::shared_ptr<BuildJob>& job) {
-  Session& session = x_commands.session();
+  Session& session = commands_.session();
   const auto start = [&](void (*body)(const std::shared_ptr<Work>&)) {
-    return session.threads.start("gtrace-build", StackBytes, [body, work = x_work] { body(work); });
+    return session.threads.start("gtrace-build", StackBytes, [body, work = work_] { body(work); });
   };
-  const std::lock_guard lock(x_work->mutex);
-  if (x_work->threads < MostThreads && start(serve)) ++x_work->threads;
-  if (x_work->threads == 0) return false;
-  x_work->waiting.push_back(job);
-  x_work->changed.notify_all();
-  if (session.limits.build_seconds && !x_work->watched) x_work->watched = start(watch);
+  const std::lock_guard lock(work_->mutex);
+  if (work_->threads < MostThreads && start(serve)) ++work_->threads;
+  if (work_->threads == 0) return false;
+  work_->waiting.push_back(job);
+  work_->changed.notify_all();
+  if (session.limits.build_seconds && !work_->watched) work_->watched = start(watch);
   return true;
 }
 
@@ -182,18 +182,18 @@ void Programs::watch(const std::shared_ptr<Work>& work) {
 }
 
 void Programs::name_linked() {
-  if (!x_work->has_linked.load(std::memory_order_acquire)) return;
+  if (!work_->has_linked.load(std::memory_order_acquire)) return;
   std::vector<Linked> linked;
   {
-    const std::lock_guard lock(x_work->mutex);
-    linked.swap(x_work->linked);
-    x_work->has_linked = false;
+    const std::lock_guard lock(work_->mutex);
+    linked.swap(work_->linked);
+    work_->has_linked = false;
   }
   for (const Linked& one : linked) {
-    if (x_commands.objects().may_name(one.id) == CL_SUCCESS)
-      x_commands.name(one.id, ObjectKind::Program, one.program);
+    if (commands_.objects().may_name(one.id) == CL_SUCCESS)
+      commands_.name(one.id, ObjectKind::Program, one.program);
     else
-      x_commands.cl().clReleaseProgram(one.program);
+      commands_.cl().clReleaseProgram(one.program);
   }
 }
 

@@ -49,8 +49,8 @@ class Programs {
   static void watch(const std::shared_ptr<Work>& work);
   static void perform(Work& work, BuildJob& job);
 
-  Commands& x_commands;
-  std::shared_ptr<Work> x_work;
+  Commands& commands_;
+  std::shared_ptr<Work> work_;
 };
 
 }  // namespace gt::exec

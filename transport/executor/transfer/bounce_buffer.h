@@ -13,24 +13,24 @@ class BounceBuffer {
   // Nothing is kept where the link cannot share memory, or has none.
   void open(wire::Link& link, uint64_t bytes) {
     if (bytes == 0) return;
-    const Result<wire::SegmentId> segment = link.allocate(bytes, &x_base);
+    const Result<wire::SegmentId> segment = link.allocate(bytes, &base_);
     if (!segment.ok()) return;
-    if (!link.shared_address(x_base, bytes)) return (void)link.withdraw(*segment).ok();
-    x_segment = *segment;
-    x_bytes = bytes;
+    if (!link.shared_address(base_, bytes)) return (void)link.withdraw(*segment).ok();
+    segment_ = *segment;
+    bytes_ = bytes;
   }
-  wire::SegmentId segment() const { return x_segment; }
-  void* base() const { return x_base; }
-  uint64_t bytes() const { return x_bytes; }  // 0: there is none
+  wire::SegmentId segment() const { return segment_; }
+  void* base() const { return base_; }
+  uint64_t bytes() const { return bytes_; }  // 0: there is none
   // nullptr: that is not inside.
   void* at(uint64_t offset, uint64_t bytes) const {
-    return offset <= x_bytes && bytes <= x_bytes - offset && bytes > 0 ? static_cast<char*>(x_base) + offset : nullptr;
+    return offset <= bytes_ && bytes <= bytes_ - offset && bytes > 0 ? static_cast<char*>(base_) + offset : nullptr;
   }
 
  private:
-  void* x_base = nullptr;
-  wire::SegmentId x_segment = 0;
-  uint64_t x_bytes = 0;
+  void* base_ = nullptr;
+  wire::SegmentId segment_ = 0;
+  uint64_t bytes_ = 0;
 };
 
 }  // namespace gt::exec

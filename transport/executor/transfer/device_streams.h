@@ -24,8 +24,8 @@ class DeviceStreams : public std::enable_shared_from_this<DeviceStreams> {
   DeviceStreams(const DeviceStreams&) = delete;
   DeviceStreams& operator=(const DeviceStreams&) = delete;
 
-  bool is_of(cl_context context) const { return x_context == context; }
-  bool is_at(const Queue& queue) const { return x_context == queue.context && x_device == queue.device; }
+  bool is_of(cl_context context) const { return context_ == context; }
+  bool is_at(const Queue& queue) const { return context_ == queue.context && device_ == queue.device; }
 
   // What streams need is made from now on, and the ring pinned, by a thread that keeps `inbox` and this alive. Once.
   void prepare(std::shared_ptr<Inbox> inbox, const BounceBuffer& ring);
@@ -42,18 +42,18 @@ class DeviceStreams : public std::enable_shared_from_this<DeviceStreams> {
   void make_write_queue(void* inbox, size_t bytes);
   void make_reader();
 
-  std::shared_ptr<Session> x_session;
-  std::shared_ptr<EventWaiter> x_event_waiter;
-  cl_context x_context;  // kept alive
-  cl_device_id x_device;
-  std::shared_ptr<Queue> x_write_queue;
-  std::shared_ptr<PinnedRing> x_small_memory;
-  bool x_small_memory_wanted = false;
-  std::shared_ptr<Reader> x_reader;
-  bool x_prepared = false;
-  std::atomic<bool> x_preparing{false};  // the thread has the queue, the reader and the inboxes
-  std::unordered_map<void*, std::unique_ptr<Pin>> x_inboxes;
-  std::unique_ptr<Pin> x_ring;  // of that thread
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<EventWaiter> event_waiter_;
+  cl_context context_;  // kept alive
+  cl_device_id device_;
+  std::shared_ptr<Queue> write_queue_;
+  std::shared_ptr<PinnedRing> small_memory_;
+  bool small_memory_wanted_ = false;
+  std::shared_ptr<Reader> reader_;
+  bool prepared_ = false;
+  std::atomic<bool> preparing_{false};  // the thread has the queue, the reader and the inboxes
+  std::unordered_map<void*, std::unique_ptr<Pin>> inboxes_;
+  std::unique_ptr<Pin> ring_;  // of that thread
 };
 
 }  // namespace gt::exec

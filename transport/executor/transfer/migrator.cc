@@ -44,69 +44,69 @@ struct MigrationJob {
 class Route {
  public:
   Route(std::shared_ptr<Session> session, const moves::MoveEnd& from, const moves::MoveEnd& to)
-      : x_session(std::move(session)), x_moves(from, to) {}
+      : session_(std::move(session)), moves_(from, to) {}
 
   // At once, in the calling thread; false: others are before it. REQUIRES: what it waits for is over.
   bool try_now(MigrationJob& job) {
     {
-      const std::lock_guard lock(x_mutex);
-      if (x_busy || !x_jobs.empty()) return false;
+      const std::lock_guard lock(mutex_);
+      if (busy_ || !jobs_.empty()) return false;
     }
     job.end(move(job));
     return true;
   }
   static void post(const std::shared_ptr<Route>& self, std::shared_ptr<MigrationJob> job) {
     constexpr size_t StackBytes = size_t{1} << 20;  // it calls drivers
-    const std::lock_guard lock(self->x_mutex);
-    if (self->x_closed) return;  // and the job fails
-    self->x_jobs.push_back(std::move(job));
-    self->x_changed.notify_one();
-    if (self->x_running) return;
-    self->x_running = self->x_session->threads.start("gtrace-move", StackBytes, [self] { self->serve(); });
-    if (!self->x_running) self->x_jobs.clear();
+    const std::lock_guard lock(self->mutex_);
+    if (self->closed_) return;  // and the job fails
+    self->jobs_.push_back(std::move(job));
+    self->changed_.notify_one();
+    if (self->running_) return;
+    self->running_ = self->session_->threads.start("gtrace-move", StackBytes, [self] { self->serve(); });
+    if (!self->running_) self->jobs_.clear();
   }
   // Nothing is posted any more that is not counted down to already.
   void retire() {
-    const std::lock_guard lock(x_mutex);
-    x_retired = true;
-    x_changed.notify_one();
+    const std::lock_guard lock(mutex_);
+    retired_ = true;
+    changed_.notify_one();
   }
   void close() {
-    const std::lock_guard lock(x_mutex);
-    x_closed = x_retired = true;
-    x_jobs.clear();
-    x_changed.notify_one();
+    const std::lock_guard lock(mutex_);
+    closed_ = retired_ = true;
+    jobs_.clear();
+    changed_.notify_one();
   }
 
  private:
   void serve() {
     constexpr std::chrono::seconds IdleTime{2};
-    std::unique_lock lock(x_mutex);
+    std::unique_lock lock(mutex_);
     for (;;) {
-      x_changed.wait_for(lock, IdleTime, [this] { return x_retired || !x_jobs.empty(); });
-      if (x_jobs.empty()) break;
-      const std::shared_ptr<MigrationJob> job = std::move(x_jobs.front());
-      x_jobs.pop_front();
-      x_busy = true;
+      changed_.wait_for(lock, IdleTime, [this] { return retired_ || !jobs_.empty(); });
+      if (jobs_.empty()) break;
+      const std::shared_ptr<MigrationJob> job = std::move(jobs_.front());
+      jobs_.pop_front();
+      busy_ = true;
       lock.unlock();
       job->end(move(*job));
       lock.lock();
-      x_busy = false;
+      busy_ = false;
     }
-    x_running = false;
+    running_ = false;
   }
   cl_int move(const MigrationJob& job) try {
-    return x_moves.move(job.from, job.to, job.part, job.element).code;
+    return moves_.move(job.from, job.to, job.part, job.element).code;
   } catch (const std::bad_alloc&) {
     return CL_OUT_OF_HOST_MEMORY;
   }
 
-  const std::shared_ptr<Session> x_session;
-  moves::NativeMoves x_moves;
-  std::mutex x_mutex;  // of what follows
-  std::condition_variable x_changed;
-  std::deque<std::shared_ptr<MigrationJob>> x_jobs;
-  bool x_running = false, x_busy = false, x_retired = false, x_closed = false;
+  const std::shared_ptr<Session> session_;
+  moves::NativeMoves moves_;
+  std::mutex mutex_;  // of what follows
+  std::condition_variable changed_;
+  std::deque<std::shared_ptr<MigrationJob>> jobs_;
+  bool running_ = false, busy_ = false, retired_ = false, closed_ = false;
 };
 
 namespace {
@@ -124,11 +124,11 @@ struct Countdown {
 
 class Counted final : public Then {
  public:
-  explicit Counted(std::shared_ptr<Countdown> countdown) : x_countdown(std::move(countdown)) {}
-  void over(cl_int, News&) override { x_countdown->one_is_over(); }
+  explicit Counted(std::shared_ptr<Countdown> countdown) : countdown_(std::move(countdown)) {}
+  void over(cl_int, News&) override { countdown_->one_is_over(); }
 
  private:
-  std::shared_ptr<Countdown> x_countdown;
+  std::shared_ptr<Countdown> countdown_;
 };
 
 cl_context context_of(const Cl& cl, cl_mem mem) {
@@ -147,22 +147,22 @@ moves::MoveEnd end_at(Session& session, cl_context context) {
 
 }  // namespace
 
-Migrator::Migrator(Commands& commands) : x_commands(commands) {}
+Migrator::Migrator(Commands& commands) : commands_(commands) {}
 Migrator::~Migrator() { close(); }
 
 void Migrator::run(const wire::Move& m) {
   constexpr auto Fn = api::FnId::clEnqueueMigrateMemObjects;  // what comes closest
   std::shared_ptr<MigrationJob> job;
-  if (const cl_int code = check(m, job); code != CL_SUCCESS) return x_commands.fail(Fn, code, m.to, m.event);
+  if (const cl_int code = check(m, job); code != CL_SUCCESS) return commands_.fail(Fn, code, m.to, m.event);
   const std::shared_ptr<Route> way = route(job->from, job->to);
   Object event;
   event.kind = ObjectKind::Event;
   event.handle = job->done;
-  x_commands.cl().clRetainEvent(job->done);
+  commands_.cl().clRetainEvent(job->done);
   // Drivers take some 300 us to go on behind a user event: a small move is made before anything can wait for it.
   const bool now = job->bytes <= moves::NativeMoves::SmallMove && are_over(m.waits) && way->try_now(*job);
-  event.over = now && x_commands.cl().status(job->done) == CL_COMPLETE;
-  x_commands.objects().add(m.event, std::move(event));
+  event.over = now && commands_.cl().status(job->done) == CL_COMPLETE;
+  commands_.objects().add(m.event, std::move(event));
   if (now) return;
   remember(job);
   start_when_over(m.waits, way, job);
@@ -170,13 +170,13 @@ void Migrator::run(const wire::Move& m) {
 
 bool Migrator::are_over(const wire::Ids& waits) {
   return std::all_of(waits.begin(), waits.end(), [this](ObjectId id) {
-    const Object& event = *x_commands.objects().find(id, ObjectKind::Event);
-    return event.failed || event.over || x_commands.cl().status(event.as<cl_event>()) <= CL_COMPLETE;
+    const Object& event = *commands_.objects().find(id, ObjectKind::Event);
+    return event.failed || event.over || commands_.cl().status(event.as<cl_event>()) <= CL_COMPLETE;
   });
 }
 
 cl_int Migrator::check(const wire::Move& m, std::shared_ptr<MigrationJob>& job) {
-  Objects& objects = x_commands.objects();
+  Objects& objects = commands_.objects();
   const Object* const from = objects.find(m.from, ObjectKind::Buffer);
   const Object* const to = objects.find(m.to, ObjectKind::Buffer);
   if (!from || !to || from->kind != to->kind || from->element != to->element) return CL_INVALID_MEM_OBJECT;
@@ -189,8 +189,8 @@ cl_int Migrator::check(const wire::Move& m, std::shared_ptr<MigrationJob>& job) 
   for (const ObjectId id : m.waits)
     if (!objects.find(id, ObjectKind::Event)) return CL_INVALID_EVENT_WAIT_LIST;
   if (const cl_int code = objects.may_name(m.event); code != CL_SUCCESS) return code;
-  const Cl& cl = x_commands.cl();
-  job = std::make_shared<MigrationJob>(x_commands.shared_session());
+  const Cl& cl = commands_.cl();
+  job = std::make_shared<MigrationJob>(commands_.shared_session());
   job->part = part;
   job->element = from->element;
   job->bytes = whole.bytes();
@@ -204,11 +204,11 @@ cl_int Migrator::check(const wire::Move& m, std::shared_ptr<MigrationJob>& job) 
 }
 
 std::shared_ptr<Route> Migrator::route(cl_mem from, cl_mem to) {
-  const cl_context source = context_of(x_commands.cl(), from), destination = context_of(x_commands.cl(), to);
-  std::shared_ptr<Route>& route = x_routes[{source, destination}];
+  const cl_context source = context_of(commands_.cl(), from), destination = context_of(commands_.cl(), to);
+  std::shared_ptr<Route>& route = routes_[{source, destination}];
   if (route) return route;
-  Session& session = x_commands.session();
-  route = std::make_shared<Route>(x_commands.shared_session(), end_at(session, source), end_at(session, destination));
+  Session& session = commands_.session();
+  route = std::make_shared<Route>(commands_.shared_session(), end_at(session, source), end_at(session, destination));
   return route;
 }
 
@@ -216,46 +216,46 @@ void Migrator::start_when_over(const wire::Ids& waits, std::shared_ptr<Route> ro
                                const std::shared_ptr<MigrationJob>& job) {
   const auto countdown = std::make_shared<Countdown>(std::move(route), job);
   for (const ObjectId id : waits) {
-    const Object& event = *x_commands.objects().find(id, ObjectKind::Event);
+    const Object& event = *commands_.objects().find(id, ObjectKind::Event);
     if (event.failed || event.over) continue;
     ++countdown->left;
-    Awaited awaited = x_commands.awaited(event);
+    Awaited awaited = commands_.awaited(event);
     awaited.then = std::make_unique<Counted>(countdown);
-    x_commands.event_waiter()->await_here(std::move(awaited));
+    commands_.event_waiter()->await_here(std::move(awaited));
   }
   countdown->one_is_over();
 }
 
 void Migrator::remember(const std::shared_ptr<MigrationJob>& job) {
   constexpr size_t Few = 64;
-  if (x_jobs.size() >= std::max(Few, x_most_jobs)) {
-    std::erase_if(x_jobs, [](const auto& known) { return known.expired(); });
-    x_most_jobs = 2 * x_jobs.size();
+  if (jobs_.size() >= std::max(Few, most_jobs_)) {
+    std::erase_if(jobs_, [](const auto& known) { return known.expired(); });
+    most_jobs_ = 2 * jobs_.size();
   }
-  x_jobs.push_back(job);
+  jobs_.push_back(job);
 }
 
 // Taking a route apart may wait for who looks for a shorter one: not here.
 void Migrator::forget(cl_context context) {
   constexpr size_t StackBytes = size_t{1} << 20;
-  for (auto it = x_routes.begin(); it != x_routes.end();) {
+  for (auto it = routes_.begin(); it != routes_.end();) {
     if (it->first.first != context && it->first.second != context) {
       ++it;
       continue;
     }
     it->second->retire();
-    Session& session = x_commands.session();
+    Session& session = commands_.session();
     session.threads.start("gtrace-move", StackBytes, [route = std::move(it->second)] {});
-    it = x_routes.erase(it);
+    it = routes_.erase(it);
   }
 }
 
 void Migrator::close() {
-  for (const auto& [ends, route] : x_routes) route->close();
-  x_routes.clear();
-  for (const std::weak_ptr<MigrationJob>& known : x_jobs)
+  for (const auto& [ends, route] : routes_) route->close();
+  routes_.clear();
+  for (const std::weak_ptr<MigrationJob>& known : jobs_)
     if (const auto job = known.lock()) job->end(CL_OUT_OF_RESOURCES);
-  x_jobs.clear();
+  jobs_.clear();
 }
 
 }  // namespace gt::exec

@@ -40,10 +40,10 @@ class Migrator {
   void start_when_over(const wire::Ids& waits, std::shared_ptr<Route> route, const std::shared_ptr<MigrationJob>& job);
   void remember(const std::shared_ptr<MigrationJob>& job);
 
-  Commands& x_commands;
-  std::map<std::pair<cl_context, cl_context>, std::shared_ptr<Route>> x_routes;
-  std::vector<std::weak_ptr<MigrationJob>> x_jobs;
-  size_t x_most_jobs = 0;  // as soon as there are so many, those that are over are dropped
+  Commands& commands_;
+  std::map<std::pair<cl_context, cl_context>, std::shared_ptr<Route>> routes_;
+  std::vector<std::weak_ptr<MigrationJob>> jobs_;
+  size_t most_jobs_ = 0;  // as soon as there are so many, those that are over are dropped
 };
 
 }  // namespace gt::exec

@@ -22,29 +22,29 @@ bool is_allowed(const wire::Url& url) {
 
 class Peer::ToPeer final : public Sink {
  public:
-  ToPeer(std::shared_ptr<Peer> peer, uint32_t transfer) : x_peer(std::move(peer)), x_transfer(transfer) {}
+  ToPeer(std::shared_ptr<Peer> peer, uint32_t transfer) : peer_(std::move(peer)), transfer_(transfer) {}
   std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override {
     uint32_t slot = 0;
-    const MessageSender::Use use(x_peer->x_out);
-    if (!use.open() || !x_peer->x_slots.take(slot) || chunk.bytes > x_peer->x_slots.slot_bytes()) return {};
-    x_peer->x_session->count.peer_bytes_out += chunk.bytes;
-    return use.link().put(memory, x_peer->x_slots.address(slot), chunk.bytes, wire::chunk_notice(x_transfer, slot));
+    const MessageSender::Use use(peer_->out_);
+    if (!use.open() || !peer_->slots_.take(slot) || chunk.bytes > peer_->slots_.slot_bytes()) return {};
+    peer_->session_->count.peer_bytes_out += chunk.bytes;
+    return use.link().put(memory, peer_->slots_.address(slot), chunk.bytes, wire::chunk_notice(transfer_, slot));
   }
   bool wait(wire::Ticket ticket) override {
-    const MessageSender::Use use(x_peer->x_out);
+    const MessageSender::Use use(peer_->out_);
     return use.open() && use.link().wait(ticket).ok();
   }
-  void fail() override { x_peer->give_up(); }
+  void fail() override { peer_->give_up(); }
 
  private:
-  const std::shared_ptr<Peer> x_peer;
-  const uint32_t x_transfer;
+  const std::shared_ptr<Peer> peer_;
+  const uint32_t transfer_;
 };
 
 Status Peer::open() {
-  GT_TRY(x_inbox.open(*x_link));
-  GT_TRY(x_link->start(*this));
-  x_out.send(wire::PeerInbox{x_inbox.segment(), x_inbox.slots(), x_inbox.slot_bytes()});
+  GT_TRY(inbox_.open(*link_));
+  GT_TRY(link_->start(*this));
+  out_.send(wire::PeerInbox{inbox_.segment(), inbox_.slots(), inbox_.slot_bytes()});
   return {};
 }
 
@@ -52,18 +52,18 @@ std::unique_ptr<Sink> Peer::sink(uint32_t transfer) { return std::make_unique<To
 
 // Closing waits for what is on its way: not in a handler, and not in who takes the client's messages.
 void Peer::give_up() {
-  if (x_given_up.exchange(true)) return;
-  x_session->threads.start("gtrace-unpeer", StackBytes, [self = shared_from_this()] {
-    const MessageSender::Use use(self->x_out);
+  if (given_up_.exchange(true)) return;
+  session_->threads.start("gtrace-unpeer", StackBytes, [self = shared_from_this()] {
+    const MessageSender::Use use(self->out_);
     if (use.open()) use.link().close();
   });
 }
 
 void Peer::end() {
-  x_link->close();
-  x_slots.close();
-  x_out.cut();
-  x_link.reset();
+  link_->close();
+  slots_.close();
+  out_.cut();
+  link_.reset();
 }
 
 void Peer::on_frame(ByteView frame) {
@@ -71,9 +71,9 @@ void Peer::on_frame(ByteView frame) {
   wire::PeerInbox inbox;
   wire::Credit credit;
   if (type == wire::MessageType::PeerInbox && wire::decode(frame, inbox))
-    x_slots.open(inbox.segment, inbox.slots, inbox.slot_bytes);
+    slots_.open(inbox.segment, inbox.slots, inbox.slot_bytes);
   else if (type == wire::MessageType::Credit && wire::decode(frame, credit))
-    x_slots.credit(credit.slots);
+    slots_.credit(credit.slots);
   else
     give_up();
 }
@@ -81,45 +81,45 @@ void Peer::on_frame(ByteView frame) {
 // What throws has no memory.
 void Peer::on_put(wire::Notice notice, size_t bytes) {
   try {
-    if (!x_inbox.arrive(notice, bytes)) give_up();
+    if (!inbox_.arrive(notice, bytes)) give_up();
   } catch (...) {
     give_up();
   }
 }
 
 void Peer::on_closed(const Status&) {
-  x_given_up = true;
-  x_slots.close();
-  x_inbox.close();
+  given_up_ = true;
+  slots_.close();
+  inbox_.close();
 }
 
 Peers::Peers(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter)
-    : x_session(std::move(session)),
-      x_event_waiter(std::move(event_waiter)),
-      x_closing(x_session->options.open_peer_listener ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {}
+    : session_(std::move(session)),
+      event_waiter_(std::move(event_waiter)),
+      closing_(session_->options.open_peer_listener ? ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : -1) {}
 
 wire::Credentials Peers::credentials(const wire::PeerSecret& secret) const {
-  wire::Credentials proof = x_session->options.certificates;
+  wire::Credentials proof = session_->options.certificates;
   proof.token.assign(secret.begin(), secret.end());
   return proof;
 }
 
 wire::LinkOptions Peers::link_options() const {
-  wire::LinkOptions options = x_session->options.peer_link;
+  wire::LinkOptions options = session_->options.peer_link;
   options.connect_ms = ConnectMs;
   options.allow_same_user = false;  // the secret is what counts
   return options;
 }
 
 void Peers::log(const std::string& line) const {
-  if (x_session->options.log) x_session->options.log(line);
+  if (session_->options.log) session_->options.log(line);
 }
 
 // REQUIRES: what is coming ends with adopt().
 bool Peers::may_add() {
-  const std::lock_guard lock(x_mutex);
-  if (x_closed || !x_session->options.open_peer_listener || x_peers.size() + x_coming >= Most) return false;
-  ++x_coming;
+  const std::lock_guard lock(mutex_);
+  if (closed_ || !session_->options.open_peer_listener || peers_.size() + coming_ >= Most) return false;
+  ++coming_;
   return true;
 }
 
@@ -128,7 +128,7 @@ void Peers::run(const wire::Invite& m) {
   told.reply = m.reply;
   told.code = CL_INVALID_OPERATION;
   if (may_add()) {
-    Result<PeerListener> listener = x_session->options.open_peer_listener();
+    Result<PeerListener> listener = session_->options.open_peer_listener();
     if (listener && wire::fill_random(told.secret).ok()) {
       told.code = CL_SUCCESS;
       told.name = listener->session;
@@ -138,19 +138,19 @@ void Peers::run(const wire::Invite& m) {
     const auto wait = [self = shared_from_this(), peer = m.peer, shared, secret = told.secret] {
       self->await(peer, std::move(*shared), secret);
     };
-    if (!x_session->threads.start("gtrace-invite", StackBytes, wait)) {
+    if (!session_->threads.start("gtrace-invite", StackBytes, wait)) {
       told.code = CL_OUT_OF_RESOURCES;
       (void)adopt(m.peer, Status(Kind::System, "a thread cannot be had")).ok();
     }
   }
-  x_session->out.send(told);
+  session_->out.send(told);
 }
 
 // Accepts one peer, for some seconds.
 void Peers::await(uint32_t name, PeerListener listener, const wire::PeerSecret& secret) {
   const int handover = listener.handover.get();
   const bool somebody =
-      handover >= 0 && wire::wait_for(handover, POLLIN, wire::Deadline::in_ms(InvitedMs), x_closing.get());
+      handover >= 0 && wire::wait_for(handover, POLLIN, wire::Deadline::in_ms(InvitedMs), closing_.get());
   Result<std::unique_ptr<wire::Link>> link = Status(Kind::Disconnected, "the peer did not come");
   if (somebody) link = wire::accept_link(std::move(listener.handover), credentials(secret), link_options());
   const Result<std::shared_ptr<Peer>> peer = adopt(name, std::move(link));
@@ -158,7 +158,7 @@ void Peers::await(uint32_t name, PeerListener listener, const wire::PeerSecret& 
 }
 
 void Peers::run(const wire::Join& m) {
-  const auto answer = [session = x_session, reply = m.reply](cl_int code, const std::string& text) {
+  const auto answer = [session = session_, reply = m.reply](cl_int code, const std::string& text) {
     session->out.send(wire::Joined{reply, code, text});
   };
   if (!may_add()) return answer(CL_INVALID_OPERATION, "this executor has no peers, or too many");
@@ -168,7 +168,7 @@ void Peers::run(const wire::Join& m) {
     if (!joined.ok()) self->log("no link to a peer, contents go through the client: " + joined.text());
     answer(joined.ok() ? CL_SUCCESS : CL_DEVICE_NOT_AVAILABLE, joined.ok() ? url : joined.text());
   };
-  if (x_session->threads.start("gtrace-join", StackBytes, connect)) return;
+  if (session_->threads.start("gtrace-join", StackBytes, connect)) return;
   (void)adopt(m.peer, Status(Kind::System, "a thread cannot be had")).ok();
   answer(CL_OUT_OF_RESOURCES, "a thread cannot be had");
 }
@@ -192,13 +192,13 @@ Status Peers::join(const wire::Join& m, std::string& url) {
 Result<std::shared_ptr<Peer>> Peers::adopt(uint32_t name, Result<std::unique_ptr<wire::Link>> link) {
   std::shared_ptr<Peer> peer;
   {
-    const std::lock_guard lock(x_mutex);
-    --x_coming;
+    const std::lock_guard lock(mutex_);
+    --coming_;
     if (!link) return link.status();
-    if (x_closed || x_peers.contains(name)) return Status(Kind::Disconnected, "it is not wanted any more");
-    peer = std::make_shared<Peer>(x_session, x_event_waiter, std::move(*link));
-    x_peers[name] = peer;
-    x_session->in_flight.depends(1);  // transfers may wait for its chunks
+    if (closed_ || peers_.contains(name)) return Status(Kind::Disconnected, "it is not wanted any more");
+    peer = std::make_shared<Peer>(session_, event_waiter_, std::move(*link));
+    peers_[name] = peer;
+    session_->in_flight.depends(1);  // transfers may wait for its chunks
   }
   const Status opened = peer->open();
   if (opened.ok()) return peer;
@@ -207,24 +207,24 @@ Result<std::shared_ptr<Peer>> Peers::adopt(uint32_t name, Result<std::unique_ptr
 }
 
 std::shared_ptr<Peer> Peers::find(uint32_t name) {
-  const std::lock_guard lock(x_mutex);
-  const auto it = x_peers.find(name);
-  return it == x_peers.end() || it->second->is_given_up() ? nullptr : it->second;
+  const std::lock_guard lock(mutex_);
+  const auto it = peers_.find(name);
+  return it == peers_.end() || it->second->is_given_up() ? nullptr : it->second;
 }
 
 void Peers::close() {
   const uint64_t one = 1;
-  if (x_closing.open()) (void)!::write(x_closing.get(), &one, sizeof one);
-  const std::lock_guard lock(x_mutex);
-  x_closed = true;
-  for (const auto& [name, peer] : x_peers) peer->give_up();
+  if (closing_.open()) (void)!::write(closing_.get(), &one, sizeof one);
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  for (const auto& [name, peer] : peers_) peer->give_up();
 }
 
 void Peers::end() {
   std::map<uint32_t, std::shared_ptr<Peer>> peers;
   {
-    const std::lock_guard lock(x_mutex);
-    peers.swap(x_peers);
+    const std::lock_guard lock(mutex_);
+    peers.swap(peers_);
   }
   for (const auto& [name, peer] : peers) peer->end();
 }

@@ -23,21 +23,21 @@ namespace gt::exec {
 class Peer final : public wire::LinkHandler, public std::enable_shared_from_this<Peer> {
  public:
   Peer(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, std::unique_ptr<wire::Link> link)
-      : x_session(session),
-        x_link(std::move(link)),
-        x_out(*x_link),
-        x_inbox(std::move(session), std::move(event_waiter), x_out) {}
+      : session_(session),
+        link_(std::move(link)),
+        out_(*link_),
+        inbox_(std::move(session), std::move(event_waiter), out_) {}
 
   Status open();
   // The other side has said where chunks go.
-  bool is_ready_within(std::chrono::milliseconds time) { return x_slots.wait_until_open(time); }
+  bool is_ready_within(std::chrono::milliseconds time) { return slots_.wait_until_open(time); }
   // Where its chunks come in.
-  std::shared_ptr<Inbox> inbox() { return {shared_from_this(), &x_inbox}; }
+  std::shared_ptr<Inbox> inbox() { return {shared_from_this(), &inbox_}; }
   // Chunks to it, as those of its transfer of this name.
   std::unique_ptr<Sink> sink(uint32_t transfer);
   // The link is closed, in a moment. Never blocks.
   void give_up();
-  bool is_given_up() const { return x_given_up; }
+  bool is_given_up() const { return given_up_; }
   // Joins the link's threads. REQUIRES: not one of them.
   void end();
 
@@ -48,12 +48,12 @@ class Peer final : public wire::LinkHandler, public std::enable_shared_from_this
  private:
   class ToPeer;
 
-  const std::shared_ptr<Session> x_session;
-  std::unique_ptr<wire::Link> x_link;
-  MessageSender x_out;
-  Inbox x_inbox;
-  wire::Slots x_slots;  // of the other side's inbox
-  std::atomic<bool> x_given_up{false};
+  const std::shared_ptr<Session> session_;
+  std::unique_ptr<wire::Link> link_;
+  MessageSender out_;
+  Inbox inbox_;
+  wire::Slots slots_;  // of the other side's inbox
+  std::atomic<bool> given_up_{false};
 };
 
 class Peers : public std::enable_shared_from_this<Peers> {
@@ -81,13 +81,13 @@ class Peers : public std::enable_shared_from_this<Peers> {
   Status join(const wire::Join& join, std::string& url);
   Result<std::shared_ptr<Peer>> adopt(uint32_t name, Result<std::unique_ptr<wire::Link>> link);
 
-  const std::shared_ptr<Session> x_session;
-  const std::shared_ptr<EventWaiter> x_event_waiter;
-  const Fd x_closing;  // an event descriptor: readable when close() was called
-  std::mutex x_mutex;
-  size_t x_coming = 0;  // peer listeners and connections under way
-  bool x_closed = false;
-  std::map<uint32_t, std::shared_ptr<Peer>> x_peers;
+  const std::shared_ptr<Session> session_;
+  const std::shared_ptr<EventWaiter> event_waiter_;
+  const Fd closing_;  // an event descriptor: readable when close() was called
+  std::mutex mutex_;
+  size_t coming_ = 0;  // peer listeners and connections under way
+  bool closed_ = false;
+  std::map<uint32_t, std::shared_ptr<Peer>> peers_;
 };
 
 }  // namespace gt::exec

@@ -6,48 +6,48 @@
 namespace gt::exec {
 
 bool PinnedRing::open(cl_context context) {
-  const size_t bytes = x_session->options.small_bytes;
-  return bytes != 0 && x_memory.open(x_session->cl, x_copy_threads, context, bytes);
+  const size_t bytes = session_->options.small_bytes;
+  return bytes != 0 && memory_.open(session_->cl, copy_threads_, context, bytes);
 }
 
 uint8_t* PinnedRing::take(size_t bytes) {
-  const std::lock_guard lock(x_mutex);
-  const auto offset = x_rooms.take(bytes);
-  return offset ? reinterpret_cast<uint8_t*>(x_memory.data()) + *offset : nullptr;
+  const std::lock_guard lock(mutex_);
+  const auto offset = rooms_.take(bytes);
+  return offset ? reinterpret_cast<uint8_t*>(memory_.data()) + *offset : nullptr;
 }
 
 void PinnedRing::give_back(const uint8_t* begin) {
-  const std::lock_guard lock(x_mutex);
-  x_rooms.give_back(static_cast<size_t>(begin - reinterpret_cast<uint8_t*>(x_memory.data())));
+  const std::lock_guard lock(mutex_);
+  rooms_.give_back(static_cast<size_t>(begin - reinterpret_cast<uint8_t*>(memory_.data())));
 }
 
 SmallBytes::SmallBytes(std::shared_ptr<PinnedRing> ring, size_t size)
-    : x_ring(std::move(ring)), x_data(x_ring ? x_ring->take(size) : nullptr), x_size(size) {
-  if (x_data) return;
-  x_ring.reset();
-  x_data = new uint8_t[size];
+    : ring_(std::move(ring)), data_(ring_ ? ring_->take(size) : nullptr), size_(size) {
+  if (data_) return;
+  ring_.reset();
+  data_ = new uint8_t[size];
 }
 
 SmallBytes::SmallBytes(SmallBytes&& other) noexcept
-    : x_ring(std::move(other.x_ring)), x_data(std::exchange(other.x_data, nullptr)), x_size(other.x_size) {}
+    : ring_(std::move(other.ring_)), data_(std::exchange(other.data_, nullptr)), size_(other.size_) {}
 
 SmallBytes& SmallBytes::operator=(SmallBytes&& other) noexcept {
-  std::swap(x_ring, other.x_ring);
-  std::swap(x_data, other.x_data);
-  std::swap(x_size, other.x_size);
+  std::swap(ring_, other.ring_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
   return *this;
 }
 
 SmallBytes::~SmallBytes() {
-  if (x_ring && x_data)
-    x_ring->give_back(x_data);
+  if (ring_ && data_)
+    ring_->give_back(data_);
   else
-    delete[] x_data;
+    delete[] data_;
 }
 
 void SmallBytes::abandon() {
-  if (x_ring) static_cast<void>(new std::shared_ptr<PinnedRing>(std::move(x_ring)));
-  x_data = nullptr;
+  if (ring_) static_cast<void>(new std::shared_ptr<PinnedRing>(std::move(ring_)));
+  data_ = nullptr;
 }
 
 }  // namespace gt::exec

@@ -17,8 +17,8 @@ namespace gt::exec {
 class PinnedRing {
  public:
   explicit PinnedRing(std::shared_ptr<Session> session)
-      : x_session(std::move(session)), x_rooms(x_session->options.small_bytes, 64) {}
-  ~PinnedRing() { x_memory.close(x_session->cl); }
+      : session_(std::move(session)), rooms_(session_->options.small_bytes, 64) {}
+  ~PinnedRing() { memory_.close(session_->cl); }
   PinnedRing(const PinnedRing&) = delete;
   PinnedRing& operator=(const PinnedRing&) = delete;
 
@@ -29,11 +29,11 @@ class PinnedRing {
   void give_back(const uint8_t* begin);
 
  private:
-  std::shared_ptr<Session> x_session;
-  staging::CopyThreads x_copy_threads;  // without helpers
-  staging::PinnedMemory x_memory;
-  std::mutex x_mutex;
-  RingRooms x_rooms;
+  std::shared_ptr<Session> session_;
+  staging::CopyThreads copy_threads_;  // without helpers
+  staging::PinnedMemory memory_;
+  std::mutex mutex_;
+  RingRooms rooms_;
 };
 
 // The bytes of one transfer: of a ring, or of the heap.
@@ -45,15 +45,15 @@ class SmallBytes {
   SmallBytes& operator=(SmallBytes&& other) noexcept;
   ~SmallBytes();
 
-  uint8_t* data() const { return x_data; }
-  ByteView view() const { return {x_data, x_size}; }
+  uint8_t* data() const { return data_; }
+  ByteView view() const { return {data_, size_}; }
   // They stay for ever: a device that is stuck may still look at them.
   void abandon();
 
  private:
-  std::shared_ptr<PinnedRing> x_ring;  // nullptr: of the heap
-  uint8_t* x_data = nullptr;
-  size_t x_size = 0;
+  std::shared_ptr<PinnedRing> ring_;  // nullptr: of the heap
+  uint8_t* data_ = nullptr;
+  size_t size_ = 0;
 };
 
 }  // namespace gt::exec

@@ -21,34 +21,34 @@ size_t extent_of(wire::Link& link, wire::SegmentId segment) {
 }  // namespace
 
 void SharedPins::pin(wire::SegmentId segment, cl_context context) {
-  if (!x_session.options.pin_shared || segment == wire::WholeProcess) return;
+  if (!session_.options.pin_shared || segment == wire::WholeProcess) return;
   const Key key(segment, context);
   {
-    const std::lock_guard lock(x_mutex);
-    if (x_pins.size() >= Most || !x_pins.emplace(key, nullptr).second) return;
+    const std::lock_guard lock(mutex_);
+    if (pins_.size() >= Most || !pins_.emplace(key, nullptr).second) return;
   }
   std::unique_ptr<Pin> pin;
-  if (const MessageSender::Use use(x_session.out); use.open()) {
+  if (const MessageSender::Use use(session_.out); use.open()) {
     const size_t bytes = extent_of(use.link(), segment);
     void* const base = bytes ? use.link().view({segment, 0}, bytes) : nullptr;
-    if (base) pin = std::make_unique<Pin>(x_session.cl, context, base, bytes);
+    if (base) pin = std::make_unique<Pin>(session_.cl, context, base, bytes);
   }
-  const std::lock_guard lock(x_mutex);
-  const auto it = x_pins.find(key);
-  if (it != x_pins.end()) it->second.swap(pin);  // else: withdrawn meanwhile, so it goes again
+  const std::lock_guard lock(mutex_);
+  const auto it = pins_.find(key);
+  if (it != pins_.end()) it->second.swap(pin);  // else: withdrawn meanwhile, so it goes again
 }
 
 template <class Which>
 void SharedPins::forget_if(Which which) {
   std::vector<std::unique_ptr<Pin>> gone;  // released without the lock
-  const std::lock_guard lock(x_mutex);
-  for (auto it = x_pins.begin(); it != x_pins.end();) {
+  const std::lock_guard lock(mutex_);
+  for (auto it = pins_.begin(); it != pins_.end();) {
     if (!which(it->first)) {
       ++it;
       continue;
     }
     gone.push_back(std::move(it->second));
-    it = x_pins.erase(it);
+    it = pins_.erase(it);
   }
 }
 

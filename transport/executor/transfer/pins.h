@@ -13,17 +13,17 @@ namespace gt::exec {
 
 class Pin {
  public:
-  Pin(const Cl& cl, cl_context context, void* base, size_t bytes) : x_cl(cl) {
+  Pin(const Cl& cl, cl_context context, void* base, size_t bytes) : cl_(cl) {
     cl_int err = CL_SUCCESS;
-    x_mem = cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, base, &err);
+    mem_ = cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, base, &err);
   }
-  ~Pin() { x_mem ? x_cl.clReleaseMemObject(x_mem) : CL_SUCCESS; }
+  ~Pin() { mem_ ? cl_.clReleaseMemObject(mem_) : CL_SUCCESS; }
   Pin(const Pin&) = delete;
   Pin& operator=(const Pin&) = delete;
 
  private:
-  const Cl& x_cl;
-  cl_mem x_mem = nullptr;
+  const Cl& cl_;
+  cl_mem mem_ = nullptr;
 };
 
 // The client's segments that lie in memory shared with it: each is pinned as a whole when it is first used in a
@@ -31,7 +31,7 @@ class Pin {
 // Thread safety: all functions; the driver is called without the lock.
 class SharedPins {
  public:
-  explicit SharedPins(Session& session) : x_session(session) {}
+  explicit SharedPins(Session& session) : session_(session) {}
 
   void pin(wire::SegmentId segment, cl_context context);
   void forget(wire::SegmentId segment);
@@ -43,9 +43,9 @@ class SharedPins {
   template <class Which>
   void forget_if(Which which);
 
-  Session& x_session;
-  std::mutex x_mutex;
-  std::map<Key, std::unique_ptr<Pin>> x_pins;  // nullptr: being made
+  Session& session_;
+  std::mutex mutex_;
+  std::map<Key, std::unique_ptr<Pin>> pins_;  // nullptr: being made
 };
 
 }  // namespace gt::exec

@@ -4,75 +4,75 @@
 namespace gt::exec {
 
 std::optional<wire::Ticket> ToClient::put(const void* memory, const wire::Chunks::Chunk& chunk) {
-  const MessageSender::Use use(x_out);
+  const MessageSender::Use use(out_);
   if (!use.open()) return {};
-  return use.link().put(memory, {x_to.segment, x_to.offset + chunk.offset}, chunk.bytes);
+  return use.link().put(memory, {to_.segment, to_.offset + chunk.offset}, chunk.bytes);
 }
 
 bool ToClient::wait(wire::Ticket ticket) {
-  const MessageSender::Use use(x_out);
+  const MessageSender::Use use(out_);
   return !use.open() || use.link().wait(ticket).ok();
 }
 
 Reader::~Reader() {
-  x_pin.reset();
-  if (const MessageSender::Use use(x_session->out); x_slots && use.open()) (void)use.link().withdraw(x_segment).ok();
+  pin_.reset();
+  if (const MessageSender::Use use(session_->out); slots_ && use.open()) (void)use.link().withdraw(segment_).ok();
 }
 
 bool Reader::open(const std::shared_ptr<Reader>& self, cl_context context) {
   constexpr size_t StackBytes = size_t{512} << 10;
-  x_count = x_session->options.read_slots;
-  x_slot_bytes = x_session->options.slot_bytes;
-  if (x_count == 0 || !make_slots(context)) return false;
-  x_ring.resize(x_count);
-  return x_session->threads.start("gtrace-reads", StackBytes, [self] { self->serve(); });
+  count_ = session_->options.read_slots;
+  slot_bytes_ = session_->options.slot_bytes;
+  if (count_ == 0 || !make_slots(context)) return false;
+  ring_.resize(count_);
+  return session_->threads.start("gtrace-reads", StackBytes, [self] { self->serve(); });
 }
 
 bool Reader::make_slots(cl_context context) {
-  const uint64_t bytes = x_count * x_slot_bytes;
-  const MessageSender::Use use(x_session->out);
+  const uint64_t bytes = count_ * slot_bytes_;
+  const MessageSender::Use use(session_->out);
   if (!use.open()) return false;
-  const Result<wire::SegmentId> segment = use.link().allocate(bytes, &x_slots);
+  const Result<wire::SegmentId> segment = use.link().allocate(bytes, &slots_);
   if (!segment.ok()) return false;
-  x_segment = *segment;
-  x_pin = std::make_unique<Pin>(x_session->cl, context, x_slots, bytes);
+  segment_ = *segment;
+  pin_ = std::make_unique<Pin>(session_->cl, context, slots_, bytes);
   return true;
 }
 
 void Reader::expect() {
-  const std::lock_guard lock(x_mutex);
-  ++x_expected;
+  const std::lock_guard lock(mutex_);
+  ++expected_;
 }
 
 void Reader::post(std::unique_ptr<ReadJob> job, cl_int error) {
   if (error) job->to->fail();
-  const std::lock_guard lock(x_mutex);
+  const std::lock_guard lock(mutex_);
   Work work;
   work.job = std::move(job);
   work.error = error;
-  x_posted.push_back(std::move(work));
-  --x_expected;
-  x_changed.notify_one();
+  posted_.push_back(std::move(work));
+  --expected_;
+  changed_.notify_one();
 }
 
 void Reader::close() {
-  const std::lock_guard lock(x_mutex);
-  x_closed = true;
-  x_changed.notify_one();
+  const std::lock_guard lock(mutex_);
+  closed_ = true;
+  changed_.notify_one();
 }
 
 void Reader::serve() {
-  std::unique_lock lock(x_mutex);
+  std::unique_lock lock(mutex_);
   for (;;) {
-    const auto has_work = [this] { return !x_posted.empty() || !x_work.empty(); };
-    x_changed.wait(lock, [&] { return has_work() || (x_closed && x_expected == 0); });
+    const auto has_work = [this] { return !posted_.empty() || !work_.empty(); };
+    changed_.wait(lock, [&] { return has_work() || (closed_ && expected_ == 0); });
     if (!has_work()) return;
-    for (; !x_posted.empty(); x_posted.pop_front()) x_work.push_back(std::move(x_posted.front()));
+    for (; !posted_.empty(); posted_.pop_front()) work_.push_back(std::move(posted_.front()));
     lock.unlock();
-    while (x_next - x_free < x_count && start_chunk()) continue;
-    if (x_fill < x_next)
+    while (next_ - free_ < count_ && start_chunk()) continue;
+    if (fill_ < next_)
       send_oldest();
-    else if (x_free < x_fill)
+    else if (free_ < fill_)
       retire_oldest();
     end_finished();
     lock.lock();
@@ -81,19 +81,19 @@ void Reader::serve() {
 
 // The next chunk that is not begun goes to the device. False: there is none.
 bool Reader::start_chunk() {
-  for (Work& work : x_work) {
+  for (Work& work : work_) {
     if (work.error || work.started == work.job->chunks.count()) continue;
-    Slot& slot = x_ring[x_next % x_count];
-    const cl_int code = enqueue_part(*x_session, Way::ToHost, *x_queue, work.job->memory,
-                                     work.job->chunks.at(work.started).part, memory(x_next), {}, &slot.filled);
+    Slot& slot = ring_[next_ % count_];
+    const cl_int code = enqueue_part(*session_, Way::ToHost, *queue_, work.job->memory,
+                                     work.job->chunks.at(work.started).part, memory(next_), {}, &slot.filled);
     if (code != CL_SUCCESS) {
       fail(work, code);
       continue;
     }
-    x_session->cl.clFlush(x_queue->handle);
+    session_->cl.clFlush(queue_->handle);
     slot.work = &work;
     ++work.started;
-    ++x_next;
+    ++next_;
     return true;
   }
   return false;
@@ -106,44 +106,44 @@ void Reader::fail(Work& work, cl_int error) {
 
 // Waits for the device to fill the oldest slot, and puts it.
 void Reader::send_oldest() {
-  Slot& slot = x_ring[x_fill % x_count];
+  Slot& slot = ring_[fill_ % count_];
   Work& work = *slot.work;
-  const cl_int waited = x_session->cl.clWaitForEvents(1, &slot.filled);
-  const cl_int status = x_session->cl.status(slot.filled);
-  x_session->cl.clReleaseEvent(slot.filled);
+  const cl_int waited = session_->cl.clWaitForEvents(1, &slot.filled);
+  const cl_int status = session_->cl.status(slot.filled);
+  session_->cl.clReleaseEvent(slot.filled);
   if (waited != CL_SUCCESS || status < 0) fail(work, status < 0 ? status : waited);
   const wire::Chunks::Chunk chunk = work.job->chunks.at(work.filled++);
   slot.ticket = 0;
   if (work.filled == work.job->chunks.count()) leave_device(work);
   if (work.error == CL_SUCCESS) {
-    const std::optional<wire::Ticket> ticket = work.job->to->put(memory(x_fill), chunk);
+    const std::optional<wire::Ticket> ticket = work.job->to->put(memory(fill_), chunk);
     ticket ? static_cast<void>(slot.ticket = *ticket) : fail(work, CL_OUT_OF_RESOURCES);
   }
-  ++x_fill;
+  ++fill_;
 }
 
 void Reader::retire_oldest() {
-  Slot& slot = x_ring[x_free % x_count];
+  Slot& slot = ring_[free_ % count_];
   if (slot.ticket != 0 && !slot.work->job->to->wait(slot.ticket)) fail(*slot.work, CL_OUT_OF_RESOURCES);
   ++slot.work->sent;
-  ++x_free;
+  ++free_;
 }
 
 // The client's queue goes on.
 void Reader::leave_device(Work& work) {
   work.left = true;
-  work.job->placeholder.finish(x_session->cl, work.error);
-  work.job->memory.release(x_session->cl);
+  work.job->placeholder.finish(session_->cl, work.error);
+  work.job->memory.release(session_->cl);
 }
 
 void Reader::end_finished() {
-  while (!x_work.empty()) {
-    Work& work = x_work.front();
+  while (!work_.empty()) {
+    Work& work = work_.front();
     const bool all_started = work.error != CL_SUCCESS || work.started == work.job->chunks.count();
     if (!all_started || work.sent != work.started) return;
     if (!work.left) leave_device(work);
-    x_event_waiter->await(std::move(work.job->told));
-    x_work.pop_front();
+    event_waiter_->await(std::move(work.job->told));
+    work_.pop_front();
   }
 }
 

@@ -35,14 +35,14 @@ class Sink {
 // Into memory that the client exposed.
 class ToClient final : public Sink {
  public:
-  ToClient(MessageSender& out, wire::Address to) : x_out(out), x_to(to) {}
+  ToClient(MessageSender& out, wire::Address to) : out_(out), to_(to) {}
   std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override;
   bool wait(wire::Ticket ticket) override;
   void fail() override {}  // the event says so
 
  private:
-  MessageSender& x_out;
-  wire::Address x_to;
+  MessageSender& out_;
+  wire::Address to_;
 };
 
 struct ReadJob {
@@ -56,7 +56,7 @@ struct ReadJob {
 class Reader {
  public:
   Reader(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, std::shared_ptr<Queue> queue)
-      : x_session(std::move(session)), x_event_waiter(std::move(event_waiter)), x_queue(std::move(queue)) {}
+      : session_(std::move(session)), event_waiter_(std::move(event_waiter)), queue_(std::move(queue)) {}
   ~Reader();
 
   // Makes the slots and starts the thread of `self`. False: refused.
@@ -89,45 +89,45 @@ class Reader {
   void retire_oldest();
   void end_finished();
   void leave_device(Work& work);
-  void* memory(uint64_t slot) const { return static_cast<char*>(x_slots) + slot % x_count * x_slot_bytes; }
+  void* memory(uint64_t slot) const { return static_cast<char*>(slots_) + slot % count_ * slot_bytes_; }
 
-  std::shared_ptr<Session> x_session;
-  std::shared_ptr<EventWaiter> x_event_waiter;
-  std::shared_ptr<Queue> x_queue;
-  wire::SegmentId x_segment = 0;  // of the slots
-  void* x_slots = nullptr;
-  std::unique_ptr<Pin> x_pin;
-  uint64_t x_count = 0, x_slot_bytes = 0;
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<EventWaiter> event_waiter_;
+  std::shared_ptr<Queue> queue_;
+  wire::SegmentId segment_ = 0;  // of the slots
+  void* slots_ = nullptr;
+  std::unique_ptr<Pin> pin_;
+  uint64_t count_ = 0, slot_bytes_ = 0;
 
-  std::mutex x_mutex;
-  std::condition_variable x_changed;
-  std::deque<Work> x_posted;
-  uint64_t x_expected = 0;  // jobs
-  bool x_closed = false;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Work> posted_;
+  uint64_t expected_ = 0;  // jobs
+  bool closed_ = false;
 
-  // Of the thread. Slots are used in turn: [x_free, x_fill) are on the link, [x_fill, x_next) with the device.
-  std::deque<Work> x_work;
-  std::vector<Slot> x_ring;
-  uint64_t x_free = 0, x_fill = 0, x_next = 0;
+  // Of the thread. Slots are used in turn: [free_, fill_) are on the link, [fill_, next_) with the device.
+  std::deque<Work> work_;
+  std::vector<Slot> ring_;
+  uint64_t free_ = 0, fill_ = 0, next_ = 0;
 };
 
 // When the place in the client's queue is reached, the job is the reader's.
 class BeginRead final : public Then {
  public:
   BeginRead(std::shared_ptr<Reader> reader, std::unique_ptr<ReadJob> job)
-      : x_reader(std::move(reader)), x_job(std::move(job)) {
-    x_reader->expect();
+      : reader_(std::move(reader)), job_(std::move(job)) {
+    reader_->expect();
   }
   ~BeginRead() override {
-    if (x_job) x_reader->post(std::move(x_job), CL_OUT_OF_RESOURCES);  // nobody waited for its turn
+    if (job_) reader_->post(std::move(job_), CL_OUT_OF_RESOURCES);  // nobody waited for its turn
   }
   void over(cl_int status, News&) override {
-    x_reader->post(std::move(x_job), status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
+    reader_->post(std::move(job_), status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
   }
 
  private:
-  std::shared_ptr<Reader> x_reader;
-  std::unique_ptr<ReadJob> x_job;
+  std::shared_ptr<Reader> reader_;
+  std::unique_ptr<ReadJob> job_;
 };
 
 }  // namespace gt::exec

@@ -10,131 +10,131 @@ namespace gt::exec {
 
 class ChunkTaken final : public Then {
  public:
-  ChunkTaken(std::shared_ptr<WriteJob> job, Arrived chunk) : x_job(std::move(job)), x_chunk(std::move(chunk)) {}
-  void over(cl_int status, News&) override { x_job->taken(std::move(x_chunk), status); }
+  ChunkTaken(std::shared_ptr<WriteJob> job, Arrived chunk) : job_(std::move(job)), chunk_(std::move(chunk)) {}
+  void over(cl_int status, News&) override { job_->taken(std::move(chunk_), status); }
 
  private:
-  std::shared_ptr<WriteJob> x_job;
-  Arrived x_chunk;
+  std::shared_ptr<WriteJob> job_;
+  Arrived chunk_;
 };
 
 // Slots are given back when the lock is released: who hears of it may send the next chunk from the same thread.
 class WriteJob::Work {
  public:
-  explicit Work(WriteJob& job) : x_job(job), x_lock(job.x_mutex) {}
+  explicit Work(WriteJob& job) : job_(job), lock_(job.mutex_) {}
   ~Work() {
-    x_job.end_if_done();
-    const std::vector<uint32_t> free = std::move(x_job.x_free);
-    x_job.x_free.clear();
-    x_lock.unlock();
-    x_job.x_inbox->give_back(free);
+    job_.end_if_done();
+    const std::vector<uint32_t> free = std::move(job_.free_);
+    job_.free_.clear();
+    lock_.unlock();
+    job_.inbox_->give_back(free);
   }
 
  private:
-  WriteJob& x_job;
-  std::unique_lock<std::mutex> x_lock;
+  WriteJob& job_;
+  std::unique_lock<std::mutex> lock_;
 };
 
 WriteJob::Arrival WriteJob::arrive(Arrived chunk) {
   const Work work(*this);
-  const bool fits = x_error ? chunk.bytes <= x_left : x_left > 0 && chunk.bytes == x_chunks->at(x_arrived).bytes;
+  const bool fits = error_ ? chunk.bytes <= left_ : left_ > 0 && chunk.bytes == chunks_->at(arrived_).bytes;
   if (!fits) return Arrival::Wrong;
-  ++x_arrived;
-  x_left -= chunk.bytes;
-  const Arrival arrival = x_left > 0 ? Arrival::More : Arrival::Last;
-  if (x_begun || x_error) {
+  ++arrived_;
+  left_ -= chunk.bytes;
+  const Arrival arrival = left_ > 0 ? Arrival::More : Arrival::Last;
+  if (begun_ || error_) {
     start(std::move(chunk));
   } else {
-    x_waiting.push_back(std::move(chunk));
-    const bool kept = !x_inbox->is_short() || x_inbox->keep(x_inbox, shared_from_this());
-    if (!kept && !move(x_waiting.back())) refuse(CL_OUT_OF_RESOURCES);
+    waiting_.push_back(std::move(chunk));
+    const bool kept = !inbox_->is_short() || inbox_->keep(inbox_, shared_from_this());
+    if (!kept && !move(waiting_.back())) refuse(CL_OUT_OF_RESOURCES);
   }
   return arrival;
 }
 
 bool WriteJob::leave_slots(bool move_them) {
   const Work work(*this);
-  return std::all_of(x_waiting.begin(), x_waiting.end(),
+  return std::all_of(waiting_.begin(), waiting_.end(),
                      [&](Arrived& chunk) { return chunk.moved || (move_them && move(chunk)); });
 }
 
 void WriteJob::begin(cl_int error) {
   const Work work(*this);
-  x_begun = true;
-  if (x_error == CL_SUCCESS) x_error = error;
-  for (; !x_waiting.empty(); x_waiting.pop_front()) start(std::move(x_waiting.front()));
+  begun_ = true;
+  if (error_ == CL_SUCCESS) error_ = error;
+  for (; !waiting_.empty(); waiting_.pop_front()) start(std::move(waiting_.front()));
 }
 
 void WriteJob::give_up(cl_int error) {
   const Work work(*this);
-  if (x_left > 0 || !x_waiting.empty()) refuse(error);
+  if (left_ > 0 || !waiting_.empty()) refuse(error);
 }
 
 // With the lock held, as are the following.
 void WriteJob::refuse(cl_int error) {
-  if (x_error == CL_SUCCESS) x_error = error;
-  for (; !x_waiting.empty(); x_waiting.pop_front()) drop(x_waiting.front());
+  if (error_ == CL_SUCCESS) error_ = error;
+  for (; !waiting_.empty(); waiting_.pop_front()) drop(waiting_.front());
 }
 
 void WriteJob::start(Arrived chunk) {
-  const uint64_t index = x_started++;
-  if (x_error) return drop(chunk);
-  const Cl& cl = x_inbox->session().cl;
-  void* const memory = chunk.moved ? chunk.moved.get() : x_inbox->memory(chunk.slot);
-  const std::lock_guard enqueue(x_queue->enqueue);
+  const uint64_t index = started_++;
+  if (error_) return drop(chunk);
+  const Cl& cl = inbox_->session().cl;
+  void* const memory = chunk.moved ? chunk.moved.get() : inbox_->memory(chunk.slot);
+  const std::lock_guard enqueue(queue_->enqueue);
   Awaited awaited;
-  x_error = enqueue_part(x_inbox->session(), Way::ToDevice, *x_queue, x_memory, x_chunks->at(index).part, memory, {},
+  error_ = enqueue_part(inbox_->session(), Way::ToDevice, *queue_, memory_, chunks_->at(index).part, memory, {},
                          &awaited.event);
-  if (x_error) return drop(chunk);
-  cl.clFlush(x_queue->handle);
-  ++x_under_way;
-  awaited.queue = x_queue;
-  awaited.order = ++x_queue->order;
+  if (error_) return drop(chunk);
+  cl.clFlush(queue_->handle);
+  ++under_way_;
+  awaited.queue = queue_;
+  awaited.order = ++queue_->order;
   awaited.then = std::make_unique<ChunkTaken>(shared_from_this(), std::move(chunk));
-  x_inbox->event_waiter().await(std::move(awaited));
+  inbox_->event_waiter().await(std::move(awaited));
 }
 
 void WriteJob::drop(Arrived& chunk) {
-  if (!chunk.moved) return x_free.push_back(chunk.slot);
+  if (!chunk.moved) return free_.push_back(chunk.slot);
   chunk.moved.reset();
-  x_inbox->session().in_flight.let_go(chunk.bytes);
+  inbox_->session().in_flight.let_go(chunk.bytes);
 }
 
 // From its slot to ordinary memory. False: there is none, or the client has as much of it as it may have.
 bool WriteJob::move(Arrived& chunk) {
-  InFlight& in_flight = x_inbox->session().in_flight;
+  InFlight& in_flight = inbox_->session().in_flight;
   if (!in_flight.try_hold(chunk.bytes)) return false;
   chunk.moved.reset(new (std::nothrow) uint8_t[chunk.bytes]);
   if (!chunk.moved) return in_flight.let_go(chunk.bytes), false;
-  std::memcpy(chunk.moved.get(), x_inbox->memory(chunk.slot), chunk.bytes);
-  x_free.push_back(chunk.slot);
+  std::memcpy(chunk.moved.get(), inbox_->memory(chunk.slot), chunk.bytes);
+  free_.push_back(chunk.slot);
   return true;
 }
 
 void WriteJob::taken(Arrived chunk, cl_int status) {
   const Work work(*this);
-  --x_under_way;
-  x_inbox->device_took_one();
-  if (status < 0 && x_error == CL_SUCCESS) x_error = status;
+  --under_way_;
+  inbox_->device_took_one();
+  if (status < 0 && error_ == CL_SUCCESS) error_ = status;
   drop(chunk);
 }
 
 void WriteJob::end_if_done() {
-  const bool done = x_error || (x_left == 0 && x_started == x_arrived);
-  if (x_ended || !done || x_under_way > 0) return;
-  x_ended = true;
-  const Cl& cl = x_inbox->session().cl;
-  x_placeholder.finish(cl, x_error);
-  x_memory.release(cl);
+  const bool done = error_ || (left_ == 0 && started_ == arrived_);
+  if (ended_ || !done || under_way_ > 0) return;
+  ended_ = true;
+  const Cl& cl = inbox_->session().cl;
+  placeholder_.finish(cl, error_);
+  memory_.release(cl);
 }
 
 Status Inbox::open(wire::Link& link) {
-  const uint32_t slots = x_session->options.inbox_slots;
+  const uint32_t slots = session_->options.inbox_slots;
   if (slots == 0) return {};
-  const Result<wire::SegmentId> segment = link.allocate(slots * slot_bytes(), &x_base);
+  const Result<wire::SegmentId> segment = link.allocate(slots * slot_bytes(), &base_);
   if (!segment.ok()) return segment.status();
-  x_segment = *segment;
-  x_taken.resize(slots);
+  segment_ = *segment;
+  taken_.resize(slots);
   return {};
 }
 
@@ -143,13 +143,13 @@ bool Inbox::add(uint32_t transfer, const std::shared_ptr<WriteJob>& job) {
   for (;;) {
     std::vector<Arrived> early;
     {
-      const std::lock_guard lock(x_mutex);
-      if (x_jobs.contains(transfer) || x_closed) return false;
-      if (const auto it = x_early.find(transfer); it != x_early.end()) {
+      const std::lock_guard lock(mutex_);
+      if (jobs_.contains(transfer) || closed_) return false;
+      if (const auto it = early_.find(transfer); it != early_.end()) {
         early = std::move(it->second);
-        x_early.erase(it);
+        early_.erase(it);
       } else if (arrival == WriteJob::Arrival::More) {  // what comes from now on goes to the job itself
-        x_jobs.emplace(transfer, job);
+        jobs_.emplace(transfer, job);
       }
     }
     if (early.empty()) return true;
@@ -166,49 +166,49 @@ bool Inbox::arrive(wire::Notice notice, uint64_t bytes) {
   const uint32_t transfer = wire::transfer_of(notice);
   std::shared_ptr<WriteJob> job;
   {
-    const std::lock_guard lock(x_mutex);
-    if (chunk.slot >= x_taken.size() || x_taken[chunk.slot] || bytes == 0 || bytes > slot_bytes()) return false;
-    x_taken[chunk.slot] = true;
-    ++x_taken_count;
-    const auto it = x_jobs.find(transfer);
-    if (it == x_jobs.end()) {
-      x_early[transfer].push_back(std::move(chunk));
+    const std::lock_guard lock(mutex_);
+    if (chunk.slot >= taken_.size() || taken_[chunk.slot] || bytes == 0 || bytes > slot_bytes()) return false;
+    taken_[chunk.slot] = true;
+    ++taken_count_;
+    const auto it = jobs_.find(transfer);
+    if (it == jobs_.end()) {
+      early_[transfer].push_back(std::move(chunk));
       return true;
     }
     job = it->second;
   }
   const WriteJob::Arrival arrival = job->arrive(std::move(chunk));
   if (arrival == WriteJob::Arrival::Last) {
-    const std::lock_guard lock(x_mutex);
-    x_jobs.erase(transfer);
+    const std::lock_guard lock(mutex_);
+    jobs_.erase(transfer);
   }
   return arrival != WriteJob::Arrival::Wrong;
 }
 
 bool Inbox::is_short() {
-  const std::lock_guard lock(x_mutex);
-  return x_taken_count * 2 > x_taken.size();
+  const std::lock_guard lock(mutex_);
+  return taken_count_ * 2 > taken_.size();
 }
 
 bool Inbox::keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<WriteJob>& job) {
   constexpr size_t StackBytes = size_t{512} << 10;
-  const std::lock_guard lock(x_mutex);
-  if (!x_relieving && !x_closed)
-    x_relieving = x_session->threads.start("gtrace-slots", StackBytes, [self] { self->relieve(); });
-  const bool known = std::any_of(x_keeping.begin(), x_keeping.end(), [&](const Kept& k) { return k.job == job; });
-  if (!x_relieving || known) return x_relieving;
-  x_keeping.push_back({job});
-  if (x_keeping.size() == 1) x_needed.notify_one();
+  const std::lock_guard lock(mutex_);
+  if (!relieving_ && !closed_)
+    relieving_ = session_->threads.start("gtrace-slots", StackBytes, [self] { self->relieve(); });
+  const bool known = std::any_of(keeping_.begin(), keeping_.end(), [&](const Kept& k) { return k.job == job; });
+  if (!relieving_ || known) return relieving_;
+  keeping_.push_back({job});
+  if (keeping_.size() == 1) needed_.notify_one();
   return true;
 }
 
 void Inbox::relieve() {
   constexpr std::chrono::milliseconds Pause{1};
-  InFlight::Watch watch(x_session->in_flight);
-  std::unique_lock lock(x_mutex);
-  while (!x_closed) {
-    if (x_keeping.empty()) {
-      x_needed.wait(lock, [this] { return x_closed || !x_keeping.empty(); });
+  InFlight::Watch watch(session_->in_flight);
+  std::unique_lock lock(mutex_);
+  while (!closed_) {
+    if (keeping_.empty()) {
+      needed_.wait(lock, [this] { return closed_ || !keeping_.empty(); });
       watch.moved();
     }
     lock.unlock();
@@ -223,47 +223,47 @@ void Inbox::relieve_once(InFlight::Watch& watch) {
   std::deque<Kept> kept;
   bool full = false;
   {
-    const std::lock_guard lock(x_mutex);
-    kept.swap(x_keeping);
-    full = x_taken_count == x_taken.size();
-    if (std::exchange(x_returned_before, x_returned) != x_returned || !full) watch.moved();
+    const std::lock_guard lock(mutex_);
+    kept.swap(keeping_);
+    full = taken_count_ == taken_.size();
+    if (std::exchange(returned_before_, returned_) != returned_ || !full) watch.moved();
   }
-  const uint64_t took = x_device_took;
-  x_quiet = std::exchange(x_took_before, took) == took ? x_quiet + 1 : 0;
-  const bool stands = full && x_quiet >= QuietLooks;
+  const uint64_t took = device_took_;
+  quiet_ = std::exchange(took_before_, took) == took ? quiet_ + 1 : 0;
+  const bool stands = full && quiet_ >= QuietLooks;
   std::erase_if(kept, [stands](Kept& k) { return k.job->leave_slots(stands || ++k.looks > MostLooks); });
   if (watch.is_stuck() && !kept.empty()) {
-    x_session->log_stuck();
+    session_->log_stuck();
     kept.front().job->give_up(CL_OUT_OF_HOST_MEMORY);
     kept.pop_front();
     watch.moved();
   }
-  const std::lock_guard lock(x_mutex);
-  for (const Kept& k : x_keeping)  // meanwhile
+  const std::lock_guard lock(mutex_);
+  for (const Kept& k : keeping_)  // meanwhile
     if (std::none_of(kept.begin(), kept.end(), [&](const Kept& o) { return o.job == k.job; })) kept.push_back(k);
-  x_keeping.swap(kept);
+  keeping_.swap(kept);
 }
 
 void Inbox::give_back(std::span<const uint32_t> slots) {
   if (slots.empty()) return;
   {
-    const std::lock_guard lock(x_mutex);
-    for (const uint32_t slot : slots) x_taken[slot] = false;
-    x_taken_count -= slots.size();
-    x_returned += slots.size();
+    const std::lock_guard lock(mutex_);
+    for (const uint32_t slot : slots) taken_[slot] = false;
+    taken_count_ -= slots.size();
+    returned_ += slots.size();
   }
-  x_sender.send(wire::Credit{{slots.begin(), slots.end()}});
+  sender_.send(wire::Credit{{slots.begin(), slots.end()}});
 }
 
 void Inbox::close() {
   std::map<uint32_t, std::shared_ptr<WriteJob>> jobs;
   {
-    const std::lock_guard lock(x_mutex);
-    x_closed = true;
-    x_keeping.clear();
-    x_needed.notify_one();
-    jobs.swap(x_jobs);
-    x_early.clear();
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+    keeping_.clear();
+    needed_.notify_one();
+    jobs.swap(jobs_);
+    early_.clear();
   }
   for (const auto& [transfer, job] : jobs) job->give_up(CL_OUT_OF_RESOURCES);
 }

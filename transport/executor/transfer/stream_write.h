@@ -43,16 +43,16 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
  public:
   // One that has failed before it began: its `bytes` are dropped.
   WriteJob(std::shared_ptr<Inbox> inbox, uint64_t bytes)
-      : x_inbox(std::move(inbox)), x_error(CL_INVALID_OPERATION), x_left(bytes), x_ended(true) {}
+      : inbox_(std::move(inbox)), error_(CL_INVALID_OPERATION), left_(bytes), ended_(true) {}
   // `queue` is ours. Takes over the placeholder, which is open, and a reference to `memory`.
   WriteJob(std::shared_ptr<Inbox> inbox, std::shared_ptr<Queue> queue, Memory memory, const wire::Chunks& chunks,
            const staging::QueuePlaceholder& placeholder)
-      : x_inbox(std::move(inbox)),
-        x_queue(std::move(queue)),
-        x_memory(std::move(memory)),
-        x_chunks(chunks),
-        x_placeholder(placeholder),
-        x_left(chunks.bytes()) {}
+      : inbox_(std::move(inbox)),
+        queue_(std::move(queue)),
+        memory_(std::move(memory)),
+        chunks_(chunks),
+        placeholder_(placeholder),
+        left_(chunks.bytes()) {}
 
   enum class Arrival : uint8_t { Wrong, More, Last };
   Arrival arrive(Arrived chunk);
@@ -73,34 +73,34 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   bool move(Arrived& chunk);
   void end_if_done();
 
-  const std::shared_ptr<Inbox> x_inbox;
-  const std::shared_ptr<Queue> x_queue;
-  Memory x_memory;
-  const std::optional<wire::Chunks> x_chunks;
-  staging::QueuePlaceholder x_placeholder;
+  const std::shared_ptr<Inbox> inbox_;
+  const std::shared_ptr<Queue> queue_;
+  Memory memory_;
+  const std::optional<wire::Chunks> chunks_;
+  staging::QueuePlaceholder placeholder_;
 
-  std::mutex x_mutex;
-  bool x_begun = false;
-  cl_int x_error = CL_SUCCESS;
-  uint64_t x_left;  // bytes that have not arrived
-  uint64_t x_arrived = 0, x_started = 0, x_under_way = 0;  // chunks
-  bool x_ended = false;  // the client's queue goes on
-  std::deque<Arrived> x_waiting;
-  std::vector<uint32_t> x_free;  // slots to be given back
+  std::mutex mutex_;
+  bool begun_ = false;
+  cl_int error_ = CL_SUCCESS;
+  uint64_t left_;  // bytes that have not arrived
+  uint64_t arrived_ = 0, started_ = 0, under_way_ = 0;  // chunks
+  bool ended_ = false;  // the client's queue goes on
+  std::deque<Arrived> waiting_;
+  std::vector<uint32_t> free_;  // slots to be given back
 };
 
 class Inbox {
  public:
   // `sender`: who fills the slots, and gets credit for them.
   Inbox(std::shared_ptr<Session> session, std::shared_ptr<EventWaiter> event_waiter, MessageSender& sender)
-      : x_session(std::move(session)), x_event_waiter(std::move(event_waiter)), x_sender(sender) {}
+      : session_(std::move(session)), event_waiter_(std::move(event_waiter)), sender_(sender) {}
 
   // Exposes the slots. Without slots: does nothing.
   Status open(wire::Link& link);
-  wire::SegmentId segment() const { return x_segment; }
-  uint32_t slots() const { return static_cast<uint32_t>(x_taken.size()); }
-  uint64_t slot_bytes() const { return x_session->options.slot_bytes; }
-  void* base() const { return x_base; }
+  wire::SegmentId segment() const { return segment_; }
+  uint32_t slots() const { return static_cast<uint32_t>(taken_.size()); }
+  uint64_t slot_bytes() const { return session_->options.slot_bytes; }
+  void* base() const { return base_; }
   size_t bytes() const { return slots() * slot_bytes(); }
 
   // The transfer's chunks, those that came before it too, go to the job. False: the name is taken, or chunks are wrong.
@@ -109,16 +109,16 @@ class Inbox {
   bool arrive(wire::Notice notice, uint64_t bytes);
   void close();
 
-  void* memory(uint32_t slot) const { return static_cast<char*>(x_base) + slot * slot_bytes(); }
+  void* memory(uint32_t slot) const { return static_cast<char*>(base_) + slot * slot_bytes(); }
   bool is_short();  // of free slots
   // The job keeps chunks in slots although these are short. `self`: this inbox. False: there is no thread to be had.
   bool keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<WriteJob>& job);
-  void device_took_one() { ++x_device_took; }
+  void device_took_one() { ++device_took_; }
   // The client may use them again.
   void give_back(std::span<const uint32_t> slots);
 
-  Session& session() { return *x_session; }
-  EventWaiter& event_waiter() { return *x_event_waiter; }
+  Session& session() { return *session_; }
+  EventWaiter& event_waiter() { return *event_waiter_; }
 
  private:
   // A transfer that holds slots although they are short, and how often the thread has looked at it.
@@ -129,39 +129,39 @@ class Inbox {
   void relieve();
   void relieve_once(InFlight::Watch& watch);
 
-  std::shared_ptr<Session> x_session;
-  std::shared_ptr<EventWaiter> x_event_waiter;
-  MessageSender& x_sender;
-  void* x_base = nullptr;
-  wire::SegmentId x_segment = 0;
+  std::shared_ptr<Session> session_;
+  std::shared_ptr<EventWaiter> event_waiter_;
+  MessageSender& sender_;
+  void* base_ = nullptr;
+  wire::SegmentId segment_ = 0;
 
-  std::mutex x_mutex;
-  bool x_closed = false;
-  std::vector<bool> x_taken;
-  size_t x_taken_count = 0;
-  std::map<uint32_t, std::shared_ptr<WriteJob>> x_jobs;
-  std::map<uint32_t, std::vector<Arrived>> x_early;
-  std::deque<Kept> x_keeping;  // in the order of keep(), each job once
-  bool x_relieving = false;  // there is a thread for them
-  std::condition_variable x_needed;  // that thread is
-  uint64_t x_returned = 0;  // slots, ever
-  std::atomic<uint64_t> x_device_took{0};  // chunks, ever
+  std::mutex mutex_;
+  bool closed_ = false;
+  std::vector<bool> taken_;
+  size_t taken_count_ = 0;
+  std::map<uint32_t, std::shared_ptr<WriteJob>> jobs_;
+  std::map<uint32_t, std::vector<Arrived>> early_;
+  std::deque<Kept> keeping_;  // in the order of keep(), each job once
+  bool relieving_ = false;  // there is a thread for them
+  std::condition_variable needed_;  // that thread is
+  uint64_t returned_ = 0;  // slots, ever
+  std::atomic<uint64_t> device_took_{0};  // chunks, ever
 
   // Of that thread: what it saw when it looked last, and how often in a row the device had taken none.
-  uint64_t x_returned_before = 0, x_took_before = 0;
-  unsigned x_quiet = 0;
+  uint64_t returned_before_ = 0, took_before_ = 0;
+  unsigned quiet_ = 0;
 };
 
 // When the place in the client's queue is reached, the chunks go to the device.
 class BeginWrite final : public Then {
  public:
-  explicit BeginWrite(std::shared_ptr<WriteJob> job) : x_job(std::move(job)) {}
+  explicit BeginWrite(std::shared_ptr<WriteJob> job) : job_(std::move(job)) {}
   void over(cl_int status, News&) override {
-    x_job->begin(status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
+    job_->begin(status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
   }
 
  private:
-  std::shared_ptr<WriteJob> x_job;
+  std::shared_ptr<WriteJob> job_;
 };
 
 }  // namespace gt::exec

@@ -41,23 +41,23 @@ bool is_nothing(const Message& m) {
 class SendData final : public Then {
  public:
   SendData(ObjectId event, SmallBytes bytes, size_t size, InFlight::Share room)
-      : x_event(event), x_bytes(std::move(bytes)), x_size(size), x_room(std::move(room)) {}
-  void* data() { return x_bytes.data(); }
+      : event_(event), bytes_(std::move(bytes)), size_(size), room_(std::move(room)) {}
+  void* data() { return bytes_.data(); }
   void over(cl_int status, News& news) override {
-    if (status == CL_COMPLETE) news.session.out.send(wire::Data{x_event, x_bytes.view().first(x_size)}, true);
+    if (status == CL_COMPLETE) news.session.out.send(wire::Data{event_, bytes_.view().first(size_)}, true);
   }
 
  private:
-  ObjectId x_event;
-  SmallBytes x_bytes;
-  size_t x_size;
-  InFlight::Share x_room;
+  ObjectId event_;
+  SmallBytes bytes_;
+  size_t size_;
+  InFlight::Share room_;
 };
 
 }  // namespace
 
 Transfers::~Transfers() {
-  for (Held& held : x_held) {
+  for (Held& held : held_) {
     if (!is_over(held)) held.bytes.abandon();
     let_go(held);
   }
@@ -67,10 +67,10 @@ template <class Message>
 std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
   const bool told = std::is_same_v<Message, wire::Read> || is_in_place(m);
   const auto fail = [&](cl_int code) {
-    x_commands.fail(fn, code, m.queue, m.event, told);
+    commands_.fail(fn, code, m.queue, m.event, told);
     return std::nullopt;
   };
-  Objects& objects = x_commands.objects();
+  Objects& objects = commands_.objects();
   Target target;
   const Object* const queue = objects.find(m.queue, ObjectKind::Queue);
   if (!queue) return fail(CL_INVALID_COMMAND_QUEUE);
@@ -85,7 +85,7 @@ std::optional<Transfers::Target> Transfers::target(const Message& m, FnId fn) {
 }
 
 void Transfers::run(const wire::Write& m, InFlight::Share room) {
-  Session& session = x_commands.session();
+  Session& session = commands_.session();
   const FnId fn = fn_of(Way::ToDevice, m.part.shape);
   const std::optional<Target> t = target(m, fn);
   cl_int code = CL_INVALID_VALUE;
@@ -93,7 +93,7 @@ void Transfers::run(const wire::Write& m, InFlight::Share room) {
   if (t && is_in_place(m)) code = in_place(m, Way::ToDevice, *t);
   const std::shared_ptr<Inbox> inbox = inbox_of(m);
   if (t && inbox) code = write_stream(m, *t, inbox);
-  if (t && code != CL_SUCCESS) x_commands.fail(fn, code, m.queue, m.event, is_in_place(m));
+  if (t && code != CL_SUCCESS) commands_.fail(fn, code, m.queue, m.event, is_in_place(m));
   if (code == CL_SUCCESS)
     (m.data_path == wire::DataPath::Peer ? session.count.peer_bytes_in : session.count.bytes_in) += m.bytes;
   else if (inbox && m.bytes > 0)  // the bytes come all the same
@@ -102,15 +102,15 @@ void Transfers::run(const wire::Write& m, InFlight::Share room) {
 
 // Where the chunks of a transfer come in; nullptr: it is not in chunks, or its sender is gone.
 std::shared_ptr<Inbox> Transfers::inbox_of(const wire::Write& m) {
-  if (m.data_path == wire::DataPath::Stream) return x_inbox;
-  const std::shared_ptr<Peer> peer = m.data_path == wire::DataPath::Peer ? x_peers->find(m.segment) : nullptr;
+  if (m.data_path == wire::DataPath::Stream) return inbox_;
+  const std::shared_ptr<Peer> peer = m.data_path == wire::DataPath::Peer ? peers_->find(m.segment) : nullptr;
   return peer ? peer->inbox() : nullptr;
 }
 
 void Transfers::run(const wire::Read& m, InFlight::Share room) {
-  Session& session = x_commands.session();
+  Session& session = commands_.session();
   const FnId fn = fn_of(Way::ToHost, m.part.shape);
-  const std::shared_ptr<Peer> peer = m.data_path == wire::DataPath::Peer ? x_peers->find(m.segment) : nullptr;
+  const std::shared_ptr<Peer> peer = m.data_path == wire::DataPath::Peer ? peers_->find(m.segment) : nullptr;
   const std::optional<Target> t = target(m, fn);
   if (!t) return peer ? peer->give_up() : void();  // it waits for the bytes
   cl_int code = CL_INVALID_VALUE;
@@ -123,23 +123,23 @@ void Transfers::run(const wire::Read& m, InFlight::Share room) {
     session.count.bytes_out += peer ? 0 : m.bytes;
     return;
   }
-  x_commands.fail(fn, code, m.queue, m.event, true);
+  commands_.fail(fn, code, m.queue, m.event, true);
   if (peer) peer->give_up();
 }
 
-bool Transfers::is_over(const Held& held) const { return x_commands.cl().status(held.event) <= CL_COMPLETE; }
+bool Transfers::is_over(const Held& held) const { return commands_.cl().status(held.event) <= CL_COMPLETE; }
 
 void Transfers::let_go(Held& held) {
-  x_commands.cl().clReleaseEvent(held.event);
+  commands_.cl().clReleaseEvent(held.event);
   held.room = {};
 }
 
 void Transfers::reclaim() {
-  for (; !x_held.empty() && is_over(x_held.front()); x_held.pop_front()) let_go(x_held.front());
+  for (; !held_.empty() && is_over(held_.front()); held_.pop_front()) let_go(held_.front());
 }
 
 void Transfers::reclaim_everywhere() {
-  std::erase_if(x_held, [this](Held& held) { return is_over(held) && (let_go(held), true); });
+  std::erase_if(held_, [this](Held& held) { return is_over(held) && (let_go(held), true); });
 }
 
 cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::Share room) {
@@ -148,14 +148,14 @@ cl_int Transfers::write_inline(const wire::Write& m, const Target& t, InFlight::
   Held held{nullptr, small_bytes(t, m.bytes), std::move(room)};
   std::memcpy(held.bytes.data(), m.data.data(), m.bytes);
   const int64_t before = Commands::when(*t.queue);
-  const cl_int code = enqueue_part(x_commands.session(), Way::ToDevice, *t.queue, t.memory, t.part,
+  const cl_int code = enqueue_part(commands_.session(), Way::ToDevice, *t.queue, t.memory, t.part,
                                    held.bytes.data(), t.waits, &held.event);
   if (code != CL_SUCCESS) return code;
   if (m.event) {
-    x_commands.cl().clRetainEvent(held.event);
-    x_commands.name_event(m.event, held.event, t.queue, before);
+    commands_.cl().clRetainEvent(held.event);
+    commands_.name_event(m.event, held.event, t.queue, before);
   }
-  x_held.push_back(std::move(held));
+  held_.push_back(std::move(held));
   return CL_SUCCESS;
 }
 
@@ -166,10 +166,10 @@ cl_int Transfers::read_inline(const wire::Read& m, const Target& t, InFlight::Sh
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
   const cl_int code =
-      enqueue_part(x_commands.session(), Way::ToHost, *t.queue, t.memory, t.part, data->data(), t.waits, &event);
+      enqueue_part(commands_.session(), Way::ToHost, *t.queue, t.memory, t.part, data->data(), t.waits, &event);
   if (code != CL_SUCCESS) return code;
-  x_commands.name_event(m.event, event, t.queue, before);
-  x_commands.tell(m.event, std::move(data));
+  commands_.name_event(m.event, event, t.queue, before);
+  commands_.tell(m.event, std::move(data));
   return CL_SUCCESS;
 }
 
@@ -177,12 +177,12 @@ template <class Message>
 void* Transfers::memory_of(const Message& m, const Target& t) {
   if (m.data_path == wire::DataPath::Ring) {
     prepare(*t.queue);  // pinned or not: it is not worth waiting for
-    return x_ring.at(m.offset, m.bytes);
+    return ring_.at(m.offset, m.bytes);
   }
   void* memory = nullptr;
-  if (const MessageSender::Use use(x_commands.session().out); use.open())
+  if (const MessageSender::Use use(commands_.session().out); use.open())
     memory = use.link().view({m.segment, m.offset}, m.bytes);
-  if (memory) x_pins.pin(m.segment, t.queue->context);
+  if (memory) pins_.pin(m.segment, t.queue->context);
   return memory;
 }
 
@@ -192,10 +192,10 @@ cl_int Transfers::in_place(const Message& m, Way way, const Target& t) {
   if (!memory) return CL_INVALID_HOST_PTR;
   const int64_t before = Commands::when(*t.queue);
   cl_event event = nullptr;
-  const cl_int code = enqueue_part(x_commands.session(), way, *t.queue, t.memory, t.part, memory, t.waits, &event);
+  const cl_int code = enqueue_part(commands_.session(), way, *t.queue, t.memory, t.part, memory, t.waits, &event);
   if (code != CL_SUCCESS) return code;
-  x_commands.name_event(m.event, event, t.queue, before);
-  x_commands.tell(m.event);
+  commands_.name_event(m.event, event, t.queue, before);
+  commands_.tell(m.event);
   return CL_SUCCESS;
 }
 
@@ -208,7 +208,7 @@ cl_int Transfers::open_placeholder(const Target& t, staging::QueuePlaceholder& p
   facts.context = t.queue->context;
   facts.in_order = t.queue->in_order;
   const auto count = static_cast<cl_uint>(waits.size());
-  return placeholder.open(x_commands.cl(), facts, count, count ? waits.data() : nullptr) ? CL_SUCCESS
+  return placeholder.open(commands_.cl(), facts, count, count ? waits.data() : nullptr) ? CL_SUCCESS
                                                                                          : CL_OUT_OF_RESOURCES;
 }
 
@@ -221,7 +221,7 @@ cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std:
   staging::QueuePlaceholder placeholder;
   const int64_t before = Commands::when(*t.queue);
   if (const cl_int code = open_placeholder(t, placeholder); code != CL_SUCCESS) return code;
-  t.memory.retain(x_commands.cl());
+  t.memory.retain(commands_.cl());
   const auto job = std::make_shared<WriteJob>(inbox, ours, t.memory, chunks, placeholder);
   begin_when_reached(t, placeholder, ++t.queue->order, std::make_unique<BeginWrite>(job));
   name_after(t, placeholder, m.event, before);
@@ -233,21 +233,21 @@ cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std:
 }
 
 cl_int Transfers::read_stream(const wire::Read& m, const Target& t, std::unique_ptr<Sink> to) {
-  const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : x_commands.session().options.slot_bytes;
+  const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : commands_.session().options.slot_bytes;
   const wire::Chunks chunks(t.part, t.element, largest);
-  if (largest > x_commands.session().options.slot_bytes || !chunks.valid()) return CL_INVALID_VALUE;
+  if (largest > commands_.session().options.slot_bytes || !chunks.valid()) return CL_INVALID_VALUE;
   std::shared_ptr<Reader> reader = streams_of(*t.queue).reader();
   if (!reader) return CL_OUT_OF_RESOURCES;
   staging::QueuePlaceholder placeholder;
   const int64_t before = Commands::when(*t.queue);
   if (const cl_int code = open_placeholder(t, placeholder); code != CL_SUCCESS) return code;
-  t.memory.retain(x_commands.cl());
+  t.memory.retain(commands_.cl());
   auto job = std::make_unique<ReadJob>(ReadJob{chunks, t.memory, std::move(to), placeholder, {}});
   ReadJob& kept = *job;
   auto then = std::make_unique<BeginRead>(std::move(reader), std::move(job));
   const uint64_t order = ++t.queue->order;
   name_after(t, placeholder, m.event, before);
-  kept.told = x_commands.told_later(m.event);
+  kept.told = commands_.told_later(m.event);
   begin_when_reached(t, placeholder, order, std::move(then));
   return CL_SUCCESS;
 }
@@ -255,57 +255,57 @@ cl_int Transfers::read_stream(const wire::Read& m, const Target& t, std::unique_
 // Calls then->over() when the place is reached, perhaps at once.
 void Transfers::begin_when_reached(const Target& t, const staging::QueuePlaceholder& placeholder, uint64_t order,
                                    std::unique_ptr<Then> then) {
-  if (placeholder.state(x_commands.cl()) != staging::QueuePlaceholder::State::Closed) {
-    News none(x_commands.session());
-    return then->over(placeholder.before() ? x_commands.cl().status(placeholder.before()) : CL_COMPLETE, none);
+  if (placeholder.state(commands_.cl()) != staging::QueuePlaceholder::State::Closed) {
+    News none(commands_.session());
+    return then->over(placeholder.before() ? commands_.cl().status(placeholder.before()) : CL_COMPLETE, none);
   }
   Awaited awaited;
   awaited.order = order;
   awaited.event = placeholder.before();
   awaited.queue = t.queue;
   awaited.then = std::move(then);
-  x_commands.cl().clRetainEvent(awaited.event);
-  x_commands.event_waiter()->await(std::move(awaited));
+  commands_.cl().clRetainEvent(awaited.event);
+  commands_.event_waiter()->await(std::move(awaited));
 }
 
 void Transfers::name_after(const Target& t, const staging::QueuePlaceholder& placeholder, ObjectId event,
                            int64_t before) {
   if (event)
-    x_commands.name_event(event, placeholder.after(), t.queue, before);
+    commands_.name_event(event, placeholder.after(), t.queue, before);
   else
-    x_commands.cl().clReleaseEvent(placeholder.after());
+    commands_.cl().clReleaseEvent(placeholder.after());
 }
 
 // Its chunks are wrong.
 void Transfers::refuse_sender(const wire::Write& m) {
   if (m.data_path == wire::DataPath::Peer) {
-    if (const auto peer = x_peers->find(m.segment)) peer->give_up();
-  } else if (const MessageSender::Use use(x_commands.session().out); use.open()) {
+    if (const auto peer = peers_->find(m.segment)) peer->give_up();
+  } else if (const MessageSender::Use use(commands_.session().out); use.open()) {
     use.link().close();
   }
 }
 
 DeviceStreams& Transfers::streams_of(const Queue& queue) {
-  for (const auto& place : x_streams)
+  for (const auto& place : streams_)
     if (place->is_at(queue)) return *place;
-  return *x_streams.emplace_back(std::make_shared<DeviceStreams>(x_commands.shared_session(), x_commands.event_waiter(),
+  return *streams_.emplace_back(std::make_shared<DeviceStreams>(commands_.shared_session(), commands_.event_waiter(),
                                                                  queue.context, queue.device));
 }
 
 void Transfers::prepare(const Queue& queue) {
-  const Options& options = x_commands.session().options;
-  if (options.inbox_slots != 0 && options.read_slots != 0) streams_of(queue).prepare(x_inbox, x_ring);
+  const Options& options = commands_.session().options;
+  if (options.inbox_slots != 0 && options.read_slots != 0) streams_of(queue).prepare(inbox_, ring_);
 }
 
 void Transfers::expect(const Object& object) {
   if (object.kind == ObjectKind::Queue) {
-    if (!std::exchange(x_has_queue, true) || x_large.contains(object.queue->context)) prepare(*object.queue);
+    if (!std::exchange(has_queue_, true) || large_.contains(object.queue->context)) prepare(*object.queue);
     return;
   }
   if (object.bytes <= wire::LargestInline) return;
-  const auto context = Cl::ask<cl_context>(x_commands.cl().clGetMemObjectInfo, object.as<cl_mem>(), CL_MEM_CONTEXT);
-  if (!x_large.insert(context).second) return;
-  x_commands.objects().each_queue([&](const std::shared_ptr<Queue>& queue) {
+  const auto context = Cl::ask<cl_context>(commands_.cl().clGetMemObjectInfo, object.as<cl_mem>(), CL_MEM_CONTEXT);
+  if (!large_.insert(context).second) return;
+  commands_.objects().each_queue([&](const std::shared_ptr<Queue>& queue) {
     if (queue->context == context) prepare(*queue);
   });
 }
@@ -317,10 +317,10 @@ SmallBytes Transfers::small_bytes(const Target& t, size_t bytes) {
 }
 
 void Transfers::forget(cl_context context) {
-  x_large.erase(context);
+  large_.erase(context);
   reclaim_everywhere();  // bytes in pinned memory hold the context
-  std::erase_if(x_streams, [context](const auto& place) { return place->is_of(context); });
-  x_pins.forget(context);
+  std::erase_if(streams_, [context](const auto& place) { return place->is_of(context); });
+  pins_.forget(context);
 }
 
 }  // namespace gt::exec

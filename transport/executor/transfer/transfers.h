@@ -23,7 +23,7 @@ class Transfers {
   // `ring` must outlive it.
   Transfers(Commands& commands, std::shared_ptr<Inbox> inbox, const BounceBuffer& ring, std::shared_ptr<Peers> peers,
             SharedPins& pins)
-      : x_commands(commands), x_inbox(std::move(inbox)), x_ring(ring), x_peers(std::move(peers)), x_pins(pins) {}
+      : commands_(commands), inbox_(std::move(inbox)), ring_(ring), peers_(std::move(peers)), pins_(pins) {}
   ~Transfers();
 
   // `room`: given for an inline transfer, else CL_OUT_OF_HOST_MEMORY.
@@ -39,7 +39,7 @@ class Transfers {
   // The client let go of its context: nothing new is made in it, and what was made for streams goes.
   void forget(cl_context context);
   // No more messages come: threads for streams end when what is under way is over.
-  void close() { x_streams.clear(); }
+  void close() { streams_.clear(); }
 
  private:
   // What a message of either kind leads to.
@@ -82,15 +82,15 @@ class Transfers {
   bool is_over(const Held& held) const;
   void let_go(Held& held);
 
-  Commands& x_commands;
-  std::shared_ptr<Inbox> x_inbox;
-  const BounceBuffer& x_ring;
-  std::shared_ptr<Peers> x_peers;
-  SharedPins& x_pins;
-  std::deque<Held> x_held;
-  std::vector<std::shared_ptr<DeviceStreams>> x_streams;
-  bool x_has_queue = false;
-  std::unordered_set<cl_context> x_large;  // contexts with memory that goes in chunks
+  Commands& commands_;
+  std::shared_ptr<Inbox> inbox_;
+  const BounceBuffer& ring_;
+  std::shared_ptr<Peers> peers_;
+  SharedPins& pins_;
+  std::deque<Held> held_;
+  std::vector<std::shared_ptr<DeviceStreams>> streams_;
+  bool has_queue_ = false;
+  std::unordered_set<cl_context> large_;  // contexts with memory that goes in chunks
 };
 
 }  // namespace gt::exec
