@@ -33,9 +33,8 @@ struct _cl_program : gt::virt::Object {
   _cl_program(_cl_context& context, std::vector<_cl_device_id*> devices);
   ~_cl_program();
 
-  gt::virt::ObjectId at(gt::virt::SubContext& sub_context) {
-    return names[sub_context.index];
-  }  // 0: for none of its devices
+  // 0: for none of its devices.
+  gt::virt::ObjectId at(gt::virt::SubContext& sub_context) { return names[sub_context.index]; }
   // The devices asked for (none: all), checked.
   std::vector<_cl_device_id*> chosen(cl_uint n, const cl_device_id* list);
   std::vector<_cl_device_id*> living_devices() const;

@@ -30,9 +30,8 @@ class LocalExecutor {
   }
   // A buffer that was made past the executor gets a name: Executor::adopt().
   bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) const { return executor_->adopt(buffer, bytes, name); }
-  std::mutex* driver_lock(cl_device_id device) const {
-    return executor_->driver_lock(device);
-  }  // Executor::driver_lock()
+  // Executor::driver_lock()
+  std::mutex* driver_lock(cl_device_id device) const { return executor_->driver_lock(device); }
   cl_int finish(wire::ObjectId queue) const { return executor_->finish(queue); }  // Executor::finish()
 
  private:
