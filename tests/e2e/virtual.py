@@ -152,6 +152,18 @@ def test_images():
             same(good(tests_dir / "images", env=env).text, expected, url)
 
 
+def test_images_of_a_driver_that_refuses_copies_of_arrays():
+    silent = tests_dir / "libsilent_driver.so"
+    vendors = pathlib.Path("silent").resolve()
+    vendors.mkdir()
+    (vendors / "silent.icd").write_text(f"{silent}\n")
+    expected = good(tests_dir / "images", env=dict(OCL_ICD_VENDORS=str(vendors))).text
+    check(" to a buffer: -30\n" in expected and expected.endswith("end\n"), "natively")
+    same(good(tests_dir / "images", env=virtual(GTRACE_REMOTE=f"local:{silent}")).text, expected, "in the process")
+    with server("tcp://127.0.0.1:0", drivers=vendors) as (env, _):
+        same(good(tests_dir / "images", env=env).text, expected, "over TCP")
+
+
 # What PoCL 3.1 lacks, or lets pass.
 OTHERWISE = {"program with IL: -30": "program with IL: -59", "exec info: unknown: 0": "exec info: unknown: -30"}
 UNASKED = ["wait for events: 0", "queue on the device: -35", "default queue is refused: yes"]
