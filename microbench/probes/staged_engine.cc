@@ -9,9 +9,10 @@ namespace gt::bench {
 
 Result<std::unique_ptr<StagedEngine>> StagedEngine::open(const Session& session) {
   std::unique_ptr<StagedEngine> engine(new StagedEngine(session));
-#define GT_X(f) engine->cl_.f = &::f;
-  GT_STAGING_FUNCTIONS(GT_X)
-#undef GT_X
+  using enum ClFunctions::Use;
+#define GT_CL_FUNCTION(use, function) \
+  if constexpr (((use) & Staging) != 0) engine->cl_.function = &::function;
+#include "transport/opencl/functions.def"
   engine->cl_.clEnqueueSVMMemcpy = session.svm().copy;
   engine->stager_.open(engine->cl_, session.context(), session.device().id, engine->copy_threads_, nullptr, nullptr);
   return engine;

@@ -28,7 +28,7 @@ class StagedEngine {
   explicit StagedEngine(const Session& session) : session_(session) {}
 
   const Session& session_;
-  staging::ClFunctions cl_;
+  ClFunctions cl_;
   staging::CopyThreads copy_threads_;
   staging::Stager stager_;
 };

@@ -68,11 +68,11 @@ size_t free_pin() {
   return MaxPins;
 }
 
-memory::ClTable table() {
-  memory::ClTable t;
-  t.create_buffer = GT_REAL(clCreateBuffer);
-  t.release_mem_object = GT_REAL(clReleaseMemObject);
-  return t;
+ClFunctions functions_for_pins() {
+  ClFunctions f;
+  f.clCreateBuffer = GT_REAL(clCreateBuffer);
+  f.clReleaseMemObject = GT_REAL(clReleaseMemObject);
+  return f;
 }
 
 void release(cl_mem mem) {
@@ -126,8 +126,8 @@ cl_uint pins_in(cl_context context) noexcept {
 }
 
 PinResult pin(cl_context context, void* base, size_t bytes, PinToken* token) noexcept {
-  const memory::ClTable cl = table();
-  if (!cl.create_buffer || !cl.release_mem_object) return PinResult::Refused;
+  const ClFunctions cl = functions_for_pins();
+  if (!cl.clCreateBuffer || !cl.clReleaseMemObject) return PinResult::Refused;
   {
     const Lock lock(g_mutex);
     if (!find(context)) return PinResult::UnknownContext;

@@ -47,7 +47,7 @@ struct StagedDevice {
 constexpr size_t MostStagedDevices = 32;
 constinit StagedDevice g_staged_devices[MostStagedDevices];
 constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening stagers
-constinit staging::ClFunctions g_cl;
+constinit ClFunctions g_cl;
 // Its threads end with the process: a destructor would wait for them, in a forked child for ever.
 union CopyThreadsForEver {
   constexpr CopyThreadsForEver() : copy_threads() {}
@@ -85,12 +85,12 @@ Staging mode() {
   return has_room ? planned : Staging::Never;
 }
 
-staging::ClFunctions real_functions_for_staging() {
-  staging::ClFunctions f;
-#define GT_X(name) f.name = GT_REAL(name);
-  GT_STAGING_FUNCTIONS(GT_X)
-#undef GT_X
-  f.clEnqueueSVMMemcpy = GT_REAL(clEnqueueSVMMemcpy);
+ClFunctions real_functions_for_staging() {
+  ClFunctions f;
+  using enum ClFunctions::Use;
+#define GT_CL_FUNCTION(use, name) \
+  if constexpr (((use) & (Staging | Svm)) != 0) f.name = GT_REAL(name);
+#include "transport/opencl/functions.def"
   return f;
 }
 
@@ -110,9 +110,9 @@ unsigned idle_processors(unsigned ours) {
 
 // Once, under the lock. False: this loader is too old.
 bool start_engine() {
-  if (g_cl.complete()) return true;
-  const staging::ClFunctions f = real_functions_for_staging();
-  if (!f.complete()) return false;
+  if (g_cl.has(ClFunctions::Staging)) return true;
+  const ClFunctions f = real_functions_for_staging();
+  if (!f.has(ClFunctions::Staging)) return false;
   staging::thread_begins = [] { t_flags.inside = 1; };  // what we allocate there is not the program's
   if (mode() == Staging::Auto)
     for (auto& device : g_trials)

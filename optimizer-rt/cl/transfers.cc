@@ -153,6 +153,47 @@ void count_drivers(const HostRange& range) {
   add(runtime.counters().drivers_own_bytes, range.bytes);
 }
 
+// A transfer as the program asked for it, looked at once.
+struct LocalTransfer {
+  const TransferCall& call;
+  const HostRange range;
+  const Way way;
+  const bool pooled;  // of memory that is ours
+};
+
+// The ways that a transfer can go, each of which takes it or does not.
+enum class Taken : uint8_t {
+  No,
+  ByDriver,  // the program's own call is the best
+  ByUs       // it has been done, or begun
+};
+
+Taken pinned(const LocalTransfer& t, cl_int*) {
+  return t.pooled && touch_pool_memory(target_of(t.call.queue), t.way, t.range) ? Taken::ByDriver : Taken::No;
+}
+
+Taken drivers_own(const LocalTransfer& t, cl_int*) {
+  if (t.pooled || !is_drivers(t.range)) return Taken::No;
+  count_drivers(t.range);
+  return Taken::ByDriver;
+}
+
+Taken reused(const LocalTransfer& t, cl_int*) {
+  return !t.pooled && reuse(t.call, t.way, t.range) ? Taken::ByDriver : Taken::No;
+}
+
+// Bytes that are still on their way there: the driver knows the order.
+Taken coming(const LocalTransfer& t, cl_int*) {
+  return t.call.way == staging::Way::ToDevice && are_coming(t.range) ? Taken::ByDriver : Taken::No;
+}
+
+Taken staged(const LocalTransfer& t, cl_int* error) {
+  return stage(t.call, t.range, error) ? Taken::ByUs : Taken::No;
+}
+
+// The first that takes it; none: the driver's.
+constexpr Taken (*Takers[])(const LocalTransfer&, cl_int*) = {pinned, drivers_own, reused, coming, staged};
+
 }  // namespace
 
 bool transfer(const TransferCall& call, cl_int* error) noexcept {
@@ -162,16 +203,12 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   const HostRange range = host_range(call);
   if (!count_transfer(range)) return false;
   runtime.worked(range.bytes);
-  const Way way = way_of(call.way, call.shape);
-  if (runtime.owns(range.base)) {
-    if (touch_pool_memory(target_of(call.queue), way, range)) return false;
-  } else if (is_drivers(range)) {
-    return count_drivers(range), false;
-  } else if (reuse(call, way, range)) {
-    return false;
+  const LocalTransfer t{call, range, way_of(call.way, call.shape), runtime.owns(range.base)};
+  for (const auto take : Takers) {
+    const Taken taken = take(t, error);
+    if (taken != Taken::No) return taken == Taken::ByUs;
   }
-  if (call.way == staging::Way::ToDevice && are_coming(range)) return false;
-  return stage(call, range, error);
+  return false;
 }
 
 void transferred(const TransferCall& call) noexcept {
@@ -197,10 +234,13 @@ void provide_driver_memory(cl_context context) noexcept {
   const auto create_context = GT_REAL(clCreateContext);
   const auto create_queue = GT_REAL(clCreateCommandQueue);
   const auto info = GT_REAL(clGetDeviceInfo);
-  const memory::ClTable cl = {GT_REAL(clCreateBuffer), GT_REAL(clReleaseMemObject),
-                              GT_REAL(clEnqueueMapBuffer), GT_REAL(clEnqueueUnmapMemObject),
-                              GT_REAL(clFinish)};
-  if (!device || !create_context || !create_queue || !info || !cl.complete())
+  ClFunctions cl;
+  cl.clCreateBuffer = GT_REAL(clCreateBuffer);
+  cl.clReleaseMemObject = GT_REAL(clReleaseMemObject);
+  cl.clEnqueueMapBuffer = GT_REAL(clEnqueueMapBuffer);
+  cl.clEnqueueUnmapMemObject = GT_REAL(clEnqueueUnmapMemObject);
+  cl.clFinish = GT_REAL(clFinish);
+  if (!device || !create_context || !create_queue || !info || !cl.has(ClFunctions::Memory))
     return runtime.count(Fallback::DriverMemory);
   cl_ulong largest = 0;
   info(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, nullptr);

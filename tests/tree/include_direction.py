@@ -26,12 +26,13 @@ ALLOWED = {
     "tracer/interpose": MODEL,
     "tracer/lib": MODEL + ("tracer/interpose",),      # injected: no store, no SQLite
     "tracer": TRACES + ("tracer",),
-    "transport/memory": MODEL,
-    "transport/staging": MODEL + ("transport/memory", "transport/staging"),
+    "transport/opencl": (),
+    "transport/memory": MODEL + ("transport/opencl",),
+    "transport/staging": MODEL + ("transport/opencl", "transport/memory", "transport/staging"),
     "transport/link": BASE + ("transport/link", "transport/staging"),
     "transport/protocol": BASE + ("transport/link", "transport/protocol"),
-    "transport/moves": BASE + ("transport/memory", "transport/staging", "transport/link", "transport/protocol",
-                               "transport/moves"),
+    "transport/moves": BASE + ("transport/opencl", "transport/memory", "transport/staging", "transport/link",
+                               "transport/protocol", "transport/moves"),
     "transport/executor": MODEL + ("transport",),    # also runs inside programs: no store, no libclang
     "transport": TRACES + ("transport", "analyzer/kernels"),
     "analyzer/base": (),
@@ -49,8 +50,8 @@ ALLOWED = {
 
 # Heavy libraries that must not enter what is injected into programs.
 KEPT_OUT = re.compile(r"^(sqlite3\.h|clang-c/|CLI/|nlohmann/)")
-INJECTED = ("tracer/lib", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/cl", "transport/memory",
-            "transport/staging", "transport/moves", "transport/executor", "transport/link", "transport/protocol",
+INJECTED = ("tracer/lib", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/cl", "transport/opencl",
+            "transport/memory", "transport/staging", "transport/moves", "transport/executor", "transport/link", "transport/protocol",
             "optimizer-rt/client")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

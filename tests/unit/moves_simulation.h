@@ -92,8 +92,8 @@ inline cl_int enqueue(cl_command_queue queue, bool blocking, cl_event* out, std:
   return CL_SUCCESS;
 }
 
-inline Cl functions() {
-  Cl f;
+inline ClFunctions functions() {
+  ClFunctions f;
   f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* code) {
     *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
     if (*code != CL_SUCCESS) return cl_command_queue{};

@@ -18,7 +18,7 @@ cl_device_id device(uintptr_t number) { return reinterpret_cast<cl_device_id>(nu
 struct Two {
   explicit Two(NativeMoves::PeerOptions peers = {no_cuda, 0})
       : moves({cl, nullptr, device(1)}, {cl, nullptr, device(2)}, peers) {}
-  Cl cl = functions();
+  ClFunctions cl = functions();
   NativeMoves moves;
   cl_int move(std::vector<char>& from, std::vector<char>& to) {
     wire::Part all;

@@ -12,7 +12,7 @@ namespace gt::memory {
 
 // Where blocks are made known. The handles stay the caller's and outlive every block.
 struct ClPlace {
-  ClTable cl;
+  ClFunctions cl;
   cl_context context = nullptr;
   cl_command_queue queue = nullptr;
 };

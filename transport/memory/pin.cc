@@ -37,42 +37,42 @@ void unmap_huge(void* base, size_t bytes) noexcept {
 int lock_range(void* base, size_t bytes) noexcept { return ::mlock(base, bytes) == 0 ? 0 : errno; }
 void unlock_range(void* base, size_t bytes) noexcept { ::munlock(base, bytes); }
 
-cl_int pin_in_place(const ClTable& cl, cl_context context, void* base, size_t bytes,
+cl_int pin_in_place(const ClFunctions& cl, cl_context context, void* base, size_t bytes,
                     cl_mem* out) noexcept {
   cl_int err = CL_SUCCESS;
-  *out = cl.create_buffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, base, &err);
+  *out = cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, base, &err);
   if (err == CL_SUCCESS && !*out) err = CL_OUT_OF_HOST_MEMORY;
   if (err != CL_SUCCESS) *out = nullptr;
   return err;
 }
 
-void unpin(const ClTable& cl, cl_mem pin) noexcept {
-  if (pin) cl.release_mem_object(pin);
+void unpin(const ClFunctions& cl, cl_mem pin) noexcept {
+  if (pin) cl.clReleaseMemObject(pin);
 }
 
-cl_int map_driver_memory(const ClTable& cl, cl_context context, cl_command_queue queue,
+cl_int map_driver_memory(const ClFunctions& cl, cl_context context, cl_command_queue queue,
                          size_t bytes, DriverMemory* out) noexcept {
   *out = {};
   cl_int err = CL_SUCCESS;
   cl_mem mem =
-      cl.create_buffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &err);
+      cl.clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &err);
   if (err != CL_SUCCESS || !mem) return err != CL_SUCCESS ? err : CL_OUT_OF_HOST_MEMORY;
-  void* base = cl.enqueue_map_buffer(queue, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
+  void* base = cl.clEnqueueMapBuffer(queue, mem, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0,
                                      nullptr, nullptr, &err);
   if (err != CL_SUCCESS || !base) {
-    cl.release_mem_object(mem);
+    cl.clReleaseMemObject(mem);
     return err != CL_SUCCESS ? err : CL_MAP_FAILURE;
   }
   *out = {mem, base, bytes};
   return CL_SUCCESS;
 }
 
-void unmap_driver_memory(const ClTable& cl, cl_command_queue queue, DriverMemory* memory) noexcept {
+void unmap_driver_memory(const ClFunctions& cl, cl_command_queue queue, DriverMemory* memory) noexcept {
   if (!memory->mem) return;
-  if (cl.enqueue_unmap_mem_object(queue, memory->mem, memory->base, 0, nullptr, nullptr) ==
+  if (cl.clEnqueueUnmapMemObject(queue, memory->mem, memory->base, 0, nullptr, nullptr) ==
       CL_SUCCESS)
-    cl.finish(queue);
-  cl.release_mem_object(memory->mem);
+    cl.clFinish(queue);
+  cl.clReleaseMemObject(memory->mem);
   *memory = {};
 }
 

@@ -11,7 +11,7 @@
 
 #include <cstddef>
 
-#include "transport/memory/cl_table.h"
+#include "transport/opencl/cl_functions.h"
 
 namespace gt::memory {
 
@@ -28,9 +28,9 @@ void unlock_range(void* base, size_t bytes) noexcept;
 
 // Tells the driver of existing memory (CL_MEM_USE_HOST_PTR). The buffer keeps a reference to
 // `context`.
-cl_int pin_in_place(const ClTable& cl, cl_context context, void* base, size_t bytes,
+cl_int pin_in_place(const ClFunctions& cl, cl_context context, void* base, size_t bytes,
                     cl_mem* out) noexcept;
-void unpin(const ClTable& cl, cl_mem pin) noexcept;
+void unpin(const ClFunctions& cl, cl_mem pin) noexcept;
 
 // The driver's own host memory (CL_MEM_ALLOC_HOST_PTR), mapped for as long as the object lives.
 struct DriverMemory {
@@ -38,8 +38,8 @@ struct DriverMemory {
   void* base = nullptr;
   size_t bytes = 0;
 };
-cl_int map_driver_memory(const ClTable& cl, cl_context context, cl_command_queue queue,
+cl_int map_driver_memory(const ClFunctions& cl, cl_context context, cl_command_queue queue,
                          size_t bytes, DriverMemory* out) noexcept;
-void unmap_driver_memory(const ClTable& cl, cl_command_queue queue, DriverMemory* memory) noexcept;
+void unmap_driver_memory(const ClFunctions& cl, cl_command_queue queue, DriverMemory* memory) noexcept;
 
 }  // namespace gt::memory

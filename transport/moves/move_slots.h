@@ -9,13 +9,13 @@
 #include <memory>
 #include <mutex>
 
-#include "transport/moves/cl.h"
+#include "transport/opencl/cl_functions.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::moves {
 
 struct MoveEnd {
-  const Cl& cl;
+  const ClFunctions& cl;
   cl_context context;
   cl_device_id device;
   std::mutex* driver_lock = nullptr;  // to be held while commands on memory objects are enqueued; nullptr: no need

@@ -11,7 +11,7 @@ namespace {
 // The event of a slot's last command.
 class Pending {
  public:
-  explicit Pending(const staging::ClFunctions& cl) : cl_(cl) {}
+  explicit Pending(const ClFunctions& cl) : cl_(cl) {}
   ~Pending() { wait(); }
   Pending(const Pending&) = delete;
   Pending& operator=(const Pending&) = delete;
@@ -26,7 +26,7 @@ class Pending {
   }
 
  private:
-  const staging::ClFunctions& cl_;
+  const ClFunctions& cl_;
   cl_event event_ = nullptr;
 };
 

@@ -9,7 +9,7 @@ Sizes sizes(const std::array<uint64_t, 3>& a) { return reinterpret_cast<Sizes>(a
 
 }  // namespace
 
-cl_int enqueue_part(const staging::ClFunctions& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& p,
+cl_int enqueue_part(const ClFunctions& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& p,
                     void* host, std::span<const cl_event> waits, cl_event* event) {
   const bool up = way == Way::ToDevice;
   const auto count = static_cast<cl_uint>(waits.size());

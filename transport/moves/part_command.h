@@ -5,14 +5,14 @@
 #include <span>
 
 #include "transport/protocol/messages.h"
-#include "transport/staging/cl_functions.h"
+#include "transport/opencl/cl_functions.h"
 
 namespace gt::moves {
 
 enum class Way : uint8_t { ToDevice, ToHost };
 
 // Not blocking. `host`: as many bytes as the part has, packed.
-cl_int enqueue_part(const staging::ClFunctions& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& part,
+cl_int enqueue_part(const ClFunctions& cl, Way way, cl_command_queue queue, cl_mem mem, const wire::Part& part,
                     void* host, std::span<const cl_event> waits, cl_event* event);
 
 }  // namespace gt::moves

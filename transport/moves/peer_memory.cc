@@ -19,7 +19,7 @@ bool imports_memory(const MoveEnd& end) {
   if (end.cl.clGetDeviceInfo(end.device, CL_DEVICE_EXTENSIONS, 0, nullptr, &bytes) != CL_SUCCESS) return false;
   std::string extensions(bytes, '\0');
   end.cl.clGetDeviceInfo(end.device, CL_DEVICE_EXTENSIONS, bytes, extensions.data(), nullptr);
-  return extensions.find("cl_khr_external_memory_opaque_fd") != std::string::npos && end.cl.has_copies();
+  return extensions.find("cl_khr_external_memory_opaque_fd") != std::string::npos && end.cl.has(ClFunctions::Copies);
 }
 
 // CUDA's number of an OpenCL device.

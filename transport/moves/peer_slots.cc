@@ -36,7 +36,7 @@ PeerSlots::~PeerSlots() {
 }
 
 cl_int PeerSlots::fill(cl_command_queue queue, cl_mem from, const wire::Part& part, size_t offset, cl_event* event) {
-  const Cl& cl = halves_[0]->device()->end.cl;
+  const ClFunctions& cl = halves_[0]->device()->end.cl;
   const cl_mem slots = halves_[0]->mem();
   if (part.shape == Shape::Image)
     return cl.clEnqueueCopyImageToBuffer(queue, from, slots, sizes(part.origin), sizes(part.region), offset, 0, nullptr,
@@ -49,7 +49,7 @@ cl_int PeerSlots::hop(size_t offset, size_t bytes) {
 }
 
 cl_int PeerSlots::drain(cl_command_queue queue, cl_mem to, const wire::Part& part, size_t offset, cl_event* event) {
-  const Cl& cl = halves_[1]->device()->end.cl;
+  const ClFunctions& cl = halves_[1]->device()->end.cl;
   const cl_mem slots = halves_[1]->mem();
   if (part.shape == Shape::Image)
     return cl.clEnqueueCopyBufferToImage(queue, slots, to, offset, sizes(part.origin), sizes(part.region), 0, nullptr,

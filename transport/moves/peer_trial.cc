@@ -40,12 +40,12 @@ class Contents {
   // Others each time, so that none are there from before.
   bool put(size_t bytes) {
     for (size_t i = 0; i < bytes / sizeof(uint32_t); ++i) put_[i] = state_ = state_ * 1664525u + 1013904223u;
-    const Cl& cl = ends_[0].cl;
+    const ClFunctions& cl = ends_[0].cl;
     return cl.clEnqueueWriteBuffer(queues_[0], mems_[0], CL_TRUE, 0, bytes, put_.data(), 0, nullptr, nullptr) ==
            CL_SUCCESS;
   }
   bool arrived(size_t bytes) {
-    const Cl& cl = ends_[1].cl;
+    const ClFunctions& cl = ends_[1].cl;
     return cl.clEnqueueReadBuffer(queues_[1], mems_[1], CL_TRUE, 0, bytes, seen_.data(), 0, nullptr, nullptr) ==
                CL_SUCCESS &&
            std::memcmp(seen_.data(), put_.data(), bytes) == 0;

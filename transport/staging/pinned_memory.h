@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "transport/staging/cl_functions.h"
+#include "transport/opencl/cl_functions.h"
 #include "transport/staging/copy_threads.h"
 
 namespace gt::staging {

@@ -2,6 +2,7 @@
 
 #include "traces/base/clock.h"
 #include "transport/staging/futex.h"
+#include "transport/staging/insist.h"
 #include "transport/staging/thread.h"
 
 namespace gt::staging {

@@ -6,7 +6,7 @@
 // Thread safety: yes. Cost: a queue and a thread for a moment, some 0.1 ms; Timeout_ms where placeholders do not work.
 #pragma once
 
-#include "transport/staging/cl_functions.h"
+#include "transport/opencl/cl_functions.h"
 
 namespace gt::staging {
 

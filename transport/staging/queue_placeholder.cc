@@ -1,5 +1,7 @@
 #include "transport/staging/queue_placeholder.h"
 
+#include "transport/staging/insist.h"
+
 namespace gt::staging {
 
 bool QueuePlaceholder::open(const ClFunctions& cl, const QueueFacts& queue, cl_uint waits,

@@ -11,7 +11,7 @@
 // (OpenCL 3.0, section 5.15: markers; 5.11: user events.) Costs about 8 us on an NVIDIA driver.
 #pragma once
 
-#include "transport/staging/cl_functions.h"
+#include "transport/opencl/cl_functions.h"
 
 namespace gt::staging {
 

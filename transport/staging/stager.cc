@@ -2,6 +2,7 @@
 
 #include "traces/base/clock.h"
 #include "traces/base/lock.h"
+#include "transport/staging/insist.h"
 #include "transport/staging/placeholder_trial.h"
 #include "transport/staging/program_faults.h"
 

@@ -13,7 +13,7 @@ namespace gt::virt {
 class NativeMem {
  public:
   NativeMem() = default;
-  NativeMem(const moves::Cl& cl, cl_mem mem) : cl_(&cl), mem_(mem) {
+  NativeMem(const ClFunctions& cl, cl_mem mem) : cl_(&cl), mem_(mem) {
     if (mem_) cl_->clRetainMemObject(mem_);
   }
   NativeMem(NativeMem&& other) noexcept : cl_(other.cl_), mem_(std::exchange(other.mem_, nullptr)) {}
@@ -29,7 +29,7 @@ class NativeMem {
   explicit operator bool() const { return mem_ != nullptr; }
 
  private:
-  const moves::Cl* cl_ = nullptr;
+  const ClFunctions* cl_ = nullptr;
   cl_mem mem_ = nullptr;
 };
 

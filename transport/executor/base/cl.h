@@ -1,48 +1,21 @@
 // The OpenCL functions that the executor calls by itself, with their types.
-// Invariant: every pointer is set once has_all() holds; those of shared virtual memory with has_svm(), those of copies
-// on a device with has_copies().
+// Invariant: those for Staging and Executor are set once has_all() holds; those of shared virtual memory and of copies
+// on a device where the driver has them.
 #pragma once
 
 #include "transport/executor/base/functions.h"
-#include "transport/moves/cl.h"
+#include "transport/opencl/cl_functions.h"
 
 namespace gt::exec {
 
-#define GT_EXECUTOR_FUNCTIONS(X)                                                                                     \
-  X(clGetPlatformIDs) X(clGetPlatformInfo) X(clGetDeviceIDs) X(clGetContextInfo) X(clGetCommandQueueInfo)            \
-  X(clGetMemObjectInfo) X(clGetImageInfo) X(clGetKernelInfo) X(clGetKernelArgInfo) X(clGetProgramInfo)               \
-  X(clGetProgramBuildInfo) X(clBuildProgram) X(clCompileProgram) X(clLinkProgram) X(clCreateKernel)                  \
-  X(clSetKernelArg) X(clEnqueueNDRangeKernel) X(clFinish) X(clRetainCommandQueue)                                    \
-  X(clRetainContext) X(clRetainProgram) X(clReleaseDevice) X(clReleaseContext) X(clReleaseSampler)                   \
-  X(clReleaseProgram) X(clReleaseKernel)
-
-#define GT_EXECUTOR_SVM_FUNCTIONS(X) X(clSVMAlloc) X(clSVMFree) X(clEnqueueSVMMemcpy) X(clSetKernelArgSVMPointer)
-
-struct Cl : moves::Cl {
-#define GT_X(f) decltype(&::f) f = nullptr;
-  GT_EXECUTOR_FUNCTIONS(GT_X) GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
-#undef GT_X
-
+struct Cl : ClFunctions {
   explicit Cl(const Functions& all) {
-#define GT_X(f) this->f = reinterpret_cast<decltype(&::f)>(all[api::FnId::f]);
-    GT_STAGING_FUNCTIONS(GT_X) GT_EXECUTOR_FUNCTIONS(GT_X) GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
-    GT_MOVES_COPY_FUNCTIONS(GT_X) GT_X(clGetDeviceInfo)
-#undef GT_X
+#define GT_CL_FUNCTION(use, function) \
+  this->function = reinterpret_cast<decltype(&::function)>(all[api::FnId::function]);
+#include "transport/opencl/functions.def"
   }
-  bool has_all() const {
-    bool all = complete() && clGetDeviceInfo;
-#define GT_X(f) all = all && f;
-    GT_EXECUTOR_FUNCTIONS(GT_X)
-#undef GT_X
-    return all;
-  }
-  bool has_svm() const {
-    bool all = true;
-#define GT_X(f) all = all && f;
-    GT_EXECUTOR_SVM_FUNCTIONS(GT_X)
-#undef GT_X
-    return all;
-  }
+  bool has_all() const { return has(Staging | Executor); }
+  bool has_svm() const { return has(Svm); }
 
   // The answer to a query of a fixed size; T{} when the driver does not know.
   template <class T, class Query, class Of, class Name>
