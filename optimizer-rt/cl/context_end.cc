@@ -10,6 +10,7 @@
 #include "optimizer-rt/cl/staging.h"
 #include "optimizer-rt/cl/svm_memory.h"
 #include "traces/base/lock.h"
+#include "transport/staging/insist.h"
 
 namespace gt::opt {
 namespace {
