@@ -1,10 +1,9 @@
 # Tests that are run once more when they fail, and why: each depends on something that a busy machine takes away for a
-# moment. Whatever is not named here fails at its first failure. What the first run said is always shown
-# (tests/once_more.py).
+# moment. Whatever is not named here fails at its first failure. scripts/test.sh shows
+# what the first run said.
 set(GT_RETRIED
   unit.link_failure_test      # peers that are silent for as long as a dead one is: a machine at load 10 is as silent
   unit.link_conformance_test  # the same limits
-  e2e.spread                  # PoCL 3.1 loses an event when two threads enqueue on one buffer at the same moment
   e2e.proxy.endings           # counts processes while the system reaps those of others
   e2e.optimizer_safety        # searches the least address space that a program fits into, by running it
   e2e.optimizer_measuring     # measuring has a budget of seconds, which a machine that stands still uses up

@@ -13,13 +13,14 @@ cd "$root"
 scripts/deps.sh
 build_release
 say "tests: $(ctest --test-dir "$build" -N "$@" | sed -n 's/^Total Tests: //p')"
-# The longest, before ctest's closing lines.
-longest() {
-  awk '/ Test +#[0-9]+: / && match($0, /[0-9.]+ sec/) { name = $0; sub(/.*#[0-9]+: /, "", name); sub(/ .*/, "", name)
+# What was run once more, and the longest tests, before ctest's closing lines.
+remarks() {
+  awk -v again="$build/once_more.txt" '/ Test +#[0-9]+: / && match($0, /[0-9.]+ sec/) { name = $0; sub(/.*#[0-9]+: /, "", name); sub(/ .*/, "", name)
       cost[name] += substr($0, RSTART, RLENGTH - 4) }
-    /% tests passed/ { print "The longest tests:"; fflush()
+    /% tests passed/ { system("cat " again " 2>/dev/null"); print "The longest tests:"; fflush()
       for (name in cost) printf "%8.1f s  %s\n", cost[name], name | "sort -rn | head -n 20"
       close("sort -rn | head -n 20"); print "" }
     { print; fflush() }'
 }
-ctest --test-dir "$build" --output-on-failure -j "$(nproc)" "$@" | longest
+rm -f "$build/once_more.txt"
+ctest --test-dir "$build" --output-on-failure -j "$(nproc)" "$@" | remarks

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -38,6 +40,15 @@ void serve(Fd handover) {
   executor.wait_until_closed();
 }
 
+std::atomic<int> g_serving{0};  // sessions
+
+// Those whose clients have gone let go of everything first.
+[[noreturn]] void end() {
+  using namespace std::chrono_literals;
+  for (int tries = 0; g_serving > 0 && tries < 500; ++tries) std::this_thread::sleep_for(10ms);
+  std::exit(0);
+}
+
 // Gives the connection to its session, or begins one.
 void take(Fd connection, std::map<wire::SessionId, Fd>& sessions) {
   const Result<wire::Hello> hello = wire::read_hello(connection.get());
@@ -46,7 +57,11 @@ void take(Fd connection, std::map<wire::SessionId, Fd>& sessions) {
     Result<wire::WorkerSocket> sockets = wire::worker_socket();
     if (!sockets.ok()) return;
     sessions[hello->session] = std::move(sockets->supervisor);
-    std::thread(serve, std::move(sockets->worker)).detach();
+    ++g_serving;
+    std::thread([worker = std::move(sockets->worker)]() mutable {
+      serve(std::move(worker));
+      --g_serving;
+    }).detach();
   }
   const auto it = sessions.find(hello->session);
   if (it == sessions.end()) return wire::refuse(connection.get(), wire::Refusal::NoSession);
@@ -78,7 +93,7 @@ int main(int argc, char** argv) {
   for (;;) {
     std::array<pollfd, 2> waits{pollfd{listener->get(), POLLIN, 0}, pollfd{STDIN_FILENO, POLLIN, 0}};
     ::poll(waits.data(), waits.size(), -1);
-    if (waits[1].revents) std::exit(0);
+    if (waits[1].revents) end();
     Result<Fd> connection = wire::accept_connection(listener->get());
     if (connection.ok()) take(std::move(*connection), sessions);
   }
