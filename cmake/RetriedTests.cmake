@@ -1,6 +1,5 @@
 # Tests that are run once more when they fail, and why: each depends on something that a busy machine takes away for a
-# moment. Whatever is not named here fails at its first failure. scripts/test.sh shows
-# what the first run said.
+# moment. Whatever is not named here fails at its first failure. scripts/test.sh shows what the first run said.
 set(GT_RETRIED
   unit.link_failure_test      # peers that are silent for as long as a dead one is: a machine at load 10 is as silent
   unit.link_conformance_test  # the same limits
