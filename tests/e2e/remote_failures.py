@@ -95,9 +95,14 @@ def serves(p):
     check("PASS" in outcome.text and "remote: 1 devices" in outcome.err_text, "the next client")
 
 
+def send_to(sessions, number):
+    for session in sessions:
+        with contextlib.suppress(ProcessLookupError):  # over since it was told of
+            os.kill(session["pid"], number)
+
+
 def send_to_workers(p, number):
-    for session in p.status()["sessions"]:
-        os.kill(session["pid"], number)
+    send_to(p.status()["sessions"], number)
 
 
 def test_killed_workers():
@@ -117,8 +122,7 @@ def test_killed_altogether():
     def kill():
         sessions = p.status()["sessions"]
         p.process.kill()
-        for session in sessions:
-            os.kill(session["pid"], signal.SIGKILL)
+        send_to(sessions, signal.SIGKILL)
 
     with proxy() as p, contextlib.ExitStack() as stack:
         cells(p, ways(p), kill, AT_ONCE, stack)
