@@ -52,8 +52,17 @@ bool pattern_size(size_t n) { return n != 0 && n <= 128 && (n & (n - 1)) == 0; }
 // Bytes of a fill colour: four of its channel type.
 size_t colour_bytes(const cl_image_format& format) { return format.image_channel_order == CL_DEPTH ? 4 : 16; }
 
-// NVIDIA's driver refuses copies between these and buffers, others take them: it is waited for.
-bool is_asked(const _cl_mem& image) { return image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY; }
+// Of `image` and a buffer. NVIDIA's driver refuses these of 1D arrays, others take them: it is waited for.
+template <FnId F, class... A>
+cl_int send_copy(Command& c, const _cl_mem& image, _cl_mem& src, _cl_mem& dst, const A&... arguments) {
+  const bool is_asked = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
+  if (is_asked) c.want_event();
+  c.reads(src);
+  c.writes(dst);
+  c.call<F>(as<cl_command_queue>(c.queue().name), as<cl_mem>(c.name(src)), as<cl_mem>(c.name(dst)), arguments...);
+  if (is_asked) c.require_taken();
+  return c.sent();
+}
 
 }  // namespace
 
@@ -133,13 +142,7 @@ cl_int clEnqueueCopyImageToBuffer(cl_command_queue queue, cl_mem image, cl_mem b
   const size_t bytes = region[0] * region[1] * region[2] * src.element_bytes;
   require(inside(offset, bytes, dst.size), CL_INVALID_VALUE);
   Command c(queue, CL_COMMAND_COPY_IMAGE_TO_BUFFER, n, list, event);
-  if (is_asked(src)) c.want_event();
-  c.reads(src);
-  c.writes(dst);
-  c.call<FnId::clEnqueueCopyImageToBuffer>(as<cl_command_queue>(queue->name), as<cl_mem>(c.name(src)),
-                                           as<cl_mem>(c.name(dst)), origin, region, offset);
-  if (is_asked(src)) c.require_taken();
-  return c.sent();
+  return send_copy<FnId::clEnqueueCopyImageToBuffer>(c, src, src, dst, origin, region, offset);
 }
 
 cl_int clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem buffer, cl_mem image, size_t offset,
@@ -152,13 +155,7 @@ cl_int clEnqueueCopyBufferToImage(cl_command_queue queue, cl_mem buffer, cl_mem 
   const size_t bytes = region[0] * region[1] * region[2] * dst.element_bytes;
   require(inside(offset, bytes, src.size), CL_INVALID_VALUE);
   Command c(queue, CL_COMMAND_COPY_BUFFER_TO_IMAGE, n, list, event);
-  if (is_asked(dst)) c.want_event();
-  c.reads(src);
-  c.writes(dst);
-  c.call<FnId::clEnqueueCopyBufferToImage>(as<cl_command_queue>(queue->name), as<cl_mem>(c.name(src)),
-                                           as<cl_mem>(c.name(dst)), offset, origin, region);
-  if (is_asked(dst)) c.require_taken();
-  return c.sent();
+  return send_copy<FnId::clEnqueueCopyBufferToImage>(c, dst, src, dst, offset, origin, region);
 }
 
 cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem mem, const void* pattern, size_t pattern_bytes,
