@@ -183,14 +183,14 @@ TEST_CASE("memory ticks grow, never run ahead of the clock, and are read as soon
     CHECK(t > last);
     CHECK(t <= ticks());
     read += t >= begin;
-    t_memory_clock.position = ring.position;
+    ring.clock.position = ring.position;
     last = t;
   }
   CHECK(read <= 1000 / MemoryClock::ReadEvery + 2);  // the first, and the one that the count begins with
   ring.position += 8;  // another record came in between
   uint64_t now = ticks();
   CHECK(memory_ticks(ring, false) >= now);
-  t_memory_clock.position = ring.position;
+  ring.clock.position = ring.position;
   header.rings_used = 2;
   for (int i = 0; i < 10; ++i) {
     now = ticks();

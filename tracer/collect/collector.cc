@@ -31,6 +31,15 @@ void Collector::take(const RecordView& record) {
   clock_.see(record.header.ticks);
   if ((++records_ & 0xffff) == 0) keep_within_budget();
   switch (record.header.type) {
+    case RecordType::Blocks: {
+      const uint64_t before = memory_.calls();
+      undecodable_ += memory_.take_blocks(threads_.of(record), record);
+      if (before >> 16 != memory_.calls() >> 16) keep_within_budget();
+      return;
+    }
+    case RecordType::BlockForm:
+      undecodable_ += !memory_.take_form(record);
+      return;
     case RecordType::Enter:
       undecodable_ += !calls_.enter(callbacks_.thread_of_enter(record), record);
       return;
@@ -98,6 +107,8 @@ bool Collector::take_of_thread(const RecordView& record) {
     case RecordType::Allocate:
     case RecordType::Release:
     case RecordType::Returned:
+    case RecordType::Blocks:
+    case RecordType::BlockForm:
     case RecordType::CallbackEnter:
     case RecordType::CallbackExit:
     case RecordType::ThreadEnd:

@@ -36,7 +36,10 @@ class Collector {
   void keep_times();
 
   void take(const RecordView& record);
-  void ring_ended(uint32_t ring) { callbacks_.ring_ended(ring); }
+  void ring_ended(uint32_t ring) {
+    callbacks_.ring_ended(ring);
+    memory_.ring_ended(ring);
+  }
 
   uint64_t calls() const { return calls_.calls(); }
   uint64_t memory_calls() const { return memory_.calls(); }

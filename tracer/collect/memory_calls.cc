@@ -46,14 +46,15 @@ uint64_t bytes_asked(const MemoryCall& call) {
   return bytes;
 }
 
-// Calls with one parameter: the size of the block that they return, or the block that they free.
+// Calls with one parameter, the size of the block that they return; or the block that they free, and perhaps a number.
 bool makes_block(const api::AllocFnInfo& info) {
   return info.result == AllocRole::Made && info.params[0].role == AllocRole::Size &&
          info.params[1].role == AllocRole::None;
 }
+bool is_sized(const api::AllocFnInfo& info) { return info.params[1].role == AllocRole::Number; }
 bool frees_block(const api::AllocFnInfo& info) {
   return info.result == AllocRole::None && info.params[0].role == AllocRole::Old &&
-         info.params[1].role == AllocRole::None;
+         info.params[2].role == AllocRole::None;
 }
 
 // The parameter through which it returns memory; params when the result is it.
@@ -133,48 +134,99 @@ bool MemoryCalls::take(TracedThread& thread, const RecordView& record) {
 bool MemoryCalls::take_block(TracedThread& thread, State& state, const RecordView& record) {
   if (!state.frames.empty()) return false;
   const api::AllocFnInfo& info = api::alloc_fn_info(record.header.fn);
-  if (record.header.type == RecordType::Allocate) return makes_block(info) && make_block(thread, state, record);
-  return frees_block(info) && free_block(thread, state, record);
+  const bool makes = record.header.type == RecordType::Allocate && makes_block(info);
+  if (!makes && (record.header.type != RecordType::Release || !frees_block(info))) return false;
+  ByteReader in(record.payload);
+  BlockForm form{.fn = record.header.fn, .address = in.fixed64()};
+  form.site = tables_.site_of(*thread.process, form.address);
+  BlockCall call{};
+  if (makes) call.bytes = in.fixed64();
+  call.address = in.fixed64();
+  if (frees_block(info) && is_sized(info)) call.bytes = in.fixed64();
+  if (!in.at_end()) return false;
+  return makes ? make_block(thread, state, form, call, record.header.ticks)
+               : free_block(thread, state, form, call, record.header.ticks);
 }
 
-bool MemoryCalls::make_block(TracedThread& thread, State& state, const RecordView& record) {
-  struct {
-    uint64_t site, size, made;
-  } call;
-  if (record.payload.size() != sizeof call) return false;
-  std::memcpy(&call, record.payload.data(), sizeof call);
-  if (call.made == 0) return false;
-  const model::SiteId site = tables_.site_of(*thread.process, call.site);
-  const Block& known = state.block(site, model::NoIndex, record.header.fn);
-  if (!known.is(site, model::NoIndex, record.header.fn)) return false;
-  Objects& objects = thread.process->objects;
-  if (objects.memory_at(call.made)) names_.release(objects.take_memory(call.made, nullptr).object, thread.id);
-  const ObjectRef object = names_.create(known.out);
-  objects.add_new_memory(call.made, call.size, object);
-  tables_.trace.stats[known.shape].bytes.add(call.size);
-  const int64_t values[] = {static_cast<int64_t>(call.size), object.slot};
-  count(state, known.shape, values, record.header.ticks);
+bool MemoryCalls::take_form(const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t slot = in.fixed64(), form = in.fixed64();
+  if (!in.ok() || slot >= BlockFormCount || !api::is_alloc_fn(static_cast<uint16_t>(form))) return false;
+  block_forms_.of(record.ring).forms[slot] = {.fn = static_cast<uint16_t>(form), .address = form >> 16};
   return true;
 }
 
-bool MemoryCalls::free_block(TracedThread& thread, State& state, const RecordView& record) {
-  struct {
-    uint64_t site, block;
-  } call;
-  if (record.payload.size() != sizeof call) return false;
-  std::memcpy(&call, record.payload.data(), sizeof call);
+uint64_t MemoryCalls::take_blocks(TracedThread& thread, const RecordView& run) {
+  State& state = of(thread);
+  if (state.call.open) end(thread, state, true);
+  TracedProcess& process = *thread.process;
+  RingBlocks& ring = block_forms_.of(run.ring);
+  uint64_t ticks = run.header.ticks, senseless = 0;
+  for (size_t at = 0; at + 8 <= run.payload.size(); at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, run.payload.data() + at, sizeof word);
+    if (tag_of(word) == BlockTag::Base) {
+      ring.base = base_in(word);
+      continue;
+    }
+    const BlockCall call = block_call(word, ring.base);
+    BlockForm& form = ring.forms[call.form];
+    ++ticks;
+    if (block_tag(static_cast<AllocFn>(form.fn)) != call.tag || call.address == 0) {
+      ++senseless;
+      continue;
+    }
+    if (form.process != &process || form.modules != process.module_changes) {
+      form.site = tables_.site_of(process, form.address);
+      form.process = &process;
+      form.modules = process.module_changes;
+    }
+    const bool known = state.frames.empty() && (call.tag == BlockTag::Made ? make_block(thread, state, form, call, ticks)
+                                                                           : free_block(thread, state, form, call, ticks));
+    if (!known) senseless += !take_long_way(thread, form, call, run, ticks);
+  }
+  return senseless;
+}
+
+// As the record that it would have been.
+bool MemoryCalls::take_long_way(TracedThread& thread, const BlockForm& form, const BlockCall& call,
+                                const RecordView& run, uint64_t ticks) {
+  const bool made = call.tag == BlockTag::Made, sized = call.tag == BlockTag::FreedSized;
+  const uint64_t words[] = {form.address, made ? call.bytes : call.address, made ? call.address : call.bytes};
+  const std::span<const uint64_t> given(words, made || sized ? 3 : 2);
+  const RecordHeader header{static_cast<uint32_t>(sizeof header + given.size_bytes()),
+                            made ? RecordType::Allocate : RecordType::Release, form.fn, ticks};
+  return take(thread, {header, ByteView(reinterpret_cast<const uint8_t*>(given.data()), given.size_bytes()), run.ring,
+                       run.owner});
+}
+
+bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+                             uint64_t ticks) {
+  if (call.address == 0) return false;
+  const BlockShape* const known = state.blocks.find(form.site, model::NoIndex, form.fn);
+  if (!known) return false;
   Objects& objects = thread.process->objects;
-  const Memory* memory = objects.memory_at(call.block);
+  if (objects.memory_at(call.address)) names_.release(objects.take_memory(call.address, nullptr).object, thread.id);
+  const ObjectRef object = names_.create(known->out);
+  objects.add_new_memory(call.address, call.bytes, object);
+  tables_.trace.stats[known->shape].bytes.add(call.bytes);
+  const int64_t values[] = {static_cast<int64_t>(call.bytes), object.slot};
+  count(state, known->shape, values, ticks);
+  return true;
+}
+
+bool MemoryCalls::free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+                             uint64_t ticks) {
+  Objects& objects = thread.process->objects;
+  const Memory* memory = objects.memory_at(call.address);
   if (!memory) return false;
   const ObjectRef object = memory->object;
-  const auto offset = static_cast<int64_t>(memory->offset);
-  const model::SiteId site = tables_.site_of(*thread.process, call.site);
-  const Block& known = state.block(site, object.cls, record.header.fn);
-  if (!known.is(site, object.cls, record.header.fn)) return false;
-  objects.take_memory(call.block, nullptr);
+  const BlockShape* const known = state.blocks.find(form.site, object.cls, form.fn);
+  if (!known) return false;
+  const int64_t values[] = {object.slot, static_cast<int64_t>(memory->offset), static_cast<int64_t>(call.bytes)};
+  objects.take_memory(call.address, nullptr);
   names_.release(object, thread.id);
-  const int64_t values[] = {object.slot, offset};
-  count(state, known.shape, values, record.header.ticks);
+  count(state, known->shape, std::span(values).first(known->values), ticks);
   return true;
 }
 
@@ -409,8 +461,10 @@ void MemoryCalls::end(TracedThread& thread, State& state, bool unfinished) {
   stats.failed += fails;
   if (form.made) stats.bytes.add(call.made_bytes);
   count(state, known.shape, {values, count_of_values}, call.ticks);
-  if (is_plain(call))
-    state.block(form.site, form.in[0], form.fn) = {form.site, form.in[0], form.fn, known.shape, known.out};
+  if (is_plain(call)) {
+    state.blocks.at(form.site, form.in[0], form.fn) = {form.site,   form.in[0], form.fn, known.shape, known.out,
+                                                       static_cast<uint32_t>(count_of_values)};
+  }
 }
 
 }  // namespace gt::tracer

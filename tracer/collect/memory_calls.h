@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "tracer/collect/block_forms.h"
 #include "tracer/collect/places.h"
 #include "tracer/collect/spool_reader.h"
 #include "tracer/collect/tick_clock.h"
@@ -59,6 +60,10 @@ class MemoryCalls {
 
   // Allocate, Release, Returned. False: the record makes no sense.
   bool take(TracedThread& thread, const RecordView& record);
+  // A run of block words: gives how many of them make no sense.
+  uint64_t take_blocks(TracedThread& thread, const RecordView& run);
+  bool take_form(const RecordView& record);  // what a block word's form stands for. False: no sense
+  void ring_ended(uint32_t ring) { block_forms_.ring_ended(ring); }
   void take_frames(TracedThread& thread, const RecordView& record);  // around the site of the call that comes next
   // Another thread begins in this one's place, or the trace ends: a call that has not returned will not.
   void end_open(TracedThread& thread);
@@ -84,16 +89,6 @@ class MemoryCalls {
     model::ClassId out = model::NoIndex;  // of the memory that it makes
   };
 
-  // The same for calls that only make a block, or only free one: see take_block().
-  struct Block {
-    model::SiteId site = model::NoIndex;
-    model::ClassId freed = model::NoIndex;  // class of the block; when making one: none
-    uint32_t fn = 0;
-    model::ShapeId shape = model::NoIndex;
-    model::ClassId out = model::NoIndex;
-    bool is(model::SiteId s, model::ClassId c, uint16_t f) const { return site == s && freed == c && fn == f; }
-  };
-
   struct State {  // of a thread
     model::Folder stream;
     std::unique_ptr<model::TimelineBuilder> times;
@@ -101,11 +96,7 @@ class MemoryCalls {
     MemoryCall call;               // that is being taken; `open` while it has been entered and has not returned
     std::vector<uint64_t> frames;  // around the site of the call that comes next
     std::array<Recent, 256> recent{};
-    std::array<Block, 256> blocks{};
-
-    Block& block(model::SiteId site, model::ClassId freed, uint16_t fn) {
-      return blocks[mix(site ^ uint64_t{fn} << 32, freed) % blocks.size()];
-    }
+    BlockShapes blocks;  // of calls that only make a block, or only give one back
   };
 
   State& of(const TracedThread& thread) {
@@ -114,8 +105,11 @@ class MemoryCalls {
     });
   }
   bool take_block(TracedThread& thread, State& state, const RecordView& record);
-  bool make_block(TracedThread& thread, State& state, const RecordView& record);
-  bool free_block(TracedThread& thread, State& state, const RecordView& record);
+  // A call of this form that made or freed a block. False: not known yet.
+  bool make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call, uint64_t ticks);
+  bool free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call, uint64_t ticks);
+  bool take_long_way(TracedThread& thread, const BlockForm& form, const BlockCall& call, const RecordView& run,
+                     uint64_t ticks);
   void count(State& state, model::ShapeId shape, std::span<const int64_t> values, uint64_t ticks);
 
   enum class Entered { Yes, Foreign, Senseless };
@@ -135,6 +129,7 @@ class MemoryCalls {
   Places& places_;
   const TickClock& clock_;
   PerThread<State> states_;
+  BlockForms block_forms_;
   model::Shape shape_;  // scratch
   bool keep_times_ = false;
   uint64_t calls_ = 0, foreign_releases_ = 0;

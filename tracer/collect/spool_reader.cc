@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,6 +38,8 @@ double measure_ns_per_tick() {
   const int64_t end = now();
   return static_cast<double>(end - begin) / static_cast<double>(ticks() - begin_ticks);
 }
+
+constexpr uint64_t Never = std::numeric_limits<uint64_t>::max();
 
 bool process_gone(int pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
 
@@ -116,6 +120,7 @@ Result<SpoolReader> SpoolReader::open(const std::string& path) {
   if (used > whole) reader.damaged_ = used - whole;
   for (uint32_t i = 0; i < reader.rings_used(); ++i) {
     reader.cursors_[i].position = reader.ring_header(i)->tail.load(std::memory_order_relaxed);
+    reader.restore_forms(i);
   }
   return reader;
 }
@@ -154,91 +159,177 @@ uint8_t* SpoolReader::ring_data(uint32_t i) const {
   return reinterpret_cast<uint8_t*>(ring_header(i)) + PageBytes;
 }
 
-const RecordHeader* SpoolReader::peek(uint32_t i, uint64_t head) {
+// A head outside the ring is damage; there is nothing to read then.
+uint64_t SpoolReader::head_of(uint32_t i) const {
+  const uint64_t head = ring_header(i)->head.load(std::memory_order_acquire), position = cursors_[i].position;
+  return head < position || head - position > header_->ring_bytes ? position : head;
+}
+
+void SpoolReader::damage(Cursor& cursor) {
+  cursor.broken = true;
+  ++damaged_;
+}
+
+SpoolReader::Next SpoolReader::peek(uint32_t i, uint64_t head) {
   Cursor& cursor = cursors_[i];
-  if (cursor.position >= head) return nullptr;
   const uint64_t size = header_->ring_bytes;
   const uint8_t* const data = ring_data(i);
   while (!cursor.broken && cursor.position < head) {
-    const uint64_t at = cursor.position & (size - 1);
+    const uint64_t at = cursor.position & (size - 1), room = std::min(size - at, head - cursor.position);
+    uint64_t word = 0;
+    std::memcpy(&word, data + at, sizeof word);
+    const BlockTag tag = tag_of(word);
+    if (is_block_call(tag) || tag == BlockTag::Base) return {data + at, cursor.ticks + 1, true};
+    if (tag == BlockTag::Ticks) {
+      cursor.ticks = ticks_in(word) - 1;
+      cursor.position += sizeof word;
+      continue;
+    }
     const auto* record = reinterpret_cast<const RecordHeader*>(data + at);
     const uint32_t bytes = record->bytes;
     const bool pad = record->type == RecordType::Pad;
-    const bool fits = bytes % 8 == 0 && bytes >= (pad ? 8 : sizeof(RecordHeader)) &&
-                      bytes <= size - at && bytes <= head - cursor.position;
+    const bool fits = tag == BlockTag::None && record->type != RecordType::Blocks &&
+                      bytes >= (pad ? 8 : sizeof(RecordHeader)) && bytes <= room;
     if (!fits) {
-      cursor.broken = true;
-      ++damaged_;
+      damage(cursor);
       break;
     }
-    if (!pad) return record;
+    if (!pad) return {data + at, record->ticks, false};
     cursor.position += bytes;
   }
-  return nullptr;
+  return {};
+}
+
+SpoolReader::Next SpoolReader::peek_from(uint32_t i, uint64_t from, uint64_t head) {
+  const Cursor saved = cursors_[i];
+  cursors_[i].position = from;
+  const Next next = peek(i, head);
+  cursors_[i] = saved;
+  return next;
+}
+
+uint64_t SpoolReader::give(uint32_t i, const Next& next, uint64_t head, uint64_t end, const Visitor& visit) {
+  constexpr uint64_t MostBytes = 4096 * 8;
+  Cursor& cursor = cursors_[i];
+  if (!next.blocks) {
+    const RecordHeader& record = next.record();
+    visit({record, ByteView(next.at + sizeof record, record.bytes - sizeof record), i, ring_header(i)});
+    cursor.position += record.bytes;
+    cursor.ticks = record.ticks;
+    return 1;
+  }
+  const uint64_t size = header_->ring_bytes, at = cursor.position & (size - 1);
+  const uint64_t most = std::min({size - at, head - cursor.position, MostBytes});
+  uint64_t bytes = 0, calls = 0;
+  for (; bytes < most; bytes += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, next.at + bytes, sizeof word);
+    const BlockTag tag = tag_of(word);
+    if (tag != BlockTag::Base && (!is_block_call(tag) || cursor.ticks + calls + 1 >= end)) break;
+    calls += tag != BlockTag::Base;
+  }
+  const RecordHeader header{static_cast<uint32_t>(bytes), RecordType::Blocks, 0, cursor.ticks};
+  visit({header, ByteView(next.at, bytes), i, ring_header(i)});
+  cursor.position += bytes;
+  cursor.ticks += calls;
+  return calls;
+}
+
+// The time of the first record that came while we looked at the heads.
+uint64_t SpoolReader::earliest_beyond(uint32_t used) {
+  uint64_t earliest = Never;
+  const uint32_t used_now = rings_used();
+  for (uint32_t i = 0; i < used_now; ++i) {
+    if (i >= used) cursors_[i].h1 = cursors_[i].position;
+    const uint64_t h2 = head_of(i);
+    if (h2 == cursors_[i].h1) continue;
+    const Next next = peek_from(i, cursors_[i].h1, h2);
+    // Ticks that are counted say nothing here; but whoever counts is alone.
+    if (next.at && !(next.blocks && used_now == 1)) earliest = std::min(earliest, next.ticks);
+  }
+  return earliest;
 }
 
 uint64_t SpoolReader::read(const Visitor& visit, bool final) {
-  constexpr uint64_t Never = std::numeric_limits<uint64_t>::max();
+  give_restored(visit);
   const uint32_t used = rings_used();
-  const auto load = [&](uint32_t i) {
-    const uint64_t head = ring_header(i)->head.load(std::memory_order_acquire);
-    const Cursor& c = cursors_[i];
-    // A head outside the ring is damage; there is nothing to read then.
-    return head < c.position || head - c.position > header_->ring_bytes ? c.position : head;
-  };
-  for (uint32_t i = 0; i < used; ++i) cursors_[i].h1 = load(i);
-  uint64_t m = Never;
-  if (!final) {
-    const uint32_t used_now = rings_used();
-    for (uint32_t i = 0; i < used_now; ++i) {
-      if (i >= used) cursors_[i].h1 = cursors_[i].position;
-      const uint64_t h2 = load(i);
-      if (h2 == cursors_[i].h1) continue;
-      // The first record in [h1, h2): look with a cursor of its own.
-      const Cursor saved = cursors_[i];
-      cursors_[i].position = saved.h1;
-      const RecordHeader* record = peek(i, h2);
-      if (record) m = std::min(m, record->ticks);
-      cursors_[i] = saved;
-    }
-  }
+  for (uint32_t i = 0; i < used; ++i) cursors_[i].h1 = head_of(i);
+  const uint64_t m = final ? Never : earliest_beyond(used);
 
   uint64_t given = 0;
-  std::vector<std::pair<uint64_t, uint32_t>> heap;  // (time of next record, ring), earliest on top
+  std::vector<std::pair<uint64_t, uint32_t>> heap;  // (time of what is next, ring), earliest on top
   const auto later = std::greater<std::pair<uint64_t, uint32_t>>();
   for (uint32_t i = 0; i < used; ++i) {
-    if (const RecordHeader* r = peek(i, cursors_[i].h1)) heap.emplace_back(r->ticks, i);
+    if (const Next next = peek(i, cursors_[i].h1); next.at) heap.emplace_back(next.ticks, i);
   }
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty()) {
     std::pop_heap(heap.begin(), heap.end(), later);
     const uint32_t i = heap.back().second;
     heap.pop_back();
-    const uint64_t bound = std::min(m, heap.empty() ? Never : heap.front().first);
+    // Up to the first of another ring's, that one's time included.
+    const uint64_t end = std::min(m, heap.empty() || heap.front().first == Never ? Never : heap.front().first + 1);
     Cursor& cursor = cursors_[i];
-    const RingHeader* owner = ring_header(i);
-    const RecordHeader* record = peek(i, cursor.h1);
-    if (record && record->ticks >= m) continue;  // and so for the rest of this ring
+    Next next = peek(i, cursor.h1);
     uint64_t published = cursor.position;
-    do {
-      const auto* bytes = reinterpret_cast<const uint8_t*>(record);
-      visit({*record, ByteView(bytes + sizeof(RecordHeader), record->bytes - sizeof(RecordHeader)),
-             i, owner});
-      cursor.position += record->bytes;
-      ++given;
+    for (; next.at && next.ticks < end; next = peek(i, cursor.h1)) {
+      given += give(i, next, cursor.h1, end, visit);
       if (cursor.position - published > header_->ring_bytes / 8) {
         published = cursor.position;
         ring_header(i)->tail.store(published, std::memory_order_release);
       }
-      record = peek(i, cursor.h1);
-    } while (record && record->ticks <= bound && record->ticks < m);
+    }
     ring_header(i)->tail.store(cursor.position, std::memory_order_release);
-    if (record && record->ticks < m) {
-      heap.emplace_back(record->ticks, i);
+    if (next.at && next.ticks < m) {
+      heap.emplace_back(next.ticks, i);
       std::push_heap(heap.begin(), heap.end(), later);
     }
   }
   return given;
+}
+
+// Goes back from what the block words stand for at the ring's end to what they stood for at its tail.
+void SpoolReader::restore_forms(uint32_t i) {
+  const RingHeader& ring = *ring_header(i);
+  const Cursor begin = cursors_[i];
+  Restored at_tail{i, ring.base, {ring.forms, ring.forms + BlockFormCount}};
+  std::vector<bool> known(BlockFormCount);
+  bool base_known = false;
+  const uint64_t head = head_of(i), damaged_before = damaged_;
+  const auto look = [&](const RecordView& record) {
+    if (record.header.type == RecordType::Blocks) {
+      ByteReader in(record.payload);
+      while (!base_known && in.remaining() >= 8) {
+        if (const uint64_t word = in.fixed64(); tag_of(word) == BlockTag::Base)
+          at_tail.base = base_before(word), base_known = true;
+      }
+    } else if (record.header.type == RecordType::BlockForm) {
+      ByteReader in(record.payload);
+      const uint64_t slot = in.fixed64();
+      in.fixed64();
+      const uint64_t before = in.fixed64();
+      if (!in.ok() || slot >= BlockFormCount || known[slot]) return;
+      known[slot] = true;
+      at_tail.forms[slot] = before;
+    }
+  };
+  for (Next next = peek(i, head); next.at; next = peek(i, head)) give(i, next, head, Never, look);
+  cursors_[i] = begin;
+  damaged_ = damaged_before;
+  restored_.push_back(std::move(at_tail));
+}
+
+void SpoolReader::give_restored(const Visitor& visit) {
+  for (const Restored& ring : std::exchange(restored_, {})) {
+    const auto give_words = [&](RecordType type, std::span<const uint64_t> words) {
+      const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
+      visit({{0, type, 0, 0}, ByteView(bytes, words.size_bytes()), ring.ring, ring_header(ring.ring)});
+    };
+    for (uint64_t slot = 0; slot < BlockFormCount; ++slot) {
+      if (const uint64_t words[] = {slot, ring.forms[slot], 0}; words[1] != 0) give_words(RecordType::BlockForm, words);
+    }
+    if (const uint64_t base[] = {base_word(ring.base, 0)}; ring.base != 0) give_words(RecordType::Blocks, base);
+  }
 }
 
 void SpoolReader::recycle(const std::function<void(uint32_t)>& ended) {

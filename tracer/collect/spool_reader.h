@@ -5,7 +5,9 @@
 // be given only when everything that could have caused it is already visible. read() looks at all
 // heads (H1), then at all heads again (H2). What caused a record below H1 was committed before it,
 // so it lies below H2. Let m be the earliest time of a record in [H1, H2): records below H1 that
-// are earlier than m have all their causes below H1, and are given now. Thread safety: one reader.
+// are earlier than m have all their causes below H1, and are given now.
+// Block words count their ticks only while no other ring is used, and so after all that other rings ever held.
+// Thread safety: one reader.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +21,8 @@
 
 namespace gt::tracer {
 
+// A record; or a run of block words, calls and Base words only: type Blocks, ticks those before the first call, each
+// call one tick after the one before it.
 struct RecordView {
   RecordHeader header;
   ByteView payload;  // valid only during the call
@@ -52,7 +56,7 @@ class SpoolReader {
   void remove();
 
   using Visitor = std::function<void(const RecordView&)>;
-  // Gives what can be given now, and frees its space in the rings. Returns the number of records.
+  // Gives what can be given now, and frees its space in the rings. Returns the number of records and calls.
   // With `final`, when nobody writes any more, gives everything. Damaged records end their ring
   // (counted in damaged_rings()).
   uint64_t read(const Visitor& visit, bool final = false);
@@ -74,16 +78,40 @@ class SpoolReader {
   struct Cursor {
     uint64_t position = 0;  // our copy of tail
     uint64_t h1 = 0;
+    uint64_t ticks = 0;     // of what lies before position
     bool broken = false;
   };
-  // The next record of ring i below `head`, skipping Pads; nullptr: none.
-  const RecordHeader* peek(uint32_t i, uint64_t head);
+  // What lies at a cursor: a record, or the first of some block words.
+  struct Next {
+    const uint8_t* at = nullptr;  // nullptr: nothing
+    uint64_t ticks = 0;
+    bool blocks = false;
+    const RecordHeader& record() const { return *reinterpret_cast<const RecordHeader*>(at); }
+  };
+  // The next of ring i below `head`, skipping Pads and Ticks.
+  Next peek(uint32_t i, uint64_t head);
+  // The same from `from` on, without moving the cursor.
+  Next peek_from(uint32_t i, uint64_t from, uint64_t head);
+  void damage(Cursor& cursor);
+  uint64_t head_of(uint32_t i) const;
+  // Gives what peek() found, or as many of the block words as lie below `end` ticks and before `head`.
+  uint64_t give(uint32_t i, const Next& next, uint64_t head, uint64_t end, const Visitor& visit);
+  uint64_t earliest_beyond(uint32_t used);
+  void restore_forms(uint32_t i);
+  void give_restored(const Visitor& visit);
 
   std::string path_;
   SpoolHeader* header_ = nullptr;
   uint64_t mapped_ = 0;
   std::vector<Cursor> cursors_;
   uint64_t damaged_ = 0;
+  // Of a spool whose first reader is gone: what its rings' block words stood for where that one stopped.
+  struct Restored {
+    uint32_t ring;
+    uint64_t base;
+    std::vector<uint64_t> forms;
+  };
+  std::vector<Restored> restored_;
 };
 
 }  // namespace gt::tracer

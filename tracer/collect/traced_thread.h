@@ -29,9 +29,11 @@ struct TracedProcess {
   AddressMap<ObjectRef> unknown;            // pointers that nothing explains, by address
   ContentNumbers contents;                  // of its transfers
   uint64_t calls = 0;
+  uint32_t module_changes = 0;
 
   TracedProcess(uint32_t i, int64_t p, std::vector<model::Module>& table) : index(i), pid(p), modules(table, i, p) {}
   void forget_sites() {
+    ++module_changes;
     sites.clear();
     chained_sites.clear();
   }

@@ -1,11 +1,13 @@
 // The recorder's view of memory calls: it serves none of them and writes a record of each.
 //
-// Cost: one tick and 32 to 48 bytes in the ring; a walk of the stack for large blocks only (frames.h).
+// Cost: a block that is made or given back, 8 bytes in the ring (block_words.h); other calls, 32 to 80 bytes and often
+// a reading of the clock; a walk of the stack for large blocks only (frames.h).
 #pragma once
 
 #include <concepts>
 
 #include "tracer/interpose/alloc_hooks.h"
+#include "tracer/lib/block_recorder.h"
 #include "tracer/lib/memory_ticks.h"
 #include "tracer/lib/readable.h"
 #include "tracer/lib/recorder.h"
@@ -29,7 +31,11 @@ struct MemoryClient {
 
   static void returned(Fn fn, const void* site, const void* made, size_t bytes, auto... args) {
     if (!wanted(site)) return;
-    if (__builtin_expect(made && is_large(bytes), 0)) record_frames(site);
+    const bool large = made && is_large(bytes);
+    if (__builtin_expect(large, 0)) record_frames(site);
+    if constexpr (sizeof...(args) == 2) {  // the size and the block
+      if (!large && block_tag(fn) == BlockTag::Made && record_block(BlockTag::Made, fn, site, made, bytes)) return;
+    }
     if constexpr (sizeof...(args) == MappingWords) {
       record_mapping(fn, site, {word(args)...});
     } else {
@@ -41,6 +47,10 @@ struct MemoryClient {
     if (!wanted(site)) return;
     // What libc cleans up when a thread has ended must not give the thread another life.
     if (__builtin_expect(!p, 0) && ring_is_over()) return;
+    if constexpr (sizeof...(args) <= 1) {
+      const BlockTag tag = block_tag(fn);
+      if (tag != BlockTag::None && record_block(tag, fn, site, p, args...)) return;
+    }
     write(RecordType::Release, fn, word(site), word(p), word(args)...);
   }
   static void entered(Fn fn, const void* site, size_t bytes, auto... args) {
@@ -81,7 +91,7 @@ struct MemoryClient {
     if (!ring) return;
     fetch_ahead(*ring);
     record(type, static_cast<uint16_t>(fn), memory_ticks(*ring, type == RecordType::Release), words...);
-    t_memory_clock.position = ring->position;
+    ring->clock.position = ring->position;
   }
 
   // What the memory call that comes next was called from.

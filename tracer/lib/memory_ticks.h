@@ -14,26 +14,20 @@
 
 namespace gt::tracer {
 
-struct MemoryClock {
-  uint64_t last = 0;      // ticks of the last memory record
-  uint64_t position = 0;  // of the ring behind it: another one means that something else was recorded meanwhile
-  static constexpr uint32_t ReadEvery = 64;
-  uint32_t counted = ReadEvery - 1;  // so the first one is read
-};
-extern __thread MemoryClock t_memory_clock __attribute__((tls_model("initial-exec")));
-
-inline uint64_t memory_ticks(const Ring& ring, bool after_loads) {
+// May the next memory call count on from the last one, at ++clock.last?
+inline bool counts_on(Ring& ring) {
 #if defined(__x86_64__)
   constexpr bool FineTicks = true;
 #else
   constexpr bool FineTicks = false;  // a tick may be longer than a record takes
 #endif
-  MemoryClock& clock = t_memory_clock;
   const bool alone = spool()->rings_used.load(std::memory_order_relaxed) == 1;
-  if (FineTicks && alone && ring.position == clock.position && ++clock.counted % MemoryClock::ReadEvery != 0) {
-    return ++clock.last;
-  }
-  return clock.last = after_loads ? ticks_after_loads() : ticks();
+  return FineTicks && alone && ring.position == ring.clock.position && ++ring.clock.counted % MemoryClock::ReadEvery != 0;
+}
+
+inline uint64_t memory_ticks(Ring& ring, bool after_loads) {
+  if (counts_on(ring)) return ++ring.clock.last;
+  return ring.clock.last = after_loads ? ticks_after_loads() : ticks();
 }
 
 // Asks for the cache lines of the next records: the collector has read them, so they are not ours to write.

@@ -228,6 +228,8 @@ Ring* claim_ring() {
   ring.header->parent_pid = getppid();
   ring.header->path = interpose::t_path;
   ring.header->driver = t_flags.muted;
+  ring.header->base = 0;
+  std::memset(ring.header->forms, 0, sizeof ring.header->forms);
   const Stack stack = own_stack(is_first_thread(*ring.header));
   ring.header->stack_low = stack.low;
   ring.header->stack_high = stack.high;

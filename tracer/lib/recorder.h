@@ -15,6 +15,14 @@
 
 namespace gt::tracer {
 
+// The ticks of a thread's memory calls (memory_ticks.h).
+struct MemoryClock {
+  static constexpr uint32_t ReadEvery = 64;
+  uint64_t last = 0;      // ticks of the last memory call
+  uint64_t position = 0;  // of the ring behind it: another one means that something else was recorded meanwhile
+  uint32_t counted = ReadEvery - 1;  // so the first one is read
+};
+
 // A thread's end of its ring. Invariant: position <= limit; limit - ring_bytes is a tail that the
 // collector published.
 struct Ring {
@@ -26,6 +34,7 @@ struct Ring {
   uint64_t calls = 0;     // Enter records written: sequence number of the next OpenCL call
   uint32_t index = 0;     // of the ring in the spool
   bool busy = false;      // a record is under way: a signal handler must not begin another
+  MemoryClock clock;
 };
 
 extern __thread Ring* t_ring __attribute__((tls_model("initial-exec")));

@@ -8,7 +8,7 @@
 // Invariants of a ring: tail <= head <= tail + ring_bytes; bytes [tail, head) are whole records;
 // positions grow for
 //   ever and are taken modulo ring_bytes; records are multiples of 8 bytes and never wrap (a Pad
-//   record fills the end).
+//   record fills the end). Between records lie block words (block_words.h).
 // Order: a record is visible when its bytes precede a release store of `head`. What one thread
 // committed before it
 //   made another thread act (by any synchronization) is visible before the other's record: see
@@ -22,11 +22,12 @@
 #include <cstdint>
 
 #include "tracer/interpose/thread_path.h"
+#include "tracer/lib/block_words.h"
 
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 6;
+constexpr uint32_t SpoolVersion = 7;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -92,6 +93,8 @@ struct alignas(64) RingHeader {
   std::atomic<uint64_t> unrecorded{
       0};  // calls that could not be recorded here (from signal handlers)
   alignas(64) std::atomic<uint64_t> tail{0};  // written by the collector
+  alignas(64) uint64_t base = 0;     // the thread's: of its last Base word
+  uint64_t forms[BlockFormCount] = {};   // the thread's: what its block words stand for (block_form()); 0: nothing
 };
 static_assert(sizeof(RingHeader) <= PageBytes && sizeof(SpoolHeader) <= PageBytes);
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
@@ -129,6 +132,8 @@ enum class RecordType : uint16_t {
   Content,     // within a call: hash and number of the bytes that it moves (0: not known), ticks that hashing took
   MemoryFacts,  // within a create call that does not say it: bytes, and bytes of an element, of what it made
   CommandArg,   // within a call that updates a command buffer: command, CommandArgKind, index, size, value
+  BlockForm,   // number, form, form before: what this number stands for in the block words that follow
+  Blocks,      // in no ring: a run of block words, as the reader gives them. ticks: before the first of them
   KernelArgs,  // handle, length, text (traces/model/folded/kernel_origin.h): of a kernel that the call under way made
 };
 

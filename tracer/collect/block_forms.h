@@ -1,0 +1,74 @@
+// What block words say in few bits: the forms of each ring, and the shapes that calls of a form had last.
+//
+// Thread safety: none. Cost: a call of a form that made or freed the same class last time is one comparison.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "tracer/collect/interning.h"
+#include "tracer/collect/traced_thread.h"
+#include "tracer/lib/block_words.h"
+#include "traces/model/fold/event.h"
+
+namespace gt::tracer {
+
+// A call that only makes a block, or only gives one back: its shape.
+struct BlockShape {
+  model::SiteId site = model::NoIndex;
+  model::ClassId freed = model::NoIndex;  // class of the block; when making one: none
+  uint32_t fn = 0;
+  model::ShapeId shape = model::NoIndex;
+  model::ClassId out = model::NoIndex;  // of the block that it makes
+  uint32_t values = 0;
+  bool is(model::SiteId s, model::ClassId c, uint32_t f) const { return site == s && freed == c && fn == f; }
+};
+
+// Those of a thread, the last ones.
+class BlockShapes {
+ public:
+  BlockShape& at(model::SiteId site, model::ClassId freed, uint32_t fn) {
+    return shapes_[mix(site ^ uint64_t{fn} << 32, freed) % shapes_.size()];
+  }
+  // nullptr: it is not among them.
+  const BlockShape* find(model::SiteId site, model::ClassId freed, uint32_t fn) {
+    const BlockShape& known = at(site, freed, fn);
+    return known.is(site, freed, fn) ? &known : nullptr;
+  }
+
+ private:
+  std::array<BlockShape, 256> shapes_{};
+};
+
+// A function and the place that calls it.
+struct BlockForm {
+  uint16_t fn = 0;  // 0: nothing has this number
+  uint64_t address = 0;
+  model::SiteId site = model::NoIndex;
+  const TracedProcess* process = nullptr;  // whose site it is
+  uint32_t modules = 0;                    // of the process, when the site was found
+};
+
+struct RingBlocks {
+  uint64_t base = 0;
+  std::array<BlockForm, BlockFormCount> forms{};
+};
+
+// By ring.
+class BlockForms {
+ public:
+  RingBlocks& of(uint32_t ring) {
+    if (ring >= rings_.size()) rings_.resize(ring + 1);
+    if (!rings_[ring]) rings_[ring] = std::make_unique<RingBlocks>();
+    return *rings_[ring];
+  }
+  void ring_ended(uint32_t ring) {
+    if (ring < rings_.size()) rings_[ring].reset();
+  }
+
+ private:
+  std::vector<std::unique_ptr<RingBlocks>> rings_;
+};
+
+}  // namespace gt::tracer
