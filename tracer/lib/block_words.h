@@ -7,8 +7,8 @@
 //                             before
 //   Ticks                     when the call behind it was made
 // A call without Ticks before it was made one tick after what lies before it in the ring.
-// A form is a number that a BlockForm record gives to a function and a site, until it gives it to others; forms and base
-// belong to the ring and are forgotten when it gets another owner. BlockForm and Base say what they replace, so that a
+// A form is a number that a BlockForm record gives to a function and a site, until it gives it to others; forms and
+// base belong to the ring and are forgotten when it gets another owner. BlockForm and Base say what they replace, so that a
 // reader who comes late can go back from what the ring's header says (SpoolReader::open).
 // FreedSized is a Freed with the size that the program named.
 // Thread safety: pure functions.
@@ -25,7 +25,8 @@ enum class BlockTag : uint8_t { None, Made, Freed, FreedSized, Base, Ticks };
 // |63        27|26      11|10    3|2  0|
 // | address    | bytes    | form  | tag|
 // Addresses are multiples of 16: their bits 4 to 40 are here, those above in Base.
-constexpr unsigned TagBits = 3, FormBits = 8, SizeBits = 16, AddressBits = 64 - TagBits - FormBits - SizeBits;
+constexpr unsigned TagBits = 3, FormBits = 8, SizeBits = 16;
+constexpr unsigned AddressBits = 64 - TagBits - FormBits - SizeBits;
 constexpr unsigned AlignBits = 4, BaseShift = AlignBits + AddressBits;
 constexpr uint32_t BlockFormCount = 1u << FormBits;
 

@@ -22,7 +22,8 @@ inline bool counts_on(Ring& ring) {
   constexpr bool FineTicks = false;  // a tick may be longer than a record takes
 #endif
   const bool alone = spool()->rings_used.load(std::memory_order_relaxed) == 1;
-  return FineTicks && alone && ring.position == ring.clock.position && ++ring.clock.counted % MemoryClock::ReadEvery != 0;
+  MemoryClock& clock = ring.clock;
+  return FineTicks && alone && ring.position == clock.position && ++clock.counted % MemoryClock::ReadEvery != 0;
 }
 
 inline uint64_t memory_ticks(Ring& ring, bool after_loads) {

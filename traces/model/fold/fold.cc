@@ -36,6 +36,9 @@
 // no times. The merged rule is the first choice from then on; what lies on the stack already stays
 // as it is.
 //
+// A stream that costs more than it is worth, because what it calls next is anybody's guess, is not parsed for a while
+// (Credit): its events go straight into runs, and later another attempt is made.
+//
 // What lies deeper than Window entries below the top cannot fold any more. It is frozen: loops that
 // stand for many events become nodes, everything else joins Run nodes of at most
 // RunBuilder::MaxEvents events. Memory: rules are bounded (Grammar::MaxSymbols); above it
@@ -120,12 +123,36 @@ struct Frozen {
   }
 };
 
+// Whether the stream is worth parsing: each event earns some steps of parsing, and what was not needed is saved, up to a
+// limit. A regular program's events take less than one, those of a loop with a dozen branches some ten. Where all is
+// used up, events go unparsed, the longer the oftener that has happened.
+class Credit {
+ public:
+  bool spent(uint64_t effort) const { return effort > limit_; }
+  // EarnEvery events have come.
+  void earn(uint64_t effort) { limit_ = std::min(limit_ + EarnEvery * Steps, effort + MostSaved); }
+  // How many events are not to be parsed now.
+  uint64_t pause() {
+    const uint64_t events = pause_;
+    pause_ = std::min(pause_ * 2, LongestPause);
+    return events;
+  }
+  void begin_again(uint64_t effort) { limit_ = effort + MostSaved / 4; }
+
+  static constexpr uint64_t EarnEvery = 1024;
+
+ private:
+  static constexpr uint64_t Steps = 32, MostSaved = Steps << 14, LongestPause = 4 << 20;
+  uint64_t limit_ = MostSaved, pause_ = 64 << 10;
+};
+
 }  // namespace
 
 struct Folder::State {
   Frozen frozen;
   Parser parser;
-  uint64_t events = 0;
+  Credit credit;
+  uint64_t events = 0, unparsed = 0;  // unparsed: how many of those that come are not to be parsed
 
   void freeze(size_t n) {
     const std::vector<int> widths = parser.widths();
@@ -141,7 +168,22 @@ struct Folder::State {
     frozen.close_run();
   }
 
+  // The stream is not worth parsing now.
+  void stop_parsing() {
+    parser.finish();
+    freeze(parser.entries());
+    parser.forget_rules();
+    unparsed = credit.pause();
+  }
+
+  void push_unparsed(ShapeId shape, std::span<const int64_t> values) {
+    parser.see_width(shape, values.size());
+    frozen.call(shape, values);
+    if (--unparsed == 0) credit.begin_again(parser.effort());
+  }
+
   void make_room() {
+    credit.earn(parser.effort());
     if (parser.rules_full()) {
       parser.finish();
       freeze(parser.entries());
@@ -159,8 +201,11 @@ Folder& Folder::operator=(Folder&&) noexcept = default;
 
 void Folder::push(ShapeId shape, std::span<const int64_t> values) {
   State& s = *state_;
+  ++s.events;
+  if (__builtin_expect(s.unparsed > 0, 0)) return s.push_unparsed(shape, values);
   s.parser.push(shape, values);
-  if ((++s.events & 1023) == 0) s.make_room();
+  if (s.events % Credit::EarnEvery == 0) s.make_room();
+  if (__builtin_expect(s.credit.spent(s.parser.effort()), 0)) s.stop_parsing();
 }
 
 std::vector<Node> Folder::snapshot() const {

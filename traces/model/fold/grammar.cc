@@ -27,12 +27,14 @@ void Grammar::learn_whole(std::vector<Symbol> body, std::span<const ShapeId> cal
 
 const Rule* Grammar::intern(std::vector<Symbol> body) {
   uint64_t hash = 0;
-  size_t depth = 1;
+  size_t depth = 1, total = body.size();
   for (const Symbol s : body) {
     hash = extend_hash(hash, s);
-    if (is_rule(s)) depth = std::max(depth, rule(rule_of(s)).depth + 1);
+    if (!is_rule(s)) continue;
+    depth = std::max(depth, rule(rule_of(s)).depth + 1);
+    total += rule(rule_of(s)).total;
   }
-  if (depth > MaxDepth) return nullptr;
+  if (depth > MaxDepth || total > MaxTotal) return nullptr;
   const auto [begin, end] = by_hash_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
     if (rule(at->second).body == body) return &rule(at->second);
@@ -48,7 +50,9 @@ const Rule& Grammar::make(std::vector<Symbol> body, uint64_t hash, size_t depth)
   for (const Symbol s : body) {
     if (is_rule(s)) ++r.rules;
     if (!is_rule(s)) r.values += width(shape_of(s));
+    if (is_rule(s)) r.total += rule(rule_of(s)).total;
   }
+  r.total += body.size();
   r.depth = depth;
   r.hash = hash;
   r.body = std::move(body);

@@ -40,6 +40,7 @@ struct Rule {
   size_t values = 0;  // of the calls directly in the body
   size_t rules = 0;   // rules directly in the body
   size_t depth = 1;   // 1: no loop inside
+  size_t total = 0;   // symbols of the body and of all bodies inside: what a loop of it costs
   uint64_t hash = 0;
 };
 
@@ -47,6 +48,7 @@ class Grammar {
  public:
   static constexpr size_t MaxDepth = 8;
   static constexpr size_t MaxSymbols = 1 << 20;  // of all bodies
+  static constexpr size_t MaxTotal = 1 << 16;    // of one rule
   static constexpr size_t MaxChoices = 4;
   static constexpr uint8_t MaxDoubts = 3;
 
@@ -60,7 +62,7 @@ class Grammar {
   size_t size() const { return rules_.size(); }
   bool full() const { return symbols_ > MaxSymbols; }
 
-  // The rule with this body, made when there is none, or null when it would nest too deeply. It
+  // The rule with this body, made when there is none, or null when it would nest too deeply or be too large. It
   // becomes the first choice for its first shape.
   const Rule* learn(std::vector<Symbol> body);
   // The same, but no choice: it stands inside others only.

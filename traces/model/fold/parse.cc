@@ -6,10 +6,9 @@
 namespace gt::model {
 
 void Parser::push_unexpected(Symbol symbol) {
-  if (shape_ >= widths_.size()) widths_.resize(shape_ + 1, 0);
-  widths_[shape_] = static_cast<int>(row_.size());
-  grammar_.set_width(shape_, row_.size());
+  see_width(shape_, row_.size());
   failed_from_ = Nothing;
+  ++effort_;
   note_follow();
   if (!frames_.empty() && accept(symbol)) return;
   if (failed_from_ != Nothing && replay()) return;
@@ -48,6 +47,7 @@ bool Parser::accept(Symbol symbol) {
   for (size_t i = frames_.size(); i-- > 0;) {
     const bool innermost = i + 1 == frames_.size();
     const Rule& rule = *frames_[i].rule;
+    effort_ += rule.body.size() / 4;
     const size_t in_this = find(rule, frames_[i].pos + (innermost ? 0 : 1), symbol);
     if (in_this == Nothing) {
       close_inner(i);

@@ -51,6 +51,13 @@ class Parser {
     push_unexpected(symbol);
   }
 
+  // How many values a shape has, of an event that is not pushed.
+  void see_width(ShapeId shape, size_t values) {
+    if (shape >= widths_.size()) widths_.resize(shape + 1, 0);
+    widths_[shape] = static_cast<int>(values);
+    grammar_.set_width(shape, values);
+  }
+
   // The stream has ended: closes what is open.
   void finish();
 
@@ -67,6 +74,7 @@ class Parser {
     for (size_t i = 0; i < n; ++i) {
       const Entry& e = entries_[i];
       if (e.loop) {
+        effort_ += LoopSteps * e.loop->rule->total;
         loop(make_node(*e.loop, grammar_));
       } else {
         call(shape_of(e.symbol), values_of(e));
@@ -74,6 +82,10 @@ class Parser {
     }
     drop_bottom(n);
   }
+
+  // What parsing has cost so far, in steps of some nanoseconds: what the calls cost that nothing expected. The same
+  // events give the same number.
+  uint64_t effort() const { return effort_; }
 
   // Widths of all shapes so far, for expand().
   std::vector<int> widths() const { return widths_; }
@@ -90,6 +102,7 @@ class Parser {
   static constexpr int MaxReplayDepth = 2;
   static constexpr size_t FirstFlow = 64;  // calls that nothing expected, until what followed what is looked at
   static constexpr int MaxLoopsBelow = 4;  // loops looked at that the top could continue
+  static constexpr size_t LoopSteps = 8;   // what it takes to make nodes of a loop, for each symbol
   static constexpr ShapeId NoShape = static_cast<ShapeId>(-1);
   static constexpr size_t Nothing = static_cast<size_t>(-1), End = static_cast<size_t>(-2);
 
@@ -170,6 +183,7 @@ class Parser {
   std::span<const int64_t> row_;
   size_t failed_from_ = Nothing;  // accept() gave up the iteration that began at this entry
   int replaying_ = 0;
+  uint64_t effort_ = 0;
   size_t unknown_ = 0, learn_flow_at_ = FirstFlow;  // calls that nothing expected
   // Which shape came right after which, as far as the open loops did not expect it. A copy has none.
   std::vector<std::pair<ShapeId, ShapeId>> follows_;  // in the order of their first appearance

@@ -29,6 +29,7 @@ bool Parser::make_loop() {
   for (int tries = 0; tries < MaxTries && before >= dropped_; ++tries) {
     const auto at = static_cast<size_t>(before - dropped_);
     const size_t n = top - at;
+    ++effort_;
     if (n > MaxBlock || at + 1 < n) return false;  // further back is longer still
     const size_t first = at + 1 - n;
     const bool loop_of_one_loop = n == 1 && entries_[top].loop;

@@ -59,11 +59,15 @@ bool read_shapes(ByteReader& in, std::span<const int> value_counts, std::vector<
 }  // namespace
 
 void RunBuilder::append(ShapeId shape, std::span<const int64_t> values) {
-  const auto [at, added] = index_.emplace(shape, static_cast<uint32_t>(shapes_.size()));
-  if (added) shapes_.push_back({shape, values.size(), {}});
-  Rows& rows = shapes_[at->second];
+  if (shape >= index_.size()) index_.resize(shape + 1, 0);
+  uint32_t& place = index_[shape];
+  if (place == 0) {
+    shapes_.push_back({shape, values.size(), {}});
+    place = static_cast<uint32_t>(shapes_.size());
+  }
+  Rows& rows = shapes_[place - 1];
   rows.values.insert(rows.values.end(), values.begin(), values.end());
-  order_.push_back(at->second);
+  order_.push_back(place - 1);
   values_ += values.size();
 }
 

@@ -13,7 +13,6 @@
 #include <functional>
 #include <map>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "traces/model/fold/event.h"
@@ -45,7 +44,7 @@ class RunBuilder {
     std::vector<int64_t> values;  // event by event
   };
   std::vector<Rows> shapes_;
-  std::unordered_map<ShapeId, uint32_t> index_;
+  std::vector<uint32_t> index_;  // by shape: its place in shapes_, plus one
   std::vector<uint32_t> order_;
   size_t values_ = 0;
 };

@@ -21,6 +21,7 @@ Parser::Parser(const Parser& o)
       linked_(o.linked_),
       dropped_(o.dropped_),
       hash_below_(o.hash_below_),
+      effort_(o.effort_),
       unknown_(o.unknown_),
       learn_flow_at_(o.learn_flow_at_),
       left_open_(o.left_open_) {}
@@ -53,6 +54,7 @@ void Parser::insert_empty_loop(size_t at, const Rule& rule) {
 }
 
 std::unique_ptr<Loop> Parser::new_loop(const Rule& rule) {
+  effort_ += rule.total;
   if (rule.id < spare_.size() && !spare_[rule.id].empty()) {
     std::unique_ptr<Loop> loop = std::move(spare_[rule.id].back());
     spare_[rule.id].pop_back();
@@ -96,6 +98,7 @@ void Parser::take_iteration(Loop& loop, size_t from, size_t n) {
     auto inner = loop.body.loops.begin();
     for (size_t i = from; i < from + n; ++i) {
       if (!entries_[i].loop) continue;
+      effort_ += entries_[i].loop->rule->total;
       absorb_entry(*inner++, loop.count, *entries_[i].loop);
       recycle(std::move(entries_[i].loop));
     }

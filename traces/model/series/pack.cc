@@ -4,12 +4,26 @@
 #include <zstd.h>
 
 #include <algorithm>
+#include <memory>
 
 namespace gt::model {
 
+namespace {
+
+// One for all strings of a thread: its tables are larger than most of what is packed.
+ZSTD_CCtx* context() {
+  struct Free {
+    void operator()(ZSTD_CCtx* c) const { ZSTD_freeCCtx(c); }
+  };
+  static thread_local const std::unique_ptr<ZSTD_CCtx, Free> one(ZSTD_createCCtx());
+  return one.get();
+}
+
+}  // namespace
+
 Bytes pack(ByteView raw) {
   Bytes frame(ZSTD_compressBound(raw.size()));
-  const size_t size = ZSTD_compress(frame.data(), frame.size(), raw.data(), raw.size(), 3);
+  const size_t size = ZSTD_compressCCtx(context(), frame.data(), frame.size(), raw.data(), raw.size(), 3);
   const bool smaller = !ZSTD_isError(size) && size < raw.size();
   ByteWriter out;
   out.varint(static_cast<uint64_t>(raw.size()) * 2 + (smaller ? 1 : 0));
