@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "tracer/collect/backlog_room.h"
 #include "tracer/lib/process_state.h"
 #include "tracer/lib/ticks.h"
 #include "traces/base/fd.h"
@@ -56,7 +57,9 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
       last = errno;
       continue;
     }
-    const uint64_t bytes = spool_bytes(options.ring_bytes, options.ring_count);
+    const uint64_t backlog = std::min(options.most_backlog, backlog_room(directory));
+    const auto segments = static_cast<uint32_t>(backlog / options.ring_bytes);
+    const uint64_t bytes = spool_bytes(options.ring_bytes, options.ring_count + segments);
     const auto first = static_cast<off_t>(spool_bytes(options.ring_bytes, 2));
     const int err = posix_fallocate(fd.get(), 0,
                                     first);  // the header and two rings, or this is no place for us
@@ -71,6 +74,7 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     auto* header = new (reader.header_) SpoolHeader();
     header->ring_count = options.ring_count;
     header->ring_bytes = options.ring_bytes;
+    header->segment_count = segments;
     header->timing = options.timing;
     header->sample = options.sample;
     header->record_memory = options.record_memory;
@@ -108,6 +112,7 @@ Result<SpoolReader> SpoolReader::open(const std::string& path) {
   const bool ours = h.magic == SpoolMagic && h.version == SpoolVersion;
   const bool sane = ours && h.ring_bytes >= PageBytes && h.ring_bytes <= (uint64_t{1} << 32) &&
                     (h.ring_bytes & (h.ring_bytes - 1)) == 0 && h.ring_count <= (1u << 20) &&
+                    h.segment_count <= (1u << 20) &&
                     h.ns_per_tick > 0 && h.ns_per_tick < 1e6;
   if (!sane) {
     return Status(Kind::Corrupt,
@@ -119,7 +124,14 @@ Result<SpoolReader> SpoolReader::open(const std::string& path) {
   const uint64_t used = std::min<uint64_t>(h.rings_used.load(std::memory_order_relaxed), h.ring_count);
   if (used > whole) reader.damaged_ = used - whole;
   for (uint32_t i = 0; i < reader.rings_used(); ++i) {
-    reader.cursors_[i].position = reader.ring_header(i)->tail.load(std::memory_order_relaxed);
+    Cursor& cursor = reader.cursors_[i];
+    const RingHeader& ring = *reader.ring_header(i);
+    cursor.position = ring.tail.load(std::memory_order_relaxed);
+    cursor.segment = ring.tail_segment.load(std::memory_order_relaxed);
+    if (cursor.segment != 0 && !reader.whole(cursor.segment)) {
+      cursor.segment = 0;
+      reader.damage(cursor);
+    }
     reader.restore_forms(i);
   }
   return reader;
@@ -155,14 +167,51 @@ RingHeader* SpoolReader::ring_header(uint32_t i) const {
   return reinterpret_cast<RingHeader*>(reinterpret_cast<uint8_t*>(header_) +
                                        spool_ring_offset(header_->ring_bytes, i));
 }
-uint8_t* SpoolReader::ring_data(uint32_t i) const {
-  return reinterpret_cast<uint8_t*>(ring_header(i)) + PageBytes;
+SegmentHeader* SpoolReader::segment_header(uint32_t segment) const {
+  return reinterpret_cast<SegmentHeader*>(reinterpret_cast<uint8_t*>(header_) +
+                                          spool_segment_offset(header_->ring_bytes, header_->ring_count, segment));
+}
+uint8_t* SpoolReader::data_of(const Cursor& cursor, uint32_t ring) const {
+  auto* const header = cursor.segment == 0 ? static_cast<void*>(ring_header(ring)) : segment_header(cursor.segment);
+  return static_cast<uint8_t*>(header) + PageBytes;
+}
+SegmentLink& SpoolReader::link_of(const Cursor& cursor, uint32_t ring) const {
+  return cursor.segment == 0 ? ring_header(ring)->next : segment_header(cursor.segment)->next;
+}
+bool SpoolReader::whole(uint32_t segment) const {
+  return segment <= header_->segment_count &&
+         spool_segment_offset(header_->ring_bytes, header_->ring_count, segment + 1) <= mapped_;
+}
+
+// At a position from which on the ring lies in another segment: goes there. False: damage.
+bool SpoolReader::follow_link(uint32_t i) {
+  Cursor& cursor = cursors_[i];
+  const SegmentLink& link = link_of(cursor, i);
+  const uint32_t segment = link.segment.load(std::memory_order_acquire);
+  if (segment == 0 || link.start.load(std::memory_order_relaxed) != cursor.position) return true;
+  const bool moves = cursor.segment == 0 || cursor.segment_start != cursor.position;  // or links lead in a circle
+  if (!moves || !whole(segment)) return false;
+  if (frees_segments_) {  // in this order: whoever comes after us finds one of both, and what it leads to
+    ring_header(i)->tail.store(cursor.position, std::memory_order_release);
+    ring_header(i)->tail_segment.store(segment, std::memory_order_release);
+  }
+  leave_segment(i);
+  cursor.segment = segment;
+  cursor.segment_start = cursor.position;
+  return true;
+}
+
+void SpoolReader::leave_segment(uint32_t i) {
+  Cursor& cursor = cursors_[i];
+  if (cursor.segment != 0 && frees_segments_) segment_header(cursor.segment)->taken.store(0, std::memory_order_release);
+  cursor.segment = 0;
 }
 
 // A head outside the ring is damage; there is nothing to read then.
 uint64_t SpoolReader::head_of(uint32_t i) const {
   const uint64_t head = ring_header(i)->head.load(std::memory_order_acquire), position = cursors_[i].position;
-  return head < position || head - position > header_->ring_bytes ? position : head;
+  const uint64_t most = header_->ring_bytes * (uint64_t{1} + header_->segment_count);
+  return head < position || head - position > most ? position : head;
 }
 
 void SpoolReader::damage(Cursor& cursor) {
@@ -173,8 +222,12 @@ void SpoolReader::damage(Cursor& cursor) {
 SpoolReader::Next SpoolReader::peek(uint32_t i, uint64_t head) {
   Cursor& cursor = cursors_[i];
   const uint64_t size = header_->ring_bytes;
-  const uint8_t* const data = ring_data(i);
   while (!cursor.broken && cursor.position < head) {
+    if (!follow_link(i)) {
+      damage(cursor);
+      break;
+    }
+    const uint8_t* const data = data_of(cursor, i);
     const uint64_t at = cursor.position & (size - 1), room = std::min(size - at, head - cursor.position);
     uint64_t word = 0;
     std::memcpy(&word, data + at, sizeof word);
@@ -202,8 +255,16 @@ SpoolReader::Next SpoolReader::peek(uint32_t i, uint64_t head) {
 
 SpoolReader::Next SpoolReader::peek_from(uint32_t i, uint64_t from, uint64_t head) {
   const Cursor saved = cursors_[i];
+  frees_segments_ = false;
+  while (SegmentLink* link = &link_of(cursors_[i], i)) {
+    const uint64_t start = link->start.load(std::memory_order_relaxed);
+    if (link->segment.load(std::memory_order_acquire) == 0 || start > from || start < cursors_[i].position) break;
+    cursors_[i].position = start;
+    if (!follow_link(i)) break;
+  }
   cursors_[i].position = from;
   const Next next = peek(i, head);
+  frees_segments_ = true;
   cursors_[i] = saved;
   return next;
 }
@@ -219,6 +280,9 @@ uint64_t SpoolReader::give(uint32_t i, const Next& next, uint64_t head, uint64_t
     return 1;
   }
   const uint64_t size = header_->ring_bytes, at = cursor.position & (size - 1);
+  const SegmentLink& link = link_of(cursor, i);
+  if (link.segment.load(std::memory_order_acquire) != 0)
+    head = std::min(head, link.start.load(std::memory_order_relaxed));
   const uint64_t most = std::min({size - at, head - cursor.position, MostBytes});
   uint64_t bytes = 0, calls = 0;
   for (; bytes < most; bytes += 8) {
@@ -313,7 +377,9 @@ void SpoolReader::restore_forms(uint32_t i) {
       at_tail.forms[slot] = before;
     }
   };
+  frees_segments_ = false;
   for (Next next = peek(i, head); next.at; next = peek(i, head)) give(i, next, head, Never, look);
+  frees_segments_ = true;
   cursors_[i] = begin;
   damaged_ = damaged_before;
   restored_.push_back(std::move(at_tail));
@@ -340,7 +406,11 @@ void SpoolReader::recycle(const std::function<void(uint32_t)>& ended) {
     if (state == RingState::Free) continue;
     if (state == RingState::Owned && !process_gone(ring->pid)) continue;
     if (ring->head.load(std::memory_order_acquire) != cursors_[i].position) continue;
+    (void)follow_link(i);  // to a segment in which nothing was written any more
     ended(i);
+    leave_segment(i);
+    ring->tail_segment.store(0, std::memory_order_relaxed);
+    ring->next.segment.store(0, std::memory_order_relaxed);
     ring->state.store(RingState::Free, std::memory_order_release);
   }
 }

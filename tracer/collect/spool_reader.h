@@ -42,6 +42,7 @@ class SpoolReader {
     bool paused = false;  // nobody records until resume_recording()
     uint64_t max_trace_bytes = 0;  // 0: no limit
     uint64_t stack_bytes = 0;
+    uint64_t most_backlog = 0;   // bytes of records that may wait for the collector in memory, besides the rings
   };
   // A new spool in /dev/shm, else in TMPDIR or /tmp. System: none of them has room.
   static Result<SpoolReader> create(const Options& options);
@@ -70,17 +71,25 @@ class SpoolReader {
   uint64_t damaged_rings() const { return damaged_; }
 
  private:
-  SpoolReader() = default;
-  Status map(int fd, uint64_t bytes);
-  RingHeader* ring_header(uint32_t i) const;
-  uint8_t* ring_data(uint32_t i) const;
-
   struct Cursor {
     uint64_t position = 0;  // our copy of tail
     uint64_t h1 = 0;
     uint64_t ticks = 0;     // of what lies before position
+    uint32_t segment = 0;   // where position lies; 0: in the ring itself
+    uint64_t segment_start = 0;
     bool broken = false;
   };
+
+  SpoolReader() = default;
+  Status map(int fd, uint64_t bytes);
+  RingHeader* ring_header(uint32_t i) const;
+  uint8_t* data_of(const Cursor& cursor, uint32_t ring) const;
+  SegmentLink& link_of(const Cursor& cursor, uint32_t ring) const;
+  SegmentHeader* segment_header(uint32_t segment) const;
+  bool whole(uint32_t segment) const;  // lies in the file
+  bool follow_link(uint32_t i);
+  void leave_segment(uint32_t i);
+
   // What lies at a cursor: a record, or the first of some block words.
   struct Next {
     const uint8_t* at = nullptr;  // nullptr: nothing
@@ -105,6 +114,7 @@ class SpoolReader {
   uint64_t mapped_ = 0;
   std::vector<Cursor> cursors_;
   uint64_t damaged_ = 0;
+  bool frees_segments_ = true;
   // Of a spool whose first reader is gone: what its rings' block words stood for where that one stopped.
   struct Restored {
     uint32_t ring;

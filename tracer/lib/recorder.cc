@@ -68,11 +68,11 @@ void after_fork_in_child() {
     g_stopped = true;  // forked by the driver: a compiler or linker, not the program
 }
 
-// Reserves the ring's memory, so that a full file system is an error here and not a SIGBUS later.
-bool back_with_memory(uint32_t index) {
+// Reserves the memory of a ring or segment, so that a full file system is an error here and not a SIGBUS later.
+bool back_with_memory(uint64_t at) {
   const int fd = open(g_spool_path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return false;
-  const auto offset = static_cast<off_t>(spool_ring_offset(g_spool->ring_bytes, index));
+  const auto offset = static_cast<off_t>(at);
   int err;
   do {
     err = posix_fallocate(fd, offset, static_cast<off_t>(PageBytes + g_spool->ring_bytes));
@@ -84,6 +84,50 @@ bool back_with_memory(uint32_t index) {
 RingHeader* ring_header(uint32_t index) {
   return reinterpret_cast<RingHeader*>(reinterpret_cast<uint8_t*>(g_spool) +
                                        spool_ring_offset(g_spool->ring_bytes, index));
+}
+
+uint64_t segment_offset(uint32_t segment) {
+  return spool_segment_offset(g_spool->ring_bytes, g_spool->ring_count, segment);
+}
+SegmentHeader* segment_header(uint32_t segment) {
+  return reinterpret_cast<SegmentHeader*>(reinterpret_cast<uint8_t*>(g_spool) + segment_offset(segment));
+}
+
+bool take(SegmentHeader& segment) {
+  uint32_t expected = 0;
+  return segment.taken.compare_exchange_strong(expected, 1);
+}
+
+// Any that is free among those used before, else a new one. 0: none.
+uint32_t take_segment() {
+  const uint64_t used = g_spool->segments_used.load(std::memory_order_acquire);
+  for (uint32_t s = 1; s <= used && s <= g_spool->segment_count; ++s) {
+    if (take(*segment_header(s))) return s;
+  }
+  for (;;) {
+    uint64_t next = g_spool->segments_used.load(std::memory_order_acquire);
+    if (next >= g_spool->segment_count) return 0;
+    const auto segment = static_cast<uint32_t>(next + 1);
+    if (!back_with_memory(segment_offset(segment))) return 0;
+    const bool ours = take(*segment_header(segment));
+    g_spool->segments_used.compare_exchange_strong(next, next + 1);
+    if (ours) return segment;
+  }
+}
+
+// From its position on the ring's records lie in another segment. False: there is none.
+bool go_on_in_segment(Ring& ring) {
+  const uint32_t segment = take_segment();
+  if (segment == 0) return false;
+  SegmentHeader* const header = segment_header(segment);
+  header->next.segment.store(0, std::memory_order_relaxed);
+  ring.next->start.store(ring.position, std::memory_order_relaxed);
+  ring.next->segment.store(segment, std::memory_order_release);
+  ring.next = &header->next;
+  ring.data = reinterpret_cast<uint8_t*>(header) + PageBytes;
+  ring.segment_start = ring.position;
+  ring.limit = ring.position + ring.mask + 1;
+  return true;
 }
 
 // Any Free ring among those used before, else a new one. -1: none now.
@@ -98,7 +142,7 @@ int try_to_take_ring() {
   for (;;) {
     const uint64_t next = g_spool->rings_used.load(std::memory_order_acquire);
     if (next >= g_spool->ring_count) return -1;
-    if (!back_with_memory(static_cast<uint32_t>(next))) return -1;
+    if (!back_with_memory(spool_ring_offset(g_spool->ring_bytes, next))) return -1;
     RingState expected = RingState::Free;
     const bool ours = ring_header(static_cast<uint32_t>(next))
                           ->state.compare_exchange_strong(expected, RingState::Owned);
@@ -220,7 +264,8 @@ Ring* claim_ring() {
   ring.header = ring_header(static_cast<uint32_t>(index));
   ring.data = reinterpret_cast<uint8_t*>(ring.header) + PageBytes;
   ring.mask = g_spool->ring_bytes - 1;
-  ring.position = ring.header->head.load(std::memory_order_relaxed);
+  ring.next = &ring.header->next;
+  ring.position = ring.segment_start = ring.header->head.load(std::memory_order_relaxed);
   ring.limit = ring.header->tail.load(std::memory_order_acquire) + g_spool->ring_bytes;
   ring.index = static_cast<uint32_t>(index);
   ring.header->pid = g_pid;
@@ -244,15 +289,25 @@ Ring* claim_ring() {
   return &ring;
 }
 
+static bool has_space(Ring& ring, uint64_t bytes) {
+  const uint64_t tail = ring.header->tail.load(std::memory_order_acquire);
+  ring.limit = (tail > ring.segment_start ? tail : ring.segment_start) + ring.mask + 1;
+  return ring.position + bytes <= ring.limit;
+}
+
 bool wait_for_space(Ring& ring, uint64_t bytes) {
+  if (has_space(ring, bytes)) return true;
   const uint64_t begin = ticks();
-  const Waiting waiting(begin);
   const interpose::Uncancelled whole;
   const int saved_errno = errno;
+  if (recording() && go_on_in_segment(ring)) {
+    errno = saved_errno;
+    return true;
+  }
+  const Waiting waiting(begin);
   bool alive = true;
   for (uint32_t tries = 0;; ++tries) {
-    ring.limit = ring.header->tail.load(std::memory_order_acquire) + ring.mask + 1;
-    if (ring.position + bytes <= ring.limit) break;
+    if (has_space(ring, bytes)) break;
     if (g_stopped || g_spool->off.load(std::memory_order_relaxed) == RecordingEnded) {
       alive = false;
       break;

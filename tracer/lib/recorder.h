@@ -24,10 +24,12 @@ struct MemoryClock {
 };
 
 // A thread's end of its ring. Invariant: position <= limit; limit - ring_bytes is a tail that the
-// collector published.
+// collector published, or where the segment begins.
 struct Ring {
   RingHeader* header = nullptr;
-  uint8_t* data = nullptr;
+  uint8_t* data = nullptr;          // of the ring, or of the segment in which it goes on now
+  SegmentLink* next = nullptr;      // of the same
+  uint64_t segment_start = 0;       // positions from here on lie in it
   uint64_t mask = 0;      // ring_bytes - 1
   uint64_t position = 0;  // our copy of header->head
   uint64_t limit = 0;     // we may write below this without looking at header->tail

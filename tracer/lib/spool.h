@@ -1,8 +1,8 @@
 // The spool: shared memory in which the traced processes leave records and from which the collector
 // takes them.
 //
-// One file (a path that every traced process can open again) = one header page and `ring_count`
-// rings. A ring belongs to one thread at a time, which is its only writer; the collector is the
+// One file (a path that every traced process can open again) = one header page, `ring_count` rings and
+// `segment_count` segments. A ring belongs to one thread at a time, which is its only writer; the collector is the
 // only reader. Because the file outlives the program, what was committed survives any death of it.
 //
 // Invariants of a ring: tail <= head <= tail + ring_bytes; bytes [tail, head) are whole records;
@@ -13,9 +13,12 @@
 // committed before it
 //   made another thread act (by any synchronization) is visible before the other's record: see
 //   spool_reader.h.
+// A ring that is full because the collector has fallen behind goes on in a segment, which has room for as many bytes
+//   as a ring: from its link's start on, positions lie there, again modulo ring_bytes. The collector gives a segment
+//   back when it has read what lies before its own link. So a program waits only when there is no segment, either.
 // Cost of a record: a bounds test, the stores, one release store. No lock, no system call, no
-// allocation. Back-pressure: a full ring makes its thread wait; a dead collector switches recording
-// off in every process.
+// allocation. Back-pressure: a ring that is full, and finds no segment, makes its thread wait; a dead collector
+// switches recording off in every process.
 #pragma once
 
 #include <atomic>
@@ -57,7 +60,9 @@ struct SpoolHeader {
   uint64_t start_ticks = 0;
   double ns_per_tick = 0;
   alignas(64) std::atomic<uint32_t> off{RecordingOn};  // a Recording; the path asks only whether it is 0
+  uint32_t segment_count = 0;          // that the file has room for
   alignas(64) std::atomic<uint64_t> rings_used{0};  // rings [0, rings_used) were ever claimed
+  std::atomic<uint64_t> segments_used{0};           // the same of segments
   std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
   std::atomic<uint64_t> waiting_since{0};  // ticks: when one of the threads that wait for the collector began; 0: none
 
@@ -79,6 +84,17 @@ struct SpoolHeader {
 
 enum class RingState : uint32_t { Free, Owned, Ended };
 
+// Where a ring, or a segment, goes on. Written by the thread, the number last and before `head` passes `start`.
+struct SegmentLink {
+  std::atomic<uint64_t> start{0};    // the first position there
+  std::atomic<uint32_t> segment{0};  // its number; 0: nowhere (yet)
+};
+
+struct SegmentHeader {
+  std::atomic<uint32_t> taken{0};
+  SegmentLink next;
+};
+
 struct alignas(64) RingHeader {
   std::atomic<RingState> state{RingState::Free};
   int32_t pid = 0;
@@ -93,6 +109,8 @@ struct alignas(64) RingHeader {
   std::atomic<uint64_t> unrecorded{
       0};  // calls that could not be recorded here (from signal handlers)
   alignas(64) std::atomic<uint64_t> tail{0};  // written by the collector
+  std::atomic<uint32_t> tail_segment{0};      // likewise: where that position lies; 0: in the ring itself
+  SegmentLink next;
   alignas(64) uint64_t base = 0;     // the thread's: of its last Base word
   uint64_t forms[BlockFormCount] = {};   // the thread's: what its block words stand for (block_form()); 0: nothing
 };
@@ -105,6 +123,11 @@ constexpr uint64_t spool_ring_offset(uint64_t ring_bytes, uint64_t i) {
 }
 constexpr uint64_t spool_bytes(uint64_t ring_bytes, uint64_t ring_count) {
   return spool_ring_offset(ring_bytes, ring_count);
+}
+
+// Segments are numbered from 1; a page of header, then ring_bytes of records.
+constexpr uint64_t spool_segment_offset(uint64_t ring_bytes, uint64_t ring_count, uint64_t segment) {
+  return spool_ring_offset(ring_bytes, ring_count + segment - 1);
 }
 
 enum class RecordType : uint16_t {

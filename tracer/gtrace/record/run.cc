@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "tracer/collect/backlog_room.h"
 #include "tracer/collect/recording_switch.h"
 #include "tracer/collect/spool_reader.h"
 #include "tracer/collect/timing.h"
@@ -89,6 +90,7 @@ Result<SpoolReader::Options> spool_options(const Options& options) {
   spool.record_memory = !options.flag("no-alloc");
   spool.stack_bytes = static_cast<uint64_t>(options.integer("stacks").value_or(0));
   spool.paused = options.flag("paused");
+  spool.most_backlog = MostBacklog;
   if (const std::optional<uint64_t> most = options.size("max-size")) {
     if (*most < SmallestTrace) return Status(Kind::Invalid, "--max-size: no trace fits into less than 256K");
     spool.max_trace_bytes = *most;
