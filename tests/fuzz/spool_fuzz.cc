@@ -21,6 +21,7 @@ namespace {
 
 constexpr uint64_t RingBytes = 4096;
 constexpr uint32_t RingCount = 2;
+constexpr uint32_t SegmentCount = 2;
 
 class Input {
  public:
@@ -49,9 +50,10 @@ std::string any_spool(Input in) {
 }
 
 std::string sound_spool(Input in) {
-  std::string file(spool_bytes(RingBytes, RingCount), '\0');
+  std::string file(spool_bytes(RingBytes, RingCount + SegmentCount), '\0');
   auto* header = new (file.data()) SpoolHeader();
   header->ring_count = RingCount;
+  header->segment_count = SegmentCount;
   header->ring_bytes = RingBytes;
   header->ns_per_tick = 0.5;
   header->rings_used.store(RingCount);
@@ -60,6 +62,17 @@ std::string sound_spool(Input in) {
     const size_t share = i + 1 == RingCount ? in.left() : in.left() / 2;
     ring->pid = 1 << 30;  // no such process
     ring->head.store(in.into(file, spool_ring_offset(RingBytes, i) + PageBytes, std::min<size_t>(share, RingBytes)));
+  }
+  // The last ring goes on in segments, of which the second may be the first again.
+  auto* ring = reinterpret_cast<RingHeader*>(file.data() + spool_ring_offset(RingBytes, RingCount - 1));
+  SegmentLink* link = &ring->next;
+  for (uint32_t s = 1; s <= SegmentCount; ++s) {
+    const uint64_t at = spool_segment_offset(RingBytes, RingCount, s), start = ring->head.load();
+    link->start.store(start);
+    link->segment.store(in.left() % 7 == 1 ? 1 : s);
+    link = &(new (file.data() + at) SegmentHeader())->next;
+    const size_t begin = start % RingBytes;
+    ring->head.store(start + in.into(file, at + PageBytes + begin, RingBytes - begin));
   }
   return file;
 }

@@ -5,11 +5,14 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <map>
+#include <random>
 #include <thread>
 #include <utility>
 
 #include "tracer/collect/spool_reader.h"
+#include "tracer/lib/block_recorder.h"
 #include "tracer/lib/memory_ticks.h"
 #include "tracer/lib/recorder.h"
 #include "tracer/lib/ring_writer.h"
@@ -25,6 +28,7 @@ struct Fixture {
     SpoolReader::Options options;
     options.ring_bytes = 8192;  // small: wraps and back-pressure all the time
     options.ring_count = 64;
+    options.most_backlog = 16 * options.ring_bytes;  // and full segments
     auto created = SpoolReader::create(options);
     REQUIRE(created.ok());
     return std::move(*created);
@@ -87,6 +91,108 @@ TEST_CASE("what threads record is read whole and in causal order") {
   int ended = 0;
   f.reader.recycle([&](uint32_t) { ++ended; });
   CHECK(ended == Threads);
+}
+
+namespace {
+
+// A call as the recorder was told it, and as the reader's words say it.
+struct Told {
+  BlockTag tag = BlockTag::None;
+  uint64_t form = 0, address = 0, bytes = 0;
+  bool operator==(const Told&) const = default;
+};
+
+// What the block words of a spool say, in the order in which they are given.
+struct Hearer {
+  std::map<uint32_t, std::map<uint64_t, uint64_t>> forms;  // by ring
+  std::map<uint32_t, uint64_t> bases;
+  std::vector<Told> calls;
+  std::vector<uint32_t> rings;  // parallel
+  uint64_t others = 0;
+
+  void operator()(const RecordView& r) {
+    if (r.header.type == RecordType::BlockForm) forms[r.ring][word(r, 0)] = word(r, 1);
+    if (r.header.type != RecordType::Blocks) {
+      others += r.header.type == RecordType::Release;
+      return;
+    }
+    for (size_t i = 0; i < r.payload.size() / 8; ++i) {
+      if (tag_of(word(r, i)) == BlockTag::Base) {
+        bases[r.ring] = base_in(word(r, i));
+        continue;
+      }
+      const BlockCall call = block_call(word(r, i), bases[r.ring]);
+      calls.push_back({call.tag, forms[r.ring][call.form], call.address, call.bytes});
+      rings.push_back(r.ring);
+    }
+  }
+};
+
+const void* pointer(uint64_t address) { return reinterpret_cast<const void*>(address); }
+
+// Records a call at random: from one of some hundred places, so that forms change hands, of blocks in three heaps.
+Told tell(std::mt19937_64& random) {
+  constexpr gt::api::AllocFn Fns[] = {gt::api::AllocFn::Malloc, gt::api::AllocFn::Free, gt::api::AllocFn::DeleteSized};
+  const gt::api::AllocFn fn = Fns[random() % 3];
+  const uint64_t site = 0x401000 + random() % 400 * 12, heap = random() % 50 ? 0x555500000000 : random() % 3 << 44;
+  const uint64_t address = heap + (1 + random() % 1000) * 16;
+  const BlockTag tag = block_tag(fn);
+  const uint64_t bytes = tag == BlockTag::Freed ? 0 : random() % 65536;
+  REQUIRE(record_block(tag, fn, pointer(site), pointer(address), bytes));
+  return {tag, block_form(fn, site), address, bytes};
+}
+
+}  // namespace
+
+TEST_CASE("block words say what was told, whatever lies between them") {
+  Fixture& f = fixture();
+  std::mt19937_64 random(7);
+  std::vector<Told> told;
+  Hearer heard;
+  uint64_t others = 0;
+  for (int i = 0; i < 50'000; ++i) {
+    told.push_back(tell(random));
+    if (random() % 100 == 0) record(RecordType::Release, Fn, ticks(), uint64_t(i)), ++others;
+    if (i % 1000 == 0) f.reader.read(std::ref(heard));  // later it would wait for us
+  }
+  f.reader.read(std::ref(heard), true);
+  CHECK((heard.calls == told));
+  CHECK(heard.others == others);
+  CHECK(f.reader.damaged_rings() == 0);
+}
+
+TEST_CASE("block words of threads that hand blocks to each other are given in causal order") {
+  Fixture& f = fixture();
+  constexpr uint64_t PerThread = 20'000;
+  constexpr int Threads = 4;
+  std::atomic<uint64_t> baton{1};
+  std::atomic<int> running{Threads};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < Threads; ++t) {
+    threads.emplace_back([&] {
+      for (uint64_t i = 0; i < PerThread; ++i) {
+        const uint64_t seen = baton.load();
+        record_block(BlockTag::Freed, gt::api::AllocFn::Free, pointer(0x401000), pointer(seen * 16));
+        baton.fetch_add(1);
+      }
+      --running;
+    });
+  }
+  Hearer heard;
+  while (running > 0) f.reader.read(std::ref(heard));
+  for (auto& t : threads) t.join();
+  f.reader.read(std::ref(heard), true);
+  REQUIRE(heard.calls.size() == PerThread * Threads);
+  uint64_t disorder = 0, most = 0;
+  for (size_t i = 0; i < heard.calls.size(); ++i) {
+    const uint64_t seen = heard.calls[i].address / 16;
+    disorder += seen > i + 1;  // caused by that many calls, all given before it
+    most = std::max(most, seen);
+  }
+  CHECK(disorder == 0);
+  CHECK(most > PerThread);
+  f.reader.recycle([](uint32_t) {});
+  CHECK(f.reader.damaged_rings() == 0);
 }
 
 TEST_CASE("a long byte string travels in chunks") {
@@ -197,4 +303,23 @@ TEST_CASE("memory ticks grow, never run ahead of the clock, and are read as soon
     CHECK(memory_ticks(ring, true) >= now);
   }
   detail::g_spool = before;
+}
+
+// The last test: the fixture's reader does not know of what this one takes.
+TEST_CASE("a reader that takes over where another one stopped hears the rest") {
+  Fixture& f = fixture();
+  std::mt19937_64 random(11);
+  std::vector<Told> told;
+  Hearer first, second;
+  for (int i = 0; i < 600; ++i) told.push_back(tell(random));
+  f.reader.read(std::ref(first), true);
+  const size_t taken = first.calls.size();
+  for (int i = 0; i < 1000; ++i) told.push_back(tell(random));  // more than a ring: some lie in segments
+  auto late = SpoolReader::open(f.reader.path());
+  REQUIRE(late.ok());
+  late->read(std::ref(second), true);
+  CHECK(late->damaged_rings() == 0);
+  told.erase(told.begin(), told.begin() + static_cast<std::ptrdiff_t>(taken));
+  REQUIRE(told.size() == second.calls.size());
+  CHECK((told == second.calls));
 }

@@ -150,7 +150,8 @@ SpoolReader::SpoolReader(SpoolReader&& other) noexcept
       header_(std::exchange(other.header_, nullptr)),
       mapped_(other.mapped_),
       cursors_(std::move(other.cursors_)),
-      damaged_(other.damaged_) {}
+      damaged_(other.damaged_),
+      restored_(std::move(other.restored_)) {}
 
 SpoolReader::~SpoolReader() {
   if (header_) munmap(header_, mapped_);
