@@ -30,10 +30,11 @@ MOST_WAITING = 0.01
 class Measured:
     whole_s: float
     own_s: float
-    pairs: int = 0        # of alloc_loop
+    pairs: int = 0           # of alloc_loop
     pair_ns: float = 0
-    waited: float = 0     # share of the run, of gtrace's
-    file_bytes: int = 0   # what the tool left behind
+    waited: float = 0        # share of the run, of gtrace's
+    collector_ns: float = 0  # of processor time, a memory call
+    file_bytes: int = 0      # what the tool left behind
 
     @property
     def whole_pair_ns(self):
@@ -60,6 +61,7 @@ class Tools:
         if tool == "gtrace":
             stats = json.loads(run(launcher[0], "stats", "--json", "left.db", cwd=self.cwd).stdout)
             measured.waited = stats["overhead"]["wait_ns"] / int(stats["facts"]["wall_ns"])
+            measured.collector_ns = stats["overhead"]["collector_cpu_ns"] / stats["trace"]["memory_calls"]
         for left in self.cwd.glob("left*"):
             measured.file_bytes += left.stat().st_size
             left.unlink()
@@ -102,7 +104,9 @@ def one_load(found, name, most):
     waited = median(found, "gtrace", "waited")
     promise(f"{name}, waits for the collector", "less than 1 % of the run", f"{100 * waited:.1f} %",
             waited < MOST_WAITING)
-    print(f"    its own time: {told(found, 'own_s')}; trace {median(found, 'gtrace', 'file_bytes') / 1e6:.2f} MB,"
+    print(f"    its own time: {told(found, 'own_s')};"
+          f" collector {median(found, 'gtrace', 'collector_ns'):.0f} ns a call;"
+          f" trace {median(found, 'gtrace', 'file_bytes') / 1e6:.2f} MB,"
           f" heaptrack's file {median(found, 'heaptrack', 'file_bytes') / 1e6:.2f} MB", flush=True)
 
 
@@ -113,6 +117,7 @@ def one_loop(found, what, most_ns):
     print(f"    waits for the collector: {100 * median(found, 'gtrace', 'waited'):.1f} % of the run;"
           f" whole run, a pair: {times(found, 'gtrace', 'whole_pair_ns'):.2f} times native"
           f" (heaptrack {times(found, 'heaptrack', 'whole_pair_ns'):.2f});"
+          f" collector {median(found, 'gtrace', 'collector_ns'):.0f} ns a call;"
           f" trace {median(found, 'gtrace', 'file_bytes') / 1e6:.2f} MB", flush=True)
 
 
