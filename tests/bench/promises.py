@@ -2,11 +2,13 @@
 """Prints the numbers that the project promises, each against the bare thing or its competitor in the same run.
 
     tests/bench/promises.py [BUILD] [--only PART,...] [--iterations N] [--seconds S] [--rounds R] [--intercept LIB]
+                            [--scale F]
 
 Parts: calls (what an OpenCL call, a malloc+free pair, a timed command cost, heaptrack beside it), programs (what
 tracing costs whole programs: medians of R paired runs, each with a main loop of S seconds or more), optimizer (what
 goptimize adds to calls, what its pool costs, what whole programs gain), remote (what it adds to calls of local
-devices beside remote ones), size (a trace after 10^3 and after N iterations). All of them take some minutes.
+devices beside remote ones), size (a trace after 10^3 and after N iterations), memory (programs that do little but
+allocate, heaptrack beside them: R rounds of F times the promised work; promises_memory.py). All of them take some minutes.
 BUILD: build/release by default. LIB: the libOpenCL.so.1 of the Intercept Layer for OpenCL Applications, measured beside us
 when given.
 Ends with one table: promise, measured, PASS or MISS. Run it on a quiet machine.
@@ -25,6 +27,8 @@ import sys
 import tempfile
 
 from own_proxy import OwnProxy
+from promised import any_missed, loop_seconds, print_table, promise, run
+from promises_memory import memory
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = {  # arguments, the option that says how often, and how often at least
@@ -34,22 +38,6 @@ PROGRAMS = {  # arguments, the option that says how often, and how often at leas
     "app_nbody": ([], "--steps", 60),
 }
 PAGE = 4096
-
-results = []  # what, promise, measured, verdict
-
-
-def promise(what, text, measured, kept):
-    results.append((what, text, measured, "PASS" if kept else "MISS"))
-    print(f"  {what}: {measured} ({text})", flush=True)
-
-
-def run(*command, cwd, **more):
-    done = subprocess.run([str(c) for c in command], cwd=cwd, capture_output=True, text=True,
-                          env=dict(os.environ, **more))
-    if done.returncode != 0:
-        sys.exit(f"promises.py: {' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr}")
-    return done
-
 
 # --- calls
 
@@ -134,11 +122,6 @@ def calls(build, cwd, intercept):
 
 
 # --- programs
-
-def loop_seconds(*command, cwd):
-    done = run(*command, cwd=cwd)
-    return float(re.search(r"time_s=([0-9.]+)", done.stdout + done.stderr)[1])
-
 
 def paired(program, launcher, cwd, rounds):
     """Ratios with / without the launcher, taken alternately."""
@@ -254,20 +237,14 @@ def size(build, cwd, iterations):
             f"{sizes[1]} and {sizes[0]} bytes", abs(sizes[1] - sizes[0]) <= PAGE and digests[0] == digests[1])
 
 
-def print_table():
-    widths = [max(len(row[i]) for row in results) for i in range(4)]
-    print("\n" + "  ".join(h.ljust(w) for h, w in zip(("What", "Promise", "Measured", ""), widths)))
-    for row in results:
-        print("  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip())
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default="build/release")
-    parser.add_argument("--only", default="calls,programs,optimizer,remote,size")
+    parser.add_argument("--only", default="calls,programs,optimizer,remote,size,memory")
     parser.add_argument("--iterations", type=int, default=1_000_000)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--intercept")
     given = parser.parse_args()
     build = pathlib.Path(given.build).resolve()
@@ -275,7 +252,8 @@ def main():
              "programs": lambda cwd: programs(build, cwd, given.seconds, given.rounds),
              "optimizer": lambda cwd: optimizer(build, cwd, given.seconds, given.rounds),
              "remote": lambda cwd: remote(build, cwd),
-             "size": lambda cwd: size(build, cwd, given.iterations)}
+             "size": lambda cwd: size(build, cwd, given.iterations),
+             "memory": lambda cwd: memory(build, cwd, given.rounds, given.scale)}
     wanted = given.only.split(",")
     if unknown := [w for w in wanted if w not in parts]:
         parser.error(f"no part {unknown[0]}; there are {', '.join(parts)}")
@@ -283,7 +261,7 @@ def main():
         for name in wanted:
             parts[name](cwd)
     print_table()
-    return any(row[3] == "MISS" for row in results)
+    return any_missed()
 
 
 if __name__ == "__main__":

@@ -181,8 +181,8 @@ uint64_t MemoryCalls::take_blocks(TracedThread& thread, const RecordView& run) {
       form.process = &process;
       form.modules = process.module_changes;
     }
-    const bool known = state.frames.empty() && (call.tag == BlockTag::Made ? make_block(thread, state, form, call, ticks)
-                                                                           : free_block(thread, state, form, call, ticks));
+    const auto take_known = call.tag == BlockTag::Made ? &MemoryCalls::make_block : &MemoryCalls::free_block;
+    const bool known = state.frames.empty() && (this->*take_known)(thread, state, form, call, ticks);
     if (!known) senseless += !take_long_way(thread, form, call, run, ticks);
   }
   return senseless;

@@ -8,8 +8,8 @@
 //   Ticks                     when the call behind it was made
 // A call without Ticks before it was made one tick after what lies before it in the ring.
 // A form is a number that a BlockForm record gives to a function and a site, until it gives it to others; forms and
-// base belong to the ring and are forgotten when it gets another owner. BlockForm and Base say what they replace, so that a
-// reader who comes late can go back from what the ring's header says (SpoolReader::open).
+// base belong to the ring and are forgotten when it gets another owner. BlockForm and Base say what they replace, so
+// that a reader who comes late can go back from what the ring's header says (SpoolReader::open).
 // FreedSized is a Freed with the size that the program named.
 // Thread safety: pure functions.
 #pragma once

@@ -123,9 +123,9 @@ struct Frozen {
   }
 };
 
-// Whether the stream is worth parsing: each event earns some steps of parsing, and what was not needed is saved, up to a
-// limit. A regular program's events take less than one, those of a loop with a dozen branches some ten. Where all is
-// used up, events go unparsed, the longer the oftener that has happened.
+// Whether the stream is worth parsing: each event earns some steps of parsing, and what was not needed is saved, up to
+// a limit. A regular program's events take less than one, those of a loop with a dozen branches some ten. Where all is
+// used up, events go unparsed for a while: each time for longer.
 class Credit {
  public:
   bool spent(uint64_t effort) const { return effort > limit_; }

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Programs that do little but allocate: they do not wait for the collector, no call is lost, and the trace stays small.
+
+What they look like: tests/e2e/programs/alloc_*.cc. What that costs in time is measured by tests/bench/promises.py
+--only memory.
+
+Usage: memory_load.py BUILD
+"""
+
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "oracle"))
+from job import *  # noqa: E402, F403
+from compare import Different, compare  # noqa: E402
+
+FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}  # what a driver allocates is not what this is about
+LOGGER = tests_dir / "libdumb_logger.so"
+# More calls than the rings hold, so that a slow collector is waited for.
+LOADS = {
+    "alloc_rows": ["--rows", 200_000],
+    "alloc_lists": ["--atoms", 800],
+    "alloc_strings": ["--scripts", 20],
+    "alloc_loop": ["--pairs", 500_000, "--random"],
+}
+LOGGED = {  # few enough for a log of lines
+    "alloc_rows": ["--rows", 5000],
+    "alloc_lists": ["--atoms", 60],
+    "alloc_strings": ["--scripts", 2, "--bytes", 8000],
+    "alloc_loop": ["--pairs", 10_000, "--random"],
+}
+MOST_WAITING = 0.01  # of the run
+LEAST_CALLS = 250_000
+FIXED_BYTES, BYTES_A_CALL = 256 << 10, 9  # of a trace; a loop like all others costs nothing a call
+
+
+def load(name):
+    outcome = traced(tests_dir / name, *LOADS[name], env=FAKE)
+    same(outcome.code, 0, "exit status")
+    check("PASS" in outcome.text, f"printed: {outcome.text}")
+    stats = good(GTRACE, "stats", "--json").json
+    check(stats["trace"]["memory_calls"] >= LEAST_CALLS, f"{stats['trace']['memory_calls']} memory calls")
+    same({k: v for k, v in stats["lost"].items() if v}, {}, "lost")
+    waited, wall = stats["overhead"]["wait_ns"], int(stats["facts"]["wall_ns"])
+    size, irregular = pathlib.Path("trace.db").stat().st_size, name != "alloc_rows"
+    bound = FIXED_BYTES + irregular * BYTES_A_CALL * stats["trace"]["memory_calls"]
+    print(f"  {name}: {stats['trace']['memory_calls']} memory calls, {size} bytes of {bound}, "
+          f"waited {waited / 1e9:.3f} s of {wall / 1e9:.3f}")
+    check(size <= bound, f"{size} bytes, more than {bound}")
+    check(waited <= MOST_WAITING * wall, f"waited {waited / 1e9:.3f} s of {wall / 1e9:.3f}")
+
+
+def unfolded(name):
+    program = tests_dir / name
+    good(program, *LOGGED[name], env={**FAKE, "LD_PRELOAD": str(LOGGER), "DUMB_LOG": "dumb"})
+    log = max(pathlib.Path(".").glob("dumb.*"), key=lambda p: p.stat().st_size)
+    same(traced(program, *LOGGED[name], env=FAKE).code, 0, "exit status")
+    pathlib.Path("expanded").write_bytes(good(GTRACE, "expand", "--json").out)
+    try:
+        count = compare(log, "expanded", name)
+    except Different as e:
+        check(False, str(e))
+    check(count > 5000, f"only {count} calls were compared")
+    print(f"  {name}: {count} calls agree")
+
+
+def test_rows():
+    load("alloc_rows")
+
+
+def test_lists():
+    load("alloc_lists")
+
+
+def test_strings():
+    load("alloc_strings")
+
+
+def test_loop():
+    load("alloc_loop")
+
+
+def test_unfolded_rows():
+    unfolded("alloc_rows")
+
+
+def test_unfolded_lists():
+    unfolded("alloc_lists")
+
+
+def test_unfolded_strings():
+    unfolded("alloc_strings")
+
+
+def test_unfolded_loop():
+    unfolded("alloc_loop")
+
+
+main(globals())
