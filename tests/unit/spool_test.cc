@@ -128,8 +128,6 @@ struct Hearer {
   }
 };
 
-const void* pointer(uint64_t address) { return reinterpret_cast<const void*>(address); }
-
 // Records a call at random: from one of some hundred places, so that forms change hands, of blocks in three heaps.
 Told tell(std::mt19937_64& random) {
   constexpr gt::api::AllocFn Fns[] = {gt::api::AllocFn::Malloc, gt::api::AllocFn::Free, gt::api::AllocFn::DeleteSized};
@@ -138,7 +136,7 @@ Told tell(std::mt19937_64& random) {
   const uint64_t address = heap + (1 + random() % 1000) * 16;
   const BlockTag tag = block_tag(fn);
   const uint64_t bytes = tag == BlockTag::Freed ? 0 : random() % 65536;
-  REQUIRE(record_block(tag, fn, pointer(site), pointer(address), bytes));
+  REQUIRE(record_block(tag, fn, site, address, bytes));
   return {tag, block_form(fn, site), address, bytes};
 }
 
@@ -172,7 +170,7 @@ TEST_CASE("block words of threads that hand blocks to each other are given in ca
     threads.emplace_back([&] {
       for (uint64_t i = 0; i < PerThread; ++i) {
         const uint64_t seen = baton.load();
-        record_block(BlockTag::Freed, gt::api::AllocFn::Free, pointer(0x401000), pointer(seen * 16));
+        record_block(BlockTag::Freed, gt::api::AllocFn::Free, 0x401000, seen * 16);
         baton.fetch_add(1);
       }
       --running;

@@ -19,14 +19,13 @@ inline void put_word(Ring& ring, uint64_t word) {
   ring.position += sizeof word;
 }
 
-// A call of `fn` from `site` that made this block, or is about to give it back. False: it takes a record to tell it.
-inline bool record_block(BlockTag tag, api::AllocFn fn, const void* site, const void* block, size_t bytes = 0) {
+// A call of `fn` from `site` that made the block at `address`, or is about to give it back. False: it takes a record to tell it.
+inline bool record_block(BlockTag tag, api::AllocFn fn, uint64_t site, uint64_t address, uint64_t bytes = 0) {
   constexpr uint64_t MostBytes = 3 * 8;
-  const auto address = reinterpret_cast<uint64_t>(block);
   Ring* const ring = this_ring();
   if (__builtin_expect(!ring || !fits_block_word(address, bytes), 0)) return false;
   fetch_ahead(*ring);
-  const uint64_t form = block_form(fn, reinterpret_cast<uint64_t>(site));
+  const uint64_t form = block_form(fn, site);
   const uint32_t slot = form_slot(form);
   if (__builtin_expect(ring->header->forms[slot] != form, 0) && !define_form(*ring, slot, form)) return false;
   if (__builtin_expect(ring->busy, 0)) return false;

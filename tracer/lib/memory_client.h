@@ -34,7 +34,7 @@ struct MemoryClient {
     const bool large = made && is_large(bytes);
     if (__builtin_expect(large, 0)) record_frames(site);
     if constexpr (sizeof...(args) == 2) {  // the size and the block
-      if (!large && block_tag(fn) == BlockTag::Made && record_block(BlockTag::Made, fn, site, made, bytes)) return;
+      if (!large && block_tag(fn) == BlockTag::Made && record_block(BlockTag::Made, fn, word(site), word(made), bytes)) return;
     }
     if constexpr (sizeof...(args) == MappingWords) {
       record_mapping(fn, site, {word(args)...});
@@ -49,7 +49,7 @@ struct MemoryClient {
     if (__builtin_expect(!p, 0) && ring_is_over()) return;
     if constexpr (sizeof...(args) <= 1) {
       const BlockTag tag = block_tag(fn);
-      if (tag != BlockTag::None && record_block(tag, fn, site, p, args...)) return;
+      if (tag != BlockTag::None && record_block(tag, fn, word(site), word(p), args...)) return;
     }
     write(RecordType::Release, fn, word(site), word(p), word(args)...);
   }

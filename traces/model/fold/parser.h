@@ -74,7 +74,7 @@ class Parser {
     for (size_t i = 0; i < n; ++i) {
       const Entry& e = entries_[i];
       if (e.loop) {
-        effort_ += LoopSteps * e.loop->rule->total;
+        effort_ += NodeSteps * e.loop->rule->total;
         loop(make_node(*e.loop, grammar_));
       } else {
         call(shape_of(e.symbol), values_of(e));
@@ -102,7 +102,8 @@ class Parser {
   static constexpr int MaxReplayDepth = 2;
   static constexpr size_t FirstFlow = 64;  // calls that nothing expected, until what followed what is looked at
   static constexpr int MaxLoopsBelow = 4;  // loops looked at that the top could continue
-  static constexpr size_t LoopSteps = 8;   // what it takes to make nodes of a loop, for each symbol
+  // Steps for each symbol of a loop: to make nodes of it, to make it, to take it as another one's iteration.
+  static constexpr size_t NodeSteps = 32, LoopSteps = 8, AbsorbSteps = 2;
   static constexpr ShapeId NoShape = static_cast<ShapeId>(-1);
   static constexpr size_t Nothing = static_cast<size_t>(-1), End = static_cast<size_t>(-2);
 

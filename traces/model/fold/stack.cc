@@ -54,12 +54,13 @@ void Parser::insert_empty_loop(size_t at, const Rule& rule) {
 }
 
 std::unique_ptr<Loop> Parser::new_loop(const Rule& rule) {
-  effort_ += rule.total;
   if (rule.id < spare_.size() && !spare_[rule.id].empty()) {
     std::unique_ptr<Loop> loop = std::move(spare_[rule.id].back());
     spare_[rule.id].pop_back();
+    effort_ += rule.total;
     return loop;
   }
+  effort_ += LoopSteps * rule.total;
   return std::make_unique<Loop>(rule, grammar_);
 }
 
@@ -98,7 +99,7 @@ void Parser::take_iteration(Loop& loop, size_t from, size_t n) {
     auto inner = loop.body.loops.begin();
     for (size_t i = from; i < from + n; ++i) {
       if (!entries_[i].loop) continue;
-      effort_ += entries_[i].loop->rule->total;
+      effort_ += AbsorbSteps * entries_[i].loop->rule->total;
       absorb_entry(*inner++, loop.count, *entries_[i].loop);
       recycle(std::move(entries_[i].loop));
     }
