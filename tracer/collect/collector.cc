@@ -31,9 +31,11 @@ void Collector::take(const RecordView& record) {
   clock_.see(record.header.ticks);
   if ((++records_ & 0xffff) == 0) keep_within_budget();
   switch (record.header.type) {
-    case RecordType::Blocks: {
+    case RecordType::Blocks:
+    case RecordType::Repeat: {
       const uint64_t before = memory_.calls();
-      undecodable_ += memory_.take_blocks(threads_.of(record), record);
+      undecodable_ += record.header.type == RecordType::Repeat ? memory_.take_repeat(threads_.of(record), record)
+                                                               : memory_.take_blocks(threads_.of(record), record);
       if (before >> 16 != memory_.calls() >> 16) keep_within_budget();
       return;
     }
@@ -108,6 +110,7 @@ bool Collector::take_of_thread(const RecordView& record) {
     case RecordType::Release:
     case RecordType::Returned:
     case RecordType::Blocks:
+    case RecordType::Repeat:
     case RecordType::BlockForm:
     case RecordType::CallbackEnter:
     case RecordType::CallbackExit:

@@ -159,7 +159,6 @@ bool MemoryCalls::take_form(const RecordView& record) {
 uint64_t MemoryCalls::take_blocks(TracedThread& thread, const RecordView& run) {
   State& state = of(thread);
   if (state.call.open) end(thread, state, true);
-  TracedProcess& process = *thread.process;
   RingBlocks& ring = block_forms_.of(run.ring);
   uint64_t ticks = run.header.ticks, senseless = 0;
   for (size_t at = 0; at + 8 <= run.payload.size(); at += 8) {
@@ -167,25 +166,75 @@ uint64_t MemoryCalls::take_blocks(TracedThread& thread, const RecordView& run) {
     std::memcpy(&word, run.payload.data() + at, sizeof word);
     if (tag_of(word) == BlockTag::Base) {
       ring.base = base_in(word);
-      continue;
+    } else {
+      senseless += !take_word(thread, state, ring, word, run, ++ticks);
     }
-    const BlockCall call = block_call(word, ring.base);
-    BlockForm& form = ring.forms[call.form];
-    ++ticks;
-    if (block_tag(static_cast<AllocFn>(form.fn)) != call.tag || call.address == 0) {
-      ++senseless;
-      continue;
-    }
-    if (form.process != &process || form.modules != process.module_changes) {
-      form.site = tables_.site_of(process, form.address);
-      form.process = &process;
-      form.modules = process.module_changes;
-    }
-    const auto take_known = call.tag == BlockTag::Made ? &MemoryCalls::make_block : &MemoryCalls::free_block;
-    const bool known = state.frames.empty() && (this->*take_known)(thread, state, form, call, ticks);
-    if (!known) senseless += !take_long_way(thread, form, call, run, ticks);
   }
   return senseless;
+}
+
+uint64_t MemoryCalls::take_repeat(TracedThread& thread, const RecordView& repeat) {
+  State& state = of(thread);
+  if (state.call.open) end(thread, state, true);
+  RingBlocks& ring = block_forms_.of(repeat.ring);
+  const uint64_t period = repeat.payload.size() / 8;
+  if (period == 0) return 1;
+  uint64_t call = repeat.first_call, left = repeat.calls, senseless = 0;
+  const auto take_next = [&](uint64_t n) {
+    for (; n > 0; --n, --left, ++call) {
+      uint64_t word = 0;
+      std::memcpy(&word, repeat.payload.data() + call % period * 8, sizeof word);
+      senseless += !take_word(thread, state, ring, word, repeat, repeat.header.ticks + call + 1);
+    }
+  };
+  // Two periods in which each call had the same names: what lives is the same after both, and so after every other.
+  std::vector<model::PushedEvent> before, now;
+  for (bool first = true; left >= 2 * period && !state.times; first = false) {
+    const uint64_t foreign_before = foreign_releases_, senseless_before = senseless;
+    noted_ = &now;
+    take_next(period);
+    noted_ = nullptr;
+    if (!first && now == before) {
+      const uint64_t times = left / period;
+      count_again(state, now, times);
+      foreign_releases_ += times * (foreign_releases_ - foreign_before);
+      senseless += times * (senseless - senseless_before);
+      left -= times * period;
+      call += times * period;
+      break;
+    }
+    std::swap(now, before);
+    now.clear();
+  }
+  take_next(left);
+  return senseless;
+}
+
+bool MemoryCalls::take_word(TracedThread& thread, State& state, RingBlocks& ring, uint64_t word,
+                            const RecordView& run, uint64_t ticks) {
+  TracedProcess& process = *thread.process;
+  const BlockCall call = block_call(word, ring.base);
+  BlockForm& form = ring.forms[call.form];
+  if (!is_block_call(call.tag) || block_tag(static_cast<AllocFn>(form.fn)) != call.tag || call.address == 0) return false;
+  if (form.process != &process || form.modules != process.module_changes) {
+    form.site = tables_.site_of(process, form.address);
+    form.process = &process;
+    form.modules = process.module_changes;
+  }
+  const auto take_known = call.tag == BlockTag::Made ? &MemoryCalls::make_block : &MemoryCalls::free_block;
+  const bool known = state.frames.empty() && (this->*take_known)(thread, state, form, call, ticks);
+  return known || take_long_way(thread, form, call, run, ticks);
+}
+
+void MemoryCalls::count_again(State& state, std::span<const model::PushedEvent> period, uint64_t times) {
+  calls_ += times * period.size();
+  state.since_asked += times * period.size();
+  for (const model::PushedEvent& event : period) {
+    model::ShapeStats& stats = tables_.trace.stats[event.shape];
+    stats.calls += times;
+    if (stats.bytes.count > 0) stats.bytes.add(static_cast<uint64_t>(event.values[0]), times);  // it made a block
+  }
+  state.stream.push_again(period, times);
 }
 
 // As the record that it would have been.
@@ -235,6 +284,7 @@ void MemoryCalls::count(State& state, model::ShapeId shape, std::span<const int6
   ++state.since_asked;
   ++tables_.trace.stats[shape].calls;
   state.stream.push(shape, values);
+  if (__builtin_expect(noted_ != nullptr, 0)) noted_->push_back({shape, {values.begin(), values.end()}});
   if (state.times) state.times->add_event(clock_.time_of(ticks), {});
 }
 

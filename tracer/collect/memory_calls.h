@@ -62,6 +62,8 @@ class MemoryCalls {
   bool take(TracedThread& thread, const RecordView& record);
   // A run of block words: gives how many of them make no sense.
   uint64_t take_blocks(TracedThread& thread, const RecordView& run);
+  // Calls of a period's words, over and over. Those that are all as they were one period before are taken in one step.
+  uint64_t take_repeat(TracedThread& thread, const RecordView& repeat);
   bool take_form(const RecordView& record);  // what a block word's form stands for. False: no sense
   void ring_ended(uint32_t ring) { block_forms_.ring_ended(ring); }
   void take_frames(TracedThread& thread, const RecordView& record);  // around the site of the call that comes next
@@ -108,6 +110,10 @@ class MemoryCalls {
   // A call of this form that made or freed a block. False: not known yet.
   bool make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call, uint64_t ticks);
   bool free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call, uint64_t ticks);
+  // One block word that is a call. False: it makes no sense.
+  bool take_word(TracedThread& thread, State& state, RingBlocks& ring, uint64_t word, const RecordView& run,
+                 uint64_t ticks);
+  void count_again(State& state, std::span<const model::PushedEvent> period, uint64_t times);
   bool take_long_way(TracedThread& thread, const BlockForm& form, const BlockCall& call, const RecordView& run,
                      uint64_t ticks);
   void count(State& state, model::ShapeId shape, std::span<const int64_t> values, uint64_t ticks);
@@ -131,6 +137,7 @@ class MemoryCalls {
   PerThread<State> states_;
   BlockForms block_forms_;
   model::Shape shape_;  // scratch
+  std::vector<model::PushedEvent>* noted_ = nullptr;  // where count() notes what it counts
   bool keep_times_ = false;
   uint64_t calls_ = 0, foreign_releases_ = 0;
 };

@@ -79,6 +79,7 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     header->sample = options.sample;
     header->record_memory = options.record_memory;
     header->capture = options.capture;
+    header->exact_times = options.exact_times;
     header->off = options.paused ? RecordingPaused : RecordingOn;
     header->pauses = options.paused;
     header->gtrace_pid = header->collector_pid = getpid();
@@ -128,6 +129,7 @@ Result<SpoolReader> SpoolReader::open(const std::string& path) {
     const RingHeader& ring = *reader.ring_header(i);
     cursor.position = ring.tail.load(std::memory_order_relaxed);
     cursor.segment = ring.tail_segment.load(std::memory_order_relaxed);
+    cursor.repeated = ring.tail_repeated.load(std::memory_order_relaxed);
     if (cursor.segment != 0 && !reader.whole(cursor.segment)) {
       cursor.segment = 0;
       reader.damage(cursor);
@@ -248,10 +250,33 @@ SpoolReader::Next SpoolReader::peek(uint32_t i, uint64_t head) {
       damage(cursor);
       break;
     }
-    if (!pad) return {data + at, record->ticks, false};
+    if (!pad && record->type != RecordType::Repeat) return {data + at, record->ticks, false};
+    if (!pad) {
+      const std::optional<uint64_t> left = repeats_left(i, *record, head);
+      if (cursor.broken || left == 0) break;
+      if (left) return {data + at, record->ticks + cursor.repeated + 1, false, *left};
+      cursor.ticks = record->ticks + cursor.repeated;
+      cursor.repeated = 0;
+    }
     cursor.position += bytes;
   }
   return {};
+}
+
+std::optional<uint64_t> SpoolReader::repeats_left(uint32_t i, const RecordHeader& record, uint64_t head) {
+  Cursor& cursor = cursors_[i];
+  const uint32_t period = record.fn;
+  const bool sound = period > 0 && record.bytes == sizeof record + sizeof(RepeatRecord) + 8 * period;
+  if (!sound) {
+    damage(cursor);
+    return std::nullopt;
+  }
+  // In this order: what lies behind it was seen before the number is read.
+  const bool over = final_ || cursor.position + record.bytes < head;
+  const auto& repeat = *reinterpret_cast<const RepeatRecord*>(&record + 1);
+  const uint64_t calls = repeat.calls.load(std::memory_order_acquire);
+  if (calls > cursor.repeated) return calls - cursor.repeated;
+  return over ? std::nullopt : std::optional<uint64_t>(0);
 }
 
 SpoolReader::Next SpoolReader::peek_from(uint32_t i, uint64_t from, uint64_t head) {
@@ -273,6 +298,14 @@ SpoolReader::Next SpoolReader::peek_from(uint32_t i, uint64_t from, uint64_t hea
 uint64_t SpoolReader::give(uint32_t i, const Next& next, uint64_t head, uint64_t end, const Visitor& visit) {
   constexpr uint64_t MostBytes = 4096 * 8;
   Cursor& cursor = cursors_[i];
+  if (next.repeats > 0) {
+    const RecordHeader& record = next.record();
+    const uint64_t calls = std::min(next.repeats, end - next.ticks);
+    const uint8_t* const words = next.at + sizeof record + sizeof(RepeatRecord);
+    visit({record, ByteView(words, 8 * record.fn), i, ring_header(i), cursor.repeated, calls});
+    cursor.repeated += calls;
+    return 1;
+  }
   if (!next.blocks) {
     const RecordHeader& record = next.record();
     visit({record, ByteView(next.at + sizeof record, record.bytes - sizeof record), i, ring_header(i)});
@@ -316,6 +349,7 @@ uint64_t SpoolReader::earliest_beyond(uint32_t used) {
 }
 
 uint64_t SpoolReader::read(const Visitor& visit, bool final) {
+  final_ = final;
   give_restored(visit);
   const uint32_t used = rings_used();
   for (uint32_t i = 0; i < used; ++i) cursors_[i].h1 = head_of(i);
@@ -344,6 +378,7 @@ uint64_t SpoolReader::read(const Visitor& visit, bool final) {
         ring_header(i)->tail.store(published, std::memory_order_release);
       }
     }
+    ring_header(i)->tail_repeated.store(cursor.repeated, std::memory_order_relaxed);
     ring_header(i)->tail.store(cursor.position, std::memory_order_release);
     if (next.at && next.ticks < m) {
       heap.emplace_back(next.ticks, i);
@@ -379,7 +414,9 @@ void SpoolReader::restore_forms(uint32_t i) {
     }
   };
   frees_segments_ = false;
+  final_ = true;
   for (Next next = peek(i, head); next.at; next = peek(i, head)) give(i, next, head, Never, look);
+  final_ = false;
   frees_segments_ = true;
   cursors_[i] = begin;
   damaged_ = damaged_before;
@@ -406,10 +443,15 @@ void SpoolReader::recycle(const std::function<void(uint32_t)>& ended) {
     const RingState state = ring->state.load(std::memory_order_acquire);
     if (state == RingState::Free) continue;
     if (state == RingState::Owned && !process_gone(ring->pid)) continue;
-    if (ring->head.load(std::memory_order_acquire) != cursors_[i].position) continue;
+    const uint64_t head = ring->head.load(std::memory_order_acquire);
+    final_ = true;  // a process that was killed may have left calls that repeat
+    const bool empty = !peek(i, head).at && cursors_[i].position == head;
+    final_ = false;
+    if (!empty) continue;
     (void)follow_link(i);  // to a segment in which nothing was written any more
     ended(i);
     leave_segment(i);
+    ring->tail_repeated.store(0, std::memory_order_relaxed);
     ring->tail_segment.store(0, std::memory_order_relaxed);
     ring->next.segment.store(0, std::memory_order_relaxed);
     ring->state.store(RingState::Free, std::memory_order_release);

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct RecordView {
   ByteView payload;  // valid only during the call
   uint32_t ring;     // index
   const RingHeader* owner;
+  // Type Repeat: the payload is the words of the period, and these calls have been made of them, counted from the first.
+  uint64_t first_call = 0, calls = 0;
 };
 
 class SpoolReader {
@@ -39,6 +42,7 @@ class SpoolReader {
     uint32_t sample = 1;
     bool record_memory = true;
     Capture capture = Capture::None;
+    bool exact_times = false;
     bool paused = false;  // nobody records until resume_recording()
     uint64_t max_trace_bytes = 0;  // 0: no limit
     uint64_t stack_bytes = 0;
@@ -57,7 +61,8 @@ class SpoolReader {
   void remove();
 
   using Visitor = std::function<void(const RecordView&)>;
-  // Gives what can be given now, and frees its space in the rings. Returns the number of records and calls.
+  // Gives what can be given now, and frees its space in the rings. Returns the number of records and block words;
+  // what a Repeat has of calls counts as one.
   // With `final`, when nobody writes any more, gives everything. Damaged records end their ring
   // (counted in damaged_rings()).
   uint64_t read(const Visitor& visit, bool final = false);
@@ -77,6 +82,7 @@ class SpoolReader {
     uint64_t ticks = 0;     // of what lies before position
     uint32_t segment = 0;   // where position lies; 0: in the ring itself
     uint64_t segment_start = 0;
+    uint64_t repeated = 0;  // calls given of the Repeat at position
     bool broken = false;
   };
 
@@ -95,6 +101,7 @@ class SpoolReader {
     const uint8_t* at = nullptr;  // nullptr: nothing
     uint64_t ticks = 0;
     bool blocks = false;
+    uint64_t repeats = 0;  // of a Repeat: calls that can be given
     const RecordHeader& record() const { return *reinterpret_cast<const RecordHeader*>(at); }
   };
   // The next of ring i below `head`, skipping Pads and Ticks.
@@ -103,6 +110,8 @@ class SpoolReader {
   Next peek_from(uint32_t i, uint64_t from, uint64_t head);
   void damage(Cursor& cursor);
   uint64_t head_of(uint32_t i) const;
+  // The calls of a Repeat record that were not given yet. nullopt: there will be none any more, or (damaged) never were.
+  std::optional<uint64_t> repeats_left(uint32_t i, const RecordHeader& record, uint64_t head);
   // Gives what peek() found, or as many of the block words as lie below `end` ticks and before `head`.
   uint64_t give(uint32_t i, const Next& next, uint64_t head, uint64_t end, const Visitor& visit);
   uint64_t earliest_beyond(uint32_t used);
@@ -115,6 +124,7 @@ class SpoolReader {
   std::vector<Cursor> cursors_;
   uint64_t damaged_ = 0;
   bool frees_segments_ = true;
+  bool final_ = false;  // nobody writes any more
   // Of a spool whose first reader is gone: what its rings' block words stood for where that one stopped.
   struct Restored {
     uint32_t ring;

@@ -1,6 +1,7 @@
 #include "tracer/lib/block_recorder.h"
 
 #include <cstring>
+#include <new>
 #include <utility>
 
 namespace gt::tracer {
@@ -13,6 +14,20 @@ __attribute__((noinline)) bool define_form(Ring& ring, uint32_t slot, uint64_t f
   std::memcpy(at, words, sizeof words);
   commit(ring, Bytes);
   return true;
+}
+
+__attribute__((noinline)) void begin_repeat(Ring& ring) {
+  Repeats& repeats = ring.header->repeats;
+  const uint32_t period = repeats.period();
+  if (!is_alone() || spool()->exact_times || ring.clock.position != ring.position) return repeats.forget();
+  const auto bytes = static_cast<uint32_t>(sizeof(RecordHeader) + sizeof(RepeatRecord) + 8 * period);
+  uint8_t* at = reserve(ring, RecordType::Repeat, static_cast<uint16_t>(period), bytes, ring.clock.last);
+  if (!at) return repeats.forget();
+  auto* const record = new (at) RepeatRecord();
+  auto* const words = reinterpret_cast<uint64_t*>(record + 1);
+  for (uint32_t i = 0; i < period; ++i) words[i] = repeats.word(i);
+  commit(ring, bytes);
+  ring.repeat = {&record->calls, words, period, 0, ring.position};
 }
 
 }  // namespace gt::tracer

@@ -19,34 +19,60 @@ inline void put_word(Ring& ring, uint64_t word) {
   ring.position += sizeof word;
 }
 
-// A call of `fn` from `site` that made the block at `address`, or is about to give it back. False: it takes a record to tell it.
+// The calls that were seen last come again: from here on they are counted, if there is room for that.
+void begin_repeat(Ring& ring);
+
+// Is the call the next one of those that repeat? Then it is counted, and that is all.
+inline bool count_repeat(Ring& ring, uint64_t word, uint64_t base) {
+  auto& repeat = ring.repeat;
+  if (repeat.period == 0) return false;
+  const bool goes_on = repeat.words[repeat.next] == word && base == ring.header->base &&
+                       repeat.position == ring.position && is_alone();
+  if (__builtin_expect(!goes_on, 0)) {
+    repeat.period = 0;
+    ring.clock.position = 0;  // the next call reads the clock
+    ring.header->repeats.forget();
+    return false;
+  }
+  if (++repeat.next == repeat.period) repeat.next = 0;
+  repeat.calls->store(repeat.calls->load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  return true;
+}
+
+// A call of `fn` from `site` that made the block at `address`, or is about to give it back. False: it takes a record to
+// tell it.
 inline bool record_block(BlockTag tag, api::AllocFn fn, uint64_t site, uint64_t address, uint64_t bytes = 0) {
   constexpr uint64_t MostBytes = 3 * 8;
   Ring* const ring = this_ring();
   if (__builtin_expect(!ring || !fits_block_word(address, bytes), 0)) return false;
-  fetch_ahead(*ring);
-  const uint64_t form = block_form(fn, site);
+  const uint64_t form = block_form(fn, site), base = base_of(address);
   const uint32_t slot = form_slot(form);
   if (__builtin_expect(ring->header->forms[slot] != form, 0) && !define_form(*ring, slot, form)) return false;
+  const uint64_t word = block_word(tag, slot, address, bytes);
   if (__builtin_expect(ring->busy, 0)) return false;
+  if (count_repeat(*ring, word, base)) return true;
+  fetch_ahead(*ring);
   ring->busy = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // a handler sees busy before we read position
   if (__builtin_expect(ring->position + MostBytes > ring->limit, 0) && !wait_for_space(*ring, MostBytes)) {
     ring->busy = false;
     return false;
   }
+  Repeats& repeats = ring->header->repeats;
   if (counts_on(*ring)) {
     ++ring->clock.last;
   } else {
     ring->clock.last = tag == BlockTag::Made ? ticks() : ticks_after_loads();
     put_word(*ring, ticks_word(ring->clock.last));
   }
-  if (const uint64_t base = base_of(address); __builtin_expect(base != ring->header->base, 0)) {
+  if (__builtin_expect(base != ring->header->base, 0)) {
     put_word(*ring, base_word(base, std::exchange(ring->header->base, base)));
+    repeats.forget();
   }
-  put_word(*ring, block_word(tag, slot, address, bytes));
+  put_word(*ring, word);
   ring->clock.position = ring->position;
   commit(*ring, 0);
+  if (__builtin_expect(repeats.see(word), 0)) begin_repeat(*ring);
   return true;
 }
 

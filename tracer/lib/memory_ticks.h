@@ -14,16 +14,19 @@
 
 namespace gt::tracer {
 
+// Is there but one ring, and a tick no longer than a record takes?
+inline bool is_alone() {
+#if defined(__x86_64__)
+  return spool()->rings_used.load(std::memory_order_relaxed) == 1;
+#else
+  return false;
+#endif
+}
+
 // May the next memory call count on from the last one, at ++clock.last?
 inline bool counts_on(Ring& ring) {
-#if defined(__x86_64__)
-  constexpr bool FineTicks = true;
-#else
-  constexpr bool FineTicks = false;  // a tick may be longer than a record takes
-#endif
-  const bool alone = spool()->rings_used.load(std::memory_order_relaxed) == 1;
   MemoryClock& clock = ring.clock;
-  return FineTicks && alone && ring.position == clock.position && ++clock.counted % MemoryClock::ReadEvery != 0;
+  return is_alone() && ring.position == clock.position && ++clock.counted % MemoryClock::ReadEvery != 0;
 }
 
 inline uint64_t memory_ticks(Ring& ring, bool after_loads) {

@@ -274,6 +274,7 @@ Ring* claim_ring() {
   ring.header->path = interpose::t_path;
   ring.header->driver = t_flags.muted;
   ring.header->base = 0;
+  ring.header->repeats = Repeats();
   std::memset(ring.header->forms, 0, sizeof ring.header->forms);
   const Stack stack = own_stack(is_first_thread(*ring.header));
   ring.header->stack_low = stack.low;

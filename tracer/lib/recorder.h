@@ -37,6 +37,13 @@ struct Ring {
   uint32_t index = 0;     // of the ring in the spool
   bool busy = false;      // a record is under way: a signal handler must not begin another
   MemoryClock clock;
+  // The Repeat record that is the last thing in the ring; no period: there is none.
+  struct {
+    std::atomic<uint64_t>* calls = nullptr;
+    const uint64_t* words = nullptr;
+    uint32_t period = 0, next = 0;  // next: of its words
+    uint64_t position = 0;          // of the ring behind it
+  } repeat;
 };
 
 extern __thread Ring* t_ring __attribute__((tls_model("initial-exec")));

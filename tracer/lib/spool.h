@@ -26,6 +26,7 @@
 
 #include "tracer/interpose/thread_path.h"
 #include "tracer/lib/block_words.h"
+#include "tracer/lib/repeats.h"
 
 namespace gt::tracer {
 
@@ -52,6 +53,7 @@ struct SpoolHeader {
   Timing timing = Timing::All;
   uint32_t sample = 1;         // time one command in so many of a call site; 0: as sampling.h decides
   uint32_t record_memory = 1;  // --no-alloc clears it
+  uint32_t exact_times = 0;    // each call's time is wanted: calls that repeat are not counted only
   Capture capture = Capture::None;
   uint64_t max_trace_bytes = 0;  // --max-size; 0: none
   uint64_t stack_bytes = 0;    // memory calls of this size or more come with Frames; 0: none does
@@ -109,9 +111,11 @@ struct alignas(64) RingHeader {
   std::atomic<uint64_t> unrecorded{
       0};  // calls that could not be recorded here (from signal handlers)
   alignas(64) std::atomic<uint64_t> tail{0};  // written by the collector
+  std::atomic<uint64_t> tail_repeated{0};     // likewise: calls taken of the Repeat record there
   std::atomic<uint32_t> tail_segment{0};      // likewise: where that position lies; 0: in the ring itself
   SegmentLink next;
   alignas(64) uint64_t base = 0;     // the thread's: of its last Base word
+  Repeats repeats;                       // the thread's
   uint64_t forms[BlockFormCount] = {};   // the thread's: what its block words stand for (block_form()); 0: nothing
 };
 static_assert(sizeof(RingHeader) <= PageBytes && sizeof(SpoolHeader) <= PageBytes);
@@ -156,6 +160,7 @@ enum class RecordType : uint16_t {
   MemoryFacts,  // within a create call that does not say it: bytes, and bytes of an element, of what it made
   CommandArg,   // within a call that updates a command buffer: command, CommandArgKind, index, size, value
   BlockForm,   // number, form, form before: what this number stands for in the block words that follow
+  Repeat,      // a RepeatRecord (repeats.h). fn: words of the period. ticks: before the first of its calls
   Blocks,      // in no ring: a run of block words, as the reader gives them. ticks: before the first of them
   KernelArgs,  // handle, length, text (traces/model/folded/kernel_origin.h): of a kernel that the call under way made
 };

@@ -89,6 +89,7 @@ Result<SpoolReader::Options> spool_options(const Options& options) {
   spool.capture = options.text("capture") == "hash" ? Capture::Hash : Capture::None;
   spool.record_memory = !options.flag("no-alloc");
   spool.stack_bytes = static_cast<uint64_t>(options.integer("stacks").value_or(0));
+  spool.exact_times = options.flag("timeline");
   spool.paused = options.flag("paused");
   spool.most_backlog = MostBacklog;
   if (const std::optional<uint64_t> most = options.size("max-size")) {

@@ -208,6 +208,17 @@ void Folder::push(ShapeId shape, std::span<const int64_t> values) {
   if (__builtin_expect(s.credit.spent(s.parser.effort()), 0)) s.stop_parsing();
 }
 
+void Folder::push_again(std::span<const PushedEvent> events, uint64_t times) {
+  State& s = *state_;
+  if (s.unparsed == 0 && s.parser.repeat(events, times)) {
+    s.events += times * events.size();
+    return;
+  }
+  for (; times > 0; --times) {
+    for (const PushedEvent& e : events) push(e.shape, e.values);
+  }
+}
+
 std::vector<Node> Folder::snapshot() const {
   std::vector<Node> nodes;
   if (!state_->frozen.summary.empty()) nodes.push_back(make_summary(state_->frozen.summary));

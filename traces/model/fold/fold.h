@@ -29,6 +29,10 @@ class Folder {
   // REQUIRES: the same shape always comes with the same number of values.
   void push(ShapeId shape, std::span<const int64_t> values);
 
+  // Events that were just pushed, in this order, come again: as if each were pushed so many times more, in turn. Cost:
+  // that of one round where they are iterations of the innermost open loop.
+  void push_again(std::span<const PushedEvent> events, uint64_t times);
+
   // The folded stream so far. The Folder stays usable: snapshot() may be called at any time.
   std::vector<Node> snapshot() const;
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "traces/model/fold/loop_data.h"
+#include "traces/model/fold/run.h"
 
 namespace gt::model {
 
@@ -57,6 +58,10 @@ class Parser {
     widths_[shape] = static_cast<int>(values);
     grammar_.set_width(shape, values);
   }
+
+  // The events that were pushed last, in this order, come so many times more. False: they are no iterations of the
+  // innermost loop, all alike; nothing was done.
+  bool repeat(std::span<const PushedEvent> events, uint64_t times);
 
   // The stream has ended: closes what is open.
   void finish();

@@ -19,6 +19,12 @@
 
 namespace gt::model {
 
+struct PushedEvent {
+  ShapeId shape = 0;
+  std::vector<int64_t> values;
+  bool operator==(const PushedEvent&) const = default;
+};
+
 using ShapeCounts = std::map<ShapeId, uint64_t>;  // calls of each shape
 // False: no more events, please.
 using EventVisitor = std::function<bool(ShapeId, std::span<const int64_t>)>;

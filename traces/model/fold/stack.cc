@@ -107,6 +107,28 @@ void Parser::take_iteration(Loop& loop, size_t from, size_t n) {
   ++loop.count;
 }
 
+// What lies on the stack of an iteration that is under way is like all others, so it makes no difference that it joins
+// the loop after them.
+bool Parser::repeat(std::span<const PushedEvent> events, uint64_t times) {
+  if (frames_.empty()) return false;
+  const Frame& f = frames_.back();
+  const std::vector<Symbol>& body = f.rule->body;
+  const size_t n = body.size();
+  if (!f.has_loop || f.rule->rules != 0 || events.empty() || events.size() % n != 0) return false;
+  for (size_t i = 0; i < events.size(); ++i) {
+    if (body[(f.pos + i) % n] != shape_symbol(events[i].shape)) return false;
+    if (i >= n && events[i].values != events[i - n].values) return false;
+  }
+  Loop& loop = *entries_[f.base - 1].loop;
+  const uint64_t iterations = times * (events.size() / n);
+  auto builder = loop.body.values.begin();
+  for (size_t item = 0; item < n; ++item) {
+    for (const int64_t v : events[(item + n - f.pos % n) % n].values) (builder++)->append_again(v, iterations);
+  }
+  loop.count += iterations;
+  return true;
+}
+
 void Parser::pop_to(size_t n) {
   if (linked_ > n) unlink_to(n);
   values_.resize(entries_[n].values_at);

@@ -135,6 +135,17 @@ void ValueBuilder::append_slowly(int64_t v) {
   append_wild(v, false);
 }
 
+void ValueBuilder::append_again(int64_t v, uint64_t times) {
+  const auto settled = [&] {
+    if (form_ == Form::Line) return known_ == 2 && step_ == 0 && next_ == v;
+    if (form_ == Form::Period) return wild_->values.size() == 1 && wild_->values[0] == v;
+    return form_ == Form::Column;
+  };
+  for (; times > 0 && !settled(); --times) append(v);
+  if (times > 0 && form_ == Form::Column) wild_->column->append_run(v, 0, times);
+  n_ += times;
+}
+
 void ValueBuilder::append_any() {
   if (flat()) return append_wild(last(), true);
   if (form_ == Form::Line) next_ = sum(next_, step_);

@@ -53,6 +53,8 @@ class ValueBuilder {
     append_slowly(v);
   }
   void append_any();
+  // The same number so many times. Cost: that of some dozen at most.
+  void append_again(int64_t v, uint64_t times);
 
   // Depth 2 and up. `x` has depth - 1. `own`: the trip counts before this iteration; `its`: those
   // of x.

@@ -1,0 +1,54 @@
+// Calls that repeat: a loop that makes and frees the same blocks again is a number in the ring, counted up in place.
+//
+// A Repeat record holds the block words of one period and how many calls have been made since that were the next of
+// them, over and over. While the thread writes nothing else, the number grows; what comes behind it makes it final. So
+// such a call costs its thread one store, and the collector nothing for each.
+// Only where ticks may be counted (memory_ticks.h), and never for a timeline, which wants the time of each call.
+// Thread safety: the thread's own, in its ring's page; the reader reads the record only.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace gt::tracer {
+
+// What a Repeat record holds, followed by the words. RecordHeader::fn: how many they are.
+struct RepeatRecord {
+  std::atomic<uint64_t> calls{0};
+};
+
+// Looks for a period in a thread's block words, the last Window of which it remembers.
+class Repeats {
+ public:
+  static constexpr uint32_t Window = 32;  // the longest period
+
+  // A word that is written, or counted, as it is. True: from here on the last period() words come again, as they have
+  // done for a while.
+  bool see(uint64_t word) {
+    const uint32_t hash = static_cast<uint32_t>(word * 0x9e3779b97f4a7c15u >> 59);
+    if (period_ != 0 && words_[(at_ - period_) % Window] == word) {
+      ++matched_;
+    } else {
+      const uint32_t apart = at_ - last_[hash];
+      const bool known = apart != 0 && apart <= Window && words_[last_[hash] % Window] == word;
+      period_ = known ? apart : 0;
+      matched_ = known;
+    }
+    words_[at_ % Window] = word;
+    last_[hash] = at_++;
+    return period_ != 0 && matched_ >= 2 * Window;
+  }
+  uint32_t period() const { return period_; }
+  // Of the period, the word that comes next first.
+  uint64_t word(uint32_t i) const { return words_[(at_ - period_ + i) % Window]; }
+  // What was seen does not go on: another record, or another base, came in between.
+  void forget() { period_ = matched_ = 0; }
+
+ private:
+  std::array<uint64_t, Window> words_{};
+  std::array<uint32_t, 32> last_{};  // by hash: where a word was seen
+  uint32_t at_ = Window, period_ = 0, matched_ = 0;
+};
+
+}  // namespace gt::tracer
