@@ -406,3 +406,91 @@ TEST_CASE("an exception that the driver catches ends the callback, not the call 
   r.returned(0, FnId::clSetEventCallback);
   CHECK(r.finish() == "0: clSetEventCallback=; 1: event callback- clFinish!; ");
 }
+
+namespace {
+
+// Feeds a collector with block words of one thread.
+struct BlockFeed {
+  Collector collector{1.0, 0};
+  RingHeader owner;
+
+  BlockFeed() {
+    owner.pid = 1 << 30;
+    for (const auto& [slot, form] : {std::pair{0, block_form(AllocFn::Malloc, 0x100)},
+                                     std::pair{1, block_form(AllocFn::New, 0x200)},
+                                     std::pair{2, block_form(AllocFn::Free, 0x300)},
+                                     std::pair{3, block_form(AllocFn::DeleteSized, 0x400)}}) {
+      const std::vector<uint64_t> words{static_cast<uint64_t>(slot), form, 0};
+      take(RecordType::BlockForm, words);
+    }
+  }
+  void take(RecordType type, std::span<const uint64_t> words, uint64_t first = 0, uint64_t calls = 0) {
+    const gt::ByteView payload(reinterpret_cast<const uint8_t*>(words.data()), words.size_bytes());
+    collector.take({{0, type, 0, 0}, payload, 0, &owner, first, calls});
+  }
+};
+
+std::vector<std::vector<int64_t>> memory_calls(const gt::model::Trace& trace) {
+  std::vector<std::vector<int64_t>> out;
+  std::vector<int> widths;
+  for (const auto& shape : trace.shapes) widths.push_back(shape.values());
+  for (const auto& stream : trace.streams) {
+    CHECK(gt::model::expand(stream.nodes, widths, [&](gt::model::ShapeId shape, std::span<const int64_t> values) {
+      out.push_back({shape});
+      out.back().insert(out.back().end(), values.begin(), values.end());
+      return true;
+    }));
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("calls that repeat are taken as if each had been told") {
+  const auto made = [](uint32_t form, uint64_t p, uint64_t bytes) { return block_word(BlockTag::Made, form, p, bytes); };
+  const auto freed = [](uint64_t p) { return block_word(BlockTag::Freed, 2, p, 0); };
+  const auto sized = [](uint64_t p, uint64_t bytes) { return block_word(BlockTag::FreedSized, 3, p, bytes); };
+  const std::vector<uint64_t> periods[] = {
+      {made(0, 0x1000, 24), freed(0x1000)},
+      {freed(0x1000), made(0, 0x1000, 24)},
+      {made(0, 0x1000, 24), made(1, 0x2000, 100), sized(0x2000, 100), freed(0x1000)},
+      {made(0, 0x1000, 24), freed(0x2000), made(0, 0x2000, 48), freed(0x1000)},  // two iterations of the program's loop
+      {made(0, 0x1000, 24), freed(0x7000), freed(0x1000)},                       // the second is a driver's block
+      {made(0, 0x1000, 24), made(0, 0x2000, 24), freed(0x1000), freed(0x2000)},
+  };
+  for (const auto& period : periods) {
+    for (const uint64_t calls : {1, 2, 3, 7, 8, 9, 100, 1001}) {
+      BlockFeed one, other;
+      std::vector<uint64_t> words;
+      for (uint64_t i = 0; i < 3 * period.size(); ++i) words.push_back(period[i % period.size()]);
+      one.take(RecordType::Blocks, words);
+      for (uint64_t i = 0; i < calls; ++i) words.push_back(period[i % period.size()]);
+      words.push_back(made(1, 0x9000, 7));
+      other.take(RecordType::Blocks, words);
+      const uint64_t part = calls / 3;  // the reader gives them as they come
+      if (part > 0) one.take(RecordType::Repeat, period, 0, part);
+      one.take(RecordType::Repeat, period, part, calls - part);
+      one.take(RecordType::Blocks, std::vector<uint64_t>{made(1, 0x9000, 7)});
+      const auto a = one.collector.finish(), b = other.collector.finish();
+      CHECK(memory_calls(a) == memory_calls(b));
+      for (const char* name : {"memory_calls", "foreign_releases", "lost.undecodable_records"})
+        CHECK(fact(a, name) == fact(b, name));
+      REQUIRE(a.stats.size() == b.stats.size());
+      for (size_t i = 0; i < a.stats.size(); ++i) {
+        CHECK(a.stats[i].calls == b.stats[i].calls);
+        CHECK(a.stats[i].bytes.sum == b.stats[i].bytes.sum);
+        CHECK(a.stats[i].bytes.count == b.stats[i].bytes.count);
+      }
+    }
+  }
+}
+
+TEST_CASE("repeats that make no sense end, and are counted") {
+  BlockFeed feed;
+  feed.take(RecordType::Repeat, {}, 0, 1'000'000'000'000);
+  const std::vector<uint64_t> unknown{block_word(BlockTag::Made, 77, 0x1000, 8), base_word(3, 0)};
+  feed.take(RecordType::Repeat, unknown, 5, 1'000'000'000'000);
+  const auto trace = feed.collector.finish();
+  CHECK(fact(trace, "memory_calls") == "0");
+  CHECK(fact(trace, "lost.undecodable_records") == "1000000000001");
+}

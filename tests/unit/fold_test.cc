@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <random>
 
@@ -358,6 +359,38 @@ TEST_CASE("random streams come back exactly") {
       e.push_back(std::move(event));
     }
     check_lossless(e, seed % 5 == 0 ? 4999 : 0);
+  }
+}
+
+TEST_CASE("events that are pushed again are as if each had been pushed") {
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    Random r(seed);
+    Folder folder;
+    Events events;
+    const auto push = [&](const Event& e) {
+      events.push_back(e);
+      folder.push(e.shape, e.values);
+    };
+    const auto any_event = [&](int64_t values) {
+      const auto shape = static_cast<ShapeId>(draw(r, 5));
+      Event event{shape, {}};
+      for (ShapeId v = 0; v < shape % 3; ++v) event.values.push_back(draw(r, values));
+      return event;
+    };
+    for (int64_t stretch = draw(r, 30); stretch > 0; --stretch) {
+      Events period;
+      for (int64_t n = 1 + draw(r, 5); n > 0; --n) period.push_back(any_event(1 + draw(r, 3)));
+      for (int64_t n = 1 + draw(r, 6); n > 0; --n) std::for_each(period.begin(), period.end(), push);
+      std::vector<PushedEvent> again;
+      for (const Event& e : period) again.push_back({e.shape, e.values});
+      const int64_t times = draw(r, 2) ? draw(r, 5) : draw(r, 400);
+      folder.push_again(again, static_cast<uint64_t>(times));
+      for (int64_t n = times; n > 0; --n) events.insert(events.end(), period.begin(), period.end());
+      for (int64_t n = draw(r, 3) * draw(r, 4); n > 0; --n) push(any_event(10));
+    }
+    CHECK(folder.events() == events.size());
+    CHECK(same(folder.snapshot(), events));
   }
 }
 

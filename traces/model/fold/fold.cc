@@ -209,6 +209,7 @@ void Folder::push(ShapeId shape, std::span<const int64_t> values) {
 }
 
 void Folder::push_again(std::span<const PushedEvent> events, uint64_t times) {
+  if (events.empty()) return;
   State& s = *state_;
   if (s.unparsed == 0 && s.parser.repeat(events, times)) {
     s.events += times * events.size();
