@@ -447,7 +447,7 @@ std::vector<std::vector<int64_t>> memory_calls(const gt::model::Trace& trace) {
 }  // namespace
 
 TEST_CASE("calls that repeat are taken as if each had been told") {
-  const auto made = [](uint32_t form, uint64_t p, uint64_t bytes) { return block_word(BlockTag::Made, form, p, bytes); };
+  const auto made = [](uint32_t form, uint64_t p, uint64_t n) { return block_word(BlockTag::Made, form, p, n); };
   const auto freed = [](uint64_t p) { return block_word(BlockTag::Freed, 2, p, 0); };
   const auto sized = [](uint64_t p, uint64_t bytes) { return block_word(BlockTag::FreedSized, 3, p, bytes); };
   const std::vector<uint64_t> periods[] = {

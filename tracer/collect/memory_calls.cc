@@ -215,7 +215,8 @@ bool MemoryCalls::take_word(TracedThread& thread, State& state, RingBlocks& ring
   TracedProcess& process = *thread.process;
   const BlockCall call = block_call(word, ring.base);
   BlockForm& form = ring.forms[call.form];
-  if (!is_block_call(call.tag) || block_tag(static_cast<AllocFn>(form.fn)) != call.tag || call.address == 0) return false;
+  if (!is_block_call(call.tag) || block_tag(static_cast<AllocFn>(form.fn)) != call.tag || call.address == 0)
+    return false;
   if (form.process != &process || form.modules != process.module_changes) {
     form.site = tables_.site_of(process, form.address);
     form.process = &process;

@@ -12,26 +12,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "tracer/collect/ring_reader.h"
 #include "tracer/lib/spool.h"
-#include "traces/base/bytes.h"
 #include "traces/base/status.h"
 
 namespace gt::tracer {
-
-// A record; or a run of block words, calls and Base words only: type Blocks, ticks those before the first call, each
-// call one tick after the one before it.
-struct RecordView {
-  RecordHeader header;
-  ByteView payload;  // valid only during the call
-  uint32_t ring;     // index
-  const RingHeader* owner;
-  // Type Repeat: the payload is the words of the period, and these calls have been made of them, counted from the first.
-  uint64_t first_call = 0, calls = 0;
-};
 
 class SpoolReader {
  public:
@@ -57,10 +45,10 @@ class SpoolReader {
   ~SpoolReader();  // unmaps; does not remove the file
 
   const std::string& path() const { return path_; }
-  SpoolHeader& header() { return *header_; }
+  SpoolHeader& header() { return *memory_.header; }
   void remove();
 
-  using Visitor = std::function<void(const RecordView&)>;
+  using Visitor = RecordVisitor;
   // Gives what can be given now, and frees its space in the rings. Returns the number of records and block words;
   // what a Repeat has of calls counts as one.
   // With `final`, when nobody writes any more, gives everything. Damaged records end their ring
@@ -72,65 +60,32 @@ class SpoolReader {
   void recycle(const std::function<void(uint32_t)>& ended);
 
   uint32_t rings_used() const;
-  const RingHeader& ring(uint32_t i) const { return *ring_header(i); }
-  uint64_t damaged_rings() const { return damaged_; }
+  const RingHeader& ring(uint32_t i) const { return memory_.ring(i); }
+  uint64_t damaged_rings() const;
 
  private:
-  struct Cursor {
-    uint64_t position = 0;  // our copy of tail
-    uint64_t h1 = 0;
-    uint64_t ticks = 0;     // of what lies before position
-    uint32_t segment = 0;   // where position lies; 0: in the ring itself
-    uint64_t segment_start = 0;
-    uint64_t repeated = 0;  // calls given of the Repeat at position
-    bool broken = false;
-  };
-
   SpoolReader() = default;
   Status map(int fd, uint64_t bytes);
-  RingHeader* ring_header(uint32_t i) const;
-  uint8_t* data_of(const Cursor& cursor, uint32_t ring) const;
-  SegmentLink& link_of(const Cursor& cursor, uint32_t ring) const;
-  SegmentHeader* segment_header(uint32_t segment) const;
-  bool whole(uint32_t segment) const;  // lies in the file
-  bool follow_link(uint32_t i);
-  void leave_segment(uint32_t i);
-
-  // What lies at a cursor: a record, or the first of some block words.
-  struct Next {
-    const uint8_t* at = nullptr;  // nullptr: nothing
-    uint64_t ticks = 0;
-    bool blocks = false;
-    uint64_t repeats = 0;  // of a Repeat: calls that can be given
-    const RecordHeader& record() const { return *reinterpret_cast<const RecordHeader*>(at); }
-  };
-  // The next of ring i below `head`, skipping Pads and Ticks.
-  Next peek(uint32_t i, uint64_t head);
-  // The same from `from` on, without moving the cursor.
-  Next peek_from(uint32_t i, uint64_t from, uint64_t head);
-  void damage(Cursor& cursor);
-  uint64_t head_of(uint32_t i) const;
-  // The calls of a Repeat record that were not given yet. nullopt: there will be none any more, or (damaged) never were.
-  std::optional<uint64_t> repeats_left(uint32_t i, const RecordHeader& record, uint64_t head);
-  // Gives what peek() found, or as many of the block words as lie below `end` ticks and before `head`.
-  uint64_t give(uint32_t i, const Next& next, uint64_t head, uint64_t end, const Visitor& visit);
-  uint64_t earliest_beyond(uint32_t used);
+  void add_rings(uint64_t count);
+  uint64_t earliest_beyond();
   void restore_forms(uint32_t i);
   void give_restored(const Visitor& visit);
 
-  std::string path_;
-  SpoolHeader* header_ = nullptr;
-  uint64_t mapped_ = 0;
-  std::vector<Cursor> cursors_;
-  uint64_t damaged_ = 0;
-  bool frees_segments_ = true;
-  bool final_ = false;  // nobody writes any more
+  struct Ring {
+    RingReader reader;
+    uint64_t h1 = 0;
+  };
   // Of a spool whose first reader is gone: what its rings' block words stood for where that one stopped.
   struct Restored {
     uint32_t ring;
     uint64_t base;
     std::vector<uint64_t> forms;
   };
+
+  std::string path_;
+  SpoolMemory memory_;
+  std::vector<Ring> rings_;
+  uint64_t cut_off_ = 0;  // rings that a file that was cut short has lost
   std::vector<Restored> restored_;
 };
 

@@ -34,7 +34,8 @@ struct MemoryClient {
     const bool large = made && is_large(bytes);
     if (__builtin_expect(large, 0)) record_frames(site);
     if constexpr (sizeof...(args) == 2) {  // the size and the block
-      if (!large && block_tag(fn) == BlockTag::Made && record_block(BlockTag::Made, fn, word(site), word(made), bytes)) return;
+      const bool block = !large && block_tag(fn) == BlockTag::Made;
+      if (block && record_block(BlockTag::Made, fn, word(site), word(made), bytes)) return;
     }
     if constexpr (sizeof...(args) == MappingWords) {
       record_mapping(fn, site, {word(args)...});

@@ -1,0 +1,195 @@
+#include "tracer/collect/ring_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace gt::tracer {
+
+namespace {
+
+uint64_t word_at(const uint8_t* at) {
+  uint64_t word = 0;
+  std::memcpy(&word, at, sizeof word);
+  return word;
+}
+
+}  // namespace
+
+RingHeader& SpoolMemory::ring(uint32_t i) const {
+  return *reinterpret_cast<RingHeader*>(reinterpret_cast<uint8_t*>(header) + spool_ring_offset(header->ring_bytes, i));
+}
+SegmentHeader& SpoolMemory::segment(uint32_t number) const {
+  return *reinterpret_cast<SegmentHeader*>(reinterpret_cast<uint8_t*>(header) +
+                                           spool_segment_offset(header->ring_bytes, header->ring_count, number));
+}
+bool SpoolMemory::has_segment(uint32_t number) const {
+  return number > 0 && number <= header->segment_count &&
+         spool_segment_offset(header->ring_bytes, header->ring_count, number + 1) <= bytes;
+}
+
+void RingReader::take_over() {
+  const RingHeader& header = spool_.ring(ring_);
+  position_ = header.tail.load(std::memory_order_relaxed);
+  repeated_ = header.tail_repeated.load(std::memory_order_relaxed);
+  const uint32_t segment = header.tail_segment.load(std::memory_order_relaxed);
+  damaged_ = segment != 0 && !spool_.has_segment(segment);
+  if (!damaged_) segment_ = segment;
+}
+
+RingReader RingReader::look() const {
+  RingReader copy = *this;
+  copy.looks_ = true;
+  return copy;
+}
+
+RingReader RingReader::look_from(uint64_t position) const {
+  RingReader ahead = look();
+  for (;;) {
+    const SegmentLink& next = ahead.link();
+    const bool goes_on = next.segment.load(std::memory_order_acquire) != 0;
+    const uint64_t start = next.start.load(std::memory_order_relaxed);
+    if (!goes_on || start > position || start < ahead.position_) break;
+    ahead.position_ = start;
+    if (!ahead.follow_link()) break;
+  }
+  if (ahead.position_ != position) ahead.repeated_ = 0;
+  ahead.position_ = position;
+  return ahead;
+}
+
+// A head outside the ring is damage; there is nothing to read then.
+uint64_t RingReader::head() const {
+  const uint64_t head = spool_.ring(ring_).head.load(std::memory_order_acquire);
+  const uint64_t most = spool_.header->ring_bytes * (uint64_t{1} + spool_.header->segment_count);
+  return head < position_ || head - position_ > most ? position_ : head;
+}
+
+SegmentLink& RingReader::link() const {
+  return segment_ == 0 ? spool_.ring(ring_).next : spool_.segment(segment_).next;
+}
+const uint8_t* RingReader::data() const {
+  const void* header = &spool_.ring(ring_);
+  if (segment_ != 0) header = &spool_.segment(segment_);
+  return static_cast<const uint8_t*>(header) + PageBytes;
+}
+
+// At a position from which on the ring lies in another segment: goes there. False: damage.
+bool RingReader::follow_link() {
+  const SegmentLink& next = link();
+  const uint32_t segment = next.segment.load(std::memory_order_acquire);
+  if (segment == 0 || next.start.load(std::memory_order_relaxed) != position_) return true;
+  const bool moves = segment_ == 0 || segment_start_ != position_;  // or links lead in a circle
+  if (!moves || !spool_.has_segment(segment)) return false;
+  if (!looks_) {  // in this order: whoever comes after us finds one of both, and what it leads to
+    publish();
+    spool_.ring(ring_).tail_segment.store(segment, std::memory_order_release);
+  }
+  leave_segment();
+  segment_ = segment;
+  segment_start_ = position_;
+  return true;
+}
+
+void RingReader::leave_segment() {
+  if (segment_ != 0 && !looks_) spool_.segment(segment_).taken.store(0, std::memory_order_release);
+  segment_ = 0;
+}
+
+void RingReader::publish() {
+  RingHeader& ring = spool_.ring(ring_);
+  ring.tail_repeated.store(repeated_, std::memory_order_relaxed);
+  ring.tail.store(position_, std::memory_order_release);
+}
+
+void RingReader::begin_again() {
+  (void)follow_link();  // to a segment in which nothing was written any more
+  leave_segment();
+  RingHeader& ring = spool_.ring(ring_);
+  publish();
+  ring.tail_segment.store(0, std::memory_order_relaxed);
+  ring.next.segment.store(0, std::memory_order_relaxed);
+}
+
+RingReader::Next RingReader::peek(uint64_t head, bool over) {
+  const uint64_t size = spool_.header->ring_bytes;
+  while (!damaged_ && position_ < head) {
+    if (!follow_link()) {
+      damaged_ = true;
+      break;
+    }
+    const uint8_t* const at = data() + (position_ & (size - 1));
+    const uint64_t word = word_at(at), room = std::min(size - (position_ & (size - 1)), head - position_);
+    const BlockTag tag = tag_of(word);
+    if (is_block_call(tag) || tag == BlockTag::Base) return {at, ticks_ + 1, true};
+    if (tag == BlockTag::Ticks) {
+      ticks_ = ticks_in(word) - 1;
+      position_ += sizeof word;
+      continue;
+    }
+    const auto& record = *reinterpret_cast<const RecordHeader*>(at);
+    const bool pad = record.type == RecordType::Pad;
+    damaged_ = tag != BlockTag::None || record.type == RecordType::Blocks || record.bytes > room ||
+               record.bytes < (pad ? 8 : sizeof record);
+    if (damaged_) break;
+    if (!pad && record.type != RecordType::Repeat) return {at, record.ticks};
+    if (!pad) {
+      const std::optional<uint64_t> left = repeats_left(record, head, over);
+      if (damaged_ || left == 0) break;
+      if (left) return {at, record.ticks + repeated_ + 1, false, *left};
+      ticks_ = record.ticks + repeated_;
+      repeated_ = 0;
+    }
+    position_ += record.bytes;
+  }
+  return {};
+}
+
+// The calls of a Repeat that were not given yet. nullopt: there will be none any more, or it is damaged.
+std::optional<uint64_t> RingReader::repeats_left(const RecordHeader& record, uint64_t head, bool over) {
+  const uint32_t period = record.fn;
+  damaged_ = period == 0 || record.bytes != sizeof record + sizeof(RepeatRecord) + 8 * period;
+  if (damaged_) return std::nullopt;
+  // In this order: what lies behind it was seen before the number is read.
+  const bool last = over || position_ + record.bytes < head;
+  const uint64_t calls = reinterpret_cast<const RepeatRecord*>(&record + 1)->calls.load(std::memory_order_acquire);
+  if (calls > repeated_) return calls - repeated_;
+  return last ? std::nullopt : std::optional<uint64_t>(0);
+}
+
+uint64_t RingReader::give(const Next& next, uint64_t head, uint64_t end, const RecordVisitor& visit) {
+  const RingHeader* const owner = &spool_.ring(ring_);
+  if (next.repeats > 0) {
+    const RecordHeader& record = next.record();
+    const uint64_t calls = std::min(next.repeats, end - next.ticks);
+    const uint8_t* const words = next.at + sizeof record + sizeof(RepeatRecord);
+    visit({record, ByteView(words, size_t{8} * record.fn), ring_, owner, repeated_, calls});
+    repeated_ += calls;
+    return 1;
+  }
+  if (!next.blocks) {
+    const RecordHeader& record = next.record();
+    visit({record, ByteView(next.at + sizeof record, record.bytes - sizeof record), ring_, owner});
+    position_ += record.bytes;
+    ticks_ = record.ticks;
+    return 1;
+  }
+  constexpr uint64_t MostBytes = 4096 * 8;
+  const SegmentLink& then = link();
+  if (then.segment.load(std::memory_order_acquire) != 0)
+    head = std::min(head, then.start.load(std::memory_order_relaxed));
+  const uint64_t size = spool_.header->ring_bytes;
+  const uint64_t most = std::min({size - (position_ & (size - 1)), head - position_, MostBytes});
+  uint64_t bytes = 0, calls = 0;
+  for (; bytes < most; bytes += 8) {
+    const BlockTag tag = tag_of(word_at(next.at + bytes));
+    if (tag != BlockTag::Base && (!is_block_call(tag) || ticks_ + calls + 1 >= end)) break;
+    calls += tag != BlockTag::Base;
+  }
+  const RecordHeader header{static_cast<uint32_t>(bytes), RecordType::Blocks, 0, ticks_};
+  visit({header, ByteView(next.at, bytes), ring_, owner});
+  position_ += bytes;
+  ticks_ += calls;
+  return calls;
+}
+
+}  // namespace gt::tracer
