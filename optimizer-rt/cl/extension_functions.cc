@@ -139,17 +139,6 @@ const Row rows[] = {
 #undef GT_CL_EXTENSION
 };
 
-// Of symbols that loaders export: ours, which looks at the handle as it does everywhere.
-void* exported(const char* name) noexcept {
-#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
-  if (std::strcmp(name, #NAME) == 0) return reinterpret_cast<void*>(&::NAME);
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
-#include "traces/api/gen/exports.inc"
-#undef GT_CL_EXPORT
-#undef GT_CL_EXTENSION
-  return nullptr;
-}
-
 Drivers find(cl_platform_id shown, const char* name) noexcept {
   Drivers found;
   const auto address = GT_REAL(clGetExtensionFunctionAddressForPlatform);

@@ -1,5 +1,9 @@
-// Finding the real functions.
+// Finding functions by their names.
 #include "optimizer-rt/cl/real.h"
+
+#include <CL/cl_ext.h>
+
+#include <cstring>
 
 #include "tracer/interpose/real_library.h"
 
@@ -23,6 +27,16 @@ void* find_real(Fn fn) noexcept {
   void* p = interpose::real_symbol(Names[i]);
   real_functions[i].store(p, std::memory_order_relaxed);
   return p;
+}
+
+void* exported(const char* name) noexcept {
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  if (std::strcmp(name, #NAME) == 0) return reinterpret_cast<void*>(&::NAME);
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+  return nullptr;
 }
 
 }  // namespace gt::opt

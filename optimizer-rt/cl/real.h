@@ -1,4 +1,4 @@
-// The real loader's OpenCL functions, found on first use.
+// The real loader's OpenCL functions, found on first use; and ours that stand for them.
 // Thread safety: yes (a race finds the same symbol twice). Cost: one load and test after the first
 // call.
 #pragma once
@@ -26,6 +26,8 @@ enum class Fn : size_t {
 
 extern std::atomic<void*> real_functions[static_cast<size_t>(Fn::Count)];
 void* find_real(Fn fn) noexcept;  // nullptr: the real library is missing, or too old to have it
+// Ours, which looks at the handle; nullptr: no loader exports such a function.
+void* exported(const char* name) noexcept;
 
 // REQUIRES: Function is the C type of `fn`.
 template <class Function>

@@ -1,9 +1,5 @@
 #include "optimizer-rt/cl/shared_pool.h"
 
-#include <CL/cl_ext.h>
-
-#include <cstring>
-
 #include "optimizer-rt/cl/process_end.h"
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -46,17 +42,7 @@ void moved(const void* p, size_t bytes) noexcept {
 
 void refused() noexcept { runtime.count(Fallback::NotMapped); }
 
-void* function(const char* name) noexcept {
-#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
-  if (std::strcmp(name, #NAME) == 0) return reinterpret_cast<void*>(&::NAME);
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
-#include "traces/api/gen/exports.inc"
-#undef GT_CL_EXPORT
-#undef GT_CL_EXTENSION
-  return nullptr;
-}
-
-constinit virt::Optimizer us = {find, moved, refused, function, run_at_process_end, nullptr};
+constinit virt::Optimizer us = {find, moved, refused, exported, run_at_process_end, nullptr};
 
 }  // namespace
 

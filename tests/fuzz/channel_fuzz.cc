@@ -24,22 +24,22 @@ constexpr uint64_t Salt = 1;
 constexpr Channel::Times Times{1'000'000'000'000, 1'000'000'000'000};
 constexpr size_t SegmentBytes = 200, Gotten = 100;
 
-struct Owner final : ChannelOwner, LinkHandler {
-  LinkHandler& handler() override { return *this; }
+struct Owner final : ChannelOwner, LinkParts, LinkHandler {
+  Owner() { alive.start(*this); }
+  LinkLife& life() override { return alive; }
   Segments& segments() override { return exposed; }
-  bool in_handler() override { return true; }
-  Status why_closed() override { return {Kind::Disconnected, "closed"}; }
   void lost_connection() override {}
-  void fail(const Status&) override { failed = true; }
   void peer_says_bye() override {}
-  void ticks() override {}
-  void channel_has_ended() override {}
+  bool in_handler() override { return true; }
+  void say_bye() override {}
+  bool all_arrived() override { return true; }
+  void stop() override {}
   void on_frame(ByteView frame) override { seen += frame.empty() ? 0 : frame.back(); }
   void on_put(Notice, size_t) override {}
   void on_closed(const Status&) override {}
 
+  LinkLife alive{*this};
   Segments exposed;
-  bool failed = false;
   unsigned seen = 0;
 };
 
@@ -121,7 +121,7 @@ class HostileLink {
       case 10: data_connection_.listen(), control_connection_.listen(); break;
       default: reconnect(in);
     }
-    return control_connection_.hear() && data_connection_.hear() && !owner_.failed;
+    return control_connection_.hear() && data_connection_.hear() && !owner_.alive.is_ended();
   }
 
  private:
@@ -178,7 +178,7 @@ class HostileLink {
     Connection& connection = data ? data_connection_ : control_connection_;
     const uint64_t arrived = in.byte() & 3 ? connection.heard() : in.number(connection.heard());
     if (arrived == connection.heard()) return void(connection.connect(arrived));
-    owner_.failed = true;  // the peer has lost count: nothing that follows can be told apart
+    owner_.alive.end(link_closed());  // the peer has lost count: nothing that follows can be told apart
     (void)connection.connect(arrived);
   }
 

@@ -60,8 +60,8 @@ struct Way {
   }
 };
 
-struct Owner final : ShmOwner, LinkHandler {
-  LinkHandler& handler() override { return *this; }
+struct Owner final : ShmOwner, LinkParts, LinkHandler {
+  Owner() { life.start(*this); }
   Segments& segments() override { return exposed; }
   const RemoteMapping& peer() override { return peers; }
   std::optional<Address> shared_part(const void* p, size_t bytes) override {
@@ -71,11 +71,9 @@ struct Owner final : ShmOwner, LinkHandler {
   }
   void copy(void* to, const void* from, size_t bytes) override { std::memcpy(to, from, bytes); }
   bool in_handler() override { return true; }
-  bool is_ended() override { return failed; }
-  bool is_open() override { return !failed; }
-  Status why_closed() override { return {Kind::Disconnected, "closed"}; }
-  void fail(const Status&) override { failed = true; }
-  Status answer(const Word&) override { return {}; }
+  void say_bye() override {}
+  bool all_arrived() override { return true; }
+  void stop() override {}
   void on_frame(ByteView frame) override {
     seen += frame.empty() ? 0 : frame.back();
     scribble();
@@ -83,12 +81,12 @@ struct Owner final : ShmOwner, LinkHandler {
   void on_put(Notice, size_t) override { scribble(); }
   void on_closed(const Status&) override {}
 
+  LinkLife life{*this};
   Segments exposed;
   RemoteMapping peers;
   char* shared = nullptr;  // of ours that the peer maps
   SegmentId shared_segment = 0;
   std::function<void()> scribble;
-  bool failed = false;
   unsigned seen = 0;
 };
 
@@ -120,7 +118,7 @@ class HostileLink {
       case 10: share(in); break;
       default: take_all();
     }
-    return work(control_) && work(data_) && !owner_.failed;
+    return work(control_) && work(data_) && !owner_.life.is_ended();
   }
 
  private:
@@ -221,9 +219,9 @@ class HostileLink {
   std::list<std::vector<char>> gotten_;
   uint8_t scribbled_ = 0;
   Bell bells_[4];
-  ShmControl control_{owner_, {control_way().out.shown, control_way().out.data, ControlRing},
+  ShmControl control_{owner_.life, {control_way().out.shown, control_way().out.data, ControlRing},
                       {control_way().in.shown, control_way().in.data, ControlRing}, bells_[0], bells_[1]};
-  ShmData data_{owner_, {data_way().out.shown, data_way().out.data, DataRing},
+  ShmData data_{owner_.life, owner_, {data_way().out.shown, data_way().out.data, DataRing},
                 {data_way().in.shown, data_way().in.data, DataRing}, bells_[2], bells_[3]};
 };
 

@@ -37,20 +37,6 @@ struct Finishing {
   }
 };
 
-class Finished final : public Then {
- public:
-  explicit Finished(std::shared_ptr<Finishing> finishing) : finishing_(std::move(finishing)) {}
-  // What commands ended with is told by their events; a queue that cannot go on is an error here.
-  void over(cl_int status, News& news) override {
-    if (status < 0 && status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) finishing_->code = status;
-    news.send();
-    finishing_->one_is_over(news.session);
-  }
-
- private:
-  std::shared_ptr<Finishing> finishing_;
-};
-
 }  // namespace
 
 // Members in the order in which they need each other.
@@ -345,7 +331,12 @@ void Executor::State::finish_queue(const std::shared_ptr<Queue>& queue, const st
   ++finishing->left;
   awaited.queue = queue;
   awaited.order = ++queue->order;
-  awaited.then = std::make_unique<Finished>(finishing);
+  // What commands ended with is told by their events; a queue that cannot go on is an error here.
+  awaited.then = make_then([finishing](cl_int status, News& news) {
+    if (status < 0 && status != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) finishing->code = status;
+    news.send();
+    finishing->one_is_over(news.session);
+  });
   event_waiter->await_here(std::move(awaited));
 }
 

@@ -41,6 +41,16 @@ class Then {
   virtual ~Then() = default;
   virtual void over(cl_int status, News& news) = 0;
 };
+// Of a function, which may hold what can only be moved.
+template <class Over>
+std::unique_ptr<Then> make_then(Over over) {
+  struct Function final : Then {
+    explicit Function(Over o) : call(std::move(o)) {}
+    void over(cl_int status, News& news) override { call(status, news); }
+    Over call;
+  };
+  return std::make_unique<Function>(std::move(over));
+}
 
 struct Awaited {
   cl_event event = nullptr;    // a reference of its own

@@ -30,16 +30,6 @@ bool is_given(std::span<const api::DecodedArg> args, int param) {
                      [&](const api::DecodedArg& a) { return a.param == param && a.tag != api::Tag::Null; });
 }
 
-// What a command reads after its call has returned.
-class KeptArguments final : public Then {
- public:
-  explicit KeptArguments(api::Arena arena) : arena_(std::move(arena)) {}
-  void over(cl_int, News&) override { arena_.clear(); }
-
- private:
-  api::Arena arena_;
-};
-
 }  // namespace
 
 // check() has seen to it that addresses are those of blocks that are there.
@@ -224,7 +214,9 @@ void Calls::keep_arguments(Queue& queue) {
   const Cl& cl = commands_.cl();
   Awaited behind;
   if (cl.clEnqueueMarkerWithWaitList(queue.handle, 0, nullptr, &behind.event) != CL_SUCCESS) return;
-  behind.then = std::make_unique<KeptArguments>(std::exchange(context_.arena, api::Arena(ArenaBytes)));
+  behind.then = make_then([kept = std::exchange(context_.arena, api::Arena(ArenaBytes))](cl_int, News&) mutable {
+    kept.clear();
+  });
   commands_.event_waiter()->await(std::move(behind));
 }
 

@@ -122,15 +122,6 @@ struct Countdown {
   }
 };
 
-class Counted final : public Then {
- public:
-  explicit Counted(std::shared_ptr<Countdown> countdown) : countdown_(std::move(countdown)) {}
-  void over(cl_int, News&) override { countdown_->one_is_over(); }
-
- private:
-  std::shared_ptr<Countdown> countdown_;
-};
-
 cl_context context_of(const Cl& cl, cl_mem mem) {
   return Cl::ask<cl_context>(cl.clGetMemObjectInfo, mem, CL_MEM_CONTEXT);
 }
@@ -220,7 +211,7 @@ void Migrator::start_when_over(const wire::Ids& waits, std::shared_ptr<Route> ro
     if (event.failed || event.over) continue;
     ++countdown->left;
     Awaited awaited = commands_.awaited(event);
-    awaited.then = std::make_unique<Counted>(countdown);
+    awaited.then = make_then([countdown](cl_int, News&) { countdown->one_is_over(); });
     commands_.event_waiter()->await_here(std::move(awaited));
   }
   countdown->one_is_over();

@@ -5,18 +5,7 @@
 #include <new>
 #include <thread>
 
-
 namespace gt::exec {
-
-class ChunkTaken final : public Then {
- public:
-  ChunkTaken(std::shared_ptr<WriteJob> job, Arrived chunk) : job_(std::move(job)), chunk_(std::move(chunk)) {}
-  void over(cl_int status, News&) override { job_->taken(std::move(chunk_), status); }
-
- private:
-  std::shared_ptr<WriteJob> job_;
-  Arrived chunk_;
-};
 
 // Slots are given back when the lock is released: who hears of it may send the next chunk from the same thread.
 class WriteJob::Work {
@@ -90,7 +79,9 @@ void WriteJob::start(Arrived chunk) {
   ++under_way_;
   awaited.queue = queue_;
   awaited.order = ++queue_->order;
-  awaited.then = std::make_unique<ChunkTaken>(shared_from_this(), std::move(chunk));
+  awaited.then = make_then([job = shared_from_this(), taken = std::move(chunk)](cl_int status, News&) mutable {
+    job->taken(std::move(taken), status);
+  });
   inbox_->event_waiter().await(std::move(awaited));
 }
 

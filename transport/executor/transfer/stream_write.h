@@ -64,7 +64,6 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   bool leave_slots(bool move);
 
  private:
-  friend class ChunkTaken;
   class Work;  // the lock, and what is to be said when it is released
   void refuse(cl_int error);
   void start(Arrived chunk);
@@ -150,18 +149,6 @@ class Inbox {
   // Of that thread: what it saw when it looked last, and how often in a row the device had taken none.
   uint64_t returned_before_ = 0, took_before_ = 0;
   unsigned quiet_ = 0;
-};
-
-// When the place in the client's queue is reached, the chunks go to the device.
-class BeginWrite final : public Then {
- public:
-  explicit BeginWrite(std::shared_ptr<WriteJob> job) : job_(std::move(job)) {}
-  void over(cl_int status, News&) override {
-    job_->begin(status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
-  }
-
- private:
-  std::shared_ptr<WriteJob> job_;
 };
 
 }  // namespace gt::exec

@@ -223,7 +223,9 @@ cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std:
   if (const cl_int code = open_placeholder(t, placeholder); code != CL_SUCCESS) return code;
   t.memory.retain(commands_.cl());
   const auto job = std::make_shared<WriteJob>(inbox, ours, t.memory, chunks, placeholder);
-  begin_when_reached(t, placeholder, ++t.queue->order, std::make_unique<BeginWrite>(job));
+  begin_when_reached(t, placeholder, ++t.queue->order, make_then([job](cl_int status, News&) {
+                       job->begin(status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS);
+                     }));
   name_after(t, placeholder, m.event, before);
   if (!inbox->add(m.transfer, job)) {
     job->give_up(CL_OUT_OF_RESOURCES);

@@ -22,22 +22,22 @@ Status ControlChannel::send(std::span<const ByteView> parts, bool more) {
 
 Status ControlChannel::wait_for_room(std::unique_lock<std::mutex>& lock, size_t bytes) {
   const auto kept = [&] { return channel_.out().end() - channel_.out().acknowledged(); };
-  const bool may_wait = !owner_.in_handler();
+  const bool may_wait = !life_.in_handler();
   while (may_wait && !channel_.ended() && kept() + bytes > MostUnacknowledged) {
     channel_.write();
     channel_.changed().wait(lock);
   }
-  if (channel_.ended() || bye_) return owner_.why_closed();
+  if (channel_.ended() || bye_) return life_.why_closed();
   if (kept() <= MostFromHandlers) return {};
   lock.unlock();
   const Status why(Kind::Disconnected, "the peer does not read what it is sent");
-  owner_.fail(why);
+  life_.end(why);
   return why;
 }
 
 Status ControlChannel::push() {
   const std::lock_guard lock(channel_.mutex());
-  if (channel_.ended()) return owner_.why_closed();
+  if (channel_.ended()) return life_.why_closed();
   held_frames_ = held_bytes_ = 0;
   channel_.write();
   return {};
@@ -64,7 +64,7 @@ Status ControlChannel::take_header(const FrameHeader& header) {
 Status ControlChannel::take_frame(const FrameHeader& header, ByteView body) {
   if (header.type == FrameType::Ack) return channel_.acknowledge(header.received, NoSample);
   if (peer_bye_) return {};  // its last heartbeats
-  if (header.type == FrameType::Message) owner_.handler().on_frame(body);
+  if (header.type == FrameType::Message) life_.handler().on_frame(body);
   if (header.type == FrameType::Bye) {
     peer_bye_ = true;
     owner_.peer_says_bye();

@@ -3,15 +3,15 @@
 // Thread safety: all functions.
 #pragma once
 
-#include "transport/link/base/channel_owner.h"
 #include "transport/link/net/channel.h"
+#include "transport/link/net/channel_owner.h"
 
 namespace gt::wire {
 
 class ControlChannel final : public ChannelUser {
  public:
   ControlChannel(ChannelOwner& owner, uint64_t salt, Channel::Times times)
-      : channel_(*this, salt, false, times), owner_(owner) {}
+      : channel_(*this, salt, false, times), owner_(owner), life_(owner.life()) {}
 
   Channel& channel() { return channel_; }
   Status send(std::span<const ByteView> parts, bool more);
@@ -33,15 +33,16 @@ class ControlChannel final : public ChannelUser {
   Status end_payload() override { return wrong(); }
   void fill(Channel&, uint64_t) override {}
   void acknowledged(Channel&, uint64_t, uint64_t) override {}
-  bool channel_idle(Idle how) override { return owner_.handler().on_idle(how); }
-  void channel_ticks() override { owner_.ticks(); }
+  bool channel_idle(Idle how) override { return life_.handler().on_idle(how); }
+  void channel_ticks() override { life_.tick(); }
   void channel_lost() override { owner_.lost_connection(); }
-  void channel_failed(const Status& why) override { owner_.fail(why); }
-  void channel_over() override { owner_.channel_has_ended(); }
+  void channel_failed(const Status& why) override { life_.end(why); }
+  void channel_over() override { life_.channel_has_ended(); }
   static Status wrong() { return {Kind::Corrupt, "the peer sent data on the control connection"}; }
 
   Channel channel_;
   ChannelOwner& owner_;
+  LinkLife& life_;
   size_t held_frames_ = 0, held_bytes_ = 0;
   bool bye_ = false, peer_bye_ = false;
   uint64_t bye_end_ = 0;  // where it ends in the stream

@@ -132,7 +132,7 @@ void DataChannel::forget(const Segments::Memory& memory) {
     }
     if (asked) operations_.clear();
   }
-  if (asked) owner_.fail(wrong("reads memory that is being withdrawn"));
+  if (asked) life_.end(wrong("reads memory that is being withdrawn"));
 }
 
 void DataChannel::say_bye() {
@@ -174,7 +174,7 @@ Status DataChannel::wait(Ticket ticket) {
   }
   std::unique_lock lock(channel_.mutex());
   while (!channel_.quiet() && (!is_over(ticket) || channel_.ended())) channel_.changed().wait(lock);
-  return channel_.ended() ? owner_.why_closed() : Status();
+  return channel_.ended() ? life_.why_closed() : Status();
 }
 
 Status DataChannel::flush() {
@@ -257,7 +257,7 @@ bool DataChannel::at_target(size_t done, size_t bytes, const std::function<void(
 Status DataChannel::end_payload() {
   channel_.owe_ack();
   if (is_put_) {
-    if (put_.has_notice && !peer_bye_) owner_.handler().on_put(put_.notice, put_.total);
+    if (put_.has_notice && !peer_bye_) life_.handler().on_put(put_.notice, put_.total);
     return {};
   }
   const std::lock_guard lock(channel_.mutex());

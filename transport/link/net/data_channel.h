@@ -7,16 +7,16 @@
 // Thread safety: all functions.
 #pragma once
 
-#include "transport/link/base/channel_owner.h"
 #include "transport/link/base/window.h"
 #include "transport/link/net/channel.h"
+#include "transport/link/net/channel_owner.h"
 
 namespace gt::wire {
 
 class DataChannel final : public ChannelUser {
  public:
   DataChannel(ChannelOwner& owner, uint64_t salt, Channel::Times times)
-      : channel_(*this, salt, true, times), owner_(owner) {}
+      : channel_(*this, salt, true, times), owner_(owner), life_(owner.life()) {}
 
   Channel& channel() { return channel_; }
   Ticket put(const void* from, Address to, size_t bytes, std::optional<Notice> notice);
@@ -67,13 +67,14 @@ class DataChannel final : public ChannelUser {
   void fill(Channel& channel, uint64_t now_ns) override;
   void acknowledged(Channel& channel, uint64_t now_ns, uint64_t hold_ns) override;
   bool channel_idle(Idle) override { return false; }
-  void channel_ticks() override { owner_.ticks(); }
+  void channel_ticks() override { life_.tick(); }
   void channel_lost() override { owner_.lost_connection(); }
-  void channel_failed(const Status& why) override { owner_.fail(why); }
-  void channel_over() override { owner_.channel_has_ended(); }
+  void channel_failed(const Status& why) override { life_.end(why); }
+  void channel_over() override { life_.channel_has_ended(); }
 
   Channel channel_;
   ChannelOwner& owner_;
+  LinkLife& life_;
   // Under the channel's mutex:
   std::deque<Operation> operations_;
   std::deque<Mark> marks_;

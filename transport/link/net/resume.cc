@@ -13,16 +13,16 @@ constexpr int RetryEvery_ms = 50;
 }  // namespace
 
 void TcpLink::lost_connection() {
-  if (state_ == State::Closing) return end({Kind::Disconnected, "the link is closed"});
+  if (life_.is_closing()) return life_.end(link_closed());
   news_.ring();
 }
 
 void TcpLink::keep() {
-  while (state_ != State::Ended) {
+  while (!life_.is_ended()) {
     const bool lost = control_.channel().is_lost() || data_.channel().is_lost();
     if (lost && (peer_leaves_ || is_grace_over())) {
-      end(peer_leaves_ ? Status(Kind::Disconnected, "the peer has ended")
-                       : Status(Kind::Disconnected, "no sign of the other side: the connection is cut"));
+      life_.end(peer_leaves_ ? Status(Kind::Disconnected, "the peer has ended")
+                             : Status(Kind::Disconnected, "no sign of the other side: the connection is cut"));
       break;
     }
     if (lost && session_.is_client) {
@@ -34,7 +34,7 @@ void TcpLink::keep() {
     const bool lost_ours = ended_.keep_up(fds[0].revents) == Wake::Kept::Lost ||
                            news_.keep_up(fds[1].revents) == Wake::Kept::Lost;
     if (lost_ours) {
-      end(descriptors_closed());
+      life_.end(descriptors_closed());
       break;
     }
     control_.channel().beat();
@@ -65,7 +65,7 @@ void TcpLink::reconnect(Channel& channel, Hello::Purpose purpose) {
     auto agreed = introduce(std::move(*connection), hello, session_.url.host, channel.received(), how);
     s = agreed ? channel.attach(std::move(agreed->socket), agreed->peer_received) : agreed.status();
   }
-  if (!s.ok() && is_final(s)) end({Kind::Disconnected, s.text()});
+  if (!s.ok() && is_final(s)) life_.end({Kind::Disconnected, s.text()});
 }
 
 // Server: a connection from the supervisor.
@@ -73,7 +73,7 @@ void TcpLink::take_connection() {
   auto handed = take_over(session_.handover.get());
   if (!handed) {  // the supervisor is gone: what is lost from now on stays lost
     session_.handover = Fd();
-    if (control_.channel().is_lost() || data_.channel().is_lost()) end(handed.status());
+    if (control_.channel().is_lost() || data_.channel().is_lost()) life_.end(handed.status());
     return;
   }
   if (!*handed) return;
@@ -86,7 +86,7 @@ void TcpLink::take_connection() {
   const auto position = [&] { return channel.detach(how.deadline); };
   auto agreed = welcome(std::move((*handed)->connection), hello, position, how);
   if (!agreed) return;  // a stranger, or a client that tries again
-  if (const Status s = channel.attach(std::move(agreed->socket), agreed->peer_received); !s.ok()) end(s);
+  if (const Status s = channel.attach(std::move(agreed->socket), agreed->peer_received); !s.ok()) life_.end(s);
 }
 
 }  // namespace gt::wire

@@ -8,7 +8,6 @@
 // Thread safety: as link.h says.
 #pragma once
 
-#include "traces/base/fork_mark.h"
 #include "transport/link/base/options.h"
 #include "transport/link/base/wake.h"
 #include "transport/link/hello/handshake.h"
@@ -29,7 +28,7 @@ struct Session {
   bool is_client = false;
 };
 
-class TcpLink final : public Link, private ChannelOwner {
+class TcpLink final : public Link, private LinkParts, private ChannelOwner {
  public:
   explicit TcpLink(Session session);
   ~TcpLink() override;
@@ -38,7 +37,7 @@ class TcpLink final : public Link, private ChannelOwner {
   DelayWindow window() { return data_.window(); }
 
   Status start(LinkHandler& handler) override;
-  void close() override;
+  void close() override { life_.close(); }
   void expect_end() override { peer_leaves_ = true; }
   Status send(std::span<const ByteView> parts, bool more) override;
   Status push() override;
@@ -54,47 +53,34 @@ class TcpLink final : public Link, private ChannelOwner {
   bool test(Ticket ticket) override;
   Status wait(Ticket ticket) override;
   Status flush() override;
-  bool is_closed() const override;
+  bool is_closed() const override { return life_.is_closed(); }
   void help(const std::function<bool()>& done) override;
 
  private:
-  enum class State : uint8_t { Open, Closing, Ended };
-
-  LinkHandler& handler() override { return *handler_; }
-  Segments& segments() override { return segments_; }
   bool in_handler() override { return control_.channel().is_this_thread() || data_.channel().is_this_thread(); }
-  Status why_closed() override;
-  void lost_connection() override;
-  void fail(const Status& why) override { end(why); }
-  void peer_says_bye() override;
-  void ticks() override;
-  void channel_has_ended() override;
+  void say_bye() override;
+  bool all_arrived() override { return control_.all_arrived() && data_.all_arrived(); }
+  void stop() override;
 
-  void end(const Status& why);
-  bool said_all();
+  LinkLife& life() override { return life_; }
+  Segments& segments() override { return segments_; }
+  void lost_connection() override;
+  void peer_says_bye() override;
 
   void keep();
   void reconnect(Channel& channel, Hello::Purpose purpose);
   void take_connection();
   bool is_grace_over();
 
-  const ForkMark mark_ = ForkMark::here();
+  LinkLife life_{*this};
   Session session_;
   const Channel::Times times_;
   Segments segments_;
   ControlChannel control_;
   DataChannel data_;
-  LinkHandler* handler_ = nullptr;
 
-  mutable std::mutex mutex_;
-  std::condition_variable over_;
-  std::atomic<State> state_{State::Open};
-  Status why_;
   std::atomic<bool> peer_leaves_{false};
-  uint64_t give_up_ns_ = 0;  // Closing: until when
-  int ended_channels_ = 0, peer_byes_ = 0;
-  bool started_ = false;
-
+  std::atomic<int> peer_byes_{0};
   Wake news_, ended_;  // a lost connection; the end
   LinkThread reconnector_;
 };

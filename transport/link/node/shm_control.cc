@@ -16,10 +16,10 @@ Status ShmControl::send(std::span<const ByteView> parts) {
   size_t bytes = 0;
   for (const ByteView part : parts) bytes += part.size();
   if (bytes > LargestFrame) return {Kind::Invalid, "a frame is larger than a link takes"};
-  const bool may_wait = !owner_.in_handler();
+  const bool may_wait = !life_.in_handler();
   std::unique_lock lock(mutex_);
   if (may_wait && !waiting_.empty()) GT_TRY(wait_for_room(lock));
-  if (!owner_.is_open()) return owner_.why_closed();
+  if (!life_.is_open()) return life_.why_closed();
   if (waiting_.empty() && bytes <= Fragment) {
     const auto room = out_.has_room(bytes);
     if (!room) return room.status();
@@ -36,8 +36,8 @@ Status ShmControl::send(std::span<const ByteView> parts) {
   waiting_.push_back(std::move(frame));
   if (waiting_bytes_ <= MostWaiting) return pump();
   lock.unlock();
-  owner_.fail({Kind::Disconnected, "the peer does not read what it is sent"});
-  return owner_.why_closed();
+  life_.end({Kind::Disconnected, "the peer does not read what it is sent"});
+  return life_.why_closed();
 }
 
 // Until nothing waits before what the caller sends. The helper gives its turn back meanwhile: it neither receives here
@@ -49,7 +49,7 @@ Status ShmControl::wait_for_room(std::unique_lock<std::mutex>& lock) {
     give_turn_back(turn_.take());
     lock.lock();
   }
-  while (!waiting_.empty() && owner_.is_open()) {
+  while (!waiting_.empty() && life_.is_open()) {
     GT_TRY(pump());
     if (!waiting_.empty()) room_.wait_for(lock, std::chrono::milliseconds(100));  // a bell may be spoiled
   }
@@ -104,7 +104,7 @@ Result<bool> ShmControl::work() {
     in_.copy_out(frame_.data() + before, record.bytes);
     if (in_.done(record)) ring_bell(peers_);
     if (record.kind == Part) continue;
-    owner_.handler().on_frame(frame_);
+    life_.handler().on_frame(frame_);
     frame_.clear();
   }
   const std::lock_guard lock(mutex_);
@@ -156,12 +156,12 @@ void ShmControl::receive_until(const std::function<bool()>& done, ShmTurn::Lock&
   constexpr uint64_t Sleep_ns = 100'000'000;
   bool looks = spins;
   const uint64_t until = monotonic_ns() + Spin_ns;
-  while (!done() && owner_.is_open()) {
+  while (!done() && life_.is_open()) {
     const uint32_t seen = turn_.rung();
     turn_.set_delivering(true);
     const auto busy = work();
     turn_.set_delivering(false);
-    if (!busy) return owner_.fail(busy.status());
+    if (!busy) return life_.end(busy.status());
     if (*busy || done()) continue;
     while (looks && in_.seems_empty()) {
       looks = monotonic_ns() < until;

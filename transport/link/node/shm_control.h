@@ -9,16 +9,16 @@
 #include <deque>
 #include <mutex>
 
+#include "transport/link/base/link_life.h"
 #include "transport/link/node/shm_region.h"
-#include "transport/link/node/shm_owner.h"
 #include "transport/link/node/shm_turn.h"
 
 namespace gt::wire {
 
 class ShmControl {
  public:
-  ShmControl(ShmOwner& owner, RingWriter out, RingReader in, Bell& mine, Bell& peers)
-      : owner_(owner), out_(out), in_(in), turn_(mine), peers_(peers) {}
+  ShmControl(LinkLife& life, RingWriter out, RingReader in, Bell& mine, Bell& peers)
+      : life_(life), out_(out), in_(in), turn_(mine), peers_(peers) {}
 
   Status send(std::span<const ByteView> parts);
   bool all_taken();
@@ -33,7 +33,7 @@ class ShmControl {
   Result<bool> work();
   ShmTurn& turn() { return turn_; }
   bool seems_idle() const { return in_.seems_empty(); }
-  bool idle(Idle how) { return owner_.handler().on_idle(how); }
+  bool idle(Idle how) { return life_.handler().on_idle(how); }
   void wake_all();
 
  private:
@@ -45,7 +45,7 @@ class ShmControl {
   void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool spins);
   void give_turn_back(ShmTurn::Lock turn);
 
-  ShmOwner& owner_;
+  LinkLife& life_;
   std::mutex mutex_;  // taken with the turn; with it the turn is only tried
   std::condition_variable room_;
   RingWriter out_;             // mutex_

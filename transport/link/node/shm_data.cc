@@ -86,13 +86,13 @@ Status ShmData::wait(Ticket ticket) {
   while (!quiet_) {
     reap();
     (void)pump();
-    if (is_over(ticket) && !owner_.is_ended()) break;
+    if (is_over(ticket) && !life_.is_ended()) break;
     out_.ask();
     reap();
-    if (is_over(ticket) && !owner_.is_ended()) break;
+    if (is_over(ticket) && !life_.is_ended()) break;
     changed_.wait_for(lock, std::chrono::milliseconds(100));
   }
-  return owner_.is_ended() ? owner_.why_closed() : Status();
+  return life_.is_ended() ? life_.why_closed() : Status();
 }
 
 Status ShmData::flush() {
@@ -271,7 +271,7 @@ Status ShmData::take(const RecordHeader& record) {
   GT_TRY(s);
   if (in_.done(record)) ring_bell(peers_);
   const bool is_put = record.kind == Put || record.kind == Fetch;
-  if (is_put && c.has_notice) owner_.handler().on_put(c.notice, c.total);
+  if (is_put && c.has_notice) life_.handler().on_put(c.notice, c.total);
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include <deque>
 #include <mutex>
 
+#include "transport/link/base/link_life.h"
 #include "transport/link/node/shm_owner.h"
 #include "transport/link/node/shm_region.h"
 #include "transport/link/node/shm_turn.h"
@@ -24,8 +25,8 @@ namespace gt::wire {
 
 class ShmData {
  public:
-  ShmData(ShmOwner& owner, RingWriter out, RingReader in, Bell& mine, Bell& peers)
-      : owner_(owner), out_(out), in_(in), turn_(mine), peers_(peers) {}
+  ShmData(LinkLife& life, ShmOwner& owner, RingWriter out, RingReader in, Bell& mine, Bell& peers)
+      : life_(life), owner_(owner), out_(out), in_(in), turn_(mine), peers_(peers) {}
 
   // Nothing is under way that a put must come after.
   bool may_store() const { return puts_open_.load(std::memory_order_acquire) == 0; }
@@ -92,6 +93,7 @@ class ShmData {
   Status take_got(const Carrier& carrier, size_t bytes);
   Status store(const Carrier& carrier, Address from);
 
+  LinkLife& life_;
   ShmOwner& owner_;
   std::mutex mutex_;
   std::condition_variable changed_;

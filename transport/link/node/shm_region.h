@@ -16,10 +16,12 @@ struct SideShown {
   alignas(64) Bell data;
 };
 
+constexpr int ServerSide = 0, ClientSide = 1;
+
 struct RegionHead {
   uint64_t magic = 0;
   uint32_t version = 0, zero = 0;
-  SideShown sides[2];     // 0: the server
+  SideShown sides[2];
   RingShown control[2], data[2];  // of the side that produces
 };
 
@@ -36,11 +38,18 @@ class ShmRegion {
   ShmRegion(const ShmRegion&) = delete;
   ShmRegion& operator=(const ShmRegion&) = delete;
 
+  SideShown& shown(int side) { return head().sides[side]; }
+  // What a side writes, and what it reads.
+  RingWriter control_out(int side) { return {head().control[side], control(side), ControlRing}; }
+  RingReader control_in(int side) { return {head().control[1 - side], control(1 - side), ControlRing}; }
+  RingWriter data_out(int side) { return {head().data[side], data(side), DataRing}; }
+  RingReader data_in(int side) { return {head().data[1 - side], data(1 - side), DataRing}; }
+
+ private:
   RegionHead& head() { return *reinterpret_cast<RegionHead*>(base_); }
   uint8_t* control(int side) { return base_ + RegionHeadBytes + side * ControlRing; }
   uint8_t* data(int side) { return base_ + RegionHeadBytes + 2 * ControlRing + side * DataRing; }
 
- private:
   explicit ShmRegion(uint8_t* base) : base_(base) {}
   uint8_t* const base_;
 };

@@ -30,8 +30,8 @@ void ShmWithdrawals::wake() {
 void ShmWithdrawals::run() {
   std::unique_lock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return owner_.is_ended() || !waiting_.empty(); });
-    if (owner_.is_ended()) return;
+    changed_.wait(lock, [this] { return life_.is_ended() || !waiting_.empty(); });
+    if (life_.is_ended()) return;
     Word answer;
     answer.kind = Word::Kind::Withdrawn;
     answer.segment = waiting_.front();
@@ -39,7 +39,7 @@ void ShmWithdrawals::run() {
     waiting_.pop_front();
     lock.unlock();
     withdraw(answer.segment);
-    if (const Status sent = owner_.answer(answer); !sent.ok()) return owner_.fail(sent);
+    if (const Status sent = answer_(answer); !sent.ok()) return life_.end(sent);
     lock.lock();
   }
 }

@@ -9,15 +9,17 @@
 #include <deque>
 #include <mutex>
 
+#include "transport/link/base/link_life.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/node/remote_mapping.h"
-#include "transport/link/node/shm_owner.h"
+#include "transport/link/node/shm_word.h"
 
 namespace gt::wire {
 
 class ShmWithdrawals {
  public:
-  ShmWithdrawals(ShmOwner& owner, RemoteMapping& peer) : owner_(owner), peer_(peer) {}
+  ShmWithdrawals(LinkLife& life, RemoteMapping& peer, std::function<Status(const Word&)> answer)
+      : life_(life), peer_(peer), answer_(std::move(answer)) {}
 
   Status add(SegmentId segment);
   // Whom to tell from now on; before that, nobody.
@@ -33,8 +35,9 @@ class ShmWithdrawals {
   void run();
   void withdraw(SegmentId segment);
 
-  ShmOwner& owner_;
+  LinkLife& life_;
   RemoteMapping& peer_;
+  const std::function<Status(const Word&)> answer_;
   LinkThread thread_;
   bool runs_ = false;  // add()'s: the thread was started
   std::mutex telling_;              // held while on_withdrawn() is called
