@@ -30,6 +30,7 @@ class Session {
 
   // Takes what is there. Returns the number of records: 0 means that the caller may sleep.
   uint64_t pump();
+  uint64_t waiting_bytes() const { return reader_.waiting_bytes(); }  // of records that are there to be taken
   // Nobody writes any more: takes the rest and gives the trace. Call once.
   model::Trace finish();
   // REQUIRES: this process is a forked copy of the one that records, and ends soon. The trace as it stands now;

@@ -40,6 +40,7 @@ double measure_ns_per_tick() {
   return static_cast<double>(end - begin) / static_cast<double>(ticks() - begin_ticks);
 }
 
+constexpr uint64_t MostAtOnce = 1 << 20;
 constexpr uint64_t Never = std::numeric_limits<uint64_t>::max();
 
 bool process_gone(int pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
@@ -164,6 +165,12 @@ uint64_t SpoolReader::damaged_rings() const {
   return cut_off_ + static_cast<uint64_t>(damaged);
 }
 
+uint64_t SpoolReader::waiting_bytes() const {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < rings_used(); ++i) bytes += rings_[i].reader.head() - rings_[i].reader.position();
+  return bytes;
+}
+
 // The time of the first record that came while we looked at the heads.
 uint64_t SpoolReader::earliest_beyond() {
   uint64_t earliest = Never;
@@ -192,7 +199,8 @@ uint64_t SpoolReader::read(const Visitor& visit, bool final) {
     if (const auto next = rings_[i].reader.peek(rings_[i].h1, final); next.at) heap.emplace_back(next.ticks, i);
   }
   std::make_heap(heap.begin(), heap.end(), later);
-  while (!heap.empty()) {
+  const uint64_t most = final ? Never : MostAtOnce;
+  while (!heap.empty() && given < most) {
     std::pop_heap(heap.begin(), heap.end(), later);
     const uint32_t i = heap.back().second;
     heap.pop_back();
@@ -202,7 +210,7 @@ uint64_t SpoolReader::read(const Visitor& visit, bool final) {
     RingReader& reader = rings_[i].reader;
     RingReader::Next next = reader.peek(h1, final);
     uint64_t published = reader.position();
-    for (; next.at && next.ticks < end; next = reader.peek(h1, final)) {
+    for (; next.at && next.ticks < end && given < most; next = reader.peek(h1, final)) {
       given += reader.give(next, h1, end, visit);
       if (reader.position() - published > memory_.header->ring_bytes / 8) {
         published = reader.position();

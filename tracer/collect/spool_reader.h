@@ -51,6 +51,7 @@ class SpoolReader {
   using Visitor = RecordVisitor;
   // Gives what can be given now, and frees its space in the rings. Returns the number of records and block words;
   // what a Repeat has of calls counts as one.
+  // After about a million it returns, though there may be more: its caller has others to listen to.
   // With `final`, when nobody writes any more, gives everything. Damaged records end their ring
   // (counted in damaged_rings()).
   uint64_t read(const Visitor& visit, bool final = false);
@@ -59,6 +60,7 @@ class SpoolReader {
   // tells the caller.
   void recycle(const std::function<void(uint32_t)>& ended);
 
+  uint64_t waiting_bytes() const;  // of records that were not given yet
   uint32_t rings_used() const;
   const RingHeader& ring(uint32_t i) const { return memory_.ring(i); }
   uint64_t damaged_rings() const;

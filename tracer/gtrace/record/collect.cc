@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -25,6 +26,7 @@
 #include "tracer/gtrace/record/snapshots.h"
 #include "tracer/gtrace/base/units.h"
 #include "traces/base/command.h"
+#include "traces/base/progress.h"
 
 namespace gt::tracer {
 
@@ -106,7 +108,7 @@ class Collecting {
       }
     }
     listen(std::chrono::nanoseconds(0));  // a recording may end before this process had its first turn
-    session_.pump();
+    catch_up();
     const int status = never_started() ? ExitOk : finish();
     close_with({.status = status});
     return status;
@@ -140,6 +142,21 @@ class Collecting {
     if (!users_.any()) return false;
     if (channel_.open() && !waiting_ && Clock::now() > linger_from_) linger(snapshots);
     return true;
+  }
+
+  // What the program left in memory when it was faster than we.
+  void catch_up() {
+    constexpr const char* What = "gtrace: taking what the program left";
+    const Clock::time_point begin = Clock::now();
+    const uint64_t waiting = session_.waiting_bytes();
+    {
+      Progress progress(What, waiting, LongFolding);
+      while (session_.pump() > 0) progress.show(What, waiting - std::min(waiting, session_.waiting_bytes()));
+    }
+    const std::chrono::duration<double> took = Clock::now() - begin;
+    if (took < LongFolding) return;
+    say(fmt::format("{} of records waited when {} had ended; taking them took {:.1f} s", human_bytes(waiting),
+                    job_.program, took.count()));
   }
 
   // The program has ended; processes that it left behind have not.
@@ -214,6 +231,7 @@ class Collecting {
 
   // How long processes that are about to end anyway may take before they count as left behind.
   static constexpr std::chrono::milliseconds LingerDelay{300};
+  static constexpr std::chrono::milliseconds LongFolding{1000};
 
   Session session_;
   Fd channel_;
