@@ -63,7 +63,13 @@ class ValueBuilder {
   Series series(size_t depth) const;
   // Columns keep their number, least and most value only (--max-size).
   void summarise_columns();
-  void reset() { *this = ValueBuilder(); }
+  void reset() {
+    if (form_ >= Form::Pair) *this = ValueBuilder();
+    next_ = step_ = 0;
+    n_ = first_ = 0;
+    known_ = 0;
+    form_ = Form::Any;
+  }
   size_t memory_bytes() const;
   size_t stored_bytes() const;  // in a file, about
 
