@@ -168,14 +168,17 @@ size_t ColumnBuilder::stored_bytes() const {
   return n;
 }
 
-std::shared_ptr<const Column> ColumnBuilder::finish() const {
+std::shared_ptr<const Column> ColumnBuilder::finish() const { return finish_with(pack); }
+std::shared_ptr<const Column> ColumnBuilder::finish_to_read() const { return finish_with(pack_as_it_is); }
+
+std::shared_ptr<const Column> ColumnBuilder::finish_with(Bytes (*pack_last)(ByteView)) const {
   ColumnBuilder copy(*this);
   copy.closed_.least = least_;
   copy.closed_.most = most_;
   copy.write_match();
   copy.write_literals();
   if (copy.tokens_.size() > 0) {
-    copy.closed_.chunks.push_back(std::make_shared<const Bytes>(pack(copy.tokens_.view())));
+    copy.closed_.chunks.push_back(std::make_shared<const Bytes>(pack_last(copy.tokens_.view())));
   }
   copy.closed_.size = position_;
   return std::make_shared<const Column>(std::move(copy.closed_));

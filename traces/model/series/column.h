@@ -59,7 +59,8 @@ class ColumnBuilder {
   int64_t last() const { return static_cast<int64_t>(previous_); }
   size_t memory_bytes() const;
   size_t stored_bytes() const;  // in a file, about
-  std::shared_ptr<const Column> finish() const;  // the builder stays usable
+  std::shared_ptr<const Column> finish() const;          // the builder stays usable
+  std::shared_ptr<const Column> finish_to_read() const;  // the same for a reader who comes now: less is compressed
 
  private:
   void note(int64_t value) {
@@ -67,6 +68,7 @@ class ColumnBuilder {
     least_ = value < least_ ? value : least_;
     most_ = value > most_ ? value : most_;
   }
+  std::shared_ptr<const Column> finish_with(Bytes (*pack_last)(ByteView)) const;
   void append_delta(uint64_t delta);
   void look_for_match();
   void write_match();

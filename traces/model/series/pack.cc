@@ -31,6 +31,13 @@ Bytes pack(ByteView raw) {
   return out.take();
 }
 
+Bytes pack_as_it_is(ByteView raw) {
+  ByteWriter out;
+  out.varint(static_cast<uint64_t>(raw.size()) * 2);
+  out.raw(raw.data(), raw.size());
+  return out.take();
+}
+
 bool unpack(ByteView packed, size_t max_bytes, Bytes& raw) {
   ByteReader in(packed);
   const uint64_t header = in.varint();

@@ -297,7 +297,7 @@ void ValueBuilder::append_all_of(const ValueBuilder& x, size_t depth, const Loop
     for (uint64_t i = 0; i < x.n_; ++i)
       append_wild(x.wild_->values[i % x.wild_->values.size()], false);
   } else if (x.form_ == Form::Column) {
-    const auto column = x.wild_->column->finish();
+    const auto column = x.wild_->column->finish_to_read();
     if (column->summarised()) return append_summary(*column);
     ColumnReader reader(*column);
     for (int64_t v = 0; reader.next(v);) append_wild(v, false);
