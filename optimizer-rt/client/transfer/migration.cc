@@ -36,9 +36,11 @@ struct Migration : std::enable_shared_from_this<Migration> {
     const size_t number = from->index * mem->context->sub_contexts.size() + to->index;
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
+  NativeMoves::Held source() const { return {from_native.get(), from_peer_mapped.get()}; }
+  NativeMoves::Held destination() const { return {to_native.get(), to_peer_mapped.get()}; }
+  bool is_small() const { return NativeMoves::is_small(source(), destination(), packed_bytes(layout)); }
   cl_int move_here() {
-    const NativeMoves::Moved moved = way->move({from_native.get(), from_peer_mapped.get()},
-                                               {to_native.get(), to_peer_mapped.get()}, mem->whole(), mem->element());
+    const NativeMoves::Moved moved = way->move(source(), destination(), mem->whole(), mem->element());
     if (moved.by_devices) count(migration_counts().device);
     return moved.code;
   }
@@ -218,10 +220,7 @@ void migrate(_cl_mem& root, SubContext& to) {
   migration->to_name = root.at(to);
   const bool now = migration->way && have_ended(before);
   if (now) r.writers.clear();
-  // Waiting for a small one costs less than telling a thread of it.
-  const bool peer_mapped = migration->from_peer_mapped && migration->to_peer_mapped;
-  const size_t small = peer_mapped ? NativeMoves::SmallPeerMappedMove : NativeMoves::SmallMove;
-  if (now && packed_bytes(migration->layout) <= small && migration->move_here() == CL_SUCCESS) {
+  if (now && migration->is_small() && migration->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};
     migration->count(migration_counts().here);
     return;
