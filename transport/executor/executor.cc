@@ -424,29 +424,14 @@ void* Executor::native(api::ObjectKind kind, wire::ObjectId name) const {
   return object ? object->kind == ObjectKind::Queue ? object->queue->handle : object->handle : nullptr;
 }
 
-bool Executor::adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) {
+bool Executor::adopt(cl_mem buffer, wire::ObjectId name) {
   const std::lock_guard lock(state_->dispatching);
   if (state_->objects.may_name(name) != CL_SUCCESS) return false;
-  Object object;
-  object.kind = ObjectKind::Buffer;
-  object.handle = buffer;
-  object.bytes = object.counted = bytes;
   if (state_->session->cl.clRetainMemObject(buffer) != CL_SUCCESS) return false;
-  state_->objects.add(name, std::move(object));
-  return true;
+  return state_->commands.name(name, ObjectKind::Buffer, buffer) == CL_SUCCESS;
 }
 
 std::mutex* Executor::driver_lock(cl_device_id device) const { return driver_lock_of(*state_->session, device); }
-
-cl_int Executor::finish(wire::ObjectId name) {
-  std::shared_ptr<Queue> queue;
-  {
-    const std::lock_guard lock(state_->dispatching);
-    state_->transfers->reclaim();
-    if (const Object* const object = state_->objects.find(name, ObjectKind::Queue)) queue = object->queue;
-  }
-  return queue ? state_->session->cl.clFinish(queue->handle) : CL_INVALID_COMMAND_QUEUE;
-}
 
 void Executor::on_put(wire::Notice notice, size_t bytes) {
   state_->guarded([&] { return state_->inbox->arrive(notice, bytes); });

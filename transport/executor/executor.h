@@ -41,18 +41,16 @@ class Executor final : public wire::LinkHandler {
   // Returns when the link is closed.
   void wait_until_closed();
   Counters counters() const;
-  // For clients in this process: what a name stands for, as soon as the message that named it has been taken in;
-  // nullptr: nothing. The reference stays the executor's: until the client's release.
+
+  // --- For a client in this process, which goes to the driver past it: docs/decisions/0030 says when, and why. ---
+  // What a name stands for, as soon as the message that named it has been taken in; nullptr: nothing. The reference
+  // stays the executor's: until the client's release.
   void* native(api::ObjectKind kind, wire::ObjectId name) const;
-  // For clients in this process, too: gives a native buffer of theirs a name that they have not used. The executor has
-  // a reference of its own. False: it may not have one more.
-  bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name);
-  // For clients in this process that enqueue commands on memory objects past it: to be held meanwhile (driver_lock.h).
-  // nullptr: the device's driver needs none.
+  // Gives a native buffer of the client's a name that it has not used. The executor has a reference of its own. False:
+  // it may not have one more.
+  bool adopt(cl_mem buffer, wire::ObjectId name);
+  // To be held while commands on memory objects are enqueued (driver_lock.h). nullptr: the device's driver needs none.
   std::mutex* driver_lock(cl_device_id device) const;
-  // For clients in this process, too: what the message Finish asks for, by clFinish in the calling thread. REQUIRES:
-  // what has been sent before is taken in, and nothing is watched for the caller (Idle::Sleeps).
-  cl_int finish(wire::ObjectId queue);
 
   void on_frame(ByteView frame) override;
   void on_put(wire::Notice notice, size_t bytes) override;

@@ -28,8 +28,6 @@ namespace gt::moves {
 class NativeMoves {
  public:
   using End = MoveEnd;
-  static constexpr size_t SmallMove = size_t{1} << 20;  // at once: a chunk more costs as much as overlapping it gains
-  static constexpr size_t SmallPeerMappedMove = size_t{4} << 20;  // takes no longer
   struct PeerOptions {
     const cuda::Functions* (*driver)() = cuda::driver;
     uint64_t after_ns = 100'000'000;  // of moves through pinned memory, about as long as it takes to set up
@@ -54,6 +52,10 @@ class NativeMoves {
     cl_mem mem;
     PeerMemory* peer_mapped;
   };
+  // It had better be waited for by who needs it: telling a thread of it would take longer.
+  static bool is_small(const Held& from, const Held& to, size_t bytes) {
+    return bytes <= (from.peer_mapped && to.peer_mapped ? SmallPeerMappedMove : SmallMove);
+  }
   // Copies a part, of elements of so many bytes (1: of a buffer), and returns when it is there. REQUIRES: nothing under
   // way writes `from` or uses `to`.
   Moved move(const Held& from, const Held& to, const wire::Part& part, size_t element);
@@ -72,6 +74,8 @@ class NativeMoves {
   bool has_looked() const { return has_looked_; }
 
  private:
+  static constexpr size_t SmallMove = size_t{1} << 20;  // at once: a chunk more costs as much as overlapping it gains
+  static constexpr size_t SmallPeerMappedMove = size_t{4} << 20;  // takes no longer
   static constexpr size_t Slots = 8;
   static constexpr size_t LargestChunk = size_t{4} << 20, FewestChunks = 4;
   // Each of a hop's three steps takes some 10 us before its first byte, and all are fast.

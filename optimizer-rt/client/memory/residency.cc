@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "optimizer-rt/client/objects/queue.h"
-#include "optimizer-rt/client/session/local_executor.h"
 
 namespace gt::virt {
 namespace {
@@ -11,9 +10,7 @@ namespace {
 // As far as can be seen without asking anybody elsewhere.
 bool has_ended(const _cl_event& event) {
   if (event.ended() || (event.queue && event.number <= event.queue->finished.load())) return true;
-  const LocalExecutor* const executor = event.sub_context ? event.sub_context->session.local() : nullptr;
-  const auto native = executor ? executor->native<cl_event>(api::ObjectKind::Event, event.name) : nullptr;
-  return native && executor->cl().status(native) <= CL_COMPLETE;
+  return event.sub_context && event.sub_context->session.sees_end(event.name);
 }
 
 }  // namespace
@@ -28,7 +25,7 @@ void Residency::add_writer(const Ref<_cl_event>& event) {
   if (writers.size() >= std::max(Few, most_writers)) {
     std::erase_if(writers, [](const Ref<_cl_event>& e) { return has_ended(*e); });
     for (const Ref<_cl_event>& e : writers)
-      if (e->sub_context && !e->sub_context->session.local()) e->subscribe();  // or else nobody would ever know
+      if (e->sub_context && !e->sub_context->session.in_process()) e->subscribe();  // or else nobody would ever know
     most_writers = 2 * writers.size();
   }
   writers.push_back(event);

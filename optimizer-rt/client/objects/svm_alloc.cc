@@ -49,7 +49,7 @@ std::shared_ptr<SvmBlock> allocate_with_shadow(SubContext& sub_context, const As
 }
 
 std::shared_ptr<SvmBlock> allocate(SubContext& sub_context, const Asked& asked) {
-  if (!sub_context.session.local()) return allocate_with_shadow(sub_context, asked);
+  if (!sub_context.session.in_process()) return allocate_with_shadow(sub_context, asked);
   const ObjectId name = sub_context.session.new_id();
   const uint64_t native = allocate_there(sub_context, name, asked);
   if (native == 0) return nullptr;

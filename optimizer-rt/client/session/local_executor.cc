@@ -107,8 +107,14 @@ LocalExecutor::LocalExecutor(const exec::Functions& driver, const exec::Function
     : driver_(driver),
       served_(served),
       cl_(driver_),
+      served_cl_(served_),
       link_(std::move(link)),
       executor_(std::make_unique<exec::Executor>(served_, *link_, our_limits(), std::move(options))) {}
+
+cl_int LocalExecutor::finish(wire::ObjectId queue) const {
+  const auto handle = native<cl_command_queue>(api::ObjectKind::Queue, queue);
+  return handle ? served_cl_.clFinish(handle) : CL_INVALID_COMMAND_QUEUE;
+}
 
 Result<OpenedExecutor> open_driver(const std::string& path) {
   Result<exec::Functions> functions = functions_of_icd(path);

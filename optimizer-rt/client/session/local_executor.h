@@ -21,22 +21,24 @@ class LocalExecutor {
                 exec::Options options);
   Status start() { return executor_->start(); }
 
-  // The driver's functions and objects, for who moves contents without messages. native(): nullptr when the message
-  // that makes it is still on its way.
+  // --- Past the messages: waiting, and contents that move inside this process (docs/decisions/0030 says why). The
+  // functions are the driver's own. native(): nullptr when the message that makes it is still on its way.
   const exec::Cl& cl() const { return cl_; }
   template <class Handle>
   Handle native(api::ObjectKind kind, wire::ObjectId name) const {
     return static_cast<Handle>(executor_->native(kind, name));
   }
   // A buffer that was made past the executor gets a name: Executor::adopt().
-  bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name) const { return executor_->adopt(buffer, bytes, name); }
+  bool adopt(cl_mem buffer, wire::ObjectId name) const { return executor_->adopt(buffer, name); }
   // Executor::driver_lock()
   std::mutex* driver_lock(cl_device_id device) const { return executor_->driver_lock(device); }
-  cl_int finish(wire::ObjectId queue) const { return executor_->finish(queue); }  // Executor::finish()
+  // What the message Finish asks for, by clFinish in the calling thread, as the executor calls it. REQUIRES: what has
+  // been sent before is taken in, and nothing is watched for the caller (Idle::Sleeps).
+  cl_int finish(wire::ObjectId queue) const;
 
  private:
   const exec::Functions driver_, served_;
-  const exec::Cl cl_;
+  const exec::Cl cl_, served_cl_;
   const std::unique_ptr<wire::Link> link_;
   const std::unique_ptr<exec::Executor> executor_;
 };

@@ -97,7 +97,7 @@ void begin_peering(Session& a, Session& b) {
 }
 
 void when_peered(Session& a, Session& b, Then then) {
-  if (&a == &b || a.local() || b.local()) return then(0);
+  if (&a == &b || a.in_process() || b.in_process()) return then(0);
   std::shared_ptr<Peering> begun;
   uint32_t known = 0;
   {

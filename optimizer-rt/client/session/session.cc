@@ -38,7 +38,7 @@ Result<wire::Surveyed> Session::begin() {
   } catch (const Failure&) {
     return Status(Kind::Disconnected, "the connection was closed");
   }
-  shares_memory_ = !behind_ && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
+  shares_memory_ = !in_process() && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
   if (shares_memory_)
     bounce_buffer_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
   bulk_sender_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
@@ -93,8 +93,13 @@ void* Session::find_native(api::ObjectKind kind, ObjectId name) {
   return behind_->native<void*>(kind, name);
 }
 
+bool Session::sees_end(ObjectId event) const {
+  const auto native = in_process() ? behind_->native<cl_event>(api::ObjectKind::Event, event) : nullptr;
+  return native && behind_->cl().status(native) <= CL_COMPLETE;
+}
+
 bool Session::finish_all(std::function<void()> over) {
-  if (!alive() || behind_) return false;  // a driver in this process ends with it, as it does without us
+  if (!alive() || in_process()) return false;  // a driver in this process ends with it, as it does without us
   try {
     wire::Finish all;
     all.reply = expect([over = std::move(over)](std::optional<ByteView>) { over(); });
@@ -109,7 +114,7 @@ bool Session::finish_all(std::function<void()> over) {
 }
 
 void Session::leave() {
-  if (behind_) return;
+  if (in_process()) return;
   try {
     send(wire::Leave{});
   } catch (const Failure&) {  // it is gone
@@ -186,7 +191,7 @@ cl_int Session::finish_here(ObjectId queue) {
 }
 
 cl_int Session::finish(ObjectId queue) {
-  if (behind_) return finish_here(queue);
+  if (in_process()) return finish_here(queue);
   wire::Finish message;
   message.queue = queue;
   cl_int code = CL_SUCCESS;

@@ -69,11 +69,12 @@ class Session final : public wire::LinkHandler {
   bool shares_memory() const { return shares_memory_; }
   RegisteredMemory& registered_memory() { return registered_memory_; }
   BounceBuffer& bounce_buffer() { return bounce_buffer_; }
-  const LocalExecutor* local() const { return behind_.get(); }  // nullptr: it is in another process
-  const std::string& url() const { return url_; }               // by which it is reached then
-  void settle();  // what has been sent is taken in; for who then looks at local()
+  bool in_process() const { return behind_ != nullptr; }  // the executor is
+  const std::string& url() const { return url_; }         // by which it is reached, when it is not
+  // REQUIRES: in_process().
+  const LocalExecutor& local() const { return *behind_; }
   // The native handle of a name whose message may still be on its way; nullptr: it could not be made.
-  // REQUIRES: local().
+  // REQUIRES: in_process().
   template <class Handle>
   Handle native(api::ObjectKind kind, ObjectId name) {
     return static_cast<Handle>(find_native(kind, name));
@@ -106,6 +107,8 @@ class Session final : public wire::LinkHandler {
   cl_int finish(ObjectId queue);
   // `waits`: the caller goes on to help the link.
   void subscribe(ObjectId event, bool waits) { send(wire::Subscribe{event}, waits && until_help()); }
+  // Has a command ended? As far as can be seen without asking another process.
+  bool sees_end(ObjectId event) const;
 
   using OnBuilt = std::function<void(const wire::Built&)>;
   void build(wire::Build& build, OnBuilt then);  // `then` runs on the thread for work
@@ -146,8 +149,9 @@ class Session final : public wire::LinkHandler {
   void take_clock(ByteView pong);
   void lose();
   // Of a message that is followed by Link::help(): held back inside the process, where help() does what it asks for.
-  bool until_help() const { return behind_ != nullptr; }
+  bool until_help() const { return in_process(); }
   Ref<EventListener> find_event(ObjectId id);
+  void settle();  // what has been sent is taken in; for who then looks at local()
   void* find_native(api::ObjectKind kind, ObjectId name);
   cl_int finish_here(ObjectId queue);
   void send_bytes(ByteView message, bool soon);

@@ -36,9 +36,11 @@ struct Migration : std::enable_shared_from_this<Migration> {
     const size_t number = from->index * mem->context->sub_contexts.size() + to->index;
     mover(number).post([self = shared_from_this()] { self->move_natively(); });
   }
+  NativeMoves::Held source() const { return {from_native.get(), from_peer_mapped.get()}; }
+  NativeMoves::Held destination() const { return {to_native.get(), to_peer_mapped.get()}; }
+  bool is_small() const { return NativeMoves::is_small(source(), destination(), packed_bytes(layout)); }
   cl_int move_here() {
-    const NativeMoves::Moved moved = way->move({from_native.get(), from_peer_mapped.get()},
-                                               {to_native.get(), to_peer_mapped.get()}, mem->whole(), mem->element());
+    const NativeMoves::Moved moved = way->move(source(), destination(), mem->whole(), mem->element());
     if (moved.by_devices) count(migration_counts().device);
     return moved.code;
   }
@@ -129,8 +131,16 @@ struct Migration : std::enable_shared_from_this<Migration> {
   }
 };
 
-bool are_of_one_executor(const SubContext& a, const SubContext& b) {
-  return &a.session == &b.session && !a.session.local();
+// How contents get from one sub-context to another.
+enum class Path : uint8_t {
+  InProcess,         // of ours: from driver to driver, past the executors
+  InExecutor,        // one elsewhere has both
+  BetweenExecutors,  // directly where they are peers, else through our memory
+};
+
+Path path_between(const SubContext& from, const SubContext& to) {
+  if (from.session.in_process() && to.session.in_process()) return Path::InProcess;
+  return &from.session == &to.session ? Path::InExecutor : Path::BetweenExecutors;
 }
 
 // Where a command finds them soonest: in the same process, at a sub-context whose own move is over. None: how many
@@ -139,8 +149,7 @@ size_t best_source(const _cl_mem& root, const SubContext& to) {
   const Residency& r = root.residency;
   const auto worth = [&](size_t i) {
     const SubContext& from = *root.context->sub_contexts[i];
-    const bool near = are_of_one_executor(from, to) || (from.session.local() && to.session.local());
-    return (near ? 2 : 0) + (r.ready[i] ? 0 : 1);
+    return (path_between(from, to) != Path::BetweenExecutors ? 2 : 0) + (r.ready[i] ? 0 : 1);
   };
   size_t best = r.valid.size();
   for (size_t i = 0; i < r.valid.size(); ++i)
@@ -165,9 +174,8 @@ Ref<_cl_event> move_there(_cl_mem& root, SubContext& from, SubContext& to, const
   return ready;
 }
 
-// Finds how the drivers themselves can move it; nothing when one of them is elsewhere.
+// Finds how the drivers themselves can move it. REQUIRES: Path::InProcess.
 void find_way(Migration& migration) {
-  if (!migration.from->session.local() || !migration.to->session.local()) return;
   NativeMoves& way = way_between(*migration.from, *migration.to);
   give_peer_mapped(*migration.mem, *migration.from, *migration.to, way);
   migration.from_native = native_mem(*migration.mem, *migration.from);
@@ -207,10 +215,12 @@ void migrate(_cl_mem& root, SubContext& to) {
   migration->from = root.context->sub_contexts[source].get();
   migration->to = &to;
   migration->layout = dense(root);
-  find_way(*migration);  // may give the source a peer-mapped allocation, which is one thing more to wait for
+  const Path path = path_between(*migration->from, to);
+  // This may give the source a peer-mapped allocation, which is one thing more to wait for.
+  if (path == Path::InProcess) find_way(*migration);
   std::vector<Ref<_cl_event>> before = r.writers;
   if (r.ready[source]) before.push_back(r.ready[source]);
-  if (are_of_one_executor(*migration->from, to)) {
+  if (path == Path::InExecutor) {
     r.ready[to.index] = move_there(root, *migration->from, to, before);
     return migration->count(migration_counts().direct);
   }
@@ -218,10 +228,7 @@ void migrate(_cl_mem& root, SubContext& to) {
   migration->to_name = root.at(to);
   const bool now = migration->way && have_ended(before);
   if (now) r.writers.clear();
-  // Waiting for a small one costs less than telling a thread of it.
-  const bool peer_mapped = migration->from_peer_mapped && migration->to_peer_mapped;
-  const size_t small = peer_mapped ? NativeMoves::SmallPeerMappedMove : NativeMoves::SmallMove;
-  if (now && packed_bytes(migration->layout) <= small && migration->move_here() == CL_SUCCESS) {
+  if (now && migration->is_small() && migration->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};
     migration->count(migration_counts().here);
     return;

@@ -8,7 +8,7 @@ namespace gt::virt {
 namespace {
 
 NativeMoves::End end_at(SubContext& sub_context) {
-  const LocalExecutor& executor = *sub_context.session.local();
+  const LocalExecutor& executor = sub_context.session.local();
   const auto device = sub_context.session.native<cl_device_id>(api::ObjectKind::Device, sub_context.devices[0]->name);
   return {executor.cl(), sub_context.session.native<cl_context>(api::ObjectKind::Context, sub_context.name), device,
           executor.driver_lock(device)};
@@ -17,8 +17,12 @@ NativeMoves::End end_at(SubContext& sub_context) {
 }  // namespace
 
 NativeMem native_mem(_cl_mem& mem, SubContext& sub_context) {
-  return {sub_context.session.local()->cl(),
+  return {sub_context.session.local().cl(),
           sub_context.session.native<cl_mem>(api::ObjectKind::Buffer, mem.at(sub_context))};
+}
+
+bool name_native(cl_mem buffer, SubContext& sub_context, ObjectId name) {
+  return sub_context.session.local().adopt(buffer, name);
 }
 
 NativeMoves& way_between(SubContext& from, SubContext& to) {

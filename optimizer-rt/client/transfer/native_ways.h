@@ -1,4 +1,5 @@
-// How contents move between drivers of this process: their buffers, and the way from one sub-context to another.
+// How contents move between drivers of this process: their buffers, and the way from one sub-context to another. The
+// only place where commands go to a driver past its executor: docs/decisions/0030 says why.
 // REQUIRES, everywhere: executors of this process.
 #pragma once
 
@@ -35,6 +36,9 @@ class NativeMem {
 
 // What the driver has for the object there; none: it could not be made.
 NativeMem native_mem(_cl_mem& mem, SubContext& sub_context);
+// Gives a driver's buffer a name there that is new; the executor has a reference of its own. False: it may not have one
+// more.
+bool name_native(cl_mem buffer, SubContext& sub_context, ObjectId name);
 
 // Made when first needed. REQUIRES: the context's residency is locked.
 NativeMoves& way_between(SubContext& from, SubContext& to);

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "optimizer-rt/client/base/serial_thread.h"
-#include "optimizer-rt/client/session/local_executor.h"
 #include "optimizer-rt/client/transfer/native_ways.h"
 
 namespace gt::virt {
@@ -25,7 +24,7 @@ bool may_be_peer_mapped(const _cl_mem& root) {
 
 bool move_in(_cl_mem& root, SubContext& sub_context, std::shared_ptr<PeerMemory> mapped) {
   const ObjectId name = sub_context.session.new_id();
-  if (!sub_context.session.local()->adopt(mapped->mem(), root.size, name)) return false;
+  if (!name_native(mapped->mem(), sub_context, name)) return false;
   root.rename(sub_context, name);
   root.residency.peer_mapped[sub_context.index] = std::move(mapped);
   return true;

@@ -151,7 +151,8 @@ void Migrator::run(const wire::Move& m) {
   event.handle = job->done;
   commands_.cl().clRetainEvent(job->done);
   // Drivers take some 300 us to go on behind a user event: a small move is made before anything can wait for it.
-  const bool now = job->bytes <= moves::NativeMoves::SmallMove && are_over(m.waits) && way->try_now(*job);
+  const bool small = moves::NativeMoves::is_small(job->from, job->to, job->bytes);
+  const bool now = small && are_over(m.waits) && way->try_now(*job);
   event.over = now && commands_.cl().status(job->done) == CL_COMPLETE;
   commands_.objects().add(m.event, std::move(event));
   if (now) return;
