@@ -114,7 +114,7 @@ def test_features():
     pathlib.Path("inc/inner/b.h").write_text("#define B 2\n")
     command = (tests_dir / "features", "inc")
     lenient = "failed user event's callback: "  # PoCL forgets it
-    expected = good(*command, env=native()).text.replace(lenient + "NO", lenient + "yes")
+    expected = good(*command, 300, env=native()).text.replace(lenient + "NO", lenient + "yes")
     same(good(*command, env=virtual()).text, expected, "in the process")
     with server("tcp://127.0.0.1:0") as (env, _):
         elsewhere = good(*command, env=env).text
