@@ -27,7 +27,6 @@ constexpr size_t KiB = 1024, MiB = 1024 * KiB;
 
 struct Event;
 struct Queue {
-  uintptr_t device = 0;
   std::deque<std::pair<Event*, std::function<void()>>> commands;
 };
 struct Event {
@@ -43,7 +42,7 @@ struct Sim {
     size_t width, height, element;
   } image = {};
   std::map<cl_mem, std::shared_ptr<char[]>> buffers;  // of the trial, and of what is imported
-  std::chrono::microseconds bus{0};                   // a read of 4 MiB takes so much longer, a small one a quarter
+  std::chrono::microseconds bus{0};                   // a read takes so much longer
   bool refuse() { return calls++ == refuse_at; }
 };
 inline Sim sim;
@@ -95,11 +94,11 @@ inline cl_int enqueue(cl_command_queue queue, bool blocking, cl_event* out, std:
 
 inline ClFunctions functions() {
   ClFunctions f;
-  f.clCreateCommandQueue = [](cl_context, cl_device_id device, cl_command_queue_properties, cl_int* code) {
+  f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* code) {
     *code = sim.refuse() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
     if (*code != CL_SUCCESS) return cl_command_queue{};
     ++sim.objects;
-    return reinterpret_cast<cl_command_queue>(new Queue{reinterpret_cast<uintptr_t>(device), {}});
+    return reinterpret_cast<cl_command_queue>(new Queue);
   };
   f.clReleaseCommandQueue = [](cl_command_queue q) {
     --sim.objects;
@@ -124,9 +123,7 @@ inline ClFunctions functions() {
     sim.largest = std::max(sim.largest, size);
     sim.most_reads_waiting = std::max(sim.most_reads_waiting, ++sim.reads_waiting);
     const char* const from = reinterpret_cast<const char*>(mem) + offset;
-    // Only of the source: what a trial looks at afterwards is not a part of a move.
-    if (reinterpret_cast<Queue*>(q)->device == 1)
-      std::this_thread::sleep_for(sim.bus * std::clamp(size, MiB, 4 * MiB) / (4 * MiB));
+    std::this_thread::sleep_for(sim.bus);
     return enqueue(q, blocking, out, [=] {
       --sim.reads_waiting;
       std::memcpy(to, from, size);

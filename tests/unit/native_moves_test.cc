@@ -190,7 +190,7 @@ TEST_CASE("a way that gets slower than the other is left, and so is one that fai
     Two two({fake_cuda, 0});
     REQUIRE(settle(two) > 0);
     if (fails) fake.refuse_at = fake.calls + 1;  // a context is pushed, then the copy waited for
-    else fake.copy_time = std::chrono::milliseconds(60);
+    else fake.copy_time = std::chrono::milliseconds(200);
     for (int i = 0; i < 10; ++i) {
       std::vector<char> from = pattern(MiB + static_cast<size_t>(i)), to(from.size());
       CHECK(two.move(from, to) == CL_SUCCESS);
@@ -236,7 +236,7 @@ TEST_CASE("a way that was left as slower is tried again, too; peer-mapped alloca
     wire::Part all;
     all.region = {MiB, 1, 1};
     const NativeMoves::Held here(from->mem(), from.get()), there(to->mem(), to.get());
-    fake.copy_time = std::chrono::milliseconds(60);
+    fake.copy_time = std::chrono::milliseconds(200);
     for (int i = 0; i < 20 && two.moves.peer_from() > 0; ++i) CHECK(two.moves.move(here, there, all, 1).code == 0);
     REQUIRE(two.moves.peer_from() == 0);
     CHECK(!two.moves.move(here, there, all, 1).by_devices);
@@ -399,12 +399,14 @@ TEST_CASE("whatever is refused of a peer-mapped allocation: there is none, and n
     for (int call = 0; call < 9; ++call) {
       CAPTURE(call);
       fake.refuse_at = fake.calls + call;
+      sim.refuse_at = -1;
       std::shared_ptr<PeerMemory> mapped = two.moves.make_peer_mapped(Side::To, MiB);
       const bool refused = fake.calls > fake.refuse_at;
       CHECK((mapped == nullptr) == refused);
       if (call < 6) CHECK(refused);
       mapped.reset();
       CHECK(fake.live == before);
+      fake.refuse_at = -1;
       sim.refuse_at = sim.calls;
       CHECK(!two.moves.make_peer_mapped(Side::To, MiB));  // by OpenCL
       CHECK(fake.live == before);
