@@ -24,6 +24,7 @@ function(gt_require_package name target package)
   if(NOT TARGET ${target})
     message(FATAL_ERROR "gtrace needs ${name}: apt-get install ${package} (or scripts/deps.sh installs everything)")
   endif()
+  set(${name}_VERSION ${${name}_VERSION} PARENT_SCOPE)
 endfunction()
 
 gt_require_package(fmt fmt::fmt libfmt-dev)

@@ -20,14 +20,16 @@ WAIT = 20
 
 
 def until(condition, what, seconds=WAIT):
-    """Waits for a condition; gives what it gave."""
-    end = time.monotonic() + seconds
+    """Waits for a condition; gives what it gave. Looks less often the longer it takes: many conditions start a process
+    or read all of /proc."""
+    begin = time.monotonic()
     while True:
         value = condition()
         if value:
             return value
-        check(time.monotonic() < end, f"not within {seconds} s: {what}")
-        time.sleep(0.02)
+        took = time.monotonic() - begin
+        check(took < seconds, f"not within {seconds} s: {what}")
+        time.sleep(min(max(0.02, took / 4), 0.3))
 
 
 def own_folders():

@@ -22,9 +22,9 @@ def only_pocl():
     os.environ["OCL_ICD_VENDORS"] = found[0]
 
 
-def proxy(*arguments, **options):
+def proxy(*arguments, env=None, **options):
     only_pocl()
-    return serving(*arguments, env=DEVICE, **options)
+    return serving(*arguments, env={**DEVICE, **(env or {})}, **options)
 
 
 def ways(p):

@@ -3,6 +3,7 @@ is what it gets without us from a device that vanishes at some call: calls that 
 wrong that was called right.
 """
 
+import functools
 import pathlib
 import shutil
 import sys
@@ -20,6 +21,7 @@ def lost(k, error):
     return dict(FAKE, FAKE_CL_LOST=f"{k}={error}")
 
 
+@functools.cache
 def without_us(error):
     """All that the program can get."""
     whole = good(VANISHING, env=FAKE)

@@ -390,27 +390,31 @@ TEST_CASE("peer-mapped allocations are for buffers of some size, not too many, a
 }
 
 TEST_CASE("whatever is refused of a peer-mapped allocation: there is none, and nothing is kept") {
-  for (int call = 0; call < 9; ++call) {
-    CAPTURE(call);
-    start_anew();
-    {
-      Two two({fake_cuda, 0});
-      REQUIRE(settle(two) > 0);
-      const int before = fake.live;
+  start_anew();
+  {
+    Two two({fake_cuda, 0});
+    REQUIRE(settle(two) > 0);
+    const int before = fake.live;
+    const size_t buffers = sim.buffers.size();
+    for (int call = 0; call < 9; ++call) {
+      CAPTURE(call);
       fake.refuse_at = fake.calls + call;
+      sim.refuse_at = -1;
       std::shared_ptr<PeerMemory> mapped = two.moves.make_peer_mapped(Side::To, MiB);
       const bool refused = fake.calls > fake.refuse_at;
       CHECK((mapped == nullptr) == refused);
       if (call < 6) CHECK(refused);
       mapped.reset();
       CHECK(fake.live == before);
+      fake.refuse_at = -1;
       sim.refuse_at = sim.calls;
       CHECK(!two.moves.make_peer_mapped(Side::To, MiB));  // by OpenCL
       CHECK(fake.live == before);
+      CHECK(sim.buffers.size() == buffers);
     }
-    CHECK(fake.live == 0);
-    CHECK(sim.buffers.empty());
   }
+  CHECK(fake.live == 0);
+  CHECK(sim.buffers.empty());
 }
 
 }  // namespace

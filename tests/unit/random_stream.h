@@ -65,6 +65,7 @@ class RandomStream {
     random_.seed(seed_of_run_);
     events_.clear();
     taken_.clear();
+    lowest_free_ = 0;
     kept_.clear();
     carried_.clear();
     counters_.clear();
@@ -180,7 +181,7 @@ class RandomStream {
     call(s.shape, slot);
     execute(s.parts[0]);
     call(s.shape + 1, slot);
-    taken_.erase(slot);
+    give_back(slot);
   }
   // Releases what the iteration before made.
   void carry(const Statement& s) {
@@ -190,15 +191,19 @@ class RandomStream {
     int64_t& old = carried_.try_emplace(s.shape, -1).first->second;
     if (note(s, outer() > 0 && old >= 0)) {
       call(s.shape + 1, old);
-      taken_.erase(old);
+      give_back(old);
     }
     old = slot;
   }
   int64_t take() {
-    int64_t slot = 0;
-    while (taken_.count(slot)) ++slot;
-    taken_.insert(slot);
-    return slot;
+    while (lowest_free_ < taken_.size() && taken_[lowest_free_]) ++lowest_free_;
+    taken_.resize(std::max(taken_.size(), lowest_free_ + 1));
+    taken_[lowest_free_] = true;
+    return static_cast<int64_t>(lowest_free_++);
+  }
+  void give_back(int64_t slot) {
+    taken_[static_cast<size_t>(slot)] = false;
+    lowest_free_ = std::min(lowest_free_, static_cast<size_t>(slot));
   }
   int64_t outer() const { return counters_.empty() ? 0 : counters_.back(); }
 
@@ -240,7 +245,8 @@ class RandomStream {
   uint64_t last_ = 0;  // see Observed
   Observed observed_;
   std::vector<unsigned> varying_;  // by shape, a bit for each value
-  std::set<int64_t> taken_;
+  std::vector<bool> taken_;
+  size_t lowest_free_ = 0;  // all below it are taken
   std::vector<int64_t> kept_;
   std::map<model::ShapeId, int64_t> carried_;
   Events events_;

@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/e2e/optimizer/contents.h"
+
 enum { Large = 3 << 20, MostTries = 20, Seconds = 60 };
 static int g_injected;
 static cl_device_id g_device;
@@ -23,15 +25,6 @@ static unsigned char g_memory[Large], g_back[Large];
     int tries = 0;                                                                            \
     while ((call) == g_injected && g_injected != CL_SUCCESS && ++tries < MostTries) continue; \
   } while (0)
-
-static void fill(unsigned seed) {
-  for (size_t i = 0; i < Large; ++i) g_memory[i] = (unsigned char)(i * 7 + (i >> 9) + seed);
-}
-static unsigned long sum(const unsigned char* p, size_t n) {
-  unsigned long h = 14695981039346656037u;
-  for (size_t i = 0; i < n; ++i) h = (h ^ p[i]) * 1099511628211u;
-  return h;
-}
 
 static void look_at(const char* what, cl_mem mem) {
   cl_mem_flags flags = 0;
@@ -75,9 +68,9 @@ static cl_mem make(int how, cl_mem_flags flags, size_t n, void* host, cl_int* er
 static void buffer(int how, cl_mem_flags flags, size_t n, void* host) {
   cl_int err = 77;
   cl_mem mem;
-  fill((unsigned)n);
+  fill(g_memory, Large, (unsigned)n);
   TRY((mem = make(how, flags, n, host, &err), err));
-  fill(99);  // read within the call, or not at all
+  fill(g_memory, Large, 99);  // read within the call, or not at all
   printf("%d %lx %zu %d: error %d, made %d\n", how, (unsigned long)flags, n, host != NULL, err, mem != NULL);
   if (!mem) return;
   look_at("  buffer", mem);
@@ -90,7 +83,7 @@ static void sub_buffers(void) {
   const cl_buffer_region half = {0, Large / 2}, end = {Large / 2, Large / 2};
   cl_int err;
   cl_mem mem, a, b, c;
-  fill(5);
+  fill(g_memory, Large, 5);
   TRY((mem = clCreateBuffer(g_context, CL_MEM_COPY_HOST_PTR, Large, g_memory, &err), err));
   TRY((a = clCreateSubBuffer(mem, 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &err), err));
   TRY((b = clCreateSubBuffer(mem, CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &end, &err), err));
@@ -129,9 +122,9 @@ static void image(cl_mem_flags flags, cl_mem_object_type type, size_t width, siz
   desc.image_height = height;
   desc.image_depth = desc.image_array_size = depth;
   desc.image_row_pitch = row_pitch;
-  fill((unsigned)width);
+  fill(g_memory, Large, (unsigned)width);
   TRY((mem = clCreateImage(g_context, flags | CL_MEM_COPY_HOST_PTR, &format, &desc, g_memory, &err), err));
-  fill(99);
+  fill(g_memory, Large, 99);
   printf("image %x %zux%zux%zu: error %d, made %d\n", type, width, height, depth, err, mem != NULL);
   if (!mem) return;
   look_at("  image", mem);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/e2e/optimizer/contents.h"
+
 enum { Sizes = 4, MostTries = 20 };
 static const size_t Size[Sizes] = {40000, 300000, 3 << 20, 9 << 20};
 static int g_again;
@@ -29,16 +31,6 @@ static cl_device_id g_device;
 static cl_context g_context;
 static cl_command_queue g_queue;
 static cl_mem g_buffer;
-
-static void fill(unsigned char* p, size_t n, unsigned seed) {
-  for (size_t i = 0; i < n; ++i) p[i] = (unsigned char)(i * 7 + (i >> 9) + seed);
-}
-
-static unsigned long sum(const unsigned char* p, size_t n) {
-  unsigned long h = 14695981039346656037u;
-  for (size_t i = 0; i < n; ++i) h = (h ^ p[i]) * 1099511628211u;
-  return h;
-}
 
 static void there_and_back(const char* what, unsigned char* p, size_t n, unsigned seed) {
   fill(p, n, seed);

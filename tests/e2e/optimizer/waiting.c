@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/e2e/optimizer/contents.h"
+
 enum { Large = 1200000, Small = 40000, MostTries = 20, Seconds = 30 };
 static int g_injected;
 
@@ -36,10 +38,6 @@ static cl_command_queue g_queue;
 static cl_mem g_there, g_copied;
 static cl_event g_user;
 static unsigned char g_first[Large], g_second[Large], g_back[Large];
-
-static void fill(unsigned char* p, unsigned seed) {
-  for (size_t i = 0; i < Large; ++i) p[i] = (unsigned char)(i * 7 + (i >> 9) + seed);
-}
 
 static cl_int status_of(cl_event event) {
   cl_int status = 0;
@@ -146,8 +144,8 @@ int main(int argc, char** argv) {
   MUST(clEnqueueFillBuffer(g_queue, g_copied, &zero, 1, 0, Large + 3, 0, NULL, NULL));
   MUST(clEnqueueFillBuffer(g_queue, g_there, &zero, 1, 0, Large + 3, 0, NULL, NULL));
   for (unsigned round = 0; round < 2; ++round) {
-    fill(g_first, round);
-    fill(g_second, round + 50);
+    fill(g_first, Large, round);
+    fill(g_second, Large, round + 50);
     if (strcmp(way, "background") == 0) background(Large);
     if (strcmp(way, "small") == 0) background(Small);
     if (strcmp(way, "gated") == 0) blocking(1);
