@@ -10,7 +10,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 from peers_job import *  # noqa: F401,F403
 
@@ -23,7 +22,7 @@ def test_killed():
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                        env=dict(os.environ, **environment(all)))
             same(program.stdout.readline(), "ready 0\n", "first line")
-            time.sleep(1)
+            until(lambda: sum(p.status()["peer_bytes_in_total"] for p in all) > 0, "contents go between them")
             os.kill(all[0].status()["sessions"][0]["pid"], signal.SIGKILL)
             out, err = program.communicate(timeout=60)
             same(program.returncode, 0, f"exit status: {err}")

@@ -10,7 +10,6 @@ import os
 import pathlib
 import subprocess
 import sys
-import time
 
 from planted_platform import planted_platform
 from virtual_job import *  # noqa: F401,F403
@@ -218,7 +217,6 @@ def test_lost():
         command = [GOPTIMIZE, "run", *options, "--", str(tests_dir / "spanning"), "lost"]
         program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=env)
         same(program.stdout.readline(), "ready 0\n", "first line")
-        time.sleep(0.3)
         process.kill()
         rest = program.communicate(timeout=60)[0].splitlines()
     same(rest, ["lost -2", "contents on the other: yes", "new buffer 0", "read 0", "copied: yes", "finish 0"], "codes")
