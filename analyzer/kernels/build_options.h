@@ -13,9 +13,7 @@ struct BuildOptions {
   auto operator<=>(const BuildOptions&) const = default;
 };
 
-// Splits at blanks; quotes and backslashes protect, as in a shell. What does not change the meaning
-// of the source
-// (-cl-fast-relaxed-math, vendor options) is left out.
+// What does not change the meaning of the source (vendor options) is left out.
 BuildOptions parse_build_options(std::string_view options);
 
 }  // namespace gt::kernels

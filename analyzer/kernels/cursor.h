@@ -61,9 +61,5 @@ CXCursor strip_parens(CXCursor c);
 enum class Place { None, Variable, Subscript, Deref, Arrow, Dot, ArrowElement, DotElement };
 // The kind of place that `c` names, and its base in `base`. REQUIRES: no ParenExpr on top.
 Place place_of(CXCursor c, CXCursor& base);
-inline bool through_pointer(Place p) {
-  return p == Place::Subscript || p == Place::Deref || p == Place::Arrow ||
-         p == Place::ArrowElement;
-}
 
 }  // namespace gt::kernels

@@ -174,7 +174,6 @@ def test_a_long_cut_is_an_error():
         programs = {phase: begun(h, p, tests_dir / "phases", phase) for phase in ("launch", "write", "read", "map")}
         for process in programs.values():
             stack.callback(process.kill)
-        time.sleep(0.5)
         h.cut()
         since = time.monotonic()
         healing = threading.Timer(8, h.heal)

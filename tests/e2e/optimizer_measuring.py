@@ -27,7 +27,7 @@ SAYS = r"\w.* could not be measured on \d{4}-\d\d-\d\d: (clEnqueueReadBuffer|a s
 
 
 def with_driver(kind):
-    """The only driver is one of the odd ones of programs/bad_icd.c."""
+    """The only driver is one of the odd ones of tests/fake_cl."""
     vendors = pathlib.Path(kind)
     vendors.mkdir(exist_ok=True)
     (vendors / "driver.icd").write_text(f"{tests_dir}/libbad_icd_{kind}.so\n")

@@ -10,7 +10,6 @@ import os
 import pathlib
 import signal
 import subprocess
-import time
 
 from peers_job import *  # noqa: F401,F403
 
@@ -23,7 +22,8 @@ def test_killed():
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                        env=dict(os.environ, **environment(all)))
             same(program.stdout.readline(), "ready 0\n", "first line")
-            time.sleep(1)
+            three = 3 * (16 << 20)  # of its buffers: counted when they begin to come
+            until(lambda: sum(p.status()["peer_bytes_in_total"] for p in all) >= three, "contents go between them")
             os.kill(all[0].status()["sessions"][0]["pid"], signal.SIGKILL)
             out, err = program.communicate(timeout=60)
             same(program.returncode, 0, f"exit status: {err}")

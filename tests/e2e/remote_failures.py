@@ -56,7 +56,7 @@ class Program:
             check(False, f"{self.where}: {line!r} {self.process.communicate(timeout=20)}")
 
     def go_on(self):
-        """An idle program makes its next call."""
+        """An idle program makes its next calls."""
         if self.phase == "idle":
             self.process.stdin.write(b"\n")
 
@@ -80,10 +80,8 @@ def cells(p, urls, fail, within, stack):
     programs = [stack.enter_context(contextlib.closing(Program(p, url, phase))) for url in urls for phase in PHASES]
     for program in programs:
         program.begins()
-    time.sleep(0.3)
     since = time.monotonic()
     fail()
-    time.sleep(0.05)
     for program in programs:
         program.go_on()
     longest = max(program.ends(since, within) for program in programs)

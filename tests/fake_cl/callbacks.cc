@@ -1,15 +1,14 @@
 #include "tests/fake_cl/callbacks.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 #include <thread>
+
+#include "tests/fake_cl/behaviour.h"
 
 namespace gt::fake {
 
 void call_back(std::function<void()> callback) {
-  static const char* where = std::getenv("FAKE_CL_CALLBACKS");
-  if (where && std::strcmp(where, "thread") == 0) return std::thread(std::move(callback)).join();
+  if (behaviour().calls_back_on_threads) return std::thread(std::move(callback)).join();
   callback();
 }
 

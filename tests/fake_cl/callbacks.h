@@ -1,8 +1,5 @@
-// Calling the program back: right here, or on a thread of the driver's own.
-//
-//   FAKE_CL_CALLBACKS=thread     each callback runs on a new thread, and the driver waits for it
-//
-// So the order of what the program sees is the same in both.
+// Calling the program back: right here, or on a thread of the driver's own, which it waits for. So the order of what
+// the program sees is the same in both.
 // Thread safety: yes.
 #pragma once
 

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/fake_cl/behaviour.h"
 #include "tests/fake_cl/driver.h"
 #include "tests/fake_cl/held.h"
-#include "tests/fake_cl/script.h"
 
 namespace gt::fake {
 namespace {
@@ -206,7 +206,7 @@ cl_int fake_clEnqueueSVMUnmap(cl_command_queue q, void* p, cl_uint n, const cl_e
 // --- Launches and order ---
 cl_int fake_clEnqueueNDRangeKernel(cl_command_queue q, cl_kernel k, cl_uint dim, const size_t*, const size_t* global,
                                    const size_t*, cl_uint n, const cl_event* waits, cl_event* event) {
-  const Command command{q, n, waits, CL_COMMAND_NDRANGE_KERNEL, kernel_ns(), false, event};
+  const Command command{q, n, waits, CL_COMMAND_NDRANGE_KERNEL, behaviour().kernel_ns, false, event};
   if (const cl_int error = check(command)) return error;
   if (!k) return CL_INVALID_KERNEL;
   if (dim < 1 || dim > 3) return CL_INVALID_WORK_DIMENSION;
@@ -235,7 +235,12 @@ cl_int fake_clEnqueueBarrier(cl_command_queue q) {
 cl_int fake_clEnqueueWaitForEvents(cl_command_queue q, cl_uint n, const cl_event* list) {
   return take_time({q, n, list, CL_COMMAND_BARRIER, 1, false, nullptr});
 }
-cl_int fake_clFlush(cl_command_queue q) { return q ? CL_SUCCESS : CL_INVALID_COMMAND_QUEUE; }
+cl_int fake_clFlush(cl_command_queue q) {
+  if (!q) return CL_INVALID_COMMAND_QUEUE;
+  if (behaviour().runs == Behaviour::Runs::ByFlush) flush(q);
+  if (behaviour().flush_finishes) wait_for_all(q);
+  return CL_SUCCESS;
+}
 cl_int fake_clFinish(cl_command_queue q) {
   if (!q) return CL_INVALID_COMMAND_QUEUE;
   wait_for_all(q);

@@ -1,10 +1,10 @@
-// Exports every OpenCL function: counted and scripted (script.h), then the fake's own or
+// Exports every OpenCL function: counted and told how to behave (behaviour.h), then the fake's own or
 // CL_INVALID_OPERATION.
 #include "tests/fake_cl/driver.h"
 
 #include <cstring>
 
-#include "tests/fake_cl/script.h"
+#include "tests/fake_cl/behaviour.h"
 
 namespace gt::fake {
 namespace {
@@ -13,7 +13,7 @@ using api::FnId;
 
 template <FnId F, class R, class... A>
 R run(const char* name, A... args) {
-  const int error = scripted_call(api::number(F), name);
+  const int error = begin_call(api::number(F), name);
   if (error != 0) return api::failed_result<F, R>(error, args...);
   if constexpr (std::is_null_pointer_v<decltype(Implementation<F>::function)>) {
     return api::missing_result<F, R>(args...);
@@ -76,9 +76,32 @@ _cl_platform_id* platform() {
   static _cl_platform_id* p = new _cl_platform_id;
   return p;
 }
-_cl_device_id* device() {
-  static _cl_device_id* d = new _cl_device_id;
-  return d;
+_cl_device_id* device(uint32_t number) {
+  static auto* const devices = [] {
+    auto* all = new _cl_device_id[MostDevices];
+    for (uint32_t i = 0; i < MostDevices; ++i) all[i].number = static_cast<unsigned char>(i);
+    return all;
+  }();
+  return &devices[number];
+}
+bool is_device(cl_device_id d) {
+  for (uint32_t i = 0; i < behaviour().devices; ++i)
+    if (d == device(i)) return true;
+  return false;
+}
+
+AnyFunction exported(api::FnId fn) {
+  switch (fn) {
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  case FnId::NAME:                                   \
+    return reinterpret_cast<AnyFunction>(&::NAME);
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
+#include "traces/api/gen/exports.inc"
+#undef GT_CL_EXPORT
+#undef GT_CL_EXTENSION
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace gt::fake

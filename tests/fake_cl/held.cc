@@ -6,7 +6,7 @@
 #include <mutex>
 #include <thread>
 
-#include "tests/fake_cl/script.h"
+#include "tests/fake_cl/behaviour.h"
 
 namespace gt::fake {
 namespace {
@@ -17,13 +17,16 @@ struct Held {
   Ref<_cl_event> event;
   std::function<void()> work;
   uint64_t cost_ns = 1;
+  unsigned flush = 0;  // the number of the flush that it went with
   bool running = false;
 };
+using Runs = Behaviour::Runs;
 
 std::mutex g_mutex;
 // In the order of arrival. Never destroyed: programs end with some held.
 std::list<Held>& g_held = *new std::list<Held>;
 std::atomic<size_t> g_count{0};  // of all queues
+unsigned g_flushes = 0;
 
 uint64_t now_ns() {
   const auto now = std::chrono::steady_clock::now().time_since_epoch();
@@ -58,7 +61,20 @@ bool is_over(cl_event e) { return e->status <= CL_COMPLETE; }
 bool has_failed(const Ref<_cl_event>& e) { return e.get()->status < 0; }
 
 // REQUIRES: g_mutex is held, by all below.
+bool goes_with(const Held& other, const Held& h) {
+  return other.queue.get() == h.queue.get() && other.flush <= h.flush;
+}
+bool waits_for_user(const Held& h) {
+  return std::any_of(h.waits.begin(), h.waits.end(),
+                     [](const auto& e) { return e.get()->type == CL_COMMAND_USER && !is_over(e.get()); });
+}
+bool is_flushed(const Held& h) {
+  return h.flush > 0 && std::none_of(g_held.begin(), g_held.end(), [&](const Held& other) {
+           return other.flush > 0 && goes_with(other, h) && waits_for_user(other);
+         });
+}
 bool may_run(const Held& h) {
+  if (behaviour().runs == Runs::ByFlush && !is_flushed(h)) return false;
   if (h.running || !std::all_of(h.waits.begin(), h.waits.end(), [](const auto& e) { return is_over(e.get()); }))
     return false;
   const cl_command_type type = h.event.get()->type;
@@ -72,9 +88,12 @@ bool may_run(const Held& h) {
   return true;
 }
 
-bool run_next() {
+// Of a queue; nullptr: of any.
+bool run_next(cl_command_queue queue) {
   std::unique_lock lock(g_mutex);
-  const auto next = std::find_if(g_held.begin(), g_held.end(), may_run);
+  const auto next = std::find_if(g_held.begin(), g_held.end(), [queue](const Held& h) {
+    return (!queue || h.queue.get() == queue) && may_run(h);
+  });
   if (next == g_held.end()) return false;
   next->running = true;
   lock.unlock();
@@ -104,6 +123,7 @@ cl_int check(const Command& c) {
 
 bool runs_at_once(const Command& c) {
   const auto is_complete = [](cl_event e) { return e->status == CL_COMPLETE; };
+  if (behaviour().runs != Runs::AtOnce) return false;
   return g_count == 0 && std::all_of(c.wait_list, c.wait_list + c.waits, is_complete);
 }
 
@@ -141,21 +161,50 @@ cl_int hold(const Command& c, std::function<void()> work) {
 }
 
 void run_what_may() {
-  while (g_count > 0 && run_next()) continue;
+  while (behaviour().runs != Runs::WhenWaitedFor && g_count > 0 && run_next(nullptr)) continue;
 }
 
+void flush(cl_command_queue queue) {
+  {
+    const std::lock_guard lock(g_mutex);
+    ++g_flushes;
+    for (Held& h : g_held)
+      if (h.queue.get() == queue && h.flush == 0) h.flush = g_flushes;
+  }
+  run_what_may();
+}
+
+namespace {
+
+// Waiting flushes.
+template <class IsOver>
+void wait_until(cl_command_queue queue, IsOver is_over) {
+  if (behaviour().runs == Runs::ByFlush) flush(queue);
+  while (!is_over() && !loss())
+    if (behaviour().runs != Runs::WhenWaitedFor || !(run_next(queue) || run_next(nullptr)))
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+}
+
+}  // namespace
+
 void wait_for_all(cl_command_queue queue) {
-  const auto is_empty = [queue] {
+  wait_until(queue, [queue] {
+    if (g_count == 0) return true;
     const std::lock_guard lock(g_mutex);
     return std::none_of(g_held.begin(), g_held.end(), [queue](const Held& h) { return h.queue.get() == queue; });
-  };
-  while (g_count > 0 && !is_empty() && !loss()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  });
 }
 
 cl_int wait_for(cl_event event) {
-  while (!is_over(event) && !loss()) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  wait_until(event->queue, [event] { return is_over(event); });
   if (!is_over(event)) return loss();
   return event->status < 0 ? CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST : CL_SUCCESS;
+}
+
+size_t held_commands(cl_command_type type) {
+  const std::lock_guard lock(g_mutex);
+  return static_cast<size_t>(
+      std::count_if(g_held.begin(), g_held.end(), [type](const Held& h) { return h.event.get()->type == type; }));
 }
 
 }  // namespace gt::fake

@@ -1,10 +1,14 @@
 // Creating, retaining and releasing the fake's objects.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
+#include "tests/fake_cl/behaviour.h"
 #include "tests/fake_cl/driver.h"
 #include "tests/fake_cl/held.h"
 
@@ -79,6 +83,22 @@ cl_mem_flags inherited(cl_mem_flags flags, cl_mem_flags parent) {
   return flags;
 }
 
+// Takes the descriptor, as OpenCL does.
+cl_mem import_memory(cl_context c, cl_mem_flags flags, int descriptor, size_t size, cl_int* err) {
+  if (!c) return fail<_cl_mem>(err, CL_INVALID_CONTEXT);
+  void* const base = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+  if (base == MAP_FAILED) return fail<_cl_mem>(err, CL_INVALID_VALUE);
+  ::close(descriptor);
+  auto* mem = new _cl_mem;
+  mem->context = Ref<_cl_context>(c);
+  mem->flags = flags;
+  mem->size = size;
+  mem->data = static_cast<uint8_t*>(base);
+  mem->imported = true;
+  tell(err, CL_SUCCESS);
+  return mem;
+}
+
 _cl_kernel* make_kernel(_cl_program* program, const KernelSource& source) {
   auto* kernel = new _cl_kernel;
   kernel->program = Ref<_cl_program>(program);
@@ -94,10 +114,11 @@ cl_context fake_clCreateContext(const cl_context_properties* properties, cl_uint
                                 void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*),
                                 void* data, cl_int* err) {
   if (n == 0 || !devices) return fail<_cl_context>(err, CL_INVALID_VALUE);
-  if (std::any_of(devices, devices + n, [](cl_device_id d) { return d != device(); }))
+  if (std::any_of(devices, devices + n, [](cl_device_id d) { return !is_device(d); }))
     return fail<_cl_context>(err, CL_INVALID_DEVICE);
   if (!notify && data) return fail<_cl_context>(err, CL_INVALID_VALUE);
   auto* context = new _cl_context;
+  context->devices.assign(devices, devices + n);
   context->notify = notify;
   context->notify_data = data;
   while (properties && *properties) {
@@ -119,18 +140,19 @@ cl_context fake_clCreateContextFromType(
 cl_int fake_clRetainContext(cl_context c) { return retain(c, CL_INVALID_CONTEXT); }
 cl_int fake_clReleaseContext(cl_context c) { return release(c, CL_INVALID_CONTEXT); }
 cl_int fake_clRetainDevice(cl_device_id d) {
-  return d == device() ? CL_SUCCESS : CL_INVALID_DEVICE;
+  return is_device(d) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 cl_int fake_clReleaseDevice(cl_device_id d) {
-  return d == device() ? CL_SUCCESS : CL_INVALID_DEVICE;
+  return is_device(d) ? CL_SUCCESS : CL_INVALID_DEVICE;
 }
 
 cl_command_queue fake_clCreateCommandQueue(cl_context c, cl_device_id d,
                                            cl_command_queue_properties properties, cl_int* err) {
   if (!c) return fail<_cl_command_queue>(err, CL_INVALID_CONTEXT);
-  if (d != device()) return fail<_cl_command_queue>(err, CL_INVALID_DEVICE);
+  if (!is_device(d)) return fail<_cl_command_queue>(err, CL_INVALID_DEVICE);
   auto* queue = new _cl_command_queue;
   queue->context = Ref<_cl_context>(c);
+  queue->device = d;
   queue->properties = properties;
   tell(err, CL_SUCCESS);
   return queue;
@@ -189,6 +211,9 @@ cl_mem fake_clCreateBuffer(cl_context c, cl_mem_flags flags, size_t size, void* 
 cl_mem fake_clCreateBufferWithProperties(cl_context c, const cl_mem_properties* properties,
                                          cl_mem_flags flags, size_t size, void* host_ptr,
                                          cl_int* err) {
+  constexpr cl_mem_properties OpaqueDescriptor = 0x2060;  // cl_khr_external_memory_opaque_fd
+  if (behaviour().imports_memory && properties && *properties == OpaqueDescriptor)
+    return import_memory(c, flags, static_cast<int>(properties[1]), size, err);
   if (properties && *properties) return fail<_cl_mem>(err, CL_INVALID_PROPERTY);
   return fake_clCreateBuffer(c, flags, size, host_ptr, err);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CL/cl_icd.h>
+#include <sys/mman.h>
 
 #include <atomic>
 #include <cstdint>
@@ -17,9 +18,19 @@ namespace gt::fake {
 extern const cl_icd_dispatch dispatch_table;
 constexpr size_t LargestBuffer = size_t{1} << 30;
 
-struct Object {
+struct Handle {
   const cl_icd_dispatch* dispatch = &dispatch_table;
+};
+struct Object : Handle {
   std::atomic<cl_uint> references{1};
+};
+template <class T>
+struct Counted : Object {
+  static inline std::atomic<int> alive{0};
+  Counted() { ++alive; }
+  ~Counted() { --alive; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
 };
 
 // Owns one reference to an object.
@@ -48,22 +59,29 @@ class Ref {
 
 }  // namespace gt::fake
 
-struct _cl_platform_id : gt::fake::Object {};
-struct _cl_device_id : gt::fake::Object {};
+struct _cl_platform_id : gt::fake::Handle {};
+struct _cl_device_id : gt::fake::Handle {
+  unsigned char number = 0;
+};
 struct _cl_context : gt::fake::Object {
   ~_cl_context() { destroyed.happened(true); }
   gt::fake::Waiting destroyed;
   void(CL_CALLBACK* notify)(const char*, const void*, size_t, void*) = nullptr;
   void* notify_data = nullptr;
+  std::vector<cl_device_id> devices;
   std::vector<cl_context_properties> properties;
 };
-struct _cl_command_queue : gt::fake::Object {
+struct _cl_command_queue : gt::fake::Counted<_cl_command_queue> {
   gt::fake::Ref<_cl_context> context;
+  cl_device_id device = nullptr;
   cl_command_queue_properties properties = 0;
   std::vector<cl_queue_properties> list;
 };
-struct _cl_mem : gt::fake::Object {
-  ~_cl_mem() { destroyed.happened(true); }
+struct _cl_mem : gt::fake::Counted<_cl_mem> {
+  ~_cl_mem() {
+    destroyed.happened(true);
+    if (imported) ::munmap(data, size);
+  }
   gt::fake::Waiting destroyed;
   gt::fake::Ref<_cl_context> context;
   gt::fake::Ref<_cl_mem> parent;
@@ -72,7 +90,11 @@ struct _cl_mem : gt::fake::Object {
   uint8_t* data = nullptr;  // `own`, the program's memory (USE_HOST_PTR), or inside the parent's
   void* host_ptr = nullptr;
   std::vector<uint8_t> own;
+  bool imported = false;  // the data are a mapping
   std::atomic<cl_uint> maps{0};
+  struct {
+    size_t width, height, depth, element;  // packed
+  } image = {};                            // of a buffer all 0
 };
 namespace gt::fake {
 struct KernelSource {
@@ -94,7 +116,7 @@ struct _cl_kernel : gt::fake::Object {
   gt::fake::KernelSource source;
   std::vector<std::vector<uint8_t>> args;
 };
-struct _cl_event : gt::fake::Object {
+struct _cl_event : gt::fake::Counted<_cl_event> {
   gt::fake::Ref<_cl_context> context;
   cl_command_queue queue = nullptr;  // not owned
   cl_command_type type = 0;

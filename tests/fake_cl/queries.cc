@@ -1,10 +1,13 @@
 // What the fake tells of itself.
+#include <signal.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <cstdlib>
+#include <array>
 #include <cstring>
 
+#include "tests/fake_cl/behaviour.h"
 #include "tests/fake_cl/driver.h"
-#include "tests/fake_cl/script.h"
 
 namespace gt::fake {
 namespace {
@@ -33,20 +36,21 @@ struct Answer {
   }
 };
 
-constexpr const char* Extensions = "cl_khr_icd";
+constexpr cl_device_info DeviceUuid = 0x106A;
 
-template <class T>
-cl_int one(T* object, cl_uint entries, T** list, cl_uint* n_ret) {
-  if ((entries == 0 && list) || (!list && !n_ret)) return CL_INVALID_VALUE;
-  if (list) *list = object;
-  if (n_ret) *n_ret = 1;
-  return CL_SUCCESS;
+std::string extensions() {
+  return std::string("cl_khr_icd") + (behaviour().imports_memory ? " cl_khr_external_memory_opaque_fd" : "");
 }
 
 }  // namespace
 
 cl_int fake_clGetPlatformIDs(cl_uint n, cl_platform_id* list, cl_uint* n_ret) {
-  return one<_cl_platform_id>(platform(), n, list, n_ret);
+  if (behaviour().start == Behaviour::Start::Crashes) ::raise(SIGSEGV);
+  while (behaviour().start == Behaviour::Start::Hangs) ::pause();
+  if ((n == 0 && list) || (!list && !n_ret)) return CL_INVALID_VALUE;
+  if (list) *list = platform();
+  if (n_ret) *n_ret = 1;
+  return CL_SUCCESS;
 }
 cl_int fake_clIcdGetPlatformIDsKHR(cl_uint n, cl_platform_id* list, cl_uint* n_ret) {
   return fake_clGetPlatformIDs(n, list, n_ret);
@@ -61,11 +65,11 @@ cl_int fake_clGetPlatformInfo(cl_platform_id p, cl_platform_info name, size_t si
     case CL_PLATFORM_VERSION:
       return answer.text("OpenCL 3.0 fake_cl");
     case CL_PLATFORM_NAME:
-      return answer.text("Fake OpenCL");
+      return answer.text(behaviour().devices ? "Fake OpenCL" : "Empty");
     case CL_PLATFORM_VENDOR:
       return answer.text("gtrace tests");
     case CL_PLATFORM_EXTENSIONS:
-      return answer.text(Extensions);
+      return answer.text(extensions());
     case CL_PLATFORM_NUMERIC_VERSION:
       return answer.value(cl_version{CL_MAKE_VERSION(3, 0, 0)});
     case CL_PLATFORM_HOST_TIMER_RESOLUTION:
@@ -80,17 +84,24 @@ cl_int fake_clGetDeviceIDs(cl_platform_id p, cl_device_type type, cl_uint n, cl_
                            cl_uint* n_ret) {
   if (p && p != platform()) return CL_INVALID_PLATFORM;
   if (type == 0) return CL_INVALID_DEVICE_TYPE;
-  if (!(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT))) {
+  const cl_uint count = behaviour().devices;
+  if (!(type & (CL_DEVICE_TYPE_GPU | CL_DEVICE_TYPE_DEFAULT)) || count == 0) {
     if (n_ret) *n_ret = 0;
     return CL_DEVICE_NOT_FOUND;
   }
-  return one<_cl_device_id>(device(), n, list, n_ret);
+  if ((n == 0 && list) || (!list && !n_ret)) return CL_INVALID_VALUE;
+  for (cl_uint i = 0; list && i < std::min(n, count); ++i) list[i] = device(i);
+  if (n_ret) *n_ret = count;
+  return CL_SUCCESS;
 }
 cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, void* value,
                             size_t* ret) {
-  if (d != device()) return CL_INVALID_DEVICE;
+  if (!is_device(d)) return CL_INVALID_DEVICE;
   const Answer answer{size, value, ret};
   switch (name) {
+    case DeviceUuid:
+      return behaviour().imports_memory ? answer.value(std::array<unsigned char, 16>{0, 0, 0, d->number})
+                                        : CL_INVALID_VALUE;
     case CL_DEVICE_TYPE:
       return answer.value(cl_device_type{CL_DEVICE_TYPE_GPU});
     case CL_DEVICE_NAME:
@@ -106,10 +117,9 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
     case CL_DEVICE_PROFILE:
       return answer.text("FULL_PROFILE");
     case CL_DEVICE_EXTENSIONS:
-      return answer.text(Extensions);
+      return answer.text(extensions());
     case CL_DEVICE_EXTENSIONS_WITH_VERSION: {
-      const bool later = std::getenv("FAKE_CL_LATER_FORMS") != nullptr;
-      const cl_version version = CL_MAKE_VERSION(0, 9, later ? 8 : 0);
+      const cl_version version = CL_MAKE_VERSION(0, 9, behaviour().has_later_forms ? 8 : 0);
       const cl_name_version list[] = {{version, "cl_khr_command_buffer"},
                                       {version, "cl_khr_command_buffer_mutable_dispatch"}};
       return answer.value(list);
@@ -119,7 +129,7 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
     case CL_DEVICE_PARENT_DEVICE:
       return answer.value(cl_device_id{});
     case CL_DEVICE_VENDOR_ID:
-      return answer.value(cl_uint{vendor_id()});
+      return answer.value(cl_uint{behaviour().vendor_id});
     case CL_DEVICE_REFERENCE_COUNT:
       return answer.value(cl_uint{1});
     case CL_DEVICE_MAX_COMPUTE_UNITS:
@@ -173,9 +183,9 @@ cl_int fake_clGetContextInfo(cl_context c, cl_context_info name, size_t size, vo
     case CL_CONTEXT_REFERENCE_COUNT:
       return answer.value(c->references.load());
     case CL_CONTEXT_NUM_DEVICES:
-      return answer.value(cl_uint{1});
+      return answer.value(static_cast<cl_uint>(c->devices.size()));
     case CL_CONTEXT_DEVICES:
-      return answer.value(device());
+      return answer.list(c->devices);
     case CL_CONTEXT_PROPERTIES:
       return answer.list(c->properties);
     default:
@@ -190,7 +200,7 @@ cl_int fake_clGetCommandQueueInfo(cl_command_queue q, cl_command_queue_info name
     case CL_QUEUE_CONTEXT:
       return answer.value(q->context.get());
     case CL_QUEUE_DEVICE:
-      return answer.value(device());
+      return answer.value(q->device);
     case CL_QUEUE_REFERENCE_COUNT:
       return answer.value(q->references.load());
     case CL_QUEUE_PROPERTIES:
@@ -239,9 +249,9 @@ cl_int fake_clGetProgramInfo(cl_program p, cl_program_info name, size_t size, vo
     case CL_PROGRAM_CONTEXT:
       return answer.value(p->context.get());
     case CL_PROGRAM_NUM_DEVICES:
-      return answer.value(cl_uint{1});
+      return answer.value(static_cast<cl_uint>(p->context.get()->devices.size()));
     case CL_PROGRAM_DEVICES:
-      return answer.value(device());
+      return answer.list(p->context.get()->devices);
     case CL_PROGRAM_SOURCE:
       return answer.text(p->source);
     case CL_PROGRAM_NUM_KERNELS:

@@ -1,7 +1,6 @@
 // libFuzzer: any bytes as the frames and notices of a client, after a beginning that makes one object of each kind.
 //
 // Input: [length low][length high][frame...] or [0xff][0xff][slot][transfer][bytes low][bytes high]: a chunk.
-#include <CL/cl_icd.h>
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/fake_cl/driver.h"
 #include "tests/fuzz/seeds.h"
 #include "tests/unit/call_frames.h"
 #include "transport/executor/executor.h"
@@ -29,11 +29,6 @@
 #define ASAN_POISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 #define ASAN_UNPOISON_MEMORY_REGION(at, bytes) ((void)(at), (void)(bytes))
 #endif
-
-#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) extern "C" RET CL_API_CALL NAME PARAMS;
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
-#include "traces/api/gen/exports.inc"
-#undef GT_CL_EXPORT
 
 using namespace gt;
 using api::FnId;
@@ -101,10 +96,7 @@ void svm_free(cl_context, void* p) {
 
 exec::Functions functions() {
   exec::Functions all;
-#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
-  all.of[static_cast<size_t>(FnId::NAME)] = reinterpret_cast<exec::AnyFunction>(&::NAME);
-#include "traces/api/gen/exports.inc"
-#undef GT_CL_EXPORT
+  for (uint16_t fn = 1; fn < api::FnCount; ++fn) all.of[fn] = fake::exported(static_cast<FnId>(fn));
   all.of[static_cast<size_t>(FnId::clCreateKernel)] = reinterpret_cast<exec::AnyFunction>(&only_nothing);
   all.of[static_cast<size_t>(FnId::clCreateKernelsInProgram)] = reinterpret_cast<exec::AnyFunction>(&no_kernels);
   all.of[static_cast<size_t>(FnId::clSVMAlloc)] = reinterpret_cast<exec::AnyFunction>(&svm_alloc);

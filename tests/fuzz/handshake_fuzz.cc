@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "tests/fuzz/seeds.h"
+#include "tests/unit/link/read_hello.h"
 #include "transport/link/hello/handshake.h"
 
 using namespace gt;

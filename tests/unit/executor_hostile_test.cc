@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/fake_cl/behaviour.h"
+#include "tests/fake_cl/driver.h"
 #include "tests/unit/executor_client.h"
 #include "traces/api/api.h"
 #include "transport/executor/calls/call_rules.h"
@@ -12,9 +14,9 @@ namespace {
 using api::FnId;
 
 Functions fake_driver() {
-  static void* const library = ::dlopen(GT_FAKE_CL, RTLD_NOW | RTLD_LOCAL);
-  REQUIRE(library);
-  return functions_of(library);
+  Functions all;
+  for (uint16_t fn = 1; fn < api::FnCount; ++fn) all.of[fn] = fake::exported(static_cast<FnId>(fn));
+  return all;
 }
 
 cl_int code_of_reply(const std::vector<api::DecodedArg>& outputs) {
@@ -170,41 +172,15 @@ TEST_CASE("answers hold names, never addresses") {
   CHECK(handle->value == client.context);
 }
 
-// What the driver was asked for, and what it got back.
-std::atomic<int> live_buffers{0};
-cl_mem counted_create(cl_context c, cl_mem_flags f, size_t n, void* p, cl_int* e) {
-  static const auto real = reinterpret_cast<decltype(&::clCreateBuffer)>(fake_driver()[FnId::clCreateBuffer]);
-  const cl_mem mem = real(c, f, n, p, e);
-  if (mem) ++live_buffers;
-  return mem;
-}
-cl_int counted_retain(cl_mem mem) {
-  static const auto real = reinterpret_cast<decltype(&::clRetainMemObject)>(fake_driver()[FnId::clRetainMemObject]);
-  ++live_buffers;
-  return real(mem);
-}
-cl_int counted_release(cl_mem mem) {
-  static const auto real = reinterpret_cast<decltype(&::clReleaseMemObject)>(fake_driver()[FnId::clReleaseMemObject]);
-  --live_buffers;
-  return real(mem);
-}
-cl_int refused_launch(cl_command_queue, cl_kernel, cl_uint, const size_t*, const size_t*, const size_t*, cl_uint,
-                      const cl_event*, cl_event*) {
-  return CL_OUT_OF_RESOURCES;
-}
-
-Functions counting_driver() {
-  Functions functions = fake_driver();
-  functions.of[static_cast<size_t>(FnId::clCreateBuffer)] = reinterpret_cast<AnyFunction>(&counted_create);
-  functions.of[static_cast<size_t>(FnId::clRetainMemObject)] = reinterpret_cast<AnyFunction>(&counted_retain);
-  functions.of[static_cast<size_t>(FnId::clReleaseMemObject)] = reinterpret_cast<AnyFunction>(&counted_release);
-  functions.of[static_cast<size_t>(FnId::clEnqueueNDRangeKernel)] = reinterpret_cast<AnyFunction>(&refused_launch);
-  return functions;
+// What the driver was asked for, less what it got back.
+uint64_t live_buffers() {
+  return fake::calls_of(FnId::clCreateBuffer) + fake::calls_of(FnId::clRetainMemObject) -
+         fake::calls_of(FnId::clReleaseMemObject);
 }
 
 TEST_CASE("everything is released when the link closes") {
-  live_buffers = 0;
-  Ready client(counting_driver());
+  fake::start_anew();
+  Ready client(fake_driver());
   for (int i = 0; i < 10; ++i) client.new_buffer(100);
   const ObjectId buffer = client.new_buffer(10'000);
   wire::Write m;
@@ -214,19 +190,21 @@ TEST_CASE("everything is released when the link closes") {
   m.data_path = wire::DataPath::Stream;
   m.transfer = 1;
   client.send(m);  // whose chunks never come
-  CHECK(live_buffers > 11);
+  CHECK(live_buffers() > 11);
   client.link().close();
   client.executor->wait_until_closed();
   client.executor.reset();
-  CHECK(live_buffers == 0);
+  CHECK(live_buffers() == 0);
 }
 
 TEST_CASE("what the driver refuses is told with its error") {
-  Ready client(counting_driver());
+  fake::behaviour().failures = {{"clEnqueueNDRangeKernel", 0, CL_OUT_OF_RESOURCES}};
+  Ready client(fake_driver());
   const ObjectId kernel = client.new_kernel(client.new_program("kernel void nothing() {}"), "nothing");
   const ObjectId event = client.launch(kernel, 1);
   CHECK(client.failure().code == CL_OUT_OF_RESOURCES);
   CHECK(client.subscribed(event).status == CL_OUT_OF_RESOURCES);
+  fake::start_anew();
 }
 
 TEST_CASE("frames that are no messages close the link") {

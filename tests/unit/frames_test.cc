@@ -1,11 +1,10 @@
 // The stack walk: against the compiler's own idea of who called, and through code that it must give up on.
 #include <doctest/doctest.h>
 
-#include <pthread.h>
-
 #include <cstring>
 #include <vector>
 
+#include "tests/unit/libcs_stack.h"
 #include "tracer/lib/frames.h"
 #include "tracer/lib/unwind_table.h"
 
@@ -19,16 +18,6 @@ namespace {
 #define APART __attribute__((noipa))
 #endif
 
-Stack this_stack() {
-  pthread_attr_t attributes;
-  void* low = nullptr;
-  size_t size = 0;
-  pthread_getattr_np(pthread_self(), &attributes);
-  pthread_attr_getstack(&attributes, &low, &size);
-  pthread_attr_destroy(&attributes);
-  return {reinterpret_cast<uint64_t>(low), reinterpret_cast<uint64_t>(low) + size};
-}
-
 struct Walk {
   const void* callers[4];  // as the compiler knows them
   uint64_t frames[MaxFrames] = {};
@@ -38,7 +27,7 @@ volatile int g_keep;  // after each call: no tail calls
 
 APART void innermost(Walk& w) {
   w.callers[0] = __builtin_return_address(0);
-  w.count = find_frames(w.callers[0], this_stack(), std::span<uint64_t, MaxFrames>(w.frames));
+  w.count = find_frames(w.callers[0], libcs_stack(), std::span<uint64_t, MaxFrames>(w.frames));
   g_keep = 1;
 }
 APART void with_locals(Walk& w, size_t bytes) {  // a frame whose size is known only when it runs
@@ -94,7 +83,7 @@ TEST_CASE("another stack and a site that is not there are not walked") {
   uint64_t out[MaxFrames];
   const std::span<uint64_t, MaxFrames> frames(out);
   CHECK(find_frames(__builtin_return_address(0), {0x1000, 0x2000}, frames) == 0);
-  CHECK(find_frames(static_cast<const void*>(frames.data()), this_stack(), frames) == 0);
+  CHECK(find_frames(static_cast<const void*>(frames.data()), libcs_stack(), frames) == 0);
 }
 
 #endif

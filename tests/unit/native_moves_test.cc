@@ -13,11 +13,9 @@ std::vector<char> pattern(size_t bytes) {
 
 const cuda::Functions* no_cuda() { return nullptr; }
 
-cl_device_id device(uintptr_t number) { return reinterpret_cast<cl_device_id>(number); }
-
 struct Two {
   explicit Two(NativeMoves::PeerOptions peers = {no_cuda, 0})
-      : moves({cl, nullptr, device(1)}, {cl, nullptr, device(2)}, peers) {}
+      : moves({cl, fake::any_context(), fake::device(0)}, {cl, fake::any_context(), fake::device(1)}, peers) {}
   ClFunctions cl = functions();
   NativeMoves moves;
   cl_int move(std::vector<char>& from, std::vector<char>& to) {
@@ -26,12 +24,16 @@ struct Two {
     return move(from, to, all, 1);
   }
   cl_int move(std::vector<char>& from, std::vector<char>& to, const wire::Part& part, size_t element) {
-    return moves.move(reinterpret_cast<cl_mem>(from.data()), reinterpret_cast<cl_mem>(to.data()), part, element).code;
+    const HostBuffer a(from), b(to);
+    if (part.shape == wire::Part::Shape::Image)
+      for (const cl_mem mem : {a.mem, b.mem})
+        fake::make_image(mem, part.region[0], part.region[1], part.region[2], element);
+    return moves.move(a.mem, b.mem, part, element).code;
   }
 };
 
 TEST_CASE("what arrives is what was there, byte by byte") {
-  sim = {};
+  start_anew();
   {
     Two two;
     for (size_t bytes : {size_t{1}, MiB, MiB + 1, 4 * MiB, 4 * MiB + 1, 9 * MiB + 7, 33 * MiB, 70 * MiB + 3}) {
@@ -40,19 +42,18 @@ TEST_CASE("what arrives is what was there, byte by byte") {
       CHECK(two.move(from, to) == CL_SUCCESS);
       CHECK(to == from);
     }
-    CHECK(sim.pins == 4);  // two rings, each in both contexts
+    CHECK(_cl_mem::alive == 4);  // two rings, each in both contexts
   }
-  CHECK(sim.objects == 0);
-  CHECK(sim.pins == 0);
+  CHECK(fake::alive() == 0);
 }
 
 TEST_CASE("large moves are cut into chunks, small ones are not; reads go ahead") {
   const auto shape = [](size_t bytes) {
-    sim = {};
+    start_anew();
     Two two;
     std::vector<char> from(bytes), to(bytes);
     CHECK(two.move(from, to) == CL_SUCCESS);
-    return std::pair(sim.largest, sim.most_reads_waiting);
+    return std::pair(reads.largest, reads.most_waiting);
   };
   CHECK(shape(100).first == 100);
   CHECK(shape(MiB) == std::pair(MiB, size_t{1}));
@@ -66,8 +67,7 @@ TEST_CASE("images: rows, slices, rows that are longer than a chunk") {
       {1, 1, 1, 4}, {7, 5, 3, 16}, {300, 400, 1, 4}, {1000, 700, 5, 4}, {3 * MiB, 2, 1, 1}, {257, 255, 99, 2}};
   for (const auto& [width, height, depth, element] : Shapes) {
     CAPTURE(width);
-    sim = {};
-    sim.image = {width, height, element};
+    start_anew();
     {
       Two two;
       wire::Part whole;
@@ -77,7 +77,7 @@ TEST_CASE("images: rows, slices, rows that are longer than a chunk") {
       CHECK(two.move(from, to, whole, element) == CL_SUCCESS);
       CHECK(to == from);
     }
-    CHECK(sim.objects == 0);
+    CHECK(fake::alive() == 0);
   }
 }
 
@@ -86,8 +86,8 @@ TEST_CASE("whatever is refused: an error or the contents, and nothing is kept") 
     int failed = 0;
     for (int call = 0;; ++call) {
       CAPTURE(call);
-      sim = {};
-      sim.refuse_at = call;
+      start_anew();
+      fake::refuse_at = call;
       std::vector<char> from = pattern(bytes), to(bytes);
       {
         Two two;
@@ -99,9 +99,8 @@ TEST_CASE("whatever is refused: an error or the contents, and nothing is kept") 
           CHECK(to == from);
         }
       }
-      CHECK(sim.objects == 0);
-      CHECK(sim.pins == 0);
-      if (sim.calls <= call) break;
+      CHECK(fake::alive() == 0);
+      if (fake::made_calls <= call) break;
     }
     CHECK(failed > 2);
   }
@@ -123,30 +122,28 @@ size_t settle(Two& two) {
   return found(two);
 }
 
-void start_anew() {
-  sim = {};
-  fake = {};
-  sim.bus = std::chrono::milliseconds(10);  // so much slower than a fake copy of any size
+void start_with_peers() {
+  start_anew();
+  reads.bus = std::chrono::milliseconds(10);  // so much slower than a fake copy of any size
 }
 
 TEST_CASE("where devices write to each other, contents go so after a trial, and all of them arrive") {
-  start_anew();
+  start_with_peers();
   {
-    Two two({fake_cuda, 0});
+    Two two({fake::cuda_table, 0});
     REQUIRE(settle(two) == 64 * KiB);
     for (size_t bytes : {64 * KiB, MiB, 4 * MiB + 1, 9 * MiB + 7, 33 * MiB, 130 * MiB + 3}) {
       CAPTURE(bytes);
-      const int before = fake.copies;
+      const int before = gpu.copies;
       std::vector<char> from = pattern(bytes), to(bytes);
       CHECK(two.move(from, to) == CL_SUCCESS);
       CHECK(to == from);
-      CHECK(fake.copies > before);
+      CHECK(gpu.copies > before);
     }
-    const int before = fake.copies;
+    const int before = gpu.copies;
     std::vector<char> from = pattern(100), to(100);
     CHECK(two.move(from, to) == CL_SUCCESS);
-    CHECK(fake.copies == before);
-    sim.image = {1000, 700, 4};
+    CHECK(gpu.copies == before);
     wire::Part whole;
     whole.shape = wire::Part::Shape::Image;
     whole.region = {1000, 700, 5};
@@ -154,80 +151,78 @@ TEST_CASE("where devices write to each other, contents go so after a trial, and 
     to.assign(from.size(), 0);
     CHECK(two.move(from, to, whole, 4) == CL_SUCCESS);
     CHECK(to == from);
-    CHECK(fake.copies > before);
+    CHECK(gpu.copies > before);
   }
-  CHECK(fake.live == 0);
-  CHECK(sim.objects == 0);
-  CHECK(sim.pins == 0);
-  CHECK(sim.buffers.empty());
+  CHECK(gpu.live == 0);
+  CHECK(fake::alive() == 0);
 }
 
 TEST_CASE("not where what arrives is something else, where it is slower, where memory is short") {
   for (int why = 0; why < 3; ++why) {
     CAPTURE(why);
-    start_anew();
-    if (why == 0) fake.mixes_up = true;
-    if (why == 1) sim.bus = {}, fake.copy_time = std::chrono::milliseconds(30);
-    if (why == 2) fake.free = 24;
+    start_with_peers();
+    if (why == 0) gpu.mixes_up = true;
+    if (why == 1) reads.bus = {}, gpu.copy_time = std::chrono::milliseconds(30);
+    if (why == 2) gpu.free = 24;
     {
-      Two two({fake_cuda, 0});
+      Two two({fake::cuda_table, 0});
       CHECK(settle(two) == 0);
-      const int before = fake.copies;
+      const int before = gpu.copies;
       std::vector<char> from = pattern(4 * MiB), to(4 * MiB);
       CHECK(two.move(from, to) == CL_SUCCESS);
       CHECK(to == from);
-      CHECK(fake.copies == before);
+      CHECK(gpu.copies == before);
     }
-    CHECK(fake.live == 0);
-    CHECK(sim.buffers.empty());
+    CHECK(gpu.live == 0);
+    CHECK(fake::alive() == 0);
   }
 }
 
 TEST_CASE("a way that gets slower than the other is left, and so is one that fails; no move is lost") {
   for (const bool fails : {false, true}) {
     CAPTURE(fails);
-    start_anew();
-    Two two({fake_cuda, 0});
+    start_with_peers();
+    Two two({fake::cuda_table, 0});
     REQUIRE(settle(two) > 0);
-    if (fails) fake.refuse_at = fake.calls + 1;  // a context is pushed, then the copy waited for
-    else fake.copy_time = std::chrono::milliseconds(200);
+    if (fails) gpu.refuse_at = gpu.calls + 1;  // a context is pushed, then the copy waited for
+    else gpu.copy_time = std::chrono::milliseconds(200);
     for (int i = 0; i < 10; ++i) {
       std::vector<char> from = pattern(MiB + static_cast<size_t>(i)), to(from.size());
       CHECK(two.move(from, to) == CL_SUCCESS);
       CHECK(to == from);
     }
     CHECK(two.moves.peer_from() == 0);
-    CHECK(fake.live == 0);
+    CHECK(gpu.live == 0);
   }
 }
 
 TEST_CASE("what was slower may have been so for a busy device: tried again, but not soon") {
-  start_anew();
-  fake.copy_time = std::chrono::milliseconds(50);
+  start_with_peers();
+  gpu.copy_time = std::chrono::milliseconds(50);
   {
-    Two two({fake_cuda, 0, 1});
+    Two two({fake::cuda_table, 0, 1});
     REQUIRE(settle(two) == 0);
-    CHECK(fake.live == 0);
-    fake.copy_time = {};
-    const int tried = fake.copies;
+    CHECK(gpu.live == 0);
+    gpu.copy_time = {};
+    const int tried = gpu.copies;
     std::vector<char> from = pattern(100), to(100);
     for (int i = 0; i < 20; ++i) CHECK(two.move(from, to) == CL_SUCCESS);
-    CHECK(fake.copies == tried);
+    CHECK(gpu.copies == tried);
     for (int i = 0; i < 2000 && two.moves.has_looked(); ++i) CHECK(two.move(from, to) == CL_SUCCESS);
     CHECK(found(two) > 0);
-    CHECK(fake.copies > tried);
+    CHECK(gpu.copies > tried);
     from = pattern(4 * MiB), to.assign(from.size(), 0);
     CHECK(two.move(from, to) == CL_SUCCESS);
     CHECK(to == from);
   }
-  CHECK(fake.live == 0);
-  CHECK(sim.objects == 0);
+  CHECK(gpu.live == 0);
+  CHECK(fake::alive() == 0);
 }
 
 TEST_CASE("a way that was left as slower is tried again, too; peer-mapped allocations from before are as good") {
-  start_anew();
+  start_with_peers();
   {
-    Two two({fake_cuda, 0, 1});
+    Two two({fake::cuda_table, 0, 1});
     REQUIRE(settle(two) > 0);
     const auto from = two.moves.make_peer_mapped(NativeMoves::Side::From, MiB);
     const auto to = two.moves.make_peer_mapped(NativeMoves::Side::To, MiB);
@@ -236,11 +231,11 @@ TEST_CASE("a way that was left as slower is tried again, too; peer-mapped alloca
     wire::Part all;
     all.region = {MiB, 1, 1};
     const NativeMoves::Held here(from->mem(), from.get()), there(to->mem(), to.get());
-    fake.copy_time = std::chrono::milliseconds(200);
+    gpu.copy_time = std::chrono::milliseconds(200);
     for (int i = 0; i < 20 && two.moves.peer_from() > 0; ++i) CHECK(two.moves.move(here, there, all, 1).code == 0);
     REQUIRE(two.moves.peer_from() == 0);
     CHECK(!two.moves.move(here, there, all, 1).by_devices);
-    fake.copy_time = {};
+    gpu.copy_time = {};
     std::vector<char> some = pattern(100), arrived(100);
     for (int i = 0; i < 2000 && two.moves.has_looked(); ++i) CHECK(two.move(some, arrived) == CL_SUCCESS);
     REQUIRE(found(two) > 0);
@@ -249,32 +244,31 @@ TEST_CASE("a way that was left as slower is tried again, too; peer-mapped alloca
     CHECK(two.moves.move(here, there, all, 1).by_devices);
     CHECK(std::equal(put.begin(), put.end(), bytes_of(to->mem())));
   }
-  CHECK(fake.live == 0);
+  CHECK(gpu.live == 0);
 }
 
 TEST_CASE("whatever CUDA or the import refuses: pinned memory, and nothing is kept") {
-  start_anew();
+  start_with_peers();
   {
-    Two two({fake_cuda, 0});
+    Two two({fake::cuda_table, 0});
     REQUIRE(settle(two) > 0);
   }
-  const int all = fake.calls;
+  const int all = gpu.calls;
   REQUIRE(all > 15);
   for (int call = 0; call < std::min(all, 24); ++call) {
     CAPTURE(call);
-    start_anew();
-    sim.bus = std::chrono::milliseconds(1);
-    fake.refuse_at = call;
+    start_with_peers();
+    reads.bus = std::chrono::milliseconds(1);
+    gpu.refuse_at = call;
     {
-      Two two({fake_cuda, 0});
+      Two two({fake::cuda_table, 0});
       settle(two);
       std::vector<char> from = pattern(4 * MiB), to(4 * MiB);
       CHECK(two.move(from, to) == CL_SUCCESS);
       CHECK(to == from);
     }
-    CHECK(fake.live == 0);
-    CHECK(sim.objects == 0);
-    CHECK(sim.buffers.empty());
+    CHECK(gpu.live == 0);
+    CHECK(fake::alive() == 0);
   }
 }
 
@@ -303,9 +297,9 @@ struct PeerMapped {
 };
 
 TEST_CASE("what is peer-mapped goes in one step, and what is refused arrives by another way") {
-  start_anew();
+  start_with_peers();
   {
-    Two two({fake_cuda, 0});
+    Two two({fake::cuda_table, 0});
     CHECK(!two.moves.make_peer_mapped(Side::From, MiB));  // not yet
     REQUIRE(settle(two) > 0);
     for (const size_t bytes : {size_t{100}, MiB, 5 * MiB + 3}) {
@@ -313,22 +307,22 @@ TEST_CASE("what is peer-mapped goes in one step, and what is refused arrives by 
       PeerMapped mapped(two, bytes);
       const std::vector<char> put = pattern(bytes);
       mapped.put(put);
-      const int calls = sim.calls, copies = fake.copies;
+      const int calls = fake::made_calls, copies = gpu.copies;
       CHECK(mapped.move(two).by_devices);
       CHECK(mapped.seen() == put);
-      CHECK(sim.calls == calls);  // nothing of OpenCL's
-      CHECK(fake.copies == copies + 1);
+      CHECK(fake::made_calls == calls);  // nothing of OpenCL's
+      CHECK(gpu.copies == copies + 1);
     }
     PeerMapped mapped(two, MiB);
     mapped.put(pattern(MiB));
-    fake.refuse_at = fake.calls + 1;  // to let the source reach it: as any other buffer, by the slots
-    const int calls = sim.calls;
+    gpu.refuse_at = gpu.calls + 1;  // to let the source reach it: as any other buffer, by the slots
+    const int calls = fake::made_calls;
     CHECK(mapped.move(two).by_devices);
     CHECK(mapped.seen() == pattern(MiB));
-    CHECK(sim.calls > calls);
+    CHECK(fake::made_calls > calls);
     CHECK(mapped.move(two).by_devices);
     mapped.put(pattern(MiB - 1));
-    fake.refuse_at = fake.calls + 1;  // the copy
+    gpu.refuse_at = gpu.calls + 1;  // the copy
     const NativeMoves::Moved moved = mapped.move(two);
     CHECK(moved.code == CL_SUCCESS);
     CHECK(!moved.by_devices);
@@ -338,13 +332,13 @@ TEST_CASE("what is peer-mapped goes in one step, and what is refused arrives by 
     CHECK(mapped.move(two).code == CL_SUCCESS);
     CHECK(mapped.seen() == std::vector<char>(MiB, 'x'));
   }
-  CHECK(fake.live == 0);
-  CHECK(sim.buffers.empty());
+  CHECK(gpu.live == 0);
+  CHECK(fake::alive() == 0);
 }
 
 TEST_CASE("what the driver still has of a peer-mapped allocation outlives it; a part of one moves alone") {
-  start_anew();
-  Two two({fake_cuda, 0});
+  start_with_peers();
+  Two two({fake::cuda_table, 0});
   REQUIRE(settle(two) > 0);
   PeerMapped mapped(two, MiB);
   mapped.put(pattern(MiB));
@@ -358,27 +352,28 @@ TEST_CASE("what the driver still has of a peer-mapped allocation outlives it; a 
 }
 
 TEST_CASE("into a peer-mapped allocation on the same device") {
-  start_anew();
-  Two two({fake_cuda, 0});
+  start_with_peers();
+  Two two({fake::cuda_table, 0});
   REQUIRE(settle(two) > 0);
   PeerMapped mapped(two, MiB);
   std::vector<char> before = pattern(MiB);
-  CHECK(two.moves.copy_at_source(reinterpret_cast<cl_mem>(before.data()), mapped.from->mem(), MiB) == CL_SUCCESS);
+  const HostBuffer host(before);
+  CHECK(two.moves.copy_at_source(host.mem, mapped.from->mem(), MiB) == CL_SUCCESS);
   CHECK(mapped.move(two).by_devices);
   CHECK(mapped.seen() == before);
-  sim.refuse_at = sim.calls;
-  CHECK(two.moves.copy_at_source(reinterpret_cast<cl_mem>(before.data()), mapped.from->mem(), MiB) != CL_SUCCESS);
+  fake::refuse_at = fake::made_calls.load();
+  CHECK(two.moves.copy_at_source(host.mem, mapped.from->mem(), MiB) != CL_SUCCESS);
 }
 
 TEST_CASE("peer-mapped allocations are for buffers of some size, not too many, and not where memory is short") {
-  start_anew();
+  start_with_peers();
   {
-    Two two({fake_cuda, 0});
+    Two two({fake::cuda_table, 0});
     REQUIRE(settle(two) > 0);
     CHECK(!two.moves.make_peer_mapped(Side::To, NativeMoves::LargestPeerMapped + 1));
-    fake.free = 24;
+    gpu.free = 24;
     CHECK(!two.moves.make_peer_mapped(Side::To, MiB));
-    fake.free = 100;
+    gpu.free = 100;
     std::vector<std::shared_ptr<PeerMemory>> many;
     while (const auto mapped = two.moves.make_peer_mapped(Side::To, 15 * MiB)) many.push_back(mapped);
     CHECK(many.size() == 16);  // 2 MiB are left of each 16
@@ -386,35 +381,35 @@ TEST_CASE("peer-mapped allocations are for buffers of some size, not too many, a
     many.pop_back();
     CHECK(two.moves.make_peer_mapped(Side::To, 15 * MiB));
   }
-  CHECK(fake.live == 0);
+  CHECK(gpu.live == 0);
 }
 
 TEST_CASE("whatever is refused of a peer-mapped allocation: there is none, and nothing is kept") {
-  start_anew();
+  start_with_peers();
   {
-    Two two({fake_cuda, 0});
+    Two two({fake::cuda_table, 0});
     REQUIRE(settle(two) > 0);
-    const int before = fake.live;
-    const size_t buffers = sim.buffers.size();
+    const int before = gpu.live;
+    const auto objects = fake::alive();
     for (int call = 0; call < 9; ++call) {
       CAPTURE(call);
-      fake.refuse_at = fake.calls + call;
-      sim.refuse_at = -1;
+      gpu.refuse_at = gpu.calls + call;
+      fake::refuse_at = -1;
       std::shared_ptr<PeerMemory> mapped = two.moves.make_peer_mapped(Side::To, MiB);
-      const bool refused = fake.calls > fake.refuse_at;
+      const bool refused = gpu.calls > gpu.refuse_at;
       CHECK((mapped == nullptr) == refused);
       if (call < 6) CHECK(refused);
       mapped.reset();
-      CHECK(fake.live == before);
-      fake.refuse_at = -1;
-      sim.refuse_at = sim.calls;
+      CHECK(gpu.live == before);
+      gpu.refuse_at = -1;
+      fake::refuse_at = fake::made_calls.load();
       CHECK(!two.moves.make_peer_mapped(Side::To, MiB));  // by OpenCL
-      CHECK(fake.live == before);
-      CHECK(sim.buffers.size() == buffers);
+      CHECK(gpu.live == before);
+      CHECK(fake::alive() == objects);
     }
   }
-  CHECK(fake.live == 0);
-  CHECK(sim.buffers.empty());
+  CHECK(gpu.live == 0);
+  CHECK(fake::alive() == 0);
 }
 
 }  // namespace

@@ -8,29 +8,19 @@
 #include <initializer_list>
 #include <vector>
 
-#include "tracer/lib/own_stack.h"
+#include "tests/unit/libcs_stack.h"
 
 using gt::tracer::own_stack;
 using gt::tracer::Stack;
 
 namespace {
 
-Stack libcs() {
-  pthread_attr_t attributes;
-  void* low = nullptr;
-  size_t size = 0;
-  pthread_getattr_np(pthread_self(), &attributes);
-  pthread_attr_getstack(&attributes, &low, &size);
-  pthread_attr_destroy(&attributes);
-  return {reinterpret_cast<uint64_t>(low), reinterpret_cast<uint64_t>(low) + size};
-}
-
 struct Both {
   Stack ours, libcs;
 };
 
 void* ask(void* p) {
-  *static_cast<Both*>(p) = {own_stack(false), libcs()};
+  *static_cast<Both*>(p) = {own_stack(false), libcs_stack()};
   return nullptr;
 }
 
@@ -45,7 +35,7 @@ Both of_thread(const pthread_attr_t* attributes) {
 }  // namespace
 
 TEST_CASE("the first thread's stack grows as far as the limit, and ends below the arguments") {
-  const Stack ours = own_stack(true), theirs = libcs();
+  const Stack ours = own_stack(true), theirs = libcs_stack();
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   CHECK(ours.low <= here);
   CHECK(here < ours.high);

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <thread>
 
+#include "tests/unit/link/read_hello.h"
 #include "transport/executor/executor.h"
 #include "transport/link/base/waiting.h"
 #include "transport/link/hello/handover.h"

@@ -1,13 +1,15 @@
-// Staged transfers against a device made of plain memory: what arrives, whatever call the driver refuses, and whether
-// every event, buffer and queue is let go of.
+// Staged transfers on the fake driver: what arrives, whatever call the driver refuses, and whether every event, buffer
+// and queue is let go of.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <thread>
 #include <vector>
 
+#include "tests/fake_cl/table.h"
 #include "traces/base/clock.h"
 #include "transport/staging/agent.h"
 #include "transport/staging/stager.h"
@@ -15,43 +17,14 @@
 namespace gt::staging {
 namespace {
 
-// --- A driver that runs each command at once, and refuses the calls that a test tells it to ---
-
-struct Sim {
-  std::atomic<int> calls{0};
-  std::atomic<int> refuse_at{-1};  // the number of the call that fails
-  std::atomic<int> objects{0};     // alive
-  bool refuse() { return calls++ == refuse_at; }
-};
-Sim sim;
-
-struct SimObject {
-  std::vector<char> bytes;
-  std::atomic<cl_int> status{CL_COMPLETE};
-  std::atomic<int> references{1};
-  std::vector<SimObject*> later;  // events that complete with this one
-};
-template <class Handle>
-SimObject* object(Handle h) {
-  return reinterpret_cast<SimObject*>(h);
+cl_mem new_buffer(size_t bytes) {
+  const size_t least = std::max<size_t>(bytes, 1);
+  return fake::fake_clCreateBuffer(fake::any_context(), CL_MEM_READ_WRITE, least, nullptr, nullptr);
 }
-template <class Handle>
-Handle make(cl_int status = CL_COMPLETE, size_t bytes = 0) {
-  ++sim.objects;
-  auto* o = new SimObject;
-  o->status = status;
-  o->bytes.resize(bytes);
-  return reinterpret_cast<Handle>(o);
-}
-template <class Handle>
-cl_int drop(Handle h) {
-  if (--object(h)->references > 0) return CL_SUCCESS;
-  --sim.objects;
-  delete object(h);
-  return CL_SUCCESS;
-}
-void give_event(cl_event* out, cl_int status = CL_COMPLETE) {
-  if (out) *out = make<cl_event>(status);
+cl_event new_user_event(cl_int status) {
+  const cl_event event = fake::fake_clCreateUserEvent(fake::any_context(), nullptr);
+  if (status <= CL_COMPLETE) ::clSetUserEventStatus(event, status);
+  return event;
 }
 
 void copy_box(char* to, const char* from, const size_t* region, size_t to_row, size_t to_slice, size_t from_row,
@@ -62,106 +35,10 @@ void copy_box(char* to, const char* from, const size_t* region, size_t to_row, s
 }
 size_t at(const size_t* origin, size_t row, size_t slice) { return origin[0] + origin[1] * row + origin[2] * slice; }
 
-ClFunctions functions() {
-  ClFunctions f;
-  f.clCreateBuffer = [](cl_context, cl_mem_flags, size_t, void*, cl_int* err) {
-    const bool no = sim.refuse();
-    *err = no ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_SUCCESS;
-    return no ? nullptr : make<cl_mem>();
-  };
-  f.clRetainMemObject = [](cl_mem m) { return ++object(m)->references, CL_SUCCESS; };
-  f.clReleaseMemObject = [](cl_mem m) { return drop(m); };
-  f.clCreateCommandQueue = [](cl_context, cl_device_id, cl_command_queue_properties, cl_int* err) {
-    const bool no = sim.refuse();
-    *err = no ? CL_OUT_OF_RESOURCES : CL_SUCCESS;
-    return no ? nullptr : make<cl_command_queue>();
-  };
-  f.clReleaseCommandQueue = [](cl_command_queue q) { return drop(q); };
-  f.clEnqueueWriteBuffer = [](cl_command_queue, cl_mem m, cl_bool, size_t offset, size_t n, const void* p, cl_uint,
-                              const cl_event*, cl_event* event) {
-    if (sim.refuse()) return CL_OUT_OF_RESOURCES;
-    std::memcpy(object(m)->bytes.data() + offset, p, n);
-    give_event(event);
-    return CL_SUCCESS;
-  };
-  f.clEnqueueReadBuffer = [](cl_command_queue, cl_mem m, cl_bool, size_t offset, size_t n, void* p, cl_uint,
-                             const cl_event*, cl_event* event) {
-    if (sim.refuse()) return CL_OUT_OF_RESOURCES;
-    std::memcpy(p, object(m)->bytes.data() + offset, n);
-    give_event(event);
-    return CL_SUCCESS;
-  };
-  f.clEnqueueWriteBufferRect = [](cl_command_queue, cl_mem m, cl_bool, const size_t* mo, const size_t* ho,
-                                  const size_t* region, size_t mr, size_t ms, size_t hr, size_t hs, const void* p,
-                                  cl_uint, const cl_event*, cl_event* event) {
-    if (sim.refuse()) return CL_OUT_OF_RESOURCES;
-    if (hs == 0) hs = hr * region[1];
-    copy_box(object(m)->bytes.data() + at(mo, mr, ms), static_cast<const char*>(p) + at(ho, hr, hs), region, mr, ms,
-             hr, hs);
-    give_event(event);
-    return CL_SUCCESS;
-  };
-  f.clEnqueueReadBufferRect = [](cl_command_queue, cl_mem m, cl_bool, const size_t* mo, const size_t* ho,
-                                 const size_t* region, size_t mr, size_t ms, size_t hr, size_t hs, void* p, cl_uint,
-                                 const cl_event*, cl_event* event) {
-    if (sim.refuse()) return CL_OUT_OF_RESOURCES;
-    if (hs == 0) hs = hr * region[1];
-    copy_box(static_cast<char*>(p) + at(ho, hr, hs), object(m)->bytes.data() + at(mo, mr, ms), region, hr, hs, mr, ms);
-    give_event(event);
-    return CL_SUCCESS;
-  };
-  f.clEnqueueWriteImage = [](cl_command_queue, cl_mem, cl_bool, const size_t*, const size_t*, size_t, size_t,
-                             const void*, cl_uint, const cl_event*, cl_event*) { return CL_INVALID_OPERATION; };
-  f.clEnqueueReadImage = [](cl_command_queue, cl_mem, cl_bool, const size_t*, const size_t*, size_t, size_t, void*,
-                            cl_uint, const cl_event*, cl_event*) { return CL_INVALID_OPERATION; };
-  f.clEnqueueSVMMemcpy = [](cl_command_queue, cl_bool, void* to, const void* from, size_t n, cl_uint, const cl_event*,
-                            cl_event* event) {
-    if (sim.refuse()) return CL_OUT_OF_RESOURCES;
-    std::memcpy(to, from, n);
-    give_event(event);
-    return CL_SUCCESS;
-  };
-  f.clEnqueueMarkerWithWaitList = [](cl_command_queue, cl_uint n, const cl_event* list, cl_event* event) {
-    if (sim.refuse()) return CL_OUT_OF_RESOURCES;
-    const bool waits = n > 0 && object(list[0])->status > CL_COMPLETE;
-    give_event(event, waits ? CL_SUBMITTED : CL_COMPLETE);
-    if (waits) object(list[0])->later.push_back(object(*event));
-    return CL_SUCCESS;
-  };
-  f.clCreateUserEvent = [](cl_context, cl_int* err) {
-    const bool no = sim.refuse();
-    *err = no ? CL_OUT_OF_HOST_MEMORY : CL_SUCCESS;
-    if (no) return cl_event{};
-    cl_event e{};
-    give_event(&e, CL_SUBMITTED);
-    return e;
-  };
-  f.clSetUserEventStatus = [](cl_event e, cl_int status) {
-    object(e)->status = status;
-    for (SimObject* o : object(e)->later) o->status = status;
-    return CL_SUCCESS;
-  };
-  f.clFlush = [](cl_command_queue) { return CL_SUCCESS; };
-  f.clWaitForEvents = [](cl_uint, const cl_event* list) {
-    return object(list[0])->status == CL_COMPLETE ? CL_SUCCESS : CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
-  };
-  f.clReleaseEvent = [](cl_event e) { return drop(e); };
-  f.clRetainEvent = [](cl_event e) { return ++object(e)->references, CL_SUCCESS; };
-  f.clGetEventInfo = [](cl_event e, cl_event_info, size_t, void* value, size_t*) {
-    *static_cast<cl_int*>(value) = object(e)->status.load();
-    return CL_SUCCESS;
-  };
-  f.clGetEventProfilingInfo = [](cl_event, cl_profiling_info, size_t, void* value, size_t*) {
-    *static_cast<cl_ulong*>(value) = 7;
-    return CL_SUCCESS;
-  };
-  return f;
-}
-
 std::vector<Spent> spent;  // as the stager told it
 
 struct Bench {
-  ClFunctions cl = functions();
+  ClFunctions cl = fake::table();
   CopyThreads copy_threads;
   std::unique_ptr<Stager> stager = std::make_unique<Stager>();
   cl_mem mem = nullptr;
@@ -169,25 +46,39 @@ struct Bench {
   int moves = 0;
 
   explicit Bench(size_t bytes, unsigned helpers = 2) {
-    sim.calls = sim.objects = 0;
-    sim.refuse_at = -1;
+    fake::start_anew();
     copy_threads.start(helpers);
-    stager->open(cl, nullptr, nullptr, copy_threads, nullptr, nullptr, [](const Spent& s) { spent.push_back(s); });
+    open(nullptr, [](const Spent& s) { spent.push_back(s); });
     spent.clear();
-    mem = make<cl_mem>(CL_COMPLETE, bytes);
-    queue = make<cl_command_queue>();
+    mem = new_buffer(bytes);
+    queue = fake::fake_clCreateCommandQueue(fake::any_context(), fake::device(), 0, nullptr);
   }
   ~Bench() {
     stager->close();
-    drop(mem);
-    drop(queue);
-    CHECK(sim.objects == 0);
+    ::clReleaseMemObject(mem);
+    ::clReleaseCommandQueue(queue);
+    CHECK(fake::alive() == 0);
   }
-  std::vector<char>& device() { return object(mem)->bytes; }
-  // As the runtime does it: what is not taken goes directly.
-  bool move(const HostTransfer& m, bool blocking, cl_event* event = nullptr) {
+  void open(Agent* agents, void (*told)(const Spent&)) {
+    stager->open(cl, fake::any_context(), fake::device(), copy_threads, agents, nullptr, told);
+  }
+  void open_anew(Agent* agents) {
+    stager->close();
+    stager = std::make_unique<Stager>();
+    open(agents, nullptr);
+  }
+  char* bytes() { return reinterpret_cast<char*>(mem->data); }
+  std::vector<char> device() { return {bytes(), bytes() + mem->size}; }
+  void put(const std::vector<char>& all) { std::copy(all.begin(), all.end(), bytes()); }
+  Request request() const {
     Request r;
     r.queue.queue = queue;
+    r.queue.context = fake::any_context();
+    return r;
+  }
+  // As the runtime does it: what is not taken goes directly.
+  bool move(const HostTransfer& m, bool blocking, cl_event* event = nullptr) {
+    Request r = request();
     r.transfer = m;
     r.blocking = blocking;
     r.queue.shared = moves++ % 2 == 0;  // behind a placeholder, and as commands of the queue
@@ -250,13 +141,13 @@ TEST_CASE("ranges arrive whole, both ways, at every size around a chunk") {
     Bench bench(bytes + 100);
     const std::vector<char> data = random_bytes(random, bytes);
     CHECK(bench.move(range_transfer(Way::ToDevice, bench.mem, 100, bytes, data.data()), true));
-    CHECK(std::memcmp(bench.device().data() + 100, data.data(), bytes) == 0);
+    CHECK(std::memcmp(bench.bytes() + 100, data.data(), bytes) == 0);
     std::vector<char> back(bytes);
     cl_event event{};
     CHECK(bench.move(range_transfer(Way::ToHost, bench.mem, 100, bytes, back.data()), true, &event));
     CHECK(back == data);
-    CHECK(object(event)->status == CL_COMPLETE);
-    drop(event);
+    CHECK(event->status == CL_COMPLETE);
+    ::clReleaseEvent(event);
   }
 }
 
@@ -268,7 +159,7 @@ TEST_CASE("so do copies to and from shared virtual memory, whatever the driver r
       const std::vector<char> data = random_bytes(random, bytes);
       std::vector<char> shared(bytes + 2, 'x'), back(bytes);
       bench.moves = refused;
-      if (refused > 0) sim.refuse_at = sim.calls + refused / 2;
+      if (refused > 0) fake::refuse_at = fake::made_calls + refused / 2;
       if (!bench.move(svm_transfer(Way::ToDevice, shared.data() + 1, bytes, data.data()), true)) continue;
       CHECK(std::memcmp(shared.data() + 1, data.data(), bytes) == 0);
       CHECK((shared.front() == 'x' && shared.back() == 'x'));
@@ -295,7 +186,7 @@ void one_box(std::mt19937& r, Bench& bench, std::vector<char>& host) {
   CHECK(bench.device() == want);
   std::vector<char> filled(host.size(), 'x'), expected = filled;
   copy_box(expected.data() + at(host_origin, host_row, host_slice),
-           bench.device().data() + at(mem_origin, mem_row, mem_slice), region, host_row, host_slice, mem_row,
+           bench.bytes() + at(mem_origin, mem_row, mem_slice), region, host_row, host_slice, mem_row,
            mem_slice);
   filled.swap(host);
   const bool taken = bench.move(box_transfer(Way::ToHost, bench.mem, mem_origin, host_origin, region, mem_row,
@@ -320,15 +211,15 @@ TEST_CASE("a call that the driver refuses costs speed, never data") {
     for (int refused = 0; refused < 80; ++refused) {
       Bench bench(bytes, 0);
       bench.moves = refused;
-      sim.refuse_at = sim.calls + refused / 2;
+      fake::refuse_at = fake::made_calls + refused / 2;
       if (bench.move(range_transfer(Way::ToDevice, bench.mem, 0, bytes, data.data()), true))
-        CHECK(std::memcmp(bench.device().data(), data.data(), bytes) == 0);
-      std::memcpy(bench.device().data(), data.data(), bytes);
+        CHECK(std::memcmp(bench.bytes(), data.data(), bytes) == 0);
+      std::memcpy(bench.bytes(), data.data(), bytes);
       std::vector<char> back(bytes);
       cl_event event{};
       if (bench.move(range_transfer(Way::ToHost, bench.mem, 0, bytes, back.data()), true, &event)) {
         CHECK(std::memcmp(back.data(), data.data(), bytes) == 0);
-        drop(event);
+        ::clReleaseEvent(event);
       }
     }
   }
@@ -343,12 +234,12 @@ TEST_CASE("what a transfer took is told, without its waiting for the queue") {
   for (int i = 0; i < 4; ++i) {  // both ways, behind a placeholder and as commands of the queue
     Bench bench(data.size());
     bench.moves = i / 2;
-    bench.cl.clWaitForEvents = [](cl_uint, const cl_event*) {
-      if (held_up_ns > 0) return CL_SUCCESS;
+    bench.cl.clWaitForEvents = [](cl_uint n, const cl_event* list) {
+      if (held_up_ns > 0) return ::clWaitForEvents(n, list);
       const uint64_t start = monotonic_ns();
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
       held_up_ns = monotonic_ns() - start;
-      return CL_SUCCESS;
+      return ::clWaitForEvents(n, list);
     };
     held_up_ns = 0;
     const Way way = i % 2 ? Way::ToHost : Way::ToDevice;
@@ -373,7 +264,7 @@ TEST_CASE("of a transfer of one chunk copying is told; of one that the driver mo
   for (const int refused : {-1, 1, 5}) {
     spent.clear();
     bench.moves = 1;  // as commands of the queue: each part is one call of the driver's
-    if (refused > 0) sim.refuse_at = sim.calls + refused;
+    if (refused > 0) fake::refuse_at = fake::made_calls + refused;
     CHECK(bench.move(range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data()), true));
     CHECK(spent.size() == (refused > 0 ? 0 : 1));
   }
@@ -382,20 +273,8 @@ TEST_CASE("of a transfer of one chunk copying is told; of one that the driver mo
 TEST_CASE("a transfer behind a command that failed moves nothing") {
   Bench bench(4 << 20);
   const std::vector<char> data(4 << 20, 'a');
-  const cl_event before = make<cl_event>(-5);
-  bench.cl.clEnqueueMarkerWithWaitList = [](cl_command_queue, cl_uint n, const cl_event* list, cl_event* event) {
-    give_event(event, n > 0 ? object(list[0])->status.load() : CL_COMPLETE);
-    return CL_SUCCESS;
-  };
-  bench.cl.clEnqueueWriteBuffer = [](cl_command_queue, cl_mem m, cl_bool, size_t offset, size_t n, const void* p,
-                                     cl_uint waits, const cl_event* list, cl_event* event) {
-    const cl_int status = waits > 0 ? object(list[0])->status.load() : CL_COMPLETE;
-    if (status == CL_COMPLETE) std::memcpy(object(m)->bytes.data() + offset, p, n);
-    give_event(event, status);
-    return CL_SUCCESS;
-  };
-  Request r;
-  r.queue.queue = bench.queue;
+  const cl_event before = new_user_event(-5);
+  Request r = bench.request();
   r.transfer = range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data());
   r.waits = 1;
   r.wait_list = &before;
@@ -405,15 +284,14 @@ TEST_CASE("a transfer behind a command that failed moves nothing") {
     CHECK_FALSE(bench.stager->transfer(r, &error));  // the program's own call says why
     CHECK(bench.device() == std::vector<char>(4 << 20));
   }
-  drop(before);
+  ::clReleaseEvent(before);
 }
 
 TEST_CASE("bytes are copied when what is waited for is over: it may be what brings them") {
   Bench bench(4 << 20);
   std::vector<char> data(1000, 'a');
-  const cl_event before = make<cl_event>(CL_COMPLETE);
-  Request r;
-  r.queue.queue = bench.queue;
+  const cl_event before = new_user_event(CL_COMPLETE);
+  Request r = bench.request();
   r.transfer = range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data());
   r.waits = 1;
   r.wait_list = &before;
@@ -422,21 +300,20 @@ TEST_CASE("bytes are copied when what is waited for is over: it may be what brin
   CHECK_FALSE(bench.stager->transfer(r, &error));  // nobody could wait
   static std::vector<char>* coming = nullptr;
   coming = &data;
-  bench.cl.clWaitForEvents = [](cl_uint, const cl_event*) {
+  bench.cl.clWaitForEvents = [](cl_uint n, const cl_event* list) {
     std::fill(coming->begin(), coming->end(), 'b');
-    return CL_SUCCESS;
+    return ::clWaitForEvents(n, list);
   };
   r.blocking = true;
   CHECK(bench.stager->transfer(r, &error));
   CHECK(bench.device()[0] == 'b');
-  drop(before);
+  ::clReleaseEvent(before);
 }
 
 TEST_CASE("nothing is taken that cannot be put into its queue's order") {
   Bench bench(4 << 20);
   const std::vector<char> data(4 << 20);
-  Request r;
-  r.queue.queue = bench.queue;
+  Request r = bench.request();
   r.queue.in_order = false;
   r.queue.has_barriers = true;
   r.transfer = range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data());
@@ -453,17 +330,15 @@ TEST_CASE("what nobody waits for runs in the background and completes its event"
   std::mt19937 random(6);
   const std::vector<char> data = random_bytes(random, 6 << 20);
   Bench bench(data.size());
-  bench.stager->close();
-  bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
+  bench.open_anew(agents);
   cl_event event{};
   CHECK(bench.move(range_transfer(Way::ToDevice, bench.mem, 0, data.size(), data.data()), false, &event));
-  for (int i = 0; i < 5000 && object(event)->status != CL_COMPLETE; ++i)
+  for (int i = 0; i < 5000 && event->status != CL_COMPLETE; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   agents[0].wind_up(5000);
-  CHECK(object(event)->status == CL_COMPLETE);
+  CHECK(event->status == CL_COMPLETE);
   CHECK(bench.device() == data);
-  drop(event);
+  ::clReleaseEvent(event);
   CHECK_FALSE(agents[0].reserve());  // it takes no more
 }
 
@@ -474,20 +349,17 @@ TEST_CASE("settling waits for the copies that run, and for no transfer that cann
   std::mt19937 random(9);
   Bench bench(6 << 20);
   std::vector<char> back(6 << 20);
-  bench.device() = random_bytes(random, 6 << 20);
-  bench.cl.clWaitForEvents = [](cl_uint, const cl_event*) {
+  bench.put(random_bytes(random, 6 << 20));
+  bench.cl.clWaitForEvents = [](cl_uint n, const cl_event* list) {
     in_a_wait = true;
     while (hold_waits) std::this_thread::yield();
-    return CL_SUCCESS;
+    return ::clWaitForEvents(n, list);
   };
-  bench.stager->close();
-  bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
+  bench.open_anew(agents);
   agents[1].settle(60'000);  // nothing is there
   cl_int error = 0;
-  cl_event user = bench.cl.clCreateUserEvent(nullptr, &error), event{};
-  Request r;
-  r.queue.queue = bench.queue;
+  cl_event user = new_user_event(CL_SUBMITTED), event{};
+  Request r = bench.request();
   r.transfer = range_transfer(Way::ToHost, bench.mem, 0, back.size(), back.data());
   r.blocking = false;
   r.waits = 1;
@@ -510,9 +382,9 @@ TEST_CASE("settling waits for the copies that run, and for no transfer that cann
   hold_waits = false;
   waits.join();
   CHECK(back == bench.device());
-  CHECK(object(event)->status == CL_COMPLETE);
-  drop(event);
-  drop(user);
+  CHECK(event->status == CL_COMPLETE);
+  ::clReleaseEvent(event);
+  ::clReleaseEvent(user);
   agents[1].wind_up(5000);
 }
 
@@ -522,19 +394,14 @@ TEST_CASE("while the process forks no agent is inside the driver, whose locks th
   static Agent agents[2];
   Bench bench(1 << 20);
   std::vector<char> back(1 << 20);
-  const auto info = bench.cl.clGetEventInfo;
-  static decltype(+info) asked = info;
   bench.cl.clGetEventInfo = [](cl_event e, cl_event_info name, size_t room, void* value, size_t* size) {
     ++looks;
-    return asked(e, name, room, value, size);
+    return ::clGetEventInfo(e, name, room, value, size);
   };
-  bench.stager->close();
-  bench.stager = std::make_unique<Stager>();
-  bench.stager->open(bench.cl, nullptr, nullptr, bench.copy_threads, agents, nullptr);
+  bench.open_anew(agents);
   cl_int error = 0;
-  cl_event user = bench.cl.clCreateUserEvent(nullptr, &error), event{};
-  Request r;
-  r.queue.queue = bench.queue;
+  cl_event user = new_user_event(CL_SUBMITTED), event{};
+  Request r = bench.request();
   r.transfer = range_transfer(Way::ToHost, bench.mem, 0, back.size(), back.data());
   r.blocking = false;
   r.waits = 1;
@@ -556,9 +423,9 @@ TEST_CASE("while the process forks no agent is inside the driver, whose locks th
   more_looks();
   bench.cl.clSetUserEventStatus(user, CL_COMPLETE);
   agents[1].wind_up(5000);
-  CHECK(object(event)->status == CL_COMPLETE);
-  drop(event);
-  drop(user);
+  CHECK(event->status == CL_COMPLETE);
+  ::clReleaseEvent(event);
+  ::clReleaseEvent(user);
 }
 
 }  // namespace

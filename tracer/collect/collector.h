@@ -43,7 +43,6 @@ class Collector {
 
   uint64_t calls() const { return calls_.calls(); }
   uint64_t memory_calls() const { return memory_.calls(); }
-  bool any_opencl() const { return calls() > 0; }
 
   // The trace so far; calls that were entered and have not returned appear as unfinished. Ends this
   // collector.

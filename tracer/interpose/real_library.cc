@@ -35,10 +35,9 @@ constexpr const char* UsualDirectories =
 // being made.
 pthread_mutex_t g_mutex = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 constinit std::atomic<bool> g_tried{false};
-void* g_handle = nullptr;       // written under g_mutex, before g_tried
-char g_path[MaxPath];           // the same
-char g_preferred[MaxPath];      // under g_mutex
-char g_problem[MaxPath + 256];  // like g_path
+void* g_handle = nullptr;   // written under g_mutex, before g_tried
+char g_path[MaxPath];       // the same
+char g_preferred[MaxPath];  // under g_mutex
 char g_own_path[MaxPath];
 
 bool same_file(const char* a, const char* b) {
@@ -51,16 +50,11 @@ bool is_candidate(const char* path) {
   return path[0] == '/' && access(path, R_OK) == 0 && !same_file(path, own_path());
 }
 
-void note(const char* format, const char* a, const char* b) {
-  if (g_problem[0] == 0) std::snprintf(g_problem, sizeof g_problem, format, a, b);
-}
-
 bool try_open(const char* path) {
   if (std::strlen(path) >= MaxPath || !is_candidate(path)) return false;
   void* handle = real_dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
-    const char* why = real_dlerror();
-    note("cannot load the OpenCL library %s: %s", path, why ? why : "no reason given");
+    real_dlerror();
     return false;
   }
   // A copy of our own library, perhaps of another version, would send every call back to us.
@@ -71,7 +65,6 @@ bool try_open(const char* path) {
   real_dlerror();
   g_handle = handle;
   std::strcpy(g_path, path);
-  g_problem[0] = 0;
   return true;
 }
 
@@ -107,16 +100,9 @@ bool try_loaded() {
 void find_and_open() {
   const char* given = getenv(RealLibraryVariable);
   if (g_preferred[0] && try_open(g_preferred)) return;
-  if (given && *given) {
-    if (try_open(given)) return;
-    note("%s=%s is not a usable OpenCL library", RealLibraryVariable, given);
-  }
-  if (try_loaded()) return;
-  if (try_directories(getenv("LD_LIBRARY_PATH")) || try_directories(UsualDirectories)) return;
-  note(
-      "no OpenCL library (libOpenCL.so.1) found%s; install an ICD loader (Debian: "
-      "ocl-icd-libopencl1) or set %s",
-      "", RealLibraryVariable);
+  if (given && *given && try_open(given)) return;
+  if (try_loaded() || try_directories(getenv("LD_LIBRARY_PATH"))) return;
+  try_directories(UsualDirectories);
 }
 
 }  // namespace
@@ -146,10 +132,6 @@ void* real_symbol(const char* name) {
 
 void* real_library() { return open_real_library() ? g_handle : nullptr; }
 const char* real_library_path() { return g_tried.load(std::memory_order_acquire) ? g_path : ""; }
-const char* real_library_problem() {
-  return g_tried.load(std::memory_order_acquire) ? g_problem : "";
-}
-
 void prefer_real_library(const char* path) {
   if (g_tried.load(std::memory_order_acquire)) return;
   const Reentry guard;

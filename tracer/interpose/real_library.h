@@ -20,9 +20,8 @@ bool open_real_library();
 // The real library's own function, or nullptr.
 void* real_symbol(const char* name);
 
-void* real_library();                // its handle; nullptr: there is none
-const char* real_library_path();     // "" while none is open
-const char* real_library_problem();  // one line for the user, "" when there is none
+void* real_library();             // its handle; nullptr: there is none
+const char* real_library_path();  // "" while none is open
 
 // The program asked for this very file (dlopen with a path). Used if no library is open yet and the
 // file is not us.

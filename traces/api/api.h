@@ -42,7 +42,6 @@ uint16_t find_function(std::string_view name);  // 0 when there is none; OpenCL 
 inline uint16_t param_count(uint16_t fn) { return fn_info(fn).param_count; }
 const ParamInfo& param_info(uint16_t fn, uint16_t param);  // an empty one when there is none
 inline const char* param_name(uint16_t fn, uint16_t param) { return param_info(fn, param).name; }
-inline Effect param_effect(uint16_t fn, uint16_t param) { return param_info(fn, param).effect; }
 // Is this the error code of the call? `param` may be the return value's number (DecodedReturn).
 inline bool is_error_code(uint16_t fn, uint16_t param) {
   return param == 0xff00 ? fn_info(fn).result.error_code : param_info(fn, param).error_code;

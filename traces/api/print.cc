@@ -1,4 +1,4 @@
-// Calls as text.
+// Values as text.
 #include "traces/api/print.h"
 
 #include <algorithm>
@@ -90,86 +90,6 @@ std::string print_value(uint16_t fn, uint16_t param, uint64_t value) {
   if (!name.empty()) return name;
   if (is_bit_field(info.group) && value != 0) return hex(value);
   return info.is_signed ? std::to_string(number) : std::to_string(value);
-}
-
-std::string print_bytes(ByteView bytes, size_t most) {
-  const ByteView shown = bytes.first(std::min(bytes.size(), most));
-  const bool text = std::all_of(shown.begin(), shown.end(), [](uint8_t c) {
-    return (c >= 0x20 && c < 0x7f) || c == '\n' || c == '\t' || c == '\r';
-  });
-  std::string out = text ? "\"" : "0x";
-  for (const uint8_t c : shown) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", c);
-    if (!text)
-      out += digits;
-    else if (c == '\n')
-      out += "\\n";
-    else if (c == '\t')
-      out += "\\t";
-    else if (c == '\r')
-      out += "\\r";
-    else if (c == '"' || c == '\\')
-      out += std::string("\\") + static_cast<char>(c);
-    else
-      out += static_cast<char>(c);
-  }
-  if (text) out += '"';
-  if (shown.size() < bytes.size()) out += "... (" + std::to_string(bytes.size()) + " bytes)";
-  return out;
-}
-
-std::string print_arg(uint16_t fn, const DecodedArg& arg, const PrintObject& object) {
-  switch (arg.tag) {
-    case Tag::Null:
-      return "NULL";
-    case Tag::Empty:
-      return "[]";
-    case Tag::Int:
-      return print_value(fn, arg.param, arg.value);
-    case Tag::Bytes:
-      return print_bytes(arg.data);
-    case Tag::Handle:
-    case Tag::HostPointer:
-      if (object) return object(arg);
-      return hex(arg.value);
-    case Tag::Code:
-    case Tag::Raw:
-      return hex(arg.value);
-  }
-  return "?";
-}
-
-namespace {
-
-// The elements of parameter `param`, as "x" or "[x, y]".
-std::string print_param(uint16_t fn, uint16_t param, std::span<const DecodedArg> args,
-                        const PrintObject& object) {
-  std::string out;
-  int elements = 0;
-  for (const DecodedArg& arg : args) {
-    if (arg.param != param) continue;
-    out += (elements++ ? ", " : "") + print_arg(fn, arg, object);
-  }
-  return elements > 1 ? "[" + out + "]" : out;
-}
-
-}  // namespace
-
-std::string print_call(uint16_t fn, std::span<const DecodedArg> inputs,
-                       std::span<const DecodedArg> outputs, const PrintObject& object) {
-  std::string out = std::string(function_name(fn)) + "(";
-  for (uint16_t i = 0; i < param_count(fn); ++i)
-    out +=
-        std::string(i ? ", " : "") + param_name(fn, i) + " = " + print_param(fn, i, inputs, object);
-  out += ")";
-  if (const std::string result = print_param(fn, DecodedReturn, outputs, object); !result.empty())
-    out += " = " + result;
-  for (uint16_t i = 0; i < param_count(fn); ++i) {
-    const std::string written = print_param(fn, i, outputs, object);
-    if (!written.empty()) out += std::string(", ") + param_name(fn, i) + " -> " + written;
-  }
-  return out;
 }
 
 }  // namespace gt::api

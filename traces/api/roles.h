@@ -1,8 +1,8 @@
 // The vocabulary of the OpenCL table: what a parameter of an OpenCL function *is*, beyond its type.
 //
 // The table (gen/api_table.inc) gives each parameter of each function one of the roles below. A
-// visitor (encode.h, decode.h, invoke.h, print.h) says once per role what to do, and so works for
-// every function; a visitor that forgets a role does not compile. What the C headers cannot say
+// visitor (encode.h, decode.h, invoke.h) says once per role what to do, and so works for every
+// function; a visitor that forgets a role does not compile. What the C headers cannot say
 // stands in annotations.txt; the program gen_table joins both.
 //
 //   GT_BEGIN(clEnqueueWriteBuffer, cl_int, Code)                   returns an error code

@@ -35,7 +35,6 @@ void unmap_huge(void* base, size_t bytes) noexcept {
 }
 
 int lock_range(void* base, size_t bytes) noexcept { return ::mlock(base, bytes) == 0 ? 0 : errno; }
-void unlock_range(void* base, size_t bytes) noexcept { ::munlock(base, bytes); }
 
 cl_int pin_in_place(const ClFunctions& cl, cl_context context, void* base, size_t bytes,
                     cl_mem* out) noexcept {

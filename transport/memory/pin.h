@@ -24,7 +24,6 @@ void unmap_huge(void* base, size_t bytes) noexcept;
 
 // Keeps the pages resident. 0, or errno (EPERM, ENOMEM: RLIMIT_MEMLOCK).
 int lock_range(void* base, size_t bytes) noexcept;
-void unlock_range(void* base, size_t bytes) noexcept;
 
 // Tells the driver of existing memory (CL_MEM_USE_HOST_PTR). The buffer keeps a reference to
 // `context`.

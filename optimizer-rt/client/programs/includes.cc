@@ -8,46 +8,12 @@
 #include <set>
 #include <string_view>
 
+#include "traces/api/option_words.h"
+
 namespace gt::virt {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The words of build options, quotes removed.
-std::vector<std::string> words_of(const std::string& options) {
-  std::vector<std::string> words;
-  std::string word;
-  bool any = false;
-  char quote = 0;
-  for (const char c : options) {
-    if (quote ? c == quote : c == '"' || c == '\'') {
-      quote = quote ? 0 : c;
-      any = true;
-    } else if (!quote && std::isspace(static_cast<unsigned char>(c))) {
-      if (any) words.push_back(std::move(word));
-      word.clear();
-      any = false;
-    } else {
-      word += c;
-      any = true;
-    }
-  }
-  if (any) words.push_back(std::move(word));
-  return words;
-}
-
-std::vector<std::string> include_folders(const std::string& options) {
-  std::vector<std::string> folders;
-  const std::vector<std::string> words = words_of(options);
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "-I" && i + 1 < words.size()) {
-      folders.push_back(words[++i]);
-    } else if (words[i].starts_with("-I") && words[i].size() > 2) {
-      folders.push_back(words[i].substr(2));
-    }
-  }
-  return folders;
-}
 
 // Visits the names in `#include "name"` and `#include <name>`: views into the text.
 template <class Visit>
@@ -117,7 +83,7 @@ class Collector {
 }  // namespace
 
 std::vector<wire::IncludeFile> collect_includes(const std::string& source, const std::string& options) {
-  Collector collector(include_folders(options));
+  Collector collector(api::split_options(options).include_folders);
   collector.scan(source, {});
   return std::move(collector.files);
 }
@@ -139,20 +105,9 @@ std::string portable_source(const std::string& source) {
   return done == 0 ? source : out + source.substr(done);
 }
 
-// Word by word as the program wrote them, so that quotes stay.
 std::string portable_options(const std::string& options) {
-  if (options.find("-I") == options.npos) return options;
-  std::string out;
-  const std::vector<std::string> words = words_of(options);
-  for (size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "-I") {
-      ++i;
-    } else if (!words[i].starts_with("-I")) {
-      const bool quoted = words[i].find(' ') != std::string::npos;
-      out += (out.empty() ? "" : " ") + (quoted ? '"' + words[i] + '"' : words[i]);
-    }
-  }
-  return out;
+  api::SplitOptions split = api::split_options(options);
+  return split.include_folders.empty() ? options : std::move(split.others);
 }
 
 }  // namespace gt::virt

@@ -15,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/unit/link/read_hello.h"
 #include "transport/executor/executor.h"
 #include "transport/link/connect.h"
 #include "transport/link/hello/handover.h"

@@ -222,9 +222,12 @@ int lost() {
   cl_mem shared = clCreateBuffer(w.context, CL_MEM_READ_WRITE, data.size(), nullptr, &code);
   const cl_command_queue last = w.queues.back();
   must(clEnqueueWriteBuffer(last, shared, CL_TRUE, 0, data.size(), data.data(), 0, nullptr, nullptr), "write");
-  say("ready", 0);
-  while (code == CL_SUCCESS)
-    code = clEnqueueReadBuffer(w.queues[0], shared, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr);
+  const auto read = [&] {
+    return clEnqueueReadBuffer(w.queues[0], shared, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr);
+  };
+  code = read();
+  say("ready", code);
+  while (code == CL_SUCCESS) code = read();
   say("lost", code);
   must(clEnqueueReadBuffer(last, shared, CL_TRUE, 0, seen.size(), seen.data(), 0, nullptr, nullptr), "read");
   check("contents on the other", seen == data);

@@ -94,8 +94,8 @@ int lost() {
   const cl_device_id devices[] = {first.device, second.device};
   cl_int err = 0;
   cl_context both = clCreateContext(nullptr, 2, devices, nullptr, nullptr, &err);
-  say("ready", 0);
-  cl_int code = CL_SUCCESS;
+  cl_int code = work(first);
+  say("ready", code);
   while (code == CL_SUCCESS) code = work(first);
   say("lost", code);
   cl_bool available = CL_TRUE;

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <utility>
 
+#include "traces/api/option_words.h"
 #include "transport/link/hello/sha256.h"
 
 namespace gt::exec {
@@ -58,23 +59,6 @@ std::string make_folder(const std::string& name, bool alone) {
   return ::mkdtemp(other.data()) ? other : std::string();
 }
 
-// One word of build options, with its quotes: a path may hold spaces inside them.
-size_t word_end(const std::string& options, size_t at) {
-  char quote = 0;
-  for (; at < options.size(); ++at) {
-    const char c = options[at];
-    if (c == '\\' && at + 1 < options.size())
-      ++at;
-    else if (quote)
-      quote = c == quote ? char{0} : quote;
-    else if (c == '"' || c == '\'')
-      quote = c;
-    else if (c == ' ' || c == '\t' || c == '\n')
-      break;
-  }
-  return at;
-}
-
 }  // namespace
 
 std::optional<IncludeFiles> IncludeFiles::write(const std::vector<wire::IncludeFile>& files, std::string_view sources,
@@ -96,18 +80,9 @@ IncludeFiles::~IncludeFiles() {
 }
 
 std::string rewrite_options(const std::string& options, const std::string& folder) {
-  std::string kept = folder.empty() ? "" : "-I " + folder;
-  bool value_of_include = false;
-  for (size_t at = 0; at < options.size();) {
-    const size_t end = word_end(options, at);
-    const std::string word = options.substr(at, end - at);
-    at = end + 1;
-    if (word.empty()) continue;
-    const bool include = word.starts_with("-I");
-    if (!include && !value_of_include) kept.append(kept.empty() ? "" : " ").append(word);
-    value_of_include = include && word == "-I";
-  }
-  return kept;
+  const std::string others = api::split_options(options).others;
+  if (folder.empty()) return others;
+  return "-I " + folder + (others.empty() ? "" : " ") + others;
 }
 
 }  // namespace gt::exec

@@ -4,9 +4,9 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstring>
-
-#include "transport/link/base/waiting.h"
 
 namespace gt::wire {
 namespace {
@@ -76,17 +76,6 @@ Result<std::optional<Hello>> HelloReader::read(int fd) {
   auto hello = parse(bytes_);
   if (!hello) return hello.status();
   return std::optional<Hello>(*hello);
-}
-
-Result<Hello> read_hello(int fd, uint32_t timeout_ms) {
-  HelloReader reader;
-  const Deadline deadline = Deadline::in_ms(timeout_ms);
-  while (wait_for(fd, POLLIN, deadline)) {
-    auto hello = reader.read(fd);
-    if (!hello) return hello.status();
-    if (*hello) return **hello;
-  }
-  return Status(Kind::Disconnected, "a new connection says nothing");
 }
 
 std::array<uint8_t, AnswerBytes> answer_bytes(uint16_t version, uint16_t refusal) {

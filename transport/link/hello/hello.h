@@ -40,8 +40,6 @@ class HelloReader {
   std::array<uint8_t, HelloBytes> bytes_{};
   size_t have_ = 0;
 };
-// Waits for all of it.
-Result<Hello> read_hello(int fd, uint32_t timeout_ms = 2000);
 
 // Why a connection is not taken: the client's error says so.
 enum class Refusal : uint16_t { Version = 1, Unauthorized = 2, NoSession = 3, Busy = 4, Draining = 5, Proof = 6 };

@@ -1,24 +1,15 @@
 // Reads FAKE_CL_* once, at the first call.
-#include "tests/fake_cl/script.h"
+#include "tests/fake_cl/behaviour.h"
 
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <sstream>
-#include <string>
+#include <string_view>
 #include <thread>
-#include <vector>
 
 namespace gt::fake {
 namespace {
-
-struct Rule {
-  std::string name;
-  uint64_t call = 0;  // 0: every one
-  int error = 0;
-  uint64_t delay_ns = 0;
-};
 
 [[noreturn]] void refuse(const char* variable, const std::string& word) {
   std::fprintf(stderr, "fake_cl: %s: cannot read '%s'\n", variable, word.c_str());
@@ -75,48 +66,71 @@ Rule rule_of_loss() {
   return rule;
 }
 
-struct Script {
-  Rule lost = rule_of_loss();
-  std::vector<Rule> failures = read("FAKE_CL_FAIL", false);
-  std::vector<Rule> delays = read("FAKE_CL_DELAY", true);
-  bool says_failures = std::getenv("FAKE_CL_SAY") != nullptr;
-  const char* kernel = std::getenv("FAKE_CL_KERNEL_NS");
-  uint64_t kernel_ns = kernel ? nanoseconds("FAKE_CL_KERNEL_NS", kernel) : 1000;
-  const char* vendor = std::getenv("FAKE_CL_VENDOR_ID");
-  uint32_t vendor_id = vendor ? static_cast<uint32_t>(std::strtoul(vendor, nullptr, 10)) : 1;
-};
-const Script& script() {
-  static const Script* s =
-      new Script;  // never destroyed: programs call OpenCL from their exit handlers
-  return *s;
+Behaviour from_environment() {
+  Behaviour b;
+  b.lost = rule_of_loss();
+  b.failures = read("FAKE_CL_FAIL", false);
+  b.delays = read("FAKE_CL_DELAY", true);
+  b.says_failures = std::getenv("FAKE_CL_SAY") != nullptr;
+  if (const char* ns = std::getenv("FAKE_CL_KERNEL_NS")) b.kernel_ns = nanoseconds("FAKE_CL_KERNEL_NS", ns);
+  if (const char* id = std::getenv("FAKE_CL_VENDOR_ID"))
+    b.vendor_id = static_cast<uint32_t>(std::strtoul(id, nullptr, 10));
+  const char* where = std::getenv("FAKE_CL_CALLBACKS");
+  b.calls_back_on_threads = where && std::string_view(where) == "thread";
+  b.has_later_forms = std::getenv("FAKE_CL_LATER_FORMS") != nullptr;
+  const std::string_view odd = built_in();
+  if (odd == "crash") b.start = Behaviour::Start::Crashes;
+  if (odd == "hang") b.start = Behaviour::Start::Hangs;
+  if (odd == "empty") b.devices = 0;
+  return b;
 }
 
 std::atomic<uint64_t> calls[65536], all_calls;
 
 }  // namespace
 
+[[gnu::weak]] const char* built_in() { return ""; }
+
+std::atomic<int> made_calls{0}, refuse_at{-1};
+
+Behaviour& behaviour() {
+  static auto& b = *new Behaviour(from_environment());  // never destroyed: programs call OpenCL from exit handlers
+  return b;
+}
+
 int loss() {
-  const Rule& lost = script().lost;
+  const Rule& lost = behaviour().lost;
   return lost.call && all_calls >= lost.call ? lost.error : 0;
 }
 
-int scripted_call(uint16_t fn, const char* name) {
-  const Script& s = script();
+bool refuse() { return made_calls++ == refuse_at; }
+
+int begin_call(uint16_t fn, const char* name) {
+  const Behaviour& b = behaviour();
   const uint64_t call = ++calls[fn];
   ++all_calls;
-  for (const Rule& rule : s.delays)
+  for (const Rule& rule : b.delays)
     if (rule.name == name && (rule.call == 0 || rule.call == call))
       std::this_thread::sleep_for(std::chrono::nanoseconds(rule.delay_ns));
   if (const int error = loss()) return error;
-  for (const Rule& rule : s.failures) {
+  for (const Rule& rule : b.failures) {
     if (rule.name != name || (rule.call != 0 && rule.call != call)) continue;
-    if (s.says_failures) std::fprintf(stderr, "fake_cl: %s fails with %d\n", name, rule.error);
+    if (b.says_failures) std::fprintf(stderr, "fake_cl: %s fails with %d\n", name, rule.error);
     return rule.error;
   }
-  return 0;
+  const std::string_view function = name;
+  constexpr int OutOfResources = -5;
+  return (function.starts_with("clCreate") || function.starts_with("clEnqueue")) && refuse() ? OutOfResources : 0;
 }
 
-uint64_t kernel_ns() { return script().kernel_ns; }
-uint32_t vendor_id() { return script().vendor_id; }
+uint64_t calls_of(api::FnId fn) { return calls[static_cast<uint16_t>(fn)]; }
+
+void start_anew() {
+  behaviour() = {};
+  for (std::atomic<uint64_t>& count : calls) count = 0;
+  all_calls = 0;
+  made_calls = 0;
+  refuse_at = -1;
+}
 
 }  // namespace gt::fake
