@@ -16,11 +16,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include <CL/cl.h>
 
 #include "traces/api/roles.h"
+#include "traces/base/mutex.h"
 #include "transport/executor/base/counters.h"
 #include "transport/executor/base/functions.h"
 #include "transport/executor/base/options.h"
@@ -49,7 +49,7 @@ class Executor final : public wire::LinkHandler {
   bool adopt(cl_mem buffer, uint64_t bytes, wire::ObjectId name);
   // For clients in this process that enqueue commands on memory objects past it: to be held meanwhile (driver_lock.h).
   // nullptr: the device's driver needs none.
-  std::mutex* driver_lock(cl_device_id device) const;
+  Mutex* driver_lock(cl_device_id device) const;
   // For clients in this process, too: what the message Finish asks for, by clFinish in the calling thread. REQUIRES:
   // what has been sent before is taken in, and nothing is watched for the caller (Idle::Sleeps).
   cl_int finish(wire::ObjectId queue);

@@ -53,7 +53,7 @@ Status TcpLink::start(LinkHandler& handler) {
 void TcpLink::close() {
   if (mark_.in_child()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (state_ == State::Open && started_) {
       why_ = closed();
       give_up_ns_ = monotonic_ns() + CloseWithin_ms * Ms;
@@ -64,8 +64,8 @@ void TcpLink::close() {
   control_.say_bye();
   data_.say_bye();
   if (in_handler()) return;
-  std::unique_lock lock(mutex_);
-  const auto is_over = [&] { return ended_channels_ == 2; };
+  UniqueLock lock(mutex_);
+  const auto is_over = [&]() GT_REQUIRES(mutex_) { return ended_channels_ == 2; };
   const Deadline deadline(give_up_ns_ ? give_up_ns_ : monotonic_ns() + CloseWithin_ms * Ms);
   if (over_.wait_for(lock, std::chrono::milliseconds(deadline.left_ms()), is_over)) return;
   lock.unlock();
@@ -82,13 +82,13 @@ void TcpLink::ticks() {
 void TcpLink::peer_says_bye() {
   Channel& channel = control_.channel().is_this_thread() ? control_.channel() : data_.channel();
   {
-    const std::lock_guard lock(channel.mutex());
+    const MutexLock lock(channel.mutex());
     channel.send_ack();
     channel.write();
   }
   bool both = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     both = ++peer_byes_ == 2;
   }
   if (both) end({Kind::Disconnected, "the peer closed the link"});
@@ -96,7 +96,7 @@ void TcpLink::peer_says_bye() {
 
 void TcpLink::end(const Status& why) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (state_ == State::Ended) return;
     if (state_ == State::Open) why_ = why;
     state_ = State::Ended;
@@ -108,20 +108,20 @@ void TcpLink::end(const Status& why) {
 
 void TcpLink::channel_has_ended() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_channels_ + 1 < 2) {
       ++ended_channels_;
       return;
     }
   }
   handler_->on_closed(why_closed());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++ended_channels_;
   over_.notify_all();
 }
 
 Status TcpLink::why_closed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return why_.ok() ? closed() : why_;
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "traces/base/fork_mark.h"
+#include "traces/base/mutex.h"
 #include "transport/link/base/options.h"
 #include "transport/link/base/wake.h"
 #include "transport/link/hello/handshake.h"
@@ -86,13 +87,13 @@ class TcpLink final : public Link, private ChannelOwner {
   DataChannel data_;
   LinkHandler* handler_ = nullptr;
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::condition_variable over_;
   std::atomic<State> state_{State::Open};
-  Status why_;
+  Status why_ GT_GUARDED_BY(mutex_);
   std::atomic<bool> peer_leaves_{false};
-  uint64_t give_up_ns_ = 0;  // Closing: until when
-  int ended_channels_ = 0, peer_byes_ = 0;
+  uint64_t give_up_ns_ = 0;  // Closing: until when; written before state_ says so
+  int ended_channels_ GT_GUARDED_BY(mutex_) = 0, peer_byes_ GT_GUARDED_BY(mutex_) = 0;
   bool started_ = false;
 
   Wake news_, ended_;  // a lost connection; the end

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "traces/base/fork_mark.h"
+#include "traces/base/mutex.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/node/shm_control.h"
 #include "transport/link/node/shm_data.h"
@@ -152,22 +153,22 @@ class ShmLink final : public Link, private ShmOwner {
   Wake stop_;
   LinkThread control_thread_, data_thread_, watch_thread_;
 
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   std::condition_variable changed_;
   std::atomic<State> state_{State::Open};
-  Status why_;
-  uint64_t give_up_ns_ = 0;
-  int ended_channels_ = 0;
+  Status why_ GT_GUARDED_BY(mutex_);
+  uint64_t give_up_ns_ = 0;  // written before state_ says Closing
+  int ended_channels_ GT_GUARDED_BY(mutex_) = 0;
   std::atomic<bool> started_{false};
   using Start = std::pair<const char*, SegmentId>;
-  std::map<Start, size_t> shared_;  // its bytes
-  size_t largest_shared_ = 0;       // ever
+  std::map<Start, size_t> shared_ GT_GUARDED_BY(mutex_);  // its bytes
+  size_t largest_shared_ GT_GUARDED_BY(mutex_) = 0;       // ever
   struct Asked {
     Word word;
     int fd;  // that goes with it
     std::optional<bool> answer;
   };
-  std::map<SegmentId, Asked> asked_;  // of the peer
+  std::map<SegmentId, Asked> asked_ GT_GUARDED_BY(mutex_);  // of the peer
   uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;      // the watch thread's
 };
 
@@ -235,7 +236,7 @@ bool ShmLink::spin(L& channel) {
 void ShmLink::channel_has_ended() {
   if (data_thread_.is_this()) data_.set_quiet();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_channels_ == 0) {
       ++ended_channels_;
       return;
@@ -243,7 +244,7 @@ void ShmLink::channel_has_ended() {
   }
   withdrawals_.stop();
   handler_->on_closed(why_closed());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++ended_channels_;
   changed_.notify_all();
 }
@@ -254,7 +255,7 @@ void ShmLink::close() {
   if (in_child()) return;
   if (!started_) return end(closed());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (state_ == State::Open) {
       why_ = closed();
       give_up_ns_ = monotonic_ns() + CloseWithin_ms * Ms;
@@ -268,12 +269,13 @@ void ShmLink::close() {
   const Deadline deadline(give_up_ns_ ? give_up_ns_ : monotonic_ns() + CloseWithin_ms * Ms);
   while (state_ != State::Ended && !deadline.over()) {
     finish_closing();
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     if (state_ != State::Ended) changed_.wait_for(lock, std::chrono::milliseconds(5));
   }
   end(closed());
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms), [&] { return ended_channels_ == 2; });
+  UniqueLock lock(mutex_);
+  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms),
+                    [&]() GT_REQUIRES(mutex_) { return ended_channels_ == 2; });
 }
 
 // When the peer has taken everything, or does not within the time.
@@ -284,7 +286,7 @@ void ShmLink::finish_closing() {
 
 void ShmLink::end(const Status& why) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (state_ == State::Ended) return;
     if (state_ == State::Open) why_ = why;
     state_ = State::Ended;
@@ -305,7 +307,7 @@ void ShmLink::end(const Status& why) {
 }
 
 Status ShmLink::why_closed() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return why_.ok() ? closed() : why_;
 }
 
@@ -329,7 +331,7 @@ Status ShmLink::why_closed() {
 
 std::optional<Address> ShmLink::shared_part(const void* p, size_t bytes) {
   const auto* const at = static_cast<const char*>(p);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (state_ != State::Open) return {};
   for (auto it = shared_.upper_bound({at, ~SegmentId{0}}); it != shared_.begin();) {
     --it;
@@ -361,7 +363,7 @@ Result<SegmentId> ShmLink::expose_shared(int fd, size_t fd_offset, void* base, s
   bool agreed = false;
   GT_TRY(ask(word, fd, agreed));
   if (!agreed) return *segment;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   shared_[{static_cast<const char*>(base), *segment}] = bytes;
   largest_shared_ = std::max(largest_shared_, bytes);
   return *segment;
@@ -389,7 +391,7 @@ Status ShmLink::withdraw(SegmentId segment) {
   if (!memory.base) return {Kind::Invalid, "no such segment"};
   bool is_shared = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_shared = shared_.erase({memory.base, segment}) != 0;
   }
   Word word;
@@ -406,12 +408,12 @@ Status ShmLink::withdraw(SegmentId segment) {
 // Waits for the peer's answer; for as long as the peer lives when memory is withdrawn, and for a client's: a program
 // that a debugger has stopped keeps its session.
 Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   Asked& asked = asked_[word.segment] = {word, fd, {}};  // only taken away below
   lock.unlock();
   Status s = say(word, fd);
   lock.lock();
-  const auto answered = [&] { return state_ == State::Ended || asked.answer.has_value(); };
+  const auto answered = [&]() GT_REQUIRES(mutex_) { return state_ == State::Ended || asked.answer.has_value(); };
   if (s.ok() && (word.kind == Word::Kind::Withdraw || side_ == ServerSide))
     changed_.wait(lock, answered);
   else if (s.ok() && !changed_.wait_for(lock, std::chrono::milliseconds(AnswerWithin_ms), answered))
@@ -428,7 +430,7 @@ Status ShmLink::ask(const Word& word, int fd, bool& agreed) {
 // By a new socket: what was asked by the old one may not have arrived, nor its answer.
 void ShmLink::ask_again() {
   const auto socket = plug_.socket();
-  const std::lock_guard lock(mutex_);  // so that nobody closes what goes with it
+  const MutexLock lock(mutex_);  // so that nobody closes what goes with it
   for (const auto& [segment, asked] : asked_)
     if (!asked.answer) (void)send_word(socket->get(), asked.word, asked.fd, Deadline(0));
 }
@@ -506,7 +508,7 @@ bool ShmLink::take_words(int socket) {
 
 void ShmLink::take_answer(const Word& word) {
   const auto question = word.kind == Word::Kind::Shared ? Word::Kind::Share : Word::Kind::Withdraw;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = asked_.find(word.segment);
   if (it != asked_.end() && it->second.word.kind == question) it->second.answer = word.ok != 0;
   changed_.notify_all();

@@ -7,8 +7,8 @@
 
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/node/remote_mapping.h"
 #include "transport/link/node/shm_owner.h"
@@ -37,11 +37,11 @@ class ShmWithdrawals {
   RemoteMapping& peer_;
   LinkThread thread_;
   bool runs_ = false;  // add()'s: the thread was started
-  std::mutex telling_;              // held while on_withdrawn() is called
-  LinkHandler* handler_ = nullptr;  // telling_
-  std::mutex mutex_;
+  Mutex telling_;      // held while on_withdrawn() is called
+  LinkHandler* handler_ GT_GUARDED_BY(telling_) = nullptr;
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::deque<SegmentId> waiting_;  // mutex_
+  std::deque<SegmentId> waiting_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::wire
