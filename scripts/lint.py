@@ -44,8 +44,8 @@ def analyse(command):
 
 
 def tidy(build, path, checks):
-    return findings(subprocess.run(["clang-tidy", "-p", build, "--quiet", *checks, path], capture_output=True, text=True,
-                                   check=False))
+    command = ["clang-tidy", "-p", build, "--quiet", *checks, path]
+    return findings(subprocess.run(command, capture_output=True, text=True, check=False))
 
 
 def write_header_files(build, known):
@@ -58,7 +58,8 @@ def write_header_files(build, known):
         place, words = max((known[p] for p in known if p.startswith(folder + "/")), key=lambda c: len(c[1]))
         source = (build / "headers" / f"{folder}.cc").resolve()
         source.write_text("".join(f'#include "{h}"\n' for h in headers))
-        database.append({"directory": place, "file": str(source), "arguments": [w for w in words[:-1] if w != "-Werror"] + ["-w", str(source)]})
+        options = [w for w in words[:-1] if w != "-Werror"] + ["-w"]
+        database.append({"directory": place, "file": str(source), "arguments": options + [str(source)]})
     (build / "headers" / "compile_commands.json").write_text(json.dumps(database))
     return [entry["file"] for entry in database]
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # What clang says of the tree beyond what GCC does: members used without the mutex that guards them (thread-safety
-# analysis of every file but tests: traces/base/thread_safety.h) and names that are not ours (clang-tidy, every header: .clang-tidy).
+# analysis of every file but tests: traces/base/thread_safety.h) and names that are not ours (clang-tidy, every header:
+# .clang-tidy).
 # Usage: scripts/lint.sh [FILE...]; of files that are named: all that clang-tidy says of each, too.
 # Needs clang and clang-tidy (apt-get install clang clang-tidy), which scripts/deps.sh does not install. Exit status 1:
 # something was found, 4: a tool is missing.
