@@ -238,7 +238,7 @@ class Search {
       if (queue != model::NoIndex) commands[queue] += names_[i].starts_with("clEnqueue") ? calls(i) : 0;
     }
     for (const auto& [queue, count] : commands) {
-      const auto stands_against = [&](const RemoteFeature& f) {
+      const auto stands_against = [&, queue = queue](const RemoteFeature& f) {
         return f.blocks && (f.queue == model::NoIndex || f.queue == queue);
       };
       const bool eligible = std::none_of(out_.features.begin(), out_.features.end(), stands_against);

@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <mutex>
 
 #include "microbench/links/echo.h"
 #include "traces/base/bytes.h"
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 
 namespace gt::bench {
@@ -23,11 +23,11 @@ class Answers final : public wire::LinkHandler {
   Result<EchoGreeting> greeting(wire::Link& link);
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
   std::atomic<uint64_t> count_{0};
-  Bytes last_;
-  Status closed_;
+  Bytes last_ GT_GUARDED_BY(mutex_);
+  Status closed_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::bench

@@ -7,10 +7,10 @@
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
-#include <mutex>
 #include <system_error>
 #include <thread>
 
+#include "traces/base/mutex.h"
 #include "traces/model/curves/curve_fit.h"
 
 namespace gt::bench {
@@ -79,14 +79,14 @@ class Copiers {
   double copy_ns() {
     const double start = now_ns();
     ask(false);
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [this] { return busy_ == 0; });
+    UniqueLock lock(mutex_);
+    done_.wait(lock, [this]() GT_REQUIRES(mutex_) { return busy_ == 0; });
     return now_ns() - start;
   }
 
  private:
   void ask(bool over) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     over_ = over;
     busy_ = threads_.size();
     ++round_;
@@ -98,15 +98,15 @@ class Copiers {
     while (true) {
       size_t parts = 0;
       {
-        std::unique_lock lock(mutex_);
-        asked_.wait(lock, [&] { return round_ != seen; });
+        UniqueLock lock(mutex_);
+        asked_.wait(lock, [&]() GT_REQUIRES(mutex_) { return round_ != seen; });
         seen = round_;
         if (over_) return;
         parts = threads_.size();
       }
       const uint64_t part = bytes_ / parts, begin = part * index;
       std::memcpy(to_ + begin, from_ + begin, index + 1 == parts ? bytes_ - begin : part);
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (--busy_ == 0) done_.notify_one();
     }
   }
@@ -114,12 +114,12 @@ class Copiers {
   char* const to_;
   const char* const from_;
   const uint64_t bytes_;
-  std::mutex mutex_;  // of all below but the vector, which only grows before the first round
+  Mutex mutex_;
   std::condition_variable asked_, done_;
-  uint64_t round_ = 0;
-  size_t busy_ = 0;
-  bool over_ = false;
-  std::vector<std::thread> threads_;
+  uint64_t round_ GT_GUARDED_BY(mutex_) = 0;
+  size_t busy_ GT_GUARDED_BY(mutex_) = 0;
+  bool over_ GT_GUARDED_BY(mutex_) = false;
+  std::vector<std::thread> threads_;  // only grows before the first round
 };
 
 // 1, 2, 4, ..., and all.

@@ -67,7 +67,7 @@ TimesBySize medians(const Series& series) {
 }  // namespace
 
 size_t window_of(uint64_t bytes) {
-  return std::clamp<size_t>(static_cast<size_t>(MostWindowBytes / bytes), 2, WindowTransfers);
+  return std::clamp<size_t>(static_cast<size_t>(MostWindowBytes / bytes), 2, MostWindowTransfers);
 }
 
 Result<Mover> device_mover(std::shared_ptr<Session> session, uint64_t capacity) {

@@ -17,7 +17,7 @@
 
 namespace gt::bench {
 
-constexpr size_t WindowTransfers = 32;
+constexpr size_t MostWindowTransfers = 32;
 constexpr uint64_t MostWindowBytes = uint64_t{256} << 20;  // of one window; larger transfers are fewer
 constexpr uint64_t PieceBytes = uint64_t{1} << 20;
 

@@ -114,9 +114,9 @@ class Picture {
     out_ += fmt::format("<path class=\"axis\" fill=\"none\" d=\"M{} {}V{}H{}\"/>\n", Left, Top, Height - Bottom,
                          Width - Right);
     out_ += fmt::format("<text x=\"{}\" y=\"{}\" text-anchor=\"middle\">{}</text>\n", (Left + Width - Right) / 2,
-                         Height - 8, escaped(plot_.name_));
+                         Height - 8, escaped(plot_.name_of_x));
     out_ += fmt::format("<text transform=\"translate(13 {}) rotate(-90)\" text-anchor=\"middle\">{}</text>\n",
-                         (Top + Height - Bottom) / 2, escaped(plot_.y_name));
+                         (Top + Height - Bottom) / 2, escaped(plot_.name_of_y));
   }
 
   static const char* color(const PlotLine& line) {

@@ -28,7 +28,7 @@ enum class Axis { Bytes, Nanoseconds, GigabytesPerSecond, Gigaflops, Number };
 struct Plot {
   std::string title;
   Axis x = Axis::Bytes, y = Axis::Nanoseconds;
-  std::string name_, y_name;
+  std::string name_of_x, name_of_y;
   std::vector<PlotLine> lines;
 };
 

@@ -9,7 +9,7 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/virtual_handle.h"
 #include "optimizer-rt/pool/runtime.h"
-#include "traces/base/lock.h"
+#include "traces/base/mutex.h"
 #include "traces/base/reentry.h"
 
 namespace gt::opt {
@@ -50,10 +50,10 @@ class AskedDevices {
 };
 
 void learn(cl_device_id device) {
-  static constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static constinit AskedDevices asked;
+  static constinit Mutex mutex;
+  static constinit AskedDevices asked GT_GUARDED_BY(mutex);
   if (!device || is_virtual(device) || is_planned(device)) return;
-  const Lock lock(mutex);
+  const MutexLock lock(mutex);
   DeviceTexts texts = {};
   if (!runtime.asks() || is_planned(device) || asked.has(device) || !asked.add(device)) return;
   if (!read_texts(device, &texts)) return;

@@ -1,13 +1,11 @@
 #include "optimizer-rt/cl/coming_bytes.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
 
 #include "optimizer-rt/pool/runtime.h"
-#include "traces/base/lock.h"
+#include "traces/base/mutex.h"
 
 namespace gt::opt {
 namespace {
@@ -20,9 +18,9 @@ struct Coming {
 };
 
 constexpr size_t Most = 128;
-constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-constinit Coming g_coming[Most] = {};  // the first g_count, in the order of the calls
-constinit std::atomic<size_t> g_count{0};
+constinit Mutex g_mutex;
+constinit Coming g_coming[Most] GT_GUARDED_BY(g_mutex) = {};  // the first g_count, in the order of the calls
+constinit std::atomic<size_t> g_count{0};  // written with the mutex
 
 // No room: the last one stands for this one, too.
 void merge(Coming& last, const Coming& c) {
@@ -40,7 +38,7 @@ void bytes_come(cl_command_queue queue, bool in_order, cl_event event, const Hos
   if (range.bytes == 0 || runtime.in_forked_child()) return;
   const auto begin = reinterpret_cast<uintptr_t>(range.base);
   const Coming c{begin, begin + range.span, queue, event, in_order};
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   if (g_count == Most) return merge(g_coming[Most - 1], c);
   g_coming[g_count] = c;
   ++g_count;
@@ -49,21 +47,21 @@ void bytes_come(cl_command_queue queue, bool in_order, cl_event event, const Hos
 bool are_coming(const HostRange& range) noexcept {
   if (!any_coming()) return false;
   const auto begin = reinterpret_cast<uintptr_t>(range.base);
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   return std::any_of(g_coming, g_coming + g_count,
                      [&](const Coming& c) { return begin < c.end && c.begin < begin + range.span; });
 }
 
 void queue_is_over(cl_command_queue queue) noexcept {
   if (!any_coming() || runtime.in_forked_child()) return;
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   const auto of_it = [queue](const Coming& c) { return c.queue == queue; };
   g_count = static_cast<size_t>(std::remove_if(g_coming, g_coming + g_count, of_it) - g_coming);
 }
 
 void event_is_over(cl_event event) noexcept {
   if (!event || !any_coming() || runtime.in_forked_child()) return;
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   Coming* const end = g_coming + g_count;
   Coming* const it = std::find_if(g_coming, end, [event](const Coming& c) { return c.event == event; });
   if (it == end) return;
@@ -77,7 +75,7 @@ void event_is_over(cl_event event) noexcept {
 
 void event_is_released(cl_event event) noexcept {
   if (!event || !any_coming() || runtime.in_forked_child()) return;
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   for (size_t i = 0; i < g_count; ++i)
     if (g_coming[i].event == event) g_coming[i].event = nullptr;
 }

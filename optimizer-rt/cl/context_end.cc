@@ -1,15 +1,13 @@
 // Weighing what we hold, and letting go of it.
 #include "optimizer-rt/cl/context_end.h"
 
-#include <pthread.h>
-
 #include "optimizer-rt/cl/contexts.h"
 #include "optimizer-rt/cl/plan_device.h"
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staging.h"
 #include "optimizer-rt/cl/svm_memory.h"
-#include "traces/base/lock.h"
+#include "traces/base/mutex.h"
 #include "transport/staging/insist.h"
 
 namespace gt::opt {
@@ -65,10 +63,10 @@ Weights weights(cl_context context) {
     cl_platform_id platform = nullptr;
     Weights weights;
   };
-  static constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-  static constinit Learnt learnt[16] = {};
+  static constinit Mutex mutex;
+  static constinit Learnt learnt[16] GT_GUARDED_BY(mutex) = {};
   cl_platform_id platform = platform_of(context);
-  const Lock lock(mutex);
+  const MutexLock lock(mutex);
   Learnt* free = nullptr;
   for (Learnt& l : learnt) {
     if (l.platform && l.platform == platform) return l.weights;

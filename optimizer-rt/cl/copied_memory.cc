@@ -142,7 +142,8 @@ void correct_memory_info(cl_mem mem, cl_mem_info what, size_t size, void* value)
   flags = (flags & ~entry.facts.hidden) | CL_MEM_COPY_HOST_PTR;
 }
 
-void lock_copied_memory() noexcept { g_copied.lock(); }
-void unlock_copied_memory() noexcept { g_copied.unlock(); }
+// Held from one call to the next.
+void lock_copied_memory() noexcept GT_NO_THREAD_SAFETY_ANALYSIS { g_copied.lock(); }
+void unlock_copied_memory() noexcept GT_NO_THREAD_SAFETY_ANALYSIS { g_copied.unlock(); }
 
 }  // namespace gt::opt

@@ -7,15 +7,13 @@
 // by a thread that it does not have. Cost: one load and test while the table is empty.
 #pragma once
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
 
 #include <CL/cl.h>
 
-#include "traces/base/lock.h"
+#include "traces/base/mutex.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -31,15 +29,15 @@ class CountedHandles {
   };
   constexpr CountedHandles() = default;
 
-  void lock() noexcept { ::pthread_mutex_lock(&mutex_); }
-  void unlock() noexcept { ::pthread_mutex_unlock(&mutex_); }
+  void lock() noexcept GT_ACQUIRE(mutex_) { mutex_.lock(); }
+  void unlock() noexcept GT_RELEASE(mutex_) { mutex_.unlock(); }
 
   size_t size() const noexcept { return count_.load(std::memory_order_relaxed); }
   bool is_empty() const noexcept { return size() == 0; }
 
   // With one reference. False: no room.
   bool add(Handle handle, const Facts& facts) noexcept {
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const size_t n = size();
     if (n == Most) return false;
     entries_[n] = {handle, facts, 1};
@@ -49,7 +47,7 @@ class CountedHandles {
   // False: not one of ours; so with all below.
   bool look_up(Handle handle, Entry* out) noexcept {
     if (is_empty()) return false;
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     const Entry* e = find(handle);
     if (e) *out = *e;
     return e != nullptr;
@@ -57,7 +55,7 @@ class CountedHandles {
   template <class Change>
   bool change(Handle handle, Change change) noexcept {
     if (is_empty()) return false;
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     Entry* e = find(handle);
     if (e) change(*e);
     return e != nullptr;
@@ -66,7 +64,7 @@ class CountedHandles {
   template <class Test>
   bool any(Test test) noexcept {
     if (is_empty()) return false;
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::any_of(entries_, entries_ + size(), test);
   }
   bool retain(Handle handle) noexcept {
@@ -75,7 +73,7 @@ class CountedHandles {
   // True: it was the last reference, and `*out` what was known.
   bool release(Handle handle, Facts* out) noexcept {
     if (is_empty()) return false;
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     Entry* e = find(handle);
     if (!e || --e->references > 0) return false;
     *out = e->facts;
@@ -86,15 +84,15 @@ class CountedHandles {
 
  private:
   // The latest is asked for most.
-  Entry* find(Handle handle) noexcept {
+  Entry* find(Handle handle) noexcept GT_REQUIRES(mutex_) {
     for (size_t i = size(); i-- > 0;)
       if (entries_[i].handle == handle) return &entries_[i];
     return nullptr;
   }
 
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  std::atomic<size_t> count_{0};  // entries in use are the first
-  Entry entries_[Most] = {};
+  Mutex mutex_;
+  std::atomic<size_t> count_{0};  // written with the mutex; entries in use are the first
+  Entry entries_[Most] GT_GUARDED_BY(mutex_) = {};
 };
 
 }  // namespace gt::opt

@@ -48,11 +48,12 @@ bool is_drivers(const HostRange& range) noexcept {
          g_buffers.any([&](const auto& buffer) { return buffer.facts.holds(range); }) || is_svm(range.base);
 }
 
-void lock_drivers_memory() noexcept {
+// Held from one call to the next.
+void lock_drivers_memory() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   g_maps.lock();
   g_buffers.lock();
 }
-void unlock_drivers_memory() noexcept {
+void unlock_drivers_memory() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   g_buffers.unlock();
   g_maps.unlock();
 }

@@ -526,7 +526,7 @@ R pass(R (*function)(A...), A... args) noexcept {
   if (inside.outermost()) settle_pins();
   if (concerns_virtual(args...)) return function(args...);
   if constexpr (takes_queue<A...>) note_queue_user();
-  if constexpr (requires(R result) { Hook<F>::instead(&result, args...); }) {
+  if constexpr (requires(R* result) { Hook<F>::instead(result, args...); }) {
     if (R result{}; Hook<F>::instead(&result, args...)) return result;
   }
   Hook<F>::before(args...);

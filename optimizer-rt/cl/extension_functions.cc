@@ -2,13 +2,13 @@
 #include "optimizer-rt/cl/extension_functions.h"
 
 #include <CL/cl_ext.h>
-#include <pthread.h>
 
 #include <cstring>
 #include <type_traits>
 
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/virtual_platform.h"
+#include "traces/base/mutex.h"
 
 namespace gt::opt {
 namespace {
@@ -41,7 +41,7 @@ struct Drivers {
   }
 };
 Drivers drivers[static_cast<size_t>(Extension::Count)];
-pthread_mutex_t finding = PTHREAD_MUTEX_INITIALIZER;
+Mutex finding;
 
 template <class T>
 concept Opaque = std::is_class_v<std::remove_cv_t<T>> && !requires { sizeof(T); };
@@ -164,9 +164,9 @@ bool extension_function(cl_platform_id platform, const char* name, void** result
   if (void* const symbol = exported(name)) *result = symbol;
   for (size_t i = 0; i < std::size(rows); ++i) {
     if (std::strcmp(rows[i].name, name) != 0) continue;
-    ::pthread_mutex_lock(&finding);
+    finding.lock();
     drivers[i] = found;
-    ::pthread_mutex_unlock(&finding);
+    finding.unlock();
     *result = rows[i].tells_owner ? rows[i].function : found.remote ? found.remote : any;
   }
   return true;

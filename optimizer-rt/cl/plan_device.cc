@@ -5,7 +5,7 @@
 
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/pool/runtime.h"
-#include "traces/base/lock.h"
+#include "traces/base/mutex.h"
 
 namespace gt::opt {
 namespace {
@@ -32,7 +32,7 @@ struct Known {
   std::atomic<int> index{NoDevice};  // written before `device`
 };
 constinit Known g_known[64];
-constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+constinit Mutex g_mutex;  // of changes
 
 }  // namespace
 
@@ -41,7 +41,7 @@ int plan_device(cl_device_id device) noexcept {
     if (k.device.load(std::memory_order_acquire) == device) return k.index.load(std::memory_order_relaxed);
   const size_t named = runtime.plan().devices.size();
   const int index = look_up_device(device);
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   if (named != runtime.plan().devices.size()) return index;  // the next look finds more
   for (Known& k : g_known) {
     const cl_device_id there = k.device.load(std::memory_order_relaxed);
@@ -59,7 +59,7 @@ int plan_device(cl_device_id device) noexcept {
 bool is_planned(cl_device_id device) noexcept { return look_up_device(device) != NoDevice; }
 
 void plan_has_changed() noexcept {
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   for (Known& k : g_known) {
     const cl_device_id device = k.device.load(std::memory_order_relaxed);
     if (!device || k.index.load(std::memory_order_relaxed) != NoDevice) continue;

@@ -2,7 +2,7 @@
 
 #include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/real.h"
-#include "traces/base/lock.h"
+#include "traces/base/mutex.h"
 
 namespace gt::opt {
 
@@ -12,18 +12,18 @@ constinit std::atomic<bool> several_queue_users{false};
 namespace {
 
 constexpr size_t Most = 256;
-constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
-constinit QueueEntry g_queues[Most] = {};
-constinit size_t g_count = 0;  // entries in use are the first; order does not matter
+constinit Mutex g_mutex;
+constinit QueueEntry g_queues[Most] GT_GUARDED_BY(g_mutex) = {};
+constinit size_t g_count GT_GUARDED_BY(g_mutex) = 0;  // entries in use are the first; order does not matter
 
-QueueEntry* find(cl_command_queue queue) {
+QueueEntry* find(cl_command_queue queue) GT_REQUIRES(g_mutex) {
   for (size_t i = 0; i < g_count; ++i)
     if (g_queues[i].queue == queue) return &g_queues[i];
   return nullptr;
 }
 
 void forget(cl_command_queue queue) {
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   QueueEntry* q = find(queue);
   if (!q) return;
   *q = g_queues[--g_count];
@@ -40,7 +40,7 @@ bool ask(cl_command_queue queue, cl_command_queue_info what, T* out) {
 
 bool look_up_queue(cl_command_queue queue, QueueEntry* out) noexcept {
   {
-    const Lock lock(g_mutex);
+    const MutexLock lock(g_mutex);
     if (const QueueEntry* q = find(queue)) return *out = *q, true;
   }
   cl_command_queue_properties properties = 0;
@@ -51,7 +51,7 @@ bool look_up_queue(cl_command_queue queue, QueueEntry* out) noexcept {
     return false;
   out->in_order = !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   out->profiling = (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   if (const QueueEntry* q = find(queue)) return *out = *q, true;
   if (g_count == Most) return false;
   g_queues[g_count++] = *out;
@@ -70,7 +70,7 @@ void queue_releasing(cl_command_queue queue) noexcept {
 }
 
 void barrier_enqueued(cl_command_queue queue) noexcept {
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   if (QueueEntry* q = find(queue)) q->has_barriers = true;
 }
 

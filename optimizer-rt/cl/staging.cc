@@ -18,8 +18,8 @@
 #include "optimizer-rt/pool/runtime.h"
 #include "optimizer-rt/pool/staging_trial.h"
 #include "traces/base/clock.h"
+#include "traces/base/mutex.h"
 #include "traces/base/reentry.h"
-#include "traces/base/lock.h"
 #include "transport/staging/agent.h"
 #include "transport/staging/machine_load.h"
 #include "transport/staging/processors.h"
@@ -46,7 +46,7 @@ struct StagedDevice {
 
 constexpr size_t MostStagedDevices = 32;
 constinit StagedDevice g_staged_devices[MostStagedDevices];
-constinit pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;  // for opening stagers
+constinit Mutex g_mutex;  // for opening stagers
 constinit ClFunctions g_cl;
 // Its threads end with the process: a destructor would wait for them, in a forked child for ever.
 union CopyThreadsForEver {
@@ -86,12 +86,14 @@ Staging mode() {
 }
 
 ClFunctions real_functions_for_staging() {
-  ClFunctions f;
-  using enum ClFunctions::Use;
+  struct Real : ClFunctions {  // which names the uses
+    Real() {
 #define GT_CL_FUNCTION(use, name) \
-  if constexpr (((use) & (Staging | Svm)) != 0) f.name = GT_REAL(name);
+  if constexpr (((use) & (Staging | Svm)) != 0) this->name = GT_REAL(name);
 #include "transport/opencl/functions.def"
-  return f;
+    }
+  };
+  return Real();
 }
 
 unsigned helpers() {
@@ -168,7 +170,7 @@ bool takes_next(int device, Way way) {
 StagedDevice* staged_device_of(cl_context context, cl_device_id device) {
   if (StagedDevice* p = find(context, device)) return p;
   if (!is_known(context)) return nullptr;
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   if (StagedDevice* p = find(context, device)) return p;
   for (StagedDevice& p : g_staged_devices) {
     if (!p.stager.is_closed() || !start_engine()) continue;
@@ -280,14 +282,14 @@ bool stage_contents(cl_context context, cl_device_id device, const staging::Host
 void populate(char* base, size_t bytes) noexcept {
   if (bytes < LeastPopulated) return;
   {
-    const Lock lock(g_mutex);
+    const MutexLock lock(g_mutex);
     if (!start_engine()) return;
   }
   g_copy_threads.populate(base, bytes);
 }
 
 void stop_staging(cl_context context) noexcept {
-  const Lock lock(g_mutex);
+  const MutexLock lock(g_mutex);
   for (StagedDevice& p : g_staged_devices)
     if (p.stager.serves_context(context)) p.stager.close();
 }

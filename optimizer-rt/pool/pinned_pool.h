@@ -30,13 +30,12 @@
 // Depends on libc's mmap family and pthread mutexes only; usable before any constructor has run.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "optimizer-rt/pool/arena.h"
+#include "traces/base/mutex.h"
 
 namespace gt::opt {
 
@@ -125,14 +124,15 @@ class PinnedPool {
   // another pin.
   bool set_pin(const Extent& extent, PinToken pin) noexcept;
 
-  void lock_for_fork() noexcept;
-  void unlock_after_fork() noexcept;
+  void lock_for_fork() noexcept GT_ACQUIRE(mutex_);
+  void unlock_after_fork() noexcept GT_RELEASE(mutex_);
 
   size_t live_bytes() const noexcept;
   size_t cached_bytes() const noexcept;
   uint64_t bad_releases() const noexcept { return bad_releases_.load(std::memory_order_relaxed); }
   bool lock_refused() const noexcept { return lock_refused_.load(std::memory_order_relaxed); }
-  bool is_valid() const noexcept;  // checks the invariants; slow, for tests
+  // Checks the invariants, without the lock; slow, for tests.
+  bool is_valid() const noexcept GT_NO_THREAD_SAFETY_ANALYSIS;
 
  private:
   struct Span;
@@ -145,61 +145,62 @@ class PinnedPool {
   bool make_tables() noexcept;
   Span& span(SpanId id) const noexcept;
   char* address(const Span& s) const noexcept;
-  SpanId span_at(const void* p) const noexcept;  // 0: no span in use there
-  SpanId new_span(PageId page, PageId pages) noexcept;
-  void drop_span(SpanId id) noexcept;
-  void map_ends(SpanId id) noexcept;
-  void map_all(SpanId id) noexcept;
+  SpanId span_at(const void* p) const noexcept GT_REQUIRES(mutex_);  // 0: no span in use there
+  SpanId new_span(PageId page, PageId pages) noexcept GT_REQUIRES(mutex_);
+  void drop_span(SpanId id) noexcept GT_REQUIRES(mutex_);
+  void map_ends(SpanId id) noexcept GT_REQUIRES(mutex_);
+  void map_all(SpanId id) noexcept GT_REQUIRES(mutex_);
 
-  void list_free(SpanId id) noexcept;
-  void unlist_free(SpanId id) noexcept;
-  bool fits(const Span& s, PageId pages, PageId align) const noexcept;
-  SpanId find_free(PageId pages, PageId align) noexcept;
-  SpanId carve(SpanId id, PageId pages, PageId align) noexcept;
-  void cut_tail(SpanId id, PageId pages) noexcept;
-  bool may_grow(PageId pages, PageId align) const noexcept;
-  SpanId grow_top(PageId pages, PageId align) noexcept;
-  SpanId absorb(SpanId left, SpanId right) noexcept;
-  SpanId merge_neighbours(SpanId id, bool any) noexcept;
-  void merge_everything() noexcept;
-  SpanId take_span(PageId pages, PageId align, SiteIndex site) noexcept;
-  void give_span(SpanId id) noexcept;
+  void list_free(SpanId id) noexcept GT_REQUIRES(mutex_);
+  void unlist_free(SpanId id) noexcept GT_REQUIRES(mutex_);
+  bool fits(const Span& s, PageId pages, PageId align) const noexcept GT_REQUIRES(mutex_);
+  SpanId find_free(PageId pages, PageId align) noexcept GT_REQUIRES(mutex_);
+  SpanId carve(SpanId id, PageId pages, PageId align) noexcept GT_REQUIRES(mutex_);
+  void cut_tail(SpanId id, PageId pages) noexcept GT_REQUIRES(mutex_);
+  bool may_grow(PageId pages, PageId align) const noexcept GT_REQUIRES(mutex_);
+  SpanId grow_top(PageId pages, PageId align) noexcept GT_REQUIRES(mutex_);
+  SpanId absorb(SpanId left, SpanId right) noexcept GT_REQUIRES(mutex_);
+  SpanId merge_neighbours(SpanId id, bool any) noexcept GT_REQUIRES(mutex_);
+  void merge_everything() noexcept GT_REQUIRES(mutex_);
+  SpanId take_span(PageId pages, PageId align, SiteIndex site) noexcept GT_REQUIRES(mutex_);
+  void give_span(SpanId id) noexcept GT_REQUIRES(mutex_);
   enum class Trim { Largest, Idle, Aside };
-  size_t trim_one(Trim what) noexcept;
-  SpanId trim_victim(Trim what) noexcept;
-  bool may_be_idle() const noexcept { return work_.load(std::memory_order_relaxed) >= idle_at_; }
+  size_t trim_one(Trim what) noexcept GT_EXCLUDES(mutex_);
+  SpanId trim_victim(Trim what) noexcept GT_REQUIRES(mutex_);
+  bool may_be_idle() const noexcept GT_REQUIRES(mutex_) { return work_.load(std::memory_order_relaxed) >= idle_at_; }
   uint64_t idle_at(const Span& s) const noexcept;
   bool give_back(const Span& s) noexcept;
-  void* move_away(char* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept;
+  void* move_away(char* at, size_t bytes, size_t new_bytes, int flags, void* to) noexcept GT_REQUIRES(mutex_);
   void leave_nothing(void* at, size_t bytes) noexcept;
 
-  void* allocate_locked(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept;
-  void* allocate_large(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept;
-  void* allocate_small(size_t size_class, SiteIndex site) noexcept;
-  SpanId new_slab(size_t size_class, SiteIndex site) noexcept;
-  void list_partial(SpanId id) noexcept;
-  void unlist_partial(SpanId id) noexcept;
-  void release_locked(void* p) noexcept;
-  bool release_small(SpanId id, size_t offset) noexcept;
+  void* allocate_locked(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept GT_REQUIRES(mutex_);
+  void* allocate_large(size_t size, size_t align, SiteIndex site, bool* fresh) noexcept GT_REQUIRES(mutex_);
+  void* allocate_small(size_t size_class, SiteIndex site) noexcept GT_REQUIRES(mutex_);
+  SpanId new_slab(size_t size_class, SiteIndex site) noexcept GT_REQUIRES(mutex_);
+  void list_partial(SpanId id) noexcept GT_REQUIRES(mutex_);
+  void unlist_partial(SpanId id) noexcept GT_REQUIRES(mutex_);
+  void release_locked(void* p) noexcept GT_REQUIRES(mutex_);
+  bool release_small(SpanId id, size_t offset) noexcept GT_REQUIRES(mutex_);
   void defer(void* p) noexcept;
-  void drain_deferred() noexcept;
+  void drain_deferred() noexcept GT_REQUIRES(mutex_);
 
   Arena arena_;
   PoolOptions options_{};
-  mutable pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  mutable Mutex mutex_;
+  // Both with the mutex, but for their addresses, which open() sets.
   Span* spans_ = nullptr;        // [0] is unused: id 0 is "none"
   SpanId* page_span_ = nullptr;  // by page
-  SpanId span_count_ = 0, spare_span_ = 0;
-  PageId top_ = 0;  // pages below were handed out at least once
+  SpanId span_count_ GT_GUARDED_BY(mutex_) = 0, spare_span_ GT_GUARDED_BY(mutex_) = 0;
+  PageId top_ GT_GUARDED_BY(mutex_) = 0;  // pages below were handed out at least once
   PageId pages_ = 0;
-  size_t live_ = 0, cached_ = 0;           // bytes
+  size_t live_ GT_GUARDED_BY(mutex_) = 0, cached_ GT_GUARDED_BY(mutex_) = 0;  // bytes
   std::atomic<uint64_t> work_{0};           // bytes
-  uint64_t idle_at_ = UINT64_MAX;           // work_ before which no free span is idle
-  size_t free_aside_ = 0;                   // free spans that are set aside
-  bool grew_ = false;                       // memory that held nothing was handed out since the last trim()
+  uint64_t idle_at_ GT_GUARDED_BY(mutex_) = UINT64_MAX;  // work_ before which no free span is idle
+  size_t free_aside_ GT_GUARDED_BY(mutex_) = 0;  // free spans that are set aside
+  bool grew_ GT_GUARDED_BY(mutex_) = false;  // memory that held nothing was handed out since the last trim()
   std::atomic<size_t> returned_excess_{0}, returned_short_{0}, returned_idle_{0};
-  SpanId free_[Buckets] = {};               // free spans by log2(pages)
-  SpanId partial_[MaxPoolSites][Classes] = {};  // slabs with a free block
+  SpanId free_[Buckets] GT_GUARDED_BY(mutex_) = {};  // free spans by log2(pages)
+  SpanId partial_[MaxPoolSites][Classes] GT_GUARDED_BY(mutex_) = {};  // slabs with a free block
   PinToken first_pin_ = 0;                  // the pin of adopted memory
   std::atomic<void*> deferred_{
       nullptr};  // frees made by signal handlers, linked through the blocks

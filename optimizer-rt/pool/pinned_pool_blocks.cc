@@ -221,7 +221,7 @@ size_t PinnedPool::cached_bytes() const noexcept {
 // Other fork handlers of this thread may allocate in between: they count as inside, and get libc's
 // memory.
 void PinnedPool::lock_for_fork() noexcept {
-  ::pthread_mutex_lock(&mutex_);
+  mutex_.lock();
   t_inside_pool = true;
   arena_.begin_fork();
   for (PageId page = 0; arena_.shared() && page < top_; page += span(page_span_[page]).pages) {
@@ -232,7 +232,7 @@ void PinnedPool::lock_for_fork() noexcept {
 void PinnedPool::unlock_after_fork() noexcept {
   arena_.end_fork();
   t_inside_pool = false;
-  ::pthread_mutex_unlock(&mutex_);
+  mutex_.unlock();
 }
 
 }  // namespace gt::opt

@@ -48,16 +48,18 @@ struct PinnedPool::Span {
   }
 };
 
-class PinnedPool::Guard {
+// Inside the pool there is nothing to take: this thread has the mutex. The analysis is told that it is taken.
+class GT_SCOPED_CAPABILITY PinnedPool::Guard {
  public:
-  explicit Guard(pthread_mutex_t& mutex) : mutex_(t_inside_pool ? nullptr : &mutex) {
+  explicit Guard(Mutex& mutex) GT_ACQUIRE(mutex) GT_NO_THREAD_SAFETY_ANALYSIS
+      : mutex_(t_inside_pool ? nullptr : &mutex) {
     if (!mutex_) return;
     t_inside_pool = true;
-    ::pthread_mutex_lock(mutex_);
+    mutex_->lock();
   }
-  ~Guard() {
+  ~Guard() GT_RELEASE() GT_NO_THREAD_SAFETY_ANALYSIS {
     if (!mutex_) return;
-    ::pthread_mutex_unlock(mutex_);
+    mutex_->unlock();
     t_inside_pool = false;
   }
   Guard(const Guard&) = delete;
@@ -65,7 +67,7 @@ class PinnedPool::Guard {
   bool held() const { return mutex_ != nullptr; }
 
  private:
-  pthread_mutex_t* mutex_;
+  Mutex* mutex_;
 };
 
 inline PinnedPool::Span& PinnedPool::span(SpanId id) const noexcept { return spans_[id]; }

@@ -25,7 +25,8 @@ void* map_table(size_t bytes) {
 
 }  // namespace
 
-bool PinnedPool::make_tables() noexcept {
+// Nobody uses the pool yet.
+bool PinnedPool::make_tables() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   const size_t pages = arena_.size() / PageBytes;
   page_span_ = static_cast<SpanId*>(map_table((pages + 1) * sizeof(SpanId)));
   spans_ = static_cast<Span*>(map_table((pages + 2) * sizeof(Span)));

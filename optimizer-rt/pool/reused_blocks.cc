@@ -20,12 +20,14 @@ __thread bool t_inside __attribute__((tls_model("initial-exec"))) = false;
 
 // --- Entering ---
 
-class ReusedBlocks::Guard {
+// In a signal handler inside the table there is nothing to take; the analysis is told that it is taken.
+class GT_SCOPED_CAPABILITY ReusedBlocks::Guard {
  public:
-  explicit Guard(ReusedBlocks& table) noexcept : table_(t_inside ? nullptr : &table) {
+  explicit Guard(ReusedBlocks& table) noexcept GT_ACQUIRE(table.mutex_) GT_NO_THREAD_SAFETY_ANALYSIS
+      : table_(t_inside ? nullptr : &table) {
     if (table_) table_->enter();
   }
-  ~Guard() {
+  ~Guard() GT_RELEASE() GT_NO_THREAD_SAFETY_ANALYSIS {
     if (table_) table_->leave();
   }
   Guard(const Guard&) = delete;
@@ -39,13 +41,13 @@ class ReusedBlocks::Guard {
 void ReusedBlocks::enter() noexcept {
   t_inside = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  ::pthread_mutex_lock(&mutex_);
+  mutex_.lock();
   take_missed();
 }
 
 void ReusedBlocks::leave() noexcept {
   take_missed();
-  ::pthread_mutex_unlock(&mutex_);
+  mutex_.unlock();
   std::atomic_signal_fence(std::memory_order_seq_cst);
   t_inside = false;
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -89,7 +91,7 @@ void ReusedBlocks::remember_static(const void* p, size_t bytes) noexcept {
   const Guard guard(*this);
   uintptr_t begin = address(p), end = begin + bytes;
   if (!guard.held() || !is_open() || find(begin, bytes) != Most) return;
-  for_each_entry([&](size_t i) {
+  for_each_entry([&](size_t i) GT_REQUIRES(mutex_) {
     const uintptr_t key = keys_[i].load(std::memory_order_relaxed);
     const Entry& e = entries_[i];
     if (e.state != State::Fresh || key >= end || begin >= key + e.bytes) return;
@@ -137,7 +139,7 @@ void ReusedBlocks::drop_overlapping(const void* at, size_t bytes) noexcept {
 }
 
 void ReusedBlocks::drop_overlapping_locked(uintptr_t at, size_t bytes) noexcept {
-  for_each_entry([&](size_t i) {
+  for_each_entry([&](size_t i) GT_REQUIRES(mutex_) {
     const uintptr_t key = keys_[i].load(std::memory_order_relaxed);
     if (key < at + bytes && at < key + entries_[i].bytes) drop_entry(i);
   });
@@ -177,16 +179,18 @@ void ReusedBlocks::forget_in_child() noexcept {
 // --- Transfers ---
 
 size_t ReusedBlocks::find(uintptr_t p, size_t span) const noexcept {
-  const auto holds = [&](size_t i) {
+  const auto holds = [&](size_t i) GT_REQUIRES(mutex_) {
     const uintptr_t key = keys_[i].load(std::memory_order_relaxed);
     return key != 0 && p >= key && p - key < entries_[i].bytes && span <= entries_[i].bytes - (p - key);
   };
   // Blocks of static data may overlap: a pinned one is the one that counts.
-  const auto is_final = [&](size_t i) { return !entries_[i].is_static || entries_[i].state == State::Pinned; };
+  const auto is_final = [&](size_t i) GT_REQUIRES(mutex_) {
+    return !entries_[i].is_static || entries_[i].state == State::Pinned;
+  };
   for (size_t i = first_of(p); i < first_of(p) + Ways; ++i)
     if (holds(i) && is_final(i)) return i;
   size_t found = Most;
-  for_each_entry([&](size_t i) {
+  for_each_entry([&](size_t i) GT_REQUIRES(mutex_) {
     if (holds(i) && (found == Most || is_final(i))) found = i;
   });
   return found;
@@ -278,7 +282,7 @@ void ReusedBlocks::judge(const Entry& e) noexcept {
 void ReusedBlocks::owner_leaves(const void* owner) noexcept {
   const Guard guard(*this);
   if (!guard.held()) return missed();
-  for_each_entry([&](size_t i) {
+  for_each_entry([&](size_t i) GT_REQUIRES(mutex_) {
     Entry& e = entries_[i];
     if (e.state == State::Pinned && e.owner == owner) unpin_entry(e);
   });

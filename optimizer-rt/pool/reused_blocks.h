@@ -26,13 +26,12 @@
 // LeastBytes; for each release one load, and a cache line where a block that is known may begin.
 #pragma once
 
-#include <pthread.h>
-
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "optimizer-rt/pool/plan.h"
+#include "traces/base/mutex.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -100,9 +99,9 @@ class ReusedBlocks {
     for (PinToken pin; take_stale(&pin); settled()) unpin(pin);
   }
 
-  void lock_for_fork() noexcept { enter(); }
-  void unlock_after_fork() noexcept { leave(); }
-  void forget_in_child() noexcept;  // REQUIRES: lock_for_fork() before the fork. Unlocks
+  void lock_for_fork() noexcept GT_ACQUIRE(mutex_) { enter(); }
+  void unlock_after_fork() noexcept GT_RELEASE(mutex_) { leave(); }
+  void forget_in_child() noexcept GT_RELEASE(mutex_);  // REQUIRES: lock_for_fork() before the fork. Unlocks
 
  private:
   class Guard;
@@ -138,40 +137,40 @@ class ReusedBlocks {
     for (size_t i = 0; i < Ways; ++i) found |= set[i].load(std::memory_order_relaxed) == key;
     return found && p;
   }
-  void enter() noexcept;
-  void leave() noexcept;
+  void enter() noexcept GT_ACQUIRE(mutex_);
+  void leave() noexcept GT_RELEASE(mutex_);
   void missed() noexcept;
-  void take_missed() noexcept;
-  void insert(uintptr_t key, size_t bytes, bool is_static) noexcept;
+  void take_missed() noexcept GT_REQUIRES(mutex_);
+  void insert(uintptr_t key, size_t bytes, bool is_static) noexcept GT_REQUIRES(mutex_);
   bool drop(const void* p) noexcept;
   void drop_overlapping(const void* at, size_t bytes) noexcept;
-  void drop_overlapping_locked(uintptr_t at, size_t bytes) noexcept;
-  void drop_entry(size_t i) noexcept;
-  void unpin_entry(Entry& e) noexcept;
-  void judge(const Entry& e) noexcept;
+  void drop_overlapping_locked(uintptr_t at, size_t bytes) noexcept GT_REQUIRES(mutex_);
+  void drop_entry(size_t i) noexcept GT_REQUIRES(mutex_);
+  void unpin_entry(Entry& e) noexcept GT_REQUIRES(mutex_);
+  void judge(const Entry& e) noexcept GT_REQUIRES(mutex_);
   template <class Visit>
-  void for_each_entry(Visit visit) const noexcept;
+  void for_each_entry(Visit visit) const noexcept GT_REQUIRES(mutex_);
   double price(const Entry& e, const Terms& terms) const noexcept;
-  bool pays(Entry& e, const Terms& terms) noexcept;
-  size_t find(uintptr_t p, size_t span) const noexcept;
-  Entry* entry_of(const Block& block) noexcept;
+  bool pays(Entry& e, const Terms& terms) noexcept GT_REQUIRES(mutex_);
+  size_t find(uintptr_t p, size_t span) const noexcept GT_REQUIRES(mutex_);
+  Entry* entry_of(const Block& block) noexcept GT_REQUIRES(mutex_);
   bool take_stale(PinToken* pin) noexcept;
   void settled() noexcept;
 
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  Mutex mutex_;
   std::atomic<size_t> range_{0};  // above LeastBytes; 0: closed
   std::atomic<size_t> count_{0};
   std::atomic<uint32_t> unsettled_{0};  // pins of dropped blocks: stale, being made, being released; 1 for missed_
   std::atomic<bool> missed_{false};
-  uint64_t births_ = 0;
-  size_t pins_ = 0;  // being made, made, stale, being released
-  size_t stale_count_ = 0;
-  uint64_t used_[Most / 64] = {};  // a bit for each entry: for walks
-  uint8_t bar_[Classes] = {};
+  uint64_t births_ GT_GUARDED_BY(mutex_) = 0;
+  size_t pins_ GT_GUARDED_BY(mutex_) = 0;  // being made, made, stale, being released
+  size_t stale_count_ GT_GUARDED_BY(mutex_) = 0;
+  uint64_t used_[Most / 64] GT_GUARDED_BY(mutex_) = {};  // a bit for each entry: for walks
+  uint8_t bar_[Classes] GT_GUARDED_BY(mutex_) = {};
   alignas(64) std::atomic<uint16_t> begins_[Granules] = {};  // how many blocks begin there
   alignas(64) std::atomic<uintptr_t> keys_[Most] = {};
-  Entry entries_[Most] = {};
-  PinToken stale_[Most] = {};
+  Entry entries_[Most] GT_GUARDED_BY(mutex_) = {};
+  PinToken stale_[Most] GT_GUARDED_BY(mutex_) = {};
 };
 
 extern ReusedBlocks reused_blocks;

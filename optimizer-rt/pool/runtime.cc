@@ -19,7 +19,6 @@
 #include "optimizer-rt/pool/static_data.h"
 #include "traces/base/clock.h"
 #include "traces/base/fd.h"
-#include "traces/base/lock.h"
 
 namespace gt::opt {
 
@@ -51,15 +50,16 @@ double allocation_saving(const PlanSite& site, size_t size, bool fresh) {
 bool drop_pin(PinToken pin) { return t_may_unpin && unpin_hook && unpin_hook(pin); }
 bool deregister(void* base, size_t bytes) { return !deregister_hook || (t_may_unpin && deregister_hook(base, bytes)); }
 
-void before_fork() {
+// What is taken before a fork is held until after it.
+void before_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
   runtime.lock_for_fork();
   reused_blocks.lock_for_fork();
 }
-void after_fork() {
+void after_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
   reused_blocks.unlock_after_fork();
   runtime.unlock_after_fork();
 }
-void after_fork_in_child() {
+void after_fork_in_child() GT_NO_THREAD_SAFETY_ANALYSIS {
   reused_blocks.forget_in_child();
   runtime.unlock_after_fork();
 }
@@ -106,7 +106,7 @@ void Runtime::prepare(const PlanView& plan) noexcept {
 void Runtime::learn(const DeviceTexts& device) noexcept {
   const bool answered = requests_->ask(device);
   if (!answered) asks_.store(false, std::memory_order_relaxed);  // nobody waits twice for nothing
-  const Lock lock(opening_);
+  const MutexLock lock(opening_);
   const PlanView later = answered ? plan_.read_later() : PlanView();
   if (!later.header) return;
   asks_.store(later.header->asks != 0, std::memory_order_relaxed);
@@ -293,13 +293,14 @@ void Runtime::adopt_driver_memory(void* base, size_t bytes) noexcept {
     count(Fallback::DriverMemory);
 }
 
-void Runtime::lock_for_fork() noexcept {
-  ::pthread_mutex_lock(&opening_);
+// Held from one call to the next, as many as there are pools.
+void Runtime::lock_for_fork() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
+  opening_.lock();
   for (PinnedPool& pool : pools_) pool.lock_for_fork();
 }
-void Runtime::unlock_after_fork() noexcept {
+void Runtime::unlock_after_fork() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   for (size_t i = Pools; i-- > 0;) pools_[i].unlock_after_fork();
-  ::pthread_mutex_unlock(&opening_);
+  opening_.unlock();
 }
 
 }  // namespace gt::opt

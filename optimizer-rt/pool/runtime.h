@@ -12,9 +12,10 @@
 #include "optimizer-rt/pool/pinned_pool.h"
 #include "optimizer-rt/pool/plan.h"
 #include "optimizer-rt/pool/requests.h"
-#include "optimizer-rt/pool/trial_account.h"
 #include "optimizer-rt/pool/sites.h"
+#include "optimizer-rt/pool/trial_account.h"
 #include "traces/base/fork_mark.h"
+#include "traces/base/mutex.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -109,7 +110,7 @@ class Runtime {
   ForkMark mark_;
   Requests* requests_ = nullptr;
   std::atomic<bool> asks_{false};
-  pthread_mutex_t opening_ = PTHREAD_MUTEX_INITIALIZER;  // held while pools are opened, and around fork()
+  Mutex opening_;  // held while pools are opened, and around fork()
   Counters* counters_ = nullptr;  // not null once a plan is open
 };
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Cheap rules of style: a first line that says what the file is, 120 columns, file names, file sizes, no paths of
-one machine, one form of private members, scripts that are executable, no test or source that CMake does not know.
+one machine, one form of private members, one mutex, scripts that are executable, no test or
+source that CMake does not know.
 
 Usage: style.py ROOT
 """
@@ -18,6 +19,7 @@ GENERATED = re.compile(r"^traces/api/gen/|^tests/fake_cl/gen/")
 NAME = re.compile(r"^[a-z0-9_]+(\.[a-z0-9]+)+$")
 TEXT = sources.CODE + (".md", ".txt", ".cmake", ".py", ".sh", ".json", ".sql", ".def")
 MEMBER = re.compile(r"\bx_[a-z]\w*")  # private members end with a _, as clang-tidy has it (.clang-tidy)
+LOCK = re.compile(r"std::(recursive_|shared_|timed_)?mutex\b|std::(lock_guard|scoped_lock|shared_lock)\b")
 PLACES = re.compile(r"/(work|home/[a-z]+|Users)/|/tmp/bash_jobs|/root/")
 
 
@@ -30,6 +32,8 @@ def code_problems(path, lines):
             yield number, f"{len(line)} columns, {COLUMNS} at most"
         if MEMBER.search(line):
             yield number, f"{MEMBER.search(line)[0]}: members end with a _"
+        if LOCK.search(line) and path.parts[0] != "tests" and path.as_posix() != "traces/base/mutex.h":
+            yield number, f"{LOCK.search(line)[0]}: clang knows what a gt::Mutex guards (traces/base/mutex.h)"
         if "\t" in line or line != line.rstrip():
             yield number, "a tab, or a space at the end of the line"
     if len(lines) > LONGEST:

@@ -1,5 +1,5 @@
 // How often memory may have gone back without a call that we could look at: the stacks of threads, which the C library
-// unmaps some time after they have ended, and libraries that were closed.
+// unmaps some time after they have ended, and libraries that were closed. Any thread: an atomic addition.
 #pragma once
 
 #include <atomic>

@@ -66,19 +66,19 @@ class Executor::State {
 
   // A frame from the link.
   bool take(ByteView frame);
-  bool dispatch(ByteView frame);
-  bool run(const wire::Call& m);
-  bool run(const wire::Launch& m);
-  bool run(const wire::Move& m);
-  bool run(const wire::Finish& m);
-  bool run(const wire::Subscribe& m);
-  bool run(wire::Build& m);
-  bool run(const wire::Survey& m);
-  bool run(const wire::Ping& m);
-  bool run(const wire::Leave& m);
-  bool run(const wire::Invite& m);
-  bool run(const wire::Join& m);
-  bool assemble(ByteView frame);
+  bool dispatch(ByteView frame) GT_REQUIRES(dispatching);
+  bool run(const wire::Call& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Launch& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Move& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Finish& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Subscribe& m) GT_REQUIRES(dispatching);
+  bool run(wire::Build& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Survey& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Ping& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Leave& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Invite& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Join& m) GT_REQUIRES(dispatching);
+  bool assemble(ByteView frame) GT_REQUIRES(dispatching);
   void refuse() { link_.close(); }
   // The driver and the message decide what happens inside; what throws has no memory.
   template <class Handle>
@@ -98,35 +98,36 @@ class Executor::State {
   SharedPins pins;
   std::unique_ptr<Transfers> transfers;
   std::unique_ptr<Programs> programs;
-  wire::Assembler fragments;
+  wire::Assembler fragments GT_GUARDED_BY(dispatching);
 
-  std::mutex dispatching;  // held while a message is taken in
-  std::mutex mutex;
+  Mutex dispatching;  // held while a message is taken in
+  Mutex mutex;
   std::condition_variable changed;
-  bool started = false, closed = false;
+  bool started = false;
+  bool closed GT_GUARDED_BY(mutex) = false;
   std::atomic<uint32_t> inside{0};  // handlers that are running
 
  private:
   template <class Message>
-  bool decoded(ByteView frame, Message& message) {
+  bool decoded(ByteView frame, Message& message) GT_REQUIRES(dispatching) {
     return wire::decode(frame, message) && run(message);
   }
   template <class Message>
-  bool transfer(ByteView frame, Message& message);
-  bool may_go_ahead(ByteView frame);
-  bool put_off(ByteView frame);
+  bool transfer(ByteView frame, Message& message) GT_REQUIRES(dispatching);
+  bool may_go_ahead(ByteView frame) GT_REQUIRES(dispatching);
+  bool put_off(ByteView frame) GT_REQUIRES(dispatching);
   void catch_up();
   bool catch_up_once(InFlight::Watch& watch, bool first, bool& moved, bool& goes_on);
   void finish_queue(const std::shared_ptr<Queue>& queue, const std::shared_ptr<Finishing>& finishing);
 
   wire::Link& link_;
   Backlog later_;
-  bool catching_up_ = false;  // there is a thread for it
+  bool catching_up_ GT_GUARDED_BY(dispatching) = false;  // there is a thread for it
   std::atomic<std::thread::id> catching_up_now_{};  // and it has the lock of dispatching
   // Kept for their room: decoding the next message allocates nothing.
-  wire::Launch launch_;
-  wire::Write write_;
-  wire::Read read_;
+  wire::Launch launch_ GT_GUARDED_BY(dispatching);
+  wire::Write write_ GT_GUARDED_BY(dispatching);
+  wire::Read read_ GT_GUARDED_BY(dispatching);
 };
 
 template <class Handle>
@@ -146,7 +147,7 @@ bool Executor::State::take(ByteView frame) {
     return true;
   }
   while (later_.is_full() && !link_.is_closed()) std::this_thread::sleep_for(LookAgain);
-  const std::lock_guard lock(dispatching);
+  const MutexLock lock(dispatching);
   if (later_.empty() || may_go_ahead(frame)) return dispatch(frame);
   later_.push_back(frame);
   return true;
@@ -202,7 +203,7 @@ bool Executor::State::catch_up_once(InFlight::Watch& watch, bool first, bool& mo
     ~Now() { id = std::thread::id(); }
     std::atomic<std::thread::id>& id;
   };
-  const std::lock_guard lock(dispatching);
+  const MutexLock lock(dispatching);
   const Now now(catching_up_now_);
   transfers->reclaim_everywhere();
   if (watch.is_stuck()) {
@@ -403,8 +404,8 @@ Status Executor::start() {
 }
 
 void Executor::wait_until_closed() {
-  std::unique_lock lock(state_->mutex);
-  state_->changed.wait(lock, [this] { return state_->closed; });
+  UniqueLock lock(state_->mutex);
+  state_->changed.wait(lock, [this]() GT_REQUIRES(state_->mutex) { return state_->closed; });
 }
 
 Counters Executor::counters() const {
@@ -419,19 +420,19 @@ void Executor::on_frame(ByteView frame) {
 }
 
 void* Executor::native(api::ObjectKind kind, wire::ObjectId name) const {
-  const std::lock_guard lock(state_->dispatching);
+  const MutexLock lock(state_->dispatching);
   const Object* const object = state_->objects.find(name, kind);
   return object ? object->kind == ObjectKind::Queue ? object->queue->handle : object->handle : nullptr;
 }
 
 bool Executor::adopt(cl_mem buffer, wire::ObjectId name) {
-  const std::lock_guard lock(state_->dispatching);
+  const MutexLock lock(state_->dispatching);
   if (state_->objects.may_name(name) != CL_SUCCESS) return false;
   if (state_->session->cl.clRetainMemObject(buffer) != CL_SUCCESS) return false;
   return state_->commands.name(name, ObjectKind::Buffer, buffer) == CL_SUCCESS;
 }
 
-std::mutex* Executor::driver_lock(cl_device_id device) const { return driver_lock_of(*state_->session, device); }
+Mutex* Executor::driver_lock(cl_device_id device) const { return driver_lock_of(*state_->session, device); }
 
 void Executor::on_put(wire::Notice notice, size_t bytes) {
   state_->guarded([&] { return state_->inbox->arrive(notice, bytes); });
@@ -452,7 +453,7 @@ bool Executor::on_idle(wire::Idle how) {
 }
 
 void Executor::on_closed(const Status&) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->closed = true;
   state_->changed.notify_all();
 }

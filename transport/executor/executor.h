@@ -16,11 +16,11 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include <CL/cl.h>
 
 #include "traces/api/roles.h"
+#include "traces/base/mutex.h"
 #include "transport/executor/base/counters.h"
 #include "transport/executor/base/functions.h"
 #include "transport/executor/base/options.h"
@@ -50,7 +50,7 @@ class Executor final : public wire::LinkHandler {
   // it may not have one more.
   bool adopt(cl_mem buffer, wire::ObjectId name);
   // To be held while commands on memory objects are enqueued (driver_lock.h). nullptr: the device's driver needs none.
-  std::mutex* driver_lock(cl_device_id device) const;
+  Mutex* driver_lock(cl_device_id device) const;
 
   void on_frame(ByteView frame) override;
   void on_put(wire::Notice notice, size_t bytes) override;

@@ -31,7 +31,7 @@ Result<Printed*> Printed::capture() {
 void Printed::keep_empty() {
   alignas(inotify_event) std::array<char, 4096> news;
   while (::read(changes_.get(), news.data(), news.size()) > 0 || errno == EINTR) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     drain();
   }
 }
@@ -51,7 +51,7 @@ void Printed::drain() {
 
 std::string Printed::take() {
   std::fflush(stdout);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   drain();
   std::string text = std::exchange(held_, {});
   if (dropped_ > 0) text += fmt::format("\n[gproxy: {} bytes that kernels printed were dropped]\n", dropped_);

@@ -8,10 +8,10 @@
 
 #include <sys/types.h>
 
-#include <mutex>
 #include <string>
 
 #include "traces/base/fd.h"
+#include "traces/base/mutex.h"
 #include "traces/base/status.h"
 
 namespace gt::proxy {
@@ -28,14 +28,14 @@ class Printed {
  private:
   Printed(Fd file, Fd changes) : file_(std::move(file)), changes_(std::move(changes)) {}
   void keep_empty();
-  void drain();  // REQUIRES: mutex_ held
+  void drain() GT_REQUIRES(mutex_);
 
   Fd file_;     // appended to
   Fd changes_;  // readable when it has been
-  std::mutex mutex_;
-  off_t read_ = 0;  // where in the file what has not been read begins
-  std::string held_;
-  size_t dropped_ = 0;
+  Mutex mutex_;
+  off_t read_ GT_GUARDED_BY(mutex_) = 0;  // where in the file what has not been read begins
+  std::string held_ GT_GUARDED_BY(mutex_);
+  size_t dropped_ GT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace gt::proxy

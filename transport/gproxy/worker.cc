@@ -23,13 +23,13 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "traces/base/command.h"
+#include "traces/base/mutex.h"
 #include "transport/executor/executor.h"
 #include "transport/gproxy/build_turns.h"
 #include "transport/gproxy/opencl.h"
@@ -62,22 +62,22 @@ class Session {
   explicit Session(CounterPage* page) : page_(page) {}
 
   void begin(std::unique_ptr<wire::Link> link) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     link_ = std::move(link);
     changed_.notify_all();
   }
   wire::Link& wait_for_link() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return link_ != nullptr; });
+    UniqueLock lock(mutex_);
+    changed_.wait(lock, [this]() GT_REQUIRES(mutex_) { return link_ != nullptr; });
     return *link_;
   }
   void set_executor(const exec::Executor* executor) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     executor_ = executor;
   }
   // False: there is none yet.
   bool close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (link_) link_->close();
     return link_ != nullptr;
   }
@@ -85,17 +85,17 @@ class Session {
     if (device < 64) page_->devices |= uint64_t{1} << device;
   }
   void count() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!executor_) return;
     const exec::Counters c = executor_->counters();
     for (const exec::CounterRow& row : exec::CounterRows) page_->counters.*row.live = c.*row.value;
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::unique_ptr<wire::Link> link_;
-  const exec::Executor* executor_ = nullptr;
+  std::unique_ptr<wire::Link> link_ GT_GUARDED_BY(mutex_);
+  const exec::Executor* executor_ GT_GUARDED_BY(mutex_) = nullptr;
   CounterPage* page_;
 };
 

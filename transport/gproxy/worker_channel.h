@@ -44,7 +44,8 @@ static_assert(sizeof(CounterPage) <= CounterPageBytes && std::atomic<uint64_t>::
 // The descriptors that a worker is born with, besides standard error (a pipe to the supervisor's log).
 constexpr int ControlFd = 3, CounterFd = 4, BuildTurnsFd = 5;
 
-// One report and perhaps a descriptor. False: the other side is gone or does not keep up. Never blocks.
+// One report and perhaps a descriptor. False: the other side is gone or does not keep up. Never blocks. Any
+// thread: a report is one datagram, whole or not at all.
 bool send_report(int socket, const Report& report, int fd = -1);
 // Whether there was one; never blocks. `gone`: there will be none any more.
 bool receive_report(int socket, Report& report, Fd& fd, bool& gone);

@@ -5,9 +5,10 @@
 
 #include <cstring>
 #include <deque>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
+
+#include "traces/base/mutex.h"
 
 namespace gt::wire {
 namespace {
@@ -25,7 +26,7 @@ class Channel {
   // Delivers `arrival`, or leaves that to the thread that is delivering. True: it delivered what others left, too.
   template <class Deliver>
   bool pass(Arrival arrival, Deliver deliver) {
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     waiting_.push_back(std::move(arrival));
     if (delivering_) return false;
     delivering_ = true;
@@ -42,9 +43,9 @@ class Channel {
   }
 
  private:
-  std::mutex mutex_;
-  std::deque<Arrival> waiting_;
-  bool delivering_ = false;
+  Mutex mutex_;
+  std::deque<Arrival> waiting_ GT_GUARDED_BY(mutex_);
+  bool delivering_ GT_GUARDED_BY(mutex_) = false;
 };
 
 // What one end exposes, and what is on its way to it.
@@ -60,27 +61,27 @@ struct End {
 
 // Invariant: handlers are called only while `open`, and on_closed once for each, when no other call of it is under way.
 struct Hub {
-  std::mutex mutex;
-  bool open = true;
-  End ends[2];
+  Mutex mutex;
+  bool open GT_GUARDED_BY(mutex) = true;
+  End ends[2];  // all but control and data with the mutex
 
   // The handler of an end, for a call; nullptr: there is none, or the link is closed.
   LinkHandler* enter(int end) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (!open || !ends[end].handler) return nullptr;
     ++ends[end].calls;
     return ends[end].handler;
   }
   void leave(int end) {
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       --ends[end].calls;
     }
     tell_closed(end);
   }
   void tell_closed(int end) {
     {
-      const std::lock_guard lock(mutex);
+      const MutexLock lock(mutex);
       if (open || ends[end].calls > 0 || ends[end].told || !ends[end].handler) return;
       ends[end].told = true;
     }
@@ -88,7 +89,7 @@ struct Hub {
   }
 
   char* find(int end, Address a, size_t bytes) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     if (a.segment == WholeProcess) return reinterpret_cast<char*>(a.offset);
     const auto it = ends[end].segments.find(a.segment);
     if (it == ends[end].segments.end()) return nullptr;
@@ -96,7 +97,7 @@ struct Hub {
     return a.offset <= size && bytes <= size - a.offset ? base + a.offset : nullptr;
   }
   bool is_open() {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     return open;
   }
 };
@@ -112,14 +113,14 @@ class LocalLink final : public Link {
   ~LocalLink() override { close(); }
 
   Status start(LinkHandler& handler) override {
-    const std::lock_guard lock(hub_->mutex);
+    const MutexLock lock(hub_->mutex);
     mine().handler = &handler;
     return {};
   }
 
   void close() override {
     {
-      const std::lock_guard lock(hub_->mutex);
+      const MutexLock lock(hub_->mutex);
       if (!hub_->open) return;
       hub_->open = false;
     }
@@ -154,7 +155,7 @@ class LocalLink final : public Link {
   }
 
   Result<SegmentId> expose(void* base, size_t bytes) override {
-    const std::lock_guard lock(hub_->mutex);
+    const MutexLock lock(hub_->mutex);
     const SegmentId id = mine().next++;
     mine().segments[id] = {static_cast<char*>(base), bytes};
     return id;
@@ -164,13 +165,13 @@ class LocalLink final : public Link {
     Bytes memory(bytes);
     *base = memory.data();
     Result<SegmentId> id = expose(*base, bytes);
-    const std::lock_guard lock(hub_->mutex);
+    const MutexLock lock(hub_->mutex);
     mine().owned[*id] = std::move(memory);
     return id;
   }
   Status withdraw(SegmentId segment) override {
     if (hub_->find(end_, {segment, 0}, 0)) call_peer([&](LinkHandler& h) { h.on_withdrawn(segment); });
-    const std::lock_guard lock(hub_->mutex);
+    const MutexLock lock(hub_->mutex);
     mine().owned.erase(segment);
     if (mine().segments.erase(segment)) return {};
     return {Kind::Invalid, "no such segment"};

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/opencl/cl_functions.h"
 #include "transport/protocol/messages.h"
 
@@ -18,10 +19,10 @@ struct MoveEnd {
   const ClFunctions& cl;
   cl_context context;
   cl_device_id device;
-  std::mutex* driver_lock = nullptr;  // to be held while commands on memory objects are enqueued; nullptr: no need
+  Mutex* driver_lock = nullptr;  // to be held while commands on memory objects are enqueued; nullptr: no need
 
-  std::unique_lock<std::mutex> lock_driver() const {
-    return driver_lock ? std::unique_lock(*driver_lock) : std::unique_lock<std::mutex>();
+  std::unique_lock<Mutex> lock_driver() const {
+    return driver_lock ? std::unique_lock(*driver_lock) : std::unique_lock<Mutex>();
   }
 };
 

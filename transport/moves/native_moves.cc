@@ -65,7 +65,7 @@ bool NativeMoves::open_queues() {
 
 NativeMoves::Moved NativeMoves::move(const Held& from, const Held& to, const wire::Part& part, size_t element) {
   const size_t bytes = wire::Chunks(part, element, ~uint64_t{0}).bytes();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!open_queues()) return {CL_OUT_OF_HOST_MEMORY};
   const uint64_t begin = monotonic_ns();
   const bool peer_mapped = lives_there(from, to);
@@ -87,19 +87,19 @@ NativeMoves::Moved NativeMoves::move(const Held& from, const Held& to, const wir
 }
 
 size_t NativeMoves::peer_from() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return peer_ ? verdict_.least_bytes : 0;
 }
 
 std::shared_ptr<PeerMemory> NativeMoves::make_peer_mapped(Side side, size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!peer_ || bytes > LargestPeerMapped) return nullptr;
   const std::shared_ptr<PeerDevice>& device = side == Side::From ? peer_->from() : peer_->to();
   return device->taken + bytes <= MostPeerBytes ? PeerMemory::make(device, bytes) : nullptr;
 }
 
 cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!open_queues()) return CL_OUT_OF_HOST_MEMORY;
   Pending copy(from_.cl);
   const cl_int code = [&] {
@@ -109,7 +109,6 @@ cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
   return code == CL_SUCCESS ? copy.wait() : code;
 }
 
-// With the lock held, as are the following.
 bool NativeMoves::lives_there(const Held& from, const Held& to) const {
   return peer_ && from.peer_mapped && to.peer_mapped && to.peer_mapped->admit(*peer_->from());
 }
@@ -219,7 +218,7 @@ void* NativeMoves::find_peer(void* self) {
   const uint64_t begin = monotonic_ns();
   const Outcome outcome = moves->find_peer();
   {
-    const std::lock_guard lock(moves->mutex_);
+    const MutexLock lock(moves->mutex_);
     moves->look_took_ns_ = monotonic_ns() - begin;
     if (outcome == Outcome::Slower) moves->look_again_later();
   }
@@ -249,22 +248,23 @@ NativeMoves::Outcome NativeMoves::find_peer() try {
   };
   const auto timed = [this](auto move) {
     return [this, move](cl_mem from, cl_mem to, size_t bytes) -> std::optional<double> {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const uint64_t begin = monotonic_ns();
       if (move(from, to, bytes) != CL_SUCCESS) return {};
       return static_cast<double>(monotonic_ns() - begin);
     };
   };
-  const TriedMove peer = timed([&](cl_mem from, cl_mem to, size_t bytes) {
+  const TriedMove peer = timed([&](cl_mem from, cl_mem to, size_t bytes) GT_REQUIRES(mutex_) {
     return move_by_peer(*slots, from, to, part(bytes), 1, bytes);
   });
-  const TriedMove pinned = timed(
-      [&](cl_mem from, cl_mem to, size_t bytes) { return move_pinned(from, to, part(bytes), 1, bytes); });
+  const TriedMove pinned = timed([&](cl_mem from, cl_mem to, size_t bytes) GT_REQUIRES(mutex_) {
+    return move_pinned(from, to, part(bytes), 1, bytes);
+  });
   PeerVerdict verdict = try_peer(from_, to_, peer, pinned, [this] { return closing_ || cuda::is_leaving(); });
   if (peers_.even_slower && verdict.right) verdict.least_bytes = 1;
   if (!verdict.right) return Outcome::Impossible;
   if (verdict.least_bytes == 0) return Outcome::Slower;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   verdict_ = verdict;
   peer_ = std::move(slots);
   return Outcome::Found;

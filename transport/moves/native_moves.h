@@ -17,8 +17,8 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/moves/peer_slots.h"
 #include "transport/moves/peer_trial.h"
 #include "transport/protocol/chunks.h"
@@ -83,15 +83,18 @@ class NativeMoves {
   static constexpr size_t PeerBytes = Slots * SmallestHop;
   // On each device, with peer-mapped allocations.
   static constexpr size_t MostPeerBytes = PeerBytes + (size_t{256} << 20);
-  bool open_queues();
-  cl_int move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes);
-  bool lives_there(const Held& from, const Held& to) const;
-  cl_int move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes);
-  cl_int copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes);
-  cl_int copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes);
-  void watch(size_t bytes, uint64_t took_ns);
-  void look_for_peer();
-  void look_again_later();
+  bool open_queues() GT_REQUIRES(mutex_);
+  cl_int move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes)
+      GT_REQUIRES(mutex_);
+  bool lives_there(const Held& from, const Held& to) const GT_REQUIRES(mutex_);
+  cl_int move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes)
+      GT_REQUIRES(mutex_);
+  cl_int copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes) GT_REQUIRES(mutex_);
+  cl_int copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes)
+      GT_REQUIRES(mutex_);
+  void watch(size_t bytes, uint64_t took_ns) GT_REQUIRES(mutex_);
+  void look_for_peer() GT_REQUIRES(mutex_);
+  void look_again_later() GT_REQUIRES(mutex_);
   void join_finder();
   static void* find_peer(void* self);
   enum class Outcome { Found, Slower, Impossible };
@@ -100,16 +103,17 @@ class NativeMoves {
 
   const End from_, to_;
   const PeerOptions peers_;
-  std::mutex mutex_;  // of what follows
-  cl_command_queue read_queue_ = nullptr, write_queue_ = nullptr;
-  std::unique_ptr<PinnedSlots> small_, large_;
-  std::unique_ptr<PeerSlots> peer_;
-  PeerVerdict verdict_;
-  unsigned late_ = 0;       // moves that were slower than they would have been, less those that were not
+  Mutex mutex_;
+  cl_command_queue read_queue_ GT_GUARDED_BY(mutex_) = nullptr, write_queue_ GT_GUARDED_BY(mutex_) = nullptr;
+  std::unique_ptr<PinnedSlots> small_ GT_GUARDED_BY(mutex_), large_ GT_GUARDED_BY(mutex_);
+  std::unique_ptr<PeerSlots> peer_ GT_GUARDED_BY(mutex_);
+  PeerVerdict verdict_ GT_GUARDED_BY(mutex_);
+  // Moves that were slower than they would have been, less those that were not.
+  unsigned late_ GT_GUARDED_BY(mutex_) = 0;
   static constexpr uint64_t Never = ~uint64_t{0};
-  uint64_t moved_ns_ = 0;              // through pinned memory
-  uint64_t look_at_ns_;                // of that: when to look for a peer
-  uint64_t look_took_ns_ = 0;
+  uint64_t moved_ns_ GT_GUARDED_BY(mutex_) = 0;  // through pinned memory
+  uint64_t look_at_ns_ GT_GUARDED_BY(mutex_);    // of that: when to look for a peer
+  uint64_t look_took_ns_ GT_GUARDED_BY(mutex_) = 0;
 
   std::weak_ptr<PeerDevice> devices_[2];  // the finder's: as long as slots or peer-mapped allocations are there
   pthread_t finder_{};

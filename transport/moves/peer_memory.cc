@@ -88,7 +88,7 @@ bool PeerMemory::give_access(cuda::Device to) {
 }
 
 bool PeerMemory::admit(const PeerDevice& other) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (other.number == device_->number || std::find(admitted_.begin(), admitted_.end(), other.number) != admitted_.end())
     return true;
   const cuda::Use use;

@@ -8,10 +8,10 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "traces/base/mutex.h"
 #include "transport/moves/cuda.h"
 #include "transport/moves/move_slots.h"
 
@@ -69,8 +69,8 @@ class PeerMemory {
   cuda::Address address_ = 0;
   bool mapped_ = false;
   cl_mem mem_ = nullptr;
-  std::mutex mutex_;  // of what follows
-  std::vector<cuda::Device> admitted_;
+  Mutex mutex_;
+  std::vector<cuda::Device> admitted_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::moves

@@ -7,9 +7,9 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <mutex>
 #include <vector>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 
 namespace gt::wire {
@@ -18,7 +18,7 @@ class Slots {
  public:
   // Before the first transfer: what the receiver said of its inbox.
   void open(SegmentId segment, uint32_t slots, uint64_t slot_bytes) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     segment_ = segment;
     slot_bytes_ = slot_bytes;
     opened_ = true;
@@ -26,20 +26,20 @@ class Slots {
     changed_.notify_all();
   }
   void credit(const std::vector<uint32_t>& slots) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     free_.insert(free_.end(), slots.begin(), slots.end());
     changed_.notify_all();
   }
   void close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     changed_.notify_all();
   }
 
   // False: closed, or the receiver takes no chunks.
   bool take(uint32_t& slot) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return closed_ || !free_.empty(); });
+    UniqueLock lock(mutex_);
+    changed_.wait(lock, [this]() GT_REQUIRES(mutex_) { return closed_ || !free_.empty(); });
     if (closed_ || slot_bytes_ == 0) return false;
     slot = free_.back();
     free_.pop_back();
@@ -47,19 +47,19 @@ class Slots {
   }
   // Until open() has been called. False: not within the time, or closed.
   bool wait_until_open(std::chrono::milliseconds time) {
-    std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, time, [this] { return closed_ || opened_; }) && !closed_;
+    UniqueLock lock(mutex_);
+    return changed_.wait_for(lock, time, [this]() GT_REQUIRES(mutex_) { return closed_ || opened_; }) && !closed_;
   }
   Address address(uint32_t slot) const { return {segment_, slot * slot_bytes_}; }
   uint64_t slot_bytes() const { return slot_bytes_; }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
   SegmentId segment_ = 0;     // constant once open
   uint64_t slot_bytes_ = 0;
-  std::vector<uint32_t> free_;
-  bool opened_ = false, closed_ = false;
+  std::vector<uint32_t> free_ GT_GUARDED_BY(mutex_);
+  bool opened_ GT_GUARDED_BY(mutex_) = false, closed_ GT_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace gt::wire

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "traces/base/clock.h"
-#include "traces/base/lock.h"
 #include "transport/staging/futex.h"
 #include "transport/staging/thread.h"
 
@@ -19,7 +18,7 @@ long pause_ns(int looks) { return std::min(20'000L + 2'000L * looks, 1'000'000L)
 }  // namespace
 
 bool Agent::reserve() noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_ || reserved_ == Most) return false;
   if (!started_ && !start_detached("gtrace-agent", thread, this)) return false;
   started_ = true;
@@ -28,13 +27,13 @@ bool Agent::reserve() noexcept {
 }
 
 void Agent::cancel() noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (--reserved_ == 0) ::pthread_cond_broadcast(&idle_);
 }
 
 void Agent::post(const Job& job) noexcept {
   {
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     jobs_[count_++] = job;
   }
   posts_.fetch_add(1);
@@ -51,15 +50,15 @@ void* Agent::thread(void* agent) {
 bool Agent::next_job(Job* job) noexcept {
   for (size_t i = 0;; ++i) {
     {
-      const Lock lock(mutex_);
+      const MutexLock lock(mutex_);
       if (i >= count_) return false;
       *job = jobs_[i];
     }
     {
-      const Lock in_driver(in_driver_);
+      const MutexLock in_driver(in_driver_);
       if (job->placeholder.state(*job->cl) == QueuePlaceholder::State::Closed) continue;
     }
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     std::copy(jobs_ + i + 1, jobs_ + count_, jobs_ + i);
     --count_;
     return true;
@@ -72,7 +71,7 @@ void Agent::serve() noexcept {
     Job job;
     if (next_job(&job)) {
       {
-        const Lock in_driver(in_driver_);
+        const MutexLock in_driver(in_driver_);
         job.owner->run_in_background(job);
       }
       cancel();  // its place is free
@@ -90,15 +89,15 @@ void Agent::serve() noexcept {
 }
 
 bool Agent::has_jobs() noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return count_ > 0;
 }
 
 void Agent::wind_up(uint32_t timeout_ms) noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   const timespec end = deadline_in_ms(timeout_ms);
-  while (reserved_ > 0 && ::pthread_cond_timedwait(&idle_, &mutex_, &end) == 0) continue;
+  while (reserved_ > 0 && ::pthread_cond_timedwait(&idle_, mutex_.native_handle(), &end) == 0) continue;
 }
 
 void Agent::settle(uint32_t timeout_ms) noexcept {
@@ -111,17 +110,18 @@ void Agent::settle(uint32_t timeout_ms) noexcept {
   while (has_places() && rounds_.load() - before < 2 && monotonic_ns() < end) ::nanosleep(&pause, nullptr);
 }
 
-void Agent::lock_for_fork(uint32_t timeout_ms) noexcept {
+// Held from one call to the next.
+void Agent::lock_for_fork(uint32_t timeout_ms) noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   const timespec end = deadline_in_ms(timeout_ms);
-  locked_for_fork_ = ::pthread_mutex_timedlock(&in_driver_, &end) == 0;
+  locked_for_fork_ = ::pthread_mutex_timedlock(in_driver_.native_handle(), &end) == 0;
 }
 
-void Agent::unlock_after_fork() noexcept {
-  if (std::exchange(locked_for_fork_, false)) ::pthread_mutex_unlock(&in_driver_);
+void Agent::unlock_after_fork() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
+  if (std::exchange(locked_for_fork_, false)) in_driver_.unlock();
 }
 
 bool Agent::has_places() noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return reserved_ > 0;
 }
 

@@ -13,6 +13,7 @@
 
 #include <atomic>
 
+#include "traces/base/mutex.h"
 #include "transport/staging/host_transfer.h"
 #include "transport/staging/queue_placeholder.h"
 
@@ -63,16 +64,16 @@ class Agent {
   bool has_jobs() noexcept;
   bool has_places() noexcept;
 
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  pthread_mutex_t in_driver_ = PTHREAD_MUTEX_INITIALIZER;  // held by the thread while it calls the driver
-  bool locked_for_fork_ = false;
+  Mutex mutex_;
+  Mutex in_driver_;  // held by the thread while it calls the driver
+  bool locked_for_fork_ = false;  // of the thread that forks
   pthread_cond_t idle_ = PTHREAD_COND_INITIALIZER;
-  bool started_ = false, closed_ = false;
+  bool started_ GT_GUARDED_BY(mutex_) = false, closed_ GT_GUARDED_BY(mutex_) = false;
   std::atomic<uint32_t> posts_{0};
   std::atomic<uint32_t> rounds_{0};  // looks at all jobs by which none could begin
-  size_t reserved_ = 0;               // places kept, filled or not, and the job that runs
-  size_t count_ = 0;
-  Job jobs_[Most];  // the first count_, in the order of arrival
+  size_t reserved_ GT_GUARDED_BY(mutex_) = 0;  // places kept, filled or not, and the job that runs
+  size_t count_ GT_GUARDED_BY(mutex_) = 0;
+  Job jobs_[Most] GT_GUARDED_BY(mutex_);  // the first count_, in the order of arrival
 };
 
 }  // namespace gt::staging

@@ -1,4 +1,5 @@
-// Waiting for a word to change. May return early; the caller looks again.
+// Waiting for a word to change. May return early; the caller looks again. Any thread of one process (the futexes are
+// private ones); a child of fork() has words of its own. errno changes.
 #pragma once
 
 #include <linux/futex.h>

@@ -2,7 +2,6 @@
 #include "transport/staging/machine_load.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +9,7 @@
 #include <charconv>
 #include <new>
 
-#include "traces/base/lock.h"
+#include "traces/base/mutex.h"
 #include "traces/base/own_fd.h"
 
 namespace gt::staging {
@@ -28,13 +27,13 @@ unsigned running_in(std::string_view loadavg) noexcept {
 namespace {
 
 // Kept open: a thread of ours must not take, even for a moment, the number that what the program opens would have.
-constinit pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-OwnFd& kept() {
+constinit Mutex mutex;
+OwnFd& kept() GT_REQUIRES(mutex) {
   alignas(OwnFd) static char place[sizeof(OwnFd)];  // never taken apart
   static OwnFd* const file = new (place) OwnFd;
   return *file;
 }
-bool reopen() {
+bool reopen() GT_REQUIRES(mutex) {
   kept() = OwnFd(high_fd(Fd(::open("/proc/loadavg", O_RDONLY | O_CLOEXEC))));
   return kept().open();
 }
@@ -45,7 +44,7 @@ unsigned running_threads() noexcept {
   const int saved_errno = errno;
   char text[128];
   ssize_t n = 0;
-  if (const Lock lock(mutex); kept().is_ours() || reopen()) n = ::pread(kept().get(), text, sizeof text, 0);
+  if (const MutexLock lock(mutex); kept().is_ours() || reopen()) n = ::pread(kept().get(), text, sizeof text, 0);
   errno = saved_errno;
   return running_in({text, static_cast<size_t>(std::max<ssize_t>(n, 0))});
 }

@@ -1,7 +1,5 @@
 #include "transport/staging/small_chunks.h"
 
-#include "traces/base/lock.h"
-
 namespace gt::staging {
 
 bool SmallChunks::open(const ClFunctions& cl, CopyThreads& copy_threads, cl_context context) noexcept {
@@ -9,7 +7,8 @@ bool SmallChunks::open(const ClFunctions& cl, CopyThreads& copy_threads, cl_cont
   return memory_.open(cl, copy_threads, context, Count * ChunkBytes);
 }
 
-void SmallChunks::close() noexcept {
+// Nobody else uses it any more.
+void SmallChunks::close() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   if (!is_open()) return;
   for (Chunk& c : chunks_) {
     if (c.in_flight) {
@@ -31,7 +30,7 @@ bool SmallChunks::has_landed(Chunk& chunk) const noexcept {
 }
 
 int SmallChunks::take() noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (int tried = 0; tried < Count; ++tried) {
     const int i = next_;
     next_ = (next_ + 1) % Count;
@@ -44,7 +43,7 @@ int SmallChunks::take() noexcept {
 }
 
 void SmallChunks::reap() noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Chunk& c : chunks_)
     if (c.in_flight) has_landed(c);
 }
@@ -52,7 +51,7 @@ void SmallChunks::reap() noexcept {
 void SmallChunks::give_back(int chunk) noexcept { give_back_after(chunk, nullptr); }
 
 void SmallChunks::give_back_after(int chunk, cl_event event) noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   chunks_[chunk] = {false, event};
 }
 

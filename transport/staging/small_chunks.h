@@ -3,8 +3,7 @@
 // Invariant: a chunk in flight holds one reference to its command's event. Thread safety: all but open and close.
 #pragma once
 
-#include <pthread.h>
-
+#include "traces/base/mutex.h"
 #include "transport/staging/pinned_memory.h"
 
 namespace gt::staging {
@@ -34,13 +33,13 @@ class SmallChunks {
     bool taken = false;
     cl_event in_flight = nullptr;
   };
-  bool has_landed(Chunk& chunk) const noexcept;
+  bool has_landed(Chunk& chunk) const noexcept GT_REQUIRES(mutex_);
 
   const ClFunctions* cl_ = nullptr;
   PinnedMemory memory_;
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
-  Chunk chunks_[Count];
-  int next_ = 0;  // the one given back longest ago is tried first
+  Mutex mutex_;
+  Chunk chunks_[Count] GT_GUARDED_BY(mutex_);
+  int next_ GT_GUARDED_BY(mutex_) = 0;  // the one given back longest ago is tried first
 };
 
 }  // namespace gt::staging

@@ -1,7 +1,6 @@
 #include "transport/staging/stager.h"
 
 #include "traces/base/clock.h"
-#include "traces/base/lock.h"
 #include "transport/staging/insist.h"
 #include "transport/staging/placeholder_trial.h"
 #include "transport/staging/program_faults.h"
@@ -68,7 +67,7 @@ void Stager::close() noexcept {
 }
 
 void Stager::tear_down() noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (torn_down_.load()) return;
   small_.close();
   for (PipelineSlot& b : slots_) b.pipeline.close();
@@ -92,7 +91,7 @@ Stager::Held Stager::held() noexcept {
 }
 
 bool Stager::open_small() noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   if (small_.is_open()) return true;
   if (small_refused_) return false;
   small_refused_ = !small_.open(*cl_, *copy_threads_, context_);
@@ -101,7 +100,7 @@ bool Stager::open_small() noexcept {
 
 bool Stager::has_placeholders() noexcept {
   if (placeholders_.load(std::memory_order_acquire) == Placeholders::Untried) {
-    const Lock lock(mutex_);
+    const MutexLock lock(mutex_);
     if (placeholders_.load(std::memory_order_relaxed) == Placeholders::Untried)
       placeholders_.store(placeholders_work(*cl_, context_, device_) ? Placeholders::Work : Placeholders::Fail,
                            std::memory_order_release);
@@ -285,7 +284,7 @@ bool Stager::run_in_queue(Pipeline& pipeline, const Request& r, cl_int* error) n
 // --- In the background ---
 
 bool Stager::make_background_ready(Way way) noexcept {
-  const Lock lock(mutex_);
+  const MutexLock lock(mutex_);
   return make_ready(background_[static_cast<size_t>(way)]);
 }
 

@@ -16,6 +16,7 @@
 
 #include <atomic>
 
+#include "traces/base/mutex.h"
 #include "transport/staging/agent.h"
 #include "transport/staging/pipeline.h"
 #include "transport/staging/queue_placeholder.h"
@@ -124,8 +125,8 @@ class Stager final : private Agent::Owner {
 
   std::atomic<unsigned> users_{0};
   std::atomic<bool> closing_{true}, torn_down_{true};
-  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;  // for opening
-  bool small_refused_ = false;
+  Mutex mutex_;  // for opening
+  bool small_refused_ GT_GUARDED_BY(mutex_) = false;
   enum class Placeholders : uint8_t { Untried, Work, Fail };
   std::atomic<Placeholders> placeholders_{Placeholders::Untried};
   SmallChunks small_;

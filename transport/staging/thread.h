@@ -3,6 +3,8 @@
 // program's own handler for SIGSEGV or SIGBUS makes present (lazy data, write watches, page guards): it runs on the
 // thread that touched it, as it would on a driver's, and has a stack to run on. Blocked, the signal would end the
 // process.
+// Thread safety: all functions, once thread_begins is set. Owner: who started it joins the thread, or nobody does; what
+// `argument` points to must live until `run` is done with it.
 #pragma once
 
 #include <pthread.h>

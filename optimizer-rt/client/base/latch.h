@@ -1,4 +1,5 @@
 // Waiting for a word that a handler of a link changes: by receiving, then asleep.
+// Thread safety: a Latch: any thread. A Waiting belongs to the thread that made it.
 #pragma once
 
 #include <atomic>

@@ -8,7 +8,7 @@ namespace gt::virt {
 
 void SerialThread::post(std::function<void()> task) {
   if (forgotten_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   tasks_.push_back(std::move(task));
   const size_t stack = stack_bytes_ ? stack_bytes_ : staging::SmallStack;
   if (!started_) started_ = staging::start_detached(name_, &SerialThread::run, this, stack);
@@ -21,9 +21,9 @@ void* SerialThread::run(void* self) {
 }
 
 void SerialThread::loop() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
-    more_.wait(lock, [this] { return !tasks_.empty(); });
+    more_.wait(lock, [this]() GT_REQUIRES(mutex_) { return !tasks_.empty(); });
     {
       const std::function<void()> task = std::move(tasks_.front());
       tasks_.pop_front();

@@ -7,7 +7,8 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
+
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 
@@ -25,10 +26,10 @@ class SerialThread {
 
   const char* name_;
   const size_t stack_bytes_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable more_;
-  std::deque<std::function<void()>> tasks_;
-  bool started_ = false;
+  std::deque<std::function<void()>> tasks_ GT_GUARDED_BY(mutex_);
+  bool started_ GT_GUARDED_BY(mutex_) = false;
   std::atomic<bool> forgotten_{false};
 };
 

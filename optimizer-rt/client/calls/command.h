@@ -16,6 +16,7 @@
 #include "optimizer-rt/client/memory/mem.h"
 #include "optimizer-rt/client/objects/event.h"
 #include "optimizer-rt/client/objects/queue.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 
@@ -73,7 +74,7 @@ class Command {
   const cl_command_type type_;
   cl_event* const out_;
   std::vector<_cl_event*> list_;
-  std::unique_lock<std::mutex> residency_;
+  std::unique_lock<Mutex> residency_;  // held or not: what the analysis cannot follow
   Ids waits_;
   bool named_ = false;
   std::vector<Ref<_cl_event>> moves_;

@@ -84,7 +84,7 @@ bool is_written(const wire::ArgInfo& info, const _cl_mem& mem) {
 }
 
 // The memory objects among the arguments, at the sub-context where they are needed.
-void use_arguments(Command& c, _cl_kernel& kernel) {
+void use_arguments(Command& c, _cl_kernel& kernel) GT_REQUIRES(kernel.mutex) {
   for (size_t i = 0; i < kernel.args.size(); ++i) {
     const ArgValue& arg = kernel.args[i];
     require(arg.form != Form::Unset, CL_INVALID_KERNEL_ARGS);
@@ -123,8 +123,9 @@ wire::KernelArg message_of(uint32_t index, const ArgValue& arg, SubContext& sub_
   return out;
 }
 
-// REQUIRES: the kernel is locked until the message has been sent.
-std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& sub_context) {
+// The kernel is locked until the message has been sent.
+std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& sub_context)
+    GT_REQUIRES(kernel.mutex) {
   const uint64_t renamed = kernel.program->context->renamed;
   if (std::exchange(kernel.renamed, renamed) != renamed)
     for (std::vector<uint64_t>& versions : kernel.sent) std::fill(versions.begin(), versions.end(), 0);
@@ -138,8 +139,8 @@ std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& s
   return changed;
 }
 
-// What the kernel reaches through other pointers. REQUIRES: as above.
-void tell_reaches(_cl_kernel& kernel, SubContext& sub_context) {
+// What the kernel reaches through other pointers.
+void tell_reaches(_cl_kernel& kernel, SubContext& sub_context) GT_REQUIRES(kernel.mutex) {
   if (std::exchange(kernel.reaches_sent, true)) return;
   std::vector<const void*>& all = kernel.reaches;
   std::erase_if(all, [&](const void* p) { return !kernel.program->context->svm.find(p); });  // freed since
@@ -153,7 +154,7 @@ void copy(std::array<uint64_t, 3>& to, const size_t* from, cl_uint n) {
 }
 
 // It keeps its place in the queue, that is all.
-cl_int do_without_work(Command& c, const _cl_kernel& kernel) {
+cl_int do_without_work(Command& c, const _cl_kernel& kernel) GT_REQUIRES(kernel.mutex) {
   for (const ArgValue& arg : kernel.args) require(arg.form != Form::Unset, CL_INVALID_KERNEL_ARGS);
   order_only(c);
   return c.sent();
@@ -169,7 +170,7 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
           CL_INVALID_PROGRAM_EXECUTABLE);
   check_range(*kernel, *queue->device, range);
   Command c(queue, type, n, list, event);
-  const std::lock_guard lock(kernel->mutex);
+  const MutexLock lock(kernel->mutex);
   if (is_empty(range)) return do_without_work(c, *kernel);
   use_arguments(c, *kernel);
   tell_reaches(*kernel, c.sub_context());

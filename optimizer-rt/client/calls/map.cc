@@ -51,7 +51,7 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
     c.want_event().then([held = Ref<_cl_mem>(&mem)](cl_int) {});  // the shadow is written until then
   }
   {
-    const std::lock_guard lock(mem.mutex);
+    const MutexLock lock(mem.mutex);
     mem.maps.push_back({pointer, flags, part, layout});
   }
   const cl_int code = blocking ? c.sent_and_wait() : c.sent();
@@ -61,7 +61,7 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
 }
 
 bool take_mapping(_cl_mem& mem, const void* pointer, Mapping& out) {
-  const std::lock_guard lock(mem.mutex);
+  const MutexLock lock(mem.mutex);
   const auto same = [pointer](const Mapping& m) { return m.pointer == pointer; };
   const auto it = std::find_if(mem.maps.begin(), mem.maps.end(), same);
   if (it == mem.maps.end()) return false;

@@ -185,7 +185,7 @@ uint8_t* _cl_mem::shadow() {
     uint8_t* const all = parent->shadow();
     return all + origin;
   }
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   if (!shadow_) shadow_ = Shadow::make(*context, size);
   require(shadow_ != nullptr, CL_MAP_FAILURE);
   return shadow_->data();
@@ -205,7 +205,7 @@ cl_int clReleaseMemObject(cl_mem mem) {
 cl_int clSetMemObjectDestructorCallback(cl_mem mem, void(CL_CALLBACK* notify)(cl_mem, void*), void* data) {
   check(mem);
   require(notify, CL_INVALID_VALUE);
-  const std::lock_guard lock(mem->mutex);
+  const MutexLock lock(mem->mutex);
   mem->farewells.push_back([mem, notify, data] { notify(mem, data); });
   return CL_SUCCESS;
 }
@@ -223,7 +223,7 @@ cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t room, void* value
     case CL_MEM_HOST_PTR:
       return answer.value(mem->flags & CL_MEM_USE_HOST_PTR ? mem->host_ptr : nullptr);
     case CL_MEM_MAP_COUNT: {
-      const std::lock_guard lock(mem->mutex);
+      const MutexLock lock(mem->mutex);
       return answer.value(static_cast<cl_uint>(mem->maps.size()));
     }
     case CL_MEM_REFERENCE_COUNT:

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "optimizer-rt/client/memory/residency.h"
 #include "optimizer-rt/client/memory/shadow.h"
 #include "optimizer-rt/client/objects/context.h"
+#include "traces/base/mutex.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -80,9 +80,9 @@ struct _cl_mem : gt::virt::Object {
   size_t element_bytes = 1;
 
   gt::virt::Residency residency;
-  std::mutex mutex;  // of what follows
-  std::vector<gt::virt::Mapping> maps;
-  gt::virt::Farewells farewells;
+  gt::Mutex mutex;
+  std::vector<gt::virt::Mapping> maps GT_GUARDED_BY(mutex);
+  gt::virt::Farewells farewells GT_GUARDED_BY(mutex);
 
   // What the first native object is made with; dense. Set only while it is made.
   const void* initial = nullptr;
@@ -93,7 +93,7 @@ struct _cl_mem : gt::virt::Object {
   gt::virt::ObjectId send_native(gt::virt::SubContext& sub_context);
 
   gt::virt::Names names_;
-  std::unique_ptr<gt::virt::Shadow> shadow_;
+  std::unique_ptr<gt::virt::Shadow> shadow_ GT_GUARDED_BY(mutex);
 };
 
 namespace gt::virt {

@@ -7,10 +7,10 @@
 #include <cstdlib>
 #include <cstring>
 #include <list>
-#include <mutex>
 #include <vector>
 
 #include "optimizer-rt/client/session/session.h"
+#include "traces/base/mutex.h"
 #include "traces/base/overcommit.h"
 #include "transport/protocol/messages.h"
 
@@ -35,8 +35,8 @@ struct Range {
 };
 
 struct Ranges {
-  std::mutex mutex;  // held during a fork
-  std::list<Range> list;
+  Mutex mutex;  // held during a fork
+  std::list<Range> list GT_GUARDED_BY(mutex);
 };
 Ranges& ranges() {
   static auto* const all = new Ranges;
@@ -56,18 +56,19 @@ void copy(Range& r) {
   }
 }
 
-void before_fork() {
+// The mutex is held from one handler to the next.
+void before_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
   ranges().mutex.lock();
   for (Range& r : ranges().list) copy(r);
 }
-void after_fork() {
+void after_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
   for (Range& r : ranges().list) {
     if (r.copy) ::munmap(r.copy, r.bytes);
     r.copy = nullptr;
   }
   ranges().mutex.unlock();
 }
-void after_fork_in_child() {
+void after_fork_in_child() GT_NO_THREAD_SAFETY_ANALYSIS {
   for (Range& r : ranges().list) {
     if (r.copy) ::mremap(r.copy, r.bytes, r.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, r.base);
     r.copy = nullptr;
@@ -81,12 +82,12 @@ class SharedShadow final : public Shadow {
       : Shadow(data), session_(session), segment_(segment) {
     static const int once = ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
     (void)once;
-    const std::lock_guard lock(ranges().mutex);
+    const MutexLock lock(ranges().mutex);
     range_ = ranges().list.insert(ranges().list.end(), {data, bytes, nullptr});
   }
   ~SharedShadow() override {
     {
-      const std::lock_guard lock(ranges().mutex);
+      const MutexLock lock(ranges().mutex);
       ranges().list.erase(range_);
     }
     (void)session_.link().withdraw(segment_).ok();

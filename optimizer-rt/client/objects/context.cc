@@ -187,7 +187,7 @@ cl_int clGetContextInfo(cl_context context, cl_context_info name, size_t room, v
 cl_int clSetContextDestructorCallback(cl_context context, void(CL_CALLBACK* notify)(cl_context, void*), void* data) {
   check(context);
   require(notify, CL_INVALID_VALUE);
-  const std::lock_guard lock(context->mutex);
+  const MutexLock lock(context->mutex);
   context->farewells.push_back([context, notify, data] { notify(context, data); });
   return CL_SUCCESS;
 }

@@ -1,13 +1,14 @@
 // A context and its sub-contexts. A sub-context is one native context, at one platform of one executor; a context whose
 // devices are of one platform of one executor has one sub-context, and nothing below needs to think of others. Under
 // --spread each device has a sub-context of its own.
+// Thread safety: any thread. Devices, properties and sub-contexts never change; ways with the residency, farewells with
+// the mutex.
 #pragma once
 
 #include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "optimizer-rt/client/objects/svm.h"
 #include "optimizer-rt/client/platform/device.h"
 #include "optimizer-rt/client/session/session.h"
+#include "traces/base/mutex.h"
 #include "transport/moves/native_moves.h"
 
 namespace gt::virt {
@@ -50,14 +52,14 @@ struct _cl_context : gt::virt::Object {
   std::vector<std::unique_ptr<gt::virt::SubContext>> sub_contexts;
   // Held while a command of a context with several sub-contexts is put together and sent: what is valid where changes
   // in the order of the commands. No handler of a link takes it.
-  std::mutex residency;
+  gt::Mutex residency;
   // From sub-context to sub-context inside this process, made when first needed; of the residency, too.
   std::map<std::pair<size_t, size_t>, std::unique_ptr<gt::virt::NativeMoves>> ways;
   // How often an object has got another name at a sub-context; changes with the residency locked.
   std::atomic<uint64_t> renamed{0};
   gt::virt::SvmBlocks svm;
-  std::mutex mutex;  // of farewells
-  gt::virt::Farewells farewells;
+  gt::Mutex mutex;
+  gt::virt::Farewells farewells GT_GUARDED_BY(mutex);
 };
 
 namespace gt::virt {
@@ -71,23 +73,23 @@ class Names {
   explicit Names(const _cl_context& context) : names_(context.sub_contexts.size()) {}
   template <class Make>
   ObjectId at(const SubContext& sub_context, Make make) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ObjectId& name = names_[sub_context.index];
     if (name == 0) name = make();
     return name;
   }
   ObjectId made_at(const SubContext& sub_context) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return names_[sub_context.index];
   }
   // The name before; 0: none was made.
   ObjectId replace(const SubContext& sub_context, ObjectId name) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return std::exchange(names_[sub_context.index], name);
   }
   // Each that was made, for release. REQUIRES: nobody else uses the object any more.
   template <class Visit>
-  void each(const _cl_context& context, Visit visit) {
+  void each(const _cl_context& context, Visit visit) GT_NO_THREAD_SAFETY_ANALYSIS {
     for (const auto& sub_context : context.sub_contexts) {
       if (names_[sub_context->index] == 0 || !sub_context->session.alive()) continue;
       try {
@@ -98,8 +100,8 @@ class Names {
   }
 
  private:
-  std::mutex mutex_;
-  std::vector<ObjectId> names_;
+  gt::Mutex mutex_;
+  std::vector<ObjectId> names_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::virt

@@ -6,7 +6,7 @@ namespace gt::virt {
 
 void DeferredCompletions::before(bool everything, std::vector<Ref<_cl_event>>& after) {
   if (!any_.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (in_order_ || everything)
     after.insert(after.end(), deferred_.begin(), deferred_.end());
   else if (barrier_)
@@ -16,7 +16,7 @@ void DeferredCompletions::before(bool everything, std::vector<Ref<_cl_event>>& a
 void DeferredCompletions::add(const Ref<_cl_event>& event, bool barrier) {
   std::vector<Ref<_cl_event>> before;  // let go without the lock
   Ref<_cl_event> last_barrier;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (event->ended()) return;  // its remove() has been
   if (in_order_) before.swap(deferred_);
   deferred_.push_back(event);
@@ -26,7 +26,7 @@ void DeferredCompletions::add(const Ref<_cl_event>& event, bool barrier) {
 
 void DeferredCompletions::remove(const _cl_event& event) {
   const auto same = [&event](const Ref<_cl_event>& e) { return e.get() == &event; };
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(deferred_, same);  // who calls holds it
   if (same(barrier_)) barrier_ = {};
   any_ = !deferred_.empty();

@@ -6,11 +6,11 @@
 #pragma once
 
 #include <atomic>
-#include <mutex>
 #include <vector>
 
 #include "optimizer-rt/client/objects/event.h"
 #include "optimizer-rt/client/objects/queue.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 
@@ -26,9 +26,10 @@ class DeferredCompletions final : public DeferredCommands {
  private:
   const bool in_order_;
   std::atomic<bool> any_{false};
-  std::mutex mutex_;  // of what follows
-  std::vector<Ref<_cl_event>> deferred_;  // of an in-order queue: the last one, which comes after the others
-  Ref<_cl_event> barrier_;
+  Mutex mutex_;
+  // Of an in-order queue: the last one, which comes after the others.
+  std::vector<Ref<_cl_event>> deferred_ GT_GUARDED_BY(mutex_);
+  Ref<_cl_event> barrier_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::virt

@@ -127,7 +127,7 @@ void _cl_event::complete(cl_int with_status, int64_t start, int64_t end) {
   std::vector<std::pair<SubContext*, ObjectId>> copies;
   Ref<_cl_event> self;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended()) return;
     self = std::move(self_);
     start_ns = start == 0 ? submit_ns : std::max(start, submit_ns);
@@ -164,7 +164,7 @@ void _cl_event::writes_host(const void* begin, size_t bytes) {
 }
 
 void _cl_event::keep() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!ended()) self_ = Ref<_cl_event>(this);
 }
 
@@ -179,7 +179,7 @@ void _cl_event::run_callbacks(std::vector<Registered> list, cl_int with_status) 
 
 void _cl_event::then(Callback callback) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!ended()) {
       continuations_.push_back(std::move(callback));
       callback = nullptr;
@@ -194,7 +194,7 @@ void _cl_event::then(Callback callback) {
 void _cl_event::call_back(cl_int when, Callback callback) {
   std::vector<Registered> now;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const bool reached = ended() || when == CL_SUBMITTED;
     (reached ? now : registered_).push_back({when, std::move(callback)});
     if (!ended()) self_ = Ref<_cl_event>(this);
@@ -207,7 +207,7 @@ ObjectId _cl_event::name_at(SubContext& at) {
   if (&at == sub_context) return name;
   if (status.load() == CL_COMPLETE) return 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [where, copy] : copies_) {
       if (where == &at) return copy;
     }
@@ -217,7 +217,7 @@ ObjectId _cl_event::name_at(SubContext& at) {
   at.session.call<api::FnId::clCreateUserEvent>({copy}, as<cl_context>(at.name), &errcode);
   bool too_late = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     too_late = ended();
     copies_.emplace_back(&at, copy);
     if (!too_late) self_ = Ref<_cl_event>(this);

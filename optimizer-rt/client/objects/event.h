@@ -10,13 +10,13 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/objects/pending_host_writes.h"
 #include "optimizer-rt/client/session/listeners.h"
 #include "optimizer-rt/client/session/session.h"
+#include "traces/base/mutex.h"
 
 struct _cl_context;
 struct _cl_command_queue;
@@ -104,11 +104,11 @@ struct _cl_event : gt::virt::Object {
   enum class Telling : uint8_t { No, Auto, Asked };  // Asked: and the request is on its way
   std::atomic<Telling> telling_{Telling::No};
   std::atomic<uint64_t> looked_after_{0};  // the later event after whose end it was asked about
-  std::mutex mutex_;
-  gt::virt::Ref<_cl_event> self_;  // while somebody depends on its end
-  std::vector<Registered> registered_;
-  std::vector<Callback> continuations_;
-  std::vector<std::pair<gt::virt::SubContext*, gt::virt::ObjectId>> copies_;
+  gt::Mutex mutex_;
+  gt::virt::Ref<_cl_event> self_ GT_GUARDED_BY(mutex_);  // while somebody depends on its end
+  std::vector<Registered> registered_ GT_GUARDED_BY(mutex_);
+  std::vector<Callback> continuations_ GT_GUARDED_BY(mutex_);
+  std::vector<std::pair<gt::virt::SubContext*, gt::virt::ObjectId>> copies_ GT_GUARDED_BY(mutex_);
 };
 
 namespace gt::virt {

@@ -15,26 +15,28 @@ using api::FnId;
 using Shape = wire::Part::Shape;
 
 template <class Answers, class Question, class Ask>
-auto Habits::known(Answers& answers, const Question& question, Ask ask) {
+auto Habits::known(Answers KnownHabits::* answers, const Question& question, Ask ask) {
   {
-    const std::lock_guard lock(known_.mutex);
-    if (const auto it = answers.find(question); it != answers.end()) return it->second;
+    const MutexLock lock(known_.mutex);
+    const Answers& there = known_.*answers;
+    if (const auto it = there.find(question); it != there.end()) return it->second;
   }
   const auto answer = ask();
-  const std::lock_guard lock(known_.mutex);
-  answers[question] = answer;
+  const MutexLock lock(known_.mutex);
+  (known_.*answers)[question] = answer;
   return answer;
 }
 
 cl_int Habits::on_nothing(FnId command, const Region& region) {
-  return known(known_.on_nothing, std::make_pair(command, region), [&] { return ask_on_nothing(command, region); });
+  return known(&KnownHabits::on_nothing, std::make_pair(command, region),
+               [&] { return ask_on_nothing(command, region); });
 }
 cl_int Habits::on_nothing(FnId command, void* svm) {
-  return known(known_.on_nothing_shared, command, [&] { return ask_on_nothing_shared(command, svm); });
+  return known(&KnownHabits::on_nothing_shared, command, [&] { return ask_on_nothing_shared(command, svm); });
 }
 
 bool Habits::gives_pointer_to_nothing() {
-  const std::lock_guard lock(known_.mutex);
+  const MutexLock lock(known_.mutex);
   return known_.gives_pointer;
 }
 
@@ -44,7 +46,7 @@ cl_int Habits::on_uneven_slices(FnId command) {
   part.region = {1, 1, 2};
   part.row_pitch = 2;
   part.slice_pitch = 3;
-  return known(known_.on_uneven_slices, command, [&] {
+  return known(&KnownHabits::on_uneven_slices, command, [&] {
     if (command == FnId::clEnqueueCopyBufferRect) return copy(part);
     return transfer(command == FnId::clEnqueueWriteBufferRect, sub_context_.scratch(), part);
   });
@@ -169,7 +171,7 @@ cl_int Habits::map_nothing() {
   constexpr uint16_t Errcode = 9;
   const CallAnswer answer = answer_of(Map, outputs);
   const auto code = static_cast<cl_int>(answer.number(Errcode, static_cast<uint64_t>(CL_INVALID_VALUE)));
-  const std::lock_guard lock(known_.mutex);
+  const MutexLock lock(known_.mutex);
   known_.gives_pointer = answer.number(api::DecodedReturn) != 0;
   return code == CL_INVALID_OPERATION ? CL_INVALID_VALUE : code;
 }
@@ -186,7 +188,7 @@ cl_int Habits::fill_nothing() {
 // What host memory it has, and what the host may do, makes no difference to a driver beyond being something.
 bool Habits::adds_access(cl_mem_flags flags, bool image) {
   const cl_mem_flags like = flags == 0 ? 0 : CL_MEM_ALLOC_HOST_PTR;
-  return known(known_.adds_access, std::make_pair(like, image), [&] { return ask_adds_access(like, image); });
+  return known(&KnownHabits::adds_access, std::make_pair(like, image), [&] { return ask_adds_access(like, image); });
 }
 
 bool Habits::ask_adds_access(cl_mem_flags flags, bool image) {
@@ -264,14 +266,14 @@ Habits::Trial Habits::build_trial(const BuildWay& way, bool wants_options) {
 }
 
 bool Habits::keeps_arg_info(const BuildWay& way) {
-  return known(known_.keeps_arg_info, way, [&] {
+  return known(&KnownHabits::keeps_arg_info, way, [&] {
     const Trial trial = build_trial(way, false);
     return trial.told || !trial.built;
   });
 }
 
 bool Habits::tidies_options() {
-  return known(known_.tidies_options, 0,
+  return known(&KnownHabits::tidies_options, 0,
                [&] { return build_trial({" -DA=1  -DB=2 ", {}}, true).options == "-DA=1 -DB=2"; });
 }
 

@@ -53,7 +53,7 @@ class Habits {
   Trial build_trial(const BuildWay& way, bool wants_options);
   // The answer to `question` among those, which `ask` finds out the first time.
   template <class Answers, class Question, class Ask>
-  auto known(Answers& answers, const Question& question, Ask ask);
+  auto known(Answers KnownHabits::* answers, const Question& question, Ask ask);
 
   SubContext& sub_context_;
   KnownHabits& known_;

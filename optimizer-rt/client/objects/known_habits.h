@@ -8,12 +8,12 @@
 #include <compare>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "traces/api/api.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 
@@ -30,13 +30,13 @@ struct BuildWay {
 struct KnownHabits {
   using Region = std::array<uint64_t, 3>;
 
-  std::mutex mutex;  // of what follows
-  std::map<std::pair<api::FnId, Region>, cl_int> on_nothing;
-  std::map<api::FnId, cl_int> on_nothing_shared, on_uneven_slices;
-  std::map<std::pair<cl_mem_flags, bool>, bool> adds_access;
-  std::map<BuildWay, bool> keeps_arg_info;
-  std::map<int, bool> tidies_options;
-  bool gives_pointer = false;  // known as soon as what clEnqueueMapBuffer answers
+  Mutex mutex;
+  std::map<std::pair<api::FnId, Region>, cl_int> on_nothing GT_GUARDED_BY(mutex);
+  std::map<api::FnId, cl_int> on_nothing_shared GT_GUARDED_BY(mutex), on_uneven_slices GT_GUARDED_BY(mutex);
+  std::map<std::pair<cl_mem_flags, bool>, bool> adds_access GT_GUARDED_BY(mutex);
+  std::map<BuildWay, bool> keeps_arg_info GT_GUARDED_BY(mutex);
+  std::map<int, bool> tidies_options GT_GUARDED_BY(mutex);
+  bool gives_pointer GT_GUARDED_BY(mutex) = false;  // known as soon as what clEnqueueMapBuffer answers
 };
 
 }  // namespace gt::virt

@@ -13,19 +13,19 @@ bool of_one_device(const HostWriter& a, const HostWriter& b) {
 
 void PendingHostWrites::add(const HostWriter& command, const void* begin, size_t bytes) {
   const auto at = reinterpret_cast<uintptr_t>(begin);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ranges_.push_back({command, at, at + bytes});
   count_ = ranges_.size();
 }
 
 void PendingHostWrites::remove(const _cl_event& event) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::erase_if(ranges_, [&event](const Range& r) { return r.command.event == &event; });
   count_ = ranges_.size();
 }
 
 void PendingHostWrites::comes_by(const _cl_event& event, By by) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (Range& r : ranges_)
     if (r.command.event == &event) r.by = by;
 }
@@ -34,7 +34,7 @@ template <class Matters>
 bool PendingHostWrites::any_overlaps(const void* begin, size_t bytes, Matters matters) {
   if (count_.load(std::memory_order_acquire) == 0) return false;
   const auto at = reinterpret_cast<uintptr_t>(begin);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return std::any_of(ranges_.begin(), ranges_.end(),
                      [&](const Range& r) { return at < r.end && r.begin < at + bytes && matters(r); });
 }

@@ -8,8 +8,9 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
 #include <vector>
+
+#include "traces/base/mutex.h"
 
 struct _cl_event;
 struct _cl_context;
@@ -53,8 +54,8 @@ class PendingHostWrites {
   bool any_overlaps(const void* begin, size_t bytes, Matters matters);
 
   std::atomic<size_t> count_{0};
-  std::mutex mutex_;
-  std::vector<Range> ranges_;
+  Mutex mutex_;
+  std::vector<Range> ranges_ GT_GUARDED_BY(mutex_);
 };
 
 // Of all contexts: the program's memory is one.

@@ -1,6 +1,7 @@
 // A command queue: it is at one sub-context, that of its device.
 //
 // Errors that only the executor could see (Failed) are kept and returned once, by the next call that synchronizes.
+// Thread safety: any thread: what changes is atomic, deferred_completions are safe by themselves.
 #pragma once
 
 #include <atomic>

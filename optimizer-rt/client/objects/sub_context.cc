@@ -11,20 +11,20 @@ SubContext::SubContext(_cl_context& c, _cl_device_id& first, size_t i)
     : context(c), session(first.session), platform(first.native_platform), name(session.new_id()), index(i) {}
 
 ObjectId SubContext::service_queue() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (service_queue_ == 0) service_queue_ = make_queue(0);
   return service_queue_;
 }
 
 ObjectId SubContext::peer_queue() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto can = devices[0]->number<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES);
   if (peer_queue_ == 0) peer_queue_ = make_queue(can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
   return peer_queue_;
 }
 
 ObjectId SubContext::scratch() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (scratch_ != 0) return scratch_;
   const ObjectId buffer = session.new_id();
   cl_int errcode = 0;
@@ -42,7 +42,7 @@ ObjectId SubContext::make_queue(cl_command_queue_properties properties) {
 }
 
 const std::vector<cl_image_format>& SubContext::image_formats(cl_mem_flags flags, cl_mem_object_type type) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::vector<cl_image_format>& known = formats_[{flags, type}];
   if (!known.empty()) return known;
   constexpr cl_uint Most = 1024;

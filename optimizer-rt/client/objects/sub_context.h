@@ -4,13 +4,13 @@
 
 #include <array>
 #include <map>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "optimizer-rt/client/objects/known_habits.h"
 #include "optimizer-rt/client/platform/device.h"
 #include "optimizer-rt/client/session/session.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 
@@ -39,8 +39,9 @@ struct SubContext {
  private:
   ObjectId make_queue(cl_command_queue_properties properties);
 
-  std::mutex mutex_;
-  std::map<std::pair<cl_mem_flags, cl_mem_object_type>, std::vector<cl_image_format>> formats_;
+  Mutex mutex_;
+  std::map<std::pair<cl_mem_flags, cl_mem_object_type>, std::vector<cl_image_format>> formats_
+      GT_GUARDED_BY(mutex_);
   ObjectId service_queue_ = 0, peer_queue_ = 0, scratch_ = 0;
 };
 

@@ -47,12 +47,12 @@ wire::Part SvmBlock::part(const void* p, size_t bytes) const {
 }
 
 void SvmBlock::note(const Mapping& mapping) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   maps_.push_back(mapping);
 }
 
 bool SvmBlock::take(const void* pointer, Mapping& out) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto same = [pointer](const Mapping& m) { return m.pointer == pointer; };
   const auto last = std::find_if(maps_.rbegin(), maps_.rend(), same);
   if (last == maps_.rend()) return false;
@@ -71,7 +71,7 @@ void SvmBlock::give_back() {
 }
 
 std::shared_ptr<SvmBlock> SvmBlocks::find(const void* p, size_t bytes) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto behind = blocks_.upper_bound(p);
   if (behind == blocks_.begin()) return nullptr;
   const std::shared_ptr<SvmBlock>& block = std::prev(behind)->second;
@@ -79,19 +79,24 @@ std::shared_ptr<SvmBlock> SvmBlocks::find(const void* p, size_t bytes) const {
 }
 
 void SvmBlocks::add(std::shared_ptr<SvmBlock> block) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const void* const base = block->base;
   blocks_[base] = std::move(block);
 }
 
 std::shared_ptr<SvmBlock> SvmBlocks::remove(const void* base) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto node = blocks_.extract(base);
   return node ? node.mapped() : nullptr;
 }
 
 void SvmBlocks::give_all_back() {
-  for (const auto& [base, block] : std::exchange(blocks_, {})) block->give_back();
+  std::map<const void*, std::shared_ptr<SvmBlock>> blocks;
+  {
+    const MutexLock lock(mutex_);
+    blocks.swap(blocks_);
+  }
+  for (const auto& [base, block] : blocks) block->give_back();
 }
 
 bool has_svm(_cl_device_id& device) {

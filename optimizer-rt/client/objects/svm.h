@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "traces/base/mutex.h"
 #include "transport/protocol/messages.h"
 
 struct _cl_device_id;
@@ -73,8 +73,8 @@ class SvmBlock {
  private:
   const uint64_t native_;
   const ReservedRange shadow_;
-  std::mutex mutex_;
-  std::vector<Mapping> maps_;
+  Mutex mutex_;
+  std::vector<Mapping> maps_ GT_GUARDED_BY(mutex_);
 };
 
 // The blocks of a context.
@@ -90,8 +90,8 @@ class SvmBlocks {
   void give_all_back();
 
  private:
-  mutable std::mutex mutex_;
-  std::map<const void*, std::shared_ptr<SvmBlock>> blocks_;  // by address
+  mutable Mutex mutex_;
+  std::map<const void*, std::shared_ptr<SvmBlock>> blocks_ GT_GUARDED_BY(mutex_);  // by address
 };
 
 bool has_svm(_cl_device_id& device);

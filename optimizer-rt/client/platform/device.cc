@@ -17,13 +17,13 @@ _cl_device_id::~_cl_device_id() {
 }
 
 void _cl_device_id::learn(cl_device_info param, Bytes value) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   infos_.emplace(param, masked_info(param, std::move(value)));
 }
 
 const Bytes* _cl_device_id::try_info(cl_device_info param) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto it = infos_.find(param);
     if (it != infos_.end()) return &it->second;
   }

@@ -1,4 +1,5 @@
 // A device of an executor, or a part of one. What is known of it came with device discovery.
+// Thread safety: any thread, once the program may know it. What info() gives stays as long as the device.
 #pragma once
 
 #include <map>
@@ -7,6 +8,7 @@
 
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/session/session.h"
+#include "traces/base/mutex.h"
 
 struct _cl_device_id : gt::virt::Object {
   static constexpr auto Kind = gt::virt::Type::Device;
@@ -44,8 +46,8 @@ struct _cl_device_id : gt::virt::Object {
  private:
   const gt::Bytes* try_info(cl_device_info param);
 
-  std::mutex mutex_;
-  std::map<cl_device_info, gt::Bytes> infos_;  // never changed once there
+  gt::Mutex mutex_;
+  std::map<cl_device_info, gt::Bytes> infos_ GT_GUARDED_BY(mutex_);  // an entry is never changed once there
   std::once_flag timers_asked_;
   bool has_timers_ = false;
 };

@@ -1,19 +1,20 @@
 #include "optimizer-rt/client/platform/native_device.h"
 
-#include <mutex>
 #include <unordered_map>
 
 #include "optimizer-rt/client/platform/platform.h"
 #include "optimizer-rt/client/session/connection.h"
 #include "optimizer-rt/client/session/local_executor.h"
 #include "optimizer-rt/client/session/sessions.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 namespace {
 
 struct Adopted {
-  std::mutex mutex;
-  std::unordered_map<cl_device_id, _cl_device_id*> devices;  // by the driver's handle; they live as long as the process
+  Mutex mutex;
+  // By the driver's handle; they live as long as the process.
+  std::unordered_map<cl_device_id, _cl_device_id*> devices GT_GUARDED_BY(mutex);
 };
 
 Adopted& adopted() {
@@ -40,7 +41,7 @@ _cl_device_id& adopt(cl_device_id handle) {
   require(handle != nullptr, CL_INVALID_DEVICE);
   if (is(handle)) return *handle;
   Adopted& all = adopted();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   _cl_device_id*& device = all.devices[handle];
   if (!device) device = make_device(handle);
   return *device;
@@ -50,7 +51,7 @@ _cl_device_id* find_device(cl_device_id handle) {
   if (!handle) return nullptr;
   Adopted& all = adopted();
   {
-    const std::lock_guard lock(all.mutex);
+    const MutexLock lock(all.mutex);
     const auto it = all.devices.find(handle);
     if (it != all.devices.end()) return it->second;
   }
@@ -66,7 +67,7 @@ _cl_device_id& device_of(cl_device_id handle) {
 bool is_platform(cl_platform_id handle) {
   if (is(handle)) return true;
   Adopted& all = adopted();
-  const std::lock_guard lock(all.mutex);
+  const MutexLock lock(all.mutex);
   for (const auto& [native, device] : all.devices) {
     if (device && platform_of(native) == handle) return true;
   }

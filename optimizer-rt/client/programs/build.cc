@@ -61,7 +61,7 @@ _cl_device_id* listed_for(_cl_device_id* device, const std::vector<_cl_device_id
 void Job::answered(const SubContext& sub_context, const std::vector<_cl_device_id*>& devices,
                    const wire::Built& built) {
   if (step != wire::Build::Step::Describe || built.code == CL_SUCCESS) {
-    const std::lock_guard lock(program->mutex);
+    const MutexLock lock(program->mutex);
     for (auto& [d, build] : program->builds) {
       _cl_device_id* const listed = listed_for(d, devices);
       if (!listed || std::find(sub_context.devices.begin(), sub_context.devices.end(), d) == sub_context.devices.end())
@@ -101,7 +101,7 @@ void Job::call_back() const {
 
 void begin(_cl_program& program, const std::vector<_cl_device_id*>& devices, const std::string& options) {
   program.settle();
-  const std::lock_guard lock(program.mutex);
+  const MutexLock lock(program.mutex);
   require(program.attached == 0, CL_INVALID_OPERATION);
   for (_cl_device_id* d : devices) require(program.builds[d].status != CL_BUILD_IN_PROGRESS, CL_INVALID_OPERATION);
   for (_cl_device_id* d : devices) {
@@ -116,16 +116,19 @@ void begin(_cl_program& program, const std::vector<_cl_device_id*>& devices, con
 BuildOptions given(const char* options) { return options ? BuildOptions(options) : std::nullopt; }
 
 void note_way(_cl_program& program, const char* options) {
-  const std::lock_guard lock(program.mutex);
+  const MutexLock lock(program.mutex);
   if (program.from_source) program.ways = {{given(options), {}}};
 }
 
 // Of all that a link puts together.
 void note_linked(_cl_program& program, cl_uint count, const cl_program* inputs, const char* options) {
+  std::vector<BuildWay> ways;
   for (cl_uint i = 0; i < count; ++i) {
-    const std::lock_guard lock(inputs[i]->mutex);
-    for (const BuildWay& way : inputs[i]->ways) program.ways.push_back({way.source, given(options)});
+    const MutexLock lock(inputs[i]->mutex);
+    for (const BuildWay& way : inputs[i]->ways) ways.push_back({way.source, given(options)});
   }
+  const MutexLock lock(program.mutex);
+  program.ways = std::move(ways);
 }
 
 // `complete` fills in what differs from sub-context to sub-context.
@@ -141,7 +144,7 @@ cl_int run(const std::shared_ptr<Job>& job, const wire::Build& common, const std
   }
   job->left = sub_contexts.size();
   if (job->notify) {
-    const std::lock_guard lock(job->program->mutex);
+    const MutexLock lock(job->program->mutex);
     job->program->building = job->done;
   }
   for (SubContext* sub_context : sub_contexts) {
@@ -178,13 +181,14 @@ std::shared_ptr<Job> make_job(_cl_program& program, wire::Build::Step step, Prog
 
 // What it was made of is compiled, or a binary of which only the driver knows what it is.
 bool may_be_linked(_cl_program& program, const std::vector<_cl_device_id*>& devices) {
-  const std::lock_guard lock(program.mutex);
-  return program.from_binary || std::all_of(devices.begin(), devices.end(), [&](_cl_device_id* d) {
-           const auto it = program.builds.find(d);
-           if (it == program.builds.end()) return false;
-           const cl_program_binary_type type = it->second.binary_type;
-           return type == CL_PROGRAM_BINARY_TYPE_LIBRARY || type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
-         });
+  const MutexLock lock(program.mutex);
+  const auto is_compiled = [&](_cl_device_id* d) GT_REQUIRES(program.mutex) {
+    const auto it = program.builds.find(d);
+    if (it == program.builds.end()) return false;
+    const cl_program_binary_type type = it->second.binary_type;
+    return type == CL_PROGRAM_BINARY_TYPE_LIBRARY || type == CL_PROGRAM_BINARY_TYPE_COMPILED_OBJECT;
+  };
+  return program.from_binary || std::all_of(devices.begin(), devices.end(), is_compiled);
 }
 
 wire::Build message_of(const _cl_program& program, wire::Build::Step step, const std::string& options) {

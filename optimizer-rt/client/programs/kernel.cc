@@ -28,12 +28,12 @@ _cl_kernel::_cl_kernel(_cl_program& p, const wire::KernelInfo& i)
       args(i.args.size()),
       sent(p.context->sub_contexts.size(), std::vector<uint64_t>(i.args.size())),
       names_(*p.context) {
-  const std::lock_guard lock(p.mutex);
+  const MutexLock lock(p.mutex);
   ++p.attached;
 }
 
 _cl_kernel::_cl_kernel(_cl_kernel& other) : _cl_kernel(*other.program, other.info) {
-  const std::lock_guard lock(other.mutex);
+  const MutexLock lock(other.mutex);
   args = other.args;  // sent anew, since nothing has been sent
   versions = other.versions;
   reaches = other.reaches;
@@ -42,7 +42,7 @@ _cl_kernel::_cl_kernel(_cl_kernel& other) : _cl_kernel(*other.program, other.inf
 
 _cl_kernel::~_cl_kernel() {
   {
-    const std::lock_guard lock(program->mutex);
+    const MutexLock lock(program->mutex);
     --program->attached;
   }
   names_.each(*program->context, [](Session& session, ObjectId name) {
@@ -67,7 +67,7 @@ ObjectId _cl_kernel::at(SubContext& sub_context) {
 }
 
 std::map<cl_uint, size_t> _cl_kernel::local_arguments() {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   std::map<cl_uint, size_t> bytes;
   for (size_t i = 0; i < args.size(); ++i)
     if (args[i].form == ArgValue::Form::Local) bytes[static_cast<cl_uint>(i)] = args[i].size;
@@ -79,7 +79,7 @@ Bytes _cl_kernel::work_group_info(_cl_device_id& device, cl_kernel_work_group_in
   const bool of_arguments = param == CL_KERNEL_LOCAL_MEM_SIZE;
   const WorkGroupQuestion question{&device, param, of_arguments ? local_arguments() : std::map<cl_uint, size_t>{}};
   {
-    const std::lock_guard lock(infos_mutex_);
+    const MutexLock lock(infos_mutex_);
     const auto it = infos_.find(question);
     if (it != infos_.end()) return it->second;
   }
@@ -96,7 +96,7 @@ Bytes _cl_kernel::work_group_info(_cl_device_id& device, cl_kernel_work_group_in
   if (of_arguments) sub_context.session.call<api::FnId::clReleaseKernel>({}, as<cl_kernel>(asked));
   InfoAnswer answer = info_of(api::FnId::clGetKernelWorkGroupInfo, outputs);
   require(answer.code == CL_SUCCESS, answer.code);
-  const std::lock_guard lock(infos_mutex_);
+  const MutexLock lock(infos_mutex_);
   return infos_[question] = answer.value;
 }
 
@@ -128,8 +128,11 @@ wire::KernelInfo ask_kernel(_cl_program& program, const char* name) {
 }
 
 wire::KernelInfo kernel_info(_cl_program& program, const char* name) {
-  if (const wire::KernelInfo* const known = program.find_kernel(name)) return *known;
-  require(program.kernels.empty(), CL_INVALID_KERNEL_NAME);
+  {
+    const MutexLock lock(program.mutex);
+    if (const wire::KernelInfo* const known = program.find_kernel(name)) return *known;
+    require(program.kernels.empty(), CL_INVALID_KERNEL_NAME);
+  }
   return ask_kernel(program, name);
 }
 
@@ -150,10 +153,15 @@ cl_int clCreateKernelsInProgram(cl_program program, cl_uint n, cl_kernel* kernel
   check(program);
   program->settle();
   require(program->built(), CL_INVALID_PROGRAM_EXECUTABLE);
-  const auto total = static_cast<cl_uint>(program->kernels.size());
+  std::vector<wire::KernelInfo> infos;
+  {
+    const MutexLock lock(program->mutex);
+    infos = program->kernels;
+  }
+  const auto total = static_cast<cl_uint>(infos.size());
   require(!kernels || n >= total, CL_INVALID_VALUE);
   if (count) *count = total;
-  for (cl_uint i = 0; kernels && i < total; ++i) kernels[i] = make<_cl_kernel>(*program, program->kernels[i]).give();
+  for (cl_uint i = 0; kernels && i < total; ++i) kernels[i] = make<_cl_kernel>(*program, infos[i]).give();
   return CL_SUCCESS;
 }
 
@@ -184,7 +192,7 @@ std::string attributes_of(_cl_kernel& kernel) {
 bool keeps_arg_info(_cl_kernel& kernel) {
   std::vector<BuildWay> ways;
   {
-    const std::lock_guard lock(kernel.program->mutex);
+    const MutexLock lock(kernel.program->mutex);
     ways = kernel.program->ways;
   }
   SubContext& sub_context = kernel.program->context->sub_context_of(kernel.program->devices[0]);

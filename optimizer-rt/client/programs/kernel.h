@@ -4,13 +4,13 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "optimizer-rt/client/memory/mem.h"
 #include "optimizer-rt/client/memory/sampler.h"
 #include "optimizer-rt/client/programs/program.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 
@@ -45,14 +45,14 @@ struct _cl_kernel : gt::virt::Object {
   const gt::wire::KernelInfo info;
   const bool may_require_size;  // for all that its source says: __attribute__((reqd_work_group_size(...)))
 
-  std::mutex mutex;  // of what follows
-  std::vector<gt::virt::ArgValue> args;
-  std::vector<std::vector<uint64_t>> sent;  // by sub-context, by argument: the version that is there
-  uint64_t versions = 0;
-  uint64_t renamed = 0;  // of the context, when arguments were sent
+  gt::Mutex mutex;
+  std::vector<gt::virt::ArgValue> args GT_GUARDED_BY(mutex);
+  std::vector<std::vector<uint64_t>> sent GT_GUARDED_BY(mutex);  // by sub-context, by argument: the version there
+  uint64_t versions GT_GUARDED_BY(mutex) = 0;
+  uint64_t renamed GT_GUARDED_BY(mutex) = 0;  // of the context, when arguments were sent
   // What it reaches through other pointers (CL_KERNEL_EXEC_INFO_SVM_PTRS), and whether the sub-context knows.
-  std::vector<const void*> reaches;
-  bool reaches_sent = true;
+  std::vector<const void*> reaches GT_GUARDED_BY(mutex);
+  bool reaches_sent GT_GUARDED_BY(mutex) = true;
 
  private:
   struct WorkGroupQuestion {
@@ -64,6 +64,6 @@ struct _cl_kernel : gt::virt::Object {
   std::map<cl_uint, size_t> local_arguments();
 
   gt::virt::Names names_;
-  std::mutex infos_mutex_;
-  std::map<WorkGroupQuestion, gt::Bytes> infos_;
+  gt::Mutex infos_mutex_;
+  std::map<WorkGroupQuestion, gt::Bytes> infos_ GT_GUARDED_BY(infos_mutex_);
 };

@@ -76,7 +76,7 @@ cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* v
   _cl_program& program = *kernel.program;
   const auto question = std::make_tuple(kernel.info.name, index, size, value != nullptr);
   {
-    const std::lock_guard lock(program.mutex);
+    const MutexLock lock(program.mutex);
     if (const auto it = program.argument_sizes.find(question); it != program.argument_sizes.end()) return it->second;
   }
   cl_int code = CL_SUCCESS;
@@ -90,7 +90,7 @@ cl_int driver_says(_cl_kernel& kernel, cl_uint index, size_t size, const void* v
     // Proxies that do not know the question take no answer for it: the launch has it then.
     if (here != CL_INVALID_OPERATION && code == CL_SUCCESS) code = here;
   }
-  const std::lock_guard lock(program.mutex);
+  const MutexLock lock(program.mutex);
   program.argument_sizes[question] = code;
   return code;
 }
@@ -99,7 +99,7 @@ void require_driver(_cl_kernel& kernel, cl_uint index, size_t size, const void* 
   if (size == 0) return;  // PoCL's driver ends with it
   require(!value || size <= LargestParameter, CL_INVALID_ARG_SIZE);  // without one it may be local memory
   {
-    const std::lock_guard lock(kernel.mutex);
+    const MutexLock lock(kernel.mutex);
     const ArgValue& now = kernel.args[index];
     if (value && now.form == Form::Value && now.value.size() == size) return;
   }
@@ -201,7 +201,7 @@ ArgValue arg_of(_cl_kernel& kernel, cl_uint index, size_t size, const void* valu
 }
 
 void set(_cl_kernel& kernel, cl_uint index, ArgValue arg) {
-  const std::lock_guard lock(kernel.mutex);
+  const MutexLock lock(kernel.mutex);
   ArgValue& now = kernel.args[index];
   const bool same = now.form == arg.form && arg.form != Form::Unset && now.value == arg.value &&
                     now.size == arg.size && now.mem == arg.mem && now.serial == arg.serial && now.svm == arg.svm &&
@@ -252,7 +252,7 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t si
   std::vector<const void*> reaches(size / sizeof(void*));
   if (value) std::memcpy(reaches.data(), value, size);
   for (const void* p : reaches) require(context.svm.find(p) != nullptr, CL_INVALID_VALUE);
-  const std::lock_guard lock(kernel->mutex);
+  const MutexLock lock(kernel->mutex);
   kernel->reaches = std::move(reaches);
   kernel->reaches_sent = false;
   return CL_SUCCESS;

@@ -48,7 +48,7 @@ std::vector<_cl_device_id*> _cl_program::chosen(cl_uint n, const cl_device_id* l
 }
 
 bool _cl_program::built() {
-  const std::lock_guard lock(mutex);
+  const MutexLock lock(mutex);
   return std::any_of(builds.begin(), builds.end(), [](const auto& b) {
     return b.second.status == CL_BUILD_SUCCESS && b.second.binary_type == CL_PROGRAM_BINARY_TYPE_EXECUTABLE;
   });
@@ -57,14 +57,13 @@ bool _cl_program::built() {
 void _cl_program::settle() {
   std::shared_ptr<Latch> latch;
   {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     latch = building;
   }
   if (latch) latch->wait();
 }
 
-const wire::KernelInfo* _cl_program::find_kernel(const std::string& name) {
-  const std::lock_guard lock(mutex);
+const wire::KernelInfo* _cl_program::find_kernel(const std::string& name) const {
   const auto it = std::find_if(kernels.begin(), kernels.end(), [&](const auto& k) { return k.name == name; });
   return it == kernels.end() ? nullptr : &*it;
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/objects/context.h"
+#include "traces/base/mutex.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -39,7 +39,7 @@ struct _cl_program : gt::virt::Object {
   std::vector<_cl_device_id*> chosen(cl_uint n, const cl_device_id* list);
   std::vector<_cl_device_id*> living_devices() const;
   bool built();  // for some device
-  const gt::wire::KernelInfo* find_kernel(const std::string& name);  // stays until the next build
+  const gt::wire::KernelInfo* find_kernel(const std::string& name) const GT_REQUIRES(mutex);
   // Waits for a build under way that calls the program back. Natively it may be over when its call returns, and
   // programs go on without having been called.
   void settle();
@@ -51,14 +51,15 @@ struct _cl_program : gt::virt::Object {
   gt::Bytes il;
   bool from_binary = false, from_source = false;
 
-  std::mutex mutex;
-  std::map<_cl_device_id*, gt::virt::BuildState> builds;
-  std::vector<gt::wire::KernelInfo> kernels;
-  std::shared_ptr<gt::virt::Latch> building;  // of the latest build; nullptr: nobody may have to wait for it
-  cl_uint attached = 0;  // kernels that exist: no build meanwhile
-  std::vector<gt::virt::BuildWay> ways;  // of the sources of its kernels, the last time
+  gt::Mutex mutex;
+  std::map<_cl_device_id*, gt::virt::BuildState> builds GT_GUARDED_BY(mutex);
+  std::vector<gt::wire::KernelInfo> kernels GT_GUARDED_BY(mutex);
+  // Of the latest build; nullptr: nobody may have to wait for it.
+  std::shared_ptr<gt::virt::Latch> building GT_GUARDED_BY(mutex);
+  cl_uint attached GT_GUARDED_BY(mutex) = 0;  // kernels that exist: no build meanwhile
+  std::vector<gt::virt::BuildWay> ways GT_GUARDED_BY(mutex);  // of the sources of its kernels, the last time
   // What the driver says to arguments: kernel, index, size, whether there is a value.
-  std::map<std::tuple<std::string, cl_uint, size_t, bool>, cl_int> argument_sizes;
+  std::map<std::tuple<std::string, cl_uint, size_t, bool>, cl_int> argument_sizes GT_GUARDED_BY(mutex);
 };
 
 namespace gt::virt {

@@ -78,13 +78,13 @@ cl_int devices(const _cl_program& program, const Answer& answer) {
 cl_int kernel_names(_cl_program& program, const Answer& answer) {
   require(program.built(), CL_INVALID_PROGRAM_EXECUTABLE);
   std::string names;
-  const std::lock_guard lock(program.mutex);
+  const MutexLock lock(program.mutex);
   for (const wire::KernelInfo& k : program.kernels) names += (names.empty() ? "" : ";") + k.name;
   return answer.text(names);
 }
 
 BuildState state_of(_cl_program& program, _cl_device_id& device) {
-  const std::lock_guard lock(program.mutex);
+  const MutexLock lock(program.mutex);
   const auto it = program.builds.find(&device);
   require(it != program.builds.end(), CL_INVALID_DEVICE);
   return it->second;
@@ -134,7 +134,7 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info name, size_t room, v
       return binaries(*program, answer, size_ret);
     case CL_PROGRAM_NUM_KERNELS: {
       require(program->built(), CL_INVALID_PROGRAM_EXECUTABLE);
-      const std::lock_guard lock(program->mutex);
+      const MutexLock lock(program->mutex);
       return answer.value(program->kernels.size());
     }
     case CL_PROGRAM_KERNEL_NAMES:

@@ -11,9 +11,9 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/transfer/ring_rooms.h"
 #include "transport/link/base/link.h"
 
@@ -25,6 +25,7 @@ class BounceBuffer {
 
   // No memory: nothing has room in it.
   void open(void* ring, size_t bytes) {
+    const MutexLock lock(mutex_);
     base_ = static_cast<uint8_t*>(ring);
     rooms_.emplace(bytes, Line);
   }
@@ -42,8 +43,8 @@ class BounceBuffer {
   static constexpr size_t Line = 4096;
 
   uint8_t* base_ = nullptr;
-  std::mutex mutex_;  // of what follows
-  std::optional<exec::RingRooms> rooms_;
+  Mutex mutex_;
+  std::optional<exec::RingRooms> rooms_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::virt

@@ -15,7 +15,7 @@ void BulkSender::open(wire::Link& link, wire::SegmentId segment, uint32_t slots,
 }
 
 void BulkSender::stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   jobs_.push_back({transfer, part, element, static_cast<const uint8_t*>(from), std::move(done)});
   if (!started_) started_ = staging::start_detached("gt-bulk-send", &BulkSender::run, this);
   changed_.notify_all();
@@ -30,8 +30,8 @@ void BulkSender::loop() {
   for (;;) {
     Job job;
     {
-      std::unique_lock lock(mutex_);
-      if (sent_.empty()) changed_.wait(lock, [this] { return !jobs_.empty(); });
+      UniqueLock lock(mutex_);
+      if (sent_.empty()) changed_.wait(lock, [this]() GT_REQUIRES(mutex_) { return !jobs_.empty(); });
       if (!jobs_.empty()) {
         job = std::move(jobs_.front());
         jobs_.pop_front();

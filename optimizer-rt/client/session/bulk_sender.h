@@ -9,9 +9,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <vector>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/chunks.h"
 #include "transport/protocol/slots.h"
@@ -52,10 +52,10 @@ class BulkSender {
 
   wire::Link* link_ = nullptr;
   wire::Slots slots_;
-  std::mutex mutex_;  // of what follows
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Job> jobs_;
-  bool started_ = false;
+  std::deque<Job> jobs_ GT_GUARDED_BY(mutex_);
+  bool started_ GT_GUARDED_BY(mutex_) = false;
   std::deque<Sent> sent_;  // of the thread: on their way
 };
 

@@ -20,6 +20,7 @@ struct Connection {
   std::string url;                        // when it is not
 };
 
+// Waits for the other side, LinkOptions::connect_ms at most; a driver in this process is loaded.
 Result<Connection> connect_to(const std::string& url);
 // To an executor in this process, over a device whose handle the program has (open_device()).
 Result<Connection> connect_to_device(cl_device_id native);

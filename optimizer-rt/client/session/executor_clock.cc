@@ -7,7 +7,7 @@
 namespace gt::virt {
 
 void ExecutorClock::sample(int64_t sent_ns, int64_t clock_ns, int64_t answered_ns) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const int64_t half = (answered_ns - sent_ns) / 2;
   Knot knot{clock_ns, sent_ns + half};
   if (!knots_.empty()) {
@@ -34,7 +34,7 @@ void ExecutorClock::sample(int64_t sent_ns, int64_t clock_ns, int64_t answered_n
 }
 
 int64_t ExecutorClock::to_client(int64_t executor_ns) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   latest_ = std::max(latest_.value_or(executor_ns), executor_ns);
   return map(executor_ns);
 }

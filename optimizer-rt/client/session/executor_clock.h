@@ -13,8 +13,9 @@
 
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
+
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 
@@ -28,15 +29,17 @@ class ExecutorClock {
   struct Knot {
     int64_t executor, client;
   };
-  int64_t map(int64_t executor_ns) const;
+  int64_t map(int64_t executor_ns) const GT_REQUIRES(mutex_);
 
   static constexpr int64_t Drift = 10'000;  // one in so many is more than quartz does
   static constexpr size_t MostKnots = 64;
 
-  std::mutex mutex_;
-  std::deque<Knot> knots_;         // both rise; before the first and behind the last both clocks run alike
-  std::optional<int64_t> latest_;  // of the executor's times, that was asked for
-  int64_t error_ = 0, sampled_ = 0;  // of the sample that the last knot is of; when, by our clock
+  Mutex mutex_;
+  // Both rise; before the first and behind the last both clocks run alike.
+  std::deque<Knot> knots_ GT_GUARDED_BY(mutex_);
+  std::optional<int64_t> latest_ GT_GUARDED_BY(mutex_);  // of the executor's times, that was asked for
+  // Of the sample that the last knot is of; when, by our clock.
+  int64_t error_ GT_GUARDED_BY(mutex_) = 0, sampled_ GT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace gt::virt

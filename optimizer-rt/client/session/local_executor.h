@@ -1,11 +1,12 @@
 // An executor in this process: over a driver that is opened by its path (for tests, and for nodes without a proxy), or
 // over a device whose handle the program has.
+// Thread safety: any thread, after start(). native(), adopt() and finish() wait while a message is taken in.
 #pragma once
 
 #include <memory>
-#include <mutex>
 #include <string>
 
+#include "traces/base/mutex.h"
 #include "traces/base/status.h"
 #include "transport/executor/base/cl.h"
 #include "transport/executor/executor.h"
@@ -31,7 +32,7 @@ class LocalExecutor {
   // A buffer that was made past the executor gets a name: Executor::adopt().
   bool adopt(cl_mem buffer, wire::ObjectId name) const { return executor_->adopt(buffer, name); }
   // Executor::driver_lock()
-  std::mutex* driver_lock(cl_device_id device) const { return executor_->driver_lock(device); }
+  Mutex* driver_lock(cl_device_id device) const { return executor_->driver_lock(device); }
   // What the message Finish asks for, by clFinish in the calling thread, as the executor calls it. REQUIRES: what has
   // been sent before is taken in, and nothing is watched for the caller (Idle::Sleeps).
   cl_int finish(wire::ObjectId queue) const;

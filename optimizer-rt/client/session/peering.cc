@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "optimizer-rt/client/session/session.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 namespace {
@@ -22,9 +22,9 @@ struct Acquaintance {
 };
 
 struct Register {
-  std::mutex mutex;
-  std::map<Pair, Acquaintance> pairs;
-  uint32_t last_peer = 0;
+  Mutex mutex;
+  std::map<Pair, Acquaintance> pairs GT_GUARDED_BY(mutex);
+  uint32_t last_peer GT_GUARDED_BY(mutex) = 0;
 };
 Register& all() {
   static auto* const pairs = new Register;
@@ -64,7 +64,7 @@ struct Peering : std::enable_shared_from_this<Peering> {
     turned = true;
     std::swap(host, guest);
     {
-      const std::lock_guard lock(all().mutex);
+      const MutexLock lock(all().mutex);
       peer = ++all().last_peer;
     }
     start();
@@ -72,7 +72,7 @@ struct Peering : std::enable_shared_from_this<Peering> {
   void done(uint32_t result) {
     std::vector<Then> waiting;
     {
-      const std::lock_guard lock(all().mutex);
+      const MutexLock lock(all().mutex);
       Acquaintance& a = all().pairs[pair];
       a.state = Acquaintance::State::Known;
       a.peer = result;
@@ -101,7 +101,7 @@ void when_peered(Session& a, Session& b, Then then) {
   std::shared_ptr<Peering> begun;
   uint32_t known = 0;
   {
-    const std::lock_guard lock(all().mutex);
+    const MutexLock lock(all().mutex);
     Acquaintance& pair = all().pairs[in_order(a, b)];
     if (pair.state == Acquaintance::State::Unknown) {
       pair.state = Acquaintance::State::UnderWay;
@@ -119,7 +119,7 @@ void when_peered(Session& a, Session& b, Then then) {
 }
 
 void part(Session& a, Session& b) {
-  const std::lock_guard lock(all().mutex);
+  const MutexLock lock(all().mutex);
   all().pairs[in_order(a, b)].peer = 0;
 }
 

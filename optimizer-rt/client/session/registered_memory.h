@@ -7,10 +7,10 @@
 #pragma once
 
 #include <list>
-#include <mutex>
 #include <optional>
 
 #include "optimizer-rt/client/base/optimizer.h"
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 
 namespace gt::virt {
@@ -39,12 +39,12 @@ class RegisteredMemory {
   };
 
   std::optional<wire::Address> use_registered(const char* p, size_t bytes);
-  bool register_span(wire::Link& link, const SharedSpan& span);
+  bool register_span(wire::Link& link, const SharedSpan& span) GT_REQUIRES(registering_);
 
-  std::mutex registering_;  // held while a span is being registered; before mutex_
-  bool refused_ = false;
-  std::mutex mutex_;
-  std::list<Registered> registered_;  // used last: first
+  Mutex registering_;  // held while a span is being registered; before mutex_
+  bool refused_ GT_GUARDED_BY(registering_) = false;
+  Mutex mutex_;
+  std::list<Registered> registered_ GT_GUARDED_BY(mutex_);  // used last: first
 };
 
 }  // namespace gt::virt

@@ -141,7 +141,7 @@ void Session::push() {
 }
 
 wire::ReplyId Session::expect(OnReply then) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   require(alive(), CL_DEVICE_NOT_AVAILABLE);
   if (next_reply_ == 0) next_reply_ = 1;
   const wire::ReplyId id = next_reply_++;
@@ -164,7 +164,7 @@ void Session::ask_frame(Message& message, Take take) {
   } catch (const Failure&) {
     bool unanswered = false;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       unanswered = replies_.erase(message.reply) != 0;
     }
     if (!unanswered) latch.wait(waiting);  // somebody is calling it
@@ -217,7 +217,7 @@ void Session::ask_later(Message& message, std::function<void(const Answer&)> the
   try {
     send(message);
   } catch (const Failure&) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (replies_.erase(message.reply) != 0) throw;  // else `then` has been told
   }
 }
@@ -234,35 +234,35 @@ void Session::join(wire::Join& message, std::function<void(const wire::Joined&)>
 
 void Session::watch_event(ObjectId event, EventListener& listener) {
   require(alive(), CL_DEVICE_NOT_AVAILABLE);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   require(alive(), CL_DEVICE_NOT_AVAILABLE);  // lose() has not yet taken what is watched
   events_[event] = &listener;
 }
 // Also when the link has closed: lose() may still be looking at what is watched.
 void Session::forget_event(ObjectId event) {
   if (forgotten_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   events_.erase(event);
   data_.erase(event);
 }
 void Session::watch_queue(ObjectId queue, QueueListener& listener, bool profiles) {
   require(alive(), CL_DEVICE_NOT_AVAILABLE);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   queues_[queue] = &listener;
   if (profiles) clock_due_ns_ = 0;
 }
 void Session::forget_queue(ObjectId queue) {
   if (forgotten_) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   queues_.erase(queue);
 }
 void Session::expect_data(ObjectId event, TakeData take) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   data_[event] = std::move(take);
 }
 
 Ref<EventListener> Session::find_event(ObjectId id) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = events_.find(id);
   if (it == events_.end() || !try_hold(it->second)) return {};
   Ref<EventListener> event = Ref<EventListener>::adopt(it->second);
@@ -315,7 +315,7 @@ void Session::heard(ByteView frame) {
 void Session::answered(wire::ReplyId id, ByteView frame) {
   OnReply then;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto it = replies_.find(id);
     if (it == replies_.end()) return;
     then = std::move(it->second);
@@ -337,7 +337,7 @@ void Session::failed(const wire::Failed& f) {
   const bool made_something = api::fn_info(f.fn).attributes.creates != api::ObjectKind::Unknown;
   std::vector<Ref<QueueListener>> queues;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& [name, queue] : queues_) {
       const bool concerned = name == f.object || (made_something && f.event == 0);
       if (concerned && try_hold(queue)) queues.push_back(Ref<QueueListener>::adopt(queue));
@@ -352,7 +352,7 @@ void Session::failed(const wire::Failed& f) {
 void Session::take_data(const wire::Data& data) {
   TakeData take;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto it = data_.find(data.event);
     if (it == data_.end()) return;
     take = std::move(it->second);
@@ -369,7 +369,7 @@ void Session::lose() {
   std::unordered_map<wire::ReplyId, OnReply> replies;
   std::vector<Ref<EventListener>> events;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     replies.swap(replies_);
     for (auto& [id, event] : events_) {
       if (try_hold(event)) events.push_back(Ref<EventListener>::adopt(event));

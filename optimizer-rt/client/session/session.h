@@ -11,7 +11,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -24,6 +23,7 @@
 #include "optimizer-rt/client/session/listeners.h"
 #include "optimizer-rt/client/session/registered_memory.h"
 #include "traces/api/encode.h"
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 #include "transport/protocol/codec.h"
 #include "transport/protocol/fragments.h"
@@ -175,12 +175,12 @@ class Session final : public wire::LinkHandler {
   static constexpr int64_t NotTimed = INT64_MAX, ClockInterval_ns = 1'000'000'000;
   std::atomic<int64_t> clock_due_ns_{NotTimed};  // when it is to be asked again
 
-  std::mutex mutex_;  // of what follows
-  wire::ReplyId next_reply_ = 1;
-  std::unordered_map<wire::ReplyId, OnReply> replies_;
-  std::unordered_map<ObjectId, EventListener*> events_;
-  std::unordered_map<ObjectId, QueueListener*> queues_;
-  std::unordered_map<ObjectId, TakeData> data_;
+  Mutex mutex_;
+  wire::ReplyId next_reply_ GT_GUARDED_BY(mutex_) = 1;
+  std::unordered_map<wire::ReplyId, OnReply> replies_ GT_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectId, EventListener*> events_ GT_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectId, QueueListener*> queues_ GT_GUARDED_BY(mutex_);
+  std::unordered_map<ObjectId, TakeData> data_ GT_GUARDED_BY(mutex_);
 };
 
 template <class Message>

@@ -12,6 +12,7 @@
 
 #include "optimizer-rt/client/base/optimizer.h"
 #include "optimizer-rt/client/base/serial_thread.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 namespace {
@@ -33,23 +34,23 @@ void each_session(Visit visit) {
 class UnderWay {
  public:
   void begins() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ++sessions_;
   }
   void ends() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     --sessions_;
     changed_.notify_all();
   }
   void wait_for(std::chrono::milliseconds timeout) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, timeout, [this] { return sessions_ == 0; });
+    UniqueLock lock(mutex_);
+    changed_.wait_for(lock, timeout, [this]() GT_REQUIRES(mutex_) { return sessions_ == 0; });
   }
 
  private:
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  int sessions_ = 0;
+  int sessions_ GT_GUARDED_BY(mutex_) = 0;
 };
 
 // The sessions stay: other exit handlers of the program may come later, and its threads still run.

@@ -6,7 +6,8 @@
 
 namespace gt::virt {
 
-// `host` is laid out as `layout` says. Returns when the contents are captured.
+// `host` is laid out as `layout` says. Returns when the contents are captured; throws as
+// what an event fails with. REQUIRES: nobody else knows the object yet.
 void fill_new(_cl_mem& mem, const void* host, const HostLayout& layout);
 
 }  // namespace gt::virt

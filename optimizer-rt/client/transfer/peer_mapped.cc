@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/transfer/native_ways.h"
+#include "traces/base/mutex.h"
 
 namespace gt::virt {
 namespace {
@@ -92,7 +92,7 @@ void give_peer_mapped(_cl_mem& root, SubContext& from, SubContext& to, NativeMov
 void make_part_of(_cl_mem& part, _cl_mem* whole) {
   if (!whole) return;
   part.parent = Ref<_cl_mem>(whole);
-  const std::lock_guard lock(part.context->residency);
+  const MutexLock lock(part.context->residency);
   leave_peer_mapped(whole->root());
 }
 

@@ -6,9 +6,10 @@
 
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "traces/base/mutex.h"
 
 namespace gt::tracer {
 
@@ -24,7 +25,7 @@ class LineQueue {
   }
   void finish() {
     hand_over();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     finished_ = true;
     changed_.notify_all();
   }
@@ -42,7 +43,7 @@ class LineQueue {
     }
   }
   void stop() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stopped_ = true;
     changed_.notify_all();
   }
@@ -55,16 +56,16 @@ class LineQueue {
   };
 
   bool hand_over() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return stopped_ || chunks_.size() < MaxChunks; });
+    UniqueLock lock(mutex_);
+    changed_.wait(lock, [this]() GT_REQUIRES(mutex_) { return stopped_ || chunks_.size() < MaxChunks; });
     if (!filling_.ends.empty()) chunks_.push_back(std::move(filling_));
     filling_ = {};
     changed_.notify_all();
     return !stopped_;
   }
   bool next_chunk() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return finished_ || !chunks_.empty(); });
+    UniqueLock lock(mutex_);
+    changed_.wait(lock, [this]() GT_REQUIRES(mutex_) { return finished_ || !chunks_.empty(); });
     if (chunks_.empty()) return false;
     current_ = std::move(chunks_.front());
     chunks_.pop_front();
@@ -76,10 +77,10 @@ class LineQueue {
   Chunk filling_;  // writer's
   Chunk current_;  // reader's
   size_t next_ = 0;
-  std::mutex mutex_;  // guards what follows
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Chunk> chunks_;
-  bool finished_ = false, stopped_ = false;
+  std::deque<Chunk> chunks_ GT_GUARDED_BY(mutex_);
+  bool finished_ GT_GUARDED_BY(mutex_) = false, stopped_ GT_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace gt::tracer

@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
+
+#include "traces/base/mutex.h"
 
 namespace gt::exec {
 
@@ -16,7 +17,7 @@ class DeviceClock {
  public:
   // `enqueued_ns`: monotonic, taken before the command was enqueued. What to add to its device times.
   int64_t distance(int64_t enqueued_ns, uint64_t queued_device_ns) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const int64_t distance = enqueued_ns - static_cast<int64_t>(queued_device_ns);
     const int64_t aged = distance_ - (enqueued_ns - since_) / 50'000;
     if (known_ && distance < aged) return aged;
@@ -27,9 +28,9 @@ class DeviceClock {
   }
 
  private:
-  std::mutex mutex_;
-  bool known_ = false;
-  int64_t distance_ = 0, since_ = 0;
+  Mutex mutex_;
+  bool known_ GT_GUARDED_BY(mutex_) = false;
+  int64_t distance_ GT_GUARDED_BY(mutex_) = 0, since_ GT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace gt::exec

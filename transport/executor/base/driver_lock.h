@@ -7,22 +7,24 @@
 // tests/bench/two_threads.cc shows it.
 // Invariant: no driver is made to take turns whose enqueueing calls may wait for other commands; with a turn held, the
 // thread that would end those may be waiting for its own.
+// It is the last lock of an executor to be taken.
 #pragma once
 
 #include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/base/queue.h"
 #include "transport/executor/base/session.h"
 
 namespace gt::exec {
 
-// To be held during the call.
-inline std::unique_lock<std::mutex> lock_driver(Session& session, const Queue& queue) {
-  return queue.needs_driver_lock ? std::unique_lock(session.driver_lock) : std::unique_lock<std::mutex>();
+// To be held during the call. Held or not: what the analysis cannot follow.
+inline std::unique_lock<Mutex> lock_driver(Session& session, const Queue& queue) {
+  return queue.needs_driver_lock ? std::unique_lock(session.driver_lock) : std::unique_lock<Mutex>();
 }
 
 // For who enqueues past queues of ours; nullptr: the device's driver needs none.
-inline std::mutex* driver_lock_of(Session& session, cl_device_id device) {
+inline Mutex* driver_lock_of(Session& session, cl_device_id device) {
   return needs_driver_lock(session.cl, device) ? &session.driver_lock : nullptr;
 }
 

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <thread>
 
-
 namespace gt::exec {
 namespace {
 
@@ -55,7 +54,7 @@ void News::send() {
 }
 
 bool QueueWaiter::push(Awaited& awaited) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (awaited.order < at_ || closed_) return false;
   auto place = waiting_.end();
   while (place != waiting_.begin() && std::prev(place)->order > awaited.order) --place;
@@ -65,17 +64,17 @@ bool QueueWaiter::push(Awaited& awaited) {
 }
 
 void QueueWaiter::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   changed_.notify_all();
 }
 
 void QueueWaiter::serve() {
   News news(session_);
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
     at_ = 0;
-    changed_.wait(lock, [&] { return closed_ || !waiting_.empty(); });
+    changed_.wait(lock, [&]() GT_REQUIRES(mutex_) { return closed_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     // What is over already goes along with the first.
     do {
@@ -96,7 +95,7 @@ void OverflowPool::push(std::shared_ptr<OverflowPool> self, std::shared_ptr<Sess
   const auto start = [&](void (OverflowPool::*run)()) {
     return session->threads.start("gtrace-wait", StackBytes, [self, session, run] { ((*self).*run)(); });
   };
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   waiting_.push_back(std::move(awaited));
   if (idle_ >= waiting_.size()) {
     changed_.notify_one();
@@ -108,7 +107,7 @@ void OverflowPool::push(std::shared_ptr<OverflowPool> self, std::shared_ptr<Sess
 }
 
 void OverflowPool::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   changed_.notify_all();
 }
@@ -116,10 +115,10 @@ void OverflowPool::close() {
 void OverflowPool::serve() {
   constexpr std::chrono::seconds IdleTime{2};
   News news(session_);
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
     ++idle_;
-    changed_.wait_for(lock, IdleTime, [&] { return closed_ || !waiting_.empty(); });
+    changed_.wait_for(lock, IdleTime, [&]() GT_REQUIRES(mutex_) { return closed_ || !waiting_.empty(); });
     --idle_;
     if (waiting_.empty()) break;
     Awaited next = std::move(waiting_.front());
@@ -136,7 +135,7 @@ void OverflowPool::watch() {
   constexpr std::chrono::microseconds Shortest{50}, Longest{1000};
   News news(session_);
   auto pause = Shortest;
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!waiting_.empty()) {
     const auto over = std::find_if(waiting_.begin(), waiting_.end(),
                                    [this](const Awaited& a) { return is_over(session_, a); });
@@ -159,7 +158,7 @@ void OverflowPool::watch() {
 void EventWaiter::await_here(Awaited awaited) {
   if (!is_over(*session_, awaited)) {
     awaited.watched_by = std::this_thread::get_id();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     watched_.push_back(std::move(awaited));
     ++watching_;
     return;
@@ -173,7 +172,7 @@ bool EventWaiter::look(wire::Idle how) {
   const auto me = how == wire::Idle::Waits ? std::this_thread::get_id() : std::thread::id();
   std::deque<Awaited> all, over, mine, others;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     all.swap(watched_);
   }
   for (Awaited& a : all) {
@@ -194,7 +193,7 @@ bool EventWaiter::look(wire::Idle how) {
 }
 
 void EventWaiter::watch_again(std::deque<Awaited> list) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   watching_ += list.size();
   watched_.insert(watched_.begin(), std::make_move_iterator(list.begin()), std::make_move_iterator(list.end()));
 }
@@ -206,7 +205,7 @@ void EventWaiter::await(Awaited awaited) {
 }
 
 bool EventWaiter::give_waiter(const std::shared_ptr<Queue>& queue) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (queue->waiter) return true;
   std::erase_if(waiters_, [](const std::weak_ptr<QueueWaiter>& waiter) { return waiter.expired(); });
   if (closed_ || waiters_.size() >= MostWaiters) return false;
@@ -223,7 +222,7 @@ void EventWaiter::leave(Queue& queue) {
 }
 
 void EventWaiter::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   for (const std::weak_ptr<QueueWaiter>& waiter : waiters_)
     if (const auto alive = waiter.lock()) alive->close();

@@ -17,10 +17,10 @@
 #include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <thread>
 #include <vector>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/base/queue.h"
 #include "transport/executor/base/session.h"
 
@@ -74,11 +74,11 @@ class QueueWaiter {
 
  private:
   Session& session_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Awaited> waiting_;  // by their order
-  uint64_t at_ = 0;              // the order of what is waited for
-  bool closed_ = false;
+  std::deque<Awaited> waiting_ GT_GUARDED_BY(mutex_);  // by their order
+  uint64_t at_ GT_GUARDED_BY(mutex_) = 0;              // the order of what is waited for
+  bool closed_ GT_GUARDED_BY(mutex_) = false;
 };
 
 class OverflowPool {
@@ -95,11 +95,11 @@ class OverflowPool {
   void watch();
 
   Session& session_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Awaited> waiting_;
-  uint32_t threads_ = 0, idle_ = 0;
-  bool watched_ = false, closed_ = false;
+  std::deque<Awaited> waiting_ GT_GUARDED_BY(mutex_);
+  uint32_t threads_ GT_GUARDED_BY(mutex_) = 0, idle_ GT_GUARDED_BY(mutex_) = 0;
+  bool watched_ GT_GUARDED_BY(mutex_) = false, closed_ GT_GUARDED_BY(mutex_) = false;
 };
 
 // All waiting of one executor.
@@ -126,12 +126,12 @@ class EventWaiter {
   bool give_waiter(const std::shared_ptr<Queue>& queue);
 
   std::shared_ptr<Session> session_;
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<QueueWaiter>> waiters_;
-  std::deque<Awaited> watched_;      // but those that a thread is looking at
+  Mutex mutex_;
+  std::vector<std::weak_ptr<QueueWaiter>> waiters_ GT_GUARDED_BY(mutex_);
+  std::deque<Awaited> watched_ GT_GUARDED_BY(mutex_);  // but those that a thread is looking at
   std::atomic<size_t> watching_{0};  // how many those are
   std::shared_ptr<OverflowPool> overflow_;
-  bool closed_ = false;
+  bool closed_ GT_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace gt::exec

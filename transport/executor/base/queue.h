@@ -6,9 +6,9 @@
 
 #include <array>
 #include <memory>
-#include <mutex>
 #include <string_view>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/base/cl.h"
 #include "transport/executor/base/device_clock.h"
 #include "transport/protocol/messages.h"
@@ -50,7 +50,7 @@ struct Queue {
   cl_context context = nullptr;
   cl_device_id device = nullptr;
 
-  std::mutex enqueue;               // one of ours: so that orders are the order in the queue
+  Mutex enqueue;               // one of ours: so that orders are the order in the queue
   uint64_t order = 0;               // commands with events so far
   cl_event last_barrier = nullptr;  // of an out-of-order queue; everything enqueued later waits for it
   std::shared_ptr<QueueWaiter> waiter;  // whose thread waits for its commands; made when first wanted

@@ -5,11 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "traces/api/roles.h"
+#include "traces/base/mutex.h"
 #include "transport/executor/base/cl.h"
 #include "transport/executor/base/counters.h"
 #include "transport/executor/base/in_flight.h"
@@ -36,7 +36,7 @@ struct Session {
   const Options options;
   MessageSender out;
   Threads threads;
-  std::mutex driver_lock;  // driver_lock.h
+  Mutex driver_lock;  // driver_lock.h
   InFlight in_flight;
 
   LiveCounters count;  // in_flight_bytes stays 0: in_flight knows
@@ -55,7 +55,7 @@ struct Session {
   // those who wait for the event itself already know: it stays for a while.
   void release_later(cl_event event) {
     events_fail = true;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     failed_.push_back(event);
     if (failed_.size() <= MostKept) return;
     cl.clReleaseEvent(failed_.front());
@@ -79,8 +79,8 @@ struct Session {
 
  private:
   static constexpr size_t MostKept = 256;
-  std::mutex mutex_;
-  std::deque<cl_event> failed_;
+  Mutex mutex_;
+  std::deque<cl_event> failed_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::exec

@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "traces/base/mutex.h"
+
 namespace gt::exec {
 
 class Threads {
@@ -20,9 +22,9 @@ class Threads {
 
  private:
   struct Shared {
-    pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    Mutex mutex;
     pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-    uint32_t running = 0;
+    uint32_t running GT_GUARDED_BY(mutex) = 0;
   };
   struct Start;
   static void* enter(void* start);

@@ -145,7 +145,7 @@ cl_int Calls::make(const wire::Call& call) {
 }
 
 api::Invoked Calls::invoke(FnId fn, ByteView inputs, AnyFunction function) {
-  std::unique_lock<std::mutex> lock;
+  std::unique_lock<Mutex> lock;
   if (queue_) lock = lock_driver(commands_.session(), *queue_);
   return api::invoke(fn, inputs, function, context_, outputs_);
 }

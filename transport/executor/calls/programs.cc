@@ -34,7 +34,7 @@ Programs::Programs(Commands& commands)
     : commands_(commands), work_(std::make_shared<Work>(commands.shared_session())) {}
 
 Programs::~Programs() {
-  const std::lock_guard lock(work_->mutex);
+  const MutexLock lock(work_->mutex);
   work_->closed = true;
   for (const auto& job : work_->waiting) drop_references(commands_.cl(), *job);
   work_->waiting.clear();
@@ -104,7 +104,7 @@ bool Programs::post(const std::shared_ptr<BuildJob>& job) {
   const auto start = [&](void (*body)(const std::shared_ptr<Work>&)) {
     return session.threads.start("gtrace-build", StackBytes, [body, work = work_] { body(work); });
   };
-  const std::lock_guard lock(work_->mutex);
+  const MutexLock lock(work_->mutex);
   if (work_->threads < MostThreads && start(serve)) ++work_->threads;
   if (work_->threads == 0) return false;
   work_->waiting.push_back(job);
@@ -115,9 +115,10 @@ bool Programs::post(const std::shared_ptr<BuildJob>& job) {
 
 void Programs::serve(const std::shared_ptr<Work>& work) {
   constexpr std::chrono::seconds IdleTime{2};
-  std::unique_lock lock(work->mutex);
+  UniqueLock lock(work->mutex);
   for (;;) {
-    work->changed.wait_for(lock, IdleTime, [&] { return work->closed || !work->waiting.empty(); });
+    work->changed.wait_for(lock, IdleTime,
+                           [&]() GT_REQUIRES(work->mutex) { return work->closed || !work->waiting.empty(); });
     if (work->waiting.empty()) break;
     const std::shared_ptr<BuildJob> job = work->waiting.front();
     work->waiting.pop_front();
@@ -144,7 +145,7 @@ void Programs::perform(Work& work, BuildJob& job) {
   describe(session, job, built);
   const bool late = job.answered.exchange(true);
   {
-    const std::lock_guard lock(work.mutex);
+    const MutexLock lock(work.mutex);
     if (job.asked.step == Step::Link && job.program && !late && !work.closed) {
       work.linked.push_back({job.asked.program, job.program});
       work.has_linked = true;
@@ -158,7 +159,7 @@ void Programs::perform(Work& work, BuildJob& job) {
 
 // Answers builds that take too long.
 void Programs::watch(const std::shared_ptr<Work>& work) {
-  std::unique_lock lock(work->mutex);
+  UniqueLock lock(work->mutex);
   while (!work->closed && work->threads > 0) {
     std::vector<std::shared_ptr<BuildJob>> late;
     auto next = Clock::now() + std::chrono::seconds(2);
@@ -185,7 +186,7 @@ void Programs::name_linked() {
   if (!work_->has_linked.load(std::memory_order_acquire)) return;
   std::vector<Linked> linked;
   {
-    const std::lock_guard lock(work_->mutex);
+    const MutexLock lock(work_->mutex);
     linked.swap(work_->linked);
     work_->has_linked = false;
   }

@@ -8,9 +8,9 @@
 #include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/base/commands.h"
 #include "transport/executor/calls/building.h"
 
@@ -34,13 +34,13 @@ class Programs {
   struct Work {
     explicit Work(std::shared_ptr<Session> s) : session(std::move(s)) {}
     std::shared_ptr<Session> session;
-    std::mutex mutex;
+    Mutex mutex;
     std::condition_variable changed;
-    std::deque<std::shared_ptr<BuildJob>> waiting, running;
-    std::vector<Linked> linked;
+    std::deque<std::shared_ptr<BuildJob>> waiting GT_GUARDED_BY(mutex), running GT_GUARDED_BY(mutex);
+    std::vector<Linked> linked GT_GUARDED_BY(mutex);
     std::atomic<bool> has_linked{false};
-    uint32_t threads = 0;
-    bool watched = false, closed = false;
+    uint32_t threads GT_GUARDED_BY(mutex) = 0;
+    bool watched GT_GUARDED_BY(mutex) = false, closed GT_GUARDED_BY(mutex) = false;
   };
 
   cl_int collect(BuildJob& job);

@@ -4,8 +4,8 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/base/driver_lock.h"
 #include "transport/executor/transfer/part_transfer.h"
 #include "transport/moves/native_moves.h"
@@ -49,7 +49,7 @@ class Route {
   // At once, in the calling thread; false: others are before it. REQUIRES: what it waits for is over.
   bool try_now(MigrationJob& job) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (busy_ || !jobs_.empty()) return false;
     }
     job.end(move(job));
@@ -57,7 +57,7 @@ class Route {
   }
   static void post(const std::shared_ptr<Route>& self, std::shared_ptr<MigrationJob> job) {
     constexpr size_t StackBytes = size_t{1} << 20;  // it calls drivers
-    const std::lock_guard lock(self->mutex_);
+    const MutexLock lock(self->mutex_);
     if (self->closed_) return;  // and the job fails
     self->jobs_.push_back(std::move(job));
     self->changed_.notify_one();
@@ -67,12 +67,12 @@ class Route {
   }
   // Nothing is posted any more that is not counted down to already.
   void retire() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     retired_ = true;
     changed_.notify_one();
   }
   void close() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = retired_ = true;
     jobs_.clear();
     changed_.notify_one();
@@ -81,9 +81,9 @@ class Route {
  private:
   void serve() {
     constexpr std::chrono::seconds IdleTime{2};
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     for (;;) {
-      changed_.wait_for(lock, IdleTime, [this] { return retired_ || !jobs_.empty(); });
+      changed_.wait_for(lock, IdleTime, [this]() GT_REQUIRES(mutex_) { return retired_ || !jobs_.empty(); });
       if (jobs_.empty()) break;
       const std::shared_ptr<MigrationJob> job = std::move(jobs_.front());
       jobs_.pop_front();
@@ -103,10 +103,11 @@ class Route {
 
   const std::shared_ptr<Session> session_;
   moves::NativeMoves moves_;
-  std::mutex mutex_;  // of what follows
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::shared_ptr<MigrationJob>> jobs_;
-  bool running_ = false, busy_ = false, retired_ = false, closed_ = false;
+  std::deque<std::shared_ptr<MigrationJob>> jobs_ GT_GUARDED_BY(mutex_);
+  bool running_ GT_GUARDED_BY(mutex_) = false, busy_ GT_GUARDED_BY(mutex_) = false;
+  bool retired_ GT_GUARDED_BY(mutex_) = false, closed_ GT_GUARDED_BY(mutex_) = false;
 };
 
 namespace {

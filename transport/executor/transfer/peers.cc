@@ -117,7 +117,7 @@ void Peers::log(const std::string& line) const {
 
 // REQUIRES: what is coming ends with adopt().
 bool Peers::may_add() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (closed_ || !session_->options.open_peer_listener || peers_.size() + coming_ >= Most) return false;
   ++coming_;
   return true;
@@ -192,7 +192,7 @@ Status Peers::join(const wire::Join& m, std::string& url) {
 Result<std::shared_ptr<Peer>> Peers::adopt(uint32_t name, Result<std::unique_ptr<wire::Link>> link) {
   std::shared_ptr<Peer> peer;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     --coming_;
     if (!link) return link.status();
     if (closed_ || peers_.contains(name)) return Status(Kind::Disconnected, "it is not wanted any more");
@@ -207,7 +207,7 @@ Result<std::shared_ptr<Peer>> Peers::adopt(uint32_t name, Result<std::unique_ptr
 }
 
 std::shared_ptr<Peer> Peers::find(uint32_t name) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = peers_.find(name);
   return it == peers_.end() || it->second->is_given_up() ? nullptr : it->second;
 }
@@ -215,7 +215,7 @@ std::shared_ptr<Peer> Peers::find(uint32_t name) {
 void Peers::close() {
   const uint64_t one = 1;
   if (closing_.open()) (void)!::write(closing_.get(), &one, sizeof one);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   for (const auto& [name, peer] : peers_) peer->give_up();
 }
@@ -223,7 +223,7 @@ void Peers::close() {
 void Peers::end() {
   std::map<uint32_t, std::shared_ptr<Peer>> peers;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     peers.swap(peers_);
   }
   for (const auto& [name, peer] : peers) peer->end();

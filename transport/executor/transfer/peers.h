@@ -11,9 +11,9 @@
 #pragma once
 
 #include <map>
-#include <mutex>
 #include <string>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/transfer/stream_read.h"
 #include "transport/executor/transfer/stream_write.h"
 #include "transport/protocol/slots.h"
@@ -84,10 +84,10 @@ class Peers : public std::enable_shared_from_this<Peers> {
   const std::shared_ptr<Session> session_;
   const std::shared_ptr<EventWaiter> event_waiter_;
   const Fd closing_;  // an event descriptor: readable when close() was called
-  std::mutex mutex_;
-  size_t coming_ = 0;  // peer listeners and connections under way
-  bool closed_ = false;
-  std::map<uint32_t, std::shared_ptr<Peer>> peers_;
+  Mutex mutex_;
+  size_t coming_ GT_GUARDED_BY(mutex_) = 0;  // peer listeners and connections under way
+  bool closed_ GT_GUARDED_BY(mutex_) = false;
+  std::map<uint32_t, std::shared_ptr<Peer>> peers_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::exec

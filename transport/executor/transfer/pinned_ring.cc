@@ -2,7 +2,6 @@
 
 #include <utility>
 
-
 namespace gt::exec {
 
 bool PinnedRing::open(cl_context context) {
@@ -11,13 +10,13 @@ bool PinnedRing::open(cl_context context) {
 }
 
 uint8_t* PinnedRing::take(size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto offset = rooms_.take(bytes);
   return offset ? reinterpret_cast<uint8_t*>(memory_.data()) + *offset : nullptr;
 }
 
 void PinnedRing::give_back(const uint8_t* begin) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   rooms_.give_back(static_cast<size_t>(begin - reinterpret_cast<uint8_t*>(memory_.data())));
 }
 

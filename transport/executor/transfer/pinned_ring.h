@@ -5,9 +5,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "traces/base/bytes.h"
+#include "traces/base/mutex.h"
 #include "transport/executor/base/session.h"
 #include "transport/executor/transfer/ring_rooms.h"
 #include "transport/staging/pinned_memory.h"
@@ -32,8 +32,8 @@ class PinnedRing {
   std::shared_ptr<Session> session_;
   staging::CopyThreads copy_threads_;  // without helpers
   staging::PinnedMemory memory_;
-  std::mutex mutex_;
-  RingRooms rooms_;
+  Mutex mutex_;
+  RingRooms rooms_ GT_GUARDED_BY(mutex_);
 };
 
 // The bytes of one transfer: of a ring, or of the heap.

@@ -24,7 +24,7 @@ void SharedPins::pin(wire::SegmentId segment, cl_context context) {
   if (!session_.options.pin_shared || segment == wire::WholeProcess) return;
   const Key key(segment, context);
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (pins_.size() >= Most || !pins_.emplace(key, nullptr).second) return;
   }
   std::unique_ptr<Pin> pin;
@@ -33,7 +33,7 @@ void SharedPins::pin(wire::SegmentId segment, cl_context context) {
     void* const base = bytes ? use.link().view({segment, 0}, bytes) : nullptr;
     if (base) pin = std::make_unique<Pin>(session_.cl, context, base, bytes);
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = pins_.find(key);
   if (it != pins_.end()) it->second.swap(pin);  // else: withdrawn meanwhile, so it goes again
 }
@@ -41,7 +41,7 @@ void SharedPins::pin(wire::SegmentId segment, cl_context context) {
 template <class Which>
 void SharedPins::forget_if(Which which) {
   std::vector<std::unique_ptr<Pin>> gone;  // released without the lock
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (auto it = pins_.begin(); it != pins_.end();) {
     if (!which(it->first)) {
       ++it;

@@ -4,9 +4,9 @@
 
 #include <map>
 #include <memory>
-#include <mutex>
 #include <utility>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/base/session.h"
 
 namespace gt::exec {
@@ -44,8 +44,8 @@ class SharedPins {
   void forget_if(Which which);
 
   Session& session_;
-  std::mutex mutex_;
-  std::map<Key, std::unique_ptr<Pin>> pins_;  // nullptr: being made
+  Mutex mutex_;
+  std::map<Key, std::unique_ptr<Pin>> pins_ GT_GUARDED_BY(mutex_);  // nullptr: being made
 };
 
 }  // namespace gt::exec

@@ -1,6 +1,5 @@
 #include "transport/executor/transfer/stream_read.h"
 
-
 namespace gt::exec {
 
 std::optional<wire::Ticket> ToClient::put(const void* memory, const wire::Chunks::Chunk& chunk) {
@@ -40,13 +39,13 @@ bool Reader::make_slots(cl_context context) {
 }
 
 void Reader::expect() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++expected_;
 }
 
 void Reader::post(std::unique_ptr<ReadJob> job, cl_int error) {
   if (error) job->to->fail();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Work work;
   work.job = std::move(job);
   work.error = error;
@@ -56,16 +55,16 @@ void Reader::post(std::unique_ptr<ReadJob> job, cl_int error) {
 }
 
 void Reader::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   changed_.notify_one();
 }
 
 void Reader::serve() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   for (;;) {
-    const auto has_work = [this] { return !posted_.empty() || !work_.empty(); };
-    changed_.wait(lock, [&] { return has_work() || (closed_ && expected_ == 0); });
+    const auto has_work = [this]() GT_REQUIRES(mutex_) { return !posted_.empty() || !work_.empty(); };
+    changed_.wait(lock, [&]() GT_REQUIRES(mutex_) { return has_work() || (closed_ && expected_ == 0); });
     if (!has_work()) return;
     for (; !posted_.empty(); posted_.pop_front()) work_.push_back(std::move(posted_.front()));
     lock.unlock();

@@ -10,9 +10,9 @@
 
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 #include <optional>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/part_transfer.h"
 #include "transport/executor/transfer/pins.h"
@@ -99,11 +99,11 @@ class Reader {
   std::unique_ptr<Pin> pin_;
   uint64_t count_ = 0, slot_bytes_ = 0;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Work> posted_;
-  uint64_t expected_ = 0;  // jobs
-  bool closed_ = false;
+  std::deque<Work> posted_ GT_GUARDED_BY(mutex_);
+  uint64_t expected_ GT_GUARDED_BY(mutex_) = 0;  // jobs
+  bool closed_ GT_GUARDED_BY(mutex_) = false;
 
   // Of the thread. Slots are used in turn: [free_, fill_) are on the link, [fill_, next_) with the device.
   std::deque<Work> work_;

@@ -8,20 +8,19 @@
 namespace gt::exec {
 
 // Slots are given back when the lock is released: who hears of it may send the next chunk from the same thread.
-class WriteJob::Work {
+class GT_SCOPED_CAPABILITY WriteJob::Work {
  public:
-  explicit Work(WriteJob& job) : job_(job), lock_(job.mutex_) {}
-  ~Work() {
+  explicit Work(WriteJob& job) GT_ACQUIRE(job.mutex_) : job_(job) { job_.mutex_.lock(); }
+  ~Work() GT_RELEASE() {
     job_.end_if_done();
     const std::vector<uint32_t> free = std::move(job_.free_);
     job_.free_.clear();
-    lock_.unlock();
+    job_.mutex_.unlock();
     job_.inbox_->give_back(free);
   }
 
  private:
   WriteJob& job_;
-  std::unique_lock<std::mutex> lock_;
 };
 
 WriteJob::Arrival WriteJob::arrive(Arrived chunk) {
@@ -44,7 +43,7 @@ WriteJob::Arrival WriteJob::arrive(Arrived chunk) {
 bool WriteJob::leave_slots(bool move_them) {
   const Work work(*this);
   return std::all_of(waiting_.begin(), waiting_.end(),
-                     [&](Arrived& chunk) { return chunk.moved || (move_them && move(chunk)); });
+                     [&](Arrived& chunk) GT_REQUIRES(mutex_) { return chunk.moved || (move_them && move(chunk)); });
 }
 
 void WriteJob::begin(cl_int error) {
@@ -59,7 +58,6 @@ void WriteJob::give_up(cl_int error) {
   if (left_ > 0 || !waiting_.empty()) refuse(error);
 }
 
-// With the lock held, as are the following.
 void WriteJob::refuse(cl_int error) {
   if (error_ == CL_SUCCESS) error_ = error;
   for (; !waiting_.empty(); waiting_.pop_front()) drop(waiting_.front());
@@ -70,7 +68,7 @@ void WriteJob::start(Arrived chunk) {
   if (error_) return drop(chunk);
   const Cl& cl = inbox_->session().cl;
   void* const memory = chunk.moved ? chunk.moved.get() : inbox_->memory(chunk.slot);
-  const std::lock_guard enqueue(queue_->enqueue);
+  const MutexLock enqueue(queue_->enqueue);
   Awaited awaited;
   error_ = enqueue_part(inbox_->session(), Way::ToDevice, *queue_, memory_, chunks_->at(index).part, memory, {},
                          &awaited.event);
@@ -125,6 +123,8 @@ Status Inbox::open(wire::Link& link) {
   const Result<wire::SegmentId> segment = link.allocate(slots * slot_bytes(), &base_);
   if (!segment.ok()) return segment.status();
   segment_ = *segment;
+  slots_ = slots;
+  const MutexLock lock(mutex_);
   taken_.resize(slots);
   return {};
 }
@@ -134,7 +134,7 @@ bool Inbox::add(uint32_t transfer, const std::shared_ptr<WriteJob>& job) {
   for (;;) {
     std::vector<Arrived> early;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (jobs_.contains(transfer) || closed_) return false;
       if (const auto it = early_.find(transfer); it != early_.end()) {
         early = std::move(it->second);
@@ -157,7 +157,7 @@ bool Inbox::arrive(wire::Notice notice, uint64_t bytes) {
   const uint32_t transfer = wire::transfer_of(notice);
   std::shared_ptr<WriteJob> job;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (chunk.slot >= taken_.size() || taken_[chunk.slot] || bytes == 0 || bytes > slot_bytes()) return false;
     taken_[chunk.slot] = true;
     ++taken_count_;
@@ -170,20 +170,20 @@ bool Inbox::arrive(wire::Notice notice, uint64_t bytes) {
   }
   const WriteJob::Arrival arrival = job->arrive(std::move(chunk));
   if (arrival == WriteJob::Arrival::Last) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     jobs_.erase(transfer);
   }
   return arrival != WriteJob::Arrival::Wrong;
 }
 
 bool Inbox::is_short() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return taken_count_ * 2 > taken_.size();
 }
 
 bool Inbox::keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<WriteJob>& job) {
   constexpr size_t StackBytes = size_t{512} << 10;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!relieving_ && !closed_)
     relieving_ = session_->threads.start("gtrace-slots", StackBytes, [self] { self->relieve(); });
   const bool known = std::any_of(keeping_.begin(), keeping_.end(), [&](const Kept& k) { return k.job == job; });
@@ -196,10 +196,10 @@ bool Inbox::keep(const std::shared_ptr<Inbox>& self, const std::shared_ptr<Write
 void Inbox::relieve() {
   constexpr std::chrono::milliseconds Pause{1};
   InFlight::Watch watch(session_->in_flight);
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!closed_) {
     if (keeping_.empty()) {
-      needed_.wait(lock, [this] { return closed_ || !keeping_.empty(); });
+      needed_.wait(lock, [this]() GT_REQUIRES(mutex_) { return closed_ || !keeping_.empty(); });
       watch.moved();
     }
     lock.unlock();
@@ -214,7 +214,7 @@ void Inbox::relieve_once(InFlight::Watch& watch) {
   std::deque<Kept> kept;
   bool full = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     kept.swap(keeping_);
     full = taken_count_ == taken_.size();
     if (std::exchange(returned_before_, returned_) != returned_ || !full) watch.moved();
@@ -229,7 +229,7 @@ void Inbox::relieve_once(InFlight::Watch& watch) {
     kept.pop_front();
     watch.moved();
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const Kept& k : keeping_)  // meanwhile
     if (std::none_of(kept.begin(), kept.end(), [&](const Kept& o) { return o.job == k.job; })) kept.push_back(k);
   keeping_.swap(kept);
@@ -238,7 +238,7 @@ void Inbox::relieve_once(InFlight::Watch& watch) {
 void Inbox::give_back(std::span<const uint32_t> slots) {
   if (slots.empty()) return;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const uint32_t slot : slots) taken_[slot] = false;
     taken_count_ -= slots.size();
     returned_ += slots.size();
@@ -249,7 +249,7 @@ void Inbox::give_back(std::span<const uint32_t> slots) {
 void Inbox::close() {
   std::map<uint32_t, std::shared_ptr<WriteJob>> jobs;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     closed_ = true;
     keeping_.clear();
     needed_.notify_one();

@@ -17,11 +17,11 @@
 #include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "traces/base/mutex.h"
 #include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/part_transfer.h"
 #include "transport/protocol/chunks.h"
@@ -65,12 +65,12 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
 
  private:
   class Work;  // the lock, and what is to be said when it is released
-  void refuse(cl_int error);
-  void start(Arrived chunk);
+  void refuse(cl_int error) GT_REQUIRES(mutex_);
+  void start(Arrived chunk) GT_REQUIRES(mutex_);
   void taken(Arrived chunk, cl_int status);
-  void drop(Arrived& chunk);
-  bool move(Arrived& chunk);
-  void end_if_done();
+  void drop(Arrived& chunk) GT_REQUIRES(mutex_);
+  bool move(Arrived& chunk) GT_REQUIRES(mutex_);
+  void end_if_done() GT_REQUIRES(mutex_);
 
   const std::shared_ptr<Inbox> inbox_;
   const std::shared_ptr<Queue> queue_;
@@ -78,14 +78,15 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   const std::optional<wire::Chunks> chunks_;
   staging::QueuePlaceholder placeholder_;
 
-  std::mutex mutex_;
-  bool begun_ = false;
-  cl_int error_ = CL_SUCCESS;
-  uint64_t left_;  // bytes that have not arrived
-  uint64_t arrived_ = 0, started_ = 0, under_way_ = 0;  // chunks
-  bool ended_ = false;  // the client's queue goes on
-  std::deque<Arrived> waiting_;
-  std::vector<uint32_t> free_;  // slots to be given back
+  Mutex mutex_;
+  bool begun_ GT_GUARDED_BY(mutex_) = false;
+  cl_int error_ GT_GUARDED_BY(mutex_) = CL_SUCCESS;
+  uint64_t left_ GT_GUARDED_BY(mutex_);  // bytes that have not arrived
+  // Chunks.
+  uint64_t arrived_ GT_GUARDED_BY(mutex_) = 0, started_ GT_GUARDED_BY(mutex_) = 0, under_way_ GT_GUARDED_BY(mutex_) = 0;
+  bool ended_ GT_GUARDED_BY(mutex_) = false;  // the client's queue goes on
+  std::deque<Arrived> waiting_ GT_GUARDED_BY(mutex_);
+  std::vector<uint32_t> free_ GT_GUARDED_BY(mutex_);  // slots to be given back
 };
 
 class Inbox {
@@ -97,7 +98,7 @@ class Inbox {
   // Exposes the slots. Without slots: does nothing.
   Status open(wire::Link& link);
   wire::SegmentId segment() const { return segment_; }
-  uint32_t slots() const { return static_cast<uint32_t>(taken_.size()); }
+  uint32_t slots() const { return slots_; }
   uint64_t slot_bytes() const { return session_->options.slot_bytes; }
   void* base() const { return base_; }
   size_t bytes() const { return slots() * slot_bytes(); }
@@ -133,17 +134,18 @@ class Inbox {
   MessageSender& sender_;
   void* base_ = nullptr;
   wire::SegmentId segment_ = 0;
+  uint32_t slots_ = 0;  // constant once open, as those before
 
-  std::mutex mutex_;
-  bool closed_ = false;
-  std::vector<bool> taken_;
-  size_t taken_count_ = 0;
-  std::map<uint32_t, std::shared_ptr<WriteJob>> jobs_;
-  std::map<uint32_t, std::vector<Arrived>> early_;
-  std::deque<Kept> keeping_;  // in the order of keep(), each job once
-  bool relieving_ = false;  // there is a thread for them
+  Mutex mutex_;
+  bool closed_ GT_GUARDED_BY(mutex_) = false;
+  std::vector<bool> taken_ GT_GUARDED_BY(mutex_);
+  size_t taken_count_ GT_GUARDED_BY(mutex_) = 0;
+  std::map<uint32_t, std::shared_ptr<WriteJob>> jobs_ GT_GUARDED_BY(mutex_);
+  std::map<uint32_t, std::vector<Arrived>> early_ GT_GUARDED_BY(mutex_);
+  std::deque<Kept> keeping_ GT_GUARDED_BY(mutex_);  // in the order of keep(), each job once
+  bool relieving_ GT_GUARDED_BY(mutex_) = false;  // there is a thread for them
   std::condition_variable needed_;  // that thread is
-  uint64_t returned_ = 0;  // slots, ever
+  uint64_t returned_ GT_GUARDED_BY(mutex_) = 0;  // slots, ever
   std::atomic<uint64_t> device_took_{0};  // chunks, ever
 
   // Of that thread: what it saw when it looked last, and how often in a row the device had taken none.

@@ -10,7 +10,7 @@ constexpr uint64_t CloseWithin_ms = 2000;
 }  // namespace
 
 Status LinkLife::why_closed() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return why_.ok() ? link_closed() : why_;
 }
 
@@ -23,7 +23,7 @@ void LinkLife::close() {
   if (in_child()) return;
   if (!started_) return end(link_closed());
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_open()) {
       why_ = link_closed();
       give_up_ns_ = monotonic_ns() + CloseWithin_ms * Ms;
@@ -34,11 +34,12 @@ void LinkLife::close() {
   if (in_handler()) return;
   while (is_closing()) {
     tick();
-    std::unique_lock lock(mutex_);
+    UniqueLock lock(mutex_);
     if (is_closing()) changed_.wait_for(lock, std::chrono::milliseconds(5));
   }
-  std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms), [&] { return ended_channels_ == 2; });
+  UniqueLock lock(mutex_);
+  const auto all_ended = [this]() GT_REQUIRES(mutex_) { return ended_channels_ == 2; };
+  changed_.wait_for(lock, std::chrono::milliseconds(CloseWithin_ms), all_ended);
 }
 
 void LinkLife::tick() {
@@ -48,7 +49,7 @@ void LinkLife::tick() {
 
 void LinkLife::end(const Status& why) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_ended()) return;
     if (is_open()) why_ = why;
     state_ = State::Ended;
@@ -59,7 +60,7 @@ void LinkLife::end(const Status& why) {
 
 void LinkLife::channel_has_ended() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_channels_ == 0) {
       ++ended_channels_;
       return;
@@ -67,7 +68,7 @@ void LinkLife::channel_has_ended() {
   }
   parts_.stop_telling();
   handler_->on_closed(why_closed());
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ++ended_channels_;
   changed_.notify_all();
 }

@@ -10,9 +10,9 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <mutex>
 
 #include "traces/base/fork_mark.h"
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 
 namespace gt::wire {
@@ -58,11 +58,11 @@ class LinkLife {
   LinkHandler* handler_ = nullptr;
   std::atomic<bool> started_{false};
   std::atomic<State> state_{State::Open};
-  mutable std::mutex mutex_;  // of what follows, and of changes of the state
+  mutable Mutex mutex_;  // held by who changes the state, too
   std::condition_variable changed_;
-  Status why_;
+  Status why_ GT_GUARDED_BY(mutex_);
   uint64_t give_up_ns_ = 0;  // closing: until when; does not change any more
-  int ended_channels_ = 0;   // the later one counts when on_closed() has returned
+  int ended_channels_ GT_GUARDED_BY(mutex_) = 0;  // the later one counts when on_closed() has returned
 };
 
 }  // namespace gt::wire

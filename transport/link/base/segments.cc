@@ -9,20 +9,20 @@ Segments::~Segments() {
 }
 
 Result<SegmentId> Segments::add(void* base, size_t bytes, bool mapped) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (segments_.size() >= Most || next_ == ~SegmentId{0}) return Status(Kind::Busy, "too many exposed segments");
   segments_[next_] = {static_cast<char*>(base), bytes, mapped};
   return next_++;
 }
 
 void Segments::own(SegmentId segment) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = segments_.find(segment);
   if (it != segments_.end()) it->second.mapped = true;
 }
 
 Segments::Memory Segments::withdraw(SegmentId segment) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = segments_.find(segment);
   if (it == segments_.end()) return {};
   const Memory memory = it->second;
@@ -42,14 +42,14 @@ char* Segments::find(Address at, size_t bytes) {
 }
 
 bool Segments::use(Address at, size_t bytes, const std::function<void(char*)>& use) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   char* const p = find(at, bytes);
   if (p) use(p);
   return p != nullptr;
 }
 
 bool Segments::holds(Address at, size_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return find(at, bytes) != nullptr;
 }
 

@@ -4,9 +4,9 @@
 #pragma once
 
 #include <functional>
-#include <mutex>
 #include <unordered_map>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 
 namespace gt::wire {
@@ -39,11 +39,11 @@ class Segments {
   bool holds(Address at, size_t bytes);
 
  private:
-  char* find(Address at, size_t bytes);
+  char* find(Address at, size_t bytes) GT_REQUIRES(mutex_);
 
-  std::mutex mutex_;
-  std::unordered_map<SegmentId, Memory> segments_;
-  SegmentId next_ = 1;
+  Mutex mutex_;
+  std::unordered_map<SegmentId, Memory> segments_ GT_GUARDED_BY(mutex_);
+  SegmentId next_ GT_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace gt::wire

@@ -4,9 +4,9 @@
 #include <sys/socket.h>
 
 #include <cstring>
-#include <mutex>
 #include <string>
 
+#include "traces/base/mutex.h"
 #include "transport/link/hello/openssl.h"
 
 namespace gt::wire {
@@ -77,8 +77,8 @@ class TlsContext {
 struct Tls::State {
   const OpenSsl& s;
   std::shared_ptr<const TlsContext> context;
-  void* ssl = nullptr;
-  std::mutex mutex;  // an SSL object has no concurrent reader and writer
+  Mutex mutex;  // an SSL object has no concurrent reader and writer
+  void* ssl = nullptr;  // with the mutex, once shake_hands() is over
 
   explicit State(const OpenSsl& functions) : s(functions) {}
   ~State() {
@@ -184,14 +184,14 @@ Result<std::unique_ptr<Tls>> Tls::start(int fd, Side side, const std::string& ho
 }
 
 ssize_t Tls::read(std::span<const iovec> to) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->s.ERR_clear_error();
   return state_->outcome(state_->s.SSL_read(state_->ssl, to[0].iov_base, static_cast<int>(to[0].iov_len)));
 }
 
 // One record. Small parts are joined: a record for each would cost more than the copy.
 ssize_t Tls::write(std::span<const iovec> from) {
-  const std::lock_guard lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   state_->s.ERR_clear_error();
   if (from[0].iov_len >= Record)
     return state_->outcome(state_->s.SSL_write(state_->ssl, from[0].iov_base, static_cast<int>(Record)));

@@ -24,7 +24,7 @@ Channel::Channel(ChannelUser& user, uint64_t salt, bool data, Times times)
 Channel::~Channel() = default;
 
 Status Channel::attach(Socket socket, uint64_t peer_received) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (ended_) return {Kind::Disconnected, "the link is closed"};
   if (!out_.rewind(peer_received)) return {Kind::Corrupt, "the peer claims to have what it was not sent"};
   const uint64_t now = monotonic_ns();
@@ -39,7 +39,7 @@ Status Channel::attach(Socket socket, uint64_t peer_received) {
 }
 
 Result<uint64_t> Channel::detach(Deadline deadline) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   detach_ = true;
   wake();
   while (socket_ && !ended_ && !deadline.over())
@@ -49,12 +49,12 @@ Result<uint64_t> Channel::detach(Deadline deadline) {
 }
 
 bool Channel::is_lost() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !socket_ && !ended_;
 }
 
 void Channel::beat() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!socket_ || ended_ || !out_.all_written() || monotonic_ns() < wrote_ns_ + times_.heartbeat_ns) return;
   append(FrameType::Beat);
   write();
@@ -69,7 +69,7 @@ Status Channel::start(const char* name) {
 }
 
 void Channel::end() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   ended_ = true;
   if (!started_) {
     quiet_ = true;
@@ -133,7 +133,7 @@ void Channel::send_ack() {
 }
 
 Status Channel::acknowledge(uint64_t position, uint64_t hold_ns) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const uint64_t before = out_.acknowledged();
   if (!out_.acknowledge(position)) return {Kind::Corrupt, "the peer acknowledges what it was not sent"};
   if (out_.acknowledged() == before && hold_ns == NoSample) return {};
@@ -147,7 +147,7 @@ void Channel::run() {
   while (step()) {
   }
   {
-    const std::lock_guard turn(turn_);  // no helper is in a handler, nor will be
+    const MutexLock turn(turn_);  // no helper is in a handler, nor will be
     quit();
   }
   user_.channel_over();
@@ -157,7 +157,7 @@ bool Channel::step() {
   std::shared_ptr<Socket> socket;
   bool given_up = false, drained = true;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_) return false;
     socket = socket_;
     given_up = socket && (broken_ || detach_);
@@ -201,7 +201,7 @@ bool Channel::spin(Socket& socket) {
   uint64_t until = heard_ns() + Spin_ns;
   const auto helped = [this] { return helpers_.load(std::memory_order_relaxed) > 0; };
   if (helped() || monotonic_ns() >= until || !thread_spins_.allows()) return false;
-  const std::lock_guard turn(turn_);
+  const MutexLock turn(turn_);
   const uint64_t before = received();
   bool came = false, answered = false;
   while (!came && monotonic_ns() < until && !waking_.load(std::memory_order_relaxed) && !helped()) {
@@ -230,7 +230,7 @@ void Channel::help(const std::function<bool()>& done) {
 
 // While there are any, a few bytes do not wake the channel's thread; it hears of what is left when the last one goes.
 void Channel::count_helpers(int more) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const int before = helpers_.fetch_add(more, std::memory_order_relaxed);
   if (socket_ && (before == 0 || before + more == 0)) socket_->wake_from(before + more == 0 ? 1 : NotForThread);
 }
@@ -240,7 +240,7 @@ void Channel::count_helpers(int more) {
 bool Channel::read_for_thread() {
   std::shared_ptr<Socket> socket;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_ || broken_ || detach_ || !socket_) return false;
     socket = socket_;
   }
@@ -256,7 +256,7 @@ bool Channel::read_for_thread() {
 // Acknowledges, shows that we live, and writes what senders left. False: some of it waits until the socket has room.
 bool Channel::keep_up(bool drained) {
   const uint64_t now = monotonic_ns();
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (!socket_ || ended_) return true;
   if (is_silent(now)) {
     lock.unlock();
@@ -276,7 +276,7 @@ bool Channel::is_silent(uint64_t now_ns) const { return now_ns > heard_ns() + ti
 
 void Channel::lose() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!socket_) return;
     socket_->shut_down();
     socket_.reset();
@@ -291,7 +291,7 @@ void Channel::sleep(int fd) {
   bool timer = false;
   int wait_ms = 0;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (ended_ || broken_ || (fd >= 0) != static_cast<bool>(socket_)) return;
     if (want_out_) events |= POLLOUT;
     wait_ms = sleep_ms(monotonic_ns(), fd >= 0);
@@ -309,13 +309,13 @@ void Channel::sleep(int fd) {
   if (!timer) return;
   uint64_t count;
   (void)!::read(timer_.get(), &count, sizeof count);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   timer_armed_ = false;
 }
 
 // Who has closed the one has closed the other. Nothing is lost: what was to be seen to is looked for after every sleep.
 bool Channel::renew_timer() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   timer_.forget();
   timer_ = new_timer();
   timer_armed_ = waking_ = false;
@@ -335,7 +335,7 @@ void Channel::wake() {
 
 // Nothing of the program's memory is touched after this.
 void Channel::quit() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (socket_) socket_->shut_down();
   socket_.reset();
   out_.drop_all();

@@ -15,8 +15,8 @@
 #pragma once
 
 #include <condition_variable>
-#include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/base/out_stream.h"
@@ -75,23 +75,23 @@ class Channel {
   void help(const std::function<bool()>& done);
 
   // --- Sending: REQUIRES the mutex ---
-  std::mutex& mutex() { return mutex_; }
+  Mutex& mutex() GT_RETURN_CAPABILITY(mutex_) { return mutex_; }
   std::condition_variable& changed() { return changed_; }  // acknowledgements, ends
-  OutStream& out() { return out_; }
-  bool ended() const { return ended_; }   // end() was called
-  bool quiet() const { return quiet_; }   // and the thread has touched the last memory
+  OutStream& out() GT_REQUIRES(mutex_) { return out_; }
+  bool ended() const GT_REQUIRES(mutex_) { return ended_; }   // end() was called
+  bool quiet() const GT_REQUIRES(mutex_) { return quiet_; }   // and the thread has touched the last memory
   // A header, and of what follows it what is given; the rest, `more_bytes`, the caller appends.
-  void append(FrameType type, ByteView head = {}, size_t more_bytes = 0);
-  void write();
+  void append(FrameType type, ByteView head = {}, size_t more_bytes = 0) GT_REQUIRES(mutex_);
+  void write() GT_REQUIRES(mutex_);
   // The kernel's estimate of the connection's round trip; 0: it has none.
-  uint64_t network_delay_ns() const;
+  uint64_t network_delay_ns() const GT_REQUIRES(mutex_);
   // What was appended may wait for others, 50 us at most.
-  void hold();
+  void hold() GT_REQUIRES(mutex_);
 
   // --- Acknowledging ---
   // By the channel's thread: something arrived that the peer waits to hear of.
   void owe_ack() { owed_since_ns_ = monotonic_ns(); }
-  void send_ack();  // now
+  void send_ack() GT_REQUIRES(mutex_);  // now
   // The peer says what it has. Corrupt: that cannot be.
   Status acknowledge(uint64_t position, uint64_t hold_ns);
 
@@ -107,29 +107,32 @@ class Channel {
   void lose();
   void sleep(int fd);
   bool renew_timer();
-  int sleep_ms(uint64_t now_ns, bool connected) const;
+  int sleep_ms(uint64_t now_ns, bool connected) const GT_REQUIRES(mutex_);
   void wake();
   void quit();
 
   ChannelUser& user_;
   const uint64_t salt_;
   const Times times_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  OutStream out_;
+  OutStream out_ GT_GUARDED_BY(mutex_);
   FrameReader reader_;
-  std::shared_ptr<Socket> socket_;
+  std::shared_ptr<Socket> socket_ GT_GUARDED_BY(mutex_);
   Wake wake_;
-  OwnFd timer_;
+  OwnFd timer_;  // made anew by the channel's thread, with the mutex
   LinkThread thread_;
   bool started_ = false;
-  bool ended_ = false, quiet_ = false, want_out_ = false, broken_ = false, detach_ = false, timer_armed_ = false;
-  uint64_t wrote_ns_ = 0, told_ = 0;  // told: what the peer knows of received()
+  bool ended_ GT_GUARDED_BY(mutex_) = false, quiet_ GT_GUARDED_BY(mutex_) = false;
+  bool want_out_ GT_GUARDED_BY(mutex_) = false, broken_ GT_GUARDED_BY(mutex_) = false;
+  bool detach_ GT_GUARDED_BY(mutex_) = false, timer_armed_ GT_GUARDED_BY(mutex_) = false;
+  uint64_t wrote_ns_ GT_GUARDED_BY(mutex_) = 0;
+  uint64_t told_ GT_GUARDED_BY(mutex_) = 0;      // what the peer knows of received()
   uint64_t owed_since_ns_ = 0;        // channel's thread
   std::atomic<bool> waking_{false};
   std::atomic<uint64_t> heard_ns_{0};
 
-  std::mutex turn_;
+  Mutex turn_;  // tried by who reads, which the analysis cannot follow
   std::atomic<pthread_t> helper_{};  // in a handler
   std::atomic<int> helpers_{0};      // that look; changed under the mutex
   SpinPolicy thread_spins_, helper_spins_;

@@ -6,7 +6,7 @@ Status ControlChannel::send(std::span<const ByteView> parts, bool more) {
   size_t bytes = 0;
   for (const ByteView part : parts) bytes += part.size();
   if (bytes > LargestFrame) return {Kind::Invalid, "a frame is larger than a link takes"};
-  std::unique_lock lock(channel_.mutex());
+  UniqueLock lock(channel_.mutex());
   GT_TRY(wait_for_room(lock, bytes));
   channel_.append(FrameType::Message, {}, bytes);
   for (const ByteView part : parts) channel_.out().copy(part);
@@ -20,8 +20,9 @@ Status ControlChannel::send(std::span<const ByteView> parts, bool more) {
   return {};
 }
 
-Status ControlChannel::wait_for_room(std::unique_lock<std::mutex>& lock, size_t bytes) {
-  const auto kept = [&] { return channel_.out().end() - channel_.out().acknowledged(); };
+Status ControlChannel::wait_for_room(UniqueLock& lock, size_t bytes) {
+  const auto kept = [&]()
+      GT_REQUIRES(channel_.mutex()) { return channel_.out().end() - channel_.out().acknowledged(); };
   const bool may_wait = !life_.in_handler();
   while (may_wait && !channel_.ended() && kept() + bytes > MostUnacknowledged) {
     channel_.write();
@@ -29,14 +30,15 @@ Status ControlChannel::wait_for_room(std::unique_lock<std::mutex>& lock, size_t 
   }
   if (channel_.ended() || bye_) return life_.why_closed();
   if (kept() <= MostFromHandlers) return {};
-  lock.unlock();
   const Status why(Kind::Disconnected, "the peer does not read what it is sent");
+  channel_.mutex().unlock();
   life_.end(why);
+  channel_.mutex().lock();
   return why;
 }
 
 Status ControlChannel::push() {
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   if (channel_.ended()) return life_.why_closed();
   held_frames_ = held_bytes_ = 0;
   channel_.write();
@@ -44,7 +46,7 @@ Status ControlChannel::push() {
 }
 
 void ControlChannel::say_bye() {
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   if (bye_ || channel_.ended()) return;
   bye_ = true;
   channel_.append(FrameType::Bye);
@@ -53,7 +55,7 @@ void ControlChannel::say_bye() {
 }
 
 bool ControlChannel::all_arrived() {
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   return bye_ && channel_.out().acknowledged() >= bye_end_;
 }
 

@@ -3,6 +3,7 @@
 // Thread safety: all functions.
 #pragma once
 
+#include "traces/base/mutex.h"
 #include "transport/link/net/channel.h"
 #include "transport/link/net/channel_owner.h"
 
@@ -24,7 +25,7 @@ class ControlChannel final : public ChannelUser {
   static constexpr size_t MostFromHandlers = size_t{256} << 20;  // they must not wait: then the link is closed
   static constexpr size_t MostHeldFrames = 64, MostHeldBytes = size_t{16} << 10;
 
-  Status wait_for_room(std::unique_lock<std::mutex>& lock, size_t bytes);
+  Status wait_for_room(UniqueLock& lock, size_t bytes) GT_REQUIRES(channel_.mutex());
 
   Status take_header(const FrameHeader& header) override;
   Status take_frame(const FrameHeader& header, ByteView body) override;
@@ -43,9 +44,9 @@ class ControlChannel final : public ChannelUser {
   Channel channel_;
   ChannelOwner& owner_;
   LinkLife& life_;
-  size_t held_frames_ = 0, held_bytes_ = 0;
-  bool bye_ = false, peer_bye_ = false;
-  uint64_t bye_end_ = 0;  // where it ends in the stream
+  size_t held_frames_ GT_GUARDED_BY(channel_.mutex()) = 0, held_bytes_ GT_GUARDED_BY(channel_.mutex()) = 0;
+  bool bye_ GT_GUARDED_BY(channel_.mutex()) = false, peer_bye_ = false;
+  uint64_t bye_end_ GT_GUARDED_BY(channel_.mutex()) = 0;  // where it ends in the stream
 };
 
 }  // namespace gt::wire

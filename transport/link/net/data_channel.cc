@@ -31,7 +31,7 @@ Ticket DataChannel::put(const void* from, Address to, size_t bytes, std::optiona
   operation.from = static_cast<const char*>(from);
   operation.bytes = bytes;
   operation.put = {to.segment, notice ? 1u : 0u, to.offset, notice.value_or(0), bytes, 0};
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   if (channel_.ended() || bye_) return 0;
   operation.id = ++puts_made_;
   operations_.push_back(operation);
@@ -43,7 +43,7 @@ Ticket DataChannel::get(void* to, Address from, size_t bytes) {
   if (bytes == 0) return 0;
   Operation operation;
   operation.type = FrameType::Get;
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   if (channel_.ended() || bye_) return 0;
   operation.get = {from.segment, 0, from.offset, bytes, ++gets_made_};
   wanted_.push_back({static_cast<char*>(to), bytes, 0});
@@ -125,7 +125,7 @@ void DataChannel::acknowledged(Channel& channel, uint64_t now_ns, uint64_t hold_
 void DataChannel::forget(const Segments::Memory& memory) {
   bool asked = false;
   {
-    const std::lock_guard lock(channel_.mutex());
+    const MutexLock lock(channel_.mutex());
     channel_.out().keep(memory.base, memory.bytes);
     for (const Operation& o : operations_) {
       asked = asked || (o.type == FrameType::Got && o.from >= memory.base && o.from < memory.base + memory.bytes);
@@ -136,7 +136,7 @@ void DataChannel::forget(const Segments::Memory& memory) {
 }
 
 void DataChannel::say_bye() {
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   if (bye_ || channel_.ended()) return;
   bye_ = true;
   operations_.emplace_back().type = FrameType::Bye;
@@ -144,12 +144,12 @@ void DataChannel::say_bye() {
 }
 
 bool DataChannel::all_arrived() {
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   return bye_end_ > 0 && channel_.out().acknowledged() >= bye_end_;
 }
 
 DelayWindow DataChannel::window() {
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   return window_;
 }
 
@@ -162,7 +162,7 @@ bool DataChannel::is_over(Ticket ticket) const {
 
 bool DataChannel::test(Ticket ticket) {
   if (is_over(ticket)) return true;
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   return channel_.quiet();
 }
 
@@ -172,7 +172,7 @@ Status DataChannel::wait(Ticket ticket) {
     while (!is_over(ticket) && monotonic_ns() < until) {
     }
   }
-  std::unique_lock lock(channel_.mutex());
+  UniqueLock lock(channel_.mutex());
   while (!channel_.quiet() && (!is_over(ticket) || channel_.ended())) channel_.changed().wait(lock);
   return channel_.ended() ? life_.why_closed() : Status();
 }
@@ -180,7 +180,7 @@ Status DataChannel::wait(Ticket ticket) {
 Status DataChannel::flush() {
   uint64_t puts, gets;
   {
-    const std::lock_guard lock(channel_.mutex());
+    const MutexLock lock(channel_.mutex());
     puts = puts_made_;
     gets = gets_made_;
   }
@@ -212,7 +212,7 @@ Status DataChannel::take_get(ByteView body) {
   operation.id = head.id;
   const auto add = [&](char* from) {
     operation.from = from;
-    const std::lock_guard lock(channel_.mutex());
+    const MutexLock lock(channel_.mutex());
     if (operations_.size() >= MostOperations) operation.bytes = 0;
     if (operation.bytes > 0) operations_.push_back(operation);
     channel_.write();
@@ -239,7 +239,7 @@ Status DataChannel::begin_put(const FrameHeader&, ByteView head) {
 
 Status DataChannel::begin_got(const FrameHeader&, ByteView head) {
   const auto got = head_of<GotHead>(head);
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   if (wanted_.empty() || got.id != gets_over_ + 1 || got.offset != wanted_.front().done)
     return wrong("sends what was not asked for");
   Wanted& wanted = wanted_.front();
@@ -260,7 +260,7 @@ Status DataChannel::end_payload() {
     if (put_.has_notice && !peer_bye_) life_.handler().on_put(put_.notice, put_.total);
     return {};
   }
-  const std::lock_guard lock(channel_.mutex());
+  const MutexLock lock(channel_.mutex());
   Wanted& wanted = wanted_.front();
   wanted.done += chunk_bytes_;
   if (wanted.done < wanted.bytes) return {};

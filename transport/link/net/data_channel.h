@@ -51,9 +51,10 @@ class DataChannel final : public ChannelUser {
     size_t bytes = 0, done = 0;
   };
 
-  bool has_room(Channel& channel);
-  void cut(Channel& channel, uint64_t now_ns);
-  void cut_chunk(Channel& channel, Operation& operation, size_t bytes);
+  // `channel`: channel_, which called.
+  bool has_room(Channel& channel) GT_REQUIRES(channel.mutex(), channel_.mutex());
+  void cut(Channel& channel, uint64_t now_ns) GT_REQUIRES(channel.mutex(), channel_.mutex());
+  void cut_chunk(Channel& channel, Operation& operation, size_t bytes) GT_REQUIRES(channel.mutex(), channel_.mutex());
   Status take_get(ByteView body);
   Status begin_put(const FrameHeader& header, ByteView head);
   Status begin_got(const FrameHeader& header, ByteView head);
@@ -64,8 +65,9 @@ class DataChannel final : public ChannelUser {
   Status begin_payload(const FrameHeader& header, ByteView head) override;
   bool at_target(size_t done, size_t bytes, const std::function<void(char*)>& use) override;
   Status end_payload() override;
-  void fill(Channel& channel, uint64_t now_ns) override;
-  void acknowledged(Channel& channel, uint64_t now_ns, uint64_t hold_ns) override;
+  void fill(Channel& channel, uint64_t now_ns) override GT_REQUIRES(channel.mutex(), channel_.mutex());
+  void acknowledged(Channel& channel, uint64_t now_ns, uint64_t hold_ns) override
+      GT_REQUIRES(channel.mutex(), channel_.mutex());
   bool channel_idle(Idle) override { return false; }
   void channel_ticks() override { life_.tick(); }
   void channel_lost() override { owner_.lost_connection(); }
@@ -75,16 +77,15 @@ class DataChannel final : public ChannelUser {
   Channel channel_;
   ChannelOwner& owner_;
   LinkLife& life_;
-  // Under the channel's mutex:
-  std::deque<Operation> operations_;
-  std::deque<Mark> marks_;
-  std::deque<Wanted> wanted_;  // the first has number gets_over_ + 1
-  DelayWindow window_;
-  uint64_t least_network_ns_ = ~uint64_t{0} >> 2;  // the kernel's round trip
-  uint64_t puts_made_ = 0, gets_made_ = 0;
+  std::deque<Operation> operations_ GT_GUARDED_BY(channel_.mutex());
+  std::deque<Mark> marks_ GT_GUARDED_BY(channel_.mutex());
+  std::deque<Wanted> wanted_ GT_GUARDED_BY(channel_.mutex());  // the first has number gets_over_ + 1
+  DelayWindow window_ GT_GUARDED_BY(channel_.mutex());
+  uint64_t least_network_ns_ GT_GUARDED_BY(channel_.mutex()) = ~uint64_t{0} >> 2;  // the kernel's round trip
+  uint64_t puts_made_ GT_GUARDED_BY(channel_.mutex()) = 0, gets_made_ GT_GUARDED_BY(channel_.mutex()) = 0;
   std::atomic<uint64_t> puts_over_{0}, gets_over_{0};
-  bool bye_ = false;
-  uint64_t bye_end_ = 0;  // where it ends in the stream; 0: it is not there yet
+  bool bye_ GT_GUARDED_BY(channel_.mutex()) = false;
+  uint64_t bye_end_ GT_GUARDED_BY(channel_.mutex()) = 0;  // where it ends in the stream; 0: it is not there yet
   // The channel's thread:
   bool peer_bye_ = false, is_put_ = false;
   PutHead put_{};      // under way to us

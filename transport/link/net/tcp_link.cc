@@ -52,7 +52,7 @@ void TcpLink::say_bye() {
 void TcpLink::peer_says_bye() {
   Channel& channel = control_.channel().is_this_thread() ? control_.channel() : data_.channel();
   {
-    const std::lock_guard lock(channel.mutex());
+    const MutexLock lock(channel.mutex());
     channel.send_ack();
     channel.write();
   }

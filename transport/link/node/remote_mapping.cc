@@ -24,7 +24,7 @@ RemoteMapping::~RemoteMapping() {
 }
 
 Status RemoteMapping::map(SegmentId segment, int memory, uint64_t offset, uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (segment >= PageEntries * Pages || find(segment) || bytes == 0) return {Kind::Corrupt, "a wrong shared segment"};
   if (bytes > MostBytes || offset > MostBytes || mapped_bytes_ + bytes > MostBytes)
     return {Kind::Busy, "the peer shares too much memory"};
@@ -46,7 +46,7 @@ Status RemoteMapping::map(SegmentId segment, int memory, uint64_t offset, uint64
 }
 
 void RemoteMapping::withdraw(SegmentId segment) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry* const e = find(segment);
   if (!e || e->withdrawn.exchange(true)) return;
   ::mmap(e->mapping, e->mapping_bytes, PROT_READ | PROT_WRITE, MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,

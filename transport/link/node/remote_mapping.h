@@ -8,8 +8,8 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link.h"
 
 namespace gt::wire {
@@ -50,8 +50,8 @@ class RemoteMapping {
   }
 
   std::array<std::atomic<Page*>, Pages> pages_{};
-  std::mutex mutex_;  // of changes
-  uint64_t mapped_bytes_ = 0;
+  Mutex mutex_;  // of changes
+  uint64_t mapped_bytes_ GT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace gt::wire

@@ -17,7 +17,7 @@ Status ShmControl::send(std::span<const ByteView> parts) {
   for (const ByteView part : parts) bytes += part.size();
   if (bytes > LargestFrame) return {Kind::Invalid, "a frame is larger than a link takes"};
   const bool may_wait = !life_.in_handler();
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   if (may_wait && !waiting_.empty()) GT_TRY(wait_for_room(lock));
   if (!life_.is_open()) return life_.why_closed();
   if (waiting_.empty() && bytes <= Fragment) {
@@ -42,12 +42,12 @@ Status ShmControl::send(std::span<const ByteView> parts) {
 
 // Until nothing waits before what the caller sends. The helper gives its turn back meanwhile: it neither receives here
 // nor finds the room, and while the bell is for it nobody else would, at either end if both wait.
-Status ShmControl::wait_for_room(std::unique_lock<std::mutex>& lock) {
+Status ShmControl::wait_for_room(UniqueLock& lock) {
   const bool helps = turn_.is_helper();
   if (helps) {
-    lock.unlock();
+    mutex_.unlock();
     give_turn_back(turn_.take());
-    lock.lock();
+    mutex_.lock();
   }
   while (!waiting_.empty() && life_.is_open()) {
     GT_TRY(pump());
@@ -93,7 +93,7 @@ Result<bool> ShmControl::work() {
     const auto there = in_.next(record);
     if (!there) return there.status();
     if (!*there) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       GT_TRY(pump());
       return false;
     }
@@ -107,7 +107,7 @@ Result<bool> ShmControl::work() {
     life_.handler().on_frame(frame_);
     frame_.clear();
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   GT_TRY(pump());
   return true;
 }
@@ -144,7 +144,7 @@ void ShmControl::give_turn_back(ShmTurn::Lock turn) {
   turn_.end_help();
   bool left = !in_.seems_empty();
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     left = left || !waiting_.empty();
   }
   turn.unlock();
@@ -173,7 +173,7 @@ void ShmControl::receive_until(const std::function<bool()>& done, ShmTurn::Lock&
 }
 
 bool ShmControl::all_taken() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto consumed = out_.consumed();
   return !consumed || (waiting_.empty() && *consumed == out_.tail());
 }
@@ -181,7 +181,7 @@ bool ShmControl::all_taken() {
 bool ShmControl::awaits() { return !all_taken(); }
 
 void ShmControl::wake_all() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   room_.notify_all();
 }
 

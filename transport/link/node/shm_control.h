@@ -9,6 +9,7 @@
 #include <deque>
 #include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link_life.h"
 #include "transport/link/node/shm_region.h"
 #include "transport/link/node/shm_turn.h"
@@ -40,19 +41,19 @@ class ShmControl {
   static constexpr size_t MostWaiting = size_t{256} << 20;  // bytes
   static constexpr size_t Fragment = ControlRing / 4;
 
-  Status wait_for_room(std::unique_lock<std::mutex>& lock);
-  Status pump();
+  Status wait_for_room(UniqueLock& lock) GT_REQUIRES(mutex_);
+  Status pump() GT_REQUIRES(mutex_);
   void receive_until(const std::function<bool()>& done, ShmTurn::Lock& turn, bool spins);
   void give_turn_back(ShmTurn::Lock turn);
 
   LinkLife& life_;
-  std::mutex mutex_;  // taken with the turn; with it the turn is only tried
+  Mutex mutex_;  // taken with the turn; with it the turn is only tried
   std::condition_variable room_;
-  RingWriter out_;             // mutex_
-  std::deque<Bytes> waiting_;  // mutex_
-  size_t sent_of_first_ = 0, waiting_bytes_ = 0;
-  RingReader in_;              // the turn
-  Bytes frame_;                // the turn; so far
+  RingWriter out_ GT_GUARDED_BY(mutex_);
+  std::deque<Bytes> waiting_ GT_GUARDED_BY(mutex_);
+  size_t sent_of_first_ GT_GUARDED_BY(mutex_) = 0, waiting_bytes_ GT_GUARDED_BY(mutex_) = 0;
+  RingReader in_;  // the turn
+  Bytes frame_;    // the turn; so far
   ShmTurn turn_;
   Bell& peers_;
 };

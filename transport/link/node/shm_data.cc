@@ -35,7 +35,7 @@ Ticket ShmData::put(const void* from, Address to, size_t bytes, std::optional<No
   o.way = there ? Way::Direct : shared ? Way::Single : Way::Carry;
   o.record = Fetch;
   if (shared) o.carrier.from_segment = shared->segment, o.carrier.from_offset = shared->offset;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (quiet_) return 0;
   o.put = ++puts_made_;
   puts_open_.fetch_add(1, std::memory_order_release);
@@ -54,7 +54,7 @@ Ticket ShmData::get(void* to, Address from, size_t bytes) {
   o.carrier.bytes = bytes;
   const auto shared = bytes < FetchFrom ? std::nullopt : owner_.shared_part(to, bytes);
   if (shared) o.carrier.from_segment = shared->segment, o.carrier.from_offset = shared->offset;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (quiet_) return 0;
   o.carrier.id = ++gets_made_;
   wanted_.push_back({static_cast<char*>(to), bytes, 0, shared.has_value()});
@@ -70,7 +70,7 @@ bool ShmData::is_over(Ticket ticket) const {
 
 bool ShmData::test(Ticket ticket) {
   if (is_over(ticket)) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   reap();
   (void)pump();
   return quiet_ || is_over(ticket);
@@ -82,7 +82,7 @@ Status ShmData::wait(Ticket ticket) {
     while (!test(ticket) && monotonic_ns() < until) {
     }
   }
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (!quiet_) {
     reap();
     (void)pump();
@@ -98,7 +98,7 @@ Status ShmData::wait(Ticket ticket) {
 Status ShmData::flush() {
   uint64_t puts, gets;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     puts = puts_made_;
     gets = gets_made_;
   }
@@ -107,25 +107,25 @@ Status ShmData::flush() {
 }
 
 bool ShmData::all_taken() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto consumed = out_.consumed();
   return !consumed || (operations_.empty() && *consumed == out_.tail());
 }
 
 bool ShmData::awaits() {
   if (!all_taken()) return true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !wanted_.empty();
 }
 
 void ShmData::set_quiet() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   quiet_ = true;
   operations_.clear();
   changed_.notify_all();
 }
 
-// --- Sending: all with the mutex held
+// --- Sending
 
 // Which puts are over.
 void ShmData::reap() {
@@ -220,7 +220,9 @@ Result<bool> ShmData::answer(Operation& o) {
     c.offset = o.done;
     c.bytes = std::min(Chunk, o.carrier.bytes - o.done);
     Result<bool> written = true;
-    const auto write = [&](char* from) { written = write_record(Got, c, {reinterpret_cast<uint8_t*>(from), c.bytes}); };
+    const auto write = [&](char* from) GT_REQUIRES(mutex_) {
+      written = write_record(Got, c, {reinterpret_cast<uint8_t*>(from), c.bytes});
+    };
     if (!owner_.segments().use({o.carrier.segment, o.carrier.offset + o.done}, c.bytes, write))
       return wrong("reads memory that is not exposed");
     if (!written || !*written) return written;
@@ -251,7 +253,7 @@ Result<bool> ShmData::work() {
     more = *there;
     if (more) GT_TRY(take(record));
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   reap();
   GT_TRY(pump());
   changed_.notify_all();
@@ -313,7 +315,7 @@ Status ShmData::take_get(const Carrier& c) {
     o.carrier = {};
     o.carrier.id = c.id;
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (operations_.size() >= MostOperations) return wrong("asks for too much at once");
   operations_.push_back(o);
   return {};
@@ -334,7 +336,7 @@ Status ShmData::store(const Carrier& c, Address where) {
 Status ShmData::take_got(const Carrier& c, size_t bytes) {
   char* to = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (wanted_.empty() || c.id != gets_over_ + 1) return wrong("sends what was not asked for");
     Wanted& w = wanted_.front();
     const bool fits = w.direct ? bytes == 0 : c.offset == w.done && bytes > 0 && bytes <= w.bytes - w.done;
@@ -343,7 +345,7 @@ Status ShmData::take_got(const Carrier& c, size_t bytes) {
     w.done += w.direct ? w.bytes : bytes;
   }
   in_.copy_out(to, bytes);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (wanted_.front().done < wanted_.front().bytes) return {};
   wanted_.pop_front();
   gets_over_.store(gets_over_ + 1, std::memory_order_release);

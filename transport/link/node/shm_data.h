@@ -14,8 +14,8 @@
 
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link_life.h"
 #include "transport/link/node/shm_owner.h"
 #include "transport/link/node/shm_region.h"
@@ -79,13 +79,13 @@ class ShmData {
   static constexpr size_t MostOperations = 65536;  // that a peer's gets may make
 
   bool is_over(Ticket ticket) const;
-  void reap();
-  Status pump();
-  Result<bool> start_next(Operation& operation);
-  Result<bool> start_direct(Operation& operation);
-  Result<bool> carry(Operation& operation);
-  Result<bool> answer(Operation& operation);
-  Result<bool> write_record(Record kind, const Carrier& carrier, ByteView bytes = {});
+  void reap() GT_REQUIRES(mutex_);
+  Status pump() GT_REQUIRES(mutex_);
+  Result<bool> start_next(Operation& operation) GT_REQUIRES(mutex_);
+  Result<bool> start_direct(Operation& operation) GT_REQUIRES(mutex_);
+  Result<bool> carry(Operation& operation) GT_REQUIRES(mutex_);
+  Result<bool> answer(Operation& operation) GT_REQUIRES(mutex_);
+  Result<bool> write_record(Record kind, const Carrier& carrier, ByteView bytes = {}) GT_REQUIRES(mutex_);
   Status take(const RecordHeader& record);
   Status take_put(const Carrier& carrier, size_t bytes);
   Status take_fetch(const Carrier& carrier);
@@ -95,14 +95,14 @@ class ShmData {
 
   LinkLife& life_;
   ShmOwner& owner_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  RingWriter out_;                    // mutex_, as all up to in_
-  std::deque<Operation> operations_;
-  std::deque<Mark> marks_;            // puts in the ring, in order
-  std::deque<Wanted> wanted_;         // the first has number gets_over_ + 1
-  uint64_t puts_made_ = 0, gets_made_ = 0;
-  bool quiet_ = false, wrote_ = false;
+  RingWriter out_ GT_GUARDED_BY(mutex_);
+  std::deque<Operation> operations_ GT_GUARDED_BY(mutex_);
+  std::deque<Mark> marks_ GT_GUARDED_BY(mutex_);     // puts in the ring, in order
+  std::deque<Wanted> wanted_ GT_GUARDED_BY(mutex_);  // the first has number gets_over_ + 1
+  uint64_t puts_made_ GT_GUARDED_BY(mutex_) = 0, gets_made_ GT_GUARDED_BY(mutex_) = 0;
+  bool quiet_ GT_GUARDED_BY(mutex_) = false, wrote_ GT_GUARDED_BY(mutex_) = false;
   std::atomic<uint64_t> puts_over_{0}, gets_over_{0}, puts_open_{0};
   RingReader in_;
   ShmTurn turn_;

@@ -126,7 +126,7 @@ void ShmLink::copy(void* to, const void* from, size_t bytes) {
 
 std::optional<Address> ShmLink::shared_part(const void* p, size_t bytes) {
   const auto* const at = static_cast<const char*>(p);
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!life_.is_open()) return {};
   for (auto it = shared_.upper_bound({at, ~SegmentId{0}}); it != shared_.begin();) {
     --it;
@@ -153,7 +153,7 @@ Result<SegmentId> ShmLink::expose_shared(int fd, size_t fd_offset, void* base, s
   const auto maps = watch_.share(*segment, fd, fd_offset, bytes);
   if (!maps) return maps.status();
   if (!*maps) return *segment;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   shared_[{static_cast<const char*>(base), *segment}] = bytes;
   largest_shared_ = std::max(largest_shared_, bytes);
   return *segment;
@@ -181,7 +181,7 @@ Status ShmLink::withdraw(SegmentId segment) {
   if (!memory.base) return {Kind::Invalid, "no such segment"};
   bool is_shared = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     is_shared = shared_.erase({memory.base, segment}) != 0;
   }
   if (is_shared && !is_closed()) watch_.withdraw(segment);

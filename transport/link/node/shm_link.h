@@ -10,8 +10,8 @@
 
 #include <cstring>
 #include <map>
-#include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/link/node/shm_control.h"
 #include "transport/link/node/shm_data.h"
 #include "transport/link/node/shm_watch.h"
@@ -104,10 +104,10 @@ class ShmLink final : public Link, private LinkParts, private ShmOwner {
   ShmWatch watch_;
   LinkThread control_thread_, data_thread_;
 
-  std::mutex mutex_;
+  Mutex mutex_;
   using Start = std::pair<const char*, SegmentId>;
-  std::map<Start, size_t> shared_;  // its bytes
-  size_t largest_shared_ = 0;       // ever
+  std::map<Start, size_t> shared_ GT_GUARDED_BY(mutex_);  // its bytes
+  size_t largest_shared_ GT_GUARDED_BY(mutex_) = 0;       // ever
 };
 
 }  // namespace gt::wire

@@ -32,7 +32,7 @@ ShmPlug::ShmPlug(Fd socket, Fd process, ShmResume resume)
       socket_(std::make_shared<const OwnFd>(std::move(socket))) {}
 
 std::shared_ptr<const OwnFd> ShmPlug::socket() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return socket_;
 }
 
@@ -79,7 +79,7 @@ bool ShmPlug::put_in(Result<Agreed> agreed) {
   if (!process) return false;
   process_ = OwnFd(std::move(*process));
   out_since_ns_ = 0;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   socket_ = std::make_shared<const OwnFd>(std::move(socket));
   return true;
 }

@@ -8,9 +8,9 @@
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/wake.h"
 #include "transport/link/hello/handshake.h"
 
@@ -59,8 +59,8 @@ class ShmPlug {
   OwnFd process_;
   uint64_t out_since_ns_ = 0;  // 0: it is plugged in
   std::atomic<bool> may_return_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<const OwnFd> socket_;
+  mutable Mutex mutex_;
+  std::shared_ptr<const OwnFd> socket_ GT_GUARDED_BY(mutex_);
 };
 
 // Each side gives the other a descriptor of its process. Not open: the other has none to give.

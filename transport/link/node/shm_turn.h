@@ -13,6 +13,7 @@
 
 #include <mutex>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/spin_policy.h"
 #include "transport/link/node/ring.h"
 
@@ -21,7 +22,7 @@ namespace gt::wire {
 class ShmTurn {
  public:
   enum class Who : uint32_t { Thread = 1, Helper = 2 };
-  using Lock = std::unique_lock<std::mutex>;
+  using Lock = std::unique_lock<Mutex>;  // tried, and handed on: what the analysis cannot follow
 
   explicit ShmTurn(Bell& mine) : bell_(mine) {}
 
@@ -53,7 +54,7 @@ class ShmTurn {
   void show();
 
   Bell& bell_;
-  std::mutex mutex_;
+  Mutex mutex_;
   bool over_ = false, thread_sleeps_ = false, helper_sleeps_ = false;
   std::atomic<pthread_t> helper_{};  // 0: none
   std::atomic<bool> delivering_{false};

@@ -34,7 +34,7 @@ Status ShmWatch::start() {
 
 void ShmWatch::stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     changed_.notify_all();
   }
   if (const auto socket = plug_.socket(); socket->is_ours()) {
@@ -67,7 +67,7 @@ void ShmWatch::withdraw(SegmentId segment) {
 // Waits for the peer's answer; for as long as the peer lives when memory is withdrawn, and for a client's: a program
 // that a debugger has stopped keeps its session.
 Result<bool> ShmWatch::ask(const Word& word, int fd) {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   Asked& asked = asked_[word.segment] = {word, fd, {}};  // only taken away below
   lock.unlock();
   Status s = say(word, fd);
@@ -88,7 +88,7 @@ Result<bool> ShmWatch::ask(const Word& word, int fd) {
 // By a new socket: what was asked by the old one may not have arrived, nor its answer.
 void ShmWatch::ask_again() {
   const auto socket = plug_.socket();
-  const std::lock_guard lock(mutex_);  // so that nobody closes what goes with it
+  const MutexLock lock(mutex_);  // so that nobody closes what goes with it
   for (const auto& [segment, asked] : asked_)
     if (!asked.answer) (void)send_word(socket->get(), asked.word, asked.fd, Deadline(0));
 }
@@ -193,7 +193,7 @@ Status ShmWatch::take_segment(const Word& word, const Fd& fd) {
 
 void ShmWatch::take_answer(const Word& word) {
   const auto question = word.kind == Word::Kind::Shared ? Word::Kind::Share : Word::Kind::Withdraw;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto it = asked_.find(word.segment);
   if (it != asked_.end() && it->second.word.kind == question) it->second.answer = word.ok != 0;
   changed_.notify_all();

@@ -8,9 +8,9 @@
 #include <condition_variable>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <optional>
 
+#include "traces/base/mutex.h"
 #include "transport/link/base/link_life.h"
 #include "transport/link/base/link_thread.h"
 #include "transport/link/node/remote_mapping.h"
@@ -80,9 +80,9 @@ class ShmWatch {
   LinkThread thread_;
   uint64_t peer_beat_ = 0, peer_lived_ns_ = 0;  // the thread's
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::map<SegmentId, Asked> asked_;  // of the peer
+  std::map<SegmentId, Asked> asked_ GT_GUARDED_BY(mutex_);  // of the peer
 };
 
 }  // namespace gt::wire

@@ -3,7 +3,7 @@
 namespace gt::wire {
 Status ShmWithdrawals::add(SegmentId segment) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     waiting_.push_back(segment);
     changed_.notify_all();
   }
@@ -13,22 +13,22 @@ Status ShmWithdrawals::add(SegmentId segment) {
 }
 
 void ShmWithdrawals::start(LinkHandler& handler) {
-  const std::lock_guard lock(telling_);
+  const MutexLock lock(telling_);
   handler_ = &handler;
 }
 
 void ShmWithdrawals::stop() {
-  const std::lock_guard lock(telling_);
+  const MutexLock lock(telling_);
   handler_ = nullptr;
 }
 
 void ShmWithdrawals::wake() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   changed_.notify_all();
 }
 
 void ShmWithdrawals::run() {
-  std::unique_lock lock(mutex_);
+  UniqueLock lock(mutex_);
   while (true) {
     changed_.wait(lock, [this] { return life_.is_ended() || !waiting_.empty(); });
     if (life_.is_ended()) return;
@@ -46,7 +46,7 @@ void ShmWithdrawals::run() {
 
 void ShmWithdrawals::withdraw(SegmentId segment) {
   {
-    const std::lock_guard lock(telling_);
+    const MutexLock lock(telling_);
     if (handler_ && peer_.view({segment, 0}, 0)) handler_->on_withdrawn(segment);
   }
   peer_.withdraw(segment);

@@ -7,7 +7,6 @@
 
 #include <condition_variable>
 #include <deque>
-#include <mutex>
 
 #include "transport/link/base/link_life.h"
 #include "transport/link/base/link_thread.h"
@@ -40,11 +39,11 @@ class ShmWithdrawals {
   const std::function<Status(const Word&)> answer_;
   LinkThread thread_;
   bool runs_ = false;  // add()'s: the thread was started
-  std::mutex telling_;              // held while on_withdrawn() is called
-  LinkHandler* handler_ = nullptr;  // telling_
-  std::mutex mutex_;
+  Mutex telling_;      // held while on_withdrawn() is called
+  LinkHandler* handler_ GT_GUARDED_BY(telling_) = nullptr;
+  Mutex mutex_;
   std::condition_variable changed_;
-  std::deque<SegmentId> waiting_;  // mutex_
+  std::deque<SegmentId> waiting_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::wire
