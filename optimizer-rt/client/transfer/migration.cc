@@ -27,7 +27,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   NativeMem from_native, to_native;
   std::shared_ptr<PeerMemory> from_peer_mapped, to_peer_mapped;
   Ref<_cl_event> ready;
-  HostLayout layout;
+  copy::Layout layout;
   std::vector<uint8_t> bytes;
 
   void start() {
@@ -74,7 +74,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   Message half(uint32_t peer) const {
     Message m;
     m.part = mem->whole();
-    m.bytes = packed_bytes(layout);
+    m.bytes = copy::packed_bytes(layout);
     m.data_path = wire::DataPath::Peer;
     m.segment = peer;
     m.chunk_bytes =
@@ -93,7 +93,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   void read() {
     count(migration_counts().relayed);
     guard([this] {
-      bytes.resize(packed_bytes(layout));
+      bytes.resize(copy::packed_bytes(layout));
       const Ref<_cl_event> event = make<_cl_event>(*mem->context, *from);
       const Ids none;
       send_read({*from, from->service_queue(), from_name, mem->whole(), mem->element(), layout, none}, bytes.data(),
@@ -115,7 +115,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   }
   void count(memory::MoveCounts::Way& taken) const {
     ++taken.moves;
-    taken.bytes += packed_bytes(layout);
+    taken.bytes += copy::packed_bytes(layout);
   }
   template <class Step>
   void guard(Step step) {
@@ -179,8 +179,8 @@ void find_way(Migration& migration) {
   migration.way = &way;
 }
 
-HostLayout dense(const _cl_mem& mem) {
-  const wire::Part part = mem.whole();
+copy::Layout dense(const _cl_mem& mem) {
+  const copy::Region part = mem.whole();
   return {0, part.region[0] * mem.element(), part.region[1], part.region[2]};
 }
 
@@ -221,7 +221,7 @@ void migrate(_cl_mem& root, SubContext& to) {
   // Waiting for a small one costs less than telling a thread of it.
   const bool peer_mapped = migration->from_peer_mapped && migration->to_peer_mapped;
   const size_t small = peer_mapped ? NativeMoves::SmallPeerMappedMove : NativeMoves::SmallMove;
-  if (now && packed_bytes(migration->layout) <= small && migration->move_here() == CL_SUCCESS) {
+  if (now && copy::packed_bytes(migration->layout) <= small && migration->move_here() == CL_SUCCESS) {
     r.ready[to.index] = {};
     migration->count(migration_counts().here);
     return;
