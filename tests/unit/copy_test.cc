@@ -90,7 +90,8 @@ TEST_CASE("where a range ends, and how many bytes a region packs, too") {
 // Every byte of the region in the memory that it counts from, or element of an image of 64 x 64, in order.
 std::vector<uint64_t> places(const Region& r) {
   std::vector<uint64_t> all;
-  const uint64_t row = r.shape == Shape::Box ? r.row_pitch : 64, slice = r.shape == Shape::Box ? r.slice_pitch : 64 * 64;
+  const bool box = r.shape == Shape::Box;
+  const uint64_t row = box ? r.row_pitch : 64, slice = box ? r.slice_pitch : 64 * 64;
   const uint64_t rows = r.is_range() ? 1 : r.region[1], slices = r.is_range() ? 1 : r.region[2];
   for (uint64_t z = 0; z < slices; ++z)
     for (uint64_t y = 0; y < rows; ++y)

@@ -53,6 +53,7 @@ class Chunks {
   };
   // REQUIRES: valid(), i < count().
   Chunk at(uint64_t i) const noexcept {
+    if (count() == 1) return {whole_, 0, bytes_};
     const uint64_t x = i % across_ * width_, y = i / across_ % down_ * height_, z = i / across_ / down_ * depth_;
     const uint64_t width = std::min(width_, whole_.region[0] - x), height = std::min(height_, rows_ - y),
                    depth = std::min(depth_, slices_ - z);

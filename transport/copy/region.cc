@@ -14,12 +14,6 @@ Bounds range_bounds(const Region& r) {
 
 }  // namespace
 
-Region with_pitches(Region box) noexcept {
-  if (box.row_pitch == 0) box.row_pitch = box.region[0];
-  if (box.slice_pitch == 0) box.slice_pitch = box.row_pitch * box.region[1];  // bounds() looks for an overflow
-  return box;
-}
-
 uint64_t packed_bytes(const Region& r, uint64_t element) noexcept {
   const bool range = r.is_range();
   uint64_t bytes = 0;
@@ -38,7 +32,8 @@ Bounds bounds(const Region& r) noexcept {
   if (width != 0 && rows != 0 && slices != 0) end.add(slices - 1, r.slice_pitch).add(rows - 1, r.row_pitch).add(width);
   Bounds b{.begin = begin.value(), .end = end.value(), .known = end.ok()};
   b.sound = b.known && r.row_pitch >= width && slice.fits(r.slice_pitch);
-  b.even = r.row_pitch == 0 || r.slice_pitch % r.row_pitch == 0;
+  const bool packed = slice.value() == r.slice_pitch;  // mostly, and a division costs as much as all the rest
+  b.even = packed || r.row_pitch == 0 || r.slice_pitch % r.row_pitch == 0;
   return b;
 }
 

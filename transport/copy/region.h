@@ -40,11 +40,16 @@ inline Region range(uint64_t offset, uint64_t bytes) noexcept {
   return {.shape = Region::Shape::Range, .origin = {offset, 0, 0}, .region = {bytes, 1, 1}};
 }
 // Pitches that are 0 become those of a box without gaps.
-Region with_pitches(Region box) noexcept;
+inline void settle_pitches(Region& box) noexcept {
+  if (box.row_pitch == 0) box.row_pitch = box.region[0];
+  if (box.slice_pitch == 0) box.slice_pitch = box.row_pitch * box.region[1];  // bounds() looks for an overflow
+}
 // Of OpenCL's arguments, which are not NULL.
 inline Region box(const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch) noexcept {
-  return with_pitches({Region::Shape::Box, {origin[0], origin[1], origin[2]}, {region[0], region[1], region[2]},
-                       row_pitch, slice_pitch});
+  Region box{Region::Shape::Box, {origin[0], origin[1], origin[2]}, {region[0], region[1], region[2]}, row_pitch,
+             slice_pitch};
+  settle_pitches(box);
+  return box;
 }
 inline Region image(const size_t* origin, const size_t* region) noexcept {
   return {Region::Shape::Image, {origin[0], origin[1], origin[2]}, {region[0], region[1], region[2]}};
@@ -69,6 +74,11 @@ struct Bounds {
 };
 // REQUIRES: not an image; a box has its pitches.
 Bounds bounds(const Region& region) noexcept;
+// A box of one range of bytes.
+inline bool is_dense(const Region& box) noexcept {
+  const auto& [width, rows, slices] = box.region;
+  return (rows == 1 || box.row_pitch == width) && (slices == 1 || box.slice_pitch == width * rows);
+}
 
 // Do two regions of the same shape, size and pitches in one memory object have a byte in common? As the specification's
 // appendix on clEnqueueCopyBufferRect says it. REQUIRES: neither is empty; ranges and boxes are sound, images inside.

@@ -13,7 +13,7 @@ cl_int check_part(const Object& mem, uint64_t bytes, copy::Region& part) {
   if (part.shape > Shape::Image || image != (mem.kind == ObjectKind::Image) || mem.kind == ObjectKind::Pipe)
     return CL_INVALID_MEM_OBJECT;
   if (bytes == 0 || copy::packed_bytes(part, image ? mem.element : 1) != bytes) return CL_INVALID_VALUE;
-  if (part.shape == Shape::Box) part = copy::with_pitches(part);
+  if (part.shape == Shape::Box) copy::settle_pitches(part);
   return image || copy::bounds(part).within(mem.bytes) ? CL_SUCCESS : CL_INVALID_VALUE;
 }
 
