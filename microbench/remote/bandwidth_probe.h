@@ -14,6 +14,7 @@
 #include "microbench/base/cl_session.h"
 #include "microbench/links/bare_socket.h"
 #include "microbench/base/sampler.h"
+#include "transport/copy/region.h"
 
 namespace gt::bench {
 
@@ -24,7 +25,7 @@ constexpr uint64_t PieceBytes = uint64_t{1} << 20;
 // How many transfers a window of this size has: two at least.
 size_t window_of(uint64_t bytes);
 
-enum class Way : uint8_t { ToDevice, ToHost };
+using copy::Way;
 enum class Pattern : uint8_t { Window, Single, Unpipelined };
 constexpr size_t Ways = 2, Patterns = 3;
 

@@ -21,7 +21,6 @@ constinit Copied g_copied;
 
 constexpr cl_mem_flags Usual = CL_MEM_COPY_HOST_PTR | CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY |
                                CL_MEM_HOST_WRITE_ONLY;
-constexpr size_t Sane = size_t{1} << 40;
 
 bool is_usual_image(const Creation& c) {
   const cl_image_desc& d = *c.desc;
@@ -32,24 +31,6 @@ bool is_usual_image(const Creation& c) {
 }
 bool is_usual(const Creation& c) {
   return (c.flags & ~Usual) == 0 && c.host && (!c.properties || *c.properties == 0) && (!c.desc || is_usual_image(c));
-}
-
-// Pixels of an image in each direction; 1 for a buffer.
-struct Region {
-  size_t size[3];
-};
-Region region_of(const cl_image_desc& d) {
-  if (d.image_type == CL_MEM_OBJECT_IMAGE3D) return {{d.image_width, d.image_height, d.image_depth}};
-  return {{d.image_width, d.image_height, d.image_type == CL_MEM_OBJECT_IMAGE2D ? 1 : d.image_array_size}};
-}
-
-// 0: it cannot be right, or is not known.
-size_t bytes_of(const Creation& c) {
-  if (!c.desc) return c.bytes;
-  size_t bytes = api::element_size(*c.format);
-  for (const size_t n : region_of(*c.desc).size)
-    if (n > Sane || __builtin_mul_overflow(bytes, n, &bytes)) return 0;
-  return bytes;
 }
 
 cl_mem make_empty(const Creation& c) {
@@ -70,11 +51,15 @@ cl_mem make_empty(const Creation& c) {
   return err == CL_SUCCESS ? mem : nullptr;
 }
 
+// What it is filled from. Without bytes: that cannot be right, or is not known.
 staging::HostTransfer contents_of(const Creation& c, cl_mem mem) {
-  constexpr size_t Nowhere[3] = {};
   if (!c.desc) return staging::range_transfer(staging::Way::ToDevice, mem, 0, c.bytes, c.host);
-  return staging::image_transfer(staging::Way::ToDevice, mem, Nowhere, region_of(*c.desc).size, 0, 0,
-                                 api::element_size(*c.format), c.host);
+  const cl_image_desc& d = *c.desc;
+  const bool volume = d.image_type == CL_MEM_OBJECT_IMAGE3D, flat = d.image_type == CL_MEM_OBJECT_IMAGE2D;
+  const size_t depth = volume ? d.image_depth : flat ? 1 : d.image_array_size;
+  const size_t nowhere[3] = {}, whole[3] = {d.image_width, d.image_height, depth};
+  return staging::image_transfer(staging::Way::ToDevice, mem, nowhere, whole, 0, 0, api::element_size(*c.format),
+                                 c.host);
 }
 
 constexpr cl_mem_flags Access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
@@ -108,7 +93,7 @@ void let_go(cl_mem mem) {
 
 bool create_copied(const Creation& c, cl_mem* out) noexcept {
   if (!c.context || !(c.flags & CL_MEM_COPY_HOST_PTR) || (c.desc && !c.format)) return false;
-  const size_t bytes = bytes_of(c);
+  const size_t bytes = contents_of(c, nullptr).bytes();
   if (!before_copy_in(c.context, c.host, bytes) || !is_usual(c)) return false;
   cl_device_id device = only_device(c.context);
   if (!device || !contents_pay(c.context, device, bytes)) return false;

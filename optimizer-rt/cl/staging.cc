@@ -200,21 +200,6 @@ bool is_earned(StagedDevice& staged, uint64_t saving) {
   return true;
 }
 
-staging::HostTransfer host_transfer_of(const TransferCall& c) {
-  switch (c.shape) {
-    case staging::HostTransfer::Shape::Box:
-      return staging::box_transfer(c.way, c.mem, c.origin, c.host_origin, c.region, c.row_pitch, c.slice_pitch,
-                                   c.host_row_pitch, c.host_slice_pitch, c.host);
-    case staging::HostTransfer::Shape::Image:
-      return staging::image_transfer(c.way, c.mem, c.origin, c.region, c.host_row_pitch, c.host_slice_pitch,
-                                     pixel_bytes(c.mem), c.host);
-    case staging::HostTransfer::Shape::Svm:
-      return staging::svm_transfer(c.way, c.svm, c.bytes, c.host);
-    default:
-      return staging::range_transfer(c.way, c.mem, c.offset, c.bytes, c.host);
-  }
-}
-
 // What is not done is the driver's turn.
 template <class Transfer>
 bool counted(const staging::HostTransfer& t, uint64_t saving, Transfer transfer) {
@@ -228,13 +213,13 @@ bool counted(const staging::HostTransfer& t, uint64_t saving, Transfer transfer)
   return true;
 }
 
-bool run(StagedDevice& staged, const TransferCall& call, const HostRange& range, const QueueEntry& queue,
+bool run(StagedDevice& staged, const TransferCall& call, const staging::HostTransfer& t, const QueueEntry& queue,
          uint64_t saving, cl_int* error) {
   staging::Request r;
   r.queue = {queue.queue, queue.context, queue.in_order, queue.profiling, queue.has_barriers,
              several_queue_users.load()};
-  r.transfer = host_transfer_of(call);
-  r.transfer.fresh = mode() == Staging::Auto && seems_fresh(range.base, range.span);
+  r.transfer = t;
+  r.transfer.fresh = mode() == Staging::Auto && seems_fresh(t.host, t.layout.extent());
   r.blocking = call.blocking;
   r.waits = call.waits;
   r.wait_list = call.wait_list;
@@ -244,8 +229,8 @@ bool run(StagedDevice& staged, const TransferCall& call, const HostRange& range,
 
 }  // namespace
 
-bool stage(const TransferCall& call, const HostRange& range, cl_int* error) noexcept {
-  const size_t bytes = moved_bytes(call);
+bool stage(const TransferCall& call, const staging::HostTransfer& t, cl_int* error) noexcept {
+  const size_t bytes = t.bytes();
   if (mode() == Staging::Never || bytes < LeastStaged) return false;
   QueueEntry queue;
   if (!look_up_queue(call.queue, &queue)) return runtime.count(Fallback::UnknownQueue), false;
@@ -253,10 +238,10 @@ bool stage(const TransferCall& call, const HostRange& range, cl_int* error) noex
   const Way way = way_of(call.way, call.shape);
   const uint64_t saving = saving_ns(device, way, bytes);
   if (saving == 0 && mode() != Staging::Always) return false;
-  if (!is_valid_transfer(call, queue) || (call.event && !room_for_staged_event())) return false;
+  if (!is_valid_transfer(call, t, queue) || (call.event && !room_for_staged_event())) return false;
   StagedDevice* const staged = staged_device_of(queue.context, queue.device);
   if (!staged) return runtime.count(Fallback::UnknownContext), false;
-  return is_earned(*staged, saving) && takes_next(device, way) && run(*staged, call, range, queue, saving, error);
+  return is_earned(*staged, saving) && takes_next(device, way) && run(*staged, call, t, queue, saving, error);
 }
 
 bool may_stage(int device, Way way) noexcept {
@@ -275,7 +260,7 @@ bool contents_pay(cl_context context, cl_device_id id, size_t bytes) noexcept {
 
 bool stage_contents(cl_context context, cl_device_id device, const staging::HostTransfer& t) noexcept {
   StagedDevice* const staged = find(context, device);
-  const uint64_t saving = saving_ns(plan_device(device), way_of(t.way, t.shape), t.bytes());
+  const uint64_t saving = saving_ns(plan_device(device), way_of(t.way, t.region.shape), t.bytes());
   return staged && counted(t, saving, [&] { return staged->stager.transfer_alone(t); });
 }
 

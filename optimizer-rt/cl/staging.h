@@ -18,7 +18,7 @@ namespace gt::opt {
 constexpr size_t LeastStaged = size_t{4} << 10;  // bytes; below, the call is all that costs
 
 // True: the transfer is done or under way, and `*error` is the call's result. `range`: its host side.
-bool stage(const TransferCall& call, const HostRange& range, cl_int* error) noexcept;
+bool stage(const TransferCall& call, const staging::HostTransfer& transfer, cl_int* error) noexcept;
 
 // May transfers of this device of the plan be staged? Not while they are the driver's, because staging lost.
 bool may_stage(int device, Way way) noexcept;

@@ -9,6 +9,8 @@
 #include "optimizer-rt/pool/counters.h"
 #include "transport/staging/host_transfer.h"
 
+#pragma GCC visibility push(hidden)
+
 namespace gt::opt {
 
 inline Way way_of(staging::Way way, staging::HostTransfer::Shape shape) noexcept {
@@ -17,12 +19,13 @@ inline Way way_of(staging::Way way, staging::HostTransfer::Shape shape) noexcept
   return up ? HostToDevice : DeviceToHost;
 }
 
-// One host side of a transfer. `span` bytes lie between its first and last byte, `bytes` of them are moved.
+// The host side of a transfer. `span` bytes lie between its first and last byte, `bytes` of them are moved.
 struct HostRange {
   const void* base = nullptr;
   size_t span = 0;
   size_t bytes = 0;
 };
+inline HostRange host_range(const staging::HostTransfer& t) noexcept { return {t.host, t.layout.extent(), t.bytes()}; }
 
 struct TransferCall {
   cl_command_queue queue = nullptr;
@@ -41,8 +44,12 @@ struct TransferCall {
   cl_uint waits = 0;
   const cl_event* wait_list = nullptr;
   cl_event* event = nullptr;
-
-  bool is_range() const noexcept { return staging::is_range(shape); }
 };
 
+// What it moves. No bytes: it has none, or cannot be right. REQUIRES: `mem` is an object, and no other pointer a wrong
+// one but for NULL. Cost: of an image, a question to the driver.
+staging::HostTransfer describe(const TransferCall& call) noexcept;
+
 }  // namespace gt::opt
+
+#pragma GCC visibility pop

@@ -12,7 +12,6 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staging.h"
-#include "optimizer-rt/cl/valid_transfer.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "traces/base/clock.h"
 #include "transport/memory/pin.h"
@@ -121,25 +120,6 @@ bool touch_pool_memory(const Target& target, Way way, const HostRange& range) {
   return state == PinState::Here;
 }
 
-HostRange box_range(const void* p, const size_t* origin, const size_t* region, size_t row_pitch, size_t slice_pitch) {
-  if (!p || !region || !region[0] || !region[1] || !region[2]) return {};
-  const size_t row = row_pitch ? row_pitch : region[0];
-  const size_t slice = slice_pitch ? slice_pitch : row * region[1];
-  const size_t first = origin ? origin[0] + origin[1] * row + origin[2] * slice : 0;
-  const size_t span = (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
-  return {static_cast<const char*>(p) + first, span, region[0] * region[1] * region[2]};
-}
-
-// `region` and `origin` may be NULL, as in a wrong call: the range is empty then.
-HostRange host_range(const TransferCall& c) {
-  if (c.is_range()) return {c.host, c.bytes, c.bytes};
-  if (c.shape == staging::HostTransfer::Shape::Box)
-    return box_range(c.host, c.host_origin, c.region, c.host_row_pitch, c.host_slice_pitch);
-  if (!c.region) return {};
-  const size_t in_bytes[3] = {c.region[0] * pixel_bytes(c.mem), c.region[1], c.region[2]};
-  return box_range(c.host, nullptr, in_bytes, c.host_row_pitch, c.host_slice_pitch);
-}
-
 bool count_transfer(const HostRange& range) {
   if (!range.base || range.bytes == 0) return false;
   Counters& c = runtime.counters();
@@ -156,6 +136,7 @@ void count_drivers(const HostRange& range) {
 // A transfer as the program asked for it, looked at once.
 struct LocalTransfer {
   const TransferCall& call;
+  const staging::HostTransfer& moved;
   const HostRange range;
   const Way way;
   const bool pooled;  // of memory that is ours
@@ -188,7 +169,7 @@ Taken coming(const LocalTransfer& t, cl_int*) {
 }
 
 Taken staged(const LocalTransfer& t, cl_int* error) {
-  return stage(t.call, t.range, error) ? Taken::ByUs : Taken::No;
+  return stage(t.call, t.moved, error) ? Taken::ByUs : Taken::No;
 }
 
 // The first that takes it; none: the driver's.
@@ -200,10 +181,11 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   if (!runtime.active()) return false;
   // Refused for that: nobody looks at what the other arguments point to.
   if (!call.queue || (!call.mem && !call.svm)) return false;
-  const HostRange range = host_range(call);
+  const staging::HostTransfer moved = describe(call);
+  const HostRange range = host_range(moved);
   if (!count_transfer(range)) return false;
   runtime.worked(range.bytes);
-  const LocalTransfer t{call, range, way_of(call.way, call.shape), runtime.owns(range.base)};
+  const LocalTransfer t{call, moved, range, way_of(call.way, call.shape), runtime.owns(range.base)};
   for (const auto take : Takers) {
     const Taken taken = take(t, error);
     if (taken != Taken::No) return taken == Taken::ByUs;
@@ -216,7 +198,7 @@ void transferred(const TransferCall& call) noexcept {
   if (!comes && !(call.blocking && any_coming())) return;
   QueueEntry queue;
   const bool in_order = look_up_queue(call.queue, &queue) && queue.in_order;
-  if (comes) return bytes_come(call.queue, in_order, call.event ? *call.event : nullptr, host_range(call));
+  if (comes) return bytes_come(call.queue, in_order, call.event ? *call.event : nullptr, host_range(describe(call)));
   if (in_order) queue_is_over(call.queue);  // with all that was before it
 }
 

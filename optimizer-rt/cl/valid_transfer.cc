@@ -1,6 +1,7 @@
 #include "optimizer-rt/cl/valid_transfer.h"
 
 #include "optimizer-rt/cl/real.h"
+#include "traces/base/checked_sum.h"
 
 namespace gt::opt {
 namespace {
@@ -25,86 +26,43 @@ bool host_may(cl_mem mem, staging::Way way) {
   return (flags & forbidden) == 0;
 }
 
-// a + b <= limit, without overflow.
-bool fits(size_t a, size_t b, size_t limit) { return a <= limit && b <= limit - a; }
-
-bool is_valid_range(const TransferCall& c) {
+bool lies_in_buffer(const HostTransfer& t) {
   size_t size = 0;
-  return ask(c.mem, CL_MEM_SIZE, &size) && fits(c.offset, c.bytes, size);
-}
-
-constexpr size_t Sane = size_t{1} << 40;  // larger pitches and origins are the driver's business
-
-// The bytes from the start of memory to the end of a box in it; 0: its pitches are wrong.
-size_t box_end(const size_t* origin, const size_t* region, size_t row, size_t slice) {
-  if (row == 0) row = region[0];
-  if (slice == 0) slice = row * region[1];
-  if (row < region[0] || slice < row * region[1] || slice % row != 0 || row > Sane || slice > Sane) return 0;
-  for (int i = 0; i < 3; ++i)
-    if (origin[i] > Sane) return 0;
-  size_t end = 0, rows = 0;
-  if (__builtin_mul_overflow(origin[2] + region[2] - 1, slice, &end) ||
-      __builtin_mul_overflow(origin[1] + region[1] - 1, row, &rows) || __builtin_add_overflow(end, rows, &end) ||
-      __builtin_add_overflow(end, origin[0] + region[0], &end))
-    return 0;
-  return end;
-}
-
-bool is_valid_box(const TransferCall& c) {
-  size_t size = 0;
-  if (!c.origin || !c.host_origin || !ask(c.mem, CL_MEM_SIZE, &size)) return false;
-  const size_t end = box_end(c.origin, c.region, c.row_pitch, c.slice_pitch);
-  return end > 0 && end <= size && box_end(c.host_origin, c.region, c.host_row_pitch, c.host_slice_pitch) > 0;
+  return t.end > 0 && ask(t.mem, CL_MEM_SIZE, &size) && t.end <= size;
 }
 
 // Images whose third dimension is one in memory, too: of arrays of rows, slices mean something else.
-bool is_valid_image(const TransferCall& c) {
+bool is_in_image(const HostTransfer& t) {
   cl_mem_object_type type = 0;
-  size_t width = 0, height = 0, depth = 0;
-  if (!c.origin || !ask(c.mem, CL_MEM_TYPE, &type) || !ask_image(c.mem, CL_IMAGE_WIDTH, &width) ||
-      !ask_image(c.mem, CL_IMAGE_HEIGHT, &height))
+  size_t whole[3] = {0, 0, 1};
+  if (!ask(t.mem, CL_MEM_TYPE, &type) || !ask_image(t.mem, CL_IMAGE_WIDTH, &whole[0]) ||
+      !ask_image(t.mem, CL_IMAGE_HEIGHT, &whole[1]))
     return false;
-  if (type == CL_MEM_OBJECT_IMAGE2D) {
-    depth = 1;
-  } else if (type == CL_MEM_OBJECT_IMAGE3D) {
-    if (!ask_image(c.mem, CL_IMAGE_DEPTH, &depth)) return false;
-  } else if (type != CL_MEM_OBJECT_IMAGE2D_ARRAY || !ask_image(c.mem, CL_IMAGE_ARRAY_SIZE, &depth)) {
+  const bool deep = type == CL_MEM_OBJECT_IMAGE3D;
+  if (!deep && type != CL_MEM_OBJECT_IMAGE2D && type != CL_MEM_OBJECT_IMAGE2D_ARRAY) return false;
+  if (type != CL_MEM_OBJECT_IMAGE2D && !ask_image(t.mem, deep ? CL_IMAGE_DEPTH : CL_IMAGE_ARRAY_SIZE, &whole[2]))
     return false;
-  }
-  const size_t row = c.region[0] * pixel_bytes(c.mem);
-  const size_t pitch = c.host_row_pitch ? c.host_row_pitch : row;
-  const bool pitches = pitch >= row && pitch <= Sane &&
-                       (c.host_slice_pitch == 0 || (c.host_slice_pitch >= pitch * c.region[1] && c.region[2] > 1 &&
-                                                    c.host_slice_pitch <= Sane));
-  return pitches && fits(c.origin[0], c.region[0], width) && fits(c.origin[1], c.region[1], height) &&
-         fits(c.origin[2], c.region[2], depth);
+  for (int i = 0; i < 3; ++i)
+    if (!copy::bounds(copy::range(t.region.origin[i], t.region.region[i])).within(whole[i])) return false;
+  return true;
+}
+
+// Of the host's memory, where 0 is dense. One slice has no pitch.
+bool pitches_are_valid(const HostTransfer& t) {
+  const copy::Layout& l = t.layout;
+  const CheckedSum slice = CheckedSum().add(l.row_step(), l.height);
+  return l.row_step() >= l.width && l.extent() > 0 &&
+         (l.slice_pitch == 0 || (l.depth > 1 && slice.fits(l.slice_pitch)));
 }
 
 }  // namespace
 
-size_t pixel_bytes(cl_mem image) noexcept {
-  size_t bytes = 0;
-  return ask_image(image, CL_IMAGE_ELEMENT_SIZE, &bytes) ? bytes : 0;
-}
-
-size_t moved_bytes(const TransferCall& c) noexcept {
-  if (!c.host) return 0;
-  if (c.is_range()) return c.bytes;
-  if (!c.region) return 0;
-  size_t bytes = c.shape == HostTransfer::Shape::Image ? pixel_bytes(c.mem) : 1;
-  for (int i = 0; i < 3; ++i)
-    if (c.region[i] > Sane || __builtin_mul_overflow(bytes, c.region[i], &bytes)) return 0;
-  return bytes;
-}
-
-bool is_valid_transfer(const TransferCall& c, const QueueEntry& queue) noexcept {
-  if (!c.host || (c.waits == 0) != (c.wait_list == nullptr)) return false;
+bool is_valid_transfer(const TransferCall& c, const HostTransfer& t, const QueueEntry& queue) noexcept {
+  if ((c.waits == 0) != (c.wait_list == nullptr)) return false;
   if (c.shape == HostTransfer::Shape::Svm) return true;  // copy_of_svm() has looked at its addresses
   cl_context context = nullptr;
   if (!ask(c.mem, CL_MEM_CONTEXT, &context) || context != queue.context || !host_may(c.mem, c.way)) return false;
-  if (c.shape == HostTransfer::Shape::Box) return is_valid_box(c);
-  if (c.shape == HostTransfer::Shape::Image) return is_valid_image(c);
-  return is_valid_range(c);
+  return c.shape == HostTransfer::Shape::Image ? pitches_are_valid(t) && is_in_image(t) : lies_in_buffer(t);
 }
 
 }  // namespace gt::opt

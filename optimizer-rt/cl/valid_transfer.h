@@ -10,10 +10,9 @@
 
 namespace gt::opt {
 
-bool is_valid_transfer(const TransferCall& call, const QueueEntry& queue) noexcept;
-// 0 for what is wrong, and for images whose pixels' size cannot be had.
-size_t moved_bytes(const TransferCall& call) noexcept;
-size_t pixel_bytes(cl_mem image) noexcept;
+// `transfer`: what describe() made of it. REQUIRES: it has bytes.
+bool is_valid_transfer(const TransferCall& call, const staging::HostTransfer& transfer,
+                       const QueueEntry& queue) noexcept;
 
 }  // namespace gt::opt
 

@@ -79,7 +79,7 @@ class Moving {
     std::vector<uint32_t> put(bytes / 4), seen(bytes / 4);
     for (uint32_t& word : put) word = state_ = state_ * 1664525u + 1013904223u;
     check(clEnqueueWriteBuffer(from_.queue, from.mem, CL_TRUE, 0, bytes, put.data(), 0, nullptr, nullptr), "write");
-    wire::Part all;
+    copy::Region all;
     all.region = {bytes, 1, 1};
     const double begin = now_us();
     check(moves_.move(from, to, all, 1).code, "move");

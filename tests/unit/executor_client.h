@@ -16,9 +16,9 @@
 
 #include "tests/unit/call_frames.h"
 #include "traces/api/decode.h"
+#include "transport/copy/chunks.h"
 #include "transport/executor/executor.h"
 #include "transport/link/local_link.h"
-#include "transport/protocol/chunks.h"
 #include "transport/protocol/fragments.h"
 
 namespace gt::exec {
@@ -147,10 +147,10 @@ class Client : public wire::LinkHandler {
   // A write in chunks through the inbox, with as many slots as there are.
   void stream(const wire::Write& m, uint64_t element, ByteView packed, const wire::Surveyed& to) {
     send(m);
-    const wire::Chunks chunks(m.part, element, m.chunk_bytes ? m.chunk_bytes : to.slot_bytes);
+    const copy::Chunks chunks(m.part, element, m.chunk_bytes ? m.chunk_bytes : to.slot_bytes);
     for (uint64_t i = 0; i < chunks.count(); ++i) put_chunk(m.transfer, chunks.at(i), packed, to);
   }
-  void put_chunk(uint32_t transfer, const wire::Chunks::Chunk& chunk, ByteView packed, const wire::Surveyed& to) {
+  void put_chunk(uint32_t transfer, const copy::Chunks::Chunk& chunk, ByteView packed, const wire::Surveyed& to) {
     const uint32_t slot = take_slot(to.inbox_slots);
     const wire::Address address{to.inbox_segment, slot * to.slot_bytes};
     link_->put(packed.data() + chunk.offset, address, chunk.bytes, wire::chunk_notice(transfer, slot));

@@ -53,7 +53,7 @@ struct Small : Ready {
     return m.event;
   }
   void put(const wire::Write& m, const Bytes& packed, uint64_t from, uint64_t to) {
-    const wire::Chunks chunks(m.part, 1, SlotBytes);
+    const copy::Chunks chunks(m.part, 1, SlotBytes);
     for (uint64_t i = from; i < to; ++i) put_chunk(m.transfer, chunks.at(i), packed, surveyed);
   }
 

@@ -104,6 +104,19 @@ TEST_CASE("a buffer's contents go to the other context, behind what writes them 
   CHECK(client.failures.empty());
 }
 
+TEST_CASE("a part goes to its own place") {
+  Two client;
+  const ObjectId here = client.new_buffer(64), there = client.new_buffer_there(64);
+  Bytes wanted = client.put(here, 1);
+  const ObjectId whole = client.move(here, there, 64);
+  CHECK(client.read_there(there, 64, whole) == wanted);
+  const Bytes other = client.put(here, 2);
+  std::copy_n(other.begin() + 24, 16, wanted.begin() + 24);
+  const ObjectId part = client.move(here, there, 16, {}, 24);
+  CHECK(client.read_there(there, 64, part) == wanted);
+  CHECK(client.failures.empty());
+}
+
 TEST_CASE("what is released before a move has begun arrives all the same") {
   Two client;
   const ObjectId here = client.new_buffer(64), there = client.new_buffer_there(64), user = client.new_user_event();

@@ -282,7 +282,7 @@ TEST_CASE("chunks may come before the message that they belong to") {
   Model client;
   const Bytes packed = random_bytes(client.random, 3 * SlotBytes);
   const wire::Write m = waiting_write(client, client.queue, 0, packed.size());
-  const wire::Chunks chunks(m.part, 1, SlotBytes);
+  const copy::Chunks chunks(m.part, 1, SlotBytes);
   client.put_chunk(m.transfer, chunks.at(0), packed, client.surveyed);
   client.put_chunk(m.transfer, chunks.at(1), packed, client.surveyed);
   client.send(m);

@@ -19,13 +19,13 @@ struct Two {
   ClFunctions cl = functions();
   NativeMoves moves;
   cl_int move(std::vector<char>& from, std::vector<char>& to) {
-    wire::Part all;
+    copy::Region all;
     all.region = {from.size(), 1, 1};
     return move(from, to, all, 1);
   }
-  cl_int move(std::vector<char>& from, std::vector<char>& to, const wire::Part& part, size_t element) {
+  cl_int move(std::vector<char>& from, std::vector<char>& to, const copy::Region& part, size_t element) {
     const HostBuffer a(from), b(to);
-    if (part.shape == wire::Part::Shape::Image)
+    if (part.shape == copy::Region::Shape::Image)
       for (const cl_mem mem : {a.mem, b.mem})
         fake::make_image(mem, part.region[0], part.region[1], part.region[2], element);
     return moves.move(a.mem, b.mem, part, element).code;
@@ -70,8 +70,8 @@ TEST_CASE("images: rows, slices, rows that are longer than a chunk") {
     start_anew();
     {
       Two two;
-      wire::Part whole;
-      whole.shape = wire::Part::Shape::Image;
+      copy::Region whole;
+      whole.shape = copy::Region::Shape::Image;
       whole.region = {width, height, depth};
       std::vector<char> from = pattern(width * height * depth * element), to(from.size());
       CHECK(two.move(from, to, whole, element) == CL_SUCCESS);
@@ -144,8 +144,8 @@ TEST_CASE("where devices write to each other, contents go so after a trial, and 
     std::vector<char> from = pattern(100), to(100);
     CHECK(two.move(from, to) == CL_SUCCESS);
     CHECK(gpu.copies == before);
-    wire::Part whole;
-    whole.shape = wire::Part::Shape::Image;
+    copy::Region whole;
+    whole.shape = copy::Region::Shape::Image;
     whole.region = {1000, 700, 5};
     from = pattern(size_t{1000} * 700 * 5 * 4);
     to.assign(from.size(), 0);
@@ -228,7 +228,7 @@ TEST_CASE("a way that was left as slower is tried again, too; peer-mapped alloca
     const auto to = two.moves.make_peer_mapped(NativeMoves::Side::To, MiB);
     REQUIRE(from);
     REQUIRE(to);
-    wire::Part all;
+    copy::Region all;
     all.region = {MiB, 1, 1};
     const NativeMoves::Held here(from->mem(), from.get()), there(to->mem(), to.get());
     gpu.copy_time = std::chrono::milliseconds(200);
@@ -285,11 +285,11 @@ struct PeerMapped {
   void put(const std::vector<char>& all) const { std::copy(all.begin(), all.end(), bytes_of(from->mem())); }
   std::vector<char> seen() const { return {bytes_of(to->mem()), bytes_of(to->mem()) + bytes}; }
   NativeMoves::Moved move(Two& two) const {
-    wire::Part all;
+    copy::Region all;
     all.region = {bytes, 1, 1};
     return move(two, all);
   }
-  NativeMoves::Moved move(Two& two, const wire::Part& part) const {
+  NativeMoves::Moved move(Two& two, const copy::Region& part) const {
     return two.moves.move({from->mem(), from.get()}, {to->mem(), to.get()}, part, 1);
   }
   size_t bytes;
@@ -342,7 +342,7 @@ TEST_CASE("what the driver still has of a peer-mapped allocation outlives it; a 
   REQUIRE(settle(two) > 0);
   PeerMapped mapped(two, MiB);
   mapped.put(pattern(MiB));
-  wire::Part part;
+  copy::Region part;
   part.origin = {1000, 0, 0};
   part.region = {5000, 1, 1};
   CHECK(mapped.move(two, part).by_devices);

@@ -1,16 +1,13 @@
-// The parts of the virtual platform that need no executor: what is included, how boxes lie, how queries are answered.
+// The parts of the virtual platform that need no executor: what is included, how queries are answered.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
 #include <vector>
 
-#include "optimizer-rt/client/base/host_layout.h"
-#include "optimizer-rt/client/programs/includes.h"
 #include "optimizer-rt/client/base/info.h"
+#include "optimizer-rt/client/programs/includes.h"
 
 namespace gt::virt {
 namespace {
@@ -48,23 +45,6 @@ TEST_CASE("folders of this machine do not travel in build options") {
   CHECK(portable_options("-DA=1 -cl-fast-relaxed-math") == "-DA=1 -cl-fast-relaxed-math");
   CHECK(portable_options("-I /here -DA=\"x y\" -I/there -w") == "-DA=\"x y\" -w");
   CHECK(portable_options("-I /only").empty());
-}
-
-TEST_CASE("a box is packed and unpacked row by row") {
-  std::vector<uint8_t> host(200);
-  std::iota(host.begin(), host.end(), uint8_t{0});
-  const HostLayout box{5, 3, 2, 2, 10, 50};
-  CHECK(packed_bytes(box) == 12);
-  CHECK_FALSE(box.dense());
-  std::vector<uint8_t> packed(12);
-  pack(packed.data(), host.data(), box);
-  CHECK(packed == std::vector<uint8_t>{5, 6, 7, 15, 16, 17, 55, 56, 57, 65, 66, 67});
-  std::vector<uint8_t> back(200);
-  unpack(back.data(), packed.data(), box);
-  for (size_t i = 0; i < back.size(); ++i) {
-    const bool in = std::find(packed.begin(), packed.end(), i) != packed.end();
-    CHECK(back[i] == (in ? i : 0));
-  }
 }
 
 TEST_CASE("queries are answered when there is room, and tell the size either way") {

@@ -2,7 +2,7 @@
 
 #include <cstring>
 
-#include "transport/moves/part_command.h"
+#include "transport/copy/command.h"
 #include "transport/memory/pin.h"
 
 namespace gt::moves {
@@ -30,12 +30,15 @@ PinnedSlots::~PinnedSlots() {
   memory::unmap_huge(base_, bytes_);
 }
 
-cl_int PinnedSlots::fill(cl_command_queue queue, cl_mem from, const wire::Part& part, size_t offset, cl_event* event) {
-  return enqueue_part(ends_[0].cl, Way::ToHost, queue, from, part, base_ + offset, {}, event);
+cl_int PinnedSlots::fill(cl_command_queue queue, cl_mem from, const copy::Region& part, size_t offset,
+                         cl_event* event) {
+  return copy::enqueue(ends_[0].cl, queue, copy::Way::ToHost, CL_FALSE, {.mem = from, .host = base_ + offset}, part, {},
+                       event);
 }
 
-cl_int PinnedSlots::drain(cl_command_queue queue, cl_mem to, const wire::Part& part, size_t offset, cl_event* event) {
-  return enqueue_part(ends_[1].cl, Way::ToDevice, queue, to, part, base_ + offset, {}, event);
+cl_int PinnedSlots::drain(cl_command_queue queue, cl_mem to, const copy::Region& part, size_t offset, cl_event* event) {
+  return copy::enqueue(ends_[1].cl, queue, copy::Way::ToDevice, CL_FALSE, {.mem = to, .host = base_ + offset}, part, {},
+                       event);
 }
 
 }  // namespace gt::moves

@@ -10,8 +10,8 @@
 #include <mutex>
 
 #include "traces/base/mutex.h"
+#include "transport/copy/region.h"
 #include "transport/opencl/cl_functions.h"
-#include "transport/protocol/messages.h"
 
 namespace gt::moves {
 
@@ -31,10 +31,11 @@ class MoveSlots {
   virtual ~MoveSlots() = default;
   virtual size_t bytes() const = 0;  // of all slots
   // A part of `from` goes to this offset in the slots, packed. Does not block.
-  virtual cl_int fill(cl_command_queue queue, cl_mem from, const wire::Part& part, size_t offset, cl_event* event) = 0;
+  virtual cl_int fill(cl_command_queue queue, cl_mem from, const copy::Region& part, size_t offset,
+                      cl_event* event) = 0;
   // From the source's slots to the destination's; blocks. Nothing where both see the same memory.
   virtual cl_int hop(size_t offset, size_t bytes) = 0;
-  virtual cl_int drain(cl_command_queue queue, cl_mem to, const wire::Part& part, size_t offset, cl_event* event) = 0;
+  virtual cl_int drain(cl_command_queue queue, cl_mem to, const copy::Region& part, size_t offset, cl_event* event) = 0;
 };
 
 // Host memory, pinned for both contexts (CL_MEM_USE_HOST_PTR), since only pinned memory is copied at the bus's speed;
@@ -48,9 +49,9 @@ class PinnedSlots final : public MoveSlots {
 
   char* base() const { return base_; }
   size_t bytes() const override { return bytes_; }
-  cl_int fill(cl_command_queue queue, cl_mem from, const wire::Part& part, size_t offset, cl_event* event) override;
+  cl_int fill(cl_command_queue queue, cl_mem from, const copy::Region& part, size_t offset, cl_event* event) override;
   cl_int hop(size_t, size_t) override { return CL_SUCCESS; }
-  cl_int drain(cl_command_queue queue, cl_mem to, const wire::Part& part, size_t offset, cl_event* event) override;
+  cl_int drain(cl_command_queue queue, cl_mem to, const copy::Region& part, size_t offset, cl_event* event) override;
 
  private:
   PinnedSlots(const MoveEnd& from, const MoveEnd& to, char* base, size_t bytes);

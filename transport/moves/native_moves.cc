@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "traces/base/clock.h"
+#include "transport/copy/command.h"
 #include "transport/staging/thread.h"
 
 namespace gt::moves {
@@ -63,8 +64,8 @@ bool NativeMoves::open_queues() {
   return read_queue_ && write_queue_;
 }
 
-NativeMoves::Moved NativeMoves::move(const Held& from, const Held& to, const wire::Part& part, size_t element) {
-  const size_t bytes = wire::Chunks(part, element, ~uint64_t{0}).bytes();
+NativeMoves::Moved NativeMoves::move(const Held& from, const Held& to, const copy::Region& part, size_t element) {
+  const size_t bytes = copy::packed_bytes(part, element);
   const MutexLock lock(mutex_);
   if (!open_queues()) return {CL_OUT_OF_HOST_MEMORY};
   const uint64_t begin = monotonic_ns();
@@ -113,35 +114,36 @@ bool NativeMoves::lives_there(const Held& from, const Held& to) const {
   return peer_ && from.peer_mapped && to.peer_mapped && to.peer_mapped->admit(*peer_->from());
 }
 
-cl_int NativeMoves::move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes) {
+cl_int NativeMoves::move_pinned(cl_mem from, cl_mem to, const copy::Region& part, size_t element, size_t bytes) {
   std::unique_ptr<PinnedSlots>& slots = bytes <= SmallMove ? small_ : large_;
   if (!slots) slots = PinnedSlots::make(from_, to_, bytes <= SmallMove ? SmallMove : Slots * LargestChunk);
   if (!slots) return CL_OUT_OF_HOST_MEMORY;
-  if (bytes <= SmallMove && part.shape == wire::Part::Shape::Range) return copy_at_once(slots->base(), from, to, bytes);
+  if (bytes <= SmallMove && part.is_range()) return copy_at_once(slots->base(), from, to, part);
   // Not too few: the first read and the last write have nothing beside them.
   constexpr size_t Page = 4096;
   const size_t wanted = (bytes / FewestChunks + Page - 1) / Page * Page;
   const size_t largest = std::clamp(wanted, SmallMove / Slots, slots->bytes() / Slots);
-  return copy(*slots, wire::Chunks(part, element, largest), from, to, largest);
+  return copy(*slots, copy::Chunks(part, element, largest), from, to, largest);
 }
 
-cl_int NativeMoves::move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const wire::Part& part, size_t element,
+cl_int NativeMoves::move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const copy::Region& part, size_t element,
                                  size_t bytes) {
   const size_t largest = std::clamp(bytes / FewestHops, SmallestHop, LargestHop);
-  return copy(slots, wire::Chunks(part, element, largest), from, to, largest);
+  return copy(slots, copy::Chunks(part, element, largest), from, to, largest);
 }
 
-cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes) {
+cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, const copy::Region& part) {
+  using copy::Way;
   const cl_int code = run(from_, [&](cl_bool blocking, cl_event* event) {
-    return from_.cl.clEnqueueReadBuffer(read_queue_, from, blocking, 0, bytes, memory, 0, nullptr, event);
+    return copy::enqueue(from_.cl, read_queue_, Way::ToHost, blocking, {.mem = from, .host = memory}, part, {}, event);
   });
   if (code != CL_SUCCESS) return code;
   return run(to_, [&](cl_bool blocking, cl_event* event) {
-    return to_.cl.clEnqueueWriteBuffer(write_queue_, to, blocking, 0, bytes, memory, 0, nullptr, event);
+    return copy::enqueue(to_.cl, write_queue_, Way::ToDevice, blocking, {.mem = to, .host = memory}, part, {}, event);
   });
 }
 
-cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes) {
+cl_int NativeMoves::copy(MoveSlots& slots, const copy::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes) {
   if (!chunks.valid()) return CL_INVALID_VALUE;
   Pending reads[Slots] = {Pending(from_.cl), Pending(from_.cl), Pending(from_.cl), Pending(from_.cl),
                           Pending(from_.cl), Pending(from_.cl), Pending(from_.cl), Pending(from_.cl)};
@@ -161,7 +163,7 @@ cl_int NativeMoves::copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem fr
       if (code != CL_SUCCESS) return code;
       from_.cl.clFlush(read_queue_);
     }
-    const wire::Chunks::Chunk chunk = chunks.at(i);
+    const copy::Chunks::Chunk chunk = chunks.at(i);
     const size_t slot = i % used, at = slot * slot_bytes;
     cl_int code = reads[slot].wait();
     if (code == CL_SUCCESS) code = slots.hop(at, chunk.bytes);
@@ -241,11 +243,6 @@ NativeMoves::Outcome NativeMoves::find_peer() try {
   const std::shared_ptr<PeerDevice> destination = source ? device_at(Side::To) : nullptr;
   std::unique_ptr<PeerSlots> slots = destination ? PeerSlots::make(source, destination, PeerBytes) : nullptr;
   if (!slots) return Outcome::Impossible;
-  const auto part = [](size_t bytes) {
-    wire::Part all;
-    all.region = {bytes, 1, 1};
-    return all;
-  };
   const auto timed = [this](auto move) {
     return [this, move](cl_mem from, cl_mem to, size_t bytes) -> std::optional<double> {
       const MutexLock lock(mutex_);
@@ -255,10 +252,10 @@ NativeMoves::Outcome NativeMoves::find_peer() try {
     };
   };
   const TriedMove peer = timed([&](cl_mem from, cl_mem to, size_t bytes) GT_REQUIRES(mutex_) {
-    return move_by_peer(*slots, from, to, part(bytes), 1, bytes);
+    return move_by_peer(*slots, from, to, copy::range(0, bytes), 1, bytes);
   });
   const TriedMove pinned = timed([&](cl_mem from, cl_mem to, size_t bytes) GT_REQUIRES(mutex_) {
-    return move_pinned(from, to, part(bytes), 1, bytes);
+    return move_pinned(from, to, copy::range(0, bytes), 1, bytes);
   });
   PeerVerdict verdict = try_peer(from_, to_, peer, pinned, [this] { return closing_ || cuda::is_leaving(); });
   if (peers_.even_slower && verdict.right) verdict.least_bytes = 1;

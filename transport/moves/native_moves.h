@@ -19,9 +19,9 @@
 #include <memory>
 
 #include "traces/base/mutex.h"
+#include "transport/copy/chunks.h"
 #include "transport/moves/peer_slots.h"
 #include "transport/moves/peer_trial.h"
-#include "transport/protocol/chunks.h"
 
 namespace gt::moves {
 
@@ -58,7 +58,7 @@ class NativeMoves {
   }
   // Copies a part, of elements of so many bytes (1: of a buffer), and returns when it is there. REQUIRES: nothing under
   // way writes `from` or uses `to`.
-  Moved move(const Held& from, const Held& to, const wire::Part& part, size_t element);
+  Moved move(const Held& from, const Held& to, const copy::Region& part, size_t element);
 
   // Memory for a buffer of so many bytes to live in, on the device that is moved from or to. nullptr: contents do not
   // go by themselves (yet), there is no room, or it would be too much.
@@ -84,13 +84,13 @@ class NativeMoves {
   // On each device, with peer-mapped allocations.
   static constexpr size_t MostPeerBytes = PeerBytes + (size_t{256} << 20);
   bool open_queues() GT_REQUIRES(mutex_);
-  cl_int move_pinned(cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes)
+  cl_int move_pinned(cl_mem from, cl_mem to, const copy::Region& part, size_t element, size_t bytes)
       GT_REQUIRES(mutex_);
   bool lives_there(const Held& from, const Held& to) const GT_REQUIRES(mutex_);
-  cl_int move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const wire::Part& part, size_t element, size_t bytes)
+  cl_int move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const copy::Region& part, size_t element, size_t bytes)
       GT_REQUIRES(mutex_);
-  cl_int copy_at_once(char* memory, cl_mem from, cl_mem to, size_t bytes) GT_REQUIRES(mutex_);
-  cl_int copy(MoveSlots& slots, const wire::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes)
+  cl_int copy_at_once(char* memory, cl_mem from, cl_mem to, const copy::Region& part) GT_REQUIRES(mutex_);
+  cl_int copy(MoveSlots& slots, const copy::Chunks& chunks, cl_mem from, cl_mem to, size_t slot_bytes)
       GT_REQUIRES(mutex_);
   void watch(size_t bytes, uint64_t took_ns) GT_REQUIRES(mutex_);
   void look_for_peer() GT_REQUIRES(mutex_);

@@ -3,11 +3,10 @@
 namespace gt::moves {
 namespace {
 
-using Shape = wire::Part::Shape;
+using Shape = copy::Region::Shape;
+using copy::sizes;
 
 constexpr unsigned NonBlocking = 1;  // CU_STREAM_NON_BLOCKING: not behind the program's CUDA
-
-const size_t* sizes(const std::array<uint64_t, 3>& a) { return reinterpret_cast<const size_t*>(a.data()); }
 
 }  // namespace
 
@@ -35,7 +34,7 @@ PeerSlots::~PeerSlots() {
   from()->cuda.destroy_stream(stream_);
 }
 
-cl_int PeerSlots::fill(cl_command_queue queue, cl_mem from, const wire::Part& part, size_t offset, cl_event* event) {
+cl_int PeerSlots::fill(cl_command_queue queue, cl_mem from, const copy::Region& part, size_t offset, cl_event* event) {
   const ClFunctions& cl = halves_[0]->device()->end.cl;
   const cl_mem slots = halves_[0]->mem();
   if (part.shape == Shape::Image)
@@ -48,7 +47,7 @@ cl_int PeerSlots::hop(size_t offset, size_t bytes) {
   return copy(halves_[0]->address() + offset, halves_[1]->address() + offset, bytes);
 }
 
-cl_int PeerSlots::drain(cl_command_queue queue, cl_mem to, const wire::Part& part, size_t offset, cl_event* event) {
+cl_int PeerSlots::drain(cl_command_queue queue, cl_mem to, const copy::Region& part, size_t offset, cl_event* event) {
   const ClFunctions& cl = halves_[1]->device()->end.cl;
   const cl_mem slots = halves_[1]->mem();
   if (part.shape == Shape::Image)

@@ -21,9 +21,9 @@ class PeerSlots final : public MoveSlots {
   ~PeerSlots() override;
 
   size_t bytes() const override { return halves_[0]->bytes(); }
-  cl_int fill(cl_command_queue queue, cl_mem from, const wire::Part& part, size_t offset, cl_event* event) override;
+  cl_int fill(cl_command_queue queue, cl_mem from, const copy::Region& part, size_t offset, cl_event* event) override;
   cl_int hop(size_t offset, size_t bytes) override;
-  cl_int drain(cl_command_queue queue, cl_mem to, const wire::Part& part, size_t offset, cl_event* event) override;
+  cl_int drain(cl_command_queue queue, cl_mem to, const copy::Region& part, size_t offset, cl_event* event) override;
 
   const std::shared_ptr<PeerDevice>& from() const { return halves_[0]->device(); }
   const std::shared_ptr<PeerDevice>& to() const { return halves_[1]->device(); }

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "traces/base/bytes.h"
+#include "transport/copy/region.h"
 #include "transport/link/base/link.h"
 
 namespace gt::wire {
@@ -100,16 +101,8 @@ struct Launch {
   void fields(V& v) { v(queue, kernel, event, dimensions, given, offset, global, local, waits, args); }
 };
 
-// The part of a memory object that a transfer moves. The bytes on the way are packed: rows and slices without gaps.
-struct Part {
-  enum class Shape : uint8_t { Range, Box, Image };
-  Shape shape = Shape::Range;
-  std::array<uint64_t, 3> origin{};  // Range: [0] bytes. Box: [0] bytes, rows, slices. Image: as OpenCL
-  std::array<uint64_t, 3> region{};  // Range: [0] bytes. Box: [0] bytes, rows, slices. Image: elements
-  uint64_t row_pitch = 0, slice_pitch = 0;  // Box: of the buffer
-  template <class V>
-  void fields(V& v) { v(shape, origin, region, row_pitch, slice_pitch); }
-};
+// The part of a memory object that a transfer moves: a Range, Box or Image.
+using Part = copy::Region;
 
 // How the bytes of a transfer travel.
 enum class DataPath : uint8_t {
@@ -132,7 +125,7 @@ struct Write {
   DataPath data_path = DataPath::Inline;
   uint32_t segment = 0;  // Shared: where the bytes are. Peer: who sends them
   uint64_t offset = 0;   // there; Ring: in the ring
-  uint32_t chunk_bytes = 0;  // Stream: of the largest chunk (chunks.h), at most a slot. 0: a slot
+  uint32_t chunk_bytes = 0;  // Stream: of the largest chunk (copy/chunks.h), at most a slot. 0: a slot
   Ids waits;
   ByteView data;  // Inline
   template <class V>
@@ -156,7 +149,7 @@ struct Read {
   void fields(V& v) { v(queue, mem, event, transfer, part, bytes, data_path, segment, offset, chunk_bytes, waits); }
 };
 
-// The notice of a chunk: which transfer, which slot. Chunks of a transfer come in order, cut as chunks.h says.
+// The notice of a chunk: which transfer, which slot. Chunks of a transfer come in order, cut as copy/chunks.h says.
 constexpr Notice chunk_notice(uint32_t transfer, uint32_t slot) { return Notice{transfer} << 32 | slot; }
 constexpr uint32_t transfer_of(Notice notice) { return static_cast<uint32_t>(notice >> 32); }
 constexpr uint32_t slot_of(Notice notice) { return static_cast<uint32_t>(notice); }

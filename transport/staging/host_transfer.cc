@@ -1,10 +1,11 @@
-// Making moves out of OpenCL's arguments, and parts out of moves.
+// Making transfers out of OpenCL's arguments, and parts out of transfers.
 #include "transport/staging/host_transfer.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "transport/copy/command.h"
 #include "transport/staging/program_faults.h"
 
 namespace gt::staging {
@@ -41,184 +42,139 @@ Copy merged(Copy c) {
 }  // namespace
 
 // Without what lies between rows, which need not even be memory, unless it is less than a page.
-bool is_there(const HostTransfer& m) noexcept {
+bool is_there(const HostTransfer& t) noexcept {
   const auto is_there = [&](size_t at, size_t bytes) {
-    return m.way == Way::ToDevice ? is_readable(m.host + at, bytes) : is_writable(m.host + at, bytes);
+    return t.way == Way::ToDevice ? is_readable(t.host + at, bytes) : is_writable(t.host + at, bytes);
   };
-  const bool dense = m.rows == 1 || m.host_row_pitch - m.row_bytes < FaultPage;
-  const size_t runs = dense ? 1 : m.rows, run = dense ? (m.rows - 1) * m.host_row_pitch + m.row_bytes : m.row_bytes;
-  for (size_t slice = 0; slice < m.slices; ++slice)
+  const copy::Layout& l = t.layout;
+  const bool close = l.height == 1 || l.row_step() - l.width < FaultPage;
+  const size_t runs = close ? 1 : l.height, run = close ? (l.height - 1) * l.row_step() + l.width : l.width;
+  for (size_t slice = 0; slice < l.depth; ++slice)
     for (size_t row = 0; row < runs; ++row)
-      if (!is_there(slice * m.host_slice_pitch + row * m.host_row_pitch, run)) return false;
+      if (!is_there(slice * l.slice_step() + row * l.row_step(), run)) return false;
   return true;
 }
 
 HostTransfer range_transfer(Way way, cl_mem mem, size_t offset, size_t bytes, const void* host) noexcept {
-  HostTransfer m;
-  m.way = way;
-  m.mem = mem;
-  m.host = writable(host);
-  m.row_bytes = bytes;
-  m.origin[0] = offset;
-  return m;
+  size_t end = 0;
+  return {.way = way,
+          .mem = mem,
+          .region = copy::range(offset, bytes),
+          .end = __builtin_add_overflow(offset, bytes, &end) ? 0 : end,
+          .host = writable(host),
+          .layout = {0, bytes}};
 }
 
 HostTransfer svm_transfer(Way way, const void* svm, size_t bytes, const void* host) noexcept {
-  HostTransfer m = range_transfer(way, nullptr, 0, bytes, host);
-  m.shape = m.called = HostTransfer::Shape::Svm;
-  m.svm = writable(svm);
-  return m;
+  HostTransfer t = range_transfer(way, nullptr, 0, bytes, host);
+  t.region.shape = t.called = HostTransfer::Shape::Svm;
+  t.svm = writable(svm);
+  return t;
 }
 
 HostTransfer box_transfer(Way way, cl_mem mem, const size_t* buffer_origin, const size_t* host_origin,
                           const size_t* region, size_t buffer_row_pitch, size_t buffer_slice_pitch,
                           size_t host_row_pitch, size_t host_slice_pitch, const void* host) noexcept {
-  HostTransfer m;
-  m.way = way;
-  m.shape = m.called = HostTransfer::Shape::Box;
-  m.mem = mem;
-  m.row_bytes = region[0];
-  m.rows = region[1];
-  m.slices = region[2];
-  m.host_row_pitch = host_row_pitch ? host_row_pitch : region[0];
-  m.host_slice_pitch = host_slice_pitch ? host_slice_pitch : m.host_row_pitch * region[1];
-  m.mem_row_pitch = buffer_row_pitch ? buffer_row_pitch : region[0];
-  m.mem_slice_pitch = buffer_slice_pitch ? buffer_slice_pitch : m.mem_row_pitch * region[1];
-  m.host = writable(host) + host_origin[0] + host_origin[1] * m.host_row_pitch + host_origin[2] * m.host_slice_pitch;
-  std::copy_n(buffer_origin, 3, m.origin);
-  const bool packed_rows =
-      m.rows == 1 || (m.host_row_pitch == m.row_bytes && m.mem_row_pitch == m.row_bytes);
-  const size_t slice = m.row_bytes * m.rows;
-  const bool packed_slices = m.slices == 1 || (m.host_slice_pitch == slice && m.mem_slice_pitch == slice);
-  if (!packed_rows || !packed_slices) return m;
-  const size_t offset = m.origin[0] + m.origin[1] * m.mem_row_pitch + m.origin[2] * m.mem_slice_pitch;
-  HostTransfer range = range_transfer(way, mem, offset, m.bytes(), m.host);
-  range.called = m.called;
-  return range;
+  const copy::Region there = copy::box(buffer_origin, region, buffer_row_pitch, buffer_slice_pitch);
+  const copy::Region here = copy::box(host_origin, region, host_row_pitch, host_slice_pitch);
+  const copy::Bounds in_buffer = copy::bounds(there), in_host = copy::bounds(here);
+  const size_t bytes = copy::packed_bytes(there, 1);
+  if (!in_buffer.known || !in_host.known || bytes == 0) return {};
+  const char* const first = static_cast<const char*>(host) + in_host.begin;
+  HostTransfer t = range_transfer(way, mem, in_buffer.begin, bytes, first);
+  t.called = HostTransfer::Shape::Box;
+  const bool taken = in_buffer.sound && in_buffer.even && in_host.sound && in_host.even;
+  t.end = taken ? in_buffer.end : 0;
+  if (copy::is_dense(there) && copy::is_dense(here)) return t;
+  t.region = there;
+  t.layout = copy::layout(here, in_host);
+  t.layout.offset = 0;
+  return t;
 }
 
 HostTransfer image_transfer(Way way, cl_mem image, const size_t* origin, const size_t* region, size_t row_pitch,
                             size_t slice_pitch, size_t pixel_bytes, const void* host) noexcept {
-  HostTransfer m;
-  m.way = way;
-  m.shape = m.called = HostTransfer::Shape::Image;
-  m.mem = image;
-  m.host = writable(host);
-  m.row_pixels = region[0];
-  m.row_bytes = region[0] * pixel_bytes;
-  m.rows = region[1];
-  m.slices = region[2];
-  m.host_row_pitch = row_pitch ? row_pitch : m.row_bytes;
-  m.host_slice_pitch = slice_pitch ? slice_pitch : m.host_row_pitch * m.rows;
-  std::copy_n(origin, 3, m.origin);
-  return m;
+  HostTransfer t;
+  t.way = way;
+  t.called = HostTransfer::Shape::Image;
+  t.mem = image;
+  t.region = copy::image(origin, region);
+  t.element = pixel_bytes;
+  if (copy::packed_bytes(t.region, pixel_bytes) == 0) return {};
+  t.host = writable(host);
+  t.layout = {0, region[0] * pixel_bytes, region[1], region[2], row_pitch, slice_pitch};
+  return t;
 }
 
-Parts::Parts(const HostTransfer& transfer, size_t chunk_bytes) noexcept : transfer_(transfer) {
-  streaming_ = (transfer.way == Way::ToDevice) == (transfer.bytes() <= cached_bytes());
-  const bool range = transfer.is_range();
-  const size_t units = range ? transfer.row_bytes : transfer.rows;
-  unit_ = std::min(units, range ? chunk_bytes : chunk_bytes / std::max<size_t>(1, transfer.row_bytes));
-  if (unit_ == 0) return;
-  per_slice_ = (units + unit_ - 1) / unit_;
-  ramp_ = range && unit_ >= LeastRamped && per_slice_ > 2;
-  if (ramp_) per_slice_ = RampParts + (units - unit_ / 8 * 7 + unit_ - 1) / unit_;
-  if (!range && per_slice_ == 1)
-    slice_unit_ = std::min(transfer.slices, chunk_bytes / (transfer.row_bytes * transfer.rows));
-  slice_groups_ = (transfer.slices + slice_unit_ - 1) / slice_unit_;
+Parts::Parts(const HostTransfer& transfer, size_t chunk_bytes) noexcept
+    : transfer_(transfer), chunk_bytes_(chunk_bytes), chunks_(transfer.region, transfer.element, chunk_bytes) {
+  const size_t bytes = chunks_.bytes();
+  streaming_ = (transfer.way == Way::ToDevice) == (bytes <= cached_bytes());
+  const bool ramp = transfer.region.is_range() && chunk_bytes >= LeastRamped && chunks_.count() > 2;
+  if (ramp) ramped_ = RampParts + (bytes - chunk_bytes / 8 * 7 + chunk_bytes - 1) / chunk_bytes;
 }
 
-// Where part `part` begins when the small parts come first: 0, 1/8, 3/8, 7/8, 15/8, 23/8, ... of a unit.
+// Where part `part` begins when the small parts come first: 0, 1/8, 3/8, 7/8, 15/8, 23/8, ... of a chunk.
 size_t Parts::ramp_boundary(size_t part) const noexcept {
-  const size_t eighth = unit_ / 8;
-  const size_t at = part <= RampParts ? ((size_t{1} << part) - 1) * eighth : 7 * eighth + (part - RampParts) * unit_;
-  return std::min(at, transfer_.row_bytes);
+  const size_t eighth = chunk_bytes_ / 8;
+  const size_t at =
+      part <= RampParts ? ((size_t{1} << part) - 1) * eighth : 7 * eighth + (part - RampParts) * chunk_bytes_;
+  return std::min(at, chunks_.bytes());
 }
 
-Parts::Place Parts::place(size_t part) const noexcept {
-  if (ramp_) {
-    const bool up = transfer_.way == Way::ToDevice;
-    const size_t first = up ? ramp_boundary(part) : transfer_.row_bytes - ramp_boundary(per_slice_ - part);
-    const size_t end = up ? ramp_boundary(part + 1) : transfer_.row_bytes - ramp_boundary(per_slice_ - part - 1);
-    return {0, 1, first, end - first};
-  }
-  const size_t units = transfer_.is_range() ? transfer_.row_bytes : transfer_.rows;
-  const size_t first = part % per_slice_ * unit_;
-  const size_t slice = part / per_slice_ * slice_unit_;
-  return {slice, std::min(slice_unit_, transfer_.slices - slice), first, std::min(unit_, units - first)};
+copy::Region Parts::region(size_t part) const noexcept {
+  if (!ramped_) return chunks_.at(part).part;
+  const bool up = transfer_.way == Way::ToDevice;
+  const size_t first = up ? ramp_boundary(part) : chunks_.bytes() - ramp_boundary(ramped_ - part);
+  const size_t end = up ? ramp_boundary(part + 1) : chunks_.bytes() - ramp_boundary(ramped_ - part - 1);
+  copy::Region region = transfer_.region;
+  region.origin[0] += first;
+  region.region[0] = end - first;
+  return region;
 }
 
-char* Parts::host(const Place& p) const noexcept {
-  if (transfer_.is_range()) return transfer_.host + p.first;
-  return transfer_.host + p.slice * transfer_.host_slice_pitch + p.first * transfer_.host_row_pitch;
+// Only ranges are cut inside of a row.
+char* Parts::host(const copy::Region& part) const noexcept {
+  const auto& origin = transfer_.region.origin;
+  return transfer_.host + (part.origin[2] - origin[2]) * transfer_.layout.slice_step() +
+         (part.origin[1] - origin[1]) * transfer_.layout.row_step() + (part.origin[0] - origin[0]);
 }
 
 Copy Parts::copy(size_t part, char* chunk) const noexcept {
-  const Place p = place(part);
-  char* const at = host(p);
+  const copy::Region r = region(part);
+  const copy::Layout& l = transfer_.layout;
+  char* const at = host(r);
   const bool up = transfer_.way == Way::ToDevice;
   Copy c;
   c.streaming = streaming_;
   c.programs = up ? Programs::From : Programs::To;
   c.to = up ? chunk : at;
   c.from = up ? at : chunk;
-  if (transfer_.is_range()) {
-    c.row_bytes = p.count;
-    return c;
-  }
-  c.row_bytes = transfer_.row_bytes;
-  c.rows = p.count;
-  c.slices = p.slices;
-  const size_t packed_slice = transfer_.row_bytes * p.count;
-  c.to_row_pitch = up ? transfer_.row_bytes : transfer_.host_row_pitch;
-  c.to_slice_pitch = up ? packed_slice : transfer_.host_slice_pitch;
-  c.from_row_pitch = up ? transfer_.host_row_pitch : transfer_.row_bytes;
-  c.from_slice_pitch = up ? transfer_.host_slice_pitch : packed_slice;
+  c.row_bytes = r.region[0] * transfer_.element;
+  if (r.is_range()) return c;
+  c.rows = r.region[1];
+  c.slices = r.region[2];
+  const size_t packed_slice = c.row_bytes * c.rows;
+  c.to_row_pitch = up ? c.row_bytes : l.row_step();
+  c.to_slice_pitch = up ? packed_slice : l.slice_step();
+  c.from_row_pitch = up ? l.row_step() : c.row_bytes;
+  c.from_slice_pitch = up ? l.slice_step() : packed_slice;
   return merged(c);
 }
 
 cl_int Parts::enqueue(const ClFunctions& cl, cl_command_queue queue, size_t part, char* chunk, cl_uint waits,
                       const cl_event* wait_list, cl_event* event) const noexcept {
-  const Place p = place(part);
-  return enqueue_at(cl, queue, p, CL_FALSE, chunk, transfer_.row_bytes, transfer_.row_bytes * p.count, waits,
-                    wait_list, event);
+  const copy::Region r = region(part);
+  const size_t row = r.region[0] * transfer_.element;
+  const copy::Ends ends{transfer_.mem, transfer_.svm, chunk, row, row * r.region[1]};
+  return copy::enqueue(cl, queue, transfer_.way, CL_FALSE, ends, r, {wait_list, waits}, event);
 }
 
 cl_int Parts::enqueue_direct(const ClFunctions& cl, cl_command_queue queue, size_t part) const noexcept {
-  const Place p = place(part);
-  return enqueue_at(cl, queue, p, CL_TRUE, host(p), transfer_.host_row_pitch, transfer_.host_slice_pitch, 0, nullptr,
-                    nullptr);
-}
-
-cl_int Parts::enqueue_at(const ClFunctions& cl, cl_command_queue queue, const Place& p, cl_bool blocking,
-                         char* memory, size_t row_pitch, size_t slice_pitch, cl_uint waits,
-                         const cl_event* wait_list, cl_event* event) const noexcept {
-  const HostTransfer& m = transfer_;
-  const bool up = m.way == Way::ToDevice;
-  if (m.shape == HostTransfer::Shape::Range) {
-    const size_t offset = m.origin[0] + p.first;
-    return up ? cl.clEnqueueWriteBuffer(queue, m.mem, blocking, offset, p.count, memory, waits, wait_list, event)
-              : cl.clEnqueueReadBuffer(queue, m.mem, blocking, offset, p.count, memory, waits, wait_list, event);
-  }
-  if (m.shape == HostTransfer::Shape::Svm) {
-    char* const there = m.svm + p.first;
-    return cl.clEnqueueSVMMemcpy(queue, blocking, up ? there : memory, up ? memory : there, p.count, waits, wait_list,
-                                 event);
-  }
-  const size_t origin[3] = {m.origin[0], m.origin[1] + p.first, m.origin[2] + p.slice};
-  const size_t width = m.shape == HostTransfer::Shape::Image ? m.row_pixels : m.row_bytes;
-  const size_t region[3] = {width, p.count, p.slices};
-  if (p.slices == 1) slice_pitch = 0;  // where there is one slice only, some images take no pitch
-  const size_t nowhere[3] = {};
-  if (m.shape == HostTransfer::Shape::Box)
-    return up ? cl.clEnqueueWriteBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,
-                                            m.mem_slice_pitch, row_pitch, slice_pitch, memory, waits, wait_list, event)
-              : cl.clEnqueueReadBufferRect(queue, m.mem, blocking, origin, nowhere, region, m.mem_row_pitch,
-                                           m.mem_slice_pitch, row_pitch, slice_pitch, memory, waits, wait_list, event);
-  return up ? cl.clEnqueueWriteImage(queue, m.mem, blocking, origin, region, row_pitch, slice_pitch, memory, waits,
-                                     wait_list, event)
-            : cl.clEnqueueReadImage(queue, m.mem, blocking, origin, region, row_pitch, slice_pitch, memory, waits,
-                                    wait_list, event);
+  const copy::Region r = region(part);
+  const copy::Ends ends{transfer_.mem, transfer_.svm, host(r), transfer_.layout.row_step(),
+                        transfer_.layout.slice_step()};
+  return copy::enqueue(cl, queue, transfer_.way, CL_TRUE, ends, r, {}, nullptr);
 }
 
 }  // namespace gt::staging

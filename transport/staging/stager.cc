@@ -156,7 +156,7 @@ bool Stager::transfer_alone(const HostTransfer& transfer) noexcept {
 
 void Stager::tell(const HostTransfer& transfer, uint64_t ns, bool copying_only) noexcept {
   if (meter_ && ns > 0)
-    meter_({device_, transfer.way, transfer.shape, transfer.bytes(), ns, copying_only, transfer.fresh});
+    meter_({device_, transfer.way, transfer.region.shape, transfer.bytes(), ns, copying_only, transfer.fresh});
 }
 
 Pipeline::Outcome Stager::run(Pipeline& pipeline, const Pipeline::Run& what) noexcept {
@@ -192,7 +192,7 @@ bool Stager::by_chunk(const Request& r, cl_int* error) noexcept {
     return false;  // likewise; if it was only the waiting that failed, it succeeds
   }
   *error = CL_SUCCESS;
-  if (r.transfer.shape != r.transfer.called) publish(r, event);
+  if (r.transfer.region.shape != r.transfer.called) publish(r, event);
   if (!up) copy();
   tell(r.transfer, copy_ns, true);
   if (r.blocking) {

@@ -27,24 +27,7 @@ _cl_mem& image_of(cl_command_queue queue, cl_mem mem) {
 // Do [a, a + n) and [b, b + n) of roots meet?
 bool meet(_cl_mem& from, size_t a, _cl_mem& to, size_t b, size_t n) {
   if (&from.root() != &to.root()) return false;
-  a += from.origin_in_root();
-  b += to.origin_in_root();
-  return a < b + n && b < a + n;
-}
-
-// Boxes of the same pitches in one buffer, as the specification's appendix tells whether they meet.
-bool boxes_meet(const size_t* a, const size_t* b, const size_t* region, size_t row, size_t slice) {
-  const auto start = [&](const size_t* o) { return o[2] * slice + o[1] * row + o[0]; };
-  const size_t span = (region[2] - 1) * slice + (region[1] - 1) * row + region[0];
-  const size_t first = std::min(start(a), start(b)), second = std::max(start(a), start(b));
-  if (second >= first + span) return false;
-  bool overlap = true;
-  for (int i = 0; i < 3; ++i) overlap = overlap && a[i] < b[i] + region[i] && b[i] < a[i] + region[i];
-  if (overlap) return true;
-  // A row or slice may reach around the end of its pitch into the next one.
-  const size_t around_row = std::max(a[0], b[0]) + region[0] > row ? 1 : 0;
-  const size_t around_slice = std::max(a[1], b[1]) + region[1] > slice / row ? 1 : 0;
-  return around_row != 0 || around_slice != 0;
+  return copy::meet(copy::range(a + from.origin_in_root(), n), copy::range(b + to.origin_in_root(), n));
 }
 
 bool pattern_size(size_t n) { return n != 0 && n <= 128 && (n & (n - 1)) == 0; }
@@ -89,21 +72,24 @@ cl_int clEnqueueCopyBufferRect(cl_command_queue queue, cl_mem from, cl_mem to, c
   _cl_mem& src = buffer_of(queue, from);
   _cl_mem& dst = buffer_of(queue, to);
   require(from_origin && to_origin && region, CL_INVALID_VALUE);
-  const Box a(from_origin, region, from_row, from_slice), b(to_origin, region, to_row, to_slice);
-  require(a.sound() && b.sound() && a.end() <= src.size && b.end() <= dst.size, CL_INVALID_VALUE);
+  const copy::Region a = copy::box(from_origin, region, from_row, from_slice);
+  const copy::Region b = copy::box(to_origin, region, to_row, to_slice);
+  const copy::Bounds in_src = copy::bounds(a), in_dst = copy::bounds(b);
+  const bool empty = is_empty(region);
+  require(in_src.within(src.size) && in_dst.within(dst.size), CL_INVALID_VALUE);
   if (&src == &dst) {
-    require(a.row() == b.row() && a.slice() == b.slice(), CL_INVALID_VALUE);
-    require(a.empty() || !boxes_meet(from_origin, to_origin, region, a.row(), a.slice()), CL_MEM_COPY_OVERLAP);
+    require(a.row_pitch == b.row_pitch && a.slice_pitch == b.slice_pitch, CL_INVALID_VALUE);
+    require(empty || !copy::meet(a, b), CL_MEM_COPY_OVERLAP);
   }
   Command c(queue, CL_COMMAND_COPY_BUFFER_RECT, n, list, event);
-  if (a.empty())
-    return do_nothing(c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueCopyBufferRect, sides(region)), false);
-  if (!a.even() || !b.even()) require_success(Habits(c.sub_context()).on_uneven_slices(FnId::clEnqueueCopyBufferRect));
+  constexpr FnId Fn = FnId::clEnqueueCopyBufferRect;
+  if (empty) return do_nothing(c, Habits(c.sub_context()).on_nothing(Fn, sides(region)), false);
+  if (!in_src.even || !in_dst.even) require_success(Habits(c.sub_context()).on_uneven_slices(Fn));
   c.reads(src);
   c.writes(dst);
   c.call<FnId::clEnqueueCopyBufferRect>(as<cl_command_queue>(queue->name), as<cl_mem>(c.name(src)),
-                                        as<cl_mem>(c.name(dst)), from_origin, to_origin, region, a.row(), a.slice(),
-                                        b.row(), b.slice());
+                                        as<cl_mem>(c.name(dst)), from_origin, to_origin, region, a.row_pitch,
+                                        a.slice_pitch, b.row_pitch, b.slice_pitch);
   return c.sent();
 }
 
@@ -117,13 +103,8 @@ cl_int clEnqueueCopyImage(cl_command_queue queue, cl_mem from, cl_mem to, const 
               src.format.image_channel_data_type == dst.format.image_channel_data_type,
           CL_IMAGE_FORMAT_MISMATCH);
   require(region_inside(src, from_origin, region) && region_inside(dst, to_origin, region), CL_INVALID_VALUE);
-  if (&src == &dst) {
-    bool overlap = true;
-    for (int i = 0; i < 3; ++i) {
-      overlap = overlap && from_origin[i] < to_origin[i] + region[i] && to_origin[i] < from_origin[i] + region[i];
-    }
-    require(!overlap, CL_MEM_COPY_OVERLAP);
-  }
+  require(&src != &dst || !copy::meet(copy::image(from_origin, region), copy::image(to_origin, region)),
+          CL_MEM_COPY_OVERLAP);
   Command c(queue, CL_COMMAND_COPY_IMAGE, n, list, event);
   c.reads(src);
   c.writes(dst);

@@ -103,7 +103,7 @@ size_t bytes_of(const cl_image_desc& d) {
   return d.image_slice_pitch ? d.image_slice_pitch * region[2] : d.image_row_pitch * region[1];
 }
 
-HostLayout layout_of(const cl_image_desc& d, size_t element) {
+copy::Layout layout_of(const cl_image_desc& d, size_t element) {
   const auto region = image_region(d);
   if (d.image_type == CL_MEM_OBJECT_IMAGE1D_ARRAY) return {0, region[0] * element, region[1], 1, d.image_slice_pitch};
   return {0, region[0] * element, region[1], region[2], d.image_row_pitch, d.image_slice_pitch};

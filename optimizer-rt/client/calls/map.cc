@@ -23,11 +23,11 @@ void check_flags(cl_map_flags flags, cl_mem_flags mem) {
 }
 
 // Maps `part`, which lies in the shadow as `layout` says. Gives the address of its first byte.
-void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const wire::Part& part,
-          const HostLayout& layout, cl_int* errcode) {
+void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const copy::Region& part,
+          const copy::Layout& layout, cl_int* errcode) {
   if (blocking) c.block();
   c.want_event();
-  const bool nothing = packed_bytes(layout) == 0;
+  const bool nothing = copy::packed_bytes(layout) == 0;
   if (nothing && !Habits(c.sub_context()).gives_pointer_to_nothing()) {
     order_only(c);
     const cl_int code = blocking ? c.sent_and_wait() : c.sent();
@@ -39,7 +39,7 @@ void* map(Command& c, _cl_mem& mem, cl_bool blocking, cl_map_flags flags, const 
   if (nothing) {
     order_only(c);
   } else if (mem.lies_in_svm()) {
-    send_map(c, mem.root().svm, pointer, packed_bytes(layout), flags, blocking);
+    send_map(c, mem.root().svm, pointer, copy::packed_bytes(layout), flags, blocking);
   } else if (flags & CL_MAP_WRITE_INVALIDATE_REGION) {
     order_only(c);
   } else {
@@ -76,7 +76,7 @@ bool maps_nothing_at_null(Habits habits) {
 }
 
 // Where a region of an image lies in its shadow.
-HostLayout shadow_layout(const _cl_mem& image, const size_t* origin, const size_t* region) {
+copy::Layout shadow_layout(const _cl_mem& image, const size_t* origin, const size_t* region) {
   const bool layers = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;
   const size_t row = layers ? image.slice_pitch() : image.row_pitch();
   const size_t slice = image.slice_pitch();
@@ -95,10 +95,7 @@ void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem mem, cl_bool blocking, c
   check_flags(flags, mem->flags);
   Command c(queue, CL_COMMAND_MAP_BUFFER, n, list, event);
   if (size == 0) require_success(Habits(c.sub_context()).on_nothing(api::FnId::clEnqueueMapBuffer));
-  wire::Part part;
-  part.origin = {offset, 0, 0};
-  part.region = {size, 1, 1};
-  return map(c, *mem, blocking, flags, part, {offset, size}, errcode);
+  return map(c, *mem, blocking, flags, copy::range(offset, size), {offset, size}, errcode);
 }
 
 void* clEnqueueMapImage(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl_map_flags flags,
@@ -114,7 +111,7 @@ void* clEnqueueMapImage(cl_command_queue queue, cl_mem mem, cl_bool blocking, cl
   Command c(queue, CL_COMMAND_MAP_IMAGE, n, list, event);
   *row_pitch = mem->row_pitch();
   if (slice_pitch) *slice_pitch = mem->slice_pitch();
-  return map(c, *mem, blocking, flags, image_part(origin, region), shadow_layout(*mem, origin, region), errcode);
+  return map(c, *mem, blocking, flags, copy::image(origin, region), shadow_layout(*mem, origin, region), errcode);
 }
 
 cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer, cl_uint n, const cl_event* list,
@@ -129,7 +126,7 @@ cl_int clEnqueueUnmapMemObject(cl_command_queue queue, cl_mem mem, void* pointer
   }
   Mapping mapping;
   require(take_mapping(*mem, pointer, mapping), CL_INVALID_VALUE);
-  if (packed_bytes(mapping.layout) == 0) {
+  if (copy::packed_bytes(mapping.layout) == 0) {
     order_only(c);
     return c.sent();
   }

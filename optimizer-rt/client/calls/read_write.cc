@@ -14,12 +14,12 @@ namespace {
 using api::FnId;
 
 // Sends a read or write whose arguments are sound.
-cl_int move(Command& c, _cl_mem& mem, bool to_device, cl_bool blocking, const wire::Part& part,
-            const HostLayout& layout, void* host) {
+cl_int move(Command& c, _cl_mem& mem, bool to_device, cl_bool blocking, const copy::Region& part,
+            const copy::Layout& layout, void* host) {
   if (blocking) c.block();
-  const bool all = !mem.parent && !mem.is_image() && packed_bytes(layout) == mem.size;
+  const bool all = !mem.parent && !mem.is_image() && copy::packed_bytes(layout) == mem.size;
   to_device ? (all ? c.overwrites(mem) : c.writes(mem)) : c.reads(mem);
-  if (!to_device || !writes_inline(c.session(), packed_bytes(layout))) c.want_event();
+  if (!to_device || !writes_inline(c.session(), copy::packed_bytes(layout))) c.want_event();
   const bool coming = to_device && c.takes_coming(host, layout.extent());
   const ObjectId name = c.name(mem);
   const Ids& waits = c.waits();
@@ -60,10 +60,7 @@ cl_int range(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blockin
   require(to_device ? host_writes(buffer.flags) : host_reads(buffer.flags), CL_INVALID_OPERATION);
   const FnId fn = to_device ? FnId::clEnqueueWriteBuffer : FnId::clEnqueueReadBuffer;
   if (size == 0) return do_nothing(c, Habits(c.sub_context()).on_nothing(fn), blocking);
-  wire::Part part;
-  part.origin = {offset, 0, 0};
-  part.region = {size, 1, 1};
-  return move(c, buffer, to_device, blocking, part, {0, size}, host);
+  return move(c, buffer, to_device, blocking, copy::range(offset, size), {0, size}, host);
 }
 
 cl_int box(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blocking, const size_t* origin,
@@ -73,14 +70,16 @@ cl_int box(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blocking,
   _cl_mem& buffer = checked_buffer(mem);
   require(queue->context.get() == buffer.context.get(), CL_INVALID_CONTEXT);
   require(host && origin && host_origin && region, CL_INVALID_VALUE);
-  const Box device(origin, region, row, slice), there(host_origin, region, host_row, host_slice);
-  require(device.sound() && there.sound() && device.end() <= buffer.size, CL_INVALID_VALUE);
+  const copy::Region device = copy::box(origin, region, row, slice);
+  const copy::Region there = copy::box(host_origin, region, host_row, host_slice);
+  const copy::Bounds in_buffer = copy::bounds(device), in_host = copy::bounds(there);
+  require(in_buffer.within(buffer.size) && in_host.sound, CL_INVALID_VALUE);
   Command c(queue, to_device ? CL_COMMAND_WRITE_BUFFER_RECT : CL_COMMAND_READ_BUFFER_RECT, w.n, w.list, w.event);
   require(to_device ? host_writes(buffer.flags) : host_reads(buffer.flags), CL_INVALID_OPERATION);
   const FnId fn = to_device ? FnId::clEnqueueWriteBufferRect : FnId::clEnqueueReadBufferRect;
-  if (device.empty()) return do_nothing(c, Habits(c.sub_context()).on_nothing(fn, sides(region)), blocking);
-  if (!device.even() || !there.even()) require_success(Habits(c.sub_context()).on_uneven_slices(fn));
-  return move(c, buffer, to_device, blocking, device.part(), there.layout(), host);
+  if (is_empty(region)) return do_nothing(c, Habits(c.sub_context()).on_nothing(fn, sides(region)), blocking);
+  if (!in_buffer.even || !in_host.even) require_success(Habits(c.sub_context()).on_uneven_slices(fn));
+  return move(c, buffer, to_device, blocking, device, copy::layout(there, in_host), host);
 }
 
 cl_int image_box(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blocking, const size_t* origin,
@@ -90,13 +89,13 @@ cl_int image_box(cl_command_queue queue, cl_mem mem, bool to_device, cl_bool blo
   require(queue->context.get() == image.context.get(), CL_INVALID_CONTEXT);
   const bool empty = is_empty_inside(image, origin, region);
   require(host && (empty || region_inside(image, origin, region)), CL_INVALID_VALUE);
-  const HostLayout layout{0, region[0] * image.element_bytes, region[1], region[2], row, slice};
+  const copy::Layout layout{0, region[0] * image.element_bytes, region[1], region[2], row, slice};
   require(pitches_sound(image, layout), CL_INVALID_VALUE);
   Command c(queue, to_device ? CL_COMMAND_WRITE_IMAGE : CL_COMMAND_READ_IMAGE, w.n, w.list, w.event);
   require(to_device ? host_writes(image.flags) : host_reads(image.flags), CL_INVALID_OPERATION);
   const FnId fn = to_device ? FnId::clEnqueueWriteImage : FnId::clEnqueueReadImage;
   if (empty) return do_nothing(c, Habits(c.sub_context()).on_nothing(fn, sides(region)), blocking);
-  return move(c, image, to_device, blocking, image_part(origin, region), layout, host);
+  return move(c, image, to_device, blocking, copy::image(origin, region), layout, host);
 }
 
 }  // namespace

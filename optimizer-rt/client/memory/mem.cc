@@ -165,15 +165,9 @@ void _cl_mem::require_native() {
   require_success(first);
 }
 
-wire::Part _cl_mem::whole() const {
-  wire::Part part;
-  if (!is_image()) {
-    part.region = {size, 1, 1};
-    return part;
-  }
-  part.shape = wire::Part::Shape::Image;
-  part.region = image_region(desc);
-  return part;
+copy::Region _cl_mem::whole() const {
+  if (!is_image()) return copy::range(0, size);
+  return {.shape = copy::Region::Shape::Image, .region = image_region(desc)};
 }
 
 size_t _cl_mem::row_pitch() const { return desc.image_row_pitch; }

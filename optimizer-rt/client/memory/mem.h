@@ -11,12 +11,12 @@
 #include <optional>
 #include <vector>
 
-#include "optimizer-rt/client/base/host_layout.h"
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/memory/residency.h"
 #include "optimizer-rt/client/memory/shadow.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "traces/base/mutex.h"
+#include "transport/copy/packed.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -24,8 +24,8 @@ namespace gt::virt {
 struct Mapping {
   void* pointer = nullptr;
   cl_map_flags flags = 0;
-  wire::Part part;
-  HostLayout layout;  // of the part in the shadow
+  copy::Region part;
+  copy::Layout layout;  // of the part in the shadow
 };
 
 }  // namespace gt::virt
@@ -53,7 +53,7 @@ struct _cl_mem : gt::virt::Object {
   void renew(
       gt::virt::SubContext& sub_context);  // as rename(): a native object that is made as the first one was, but empty
   // All of it, as a part of a transfer.
-  gt::wire::Part whole() const;
+  gt::copy::Region whole() const;
   size_t element() const { return is_image() ? element_bytes : 1; }
 
   // The memory that maps show; allocated on first use. Throws CL_MAP_FAILURE without memory.

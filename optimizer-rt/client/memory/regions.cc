@@ -1,7 +1,5 @@
 #include "optimizer-rt/client/memory/regions.h"
 
-#include <algorithm>
-
 #include "optimizer-rt/client/memory/image_desc.h"
 
 namespace gt::virt {
@@ -21,10 +19,10 @@ bool is_empty_inside(const _cl_mem& image, const size_t* origin, const size_t* r
   for (cl_uint i = 0; i < 3; ++i) {
     if (!lies_inside(origin[i], region[i], whole[i])) return false;
   }
-  return std::any_of(region, region + 3, [](size_t n) { return n == 0; });
+  return is_empty(region);
 }
 
-bool pitches_sound(const _cl_mem& image, const HostLayout& l) {
+bool pitches_sound(const _cl_mem& image, const copy::Layout& l) {
   const size_t row = l.row_step();
   if (row < l.width) return false;
   const bool layers = image.type == CL_MEM_OBJECT_IMAGE1D_ARRAY;

@@ -12,7 +12,7 @@
 namespace gt::virt {
 
 using api::FnId;
-using Shape = wire::Part::Shape;
+using Shape = copy::Region::Shape;
 
 template <class Answers, class Question, class Ask>
 auto Habits::known(Answers KnownHabits::* answers, const Question& question, Ask ask) {
@@ -41,11 +41,7 @@ bool Habits::gives_pointer_to_nothing() {
 }
 
 cl_int Habits::on_uneven_slices(FnId command) {
-  wire::Part part;
-  part.shape = Shape::Box;
-  part.region = {1, 1, 2};
-  part.row_pitch = 2;
-  part.slice_pitch = 3;
+  const copy::Region part{.shape = Shape::Box, .region = {1, 1, 2}, .row_pitch = 2, .slice_pitch = 3};
   return known(&KnownHabits::on_uneven_slices, command, [&] {
     if (command == FnId::clEnqueueCopyBufferRect) return copy(part);
     return transfer(command == FnId::clEnqueueWriteBufferRect, sub_context_.scratch(), part);
@@ -53,7 +49,7 @@ cl_int Habits::on_uneven_slices(FnId command) {
 }
 
 cl_int Habits::ask_on_nothing(FnId command, const Region& region) {
-  wire::Part part;
+  copy::Region part;
   part.region = region;
   const ObjectId buffer = sub_context_.scratch();
   switch (command) {
@@ -87,7 +83,7 @@ cl_int Habits::ask_on_nothing_shared(FnId command, void* svm) {
   return answer_of(command, outputs).code;
 }
 
-cl_int Habits::transfer(bool to_device, ObjectId mem, const wire::Part& part) {
+cl_int Habits::transfer(bool to_device, ObjectId mem, const copy::Region& part) {
   const Ref<_cl_event> event = make<_cl_event>(sub_context_.context, sub_context_);
   const Bytes zeros(part.region[0] * part.region[1] * part.region[2]);
   const auto fill_in = [&](auto& message) {
@@ -106,7 +102,7 @@ cl_int Habits::transfer(bool to_device, ObjectId mem, const wire::Part& part) {
   return event->wait();
 }
 
-cl_int Habits::transfer_image(bool to_device, const wire::Part& part) {
+cl_int Habits::transfer_image(bool to_device, const copy::Region& part) {
   const ObjectId image = make_image(CL_MEM_READ_WRITE);
   const cl_int code = transfer(to_device, image, part);
   release(image);
@@ -137,14 +133,14 @@ ObjectId Habits::make_image(cl_mem_flags flags) {
 void Habits::release(ObjectId mem) { sub_context_.session.call<FnId::clReleaseMemObject>({}, as<cl_mem>(mem)); }
 
 // From one buffer to another.
-cl_int Habits::copy(const wire::Part& part) {
+cl_int Habits::copy(const copy::Region& part) {
   Session& session = sub_context_.session;
   const ObjectId other = make_buffer(CL_MEM_READ_WRITE);
   const auto queue = as<cl_command_queue>(sub_context_.service_queue());
   const auto from = as<cl_mem>(sub_context_.scratch()), to = as<cl_mem>(other);
   constexpr const cl_event* None = nullptr;
   constexpr cl_event* Unwanted = nullptr;
-  const auto sizes = [](const auto& three) { return reinterpret_cast<const size_t*>(three.data()); };
+  using copy::sizes;
   FnId command = FnId::clEnqueueCopyBuffer;
   Bytes outputs;
   if (part.shape == Shape::Range) {

@@ -40,9 +40,9 @@ class Habits {
 
   cl_int ask_on_nothing(api::FnId command, const Region& region);
   cl_int ask_on_nothing_shared(api::FnId command, void* svm);
-  cl_int transfer(bool to_device, ObjectId mem, const wire::Part& part);
-  cl_int transfer_image(bool to_device, const wire::Part& part);
-  cl_int copy(const wire::Part& box);
+  cl_int transfer(bool to_device, ObjectId mem, const copy::Region& part);
+  cl_int transfer_image(bool to_device, const copy::Region& part);
+  cl_int copy(const copy::Region& box);
   ObjectId make_buffer(cl_mem_flags flags);
   ObjectId make_image(cl_mem_flags flags);
   void release(ObjectId mem);

@@ -39,11 +39,8 @@ bool SvmBlock::holds(const void* p, size_t bytes) const {
   return p >= base && at <= size && bytes <= size - at;
 }
 
-wire::Part SvmBlock::part(const void* p, size_t bytes) const {
-  wire::Part part;
-  part.origin = {reinterpret_cast<uint64_t>(p) - native_, 0, 0};
-  part.region = {bytes, 1, 1};
-  return part;
+copy::Region SvmBlock::part(const void* p, size_t bytes) const {
+  return copy::range(reinterpret_cast<uint64_t>(p) - native_, bytes);
 }
 
 void SvmBlock::note(const Mapping& mapping) {

@@ -58,7 +58,7 @@ class SvmBlock {
   bool holds(const void* p, size_t bytes) const;
   bool has_shadow() const { return static_cast<bool>(shadow_); }
   // Of a transfer from or to `p`. REQUIRES: the block holds it.
-  wire::Part part(const void* p, size_t bytes) const;
+  copy::Region part(const void* p, size_t bytes) const;
   void note(const Mapping& mapping);
   // Of the last map that gave `pointer`; false: there is none.
   bool take(const void* pointer, Mapping& out);

@@ -14,7 +14,7 @@ void BulkSender::open(wire::Link& link, wire::SegmentId segment, uint32_t slots,
   slots_.open(segment, slots, slot_bytes);
 }
 
-void BulkSender::stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done) {
+void BulkSender::stream(uint32_t transfer, const copy::Region& part, uint64_t element, const void* from, Done done) {
   const MutexLock lock(mutex_);
   jobs_.push_back({transfer, part, element, static_cast<const uint8_t*>(from), std::move(done)});
   if (!started_) started_ = staging::start_detached("gt-bulk-send", &BulkSender::run, this);
@@ -47,12 +47,11 @@ void BulkSender::loop() {
 
 void BulkSender::send(Job& job) {
   Sent sent{{}, std::move(job.done)};
-  const wire::Chunks whole(job.part, job.element, ~uint64_t{0});
-  const wire::Chunks chunks(job.part, job.element, chunk_bytes(whole.bytes()));
+  const copy::Chunks chunks(job.part, job.element, chunk_bytes(copy::packed_bytes(job.part, job.element)));
   for (uint64_t i = 0; chunks.valid() && i < chunks.count(); ++i) {
     uint32_t slot = 0;
     if (!slots_.take(slot)) break;
-    const wire::Chunks::Chunk chunk = chunks.at(i);
+    const copy::Chunks::Chunk chunk = chunks.at(i);
     // The program's handler runs here, not where the link has a lock.
     if (staging::faults_are_handled()) staging::touch(job.from + chunk.offset, chunk.bytes);
     sent.tickets.push_back(link_->put(job.from + chunk.offset, slots_.address(slot), chunk.bytes,

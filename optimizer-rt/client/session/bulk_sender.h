@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "traces/base/mutex.h"
+#include "transport/copy/chunks.h"
 #include "transport/link/base/link.h"
-#include "transport/protocol/chunks.h"
 #include "transport/protocol/slots.h"
 
 namespace gt::virt {
@@ -28,7 +28,7 @@ class BulkSender {
   using Done = std::function<void()>;
   // Sends what is packed at `from` as the chunks of `transfer`, of chunk_bytes(all of it) each; `done` runs when the
   // memory may change again (or the link is closed), on a thread of ours.
-  void stream(uint32_t transfer, const wire::Part& part, uint64_t element, const void* from, Done done);
+  void stream(uint32_t transfer, const copy::Region& part, uint64_t element, const void* from, Done done);
   // Of a transfer, either way: small enough that the device is busy with most of it while the rest is on its way, and
   // no smaller, because each chunk costs both ends.
   uint32_t chunk_bytes(uint64_t transfer_bytes) const;
@@ -36,7 +36,7 @@ class BulkSender {
  private:
   struct Job {
     uint32_t transfer = 0;
-    wire::Part part;
+    copy::Region part;
     uint64_t element = 1;
     const uint8_t* from = nullptr;
     Done done;

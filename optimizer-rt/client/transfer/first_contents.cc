@@ -9,13 +9,13 @@
 namespace gt::virt {
 
 // Small contents travel with the object; large ones follow it through a queue of ours.
-void fill_new(_cl_mem& mem, const void* host, const HostLayout& layout) {
+void fill_new(_cl_mem& mem, const void* host, const copy::Layout& layout) {
   constexpr size_t Small = size_t{256} << 10;
   SubContext& sub_context = mem.context->living_sub_context();
   mem.residency.valid[sub_context.index] = true;
-  if (packed_bytes(layout) <= Small && !mem.is_made(sub_context)) {
-    std::vector<uint8_t> packed(packed_bytes(layout));
-    pack(packed.data(), host, layout);
+  if (copy::packed_bytes(layout) <= Small && !mem.is_made(sub_context)) {
+    std::vector<uint8_t> packed(copy::packed_bytes(layout));
+    copy::pack(packed.data(), host, layout);
     mem.initial = packed.data();
     mem.at(sub_context);
     mem.initial = nullptr;

@@ -27,7 +27,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   NativeMem from_native, to_native;
   std::shared_ptr<PeerMemory> from_peer_mapped, to_peer_mapped;
   Ref<_cl_event> ready;
-  HostLayout layout;
+  copy::Layout layout;
   std::vector<uint8_t> bytes;
 
   void start() {
@@ -38,7 +38,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   }
   NativeMoves::Held source() const { return {from_native.get(), from_peer_mapped.get()}; }
   NativeMoves::Held destination() const { return {to_native.get(), to_peer_mapped.get()}; }
-  bool is_small() const { return NativeMoves::is_small(source(), destination(), packed_bytes(layout)); }
+  bool is_small() const { return NativeMoves::is_small(source(), destination(), copy::packed_bytes(layout)); }
   cl_int move_here() {
     const NativeMoves::Moved moved = way->move(source(), destination(), mem->whole(), mem->element());
     if (moved.by_devices) count(migration_counts().device);
@@ -76,7 +76,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   Message half(uint32_t peer) const {
     Message m;
     m.part = mem->whole();
-    m.bytes = packed_bytes(layout);
+    m.bytes = copy::packed_bytes(layout);
     m.data_path = wire::DataPath::Peer;
     m.segment = peer;
     m.chunk_bytes =
@@ -95,7 +95,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   void read() {
     count(migration_counts().relayed);
     guard([this] {
-      bytes.resize(packed_bytes(layout));
+      bytes.resize(copy::packed_bytes(layout));
       const Ref<_cl_event> event = make<_cl_event>(*mem->context, *from);
       const Ids none;
       send_read({*from, from->service_queue(), from_name, mem->whole(), mem->element(), layout, none}, bytes.data(),
@@ -117,7 +117,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   }
   void count(memory::MoveCounts::Way& taken) const {
     ++taken.moves;
-    taken.bytes += packed_bytes(layout);
+    taken.bytes += copy::packed_bytes(layout);
   }
   template <class Step>
   void guard(Step step) {
@@ -187,8 +187,8 @@ void find_way(Migration& migration) {
   migration.way = &way;
 }
 
-HostLayout dense(const _cl_mem& mem) {
-  const wire::Part part = mem.whole();
+copy::Layout dense(const _cl_mem& mem) {
+  const copy::Region part = mem.whole();
   return {0, part.region[0] * mem.element(), part.region[1], part.region[2]};
 }
 

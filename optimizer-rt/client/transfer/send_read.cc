@@ -19,9 +19,9 @@ bool faults_when_written(void* to, size_t bytes) {
   return staging::faults_are_handled() && !staging::is_writable(to, bytes);
 }
 
-void copy_out(void* host, const uint8_t* from, const HostLayout& l) {
-  if (!l.dense() || packed_bytes(l) < SharedOut) return unpack(host, from, l);
-  staging::copy_in_node(static_cast<uint8_t*>(host) + l.offset, from, packed_bytes(l));
+void copy_out(void* host, const uint8_t* from, const copy::Layout& l) {
+  if (!l.dense() || copy::packed_bytes(l) < SharedOut) return copy::unpack(host, from, l);
+  staging::copy_in_node(static_cast<uint8_t*>(host) + l.offset, from, copy::packed_bytes(l));
 }
 
 struct Reading {
@@ -42,10 +42,10 @@ struct Reading {
 void read_inline(Reading& r) {
   _cl_event* const late = r.is_deferred(PendingHostWrites::By::Us) ? &r.event : nullptr;
   r.session().expect_data(r.event.name, [host = r.host, layout = r.t.layout, late](ByteView bytes) {
-    if (bytes.size() != packed_bytes(layout)) return;
-    if (!late) return unpack(host, bytes.data(), layout);
+    if (bytes.size() != copy::packed_bytes(layout)) return;
+    if (!late) return copy::unpack(host, bytes.data(), layout);
     late->on_completion = [host, layout, held = Bytes(bytes.begin(), bytes.end())] {
-      unpack(host, held.data(), layout);
+      copy::unpack(host, held.data(), layout);
     };
   });
   r.session().send(r.m, true);

@@ -21,9 +21,9 @@ bool faults_when_read(const void* from, size_t bytes) {
   return staging::faults_are_handled() && !staging::is_readable(from, bytes);
 }
 
-void copy_in(uint8_t* to, const void* host, const HostLayout& l) {
-  if (!l.dense() || packed_bytes(l) < SharedOut) return pack(to, host, l);
-  staging::copy_in_node(to, static_cast<const uint8_t*>(host) + l.offset, packed_bytes(l));
+void copy_in(uint8_t* to, const void* host, const copy::Layout& l) {
+  if (!l.dense() || copy::packed_bytes(l) < SharedOut) return copy::pack(to, host, l);
+  staging::copy_in_node(to, static_cast<const uint8_t*>(host) + l.offset, copy::packed_bytes(l));
 }
 
 struct Writing {
@@ -45,7 +45,7 @@ struct Writing {
 // What is to be done when the bytes of a late write are there. `held`: where they are packed; nullptr: nowhere.
 auto take_later(const Writing& w, std::shared_ptr<uint8_t[]> held) {
   return [held = std::move(held), host = w.host, layout = w.t.layout, keeps = w.keeps] {
-    if (held) pack(held.get(), host, layout);
+    if (held) copy::pack(held.get(), host, layout);
   };
 }
 
@@ -65,7 +65,7 @@ void write_inline(Writing& w) {
   const uint8_t* from = w.from();
   if (!t.layout.dense()) {
     packed.resize(w.m.bytes);
-    pack(packed.data(), w.host, t.layout);
+    copy::pack(packed.data(), w.host, t.layout);
     from = packed.data();
   }
   staging::touch(from, w.m.bytes);  // the program's handler for that runs here, not where the link has a lock

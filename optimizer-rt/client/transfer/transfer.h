@@ -5,9 +5,9 @@
 
 #include <memory>
 
-#include "optimizer-rt/client/base/host_layout.h"
 #include "optimizer-rt/client/memory/mem.h"
 #include "optimizer-rt/client/objects/event.h"
+#include "transport/copy/packed.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -17,9 +17,9 @@ struct Transfer {
   SubContext& sub_context;
   ObjectId queue;
   ObjectId mem;
-  wire::Part part;
+  copy::Region part;
   size_t element;      // bytes of the part's elements
-  HostLayout layout;   // of the part in the host's memory
+  copy::Layout layout;   // of the part in the host's memory
   const Ids& waits;
   // Of a write whose bytes are still on their way to the host's memory: there when these have ended; none: it does not
   // come after what brings them.

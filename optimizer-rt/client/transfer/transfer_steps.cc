@@ -6,7 +6,7 @@ namespace gt::virt {
 
 TransferFacts facts_of(const Transfer& t) {
   TransferFacts facts;
-  facts.bytes = packed_bytes(t.layout);
+  facts.bytes = copy::packed_bytes(t.layout);
   facts.shares_memory = t.sub_context.session.shares_memory();
   facts.dense = t.layout.dense();
   facts.ring = t.sub_context.session.bounce_buffer().is_open();
@@ -14,7 +14,7 @@ TransferFacts facts_of(const Transfer& t) {
 }
 
 std::shared_ptr<uint8_t[]> new_copy(const Transfer& t) {
-  return std::make_shared<uint8_t[]>(packed_bytes(t.layout));
+  return std::make_shared<uint8_t[]>(copy::packed_bytes(t.layout));
 }
 
 std::optional<Seen> seen_directly(Session& session, const void* p, size_t bytes, _cl_event& event) {

@@ -25,7 +25,7 @@ Message begin(const Transfer& t, ObjectId event) {
   m.mem = t.mem;
   m.event = event;
   m.part = t.part;
-  m.bytes = packed_bytes(t.layout);
+  m.bytes = copy::packed_bytes(t.layout);
   m.waits = t.waits;
   return m;
 }

@@ -9,7 +9,6 @@
 #include "transport/executor/base/driver_lock.h"
 #include "transport/executor/transfer/part_transfer.h"
 #include "transport/moves/native_moves.h"
-#include "transport/protocol/chunks.h"
 
 namespace gt::exec {
 
@@ -34,7 +33,7 @@ struct MigrationJob {
 
   const std::shared_ptr<Session> session;
   cl_mem from = nullptr, to = nullptr;
-  wire::Part part;
+  copy::Region part;
   size_t element = 1;
   uint64_t bytes = 0;
   cl_event done = nullptr;
@@ -173,12 +172,12 @@ cl_int Migrator::check(const wire::Move& m, std::shared_ptr<MigrationJob>& job) 
   const Object* const from = objects.find(m.from, ObjectKind::Buffer);
   const Object* const to = objects.find(m.to, ObjectKind::Buffer);
   if (!from || !to || from->kind != to->kind || from->element != to->element) return CL_INVALID_MEM_OBJECT;
-  wire::Part part = m.part;
-  if (part.shape == wire::Part::Shape::Box) return CL_INVALID_VALUE;
-  const wire::Chunks whole(part, from->element, ~uint64_t{0});
-  if (!whole.valid()) return CL_INVALID_VALUE;
+  copy::Region part = m.part;
+  if (part.shape == copy::Region::Shape::Box) return CL_INVALID_VALUE;
+  const uint64_t bytes = copy::packed_bytes(part, from->element);
+  if (bytes == 0) return CL_INVALID_VALUE;
   for (const Object* const end : {from, to})
-    if (const cl_int code = check_part(*end, whole.bytes(), part); code != CL_SUCCESS) return code;
+    if (const cl_int code = check_part(*end, bytes, part); code != CL_SUCCESS) return code;
   for (const ObjectId id : m.waits)
     if (!objects.find(id, ObjectKind::Event)) return CL_INVALID_EVENT_WAIT_LIST;
   if (const cl_int code = objects.may_name(m.event); code != CL_SUCCESS) return code;
@@ -186,7 +185,7 @@ cl_int Migrator::check(const wire::Move& m, std::shared_ptr<MigrationJob>& job) 
   job = std::make_shared<MigrationJob>(commands_.shared_session());
   job->part = part;
   job->element = from->element;
-  job->bytes = whole.bytes();
+  job->bytes = bytes;
   cl_int code = CL_SUCCESS;
   const cl_event done = cl.clCreateUserEvent(context_of(cl, to->as<cl_mem>()), &code);
   if (code != CL_SUCCESS) return code;

@@ -4,19 +4,19 @@
 
 #include <span>
 
+#include "transport/copy/region.h"
 #include "transport/executor/base/objects.h"
-#include "transport/moves/part_command.h"
 
 namespace gt::exec {
 
-using moves::Way;
+using copy::Way;
 
 // Fills in the pitches that were left to their defaults, and checks what can be checked without the driver: that the
 // part fits the kind of object and lies inside it, and that its packed size is `bytes`.
-cl_int check_part(const Object& mem, uint64_t bytes, wire::Part& part);
+cl_int check_part(const Object& mem, uint64_t bytes, copy::Region& part);
 
 // Not blocking, by a thread of the session's, in its turn. `host`: as many bytes as the part has, packed.
-cl_int enqueue_part(Session& session, Way way, const Queue& queue, const Memory& memory, const wire::Part& part,
+cl_int enqueue_part(Session& session, Way way, const Queue& queue, const Memory& memory, const copy::Region& part,
                     void* host, std::span<const cl_event> waits, cl_event* event);
 
 }  // namespace gt::exec

@@ -2,7 +2,7 @@
 
 namespace gt::exec {
 
-std::optional<wire::Ticket> ToClient::put(const void* memory, const wire::Chunks::Chunk& chunk) {
+std::optional<wire::Ticket> ToClient::put(const void* memory, const copy::Chunks::Chunk& chunk) {
   const MessageSender::Use use(out_);
   if (!use.open()) return {};
   return use.link().put(memory, {to_.segment, to_.offset + chunk.offset}, chunk.bytes);
@@ -111,7 +111,7 @@ void Reader::send_oldest() {
   const cl_int status = session_->cl.status(slot.filled);
   session_->cl.clReleaseEvent(slot.filled);
   if (waited != CL_SUCCESS || status < 0) fail(work, status < 0 ? status : waited);
-  const wire::Chunks::Chunk chunk = work.job->chunks.at(work.filled++);
+  const copy::Chunks::Chunk chunk = work.job->chunks.at(work.filled++);
   slot.ticket = 0;
   if (work.filled == work.job->chunks.count()) leave_device(work);
   if (work.error == CL_SUCCESS) {

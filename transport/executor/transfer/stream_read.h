@@ -13,10 +13,10 @@
 #include <optional>
 
 #include "traces/base/mutex.h"
+#include "transport/copy/chunks.h"
 #include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/part_transfer.h"
 #include "transport/executor/transfer/pins.h"
-#include "transport/protocol/chunks.h"
 #include "transport/staging/queue_placeholder.h"
 
 namespace gt::exec {
@@ -26,7 +26,7 @@ class Sink {
  public:
   virtual ~Sink() = default;
   // The memory stays until wait(). Nothing: there is nobody any more.
-  virtual std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) = 0;
+  virtual std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk) = 0;
   virtual bool wait(wire::Ticket ticket) = 0;
   // No more chunks come, although some are missing.
   virtual void fail() = 0;
@@ -36,7 +36,7 @@ class Sink {
 class ToClient final : public Sink {
  public:
   ToClient(MessageSender& out, wire::Address to) : out_(out), to_(to) {}
-  std::optional<wire::Ticket> put(const void* memory, const wire::Chunks::Chunk& chunk) override;
+  std::optional<wire::Ticket> put(const void* memory, const copy::Chunks::Chunk& chunk) override;
   bool wait(wire::Ticket ticket) override;
   void fail() override {}  // the event says so
 
@@ -46,7 +46,7 @@ class ToClient final : public Sink {
 };
 
 struct ReadJob {
-  wire::Chunks chunks;
+  copy::Chunks chunks;
   Memory memory;  // with a reference of its own
   std::unique_ptr<Sink> to;
   staging::QueuePlaceholder placeholder;

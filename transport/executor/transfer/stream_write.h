@@ -22,9 +22,9 @@
 #include <vector>
 
 #include "traces/base/mutex.h"
+#include "transport/copy/chunks.h"
 #include "transport/executor/base/event_waiter.h"
 #include "transport/executor/transfer/part_transfer.h"
-#include "transport/protocol/chunks.h"
 #include "transport/staging/queue_placeholder.h"
 
 namespace gt::exec {
@@ -45,7 +45,7 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   WriteJob(std::shared_ptr<Inbox> inbox, uint64_t bytes)
       : inbox_(std::move(inbox)), error_(CL_INVALID_OPERATION), left_(bytes), ended_(true) {}
   // `queue` is ours. Takes over the placeholder, which is open, and a reference to `memory`.
-  WriteJob(std::shared_ptr<Inbox> inbox, std::shared_ptr<Queue> queue, Memory memory, const wire::Chunks& chunks,
+  WriteJob(std::shared_ptr<Inbox> inbox, std::shared_ptr<Queue> queue, Memory memory, const copy::Chunks& chunks,
            const staging::QueuePlaceholder& placeholder)
       : inbox_(std::move(inbox)),
         queue_(std::move(queue)),
@@ -75,7 +75,7 @@ class WriteJob : public std::enable_shared_from_this<WriteJob> {
   const std::shared_ptr<Inbox> inbox_;
   const std::shared_ptr<Queue> queue_;
   Memory memory_;
-  const std::optional<wire::Chunks> chunks_;
+  const std::optional<copy::Chunks> chunks_;
   staging::QueuePlaceholder placeholder_;
 
   Mutex mutex_;

@@ -11,7 +11,7 @@ namespace gt::exec {
 namespace {
 
 using api::FnId;
-using Shape = wire::Part::Shape;
+using Shape = copy::Region::Shape;
 
 // For Failed: what the program called.
 FnId fn_of(Way way, Shape shape) {
@@ -214,7 +214,7 @@ cl_int Transfers::open_placeholder(const Target& t, staging::QueuePlaceholder& p
 
 cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std::shared_ptr<Inbox>& inbox) {
   const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : inbox->slot_bytes();
-  const wire::Chunks chunks(t.part, t.element, largest);
+  const copy::Chunks chunks(t.part, t.element, largest);
   if (inbox->slots() == 0 || largest > inbox->slot_bytes() || !chunks.valid()) return CL_INVALID_VALUE;
   const std::shared_ptr<Queue> ours = streams_of(*t.queue).write_queue(inbox->base(), inbox->bytes());
   if (!ours) return CL_OUT_OF_RESOURCES;
@@ -236,7 +236,7 @@ cl_int Transfers::write_stream(const wire::Write& m, const Target& t, const std:
 
 cl_int Transfers::read_stream(const wire::Read& m, const Target& t, std::unique_ptr<Sink> to) {
   const uint64_t largest = m.chunk_bytes ? m.chunk_bytes : commands_.session().options.slot_bytes;
-  const wire::Chunks chunks(t.part, t.element, largest);
+  const copy::Chunks chunks(t.part, t.element, largest);
   if (largest > commands_.session().options.slot_bytes || !chunks.valid()) return CL_INVALID_VALUE;
   std::shared_ptr<Reader> reader = streams_of(*t.queue).reader();
   if (!reader) return CL_OUT_OF_RESOURCES;

@@ -46,7 +46,7 @@ class Transfers {
   struct Target {
     std::shared_ptr<Queue> queue;
     Memory memory;
-    wire::Part part;
+    copy::Region part;
     uint32_t element = 1;
     std::span<const cl_event> waits;
   };
