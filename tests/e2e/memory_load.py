@@ -51,11 +51,11 @@ def load(name):
     check(waited <= MOST_WAITING * wall, f"waited {waited / 1e9:.3f} s of {wall / 1e9:.3f}")
 
 
-def unfolded(name):
-    program = tests_dir / name
-    good(program, *LOGGED[name], env={**FAKE, "LD_PRELOAD": str(LOGGER), "DUMB_LOG": "dumb"})
+def unfolded(name, *arguments):
+    program = [tests_dir / name, *(arguments or LOGGED[name])]
+    good(*program, env={**FAKE, "LD_PRELOAD": str(LOGGER), "DUMB_LOG": "dumb"})
     log = max(pathlib.Path(".").glob("dumb.*"), key=lambda p: p.stat().st_size)
-    same(traced(program, *LOGGED[name], env=FAKE).code, 0, "exit status")
+    same(traced(*program, env=FAKE).code, 0, "exit status")
     pathlib.Path("expanded").write_bytes(good(GTRACE, "expand", "--json").out)
     try:
         count = compare(log, "expanded", name)
@@ -95,6 +95,23 @@ def test_unfolded_strings():
 
 def test_unfolded_loop():
     unfolded("alloc_loop")
+
+
+def test_unfolded_repeats():
+    unfolded("alloc_loop", "--pairs", 10_000)  # each pair is like the one before: they are counted only
+
+
+def test_killed_while_calls_repeat():
+    """What is counted is in shared memory: a program that is killed loses none of it."""
+    ready = pathlib.Path("ready")
+    outcome = traced("sh", "-c", f"{tests_dir / 'alloc_loop'} --seconds 60 & sleep 1; kill -9 $!; wait $!; touch {ready}",
+                     env=FAKE)
+    same(outcome.code, 0, "exit status")
+    check(ready.exists(), "the program was not killed")
+    stats = good(GTRACE, "stats", "--json").json
+    check(stats["trace"]["memory_calls"] > 100_000, f"{stats['trace']['memory_calls']} memory calls")
+    same({k: v for k, v in stats["lost"].items() if v}, {}, "lost")
+    check(pathlib.Path("trace.db").stat().st_size < FIXED_BYTES, "a loop takes more than its nodes")
 
 
 main(globals())

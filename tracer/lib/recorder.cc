@@ -1,15 +1,13 @@
-// The rare half of the recorder: mapping the spool, claiming and giving back rings, waiting, fork,
-// module lists.
+// The rare half of the recorder: claiming and giving back rings, waiting, fork, module lists.
 #include "tracer/lib/recorder.h"
 
 #include "tracer/lib/frames.h"
 #include "tracer/lib/own_stack.h"
 #include "tracer/lib/process_state.h"
+#include "tracer/lib/ring_memory.h"
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,7 +37,6 @@ namespace {
 __thread Ring t_ring_storage __attribute__((tls_model("initial-exec")));
 __thread bool t_without_ring __attribute__((tls_model("initial-exec"))) = false;
 
-char g_spool_path[256];
 pthread_key_t g_thread_end;
 int g_pid = 0;
 int g_process_recorded = 0;  // pid whose Process and Module records are written
@@ -66,100 +63,6 @@ void after_fork_in_child() {
   g_forked = true;
   if (!program_runs())
     g_stopped = true;  // forked by the driver: a compiler or linker, not the program
-}
-
-// Reserves the memory of a ring or segment, so that a full file system is an error here and not a SIGBUS later.
-bool back_with_memory(uint64_t at) {
-  const int fd = open(g_spool_path, O_RDWR | O_CLOEXEC);
-  if (fd < 0) return false;
-  const auto offset = static_cast<off_t>(at);
-  int err;
-  do {
-    err = posix_fallocate(fd, offset, static_cast<off_t>(PageBytes + g_spool->ring_bytes));
-  } while (err == EINTR);
-  close(fd);
-  return err == 0;
-}
-
-RingHeader* ring_header(uint32_t index) {
-  return reinterpret_cast<RingHeader*>(reinterpret_cast<uint8_t*>(g_spool) +
-                                       spool_ring_offset(g_spool->ring_bytes, index));
-}
-
-uint64_t segment_offset(uint32_t segment) {
-  return spool_segment_offset(g_spool->ring_bytes, g_spool->ring_count, segment);
-}
-SegmentHeader* segment_header(uint32_t segment) {
-  return reinterpret_cast<SegmentHeader*>(reinterpret_cast<uint8_t*>(g_spool) + segment_offset(segment));
-}
-
-bool take(SegmentHeader& segment) {
-  uint32_t expected = 0;
-  return segment.taken.compare_exchange_strong(expected, 1);
-}
-
-// Any that is free among those used before, else a new one. 0: none.
-uint32_t take_segment() {
-  const uint64_t used = g_spool->segments_used.load(std::memory_order_acquire);
-  for (uint32_t s = 1; s <= used && s <= g_spool->segment_count; ++s) {
-    if (take(*segment_header(s))) return s;
-  }
-  for (;;) {
-    uint64_t next = g_spool->segments_used.load(std::memory_order_acquire);
-    if (next >= g_spool->segment_count) return 0;
-    const auto segment = static_cast<uint32_t>(next + 1);
-    if (!back_with_memory(segment_offset(segment))) return 0;
-    const bool ours = take(*segment_header(segment));
-    g_spool->segments_used.compare_exchange_strong(next, next + 1);
-    if (ours) return segment;
-  }
-}
-
-// From its position on the ring's records lie in another segment. False: there is none.
-bool go_on_in_segment(Ring& ring) {
-  const uint32_t segment = take_segment();
-  if (segment == 0) return false;
-  SegmentHeader* const header = segment_header(segment);
-  header->next.segment.store(0, std::memory_order_relaxed);
-  ring.next->start.store(ring.position, std::memory_order_relaxed);
-  ring.next->segment.store(segment, std::memory_order_release);
-  ring.next = &header->next;
-  ring.data = reinterpret_cast<uint8_t*>(header) + PageBytes;
-  ring.segment_start = ring.position;
-  ring.limit = ring.position + ring.mask + 1;
-  return true;
-}
-
-// Any Free ring among those used before, else a new one. -1: none now.
-int try_to_take_ring() {
-  const uint64_t used = g_spool->rings_used.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < used && i < g_spool->ring_count; ++i) {
-    RingState expected = RingState::Free;
-    if (ring_header(i)->state.compare_exchange_strong(expected, RingState::Owned)) {
-      return static_cast<int>(i);
-    }
-  }
-  for (;;) {
-    const uint64_t next = g_spool->rings_used.load(std::memory_order_acquire);
-    if (next >= g_spool->ring_count) return -1;
-    if (!back_with_memory(spool_ring_offset(g_spool->ring_bytes, next))) return -1;
-    RingState expected = RingState::Free;
-    const bool ours = ring_header(static_cast<uint32_t>(next))
-                          ->state.compare_exchange_strong(expected, RingState::Owned);
-    uint64_t used_before = next;  // a failed exchange writes here: somebody else has counted this ring already
-    g_spool->rings_used.compare_exchange_strong(used_before, next + 1);
-    if (ours) return static_cast<int>(next);
-  }
-}
-
-// Does a ring wait for the collector to empty it and make it free? Only those used have memory behind them: to look
-// at another one on a full file system is a SIGBUS.
-bool a_ring_has_ended() {
-  const uint64_t used = g_spool->rings_used.load(std::memory_order_acquire);
-  for (uint32_t i = 0; i < used && i < g_spool->ring_count; ++i) {
-    if (ring_header(i)->state.load(std::memory_order_relaxed) == RingState::Ended) return true;
-  }
-  return false;
 }
 
 // For who looks at the spool: a thread of the program waits for the collector.
@@ -220,28 +123,10 @@ bool ring_is_over() { return !t_ring && t_ring_storage.header; }
 void start_recording() {
   if (g_spool) return;
   const char* path = getenv(SpoolVariable);
-  if (!path || std::strlen(path) >= sizeof g_spool_path) return;
+  if (!path) return;
   const Reentry guard;
-  std::strcpy(g_spool_path, path);
-  const int fd = open(path, O_RDWR | O_CLOEXEC);
-  if (fd < 0) return;
-  struct stat st {};
-  void* at = MAP_FAILED;
-  if (fstat(fd, &st) == 0 && st.st_size >= static_cast<off_t>(PageBytes)) {
-    at = mmap(nullptr, static_cast<size_t>(st.st_size), PROT_READ | PROT_WRITE,
-              MAP_SHARED | MAP_NORESERVE, fd, 0);
-  }
-  close(fd);
-  if (at == MAP_FAILED) return;
-  auto* header = static_cast<SpoolHeader*>(at);
-  const bool fits =
-      header->magic == SpoolMagic && header->version == SpoolVersion &&
-      header->ring_bytes >= PageBytes && (header->ring_bytes & (header->ring_bytes - 1)) == 0 &&
-      spool_bytes(header->ring_bytes, header->ring_count) <= static_cast<uint64_t>(st.st_size);
-  if (!fits || pthread_key_create(&g_thread_end, end_ring) != 0) {
-    munmap(at, static_cast<size_t>(st.st_size));
-    return;
-  }
+  SpoolHeader* const header = open_spool(path);
+  if (!header || pthread_key_create(&g_thread_end, end_ring) != 0) return;
   pthread_atfork(nullptr, nullptr, after_fork_in_child);
   g_pid = getpid();
   g_spool = header;
