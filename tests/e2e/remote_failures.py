@@ -45,15 +45,27 @@ class Relay:
 class Program:
     def __init__(self, p, url, phase):
         self.phase, self.where = phase, f"{phase}, {url}"
-        command = (GOPTIMIZE, "run", "--stage", "always", "--remote", url, "--", str(tests_dir / "phases"), phase)
+        command = (GOPTIMIZE, "run", "--stage", "always", "--remote", url, "--", str(tests_dir / "phases"), phase,
+                   "together")
         # Unbuffered: communicate() does not give what readline() has taken from the pipe beyond its line.
         self.process = subprocess.Popen(command, env={**os.environ, **client(p)}, stdin=subprocess.PIPE, bufsize=0,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
 
-    def begins(self):
+    def expect(self, wanted):
         line = self.process.stdout.readline()
-        if line != b"begins 0\n":
+        if line != wanted:
             check(False, f"{self.where}: {line!r} {self.process.communicate(timeout=20)}")
+
+    def begins(self):
+        self.expect(b"begins 0\n")
+
+    def starts_work(self):
+        if self.phase != "idle":
+            self.process.stdin.write(b"\n")
+
+    def works(self):
+        if self.phase != "idle":
+            self.expect(b"works 0\n")
 
     def go_on(self):
         """An idle program makes its next calls."""
@@ -80,6 +92,10 @@ def cells(p, urls, fail, within, stack):
     programs = [stack.enter_context(contextlib.closing(Program(p, url, phase))) for url in urls for phase in PHASES]
     for program in programs:
         program.begins()
+    for program in programs:
+        program.starts_work()
+    for program in programs:
+        program.works()
     since = time.monotonic()
     fail()
     for program in programs:

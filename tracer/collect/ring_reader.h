@@ -59,6 +59,11 @@ class RingReader {
   // Returns how many records and words that was; calls of a Repeat count as one.
   uint64_t give(const Next& next, uint64_t head, uint64_t end, const RecordVisitor& visit);
 
+  // Is this a Repeat that its thread still counts up? Looking again at once would find a few calls more, for ever.
+  bool still_grows(const Next& next, uint64_t head, bool over) const {
+    return next.repeats > 0 && !over && position_ + next.record().bytes == head;
+  }
+
   uint64_t head() const;  // as far as it makes sense
   uint64_t position() const { return position_; }
   bool damaged() const { return damaged_; }

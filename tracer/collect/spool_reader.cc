@@ -211,14 +211,16 @@ uint64_t SpoolReader::read(const Visitor& visit, bool final) {
     RingReader::Next next = reader.peek(h1, final);
     uint64_t published = reader.position();
     for (; next.at && next.ticks < end && given < most; next = reader.peek(h1, final)) {
+      const bool last = reader.still_grows(next, h1, final);
       given += reader.give(next, h1, end, visit);
+      if (last) break;
       if (reader.position() - published > memory_.header->ring_bytes / 8) {
         published = reader.position();
         reader.publish();
       }
     }
     reader.publish();
-    if (next.at && next.ticks < m) {
+    if (next.at && next.ticks < m && !reader.still_grows(next, h1, final)) {
       heap.emplace_back(next.ticks, i);
       std::push_heap(heap.begin(), heap.end(), later);
     }

@@ -1,7 +1,9 @@
 // Does one thing again and again on the last device of the platform until it fails; then asks the first device.
 //
-// Usage: phases idle|launch|write|read|map|build. Prints a line when it begins, when the device is lost (the code), and
-// what the first device does then. Idle: waits for a line on standard input before it makes a call.
+// Usage: phases idle|launch|write|read|map|build [together]. Prints a line when it begins, when the device is lost
+// (the code), and what the first device does then. Idle: waits for a line on standard input before it makes a call.
+// Together: so do the others, since those that are at work leave little time for those that still begin; then they
+// print a line.
 #include <CL/cl.h>
 #include <unistd.h>
 
@@ -97,7 +99,7 @@ cl_int once(Job& job, const std::string& phase) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 2 && argc != 3) return 2;
   cl_platform_id platform = nullptr;
   cl_device_id devices[8] = {};
   cl_uint count = 0;
@@ -108,6 +110,11 @@ int main(int argc, char** argv) {
   const bool is_idle = std::string(argv[1]) == "idle";
   cl_int code = is_idle ? there.launch() : once(there, argv[1]);  // who reads that it begins finds it at work
   say("begins", code);
+  if (argc == 3 && !is_idle && code == CL_SUCCESS) {
+    if (std::getchar() == EOF) return 0;
+    code = once(there, argv[1]);
+    say("works", code);
+  }
   while (code == CL_SUCCESS) code = once(there, argv[1]);
   say("lost", code);
   cl_bool available = CL_TRUE;
