@@ -2,6 +2,8 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "tracer/collect/record_cost.h"
@@ -18,10 +20,13 @@ uint64_t cpu_ns_of(int who) {
   return ns(used.ru_utime) + ns(used.ru_stime);
 }
 
-uint64_t peak_bytes() {
+// Without the rings and segments that it has read, which are the program's records.
+uint64_t peak_bytes(const SpoolHeader& spool) {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
-  return static_cast<uint64_t>(used.ru_maxrss) * 1024;
+  const uint64_t resident = static_cast<uint64_t>(used.ru_maxrss) * 1024;
+  const uint64_t records = (spool.rings_used.load() + spool.segments_used.load()) * spool.ring_bytes;
+  return resident - std::min(resident, records);
 }
 
 uint64_t all_cpu_ns() { return cpu_ns_of(RUSAGE_SELF) + cpu_ns_of(RUSAGE_CHILDREN); }
@@ -104,7 +109,7 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   fact("overhead.device_time_ns", ns(harvest));  // the program's threads read device timestamps
   fact("overhead.records_ns", static_cast<uint64_t>(static_cast<double>(records_) * measure_record_ns()));  // estimate
   fact("overhead.collector_cpu_ns", cpu_ns);
-  fact("collector_peak_bytes", peak_bytes());  // resident, the rings it has read included
+  fact("collector_peak_bytes", peak_bytes(header));
   fact("records", records_);
   fact("record_bytes", bytes);
 }

@@ -10,10 +10,9 @@
 
 namespace gt::tracer {
 
-using detail::g_spool;
-
 namespace {
 
+SpoolHeader* g_spool = nullptr;
 char g_spool_path[256];
 uint32_t g_segments = 0;  // that this process has mapped
 
@@ -88,9 +87,9 @@ SpoolHeader* open_spool(const char* path) {
   std::strcpy(g_spool_path, path);
   const int fd = open(path, O_RDWR | O_CLOEXEC);
   if (fd < 0) return nullptr;
-  SpoolHeader* const spool = map_spool(fd);
+  g_spool = map_spool(fd);
   close(fd);
-  return spool;
+  return g_spool;
 }
 
 RingHeader* ring_header(uint32_t index) {

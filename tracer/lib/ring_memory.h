@@ -3,14 +3,14 @@
 // Thread safety: all functions, also against other processes. No allocation; some system calls.
 #pragma once
 
-#include "tracer/lib/recorder.h"
+#include "tracer/lib/ring.h"
 
 namespace gt::tracer {
 
 // Maps the file. nullptr: it is no spool of ours, or there is no room for its rings. Once in a process.
 SpoolHeader* open_spool(const char* path);
 
-// REQUIRES of all that follow: a spool is open, and detail::g_spool says so.
+// REQUIRES of all that follow: it is open.
 RingHeader* ring_header(uint32_t index);
 // Any free ring among those used before, else a new one. -1: none now.
 int try_to_take_ring();
