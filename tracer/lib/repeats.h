@@ -26,6 +26,10 @@ class Repeats {
   // A word that is written, or counted, as it is. True: from here on the last period() words come again, as they have
   // done for a while.
   bool see(uint64_t word) {
+    if (asleep_ > 0) {
+      --asleep_;
+      return false;
+    }
     const uint32_t hash = static_cast<uint32_t>(word * 0x9e3779b97f4a7c15u >> 59);
     if (period_ != 0 && words_[(at_ - period_) % Window] == word) {
       ++matched_;
@@ -34,10 +38,13 @@ class Repeats {
       const bool known = apart != 0 && apart <= Window && words_[last_[hash] % Window] == word;
       period_ = known ? apart : 0;
       matched_ = known;
+      if (!known && ++misses_ == MostMisses) sleep();
     }
     words_[at_ % Window] = word;
     last_[hash] = at_++;
-    return period_ != 0 && matched_ >= 2 * Window;
+    if (period_ == 0 || matched_ < 2 * Window) return false;
+    misses_ = 0;
+    return true;
   }
   uint32_t period() const { return period_; }
   // Of the period, the word that comes next first.
@@ -46,9 +53,17 @@ class Repeats {
   void forget() { period_ = matched_ = 0; }
 
  private:
+  // Of a stream that does not repeat: what is not looked at costs nothing.
+  static constexpr uint32_t MostMisses = 256, Sleep = 4096;
+  void sleep() {
+    misses_ = 0;
+    asleep_ = Sleep;
+  }
+
   std::array<uint64_t, Window> words_{};
   std::array<uint32_t, 32> last_{};  // by hash: where a word was seen
   uint32_t at_ = Window, period_ = 0, matched_ = 0;
+  uint32_t misses_ = 0, asleep_ = 0;
 };
 
 }  // namespace gt::tracer
