@@ -103,7 +103,7 @@ cl_int NativeMoves::copy_at_source(cl_mem from, cl_mem to, size_t bytes) {
   const MutexLock lock(mutex_);
   if (!open_queues()) return CL_OUT_OF_HOST_MEMORY;
   Pending copy(from_.cl);
-  const cl_int code = [&] {
+  const cl_int code = [&]() GT_REQUIRES(mutex_) {
     const auto driver = from_.lock_driver();
     return from_.cl.clEnqueueCopyBuffer(read_queue_, from, to, 0, 0, bytes, 0, nullptr, copy.set());
   }();
@@ -134,11 +134,11 @@ cl_int NativeMoves::move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const
 
 cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, const copy::Region& part) {
   using copy::Way;
-  const cl_int code = run(from_, [&](cl_bool blocking, cl_event* event) {
+  const cl_int code = run(from_, [&](cl_bool blocking, cl_event* event) GT_REQUIRES(mutex_) {
     return copy::enqueue(from_.cl, read_queue_, Way::ToHost, blocking, {.mem = from, .host = memory}, part, {}, event);
   });
   if (code != CL_SUCCESS) return code;
-  return run(to_, [&](cl_bool blocking, cl_event* event) {
+  return run(to_, [&](cl_bool blocking, cl_event* event) GT_REQUIRES(mutex_) {
     return copy::enqueue(to_.cl, write_queue_, Way::ToDevice, blocking, {.mem = to, .host = memory}, part, {}, event);
   });
 }

@@ -30,7 +30,7 @@ void ShmWithdrawals::wake() {
 void ShmWithdrawals::run() {
   UniqueLock lock(mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return life_.is_ended() || !waiting_.empty(); });
+    changed_.wait(lock, [this]() GT_REQUIRES(mutex_) { return life_.is_ended() || !waiting_.empty(); });
     if (life_.is_ended()) return;
     Word answer;
     answer.kind = Word::Kind::Withdrawn;
