@@ -134,12 +134,13 @@ cl_int NativeMoves::move_by_peer(MoveSlots& slots, cl_mem from, cl_mem to, const
 
 cl_int NativeMoves::copy_at_once(char* memory, cl_mem from, cl_mem to, const copy::Region& part) {
   using copy::Way;
-  const cl_int code = run(from_, [&](cl_bool blocking, cl_event* event) GT_REQUIRES(mutex_) {
-    return copy::enqueue(from_.cl, read_queue_, Way::ToHost, blocking, {.mem = from, .host = memory}, part, {}, event);
+  const cl_command_queue reads = read_queue_, writes = write_queue_;
+  const cl_int code = run(from_, [&](cl_bool blocking, cl_event* event) {
+    return copy::enqueue(from_.cl, reads, Way::ToHost, blocking, {.mem = from, .host = memory}, part, {}, event);
   });
   if (code != CL_SUCCESS) return code;
-  return run(to_, [&](cl_bool blocking, cl_event* event) GT_REQUIRES(mutex_) {
-    return copy::enqueue(to_.cl, write_queue_, Way::ToDevice, blocking, {.mem = to, .host = memory}, part, {}, event);
+  return run(to_, [&](cl_bool blocking, cl_event* event) {
+    return copy::enqueue(to_.cl, writes, Way::ToDevice, blocking, {.mem = to, .host = memory}, part, {}, event);
   });
 }
 
