@@ -17,10 +17,9 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "oracle"))
 from job import *  # noqa: E402, F403
-from compare import Different, compare  # noqa: E402
+from unfolded import agree  # noqa: E402
 
 FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}  # what a driver allocates is not what this is about
-LOGGER = tests_dir / "libdumb_logger.so"
 # More calls than the rings hold, so that a slow collector is waited for.
 LOADS = {
     "alloc_rows": ["--rows", 200_000],
@@ -56,17 +55,8 @@ def load(name):
 
 
 def unfolded(name, *arguments):
-    program = [tests_dir / name, *(arguments or LOGGED[name])]
-    good(*program, env={**FAKE, "LD_PRELOAD": str(LOGGER), "DUMB_LOG": "dumb"})
-    log = max(pathlib.Path(".").glob("dumb.*"), key=lambda p: p.stat().st_size)
-    same(traced(*program, env=FAKE).code, 0, "exit status")
-    pathlib.Path("expanded").write_bytes(good(GTRACE, "expand", "--json").out)
-    try:
-        count = compare(log, "expanded", name)
-    except Different as e:
-        check(False, str(e))
-    check(count > 5000, f"only {count} calls were compared")
-    print(f"  {name}: {count} calls agree")
+    for outcome in agree(tests_dir / name, *(arguments or LOGGED[name]), name=name, more_than=5000, env=FAKE):
+        same(outcome.code, 0, "exit status")
 
 
 def test_rows():

@@ -11,35 +11,20 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "e2e"))
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 from job import *  # noqa: E402, F403
 from compare import Different, compare  # noqa: E402
+from unfolded import agree, log  # noqa: E402
 
 NAME = arguments[0]
 PROGRAM = next((p for p in (apps / NAME, tests_dir / NAME) if p.exists()), NAME)
 COMMAND = (PROGRAM, *arguments[1:])
-LOGGER = tests_dir / "libdumb_logger.so"
-
-
-def log():
-    """The log with the most lines: compilers that the driver starts have theirs, too."""
-    run(*COMMAND, env={"LD_PRELOAD": str(LOGGER), "DUMB_LOG": "dumb"})
-    return max(pathlib.Path(".").glob("dumb.*"), key=lambda p: p.stat().st_size)
 
 
 def test_lossless():
     run(*COMMAND)  # the driver's kernel cache is warm from here on
-    ours = log()
-    traced(*COMMAND)
-    expanded = good(GTRACE, "expand", "--json", "trace.db")
-    pathlib.Path("expanded").write_bytes(expanded.out)
-    try:
-        count = compare(ours, "expanded", NAME)
-    except Different as e:
-        check(False, str(e))
-    check(count > 20, f"only {count} calls were compared")
-    print(f"{count} calls agree")
+    agree(*COMMAND, name=NAME, more_than=20)
 
 
 def test_a_missing_call_is_noticed():
-    ours = log()
+    _, ours = log(*COMMAND)
     traced(*COMMAND)
     lines = good(GTRACE, "expand", "--json", "trace.db").text.splitlines(keepends=True)
     victim = next(i for i, l in enumerate(lines) if f'"{NAME}+' in l and ('"clSetKernelArg"' in l or '"calloc"' in l))
