@@ -250,7 +250,7 @@ bool MemoryCalls::take_long_way(TracedThread& thread, const BlockForm& form, con
                        run.owner});
 }
 
-bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
                              uint64_t ticks) {
   if (call.address == 0) return false;
   const BlockShape* const known = state.blocks.find(form.site, model::NoIndex, form.fn);
@@ -265,7 +265,7 @@ bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockForm& form
   return true;
 }
 
-bool MemoryCalls::free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+bool MemoryCalls::free_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
                              uint64_t ticks) {
   Objects& objects = thread.process->objects;
   const Memory* memory = objects.memory_at(call.address);

@@ -54,8 +54,8 @@ Result<std::unique_ptr<Session>> Session::recover(const std::string& spool_path)
   return session;
 }
 
-uint64_t Session::pump() {
-  const uint64_t given = reader_.read([this](const RecordView& record) { collector_.take(record); });
+uint64_t Session::pump(uint64_t most) {
+  const uint64_t given = reader_.read([this](const RecordView& record) { collector_.take(record); }, false, most);
   records_ += given;
   if (++pumps_ % 64 == 0 || given == 0) {
     reader_.recycle([this](uint32_t ring) { collector_.ring_ended(ring); });

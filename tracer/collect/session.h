@@ -28,8 +28,10 @@ class Session {
   // Each call's time goes into the trace. Before the first pump().
   void keep_times() { collector_.keep_times(); }
 
-  // Takes what is there. Returns the number of records: 0 means that the caller may sleep.
-  uint64_t pump();
+  // For a caller who has others to listen to: what it takes at a time.
+  static constexpr uint64_t Portion = 1 << 20;
+  // Takes what is there, or about `most` records of it. Returns their number: 0 means that the caller may sleep.
+  uint64_t pump(uint64_t most = ~uint64_t{0});
   uint64_t waiting_bytes() const { return reader_.waiting_bytes(); }  // of records that are there to be taken
   // Nobody writes any more: takes the rest and gives the trace. Call once.
   model::Trace finish();

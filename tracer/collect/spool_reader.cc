@@ -40,7 +40,6 @@ double measure_ns_per_tick() {
   return static_cast<double>(end - begin) / static_cast<double>(ticks() - begin_ticks);
 }
 
-constexpr uint64_t MostAtOnce = 1 << 20;
 constexpr uint64_t Never = std::numeric_limits<uint64_t>::max();
 
 bool process_gone(int pid) { return kill(pid, 0) != 0 && errno == ESRCH; }
@@ -186,7 +185,7 @@ uint64_t SpoolReader::earliest_beyond() {
   return earliest;
 }
 
-uint64_t SpoolReader::read(const Visitor& visit, bool final) {
+uint64_t SpoolReader::read(const Visitor& visit, bool final, uint64_t most) {
   give_restored(visit);
   const uint32_t used = rings_used();
   for (uint32_t i = 0; i < rings_.size(); ++i) rings_[i].h1 = i < used ? rings_[i].reader.head() : 0;
@@ -199,7 +198,6 @@ uint64_t SpoolReader::read(const Visitor& visit, bool final) {
     if (const auto next = rings_[i].reader.peek(rings_[i].h1, final); next.at) heap.emplace_back(next.ticks, i);
   }
   std::make_heap(heap.begin(), heap.end(), later);
-  const uint64_t most = final ? Never : MostAtOnce;
   while (!heap.empty() && given < most) {
     std::pop_heap(heap.begin(), heap.end(), later);
     const uint32_t i = heap.back().second;

@@ -51,10 +51,10 @@ class SpoolReader {
   using Visitor = RecordVisitor;
   // Gives what can be given now, and frees its space in the rings. Returns the number of records and block words;
   // what a Repeat has of calls counts as one.
-  // After about a million it returns, though there may be more: its caller has others to listen to.
+  // After about `most` it returns, though there may be more.
   // With `final`, when nobody writes any more, gives everything. Damaged records end their ring
   // (counted in damaged_rings()).
-  uint64_t read(const Visitor& visit, bool final = false);
+  uint64_t read(const Visitor& visit, bool final = false, uint64_t most = ~uint64_t{0});
 
   // Rings whose thread or process has ended and which are empty become free again; `ended(ring)`
   // tells the caller.

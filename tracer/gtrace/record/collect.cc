@@ -103,7 +103,7 @@ class Collecting {
     {
       Snapshots snapshots(session_, file_);
       while (goes_on(snapshots)) {
-        listen(pace_.nap(session_.pump()));
+        listen(pace_.nap(session_.pump(Session::Portion)));
         snapshots.tick();
       }
     }
@@ -151,7 +151,8 @@ class Collecting {
     const uint64_t waiting = session_.waiting_bytes();
     {
       Progress progress(What, waiting, LongFolding);
-      while (session_.pump() > 0) progress.show(What, waiting - std::min(waiting, session_.waiting_bytes()));
+      while (session_.pump(Session::Portion) > 0)
+        progress.show(What, waiting - std::min(waiting, session_.waiting_bytes()));
     }
     const std::chrono::duration<double> took = Clock::now() - begin;
     if (took < LongFolding) return;
