@@ -10,9 +10,21 @@
 #include "tracer/collect/interning.h"
 #include "tracer/collect/traced_thread.h"
 #include "tracer/lib/block_words.h"
+#include "traces/api/alloc_fn.h"
 #include "traces/model/fold/event.h"
 
 namespace gt::tracer {
+
+// Calls with one parameter, the size of the block that they return; or the block that they free, and perhaps a number.
+inline bool makes_block(const api::AllocFnInfo& info) {
+  return info.result == api::AllocRole::Made && info.params[0].role == api::AllocRole::Size &&
+         info.params[1].role == api::AllocRole::None;
+}
+inline bool is_sized(const api::AllocFnInfo& info) { return info.params[1].role == api::AllocRole::Number; }
+inline bool frees_block(const api::AllocFnInfo& info) {
+  return info.result == api::AllocRole::None && info.params[0].role == api::AllocRole::Old &&
+         info.params[2].role == api::AllocRole::None;
+}
 
 // A call that only makes a block, or only gives one back: its shape.
 struct BlockShape {

@@ -1,0 +1,162 @@
+// Memory calls that only make a block, or only give one back: one by one, as words, and as calls that repeat.
+#include <cstring>
+#include <utility>
+
+#include "tracer/collect/memory_calls.h"
+
+namespace gt::tracer {
+
+using api::AllocFn;
+
+// Most memory calls make one block, or free one, from a place that did so before: nothing but names is left to find.
+// False: this is no such call, or not one that is known.
+bool MemoryCalls::take_block(TracedThread& thread, State& state, const RecordView& record) {
+  if (!state.frames.empty()) return false;
+  const api::AllocFnInfo& info = api::alloc_fn_info(record.header.fn);
+  const bool makes = record.header.type == RecordType::Allocate && makes_block(info);
+  if (!makes && (record.header.type != RecordType::Release || !frees_block(info))) return false;
+  ByteReader in(record.payload);
+  BlockForm form{.fn = record.header.fn, .address = in.fixed64()};
+  form.site = tables_.site_of(*thread.process, form.address);
+  BlockCall call{};
+  if (makes) call.bytes = in.fixed64();
+  call.address = in.fixed64();
+  if (frees_block(info) && is_sized(info)) call.bytes = in.fixed64();
+  if (!in.at_end()) return false;
+  return makes ? make_block(thread, state, form, call, record.header.ticks)
+               : free_block(thread, state, form, call, record.header.ticks);
+}
+
+bool MemoryCalls::take_form(const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t slot = in.fixed64(), form = in.fixed64();
+  if (!in.ok() || slot >= BlockFormCount || !api::is_alloc_fn(static_cast<uint16_t>(form))) return false;
+  block_forms_.of(record.ring).forms[slot] = {.fn = static_cast<uint16_t>(form), .address = form >> 16};
+  return true;
+}
+
+uint64_t MemoryCalls::take_blocks(TracedThread& thread, const RecordView& run) {
+  State& state = of(thread);
+  if (state.call.open) end(thread, state, true);
+  RingBlocks& ring = block_forms_.of(run.ring);
+  uint64_t ticks = run.header.ticks, senseless = 0;
+  for (size_t at = 0; at + 8 <= run.payload.size(); at += 8) {
+    uint64_t word = 0;
+    std::memcpy(&word, run.payload.data() + at, sizeof word);
+    if (tag_of(word) == BlockTag::Base) {
+      ring.base = base_in(word);
+    } else {
+      senseless += !take_word(thread, state, ring, word, run, ++ticks);
+    }
+  }
+  return senseless;
+}
+
+uint64_t MemoryCalls::take_repeat(TracedThread& thread, const RecordView& repeat) {
+  State& state = of(thread);
+  if (state.call.open) end(thread, state, true);
+  RingBlocks& ring = block_forms_.of(repeat.ring);
+  const uint64_t period = repeat.payload.size() / 8;
+  if (period == 0) return 1;
+  uint64_t call = repeat.first_call, left = repeat.calls, senseless = 0;
+  const auto take_next = [&](uint64_t n) {
+    for (; n > 0; --n, --left, ++call) {
+      uint64_t word = 0;
+      std::memcpy(&word, repeat.payload.data() + call % period * 8, sizeof word);
+      senseless += !take_word(thread, state, ring, word, repeat, repeat.header.ticks + call + 1);
+    }
+  };
+  // Two periods in which each call had the same names: what lives is the same after both, and so after every other.
+  std::vector<model::PushedEvent> before, now;
+  for (bool first = true; left >= 2 * period && !state.times; first = false) {
+    const uint64_t foreign_before = foreign_releases_, senseless_before = senseless;
+    noted_ = &now;
+    take_next(period);
+    noted_ = nullptr;
+    if (!first && now == before) {
+      const uint64_t times = left / period;
+      count_again(state, now, times);
+      foreign_releases_ += times * (foreign_releases_ - foreign_before);
+      senseless += times * (senseless - senseless_before);
+      left -= times * period;
+      call += times * period;
+      break;
+    }
+    std::swap(now, before);
+    now.clear();
+  }
+  take_next(left);
+  return senseless;
+}
+
+bool MemoryCalls::take_word(TracedThread& thread, State& state, RingBlocks& ring, uint64_t word,
+                            const RecordView& run, uint64_t ticks) {
+  TracedProcess& process = *thread.process;
+  const BlockCall call = block_call(word, ring.base);
+  BlockForm& form = ring.forms[call.form];
+  if (!is_block_call(call.tag) || block_tag(static_cast<AllocFn>(form.fn)) != call.tag || call.address == 0)
+    return false;
+  if (form.process != &process || form.modules != process.module_changes) {
+    form.site = tables_.site_of(process, form.address);
+    form.process = &process;
+    form.modules = process.module_changes;
+  }
+  const auto take_known = call.tag == BlockTag::Made ? &MemoryCalls::make_block : &MemoryCalls::free_block;
+  const bool known = state.frames.empty() && (this->*take_known)(thread, state, form, call, ticks);
+  return known || take_long_way(thread, form, call, run, ticks);
+}
+
+void MemoryCalls::count_again(State& state, std::span<const model::PushedEvent> period, uint64_t times) {
+  calls_ += times * period.size();
+  state.since_asked += times * period.size();
+  for (const model::PushedEvent& event : period) {
+    model::ShapeStats& stats = tables_.trace.stats[event.shape];
+    stats.calls += times;
+    if (stats.bytes.count > 0) stats.bytes.add(static_cast<uint64_t>(event.values[0]), times);  // it made a block
+  }
+  state.stream.push_again(period, times);
+}
+
+// As the record that it would have been.
+bool MemoryCalls::take_long_way(TracedThread& thread, const BlockForm& form, const BlockCall& call,
+                                const RecordView& run, uint64_t ticks) {
+  const bool made = call.tag == BlockTag::Made, sized = call.tag == BlockTag::FreedSized;
+  const uint64_t words[] = {form.address, made ? call.bytes : call.address, made ? call.address : call.bytes};
+  const std::span<const uint64_t> given(words, made || sized ? 3 : 2);
+  const RecordHeader header{static_cast<uint32_t>(sizeof header + given.size_bytes()),
+                            made ? RecordType::Allocate : RecordType::Release, form.fn, ticks};
+  return take(thread, {header, ByteView(reinterpret_cast<const uint8_t*>(given.data()), given.size_bytes()), run.ring,
+                       run.owner});
+}
+
+bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
+                             uint64_t ticks) {
+  if (call.address == 0) return false;
+  const BlockShape* const known = state.blocks.find(form.site, model::NoIndex, form.fn);
+  if (!known) return false;
+  Objects& objects = thread.process->objects;
+  if (objects.memory_at(call.address)) names_.release(objects.take_memory(call.address, nullptr).object, thread.id);
+  const ObjectRef object = names_.create(known->out);
+  objects.add_new_memory(call.address, call.bytes, object);
+  tables_.trace.stats[known->shape].bytes.add(call.bytes);
+  const int64_t values[] = {static_cast<int64_t>(call.bytes), object.slot};
+  count(state, known->shape, values, ticks);
+  return true;
+}
+
+bool MemoryCalls::free_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
+                             uint64_t ticks) {
+  Objects& objects = thread.process->objects;
+  const Memory* memory = objects.memory_at(call.address);
+  if (!memory) return false;
+  const ObjectRef object = memory->object;
+  const BlockShape* const known = state.blocks.find(form.site, object.cls, form.fn);
+  if (!known) return false;
+  const int64_t values[] = {object.slot, static_cast<int64_t>(memory->offset), static_cast<int64_t>(call.bytes)};
+  objects.take_memory(call.address, nullptr);
+  names_.release(object, thread.id);
+  count(state, known->shape, std::span(values).first(known->values), ticks);
+  return true;
+}
+
+}  // namespace gt::tracer
