@@ -245,7 +245,7 @@ TEST_CASE("Objects finds the block that holds an address") {
   for (int i = 0; i < 2000; ++i) {
     const uint64_t size = random() % 4 ? random() % 500 + 1 : random() % 100'000 + 1;
     at += random() % 10 * 16;
-    objects.add_memory(at, size, {0, static_cast<uint32_t>(i)});
+    objects.add_block(at, size, {0, static_cast<uint32_t>(i)});
     blocks[at] = size;
     at += (size + 15) / 16 * 16;
   }

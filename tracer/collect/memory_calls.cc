@@ -226,7 +226,7 @@ bool MemoryCalls::settle(TracedThread& thread, MemoryCall& call, bool unfinished
   const bool resizes = call.info->gives_back() && call.info->makes();
   const bool kept = !unfinished && resizes && call.made == 0 && call.made_bytes != 0;
   if (kept && form.ends_old) {
-    thread.process->objects.add_memory(call.words[0], call.old_size, call.places[0].object);
+    thread.process->objects.add_block(call.words[0], call.old_size, call.places[0].object);
     call.ended.clear();
     form.ends_old = false;
   }
@@ -300,7 +300,7 @@ ObjectRef MemoryCalls::name_made(TracedThread& thread, const MemoryCall& call, m
   Objects& objects = thread.process->objects;
   if (Place stale = objects.take_memory(call.made, nullptr); stale.found) names_.release(stale.object, thread.id);
   const ObjectRef object = names_.create(cls);
-  objects.add_memory(call.made, call.made_bytes, object);
+  objects.add_block(call.made, call.made_bytes, object);
   return object;
 }
 
@@ -351,8 +351,7 @@ void MemoryCalls::end(TracedThread& thread, State& state, bool unfinished) {
   if (form.made) stats.bytes.add(call.made_bytes);
   count(state, known.shape, {values, count_of_values}, call.ticks);
   if (is_plain(call)) {
-    state.blocks.at(form.site, form.in[0], form.fn) = {form.site,   form.in[0], form.fn, known.shape, known.out,
-                                                       static_cast<uint32_t>(count_of_values)};
+    state.blocks.put({form.site, form.in[0], form.fn, known.shape, known.out, static_cast<uint32_t>(count_of_values)});
   }
 }
 
