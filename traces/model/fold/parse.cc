@@ -103,7 +103,7 @@ void Parser::close_inner(size_t frame) {
 
 // REQUIRES: the items up to `pos` are inner loops. They did not run this time.
 void Parser::skip_to(Frame& f, size_t pos) {
-  for (; f.pos < pos; ++f.pos) add_loop(new_loop(grammar_.rule(rule_of(f.rule->body[f.pos]))));
+  for (; f.pos < pos; ++f.pos) add_empty_loop(rule_of(f.rule->body[f.pos]));
 }
 
 // REQUIRES: the item at pos of the innermost frame begins with `symbol`.
@@ -148,7 +148,7 @@ void Parser::abandon(size_t from) {
   failed_from_ = from;
   size_t kept = from;
   for (size_t i = from; i < entries_.size(); ++i) {
-    if (entries_[i].loop && entries_[i].loop->count == 0) {
+    if (is_rule(entries_[i].symbol) && !entries_[i].loop) {
       unlink_to(std::min(linked_, kept));
     } else {
       if (kept != i) entries_[kept] = std::move(entries_[i]);
@@ -201,7 +201,7 @@ bool Parser::resume_outside(Frame& outer, const Frame& failed, Symbol symbol) {
   const size_t next = outer.pos + 1, n = entries_.size() - failed.base;
   if (next > outer.rule->body.size() || !spells(failed.base, *outer.rule, next)) return false;
   if (find(*outer.rule, next + n, symbol) == Nothing) return false;
-  if (!failed.has_loop) insert_empty_loop(failed.base, *failed.rule);
+  if (!failed.has_loop) insert_empty_loop(failed.base, failed.rule->id);
   outer.pos = next + n;
   return true;
 }

@@ -115,7 +115,7 @@ class Parser {
   struct Entry {
     Symbol symbol = 0;
     uint64_t values_at = 0;      // calls: where its values begin; loops: where they would
-    std::unique_ptr<Loop> loop;  // of a rule symbol
+    std::unique_ptr<Loop> loop;  // of a rule symbol; nullptr: it ran no times (in iterations under way only)
     // Filled by link_all(), for entries below linked_:
     uint64_t hash = 0;  // of all entries up to this one
     int64_t previous =
@@ -151,7 +151,8 @@ class Parser {
   // stack.cc
   void add_call();
   void add_loop(std::unique_ptr<Loop> loop);
-  void insert_empty_loop(size_t at, const Rule& rule);
+  void add_empty_loop(RuleId rule);
+  void insert_empty_loop(size_t at, RuleId rule);
   std::unique_ptr<Loop> new_loop(const Rule& rule);
   void recycle(std::unique_ptr<Loop> loop);
   void join(Frame& f);

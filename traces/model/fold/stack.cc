@@ -44,12 +44,17 @@ void Parser::add_loop(std::unique_ptr<Loop> loop) {
   e.loop = std::move(loop);
 }
 
-void Parser::insert_empty_loop(size_t at, const Rule& rule) {
+void Parser::add_empty_loop(RuleId rule) {
+  Entry& e = entries_.emplace_back();
+  e.symbol = rule_symbol(rule);
+  e.values_at = values_.size();
+}
+
+void Parser::insert_empty_loop(size_t at, RuleId rule) {
   unlink_to(std::min(at, linked_));
   Entry e;
-  e.symbol = rule_symbol(rule.id);
+  e.symbol = rule_symbol(rule);
   e.values_at = entries_[at].values_at;
-  e.loop = new_loop(rule);
   entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(at), std::move(e));
 }
 
@@ -98,7 +103,11 @@ void Parser::take_iteration(Loop& loop, size_t from, size_t n) {
   if (!loop.body.loops.empty()) {
     auto inner = loop.body.loops.begin();
     for (size_t i = from; i < from + n; ++i) {
-      if (!entries_[i].loop) continue;
+      if (!is_rule(entries_[i].symbol)) continue;
+      if (!entries_[i].loop) {
+        absorb_empty(*inner++);
+        continue;
+      }
       effort_ += AbsorbSteps * entries_[i].loop->rule->total;
       absorb_entry(*inner++, loop.count, *entries_[i].loop);
       recycle(std::move(entries_[i].loop));

@@ -271,6 +271,18 @@ bool ValueBuilder::absorb_constant(const ValueBuilder& x, size_t depth) {
   return true;
 }
 
+// REQUIRES: this is a Pair.
+void ValueBuilder::absorb_none_slowly(size_t depth) {
+  ++n_;
+  if (depth == 2) {
+    pair_->base.append_any();
+    pair_->step.append_any();
+  } else {
+    pair_->base.absorb_none(depth - 1);
+    pair_->step.absorb_none(depth - 1);
+  }
+}
+
 ValueBuilder::Pair ValueBuilder::split(size_t depth) const {
   if (form_ == Form::Any) return {any(n_), any(n_)};
   return {constant(depth - 1, next_, n_, first_, known_ >> 1),
