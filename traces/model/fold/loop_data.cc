@@ -115,6 +115,12 @@ void absorb_entry(InnerLoop& inner, uint64_t iterations, const Loop& done) {
   inner.count.append(static_cast<int64_t>(done.count));
 }
 
+const int64_t* absorb_once(InnerLoop& inner, const int64_t* v) {
+  for (ValueBuilder& value : inner.body.values) value.absorb_one(*v++);
+  inner.count.append(1);
+  return v;
+}
+
 void absorb_empty(InnerLoop& inner) {
   absorb_nothing(inner.body, 2);
   inner.count.append(0);

@@ -94,11 +94,21 @@ bool Parser::accept(Symbol symbol) {
 // Ends the frames inside `frame`. REQUIRES: each can skip to the end of its body.
 void Parser::close_inner(size_t frame) {
   while (frames_.size() > frame + 1) {
-    skip_to(frames_.back(), frames_.back().rule->body.size());
-    join(frames_.back());
+    close_loop(frames_.back());
     frames_.pop_back();
     ++frames_.back().pos;
   }
+}
+
+// The loop of an inner frame is over. One that ran once, as many do, leaves its values on the stack.
+void Parser::close_loop(Frame& f) {
+  skip_to(f, f.rule->body.size());
+  if (f.has_loop || f.rule->rules != 0) return join(f);
+  learn_branch(f);
+  unlink_to(std::min(f.base, linked_));
+  entries_.resize(f.base + 1);
+  entries_[f.base].symbol = rule_symbol(f.rule->id);
+  entries_[f.base].once = true;
 }
 
 // REQUIRES: the items up to `pos` are inner loops. They did not run this time.
@@ -147,6 +157,9 @@ void Parser::abandon(size_t from) {
   frames_.clear();
   failed_from_ = from;
   size_t kept = from;
+  for (size_t i = entries_.size(); i-- > from;) {
+    if (entries_[i].once) give_object(i);
+  }
   for (size_t i = from; i < entries_.size(); ++i) {
     if (is_rule(entries_[i].symbol) && !entries_[i].loop) {
       unlink_to(std::min(linked_, kept));

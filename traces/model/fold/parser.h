@@ -115,7 +115,8 @@ class Parser {
   struct Entry {
     Symbol symbol = 0;
     uint64_t values_at = 0;      // calls: where its values begin; loops: where they would
-    std::unique_ptr<Loop> loop;  // of a rule symbol; nullptr: it ran no times (in iterations under way only)
+    std::unique_ptr<Loop> loop;  // of a rule symbol. In iterations under way it may be nullptr: it ran no times...
+    bool once = false;           // ...or this: once, it has no loops inside, and its values lie on the stack
     // Filled by link_all(), for entries below linked_:
     uint64_t hash = 0;  // of all entries up to this one
     int64_t previous =
@@ -145,6 +146,7 @@ class Parser {
   size_t find(const Rule& rule, size_t from, Symbol symbol) const;
   bool spells(size_t from_entry, const Rule& rule, size_t from_item) const;
   void close_inner(size_t frame);
+  void close_loop(Frame& f);
   void skip_to(Frame& f, size_t pos);
   void enter(Symbol symbol);
 
@@ -156,6 +158,7 @@ class Parser {
   std::unique_ptr<Loop> new_loop(const Rule& rule);
   void recycle(std::unique_ptr<Loop> loop);
   void join(Frame& f);
+  void give_object(size_t entry);
   void take_iteration(Loop& loop, size_t from, size_t entries);
   void pop_to(size_t entries);
   void unlink_to(size_t entries);

@@ -7,6 +7,7 @@ Parser::Entry::Entry(const Entry& o)
     : symbol(o.symbol),
       values_at(o.values_at),
       loop(o.loop ? std::make_unique<Loop>(*o.loop) : nullptr),
+      once(o.once),
       hash(o.hash),
       previous(o.previous),
       loop_below(o.loop_below) {}
@@ -96,24 +97,42 @@ void Parser::join(Frame& f) {
   f.pos = 0;
 }
 
-// The calls' values lie one after the other: loops have none of their own.
 void Parser::take_iteration(Loop& loop, size_t from, size_t n) {
   const int64_t* v = values_.data() + entries_[from].values_at;
-  for (ValueBuilder& b : loop.body.values) b.append(*v++);
-  if (!loop.body.loops.empty()) {
-    auto inner = loop.body.loops.begin();
-    for (size_t i = from; i < from + n; ++i) {
-      if (!is_rule(entries_[i].symbol)) continue;
-      if (!entries_[i].loop) {
-        absorb_empty(*inner++);
-        continue;
-      }
-      effort_ += AbsorbSteps * entries_[i].loop->rule->total;
-      absorb_entry(*inner++, loop.count, *entries_[i].loop);
-      recycle(std::move(entries_[i].loop));
+  auto value = loop.body.values.begin();
+  auto inner = loop.body.loops.begin();
+  if (loop.body.loops.empty()) n = 0;  // the calls' values lie one after the other
+  for (size_t i = from; i < from + n; ++i) {
+    Entry& e = entries_[i];
+    if (!is_rule(e.symbol)) {
+      for (size_t width = grammar_.width(shape_of(e.symbol)); width > 0; --width) (value++)->append(*v++);
+    } else if (e.once) {
+      effort_ += AbsorbSteps * grammar_.rule(rule_of(e.symbol)).total;
+      v = absorb_once(*inner++, v);
+    } else if (!e.loop) {
+      absorb_empty(*inner++);
+    } else {
+      effort_ += AbsorbSteps * e.loop->rule->total;
+      absorb_entry(*inner++, loop.count, *e.loop);
+      recycle(std::move(e.loop));
     }
   }
+  for (; value != loop.body.values.end(); ++value) value->append(*v++);
   ++loop.count;
+}
+
+// A loop that ran once, and whose values lie on the stack, becomes one like all others.
+void Parser::give_object(size_t entry) {
+  Entry& e = entries_[entry];
+  const Rule& rule = grammar_.rule(rule_of(e.symbol));
+  const auto values = values_.begin() + static_cast<std::ptrdiff_t>(e.values_at);
+  e.loop = new_loop(rule);
+  e.once = false;
+  auto value = values;
+  for (ValueBuilder& builder : e.loop->body.values) builder.append(*value++);
+  e.loop->count = 1;
+  values_.erase(values, value);
+  for (size_t i = entry + 1; i < entries_.size(); ++i) entries_[i].values_at -= rule.values;
 }
 
 // What lies on the stack of an iteration that is under way is like all others, so it makes no difference that it joins
