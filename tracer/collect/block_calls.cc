@@ -147,13 +147,15 @@ bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm
 
 bool MemoryCalls::free_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
                              uint64_t ticks) {
-  Objects& objects = thread.process->objects;
-  const Place place = objects.memory_from(call.address);
-  if (!place.found) return false;
-  const BlockShape* const known = state.blocks.find(form.site, place.object.cls, form.fn);
-  if (!known) return false;
+  const BlockShape* known = nullptr;
+  Place place;
+  const bool taken = thread.process->objects.take_memory_if(call.address, [&](const Place& found) {
+    known = state.blocks.find(form.site, found.object.cls, form.fn);
+    place = found;
+    return known != nullptr;
+  });
+  if (!taken) return false;
   const int64_t values[] = {place.object.slot, static_cast<int64_t>(place.offset), static_cast<int64_t>(call.bytes)};
-  objects.take_memory(call.address, nullptr);
   names_.release(place.object, thread.id);
   count(state, known->shape, std::span(values).first(known->values), ticks);
   return true;

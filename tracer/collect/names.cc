@@ -37,6 +37,10 @@ Place Objects::take_memory(uint64_t base, uint64_t* size) {
     BlockTable::remove(*block);
     return place;
   }
+  return take_longer_memory(base, size);
+}
+
+Place Objects::take_longer_memory(uint64_t base, uint64_t* size) {
   Memory* memory = memory_.find(base);
   if (!memory) return {};
   const Place place = in_memory(*memory, 0);

@@ -98,6 +98,18 @@ class Objects {
   }
   // The same, taken out. `size`, if given: how large it was.
   Place take_memory(uint64_t base, uint64_t* size);
+  // The same, if wanted(place) says so. False: there is none, or it does not.
+  template <class Wanted>
+  bool take_memory_if(uint64_t base, Wanted&& wanted) {
+    BlockTable::Block* const block = blocks_.find(base);
+    if (!block) {
+      const Place place = longer_memory_from(base);
+      return place.found && wanted(place) && take_longer_memory(base, nullptr).found;
+    }
+    if (!wanted(Place{block->object, 0, true})) return false;
+    BlockTable::remove(*block);
+    return true;
+  }
   // Takes [base, base + size) out of whatever live memory lies there; what no longer has any is appended to `ended`.
   // Pages only: blocks below Large are left alone.
   void unmap(uint64_t base, uint64_t size, std::vector<ObjectRef>& ended);
@@ -114,6 +126,7 @@ class Objects {
   static constexpr uint64_t Large = 4096;
   void note_extent(uint64_t base, uint64_t size);
   Place longer_memory_from(uint64_t base);
+  Place take_longer_memory(uint64_t base, uint64_t* size);
   BlockTable blocks_;
   AddressMap<Memory> memory_;  // what is not in blocks_
   std::map<uint64_t, uint64_t> large_;  // base -> size

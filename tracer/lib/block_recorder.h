@@ -11,8 +11,8 @@
 
 namespace gt::tracer {
 
-// The slot of a form that is not in its first one, where another may be. It is given one now if it has none, in the place
-// of a form that is forgotten. BlockFormCount: that could not be recorded.
+// The slot of a form that is not in its first one, where another may be. It is given one now if it has none, in the
+// place of a form that is forgotten. BlockFormCount: that could not be recorded.
 uint32_t find_form(Ring& ring, uint64_t form);
 
 inline void put_word(Ring& ring, uint64_t word) {
