@@ -43,6 +43,7 @@ class Parser {
         return;
       }
       if (f.pos == body.size() && body[0] == symbol) {
+        if (body.size() == 1 && f.has_loop) return repeat_call(f);
         join(f);
         add_call();
         f.pos = 1;
@@ -158,6 +159,7 @@ class Parser {
   std::unique_ptr<Loop> new_loop(const Rule& rule);
   void recycle(std::unique_ptr<Loop> loop);
   void join(Frame& f);
+  void repeat_call(const Frame& f);
   void give_object(size_t entry);
   void take_iteration(Loop& loop, size_t from, size_t entries);
   void pop_to(size_t entries);

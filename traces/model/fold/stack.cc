@@ -121,6 +121,18 @@ void Parser::take_iteration(Loop& loop, size_t from, size_t n) {
   ++loop.count;
 }
 
+// A loop of one call runs once more: what join() and add_call() would come to.
+void Parser::repeat_call(const Frame& f) {
+  unlink_to(std::min(f.base, linked_));
+  Loop& loop = *entries_[f.base - 1].loop;
+  int64_t* v = values_.data() + entries_[f.base].values_at;
+  for (size_t i = 0; i < row_.size(); ++i) {
+    loop.body.values[i].append(v[i]);
+    v[i] = row_[i];
+  }
+  ++loop.count;
+}
+
 // A loop that ran once, and whose values lie on the stack, becomes one like all others.
 void Parser::give_object(size_t entry) {
   Entry& e = entries_[entry];
