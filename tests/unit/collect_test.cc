@@ -237,6 +237,37 @@ TEST_CASE("unmapping takes pieces") {
   CHECK(!objects.find_memory(0x17fff).found);
 }
 
+TEST_CASE("A table of blocks holds what a map holds, crowded or not") {
+  std::mt19937_64 random(5);
+  for (const uint64_t within : {uint64_t{1} << 12, uint64_t{1} << 16, uint64_t{1} << 24}) {
+    BlockTable table;
+    std::map<uint64_t, uint64_t> blocks;
+    const uint64_t from = random() % 2 ? 0x7f00'0000'0000 : 16;
+    for (int i = 0; i < 50'000; ++i) {
+      const uint64_t base = from + random() % within / 16 * 16, size = random() % (BlockTable::MostBytes + 1);
+      BlockTable::Block* const found = table.find(base);
+      const auto known = blocks.find(base);
+      REQUIRE((found != nullptr) == (known != blocks.end()));
+      REQUIRE(table.find(base + 8) == nullptr);
+      if (!found) {
+        table.add(base, size, {1, static_cast<uint32_t>(base >> 4)});
+        blocks[base] = size;
+        continue;
+      }
+      REQUIRE(found->size == known->second);
+      REQUIRE(found->object.slot == static_cast<uint32_t>(base >> 4));
+      if (random() % 4 == 0) {  // a free that nobody saw
+        table.add(base, size, {1, static_cast<uint32_t>(base >> 4)});
+        known->second = size;
+      } else {
+        BlockTable::remove(*found);
+        blocks.erase(known);
+      }
+    }
+    for (const auto& [base, size] : blocks) REQUIRE(table.find(base)->size == size);
+  }
+}
+
 TEST_CASE("Objects finds the block that holds an address") {
   std::mt19937_64 random(4);
   Objects objects;
