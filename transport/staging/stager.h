@@ -60,7 +60,8 @@ class Stager final : private Agent::Owner {
 
   // `publisher` (may be nullptr) is called for each event that the program gets from a placeholder: when it is made,
   // and again, before it completes, with its start or its error. `meter` (likewise) is called after each transfer, on
-  // the thread that moved it. `agents`: two, one for each way. All must outlive the stager.
+  // the thread that moved it. `agents`: two, one for each way. All must outlive the stager. REQUIRES: is_closed(), and
+  // nobody else opens it.
   void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyThreads& copy_threads, Agent* agents,
             void (*publisher)(const EventFacts&), void (*meter)(const Spent&) = nullptr) noexcept;
   // Lets go of everything; what still runs does so when it ends.
