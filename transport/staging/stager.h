@@ -11,7 +11,8 @@
 // transfer, so nothing can deadlock that did not before.
 //
 // Pinned memory and queues are made when first needed and hold references to the context until close().
-// Thread safety: transfer() and close() from any thread. noexcept, no allocation: injected code uses it.
+// Thread safety: all functions from any thread, but open(); held() beside a first transfer may be one late. noexcept,
+// no allocation: injected code uses it.
 #pragma once
 
 #include <atomic>
