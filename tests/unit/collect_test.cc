@@ -12,6 +12,7 @@
 
 #include "tracer/collect/address_map.h"
 #include "tracer/collect/collector.h"
+#include "tracer/collect/folding_thread.h"
 #include "tracer/collect/interval_union.h"
 #include "tracer/collect/names.h"
 #include "tracer/collect/slot_set.h"
@@ -265,6 +266,44 @@ TEST_CASE("A table of blocks holds what a map holds, crowded or not") {
       }
     }
     for (const auto& [base, size] : blocks) REQUIRE(table.find(base)->size == size);
+  }
+}
+
+TEST_CASE("Streams that another thread folds are what they are without it") {
+  FoldingThread beside(8), here(1);
+  std::array<gt::model::Folder, 2> threaded, plain;
+  std::mt19937_64 random(6);
+  const auto push = [&](size_t stream, uint32_t shape, std::vector<int64_t> values) {
+    beside.push(threaded[stream], shape, values);
+    here.push(plain[stream], shape, values);
+  };
+  for (int i = 0; i < 200'000; ++i) {
+    const size_t stream = random() % 64 == 0;
+    const auto value = static_cast<int64_t>(random());
+    push(stream, 0, {value % 1000});
+    for (uint64_t inner = random() % 4; inner > 0; --inner) push(stream, 1, {});
+    if (random() % 3 == 0) push(stream, 2, {i, value});
+    if (i % 40'000 == 39'999) {
+      const std::vector<gt::model::PushedEvent> again{{0, {value % 7}}, {2, {i, 4}}};
+      for (int twice = 0; twice < 2; ++twice) {
+        for (const auto& event : again) push(0, event.shape, event.values);
+      }
+      beside.push_again(threaded[0], again, 1000 + random() % 1000);
+      beside.finish();
+      const uint64_t so_far = threaded[0].events();
+      here.push_again(plain[0], again, (so_far - plain[0].events()) / 2);
+      REQUIRE(so_far == plain[0].events());
+    }
+  }
+  beside.finish();
+  const auto bytes = [](const gt::model::Folder& folder) {
+    gt::ByteWriter out;
+    gt::model::encode_nodes(out, folder.snapshot());
+    return std::vector<uint8_t>(out.view().begin(), out.view().end());
+  };
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK(threaded[i].events() == plain[i].events());
+    CHECK(bytes(threaded[i]) == bytes(plain[i]));
   }
 }
 

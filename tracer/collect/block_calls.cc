@@ -114,7 +114,7 @@ void MemoryCalls::count_again(State& state, std::span<const model::PushedEvent> 
     stats.calls += times;
     if (stats.bytes.count > 0) stats.bytes.add(static_cast<uint64_t>(event.values[0]), times);  // it made a block
   }
-  state.stream.push_again(period, times);
+  folding_.push_again(state.stream, period, times);
 }
 
 // As the record that it would have been.

@@ -81,7 +81,8 @@ void MemoryCalls::take_frames(TracedThread& thread, const RecordView& record) {
   if (!frames.empty()) std::memcpy(frames.data(), record.payload.data(), frames.size() * 8);
 }
 
-model::Folder* MemoryCalls::stream(const TracedThread& thread) const {
+model::Folder* MemoryCalls::stream(const TracedThread& thread) {
+  folding_.finish();
   State* state = states_.find(thread);
   return state && state->stream.events() > 0 ? &state->stream : nullptr;
 }
@@ -122,7 +123,7 @@ void MemoryCalls::count(State& state, model::ShapeId shape, std::span<const int6
   ++calls_;
   ++state.since_asked;
   ++tables_.trace.stats[shape].calls;
-  state.stream.push(shape, values);
+  folding_.push(state.stream, shape, values);
   if (__builtin_expect(noted_ != nullptr, 0)) noted_->push_back({shape, {values.begin(), values.end()}});
   if (state.times) state.times->add_event(clock_.time_of(ticks), {});
 }

@@ -192,7 +192,8 @@ bool wait_for_space(Ring& ring, uint64_t bytes) {
   const Waiting waiting(begin);
   bool alive = true;
   for (uint32_t tries = 0;; ++tries) {
-    if (has_space(ring, bytes)) break;
+    // A segment may be free again long before the collector comes to this ring's newest one.
+    if (has_space(ring, bytes) || (tries % 16 == 15 && recording() && go_on_in_segment(ring))) break;
     if (g_stopped || g_spool->off.load(std::memory_order_relaxed) == RecordingEnded) {
       alive = false;
       break;
