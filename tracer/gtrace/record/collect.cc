@@ -24,6 +24,7 @@
 #include "tracer/gtrace/record/mapped_opencl.h"
 #include "tracer/gtrace/record/save.h"
 #include "tracer/gtrace/record/snapshots.h"
+#include "tracer/gtrace/record/trace_cost.h"
 #include "tracer/gtrace/base/units.h"
 #include "traces/base/command.h"
 #include "traces/base/progress.h"
@@ -96,6 +97,14 @@ std::string memory_calls_text(const model::Trace& trace) {
   return text;
 }
 
+// What may surprise whoever looks at the disk, or waited for us.
+void say_cost(const model::Trace& trace, const std::string& file, bool late) {
+  std::error_code unknown;
+  const uint64_t bytes = std::filesystem::file_size(file, unknown);
+  const std::string text = unknown ? "" : trace_cost(trace, file, bytes, late);
+  if (!text.empty()) say("note: " + text);
+}
+
 // No call was seen: did the process have an OpenCL that calls could have gone to?
 std::string nothing_seen(const model::Trace& trace, const CollectorJob& job) {
   const std::vector<std::string> libraries = mapped_opencl(trace, job.injected);
@@ -149,7 +158,9 @@ class Collecting {
   void hear(const ProgramNews& news) {
     program_ = news;
     session_.header().program_pid.store(news.pid);
-    if (news.ended) linger_from_ = Clock::now() + LingerDelay;
+    if (!news.ended) return;
+    ran_ = Clock::now() - begin_;
+    linger_from_ = Clock::now() + LingerDelay;
   }
 
   bool goes_on(Snapshots& snapshots) {
@@ -172,8 +183,9 @@ class Collecting {
     }
     const std::chrono::duration<double> took = Clock::now() - begin;
     if (took < LongFolding) return;
-    say(fmt::format("{} of records waited when {} had ended; taking them took {:.1f} s", human_bytes(waiting),
-                    job_.program, took.count()));
+    late_ = program_.ended && took > ran_;
+    say(fmt::format("{} of records waited when {} had ended; taking them took {:.1f} s{}", human_bytes(waiting),
+                    job_.program, took.count(), late_ ? ", longer than it had run" : ""));
   }
 
   // The program has ended; processes that it left behind have not.
@@ -226,6 +238,7 @@ class Collecting {
       return ExitEnvironment;
     }
     say_too_large(trace, *written);
+    say_cost(trace, *written, late_);
     if (!trouble.ok()) say(fmt::format("{}: the trace went to {} instead", trouble.text(), *written));
     if (trace.fact("pauses") != "0") say("note: recording was off for a while; what happened then is not in the trace");
     const std::string memory = memory_calls_text(trace);
@@ -259,8 +272,10 @@ class Collecting {
   SpoolUsers users_;
   Pace pace_;
   ProgramNews program_;
+  const Clock::time_point begin_ = Clock::now();
+  Clock::duration ran_{};  // the program, when it has ended
   Clock::time_point linger_from_{};
-  bool waiting_ = false;
+  bool waiting_ = false, late_ = false;
 };
 
 }  // namespace
