@@ -106,6 +106,21 @@ def test_a_large_trace_is_explained():
     check(" takes " not in said, f"lines about a small trace: {said}")
 
 
+def test_kept_records():
+    bench = tests_dir / "collect_bench"
+    if not bench.exists():
+        raise Skip("collect_bench is not built")
+    command = [tests_dir / "alloc_strings", "--scripts", "5"]
+    good(bench, "--keep", "records", "--", *command, env=FAKE)
+    measured = good(bench, "--records", "records").text
+    traced(*command, env=FAKE)
+    facts = good(GTRACE, "stats", "--json").json["facts"]
+    check(measured.startswith(f"{facts['calls']} OpenCL calls, {facts['memory_calls']} memory calls: "), measured)
+    check("made no sense" not in measured, measured)
+    one_line(run(bench, "--records", "trace.db"), USAGE, "not records")
+    one_line(run(bench, "--records", "none"), ENVIRONMENT, "none")
+
+
 def test_killed_while_calls_repeat():
     """What is counted is in shared memory: a program that is killed loses none of it."""
     command = [GTRACE, "run", "-o", "trace.db", "--", str(tests_dir / "alloc_loop"), "--seconds", "60"]
