@@ -77,17 +77,21 @@ def listed_in(file):
     return out
 
 
+def counted_in(summary):
+    got = Counter()
+    for row in summary["counted"]:
+        if row["site"].startswith("alloc_known+"):
+            got[plain_name(row["function"]), row["size_from"]] += row["calls"]
+    return got
+
+
 def test_counts_are_those_of_an_independent_log():
     alone, ours = log(KNOWN, env=FAKE)
     outcome = counted_run(KNOWN)
     same((alone.code, outcome.code), (0, 0), "exit status")
     want, listed = expected(read_log(ours))
-    got = Counter()
     summary = stats()
-    for row in summary["counted"]:
-        if row["site"].startswith("alloc_known+"):
-            got[plain_name(row["function"]), row["size_from"]] += row["calls"]
-    same(dict(got), dict(want), "calls by function and size")
+    same(dict(counted_in(summary)), dict(want), "calls by function and size")
     check(sum(want.values()) > 4000 and len(listed) > 60, f"{sum(want.values())} counted, {len(listed)} listed")
     same(summary["trace"]["counted_calls"], sum(r["calls"] for r in summary["counted"]), "their sum")
     check("memory calls" in outcome.err_text and "counted" in outcome.err_text, outcome.err_text)
@@ -96,6 +100,21 @@ def test_counts_are_those_of_an_independent_log():
     got, want = ([Counter((f, None if "dup" in f else n) for f, _, n in calls)
                   for calls in (listed_in("trace.db"), listed)])
     same(dict(got), dict(want), "listed calls")
+
+
+def test_other_allocators():
+    found = [p for name in ("libjemalloc.so*", "libmimalloc.so*") for p in pathlib.Path("/usr/lib").glob(f"*/{name}")]
+    if not found:
+        raise Skip("neither jemalloc nor mimalloc is installed")
+    counted_run(KNOWN)
+    libc = counted_in(stats())
+    for allocator in found:
+        outcome = run(GTRACE, "run", "--no-memory-detail", "-o", "other.db", "--", KNOWN,
+                      env={**FAKE, "LD_PRELOAD": str(allocator)})
+        same(outcome.code, 0, f"exit status with {allocator}")
+        other = stats("other.db")
+        same(dict(counted_in(other)), dict(libc), f"calls by function and size with {allocator}")
+        same(other["facts"]["foreign_releases"], 0, f"releases of unknown blocks with {allocator}")
 
 
 def test_aligned_new():

@@ -32,6 +32,16 @@ bool sizes_are_known() {
   return sizes != interpose::next_symbol("malloc_usable_size");
 }
 
+CallCount& find_count(CallCounts& counts, uint64_t key) {
+  for (uint32_t i = 0, at = first_row(key); i < CallCounts::MostProbes; ++i, ++at) {
+    CallCount& row = counts.rows[at % CallCounts::Rows];
+    const uint64_t there = row.key.load(std::memory_order_relaxed);
+    if (there == 0) row.key.store(key, std::memory_order_release);
+    if (there == 0 || there == key) return row;
+  }
+  return counts.others;
+}
+
 }  // namespace
 
 void begin_counting() {
@@ -47,14 +57,12 @@ void begin_counting() {
   if (const Ring* const ring = this_ring()) take_counts(*ring);
 }
 
-__attribute__((noinline)) CallCount& find_count(CallCounts& counts, uint64_t key) {
-  for (uint32_t i = 0, at = first_row(key); i < CallCounts::MostProbes; ++i, ++at) {
-    CallCount& row = counts.rows[at % CallCounts::Rows];
-    const uint64_t there = row.key.load(std::memory_order_relaxed);
-    if (there == 0) row.key.store(key, std::memory_order_release);
-    if (there == 0 || there == key) return row;
-  }
-  return counts.others;
+bool count_slowly(uint64_t key, uint64_t bytes) {
+  if (!t_counts) this_ring();
+  CallCounts* const counts = t_counts;
+  if (!counts) return false;
+  find_count(*counts, key).add(bytes);
+  return true;
 }
 
 }  // namespace gt::tracer

@@ -3,7 +3,8 @@
 // Whether a block is small its allocator says, by what it can hold: the same at both ends of its life, so nothing is
 // remembered of a block. A block that can hold `listed_from()` bytes is recorded as ever. Where the allocator has no
 // malloc_usable_size of its own (sizes_are_known), all calls of the process are recorded.
-// Cost: of a call, two calls of malloc_usable_size for a block's life, a look-up of one row and two additions.
+// Cost: a look-up of one row and two additions; malloc_usable_size where a block is given back, and where it is made with
+// an alignment or for more than half of the limit.
 // Thread safety: a thread's own table.
 #pragma once
 
@@ -31,39 +32,32 @@ inline size_t block_holds(const void* p) {
   return interpose::libc.usable_size(const_cast<void*>(p));
 }
 
-// The row of a key that is not where it is looked for first.
-CallCount& find_count(CallCounts& counts, uint64_t key);
+// The rare way: a thread that has no table yet, or a row that is not where it is looked for first.
+bool count_slowly(uint64_t key, uint64_t bytes);
 
-// The row of a call, which has been counted there; nullptr: the thread has no table.
-inline CallCount* count_call(uint16_t fn, uint64_t site, unsigned size_class) {
-  if (__builtin_expect(!t_counts && !this_ring(), 0)) return nullptr;
+// A call that asks for so many bytes, and has this key (count_key). False: the thread cannot count.
+inline bool count_call(uint64_t key, uint64_t bytes) {
   CallCounts* const counts = t_counts;
-  if (__builtin_expect(!counts, 0)) return nullptr;
-  const uint64_t key = count_key(fn, site, size_class);
-  CallCount* row = &counts->rows[first_row(key)];
-  if (__builtin_expect(row->key.load(std::memory_order_relaxed) != key, 0)) row = &find_count(*counts, key);
-  row->calls.store(row->calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  return row;
+  if (__builtin_expect(!counts, 0)) return count_slowly(key, bytes);
+  CallCount& row = counts->rows[first_row(key)];
+  if (__builtin_expect(row.key.load(std::memory_order_relaxed) != key, 0)) return count_slowly(key, bytes);
+  row.add(bytes);
+  return true;
 }
 
-// A call that makes a small block. False: the thread cannot count.
+// A call that makes a small block.
 __attribute__((noinline)) inline bool counts_small(uint16_t fn, uint64_t site, uint64_t bytes) {
-  CallCount* const row = count_call(fn, site, size_class(bytes));
-  if (row) row->bytes.store(row->bytes.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
-  return row != nullptr;
+  return count_call(count_key(fn, site, size_class(bytes)), bytes);
 }
 // A call that makes a block, and what came of it: is it counted? REQUIRES: listed_from() != 0.
 __attribute__((noinline)) inline bool counts_made(uint16_t fn, uint64_t site, uint64_t made, uint64_t bytes) {
-  const uint64_t least = listed_from();
   const uint64_t holds = made ? block_holds(reinterpret_cast<const void*>(made)) : bytes;
-  if (holds >= least) return false;
-  return counts_small(fn, site, bytes);
+  return holds < listed_from() && counts_small(fn, site, bytes);
 }
 // The same of a call about a block that it does not make.
 __attribute__((noinline)) inline bool counts_given(uint16_t fn, uint64_t site, const void* block) {
-  const uint64_t least = listed_from();
-  if (block && block_holds(block) >= least) return false;
-  return count_call(fn, site, 0) != nullptr;
+  const uint64_t key = count_key(fn, site, 0);
+  return !(block && block_holds(block) >= listed_from()) && count_call(key, 0);
 }
 
 // realloc, whose block may be small on one side only: then the call is recorded. What it makes is seen afterwards, so
