@@ -196,7 +196,8 @@ TransferSources find_transfer_sources(const model::Trace& trace, CallSites& site
   const std::optional<model::MemoryDetail> detail = model::read_memory_detail(trace);
   for (TransferSource& s : out.list) {
     s.on_host = on_host;
-    if (detail && s.kind == ObjectKind::Unknown && s.sums.sizes.min < detail->from) s.unlisted_below = detail->from;
+    const bool small = detail && s.sums.sizes.count > 0 && s.sums.sizes.min < detail->from;
+    if (small && s.kind == ObjectKind::Unknown) s.unlisted_below = detail->from;
   }
   return out;
 }
