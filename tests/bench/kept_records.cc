@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -194,16 +195,18 @@ Status measure_records(const std::string& path) {
   KeptFile file;
   GT_TRY(file.open(path));
   Collector collector(file.head().ns_per_tick, file.head().start_ticks);
-  const double begin = processor_seconds();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
+  const double used = processor_seconds();
   replay(file, collector);
-  const double taken = processor_seconds() - begin;
   const uint64_t opencl = collector.calls(), memory = collector.memory_calls();
-  const model::Trace trace = collector.finish();
-  const double finished = processor_seconds() - begin - taken;
-  const auto calls = static_cast<double>(opencl + memory);
-  std::printf("%llu OpenCL calls, %llu memory calls: %.2f s, %.2f million calls/s, %.1f ns a call; finish %.2f s\n",
+  const model::Trace trace = collector.finish();  // what other threads fold is folded then
+  const double processors = processor_seconds() - used;
+  const double taken = std::chrono::duration<double>(Clock::now() - begin).count();
+  const auto calls = static_cast<double>(std::max<uint64_t>(opencl + memory, 1));
+  std::printf("%llu OpenCL calls, %llu memory calls: %.2f s, %.2f million calls/s; processors %.2f s, %.1f ns a call\n",
               static_cast<unsigned long long>(opencl), static_cast<unsigned long long>(memory), taken,
-              taken > 0 ? calls / taken / 1e6 : 0, calls > 0 ? taken * 1e9 / calls : 0, finished);
+              calls / taken / 1e6, processors, processors * 1e9 / calls);
   const std::string senseless(trace.fact("lost.undecodable_records"));
   if (senseless != "0") std::printf("%s records made no sense\n", senseless.c_str());
   return {};

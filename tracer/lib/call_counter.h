@@ -3,8 +3,8 @@
 // Whether a block is small its allocator says, by what it can hold: the same at both ends of its life, so nothing is
 // remembered of a block. A block that can hold `listed_from()` bytes is recorded as ever. Where the allocator has no
 // malloc_usable_size of its own (sizes_are_known), all calls of the process are recorded.
-// Cost: a look-up of one row and two additions; malloc_usable_size where a block is given back, and where it is made with
-// an alignment or for more than half of the limit.
+// Cost: a look-up of one row and two additions; malloc_usable_size where a block is given back, and where it is made
+// with an alignment or for more than half of the limit.
 // Thread safety: a thread's own table.
 #pragma once
 
