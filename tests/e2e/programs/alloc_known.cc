@@ -19,7 +19,7 @@ using namespace gt::apps;
 
 namespace {
 
-constexpr int Threads = 4, Rounds = 500;
+constexpr int Threads = 4, Rounds = 100, Generations = 15;
 constexpr size_t Small = 100, Large = 9000;
 
 void* volatile g_seen;  // so that no pair of calls is left out
@@ -83,8 +83,8 @@ void rare() {
 void* thread(void*) {
   auto* const left = new std::vector<void*>;
   for (int i = 0; i < Rounds; ++i) {
-    std::free(seen(std::malloc(static_cast<size_t>(1 + i % 2000))));
-    if (i % 50 == 0) left->push_back(seen(std::malloc(i % 100 == 0 ? Small : Large)));
+    std::free(seen(std::malloc(static_cast<size_t>(1 + 37 * i % 2000))));
+    if (i % 10 == 0) left->push_back(seen(std::malloc(i % 20 == 0 ? Small : Large)));
   }
   return left;
 }
@@ -114,7 +114,7 @@ int main(int argc, char** argv) {
   aligned();
   if (also_aligned_new) aligned_new();
   rare();
-  threads();
+  for (int i = 0; i < Generations; ++i) threads();  // rings go from thread to thread
   for (uint64_t i = 0; forever; ++i) {
     std::free(seen(std::malloc(16 + i % 100)));
     if (i == 1'000'000) std::printf("a million\n"), std::fflush(stdout);
