@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* Source = R"(
 kernel void change(global uint* a, uint by) { size_t i = get_global_id(0); a[i] = a[i] * 1664525u + by; }
-kernel void blend(global uint* a, global const uint* b, uint n) { size_t i = get_global_id(0); a[i] ^= b[i % n]; })";
+kernel void blend(global uint* a, global const uint* b, uint n) { uint i = get_global_id(0); a[i] ^= b[i % n]; })";
 
 struct Buffer {
   cl_mem mem;
@@ -205,7 +205,8 @@ class Wanderer {
     const cl_command_queue q = queue();
     CHECK(clEnqueueNDRangeKernel(q, mix_, 1, nullptr, &words, nullptr, w.n(), w.list(), &event));
     CHECK(clFlush(q));
-    for (size_t i = 0; i < words; ++i) b.expected[i] ^= other.expected[i % n];
+    for (size_t first = 0; first < words; first += n)
+      for (size_t i = 0; i < std::min<size_t>(n, words - first); ++i) b.expected[first + i] ^= other.expected[i];
     changed(b, other, event);
   }
   void fill(Buffer& b) {
