@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/random_bytes.h"
+
 inline uint64_t g_seed;
 inline void check(cl_int code, const char* what, int line) {
   if (code == CL_SUCCESS) return;
@@ -75,15 +77,9 @@ class Objects {
   size_t pick(size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random_); }
   bool chance(size_t one_in) { return pick(one_in) == 0; }
   uint32_t word() { return static_cast<uint32_t>(random_()); }
-  // From one random word: one for each byte would take longer than all commands.
   std::vector<uint8_t> bytes(size_t n) {
     std::vector<uint8_t> v(n);
-    uint64_t state = random_();
-    for (size_t i = 0; i < n; i += sizeof state) {
-      state = state * 6364136223846793005u + 1442695040888963407u;
-      const uint64_t mixed = state ^ state >> 29;
-      std::memcpy(&v[i], &mixed, std::min(sizeof mixed, n - i));
-    }
+    gt::testing::randomize(random_, v);
     return v;
   }
 
