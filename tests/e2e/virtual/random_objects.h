@@ -24,7 +24,13 @@ inline void check(cl_int code, const char* what, int line) {
 struct Digest {
   uint64_t value = 0xcbf29ce484222325;
   void add(const void* p, size_t n) {
-    for (size_t i = 0; i < n; ++i) value = (value ^ static_cast<const uint8_t*>(p)[i]) * 0x100000001b3;
+    const auto* const bytes = static_cast<const uint8_t*>(p);
+    for (size_t i = 0; i < n; i += sizeof(uint64_t)) {
+      uint64_t word = n - i;  // of the last ones there may be fewer
+      std::memcpy(&word, bytes + i, std::min(sizeof word, n - i));
+      value = (value ^ word) * 0x100000001b3;
+      value ^= value >> 32;
+    }
   }
 };
 
