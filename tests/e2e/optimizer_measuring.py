@@ -34,8 +34,10 @@ def with_driver(kind):
     return {"OCL_ICD_VENDORS": str(vendors.resolve()), "XDG_CACHE_HOME": f"{os.getcwd()}/cache"}
 
 
-def with_fake():
-    return {"OCL_ICD_VENDORS": str(tests_dir / "vendors"), "OCL_ICD_FILENAMES": "", "XDG_CACHE_HOME": f"{os.getcwd()}/cache"}
+def with_fake(largest=64 << 10):
+    """`largest`: buffer, in bytes; who has none larger is soon measured."""
+    return {"OCL_ICD_VENDORS": str(tests_dir / "vendors"), "OCL_ICD_FILENAMES": "", "XDG_CACHE_HOME": f"{os.getcwd()}/cache",
+            "FAKE_CL_LARGEST": str(largest)}
 
 
 def with_fake_and_pocl():
@@ -342,8 +344,9 @@ def with_planted(**costs):
 
 
 def one_site(*command):
-    done = good("bin/goptimize", "run", "--report", "r.json", "--", ONE_SITE, *command, env=with_fake())
-    same(done.out, good(ONE_SITE, *command, env=with_fake()).out, "output")
+    env = with_fake(largest=1 << 30)
+    done = good("bin/goptimize", "run", "--report", "r.json", "--", ONE_SITE, *command, env=env)
+    same(done.out, good(ONE_SITE, *command, env=env).out, "output")
     same(measures(done.err_text), 1, "measurements")
     return json.loads(pathlib.Path("r.json").read_text()), done.err_text
 

@@ -245,7 +245,7 @@ def test_platform_file_of_another_machine():
         for path in cache.parent.rglob("*.json"):
             path.write_text(content)
         done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--", OPENS, "",
-                   env=FAKE | {"XDG_CACHE_HOME": str(cache.parent.resolve())})
+                   env=FAKE | {"XDG_CACHE_HOME": str(cache.parent.resolve()), "FAKE_CL_LARGEST": "65536"})
         same((done.code, done.out), (0, b"\n"), "exit status and output")
         check("measuring Fake device once" in done.err_text, "says so")
 

@@ -87,8 +87,15 @@ class Program:
         self.process.communicate()
 
 
+def build_what_all_use(p):
+    """Into PoCL's cache, here and there: what each program began with compiling took most of these tests."""
+    outcome = remotely(p, tests_dir / "phases", "idle", options=(), stdin=subprocess.DEVNULL)
+    same((outcome.code, outcome.text), (0, "begins 0\n"), f"one by itself, {outcome.err_text}")
+
+
 def cells(p, urls, fail, within, stack):
     """All phases on all ways at once; gives the longest time until a program was over."""
+    build_what_all_use(p)
     programs = [stack.enter_context(contextlib.closing(Program(p, url, phase))) for url in urls for phase in PHASES]
     for program in programs:
         program.begins()

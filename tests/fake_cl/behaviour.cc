@@ -75,6 +75,7 @@ Behaviour from_environment() {
   if (const char* ns = std::getenv("FAKE_CL_KERNEL_NS")) b.kernel_ns = nanoseconds("FAKE_CL_KERNEL_NS", ns);
   if (const char* id = std::getenv("FAKE_CL_VENDOR_ID"))
     b.vendor_id = static_cast<uint32_t>(std::strtoul(id, nullptr, 10));
+  if (const char* bytes = std::getenv("FAKE_CL_LARGEST")) b.largest_buffer = std::strtoull(bytes, nullptr, 10);
   const char* where = std::getenv("FAKE_CL_CALLBACKS");
   b.calls_back_on_threads = where && std::string_view(where) == "thread";
   b.has_later_forms = std::getenv("FAKE_CL_LATER_FORMS") != nullptr;

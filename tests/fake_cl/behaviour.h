@@ -8,6 +8,7 @@
 //   FAKE_CL_DELAY="clEnqueueReadBuffer=2ms,clFinish=50us"        each call takes that long before it works
 //   FAKE_CL_KERNEL_NS=1000          device time of a launch
 //   FAKE_CL_VENDOR_ID=4318          of the device, 1 without it
+//   FAKE_CL_LARGEST=65536           the largest buffer, in bytes; 1 GiB without it
 //   FAKE_CL_CALLBACKS=thread        each callback runs on a new thread, and the driver waits for it (callbacks.h)
 //   FAKE_CL_LATER_FORMS=1           extensions tell a later version than the one that the headers have
 // A word that cannot be read ends the process with one line and status 2: a test must not run
@@ -41,6 +42,7 @@ struct Behaviour {
   bool says_failures = false;
   uint64_t kernel_ns = 1000;
   uint32_t vendor_id = 1;
+  uint64_t largest_buffer = uint64_t{1} << 30;
   bool calls_back_on_threads = false;
   bool has_later_forms = false;
   enum class Start : uint8_t { Works, Crashes, Hangs } start = Start::Works;  // when it is asked for its platform

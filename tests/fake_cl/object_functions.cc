@@ -185,7 +185,7 @@ cl_int fake_clReleaseCommandQueue(cl_command_queue q) {
 cl_mem fake_clCreateBuffer(cl_context c, cl_mem_flags flags, size_t size, void* host_ptr,
                            cl_int* err) {
   if (!c) return fail<_cl_mem>(err, CL_INVALID_CONTEXT);
-  if (size == 0 || size > LargestBuffer) return fail<_cl_mem>(err, CL_INVALID_BUFFER_SIZE);
+  if (size == 0 || size > behaviour().largest_buffer) return fail<_cl_mem>(err, CL_INVALID_BUFFER_SIZE);
   const bool asked = flags & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
   if (asked != (host_ptr != nullptr)) return fail<_cl_mem>(err, CL_INVALID_HOST_PTR);
   auto* mem = new _cl_mem;

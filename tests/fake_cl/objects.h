@@ -16,7 +16,6 @@
 namespace gt::fake {
 
 extern const cl_icd_dispatch dispatch_table;
-constexpr size_t LargestBuffer = size_t{1} << 30;
 
 struct Handle {
   const cl_icd_dispatch* dispatch = &dispatch_table;

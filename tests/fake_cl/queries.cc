@@ -155,7 +155,7 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
     case CL_DEVICE_GLOBAL_MEM_SIZE:
       return answer.value(cl_ulong{4} << 30);
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE:
-      return answer.value(cl_ulong{LargestBuffer});
+      return answer.value(cl_ulong{behaviour().largest_buffer});
     case CL_DEVICE_LOCAL_MEM_SIZE:
       return answer.value(cl_ulong{65536});
     case CL_DEVICE_QUEUE_PROPERTIES:

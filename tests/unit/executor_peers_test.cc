@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/random_bytes.h"
 #include "tests/unit/executor_client.h"
 #include "tests/unit/link/link_pairs.h"
 #include "tests/unit/peer_acceptor.h"
@@ -23,7 +24,7 @@ wire::Url acceptor_url(const std::string& scheme) {
 
 Bytes random_bytes(std::mt19937& random, size_t n) {
   Bytes bytes(n);
-  for (uint8_t& b : bytes) b = static_cast<uint8_t>(random());
+  testing::randomize(random, bytes);
   return bytes;
 }
 

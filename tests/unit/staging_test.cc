@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tests/fake_cl/table.h"
+#include "tests/random_bytes.h"
 #include "traces/base/clock.h"
 #include "transport/staging/agent.h"
 #include "transport/staging/stager.h"
@@ -92,7 +93,7 @@ struct Bench {
 
 std::vector<char> random_bytes(std::mt19937& random, size_t n) {
   std::vector<char> v(n);
-  for (size_t i = 0; i < n; ++i) v[i] = static_cast<char>(random());
+  testing::randomize(random, v);
   return v;
 }
 

@@ -39,7 +39,8 @@ class Contents {
   cl_mem to() const { return mems_[1]; }
   // Others each time, so that none are there from before.
   bool put(size_t bytes) {
-    for (size_t i = 0; i < bytes / sizeof(uint32_t); ++i) put_[i] = state_ = state_ * 1664525u + 1013904223u;
+    state_ = state_ * 1664525u + 1013904223u;
+    for (uint32_t i = 0; i < bytes / sizeof(uint32_t); ++i) put_[i] = state_ + i * 2654435761u;  // many at once
     const ClFunctions& cl = ends_[0].cl;
     return cl.clEnqueueWriteBuffer(queues_[0], mems_[0], CL_TRUE, 0, bytes, put_.data(), 0, nullptr, nullptr) ==
            CL_SUCCESS;

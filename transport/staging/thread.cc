@@ -1,6 +1,7 @@
 #include "transport/staging/thread.h"
 
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include <initializer_list>
 
@@ -42,6 +43,25 @@ bool create(pthread_t* out, const pthread_attr_t& attributes, void* (*run)(void*
   return true;
 }
 
+// The calling thread's name for as long as it starts another one, which inherits it. To name a thread from outside is
+// to write a file below /proc; what the kernel keeps of that, it clears away when the process ends: for tens of
+// milliseconds, where processors are busy and several threads end at once.
+class LentName {
+ public:
+  explicit LentName(const char* name) noexcept : known_(::prctl(PR_GET_NAME, own_) == 0) {
+    if (known_) ::prctl(PR_SET_NAME, name);
+  }
+  ~LentName() {
+    if (known_) ::prctl(PR_SET_NAME, own_);
+  }
+  LentName(const LentName&) = delete;
+  LentName& operator=(const LentName&) = delete;
+
+ private:
+  char own_[16] = {};
+  const bool known_;
+};
+
 }  // namespace
 
 void (*thread_begins)() = nullptr;
@@ -54,10 +74,12 @@ bool start_thread(const char* name, void* (*run)(void*), void* argument, pthread
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, stack_bytes);
-  const bool started = create(out, attributes, run, argument);
+  const bool started = [&] {
+    const LentName lent(name);
+    return create(out, attributes, run, argument);
+  }();
   ::pthread_attr_destroy(&attributes);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (started) ::pthread_setname_np(*out, name);
   return started;
 }
 

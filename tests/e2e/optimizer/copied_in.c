@@ -68,9 +68,10 @@ static cl_mem make(int how, cl_mem_flags flags, size_t n, void* host, cl_int* er
 static void buffer(int how, cl_mem_flags flags, size_t n, void* host) {
   cl_int err = 77;
   cl_mem mem;
-  fill(g_memory, Large, (unsigned)n);
+  const size_t used = n < Large ? n : Large;
+  fill(g_memory, used, (unsigned)n);
   TRY((mem = make(how, flags, n, host, &err), err));
-  fill(g_memory, Large, 99);  // read within the call, or not at all
+  fill(g_memory, used, 99);  // read within the call, or not at all
   printf("%d %lx %zu %d: error %d, made %d\n", how, (unsigned long)flags, n, host != NULL, err, mem != NULL);
   if (!mem) return;
   look_at("  buffer", mem);

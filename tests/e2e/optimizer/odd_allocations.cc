@@ -285,12 +285,12 @@ void resizing() {
   for (Block& block : walk.blocks) block.drop();
 }
 
-void sizes() {  // 40 large blocks one after the other, none of which fits where the last one was; 300 MiB at most
+void sizes() {  // 20 large blocks one after the other, none of which fits where the last one was; 300 MiB at most
   Link link(MiB);
-  for (unsigned i = 0; i < 40; ++i) {
+  for (unsigned i = 0; i < 20; ++i) {
     Block large, small;
-    large.make((100 + 5 * i) * MiB, i);
-    std::memset(static_cast<char*>(large.p) + 4096, 1, large.bytes - 4096);
+    large.make((100 + 10 * i) * MiB, i);
+    for (size_t at = 4096; at < large.bytes; at += 4096) static_cast<char*>(large.p)[at] = 1;
     small.make(MiB, i);
     use(link, large.p, MiB, i);
     std::free(large.p);

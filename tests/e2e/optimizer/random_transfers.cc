@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tests/e2e/optimizer/first_device.h"
+#include "tests/random_bytes.h"
 
 namespace {
 
@@ -51,7 +52,7 @@ class Program {
     must(err, "clCreateKernel");
     for (int i = 0; i < Buffers; ++i) {
       model[i].resize(BufferBytes);
-      for (char& c : model[i]) c = static_cast<char>(random());
+      gt::testing::randomize(random, model[i]);
       mems[i] = clCreateBuffer(x.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, BufferBytes, model[i].data(), &err);
       must(err, "clCreateBuffer");
     }

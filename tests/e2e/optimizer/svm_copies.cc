@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tests/e2e/optimizer/first_device.h"
+#include "tests/random_bytes.h"
 
 namespace {
 
@@ -50,7 +51,7 @@ void one_size(const Link& l, std::mt19937& random, size_t bytes, char* host, con
   const size_t at = random() % 100;
   char* const svm = l.allocate(bytes + 200);
   std::vector<char> want(bytes), seen(bytes);
-  for (char& c : want) c = static_cast<char>(random());
+  gt::testing::randomize(random, want);
   std::memcpy(host, want.data(), bytes);
   cl_event there, back, between;
   must(clEnqueueSVMMemcpy(l.queue, random() % 2, svm + at, host, bytes, 0, nullptr, &there), "to SVM");

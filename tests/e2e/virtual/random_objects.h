@@ -11,6 +11,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/random_bytes.h"
+
 inline uint64_t g_seed;
 inline void check(cl_int code, const char* what, int line) {
   if (code == CL_SUCCESS) return;
@@ -22,7 +24,13 @@ inline void check(cl_int code, const char* what, int line) {
 struct Digest {
   uint64_t value = 0xcbf29ce484222325;
   void add(const void* p, size_t n) {
-    for (size_t i = 0; i < n; ++i) value = (value ^ static_cast<const uint8_t*>(p)[i]) * 0x100000001b3;
+    const auto* const bytes = static_cast<const uint8_t*>(p);
+    for (size_t i = 0; i < n; i += sizeof(uint64_t)) {
+      uint64_t word = n - i;  // of the last ones there may be fewer
+      std::memcpy(&word, bytes + i, std::min(sizeof word, n - i));
+      value = (value ^ word) * 0x100000001b3;
+      value ^= value >> 32;
+    }
   }
 };
 
@@ -77,7 +85,7 @@ class Objects {
   uint32_t word() { return static_cast<uint32_t>(random_()); }
   std::vector<uint8_t> bytes(size_t n) {
     std::vector<uint8_t> v(n);
-    for (uint8_t& b : v) b = static_cast<uint8_t>(random_());
+    gt::testing::randomize(random_, v);
     return v;
   }
 

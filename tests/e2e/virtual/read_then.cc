@@ -7,6 +7,7 @@
 // Usage: read_then [chains]      chains: without what is only waited for
 #include <CL/cl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -25,6 +26,7 @@ struct World {
   cl_command_queue in_order = nullptr, other = nullptr, out_of_order = nullptr;
   cl_mem buffer = nullptr, small = nullptr;
   std::vector<uint8_t> expected = std::vector<uint8_t>(Bytes), to = std::vector<uint8_t>(Bytes);
+  std::vector<uint8_t> wrong = std::vector<uint8_t>(Bytes), by = std::vector<uint8_t>(2 * Bytes);
 
   cl_event read(cl_command_queue queue, size_t bytes = Bytes) {
     cl_event event = nullptr;
@@ -77,18 +79,18 @@ void write_back(World& w, size_t bytes, size_t row) {
   cl_int err = 0;
   cl_mem copy = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, w.expected.data(), &err);
   CHECK(err);
-  std::vector<uint8_t> by(2 * Bytes);
+  std::fill_n(w.by.begin(), row ? 2 * Bytes : bytes, uint8_t{0});
   const cl_event gate = w.gate();
   const size_t origin[3] = {}, region[3] = {row, row ? bytes / row : 0, 1};
   if (row) {
     CHECK(clEnqueueReadBufferRect(w.in_order, w.buffer, CL_FALSE, origin, origin, region, row, 0, row + 5, 0,
-                                  by.data(), 1, &gate, nullptr));
-    CHECK(clEnqueueWriteBufferRect(w.in_order, copy, CL_FALSE, origin, origin, region, row, 0, row + 5, 0, by.data(),
-                                   0, nullptr, nullptr));
+                                  w.by.data(), 1, &gate, nullptr));
+    CHECK(clEnqueueWriteBufferRect(w.in_order, copy, CL_FALSE, origin, origin, region, row, 0, row + 5, 0,
+                                   w.by.data(), 0, nullptr, nullptr));
   } else {
     cl_event read = nullptr;
-    CHECK(clEnqueueReadBuffer(w.other, w.buffer, CL_FALSE, 0, bytes, by.data(), 1, &gate, &read));
-    CHECK(clEnqueueWriteBuffer(w.out_of_order, copy, CL_FALSE, 0, bytes, by.data(), 1, &read, nullptr));
+    CHECK(clEnqueueReadBuffer(w.other, w.buffer, CL_FALSE, 0, bytes, w.by.data(), 1, &gate, &read));
+    CHECK(clEnqueueWriteBuffer(w.out_of_order, copy, CL_FALSE, 0, bytes, w.by.data(), 1, &read, nullptr));
     CHECK(clReleaseEvent(read));
   }
   CHECK(clSetUserEventStatus(gate, CL_COMPLETE));
@@ -118,9 +120,7 @@ void map_and_unmap(World& w, size_t bytes) {
 // Reads other bytes to the same memory, and behind a chain of commands the right ones to the end of it.
 void read_over(World& w, size_t bytes) {
   cl_int err = 0;
-  std::vector<uint8_t> wrong = w.expected;
-  for (uint8_t& byte : wrong) byte ^= 255;
-  cl_mem other = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, wrong.data(), &err);
+  cl_mem other = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, w.wrong.data(), &err);
   CHECK(err);
   cl_event before = nullptr, read = nullptr;
   CHECK(clEnqueueReadBuffer(w.in_order, other, CL_FALSE, 0, Bytes, w.to.data(), 0, nullptr, &before));
@@ -239,6 +239,7 @@ int main(int argc, char**) {
   w.out_of_order = clCreateCommandQueue(w.context, devices[0], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err);
   CHECK(err);
   for (size_t i = 0; i < Bytes; ++i) w.expected[i] = static_cast<uint8_t>(i * 31 + i / 255 + 1);
+  for (size_t i = 0; i < Bytes; ++i) w.wrong[i] = w.expected[i] ^ 255;
   w.buffer = clCreateBuffer(w.context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR, Bytes, w.expected.data(), &err);
   w.small = clCreateBuffer(w.context, CL_MEM_READ_WRITE, 64, nullptr, &err);
   CHECK(err);

@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -151,41 +152,52 @@ Bytes pattern(size_t bytes, unsigned seed) {
   return p;
 }
 
+// What buffers are filled with and read into, made once: whatever begins elsewhere in the filling differs.
+struct Filling {
+  explicit Filling(size_t largest) : all(pattern(largest + Begins + Apart, 99)), seen(largest) {}
+  static constexpr size_t Begins = 4096, Apart = 5000;
+  Bytes all, seen;
+};
+
 // Written on one device, changed in part on the other, read on the first: without waiting between but by events.
-bool goes_round(World& w, size_t a, size_t b, size_t bytes) {
+bool goes_round(World& w, Filling& with, size_t a, size_t b, size_t bytes) {
   cl_int code = 0;
   cl_mem mem = clCreateBuffer(w.context, CL_MEM_READ_WRITE, bytes, nullptr, &code);
   must(code, "buffer");
-  Bytes expected = pattern(bytes, static_cast<unsigned>(bytes + a * 7 + b)), seen(bytes), part = pattern(bytes / 3, 99);
+  const unsigned char* const whole = with.all.data() + (bytes + a * 7 + b) % Filling::Begins;
+  const unsigned char* const part = whole + Filling::Apart;
+  unsigned char* const seen = with.seen.data();
+  const size_t at = bytes / 2, part_bytes = bytes / 3, then = at + part_bytes;
+  const auto good = [&] {
+    return std::equal(seen, seen + at, whole) && std::equal(seen + at, seen + then, part) &&
+           std::equal(seen + then, seen + bytes, whole + then);
+  };
   cl_event written = nullptr, changed = nullptr;
-  must(clEnqueueWriteBuffer(w.queues[a], mem, CL_FALSE, 0, bytes, expected.data(), 0, nullptr, &written), "write");
+  must(clEnqueueWriteBuffer(w.queues[a], mem, CL_FALSE, 0, bytes, whole, 0, nullptr, &written), "write");
   must(clFlush(w.queues[a]), "flush");
-  if (!part.empty()) {
-    must(clEnqueueWriteBuffer(w.queues[b], mem, CL_FALSE, bytes / 2, part.size(), part.data(), 1, &written, &changed),
-         "write");
+  if (part_bytes > 0) {
+    must(clEnqueueWriteBuffer(w.queues[b], mem, CL_FALSE, at, part_bytes, part, 1, &written, &changed), "write");
     must(clFlush(w.queues[b]), "flush");
   }
   const cl_uint waits = changed ? 1 : 0;
   const cl_event* const event = changed ? &changed : nullptr;
-  must(clEnqueueReadBuffer(w.queues[a], mem, CL_TRUE, 0, bytes, seen.data(), waits, event, nullptr), "read");
-  Bytes whole = expected;
-  std::copy(part.begin(), part.end(), whole.begin() + static_cast<long>(bytes / 2));
-  bool good = seen == whole;
-  must(clEnqueueReadBuffer(w.queues[b], mem, CL_TRUE, 0, bytes, seen.data(), 0, nullptr, nullptr), "read");
-  good = good && seen == whole;
+  must(clEnqueueReadBuffer(w.queues[a], mem, CL_TRUE, 0, bytes, seen, waits, event, nullptr), "read");
+  const bool on_the_first = good();
+  must(clEnqueueReadBuffer(w.queues[b], mem, CL_TRUE, 0, bytes, seen, 0, nullptr, nullptr), "read");
   clReleaseEvent(written);
   if (changed) clReleaseEvent(changed);
   clReleaseMemObject(mem);
-  return good;
+  return on_the_first && good();
 }
 
 int moves() {
   World w = make_world();
   constexpr size_t Sizes[] = {1, 4096, 262144, 262145, 1000003, 1 << 20, (1 << 20) + 1, (9 << 20) + 5, (70 << 20) + 1};
+  Filling filling(Sizes[std::size(Sizes) - 1]);
   for (size_t bytes : Sizes) {
     bool good = true;
     for (size_t a = 0; a < w.devices.size(); ++a)
-      for (size_t b = 0; b < w.devices.size(); ++b) good = goes_round(w, a, b, bytes) && good;
+      for (size_t b = 0; b < w.devices.size(); ++b) good = goes_round(w, filling, a, b, bytes) && good;
     check(std::to_string(bytes).c_str(), good);
   }
   end(w);
@@ -209,7 +221,8 @@ int part() {
   check("context's devices", list(clGetContextInfo, w.context, CL_CONTEXT_DEVICES, 2) == w.devices);
   check("queue's device", list(clGetCommandQueueInfo, w.queues[0], CL_QUEUE_DEVICE, 1)[0] == sub);
   must(clReleaseDevice(sub), "release");
-  check("contents", goes_round(w, 0, 1, 3000000) && goes_round(w, 1, 0, 5000));
+  Filling filling(3000000);
+  check("contents", goes_round(w, filling, 0, 1, 3000000) && goes_round(w, filling, 1, 0, 5000));
   end(w);
   return 0;
 }

@@ -7,6 +7,7 @@
 #include <random>
 #include <thread>
 
+#include "tests/random_bytes.h"
 #include "tests/unit/link/started.h"
 #include "transport/link/local_link.h"
 
@@ -16,7 +17,7 @@ namespace {
 Bytes pattern(size_t bytes, uint32_t seed) {
   std::mt19937 random(seed);
   Bytes out(bytes);
-  for (uint8_t& b : out) b = static_cast<uint8_t>(random());
+  testing::randomize(random, out);
   return out;
 }
 
