@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -191,6 +192,38 @@ TEST_CASE("block words of threads that hand blocks to each other are given in ca
   CHECK(most > PerThread);
   f.reader.recycle([](uint32_t) {});
   CHECK(f.reader.damaged_rings() == 0);
+}
+
+TEST_CASE("a thread that has filled all memory goes on when a part of it is free again") {
+  Fixture& f = fixture();
+  constexpr uint64_t RingBytes = 8192, Calls = 40 * RingBytes / 8;  // more than a ring and all segments hold
+  std::atomic<uint64_t> written{0};
+  std::thread writer([&] {
+    for (uint64_t i = 1; i <= Calls; ++i) {
+      record_block(BlockTag::Freed, gt::api::AllocFn::Free, 0x401000, (i * i % 100'000 + 1) * 16);
+      written.store(i);
+    }
+  });
+  const auto stands_still = [&] {
+    for (uint64_t before = 0; before != written.load();) {
+      before = written.load();
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return written.load();
+  };
+  const uint64_t full = stands_still();
+  REQUIRE(full < Calls);
+  Hearer heard;
+  while (heard.calls.size() < full / 4) f.reader.read(std::ref(heard), false, RingBytes / 8);
+  REQUIRE(heard.calls.size() < full / 2);
+  const uint64_t later = stands_still();
+  CHECK(later > full);
+  CHECK(later - full <= heard.calls.size() + RingBytes / 8);
+  while (written < Calls) f.reader.read(std::ref(heard));
+  writer.join();
+  f.reader.read(std::ref(heard), true);
+  CHECK(heard.calls.size() == Calls);
+  f.reader.recycle([](uint32_t) {});
 }
 
 TEST_CASE("a long byte string travels in chunks") {

@@ -3,10 +3,11 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include <atomic>
+#include <cstring>
 #include <initializer_list>
 
 #include "traces/base/unwatched.h"
-#include "transport/staging/futex.h"
 
 namespace gt::staging {
 namespace {
@@ -19,48 +20,46 @@ sigset_t all_but_own_faults() noexcept {
   return set;
 }
 
-// A thread of a program with a sanitizer. Lies on the starting thread's stack until it was read.
+// What a thread is told at its beginning. The starting one may be gone by then, so it is no memory of its own.
 struct Start {
-  void* (*run)(void*);
-  void* argument;
-  std::atomic<uint32_t> was_read{0};
+  std::atomic<bool> taken{false};
+  void* (*run)(void*) = nullptr;
+  void* argument = nullptr;
+  char name[16] = {};
 };
-void* run_unwatched(void* given) {
+constinit Start g_starts[16];
+
+Start* take_start() noexcept {
+  for (Start& start : g_starts) {
+    if (!start.taken.exchange(true, std::memory_order_acquire)) return &start;
+  }
+  return nullptr;
+}
+
+// Names itself: to name a thread from outside is to write a file below /proc, and what the kernel keeps of that it
+// clears away when the process ends, for tens of milliseconds where several threads end at once.
+void* begin(void* given) {
   auto& start = *static_cast<Start*>(given);
   void* (*const run)(void*) = start.run;
   void* const argument = start.argument;
-  start.was_read.store(1, std::memory_order_release);
-  wake(start.was_read, 1);
+  ::prctl(PR_SET_NAME, start.name);
+  start.taken.store(false, std::memory_order_release);
+  if (!is_watched()) return run(argument);
   const Unwatched unwatched;
   return run(argument);
 }
 
-bool create(pthread_t* out, const pthread_attr_t& attributes, void* (*run)(void*), void* argument) noexcept {
-  if (!is_watched()) return ::pthread_create(out, &attributes, run, argument) == 0;
-  Start start{run, argument};
-  if (::pthread_create(out, &attributes, run_unwatched, &start) != 0) return false;
-  while (!start.was_read.load(std::memory_order_acquire)) wait_while(start.was_read, 0);
-  return true;
+bool create(const char* name, pthread_t* out, const pthread_attr_t& attributes, void* (*run)(void*),
+            void* argument) noexcept {
+  Start* const start = take_start();
+  if (!start) return ::pthread_create(out, &attributes, run, argument) == 0;  // so many at once: without a name
+  start->run = run;
+  start->argument = argument;
+  std::strncpy(start->name, name, sizeof start->name - 1);
+  if (::pthread_create(out, &attributes, begin, start) == 0) return true;
+  start->taken.store(false, std::memory_order_release);
+  return false;
 }
-
-// The calling thread's name for as long as it starts another one, which inherits it. To name a thread from outside is
-// to write a file below /proc; what the kernel keeps of that, it clears away when the process ends: for tens of
-// milliseconds, where processors are busy and several threads end at once.
-class LentName {
- public:
-  explicit LentName(const char* name) noexcept : known_(::prctl(PR_GET_NAME, own_) == 0) {
-    if (known_) ::prctl(PR_SET_NAME, name);
-  }
-  ~LentName() {
-    if (known_) ::prctl(PR_SET_NAME, own_);
-  }
-  LentName(const LentName&) = delete;
-  LentName& operator=(const LentName&) = delete;
-
- private:
-  char own_[16] = {};
-  const bool known_;
-};
 
 }  // namespace
 
@@ -74,10 +73,7 @@ bool start_thread(const char* name, void* (*run)(void*), void* argument, pthread
   pthread_attr_t attributes;
   ::pthread_attr_init(&attributes);
   ::pthread_attr_setstacksize(&attributes, stack_bytes);
-  const bool started = [&] {
-    const LentName lent(name);
-    return create(out, attributes, run, argument);
-  }();
+  const bool started = create(name, out, attributes, run, argument);
   ::pthread_attr_destroy(&attributes);
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return started;
