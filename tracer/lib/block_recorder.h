@@ -27,10 +27,10 @@ inline bool count_repeat(Ring& ring, uint64_t word, uint64_t base) {
   auto& repeat = ring.repeat;
   if (repeat.period == 0) return false;
   const bool goes_on = repeat.words[repeat.next] == word && base == ring.header->base &&
-                       repeat.position == ring.position && is_alone();
+                       repeat.position == ring.position && is_alone(*detail::g_spool, ring);
   if (__builtin_expect(!goes_on, 0)) {
     repeat.period = 0;
-    ring.clock.position = 0;  // the next call reads the clock
+    ring.clock.left = 0;
     ring.header->repeats.forget();
     return false;
   }
@@ -59,12 +59,7 @@ inline bool record_block(BlockTag tag, api::AllocFn fn, uint64_t site, uint64_t 
     return false;
   }
   Repeats& repeats = ring->header->repeats;
-  if (counts_on(*ring)) {
-    ++ring->clock.last;
-  } else {
-    ring->clock.last = tag == BlockTag::Made ? ticks() : ticks_after_loads();
-    put_word(*ring, ticks_word(ring->clock.last));
-  }
+  if (!counts_on(*ring)) put_word(*ring, ticks_word(read_clock(*ring, tag != BlockTag::Made)));
   if (__builtin_expect(base != ring->header->base, 0)) {
     put_word(*ring, base_word(base, std::exchange(ring->header->base, base)));
     repeats.forget();
