@@ -36,7 +36,12 @@ inline uint64_t memory_ticks(Ring& ring, bool after_loads) {
 // Asks for the cache lines of the next records: the collector has read them, so they are not ours to write.
 inline void fetch_ahead(const Ring& ring) {
   constexpr uint64_t Ahead = 1024;
-  __builtin_prefetch(ring.data + ((ring.position + Ahead) & ring.mask), 1, 3);
+  const uint8_t* const line = ring.data + ((ring.position + Ahead) & ring.mask);
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*line));  // compilers make one for readers of it, as old processors had no other
+#else
+  __builtin_prefetch(line, 1, 3);
+#endif
 }
 
 }  // namespace gt::tracer
