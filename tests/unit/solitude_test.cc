@@ -152,6 +152,7 @@ class Turns {
     alone_for_a_while();
     const uint64_t others = 1 + random_() % 3;
     const std::function<void()> interrupt = [&] {
+      if (random_() % 4 == 0) alone_for_a_while();
       for (uint64_t i = 0; i < others; ++i) act_of_any();
     };
     if (random_() % 16 == 0) {
@@ -195,11 +196,12 @@ class Turns {
     uint64_t next = 0;
   };
 
-  void act(Actor& actor) {
+  // One in `odds` is not a memory call.
+  void act(Actor& actor, uint64_t odds = 4) {
     t_ring = &actor.ring;
     const uint64_t begin = ++now_, i = actor.next++;
     const BlockTag tag = i % 2 == 0 ? BlockTag::Made : BlockTag::Freed;
-    if (random_() % 200 == 0) {
+    if (random_() % odds == 0) {
       actor.done.push_back({BlockTag::None, begin, begin, ~uint64_t{0}});
       record(RecordType::Release, Fn, ticks_after_loads(), begin);
     } else {
@@ -215,9 +217,8 @@ class Turns {
   }
   // Long enough to be alone, now and then, and for calls that repeat.
   void alone_for_a_while() {
-    Actor& actor = actors_[random_() % Actors];
-    const uint64_t calls = random_() % 4 ? random_() % 8 : random_() % 600;
-    for (uint64_t i = 0; i < calls; ++i) act(actor);
+    const uint64_t i = random_() % Actors, calls = random_() % 4 ? random_() % 8 : random_() % 600;
+    for (uint64_t n = 0; n < calls && i != busy_; ++n) act(actors_[i], 500);
   }
   void read() { spool_reader().read(std::ref(heard_)); }
   void check(uint32_t ring, BlockTag tag, uint64_t value) {
@@ -254,6 +255,45 @@ TEST_CASE("a thread or the reader that is interrupted after any instruction leav
     CHECK(turns.repeated() > 3000);
     CHECK(turns.saved_bytes() > 20'000);
   }
+}
+
+TEST_CASE("a call that is counted while the reader looks is not given before what caused it") {
+  SpoolReader& reader = spool_reader();
+  t_ring = nullptr;
+  Ring writer = *claim_ring();
+  t_ring = nullptr;
+  Ring counter = *claim_ring();
+  t_ring = &counter;
+  uint64_t made = 0, heard = 0, too_early = 0, records = 0;
+  const auto make_pair = [&] { made += 2 * (record_made(16) && record_freed(16)); };
+  Hearer hearer;
+  hearer.hear = [&](uint32_t, BlockTag tag, uint64_t before) {
+    heard += tag != BlockTag::None;
+    records += tag == BlockTag::None;
+    too_early += tag == BlockTag::None && heard > before;  // calls that it caused
+  };
+  for (uint64_t after = 0; after < 3000; after += 23) {
+    // The writer has looked around and is about to commit when the other one becomes alone.
+    uint8_t* const record = reserve(writer, RecordType::Release, Fn, sizeof(RecordHeader) + 8, ticks_after_loads());
+    REQUIRE(record);
+    do make_pair();
+    while (counter.repeat.period == 0);
+    reader.read(std::ref(hearer));
+    std::memcpy(record, &made, 8);
+    Interruption(after, [&] { reader.read(std::ref(hearer)); }, [&] {
+      commit(writer, sizeof(RecordHeader) + 8);
+      make_pair();
+    });
+    reader.read(std::ref(hearer));
+    CHECK(records == after / 23 + 1);
+    CHECK(heard == made);
+    CHECK(counter.repeat.period != 0);
+  }
+  CHECK(too_early == 0);
+  for (const Ring* ring : {&writer, &counter}) ring->header->state = RingState::Ended;
+  t_ring = nullptr;
+  reader.read([](const RecordView&) {}, true);
+  reader.recycle([](uint32_t) {});
 }
 #endif
 
