@@ -29,15 +29,6 @@ bool back_with_memory(uint64_t at) {
   return err == 0;
 }
 
-// Enters all pages of a segment into the page table at once: a fault for each costs several times as much. Older
-// kernels do not know how, and do it one by one.
-void enter_pages(void* at) {
-#ifndef MADV_POPULATE_WRITE
-  constexpr int MADV_POPULATE_WRITE = 23;
-#endif
-  madvise(at, PageBytes + g_spool->ring_bytes, MADV_POPULATE_WRITE);
-}
-
 uint64_t segment_offset(uint32_t segment) {
   return spool_segment_offset(g_spool->ring_bytes, g_spool->ring_count, segment);
 }
@@ -140,7 +131,6 @@ bool go_on_in_segment(Ring& ring) {
   const uint32_t segment = take_segment();
   if (segment == 0) return false;
   SegmentHeader* const header = segment_header(segment);
-  enter_pages(header);
   header->next.segment.store(0, std::memory_order_relaxed);
   ring.next->start.store(ring.position, std::memory_order_relaxed);
   ring.next->segment.store(segment, std::memory_order_release);
