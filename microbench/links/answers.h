@@ -1,5 +1,6 @@
 // What an echo (echo.h) sends back: counted, the last one kept.
-// Thread safety: all functions; last() after wait().
+// Thread safety: all functions; greeting() before anything else can be answered. Both wait for 30 s at most, then for
+// Disconnected.
 #pragma once
 
 #include <atomic>

@@ -6,13 +6,24 @@
 #include "transport/staging/processors.h"
 
 namespace gt::bench {
+namespace {
+
+ClFunctions loaders_functions() {
+  struct Loaders : ClFunctions {  // which names the uses
+    Loaders() {
+#define GT_CL_FUNCTION(use, function) \
+  if constexpr (((use) & Staging) != 0) this->function = &::function;
+#include "transport/opencl/functions.def"
+    }
+  };
+  return Loaders();
+}
+
+}  // namespace
 
 Result<std::unique_ptr<StagedEngine>> StagedEngine::open(const Session& session) {
   std::unique_ptr<StagedEngine> engine(new StagedEngine(session));
-  using enum ClFunctions::Use;
-#define GT_CL_FUNCTION(use, function) \
-  if constexpr (((use) & Staging) != 0) engine->cl_.function = &::function;
-#include "transport/opencl/functions.def"
+  engine->cl_ = loaders_functions();
   engine->cl_.clEnqueueSVMMemcpy = session.svm().copy;
   engine->stager_.open(engine->cl_, session.context(), session.device().id, engine->copy_threads_, nullptr, nullptr);
   return engine;

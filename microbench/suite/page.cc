@@ -30,7 +30,7 @@ std::vector<RunPolicy> compared(const Results& results) {
 std::vector<const ProgramResult*> in_order(const Results& results) {
   std::vector<const ProgramResult*> out;
   for (const ProgramResult& r : results.programs) out.push_back(&r);
-  std::ranges::stable_partition(out, [](const ProgramResult* r) { return r->eligible; });
+  std::stable_partition(out.begin(), out.end(), [](const ProgramResult* r) { return r->eligible; });
   return out;
 }
 

@@ -1,4 +1,5 @@
 // The plan's number of a device: by name and driver version.
+// Thread safety: all functions.
 #pragma once
 
 #include <CL/cl.h>
@@ -13,7 +14,7 @@
 namespace gt::opt {
 
 constexpr int NoDevice = -1;
-// NoDevice: the plan does not name it. Remembered, because asking the driver takes microseconds. Thread safety: yes.
+// NoDevice: the plan does not name it. Remembered, because asking the driver takes microseconds.
 int plan_device(cl_device_id device) noexcept;
 // The same question without being remembered: nothing was transferred yet.
 bool is_planned(cl_device_id device) noexcept;
@@ -27,7 +28,7 @@ bool trim_text(char (&text)[N]) noexcept {
   while (length > 0 && text[length - 1] == ' ') text[--length] = 0;
   return length > 0;
 }
-// What transfers cost there. REQUIRES: the plan names it.
+// What transfers cost there; valid as long as the process lives. REQUIRES: the plan names it.
 const WayCosts& way_costs(int device, Way way) noexcept;
 
 struct Devices {

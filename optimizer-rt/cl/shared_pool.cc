@@ -50,9 +50,10 @@ void meet_virtual_platform(virt::Meet meet) noexcept {
   if (!meet || !runtime.active()) return;
   us.moves = &runtime.counters().moves;
   g_platform = meet(&us);
-  deregister_hook = [](void* base, size_t bytes) {
+  const auto let_go = [](void* base, size_t bytes) {
     return runtime.in_forked_child() || g_platform->deregister(base, bytes);
   };
+  deregister_hook.store(let_go, std::memory_order_release);  // who has it sees g_platform, too
 }
 
 }  // namespace gt::opt

@@ -34,7 +34,8 @@ template <bool Program>
 bool let_go(const Extent& extent) {
   if (extent.pin) reused_blocks.retire(extent.pin);
   drop_pins(Program);
-  return Program && (!deregister_hook || deregister_hook(extent.base, extent.bytes));
+  const auto hook = deregister_hook.load(std::memory_order_acquire);
+  return Program && (!hook || hook(extent.base, extent.bytes));
 }
 
 // The pool that all of the range belongs to.

@@ -24,7 +24,7 @@ namespace gt::opt {
 
 constinit Runtime runtime;
 bool (*unpin_hook)(PinToken) = nullptr;
-bool (*deregister_hook)(void*, size_t) = nullptr;
+constinit std::atomic<bool (*)(void*, size_t)> deregister_hook{nullptr};
 __thread bool t_may_unpin = false;
 
 namespace {
@@ -48,7 +48,10 @@ double allocation_saving(const PlanSite& site, size_t size, bool fresh) {
 }
 
 bool drop_pin(PinToken pin) { return t_may_unpin && unpin_hook && unpin_hook(pin); }
-bool deregister(void* base, size_t bytes) { return !deregister_hook || (t_may_unpin && deregister_hook(base, bytes)); }
+bool deregister(void* base, size_t bytes) {
+  const auto hook = deregister_hook.load(std::memory_order_acquire);
+  return !hook || (t_may_unpin && hook(base, bytes));
+}
 
 // What is taken before a fork is held until after it.
 void before_fork() GT_NO_THREAD_SAFETY_ANALYSIS {

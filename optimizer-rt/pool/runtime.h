@@ -116,10 +116,10 @@ class Runtime {
 
 extern Runtime runtime;
 
-// How the pool's trim asks to drop a pin; set by the OpenCL half. False: not now.
+// How the pool's trim asks to drop a pin; set by a constructor of the OpenCL half. False: not now.
 extern bool (*unpin_hook)(PinToken);
-// The same for executors that map memory of a shared pool; nullptr: there are none.
-extern bool (*deregister_hook)(void* base, size_t bytes);
+// The same for executors that map memory of a shared pool; nullptr: there are none yet. Set while other threads run.
+extern std::atomic<bool (*)(void* base, size_t bytes)> deregister_hook;
 
 // The program itself is in free(), malloc() or at the start of a call, not the driver inside one: only then may the
 // pool call the driver.

@@ -130,6 +130,7 @@ void collect(benchmark::State& state, int64_t (*make)(uint64_t)) {
 
 BENCHMARK_CAPTURE(collect, regular, calls_of<iteration>);
 BENCHMARK_CAPTURE(collect, memory, memory_calls_of<memory_streams::blocks>);
+BENCHMARK_CAPTURE(collect, memory_rows, memory_calls_of<memory_streams::rows>);
 BENCHMARK_CAPTURE(collect, memory_random, memory_calls_of<memory_streams::random_sizes>);
 BENCHMARK_CAPTURE(collect, memory_lists, memory_calls_of<memory_streams::lists>);
 BENCHMARK_CAPTURE(collect, memory_scripts, memory_calls_of<memory_streams::scripts>);

@@ -57,6 +57,18 @@ inline void blocks(Heap& heap, uint64_t i) {
   for (uint64_t site = 0; site < 3; ++site) heap.give(Fn::Free, site, heap.take(Fn::Malloc, site, 100 + i % 2));
 }
 
+// A matrix whose every row is a block, made in order and freed in order (alloc_rows).
+inline void rows(Heap& heap, uint64_t) {
+  constexpr size_t Rows = 1 << 20;
+  static std::vector<Block> matrix;
+  static size_t freed = 0;
+  if (freed == 0 && matrix.size() < Rows) return matrix.push_back(heap.take(Fn::Malloc, 8, 68));
+  heap.give(Fn::Free, 9, matrix[freed++]);
+  if (freed < Rows) return;
+  matrix.clear();
+  freed = 0;
+}
+
 // One place, sizes at random; any of a thousand blocks is freed and made anew (alloc_loop --random).
 inline void random_sizes(Heap& heap, uint64_t) {
   static std::vector<Block> alive;

@@ -22,7 +22,9 @@ LOADS = {  # what each is given, how much at scale 1, and the most that a traced
 }
 LOOPS = {"fixed": (), "random": ("--random", "--size", 1000)}
 LOOP_SECONDS = 10  # at scale 1
-COLLECTED = {"memory": 20, "memory_random": 10, "memory_lists": 10, "memory_scripts": 10}  # million calls/s
+COLLECTED = {  # million calls a second
+    "memory": 20, "memory_rows": 20, "memory_random": 10, "memory_lists": 10, "memory_scripts": 10,
+}
 MOST_WAITING = 0.01
 
 
@@ -121,10 +123,14 @@ def one_loop(found, what, most_ns):
           f" trace {median(found, 'gtrace', 'file_bytes') / 1e6:.2f} MB", flush=True)
 
 
+def one_processor():
+    return ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
+
+
 def collector(build, cwd):
-    """Its own part, alone: collect_bench tells memory calls a second of processor time."""
+    """Its own part, alone, on one processor: collect_bench tells memory calls a second."""
     for stream, least in COLLECTED.items():
-        text = run(build / "tests" / "collect_bench", f"--benchmark_filter=^collect/{stream}$",
+        text = run(*one_processor(), build / "tests" / "collect_bench", f"--benchmark_filter=^collect/{stream}$",
                    "--benchmark_format=json", cwd=cwd).stdout
         millions = json.loads(text)["benchmarks"][0]["items_per_second"] / 1e6
         promise(f"the collector, {stream}", f"at least {least} million calls/s", f"{millions:.2f} million",
@@ -133,7 +139,6 @@ def collector(build, cwd):
 
 def memory(build, cwd, rounds, scale):
     tools = Tools(build, cwd)
-    one_processor = ["taskset", "-c", str(max(os.sched_getaffinity(0)))]
     print(f"\nPrograms that allocate (medians of {rounds} rounds, at {scale:g} of their size)")
     for name, (option, amount, most) in LOADS.items():
         one_load(tools.rounds(rounds, name, [option, max(2, round(amount * scale))]), name, most)
@@ -143,13 +148,13 @@ def memory(build, cwd, rounds, scale):
         one_loop(tools.rounds(rounds, "alloc_loop", ["--seconds", seconds, *options]), shape, 25)
     print("\nThe same with one processor for everything")
     for shape, options in LOOPS.items():
-        found = tools.rounds(rounds, "alloc_loop", ["--seconds", seconds, *options], one_processor)
+        found = tools.rounds(rounds, "alloc_loop", ["--seconds", seconds, *options], one_processor())
         one_loop(found, f"{shape}, one processor", 60)
         ratio = times(found, "gtrace", "whole_pair_ns")
         promise(f"malloc+free, {shape}, one processor, whole run", "at most 1.5 times native",
                 f"{ratio:.2f} times (heaptrack {times(found, 'heaptrack', 'whole_pair_ns'):.2f})", ratio <= 1.5)
     for name, (option, amount, _) in LOADS.items():
-        found = tools.rounds(rounds, name, [option, max(2, round(amount * scale))], one_processor)
+        found = tools.rounds(rounds, name, [option, max(2, round(amount * scale))], one_processor())
         print(f"  {name}, whole run: {told(found, 'whole_s')}", flush=True)
     print("\nThe collector alone")
     collector(build, cwd)

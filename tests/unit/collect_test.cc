@@ -12,6 +12,7 @@
 
 #include "tracer/collect/address_map.h"
 #include "tracer/collect/collector.h"
+#include "tracer/collect/folding_thread.h"
 #include "tracer/collect/interval_union.h"
 #include "tracer/collect/names.h"
 #include "tracer/collect/slot_set.h"
@@ -237,6 +238,75 @@ TEST_CASE("unmapping takes pieces") {
   CHECK(!objects.find_memory(0x17fff).found);
 }
 
+TEST_CASE("A table of blocks holds what a map holds, crowded or not") {
+  std::mt19937_64 random(5);
+  for (const uint64_t within : {uint64_t{1} << 12, uint64_t{1} << 16, uint64_t{1} << 24}) {
+    BlockTable table;
+    std::map<uint64_t, uint64_t> blocks;
+    const uint64_t from = random() % 2 ? 0x7f00'0000'0000 : 16;
+    for (int i = 0; i < 50'000; ++i) {
+      const uint64_t base = from + random() % within / 16 * 16, size = random() % (BlockTable::MostBytes + 1);
+      BlockTable::Block* const found = table.find(base);
+      const auto known = blocks.find(base);
+      REQUIRE((found != nullptr) == (known != blocks.end()));
+      REQUIRE(table.find(base + 8) == nullptr);
+      if (!found) {
+        table.add(base, size, {1, static_cast<uint32_t>(base >> 4)});
+        blocks[base] = size;
+        continue;
+      }
+      REQUIRE(found->size == known->second);
+      REQUIRE(found->object.slot == static_cast<uint32_t>(base >> 4));
+      if (random() % 4 == 0) {  // a free that nobody saw
+        table.add(base, size, {1, static_cast<uint32_t>(base >> 4)});
+        known->second = size;
+      } else {
+        BlockTable::remove(*found);
+        blocks.erase(known);
+      }
+    }
+    for (const auto& [base, size] : blocks) REQUIRE(table.find(base)->size == size);
+  }
+}
+
+TEST_CASE("Streams that another thread folds are what they are without it") {
+  FoldingThread beside(8), here(1);
+  std::array<gt::model::Folder, 2> threaded, plain;
+  std::mt19937_64 random(6);
+  const auto push = [&](size_t stream, uint32_t shape, std::vector<int64_t> values) {
+    beside.push(threaded[stream], shape, values);
+    here.push(plain[stream], shape, values);
+  };
+  for (int i = 0; i < 200'000; ++i) {
+    const size_t stream = random() % 64 == 0;
+    const auto value = static_cast<int64_t>(random());
+    push(stream, 0, {value % 1000});
+    for (uint64_t inner = random() % 4; inner > 0; --inner) push(stream, 1, {});
+    if (random() % 3 == 0) push(stream, 2, {i, value});
+    if (i % 40'000 == 39'999) {
+      const std::vector<gt::model::PushedEvent> again{{0, {value % 7}}, {2, {i, 4}}};
+      for (int twice = 0; twice < 2; ++twice) {
+        for (const auto& event : again) push(0, event.shape, event.values);
+      }
+      beside.push_again(threaded[0], again, 1000 + random() % 1000);
+      beside.finish();
+      const uint64_t so_far = threaded[0].events();
+      here.push_again(plain[0], again, (so_far - plain[0].events()) / 2);
+      REQUIRE(so_far == plain[0].events());
+    }
+  }
+  beside.finish();
+  const auto bytes = [](const gt::model::Folder& folder) {
+    gt::ByteWriter out;
+    gt::model::encode_nodes(out, folder.snapshot());
+    return std::vector<uint8_t>(out.view().begin(), out.view().end());
+  };
+  for (size_t i = 0; i < 2; ++i) {
+    CHECK(threaded[i].events() == plain[i].events());
+    CHECK(bytes(threaded[i]) == bytes(plain[i]));
+  }
+}
+
 TEST_CASE("Objects finds the block that holds an address") {
   std::mt19937_64 random(4);
   Objects objects;
@@ -245,7 +315,7 @@ TEST_CASE("Objects finds the block that holds an address") {
   for (int i = 0; i < 2000; ++i) {
     const uint64_t size = random() % 4 ? random() % 500 + 1 : random() % 100'000 + 1;
     at += random() % 10 * 16;
-    objects.add_memory(at, size, {0, static_cast<uint32_t>(i)});
+    objects.add_block(at, size, {0, static_cast<uint32_t>(i)});
     blocks[at] = size;
     at += (size + 15) / 16 * 16;
   }

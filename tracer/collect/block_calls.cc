@@ -114,7 +114,7 @@ void MemoryCalls::count_again(State& state, std::span<const model::PushedEvent> 
     stats.calls += times;
     if (stats.bytes.count > 0) stats.bytes.add(static_cast<uint64_t>(event.values[0]), times);  // it made a block
   }
-  state.stream.push_again(period, times);
+  folding_.push_again(state.stream, period, times);
 }
 
 // As the record that it would have been.
@@ -135,9 +135,10 @@ bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm
   const BlockShape* const known = state.blocks.find(form.site, model::NoIndex, form.fn);
   if (!known) return false;
   Objects& objects = thread.process->objects;
-  if (objects.memory_at(call.address)) names_.release(objects.take_memory(call.address, nullptr).object, thread.id);
+  if (objects.memory_from(call.address).found)
+    names_.release(objects.take_memory(call.address, nullptr).object, thread.id);
   const ObjectRef object = names_.create(known->out);
-  objects.add_new_memory(call.address, call.bytes, object);
+  objects.add_block(call.address, call.bytes, object);
   tables_.trace.stats[known->shape].bytes.add(call.bytes);
   const int64_t values[] = {static_cast<int64_t>(call.bytes), object.slot};
   count(state, known->shape, values, ticks);
@@ -146,15 +147,16 @@ bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm
 
 bool MemoryCalls::free_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
                              uint64_t ticks) {
-  Objects& objects = thread.process->objects;
-  const Memory* memory = objects.memory_at(call.address);
-  if (!memory) return false;
-  const ObjectRef object = memory->object;
-  const BlockShape* const known = state.blocks.find(form.site, object.cls, form.fn);
-  if (!known) return false;
-  const int64_t values[] = {object.slot, static_cast<int64_t>(memory->offset), static_cast<int64_t>(call.bytes)};
-  objects.take_memory(call.address, nullptr);
-  names_.release(object, thread.id);
+  const BlockShape* known = nullptr;
+  Place place;
+  const bool taken = thread.process->objects.take_memory_if(call.address, [&](const Place& found) {
+    known = state.blocks.find(form.site, found.object.cls, form.fn);
+    place = found;
+    return known != nullptr;
+  });
+  if (!taken) return false;
+  const int64_t values[] = {place.object.slot, static_cast<int64_t>(place.offset), static_cast<int64_t>(call.bytes)};
+  names_.release(place.object, thread.id);
   count(state, known->shape, std::span(values).first(known->values), ticks);
   return true;
 }

@@ -30,27 +30,48 @@ inline bool frees_block(const api::AllocFnInfo& info) {
 struct BlockShape {
   model::SiteId site = model::NoIndex;
   model::ClassId freed = model::NoIndex;  // class of the block; when making one: none
-  uint32_t fn = 0;
+  uint32_t fn = 0;  // 0: nothing has this number
   model::ShapeId shape = model::NoIndex;
   model::ClassId out = model::NoIndex;  // of the block that it makes
   uint32_t values = 0;
   bool is(model::SiteId s, model::ClassId c, uint32_t f) const { return site == s && freed == c && fn == f; }
 };
 
-// Those of a thread, the last ones.
+// Those of a thread: all that it has had. A program frees blocks of many places in many others, and each pair of them
+// is a shape.
 class BlockShapes {
  public:
-  BlockShape& at(model::SiteId site, model::ClassId freed, uint32_t fn) {
-    return shapes_[mix(site ^ uint64_t{fn} << 32, freed) % shapes_.size()];
-  }
   // nullptr: it is not among them.
-  const BlockShape* find(model::SiteId site, model::ClassId freed, uint32_t fn) {
-    const BlockShape& known = at(site, freed, fn);
-    return known.is(site, freed, fn) ? &known : nullptr;
+  const BlockShape* find(model::SiteId site, model::ClassId freed, uint32_t fn) const {
+    for (size_t i = home(site, freed, fn);; i = next(i)) {
+      if (shapes_[i].is(site, freed, fn)) return &shapes_[i];
+      if (shapes_[i].fn == 0) return nullptr;
+    }
+  }
+  void put(const BlockShape& shape) {
+    if ((size_ + 1) * 2 > shapes_.size()) grow();
+    size_t i = home(shape.site, shape.freed, shape.fn);
+    while (shapes_[i].fn != 0 && !shapes_[i].is(shape.site, shape.freed, shape.fn)) i = next(i);
+    size_ += shapes_[i].fn == 0;
+    shapes_[i] = shape;
   }
 
  private:
-  std::array<BlockShape, 256> shapes_{};
+  size_t home(model::SiteId site, model::ClassId freed, uint32_t fn) const {
+    return mix(site ^ uint64_t{fn} << 32, freed) & (shapes_.size() - 1);
+  }
+  size_t next(size_t i) const { return (i + 1) & (shapes_.size() - 1); }
+  void grow() {
+    std::vector<BlockShape> old(shapes_.size() * 2);
+    old.swap(shapes_);
+    size_ = 0;
+    for (const BlockShape& shape : old) {
+      if (shape.fn != 0) put(shape);
+    }
+  }
+
+  std::vector<BlockShape> shapes_ = std::vector<BlockShape>(64);  // a power of two, half of them free (fn == 0)
+  size_t size_ = 0;
 };
 
 // A function and the place that calls it.

@@ -81,7 +81,8 @@ void MemoryCalls::take_frames(TracedThread& thread, const RecordView& record) {
   if (!frames.empty()) std::memcpy(frames.data(), record.payload.data(), frames.size() * 8);
 }
 
-model::Folder* MemoryCalls::stream(const TracedThread& thread) const {
+model::Folder* MemoryCalls::stream(const TracedThread& thread) {
+  folding_.finish();
   State* state = states_.find(thread);
   return state && state->stream.events() > 0 ? &state->stream : nullptr;
 }
@@ -122,7 +123,7 @@ void MemoryCalls::count(State& state, model::ShapeId shape, std::span<const int6
   ++calls_;
   ++state.since_asked;
   ++tables_.trace.stats[shape].calls;
-  state.stream.push(shape, values);
+  folding_.push(state.stream, shape, values);
   if (__builtin_expect(noted_ != nullptr, 0)) noted_->push_back({shape, {values.begin(), values.end()}});
   if (state.times) state.times->add_event(clock_.time_of(ticks), {});
 }
@@ -226,7 +227,7 @@ bool MemoryCalls::settle(TracedThread& thread, MemoryCall& call, bool unfinished
   const bool resizes = call.info->gives_back() && call.info->makes();
   const bool kept = !unfinished && resizes && call.made == 0 && call.made_bytes != 0;
   if (kept && form.ends_old) {
-    thread.process->objects.add_memory(call.words[0], call.old_size, call.places[0].object);
+    thread.process->objects.add_block(call.words[0], call.old_size, call.places[0].object);
     call.ended.clear();
     form.ends_old = false;
   }
@@ -300,7 +301,7 @@ ObjectRef MemoryCalls::name_made(TracedThread& thread, const MemoryCall& call, m
   Objects& objects = thread.process->objects;
   if (Place stale = objects.take_memory(call.made, nullptr); stale.found) names_.release(stale.object, thread.id);
   const ObjectRef object = names_.create(cls);
-  objects.add_memory(call.made, call.made_bytes, object);
+  objects.add_block(call.made, call.made_bytes, object);
   return object;
 }
 
@@ -351,8 +352,7 @@ void MemoryCalls::end(TracedThread& thread, State& state, bool unfinished) {
   if (form.made) stats.bytes.add(call.made_bytes);
   count(state, known.shape, {values, count_of_values}, call.ticks);
   if (is_plain(call)) {
-    state.blocks.at(form.site, form.in[0], form.fn) = {form.site,   form.in[0], form.fn, known.shape, known.out,
-                                                       static_cast<uint32_t>(count_of_values)};
+    state.blocks.put({form.site, form.in[0], form.fn, known.shape, known.out, static_cast<uint32_t>(count_of_values)});
   }
 }
 

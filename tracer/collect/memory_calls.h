@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "tracer/collect/block_forms.h"
+#include "tracer/collect/folding_thread.h"
 #include "tracer/collect/places.h"
 #include "tracer/collect/spool_reader.h"
 #include "tracer/collect/tick_clock.h"
@@ -75,8 +76,9 @@ class MemoryCalls {
     State* state = states_.find(thread);
     return state ? std::exchange(state->since_asked, 0) : 0;
   }
-  // The calls of a thread; nullptr: it has made none. And their times; nullptr: not kept.
-  model::Folder* stream(const TracedThread& thread) const;
+  // The calls of a thread, which change no more before the next record; nullptr: it has made none. And their times;
+  // nullptr: not kept.
+  model::Folder* stream(const TracedThread& thread);
   const model::TimelineBuilder* times(const TracedThread& thread) const;
 
   uint64_t calls() const { return calls_; }
@@ -136,7 +138,8 @@ class MemoryCalls {
   const TickClock& clock_;
   PerThread<State> states_;
   BlockForms block_forms_;
-  model::Shape shape_;  // scratch
+  FoldingThread folding_;  // ends before the streams do
+  model::Shape shape_;     // scratch
   std::vector<model::PushedEvent>* noted_ = nullptr;  // where count() notes what it counts
   bool keep_times_ = false;
   uint64_t calls_ = 0, foreign_releases_ = 0;

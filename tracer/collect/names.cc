@@ -16,11 +16,6 @@ void Objects::add_memory(uint64_t base, uint64_t size, ObjectRef object) {
   note_extent(base, size);
 }
 
-void Objects::add_new_memory(uint64_t base, uint64_t size, ObjectRef object) {
-  memory_.insert(base) = {.object = object, .size = size};
-  note_extent(base, size);
-}
-
 void Objects::note_extent(uint64_t base, uint64_t size) {
   if (size >= Large) {
     large_[base] = size;
@@ -30,7 +25,22 @@ void Objects::note_extent(uint64_t base, uint64_t size) {
   }
 }
 
+Place Objects::longer_memory_from(uint64_t base) {
+  const Memory* memory = memory_.find(base);
+  return memory ? in_memory(*memory, 0) : Place{};
+}
+
 Place Objects::take_memory(uint64_t base, uint64_t* size) {
+  if (BlockTable::Block* block = blocks_.find(base)) {
+    const Place place{block->object, 0, true};
+    if (size) *size = block->size;
+    BlockTable::remove(*block);
+    return place;
+  }
+  return take_longer_memory(base, size);
+}
+
+Place Objects::take_longer_memory(uint64_t base, uint64_t* size) {
   Memory* memory = memory_.find(base);
   if (!memory) return {};
   const Place place = in_memory(*memory, 0);
@@ -71,9 +81,11 @@ void Objects::unmap(uint64_t base, uint64_t size, std::vector<ObjectRef>& ended)
 }
 
 Place Objects::find_memory(uint64_t address) {
+  if (const Place place = memory_from(address); place.found) return place;
   uint64_t base = 0;
-  const Memory* memory = memory_around(address, &base);
-  return memory ? in_memory(*memory, address - base) : Place{};
+  if (const Memory* memory = memory_around(address, &base)) return in_memory(*memory, address - base);
+  const BlockTable::Block* block = blocks_.find_around(address, base);
+  return block ? Place{block->object, address - base, true} : Place{};
 }
 
 Memory* Objects::memory_around(uint64_t address, uint64_t* base) {

@@ -9,19 +9,14 @@
 #include <vector>
 
 #include "tracer/collect/address_map.h"
+#include "tracer/collect/block_table.h"
 #include "tracer/collect/interning.h"
 #include "tracer/collect/module_map.h"
+#include "tracer/collect/object_ref.h"
 #include "tracer/collect/slot_set.h"
 #include "traces/model/fold/event.h"
 
 namespace gt::tracer {
-
-struct ObjectRef {
-  model::ClassId cls = model::NoIndex;
-  uint32_t slot = 0;
-  bool known() const { return cls != model::NoIndex; }
-  bool operator==(const ObjectRef&) const = default;
-};
 
 struct HashClass {
   size_t operator()(const model::Class& c) const {
@@ -86,18 +81,43 @@ class Objects {
  public:
   AddressMap<Handle> handles;
 
+  // Memory of any kind. REQUIRES, of both: no memory that is known begins there.
   void add_memory(uint64_t base, uint64_t size, ObjectRef object);
-  // The same, where there is none. REQUIRES: base != 0, and no memory begins there.
-  void add_new_memory(uint64_t base, uint64_t size, ObjectRef object);
-  // The memory that began at `base`, taken out; found == false: none.
+  // A block of the heap. REQUIRES: base != 0.
+  void add_block(uint64_t base, uint64_t size, ObjectRef object) {
+    if (BlockTable::holds(base, size)) {
+      blocks_.add(base, size, object);
+    } else {
+      add_memory(base, size, object);
+    }
+  }
+  // The memory that begins at `base`; found == false: none.
+  Place memory_from(uint64_t base) {
+    if (const BlockTable::Block* block = blocks_.find(base)) return {block->object, 0, true};
+    return longer_memory_from(base);
+  }
+  // The same, taken out. `size`, if given: how large it was.
   Place take_memory(uint64_t base, uint64_t* size);
+  // The same, if wanted(place) says so. False: there is none, or it does not.
+  template <class Wanted>
+  bool take_memory_if(uint64_t base, Wanted&& wanted) {
+    BlockTable::Block* const block = blocks_.find(base);
+    if (!block) {
+      const Place place = longer_memory_from(base);
+      return place.found && wanted(place) && take_longer_memory(base, nullptr).found;
+    }
+    if (!wanted(Place{block->object, 0, true})) return false;
+    BlockTable::remove(*block);
+    return true;
+  }
   // Takes [base, base + size) out of whatever live memory lies there; what no longer has any is appended to `ended`.
   // Pages only: blocks below Large are left alone.
   void unmap(uint64_t base, uint64_t size, std::vector<ObjectRef>& ended);
+  // What is no block of the heap, or a large one.
   Memory* memory_at(uint64_t base) { return memory_.find(base); }
+  Memory* memory_around(uint64_t address, uint64_t* base = nullptr);
   // The live memory that holds `address`.
   Place find_memory(uint64_t address);
-  Memory* memory_around(uint64_t address, uint64_t* base = nullptr);
 
  private:
   // Interior pointers are looked up rarely, so only large blocks are kept in order; small ones are
@@ -105,7 +125,10 @@ class Objects {
   // there ever was a small block: static data and stacks mostly lie elsewhere.
   static constexpr uint64_t Large = 4096;
   void note_extent(uint64_t base, uint64_t size);
-  AddressMap<Memory> memory_;
+  Place longer_memory_from(uint64_t base);
+  Place take_longer_memory(uint64_t base, uint64_t* size);
+  BlockTable blocks_;
+  AddressMap<Memory> memory_;  // what is not in blocks_
   std::map<uint64_t, uint64_t> large_;  // base -> size
   uint64_t lowest_small_ = ~uint64_t{0}, highest_small_ = 0;  // bases, of all times
   std::map<std::pair<model::ClassId, uint32_t>, uint32_t> more_pieces_;  // of objects with a hole: pieces less one

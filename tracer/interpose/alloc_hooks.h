@@ -35,6 +35,9 @@
 // Client members run with t_flags.inside set, do not throw, keep errno, and may be called before any constructor of the
 // library: their data must be constant-initialized.
 //
+// Thread safety: members are called by any thread, several at a time. Of those that are called only while the program's
+// own code runs a thread enters none twice, whatever its signal handlers do.
+//
 // The version script of the library must NOT give these functions a version: references carry libc's versions
 // (malloc@GLIBC_2.2.5), and only a definition without a version answers them all. So the script names the versioned cl*
 // functions and hides the rest by pattern (`local: _Z[!nd]*;`) instead of by `local: *`.

@@ -6,6 +6,9 @@
 // us, all of ours step aside: they call the runtime's own, which reach the replacement as the
 // language says (new[] through new, sized delete through delete, ...). What the replacement
 // allocates is seen as its malloc.
+//
+// Thread safety: all functions; what the dynamic linker was asked for is remembered. Cost: questions to it, with its
+// lock, until then; for the new handler each time.
 #pragma once
 
 #include <atomic>

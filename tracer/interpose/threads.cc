@@ -25,7 +25,7 @@ struct Birth {
 
 struct Slot {
   std::atomic<bool> taken{false};
-  Birth birth;
+  Birth birth{};
 };
 constexpr size_t Slots = 64;
 constinit Slot g_slots[Slots];

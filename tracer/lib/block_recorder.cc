@@ -6,7 +6,12 @@
 
 namespace gt::tracer {
 
-__attribute__((noinline)) bool define_form(Ring& ring, uint32_t slot, uint64_t form) {
+namespace {
+
+// A form has four slots to choose from, so places that call in turn seldom drive each other out.
+constexpr uint32_t Ways = 4;
+
+bool define_form(Ring& ring, uint32_t slot, uint64_t form) {
   constexpr uint32_t Bytes = sizeof(RecordHeader) + 24;
   uint8_t* at = reserve(ring, RecordType::BlockForm, 0, Bytes, ticks());
   if (!at) return false;
@@ -14,6 +19,20 @@ __attribute__((noinline)) bool define_form(Ring& ring, uint32_t slot, uint64_t f
   std::memcpy(at, words, sizeof words);
   commit(ring, Bytes);
   return true;
+}
+
+}  // namespace
+
+__attribute__((noinline)) uint32_t find_form(Ring& ring, uint64_t form) {
+  const uint32_t first = form_slot(form);
+  const uint64_t* const forms = ring.header->forms;
+  uint32_t empty = Ways;
+  for (uint32_t way = 0; way < Ways; ++way) {
+    if (forms[first ^ way] == form) return first ^ way;
+    if (forms[first ^ way] == 0 && empty == Ways) empty = way;
+  }
+  const uint32_t way = empty < Ways ? empty : (ring.position >> 3) % Ways;  // whichever: all may be in use
+  return define_form(ring, first ^ way, form) ? first ^ way : BlockFormCount;
 }
 
 __attribute__((noinline)) void begin_repeat(Ring& ring) {

@@ -11,8 +11,9 @@
 
 namespace gt::tracer {
 
-// Gives the form to its slot: what was there is forgotten. False: it could not be recorded.
-bool define_form(Ring& ring, uint32_t slot, uint64_t form);
+// The slot of a form that is not in its first one, where another may be. It is given one now if it has none, in the
+// place of a form that is forgotten. BlockFormCount: that could not be recorded.
+uint32_t find_form(Ring& ring, uint64_t form);
 
 // The calls that were seen last come again: from here on they are counted, if there is room for that.
 void begin_repeat(Ring& ring);
@@ -41,8 +42,11 @@ inline bool record_block(BlockTag tag, api::AllocFn fn, uint64_t site, uint64_t 
   Ring* const ring = this_ring();
   if (__builtin_expect(!ring || !fits_block_word(address, bytes), 0)) return false;
   const uint64_t form = block_form(fn, site), base = base_of(address);
-  const uint32_t slot = form_slot(form);
-  if (__builtin_expect(ring->header->forms[slot] != form, 0) && !define_form(*ring, slot, form)) return false;
+  uint32_t slot = form_slot(form);
+  if (__builtin_expect(ring->header->forms[slot] != form, 0)) {
+    slot = find_form(*ring, form);
+    if (slot == BlockFormCount) return false;
+  }
   const uint64_t word = block_word(tag, slot, address, bytes);
   if (__builtin_expect(ring->busy, 0)) return false;
   if (count_repeat(*ring, word, base)) return true;

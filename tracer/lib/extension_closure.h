@@ -2,7 +2,9 @@
 //
 // The first address of a function is called by its static wrapper directly. A second one (another
 // vendor's) needs a wrapper that remembers it: a libffi closure, which passes the program's
-// arguments on to the static wrapper with the address set aside for this call. Thread safety: yes.
+// arguments on to the static wrapper with the address set aside for this call.
+// Thread safety: wrapper_for() from any thread, one at a time; the others spin. What it gives stays for the rest of the
+// process, and there is room for 512 closures.
 #pragma once
 
 #include "tracer/lib/extension_wrapper.h"

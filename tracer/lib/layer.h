@@ -16,7 +16,7 @@ struct LayerSlot {
   void* wrapper;  // what the program is to call
 };
 
-// One for each OpenCL function (exports.cc).
+// One for each OpenCL function (exports.cc); constant, for as long as the process lives.
 std::span<const LayerSlot> layer_slots();
 
 }  // namespace gt::tracer

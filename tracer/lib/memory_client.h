@@ -2,6 +2,7 @@
 //
 // Cost: a block that is made or given back, 8 bytes in the ring (block_words.h); other calls, 32 to 80 bytes and often
 // a reading of the clock; a walk of the stack for large blocks only (frames.h).
+// Thread safety: any thread, each into its own ring; what a signal handler does that interrupts one is not recorded.
 #pragma once
 
 #include <concepts>

@@ -39,7 +39,7 @@ __thread bool t_without_ring __attribute__((tls_model("initial-exec"))) = false;
 
 pthread_key_t g_thread_end;
 int g_pid = 0;
-int g_process_recorded = 0;  // pid whose Process and Module records are written
+std::atomic<int> g_process_recorded{0};  // pid whose Process and Module records are written, or about to be
 bool g_forked = false;       // without an exec since: one thread is left, and perhaps locks of those that are gone
 
 int current_tid() { return static_cast<int>(syscall(SYS_gettid)); }
@@ -166,8 +166,7 @@ Ring* claim_ring() {
   ring.header->stack_high = stack.high;
   t_ring = &ring;
   pthread_setspecific(g_thread_end, &ring);
-  if (g_process_recorded != g_pid) {
-    g_process_recorded = g_pid;
+  if (g_process_recorded.exchange(g_pid, std::memory_order_relaxed) != g_pid) {
     record_process();
     record_modules();
   }
@@ -193,7 +192,8 @@ bool wait_for_space(Ring& ring, uint64_t bytes) {
   const Waiting waiting(begin);
   bool alive = true;
   for (uint32_t tries = 0;; ++tries) {
-    if (has_space(ring, bytes)) break;
+    // A segment may be free again long before the collector comes to this ring's newest one.
+    if (has_space(ring, bytes) || (tries % 16 == 15 && recording() && go_on_in_segment(ring))) break;
     if (g_stopped || g_spool->off.load(std::memory_order_relaxed) == RecordingEnded) {
       alive = false;
       break;

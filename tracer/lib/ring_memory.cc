@@ -38,7 +38,7 @@ SegmentHeader* segment_header(uint32_t segment) {
 
 bool take(SegmentHeader& segment) {
   uint32_t expected = 0;
-  return segment.taken.compare_exchange_strong(expected, 1);
+  return segment.taken.load(std::memory_order_relaxed) == 0 && segment.taken.compare_exchange_strong(expected, 1);
 }
 
 // Any that is free among those used before, else a new one. 0: none.

@@ -375,9 +375,9 @@ Status Table::build() {
     row.attributes = *text;
     rows_.push_back(std::move(row));
   }
-  for (const auto& [name, version] : a_.exports)
-    if (std::none_of(rows_.begin(), rows_.end(), [&](const Row& r) { return r.fn->name == name; }))
-      return Status(Kind::Corrupt, "export " + name + ": not in the headers");
+  for (const auto& shown : a_.exports)
+    if (std::none_of(rows_.begin(), rows_.end(), [&](const Row& r) { return r.fn->name == shown.first; }))
+      return Status(Kind::Corrupt, "export " + shown.first + ": not in the headers");
   for (const auto& [key, role] : a_.roles)
     if (!a_.used.count(key))
       return Status(Kind::Corrupt, "annotation " + key + " names no parameter");

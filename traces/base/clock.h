@@ -1,4 +1,5 @@
 // Clocks, for code that is injected: no allocation, no exception.
+// Thread safety: all functions. Async-signal-safe.
 #pragma once
 
 #include <time.h>

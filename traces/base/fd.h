@@ -1,4 +1,6 @@
 // A file descriptor that closes itself.
+// Ownership: of one descriptor, or none. Assignment swaps: what this one had is closed when the other one goes. close()
+// may change errno.
 #pragma once
 
 #include <unistd.h>

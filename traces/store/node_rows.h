@@ -16,10 +16,11 @@ Status emit_nodes(const model::Trace& trace, const std::function<Status(const No
 // Puts rows back into the streams of a trace whose streams and shapes have been read.
 class NodeTree {
  public:
-  // `max_values` bounds the values that all columns together may hold.
+  // `max_values` bounds the values that all columns together may hold. `trace` must outlive this.
   NodeTree(model::Trace& trace, uint64_t max_values) : trace_(trace), values_left_(max_values) {}
 
-  // Rows come in the order of their ids, from 0. Corrupt when they are no pre-order of a forest.
+  // Rows come in the order of their ids, from 0; a run moves out of its row. Corrupt when they are no pre-order of a
+  // forest; the trace is not to be used then.
   Status add(NodeRow& row);
 
  private:

@@ -12,7 +12,9 @@
 // that are no messages close the link.
 //
 // Ownership: everything that the client made is the executor's, and released when the link closes.
-// Thread safety: all functions from any thread. Exceptions never leave it.
+// Thread safety: all functions from any thread. Exceptions never leave it. Messages are taken in one at a time, with a
+// lock: by the link's thread, by one that catches up with those that had to wait (backlog.h), inside a process by the
+// client's own. Whoever has that lock is what the parts in calls/ and transfer/ call the control channel.
 #pragma once
 
 #include <memory>

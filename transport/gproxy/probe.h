@@ -3,6 +3,7 @@
 // One child asks the loader for everything. If it crashes or does not come back, each installed driver is tried in a
 // child of its own; those that answer are put into a folder, for the loaders of workers (OCL_ICD_VENDORS), and the
 // others are named and left out.
+// Thread safety: functions from any thread.
 #pragma once
 
 #include <string>
@@ -20,6 +21,8 @@ struct Probed {
   OwnFolder folder;                      // which the environment names, if there is one
 };
 
+// Blocks: `seconds` at most for the first child, as long again for all those of single drivers together, and once more
+// for those that are left. Unsupported: there is no loader, or one of no use.
 Result<Probed> probe_devices(unsigned seconds);
 // The libraries of the drivers that loaders find in this environment.
 std::vector<std::string> driver_libraries();

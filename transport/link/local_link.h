@@ -1,5 +1,11 @@
 // A link inside the process: both ends are here, frames are handed over by the thread that sends, memory is simply
 // there. It makes an executor in this process look like one elsewhere, at the price of a call.
+//
+// Thread safety: as link.h says. Handlers run in the thread that sends or puts, without a lock of the link's; where
+// another thread is delivering on that channel they run in that one, and send() may return before they have.
+// Ownership: what both ends share lives as long as either of them; the first that goes closes the link.
+// Cost: a frame is copied to the heap; put() and get() are a memcpy by the caller, so their tickets are over at once.
+// withdraw() does not wait for a copy that another thread is at.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,8 @@
 // were right they are tried again after ten times as long. For a buffer that goes to and fro often the caller may have
 // peer-mapped allocations made on both devices: memory of the slots' kind that it lives in from then on. Its moves are
 // one step.
-// Thread safety: move() from any thread, one at a time; the others wait.
+// Thread safety: any thread. move() and copy_at_source() take turns; make_peer_mapped() and peer_from() wait for who is
+// at it, too, has_looked() does not. Destroyed when nobody uses it any more: that waits for the thread that looks.
 #pragma once
 
 #include <pthread.h>
@@ -57,7 +58,7 @@ class NativeMoves {
     return bytes <= (from.peer_mapped && to.peer_mapped ? SmallPeerMappedMove : SmallMove);
   }
   // Copies a part, of elements of so many bytes (1: of a buffer), and returns when it is there. REQUIRES: nothing under
-  // way writes `from` or uses `to`.
+  // way writes `from` or uses `to`, and the caller keeps both. After an error the contents are still at `from`.
   Moved move(const Held& from, const Held& to, const copy::Region& part, size_t element);
 
   // Memory for a buffer of so many bytes to live in, on the device that is moved from or to. nullptr: contents do not

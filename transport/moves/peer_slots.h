@@ -4,6 +4,8 @@
 // themselves (native_moves.h) need only the one in between.
 //
 // Costs a context of CUDA's on each device, some hundreds of milliseconds and megabytes.
+// Thread safety: as MoveSlots. hop() and copy() block, with a cuda::Use of their own; when the process ends they are
+// refused (CL_OUT_OF_RESOURCES).
 #pragma once
 
 #include <memory>

@@ -1,6 +1,8 @@
 // Before contents go from device to device by themselves: does everything arrive, and is it faster than through pinned
 // memory? Machines differ: a bridge that mixes up what devices write to each other (an IOMMU that redirects it) is seen
 // by nobody but who compares.
+//
+// Thread safety: one thread, which blocks; queues and buffers are its own, so moves of others may go on in between.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@ struct PeerVerdict {
 // waiting for its turn; nothing: it failed.
 using TriedMove = std::function<std::optional<double>(cl_mem from, cl_mem to, size_t bytes)>;
 
-// Takes some tens of milliseconds, and 16 MiB on both devices meanwhile. `stop`: nobody wants to know any more.
+// Takes some tens of milliseconds, and 16 MiB on both devices meanwhile. `stop`: nobody wants to know any more; asked
+// before each pair of moves. The verdict is not right either when there was no memory on a device, or a move failed.
 PeerVerdict try_peer(const MoveEnd& from, const MoveEnd& to, const TriedMove& peer, const TriedMove& pinned,
                      const std::function<bool()>& stop);
 

@@ -2,7 +2,8 @@
 //
 // The executor frees slots in the order of its commands, so transfers take them in the order in which they were handed
 // in: a later one must not take what an earlier one needs.
-// Thread safety: all functions. credit() and close() only take a short lock; take() waits.
+// Thread safety: all functions, but address() and slot_bytes() only once open() has been called: take() and
+// wait_until_open() tell. credit() and close() only take a short lock; take() waits.
 #pragma once
 
 #include <chrono>

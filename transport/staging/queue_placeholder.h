@@ -25,6 +25,11 @@ struct QueueFacts {
   bool shared = true;         // other threads may enqueue commands while this one does
 };
 
+// Ownership: a value whose copies name the same events; one of them is finish()ed, once, and nothing is let go of
+// before. The reference to after() is its opener's, to be given to the program or released. before() is valid until
+// finish().
+// Thread safety: none; who opened it may leave state() and finish() to another thread. Allocates nothing; state() waits
+// only where the driver does not tell.
 class QueuePlaceholder {
  public:
   // False: nothing was changed, and nothing can be put into this queue. An out-of-order queue with barriers, without a

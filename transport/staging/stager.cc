@@ -35,6 +35,7 @@ class Stager::Use {
 
 void Stager::open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyThreads& copy_threads,
                   Agent* agents, void (*publisher)(const EventFacts&), void (*meter)(const Spent&)) noexcept {
+  const MutexLock lock(mutex_);
   cl_ = &cl;
   device_ = device;
   copy_threads_ = &copy_threads;
@@ -66,9 +67,10 @@ void Stager::close() noexcept {
   if (users_.load() == 0) tear_down();
 }
 
+// By the last user of a closed stager, which may have been opened again, and be in use, before that one gets here.
 void Stager::tear_down() noexcept {
   const MutexLock lock(mutex_);
-  if (torn_down_.load()) return;
+  if (torn_down_.load() || !closing_.load() || users_.load() != 0) return;
   small_.close();
   for (PipelineSlot& b : slots_) b.pipeline.close();
   for (PipelineSlot& b : background_) b.pipeline.close();

@@ -11,7 +11,8 @@
 // transfer, so nothing can deadlock that did not before.
 //
 // Pinned memory and queues are made when first needed and hold references to the context until close().
-// Thread safety: transfer() and close() from any thread. noexcept, no allocation: injected code uses it.
+// Thread safety: all functions from any thread, but open(); held() beside a first transfer may be one late. noexcept,
+// no allocation: injected code uses it.
 #pragma once
 
 #include <atomic>
@@ -60,7 +61,8 @@ class Stager final : private Agent::Owner {
 
   // `publisher` (may be nullptr) is called for each event that the program gets from a placeholder: when it is made,
   // and again, before it completes, with its start or its error. `meter` (likewise) is called after each transfer, on
-  // the thread that moved it. `agents`: two, one for each way. All must outlive the stager.
+  // the thread that moved it. `agents`: two, one for each way. All must outlive the stager. REQUIRES: is_closed(), and
+  // nobody else opens it.
   void open(const ClFunctions& cl, cl_context context, cl_device_id device, CopyThreads& copy_threads, Agent* agents,
             void (*publisher)(const EventFacts&), void (*meter)(const Spent&) = nullptr) noexcept;
   // Lets go of everything; what still runs does so when it ends.

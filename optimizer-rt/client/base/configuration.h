@@ -9,7 +9,8 @@
 //                           auto: as that of all devices if they have one, else gtrace
 //   GTRACE_SYNC_ERRORS=1    each command waits for its end (2 s at most) and returns the error itself
 //
-// Thread safety: constants after the first call.
+// Thread safety: any thread. spreads() and sync_errors() are constants after the first call; the others look at the
+// environment, and credentials() at the token's file, each time.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // Answers clGet*Info queries: the size, the value, CL_INVALID_VALUE when there is no room for it.
+// Thread safety: none; on the stack of one call, whose pointers, the program's, it writes through.
 #pragma once
 
 #include <CL/cl.h>

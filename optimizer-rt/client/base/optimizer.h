@@ -40,7 +40,7 @@ struct VirtualPlatform {
 };
 
 constexpr const char* MeetName = "gtrace_meet_optimizer";  // asked of clGetExtensionFunctionAddress
-using Meet = const VirtualPlatform* (*)(const Optimizer* optimizer) noexcept;
+using Meet = const VirtualPlatform* (*)(const Optimizer* optimizer) noexcept;  // both live as long as the process
 
 // Asked for in the same way: the one platform is called as the native platforms of its devices if all have the same
 // name, and local ones that stand in the same list have it, too. Before a program sees it.

@@ -1,7 +1,8 @@
 // A thread of ours that runs tasks one after the other. Started by the first task; never joined: it ends with the
 // process. `work` continues what waited for an event and must not block for long, `callbacks` runs functions of the
 // program, which may do anything.
-// Thread safety: post() from any thread; takes a lock that no task holds.
+// Thread safety: post() from any thread; takes a lock that no task holds. A task must not throw; what it holds goes on
+// that thread, after it. Where the system refuses the thread, tasks wait for the next post(), which asks for it again.
 #pragma once
 
 #include <condition_variable>

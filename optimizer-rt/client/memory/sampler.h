@@ -1,4 +1,6 @@
 // A sampler: three properties, made at a sub-context when a kernel there is first given it.
+// Thread safety: any thread; the properties do not change once the program has it. at() may send, and throws a Failure
+// when the link is closed.
 #pragma once
 
 #include <vector>

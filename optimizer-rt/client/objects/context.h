@@ -68,6 +68,8 @@ namespace gt::virt {
 std::vector<_cl_device_id*> devices_in(const _cl_context& context, cl_uint n, const cl_device_id* list);
 
 // The names of an object at the sub-contexts of its context: made where it is first needed.
+// Thread safety: any thread, but each(). `make` runs with the lock held, so that an object is made once: it may send,
+// and may not ask for a name of this object. What it throws leaves the object without a name there.
 class Names {
  public:
   explicit Names(const _cl_context& context) : names_(context.sub_contexts.size()) {}

@@ -1,5 +1,7 @@
 // A sub-context of a context: one native context, at one platform of one executor; and what of ours is there.
-// Thread safety: any thread.
+// Thread safety: any thread, but queues_made() and scratch_made(), which are for who takes the context apart. What is
+// made or asked when it is first needed is so with the mutex held: image_formats() keeps others waiting for its answer.
+// All that send throw a Failure when the link is closed.
 #pragma once
 
 #include <array>

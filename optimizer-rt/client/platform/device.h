@@ -32,7 +32,7 @@ struct _cl_device_id : gt::virt::Object {
   // What is known from device discovery; masked and kept.
   void learn(cl_device_info param, gt::Bytes value);
 
-  // Does its driver tell the time? Asked once.
+  // Does its driver tell the time? Asked once, which waits for the answer; throws when the link is closed.
   bool has_timers();
 
   // As the program knows it.

@@ -1,7 +1,8 @@
 // Devices of drivers in this process, in contexts of ours: programs know them by the drivers' own handles, which stay
 // as they are. Behind each is an executor of its own in this process, made when it is first put into such a context; it
 // lives as long as the process, and keeps a part of a device alive.
-// Thread safety: any thread.
+// Thread safety: any thread. adopt() of a device that is new makes its executor with the lock held, in milliseconds;
+// everybody else here waits.
 #pragma once
 
 #include "optimizer-rt/client/platform/device.h"

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <mutex>
 #include <string>
 
@@ -62,7 +63,7 @@ void connect(_cl_platform_id& to, const std::string& url) {
 
 constexpr const char* OwnSuffix = "GTRACE";
 
-_cl_platform_id* g_platform = nullptr;
+std::atomic<_cl_platform_id*> g_platform{nullptr};  // others look while it is being connected
 
 void connect_all() {
   auto* made = new _cl_platform_id;
@@ -91,12 +92,13 @@ _cl_platform_id* platform() {
 _cl_platform_id* connected_platform() { return g_platform; }
 
 void show_as_native(const char* name) {
-  if (!g_platform || g_platform->natives.empty()) return;
-  const NativePlatform& first = g_platform->natives[0];
+  _cl_platform_id* const platform = g_platform;
+  if (!platform || platform->natives.empty()) return;
+  const NativePlatform& first = platform->natives[0];
   const std::string called = first.text(CL_PLATFORM_NAME);
   const auto same = [&](const NativePlatform& n) { return n.text(CL_PLATFORM_NAME) == called; };
-  const bool one = std::all_of(g_platform->natives.begin(), g_platform->natives.end(), same);
-  g_platform->shown = one && !called.empty() && (!name || called == name) ? &first : nullptr;
+  const bool one = std::all_of(platform->natives.begin(), platform->natives.end(), same);
+  platform->shown = one && !called.empty() && (!name || called == name) ? &first : nullptr;
 }
 
 std::string NativePlatform::text(cl_platform_info info) const {

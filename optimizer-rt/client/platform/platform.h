@@ -1,5 +1,7 @@
 // The one platform: all devices of all executors that answered, in the order of the configuration. It is called gtrace,
 // or as the native platform of some of its devices (GTRACE_PLATFORM_NAME), which programs look for by name and vendor.
+// Thread safety: any thread, but show_as_native(). A platform never changes once the program sees it, and lives as long
+// as the process.
 #pragma once
 
 #include <map>
@@ -38,9 +40,10 @@ struct _cl_platform_id : gt::virt::Object {
 
 namespace gt::virt {
 
-// Connects on first use. Without any device there is no platform: nullptr.
+// Connects on first use, to one executor after the other; who calls meanwhile waits. An executor that does not answer
+// is left out, which a line on stderr says. Without any device there is no platform: nullptr.
 _cl_platform_id* platform();
-_cl_platform_id* connected_platform();  // without connecting
+_cl_platform_id* connected_platform();  // without connecting, or waiting for who does: nullptr until then
 // Before the program sees it: calls it as the native platforms of its devices, if they have one name and `name` is
 // theirs, too (nullptr: whatever it is).
 void show_as_native(const char* name);

@@ -1,7 +1,7 @@
 // The client's half of large writes: chunks go into free slots of the executor's inbox.
 //
-// Transfers go one after the other, in the order in which they were handed in (slots.h says why). None waits for the
-// arrival of the one before it.
+// Transfers go one after the other, in the order in which they were handed in (slots.h says why). While there are any
+// to be sent, none waits for the arrival of the one before it.
 // Thread safety: any thread; credit() and close() are called by the link's handlers and only take a short lock.
 #pragma once
 
@@ -27,7 +27,8 @@ class BulkSender {
 
   using Done = std::function<void()>;
   // Sends what is packed at `from` as the chunks of `transfer`, of chunk_bytes(all of it) each; `done` runs when the
-  // memory may change again (or the link is closed), on a thread of ours.
+  // memory may change again (or the link is closed), on a thread of ours. Never waits; where the system refuses that
+  // thread, the transfer waits for the next one to be handed in, which asks for it again.
   void stream(uint32_t transfer, const copy::Region& part, uint64_t element, const void* from, Done done);
   // Of a transfer, either way: small enough that the device is busy with most of it while the rest is on its way, and
   // no smaller, because each chunk costs both ends.

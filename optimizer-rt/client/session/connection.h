@@ -1,4 +1,5 @@
 // A link to an executor, wherever it is: at a URL of the configuration, or in this process.
+// Thread safety: functions from any thread.
 #pragma once
 
 #include <CL/cl.h>
@@ -20,7 +21,8 @@ struct Connection {
   std::string url;                        // when it is not
 };
 
-// Waits for the other side, LinkOptions::connect_ms at most; a driver in this process is loaded.
+// Waits for the other side, LinkOptions::connect_ms at most; a driver in this process is loaded, and stays. Errors:
+// those of parse_url(), credentials() and wire::connect(); Unsupported: the file is no driver.
 Result<Connection> connect_to(const std::string& url);
 // To an executor in this process, over a device whose handle the program has (open_device()).
 Result<Connection> connect_to_device(cl_device_id native);

@@ -96,7 +96,7 @@ class Session final : public wire::LinkHandler {
     api::encode_inputs<F, C>(w, arguments...);
     send(wire::Call{api::number(F), 0, made.result, made.event, w.view()}, true);
   }
-  // The same, and waits for the encoded outputs.
+  // The same, and waits for the encoded outputs: not in a handler of the link.
   template <api::FnId F, api::Contents C = api::Contents::Full, class... A>
   Bytes ask(Made made, const A&... arguments) {
     api::VectorWriter w;
@@ -111,7 +111,7 @@ class Session final : public wire::LinkHandler {
   bool sees_end(ObjectId event) const;
 
   using OnBuilt = std::function<void(const wire::Built&)>;
-  void build(wire::Build& build, OnBuilt then);  // `then` runs on the thread for work
+  void build(wire::Build& build, OnBuilt then);  // `then` runs on the thread for work; not at all if this throws
   // The same; when the link closes, the answers say CL_DEVICE_NOT_AVAILABLE.
   void invite(wire::Invite& invite, std::function<void(const wire::Invited&)> then);
   void join(wire::Join& join, std::function<void(const wire::Joined&)> then);
@@ -122,7 +122,8 @@ class Session final : public wire::LinkHandler {
   void watch_queue(ObjectId queue, QueueListener& listener, bool profiles);
   void forget_queue(ObjectId queue);
 
-  // Bytes of an inline read, by its event: handed to `take` when they come.
+  // Bytes of an inline read, by its event: handed to `take` when they come, by a handler of the link, which must not
+  // wait. If the link closes or the event is forgotten before, `take` goes without having been called.
   using TakeData = std::function<void(ByteView)>;
   void expect_data(ObjectId event, TakeData take);
 

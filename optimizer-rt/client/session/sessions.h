@@ -9,10 +9,12 @@
 
 namespace gt::virt {
 
-// A session over the connection, which has begun; `surveyed`: what is there.
+// A session over the connection, which has begun; `surveyed`: what is there. Waits for the executor's answers. It is
+// never destroyed. Disconnected: the link was closed.
 Result<Session*> open_session(Connection connection, wire::Surveyed& surveyed);
 
-// RegisteredMemory::deregister() of all sessions.
+// RegisteredMemory::deregister() of all sessions. False: one of them uses it; others may have let go of it already.
+// Cost: a round trip for each that maps it.
 bool deregister_everywhere(const void* base, size_t bytes);
 
 }  // namespace gt::virt

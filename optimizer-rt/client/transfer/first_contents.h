@@ -6,8 +6,8 @@
 
 namespace gt::virt {
 
-// `host` is laid out as `layout` says. Returns when the contents are captured; throws as
-// what an event fails with. REQUIRES: nobody else knows the object yet.
+// `host` is laid out as `layout` says. Returns when the contents are captured, of large ones when the device has them.
+// Throws what their event fails with. REQUIRES: nobody else knows the object yet.
 void fill_new(_cl_mem& mem, const void* host, const copy::Layout& layout);
 
 }  // namespace gt::virt

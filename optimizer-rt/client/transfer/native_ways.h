@@ -1,6 +1,8 @@
 // How contents move between drivers of this process: their buffers, and the way from one sub-context to another. The
 // only place where commands go to a driver past its executor: docs/decisions/0030 says why.
 // REQUIRES, everywhere: executors of this process.
+// Thread safety: any thread, where nothing else is said; no handler of a link: native_mem() may wait until the executor
+// has taken in what was sent.
 #pragma once
 
 #include <utility>
@@ -40,7 +42,7 @@ NativeMem native_mem(_cl_mem& mem, SubContext& sub_context);
 // more.
 bool name_native(cl_mem buffer, SubContext& sub_context, ObjectId name);
 
-// Made when first needed. REQUIRES: the context's residency is locked.
+// Made when first needed; lives as long as the context. REQUIRES: the context's residency is locked.
 NativeMoves& way_between(SubContext& from, SubContext& to);
 
 }  // namespace gt::virt

@@ -18,7 +18,8 @@ namespace gt::virt {
 void give_peer_mapped(_cl_mem& root, SubContext& from, SubContext& to, NativeMoves& way);
 
 // The object is part of `whole` from now on (nullptr: of nothing), which lives in the driver's memory again, and will:
-// NVIDIA's driver makes images of imported memory that it then refuses to write.
+// NVIDIA's driver makes images of imported memory that it then refuses to write. REQUIRES: nobody else knows `part`
+// yet, and the residency is not locked: this does so.
 void make_part_of(_cl_mem& part, _cl_mem* whole);
 
 }  // namespace gt::virt

@@ -1,6 +1,6 @@
 // Bytes between the program's memory and a memory object at a sub-context: inline, in shared memory, or in chunks.
 //
-// Thread safety: any thread.
+// Thread safety: any thread; no handler of a link, since a write may wait. Throws a Failure when the link is closed.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,6 @@
 // What a trace's numbers are called: places in code, parameters, values.
+// Thread safety: all functions, while the trace does not change. Numbers that were printed are remembered for each
+// thread.
 #pragma once
 
 #include <string>

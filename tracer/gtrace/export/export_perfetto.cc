@@ -77,14 +77,15 @@ void PerfettoWriter::begin() {
 }
 
 uint64_t PerfettoWriter::Interned::id(const std::string& text, uint32_t field, ProtoWriter& fresh) {
-  const auto [it, added] = ids.try_emplace(text, ids.size() + 1);
-  if (added) {
+  const auto known = ids.try_emplace(text, ids.size() + 1);
+  const uint64_t id = known.first->second;
+  if (known.second) {
     fresh.message(field, [&](ProtoWriter& entry) {
-      entry.number(1, it->second);
+      entry.number(1, id);
       entry.text(2, text);
     });
   }
-  return it->second;
+  return id;
 }
 
 template <class Fill>

@@ -7,7 +7,9 @@
 
 namespace gt::tracer {
 
-// Those whose collector lives, or, with `orphans`, those whose collector is gone.
+// Those whose collector lives, or, with `orphans`, those whose collector is gone. Each is mapped for as long as its
+// reader lives, and none is removed; what cannot be opened is passed over. Cost: a mapping for each spool of the
+// machine.
 std::vector<SpoolReader> find_recordings(bool orphans);
 
 // Does this process belong to it: gtrace, its collector, or one that can record?

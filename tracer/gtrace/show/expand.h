@@ -1,4 +1,6 @@
 // Every call of a trace, a line each, in each thread's own order.
+// Thread safety: none. Memory calls are unfolded by a second thread, which only reads the trace; `out` is the caller's
+// thread's alone.
 #pragma once
 
 #include "tracer/gtrace/base/call_text.h"

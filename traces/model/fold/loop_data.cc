@@ -34,6 +34,14 @@ void absorb_body(LoopBody& into, size_t depth, LoopCounts& own, const LoopBody& 
   }
 }
 
+void absorb_nothing(LoopBody& into, size_t depth) {
+  for (ValueBuilder& value : into.values) value.absorb_none(depth);
+  for (InnerLoop& inner : into.loops) {
+    absorb_nothing(inner.body, depth + 1);
+    inner.count.absorb_none(depth);
+  }
+}
+
 void make_body(const Rule& rule, const LoopBody& body, size_t depth, const Grammar& grammar,
                std::vector<Node>& out) {
   size_t value = 0, inner = 0;
@@ -105,6 +113,17 @@ void absorb_entry(InnerLoop& inner, uint64_t iterations, const Loop& done) {
     absorb_body(inner.body, 2, own, done.body, its);
   }
   inner.count.append(static_cast<int64_t>(done.count));
+}
+
+const int64_t* absorb_once(InnerLoop& inner, const int64_t* v) {
+  for (ValueBuilder& value : inner.body.values) value.absorb_one(*v++);
+  inner.count.append(1);
+  return v;
+}
+
+void absorb_empty(InnerLoop& inner) {
+  absorb_nothing(inner.body, 2);
+  inner.count.append(0);
 }
 
 Node make_node(const Loop& loop, const Grammar& grammar) {

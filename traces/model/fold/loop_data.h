@@ -41,6 +41,10 @@ struct Loop {
 // `inner`, at depth 1 of the loop that has run `iterations` times, was entered once more and did
 // what `done` says.
 void absorb_entry(InnerLoop& inner, uint64_t iterations, const Loop& done);
+// The same, where it ran once and has no loops inside. Its values begin at `v`; gives where they end.
+const int64_t* absorb_once(InnerLoop& inner, const int64_t* v);
+// The same, where it ran no times.
+void absorb_empty(InnerLoop& inner);
 
 Node make_node(const Loop& loop, const Grammar& grammar);
 

@@ -94,16 +94,26 @@ bool Parser::accept(Symbol symbol) {
 // Ends the frames inside `frame`. REQUIRES: each can skip to the end of its body.
 void Parser::close_inner(size_t frame) {
   while (frames_.size() > frame + 1) {
-    skip_to(frames_.back(), frames_.back().rule->body.size());
-    join(frames_.back());
+    close_loop(frames_.back());
     frames_.pop_back();
     ++frames_.back().pos;
   }
 }
 
+// The loop of an inner frame is over. One that ran once, as many do, leaves its values on the stack.
+void Parser::close_loop(Frame& f) {
+  skip_to(f, f.rule->body.size());
+  if (f.has_loop || f.rule->rules != 0) return join(f);
+  learn_branch(f);
+  unlink_to(std::min(f.base, linked_));
+  entries_.resize(f.base + 1);
+  entries_[f.base].symbol = rule_symbol(f.rule->id);
+  entries_[f.base].once = true;
+}
+
 // REQUIRES: the items up to `pos` are inner loops. They did not run this time.
 void Parser::skip_to(Frame& f, size_t pos) {
-  for (; f.pos < pos; ++f.pos) add_loop(new_loop(grammar_.rule(rule_of(f.rule->body[f.pos]))));
+  for (; f.pos < pos; ++f.pos) add_empty_loop(rule_of(f.rule->body[f.pos]));
 }
 
 // REQUIRES: the item at pos of the innermost frame begins with `symbol`.
@@ -147,8 +157,11 @@ void Parser::abandon(size_t from) {
   frames_.clear();
   failed_from_ = from;
   size_t kept = from;
+  for (size_t i = entries_.size(); i-- > from;) {
+    if (entries_[i].once) give_object(i);
+  }
   for (size_t i = from; i < entries_.size(); ++i) {
-    if (entries_[i].loop && entries_[i].loop->count == 0) {
+    if (is_rule(entries_[i].symbol) && !entries_[i].loop) {
       unlink_to(std::min(linked_, kept));
     } else {
       if (kept != i) entries_[kept] = std::move(entries_[i]);
@@ -201,7 +214,7 @@ bool Parser::resume_outside(Frame& outer, const Frame& failed, Symbol symbol) {
   const size_t next = outer.pos + 1, n = entries_.size() - failed.base;
   if (next > outer.rule->body.size() || !spells(failed.base, *outer.rule, next)) return false;
   if (find(*outer.rule, next + n, symbol) == Nothing) return false;
-  if (!failed.has_loop) insert_empty_loop(failed.base, *failed.rule);
+  if (!failed.has_loop) insert_empty_loop(failed.base, failed.rule->id);
   outer.pos = next + n;
   return true;
 }

@@ -43,6 +43,7 @@ class Parser {
         return;
       }
       if (f.pos == body.size() && body[0] == symbol) {
+        if (body.size() == 1 && f.has_loop) return repeat_call(f);
         join(f);
         add_call();
         f.pos = 1;
@@ -115,7 +116,8 @@ class Parser {
   struct Entry {
     Symbol symbol = 0;
     uint64_t values_at = 0;      // calls: where its values begin; loops: where they would
-    std::unique_ptr<Loop> loop;  // of a rule symbol
+    std::unique_ptr<Loop> loop;  // of a rule symbol. In iterations under way it may be nullptr: it ran no times...
+    bool once = false;           // ...or this: once, it has no loops inside, and its values lie on the stack
     // Filled by link_all(), for entries below linked_:
     uint64_t hash = 0;  // of all entries up to this one
     int64_t previous =
@@ -145,16 +147,20 @@ class Parser {
   size_t find(const Rule& rule, size_t from, Symbol symbol) const;
   bool spells(size_t from_entry, const Rule& rule, size_t from_item) const;
   void close_inner(size_t frame);
+  void close_loop(Frame& f);
   void skip_to(Frame& f, size_t pos);
   void enter(Symbol symbol);
 
   // stack.cc
   void add_call();
   void add_loop(std::unique_ptr<Loop> loop);
-  void insert_empty_loop(size_t at, const Rule& rule);
+  void add_empty_loop(RuleId rule);
+  void insert_empty_loop(size_t at, RuleId rule);
   std::unique_ptr<Loop> new_loop(const Rule& rule);
   void recycle(std::unique_ptr<Loop> loop);
   void join(Frame& f);
+  void repeat_call(const Frame& f);
+  void give_object(size_t entry);
   void take_iteration(Loop& loop, size_t from, size_t entries);
   void pop_to(size_t entries);
   void unlink_to(size_t entries);

@@ -7,6 +7,7 @@ Parser::Entry::Entry(const Entry& o)
     : symbol(o.symbol),
       values_at(o.values_at),
       loop(o.loop ? std::make_unique<Loop>(*o.loop) : nullptr),
+      once(o.once),
       hash(o.hash),
       previous(o.previous),
       loop_below(o.loop_below) {}
@@ -44,12 +45,17 @@ void Parser::add_loop(std::unique_ptr<Loop> loop) {
   e.loop = std::move(loop);
 }
 
-void Parser::insert_empty_loop(size_t at, const Rule& rule) {
+void Parser::add_empty_loop(RuleId rule) {
+  Entry& e = entries_.emplace_back();
+  e.symbol = rule_symbol(rule);
+  e.values_at = values_.size();
+}
+
+void Parser::insert_empty_loop(size_t at, RuleId rule) {
   unlink_to(std::min(at, linked_));
   Entry e;
-  e.symbol = rule_symbol(rule.id);
+  e.symbol = rule_symbol(rule);
   e.values_at = entries_[at].values_at;
-  e.loop = new_loop(rule);
   entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(at), std::move(e));
 }
 
@@ -91,20 +97,54 @@ void Parser::join(Frame& f) {
   f.pos = 0;
 }
 
-// The calls' values lie one after the other: loops have none of their own.
 void Parser::take_iteration(Loop& loop, size_t from, size_t n) {
   const int64_t* v = values_.data() + entries_[from].values_at;
-  for (ValueBuilder& b : loop.body.values) b.append(*v++);
-  if (!loop.body.loops.empty()) {
-    auto inner = loop.body.loops.begin();
-    for (size_t i = from; i < from + n; ++i) {
-      if (!entries_[i].loop) continue;
-      effort_ += AbsorbSteps * entries_[i].loop->rule->total;
-      absorb_entry(*inner++, loop.count, *entries_[i].loop);
-      recycle(std::move(entries_[i].loop));
+  auto value = loop.body.values.begin();
+  auto inner = loop.body.loops.begin();
+  if (loop.body.loops.empty()) n = 0;  // the calls' values lie one after the other
+  for (size_t i = from; i < from + n; ++i) {
+    Entry& e = entries_[i];
+    if (!is_rule(e.symbol)) {
+      for (size_t width = grammar_.width(shape_of(e.symbol)); width > 0; --width) (value++)->append(*v++);
+    } else if (e.once) {
+      effort_ += AbsorbSteps * grammar_.rule(rule_of(e.symbol)).total;
+      v = absorb_once(*inner++, v);
+    } else if (!e.loop) {
+      absorb_empty(*inner++);
+    } else {
+      effort_ += AbsorbSteps * e.loop->rule->total;
+      absorb_entry(*inner++, loop.count, *e.loop);
+      recycle(std::move(e.loop));
     }
   }
+  for (; value != loop.body.values.end(); ++value) value->append(*v++);
   ++loop.count;
+}
+
+// A loop of one call runs once more: what join() and add_call() would come to.
+void Parser::repeat_call(const Frame& f) {
+  unlink_to(std::min(f.base, linked_));
+  Loop& loop = *entries_[f.base - 1].loop;
+  int64_t* v = values_.data() + entries_[f.base].values_at;
+  for (size_t i = 0; i < row_.size(); ++i) {
+    loop.body.values[i].append(v[i]);
+    v[i] = row_[i];
+  }
+  ++loop.count;
+}
+
+// A loop that ran once, and whose values lie on the stack, becomes one like all others.
+void Parser::give_object(size_t entry) {
+  Entry& e = entries_[entry];
+  const Rule& rule = grammar_.rule(rule_of(e.symbol));
+  const auto values = values_.begin() + static_cast<std::ptrdiff_t>(e.values_at);
+  e.loop = new_loop(rule);
+  e.once = false;
+  auto value = values;
+  for (ValueBuilder& builder : e.loop->body.values) builder.append(*value++);
+  e.loop->count = 1;
+  values_.erase(values, value);
+  for (size_t i = entry + 1; i < entries_.size(); ++i) entries_[i].values_at -= rule.values;
 }
 
 // What lies on the stack of an iteration that is under way is like all others, so it makes no difference that it joins

@@ -8,6 +8,8 @@
 namespace gt::model {
 namespace {
 
+// Where nothing has matched for so long, each Round of values is looked at in its first Part only.
+constexpr uint64_t MostFruitless = 512, Round = 1024, Part = 256;
 constexpr size_t MaxChunkBytes = 4 * Column::ChunkBytes;
 
 size_t slot(uint64_t position) { return position % Column::Reach; }
@@ -57,7 +59,8 @@ void ColumnBuilder::append_delta(uint64_t delta) {
 
 // Three deltas seen before, not too far back: what followed them then may follow now.
 void ColumnBuilder::look_for_match() {
-  if (position_ < 3) return;
+  if (position_ < 3 || (fruitless_ > MostFruitless && position_ % Round >= Part)) return;
+  ++fruitless_;
   uint64_t hash = recent_[slot(position_ - 1)];
   hash = hash * 0x9e3779b97f4a7c15u + recent_[slot(position_ - 2)];
   hash = hash * 0x9e3779b97f4a7c15u + recent_[slot(position_ - 3)];
@@ -74,6 +77,7 @@ void ColumnBuilder::look_for_match() {
 
 void ColumnBuilder::write_match() {
   if (length_ > 0) {
+    fruitless_ = 0;
     write_literals();
     tokens_.varint(length_ * 2 + 1);
     tokens_.u8(static_cast<uint8_t>(distance_));

@@ -85,6 +85,7 @@ class ColumnBuilder {
   std::array<uint64_t, Column::Reach> recent_{};  // delta at position p is recent_[p % Reach]
   std::array<uint64_t, 64> seen_{};               // by hash of three deltas: position after them
   uint64_t distance_ = 0, length_ = 0;            // of the open copy; distance_ 0: none
+  uint64_t fruitless_ = 0;                        // looks for a match since the last one
   int64_t least_ = std::numeric_limits<int64_t>::max(), most_ = std::numeric_limits<int64_t>::min();
   bool summarised_ = false;
 };

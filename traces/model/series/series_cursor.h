@@ -3,8 +3,8 @@
 // For a series of depth d, `counters` holds the counters of the enclosing loops, outermost first.
 // Whoever walks the loops calls begin(k) each time that loop k (1: outermost) is entered, before
 // its first iteration and also when it has none; then value() once per execution. Damage shows as
-// false: a column too short, a form deeper than the loops around it. REQUIRES: the Series outlives
-// it.
+// false: a column too short, a form deeper than the loops around it. REQUIRES: the Series outlives it.
+// Ownership: a copy shares what was read of columns and of outer loops, so only one of the two may go on.
 #pragma once
 
 #include <memory>

@@ -260,15 +260,42 @@ bool ValueBuilder::absorb_constant(const ValueBuilder& x, size_t depth) {
     ++n_;
     return true;
   }
-  if (!x.is_constant(depth - 1)) return false;
-  if (form_ == Form::Const && x.next_ != next_) return false;
+  return x.is_constant(depth - 1) && absorb_equal(x.next_, depth, x.known_levels(depth - 1));
+}
+
+// REQUIRES: this is Any or Const.
+bool ValueBuilder::absorb_equal(int64_t v, size_t depth, uint32_t known_levels) {
+  if (form_ == Form::Const && v != next_) return false;
   if (n_ > 0) known_ |= 1u << (depth - 1);
   if (form_ == Form::Any) first_ = n_;
   form_ = Form::Const;
-  next_ = x.next_;
-  known_ |= x.known_levels(depth - 1);
+  next_ = v;
+  known_ |= known_levels;
   ++n_;
   return true;
+}
+
+void ValueBuilder::absorb_one(int64_t v) {
+  if (flat()) return append_run(v, 0, 1);
+  if (form_ != Form::Pair) {
+    if (absorb_equal(v, 2, 0)) return;
+    become_pair(2);
+  }
+  ++n_;
+  pair_->base.append(v);
+  pair_->step.append_any();
+}
+
+// REQUIRES: this is a Pair.
+void ValueBuilder::absorb_none_slowly(size_t depth) {
+  ++n_;
+  if (depth == 2) {
+    pair_->base.append_any();
+    pair_->step.append_any();
+  } else {
+    pair_->base.absorb_none(depth - 1);
+    pair_->step.absorb_none(depth - 1);
+  }
 }
 
 ValueBuilder::Pair ValueBuilder::split(size_t depth) const {

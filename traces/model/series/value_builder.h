@@ -59,6 +59,16 @@ class ValueBuilder {
   // Depth 2 and up. `x` has depth - 1. `own`: the trip counts before this iteration; `its`: those
   // of x.
   void absorb(const ValueBuilder& x, size_t depth, const LoopCounts& own, const LoopCounts& its);
+  // The same, of an `x` that has one number. Depth 2.
+  void absorb_one(int64_t v);
+  // The same, of an `x` that has no number: the loop inside ran no times.
+  void absorb_none(size_t depth) {
+    if (form_ == Form::Any || form_ == Form::Const) {
+      ++n_;
+    } else if (form_ == Form::Pair) {
+      absorb_none_slowly(depth);
+    }  // flat forms have numbers only
+  }
 
   Series series(size_t depth) const;
   // Columns keep their number, least and most value only (--max-size).
@@ -105,6 +115,8 @@ class ValueBuilder {
   int64_t last() const;
 
   bool absorb_constant(const ValueBuilder& x, size_t depth);
+  bool absorb_equal(int64_t v, size_t depth, uint32_t known_levels);
+  void absorb_none_slowly(size_t depth);
   void become_pair(size_t depth);
   Pair split(size_t depth) const;
   void flatten(size_t depth, const LoopCounts& counts);

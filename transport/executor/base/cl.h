@@ -1,6 +1,7 @@
 // The OpenCL functions that the executor calls by itself, with their types.
 // Invariant: those for Staging and Executor are set once has_all() holds; those of shared virtual memory and of copies
 // on a device where the driver has them.
+// Thread safety: constant once made.
 #pragma once
 
 #include "transport/executor/base/functions.h"

@@ -8,6 +8,7 @@
 // Invariant: no driver is made to take turns whose enqueueing calls may wait for other commands; with a turn held, the
 // thread that would end those may be waiting for its own.
 // It is the last lock of an executor to be taken.
+// Thread safety: any thread. A session has one such lock for all its devices, which lives as long as the session.
 #pragma once
 
 #include <mutex>
@@ -23,7 +24,8 @@ inline std::unique_lock<Mutex> lock_driver(Session& session, const Queue& queue)
   return queue.needs_driver_lock ? std::unique_lock(session.driver_lock) : std::unique_lock<Mutex>();
 }
 
-// For who enqueues past queues of ours; nullptr: the device's driver needs none.
+// For who enqueues past queues of ours; nullptr: the device's driver needs none. Cost: two questions to the driver, so
+// the answer is worth keeping.
 inline Mutex* driver_lock_of(Session& session, cl_device_id device) {
   return needs_driver_lock(session.cl, device) ? &session.driver_lock : nullptr;
 }

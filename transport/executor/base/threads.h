@@ -14,7 +14,8 @@ namespace gt::exec {
 
 class Threads {
  public:
-  // `run` must not throw. `name`: a literal of at most 15 characters. False: the system refused.
+  // `run` must not throw; what it holds goes on that thread, before it counts as ended. `name`: a literal of at most 15
+  // characters. False: the system refused.
   bool start(const char* name, size_t stack_bytes, std::function<void()> run);
   // False: some were still running after `ms`.
   bool wait_for_all(uint32_t ms);

@@ -11,7 +11,8 @@
 
 namespace gt::exec {
 
-// What Build asks for, in native handles. Keeps a reference to each program.
+// What Build asks for, in native handles; with a reference to each program, and after a link to what it made. A job
+// lets go of none by itself: who runs it does (programs.cc).
 struct BuildJob {
   wire::Build asked;
   cl_program program = nullptr;  // Link: the result, made by the job

@@ -1,7 +1,8 @@
 // Build messages: each on a thread of its own, some at a time, with a time limit.
 //
 // A driver cannot be told to stop: a build that takes too long is answered, and its thread left to end when it does.
-// Thread safety: start() by the control channel.
+// Thread safety: run() and name_linked() by the control channel; neither waits for a build. What is refused is answered
+// by Built, too.
 #pragma once
 
 #include <atomic>

@@ -10,7 +10,8 @@
 // nothing for some milliseconds, or when their turn does not come for some more. Where a client may not hold more of
 // that memory (InFlight) they stay in their slots until there is room; the thread gives up the oldest such transfer if
 // all slots are taken and nothing comes of waiting.
-// Thread safety: all functions. Locks: a job's, then the inbox's or the queue's; none while sending.
+// Thread safety: all functions; an inbox's after open(), which comes before its link starts. Locks: a job's, then the
+// inbox's or the queue's; none while sending.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,5 @@
 // Deadlines, and waiting for descriptors until one.
+// Thread safety: values; functions from any thread.
 #pragma once
 
 #include <poll.h>
@@ -31,7 +32,8 @@ class Deadline {
   uint64_t at_ns_;
 };
 
-// Waits until `fd` is ready for `events` (or broken), or `wake` (-1: none) is readable. False: it was not `fd`.
+// Waits until `fd` is ready for `events` (or broken), or `wake` (-1: none) is readable. False: it was not `fd`. A
+// signal does not end the wait. REQUIRES: both stay open meanwhile.
 inline bool wait_for(int fd, short events, Deadline deadline, int wake = -1) {
   pollfd fds[] = {{fd, events, 0}, {wake, POLLIN, 0}};
   while (!deadline.over()) {
