@@ -285,7 +285,7 @@ TEST_CASE("memory ticks grow, never run ahead of the clock, and are read unless 
   uint64_t last = 0;
   uint32_t read = 0;
   for (int i = 0; i < 1000; ++i) {
-    const uint64_t begin = ticks(), t = memory_ticks(ring, i % 2 == 0);
+    const uint64_t begin = ticks(), t = memory_ticks(ring);
     CHECK(t > last);
     CHECK(t <= ticks());
     read += t >= begin;
@@ -296,7 +296,7 @@ TEST_CASE("memory ticks grow, never run ahead of the clock, and are read unless 
   CHECK(read <= Solitude::FirstWait + 1000 / MemoryClock::ReadEvery + 1);
   ring.position += 8;  // another record came in between
   uint64_t now = ticks();
-  CHECK(memory_ticks(ring, false) >= now);
+  CHECK(memory_ticks(ring) >= now);
   ring.clock.position = ring.position;
   Ring other;
   other.index = 1;
@@ -304,7 +304,7 @@ TEST_CASE("memory ticks grow, never run ahead of the clock, and are read unless 
   CHECK(spool.alone == Crowd);
   for (uint32_t i = 0; i < Solitude::FirstWait; ++i) {
     now = ticks();
-    CHECK(memory_ticks(ring, true) >= now);
+    CHECK(memory_ticks(ring) >= now);
   }
   detail::g_spool = before;
 }

@@ -65,7 +65,7 @@ inline bool record_block(BlockTag tag, api::AllocFn fn, uint64_t site, uint64_t 
     std::memcpy(data + (position & mask), &next, sizeof next);
     position += sizeof next;
   };
-  if (__builtin_expect(!counts_on(*ring), 0)) put(ticks_word(read_clock(*ring, tag != BlockTag::Made)));
+  if (__builtin_expect(!counts_on(*ring), 0)) put(ticks_word(read_clock(*ring)));
   if (__builtin_expect(base != header.base, 0)) {
     put(base_word(base, std::exchange(header.base, base)));
     header.repeats.forget();

@@ -21,17 +21,16 @@ inline bool counts_on(Ring& ring) {
   return true;
 }
 
-inline uint64_t read_clock(Ring& ring, bool after_loads) {
+// After all that the thread has seen of others, also where a block was made: another thread may just have freed it.
+inline uint64_t read_clock(Ring& ring) {
   MemoryClock& clock = ring.clock;
-  clock.last = after_loads ? ticks_after_loads() : ticks();
+  clock.last = ticks_after_loads();
   ring.header->clock.store(clock.last, std::memory_order_relaxed);
   clock.left = look_for_solitude(*detail::g_spool, ring, clock.last) ? MemoryClock::ReadEvery - 1 : 0;
   return clock.last;
 }
 
-inline uint64_t memory_ticks(Ring& ring, bool after_loads) {
-  return counts_on(ring) ? ring.clock.last : read_clock(ring, after_loads);
-}
+inline uint64_t memory_ticks(Ring& ring) { return counts_on(ring) ? ring.clock.last : read_clock(ring); }
 
 // Asks for the cache lines of the next records: the collector has read them, so they are not ours to write.
 inline void fetch_ahead(const Ring& ring) {
