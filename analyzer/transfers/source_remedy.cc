@@ -3,6 +3,8 @@
 #include <array>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "analyzer/transfers/transfer_sources.h"
 
 namespace gt::analyzer {
@@ -21,6 +23,16 @@ bool can_be_pooled(std::string_view function) {
 bool is_programs_own(ObjectKind kind) {
   return kind == ObjectKind::Segment || kind == ObjectKind::String || kind == ObjectKind::Stack ||
          kind == ObjectKind::Static || kind == ObjectKind::File || kind == ObjectKind::Unknown;
+}
+
+std::string nobody_tells(const TransferSource& source) {
+  std::string text = "Nothing tells who allocated it";
+  if (source.unlisted_below > 0)
+    text += fmt::format(
+        ": the trace lists no block below {} bytes (gtrace run --no-memory-detail), whose transfers other memory would "
+        "not make faster", source.unlisted_below);
+  const bool only_small = source.sums.sizes.max < source.unlisted_below;
+  return text + (only_small ? "." : std::string(". ") + Stage + ".");
 }
 
 }  // namespace
@@ -57,7 +69,7 @@ std::string TransferSource::remedy() const {
     case ObjectKind::Pipe:
       return "The driver moves it by itself; no memory of the program is involved.";
     default:
-      return std::string("Nothing tells who allocated it. ") + Stage + ".";
+      return nobody_tells(*this);
   }
 }
 

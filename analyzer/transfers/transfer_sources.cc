@@ -7,6 +7,7 @@
 #include "analyzer/calls/host_devices.h"
 #include "analyzer/code/source_key.h"
 #include "analyzer/transfers/moved_memory.h"
+#include "traces/model/folded/memory_detail.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::analyzer {
@@ -192,7 +193,12 @@ TransferSources find_transfer_sources(const model::Trace& trace, CallSites& site
   for (const model::Shape& shape : trace.shapes) table.note_growth(shape);
   TransferSources out = table.take();
   const bool on_host = devices_share_host_memory(trace);
-  for (TransferSource& s : out.list) s.on_host = on_host;
+  const std::optional<model::MemoryDetail> detail = model::read_memory_detail(trace);
+  for (TransferSource& s : out.list) {
+    s.on_host = on_host;
+    const bool small = detail && s.sums.sizes.count > 0 && s.sums.sizes.min < detail->from;
+    if (small && s.kind == ObjectKind::Unknown) s.unlisted_below = detail->from;
+  }
   return out;
 }
 

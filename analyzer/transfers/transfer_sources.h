@@ -44,6 +44,7 @@ struct TransferSource {
   model::Stats sizes;        // of those allocations, where they say how much
   TransferSums sums;
   uint64_t in_place_buffers = 0, in_place_bytes = 0;  // buffers that use this memory instead of their own
+  uint64_t unlisted_below = 0;  // it may be a block of fewer bytes: such are not listed (gtrace run --no-memory-detail)
   bool on_host = false;                               // the devices work in the host's own memory
   std::vector<Origin> grown_from;                     // realloc made it, of memory that these calls had made
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "transport/staging/processors.h"
+#include "traces/base/processors.h"
 
 namespace gt::bench {
 namespace {
@@ -37,7 +37,7 @@ void StagedEngine::use_threads(unsigned count) {
 }
 
 unsigned StagedEngine::most_threads() {
-  return std::min(staging::usable_processors(), staging::CopyThreads::MaxHelpers + 1);
+  return std::min(usable_processors(), staging::CopyThreads::MaxHelpers + 1);
 }
 
 Status StagedEngine::transfer(const staging::HostTransfer& move) {

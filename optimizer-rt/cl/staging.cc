@@ -19,10 +19,10 @@
 #include "optimizer-rt/pool/staging_trial.h"
 #include "traces/base/clock.h"
 #include "traces/base/mutex.h"
+#include "traces/base/processors.h"
 #include "traces/base/reentry.h"
 #include "transport/staging/agent.h"
 #include "transport/staging/machine_load.h"
-#include "transport/staging/processors.h"
 #include "transport/staging/thread.h"
 
 namespace gt::opt {
@@ -98,7 +98,7 @@ ClFunctions real_functions_for_staging() {
 
 unsigned helpers() {
   const uint32_t planned = runtime.plan().header->copy_threads;
-  const unsigned processors = staging::usable_processors();
+  const unsigned processors = usable_processors();
   if (planned > 0) return std::min(planned, processors) - 1;
   return std::min(MostHelpers, processors / 2);
 }

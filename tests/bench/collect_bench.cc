@@ -4,16 +4,24 @@
 // OpenCL calls (or malloc and free calls) a second on one core; the promise is 5 million OpenCL calls of regular
 // streams, 20 million memory calls of regular ones and 10 million of irregular ones. The collector remembers what it
 // has folded: for numbers that count, run one row a process (--benchmark_filter).
+//
+// With --keep FILE APP ARGS... it keeps the records of a program instead, with --records FILE it takes such records
+// through the collector (kept_records.h).
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
+#include <string_view>
 
+#include "tests/bench/kept_records.h"
 #include "tests/bench/memory_streams.h"
 #include "tracer/collect/session.h"
 #include "tracer/lib/recorder.h"
 #include "tracer/lib/ring_writer.h"
 #include "traces/api/encode.h"
+#include "traces/base/command.h"
 
 namespace {
 
@@ -136,6 +144,30 @@ BENCHMARK_CAPTURE(collect, memory_lists, memory_calls_of<memory_streams::lists>)
 BENCHMARK_CAPTURE(collect, memory_scripts, memory_calls_of<memory_streams::scripts>);
 BENCHMARK_CAPTURE(collect, irregular, calls_of<disorder>);
 
+int usage() {
+  std::fputs("collect_bench [--benchmark_...] | --keep FILE [--] APP ARGS... | --records FILE\n", stderr);
+  return ExitUsage;
+}
+
 }  // namespace
 
-BENCHMARK_MAIN();
+int main(int argc, char** argv) {
+  const std::string_view what = argc > 1 ? argv[1] : "";
+  if (what == "--records") {
+    if (argc != 3) return usage();
+    const Status measured = bench::measure_records(argv[2]);
+    return measured.ok() ? ExitOk : fail("collect_bench", measured);
+  }
+  if (what == "--keep") {
+    std::vector<std::string> command(argv + std::min(argc, 3), argv + argc);
+    if (!command.empty() && command[0] == "--") command.erase(command.begin());
+    if (command.empty()) return usage();
+    const Result<int> status = bench::keep_records(argv[2], command);
+    return status.ok() ? *status : fail("collect_bench", status.status());
+  }
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return usage();
+  benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  return ExitOk;
+}

@@ -122,6 +122,32 @@ def test_children_of_the_loop():
             at_least=2 * (1_000_000 + 20 * 1000))
 
 
+def test_a_large_trace_is_explained():
+    command = [tests_dir / "alloc_loop", "--pairs", 8_000_000, "--random", "--size", 1000]
+    said = traced(*command, env=FAKE).err_text
+    size = pathlib.Path("trace.db").stat().st_size
+    check(size > 32 << 20, f"only {size} bytes")
+    same(len(re.findall(r"trace.db takes [0-9.]+ MiB, [0-9.]+% of it memory calls.*--no-memory-detail, --max-size", said)), 1,
+         f"lines about it: {said}")
+    said = run(GTRACE, "run", "--no-memory-detail", "-o", "small.db", "--", *command, env=FAKE).err_text
+    check(" takes " not in said, f"lines about a small trace: {said}")
+
+
+def test_kept_records():
+    bench = tests_dir / "collect_bench"
+    if not bench.exists():
+        raise Skip("collect_bench is not built")
+    command = [tests_dir / "alloc_strings", "--scripts", "5"]
+    good(bench, "--keep", "records", "--", *command, env=FAKE)
+    measured = good(bench, "--records", "records").text
+    traced(*command, env=FAKE)
+    facts = good(GTRACE, "stats", "--json").json["facts"]
+    check(measured.startswith(f"{facts['calls']} OpenCL calls, {facts['memory_calls']} memory calls: "), measured)
+    check("made no sense" not in measured, measured)
+    one_line(run(bench, "--records", "trace.db"), USAGE, "not records")
+    one_line(run(bench, "--records", "none"), ENVIRONMENT, "none")
+
+
 def test_killed_while_calls_repeat():
     """What is counted is in shared memory: a program that is killed loses none of it."""
     command = [GTRACE, "run", "-o", "trace.db", "--", str(tests_dir / "alloc_loop"), "--seconds", "60"]

@@ -1,5 +1,5 @@
 // How many processors the control groups leave, from planted folders.
-#include "transport/staging/processors.h"
+#include "traces/base/processors.h"
 
 #include <doctest/doctest.h>
 #include <sched.h>

@@ -88,6 +88,33 @@ TEST_CASE("a buffer made without host memory is none in place") {
   CHECK(m.sources().empty());
 }
 
+TEST_CASE("memory that nobody is known to have made may be a small block, where those were only counted") {
+  const auto remedy = [](uint64_t least, uint64_t most, bool counted) {
+    Maker m;
+    const ClassId memory = m.cls(ObjectKind::Unknown, 0, NoIndex);
+    const ClassId buffer = m.cls(ObjectKind::Buffer, CreateFn, m.site(0x100));
+    for (const uint64_t bytes : {least, most})
+      m.moving(WriteFn, Direction::HostToDevice, {{1, F::Object, E::UseDef, buffer}, {5, F::Memory, E::Use, memory}}, 3,
+               bytes);
+    if (counted) m.trace.facts.emplace_back("memory_detail.from", "4096");
+    const auto sources = m.sources();
+    REQUIRE(sources.size() == 1);
+    CHECK(sources[0].name() == "memory of unknown origin");
+    return sources[0].remedy();
+  };
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  CHECK_FALSE(has(remedy(100, 200, false), "--no-memory-detail"));
+  const std::string small = remedy(100, 200, true);
+  CHECK(has(small, "no block below 4096 bytes (gtrace run --no-memory-detail)"));
+  CHECK_FALSE(has(small, "Copy it in pieces"));
+  const std::string both = remedy(100, 8192, true);
+  CHECK(has(both, "--no-memory-detail"));
+  CHECK(has(both, "Copy it in pieces"));
+  const std::string large = remedy(8192, 8192, true);
+  CHECK_FALSE(has(large, "--no-memory-detail"));
+  CHECK(has(large, "Copy it in pieces"));
+}
+
 TEST_CASE("what moves memory of two places is shared out") {
   Maker m;
   const auto migrate = fn(api::FnId::clEnqueueMigrateMemObjects);

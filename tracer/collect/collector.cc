@@ -102,6 +102,8 @@ bool Collector::take_of_thread(const RecordView& record) {
     case RecordType::Frames:
       memory_.take_frames(thread, record);
       return true;
+    case RecordType::LeftList:
+      return memory_.take_left_list(thread, record);
     case RecordType::Pad:
     case RecordType::Enter:  // these and the following are taken by take()
     case RecordType::Exit:

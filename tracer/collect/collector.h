@@ -11,6 +11,7 @@
 
 #include "tracer/collect/call_list.h"
 #include "tracer/collect/call_naming.h"
+#include "tracer/collect/counted_calls.h"
 #include "tracer/collect/callback_threads.h"
 #include "tracer/collect/devices.h"
 #include "tracer/collect/memory_calls.h"
@@ -32,6 +33,8 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
   void limit_size(uint64_t max_bytes) { budget_ = SizeBudget(max_bytes); }
+  // Calls of blocks that hold less were counted, in tables that take_counts() is given; 0: none was.
+  void list_from(uint64_t bytes) { listed_from_ = bytes; }
   // Each call's time goes into its stream's timeline. Before the first record.
   void keep_times();
 
@@ -40,6 +43,12 @@ class Collector {
     callbacks_.ring_ended(ring);
     memory_.ring_ended(ring);
   }
+
+  // Of a ring whose thread has ended, or at the end: what it has counted since the last time.
+  void take_counts(const RingHeader& ring, const CallCounts& counts) {
+    counted_.take(threads_.process_of(ring), counts);
+  }
+  void note_uncounted(uint64_t processes) { uncounted_processes_ = processes; }
 
   uint64_t calls() const { return calls_.calls(); }
   uint64_t memory_calls() const { return memory_.calls(); }
@@ -54,7 +63,8 @@ class Collector {
   void keep_within_budget();
   void end_open_calls();
   uint64_t add_streams();
-  void add_facts(uint64_t unlisted_calls);
+  uint64_t add_counted();
+  void add_facts(uint64_t unlisted_calls, uint64_t counted_of_helpers);
 
   TickClock clock_;
   TraceTables tables_;
@@ -63,6 +73,7 @@ class Collector {
   Places places_;
   ProgramTexts texts_;
   MemoryCalls memory_;
+  CountedCalls counted_{tables_};
   CallNaming naming_;
   RegisteredCallbacks registered_;
   CallList list_;
@@ -70,6 +81,7 @@ class Collector {
   CallbackThreads callbacks_;
   SizeBudget budget_;
   bool keep_times_ = false;
+  uint64_t listed_from_ = 0, uncounted_processes_ = 0;
   uint64_t records_ = 0, undecodable_ = 0;
 };
 

@@ -18,9 +18,9 @@ model::Trace Collector::finish() {
     device.clock.settle();
     clock_error_ns = std::max(clock_error_ns, device.clock.error_ns());
   }
-  const uint64_t unlisted_calls = add_streams();
+  const uint64_t unlisted_calls = add_streams(), counted_of_helpers = add_counted();
   tables_.settle_chains();
-  add_facts(unlisted_calls);
+  add_facts(unlisted_calls, counted_of_helpers);
   std::vector<interpose::ThreadPath> paths;
   for (const auto& thread : threads_.all()) paths.push_back(thread->path);
   put_in_family_order(trace, paths);
@@ -63,7 +63,20 @@ uint64_t Collector::add_streams() {
   return unlisted_calls;
 }
 
-void Collector::add_facts(uint64_t unlisted_calls) {
+// Of the calls that were only counted; returns those of helpers. Before the chains of sites are settled: these have
+// sites, too.
+uint64_t Collector::add_counted() {
+  if (listed_from_ == 0) return 0;
+  uint64_t of_helpers = 0;
+  model::MemoryDetail detail = counted_.rows(
+      [](const TracedProcess& process) { return process.index == 0 || process.calls > 0; }, of_helpers);
+  detail.from = listed_from_;
+  detail.whole_processes = uncounted_processes_;
+  model::add_detail_facts(tables_.trace, detail);
+  return of_helpers;
+}
+
+void Collector::add_facts(uint64_t unlisted_calls, uint64_t counted_of_helpers) {
   model::Trace& trace = tables_.trace;
   const auto fact = [&](const char* name, uint64_t value) {
     trace.facts.emplace_back(name, fmt::format("{}", value));
@@ -71,7 +84,7 @@ void Collector::add_facts(uint64_t unlisted_calls) {
   fact("calls", calls());
   fact("callbacks", callbacks_.callbacks());
   fact("memory_calls", memory_calls() - unlisted_calls);
-  fact("lost.memory_calls_of_helpers", unlisted_calls);
+  fact("lost.memory_calls_of_helpers", unlisted_calls + counted_of_helpers);
   if (const Summarised left_out = summarised(trace); budget_.limited()) {
     fact("max_size", budget_.max_bytes());
     fact("summarised.values", left_out.values);

@@ -16,13 +16,14 @@
 #include <vector>
 
 #include "traces/base/mutex.h"
+#include "traces/base/processors.h"
 #include "traces/model/fold/fold.h"
 
 namespace gt::tracer {
 
 class FoldingThread {
  public:
-  explicit FoldingThread(unsigned processors = std::thread::hardware_concurrency()) : wanted_(processors >= 3) {}
+  explicit FoldingThread(unsigned processors = usable_processors()) : wanted_(processors >= 3) {}
   ~FoldingThread();
   FoldingThread(const FoldingThread&) = delete;
   FoldingThread& operator=(const FoldingThread&) = delete;

@@ -81,6 +81,16 @@ void MemoryCalls::take_frames(TracedThread& thread, const RecordView& record) {
   if (!frames.empty()) std::memcpy(frames.data(), record.payload.data(), frames.size() * 8);
 }
 
+// Its name is free: what happens to it from here on is only counted.
+bool MemoryCalls::take_left_list(TracedThread& thread, const RecordView& record) {
+  State& state = of(thread);
+  if (state.call.open) end(thread, state, true);
+  ByteReader in(record.payload);
+  const Place block = thread.process->objects.take_memory(in.fixed64(), nullptr);
+  if (block.found) names_.release(block.object, thread.id);
+  return in.at_end();
+}
+
 model::Folder* MemoryCalls::stream(const TracedThread& thread) {
   folding_.finish();
   State* state = states_.find(thread);

@@ -67,6 +67,7 @@ class MemoryCalls {
   uint64_t take_repeat(TracedThread& thread, const RecordView& repeat);
   bool take_form(const RecordView& record);  // what a block word's form stands for. False: no sense
   void ring_ended(uint32_t ring) { block_forms_.ring_ended(ring); }
+  bool take_left_list(TracedThread& thread, const RecordView& record);  // of a block. False: no sense
   void take_frames(TracedThread& thread, const RecordView& record);  // around the site of the call that comes next
   // Another thread begins in this one's place, or the trace ends: a call that has not returned will not.
   void end_open(TracedThread& thread);

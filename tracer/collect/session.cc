@@ -38,6 +38,7 @@ Session::Session(SpoolReader reader)
       collector_(reader_.header().ns_per_tick, reader_.header().start_ticks),
       cpu_begin_ns_(all_cpu_ns()) {
   collector_.limit_size(reader_.header().max_trace_bytes);
+  collector_.list_from(reader_.header().listed_from);
 }
 
 Session::~Session() { remove_spool(); }
@@ -58,11 +59,24 @@ uint64_t Session::pump(uint64_t most) {
   const uint64_t given = reader_.read([this](const RecordView& record) { collector_.take(record); }, false, most);
   records_ += given;
   if (++pumps_ % 64 == 0 || given == 0) {
-    reader_.recycle([this](uint32_t ring) { collector_.ring_ended(ring); });
+    reader_.recycle([this](uint32_t ring) {
+      if (CallCounts* const counted = reader_.counts(ring)) {
+        collector_.take_counts(reader_.ring(ring), *counted);
+        clear(*counted);
+      }
+      collector_.ring_ended(ring);
+    });
   }
   header().calls.store(collector_.calls(), std::memory_order_relaxed);
   header().memory_calls.store(collector_.memory_calls(), std::memory_order_relaxed);
   return given;
+}
+
+void Session::take_counts() {
+  for (uint32_t ring = 0; ring < reader_.rings_used(); ++ring) {
+    if (const CallCounts* const counted = reader_.counts(ring)) collector_.take_counts(reader_.ring(ring), *counted);
+  }
+  collector_.note_uncounted(header().uncounted_processes.load(std::memory_order_relaxed));
 }
 
 uint64_t Session::cpu_ns() const { return all_cpu_ns() - cpu_begin_ns_; }
@@ -70,12 +84,14 @@ uint64_t Session::cpu_ns() const { return all_cpu_ns() - cpu_begin_ns_; }
 model::Trace Session::finish() {
   header().off.store(RecordingEnded, std::memory_order_relaxed);
   records_ += reader_.read([this](const RecordView& record) { collector_.take(record); }, true);
+  take_counts();
   model::Trace trace = collector_.finish();
   add_facts(trace, recovers_ ? "recovered" : "complete", cpu_ns());
   return trace;
 }
 
 model::Trace Session::snapshot(uint64_t cpu_ns) {
+  take_counts();
   model::Trace trace = collector_.finish();
   add_facts(trace, "running", cpu_ns);
   return trace;

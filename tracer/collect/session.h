@@ -43,6 +43,7 @@ class Session {
   const Collector& collector() const { return collector_; }
 
  private:
+  void take_counts();  // of all rings
   void add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns);
 
   SpoolReader reader_;

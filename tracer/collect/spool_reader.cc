@@ -59,7 +59,8 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     }
     const uint64_t backlog = std::min(options.most_backlog, backlog_room(directory));
     const auto segments = static_cast<uint32_t>(backlog / options.ring_bytes);
-    const uint64_t bytes = spool_bytes(options.ring_bytes, options.ring_count + segments);
+    const uint64_t tables = options.listed_from == 0 ? 0 : options.ring_count * sizeof(CallCounts);
+    const uint64_t bytes = spool_bytes(options.ring_bytes, options.ring_count + segments) + tables;
     const auto first = static_cast<off_t>(spool_bytes(options.ring_bytes, 2));
     const int err = posix_fallocate(fd.get(), 0,
                                     first);  // the header and two rings, or this is no place for us
@@ -85,6 +86,7 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     header->gtrace_pid = header->collector_pid = getpid();
     header->max_trace_bytes = options.max_trace_bytes;
     header->stack_bytes = options.stack_bytes;
+    header->listed_from = options.listed_from;
     header->collector_start = process_state(getpid()).start_time;
     header->ns_per_tick = measure_ns_per_tick();
     header->start_ticks = ticks();
@@ -157,6 +159,16 @@ void SpoolReader::remove() { unlink(path_.c_str()); }
 uint32_t SpoolReader::rings_used() const {
   const uint64_t used = memory_.header->rings_used.load(std::memory_order_acquire);
   return static_cast<uint32_t>(std::min<uint64_t>(used, rings_.size()));
+}
+
+CallCounts* SpoolReader::counts(uint32_t ring) const {
+  const SpoolHeader& spool = *memory_.header;
+  const RingHeader& owner = memory_.ring(ring);
+  const uint64_t at = spool_counts_offset(spool, ring);
+  const bool there = spool.listed_from != 0 && owner.counts.load(std::memory_order_acquire) != 0 &&
+                     owner.state.load(std::memory_order_acquire) != RingState::Free &&
+                     at + sizeof(CallCounts) <= memory_.bytes;
+  return there ? reinterpret_cast<CallCounts*>(reinterpret_cast<uint8_t*>(memory_.header) + at) : nullptr;
 }
 
 uint64_t SpoolReader::damaged_rings() const {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "tracer/collect/ring_reader.h"
+#include "tracer/lib/call_counts.h"
 #include "tracer/lib/spool.h"
 #include "traces/base/status.h"
 
@@ -36,6 +37,7 @@ class SpoolReader {
     bool paused = false;  // nobody records until resume_recording()
     uint64_t max_trace_bytes = 0;  // 0: no limit
     uint64_t stack_bytes = 0;
+    uint64_t listed_from = 0;    // 0: no memory call is only counted
     uint64_t most_backlog = 0;   // bytes of records that may wait for the collector in memory, besides the rings
   };
   // A new spool in /dev/shm, else in TMPDIR or /tmp. System: none of them has room.
@@ -65,6 +67,7 @@ class SpoolReader {
   uint64_t waiting_bytes() const;  // of records that were not given yet
   uint32_t rings_used() const;
   const RingHeader& ring(uint32_t i) const { return memory_.ring(i); }
+  CallCounts* counts(uint32_t ring) const;  // what its thread counts; nullptr: nothing, or nobody owns it
   uint64_t damaged_rings() const;
 
  private:

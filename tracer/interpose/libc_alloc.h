@@ -28,6 +28,7 @@ class Slot<R(Args...)> {
  public:
   using Pointer = R (*)(Args...) noexcept;
   constexpr Slot(Pointer f) : f_(f) {}  // NOLINT: implicit on purpose
+  void* address() const { return reinterpret_cast<void*>(f_.load(std::memory_order_acquire)); }
   R operator()(Args... args) const noexcept { return f_.load(std::memory_order_relaxed)(args...); }
   void set(void* f) {
     if (f) f_.store(reinterpret_cast<Pointer>(f), std::memory_order_release);

@@ -4,6 +4,7 @@
 #include "tracer/interpose/exec_hooks.h"
 #include "tracer/interpose/libc_alloc.h"
 #include "tracer/interpose/threads.h"
+#include "tracer/lib/call_counter.h"
 #include "tracer/lib/children.h"
 #include "tracer/lib/memory_client.h"
 #include "tracer/lib/own_functions.h"
@@ -20,4 +21,5 @@ __attribute__((constructor)) static void begin() {
   if (gt::tracer::recording_memory()) gt::tracer::this_ring();
   gt::tracer::follow_children();
   gt::tracer::patch_own_functions();
+  gt::tracer::begin_counting();  // with the functions that the patches have found
 }

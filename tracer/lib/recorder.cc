@@ -1,6 +1,7 @@
 // The rare half of the recorder: claiming and giving back rings, waiting, fork, module lists.
 #include "tracer/lib/recorder.h"
 
+#include "tracer/lib/count_tables.h"
 #include "tracer/lib/frames.h"
 #include "tracer/lib/own_stack.h"
 #include "tracer/lib/process_state.h"
@@ -49,6 +50,7 @@ void end_ring(void*) {
   if (!ring) return;
   record(RecordType::ThreadEnd, 0, ticks());
   t_ring = nullptr;  // a later destructor of the thread may claim another one
+  leave_counts();
   forget_frames();
   ring->header->state.store(RingState::Ended, std::memory_order_release);
 }
@@ -57,6 +59,7 @@ void end_ring(void*) {
 // ours to finish.
 void after_fork_in_child() {
   t_ring = nullptr;
+  leave_counts();
   t_ring_storage.header = nullptr;
   t_without_ring = false;
   g_pid = getpid();
@@ -161,6 +164,7 @@ Ring* claim_ring() {
   ring.header->base = 0;
   ring.header->repeats = Repeats();
   std::memset(ring.header->forms, 0, sizeof ring.header->forms);
+  take_counts(ring);
   const Stack stack = own_stack(is_first_thread(*ring.header));
   ring.header->stack_low = stack.low;
   ring.header->stack_high = stack.high;

@@ -1,8 +1,9 @@
 // The spool: shared memory in which the traced processes leave records and from which the collector
 // takes them.
 //
-// One file (a path that every traced process can open again) = one header page, `ring_count` rings and
-// `segment_count` segments. A ring belongs to one thread at a time, which is its only writer; the collector is the
+// One file (a path that every traced process can open again) = one header page, `ring_count` rings, `segment_count`
+// segments and, where calls are counted, a table for each ring (call_counts.h). A ring belongs to one thread at a time,
+// which is its only writer; the collector is the
 // only reader. Because the file outlives the program, what was committed survives any death of it.
 //
 // Invariants of a ring: tail <= head <= tail + ring_bytes; bytes [tail, head) are whole records;
@@ -57,6 +58,7 @@ struct SpoolHeader {
   Capture capture = Capture::None;
   uint64_t max_trace_bytes = 0;  // --max-size; 0: none
   uint64_t stack_bytes = 0;    // memory calls of this size or more come with Frames; 0: none does
+  uint64_t listed_from = 0;    // --no-memory-detail: calls of smaller blocks are only counted; 0: none is
   int32_t collector_pid = 0;
   uint64_t collector_start = 0;        // its start time (process_state.h): the number alone may be another's by now
   uint64_t start_ticks = 0;
@@ -67,6 +69,7 @@ struct SpoolHeader {
   alignas(64) std::atomic<uint64_t> rings_used{0};  // rings [0, rings_used) were ever claimed
   std::atomic<uint64_t> segments_used{0};           // the same of segments
   std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
+  std::atomic<uint64_t> uncounted_processes{0};  // whose allocators do not tell sizes: all calls are recorded
   std::atomic<uint64_t> waiting_since{0};  // ticks: when one of the threads that wait for the collector began; 0: none
 
   // Programs that were started and cannot be recorded: how many, and the first with the reason.
@@ -116,6 +119,7 @@ struct alignas(64) RingHeader {
   std::atomic<uint64_t> tail_repeated{0};     // likewise: calls taken of the Repeat record there
   std::atomic<uint32_t> tail_segment{0};      // likewise: where that position lies; 0: in the ring itself
   SegmentLink next;
+  std::atomic<uint32_t> counts{0};  // there is memory behind the ring's CallCounts
   alignas(64) uint64_t base = 0;     // the thread's: of its last Base word
   Repeats repeats;                       // the thread's
   uint64_t forms[BlockFormCount] = {};   // the thread's: what its block words stand for (block_form()); 0: nothing
@@ -165,6 +169,7 @@ enum class RecordType : uint16_t {
   Repeat,      // a RepeatRecord (repeats.h). fn: words of the period. ticks: before the first of its calls
   Blocks,      // in no ring: a run of block words, as the reader gives them. ticks: before the first of them
   KernelArgs,  // handle, length, text (traces/model/folded/kernel_origin.h): of a kernel that the call under way made
+  LeftList,    // address: of a block that has become too small to be listed (call_counter.h)
 };
 
 // How a CommandArg gives its value.

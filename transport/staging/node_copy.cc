@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "traces/base/clock.h"
+#include "traces/base/processors.h"
 #include "transport/staging/copy_threads.h"
 #include "transport/staging/machine_load.h"
-#include "transport/staging/processors.h"
 
 namespace gt::staging {
 namespace {

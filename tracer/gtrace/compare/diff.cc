@@ -14,6 +14,7 @@
 #include "tracer/gtrace/base/table.h"
 #include "tracer/gtrace/base/units.h"
 #include "traces/base/command_line.h"
+#include "traces/model/folded/memory_detail.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 
@@ -65,6 +66,7 @@ class Printer {
   void print() {
     side("A", sides_.a);
     side("B", sides_.b);
+    lists();
     structure();
     if (!sides_.times) return;
     changes("Host time by function", "Calls", sides_.times->functions, human_ns);
@@ -83,6 +85,22 @@ class Printer {
     out_.write(fmt::format("{} {}: {} OpenCL calls, {} memory calls, {}, digest {}\n", name, t.path,
                            t.trace.fact("calls"), t.trace.fact("memory_calls"),
                            human_bytes(t.file_bytes), store::trace_digest(t.trace)));
+  }
+
+  // Whether both sides could have the same memory calls at all.
+  void lists() {
+    const auto from = [](const OpenedTrace& t) {
+      const auto detail = model::read_memory_detail(t.trace);
+      return detail ? detail->from : 0;
+    };
+    const uint64_t a = from(sides_.a), b = from(sides_.b);
+    const auto text = [](uint64_t bytes) {
+      return bytes == 0 ? "all blocks" : "blocks of " + human_bytes(bytes) + " or more";
+    };
+    if (a == b && a == 0) return;
+    out_.write(a == b ? fmt::format("both list the memory calls of {} only\n", text(a))
+                      : fmt::format("A lists the memory calls of {}, B those of {}\n",
+                                    text(a), text(b)));
   }
 
   void structure() {

@@ -24,9 +24,11 @@
 #include "tracer/gtrace/record/mapped_opencl.h"
 #include "tracer/gtrace/record/save.h"
 #include "tracer/gtrace/record/snapshots.h"
+#include "tracer/gtrace/record/trace_cost.h"
 #include "tracer/gtrace/base/units.h"
 #include "traces/base/command.h"
 #include "traces/base/progress.h"
+#include "traces/model/folded/memory_detail.h"
 
 namespace gt::tracer {
 
@@ -60,6 +62,13 @@ void say_not_followed(const model::Trace& trace, const CollectorJob& job) {
   }
 }
 
+// Where --no-memory-detail could not count.
+void say_listed_whole(const model::MemoryDetail& detail) {
+  if (detail.whole_processes == 0) return;
+  say(fmt::format("note: {} processes have an allocator that does not tell the sizes of blocks: all their memory calls "
+                  "are listed", detail.whole_processes));
+}
+
 // What --max-size left out; nothing when everything fitted.
 void say_left_out(const model::Trace& trace) {
   const auto count = [&](const char* name) { return std::string(trace.fact(name)); };
@@ -78,6 +87,22 @@ void say_too_large(const model::Trace& trace, const std::string& file) {
   if (unknown || most.empty() || bytes <= std::stoull(most)) return;
   say(fmt::format("note: the trace takes {}, more than --max-size: its tables of names are not cut",
                   human_bytes(bytes)));
+}
+
+std::string memory_calls_text(const model::Trace& trace) {
+  std::string text = fmt::format("{} memory calls", trace.fact("memory_calls"));
+  if (const auto detail = model::read_memory_detail(trace); detail && detail->calls() > 0)
+    text += fmt::format(" ({} more, of blocks below {}, were only counted)", detail->calls(),
+                        human_bytes(detail->from));
+  return text;
+}
+
+// What may surprise whoever looks at the disk, or waited for us.
+void say_cost(const model::Trace& trace, const std::string& file, bool late) {
+  std::error_code unknown;
+  const uint64_t bytes = std::filesystem::file_size(file, unknown);
+  const std::string text = unknown ? "" : trace_cost(trace, file, bytes, late);
+  if (!text.empty()) say("note: " + text);
 }
 
 // No call was seen: did the process have an OpenCL that calls could have gone to?
@@ -133,7 +158,9 @@ class Collecting {
   void hear(const ProgramNews& news) {
     program_ = news;
     session_.header().program_pid.store(news.pid);
-    if (news.ended) linger_from_ = Clock::now() + LingerDelay;
+    if (!news.ended) return;
+    ran_ = Clock::now() - begin_;
+    linger_from_ = Clock::now() + LingerDelay;
   }
 
   bool goes_on(Snapshots& snapshots) {
@@ -156,8 +183,9 @@ class Collecting {
     }
     const std::chrono::duration<double> took = Clock::now() - begin;
     if (took < LongFolding) return;
-    say(fmt::format("{} of records waited when {} had ended; taking them took {:.1f} s", human_bytes(waiting),
-                    job_.program, took.count()));
+    late_ = program_.ended && took > ran_;
+    say(fmt::format("{} of records waited when {} had ended; taking them took {:.1f} s{}", human_bytes(waiting),
+                    job_.program, took.count(), late_ ? ", longer than it had run" : ""));
   }
 
   // The program has ended; processes that it left behind have not.
@@ -199,6 +227,7 @@ class Collecting {
     say_losses(trace);
     say_not_followed(trace, job_);
     say_left_out(trace);
+    if (const auto detail = model::read_memory_detail(trace)) say_listed_whole(*detail);
     Status trouble;
     const Result<std::string> written = file_.save(trace, trouble);
     grant_snapshots(session_.header(), wishes, written.ok() ? *written : "");
@@ -209,13 +238,15 @@ class Collecting {
       return ExitEnvironment;
     }
     say_too_large(trace, *written);
+    say_cost(trace, *written, late_);
     if (!trouble.ok()) say(fmt::format("{}: the trace went to {} instead", trouble.text(), *written));
     if (trace.fact("pauses") != "0") say("note: recording was off for a while; what happened then is not in the trace");
+    const std::string memory = memory_calls_text(trace);
     if (trace.fact("calls") == "0") {
-      say(fmt::format("{} ({} memory calls): {}", nothing_seen(trace, job_), trace.fact("memory_calls"), *written));
+      say(fmt::format("{} ({}): {}", nothing_seen(trace, job_), memory, *written));
     } else {
-      say(fmt::format("{} OpenCL calls and {} memory calls in {}; next: ganalyze {}", trace.fact("calls"),
-                      trace.fact("memory_calls"), *written, *written));
+      say(fmt::format("{} OpenCL calls and {} in {}; next: ganalyze {}", trace.fact("calls"), memory, *written,
+                      *written));
     }
     return ExitOk;
   }
@@ -241,8 +272,10 @@ class Collecting {
   SpoolUsers users_;
   Pace pace_;
   ProgramNews program_;
+  const Clock::time_point begin_ = Clock::now();
+  Clock::duration ran_{};  // the program, when it has ended
   Clock::time_point linger_from_{};
-  bool waiting_ = false;
+  bool waiting_ = false, late_ = false;
 };
 
 }  // namespace

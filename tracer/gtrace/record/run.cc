@@ -76,6 +76,18 @@ std::vector<std::string> patch_own(interpose::LaunchRequest& request) {
   return obstacles;
 }
 
+constexpr uint64_t SmallestTransfer = 4096;  // that another memory makes faster
+
+Status memory_detail(const Options& options, SpoolReader::Options& spool) {
+  const std::optional<uint64_t> from = options.size("detail-from");
+  if (options.flag("no-memory-detail")) {
+    spool.listed_from = from.value_or(SmallestTransfer);
+  } else if (from) {
+    return Status(Kind::Invalid, "--detail-from says from which size on --no-memory-detail lists blocks: give both");
+  }
+  return {};
+}
+
 Result<SpoolReader::Options> spool_options(const Options& options) {
   SpoolReader::Options spool;
   const std::optional<TimingChoice> timing = parse_timing(options.text("timing"));
@@ -88,6 +100,7 @@ Result<SpoolReader::Options> spool_options(const Options& options) {
   spool.sample = timing->sample == 0 && options.flag("timeline") ? 1 : timing->sample;
   spool.capture = options.text("capture") == "hash" ? Capture::Hash : Capture::None;
   spool.record_memory = !options.flag("no-alloc");
+  if (Status s = memory_detail(options, spool); !s) return s;
   spool.stack_bytes = static_cast<uint64_t>(options.integer("stacks").value_or(0));
   spool.exact_times = options.flag("timeline");
   spool.paused = options.flag("paused");

@@ -8,6 +8,7 @@
 #include "tracer/gtrace/base/open.h"
 #include "tracer/gtrace/base/selection_cli.h"
 #include "tracer/gtrace/base/units.h"
+#include "traces/model/folded/memory_detail.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::tracer {
@@ -76,6 +77,14 @@ std::string stream_title(const model::Trace& trace, const model::Stream& stream)
   return title + (stream.memory ? ": memory calls" : ": OpenCL calls");
 }
 
+// What is in no stream, if anything.
+void print_counted(const model::Trace& trace, Output& out) {
+  const std::optional<model::MemoryDetail> detail = model::read_memory_detail(trace);
+  if (!detail || detail->calls() == 0) return;
+  out.write(fmt::format("\n{} memory calls of blocks below {} were only counted (gtrace stats --by counted has them)\n",
+                        detail->calls(), human_bytes(detail->from)));
+}
+
 }  // namespace
 
 Status print_show(const model::Trace& trace, const ShowOptions& options, Output& out) {
@@ -103,6 +112,7 @@ Status print_show(const model::Trace& trace, const ShowOptions& options, Output&
   const bool filtered = !selector->everything() || !options.site.empty() || options.time_min_ns > 0;
   if (!any && filtered) out.write("\nno call fits\n");
   if (!any && !filtered) out.write("\nno OpenCL calls were recorded (--all shows every memory call)\n");
+  if (!filtered && options.selection.memory) print_counted(trace, out);
   return {};
 }
 

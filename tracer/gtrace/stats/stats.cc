@@ -11,6 +11,7 @@
 #include "tracer/gtrace/stats/stats_sections.h"
 #include "tracer/gtrace/stats/summary.h"
 #include "traces/base/command_line.h"
+#include "traces/model/folded/memory_detail.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 
@@ -30,7 +31,7 @@ Json fact_value(const std::string& value) {
 Json facts_under(const model::Trace& trace, std::string_view prefix) {
   Json out = Json::object();
   for (const auto& [name, value] : trace.facts) {
-    if (name.starts_with(prefix)) out[name.substr(prefix.size())] = fact_value(value);
+    if (name.starts_with(prefix) && !model::is_counted_row(name)) out[name.substr(prefix.size())] = fact_value(value);
   }
   return out;
 }
@@ -51,7 +52,7 @@ Json functions_as_json(const std::vector<FunctionSum>& functions) {
 Json sums_as_json(const Summary& s) {
   Json out = {{"functions", functions_as_json(s.functions)}, {"callbacks", functions_as_json(s.callbacks)},
               {"transfers", Json::array()}, {"kernels", Json::array()}, {"allocations", Json::array()},
-              {"objects", Json::array()}};
+              {"counted", Json::array()}, {"objects", Json::array()}};
   for (const TransferSum& t : s.transfers) {
     out["transfers"].push_back({{"direction", store::direction_name(t.direction)},
                                 {"bytes", t.bytes},
@@ -76,6 +77,13 @@ Json sums_as_json(const Summary& s) {
                                   {"min_bytes", a.min_bytes},
                                   {"max_bytes", a.max_bytes}});
   }
+  for (const CountedSum& c : s.counted) {
+    out["counted"].push_back({{"site", c.site},
+                              {"calls", c.calls},
+                              {"bytes", c.bytes},
+                              {"function", c.function},
+                              {"size_from", c.makes ? Json(c.size_from) : Json(nullptr)}});
+  }
   for (const ObjectSum& o : s.objects) {
     out["objects"].push_back({{"object", o.name},
                               {"kind", o.kind},
@@ -97,6 +105,7 @@ std::string as_json(const OpenedTrace& opened, const Summary& s) {
                 {"digest", store::trace_digest(opened.trace)},
                 {"bytes", opened.file_bytes},
                 {"memory_calls", s.memory_calls},
+                {"counted_calls", s.counted_calls},
                 {"callback_calls", s.callback_calls},
                 {"calls_per_node", s.calls_per_node()},
                 {"path", opened.path}}}};
@@ -132,10 +141,12 @@ Result<std::vector<StatsSection>> chosen(std::vector<StatsSection> all, const st
 }
 
 void print_head(const OpenedTrace& opened, const Summary& s, Output& out) {
-  std::string callbacks;
+  std::string callbacks, counted;
   if (s.callback_calls) callbacks = fmt::format(" and {} callbacks", s.callback_calls);
-  out.write(fmt::format("{}: {} OpenCL calls and {} memory calls{} in {} nodes ({:.4g} calls a node), {}, digest {}\n",
-                        opened.path, s.calls, s.memory_calls, callbacks, s.nodes, s.calls_per_node(),
+  if (s.counted_calls) counted = fmt::format(" (and {} only counted)", s.counted_calls);
+  out.write(fmt::format("{}: {} OpenCL calls and {} memory calls{}{} in {} nodes ({:.4g} calls a node), {}, "
+                        "digest {}\n",
+                        opened.path, s.calls, s.memory_calls, counted, callbacks, s.nodes, s.calls_per_node(),
                         human_bytes(opened.file_bytes), store::trace_digest(opened.trace)));
 }
 

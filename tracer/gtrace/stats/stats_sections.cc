@@ -8,6 +8,7 @@
 
 #include "tracer/gtrace/export/export_formats.h"
 #include "tracer/gtrace/base/units.h"
+#include "traces/model/folded/memory_detail.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::tracer {
@@ -115,6 +116,22 @@ StatsSection allocation_section(const std::vector<AllocationSum>& sums) {
   return s;
 }
 
+StatsSection counted_section(const Summary& sum) {
+  StatsSection s{"counted", "Memory calls of blocks below " + human_bytes(sum.counted_from) + ", counted only",
+                 {{"Site", "site", false, 16}, {"Function", "function", false}, {"Size", "size_from"},
+                  {"Calls", "calls"}, {"Bytes", "bytes"}},
+                 {}, {}, false};
+  uint64_t bytes_in_all = 0;
+  for (const CountedSum& c : sum.counted) {
+    const StatsCell size{c.size_from ? human_bytes(c.size_from) + "+" : "0 B", std::to_string(c.size_from)};
+    s.rows.push_back({text(c.site), text(c.function), c.makes ? size : none(), count(c.calls),
+                      c.bytes ? bytes(c.bytes) : StatsCell{"", "0"}});
+    bytes_in_all += c.bytes;
+  }
+  s.total = {text("Total"), none(), none(), count(sum.counted_calls), bytes(bytes_in_all)};
+  return s;
+}
+
 // No total: a transfer counts for both its ends.
 StatsSection object_section(const std::vector<ObjectSum>& sums) {
   StatsSection s{"object", "Bytes moved by object",
@@ -154,6 +171,7 @@ StatsSection recording_section(const model::Trace& trace) {
   };
   const uint64_t wall = number_of(trace.fact("wall_ns")).value_or(0);
   for (const auto& [name, value] : trace.facts) {
+    if (model::is_counted_row(name)) continue;  // these are a section of their own
     const bool cost = name.starts_with("overhead."), ns = cost || name.ends_with("_ns");
     const auto number = number_of(value);
     s.rows.push_back({text(name), {ns && number ? human_ns(*number) : value, value},
@@ -170,6 +188,7 @@ std::vector<StatsSection> stats_sections(const model::Trace& trace, const Summar
           transfer_section(s.transfers),
           kernel_section(s.kernels),
           allocation_section(s.allocations),
+          counted_section(s),
           object_section(s.objects),
           device_section(trace.devices),
           recording_section(trace)};

@@ -32,7 +32,8 @@ struct StatsSection {
 };
 
 constexpr std::string_view StatsSectionNames[] = {"function", "callback", "transfer", "kernel",
-                                                  "allocation", "object", "device", "recording"};
+                                                  "allocation", "counted", "object", "device",
+                                                  "recording"};
 
 // In the order of the names; empty sections too.
 std::vector<StatsSection> stats_sections(const model::Trace& trace, const Summary& summary);

@@ -5,7 +5,9 @@
 #include <map>
 
 #include "tracer/gtrace/base/names.h"
+#include "traces/api/alloc_fn.h"
 #include "traces/api/callback_fn.h"
+#include "traces/model/folded/memory_detail.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::tracer {
@@ -140,6 +142,21 @@ std::vector<AllocationSum> allocations(const Trace& trace) {
                 [](const AllocationSum& a, const AllocationSum& b) { return a.bytes > b.bytes; });
 }
 
+void add_counted(const Trace& trace, Summary& s) {
+  const std::optional<model::MemoryDetail> detail = model::read_memory_detail(trace);
+  if (!detail) return;
+  s.counted_from = detail->from;
+  s.counted_calls = detail->calls();
+  for (const model::CountedRow& row : detail->rows) {
+    s.counted.push_back({site_text(trace, row.site), store::function_name(row.fn), row.size_from(),
+                         api::alloc_fn_info(row.fn).makes(), row.calls, row.bytes});
+  }
+  std::stable_sort(s.counted.begin(), s.counted.end(),
+                   [](const CountedSum& a, const CountedSum& b) { return a.calls > b.calls; });
+  if (detail->other_calls > 0)
+    s.counted.push_back({"other sites", "", 0, false, detail->other_calls, detail->other_bytes});
+}
+
 }  // namespace
 
 Summary summarize(const Trace& trace) {
@@ -155,6 +172,7 @@ Summary summarize(const Trace& trace) {
   s.transfers = transfers(trace);
   s.kernels = kernels(trace);
   s.allocations = allocations(trace);
+  add_counted(trace, s);
   s.objects = object_sums(trace);
   return s;
 }

@@ -29,6 +29,14 @@ struct AllocationSum {
   uint64_t calls = 0, bytes = 0, min_bytes = 0, max_bytes = 0;
 };
 
+// Calls that were only counted, of a function from a place (gtrace run --no-memory-detail).
+struct CountedSum {
+  std::string site, function;
+  uint64_t size_from = 0;  // size class: size_from <= bytes asked for < 2 * size_from; 0: none
+  bool makes = false;      // the function makes blocks, so the size says something
+  uint64_t calls = 0, bytes = 0;
+};
+
 // What happened to one object, or family of objects: bytes that transfers moved to and from it, launches that it was an
 // argument of. Where a call names one object of several in turn, each gets its share.
 struct ObjectSum {
@@ -45,6 +53,9 @@ struct Summary {
   std::vector<TransferSum> transfers;
   std::vector<KernelSum> kernels;
   std::vector<AllocationSum> allocations;
+  uint64_t counted_from = 0;  // memory calls of smaller blocks were only counted; 0: none
+  uint64_t counted_calls = 0;
+  std::vector<CountedSum> counted;
   std::vector<ObjectSum> objects;
 
   // Events a node stands for: 1 when nothing folded.

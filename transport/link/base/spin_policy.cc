@@ -1,11 +1,11 @@
 #include "transport/link/base/spin_policy.h"
 
-#include "transport/staging/processors.h"
+#include "traces/base/processors.h"
 
 namespace gt::wire {
 
 bool may_spin() {
-  static const bool may = staging::usable_processors() > 2;
+  static const bool may = usable_processors() > 2;
   return may;
 }
 

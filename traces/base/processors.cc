@@ -1,4 +1,4 @@
-#include "transport/staging/processors.h"
+#include "traces/base/processors.h"
 
 #include <sched.h>
 
@@ -8,7 +8,7 @@
 
 #include "traces/base/cgroups.h"
 
-namespace gt::staging {
+namespace gt {
 namespace {
 
 constexpr long UsualPeriod_us = 100'000;
@@ -50,4 +50,4 @@ unsigned usable_processors() noexcept {
   return quota > 0 ? std::min(all, quota) : all;
 }
 
-}  // namespace gt::staging
+}  // namespace gt

@@ -2,7 +2,7 @@
 // Allocates nothing, leaves errno alone: injected code uses it. Thread safety: all functions.
 #pragma once
 
-namespace gt::staging {
+namespace gt {
 
 // By its affinity mask, and by the time that its control groups leave it, as in containers; at least 1. Threads beyond
 // that would only take turns, or spend the group's time early and then be held up all together.
@@ -12,4 +12,4 @@ unsigned usable_processors() noexcept;
 // traces/base/cgroups.h.
 unsigned processor_quota(const char* root) noexcept;
 
-}  // namespace gt::staging
+}  // namespace gt
