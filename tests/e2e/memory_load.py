@@ -95,6 +95,33 @@ def test_unfolded_repeats():
     unfolded("alloc_loop", "--pairs", 10_000)  # each pair is like the one before: they are counted only
 
 
+def counted(title, *command, at_least):
+    """Calls that repeat take no records, though others record, too."""
+    outcome = traced(*command, env=FAKE)
+    same(outcome.code, 0, "exit status")
+    stats = good(GTRACE, "stats", "--json").json
+    helpers = stats["lost"].pop("memory_calls_of_helpers")  # processes that know no OpenCL have no calls in the trace
+    calls, records = stats["trace"]["memory_calls"] + helpers, stats["facts"]["records"]
+    print(f"  {title}: {calls} memory calls, {records} records")
+    check(calls >= at_least, f"{calls} memory calls, at least {at_least} were made")
+    check(records < calls / 10, f"{records} records of {calls} calls")
+    same({k: v for k, v in stats["lost"].items() if v}, {}, "lost")
+
+
+def test_a_script_and_its_program():
+    loop = f"{tests_dir / 'alloc_loop'} --pairs 500000"
+    counted("a script", "sh", "-c", f"{loop}; {loop}; true", at_least=2_000_000)
+
+
+def test_a_thread_beside_the_loop():
+    counted("a thread beside it", tests_dir / "alloc_loop", "--pairs", 3_000_000, "--helper", at_least=6_000_000)
+
+
+def test_children_of_the_loop():
+    counted("children", tests_dir / "alloc_loop", "--pairs", 1_000_000, "--children", 20,
+            at_least=2 * (1_000_000 + 20 * 1000))
+
+
 def test_a_large_trace_is_explained():
     command = [tests_dir / "alloc_loop", "--pairs", 8_000_000, "--random", "--size", 1000]
     said = traced(*command, env=FAKE).err_text

@@ -307,31 +307,37 @@ TEST_CASE("a spool cut at any length is refused, or gives the rings that are who
   fresh->remove();
 }
 
-TEST_CASE("memory ticks grow, never run ahead of the clock, and are read as soon as there is a second ring") {
-  SpoolHeader header;
-  SpoolHeader* const before = std::exchange(detail::g_spool, &header);
-  header.rings_used = 1;
+TEST_CASE("memory ticks grow, never run ahead of the clock, and are read unless the thread is alone") {
+  if (!TicksAreShort) return;
+  SpoolHeader spool;
+  SpoolHeader* const before = std::exchange(detail::g_spool, &spool);
+  RingHeader header;
   Ring ring;
+  ring.header = &header;
   ring.position = 8;
   uint64_t last = 0;
   uint32_t read = 0;
   for (int i = 0; i < 1000; ++i) {
-    const uint64_t begin = ticks(), t = memory_ticks(ring, i % 2 == 0);
+    const uint64_t begin = ticks(), t = memory_ticks(ring);
     CHECK(t > last);
     CHECK(t <= ticks());
     read += t >= begin;
     ring.clock.position = ring.position;
     last = t;
   }
-  CHECK(read <= 1000 / MemoryClock::ReadEvery + 2);  // the first, and the one that the count begins with
+  // Those until it tries to be alone, and then now and then.
+  CHECK(read <= Solitude::FirstWait + 1000 / MemoryClock::ReadEvery + 1);
   ring.position += 8;  // another record came in between
   uint64_t now = ticks();
-  CHECK(memory_ticks(ring, false) >= now);
+  CHECK(memory_ticks(ring) >= now);
   ring.clock.position = ring.position;
-  header.rings_used = 2;
-  for (int i = 0; i < 10; ++i) {
+  Ring other;
+  other.index = 1;
+  look_around(spool, other, ticks());
+  CHECK(spool.alone == Crowd);
+  for (uint32_t i = 0; i < Solitude::FirstWait; ++i) {
     now = ticks();
-    CHECK(memory_ticks(ring, true) >= now);
+    CHECK(memory_ticks(ring) >= now);
   }
   detail::g_spool = before;
 }

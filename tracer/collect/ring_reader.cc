@@ -42,7 +42,7 @@ RingReader RingReader::look() const {
   return copy;
 }
 
-RingReader RingReader::look_from(uint64_t position) const {
+RingReader RingReader::look_from(uint64_t position, uint64_t ticks) const {
   RingReader ahead = look();
   for (;;) {
     const SegmentLink& next = ahead.link();
@@ -54,6 +54,7 @@ RingReader RingReader::look_from(uint64_t position) const {
   }
   if (ahead.position_ != position) ahead.repeated_ = 0;
   ahead.position_ = position;
+  ahead.ticks_ = std::max(ahead.ticks_, ticks);
   return ahead;
 }
 
@@ -62,6 +63,14 @@ uint64_t RingReader::head() const {
   const uint64_t head = spool_.ring(ring_).head.load(std::memory_order_acquire);
   const uint64_t most = spool_.header->ring_bytes * (uint64_t{1} + spool_.header->segment_count);
   return head < position_ || head - position_ > most ? position_ : head;
+}
+
+uint64_t RingReader::see() {
+  const bool grows = position_ == grows_at_;
+  const uint8_t* const record = data() + (position_ & (spool_.header->ring_bytes - 1));
+  const auto* const repeat = reinterpret_cast<const RepeatRecord*>(record + sizeof(RecordHeader));
+  seen_calls_ = grows ? repeat->calls.load(std::memory_order_acquire) : 0;
+  return head();
 }
 
 SegmentLink& RingReader::link() const {
@@ -133,9 +142,9 @@ RingReader::Next RingReader::peek(uint64_t head, bool over) {
     if (damaged_) break;
     if (!pad && record.type != RecordType::Repeat) return {at, record.ticks};
     if (!pad) {
-      const std::optional<uint64_t> left = repeats_left(record, head, over);
-      if (damaged_ || left == 0) break;
-      if (left) return {at, record.ticks + repeated_ + 1, false, *left};
+      const std::optional<Next> next = next_of_repeat(record, head, over);
+      if (next) return *next;
+      if (damaged_) break;
       ticks_ = record.ticks + repeated_;
       repeated_ = 0;
     }
@@ -144,16 +153,24 @@ RingReader::Next RingReader::peek(uint64_t head, bool over) {
   return {};
 }
 
-// The calls of a Repeat that were not given yet. nullopt: there will be none any more, or it is damaged.
-std::optional<uint64_t> RingReader::repeats_left(const RecordHeader& record, uint64_t head, bool over) {
+// nullopt: all its calls were given and there will be none any more, or it is damaged.
+std::optional<RingReader::Next> RingReader::next_of_repeat(const RecordHeader& record, uint64_t head, bool over) {
   const uint32_t period = record.fn;
   damaged_ = period == 0 || record.bytes != sizeof record + sizeof(RepeatRecord) + 8 * period;
   if (damaged_) return std::nullopt;
   // In this order: what lies behind it was seen before the number is read.
-  const bool last = over || position_ + record.bytes < head;
+  const bool last = over || position_ + record.bytes < head;  // nothing will be added
   const uint64_t calls = reinterpret_cast<const RepeatRecord*>(&record + 1)->calls.load(std::memory_order_acquire);
-  if (calls > repeated_) return calls - repeated_;
-  return last ? std::nullopt : std::optional<uint64_t>(0);
+  if (!last && grows_at_ != position_) {
+    grows_at_ = position_;
+    seen_calls_ = 0;
+  }
+  const uint64_t seen = last ? calls : std::min(calls, seen_calls_);
+  Next next{reinterpret_cast<const uint8_t*>(&record), record.ticks + repeated_ + 1};
+  if (seen > repeated_) next.repeats = seen - repeated_;
+  next.waits = next.repeats == 0 && calls > repeated_;
+  if (next.repeats > 0 || next.waits) return next;
+  return last ? std::nullopt : std::optional(Next());
 }
 
 uint64_t RingReader::give(const Next& next, uint64_t head, uint64_t end, const RecordVisitor& visit) {

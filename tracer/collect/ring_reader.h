@@ -41,9 +41,10 @@ class RingReader {
   // Of a ring that nobody has read. Does not touch its memory, which may not be there yet.
   RingReader(const SpoolMemory& spool, uint32_t ring) : spool_(spool), ring_(ring) {}
   void take_over();  // goes on where the last reader has stopped
-  // One that looks ahead, from here or from a later position, and leaves everything as it is.
+  // One that looks ahead, from here or from a later position, and leaves everything as it is. `ticks`: as late as what
+  // lies before that position, or earlier.
   RingReader look() const;
-  RingReader look_from(uint64_t position) const;
+  RingReader look_from(uint64_t position, uint64_t ticks) const;
 
   // What comes next: a record, the first of some block words, or calls of a Repeat.
   struct Next {
@@ -51,6 +52,7 @@ class RingReader {
     uint64_t ticks = 0;
     bool blocks = false;
     uint64_t repeats = 0;  // of a Repeat: calls that can be given
+    bool waits = false;    // for the next see(): a Repeat, of which calls were counted since
     const RecordHeader& record() const { return *reinterpret_cast<const RecordHeader*>(at); }
   };
   // Below `head`. `over`: nobody writes any more. Skips Pads and Ticks.
@@ -59,12 +61,10 @@ class RingReader {
   // Returns how many records and words that was; calls of a Repeat count as one.
   uint64_t give(const Next& next, uint64_t head, uint64_t end, const RecordVisitor& visit);
 
-  // Is this a Repeat that its thread still counts up? Looking again at once would find a few calls more, for ever.
-  bool still_grows(const Next& next, uint64_t head, bool over) const {
-    return next.repeats > 0 && !over && position_ + next.record().bytes == head;
-  }
-
   uint64_t head() const;  // as far as it makes sense
+  // The same; and of a Repeat that its thread still counts up, and that peek() has found, as many calls as there are
+  // now can be given from here on.
+  uint64_t see();
   uint64_t position() const { return position_; }
   bool damaged() const { return damaged_; }
   void publish();  // the thread may write over what was given
@@ -75,7 +75,7 @@ class RingReader {
   const uint8_t* data() const;
   bool follow_link();
   void leave_segment();
-  std::optional<uint64_t> repeats_left(const RecordHeader& record, uint64_t head, bool over);
+  std::optional<Next> next_of_repeat(const RecordHeader& record, uint64_t head, bool over);
 
   SpoolMemory spool_;
   uint32_t ring_;
@@ -86,6 +86,9 @@ class RingReader {
   uint32_t segment_ = 0;       // where it lies; 0: in the ring itself
   uint64_t segment_start_ = 0;
   uint64_t repeated_ = 0;      // calls given of the Repeat there
+  static constexpr uint64_t Nowhere = ~uint64_t{0};
+  uint64_t grows_at_ = Nowhere;  // position of a Repeat that was still counted up
+  uint64_t seen_calls_ = 0;      // of it
 };
 
 }  // namespace gt::tracer

@@ -190,24 +190,39 @@ uint64_t SpoolReader::earliest_beyond() {
     const Ring& ring = rings_[i];
     const uint64_t h2 = ring.reader.head();
     if (h2 == ring.h1) continue;
-    const RingReader::Next next = ring.reader.look_from(ring.h1).peek(h2, false);
-    // Ticks that are counted say nothing here; but whoever counts is alone.
-    if (next.at && !(next.blocks && used == 1)) earliest = std::min(earliest, next.ticks);
+    const RingReader::Next next = ring.reader.look_from(ring.h1, ring.clock).peek(h2, false);
+    if (next.at) earliest = std::min(earliest, next.ticks);
   }
   return earliest;
 }
 
 uint64_t SpoolReader::read(const Visitor& visit, bool final, uint64_t most) {
   give_restored(visit);
+  bool repeat_waits = false;
+  const uint64_t given = read_round(visit, final, most, repeat_waits);
+  // What one round finds of calls that repeat, the next one can give.
+  return repeat_waits && given < most ? given + read_round(visit, final, most - given, repeat_waits) : given;
+}
+
+uint64_t SpoolReader::read_round(const Visitor& visit, bool final, uint64_t most, bool& repeat_waits) {
   const uint32_t used = rings_used();
-  for (uint32_t i = 0; i < rings_.size(); ++i) rings_[i].h1 = i < used ? rings_[i].reader.head() : 0;
-  const uint64_t m = final ? Never : earliest_beyond();
+  for (uint32_t i = 0; i < used; ++i) {
+    rings_[i].clock = memory_.ring(i).clock.load(std::memory_order_acquire);
+    rings_[i].h1 = rings_[i].reader.see();
+  }
+  uint64_t m = final ? Never : earliest_beyond();
 
   uint64_t given = 0;
   std::vector<std::pair<uint64_t, uint32_t>> heap;  // (time of what is next, ring), earliest on top
   const auto later = std::greater<std::pair<uint64_t, uint32_t>>();
   for (uint32_t i = 0; i < used; ++i) {
-    if (const auto next = rings_[i].reader.peek(rings_[i].h1, final); next.at) heap.emplace_back(next.ticks, i);
+    const RingReader::Next next = rings_[i].reader.peek(rings_[i].h1, final);
+    if (next.waits) {
+      m = std::min(m, next.ticks);
+    } else if (next.at) {
+      heap.emplace_back(next.ticks, i);
+    }
+    repeat_waits |= next.waits;
   }
   std::make_heap(heap.begin(), heap.end(), later);
   while (!heap.empty() && given < most) {
@@ -220,17 +235,18 @@ uint64_t SpoolReader::read(const Visitor& visit, bool final, uint64_t most) {
     RingReader& reader = rings_[i].reader;
     RingReader::Next next = reader.peek(h1, final);
     uint64_t published = reader.position();
-    for (; next.at && next.ticks < end && given < most; next = reader.peek(h1, final)) {
-      const bool last = reader.still_grows(next, h1, final);
+    for (; next.at && !next.waits && next.ticks < end && given < most; next = reader.peek(h1, final)) {
       given += reader.give(next, h1, end, visit);
-      if (last) break;
       if (reader.position() - published > memory_.header->ring_bytes / 8) {
         published = reader.position();
         reader.publish();
       }
     }
     reader.publish();
-    if (next.at && next.ticks < m && !reader.still_grows(next, h1, final)) {
+    repeat_waits |= next.waits;
+    if (next.waits) {
+      m = std::min(m, next.ticks);
+    } else if (next.at && next.ticks < m) {
       heap.emplace_back(next.ticks, i);
       std::push_heap(heap.begin(), heap.end(), later);
     }

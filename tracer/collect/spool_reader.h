@@ -6,7 +6,9 @@
 // heads (H1), then at all heads again (H2). What caused a record below H1 was committed before it,
 // so it lies below H2. Let m be the earliest time of a record in [H1, H2): records below H1 that
 // are earlier than m have all their causes below H1, and are given now.
-// Block words count their ticks only while no other ring is used, and so after all that other rings ever held.
+// Ticks of memory calls may have been counted, not read: what then holds between rings is said in
+// tracer/lib/solitude.h. Of a Repeat that is still counted up, those calls can be given that were there at H1; what
+// comes later than its next one then waits, if there is one, since that one may be the cause.
 // Thread safety: one reader.
 #pragma once
 
@@ -73,12 +75,13 @@ class SpoolReader {
   Status map(int fd, uint64_t bytes);
   void add_rings(uint64_t count);
   uint64_t earliest_beyond();
+  uint64_t read_round(const Visitor& visit, bool final, uint64_t most, bool& repeat_waits);
   void restore_forms(uint32_t i);
   void give_restored(const Visitor& visit);
 
   struct Ring {
     RingReader reader;
-    uint64_t h1 = 0;
+    uint64_t h1 = 0, clock = 0;  // RingHeader::clock before that
   };
   // Of a spool whose first reader is gone: what its rings' block words stood for where that one stopped.
   struct Restored {

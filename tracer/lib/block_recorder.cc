@@ -38,7 +38,8 @@ __attribute__((noinline)) uint32_t find_form(Ring& ring, uint64_t form) {
 __attribute__((noinline)) void begin_repeat(Ring& ring) {
   Repeats& repeats = ring.header->repeats;
   const uint32_t period = repeats.period();
-  if (!is_alone() || spool()->exact_times || ring.clock.position != ring.position) return repeats.forget();
+  const bool counted = ring.clock.left != 0 && ring.clock.position == ring.position;
+  if (!counted || spool()->exact_times || !is_alone(*spool(), ring)) return repeats.forget();
   const auto bytes = static_cast<uint32_t>(sizeof(RecordHeader) + sizeof(RepeatRecord) + 8 * period);
   uint8_t* at = reserve(ring, RecordType::Repeat, static_cast<uint16_t>(period), bytes, ring.clock.last);
   if (!at) return repeats.forget();

@@ -15,11 +15,6 @@ namespace gt::tracer {
 // place of a form that is forgotten. BlockFormCount: that could not be recorded.
 uint32_t find_form(Ring& ring, uint64_t form);
 
-inline void put_word(Ring& ring, uint64_t word) {
-  std::memcpy(ring.data + (ring.position & ring.mask), &word, sizeof word);
-  ring.position += sizeof word;
-}
-
 // The calls that were seen last come again: from here on they are counted, if there is room for that.
 void begin_repeat(Ring& ring);
 
@@ -28,10 +23,10 @@ inline bool count_repeat(Ring& ring, uint64_t word, uint64_t base) {
   auto& repeat = ring.repeat;
   if (repeat.period == 0) return false;
   const bool goes_on = repeat.words[repeat.next] == word && base == ring.header->base &&
-                       repeat.position == ring.position && is_alone();
+                       repeat.position == ring.position && is_alone(*detail::g_spool, ring);
   if (__builtin_expect(!goes_on, 0)) {
     repeat.period = 0;
-    ring.clock.position = 0;  // the next call reads the clock
+    ring.clock.left = 0;
     ring.header->repeats.forget();
     return false;
   }
@@ -58,25 +53,27 @@ inline bool record_block(BlockTag tag, api::AllocFn fn, uint64_t site, uint64_t 
   fetch_ahead(*ring);
   ring->busy = true;
   std::atomic_signal_fence(std::memory_order_seq_cst);  // a handler sees busy before we read position
-  if (__builtin_expect(ring->position + MostBytes > ring->limit, 0) && !wait_for_space(*ring, MostBytes)) {
+  RingHeader& header = *ring->header;
+  uint64_t position = ring->position;
+  if (__builtin_expect(position + MostBytes > ring->limit, 0) && !wait_for_space(*ring, MostBytes)) {
     ring->busy = false;
     return false;
   }
-  Repeats& repeats = ring->header->repeats;
-  if (counts_on(*ring)) {
-    ++ring->clock.last;
-  } else {
-    ring->clock.last = tag == BlockTag::Made ? ticks() : ticks_after_loads();
-    put_word(*ring, ticks_word(ring->clock.last));
+  uint8_t* const data = ring->data;  // what was written may be anything, as far as the compiler knows: it reads once
+  const uint64_t mask = ring->mask;
+  const auto put = [&](uint64_t next) {
+    std::memcpy(data + (position & mask), &next, sizeof next);
+    position += sizeof next;
+  };
+  if (__builtin_expect(!counts_on(*ring), 0)) put(ticks_word(read_clock(*ring)));
+  if (__builtin_expect(base != header.base, 0)) {
+    put(base_word(base, std::exchange(header.base, base)));
+    header.repeats.forget();
   }
-  if (__builtin_expect(base != ring->header->base, 0)) {
-    put_word(*ring, base_word(base, std::exchange(ring->header->base, base)));
-    repeats.forget();
-  }
-  put_word(*ring, word);
-  ring->clock.position = ring->position;
+  put(word);
+  ring->position = ring->clock.position = position;
   commit(*ring, 0);
-  if (__builtin_expect(repeats.see(word), 0)) begin_repeat(*ring);
+  if (__builtin_expect(header.repeats.see(word), 0)) begin_repeat(*ring);
   return true;
 }
 

@@ -138,7 +138,7 @@ struct MemoryClient {
     Ring* ring = this_ring();
     if (!ring) return;
     fetch_ahead(*ring);
-    record(type, static_cast<uint16_t>(fn), memory_ticks(*ring, type == RecordType::Release), words...);
+    record(type, static_cast<uint16_t>(fn), memory_ticks(*ring), words...);
     ring->clock.position = ring->position;
   }
 

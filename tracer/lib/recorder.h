@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "tracer/lib/ring.h"
+#include "tracer/lib/solitude.h"
 #include "tracer/lib/ticks.h"
 
 namespace gt::tracer {
@@ -43,12 +44,13 @@ inline Ring* this_ring() {
 }
 
 // Space for a record of `bytes` (a multiple of 8, at most MaxRecordBytes + 64), its header filled
-// in; or nullptr.
+// in; or nullptr. REQUIRES: `when` was read just now.
 inline uint8_t* reserve(Ring& ring, RecordType type, uint16_t fn, uint32_t bytes, uint64_t when) {
   if (__builtin_expect(ring.busy, 0)) {
     ring.header->unrecorded.fetch_add(1, std::memory_order_relaxed);
     return nullptr;
   }
+  look_around(*detail::g_spool, ring, when);
   ring.busy = true;
   std::atomic_signal_fence(
       std::memory_order_seq_cst);  // a handler sees busy before we read position

@@ -3,7 +3,7 @@
 // A Repeat record holds the block words of one period and how many calls have been made since that were the next of
 // them, over and over. While the thread writes nothing else, the number grows; what comes behind it makes it final. So
 // such a call costs its thread one store, and the collector nothing for each.
-// Only where ticks may be counted (memory_ticks.h), and never for a timeline, which wants the time of each call.
+// Only while the thread is alone (solitude.h), and never for a timeline, which wants the time of each call.
 // Thread safety: the thread's own, in its ring's page; the reader reads the record only.
 #pragma once
 

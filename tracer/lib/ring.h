@@ -13,7 +13,14 @@ struct MemoryClock {
   static constexpr uint32_t ReadEvery = 64;
   uint64_t last = 0;      // ticks of the last memory call
   uint64_t position = 0;  // of the ring behind it: another one means that something else was recorded meanwhile
-  uint32_t counted = ReadEvery - 1;  // so the first one is read
+  uint32_t left = 0;      // calls that may count on from there; 0: the next one reads the clock
+};
+
+// When a thread tries to record alone (solitude.h). Counted in its readings of the clock for memory calls.
+struct Solitude {
+  static constexpr uint32_t FirstWait = 64;
+  uint32_t wait = FirstWait, left = FirstWait;
+  uint64_t since = 0;  // ticks; 0: it is not alone, as far as it knows
 };
 
 // A thread's end of its ring. Invariant: position <= limit; limit - ring_bytes is a tail that the
@@ -30,6 +37,7 @@ struct Ring {
   uint32_t index = 0;     // of the ring in the spool
   bool busy = false;      // a record is under way: a signal handler must not begin another
   MemoryClock clock;
+  Solitude solitude;
   // The Repeat record that is the last thing in the ring; no period: there is none.
   struct {
     std::atomic<uint64_t>* calls = nullptr;

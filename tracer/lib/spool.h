@@ -32,7 +32,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 7;
+constexpr uint32_t SpoolVersion = 8;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -65,6 +65,7 @@ struct SpoolHeader {
   double ns_per_tick = 0;
   alignas(64) std::atomic<uint32_t> off{RecordingOn};  // a Recording; the path asks only whether it is 0
   uint32_t segment_count = 0;          // that the file has room for
+  std::atomic<uint32_t> alone{0};      // who records alone (solitude.h). Every record looks at it, as at `off`
   alignas(64) std::atomic<uint64_t> rings_used{0};  // rings [0, rings_used) were ever claimed
   std::atomic<uint64_t> segments_used{0};           // the same of segments
   std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
@@ -109,6 +110,7 @@ struct alignas(64) RingHeader {
   uint64_t stack_low = 0, stack_high = 0;
   interpose::ThreadPath path;  // where the thread stands among those of its process
   alignas(64) std::atomic<uint64_t> head{0};  // written by the thread
+  std::atomic<uint64_t> clock{0};  // likewise, before the head: its last reading for a memory call
   std::atomic<uint64_t> wait_ticks{0};        // time the thread waited for space
   std::atomic<uint64_t> harvest_ticks{0};     // time spent reading device timestamps
   std::atomic<uint64_t> unrecorded{

@@ -26,7 +26,8 @@ inline uint64_t ticks() {
 
 // The same, read only after every earlier load of this thread is done. For records of what a call
 // is given: a thread that frees what another has just handed to it must not be stamped before the
-// other one's malloc. Costs a few ns.
+// other one's malloc; and for blocks that are made, which another thread may just have freed. Costs a
+// few ns.
 inline uint64_t ticks_after_loads() {
 #if defined(__x86_64__)
   _mm_lfence();
