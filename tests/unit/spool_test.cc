@@ -205,11 +205,12 @@ TEST_CASE("a thread that has filled all memory goes on when a part of it is free
     }
   });
   const auto stands_still = [&] {
-    for (uint64_t before = 0; before != written.load();) {
+    uint64_t before = 0;
+    do {
       before = written.load();
       std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    return written.load();
+    } while (before != written.load() || before == 0);
+    return before;
   };
   const uint64_t full = stands_still();
   REQUIRE(full < Calls);
