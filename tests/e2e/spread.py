@@ -203,6 +203,14 @@ def test_from_device_to_device_of_a_server():
     same(counted["released"], counted["allocated"], "let go of")
 
 
+def test_finish_between():
+    """A clFinish that comes while another thread enqueues a command says nothing of that command."""
+    program = tests_dir / "finish_between"
+    all_yes(launched(program, env=devices(2)).text, 4)
+    with server("tcp://127.0.0.1:0", POCL_DEVICES="pthread pthread") as (remote, _):
+        all_yes(launched_there(program, remote=remote, options=("--spread",))[0], 4)
+
+
 def test_two_drivers():
     """The fake driver's device and PoCL's in one context: their contents go from one to the other."""
     folder = both_drivers()

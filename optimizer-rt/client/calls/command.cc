@@ -110,6 +110,7 @@ void Command::require_taken() {
 }
 
 cl_int Command::sent() {
+  if (event_) event_->note_sent();
   written();
   if (residency_) residency_.unlock();
   if (event_ && event_->deferred) queue_.deferred_completions->add(event_, type_ == CL_COMMAND_BARRIER);

@@ -2,14 +2,12 @@
 
 #include <algorithm>
 
-#include "optimizer-rt/client/objects/queue.h"
-
 namespace gt::virt {
 namespace {
 
 // As far as can be seen without asking anybody elsewhere.
 bool has_ended(const _cl_event& event) {
-  if (event.ended() || (event.queue && event.number <= event.queue->finished.load())) return true;
+  if (event.ended() || event.ended_by_finish()) return true;
   return event.sub_context && event.sub_context->session.sees_end(event.name);
 }
 

@@ -55,7 +55,11 @@ void _cl_event::subscribe(bool waits) {
   if (before == Telling::Auto && !waits) sub_context->session.push();
 }
 
-bool _cl_event::ended_by_finish() const { return queue && number <= queue->finished.load(); }
+void _cl_event::note_sent() {
+  if (queue) finishes_before = queue->finishes.load();
+}
+
+bool _cl_event::ended_by_finish() const { return queue && finishes_before < queue->finished.load(); }
 
 cl_int _cl_event::current_status() {
   if (ended() || is_user()) return status;

@@ -37,6 +37,9 @@ struct _cl_event : gt::virt::Object {
 
   bool is_user() const { return !sub_context; }
   bool ended() const { return status.load(std::memory_order_acquire) <= CL_COMPLETE; }
+  // A clFinish that began when its command had been sent is over: it has ended, though that may not be known here yet.
+  bool ended_by_finish() const;
+  void note_sent();  // its command has been. By who sent it, before anybody else knows the event
   // What the program is told. The first time it asks the executor, now and to tell when it ends. Flushes.
   cl_int current_status();
   // The same after the executor has answered; below 0 also if it has refused the command.
@@ -76,6 +79,8 @@ struct _cl_event : gt::virt::Object {
   gt::virt::SubContext* const sub_context;  // nullptr: a user event
   gt::virt::ObjectId name = 0;
   uint64_t number = 0;  // in its queue
+  static constexpr uint64_t NotSent = ~uint64_t{0};
+  uint64_t finishes_before = NotSent;  // of its queue, that had begun when it had been sent
   std::atomic<cl_int> status;
   int64_t queued_ns = 0, submit_ns = 0, start_ns = 0, end_ns = 0;
 
@@ -96,7 +101,6 @@ struct _cl_event : gt::virt::Object {
   };
   bool defer(int64_t start, int64_t end);
   void run_callbacks(std::vector<Registered> callbacks, cl_int with_status);
-  bool ended_by_finish() const;
   bool is_overtaken();
   cl_int look();
 

@@ -50,10 +50,10 @@ static void raise(std::atomic<uint64_t>& value, uint64_t to) {
 void _cl_command_queue::note_end(uint64_t number) { raise(latest_ended, number); }
 
 cl_int _cl_command_queue::finish() {
-  const uint64_t until = numbers.load();
+  const uint64_t ours = finishes.fetch_add(1) + 1;
   const cl_int code = sub_context.session.finish(name);
   deferred_completions->wait();
-  raise(finished, until);
+  raise(finished, ours);
   const cl_int earlier = take_failure();
   return earlier != CL_SUCCESS ? earlier : code;
 }

@@ -53,9 +53,11 @@ struct _cl_command_queue : gt::virt::Object {
   const gt::virt::ObjectId name;
   std::atomic<cl_command_queue_properties> properties;
   const std::vector<cl_queue_properties> list;  // as the program gave it, with its final 0; empty: none
-  std::atomic<uint64_t> numbers{0};             // of events, as they were made
-  std::atomic<uint64_t> finished{0};            // events up to this one have ended
+  std::atomic<uint64_t> numbers{0};             // of events, as they were made: some have not been sent yet
   std::atomic<uint64_t> latest_ended{0};        // the last one of which it is known
+  // How many calls of finish() have begun, and the latest of them that is over. It waited for what had been sent when
+  // it began, whatever number that has.
+  std::atomic<uint64_t> finishes{0}, finished{0};
   std::atomic<cl_int> failure{CL_SUCCESS};
   const std::unique_ptr<gt::virt::DeferredCommands> deferred_completions;
 
