@@ -10,7 +10,7 @@ namespace gt::tracer {
 
 // An eighth of what is free where the spool lies, of the machine's memory and of what the control groups leave, so
 // that neither the program nor others miss it; at most MostBacklog.
-constexpr uint64_t MostBacklog = uint64_t{4} << 30;
+constexpr uint64_t MostBacklog = uint64_t{1} << 30;
 uint64_t backlog_room(const std::string& folder);
 
 }  // namespace gt::tracer

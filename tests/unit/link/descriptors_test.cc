@@ -52,7 +52,7 @@ struct Linked {
 TEST_CASE("a link goes on when all its descriptors are closed, again and again") {
   for (const char* scheme : {"tcp", "tls", "shm"}) {
     if (std::strcmp(scheme, "tls") == 0 && certificate_credentials().ca.empty()) continue;
-    CAPTURE(scheme);
+    CAPTURE(std::string(scheme));
     Linked l(scheme);
     REQUIRE(high_descriptors().size() >= 4);
     Bytes there(100'000), here(100'000, 7);
@@ -79,7 +79,7 @@ TEST_CASE("a link goes on when all its descriptors are closed, again and again")
 
 TEST_CASE("what has taken the places of a link's descriptors is neither read, written nor closed") {
   for (const char* scheme : {"tcp", "shm"}) {
-    CAPTURE(scheme);
+    CAPTURE(std::string(scheme));
     Linked l(scheme);
     const int file = ::memfd_create("of the program", 0);
     REQUIRE(::write(file, "x", 1) == 1);
