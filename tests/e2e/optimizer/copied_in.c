@@ -36,7 +36,11 @@ static void look_at(const char* what, cl_mem mem) {
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_FLAGS, sizeof flags, &flags, NULL));
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL));
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_HOST_PTR, sizeof host, &host, NULL));
-  TRY(err = clGetMemObjectInfo(mem, CL_MEM_REFERENCE_COUNT, sizeof references, &references, NULL));
+  // A driver's command that is just over may still hold one.
+  for (int tries = 0; references != 1 && tries < 50; ++tries) {
+    if (tries > 0) usleep(1000);
+    TRY(err = clGetMemObjectInfo(mem, CL_MEM_REFERENCE_COUNT, sizeof references, &references, NULL));
+  }
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_MAP_COUNT, sizeof maps, &maps, NULL));
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, NULL));
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_PROPERTIES, 0, NULL, &properties));

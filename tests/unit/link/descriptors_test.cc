@@ -43,8 +43,11 @@ struct Linked {
   void talk(int round) {
     const size_t n = static_cast<size_t>(round) + 1;
     for (Link* link : {pair.a.get(), pair.b.get()}) REQUIRE(say(*link, std::to_string(round)).ok());
-    REQUIRE(at_a.wait_frames(n));
-    REQUIRE(at_b.wait_frames(n));
+    const bool both = at_a.wait_frames(n) && at_b.wait_frames(n);
+    std::string ends;
+    for (const LinkLog* log : {&at_a, &at_b})
+      for (const std::string& end : const_cast<LinkLog*>(log)->ends()) ends += end + "; ";
+    REQUIRE_MESSAGE(both, "round ", round, ", ends: ", ends);
   }
 };
 

@@ -87,7 +87,7 @@ Result<Socket> protected_socket(Fd connection, const Hello& hello, Tls::Side sid
                                 const Handshake& how) {
   Socket socket(std::move(connection));
   if (!hello.tls) return socket;
-  auto tls = Tls::start(socket.fd(), side, host, how.credentials, how.deadline);
+  auto tls = Tls::start(socket.own_fd(), side, host, how.credentials, how.deadline, how.wake);
   if (!tls) return tls.status();
   socket.protect(std::move(*tls));
   return socket;

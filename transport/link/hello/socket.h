@@ -23,6 +23,7 @@ class Socket {
   explicit Socket(Fd fd) : fd_(std::move(fd)) {}
 
   int fd() const { return fd_.get(); }
+  const OwnFd& own_fd() const { return fd_; }
   bool open() const { return fd_.open(); }
   // From here on everything goes through it.
   void protect(std::unique_ptr<Tls> tls) { tls_ = std::move(tls); }

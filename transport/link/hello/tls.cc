@@ -86,7 +86,7 @@ struct Tls::State {
   }
 
   Status open(int fd, Side side, const std::string& host);
-  Status shake_hands(int fd, Side side, Deadline deadline);
+  Status shake_hands(const OwnFd& fd, Side side, Deadline deadline, int wake);
   // -1: over; 0: wait
   ssize_t outcome(int n) {
     if (n > 0) return n;
@@ -147,14 +147,15 @@ Status Tls::State::open(int fd, Side side, const std::string& host) {
   return {Kind::Invalid, "the host " + host + " cannot be checked: " + last_error(s)};
 }
 
-Status Tls::State::shake_hands(int fd, Side side, Deadline deadline) {
+Status Tls::State::shake_hands(const OwnFd& fd, Side side, Deadline deadline, int wake) {
   while (true) {
+    if (!fd.is_ours()) return {Kind::Disconnected, "TLS: the connection's descriptor was closed"};
     s.ERR_clear_error();
     const int n = side == Side::Client ? s.SSL_connect(ssl) : s.SSL_accept(ssl);
     if (n == 1) return {};
     const int error = s.SSL_get_error(ssl, n);
     if (error == WantRead || error == WantWrite) {
-      if (wait_for(fd, error == WantRead ? POLLIN : POLLOUT, deadline)) continue;
+      if (wait_for(fd.get(), error == WantRead ? POLLIN : POLLOUT, deadline, wake)) continue;
       return {Kind::Disconnected, "TLS: the other side does not answer in time"};
     }
     if (const long verdict = s.SSL_get_verify_result(ssl); verdict != 0)
@@ -168,8 +169,8 @@ Tls::~Tls() = default;
 
 Status Tls::available() { return openssl().status(); }
 
-Result<std::unique_ptr<Tls>> Tls::start(int fd, Side side, const std::string& host, const Credentials& credentials,
-                                        Deadline deadline) {
+Result<std::unique_ptr<Tls>> Tls::start(const OwnFd& fd, Side side, const std::string& host,
+                                        const Credentials& credentials, Deadline deadline, int wake) {
   const auto functions = openssl();
   if (!functions) return functions.status();
   auto state = std::make_unique<State>(**functions);
@@ -178,8 +179,8 @@ Result<std::unique_ptr<Tls>> Tls::start(int fd, Side side, const std::string& ho
   if (!loaded) context = TlsContext::load(side, credentials);
   if (!context) return context.status();
   state->context = std::move(*context);
-  GT_TRY(state->open(fd, side, host));
-  GT_TRY(state->shake_hands(fd, side, deadline));
+  GT_TRY(state->open(fd.get(), side, host));
+  GT_TRY(state->shake_hands(fd, side, deadline, wake));
   return std::unique_ptr<Tls>(new Tls(std::move(state)));
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <span>
 
+#include "traces/base/own_fd.h"
 #include "traces/base/status.h"
 #include "transport/link/base/waiting.h"
 #include "transport/link/hello/credentials.h"
@@ -20,11 +21,12 @@ Status load_certificates(Credentials& credentials);
 class Tls {
  public:
   enum class Side : uint8_t { Client, Server };
-  // Does the handshake on a connected socket, which must outlive it. `host`: what the server's certificate must name
+  // Does the handshake on a connected socket, which must outlive it. `wake` (-1: none): a descriptor that is readable
+  // when it is to be given up. `host`: what the server's certificate must name
   // (client). Errors: Unsupported (no OpenSSL), Invalid (certificate or key files), Disconnected (the peer, or what it
   // showed; the text says what OpenSSL says).
-  static Result<std::unique_ptr<Tls>> start(int fd, Side side, const std::string& host, const Credentials& credentials,
-                                            Deadline deadline);
+  static Result<std::unique_ptr<Tls>> start(const OwnFd& fd, Side side, const std::string& host,
+                                            const Credentials& credentials, Deadline deadline, int wake = -1);
   static Status available();
   ~Tls();
 
