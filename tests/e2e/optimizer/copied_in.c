@@ -37,8 +37,8 @@ static void look_at(const char* what, cl_mem mem) {
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_SIZE, sizeof size, &size, NULL));
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_HOST_PTR, sizeof host, &host, NULL));
   // A driver's command that is just over may still hold one.
-  for (int tries = 0; references != 1 && tries < 50; ++tries) {
-    if (tries > 0) usleep(1000);
+  for (int waited = 0; references != 1 && waited < 50; ++waited) {
+    if (waited > 0) usleep(1000);
     TRY(err = clGetMemObjectInfo(mem, CL_MEM_REFERENCE_COUNT, sizeof references, &references, NULL));
   }
   TRY(err = clGetMemObjectInfo(mem, CL_MEM_MAP_COUNT, sizeof maps, &maps, NULL));

@@ -32,12 +32,12 @@ class Deadline {
   uint64_t at_ns_;
 };
 
-// A program may close our descriptors while we wait, which wakes nobody; and as long as somebody waits for a socket, its
-// other end does not hear that it is gone. So the kernel is asked again so often what the numbers stand for.
+// A program may close our descriptors while we wait, which wakes nobody; and as long as somebody waits for a socket,
+// its other end does not hear that it is gone. So the kernel is asked again so often what the numbers stand for.
 constexpr int LookAgain_ms = 100;
 
-// Waits until `fd` is ready for `events` (or broken, or closed), or `wake` (-1: none) is readable. False: it was not `fd`.
-// A signal does not end the wait.
+// Waits until `fd` is ready for `events` (or broken, or closed), or `wake` (-1: none) is readable. False: it was not
+// `fd`. A signal does not end the wait.
 inline bool wait_for(int fd, short events, Deadline deadline, int wake = -1) {
   pollfd fds[] = {{fd, events, 0}, {wake, POLLIN, 0}};
   while (!deadline.over()) {
