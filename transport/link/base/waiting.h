@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "traces/base/clock.h"
+#include "traces/base/own_fd.h"
 
 namespace gt::wire {
 
@@ -38,15 +39,25 @@ constexpr int LookAgain_ms = 100;
 
 // Waits until `fd` is ready for `events` (or broken, or closed), or `wake` (-1: none) is readable. False: it was not
 // `fd`. A signal does not end the wait.
-inline bool wait_for(int fd, short events, Deadline deadline, int wake = -1) {
+//
+// `is_gone`: is what the number stands for another one's by now? Then nothing can be waited for: true, at once.
+template <class IsGone>
+bool wait_for(int fd, short events, Deadline deadline, int wake, const IsGone& is_gone) {
   pollfd fds[] = {{fd, events, 0}, {wake, POLLIN, 0}};
   while (!deadline.over()) {
+    if (is_gone()) return true;
     const int n = ::poll(fds, 2, std::min(deadline.left_ms(), LookAgain_ms));
     if (n < 0 && errno != EINTR) return false;
     if (n > 0 && fds[1].revents) return false;
     if (n > 0 && fds[0].revents) return true;
   }
   return false;
+}
+inline bool wait_for(int fd, short events, Deadline deadline, int wake = -1) {
+  return wait_for(fd, events, deadline, wake, [] { return false; });
+}
+inline bool wait_for(const OwnFd& fd, short events, Deadline deadline, int wake = -1) {
+  return wait_for(fd.get(), events, deadline, wake, [&] { return !fd.is_ours(); });
 }
 
 }  // namespace gt::wire

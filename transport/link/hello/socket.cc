@@ -52,7 +52,7 @@ Status Socket::read_all(std::span<uint8_t> to, Deadline deadline, int wake) {
     const iovec part{to.data(), to.size()};
     const ssize_t n = read({&part, 1});
     if (n < 0) return ended();
-    if (n == 0 && !wait_for(fd_.get(), POLLIN, deadline, wake)) return too_late();
+    if (n == 0 && !wait_for(fd_, POLLIN, deadline, wake)) return too_late();
     to = to.subspan(static_cast<size_t>(n));
   }
   return {};
@@ -63,7 +63,7 @@ Status Socket::write_all(ByteView from, Deadline deadline, int wake) {
     const iovec part{const_cast<uint8_t*>(from.data()), from.size()};
     const ssize_t n = write({&part, 1});
     if (n < 0) return ended();
-    if (n == 0 && !wait_for(fd_.get(), POLLOUT, deadline, wake)) return too_late();
+    if (n == 0 && !wait_for(fd_, POLLOUT, deadline, wake)) return too_late();
     from = from.subspan(static_cast<size_t>(n));
   }
   return {};

@@ -155,7 +155,7 @@ Status Tls::State::shake_hands(const OwnFd& fd, Side side, Deadline deadline, in
     if (n == 1) return {};
     const int error = s.SSL_get_error(ssl, n);
     if (error == WantRead || error == WantWrite) {
-      if (wait_for(fd.get(), error == WantRead ? POLLIN : POLLOUT, deadline, wake)) continue;
+      if (wait_for(fd, error == WantRead ? POLLIN : POLLOUT, deadline, wake)) continue;
       return {Kind::Disconnected, "TLS: the other side does not answer in time"};
     }
     if (const long verdict = s.SSL_get_verify_result(ssl); verdict != 0)

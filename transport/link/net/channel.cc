@@ -292,7 +292,7 @@ void Channel::sleep(int fd) {
   int wait_ms = 0;
   {
     const MutexLock lock(mutex_);
-    if (ended_ || broken_ || (fd >= 0) != static_cast<bool>(socket_)) return;
+    if (ended_ || (broken_ && socket_) || (fd >= 0) != static_cast<bool>(socket_)) return;
     if (want_out_) events |= POLLOUT;
     wait_ms = sleep_ms(monotonic_ns(), fd >= 0);
   }
