@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "tests/unit/own_spool.h"
 #include "tracer/collect/spool_reader.h"
 #include "tracer/lib/block_recorder.h"
 
@@ -28,26 +29,8 @@ namespace {
 constexpr uint16_t Fn = 0x8000;
 constexpr uint64_t Site = 0x401000;
 
-// A process has one spool.
-struct Spool {
-  SpoolReader reader = [] {
-    SpoolReader::Options options;
-    options.ring_bytes = 1 << 16;
-    options.ring_count = 32;
-    options.most_backlog = 64 << 20;
-    auto created = SpoolReader::create(options);
-    REQUIRE(created.ok());
-    return std::move(*created);
-  }();
-  Spool() {
-    setenv(SpoolVariable, reader.path().c_str(), 1);
-    start_recording();
-  }
-  ~Spool() { reader.remove(); }
-};
-
 SpoolReader& spool_reader() {
-  static Spool spool;
+  static OwnSpool spool({.ring_bytes = 1 << 16, .ring_count = 32, .most_backlog = 64 << 20});
   return spool.reader;
 }
 

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "tests/unit/own_spool.h"
 #include "tracer/collect/spool_reader.h"
 #include "tracer/lib/block_recorder.h"
 #include "tracer/lib/memory_ticks.h"
@@ -24,26 +25,10 @@ namespace {
 
 constexpr uint16_t Fn = 0x8000;
 
-struct Fixture {
-  SpoolReader reader = [] {
-    SpoolReader::Options options;
-    options.ring_bytes = 8192;  // small: wraps and back-pressure all the time
-    options.ring_count = 64;
-    options.most_backlog = 16 * options.ring_bytes;  // and full segments
-    auto created = SpoolReader::create(options);
-    REQUIRE(created.ok());
-    return std::move(*created);
-  }();
-  Fixture() {
-    setenv(SpoolVariable, reader.path().c_str(), 1);
-    start_recording();
-  }
-  ~Fixture() { reader.remove(); }
-};
-
-Fixture& fixture() {
-  static Fixture f;  // a process has one spool
-  return f;
+OwnSpool& fixture() {
+  constexpr uint64_t RingBytes = 8192;  // small: wraps and back-pressure all the time, and full segments
+  static OwnSpool spool({.ring_bytes = RingBytes, .ring_count = 64, .most_backlog = 16 * RingBytes});
+  return spool;
 }
 
 uint64_t word(const RecordView& r, size_t i) {
@@ -55,7 +40,7 @@ uint64_t word(const RecordView& r, size_t i) {
 }  // namespace
 
 TEST_CASE("what threads record is read whole and in causal order") {
-  Fixture& f = fixture();
+  OwnSpool& f = fixture();
   REQUIRE(recording());
   constexpr uint64_t PerThread = 20'000;
   constexpr int Threads = 4;
@@ -144,7 +129,7 @@ Told tell(std::mt19937_64& random) {
 }  // namespace
 
 TEST_CASE("block words say what was told, whatever lies between them") {
-  Fixture& f = fixture();
+  OwnSpool& f = fixture();
   std::mt19937_64 random(7);
   std::vector<Told> told;
   Hearer heard;
@@ -161,7 +146,7 @@ TEST_CASE("block words say what was told, whatever lies between them") {
 }
 
 TEST_CASE("block words of threads that hand blocks to each other are given in causal order") {
-  Fixture& f = fixture();
+  OwnSpool& f = fixture();
   constexpr uint64_t PerThread = 20'000;
   constexpr int Threads = 4;
   std::atomic<uint64_t> baton{1};
@@ -195,7 +180,7 @@ TEST_CASE("block words of threads that hand blocks to each other are given in ca
 }
 
 TEST_CASE("a thread that has filled all memory goes on when a part of it is free again") {
-  Fixture& f = fixture();
+  OwnSpool& f = fixture();
   constexpr uint64_t RingBytes = 8192, Calls = 40 * RingBytes / 8;  // more than a ring and all segments hold
   std::atomic<uint64_t> written{0};
   std::thread writer([&] {
@@ -228,7 +213,7 @@ TEST_CASE("a thread that has filled all memory goes on when a part of it is free
 }
 
 TEST_CASE("a long byte string travels in chunks") {
-  Fixture& f = fixture();
+  OwnSpool& f = fixture();
   std::string text(3000, 'x');
   for (size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i * 7);
   REQUIRE(this_ring() != nullptr);
@@ -345,7 +330,7 @@ TEST_CASE("memory ticks grow, never run ahead of the clock, and are read unless 
 
 // The last test: the fixture's reader does not know of what this one takes.
 TEST_CASE("a reader that takes over where another one stopped hears the rest") {
-  Fixture& f = fixture();
+  OwnSpool& f = fixture();
   std::mt19937_64 random(11);
   std::vector<Told> told;
   Hearer first, second;

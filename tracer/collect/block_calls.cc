@@ -134,11 +134,7 @@ bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm
   if (call.address == 0) return false;
   const BlockShape* const known = state.blocks.find(form.site, model::NoIndex, form.fn);
   if (!known) return false;
-  Objects& objects = thread.process->objects;
-  if (objects.memory_from(call.address).found)
-    names_.release(objects.take_memory(call.address, nullptr).object, thread.id);
-  const ObjectRef object = names_.create(known->out);
-  objects.add_block(call.address, call.bytes, object);
+  const ObjectRef object = name_made(thread, known->out, call.address, call.bytes);
   tables_.trace.stats[known->shape].bytes.add(call.bytes);
   const int64_t values[] = {static_cast<int64_t>(call.bytes), object.slot};
   count(state, known->shape, values, ticks);

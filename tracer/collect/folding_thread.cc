@@ -1,8 +1,9 @@
 #include "tracer/collect/folding_thread.h"
 
-#include <csignal>
 #include <system_error>
 #include <utility>
+
+#include "traces/base/signals_blocked.h"
 
 namespace gt::tracer {
 
@@ -10,22 +11,6 @@ using model::Folder;
 using model::PushedEvent;
 
 namespace {
-
-// The program's user, or gtrace, tells the collector things by signals: they are its first thread's.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_;
-};
 
 class Words {
  public:
@@ -58,7 +43,7 @@ FoldingThread::~FoldingThread() {
 }
 
 void FoldingThread::start() {
-  const SignalsBlocked blocked;
+  const SignalsBlocked blocked;  // those of the collector come to its first thread
   filling_ = std::make_unique<Chunk>();
   try {
     thread_ = std::thread([this] { work(); });

@@ -307,11 +307,11 @@ void MemoryCalls::release_ended(TracedThread& thread, MemoryCall& call, bool fai
   call.ended.clear();
 }
 
-ObjectRef MemoryCalls::name_made(TracedThread& thread, const MemoryCall& call, model::ClassId cls) {
+ObjectRef MemoryCalls::name_made(TracedThread& thread, model::ClassId cls, uint64_t address, uint64_t bytes) {
   Objects& objects = thread.process->objects;
-  if (Place stale = objects.take_memory(call.made, nullptr); stale.found) names_.release(stale.object, thread.id);
+  if (const Place stale = objects.take_memory(address, nullptr); stale.found) names_.release(stale.object, thread.id);
   const ObjectRef object = names_.create(cls);
-  objects.add_block(call.made, call.made_bytes, object);
+  objects.add_block(address, bytes, object);
   return object;
 }
 
@@ -355,7 +355,7 @@ void MemoryCalls::end(TracedThread& thread, State& state, bool unfinished) {
   int64_t values[2 * MemoryCall::MaxWords];
   size_t count_of_values = put_values(call, values);
   release_ended(thread, call, fails);  // before the new name is given
-  if (form.made) values[count_of_values++] = name_made(thread, call, known.out).slot;
+  if (form.made) values[count_of_values++] = name_made(thread, known.out, call.made, call.made_bytes).slot;
   if (call.info->result == AllocRole::Number && !unfinished) values[count_of_values++] = result_of(call);
   model::ShapeStats& stats = tables_.trace.stats[known.shape];
   stats.failed += fails;

@@ -131,7 +131,8 @@ class MemoryCalls {
   bool settle(TracedThread& thread, MemoryCall& call, bool unfinished);
   const Recent& shape_of(TracedThread& thread, State& state);
   void release_ended(TracedThread& thread, MemoryCall& call, bool fails);
-  ObjectRef name_made(TracedThread& thread, const MemoryCall& call, model::ClassId cls);
+  // What began there is forgotten.
+  ObjectRef name_made(TracedThread& thread, model::ClassId cls, uint64_t address, uint64_t bytes);
 
   TraceTables& tables_;
   Names& names_;

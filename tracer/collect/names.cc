@@ -81,7 +81,7 @@ void Objects::unmap(uint64_t base, uint64_t size, std::vector<ObjectRef>& ended)
 }
 
 Place Objects::find_memory(uint64_t address) {
-  if (const Place place = memory_from(address); place.found) return place;
+  if (const BlockTable::Block* block = blocks_.find(address)) return {block->object, 0, true};
   uint64_t base = 0;
   if (const Memory* memory = memory_around(address, &base)) return in_memory(*memory, address - base);
   const BlockTable::Block* block = blocks_.find_around(address, base);

@@ -91,12 +91,7 @@ class Objects {
       add_memory(base, size, object);
     }
   }
-  // The memory that begins at `base`; found == false: none.
-  Place memory_from(uint64_t base) {
-    if (const BlockTable::Block* block = blocks_.find(base)) return {block->object, 0, true};
-    return longer_memory_from(base);
-  }
-  // The same, taken out. `size`, if given: how large it was.
+  // The memory that begins at `base`, taken out; found == false: none. `size`, if given: how large it was.
   Place take_memory(uint64_t base, uint64_t* size);
   // The same, if wanted(place) says so. False: there is none, or it does not.
   template <class Wanted>

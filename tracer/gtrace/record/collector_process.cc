@@ -18,6 +18,7 @@
 
 #include "tracer/lib/process_state.h"
 #include "traces/base/command.h"
+#include "traces/base/signals_blocked.h"
 
 namespace gt::tracer {
 
@@ -42,23 +43,6 @@ void ignore_signals() {
   for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGTERM, SIGPIPE, SIGUSR1, SIGUSR2}) signal(number, SIG_IGN);
   signal(SIGCHLD, SIG_DFL);
 }
-
-// No signal comes to this thread, nor to a child before it has unblocked them.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before_);
-  }
-  ~SignalsBlocked() { unblock(); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  void unblock() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 void set_title(std::span<char> title, pid_t parent) {
   prctl(PR_SET_NAME, "gtrace-collect");
