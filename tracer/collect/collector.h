@@ -50,6 +50,8 @@ class Collector {
   }
   void note_uncounted(uint64_t processes) { uncounted_processes_ = processes; }
 
+  void stop_threads() { memory_.stop_thread(); }  // before a fork: a copy has none of them
+
   uint64_t calls() const { return calls_.calls(); }
   uint64_t memory_calls() const { return memory_.calls(); }
 

@@ -32,7 +32,14 @@ size_t count_in(int64_t head) { return static_cast<uint32_t>(head); }
 
 }  // namespace
 
-FoldingThread::~FoldingThread() {
+FoldingThread::~FoldingThread() { end_thread(); }
+
+void FoldingThread::stop() {
+  finish();
+  end_thread();
+}
+
+void FoldingThread::end_thread() {
   if (!runs_) return;
   {
     const MutexLock lock(mutex_);
@@ -40,6 +47,10 @@ FoldingThread::~FoldingThread() {
   }
   changed_.notify_all();
   thread_.join();
+  runs_ = false;
+  pushed_ = 0;
+  const MutexLock lock(mutex_);
+  ends_ = false;
 }
 
 void FoldingThread::start() {

@@ -44,6 +44,8 @@ class FoldingThread {
 
   // Everything that was pushed is folded when it returns.
   void finish();
+  // The same, and the thread is gone, until as many events have come again as made it start: before a fork.
+  void stop();
 
  private:
   static constexpr uint64_t Few = 1 << 16;  // events; a program that has no more needs no thread
@@ -65,6 +67,7 @@ class FoldingThread {
     return to;
   }
   void start();
+  void end_thread();
   void hand_over();
   void work();
   static void fold(const Chunk& chunk);

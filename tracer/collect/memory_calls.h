@@ -72,6 +72,8 @@ class MemoryCalls {
   // Another thread begins in this one's place, or the trace ends: a call that has not returned will not.
   void end_open(TracedThread& thread);
 
+  void stop_thread() { folding_.stop(); }  // before a fork
+
   // Of this thread since it was last asked for.
   uint64_t calls_since(const TracedThread& thread) {
     State* state = states_.find(thread);

@@ -32,6 +32,7 @@ class Session {
   static constexpr uint64_t Portion = 1 << 20;
   // Takes what is there, or about `most` records of it. Returns their number: 0 means that the caller may sleep.
   uint64_t pump(uint64_t most = ~uint64_t{0});
+  void stop_threads() { collector_.stop_threads(); }  // before a fork
   uint64_t waiting_bytes() const { return reader_.waiting_bytes(); }  // of records that are there to be taken
   // Nobody writes any more: takes the rest and gives the trace. Call once.
   model::Trace finish();

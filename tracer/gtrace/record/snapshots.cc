@@ -79,6 +79,7 @@ void Snapshots::begin() {
   session_.pump();  // what was recorded before the wish
   calls_ = session_.collector().calls();
   const uint64_t cpu_ns = session_.cpu_ns();
+  session_.stop_threads();
   writer_ = fork();
   if (writer_ == 0) write_and_end(session_, file_, cpu_ns);
   fork_cost_ = Clock::now() - begun;
