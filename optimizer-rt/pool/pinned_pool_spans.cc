@@ -94,8 +94,7 @@ void PinnedPool::map_ends(SpanId id) noexcept {
 
 void PinnedPool::map_all(SpanId id) noexcept {
   Span& s = span(id);
-  if (!s.mapped)
-    for (PageId i = 0; i < s.pages; ++i) page_span_[s.page + i] = id;
+  if (!s.mapped) std::fill_n(page_span_ + s.page, s.pages, id);
   s.mapped = true;
 }
 
