@@ -66,7 +66,7 @@ void RunBuilder::append(ShapeId shape, std::span<const int64_t> values) {
     place = static_cast<uint32_t>(shapes_.size());
   }
   Rows& rows = shapes_[place - 1];
-  rows.values.insert(rows.values.end(), values.begin(), values.end());
+  for (const int64_t v : values) rows.values.push_back(v);  // few: insert() would call memmove for them
   order_.push_back(place - 1);
   values_ += values.size();
 }
@@ -80,11 +80,14 @@ Node RunBuilder::node() const {
   for (const Rows& r : shapes_) {
     for (size_t v = 0; v < r.width; ++v) {
       uint64_t previous = 0;
-      for (size_t at = v; at < r.values.size(); at += r.width) {
-        const auto value = static_cast<uint64_t>(r.values[at]);
-        out.svarint(static_cast<int64_t>(value - previous));
+      const int64_t* at = r.values.data() + v;
+      out.svarints(r.values.size() / r.width, [&] {
+        const auto value = static_cast<uint64_t>(*at);
+        const uint64_t delta = value - previous;
         previous = value;
-      }
+        at += r.width;
+        return static_cast<int64_t>(delta);
+      });
     }
   }
   Node node;

@@ -29,7 +29,54 @@ bool Column::operator==(const Column& other) const {
                     [](const auto& a, const auto& b) { return *a == *b; });
 }
 
-void ColumnBuilder::append(int64_t value) {
+void ColumnBuilder::append_all(std::span<const int64_t> values) {
+  while (!values.empty()) {
+    if (waiting_.size() == MostWaiting) code_waiting();
+    const auto some = values.first(std::min(values.size(), MostWaiting - waiting_.size()));
+    waiting_.insert(waiting_.end(), some.begin(), some.end());
+    values = values.subspan(some.size());
+  }
+}
+
+bool ColumnBuilder::clear_uncoded() {
+  if (position_ > 0 || summarised_) return false;
+  waiting_.clear();
+  return true;
+}
+
+void ColumnBuilder::code_waiting() {
+  for (std::span<const int64_t> left(waiting_); !left.empty();) {
+    const size_t n = std::min(unlooked(), left.size());
+    if (n > 0) code_literals(left.first(n));
+    if (n == 0) code(left[0]);
+    left = left.subspan(std::max<size_t>(n, 1));
+  }
+  waiting_.clear();
+}
+
+// How many values from here on will be literals, whatever they are, and stay in the open chunk.
+size_t ColumnBuilder::unlooked() const {
+  constexpr size_t LongestVarint = 10;
+  const uint64_t at = (position_ + 1) % Round;
+  if (distance_ != 0 || fruitless_ <= MostFruitless || at < Part || summarised_) return 0;
+  const size_t open = tokens_.size() + literals_.size();
+  return std::min<size_t>(Round - at, open < Column::ChunkBytes ? (Column::ChunkBytes - open) / LongestVarint : 0);
+}
+
+void ColumnBuilder::code_literals(std::span<const int64_t> values) {
+  const int64_t* at = values.data();
+  literals_.svarints(values.size(), [&] {
+    note(*at);
+    const auto v = static_cast<uint64_t>(*at++);
+    const uint64_t delta = v - previous_;
+    previous_ = v;
+    recent_[slot(position_++)] = delta;
+    return static_cast<int64_t>(delta);
+  });
+  literal_count_ += values.size();
+}
+
+void ColumnBuilder::code(int64_t value) {
   note(value);
   if (summarised_) {
     ++position_;
@@ -111,6 +158,11 @@ void ColumnBuilder::append_run(int64_t start, int64_t step, uint64_t count) {
   uint64_t v = static_cast<uint64_t>(start);
   const auto d = static_cast<uint64_t>(step);
   if (count == 0) return;
+  if (count <= MostWaiting - waiting_.size()) {
+    for (; count > 0; --count, v += d) waiting_.push_back(static_cast<int64_t>(v));
+    return;
+  }
+  code_waiting();
   const uint64_t last = v + d * (count - 1);
   note(static_cast<int64_t>(last));
   if (summarised_) {
@@ -129,12 +181,13 @@ void ColumnBuilder::append_run(int64_t start, int64_t step, uint64_t count) {
       i += bulk;
       if (i == count) return;
     }
-    append(static_cast<int64_t>(v));
+    code(static_cast<int64_t>(v));
   }
 }
 
 void ColumnBuilder::append_pattern(std::span<const int64_t> pattern, uint64_t count) {
   const uint64_t p = pattern.size(), whole = p * Column::Reach;
+  code_waiting();
   for (uint64_t i = 0; i < count; ++i) {
     // Between rounds, when the open copy has held for whole rounds and its distance is a number of
     // rounds.
@@ -144,11 +197,12 @@ void ColumnBuilder::append_pattern(std::span<const int64_t> pattern, uint64_t co
       i += bulk;
       if (i == count) return;
     }
-    append(pattern[i % p]);
+    code(pattern[i % p]);
   }
 }
 
 void ColumnBuilder::summarise() {
+  code_waiting();
   summarised_ = true;
   closed_ = {};
   tokens_ = {};
@@ -157,17 +211,19 @@ void ColumnBuilder::summarise() {
 }
 
 void ColumnBuilder::append_summary(const Column& column) {
+  code_waiting();
   note(column.least);
   note(column.most);
   position_ += column.size;
 }
 
 size_t ColumnBuilder::memory_bytes() const {
-  return sizeof *this + closed_.memory_bytes() + tokens_.size() + literals_.size();
+  return sizeof *this + closed_.memory_bytes() + tokens_.size() + literals_.size() +
+         waiting_.capacity() * sizeof waiting_[0];
 }
 
 size_t ColumnBuilder::stored_bytes() const {
-  size_t n = 8 + tokens_.size() + literals_.size();
+  size_t n = 8 + tokens_.size() + literals_.size() + waiting_.size();
   for (const auto& chunk : closed_.chunks) n += chunk->size();
   return n;
 }
@@ -177,14 +233,15 @@ std::shared_ptr<const Column> ColumnBuilder::finish_to_read() const { return fin
 
 std::shared_ptr<const Column> ColumnBuilder::finish_with(Bytes (*pack_last)(ByteView)) const {
   ColumnBuilder copy(*this);
-  copy.closed_.least = least_;
-  copy.closed_.most = most_;
+  copy.code_waiting();
+  copy.closed_.least = copy.least_;
+  copy.closed_.most = copy.most_;
   copy.write_match();
   copy.write_literals();
   if (copy.tokens_.size() > 0) {
     copy.closed_.chunks.push_back(std::make_shared<const Bytes>(pack_last(copy.tokens_.view())));
   }
-  copy.closed_.size = position_;
+  copy.closed_.size = copy.position_;
   return std::make_shared<const Column>(std::move(copy.closed_));
 }
 

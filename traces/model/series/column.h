@@ -41,10 +41,15 @@ struct Column {
   bool operator==(const Column& other) const;
 };
 
-// Collects a column. Cost: a few nanoseconds a value, no memory while a pattern goes on.
+// Collects a column. Values wait, to be coded many at a time, which takes less time; a short column that is only read
+// again is never coded. Cost: a few nanoseconds a value, no memory while a pattern goes on.
 class ColumnBuilder {
  public:
-  void append(int64_t value);
+  void append(int64_t value) {
+    if (waiting_.size() == MostWaiting) code_waiting();
+    waiting_.push_back(value);
+  }
+  void append_all(std::span<const int64_t> values);
   // start, start + step, ... `count` values, in constant time for a large count.
   void append_run(int64_t start, int64_t step, uint64_t count);
   // pattern[0], pattern[1], ... over and over, `count` values, in time of the order of the pattern.
@@ -55,8 +60,12 @@ class ColumnBuilder {
   bool summarised() const { return summarised_; }
   void append_summary(const Column& column);  // REQUIRES: both are summarised
 
-  uint64_t size() const { return position_; }
-  int64_t last() const { return static_cast<int64_t>(previous_); }
+  uint64_t size() const { return position_ + waiting_.size(); }
+  int64_t last() const { return waiting_.empty() ? static_cast<int64_t>(previous_) : waiting_.back(); }
+  // All values, where none was coded yet; else none.
+  std::span<const int64_t> uncoded() const { return position_ == 0 ? waiting_ : std::span<const int64_t>(); }
+  // Begins anew, with the memory that it has. False: it was coded, so nothing was done.
+  bool clear_uncoded();
   size_t memory_bytes() const;
   size_t stored_bytes() const;  // in a file, about
   std::shared_ptr<const Column> finish() const;          // the builder stays usable
@@ -69,6 +78,10 @@ class ColumnBuilder {
     most_ = value > most_ ? value : most_;
   }
   std::shared_ptr<const Column> finish_with(Bytes (*pack_last)(ByteView)) const;
+  void code_waiting();
+  void code(int64_t value);
+  void code_literals(std::span<const int64_t> values);
+  size_t unlooked() const;
   void append_delta(uint64_t delta);
   void look_for_match();
   void write_match();
@@ -76,12 +89,15 @@ class ColumnBuilder {
   void close_chunk_if_full();
   void skip(uint64_t count);
 
+  static constexpr size_t MostWaiting = 512;
+
+  std::vector<int64_t> waiting_;  // after all others
   Column closed_;
   ByteWriter tokens_;    // of the open chunk
   ByteWriter literals_;  // of the open literal token
   uint64_t literal_count_ = 0;
   uint64_t previous_ = 0;
-  uint64_t position_ = 0;                         // values so far
+  uint64_t position_ = 0;                         // values coded so far
   std::array<uint64_t, Column::Reach> recent_{};  // delta at position p is recent_[p % Reach]
   std::array<uint64_t, 64> seen_{};               // by hash of three deltas: position after them
   uint64_t distance_ = 0, length_ = 0;            // of the open copy; distance_ 0: none

@@ -1,4 +1,5 @@
-// zstd, level 3; what does not shrink is kept as it is.
+// zstd; what does not shrink is kept as it is. Level 1: level 3 took a tenth of the time that an irregular stream takes
+// in all, and saved a fiftieth of the bytes.
 #include "traces/model/series/pack.h"
 
 #include <zstd.h>
@@ -23,7 +24,7 @@ ZSTD_CCtx* context() {
 
 Bytes pack(ByteView raw) {
   Bytes frame(ZSTD_compressBound(raw.size()));
-  const size_t size = ZSTD_compressCCtx(context(), frame.data(), frame.size(), raw.data(), raw.size(), 3);
+  const size_t size = ZSTD_compressCCtx(context(), frame.data(), frame.size(), raw.data(), raw.size(), 1);
   const bool smaller = !ZSTD_isError(size) && size < raw.size();
   ByteWriter out;
   out.varint(static_cast<uint64_t>(raw.size()) * 2 + (smaller ? 1 : 0));

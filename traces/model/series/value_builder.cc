@@ -76,11 +76,11 @@ ValueBuilder& ValueBuilder::operator=(ValueBuilder&&) noexcept = default;
 ValueBuilder::ValueBuilder(const ValueBuilder& o)
     : next_(o.next_), step_(o.step_), n_(o.n_), first_(o.first_), known_(o.known_), form_(o.form_) {
   if (o.pair_) pair_ = std::make_unique<Pair>(*o.pair_);
-  if (!o.wild_) return;
+  if (!o.flat()) return;
   wild_ = std::make_unique<Wild>();
   wild_->values = o.wild_->values;
   wild_->any = o.wild_->any;
-  if (o.wild_->column) wild_->column = std::make_unique<ColumnBuilder>(*o.wild_->column);
+  if (form_ == Form::Column) wild_->column = std::make_unique<ColumnBuilder>(*o.wild_->column);
 }
 
 ValueBuilder ValueBuilder::constant(size_t depth, int64_t v, uint64_t n, uint64_t first,
@@ -102,6 +102,13 @@ ValueBuilder ValueBuilder::any(uint64_t n) {
 
 bool ValueBuilder::is_constant(size_t depth) const {
   return depth == 1 ? form_ == Form::Line && step_ == 0 : form_ == Form::Const;
+}
+
+void ValueBuilder::reset_slowly() {
+  pair_ = nullptr;
+  if (!flat()) return;
+  wild_->values.clear();
+  if (form_ == Form::Column && !wild_->column->clear_uncoded()) wild_->column = nullptr;
 }
 
 // --- Depth 1
@@ -165,7 +172,9 @@ void ValueBuilder::start_wild() {
   const uint64_t n = n_;
   const int64_t first = line_base(), step = step_;
   const bool had_values = form_ == Form::Line;
-  wild_ = std::make_unique<Wild>();
+  if (!wild_) wild_ = std::make_unique<Wild>();
+  wild_->any = 0;
+  wild_->values.reserve(RecentMax);
   form_ = Form::Recent;
   n_ = 0;
   if (had_values) append_run(first, step, n);
@@ -193,6 +202,13 @@ void ValueBuilder::append_wild(int64_t v, bool any) {
   if (form_ == Form::Recent && n_ == RecentMax) decide();
 }
 
+void ValueBuilder::append_all(std::span<const int64_t> values) {
+  for (; !values.empty() && form_ != Form::Column; values = values.subspan(1)) append_wild(values[0], false);
+  if (values.empty()) return;
+  wild_->column->append_all(values);
+  n_ += values.size();
+}
+
 // The shortest period that all numbers so far agree with and that was seen twice; 0 when there is
 // none.
 size_t ValueBuilder::period() const {
@@ -216,12 +232,10 @@ void ValueBuilder::decide() {
 }
 
 void ValueBuilder::become_column() {
-  wild_->column = std::make_unique<ColumnBuilder>();
+  if (!wild_->column) wild_->column = std::make_unique<ColumnBuilder>();
   if (form_ == Form::Period) wild_->column->append_pattern(wild_->values, n_);
-  if (form_ == Form::Recent) {
-    for (const int64_t v : wild_->values) wild_->column->append(v);
-  }
-  wild_->values = {};
+  if (form_ == Form::Recent) wild_->column->append_all(wild_->values);
+  wild_->values.clear();
   form_ = Form::Column;
 }
 
@@ -319,11 +333,12 @@ void ValueBuilder::flatten(size_t depth, const LoopCounts& counts) {
 // Every number of x in order, x having `depth`. REQUIRES: this is flat.
 void ValueBuilder::append_all_of(const ValueBuilder& x, size_t depth, const LoopCounts& counts) {
   if (x.form_ == Form::Recent) {
-    for (const int64_t v : x.wild_->values) append_wild(v, false);
+    append_all(x.wild_->values);
   } else if (x.form_ == Form::Period) {
     for (uint64_t i = 0; i < x.n_; ++i)
       append_wild(x.wild_->values[i % x.wild_->values.size()], false);
   } else if (x.form_ == Form::Column) {
+    if (const auto values = x.wild_->column->uncoded(); !values.empty()) return append_all(values);
     const auto column = x.wild_->column->finish_to_read();
     if (column->summarised()) return append_summary(*column);
     ColumnReader reader(*column);
@@ -389,7 +404,7 @@ size_t ValueBuilder::memory_bytes() const {
 size_t ValueBuilder::stored_bytes() const {
   if (pair_) return pair_->base.stored_bytes() + pair_->step.stored_bytes();
   if (form_ == Form::Column) return wild_->column->stored_bytes();
-  return 4 + (wild_ ? 2 * wild_->values.size() : 0);
+  return 4 + (flat() ? 2 * wild_->values.size() : 0);
 }
 
 }  // namespace gt::model

@@ -74,7 +74,7 @@ class ValueBuilder {
   // Columns keep their number, least and most value only (--max-size).
   void summarise_columns();
   void reset() {
-    if (form_ >= Form::Pair) *this = ValueBuilder();
+    if (form_ >= Form::Pair) reset_slowly();
     next_ = step_ = 0;
     n_ = first_ = 0;
     known_ = 0;
@@ -89,8 +89,8 @@ class ValueBuilder {
   struct Pair;
   struct Wild {  // Recent, Period, Column
     std::vector<int64_t> values;
-    uint64_t any = 0;  // Recent: bit i: values[i] was any
-    std::unique_ptr<ColumnBuilder> column;
+    uint64_t any = 0;                       // Recent: bit i: values[i] was any
+    std::unique_ptr<ColumnBuilder> column;  // in other forms than Column, an empty one may be left of an earlier use
   };
 
   static int64_t sum(int64_t a, int64_t b) {
@@ -114,6 +114,7 @@ class ValueBuilder {
   int64_t line_base() const { return difference(next_, times(step_, n_)); }
   int64_t last() const;
 
+  void reset_slowly();
   bool absorb_constant(const ValueBuilder& x, size_t depth);
   bool absorb_equal(int64_t v, size_t depth, uint32_t known_levels);
   void absorb_none_slowly(size_t depth);
@@ -124,6 +125,7 @@ class ValueBuilder {
   void append_summary(const Column& column);
   void append_slowly(int64_t v);
   void append_wild(int64_t v, bool any);
+  void append_all(std::span<const int64_t> values);
   void append_run(int64_t first, int64_t step, uint64_t count);
   void start_wild();
   void decide();
@@ -138,7 +140,7 @@ class ValueBuilder {
                         // ran twice in a row
   Form form_ = Form::Any;
   std::unique_ptr<Pair> pair_;
-  std::unique_ptr<Wild> wild_;
+  std::unique_ptr<Wild> wild_;  // in other forms, one may be left of an earlier use
 };
 
 }  // namespace gt::model
