@@ -12,6 +12,7 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/reused_memory.h"
 #include "optimizer-rt/cl/staging.h"
+#include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "traces/base/clock.h"
 #include "transport/memory/pin.h"
@@ -185,6 +186,7 @@ bool transfer(const TransferCall& call, cl_int* error) noexcept {
   const HostRange range = host_range(moved);
   if (!count_transfer(range)) return false;
   runtime.worked(range.bytes);
+  if (call.way == staging::Way::ToHost && range.span == range.bytes) huge_pages.filled(range.base, range.bytes);
   const LocalTransfer t{call, moved, range, way_of(call.way, call.shape), runtime.owns(range.base)};
   for (const auto take : Takers) {
     const Taken taken = take(t, error);

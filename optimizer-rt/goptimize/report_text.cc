@@ -91,6 +91,7 @@ std::string other_lines(const RunReport& r) {
          r.drivers_own, bytes_text(r.drivers_own_bytes));
   if (r.reused_blocks)
     line("  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes), r.reused);
+  if (r.huge_blocks) line("  huge pages: {} of {} fresh blocks\n", bytes_text(r.huge_bytes), r.huge_blocks);
   if (r.pinned_ranges)
     line("  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges, bytes_text(r.pinned_bytes),
          static_cast<double>(r.pin_ns) * 1e-6);
@@ -129,6 +130,9 @@ std::string outcome(const RunReport& r) {
   if (!r.injected || r.only_asked) return r.decision;
   uint64_t changed = r.staged + r.reused;
   for (const SiteReport& s : r.sites) changed += s.hits;
+  if (changed == 0 && r.huge_blocks > 0)
+    return fmt::format("fresh memory was touched in huge pages, up to {}: what that saved is not known",
+                       bytes_text(r.huge_bytes));
   if (r.transfers + r.in_place == 0 && r.remote_devices > 0)
     return r.remote_contexts > 0 ? "nothing saved here: the program moved nothing to local devices"
                                  : "nothing saved here: the program moved nothing to any device";

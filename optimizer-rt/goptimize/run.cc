@@ -17,6 +17,7 @@
 #include "optimizer-rt/goptimize/remote.h"
 #include "optimizer-rt/goptimize/report.h"
 #include "optimizer-rt/goptimize/session.h"
+#include "optimizer-rt/goptimize/system_pages.h"
 #include "tracer/interpose/launch.h"
 #include "tracer/interpose/other_interposers.h"
 #include "tracer/interpose/program_file.h"
@@ -35,6 +36,7 @@ struct Request {
   std::optional<model::Policy> forced;
   Staging staging = Staging::Auto;
   Reuse reuse = Reuse::Auto;
+  bool huge_pages = true;  // where the system gives them to who asks
   Variables remote;  // none: only local devices
   std::string remote_urls;
   bool remote_first = false;
@@ -54,7 +56,9 @@ struct Work {
   bool reuses = false;    // blocks of libc's may be pinned
   double promised_s = 0;  // by other memory, before it was found to be worth it or not
 
-  bool gains() const { return !plan.site_of_plan.empty() || stages || reuses; }
+  bool pages = false;     // large blocks get huge ones
+
+  bool gains() const { return !plan.site_of_plan.empty() || stages || reuses || pages; }
 };
 
 void say(const std::string& text) { fmt::print(stderr, "{}: {}\n", Program, text); }
@@ -140,16 +144,17 @@ Result<FoundPlatform> platform_for(const Request& request, const model::Profile*
 
 std::string decision_text(const Work& work) {
   const model::Profile* const profile = work.profile;
-  const std::string staging = work.stages   ? "transfers of other memory are staged where it pays"
-                              : work.reuses ? "other memory that is transferred again is pinned"
-                                            : "";
+  std::string others = work.stages   ? "transfers of other memory are staged where it pays"
+                       : work.reuses ? "other memory that is transferred again is pinned"
+                                     : "";
+  if (work.pages) others += others.empty() ? "fresh large blocks get huge pages" : "; fresh large blocks, huge pages";
   if (work.plan.site_of_plan.empty()) {
     const std::string start = profile ? "nothing to gain with local devices" : "no profile of this program";
-    return staging.empty() ? start : profile ? staging : start + ": " + staging;
+    return others.empty() ? start : profile ? others : start + ": " + others;
   }
   const std::string sites = fmt::format("{} of {} allocation sites optimized by {}", work.plan.site_of_plan.size(),
                                         profile->sites.size(), work.report.profile);
-  return staging.empty() ? sites : sites + "; " + staging;
+  return others.empty() ? sites : sites + "; " + others;
 }
 
 void choose_sites(const Request& request, const model::Profile& sites, bool shared, Work& work) {
@@ -172,8 +177,10 @@ void choose(const Request& request, Work& work) {
   work.stages = can_stage(request, work.costs.platform);
   const Reuse reuse = work.stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
   work.reuses = reuse != Reuse::Never;
+  work.pages = request.huge_pages && system_pages() == SystemPages::OnRequest;
   work.plan = encode_plan(work.costs.platform, sites, work.decision, request.forced.has_value(),
-                          work.stages ? request.staging : Staging::Never, reuse, shared, work.costs.asks);
+                          work.stages ? request.staging : Staging::Never, reuse, shared, work.costs.asks,
+                          work.pages);
   if (first) leave_out(work.report, work.plan.site_of_plan);
 }
 
@@ -293,6 +300,7 @@ int run_command(int argc, char** argv) {
   const std::string stage = options.text("stage");
   request.staging = stage == "never" ? Staging::Never : stage == "always" ? Staging::Always : Staging::Auto;
   const std::string reuse = options.text("reuse");
+  request.huge_pages = options.text("pages") != "never";
   request.reuse = reuse == "never" ? Reuse::Never : reuse == "always" ? Reuse::Always : Reuse::Auto;
   Result<Variables> remote = run_variables(options);
   if (!remote) return fail(Program, remote.status());

@@ -135,7 +135,7 @@ uint64_t driver_bytes(const model::Profile& profile, const Decision& decision,
 
 EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
                         const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse, bool shared,
-                        bool asks) {
+                        bool asks, bool huge_pages) {
   EncodedPlan out;
   out.site_of_plan = chosen_sites(profile, decision);
   const size_t devices = std::min(platform.devices.size(), MaxPlanDevices);
@@ -161,6 +161,7 @@ EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& p
   h.reuse = static_cast<uint32_t>(reuse);
   h.shared = shared ? 1 : 0;
   h.asks = asks ? 1 : 0;
+  h.huge_pages = huge_pages ? 1 : 0;
   h.copy_threads = copy_threads(platform);
   h.touch_ns_per_byte = touch_ns_per_byte(platform);
   h.checksum = plan_checksum(std::as_bytes(std::span(body)));

@@ -21,7 +21,7 @@ struct EncodedPlan {
 };
 EncodedPlan encode_plan(const model::Platform& platform, const model::Profile& profile,
                         const Decision& decision, bool pin_everywhere, Staging staging, Reuse reuse,
-                        bool shared = false, bool asks = false);
+                        bool shared = false, bool asks = false, bool huge_pages = false);
 
 class Session {
  public:

@@ -79,7 +79,7 @@ PlanView read_plan(std::span<const std::byte> bytes) noexcept {
   if (std::memcmp(h->magic, PlanMagic, sizeof PlanMagic) != 0 || h->version != PlanVersion)
     return {};
   if (h->devices > MaxPlanDevices || h->sites > MaxSites || h->staging >= static_cast<uint32_t>(Staging::Count) ||
-      h->reuse >= static_cast<uint32_t>(Reuse::Count) || h->shared > 1 || h->asks > 1 || h->reserved != 0 ||
+      h->reuse >= static_cast<uint32_t>(Reuse::Count) || h->shared > 1 || h->asks > 1 || h->huge_pages > 1 ||
       !is_cost(h->touch_ns_per_byte))
     return {};
   const size_t size = sizeof *h + h->devices * sizeof(PlanDevice) + h->sites * sizeof(PlanSite);

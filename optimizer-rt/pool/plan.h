@@ -1,5 +1,5 @@
 // What goptimize tells the injected library: which allocation sites go to which policy, on which
-// devices it pays to pin, what transfers cost there. A small binary file, version 8, little-endian, of these records:
+// devices it pays to pin, what transfers cost there. A small binary file, version 9, little-endian, of these records:
 //
 //   PlanHeader | PlanDevice * devices | PlanSite * sites
 //
@@ -21,7 +21,7 @@
 namespace gt::opt {
 
 constexpr char PlanMagic[8] = {'g', 't', 'p', 'l', 'a', 'n', '\n', '\0'};
-constexpr uint32_t PlanVersion = 8;
+constexpr uint32_t PlanVersion = 9;
 constexpr uint64_t LeastMargin_ns = 5'000'000;  // what a site may lose in any case before it is suspended
 constexpr uint64_t MostMargin_ns = 2'000'000'000;
 constexpr size_t MaxPlanDevices = 32;                    // bits of PlanSite::pin_on
@@ -59,7 +59,7 @@ struct PlanHeader {
   uint32_t reuse;           // Reuse
   uint32_t shared;          // 1: the pools lie in files of memory, which executors of this node may map
   uint32_t asks;            // 1: what devices cost that are not named here can be asked for (requests.h)
-  uint32_t reserved;        // 0
+  uint32_t huge_pages;      // 1: the program's large blocks get them (huge_pages.h)
   uint64_t checksum;        // FNV-1a of everything behind the header
 };
 

@@ -11,7 +11,9 @@
 #include <cstdarg>
 #include <cstdlib>
 
+#include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/libc_entries.h"
+#include "optimizer-rt/pool/page_watch.h"
 #include "optimizer-rt/pool/program_pages.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -52,12 +54,35 @@ size_t whole_pages(size_t bytes) {
 void mapping_changed(const void* at, size_t bytes) {
   reused_blocks.changed(at, whole_pages(bytes));
   static_data.changed(at, whole_pages(bytes));
+  huge_pages.changed(at, bytes);
+}
+
+bool is_large(size_t bytes) { return reused_blocks.is_large(bytes) || huge_pages.wants(bytes); }
+
+void note_fresh(const void* made, size_t bytes) {
+  if (huge_pages.wants(bytes) && huge_pages.made(made, bytes)) watch_pages();
+}
+
+// Of mmap's arguments: memory that the program may write to at once, and that nobody else sees.
+bool is_plain_memory(void*, size_t, int protection, int flags, auto...) {
+  constexpr int Plain = MAP_PRIVATE | MAP_ANONYMOUS, Other = MAP_HUGETLB | MAP_STACK | MAP_GROWSDOWN | MAP_LOCKED;
+  return (protection & PROT_WRITE) != 0 && (flags & Plain) == Plain && (flags & Other) == 0;
+}
+bool is_plain_memory(auto...) { return false; }
+
+__attribute__((noinline, cold)) void note_mapping(const void* made, size_t bytes) {
+  const int saved_errno = errno;
+  note_fresh(made, bytes);
+  errno = saved_errno;
 }
 
 __attribute__((noinline, cold)) void note_large(AllocFn fn, const void* made, size_t bytes) {
   const int saved_errno = errno;
   if (makes_mapping(fn)) mapping_changed(made, bytes);
-  if (makes_block(fn) && !runtime.owns(made) && !interpose::boot_owns(made)) reused_blocks.remember(made, bytes);
+  if (makes_block(fn) && !runtime.owns(made) && !interpose::boot_owns(made)) {
+    if (reused_blocks.is_large(bytes)) reused_blocks.remember(made, bytes);
+    note_fresh(made, bytes);
+  }
   errno = saved_errno;
 }
 
@@ -72,16 +97,17 @@ struct PoolClient {
   static void* allocate(interpose::AllocFn, size_t size, size_t align, const void* site) {
     return runtime.allocate(size, align, site);
   }
-  static bool ignores(size_t size) { return runtime.ignores(size) && !reused_blocks.is_large(size); }
-  static bool ignores(size_t size, const void* site) {
-    return runtime.ignores(size, site) && !reused_blocks.is_large(size);
+  static bool ignores(size_t size) { return runtime.ignores(size) && !is_large(size); }
+  static bool ignores(size_t size, const void* site) { return runtime.ignores(size, site) && !is_large(size); }
+  static bool ignores(const void* p) {
+    return !runtime.owns(p) && !reused_blocks.may_know(p) && !huge_pages.may_know(p);
   }
-  static bool ignores(const void* p) { return !runtime.owns(p) && !reused_blocks.may_know(p); }
   static bool owns(const void* p) { return runtime.owns(p); }
   static void release(void* p) { runtime.release(p); }
   static size_t usable_size(const void* p) { return runtime.pool_of(p)->usable_size(p); }
-  static void returned(AllocFn fn, const void*, const void* made, size_t bytes, auto...) {
-    if (made && (reused_blocks.is_large(bytes) || makes_mapping(fn))) note_large(fn, made, bytes);
+  static void returned(AllocFn fn, const void*, const void* made, size_t bytes, auto... args) {
+    if (made && (is_large(bytes) || makes_mapping(fn))) note_large(fn, made, bytes);
+    if (makes_mapping(fn) && huge_pages.wants(bytes) && is_plain_memory(args...)) note_mapping(made, bytes);
   }
   static void replacing(void* at, size_t bytes, bool program) { pages_change(at, bytes, program); }
   static void replaced(void* at, size_t bytes) { pages_replaced(at, bytes); }
@@ -92,6 +118,7 @@ struct PoolClient {
     return remap_pages(old, old_bytes, bytes, flags, to, program, result);
   }
   static void leaving(const void* p, bool program) {
+    if (huge_pages.may_know(p)) huge_pages.gone(p);
     if (reused_blocks.leaving(p)) unpin_dropped(program);
   }
   static void releasing(interpose::AllocFn, const void*, const void* p, auto...) {
@@ -106,7 +133,7 @@ struct PoolClient {
     if (flags & MREMAP_FIXED) gone(to, bytes);
   }
   static void left(AllocFn fn, const void*, const void* made, size_t bytes, auto...) {
-    if (made && reused_blocks.is_large(bytes)) note_large(fn, made, bytes);
+    if (made && is_large(bytes)) note_large(fn, made, bytes);
   }
   static void gone(const void* at, size_t bytes) {
     mapping_changed(at, bytes);

@@ -31,6 +31,19 @@ bool is_resident(const void* base, size_t bytes) noexcept {
   return true;
 }
 
+size_t resident_bytes(const void* base, size_t bytes) noexcept {
+  constexpr size_t Pages = 512;  // asked at a time
+  unsigned char in_memory[Pages];
+  const size_t page = page_bytes();
+  size_t present = 0;
+  for (size_t at = 0; at < bytes; at += Pages * page) {
+    const size_t n = std::min(Pages, (bytes - at) / page);
+    if (::mincore(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(base) + at), n * page, in_memory) != 0) return 0;
+    present += n - static_cast<size_t>(std::count_if(in_memory, in_memory + n, is_missing));
+  }
+  return present * page;
+}
+
 bool seems_fresh(const void* base, size_t bytes) noexcept {
   constexpr size_t Parts = 4, Most = 2;
   const size_t page = page_bytes();

@@ -1,0 +1,104 @@
+// Huge pages for the program's large blocks. The first touch of fresh memory costs a fault for each page: some 1.6 us for
+// 4 KiB, so that a result is read into it at 2 GB/s, whatever the link does. With pages of 2 MiB it is four to ten times
+// as fast, and the program needs no profile for that.
+//
+// But a huge page takes memory that the program may never touch. So what a transfer is about to fill gets them at once,
+// and a block that somebody else fills is trusted step by step:
+//
+//   | probe | step       | probe | step                       | probe | ...     a probe: 2 MiB of ordinary pages
+//            advised at                advised when the first
+//            the allocation            probe was touched nearly everywhere
+//
+// Invariant: steps that the next probe does not show to be filled are at most `budget` bytes in all blocks together: what
+// a program may grow by that touches little of what it allocates, as far as probes tell. Whole pages only: what lies
+// before the first and after the last is left alone.
+// Advice is no promise: it changes no contents, and on memory that has become something else meanwhile it does no harm.
+// So whoever cannot have the lock at once (a signal handler on the thread that holds it) goes on without it.
+// Thread safety: all functions, but open(). Allocates nothing; zero-initialized: hooks come before constructors.
+// Cost: one comparison for allocations below LeastBytes; one load for each release while no block is watched; for a block
+// of LeastBytes and more some microseconds.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "optimizer-rt/pool/counters.h"
+#include "traces/base/mutex.h"
+
+#pragma GCC visibility push(hidden)
+
+namespace gt::opt {
+
+class HugePages {
+ public:
+  static constexpr size_t HugeBytes = size_t{2} << 20;
+  static constexpr size_t LeastBytes = 4 * HugeBytes;     // of a block that is watched
+  static constexpr size_t LeastFilled = 2 * HugeBytes;    // of a transfer
+  static constexpr size_t Budget = size_t{64} << 20;
+
+  enum class Seen { Nothing, NoChange, Progress };  // Nothing: no block is watched
+
+  constexpr HugePages() = default;
+
+  // Counts what gets advice. Both outlive this. REQUIRES: nobody else is there yet.
+  void open(size_t budget, Counter* blocks, Counter* bytes) noexcept;
+  bool is_open() const noexcept { return range_.load(std::memory_order_relaxed) != 0; }
+  bool wants(size_t bytes) const noexcept {
+    return __builtin_expect(bytes - LeastBytes < range_.load(std::memory_order_relaxed), 0);
+  }
+
+  // The program got this block, which it may write to. True: it is watched from now on, so look() should be called.
+  bool made(const void* block, size_t bytes) noexcept;
+  // All of it is about to be written.
+  void filled(const void* at, size_t bytes) noexcept;
+  bool may_know(const void* p) const noexcept {
+    return __builtin_expect((filter_.load(std::memory_order_relaxed) & bit_of(p)) != 0, 0);
+  }
+  void gone(const void* block) noexcept;  // it is given back
+  void changed(const void* at, size_t bytes) noexcept {
+    if (__builtin_expect(filter_.load(std::memory_order_relaxed) != 0, 0)) drop_overlapping(at, bytes);
+  }
+  // What was touched meanwhile? Advises what that vouches for.
+  Seen look() noexcept;
+  // Watches nothing any more. What was advised and not vouched for counts against the budget for ever.
+  void give_up() noexcept;
+  void forget_in_child() noexcept;
+
+ private:
+  static constexpr size_t Most = 32;
+  struct Watched {
+    const void* block = nullptr;  // nullptr: a free place
+    uintptr_t probe = 0;          // [probe, probe + HugeBytes) is looked at
+    uintptr_t ahead = 0;          // what was advised ends here
+    uintptr_t end = 0;
+    size_t filling = 0;           // of the step before the probe: vouched for, perhaps not touched yet
+    size_t step = 0;              // how much the next one may be
+
+    size_t unvouched() const noexcept { return ahead - probe - HugeBytes; }
+  };
+
+  static uint64_t bit_of(const void* p) noexcept {
+    return uint64_t{1} << ((reinterpret_cast<uintptr_t>(p) >> 12) * 0x9e3779b97f4a7c15u >> 58);
+  }
+  bool advise(uintptr_t at, size_t bytes) noexcept;
+  void take_step(Watched& w) noexcept GT_REQUIRES(mutex_);
+  bool vouch(Watched& w) noexcept GT_REQUIRES(mutex_);
+  void end(Watched& w) noexcept GT_REQUIRES(mutex_);   // all of it is, or will be
+  void drop(Watched& w) noexcept GT_REQUIRES(mutex_);  // it is no more
+  void drop_overlapping(const void* at, size_t bytes) noexcept;
+  void set_filter() noexcept GT_REQUIRES(mutex_);
+
+  Mutex mutex_;
+  std::atomic<size_t> range_{0};     // above LeastBytes; 0: closed
+  std::atomic<uint64_t> filter_{0};  // bit_of() each block that is watched
+  Counter *blocks_ = nullptr, *bytes_ = nullptr;
+  size_t budget_ GT_GUARDED_BY(mutex_) = 0;  // what is left of it
+  Watched watched_[Most] GT_GUARDED_BY(mutex_) = {};
+};
+
+extern HugePages huge_pages;
+
+}  // namespace gt::opt
+
+#pragma GCC visibility pop

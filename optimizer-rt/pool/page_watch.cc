@@ -1,0 +1,57 @@
+#include "optimizer-rt/pool/page_watch.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "optimizer-rt/pool/huge_pages.h"
+#include "transport/staging/thread.h"
+
+namespace gt::opt {
+namespace {
+
+constexpr long Millisecond = 1'000'000, LongestNap = 8 * Millisecond;
+constexpr long Patience = 5'000 * Millisecond;  // of a block that nobody touches: it is given up
+
+constinit std::atomic<bool> g_runs{false};
+
+// Until no block is watched.
+void look_until_done() {
+  long nap = Millisecond, in_vain = 0;
+  for (;;) {
+    const timespec time{0, nap};
+    ::nanosleep(&time, nullptr);
+    switch (huge_pages.look()) {
+      case HugePages::Seen::Nothing:
+        return;
+      case HugePages::Seen::Progress:
+        nap = Millisecond;
+        in_vain = 0;
+        break;
+      case HugePages::Seen::NoChange:
+        in_vain += nap;
+        nap = std::min(in_vain / 8 + Millisecond, LongestNap);
+        if (in_vain > Patience) huge_pages.give_up();
+        break;
+    }
+  }
+}
+
+void* watch(void*) {
+  look_until_done();
+  g_runs.store(false);
+  return nullptr;
+}
+
+}  // namespace
+
+// A block that comes while the thread is about to end is looked after when the next one comes.
+void watch_pages() noexcept {
+  if (g_runs.exchange(true)) return;
+  if (!staging::start_detached("gtrace-pages", watch, nullptr)) g_runs.store(false);
+}
+
+void forget_page_watch_in_child() noexcept { g_runs.store(false); }
+
+}  // namespace gt::opt
