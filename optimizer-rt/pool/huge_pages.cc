@@ -13,6 +13,7 @@
 namespace gt::opt {
 
 constinit HugePages huge_pages;
+void (*watch_hook)() noexcept = nullptr;
 
 namespace {
 

@@ -1,6 +1,6 @@
-// Huge pages for the program's large blocks. The first touch of fresh memory costs a fault for each page: some 1.6 us for
-// 4 KiB, so that a result is read into it at 2 GB/s, whatever the link does. With pages of 2 MiB it is four to ten times
-// as fast, and the program needs no profile for that.
+// Huge pages for the program's large blocks. The first touch of fresh memory costs a fault for each page: some 1.6 us
+// for 4 KiB, so that a result is read into it at 2 GB/s, whatever the link does. With pages of 2 MiB it is four to ten
+// times as fast, and the program needs no profile for that.
 //
 // But a huge page takes memory that the program may never touch. So what a transfer is about to fill gets them at once,
 // and a block that somebody else fills is trusted step by step:
@@ -9,14 +9,14 @@
 //            advised at                advised when the first
 //            the allocation            probe was touched nearly everywhere
 //
-// Invariant: steps that the next probe does not show to be filled are at most `budget` bytes in all blocks together: what
-// a program may grow by that touches little of what it allocates, as far as probes tell. Whole pages only: what lies
-// before the first and after the last is left alone.
-// Advice is no promise: it changes no contents, and on memory that has become something else meanwhile it does no harm.
-// So whoever cannot have the lock at once (a signal handler on the thread that holds it) goes on without it.
+// Invariant: steps that the next probe does not show to be filled are at most `budget` bytes in all blocks together:
+// what a program may grow by that touches little of what it allocates, as far as probes tell. Whole pages only: what
+// lies before the first and after the last is left alone.
+// Advice changes no contents, and on memory that has become something else meanwhile it does no harm. So whoever cannot
+// have the lock at once (a signal handler on the thread that holds it) goes on without it.
 // Thread safety: all functions, but open(). Allocates nothing; zero-initialized: hooks come before constructors.
-// Cost: one comparison for allocations below LeastBytes; one load for each release while no block is watched; for a block
-// of LeastBytes and more some microseconds.
+// Cost: one comparison for allocations below LeastBytes; one load for each release while no block is watched; for a
+// block of LeastBytes and more some microseconds.
 #pragma once
 
 #include <atomic>
@@ -98,6 +98,8 @@ class HugePages {
 };
 
 extern HugePages huge_pages;
+// Called when a block is watched: see to it that look() is called. Set by a constructor of the OpenCL half.
+extern void (*watch_hook)() noexcept;
 
 }  // namespace gt::opt
 

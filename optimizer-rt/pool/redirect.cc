@@ -13,7 +13,6 @@
 
 #include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/libc_entries.h"
-#include "optimizer-rt/pool/page_watch.h"
 #include "optimizer-rt/pool/program_pages.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -60,7 +59,7 @@ void mapping_changed(const void* at, size_t bytes) {
 bool is_large(size_t bytes) { return reused_blocks.is_large(bytes) || huge_pages.wants(bytes); }
 
 void note_fresh(const void* made, size_t bytes) {
-  if (huge_pages.wants(bytes) && huge_pages.made(made, bytes)) watch_pages();
+  if (huge_pages.wants(bytes) && huge_pages.made(made, bytes) && watch_hook) watch_hook();
 }
 
 // Of mmap's arguments: memory that the program may write to at once, and that nobody else sees.

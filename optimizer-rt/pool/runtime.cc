@@ -16,7 +16,6 @@
 #include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/memory_limit.h"
 #include "optimizer-rt/pool/memory_watch.h"
-#include "optimizer-rt/pool/page_watch.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/static_data.h"
 #include "traces/base/clock.h"
@@ -67,7 +66,6 @@ void after_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
 void after_fork_in_child() GT_NO_THREAD_SAFETY_ANALYSIS {
   reused_blocks.forget_in_child();
   huge_pages.forget_in_child();
-  forget_page_watch_in_child();
   runtime.unlock_after_fork();
 }
 
@@ -94,7 +92,8 @@ void Runtime::open() noexcept {
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
   add(counters_->processes, 1);
   active_ = true;
-  if (plan().header->huge_pages) huge_pages.open(std::min(HugePages::Budget, memory_limit() / 16), &counters_->huge_blocks, &counters_->huge_bytes);
+  if (plan().header->huge_pages)
+    huge_pages.open(std::min(HugePages::Budget, memory_limit() / 16), &counters_->huge_blocks, &counters_->huge_bytes);
   prepare(plan());
   sites_.open(plan());  // from here on allocations are served
 }

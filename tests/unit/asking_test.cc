@@ -198,7 +198,7 @@ TEST_CASE("a damaged flag is no plan") {
   reinterpret_cast<PlanHeader*>(copy)->asks = 2;
   CHECK_FALSE(read());
   reinterpret_cast<PlanHeader*>(copy)->asks = 1;
-  reinterpret_cast<PlanHeader*>(copy)->reserved = 1;
+  reinterpret_cast<PlanHeader*>(copy)->huge_pages = 2;
   CHECK_FALSE(read());
 }
 

@@ -191,7 +191,7 @@ TEST_CASE_FIXTURE(Fixture, "nobody looks at a block that is gone, or something e
   CHECK(pages->look() == HugePages::Seen::Nothing);
 }
 
-TEST_CASE_FIXTURE(Fixture, "a block whose beginning is full and whose rest is hardly touched gets what the budget has") {
+TEST_CASE_FIXTURE(Fixture, "a block that is full at its beginning and hardly touched behind it gets the budget") {
   open();
   const Block b(1024 * MiB);
   REQUIRE(made(b));

@@ -1,5 +1,6 @@
-#include "optimizer-rt/pool/page_watch.h"
+#include "optimizer-rt/cl/page_watch.h"
 
+#include <pthread.h>
 #include <time.h>
 
 #include <algorithm>
@@ -44,14 +45,18 @@ void* watch(void*) {
   return nullptr;
 }
 
+void begins_again_in_child() { g_runs.store(false); }
+
+__attribute__((constructor)) void set_hook() { watch_hook = watch_pages; }
+
 }  // namespace
 
 // A block that comes while the thread is about to end is looked after when the next one comes.
 void watch_pages() noexcept {
+  static constinit std::atomic<bool> told{false};
   if (g_runs.exchange(true)) return;
+  if (!told.exchange(true)) ::pthread_atfork(nullptr, nullptr, begins_again_in_child);
   if (!staging::start_detached("gtrace-pages", watch, nullptr)) g_runs.store(false);
 }
-
-void forget_page_watch_in_child() noexcept { g_runs.store(false); }
 
 }  // namespace gt::opt

@@ -1,0 +1,65 @@
+"""goptimize run --pages: large blocks get huge pages, contents stay, and who touches little grows by little."""
+
+import json
+import pathlib
+import re
+
+from job import GOPTIMIZE, Skip, check, good, main, run, same, tests_dir
+
+PROGRAM = str(tests_dir / "page_use")
+MODE = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
+ON_REQUEST = MODE.exists() and "[madvise]" in MODE.read_text()
+MIB = 1 << 20
+MOST_GROWTH = 64 * MIB
+
+
+def most(done):
+    return int(re.search(r"most KiB: (\d+)", done.err_text)[1]) << 10
+
+
+def both(way, *options, before=()):
+    """The program by itself and under goptimize: the same output. Gives the memory that each had, and the report."""
+    native = good(run(*before, PROGRAM, way))
+    ours = good(run(*before, GOPTIMIZE, "run", "--measure-seconds", "0", *options, "--report", "r.json", "--", PROGRAM, way))
+    same(ours.out, native.out, f"{way}: what it read")
+    return most(native), most(ours), json.loads(pathlib.Path("r.json").read_text())
+
+
+def test_blocks_that_are_filled():
+    for way in ("fill", "threads"):
+        native, ours, report = both(way)
+        check(ours <= native + max(MOST_GROWTH, native // 20), f"{way}: {ours} of {native}")
+        if ON_REQUEST:
+            check(report["huge_pages"]["blocks"] > 0 and report["huge_pages"]["bytes"] > 64 * MIB, report["huge_pages"])
+            check("fresh large blocks get huge pages" in report["decision"], report["decision"])
+
+
+def test_blocks_of_which_little_is_touched():
+    for way in ("sparse", "blocks"):
+        native, ours, report = both(way)
+        check(ours <= native + MOST_GROWTH + 8 * MIB, f"{way}: {ours} of {native}")  # 8 MiB: what else is ours
+        check(report["huge_pages"]["bytes"] <= 2 * MOST_GROWTH, report["huge_pages"])
+
+
+def test_what_the_program_does_to_its_pages():
+    for way in ("fork", "advice", "little-room"):
+        both(way)
+
+
+def test_never():
+    native, ours, report = both("fill", "--pages", "never")
+    same(report["huge_pages"], {"blocks": 0, "bytes": 0}, "no advice")
+    same(report["injected"], False, "for that alone nothing is injected")
+
+
+def test_beside_the_c_librarys_own():
+    _, _, report = both("fill", before=("env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"))
+    check(not ON_REQUEST or report["huge_pages"]["blocks"] > 0, report["huge_pages"])
+
+
+def test_bad_value():
+    done = run(GOPTIMIZE, "run", "--pages", "always", "--", PROGRAM, "fill")
+    same(done.code, 2, "a usage error")
+
+
+main(globals())
