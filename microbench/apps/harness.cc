@@ -1,6 +1,7 @@
 // The programs' shared parts: see harness.h.
 #include "microbench/apps/harness.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -97,14 +98,6 @@ cl_platform_id pick_platform() {
   return ids[g_platform];
 }
 
-cl_device_id pick_device(cl_platform_id platform) {
-  cl_device_id ids[MaxListed];
-  cl_uint count = 0;
-  if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, MaxListed, ids, &count) != CL_SUCCESS) count = 0;
-  if (g_device >= count) no_device("device", g_device, count);
-  return ids[g_device];
-}
-
 void print_build_log(cl_program program, cl_device_id device) {
   static char log[4096];
   log[0] = '\0';
@@ -140,9 +133,19 @@ void parse(int argc, char** argv, const char* summary, std::span<const Option> o
   }
 }
 
+std::vector<cl_device_id> choose_devices(int64_t wanted) {
+  cl_device_id ids[MaxListed];
+  cl_uint count = 0;
+  if (clGetDeviceIDs(pick_platform(), CL_DEVICE_TYPE_ALL, MaxListed, ids, &count) != CL_SUCCESS) count = 0;
+  count = std::min(count, MaxListed);
+  const int64_t last = g_device + std::max<int64_t>(wanted, 1) - 1;
+  if (last >= count) no_device("device", last, count);
+  return {ids + g_device, ids + (wanted == 0 ? count : last + 1)};
+}
+
 Device open_device() {
   Device device;
-  device.id = pick_device(pick_platform());
+  device.id = choose_devices(1)[0];
   cl_int error = CL_SUCCESS;
   device.context = clCreateContext(nullptr, 1, &device.id, nullptr, nullptr, &error);
   check(error, "clCreateContext");
@@ -161,15 +164,17 @@ cl_command_queue make_queue(const Device& device, cl_command_queue_properties pr
   return queue;
 }
 
-cl_program build(const Device& device, const char* source) {
+cl_program build(cl_context context, std::span<const cl_device_id> devices, const char* source) {
   cl_int error = CL_SUCCESS;
-  cl_program program = clCreateProgramWithSource(device.context, 1, &source, nullptr, &error);
+  cl_program program = clCreateProgramWithSource(context, 1, &source, nullptr, &error);
   check(error, "clCreateProgramWithSource");
-  error = clBuildProgram(program, 1, &device.id, "", nullptr, nullptr);
-  if (error != CL_SUCCESS) print_build_log(program, device.id);
+  error = clBuildProgram(program, static_cast<cl_uint>(devices.size()), devices.data(), "", nullptr, nullptr);
+  if (error != CL_SUCCESS) print_build_log(program, devices[0]);
   check(error, "clBuildProgram");
   return program;
 }
+
+cl_program build(const Device& device, const char* source) { return build(device.context, {&device.id, 1}, source); }
 
 cl_kernel make_kernel(cl_program program, const char* name) {
   cl_int error = CL_SUCCESS;

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "microbench/apps/opencl.h"
 
@@ -40,9 +41,13 @@ struct Device {
   cl_context context = nullptr;
 };
 
+// `wanted` devices of the platform of --platform, from the one of --device on; 0: all from there on. Where there are
+// fewer, the program ends with 4.
+std::vector<cl_device_id> choose_devices(int64_t wanted);
 Device open_device();  // the one chosen by --platform and --device (0 and 0)
 void close_device(Device& device);
 cl_command_queue make_queue(const Device& device, cl_command_queue_properties properties = 0);
+cl_program build(cl_context context, std::span<const cl_device_id> devices, const char* source);
 cl_program build(const Device& device, const char* source);
 cl_kernel make_kernel(cl_program program, const char* name);
 cl_mem make_buffer(const Device& device, cl_mem_flags flags, size_t bytes);
