@@ -31,6 +31,8 @@ Range inside(const void* at, size_t bytes) {
   return {(p + Mask) & ~Mask, (p + bytes) & ~Mask};
 }
 
+bool is_fresh(const Range& r) { return r.bytes() > 0 && seems_fresh(reinterpret_cast<void*>(r.begin), r.bytes()); }
+
 class KeepsErrno {
  public:
   KeepsErrno() : errno_(errno) {}
@@ -60,33 +62,52 @@ bool HugePages::advise(uintptr_t at, size_t bytes) noexcept {
 bool HugePages::made(const void* block, size_t bytes) noexcept {
   const KeepsErrno keeps;
   const Range whole = inside(block, bytes);
-  if (whole.bytes() < LeastBytes / 2 || !seems_fresh(reinterpret_cast<void*>(whole.begin), whole.bytes())) return false;
+  if (!is_fresh(whole)) return false;
   const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return false;
   mutex_.assert_held();
-  const auto place = std::ranges::find(watched_, nullptr, &Watched::block);
-  if (place == std::end(watched_)) return false;
-  *place = {block, whole.begin, whole.begin + HugeBytes, whole.end, 0,
-            std::clamp(whole.bytes() / 4 & ~Mask, FirstStep, LargestStep)};
-  add(*blocks_, 1);
-  take_step(*place);
+  Block* place = std::ranges::find(known_, block, &Block::base);  // that it was given back was missed
+  if (place != std::end(known_))
+    drop(*place);
+  else
+    place = std::ranges::find(known_, nullptr, &Block::base);
+  if (place == std::end(known_)) return false;
+  *place = {block, bytes};
+  place->end = whole.end;
+  begin_watching(*place, whole.begin);
   set_filter();
   return true;
 }
 
-void HugePages::take_step(Watched& w) noexcept {
-  const size_t bytes = std::min({w.step, w.end - w.ahead, budget_});
-  if (bytes == 0 || !advise(w.ahead, bytes)) return;
-  w.ahead += bytes;
+void HugePages::begin_watching(Block& b, uintptr_t begin) noexcept {
+  b.probe = begin;
+  b.ahead = begin + HugeBytes;
+  b.step = std::clamp((b.end - begin) / 4 & ~Mask, FirstStep, LargestStep);
+  add(*blocks_, 1);
+  take_step(b);
+}
+
+void HugePages::take_step(Block& b) noexcept {
+  const size_t bytes = std::min({b.step, b.end - b.ahead, budget_});
+  if (bytes == 0 || !advise(b.ahead, bytes)) return;
+  b.ahead += bytes;
   budget_ -= bytes;
 }
 
 void HugePages::filled(const void* at, size_t bytes) noexcept {
-  if (bytes < LeastFilled || !is_open()) return;
+  if (bytes < LeastFilled || filter_.load(std::memory_order_relaxed) == 0) return;
   const KeepsErrno keeps;
   const Range whole = inside(at, bytes);
-  if (whole.bytes() == 0 || !seems_fresh(reinterpret_cast<void*>(whole.begin), whole.bytes())) return;
-  if (advise(whole.begin, whole.bytes())) add(*blocks_, 1);
+  if (!is_fresh(whole)) return;
+  const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  mutex_.assert_held();
+  const auto begin = reinterpret_cast<uintptr_t>(at);
+  const bool known = std::ranges::any_of(known_, [=](const Block& b) {
+    const auto base = reinterpret_cast<uintptr_t>(b.base);
+    return b.base && base <= begin && begin - base <= b.bytes && bytes <= b.bytes - (begin - base);
+  });
+  if (known && advise(whole.begin, whole.bytes())) add(*blocks_, 1);
 }
 
 HugePages::Seen HugePages::look() noexcept {
@@ -94,53 +115,53 @@ HugePages::Seen HugePages::look() noexcept {
   if (!lock.owns_lock()) return Seen::NoChange;
   mutex_.assert_held();
   Seen seen = Seen::Nothing;
-  for (Watched& w : watched_) {
-    if (!w.block) continue;
-    if (vouch(w)) {
+  for (Block& b : known_) {
+    if (b.probe == 0) continue;
+    if (vouch(b)) {
       seen = Seen::Progress;
     } else if (seen == Seen::Nothing) {
       seen = Seen::NoChange;
     }
   }
-  set_filter();
   return seen;
 }
 
 // True: the probe was touched, so its step will be, and the one before it has been. The next one is taken behind it.
-bool HugePages::vouch(Watched& w) noexcept {
+bool HugePages::vouch(Block& b) noexcept {
   constexpr size_t Enough = HugeBytes / 20 * 19;
-  if (resident_bytes(reinterpret_cast<void*>(w.probe), HugeBytes) < Enough) {
-    if (w.unvouched() == 0) take_step(w);  // there was nothing left for it
+  if (resident_bytes(reinterpret_cast<void*>(b.probe), HugeBytes) < Enough) {
+    if (b.unvouched() == 0) take_step(b);  // there was nothing left for it
     return false;
   }
-  budget_ += w.filling;
-  w.filling = w.unvouched();
-  w.probe = w.ahead;
-  w.ahead += HugeBytes;
-  w.step = std::min(2 * w.step, LargestStep);
-  if (w.ahead < w.end)
-    take_step(w);
+  budget_ += b.filling;
+  b.filling = b.unvouched();
+  b.probe = b.ahead;
+  b.ahead += HugeBytes;
+  b.step = std::min(2 * b.step, LargestStep);
+  if (b.ahead < b.end)
+    take_step(b);
   else
-    end(w);
+    end_watching(b);
   return true;
 }
 
-void HugePages::end(Watched& w) noexcept {
-  budget_ += w.filling;
-  w = {};
+void HugePages::end_watching(Block& b) noexcept {
+  budget_ += b.filling;
+  b.probe = b.ahead = b.filling = 0;
 }
 
-void HugePages::drop(Watched& w) noexcept {
-  budget_ += w.unvouched();
-  end(w);
+void HugePages::drop(Block& b) noexcept {
+  budget_ += b.unvouched();
+  end_watching(b);
+  b = {};
 }
 
 void HugePages::gone(const void* block) noexcept {
   const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   mutex_.assert_held();
-  const auto place = std::ranges::find(watched_, block, &Watched::block);
-  if (place != std::end(watched_)) drop(*place);
+  Block* const place = std::ranges::find(known_, block, &Block::base);
+  if (place != std::end(known_)) drop(*place);
   set_filter();
 }
 
@@ -149,8 +170,8 @@ void HugePages::drop_overlapping(const void* at, size_t bytes) noexcept {
   if (!lock.owns_lock()) return;
   mutex_.assert_held();
   const auto begin = reinterpret_cast<uintptr_t>(at);
-  for (Watched& w : watched_) {
-    if (w.block && begin < w.end && w.probe < begin + bytes) drop(w);
+  for (Block& b : known_) {
+    if (b.base && begin < b.end && reinterpret_cast<uintptr_t>(b.base) < begin + bytes) drop(b);
   }
   set_filter();
 }
@@ -159,14 +180,13 @@ void HugePages::give_up() noexcept {
   const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   mutex_.assert_held();
-  for (Watched& w : watched_) w = {};
-  set_filter();
+  for (Block& b : known_) b.probe = b.ahead = b.filling = 0;
 }
 
 void HugePages::set_filter() noexcept {
   uint64_t filter = 0;
-  for (const Watched& w : watched_) {
-    if (w.block) filter |= bit_of(w.block);
+  for (const Block& b : known_) {
+    if (b.base) filter |= bit_of(b.base);
   }
   filter_.store(filter, std::memory_order_relaxed);
 }
@@ -174,7 +194,7 @@ void HugePages::set_filter() noexcept {
 // Nobody else is there. Whoever held the lock is not.
 void HugePages::forget_in_child() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   new (&mutex_) Mutex;
-  for (Watched& w : watched_) w = {};
+  for (Block& b : known_) b = {};
   filter_.store(0, std::memory_order_relaxed);
 }
 

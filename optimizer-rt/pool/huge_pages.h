@@ -12,11 +12,13 @@
 // Invariant: steps that the next probe does not show to be filled are at most `budget` bytes in all blocks together:
 // what a program may grow by that touches little of what it allocates, as far as probes tell. Whole pages only: what
 // lies before the first and after the last is left alone.
+// Only blocks of the C library's are treated so: advice to a part of a mapping makes several mappings of it, which
+// mremap() refuses to move. realloc() then copies, once; so what it gave is left alone.
 // Advice changes no contents, and on memory that has become something else meanwhile it does no harm. So whoever cannot
 // have the lock at once (a signal handler on the thread that holds it) goes on without it.
 // Thread safety: all functions, but open(). Allocates nothing; zero-initialized: hooks come before constructors.
-// Cost: one comparison for allocations below LeastBytes; one load for each release while no block is watched; for a
-// block of LeastBytes and more some microseconds.
+// Cost: one comparison for allocations below LeastBytes; one load for each release; for a block of LeastBytes
+// and more some microseconds.
 #pragma once
 
 #include <atomic>
@@ -33,8 +35,8 @@ namespace gt::opt {
 class HugePages {
  public:
   static constexpr size_t HugeBytes = size_t{2} << 20;
-  static constexpr size_t LeastBytes = 4 * HugeBytes;     // of a block that is watched
-  static constexpr size_t LeastFilled = 2 * HugeBytes;    // of a transfer
+  static constexpr size_t LeastBytes = 4 * HugeBytes;   // of a block
+  static constexpr size_t LeastFilled = 2 * HugeBytes;  // of a transfer
   static constexpr size_t Budget = size_t{64} << 20;
 
   enum class Seen { Nothing, NoChange, Progress };  // Nothing: no block is watched
@@ -48,9 +50,9 @@ class HugePages {
     return __builtin_expect(bytes - LeastBytes < range_.load(std::memory_order_relaxed), 0);
   }
 
-  // The program got this block, which it may write to. True: it is watched from now on, so look() should be called.
+  // The C library gave this block. True: it is watched from now on, so look() should be called.
   bool made(const void* block, size_t bytes) noexcept;
-  // All of it is about to be written.
+  // All of it is about to be written: advised as far as it lies in a block that is known and has no pages yet.
   void filled(const void* at, size_t bytes) noexcept;
   bool may_know(const void* p) const noexcept {
     return __builtin_expect((filter_.load(std::memory_order_relaxed) & bit_of(p)) != 0, 0);
@@ -66,35 +68,37 @@ class HugePages {
   void forget_in_child() noexcept;
 
  private:
-  static constexpr size_t Most = 32;
-  struct Watched {
-    const void* block = nullptr;  // nullptr: a free place
-    uintptr_t probe = 0;          // [probe, probe + HugeBytes) is looked at
-    uintptr_t ahead = 0;          // what was advised ends here
-    uintptr_t end = 0;
-    size_t filling = 0;           // of the step before the probe: vouched for, perhaps not touched yet
-    size_t step = 0;              // how much the next one may be
+  static constexpr size_t Most = 64;
+  struct Block {
+    const void* base = nullptr;  // nullptr: a free place
+    size_t bytes = 0;
+    uintptr_t probe = 0;  // [probe, probe + HugeBytes) is looked at; 0: it is not watched (any more)
+    uintptr_t ahead = 0;  // what was advised ends here
+    uintptr_t end = 0;    // of its last huge page
+    size_t filling = 0;   // of the step before the probe: vouched for, perhaps not touched yet
+    size_t step = 0;      // how much the next one may be
 
-    size_t unvouched() const noexcept { return ahead - probe - HugeBytes; }
+    size_t unvouched() const noexcept { return probe == 0 ? 0 : ahead - probe - HugeBytes; }
   };
 
   static uint64_t bit_of(const void* p) noexcept {
     return uint64_t{1} << ((reinterpret_cast<uintptr_t>(p) >> 12) * 0x9e3779b97f4a7c15u >> 58);
   }
-  bool advise(uintptr_t at, size_t bytes) noexcept;
-  void take_step(Watched& w) noexcept GT_REQUIRES(mutex_);
-  bool vouch(Watched& w) noexcept GT_REQUIRES(mutex_);
-  void end(Watched& w) noexcept GT_REQUIRES(mutex_);   // all of it is, or will be
-  void drop(Watched& w) noexcept GT_REQUIRES(mutex_);  // it is no more
+  bool advise(uintptr_t at, size_t bytes) noexcept GT_REQUIRES(mutex_);
+  void begin_watching(Block& b, uintptr_t begin) noexcept GT_REQUIRES(mutex_);
+  void take_step(Block& b) noexcept GT_REQUIRES(mutex_);
+  bool vouch(Block& b) noexcept GT_REQUIRES(mutex_);
+  void end_watching(Block& b) noexcept GT_REQUIRES(mutex_);  // all of it is filled, or will be
+  void drop(Block& b) noexcept GT_REQUIRES(mutex_);
   void drop_overlapping(const void* at, size_t bytes) noexcept;
   void set_filter() noexcept GT_REQUIRES(mutex_);
 
   Mutex mutex_;
   std::atomic<size_t> range_{0};     // above LeastBytes; 0: closed
-  std::atomic<uint64_t> filter_{0};  // bit_of() each block that is watched
+  std::atomic<uint64_t> filter_{0};  // bit_of() each block that is known
   Counter *blocks_ = nullptr, *bytes_ = nullptr;
   size_t budget_ GT_GUARDED_BY(mutex_) = 0;  // what is left of it
-  Watched watched_[Most] GT_GUARDED_BY(mutex_) = {};
+  Block known_[Most] GT_GUARDED_BY(mutex_) = {};
 };
 
 extern HugePages huge_pages;

@@ -58,21 +58,10 @@ void mapping_changed(const void* at, size_t bytes) {
 
 bool is_large(size_t bytes) { return reused_blocks.is_large(bytes) || huge_pages.wants(bytes); }
 
-void note_fresh(const void* made, size_t bytes) {
-  if (huge_pages.wants(bytes) && huge_pages.made(made, bytes) && watch_hook) watch_hook();
-}
-
-// Of mmap's arguments: memory that the program may write to at once, and that nobody else sees.
-bool is_plain_memory(void*, size_t, int protection, int flags, auto...) {
-  constexpr int Plain = MAP_PRIVATE | MAP_ANONYMOUS, Other = MAP_HUGETLB | MAP_STACK | MAP_GROWSDOWN | MAP_LOCKED;
-  return (protection & PROT_WRITE) != 0 && (flags & Plain) == Plain && (flags & Other) == 0;
-}
-bool is_plain_memory(auto...) { return false; }
-
-__attribute__((noinline, cold)) void note_mapping(const void* made, size_t bytes) {
-  const int saved_errno = errno;
-  note_fresh(made, bytes);
-  errno = saved_errno;
+// What realloc gives may be moved again by the kernel, as one mapping.
+void note_fresh(AllocFn fn, const void* made, size_t bytes) {
+  if (!huge_pages.wants(bytes) || fn == AllocFn::Realloc || fn == AllocFn::Reallocarray) return;
+  if (huge_pages.made(made, bytes) && watch_hook) watch_hook();
 }
 
 __attribute__((noinline, cold)) void note_large(AllocFn fn, const void* made, size_t bytes) {
@@ -80,7 +69,7 @@ __attribute__((noinline, cold)) void note_large(AllocFn fn, const void* made, si
   if (makes_mapping(fn)) mapping_changed(made, bytes);
   if (makes_block(fn) && !runtime.owns(made) && !interpose::boot_owns(made)) {
     if (reused_blocks.is_large(bytes)) reused_blocks.remember(made, bytes);
-    note_fresh(made, bytes);
+    note_fresh(fn, made, bytes);
   }
   errno = saved_errno;
 }
@@ -104,9 +93,8 @@ struct PoolClient {
   static bool owns(const void* p) { return runtime.owns(p); }
   static void release(void* p) { runtime.release(p); }
   static size_t usable_size(const void* p) { return runtime.pool_of(p)->usable_size(p); }
-  static void returned(AllocFn fn, const void*, const void* made, size_t bytes, auto... args) {
+  static void returned(AllocFn fn, const void*, const void* made, size_t bytes, auto...) {
     if (made && (is_large(bytes) || makes_mapping(fn))) note_large(fn, made, bytes);
-    if (makes_mapping(fn) && huge_pages.wants(bytes) && is_plain_memory(args...)) note_mapping(made, bytes);
   }
   static void replacing(void* at, size_t bytes, bool program) { pages_change(at, bytes, program); }
   static void replaced(void* at, size_t bytes) { pages_replaced(at, bytes); }

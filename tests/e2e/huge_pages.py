@@ -19,8 +19,8 @@ def most(done):
 
 def both(way, *options, before=()):
     """The program by itself and under goptimize: the same output. Gives the memory that each had, and the report."""
-    native = good(run(*before, PROGRAM, way))
-    ours = good(run(*before, GOPTIMIZE, "run", "--measure-seconds", "0", *options, "--report", "r.json", "--", PROGRAM, way))
+    native = good(*before, PROGRAM, way)
+    ours = good(*before, GOPTIMIZE, "run", "--measure-seconds", "0", *options, "--report", "r.json", "--", PROGRAM, way)
     same(ours.out, native.out, f"{way}: what it read")
     return most(native), most(ours), json.loads(pathlib.Path("r.json").read_text())
 

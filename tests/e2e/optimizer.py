@@ -10,6 +10,8 @@ import sys
 from job import (ENVIRONMENT, GOPTIMIZE, INPUT, USAGE, Skip, app, bin_dir, check, good, main, one_line, run, same,
                  tests_dir)
 
+RUN = (GOPTIMIZE, "run", "--pages", "never")  # else all of them are injected, where the system has huge pages
+
 ONE_SITE = str(tests_dir / "optimizer" / "one_site")
 SHAPES = str(tests_dir / "optimizer" / "pool_shapes")
 MAKE_PROFILE = pathlib.Path(__file__).with_name("make_profile.py")
@@ -23,7 +25,7 @@ def profile(binary, name="app.gprofile", **values):
 
 
 def optimized(*command, report="report.json", **options):
-    done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--report", report, *command, **options)
+    done = run(*RUN, "--profile", "app.gprofile", "--report", report, *command, **options)
     return done, json.loads(pathlib.Path(report).read_text())
 
 
@@ -142,7 +144,7 @@ def test_little_address_space():
 
 def test_standard_streams_are_the_programs():
     profile("/bin/cat")
-    done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--force-policy", "pin", "--", "cat", "-", input=b"in\0out")
+    done = run(*RUN, "--profile", "app.gprofile", "--force-policy", "pin", "--", "cat", "-", input=b"in\0out")
     same(done.code, 0, "exit status")
     same(done.out, b"in\0out", "stdout")
 
@@ -200,29 +202,29 @@ def test_ineligible_runs_plain():
 
 
 def test_no_profile_runs_plain():
-    done = run(GOPTIMIZE, "run", "--", "sh", "-c", "echo out; exit 7")
+    done = run(*RUN, "--", "sh", "-c", "echo out; exit 7")
     same((done.code, done.out), (7, b"out\n"), "as without us")
     check("nothing to gain here" in done.err_text or "no profile" in done.err_text, "says so")
 
 
 def test_bad_input():
-    one_line(run(GOPTIMIZE, "run"), USAGE, "no program")
-    one_line(run(GOPTIMIZE, "run", "--", "./missing"), USAGE, "missing")
-    one_line(run(GOPTIMIZE, "run", "--force-policy", "magic", "--", "true"), USAGE, "magic")
+    one_line(run(*RUN), USAGE, "no program")
+    one_line(run(*RUN, "--", "./missing"), USAGE, "missing")
+    one_line(run(*RUN, "--force-policy", "magic", "--", "true"), USAGE, "magic")
     one_line(run(GOPTIMIZE, "fly"), USAGE, "fly")
-    one_line(run(GOPTIMIZE, "run", "--profile", "missing", "--", "true"), INPUT, "missing")
+    one_line(run(*RUN, "--profile", "missing", "--", "true"), INPUT, "missing")
     pathlib.Path("bad.gprofile").write_text("version = 1\n[program]\nwings = 2\n")
-    one_line(run(GOPTIMIZE, "run", "--profile", "bad.gprofile", "--", "true"), INPUT, "bad.gprofile:3:1")
+    one_line(run(*RUN, "--profile", "bad.gprofile", "--", "true"), INPUT, "bad.gprofile:3:1")
     profile(app("vadd"))
     for content in ("", "{}", "[1"):
         pathlib.Path("platform.json").write_text(content)
-        outcome = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--platform", "platform.json", "--", "true")
+        outcome = run(*RUN, "--profile", "app.gprofile", "--platform", "platform.json", "--", "true")
         one_line(outcome, INPUT, "platform.json")
 
 
 def test_damaged_implicit_profile_is_passed_over():
     pathlib.Path("true.gprofile").write_text("nonsense")
-    done = run(GOPTIMIZE, "run", "--", "true")
+    done = run(*RUN, "--", "true")
     same(done.code, 0, "exit status")
     check("true.gprofile:1" in done.err_text, "names the place")
 

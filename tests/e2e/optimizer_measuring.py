@@ -15,6 +15,8 @@ import time
 from job import GOPTIMIZE, Skip, bin_dir, build, check, good, main, run, same, tests_dir
 from planted_platform import planted_platform
 
+RUN = (GOPTIMIZE, "run", "--pages", "never")  # else all of them are injected, where the system has huge pages
+
 KEPT = pathlib.Path("cache/gtrace/platform.json")
 OPENS = tests_dir / "optimizer" / "opens"  # opens the devices of a platform
 ONE_SITE = tests_dir / "optimizer" / "one_site"
@@ -95,7 +97,7 @@ def aged(seconds=2 * 24 * 3600):
 
 def opened(env, *what, options=()):
     """What goptimize says when a program opens devices."""
-    done = good(GOPTIMIZE, "run", *options, "--", OPENS, *what, env=env)
+    done = good(*RUN, *options, "--", OPENS, *what, env=env)
     same(done.text, "".join(f"{w}\n" for w in what), "output")
     return done.err_text
 
@@ -107,17 +109,17 @@ def measures(text):
 def test_who_opens_no_device_has_none_measured():
     env = with_fake()
     for command in (("echo", "ran"), (OPENS, "list"), ("sh", "-c", "echo ran; exit 7")):
-        done = run(GOPTIMIZE, "run", "--", *command, env=env)
+        done = run(*RUN, "--", *command, env=env)
         same((done.code, done.out), (7 if "sh" in command else 0, b"list\n" if OPENS in command else b"ran\n"), "the program")
         check("the program opened no device that could be measured" in done.err_text, done.err_text)
-    good(GOPTIMIZE, "run", "--", OPENS, f"fork={FAKE}", env=env)  # nothing is optimized in a forked child
+    good(*RUN, "--", OPENS, f"fork={FAKE}", env=env)  # nothing is optimized in a forked child
     check(not KEPT.exists(), "something was measured")
 
 
 def test_a_device_is_measured_once_by_whoever_opens_it():
     env = with_fake()
     command = f"{OPENS} 'type={FAKE}' 'threads={FAKE}' && {OPENS} '{FAKE}'"
-    done = good(GOPTIMIZE, "run", "--report", "r.json", "--", "sh", "-c", command, env=env)
+    done = good(*RUN, "--report", "r.json", "--", "sh", "-c", command, env=env)
     same(done.text, f"type={FAKE}\nthreads={FAKE}\n{FAKE}\n", "output")
     same(measures(done.err_text), 1, "measurements")
     report = json.loads(pathlib.Path("r.json").read_text())
@@ -127,7 +129,7 @@ def test_a_device_is_measured_once_by_whoever_opens_it():
     check(f"goptimize: {report['decision']}\n" in done.err_text, done.err_text)
     same((names("devices"), "unused" in kept(), "unlisted" in kept()), (["Fake device"], False, False), "what is kept")
     before = KEPT.read_bytes()
-    done = good(GOPTIMIZE, "run", "--report", "r.json", "--", OPENS, f"type={FAKE}", env=env)
+    done = good(*RUN, "--report", "r.json", "--", OPENS, f"type={FAKE}", env=env)
     same((measures(done.err_text), KEPT.read_bytes()), (0, before), "it is measured again")
     same(json.loads(pathlib.Path("r.json").read_text())["injected"], gains, "injected although all is known")
 
@@ -185,7 +187,7 @@ def test_a_machine_without_devices():
     """One that only uses others' devices."""
     os.mkdir("none")
     empty = {"XDG_CACHE_HOME": f"{os.getcwd()}/cache", "OCL_ICD_VENDORS": f"{os.getcwd()}/none", "OCL_ICD_FILENAMES": ""}
-    done = run(GOPTIMIZE, "run", "--", OPENS, "list", env=empty)
+    done = run(*RUN, "--", OPENS, "list", env=empty)
     same((done.code, done.out, KEPT.exists()), (1, b"clGetPlatformIDs failed\n", False), "status, output, cache")
 
 
@@ -198,7 +200,7 @@ def test_a_device_that_failed_is_tried_again_after_a_day():
     aged()
     text = opened(env, FAKE, options=("--measure-seconds", "0"))
     check(measures(text) == 0 and re.search(SAYS, text), f"nothing may be measured: {text}")
-    same(measures(good(GOPTIMIZE, "run", "--", "echo", "ran", env=env).err_text), 0, "measurements for one that opens nothing")
+    same(measures(good(*RUN, "--", "echo", "ran", env=env).err_text), 0, "measurements for one that opens nothing")
     text = opened(env | FAILS, FAKE)
     check(re.search(f"goptimize: {SAYS}; trying it again", text), text)
     same(measures(opened(env | FAILS, FAKE)), 0, "a device that always fails is tried with every run")
@@ -229,7 +231,7 @@ def test_where_nothing_can_be_written_nothing_is_tried_again():
     opened(env | FAILS, FAKE)
     aged()
     before = KEPT.read_bytes()
-    done = good("sh", "-c", f"ulimit -f 0; exec {GOPTIMIZE} run -- {OPENS} '{FAKE}'", env=env)
+    done = good("sh", "-c", f"ulimit -f 0; exec {GOPTIMIZE} run --pages never -- {OPENS} '{FAKE}'", env=env)
     same((done.text, measures(done.err_text)), (f"{FAKE}\n", 0), "output, measurements")
     check("running without optimization" in done.err_text, done.err_text)
     same(KEPT.read_bytes(), before, "the file")
@@ -237,7 +239,7 @@ def test_where_nothing_can_be_written_nothing_is_tried_again():
 
 def begun(env, *options, what=(FAKE,)):
     """goptimize, while a device is measured."""
-    run_ = subprocess.Popen([GOPTIMIZE, "run", *options, "--", OPENS, *what], env=dict(os.environ, **env),
+    run_ = subprocess.Popen([*RUN, *options, "--", OPENS, *what], env=dict(os.environ, **env),
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     until(measuring, 20, "nothing is measured")
     return run_
@@ -262,9 +264,9 @@ def test_a_pipe_that_nobody_writes_is_not_waited_for():
     pathlib.Path("cache/gtrace").mkdir(parents=True)
     os.mkfifo(KEPT)
     env = with_driver("empty") | {"XDG_CACHE_HOME": f"{os.getcwd()}/cache"}
-    run(GOPTIMIZE, "run", "--measure-seconds", 0, "--", "echo", "ran", env=env, timeout=20)
+    run(*RUN, "--measure-seconds", 0, "--", "echo", "ran", env=env, timeout=20)
     for option in ("--profile", "--platform"):
-        run(GOPTIMIZE, "run", "--measure-seconds", 0, option, "pipe", "--", "echo", "ran", env=env, timeout=20)
+        run(*RUN, "--measure-seconds", 0, option, "pipe", "--", "echo", "ran", env=env, timeout=20)
 
 
 def test_with_another_driver_what_was_given_up_is_tried():
@@ -277,7 +279,7 @@ def test_with_another_driver_what_was_given_up_is_tried():
 
 
 def test_no_measurement_is_wanted():
-    done = run(GOPTIMIZE, "run", "--measure-seconds", 0, "--", OPENS, FAKE, env=with_fake())
+    done = run(*RUN, "--measure-seconds", 0, "--", OPENS, FAKE, env=with_fake())
     same((done.code, done.text), (0, f"{FAKE}\n"), "exit status and output")
     check("never measured" in done.err_text and not KEPT.exists(), "it does not say that nothing was measured")
 
@@ -308,7 +310,7 @@ def test_goptimize_ends_while_the_program_waits():
 
 def test_a_process_that_is_left_over_does_not_wait():
     program = f"{OPENS} sleep=1500 '{FAKE}' > out & sleep 0.5"
-    same(measures(good(GOPTIMIZE, "run", "--", "sh", "-c", program, env=with_fake() | HANGS).err_text), 0, "measurements")
+    same(measures(good(*RUN, "--", "sh", "-c", program, env=with_fake() | HANGS).err_text), 0, "measurements")
     start = time.monotonic()
     until(lambda: FAKE in pathlib.Path("out").read_text(), 20, "it does not go on")
     check(time.monotonic() - start < 3, "it waited for nobody")
@@ -326,7 +328,7 @@ def test_gmicrobench_can_be_interrupted_although_a_driver_hangs():
 def test_local_devices_that_the_program_does_not_see_are_not_measured():
     empty = {"XDG_CACHE_HOME": f"{os.getcwd()}/cache", "GTRACE_TOKEN_FILE": f"{os.getcwd()}/token"}
     pathlib.Path("token").write_text("0" * 64 + "\n")
-    done = good(GOPTIMIZE, "run", "--remote", "shm:nobody-listens-here", "--only", "remote", "--", "echo", "ran", env=empty)
+    done = good(*RUN, "--remote", "shm:nobody-listens-here", "--only", "remote", "--", "echo", "ran", env=empty)
     check(done.out == b"ran\n" and "measuring" not in done.err_text and not KEPT.exists(), "this machine was measured")
 
 

@@ -9,6 +9,8 @@ import sys
 from job import GOPTIMIZE, Skip, arguments, check, good, main, run, same, tests_dir
 from planted_platform import planted_platform
 
+RUN = (GOPTIMIZE, "run", "--pages", "never")  # else all of them are injected, where the system has huge pages
+
 DOCS = pathlib.Path(arguments[0])
 SVM_COPIES = str(tests_dir / "optimizer" / "svm_copies")
 ONE_SITE = str(tests_dir / "optimizer" / "one_site")
@@ -29,7 +31,7 @@ def optimized(*arguments, program=ONE_SITE, options=(), **costs):
     planted_platform("platform.json", **costs)
     command = (program, *arguments)
     plain = good(*command)
-    done = run(GOPTIMIZE, "run", "--platform", "platform.json", "--report", "r.json", *options, "--", *command,
+    done = run(*RUN, "--platform", "platform.json", "--report", "r.json", *options, "--", *command,
                env={"XDG_DATA_HOME": "/proc/none"})
     same((done.code, done.out), (0, plain.out), "exit status and output")
     return json.loads(pathlib.Path("r.json").read_text()), done.err_text
@@ -73,7 +75,7 @@ def test_memory_that_could_not_be_pinned_saved_nothing():
     profile()
     env = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
     planted_platform("platform.json", env=env)
-    good(GOPTIMIZE, "run", "--profile", "one_site.gprofile", "--platform", "platform.json", "--report", "r.json", "--",
+    good(*RUN, "--profile", "one_site.gprofile", "--platform", "platform.json", "--report", "r.json", "--",
          ONE_SITE, "busy", 50, BYTES, env=dict(env, FAKE_CL_FAIL="clCreateBuffer:2=-4"))
     report = json.loads(pathlib.Path("r.json").read_text())
     site = report["sites"][0]
@@ -146,7 +148,7 @@ def test_program_whose_memory_is_of_other_sizes():
 
 def test_machine_that_was_not_measured():
     profile()
-    done = good(GOPTIMIZE, "run", "--force-policy", "pin", "--", ONE_SITE, "busy", 10, BYTES,
+    done = good(*RUN, "--force-policy", "pin", "--", ONE_SITE, "busy", 10, BYTES,
                 env={"XDG_CACHE_HOME": str(pathlib.Path.cwd())})  # which is empty
     check("what that saved is not known: this machine was not measured (gmicrobench platform)" in done.err_text, done.err_text)
 
@@ -159,7 +161,7 @@ def test_platform_file_without_the_programs_devices():
         device["name"] = "Another GPU"
     for failed in ([], [{"platform": "p", "name": "This GPU", "driver": "1", "error": "clFinish failed (-36)"}]):
         platform.write_text(json.dumps(data | {"failed": failed}))
-        done = good(GOPTIMIZE, "run", "--profile", "one_site.gprofile", "--platform", platform, "--", ONE_SITE, "busy", 50, BYTES)
+        done = good(*RUN, "--profile", "one_site.gprofile", "--platform", platform, "--", ONE_SITE, "busy", 50, BYTES)
         last = done.err_text.splitlines()[-1]
         check(last.startswith("goptimize: the platform file has no costs of the program's devices: what was saved is not known"), last)
         same("This GPU could not be measured: clFinish failed (-36)" in last, bool(failed), "the reason")

@@ -10,6 +10,8 @@ from random import Random
 
 from job import GOPTIMIZE, INPUT, Skip, app, bin_dir, check, good, main, one_line, run, same, tests_dir
 
+RUN = (GOPTIMIZE, "run", "--pages", "never")  # else all of them are injected, where the system has huge pages
+
 OWN = tests_dir / "optimizer"
 FOREIGN_FREE, DEEP_FREES = OWN / "foreign_free", OWN / "libdeep_frees.so"
 FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}
@@ -23,7 +25,7 @@ def profile(binary):
 
 
 def pinned(*command, stage="never", **options):
-    done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--force-policy", "pin", "--stage", stage, "--report",
+    done = run(*RUN, "--profile", "app.gprofile", "--force-policy", "pin", "--stage", stage, "--report",
                "report.json", "--", *command, **options)
     return done, json.loads(pathlib.Path("report.json").read_text())
 
@@ -143,7 +145,7 @@ def limited(*command, preexec_fn=None, env=None):
     """The program's own output and status, under the same limits, with and without us; what goptimize said."""
     profile(command[0])
     plain = run(*command, preexec_fn=preexec_fn, env=env or {})
-    done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--force-policy", "pin", "--stage", "always", "--", *command,
+    done = run(*RUN, "--profile", "app.gprofile", "--force-policy", "pin", "--stage", "always", "--", *command,
                preexec_fn=preexec_fn, env=env or {})
     same((done.code, done.out), (plain.code, plain.out), "exit status and output")
     return done.err_text
@@ -176,7 +178,7 @@ def test_address_space_that_the_program_just_fits_into():
         least = needed_mib(*command, env=env) * 7 // 6 + 24
         for mib in (*range(least, least + 120, 6), *(least + (64 << i) for i in range(2, 10))):
             for way in (("--profile", "app.gprofile", "--force-policy", "pin"), ()):
-                done = run(GOPTIMIZE, "run", *way, "--stage", "always", "--measure-seconds", "0", "--", *command, env=env,
+                done = run(*RUN, *way, "--stage", "always", "--measure-seconds", "0", "--", *command, env=env,
                            preexec_fn=limit(resource.RLIMIT_AS, mib << 20))
                 same((done.code, done.out), (0, plain.out), f"exit status and output within {mib} MiB, {way}")
 
@@ -214,7 +216,7 @@ def test_no_more_threads():
     here = dict(FAKE, TMPDIR=os.getcwd(), XDG_CACHE_HOME=os.getcwd())
     plain = good(PERSISTENT, env=FAKE)
     for processes in (2, 3, 5):  # goptimize, the program, its threads
-        done = run(GOPTIMIZE, "run", "--stage", "always", "--", PERSISTENT, preexec_fn=become_nobody(processes), env=here)
+        done = run(*RUN, "--stage", "always", "--", PERSISTENT, preexec_fn=become_nobody(processes), env=here)
         same((done.code, done.out), (0, plain.out), f"exit status and output with {processes} processes")
 
 
@@ -236,7 +238,7 @@ def test_platform_file_of_another_machine():
     pathlib.Path("other.json").write_text(json.dumps(other))
     profile(PERSISTENT)
     for forced in ((), ("--force-policy", "pin"), ("--stage", "always")):
-        one_line(run(GOPTIMIZE, "run", "--profile", "app.gprofile", *forced, "--platform", "other.json", "--", "true"),
+        one_line(run(*RUN, "--profile", "app.gprofile", *forced, "--platform", "other.json", "--", "true"),
                  INPUT, "other.json: measured with another processor")
     # The cached one is measured anew, and the program runs.
     cache = pathlib.Path("cache/gtrace")
@@ -244,7 +246,7 @@ def test_platform_file_of_another_machine():
     for content in (json.dumps(other), text[:len(text) // 2]):
         for path in cache.parent.rglob("*.json"):
             path.write_text(content)
-        done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--", OPENS, "",
+        done = run(*RUN, "--profile", "app.gprofile", "--", OPENS, "",
                    env=FAKE | {"XDG_CACHE_HOME": str(cache.parent.resolve()), "FAKE_CL_LARGEST": "65536"})
         same((done.code, done.out), (0, b"\n"), "exit status and output")
         check("measuring Fake device once" in done.err_text, "says so")
@@ -258,7 +260,7 @@ def test_no_cache():
     good(*MEASURE, own / "platform.json")
     for mode, says in ((0o700, "nothing to gain here"), (0o777, "is open to other users; running the program as it is")):
         own.chmod(mode)
-        done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--", "echo", "ran",
+        done = run(*RUN, "--profile", "app.gprofile", "--", "echo", "ran",
                    env={"XDG_CACHE_HOME": "/proc/none", "TMPDIR": os.getcwd()})
         same((done.code, done.out), (0, b"ran\n"), "exit status and output")
         check(says in done.err_text and "measuring" not in done.err_text, "says so")
@@ -280,7 +282,7 @@ def test_damaged_files():
             if i % 5 == 0:
                 del data[random.randrange(len(data)):]
             pathlib.Path(name).write_bytes(data)
-            done = run(GOPTIMIZE, "run", "--profile", "app.gprofile", "--platform", "p.json", "--force-policy", "pin", "--",
+            done = run(*RUN, "--profile", "app.gprofile", "--platform", "p.json", "--force-policy", "pin", "--",
                        PERSISTENT, env=FAKE)
             if done.code == INPUT:
                 one_line(done, INPUT, name)
@@ -297,7 +299,7 @@ def test_python_with_numpy():
     for name in ("pyopencl_job", "numpy_arrays"):
         program = ("/usr/bin/python3", pathlib.Path(__file__).parent / "clients" / f"{name}.py")
         plain = good(*program)
-        done = run(GOPTIMIZE, "run", "--stage", "always", "--report", "report.json", "--", *program)
+        done = run(*RUN, "--stage", "always", "--report", "report.json", "--", *program)
         same((done.code, done.out), (0, plain.out), "exit status and output")
         check(json.loads(pathlib.Path("report.json").read_text())["staged"]["transfers"] > 0, "staged")
 

@@ -11,8 +11,8 @@ RANDOM = str(tests_dir / "optimizer" / "random_transfers")
 KIB, MIB = 1 << 10, 1 << 20
 
 
-def reused(*command, stage="never", reuse="always"):
-    done = run(GOPTIMIZE, "run", "--stage", stage, "--reuse", reuse, "--report", "r.json", "--", *command)
+def reused(*command, stage="never", reuse="always", pages="never"):
+    done = run(GOPTIMIZE, "run", "--stage", stage, "--reuse", reuse, "--pages", pages, "--report", "r.json", "--", *command)
     return done, json.loads(pathlib.Path("r.json").read_text())
 
 

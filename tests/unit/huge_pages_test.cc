@@ -93,23 +93,29 @@ TEST_CASE_FIXTURE(Fixture, "closed, it wants nothing") {
   CHECK(g_advised.empty());
 }
 
-TEST_CASE_FIXTURE(Fixture, "what a transfer fills gets whole huge pages, no more") {
-  open();
-  const Block b(64 * MiB, 4096);
+TEST_CASE_FIXTURE(Fixture, "what a transfer fills gets whole huge pages, no more, where it lies in a known block") {
+  open(0);
+  const Block b(64 * MiB, 4096), unknown(64 * MiB);
+  REQUIRE(made(b));
+  pages->filled(unknown.at(0), unknown.bytes());
+  pages->filled(b.at(MiB), b.bytes());  // leaves it
+  CHECK(g_advised.empty());
   pages->filled(b.at(0), b.bytes());
   CHECK(b.advised() == 62 * MiB);
-  CHECK(get(*blocks) == 1);
+  CHECK(get(*blocks) == 2);
   CHECK(get(*bytes) == 62 * MiB);
 }
 
 TEST_CASE_FIXTURE(Fixture, "memory that has pages already, or too few, gets none") {
-  open();
+  open(0);
   const Block b(64 * MiB);
+  REQUIRE(made(b));
   b.touch(0, b.bytes());
   pages->filled(b.at(0), b.bytes());
   CHECK_FALSE(made(b));
-  const Block small(HugePages::LeastFilled - 1);
-  pages->filled(small.at(0), small.bytes());
+  const Block other(64 * MiB);
+  REQUIRE(made(other));
+  pages->filled(other.at(0), HugePages::LeastFilled - 1);
   CHECK_FALSE(pages->wants(HugePages::LeastBytes - 1));
   CHECK(pages->wants(HugePages::LeastBytes));
   CHECK(g_advised.empty());

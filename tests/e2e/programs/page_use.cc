@@ -142,8 +142,13 @@ int main(int argc, char** argv) {
   const struct {
     std::string_view name;
     void (*run)();
-  } ways[] = {{"fill", fill},        {"threads", fill_by_threads}, {"sparse", sparse},          {"blocks", sparse_blocks},
-              {"fork", copy_on_write}, {"advice", own_advice},     {"little-room", little_room}};
+  } ways[] = {{"fill", fill},
+              {"threads", fill_by_threads},
+              {"sparse", sparse},
+              {"blocks", sparse_blocks},
+              {"fork", copy_on_write},
+              {"advice", own_advice},
+              {"little-room", little_room}};
   for (const auto& w : ways) {
     if (w.name != way) continue;
     w.run();
