@@ -13,6 +13,7 @@
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/staged_events.h"
 #include "optimizer-rt/cl/valid_transfer.h"
+#include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/memory_limit.h"
 #include "optimizer-rt/pool/residency.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -142,12 +143,19 @@ uint64_t saving_ns(int device, Way way, size_t bytes) {
   return staged < ClearlyLess * standard ? static_cast<uint64_t>(standard - staged) : 0;
 }
 
+// Of fresh memory, in the driver's way as in ours.
+double touching_ns(size_t bytes) {
+  constexpr double InHugePages = 0.25;  // docs/decisions/0032-huge-pages-step-by-step.md
+  const bool huge = huge_pages.is_open() && bytes >= HugePages::LeastFilled;
+  return runtime.plan().header->touch_ns_per_byte * static_cast<double>(bytes) * (huge ? InHugePages : 1);
+}
+
 // Holds a transfer against the driver's way, and corrects what was booked when it was enqueued.
 void compare(const staging::Spent& spent) {
   const int device = plan_device(spent.device);
   if (device == NoDevice) return;
   const Way way = way_of(spent.way, spent.shape);
-  const double touching = spent.fresh ? runtime.plan().header->touch_ns_per_byte * static_cast<double>(spent.bytes) : 0;
+  const double touching = spent.fresh ? touching_ns(spent.bytes) : 0;
   if (spent.fresh && touching == 0) return;
   const auto costs = staged_costs(way_costs(device, way), spent.bytes, spent.ns, spent.copying_only, touching);
   if (!costs) return;
