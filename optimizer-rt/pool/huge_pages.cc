@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <mutex>
 #include <new>
 
 #include "optimizer-rt/pool/residency.h"
@@ -44,7 +43,38 @@ class KeepsErrno {
   const int errno_;
 };
 
+// The thread is in here: only a signal handler on it can come again.
+__thread bool t_inside __attribute__((tls_model("initial-exec"))) = false;
+
 }  // namespace
+
+// Holds the lock, unless this thread does: who interrupts it must not wait.
+class HugePages::Guard {
+ public:
+  explicit Guard(HugePages& pages) noexcept GT_NO_THREAD_SAFETY_ANALYSIS : pages_(pages), holds_(!t_inside) {
+    if (!holds_) {
+      pages.missed_.store(true, std::memory_order_relaxed);
+      return;
+    }
+    t_inside = true;
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    pages.mutex_.lock();
+    if (__builtin_expect(pages.missed_.exchange(false, std::memory_order_relaxed), 0)) pages.forget_all();
+  }
+  ~Guard() GT_NO_THREAD_SAFETY_ANALYSIS {
+    if (!holds_) return;
+    pages_.mutex_.unlock();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    t_inside = false;
+  }
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+  bool holds() const { return holds_; }
+
+ private:
+  HugePages& pages_;
+  const bool holds_;
+};
 
 void HugePages::open(size_t budget, Counter* blocks, Counter* bytes) noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   blocks_ = blocks;
@@ -63,8 +93,8 @@ bool HugePages::made(const void* block, size_t bytes) noexcept {
   const KeepsErrno keeps;
   const Range whole = inside(block, bytes);
   if (!is_fresh(whole)) return false;
-  const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return false;
+  const Guard guard(*this);
+  if (!guard.holds()) return false;
   mutex_.assert_held();
   Block* place = std::ranges::find(known_, block, &Block::base);  // that it was given back was missed
   if (place != std::end(known_))
@@ -99,8 +129,8 @@ void HugePages::filled(const void* at, size_t bytes) noexcept {
   const KeepsErrno keeps;
   const Range whole = inside(at, bytes);
   if (!is_fresh(whole)) return;
-  const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  const Guard guard(*this);
+  if (!guard.holds()) return;
   mutex_.assert_held();
   const auto begin = reinterpret_cast<uintptr_t>(at);
   const bool known = std::ranges::any_of(known_, [=](const Block& b) {
@@ -111,8 +141,8 @@ void HugePages::filled(const void* at, size_t bytes) noexcept {
 }
 
 HugePages::Seen HugePages::look() noexcept {
-  const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return Seen::NoChange;
+  const Guard guard(*this);
+  if (!guard.holds()) return Seen::NoChange;
   mutex_.assert_held();
   Seen seen = Seen::Nothing;
   for (Block& b : known_) {
@@ -157,8 +187,8 @@ void HugePages::drop(Block& b) noexcept {
 }
 
 void HugePages::gone(const void* block) noexcept {
-  const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  const Guard guard(*this);
+  if (!guard.holds()) return;
   mutex_.assert_held();
   Block* const place = std::ranges::find(known_, block, &Block::base);
   if (place != std::end(known_)) drop(*place);
@@ -166,8 +196,8 @@ void HugePages::gone(const void* block) noexcept {
 }
 
 void HugePages::drop_overlapping(const void* at, size_t bytes) noexcept {
-  const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  const Guard guard(*this);
+  if (!guard.holds()) return;
   mutex_.assert_held();
   const auto begin = reinterpret_cast<uintptr_t>(at);
   for (Block& b : known_) {
@@ -177,8 +207,8 @@ void HugePages::drop_overlapping(const void* at, size_t bytes) noexcept {
 }
 
 void HugePages::give_up() noexcept {
-  const std::unique_lock<Mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;
+  const Guard guard(*this);
+  if (!guard.holds()) return;
   mutex_.assert_held();
   for (Block& b : known_) b.probe = b.ahead = b.filling = 0;
 }
@@ -191,11 +221,17 @@ void HugePages::set_filter() noexcept {
   filter_.store(filter, std::memory_order_relaxed);
 }
 
+// Some call was missed. What was advised and not vouched for counts against the budget for ever.
+void HugePages::forget_all() noexcept {
+  for (Block& b : known_) b = {};
+  filter_.store(0, std::memory_order_relaxed);
+}
+
 // Nobody else is there. Whoever held the lock is not.
 void HugePages::forget_in_child() noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   new (&mutex_) Mutex;
-  for (Block& b : known_) b = {};
-  filter_.store(0, std::memory_order_relaxed);
+  t_inside = false;
+  forget_all();
 }
 
 }  // namespace gt::opt

@@ -14,8 +14,8 @@
 // lies before the first and after the last is left alone.
 // Only blocks of the C library's are treated so: advice to a part of a mapping makes several mappings of it, which
 // mremap() refuses to move. realloc() then copies, once; so what it gave is left alone.
-// Advice changes no contents, and on memory that has become something else meanwhile it does no harm. So whoever cannot
-// have the lock at once (a signal handler on the thread that holds it) goes on without it.
+// A block is given back only when nobody looks at it. What a signal handler does on a thread that is in here is missed,
+// and then everything is forgotten.
 // Thread safety: all functions, but open(). Allocates nothing; zero-initialized: hooks come before constructors.
 // Cost: one comparison for allocations below LeastBytes; one load for each release; for a block of LeastBytes
 // and more some microseconds.
@@ -68,6 +68,7 @@ class HugePages {
   void forget_in_child() noexcept;
 
  private:
+  class Guard;
   static constexpr size_t Most = 64;
   struct Block {
     const void* base = nullptr;  // nullptr: a free place
@@ -92,10 +93,12 @@ class HugePages {
   void drop(Block& b) noexcept GT_REQUIRES(mutex_);
   void drop_overlapping(const void* at, size_t bytes) noexcept;
   void set_filter() noexcept GT_REQUIRES(mutex_);
+  void forget_all() noexcept GT_REQUIRES(mutex_);
 
   Mutex mutex_;
   std::atomic<size_t> range_{0};     // above LeastBytes; 0: closed
   std::atomic<uint64_t> filter_{0};  // bit_of() each block that is known
+  std::atomic<bool> missed_{false};
   Counter *blocks_ = nullptr, *bytes_ = nullptr;
   size_t budget_ GT_GUARDED_BY(mutex_) = 0;  // what is left of it
   Block known_[Most] GT_GUARDED_BY(mutex_) = {};

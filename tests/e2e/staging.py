@@ -64,7 +64,7 @@ def test_memory_of_the_drivers_own():
 
 
 def test_never_stages_nothing():
-    done = run(GOPTIMIZE, "run", "--stage", "never", "--report", "r.json", "--", app("vadd"))
+    done = run(GOPTIMIZE, "run", "--stage", "never", "--pages", "never", "--report", "r.json", "--", app("vadd"))
     same(done.code, 0, "exit status")
     report = json.loads(pathlib.Path("r.json").read_text())
     same((report["injected"], report["staged"]["transfers"]), (False, 0), "nothing happens")
