@@ -75,7 +75,12 @@ class Measurement {
                                    std::chrono::seconds about);
   enum class Ending { ByItself, TooLate, Unwanted };
   Ending wait(Measuring::Clock::time_point until, const Measuring::GoesOn& goes_on);
-  // Ends it: it is asked to, and after `timeout` made to.
+  // It is about to end.
+  void reap() {
+    while (::waitpid(pid_, &state_, 0) < 0 && errno == EINTR) continue;
+  }
+  // Ends it: it is asked to, and after `timeout` made to. REQUIRES: it was executed. Until then it has our handlers,
+  // which would pass the signal on to the program.
   void end(Measuring::Clock::duration timeout, const Measuring::GoesOn& goes_on);
   // Somebody ended it, not a driver.
   bool was_asked_to_end() const {
@@ -117,7 +122,7 @@ Result<Measurement> Measurement::start(const std::string& path, const model::Dev
   int error = 0;
   Measurement measurement(child);
   if (::read(reader.get(), &error, sizeof error) != sizeof error) return measurement;
-  measurement.end(KillTimeout, [] { return true; });
+  measurement.reap();
   return system_error("cannot start " + arguments[0], error);
 }
 
@@ -139,7 +144,7 @@ void Measurement::end(Measuring::Clock::duration timeout, const Measuring::GoesO
     std::this_thread::sleep_for(Look);
   }
   ::kill(pid_, SIGKILL);
-  while (::waitpid(pid_, &state_, 0) < 0 && errno == EINTR) continue;
+  reap();
 }
 
 size_t steps_of(const model::Platform& platform, const model::DeviceName& device) {

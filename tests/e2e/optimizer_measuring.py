@@ -325,6 +325,18 @@ def test_gmicrobench_can_be_interrupted_although_a_driver_hangs():
     same(child.wait(60), -signal.SIGTERM, "exit status")
 
 
+def test_a_gmicrobench_that_cannot_be_executed_is_nothing_to_the_program():
+    """The child that failed to become it still handles signals as goptimize does, which passes them on to the program."""
+    os.mkdir("bin")
+    shutil.copy(GOPTIMIZE, "bin/goptimize")
+    os.symlink(build / "lib", "lib")
+    signals = "trap 'echo asked to end' TERM HUP INT"
+    for _ in range(20):
+        done = good("bin/goptimize", "run", "--", "sh", "-c", f"{signals}; {OPENS} '{FAKE}'", env=with_fake())
+        same(done.text, f"{FAKE}\n", "what the program did")
+        check("cannot start" in done.err_text and "gmicrobench: No such file" in done.err_text, done.err_text)
+
+
 def test_local_devices_that_the_program_does_not_see_are_not_measured():
     empty = {"XDG_CACHE_HOME": f"{os.getcwd()}/cache", "GTRACE_TOKEN_FILE": f"{os.getcwd()}/token"}
     pathlib.Path("token").write_text("0" * 64 + "\n")

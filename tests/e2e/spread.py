@@ -42,6 +42,10 @@ def all_yes(text, least):
     check(text.count(": yes") >= least, f"little was looked at: {text}")
 
 
+def test_moves_to_a_device_do_not_wait_for_each_other():
+    all_yes(launched(tests_dir / "spanning", "overtake", env=devices(4)).text, 3)
+
+
 def test_handles():
     text = launched(tests_dir / "spanning", "handles", env=devices(2)).text
     check("devices 2" in text, "not two devices")

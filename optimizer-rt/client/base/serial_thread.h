@@ -37,7 +37,8 @@ class SerialThread {
 constexpr size_t ProgramsStack = size_t{8} << 20;  // of threads that run functions of the program
 SerialThread& work();
 SerialThread& callbacks();
-// For moves between devices of this process, each of which may take milliseconds; any number stands for one of a few.
+// For moves between devices of this process, each of which may take milliseconds; any number stands for one of a few,
+// and eight in a row for eight.
 SerialThread& mover(size_t number);
 void forget_threads();  // in a child of fork()
 

@@ -25,6 +25,12 @@ namespace gt::virt {
 using moves::NativeMoves;
 using moves::PeerMemory;
 
+// From a sub-context to another, inside this process. `number`: in the order in which a context's ways were made.
+struct NativeWay {
+  NativeMoves moves;
+  const size_t number;
+};
+
 // Functions of the program to be called when an object ends, the last one first.
 using Farewells = std::vector<std::function<void()>>;
 inline void say(const Farewells& list) {
@@ -53,8 +59,8 @@ struct _cl_context : gt::virt::Object {
   // Held while a command of a context with several sub-contexts is put together and sent: what is valid where changes
   // in the order of the commands. No handler of a link takes it.
   gt::Mutex residency;
-  // From sub-context to sub-context inside this process, made when first needed; of the residency, too.
-  std::map<std::pair<size_t, size_t>, std::unique_ptr<gt::virt::NativeMoves>> ways;
+  // By the indices of two sub-contexts, made when first needed; of the residency, too.
+  std::map<std::pair<size_t, size_t>, std::unique_ptr<gt::virt::NativeWay>> ways;
   // How often an object has got another name at a sub-context; changes with the residency locked.
   std::atomic<uint64_t> renamed{0};
   gt::virt::SvmBlocks svm;

@@ -23,7 +23,7 @@ struct Migration : std::enable_shared_from_this<Migration> {
   Ref<_cl_mem> mem;
   SubContext *from, *to;
   ObjectId from_name, to_name;
-  NativeMoves* way = nullptr;
+  NativeWay* way = nullptr;
   NativeMem from_native, to_native;
   std::shared_ptr<PeerMemory> from_peer_mapped, to_peer_mapped;
   Ref<_cl_event> ready;
@@ -33,14 +33,13 @@ struct Migration : std::enable_shared_from_this<Migration> {
   void start() {
     if (!way) return start_elsewhere();
     count(migration_counts().here);
-    const size_t number = from->index * mem->context->sub_contexts.size() + to->index;
-    mover(number).post([self = shared_from_this()] { self->move_natively(); });
+    mover(way->number).post([self = shared_from_this()] { self->move_natively(); });
   }
   NativeMoves::Held source() const { return {from_native.get(), from_peer_mapped.get()}; }
   NativeMoves::Held destination() const { return {to_native.get(), to_peer_mapped.get()}; }
   bool is_small() const { return NativeMoves::is_small(source(), destination(), copy::packed_bytes(layout)); }
   cl_int move_here() {
-    const NativeMoves::Moved moved = way->move(source(), destination(), mem->whole(), mem->element());
+    const NativeMoves::Moved moved = way->moves.move(source(), destination(), mem->whole(), mem->element());
     if (moved.by_devices) count(migration_counts().device);
     return moved.code;
   }
@@ -176,8 +175,8 @@ Ref<_cl_event> move_there(_cl_mem& root, SubContext& from, SubContext& to, const
 
 // Finds how the drivers themselves can move it. REQUIRES: Path::InProcess.
 void find_way(Migration& migration) {
-  NativeMoves& way = way_between(*migration.from, *migration.to);
-  give_peer_mapped(*migration.mem, *migration.from, *migration.to, way);
+  NativeWay& way = way_between(*migration.from, *migration.to);
+  give_peer_mapped(*migration.mem, *migration.from, *migration.to, way.moves);
   migration.from_native = native_mem(*migration.mem, *migration.from);
   migration.to_native = native_mem(*migration.mem, *migration.to);
   if (!migration.from_native || !migration.to_native) return;

@@ -25,9 +25,10 @@ bool name_native(cl_mem buffer, SubContext& sub_context, ObjectId name) {
   return sub_context.session.local().adopt(buffer, name);
 }
 
-NativeMoves& way_between(SubContext& from, SubContext& to) {
-  std::unique_ptr<NativeMoves>& way = from.context.ways[{from.index, to.index}];
-  if (!way) way = std::make_unique<NativeMoves>(end_at(from), end_at(to));
+NativeWay& way_between(SubContext& from, SubContext& to) {
+  auto& ways = from.context.ways;
+  std::unique_ptr<NativeWay>& way = ways[{from.index, to.index}];
+  if (!way) way.reset(new NativeWay{{end_at(from), end_at(to)}, ways.size() - 1});
   return *way;
 }
 

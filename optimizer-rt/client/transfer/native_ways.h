@@ -43,6 +43,6 @@ NativeMem native_mem(_cl_mem& mem, SubContext& sub_context);
 bool name_native(cl_mem buffer, SubContext& sub_context, ObjectId name);
 
 // Made when first needed; lives as long as the context. REQUIRES: the context's residency is locked.
-NativeMoves& way_between(SubContext& from, SubContext& to);
+NativeWay& way_between(SubContext& from, SubContext& to);
 
 }  // namespace gt::virt

@@ -36,11 +36,11 @@ void refill(_cl_mem& root, SubContext& sub_context, NativeMem before) {
   struct Refill {
     Ref<_cl_mem> mem;
     NativeMem before, now;
-    NativeMoves& within;
+    NativeWay& within;
     Ref<_cl_event> ready;
     cl_int copy() const {
       if (!now) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-      return within.copy_at_source(before.get(), now.get(), mem->size);
+      return within.moves.copy_at_source(before.get(), now.get(), mem->size);
     }
     void complete() const {
       const cl_int code = copy();
@@ -58,7 +58,7 @@ void refill(_cl_mem& root, SubContext& sub_context, NativeMem before) {
   if (have_ended(events) && all->copy() == CL_SUCCESS) return;
   all->ready = make<_cl_event>(*root.context);
   r.ready[sub_context.index] = all->ready;
-  after_all(events, [all, number = sub_context.index](cl_int) { mover(number).post([all] { all->complete(); }); });
+  after_all(events, [all](cl_int) { mover(all->within.number).post([all] { all->complete(); }); });
 }
 
 void leave_peer_mapped(_cl_mem& root) {

@@ -1,7 +1,7 @@
 // One context of all devices of the first platform: handles, contents that go from device to device, a lost device.
 //
-// Usage: spanning handles|moves|part|lost|leave|churn. Prints one line for each thing looked at; what is wrong ends
-// with NO.
+// Usage: spanning handles|moves|part|lost|overtake|leave|churn. Prints one line for each thing looked at; what is wrong
+// ends with NO.
 #include <CL/cl.h>
 
 #include <algorithm>
@@ -287,6 +287,45 @@ int churn() {
   return 0;
 }
 
+// The second device gets contents of the first, which are large, and of the third: these do not wait for those.
+int overtake() {
+  World w = make_world();
+  cl_int code = 0;
+  const size_t sizes[] = {size_t{128} << 20, size_t{2} << 20};
+  cl_mem from[2], to[2];
+  cl_command_queue queues[2];
+  cl_event ends[2];
+  for (cl_uint i = 0; i < 2; ++i) {
+    from[i] = clCreateBuffer(w.context, CL_MEM_READ_WRITE, sizes[i], nullptr, &code);
+    must(code, "buffer");
+    to[i] = clCreateBuffer(w.context, CL_MEM_READ_WRITE, sizeof i, nullptr, &code);
+    must(code, "buffer");
+    queues[i] = clCreateCommandQueue(w.context, w.devices[1], 0, &code);
+    must(code, "queue");
+    must(clEnqueueFillBuffer(w.queues[2 * i], from[i], &i, sizeof i, 0, sizes[i], 0, nullptr, nullptr), "fill");
+    must(clFinish(w.queues[2 * i]), "finish");
+  }
+  for (int i = 0; i < 2; ++i) {
+    must(clEnqueueCopyBuffer(queues[i], from[i], to[i], 0, 0, sizeof(cl_uint), 0, nullptr, &ends[i]), "copy");
+    must(clFlush(queues[i]), "flush");
+  }
+  must(clWaitForEvents(1, &ends[1]), "wait");
+  cl_int state = CL_COMPLETE;
+  must(clGetEventInfo(ends[0], CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr), "state");
+  check("the small one is there first", state > CL_COMPLETE);
+  for (cl_uint i = 0; i < 2; ++i) {
+    cl_uint seen = 2;
+    must(clEnqueueReadBuffer(queues[i], to[i], CL_TRUE, 0, sizeof seen, &seen, 0, nullptr, nullptr), "read");
+    check("contents", seen == i);
+    clReleaseEvent(ends[i]);
+    clReleaseCommandQueue(queues[i]);
+    clReleaseMemObject(from[i]);
+    clReleaseMemObject(to[i]);
+  }
+  end(w);
+  return 0;
+}
+
 // Ends while contents are on their way.
 int leave() {
   World w = make_world();
@@ -311,8 +350,9 @@ int main(int argc, char** argv) {
   if (mode == "moves") return moves();
   if (mode == "part") return part();
   if (mode == "lost") return lost();
+  if (mode == "overtake") return overtake();
   if (mode == "leave") return leave();
   if (mode == "churn") return churn();
-  std::fprintf(stderr, "Usage: spanning handles|moves|part|lost|leave|churn\n");
+  std::fprintf(stderr, "Usage: spanning handles|moves|part|lost|overtake|leave|churn\n");
   return 2;
 }
