@@ -89,12 +89,8 @@ void let_go(cl_mem mem) {
   if (const auto release = GT_REAL(clReleaseMemObject)) release(mem);
 }
 
-}  // namespace
-
-bool create_copied(const Creation& c, cl_mem* out) noexcept {
-  if (!c.context || !(c.flags & CL_MEM_COPY_HOST_PTR) || (c.desc && !c.format)) return false;
-  const size_t bytes = contents_of(c, nullptr).bytes();
-  if (!before_copy_in(c.context, c.host, bytes) || !is_usual(c)) return false;
+bool create_staged(const Creation& c, size_t bytes, cl_mem* out) {
+  if (!is_usual(c)) return false;
   cl_device_id device = only_device(c.context);
   if (!device || !contents_pay(c.context, device, bytes)) return false;
   cl_mem mem = make_empty(c);
@@ -106,6 +102,17 @@ bool create_copied(const Creation& c, cl_mem* out) noexcept {
   if (c.error) *c.error = CL_SUCCESS;
   *out = mem;
   return true;
+}
+
+}  // namespace
+
+bool create_copied(const Creation& c, cl_mem* out) noexcept {
+  if (!c.context || !(c.flags & CL_MEM_COPY_HOST_PTR) || (c.desc && !c.format)) return false;
+  const size_t bytes = contents_of(c, nullptr).bytes();
+  if (!before_copy_in(c.host, bytes)) return false;
+  if (create_staged(c, bytes, out)) return true;
+  left_to_copy_in(c.context, c.host, bytes);
+  return false;
 }
 
 void memory_derived(cl_mem child, cl_mem_flags flags, cl_mem parent) noexcept {

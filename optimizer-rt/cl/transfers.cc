@@ -204,10 +204,12 @@ void transferred(const TransferCall& call) noexcept {
   if (in_order) queue_is_over(call.queue);  // with all that was before it
 }
 
-bool before_copy_in(cl_context context, const void* host, size_t bytes) noexcept {
-  const HostRange range = {host, bytes, bytes};
-  if (!runtime.active() || !count_transfer(range)) return false;
-  return !runtime.owns(host) || !touch_pool_memory({context, first_device(context)}, HostToDevice, range);
+bool before_copy_in(const void* host, size_t bytes) noexcept {
+  return runtime.active() && count_transfer({host, bytes, bytes});
+}
+
+void left_to_copy_in(cl_context context, const void* host, size_t bytes) noexcept {
+  if (runtime.owns(host)) touch_pool_memory({context, first_device(context)}, HostToDevice, {host, bytes, bytes});
 }
 
 void provide_driver_memory(cl_context context) noexcept {

@@ -20,9 +20,11 @@ namespace gt::opt {
 bool transfer(const TransferCall& call, cl_int* error) noexcept;
 // The call was made, by staging or by the driver, and went well.
 void transferred(const TransferCall& call) noexcept;
-// Memory that a memory object is to be made from (CL_MEM_COPY_HOST_PTR). False: the driver's own way is the fastest, or
-// the only one.
-bool before_copy_in(cl_context context, const void* host, size_t bytes) noexcept;
+// Memory that a memory object is to be made from (CL_MEM_COPY_HOST_PTR). False: the driver's own way is the only one.
+bool before_copy_in(const void* host, size_t bytes) noexcept;
+// The driver makes it. Only then is pool memory pinned for that: drivers copy such memory slowly, pinned or not, and
+// staging it is faster (docs/measurements/h200.md).
+void left_to_copy_in(cl_context context, const void* host, size_t bytes) noexcept;
 
 // The program has made its first context: the time to get memory of the driver's, if the plan wants
 // some.

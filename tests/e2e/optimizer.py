@@ -55,6 +55,14 @@ def test_pin():
     check(report["pinned"]["ranges"] < 60, "blocks are not pinned anew for each transfer")
 
 
+def test_objects_made_from_pool_memory_are_staged():
+    profile(SHAPES)
+    plain = good(SHAPES)
+    done, report = optimized("--force-policy", "pin", "--stage", "always", "--reuse", "never", "--", SHAPES)
+    same((done.code, done.out), (0, plain.out), "exit status, output")
+    check(report["staged"]["bytes"] >= 3 << 20, f"the one that is copied from such memory: {report['staged']}")
+
+
 def test_opencl():
     report = every_shape("opencl")
     check(report["fallbacks"].get("before_context"), "the first block was made before the context")
