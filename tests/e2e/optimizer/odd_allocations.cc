@@ -92,8 +92,19 @@ void use_all(Block (&ring)[16]) {
   }
 }
 
+// From here on libc maps every block of `bytes` and more, one by one: what lies free in its heap is taken, for good.
+void use_up_heap(size_t bytes) {
+  constexpr size_t Mapped = 2;  // in the word before a block
+  check(::mallopt(M_MMAP_THRESHOLD, static_cast<int>(bytes)) == 1, "mallopt");
+  for (;;) {
+    const auto block = reinterpret_cast<uintptr_t>(std::malloc(bytes));
+    check(block != 0, "an allocation");
+    if (*reinterpret_cast<const volatile size_t*>(block - sizeof(size_t)) & Mapped) break;
+  }
+}
+
 void signals() {  // libc bears it: one thread, and blocks that it maps one by one
-  check(::mallopt(M_MMAP_THRESHOLD, 64'000) == 1, "mallopt");
+  use_up_heap(64'000);
   Block ring[16];
   be_interrupted(ring);
   use_all(ring);
