@@ -92,12 +92,14 @@ void use_all(Block (&ring)[16]) {
   }
 }
 
+extern "C" void* __libc_malloc(size_t);  // malloc may be a pool's
+
 // From here on libc maps every block of `bytes` and more, one by one: what lies free in its heap is taken, for good.
 void use_up_heap(size_t bytes) {
   constexpr size_t Mapped = 2;  // in the word before a block
   check(::mallopt(M_MMAP_THRESHOLD, static_cast<int>(bytes)) == 1, "mallopt");
   for (;;) {
-    const auto block = reinterpret_cast<uintptr_t>(std::malloc(bytes));
+    const auto block = reinterpret_cast<uintptr_t>(__libc_malloc(bytes));
     check(block != 0, "an allocation");
     if (*reinterpret_cast<const volatile size_t*>(block - sizeof(size_t)) & Mapped) break;
   }
