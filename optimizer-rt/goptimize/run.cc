@@ -177,7 +177,6 @@ void choose(const Request& request, Work& work) {
   work.stages = can_stage(request, work.costs.platform);
   const Reuse reuse = work.stages || request.reuse != Reuse::Auto ? request.reuse : Reuse::Never;
   work.reuses = reuse != Reuse::Never;
-  work.pages = request.huge_pages && system_pages() == SystemPages::OnRequest;
   work.plan = encode_plan(work.costs.platform, sites, work.decision, request.forced.has_value(),
                           work.stages ? request.staging : Staging::Never, reuse, shared, work.costs.asks,
                           work.pages);
@@ -273,6 +272,7 @@ int run(const Request& request) {
   if (!costs && request.remote.empty())
     return run_plain(request, work.report, costs.status().text() + "; running the program as it is");
   if (costs) work.costs = std::move(*costs);
+  work.pages = request.huge_pages && system_pages() == SystemPages::OnRequest;
   choose(request, work);
   if (!work.gains() && !work.costs.asks && request.remote.empty())
     return run_plain(request, work.report, nothing_to_gain(work));

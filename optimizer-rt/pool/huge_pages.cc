@@ -158,8 +158,8 @@ HugePages::Seen HugePages::look() noexcept {
 
 // True: the probe was touched, so its step will be, and the one before it has been. The next one is taken behind it.
 bool HugePages::vouch(Block& b) noexcept {
-  constexpr size_t Enough = HugeBytes / 20 * 19;
-  if (resident_bytes(reinterpret_cast<void*>(b.probe), HugeBytes) < Enough) {
+  constexpr size_t Twentieth = 20;
+  if (!is_resident(reinterpret_cast<void*>(b.probe), HugeBytes, Twentieth)) {
     if (b.unvouched() == 0) take_step(b);  // there was nothing left for it
     return false;
   }

@@ -14,12 +14,12 @@ size_t page_bytes() { return static_cast<size_t>(::getpagesize()); }
 
 }  // namespace
 
-bool is_resident(const void* base, size_t bytes) noexcept {
+bool is_resident(const void* base, size_t bytes, size_t part) noexcept {
   constexpr size_t Pages = 4096;  // asked at a time
   unsigned char in_memory[Pages];
   const size_t page = page_bytes();
   const uintptr_t begin = reinterpret_cast<uintptr_t>(base), end = begin + bytes;
-  size_t missing = bytes / page / 8;  // as many may be
+  size_t missing = bytes / page / part;  // as many may be
   for (uintptr_t p = begin & ~(page - 1); p < end;) {
     const size_t n = std::min(Pages, (end - p + page - 1) / page);
     if (::mincore(reinterpret_cast<void*>(p), n * page, in_memory) != 0) return false;
@@ -29,19 +29,6 @@ bool is_resident(const void* base, size_t bytes) noexcept {
     p += n * page;
   }
   return true;
-}
-
-size_t resident_bytes(const void* base, size_t bytes) noexcept {
-  constexpr size_t Pages = 512;  // asked at a time
-  unsigned char in_memory[Pages];
-  const size_t page = page_bytes();
-  size_t present = 0;
-  for (size_t at = 0; at < bytes; at += Pages * page) {
-    const size_t n = std::min(Pages, (bytes - at) / page);
-    if (::mincore(reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(base) + at), n * page, in_memory) != 0) return 0;
-    present += n - static_cast<size_t>(std::count_if(in_memory, in_memory + n, is_missing));
-  }
-  return present * page;
 }
 
 bool seems_fresh(const void* base, size_t bytes) noexcept {

@@ -8,11 +8,8 @@
 
 namespace gt::opt {
 
-// (Nearly) all pages: an eighth may be missing. Asks for each.
-bool is_resident(const void* base, size_t bytes) noexcept;
-
-// Of whole pages. 0 where the kernel does not tell.
-size_t resident_bytes(const void* base, size_t bytes) noexcept;
+// (Nearly) all pages: a part may be missing, an eighth where nothing else is said. Asks for each.
+bool is_resident(const void* base, size_t bytes, size_t part = 8) noexcept;
 
 // Most pages are still to be made by who touches them first, as far as three of them tell.
 bool seems_fresh(const void* base, size_t bytes) noexcept;

@@ -92,19 +92,20 @@ void Runtime::open() noexcept {
   ::pthread_atfork(before_fork, after_fork, after_fork_in_child);
   add(counters_->processes, 1);
   active_ = true;
+  const size_t memory = memory_limit();
   if (plan().header->huge_pages)
-    huge_pages.open(std::min(HugePages::Budget, memory_limit() / 16), &counters_->huge_blocks, &counters_->huge_bytes);
-  prepare(plan());
+    huge_pages.open(std::min(HugePages::Budget, memory / 16), &counters_->huge_blocks, &counters_->huge_bytes);
+  prepare(plan(), memory);
   sites_.open(plan());  // from here on allocations are served
 }
 
-void Runtime::prepare(const PlanView& plan) noexcept {
+void Runtime::prepare(const PlanView& plan, size_t memory) noexcept {
   for (size_t i = 0; i < plan.sites.size(); ++i) {
     const uint64_t margin_ns = plan.sites[i].margin_ns;
     accounts_[i].open(margin_ns);
     accounts_[MaxSites + i].open(std::min(margin_ns, LeastMargin_ns));  // sizes of which nothing was promised
   }
-  open_pools(plan);
+  open_pools(plan, memory);
   if (reused_blocks.is_open() || !pins_on_reuse(plan)) return;
   reused_blocks.open();
   if (!requests_) static_data.open();  // else it is open, and may have learnt what is mapped over it
@@ -119,7 +120,7 @@ void Runtime::learn(const DeviceTexts& device) noexcept {
   asks_.store(later.header->asks != 0, std::memory_order_relaxed);
   if (later.devices.size() == plan().devices.size()) return;
   const bool had_sites = !plan().sites.empty();
-  if (!had_sites) prepare(later);
+  if (!had_sites) prepare(later, memory_limit());
   plan_.hold(later);
   if (!had_sites) sites_.open(later);
   if (bypassed_.load()) reused_blocks.close();  // it was found out meanwhile that it must stay closed
@@ -137,10 +138,9 @@ bool Runtime::map_counters(const char* path) noexcept {
   return true;
 }
 
-void Runtime::open_pools(const PlanView& plan) noexcept {
+void Runtime::open_pools(const PlanView& plan, size_t memory) noexcept {
   bool used[model::PolicyCount] = {};
   for (const PlanSite& s : plan.sites) used[s.policy] = true;
-  const size_t memory = memory_limit();
   PoolOptions o;
   o.reserve_bytes = address_space(memory);
   o.shared = plan.header->shared != 0;

@@ -95,8 +95,9 @@ class Runtime {
   PinnedPool* pool_for(model::Policy policy) noexcept;
   void count_returned(PinnedPool& pool) noexcept;
   bool map_counters(const char* path) noexcept;
-  void prepare(const PlanView& plan) noexcept;
-  void open_pools(const PlanView& plan) noexcept;
+  // `memory`: what memory_limit() says, for which files are read.
+  void prepare(const PlanView& plan, size_t memory) noexcept;
+  void open_pools(const PlanView& plan, size_t memory) noexcept;
 
   HeldPlan plan_;
   SiteTable sites_;

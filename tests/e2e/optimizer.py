@@ -7,10 +7,8 @@ import resource
 import shutil
 import sys
 
-from job import (ENVIRONMENT, GOPTIMIZE, INPUT, USAGE, Skip, app, bin_dir, check, good, main, one_line, run, same,
+from job import (ENVIRONMENT, GOPTIMIZE, INPUT, RUN, USAGE, Skip, app, bin_dir, check, good, main, one_line, run, same,
                  tests_dir)
-
-RUN = (GOPTIMIZE, "run", "--pages", "never")  # else all of them are injected, where the system has huge pages
 
 ONE_SITE = str(tests_dir / "optimizer" / "one_site")
 SHAPES = str(tests_dir / "optimizer" / "pool_shapes")

@@ -12,10 +12,8 @@ import subprocess
 import sys
 import time
 
-from job import GOPTIMIZE, Skip, bin_dir, build, check, good, main, run, same, tests_dir
+from job import GOPTIMIZE, RUN, Skip, bin_dir, build, check, good, main, run, same, tests_dir
 from planted_platform import planted_platform
-
-RUN = (GOPTIMIZE, "run", "--pages", "never")  # else all of them are injected, where the system has huge pages
 
 KEPT = pathlib.Path("cache/gtrace/platform.json")
 OPENS = tests_dir / "optimizer" / "opens"  # opens the devices of a platform

@@ -6,10 +6,8 @@ import re
 import shutil
 import sys
 
-from job import GOPTIMIZE, Skip, arguments, check, good, main, run, same, tests_dir
+from job import RUN, Skip, arguments, check, good, main, run, same, tests_dir
 from planted_platform import planted_platform
-
-RUN = (GOPTIMIZE, "run", "--pages", "never")  # else all of them are injected, where the system has huge pages
 
 DOCS = pathlib.Path(arguments[0])
 SVM_COPIES = str(tests_dir / "optimizer" / "svm_copies")

@@ -8,9 +8,7 @@ import shutil
 import sys
 from random import Random
 
-from job import GOPTIMIZE, INPUT, Skip, app, bin_dir, check, good, main, one_line, run, same, tests_dir
-
-RUN = (GOPTIMIZE, "run", "--pages", "never")  # else all of them are injected, where the system has huge pages
+from job import INPUT, RUN, Skip, app, bin_dir, check, good, main, one_line, run, same, tests_dir
 
 OWN = tests_dir / "optimizer"
 FOREIGN_FREE, DEEP_FREES = OWN / "foreign_free", OWN / "libdeep_frees.so"

@@ -4,15 +4,15 @@ import json
 import pathlib
 import re
 
-from job import GOPTIMIZE, app, check, good, main, run, same, tests_dir
+from job import RUN, app, check, good, main, run, same, tests_dir
 
 REUSE = str(tests_dir / "optimizer" / "reuse")
 RANDOM = str(tests_dir / "optimizer" / "random_transfers")
 KIB, MIB = 1 << 10, 1 << 20
 
 
-def reused(*command, stage="never", reuse="always", pages="never"):
-    done = run(GOPTIMIZE, "run", "--stage", stage, "--reuse", reuse, "--pages", pages, "--report", "r.json", "--", *command)
+def reused(*command, stage="never", reuse="always"):
+    done = run(*RUN, "--stage", stage, "--reuse", reuse, "--report", "r.json", "--", *command)
     return done, json.loads(pathlib.Path("r.json").read_text())
 
 

@@ -4,7 +4,7 @@ import json
 import pathlib
 import re
 
-from job import GOPTIMIZE, app, arguments, check, good, main, run, same, tests_dir
+from job import GOPTIMIZE, RUN, app, arguments, check, good, main, run, same, tests_dir
 
 RANDOM = str(tests_dir / "optimizer" / "random_transfers")
 SEEDS = int(arguments[0]) if arguments else 6
@@ -64,7 +64,7 @@ def test_memory_of_the_drivers_own():
 
 
 def test_never_stages_nothing():
-    done = run(GOPTIMIZE, "run", "--stage", "never", "--pages", "never", "--report", "r.json", "--", app("vadd"))
+    done = run(*RUN, "--stage", "never", "--report", "r.json", "--", app("vadd"))
     same(done.code, 0, "exit status")
     report = json.loads(pathlib.Path("r.json").read_text())
     same((report["injected"], report["staged"]["transfers"]), (False, 0), "nothing happens")
