@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 
+#include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "tracer/interpose/entry_patch.h"
@@ -23,15 +24,17 @@ void (*g_free)(void*);
 void* (*g_realloc)(void*, size_t);
 size_t (*g_usable_size)(void*);
 
+bool is_known(const void* p) { return reused_blocks.may_know(p) || huge_pages.may_know(p); }
+
 // ::free and the others are our hooks: the library is linked with -Bsymbolic.
 void free_entry(void* p) {
   if (runtime.owns(p)) return ::free(p);
-  if (reused_blocks.may_know(p)) g_leaving(p);
+  if (is_known(p)) g_leaving(p);
   g_free(p);
 }
 void* realloc_entry(void* p, size_t size) {
   if (runtime.owns(p)) return ::realloc(p, size);
-  if (reused_blocks.may_know(p)) g_leaving(p);
+  if (is_known(p)) g_leaving(p);
   return g_realloc(p, size);
 }
 size_t usable_size_entry(void* p) { return runtime.owns(p) ? ::malloc_usable_size(p) : g_usable_size(p); }

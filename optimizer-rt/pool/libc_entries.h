@@ -14,7 +14,8 @@
 
 namespace gt::opt {
 
-// True: all three are guarded. `leaving` is told of known blocks (reused_blocks.h) before libc gets them back.
+// True: all three are guarded. `leaving` is told of known blocks (reused_blocks.h, huge_pages.h) before libc gets them
+// back.
 // REQUIRES: called from a constructor.
 bool guard_libc_entries(void (*leaving)(void* p)) noexcept;
 
