@@ -168,9 +168,8 @@ def ticks_of(pid):
 
 def open_things(proxy):
     """What a proxy may lose: its own, and what lies around."""
-    shared = [p for p in pathlib.Path("/dev/shm").glob("*") if "gproxy" in p.name or "gtrace" in p.name]
     return {"descriptors": descriptors(proxy.pid), "RSS in KiB": rss_kib(proxy.pid),
-            "threads": len(os.listdir(f"/proc/{proxy.pid}/task")), "shared memory": len(shared),
+            "threads": len(os.listdir(f"/proc/{proxy.pid}/task")), "shared memory": len(shared_memory()),
             "sockets": sorted(str(p) for p in pathlib.Path("run").rglob("*") if not p.is_dir()),
             "temporary files": len(os.listdir("tmp"))}
 

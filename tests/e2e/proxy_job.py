@@ -19,6 +19,12 @@ CLIENT = str(tests_dir / "proxy_client")
 WAIT = 20
 
 
+def shared_memory():
+    """Names in /dev/shm that a proxy or its clients could have left. Recordings (gtrace-PID-...) are other tests' own."""
+    names = {f.name for f in pathlib.Path("/dev/shm").glob("*")}
+    return {n for n in names if re.search("gtrace|gproxy", n) and not re.match(r"gtrace-\d+-", n)}
+
+
 def until(condition, what, seconds=WAIT):
     """Waits for a condition; gives what it gave. Looks less often the longer it takes: many conditions start a process
     or read all of /proc."""

@@ -7,13 +7,12 @@ Usage: remote_endings.py BUILD
 
 import contextlib
 import os
-import pathlib
 import re
 import signal
 import subprocess
 
 from job import *  # noqa: F403
-from proxy_job import alive, descriptors, until
+from proxy_job import alive, descriptors, shared_memory, until
 from remote_job import client, proxy, remotely, ways
 
 TIMEOUT = 60  # seconds; nothing here depends on how fast the machine is
@@ -41,10 +40,6 @@ class Program:
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate()
-
-
-def shared_memory():
-    return {f.name for f in pathlib.Path("/dev/shm").glob("*") if "gtrace" in f.name or "gproxy" in f.name}
 
 
 def serves(p):
