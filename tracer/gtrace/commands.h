@@ -14,5 +14,6 @@ int doctor_command(int argc, char** argv);
 int digest_command(int argc, char** argv);
 int diff_command(int argc, char** argv);
 int export_command(int argc, char** argv);
+int replay_command(int argc, char** argv);
 
 }  // namespace gt::tracer

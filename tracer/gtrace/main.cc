@@ -16,6 +16,7 @@ int main(int argc, char** argv) {
       {"stats", gt::tracer::stats_command, "print summary tables: functions, transfers, kernels, allocations"},
       {"diff", gt::tracer::diff_command, "compare two traces: calls, loops, arguments, times"},
       {"export", gt::tracer::export_command, "write the trace for Perfetto, chrome://tracing, as CSV or JSON"},
+      {"replay", gt::tracer::replay_command, "make the recorded calls again, without the program, on any device"},
       {"digest", gt::tracer::digest_command, "print one number for what the program did"},
   };
   return gt::run_program({"gtrace", "gtrace records the OpenCL and memory calls of a program, and shows them.",

@@ -3,7 +3,8 @@
 // A Writer has word(uint64_t) and bytes(const void*, size_t). One that faces a program before the driver does has
 // readable(const void*, size_t), too: what it refuses is encoded as an address. One that has data(const void*,
 // const HostBox&) is shown the memory that a call is about to move data from (inputs) or has filled (outputs), whatever
-// Contents says. Calls are encoded twice, once by a
+// Contents says. One that has keeps_contents() is asked whether what a call read from a device is to be encoded.
+// Calls are encoded twice, once by a
 // SizeWriter and once into the memory so measured; the measure folds to a constant for functions
 // without arrays. Cost: a few stores for each argument; no allocation, no lock, no system call.
 // noexcept when the writer is. Preconditions, unless the writer has readable(): pointers of the program
@@ -306,6 +307,7 @@ class Encoder {
       here = here && std::get<static_cast<size_t>(Fn<F>::attributes.blocking)>(args_);
     }
     if (here) show(arg<I>(), N{});
+    if constexpr (C == Contents::Full && requires { w_.keeps_contents(); }) here = here && w_.keeps_contents();
     here = here && C == Contents::Full;
     blob(here ? arg<I>() : nullptr, here ? count_of<F>(N{}, args_) : 0);
   }

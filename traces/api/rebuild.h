@@ -209,6 +209,10 @@ class Rebuilder {
     const ByteView bytes = here ? string_bytes(length_word) : ByteView{};
     counts_[I] = NullWord;
     if (!in_.ok() || address == 0) return;
+    if (length_word == MapsMemory) {
+      of_map_[I] = address;
+      return;
+    }
     counts_[I] = here ? bytes.size() : length_word & ~NoContents;
     if (void* const own = used && context_.objects ? context_.objects->memory(address, counts_[I]) : nullptr) {
       arg<I>() = own;
@@ -291,15 +295,23 @@ class Rebuilder {
   }
   // Memory for a transfer whose extent is nothing or not known is never touched: the driver gets NULL.
   template <size_t I, class N> void enough() {
+    if (of_map_[I] != 0) return ask_map<I>(box_of<F>(N{}, args_));
     if (!arg<I>()) return;
     const size_t needed = count_of<F>(N{}, args_);
     if (needed > counts_[I]) return refuse(Invoked::Damaged);
     if (needed == 0 && std::is_same_v<N, role::Extent>) arg<I>() = nullptr;
   }
+  template <size_t I> void ask_map(const HostBox& box) {
+    void* const memory = context_.objects ? context_.objects->host(of_map_[I], box) : nullptr;
+    if (!memory) return refuse(Invoked::TooLarge);
+    arg<I>() = memory;
+  }
   template <size_t I, class N> void check(role::HostIn<N>) { enough<I, N>(); }
   template <size_t I, class N> void check(role::HostOut<N>) { enough<I, N>(); }
   template <size_t I, class N, size_t Flags> void check(role::HostInit<N, Flags>) {
-    if (arg<Flags>() & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR)) enough<I, N>();
+    const bool asked = arg<Flags>() & (CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR);
+    if (asked) return enough<I, N>();
+    if (of_map_[I] != 0) ask_map<I>({});  // a pointer that the driver has to refuse
   }
   // clang-format on
 
@@ -308,6 +320,7 @@ class Rebuilder {
   Arguments<F> args_{};
   std::array<uint64_t, ParamCount<F> + 1> counts_{};
   std::array<uint64_t*, ParamCount<F> + 1> lengths_{};
+  std::array<uint64_t, ParamCount<F> + 1> of_map_{};  // addresses of memory that the map gives
   Invoked result_ = Invoked::Done;
 };
 

@@ -9,8 +9,9 @@
 //
 // Length words have two flags. NoContents: the length is known, the bytes are not here (what a
 // transfer moves, when only recording). External: the bytes are the next blob of a list that
-// travels beside the call (huge sources). Integers are little-endian; the encoder writes them as
-// the machine does.
+// travels beside the call (huge sources). The length MapsMemory stands for memory that the reader's own
+// map of objects gives, as much as the call needs (ObjectMap::host). Integers are little-endian; the
+// encoder writes them as the machine does.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@ constexpr uint64_t NullWord = ~uint64_t{0};
 constexpr uint64_t UnreadableWord = ~uint64_t{1};
 constexpr uint64_t External = uint64_t{1} << 63;
 constexpr uint64_t NoContents = uint64_t{1} << 62;
+constexpr uint64_t MapsMemory = NoContents | (NoContents - 1);
 
 // First word of Wire::Info. InfoHandles + ObjectKind: handles (or addresses of memory of that
 // kind).
@@ -85,6 +87,8 @@ class VectorWriter {
     out_.resize(padded(out_.size()));
   }
   Bytes& view() { return out_; }
+  bool keeps_contents() const { return keeps_contents_; }
+  void leave_contents_out() { keeps_contents_ = false; }  // of what calls read from devices
 
  private:
   void append(const void* p, size_t n) {
@@ -92,6 +96,7 @@ class VectorWriter {
     out_.insert(out_.end(), b, b + n);
   }
   Bytes out_;
+  bool keeps_contents_ = true;
 };
 
 // Reads words and never past the end. After the first bad read every further one gives zero, and

@@ -1,0 +1,198 @@
+#include "tracer/gtrace/replay/call_encoder.h"
+
+#include <fmt/format.h>
+
+namespace gt::tracer {
+
+using api::Wire;
+using model::Arg;
+using model::ArgForm;
+using model::ObjectKind;
+
+namespace {
+
+bool is_program_memory(ObjectKind kind) {
+  return kind >= ObjectKind::Segment && kind != ObjectKind::Svm && kind != ObjectKind::Mapping;
+}
+
+}  // namespace
+
+int64_t CallEncoder::Row::number(int param) const {
+  if (param < 0) return 0;
+  const size_t arg = plan.input_at[static_cast<size_t>(param)];
+  return shape.args[arg].form == ArgForm::Int ? value(arg) : 0;
+}
+
+bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  writer_.view().clear();
+  places_.clear();
+  sound_ = true;
+  const Row row{shape, plan, values};
+  for (uint16_t p = 0; p < plan.fn->param_count && sound_; ++p) parameter(row, p);
+  return sound_;
+}
+
+void CallEncoder::refuse(std::string why) {
+  if (sound_) why_ = std::move(why);
+  sound_ = false;
+}
+
+void CallEncoder::parameter(const Row& row, uint16_t param) {
+  const size_t begin = row.plan.input_at[param], end = row.plan.input_at[param + 1];
+  const ArgForm form = begin < end ? row.shape.args[begin].form : ArgForm::Null;
+  const Wire wire = row.plan.fn->params[param].in;
+  switch (wire) {
+    case Wire::None:
+      return;
+    case Wire::Int:
+      return writer_.word(static_cast<uint64_t>(form == ArgForm::Int ? row.value(begin) : 0));
+    case Wire::Handle:
+      return writer_.word(form == ArgForm::Null ? 0 : object(row, begin));
+    case Wire::Code:  // builds are waited for; others call back somebody who does not listen
+      return writer_.word(form == ArgForm::Code && row.plan.fn->attributes.options < 0 ? 1 : 0);
+    case Wire::Raw:
+      return writer_.word(0);
+    case Wire::Pointer:
+      return writer_.word(pointer(row, begin));
+    case Wire::HostData:
+      return host_data(row, begin);
+    case Wire::Bytes:
+      return bytes(row, param, begin);
+    case Wire::Present:
+      return writer_.word(form == ArgForm::Empty);
+    case Wire::Info:
+      return info(row, begin, end);
+    default:
+      return list(row, param, begin, end);
+  }
+}
+
+void CallEncoder::list(const Row& row, uint16_t param, size_t begin, size_t end) {
+  const Wire wire = row.plan.fn->params[param].in;
+  const ArgForm form = row.shape.args[begin].form;
+  const bool one_null = end - begin == 1 && form == ArgForm::Null && wire != Wire::Struct;
+  if (one_null && (wire != Wire::Handles || row.number(param - 1) == 0)) return writer_.word(api::NullWord);
+  if (end - begin == 1 && form == ArgForm::Null && wire == Wire::Struct) return writer_.word(api::NullWord);
+  if (form == ArgForm::Raw) return refuse(fmt::format("{} led nowhere", row.plan.fn->params[param].name));
+  writer_.word(form == ArgForm::Empty ? 0 : end - begin);
+  if (form == ArgForm::Empty) return;
+  for (size_t arg = begin; arg < end; ++arg) {
+    if (wire == Wire::Pointers) {
+      writer_.word(pointer(row, arg));
+    } else if (wire == Wire::Strings) {
+      row.shape.args[arg].form == ArgForm::Blob ? blob(row.value(arg)) : writer_.word(api::NullWord);
+    } else {
+      element(row, arg);
+    }
+  }
+}
+
+void CallEncoder::element(const Row& row, size_t arg) {
+  switch (row.shape.args[arg].form) {
+    case ArgForm::Null:
+      return writer_.word(0);
+    case ArgForm::Object:
+      return writer_.word(object(row, arg));
+    case ArgForm::Memory:
+      return writer_.word(pointer(row, arg));
+    default:
+      return writer_.word(static_cast<uint64_t>(row.value(arg)));
+  }
+}
+
+// A kernel's argument that is a number, or a handle, stands in the trace as what it is.
+void CallEncoder::bytes(const Row& row, uint16_t param, size_t arg) {
+  const int64_t size = param == row.plan.fn->attributes.kernel_value ? row.number(param - 1) : 0;
+  switch (row.shape.args[arg].form) {
+    case ArgForm::Null:
+      return writer_.word(api::NullWord);
+    case ArgForm::Blob:
+      return blob(row.value(arg));
+    case ArgForm::Empty:
+      return writer_.bytes(nullptr, 0);
+    case ArgForm::Object:
+    case ArgForm::Memory: {
+      const uint64_t value = row.shape.args[arg].form == ArgForm::Object ? object(row, arg) : pointer(row, arg);
+      return writer_.bytes(&value, sizeof value);
+    }
+    case ArgForm::Int: {
+      const int64_t value = row.value(arg);
+      if (size < 0 || size > 8) return refuse("its value was not recorded");
+      return writer_.bytes(&value, static_cast<size_t>(size));
+    }
+    default:
+      return refuse(fmt::format("{} led nowhere", row.plan.fn->params[param].name));
+  }
+}
+
+void CallEncoder::info(const Row& row, size_t begin, size_t end) {
+  const Arg& first = row.shape.args[begin];
+  if (first.form == ArgForm::Null) return writer_.word(api::InfoNull);
+  if (first.form == ArgForm::Blob) {
+    writer_.word(api::InfoBytes);
+    return blob(row.value(begin));
+  }
+  if (first.form != ArgForm::Object && first.form != ArgForm::Memory) return refuse("its value was not recorded");
+  std::vector<uint64_t> words;
+  for (size_t arg = begin; arg < end; ++arg)
+    words.push_back(row.shape.args[arg].form == ArgForm::Object ? object(row, arg) : pointer(row, arg));
+  writer_.word(api::InfoHandles);
+  writer_.bytes(words.data(), words.size() * sizeof words[0]);
+}
+
+void CallEncoder::host_data(const Row& row, size_t arg) {
+  const Arg& a = row.shape.args[arg];
+  if (a.form == ArgForm::Null) {
+    writer_.word(0);
+    return writer_.word(api::NoContents);
+  }
+  if (a.form != ArgForm::Memory) return refuse("a pointer led nowhere");
+  places_.push_back({a.cls, row.value(arg), row.value(arg, 1)});
+  writer_.word(places_.size());
+  writer_.word(api::MapsMemory);
+}
+
+uint64_t CallEncoder::object(const Row& row, size_t arg) {
+  const Arg& a = row.shape.args[arg];
+  const uint64_t found = a.form == ArgForm::Object ? handle(a.cls, row.value(arg)) : 0;
+  if (found == 0) refuse(fmt::format("no call that was replayed made its {}", model::object_kind_name(trace_.classes[a.cls].kind)));
+  return found;
+}
+
+uint64_t CallEncoder::handle(model::ClassId cls, int64_t slot) const {
+  const ObjectKind kind = trace_.classes[cls].kind;
+  if (kind == ObjectKind::Platform) return reinterpret_cast<uint64_t>(devices_.by_slot().front().platform);
+  if (const uint64_t made = objects_.find(cls, slot)) return made;
+  return kind == ObjectKind::Device ? reinterpret_cast<uint64_t>(devices_.device(slot).device) : 0;
+}
+
+// An address in memory of OpenCL's or of the program's.
+uint64_t CallEncoder::pointer(const Row& row, size_t arg) {
+  const Arg& a = row.shape.args[arg];
+  if (a.form == ArgForm::Null) return 0;
+  if (a.form == ArgForm::Raw) return static_cast<uint64_t>(row.value(arg));
+  if (a.form == ArgForm::Object) return object(row, arg);
+  if (a.form != ArgForm::Memory) return refuse("a pointer led nowhere"), 0;
+  const int64_t slot = row.value(arg), offset = row.value(arg, 1);
+  if (const uint64_t mapped = objects_.mapped(a.cls, slot, offset)) return mapped;
+  if (!is_program_memory(trace_.classes[a.cls].kind)) {
+    const uint64_t base = objects_.find(a.cls, slot);
+    if (base == 0) refuse("no call that was replayed gave its memory");
+    return base + static_cast<uint64_t>(offset);
+  }
+  const auto size = static_cast<size_t>(std::max<int64_t>(row.number(row.plan.fn->attributes.size), 1));
+  const uint8_t* const at = memory_.at({a.cls, slot, offset}, size);
+  if (!at) refuse("there is no memory for what the program had there");
+  return reinterpret_cast<uint64_t>(at);
+}
+
+void CallEncoder::blob(int64_t id) {
+  const bool known = id >= 0 && static_cast<size_t>(id) < trace_.blobs.size();
+  if (!known) return refuse("the trace is damaged: it has no such text");
+  const model::Blob& b = trace_.blobs[static_cast<size_t>(id)];
+  if (b.full_size > b.bytes.size())
+    return refuse(fmt::format("only {} of {} bytes of a text or a value were recorded", b.bytes.size(), b.full_size));
+  writer_.bytes(b.bytes.data(), b.bytes.size());
+}
+
+}  // namespace gt::tracer

@@ -1,0 +1,66 @@
+// A recorded call's inputs, encoded as traces/api/invoke.h takes them: names become this replay's handles.
+//
+// Memory of the program is encoded as its number in `places`, with the length MapsMemory: invoke() asks for it when it
+// knows how much the call needs. Callbacks become the number 1, or 0 where the replay waits instead.
+// Thread safety: one encoder per thread.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "tracer/gtrace/replay/devices.h"
+#include "tracer/gtrace/replay/host_memory.h"
+#include "tracer/gtrace/replay/objects.h"
+#include "tracer/gtrace/replay/shape_plan.h"
+#include "traces/api/wire.h"
+
+namespace gt::tracer {
+
+class CallEncoder {
+ public:
+  // All must outlive it.
+  CallEncoder(const model::Trace& trace, const DeviceChoice& devices, const ReplayObjects& objects, HostMemory& memory)
+      : trace_(trace), devices_(devices), objects_(objects), memory_(memory) {}
+
+  // REQUIRES: plan.callable. False: why() says what is missing.
+  bool encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+
+  ByteView inputs() { return writer_.view(); }
+  const std::vector<HostPlace>& places() const { return places_; }  // number n stands at n - 1
+  const std::string& why() const { return why_; }
+
+  // The handle that stands for an object; 0: none does.
+  uint64_t handle(model::ClassId cls, int64_t slot) const;
+
+ private:
+  struct Row {
+    const model::Shape& shape;
+    const ShapePlan& plan;
+    std::span<const int64_t> values;
+    int64_t value(size_t arg, size_t which = 0) const { return values[plan.value_at[arg] + which]; }
+    int64_t number(int param) const;  // the first number of a parameter; 0: there is none
+  };
+
+  void parameter(const Row& row, uint16_t param);
+  void list(const Row& row, uint16_t param, size_t begin, size_t end);
+  void element(const Row& row, size_t arg);
+  void bytes(const Row& row, uint16_t param, size_t arg);
+  void info(const Row& row, size_t begin, size_t end);
+  void host_data(const Row& row, size_t arg);
+  uint64_t pointer(const Row& row, size_t arg);
+  uint64_t object(const Row& row, size_t arg);
+  void blob(int64_t id);
+  void refuse(std::string why);
+
+  const model::Trace& trace_;
+  const DeviceChoice& devices_;
+  const ReplayObjects& objects_;
+  HostMemory& memory_;
+  api::VectorWriter writer_;
+  std::vector<HostPlace> places_;
+  std::string why_;
+  bool sound_ = true;
+};
+
+}  // namespace gt::tracer

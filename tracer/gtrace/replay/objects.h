@@ -1,0 +1,63 @@
+// What the recorded names stand for in a replay: handles of OpenCL, and memory that OpenCL gave.
+//
+// A name is (class, slot). It stands for the object that the call made which defined it last, so slots that were used
+// again need nothing.
+// Thread safety: any thread; a lock each time.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "traces/base/mutex.h"
+#include "traces/model/fold/event.h"
+
+namespace gt::tracer {
+
+class ReplayObjects {
+ public:
+  // 0: no call has made it yet.
+  uint64_t find(model::ClassId cls, int64_t slot) const {
+    const MutexLock lock(mutex_);
+    const auto it = objects_.find(key(cls, slot));
+    return it == objects_.end() ? 0 : it->second;
+  }
+  void set(model::ClassId cls, int64_t slot, uint64_t value) {
+    const MutexLock lock(mutex_);
+    objects_[key(cls, slot)] = value;
+  }
+
+  // A map call's answer that lies in the program's own memory (a buffer that uses it in place) may be elsewhere here.
+  uint64_t mapped(model::ClassId cls, int64_t slot, int64_t offset) const {
+    const MutexLock lock(mutex_);
+    const auto it = mapped_.find({cls, slot, offset});
+    return it == mapped_.end() ? 0 : it->second;
+  }
+  void set_mapped(model::ClassId cls, int64_t slot, int64_t offset, uint64_t value) {
+    const MutexLock lock(mutex_);
+    mapped_[{cls, slot, offset}] = value;
+  }
+
+  // All that are known of the classes of one kind.
+  std::vector<uint64_t> of_kind(const model::Trace& trace, model::ObjectKind kind) const {
+    const MutexLock lock(mutex_);
+    std::vector<uint64_t> out;
+    for (const auto& [k, value] : objects_) {
+      if (trace.classes[static_cast<model::ClassId>(k >> 40)].kind == kind) out.push_back(value);
+    }
+    return out;
+  }
+
+ private:
+  static uint64_t key(model::ClassId cls, int64_t slot) {
+    return (uint64_t{cls} << 40) | (static_cast<uint64_t>(slot) & ((uint64_t{1} << 40) - 1));
+  }
+
+  mutable Mutex mutex_;
+  std::unordered_map<uint64_t, uint64_t> objects_ GT_GUARDED_BY(mutex_);
+  std::map<std::tuple<model::ClassId, int64_t, int64_t>, uint64_t> mapped_ GT_GUARDED_BY(mutex_);
+};
+
+}  // namespace gt::tracer

@@ -1,0 +1,52 @@
+// Which thread of a replay may make its next call.
+//
+//   recorded times   a call begins when every call has returned that had returned when it began in the recording; calls
+//                    that overlapped then may overlap now, so who waits for another thread's call gets it
+//   no times         one call at a time, the first thread's whose objects are all there
+//   as they come     nobody waits
+//
+// Thread safety: any thread.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "traces/base/mutex.h"
+
+namespace gt::tracer {
+
+enum class OrderBy : uint8_t { Times, Needs, Nothing };
+
+class CallOrder {
+ public:
+  CallOrder(OrderBy by, size_t threads) : by_(by), threads_(threads) {}
+
+  static constexpr uint64_t Never = ~uint64_t{0};
+  // Waits until `thread` may make the call that was entered and left then (Never: it did not return). `ready`: are its
+  // objects there? False: the replay has ended.
+  bool enter(size_t thread, uint64_t entered, uint64_t left, const std::function<bool()>& ready);
+  void leave(size_t thread);
+  void finish(size_t thread);  // it makes no more calls
+  void stop();                 // nobody does
+
+ private:
+  enum class State : uint8_t { Between, Waiting, Calling, Done };
+  struct Thread {
+    State state = State::Between;
+    uint64_t entered = 0, left = 0;
+    bool ready = false;
+  };
+
+  bool may_by_times(size_t thread) const GT_REQUIRES(mutex_);
+  bool may_by_needs(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
+
+  const OrderBy by_;
+  Mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Thread> threads_ GT_GUARDED_BY(mutex_);
+  bool stopped_ GT_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace gt::tracer

@@ -1,0 +1,218 @@
+#include "tracer/gtrace/replay/replayer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "traces/api/print.h"
+#include "traces/api/special.h"
+
+namespace gt::tracer {
+
+using api::FnId;
+using api::Wire;
+using model::Arg;
+using model::ArgForm;
+using model::Effect;
+using model::ObjectKind;
+
+namespace {
+
+void nobody_listens() {}  // in place of the program's callbacks: who calls it cleans its arguments up
+
+bool is_query(std::string_view name) { return name.starts_with("clGet") || name.starts_with("clIcd"); }
+
+bool only_releases(const model::Shape& shape) { return api::attributes(shape.fn).releases != ObjectKind::Unknown; }
+
+// Does it move data from the device into memory of the program?
+bool reads_into_host(const api::FnInfo& fn) {
+  for (uint16_t p = 0; p < fn.param_count; ++p) {
+    if (fn.params[p].in == Wire::HostData && fn.params[p].out != Wire::None) return true;
+  }
+  return false;
+}
+
+// Calls `row(host, bytes)` for each row of the box behind `at`, in the order in which contents have them.
+template <class Visit>
+void each_row(uint8_t* at, const api::HostBox& box, Visit row) {
+  if (box.dense()) return row(at + box.offset, box.width * box.height * box.depth);
+  for (size_t z = 0; z < box.depth; ++z)
+    for (size_t y = 0; y < box.height; ++y)
+      row(at + box.offset + z * box.slice_step() + y * box.row_step(), box.width);
+}
+
+size_t bytes_in(const api::HostBox& box) { return box.width * box.height * box.depth; }
+
+}  // namespace
+
+Replayer::Replayer(ReplayWorld& world)
+    : world_(world),
+      plans_(world.trace.shapes.size()),
+      encoder_(world.trace, world.devices, world.objects, world.memory) {
+  context_.objects = this;
+  outputs_.leave_contents_out();
+}
+
+const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
+  if (!plans_[shape]) plans_[shape] = std::make_unique<ShapePlan>(plan_shape(world_.trace.shapes[shape]));
+  return *plans_[shape];
+}
+
+Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64_t number) {
+  const model::Shape& shape = world_.trace.shapes[id];
+  const ShapePlan& plan = plan_of(id);
+  if (shape.fn >= api::FirstAllocFn) return {};  // what the program did by itself, or was told
+  shape_ = id;
+  number_ = number;
+  content_ = content_of(plan, values);
+  moved_ = {};
+  if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
+  reads_ = reads_into_host(*plan.fn);
+  if (!encoder_.encode(shape, plan, values)) return not_made(shape, plan, values, encoder_.why());
+  return make(shape, plan, values);
+}
+
+int64_t Replayer::content_of(const ShapePlan& plan, std::span<const int64_t> values) const {
+  return plan.content >= 0 && world_.contents ? values[static_cast<size_t>(plan.content)] : -1;
+}
+
+Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  const AnyFunction function = world_.cl.find(shape.fn, world_.devices.by_slot().front().platform);
+  if (!function) return not_made(shape, plan, values, "no driver here has it");
+  outputs_.view().clear();
+  context_.arena.clear();
+  keep_queues(shape);
+  const auto began = std::chrono::steady_clock::now();
+  const api::Invoked invoked =
+      api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_);
+  const auto took = std::chrono::steady_clock::now() - began;
+  if (invoked == api::Invoked::Damaged) return not_made(shape, plan, values, "what it was given contradicts itself");
+  if (invoked == api::Invoked::TooLarge) return not_made(shape, plan, values, "it needs more memory than there is");
+  if (world_.measures.load(std::memory_order_relaxed))
+    world_.outcome.made(shape_, static_cast<uint64_t>(std::chrono::nanoseconds(took).count()));
+  made_.clear();
+  if (!api::decode_outputs(static_cast<FnId>(shape.fn), outputs_.view(), made_)) return {};
+  GT_TRY(judge(plan, values));
+  name_outputs(shape, plan, values);
+  look_at_result();
+  return {};
+}
+
+// Queries change nothing, and what was never made needs no release.
+Status Replayer::not_made(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                          const std::string& why) {
+  const char* const name = api::function_name(shape.fn);
+  world_.outcome.left_out(fmt::format("{}: {}", name, why));
+  const bool failed = plan.status >= 0 && values[static_cast<size_t>(plan.status)] < 0;
+  if (failed || is_query(name) || only_releases(shape)) return {};
+  return {Kind::Unsupported, fmt::format("call #{}, {}, cannot be made: {}", number_, name, why)};
+}
+
+// Did the call end as it was recorded?
+Status Replayer::judge(const ShapePlan& plan, std::span<const int64_t> values) {
+  if (plan.status < 0) return {};
+  const auto recorded = static_cast<int32_t>(values[static_cast<size_t>(plan.status)]);
+  int32_t got = 0;
+  for (const api::DecodedArg& m : made_) {
+    if (m.tag == api::Tag::Int && api::is_error_code(world_.trace.shapes[shape_].fn, m.param))
+      got = static_cast<int32_t>(m.value);
+  }
+  if ((got < 0) == (recorded < 0)) return {};
+  const std::string name = api::function_name(world_.trace.shapes[shape_].fn);
+  const std::string how = fmt::format("{}: {} instead of {}", name, api::error_name(got), api::error_name(recorded));
+  if (got >= 0 || is_query(name)) {
+    world_.outcome.ended_otherwise(how);
+    return {};
+  }
+  return {Kind::OpenCl, fmt::format("call #{}, {}", number_, how), got};
+}
+
+void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  size_t at = 0;
+  for (const uint16_t i : plan.outputs) {
+    const Arg& arg = shape.args[i];
+    // The k-th element of a parameter then is the k-th element now.
+    size_t from = at;
+    while (from < made_.size() && made_[from].param != arg.param) ++from;
+    if (from == made_.size()) continue;
+    at = from + 1;
+    if (arg.form == ArgForm::Object || arg.form == ArgForm::Memory)
+      name_output(shape, arg, values.subspan(plan.value_at[i]), made_[from]);
+  }
+}
+
+void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<const int64_t> values,
+                           const api::DecodedArg& made) {
+  if (made.value == 0 || (made.tag != api::Tag::Handle && made.tag != api::Tag::HostPointer)) return;
+  const ObjectKind kind = world_.trace.classes[arg.cls].kind;
+  if (kind == ObjectKind::Platform) return;
+  if (kind == ObjectKind::Device && shape.fn != static_cast<uint16_t>(FnId::clCreateSubDevices)) return;
+  if (arg.form == ArgForm::Memory) return world_.objects.set_mapped(arg.cls, values[0], values[1], made.value);
+  if (arg.effect != Effect::Def && world_.objects.find(arg.cls, values[0]) != 0) return;  // known by a call that made it
+  world_.objects.set(arg.cls, values[0], made.value);
+  if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);
+}
+
+// The first parameter of what retains and releases queues is the queue.
+void Replayer::keep_queues(const model::Shape& shape) {
+  const api::Attributes& a = api::attributes(shape.fn);
+  if (a.retains != ObjectKind::Queue && a.releases != ObjectKind::Queue) return;
+  uint64_t queue = 0;
+  if (encoder_.inputs().size() >= sizeof queue) std::memcpy(&queue, encoder_.inputs().data(), sizeof queue);
+  if (a.retains == ObjectKind::Queue) return world_.queues.hold(queue);
+  // What it was given is done before the next object may have its name.
+  if (world_.queues.last(queue)) world_.cl.get<decltype(clFinish)>(FnId::clFinish)(reinterpret_cast<cl_command_queue>(queue));
+  world_.queues.release(queue);
+}
+
+void* Replayer::host(uint64_t address, const api::HostBox& box) {
+  if (address == 0 || address > encoder_.places().size()) return nullptr;
+  const HostPlace& place = encoder_.places()[address - 1];
+  moved_ = {world_.memory.at(place, box.extent()), place, box};
+  if (moved_.at && !reads_) fill(moved_, content_);
+  return moved_.at;
+}
+
+uint64_t Replayer::code(uint64_t) { return reinterpret_cast<uint64_t>(&nobody_listens); }
+
+// Puts what was recorded where the call will look for it, unless it is there.
+bool Replayer::fill(const Moved& moved, int64_t content) {
+  const size_t extent = moved.box.extent();
+  if (content < 0 || extent == 0 || world_.memory.holds(moved.place, extent, content)) return false;
+  if (const Status s = world_.contents->read(content, bytes_); !s.ok()) {
+    world_.outcome.left_out(fmt::format("contents: {}", s.text()));
+    return false;
+  }
+  size_t at = 0;
+  each_row(moved.at, moved.box, [&](uint8_t* row, size_t size) {
+    const size_t n = std::min(size, bytes_.size() - at);
+    if (n > 0) std::memcpy(row, bytes_.data() + at, n);
+    at += n;
+  });
+  world_.memory.note_content(moved.place, extent, content);
+  return true;
+}
+
+void Replayer::look_at_result() {
+  if (!reads_ || !moved_.at) return;
+  const size_t extent = moved_.box.extent();
+  world_.memory.note_content(moved_.place, extent, -1);
+  const bool wanted = world_.compares && world_.measures.load(std::memory_order_relaxed);
+  if (content_ < 0 || !wanted || extent == 0) return;
+  if (const Status s = world_.contents->read(content_, bytes_); !s.ok()) {
+    world_.outcome.left_out(fmt::format("contents: {}", s.text()));
+    return;
+  }
+  got_.clear();
+  got_.reserve(bytes_in(moved_.box));
+  each_row(moved_.at, moved_.box, [this](const uint8_t* row, size_t size) { got_.insert(got_.end(), row, row + size); });
+  world_.outcome.compared(got_.size());
+  const std::optional<Difference> d = compare(bytes_, got_, ElementType::Byte, world_.tolerance);
+  if (!d) return;
+  world_.outcome.differs({number_, world_.trace.shapes[shape_].thread, shape_, d->offset, d->differing, d->elements,
+                          element_name(ElementType::Byte), d->expected, d->got});
+}
+
+}  // namespace gt::tracer

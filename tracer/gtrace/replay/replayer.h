@@ -1,0 +1,92 @@
+// Makes recorded calls again, one after the other, for one thread of the recording.
+//
+//   shape, values ── CallEncoder ──> encoded inputs ── api::invoke ──> the driver
+//                                                          └── outputs: the new objects get the recorded names
+//
+// What a transfer sends comes from the recording's contents, where they were kept; else from memory of zeros. What it
+// brings back is compared with them.
+// Thread safety: one object per thread; what is in ReplayWorld is shared.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "tracer/gtrace/replay/call_encoder.h"
+#include "tracer/gtrace/replay/comparison.h"
+#include "tracer/gtrace/replay/contents.h"
+#include "tracer/gtrace/replay/outcome.h"
+#include "tracer/gtrace/replay/queues.h"
+#include "traces/api/decode.h"
+#include "traces/api/invoke.h"
+
+namespace gt::tracer {
+
+// What all threads of a replay share. The references must outlive it.
+struct ReplayWorld {
+  const model::Trace& trace;
+  const OpenClLibrary& cl;
+  const DeviceChoice& devices;
+  const ContentSource* contents = nullptr;  // nullptr: they were not kept
+  bool compares = true;
+  Tolerance tolerance;
+
+  ReplayObjects objects;
+  HostMemory memory;
+  LiveQueues queues;
+  Outcome outcome;
+  std::atomic<bool> measures{false};  // calls are timed and compared from now on
+
+  ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
+      : trace(t), cl(c), devices(d), outcome(t.shapes.size()) {}
+};
+
+class Replayer : api::ObjectMap {
+ public:
+  explicit Replayer(ReplayWorld& world);
+
+  // The call `number` of thread `thread` once more. OpenCl: it failed although it had not when it was recorded.
+  Status call(model::ShapeId shape, std::span<const int64_t> values, uint64_t number);
+
+ private:
+  // Memory of the program that the current call moves data from or to.
+  struct Moved {
+    uint8_t* at = nullptr;
+    HostPlace place;
+    api::HostBox box;
+  };
+
+  void* host(uint64_t address, const api::HostBox& box) override;
+  uint64_t code(uint64_t address) override;
+
+  const ShapePlan& plan_of(model::ShapeId shape);
+  Status make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  Status not_made(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                  const std::string& why);
+  Status judge(const ShapePlan& plan, std::span<const int64_t> values);
+  void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
+                   const api::DecodedArg& made);
+  bool fill(const Moved& moved, int64_t content);
+  void look_at_result();
+  void keep_queues(const model::Shape& shape);
+  int64_t content_of(const ShapePlan& plan, std::span<const int64_t> values) const;
+
+  ReplayWorld& world_;
+  std::vector<std::unique_ptr<ShapePlan>> plans_;
+  CallEncoder encoder_;
+  api::InvokeContext context_;
+  api::VectorWriter outputs_;
+  std::vector<api::DecodedArg> made_;
+
+  // The current call.
+  model::ShapeId shape_ = 0;
+  uint64_t number_ = 0;
+  int64_t content_ = -1;
+  bool reads_ = false;  // into the program's memory
+  Moved moved_;
+  Bytes bytes_, got_;
+};
+
+}  // namespace gt::tracer

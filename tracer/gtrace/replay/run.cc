@@ -1,0 +1,173 @@
+#include "tracer/gtrace/replay/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "tracer/gtrace/base/walk.h"
+#include "traces/api/special.h"
+#include "traces/model/fold/fold.h"
+
+namespace gt::tracer {
+
+using api::FnId;
+using model::ArgForm;
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+const OpenClLibrary* g_library = nullptr;  // of the replay that is running
+
+size_t element_size(cl_mem image) {
+  const auto ask = g_library->get<decltype(clGetImageInfo)>(FnId::clGetImageInfo);
+  size_t bytes = 0;
+  return ask && ask(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS ? bytes : 0;
+}
+
+std::vector<const model::Stream*> streams_of(const model::Trace& trace, uint32_t process) {
+  std::vector<const model::Stream*> out;
+  for (const model::Stream& s : trace.streams) {
+    if (!s.memory && trace.threads[s.thread].process == process && !s.nodes.empty()) out.push_back(&s);
+  }
+  return out;
+}
+
+class Run {
+ public:
+  Run(ReplayWorld& world, const RunOptions& options, LastCall* last_call)
+      : world_(world),
+        options_(options),
+        last_call_(last_call),
+        streams_(streams_of(world.trace, options.process)),
+        order_(order_by(), streams_.size()) {
+    if (!streams_.empty()) counted_ = options.thread.value_or(streams_.front()->thread);
+  }
+
+  Result<RunTimes> run() {
+    if (options_.first <= 1) begin();
+    std::vector<std::thread> threads;
+    for (size_t i = 1; i < streams_.size(); ++i) threads.emplace_back([this, i] { replay(i); });
+    if (!streams_.empty()) replay(0);
+    for (std::thread& t : threads) t.join();
+    finish_queues();
+    const MutexLock lock(mutex_);
+    if (!failed_.ok()) return failed_;
+    RunTimes times;
+    times.wall_ns = static_cast<uint64_t>(std::chrono::nanoseconds(Clock::now() - began_).count());
+    return times;
+  }
+
+ private:
+  OrderBy order_by() const {
+    if (options_.free_threads) return OrderBy::Nothing;
+    const bool timed = std::all_of(streams_.begin(), streams_.end(), [](const model::Stream* s) { return !s->timeline.empty(); });
+    return timed ? OrderBy::Times : OrderBy::Needs;
+  }
+
+  void begin() {
+    world_.measures.store(true);
+    const MutexLock lock(mutex_);
+    began_ = Clock::now();
+  }
+
+  void replay(size_t at) {
+    const model::Stream& stream = *streams_[at];
+    Replayer replayer(world_);
+    Walk walk;
+    walk.wanted = [](const model::Node&, uint64_t, uint64_t) { return true; };
+    walk.visit = [&](const WalkedEvent& e) { return visit(at, replayer, e); };
+    walk.left_out = [&](const model::Node& node, uint64_t) {
+      world_.outcome.left_out("calls that --max-size left out of the trace");
+      return node.count.value == 0 || fail({Kind::Unsupported, "the trace lacks calls that --max-size left out"});
+    };
+    if (const Status s = walk_stream(world_.trace, stream, walk); !s.ok()) fail(s);
+    order_.finish(at);
+  }
+
+  bool visit(size_t at, Replayer& replayer, const WalkedEvent& e) {
+    const model::ThreadId thread = streams_[at]->thread;
+    const bool counted = thread == counted_;
+    if (counted && e.number > options_.last) return order_.stop(), false;
+    const uint64_t entered = e.time ? e.time->entry_ns : e.number;
+    const uint64_t left = e.time && e.time->duration_ns ? entered + *e.time->duration_ns : CallOrder::Never;
+    if (!order_.enter(at, entered, left, [&] { return objects_are_there(e); })) return false;
+    if (counted && e.number == options_.first && e.number > 1) {
+      finish_queues();
+      begin();
+    }
+    note(thread, e);
+    const Status s = replayer.call(e.shape, e.values, e.number);
+    order_.leave(at);
+    return s.ok() || fail(s);
+  }
+
+  void note(model::ThreadId thread, const WalkedEvent& e) {
+    if (!last_call_) return;
+    last_call_->thread.store(thread, std::memory_order_relaxed);
+    last_call_->fn.store(world_.trace.shapes[e.shape].fn, std::memory_order_relaxed);
+    last_call_->number.store(e.number, std::memory_order_relaxed);
+  }
+
+  // Of a call's arguments: those that it does not make itself.
+  bool objects_are_there(const WalkedEvent& e) const {
+    const model::Shape& shape = world_.trace.shapes[e.shape];
+    size_t value = 0;
+    for (const model::Arg& a : shape.args) {
+      const size_t at = value;
+      value += static_cast<size_t>(model::value_count(a.form));
+      if (a.form != ArgForm::Object || a.effect == model::Effect::Def || a.param >= api::param_count(shape.fn)) continue;
+      const model::ObjectKind kind = world_.trace.classes[a.cls].kind;
+      if (kind == model::ObjectKind::Platform || kind == model::ObjectKind::Device) continue;
+      if (world_.objects.find(a.cls, e.values[at]) == 0) return false;
+    }
+    return true;
+  }
+
+  void finish_queues() {
+    const auto finish = world_.cl.get<decltype(clFinish)>(FnId::clFinish);
+    for (const uint64_t queue : world_.queues.alive()) finish(reinterpret_cast<cl_command_queue>(queue));
+  }
+
+  bool fail(const Status& s) {
+    {
+      const MutexLock lock(mutex_);
+      if (failed_.ok()) failed_ = s;
+    }
+    order_.stop();
+    return false;
+  }
+
+  ReplayWorld& world_;
+  const RunOptions& options_;
+  LastCall* last_call_;
+  std::vector<const model::Stream*> streams_;
+  model::ThreadId counted_ = 0;
+  CallOrder order_;
+  Mutex mutex_;
+  Status failed_ GT_GUARDED_BY(mutex_);
+  Clock::time_point began_ GT_GUARDED_BY(mutex_) = Clock::now();
+};
+
+}  // namespace
+
+Result<uint32_t> process_to_replay(const model::Trace& trace) {
+  std::vector<uint64_t> calls(trace.processes.size());
+  for (const model::Stream& s : trace.streams) {
+    const uint32_t process = trace.threads[s.thread].process;
+    if (!s.memory && process < calls.size()) calls[process] += model::event_count(s.nodes);
+  }
+  const auto most = std::max_element(calls.begin(), calls.end());
+  if (most == calls.end() || *most == 0) return Status(Kind::Invalid, "no OpenCL call was recorded: there is nothing to replay");
+  return static_cast<uint32_t>(most - calls.begin());
+}
+
+Result<RunTimes> run_replay(ReplayWorld& world, const RunOptions& options, LastCall* last_call) {
+  g_library = &world.cl;
+  api::image_element_size = &element_size;
+  return Run(world, options, last_call).run();
+}
+
+}  // namespace gt::tracer

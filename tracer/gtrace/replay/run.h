@@ -1,0 +1,38 @@
+// A whole replay: every thread of one recorded process, in order.
+// Thread safety: one run at a time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "tracer/gtrace/replay/order.h"
+#include "tracer/gtrace/replay/replayer.h"
+
+namespace gt::tracer {
+
+struct RunOptions {
+  uint32_t process = 0;  // of the trace
+  bool free_threads = false;
+  std::optional<model::ThreadId> thread;       // whose calls `first` and `last` count; nothing: the first with calls
+  uint64_t first = 1, last = ~uint64_t{0};     // what is before is made, but neither timed nor compared
+};
+
+// What another process may look at when this one has died.
+struct LastCall {
+  std::atomic<uint64_t> number{0};
+  std::atomic<uint32_t> thread{0}, fn{0};
+};
+
+struct RunTimes {
+  uint64_t wall_ns = 0;      // of the calls that were wanted, to the end of their commands
+  uint64_t recorded_ns = 0;  // of the process that was recorded, from its first call to its end
+};
+
+// The process with most OpenCL calls. Invalid: the trace has none.
+Result<uint32_t> process_to_replay(const model::Trace& trace);
+
+// Ends with the first call that cannot be made. `last_call` may be null.
+Result<RunTimes> run_replay(ReplayWorld& world, const RunOptions& options, LastCall* last_call);
+
+}  // namespace gt::tracer

@@ -1,0 +1,59 @@
+#include "tracer/gtrace/replay/shape_plan.h"
+
+namespace gt::tracer {
+
+using api::Wire;
+using model::Arg;
+using model::ArgForm;
+
+namespace {
+
+bool is_list(Wire wire) {
+  switch (wire) {
+    case Wire::Ints:
+    case Wire::Handles:
+    case Wire::Pointers:
+    case Wire::Strings:
+    case Wire::Properties:
+    case Wire::Info:
+    case Wire::Struct:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+ShapePlan plan_shape(const model::Shape& shape) {
+  ShapePlan plan;
+  plan.fn = &api::fn_info(shape.fn);
+  uint16_t value = 0;
+  for (const Arg& a : shape.args) {
+    plan.value_at.push_back(value);
+    value = static_cast<uint16_t>(value + model::value_count(a.form));
+  }
+  if (shape.fn >= api::FnCount || !plan.fn->params) return plan;
+  size_t at = 0;
+  while (at < shape.args.size() && shape.args[at].param == model::ParamAllocs) ++at;
+  plan.callable = true;
+  for (uint16_t p = 0; p < plan.fn->param_count; ++p) {
+    plan.input_at.push_back(static_cast<uint16_t>(at));
+    const Wire wire = plan.fn->params[p].in;
+    if (wire == Wire::None) continue;
+    const size_t begin = at;
+    while (at < shape.args.size() && shape.args[at].param == p && (at == begin || is_list(wire))) ++at;
+    plan.callable &= at > begin;
+  }
+  plan.input_at.push_back(static_cast<uint16_t>(at));
+  for (; at < shape.args.size(); ++at) {
+    const Arg& a = shape.args[at];
+    if (a.param == model::ParamContent && a.form == ArgForm::Int) plan.content = plan.value_at[at];
+    if (a.param != model::ParamReturn && a.param >= plan.fn->param_count) continue;
+    plan.outputs.push_back(static_cast<uint16_t>(at));
+    if (a.form == ArgForm::Int && api::is_error_code(shape.fn, a.param)) plan.status = plan.value_at[at];
+  }
+  return plan;
+}
+
+}  // namespace gt::tracer

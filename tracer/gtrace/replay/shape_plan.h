@@ -1,0 +1,26 @@
+// How the calls of a shape are made again: which of its arguments are inputs, where their values stand in a row.
+// Thread safety: constant.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "traces/api/api.h"
+#include "traces/model/fold/event.h"
+
+namespace gt::tracer {
+
+struct ShapePlan {
+  bool callable = false;  // an OpenCL function, recorded whole
+  const api::FnInfo* fn = nullptr;
+  std::vector<uint16_t> value_at;  // by argument: index of its first value
+  // The inputs of the function: arguments [first, last), parameter i from input_at[i] to input_at[i + 1].
+  std::vector<uint16_t> input_at;
+  std::vector<uint16_t> outputs;  // arguments that the call returned or wrote
+  int status = -1;                // index of the value that says how it ended; -1: nothing does
+  int content = -1;               // index of the value that says what was moved
+};
+
+ShapePlan plan_shape(const model::Shape& shape);
+
+}  // namespace gt::tracer
