@@ -22,7 +22,7 @@ ALLOWED = {
     "traces/base": (),
     "traces/api": BASE,
     "traces/model": API,
-    "traces/store": MODEL,
+    "traces/store": MODEL + ("traces/contents",),
     "traces/contents": BASE,
     "tracer/interpose": MODEL,
     "tracer/lib": MODEL + ("tracer/interpose",),      # injected: no store, no SQLite
