@@ -2,7 +2,8 @@
 //
 //   ContentPiece records ──► chunks in the file ──► their numbers, until the Content record says whose they are
 //
-// Invariant: a content whose number is in the file is there whole. What does not come whole, or finds no room, is counted.
+// Invariant: a content whose number is in the file is there whole. What does not come whole, or finds no room, is
+// counted.
 // Memory: a byte for each content, and the numbers of the chunks of those that are coming.
 // Thread safety: none. A forked copy only reads it.
 #pragma once

@@ -84,8 +84,8 @@ void say_contents(const model::Trace& trace, const std::string& file) {
   const std::string count(trace.fact("contents.stored")), left_out(trace.fact("lost.contents_left_out"));
   if (count.empty()) return;
   const auto bytes = [&](const char* name) { return human_bytes(std::stoull(std::string(trace.fact(name)))); };
-  std::string text = fmt::format("note: {} holds data of the program: {} contents, {}, which take {} there", file, count,
-                                 bytes("contents.bytes"), bytes("contents.file_bytes"));
+  std::string text = fmt::format("note: {} holds data of the program: {} contents, {}, which take {} there", file,
+                                 count, bytes("contents.bytes"), bytes("contents.file_bytes"));
   if (left_out != "0") {
     const std::string_view trouble = trace.fact("contents.trouble");
     text += fmt::format("; {} contents, {}, were left out ({})", left_out, bytes("lost.bytes_of_contents_left_out"),
