@@ -15,14 +15,15 @@ import sources
 BASE = ("traces/base",)
 API = BASE + ("traces/api",)
 MODEL = API + ("traces/model",)
-TRACES = MODEL + ("traces/store", "traces/samples")
+TRACES = MODEL + ("traces/store", "traces/contents", "traces/samples")
 
 # What a folder may include besides itself. The longest matching prefix of a file's path counts.
 ALLOWED = {
     "traces/base": (),
     "traces/api": BASE,
     "traces/model": API,
-    "traces/store": MODEL,
+    "traces/store": MODEL + ("traces/contents",),
+    "traces/contents": BASE,
     "tracer/interpose": MODEL,
     "tracer/lib": MODEL + ("tracer/interpose",),      # injected: no store, no SQLite
     "tracer": TRACES + ("tracer",),

@@ -17,7 +17,7 @@ Collector::Collector(double ns_per_tick, uint64_t start_ticks)
       naming_(tables_, places_, texts_, devices_),
       registered_(tables_),
       list_(tables_, devices_, clock_),
-      calls_(tables_, naming_, registered_, memory_, list_, clock_),
+      calls_(tables_, naming_, registered_, memory_, list_, contents_, clock_),
       callbacks_(threads_, registered_, naming_, calls_, list_, clock_) {}
 
 void Collector::keep_times() {
@@ -77,6 +77,8 @@ bool Collector::take_of_thread(const RecordView& record) {
       return threads_.take_module(thread, record);
     case RecordType::Content:
       return calls_.take_content(thread, record);
+    case RecordType::ContentPiece:
+      return contents_.take_piece(thread, record.payload);
     case RecordType::MemoryFacts:
       return naming_.take_memory_facts(thread, record);
     case RecordType::CommandArg:

@@ -14,6 +14,7 @@
 #include "tracer/collect/counted_calls.h"
 #include "tracer/collect/callback_threads.h"
 #include "tracer/collect/devices.h"
+#include "tracer/collect/kept_contents.h"
 #include "tracer/collect/memory_calls.h"
 #include "tracer/collect/opencl_calls.h"
 #include "tracer/collect/places.h"
@@ -33,6 +34,14 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
   void limit_size(uint64_t max_bytes) { budget_ = SizeBudget(max_bytes); }
+  // The bytes of contents go into a new file there, which gets three quarters of the limit at most. Before the first
+  // record.
+  Status keep_contents(const std::string& path) {
+    const uint64_t most = budget_.max_bytes();
+    return contents_.keep_in(path, most - most / 4);
+  }
+  void commit_contents() { contents_.commit(); }
+  void close_contents() { contents_.close(); }
   // Calls of blocks that hold less were counted, in tables that take_counts() is given; 0: none was.
   void list_from(uint64_t bytes) { listed_from_ = bytes; }
   // Each call's time goes into its stream's timeline. Before the first record.
@@ -79,6 +88,7 @@ class Collector {
   CallNaming naming_;
   RegisteredCallbacks registered_;
   CallList list_;
+  KeptContents contents_;
   OpenClCalls calls_;
   CallbackThreads callbacks_;
   SizeBudget budget_;

@@ -106,6 +106,7 @@ void Collector::add_facts(uint64_t unlisted_calls, uint64_t counted_of_helpers) 
     fact("lost.contents_forgotten", forgotten);
     fact("overhead.capture_ns", clock_.to_ns(calls_.capture_ticks()));
   }
+  contents_.add_facts(trace.facts);
   if (devices_.timed.left_out() > 0) fact("lost.times_of_queues", devices_.timed.left_out());
   fact("foreign_releases", memory_.foreign_releases());
   fact("lost.undecodable_records", undecodable_);
@@ -120,7 +121,7 @@ void Collector::keep_within_budget() {
       if (f) streams.push_back(f);
     }
   }
-  budget_.enforce(streams, tables_.trace);
+  budget_.enforce(streams, tables_.trace, contents_.file_bytes());
 }
 
 }  // namespace gt::tracer

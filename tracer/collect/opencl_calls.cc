@@ -37,7 +37,10 @@ bool OpenClCalls::take_content(TracedThread& thread, const RecordView& record) {
   PendingCall& call = thread.pending;
   if (!in.ok() || !call.open) return false;
   call.content.captured = true;
-  if (bytes != 0) call.content.number = thread.process->contents(hash, bytes);
+  if (bytes != 0) {
+    call.content.number = thread.process->contents(hash, bytes);
+    contents_.take(thread, call.content.number, bytes);
+  }
   call.content.ticks += ticks;
   capture_ticks_ += ticks;
   return true;

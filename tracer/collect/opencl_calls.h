@@ -6,6 +6,7 @@
 
 #include "tracer/collect/call_list.h"
 #include "tracer/collect/call_naming.h"
+#include "tracer/collect/kept_contents.h"
 #include "tracer/collect/memory_calls.h"
 #include "tracer/collect/registered_callbacks.h"
 #include "tracer/collect/spool_reader.h"
@@ -18,8 +19,14 @@ class OpenClCalls {
  public:
   // All must outlive it.
   OpenClCalls(TraceTables& tables, CallNaming& naming, RegisteredCallbacks& callbacks, MemoryCalls& memory,
-              CallList& list, const TickClock& clock)
-      : tables_(tables), naming_(naming), callbacks_(callbacks), memory_(memory), list_(list), clock_(clock) {}
+              CallList& list, KeptContents& contents, const TickClock& clock)
+      : tables_(tables),
+        naming_(naming),
+        callbacks_(callbacks),
+        memory_(memory),
+        list_(list),
+        contents_(contents),
+        clock_(clock) {}
 
   // False, of all these: the record makes no sense.
   bool enter(TracedThread& thread, const RecordView& record);
@@ -44,6 +51,7 @@ class OpenClCalls {
   RegisteredCallbacks& callbacks_;
   MemoryCalls& memory_;
   CallList& list_;
+  KeptContents& contents_;
   const TickClock& clock_;
   uint64_t calls_ = 0, capture_ticks_ = 0;
 };

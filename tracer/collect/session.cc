@@ -67,6 +67,7 @@ uint64_t Session::pump(uint64_t most) {
       collector_.ring_ended(ring);
     });
   }
+  if (given < most) collector_.commit_contents();  // nobody waits
   header().calls.store(collector_.calls(), std::memory_order_relaxed);
   header().memory_calls.store(collector_.memory_calls(), std::memory_order_relaxed);
   return given;
@@ -85,6 +86,7 @@ model::Trace Session::finish() {
   header().off.store(RecordingEnded, std::memory_order_relaxed);
   records_ += reader_.read([this](const RecordView& record) { collector_.take(record); }, true);
   take_counts();
+  collector_.close_contents();
   model::Trace trace = collector_.finish();
   add_facts(trace, recovers_ ? "recovered" : "complete", cpu_ns());
   return trace;
@@ -112,7 +114,9 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   trace.facts.emplace_back("recording", state);
   fact("pauses", header.pauses.load(std::memory_order_relaxed));
   trace.facts.emplace_back("timing", timing_text({header.timing, header.sample}));
-  trace.facts.emplace_back("capture", header.capture == Capture::Hash ? "hash" : "none");
+  trace.facts.emplace_back("capture", header.capture == Capture::Full   ? "full"
+                                      : header.capture == Capture::Hash ? "hash"
+                                                                        : "none");
   header.folder[sizeof header.folder - 1] = 0;  // a traced process may write here
   if (header.folder[0] == '/') trace.facts.emplace_back("folder", header.folder);
   fact("lost.calls_inside_signal_handlers", unrecorded);

@@ -27,6 +27,8 @@ class Session {
 
   // Each call's time goes into the trace. Before the first pump().
   void keep_times() { collector_.keep_times(); }
+  // With --capture full: the bytes of contents go into a new file there. Before the first pump().
+  Status keep_contents(const std::string& path) { return collector_.keep_contents(path); }
 
   // For a caller who has others to listen to: what it takes at a time.
   static constexpr uint64_t Portion = 1 << 20;

@@ -32,10 +32,11 @@ void add(std::span<const Node> nodes, uint64_t& calls, uint64_t& values) {
 
 }  // namespace
 
-void SizeBudget::enforce(std::span<Folder* const> streams, const model::Trace& tables) const {
+void SizeBudget::enforce(std::span<Folder* const> streams, const model::Trace& tables,
+                         uint64_t content_bytes) const {
   if (!limited()) return;
   // Cutting to three quarters at a time, so that it is not done again at once.
-  const uint64_t fixed = table_bytes(tables);
+  const uint64_t fixed = table_bytes(tables) + content_bytes;
   const uint64_t room = max_bytes_ > fixed ? max_bytes_ - fixed : 0, aim = room - room / 4;
   if (stored(streams) <= room) return;
   for (Folder* f : streams) f->summarise_values();

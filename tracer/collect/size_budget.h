@@ -23,8 +23,8 @@ class SizeBudget {
 
   bool limited() const { return max_bytes_ != 0; }
   uint64_t max_bytes() const { return max_bytes_; }
-  // Leaves out what does not fit beside `tables`.
-  void enforce(std::span<model::Folder* const> streams, const model::Trace& tables) const;
+  // Leaves out what does not fit beside `tables` and the contents, which have a file of their own.
+  void enforce(std::span<model::Folder* const> streams, const model::Trace& tables, uint64_t content_bytes = 0) const;
 
  private:
   uint64_t max_bytes_;

@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "tracer/lib/host_rows.h"
 #include "tracer/lib/real_calls.h"
 
 namespace gt::tracer {
@@ -32,17 +33,6 @@ class FreshPages {
  private:
   uintptr_t asked_ = 0;  // and found readable; page 0 never is
 };
-
-// Calls `row(p, bytes)` for each row that lies in one piece, until one gives false.
-template <class Visit>
-bool each_row(const uint8_t* p, const api::HostBox& box, Visit row) {
-  const uint8_t* at = p + box.offset;
-  if (box.dense()) return row(at, box.width * box.height * box.depth);
-  for (size_t z = 0; z < box.depth; ++z)
-    for (size_t y = 0; y < box.height; ++y)
-      if (!row(at + z * box.slice_step() + y * box.row_step(), box.width)) return false;
-  return true;
-}
 
 // Address ranges in order of first appearance; those that lie in an older one are not added.
 struct Range {
@@ -89,6 +79,11 @@ Content content_of(const void* p, const api::HostBox& box) noexcept {
     return true;
   });
   return {XXH3_64bits_digest(&state), bytes};
+}
+
+Content take_content(const void* p, const api::HostBox& box) noexcept {
+  const Content content = content_of(p, box);
+  return content.bytes != 0 && spool()->capture == Capture::Full ? send_content(p, box, content) : content;
 }
 
 void note_image(cl_mem image) noexcept {

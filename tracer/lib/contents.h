@@ -15,6 +15,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tracer/lib/content_sender.h"
 #include "tracer/lib/readable.h"
 #include "tracer/lib/recorder.h"
 #include "traces/api/encode.h"
@@ -23,13 +24,10 @@ namespace gt::tracer {
 
 inline bool capturing() { return spool()->capture != Capture::None; }
 
-struct Content {
-  uint64_t hash = 0;
-  uint64_t bytes = 0;  // 0: not known
-};
-
 // Of the bytes in the box behind `p`, row by row: how they lie makes no difference. Reads nothing that it may not.
 Content content_of(const void* p, const api::HostBox& box) noexcept;
+// The same; with --capture full the bytes go to the collector as well. REQUIRES: the thread records a call.
+Content take_content(const void* p, const api::HostBox& box) noexcept;
 
 // Memory that was ever OpenCL's own. Once full, it takes every place for such.
 void note_svm(const void* p, size_t size) noexcept;
@@ -49,7 +47,7 @@ class ContentFinder {
   void bytes(const void*, size_t) {}
   bool readable(const void* p, size_t size) const { return tracer::readable(p, size); }
   void data(const void* p, const api::HostBox& box) {
-    content = content_of(p, box);
+    content = take_content(p, box);
     found = true;
   }
 
@@ -144,7 +142,7 @@ void capture_before(const A&... args) {
     const void* from = std::get<static_cast<size_t>(Of::from)>(all);
     if (maybe_svm(from)) return;
     const size_t size = std::get<static_cast<size_t>(api::Fn<F>::attributes.size)>(all);
-    detail::record_content(F, content_of(from, {0, size}), began);
+    detail::record_content(F, take_content(from, {0, size}), began);
   }
 }
 
@@ -171,7 +169,7 @@ void capture_after(R result, const A&... args) {
     const void* to = std::get<static_cast<size_t>(Of::to)>(all);
     const size_t size = std::get<static_cast<size_t>(api::Fn<F>::attributes.size)>(all);
     const bool here = api::succeeded(result) && detail::waits_for_data<F>(all) && !maybe_svm(to);
-    detail::record_content(F, here ? content_of(to, {0, size}) : Content{}, began);
+    detail::record_content(F, here ? take_content(to, {0, size}) : Content{}, began);
   }
 }
 

@@ -32,16 +32,17 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 8;
+constexpr uint32_t SpoolVersion = 9;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
+constexpr uint32_t ContentPieceBytes = 64 << 10;  // of all pieces of a content but the last
 constexpr uint32_t MaxFrames = 8;  // around the site of a memory call
 
 enum class Timing : uint32_t { Off, Kernels, Transfers, All };
 
 // What is kept of the data that transfers move (--capture).
-enum class Capture : uint32_t { None, Hash };
+enum class Capture : uint32_t { None, Hash, Full };
 
 // Does anybody record? Ended is for good; gtrace ctl and gtrace's signals go to and fro between the others.
 enum Recording : uint32_t { RecordingOn, RecordingEnded, RecordingPaused };
@@ -170,6 +171,7 @@ enum class RecordType : uint16_t {
   Blocks,      // in no ring: a run of block words, as the reader gives them. ticks: before the first of them
   KernelArgs,  // handle, length, text (traces/model/folded/kernel_origin.h): of a kernel that the call under way made
   LeftList,    // address: of a block that has become too small to be listed (call_counter.h)
+  ContentPiece,  // number of bytes, bytes (padded): of the content whose Content record follows
 };
 
 // How a CommandArg gives its value.

@@ -26,7 +26,8 @@ Result<model::Trace> read_trace(const std::string& path);
 // The newest trace*.db in `directory` by modification time; Invalid when there is none.
 Result<std::string> newest_trace(const std::string& directory);
 
-// Moves an existing `path` aside: trace.db -> trace.1.db, and so on upwards.
+// Moves an existing `path` aside: trace.db -> trace.1.db, and so on upwards; with it the contents that lie beside it,
+// trace.contents -> trace.1.contents.
 Status keep_older(const std::string& path);
 
 }  // namespace gt::store

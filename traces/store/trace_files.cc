@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "traces/contents/content_file.h"
 #include "traces/store/trace_db.h"
 
 namespace gt::store {
@@ -39,24 +40,41 @@ Result<std::string> newest_trace(const std::string& directory) {
   return newest;
 }
 
-// The first free number, so that numbers tell the order: trace.1.db is the oldest. Never replaces a
-// file.
+namespace {
+
+// Never replaces a file: EEXIST then. 0: done.
+int move_to_free(const std::string& from, const std::string& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return 0;
+  if (errno != EINVAL && errno != ENOSYS) return errno;
+  // A file system without RENAME_NOREPLACE.
+  if (::access(to.c_str(), F_OK) == 0) return EEXIST;
+  return ::rename(from.c_str(), to.c_str()) == 0 ? 0 : errno;
+}
+
+bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+
+}  // namespace
+
+// The first free number, so that numbers tell the order: trace.1.db is the oldest.
 Status keep_older(const std::string& path) {
-  if (::access(path.c_str(), F_OK) != 0) return {};
+  const std::string contents = contents::path_beside(path);
+  const bool has_contents = contents != path && exists(contents);
+  if (!exists(path) && !has_contents) return {};
   const size_t slash = path.rfind('/'), dot = path.rfind('.');
   const bool suffix =
       dot != std::string::npos && dot > 0 && (slash == std::string::npos || dot > slash + 1);
   const std::string stem = suffix ? path.substr(0, dot) : path,
                     end = suffix ? path.substr(dot) : "";
   for (int n = 1; n < 1'000'000; ++n) {
-    const std::string older = stem + "." + std::to_string(n) + end;
-    if (::renameat2(AT_FDCWD, path.c_str(), AT_FDCWD, older.c_str(), RENAME_NOREPLACE) == 0)
-      return {};
-    if (errno == EINVAL || errno == ENOSYS) {  // a file system without RENAME_NOREPLACE
-      if (::access(older.c_str(), F_OK) == 0) continue;
-      if (::rename(path.c_str(), older.c_str()) == 0) return {};
+    const std::string older = stem + "." + std::to_string(n) + end, older_contents = contents::path_beside(older);
+    if (has_contents && exists(older_contents)) continue;
+    if (const int err = exists(path) ? move_to_free(path, older) : exists(older) ? EEXIST : 0; err == EEXIST) {
+      continue;
+    } else if (err != 0) {
+      return system_error("cannot keep " + path + " as " + older, err);
     }
-    if (errno != EEXIST) return system_error("cannot keep " + path + " as " + older, errno);
+    const int err = has_contents ? move_to_free(contents, older_contents) : 0;
+    return err == 0 ? Status() : system_error("cannot keep " + contents + " as " + older_contents, err);
   }
   return {Kind::System, "cannot keep " + path + ": too many older traces beside it", EEXIST};
 }

@@ -79,11 +79,27 @@ void say_left_out(const model::Trace& trace) {
                       "counts and times are of all calls", calls, memory, values));
 }
 
+// Once: whose data lies where, how much of the disk it takes, and what is not there.
+void say_contents(const model::Trace& trace, const std::string& file) {
+  const std::string count(trace.fact("contents.stored")), left_out(trace.fact("lost.contents_left_out"));
+  if (count.empty()) return;
+  const auto bytes = [&](const char* name) { return human_bytes(std::stoull(std::string(trace.fact(name)))); };
+  std::string text = fmt::format("note: {} holds data of the program: {} contents, {}, which take {} there", file,
+                                 count, bytes("contents.bytes"), bytes("contents.file_bytes"));
+  if (left_out != "0") {
+    const std::string_view trouble = trace.fact("contents.trouble");
+    text += fmt::format("; {} contents, {}, were left out ({})", left_out, bytes("lost.bytes_of_contents_left_out"),
+                        trouble.empty() ? "--max-size" : trouble);
+  }
+  say(text);
+}
+
 // Names are never left out: a trace of very many of them may be larger than was asked for.
 void say_too_large(const model::Trace& trace, const std::string& file) {
   const std::string most(trace.fact("max_size"));
   std::error_code unknown;
-  const uint64_t bytes = std::filesystem::file_size(file, unknown);
+  uint64_t bytes = std::filesystem::file_size(file, unknown);
+  if (const std::string contents(trace.fact("contents.file_bytes")); !contents.empty()) bytes += std::stoull(contents);
   if (unknown || most.empty() || bytes <= std::stoull(most)) return;
   say(fmt::format("note: the trace takes {}, more than --max-size: its tables of names are not cut",
                   human_bytes(bytes)));
@@ -122,6 +138,9 @@ class Collecting {
         file_(job.output),
         users_(session_.spool_path(), session_.header().collector_start) {
     if (job.timeline) session_.keep_times();
+    if (session_.header().capture != Capture::Full) return;
+    if (const Status s = session_.keep_contents(file_.stage_contents()); !s.ok())
+      say(fmt::format("contents are not kept: {}", s.text()));
   }
 
   int run() {
@@ -237,6 +256,7 @@ class Collecting {
                       session_.spool_path()));
       return ExitEnvironment;
     }
+    say_contents(trace, file_.contents_path());
     say_too_large(trace, *written);
     say_cost(trace, *written, late_);
     if (!trouble.ok()) say(fmt::format("{}: the trace went to {} instead", trouble.text(), *written));

@@ -42,10 +42,14 @@ int recover_command(int argc, char** argv) {
   Result<std::unique_ptr<Session>> session = Session::recover(*spool);
   if (!session) return fail(Program, session.status());
   if (options.flag("timeline")) (*session)->keep_times();
+  TraceFile file(output);
+  if ((*session)->header().capture == Capture::Full) {
+    if (const Status s = (*session)->keep_contents(file.stage_contents()); !s.ok()) return fail(Program, s);
+  }
 
   const model::Trace trace = (*session)->finish();
   Status trouble;
-  const Result<std::string> written = TraceFile(output).save(trace, trouble);
+  const Result<std::string> written = file.save(trace, trouble);
   if (!written) return fail(Program, written.status());
   if (!trouble.ok()) fmt::print(stderr, "gtrace: {}: the trace went to {} instead\n", trouble.text(), *written);
   fmt::print(stderr,

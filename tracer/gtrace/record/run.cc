@@ -27,6 +27,7 @@
 #include "tracer/interpose/program_file.h"
 #include "tracer/lib/ticks.h"
 #include "traces/base/command_line.h"
+#include "traces/contents/content_file.h"
 
 namespace gt::tracer {
 
@@ -98,7 +99,8 @@ Result<SpoolReader::Options> spool_options(const Options& options) {
   spool.timing = timing->timing;
   // A timeline is to hold every command.
   spool.sample = timing->sample == 0 && options.flag("timeline") ? 1 : timing->sample;
-  spool.capture = options.text("capture") == "hash" ? Capture::Hash : Capture::None;
+  const std::string capture = options.text("capture");
+  spool.capture = capture == "full" ? Capture::Full : capture == "hash" ? Capture::Hash : Capture::None;
   spool.record_memory = !options.flag("no-alloc");
   if (Status s = memory_detail(options, spool); !s) return s;
   spool.stack_bytes = static_cast<uint64_t>(options.integer("stacks").value_or(0));
@@ -217,6 +219,8 @@ int run_command(int argc, char** argv) {
 
   const std::string output = options.text("output");
   if (Status s = check_writable(output); !s) return fail(Program, s);
+  if (options.text("capture") == "full" && contents::path_beside(output) == output)
+    return fail(Program, Status(Kind::Invalid, output + " is where the contents would go: give -o another name"));
   const Result<std::string> library = interpose::injected_library("trace");
   if (!library) return fail(Program, library.status());
 

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "traces/contents/content_file.h"
 #include "traces/store/trace_db.h"
 
 namespace gt::tracer {
@@ -86,7 +87,37 @@ TraceFile::TraceFile(std::string wanted)
     : path_(std::move(wanted)),
       staged_(fmt::format("{}/.{}-{}", directory_of(path_), fs::path(path_).filename().string(), getpid())) {}
 
-TraceFile::~TraceFile() { unlink(staged_.c_str()); }
+TraceFile::~TraceFile() {
+  unlink(staged_.c_str());
+  if (!staged_contents_.empty() && !contents_placed_) unlink(staged_contents_.c_str());
+}
+
+const std::string& TraceFile::stage_contents() {
+  staged_contents_ = staged_ + ".contents";
+  unlink(staged_contents_.c_str());  // of a process with our number, which was killed
+  return staged_contents_;
+}
+
+std::string TraceFile::contents_path() const {
+  if (staged_contents_.empty()) return {};
+  return contents_placed_ ? contents::path_beside(path_) : staged_contents_;
+}
+
+// REQUIRES: nothing is in their way. They are written on where they lie.
+Status TraceFile::place_contents() {
+  if (staged_contents_.empty() || contents_placed_) return {};
+  const std::string there = contents::path_beside(path_);
+  if (std::rename(staged_contents_.c_str(), there.c_str()) != 0) return system_error("cannot write " + there, errno);
+  contents_placed_ = true;
+  return {};
+}
+
+// Their trace goes elsewhere, but they are where they were wanted.
+void TraceFile::leave_contents() {
+  if (staged_contents_.empty() || contents_placed_) return;
+  const DirectoryLock lock(directory_of(path_));
+  if (store::keep_older(path_).ok()) (void)place_contents();
+}
 
 Status TraceFile::stage(const model::Trace& trace) const {
   const Status s = store::write_trace(staged_, trace);
@@ -120,6 +151,7 @@ Status TraceFile::place() {
   } else {
     GT_TRY(store::keep_older(path_));
   }
+  GT_TRY(place_contents());
   if (std::rename(staged_.c_str(), path_.c_str()) != 0) return system_error("cannot write " + path_, errno);
   placed_ = Fd(open(path_.c_str(), O_RDONLY | O_CLOEXEC));
   return {};
@@ -129,6 +161,7 @@ Result<std::string> TraceFile::save(const model::Trace& trace, Status& trouble) 
   trouble = stage(trace);
   if (trouble.ok()) trouble = place();
   if (trouble.ok()) return path_;
+  leave_contents();
   for (const std::string& other : second_choices(path_)) {
     if (store::write_trace(other, trace).ok()) return other;
   }

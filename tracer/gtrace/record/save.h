@@ -16,11 +16,17 @@ Status check_writable(const std::string& path);
 // The file of one recording. What is put there replaces what this recording put there before, whole, at one moment;
 // a trace of another recording is never replaced: an older one moves aside (trace.1.db, ...). When another recording
 // has moved ours aside, ours is replaced where it lies now.
+// What belongs to it lies beside it (trace.contents) and is put there with the first trace.
 // Thread safety: none. Several recordings may use one directory: moves in it are made under a lock of the directory.
 class TraceFile {
  public:
   explicit TraceFile(std::string wanted);
   ~TraceFile();  // removes what was staged and not placed
+
+  // Where contents are to be written until the first place(). REQUIRES: asked for before that, if at all.
+  const std::string& stage_contents();
+  // Where they lie; "": nowhere.
+  std::string contents_path() const;
 
   // Writes beside the place; place() then makes it the trace. A forked copy may do the first, the original the second.
   Status stage(const model::Trace& trace) const;
@@ -38,7 +44,11 @@ class TraceFile {
   bool is_ours(const std::string& path) const;
   std::string find() const;
 
-  std::string path_, staged_;
+  Status place_contents();
+  void leave_contents();
+
+  std::string path_, staged_, staged_contents_;
+  bool contents_placed_ = false;
   Fd placed_;  // what place() put there last: as long as it is open no other file has its inode number
 };
 

@@ -1,0 +1,96 @@
+/* Writes arrays that it makes by a formula, and prints "HASH BYTES" (as programs/contents.c does) before each write.
+ *
+ * Usage: moved_data same|other N BYTES     the same array, or another one each time
+ *        moved_data threads N BYTES        four threads, each with arrays of its own
+ *        moved_data fork N BYTES           other; and a child that was forked before does the same
+ */
+#include <CL/cl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { Threads = 4 };
+static int count;
+static size_t bytes;
+static int same;
+
+static void check(cl_int error, const char* what) {
+  if (error == CL_SUCCESS) return;
+  fprintf(stderr, "moved_data: %s: %d\n", what, error);
+  exit(1);
+}
+
+/* Nothing that could be packed. */
+static void fill(unsigned char* p, unsigned which) {
+  unsigned long long state = which + 1;
+  for (size_t i = 0; i < bytes; ++i) {
+    state = state * 6364136223846793005ull + 1442695040888963407ull;
+    p[i] = (unsigned char)(state >> 56);
+  }
+}
+
+static void say(const unsigned char* p) {
+  unsigned long long h = 0xcbf29ce484222325ull;
+  for (size_t i = 0; i < bytes; ++i) h = (h ^ p[i]) * 0x100000001b3ull;
+  char line[64];
+  const int n = snprintf(line, sizeof line, "%016llx %zu\n", h, bytes);
+  if (write(1, line, (size_t)n) != n) exit(1);
+}
+
+static void* move(void* first) {
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_int error;
+  check(clGetPlatformIDs(1, &platform, NULL), "platform");
+  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
+  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+  check(error, "context");
+  cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
+  check(error, "queue");
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &error);
+  check(error, "buffer");
+  unsigned char* data = malloc(bytes);
+  for (int i = 0; i < count; ++i) {
+    if (i == 0 || !same) {
+      fill(data, *(unsigned*)first + (unsigned)i);
+      say(data);
+    }
+    check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, data, 0, NULL, NULL), "write");
+  }
+  free(data);
+  clReleaseMemObject(buffer);
+  clReleaseCommandQueue(queue);
+  clReleaseContext(context);
+  return NULL;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  count = atoi(argv[2]);
+  bytes = strtoul(argv[3], NULL, 0);
+  same = strcmp(argv[1], "same") == 0;
+  unsigned first[Threads];
+  for (unsigned i = 0; i < Threads; ++i) first[i] = i * 1000;
+  if (strcmp(argv[1], "threads") == 0) {
+    cl_platform_id platform; /* loaders are not made to be used by several threads first */
+    cl_device_id device;
+    check(clGetPlatformIDs(1, &platform, NULL), "platform");
+    check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
+    pthread_t threads[Threads];
+    for (int i = 0; i < Threads; ++i) pthread_create(&threads[i], NULL, move, &first[i]);
+    for (int i = 0; i < Threads; ++i) pthread_join(threads[i], NULL);
+    return 0;
+  }
+  if (strcmp(argv[1], "fork") == 0) { /* before OpenCL is used, so that both may use it */
+    const pid_t child = fork();
+    move(&first[0]);
+    if (child == 0) return 0;
+    int state = 1;
+    return waitpid(child, &state, 0) == child && state == 0 ? 0 : 1;
+  }
+  move(&first[0]);
+  return 0;
+}
