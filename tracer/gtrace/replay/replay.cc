@@ -16,6 +16,7 @@
 #include "tracer/gtrace/base/open.h"
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/replay/report.h"
+#include "tracer/gtrace/replay/stored_contents.h"
 #include "traces/base/command_line.h"
 
 namespace gt::tracer {
@@ -62,6 +63,12 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   if (!devices) return fail("gtrace", devices.status());
   ReplayWorld world(opened.trace, **library, *devices);
   world.tolerance = command.tolerance;
+  const Result<std::unique_ptr<StoredContents>> contents =
+      StoredContents::open(opened.path, opened.trace, command.run.process);
+  if (!contents) return fail("gtrace", contents.status());
+  world.contents = contents->get();
+  if (world.contents && !(*contents)->trouble().ok())
+    std::fprintf(stderr, "gtrace: %s\n", (*contents)->trouble().text().c_str());
   Result<RunTimes> times = run_replay(world, command.run, &last_call);
   if (!times) return fail("gtrace", times.status().at(opened.path));
   if (command.run.first == 1 && command.run.last == ~uint64_t{0})

@@ -180,7 +180,7 @@ uint64_t Replayer::code(uint64_t) { return reinterpret_cast<uint64_t>(&nobody_li
 // Puts what was recorded where the call will look for it, unless it is there.
 bool Replayer::fill(const Moved& moved, int64_t content) {
   const size_t extent = moved.box.extent();
-  if (content < 0 || extent == 0 || world_.memory.holds(moved.place, extent, content)) return false;
+  if (content < 0 || extent == 0 || !world_.contents->has(content) || world_.memory.holds(moved.place, extent, content)) return false;
   if (const Status s = world_.contents->read(content, bytes_); !s.ok()) {
     world_.outcome.left_out(fmt::format("contents: {}", s.text()));
     return false;
