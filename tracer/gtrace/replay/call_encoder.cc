@@ -15,6 +15,11 @@ bool is_program_memory(ObjectKind kind) {
   return kind >= ObjectKind::Segment && kind != ObjectKind::Svm && kind != ObjectKind::Mapping;
 }
 
+// Is the parameter the options of a compiler? A linker has others.
+bool compiles(const ShapePlan& plan, uint16_t param) {
+  return param == plan.fn->attributes.options && plan.fn->attributes.creates == ObjectKind::Unknown;
+}
+
 }  // namespace
 
 int64_t CallEncoder::Row::number(int param) const {
@@ -57,7 +62,7 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::HostData:
       return host_data(row, begin);
     case Wire::Bytes:
-      return bytes(row, param, begin);
+      return compiles(row.plan, param) && describes_kernels_ ? options(row, begin) : bytes(row, param, begin);
     case Wire::Present:
       return writer_.word(form == ArgForm::Empty);
     case Wire::Info:
@@ -166,6 +171,11 @@ uint64_t CallEncoder::handle(model::ClassId cls, int64_t slot) const {
   return kind == ObjectKind::Device ? reinterpret_cast<uint64_t>(devices_.device(slot).device) : 0;
 }
 
+uint64_t CallEncoder::address(model::ClassId cls, int64_t slot, int64_t offset) const {
+  const uint64_t base = objects_.find(cls, slot);
+  return base == 0 ? 0 : base + static_cast<uint64_t>(offset);
+}
+
 // An address in memory of OpenCL's or of the program's.
 uint64_t CallEncoder::pointer(const Row& row, size_t arg) {
   const Arg& a = row.shape.args[arg];
@@ -176,14 +186,24 @@ uint64_t CallEncoder::pointer(const Row& row, size_t arg) {
   const int64_t slot = row.value(arg), offset = row.value(arg, 1);
   if (const uint64_t mapped = objects_.mapped(a.cls, slot, offset)) return mapped;
   if (!is_program_memory(trace_.classes[a.cls].kind)) {
-    const uint64_t base = objects_.find(a.cls, slot);
-    if (base == 0) refuse("no call that was replayed gave its memory");
-    return base + static_cast<uint64_t>(offset);
+    const uint64_t found = address(a.cls, slot, offset);
+    if (found == 0) refuse("no call that was replayed gave its memory");
+    return found;
   }
   const auto size = static_cast<size_t>(std::max<int64_t>(row.number(row.plan.fn->attributes.size), 1));
   const uint8_t* const at = memory_.at({a.cls, slot, offset}, size);
   if (!at) refuse("there is no memory for what the program had there");
   return reinterpret_cast<uint64_t>(at);
+}
+
+void CallEncoder::options(const Row& row, size_t arg) {
+  std::string text;
+  if (row.shape.args[arg].form == ArgForm::Blob) {
+    const auto id = static_cast<size_t>(row.value(arg));
+    if (id < trace_.blobs.size()) text = std::string(as_text(trace_.blobs[id].bytes)) + " ";
+  }
+  text += "-cl-kernel-arg-info";
+  writer_.bytes(text.data(), text.size());
 }
 
 void CallEncoder::blob(int64_t id) {

@@ -32,6 +32,11 @@ class CallEncoder {
 
   // The handle that stands for an object; 0: none does.
   uint64_t handle(model::ClassId cls, int64_t slot) const;
+  // An address in memory that OpenCL gave; 0: no call gave it.
+  uint64_t address(model::ClassId cls, int64_t slot, int64_t offset) const;
+
+  // Builds are told to keep what kernels' arguments are called (-cl-kernel-arg-info).
+  void describe_kernels() { describes_kernels_ = true; }
 
  private:
   struct Row {
@@ -51,6 +56,7 @@ class CallEncoder {
   uint64_t pointer(const Row& row, size_t arg);
   uint64_t object(const Row& row, size_t arg);
   void blob(int64_t id);
+  void options(const Row& row, size_t arg);
   void refuse(std::string why);
 
   const model::Trace& trace_;
@@ -60,7 +66,7 @@ class CallEncoder {
   api::VectorWriter writer_;
   std::vector<HostPlace> places_;
   std::string why_;
-  bool sound_ = true;
+  bool sound_ = true, describes_kernels_ = false;
 };
 
 }  // namespace gt::tracer

@@ -52,6 +52,7 @@ Replayer::Replayer(ReplayWorld& world)
       plans_(world.trace.shapes.size()),
       encoder_(world.trace, world.devices, world.objects, world.memory) {
   context_.objects = this;
+  if (world.contents && world.compares) encoder_.describe_kernels();
   outputs_.leave_contents_out();
 }
 
@@ -96,7 +97,8 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   if (!api::decode_outputs(static_cast<FnId>(shape.fn), outputs_.view(), made_)) return {};
   GT_TRY(judge(plan, values));
   name_outputs(shape, plan, values);
-  look_at_result();
+  note_kernels(shape, plan, values);
+  look_at_result(shape, plan, values);
   return {};
 }
 
@@ -167,6 +169,61 @@ void Replayer::keep_queues(const model::Shape& shape) {
   world_.queues.release(queue);
 }
 
+// The first input of a kind; 0: there is none.
+uint64_t Replayer::first_of(ObjectKind kind, const model::Shape& shape, const ShapePlan& plan,
+                            std::span<const int64_t> values) const {
+  for (size_t i = plan.input_at.front(); i < plan.input_at.back(); ++i) {
+    const Arg& a = shape.args[i];
+    if (a.form == ArgForm::Object && world_.trace.classes[a.cls].kind == kind)
+      return encoder_.handle(a.cls, values[plan.value_at[i]]);
+  }
+  return 0;
+}
+
+void Replayer::note_kernels(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  const api::Attributes& a = plan.fn->attributes;
+  const bool makes = a.creates == ObjectKind::Kernel;
+  if (!makes && a.kernel_value < 0 && !a.launch) return;
+  const uint64_t kernel = first_of(ObjectKind::Kernel, shape, plan, values);
+  if (makes) {
+    const uint64_t made = made_.empty() ? 0 : made_.front().value;
+    world_.kernels.forget(made);
+    if (kernel != 0) world_.kernels.copy(kernel, made);
+  } else if (a.kernel_value >= 0) {
+    note_binding(shape, plan, values, kernel);
+  } else {
+    const Arg& named = shape.args[plan.input_at[1]];
+    world_.kernels.launched(kernel, named.cls);
+  }
+}
+
+void Replayer::note_binding(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                            uint64_t kernel) {
+  const api::Attributes& a = plan.fn->attributes;
+  const size_t at = plan.input_at[static_cast<size_t>(a.kernel_value)];
+  const Arg& arg = shape.args[at];
+  const size_t index = plan.input_at[static_cast<size_t>(a.kernel_index)];
+  const bool sized = a.kernel_value - 1 != a.kernel_index;
+  BoundValue bound;
+  bound.size = sized ? static_cast<size_t>(values[plan.value_at[index + 1]]) : sizeof(void*);
+  if (arg.form == ArgForm::Object) {
+    bound.kind = BoundValue::Kind::Object;
+    bound.object = world_.trace.classes[arg.cls].kind;
+    bound.handle = encoder_.handle(arg.cls, values[plan.value_at[at]]);
+  } else if (arg.form == ArgForm::Null) {
+    bound.kind = sized ? BoundValue::Kind::Local : BoundValue::Kind::Pointer;
+  } else if (arg.form == ArgForm::Memory) {
+    bound.kind = BoundValue::Kind::Pointer;
+    bound.handle = encoder_.address(arg.cls, values[plan.value_at[at]], values[plan.value_at[at] + 1]);
+  } else if (arg.form == ArgForm::Int) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&values[plan.value_at[at]]);
+    bound.value.assign(bytes, bytes + std::min(bound.size, sizeof(int64_t)));
+  } else if (arg.form == ArgForm::Blob) {
+    bound.value = world_.trace.blobs[static_cast<size_t>(values[plan.value_at[at]])].bytes;
+  }
+  world_.kernels.bind(kernel, static_cast<uint32_t>(values[plan.value_at[index]]), std::move(bound));
+}
+
 void* Replayer::host(uint64_t address, const api::HostBox& box) {
   if (address == 0 || address > encoder_.places().size()) return nullptr;
   const HostPlace& place = encoder_.places()[address - 1];
@@ -195,7 +252,7 @@ bool Replayer::fill(const Moved& moved, int64_t content) {
   return true;
 }
 
-void Replayer::look_at_result() {
+void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   if (!reads_ || !moved_.at) return;
   const size_t extent = moved_.box.extent();
   world_.memory.note_content(moved_.place, extent, -1);
@@ -209,10 +266,11 @@ void Replayer::look_at_result() {
   got_.reserve(bytes_in(moved_.box));
   each_row(moved_.at, moved_.box, [this](const uint8_t* row, size_t size) { got_.insert(got_.end(), row, row + size); });
   world_.outcome.compared(got_.size());
-  const std::optional<Difference> d = compare(bytes_, got_, ElementType::Byte, world_.tolerance);
+  const ElementType type = world_.kernels.element_of(first_of(ObjectKind::Buffer, shape, plan, values));
+  const std::optional<Difference> d = compare(bytes_, got_, type, world_.tolerance);
   if (!d) return;
   world_.outcome.differs({number_, world_.trace.shapes[shape_].thread, shape_, d->offset, d->differing, d->elements,
-                          element_name(ElementType::Byte), d->expected, d->got});
+                          element_name(type), d->expected, d->got});
 }
 
 }  // namespace gt::tracer

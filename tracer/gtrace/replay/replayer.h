@@ -16,6 +16,7 @@
 #include "tracer/gtrace/replay/call_encoder.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
+#include "tracer/gtrace/replay/kernel_facts.h"
 #include "tracer/gtrace/replay/outcome.h"
 #include "tracer/gtrace/replay/queues.h"
 #include "traces/api/decode.h"
@@ -35,14 +36,17 @@ struct ReplayWorld {
   ReplayObjects objects;
   HostMemory memory;
   LiveQueues queues;
+  KernelFacts kernels;
   Outcome outcome;
   std::atomic<bool> measures{false};  // calls are timed and compared from now on
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), outcome(t.shapes.size()) {}
+      : trace(t), cl(c), devices(d), kernels(c), outcome(t.shapes.size()) {}
 };
 
 class Replayer : api::ObjectMap {
+  using ObjectKind = model::ObjectKind;
+
  public:
   explicit Replayer(ReplayWorld& world);
 
@@ -69,8 +73,12 @@ class Replayer : api::ObjectMap {
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
                    const api::DecodedArg& made);
   bool fill(const Moved& moved, int64_t content);
-  void look_at_result();
+  void look_at_result(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void keep_queues(const model::Shape& shape);
+  void note_kernels(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void note_binding(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, uint64_t kernel);
+  uint64_t first_of(ObjectKind kind, const model::Shape& shape, const ShapePlan& plan,
+                    std::span<const int64_t> values) const;
   int64_t content_of(const ShapePlan& plan, std::span<const int64_t> values) const;
 
   ReplayWorld& world_;

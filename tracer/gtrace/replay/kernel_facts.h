@@ -1,0 +1,53 @@
+// What is bound to the kernels of a replay, and what the elements of a buffer are: the type of the pointer through which
+// the last kernel had it.
+// Thread safety: any thread; a lock each time.
+#pragma once
+
+#include <map>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "tracer/gtrace/replay/comparison.h"
+#include "tracer/gtrace/replay/opencl_library.h"
+#include "traces/base/mutex.h"
+#include "traces/model/fold/event.h"
+
+namespace gt::tracer {
+
+// One argument, as it was set.
+struct BoundValue {
+  enum class Kind : uint8_t { Value, Object, Pointer, Local } kind = Kind::Value;
+  size_t size = 0;
+  Bytes value;                       // Value, and the handle of an Object
+  uint64_t handle = 0;               // Object; Pointer: the address
+  model::ObjectKind object = model::ObjectKind::Unknown;
+};
+using Bindings = std::map<uint32_t, BoundValue>;
+
+class KernelFacts {
+ public:
+  explicit KernelFacts(const OpenClLibrary& cl) : cl_(cl) {}
+
+  void bind(uint64_t kernel, uint32_t index, BoundValue value);
+  void copy(uint64_t from, uint64_t to);  // a kernel that was cloned
+  void forget(uint64_t kernel);           // its handle is a new kernel's
+  Bindings bindings(uint64_t kernel) const;
+
+  // A launch of the kernel, of this class: whose buffers it had.
+  void launched(uint64_t kernel, model::ClassId cls);
+  // Byte: no kernel had it, or the driver does not say.
+  ElementType element_of(uint64_t buffer) const;
+
+ private:
+  using ArgKey = std::pair<model::ClassId, uint32_t>;
+  ElementType ask(uint64_t kernel, uint32_t index) const;
+
+  const OpenClLibrary& cl_;
+  mutable Mutex mutex_;
+  std::unordered_map<uint64_t, Bindings> kernels_ GT_GUARDED_BY(mutex_);
+  std::map<ArgKey, ElementType> types_ GT_GUARDED_BY(mutex_);
+  std::unordered_map<uint64_t, ElementType> buffers_ GT_GUARDED_BY(mutex_);
+};
+
+}  // namespace gt::tracer
