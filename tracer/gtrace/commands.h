@@ -15,5 +15,6 @@ int digest_command(int argc, char** argv);
 int diff_command(int argc, char** argv);
 int export_command(int argc, char** argv);
 int replay_command(int argc, char** argv);
+int extract_command(int argc, char** argv);
 
 }  // namespace gt::tracer

@@ -17,6 +17,7 @@ int main(int argc, char** argv) {
       {"diff", gt::tracer::diff_command, "compare two traces: calls, loops, arguments, times"},
       {"export", gt::tracer::export_command, "write the trace for Perfetto, chrome://tracing, as CSV or JSON"},
       {"replay", gt::tracer::replay_command, "make the recorded calls again, without the program, on any device"},
+      {"extract", gt::tracer::extract_command, "write one launch, with its data, as a program that needs no gtrace"},
       {"digest", gt::tracer::digest_command, "print one number for what the program did"},
   };
   return gt::run_program({"gtrace", "gtrace records the OpenCL and memory calls of a program, and shows them.",

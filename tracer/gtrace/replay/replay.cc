@@ -1,22 +1,16 @@
 // gtrace replay: makes the calls of a trace again.
-//
-// The replay runs in a process of its own, which may crash as the program did: the trace may be a reproducer of that.
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
-#include <new>
-
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "tracer/gtrace/base/open.h"
+#include <algorithm>
+#include <cstdlib>
+#include <optional>
+
+#include "tracer/gtrace/base/units.h"
 #include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/replay/apart.h"
+#include "tracer/gtrace/replay/kernel_timing.h"
 #include "tracer/gtrace/replay/report.h"
-#include "tracer/gtrace/replay/stored_contents.h"
+#include "tracer/gtrace/replay/session.h"
 #include "traces/base/command_line.h"
 
 namespace gt::tracer {
@@ -29,6 +23,8 @@ struct ReplayCommand {
   ReportOptions report;
   std::string device;
   Tolerance tolerance;
+  std::optional<LaunchChoice> kernel;
+  uint64_t repeat = 1;
 };
 
 // "A..B", "A..", "..B", "A".
@@ -56,57 +52,33 @@ uint64_t recorded_ns(const model::Trace& trace, uint32_t process) {
   return p.end_ns > p.start_ns ? p.end_ns - p.start_ns : 0;
 }
 
+std::string repeat_line(const std::vector<uint64_t>& ns) {
+  std::vector<uint64_t> sorted = ns;
+  std::sort(sorted.begin(), sorted.end());
+  return fmt::format("{} launches: {} to {}, median {}\n", sorted.size(), human_ns(sorted.front()), human_ns(sorted.back()),
+                     human_ns(sorted[sorted.size() / 2]));
+}
+
+Status never_launched(const LaunchChoice& choice) {
+  return {Kind::Invalid, fmt::format("--kernel {}#{}: it is launched less often", choice.kernel, choice.nth)};
+}
+
 int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCall& last_call) {
-  Result<std::unique_ptr<OpenClLibrary>> library = OpenClLibrary::open();
-  if (!library) return fail("gtrace", library.status());
-  const Result<DeviceChoice> devices = DeviceChoice::choose(**library, opened.trace, command.device);
-  if (!devices) return fail("gtrace", devices.status());
-  ReplayWorld world(opened.trace, **library, *devices);
+  Result<std::unique_ptr<ReplaySession>> session = ReplaySession::open(opened, command.run.process, command.device);
+  if (!session) return fail("gtrace", session.status());
+  ReplayWorld& world = (*session)->world();
   world.tolerance = command.tolerance;
-  const Result<std::unique_ptr<StoredContents>> contents =
-      StoredContents::open(opened.path, opened.trace, command.run.process);
-  if (!contents) return fail("gtrace", contents.status());
-  world.contents = contents->get();
-  if (world.contents && !(*contents)->trouble().ok())
-    std::fprintf(stderr, "gtrace: %s\n", (*contents)->trouble().text().c_str());
+  std::optional<KernelTiming> timing;
+  if (command.kernel) world.hook = &timing.emplace(world.cl, world.kernels, *command.kernel, command.repeat);
   Result<RunTimes> times = run_replay(world, command.run, &last_call);
   if (!times) return fail("gtrace", times.status().at(opened.path));
-  if (command.run.first == 1 && command.run.last == ~uint64_t{0})
+  if (timing && !timing->done()) return fail("gtrace", never_launched(*command.kernel).at(opened.path));
+  if (command.run.first == 1 && command.run.last == ~uint64_t{0} && !timing)
     times->recorded_ns = recorded_ns(opened.trace, command.run.process);
-  if (const Status s = print_text(replay_report(world, *times, command.report)); !s.ok()) return fail("gtrace", s);
+  std::string text = replay_report(world, *times, command.report);
+  if (timing && !command.report.json && command.repeat > 0) text += repeat_line(timing->ns());
+  if (const Status s = print_text(text); !s.ok()) return fail("gtrace", s);
   return world.outcome.differing() > 0 ? ExitDiffers : ExitOk;
-}
-
-// The exit status of the replay; what ended it is told.
-int wait_for(pid_t child, const OpenedTrace& opened, const LastCall& last) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
-  if (WIFEXITED(status)) return WEXITSTATUS(status);
-  const int signal = WTERMSIG(status);
-  const uint64_t number = last.number.load();
-  const std::string where =
-      number > 0 ? fmt::format("in call T{} #{}, {}", last.thread.load(), number, api::function_name(static_cast<uint16_t>(last.fn.load())))
-                 : "before its first call";
-  std::fprintf(stderr, "gtrace: %s: the replay was ended by signal %d (%s) %s\n", opened.path.c_str(), signal,
-               ::strsignal(signal), where.c_str());
-  return 128 + signal;
-}
-
-int replay_apart(const OpenedTrace& opened, const ReplayCommand& command) {
-  void* const shared = ::mmap(nullptr, sizeof(LastCall), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return fail("gtrace", system_error("cannot replay: mmap", errno));
-  LastCall& last = *new (shared) LastCall;
-  const pid_t parent = ::getpid();
-  const pid_t child = ::fork();
-  if (child < 0) return fail("gtrace", system_error("cannot replay: fork", errno));
-  if (child == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::getppid() != parent) ::_exit(ExitInternal);
-    const int status = replay_here(opened, command, last);
-    std::fflush(nullptr);
-    ::_exit(status);  // drivers that are being unloaded have nothing to tell
-  }
-  return wait_for(child, opened, last);
 }
 
 }  // namespace
@@ -130,7 +102,15 @@ int replay_command(int argc, char** argv) {
   const Result<uint32_t> process = process_to_replay(opened->trace);
   if (!process) return fail("gtrace", process.status().at(opened->path));
   command.run.process = *process;
-  return replay_apart(*opened, command);
+  command.repeat = settings.integer("repeat").value_or(0);
+  if (const std::string& kernel = settings.text("kernel"); !kernel.empty()) {
+    const Result<LaunchChoice> choice = LaunchChoice::parse(kernel, opened->trace);
+    if (!choice) return fail("gtrace", choice.status());
+    command.kernel = *choice;
+  } else if (command.repeat > 0) {
+    return fail("gtrace", {Kind::Invalid, "--repeat N goes with --kernel NAME#N"});
+  }
+  return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); });
 }
 
 }  // namespace gt::tracer

@@ -52,7 +52,7 @@ Replayer::Replayer(ReplayWorld& world)
       plans_(world.trace.shapes.size()),
       encoder_(world.trace, world.devices, world.objects, world.memory) {
   context_.objects = this;
-  if (world.contents && world.compares) encoder_.describe_kernels();
+  if (world.describes_kernels || (world.contents && world.compares)) encoder_.describe_kernels();
   outputs_.leave_contents_out();
 }
 
@@ -82,9 +82,18 @@ int64_t Replayer::content_of(const ShapePlan& plan, std::span<const int64_t> val
 Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   const AnyFunction function = world_.cl.find(shape.fn, world_.devices.by_slot().front().platform);
   if (!function) return not_made(shape, plan, values, "no driver here has it");
+  keep_queues(shape);
+  if (!world_.hook || !plan.fn->attributes.launch) return call_driver(shape, plan, values, function);
+  const Launch launch = launch_of(shape, plan, values, function);
+  GT_TRY(world_.hook->before(launch));
+  GT_TRY(call_driver(shape, plan, values, function));
+  return world_.hook->after(launch);
+}
+
+Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                             AnyFunction function) {
   outputs_.view().clear();
   context_.arena.clear();
-  keep_queues(shape);
   const auto began = std::chrono::steady_clock::now();
   const api::Invoked invoked =
       api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_);
@@ -100,6 +109,44 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   note_kernels(shape, plan, values);
   look_at_result(shape, plan, values);
   return {};
+}
+
+Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                           AnyFunction function) {
+  const size_t kernel = plan.input_at[1];
+  Launch launch;
+  launch.cls = shape.args[kernel].cls;
+  if (launch.cls != model::NoIndex) {
+    const model::BlobId label = world_.trace.classes[launch.cls].label;
+    if (label < world_.trace.blobs.size()) launch.kernel = as_text(world_.trace.blobs[label].bytes);
+  }
+  launch.nth = world_.launches.next(launch.kernel);
+  launch.number = number_;
+  launch.thread = shape.thread;
+  launch.handle = first_of(ObjectKind::Kernel, shape, plan, values);
+  launch.queue = first_of(ObjectKind::Queue, shape, plan, values);
+  const auto list = [&](const char* name) {
+    std::vector<uint64_t> out;
+    for (uint16_t p = 0; p < plan.fn->param_count; ++p) {
+      if (std::string_view(plan.fn->params[p].name) != name) continue;
+      for (size_t i = plan.input_at[p]; i < plan.input_at[p + 1]; ++i) {
+        if (shape.args[i].form == ArgForm::Int) out.push_back(static_cast<uint64_t>(values[plan.value_at[i]]));
+      }
+    }
+    return out;
+  };
+  const std::vector<uint64_t> dimensions = list("work_dim");
+  launch.dimensions = dimensions.empty() ? 1 : static_cast<uint32_t>(dimensions.front());
+  launch.offset = list("global_work_offset");
+  launch.global = list("global_work_size");
+  launch.local = list("local_work_size");
+  launch.again = [this, &shape, function]() -> Status {
+    outputs_.view().clear();
+    context_.arena.clear();
+    const bool made = api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_) == api::Invoked::Done;
+    return made ? Status() : Status(Kind::OpenCl, "the launch cannot be repeated");
+  };
+  return launch;
 }
 
 // Queries change nothing, and what was never made needs no release.

@@ -17,6 +17,7 @@
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/kernel_facts.h"
+#include "tracer/gtrace/replay/launches.h"
 #include "tracer/gtrace/replay/outcome.h"
 #include "tracer/gtrace/replay/queues.h"
 #include "traces/api/decode.h"
@@ -30,13 +31,15 @@ struct ReplayWorld {
   const OpenClLibrary& cl;
   const DeviceChoice& devices;
   const ContentSource* contents = nullptr;  // nullptr: they were not kept
-  bool compares = true;
+  bool compares = true, describes_kernels = false;  // describes: kernels keep what their arguments are called
   Tolerance tolerance;
+  LaunchHook* hook = nullptr;  // may be null
 
   ReplayObjects objects;
   HostMemory memory;
   LiveQueues queues;
   KernelFacts kernels;
+  LaunchCounts launches;
   Outcome outcome;
   std::atomic<bool> measures{false};  // calls are timed and compared from now on
 
@@ -68,6 +71,10 @@ class Replayer : api::ObjectMap {
   Status make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   Status not_made(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                   const std::string& why);
+  Status call_driver(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                     AnyFunction function);
+  Launch launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                   AnyFunction function);
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,

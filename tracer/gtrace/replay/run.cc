@@ -101,7 +101,9 @@ class Run {
     note(thread, e);
     const Status s = replayer.call(e.shape, e.values, e.number);
     order_.leave(at);
-    return s.ok() || fail(s);
+    if (!s.ok()) return fail(s);
+    if (world_.hook && world_.hook->done()) return order_.stop(), false;
+    return true;
   }
 
   void note(model::ThreadId thread, const WalkedEvent& e) {
