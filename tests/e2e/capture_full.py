@@ -127,6 +127,23 @@ def test_the_collector_is_killed():
     good(READ, "rest.contents")
 
 
+def test_files_that_are_included():
+    os.makedirs("inc/deep")
+    os.makedirs("more")
+    texts = {"inc/a.h": '#include "deep/b.h"\n', "inc/deep/b.h": '# include <c.h>\n#include "missing.h"\n',
+             "more/c.h": "#define C 1\n", "inc/unused.h": "no\n"}
+    for name, text in texts.items():
+        pathlib.Path(name).write_text(text.replace('#include "missing.h"\n', '#if 0\n#include "missing.h"\n#endif\n'))
+    source = '#include "a.h"\nkernel void k(global int* p) { *p = C; }\n'
+    full(MOVED, "build", source, f"-I inc -I{os.getcwd()}/more -cl-std=CL1.2")
+    rows = [l.split(" ", 3) for l in good(READ, "trace.contents").text.splitlines() if l.startswith("file")]
+    here = os.getcwd()
+    same(sorted(row[3] for row in rows), sorted(f"{here}/{n}" for n in texts if n != "inc/unused.h"), "files")
+    sizes = {n: int(text.split()[1]) for (_, n), text in kept().items()}
+    same([sizes[int(row[2])] for row in rows], [os.path.getsize(row[3]) for row in rows], "sizes")
+    same(stats()["lost"]["included_files"], 1, "names that are nowhere")
+
+
 def test_the_limit():
     outcome = full(MOVED, "other", "100", MIB // 4, options=("--max-size", "4M"))
     check(os.path.getsize("trace.contents") + os.path.getsize("trace.db") <= 4 * MIB, "larger than the limit")

@@ -17,7 +17,8 @@ Collector::Collector(double ns_per_tick, uint64_t start_ticks)
       naming_(tables_, places_, texts_, devices_),
       registered_(tables_),
       list_(tables_, devices_, clock_),
-      calls_(tables_, naming_, registered_, memory_, list_, contents_, clock_),
+      files_(tables_, texts_, contents_),
+      calls_(tables_, naming_, registered_, memory_, list_, contents_, files_, clock_),
       callbacks_(threads_, registered_, naming_, calls_, list_, clock_) {}
 
 void Collector::keep_times() {

@@ -18,6 +18,7 @@
 #include "tracer/collect/memory_calls.h"
 #include "tracer/collect/opencl_calls.h"
 #include "tracer/collect/places.h"
+#include "tracer/collect/program_files.h"
 #include "tracer/collect/program_texts.h"
 #include "tracer/collect/registered_callbacks.h"
 #include "tracer/collect/size_budget.h"
@@ -89,6 +90,7 @@ class Collector {
   RegisteredCallbacks registered_;
   CallList list_;
   KeptContents contents_;
+  ProgramFiles files_;
   OpenClCalls calls_;
   CallbackThreads callbacks_;
   SizeBudget budget_;

@@ -60,6 +60,14 @@ void KeptContents::take(const TracedThread& thread, int64_t number, uint64_t byt
   arriving.left_out = false;
 }
 
+void KeptContents::add_file(const TracedProcess& process, const std::string& path, std::string_view text) {
+  if (!file_ || !files_.emplace(process.index, path, contents::hash_of(as_bytes(text))).second) return;
+  const int64_t number = contents::FirstFileNumber + static_cast<int64_t>(files_.size()) - 1;
+  if (file_->add(process.index, number, as_bytes(text)) && file_->add_file(process.index, number, path)) return;
+  ++left_out_;
+  left_out_bytes_ += text.size();
+}
+
 void KeptContents::add_facts(std::vector<std::pair<std::string, std::string>>& facts) const {
   if (!file_) return;
   const auto fact = [&](const char* name, uint64_t value) { facts.emplace_back(name, fmt::format("{}", value)); };

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -27,6 +29,8 @@ class KeptContents {
   bool take_piece(const TracedThread& thread, ByteView payload);  // false: it makes no sense
   // The pieces so far were all of the content with this number, which has so many bytes. None came: it came before.
   void take(const TracedThread& thread, int64_t number, uint64_t bytes);
+  // A file that the process has used: once for each path and text, with a number that no content of a call has.
+  void add_file(const TracedProcess& process, const std::string& path, std::string_view text);
 
   void commit() {
     if (file_) file_->commit();
@@ -51,6 +55,7 @@ class KeptContents {
   std::string key_;
   PerThread<Arriving> arriving_;
   std::vector<std::vector<uint8_t>> states_;  // by process, then number
+  std::set<std::tuple<uint32_t, std::string, contents::Hash>> files_;
   uint64_t left_out_ = 0, left_out_bytes_ = 0, missing_ = 0;
 };
 

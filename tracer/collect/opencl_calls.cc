@@ -48,7 +48,10 @@ bool OpenClCalls::take_content(TracedThread& thread, const RecordView& record) {
 
 void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, bool timed) {
   PendingCall& call = thread.pending;
-  if (!unfinished) naming_.after_call(thread);
+  if (!unfinished) {
+    naming_.after_call(thread);
+    files_.after_call(thread);
+  }
   callbacks_.define(thread);
   if (call.content.captured) call.add_number(model::ParamContent, ArgForm::Int, call.content.number);
   call.end(unfinished);

@@ -8,6 +8,7 @@
 #include "tracer/collect/call_naming.h"
 #include "tracer/collect/kept_contents.h"
 #include "tracer/collect/memory_calls.h"
+#include "tracer/collect/program_files.h"
 #include "tracer/collect/registered_callbacks.h"
 #include "tracer/collect/spool_reader.h"
 #include "tracer/collect/tick_clock.h"
@@ -19,13 +20,14 @@ class OpenClCalls {
  public:
   // All must outlive it.
   OpenClCalls(TraceTables& tables, CallNaming& naming, RegisteredCallbacks& callbacks, MemoryCalls& memory,
-              CallList& list, KeptContents& contents, const TickClock& clock)
+              CallList& list, KeptContents& contents, ProgramFiles& files, const TickClock& clock)
       : tables_(tables),
         naming_(naming),
         callbacks_(callbacks),
         memory_(memory),
         list_(list),
         contents_(contents),
+        files_(files),
         clock_(clock) {}
 
   // False, of all these: the record makes no sense.
@@ -52,6 +54,7 @@ class OpenClCalls {
   MemoryCalls& memory_;
   CallList& list_;
   KeptContents& contents_;
+  ProgramFiles& files_;
   const TickClock& clock_;
   uint64_t calls_ = 0, capture_ticks_ = 0;
 };

@@ -1,5 +1,7 @@
 #include "tracer/collect/program_texts.h"
 
+#include "tracer/collect/included_name.h"
+
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -15,20 +17,6 @@ using Headers = std::map<std::string, std::string_view, std::less<>>;
 
 std::string_view without_nul(std::string_view text) { return text.substr(0, text.find('\0')); }
 
-// The name in `#include "name"` or `#include <name>`; empty for every other line.
-std::string_view included(std::string_view line) {
-  const auto skip = [&line](std::string_view what) {
-    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
-    const bool here = line.starts_with(what);
-    if (here) line.remove_prefix(what.size());
-    return here;
-  };
-  if (!skip("#") || !skip("include")) return {};
-  const bool angle = skip("<");
-  if (!angle && !skip("\"")) return {};
-  return line.substr(0, line.find(angle ? '>' : '"'));
-}
-
 constexpr int DeepestInclude = 32;
 constexpr size_t MostText = 32 << 20;
 
@@ -36,7 +24,7 @@ void insert_headers(std::string_view text, const Headers& headers, std::string& 
   while (!text.empty() && out.size() < MostText) {
     const size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
     const std::string_view line = text.substr(0, end);
-    const auto header = depth < DeepestInclude ? headers.find(included(line)) : headers.end();
+    const auto header = depth < DeepestInclude ? headers.find(included_name(line)) : headers.end();
     if (header != headers.end()) {
       insert_headers(header->second, headers, out, depth + 1);
       out += '\n';
@@ -78,6 +66,11 @@ void ProgramTexts::compile_program(const PendingCall& call) {
   std::string whole;
   insert_headers(without_nul(as_text(trace_.blobs[programs_[compiled].text].bytes)), headers, whole);
   programs_[compiled].source = tables_.blob_of(as_bytes(whole), whole.size());
+}
+
+std::string_view ProgramTexts::source_of(uint32_t program) const {
+  if (program >= programs_.size() || programs_[program].source == model::NoIndex) return {};
+  return without_nul(as_text(trace_.blobs[programs_[program].source].bytes));
 }
 
 // A kernel's name: given to the call that makes it; told by the driver (clCreateKernelsInProgram); or that of the

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "tracer/collect/spool_reader.h"
@@ -24,6 +25,8 @@ class ProgramTexts {
   // A build's options and headers; kernels made from now on were built with them.
   void compile_program(const PendingCall& call);
 
+  // What a program is compiled from, with the headers that the program itself has given; "": not known.
+  std::string_view source_of(uint32_t program) const;
   // The name of a kernel that the pending call makes.
   model::BlobId kernel_label(const TracedThread& thread, uint64_t kernel) const;
   void note_kernel(const PendingCall& call, uint64_t handle, model::ClassId cls, uint32_t program);

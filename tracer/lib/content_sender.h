@@ -2,8 +2,8 @@
 //
 //   ContentPiece, ContentPiece, ... Content      in the ring of the call's thread, behind its Enter record
 //
-// What was sent lately is not sent again: a table of hashes, shared by all threads, of which any may be lost. It
-// belongs to the process that filled it: one that was forked has sent nothing. The collector remembers far more contents
+// What was sent lately is not sent again: a table of hashes, shared by all threads, of which any may be lost. What a
+// process has sent it has sent for itself: one that was forked begins anew. The collector remembers far more contents
 // than the table has places (content_numbers.h), so it never lacks what stays at home.
 // Thread safety: any thread; no lock, no allocation. Cost: of what is sent, two hashes and a copy; else a look at four
 // words.

@@ -2,6 +2,8 @@
 //
 //   clEnqueueWriteBuffer(q, b, CL_FALSE, 0, 4096, p, ...) = CL_SUCCESS   hash of the 4096 bytes at p, before the call
 //   clEnqueueReadBuffer(q, b, CL_TRUE, 0, 4096, p, ...) = CL_SUCCESS     the same, after it
+//   clEnqueueMapBuffer(q, b, CL_TRUE, CL_MAP_READ, 0, 4096, ...) = p     the same
+//   clEnqueueUnmapMemObject(q, b, p, ...)    of what was mapped for writing: what the program left there, before it
 //
 // Each call that moves data from or to the program's memory leaves one Content record behind its Enter record: a hash,
 // the number of bytes, and how long that took; 0 bytes when they are not to be had: the call does not wait for its
@@ -16,6 +18,7 @@
 #include <utility>
 
 #include "tracer/lib/content_sender.h"
+#include "tracer/lib/mappings.h"
 #include "tracer/lib/readable.h"
 #include "tracer/lib/recorder.h"
 #include "traces/api/encode.h"
@@ -57,7 +60,7 @@ class ContentFinder {
 
 template <class R>
 struct RoleTraits {
-  static constexpr bool data_in = false, data_out = false, from = false, to = false, svm = false;
+  static constexpr bool data_in = false, data_out = false, from = false, to = false, svm = false, mapping = false;
 };
 template <class N>
 struct RoleTraits<api::role::HostIn<N>> : RoleTraits<void> {
@@ -78,6 +81,10 @@ struct RoleTraits<api::role::Ptr<api::ObjectKind::Svm, api::Effect::Use>> : Role
 template <>
 struct RoleTraits<api::role::Ptr<api::ObjectKind::Svm, api::Effect::UseDef>> : RoleTraits<void> {
   static constexpr bool to = true;
+};
+template <>
+struct RoleTraits<api::role::Ptr<api::ObjectKind::Mapping, api::Effect::Release>> : RoleTraits<void> {
+  static constexpr bool mapping = true;
 };
 template <class N>
 struct RoleTraits<api::role::NewMemory<api::ObjectKind::Svm, N>> : RoleTraits<void> {
@@ -106,6 +113,10 @@ struct Captured {
   static constexpr bool after = param_with<F>([](auto t) { return t.data_out; }) >= 0;
   static constexpr int from = pointers ? param_with<F>([](auto t) { return t.from; }) : -1;
   static constexpr int to = pointers ? param_with<F>([](auto t) { return t.to; }) : -1;
+  static constexpr bool maps = api::Fn<F>::attributes.direction == api::DirectionRule::Map;
+  static constexpr bool unmaps = api::Fn<F>::attributes.direction == api::DirectionRule::Unmap;
+  // The pointer that is mapped or unmapped; -1: it is what the call returns.
+  static constexpr int mapped = maps || unmaps ? param_with<F>([](auto t) { return t.mapping || t.to; }) : -1;
   using Made = RoleTraits<typename api::Fn<F>::ResultRole>;
   static constexpr bool makes_image = api::Fn<F>::attributes.creates == api::ObjectKind::Image;
   static constexpr bool makes_svm = Made::svm && !api::Fn<F>::attributes.on_host;
@@ -121,6 +132,46 @@ bool waits_for_data(const Args& args) {
   constexpr int Blocking = api::Fn<F>::attributes.blocking;
   if constexpr (Blocking >= 0) return std::get<static_cast<size_t>(Blocking)>(args);
   return false;
+}
+
+// Where a map call has mapped what. REQUIRES: it succeeded.
+template <api::FnId F, class Args>
+Mapping mapping_of(const Args& args) {
+  constexpr api::Attributes Of = api::Fn<F>::attributes;
+  const cl_map_flags flags = std::get<static_cast<size_t>(Of.flags)>(args);
+  const bool written = flags & (CL_MAP_WRITE | CL_MAP_WRITE_INVALIDATE_REGION);
+  if constexpr (Of.region >= 0) {
+    return {api::BoxOf<F>::of(args), written};
+  } else {
+    return {{0, std::get<static_cast<size_t>(Of.size)>(args)}, written};
+  }
+}
+
+template <api::FnId F, class R, class Args>
+void capture_map(R result, const Args& args) {
+  const uint64_t began = ticks();
+  const void* p = nullptr;
+  if constexpr (Captured<F>::mapped >= 0) {
+    p = std::get<static_cast<size_t>(Captured<F>::mapped)>(args);
+  } else {
+    p = result;
+  }
+  const bool done = api::succeeded(result);
+  const Mapping mapping = done ? mapping_of<F>(args) : Mapping{};
+  if (done) note_mapping(p, mapping);
+  if (!(std::get<static_cast<size_t>(api::Fn<F>::attributes.flags)>(args) & CL_MAP_READ)) return;
+  const bool here = done && waits_for_data<F>(args);
+  record_content(F, here ? take_content(p, mapping.box) : Content{}, began);
+}
+
+template <api::FnId F, class Args>
+void capture_unmap(const Args& args) {
+  const uint64_t began = ticks();
+  const void* p = std::get<static_cast<size_t>(Captured<F>::mapped)>(args);
+  Mapping mapping;
+  const bool known = take_mapping(p, mapping);
+  if (known && !mapping.written) return;
+  record_content(F, known ? take_content(p, mapping.box) : Content{}, began);
 }
 
 }  // namespace detail
@@ -143,6 +194,8 @@ void capture_before(const A&... args) {
     if (maybe_svm(from)) return;
     const size_t size = std::get<static_cast<size_t>(api::Fn<F>::attributes.size)>(all);
     detail::record_content(F, take_content(from, {0, size}), began);
+  } else if constexpr (Of::unmaps) {
+    if (capturing()) detail::capture_unmap<F>(std::tuple<const A&...>(args...));
   }
 }
 
@@ -155,6 +208,8 @@ void capture_after(R result, const A&... args) {
     if (capturing() && result) note_svm(result, Of::Made::template size<F>(all));
   } else if constexpr (Of::makes_image) {
     if (capturing() && result) note_image(result);
+  } else if constexpr (Of::maps) {
+    if (capturing()) detail::capture_map<F>(result, std::tuple<const A&...>(args...));
   } else if constexpr (Of::after) {
     if (!capturing()) return;
     const uint64_t began = ticks();

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,10 +31,13 @@ std::string key_text(const Key& key);
 // trace.db -> trace.contents
 std::string path_beside(std::string_view trace_path);
 
+// Contents of calls are numbered from 0 in the order of their process, files from here on.
+constexpr int64_t FirstFileNumber = int64_t{1} << 40;
+
 // XXH3, 128 bits.
 struct Hash {
   uint64_t low = 0, high = 0;
-  bool operator==(const Hash&) const = default;
+  auto operator<=>(const Hash&) const = default;
 };
 Hash hash_of(ByteView bytes);
 

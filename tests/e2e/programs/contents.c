@@ -101,8 +101,62 @@ static void svm(char* heap) {
   moved(heap + 4096, 500);
   DO(clEnqueueSVMMemcpy(queue, CL_TRUE, shared + 2048, shared, 100, 0, NULL, NULL));
   unknown(); /* nothing of the host's */
+  DO(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, shared, 300, 0, NULL, NULL));
+  moved(shared, 300);
+  memset(shared, 5, 300);
+  moved(shared, 300);
+  DO(clEnqueueSVMUnmap(queue, shared, 0, NULL, NULL));
   DO(clFinish(queue));
   clSVMFree(context, shared);
+}
+
+static void* map(cl_mem buffer, cl_bool waits, cl_map_flags flags, size_t offset, size_t bytes) {
+  cl_int error;
+  void* p = clEnqueueMapBuffer(queue, buffer, waits, flags, offset, bytes, 0, NULL, NULL, &error);
+  check(error, "map");
+  return p;
+}
+static void unmap(cl_mem memory, void* p) {
+  DO(clEnqueueUnmapMemObject(queue, memory, p, 0, NULL, NULL));
+  DO(clFinish(queue));
+}
+
+static void maps(cl_mem buffer) {
+  char* p = map(buffer, CL_TRUE, CL_MAP_READ, 100, 1000);
+  moved(p, 1000);
+  unmap(buffer, p); /* which moves nothing */
+  p = map(buffer, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, 4096);
+  memset(p, 3, 4096);
+  moved(p, 4096);
+  unmap(buffer, p);
+  p = map(buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 4000, 200);
+  moved(p, 200);
+  p[10] = 4;
+  moved(p, 200);
+  unmap(buffer, p);
+  p = map(buffer, CL_FALSE, CL_MAP_READ, 0, 64);
+  unknown();
+  DO(clFinish(queue));
+  unmap(buffer, p);
+  if (clEnqueueUnmapMemObject(queue, buffer, (void*)64, 0, NULL, NULL) == CL_SUCCESS) exit(1);
+  unknown();
+
+  cl_int error;
+  const cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc desc;
+  memset(&desc, 0, sizeof desc);
+  desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+  desc.image_width = desc.image_height = 16;
+  cl_mem image = clCreateImage(context, 0, &format, &desc, NULL, &error);
+  check(error, "image");
+  const size_t origin[3] = {2, 3, 0}, region[3] = {5, 7, 1}, part[3] = {20, 7, 1};
+  size_t row = 0, slice = 0;
+  p = clEnqueueMapImage(queue, image, CL_TRUE, CL_MAP_WRITE, origin, region, &row, &slice, 0, NULL, NULL, &error);
+  check(error, "map image");
+  for (size_t y = 0; y < 7; ++y) memset(p + y * row, (int)y, 20);
+  moved_box(p, part, row, 0);
+  unmap(image, p);
+  DO(clReleaseMemObject(image));
 }
 
 /* Calls whose data is not there, or cannot be read. */
@@ -144,6 +198,7 @@ int main(int argc, char** argv) {
   creations(heap);
   images(heap);
   svm(heap);
+  maps(buffer);
   none(buffer, heap);
   DO(clFinish(queue));
   DO(clReleaseMemObject(buffer));

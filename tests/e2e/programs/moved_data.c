@@ -3,6 +3,7 @@
  * Usage: moved_data same|other N BYTES     the same array, or another one each time
  *        moved_data threads N BYTES        four threads, each with arrays of its own
  *        moved_data fork N BYTES           other; and a child that was forked before does the same
+ *        moved_data build SOURCE OPTIONS   moves nothing
  */
 #include <CL/cl.h>
 #include <pthread.h>
@@ -67,8 +68,23 @@ static void* move(void* first) {
   return NULL;
 }
 
+static int build(const char* source, const char* options) {
+  cl_platform_id platform;
+  cl_device_id device;
+  cl_int error;
+  check(clGetPlatformIDs(1, &platform, NULL), "platform");
+  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
+  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+  check(error, "context");
+  cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);
+  check(error, "program");
+  check(clBuildProgram(program, 1, &device, options, NULL, NULL), "build");
+  return 0;
+}
+
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
+  if (strcmp(argv[1], "build") == 0) return build(argv[2], argv[3]);
   count = atoi(argv[2]);
   bytes = strtoul(argv[3], NULL, 0);
   same = strcmp(argv[1], "same") == 0;

@@ -73,9 +73,10 @@ constexpr uint16_t ParamImplied = 0xff02;     // what the call uses or defines w
                                               // sub-buffer, memory that a buffer uses in place, what the commands of a
                                               // command buffer touch and which kernels they launch
 constexpr uint16_t ParamCallback = 0xff03;    // the callback that a call registers, or that is called
-constexpr uint16_t ParamContent = 0xff04;     // of a transfer, with gtrace run --capture: a number (ArgForm::Int) for
-                                              // the bytes moved, by first appearance in the process; equal exactly
-                                              // when the bytes are; -1 when they were not to be had
+constexpr uint16_t ParamContent = 0xff04;     // of a transfer, map or unmap, with gtrace run --capture: a number
+                                              // (ArgForm::Int) for the bytes moved, by first appearance in the
+                                              // process; equal exactly when the bytes are; -1 when they were not to
+                                              // be had
 constexpr uint16_t ParamKernelArg = 0x8000;   // + index: an object bound to a launched kernel (implicit use/def)
 
 // Elements of a list argument are consecutive Args with the same param. Values come in the order of `args`.
