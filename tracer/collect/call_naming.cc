@@ -148,7 +148,10 @@ ObjectRef CallNaming::name_handle(TracedThread& thread, const api::DecodedArg& a
     *handle = Handle{names_.create(cls)};
   }
   if (arg.kind == ObjectKind::Device && !output) {
-    if (handle->device == model::NoIndex) handle->device = devices_.number_of(process.index, arg.value);
+    if (handle->device == model::NoIndex) {
+      handle->device = devices_.number_of(process.index, arg.value);
+      devices_[handle->device].slot = handle->object.slot;
+    }
     if (call.device == 0) call.device = handle->device + 1;
   }
   const bool runs = arg.kind == ObjectKind::Queue || arg.kind == ObjectKind::CommandBuffer;

@@ -39,6 +39,7 @@ class Collector {
   // record.
   Status keep_contents(const std::string& path) {
     const uint64_t most = budget_.max_bytes();
+    list_.keep_times();  // who makes the calls again needs the order of threads
     return contents_.keep_in(path, most - most / 4);
   }
   void commit_contents() { contents_.commit(); }

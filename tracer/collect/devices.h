@@ -16,6 +16,7 @@ struct TracedDevice {
   uint64_t handle = 0;
   uint32_t process = 0;
   std::string name;
+  uint32_t slot = 0;  // of its object: all devices are of one class
   model::DeviceClock clock;  // with timelines
 };
 
@@ -28,7 +29,7 @@ class Devices {
     for (uint32_t i = 0; i < devices_.size(); ++i) {
       if (devices_[i].handle == handle && devices_[i].process == process) return i;
     }
-    devices_.push_back({handle, process, {}, {}});
+    devices_.push_back({handle, process, {}, 0, {}});
     return static_cast<uint32_t>(devices_.size() - 1);
   }
   TracedDevice& operator[](uint32_t number) { return devices_[number]; }

@@ -25,6 +25,9 @@ model::Trace Collector::finish() {
   for (const auto& thread : threads_.all()) paths.push_back(thread->path);
   put_in_family_order(trace, paths);
   model::add_origin_facts(trace, texts_.origins());
+  for (const TracedDevice& device : devices_.all()) {
+    if (!device.name.empty()) trace.facts.emplace_back(fmt::format("device.{}", device.slot), device.name);
+  }
   if (keep_times_) trace.facts.emplace_back("timeline.device_clock_error_ns", fmt::format("{}", clock_error_ns));
   return std::move(trace);
 }

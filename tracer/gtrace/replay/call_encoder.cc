@@ -32,6 +32,7 @@ bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::
   writer_.view().clear();
   places_.clear();
   sound_ = true;
+  lost_ = false;
   const Row row{shape, plan, values};
   for (uint16_t p = 0; p < plan.fn->param_count && sound_; ++p) parameter(row, p);
   return sound_;
@@ -160,6 +161,10 @@ void CallEncoder::host_data(const Row& row, size_t arg) {
 uint64_t CallEncoder::object(const Row& row, size_t arg) {
   const Arg& a = row.shape.args[arg];
   const uint64_t found = a.form == ArgForm::Object ? handle(a.cls, row.value(arg)) : 0;
+  if (found == ReplayObjects::Lost || (found == 0 && a.form == ArgForm::Object && was_met(trace_, a.cls))) {
+    lost_ = true;
+    refuse("it needs an object of a call that was not made");
+  }
   if (found == 0) refuse(fmt::format("no call that was replayed made its {}", model::object_kind_name(trace_.classes[a.cls].kind)));
   return found;
 }

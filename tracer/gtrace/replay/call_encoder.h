@@ -29,6 +29,8 @@ class CallEncoder {
   ByteView inputs() { return writer_.view(); }
   const std::vector<HostPlace>& places() const { return places_; }  // number n stands at n - 1
   const std::string& why() const { return why_; }
+  // What is missing is an object that the recording does not make either, or that went with another call.
+  bool lacks_lost() const { return lost_; }
 
   // The handle that stands for an object; 0: none does.
   uint64_t handle(model::ClassId cls, int64_t slot) const;
@@ -66,7 +68,7 @@ class CallEncoder {
   api::VectorWriter writer_;
   std::vector<HostPlace> places_;
   std::string why_;
-  bool sound_ = true, describes_kernels_ = false;
+  bool sound_ = true, lost_ = false, describes_kernels_ = false;
 };
 
 }  // namespace gt::tracer

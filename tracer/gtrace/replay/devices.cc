@@ -71,10 +71,15 @@ std::string names_of(const std::vector<ReplayDevice>& devices) {
 // By slot. Recordings of older versions tell the names of those that had commands, in the order of first use.
 std::vector<std::string> recorded_names(const model::Trace& trace) {
   std::vector<std::string> names;
-  for (;;) {
-    const std::string_view name = trace.fact(fmt::format("device.{}", names.size()));
-    if (name.empty()) break;
-    names.emplace_back(name);
+  for (const auto& [fact, name] : trace.facts) {
+    size_t slot = 0;
+    constexpr std::string_view Prefix = "device.";
+    constexpr size_t MostDevices = 4096;
+    if (!fact.starts_with(Prefix)) continue;
+    const auto [stop, error] = std::from_chars(fact.data() + Prefix.size(), fact.data() + fact.size(), slot);
+    if (error != std::errc() || stop != fact.data() + fact.size() || slot >= MostDevices) continue;
+    names.resize(std::max(names.size(), slot + 1));
+    names[slot] = name;
   }
   if (!names.empty()) return names;
   for (const model::DeviceTime& d : trace.devices) names.push_back(d.device);
@@ -107,10 +112,10 @@ Result<DeviceChoice> DeviceChoice::choose(const OpenClLibrary& cl, const model::
   DeviceChoice choice;
   std::vector<bool> taken(chosen.size());
   for (const std::string& name : recorded_names(trace)) {
-    choice.recorded_ += (choice.recorded_.empty() ? "" : ", ") + name;
+    if (!name.empty()) choice.recorded_ += (choice.recorded_.empty() ? "" : ", ") + name;
     size_t at = chosen.size();
     for (size_t i = chosen.size(); i-- > 0;) {
-      if (chosen[i].name == name && (at == chosen.size() || !taken[i])) at = i;  // the first that is free, else any
+      if ((name.empty() || chosen[i].name == name) && (at == chosen.size() || !taken[i])) at = i;  // the first that is free, else any
     }
     choice.same_ &= at < chosen.size();
     at = at < chosen.size() ? at : 0;

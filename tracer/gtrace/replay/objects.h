@@ -16,15 +16,21 @@
 
 namespace gt::tracer {
 
+// Was the object never seen made? It came to the program through something that is not recorded, or before its maker's
+// call returned.
+inline bool was_met(const model::Trace& trace, model::ClassId cls) { return trace.classes[cls].fn == 0; }
+
 class ReplayObjects {
  public:
+  static constexpr uint64_t Lost = ~uint64_t{0};  // the call that made it in the recording could not be made
+
   // 0: no call has made it yet.
   uint64_t find(model::ClassId cls, int64_t slot) const {
     const MutexLock lock(mutex_);
     const auto it = objects_.find(key(cls, slot));
     return it == objects_.end() ? 0 : it->second;
   }
-  void set(model::ClassId cls, int64_t slot, uint64_t value) {
+  void set(model::ClassId cls, int64_t slot, uint64_t value) {  // a handle, an address, Lost
     const MutexLock lock(mutex_);
     objects_[key(cls, slot)] = value;
   }

@@ -4,16 +4,15 @@
 
 namespace gt::tracer {
 
-bool CallOrder::enter(size_t thread, uint64_t entered, uint64_t left, const std::function<bool()>& ready) {
+bool CallOrder::enter(size_t thread, const Turn& turn) {
   if (by_ == OrderBy::Nothing || threads_.size() == 1) return true;
   constexpr auto Long = std::chrono::milliseconds(200);  // nobody else gets on: who calls may be waiting for this thread
   UniqueLock lock(mutex_);
   Thread& me = threads_[thread];
-  me = {State::Waiting, entered, left, false};
+  me = {State::Waiting, &turn};
   changed_.notify_all();
   for (bool waited_long = false; !stopped_;) {
-    if (by_ == OrderBy::Needs) me.ready = ready();
-    if (by_ == OrderBy::Times ? may_by_times(thread) : may_by_needs(thread, waited_long)) {
+    if (by_ == OrderBy::Times ? may_by_times(thread, waited_long) : may_by_needs(thread, waited_long)) {
       me.state = State::Calling;
       changed_.notify_all();
       return true;
@@ -42,15 +41,18 @@ void CallOrder::stop() {
   changed_.notify_all();
 }
 
-bool CallOrder::may_by_times(size_t thread) const {
-  const Thread& me = threads_[thread];
+bool CallOrder::may_by_times(size_t thread, bool waited_long) const {
+  const Turn& mine = *threads_[thread].turn;
+  if (!threads_[thread].ready() && !waited_long) return false;
   for (size_t i = 0; i < threads_.size(); ++i) {
     const Thread& other = threads_[i];
     if (i == thread || other.state == State::Done) continue;
     if (other.state == State::Between) return false;  // about to say when its next call was
-    if (other.state == State::Calling && other.left <= me.entered) return false;
-    const bool earlier = other.entered < me.entered || (other.entered == me.entered && i < thread);
-    if (other.state == State::Waiting && earlier) return false;
+    if (other.state == State::Calling && !threads_[thread].ready()) return false;  // it may be making what is not there
+    if (other.state == State::Calling && other.turn->left <= mine.entered) return false;
+    if (other.state != State::Waiting) continue;
+    const uint64_t entered = other.turn->entered;
+    if (entered < mine.entered || (entered == mine.entered && i < thread)) return false;
   }
   return true;
 }
@@ -61,10 +63,10 @@ bool CallOrder::may_by_needs(size_t thread, bool waited_long) const {
     const Thread& other = threads_[i];
     if (i == thread || other.state == State::Done) continue;
     if (other.state == State::Between) return false;
-    if (other.state == State::Calling && !waited_long) return false;
-    others_ready |= other.state == State::Waiting && other.ready && i < thread;
+    if (other.state == State::Calling && !(other.turn->waits && waited_long)) return false;
+    others_ready |= i < thread && other.state == State::Waiting && other.ready();
   }
-  return (threads_[thread].ready && !others_ready) || waited_long;
+  return waited_long || (!others_ready && threads_[thread].ready());
 }
 
 }  // namespace gt::tracer

@@ -2,7 +2,7 @@
 //
 //   recorded times   a call begins when every call has returned that had returned when it began in the recording; calls
 //                    that overlapped then may overlap now, so who waits for another thread's call gets it
-//   no times         one call at a time, the first thread's whose objects are all there
+//   no times         one call at a time, the first thread's whose objects are all there; others beside one that waits
 //   as they come     nobody waits
 //
 // Thread safety: any thread.
@@ -23,10 +23,16 @@ class CallOrder {
  public:
   CallOrder(OrderBy by, size_t threads) : by_(by), threads_(threads) {}
 
+  OrderBy by() const { return by_; }
+
   static constexpr uint64_t Never = ~uint64_t{0};
-  // Waits until `thread` may make the call that was entered and left then (Never: it did not return). `ready`: are its
-  // objects there? False: the replay has ended.
-  bool enter(size_t thread, uint64_t entered, uint64_t left, const std::function<bool()>& ready);
+  struct Turn {
+    uint64_t entered = 0, left = Never;  // in the recording; Never: it did not return
+    bool waits = false;                  // it may return only after a call of another thread
+    std::function<bool()> ready;         // are its objects there? Empty: with recorded times nobody asks
+  };
+  // Waits until `thread` may make its next call. False: the replay has ended.
+  bool enter(size_t thread, const Turn& turn);
   void leave(size_t thread);
   void finish(size_t thread);  // it makes no more calls
   void stop();                 // nobody does
@@ -35,11 +41,11 @@ class CallOrder {
   enum class State : uint8_t { Between, Waiting, Calling, Done };
   struct Thread {
     State state = State::Between;
-    uint64_t entered = 0, left = 0;
-    bool ready = false;
+    const Turn* turn = nullptr;  // of the call that it waits for, or makes
+    bool ready() const { return !turn->ready || turn->ready(); }
   };
 
-  bool may_by_times(size_t thread) const GT_REQUIRES(mutex_);
+  bool may_by_times(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
   bool may_by_needs(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
 
   const OrderBy by_;

@@ -64,7 +64,7 @@ const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
 Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64_t number) {
   const model::Shape& shape = world_.trace.shapes[id];
   const ShapePlan& plan = plan_of(id);
-  if (shape.fn >= api::FirstAllocFn) return {};  // what the program did by itself, or was told
+  if (shape.fn >= api::FirstAllocFn) return {};  // what the program was told
   shape_ = id;
   number_ = number;
   content_ = content_of(plan, values);
@@ -155,8 +155,21 @@ Status Replayer::not_made(const model::Shape& shape, const ShapePlan& plan, std:
   const char* const name = api::function_name(shape.fn);
   world_.outcome.left_out(fmt::format("{}: {}", name, why));
   const bool failed = plan.status >= 0 && values[static_cast<size_t>(plan.status)] < 0;
-  if (failed || is_query(name) || only_releases(shape)) return {};
-  return {Kind::Unsupported, fmt::format("call #{}, {}, cannot be made: {}", number_, name, why)};
+  lose_outputs(shape, plan, values);
+  if (failed || encoder_.lacks_lost() || is_query(name) || only_releases(shape)) return {};
+  return {Kind::Unsupported, fmt::format("call T{} #{}, {}, cannot be made: {}", shape.thread, number_, name, why)};
+}
+
+// What it would have made is not there for later calls, which are left out, too.
+void Replayer::lose_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  for (const uint16_t i : plan.outputs) {
+    const Arg& a = shape.args[i];
+    if (a.form == ArgForm::Object && a.effect == Effect::Def) world_.objects.set(a.cls, values[plan.value_at[i]], ReplayObjects::Lost);
+  }
+  if (plan.callback >= 0) {
+    const Arg& arg = shape.args[static_cast<size_t>(plan.callback)];
+    world_.objects.set(arg.cls, values[plan.value_at[static_cast<size_t>(plan.callback)]], ReplayObjects::Lost);
+  }
 }
 
 // Did the call end as it was recorded?
@@ -175,10 +188,15 @@ Status Replayer::judge(const ShapePlan& plan, std::span<const int64_t> values) {
     world_.outcome.ended_otherwise(how);
     return {};
   }
-  return {Kind::OpenCl, fmt::format("call #{}, {}", number_, how), got};
+  return {Kind::OpenCl, fmt::format("call T{} #{}, {}", world_.trace.shapes[shape_].thread, number_, how), got};
 }
 
 void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  constexpr uint64_t Registered = 1;  // nobody is called back, but what the callback did may be done from now on
+  if (plan.callback >= 0) {
+    const Arg& arg = shape.args[static_cast<size_t>(plan.callback)];
+    world_.objects.set(arg.cls, values[plan.value_at[static_cast<size_t>(plan.callback)]], Registered);
+  }
   size_t at = 0;
   for (const uint16_t i : plan.outputs) {
     const Arg& arg = shape.args[i];

@@ -86,6 +86,7 @@ class Replayer : api::ObjectMap {
   void note_binding(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, uint64_t kernel);
   uint64_t first_of(ObjectKind kind, const model::Shape& shape, const ShapePlan& plan,
                     std::span<const int64_t> values) const;
+  void lose_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   int64_t content_of(const ShapePlan& plan, std::span<const int64_t> values) const;
 
   ReplayWorld& world_;

@@ -27,11 +27,24 @@ size_t element_size(cl_mem image) {
   return ask && ask(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS ? bytes : 0;
 }
 
+bool begins_with_callback(const model::Trace& trace, const std::vector<model::Node>& nodes) {
+  bool callback = false;
+  std::vector<int> counts;
+  for (const model::Shape& s : trace.shapes) counts.push_back(s.values());
+  (void)model::expand(nodes, counts, [&](model::ShapeId shape, std::span<const int64_t>) {
+    callback = trace.shapes[shape].fn >= api::FirstCallbackFn;
+    return false;
+  });
+  return callback;
+}
+
 std::vector<const model::Stream*> streams_of(const model::Trace& trace, uint32_t process) {
   std::vector<const model::Stream*> out;
   for (const model::Stream& s : trace.streams) {
     if (!s.memory && trace.threads[s.thread].process == process && !s.nodes.empty()) out.push_back(&s);
   }
+  // What a callback did comes before what its thread did next, where no times tell.
+  std::stable_partition(out.begin(), out.end(), [&](const model::Stream* s) { return begins_with_callback(trace, s->nodes); });
   return out;
 }
 
@@ -43,7 +56,8 @@ class Run {
         last_call_(last_call),
         streams_(streams_of(world.trace, options.process)),
         order_(order_by(), streams_.size()) {
-    if (!streams_.empty()) counted_ = options.thread.value_or(streams_.front()->thread);
+    for (const model::Stream* s : streams_) counted_ = std::min(counted_, s->thread);
+    counted_ = options.thread.value_or(counted_);
   }
 
   Result<RunTimes> run() {
@@ -91,9 +105,8 @@ class Run {
     const model::ThreadId thread = streams_[at]->thread;
     const bool counted = thread == counted_;
     if (counted && e.number > options_.last) return order_.stop(), false;
-    const uint64_t entered = e.time ? e.time->entry_ns : e.number;
-    const uint64_t left = e.time && e.time->duration_ns ? entered + *e.time->duration_ns : CallOrder::Never;
-    if (!order_.enter(at, entered, left, [&] { return objects_are_there(e); })) return false;
+    const CallOrder::Turn turn = turn_of(e);
+    if (!order_.enter(at, turn)) return false;
     if (counted && e.number == options_.first && e.number > 1) {
       finish_queues();
       begin();
@@ -106,6 +119,18 @@ class Run {
     return true;
   }
 
+  CallOrder::Turn turn_of(const WalkedEvent& e) const {
+    const uint16_t fn = world_.trace.shapes[e.shape].fn;
+    const api::Attributes& a = api::attributes(fn);
+    CallOrder::Turn turn;
+    turn.entered = e.time ? e.time->entry_ns : e.number;
+    if (e.time && e.time->duration_ns) turn.left = turn.entered + *e.time->duration_ns;
+    turn.waits = a.waits || a.blocking >= 0;
+    // A driver may call back before the call returns that registers the callback; here it has returned.
+    if (order_.by() == OrderBy::Needs || fn >= api::FirstCallbackFn) turn.ready = [this, &e] { return objects_are_there(e); };
+    return turn;
+  }
+
   void note(model::ThreadId thread, const WalkedEvent& e) {
     if (!last_call_) return;
     last_call_->thread.store(thread, std::memory_order_relaxed);
@@ -116,14 +141,16 @@ class Run {
   // Of a call's arguments: those that it does not make itself.
   bool objects_are_there(const WalkedEvent& e) const {
     const model::Shape& shape = world_.trace.shapes[e.shape];
+    const bool callback = shape.fn >= api::FirstCallbackFn;
     size_t value = 0;
     for (const model::Arg& a : shape.args) {
       const size_t at = value;
       value += static_cast<size_t>(model::value_count(a.form));
-      if (a.form != ArgForm::Object || a.effect == model::Effect::Def || a.param >= api::param_count(shape.fn)) continue;
+      const bool named = callback ? a.param == model::ParamCallback : a.param < api::param_count(shape.fn);
+      if (a.form != ArgForm::Object || a.effect == model::Effect::Def || !named) continue;
       const model::ObjectKind kind = world_.trace.classes[a.cls].kind;
       if (kind == model::ObjectKind::Platform || kind == model::ObjectKind::Device) continue;
-      if (world_.objects.find(a.cls, e.values[at]) == 0) return false;
+      if (world_.objects.find(a.cls, e.values[at]) == 0 && !was_met(world_.trace, a.cls)) return false;
     }
     return true;
   }
@@ -146,7 +173,7 @@ class Run {
   const RunOptions& options_;
   LastCall* last_call_;
   std::vector<const model::Stream*> streams_;
-  model::ThreadId counted_ = 0;
+  model::ThreadId counted_ = model::NoIndex;
   CallOrder order_;
   Mutex mutex_;
   Status failed_ GT_GUARDED_BY(mutex_);

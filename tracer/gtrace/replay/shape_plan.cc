@@ -48,6 +48,7 @@ ShapePlan plan_shape(const model::Shape& shape) {
   plan.input_at.push_back(static_cast<uint16_t>(at));
   for (; at < shape.args.size(); ++at) {
     const Arg& a = shape.args[at];
+    if (a.param == model::ParamCallback && a.form == ArgForm::Object) plan.callback = static_cast<int>(at);
     if (a.param == model::ParamContent && a.form == ArgForm::Int) plan.content = plan.value_at[at];
     if (a.param != model::ParamReturn && a.param >= plan.fn->param_count) continue;
     plan.outputs.push_back(static_cast<uint16_t>(at));

@@ -18,6 +18,7 @@ struct ShapePlan {
   std::vector<uint16_t> input_at;
   std::vector<uint16_t> outputs;  // arguments that the call returned or wrote
   int status = -1;                // index of the value that says how it ended; -1: nothing does
+  int callback = -1;              // the argument that is the callback which the call registers; -1: none
   int content = -1;               // index of the value that says what was moved
 };
 
