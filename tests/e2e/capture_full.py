@@ -144,6 +144,27 @@ def test_files_that_are_included():
     same(stats()["lost"]["included_files"], 1, "names that are nowhere")
 
 
+def test_memory_that_is_written_unseen():
+    """What was in it at each launch, as far as it had changed; nothing while a kernel may be writing it."""
+    outcome = run(GTRACE, "run", "--capture", "full", "--", MOVED, "shared", "12", "5000")
+    if outcome.code == 77:
+        raise Skip("no fine-grained SVM")
+    same(outcome.code, 0, "exit status")
+    lines, there = said(outcome), kept()
+    calls = [json.loads(l) for l in good(GTRACE, "expand", "--json", "trace.db").text.splitlines()]
+    launches = [c["args"].get("shared", []) for c in calls if c["call"] == "clEnqueueNDRangeKernel"]
+    same(len(launches), 14, "launches")
+    held = {}
+    for i, shared in enumerate(launches[:12]):
+        for place, number in zip(shared[::2], shared[1::2]):
+            held[json.dumps(place)] = there[0, number]
+        same(sorted(held.values()), sorted(lines[1 + 2 * i:3 + 2 * i]), f"before launch {i}")
+    same(len(held), 2, "places")
+    check(sum(len(s) for s in launches[:12]) < 12 * 4, "what had not changed was kept again")
+    same(launches[13], [], "seen while a kernel may be writing")
+    same(stats()["lost"]["shared_memory_unseen"], 1, "launches that saw nothing")
+
+
 def test_the_limit():
     outcome = full(MOVED, "other", "100", MIB // 4, options=("--max-size", "4M"))
     check(os.path.getsize("trace.contents") + os.path.getsize("trace.db") <= 4 * MIB, "larger than the limit")

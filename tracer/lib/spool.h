@@ -172,6 +172,8 @@ enum class RecordType : uint16_t {
   KernelArgs,  // handle, length, text (traces/model/folded/kernel_origin.h): of a kernel that the call under way made
   LeftList,    // address: of a block that has become too small to be listed (call_counter.h)
   ContentPiece,  // number of bytes, bytes (padded): of the content whose Content record follows
+  SharedContent,  // within a launch: address, hash, bytes, ticks: of memory that it may read; bytes 0: of some that
+                  // could not be looked at
 };
 
 // How a CommandArg gives its value.
