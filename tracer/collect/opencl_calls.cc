@@ -49,14 +49,17 @@ bool OpenClCalls::take_content(TracedThread& thread, const RecordView& record) {
 bool OpenClCalls::take_shared(TracedThread& thread, const RecordView& record) {
   ByteReader in(record.payload);
   const uint64_t address = in.fixed64(), hash = in.fixed64(), bytes = in.fixed64(), ticks = in.fixed64();
+  const auto kind = static_cast<SharedKind>(in.fixed64());
   PendingCall& call = thread.pending;
   if (!in.ok() || !call.open) return false;
+  unwaited_ += kind == SharedKind::Pending;
   if (bytes == 0) {
-    ++shared_unseen_;
+    shared_unseen_ += kind == SharedKind::Launch;
   } else {
     const int64_t number = thread.process->contents(hash, bytes);
     contents_.take(thread, number, bytes);
     call.content.shared.emplace_back(address, number);
+    waited_ += kind == SharedKind::Waited;
   }
   call.content.ticks += ticks;
   capture_ticks_ += ticks;

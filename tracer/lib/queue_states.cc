@@ -33,14 +33,14 @@ State* state_of(cl_command_queue queue, bool add) {
   return nullptr;
 }
 
-bool in_order(cl_command_queue queue) {
+}  // namespace
+
+bool in_order(cl_command_queue queue) noexcept {
   cl_command_queue_properties properties = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
   const auto get = real<decltype(clGetCommandQueueInfo)>(api::FnId::clGetCommandQueueInfo);
   return get && get(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr) == CL_SUCCESS &&
          !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
 }
-
-}  // namespace
 
 uint32_t note_enqueuing(cl_command_queue queue) noexcept {
   State* const s = state_of(queue, true);

@@ -26,4 +26,6 @@ void note_waited(const cl_event* events, cl_uint count) noexcept;
 void note_unseen() noexcept;  // commands that cannot be followed: from now on nothing is idle
 bool all_idle() noexcept;
 
+bool in_order(cl_command_queue queue) noexcept;  // its driver is asked
+
 }  // namespace gt::tracer

@@ -33,7 +33,8 @@ void for_each(Visit visit) {
 
 void record_one(uint16_t fn, uintptr_t address, const Content& content, uint64_t began) {
   const uint64_t now = ticks();
-  record(RecordType::SharedContent, fn, now, address, content.hash, content.bytes, now - began);
+  record(RecordType::SharedContent, fn, now, address, content.hash, content.bytes, now - began,
+         SharedKind::Launch);
 }
 
 }  // namespace
