@@ -12,7 +12,7 @@ CONTENTS = tests_dir / "contents"
 def captured(*args, capture="hash"):
     outcome = run(GTRACE, "run", "--capture", capture, "--", CONTENTS, *args)
     same(outcome.code, 0, "exit status")
-    return outcome.text.split("\n")[:-1]
+    return [line for line in outcome.text.split("\n")[:-1] if not line.startswith("later ")]
 
 
 def numbered(lines):

@@ -328,6 +328,30 @@ TEST_CASE("the newest trace is found, and older ones are kept") {
   CHECK(*store::newest_trace(s.dir.string()) == s.path("trace.1.db"));
 }
 
+TEST_CASE("contents go aside with their trace, and alone where it is gone") {
+  Scratch s;
+  const auto keep = [&](bool trace, bool contents) {
+    if (trace) spill(s.path("trace.db"), "trace");
+    if (contents) spill(s.path("trace.contents"), "contents");
+    REQUIRE(store::keep_older(s.path("trace.db")).ok());
+    CHECK(!fs::exists(s.path("trace.db")));
+    CHECK(!fs::exists(s.path("trace.contents")));
+  };
+  const auto there = [&](int n) {
+    const std::string stem = "trace." + std::to_string(n);
+    return std::pair(fs::exists(s.path((stem + ".db").c_str())), fs::exists(s.path((stem + ".contents").c_str())));
+  };
+  keep(true, true);
+  keep(true, false);
+  keep(false, true);
+  fs::remove(s.path("trace.1.db"));
+  keep(true, true);  // 1 is taken by contents without a trace
+  CHECK(there(1) == std::pair(false, true));
+  CHECK(there(2) == std::pair(true, false));
+  CHECK(there(3) == std::pair(false, true));
+  CHECK(there(4) == std::pair(true, true));
+}
+
 TEST_CASE("views answer the common questions in a line") {
   Scratch s;
   REQUIRE(store::write_trace(s.path("t.db"), paper_loop(1000)).ok());

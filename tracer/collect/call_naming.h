@@ -41,6 +41,12 @@ class CallNaming {
   // It has returned: what that means for later calls.
   void after_call(TracedThread& thread);
 
+  // The pending call may read memory that begins there, which has this content.
+  void add_shared(TracedThread& thread, uint64_t address, int64_t content) {
+    thread.pending.add_place(model::ParamSharedContent, model::Effect::Use, places_.of(thread, address));
+    thread.pending.add_number(model::ParamSharedContent, model::ArgForm::Int, content);
+  }
+
   // What a callback is given, whose call is pending in its callback thread. nullptr: it is not known what it was
   // registered for.
   // False: it does not decode.

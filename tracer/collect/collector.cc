@@ -78,6 +78,8 @@ bool Collector::take_of_thread(const RecordView& record) {
       return threads_.take_module(thread, record);
     case RecordType::Content:
       return calls_.take_content(thread, record);
+    case RecordType::SharedContent:
+      return calls_.take_shared(thread, record);
     case RecordType::ContentPiece:
       return contents_.take_piece(thread, record.payload);
     case RecordType::MemoryFacts:

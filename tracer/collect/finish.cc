@@ -110,7 +110,11 @@ void Collector::add_facts(uint64_t unlisted_calls, uint64_t counted_of_helpers) 
     fact("overhead.capture_ns", clock_.to_ns(calls_.capture_ticks()));
   }
   contents_.add_facts(trace.facts);
-  if (contents_.kept()) fact("lost.included_files", files_.not_found());
+  if (contents_.kept()) {
+    fact("lost.included_files", files_.not_found());
+    fact("lost.contents_unwaited", calls_.unwaited());
+    fact("lost.shared_memory_unseen", calls_.shared_unseen());
+  }
   if (devices_.timed.left_out() > 0) fact("lost.times_of_queues", devices_.timed.left_out());
   fact("foreign_releases", memory_.foreign_releases());
   fact("lost.undecodable_records", undecodable_);

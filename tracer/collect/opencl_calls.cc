@@ -46,6 +46,26 @@ bool OpenClCalls::take_content(TracedThread& thread, const RecordView& record) {
   return true;
 }
 
+bool OpenClCalls::take_shared(TracedThread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t address = in.fixed64(), hash = in.fixed64(), bytes = in.fixed64(), ticks = in.fixed64();
+  const auto kind = static_cast<SharedKind>(in.fixed64());
+  PendingCall& call = thread.pending;
+  if (!in.ok() || !call.open) return false;
+  unwaited_ += kind == SharedKind::Pending;
+  if (bytes == 0) {
+    shared_unseen_ += kind == SharedKind::Launch;
+  } else {
+    const int64_t number = thread.process->contents(hash, bytes);
+    contents_.take(thread, number, bytes);
+    call.content.shared.emplace_back(address, number);
+    waited_ += kind == SharedKind::Waited;
+  }
+  call.content.ticks += ticks;
+  capture_ticks_ += ticks;
+  return true;
+}
+
 void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, bool timed) {
   PendingCall& call = thread.pending;
   if (!unfinished) {
@@ -53,6 +73,7 @@ void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, boo
     files_.after_call(thread);
   }
   callbacks_.define(thread);
+  for (const auto& [address, number] : call.content.shared) naming_.add_shared(thread, address, number);
   if (call.content.captured) call.add_number(model::ParamContent, ArgForm::Int, call.content.number);
   call.end(unfinished);
   const uint64_t whole = ticks - call.ticks;

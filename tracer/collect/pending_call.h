@@ -82,6 +82,15 @@ struct CallContent {
   bool captured = false;          // it was looked at...
   int64_t number = UnknownContent;  // ...and is this
   uint64_t ticks = 0;             // the time that took, which is not the call's
+  // Of memory that it may read: address, number.
+  std::vector<std::pair<uint64_t, int64_t>> shared;
+
+  void clear() {
+    captured = false;
+    number = UnknownContent;
+    ticks = 0;
+    shared.clear();
+  }
 };
 
 struct PendingCall : CallFacts, CallLists {
@@ -95,7 +104,7 @@ struct PendingCall : CallFacts, CallLists {
     static_cast<CallFacts&>(*this) = {};
     CallLists::clear();
     registration = {};
-    content = {};
+    content.clear();
     open = true;
     attributes = &api::attributes(fn);
     shape.fn = fn;

@@ -172,6 +172,14 @@ enum class RecordType : uint16_t {
   KernelArgs,  // handle, length, text (traces/model/folded/kernel_origin.h): of a kernel that the call under way made
   LeftList,    // address: of a block that has become too small to be listed (call_counter.h)
   ContentPiece,  // number of bytes, bytes (padded): of the content whose Content record follows
+  SharedContent,  // address, hash, bytes, ticks, SharedKind. bytes 0: it could not be looked at
+};
+
+// Of which memory a SharedContent record is.
+enum class SharedKind : uint32_t {
+  Launch,   // that the launch may read
+  Pending,  // that the read will fill, which does not wait: nothing yet
+  Waited,   // that such a read has filled, for which the call has waited
 };
 
 // How a CommandArg gives its value.

@@ -29,6 +29,7 @@
 #include "tracer/lib/mutable_update.h"
 #include "tracer/lib/real_calls.h"
 #include "tracer/lib/ring_writer.h"
+#include "tracer/lib/shared_calls.h"
 #include "traces/api/encode.h"
 #include "traces/api/table.h"
 #include "traces/base/reentry.h"
@@ -88,6 +89,7 @@ void record_enter(Ring& ring, const void* site, const void* stack, A... args) {
   if constexpr (constexpr int Updates = api::Fn<F>::attributes.updates; Updates >= 0)
     record_update(api::number(F), std::get<static_cast<size_t>(Updates)>(std::tuple<A...>(args...)));
   capture_before<F>(args...);
+  share_before<F>(args...);
 }
 
 template <FnId F, class Encode>
@@ -106,6 +108,7 @@ void write_exit(Ring& ring, bool timed, uint64_t now, Encode encode) {
 template <FnId F, class R, class... A>
 void record_exit(Ring& ring, bool timed, R result, A... args) {
   capture_after<F>(result, args...);
+  share_after<F>(result, args...);
   if constexpr (says_no_size<F>()) {
     if (result) record_memory_facts(api::number(F), result, api::Fn<F>::attributes.creates == api::ObjectKind::Image);
   }

@@ -121,6 +121,32 @@ static void unmap(cl_mem memory, void* p) {
   DO(clFinish(queue));
 }
 
+/* Not seen when they return, but when they were waited for. "later" lines are of no call of their own. */
+static void late(const void* p, size_t bytes) {
+  printf("later ");
+  moved(p, bytes);
+}
+static void later(cl_mem buffer) {
+  static char one[3000], two[3000], three[3000], four[3000];
+  cl_event event;
+  DO(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof one, one, 0, NULL, NULL));
+  unknown();
+  DO(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 1, sizeof two, two, 0, NULL, &event));
+  unknown();
+  DO(clWaitForEvents(1, &event));
+  late(two, sizeof two);
+  DO(clReleaseEvent(event));
+  DO(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 2, sizeof three, three, 0, NULL, NULL));
+  late(one, sizeof one); /* enqueued before, to a queue that is in order */
+  moved(three, sizeof three);
+  const size_t zero[3] = {0, 0, 0}, region[3] = {16, 3, 2};
+  DO(clEnqueueReadBufferRect(queue, buffer, CL_FALSE, zero, zero, region, 64, 512, 64, 512, four, 0, NULL, NULL));
+  unknown();
+  DO(clFinish(queue));
+  printf("later ");
+  moved_box(four, region, 64, 512);
+}
+
 static void maps(cl_mem buffer) {
   char* p = map(buffer, CL_TRUE, CL_MAP_READ, 100, 1000);
   moved(p, 1000);
@@ -137,6 +163,7 @@ static void maps(cl_mem buffer) {
   p = map(buffer, CL_FALSE, CL_MAP_READ, 0, 64);
   unknown();
   DO(clFinish(queue));
+  late(p, 64);
   unmap(buffer, p);
   if (clEnqueueUnmapMemObject(queue, buffer, (void*)64, 0, NULL, NULL) == CL_SUCCESS) exit(1);
   unknown();
@@ -165,6 +192,7 @@ static void none(cl_mem buffer, char* heap) {
   DO(clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, 100, heap, 0, NULL, &event));
   unknown();
   DO(clWaitForEvents(1, &event));
+  late(heap, 100);
   DO(clReleaseEvent(event));
   if (clEnqueueReadBuffer(queue, buffer, CL_TRUE, Bytes, 100, heap, 0, NULL, NULL) == CL_SUCCESS) exit(1);
   unknown();
@@ -199,6 +227,7 @@ int main(int argc, char** argv) {
   images(heap);
   svm(heap);
   maps(buffer);
+  later(buffer);
   none(buffer, heap);
   DO(clFinish(queue));
   DO(clReleaseMemObject(buffer));

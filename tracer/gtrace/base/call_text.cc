@@ -35,7 +35,8 @@ class CallText::TemplateBuilder {
 
  private:
   static bool is_parameter(const Arg& a) {
-    return a.param < model::ParamKernelArg || a.param == model::ParamCallback || a.param == model::ParamContent;
+    return a.param < model::ParamKernelArg || a.param == model::ParamCallback || a.param == model::ParamContent ||
+           a.param == model::ParamSharedContent;
   }
   static bool is_kernel_arg(const Arg& a) {
     return a.param >= model::ParamKernelArg && a.param < model::ParamReturn;

@@ -77,6 +77,10 @@ constexpr uint16_t ParamContent = 0xff04;     // of a transfer, map or unmap, wi
                                               // (ArgForm::Int) for the bytes moved, by first appearance in the
                                               // process; equal exactly when the bytes are; -1 when they were not to
                                               // be had
+constexpr uint16_t ParamSharedContent = 0xff05;  // of a launch, with --capture full: memory that the program may have
+                                                 // written unseen and kernels may read, and the number of its content
+                                                 // now, for each that has changed since the last launch. Of a call that
+                                                 // waits: where reads that did not have put their data, and its number
 constexpr uint16_t ParamKernelArg = 0x8000;   // + index: an object bound to a launched kernel (implicit use/def)
 
 // Elements of a list argument are consecutive Args with the same param. Values come in the order of `args`.
