@@ -63,7 +63,7 @@ class ContentReader::Scan {
   }
 
  private:
-  static constexpr size_t Window = 256 << 10;
+  static constexpr size_t Window = 4 << 10;  // chunks, which are passed over, have more
 
   Status take(const RecordHead& head) {
     switch (head.kind) {
