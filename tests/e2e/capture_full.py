@@ -127,7 +127,8 @@ def test_the_collector_is_killed():
     same(there, lines[:len(there)], "contents")
     check(len(there) >= 299, f"{len(there)} contents")
     spool = re.search(r"gtrace recover (\S+)", pathlib.Path("err").read_text())[1]
-    good(GTRACE, "recover", "-o", "rest.db", spool)
+    said_so = good(GTRACE, "recover", "-o", "rest.db", spool).err_text
+    check("rest.contents holds data of the program" in said_so, f"said: {said_so}")
     good(READ, "rest.contents")
 
 

@@ -63,7 +63,7 @@ class ContentReader::Scan {
   }
 
  private:
-  static constexpr size_t Window = 256 << 10;
+  static constexpr size_t Window = 4 << 10;  // chunks, which are passed over, have more
 
   Status take(const RecordHead& head) {
     switch (head.kind) {
@@ -109,6 +109,7 @@ class ContentReader::Scan {
 
   // Small pieces, mostly one after another.
   Status bytes(uint64_t offset, size_t size, uint8_t* out) {
+    if (size == 0) return {};  // `out` may be null
     if (size > Window) return to_.read_at(offset, size, out);
     if (offset < window_at_ || offset + size > window_at_ + window_.size()) {
       window_.resize(static_cast<size_t>(std::min<uint64_t>(Window, end_ - offset)));

@@ -44,6 +44,7 @@ int recover_command(int argc, char** argv) {
   if (options.flag("timeline")) (*session)->keep_times();
   TraceFile file(output);
   if ((*session)->header().capture == Capture::Full) {
+    file.discard_contents_by((*session)->header().collector_pid);
     if (const Status s = (*session)->keep_contents(file.stage_contents()); !s.ok()) return fail(Program, s);
   }
 
@@ -57,6 +58,8 @@ int recover_command(int argc, char** argv) {
              "{}; next: "
              "ganalyze {}\n",
              trace.fact("calls"), trace.fact("memory_calls"), *written, *written);
+  if (const std::string contents = file.contents_path(); !contents.empty())
+    fmt::print(stderr, "gtrace: note: {} holds data of the program\n", contents);
   std::filesystem::remove(*spool);
   return ExitOk;
 }

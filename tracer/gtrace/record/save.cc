@@ -81,11 +81,15 @@ std::vector<std::string> second_choices(const std::string& path) {
   return directories;
 }
 
+std::string staged_by(const std::string& path, int pid) {
+  return fmt::format("{}/.{}-{}", directory_of(path), fs::path(path).filename().string(), pid);
+}
+
+constexpr const char* StagedContents = ".contents";
+
 }  // namespace
 
-TraceFile::TraceFile(std::string wanted)
-    : path_(std::move(wanted)),
-      staged_(fmt::format("{}/.{}-{}", directory_of(path_), fs::path(path_).filename().string(), getpid())) {}
+TraceFile::TraceFile(std::string wanted) : path_(std::move(wanted)), staged_(staged_by(path_, getpid())) {}
 
 TraceFile::~TraceFile() {
   unlink(staged_.c_str());
@@ -93,7 +97,7 @@ TraceFile::~TraceFile() {
 }
 
 const std::string& TraceFile::stage_contents() {
-  staged_contents_ = staged_ + ".contents";
+  staged_contents_ = staged_ + StagedContents;
   unlink(staged_contents_.c_str());  // of a process with our number, which was killed
   return staged_contents_;
 }
@@ -124,6 +128,8 @@ Status TraceFile::stage(const model::Trace& trace) const {
   if (s.ok() || s.text().rfind(staged_, 0) != 0) return s;
   return Status(s.kind(), path_ + s.text().substr(staged_.size()), s.code());
 }
+
+void TraceFile::discard_contents_by(int pid) const { unlink((staged_by(path_, pid) + StagedContents).c_str()); }
 
 void TraceFile::discard_staged_by(int pid) const { unlink(fmt::format("{}.tmp-{}", staged_, pid).c_str()); }
 

@@ -33,6 +33,8 @@ class TraceFile {
   Status place();
   // Removes what process `pid`, which has ended, left of a stage() that it did not finish.
   void discard_staged_by(int pid) const;
+  // The same of contents that it was to place: the trace that they belong to is none.
+  void discard_contents_by(int pid) const;
 
   // stage() and place(); when that fails (a full disk), the trace goes to the user's data directory or a temporary
   // one, and the failure to `trouble`. Gives the path written.
