@@ -28,9 +28,12 @@ int64_t CallEncoder::Row::number(int param) const {
   return shape.args[arg].form == ArgForm::Int ? value(arg) : 0;
 }
 
-bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                         bool with_event) {
+  with_event_ = with_event;
   writer_.view().clear();
   places_.clear();
+  pointers_.clear();
   sound_ = true;
   lost_ = false;
   const Row row{shape, plan, values};
@@ -59,13 +62,14 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::Raw:
       return writer_.word(0);
     case Wire::Pointer:
-      return writer_.word(pointer(row, begin));
+      pointers_.push_back(pointer(row, begin));
+      return writer_.word(pointers_.back());
     case Wire::HostData:
       return host_data(row, begin);
     case Wire::Bytes:
       return compiles(row.plan, param) && describes_kernels_ ? options(row, begin) : bytes(row, param, begin);
     case Wire::Present:
-      return writer_.word(form == ArgForm::Empty);
+      return writer_.word(form == ArgForm::Empty || (with_event_ && row.plan.fn->params[param].kind == ObjectKind::Event));
     case Wire::Info:
       return info(row, begin, end);
     default:
@@ -178,7 +182,7 @@ uint64_t CallEncoder::handle(model::ClassId cls, int64_t slot) const {
 
 uint64_t CallEncoder::address(model::ClassId cls, int64_t slot, int64_t offset) const {
   const uint64_t base = objects_.find(cls, slot);
-  return base == 0 ? 0 : base + static_cast<uint64_t>(offset);
+  return base == 0 || base == ReplayObjects::Lost ? 0 : base + static_cast<uint64_t>(offset);
 }
 
 // An address in memory of OpenCL's or of the program's.

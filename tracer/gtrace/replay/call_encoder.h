@@ -23,11 +23,14 @@ class CallEncoder {
   CallEncoder(const model::Trace& trace, const DeviceChoice& devices, const ReplayObjects& objects, HostMemory& memory)
       : trace_(trace), devices_(devices), objects_(objects), memory_(memory) {}
 
-  // REQUIRES: plan.callable. False: why() says what is missing.
-  bool encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  // REQUIRES: plan.callable. `with_event`: the call is to give its event, also where the program did not ask for it.
+  // False: why() says what is missing.
+  bool encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, bool with_event = false);
 
   ByteView inputs() { return writer_.view(); }
   const std::vector<HostPlace>& places() const { return places_; }  // number n stands at n - 1
+  // Addresses in OpenCL's or the program's memory, in the order of the call's parameters.
+  const std::vector<uint64_t>& pointers() const { return pointers_; }
   const std::string& why() const { return why_; }
   // What is missing is an object that the recording does not make either, or that went with another call.
   bool lacks_lost() const { return lost_; }
@@ -67,8 +70,9 @@ class CallEncoder {
   HostMemory& memory_;
   api::VectorWriter writer_;
   std::vector<HostPlace> places_;
+  std::vector<uint64_t> pointers_;
   std::string why_;
-  bool sound_ = true, lost_ = false, describes_kernels_ = false;
+  bool sound_ = true, lost_ = false, with_event_ = false, describes_kernels_ = false;
 };
 
 }  // namespace gt::tracer

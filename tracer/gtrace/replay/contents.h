@@ -13,6 +13,7 @@ class ContentSource {
  public:
   virtual ~ContentSource() = default;
   virtual bool has(int64_t number) const = 0;
+  virtual uint64_t size(int64_t number) const = 0;  // in bytes; 0: there is none
   virtual Status read(int64_t number, Bytes& out) const = 0;
 };
 

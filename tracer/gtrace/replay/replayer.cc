@@ -34,23 +34,18 @@ bool reads_into_host(const api::FnInfo& fn) {
   return false;
 }
 
-// Calls `row(host, bytes)` for each row of the box behind `at`, in the order in which contents have them.
-template <class Visit>
-void each_row(uint8_t* at, const api::HostBox& box, Visit row) {
-  if (box.dense()) return row(at + box.offset, box.width * box.height * box.depth);
-  for (size_t z = 0; z < box.depth; ++z)
-    for (size_t y = 0; y < box.height; ++y)
-      row(at + box.offset + z * box.slice_step() + y * box.row_step(), box.width);
+// Memory that the program had by itself, not from OpenCL.
+bool is_program_memory(ObjectKind kind) {
+  return kind >= ObjectKind::Segment && kind != ObjectKind::Svm && kind != ObjectKind::Mapping;
 }
-
-size_t bytes_in(const api::HostBox& box) { return box.width * box.height * box.depth; }
 
 }  // namespace
 
 Replayer::Replayer(ReplayWorld& world)
     : world_(world),
       plans_(world.trace.shapes.size()),
-      encoder_(world.trace, world.devices, world.objects, world.memory) {
+      encoder_(world.trace, world.devices, world.objects, world.memory),
+      data_(world) {
   context_.objects = this;
   if (world.describes_kernels || (world.contents && world.compares)) encoder_.describe_kernels();
   outputs_.leave_contents_out();
@@ -71,7 +66,8 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   moved_ = {};
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
   reads_ = reads_into_host(*plan.fn);
-  if (!encoder_.encode(shape, plan, values)) return not_made(shape, plan, values, encoder_.why());
+  late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
+  if (!encoder_.encode(shape, plan, values, late_)) return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);
 }
 
@@ -83,6 +79,7 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   const AnyFunction function = world_.cl.find(shape.fn, world_.devices.by_slot().front().platform);
   if (!function) return not_made(shape, plan, values, "no driver here has it");
   keep_queues(shape);
+  send(shape, plan, values);
   if (!world_.hook || !plan.fn->attributes.launch) return call_driver(shape, plan, values, function);
   const Launch launch = launch_of(shape, plan, values, function);
   GT_TRY(world_.hook->before(launch));
@@ -293,49 +290,136 @@ void* Replayer::host(uint64_t address, const api::HostBox& box) {
   if (address == 0 || address > encoder_.places().size()) return nullptr;
   const HostPlace& place = encoder_.places()[address - 1];
   moved_ = {world_.memory.at(place, box.extent()), place, box};
-  if (moved_.at && !reads_) fill(moved_, content_);
+  // What a buffer uses in place, kernels may write.
+  const bool stays = world_.trace.shapes[shape_].fn < api::FnCount &&
+                     api::attributes(world_.trace.shapes[shape_].fn).creates == ObjectKind::Unknown;
+  const bool comes = world_.late_reads.touch(place, box.extent());
+  if (moved_.at && !reads_ && !comes && !(stays && world_.memory.holds(place, box.extent(), content_))) {
+    const bool filled = data_.fill({moved_.at, box}, content_);
+    world_.memory.note_content(place, box.extent(), filled && stays ? content_ : -1);
+  }
   return moved_.at;
 }
 
 uint64_t Replayer::code(uint64_t) { return reinterpret_cast<uint64_t>(&nobody_listens); }
 
-// Puts what was recorded where the call will look for it, unless it is there.
-bool Replayer::fill(const Moved& moved, int64_t content) {
-  const size_t extent = moved.box.extent();
-  if (content < 0 || extent == 0 || !world_.contents->has(content) || world_.memory.holds(moved.place, extent, content)) return false;
-  if (const Status s = world_.contents->read(content, bytes_); !s.ok()) {
-    world_.outcome.left_out(fmt::format("contents: {}", s.text()));
-    return false;
+// What the call will send from memory that it is not given as the program's own: mapped, or shared with devices.
+void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (!world_.contents) return;
+  send_shared(shape, plan, values);
+  const std::vector<uint64_t>& pointers = encoder_.pointers();
+  if (content_ < 0 || pointers.empty()) return;
+  const api::HostBox whole{0, world_.contents->size(content_)};
+  const api::DirectionRule rule = plan.fn->attributes.direction;
+  if (rule == api::DirectionRule::Unmap) {
+    const api::HostBox box = world_.mapped.find(pointers[0]);
+    data_.fill({reinterpret_cast<uint8_t*>(pointers[0]), box.width > 0 ? box : whole}, content_);
+  } else if (rule == api::DirectionRule::Pointers && pointers.size() > 1 && is_host_pointer(shape, plan, 1)) {
+    data_.fill({reinterpret_cast<uint8_t*>(pointers[1]), whole}, content_);
   }
-  size_t at = 0;
-  each_row(moved.at, moved.box, [&](uint8_t* row, size_t size) {
-    const size_t n = std::min(size, bytes_.size() - at);
-    if (n > 0) std::memcpy(row, bytes_.data() + at, n);
-    at += n;
-  });
-  world_.memory.note_content(moved.place, extent, content);
-  return true;
+}
+
+// Memory that kernels may read and the program may have written without a call.
+void Replayer::send_shared(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (!plan.fn->attributes.launch) return;
+  for (const uint16_t i : plan.shared) {
+    const Arg& a = shape.args[i];
+    const int64_t slot = values[plan.value_at[i]], offset = values[plan.value_at[i] + 1];
+    const int64_t content = values[plan.value_at[i + 1u]];
+    if (content < 0) continue;
+    const uint64_t size = world_.contents->size(content);
+    uint8_t* const at = is_program_memory(world_.trace.classes[a.cls].kind)
+                            ? world_.memory.at({a.cls, slot, offset}, size)
+                            : reinterpret_cast<uint8_t*>(encoder_.address(a.cls, slot, offset));
+    data_.fill({at, {0, size}}, content);
+  }
+}
+
+// Of the pointers of a call, the one that is its `which`-th.
+bool Replayer::is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const {
+  for (uint16_t p = 0; p < plan.fn->param_count; ++p) {
+    if (plan.fn->params[p].in != Wire::Pointer || which-- > 0) continue;
+    const Arg& a = shape.args[plan.input_at[p]];
+    return a.form == ArgForm::Memory && is_program_memory(world_.trace.classes[a.cls].kind);
+  }
+  return false;
+}
+
+ResultPlace Replayer::result(uint64_t buffer) const {
+  return {number_, world_.trace.shapes[shape_].thread, shape_, world_.kernels.element_of(buffer)};
 }
 
 void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (!world_.contents) return;
+  look_at_late_reads(shape, plan, values);
+  const api::Attributes& a = plan.fn->attributes;
+  if (a.direction == api::DirectionRule::Map) return look_at_mapping(shape, plan, values);
+  const std::vector<uint64_t>& pointers = encoder_.pointers();
+  if (a.direction == api::DirectionRule::Pointers && content_ >= 0 && pointers.size() > 1 && is_host_pointer(shape, plan, 0) &&
+      !is_host_pointer(shape, plan, 1))
+    data_.compare({reinterpret_cast<uint8_t*>(pointers[0]), {0, world_.contents->size(content_)}}, content_, result(0));
   if (!reads_ || !moved_.at) return;
-  const size_t extent = moved_.box.extent();
-  world_.memory.note_content(moved_.place, extent, -1);
-  const bool wanted = world_.compares && world_.measures.load(std::memory_order_relaxed);
-  if (content_ < 0 || !wanted || extent == 0) return;
-  if (const Status s = world_.contents->read(content_, bytes_); !s.ok()) {
-    world_.outcome.left_out(fmt::format("contents: {}", s.text()));
-    return;
+  world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
+  const uint64_t buffer = first_of(ObjectKind::Buffer, shape, plan, values);
+  if (content_ >= 0) return data_.compare({moved_.at, moved_.box}, content_, result(buffer));
+  if (late_)
+    world_.late_reads.add({moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer, hold_event(shape, plan)});
+}
+
+// The event of the call, which the program may release as it likes; 0: there is none.
+uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) const {
+  for (const api::DecodedArg& m : made_) {
+    if (m.param >= plan.fn->param_count || plan.fn->params[m.param].kind != ObjectKind::Event || m.value == 0) continue;
+    const bool asked = shape.args[plan.input_at[m.param]].form == ArgForm::Empty;
+    if (asked) world_.cl.get<decltype(clRetainEvent)>(FnId::clRetainEvent)(reinterpret_cast<cl_event>(m.value));
+    return m.value;
   }
-  got_.clear();
-  got_.reserve(bytes_in(moved_.box));
-  each_row(moved_.at, moved_.box, [this](const uint8_t* row, size_t size) { got_.insert(got_.end(), row, row + size); });
-  world_.outcome.compared(got_.size());
-  const ElementType type = world_.kernels.element_of(first_of(ObjectKind::Buffer, shape, plan, values));
-  const std::optional<Difference> d = compare(bytes_, got_, type, world_.tolerance);
-  if (!d) return;
-  world_.outcome.differs({number_, world_.trace.shapes[shape_].thread, shape_, d->offset, d->differing, d->elements,
-                          element_name(type), d->expected, d->got});
+  return 0;
+}
+
+void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  const api::Attributes& a = plan.fn->attributes;
+  const bool returned = a.creates == ObjectKind::Mapping;
+  const uint64_t address = returned ? (made_.empty() ? 0 : made_.front().value)
+                                    : encoder_.pointers().empty() ? 0 : encoder_.pointers().front();
+  if (address == 0) return;
+  api::HostBox box;
+  if (a.image >= 0) {
+    const size_t region = plan.input_at[static_cast<size_t>(a.region)];
+    const auto element = [&](size_t i) { return static_cast<size_t>(values[plan.value_at[region + i]]); };
+    if (plan.input_at[static_cast<size_t>(a.region) + 1] - region == 3) {
+      const auto image = reinterpret_cast<cl_mem>(first_of(ObjectKind::Image, shape, plan, values));
+      box = {0, api::row_bytes(image, element(0)), element(1), element(2)};
+      for (const api::DecodedArg& m : made_) {
+        if (m.param == a.pitches) box.row_pitch = m.value;
+        if (m.param == a.pitches + 1) box.slice_pitch = m.value;
+      }
+    }
+  }
+  if (returned) world_.mapped.set(address, box);
+  if (content_ < 0) return;
+  if (box.width == 0) box = {0, world_.contents->size(content_)};
+  data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_, result(first_of(ObjectKind::Buffer, shape, plan, values)));
+}
+
+void Replayer::look_at_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (plan.fn->attributes.launch) return;
+  for (const uint16_t i : plan.shared) {
+    const Arg& a = shape.args[i];
+    const int64_t content = values[plan.value_at[i + 1u]];
+    if (content < 0) continue;
+    const HostPlace place{a.cls, values[plan.value_at[i]], values[plan.value_at[i] + 1]};
+    const bool on_stack = world_.trace.classes[a.cls].kind == ObjectKind::Stack;
+    const std::optional<LateRead> read = world_.late_reads.take(place, world_.contents->size(content), on_stack);
+    if (!read) continue;
+    // It had ended when the recording came here, so nothing that it waits for is still to come.
+    if (const auto event = reinterpret_cast<cl_event>(read->event)) {
+      world_.cl.get<decltype(clWaitForEvents)>(FnId::clWaitForEvents)(1, &event);
+      world_.cl.get<decltype(clReleaseEvent)>(FnId::clReleaseEvent)(event);
+    }
+    data_.compare({read->at, read->box}, content,
+                  {read->call, read->thread, read->shape, world_.kernels.element_of(read->buffer)});
+  }
 }
 
 }  // namespace gt::tracer

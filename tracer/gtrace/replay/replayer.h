@@ -8,44 +8,17 @@
 // Thread safety: one object per thread; what is in ReplayWorld is shared.
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "tracer/gtrace/replay/call_encoder.h"
-#include "tracer/gtrace/replay/comparison.h"
-#include "tracer/gtrace/replay/contents.h"
-#include "tracer/gtrace/replay/kernel_facts.h"
-#include "tracer/gtrace/replay/launches.h"
-#include "tracer/gtrace/replay/outcome.h"
-#include "tracer/gtrace/replay/queues.h"
+#include "tracer/gtrace/replay/data.h"
+#include "tracer/gtrace/replay/world.h"
 #include "traces/api/decode.h"
 #include "traces/api/invoke.h"
 
 namespace gt::tracer {
-
-// What all threads of a replay share. The references must outlive it.
-struct ReplayWorld {
-  const model::Trace& trace;
-  const OpenClLibrary& cl;
-  const DeviceChoice& devices;
-  const ContentSource* contents = nullptr;  // nullptr: they were not kept
-  bool compares = true, describes_kernels = false;  // describes: kernels keep what their arguments are called
-  Tolerance tolerance;
-  LaunchHook* hook = nullptr;  // may be null
-
-  ReplayObjects objects;
-  HostMemory memory;
-  LiveQueues queues;
-  KernelFacts kernels;
-  LaunchCounts launches;
-  Outcome outcome;
-  std::atomic<bool> measures{false};  // calls are timed and compared from now on
-
-  ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), kernels(c), outcome(t.shapes.size()) {}
-};
 
 class Replayer : api::ObjectMap {
   using ObjectKind = model::ObjectKind;
@@ -79,8 +52,14 @@ class Replayer : api::ObjectMap {
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
                    const api::DecodedArg& made);
-  bool fill(const Moved& moved, int64_t content);
+  void send(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void send_shared(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void look_at_result(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void look_at_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  uint64_t hold_event(const model::Shape& shape, const ShapePlan& plan) const;
+  ResultPlace result(uint64_t buffer) const;
+  bool is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const;
   void keep_queues(const model::Shape& shape);
   void note_kernels(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void note_binding(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, uint64_t kernel);
@@ -95,14 +74,15 @@ class Replayer : api::ObjectMap {
   api::InvokeContext context_;
   api::VectorWriter outputs_;
   std::vector<api::DecodedArg> made_;
+  ReplayedData data_;
 
   // The current call.
   model::ShapeId shape_ = 0;
   uint64_t number_ = 0;
   int64_t content_ = -1;
   bool reads_ = false;  // into the program's memory
+  bool late_ = false;   // and what it brings was seen later
   Moved moved_;
-  Bytes bytes_, got_;
 };
 
 }  // namespace gt::tracer

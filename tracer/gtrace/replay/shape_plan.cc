@@ -46,14 +46,20 @@ ShapePlan plan_shape(const model::Shape& shape) {
     plan.callable &= at > begin;
   }
   plan.input_at.push_back(static_cast<uint16_t>(at));
+  const size_t outputs = at;
   for (; at < shape.args.size(); ++at) {
     const Arg& a = shape.args[at];
     if (a.param == model::ParamCallback && a.form == ArgForm::Object) plan.callback = static_cast<int>(at);
+    if (a.param == model::ParamSharedContent && a.form == ArgForm::Memory) plan.shared.push_back(static_cast<uint16_t>(at));
     if (a.param == model::ParamContent && a.form == ArgForm::Int) plan.content = plan.value_at[at];
     if (a.param != model::ParamReturn && a.param >= plan.fn->param_count) continue;
     plan.outputs.push_back(static_cast<uint16_t>(at));
     if (a.form == ArgForm::Int && api::is_error_code(shape.fn, a.param)) plan.status = plan.value_at[at];
   }
+  // A place without its number is none.
+  std::erase_if(plan.shared, [&](uint16_t i) {
+    return i < outputs || i + 1u >= shape.args.size() || shape.args[i + 1u].form != ArgForm::Int;
+  });
   return plan;
 }
 

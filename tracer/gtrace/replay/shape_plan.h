@@ -19,6 +19,7 @@ struct ShapePlan {
   std::vector<uint16_t> outputs;  // arguments that the call returned or wrote
   int status = -1;                // index of the value that says how it ended; -1: nothing does
   int callback = -1;              // the argument that is the callback which the call registers; -1: none
+  std::vector<uint16_t> shared;   // arguments that are places of contents (ParamSharedContent); a number follows each
   int content = -1;               // index of the value that says what was moved
 };
 

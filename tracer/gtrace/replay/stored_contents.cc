@@ -13,6 +13,8 @@ Result<std::unique_ptr<StoredContents>> StoredContents::open(const std::string& 
 
 bool StoredContents::has(int64_t number) const { return reader_.has(process_, number); }
 
+uint64_t StoredContents::size(int64_t number) const { return reader_.size_of(process_, number); }
+
 Status StoredContents::read(int64_t number, Bytes& out) const {
   const MutexLock lock(mutex_);
   return reader_.read(process_, number, out);

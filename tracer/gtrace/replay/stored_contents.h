@@ -17,6 +17,7 @@ class StoredContents : public ContentSource {
                                                       uint32_t process);
 
   bool has(int64_t number) const override;
+  uint64_t size(int64_t number) const override;
   Status read(int64_t number, Bytes& out) const override;
   const Status& trouble() const { return reader_.trouble(); }  // of a file that is not whole
 

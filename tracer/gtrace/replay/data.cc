@@ -1,0 +1,60 @@
+#include "tracer/gtrace/replay/data.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gt::tracer {
+
+namespace {
+
+// Calls `row(host, bytes)` for each row of the box, in the order in which contents have them.
+template <class Visit>
+void each_row(const ReplayedBytes& bytes, Visit row) {
+  const api::HostBox& box = bytes.box;
+  uint8_t* const begin = bytes.at + box.offset;
+  if (box.dense()) return row(begin, box.width * box.height * box.depth);
+  for (size_t z = 0; z < box.depth; ++z)
+    for (size_t y = 0; y < box.height; ++y) row(begin + z * box.slice_step() + y * box.row_step(), box.width);
+}
+
+}  // namespace
+
+bool ReplayedData::fill(const ReplayedBytes& to, int64_t content) {
+  if (!to.at || to.box.extent() == 0 || content < 0 || !world_.contents) return false;
+  if (!world_.contents->has(content)) {
+    world_.outcome.left_out("contents: what was sent is not in the file of contents");
+    return false;
+  }
+  if (const Status s = world_.contents->read(content, bytes_); !s.ok()) {
+    world_.outcome.left_out(fmt::format("contents: {}", s.text()));
+    return false;
+  }
+  size_t at = 0;
+  each_row(to, [&](uint8_t* row, size_t size) {
+    const size_t n = std::min(size, bytes_.size() - at);
+    if (n > 0) std::memcpy(row, bytes_.data() + at, n);
+    at += n;
+  });
+  return true;
+}
+
+void ReplayedData::compare(const ReplayedBytes& got, int64_t content, const ResultPlace& place) {
+  const bool wanted = world_.compares && world_.measures.load(std::memory_order_relaxed) && world_.contents;
+  if (!wanted || !got.at || got.box.extent() == 0 || content < 0 || !world_.contents->has(content)) return;
+  if (const Status s = world_.contents->read(content, bytes_); !s.ok()) {
+    world_.outcome.left_out(fmt::format("contents: {}", s.text()));
+    return;
+  }
+  got_.clear();
+  got_.reserve(bytes_.size());
+  each_row(got, [this](const uint8_t* row, size_t size) { got_.insert(got_.end(), row, row + size); });
+  world_.outcome.compared(got_.size());
+  const std::optional<Difference> d = gt::tracer::compare(bytes_, got_, place.type, world_.tolerance);
+  if (!d) return;
+  world_.outcome.differs({place.call, place.thread, place.shape, d->offset, d->differing, d->elements,
+                          element_name(place.type), d->expected, d->got});
+}
+
+}  // namespace gt::tracer
