@@ -1,0 +1,135 @@
+/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|shared|loop N
+ *
+ * every    each way of moving data: writes, copies at creation, memory used in place, maps, reads that wait and not
+ * address  a kernel that writes where its buffer lies: never the same twice
+ * crash    a kernel that writes through a wild pointer, and takes a driver on the host with it
+ * threads  two threads; the second needs what the first makes, and the first waits for the second's user event
+ * loop     N launches of a kernel that does nothing
+ */
+#include <CL/cl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char* const source =
+    "typedef struct { int by[3]; } Step;\n"
+    "kernel void mix(global float* a, global const int* b, float k, local float* t, constant float4* v, Step s) {\n"
+    "  size_t i = get_global_id(0);\n"
+    "  t[get_local_id(0)] = a[i];\n"
+    "  barrier(CLK_LOCAL_MEM_FENCE);\n"
+    "  a[i] = t[get_local_size(0) - 1 - get_local_id(0)] * k + b[i] + v[0].x + s.by[i % 3];\n"
+    "}\n"
+    "kernel void where_is(global ulong* a) { a[get_global_id(0)] = (ulong)a; }\n"
+    "kernel void wild(global int* a) { *(global int*)(a[0] + (ulong)8) = 1; }\n"
+    "kernel void none(global int* a) { if (get_global_id(0) > 1000000) a[0] = 1; }\n";
+
+static cl_context context;
+static cl_command_queue queue;
+static cl_program program;
+static cl_device_id device;
+
+static void start(void) {
+  cl_platform_id platform;
+  if (clGetPlatformIDs(1, &platform, NULL) != CL_SUCCESS) exit(4);
+  if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL) != CL_SUCCESS) exit(4);
+  context = clCreateContext(NULL, 1, &device, NULL, NULL, NULL);
+  queue = clCreateCommandQueue(context, device, 0, NULL);
+  program = clCreateProgramWithSource(context, 1, (const char**)&source, NULL, NULL);
+  if (clBuildProgram(program, 1, &device, "-DUNUSED=1", NULL, NULL) != CL_SUCCESS) exit(4);
+}
+
+enum { N = 1200 };
+
+static int every(void) {
+  float* a = malloc(N * sizeof *a);
+  int* b = malloc(N * sizeof *b);
+  static float v[4] = {1.5f, 2, 3, 4};
+  for (int i = 0; i < N; ++i) a[i] = (float)i * 0.5f, b[i] = 3 * i;
+  cl_kernel mix = clCreateKernel(program, "mix", NULL);
+  cl_mem ab = clCreateBuffer(context, CL_MEM_READ_WRITE, N * 4, NULL, NULL);
+  cl_mem bb = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, N * 4, b, NULL);
+  cl_mem vb = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, sizeof v, v, NULL);
+  const float k = 1.25f;
+  const struct { int by[3]; } step = {{7, 8, 9}};
+  clEnqueueWriteBuffer(queue, ab, CL_FALSE, 0, N * 4, a, 0, NULL, NULL);
+  clFinish(queue);
+  clSetKernelArg(mix, 0, sizeof ab, &ab);
+  clSetKernelArg(mix, 1, sizeof bb, &bb);
+  clSetKernelArg(mix, 2, sizeof k, &k);
+  clSetKernelArg(mix, 3, 12 * sizeof(float), NULL);
+  clSetKernelArg(mix, 4, sizeof vb, &vb);
+  clSetKernelArg(mix, 5, sizeof step, &step);
+  const size_t global = N, local = 12;
+  for (int i = 0; i < 5; ++i) clEnqueueNDRangeKernel(queue, mix, 1, NULL, &global, &local, 0, NULL, NULL);
+  float* m = clEnqueueMapBuffer(queue, ab, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 400, 800, 0, NULL, NULL, NULL);
+  for (int i = 0; i < 200; ++i) m[i] = m[i] / 3 + (float)i;
+  clEnqueueUnmapMemObject(queue, ab, m, 0, NULL, NULL);
+  const size_t buffer_origin[3] = {16, 1, 0}, host_origin[3] = {0, 2, 0}, region[3] = {32, 4, 2};
+  char* box = calloc(1, 64 * 8 * 2);
+  clEnqueueReadBufferRect(queue, ab, CL_TRUE, buffer_origin, host_origin, region, 64, 512, 64, 512, box, 0, NULL, NULL);
+  clEnqueueNDRangeKernel(queue, mix, 1, NULL, &global, &local, 0, NULL, NULL);
+  cl_event read;
+  clEnqueueReadBuffer(queue, ab, CL_FALSE, 0, N * 4, a, 0, NULL, &read);
+  clWaitForEvents(1, &read);
+  printf("%g %g\n", a[1], a[N - 1]);
+  return 0;
+}
+
+static int launch(const char* name, size_t global, int times, size_t bytes) {
+  cl_kernel kernel = clCreateKernel(program, name, NULL);
+  cl_mem a = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, NULL);
+  const int pattern = 0;
+  unsigned long result = 0;
+  clEnqueueFillBuffer(queue, a, &pattern, sizeof pattern, 0, bytes, 0, NULL, NULL);
+  clSetKernelArg(kernel, 0, sizeof a, &a);
+  for (int i = 0; i < times; ++i) {
+    clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+    clFinish(queue);
+  }
+  clEnqueueReadBuffer(queue, a, CL_TRUE, 0, sizeof result, &result, 0, NULL, NULL);
+  return 0;
+}
+
+static cl_mem shared;
+static cl_event told;
+static pthread_barrier_t made;
+
+static void* second(void* unused) {
+  int data[64];
+  pthread_barrier_wait(&made);
+  for (int i = 0; i < 64; ++i) data[i] = i * i;
+  cl_command_queue own = clCreateCommandQueue(context, device, 0, NULL);
+  clEnqueueWriteBuffer(own, shared, CL_TRUE, 0, sizeof data, data, 0, NULL, NULL);
+  usleep(20000);
+  clSetUserEventStatus(told, CL_COMPLETE);
+  clReleaseCommandQueue(own);
+  return unused;
+}
+
+static int threads(void) {
+  pthread_t thread;
+  int data[64];
+  pthread_barrier_init(&made, NULL, 2);
+  pthread_create(&thread, NULL, second, NULL);
+  shared = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof data, NULL, NULL);
+  told = clCreateUserEvent(context, NULL);
+  pthread_barrier_wait(&made);
+  clEnqueueReadBuffer(queue, shared, CL_TRUE, 0, sizeof data, data, 1, &told, NULL);
+  clReleaseMemObject(shared);
+  pthread_join(thread, NULL);
+  printf("%d\n", data[63]);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  start();
+  if (strcmp(what, "every") == 0) return every();
+  if (strcmp(what, "address") == 0) return launch("where_is", 512, 1, 1 << 24);
+  if (strcmp(what, "crash") == 0) return launch("wild", 1, 1, 4096);
+  if (strcmp(what, "threads") == 0) return threads();
+  if (strcmp(what, "loop") == 0 && argc > 2) return launch("none", 1, atoi(argv[2]), 4096);
+  return 2;
+}

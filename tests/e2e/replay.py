@@ -1,0 +1,145 @@
+#!/usr/bin/env python3
+"""Recorded programs are replayed: results are compared, threads keep their order, a crash is told, a launch becomes a
+program of its own. What cannot be replayed gives one line.
+
+Usage: replay.py BUILD
+"""
+
+import shutil
+
+from job import *  # noqa: F403
+
+PROGRAM = tests_dir / "replayed"
+
+
+def recorded(*command, file="trace.db", capture="full"):
+    return run(GTRACE, "run", "--capture", capture, "-o", file, "--", *command)
+
+
+def replayed(*options, code=0):
+    outcome = run(GTRACE, "replay", "--json", *options)
+    same(outcome.code, code, "exit status")
+    return outcome.json
+
+
+def everything_compared(j, least):
+    check(j["compared"]["results"] >= least, f"only {j['compared']} compared")
+    same((j["compared"]["differing"], j["not_made"], j["ended_otherwise"]), (0, {}, {}), "differing, not made, otherwise")
+
+
+def test_applications():
+    for name, options in {"vadd": [], "nw": [], "bfs": [], "sgemm": [], "hotspot": [], "sad": [], "sw": []}.items():
+        same(recorded(app(name), "--iterations", "1", *options, file=f"{name}.db").code, 0, name)
+        j = replayed(f"{name}.db")
+        everything_compared(j, 1)
+        same(j["calls"], sum(f["calls"] for f in j["functions"]), f"{name}: calls by function")
+
+
+def test_every_way_of_moving_data():
+    same(recorded(PROGRAM, "every").code, 0, "exit status")
+    everything_compared(replayed("trace.db"), 3)
+    everything_compared(replayed("trace.db", "--device", "0", "--compare", "ulp:2"), 3)
+
+
+def test_random_programs():
+    """With buffers, sub-buffers, images, maps, out-of-order queues, user events: see random_commands.cc."""
+    same(recorded(tests_dir / "random_commands", 1, 12, "plain", timeout=300).code, 0, "exit status")
+    everything_compared(replayed("trace.db"), 100)
+
+
+def test_images():
+    same(recorded(tests_dir / "images").code, 0, "exit status")
+    everything_compared(replayed("trace.db"), 500)
+
+
+def test_a_difference_is_told():
+    same(recorded(PROGRAM, "address").code, 0, "exit status")
+    j = replayed("trace.db", code=1)
+    same(j["compared"]["differing"], 1, "differing results")
+    d = j["differences"][0]
+    same((d["function"], d["type"], d["differing"]), ("clEnqueueReadBuffer", "ulong", 1), "the difference")
+    check(int(d["expected"]) != int(d["got"]), f"{d}")
+    text = run(GTRACE, "replay", "trace.db")
+    same(text.code, 1, "exit status")
+    check(re.search(r"T0 #\d+ clEnqueueReadBuffer: 1 of 1 ulongs differ, the first at byte 0: expected \d+, got \d+", text.text),
+          text.text)
+
+
+def test_threads():
+    for capture in ("full", "none"):  # with the times of calls, and by what each call needs
+        same(recorded(PROGRAM, "threads", capture=capture).code, 0, "exit status")
+        j = replayed("trace.db")
+        same(j["not_made"], {}, "not made")
+    same(replayed("trace.db", "--free-threads")["calls"] > 0, True, "calls")
+
+
+def test_a_crash_is_reproduced():
+    outcome = recorded(PROGRAM, "crash")
+    if outcome.code == 0:
+        raise Skip("the driver survives a wild pointer")
+    again = run(GTRACE, "replay", "trace.db")
+    same(again.code, outcome.code, "exit status")
+    check(re.search(r"ended by signal 11 \(.*\) in call T0 #\d+, cl\w+", again.err_text), again.err_text)
+
+
+def test_without_contents():
+    same(recorded(PROGRAM, "every", capture="none").code, 0, "exit status")
+    j = replayed("trace.db")
+    same((j["contents"], j["compared"]["results"]), (False, 0), "contents, compared")
+    check("zeros" in run(GTRACE, "replay", "trace.db").text, "it does not say what was sent")
+
+
+def test_a_part():
+    recorded(PROGRAM, "loop", 50)
+    everything_compared(replayed("trace.db", "--calls", "30..40"), 0)
+    same(replayed("trace.db", "--calls", "30..40")["calls"], 11, "calls 30 to 40")
+    outcome = good(GTRACE, "replay", "trace.db", "--kernel", "none#7", "--repeat", "5")
+    check("5 launches: " in outcome.text, outcome.text)
+
+
+def test_a_launch_as_a_program():
+    recorded(PROGRAM, "every")
+    good(GTRACE, "extract", "trace.db", "--kernel", "mix#3", "-o", "launch")
+    build = run("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "main.c", "-lOpenCL", "-lm", "-o", "launch", cwd="launch")
+    same(build.code, 0, build.err_text)
+    outcome = run("./launch", "--repeat", "3", cwd="launch")
+    same((outcome.code, outcome.text.split("\n")[-2]), (0, "the recorded results"), outcome.text + outcome.err_text)
+    if subprocess.run(["/usr/bin/python3", "-c", "import numpy, pyopencl"], capture_output=True).returncode == 0:
+        outcome = run("/usr/bin/python3", "launch.py", cwd="launch")
+        same((outcome.code, outcome.text.split("\n")[-2]), (0, "the recorded results"), outcome.text + outcome.err_text)
+    after = pathlib.Path("launch/data/buffer0.after")
+    data = bytearray(after.read_bytes())
+    data[100] ^= 0x40
+    after.write_bytes(data)
+    outcome = run("./launch", cwd="launch")
+    same(outcome.code, 1, "exit status after its data was changed")
+    check("1 of 1200 elements differ, the first at byte 100" in outcome.text, outcome.text)
+    one_line(run(GTRACE, "extract", "trace.db", "--kernel", "mix#3", "-o", "launch"), 2, "launch", "there already")
+    one_line(run(GTRACE, "extract", "trace.db", "--kernel", "mix#99", "-o", "more"), 2, "less than 99 times")
+
+
+def test_bad_input():
+    recorded(PROGRAM, "every")
+    one_line(run(GTRACE, "replay", "trace.db", "--device", "*no such*"), 2, "no such device")
+    one_line(run(GTRACE, "replay", "trace.db", "--kernel", "absent"), 2, "no such kernel", "mix")
+    one_line(run(GTRACE, "replay", "trace.db", "--kernel", "mix#0"), 2, "NAME#N")
+    one_line(run(GTRACE, "replay", "trace.db", "--calls", "9..2"), 2, "A..B")
+    one_line(run(GTRACE, "replay", "trace.db", "--compare", "nearly"), 2, "exact, ulp:N or abs:X")
+    one_line(run(GTRACE, "replay", "trace.db", "--repeat", "2"), 2, "--kernel")
+    one_line(run(GTRACE, "extract", "trace.db"), 2, "--kernel")
+    one_line(run(GTRACE, "replay", "trace.db", env={**os.environ, "OCL_ICD_VENDORS": "/nonexistent"}), 4, "no OpenCL device")
+    contents = pathlib.Path("trace.contents")
+    whole = contents.read_bytes()
+    contents.unlink()
+    one_line(run(GTRACE, "replay", "trace.db"), 3, "trace.contents")
+    contents.write_bytes(b"not at all" * 100)
+    one_line(run(GTRACE, "replay", "trace.db"), 3, "trace.contents")
+    for size in (60, len(whole) // 2, len(whole) - 1):
+        contents.write_bytes(whole[:size])
+        outcome = run(GTRACE, "replay", "trace.db")
+        check(outcome.code in (0, 1) and "trace.contents" in outcome.err_text, f"{size}: {outcome.code} {outcome.err_text}")
+    recorded("true", file="nothing.db")
+    one_line(run(GTRACE, "replay", "nothing.db"), 2, "nothing to replay")
+
+
+main(globals())
