@@ -4,6 +4,8 @@
 Usage: capture_full.py BUILD
 """
 
+import sqlite3
+
 from job import *  # noqa: F403
 
 CONTENTS, MOVED, READ = (str(tests_dir / p) for p in ("contents", "moved_data", "read_contents"))
@@ -130,6 +132,13 @@ def test_the_collector_is_killed():
     said_so = good(GTRACE, "recover", "-o", "rest.db", spool).err_text
     check("rest.contents holds data of the program" in said_so, f"said: {said_so}")
     good(READ, "rest.contents")
+
+
+def test_sources_are_whole():
+    source = "kernel void k(global int* p) { *p = 1; }\n" + "".join(f"// line {i}\n" for i in range(10_000))
+    full(MOVED, "build", source, "")
+    with sqlite3.connect("trace.db") as db:
+        same(db.execute("SELECT max(full_size), max(size) FROM blobs").fetchone(), (len(source), len(source)), "bytes")
 
 
 def test_files_that_are_included():

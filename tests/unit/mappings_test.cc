@@ -1,6 +1,7 @@
 // Which memory is mapped: a table without locks that forgets rather than lies.
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <thread>
 #include <vector>
 
