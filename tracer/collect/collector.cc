@@ -77,6 +77,8 @@ bool Collector::take_of_thread(const RecordView& record) {
       return threads_.take_module(thread, record);
     case RecordType::Content:
       return calls_.take_content(thread, record);
+    case RecordType::Fresh:
+      return calls_.take_fresh(thread, record);
     case RecordType::MemoryFacts:
       return naming_.take_memory_facts(thread, record);
     case RecordType::CommandArg:

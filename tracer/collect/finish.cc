@@ -24,6 +24,7 @@ model::Trace Collector::finish() {
   std::vector<interpose::ThreadPath> paths;
   for (const auto& thread : threads_.all()) paths.push_back(thread->path);
   put_in_family_order(trace, paths);
+  model::add_fresh_facts(trace, list_.fresh());
   model::add_origin_facts(trace, texts_.origins());
   if (keep_times_) trace.facts.emplace_back("timeline.device_clock_error_ns", fmt::format("{}", clock_error_ns));
   return std::move(trace);

@@ -25,6 +25,7 @@ class OpenClCalls {
   bool enter(TracedThread& thread, const RecordView& record);
   bool exit(TracedThread& thread, const RecordView& record, bool timed);  // REQUIRES: a call of its function is open
   bool take_content(TracedThread& thread, const RecordView& record);      // of what the open call moves
+  bool take_fresh(TracedThread& thread, const RecordView& record);        // likewise
 
   // Begins a call without naming it: also a callback's.
   void begin(TracedThread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer);

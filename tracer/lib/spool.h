@@ -32,7 +32,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 8;
+constexpr uint32_t SpoolVersion = 9;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -170,6 +170,7 @@ enum class RecordType : uint16_t {
   Blocks,      // in no ring: a run of block words, as the reader gives them. ticks: before the first of them
   KernelArgs,  // handle, length, text (traces/model/folded/kernel_origin.h): of a kernel that the call under way made
   LeftList,    // address: of a block that has become too small to be listed (call_counter.h)
+  Fresh,       // within a call: bytes that it moves, how many of them have no page yet, ticks that asking took
 };
 
 // How a CommandArg gives its value.
