@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <vector>
@@ -16,8 +15,9 @@ namespace {
 using model::HugePageBytes;
 using model::PageBytes;
 
-constexpr size_t Rounds = 3;
-constexpr size_t Ordinary = 1 << 20;  // bytes of a round
+// More than the kernel keeps at hand of pages that were just given back: these are in the processor's cache, and cheap.
+constexpr size_t Ordinary = 8 << 20, Part = 1 << 20;
+constexpr size_t HugePages = 4;
 
 class Fresh {
  public:
@@ -44,17 +44,19 @@ uint64_t touch_ns(char* begin, size_t bytes) {
   return static_cast<uint64_t>(took.count());
 }
 
+uint64_t median(std::vector<uint64_t> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
+  return values[values.size() / 2];
+}
+
 // 0: there was no memory.
 uint64_t page_ns() {
-  std::array<uint64_t, Rounds> took{};
-  for (uint64_t& ns : took) {
-    const Fresh pages(Ordinary);
-    if (!pages.data()) return 0;
-    madvise(pages.data(), Ordinary, MADV_NOHUGEPAGE);
-    ns = touch_ns(pages.data(), Ordinary) / (Ordinary / PageBytes);
-  }
-  std::nth_element(took.begin(), took.begin() + Rounds / 2, took.end());
-  return std::max<uint64_t>(took[Rounds / 2], 1);
+  const Fresh pages(Ordinary);
+  if (!pages.data()) return 0;
+  madvise(pages.data(), Ordinary, MADV_NOHUGEPAGE);
+  std::vector<uint64_t> took;
+  for (size_t at = 0; at < Ordinary; at += Part) took.push_back(touch_ns(pages.data() + at, Part) / (Part / PageBytes));
+  return std::max<uint64_t>(median(took), 1);
 }
 
 // After one byte was touched: are all pages there?
@@ -65,18 +67,18 @@ bool is_huge(char* page) {
 }
 
 std::optional<uint64_t> huge_page_ns() {
-  std::array<uint64_t, Rounds> took{};
-  for (uint64_t& ns : took) {
-    const Fresh pages(2 * HugePageBytes);  // an aligned one is in it
-    if (!pages.data()) return std::nullopt;
-    char* const page = pages.data() + (-reinterpret_cast<uintptr_t>(pages.data()) & (HugePageBytes - 1));
-    if (madvise(page, HugePageBytes, MADV_HUGEPAGE) != 0) return std::nullopt;
-    ns = touch_ns(page, PageBytes);
+  const Fresh pages((HugePages + 1) * HugePageBytes);  // so many aligned ones are in it
+  if (!pages.data()) return std::nullopt;
+  char* const begin = pages.data() + (-reinterpret_cast<uintptr_t>(pages.data()) & (HugePageBytes - 1));
+  if (madvise(begin, HugePages * HugePageBytes, MADV_HUGEPAGE) != 0) return std::nullopt;
+  std::vector<uint64_t> took;
+  for (size_t i = 0; i < HugePages; ++i) {
+    char* const page = begin + i * HugePageBytes;
+    const uint64_t first = touch_ns(page, PageBytes);
     if (!is_huge(page)) return std::nullopt;
-    ns += touch_ns(page, HugePageBytes);
+    took.push_back(first + touch_ns(page, HugePageBytes));
   }
-  std::nth_element(took.begin(), took.begin() + Rounds / 2, took.end());
-  return took[Rounds / 2];
+  return median(took);
 }
 
 }  // namespace

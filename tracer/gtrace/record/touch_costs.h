@@ -1,5 +1,5 @@
 // What the first touch of memory costs on this machine, by a few pages of our own.
-// Thread safety: any thread. Cost: some milliseconds, and 6 MiB for that long.
+// Thread safety: any thread. Cost: 5 to 10 ms, and 10 MiB for that long.
 #pragma once
 
 #include "traces/model/folded/run_usage.h"
