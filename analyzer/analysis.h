@@ -6,6 +6,7 @@
 
 #include "analyzer/calls/function_sums.h"
 #include "analyzer/calls/kernel_facts.h"
+#include "analyzer/calls/run_parts.h"
 #include "analyzer/flow/flows.h"
 #include "analyzer/remote/remote_eligibility.h"
 #include "analyzer/remote/remote_prediction.h"
@@ -26,6 +27,7 @@ struct Analysis {
   uint64_t wall_ns = 0;
   uint64_t opencl_calls = 0;
   DispatchRatio ratio;
+  RunParts run;
   std::vector<TransferSource> sources;
   std::vector<TransferCall> transfers;
   std::vector<KernelFacts> kernels;

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analyzer/report/remote_report.h"
+#include "analyzer/report/run_report.h"
 #include "analyzer/base/text.h"
 #include "analyzer/base/units.h"
 
@@ -285,6 +286,7 @@ std::string format_report(const Analysis& a, const std::string& trace, const std
     return out.take();
   }
   add_ratio(out, a.ratio);
+  add_run(out, a.run);
   add_time(out, a);
   add_findings(out, a);
   add_sources(out, a);

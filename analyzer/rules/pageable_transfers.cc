@@ -74,6 +74,7 @@ void find_pageable_transfers(Findings& f) {
     if (!hot) continue;
     Finding finding;
     finding.rule = "pageable-transfers";
+    finding.by_goptimize = true;
     finding.place = s.name();
     finding.calls = calls_of(f, s);
     finding.evidence = fmt::format("{} allocated by {}: {} in {} transfers, {}", bytes_text(s.sizes.max), s.call,
