@@ -96,6 +96,7 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.prediction = predict_remote(trace, all_links(platform, links), a.wall_ns);
   begin("looking for findings", 5);
   a.found = find_all(trace, a.ratio, a.run, a.sources, a.kernels, effects, platform, sites);
+  a.gain = predict_gain(trace, a.ratio, a.run, a.sources, platform, sites);
   a.losses = find_losses(trace);
   return a;
 }

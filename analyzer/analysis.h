@@ -12,6 +12,7 @@
 #include "analyzer/remote/remote_prediction.h"
 #include "analyzer/rules/find_all.h"
 #include "analyzer/transfers/dispatch_ratio.h"
+#include "analyzer/transfers/goptimize_gain.h"
 #include "analyzer/transfers/transfer_calls.h"
 #include "analyzer/transfers/transfer_sources.h"
 #include "traces/base/progress.h"
@@ -32,6 +33,7 @@ struct Analysis {
   std::vector<TransferCall> transfers;
   std::vector<KernelFacts> kernels;
   FoundAll found;
+  GoptimizeGain gain;
   RemoteEligibility remote;
   std::vector<FunctionSums> functions;
   Flows flows;

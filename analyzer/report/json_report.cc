@@ -63,6 +63,7 @@ Json report_json(const Analysis& a, const std::string& trace, const std::string&
       {"wall_ns", a.wall_ns},
       {"opencl_calls", a.opencl_calls},
       {"run", run_json(a.run)},
+      {"goptimize", gain_json(a.gain)},
       {"kernels", list(a.kernels, kernel)},
       {"findings", list(a.found.findings, finding)},
       {"saving_together_s", a.found.total_s},

@@ -28,4 +28,12 @@ Json run_json(const RunParts& run) {
           {"beside_ns", run.beside_ns}};
 }
 
+Json gain_json(const GoptimizeGain& gain) {
+  return {{"saved_s", gain.saved_s},
+          {"sites_s", gain.sites_s},
+          {"staging_s", gain.staging_s},
+          {"pages_s", gain.pages_s},
+          {"basis", gain.basis}};
+}
+
 }  // namespace gt::analyzer

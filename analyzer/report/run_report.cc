@@ -26,6 +26,19 @@ std::string bound_text(const RunParts& run) {
                      touch, time, time_text(run.whole_ns), time, faster);
 }
 
+std::string gain_text(const GoptimizeGain& gain, const RunParts& run) {
+  const auto seconds = [](double s) { return time_text(static_cast<uint64_t>(s * 1e9)); };
+  std::string parts;
+  const auto add = [&](double s, const char* what) {
+    if (s > 0) parts += fmt::format("{}{} {}", parts.empty() ? "" : ", ", seconds(s), what);
+  };
+  add(gain.sites_s, "at allocation sites");
+  add(gain.staging_s, "by staging");
+  add(gain.pages_s, "by huge pages");
+  const std::string whole = run.known() ? " of " + time_text(run.whole_ns) : "";
+  return fmt::format("That is predicted to save {}{} ({}), {}.", seconds(gain.saved_s), whole, parts, gain.basis);
+}
+
 void add_run(Text& out, const RunParts& run) {
   if (!run.known()) return;
   out.heading("Where the run's time goes");

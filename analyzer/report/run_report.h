@@ -5,6 +5,7 @@
 
 #include "analyzer/base/text.h"
 #include "analyzer/calls/run_parts.h"
+#include "analyzer/transfers/goptimize_gain.h"
 
 namespace gt::analyzer {
 
@@ -30,6 +31,8 @@ constexpr RunPart RunPartList[] = {
 
 // Amdahl's bound in a sentence. REQUIRES: run.known().
 std::string bound_text(const RunParts& run);
+// What goptimize is predicted to save, in a sentence.
+std::string gain_text(const GoptimizeGain& gain, const RunParts& run);
 // Nothing where it is not known how long the run was.
 void add_run(Text& out, const RunParts& run);
 
