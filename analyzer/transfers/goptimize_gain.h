@@ -1,7 +1,7 @@
 // What `goptimize run` is predicted to save of a run like the traced one.
 //
-//   allocation sites   what the cost model (policy_costs.h) expects: a block of ordinary memory pays for the first touch
-//                      of its pages and for slow transfers, one of the policy's for huge pages or pins once
+//   allocation sites   what the cost model (policy_costs.h) expects: a block of ordinary memory pays for the first
+//                      touch of its pages and for slow transfers, one of the policy's for huge pages or pins once
 //   staging            transfers of memory that no site can be named for, through pinned chunks
 //   huge pages         large blocks of the C library that no policy serves: their first touch
 // All together never more than what goptimize can reach of the run (run_parts.h).

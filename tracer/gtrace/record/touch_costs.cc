@@ -17,7 +17,7 @@ using model::PageBytes;
 
 // More than the kernel keeps at hand of pages that were just given back: these are in the processor's cache, and cheap.
 constexpr size_t Ordinary = 8 << 20, Part = 1 << 20;
-constexpr size_t HugePages = 4;
+constexpr size_t HugePages = 4;  // one more than these are mapped: they are aligned
 
 class Fresh {
  public:
@@ -44,9 +44,10 @@ uint64_t touch_ns(char* begin, size_t bytes) {
   return static_cast<uint64_t>(took.count());
 }
 
-uint64_t median(std::vector<uint64_t> values) {
-  std::nth_element(values.begin(), values.begin() + static_cast<ptrdiff_t>(values.size() / 2), values.end());
-  return values[values.size() / 2];
+// The lower quartile: other programs interrupt, and make some of them much longer.
+uint64_t undisturbed(std::vector<uint64_t> took) {
+  std::sort(took.begin(), took.end());
+  return took[took.size() / 4];
 }
 
 // 0: there was no memory.
@@ -56,7 +57,7 @@ uint64_t page_ns() {
   madvise(pages.data(), Ordinary, MADV_NOHUGEPAGE);
   std::vector<uint64_t> took;
   for (size_t at = 0; at < Ordinary; at += Part) took.push_back(touch_ns(pages.data() + at, Part) / (Part / PageBytes));
-  return std::max<uint64_t>(median(took), 1);
+  return std::max<uint64_t>(undisturbed(took), 1);
 }
 
 // After one byte was touched: are all pages there?
@@ -67,7 +68,7 @@ bool is_huge(char* page) {
 }
 
 std::optional<uint64_t> huge_page_ns() {
-  const Fresh pages((HugePages + 1) * HugePageBytes);  // so many aligned ones are in it
+  const Fresh pages((HugePages + 1) * HugePageBytes);
   if (!pages.data()) return std::nullopt;
   char* const begin = pages.data() + (-reinterpret_cast<uintptr_t>(pages.data()) & (HugePageBytes - 1));
   if (madvise(begin, HugePages * HugePageBytes, MADV_HUGEPAGE) != 0) return std::nullopt;
@@ -78,7 +79,7 @@ std::optional<uint64_t> huge_page_ns() {
     if (!is_huge(page)) return std::nullopt;
     took.push_back(first + touch_ns(page, HugePageBytes));
   }
-  return median(took);
+  return undisturbed(took);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ std::optional<TouchCosts> read_touch_costs(const Trace& trace) {
 std::map<ShapeId, FreshBytes> read_fresh(const Trace& trace) {
   std::map<ShapeId, FreshBytes> out;
   for (const auto& [name, value] : trace.facts) {
-    if (!name.starts_with(Fresh)) continue;
+    if (!is_fresh_row(name)) continue;
     const std::string_view text = value;
     const size_t blank = text.find(' ');
     if (blank == text.npos) continue;
@@ -72,5 +72,7 @@ std::map<ShapeId, FreshBytes> read_fresh(const Trace& trace) {
   }
   return out;
 }
+
+bool is_fresh_row(std::string_view fact) { return fact.starts_with(Fresh); }
 
 }  // namespace gt::model

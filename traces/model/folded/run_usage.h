@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 
 #include "traces/model/fold/event.h"
 
@@ -46,5 +47,8 @@ void add_fresh_facts(Trace& trace, const std::map<ShapeId, FreshBytes>& fresh);
 std::optional<RunUsage> read_run_usage(const Trace& trace);
 std::optional<TouchCosts> read_touch_costs(const Trace& trace);
 std::map<ShapeId, FreshBytes> read_fresh(const Trace& trace);
+
+// Is the fact a row of read_fresh(), which nobody wants to see as it is?
+bool is_fresh_row(std::string_view fact);
 
 }  // namespace gt::model
