@@ -173,7 +173,9 @@ class Sums {
     if (busy > 0) {
       const double part = static_cast<double>(kernels) / static_cast<double>(kernels + transfers);
       out_.kernel_ns = std::min(busy, static_cast<uint64_t>(static_cast<double>(busy) * part));
-      out_.transfer_ns += busy - out_.kernel_ns;
+      const uint64_t moving = busy - out_.kernel_ns, touch = std::min(moving, later_touch_ns_);
+      out_.transfer_ns += moving - touch;
+      out_.touch_transfer_ns += touch;
     }
     out_.wait_ns = waited_ns_ - busy;
   }
@@ -185,7 +187,9 @@ class Sums {
     inside_ns_ += moving;
     if (const auto f = fresh_.find(shape); f != fresh_.end()) {
       out_.fresh_bytes += f->second.fresh;
-      const uint64_t touch = std::min(ns, f->second.fresh / model::PageBytes * out_.page_ns);
+      const uint64_t all = f->second.fresh / model::PageBytes * out_.page_ns;
+      const uint64_t touch = asynchronous_.count(shape) ? 0 : std::min(ns, all);
+      later_touch_ns_ += all - touch;
       const uint64_t in_moving = std::min(moving, touch);
       moving -= in_moving;
       waiting -= std::min(waiting, touch - in_moving);
@@ -201,6 +205,7 @@ class Sums {
   std::map<ShapeId, model::FreshBytes> fresh_;
   std::set<ShapeId> asynchronous_;
   uint64_t waited_ns_ = 0, inside_ns_ = 0;  // inside: the devices' time of transfers whose calls waited for it
+  uint64_t later_touch_ns_ = 0;             // first touch in transfers whose calls did not
 };
 
 uint64_t in_calls(const RunParts& p) {

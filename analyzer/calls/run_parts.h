@@ -7,7 +7,8 @@
 //   waiting (such calls, clFinish, ...) is for kernels and for transfers under way, in the proportion in which the
 //   devices worked for them, and never longer than they did; what is left are drivers' own doings;
 //   first touch in transfers: their pages that were not there (facts fresh.*), at what a first touch costs; it is taken
-//   off the transfers, and off the waiting where the driver does it besides its command;
+//   off the transfers, also those that are waited for later, and off the waiting in calls where the driver does it
+//   besides its command;
 //   first touch elsewhere: all other page faults of the process, but for the pages of buffers of devices that work in
 //   the host's memory (these are made in commands); at most what is left of the run.
 // Thread safety: values. Cost: O(folded trace).

@@ -110,6 +110,19 @@ TEST_CASE("first touch is taken off the transfer that it is in, and off the prog
   CHECK(sum(run) == Wall);
 }
 
+TEST_CASE("first touch in a transfer that does not block is where it is waited for") {
+  Program p;
+  p.read(p.b, p.host, 8 * MiB, {.blocking = false, .device_ns = 100 * Ms, .host_ns = 1 * Ms});
+  p.finish(99 * Ms);
+  Trace t = p.finish_trace(900 * Ms);
+  add_run_facts(t, {Wall, 0, 0, 0, 0}, {1000, {}});
+  add_fresh_facts(t, {{read_of(t), {8 * MiB, 8 * MiB}}});
+  const RunParts run = find_run_parts(t, nullptr);
+  CHECK(run.touch_transfer_ns == 2048 * 1000);
+  CHECK(run.transfer_ns == 100 * Ms - 2048 * 1000);
+  CHECK(sum(run) == Wall);
+}
+
 TEST_CASE("first touch in a transfer is never more than the call, elsewhere never more than is left") {
   ReadAfterKernel p;
   Trace t = p.finish_trace(900 * Ms);

@@ -32,7 +32,8 @@ Json fact_value(const std::string& value) {
 Json facts_under(const model::Trace& trace, std::string_view prefix) {
   Json out = Json::object();
   for (const auto& [name, value] : trace.facts) {
-    if (name.starts_with(prefix) && !model::is_counted_row(name) && !model::is_fresh_row(name)) out[name.substr(prefix.size())] = fact_value(value);
+    if (!name.starts_with(prefix) || model::is_counted_row(name) || model::is_fresh_row(name)) continue;
+    out[name.substr(prefix.size())] = fact_value(value);
   }
   return out;
 }
