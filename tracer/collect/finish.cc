@@ -107,6 +107,7 @@ void Collector::add_facts(uint64_t unlisted_calls, uint64_t counted_of_helpers) 
     fact("lost.contents_forgotten", forgotten);
     fact("overhead.capture_ns", clock_.to_ns(calls_.capture_ticks()));
   }
+  if (calls_.fresh_ticks() > 0) fact("overhead.fresh_ns", clock_.to_ns(calls_.fresh_ticks()));
   if (devices_.timed.left_out() > 0) fact("lost.times_of_queues", devices_.timed.left_out());
   fact("foreign_releases", memory_.foreign_releases());
   fact("lost.undecodable_records", undecodable_);

@@ -49,6 +49,7 @@ bool OpenClCalls::take_fresh(TracedThread& thread, const RecordView& record) {
   PendingCall& call = thread.pending;
   if (!in.ok() || !call.open || fresh > bytes) return false;
   call.fresh = {bytes, fresh, ticks};
+  fresh_ticks_ += ticks;
   return true;
 }
 

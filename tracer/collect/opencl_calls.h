@@ -36,6 +36,7 @@ class OpenClCalls {
 
   uint64_t calls() const { return calls_; }
   uint64_t capture_ticks() const { return capture_ticks_; }  // spent on looking at contents
+  uint64_t fresh_ticks() const { return fresh_ticks_; }      // likewise, at which memory has pages
 
  private:
   void end(TracedThread& thread, bool unfinished, uint64_t ticks, bool timed);
@@ -46,7 +47,7 @@ class OpenClCalls {
   MemoryCalls& memory_;
   CallList& list_;
   const TickClock& clock_;
-  uint64_t calls_ = 0, capture_ticks_ = 0;
+  uint64_t calls_ = 0, capture_ticks_ = 0, fresh_ticks_ = 0;
 };
 
 }  // namespace gt::tracer

@@ -12,8 +12,9 @@ namespace {
 
 constexpr uintptr_t Page = 4096;
 constexpr size_t StretchPages = 64;
-constexpr size_t MostStretches = 8;
-static_assert(LeastFreshBytes / Page >= 4 * StretchPages);  // two stretches lie apart
+constexpr size_t LeastStretches = 2, MostStretches = 8;  // the beginning and the end, and one more for each...
+constexpr size_t PagesEach = 2048;                       // ...8 MiB: looking is to take little of the transfer's time
+static_assert(LeastFreshBytes / Page >= LeastStretches * StretchPages && PagesEach >= StretchPages);  // they lie apart
 
 bool is_missing(unsigned char page) { return !(page & 1); }
 
@@ -23,7 +24,7 @@ std::optional<uint64_t> fresh_bytes(const void* p, size_t size) noexcept {
   const auto begin = reinterpret_cast<uintptr_t>(p);
   if (begin + (size - 1) < begin) return std::nullopt;
   const uintptr_t first = begin / Page, pages = (begin + (size - 1)) / Page - first + 1;
-  const size_t stretches = std::min(MostStretches, pages / (2 * StretchPages));
+  const size_t stretches = std::clamp(pages / PagesEach, LeastStretches, MostStretches);
   const int saved = errno;
   size_t missing = 0;
   bool told = true;
