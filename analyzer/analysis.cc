@@ -81,6 +81,7 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.opencl_calls = count_opencl_calls(trace);
   CallSites sites;
   a.ratio = find_dispatch_ratio(trace, min_ratio, sites);
+  a.run = find_run_parts(trace, platform);
   begin("following transfers", 2);
   TransferSources sources = find_transfer_sources(trace, sites);
   a.transfers = find_transfer_calls(trace, sources, sites);
@@ -94,7 +95,8 @@ Analysis analyze(const model::Trace& trace, double min_ratio, const model::Platf
   a.remote = find_remote_eligibility(trace, sites, effects);
   a.prediction = predict_remote(trace, all_links(platform, links), a.wall_ns);
   begin("looking for findings", 5);
-  a.found = find_all(trace, a.ratio, a.sources, a.kernels, effects, platform, sites);
+  a.found = find_all(trace, a.ratio, a.run, a.sources, a.kernels, effects, platform, sites);
+  a.gain = predict_gain(trace, a.ratio, a.run, a.sources, platform, sites);
   a.losses = find_losses(trace);
   return a;
 }

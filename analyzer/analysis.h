@@ -6,11 +6,13 @@
 
 #include "analyzer/calls/function_sums.h"
 #include "analyzer/calls/kernel_facts.h"
+#include "analyzer/calls/run_parts.h"
 #include "analyzer/flow/flows.h"
 #include "analyzer/remote/remote_eligibility.h"
 #include "analyzer/remote/remote_prediction.h"
 #include "analyzer/rules/find_all.h"
 #include "analyzer/transfers/dispatch_ratio.h"
+#include "analyzer/transfers/goptimize_gain.h"
 #include "analyzer/transfers/transfer_calls.h"
 #include "analyzer/transfers/transfer_sources.h"
 #include "traces/base/progress.h"
@@ -26,10 +28,12 @@ struct Analysis {
   uint64_t wall_ns = 0;
   uint64_t opencl_calls = 0;
   DispatchRatio ratio;
+  RunParts run;
   std::vector<TransferSource> sources;
   std::vector<TransferCall> transfers;
   std::vector<KernelFacts> kernels;
   FoundAll found;
+  GoptimizeGain gain;
   RemoteEligibility remote;
   std::vector<FunctionSums> functions;
   Flows flows;

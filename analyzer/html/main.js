@@ -12,6 +12,7 @@ byId('program').title = report.program;
 byId('origin').textContent = report.trace;
 byId('origin').title = report.trace;
 showVerdict(report);
+showRun(report.run, report.goptimize);
 if (report.opencl_calls === 0) {
   byId('main').append(el('section', {}, el('p', {}, 'The trace has no OpenCL calls: there is nothing to analyze.')));
 }

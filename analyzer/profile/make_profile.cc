@@ -74,6 +74,15 @@ void predict(model::ProfileSite& site, const model::DeviceCosts& device) {
   site.standard_s = choice->standard_s;
 }
 
+// All sites together save no more than goptimize can reach of the run.
+void cap_predictions(std::vector<model::ProfileSite>& sites, const RunParts& run) {
+  double saved = 0;
+  for (const model::ProfileSite& s : sites) saved += s.standard_s - s.predicted_s;
+  const double most = static_cast<double>(run.reachable_ns()) / 1e9;
+  if (!run.known() || saved <= most) return;
+  for (model::ProfileSite& s : sites) s.predicted_s = s.standard_s - (s.standard_s - s.predicted_s) * most / saved;
+}
+
 model::ProfileRoute program_route(const RemoteEligibility& remote) {
   model::ProfileRoute r;
   r.remote = remote.eligible;
@@ -140,6 +149,7 @@ model::Profile make_profile(const Analysis& a, const model::Platform* platform) 
   if (!device) return p;
   p.platform = {model::fingerprint(platform->machine), platform->machine.cpu, device->name, device->driver};
   for (model::ProfileSite& s : p.sites) predict(s, *device);
+  cap_predictions(p.sites, a.run);
   return p;
 }
 

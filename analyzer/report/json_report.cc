@@ -7,6 +7,7 @@
 #include "analyzer/report/flow_json.h"
 #include "analyzer/report/ratio_json.h"
 #include "analyzer/report/remote_json.h"
+#include "analyzer/report/run_json.h"
 #include "analyzer/report/transfer_json.h"
 #include "traces/model/fold/event.h"
 
@@ -61,6 +62,8 @@ Json report_json(const Analysis& a, const std::string& trace, const std::string&
       {"profile", profile},
       {"wall_ns", a.wall_ns},
       {"opencl_calls", a.opencl_calls},
+      {"run", run_json(a.run)},
+      {"goptimize", gain_json(a.gain)},
       {"kernels", list(a.kernels, kernel)},
       {"findings", list(a.found.findings, finding)},
       {"saving_together_s", a.found.total_s},

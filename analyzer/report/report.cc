@@ -8,6 +8,7 @@
 #include <map>
 
 #include "analyzer/report/remote_report.h"
+#include "analyzer/report/run_report.h"
 #include "analyzer/base/text.h"
 #include "analyzer/base/units.h"
 
@@ -17,6 +18,7 @@ namespace {
 constexpr size_t MostRows = 20;
 constexpr size_t MostFunctions = 6;
 constexpr uint64_t NotableNs = 10'000'000;
+constexpr double WorthSaying_s = 0.001;
 constexpr uint64_t HotBytes = 1 << 20;  // what moves less is not worth a word
 
 std::string ratio_text(const Ratio& r) {
@@ -264,6 +266,7 @@ void add_next(Text& out, const Analysis& a, const std::string& trace,
   } else {
     out.paragraph("Run the program with it: " + run + " ARGS...");
   }
+  if (a.gain.saved_s >= WorthSaying_s) out.paragraph(gain_text(a.gain, a.run), 2);
   out.faint("With pictures: ganalyze " + printable(shell_text(trace)) + " --html report.html");
 }
 
@@ -285,6 +288,7 @@ std::string format_report(const Analysis& a, const std::string& trace, const std
     return out.take();
   }
   add_ratio(out, a.ratio);
+  add_run(out, a.run);
   add_time(out, a);
   add_findings(out, a);
   add_sources(out, a);

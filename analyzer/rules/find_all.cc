@@ -34,9 +34,9 @@ void drop_empty(std::vector<Finding>& findings) {
 
 }  // namespace
 
-FoundAll find_all(const model::Trace& trace, const DispatchRatio& ratio, const std::vector<TransferSource>& sources,
-                  const std::vector<KernelFacts>& kernels, const Effects& effects, const model::Platform* platform,
-                  CallSites& sites) {
+FoundAll find_all(const model::Trace& trace, const DispatchRatio& ratio, const RunParts& run,
+                  const std::vector<TransferSource>& sources, const std::vector<KernelFacts>& kernels,
+                  const Effects& effects, const model::Platform* platform, CallSites& sites) {
   FoundAll found;
   const CallPlans plans(trace, effects);
   const bool gaps = has_gaps(trace);
@@ -46,6 +46,7 @@ FoundAll find_all(const model::Trace& trace, const DispatchRatio& ratio, const s
   const bool on_host = devices_share_host_memory(trace);
   Findings f{trace, ratio, sources, platform, sites, kernels, on_host, plans, sends, waits, maps, found.findings};
   for (const Rule rule : Rules) rule(f);
+  cap_savings(found.findings, run);
   drop_empty(found.findings);
   std::stable_sort(found.findings.begin(), found.findings.end(),
                    [](const Finding& x, const Finding& y) { return x.saving_s.value_or(0) > y.saving_s.value_or(0); });

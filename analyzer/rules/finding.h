@@ -32,6 +32,7 @@ struct Finding {
   std::string basis;               // what the saving assumes, or why there is none
   std::string advice;
   std::vector<model::ShapeId> calls;  // whose time the saving is part of
+  bool by_goptimize = false;          // so it is part of what goptimize can reach of the run
 };
 
 // What rules look at. Everything outlives the call of a rule.

@@ -61,6 +61,7 @@ void find_first_touch(Findings& f) {
     const double ns = std::min(extra_ns(s), static_cast<double>(s.bytes.min) * MostNsPerByte);
     if (!worth(f, ns) || is_sent(f, host->cls) || !received_before(f, plan) || !written_before(f, plan)) continue;
     Finding finding = finding_at(f, "first-touch", plan.shape, ns);
+    finding.by_goptimize = true;
     finding.evidence = fmt::format(
         "the first {} of {} took {}, later ones {} on average: it goes to memory that was never "
         "sent, whose pages are made during the transfer",

@@ -52,6 +52,14 @@ std::optional<NeedlessTransfers> needless_transfers(const Findings& f, const cha
                            bytes_text(s.bytes.count ? s.bytes.sum / s.bytes.count : 0)};
 }
 
+void cap_savings(std::vector<Finding>& findings, const RunParts& run) {
+  if (!run.known()) return;
+  for (Finding& f : findings) {
+    const auto most = static_cast<double>(f.by_goptimize ? run.reachable_ns() : run.whole_ns) / 1e9;
+    if (f.saving_s) f.saving_s = std::min(*f.saving_s, most);
+  }
+}
+
 double total_saving_s(const model::Trace& trace, const std::vector<Finding>& findings, uint64_t wall_ns) {
   std::vector<size_t> parent(findings.size());
   std::iota(parent.begin(), parent.end(), size_t{0});

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "analyzer/calls/run_parts.h"
 #include "analyzer/rules/finding.h"
 
 namespace gt::analyzer {
@@ -32,6 +33,9 @@ struct NeedlessTransfers {
 };
 std::optional<NeedlessTransfers> needless_transfers(const Findings& f, const char* rule, const CallPlan& plan,
                                                     uint64_t times);
+
+// Nothing saves more than the run is long, and goptimize no more than it can reach of it.
+void cap_savings(std::vector<Finding>& findings, const RunParts& run);
 
 // At most so many seconds all findings together save: findings that share calls cannot save more than these calls take,
 // and nothing saves more than the run. Cost: O(findings * shapes of findings).

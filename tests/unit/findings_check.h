@@ -20,7 +20,8 @@ inline analyzer::FoundAll found_in(const Trace& trace, const Platform* platform 
   const auto ratio = analyzer::find_dispatch_ratio(trace, 0.1, sites);
   const auto sources = analyzer::find_transfer_sources(trace, sites).list;
   const auto kernels = analyzer::find_kernels(trace);
-  auto found = analyzer::find_all(trace, ratio, sources, kernels, recorded_effects(trace), platform, sites);
+  auto found = analyzer::find_all(trace, ratio, analyzer::find_run_parts(trace, platform), sources, kernels,
+                                  recorded_effects(trace), platform, sites);
   // Every program here sends from ordinary memory: that rule has tests of its own (analyzer_test.cc).
   std::erase_if(found.findings, [](const Finding& f) { return f.rule == "pageable-transfers"; });
   return found;

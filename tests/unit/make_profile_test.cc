@@ -180,6 +180,24 @@ TEST_CASE("predictions name their platform and the policy") {
   CHECK_FALSE(analyzer::make_profile(a, &other).platform);
 }
 
+TEST_CASE("sites together are predicted to save no more than moving data and first touch took of the run") {
+  const auto gpu = platform(11, 54);
+  Analysis a = analysis({source(ObjectKind::Segment, place(0x10), 128 * MiB, 2, 40),
+                         source(ObjectKind::Segment, place(0x20), 64 * MiB, 2, 40)});
+  const auto saved = [&] {
+    double s = 0;
+    for (const auto& site : analyzer::make_profile(a, &gpu).sites) s += site.standard_s - site.predicted_s;
+    return s;
+  };
+  const double all = saved();
+  a.run.whole_ns = 10'000'000'000;
+  a.run.transfer_ns = 5'000'000'000;
+  CHECK(saved() == doctest::Approx(all));
+  a.run.transfer_ns = 100'000'000;
+  REQUIRE(all > 0.2);
+  CHECK(saved() == doctest::Approx(0.1));
+}
+
 TEST_CASE("the program's route says what stands against remote devices") {
   Analysis a = analysis({});
   CHECK(analyzer::make_profile(a).routes[0].remote);

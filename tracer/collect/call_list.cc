@@ -37,6 +37,11 @@ void CallList::add_call(const TracedThread& thread, uint64_t ns, bool timed) {
   if (state.times) {
     state.times->add_event(clock_.time_of(call.ticks), unfinished ? std::nullopt : std::optional(ns));
   }
+  if (call.fresh.bytes && !call.error) {
+    model::FreshBytes& sum = fresh_[shape];
+    sum.bytes += call.fresh.bytes;
+    sum.fresh += call.fresh.fresh;
+  }
   if (call.device != 0 && !call.error) add_command(thread, state, shape, timed);
 }
 

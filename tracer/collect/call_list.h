@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -16,6 +17,7 @@
 #include "tracer/collect/trace_tables.h"
 #include "tracer/collect/traced_thread.h"
 #include "traces/model/fold/fold.h"
+#include "traces/model/folded/run_usage.h"
 #include "traces/model/folded/timeline.h"
 
 namespace gt::tracer {
@@ -37,6 +39,7 @@ class CallList {
   // The calls of a thread; nullptr: it has made none. And their times; nullptr: not kept.
   model::Folder* stream(const TracedThread& thread) const;
   const model::TimelineBuilder* times(const TracedThread& thread) const;
+  const std::map<model::ShapeId, model::FreshBytes>& fresh() const { return fresh_; }
   // Puts the times of devices, queues and contexts that had commands into the trace. Once, at the end.
   void finish();
 
@@ -69,6 +72,7 @@ class CallList {
   const TickClock& clock_;
   bool keep_times_ = false;
   PerThread<State> states_;
+  std::map<model::ShapeId, model::FreshBytes> fresh_;  // of large transfers only
   CommandTimes times_;                           // keys: thread and sequence number
   std::unordered_map<uint64_t, Placed> placed_;  // by the same keys; with timelines only
 };

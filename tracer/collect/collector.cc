@@ -82,6 +82,8 @@ bool Collector::take_of_thread(const RecordView& record) {
       return calls_.take_shared(thread, record);
     case RecordType::ContentPiece:
       return contents_.take_piece(thread, record.payload);
+    case RecordType::Fresh:
+      return calls_.take_fresh(thread, record);
     case RecordType::MemoryFacts:
       return naming_.take_memory_facts(thread, record);
     case RecordType::CommandArg:

@@ -24,6 +24,7 @@ model::Trace Collector::finish() {
   std::vector<interpose::ThreadPath> paths;
   for (const auto& thread : threads_.all()) paths.push_back(thread->path);
   put_in_family_order(trace, paths);
+  model::add_fresh_facts(trace, list_.fresh());
   model::add_origin_facts(trace, texts_.origins());
   for (const TracedDevice& device : devices_.all()) {
     if (!device.name.empty()) trace.facts.emplace_back(fmt::format("device.{}", device.slot), device.name);
@@ -115,6 +116,7 @@ void Collector::add_facts(uint64_t unlisted_calls, uint64_t counted_of_helpers) 
     fact("lost.contents_unwaited", calls_.unwaited());
     fact("lost.shared_memory_unseen", calls_.shared_unseen());
   }
+  if (calls_.fresh_ticks() > 0) fact("overhead.fresh_ns", clock_.to_ns(calls_.fresh_ticks()));
   if (devices_.timed.left_out() > 0) fact("lost.times_of_queues", devices_.timed.left_out());
   fact("foreign_releases", memory_.foreign_releases());
   fact("lost.undecodable_records", undecodable_);

@@ -66,6 +66,16 @@ bool OpenClCalls::take_shared(TracedThread& thread, const RecordView& record) {
   return true;
 }
 
+bool OpenClCalls::take_fresh(TracedThread& thread, const RecordView& record) {
+  ByteReader in(record.payload);
+  const uint64_t bytes = in.fixed64(), fresh = in.fixed64(), ticks = in.fixed64();
+  PendingCall& call = thread.pending;
+  if (!in.ok() || !call.open || fresh > bytes) return false;
+  call.fresh = {bytes, fresh, ticks};
+  fresh_ticks_ += ticks;
+  return true;
+}
+
 void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, bool timed) {
   PendingCall& call = thread.pending;
   if (!unfinished) {
@@ -76,8 +86,8 @@ void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, boo
   for (const auto& [address, number] : call.content.shared) naming_.add_shared(thread, address, number);
   if (call.content.captured) call.add_number(model::ParamContent, ArgForm::Int, call.content.number);
   call.end(unfinished);
-  const uint64_t whole = ticks - call.ticks;
-  list_.add_call(thread, clock_.to_ns(whole - std::min(call.content.ticks, whole)), timed);
+  const uint64_t whole = ticks - call.ticks, aside = call.content.ticks + call.fresh.ticks;
+  list_.add_call(thread, clock_.to_ns(whole - std::min(aside, whole)), timed);
 }
 
 }  // namespace gt::tracer

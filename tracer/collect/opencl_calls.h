@@ -37,6 +37,7 @@ class OpenClCalls {
   bool exit(TracedThread& thread, const RecordView& record, bool timed);  // REQUIRES: a call of its function is open
   bool take_content(TracedThread& thread, const RecordView& record);      // of what the open call moves
   bool take_shared(TracedThread& thread, const RecordView& record);       // of memory that it reads, or waited for
+  bool take_fresh(TracedThread& thread, const RecordView& record);        // likewise
 
   // Begins a call without naming it: also a callback's.
   void begin(TracedThread& thread, const RecordView& record, model::SiteId site, uint64_t stack_pointer);
@@ -49,6 +50,7 @@ class OpenClCalls {
   uint64_t capture_ticks() const { return capture_ticks_; }  // spent on looking at contents
   uint64_t unwaited() const { return unwaited_ - std::min(unwaited_, waited_); }  // reads whose data was never seen
   uint64_t shared_unseen() const { return shared_unseen_; }  // times that memory which launches may read was not seen
+  uint64_t fresh_ticks() const { return fresh_ticks_; }      // likewise, at which memory has pages
 
  private:
   void end(TracedThread& thread, bool unfinished, uint64_t ticks, bool timed);
@@ -61,7 +63,7 @@ class OpenClCalls {
   KeptContents& contents_;
   ProgramFiles& files_;
   const TickClock& clock_;
-  uint64_t calls_ = 0, capture_ticks_ = 0, shared_unseen_ = 0, unwaited_ = 0, waited_ = 0;
+  uint64_t calls_ = 0, capture_ticks_ = 0, shared_unseen_ = 0, unwaited_ = 0, waited_ = 0, fresh_ticks_ = 0;
 };
 
 }  // namespace gt::tracer

@@ -93,9 +93,17 @@ struct CallContent {
   }
 };
 
+// What the recorder saw of memory that the call moves: written by OpenClCalls.
+struct CallFresh {
+  uint64_t bytes = 0;  // 0: it did not look
+  uint64_t fresh = 0;  // of them, without a page
+  uint64_t ticks = 0;  // the time that looking took, which is not the call's
+};
+
 struct PendingCall : CallFacts, CallLists {
   CallRegistration registration;
   CallContent content;
+  CallFresh fresh;
   model::Shape shape;
   std::vector<int64_t> values;
 
@@ -105,6 +113,7 @@ struct PendingCall : CallFacts, CallLists {
     CallLists::clear();
     registration = {};
     content.clear();
+    fresh = {};
     open = true;
     attributes = &api::attributes(fn);
     shape.fn = fn;

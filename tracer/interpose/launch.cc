@@ -139,6 +139,7 @@ Launched::Launched(Launched&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
       handle_(std::move(other.handle_)),
       state_(other.state_),
+      usage_(other.usage_),
       ended_(other.ended_) {}
 
 Launched::~Launched() {
@@ -150,7 +151,7 @@ Launched::~Launched() {
 bool Launched::reap(int options) {
   pid_t got;
   do {
-    got = waitpid(pid_, &state_, options);
+    got = wait4(pid_, &state_, options, &usage_);
   } while (got < 0 && errno == EINTR);
   if (got == pid_) {
     ended_ = true;

@@ -7,6 +7,7 @@
 // safety: none. Start the program before starting threads.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -68,6 +69,7 @@ class Launched {
   // REQUIRES: wait() gave true. The exit status, or 128 + the signal that ended it.
   int exit_status() const;
   int signal() const;  // that ended it, 0 when it exited
+  const rusage& usage() const { return usage_; }  // its own, and that of the children that it waited for
 
  private:
   explicit Launched(pid_t pid);
@@ -76,6 +78,7 @@ class Launched {
   pid_t pid_ = -1;
   Fd handle_;  // pidfd, where the kernel has them
   int state_ = 0;
+  rusage usage_{};
   bool ended_ = false;
 };
 

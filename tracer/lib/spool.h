@@ -32,7 +32,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 9;
+constexpr uint32_t SpoolVersion = 10;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -173,6 +173,7 @@ enum class RecordType : uint16_t {
   LeftList,    // address: of a block that has become too small to be listed (call_counter.h)
   ContentPiece,  // number of bytes, bytes (padded): of the content whose Content record follows
   SharedContent,  // address, hash, bytes, ticks, SharedKind. bytes 0: it could not be looked at
+  Fresh,       // within a call: bytes that it moves, how many of them have no page yet, ticks that asking took
 };
 
 // Of which memory a SharedContent record is.

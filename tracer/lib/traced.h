@@ -25,6 +25,7 @@
 #include "tracer/lib/callbacks.h"
 #include "tracer/lib/contents.h"
 #include "tracer/lib/device_time.h"
+#include "tracer/lib/fresh_memory.h"
 #include "tracer/lib/memory_facts.h"
 #include "tracer/lib/mutable_update.h"
 #include "tracer/lib/real_calls.h"
@@ -90,6 +91,7 @@ void record_enter(Ring& ring, const void* site, const void* stack, A... args) {
     record_update(api::number(F), std::get<static_cast<size_t>(Updates)>(std::tuple<A...>(args...)));
   capture_before<F>(args...);
   share_before<F>(args...);
+  note_fresh<F>(args...);
 }
 
 template <FnId F, class Encode>

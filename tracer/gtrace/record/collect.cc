@@ -24,6 +24,7 @@
 #include "tracer/gtrace/record/mapped_opencl.h"
 #include "tracer/gtrace/record/save.h"
 #include "tracer/gtrace/record/snapshots.h"
+#include "tracer/gtrace/record/touch_costs.h"
 #include "tracer/gtrace/record/trace_cost.h"
 #include "tracer/gtrace/base/units.h"
 #include "traces/base/command.h"
@@ -231,6 +232,7 @@ class Collecting {
 
   void note_ending(model::Trace& trace) const {
     if (!program_.ended) return;
+    model::add_run_facts(trace, program_.usage, measure_touch_costs());
     for (model::Process& p : trace.processes) {
       if (p.pid != program_.pid) continue;
       p.exit_code = program_.signal ? -1 : program_.exit_status;

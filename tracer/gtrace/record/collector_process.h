@@ -22,6 +22,7 @@
 #include "tracer/collect/spool_reader.h"
 #include "traces/base/fd.h"
 #include "traces/base/status.h"
+#include "traces/model/folded/run_usage.h"
 
 namespace gt::tracer {
 
@@ -30,6 +31,7 @@ struct ProgramNews {
   bool ended = false;
   int32_t exit_status = 0;  // 128 + the signal that ended it, when one did
   int32_t signal = 0;
+  model::RunUsage usage = {};  // once it has ended
 };
 
 struct Closing {

@@ -183,11 +183,22 @@ void wait_for_end(interpose::Launched& program, SpoolHeader& spool, const std::s
   }
 }
 
+using Clock = std::chrono::steady_clock;
+
+model::RunUsage usage_of(const interpose::Launched& program, Clock::duration ran) {
+  const auto ns = [](const timeval& t) {
+    return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_usec) * 1000;
+  };
+  const rusage& used = program.usage();
+  return {static_cast<uint64_t>(std::chrono::nanoseconds(ran).count()), ns(used.ru_utime), ns(used.ru_stime),
+          static_cast<uint64_t>(used.ru_minflt), static_cast<uint64_t>(used.ru_majflt)};
+}
+
 // The program's status, unless the trace could not be written.
 int finish(CollectorProcess& collector, const std::string& spool, const std::string& output,
-           interpose::Launched program) {
+           interpose::Launched program, Clock::duration ran) {
   const int status = program.exit_status();
-  collector.tell({program.pid(), true, status, program.signal()});
+  collector.tell({program.pid(), true, status, program.signal(), usage_of(program, ran)});
   std::optional<interpose::Launched> signals(std::move(program));
   if (!collector.answers(LongWait)) {
     signals.reset();  // before it is said that Ctrl-C works again
@@ -248,11 +259,12 @@ int run_command(int argc, char** argv) {
   if (!obstacles.empty() && options.flag("strict")) return ExitEnvironment;
   if (options.text("on-signal") == "control") plan->own_signals = take_control(spool->header());
 
+  const Clock::time_point begin = Clock::now();
   Result<interpose::Launched> program = interpose::Launched::start(*plan);
   if (!program) return fail(Program, program.status());
   collector->tell({program->pid()});
   wait_for_end(*program, spool->header(), command[0]);
-  return finish(*collector, spool->path(), output, std::move(*program));
+  return finish(*collector, spool->path(), output, std::move(*program), Clock::now() - begin);
 }
 
 }  // namespace gt::tracer

@@ -12,6 +12,7 @@
 #include "tracer/gtrace/stats/summary.h"
 #include "traces/base/command_line.h"
 #include "traces/model/folded/memory_detail.h"
+#include "traces/model/folded/run_usage.h"
 #include "traces/store/digest.h"
 #include "traces/store/function_facts.h"
 
@@ -31,7 +32,8 @@ Json fact_value(const std::string& value) {
 Json facts_under(const model::Trace& trace, std::string_view prefix) {
   Json out = Json::object();
   for (const auto& [name, value] : trace.facts) {
-    if (name.starts_with(prefix) && !model::is_counted_row(name)) out[name.substr(prefix.size())] = fact_value(value);
+    if (!name.starts_with(prefix) || model::is_counted_row(name) || model::is_fresh_row(name)) continue;
+    out[name.substr(prefix.size())] = fact_value(value);
   }
   return out;
 }

@@ -9,6 +9,7 @@
 #include "tracer/gtrace/export/export_formats.h"
 #include "tracer/gtrace/base/units.h"
 #include "traces/model/folded/memory_detail.h"
+#include "traces/model/folded/run_usage.h"
 #include "traces/store/function_facts.h"
 
 namespace gt::tracer {
@@ -171,7 +172,7 @@ StatsSection recording_section(const model::Trace& trace) {
   };
   const uint64_t wall = number_of(trace.fact("wall_ns")).value_or(0);
   for (const auto& [name, value] : trace.facts) {
-    if (model::is_counted_row(name)) continue;  // these are a section of their own
+    if (model::is_counted_row(name) || model::is_fresh_row(name)) continue;  // the former are a section of their own
     const bool cost = name.starts_with("overhead."), ns = cost || name.ends_with("_ns");
     const auto number = number_of(value);
     s.rows.push_back({text(name), {ns && number ? human_ns(*number) : value, value},
