@@ -159,7 +159,7 @@ bool is_padding(const cs_insn& i) { return i.id == ARM64_INS_NOP; }
 // One function on its way into the plan.
 class Planner {
  public:
-  Planner(Disassembler& decoder, const ElfFile& elf, const ElfFunction& f, const std::set<uint64_t>& starts)
+  Planner(Disassembler& decoder, const ElfFile& elf, const ElfFunction& f, const std::vector<uint64_t>& starts)
       : decoder_(decoder), elf_(elf), f_(f), starts_(starts) {}
 
   // The entry's text, or "" and why() tells why not.
@@ -199,7 +199,7 @@ class Planner {
       if (!i || !is_padding(*i)) return false;
       n += i->size;
     }
-    const auto next = starts_.upper_bound(f_.address);
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), f_.address);
     return next == starts_.end() || *next >= at_ + JumpBytes;
   }
 
@@ -249,7 +249,7 @@ class Planner {
   Disassembler& decoder_;
   const ElfFile& elf_;
   const ElfFunction& f_;
-  const std::set<uint64_t>& starts_;
+  const std::vector<uint64_t>& starts_;  // of all functions, ascending
   uint64_t at_ = 0, head_end_ = 0;
   size_t moved_bytes_ = 0;  // of the function that the trampoline stands for
   Trampoline out_;
@@ -279,8 +279,10 @@ Result<EntryPlan> plan_entries(const std::string& binary, const std::function<En
   const std::vector<ElfFunction> all = elf->functions();
   const auto wanted = functions_of_interest(all, use);
   if (wanted.empty()) return plan;
-  std::set<uint64_t> starts, taken;
-  for (const ElfFunction& f : all) starts.insert(f.address);
+  std::vector<uint64_t> starts;
+  for (const ElfFunction& f : all) starts.push_back(f.address);
+  std::sort(starts.begin(), starts.end());
+  std::set<uint64_t> taken;
   Disassembler decoder;
   plan.text = fmt::format("{:x}:{:x}", st.st_dev, st.st_ino);
   for (const auto& [name, f] : wanted) {
