@@ -56,6 +56,12 @@ def paired(native, mode):
     return Ratio(statistics.median(ratios), low, high, len(ratios))
 
 
+def added(native, mode):
+    """The median of what the mode took more in a round: start-up costs every program the same, whatever its length."""
+    differences = [b - a for a, b in zip(native, mode) if a is not None and b is not None]
+    return statistics.median(differences) if differences else None
+
+
 def geometric_mean(values):
     values = list(values)
     return math.exp(statistics.fmean(map(math.log, values))) if values else None

@@ -91,11 +91,12 @@ def cell(ratio):
 
 
 def table(results):
-    head = "".join(f"<th>{t}</th>" for t in ("program", "natively", "rounds", "mode", *MEANT.values(), "output"))
+    head = "".join(f"<th>{t}</th>" for t in ("program", "natively", "rounds", "mode", *MEANT.values(), "processor time added", "output"))
     rows = []
     for result in results:
         for mode, found in result["modes"].items():
             cells = "".join(cell(ratio_of(result, mode, kind)) for kind in MEANT)
+            cells += f"<td>{1e3 * found['added_cpu_s']:+.1f} ms</td>"
             output = "; ".join(found["differs"]) or "same"
             rows.append(f"<tr><td>{escaped(result['suite'])}/{escaped(result['name'])}</td>"
                         f"<td>{seconds(native_median(result, 'wall'))}</td><td>{result['rounds']}</td>"

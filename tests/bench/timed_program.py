@@ -9,7 +9,7 @@ import struct
 import time
 
 from modes import NATIVE, environment, timed_launcher
-from ratios import FEWEST, paired
+from ratios import FEWEST, added, paired
 from suite_program import Program
 
 KINDS = {"wall": "seconds by the clock", "cpu": "seconds of processors", "transfers": "seconds of transfers alone"}
@@ -91,8 +91,11 @@ class TimedProgram(Program):
     def never_transfers(self):
         return bool(self.rounds) and not any(r[NATIVE].get("transfers") for r in self.rounds)
 
+    def both(self, mode, kind):
+        return ([r[way].get(kind) for r in self.rounds] for way in (NATIVE, mode))
+
     def ratio(self, mode, kind):
-        return paired(*([r[way].get(kind) for r in self.rounds] for way in (NATIVE, mode)))
+        return paired(*self.both(mode, kind))
 
     def reason_to_stop(self, started):
         if len(self.rounds) >= self.options.rounds:
@@ -124,8 +127,8 @@ class TimedProgram(Program):
     def mode_result(self, mode):
         report = self.reports.get(mode, {})
         ratios = {kind: vars(r) if (r := self.ratio(mode, kind)) else None for kind in KINDS}
-        return {**ratios, "differs": self.differs[mode][:3], "aside": report.get("injected") is False,
-                "decision": report.get("decision", "")}
+        return {**ratios, "added_cpu_s": round_value(added(*self.both(mode, "cpu"))), "differs": self.differs[mode][:3],
+                "aside": report.get("injected") is False, "decision": report.get("decision", "")}
 
     def result(self):
         samples = {way: {kind: [round_value(r[way].get(kind)) for r in self.rounds] for kind in KINDS} for way in self.ways}

@@ -22,7 +22,7 @@ def seconds(value):
 
 
 def told(result):
-    """A program's lines."""
+    """A program's lines: for each mode the ratios of MEANT, and the processor time that it adds."""
     head = f"{result['suite']}/{result['name']}"
     if not result["modes"]:
         return [f"{head}: not timed: {result['stopped']}"]
@@ -30,6 +30,7 @@ def told(result):
     lines = [f"{head}: natively {natively}; {result['rounds']} rounds ({result['stopped']})"]
     for mode, found in result["modes"].items():
         ratios = [f"{ratio_of(result, mode, kind) or '-'!s:22}" for kind in MEANT]
+        ratios.append(f"{1e3 * found['added_cpu_s']:+.1f} ms".rjust(10))
         notes = "; ".join(found["differs"]) or ("same" + (", stepped aside" if found["aside"] else ""))
         lines.append(f"  {mode:12} {' '.join(ratios)} {notes}")
     return lines
@@ -62,6 +63,11 @@ def means(results, modes):
     return found
 
 
+def added_by(timed, mode):
+    """By the median program."""
+    return f"{1e3 * statistics.median(r['modes'][mode]['added_cpu_s'] for r in timed):.1f} ms"
+
+
 def summary(results, modes):
     """Lines."""
     timed = [r for r in results if r["modes"]]
@@ -69,7 +75,7 @@ def summary(results, modes):
     for mode, kinds in means(timed, modes).items():
         texts = [f"{text} {mean:.3f} ({count})" for (kind, text) in MEANT.items() for mean, count in [kinds[kind]] if mean]
         if texts:
-            lines.append(f"  {mode:12} geometric means: {', '.join(texts)}")
+            lines.append(f"  {mode:12} geometric means: {', '.join(texts)}; processor time added: {added_by(timed, mode)}")
     for name, mode, ratio in slower(timed):
         lines.append(f"  {'is' if ratio.high < NEVER_SLOWER else 'may be'} slower than {NEVER_SLOWER}: {name} {mode} {ratio}")
     for name, mode, texts in differing(timed):

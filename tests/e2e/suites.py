@@ -2,8 +2,10 @@
 
 Usage: suites.py BUILD
 """
+import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +15,7 @@ BENCH = pathlib.Path(__file__).resolve().parent.parent / "bench"
 sys.path.insert(1, str(BENCH))
 
 from job import build, check, main, one_line, run, same, INPUT, USAGE  # noqa: E402
-from ratios import Ratio, geometric_mean, outermost, paired  # noqa: E402
+from ratios import Ratio, added, geometric_mean, outermost, paired  # noqa: E402
 from suite_list import BadList, read_list  # noqa: E402
 
 
@@ -34,6 +36,7 @@ def test_intervals():
     same(paired([4, 1, 2, 3, 5, 6], [1] * 6), Ratio(3.5, 1, 6, 6), "six rounds")
     same(paired([1, None, 2, 3], [1, 1, None, 2]), Ratio(1.25, None, None, 2), "rounds that lack one")
     same(paired([None, 0], [1, 1]), None, "nothing to compare")
+    same((added([1, 2, 3, None], [1.5, 2.25, 5, 1]), added([], [])), (0.5, None), "what is added")
     check(abs(geometric_mean([0.5, 2, 8]) - 2) < 1e-12 and geometric_mean([]) is None, "geometric mean")
     check(Ratio(1, 0.979, 1.1, 9).slower and not Ratio(1, 0.98, 1.1, 9).slower and not Ratio(0.5, None, None, 3).slower,
           "what is slower than allowed")
@@ -104,12 +107,24 @@ def test_three_programs_in_rounds():
     check(text.count("<circle") == 6 and "<script" not in text and "http" not in text, "the page: a dot a ratio, nothing else")
 
 
-def test_our_modes_and_transfers():
-    """A program without OpenCL: goptimize starts it all the same."""
+def test_a_launcher_costs_something():
     done, found = timed("own true - true\n", "--modes", "run,tunable+run")
     same(done.code, 0, "exit status")
     same({m: r["differs"] for m, r in found["own/true"]["modes"].items()}, {"run": [], "tunable+run": []}, "modes")
-    check(found["own/true"]["modes"]["run"]["cpu"]["high"] < 1, "a launcher costs something")
+    check(found["own/true"]["modes"]["run"]["added_cpu_s"] > 0, "added")
+
+
+def test_profiles_and_transfers():
+    """The profile is made, and transfers are seen natively and under goptimize. Devices were measured for other tests."""
+    measured = pathlib.Path(os.environ["GT_TEST_CACHE"], "gtrace")
+    if measured.exists():
+        shutil.copytree(measured, "out/cache/gtrace")
+    done, found = timed("own vadd - app_vadd --elements 100000\n", "--modes", "profile")
+    same(done.code, 0, "exit status")
+    vadd = found["own/vadd"]
+    same((vadd["rounds"], vadd["modes"]["profile"]["differs"]), (6, []), "rounds and output")
+    check(all(t > 0 for way in ("native", "profile") for t in vadd["samples"][way]["transfers"]), f"{vadd['samples']}")
+    check(pathlib.Path("out/own/vadd/vadd.gprofile").exists(), "no profile is kept")
 
 
 def test_an_interrupted_run_says_what_is_known():
