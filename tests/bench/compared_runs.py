@@ -56,11 +56,15 @@ class Run:
 
 
 def without_ours(lines):
-    """Lines of our tools have their names in front; those that belong to one follow it, indented."""
+    """Lines of our tools have their names in front, or what the program said last without ending its line; those that belong
+    to one follow it, indented."""
     found, ours = [], False
     for line in lines:
-        ours = bool(OF_OURS.match(line)) or (ours and line.startswith("  "))
-        if not ours:
+        begin = OF_OURS.search(line)
+        ours = bool(begin) or (ours and line.startswith("  "))
+        if begin and begin.start() > 0:
+            found.append(line[:begin.start()])
+        elif not ours:
             found.append(line)
     return found
 
