@@ -37,8 +37,8 @@ def measure_devices(options, entry):
     if set(options.modes) <= {"tunable"}:
         return
     options.progress("measuring the devices, once")
-    first = Program(entry, options)
-    first.run("measuring", *timed_launcher("run", options.build, None, "--measure-seconds", options.timeout))
+    limit = max(1, int(options.timeout / 2))  # the rest is the program's
+    Program(entry, options).run("measuring", *timed_launcher("run", options.build, None, "--measure-seconds", limit))
 
 
 def skipped(entry, reason):
