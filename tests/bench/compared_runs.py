@@ -7,6 +7,7 @@ platforms and devices.
 import hashlib
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -21,10 +22,12 @@ TEXT_LIMIT = 64 << 20
 
 class Run:
     """`folder`: the copy of the program's folder, and where in it the command is started. A run that does not end is killed
-    with all that it started; `stacks`: a file for where it hung, if there is a debugger."""
+    with all that it started; `stacks`: a file for where it hung, if there is a debugger. `seconds` are by the clock,
+    `processor_seconds` what it and all that it waited for took of processors, in the program and in the kernel."""
 
     def __init__(self, command, folder, env, timeout, stdin=None, stacks=None):
         before = stamps(folder)
+        processor_before = processor_seconds()
         started = time.monotonic()
         with open(stdin or os.devnull, "rb") as given:
             process = subprocess.Popen(command, cwd=folder[1], env=env, stdin=given, stdout=subprocess.PIPE,
@@ -40,7 +43,12 @@ class Run:
                 write_stacks(process.pid, stacks)
             kill_session(process.pid)
             self.out, self.err = process.communicate()
+        except BaseException:  # the user has enough: what he started is in a session of its own
+            kill_session(process.pid)
+            process.wait()
+            raise
         self.seconds = time.monotonic() - started
+        self.processor_seconds = processor_seconds() - processor_before
         after = stamps(folder)
         self.files = {name: digest(folder[0] / name) for name in after if before.get(name) != after[name]}
         self.lines = self.out[:TEXT_LIMIT].decode(errors="replace").splitlines()
@@ -48,13 +56,23 @@ class Run:
 
 
 def without_ours(lines):
-    """Lines of our tools have their names in front; those that belong to one follow it, indented."""
+    """Lines of our tools have their names in front, or what the program said last without ending its line; those that belong
+    to one follow it, indented."""
     found, ours = [], False
     for line in lines:
-        ours = bool(OF_OURS.match(line)) or (ours and line.startswith("  "))
-        if not ours:
+        begin = OF_OURS.search(line)
+        ours = bool(begin) or (ours and line.startswith("  "))
+        if begin and begin.start() > 0:
+            found.append(line[:begin.start()])
+        elif not ours:
             found.append(line)
     return found
+
+
+def processor_seconds():
+    """Of all children that were waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def session_of(leader):

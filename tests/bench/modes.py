@@ -9,6 +9,10 @@ COMMANDS = {"trace": ("gtrace", "run", "-o", "trace.db"),
 MODES = ("run", "always", "trace", "full", "profile", "forced", "shm", "tcp")  # without a profile first
 REMOTE = ("shm", "tcp")
 
+NATIVE = "native"
+TIMED = ("run", "profile", "tunable", "tunable+run")  # what is held against native runs
+TUNABLE = {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}  # the C library itself asks for huge pages
+
 
 def launcher(mode, build, out, proxy):
     """`out`: where traces and reports go. `proxy`: an OwnProxy, for remote modes; started again if it has ended."""
@@ -22,6 +26,18 @@ def launcher(mode, build, out, proxy):
             proxy.start()
         arguments += ["--remote", proxy.tcp if mode == "tcp" else proxy.shm]
     return [build / "bin" / tool, *arguments, "--"]
+
+
+def timed_launcher(mode, build, profile, *options):
+    """As a user would start it: without a report, unless `options` ask for one. Nothing for modes without our tools."""
+    if mode in (NATIVE, "tunable"):
+        return []
+    named = ["--profile", profile] if mode == "profile" else []
+    return [build / "bin" / "goptimize", "run", *named, *options, "--"]
+
+
+def environment(mode):
+    return TUNABLE if mode.startswith("tunable") else {}
 
 
 def order(modes):

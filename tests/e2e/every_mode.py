@@ -17,7 +17,8 @@ def modes_of(*command, options=()):
 def test_a_program_that_is_the_same_everywhere():
     pathlib.Path("folder").mkdir()
     pathlib.Path("folder/input").write_text("7\n")
-    script = f"cat input; read word; echo $word; echo error >&2; {app('vadd')} >/dev/null; echo kept > made; exit 3"
+    script = (f"cat input; read word; echo $word; echo error >&2; {app('vadd')} >/dev/null; echo kept > made; "
+              "printf 'no end of a line' >&2; exit 3")
     pathlib.Path("words").write_text("given\n")
     done, modes = modes_of("sh", "-c", script, options=("--folder", "folder", "--stdin", "words", "--out", "report"))
     same((done.code, modes), (0, {m: [] for m in ("run", "always", "trace", "full", "shm", "tcp")}), "exit status and modes")

@@ -8,9 +8,9 @@
 #include <memory>
 #include <set>
 
-#include <capstone/capstone.h>
 #include <fmt/format.h>
 
+#include "tracer/interpose/disassembler.h"
 #include "tracer/interpose/elf_file.h"
 #include "tracer/interpose/entry_patch.h"
 
@@ -19,43 +19,6 @@ namespace gt::interpose {
 namespace {
 
 constexpr size_t MaxFunctionBytes = 1 << 20;  // looked through for jumps into the displaced bytes
-
-#if defined(__x86_64__)
-constexpr cs_arch Arch = CS_ARCH_X86;
-constexpr cs_mode Mode = CS_MODE_64;
-#else
-constexpr cs_arch Arch = CS_ARCH_ARM64;
-constexpr cs_mode Mode = CS_MODE_ARM;
-#endif
-
-class Decoder {
- public:
-  Decoder() {
-    if (cs_open(Arch, Mode, &handle_) != CS_ERR_OK) return;
-    cs_option(handle_, CS_OPT_DETAIL, CS_OPT_ON);
-    instruction_ = cs_malloc(handle_);
-  }
-  ~Decoder() {
-    if (instruction_) cs_free(instruction_, 1);
-    if (handle_) cs_close(&handle_);
-  }
-  Decoder(const Decoder&) = delete;
-  Decoder& operator=(const Decoder&) = delete;
-
-  // The instruction at the head of `code`, or nullptr. Valid until the next call.
-  const cs_insn* decode(std::string_view code, uint64_t address) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(code.data());
-    size_t size = code.size();
-    return instruction_ && cs_disasm_iter(handle_, &bytes, &size, &address, instruction_) ? instruction_ : nullptr;
-  }
-  bool in_group(const cs_insn& i, unsigned group) const {
-    return cs_insn_group(handle_, &i, group);
-  }
-
- private:
-  csh handle_ = 0;
-  cs_insn* instruction_ = nullptr;
-};
 
 struct Trampoline {
   std::string code;    // bytes
@@ -88,7 +51,7 @@ bool branch_target(const cs_insn& i, uint64_t& target) {
 
 std::string_view bytes_of(const cs_insn& i) { return {reinterpret_cast<const char*>(i.bytes), i.size}; }
 
-Moved move_branch(const Decoder& d, const cs_insn& i, uint64_t target, Trampoline& out) {
+Moved move_branch(const Disassembler& d, const cs_insn& i, uint64_t target, Trampoline& out) {
   if (d.in_group(i, CS_GRP_CALL)) {
     out.put("\xe8");
   } else if (i.id == X86_INS_JMP) {
@@ -124,7 +87,7 @@ bool is_relative(const cs_insn& i) {
   return false;
 }
 
-Moved move(const Decoder& d, const cs_insn& i, Trampoline& out) {
+Moved move(const Disassembler& d, const cs_insn& i, Trampoline& out) {
   uint64_t target = 0;
   const bool branch = d.in_group(i, CS_GRP_JUMP) || d.in_group(i, CS_GRP_CALL);
   if (branch && branch_target(i, target)) return move_branch(d, i, target, out);
@@ -165,7 +128,7 @@ void move_address(uint32_t word, uint64_t target, Trampoline& out) {
   out.absolute(target);
 }
 
-Moved move(const Decoder& d, const cs_insn& i, Trampoline& out) {
+Moved move(const Disassembler& d, const cs_insn& i, Trampoline& out) {
   uint32_t word = 0;
   std::memcpy(&word, i.bytes, 4);
   uint64_t target = 0;
@@ -196,12 +159,13 @@ bool is_padding(const cs_insn& i) { return i.id == ARM64_INS_NOP; }
 // One function on its way into the plan.
 class Planner {
  public:
-  Planner(Decoder& decoder, const ElfFile& elf, const ElfFunction& f, const std::set<uint64_t>& starts)
+  Planner(Disassembler& decoder, const ElfFile& elf, const ElfFunction& f, const std::vector<uint64_t>& starts)
       : decoder_(decoder), elf_(elf), f_(f), starts_(starts) {}
 
   // The entry's text, or "" and why() tells why not.
   std::string plan() {
     if (f_.chosen_at_start) return refuse("it is chosen when the program starts (IFUNC)");
+    if (!decoder_.ready()) return refuse("Capstone cannot be loaded");
     at_ = f_.address + pad_bytes();
     if (!move_head() || !nothing_jumps_into_head()) return "";
     return fmt::format(",{:x},{},{}{}", at_, hex(elf_.code(at_, moved_bytes_)), hex(out_.code), out_.fixups);
@@ -235,7 +199,7 @@ class Planner {
       if (!i || !is_padding(*i)) return false;
       n += i->size;
     }
-    const auto next = starts_.upper_bound(f_.address);
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), f_.address);
     return next == starts_.end() || *next >= at_ + JumpBytes;
   }
 
@@ -282,10 +246,10 @@ class Planner {
     return true;
   }
 
-  Decoder& decoder_;
+  Disassembler& decoder_;
   const ElfFile& elf_;
   const ElfFunction& f_;
-  const std::set<uint64_t>& starts_;
+  const std::vector<uint64_t>& starts_;  // of all functions, ascending
   uint64_t at_ = 0, head_end_ = 0;
   size_t moved_bytes_ = 0;  // of the function that the trampoline stands for
   Trampoline out_;
@@ -315,9 +279,11 @@ Result<EntryPlan> plan_entries(const std::string& binary, const std::function<En
   const std::vector<ElfFunction> all = elf->functions();
   const auto wanted = functions_of_interest(all, use);
   if (wanted.empty()) return plan;
-  std::set<uint64_t> starts, taken;
-  for (const ElfFunction& f : all) starts.insert(f.address);
-  Decoder decoder;
+  std::vector<uint64_t> starts;
+  for (const ElfFunction& f : all) starts.push_back(f.address);
+  std::sort(starts.begin(), starts.end());
+  std::set<uint64_t> taken;
+  Disassembler decoder;
   plan.text = fmt::format("{:x}:{:x}", st.st_dev, st.st_ino);
   for (const auto& [name, f] : wanted) {
     plan.text += fmt::format(";{},{:x}", name, f.address);
