@@ -269,10 +269,11 @@ int run(const Request& request) {
 
   Result<FoundPlatform> costs = platform_for(request, profile);
   if (!costs && !request.platform.empty()) return fail(Program, costs.status());
-  if (!costs && request.remote.empty())
-    return run_plain(request, work.report, costs.status().text() + "; running the program as it is");
-  if (costs) work.costs = std::move(*costs);
   work.pages = request.huge_pages && system_pages() == SystemPages::OnRequest;
+  if (!costs && request.remote.empty() && !work.pages)
+    return run_plain(request, work.report, costs.status().text() + "; running the program as it is");
+  if (!costs && request.remote.empty()) say(costs.status().text());
+  if (costs) work.costs = std::move(*costs);
   choose(request, work);
   if (!work.gains() && !work.costs.asks && request.remote.empty())
     return run_plain(request, work.report, nothing_to_gain(work));

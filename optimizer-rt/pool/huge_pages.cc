@@ -76,11 +76,18 @@ class HugePages::Guard {
   const bool holds_;
 };
 
-void HugePages::open(size_t budget, Counter* blocks, Counter* bytes) noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
+void HugePages::open(size_t budget, Counter* blocks, Counter* bytes, bool keeps) noexcept
+    GT_NO_THREAD_SAFETY_ANALYSIS {
   blocks_ = blocks;
   bytes_ = bytes;
+  keeps_ = keeps;
   budget_ = budget & ~Mask;
   range_.store(SIZE_MAX / 2, std::memory_order_relaxed);
+}
+
+void HugePages::close() noexcept {
+  range_.store(0, std::memory_order_relaxed);
+  looked_after(nullptr, UINTPTR_MAX);
 }
 
 bool HugePages::advise(uintptr_t at, size_t bytes) noexcept {
@@ -98,7 +105,7 @@ bool HugePages::made(const void* block, size_t bytes) noexcept {
   mutex_.assert_held();
   Block* place = std::ranges::find(known_, block, &Block::base);  // that it was given back was missed
   if (place != std::end(known_))
-    drop(*place);
+    drop(*place, Pages::Others);
   else
     place = std::ranges::find(known_, nullptr, &Block::base);
   if (place == std::end(known_)) return false;
@@ -180,28 +187,33 @@ void HugePages::end_watching(Block& b) noexcept {
   b.probe = b.ahead = b.filling = 0;
 }
 
-void HugePages::drop(Block& b) noexcept {
+void HugePages::drop(Block& b, Pages pages) noexcept {
+  const Range whole = inside(b.base, b.bytes);
+  if (pages == Pages::Stay && !keeps_)
+    system_memory.advise(reinterpret_cast<void*>(whole.begin), whole.bytes(), MADV_NOHUGEPAGE);
   budget_ += b.unvouched();
   end_watching(b);
   b = {};
 }
 
 void HugePages::gone(const void* block) noexcept {
+  const KeepsErrno keeps;
   const Guard guard(*this);
   if (!guard.holds()) return;
   mutex_.assert_held();
   Block* const place = std::ranges::find(known_, block, &Block::base);
-  if (place != std::end(known_)) drop(*place);
+  if (place != std::end(known_)) drop(*place, Pages::Stay);
   set_filter();
 }
 
-void HugePages::drop_overlapping(const void* at, size_t bytes) noexcept {
+void HugePages::drop_overlapping(const void* at, size_t bytes, Pages pages) noexcept {
+  const KeepsErrno keeps;
   const Guard guard(*this);
   if (!guard.holds()) return;
   mutex_.assert_held();
   const auto begin = reinterpret_cast<uintptr_t>(at);
   for (Block& b : known_) {
-    if (b.base && begin < b.end && reinterpret_cast<uintptr_t>(b.base) < begin + bytes) drop(b);
+    if (b.base && begin < b.end && reinterpret_cast<uintptr_t>(b.base) < begin + bytes) drop(b, pages);
   }
   set_filter();
 }

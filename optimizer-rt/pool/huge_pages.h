@@ -14,6 +14,9 @@
 // lies before the first and after the last is left alone.
 // Only blocks of the C library's are treated so: advice to a part of a mapping makes several mappings of it, which
 // mremap() refuses to move. realloc() then copies, once; so what it gave is left alone.
+// Memory that is no block of the program's any more, or that the program looks after by itself, gets ordinary pages
+// again: allocators keep freed memory, give its pages to the system and hand it out anew, and who touches little of it
+// then would get all of it. Not where GLIBC_TUNABLES asks for huge pages: those are the user's wish.
 // A block is given back only when nobody looks at it. What a signal handler does on a thread that is in here is missed,
 // and then everything is forgotten.
 // Thread safety: all functions, but open(). Allocates nothing; zero-initialized: hooks come before constructors.
@@ -43,8 +46,10 @@ class HugePages {
 
   constexpr HugePages() = default;
 
-  // Counts what gets advice. Both outlive this. REQUIRES: nobody else is there yet.
-  void open(size_t budget, Counter* blocks, Counter* bytes) noexcept;
+  // Counts what gets advice. Both outlive this. `keeps`: what was advised stays so. REQUIRES: nobody else is there yet.
+  void open(size_t budget, Counter* blocks, Counter* bytes, bool keeps = false) noexcept;
+  // The program handles faults by itself: it is to see each. No advice from now on.
+  void close() noexcept;
   bool is_open() const noexcept { return range_.load(std::memory_order_relaxed) != 0; }
   bool wants(size_t bytes) const noexcept {
     return __builtin_expect(bytes - LeastBytes < range_.load(std::memory_order_relaxed), 0);
@@ -58,8 +63,13 @@ class HugePages {
     return __builtin_expect((filter_.load(std::memory_order_relaxed) & bit_of(p)) != 0, 0);
   }
   void gone(const void* block) noexcept;  // it is given back
+  // Other memory is there now.
   void changed(const void* at, size_t bytes) noexcept {
-    if (__builtin_expect(filter_.load(std::memory_order_relaxed) != 0, 0)) drop_overlapping(at, bytes);
+    if (__builtin_expect(filter_.load(std::memory_order_relaxed) != 0, 0)) drop_overlapping(at, bytes, Pages::Others);
+  }
+  // The program is about to give advice or pages there, or gives them back.
+  void looked_after(const void* at, size_t bytes) noexcept {
+    if (__builtin_expect(filter_.load(std::memory_order_relaxed) != 0, 0)) drop_overlapping(at, bytes, Pages::Stay);
   }
   // What was touched meanwhile? Advises what that vouches for.
   Seen look() noexcept;
@@ -69,6 +79,7 @@ class HugePages {
 
  private:
   class Guard;
+  enum class Pages { Stay, Others };  // of a block that is dropped: from now on ordinary ones; not its own any more
   static constexpr size_t Most = 64;
   struct Block {
     const void* base = nullptr;  // nullptr: a free place
@@ -90,8 +101,8 @@ class HugePages {
   void take_step(Block& b) noexcept GT_REQUIRES(mutex_);
   bool vouch(Block& b) noexcept GT_REQUIRES(mutex_);
   void end_watching(Block& b) noexcept GT_REQUIRES(mutex_);  // all of it is filled, or will be
-  void drop(Block& b) noexcept GT_REQUIRES(mutex_);
-  void drop_overlapping(const void* at, size_t bytes) noexcept;
+  void drop(Block& b, Pages pages) noexcept GT_REQUIRES(mutex_);
+  void drop_overlapping(const void* at, size_t bytes, Pages pages) noexcept;
   void set_filter() noexcept GT_REQUIRES(mutex_);
   void forget_all() noexcept GT_REQUIRES(mutex_);
 
@@ -100,6 +111,7 @@ class HugePages {
   std::atomic<uint64_t> filter_{0};  // bit_of() each block that is known
   std::atomic<bool> missed_{false};
   Counter *blocks_ = nullptr, *bytes_ = nullptr;
+  bool keeps_ = false;
   size_t budget_ GT_GUARDED_BY(mutex_) = 0;  // what is left of it
   Block known_[Most] GT_GUARDED_BY(mutex_) = {};
 };

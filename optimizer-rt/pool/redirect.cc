@@ -64,6 +64,16 @@ void note_fresh(AllocFn fn, const void* made, size_t bytes) {
   if (huge_pages.made(made, bytes) && watch_hook) watch_hook();
 }
 
+// Once, before there is a large block: what the C library allocates for a thread, and keeps, would lie behind one at
+// the end of its heap, which then could not be given back to the system.
+__attribute__((noinline, cold)) void begin_watching() {
+  static constinit std::atomic<bool> begun{false};
+  if (!watch_hook || begun.exchange(true)) return;
+  const int saved_errno = errno;
+  watch_hook();
+  errno = saved_errno;
+}
+
 __attribute__((noinline, cold)) void note_large(AllocFn fn, const void* made, size_t bytes) {
   const int saved_errno = errno;
   if (makes_mapping(fn)) mapping_changed(made, bytes);
@@ -83,6 +93,7 @@ __attribute__((noinline, cold)) void unpin_dropped(bool program) {
 
 struct PoolClient {
   static void* allocate(interpose::AllocFn, size_t size, size_t align, const void* site) {
+    if (__builtin_expect(huge_pages.wants(size), 0)) begin_watching();
     return runtime.allocate(size, align, site);
   }
   static bool ignores(size_t size) { return runtime.ignores(size) && !is_large(size); }
@@ -179,6 +190,7 @@ GT_EXPORT int ioctl(int file, unsigned long request, ...) noexcept {
   const int result = __builtin_expect(real != nullptr, 1)
                          ? real(file, request, argument)
                          : static_cast<int>(::syscall(SYS_ioctl, file, request, argument));
+  if (__builtin_expect(request == UFFDIO_API, 0)) gt::opt::huge_pages.close();
   if (__builtin_expect(request == UFFDIO_REGISTER, 0) && result == 0) gt::opt::range_is_served(argument);
   return result;
 }

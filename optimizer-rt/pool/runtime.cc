@@ -69,6 +69,11 @@ void after_fork_in_child() GT_NO_THREAD_SAFETY_ANALYSIS {
   runtime.unlock_after_fork();
 }
 
+bool libc_asks_for_huge_pages() {
+  const char* const tunables = std::getenv("GLIBC_TUNABLES");
+  return tunables && std::strstr(tunables, "glibc.malloc.hugetlb=1");
+}
+
 // Where the plan says that pinning may pay, and what it costs.
 bool pins_on_reuse(const PlanView& plan) {
   const auto reuse = static_cast<Reuse>(plan.header->reuse);
@@ -94,7 +99,8 @@ void Runtime::open() noexcept {
   active_ = true;
   const size_t memory = memory_limit();
   if (plan().header->huge_pages)
-    huge_pages.open(std::min(HugePages::Budget, memory / 16), &counters_->huge_blocks, &counters_->huge_bytes);
+    huge_pages.open(std::min(HugePages::Budget, memory / 16), &counters_->huge_blocks, &counters_->huge_bytes,
+                    libc_asks_for_huge_pages());
   prepare(plan(), memory);
   sites_.open(plan());  // from here on allocations are served
 }

@@ -20,16 +20,18 @@ namespace {
 
 constexpr size_t Huge = HugePages::HugeBytes, MiB = size_t{1} << 20;
 
-std::set<uintptr_t> g_advised;  // huge pages, by their beginning
+std::set<uintptr_t> g_advised;    // huge pages, by their beginning
+std::set<uintptr_t> g_withdrawn;  // that are to be ordinary ones again
 bool g_refuse = false;
 
 int advise(void* at, size_t bytes, int advice) {
-  CHECK(advice == MADV_HUGEPAGE);
+  CHECK((advice == MADV_HUGEPAGE || advice == MADV_NOHUGEPAGE));
   if (g_refuse) return errno = ENOMEM, -1;
   const auto begin = reinterpret_cast<uintptr_t>(at);
   CHECK(begin % Huge == 0);
   CHECK(bytes % Huge == 0);
-  for (uintptr_t p = begin; p < begin + bytes; p += Huge) CHECK(g_advised.insert(p).second);
+  std::set<uintptr_t>& which = advice == MADV_HUGEPAGE ? g_advised : g_withdrawn;
+  for (uintptr_t p = begin; p < begin + bytes; p += Huge) CHECK(which.insert(p).second);
   return 0;
 }
 
@@ -68,6 +70,7 @@ class Block {
 struct Fixture {
   Fixture() {
     g_advised.clear();
+    g_withdrawn.clear();
     g_refuse = false;
     system_memory.advise = advise;
   }
@@ -195,6 +198,33 @@ TEST_CASE_FIXTURE(Fixture, "nobody looks at a block that is gone, or something e
   SUBCASE("in a child") { pages->forget_in_child(); }
   CHECK_FALSE(pages->may_know(b.at(0)));
   CHECK(pages->look() == HugePages::Seen::Nothing);
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory that is no block any more, or that the program looks after, gets ordinary pages") {
+  bool keeps = false, others = false;
+  const Block b(64 * MiB, 4096);
+  const auto begin = [&] {
+    pages->open(HugePages::Budget, blocks.get(), bytes.get(), keeps);
+    REQUIRE(made(b));
+    errno = 7;
+  };
+  SUBCASE("freed") { begin(), pages->gone(b.at(0)); }
+  SUBCASE("advice of its own") { begin(), pages->looked_after(b.at(8 * MiB), 4096); }
+  SUBCASE("faults that it handles") {
+    begin(), pages->close();
+    CHECK_FALSE(pages->wants(1024 * MiB));
+  }
+  SUBCASE("but what other memory took the place of is not ours") {
+    others = true;
+    begin(), pages->changed(b.at(8 * MiB), 4096);
+  }
+  SUBCASE("nor what the user asked for") {
+    others = keeps = true;
+    begin(), pages->gone(b.at(0));
+  }
+  CHECK(errno == 7);
+  CHECK_FALSE(pages->may_know(b.at(0)));
+  CHECK(g_withdrawn.size() * Huge == (others ? 0 : 62 * MiB));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a block that is full at its beginning and hardly touched behind it gets the budget") {
