@@ -12,7 +12,7 @@
 namespace gt::opt {
 
 constinit HugePages huge_pages;
-void (*watch_hook)() noexcept = nullptr;
+bool (*watch_hook)() noexcept = nullptr;
 
 namespace {
 
@@ -103,17 +103,63 @@ bool HugePages::made(const void* block, size_t bytes) noexcept {
   const Guard guard(*this);
   if (!guard.holds()) return false;
   mutex_.assert_held();
-  Block* place = std::ranges::find(known_, block, &Block::base);  // that it was given back was missed
-  if (place != std::end(known_))
-    drop(*place, Pages::Others);
-  else
-    place = std::ranges::find(known_, nullptr, &Block::base);
-  if (place == std::end(known_)) return false;
+  Block* const place = place_of(block);
+  if (!place) return false;
   *place = {block, bytes};
   place->end = whole.end;
   begin_watching(*place, whole.begin);
   set_filter();
   return true;
+}
+
+void HugePages::remember(const void* block, size_t bytes) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return;
+  mutex_.assert_held();
+  Block* const place = place_of(block);
+  if (!place) return;
+  *place = {block, bytes};
+  place->end = inside(block, bytes).end;
+  set_filter();
+}
+
+HugePages::Block* HugePages::place_of(const void* block) noexcept {
+  Block* place = std::ranges::find(known_, block, &Block::base);  // that it was given back was missed
+  if (place != std::end(known_)) return drop(*place, Pages::Others), place;
+  place = std::ranges::find(known_, nullptr, &Block::base);
+  return place == std::end(known_) ? nullptr : place;
+}
+
+size_t HugePages::bytes_of(const void* block) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return 0;
+  mutex_.assert_held();
+  const Block* const place = std::ranges::find(known_, block, &Block::base);
+  return place == std::end(known_) ? 0 : place->bytes;
+}
+
+bool HugePages::lend(size_t bytes) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return false;
+  mutex_.assert_held();
+  const size_t whole = bytes & ~Mask;
+  if (budget_ < whole) return false;
+  budget_ -= whole;
+  return true;
+}
+
+void HugePages::repay(size_t bytes) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return;
+  mutex_.assert_held();
+  budget_ += bytes & ~Mask;
+}
+
+bool HugePages::is_short() noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return false;
+  mutex_.assert_held();
+  return budget_ < LargestStep;
 }
 
 void HugePages::begin_watching(Block& b, uintptr_t begin) noexcept {

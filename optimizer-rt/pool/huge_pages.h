@@ -57,6 +57,13 @@ class HugePages {
 
   // The C library gave this block. True: it is watched from now on, so look() should be called.
   bool made(const void* block, size_t bytes) noexcept;
+  // The same with its pages, which is not watched. 0: nobody knows the block.
+  void remember(const void* block, size_t bytes) noexcept;
+  size_t bytes_of(const void* block) noexcept;
+  // Bytes that are in memory and would not be without us count as those that were not vouched for. False: too many.
+  bool lend(size_t bytes) noexcept;
+  void repay(size_t bytes) noexcept;
+  bool is_short() noexcept;  // of budget for another block
   // All of it is about to be written: advised as far as it lies in a block that is known and has no pages yet.
   void filled(const void* at, size_t bytes) noexcept;
   bool may_know(const void* p) const noexcept {
@@ -97,6 +104,7 @@ class HugePages {
     return uint64_t{1} << ((reinterpret_cast<uintptr_t>(p) >> 12) * 0x9e3779b97f4a7c15u >> 58);
   }
   bool advise(uintptr_t at, size_t bytes) noexcept GT_REQUIRES(mutex_);
+  Block* place_of(const void* block) noexcept GT_REQUIRES(mutex_);  // a free one, or that which is to be overwritten
   void begin_watching(Block& b, uintptr_t begin) noexcept GT_REQUIRES(mutex_);
   void take_step(Block& b) noexcept GT_REQUIRES(mutex_);
   bool vouch(Block& b) noexcept GT_REQUIRES(mutex_);
@@ -117,8 +125,9 @@ class HugePages {
 };
 
 extern HugePages huge_pages;
-// Called when a block is watched: see to it that look() is called. Set by a constructor of the OpenCL half.
-extern void (*watch_hook)() noexcept;
+// Called when a block is watched, or kept (kept_blocks.h): see to it that look() is called, and what is old given back.
+// False: nobody will. Set by a constructor of the OpenCL half.
+extern bool (*watch_hook)() noexcept;
 
 }  // namespace gt::opt
 

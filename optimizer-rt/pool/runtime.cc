@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "optimizer-rt/pool/huge_pages.h"
+#include "optimizer-rt/pool/kept_blocks.h"
 #include "optimizer-rt/pool/memory_limit.h"
 #include "optimizer-rt/pool/memory_watch.h"
 #include "optimizer-rt/pool/reused_blocks.h"
@@ -56,6 +57,7 @@ bool deregister(void* base, size_t bytes) {
 
 // What is taken before a fork is held until after it.
 void before_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
+  kept_blocks.give_back(KeptBlocks::Always);
   runtime.lock_for_fork();
   reused_blocks.lock_for_fork();
 }
@@ -66,6 +68,7 @@ void after_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
 void after_fork_in_child() GT_NO_THREAD_SAFETY_ANALYSIS {
   reused_blocks.forget_in_child();
   huge_pages.forget_in_child();
+  kept_blocks.forget_in_child();
   runtime.unlock_after_fork();
 }
 

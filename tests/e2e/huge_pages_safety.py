@@ -67,6 +67,19 @@ def test_blocks_that_come_again_and_are_hardly_touched():
     advised(both(CARE, "again")[1], 128 * MIB)
 
 
+def test_blocks_that_come_again_and_again():
+    """They keep their pages while they do, and no longer."""
+    here, pages = both(CARE, "loops")
+    if ON_REQUEST:
+        check(pages["kept_blocks"] >= 24, f"kept: {pages}")
+    check(here["after the loop"] < 32 * MIB, f"{here['after the loop']} bytes are still there")
+
+
+def test_nothing_is_kept_under_limits():
+    for what in (resource.RLIMIT_AS, resource.RLIMIT_DATA):
+        same(both(CARE, "loops", **limit(what, 4096 * MIB))[1]["kept_blocks"], 0, "kept under a limit")
+
+
 def test_large_reservations():
     advised(both(CARE, "reservation")[1])
 
@@ -98,9 +111,11 @@ def test_control_groups():
     with memory_cgroup(420 * MIB) as join:
         both(USE, "fill", preexec_fn=join)
         both(CARE, "again", preexec_fn=join)
+    with memory_cgroup(160 * MIB) as join:
+        both(CARE, "loops", preexec_fn=join)
 
 
-WAYS = ("count", "fork", "no-fork", "no-huge", "give-back", "again", "reservation")
+WAYS = ("count", "fork", "no-fork", "no-huge", "give-back", "again", "loops", "reservation")
 
 
 def behind(library):

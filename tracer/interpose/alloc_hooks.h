@@ -19,6 +19,9 @@
 //     static size_t usable_size(const void* p);              // REQUIRES: owns(p)
 //     // Optional. Before memory of libc's goes back to libc or is resized, whoever runs; `program`: the program does.
 //     static void leaving(const void* p, bool program);
+//     // Optional. Before leaving(), when the program frees memory of libc's. True: it does not go back to libc now;
+//     // the client hands it out again, or gives it back later.
+//     static bool keeps(void* p);
 //     // Optional: what mapping_calls.h has.
 //     // Notifications, only while the program's own code runs. `args` are the function's parameters, as alloc_fn.h
 //     // has them, and its result, if it has one (not in entered()). What fails makes nullptr.
@@ -196,10 +199,18 @@ struct AllocHooks {
     if constexpr (requires { Client::leaving(p, program); }) Client::leaving(p, program);
   }
 
+  static bool keeps(void* p) noexcept {
+    if constexpr (requires { Client::keeps(p); })
+      return Client::keeps(p);
+    else
+      return false;
+  }
+
   // Gives memory back to whom it belongs.
   static void give_back(void* p, bool program) noexcept {
     if (boot_owns(p)) return;
     if (Client::owns(p)) return Client::release(p);
+    if (program && keeps(p)) return;
     leaving(p, program);
     libc.free(p);
   }

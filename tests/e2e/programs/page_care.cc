@@ -1,76 +1,13 @@
 // Looks after the pages of its own large blocks in one of several ways: says on standard output what it found, as far
 // as that is the same whoever gives the pages, and on standard error how much memory that took.
-#include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <poll.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
+#include "tests/e2e/programs/page_care.h"
 
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
 #include <string_view>
-#include <thread>
-#include <vector>
 
 namespace {
-
-constexpr size_t MiB = size_t{1} << 20, Huge = 2 * MiB, Page = 4096;
-
-uintptr_t address(const void* p) { return reinterpret_cast<uintptr_t>(p); }
-char* some(void* block) {
-  if (!block || block == MAP_FAILED) std::exit(9);
-  return static_cast<char*>(block);
-}
-char* block_of(size_t bytes) { return some(std::malloc(bytes)); }
-// The pages that lie in the block as a whole.
-char* first_page(char* block) { return block + (Page - address(block) % Page) % Page; }
-void touch(volatile char* p, size_t bytes, size_t step) {
-  for (size_t at = 0; at < bytes; at += step) p[at] = 1;
-}
-void fill(char* p, size_t bytes) { touch(p, bytes, 64); }
-// Our helpers look once in some milliseconds.
-void let_them_look() { usleep(50'000); }
-void say(const char* what, size_t n) { std::printf("%s %zu\n", what, n); }
-void say_memory(const char* what, size_t kib) { std::fprintf(stderr, "%s KiB: %zu\n", what, kib); }
-
-// What the system says of the mappings there, in KiB.
-size_t of_mappings(const char* key, const void* at, size_t bytes) {
-  std::FILE* const file = std::fopen("/proc/self/smaps", "r");
-  if (!file) std::exit(8);
-  char line[512];
-  bool here = false;
-  size_t sum = 0;
-  unsigned long begin, end;
-  while (std::fgets(line, sizeof line, file)) {
-    if (std::sscanf(line, "%lx-%lx ", &begin, &end) == 2)
-      here = begin < address(at) + bytes && address(at) < end;
-    else if (here && std::strncmp(line, key, std::strlen(key)) == 0)
-      sum += std::strtoul(line + std::strlen(key), nullptr, 10);
-  }
-  std::fclose(file);
-  return sum;
-}
-size_t in_memory(const void* at, size_t bytes) {
-  std::vector<unsigned char> pages(bytes / Page);
-  if (mincore(const_cast<void*>(at), bytes, pages.data()) != 0) return 0;
-  return static_cast<size_t>(std::ranges::count_if(pages, [](unsigned char p) { return p & 1; }));
-}
-size_t now() {
-  std::FILE* const file = std::fopen("/proc/self/statm", "r");
-  unsigned long all = 0, resident = 0;
-  if (!file || std::fscanf(file, "%lu %lu", &all, &resident) != 2) std::exit(8);
-  std::fclose(file);
-  return resident * (Page / 1024);
-}
 
 // Of a block that is full all pages are there, whoever is asked; of one that is hardly touched, few.
 void count() {
@@ -172,24 +109,6 @@ void give_back() {
   std::free(p);
 }
 
-// A block like one that was full and was freed.
-void again() {
-  constexpr size_t Bytes = 256 * MiB;
-  for (int round = 0; round < 3; ++round) {
-    char* const full = block_of(Bytes);
-    fill(full, Bytes);
-    let_them_look();
-    std::free(full);
-  }
-  char* const p = block_of(Bytes);
-  touch(p, Bytes, MiB);
-  let_them_look();
-  say_memory("now", now());
-  std::free(p);
-  for (size_t bytes = 8 * MiB; bytes <= 64 * MiB; bytes += 8 * MiB) std::free(block_of(bytes));
-  say("rounds", 3);
-}
-
 // The largest reservation that the system allows, of which a hundredth is used.
 void reservation() {
   size_t bytes = 65536 * MiB;
@@ -236,70 +155,6 @@ void mappings() {
   say("blocks", blocks.size());
 }
 
-// --- Faults that the program handles by itself ---
-
-constexpr size_t Served = 64 * MiB;
-
-struct Faults {
-  std::atomic<size_t> count{0};
-  std::atomic<uint64_t> where{0};
-};
-
-// Gives each page that is missed; its contents tell which it is.
-void serve(int file, const char* base, std::atomic<bool>* over, Faults* faults) {
-  alignas(Page) static char contents[Page];
-  while (!over->load()) {
-    pollfd ready{file, POLLIN, 0};
-    uffd_msg message;
-    if (poll(&ready, 1, 5) <= 0 || read(file, &message, sizeof message) != ssize_t{sizeof message}) continue;
-    if (message.event != UFFD_EVENT_PAGEFAULT) continue;
-    const uintptr_t page = message.arg.pagefault.address & ~(Page - 1);
-    const size_t number = (page - address(base)) / Page;
-    faults->count.fetch_add(1);
-    faults->where.fetch_add(number * number);
-    std::memset(contents, static_cast<int>(number % 251 + 1), Page);
-    uffdio_copy copy{page, address(contents), Page, 0, 0};
-    ioctl(file, UFFDIO_COPY, &copy);
-  }
-}
-
-int open_faults() {
-  const int file = static_cast<int>(syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK));
-  uffdio_api api{UFFD_API, 0, 0};
-  if (file < 0 || ioctl(file, UFFDIO_API, &api) != 0) std::exit(77);
-  return file;
-}
-
-// `touched`: of the block, before it is registered. `asked`: the handler is there before the block.
-void handle_faults(size_t touched, bool asked) {
-  int file = asked ? open_faults() : -1;
-  char* const block = block_of(Served);
-  char* const base = first_page(block);
-  const size_t bytes = Served - Page;
-  std::memset(base, 7, touched);
-  if (touched > 0) let_them_look();
-  if (file < 0) file = open_faults();
-  uffdio_register all{{address(base), bytes}, UFFDIO_REGISTER_MODE_MISSING, 0};
-  if (ioctl(file, UFFDIO_REGISTER, &all) != 0) std::exit(77);
-  Faults faults;
-  std::atomic<bool> over{false};
-  std::thread server(serve, file, base, &over, &faults);
-  uint64_t sum = 0;
-  for (size_t at = 0; at < bytes; at += 5 * Page) sum = sum * 31 + static_cast<unsigned char>(base[at]);
-  for (size_t at = Page; at < bytes; at += 64 * Page) base[at] = 1;
-  over.store(true);
-  server.join();
-  say("read", static_cast<size_t>(sum));
-  say("faults", faults.count.load());
-  say("where", static_cast<size_t>(faults.where.load()));
-  say("present", in_memory(base, bytes));
-  close(file);
-  std::free(block);
-}
-void faults() { handle_faults(0, false); }
-void later_faults() { handle_faults(3 * MiB, false); }
-void faults_first() { handle_faults(3 * MiB, true); }
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -308,7 +163,7 @@ int main(int argc, char** argv) {
     std::string_view name;
     void (*run)();
   } ways[] = {{"count", count},         {"fork", copy_on_write},       {"no-fork", no_fork},
-              {"no-huge", no_huge_pages}, {"give-back", give_back},    {"again", again},
+              {"no-huge", no_huge_pages}, {"give-back", give_back},    {"again", again},   {"loops", loops},
               {"reservation", reservation}, {"limited", limited},      {"mappings", mappings},
               {"faults", faults},       {"later-faults", later_faults}, {"faults-first", faults_first}};
   for (const auto& w : ways) {
