@@ -18,6 +18,7 @@
 #include "optimizer-rt/goptimize/report.h"
 #include "optimizer-rt/goptimize/session.h"
 #include "optimizer-rt/goptimize/system_pages.h"
+#include "optimizer-rt/goptimize/touch_costs.h"
 #include "tracer/interpose/launch.h"
 #include "tracer/interpose/other_interposers.h"
 #include "tracer/interpose/program_file.h"
@@ -238,6 +239,8 @@ int run_injected(const Request& request, Work& work) {
   work.report.decision = work.gains() || !request.remote.empty() ? decision_text(work) : nothing_to_gain(work);
   work.report.only_asked = !work.gains() && request.remote.empty();
   add_counters(work.report, session->counters(), work.plan.site_of_plan);
+  if (work.report.huge_filled + work.report.kept_bytes > 0)
+    work.report.pages_saved_s = touching_saved_s(measure_touch(), work.report.huge_filled, work.report.kept_bytes);
   work.report.injected = get(session->counters().processes) > 0;
   if (!work.report.injected)
     work.report.decision = "the program ran without optimization: nothing could be injected";

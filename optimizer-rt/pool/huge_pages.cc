@@ -76,10 +76,8 @@ class HugePages::Guard {
   const bool holds_;
 };
 
-void HugePages::open(size_t budget, Counter* blocks, Counter* bytes, bool keeps) noexcept
-    GT_NO_THREAD_SAFETY_ANALYSIS {
-  blocks_ = blocks;
-  bytes_ = bytes;
+void HugePages::open(size_t budget, const Counts& counts, bool keeps) noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
+  counts_ = counts;
   keeps_ = keeps;
   budget_ = budget & ~Mask;
   range_.store(SIZE_MAX / 2, std::memory_order_relaxed);
@@ -92,7 +90,7 @@ void HugePages::close() noexcept {
 
 bool HugePages::advise(uintptr_t at, size_t bytes) noexcept {
   if (system_memory.advise(reinterpret_cast<void*>(at), bytes, MADV_HUGEPAGE) != 0) return false;
-  add(*bytes_, bytes);
+  add(*counts_.bytes, bytes);
   return true;
 }
 
@@ -166,7 +164,7 @@ void HugePages::begin_watching(Block& b, uintptr_t begin) noexcept {
   b.probe = begin;
   b.ahead = begin + HugeBytes;
   b.step = std::clamp((b.end - begin) / 4 & ~Mask, FirstStep, LargestStep);
-  add(*blocks_, 1);
+  add(*counts_.blocks, 1);
   take_step(b);
 }
 
@@ -190,7 +188,9 @@ void HugePages::filled(const void* at, size_t bytes) noexcept {
     const auto base = reinterpret_cast<uintptr_t>(b.base);
     return b.base && base <= begin && begin - base <= b.bytes && bytes <= b.bytes - (begin - base);
   });
-  if (known && advise(whole.begin, whole.bytes())) add(*blocks_, 1);
+  if (!known || !advise(whole.begin, whole.bytes())) return;
+  add(*counts_.blocks, 1);
+  add(*counts_.filled, whole.bytes());
 }
 
 HugePages::Seen HugePages::look() noexcept {
@@ -216,7 +216,7 @@ bool HugePages::vouch(Block& b) noexcept {
     if (b.unvouched() == 0) take_step(b);  // there was nothing left for it
     return false;
   }
-  budget_ += b.filling;
+  count_filled(b);
   b.filling = b.unvouched();
   b.probe = b.ahead;
   b.ahead += HugeBytes;
@@ -228,9 +228,15 @@ bool HugePages::vouch(Block& b) noexcept {
   return true;
 }
 
-void HugePages::end_watching(Block& b) noexcept {
+void HugePages::count_filled(Block& b) noexcept {
   budget_ += b.filling;
-  b.probe = b.ahead = b.filling = 0;
+  add(*counts_.filled, b.filling);
+  b.filling = 0;
+}
+
+void HugePages::end_watching(Block& b) noexcept {
+  count_filled(b);
+  b.probe = b.ahead = 0;
 }
 
 void HugePages::drop(Block& b, Pages pages) noexcept {

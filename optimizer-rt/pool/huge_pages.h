@@ -46,8 +46,11 @@ class HugePages {
 
   constexpr HugePages() = default;
 
-  // Counts what gets advice. Both outlive this. `keeps`: what was advised stays so. REQUIRES: nobody else is there yet.
-  void open(size_t budget, Counter* blocks, Counter* bytes, bool keeps = false) noexcept;
+  struct Counts {
+    Counter *blocks, *bytes, *filled;  // that got advice; bytes of these that were filled, as far as can be told
+  };
+  // The counters outlive this. `keeps`: what was advised stays so. REQUIRES: nobody else is there yet.
+  void open(size_t budget, const Counts& counts, bool keeps = false) noexcept;
   // The program handles faults by itself: it is to see each. No advice from now on.
   void close() noexcept;
   bool is_open() const noexcept { return range_.load(std::memory_order_relaxed) != 0; }
@@ -108,6 +111,7 @@ class HugePages {
   void begin_watching(Block& b, uintptr_t begin) noexcept GT_REQUIRES(mutex_);
   void take_step(Block& b) noexcept GT_REQUIRES(mutex_);
   bool vouch(Block& b) noexcept GT_REQUIRES(mutex_);
+  void count_filled(Block& b) noexcept GT_REQUIRES(mutex_);
   void end_watching(Block& b) noexcept GT_REQUIRES(mutex_);  // all of it is filled, or will be
   void drop(Block& b, Pages pages) noexcept GT_REQUIRES(mutex_);
   void drop_overlapping(const void* at, size_t bytes, Pages pages) noexcept;
@@ -118,7 +122,7 @@ class HugePages {
   std::atomic<size_t> range_{0};     // above LeastBytes; 0: closed
   std::atomic<uint64_t> filter_{0};  // bit_of() each block that is known
   std::atomic<bool> missed_{false};
-  Counter *blocks_ = nullptr, *bytes_ = nullptr;
+  Counts counts_ = {};
   bool keeps_ = false;
   size_t budget_ GT_GUARDED_BY(mutex_) = 0;  // what is left of it
   Block known_[Most] GT_GUARDED_BY(mutex_) = {};

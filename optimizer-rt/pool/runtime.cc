@@ -102,7 +102,8 @@ void Runtime::open() noexcept {
   active_ = true;
   const size_t memory = memory_limit();
   if (plan().header->huge_pages)
-    huge_pages.open(std::min(HugePages::Budget, memory / 16), &counters_->huge_blocks, &counters_->huge_bytes,
+    huge_pages.open(std::min(HugePages::Budget, memory / 16),
+                    {&counters_->huge_blocks, &counters_->huge_bytes, &counters_->huge_filled},
                     libc_asks_for_huge_pages());
   prepare(plan(), memory);
   sites_.open(plan());  // from here on allocations are served

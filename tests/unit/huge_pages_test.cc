@@ -78,11 +78,13 @@ struct Fixture {
   Fixture(const Fixture&) = delete;
   Fixture& operator=(const Fixture&) = delete;
 
-  void open(size_t budget = HugePages::Budget) const { pages->open(budget, blocks.get(), bytes.get()); }
+  void open(size_t budget = HugePages::Budget) const { pages->open(budget, counts()); }
+  HugePages::Counts counts() const { return {blocks.get(), bytes.get(), filled_bytes.get()}; }
   bool made(const Block& b) const { return pages->made(b.at(0), b.bytes()); }
 
   int (*const own)(void*, size_t, int) = system_memory.advise;
-  const std::unique_ptr<Counter> blocks = std::make_unique<Counter>(), bytes = std::make_unique<Counter>();
+  const std::unique_ptr<Counter> blocks = std::make_unique<Counter>(), bytes = std::make_unique<Counter>(),
+                                 filled_bytes = std::make_unique<Counter>();
   const std::unique_ptr<HugePages> pages = std::make_unique<HugePages>();
 };
 
@@ -107,6 +109,7 @@ TEST_CASE_FIXTURE(Fixture, "what a transfer fills gets whole huge pages, no more
   CHECK(b.advised() == 62 * MiB);
   CHECK(get(*blocks) == 2);
   CHECK(get(*bytes) == 62 * MiB);
+  CHECK(get(*filled_bytes) == 62 * MiB);
 }
 
 TEST_CASE_FIXTURE(Fixture, "memory that has pages already, or too few, gets none") {
@@ -138,8 +141,10 @@ TEST_CASE_FIXTURE(Fixture, "a block that is filled in order is advised step by s
     CHECK(b.advised() >= before);
     CHECK(b.advised() <= filled + Huge + HugePages::Budget);
     before = b.advised();
+    CHECK(get(*filled_bytes) <= filled + Huge);
   }
   CHECK(pages->look() == HugePages::Seen::Nothing);
+  CHECK(get(*filled_bytes) + HugePages::Budget / 2 >= get(*bytes));  // the last step may not be touched yet
   CHECK(b.advised() >= 238 * MiB);  // 2 MiB at 0, 34, 68, ...
   CHECK_FALSE(b.is_advised(34 * MiB));
 }
@@ -204,7 +209,7 @@ TEST_CASE_FIXTURE(Fixture, "memory that is no block any more, or that the progra
   bool keeps = false, others = false;
   const Block b(64 * MiB, 4096);
   const auto begin = [&] {
-    pages->open(HugePages::Budget, blocks.get(), bytes.get(), keeps);
+    pages->open(HugePages::Budget, counts(), keeps);
     REQUIRE(made(b));
     errno = 7;
   };

@@ -22,7 +22,7 @@ std::vector<void*> g_released;
 struct Fixture {
   Fixture() {
     g_released.clear();
-    pages->open(HugePages::Budget, counters.get(), counters.get() + 1);
+    pages->open(HugePages::Budget, {counters.get(), counters.get() + 1, counters.get() + 4});
     kept->open(pages.get(), [](void* p) { g_released.push_back(p); std::free(p); }, &blocks(), &bytes());
   }
   ~Fixture() { kept->give_back(KeptBlocks::Always); }
@@ -51,7 +51,7 @@ struct Fixture {
     for (int i = 0; i < n; ++i) CHECK_FALSE(free(fresh(size), size));
   }
 
-  const std::unique_ptr<Counter[]> counters = std::make_unique<Counter[]>(4);
+  const std::unique_ptr<Counter[]> counters = std::make_unique<Counter[]>(5);
   const std::unique_ptr<HugePages> pages = std::make_unique<HugePages>();
   const std::unique_ptr<KeptBlocks> kept = std::make_unique<KeptBlocks>();
   uint64_t now = 1'000'000'000;
