@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
+#include <cstring>
 
 #include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/kept_blocks.h"
@@ -124,6 +125,13 @@ struct PoolClient {
     begin_watching();
     void* const ours = runtime.allocate(size, align, site);
     return ours ? ours : take_kept(fn, size, align);
+  }
+  // libc's fresh memory is not touched for that, nor is ours.
+  static void* allocate_zero(size_t size, const void* site) {
+    if (__builtin_expect(huge_pages.wants(size), 0)) begin_watching();
+    bool zero = false;
+    void* const p = runtime.allocate(size, 0, site, &zero);
+    return p && !zero ? std::memset(p, 0, size) : p;
   }
   static bool ignores(size_t size) { return runtime.ignores(size) && !is_large(size); }
   static bool ignores(size_t size, const void* site) { return runtime.ignores(size, site) && !is_large(size); }

@@ -191,7 +191,7 @@ PinnedPool* Runtime::pool_for(Policy policy) noexcept {
   }
 }
 
-void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) noexcept {
+void* Runtime::allocate_at_site(size_t size, size_t align, const void* address, bool* fresh) noexcept {
   const int index = sites_.find(address);
   if (index == SiteTable::None) return nullptr;
   auto i = static_cast<SiteIndex>(index);
@@ -207,13 +207,14 @@ void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) 
   if (!accounts_[i].takes_next()) return add(counters_->sites[i].left, 1), nullptr;
   PinnedPool* pool = pool_for(static_cast<Policy>(site.policy));
   if (!pool) return nullptr;
-  void* p = allocate_in_pool(*pool, size, align, i);
-  if (!p && pool == &pools_[Driver]) p = allocate_in_pool(pools_[Pinned], size, align, i);
+  void* p = allocate_in_pool(*pool, size, align, i, fresh);
+  if (!p && pool == &pools_[Driver]) p = allocate_in_pool(pools_[Pinned], size, align, i, fresh);
   if (!p) count(Fallback::PoolExhausted);
   return p;
 }
 
-void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site) noexcept {
+void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site,
+                                bool* is_fresh) noexcept {
   const int saved_errno = errno;
   bool fresh = false;
   t_may_unpin = true;
@@ -221,6 +222,7 @@ void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, Sit
   t_may_unpin = false;
   errno = saved_errno;
   if (!p) return nullptr;
+  if (is_fresh) *is_fresh = fresh;
   count_returned(pool);
   SiteCounters& c = counters_->sites[site];
   add(c.allocations, 1);

@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import re
 import shutil
 import sys
 
@@ -64,6 +65,20 @@ def test_pool_memory_under_a_buffer_of_the_programs():
     check(sum(s["allocations"] for s in report["sites"]) > 0, "the pool serves it")
     same(report["drivers_own"], without["drivers_own"], "left to the driver")
     same(report["staged"]["transfers"], without["staged"]["transfers"], "staged")
+
+
+def test_zeros_are_not_touched():
+    """A pool's fresh memory is zero as the C library's is; only what was used before is made so."""
+    profile(PAGES)
+    plain = good(PAGES, "zeros")
+    done = good(GOPTIMIZE, "run", "--profile", "app.gprofile", "--force-policy", "pin", "--measure-seconds", "0",
+                "--report", "r.json", "--", PAGES, "zeros")
+    same(done.out, plain.out, "output")
+    native, ours = (int(re.search(r"first KiB: (\d+)", o.err_text)[1]) for o in (plain, done))
+    check(ours < native + (64 << 10), f"{ours} KiB of {native} after the first block")
+    report = json.loads(pathlib.Path("r.json").read_text())
+    same((sum(s["allocations"] for s in report["sites"]), sum(s["fresh_allocations"] for s in report["sites"])), (2, 1),
+         "the pool's blocks")
 
 
 main(globals())
