@@ -57,7 +57,7 @@ void KeptBlocks::made(size_t bytes, uint64_t now_ns) noexcept {
   const MutexLock lock(mutex_, std::adopt_lock);
   Loop* const loop = loop_of(bytes);
   if (!loop) return;
-  loop->rounds = now_ns - loop->freed_ns <= Patience_ns ? std::min(loop->rounds + 1, Rounds) : 0;
+  loop->rounds = now_ns <= loop->freed_ns + Patience_ns ? std::min(loop->rounds + 1, Rounds) : 0;
 }
 
 bool KeptBlocks::freed(size_t bytes, uint64_t now_ns) noexcept {
@@ -106,7 +106,7 @@ void* KeptBlocks::take(size_t bytes, size_t align) noexcept {
 size_t KeptBlocks::remove_old(uint64_t now_ns, Kept* removed) noexcept {
   size_t n = 0;
   for (Kept& k : kept_) {
-    if (!k.block || now_ns - k.since_ns < Patience_ns) continue;
+    if (!k.block || now_ns < k.since_ns + Patience_ns) continue;
     if (Loop* const loop = loop_of(k.bytes)) loop->rounds = 0;
     removed[n++] = k;
     k = {};

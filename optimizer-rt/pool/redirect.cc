@@ -78,9 +78,10 @@ __attribute__((noinline, cold)) bool keep_block(void* p) {
   const size_t bytes = huge_pages.bytes_of(p);
   const uint64_t now = monotonic_ns();
   if (bytes == 0 || !kept_blocks.freed(bytes, now) || interpose::libc.usable_size(p) < bytes) return false;
-  if (!watch_hook || !watch_hook()) return false;
   huge_pages.gone(p);
-  return kept_blocks.keep(p, bytes, now);
+  if (!watch_hook || !kept_blocks.keep(p, bytes, now)) return false;
+  if (!watch_hook()) kept_blocks.give_back(KeptBlocks::Always);  // afterwards: a thread that is about to end sees it
+  return true;
 }
 
 // What realloc gives may be moved again by the kernel, as one mapping.

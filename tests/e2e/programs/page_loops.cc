@@ -1,7 +1,7 @@
 // Large blocks that come again: hardly touched then, or again and again.
 #include <sys/wait.h>
 
-#include <string_view>
+#include <atomic>
 #include <thread>
 
 #include "tests/e2e/programs/page_care.h"
@@ -44,6 +44,34 @@ uint64_t loop(size_t bytes) {
     std::free(p);
   }
   return sum;
+}
+
+// Threads whose loops have the same size, while others fork: each block is one thread's alone.
+size_t shared_loops() {
+  std::atomic<size_t> wrong{0};
+  std::atomic<bool> over{false};
+  const auto rounds = [&](unsigned char mark) {
+    for (int round = 0; round < 4 * Rounds; ++round) {
+      char* const p = block_of(10 * MiB);
+      std::memset(p, mark, 10 * MiB);
+      for (size_t at = 0; at < 10 * MiB; at += Page) wrong += static_cast<unsigned char>(p[at]) != mark;
+      std::free(p);
+    }
+  };
+  std::thread forks([&] {
+    for (int state = 0; !over; wrong += state != 0) {
+      const pid_t child = fork();
+      if (child == 0) _exit(0);
+      waitpid(child, &state, 0);
+      usleep(5000);
+    }
+  });
+  std::vector<std::thread> threads;
+  for (unsigned char t = 1; t <= 4; ++t) threads.emplace_back(rounds, t);
+  for (std::thread& t : threads) t.join();
+  over = true;
+  forks.join();
+  return wrong;
 }
 
 }  // namespace
@@ -90,4 +118,5 @@ void loops() {
   waitpid(child, &state, 0);
   say("child", static_cast<size_t>(state));
   say("again", loop(LoopBytes));
+  say("shared", shared_loops());
 }
