@@ -33,7 +33,7 @@ void odd_ratio(const Profile& p, std::vector<std::string>& out) {
   if (p.eligible && p.dispatch_ratio == 0) {
     out.push_back("eligible, with a dispatch ratio of 0: no transfer was seen");
   } else if (!p.eligible && p.dispatch_ratio >= UsualThreshold && !p.sites.empty()) {
-    out.push_back(fmt::format("not eligible, with a dispatch ratio of {:.3g}: goptimize leaves the program alone",
+    out.push_back(fmt::format("not eligible, with a dispatch ratio of {:.3g}: goptimize leaves its sites alone",
                               p.dispatch_ratio));
   }
   if (p.build_id.empty()) out.push_back("the program has no build-id: a changed program would not be noticed");

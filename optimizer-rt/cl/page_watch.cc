@@ -7,6 +7,8 @@
 #include <atomic>
 
 #include "optimizer-rt/pool/huge_pages.h"
+#include "optimizer-rt/pool/kept_blocks.h"
+#include "traces/base/clock.h"
 #include "transport/staging/thread.h"
 
 namespace gt::opt {
@@ -17,15 +19,18 @@ constexpr long Patience = 5'000 * Millisecond;  // of a block that nobody touche
 
 constinit std::atomic<bool> g_runs{false};
 
-// Until no block is watched.
+// Until no block is watched or kept.
 void look_until_done() {
   long nap = Millisecond, in_vain = 0;
   for (;;) {
     const timespec time{0, nap};
     ::nanosleep(&time, nullptr);
+    kept_blocks.give_back(monotonic_ns());
     switch (huge_pages.look()) {
       case HugePages::Seen::Nothing:
-        return;
+        if (!kept_blocks.any()) return;
+        nap = LongestNap;
+        break;
       case HugePages::Seen::Progress:
         nap = Millisecond;
         in_vain = 0;
@@ -39,9 +44,12 @@ void look_until_done() {
   }
 }
 
+// A block that is kept meanwhile must not be left alone.
 void* watch(void*) {
-  look_until_done();
-  g_runs.store(false);
+  do {
+    look_until_done();
+    g_runs.store(false);
+  } while (kept_blocks.any() && !g_runs.exchange(true));
   return nullptr;
 }
 
@@ -52,11 +60,13 @@ __attribute__((constructor)) void set_hook() { watch_hook = watch_pages; }
 }  // namespace
 
 // A block that comes while the thread is about to end is looked after when the next one comes.
-void watch_pages() noexcept {
+bool watch_pages() noexcept {
   static constinit std::atomic<bool> told{false};
-  if (g_runs.exchange(true)) return;
+  if (g_runs.exchange(true)) return true;
   if (!told.exchange(true)) ::pthread_atfork(nullptr, nullptr, begins_again_in_child);
-  if (!staging::start_detached("gtrace-pages", watch, nullptr)) g_runs.store(false);
+  const bool started = staging::start_detached("gtrace-pages", watch, nullptr);
+  if (!started) g_runs.store(false);
+  return started;
 }
 
 }  // namespace gt::opt

@@ -155,7 +155,7 @@ Taken pinned(const LocalTransfer& t, cl_int*) {
 }
 
 Taken drivers_own(const LocalTransfer& t, cl_int*) {
-  if (t.pooled || !is_drivers(t.range)) return Taken::No;
+  if (!is_drivers(t.range)) return Taken::No;  // a pool's, too, that the program made a buffer over
   count_drivers(t.range);
   return Taken::ByDriver;
 }

@@ -95,6 +95,7 @@ void add_rows(Json& out, const RunReport& r) {
       value = r.*row.value;
     }
   }
+  out["huge_pages"]["saved_s"] = r.pages_saved_s;
   out["staged"]["saved_s"] = staged_saved_s(r);  // the row has its place; what was lost is another counter
 }
 

@@ -34,6 +34,7 @@ struct RunReport {
   std::vector<SiteReport> sites;
 #define GT_RUN_COUNTER(name, group, key, unit) uint64_t name = 0;
 #include "optimizer-rt/pool/counters.def"
+  double pages_saved_s = 0;  // by huge pages and by pages that were kept: an estimate (touch_costs.h)
   int node = -1;  // that the pools' memory was preferred from; -1: none
   std::string remote_urls;      // that were to be used; empty: none
   bool remote_first = false;    // in the program's list
@@ -57,7 +58,7 @@ std::string report_text(const RunReport& report);
 void print_report(const RunReport& report);  // on stderr
 // One line: what was gained, or why nothing was.
 std::string outcome(const RunReport& report);
-double saved_s(const RunReport& report);  // all of it, less what it cost
+double saved_s(const RunReport& report);  // all of it, less what it cost; but not what is estimated of pages
 double staged_saved_s(const RunReport& report);  // against the curves
 inline double seconds(uint64_t ns) { return static_cast<double>(ns) * 1e-9; }
 Status write_report(const RunReport& report, const std::string& path);

@@ -92,6 +92,8 @@ std::string other_lines(const RunReport& r) {
   if (r.reused_blocks)
     line("  pinned on reuse: {} blocks of {}, {} transfers\n", r.reused_blocks, bytes_text(r.reused_bytes), r.reused);
   if (r.huge_blocks) line("  huge pages: {} of {} fresh blocks\n", bytes_text(r.huge_bytes), r.huge_blocks);
+  if (r.kept_blocks)
+    line("  freed and allocated again with their pages: {} blocks of {}\n", r.kept_blocks, bytes_text(r.kept_bytes));
   if (r.pinned_ranges)
     line("  pinned {} ranges, {}, in {:.1f} ms\n", r.pinned_ranges, bytes_text(r.pinned_bytes),
          static_cast<double>(r.pin_ns) * 1e-6);
@@ -120,6 +122,12 @@ std::string gain(const RunReport& r) {
   return fmt::format("about {:.3f} s saved, by the measured costs: {}", saved_s(r), parts);
 }
 
+std::string pages_gain(const RunReport& r) {
+  return r.pages_saved_s < LeastWorth_s
+             ? "nothing to speak of saved"
+             : fmt::format("about {:.3f} s saved, as estimated by what one thread takes", r.pages_saved_s);
+}
+
 }  // namespace
 
 double staged_saved_s(const RunReport& r) { return seconds(r.staged_saved_ns) - seconds(r.staged_lost_ns); }
@@ -131,8 +139,7 @@ std::string outcome(const RunReport& r) {
   uint64_t changed = r.staged + r.reused;
   for (const SiteReport& s : r.sites) changed += s.hits;
   if (changed == 0 && r.huge_blocks > 0)
-    return fmt::format("fresh memory was touched in huge pages, up to {}: what that saved is not known",
-                       bytes_text(r.huge_bytes));
+    return fmt::format("fresh memory was touched in huge pages, up to {}: {}", bytes_text(r.huge_bytes), pages_gain(r));
   if (r.transfers + r.in_place == 0 && r.remote_devices > 0)
     return r.remote_contexts > 0 ? "nothing saved here: the program moved nothing to local devices"
                                  : "nothing saved here: the program moved nothing to any device";
@@ -149,7 +156,7 @@ std::string outcome(const RunReport& r) {
     return "what that saved is not known: " +
            (r.unmeasured.empty() ? "this machine was not measured (gmicrobench platform)" : r.unmeasured);
   const double saved = saved_s(r);
-  if (saved >= LeastWorth_s) return gain(r);
+  if (saved >= LeastWorth_s) return gain(r) + (r.pages_saved_s < LeastWorth_s ? "" : "; huge pages: " + pages_gain(r));
   if (saved > -LeastWorth_s) return "nothing to speak of saved: less than half a millisecond";
   const double lost = -saved;
   if (-staged_saved_s(r) > lost / 2)

@@ -18,6 +18,7 @@
 #include "optimizer-rt/goptimize/report.h"
 #include "optimizer-rt/goptimize/session.h"
 #include "optimizer-rt/goptimize/system_pages.h"
+#include "optimizer-rt/goptimize/touch_costs.h"
 #include "tracer/interpose/launch.h"
 #include "tracer/interpose/other_interposers.h"
 #include "tracer/interpose/program_file.h"
@@ -54,9 +55,9 @@ struct Work {
   EncodedPlan plan;
   bool stages = false;    // other memory is, where it pays
   bool reuses = false;    // blocks of libc's may be pinned
-  double promised_s = 0;  // by other memory, before it was found to be worth it or not
-
   bool pages = false;     // large blocks get huge ones
+  bool too_little = false;  // transfers are, by the profile: its sites are left, the rest is as without it
+  double promised_s = 0;    // by other memory, before it was found to be worth it or not
 
   bool gains() const { return !plan.site_of_plan.empty() || stages || reuses || pages; }
 };
@@ -89,6 +90,11 @@ std::string foreign(const RunReport& report) {
   return report.made_for.empty() ? "" : "; the profile was made for another program or build: " + report.made_for;
 }
 
+std::string too_little(const Work& work) {
+  return fmt::format("by {} transfers take {:.3f} of the kernels' time: too little{}", work.report.profile,
+                     work.profile->dispatch_ratio, foreign(work.report));
+}
+
 std::string nothing_measured(const model::Platform& platform) {
   if (platform.failed.empty()) return "nothing to gain here: the program opened no device that could be measured";
   return failure_text(platform) + next_try_text(platform);
@@ -98,6 +104,7 @@ std::string nothing_to_gain(const Work& work) {
   const std::string nothing = "nothing to gain here: ";
   const std::string unmeasured = work.report.unmeasured.empty() ? "" : "; " + work.report.unmeasured;
   const std::string other = foreign(work.report);
+  if (work.too_little) return nothing + too_little(work);
   if (work.costs.platform.devices.empty()) return nothing_measured(work.costs.platform);
   if (!work.profile)
     return nothing + "no profile of this program (gtrace run, ganalyze), and no device of this machine moves memory " +
@@ -135,11 +142,11 @@ bool can_stage(const Request& request, const model::Platform& platform) {
 
 // The file that was named, or the cached one, or none yet. What somebody demands needs no costs; nor do devices that
 // the program does not see, nor programs for which nothing may be done.
-Result<FoundPlatform> platform_for(const Request& request, const model::Profile* profile) {
+Result<FoundPlatform> platform_for(const Request& request, const model::Profile* profile, bool too_little) {
   const bool decided = request.forced || demands_all(request) || !request.sees_local;
   if (decided && request.platform.empty()) return cached_platform();
   const bool may_gain = request.staging != Staging::Never || (profile && !profile->sites.empty());
-  return find_platform(request.platform, may_gain && request.measure_limit.count() > 0);
+  return find_platform(request.platform, may_gain && !too_little && request.measure_limit.count() > 0);
 }
 
 std::string decision_text(const Work& work) {
@@ -148,6 +155,7 @@ std::string decision_text(const Work& work) {
                        : work.reuses ? "other memory that is transferred again is pinned"
                                      : "";
   if (work.pages) others += others.empty() ? "fresh large blocks get huge pages" : "; fresh large blocks, huge pages";
+  if (work.too_little && !others.empty()) return too_little(work) + "; " + others;
   if (work.plan.site_of_plan.empty()) {
     const std::string start = profile ? "nothing to gain with local devices" : "no profile of this program";
     return others.empty() ? start : profile ? others : start + ": " + others;
@@ -160,7 +168,7 @@ std::string decision_text(const Work& work) {
 void choose_sites(const Request& request, const model::Profile& sites, bool shared, Work& work) {
   work.decision = decide(work.costs.platform, sites, request.forced);
   work.promised_s = work.decision.saved_s;
-  if (!work.decision.worth_it) work.decision = leave_all(work.decision);
+  if (!work.decision.worth_it || work.too_little) work.decision = leave_all(work.decision);
   if (shared) serve_executors(work.decision, sites);
   work.report.sites = planned_sites(sites, work.decision);
 }
@@ -238,6 +246,8 @@ int run_injected(const Request& request, Work& work) {
   work.report.decision = work.gains() || !request.remote.empty() ? decision_text(work) : nothing_to_gain(work);
   work.report.only_asked = !work.gains() && request.remote.empty();
   add_counters(work.report, session->counters(), work.plan.site_of_plan);
+  if (work.report.huge_filled + work.report.kept_bytes > 0)
+    work.report.pages_saved_s = touching_saved_s(measure_touch(), work.report.huge_filled, work.report.kept_bytes);
   work.report.injected = get(session->counters().processes) > 0;
   if (!work.report.injected)
     work.report.decision = "the program ran without optimization: nothing could be injected";
@@ -262,17 +272,17 @@ int run(const Request& request) {
   work.profile = profile;
   if (profile) work.report.profile = (*found)->path;
   if (profile && made_for_another(*profile, work.binary)) work.report.made_for = profile->program;
-  if (profile && !profile->eligible && !request.forced && !demands_all(request) && request.remote.empty())
-    return run_plain(request, work.report,
-                     fmt::format("nothing to gain here: by {} transfers take {:.3f} of the kernels' time: too little{}",
-                                 work.report.profile, profile->dispatch_ratio, foreign(work.report)));
-
-  Result<FoundPlatform> costs = platform_for(request, profile);
+  work.too_little =
+      profile && !profile->eligible && !request.forced && !demands_all(request) && request.remote.empty();
+  Result<FoundPlatform> costs = platform_for(request, profile, work.too_little);
   if (!costs && !request.platform.empty()) return fail(Program, costs.status());
-  if (!costs && request.remote.empty())
-    return run_plain(request, work.report, costs.status().text() + "; running the program as it is");
-  if (costs) work.costs = std::move(*costs);
   work.pages = request.huge_pages && system_pages() == SystemPages::OnRequest;
+  if (!costs && request.remote.empty() && !work.pages)
+    return run_plain(request, work.report, work.too_little ? nothing_to_gain(work)
+                                                           : costs.status().text() + "; running the program as it is");
+  if (!costs && request.remote.empty()) say(costs.status().text());
+  if (costs) work.costs = std::move(*costs);
+  if (work.too_little) work.costs.asks = false;
   choose(request, work);
   if (!work.gains() && !work.costs.asks && request.remote.empty())
     return run_plain(request, work.report, nothing_to_gain(work));

@@ -12,7 +12,7 @@
 namespace gt::opt {
 
 constinit HugePages huge_pages;
-void (*watch_hook)() noexcept = nullptr;
+bool (*watch_hook)() noexcept = nullptr;
 
 namespace {
 
@@ -76,16 +76,21 @@ class HugePages::Guard {
   const bool holds_;
 };
 
-void HugePages::open(size_t budget, Counter* blocks, Counter* bytes) noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
-  blocks_ = blocks;
-  bytes_ = bytes;
+void HugePages::open(size_t budget, const Counts& counts, bool keeps) noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
+  counts_ = counts;
+  keeps_ = keeps;
   budget_ = budget & ~Mask;
   range_.store(SIZE_MAX / 2, std::memory_order_relaxed);
 }
 
+void HugePages::close() noexcept {
+  range_.store(0, std::memory_order_relaxed);
+  looked_after(nullptr, UINTPTR_MAX);
+}
+
 bool HugePages::advise(uintptr_t at, size_t bytes) noexcept {
   if (system_memory.advise(reinterpret_cast<void*>(at), bytes, MADV_HUGEPAGE) != 0) return false;
-  add(*bytes_, bytes);
+  add(*counts_.bytes, bytes);
   return true;
 }
 
@@ -96,12 +101,8 @@ bool HugePages::made(const void* block, size_t bytes) noexcept {
   const Guard guard(*this);
   if (!guard.holds()) return false;
   mutex_.assert_held();
-  Block* place = std::ranges::find(known_, block, &Block::base);  // that it was given back was missed
-  if (place != std::end(known_))
-    drop(*place);
-  else
-    place = std::ranges::find(known_, nullptr, &Block::base);
-  if (place == std::end(known_)) return false;
+  Block* const place = place_of(block);
+  if (!place) return false;
   *place = {block, bytes};
   place->end = whole.end;
   begin_watching(*place, whole.begin);
@@ -109,11 +110,61 @@ bool HugePages::made(const void* block, size_t bytes) noexcept {
   return true;
 }
 
+void HugePages::remember(const void* block, size_t bytes) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return;
+  mutex_.assert_held();
+  Block* const place = place_of(block);
+  if (!place) return;
+  *place = {block, bytes};
+  place->end = inside(block, bytes).end;
+  set_filter();
+}
+
+HugePages::Block* HugePages::place_of(const void* block) noexcept {
+  Block* place = std::ranges::find(known_, block, &Block::base);  // that it was given back was missed
+  if (place != std::end(known_)) return drop(*place, Pages::Others), place;
+  place = std::ranges::find(known_, nullptr, &Block::base);
+  return place == std::end(known_) ? nullptr : place;
+}
+
+size_t HugePages::bytes_of(const void* block) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return 0;
+  mutex_.assert_held();
+  const Block* const place = std::ranges::find(known_, block, &Block::base);
+  return place == std::end(known_) ? 0 : place->bytes;
+}
+
+bool HugePages::lend(size_t bytes) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return false;
+  mutex_.assert_held();
+  const size_t whole = bytes & ~Mask;
+  if (budget_ < whole) return false;
+  budget_ -= whole;
+  return true;
+}
+
+void HugePages::repay(size_t bytes) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return;
+  mutex_.assert_held();
+  budget_ += bytes & ~Mask;
+}
+
+bool HugePages::is_short() noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return false;
+  mutex_.assert_held();
+  return budget_ < LargestStep;
+}
+
 void HugePages::begin_watching(Block& b, uintptr_t begin) noexcept {
   b.probe = begin;
   b.ahead = begin + HugeBytes;
   b.step = std::clamp((b.end - begin) / 4 & ~Mask, FirstStep, LargestStep);
-  add(*blocks_, 1);
+  add(*counts_.blocks, 1);
   take_step(b);
 }
 
@@ -137,7 +188,9 @@ void HugePages::filled(const void* at, size_t bytes) noexcept {
     const auto base = reinterpret_cast<uintptr_t>(b.base);
     return b.base && base <= begin && begin - base <= b.bytes && bytes <= b.bytes - (begin - base);
   });
-  if (known && advise(whole.begin, whole.bytes())) add(*blocks_, 1);
+  if (!known || !advise(whole.begin, whole.bytes())) return;
+  add(*counts_.blocks, 1);
+  add(*counts_.filled, whole.bytes());
 }
 
 HugePages::Seen HugePages::look() noexcept {
@@ -163,7 +216,7 @@ bool HugePages::vouch(Block& b) noexcept {
     if (b.unvouched() == 0) take_step(b);  // there was nothing left for it
     return false;
   }
-  budget_ += b.filling;
+  count_filled(b);
   b.filling = b.unvouched();
   b.probe = b.ahead;
   b.ahead += HugeBytes;
@@ -175,33 +228,44 @@ bool HugePages::vouch(Block& b) noexcept {
   return true;
 }
 
-void HugePages::end_watching(Block& b) noexcept {
+void HugePages::count_filled(Block& b) noexcept {
   budget_ += b.filling;
-  b.probe = b.ahead = b.filling = 0;
+  add(*counts_.filled, b.filling);
+  b.filling = 0;
 }
 
-void HugePages::drop(Block& b) noexcept {
+void HugePages::end_watching(Block& b) noexcept {
+  count_filled(b);
+  b.probe = b.ahead = 0;
+}
+
+void HugePages::drop(Block& b, Pages pages) noexcept {
+  const Range whole = inside(b.base, b.bytes);
+  if (pages == Pages::Stay && !keeps_)
+    system_memory.advise(reinterpret_cast<void*>(whole.begin), whole.bytes(), MADV_NOHUGEPAGE);
   budget_ += b.unvouched();
   end_watching(b);
   b = {};
 }
 
 void HugePages::gone(const void* block) noexcept {
+  const KeepsErrno keeps;
   const Guard guard(*this);
   if (!guard.holds()) return;
   mutex_.assert_held();
   Block* const place = std::ranges::find(known_, block, &Block::base);
-  if (place != std::end(known_)) drop(*place);
+  if (place != std::end(known_)) drop(*place, Pages::Stay);
   set_filter();
 }
 
-void HugePages::drop_overlapping(const void* at, size_t bytes) noexcept {
+void HugePages::drop_overlapping(const void* at, size_t bytes, Pages pages) noexcept {
+  const KeepsErrno keeps;
   const Guard guard(*this);
   if (!guard.holds()) return;
   mutex_.assert_held();
   const auto begin = reinterpret_cast<uintptr_t>(at);
   for (Block& b : known_) {
-    if (b.base && begin < b.end && reinterpret_cast<uintptr_t>(b.base) < begin + bytes) drop(b);
+    if (b.base && begin < b.end && reinterpret_cast<uintptr_t>(b.base) < begin + bytes) drop(b, pages);
   }
   set_filter();
 }

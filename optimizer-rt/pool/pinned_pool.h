@@ -92,8 +92,8 @@ class PinnedPool {
     return arena_.file();
   }
 
-  // `align`: 0 or a power of two. `*fresh`, if given: the memory was never used before; its page
-  // faults are to come.
+  // `align`: 0 or a power of two. `*fresh`, if given: the memory was never used before, and is zero;
+  // its page faults are to come.
   void* allocate(size_t size, size_t align, SiteIndex site, bool* fresh = nullptr) noexcept;
   void release(void* p) noexcept;  // REQUIRES: owns(p)
   // True: time to trim(), for one in 256 MiB.

@@ -52,7 +52,7 @@ void pages_change(const void* at, size_t bytes, bool program) noexcept {
   const size_t whole = whole_pages(bytes);
   reused_blocks.changed(at, whole);
   static_data.changed(at, whole);
-  huge_pages.changed(at, whole);
+  huge_pages.looked_after(at, whole);
   drop_pins(program);
   if (PinnedPool* const pool = runtime.pool_of(at)) pool->set_aside(at, whole, program ? let_go<true> : let_go<false>);
   errno = saved_errno;
@@ -67,7 +67,7 @@ void pages_replaced(const void* at, size_t bytes) noexcept {
 // What is given back at static data's place is static data still.
 int advise_pages(void* at, size_t bytes, int advice, bool program) noexcept {
   PinnedPool* const pool = pool_of(at, bytes);
-  huge_pages.changed(at, whole_pages(bytes));  // who gives advice knows better
+  huge_pages.looked_after(at, whole_pages(bytes));  // who gives advice knows better
   if (changes_pages(advice)) {
     const int saved_errno = errno;
     reused_blocks.changed(at, whole_pages(bytes));

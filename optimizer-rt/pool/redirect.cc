@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstdarg>
 #include <cstdlib>
+#include <cstring>
 
 #include "optimizer-rt/pool/huge_pages.h"
+#include "optimizer-rt/pool/kept_blocks.h"
 #include "optimizer-rt/pool/libc_entries.h"
 #include "optimizer-rt/pool/program_pages.h"
 #include "optimizer-rt/pool/reused_blocks.h"
@@ -20,6 +22,7 @@
 #include "optimizer-rt/pool/system_memory.h"
 #include "tracer/interpose/alloc_hooks.h"
 #include "tracer/interpose/entry_paths.h"
+#include "traces/base/clock.h"
 
 namespace gt::opt {
 namespace {
@@ -58,10 +61,46 @@ void mapping_changed(const void* at, size_t bytes) {
 
 bool is_large(size_t bytes) { return reused_blocks.is_large(bytes) || huge_pages.wants(bytes); }
 
+// calloc's memory is zero, and realloc's has contents.
+constexpr bool takes_kept(AllocFn fn) {
+  return fn != AllocFn::Calloc && fn != AllocFn::Realloc && fn != AllocFn::Reallocarray;
+}
+
+void* take_kept(AllocFn fn, size_t size, size_t align) {
+  void* const block = takes_kept(fn) ? kept_blocks.take(size, align) : nullptr;
+  if (block) huge_pages.remember(block, size);
+  return block;
+}
+
+// That it is libc's, and as large, libc itself must say: what is known of it may be of another block, whose free was
+// not seen. Nor is kept what nobody will give back in time.
+__attribute__((noinline, cold)) bool keep_block(void* p) {
+  const size_t bytes = huge_pages.bytes_of(p);
+  const uint64_t now = monotonic_ns();
+  if (bytes == 0 || !kept_blocks.freed(bytes, now) || interpose::libc.usable_size(p) < bytes) return false;
+  huge_pages.gone(p);
+  if (!watch_hook || !kept_blocks.keep(p, bytes, now)) return false;
+  if (!watch_hook()) kept_blocks.give_back(KeptBlocks::Always);  // afterwards: a thread that is about to end sees it
+  return true;
+}
+
 // What realloc gives may be moved again by the kernel, as one mapping.
 void note_fresh(AllocFn fn, const void* made, size_t bytes) {
   if (!huge_pages.wants(bytes) || fn == AllocFn::Realloc || fn == AllocFn::Reallocarray) return;
-  if (huge_pages.made(made, bytes) && watch_hook) watch_hook();
+  if (kept_blocks.any() && huge_pages.is_short()) kept_blocks.give_back(KeptBlocks::Always);
+  if (!huge_pages.made(made, bytes)) return;
+  if (takes_kept(fn)) kept_blocks.made(bytes, monotonic_ns());
+  if (watch_hook) watch_hook();
+}
+
+// Once, before there is a large block: what the C library allocates for a thread, and keeps, would lie behind one at
+// the end of its heap, which then could not be given back to the system.
+__attribute__((noinline, cold)) void begin_watching() {
+  static constinit std::atomic<bool> begun{false};
+  if (!watch_hook || begun.exchange(true)) return;
+  const int saved_errno = errno;
+  watch_hook();
+  errno = saved_errno;
 }
 
 __attribute__((noinline, cold)) void note_large(AllocFn fn, const void* made, size_t bytes) {
@@ -82,8 +121,18 @@ __attribute__((noinline, cold)) void unpin_dropped(bool program) {
 }
 
 struct PoolClient {
-  static void* allocate(interpose::AllocFn, size_t size, size_t align, const void* site) {
-    return runtime.allocate(size, align, site);
+  static void* allocate(AllocFn fn, size_t size, size_t align, const void* site) {
+    if (__builtin_expect(!huge_pages.wants(size), 1)) return runtime.allocate(size, align, site);
+    begin_watching();
+    void* const ours = runtime.allocate(size, align, site);
+    return ours ? ours : take_kept(fn, size, align);
+  }
+  // libc's fresh memory is not touched for that, nor is ours.
+  static void* allocate_zero(size_t size, const void* site) {
+    if (__builtin_expect(huge_pages.wants(size), 0)) begin_watching();
+    bool zero = false;
+    void* const p = runtime.allocate(size, 0, site, &zero);
+    return p && !zero ? std::memset(p, 0, size) : p;
   }
   static bool ignores(size_t size) { return runtime.ignores(size) && !is_large(size); }
   static bool ignores(size_t size, const void* site) { return runtime.ignores(size, site) && !is_large(size); }
@@ -103,6 +152,11 @@ struct PoolClient {
   }
   static bool remaps(void* old, size_t old_bytes, size_t bytes, int flags, void* to, bool program, void** result) {
     return remap_pages(old, old_bytes, bytes, flags, to, program, result);
+  }
+  static bool keeps(void* p) {
+    if (!huge_pages.may_know(p)) return false;
+    if (reused_blocks.leaving(p)) unpin_dropped(true);
+    return keep_block(p);
   }
   static void leaving(const void* p, bool program) {
     if (huge_pages.may_know(p)) huge_pages.gone(p);
@@ -158,6 +212,10 @@ void range_is_served(const void* argument) {
 __attribute__((constructor)) void open_runtime() {
   g_ioctl.store(reinterpret_cast<int (*)(int, unsigned long, void*)>(interpose::next_symbol("ioctl")));
   runtime.open();
+  if (huge_pages.is_open()) {
+    Counters& c = runtime.counters();
+    kept_blocks.open(&huge_pages, [](void* p) { interpose::libc.free(p); }, &c.kept_blocks, &c.kept_bytes);
+  }
   const bool must_see_frees = runtime.serves() || reused_blocks.is_open() || runtime.asks();
   if (!must_see_frees || guard_libc_entries(leaves_by_entry)) return;
   interpose::before_deep_binding = [] { runtime.stop_for_deep_binding(); };
@@ -179,6 +237,7 @@ GT_EXPORT int ioctl(int file, unsigned long request, ...) noexcept {
   const int result = __builtin_expect(real != nullptr, 1)
                          ? real(file, request, argument)
                          : static_cast<int>(::syscall(SYS_ioctl, file, request, argument));
+  if (__builtin_expect(request == UFFDIO_API, 0)) gt::opt::huge_pages.close();
   if (__builtin_expect(request == UFFDIO_REGISTER, 0) && result == 0) gt::opt::range_is_served(argument);
   return result;
 }

@@ -14,6 +14,7 @@
 #include <cstring>
 
 #include "optimizer-rt/pool/huge_pages.h"
+#include "optimizer-rt/pool/kept_blocks.h"
 #include "optimizer-rt/pool/memory_limit.h"
 #include "optimizer-rt/pool/memory_watch.h"
 #include "optimizer-rt/pool/reused_blocks.h"
@@ -56,6 +57,7 @@ bool deregister(void* base, size_t bytes) {
 
 // What is taken before a fork is held until after it.
 void before_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
+  kept_blocks.give_back(KeptBlocks::Always);
   runtime.lock_for_fork();
   reused_blocks.lock_for_fork();
 }
@@ -66,7 +68,13 @@ void after_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
 void after_fork_in_child() GT_NO_THREAD_SAFETY_ANALYSIS {
   reused_blocks.forget_in_child();
   huge_pages.forget_in_child();
+  kept_blocks.forget_in_child();
   runtime.unlock_after_fork();
+}
+
+bool libc_asks_for_huge_pages() {
+  const char* const tunables = std::getenv("GLIBC_TUNABLES");
+  return tunables && std::strstr(tunables, "glibc.malloc.hugetlb=1");
 }
 
 // Where the plan says that pinning may pay, and what it costs.
@@ -94,7 +102,9 @@ void Runtime::open() noexcept {
   active_ = true;
   const size_t memory = memory_limit();
   if (plan().header->huge_pages)
-    huge_pages.open(std::min(HugePages::Budget, memory / 16), &counters_->huge_blocks, &counters_->huge_bytes);
+    huge_pages.open(std::min(HugePages::Budget, memory / 16),
+                    {&counters_->huge_blocks, &counters_->huge_bytes, &counters_->huge_filled},
+                    libc_asks_for_huge_pages());
   prepare(plan(), memory);
   sites_.open(plan());  // from here on allocations are served
 }
@@ -181,7 +191,7 @@ PinnedPool* Runtime::pool_for(Policy policy) noexcept {
   }
 }
 
-void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) noexcept {
+void* Runtime::allocate_at_site(size_t size, size_t align, const void* address, bool* fresh) noexcept {
   const int index = sites_.find(address);
   if (index == SiteTable::None) return nullptr;
   auto i = static_cast<SiteIndex>(index);
@@ -197,13 +207,14 @@ void* Runtime::allocate_at_site(size_t size, size_t align, const void* address) 
   if (!accounts_[i].takes_next()) return add(counters_->sites[i].left, 1), nullptr;
   PinnedPool* pool = pool_for(static_cast<Policy>(site.policy));
   if (!pool) return nullptr;
-  void* p = allocate_in_pool(*pool, size, align, i);
-  if (!p && pool == &pools_[Driver]) p = allocate_in_pool(pools_[Pinned], size, align, i);
+  void* p = allocate_in_pool(*pool, size, align, i, fresh);
+  if (!p && pool == &pools_[Driver]) p = allocate_in_pool(pools_[Pinned], size, align, i, fresh);
   if (!p) count(Fallback::PoolExhausted);
   return p;
 }
 
-void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site) noexcept {
+void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site,
+                                bool* is_fresh) noexcept {
   const int saved_errno = errno;
   bool fresh = false;
   t_may_unpin = true;
@@ -211,6 +222,7 @@ void* Runtime::allocate_in_pool(PinnedPool& pool, size_t size, size_t align, Sit
   t_may_unpin = false;
   errno = saved_errno;
   if (!p) return nullptr;
+  if (is_fresh) *is_fresh = fresh;
   count_returned(pool);
   SiteCounters& c = counters_->sites[site];
   add(c.allocations, 1);

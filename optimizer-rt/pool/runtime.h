@@ -36,10 +36,9 @@ class Runtime {
   void learn(const DeviceTexts& device) noexcept;
 
   // The plan's site of this allocation served from its pool; nullptr: libc's business. About 2 ns
-  // for most.
-  void* allocate(size_t size, size_t align, const void* address) noexcept {
-    return __builtin_expect(sites_.may_match(size), 0) ? allocate_at_site(size, align, address)
-                                                        : nullptr;
+  // for most. `*fresh`: it was never used, and is zero.
+  void* allocate(size_t size, size_t align, const void* address, bool* fresh = nullptr) noexcept {
+    return __builtin_expect(sites_.may_match(size), 0) ? allocate_at_site(size, align, address, fresh) : nullptr;
   }
   bool owns(const void* p) const noexcept {
     return pools_[Pinned].owns(p) ||
@@ -90,8 +89,8 @@ class Runtime {
   static constexpr int SeveralNodes = -2;
   enum PoolIndex : size_t { Pinned, Locked, Hybrid, Driver, Pools };
 
-  void* allocate_at_site(size_t size, size_t align, const void* address) noexcept;
-  void* allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site) noexcept;
+  void* allocate_at_site(size_t size, size_t align, const void* address, bool* fresh) noexcept;
+  void* allocate_in_pool(PinnedPool& pool, size_t size, size_t align, SiteIndex site, bool* fresh) noexcept;
   PinnedPool* pool_for(model::Policy policy) noexcept;
   void count_returned(PinnedPool& pool) noexcept;
   bool map_counters(const char* path) noexcept;

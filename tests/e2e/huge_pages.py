@@ -31,6 +31,8 @@ def test_blocks_that_are_filled():
         check(ours <= native + max(MOST_GROWTH, native // 20), f"{way}: {ours} of {native}")
         if ON_REQUEST:
             check(report["huge_pages"]["blocks"] > 0 and report["huge_pages"]["bytes"] > 64 * MIB, report["huge_pages"])
+            check(0.8 * report["huge_pages"]["bytes"] <= report["huge_pages"]["filled_bytes"], report["huge_pages"])
+            check(report["huge_pages"]["saved_s"] > 0 and "as estimated" in report["outcome"], report["outcome"])
             check("fresh large blocks get huge pages" in report["decision"], report["decision"])
 
 
@@ -39,6 +41,7 @@ def test_blocks_of_which_little_is_touched():
         native, ours, report = both(way)
         check(ours <= native + MOST_GROWTH + 8 * MIB, f"{way}: {ours} of {native}")  # 8 MiB: what else is ours
         check(report["huge_pages"]["bytes"] <= 2 * MOST_GROWTH, report["huge_pages"])
+        same(report["huge_pages"]["filled_bytes"], 0, f"{way}: nothing was filled")
 
 
 def test_what_the_program_does_to_its_pages():
@@ -48,7 +51,7 @@ def test_what_the_program_does_to_its_pages():
 
 def test_never():
     native, ours, report = both("fill", "--pages", "never")
-    same(report["huge_pages"], {"blocks": 0, "bytes": 0}, "no advice")
+    same(report["huge_pages"], dict.fromkeys(("blocks", "bytes", "filled_bytes", "kept_blocks", "kept_bytes", "saved_s"), 0), "no advice")
     same(report["injected"], False, "for that alone nothing is injected")
 
 

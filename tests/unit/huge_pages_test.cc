@@ -20,16 +20,18 @@ namespace {
 
 constexpr size_t Huge = HugePages::HugeBytes, MiB = size_t{1} << 20;
 
-std::set<uintptr_t> g_advised;  // huge pages, by their beginning
+std::set<uintptr_t> g_advised;    // huge pages, by their beginning
+std::set<uintptr_t> g_withdrawn;  // that are to be ordinary ones again
 bool g_refuse = false;
 
 int advise(void* at, size_t bytes, int advice) {
-  CHECK(advice == MADV_HUGEPAGE);
+  CHECK((advice == MADV_HUGEPAGE || advice == MADV_NOHUGEPAGE));
   if (g_refuse) return errno = ENOMEM, -1;
   const auto begin = reinterpret_cast<uintptr_t>(at);
   CHECK(begin % Huge == 0);
   CHECK(bytes % Huge == 0);
-  for (uintptr_t p = begin; p < begin + bytes; p += Huge) CHECK(g_advised.insert(p).second);
+  std::set<uintptr_t>& which = advice == MADV_HUGEPAGE ? g_advised : g_withdrawn;
+  for (uintptr_t p = begin; p < begin + bytes; p += Huge) CHECK(which.insert(p).second);
   return 0;
 }
 
@@ -68,6 +70,7 @@ class Block {
 struct Fixture {
   Fixture() {
     g_advised.clear();
+    g_withdrawn.clear();
     g_refuse = false;
     system_memory.advise = advise;
   }
@@ -75,11 +78,13 @@ struct Fixture {
   Fixture(const Fixture&) = delete;
   Fixture& operator=(const Fixture&) = delete;
 
-  void open(size_t budget = HugePages::Budget) const { pages->open(budget, blocks.get(), bytes.get()); }
+  void open(size_t budget = HugePages::Budget) const { pages->open(budget, counts()); }
+  HugePages::Counts counts() const { return {blocks.get(), bytes.get(), filled_bytes.get()}; }
   bool made(const Block& b) const { return pages->made(b.at(0), b.bytes()); }
 
   int (*const own)(void*, size_t, int) = system_memory.advise;
-  const std::unique_ptr<Counter> blocks = std::make_unique<Counter>(), bytes = std::make_unique<Counter>();
+  const std::unique_ptr<Counter> blocks = std::make_unique<Counter>(), bytes = std::make_unique<Counter>(),
+                                 filled_bytes = std::make_unique<Counter>();
   const std::unique_ptr<HugePages> pages = std::make_unique<HugePages>();
 };
 
@@ -104,6 +109,7 @@ TEST_CASE_FIXTURE(Fixture, "what a transfer fills gets whole huge pages, no more
   CHECK(b.advised() == 62 * MiB);
   CHECK(get(*blocks) == 2);
   CHECK(get(*bytes) == 62 * MiB);
+  CHECK(get(*filled_bytes) == 62 * MiB);
 }
 
 TEST_CASE_FIXTURE(Fixture, "memory that has pages already, or too few, gets none") {
@@ -135,8 +141,10 @@ TEST_CASE_FIXTURE(Fixture, "a block that is filled in order is advised step by s
     CHECK(b.advised() >= before);
     CHECK(b.advised() <= filled + Huge + HugePages::Budget);
     before = b.advised();
+    CHECK(get(*filled_bytes) <= filled + Huge);
   }
   CHECK(pages->look() == HugePages::Seen::Nothing);
+  CHECK(get(*filled_bytes) + HugePages::Budget / 2 >= get(*bytes));  // the last step may not be touched yet
   CHECK(b.advised() >= 238 * MiB);  // 2 MiB at 0, 34, 68, ...
   CHECK_FALSE(b.is_advised(34 * MiB));
 }
@@ -195,6 +203,33 @@ TEST_CASE_FIXTURE(Fixture, "nobody looks at a block that is gone, or something e
   SUBCASE("in a child") { pages->forget_in_child(); }
   CHECK_FALSE(pages->may_know(b.at(0)));
   CHECK(pages->look() == HugePages::Seen::Nothing);
+}
+
+TEST_CASE_FIXTURE(Fixture, "memory that is no block any more, or that the program looks after, gets ordinary pages") {
+  bool keeps = false, others = false;
+  const Block b(64 * MiB, 4096);
+  const auto begin = [&] {
+    pages->open(HugePages::Budget, counts(), keeps);
+    REQUIRE(made(b));
+    errno = 7;
+  };
+  SUBCASE("freed") { begin(), pages->gone(b.at(0)); }
+  SUBCASE("advice of its own") { begin(), pages->looked_after(b.at(8 * MiB), 4096); }
+  SUBCASE("faults that it handles") {
+    begin(), pages->close();
+    CHECK_FALSE(pages->wants(1024 * MiB));
+  }
+  SUBCASE("but what other memory took the place of is not ours") {
+    others = true;
+    begin(), pages->changed(b.at(8 * MiB), 4096);
+  }
+  SUBCASE("nor what the user asked for") {
+    others = keeps = true;
+    begin(), pages->gone(b.at(0));
+  }
+  CHECK(errno == 7);
+  CHECK_FALSE(pages->may_know(b.at(0)));
+  CHECK(g_withdrawn.size() * Huge == (others ? 0 : 62 * MiB));
 }
 
 TEST_CASE_FIXTURE(Fixture, "a block that is full at its beginning and hardly touched behind it gets the budget") {

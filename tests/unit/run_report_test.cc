@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "optimizer-rt/goptimize/report.h"
+#include "optimizer-rt/goptimize/touch_costs.h"
 
 using namespace gt::opt;
 
@@ -46,6 +47,22 @@ TEST_CASE("a gain says where it comes from") {
   const std::string text = report_text(r);
   CHECK(has(text, "  main (a.c:3): pin, 3 allocations of 3.0 MiB, 6 transfers of 6.0 MiB, 1.250 s saved\n"));
   CHECK_FALSE(has(text, "12 %"));
+}
+
+TEST_CASE("what pages saved is an estimate, apart") {
+  RunReport r = report({site("main (a.c:3)", 1.25)});
+  r.huge_blocks = 3;
+  r.huge_bytes = r.huge_filled = uint64_t{1} << 30;
+  r.pages_saved_s = 0.5;
+  CHECK(saved_s(r) == doctest::Approx(1.25));
+  CHECK(has(outcome(r), "about 1.250 s saved, by the measured costs"));
+  CHECK(has(outcome(r), "; huge pages: about 0.500 s saved, as estimated"));
+  r.sites.clear();
+  CHECK(has(outcome(r), "up to 1.0 GiB: about 0.500 s saved, as estimated"));
+  CHECK(touching_saved_s({0.5, 0.1, 0.05}, 1'000'000'000, 2'000'000'000) == doctest::Approx(0.4 + 0.9));
+  CHECK(touching_saved_s({0.1, 0.5, 0.5}, 1'000'000'000, 2'000'000'000) == 0);
+  const TouchCosts here = measure_touch();
+  CHECK(here.ordinary > here.warm);
 }
 
 TEST_CASE("no gain says why") {

@@ -8,6 +8,8 @@
 //     // function takes none, else a power of two. The memory need not be zero for calloc. Called only while the
 //     // program's own code runs (program_runs()). Never asked for mappings, the break and strings.
 //     static void* allocate(AllocFn fn, size_t size, size_t align, const void* site);
+//     // Optional: the same for calloc, zero, where the client knows of memory that is so already.
+//     static void* allocate_zero(size_t size, const void* site);
 //     // Optional. True: whoever runs, the client would neither serve an allocation of this size nor be interested in
 //     // it; the memory at `p` is not its own, and not of interest. Such calls go straight on, untold.
 //     static bool ignores(size_t size);
@@ -19,6 +21,9 @@
 //     static size_t usable_size(const void* p);              // REQUIRES: owns(p)
 //     // Optional. Before memory of libc's goes back to libc or is resized, whoever runs; `program`: the program does.
 //     static void leaving(const void* p, bool program);
+//     // Optional. Before leaving(), when the program frees memory of libc's. True: it does not go back to libc now;
+//     // the client hands it out again, or gives it back later.
+//     static bool keeps(void* p);
 //     // Optional: what mapping_calls.h has.
 //     // Notifications, only while the program's own code runs. `args` are the function's parameters, as alloc_fn.h
 //     // has them, and its result, if it has one (not in entered()). What fails makes nullptr.
@@ -137,17 +142,22 @@ struct AllocHooks {
         fn, size, 0, site, [=] { return libc.malloc(size); }, size);
   }
 
+  static void* zeros(size_t size, Site site) noexcept {
+    if constexpr (requires { Client::allocate_zero(size, site); }) {
+      return Client::allocate_zero(size, site);
+    } else {
+      void* p = Client::allocate(AllocFn::Calloc, size, 0, site);
+      return p ? std::memset(p, 0, size) : nullptr;
+    }
+  }
+
   static void* calloc(size_t n, size_t each, Site site) noexcept {
     size_t size = 0;
     const bool fits = !__builtin_mul_overflow(n, each, &size);
     if ((fits && ignores(size, site)) || !program_runs()) return libc.calloc(n, each);
     const Quiet quiet;
-    void* p = fits ? Client::allocate(AllocFn::Calloc, size, 0, site) : nullptr;
-    if (p) {
-      std::memset(p, 0, size);
-    } else {
-      p = libc.calloc(n, each);
-    }
+    void* p = fits ? zeros(size, site) : nullptr;
+    if (!p) p = libc.calloc(n, each);
     Client::returned(AllocFn::Calloc, site, p, fits ? size : SIZE_MAX, n, each, p);
     return p;
   }
@@ -196,10 +206,18 @@ struct AllocHooks {
     if constexpr (requires { Client::leaving(p, program); }) Client::leaving(p, program);
   }
 
+  static bool keeps(void* p) noexcept {
+    if constexpr (requires { Client::keeps(p); })
+      return Client::keeps(p);
+    else
+      return false;
+  }
+
   // Gives memory back to whom it belongs.
   static void give_back(void* p, bool program) noexcept {
     if (boot_owns(p)) return;
     if (Client::owns(p)) return Client::release(p);
+    if (program && keeps(p)) return;
     leaving(p, program);
     libc.free(p);
   }

@@ -31,6 +31,12 @@ uint64_t sum(const char* p, size_t bytes, size_t step = Page) {
 }
 void say(const char* what, uint64_t n) { std::printf("%s %llx\n", what, static_cast<unsigned long long>(n)); }
 
+void say_most(const char* when) {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  std::fprintf(stderr, "%s KiB: %ld\n", when, used.ru_maxrss);
+}
+
 void fill() {
   for (size_t bytes : {9 * MiB, 40 * MiB, 300 * MiB}) {
     char* const p = some(std::malloc(bytes));
@@ -68,6 +74,18 @@ void sparse() {
     p[(at >> 20) % Bytes] = 1;
   }
   say("sparse", 1);
+}
+
+// Zeros that are read, and hardly written. Again, when they were.
+void zeros() {
+  constexpr size_t Bytes = 256 * MiB;
+  for (int round = 0; round < 2; ++round) {
+    char* const p = some(std::calloc(Bytes, 1));
+    std::memset(p, 5, 8 * MiB);
+    say("zeros", sum(p, 16 * MiB));
+    if (round == 0) say_most("first");
+    std::free(p);
+  }
 }
 
 // Many blocks of which little is used.
@@ -146,15 +164,14 @@ int main(int argc, char** argv) {
               {"threads", fill_by_threads},
               {"sparse", sparse},
               {"blocks", sparse_blocks},
+              {"zeros", zeros},
               {"fork", copy_on_write},
               {"advice", own_advice},
               {"little-room", little_room}};
   for (const auto& w : ways) {
     if (w.name != way) continue;
     w.run();
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    std::fprintf(stderr, "most KiB: %ld\n", used.ru_maxrss);
+    say_most("most");
     return 0;
   }
   return 2;
