@@ -65,7 +65,8 @@ uint64_t first_word(cl_mem image) {
 }  // namespace
 
 Content content_of(const void* p, const api::HostBox& box) noexcept {
-  const bool overlaps = box.row_step() < box.width || (box.depth > 1 && box.slice_step() < box.row_step() * (box.height - 1) + box.width);
+  const bool slices_overlap = box.depth > 1 && box.slice_step() < box.row_step() * (box.height - 1) + box.width;
+  const bool overlaps = box.row_step() < box.width || slices_overlap;
   if (box.extent() == 0 || overlaps) return {};  // such a box the driver refuses
   const auto* begin = static_cast<const uint8_t*>(p);
   FreshPages pages;

@@ -37,7 +37,8 @@ class ObjectMap {
   }  // handles, and addresses in Svm and Mapping
   // Memory of this process that a call is to use itself (CL_MEM_USE_HOST_PTR); nullptr: it gets a copy.
   virtual void* memory(uint64_t /*address*/, uint64_t /*length*/) { return nullptr; }
-  // Memory behind an address that was encoded with the length MapsMemory, for the bytes in `box`; nullptr: there is none.
+  // Memory behind an address that was encoded with the length MapsMemory, for the bytes in `box`; nullptr: there is
+  // none.
   virtual void* host(uint64_t /*address*/, const HostBox& /*box*/) { return nullptr; }
   virtual uint64_t code(uint64_t address) { return address; }  // functions of the program
   virtual uint64_t raw(uint64_t value) { return value; }       // user data, opaque pointers

@@ -1,7 +1,7 @@
-/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|shared|loop N
+/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|loop N
  *
  * every    each way of moving data: writes, copies at creation, memory used in place, maps, reads that wait and not
- * address  a kernel that writes where its buffer lies: never the same twice
+ * address  a kernel that writes where its buffer lies: rarely the same twice
  * crash    a kernel that writes through a wild pointer, and takes a driver on the host with it
  * threads  two threads; the second needs what the first makes, and the first waits for the second's user event
  * loop     N launches of a kernel that does nothing
@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 static const char* const source =
-    "typedef struct { int by[3]; } Step;\n"
-    "kernel void mix(global float* a, global const int* b, float k, local float* t, constant float4* v, Step s) {\n"
+    "typedef struct { int first; int by[3]; } Step;\n"
+    "kernel void stir(global float* a, global const int* b, float k, local float* t, constant float4* v, Step s) {\n"
     "  size_t i = get_global_id(0);\n"
     "  t[get_local_id(0)] = a[i];\n"
     "  barrier(CLK_LOCAL_MEM_FENCE);\n"
@@ -45,31 +45,31 @@ enum { N = 1200 };
 static int every(void) {
   float* a = malloc(N * sizeof *a);
   int* b = malloc(N * sizeof *b);
-  static float v[4] = {1.5f, 2, 3, 4};
+  static float v[4] __attribute__((aligned(64))) = {1.5f, 2, 3, 4};
   for (int i = 0; i < N; ++i) a[i] = (float)i * 0.5f, b[i] = 3 * i;
-  cl_kernel mix = clCreateKernel(program, "mix", NULL);
+  cl_kernel stir = clCreateKernel(program, "stir", NULL);
   cl_mem ab = clCreateBuffer(context, CL_MEM_READ_WRITE, N * 4, NULL, NULL);
   cl_mem bb = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, N * 4, b, NULL);
   cl_mem vb = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, sizeof v, v, NULL);
   const float k = 1.25f;
-  const struct { int by[3]; } step = {{7, 8, 9}};
+  const struct { int first, by[3]; } step = {6, {7, 8, 9}};
   clEnqueueWriteBuffer(queue, ab, CL_FALSE, 0, N * 4, a, 0, NULL, NULL);
   clFinish(queue);
-  clSetKernelArg(mix, 0, sizeof ab, &ab);
-  clSetKernelArg(mix, 1, sizeof bb, &bb);
-  clSetKernelArg(mix, 2, sizeof k, &k);
-  clSetKernelArg(mix, 3, 12 * sizeof(float), NULL);
-  clSetKernelArg(mix, 4, sizeof vb, &vb);
-  clSetKernelArg(mix, 5, sizeof step, &step);
+  clSetKernelArg(stir, 0, sizeof ab, &ab);
+  clSetKernelArg(stir, 1, sizeof bb, &bb);
+  clSetKernelArg(stir, 2, sizeof k, &k);
+  clSetKernelArg(stir, 3, 12 * sizeof(float), NULL);
+  clSetKernelArg(stir, 4, sizeof vb, &vb);
+  clSetKernelArg(stir, 5, sizeof step, &step);
   const size_t global = N, local = 12;
-  for (int i = 0; i < 5; ++i) clEnqueueNDRangeKernel(queue, mix, 1, NULL, &global, &local, 0, NULL, NULL);
+  for (int i = 0; i < 5; ++i) clEnqueueNDRangeKernel(queue, stir, 1, NULL, &global, &local, 0, NULL, NULL);
   float* m = clEnqueueMapBuffer(queue, ab, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 400, 800, 0, NULL, NULL, NULL);
   for (int i = 0; i < 200; ++i) m[i] = m[i] / 3 + (float)i;
   clEnqueueUnmapMemObject(queue, ab, m, 0, NULL, NULL);
   const size_t buffer_origin[3] = {16, 1, 0}, host_origin[3] = {0, 2, 0}, region[3] = {32, 4, 2};
   char* box = calloc(1, 64 * 8 * 2);
   clEnqueueReadBufferRect(queue, ab, CL_TRUE, buffer_origin, host_origin, region, 64, 512, 64, 512, box, 0, NULL, NULL);
-  clEnqueueNDRangeKernel(queue, mix, 1, NULL, &global, &local, 0, NULL, NULL);
+  clEnqueueNDRangeKernel(queue, stir, 1, NULL, &global, &local, 0, NULL, NULL);
   cl_event read;
   clEnqueueReadBuffer(queue, ab, CL_FALSE, 0, N * 4, a, 0, NULL, &read);
   clWaitForEvents(1, &read);

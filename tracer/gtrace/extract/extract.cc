@@ -27,9 +27,12 @@ int extract_here(const OpenedTrace& opened, const ExtractCommand& command, LastC
   world.hook = &reader;
   RunOptions run;
   run.process = command.process;
-  if (const Result<RunTimes> times = run_replay(world, run, &last); !times) return fail("gtrace", times.status().at(opened.path));
+  run.give_up = give_up_with(opened.path);
+  if (const Result<RunTimes> times = run_replay(world, run, &last); !times)
+    return fail("gtrace", times.status().at(opened.path));
   if (!reader.done()) {
-    const std::string what = fmt::format("{}: kernel {} is launched less than {} times", opened.path, command.choice.kernel, command.choice.nth);
+    const std::string what = fmt::format("{}: kernel {} is launched less than {} times", opened.path,
+                                         command.choice.kernel, command.choice.nth);
     return fail("gtrace", {Kind::Invalid, what});
   }
   ExtractedLaunch& launch = reader.launch();
@@ -37,7 +40,8 @@ int extract_here(const OpenedTrace& opened, const ExtractCommand& command, LastC
   if (const Status s = write_standalone(launch, command.folder); !s.ok()) return fail("gtrace", s);
   uint64_t bytes = 0;
   for (const ExtractedBuffer& b : launch.buffers) bytes += b.before.size() + b.after.size();
-  const std::string zeros = world.contents ? "" : "; the trace has no contents, so what the program sent is zeros there";
+  const std::string zeros =
+      world.contents ? "" : "; the trace has no contents, so what the program sent is zeros there";
   return print_text(fmt::format("{}: kernel {}, launch {}, {} of data{}; next: read {}/README.md\n", command.folder,
                                 launch.launch.kernel, launch.launch.nth, human_bytes(bytes), zeros, command.folder))
                  .ok()
@@ -48,12 +52,14 @@ int extract_here(const OpenedTrace& opened, const ExtractCommand& command, LastC
 }  // namespace
 
 int extract_command(int argc, char** argv) {
-  CommandLine line("gtrace extract", "Writes one launch, with its data, as a C program and a Python script that need no gtrace.");
+  CommandLine line("gtrace extract",
+                   "Writes one launch, with its data, as a C program and a Python script that need no gtrace.");
   const Options& settings = line.options();
   std::string file;
   line.argument("FILE", file, "The trace; the newest trace*.db here by default");
   if (const auto status = line.parse(argc, argv)) return *status;
-  if (settings.text("kernel").empty()) return fail("gtrace", {Kind::Invalid, "extract: say which launch with --kernel NAME or NAME#N"});
+  if (settings.text("kernel").empty())
+    return fail("gtrace", {Kind::Invalid, "extract: say which launch with --kernel NAME or NAME#N"});
   const Result<OpenedTrace> opened = open_trace(file);
   if (!opened) return fail("gtrace", opened.status());
   const Result<LaunchChoice> choice = LaunchChoice::parse(settings.text("kernel"), opened->trace);

@@ -13,7 +13,8 @@ Result<std::string> text_of(const model::Trace& trace, model::BlobId id) {
   if (id >= trace.blobs.size()) return Status(Kind::Corrupt, "the trace is damaged: it has no such text");
   const model::Blob& blob = trace.blobs[id];
   if (blob.full_size > blob.bytes.size())
-    return Status(Kind::Unsupported, "the program's source was not recorded whole (gtrace run --capture full keeps it)");
+    return Status(Kind::Unsupported,
+                  "the program's source was not recorded whole (gtrace run --capture full keeps it)");
   return std::string(as_text(blob.bytes));
 }
 
@@ -29,7 +30,8 @@ Status LaunchReader::find_source() {
     out_.options = *options;
   }
   if (!out_.source.empty()) return {};
-  return {Kind::Unsupported, fmt::format("kernel {} has no OpenCL C in the trace: its program came as a binary", choice_.kernel)};
+  return {Kind::Unsupported,
+          fmt::format("kernel {} has no OpenCL C in the trace: its program came as a binary", choice_.kernel)};
 }
 
 Status LaunchReader::before(const Launch& launch) {
@@ -57,8 +59,10 @@ Status LaunchReader::take(uint32_t index, const BoundValue& value, cl_command_qu
     arg.buffer = place->second;
     if (is_new) GT_TRY(memory_.read(queue, reinterpret_cast<cl_mem>(value.handle), out_.buffers.emplace_back().before));
   } else {
-    const char* const kind = value.kind == BoundValue::Kind::Pointer ? "a pointer" : model::object_kind_name(value.object);
-    return {Kind::Unsupported, fmt::format("kernel {}: argument {} ({}) cannot be extracted", choice_.kernel, index, kind)};
+    const char* const kind =
+        value.kind == BoundValue::Kind::Pointer ? "a pointer" : model::object_kind_name(value.object);
+    return {Kind::Unsupported,
+            fmt::format("kernel {}: argument {} ({}) cannot be extracted", choice_.kernel, index, kind)};
   }
   out_.arguments.push_back(std::move(arg));
   return {};

@@ -57,28 +57,36 @@ std::vector<uint64_t> global_size(const Launch& launch) {
 std::string header(const ExtractedLaunch& e) {
   std::string out = fmt::format("#define KERNEL_NAME {}\n#define BUILD_OPTIONS {}\n#define WORK_DIM {}\n",
                                 c_string(e.launch.kernel), c_string(e.options), e.launch.dimensions);
-  out += sizes(e.launch.offset, "global_offset") + sizes(global_size(e.launch), "global_size") + sizes(e.launch.local, "local_size");
-  out += fmt::format("\n#define BUFFER_COUNT {}\nstatic const struct buffer buffers[BUFFER_COUNT + 1] = {{\n", e.buffers.size());
+  out += sizes(e.launch.offset, "global_offset") + sizes(global_size(e.launch), "global_size") +
+         sizes(e.launch.local, "local_size");
+  out += fmt::format("\n#define BUFFER_COUNT {}\nstatic const struct buffer buffers[BUFFER_COUNT + 1] = {{\n",
+                     e.buffers.size());
   for (size_t i = 0; i < e.buffers.size(); ++i)
-    out += fmt::format("    {{\"buffer{}\", {}, {}}},\n", i, e.buffers[i].before.size(), element_constant(e.buffers[i].element));
+    out += fmt::format("    {{\"buffer{}\", {}, {}}},\n", i, e.buffers[i].before.size(),
+                       element_constant(e.buffers[i].element));
   out += "    {NULL, 0, BYTE},\n};\n\n";
   for (const ExtractedArgument& a : e.arguments) {
     if (a.kind == Kind_::Value && !a.value.empty())
       out += fmt::format("static const unsigned char value{}[] = {{{}}};\n", a.index, fmt::join(a.value, ", "));
   }
-  out += fmt::format("#define ARGUMENT_COUNT {}\nstatic const struct argument arguments[ARGUMENT_COUNT + 1] = {{\n", e.arguments.size());
+  out += fmt::format("#define ARGUMENT_COUNT {}\nstatic const struct argument arguments[ARGUMENT_COUNT + 1] = {{\n",
+                     e.arguments.size());
   for (const ExtractedArgument& a : e.arguments) {
     const bool value = a.kind == Kind_::Value && !a.value.empty();
     out += fmt::format("    {{{}, {}, {}, {}, {}}},\n", a.index,
-                       a.kind == Kind_::Buffer ? "BUFFER" : a.kind == Kind_::Local ? "LOCAL" : "VALUE", a.bytes,
-                       value ? fmt::format("value{}", a.index) : "NULL", a.buffer);
+                       a.kind == Kind_::Buffer  ? "BUFFER"
+                       : a.kind == Kind_::Local ? "LOCAL"
+                                                : "VALUE",
+                       a.bytes, value ? fmt::format("value{}", a.index) : "NULL", a.buffer);
   }
   return out + "    {0, VALUE, 0, NULL, 0},\n};\n";
 }
 
 std::string description(const ExtractedLaunch& e) {
   nlohmann::ordered_json j = {{"format", "gtrace-launch"}, {"version", 1}};
-  const auto list = [](const std::vector<uint64_t>& v) { return v.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(v); };
+  const auto list = [](const std::vector<uint64_t>& v) {
+    return v.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(v);
+  };
   j["kernel"] = e.launch.kernel;
   j["options"] = e.options;
   j["offset"] = list(e.launch.offset);
@@ -86,12 +94,15 @@ std::string description(const ExtractedLaunch& e) {
   j["local"] = list(e.launch.local);
   j["buffers"] = nlohmann::ordered_json::array();
   for (size_t i = 0; i < e.buffers.size(); ++i)
-    j["buffers"].push_back({{"name", fmt::format("buffer{}", i)}, {"bytes", e.buffers[i].before.size()},
+    j["buffers"].push_back({{"name", fmt::format("buffer{}", i)},
+                            {"bytes", e.buffers[i].before.size()},
                             {"element", element_name(e.buffers[i].element)}});
   j["arguments"] = nlohmann::ordered_json::array();
   for (const ExtractedArgument& a : e.arguments) {
     nlohmann::ordered_json one = {{"index", a.index},
-                                  {"kind", a.kind == Kind_::Buffer ? "buffer" : a.kind == Kind_::Local ? "local" : "value"},
+                                  {"kind", a.kind == Kind_::Buffer  ? "buffer"
+                                           : a.kind == Kind_::Local ? "local"
+                                                                    : "value"},
                                   {"bytes", a.bytes}};
     if (a.kind == Kind_::Buffer) one["buffer"] = a.buffer;
     if (a.kind == Kind_::Value) one["value"] = std::vector<int>(a.value.begin(), a.value.end());
@@ -103,21 +114,24 @@ std::string description(const ExtractedLaunch& e) {
 std::string readme(const ExtractedLaunch& e) {
   return fmt::format(
       "# The {0}. launch of kernel `{1}`\n\n"
-      "One launch of an OpenCL kernel with the data that it had, recorded on {2}. It needs an OpenCL SDK and a C compiler,\n"
+      "One launch of an OpenCL kernel with the data that it had, recorded on {2}. It needs an OpenCL SDK and a C "
+      "compiler,\n"
       "or Python with pyopencl and numpy; nothing else.\n\n"
       "    cmake -B build && cmake --build build && build/launch        # or: cc main.c -lOpenCL -lm -o launch\n"
       "    build/launch --list; build/launch --device 1 --repeat 100 --tolerance 1e-5\n"
       "    python3 launch.py\n\n"
-      "It sets the recorded arguments, launches the kernel, and compares what all of its buffers then hold with what they\n"
-      "held after the launch on {2}. Exit status: 0 the same, 1 not, 2 it could not be run. With `--repeat`, the buffers are\n"
+      "It sets the recorded arguments, launches the kernel, and compares what all of its buffers then hold with what "
+      "they\n"
+      "held after the launch on {2}. Exit status: 0 the same, 1 not, 2 it could not be run. With `--repeat`, the "
+      "buffers are\n"
       "set anew before each launch, and the fastest is told.\n\n"
       "- `kernel.cl`: the program's source; its build options: `{3}`\n"
       "- `launch.h`, `launch.json`: sizes and arguments, for C and for Python\n"
       "- `data/bufferN.before`, `.after`: what buffer N held before and after the launch\n\n"
       "Work size: global {4}, local {5}. The program was recorded by gtrace, call #{6} of thread {7}.\n",
       e.launch.nth, e.launch.kernel, e.device, e.options, fmt::join(global_size(e.launch), " x "),
-      e.launch.local.empty() ? "chosen by the driver" : fmt::format("{}", fmt::join(e.launch.local, " x ")), e.launch.number,
-      e.launch.thread);
+      e.launch.local.empty() ? "chosen by the driver" : fmt::format("{}", fmt::join(e.launch.local, " x ")),
+      e.launch.number, e.launch.thread);
 }
 
 }  // namespace
@@ -129,10 +143,10 @@ Status write_standalone(const ExtractedLaunch& e, const std::string& folder) {
     return {Kind::Invalid, fmt::format("{}: it is there already; name a new folder with -o", folder)};
   fs::create_directories(dir / "data", error);
   if (error) return {Kind::System, fmt::format("{}: {}", folder, error.message()), error.value()};
-  const std::string files[][2] = {{"main.c", StandaloneMain},     {"launch.py", StandalonePython},
-                                  {"CMakeLists.txt", StandaloneCMake}, {"launch.h", header(e)},
-                                  {"launch.json", description(e)}, {"kernel.cl", e.source},
-                                  {"README.md", readme(e)}};
+  const std::string files[][2] = {
+      {"main.c", StandaloneMain}, {"launch.py", StandalonePython}, {"CMakeLists.txt", StandaloneCMake},
+      {"launch.h", header(e)},    {"launch.json", description(e)}, {"kernel.cl", e.source},
+      {"README.md", readme(e)}};
   for (const auto& [name, text] : files) GT_TRY(write_file(dir / name, as_bytes(text)));
   for (size_t i = 0; i < e.buffers.size(); ++i) {
     GT_TRY(write_file(dir / "data" / fmt::format("buffer{}.before", i), e.buffers[i].before));

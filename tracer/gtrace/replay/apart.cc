@@ -18,7 +18,8 @@ namespace {
 
 int status_of(pid_t child, const std::string& trace_path, const LastCall& last) {
   int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   const int signal = WTERMSIG(status);
   const uint64_t number = last.number.load();
@@ -47,6 +48,14 @@ int run_apart(const std::string& trace_path, const std::function<int(LastCall&)>
     ::_exit(status);  // drivers that are being unloaded have nothing to tell
   }
   return status_of(child, trace_path, last);
+}
+
+std::function<void(const Status&)> give_up_with(const std::string& trace_path) {
+  return [trace_path](const Status& s) {
+    const int status = fail("gtrace", s.at(trace_path));
+    std::fflush(nullptr);
+    ::_exit(status);
+  };
 }
 
 }  // namespace gt::tracer

@@ -69,7 +69,8 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::Bytes:
       return compiles(row.plan, param) && describes_kernels_ ? options(row, begin) : bytes(row, param, begin);
     case Wire::Present:
-      return writer_.word(form == ArgForm::Empty || (with_event_ && row.plan.fn->params[param].kind == ObjectKind::Event));
+      return writer_.word(form == ArgForm::Empty ||
+                          (with_event_ && row.plan.fn->params[param].kind == ObjectKind::Event));
     case Wire::Info:
       return info(row, begin, end);
     default:
@@ -169,7 +170,8 @@ uint64_t CallEncoder::object(const Row& row, size_t arg) {
     lost_ = true;
     refuse("it needs an object of a call that was not made");
   }
-  if (found == 0) refuse(fmt::format("no call that was replayed made its {}", model::object_kind_name(trace_.classes[a.cls].kind)));
+  if (found == 0)
+    refuse(fmt::format("no call that was replayed made its {}", model::object_kind_name(trace_.classes[a.cls].kind)));
   return found;
 }
 

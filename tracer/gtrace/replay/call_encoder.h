@@ -25,7 +25,8 @@ class CallEncoder {
 
   // REQUIRES: plan.callable. `with_event`: the call is to give its event, also where the program did not ask for it.
   // False: why() says what is missing.
-  bool encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, bool with_event = false);
+  bool encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+              bool with_event = false);
 
   ByteView inputs() { return writer_.view(); }
   const std::vector<HostPlace>& places() const { return places_; }  // number n stands at n - 1

@@ -116,7 +116,8 @@ bool same(const uint8_t* a, const uint8_t* b, ElementType type, const Tolerance&
   if (x.nan || y.nan) return x.nan && y.nan;
   if (tolerance.kind == Tolerance::Kind::Absolute) return std::fabs(x.value - y.value) <= tolerance.amount;
   if (!x.is_float) return false;
-  const uint64_t apart = static_cast<uint64_t>(std::max(x.order, y.order)) - static_cast<uint64_t>(std::min(x.order, y.order));
+  const uint64_t apart =
+      static_cast<uint64_t>(std::max(x.order, y.order)) - static_cast<uint64_t>(std::min(x.order, y.order));
   return static_cast<double>(apart) <= tolerance.amount;
 }
 
@@ -167,7 +168,9 @@ std::optional<Difference> compare(ByteView expected, ByteView got, ElementType t
   for (; at + size <= common; at += size) look(at, type);
   for (; at < common; ++at) look(at, ElementType::Byte);
   if (expected.size() != got.size()) {
-    if (d.differing++ == 0) d.offset = common, d.expected = fmt::format("{} bytes", expected.size()), d.got = fmt::format("{} bytes", got.size());
+    if (d.differing++ == 0)
+      d.offset = common, d.expected = fmt::format("{} bytes", expected.size()),
+      d.got = fmt::format("{} bytes", got.size());
   }
   if (d.differing == 0) return std::nullopt;
   return d;

@@ -47,7 +47,8 @@ bool is_type(const OpenClLibrary& cl, const ReplayDevice& d, std::string_view wo
   return wanted != 0 && ask(d.device, CL_DEVICE_TYPE, sizeof type, &type, nullptr) == CL_SUCCESS && (type & wanted);
 }
 
-std::vector<ReplayDevice> select(const OpenClLibrary& cl, const std::vector<ReplayDevice>& all, const std::string& word) {
+std::vector<ReplayDevice> select(const OpenClLibrary& cl, const std::vector<ReplayDevice>& all,
+                                 const std::string& word) {
   size_t number = 0;
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, number);
@@ -107,7 +108,8 @@ Result<DeviceChoice> DeviceChoice::choose(const OpenClLibrary& cl, const model::
   if (all.empty()) return Status(Kind::Unsupported, "no OpenCL device here; clinfo -l lists them");
   const std::vector<ReplayDevice> chosen = selection.empty() ? all : select(cl, all, selection);
   if (chosen.empty()) {
-    return Status(Kind::Invalid, fmt::format("--device {}: there is no such device; here are {}", selection, names_of(all)));
+    return Status(Kind::Invalid,
+                  fmt::format("--device {}: there is no such device; here are {}", selection, names_of(all)));
   }
   DeviceChoice choice;
   std::vector<bool> taken(chosen.size());
@@ -115,7 +117,8 @@ Result<DeviceChoice> DeviceChoice::choose(const OpenClLibrary& cl, const model::
     if (!name.empty()) choice.recorded_ += (choice.recorded_.empty() ? "" : ", ") + name;
     size_t at = chosen.size();
     for (size_t i = chosen.size(); i-- > 0;) {
-      if ((name.empty() || chosen[i].name == name) && (at == chosen.size() || !taken[i])) at = i;  // the first that is free, else any
+      if ((name.empty() || chosen[i].name == name) && (at == chosen.size() || !taken[i]))
+        at = i;  // the first that is free, else any
     }
     choice.same_ &= at < chosen.size();
     at = at < chosen.size() ? at : 0;

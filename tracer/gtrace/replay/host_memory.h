@@ -1,10 +1,9 @@
 // The program's own memory in a replay: blocks that take the place of what transfers moved from and to.
 //
 // Memory is named (class, slot, offset), as the trace names it. It appears when a call first needs it, as large as the
-// call needs; overlapping places share memory. What a call may still be using stays where it is: a place that grows gets
-// new memory, with what was in the old one, and the old one lives until the end.
-// Blocks come from malloc(), so that goptimize may choose their kind.
-// Thread safety: any thread; a lock each time.
+// call needs; overlapping places share memory. What a call may still be using stays where it is: a place that grows
+// gets new memory, with what was in the old one, and the old one lives until the end. Blocks come from malloc(), so
+// that goptimize may choose their kind. Thread safety: any thread; a lock each time.
 #pragma once
 
 #include <cstdint>

@@ -49,8 +49,8 @@ ElementType KernelFacts::ask(uint64_t kernel, uint32_t index) const {
   const auto info = cl_.get<decltype(clGetKernelArgInfo)>(api::FnId::clGetKernelArgInfo);
   char name[128] = "";
   size_t size = 0;
-  if (!info || info(reinterpret_cast<cl_kernel>(kernel), index, CL_KERNEL_ARG_TYPE_NAME, sizeof name - 1, name, &size) !=
-                   CL_SUCCESS)
+  if (!info || info(reinterpret_cast<cl_kernel>(kernel), index, CL_KERNEL_ARG_TYPE_NAME, sizeof name - 1, name,
+                    &size) != CL_SUCCESS)
     return ElementType::Byte;
   return element_type(name);
 }

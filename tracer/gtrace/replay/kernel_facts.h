@@ -1,6 +1,5 @@
-// What is bound to the kernels of a replay, and what the elements of a buffer are: the type of the pointer through which
-// the last kernel had it.
-// Thread safety: any thread; a lock each time.
+// What is bound to the kernels of a replay, and what the elements of a buffer are: the type of the pointer through
+// which the last kernel had it. Thread safety: any thread; a lock each time.
 #pragma once
 
 #include <map>
@@ -19,8 +18,8 @@ namespace gt::tracer {
 struct BoundValue {
   enum class Kind : uint8_t { Value, Object, Pointer, Local } kind = Kind::Value;
   size_t size = 0;
-  Bytes value;                       // Value, and the handle of an Object
-  uint64_t handle = 0;               // Object; Pointer: the address
+  Bytes value;          // Value, and the handle of an Object
+  uint64_t handle = 0;  // Object; Pointer: the address
   model::ObjectKind object = model::ObjectKind::Unknown;
 };
 using Bindings = std::map<uint32_t, BoundValue>;

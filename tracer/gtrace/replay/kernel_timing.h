@@ -12,8 +12,8 @@
 
 namespace gt::tracer {
 
-// Host time from the launch to the end of clFinish, in ns, of `repeats` launches. Before each of them the buffers that the
-// kernel had are what they were before the first.
+// Host time from the launch to the end of clFinish, in ns, of `repeats` launches. Before each of them the buffers that
+// the kernel had are what they were before the first.
 class KernelTiming : public LaunchHook {
  public:
   KernelTiming(const OpenClLibrary& cl, const KernelFacts& kernels, LaunchChoice choice, uint64_t repeats)

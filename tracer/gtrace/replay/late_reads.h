@@ -47,7 +47,8 @@ class LateReads {
     const MutexLock lock(mutex_);
     for (auto it = reads_.begin(); it != reads_.end(); ++it) {
       const api::HostBox& box = it->box;
-      const bool same = it->place.cls == place.cls && it->place.slot == place.slot && box.width * box.height * box.depth == bytes;
+      const bool same =
+          it->place.cls == place.cls && it->place.slot == place.slot && box.width * box.height * box.depth == bytes;
       const bool near = on_stack && std::llabs(it->place.offset - place.offset) < NearOnStack;
       if (!same || (!near && it->place.offset != place.offset)) continue;
       const LateRead read = *it;

@@ -21,8 +21,8 @@ AnyFunction OpenClLibrary::find(uint16_t fn, cl_platform_id platform) const {
   const char* const name = api::function_name(fn);
   AnyFunction found = reinterpret_cast<AnyFunction>(::dlsym(library_, name));
   if (!found && platform) {
-    const auto ask = get<decltype(clGetExtensionFunctionAddressForPlatform)>(
-        api::FnId::clGetExtensionFunctionAddressForPlatform);
+    const auto ask =
+        get<decltype(clGetExtensionFunctionAddressForPlatform)>(api::FnId::clGetExtensionFunctionAddressForPlatform);
     if (ask) found = reinterpret_cast<AnyFunction>(ask(platform, name));
   }
   found_[fn].store(found, std::memory_order_release);

@@ -5,14 +5,14 @@
 namespace gt::tracer {
 
 bool CallOrder::enter(size_t thread, const Turn& turn) {
-  if (by_ == OrderBy::Nothing || threads_.size() == 1) return true;
-  constexpr auto Long = std::chrono::milliseconds(200);  // nobody else gets on: who calls may be waiting for this thread
+  constexpr auto Long = std::chrono::milliseconds(200);  // without news: who calls may be waiting for this thread
   UniqueLock lock(mutex_);
+  if (threads_.size() == 1) return !stopped_;
   Thread& me = threads_[thread];
   me = {State::Waiting, &turn};
   changed_.notify_all();
   for (bool waited_long = false; !stopped_;) {
-    if (by_ == OrderBy::Times ? may_by_times(thread, waited_long) : may_by_needs(thread, waited_long)) {
+    if (may(thread, waited_long)) {
       me.state = State::Calling;
       changed_.notify_all();
       return true;
@@ -22,8 +22,19 @@ bool CallOrder::enter(size_t thread, const Turn& turn) {
   return false;
 }
 
+bool CallOrder::may(size_t thread, bool waited_long) const {
+  switch (by_) {
+    case OrderBy::Times:
+      return may_by_times(thread, waited_long);
+    case OrderBy::Needs:
+      return may_by_needs(thread, waited_long);
+    case OrderBy::Nothing:
+      break;
+  }
+  return threads_[thread].ready() || waited_long;
+}
+
 void CallOrder::leave(size_t thread) {
-  if (by_ == OrderBy::Nothing) return;
   const MutexLock lock(mutex_);
   threads_[thread].state = State::Between;
   if (threads_.size() > 1) changed_.notify_all();

@@ -3,7 +3,7 @@
 //   recorded times   a call begins when every call has returned that had returned when it began in the recording; calls
 //                    that overlapped then may overlap now, so who waits for another thread's call gets it
 //   no times         one call at a time, the first thread's whose objects are all there; others beside one that waits
-//   as they come     nobody waits
+//   as they come     a call waits only until its objects are there
 //
 // Thread safety: any thread.
 #pragma once
@@ -45,6 +45,7 @@ class CallOrder {
     bool ready() const { return !turn->ready || turn->ready(); }
   };
 
+  bool may(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
   bool may_by_times(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
   bool may_by_needs(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
 

@@ -55,8 +55,8 @@ uint64_t recorded_ns(const model::Trace& trace, uint32_t process) {
 std::string repeat_line(const std::vector<uint64_t>& ns) {
   std::vector<uint64_t> sorted = ns;
   std::sort(sorted.begin(), sorted.end());
-  return fmt::format("{} launches: {} to {}, median {}\n", sorted.size(), human_ns(sorted.front()), human_ns(sorted.back()),
-                     human_ns(sorted[sorted.size() / 2]));
+  return fmt::format("{} launches: {} to {}, median {}\n", sorted.size(), human_ns(sorted.front()),
+                     human_ns(sorted.back()), human_ns(sorted[sorted.size() / 2]));
 }
 
 Status never_launched(const LaunchChoice& choice) {
@@ -102,6 +102,7 @@ int replay_command(int argc, char** argv) {
   const Result<uint32_t> process = process_to_replay(opened->trace);
   if (!process) return fail("gtrace", process.status().at(opened->path));
   command.run.process = *process;
+  command.run.give_up = give_up_with(opened->path);
   command.repeat = settings.integer("repeat").value_or(0);
   if (const std::string& kernel = settings.text("kernel"); !kernel.empty()) {
     const Result<LaunchChoice> choice = LaunchChoice::parse(kernel, opened->trace);

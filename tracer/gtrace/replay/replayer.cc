@@ -140,7 +140,8 @@ Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std
   launch.again = [this, &shape, function]() -> Status {
     outputs_.view().clear();
     context_.arena.clear();
-    const bool made = api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_) == api::Invoked::Done;
+    const bool made =
+        api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_) == api::Invoked::Done;
     return made ? Status() : Status(Kind::OpenCl, "the launch cannot be repeated");
   };
   return launch;
@@ -161,7 +162,8 @@ Status Replayer::not_made(const model::Shape& shape, const ShapePlan& plan, std:
 void Replayer::lose_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   for (const uint16_t i : plan.outputs) {
     const Arg& a = shape.args[i];
-    if (a.form == ArgForm::Object && a.effect == Effect::Def) world_.objects.set(a.cls, values[plan.value_at[i]], ReplayObjects::Lost);
+    if (a.form == ArgForm::Object && a.effect == Effect::Def)
+      world_.objects.set(a.cls, values[plan.value_at[i]], ReplayObjects::Lost);
   }
   if (plan.callback >= 0) {
     const Arg& arg = shape.args[static_cast<size_t>(plan.callback)];
@@ -214,7 +216,8 @@ void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<
   if (kind == ObjectKind::Platform) return;
   if (kind == ObjectKind::Device && shape.fn != static_cast<uint16_t>(FnId::clCreateSubDevices)) return;
   if (arg.form == ArgForm::Memory) return world_.objects.set_mapped(arg.cls, values[0], values[1], made.value);
-  if (arg.effect != Effect::Def && world_.objects.find(arg.cls, values[0]) != 0) return;  // known by a call that made it
+  if (arg.effect != Effect::Def && world_.objects.find(arg.cls, values[0]) != 0)
+    return;  // known by a call that made it
   world_.objects.set(arg.cls, values[0], made.value);
   if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);
 }
@@ -227,7 +230,8 @@ void Replayer::keep_queues(const model::Shape& shape) {
   if (encoder_.inputs().size() >= sizeof queue) std::memcpy(&queue, encoder_.inputs().data(), sizeof queue);
   if (a.retains == ObjectKind::Queue) return world_.queues.hold(queue);
   // What it was given is done before the next object may have its name.
-  if (world_.queues.last(queue)) world_.cl.get<decltype(clFinish)>(FnId::clFinish)(reinterpret_cast<cl_command_queue>(queue));
+  if (world_.queues.last(queue))
+    world_.cl.get<decltype(clFinish)>(FnId::clFinish)(reinterpret_cast<cl_command_queue>(queue));
   world_.queues.release(queue);
 }
 
@@ -355,15 +359,16 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
   const api::Attributes& a = plan.fn->attributes;
   if (a.direction == api::DirectionRule::Map) return look_at_mapping(shape, plan, values);
   const std::vector<uint64_t>& pointers = encoder_.pointers();
-  if (a.direction == api::DirectionRule::Pointers && content_ >= 0 && pointers.size() > 1 && is_host_pointer(shape, plan, 0) &&
-      !is_host_pointer(shape, plan, 1))
+  if (a.direction == api::DirectionRule::Pointers && content_ >= 0 && pointers.size() > 1 &&
+      is_host_pointer(shape, plan, 0) && !is_host_pointer(shape, plan, 1))
     data_.compare({reinterpret_cast<uint8_t*>(pointers[0]), {0, world_.contents->size(content_)}}, content_, result(0));
   if (!reads_ || !moved_.at) return;
   world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
   const uint64_t buffer = first_of(ObjectKind::Buffer, shape, plan, values);
   if (content_ >= 0) return data_.compare({moved_.at, moved_.box}, content_, result(buffer));
   if (late_)
-    world_.late_reads.add({moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer, hold_event(shape, plan)});
+    world_.late_reads.add(
+        {moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer, hold_event(shape, plan)});
 }
 
 // The event of the call, which the program may release as it likes; 0: there is none.
@@ -380,8 +385,9 @@ uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) 
 void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   const api::Attributes& a = plan.fn->attributes;
   const bool returned = a.creates == ObjectKind::Mapping;
-  const uint64_t address = returned ? (made_.empty() ? 0 : made_.front().value)
-                                    : encoder_.pointers().empty() ? 0 : encoder_.pointers().front();
+  const uint64_t address = returned                      ? (made_.empty() ? 0 : made_.front().value)
+                           : encoder_.pointers().empty() ? 0
+                                                         : encoder_.pointers().front();
   if (address == 0) return;
   api::HostBox box;
   if (a.image >= 0) {
@@ -399,7 +405,8 @@ void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan,
   if (returned) world_.mapped.set(address, box);
   if (content_ < 0) return;
   if (box.width == 0) box = {0, world_.contents->size(content_)};
-  data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_, result(first_of(ObjectKind::Buffer, shape, plan, values)));
+  data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_,
+                result(first_of(ObjectKind::Buffer, shape, plan, values)));
 }
 
 void Replayer::look_at_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {

@@ -57,7 +57,8 @@ std::string difference_line(const ReplayWorld& world, const ContentDifference& d
 }
 
 void append_counts(std::string& out, const char* what, const Outcome::Counts& counts) {
-  for (const auto& [text, n] : counts) out += fmt::format("{}: {}{}\n", what, text, n > 1 ? fmt::format(" ({} times)", n) : "");
+  for (const auto& [text, n] : counts)
+    out += fmt::format("{}: {}{}\n", what, text, n > 1 ? fmt::format(" ({} times)", n) : "");
 }
 
 std::string as_text(const ReplayWorld& world, const RunTimes& times, bool timing) {
@@ -82,7 +83,8 @@ std::string as_text(const ReplayWorld& world, const RunTimes& times, bool timing
   }
   for (const ContentDifference& d : o.differences()) out += difference_line(world, d) + "\n";
   if (o.compared() == 0) return out + "no result was compared: none was recorded\n";
-  return out + fmt::format("{} of {} results differ ({} compared)\n", o.differing(), o.compared(), human_bytes(o.compared_bytes()));
+  return out + fmt::format("{} of {} results differ ({} compared)\n", o.differing(), o.compared(),
+                           human_bytes(o.compared_bytes()));
 }
 
 Json counts_json(const Outcome::Counts& counts) {
@@ -93,8 +95,13 @@ Json counts_json(const Outcome::Counts& counts) {
 
 Json as_json(const ReplayWorld& world, const RunTimes& times) {
   const Outcome& o = world.outcome;
-  Json j = {{"format", "gtrace-replay"}, {"version", 1}, {"calls", o.calls()}, {"wall_ns", times.wall_ns},
-            {"recorded_ns", times.recorded_ns}, {"devices", Json::array()}, {"recorded_on", world.devices.recorded()},
+  Json j = {{"format", "gtrace-replay"},
+            {"version", 1},
+            {"calls", o.calls()},
+            {"wall_ns", times.wall_ns},
+            {"recorded_ns", times.recorded_ns},
+            {"devices", Json::array()},
+            {"recorded_on", world.devices.recorded()},
             {"contents", world.contents != nullptr}};
   for (const ReplayDevice& d : world.devices.by_slot()) j["devices"].push_back(d.name);
   j["not_made"] = counts_json(o.left_out());
@@ -103,14 +110,20 @@ Json as_json(const ReplayWorld& world, const RunTimes& times) {
   j["compared"] = {{"results", o.compared()}, {"bytes", o.compared_bytes()}, {"differing", o.differing()}};
   j["differences"] = Json::array();
   for (const ContentDifference& d : o.differences()) {
-    j["differences"].push_back({{"thread", d.thread}, {"call", d.call},
-                                {"function", api::function_name(world.trace.shapes[d.shape].fn)}, {"offset", d.offset},
-                                {"differing", d.differing}, {"elements", d.elements}, {"type", d.type},
-                                {"expected", d.expected}, {"got", d.got}});
+    j["differences"].push_back({{"thread", d.thread},
+                                {"call", d.call},
+                                {"function", api::function_name(world.trace.shapes[d.shape].fn)},
+                                {"offset", d.offset},
+                                {"differing", d.differing},
+                                {"elements", d.elements},
+                                {"type", d.type},
+                                {"expected", d.expected},
+                                {"got", d.got}});
   }
   j["functions"] = Json::array();
   for (const auto& [name, t] : function_times(world))
-    j["functions"].push_back({{"name", name}, {"calls", t.calls}, {"replayed_ns", t.replayed_ns}, {"recorded_ns", t.recorded_ns}});
+    j["functions"].push_back(
+        {{"name", name}, {"calls", t.calls}, {"replayed_ns", t.replayed_ns}, {"recorded_ns", t.recorded_ns}});
   return j;
 }
 

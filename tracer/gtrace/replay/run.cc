@@ -44,7 +44,8 @@ std::vector<const model::Stream*> streams_of(const model::Trace& trace, uint32_t
     if (!s.memory && trace.threads[s.thread].process == process && !s.nodes.empty()) out.push_back(&s);
   }
   // What a callback did comes before what its thread did next, where no times tell.
-  std::stable_partition(out.begin(), out.end(), [&](const model::Stream* s) { return begins_with_callback(trace, s->nodes); });
+  std::stable_partition(out.begin(), out.end(),
+                        [&](const model::Stream* s) { return begins_with_callback(trace, s->nodes); });
   return out;
 }
 
@@ -77,7 +78,8 @@ class Run {
  private:
   OrderBy order_by() const {
     if (options_.free_threads) return OrderBy::Nothing;
-    const bool timed = std::all_of(streams_.begin(), streams_.end(), [](const model::Stream* s) { return !s->timeline.empty(); });
+    const bool timed =
+        std::all_of(streams_.begin(), streams_.end(), [](const model::Stream* s) { return !s->timeline.empty(); });
     return timed ? OrderBy::Times : OrderBy::Needs;
   }
 
@@ -127,7 +129,8 @@ class Run {
     if (e.time && e.time->duration_ns) turn.left = turn.entered + *e.time->duration_ns;
     turn.waits = a.waits || a.blocking >= 0;
     // A driver may call back before the call returns that registers the callback; here it has returned.
-    if (order_.by() == OrderBy::Needs || fn >= api::FirstCallbackFn) turn.ready = [this, &e] { return objects_are_there(e); };
+    if (order_.by() != OrderBy::Times || fn >= api::FirstCallbackFn)
+      turn.ready = [this, &e] { return objects_are_there(e); };
     return turn;
   }
 
@@ -163,9 +166,17 @@ class Run {
   bool fail(const Status& s) {
     {
       const MutexLock lock(mutex_);
-      if (failed_.ok()) failed_ = s;
+      if (!failed_.ok()) return false;
+      failed_ = s;
     }
     order_.stop();
+    // Another thread may be in a call that waits for what is not going to happen.
+    if (streams_.size() > 1 && options_.give_up) {
+      std::thread([s, give_up = options_.give_up] {
+        std::this_thread::sleep_for(std::chrono::seconds(3));
+        give_up(s);
+      }).detach();
+    }
     return false;
   }
 
@@ -189,7 +200,8 @@ Result<uint32_t> process_to_replay(const model::Trace& trace) {
     if (!s.memory && process < calls.size()) calls[process] += model::event_count(s.nodes);
   }
   const auto most = std::max_element(calls.begin(), calls.end());
-  if (most == calls.end() || *most == 0) return Status(Kind::Invalid, "no OpenCL call was recorded: there is nothing to replay");
+  if (most == calls.end() || *most == 0)
+    return Status(Kind::Invalid, "no OpenCL call was recorded: there is nothing to replay");
   return static_cast<uint32_t>(most - calls.begin());
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "tracer/gtrace/replay/order.h"
@@ -14,8 +15,10 @@ namespace gt::tracer {
 struct RunOptions {
   uint32_t process = 0;  // of the trace
   bool free_threads = false;
-  std::optional<model::ThreadId> thread;       // whose calls `first` and `last` count; nothing: the first with calls
-  uint64_t first = 1, last = ~uint64_t{0};     // what is before is made, but neither timed nor compared
+  // Ends the process: a call failed, and other threads do not come back from theirs. May be empty.
+  std::function<void(const Status&)> give_up;
+  std::optional<model::ThreadId> thread;    // whose calls `first` and `last` count; nothing: the first with calls
+  uint64_t first = 1, last = ~uint64_t{0};  // what is before is made, but neither timed nor compared
 };
 
 // What another process may look at when this one has died.

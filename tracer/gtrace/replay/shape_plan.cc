@@ -50,7 +50,8 @@ ShapePlan plan_shape(const model::Shape& shape) {
   for (; at < shape.args.size(); ++at) {
     const Arg& a = shape.args[at];
     if (a.param == model::ParamCallback && a.form == ArgForm::Object) plan.callback = static_cast<int>(at);
-    if (a.param == model::ParamSharedContent && a.form == ArgForm::Memory) plan.shared.push_back(static_cast<uint16_t>(at));
+    if (a.param == model::ParamSharedContent && a.form == ArgForm::Memory)
+      plan.shared.push_back(static_cast<uint16_t>(at));
     if (a.param == model::ParamContent && a.form == ArgForm::Int) plan.content = plan.value_at[at];
     if (a.param != model::ParamReturn && a.param >= plan.fn->param_count) continue;
     plan.outputs.push_back(static_cast<uint16_t>(at));

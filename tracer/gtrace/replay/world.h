@@ -23,7 +23,7 @@ struct ReplayWorld {
   const model::Trace& trace;
   const OpenClLibrary& cl;
   const DeviceChoice& devices;
-  const ContentSource* contents = nullptr;  // nullptr: they were not kept
+  const ContentSource* contents = nullptr;          // nullptr: they were not kept
   bool compares = true, describes_kernels = false;  // describes: kernels keep what their arguments are called
   Tolerance tolerance;
   LaunchHook* hook = nullptr;  // may be null
