@@ -19,7 +19,9 @@ AnyFunction OpenClLibrary::find(uint16_t fn, cl_platform_id platform) const {
   if (fn >= api::FnCount) return nullptr;
   if (const AnyFunction known = found_[fn].load(std::memory_order_acquire)) return known;
   const char* const name = api::function_name(fn);
-  AnyFunction found = reinterpret_cast<AnyFunction>(::dlsym(library_, name));
+  // What was put in front of the loader (LD_PRELOAD) comes first, as for a program that is linked with it.
+  AnyFunction found = reinterpret_cast<AnyFunction>(::dlsym(RTLD_DEFAULT, name));
+  if (!found) found = reinterpret_cast<AnyFunction>(::dlsym(library_, name));
   if (!found && platform) {
     const auto ask =
         get<decltype(clGetExtensionFunctionAddressForPlatform)>(api::FnId::clGetExtensionFunctionAddressForPlatform);
