@@ -11,10 +11,6 @@ using model::ObjectKind;
 
 namespace {
 
-bool is_program_memory(ObjectKind kind) {
-  return kind >= ObjectKind::Segment && kind != ObjectKind::Svm && kind != ObjectKind::Mapping;
-}
-
 // Is the parameter the options of a compiler? A linker has others.
 bool compiles(const ShapePlan& plan, uint16_t param) {
   return param == plan.fn->attributes.options && plan.fn->attributes.creates == ObjectKind::Unknown;
@@ -106,6 +102,8 @@ void CallEncoder::element(const Row& row, size_t arg) {
       return writer_.word(object(row, arg));
     case ArgForm::Memory:
       return writer_.word(pointer(row, arg));
+    case ArgForm::Empty:
+      return refuse("the trace is damaged: an element without a value");
     default:
       return writer_.word(static_cast<uint64_t>(row.value(arg)));
   }
@@ -165,8 +163,9 @@ void CallEncoder::host_data(const Row& row, size_t arg) {
 
 uint64_t CallEncoder::object(const Row& row, size_t arg) {
   const Arg& a = row.shape.args[arg];
-  const uint64_t found = a.form == ArgForm::Object ? handle(a.cls, row.value(arg)) : 0;
-  if (found == ReplayObjects::Lost || (found == 0 && a.form == ArgForm::Object && was_met(trace_, a.cls))) {
+  if (a.form != ArgForm::Object) return refuse("the trace is damaged: no object where one belongs"), 0;
+  const uint64_t found = handle(a.cls, row.value(arg));
+  if (found == ReplayObjects::Lost || (found == 0 && was_met(trace_, a.cls))) {
     lost_ = true;
     refuse("it needs an object of a call that was not made");
   }

@@ -20,6 +20,11 @@ namespace gt::tracer {
 // call returned.
 inline bool was_met(const model::Trace& trace, model::ClassId cls) { return trace.classes[cls].fn == 0; }
 
+// Memory that the program had by itself, not from OpenCL.
+inline bool is_program_memory(model::ObjectKind kind) {
+  return kind >= model::ObjectKind::Segment && kind != model::ObjectKind::Svm && kind != model::ObjectKind::Mapping;
+}
+
 class ReplayObjects {
  public:
   static constexpr uint64_t Lost = ~uint64_t{0};  // the call that made it in the recording could not be made

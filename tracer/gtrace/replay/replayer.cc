@@ -34,11 +34,6 @@ bool reads_into_host(const api::FnInfo& fn) {
   return false;
 }
 
-// Memory that the program had by itself, not from OpenCL.
-bool is_program_memory(ObjectKind kind) {
-  return kind >= ObjectKind::Segment && kind != ObjectKind::Svm && kind != ObjectKind::Mapping;
-}
-
 }  // namespace
 
 Replayer::Replayer(ReplayWorld& world)
@@ -219,6 +214,7 @@ void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<
   if (arg.effect != Effect::Def && world_.objects.find(arg.cls, values[0]) != 0)
     return;  // known by a call that made it
   world_.objects.set(arg.cls, values[0], made.value);
+  if (kind == ObjectKind::Svm && arg.effect == Effect::Def) world_.mapped.set(made.value, {0, made.length});
   if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);
 }
 
@@ -271,7 +267,7 @@ void Replayer::note_binding(const model::Shape& shape, const ShapePlan& plan, st
   const size_t index = plan.input_at[static_cast<size_t>(a.kernel_index)];
   const bool sized = a.kernel_value - 1 != a.kernel_index;
   BoundValue bound;
-  bound.size = sized ? static_cast<size_t>(values[plan.value_at[index + 1]]) : sizeof(void*);
+  bound.size = sized ? static_cast<size_t>(number_at(shape, plan, values, index + 1)) : sizeof(void*);
   if (arg.form == ArgForm::Object) {
     bound.kind = BoundValue::Kind::Object;
     bound.object = world_.trace.classes[arg.cls].kind;
@@ -285,148 +281,12 @@ void Replayer::note_binding(const model::Shape& shape, const ShapePlan& plan, st
     const auto* bytes = reinterpret_cast<const uint8_t*>(&values[plan.value_at[at]]);
     bound.value.assign(bytes, bytes + std::min(bound.size, sizeof(int64_t)));
   } else if (arg.form == ArgForm::Blob) {
-    bound.value = world_.trace.blobs[static_cast<size_t>(values[plan.value_at[at]])].bytes;
+    const auto id = static_cast<size_t>(values[plan.value_at[at]]);
+    if (id < world_.trace.blobs.size()) bound.value = world_.trace.blobs[id].bytes;
   }
-  world_.kernels.bind(kernel, static_cast<uint32_t>(values[plan.value_at[index]]), std::move(bound));
-}
-
-void* Replayer::host(uint64_t address, const api::HostBox& box) {
-  if (address == 0 || address > encoder_.places().size()) return nullptr;
-  const HostPlace& place = encoder_.places()[address - 1];
-  moved_ = {world_.memory.at(place, box.extent()), place, box};
-  // What a buffer uses in place, kernels may write.
-  const bool stays = world_.trace.shapes[shape_].fn < api::FnCount &&
-                     api::attributes(world_.trace.shapes[shape_].fn).creates == ObjectKind::Unknown;
-  const bool comes = world_.late_reads.touch(place, box.extent());
-  if (moved_.at && !reads_ && !comes && !(stays && world_.memory.holds(place, box.extent(), content_))) {
-    const bool filled = data_.fill({moved_.at, box}, content_);
-    world_.memory.note_content(place, box.extent(), filled && stays ? content_ : -1);
-  }
-  return moved_.at;
+  world_.kernels.bind(kernel, static_cast<uint32_t>(number_at(shape, plan, values, index)), std::move(bound));
 }
 
 uint64_t Replayer::code(uint64_t) { return reinterpret_cast<uint64_t>(&nobody_listens); }
-
-// What the call will send from memory that it is not given as the program's own: mapped, or shared with devices.
-void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  if (!world_.contents) return;
-  send_shared(shape, plan, values);
-  const std::vector<uint64_t>& pointers = encoder_.pointers();
-  if (content_ < 0 || pointers.empty()) return;
-  const api::HostBox whole{0, world_.contents->size(content_)};
-  const api::DirectionRule rule = plan.fn->attributes.direction;
-  if (rule == api::DirectionRule::Unmap) {
-    const api::HostBox box = world_.mapped.find(pointers[0]);
-    data_.fill({reinterpret_cast<uint8_t*>(pointers[0]), box.width > 0 ? box : whole}, content_);
-  } else if (rule == api::DirectionRule::Pointers && pointers.size() > 1 && is_host_pointer(shape, plan, 1)) {
-    data_.fill({reinterpret_cast<uint8_t*>(pointers[1]), whole}, content_);
-  }
-}
-
-// Memory that kernels may read and the program may have written without a call.
-void Replayer::send_shared(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  if (!plan.fn->attributes.launch) return;
-  for (const uint16_t i : plan.shared) {
-    const Arg& a = shape.args[i];
-    const int64_t slot = values[plan.value_at[i]], offset = values[plan.value_at[i] + 1];
-    const int64_t content = values[plan.value_at[i + 1u]];
-    if (content < 0) continue;
-    const uint64_t size = world_.contents->size(content);
-    uint8_t* const at = is_program_memory(world_.trace.classes[a.cls].kind)
-                            ? world_.memory.at({a.cls, slot, offset}, size)
-                            : reinterpret_cast<uint8_t*>(encoder_.address(a.cls, slot, offset));
-    data_.fill({at, {0, size}}, content);
-  }
-}
-
-// Of the pointers of a call, the one that is its `which`-th.
-bool Replayer::is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const {
-  for (uint16_t p = 0; p < plan.fn->param_count; ++p) {
-    if (plan.fn->params[p].in != Wire::Pointer || which-- > 0) continue;
-    const Arg& a = shape.args[plan.input_at[p]];
-    return a.form == ArgForm::Memory && is_program_memory(world_.trace.classes[a.cls].kind);
-  }
-  return false;
-}
-
-ResultPlace Replayer::result(uint64_t buffer) const {
-  return {number_, world_.trace.shapes[shape_].thread, shape_, world_.kernels.element_of(buffer)};
-}
-
-void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  if (!world_.contents) return;
-  look_at_late_reads(shape, plan, values);
-  const api::Attributes& a = plan.fn->attributes;
-  if (a.direction == api::DirectionRule::Map) return look_at_mapping(shape, plan, values);
-  const std::vector<uint64_t>& pointers = encoder_.pointers();
-  if (a.direction == api::DirectionRule::Pointers && content_ >= 0 && pointers.size() > 1 &&
-      is_host_pointer(shape, plan, 0) && !is_host_pointer(shape, plan, 1))
-    data_.compare({reinterpret_cast<uint8_t*>(pointers[0]), {0, world_.contents->size(content_)}}, content_, result(0));
-  if (!reads_ || !moved_.at) return;
-  world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
-  const uint64_t buffer = first_of(ObjectKind::Buffer, shape, plan, values);
-  if (content_ >= 0) return data_.compare({moved_.at, moved_.box}, content_, result(buffer));
-  if (late_)
-    world_.late_reads.add(
-        {moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer, hold_event(shape, plan)});
-}
-
-// The event of the call, which the program may release as it likes; 0: there is none.
-uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) const {
-  for (const api::DecodedArg& m : made_) {
-    if (m.param >= plan.fn->param_count || plan.fn->params[m.param].kind != ObjectKind::Event || m.value == 0) continue;
-    const bool asked = shape.args[plan.input_at[m.param]].form == ArgForm::Empty;
-    if (asked) world_.cl.get<decltype(clRetainEvent)>(FnId::clRetainEvent)(reinterpret_cast<cl_event>(m.value));
-    return m.value;
-  }
-  return 0;
-}
-
-void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  const api::Attributes& a = plan.fn->attributes;
-  const bool returned = a.creates == ObjectKind::Mapping;
-  const uint64_t address = returned                      ? (made_.empty() ? 0 : made_.front().value)
-                           : encoder_.pointers().empty() ? 0
-                                                         : encoder_.pointers().front();
-  if (address == 0) return;
-  api::HostBox box;
-  if (a.image >= 0) {
-    const size_t region = plan.input_at[static_cast<size_t>(a.region)];
-    const auto element = [&](size_t i) { return static_cast<size_t>(values[plan.value_at[region + i]]); };
-    if (plan.input_at[static_cast<size_t>(a.region) + 1] - region == 3) {
-      const auto image = reinterpret_cast<cl_mem>(first_of(ObjectKind::Image, shape, plan, values));
-      box = {0, api::row_bytes(image, element(0)), element(1), element(2)};
-      for (const api::DecodedArg& m : made_) {
-        if (m.param == a.pitches) box.row_pitch = m.value;
-        if (m.param == a.pitches + 1) box.slice_pitch = m.value;
-      }
-    }
-  }
-  if (returned) world_.mapped.set(address, box);
-  if (content_ < 0) return;
-  if (box.width == 0) box = {0, world_.contents->size(content_)};
-  data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_,
-                result(first_of(ObjectKind::Buffer, shape, plan, values)));
-}
-
-void Replayer::look_at_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  if (plan.fn->attributes.launch) return;
-  for (const uint16_t i : plan.shared) {
-    const Arg& a = shape.args[i];
-    const int64_t content = values[plan.value_at[i + 1u]];
-    if (content < 0) continue;
-    const HostPlace place{a.cls, values[plan.value_at[i]], values[plan.value_at[i] + 1]};
-    const bool on_stack = world_.trace.classes[a.cls].kind == ObjectKind::Stack;
-    const std::optional<LateRead> read = world_.late_reads.take(place, world_.contents->size(content), on_stack);
-    if (!read) continue;
-    // It had ended when the recording came here, so nothing that it waits for is still to come.
-    if (const auto event = reinterpret_cast<cl_event>(read->event)) {
-      world_.cl.get<decltype(clWaitForEvents)>(FnId::clWaitForEvents)(1, &event);
-      world_.cl.get<decltype(clReleaseEvent)>(FnId::clReleaseEvent)(event);
-    }
-    data_.compare({read->at, read->box}, content,
-                  {read->call, read->thread, read->shape, world_.kernels.element_of(read->buffer)});
-  }
-}
 
 }  // namespace gt::tracer

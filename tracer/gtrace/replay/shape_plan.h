@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "traces/api/api.h"
@@ -24,5 +25,16 @@ struct ShapePlan {
 };
 
 ShapePlan plan_shape(const model::Shape& shape);
+
+// A number, or 0 where a damaged trace has something else.
+inline int64_t number_at(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                         size_t arg) {
+  return arg < shape.args.size() && shape.args[arg].form == model::ArgForm::Int ? values[plan.value_at[arg]] : 0;
+}
+
+// The first number of a parameter of the function; 0: there is none.
+inline int64_t number_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, int param) {
+  return param < 0 ? 0 : number_at(shape, plan, values, plan.input_at[static_cast<size_t>(param)]);
+}
 
 }  // namespace gt::tracer

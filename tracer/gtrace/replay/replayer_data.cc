@@ -1,0 +1,158 @@
+// The data of a replayed call: what it sends, and what it brings.
+#include <algorithm>
+
+#include "tracer/gtrace/replay/replayer.h"
+#include "traces/api/special.h"
+
+namespace gt::tracer {
+
+using api::FnId;
+using api::Wire;
+using model::Arg;
+using model::ArgForm;
+using model::ObjectKind;
+
+void* Replayer::host(uint64_t address, const api::HostBox& box) {
+  if (address == 0 || address > encoder_.places().size()) return nullptr;
+  const HostPlace& place = encoder_.places()[address - 1];
+  moved_ = {world_.memory.at(place, box.extent()), place, box};
+  // What a buffer uses in place, kernels may write.
+  const bool stays = world_.trace.shapes[shape_].fn < api::FnCount &&
+                     api::attributes(world_.trace.shapes[shape_].fn).creates == ObjectKind::Unknown;
+  const bool comes = world_.late_reads.touch(place, box.extent());
+  if (moved_.at && !reads_ && !comes && !(stays && world_.memory.holds(place, box.extent(), content_))) {
+    const bool filled = data_.fill({moved_.at, box}, content_);
+    world_.memory.note_content(place, box.extent(), filled && stays ? content_ : -1);
+  }
+  return moved_.at;
+}
+
+// What the call will send from memory that it is not given as the program's own: mapped, or shared with devices.
+void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (!world_.contents) return;
+  send_shared(shape, plan, values);
+  const std::vector<uint64_t>& pointers = encoder_.pointers();
+  if (content_ < 0 || pointers.empty()) return;
+  const uint64_t size = world_.contents->size(content_);
+  const api::DirectionRule rule = plan.fn->attributes.direction;
+  if (rule == api::DirectionRule::Unmap) {
+    const bool image = world_.mapped.find(pointers[0]).height > 1;
+    const api::HostBox box =
+        image ? world_.mapped.find(pointers[0]) : api::HostBox{0, std::min(size, world_.mapped.room(pointers[0]))};
+    data_.fill({reinterpret_cast<uint8_t*>(pointers[0]), box}, content_);
+  } else if (rule == api::DirectionRule::Pointers && pointers.size() > 1 && is_host_pointer(shape, plan, 1)) {
+    const auto moved = static_cast<uint64_t>(number_of(shape, plan, values, plan.fn->attributes.size));
+    data_.fill({reinterpret_cast<uint8_t*>(pointers[1]), {0, std::min(size, moved)}}, content_);
+  }
+}
+
+// Memory that kernels may read and the program may have written without a call.
+void Replayer::send_shared(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (!plan.fn->attributes.launch) return;
+  for (const uint16_t i : plan.shared) {
+    const Arg& a = shape.args[i];
+    const int64_t slot = values[plan.value_at[i]], offset = values[plan.value_at[i] + 1];
+    const int64_t content = values[plan.value_at[i + 1u]];
+    if (content < 0) continue;
+    const uint64_t size = world_.contents->size(content);
+    if (is_program_memory(world_.trace.classes[a.cls].kind)) {
+      data_.fill({world_.memory.at({a.cls, slot, offset}, size), {0, size}}, content);
+    } else if (const uint64_t address = encoder_.address(a.cls, slot, offset); address != 0) {
+      data_.fill({reinterpret_cast<uint8_t*>(address), {0, std::min(size, world_.mapped.room(address))}}, content);
+    }
+  }
+}
+
+// Of the pointers of a call, the one that is its `which`-th.
+bool Replayer::is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const {
+  for (uint16_t p = 0; p < plan.fn->param_count; ++p) {
+    if (plan.fn->params[p].in != Wire::Pointer || which-- > 0) continue;
+    const Arg& a = shape.args[plan.input_at[p]];
+    return a.form == ArgForm::Memory && is_program_memory(world_.trace.classes[a.cls].kind);
+  }
+  return false;
+}
+
+ResultPlace Replayer::result(uint64_t buffer) const {
+  return {number_, world_.trace.shapes[shape_].thread, shape_, world_.kernels.element_of(buffer)};
+}
+
+void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (!world_.contents) return;
+  look_at_late_reads(shape, plan, values);
+  const api::Attributes& a = plan.fn->attributes;
+  if (a.direction == api::DirectionRule::Map) return look_at_mapping(shape, plan, values);
+  const std::vector<uint64_t>& pointers = encoder_.pointers();
+  if (a.direction == api::DirectionRule::Pointers && content_ >= 0 && pointers.size() > 1 &&
+      is_host_pointer(shape, plan, 0) && !is_host_pointer(shape, plan, 1))
+    data_.compare(
+        {reinterpret_cast<uint8_t*>(pointers[0]), {0, static_cast<size_t>(number_of(shape, plan, values, a.size))}},
+        content_, result(0));
+  if (!reads_ || !moved_.at) return;
+  world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
+  const uint64_t buffer = first_of(ObjectKind::Buffer, shape, plan, values);
+  if (content_ >= 0) return data_.compare({moved_.at, moved_.box}, content_, result(buffer));
+  if (late_)
+    world_.late_reads.add(
+        {moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer, hold_event(shape, plan)});
+}
+
+// The event of the call, which the program may release as it likes; 0: there is none.
+uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) const {
+  for (const api::DecodedArg& m : made_) {
+    if (m.param >= plan.fn->param_count || plan.fn->params[m.param].kind != ObjectKind::Event || m.value == 0) continue;
+    const bool asked = shape.args[plan.input_at[m.param]].form == ArgForm::Empty;
+    if (asked) world_.cl.get<decltype(clRetainEvent)>(FnId::clRetainEvent)(reinterpret_cast<cl_event>(m.value));
+    return m.value;
+  }
+  return 0;
+}
+
+void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  const api::Attributes& a = plan.fn->attributes;
+  const bool returned = a.creates == ObjectKind::Mapping;
+  const uint64_t address = returned                      ? (made_.empty() ? 0 : made_.front().value)
+                           : encoder_.pointers().empty() ? 0
+                                                         : encoder_.pointers().front();
+  if (address == 0) return;
+  api::HostBox box;
+  if (a.image >= 0) {
+    const size_t region = plan.input_at[static_cast<size_t>(a.region)];
+    const auto element = [&](size_t i) { return static_cast<size_t>(number_at(shape, plan, values, region + i)); };
+    if (plan.input_at[static_cast<size_t>(a.region) + 1] - region == 3) {
+      const auto image = reinterpret_cast<cl_mem>(first_of(ObjectKind::Image, shape, plan, values));
+      box = {0, api::row_bytes(image, element(0)), element(1), element(2)};
+      for (const api::DecodedArg& m : made_) {
+        if (m.param == a.pitches) box.row_pitch = m.value;
+        if (m.param == a.pitches + 1) box.slice_pitch = m.value;
+      }
+    }
+  }
+  if (a.image < 0) box = {0, static_cast<size_t>(number_of(shape, plan, values, a.size))};
+  if (returned) world_.mapped.set(address, box);
+  if (content_ < 0) return;
+  data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_,
+                result(first_of(ObjectKind::Buffer, shape, plan, values)));
+}
+
+void Replayer::look_at_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (plan.fn->attributes.launch) return;
+  for (const uint16_t i : plan.shared) {
+    const Arg& a = shape.args[i];
+    const int64_t content = values[plan.value_at[i + 1u]];
+    if (content < 0) continue;
+    const HostPlace place{a.cls, values[plan.value_at[i]], values[plan.value_at[i] + 1]};
+    const bool on_stack = world_.trace.classes[a.cls].kind == ObjectKind::Stack;
+    const std::optional<LateRead> read = world_.late_reads.take(place, world_.contents->size(content), on_stack);
+    if (!read) continue;
+    // It had ended when the recording came here, so nothing that it waits for is still to come.
+    if (const auto event = reinterpret_cast<cl_event>(read->event)) {
+      world_.cl.get<decltype(clWaitForEvents)>(FnId::clWaitForEvents)(1, &event);
+      world_.cl.get<decltype(clReleaseEvent)>(FnId::clReleaseEvent)(event);
+    }
+    data_.compare({read->at, read->box}, content,
+                  {read->call, read->thread, read->shape, world_.kernels.element_of(read->buffer)});
+  }
+}
+
+}  // namespace gt::tracer
