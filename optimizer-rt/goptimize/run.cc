@@ -155,7 +155,7 @@ std::string decision_text(const Work& work) {
                        : work.reuses ? "other memory that is transferred again is pinned"
                                      : "";
   if (work.pages) others += others.empty() ? "fresh large blocks get huge pages" : "; fresh large blocks, huge pages";
-  if (work.too_little && !others.empty()) return too_little(work) + "; " + others;
+  if (work.too_little && !others.empty()) return "nothing to gain at its sites: " + too_little(work) + "; " + others;
   if (work.plan.site_of_plan.empty()) {
     const std::string start = profile ? "nothing to gain with local devices" : "no profile of this program";
     return others.empty() ? start : profile ? others : start + ": " + others;
@@ -170,7 +170,7 @@ void choose_sites(const Request& request, const model::Profile& sites, bool shar
   work.promised_s = work.decision.saved_s;
   if (!work.decision.worth_it || work.too_little) work.decision = leave_all(work.decision);
   if (shared) serve_executors(work.decision, sites);
-  work.report.sites = planned_sites(sites, work.decision);
+  if (!work.too_little) work.report.sites = planned_sites(sites, work.decision);
 }
 
 // By the costs that are known now. Sites that were chosen stay as they are: the program has pools for them.
