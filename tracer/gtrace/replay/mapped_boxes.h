@@ -24,6 +24,24 @@ class MappedBoxes {
     const auto it = boxes_.find(address);
     return it == boxes_.end() ? api::HostBox{} : it->second;
   }
+  // Of a map call that did not wait: until its data is there, the program writes nothing behind its pointer. `seen`:
+  // the recording says when it came; else any waiting of the program's is taken for that.
+  void comes_later(uint64_t address, bool seen) {
+    const MutexLock lock(mutex_);
+    later_[address] = seen;
+  }
+  void has_come(uint64_t address) {
+    const MutexLock lock(mutex_);
+    later_.erase(address);
+  }
+  void program_waited() {
+    const MutexLock lock(mutex_);
+    std::erase_if(later_, [](const auto& l) { return !l.second; });
+  }
+  bool is_to_come(uint64_t address) const {
+    const MutexLock lock(mutex_);
+    return later_.contains(address);
+  }
   // Bytes from an address to the end of the memory that it is in.
   uint64_t room(uint64_t address) const {
     const MutexLock lock(mutex_);
@@ -37,6 +55,7 @@ class MappedBoxes {
  private:
   mutable Mutex mutex_;
   std::map<uint64_t, api::HostBox> boxes_ GT_GUARDED_BY(mutex_);
+  std::map<uint64_t, bool> later_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::tracer

@@ -38,6 +38,10 @@ class ReplayObjects {
   void set(model::ClassId cls, int64_t slot, uint64_t value) {  // a handle, an address, Lost
     const MutexLock lock(mutex_);
     objects_[key(cls, slot)] = value;
+    // What was mapped inside the memory that had this name before has gone with it.
+    auto it = mapped_.lower_bound({cls, slot, INT64_MIN});
+    while (it != mapped_.end() && std::get<0>(it->first) == cls && std::get<1>(it->first) == slot)
+      it = mapped_.erase(it);
   }
 
   // A map call's answer that lies in the program's own memory (a buffer that uses it in place) may be elsewhere here.

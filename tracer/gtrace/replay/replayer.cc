@@ -54,6 +54,10 @@ const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
 Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64_t number) {
   const model::Shape& shape = world_.trace.shapes[id];
   const ShapePlan& plan = plan_of(id);
+  const api::Attributes& attributes = api::attributes(shape.fn);
+  const bool asks = shape.fn >= api::FirstAllocFn || shape.fn == static_cast<uint16_t>(FnId::clGetEventInfo);
+  if (asks || attributes.waits || number_of(shape, plan, values, plan.callable ? attributes.blocking : -1) != 0)
+    world_.mapped.program_waited();
   if (shape.fn >= api::FirstAllocFn) return {};  // what the program was told
   shape_ = id;
   number_ = number;

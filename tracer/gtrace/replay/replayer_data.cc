@@ -36,6 +36,7 @@ void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<
   const uint64_t size = world_.contents->size(content_);
   const api::DirectionRule rule = plan.fn->attributes.direction;
   if (rule == api::DirectionRule::Unmap) {
+    if (world_.mapped.is_to_come(pointers[0])) return world_.mapped.has_come(pointers[0]);
     const bool image = world_.mapped.find(pointers[0]).height > 1;
     const api::HostBox box =
         image ? world_.mapped.find(pointers[0]) : api::HostBox{0, std::min(size, world_.mapped.room(pointers[0]))};
@@ -130,6 +131,8 @@ void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan,
   }
   if (a.image < 0) box = {0, static_cast<size_t>(number_of(shape, plan, values, a.size))};
   if (returned) world_.mapped.set(address, box);
+  if (number_of(shape, plan, values, a.blocking) == 0) return world_.mapped.comes_later(address, plan.content >= 0);
+  world_.mapped.has_come(address);
   if (content_ < 0) return;
   data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_,
                 result(first_of(ObjectKind::Buffer, shape, plan, values)));
@@ -142,6 +145,9 @@ void Replayer::look_at_late_reads(const model::Shape& shape, const ShapePlan& pl
     const int64_t content = values[plan.value_at[i + 1u]];
     if (content < 0) continue;
     const HostPlace place{a.cls, values[plan.value_at[i]], values[plan.value_at[i] + 1]};
+    if (const uint64_t mapped = world_.objects.mapped(place.cls, place.slot, place.offset))
+      world_.mapped.has_come(mapped);
+    if (const uint64_t given = encoder_.address(place.cls, place.slot, place.offset)) world_.mapped.has_come(given);
     const bool on_stack = world_.trace.classes[a.cls].kind == ObjectKind::Stack;
     const std::optional<LateRead> read = world_.late_reads.take(place, world_.contents->size(content), on_stack);
     if (!read) continue;
