@@ -7,7 +7,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "tracer/lib/host_rows.h"
+#include "traces/api/host_rows.h"
+
 
 namespace gt::tracer {
 

@@ -44,16 +44,23 @@ static void say(const unsigned char* p) {
   if (write(1, line, (size_t)n) != n) exit(1);
 }
 
-static void* move(void* first) {
+static cl_command_queue start(cl_context* context, cl_device_id* device) {
   cl_platform_id platform;
-  cl_device_id device;
   cl_int error;
   check(clGetPlatformIDs(1, &platform, NULL), "platform");
-  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
-  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
+  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, device, NULL), "device");
+  *context = clCreateContext(NULL, 1, device, NULL, NULL, &error);
   check(error, "context");
-  cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
+  cl_command_queue queue = clCreateCommandQueue(*context, *device, 0, &error);
   check(error, "queue");
+  return queue;
+}
+
+static void* move(void* first) {
+  cl_int error;
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue = start(&context, &device);
   cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, NULL, &error);
   check(error, "buffer");
   unsigned char* data = malloc(bytes);
@@ -90,15 +97,10 @@ static void launch_shared(cl_command_queue queue, cl_kernel kernel) {
 }
 
 static int shared(void) {
-  cl_platform_id platform;
-  cl_device_id device;
   cl_int error;
-  check(clGetPlatformIDs(1, &platform, NULL), "platform");
-  check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, NULL), "device");
-  cl_context context = clCreateContext(NULL, 1, &device, NULL, NULL, &error);
-  check(error, "context");
-  cl_command_queue queue = clCreateCommandQueue(context, device, 0, &error);
-  check(error, "queue");
+  cl_device_id device;
+  cl_context context;
+  cl_command_queue queue = start(&context, &device);
   const char* source = "kernel void twice(global uchar* a, global uchar* b) {"
                        "  a[get_global_id(0)] *= 2; b[get_global_id(0)] *= 2; }";
   cl_program program = clCreateProgramWithSource(context, 1, &source, NULL, &error);

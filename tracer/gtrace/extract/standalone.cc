@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+
+#include "traces/base/whole_file.h"
 
 namespace gt::tracer {
 
@@ -13,16 +13,6 @@ namespace fs = std::filesystem;
 using Kind_ = ExtractedArgument::Kind;
 
 namespace {
-
-Status write_file(const fs::path& path, ByteView bytes) {
-  std::FILE* const f = std::fopen(path.c_str(), "wbx");
-  if (!f) return system_error(path.string(), errno);
-  const bool all = bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), f) == bytes.size();
-  const int error = errno;
-  const bool closed = std::fclose(f) == 0;
-  if (all && closed) return {};
-  return system_error(path.string(), all ? errno : error);
-}
 
 std::string c_string(std::string_view text) {
   std::string out = "\"";
@@ -147,10 +137,10 @@ Status write_standalone(const ExtractedLaunch& e, const std::string& folder) {
       {"main.c", StandaloneMain}, {"launch.py", StandalonePython}, {"CMakeLists.txt", StandaloneCMake},
       {"launch.h", header(e)},    {"launch.json", description(e)}, {"kernel.cl", e.source},
       {"README.md", readme(e)}};
-  for (const auto& [name, text] : files) GT_TRY(write_file(dir / name, as_bytes(text)));
+  for (const auto& [name, text] : files) GT_TRY(write_whole_file(dir / name, text));
   for (size_t i = 0; i < e.buffers.size(); ++i) {
-    GT_TRY(write_file(dir / "data" / fmt::format("buffer{}.before", i), e.buffers[i].before));
-    GT_TRY(write_file(dir / "data" / fmt::format("buffer{}.after", i), e.buffers[i].after));
+    GT_TRY(write_whole_file(dir / "data" / fmt::format("buffer{}.before", i), as_text(e.buffers[i].before)));
+    GT_TRY(write_whole_file(dir / "data" / fmt::format("buffer{}.after", i), as_text(e.buffers[i].after)));
   }
   return {};
 }

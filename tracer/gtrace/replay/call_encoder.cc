@@ -18,12 +18,6 @@ bool compiles(const ShapePlan& plan, uint16_t param) {
 
 }  // namespace
 
-int64_t CallEncoder::Row::number(int param) const {
-  if (param < 0) return 0;
-  const size_t arg = plan.input_at[static_cast<size_t>(param)];
-  return shape.args[arg].form == ArgForm::Int ? value(arg) : 0;
-}
-
 bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                          bool with_event) {
   with_event_ = with_event;
@@ -77,9 +71,8 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
 void CallEncoder::list(const Row& row, uint16_t param, size_t begin, size_t end) {
   const Wire wire = row.plan.fn->params[param].in;
   const ArgForm form = row.shape.args[begin].form;
-  const bool one_null = end - begin == 1 && form == ArgForm::Null && wire != Wire::Struct;
+  const bool one_null = end - begin == 1 && form == ArgForm::Null;
   if (one_null && (wire != Wire::Handles || row.number(param - 1) == 0)) return writer_.word(api::NullWord);
-  if (end - begin == 1 && form == ArgForm::Null && wire == Wire::Struct) return writer_.word(api::NullWord);
   if (form == ArgForm::Raw) return refuse(fmt::format("{} led nowhere", row.plan.fn->params[param].name));
   writer_.word(form == ArgForm::Empty ? 0 : end - begin);
   if (form == ArgForm::Empty) return;

@@ -50,7 +50,7 @@ class CallEncoder {
     const ShapePlan& plan;
     std::span<const int64_t> values;
     int64_t value(size_t arg, size_t which = 0) const { return values[plan.value_at[arg] + which]; }
-    int64_t number(int param) const;  // the first number of a parameter; 0: there is none
+    int64_t number(int param) const { return number_of(shape, plan, values, param); }
   };
 
   void parameter(const Row& row, uint16_t param);

@@ -5,21 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "traces/api/host_rows.h"
+
 namespace gt::tracer {
-
-namespace {
-
-// Calls `row(host, bytes)` for each row of the box, in the order in which contents have them.
-template <class Visit>
-void each_row(const ReplayedBytes& bytes, Visit row) {
-  const api::HostBox& box = bytes.box;
-  uint8_t* const begin = bytes.at + box.offset;
-  if (box.dense()) return row(begin, box.width * box.height * box.depth);
-  for (size_t z = 0; z < box.depth; ++z)
-    for (size_t y = 0; y < box.height; ++y) row(begin + z * box.slice_step() + y * box.row_step(), box.width);
-}
-
-}  // namespace
 
 bool ReplayedData::fill(const ReplayedBytes& to, int64_t content) {
   if (!to.at || to.box.extent() == 0 || content < 0 || !world_.contents) return false;
@@ -32,10 +20,11 @@ bool ReplayedData::fill(const ReplayedBytes& to, int64_t content) {
     return false;
   }
   size_t at = 0;
-  each_row(to, [&](uint8_t* row, size_t size) {
+  each_row(to.at, to.box, [&](uint8_t* row, size_t size) {
     const size_t n = std::min(size, bytes_.size() - at);
     if (n > 0) std::memcpy(row, bytes_.data() + at, n);
     at += n;
+    return true;
   });
   return true;
 }
@@ -49,7 +38,10 @@ void ReplayedData::compare(const ReplayedBytes& got, int64_t content, const Resu
   }
   got_.clear();
   got_.reserve(bytes_.size());
-  each_row(got, [this](const uint8_t* row, size_t size) { got_.insert(got_.end(), row, row + size); });
+  each_row(got.at, got.box, [this](const uint8_t* row, size_t size) {
+    got_.insert(got_.end(), row, row + size);
+    return true;
+  });
   world_.outcome.compared(got_.size());
   const std::optional<Difference> d = gt::tracer::compare(bytes_, got_, place.type, world_.tolerance);
   if (!d) return;

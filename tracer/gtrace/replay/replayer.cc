@@ -26,14 +26,6 @@ bool is_query(std::string_view name) { return name.starts_with("clGet") || name.
 
 bool only_releases(const model::Shape& shape) { return api::attributes(shape.fn).releases != ObjectKind::Unknown; }
 
-// Does it move data from the device into memory of the program?
-bool reads_into_host(const api::FnInfo& fn) {
-  for (uint16_t p = 0; p < fn.param_count; ++p) {
-    if (fn.params[p].in == Wire::HostData && fn.params[p].out != Wire::None) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 Replayer::Replayer(ReplayWorld& world)
@@ -64,7 +56,7 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   content_ = content_of(plan, values);
   moved_ = {};
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
-  reads_ = reads_into_host(*plan.fn);
+  reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
   if (!encoder_.encode(shape, plan, values, late_)) return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);

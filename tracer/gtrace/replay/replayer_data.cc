@@ -17,8 +17,7 @@ void* Replayer::host(uint64_t address, const api::HostBox& box) {
   const HostPlace& place = encoder_.places()[address - 1];
   moved_ = {world_.memory.at(place, box.extent()), place, box};
   // What a buffer uses in place, kernels may write.
-  const bool stays = world_.trace.shapes[shape_].fn < api::FnCount &&
-                     api::attributes(world_.trace.shapes[shape_].fn).creates == ObjectKind::Unknown;
+  const bool stays = api::attributes(world_.trace.shapes[shape_].fn).creates == ObjectKind::Unknown;
   const bool comes = world_.late_reads.touch(place, box.extent());
   if (moved_.at && !reads_ && !comes && !(stays && world_.memory.holds(place, box.extent(), content_))) {
     const bool filled = data_.fill({moved_.at, box}, content_);
@@ -37,9 +36,8 @@ void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<
   const api::DirectionRule rule = plan.fn->attributes.direction;
   if (rule == api::DirectionRule::Unmap) {
     if (world_.mapped.is_to_come(pointers[0])) return world_.mapped.has_come(pointers[0]);
-    const bool image = world_.mapped.find(pointers[0]).height > 1;
-    const api::HostBox box =
-        image ? world_.mapped.find(pointers[0]) : api::HostBox{0, std::min(size, world_.mapped.room(pointers[0]))};
+    api::HostBox box = world_.mapped.find(pointers[0]);
+    if (box.height <= 1) box = {0, std::min(size, world_.mapped.room(pointers[0]))};
     data_.fill({reinterpret_cast<uint8_t*>(pointers[0]), box}, content_);
   } else if (rule == api::DirectionRule::Pointers && pointers.size() > 1 && is_host_pointer(shape, plan, 1)) {
     const auto moved = static_cast<uint64_t>(number_of(shape, plan, values, plan.fn->attributes.size));

@@ -40,6 +40,7 @@ ShapePlan plan_shape(const model::Shape& shape) {
   for (uint16_t p = 0; p < plan.fn->param_count; ++p) {
     plan.input_at.push_back(static_cast<uint16_t>(at));
     const Wire wire = plan.fn->params[p].in;
+    plan.reads |= wire == Wire::HostData && plan.fn->params[p].out != Wire::None;
     if (wire == Wire::None) continue;
     const size_t begin = at;
     while (at < shape.args.size() && shape.args[at].param == p && (at == begin || is_list(wire))) ++at;

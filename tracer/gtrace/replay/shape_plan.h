@@ -13,6 +13,7 @@ namespace gt::tracer {
 
 struct ShapePlan {
   bool callable = false;  // an OpenCL function, recorded whole
+  bool reads = false;     // it moves data from the device into memory of the program
   const api::FnInfo* fn = nullptr;
   std::vector<uint16_t> value_at;  // by argument: index of its first value
   // The inputs of the function: arguments [first, last), parameter i from input_at[i] to input_at[i + 1].

@@ -1,4 +1,5 @@
 // The bytes of a transfer as the rows in which they lie.
+// Thread safety: no state.
 #pragma once
 
 #include <cstddef>
@@ -6,12 +7,12 @@
 
 #include "traces/api/host_box.h"
 
-namespace gt::tracer {
+namespace gt::api {
 
 // Calls `row(p, bytes)` for each row that lies in one piece, until one gives false.
-template <class Visit>
-bool each_row(const uint8_t* p, const api::HostBox& box, Visit row) {
-  const uint8_t* at = p + box.offset;
+template <class Byte, class Visit>
+bool each_row(Byte* p, const HostBox& box, Visit row) {
+  Byte* at = p + box.offset;
   if (box.dense()) return row(at, box.width * box.height * box.depth);
   for (size_t z = 0; z < box.depth; ++z)
     for (size_t y = 0; y < box.height; ++y)
@@ -19,4 +20,4 @@ bool each_row(const uint8_t* p, const api::HostBox& box, Visit row) {
   return true;
 }
 
-}  // namespace gt::tracer
+}  // namespace gt::api
