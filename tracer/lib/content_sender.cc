@@ -9,7 +9,6 @@
 
 #include "traces/api/host_rows.h"
 
-
 namespace gt::tracer {
 
 namespace {
