@@ -1,44 +1,10 @@
 // Matrix product, tiled through local memory; an iteration writes both operands and reads the result. Built twice:
 // sgemm in single precision, dgemm in double.
-//
-// The product is checked by Freivalds' method, C x == A (B x) for a vector x of ones and twos, so
-// that big sizes stay cheap to verify. Entries are small whole numbers: the sums are exact.
-#include <string>
-#include <vector>
-
+#include "microbench/apps/gemm_model.h"
 #include "microbench/apps/session.h"
 
 namespace gt::apps {
 namespace {
-
-#ifdef GT_DOUBLE
-using Real = double;
-constexpr const char* Name = "dgemm";
-constexpr const char* RealInKernel = "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\ntypedef double real;\n";
-#else
-using Real = float;
-constexpr const char* Name = "sgemm";
-constexpr const char* RealInKernel = "typedef float real;\n";
-#endif
-
-constexpr size_t Tile = 16;
-constexpr const char* Source = R"(
-#define TILE 16
-kernel void gemm(global const real* a, global const real* b, global real* c, uint n) {
-  local real ta[TILE][TILE], tb[TILE][TILE];
-  const uint x = get_local_id(0), y = get_local_id(1);
-  const uint column = get_global_id(0), row = get_global_id(1);
-  real sum = 0;
-  for (uint t = 0; t < n; t += TILE) {
-    ta[y][x] = a[row * n + t + x];
-    tb[y][x] = b[(t + y) * n + column];
-    barrier(CLK_LOCAL_MEM_FENCE);
-    for (uint k = 0; k < TILE; ++k) sum += ta[y][k] * tb[k][x];
-    barrier(CLK_LOCAL_MEM_FENCE);
-  }
-  c[row * n + column] = sum;
-}
-)";
 
 struct Settings : Common {
   Settings() { iterations = 5; }
@@ -53,27 +19,13 @@ struct Settings : Common {
 
 Real* make_matrix(Session& session, size_t n, size_t modulus) {
   Real* p = session.memory(n, allocate_matrix);
-  for (size_t i = 0; i < n; ++i) p[i] = static_cast<Real>(i * 7 % modulus);
+  fill_matrix(p, n, modulus);
   return p;
-}
-
-std::vector<double> multiply(const Real* m, const std::vector<double>& x) {
-  std::vector<double> y(x.size());
-  for (size_t row = 0; row < x.size(); ++row)
-    for (size_t k = 0; k < x.size(); ++k)
-      y[row] += static_cast<double>(m[row * x.size() + k]) * x[k];
-  return y;
-}
-
-bool verify(const Real* a, const Real* b, const Real* c, size_t n) {
-  std::vector<double> x(n);
-  for (size_t i = 0; i < n; ++i) x[i] = 1.0 + static_cast<double>(i % 2);
-  return multiply(c, x) == multiply(a, multiply(b, x));
 }
 
 int run(const Settings& s) {
   const size_t n = static_cast<size_t>(s.size), bytes = n * n * sizeof(Real);
-  Session session((RealInKernel + std::string(Source)).c_str(), s.hand_pinned);
+  Session session(gemm_source().c_str(), s.hand_pinned);
   cl_kernel kernel = session.kernel("gemm");
   Real* a = make_matrix(session, n * n, 5);
   Real* b = make_matrix(session, n * n, 3);
@@ -92,7 +44,7 @@ int run(const Settings& s) {
   }
   const double seconds = now_s() - start;
 
-  const bool correct = verify(a, b, c, n);
+  const bool correct = verify_product(a, b, c, n);
   const uint64_t sum = checksum_words(c, bytes);
   for (Real* p : {a, b, c}) session.give_back(p, free_memory);
   return finish(Name, correct, sum, seconds);
@@ -104,9 +56,7 @@ int run(const Settings& s) {
 int main(int argc, char** argv) {
   gt::apps::Settings s;
   const gt::apps::Option options[] = {
-      {.name = "--size", .help = "rows and columns, a multiple of 16", .number = &s.size, .small = 512, .large = 8192,
-       .least = 16, .most = 65536, .multiple = 16},
-      s.iterations_option(10, 5, "products to compute"), s.hand_pinned_option()};
+      gt::apps::size_option(s.size), s.iterations_option(10, 5, "products to compute"), s.hand_pinned_option()};
   gt::apps::parse(argc, argv, "Multiplies two square matrices on an OpenCL device and checks the result.", options);
   return gt::apps::run(s);
 }

@@ -1,5 +1,7 @@
 #include "optimizer-rt/goptimize/libc_plan.h"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include "tracer/interpose/entry_plan.h"
@@ -11,8 +13,8 @@ std::string libc_entries(const std::string& binary) {
   const std::string libc = interpose::find_library(binary, "libc.so.6");
   if (libc.empty()) return "";
   const auto use = [](std::string_view name) {
-    const bool wanted = name == "free" || name == "realloc" || name == "malloc_usable_size";
-    return wanted ? interpose::EntryUse::Hook : interpose::EntryUse::None;
+    constexpr std::string_view Wanted[] = {"free", "realloc", "malloc_usable_size", "sbrk", "brk"};
+    return std::ranges::find(Wanted, name) != std::end(Wanted) ? interpose::EntryUse::Hook : interpose::EntryUse::None;
   };
   const auto plan = interpose::plan_entries(libc, use);
   return plan ? plan->text : "";

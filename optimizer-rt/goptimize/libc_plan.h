@@ -1,5 +1,5 @@
-// How the functions of libc that release memory can be led to the pools: for a program that will get pool
-// memory, or whose blocks may be pinned.
+// How the functions of libc that release memory can be led to the pools, and those that move the break to the heap's
+// room: for a program that will get pool memory, or whose blocks may be pinned.
 #pragma once
 
 #include <string>

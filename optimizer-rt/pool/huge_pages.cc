@@ -3,9 +3,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <new>
 
+#include "optimizer-rt/pool/keeps_errno.h"
 #include "optimizer-rt/pool/residency.h"
 #include "optimizer-rt/pool/system_memory.h"
 
@@ -31,17 +31,6 @@ Range inside(const void* at, size_t bytes) {
 }
 
 bool is_fresh(const Range& r) { return r.bytes() > 0 && seems_fresh(reinterpret_cast<void*>(r.begin), r.bytes()); }
-
-class KeepsErrno {
- public:
-  KeepsErrno() : errno_(errno) {}
-  ~KeepsErrno() { errno = errno_; }
-  KeepsErrno(const KeepsErrno&) = delete;
-  KeepsErrno& operator=(const KeepsErrno&) = delete;
-
- private:
-  const int errno_;
-};
 
 // The thread is in here: only a signal handler on it can come again.
 __thread bool t_inside __attribute__((tls_model("initial-exec"))) = false;
@@ -151,6 +140,20 @@ void HugePages::repay(size_t bytes) noexcept {
   if (!guard.holds()) return;
   mutex_.assert_held();
   budget_ += bytes & ~Mask;
+}
+
+bool HugePages::lend_at(uintptr_t at, size_t bytes) noexcept {
+  const Guard guard(*this);
+  if (!guard.holds()) return false;
+  mutex_.assert_held();
+  if (!is_open() || budget_ < bytes || !advise(at, bytes)) return false;
+  budget_ -= bytes;
+  return true;
+}
+
+void HugePages::vouched(size_t bytes) noexcept {
+  repay(bytes);
+  add(*counts_.filled, bytes);
 }
 
 bool HugePages::is_short() noexcept {

@@ -54,6 +54,7 @@ class HugePages {
   // The program handles faults by itself: it is to see each. No advice from now on.
   void close() noexcept;
   bool is_open() const noexcept { return range_.load(std::memory_order_relaxed) != 0; }
+  bool keeps() const noexcept { return keeps_; }
   bool wants(size_t bytes) const noexcept {
     return __builtin_expect(bytes - LeastBytes < range_.load(std::memory_order_relaxed), 0);
   }
@@ -66,6 +67,9 @@ class HugePages {
   // Bytes that are in memory and would not be without us count as those that were not vouched for. False: too many.
   bool lend(size_t bytes) noexcept;
   void repay(size_t bytes) noexcept;
+  // The same of pages that are no block's, which get advice. Later vouched() for, or repaid.
+  bool lend_at(uintptr_t at, size_t bytes) noexcept;
+  void vouched(size_t bytes) noexcept;
   bool is_short() noexcept;  // of budget for another block
   // All of it is about to be written: advised as far as it lies in a block that is known and has no pages yet.
   void filled(const void* at, size_t bytes) noexcept;

@@ -7,12 +7,14 @@
 #include <cstring>
 #include <iterator>
 
+#include "optimizer-rt/pool/heap_room.h"
 #include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "tracer/interpose/entry_patch.h"
 #include "tracer/interpose/entry_paths.h"
 #include "tracer/interpose/libc_alloc.h"
+#include "tracer/interpose/loaded_modules.h"
 #include "traces/base/reentry.h"
 
 namespace gt::opt {
@@ -23,6 +25,8 @@ void (*g_leaving)(void*);
 void (*g_free)(void*);
 void* (*g_realloc)(void*, size_t);
 size_t (*g_usable_size)(void*);
+HeapRoom::Break g_break;
+uint64_t g_libc_begin, g_libc_end;
 
 bool is_known(const void* p) { return reused_blocks.may_know(p) || huge_pages.may_know(p); }
 
@@ -39,6 +43,16 @@ void* realloc_entry(void* p, size_t size) {
 }
 size_t usable_size_entry(void* p) { return runtime.owns(p) ? ::malloc_usable_size(p) : g_usable_size(p); }
 
+// Its malloc's way to more heap. Others that come here have been asked by name.
+bool is_libc(const void* address) {
+  const auto at = reinterpret_cast<uint64_t>(address);
+  return at >= g_libc_begin && at < g_libc_end;
+}
+void* sbrk_entry(intptr_t by) {
+  return heap_room.is_open() ? heap_room.move(by, is_libc(__builtin_return_address(0))) : g_break.move(by);
+}
+int brk_entry(void* to) { return heap_room.is_open() ? heap_room.set(to) : g_break.set(to); }
+
 template <class Function>
 void set(Function& slot, void* real) {
   slot = reinterpret_cast<Function>(real);
@@ -53,12 +67,32 @@ const Entry g_entries[] = {
     {"free", reinterpret_cast<void*>(free_entry), [](void* real) { set(g_free, real); }},
     {"realloc", reinterpret_cast<void*>(realloc_entry), [](void* real) { set(g_realloc, real); }},
     {"malloc_usable_size", reinterpret_cast<void*>(usable_size_entry), [](void* real) { set(g_usable_size, real); }},
+    {"sbrk", reinterpret_cast<void*>(sbrk_entry), [](void* real) { set(g_break.move, real); }},
+    {"brk", reinterpret_cast<void*>(brk_entry), [](void* real) { set(g_break.set, real); }},
 };
 
 const Entry* find(const char* name) {
   for (const Entry& e : g_entries)
     if (std::strcmp(e.name, name) == 0) return &e;
   return nullptr;
+}
+
+// How many of the functions have been given an entry.
+int entries_set() {
+  return (g_free != nullptr) + (g_realloc != nullptr) + (g_usable_size != nullptr) + (g_break.move != nullptr) +
+         (g_break.set != nullptr);
+}
+
+// The heap may get room where it was asked for huge pages; not where libc itself sees to them.
+void open_heap_room() {
+  if (!g_break.move || !g_break.set || !huge_pages.is_open() || huge_pages.keeps()) return;
+  interpose::for_each_module([](const interpose::ModuleInfo& m) {
+    const auto sbrk_at = reinterpret_cast<uint64_t>(interpose::next_symbol("sbrk"));
+    if (sbrk_at < m.base || sbrk_at >= m.end) return;
+    g_libc_begin = m.base;
+    g_libc_end = m.end;
+  });
+  if (g_libc_begin != 0) heap_room.open(g_break, &huge_pages);
 }
 
 // Our own hooks need not come by the entries, unless what they call is another allocator's. (Such a one may define
@@ -88,8 +122,10 @@ bool guard_libc_entries(void (*leaving)(void* p)) noexcept {
         if (const Entry* e = find(name)) e->set_real(real);
       }};
   g_leaving = leaving;
-  if (interpose::patch_entries(plan, hooks) != std::ssize(g_entries)) return false;
+  const int patched = interpose::patch_entries(plan, hooks);
+  if (patched != entries_set() || !g_free || !g_realloc || !g_usable_size) return false;
   pass_entries();
+  open_heap_room();
   return true;
 }
 

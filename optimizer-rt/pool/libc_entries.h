@@ -1,4 +1,5 @@
-// libc's own free, realloc and malloc_usable_size, made to know pool memory and pinned blocks.
+// libc's own free, realloc and malloc_usable_size, made to know pool memory and pinned blocks; and its sbrk and brk,
+// which give the heap room for huge pages (heap_room.h).
 //
 // Most calls of them reach our hooks by name. Some do not: those of a library loaded with RTLD_DEEPBIND, which looks
 // in its own dependencies first, and those through dlsym(libc, "free"). Given a pointer of ours, libc would take what
@@ -14,7 +15,7 @@
 
 namespace gt::opt {
 
-// True: all three are guarded. `leaving` is told of known blocks (reused_blocks.h, huge_pages.h) before libc gets them
+// True: the first three are guarded. `leaving` is told of known blocks (reused_blocks.h, huge_pages.h) before libc gets them
 // back.
 // REQUIRES: called from a constructor.
 bool guard_libc_entries(void (*leaving)(void* p)) noexcept;

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "optimizer-rt/pool/heap_room.h"
 #include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/reused_blocks.h"
 #include "optimizer-rt/pool/runtime.h"
@@ -19,6 +20,12 @@ constexpr int DontNeedLocked = 24, GuardInstall = 102;  // MADV_*, of newer head
 constexpr bool changes_pages(int advice) {
   return advice == MADV_DONTNEED || advice == MADV_FREE || advice == MADV_REMOVE || advice == DontNeedLocked ||
          advice == GuardInstall;
+}
+
+// Who gives advice or takes pages away knows better.
+void leave_pages_to_program(const void* at, size_t bytes) {
+  huge_pages.looked_after(at, bytes);
+  heap_room.looked_after(at, bytes);
 }
 
 size_t whole_pages(size_t bytes) {
@@ -52,7 +59,7 @@ void pages_change(const void* at, size_t bytes, bool program) noexcept {
   const size_t whole = whole_pages(bytes);
   reused_blocks.changed(at, whole);
   static_data.changed(at, whole);
-  huge_pages.looked_after(at, whole);
+  leave_pages_to_program(at, whole);
   drop_pins(program);
   if (PinnedPool* const pool = runtime.pool_of(at)) pool->set_aside(at, whole, program ? let_go<true> : let_go<false>);
   errno = saved_errno;
@@ -67,7 +74,7 @@ void pages_replaced(const void* at, size_t bytes) noexcept {
 // What is given back at static data's place is static data still.
 int advise_pages(void* at, size_t bytes, int advice, bool program) noexcept {
   PinnedPool* const pool = pool_of(at, bytes);
-  huge_pages.looked_after(at, whole_pages(bytes));  // who gives advice knows better
+  leave_pages_to_program(at, whole_pages(bytes));
   if (changes_pages(advice)) {
     const int saved_errno = errno;
     reused_blocks.changed(at, whole_pages(bytes));

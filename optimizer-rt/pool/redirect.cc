@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "optimizer-rt/pool/heap_room.h"
 #include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/kept_blocks.h"
 #include "optimizer-rt/pool/libc_entries.h"
@@ -209,6 +210,12 @@ void range_is_served(const void* argument) {
   });
 }
 
+// A userfaultfd: the program is to see each fault.
+void faults_are_the_programs() {
+  huge_pages.close();
+  heap_room.close();
+}
+
 __attribute__((constructor)) void open_runtime() {
   g_ioctl.store(reinterpret_cast<int (*)(int, unsigned long, void*)>(interpose::next_symbol("ioctl")));
   runtime.open();
@@ -237,7 +244,7 @@ GT_EXPORT int ioctl(int file, unsigned long request, ...) noexcept {
   const int result = __builtin_expect(real != nullptr, 1)
                          ? real(file, request, argument)
                          : static_cast<int>(::syscall(SYS_ioctl, file, request, argument));
-  if (__builtin_expect(request == UFFDIO_API, 0)) gt::opt::huge_pages.close();
+  if (__builtin_expect(request == UFFDIO_API, 0)) gt::opt::faults_are_the_programs();
   if (__builtin_expect(request == UFFDIO_REGISTER, 0) && result == 0) gt::opt::range_is_served(argument);
   return result;
 }

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "optimizer-rt/pool/heap_room.h"
 #include "optimizer-rt/pool/huge_pages.h"
 #include "optimizer-rt/pool/kept_blocks.h"
 #include "optimizer-rt/pool/memory_limit.h"
@@ -68,6 +69,7 @@ void after_fork() GT_NO_THREAD_SAFETY_ANALYSIS {
 void after_fork_in_child() GT_NO_THREAD_SAFETY_ANALYSIS {
   reused_blocks.forget_in_child();
   huge_pages.forget_in_child();
+  heap_room.forget_in_child();
   kept_blocks.forget_in_child();
   runtime.unlock_after_fork();
 }

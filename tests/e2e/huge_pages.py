@@ -6,7 +6,7 @@ import re
 
 from job import GOPTIMIZE, Skip, check, good, main, run, same, tests_dir
 
-PROGRAM = str(tests_dir / "page_use")
+PROGRAM, HEAP = str(tests_dir / "page_use"), str(tests_dir / "heap_use")
 MODE = pathlib.Path("/sys/kernel/mm/transparent_hugepage/enabled")
 ON_REQUEST = MODE.exists() and "[madvise]" in MODE.read_text()
 MIB = 1 << 20
@@ -58,6 +58,34 @@ def test_never():
 def test_beside_the_c_librarys_own():
     _, _, report = both("fill", before=("env", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"))
     check(not ON_REQUEST or report["huge_pages"]["blocks"] > 0, report["huge_pages"])
+
+
+def of_heap(way, *options):
+    """The same for the C library's heap, which gets room where its entries are led to us, as for memory that may be pinned."""
+    native = good(HEAP, way)
+    ours = good(GOPTIMIZE, "run", "--measure-seconds", "0", "--reuse", "always", *options, "--report", "r.json", "--", HEAP, way)
+    same(ours.out, native.out, f"{way}: what it read")
+    check(most(ours) <= most(native) + MOST_GROWTH + 8 * MIB, f"{way}: {most(ours)} of {most(native)}")
+    faults = [int(re.search(r"faults: (\d+)", done.err_text)[1]) for done in (native, ours)]
+    return *faults, json.loads(pathlib.Path("r.json").read_text())["huge_pages"]
+
+
+def test_heap_of_small_blocks():
+    native, ours, pages = of_heap("small")
+    if ON_REQUEST:
+        check(ours < native // 3, f"{ours} faults, natively {native}")
+        check(pages["filled_bytes"] > 100 * MIB, pages)
+    native, ours, pages = of_heap("small", "--pages", "never")
+    check(ours > native - 2000 and pages["bytes"] == 0, f"{ours} faults, natively {native}: {pages}")
+
+
+def test_heap_of_which_little_is_touched():
+    check(of_heap("sparse")[2]["filled_bytes"] <= MOST_GROWTH, "nothing vouches for it")
+
+
+def test_heap_that_others_move():
+    for way in ("breaks", "limited", "children"):
+        of_heap(way)
 
 
 def test_bad_value():
