@@ -1,5 +1,6 @@
 // Matrix product on several devices, as VOCL's: each has its share of the rows and all of the other operand, which the
 // host sends to every one of them. Built twice, as gemm.cc, and checked as it.
+#include <cstdio>
 #include <vector>
 
 #include "microbench/apps/device_group.h"
@@ -62,6 +63,8 @@ int run(const Settings& s) {
   }
   const double seconds = now_s() - start;
 
+  const double size = static_cast<double>(n);
+  std::fprintf(stderr, "gflops=%.1f\n", 2e-9 * size * size * size * static_cast<double>(s.iterations) / seconds);
   const bool correct = verify_product(a.data(), b.data(), c.data(), n);
   return finish(Name, correct, checksum_words(c.data(), n * n * sizeof(Real)), seconds);
 }
