@@ -55,8 +55,8 @@ int run(const Settings& s) {
 
 int main(int argc, char** argv) {
   gt::apps::Settings s;
-  const gt::apps::Option options[] = {
-      gt::apps::size_option(s.size), s.iterations_option(10, 5, "products to compute"), s.hand_pinned_option()};
+  const gt::apps::Option options[] = {gt::apps::size_option(s.size), s.iterations_option(10, 5, "products to compute"),
+                                      s.hand_pinned_option()};
   gt::apps::parse(argc, argv, "Multiplies two square matrices on an OpenCL device and checks the result.", options);
   return gt::apps::run(s);
 }

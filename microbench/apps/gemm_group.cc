@@ -74,11 +74,14 @@ int run(const Settings& s) {
 
 int main(int argc, char** argv) {
   gt::apps::Settings s;
-  const gt::apps::Option options[] = {
-      gt::apps::size_option(s.size),
-      {.name = "--iterations", .help = "products to compute", .number = &s.iterations, .small = 10, .large = 5,
-       .least = 1},
-      gt::apps::devices_option(s.devices)};
+  const gt::apps::Option options[] = {gt::apps::size_option(s.size),
+                                      {.name = "--iterations",
+                                       .help = "products to compute",
+                                       .number = &s.iterations,
+                                       .small = 10,
+                                       .large = 5,
+                                       .least = 1},
+                                      gt::apps::devices_option(s.devices)};
   gt::apps::parse(argc, argv, "Multiplies two square matrices on OpenCL devices and checks the result.", options);
   return gt::apps::run(s);
 }

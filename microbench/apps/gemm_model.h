@@ -45,8 +45,14 @@ kernel void gemm(global const real* a, global const real* b, global real* c, uin
 inline std::string gemm_source() { return RealInKernel + std::string(GemmSource); }
 
 inline Option size_option(int64_t& size) {
-  return {.name = "--size", .help = "rows and columns, a multiple of 16", .number = &size, .small = 512, .large = 8192,
-          .least = 16, .most = 65536, .multiple = 16};
+  return {.name = "--size",
+          .help = "rows and columns, a multiple of 16",
+          .number = &size,
+          .small = 512,
+          .large = 8192,
+          .least = 16,
+          .most = 65536,
+          .multiple = 16};
 }
 
 inline void fill_matrix(Real* p, size_t n, size_t modulus) {
@@ -56,8 +62,7 @@ inline void fill_matrix(Real* p, size_t n, size_t modulus) {
 inline std::vector<double> multiply(const Real* m, const std::vector<double>& x) {
   std::vector<double> y(x.size());
   for (size_t row = 0; row < x.size(); ++row)
-    for (size_t k = 0; k < x.size(); ++k)
-      y[row] += static_cast<double>(m[row * x.size() + k]) * x[k];
+    for (size_t k = 0; k < x.size(); ++k) y[row] += static_cast<double>(m[row * x.size() + k]) * x[k];
   return y;
 }
 

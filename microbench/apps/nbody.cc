@@ -65,8 +65,8 @@ int run(const Settings& s) {
   simulation.velocities(velocities);
   simulation.step(next.data());
   simulation.velocities(next_velocities.data());
-  const bool correct = step_is_right(positions, velocities, next_velocities.data(), n) &&
-                       momentum_is_conserved(velocities, n);
+  const bool correct =
+      step_is_right(positions, velocities, next_velocities.data(), n) && momentum_is_conserved(velocities, n);
   const uint64_t sum = checksum({&positions->x, 4 * n});
   for (Body* p : {positions, velocities}) session.give_back(p, free_memory);
   return finish("nbody", correct, sum, seconds);
@@ -80,7 +80,8 @@ int main(int argc, char** argv) {
   gt::apps::Option steps = s.iterations_option(10, 20, "steps of time");
   steps.name = "--steps";
   const gt::apps::Option options[] = {
-      gt::apps::bodies_option(s.bodies), steps,
+      gt::apps::bodies_option(s.bodies),
+      steps,
       {.name = "--iterations", .help = "the same as --steps", .number = &s.iterations, .least = 1},
       s.hand_pinned_option()};
   gt::apps::parse(argc, argv, "Moves bodies by their gravity on an OpenCL device and checks a step.", options);

@@ -25,7 +25,9 @@ class Part {
       : queue_(group.queue(device)), kernel_(group.kernel("nbody")), share_(group.share(n, device)), n_(n) {
     for (cl_mem* buffer : {&from_, &to_, &velocity_}) *buffer = group.buffer(CL_MEM_READ_WRITE, n * sizeof(Body));
   }
-  void send_velocities(const std::vector<Body>& all) { enqueue_write(queue_, velocity_, all.data(), n_ * sizeof(Body)); }
+  void send_velocities(const std::vector<Body>& all) {
+    enqueue_write(queue_, velocity_, all.data(), n_ * sizeof(Body));
+  }
   void step(const std::vector<Body>& before, std::vector<Body>& after) {
     enqueue_write(queue_, from_, before.data(), n_ * sizeof(Body));
     set_args(kernel_, from_, to_, velocity_, static_cast<cl_uint>(n_), Dt, Softening);

@@ -55,8 +55,7 @@ bool step_is_right(const Body* before, const Body* old_velocity, const Body* vel
   const size_t stride = std::max<size_t>(1, n / 64);
   for (size_t i = 0; i < n; i += stride) {
     const Body v = host_velocity(before, old_velocity[i], i, n);
-    if (!near(velocity[i].x, v.x) || !near(velocity[i].y, v.y) || !near(velocity[i].z, v.z))
-      return false;
+    if (!near(velocity[i].x, v.x) || !near(velocity[i].y, v.y) || !near(velocity[i].z, v.z)) return false;
   }
   return true;
 }

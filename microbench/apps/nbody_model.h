@@ -16,7 +16,12 @@ inline constexpr float Dt = 0.001f, Softening = 0.01f;
 extern const char* const NbodySource;
 
 inline Option bodies_option(int64_t& bodies) {
-  return {.name = "--bodies", .help = "bodies", .number = &bodies, .small = 4096, .large = 1 << 17, .least = 2,
+  return {.name = "--bodies",
+          .help = "bodies",
+          .number = &bodies,
+          .small = 4096,
+          .large = 1 << 17,
+          .least = 2,
           .most = 1 << 24};
 }
 

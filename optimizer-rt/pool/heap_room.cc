@@ -116,7 +116,8 @@ bool HeapRoom::grow_with_room(size_t more) noexcept {
   return true;
 }
 
-// It was handed out long ago, but for its end if no step lies behind it. What it does not vouch for stays lent for ever.
+// It was handed out long ago, but for its end if no step lies behind it. What it does not vouch for stays lent for
+// ever.
 void HeapRoom::judge_probe() noexcept {
   constexpr size_t Twentieth = 20;
   if (probe_ == 0) return;

@@ -113,14 +113,13 @@ bool guard_libc_entries(void (*leaving)(void* p)) noexcept {
   if (!plan) return false;
   const Reentry inside;
   interpose::resolve_libc();
-  const interpose::EntryHooks hooks{
-      [](const char* name) {
-        const Entry* e = find(name);
-        return e ? e->hook : nullptr;
-      },
-      [](const char* name, void* real) {
-        if (const Entry* e = find(name)) e->set_real(real);
-      }};
+  const interpose::EntryHooks hooks{[](const char* name) {
+                                      const Entry* e = find(name);
+                                      return e ? e->hook : nullptr;
+                                    },
+                                    [](const char* name, void* real) {
+                                      if (const Entry* e = find(name)) e->set_real(real);
+                                    }};
   g_leaving = leaving;
   const int patched = interpose::patch_entries(plan, hooks);
   if (patched != entries_set() || !g_free || !g_realloc || !g_usable_size) return false;

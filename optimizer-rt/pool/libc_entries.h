@@ -15,9 +15,8 @@
 
 namespace gt::opt {
 
-// True: the first three are guarded. `leaving` is told of known blocks (reused_blocks.h, huge_pages.h) before libc gets them
-// back.
-// REQUIRES: called from a constructor.
+// True: the first three are guarded. `leaving` is told of known blocks (reused_blocks.h, huge_pages.h) before libc gets
+// them back. REQUIRES: called from a constructor.
 bool guard_libc_entries(void (*leaving)(void* p)) noexcept;
 
 }  // namespace gt::opt

@@ -1,5 +1,5 @@
-// The break as a program sees it, where the real one is ahead of it; and which pages of its room get advice. The break is
-// that of a mapping of our own here.
+// The break as a program sees it, where the real one is ahead of it; and which pages of its room get advice. The break
+// is that of a mapping of our own here.
 #include "optimizer-rt/pool/heap_room.h"
 
 #include <sys/mman.h>
@@ -29,7 +29,8 @@ void* const Failed = reinterpret_cast<void*>(-1);
 int set(void* to) {
   char* const at = static_cast<char*>(to);
   if (at < g_space || at > g_space + g_most) return errno = ENOMEM, -1;
-  if (at < g_real) ::madvise(g_space + ((at - g_space + 4095) & ~4095l), static_cast<size_t>(g_real - at), MADV_DONTNEED);
+  if (at < g_real)
+    ::madvise(g_space + ((at - g_space + 4095) & ~4095l), static_cast<size_t>(g_real - at), MADV_DONTNEED);
   g_real = at;
   return 0;
 }

@@ -1,5 +1,5 @@
-// Uses the heap at the program break in one of several ways, says on standard output what it read there, and on standard
-// error how much memory it had at most.
+// Uses the heap at the program break in one of several ways, says on standard output what it read there, and on
+// standard error how much memory it had at most.
 #include <malloc.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
