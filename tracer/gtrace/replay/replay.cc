@@ -25,6 +25,7 @@ struct ReplayCommand {
   Tolerance tolerance;
   std::optional<LaunchChoice> kernel;
   uint64_t repeat = 1;
+  ApartOptions apart;
 };
 
 // "A..B", "A..", "..B", "A".
@@ -92,6 +93,7 @@ int replay_command(int argc, char** argv) {
   ReplayCommand command;
   command.device = settings.text("device");
   command.report = {settings.flag("json"), settings.flag("timing")};
+  command.apart.sandbox = !settings.flag("no-sandbox");
   command.run.free_threads = settings.flag("free-threads");
   if (const Status s = parse_calls(settings.text("calls"), command.run); !s.ok()) return fail("gtrace", s);
   const Result<Tolerance> tolerance = Tolerance::parse(settings.text("compare"));
@@ -111,7 +113,7 @@ int replay_command(int argc, char** argv) {
   } else if (command.repeat > 0) {
     return fail("gtrace", {Kind::Invalid, "--repeat N goes with --kernel NAME#N"});
   }
-  return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); });
+  return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); }, command.apart);
 }
 
 }  // namespace gt::tracer
