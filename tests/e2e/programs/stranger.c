@@ -10,7 +10,8 @@
 static const char* const source =
     "long call(long n, ulong a, long b, long c) {\n"
     "  long r;\n"
-    "  __asm__ volatile(\"syscall\" : \"=a\"(r) : \"a\"(n), \"D\"(a), \"S\"(b), \"d\"(c) : \"rcx\", \"r11\", \"memory\");\n"
+    "  __asm__ volatile(\"syscall\" : \"=a\"(r) : \"a\"(n), \"D\"(a), \"S\"(b), \"d\"(c)\n"
+    "                   : \"rcx\", \"r11\", \"memory\");\n"
     "  return r;\n"
     "}\n"
     "kernel void meddle(global char* made, global char* secret, global long* answers) {\n"
