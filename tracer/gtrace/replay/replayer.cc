@@ -39,7 +39,7 @@ Replayer::Replayer(ReplayWorld& world)
 }
 
 const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
-  if (!plans_[shape]) plans_[shape] = std::make_unique<ShapePlan>(plan_shape(world_.trace.shapes[shape]));
+  if (!plans_[shape]) plans_[shape] = std::make_unique<ShapePlan>(plan_shape(world_.trace.shapes[shape], world_.trace));
   return *plans_[shape];
 }
 
@@ -187,6 +187,7 @@ void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, st
     const Arg& arg = shape.args[static_cast<size_t>(plan.callback)];
     world_.objects.set(arg.cls, values[plan.value_at[static_cast<size_t>(plan.callback)]], Registered);
   }
+  if (plan.address >= 0) note_address(static_cast<uint64_t>(values[static_cast<size_t>(plan.address)]));
   size_t at = 0;
   for (const uint16_t i : plan.outputs) {
     const Arg& arg = shape.args[i];
@@ -198,6 +199,12 @@ void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, st
     if (arg.form == ArgForm::Object || arg.form == ArgForm::Memory)
       name_output(shape, arg, values.subspan(plan.value_at[i]), made_[from]);
   }
+}
+
+// The call gave memory, which the recording had at an address that contents may hold.
+void Replayer::note_address(uint64_t recorded) {
+  for (const api::DecodedArg& m : made_)
+    if (m.tag == api::Tag::HostPointer) world_.addresses.add(recorded, m.value, m.length);
 }
 
 void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<const int64_t> values,

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "tracer/gtrace/replay/addresses.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
@@ -31,6 +32,7 @@ struct ReplayWorld {
   ReplayObjects objects;
   HostMemory memory;
   MappedBoxes mapped;
+  SharedAddresses addresses;
   LateReads late_reads;
   LiveQueues queues;
   KernelFacts kernels;
