@@ -1,7 +1,7 @@
-/* A list in shared virtual memory, whose cells point at each other, and a tree that begins inside a buffer.
+/* A list in shared virtual memory, whose cells point at each other; a buffer holds where it begins.
  *
  * Usage: shared_list. Host and kernels follow the same pointers: the program links cells of three allocations, a kernel
- * adds up what it finds along the list, turns the list around, and the program walks it again. One allocation is freed on
+ * adds up what it finds along the list and turns it around, and the program walks it again. One allocation is freed on
  * the way, and another one takes its place. Exit status 0: what the host finds is what the kernel found.
  */
 #include <CL/cl.h>
@@ -34,11 +34,13 @@ static cl_context context;
 static cl_command_queue queue;
 static cl_kernel turn;
 
-static Cell* cells(void) { return clSVMAlloc(context, CL_MEM_READ_WRITE, CELLS * sizeof(Cell), 0); }
+static const size_t bytes = CELLS * sizeof(Cell);
+
+static Cell* cells(void) { return clSVMAlloc(context, CL_MEM_READ_WRITE, bytes, 0); }
 
 /* The list goes through `parts` in turn. */
 static void link_cells(Cell** parts, int n, cl_ulong seed) {
-  for (int i = 0; i < n; ++i) clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_WRITE, parts[i], CELLS * sizeof(Cell), 0, NULL, NULL);
+  for (int i = 0; i < n; ++i) clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_WRITE, parts[i], bytes, 0, NULL, NULL);
   for (int c = 0; c < CELLS * n; ++c) {
     Cell* cell = &parts[c % n][c / n];
     cell->next = c + 1 < CELLS * n ? &parts[(c + 1) % n][(c + 1) / n] : NULL;
@@ -60,7 +62,7 @@ static int walk(Cell** parts, int n, cl_ulong seed) {
   clEnqueueNDRangeKernel(queue, turn, 1, NULL, &one, NULL, 0, NULL, NULL);
   clEnqueueReadBuffer(queue, begin, CL_TRUE, 0, sizeof head, &told[0], 0, NULL, NULL);
   clEnqueueReadBuffer(queue, total, CL_TRUE, 0, sizeof sum, &told[1], 0, NULL, NULL);
-  for (int i = 0; i < n; ++i) clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, parts[i], CELLS * sizeof(Cell), 0, NULL, NULL);
+  for (int i = 0; i < n; ++i) clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, parts[i], bytes, 0, NULL, NULL);
   for (Cell* at = (Cell*)told[0]; at; at = at->next) expected += at->value;
   for (int i = 0; i < n; ++i) clEnqueueSVMUnmap(queue, parts[i], 0, NULL, NULL);
   clFinish(queue);

@@ -1,8 +1,8 @@
 // Addresses inside data: shared virtual memory lies elsewhere in a replay, and what pointed into it has to follow.
 //
-// A word of eight bytes whose value lies in memory that the recording had stands for the same place here: drivers choose
-// addresses themselves, so nothing can be put where it was. A number may look like an address, but where nothing is shared.
-// Memory that was freed keeps its addresses until other memory has them: lists may still hold them.
+// A word of eight bytes whose value lies in memory that the recording had stands for the same place here: drivers
+// choose addresses themselves, so nothing can be put where it was. A number may look like an address, but where nothing
+// is shared. Memory that was freed keeps its addresses until other memory has them: lists may still hold them.
 // Thread safety: any thread; a lock each time, none while nothing is shared.
 #pragma once
 
