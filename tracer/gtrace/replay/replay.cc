@@ -79,6 +79,7 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   std::string text = replay_report(world, *times, command.report);
   if (timing && !command.report.json && command.repeat > 0) text += repeat_line(timing->ns());
   if (const Status s = print_text(text); !s.ok()) return fail("gtrace", s);
+  if (const Status s = (*session)->damage(); !s.ok()) return fail("gtrace", s);
   return world.outcome.differing() > 0 ? ExitDiffers : ExitOk;
 }
 

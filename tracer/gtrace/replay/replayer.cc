@@ -58,8 +58,18 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
+  if (shape.fn == static_cast<uint16_t>(FnId::clEnqueueNativeKernel)) return call_marker(shape, plan, values);
   if (!encoder_.encode(shape, plan, values, late_)) return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);
+}
+
+Status Replayer::call_marker(const model::Shape& native, const ShapePlan& plan, std::span<const int64_t> values) {
+  const auto [it, is_new] = markers_.try_emplace(shape_, native, plan, world_.trace);
+  const MarkerInPlace& marker = it->second;
+  if (is_new) world_.outcome.bridged("clEnqueueNativeKernel: a marker in place of the program's function");
+  const std::vector<int64_t> row = marker.values(values);
+  const bool sound = marker.plan().callable && encoder_.encode(marker.shape(), marker.plan(), row);
+  return sound ? make(marker.shape(), marker.plan(), row) : not_made(native, plan, values, encoder_.why());
 }
 
 int64_t Replayer::content_of(const ShapePlan& plan, std::span<const int64_t> values) const {
