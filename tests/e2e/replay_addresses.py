@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Addresses inside data: linked structures in shared virtual memory, recorded and replayed where the memory lies elsewhere.
+"""What cannot be as it was: addresses inside data (linked structures in shared virtual memory, which lies elsewhere in a
+replay), and functions of the program.
 
 Usage: replay_addresses.py BUILD
 """
@@ -26,6 +27,17 @@ def test_two_runs_do_not_differ_by_their_addresses():
     recorded()
     good(GTRACE, "run", "--capture", "full", "-o", "again.db", "--", tests_dir / "shared_list")
     same(run(GTRACE, "diff", "--times", "off", "trace.db", "again.db").code, 0, "exit status of gtrace diff")
+
+
+def test_markers_in_place_of_native_kernels():
+    outcome = run(GTRACE, "run", "--capture", "full", "--", tests_dir / "callbacks", "native", 3)
+    same(outcome.code, 0, "exit status")
+    if "cannot" in outcome.text:
+        raise Skip("the device runs no native kernels")
+    j = json.loads(run(GTRACE, "replay", "--json").text)
+    (what, times), = j["made_otherwise"].items()
+    check("clEnqueueNativeKernel" in what, what)
+    same((times, j["not_made"], j["compared"]["differing"]), (4, {}, 1), "times, not made, results without them")
 
 
 main(globals())

@@ -69,6 +69,7 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   if (!session) return fail("gtrace", session.status());
   ReplayWorld& world = (*session)->world();
   world.tolerance = command.tolerance;
+  world.times_calls = command.report.timing || command.report.json;
   std::optional<KernelTiming> timing;
   if (command.kernel) world.hook = &timing.emplace(world.cl, world.kernels, *command.kernel, command.repeat);
   Result<RunTimes> times = run_replay(world, command.run, &last_call);

@@ -64,9 +64,8 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
 }
 
 Status Replayer::call_marker(const model::Shape& native, const ShapePlan& plan, std::span<const int64_t> values) {
-  const auto [it, is_new] = markers_.try_emplace(shape_, native, plan, world_.trace);
-  const MarkerInPlace& marker = it->second;
-  if (is_new) world_.outcome.bridged("clEnqueueNativeKernel: a marker in place of the program's function");
+  const MarkerInPlace& marker = markers_.try_emplace(shape_, native, plan, world_.trace).first->second;
+  world_.outcome.bridged("clEnqueueNativeKernel: a marker in place of the program's function");
   const std::vector<int64_t> row = marker.values(values);
   const bool sound = marker.plan().callable && encoder_.encode(marker.shape(), marker.plan(), row);
   return sound ? make(marker.shape(), marker.plan(), row) : not_made(native, plan, values, encoder_.why());
@@ -92,10 +91,11 @@ Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, s
                              AnyFunction function) {
   outputs_.view().clear();
   context_.arena.clear();
-  const auto began = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point began = world_.times_calls ? Clock::now() : Clock::time_point();
   const api::Invoked invoked =
       api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_);
-  const auto took = std::chrono::steady_clock::now() - began;
+  const Clock::duration took = world_.times_calls ? Clock::now() - began : Clock::duration();
   if (invoked == api::Invoked::Damaged) return not_made(shape, plan, values, "what it was given contradicts itself");
   if (invoked == api::Invoked::TooLarge) return not_made(shape, plan, values, "it needs more memory than there is");
   if (world_.measures.load(std::memory_order_relaxed))
