@@ -15,7 +15,7 @@ import sources
 BASE = ("traces/base",)
 API = BASE + ("traces/api",)
 MODEL = API + ("traces/model",)
-TRACES = MODEL + ("traces/store", "traces/contents", "traces/samples")
+TRACES = MODEL + ("traces/store", "traces/contents", "traces/sandbox", "traces/samples")
 
 # What a folder may include besides itself. The longest matching prefix of a file's path counts.
 ALLOWED = {
@@ -24,6 +24,7 @@ ALLOWED = {
     "traces/model": API,
     "traces/store": MODEL + ("traces/contents",),
     "traces/contents": BASE,
+    "traces/sandbox": BASE,
     "tracer/interpose": MODEL,
     "tracer/lib": MODEL + ("tracer/interpose",),      # injected: no store, no SQLite
     "tracer": TRACES + ("tracer",),

@@ -1,5 +1,5 @@
 // Folders of processes that may be killed: the next one removes what was left, and nothing else.
-#include "transport/gproxy/own_folder.h"
+#include "traces/sandbox/own_folder.h"
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace gt::proxy {
+namespace gt {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ std::string left_by_a_child(const Place& place) {
   REQUIRE(::pipe(pipe) == 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    Result<OwnFolder> folder = OwnFolder::make(place.path);
+    Result<OwnFolder> folder = OwnFolder::make(place.path, "gproxy");
     if (folder) fill(folder->path());
     const std::string path = folder ? folder->path() : "";
     (void)!::write(pipe[1], path.data(), path.size());
@@ -53,7 +53,7 @@ std::string left_by_a_child(const Place& place) {
 TEST_CASE("a folder goes with its owner, and with all that is in it") {
   const Place place;
   {
-    const Result<OwnFolder> folder = OwnFolder::make(place.path);
+    const Result<OwnFolder> folder = OwnFolder::make(place.path, "gproxy");
     REQUIRE(folder);
     CHECK(fs::status(folder->path()).permissions() == fs::perms::owner_all);
     fill(folder->path());
@@ -65,7 +65,7 @@ TEST_CASE("what an owner left that was killed is removed by the next one") {
   const Place place;
   const std::string left = left_by_a_child(place);
   REQUIRE(fs::exists(left + "/inner/file"));
-  const Result<OwnFolder> next = OwnFolder::make(place.path);
+  const Result<OwnFolder> next = OwnFolder::make(place.path, "gproxy");
   REQUIRE(next);
   CHECK_FALSE(fs::exists(left));
   CHECK(place.count() == 2);  // its own folder, and the lock
@@ -80,7 +80,7 @@ TEST_CASE("what belongs to others stays") {
   std::ofstream(place.in("real.lock")) << "";
   fs::create_symlink("real.lock", place.in("gproxy-follow.lock"));
   fill(place.in("gproxy-follow"));
-  const Result<OwnFolder> first = OwnFolder::make(place.path), second = OwnFolder::make(place.path);
+  const Result<OwnFolder> first = OwnFolder::make(place.path, "gproxy"), second = OwnFolder::make(place.path, "gproxy");
   REQUIRE((first && second));
   CHECK(fs::exists(first->path()));  // its owner lives: we
   for (const char* stays :
@@ -89,8 +89,8 @@ TEST_CASE("what belongs to others stays") {
 }
 
 TEST_CASE("a place that is not there is an error") {
-  CHECK_FALSE(OwnFolder::make("/nonexistent/place"));
+  CHECK_FALSE(OwnFolder::make("/nonexistent/place", "gproxy"));
 }
 
 }  // namespace
-}  // namespace gt::proxy
+}  // namespace gt

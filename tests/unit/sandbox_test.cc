@@ -1,4 +1,4 @@
-// The sandbox of gproxy's workers, entered by a child: what it lets through and what not.
+// The sandbox of gproxy's workers and of replays, entered by a child: what it lets through and what not.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -13,10 +13,9 @@
 #include <thread>
 
 #include "traces/base/fd.h"
-#include "transport/gproxy/sandbox.h"
+#include "traces/sandbox/driver_sandbox.h"
 
 using namespace gt;
-using namespace gt::proxy;
 
 namespace {
 
@@ -69,14 +68,14 @@ TEST_CASE("a sandbox reads and writes where it may, and nowhere else") {
   }));
 }
 
-TEST_CASE("a worker's sandbox has what drivers name, and never the home folder") {
+TEST_CASE("a drivers' sandbox has what drivers name, and never the home folder") {
   ::setenv("HOME", "/users/ann", 1);
   ::setenv("OCL_ICD_VENDORS", "/users/ann/conda/etc/OpenCL/vendors", 1);
   ::setenv("LD_LIBRARY_PATH", "/users:/users/ann/conda/lib:/", 1);
   ::unsetenv("XDG_CACHE_HOME");
   ::unsetenv("POCL_CACHE_DIR");
   const Sandbox s =
-      worker_sandbox({"libpocl.so.2", "/users/ann/conda/lib/libpocl.so", "/users/ann/libdriver.so"}, "/tmp/t");
+      driver_sandbox({"libpocl.so.2", "/users/ann/conda/lib/libpocl.so", "/users/ann/libdriver.so"}, "/tmp/t");
   const auto reads = [&](const char* path) { return std::count(s.reads.begin(), s.reads.end(), path) > 0; };
   const auto writes = [&](const char* path) { return std::count(s.writes.begin(), s.writes.end(), path) > 0; };
   for (const char* path :

@@ -166,6 +166,7 @@ void CallNaming::name_returned_memory(TracedThread& thread, const api::DecodedAr
     memory->svm = true;
     memory->on_host = call.attributes->on_host;
     call.bytes = size;
+    call.shared_at = arg.value;
   }
   thread.pending.add_object(arg.param, Effect::Def, object);
 }

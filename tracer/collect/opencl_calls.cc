@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traces/model/fold/address_param.h"
+
 namespace gt::tracer {
 
 using model::ArgForm;
@@ -83,6 +85,8 @@ void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, boo
     files_.after_call(thread);
   }
   callbacks_.define(thread);
+  if (call.shared_at != 0 && contents_.kept())
+    call.add_number(model::ParamAddress, ArgForm::Int, static_cast<int64_t>(call.shared_at));
   for (const auto& [address, number] : call.content.shared) naming_.add_shared(thread, address, number);
   if (call.content.captured) call.add_number(model::ParamContent, ArgForm::Int, call.content.number);
   call.end(unfinished);

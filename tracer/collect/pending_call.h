@@ -31,6 +31,7 @@ struct CallFacts {
   uint64_t arg_index = 0;           // of the kernel argument that it binds
   api::CreatedMemory made;          // by a create call, when it succeeds
   uint64_t mapped_at = 0;           // where it mapped
+  uint64_t shared_at = 0;           // where the memory lies that it gave to programs and kernels
   uint64_t unmapped_at = 0;         // where it unmaps...
   api::Mapped unmapped;             // ...and what was there, in case that it fails
   uint32_t program = model::NoIndex;

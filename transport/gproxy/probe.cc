@@ -9,18 +9,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "traces/base/clock.h"
 #include "traces/base/command.h"
 #include "traces/base/fd.h"
+#include "traces/sandbox/driver_sandbox.h"
 #include "transport/gproxy/opencl.h"
 #include "transport/gproxy/spawn.h"
 #include "transport/gproxy/worker_channel.h"
@@ -82,49 +81,12 @@ class Probe {
   Fd answer_;
 };
 
-// A driver as loaders find it: a file that names its library, or the library.
-struct Driver {
-  std::string name;     // for people
-  std::string library;  // as dlopen() takes it
-};
-
-std::string first_line(const fs::path& file) {
-  std::ifstream in(file);
-  std::string line;
-  std::getline(in, line);
-  return line;
-}
-
-void add_vendors(const fs::path& place, std::vector<Driver>& drivers) {
-  std::error_code error;
-  std::vector<fs::path> files;
-  if (fs::is_directory(place, error)) {
-    for (const auto& entry : fs::directory_iterator(place, error)) files.push_back(entry.path());
-  } else {
-    files.push_back(place);
-  }
-  std::sort(files.begin(), files.end());
-  for (const fs::path& file : files) {
-    if (file.extension() == ".icd") drivers.push_back({file.string(), first_line(file)});
-    if (file.extension() == ".so") drivers.push_back({file.string(), file.string()});
-  }
-}
-
-std::vector<Driver> installed_drivers() {
-  const char *vendors = std::getenv("OCL_ICD_VENDORS"), *libraries = std::getenv("OCL_ICD_FILENAMES");
-  std::vector<Driver> drivers;
-  add_vendors(vendors && *vendors ? vendors : "/etc/OpenCL/vendors", drivers);
-  std::istringstream words(libraries ? libraries : "");
-  for (std::string word; std::getline(words, word, ':');) drivers.push_back({word, word});
-  return drivers;
-}
-
 // A folder of drivers, for loaders of every make.
 class VendorsFolder {
  public:
   Status make() {
     const char* const runtime = std::getenv("XDG_RUNTIME_DIR");
-    Result<OwnFolder> made = OwnFolder::make(runtime && *runtime ? runtime : "/tmp");
+    Result<OwnFolder> made = OwnFolder::make(runtime && *runtime ? runtime : "/tmp", "gproxy");
     if (!made) return made.status();
     folder_ = std::move(*made);
     return {};
@@ -193,12 +155,6 @@ Result<Probed> probe_devices(unsigned seconds) {
   if (found) return Probed{std::move(*found), {}, {}, {}};
   if (found.status().kind() == Kind::Unsupported) return found.status();  // no loader: nothing to try one by one
   return probe_one_by_one(seconds);
-}
-
-std::vector<std::string> driver_libraries() {
-  std::vector<std::string> libraries;
-  for (Driver& driver : installed_drivers()) libraries.push_back(std::move(driver.library));
-  return libraries;
 }
 
 int probe_command(int, char**) {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "traces/sandbox/own_folder.h"
 #include "transport/gproxy/devices.h"
-#include "transport/gproxy/own_folder.h"
 
 namespace gt::proxy {
 
@@ -24,8 +24,6 @@ struct Probed {
 // Blocks: `seconds` at most for the first child, as long again for all those of single drivers together, and once more
 // for those that are left. Unsupported: there is no loader, or one of no use.
 Result<Probed> probe_devices(unsigned seconds);
-// The libraries of the drivers that loaders find in this environment.
-std::vector<std::string> driver_libraries();
 
 // The child: writes the list as JSON to ControlFd.
 int probe_command(int argc, char** argv);

@@ -8,11 +8,11 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "traces/sandbox/driver_sandbox.h"
+#include "traces/sandbox/own_folder.h"
 #include "transport/gproxy/commands.h"
 #include "transport/gproxy/log.h"
-#include "transport/gproxy/own_folder.h"
 #include "transport/gproxy/probe.h"
-#include "transport/gproxy/sandbox.h"
 #include "transport/gproxy/serve.h"
 #include "transport/gproxy/supervisor.h"
 
@@ -26,10 +26,10 @@ void open_standard_fds() {
   }
 }
 
-// Workers' only one, so that clients see no other program's temporary files.
-Result<OwnFolder> temporary_folder() {
-  const char* const named = std::getenv("TMPDIR");
-  return OwnFolder::make(named && *named == '/' ? named : "/tmp");
+void make_cache_folders(const std::vector<DeviceFacts>& devices) {
+  std::vector<std::string> platforms;
+  for (const DeviceFacts& d : devices) platforms.push_back(d.platform);
+  gt::make_cache_folders(platforms);
 }
 
 // Why workers are in no sandbox; empty: they are.
@@ -87,7 +87,8 @@ int serve(const ServeOptions& wanted) {
   const std::string no_sandbox = not_in_a_sandbox(wanted);
   if (no_sandbox.empty()) {
     make_cache_folders(*devices);
-    Result<OwnFolder> made_now = temporary_folder();
+    // Workers' only one, so that clients see no other program's temporary files.
+    Result<OwnFolder> made_now = OwnFolder::make_temporary("gproxy");
     if (!made_now) return fail(Program, made_now.status());
     temporary = std::move(*made_now);
     options.plan.temporary = temporary.path();

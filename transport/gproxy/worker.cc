@@ -30,12 +30,12 @@
 
 #include "traces/base/command.h"
 #include "traces/base/mutex.h"
+#include "traces/sandbox/driver_sandbox.h"
 #include "transport/executor/executor.h"
 #include "transport/gproxy/build_turns.h"
 #include "transport/gproxy/opencl.h"
 #include "transport/gproxy/printed.h"
 #include "transport/gproxy/probe.h"
-#include "transport/gproxy/sandbox.h"
 #include "transport/gproxy/worker_channel.h"
 #include "transport/gproxy/worker_plan.h"
 #include "transport/link/connect.h"
@@ -258,7 +258,7 @@ int worker_command(int argc, char** argv) {
   static Result<wire::Credentials> credentials = credentials_of(*plan);
   if (!credentials) return fail(Program, credentials.status());
   if (!plan->temporary.empty()) {
-    const Status s = enter_sandbox(worker_sandbox(driver_libraries(), plan->temporary));
+    const Status s = enter_sandbox(driver_sandbox(driver_libraries(), plan->temporary));
     if (!s.ok()) return fail(Program, s);
   }
   const Result<Printed*> printed = Printed::capture();

@@ -11,6 +11,7 @@
 #include "traces/api/alloc_fn.h"
 #include "traces/api/api.h"
 #include "traces/api/print.h"
+#include "traces/model/fold/address_param.h"
 #include "traces/model/ssa/object_names.h"
 
 namespace gt::tracer {
@@ -76,6 +77,7 @@ std::string param_name(model::FnId fn, uint16_t param) {
   if (param == model::ParamCallback) return "callback";
   if (param == model::ParamContent) return "content";
   if (param == model::ParamSharedContent) return "shared";
+  if (param == model::ParamAddress) return "address";
   if (param & model::ParamKernelArg) return "arg" + std::to_string(param & ~model::ParamKernelArg);
   const std::string name =
       api::is_alloc_fn(fn) ? alloc_param_name(fn, param) : api::param_name(fn, param);

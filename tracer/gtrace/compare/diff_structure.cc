@@ -10,6 +10,7 @@
 #include "tracer/gtrace/base/names.h"
 #include "tracer/gtrace/base/weights.h"
 #include "traces/api/clock_values.h"
+#include "traces/model/fold/address_param.h"
 #include "traces/model/fold/fold.h"
 #include "traces/model/ssa/object_names.h"
 #include "traces/store/function_facts.h"
@@ -263,7 +264,7 @@ class Comparison {
   // Addresses and times differ from run to run; which memory an allocation returned follows from what was freed before.
   bool incidental(model::FnId fn, const Arg& arg) const {
     return arg.form == ArgForm::Raw || arg.form == ArgForm::Code || (memory_ && arg.form != ArgForm::Int) ||
-           api::is_clock_value(fn, arg.param);
+           arg.param == model::ParamAddress || api::is_clock_value(fn, arg.param);
   }
   void add_argument(const Node& a, const model::Shape& shape, const Arg& arg, const std::string& x,
                     const std::string& y) {

@@ -131,7 +131,6 @@ class JsonWriter {
   void end() {}
 
  private:
-  const model::Trace& trace_;
   CallText text_;
   Output& out_;
   bool first_ = true;

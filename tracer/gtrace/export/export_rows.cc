@@ -88,7 +88,7 @@ void CsvWriter::call(const ExportedCall& c) {
 }
 
 JsonWriter::JsonWriter(const model::Trace& trace, const model::ObjectNames& names, Output& out)
-    : trace_(trace), text_(trace, names, CallFormat::Json), out_(out) {}
+    : text_(trace, names, CallFormat::Json), out_(out) {}
 
 void JsonWriter::begin() {
   out_.set_tail("\n]\n");

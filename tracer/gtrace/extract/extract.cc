@@ -1,6 +1,8 @@
 // gtrace extract: writes one launch of a trace as a folder that runs without gtrace.
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "tracer/gtrace/base/units.h"
 #include "tracer/gtrace/commands.h"
 #include "tracer/gtrace/extract/launch_reader.h"
@@ -69,7 +71,14 @@ int extract_command(int argc, char** argv) {
   const std::string given = settings.text("output");
   const ExtractCommand command{*process, *choice, settings.text("device"),
                                given.empty() ? fmt::format("{}-{}", choice->kernel, choice->nth) : given};
-  return run_apart(opened->path, [&](LastCall& last) { return extract_here(*opened, command, last); });
+  // Made here: inside, nothing can be written but what lies in it.
+  if (const Status s = make_new_folder(command.folder); !s.ok()) return fail("gtrace", s);
+  std::error_code error;
+  const std::string folder = std::filesystem::absolute(command.folder, error).string();
+  const int status = run_apart(opened->path, [&](LastCall& last) { return extract_here(*opened, command, last); },
+                               {!settings.flag("no-sandbox"), {folder}});
+  if (status != ExitOk) std::filesystem::remove(folder, error);  // if nothing is in it
+  return status;
 }
 
 }  // namespace gt::tracer

@@ -126,11 +126,18 @@ std::string readme(const ExtractedLaunch& e) {
 
 }  // namespace
 
-Status write_standalone(const ExtractedLaunch& e, const std::string& folder) {
+Status make_new_folder(const std::string& folder) {
   std::error_code error;
   const fs::path dir = folder;
   if (fs::exists(dir, error) && (!fs::is_directory(dir, error) || !fs::is_empty(dir, error)))
     return {Kind::Invalid, fmt::format("{}: it is there already; name a new folder with -o", folder)};
+  fs::create_directories(dir, error);
+  return error ? Status(Kind::System, fmt::format("{}: {}", folder, error.message()), error.value()) : Status();
+}
+
+Status write_standalone(const ExtractedLaunch& e, const std::string& folder) {
+  std::error_code error;
+  const fs::path dir = folder;
   fs::create_directories(dir / "data", error);
   if (error) return {Kind::System, fmt::format("{}: {}", folder, error.message()), error.value()};
   const std::string files[][2] = {

@@ -32,7 +32,9 @@ struct ExtractedLaunch {
   std::vector<ExtractedArgument> arguments;
 };
 
-// Invalid: `folder` is there and holds something. System: it cannot be written; what was written stays.
+// Invalid: it is there and holds something. System: it cannot be made.
+Status make_new_folder(const std::string& folder);
+// System: it cannot be written; what was written stays.
 Status write_standalone(const ExtractedLaunch& launch, const std::string& folder);
 
 extern const char* const StandaloneMain;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "tracer/gtrace/replay/confined.h"
 #include "traces/base/command.h"
 
 namespace gt::tracer {
@@ -33,7 +34,11 @@ int status_of(pid_t child, const std::string& trace_path, const LastCall& last) 
 
 }  // namespace
 
-int run_apart(const std::string& trace_path, const std::function<int(LastCall&)>& body) {
+int run_apart(const std::string& trace_path, const std::function<int(LastCall&)>& body, const ApartOptions& options) {
+  const Result<Confinement> confinement =
+      options.sandbox ? Confinement::prepare(trace_path, options.writes) : Result<Confinement>(Confinement());
+  const bool confined = options.sandbox && confinement;
+  if (!confinement && confinement.status().kind() != Kind::Unsupported) return fail("gtrace", confinement.status());
   void* const shared = ::mmap(nullptr, sizeof(LastCall), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return fail("gtrace", system_error("cannot replay: mmap", errno));
   LastCall& last = *new (shared) LastCall;
@@ -43,11 +48,16 @@ int run_apart(const std::string& trace_path, const std::function<int(LastCall&)>
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(ExitInternal);
-    const int status = body(last);
+    const Status inside = confined ? confinement->enter() : Status();
+    const int status = inside.ok() ? body(last) : fail("gtrace", inside);
     std::fflush(nullptr);
     ::_exit(status);  // drivers that are being unloaded have nothing to tell
   }
-  return status_of(child, trace_path, last);
+  const int status = status_of(child, trace_path, last);
+  if (!confinement && status < ExitUsage)
+    std::fprintf(stderr, "gtrace: %s: the trace's kernels could read and write all that you may (%s)\n",
+                 trace_path.c_str(), confinement.status().text().c_str());
+  return status;
 }
 
 std::function<void(const Status&)> give_up_with(const std::string& trace_path) {

@@ -19,6 +19,7 @@ bool ReplayedData::fill(const ReplayedBytes& to, int64_t content) {
     world_.outcome.left_out(fmt::format("contents: {}", s.text()));
     return false;
   }
+  const bool changed = world_.addresses.to_here(bytes_);
   size_t at = 0;
   each_row(to.at, to.box, [&](uint8_t* row, size_t size) {
     const size_t n = std::min(size, bytes_.size() - at);
@@ -26,7 +27,7 @@ bool ReplayedData::fill(const ReplayedBytes& to, int64_t content) {
     at += n;
     return true;
   });
-  return true;
+  return !changed;
 }
 
 void ReplayedData::compare(const ReplayedBytes& got, int64_t content, const ResultPlace& place) {
@@ -42,6 +43,7 @@ void ReplayedData::compare(const ReplayedBytes& got, int64_t content, const Resu
     got_.insert(got_.end(), row, row + size);
     return true;
   });
+  world_.addresses.to_recorded(got_);
   world_.outcome.compared(got_.size());
   const std::optional<Difference> d = gt::tracer::compare(bytes_, got_, place.type, world_.tolerance);
   if (!d) return;

@@ -26,7 +26,8 @@ class ReplayedData {
  public:
   explicit ReplayedData(ReplayWorld& world) : world_(world) {}
 
-  // Rows of the content, one after the other, into those of the box. False: it is not to be had.
+  // Rows of the content, one after the other, into those of the box, with addresses that are right here. False: it is
+  // not to be had, or something else is there now, because addresses in it were changed.
   bool fill(const ReplayedBytes& to, int64_t content);
   // Rows of the box against the content.
   void compare(const ReplayedBytes& got, int64_t content, const ResultPlace& place);

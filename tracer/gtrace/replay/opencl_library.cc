@@ -15,9 +15,13 @@ Result<std::unique_ptr<OpenClLibrary>> OpenClLibrary::open() {
   return std::unique_ptr<OpenClLibrary>(new OpenClLibrary(library));
 }
 
+OpenClLibrary::OpenClLibrary(AnyFunction (*of)(api::FnId)) : library_(nullptr) {
+  for (uint16_t fn = 1; fn < api::FnCount; ++fn) found_[fn] = of(static_cast<api::FnId>(fn));
+}
+
 AnyFunction OpenClLibrary::find(uint16_t fn, cl_platform_id platform) const {
   if (fn >= api::FnCount) return nullptr;
-  if (const AnyFunction known = found_[fn].load(std::memory_order_acquire)) return known;
+  if (const AnyFunction known = found_[fn].load(std::memory_order_acquire); known || !library_) return known;
   const char* const name = api::function_name(fn);
   // What was put in front of the loader (LD_PRELOAD) comes first, as for a program that is linked with it.
   AnyFunction found = reinterpret_cast<AnyFunction>(::dlsym(RTLD_DEFAULT, name));

@@ -19,6 +19,8 @@ using AnyFunction = void (*)();
 
 class OpenClLibrary {
  public:
+  // Of a driver that is linked in (tests): `of` gives its functions.
+  explicit OpenClLibrary(AnyFunction (*of)(api::FnId));
   // Unsupported: there is none.
   static Result<std::unique_ptr<OpenClLibrary>> open();
 

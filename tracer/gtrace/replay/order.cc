@@ -6,8 +6,8 @@ namespace gt::tracer {
 
 bool CallOrder::enter(size_t thread, const Turn& turn) {
   constexpr auto Long = std::chrono::milliseconds(200);  // without news: who calls may be waiting for this thread
+  if (alone_) return !stopped_.load(std::memory_order_relaxed);
   UniqueLock lock(mutex_);
-  if (threads_.size() == 1) return !stopped_;
   Thread& me = threads_[thread];
   me = {State::Waiting, &turn};
   changed_.notify_all();
@@ -35,9 +35,10 @@ bool CallOrder::may(size_t thread, bool waited_long) const {
 }
 
 void CallOrder::leave(size_t thread) {
+  if (alone_) return;
   const MutexLock lock(mutex_);
   threads_[thread].state = State::Between;
-  if (threads_.size() > 1) changed_.notify_all();
+  changed_.notify_all();
 }
 
 void CallOrder::finish(size_t thread) {

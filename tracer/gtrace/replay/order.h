@@ -8,6 +8,7 @@
 // Thread safety: any thread.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -21,7 +22,7 @@ enum class OrderBy : uint8_t { Times, Needs, Nothing };
 
 class CallOrder {
  public:
-  CallOrder(OrderBy by, size_t threads) : by_(by), threads_(threads) {}
+  CallOrder(OrderBy by, size_t threads) : by_(by), alone_(threads == 1), threads_(threads) {}
 
   OrderBy by() const { return by_; }
 
@@ -50,10 +51,11 @@ class CallOrder {
   bool may_by_needs(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
 
   const OrderBy by_;
+  const bool alone_;  // one thread: it waits for nobody, and takes no lock
   Mutex mutex_;
   std::condition_variable changed_;
   std::vector<Thread> threads_ GT_GUARDED_BY(mutex_);
-  bool stopped_ GT_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> stopped_{false};  // written under the mutex
 };
 
 }  // namespace gt::tracer

@@ -25,6 +25,7 @@ struct ReplayCommand {
   Tolerance tolerance;
   std::optional<LaunchChoice> kernel;
   uint64_t repeat = 1;
+  ApartOptions apart;
 };
 
 // "A..B", "A..", "..B", "A".
@@ -68,6 +69,7 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   if (!session) return fail("gtrace", session.status());
   ReplayWorld& world = (*session)->world();
   world.tolerance = command.tolerance;
+  world.times_calls = command.report.timing || command.report.json;
   std::optional<KernelTiming> timing;
   if (command.kernel) world.hook = &timing.emplace(world.cl, world.kernels, *command.kernel, command.repeat);
   Result<RunTimes> times = run_replay(world, command.run, &last_call);
@@ -78,6 +80,7 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   std::string text = replay_report(world, *times, command.report);
   if (timing && !command.report.json && command.repeat > 0) text += repeat_line(timing->ns());
   if (const Status s = print_text(text); !s.ok()) return fail("gtrace", s);
+  if (const Status s = (*session)->damage(); !s.ok()) return fail("gtrace", s);
   return world.outcome.differing() > 0 ? ExitDiffers : ExitOk;
 }
 
@@ -92,6 +95,7 @@ int replay_command(int argc, char** argv) {
   ReplayCommand command;
   command.device = settings.text("device");
   command.report = {settings.flag("json"), settings.flag("timing")};
+  command.apart.sandbox = !settings.flag("no-sandbox");
   command.run.free_threads = settings.flag("free-threads");
   if (const Status s = parse_calls(settings.text("calls"), command.run); !s.ok()) return fail("gtrace", s);
   const Result<Tolerance> tolerance = Tolerance::parse(settings.text("compare"));
@@ -111,7 +115,7 @@ int replay_command(int argc, char** argv) {
   } else if (command.repeat > 0) {
     return fail("gtrace", {Kind::Invalid, "--repeat N goes with --kernel NAME#N"});
   }
-  return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); });
+  return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); }, command.apart);
 }
 
 }  // namespace gt::tracer

@@ -39,7 +39,7 @@ Replayer::Replayer(ReplayWorld& world)
 }
 
 const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
-  if (!plans_[shape]) plans_[shape] = std::make_unique<ShapePlan>(plan_shape(world_.trace.shapes[shape]));
+  if (!plans_[shape]) plans_[shape] = std::make_unique<ShapePlan>(plan_shape(world_.trace.shapes[shape], world_.trace));
   return *plans_[shape];
 }
 
@@ -58,8 +58,17 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
+  if (shape.fn == static_cast<uint16_t>(FnId::clEnqueueNativeKernel)) return call_marker(shape, plan, values);
   if (!encoder_.encode(shape, plan, values, late_)) return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);
+}
+
+Status Replayer::call_marker(const model::Shape& native, const ShapePlan& plan, std::span<const int64_t> values) {
+  const MarkerInPlace& marker = markers_.try_emplace(shape_, native, plan, world_.trace).first->second;
+  world_.outcome.bridged("clEnqueueNativeKernel: a marker in place of the program's function");
+  const std::vector<int64_t> row = marker.values(values);
+  const bool sound = marker.plan().callable && encoder_.encode(marker.shape(), marker.plan(), row);
+  return sound ? make(marker.shape(), marker.plan(), row) : not_made(native, plan, values, encoder_.why());
 }
 
 int64_t Replayer::content_of(const ShapePlan& plan, std::span<const int64_t> values) const {
@@ -82,10 +91,11 @@ Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, s
                              AnyFunction function) {
   outputs_.view().clear();
   context_.arena.clear();
-  const auto began = std::chrono::steady_clock::now();
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point began = world_.times_calls ? Clock::now() : Clock::time_point();
   const api::Invoked invoked =
       api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_);
-  const auto took = std::chrono::steady_clock::now() - began;
+  const Clock::duration took = world_.times_calls ? Clock::now() - began : Clock::duration();
   if (invoked == api::Invoked::Damaged) return not_made(shape, plan, values, "what it was given contradicts itself");
   if (invoked == api::Invoked::TooLarge) return not_made(shape, plan, values, "it needs more memory than there is");
   if (world_.measures.load(std::memory_order_relaxed))
@@ -187,6 +197,7 @@ void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, st
     const Arg& arg = shape.args[static_cast<size_t>(plan.callback)];
     world_.objects.set(arg.cls, values[plan.value_at[static_cast<size_t>(plan.callback)]], Registered);
   }
+  if (plan.address >= 0) note_address(static_cast<uint64_t>(values[static_cast<size_t>(plan.address)]));
   size_t at = 0;
   for (const uint16_t i : plan.outputs) {
     const Arg& arg = shape.args[i];
@@ -198,6 +209,12 @@ void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, st
     if (arg.form == ArgForm::Object || arg.form == ArgForm::Memory)
       name_output(shape, arg, values.subspan(plan.value_at[i]), made_[from]);
   }
+}
+
+// The call gave memory, which the recording had at an address that contents may hold.
+void Replayer::note_address(uint64_t recorded) {
+  for (const api::DecodedArg& m : made_)
+    if (m.tag == api::Tag::HostPointer) world_.addresses.add(recorded, m.value, m.length);
 }
 
 void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<const int64_t> values,

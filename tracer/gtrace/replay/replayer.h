@@ -8,12 +8,14 @@
 // Thread safety: one object per thread; what is in ReplayWorld is shared.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "tracer/gtrace/replay/call_encoder.h"
 #include "tracer/gtrace/replay/data.h"
+#include "tracer/gtrace/replay/native_kernels.h"
 #include "tracer/gtrace/replay/world.h"
 #include "traces/api/decode.h"
 #include "traces/api/invoke.h"
@@ -41,6 +43,7 @@ class Replayer : api::ObjectMap {
   uint64_t code(uint64_t address) override;
 
   const ShapePlan& plan_of(model::ShapeId shape);
+  Status call_marker(const model::Shape& native, const ShapePlan& plan, std::span<const int64_t> values);
   Status make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   Status not_made(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                   const std::string& why);
@@ -50,6 +53,7 @@ class Replayer : api::ObjectMap {
                    AnyFunction function);
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void note_address(uint64_t recorded);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
                    const api::DecodedArg& made);
   void send(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
@@ -70,6 +74,7 @@ class Replayer : api::ObjectMap {
 
   ReplayWorld& world_;
   std::vector<std::unique_ptr<ShapePlan>> plans_;
+  std::map<model::ShapeId, MarkerInPlace> markers_;
   CallEncoder encoder_;
   api::InvokeContext context_;
   api::VectorWriter outputs_;

@@ -17,6 +17,8 @@ class ReplaySession {
   static Result<std::unique_ptr<ReplaySession>> open(const OpenedTrace& opened, uint32_t process,
                                                      const std::string& device);
   ReplayWorld& world() { return *world_; }
+  // Contents that were asked for and could not be read. Corrupt, with a line.
+  Status damage() const { return contents_ ? contents_->damage() : Status(); }
 
  private:
   ReplaySession() = default;

@@ -1,10 +1,13 @@
 #include "tracer/gtrace/replay/shape_plan.h"
 
+#include "traces/model/fold/address_param.h"
+
 namespace gt::tracer {
 
 using api::Wire;
 using model::Arg;
 using model::ArgForm;
+using model::ObjectKind;
 
 namespace {
 
@@ -23,9 +26,21 @@ bool is_list(Wire wire) {
   }
 }
 
+bool is_memory_object(ObjectKind kind) {
+  return kind == ObjectKind::Buffer || kind == ObjectKind::Image || kind == ObjectKind::Pipe;
+}
+
+// A handle of another kind than the parameter's is nothing that a driver can look at.
+bool fits(const Arg& arg, const api::ParamInfo& param, const model::Trace& trace) {
+  const bool handle = param.in == Wire::Handle || param.in == Wire::Handles;
+  if (arg.form != ArgForm::Object || !handle || param.kind >= ObjectKind::OtherHandle) return true;
+  const ObjectKind kind = trace.classes[arg.cls].kind;
+  return kind == param.kind || (is_memory_object(kind) && is_memory_object(param.kind));
+}
+
 }  // namespace
 
-ShapePlan plan_shape(const model::Shape& shape) {
+ShapePlan plan_shape(const model::Shape& shape, const model::Trace& trace) {
   ShapePlan plan;
   plan.fn = &api::fn_info(shape.fn);
   uint16_t value = 0;
@@ -43,7 +58,8 @@ ShapePlan plan_shape(const model::Shape& shape) {
     plan.reads |= wire == Wire::HostData && plan.fn->params[p].out != Wire::None;
     if (wire == Wire::None) continue;
     const size_t begin = at;
-    while (at < shape.args.size() && shape.args[at].param == p && (at == begin || is_list(wire))) ++at;
+    while (at < shape.args.size() && shape.args[at].param == p && (at == begin || is_list(wire)))
+      plan.callable &= fits(shape.args[at++], plan.fn->params[p], trace);
     plan.callable &= at > begin;
   }
   plan.input_at.push_back(static_cast<uint16_t>(at));
@@ -53,6 +69,7 @@ ShapePlan plan_shape(const model::Shape& shape) {
     if (a.param == model::ParamCallback && a.form == ArgForm::Object) plan.callback = static_cast<int>(at);
     if (a.param == model::ParamSharedContent && a.form == ArgForm::Memory)
       plan.shared.push_back(static_cast<uint16_t>(at));
+    if (a.param == model::ParamAddress && a.form == ArgForm::Int) plan.address = plan.value_at[at];
     if (a.param == model::ParamContent && a.form == ArgForm::Int) plan.content = plan.value_at[at];
     if (a.param != model::ParamReturn && a.param >= plan.fn->param_count) continue;
     plan.outputs.push_back(static_cast<uint16_t>(at));

@@ -12,7 +12,7 @@
 namespace gt::tracer {
 
 struct ShapePlan {
-  bool callable = false;  // an OpenCL function, recorded whole
+  bool callable = false;  // an OpenCL function, recorded whole, with objects of the kinds that it takes
   bool reads = false;     // it moves data from the device into memory of the program
   const api::FnInfo* fn = nullptr;
   std::vector<uint16_t> value_at;  // by argument: index of its first value
@@ -22,10 +22,11 @@ struct ShapePlan {
   int status = -1;                // index of the value that says how it ended; -1: nothing does
   int callback = -1;              // the argument that is the callback which the call registers; -1: none
   std::vector<uint16_t> shared;   // arguments that are places of contents (ParamSharedContent); a number follows each
+  int address = -1;               // index of the value that says where memory lay that it gave (ParamAddress)
   int content = -1;               // index of the value that says what was moved
 };
 
-ShapePlan plan_shape(const model::Shape& shape);
+ShapePlan plan_shape(const model::Shape& shape, const model::Trace& trace);
 
 // A number, or 0 where a damaged trace has something else.
 inline int64_t number_at(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,

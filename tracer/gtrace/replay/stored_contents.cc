@@ -17,7 +17,14 @@ uint64_t StoredContents::size(int64_t number) const { return reader_.size_of(pro
 
 Status StoredContents::read(int64_t number, Bytes& out) const {
   const MutexLock lock(mutex_);
-  return reader_.read(process_, number, out);
+  const Status read = reader_.read(process_, number, out);
+  if (!read.ok() && damage_.ok()) damage_ = read;
+  return read;
+}
+
+Status StoredContents::damage() const {
+  const MutexLock lock(mutex_);
+  return damage_;
 }
 
 }  // namespace gt::tracer

@@ -20,6 +20,7 @@ class StoredContents : public ContentSource {
   uint64_t size(int64_t number) const override;
   Status read(int64_t number, Bytes& out) const override;
   const Status& trouble() const { return reader_.trouble(); }  // of a file that is not whole
+  Status damage() const;                                       // the first content that could not be read; Ok: none
 
  private:
   StoredContents(contents::ContentReader reader, uint32_t process) : reader_(std::move(reader)), process_(process) {}
@@ -27,6 +28,7 @@ class StoredContents : public ContentSource {
   contents::ContentReader reader_;
   uint32_t process_;
   mutable Mutex mutex_;  // of reading
+  mutable Status damage_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::tracer

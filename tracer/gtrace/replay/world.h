@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "tracer/gtrace/replay/addresses.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
@@ -31,12 +32,14 @@ struct ReplayWorld {
   ReplayObjects objects;
   HostMemory memory;
   MappedBoxes mapped;
+  SharedAddresses addresses;
   LateReads late_reads;
   LiveQueues queues;
   KernelFacts kernels;
   LaunchCounts launches;
   Outcome outcome;
-  std::atomic<bool> measures{false};  // calls are timed and compared from now on
+  std::atomic<bool> measures{false};  // calls are counted, timed and compared from now on
+  bool times_calls = true;            // each: reading the clock twice is a fifth of what a replay adds to a call
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
       : trace(t), cl(c), devices(d), kernels(c), outcome(t.shapes.size()) {}

@@ -1,4 +1,4 @@
-#include "transport/gproxy/own_folder.h"
+#include "traces/sandbox/own_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -11,12 +11,12 @@
 #include <string_view>
 #include <vector>
 
-namespace gt::proxy {
+namespace gt {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view Prefix = "gproxy-", Suffix = ".lock";
+constexpr std::string_view Suffix = ".lock";
 
 bool is_ours(const struct stat& about) { return about.st_uid == ::geteuid(); }
 
@@ -41,23 +41,24 @@ void remove_if_left(const std::string& lock) {
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) remove_both(lock.substr(0, lock.size() - Suffix.size()));
 }
 
-void remove_what_was_left(const std::string& place) {
+void remove_what_was_left(const std::string& place, const std::string& prefix) {
   std::error_code error;
   std::vector<std::string> locks;
   for (auto it = fs::directory_iterator(place, error); !error && it != fs::directory_iterator(); it.increment(error)) {
     const std::string name = it->path().filename();
-    if (name.starts_with(Prefix) && name.ends_with(Suffix)) locks.push_back(it->path());
+    if (name.starts_with(prefix) && name.ends_with(Suffix)) locks.push_back(it->path());
   }
   for (const std::string& lock : locks) remove_if_left(lock);
 }
 
 }  // namespace
 
-Result<OwnFolder> OwnFolder::make(const std::string& place) {
+Result<OwnFolder> OwnFolder::make(const std::string& place, const std::string& name) {
   constexpr int Attempts = 100;  // another process may take a new file for one that was left
-  remove_what_was_left(place);
+  const std::string prefix = name + "-";
+  remove_what_was_left(place, prefix);
   for (int i = 0; i < Attempts; ++i) {
-    std::string lock = place + "/" + std::string(Prefix) + "XXXXXX" + std::string(Suffix);
+    std::string lock = place + "/" + prefix + "XXXXXX" + std::string(Suffix);
     OwnFolder folder;
     folder.lock_ = Fd(::mkostemps(lock.data(), static_cast<int>(Suffix.size()), O_CLOEXEC));
     struct stat about {};
@@ -76,8 +77,13 @@ Result<OwnFolder> OwnFolder::make(const std::string& place) {
   return Status(Kind::System, "cannot make a folder in " + place, EEXIST);
 }
 
+Result<OwnFolder> OwnFolder::make_temporary(const std::string& name) {
+  const char* const named = std::getenv("TMPDIR");
+  return make(named && *named == '/' ? named : "/tmp", name);
+}
+
 OwnFolder::~OwnFolder() {
   if (!path_.empty()) remove_both(path_);
 }
 
-}  // namespace gt::proxy
+}  // namespace gt
