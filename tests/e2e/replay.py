@@ -118,6 +118,25 @@ def test_a_launch_as_a_program():
     one_line(run(GTRACE, "extract", "trace.db", "--kernel", "stir#99", "-o", "more"), 2, "less than 99 times")
 
 
+def test_what_sources_include():
+    """The files are no more; the recording has them. Programs ask for binaries through pointers that a replay lacks."""
+    headers = pathlib.Path("headers")
+    (headers / "part").mkdir(parents=True)
+    (headers / "part/kernel.h").write_text('#include "../value.h"\n'
+                                           "kernel void add(global int* a) { a[get_global_id(0)] += STEP + VALUE; }\n")
+    (headers / "value.h").write_text("#define VALUE 100\n")
+    recorded(PROGRAM, "includes")
+    shutil.rmtree(headers)
+    temporary = pathlib.Path("temporary").resolve()
+    temporary.mkdir()
+    outcome = good(GTRACE, "replay", "trace.db", env={**os.environ, "TMPDIR": str(temporary)})
+    check("0 of 1 results differ" in outcome.text, outcome.text)
+    same(list(temporary.glob("gtrace-replay-*")), [], "what is left")
+    good(GTRACE, "extract", "trace.db", "--kernel", "add", "-o", "launch")
+    good("cc", "-std=c11", "main.c", "-lOpenCL", "-lm", "-o", "launch", cwd="launch")
+    good("./launch", cwd="launch")
+
+
 def test_bad_input():
     recorded(PROGRAM, "every")
     one_line(run(GTRACE, "replay", "trace.db", "--device", "*no such*"), 2, "no such device")

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gt::tracer {
 
 using api::Wire;
@@ -57,7 +59,8 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::HostData:
       return host_data(row, begin);
     case Wire::Bytes:
-      return compiles(row.plan, param) && describes_kernels_ ? options(row, begin) : bytes(row, param, begin);
+      return compiles(row.plan, param) && (describes_kernels_ || headers_) ? options(row, begin)
+                                                                           : bytes(row, param, begin);
     case Wire::Present:
       return writer_.word(form == ArgForm::Empty ||
                           (with_event_ && row.plan.fn->params[param].kind == ObjectKind::Event));
@@ -190,7 +193,9 @@ uint64_t CallEncoder::pointer(const Row& row, size_t arg) {
   if (const uint64_t mapped = objects_.mapped(a.cls, slot, offset)) return mapped;
   if (!is_program_memory(trace_.classes[a.cls].kind)) {
     const uint64_t found = address(a.cls, slot, offset);
-    if (found == 0) refuse("no call that was replayed gave its memory");
+    const bool refused = objects_.find(a.cls, slot) == ReplayObjects::Lost;
+    if (found == 0)
+      refuse(refused ? "the driver here did not give its memory" : "no call that was replayed gave its memory");
     return found;
   }
   const auto size = static_cast<size_t>(std::max<int64_t>(row.number(row.plan.fn->attributes.size), 1));
@@ -203,9 +208,11 @@ void CallEncoder::options(const Row& row, size_t arg) {
   std::string text;
   if (row.shape.args[arg].form == ArgForm::Blob) {
     const auto id = static_cast<size_t>(row.value(arg));
-    if (id < trace_.blobs.size()) text = std::string(as_text(trace_.blobs[id].bytes)) + " ";
+    if (id < trace_.blobs.size()) text = std::string(as_text(trace_.blobs[id].bytes));
+    text.resize(std::min(text.find('\0'), text.size()));
   }
-  text += "-cl-kernel-arg-info";
+  if (headers_) text = headers_->options(text, header_folder_);
+  if (describes_kernels_) text += text.empty() ? "-cl-kernel-arg-info" : " -cl-kernel-arg-info";
   writer_.bytes(text.data(), text.size());
 }
 

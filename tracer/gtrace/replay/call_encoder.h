@@ -12,6 +12,7 @@
 #include "tracer/gtrace/replay/devices.h"
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/objects.h"
+#include "tracer/gtrace/replay/recorded_headers.h"
 #include "tracer/gtrace/replay/shape_plan.h"
 #include "traces/api/wire.h"
 
@@ -43,6 +44,11 @@ class CallEncoder {
 
   // Builds are told to keep what kernels' arguments are called (-cl-kernel-arg-info).
   void describe_kernels() { describes_kernels_ = true; }
+  // Builds find what their sources include below `folder`.
+  void include_from(const RecordedHeaders& headers, const std::string& folder) {
+    headers_ = &headers;
+    header_folder_ = folder;
+  }
 
  private:
   struct Row {
@@ -73,6 +79,8 @@ class CallEncoder {
   std::vector<HostPlace> places_;
   std::vector<uint64_t> pointers_;
   std::string why_;
+  const RecordedHeaders* headers_ = nullptr;
+  std::string header_folder_;
   bool sound_ = true, lost_ = false, with_event_ = false, describes_kernels_ = false;
 };
 

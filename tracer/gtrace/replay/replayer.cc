@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "tracer/gtrace/replay/program_binaries.h"
 #include "traces/api/print.h"
 #include "traces/api/special.h"
 
@@ -35,6 +36,7 @@ Replayer::Replayer(ReplayWorld& world)
       data_(world) {
   context_.objects = this;
   if (world.describes_kernels || (world.contents && world.compares)) encoder_.describe_kernels();
+  if (world.headers) encoder_.include_from(*world.headers, world.header_folder);
   outputs_.leave_contents_out();
 }
 
@@ -67,7 +69,8 @@ int64_t Replayer::content_of(const ShapePlan& plan, std::span<const int64_t> val
 }
 
 Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  const AnyFunction function = world_.cl.find(shape.fn, world_.devices.by_slot().front().platform);
+  const AnyFunction function =
+      with_room_for_binaries(shape.fn, world_.cl.find(shape.fn, world_.devices.by_slot().front().platform));
   if (!function) return not_made(shape, plan, values, "no driver here has it");
   keep_queues(shape);
   send(shape, plan, values);
@@ -202,6 +205,9 @@ void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, st
 
 void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<const int64_t> values,
                            const api::DecodedArg& made) {
+  // There a driver gave a handle with its error, here none does: the name is not that of what had it before.
+  if (made.value == 0 && arg.form == ArgForm::Object && arg.effect == Effect::Def)
+    return world_.objects.set(arg.cls, values[0], ReplayObjects::Lost);
   if (made.value == 0 || (made.tag != api::Tag::Handle && made.tag != api::Tag::HostPointer)) return;
   const ObjectKind kind = world_.trace.classes[arg.cls].kind;
   if (kind == ObjectKind::Platform) return;

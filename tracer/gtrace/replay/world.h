@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
@@ -15,6 +16,7 @@
 #include "tracer/gtrace/replay/objects.h"
 #include "tracer/gtrace/replay/outcome.h"
 #include "tracer/gtrace/replay/queues.h"
+#include "tracer/gtrace/replay/recorded_headers.h"
 
 namespace gt::tracer {
 
@@ -27,6 +29,8 @@ struct ReplayWorld {
   bool compares = true, describes_kernels = false;  // describes: kernels keep what their arguments are called
   Tolerance tolerance;
   LaunchHook* hook = nullptr;  // may be null
+  const RecordedHeaders* headers = nullptr;  // nullptr: the sources include nothing
+  std::string header_folder;                 // where they lie
 
   ReplayObjects objects;
   HostMemory memory;
