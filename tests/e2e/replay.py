@@ -6,6 +6,7 @@ Usage: replay.py BUILD
 """
 
 from job import *  # noqa: F403
+from proxy_job import serving
 
 PROGRAM = tests_dir / "replayed"
 
@@ -95,6 +96,38 @@ def test_a_part():
     same(replayed("trace.db", "--calls", "30..40")["calls"], 11, "calls 30 to 40")
     outcome = good(GTRACE, "replay", "trace.db", "--kernel", "none#7", "--repeat", "5")
     check("5 launches: " in outcome.text, outcome.text)
+
+
+def test_a_part_that_ends_before_its_commands_can():
+    """They wait for a user event that is set later."""
+    recorded(PROGRAM, "gated")
+    everything_compared(replayed("trace.db"), 1)
+    for part in ("1..12", "11..12", "13..14", "12..99"):
+        replayed("trace.db", "--calls", part)
+    good(GTRACE, "replay", "trace.db", "--kernel", "none", "--repeat", "2")
+    good(GTRACE, "extract", "trace.db", "--kernel", "none", "-o", "launch")
+
+
+def test_under_other_choices():
+    recorded(PROGRAM, "every")
+    for policy in ("staged", "pin", "opencl", "locked", "hybrid"):
+        outcome = good(GTRACE, "replay", "trace.db", "--policy", policy)
+        check("0 of 3 results differ" in outcome.text, outcome.text)
+    recorded(app("vadd"), "--iterations", "1")
+    outcome = good(GTRACE, "replay", "--policy=pin", "trace.db", "--json")
+    everything_compared(json.loads(outcome.text), 1)
+    check(re.search(r"pin, 3 allocations of .*, 3 transfers of 12.0 MiB", outcome.err_text), outcome.err_text)
+    outcome = good(GTRACE, "replay", "trace.db", "--policy", "staged")
+    check("staged: 3 transfers of 12.0 MiB" in outcome.err_text, outcome.err_text)
+    with serving() as proxy:
+        env = {**os.environ, **proxy.env}
+        outcome = good(GTRACE, "replay", "trace.db", "--remote", proxy.url, env=env)
+        check("0 of 1 results differ" in outcome.text and proxy.url in outcome.err_text, outcome.text + outcome.err_text)
+    alone = pathlib.Path("alone")
+    alone.mkdir()
+    shutil.copy(GTRACE, alone / "gtrace")
+    one_line(run(alone / "gtrace", "replay", "trace.db", "--policy", "pin"), 4, "goptimize")
+    one_line(run(GTRACE, "replay", "trace.db", "--policy", "nailed"), 2, "--policy", "standard")
 
 
 def test_a_launch_as_a_program():

@@ -1,10 +1,11 @@
-/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|loop N|includes|refused
+/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|loop N|gated|includes|refused
  *
  * every    each way of moving data: writes, copies at creation, memory used in place, maps, reads that wait and not
  * address  a kernel that writes where its buffer lies: rarely the same twice
  * crash    a kernel that writes through a wild pointer, and takes a driver on the host with it
  * threads  two threads; the second needs what the first makes, and the first waits for the second's user event
  * loop     N launches of a kernel that does nothing
+ * gated    a write and a launch that wait for a user event, which is set later
  * refused  contexts of devices that are not there: some drivers give a handle all the same
  * includes a kernel whose source is in files, found by a relative -I; and the question for the program's binary
  */
@@ -109,7 +110,24 @@ static int includes(void) {
   cl_kernel kernel = clCreateKernel(included, "add", NULL);
   clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
   clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
-  return clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof a, a, 0, NULL, NULL) == CL_SUCCESS && a[3] == 107 ? 0 : 1;
+  clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof a, a, 0, NULL, NULL);
+  return a[3] == 107 ? 0 : 1;
+}
+
+static int gated(void) {
+  int a[64] = {5};
+  const size_t global = 64;
+  cl_event gate = clCreateUserEvent(context, NULL), written;
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof a, NULL, NULL);
+  cl_kernel kernel = clCreateKernel(program, "none", NULL);
+  clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, sizeof a, a, 1, &gate, &written);
+  clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+  clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+  clFlush(queue);
+  clSetUserEventStatus(gate, CL_COMPLETE);
+  clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof a, a, 0, NULL, NULL);
+  printf("%d\n", a[0]);
+  return 0;
 }
 
 static int refused(void) {
@@ -161,6 +179,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "address") == 0) return launch("where_is", 512, 1, 1 << 24);
   if (strcmp(what, "crash") == 0) return launch("wild", 1, 1, 4096);
   if (strcmp(what, "threads") == 0) return threads();
+  if (strcmp(what, "gated") == 0) return gated();
   if (strcmp(what, "includes") == 0) return includes();
   if (strcmp(what, "loop") == 0 && argc > 2) return launch("none", 1, atoi(argv[2]), 4096);
   return 2;

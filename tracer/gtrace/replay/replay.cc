@@ -11,6 +11,7 @@
 #include "tracer/gtrace/replay/kernel_timing.h"
 #include "tracer/gtrace/replay/report.h"
 #include "tracer/gtrace/replay/session.h"
+#include "tracer/gtrace/replay/what_if.h"
 #include "traces/base/command_line.h"
 
 namespace gt::tracer {
@@ -90,6 +91,8 @@ int replay_command(int argc, char** argv) {
   line.argument("FILE", file, "The trace; the newest trace*.db here by default");
   if (const auto status = line.parse(argc, argv)) return *status;
   ReplayCommand command;
+  const WhatIf what_if{settings.text("policy"), settings.text("remote")};
+  if (what_if.any()) return fail("gtrace", become_what_if(what_if, {argv + 1, argv + argc}));
   command.device = settings.text("device");
   command.report = {settings.flag("json"), settings.flag("timing")};
   command.run.free_threads = settings.flag("free-threads");

@@ -73,9 +73,16 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
       with_room_for_binaries(shape.fn, world_.cl.find(shape.fn, world_.devices.by_slot().front().platform));
   if (!function) return not_made(shape, plan, values, "no driver here has it");
   keep_queues(shape);
+  const bool sets_gate = shape.fn == static_cast<uint16_t>(FnId::clSetUserEventStatus);
+  if (sets_gate && !world_.gates.may_set(first_input())) return {};
   send(shape, plan, values);
-  if (!world_.hook || !plan.fn->attributes.launch) return call_driver(shape, plan, values, function);
+  if (!world_.hook || !plan.fn->attributes.launch) {
+    GT_TRY(call_driver(shape, plan, values, function));
+    if (sets_gate) world_.gates.was_set(first_input());
+    return {};
+  }
   const Launch launch = launch_of(shape, plan, values, function);
+  if (world_.hook->wants(launch)) world_.gates.open_all();  // who looks at a launch waits for all before it
   GT_TRY(world_.hook->before(launch));
   GT_TRY(call_driver(shape, plan, values, function));
   return world_.hook->after(launch);
@@ -216,19 +223,26 @@ void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<
   if (arg.effect != Effect::Def && world_.objects.find(arg.cls, values[0]) != 0)
     return;  // known by a call that made it
   world_.objects.set(arg.cls, values[0], made.value);
+  if (shape.fn == static_cast<uint16_t>(FnId::clCreateUserEvent)) world_.gates.made(made.value);
   if (kind == ObjectKind::Svm && arg.effect == Effect::Def) world_.mapped.set(made.value, {0, made.length});
   if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);
+}
+
+// The handle or number that a call is given first.
+uint64_t Replayer::first_input() {
+  uint64_t word = 0;
+  if (encoder_.inputs().size() >= sizeof word) std::memcpy(&word, encoder_.inputs().data(), sizeof word);
+  return word;
 }
 
 // The first parameter of what retains and releases queues is the queue.
 void Replayer::keep_queues(const model::Shape& shape) {
   const api::Attributes& a = api::attributes(shape.fn);
   if (a.retains != ObjectKind::Queue && a.releases != ObjectKind::Queue) return;
-  uint64_t queue = 0;
-  if (encoder_.inputs().size() >= sizeof queue) std::memcpy(&queue, encoder_.inputs().data(), sizeof queue);
+  const uint64_t queue = first_input();
   if (a.retains == ObjectKind::Queue) return world_.queues.hold(queue);
   // What it was given is done before the next object may have its name.
-  if (world_.queues.last(queue))
+  if (world_.queues.last(queue) && !world_.gates.any_shut())
     world_.cl.get<decltype(clFinish)>(FnId::clFinish)(reinterpret_cast<cl_command_queue>(queue));
   world_.queues.release(queue);
 }

@@ -60,6 +60,7 @@ class Replayer : api::ObjectMap {
   uint64_t hold_event(const model::Shape& shape, const ShapePlan& plan) const;
   ResultPlace result(uint64_t buffer) const;
   bool is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const;
+  uint64_t first_input();
   void keep_queues(const model::Shape& shape);
   void note_kernels(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void note_binding(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, uint64_t kernel);

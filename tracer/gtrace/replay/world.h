@@ -8,6 +8,7 @@
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
+#include "tracer/gtrace/replay/gates.h"
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/kernel_facts.h"
 #include "tracer/gtrace/replay/late_reads.h"
@@ -37,13 +38,14 @@ struct ReplayWorld {
   MappedBoxes mapped;
   LateReads late_reads;
   LiveQueues queues;
+  Gates gates;
   KernelFacts kernels;
   LaunchCounts launches;
   Outcome outcome;
   std::atomic<bool> measures{false};  // calls are timed and compared from now on
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), kernels(c), outcome(t.shapes.size()) {}
+      : trace(t), cl(c), devices(d), gates(c), kernels(c), outcome(t.shapes.size()) {}
 };
 
 }  // namespace gt::tracer
