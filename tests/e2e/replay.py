@@ -130,6 +130,22 @@ def test_under_other_choices():
     one_line(run(GTRACE, "replay", "trace.db", "--policy", "nailed"), 2, "--policy", "standard")
 
 
+def test_transfers_that_go_on():
+    """The results are the same, and of a program that does nothing in between all transfers go on."""
+    recorded(app("vadd"), "--iterations", "1")
+    j = replayed("trace.db", "--overlap")
+    everything_compared(j, 1)
+    same((j["overlap"]["transfers"], len(j["overlap"]["wall_ns"]), len(j["overlap"]["blocking_wall_ns"])), (3, 3, 3), "overlap")
+    text = good(GTRACE, "replay", "trace.db", "--overlap").text
+    check(re.search(r"^3 transfers that blocked went on: .*; .* without that \(medians of 3\)$", text, re.M), text)
+    recorded(tests_dir / "random_commands", 1, 6, "plain")
+    j = replayed("trace.db", "--overlap")
+    everything_compared(j, 50)
+    check(j["overlap"]["transfers"] > 10, f"{j['overlap']}")
+    recorded(PROGRAM, "threads")  # of what another thread needs nothing is known
+    same(replayed("trace.db", "--overlap")["overlap"]["transfers"], 0, "transfers of two threads")
+
+
 def test_a_launch_as_a_program():
     recorded(PROGRAM, "every")
     good(GTRACE, "extract", "trace.db", "--kernel", "stir#3", "-o", "launch")
@@ -178,6 +194,7 @@ def test_bad_input():
     one_line(run(GTRACE, "replay", "trace.db", "--calls", "9..2"), 2, "A..B")
     one_line(run(GTRACE, "replay", "trace.db", "--compare", "nearly"), 2, "exact, ulp:N or abs:X")
     one_line(run(GTRACE, "replay", "trace.db", "--repeat", "2"), 2, "--kernel")
+    one_line(run(GTRACE, "replay", "trace.db", "--kernel", "stir", "--overlap"), 2, "--overlap")
     one_line(run(GTRACE, "extract", "trace.db"), 2, "--kernel")
     one_line(run(GTRACE, "replay", "trace.db", env={**os.environ, "OCL_ICD_VENDORS": "/nonexistent"}), 4, "no OpenCL device")
     contents = pathlib.Path("trace.contents")

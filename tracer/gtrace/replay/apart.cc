@@ -61,13 +61,13 @@ void tell_signal(int signal) {
 }
 
 int run_here(const std::string& trace_path, const std::function<int(LastCall&)>& body) {
-  LastCall last;
+  static LastCall last;
   g_last = &last;
   g_path = &trace_path;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, &tell_signal);
   const int status = body(last);
   std::fflush(nullptr);
-  std::_Exit(status);
+  return status;
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ bool compiles(const ShapePlan& plan, uint16_t param) {
 }  // namespace
 
 bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
-                         bool with_event) {
+                         bool with_event, bool goes_on) {
   with_event_ = with_event;
+  goes_on_ = goes_on;
   writer_.view().clear();
   places_.clear();
   pointers_.clear();
@@ -46,6 +47,7 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::None:
       return;
     case Wire::Int:
+      if (goes_on_ && param == row.plan.fn->attributes.blocking) return writer_.word(CL_FALSE);
       return writer_.word(static_cast<uint64_t>(form == ArgForm::Int ? row.value(begin) : 0));
     case Wire::Handle:
       return writer_.word(form == ArgForm::Null ? 0 : object(row, begin));

@@ -25,9 +25,9 @@ class CallEncoder {
       : trace_(trace), devices_(devices), objects_(objects), memory_(memory) {}
 
   // REQUIRES: plan.callable. `with_event`: the call is to give its event, also where the program did not ask for it.
-  // False: why() says what is missing.
+  // `goes_on`: it is not to block. False: why() says what is missing.
   bool encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
-              bool with_event = false);
+              bool with_event = false, bool goes_on = false);
 
   ByteView inputs() { return writer_.view(); }
   const std::vector<HostPlace>& places() const { return places_; }  // number n stands at n - 1
@@ -81,7 +81,7 @@ class CallEncoder {
   std::string why_;
   const RecordedHeaders* headers_ = nullptr;
   std::string header_folder_;
-  bool sound_ = true, lost_ = false, with_event_ = false, describes_kernels_ = false;
+  bool sound_ = true, lost_ = false, with_event_ = false, goes_on_ = false, describes_kernels_ = false;
 };
 
 }  // namespace gt::tracer

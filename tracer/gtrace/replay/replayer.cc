@@ -36,6 +36,7 @@ Replayer::Replayer(ReplayWorld& world)
       data_(world) {
   context_.objects = this;
   if (world.describes_kernels || (world.contents && world.compares)) encoder_.describe_kernels();
+  if (world.overlaps) overlap_.emplace(world.cl);
   if (world.headers) encoder_.include_from(*world.headers, world.header_folder);
   outputs_.leave_contents_out();
 }
@@ -60,7 +61,13 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
-  if (!encoder_.encode(shape, plan, values, late_)) return not_made(shape, plan, values, encoder_.why());
+  const uint64_t queue = overlap_ ? first_of(ObjectKind::Queue, shape, plan, values) : 0;
+  const bool blocks = number_of(shape, plan, values, attributes.blocking) != 0;
+  goes_on_ = overlap_ && blocks && overlap_->may_go_on(plan, queue);
+  if (goes_on_) world_.outcome.went_on();
+  if (overlap_) overlap_->before(plan, queue, first_of(ObjectKind::Event, shape, plan, values) != 0);
+  if (!encoder_.encode(shape, plan, values, late_ || goes_on_, goes_on_))
+    return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);
 }
 

@@ -62,6 +62,7 @@ class Run {
   }
 
   Result<RunTimes> run() {
+    world_.overlaps &= streams_.size() == 1;  // what another thread needs is not known
     if (options_.first <= 1) begin();
     std::vector<std::thread> threads;
     for (size_t i = 1; i < streams_.size(); ++i) threads.emplace_back([this, i] { replay(i); });
@@ -101,6 +102,7 @@ class Run {
       return node.count.value == 0 || fail({Kind::Unsupported, "the trace lacks calls that --max-size left out"});
     };
     if (const Status s = walk_stream(world_.trace, stream, walk); !s.ok()) fail(s);
+    replayer.finish();
     order_.finish(at);
   }
 
@@ -111,6 +113,7 @@ class Run {
     const CallOrder::Turn turn = turn_of(e);
     if (!order_.enter(at, turn)) return false;
     if (counted && e.number == options_.first && e.number > 1) {
+      replayer.finish();
       if (!world_.gates.any_shut()) finish_queues();  // else some would wait for calls that are to come
       begin();
     }

@@ -17,8 +17,8 @@ struct WhatIf {
   bool any() const { return (policy != "none" && policy != "standard") || !remote.empty(); }
 };
 
-// Comes back only when it failed. Unsupported: there is no goptimize beside this program. `arguments`: of gtrace replay;
-// those that said this are left out.
+// Comes back only when it failed. Unsupported: there is no goptimize beside this program. `arguments`: of gtrace
+// replay; those that said this are left out.
 Status become_what_if(const WhatIf& choice, const std::vector<std::string>& arguments);
 
 }  // namespace gt::tracer

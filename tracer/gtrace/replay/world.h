@@ -27,6 +27,7 @@ struct ReplayWorld {
   const OpenClLibrary& cl;
   const DeviceChoice& devices;
   const ContentSource* contents = nullptr;          // nullptr: they were not kept
+  bool overlaps = false;                            // transfers that blocked go on where nothing needs them yet
   bool compares = true, describes_kernels = false;  // describes: kernels keep what their arguments are called
   Tolerance tolerance;
   LaunchHook* hook = nullptr;  // may be null
