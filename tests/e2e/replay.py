@@ -108,6 +108,16 @@ def test_a_part_that_ends_before_its_commands_can():
     good(GTRACE, "extract", "trace.db", "--kernel", "none", "-o", "launch")
 
 
+def test_what_nobody_has_written():
+    """It is not compared; what was written later is."""
+    recorded(PROGRAM, "blank")
+    j = replayed("trace.db")
+    everything_compared(j, 4)
+    same((j["compared"]["results"], j["compared"]["undefined"]), (4, 8), "results, undefined")
+    text = good(GTRACE, "replay", "trace.db").text
+    check("not compared: 8 results of memory that nothing had written" in text, text)
+
+
 def test_under_other_choices():
     recorded(PROGRAM, "every")
     for policy in ("staged", "pin", "opencl", "locked", "hybrid"):
@@ -144,6 +154,26 @@ def test_transfers_that_go_on():
     check(j["overlap"]["transfers"] > 10, f"{j['overlap']}")
     recorded(PROGRAM, "threads")  # of what another thread needs nothing is known
     same(replayed("trace.db", "--overlap")["overlap"]["transfers"], 0, "transfers of two threads")
+
+
+def test_findings_are_tried():
+    recorded(app("transpose"), "--iterations", "8")
+    report = good(GANALYZE, "trace.db", "--verify", "--json").json
+    rules = {f["rule"] for f in report["findings"]}
+    tried = {v["choice"]: v for v in report["verified"]}
+    if "pageable-transfers" in rules:
+        pinned = tried["policy pin"]
+        same((pinned["turns"], pinned["predicted_s"]), (6, None), "turns, predicted without a platform file")
+        check(pinned["least_s"] <= pinned["saved_s"] <= pinned["most_s"] and pinned["as_recorded_s"] > 0, f"{pinned}")
+        check("with the program's data" in pinned["note"], pinned["note"])
+    check(tried["overlap"]["turns"] in (1, 3), f"{tried['overlap']}")
+    text = good(GANALYZE, "trace.db", "--verify").text
+    check("Tried by replays" in text and "pairs of replays" in text, text)
+    pathlib.Path("trace.contents").unlink()
+    report = good(GANALYZE, "trace.db", "--verify", "--json").json
+    same({v["turns"] for v in report["verified"]}, {0}, "turns without the contents that the trace has")
+    check(all("trace.contents" in v["note"] for v in report["verified"]), f"{report['verified']}")
+    one_line(run(GANALYZE, "trace.db", "--verify", "--query", "kernels"), 2, "--verify")
 
 
 def test_a_launch_as_a_program():

@@ -1,10 +1,11 @@
-/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|loop N|gated|includes|refused
+/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|loop N|blank|gated|includes|refused
  *
  * every    each way of moving data: writes, copies at creation, memory used in place, maps, reads that wait and not
  * address  a kernel that writes where its buffer lies: rarely the same twice
  * crash    a kernel that writes through a wild pointer, and takes a driver on the host with it
  * threads  two threads; the second needs what the first makes, and the first waits for the second's user event
  * loop     N launches of a kernel that does nothing
+ * blank    a buffer that is read and mapped before anybody has written it
  * gated    a write and a launch that wait for a user event, which is set later
  * refused  contexts of devices that are not there: some drivers give a handle all the same
  * includes a kernel whose source is in files, found by a relative -I; and the question for the program's binary
@@ -114,6 +115,26 @@ static int includes(void) {
   return a[3] == 107 ? 0 : 1;
 }
 
+static int blank(void) {
+  enum { Bytes = 4096 };
+  unsigned char a[Bytes];
+  for (int i = 0; i < 4; ++i) {
+    cl_mem filled = clCreateBuffer(context, CL_MEM_READ_WRITE, Bytes, NULL, NULL);
+    const int value = (int)(getpid() + i);  /* what the next one may find there */
+    clEnqueueFillBuffer(queue, filled, &value, sizeof value, 0, Bytes, 0, NULL, NULL);
+    clFinish(queue);
+    clReleaseMemObject(filled);
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, Bytes, NULL, NULL);
+    clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, Bytes, a, 0, NULL, NULL);
+    void* p = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, Bytes, 0, NULL, NULL, NULL);
+    memset(p, i, Bytes);
+    clEnqueueUnmapMemObject(queue, buffer, p, 0, NULL, NULL);
+    clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, Bytes, a, 0, NULL, NULL);
+    clReleaseMemObject(buffer);
+  }
+  return a[9] == 3 ? 0 : 1;
+}
+
 static int gated(void) {
   int a[64] = {5};
   const size_t global = 64;
@@ -179,6 +200,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "address") == 0) return launch("where_is", 512, 1, 1 << 24);
   if (strcmp(what, "crash") == 0) return launch("wild", 1, 1, 4096);
   if (strcmp(what, "threads") == 0) return threads();
+  if (strcmp(what, "blank") == 0) return blank();
   if (strcmp(what, "gated") == 0) return gated();
   if (strcmp(what, "includes") == 0) return includes();
   if (strcmp(what, "loop") == 0 && argc > 2) return launch("none", 1, atoi(argv[2]), 4096);

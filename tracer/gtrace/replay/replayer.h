@@ -67,6 +67,9 @@ class Replayer : api::ObjectMap {
   ResultPlace result(uint64_t buffer) const;
   bool is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const;
   uint64_t first_input();
+  bool names_memory_object(const model::Shape& shape, const ShapePlan& plan) const;
+  void note_touched(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  bool is_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   void keep_queues(const model::Shape& shape);
   void note_kernels(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void note_binding(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, uint64_t kernel);

@@ -92,6 +92,11 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
     data_.compare(
         {reinterpret_cast<uint8_t*>(pointers[0]), {0, static_cast<size_t>(number_of(shape, plan, values, a.size))}},
         content_, result(0));
+  if (reads_ && is_undefined(shape, plan, values)) {
+    world_.outcome.undefined();
+    content_ = -1;
+    late_ = false;
+  }
   if (goes_on_ && moved_.at) return go_on(shape, plan, values);
   if (!reads_ || !moved_.at) return;
   world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
@@ -128,6 +133,12 @@ uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) 
   return 0;
 }
 
+// Has nobody written what the call brings?
+bool Replayer::is_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const {
+  return world_.untouched.any() && (world_.untouched.has(first_of(ObjectKind::Buffer, shape, plan, values)) ||
+                                    world_.untouched.has(first_of(ObjectKind::Image, shape, plan, values)));
+}
+
 void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   const api::Attributes& a = plan.fn->attributes;
   const bool returned = a.creates == ObjectKind::Mapping;
@@ -153,6 +164,7 @@ void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan,
   if (number_of(shape, plan, values, a.blocking) == 0) return world_.mapped.comes_later(address, plan.content >= 0);
   world_.mapped.has_come(address);
   if (content_ < 0) return;
+  if (is_undefined(shape, plan, values)) return world_.outcome.undefined();
   data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_,
                 result(first_of(ObjectKind::Buffer, shape, plan, values)));
 }

@@ -96,6 +96,8 @@ std::string as_text(const ReplayWorld& world, const RunTimes& times, const Repor
     out += "no contents were recorded (gtrace run --capture full): what was sent was zeros, nothing was compared\n";
     return out;
   }
+  if (const uint64_t n = o.undefined_results())
+    out += fmt::format("not compared: {} results of memory that nothing had written\n", n);
   for (const ContentDifference& d : o.differences()) out += difference_line(world, d) + "\n";
   if (o.compared() == 0) return out + "no result was compared: none was recorded\n";
   return out + fmt::format("{} of {} results differ ({} compared)\n", o.differing(), o.compared(),
@@ -127,7 +129,8 @@ Json as_json(const ReplayWorld& world, const RunTimes& times, const ReportOption
   j["not_made"] = counts_json(o.left_out());
   j["made_otherwise"] = counts_json(o.bridged());
   j["ended_otherwise"] = counts_json(o.ended_otherwise());
-  j["compared"] = {{"results", o.compared()}, {"bytes", o.compared_bytes()}, {"differing", o.differing()}};
+  j["compared"] = {{"results", o.compared()}, {"bytes", o.compared_bytes()}, {"differing", o.differing()},
+                   {"undefined", o.undefined_results()}};
   j["differences"] = Json::array();
   for (const ContentDifference& d : o.differences()) {
     j["differences"].push_back({{"thread", d.thread},

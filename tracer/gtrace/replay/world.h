@@ -18,6 +18,7 @@
 #include "tracer/gtrace/replay/outcome.h"
 #include "tracer/gtrace/replay/queues.h"
 #include "tracer/gtrace/replay/recorded_headers.h"
+#include "tracer/gtrace/replay/untouched.h"
 
 namespace gt::tracer {
 
@@ -37,6 +38,7 @@ struct ReplayWorld {
   ReplayObjects objects;
   HostMemory memory;
   MappedBoxes mapped;
+  Untouched untouched;
   LateReads late_reads;
   LiveQueues queues;
   Gates gates;
