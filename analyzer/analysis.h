@@ -1,6 +1,7 @@
 // Everything that is known of one trace, as a value: the reports and the profile (make_profile.h) are made from it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "analyzer/transfers/goptimize_gain.h"
 #include "analyzer/transfers/transfer_calls.h"
 #include "analyzer/transfers/transfer_sources.h"
+#include "analyzer/transfers/verified.h"
 #include "traces/base/progress.h"
 #include "traces/model/fold/event.h"
 #include "traces/model/platform/platform.h"
@@ -38,6 +40,7 @@ struct Analysis {
   std::vector<FunctionSums> functions;
   Flows flows;
   RemotePrediction prediction;
+  std::optional<std::vector<Verified>> verified;  // ganalyze --verify; nothing: it was not asked for
   std::vector<std::string> losses;  // what the trace lacks, one sentence each
 
   // As reports call it: with a number where several programs have a kernel of this name. REQUIRES: one of `kernels`.

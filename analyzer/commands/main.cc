@@ -16,6 +16,7 @@
 #include "analyzer/report/html_report.h"
 #include "analyzer/report/json_report.h"
 #include "analyzer/commands/usage.h"
+#include "analyzer/verify/verify.h"
 #include "traces/base/command.h"
 #include "traces/base/command_line.h"
 #include "traces/base/whole_file.h"
@@ -46,10 +47,14 @@ int run(const Options& options, const std::string& file) {
   const auto trace = store::read_trace(file);
   if (!trace.ok()) return fail(Program, trace.status());
 
-  const auto analysis =
+  auto analysis =
       analyzer::analyze(*trace, options.real("min-ratio").value_or(0.1), costs, *links, &*progress);
   progress.reset();
   const model::Profile profile = analyzer::make_profile(analysis, costs);
+  if (options.flag("verify")) {
+    std::fprintf(stderr, "%s: replaying the trace under other choices, by turns\n", Program);
+    analysis.verified = analyzer::verify_findings(analysis, profile, file);
+  }
   std::string path = options.text("profile");
   if (path.empty()) path = analyzer::profile_path(file, analysis.program_name());
   const Status written = analyzer::write_profile(profile, path, false);

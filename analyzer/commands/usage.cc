@@ -29,6 +29,7 @@ Status check_usage(const CommandLine& line, size_t files) {
   if (options.flag("csv") && !query) return wrong("--csv prints what --query asks");
   if (html && query) return wrong("--html or --query, not both");
   if (query && files > 1) return wrong("--query asks one trace");
+  if (options.flag("verify") && (query || files > 1)) return wrong("--verify replays one trace");
   if (html && files > 1) return wrong("--html shows one trace");
   for (const char* name : {"profile", "html"}) {
     if (options.text(name) != "-") continue;

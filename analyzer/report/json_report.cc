@@ -9,6 +9,7 @@
 #include "analyzer/report/remote_json.h"
 #include "analyzer/report/run_json.h"
 #include "analyzer/report/transfer_json.h"
+#include "analyzer/report/verified_report.h"
 #include "traces/model/fold/event.h"
 
 namespace gt::analyzer {
@@ -72,6 +73,7 @@ Json report_json(const Analysis& a, const std::string& trace, const std::string&
       {"functions", functions_json(a.functions)},
       {"flows", flows_json(a.flows)},
       {"lost", a.losses}};
+  if (a.verified) out["verified"] = verified_json(*a.verified);
   add_ratio_json(out, a.ratio);
   add_transfer_json(out, a);
   return out;

@@ -9,6 +9,7 @@
 
 #include "analyzer/report/remote_report.h"
 #include "analyzer/report/run_report.h"
+#include "analyzer/report/verified_report.h"
 #include "analyzer/base/text.h"
 #include "analyzer/base/units.h"
 
@@ -291,6 +292,7 @@ std::string format_report(const Analysis& a, const std::string& trace, const std
   add_run(out, a.run);
   add_time(out, a);
   add_findings(out, a);
+  if (a.verified) add_verified(out, *a.verified);
   add_sources(out, a);
   add_kernels(out, a);
   add_remote(out, a.remote, a.prediction);

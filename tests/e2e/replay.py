@@ -6,6 +6,7 @@ Usage: replay.py BUILD
 """
 
 from job import *  # noqa: F403
+from proxy_job import serving
 
 PROGRAM = tests_dir / "replayed"
 
@@ -97,6 +98,84 @@ def test_a_part():
     check("5 launches: " in outcome.text, outcome.text)
 
 
+def test_a_part_that_ends_before_its_commands_can():
+    """They wait for a user event that is set later."""
+    recorded(PROGRAM, "gated")
+    everything_compared(replayed("trace.db"), 1)
+    for part in ("1..12", "11..12", "13..14", "12..99"):
+        replayed("trace.db", "--calls", part)
+    good(GTRACE, "replay", "trace.db", "--kernel", "none", "--repeat", "2")
+    good(GTRACE, "extract", "trace.db", "--kernel", "none", "-o", "launch")
+
+
+def test_what_nobody_has_written():
+    """It is not compared; what was written later is."""
+    recorded(PROGRAM, "blank")
+    j = replayed("trace.db")
+    everything_compared(j, 4)
+    same((j["compared"]["results"], j["compared"]["undefined"]), (4, 8), "results, undefined")
+    text = good(GTRACE, "replay", "trace.db").text
+    check("not compared: 8 results of memory that nothing had written" in text, text)
+
+
+def test_under_other_choices():
+    recorded(PROGRAM, "every")
+    for policy in ("staged", "pin", "opencl", "locked", "hybrid"):
+        outcome = good(GTRACE, "replay", "trace.db", "--policy", policy)
+        check("0 of 3 results differ" in outcome.text, outcome.text)
+    recorded(app("vadd"), "--iterations", "1")
+    outcome = good(GTRACE, "replay", "--policy=pin", "trace.db", "--json")
+    everything_compared(json.loads(outcome.text), 1)
+    check(re.search(r"pin, 3 allocations of .*, 3 transfers of 12.0 MiB", outcome.err_text), outcome.err_text)
+    outcome = good(GTRACE, "replay", "trace.db", "--policy", "staged")
+    check("staged: 3 transfers of 12.0 MiB" in outcome.err_text, outcome.err_text)
+    with serving() as proxy:
+        env = {**os.environ, **proxy.env}
+        outcome = good(GTRACE, "replay", "trace.db", "--remote", proxy.url, env=env)
+        check("0 of 1 results differ" in outcome.text and proxy.url in outcome.err_text, outcome.text + outcome.err_text)
+    alone = pathlib.Path("alone")
+    alone.mkdir()
+    shutil.copy(GTRACE, alone / "gtrace")
+    one_line(run(alone / "gtrace", "replay", "trace.db", "--policy", "pin"), 4, "goptimize")
+    one_line(run(GTRACE, "replay", "trace.db", "--policy", "nailed"), 2, "--policy", "standard")
+
+
+def test_transfers_that_go_on():
+    """The results are the same, and of a program that does nothing in between all transfers go on."""
+    recorded(app("vadd"), "--iterations", "1")
+    j = replayed("trace.db", "--overlap")
+    everything_compared(j, 1)
+    same((j["overlap"]["transfers"], len(j["overlap"]["wall_ns"]), len(j["overlap"]["blocking_wall_ns"])), (3, 3, 3), "overlap")
+    text = good(GTRACE, "replay", "trace.db", "--overlap").text
+    check(re.search(r"^3 transfers that blocked went on: .*; .* without that \(medians of 3\)$", text, re.M), text)
+    recorded(tests_dir / "random_commands", 1, 6, "plain")
+    j = replayed("trace.db", "--overlap")
+    everything_compared(j, 50)
+    check(j["overlap"]["transfers"] > 10, f"{j['overlap']}")
+    recorded(PROGRAM, "threads")  # of what another thread needs nothing is known
+    same(replayed("trace.db", "--overlap")["overlap"]["transfers"], 0, "transfers of two threads")
+
+
+def test_findings_are_tried():
+    recorded(app("transpose"), "--iterations", "8")
+    report = good(GANALYZE, "trace.db", "--verify", "--json").json
+    rules = {f["rule"] for f in report["findings"]}
+    tried = {v["choice"]: v for v in report["verified"]}
+    if "pageable-transfers" in rules:
+        pinned = tried["policy pin"]
+        same((pinned["turns"], pinned["predicted_s"]), (6, None), "turns, predicted without a platform file")
+        check(pinned["least_s"] <= pinned["saved_s"] <= pinned["most_s"] and pinned["as_recorded_s"] > 0, f"{pinned}")
+        check("with the program's data" in pinned["note"], pinned["note"])
+    check(tried["overlap"]["turns"] in (1, 3), f"{tried['overlap']}")
+    text = good(GANALYZE, "trace.db", "--verify").text
+    check("Tried by replays" in text and "pairs of replays" in text, text)
+    pathlib.Path("trace.contents").unlink()
+    report = good(GANALYZE, "trace.db", "--verify", "--json").json
+    same({v["turns"] for v in report["verified"]}, {0}, "turns without the contents that the trace has")
+    check(all("trace.contents" in v["note"] for v in report["verified"]), f"{report['verified']}")
+    one_line(run(GANALYZE, "trace.db", "--verify", "--query", "kernels"), 2, "--verify")
+
+
 def test_a_launch_as_a_program():
     recorded(PROGRAM, "every")
     good(GTRACE, "extract", "trace.db", "--kernel", "stir#3", "-o", "launch")
@@ -118,6 +197,25 @@ def test_a_launch_as_a_program():
     one_line(run(GTRACE, "extract", "trace.db", "--kernel", "stir#99", "-o", "more"), 2, "less than 99 times")
 
 
+def test_what_sources_include():
+    """The files are no more; the recording has them. Programs ask for binaries through pointers that a replay lacks."""
+    headers = pathlib.Path("headers")
+    (headers / "part").mkdir(parents=True)
+    (headers / "part/kernel.h").write_text('#include "../value.h"\n'
+                                           "kernel void add(global int* a) { a[get_global_id(0)] += STEP + VALUE; }\n")
+    (headers / "value.h").write_text("#define VALUE 100\n")
+    recorded(PROGRAM, "includes")
+    shutil.rmtree(headers)
+    temporary = pathlib.Path("temporary").resolve()
+    temporary.mkdir()
+    outcome = good(GTRACE, "replay", "trace.db", env={**os.environ, "TMPDIR": str(temporary)})
+    check("0 of 1 results differ" in outcome.text, outcome.text)
+    same(list(temporary.glob("gtrace-replay-*")), [], "what is left")
+    good(GTRACE, "extract", "trace.db", "--kernel", "add", "-o", "launch")
+    good("cc", "-std=c11", "main.c", "-lOpenCL", "-lm", "-o", "launch", cwd="launch")
+    good("./launch", cwd="launch")
+
+
 def test_bad_input():
     recorded(PROGRAM, "every")
     one_line(run(GTRACE, "replay", "trace.db", "--device", "*no such*"), 2, "no such device")
@@ -126,6 +224,7 @@ def test_bad_input():
     one_line(run(GTRACE, "replay", "trace.db", "--calls", "9..2"), 2, "A..B")
     one_line(run(GTRACE, "replay", "trace.db", "--compare", "nearly"), 2, "exact, ulp:N or abs:X")
     one_line(run(GTRACE, "replay", "trace.db", "--repeat", "2"), 2, "--kernel")
+    one_line(run(GTRACE, "replay", "trace.db", "--kernel", "stir", "--overlap"), 2, "--overlap")
     one_line(run(GTRACE, "extract", "trace.db"), 2, "--kernel")
     one_line(run(GTRACE, "replay", "trace.db", env={**os.environ, "OCL_ICD_VENDORS": "/nonexistent"}), 4, "no OpenCL device")
     contents = pathlib.Path("trace.contents")

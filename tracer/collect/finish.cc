@@ -112,7 +112,7 @@ void Collector::add_facts(uint64_t unlisted_calls, uint64_t counted_of_helpers) 
   }
   contents_.add_facts(trace.facts);
   if (contents_.kept()) {
-    fact("lost.included_files", files_.not_found());
+    files_.add_facts(trace.facts);
     fact("lost.contents_unwaited", calls_.unwaited());
     fact("lost.shared_memory_unseen", calls_.shared_unseen());
   }

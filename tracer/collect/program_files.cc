@@ -91,9 +91,16 @@ void ProgramFiles::after_call(const TracedThread& thread) {
   std::string_view options;
   if (call.options != model::NoIndex) options = as_text(tables_.trace.blobs[call.options].bytes);
   options = options.substr(0, options.find('\0'));
-  const IncludedFiles found = included_files(source, options, folder_of(thread.process->pid));
+  const std::string& folder =
+      folders_.try_emplace(thread.process->index, folder_of(thread.process->pid)).first->second;
+  const IncludedFiles found = included_files(source, options, folder);
   for (const IncludedFiles::File& file : found.files) contents_.add_file(*thread.process, file.path, file.text);
   not_found_ += found.not_found;
+}
+
+void ProgramFiles::add_facts(std::vector<std::pair<std::string, std::string>>& facts) const {
+  facts.emplace_back("lost.included_files", fmt::format("{}", not_found_));
+  for (const auto& [process, folder] : folders_) facts.emplace_back(fmt::format("folder.{}", process), folder);
 }
 
 }  // namespace gt::tracer

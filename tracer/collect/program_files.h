@@ -8,10 +8,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "tracer/collect/kept_contents.h"
@@ -29,13 +31,15 @@ class ProgramFiles {
 
   // The thread's call has returned, which may have built a program.
   void after_call(const TracedThread& thread);
-  uint64_t not_found() const { return not_found_; }  // names that are in no folder
+  // Of names that are in no folder, and where relative paths began (`folder.PROCESS`).
+  void add_facts(std::vector<std::pair<std::string, std::string>>& facts) const;
 
  private:
   const TraceTables& tables_;
   const ProgramTexts& texts_;
   KeptContents& contents_;
   std::set<std::tuple<uint32_t, uint32_t, model::BlobId>> looked_at_;  // process, program, options
+  std::map<uint32_t, std::string> folders_;                            // by process
   uint64_t not_found_ = 0;
 };
 

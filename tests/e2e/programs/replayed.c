@@ -1,10 +1,14 @@
-/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|loop N
+/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|loop N|blank|gated|includes|refused
  *
  * every    each way of moving data: writes, copies at creation, memory used in place, maps, reads that wait and not
  * address  a kernel that writes where its buffer lies: rarely the same twice
  * crash    a kernel that writes through a wild pointer, and takes a driver on the host with it
  * threads  two threads; the second needs what the first makes, and the first waits for the second's user event
  * loop     N launches of a kernel that does nothing
+ * blank    a buffer that is read and mapped before anybody has written it
+ * gated    a write and a launch that wait for a user event, which is set later
+ * refused  contexts of devices that are not there: some drivers give a handle all the same
+ * includes a kernel whose source is in files, found by a relative -I; and the question for the program's binary
  */
 #include <CL/cl.h>
 #include <pthread.h>
@@ -92,6 +96,71 @@ static int launch(const char* name, size_t global, int times, size_t bytes) {
   return 0;
 }
 
+static int includes(void) {
+  const char* text = "#include \"part/kernel.h\"\n";
+  cl_program included = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
+  if (clBuildProgram(included, 1, &device, "-DSTEP=3 -I headers", NULL, NULL) != CL_SUCCESS) return 4;
+  size_t bytes = 0;
+  clGetProgramInfo(included, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL);
+  unsigned char* binary = malloc(bytes);
+  clGetProgramInfo(included, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL);
+  free(binary);
+  int a[4] = {1, 2, 3, 4};
+  const size_t global = 4;
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_COPY_HOST_PTR, sizeof a, a, NULL);
+  cl_kernel kernel = clCreateKernel(included, "add", NULL);
+  clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+  clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+  clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof a, a, 0, NULL, NULL);
+  return a[3] == 107 ? 0 : 1;
+}
+
+static int blank(void) {
+  enum { Bytes = 4096 };
+  unsigned char a[Bytes];
+  for (int i = 0; i < 4; ++i) {
+    cl_mem filled = clCreateBuffer(context, CL_MEM_READ_WRITE, Bytes, NULL, NULL);
+    const int value = (int)(getpid() + i);  /* what the next one may find there */
+    clEnqueueFillBuffer(queue, filled, &value, sizeof value, 0, Bytes, 0, NULL, NULL);
+    clFinish(queue);
+    clReleaseMemObject(filled);
+    cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, Bytes, NULL, NULL);
+    clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, Bytes, a, 0, NULL, NULL);
+    void* p = clEnqueueMapBuffer(queue, buffer, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, Bytes, 0, NULL, NULL, NULL);
+    memset(p, i, Bytes);
+    clEnqueueUnmapMemObject(queue, buffer, p, 0, NULL, NULL);
+    clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, Bytes, a, 0, NULL, NULL);
+    clReleaseMemObject(buffer);
+  }
+  return a[9] == 3 ? 0 : 1;
+}
+
+static int gated(void) {
+  int a[64] = {5};
+  const size_t global = 64;
+  cl_event gate = clCreateUserEvent(context, NULL), written;
+  cl_mem buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, sizeof a, NULL, NULL);
+  cl_kernel kernel = clCreateKernel(program, "none", NULL);
+  clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, sizeof a, a, 1, &gate, &written);
+  clSetKernelArg(kernel, 0, sizeof buffer, &buffer);
+  clEnqueueNDRangeKernel(queue, kernel, 1, NULL, &global, NULL, 0, NULL, NULL);
+  clFlush(queue);
+  clSetUserEventStatus(gate, CL_COMPLETE);
+  clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, sizeof a, a, 0, NULL, NULL);
+  printf("%d\n", a[0]);
+  return 0;
+}
+
+static int refused(void) {
+  const cl_device_type types[] = {CL_DEVICE_TYPE_ALL, CL_DEVICE_TYPE_ACCELERATOR};
+  for (int i = 0; i < 2; ++i) {
+    cl_int code = 0;
+    cl_context made = clCreateContextFromType(NULL, types[i], NULL, NULL, &code);
+    if (made) clReleaseContext(made);
+  }
+  return 0;
+}
+
 static cl_mem shared;
 static cl_event told;
 static pthread_barrier_t made;
@@ -125,11 +194,15 @@ static int threads(void) {
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
+  if (strcmp(what, "refused") == 0) return refused();
   start();
   if (strcmp(what, "every") == 0) return every();
   if (strcmp(what, "address") == 0) return launch("where_is", 512, 1, 1 << 24);
   if (strcmp(what, "crash") == 0) return launch("wild", 1, 1, 4096);
   if (strcmp(what, "threads") == 0) return threads();
+  if (strcmp(what, "blank") == 0) return blank();
+  if (strcmp(what, "gated") == 0) return gated();
+  if (strcmp(what, "includes") == 0) return includes();
   if (strcmp(what, "loop") == 0 && argc > 2) return launch("none", 1, atoi(argv[2]), 4096);
   return 2;
 }

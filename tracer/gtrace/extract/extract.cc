@@ -13,6 +13,8 @@
 namespace gt::tracer {
 namespace {
 
+constexpr const char* IncludeFolder = "include";  // in the folder that is written
+
 struct ExtractCommand {
   uint32_t process = 0;
   LaunchChoice choice;
@@ -39,7 +41,12 @@ int extract_here(const OpenedTrace& opened, const ExtractCommand& command, LastC
   }
   ExtractedLaunch& launch = reader.launch();
   launch.device = world.devices.by_slot().front().name;
+  if (world.headers) launch.options = world.headers->options(launch.options, IncludeFolder);
   if (const Status s = write_standalone(launch, command.folder); !s.ok()) return fail("gtrace", s);
+  if (world.headers) {
+    const Status s = world.headers->write_into(command.folder + "/" + IncludeFolder);
+    if (!s.ok()) return fail("gtrace", s);
+  }
   uint64_t bytes = 0;
   for (const ExtractedBuffer& b : launch.buffers) bytes += b.before.size() + b.after.size();
   const std::string zeros =

@@ -18,6 +18,7 @@ class LaunchReader : public LaunchHook {
   // Unsupported: it has an argument that cannot stand alone (an image, a pipe, a pointer), or no source.
   Status before(const Launch& launch) override;
   Status after(const Launch& launch) override;
+  bool wants(const Launch& launch) const override { return choice_.is(launch); }
   bool done() const override { return done_.load(); }
 
   ExtractedLaunch& launch() { return out_; }

@@ -115,7 +115,7 @@ std::string readme(const ExtractedLaunch& e) {
       "held after the launch on {2}. Exit status: 0 the same, 1 not, 2 it could not be run. With `--repeat`, the "
       "buffers are\n"
       "set anew before each launch, and the fastest is told.\n\n"
-      "- `kernel.cl`: the program's source; its build options: `{3}`\n"
+      "- `kernel.cl`: the program's source, with what it includes in `include`; its build options: `{3}`\n"
       "- `launch.h`, `launch.json`: sizes and arguments, for C and for Python\n"
       "- `data/bufferN.before`, `.after`: what buffer N held before and after the launch\n\n"
       "Work size: global {4}, local {5}. The program was recorded by gtrace, call #{6} of thread {7}.\n",

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace gt::tracer {
 
 using api::Wire;
@@ -19,8 +21,9 @@ bool compiles(const ShapePlan& plan, uint16_t param) {
 }  // namespace
 
 bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
-                         bool with_event) {
+                         bool with_event, bool goes_on) {
   with_event_ = with_event;
+  goes_on_ = goes_on;
   writer_.view().clear();
   places_.clear();
   pointers_.clear();
@@ -44,6 +47,7 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::None:
       return;
     case Wire::Int:
+      if (goes_on_ && param == row.plan.fn->attributes.blocking) return writer_.word(CL_FALSE);
       return writer_.word(static_cast<uint64_t>(form == ArgForm::Int ? row.value(begin) : 0));
     case Wire::Handle:
       return writer_.word(form == ArgForm::Null ? 0 : object(row, begin));
@@ -57,7 +61,8 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::HostData:
       return host_data(row, begin);
     case Wire::Bytes:
-      return compiles(row.plan, param) && describes_kernels_ ? options(row, begin) : bytes(row, param, begin);
+      return compiles(row.plan, param) && (describes_kernels_ || headers_) ? options(row, begin)
+                                                                           : bytes(row, param, begin);
     case Wire::Present:
       return writer_.word(form == ArgForm::Empty ||
                           (with_event_ && row.plan.fn->params[param].kind == ObjectKind::Event));
@@ -190,7 +195,9 @@ uint64_t CallEncoder::pointer(const Row& row, size_t arg) {
   if (const uint64_t mapped = objects_.mapped(a.cls, slot, offset)) return mapped;
   if (!is_program_memory(trace_.classes[a.cls].kind)) {
     const uint64_t found = address(a.cls, slot, offset);
-    if (found == 0) refuse("no call that was replayed gave its memory");
+    const bool refused = objects_.find(a.cls, slot) == ReplayObjects::Lost;
+    if (found == 0)
+      refuse(refused ? "the driver here did not give its memory" : "no call that was replayed gave its memory");
     return found;
   }
   const auto size = static_cast<size_t>(std::max<int64_t>(row.number(row.plan.fn->attributes.size), 1));
@@ -203,9 +210,11 @@ void CallEncoder::options(const Row& row, size_t arg) {
   std::string text;
   if (row.shape.args[arg].form == ArgForm::Blob) {
     const auto id = static_cast<size_t>(row.value(arg));
-    if (id < trace_.blobs.size()) text = std::string(as_text(trace_.blobs[id].bytes)) + " ";
+    if (id < trace_.blobs.size()) text = std::string(as_text(trace_.blobs[id].bytes));
+    text.resize(std::min(text.find('\0'), text.size()));
   }
-  text += "-cl-kernel-arg-info";
+  if (headers_) text = headers_->options(text, header_folder_);
+  if (describes_kernels_) text += text.empty() ? "-cl-kernel-arg-info" : " -cl-kernel-arg-info";
   writer_.bytes(text.data(), text.size());
 }
 

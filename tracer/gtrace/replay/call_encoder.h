@@ -12,6 +12,7 @@
 #include "tracer/gtrace/replay/devices.h"
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/objects.h"
+#include "tracer/gtrace/replay/recorded_headers.h"
 #include "tracer/gtrace/replay/shape_plan.h"
 #include "traces/api/wire.h"
 
@@ -24,9 +25,9 @@ class CallEncoder {
       : trace_(trace), devices_(devices), objects_(objects), memory_(memory) {}
 
   // REQUIRES: plan.callable. `with_event`: the call is to give its event, also where the program did not ask for it.
-  // False: why() says what is missing.
+  // `goes_on`: it is not to block. False: why() says what is missing.
   bool encode(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
-              bool with_event = false);
+              bool with_event = false, bool goes_on = false);
 
   ByteView inputs() { return writer_.view(); }
   const std::vector<HostPlace>& places() const { return places_; }  // number n stands at n - 1
@@ -43,6 +44,11 @@ class CallEncoder {
 
   // Builds are told to keep what kernels' arguments are called (-cl-kernel-arg-info).
   void describe_kernels() { describes_kernels_ = true; }
+  // Builds find what their sources include below `folder`.
+  void include_from(const RecordedHeaders& headers, const std::string& folder) {
+    headers_ = &headers;
+    header_folder_ = folder;
+  }
 
  private:
   struct Row {
@@ -73,7 +79,9 @@ class CallEncoder {
   std::vector<HostPlace> places_;
   std::vector<uint64_t> pointers_;
   std::string why_;
-  bool sound_ = true, lost_ = false, with_event_ = false, describes_kernels_ = false;
+  const RecordedHeaders* headers_ = nullptr;
+  std::string header_folder_;
+  bool sound_ = true, lost_ = false, with_event_ = false, goes_on_ = false, describes_kernels_ = false;
 };
 
 }  // namespace gt::tracer

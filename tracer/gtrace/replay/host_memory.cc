@@ -4,11 +4,11 @@
 #include <cstring>
 #include <iterator>
 
+#include "tracer/gtrace/replay/host_block.h"
+
 namespace gt::tracer {
 
 namespace {
-
-constexpr size_t Page = 4096;  // USE_HOST_PTR is free of copies from here on with most drivers
 
 // The first entry of a map by first offset whose range ends behind `begin`.
 template <class Map>
@@ -39,7 +39,7 @@ HostMemory::Ranges::iterator HostMemory::grow(Block& block, int64_t begin, int64
     end = std::max(end, last->second.end);
   }
   const auto size = static_cast<size_t>(end - begin);
-  void* const memory = size >= Page ? std::aligned_alloc(Page, (size + Page - 1) / Page * Page) : std::malloc(size);
+  void* const memory = host_block(size);
   if (!memory) return block.ranges.end();
   std::memset(memory, 0, size);
   Range made{std::shared_ptr<void>(memory, Free{}), static_cast<uint8_t*>(memory), end};

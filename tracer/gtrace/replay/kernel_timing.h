@@ -21,6 +21,7 @@ class KernelTiming : public LaunchHook {
 
   Status before(const Launch& launch) override;
   Status after(const Launch& launch) override;
+  bool wants(const Launch& launch) const override { return choice_.is(launch); }
   bool done() const override { return done_.load(); }
 
   const std::vector<uint64_t>& ns() const { return ns_; }

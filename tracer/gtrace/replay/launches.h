@@ -29,6 +29,8 @@ struct Launch {
 class LaunchHook {
  public:
   virtual ~LaunchHook() = default;
+  // Does it look at this one? Then nothing is left waiting for user events before it.
+  virtual bool wants(const Launch& /*launch*/) const { return true; }
   virtual Status before(const Launch& launch) = 0;
   virtual Status after(const Launch& launch) = 0;
   virtual bool done() const { return false; }  // the replay may end

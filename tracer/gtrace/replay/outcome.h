@@ -2,6 +2,7 @@
 // Thread safety: any thread.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -41,6 +42,10 @@ class Outcome {
   void bridged(const std::string& how) { count(bridged_, how); }
   // A call that ended otherwise than recorded, but no worse.
   void ended_otherwise(const std::string& how) { count(ended_otherwise_, how); }
+  void went_on() { went_on_.fetch_add(1, std::memory_order_relaxed); }  // a transfer that blocked when it was recorded
+  uint64_t gone_on() const { return went_on_.load(); }
+  void undefined() { undefined_.fetch_add(1, std::memory_order_relaxed); }  // a result of memory that nobody had written
+  uint64_t undefined_results() const { return undefined_.load(); }
   void compared(uint64_t bytes) {
     const MutexLock lock(mutex_);
     ++compared_;
@@ -76,6 +81,7 @@ class Outcome {
     ++counts[what];
   }
 
+  std::atomic<uint64_t> went_on_{0}, undefined_{0};
   Mutex mutex_;
   std::vector<ShapeTime> times_ GT_GUARDED_BY(mutex_);
   Counts left_out_ GT_GUARDED_BY(mutex_), bridged_ GT_GUARDED_BY(mutex_), ended_otherwise_ GT_GUARDED_BY(mutex_);

@@ -1,5 +1,6 @@
 // gtrace replay: makes the calls of a trace again.
 #include <fmt/format.h>
+#include <sys/mman.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include "tracer/gtrace/replay/kernel_timing.h"
 #include "tracer/gtrace/replay/report.h"
 #include "tracer/gtrace/replay/session.h"
+#include "tracer/gtrace/replay/what_if.h"
 #include "traces/base/command_line.h"
 
 namespace gt::tracer {
@@ -26,6 +28,23 @@ struct ReplayCommand {
   std::optional<LaunchChoice> kernel;
   uint64_t repeat = 1;
   ApartOptions apart;
+  bool overlaps = false;
+  uint64_t* only_time = nullptr;  // in memory that is shared: the time goes there, nothing is printed
+};
+
+// A number that a process writes and its parent reads.
+class SharedNumber {
+ public:
+  SharedNumber() : at_(::mmap(nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) {}
+  ~SharedNumber() {
+    if (at_ != MAP_FAILED) ::munmap(at_, sizeof(uint64_t));
+  }
+  SharedNumber(const SharedNumber&) = delete;
+  SharedNumber& operator=(const SharedNumber&) = delete;
+  uint64_t* get() const { return at_ == MAP_FAILED ? nullptr : static_cast<uint64_t*>(at_); }
+
+ private:
+  void* at_;
 };
 
 // "A..B", "A..", "..B", "A".
@@ -70,11 +89,13 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   ReplayWorld& world = (*session)->world();
   world.tolerance = command.tolerance;
   world.times_calls = command.report.timing || command.report.json;
+  world.overlaps = command.overlaps;
   std::optional<KernelTiming> timing;
   if (command.kernel) world.hook = &timing.emplace(world.cl, world.kernels, *command.kernel, command.repeat);
   Result<RunTimes> times = run_replay(world, command.run, &last_call);
   if (!times) return fail("gtrace", times.status().at(opened.path));
   if (timing && !timing->done()) return fail("gtrace", never_launched(*command.kernel).at(opened.path));
+  if (command.only_time) return *command.only_time = times->wall_ns, ExitOk;
   if (command.run.first == 1 && command.run.last == ~uint64_t{0} && !timing)
     times->recorded_ns = recorded_ns(opened.trace, command.run.process);
   std::string text = replay_report(world, *times, command.report);
@@ -82,6 +103,28 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   if (const Status s = print_text(text); !s.ok()) return fail("gtrace", s);
   if (const Status s = (*session)->damage(); !s.ok()) return fail("gtrace", s);
   return world.outcome.differing() > 0 ? ExitDiffers : ExitOk;
+}
+
+// By turns: as it was, and with transfers that go on. The first one, in which drivers compile, does not count.
+int replay_by_turns(const OpenedTrace& opened, ReplayCommand command) {
+  constexpr uint64_t LongNs = 5'000'000'000;
+  const SharedNumber time;
+  if (!time.get()) return fail("gtrace", system_error("cannot replay: mmap", errno));
+  const auto replay = [&](bool overlaps, uint64_t* only_time) {
+    command.overlaps = overlaps;
+    command.only_time = only_time;
+    return run_apart(opened.path, [&](LastCall& last) { return replay_here(opened, command, last); }, command.apart);
+  };
+  int status = replay(false, time.get());
+  const int turns = *time.get() < LongNs ? 3 : 1;
+  for (int turn = 0; turn < turns && status == ExitOk; ++turn) {
+    status = replay(false, time.get());
+    command.report.blocking_ns.push_back(*time.get());
+    if (status != ExitOk || turn + 1 == turns) break;
+    status = replay(true, time.get());
+    command.report.going_on_ns.push_back(*time.get());
+  }
+  return status == ExitOk ? replay(true, nullptr) : status;
 }
 
 }  // namespace
@@ -93,9 +136,12 @@ int replay_command(int argc, char** argv) {
   line.argument("FILE", file, "The trace; the newest trace*.db here by default");
   if (const auto status = line.parse(argc, argv)) return *status;
   ReplayCommand command;
+  const WhatIf what_if{settings.text("policy"), settings.text("remote")};
+  if (what_if.any()) return fail("gtrace", become_what_if(what_if, {argv + 1, argv + argc}));
   command.device = settings.text("device");
-  command.report = {settings.flag("json"), settings.flag("timing")};
   command.apart.sandbox = !settings.flag("no-sandbox");
+  command.report.json = settings.flag("json");
+  command.report.timing = settings.flag("timing");
   command.run.free_threads = settings.flag("free-threads");
   if (const Status s = parse_calls(settings.text("calls"), command.run); !s.ok()) return fail("gtrace", s);
   const Result<Tolerance> tolerance = Tolerance::parse(settings.text("compare"));
@@ -109,12 +155,14 @@ int replay_command(int argc, char** argv) {
   command.run.give_up = give_up_with(opened->path);
   command.repeat = settings.integer("repeat").value_or(0);
   if (const std::string& kernel = settings.text("kernel"); !kernel.empty()) {
+    if (settings.flag("overlap")) return fail("gtrace", {Kind::Invalid, "--overlap is for calls, not for --kernel"});
     const Result<LaunchChoice> choice = LaunchChoice::parse(kernel, opened->trace);
     if (!choice) return fail("gtrace", choice.status());
     command.kernel = *choice;
   } else if (command.repeat > 0) {
     return fail("gtrace", {Kind::Invalid, "--repeat N goes with --kernel NAME#N"});
   }
+  if (settings.flag("overlap")) return replay_by_turns(*opened, command);
   return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); }, command.apart);
 }
 

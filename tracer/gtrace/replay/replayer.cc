@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "tracer/gtrace/replay/program_binaries.h"
 #include "traces/api/print.h"
 #include "traces/api/special.h"
 
@@ -24,6 +25,8 @@ void nobody_listens() {}  // in place of the program's callbacks: who calls it c
 
 bool is_query(std::string_view name) { return name.starts_with("clGet") || name.starts_with("clIcd"); }
 
+bool is_memory_object(ObjectKind kind) { return kind == ObjectKind::Buffer || kind == ObjectKind::Image; }
+
 bool only_releases(const model::Shape& shape) { return api::attributes(shape.fn).releases != ObjectKind::Unknown; }
 
 }  // namespace
@@ -35,6 +38,8 @@ Replayer::Replayer(ReplayWorld& world)
       data_(world) {
   context_.objects = this;
   if (world.describes_kernels || (world.contents && world.compares)) encoder_.describe_kernels();
+  if (world.overlaps) overlap_.emplace(world.cl);
+  if (world.headers) encoder_.include_from(*world.headers, world.header_folder);
   outputs_.leave_contents_out();
 }
 
@@ -59,7 +64,13 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
   if (shape.fn == static_cast<uint16_t>(FnId::clEnqueueNativeKernel)) return call_marker(shape, plan, values);
-  if (!encoder_.encode(shape, plan, values, late_)) return not_made(shape, plan, values, encoder_.why());
+  const uint64_t queue = overlap_ ? first_of(ObjectKind::Queue, shape, plan, values) : 0;
+  const bool blocks = number_of(shape, plan, values, attributes.blocking) != 0;
+  goes_on_ = overlap_ && blocks && overlap_->may_go_on(plan, queue);
+  if (goes_on_) world_.outcome.went_on();
+  if (overlap_) overlap_->before(plan, queue, first_of(ObjectKind::Event, shape, plan, values) != 0);
+  if (!encoder_.encode(shape, plan, values, late_ || goes_on_, goes_on_))
+    return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);
 }
 
@@ -76,12 +87,20 @@ int64_t Replayer::content_of(const ShapePlan& plan, std::span<const int64_t> val
 }
 
 Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  const AnyFunction function = world_.cl.find(shape.fn, world_.devices.by_slot().front().platform);
+  const AnyFunction function =
+      with_room_for_binaries(shape.fn, world_.cl.find(shape.fn, world_.devices.by_slot().front().platform));
   if (!function) return not_made(shape, plan, values, "no driver here has it");
   keep_queues(shape);
+  const bool sets_gate = shape.fn == static_cast<uint16_t>(FnId::clSetUserEventStatus);
+  if (sets_gate && !world_.gates.may_set(first_input())) return {};
   send(shape, plan, values);
-  if (!world_.hook || !plan.fn->attributes.launch) return call_driver(shape, plan, values, function);
+  if (!world_.hook || !plan.fn->attributes.launch) {
+    GT_TRY(call_driver(shape, plan, values, function));
+    if (sets_gate) world_.gates.was_set(first_input());
+    return {};
+  }
   const Launch launch = launch_of(shape, plan, values, function);
+  if (world_.hook->wants(launch)) world_.gates.open_all();  // who looks at a launch waits for all before it
   GT_TRY(world_.hook->before(launch));
   GT_TRY(call_driver(shape, plan, values, function));
   return world_.hook->after(launch);
@@ -98,6 +117,7 @@ Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, s
   const Clock::duration took = world_.times_calls ? Clock::now() - began : Clock::duration();
   if (invoked == api::Invoked::Damaged) return not_made(shape, plan, values, "what it was given contradicts itself");
   if (invoked == api::Invoked::TooLarge) return not_made(shape, plan, values, "it needs more memory than there is");
+  if (world_.untouched.any()) note_touched(shape, plan, values);
   if (world_.measures.load(std::memory_order_relaxed))
     world_.outcome.made(shape_, static_cast<uint64_t>(std::chrono::nanoseconds(took).count()));
   made_.clear();
@@ -146,6 +166,28 @@ Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std
     return made ? Status() : Status(Kind::OpenCl, "the launch cannot be repeated");
   };
   return launch;
+}
+
+// Does a call name a buffer or an image that is there already?
+bool Replayer::names_memory_object(const model::Shape& shape, const ShapePlan& plan) const {
+  for (size_t i = plan.input_at.front(); i < plan.input_at.back(); ++i) {
+    const Arg& a = shape.args[i];
+    if (a.form == ArgForm::Object && is_memory_object(world_.trace.classes[a.cls].kind)) return true;
+  }
+  return false;
+}
+
+// All calls but those that only look, or hold, may write what they name, now or (arguments of kernels) later.
+void Replayer::note_touched(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  const api::Attributes& a = plan.fn->attributes;
+  const bool looks = plan.reads || a.direction == api::DirectionRule::Map || a.releases != ObjectKind::Unknown ||
+                     a.retains != ObjectKind::Unknown || is_query(plan.fn->name);
+  if (looks) return;
+  for (size_t i = plan.input_at.front(); i < plan.input_at.back(); ++i) {
+    const Arg& arg = shape.args[i];
+    if (arg.form == ArgForm::Object && is_memory_object(world_.trace.classes[arg.cls].kind))
+      world_.untouched.touch(encoder_.handle(arg.cls, values[plan.value_at[i]]));
+  }
 }
 
 // Queries change nothing, and what was never made needs no release.
@@ -219,6 +261,9 @@ void Replayer::note_address(uint64_t recorded) {
 
 void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<const int64_t> values,
                            const api::DecodedArg& made) {
+  // There a driver gave a handle with its error, here none does: the name is not that of what had it before.
+  if (made.value == 0 && arg.form == ArgForm::Object && arg.effect == Effect::Def)
+    return world_.objects.set(arg.cls, values[0], ReplayObjects::Lost);
   if (made.value == 0 || (made.tag != api::Tag::Handle && made.tag != api::Tag::HostPointer)) return;
   const ObjectKind kind = world_.trace.classes[arg.cls].kind;
   if (kind == ObjectKind::Platform) return;
@@ -227,19 +272,29 @@ void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<
   if (arg.effect != Effect::Def && world_.objects.find(arg.cls, values[0]) != 0)
     return;  // known by a call that made it
   world_.objects.set(arg.cls, values[0], made.value);
+  // Without data of the program's, and no part of another one.
+  const bool empty = content_ < 0 && !moved_.at && api::attributes(shape.fn).creates == kind && world_.contents;
+  if (empty && is_memory_object(kind) && !names_memory_object(shape, plan_of(shape_))) world_.untouched.made(made.value);
+  if (shape.fn == static_cast<uint16_t>(FnId::clCreateUserEvent)) world_.gates.made(made.value);
   if (kind == ObjectKind::Svm && arg.effect == Effect::Def) world_.mapped.set(made.value, {0, made.length});
   if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);
+}
+
+// The handle or number that a call is given first.
+uint64_t Replayer::first_input() {
+  uint64_t word = 0;
+  if (encoder_.inputs().size() >= sizeof word) std::memcpy(&word, encoder_.inputs().data(), sizeof word);
+  return word;
 }
 
 // The first parameter of what retains and releases queues is the queue.
 void Replayer::keep_queues(const model::Shape& shape) {
   const api::Attributes& a = api::attributes(shape.fn);
   if (a.retains != ObjectKind::Queue && a.releases != ObjectKind::Queue) return;
-  uint64_t queue = 0;
-  if (encoder_.inputs().size() >= sizeof queue) std::memcpy(&queue, encoder_.inputs().data(), sizeof queue);
+  const uint64_t queue = first_input();
   if (a.retains == ObjectKind::Queue) return world_.queues.hold(queue);
   // What it was given is done before the next object may have its name.
-  if (world_.queues.last(queue))
+  if (world_.queues.last(queue) && !world_.gates.any_shut())
     world_.cl.get<decltype(clFinish)>(FnId::clFinish)(reinterpret_cast<cl_command_queue>(queue));
   world_.queues.release(queue);
 }

@@ -10,12 +10,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "tracer/gtrace/replay/call_encoder.h"
 #include "tracer/gtrace/replay/data.h"
 #include "tracer/gtrace/replay/native_kernels.h"
+#include "tracer/gtrace/replay/overlap.h"
 #include "tracer/gtrace/replay/world.h"
 #include "traces/api/decode.h"
 #include "traces/api/invoke.h"
@@ -30,6 +32,9 @@ class Replayer : api::ObjectMap {
 
   // The call `number` of thread `thread` once more. OpenCl: it failed although it had not when it was recorded.
   Status call(model::ShapeId shape, std::span<const int64_t> values, uint64_t number);
+  void finish() {  // what is still under way, and nobody has waited for
+    if (overlap_) overlap_->wait();
+  }
 
  private:
   // Memory of the program that the current call moves data from or to.
@@ -61,9 +66,14 @@ class Replayer : api::ObjectMap {
   void look_at_result(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void look_at_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void go_on(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   uint64_t hold_event(const model::Shape& shape, const ShapePlan& plan) const;
   ResultPlace result(uint64_t buffer) const;
   bool is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const;
+  uint64_t first_input();
+  bool names_memory_object(const model::Shape& shape, const ShapePlan& plan) const;
+  void note_touched(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  bool is_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   void keep_queues(const model::Shape& shape);
   void note_kernels(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void note_binding(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, uint64_t kernel);
@@ -80,13 +90,15 @@ class Replayer : api::ObjectMap {
   api::VectorWriter outputs_;
   std::vector<api::DecodedArg> made_;
   ReplayedData data_;
+  std::optional<Overlap> overlap_;
 
   // The current call.
   model::ShapeId shape_ = 0;
   uint64_t number_ = 0;
   int64_t content_ = -1;
   bool reads_ = false;  // into the program's memory
-  bool late_ = false;   // and what it brings was seen later
+  bool late_ = false;     // and what it brings was seen later
+  bool goes_on_ = false;  // it blocked, and does not now
   Moved moved_;
 };
 

@@ -19,7 +19,9 @@ void* Replayer::host(uint64_t address, const api::HostBox& box) {
   // What a buffer uses in place, kernels may write.
   const bool stays = api::attributes(world_.trace.shapes[shape_].fn).creates == ObjectKind::Unknown;
   const bool comes = world_.late_reads.touch(place, box.extent());
-  if (moved_.at && !reads_ && !comes && !(stays && world_.memory.holds(place, box.extent(), content_))) {
+  const bool changes = reads_ || (!comes && !(stays && world_.memory.holds(place, box.extent(), content_)));
+  if (overlap_ && changes) overlap_->before_change(place, box.extent());
+  if (moved_.at && !reads_ && changes) {
     const bool filled = data_.fill({moved_.at, box}, content_);
     world_.memory.note_content(place, box.extent(), filled && stays ? content_ : -1);
   }
@@ -77,7 +79,10 @@ ResultPlace Replayer::result(uint64_t buffer) const {
 }
 
 void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  if (!world_.contents) return;
+  if (!world_.contents) {
+    if (goes_on_ && moved_.at) go_on(shape, plan, values);
+    return;
+  }
   look_at_late_reads(shape, plan, values);
   const api::Attributes& a = plan.fn->attributes;
   if (a.direction == api::DirectionRule::Map) return look_at_mapping(shape, plan, values);
@@ -87,6 +92,12 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
     data_.compare(
         {reinterpret_cast<uint8_t*>(pointers[0]), {0, static_cast<size_t>(number_of(shape, plan, values, a.size))}},
         content_, result(0));
+  if (reads_ && is_undefined(shape, plan, values)) {
+    world_.outcome.undefined();
+    content_ = -1;
+    late_ = false;
+  }
+  if (goes_on_ && moved_.at) return go_on(shape, plan, values);
   if (!reads_ || !moved_.at) return;
   world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
   const uint64_t buffer = first_of(ObjectKind::Buffer, shape, plan, values);
@@ -94,6 +105,21 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
   if (late_)
     world_.late_reads.add(
         {moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer, hold_event(shape, plan)});
+}
+
+// The transfer does not block, though it did; what it brings is looked at later.
+void Replayer::go_on(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  Overlap::Moving moving{first_of(ObjectKind::Queue, shape, plan, values), hold_event(shape, plan), moved_.place,
+                         moved_.box.extent(), {}};
+  if (moving.event == 0) return;
+  if (reads_) {
+    world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
+    const ResultPlace place = result(first_of(ObjectKind::Buffer, shape, plan, values));
+    moving.look = [this, moved = moved_, content = content_, place] {
+      if (content >= 0) data_.compare({moved.at, moved.box}, content, place);
+    };
+  }
+  overlap_->add(std::move(moving));
 }
 
 // The event of the call, which the program may release as it likes; 0: there is none.
@@ -105,6 +131,12 @@ uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) 
     return m.value;
   }
   return 0;
+}
+
+// Has nobody written what the call brings?
+bool Replayer::is_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const {
+  return world_.untouched.any() && (world_.untouched.has(first_of(ObjectKind::Buffer, shape, plan, values)) ||
+                                    world_.untouched.has(first_of(ObjectKind::Image, shape, plan, values)));
 }
 
 void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
@@ -132,6 +164,7 @@ void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan,
   if (number_of(shape, plan, values, a.blocking) == 0) return world_.mapped.comes_later(address, plan.content >= 0);
   world_.mapped.has_come(address);
   if (content_ < 0) return;
+  if (is_undefined(shape, plan, values)) return world_.outcome.undefined();
   data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_,
                 result(first_of(ObjectKind::Buffer, shape, plan, values)));
 }

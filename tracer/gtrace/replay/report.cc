@@ -39,6 +39,16 @@ std::vector<std::pair<std::string, FunctionTime>> function_times(const ReplayWor
   return out;
 }
 
+std::vector<uint64_t> with_this(std::vector<uint64_t> before, const RunTimes& times) {
+  before.push_back(times.wall_ns);
+  return before;
+}
+
+uint64_t median(std::vector<uint64_t> ns) {
+  std::sort(ns.begin(), ns.end());
+  return ns[ns.size() / 2];
+}
+
 std::string device_names(const ReplayWorld& world) {
   std::string text;
   std::vector<cl_device_id> seen;
@@ -61,13 +71,18 @@ void append_counts(std::string& out, const char* what, const Outcome::Counts& co
     out += fmt::format("{}: {}{}\n", what, text, n > 1 ? fmt::format(" ({} times)", n) : "");
 }
 
-std::string as_text(const ReplayWorld& world, const RunTimes& times, bool timing) {
+std::string as_text(const ReplayWorld& world, const RunTimes& times, const ReportOptions& options) {
   const Outcome& o = world.outcome;
   std::string out = fmt::format("{} OpenCL calls on {} in {}", o.calls(), device_names(world), human_ns(times.wall_ns));
   if (times.recorded_ns > 0) out += fmt::format(" (recorded: {})", human_ns(times.recorded_ns));
   out += "\n";
+  if (!options.blocking_ns.empty()) {
+    out += fmt::format("{} transfers that blocked went on: {}; {} without that (medians of {})\n", o.gone_on(),
+                       human_ns(median(with_this(options.going_on_ns, times))), human_ns(median(options.blocking_ns)),
+                       options.blocking_ns.size());
+  }
   if (!world.devices.same()) out += fmt::format("recorded on {}\n", world.devices.recorded());
-  if (timing) {
+  if (options.timing) {
     out += fmt::format("{:<36} {:>10} {:>12} {:>12}\n", "function", "calls", "replayed", "recorded");
     for (const auto& [name, t] : function_times(world)) {
       out += fmt::format("{:<36} {:>10} {:>12} {:>12}\n", name, t.calls, human_ns(t.replayed_ns),
@@ -81,6 +96,8 @@ std::string as_text(const ReplayWorld& world, const RunTimes& times, bool timing
     out += "no contents were recorded (gtrace run --capture full): what was sent was zeros, nothing was compared\n";
     return out;
   }
+  if (const uint64_t n = o.undefined_results())
+    out += fmt::format("not compared: {} results of memory that nothing had written\n", n);
   for (const ContentDifference& d : o.differences()) out += difference_line(world, d) + "\n";
   if (o.compared() == 0) return out + "no result was compared: none was recorded\n";
   return out + fmt::format("{} of {} results differ ({} compared)\n", o.differing(), o.compared(),
@@ -93,7 +110,7 @@ Json counts_json(const Outcome::Counts& counts) {
   return j;
 }
 
-Json as_json(const ReplayWorld& world, const RunTimes& times) {
+Json as_json(const ReplayWorld& world, const RunTimes& times, const ReportOptions& options) {
   const Outcome& o = world.outcome;
   Json j = {{"format", "gtrace-replay"},
             {"version", 1},
@@ -103,11 +120,17 @@ Json as_json(const ReplayWorld& world, const RunTimes& times) {
             {"devices", Json::array()},
             {"recorded_on", world.devices.recorded()},
             {"contents", world.contents != nullptr}};
+  if (!options.blocking_ns.empty()) {
+    j["overlap"] = {{"transfers", o.gone_on()},
+                    {"wall_ns", with_this(options.going_on_ns, times)},
+                    {"blocking_wall_ns", options.blocking_ns}};
+  }
   for (const ReplayDevice& d : world.devices.by_slot()) j["devices"].push_back(d.name);
   j["not_made"] = counts_json(o.left_out());
   j["made_otherwise"] = counts_json(o.bridged());
   j["ended_otherwise"] = counts_json(o.ended_otherwise());
-  j["compared"] = {{"results", o.compared()}, {"bytes", o.compared_bytes()}, {"differing", o.differing()}};
+  j["compared"] = {{"results", o.compared()}, {"bytes", o.compared_bytes()}, {"differing", o.differing()},
+                   {"undefined", o.undefined_results()}};
   j["differences"] = Json::array();
   for (const ContentDifference& d : o.differences()) {
     j["differences"].push_back({{"thread", d.thread},
@@ -130,7 +153,7 @@ Json as_json(const ReplayWorld& world, const RunTimes& times) {
 }  // namespace
 
 std::string replay_report(const ReplayWorld& world, const RunTimes& times, const ReportOptions& options) {
-  return options.json ? as_json(world, times).dump(2) + "\n" : as_text(world, times, options.timing);
+  return options.json ? as_json(world, times, options).dump(2) + "\n" : as_text(world, times, options);
 }
 
 }  // namespace gt::tracer

@@ -62,11 +62,13 @@ class Run {
   }
 
   Result<RunTimes> run() {
+    world_.overlaps &= streams_.size() == 1;  // what another thread needs is not known
     if (options_.first <= 1) begin();
     std::vector<std::thread> threads;
     for (size_t i = 1; i < streams_.size(); ++i) threads.emplace_back([this, i] { replay(i); });
     if (!streams_.empty()) replay(0);
     for (std::thread& t : threads) t.join();
+    world_.gates.open_all();
     finish_queues();
     const MutexLock lock(mutex_);
     if (!failed_.ok()) return failed_;
@@ -100,6 +102,7 @@ class Run {
       return node.count.value == 0 || fail({Kind::Unsupported, "the trace lacks calls that --max-size left out"});
     };
     if (const Status s = walk_stream(world_.trace, stream, walk); !s.ok()) fail(s);
+    replayer.finish();
     order_.finish(at);
   }
 
@@ -110,7 +113,8 @@ class Run {
     const CallOrder::Turn turn = turn_of(e);
     if (!order_.enter(at, turn)) return false;
     if (counted && e.number == options_.first && e.number > 1) {
-      finish_queues();
+      replayer.finish();
+      if (!world_.gates.any_shut()) finish_queues();  // else some would wait for calls that are to come
       begin();
     }
     note(thread, e);

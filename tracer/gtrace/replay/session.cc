@@ -20,7 +20,18 @@ Result<std::unique_ptr<ReplaySession>> ReplaySession::open(const OpenedTrace& op
   session->world_->contents = session->contents_.get();
   if (session->contents_ && !session->contents_->trouble().ok())
     std::fprintf(stderr, "gtrace: %s\n", session->contents_->trouble().text().c_str());
+  if (const Status s = session->put_headers(opened.trace, process); !s.ok()) return s.at(opened.path);
   return session;
+}
+
+Status ReplaySession::put_headers(const model::Trace& trace, uint32_t process) {
+  if (!contents_) return {};
+  headers_ = std::make_unique<RecordedHeaders>(contents_->reader(), trace, process);
+  if (!headers_->any()) return {};
+  GT_TRY(header_folder_.fill(*headers_));
+  world_->headers = headers_.get();
+  world_->header_folder = header_folder_.path();
+  return {};
 }
 
 }  // namespace gt::tracer

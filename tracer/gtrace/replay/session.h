@@ -22,10 +22,13 @@ class ReplaySession {
 
  private:
   ReplaySession() = default;
+  Status put_headers(const model::Trace& trace, uint32_t process);
 
   std::unique_ptr<OpenClLibrary> library_;
   std::unique_ptr<DeviceChoice> devices_;
   std::unique_ptr<StoredContents> contents_;
+  std::unique_ptr<RecordedHeaders> headers_;
+  HeaderFolder header_folder_;
   std::unique_ptr<ReplayWorld> world_;
 };
 

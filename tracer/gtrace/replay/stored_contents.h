@@ -19,6 +19,7 @@ class StoredContents : public ContentSource {
   bool has(int64_t number) const override;
   uint64_t size(int64_t number) const override;
   Status read(int64_t number, Bytes& out) const override;
+  const contents::ContentReader& reader() const { return reader_; }
   const Status& trouble() const { return reader_.trouble(); }  // of a file that is not whole
   Status damage() const;                                       // the first content that could not be read; Ok: none
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <atomic>
+#include <string>
 
 #include "tracer/gtrace/replay/addresses.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
+#include "tracer/gtrace/replay/gates.h"
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/kernel_facts.h"
 #include "tracer/gtrace/replay/late_reads.h"
@@ -16,6 +18,8 @@
 #include "tracer/gtrace/replay/objects.h"
 #include "tracer/gtrace/replay/outcome.h"
 #include "tracer/gtrace/replay/queues.h"
+#include "tracer/gtrace/replay/recorded_headers.h"
+#include "tracer/gtrace/replay/untouched.h"
 
 namespace gt::tracer {
 
@@ -25,16 +29,21 @@ struct ReplayWorld {
   const OpenClLibrary& cl;
   const DeviceChoice& devices;
   const ContentSource* contents = nullptr;          // nullptr: they were not kept
+  bool overlaps = false;                            // transfers that blocked go on where nothing needs them yet
   bool compares = true, describes_kernels = false;  // describes: kernels keep what their arguments are called
   Tolerance tolerance;
   LaunchHook* hook = nullptr;  // may be null
+  const RecordedHeaders* headers = nullptr;  // nullptr: the sources include nothing
+  std::string header_folder;                 // where they lie
 
   ReplayObjects objects;
   HostMemory memory;
   MappedBoxes mapped;
   SharedAddresses addresses;
+  Untouched untouched;
   LateReads late_reads;
   LiveQueues queues;
+  Gates gates;
   KernelFacts kernels;
   LaunchCounts launches;
   Outcome outcome;
@@ -42,7 +51,7 @@ struct ReplayWorld {
   bool times_calls = true;            // each: reading the clock twice is a fifth of what a replay adds to a call
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), kernels(c), outcome(t.shapes.size()) {}
+      : trace(t), cl(c), devices(d), gates(c), kernels(c), outcome(t.shapes.size()) {}
 };
 
 }  // namespace gt::tracer

@@ -7,6 +7,7 @@ Exit status: 0 the results are the recorded ones, 1 they differ, 2 it could not 
 
 import argparse
 import json
+import os
 import pathlib
 import sys
 import time
@@ -45,6 +46,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=1)
     parser.add_argument("--tolerance", type=float, default=0)
     options = parser.parse_args()
+    os.chdir(HERE)  # what the source includes lies in include
     launch = json.loads((HERE / "launch.json").read_text())
 
     device = find_device(options.device)
