@@ -7,6 +7,7 @@
 
 #include "tracer/gtrace/base/units.h"
 #include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/replay/against.h"
 #include "tracer/gtrace/replay/apart.h"
 #include "tracer/gtrace/replay/kernel_timing.h"
 #include "tracer/gtrace/replay/report.h"
@@ -88,6 +89,7 @@ int replay_command(int argc, char** argv) {
   const Options& settings = line.options();
   std::string file;
   line.argument("FILE", file, "The trace; the newest trace*.db here by default");
+  line.takes_two("--against");
   if (const auto status = line.parse(argc, argv)) return *status;
   ReplayCommand command;
   command.device = settings.text("device");
@@ -110,6 +112,13 @@ int replay_command(int argc, char** argv) {
     command.kernel = *choice;
   } else if (command.repeat > 0) {
     return fail("gtrace", {Kind::Invalid, "--repeat N goes with --kernel NAME#N"});
+  }
+  if (const std::string& devices = settings.text("against"); !devices.empty()) {
+    if (command.kernel || !command.device.empty() || command.report.timing)
+      return fail("gtrace", {Kind::Invalid, "--against goes without --device, --kernel and --timing"});
+    const size_t end = devices.find('\n');
+    const AgainstOptions against{{devices.substr(0, end), devices.substr(end + 1)}, command.run, command.tolerance};
+    return replay_against(*opened, against, command.report.json);
   }
   return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); });
 }

@@ -95,6 +95,9 @@ Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, s
   GT_TRY(judge(plan, values));
   name_outputs(shape, plan, values);
   note_kernels(shape, plan, values);
+  if (world_.hook && plan.fn->attributes.creates != ObjectKind::Unknown && !made_.empty())
+    GT_TRY(world_.hook->made({plan.fn->attributes.creates, made_.front().value,
+                              first_of(ObjectKind::Context, shape, plan, values)}));
   look_at_result(shape, plan, values);
   return {};
 }
@@ -128,6 +131,12 @@ Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std
   launch.offset = list("global_work_offset");
   launch.global = list("global_work_size");
   launch.local = list("local_work_size");
+  for (size_t i = plan.input_at.back(); i < shape.args.size(); ++i) {
+    const Arg& a = shape.args[i];
+    const bool bound = a.param >= model::ParamKernelArg && a.param < model::ParamReturn;
+    if (bound && (a.form == ArgForm::Object || a.form == ArgForm::Memory))
+      launch.objects.push_back({a.param - uint32_t{model::ParamKernelArg}, a.cls, values[plan.value_at[i]]});
+  }
   launch.again = [this, &shape, function]() -> Status {
     outputs_.view().clear();
     context_.arena.clear();

@@ -75,7 +75,7 @@ std::string as_text(const ReplayWorld& world, const RunTimes& times, bool timing
     }
   }
   append_counts(out, "not made", o.left_out());
-  append_counts(out, "made otherwise", o.bridged());
+  append_counts(out, "bridged", o.bridged());
   append_counts(out, "ended otherwise", o.ended_otherwise());
   if (!world.contents) {
     out += "no contents were recorded (gtrace run --capture full): what was sent was zeros, nothing was compared\n";
@@ -105,7 +105,7 @@ Json as_json(const ReplayWorld& world, const RunTimes& times) {
             {"contents", world.contents != nullptr}};
   for (const ReplayDevice& d : world.devices.by_slot()) j["devices"].push_back(d.name);
   j["not_made"] = counts_json(o.left_out());
-  j["made_otherwise"] = counts_json(o.bridged());
+  j["bridged"] = counts_json(o.bridged());
   j["ended_otherwise"] = counts_json(o.ended_otherwise());
   j["compared"] = {{"results", o.compared()}, {"bytes", o.compared_bytes()}, {"differing", o.differing()}};
   j["differences"] = Json::array();
