@@ -10,6 +10,7 @@
 #include "tracer/gtrace/replay/against.h"
 #include "tracer/gtrace/replay/apart.h"
 #include "tracer/gtrace/replay/kernel_timing.h"
+#include "tracer/gtrace/replay/reduce.h"
 #include "tracer/gtrace/replay/report.h"
 #include "tracer/gtrace/replay/session.h"
 #include "traces/base/command_line.h"
@@ -82,6 +83,26 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   return world.outcome.differing() > 0 ? ExitDiffers : ExitOk;
 }
 
+// --against and --reduce: several replays. Nothing: neither was given.
+std::optional<int> replay_many(const OpenedTrace& opened, const ReplayCommand& command, const Options& settings) {
+  const std::string& devices = settings.text("against");
+  const bool reduces = settings.flag("reduce");
+  if (devices.empty() && !reduces) return std::nullopt;
+  if (!devices.empty() && !command.device.empty())
+    return fail("gtrace", {Kind::Invalid, "--against goes without --device"});
+  if (command.kernel || command.report.timing)
+    return fail("gtrace", {Kind::Invalid, "--against and --reduce go without --kernel and --timing"});
+  const size_t end = devices.find('\n');
+  const AgainstOptions pair{{devices.substr(0, end), devices.substr(end + 1)}, command.run, command.tolerance};
+  if (!reduces) return replay_against(opened, pair, command.report.json);
+  if (!settings.text("calls").empty()) return fail("gtrace", {Kind::Invalid, "--reduce goes without --calls"});
+  return reduce_trace(opened, {{command.device, !devices.empty(), pair},
+                               settings.text("output"),
+                               settings.integer("tries").value_or(0),
+                               settings.integer("seconds").value_or(0),
+                               command.report.json});
+}
+
 }  // namespace
 
 int replay_command(int argc, char** argv) {
@@ -113,13 +134,7 @@ int replay_command(int argc, char** argv) {
   } else if (command.repeat > 0) {
     return fail("gtrace", {Kind::Invalid, "--repeat N goes with --kernel NAME#N"});
   }
-  if (const std::string& devices = settings.text("against"); !devices.empty()) {
-    if (command.kernel || !command.device.empty() || command.report.timing)
-      return fail("gtrace", {Kind::Invalid, "--against goes without --device, --kernel and --timing"});
-    const size_t end = devices.find('\n');
-    const AgainstOptions against{{devices.substr(0, end), devices.substr(end + 1)}, command.run, command.tolerance};
-    return replay_against(*opened, against, command.report.json);
-  }
+  if (const std::optional<int> status = replay_many(*opened, command, settings)) return *status;
   return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); });
 }
 
