@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 
-#include "tracer/gtrace/replay/step_side.h"
 #include "traces/base/command.h"
 
 namespace gt::tracer {
@@ -47,7 +46,8 @@ class InStep {
         ++it;
         continue;
       }
-      compare(it->second, other->second);
+      const bool unseen = it->second.unseen || other->second.unseen;
+      unseen ? static_cast<void>(++outcome_.unseen) : compare(it->second, other->second);
       if (!decided_) go_on(it->first);
       sides_[1]->launches.erase(other);
       it = sides_[0]->launches.erase(it);

@@ -9,27 +9,12 @@
 #pragma once
 
 #include <array>
-#include <map>
 #include <string>
-#include <vector>
 
 #include "tracer/gtrace/base/open.h"
-#include "tracer/gtrace/replay/run.h"
-#include "tracer/gtrace/replay/step_channel.h"
+#include "tracer/gtrace/replay/step_side.h"
 
 namespace gt::tracer {
-
-struct AgainstOptions {
-  std::array<std::string, 2> devices;  // as --device takes them
-  RunOptions run;
-  Tolerance tolerance;
-};
-
-// How one of the replays went.
-struct StepSide {
-  std::vector<std::string> devices;
-  Outcome::Counts left_out, bridged;
-};
 
 struct AgainstOutcome {
   enum class Kind : uint8_t {
@@ -42,6 +27,7 @@ struct AgainstOutcome {
   std::array<StepSide, 2> sides;
   bool contents = false;
   uint64_t launches = 0, bytes = 0;  // that are the same
+  uint64_t unseen = 0;               // of these launches: not compared, since they may wait for the program
   size_t side = 0;
   Status failure;
   int exit_status = 0;

@@ -38,14 +38,22 @@ std::string difference_text(const OpenedTrace& opened, const AgainstOutcome& o) 
       d.offset / element_bytes(o.output.type), d.expected, d.got);
 }
 
+void append_counts(std::string& out, const std::string& what, const Outcome::Counts& counts) {
+  for (const auto& [text, n] : counts)
+    out += fmt::format("{}: {}{}\n", what, text, n > 1 ? fmt::format(" ({} times)", n) : "");
+}
+
 std::string as_text(const OpenedTrace& opened, const AgainstOutcome& o) {
   std::string out;
   for (size_t i = 0; i < o.sides.size(); ++i) {
     out += fmt::format("{}: {}\n", Letters[i], fmt::join(o.sides[i].devices, ", "));
-    for (const auto& [text, n] : o.sides[i].left_out) out += fmt::format("{}: not made: {} ({} times)\n", Letters[i], text, n);
-    for (const auto& [text, n] : o.sides[i].bridged) out += fmt::format("{}: bridged: {} ({} times)\n", Letters[i], text, n);
+    append_counts(out, fmt::format("{}: not made", Letters[i]), o.sides[i].left_out);
+    append_counts(out, fmt::format("{}: bridged", Letters[i]), o.sides[i].bridged);
   }
   if (!o.contents) out += "no contents were recorded (gtrace run --capture full): what was sent was zeros\n";
+  if (o.unseen > 0)
+    out += fmt::format("{} of the launches were not compared: they may have waited for events of the program\n",
+                       o.unseen);
   const std::string amount = fmt::format("{} launch{}", o.launches, o.launches == 1 ? "" : "es");
   if (o.kind == Kind::Same)
     return out + fmt::format("{}, and no difference ({} compared)\n", amount, human_bytes(o.bytes));
@@ -57,7 +65,8 @@ std::string as_text(const OpenedTrace& opened, const AgainstOutcome& o) {
 }
 
 Json as_json(const OpenedTrace& opened, const AgainstOutcome& o) {
-  Json j = {{"format", "gtrace-against"}, {"version", 1}, {"contents", o.contents}, {"launches", o.launches}, {"bytes", o.bytes}};
+  Json j = {{"format", "gtrace-against"}, {"version", 1},           {"contents", o.contents},
+            {"launches", o.launches},     {"not_compared", o.unseen}, {"bytes", o.bytes}};
   j["result"] = o.kind == Kind::Same ? "same" : o.kind == Kind::Differs ? "differs" : "only_one";
   j["sides"] = Json::array();
   for (const StepSide& s : o.sides) {

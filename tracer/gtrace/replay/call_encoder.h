@@ -12,6 +12,7 @@
 #include "tracer/gtrace/replay/devices.h"
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/objects.h"
+#include "tracer/gtrace/replay/program_sources.h"
 #include "tracer/gtrace/replay/shape_plan.h"
 #include "traces/api/wire.h"
 
@@ -41,6 +42,11 @@ class CallEncoder {
   // An address in memory that OpenCL gave; 0: no call gave it.
   uint64_t address(model::ClassId cls, int64_t slot, int64_t offset) const;
 
+  // The list of this name is NULL in calls from now on; nullptr: none is.
+  void leave_out(const char* list) { left_out_ = list; }
+  // Builds of programs that were made from source in place of a binary have these options.
+  void know_sources(const ProgramSources& sources) { sources_ = &sources; }
+
   // Builds are told to keep what kernels' arguments are called (-cl-kernel-arg-info).
   void describe_kernels() { describes_kernels_ = true; }
 
@@ -63,6 +69,7 @@ class CallEncoder {
   uint64_t object(const Row& row, size_t arg);
   void blob(int64_t id);
   void options(const Row& row, size_t arg);
+  std::optional<std::string> options_of_source(const Row& row) const;
   void refuse(std::string why);
 
   const model::Trace& trace_;
@@ -73,6 +80,8 @@ class CallEncoder {
   std::vector<HostPlace> places_;
   std::vector<uint64_t> pointers_;
   std::string why_;
+  const char* left_out_ = nullptr;
+  const ProgramSources* sources_ = nullptr;
   bool sound_ = true, lost_ = false, with_event_ = false, describes_kernels_ = false;
 };
 

@@ -14,7 +14,7 @@ using model::Effect;
 
 size_t count_of(const CallSet& set) { return static_cast<size_t>(std::count(set.begin(), set.end(), true)); }
 
-// Calls are read thread by thread, brought into their order, and then walked once, with what made and wrote each object.
+// Calls are read thread by thread, brought into their order, then walked once, with what made and wrote each object.
 class CallGraph::Builder {
  public:
   Builder(const model::Trace& trace, uint32_t process) : trace_(trace), process_(process) {}

@@ -3,7 +3,7 @@
 //   makers    calls that made an object which this one uses: without them it cannot be made
 //   sources   calls that wrote what it uses last: without them it does something else
 //
-// Calls are numbered from 0, in the order of their recorded times, else thread by thread. Memory: some 100 bytes a call.
+// Calls are numbered from 0, in the order of their recorded times, else thread by thread. Memory: some 100 bytes each.
 // Thread safety: constant.
 #pragma once
 

@@ -2,8 +2,8 @@
 //
 //   what the target needs alone; objects with all that uses them; iterations of loops; single calls
 //
-// Of each kind first halves, then quarters and so on down to one are left out, the last ones first, as long as something
-// goes. Then no single call can be left out (unless the bounds came first).
+// Of each kind first halves, then quarters and so on down to one are left out, the last ones first, as long as
+// something goes. Then no single call can be left out (unless the bounds came first).
 // A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing input", 2002.
 // Thread safety: none.
 #pragma once

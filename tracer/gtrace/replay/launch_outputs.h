@@ -1,4 +1,4 @@
-// What a launch may have written: the buffers, images and SVM memory that are bound to its kernel and that it may write.
+// What a launch may have written: the buffers, images and SVM memory bound to its kernel that it may write.
 //
 // And what nothing has written yet is zeros: memory that a driver gives has whatever was there, so two replays would
 // differ by it. Thread safety: any thread; a lock each time.

@@ -96,8 +96,8 @@ class Reduce {
       return {Kind::Unsupported, "it cannot be replayed: gtrace replay without --reduce says why"};
     const Verdict again = trial_.run();
     if (!same(first_, again))
-      return {Kind::Unsupported,
-              fmt::format("it is not the same twice ({}; {}): there is nothing to hold on to", first_.what, again.what)};
+      return {Kind::Unsupported, fmt::format("it is not the same twice ({}; {}): there is nothing to hold on to",
+                                             first_.what, again.what)};
     constexpr auto Least = std::chrono::milliseconds(5000);
     trial_.allow(std::max(Least, took * 3));
     return {};
@@ -134,7 +134,8 @@ class Reduce {
                                   files.calls, graph.size(), human_bytes(files.content_bytes), tries_, human_ns(ns),
                                   why_it_ended());
     out += fmt::format("the {} that stayed: {}\n", word(first_.kind), first_.what);
-    if (!shows) out += g_interrupted ? "it was not replayed once more\n" : "replayed by itself, it does not show that\n";
+    if (!shows)
+      out += g_interrupted ? "it was not replayed once more\n" : "replayed by itself, it does not show that\n";
     return out;
   }
 

@@ -52,7 +52,12 @@ class Reduction {
     return {};
   }
 
-  void tables() {
+  void tables(uint32_t process) {
+    for (size_t i = 0; i < out_.processes.size(); ++i) {
+      if (i == process) continue;  // what else was run is nobody's business
+      out_.processes[i].executable.clear();
+      out_.processes[i].arguments.clear();
+    }
     out_.object_times.clear();
     for (model::DeviceTime& d : out_.devices) d = model::DeviceTime{d.device, {}};
     std::erase_if(out_.kernels, [this](const model::Kernel& k) { return !used_.classes.contains(k.cls); });
@@ -145,7 +150,7 @@ Result<ReducedFiles> write_reduced(const OpenedTrace& from, uint32_t process, co
     return Status(Kind::Invalid, fmt::format("{}: is the trace that is being reduced", path));
   Reduction reduction(from.trace, graph, calls);
   GT_TRY(reduction.streams(process));
-  reduction.tables();
+  reduction.tables(process);
   ReducedFiles files;
   files.calls = reduction.calls();
   std::string key_text;

@@ -13,8 +13,8 @@ struct ReducedFiles {
   uint64_t calls = 0, contents = 0, content_bytes = 0;
 };
 
-// `path`: what lies there is kept as path.1.db, as `gtrace run` does. Texts that no call needs (sources of programs) are
-// not in it, nor memory calls, statistics, or other processes' calls. Invalid: it is the trace itself.
+// `path`: what lies there is kept as path.1.db, as `gtrace run` does. Texts that no call needs (sources of programs)
+// are not in it, nor memory calls, statistics, or other processes' calls. Invalid: it is the trace itself.
 Result<ReducedFiles> write_reduced(const OpenedTrace& from, uint32_t process, const CallGraph& graph,
                                    const CallSet& calls, const std::string& path);
 

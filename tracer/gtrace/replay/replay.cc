@@ -93,6 +93,8 @@ std::optional<int> replay_many(const OpenedTrace& opened, const ReplayCommand& c
   if (command.kernel || command.report.timing)
     return fail("gtrace", {Kind::Invalid, "--against and --reduce go without --kernel and --timing"});
   const size_t end = devices.find('\n');
+  if (!devices.empty() && end == std::string::npos)
+    return fail("gtrace", {Kind::Invalid, "--against takes two devices: --against DEVICE_A DEVICE_B"});
   const AgainstOptions pair{{devices.substr(0, end), devices.substr(end + 1)}, command.run, command.tolerance};
   if (!reduces) return replay_against(opened, pair, command.report.json);
   if (!settings.text("calls").empty()) return fail("gtrace", {Kind::Invalid, "--reduce goes without --calls"});

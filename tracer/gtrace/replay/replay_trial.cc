@@ -49,8 +49,8 @@ std::string without_place(const std::string& text) {
 
 std::string text_of(const model::Trace& trace, const ContentDifference& d) {
   return fmt::format("{}: {} of {} {}s differ, the first at byte {}: expected {}, got {}",
-                     api::function_name(trace.shapes[d.shape].fn), d.differing, d.elements, d.type, d.offset, d.expected,
-                     d.got);
+                     api::function_name(trace.shapes[d.shape].fn), d.differing, d.elements, d.type, d.offset,
+                     d.expected, d.got);
 }
 
 void be_silent() {

@@ -1,4 +1,4 @@
-// One try of a reduction: a replay of some calls, in a process of its own, silent and for a bounded time; what came of it.
+// One try of a reduction: a replay of some calls, in a process of its own, silent and for a bounded time.
 // Thread safety: none.
 #pragma once
 

@@ -72,6 +72,7 @@ Bytes encode(const LaunchReport& report) {
   out.varint(report.launch.number);
   out.text(report.kernel);
   out.varint(report.nth);
+  out.u8(report.unseen);
   out.varint(report.outputs.size());
   for (const OutputReport& o : report.outputs) {
     out.varint(o.argument);
@@ -93,6 +94,7 @@ std::optional<LaunchReport> decode_launch(ByteView body) {
   report.launch.number = in.varint();
   report.kernel = in.text();
   report.nth = in.varint();
+  report.unseen = in.u8() != 0;
   for (uint64_t n = in.varint(); n > 0 && in.ok(); --n) {
     OutputReport& o = report.outputs.emplace_back();
     o.argument = static_cast<uint32_t>(in.varint());

@@ -64,6 +64,7 @@ struct LaunchReport {
   LaunchName launch;
   std::string kernel;
   uint64_t nth = 0;
+  bool unseen = false;  // it may wait for what the program does next, so its outputs were not read
   std::vector<OutputReport> outputs;
 };
 Bytes encode(const LaunchReport& report);

@@ -7,7 +7,7 @@ namespace gt::tracer {
 namespace {
 
 LaunchReport report_of(const Launch& launch, const std::vector<LaunchOutput>& outputs) {
-  LaunchReport report{{launch.thread, launch.number}, launch.kernel, launch.nth, {}};
+  LaunchReport report{{launch.thread, launch.number}, launch.kernel, launch.nth, false, {}};
   for (const LaunchOutput& o : outputs) {
     OutputReport& r = report.outputs.emplace_back();
     r.argument = o.argument;
@@ -27,7 +27,10 @@ LaunchReport report_of(const Launch& launch, const std::vector<LaunchOutput>& ou
 }  // namespace
 
 StepReporter::StepReporter(ReplayWorld& world, const StepChannel& channel)
-    : world_(world), channel_(channel), outputs_(world.cl, world.kernels, world.mapped), reader_([this] { read_answers(); }) {}
+    : world_(world),
+      channel_(channel),
+      outputs_(world.cl, world.kernels, world.mapped),
+      reader_([this] { read_answers(); }) {}
 
 StepReporter::~StepReporter() {
   channel_.end();
@@ -52,11 +55,44 @@ bool StepReporter::send(StepKind kind, ByteView body) {
   return channel_.send(kind, body);
 }
 
+Status StepReporter::made(const MadeObject& object) {
+  if (object.kind == model::ObjectKind::Event && object.handle != 0) {
+    const auto event = reinterpret_cast<cl_event>(object.handle);
+    world_.cl.get<decltype(clRetainEvent)>(api::FnId::clRetainEvent)(event);
+    const MutexLock lock(mutex_);
+    user_events_.push_back(event);
+  }
+  return outputs_.clear(object);
+}
+
+// Who waited for a launch then might wait for ever.
+bool StepReporter::program_is_waited_for() {
+  const auto ask = world_.cl.get<decltype(clGetEventInfo)>(api::FnId::clGetEventInfo);
+  const auto release = world_.cl.get<decltype(clReleaseEvent)>(api::FnId::clReleaseEvent);
+  const MutexLock lock(mutex_);
+  std::erase_if(user_events_, [&](cl_event event) {
+    cl_int state = CL_COMPLETE;
+    ask(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof state, &state, nullptr);
+    if (state <= CL_COMPLETE) release(event);
+    return state <= CL_COMPLETE;
+  });
+  return !user_events_.empty();
+}
+
+// A launch may wait for commands of other queues, which the program has not sent off yet.
+void StepReporter::flush_queues() {
+  const auto flush = world_.cl.get<decltype(clFlush)>(api::FnId::clFlush);
+  for (const uint64_t queue : world_.queues.alive()) flush(reinterpret_cast<cl_command_queue>(queue));
+}
+
 Status StepReporter::after(const Launch& launch) {
   if (!world_.measures.load(std::memory_order_relaxed)) return {};
   std::vector<LaunchOutput> outputs;
-  GT_TRY(outputs_.read(launch, outputs));
-  const LaunchReport report = report_of(launch, outputs);
+  const bool unseen = program_is_waited_for();
+  flush_queues();
+  if (!unseen) GT_TRY(outputs_.read(launch, outputs));
+  LaunchReport report = report_of(launch, outputs);
+  report.unseen = unseen;
   if (!send(StepKind::Launched, encode(report))) return {};
   while (true) {
     std::vector<StepMessage> messages;

@@ -20,13 +20,15 @@ class StepReporter : public LaunchHook {
   StepReporter(ReplayWorld& world, const StepChannel& channel);
   ~StepReporter() override;
 
-  Status made(const MadeObject& object) override { return outputs_.clear(object); }
+  Status made(const MadeObject& object) override;
   Status before(const Launch&) override { return {}; }
   Status after(const Launch& launch) override;
   bool done() const override { return ended_.load(); }  // nobody listens any more
 
  private:
   void read_answers();
+  bool program_is_waited_for();
+  void flush_queues();
   bool send(StepKind kind, ByteView body);
 
   ReplayWorld& world_;
@@ -35,6 +37,7 @@ class StepReporter : public LaunchHook {
   Mutex sending_, mutex_;  // sending_: of the channel; never held with mutex_
   std::condition_variable answered_;
   std::map<LaunchName, std::vector<StepMessage>> answers_ GT_GUARDED_BY(mutex_);
+  std::vector<cl_event> user_events_ GT_GUARDED_BY(mutex_);  // that the program has not set yet; held
   std::atomic<bool> ended_{false};
   std::thread reader_;
 };

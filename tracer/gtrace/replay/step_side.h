@@ -4,9 +4,28 @@
 
 #include <sys/types.h>
 
-#include "tracer/gtrace/replay/against.h"
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tracer/gtrace/base/open.h"
+#include "tracer/gtrace/replay/run.h"
+#include "tracer/gtrace/replay/step_channel.h"
 
 namespace gt::tracer {
+
+struct AgainstOptions {
+  std::array<std::string, 2> devices;  // as --device takes them
+  RunOptions run;
+  Tolerance tolerance;
+};
+
+// How one of the replays went.
+struct StepSide {
+  std::vector<std::string> devices;
+  Outcome::Counts left_out, bridged;
+};
 
 class StepProcess {
  public:

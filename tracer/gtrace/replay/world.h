@@ -14,6 +14,7 @@
 #include "tracer/gtrace/replay/mapped_boxes.h"
 #include "tracer/gtrace/replay/objects.h"
 #include "tracer/gtrace/replay/outcome.h"
+#include "tracer/gtrace/replay/program_sources.h"
 #include "tracer/gtrace/replay/queues.h"
 
 namespace gt::tracer {
@@ -35,11 +36,12 @@ struct ReplayWorld {
   LiveQueues queues;
   KernelFacts kernels;
   LaunchCounts launches;
+  ProgramSources sources;
   Outcome outcome;
   std::atomic<bool> measures{false};  // calls are timed and compared from now on
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), kernels(c), outcome(t.shapes.size()) {}
+      : trace(t), cl(c), devices(d), kernels(c), sources(t), outcome(t.shapes.size()) {}
 };
 
 }  // namespace gt::tracer
