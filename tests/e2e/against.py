@@ -164,6 +164,27 @@ def test_what_a_small_device_cannot_do():
         check(told in text and text.count("\n") == 1, f"{what}: {text}")
 
 
+def test_the_tutorial():
+    """Of docs/replay.md, with its example: one of the drivers contracts a multiplication and an addition."""
+    source = pathlib.Path(__file__).parents[2] / "docs/examples/turns.c"
+    same(run("cc", source, "-o", "turns", "-lOpenCL").code, 0, "compiling it")
+    os.mkdir("drivers")
+    pathlib.Path("drivers/pocl.icd").write_text("libpocl.so.2\n")
+    pathlib.Path("drivers/rusticl.icd").write_text("libRusticlOpenCL.so.1\n")
+    both = {"OCL_ICD_VENDORS": os.path.abspath("drivers"), "RUSTICL_ENABLE": "llvmpipe"}
+    good(GTRACE, "run", "--capture", "full", "./turns", env={})
+    outcome = run(GTRACE, "replay", "--against", "pthread*", "llvmpipe*", "--json", env=both)
+    if outcome.code == USAGE:
+        raise Skip("there is no rusticl here")
+    if outcome.code == 0:
+        raise Skip("both drivers do the same: no fused multiplication and addition here")
+    j = json.loads(outcome.text)
+    same((j["launch"]["kernel"], j["difference"]["name"], j["launches"]), ("turn", "left", 4), "launch")
+    good(GTRACE, "replay", "--reduce", "--against", "pthread*", "llvmpipe*", env=both)
+    again = json.loads(run(GTRACE, "replay", "--against", "pthread*", "llvmpipe*", "--json", "reduced.db", env=both).text)
+    same((again["launch"]["kernel"], again["launches"]), ("turn", 0), "the smaller trace")
+
+
 def test_usage():
     recorded("mark")
     one_line(run(GTRACE, "replay", "--against", "0", "77", "trace.db", env=TWO), USAGE, "on 77", "no such device")
