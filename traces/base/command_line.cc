@@ -125,6 +125,8 @@ void CommandLine::takes_command() { parser_->app.prefix_command(); }
 
 void CommandLine::joins(const std::string& flag) { parser_->app.get_option(flag)->join(','); }
 
+void CommandLine::takes_two(const std::string& flag) { parser_->app.get_option(flag)->expected(2)->join('\n'); }
+
 void CommandLine::footer(const std::string& text) { parser_->app.footer(text); }
 
 std::optional<int> CommandLine::parse(int argc, const char* const* argv) {

@@ -58,6 +58,8 @@ class CommandLine {
   void takes_command();
   // The option may be given several times, or its values joined by commas.
   void joins(const std::string& flag);
+  // The option takes two values: its text has a line for each.
+  void takes_two(const std::string& flag);
   // Below the options of --help.
   void footer(const std::string& text);
 

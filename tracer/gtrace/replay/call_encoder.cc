@@ -63,8 +63,10 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::Bytes:
       return compiles(row.plan, param) && (describes_kernels_ || headers_) ? options(row, begin)
                                                                            : bytes(row, param, begin);
+      return compiles(row.plan, param) && (describes_kernels_ || options_of_source(row)) ? options(row, begin)
+                                                                                         : bytes(row, param, begin);
     case Wire::Present:
-      return writer_.word(form == ArgForm::Empty ||
+      return writer_.word(form == ArgForm::Empty || api::is_error_code(row.shape.fn, param) ||
                           (with_event_ && row.plan.fn->params[param].kind == ObjectKind::Event));
     case Wire::Info:
       return info(row, begin, end);
@@ -76,6 +78,7 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
 void CallEncoder::list(const Row& row, uint16_t param, size_t begin, size_t end) {
   const Wire wire = row.plan.fn->params[param].in;
   const ArgForm form = row.shape.args[begin].form;
+  if (left_out_ && row.plan.fn->params[param].name == std::string_view(left_out_)) return writer_.word(api::NullWord);
   const bool one_null = end - begin == 1 && form == ArgForm::Null;
   if (one_null && (wire != Wire::Handles || row.number(param - 1) == 0)) return writer_.word(api::NullWord);
   if (form == ArgForm::Raw) return refuse(fmt::format("{} led nowhere", row.plan.fn->params[param].name));
@@ -206,15 +209,25 @@ uint64_t CallEncoder::pointer(const Row& row, size_t arg) {
   return reinterpret_cast<uint64_t>(at);
 }
 
+// The first argument of what builds is the program.
+std::optional<std::string> CallEncoder::options_of_source(const Row& row) const {
+  const Arg& program = row.shape.args[row.plan.input_at[0]];
+  if (!sources_ || program.form != ArgForm::Object) return std::nullopt;
+  return sources_->options_of(handle(program.cls, row.value(row.plan.input_at[0])));
+}
+
 void CallEncoder::options(const Row& row, size_t arg) {
   std::string text;
-  if (row.shape.args[arg].form == ArgForm::Blob) {
+  if (const std::optional<std::string> given = options_of_source(row)) {
+    text = *given + " ";
+  } else if (row.shape.args[arg].form == ArgForm::Blob) {
     const auto id = static_cast<size_t>(row.value(arg));
     if (id < trace_.blobs.size()) text = std::string(as_text(trace_.blobs[id].bytes));
     text.resize(std::min(text.find('\0'), text.size()));
   }
   if (headers_) text = headers_->options(text, header_folder_);
   if (describes_kernels_) text += text.empty() ? "-cl-kernel-arg-info" : " -cl-kernel-arg-info";
+  if (describes_kernels_) text += "-cl-kernel-arg-info";
   writer_.bytes(text.data(), text.size());
 }
 

@@ -13,6 +13,7 @@
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/objects.h"
 #include "tracer/gtrace/replay/recorded_headers.h"
+#include "tracer/gtrace/replay/program_sources.h"
 #include "tracer/gtrace/replay/shape_plan.h"
 #include "traces/api/wire.h"
 
@@ -42,6 +43,11 @@ class CallEncoder {
   // An address in memory that OpenCL gave; 0: no call gave it.
   uint64_t address(model::ClassId cls, int64_t slot, int64_t offset) const;
 
+  // The list of this name is NULL in calls from now on; nullptr: none is.
+  void leave_out(const char* list) { left_out_ = list; }
+  // Builds of programs that were made from source in place of a binary have these options.
+  void know_sources(const ProgramSources& sources) { sources_ = &sources; }
+
   // Builds are told to keep what kernels' arguments are called (-cl-kernel-arg-info).
   void describe_kernels() { describes_kernels_ = true; }
   // Builds find what their sources include below `folder`.
@@ -69,6 +75,7 @@ class CallEncoder {
   uint64_t object(const Row& row, size_t arg);
   void blob(int64_t id);
   void options(const Row& row, size_t arg);
+  std::optional<std::string> options_of_source(const Row& row) const;
   void refuse(std::string why);
 
   const model::Trace& trace_;
@@ -82,6 +89,9 @@ class CallEncoder {
   const RecordedHeaders* headers_ = nullptr;
   std::string header_folder_;
   bool sound_ = true, lost_ = false, with_event_ = false, goes_on_ = false, describes_kernels_ = false;
+  const char* left_out_ = nullptr;
+  const ProgramSources* sources_ = nullptr;
+  bool sound_ = true, lost_ = false, with_event_ = false, describes_kernels_ = false;
 };
 
 }  // namespace gt::tracer

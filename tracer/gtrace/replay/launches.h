@@ -1,4 +1,4 @@
-// The launches of a replay, for who wants to look at the device before and after one.
+// The launches of a replay, for who wants to look at the device before and after one, and at what is made.
 // Thread safety: a hook is called by the thread that launches; by several at once where the program has several.
 #pragma once
 
@@ -14,6 +14,12 @@
 
 namespace gt::tracer {
 
+struct LaunchedObject {
+  uint32_t argument = 0;
+  model::ClassId cls = model::NoIndex;
+  int64_t slot = 0;
+};
+
 struct Launch {
   std::string kernel;   // its name
   uint64_t nth = 0;     // of all launches of that name, from 1
@@ -23,7 +29,15 @@ struct Launch {
   uint64_t handle = 0, queue = 0;       // of the kernel, and where it is launched
   uint32_t dimensions = 1;
   std::vector<uint64_t> offset, global, local;  // empty: the program gave none
+  std::vector<LaunchedObject> objects;          // bound to its kernel, as the recording names them
   std::function<Status()> again;                // the same call; without what it would have given back
+};
+
+// A call has made it.
+struct MadeObject {
+  model::ObjectKind kind = model::ObjectKind::Unknown;
+  uint64_t handle = 0;   // SVM memory: its address
+  uint64_t context = 0;  // that the call was given; 0: none
 };
 
 class LaunchHook {
@@ -31,6 +45,7 @@ class LaunchHook {
   virtual ~LaunchHook() = default;
   // Does it look at this one? Then nothing is left waiting for user events before it.
   virtual bool wants(const Launch& /*launch*/) const { return true; }
+  virtual Status made(const MadeObject&) { return {}; }
   virtual Status before(const Launch& launch) = 0;
   virtual Status after(const Launch& launch) = 0;
   virtual bool done() const { return false; }  // the replay may end

@@ -8,8 +8,10 @@
 
 #include "tracer/gtrace/base/units.h"
 #include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/replay/against.h"
 #include "tracer/gtrace/replay/apart.h"
 #include "tracer/gtrace/replay/kernel_timing.h"
+#include "tracer/gtrace/replay/reduce.h"
 #include "tracer/gtrace/replay/report.h"
 #include "tracer/gtrace/replay/session.h"
 #include "tracer/gtrace/replay/what_if.h"
@@ -125,6 +127,26 @@ int replay_by_turns(const OpenedTrace& opened, ReplayCommand command) {
     command.report.going_on_ns.push_back(*time.get());
   }
   return status == ExitOk ? replay(true, nullptr) : status;
+// --against and --reduce: several replays. Nothing: neither was given.
+std::optional<int> replay_many(const OpenedTrace& opened, const ReplayCommand& command, const Options& settings) {
+  const std::string& devices = settings.text("against");
+  const bool reduces = settings.flag("reduce");
+  if (devices.empty() && !reduces) return std::nullopt;
+  if (!devices.empty() && !command.device.empty())
+    return fail("gtrace", {Kind::Invalid, "--against goes without --device"});
+  if (command.kernel || command.report.timing)
+    return fail("gtrace", {Kind::Invalid, "--against and --reduce go without --kernel and --timing"});
+  const size_t end = devices.find('\n');
+  if (!devices.empty() && end == std::string::npos)
+    return fail("gtrace", {Kind::Invalid, "--against takes two devices: --against DEVICE_A DEVICE_B"});
+  const AgainstOptions pair{{devices.substr(0, end), devices.substr(end + 1)}, command.run, command.tolerance};
+  if (!reduces) return replay_against(opened, pair, command.report.json);
+  if (!settings.text("calls").empty()) return fail("gtrace", {Kind::Invalid, "--reduce goes without --calls"});
+  return reduce_trace(opened, {{command.device, !devices.empty(), pair},
+                               settings.text("output"),
+                               settings.integer("tries").value_or(0),
+                               settings.integer("seconds").value_or(0),
+                               command.report.json});
 }
 
 }  // namespace
@@ -134,6 +156,7 @@ int replay_command(int argc, char** argv) {
   const Options& settings = line.options();
   std::string file;
   line.argument("FILE", file, "The trace; the newest trace*.db here by default");
+  line.takes_two("--against");
   if (const auto status = line.parse(argc, argv)) return *status;
   ReplayCommand command;
   const WhatIf what_if{settings.text("policy"), settings.text("remote")};
@@ -164,6 +187,8 @@ int replay_command(int argc, char** argv) {
   }
   if (settings.flag("overlap")) return replay_by_turns(*opened, command);
   return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); }, command.apart);
+  if (const std::optional<int> status = replay_many(*opened, command, settings)) return *status;
+  return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); });
 }
 
 }  // namespace gt::tracer

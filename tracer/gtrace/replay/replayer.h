@@ -56,6 +56,15 @@ class Replayer : api::ObjectMap {
                      AnyFunction function);
   Launch launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                    AnyFunction function);
+  Status bridge(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, AnyFunction function,
+                const Status& failed);
+  Status bridge_work_group(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                           AnyFunction function, const Status& failed);
+  Status bridge_binary(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                       const Status& failed);
+  std::string source_of(cl_program program) const;
+  bool gives_object(const ShapePlan& plan) const;
+  Status judge_svm(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void note_address(uint64_t recorded);

@@ -90,7 +90,7 @@ std::string as_text(const ReplayWorld& world, const RunTimes& times, const Repor
     }
   }
   append_counts(out, "not made", o.left_out());
-  append_counts(out, "made otherwise", o.bridged());
+  append_counts(out, "bridged", o.bridged());
   append_counts(out, "ended otherwise", o.ended_otherwise());
   if (!world.contents) {
     out += "no contents were recorded (gtrace run --capture full): what was sent was zeros, nothing was compared\n";
@@ -127,7 +127,7 @@ Json as_json(const ReplayWorld& world, const RunTimes& times, const ReportOption
   }
   for (const ReplayDevice& d : world.devices.by_slot()) j["devices"].push_back(d.name);
   j["not_made"] = counts_json(o.left_out());
-  j["made_otherwise"] = counts_json(o.bridged());
+  j["bridged"] = counts_json(o.bridged());
   j["ended_otherwise"] = counts_json(o.ended_otherwise());
   j["compared"] = {{"results", o.compared()}, {"bytes", o.compared_bytes()}, {"differing", o.differing()},
                    {"undefined", o.undefined_results()}};

@@ -110,6 +110,7 @@ class Run {
     const model::ThreadId thread = streams_[at]->thread;
     const bool counted = thread == counted_;
     if (counted && e.number > options_.last) return order_.stop(), false;
+    if (options_.makes && !options_.makes(thread, e.number)) return true;
     const CallOrder::Turn turn = turn_of(e);
     if (!order_.enter(at, turn)) return false;
     if (counted && e.number == options_.first && e.number > 1) {

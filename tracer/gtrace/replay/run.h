@@ -18,6 +18,7 @@ struct RunOptions {
   // Ends the process: a call failed, and other threads do not come back from theirs. May be empty.
   std::function<void(const Status&)> give_up;
   std::optional<model::ThreadId> thread;    // whose calls `first` and `last` count; nothing: the first with calls
+  std::function<bool(model::ThreadId, uint64_t number)> makes;  // is this call made? Empty: all are
   uint64_t first = 1, last = ~uint64_t{0};  // what is before is made, but neither timed nor compared
 };
 

@@ -17,6 +17,7 @@
 #include "tracer/gtrace/replay/mapped_boxes.h"
 #include "tracer/gtrace/replay/objects.h"
 #include "tracer/gtrace/replay/outcome.h"
+#include "tracer/gtrace/replay/program_sources.h"
 #include "tracer/gtrace/replay/queues.h"
 #include "tracer/gtrace/replay/recorded_headers.h"
 #include "tracer/gtrace/replay/untouched.h"
@@ -46,12 +47,14 @@ struct ReplayWorld {
   Gates gates;
   KernelFacts kernels;
   LaunchCounts launches;
+  ProgramSources sources;
   Outcome outcome;
   std::atomic<bool> measures{false};  // calls are counted, timed and compared from now on
   bool times_calls = true;            // each: reading the clock twice is a fifth of what a replay adds to a call
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
       : trace(t), cl(c), devices(d), gates(c), kernels(c), outcome(t.shapes.size()) {}
+      : trace(t), cl(c), devices(d), kernels(c), sources(t), outcome(t.shapes.size()) {}
 };
 
 }  // namespace gt::tracer
