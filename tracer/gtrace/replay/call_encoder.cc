@@ -61,10 +61,9 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::HostData:
       return host_data(row, begin);
     case Wire::Bytes:
-      return compiles(row.plan, param) && (describes_kernels_ || headers_) ? options(row, begin)
-                                                                           : bytes(row, param, begin);
-      return compiles(row.plan, param) && (describes_kernels_ || options_of_source(row)) ? options(row, begin)
-                                                                                         : bytes(row, param, begin);
+      return compiles(row.plan, param) && (describes_kernels_ || headers_ || options_of_source(row))
+                 ? options(row, begin)
+                 : bytes(row, param, begin);
     case Wire::Present:
       return writer_.word(form == ArgForm::Empty || api::is_error_code(row.shape.fn, param) ||
                           (with_event_ && row.plan.fn->params[param].kind == ObjectKind::Event));
@@ -219,7 +218,7 @@ std::optional<std::string> CallEncoder::options_of_source(const Row& row) const 
 void CallEncoder::options(const Row& row, size_t arg) {
   std::string text;
   if (const std::optional<std::string> given = options_of_source(row)) {
-    text = *given + " ";
+    text = *given;
   } else if (row.shape.args[arg].form == ArgForm::Blob) {
     const auto id = static_cast<size_t>(row.value(arg));
     if (id < trace_.blobs.size()) text = std::string(as_text(trace_.blobs[id].bytes));
@@ -227,7 +226,6 @@ void CallEncoder::options(const Row& row, size_t arg) {
   }
   if (headers_) text = headers_->options(text, header_folder_);
   if (describes_kernels_) text += text.empty() ? "-cl-kernel-arg-info" : " -cl-kernel-arg-info";
-  if (describes_kernels_) text += "-cl-kernel-arg-info";
   writer_.bytes(text.data(), text.size());
 }
 

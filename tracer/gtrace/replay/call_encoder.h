@@ -12,8 +12,8 @@
 #include "tracer/gtrace/replay/devices.h"
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/objects.h"
-#include "tracer/gtrace/replay/recorded_headers.h"
 #include "tracer/gtrace/replay/program_sources.h"
+#include "tracer/gtrace/replay/recorded_headers.h"
 #include "tracer/gtrace/replay/shape_plan.h"
 #include "traces/api/wire.h"
 
@@ -88,10 +88,9 @@ class CallEncoder {
   std::string why_;
   const RecordedHeaders* headers_ = nullptr;
   std::string header_folder_;
-  bool sound_ = true, lost_ = false, with_event_ = false, goes_on_ = false, describes_kernels_ = false;
   const char* left_out_ = nullptr;
   const ProgramSources* sources_ = nullptr;
-  bool sound_ = true, lost_ = false, with_event_ = false, describes_kernels_ = false;
+  bool sound_ = true, lost_ = false, with_event_ = false, goes_on_ = false, describes_kernels_ = false;
 };
 
 }  // namespace gt::tracer

@@ -68,7 +68,7 @@ void ProgramSources::read() {
       const api::Attributes& a = api::attributes(shape.fn);
       const bool builds = a.options >= 0 && a.creates == ObjectKind::Unknown;
       if (a.source < 0 && !builds) return true;
-      const ShapePlan plan = plan_shape(shape);
+      const ShapePlan plan = plan_shape(shape, trace_);
       const std::optional<Name> name = program_of(trace_, shape, plan, e.values);
       const std::optional<std::string> text =
           plan.callable ? texts_of(trace_, shape, plan, e.values, builds ? a.options : a.source) : std::nullopt;

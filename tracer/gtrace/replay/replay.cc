@@ -127,6 +127,8 @@ int replay_by_turns(const OpenedTrace& opened, ReplayCommand command) {
     command.report.going_on_ns.push_back(*time.get());
   }
   return status == ExitOk ? replay(true, nullptr) : status;
+}
+
 // --against and --reduce: several replays. Nothing: neither was given.
 std::optional<int> replay_many(const OpenedTrace& opened, const ReplayCommand& command, const Options& settings) {
   const std::string& devices = settings.text("against");
@@ -134,12 +136,13 @@ std::optional<int> replay_many(const OpenedTrace& opened, const ReplayCommand& c
   if (devices.empty() && !reduces) return std::nullopt;
   if (!devices.empty() && !command.device.empty())
     return fail("gtrace", {Kind::Invalid, "--against goes without --device"});
-  if (command.kernel || command.report.timing)
-    return fail("gtrace", {Kind::Invalid, "--against and --reduce go without --kernel and --timing"});
+  if (command.kernel || command.report.timing || settings.flag("overlap"))
+    return fail("gtrace", {Kind::Invalid, "--against and --reduce go without --kernel, --timing and --overlap"});
   const size_t end = devices.find('\n');
   if (!devices.empty() && end == std::string::npos)
     return fail("gtrace", {Kind::Invalid, "--against takes two devices: --against DEVICE_A DEVICE_B"});
-  const AgainstOptions pair{{devices.substr(0, end), devices.substr(end + 1)}, command.run, command.tolerance};
+  const AgainstOptions pair{{devices.substr(0, end), devices.substr(end + 1)}, command.run, command.tolerance,
+                            command.apart};
   if (!reduces) return replay_against(opened, pair, command.report.json);
   if (!settings.text("calls").empty()) return fail("gtrace", {Kind::Invalid, "--reduce goes without --calls"});
   return reduce_trace(opened, {{command.device, !devices.empty(), pair},
@@ -185,10 +188,9 @@ int replay_command(int argc, char** argv) {
   } else if (command.repeat > 0) {
     return fail("gtrace", {Kind::Invalid, "--repeat N goes with --kernel NAME#N"});
   }
+  if (const std::optional<int> status = replay_many(*opened, command, settings)) return *status;
   if (settings.flag("overlap")) return replay_by_turns(*opened, command);
   return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); }, command.apart);
-  if (const std::optional<int> status = replay_many(*opened, command, settings)) return *status;
-  return run_apart(opened->path, [&](LastCall& last) { return replay_here(*opened, command, last); });
 }
 
 }  // namespace gt::tracer

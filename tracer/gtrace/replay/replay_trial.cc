@@ -100,7 +100,7 @@ void ReplayTrial::child(Shared& shared, const CallGraph* graph, const CallSet* c
       return call && (*calls)[*call];
     };
   if (options_.against) return compare_pair(shared, run);
-  const int status = run_apart(opened_.path, [&](LastCall&) { return replay(shared, run); });
+  const int status = run_apart(opened_.path, [&](LastCall&) { return replay(shared, run); }, options_.pair.apart);
   if (status > 128 && shared.kind == Verdict::Kind::Unfinished)
     shared.say(Verdict::Kind::Crashed, shared.last.thread.load(), shared.last.number.load(),
                fmt::format("signal {} ({})", status - 128, ::strsignal(status - 128)));

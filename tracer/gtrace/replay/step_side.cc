@@ -102,7 +102,8 @@ Result<StepProcess> StepProcess::start(const OpenedTrace& opened, const AgainstO
   const StepChannel channel = std::move(ends->second);
   { const StepChannel other = std::move(ends->first); }
   const int status =
-      run_apart(opened.path, [&](LastCall& last) { return replay_side(opened, options, which, channel, last); });
+      run_apart(opened.path, [&](LastCall& last) { return replay_side(opened, options, which, channel, last); },
+                options.apart);
   std::fflush(nullptr);
   ::_exit(status);
 }

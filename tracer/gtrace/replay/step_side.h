@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "tracer/gtrace/base/open.h"
+#include "tracer/gtrace/replay/apart.h"
 #include "tracer/gtrace/replay/run.h"
 #include "tracer/gtrace/replay/step_channel.h"
 
@@ -19,6 +20,7 @@ struct AgainstOptions {
   std::array<std::string, 2> devices;  // as --device takes them
   RunOptions run;
   Tolerance tolerance;
+  ApartOptions apart;
 };
 
 // How one of the replays went.
