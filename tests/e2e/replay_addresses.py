@@ -35,7 +35,7 @@ def test_markers_in_place_of_native_kernels():
     if "cannot" in outcome.text:
         raise Skip("the device runs no native kernels")
     j = json.loads(run(GTRACE, "replay", "--json").text)
-    (what, times), = j["made_otherwise"].items()
+    (what, times), = j["bridged"].items()
     check("clEnqueueNativeKernel" in what, what)
     same((times, j["not_made"], j["compared"]["differing"]), (4, {}, 1), "times, not made, results without them")
 
