@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -19,6 +20,7 @@ struct AgainstOptions {
   std::array<std::string, 2> devices;  // as --device takes them
   RunOptions run;
   Tolerance tolerance;
+  std::function<void(uint64_t launches)> compared;  // is told how many are done; may be empty
 };
 
 // How one of the replays went.
