@@ -58,6 +58,15 @@ def test_memory_that_nobody_wrote_is_the_same():
     same(replayed("trace.db", *PAIR, env=TWO)["result"], "same", "result")
 
 
+def test_svm_memory():
+    if recorded("svm", code=None).code != 0:
+        raise Skip("no SVM here")
+    same(replayed("trace.db", *PAIR, env=TWO)["result"], "same", "result")
+    j = replayed("trace.db", *PAIR, env={**FORGETFUL, "FORGET": "count"}, code=1)
+    same((j["difference"]["argument"], j["difference"]["element"], j["difference"]["values"]), (0, 1023, ["1023", "0"]), "place")
+    check("svm" in j["difference"]["object"].lower(), f"{j}")
+
+
 def test_without_contents():
     recorded("mark", capture="none")
     j = replayed("trace.db", *PAIR, code=1)
@@ -155,7 +164,7 @@ def bridged(*what, code=0, program=PROGRAM):
 def test_what_a_small_device_cannot_do():
     same(bridged("group"), ["kernel count: its work-group size is too large here; the driver chose one"], "bridged")
     same(bridged("binary", program=tests_dir / "kernel_origins"),
-         ["a binary is another device's: built from the recorded source of copy instead"], "bridged")
+         ["the binary is another device's: built from the recorded source of copy instead"], "bridged")
     for what, told in {("group", "fixed"): "the kernel asks for 64 x 1 x 1", ("group", "local"): "local memory as an argument",
                        ("large",): "it has 1.0 MiB, and this device allows 64.0 KiB", ("svm",): "this device has no SVM",
                        ("image",): "this device has no images of CL_RGBA CL_UNORM_INT8",

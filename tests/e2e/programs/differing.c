@@ -6,7 +6,7 @@
  *          with local memory
  * large    a buffer of 1 MiB
  * image    an image of CL_RGBA, CL_UNORM_INT8
- * svm      coarse-grained SVM memory
+ * svm      coarse-grained SVM memory that a kernel writes
  * doubles  a program that asks for cl_khr_fp64
  * crash    a kernel that writes through a wild pointer, and much that has nothing to do with it
  */
@@ -105,6 +105,19 @@ static int image(void) {
   return clCreateImage(context, CL_MEM_READ_WRITE, &format, &desc, NULL, NULL) ? 0 : 1;
 }
 
+static int shared(void) {
+  const cl_uint zero = 0;
+  void* const memory = clSVMAlloc(context, CL_MEM_READ_WRITE, 4096, 0);
+  cl_kernel count = clCreateKernel(program, "count", NULL);
+  if (!memory) return 1;
+  clEnqueueSVMMemFill(queue, memory, &zero, sizeof zero, 4096, 0, NULL, NULL);
+  clSetKernelArgSVMPointer(count, 0, memory);
+  launch(count, 1024, 0);
+  clFinish(queue);
+  clSVMFree(context, memory);
+  return 0;
+}
+
 int main(int argc, char** argv) {
   cl_platform_id platform;
   const char* const what = argc > 1 ? argv[1] : "";
@@ -119,7 +132,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "group") == 0) return groups(argc > 2 ? argv[2] : "");
   if (strcmp(what, "large") == 0) return buffer(1 << 20) ? 0 : 1;
   if (strcmp(what, "image") == 0) return image();
-  if (strcmp(what, "svm") == 0) return clSVMAlloc(context, CL_MEM_READ_WRITE, 4096, 0) ? 0 : 1;
+  if (strcmp(what, "svm") == 0) return shared();
   if (strcmp(what, "half") == 0) {
     cl_mem a = buffer(1 << 20);
     launch(kernel("half_of_it", a), 1 << 17, 0);

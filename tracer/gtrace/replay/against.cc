@@ -7,6 +7,8 @@
 #include <chrono>
 
 #include "traces/base/command.h"
+#include "traces/base/progress.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::tracer {
 
@@ -14,7 +16,7 @@ namespace {
 
 class InStep {
  public:
-  InStep(StepProcess& a, StepProcess& b, const Tolerance& tolerance) : sides_{&a, &b}, tolerance_(tolerance) {}
+  InStep(StepProcess& a, StepProcess& b, const AgainstOptions& options) : sides_{&a, &b}, options_(options) {}
 
   AgainstOutcome run() {
     while (!decided_) {
@@ -61,6 +63,7 @@ class InStep {
 
   void go_on(const LaunchName& launch) {
     ++outcome_.launches;
+    if (options_.compared) options_.compared(outcome_.launches);
     for (StepProcess* side : sides_) (void)side->tell(StepKind::Go, {launch, 0});
   }
 
@@ -102,7 +105,7 @@ class InStep {
       if (!sides_[i]->fetch({launch.launch, output.argument}, bytes[i])) return lost(i), false;
     }
     const ElementType type = output.type == ElementType::Byte ? other_type : output.type;
-    const std::optional<Difference> d = gt::tracer::compare(bytes[0], bytes[1], type, tolerance_);
+    const std::optional<Difference> d = gt::tracer::compare(bytes[0], bytes[1], type, options_.tolerance);
     if (!d) return false;
     outcome_.launch = launch;
     outcome_.output = output;
@@ -131,10 +134,31 @@ class InStep {
   }
 
   std::array<StepProcess*, 2> sides_;
-  const Tolerance& tolerance_;
+  const AgainstOptions& options_;
   AgainstOutcome outcome_;
   bool decided_ = false;
 };
+
+uint64_t launches_of(const model::Trace& trace, uint32_t process) {
+  std::vector<int> values;
+  for (const model::Shape& s : trace.shapes) values.push_back(s.values());
+  uint64_t launches = 0;
+  for (const model::Stream& s : trace.streams) {
+    model::ShapeCounts counts;
+    const bool others = s.memory || trace.threads[s.thread].process != process;
+    if (others || !model::count_shapes(s.nodes, values, counts)) continue;
+    for (const auto& [shape, n] : counts) launches += api::attributes(trace.shapes[shape].fn).launch ? n : 0;
+  }
+  return launches;
+}
+
+AgainstOutcome compare_with_progress(const OpenedTrace& opened, const AgainstOptions& options) {
+  constexpr const char* What = "launches in step";
+  Progress progress(What, launches_of(opened.trace, options.run.process));
+  AgainstOptions told = options;
+  told.compared = [&progress](uint64_t launches) { progress.show(What, launches); };
+  return compare_in_step(opened, told);
+}
 
 AgainstOutcome not_started(const Status& s) {
   AgainstOutcome outcome;
@@ -151,12 +175,12 @@ AgainstOutcome compare_in_step(const OpenedTrace& opened, const AgainstOptions& 
   if (!a) return not_started(a.status());
   Result<StepProcess> b = StepProcess::start(opened, options, 1);
   if (!b) return not_started(b.status());
-  return InStep(*a, *b, options.tolerance).run();
+  return InStep(*a, *b, options).run();
 }
 
 int replay_against(const OpenedTrace& opened, const AgainstOptions& options, bool json) {
   constexpr int ExitDiffers = 1;
-  const AgainstOutcome outcome = compare_in_step(opened, options);
+  const AgainstOutcome outcome = compare_with_progress(opened, options);
   if (outcome.kind == AgainstOutcome::Kind::Failed || outcome.kind == AgainstOutcome::Kind::Crashed) {
     const std::string where = fmt::format("{}: on {}", opened.path, options.devices[outcome.side]);
     if (outcome.failure.ok())

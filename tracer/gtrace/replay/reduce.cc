@@ -59,25 +59,28 @@ class Reduce {
     if (const Status s = look(); !s.ok()) return fail("gtrace", s.at(opened_.path));
     const Result<CallGraph> graph = CallGraph::build(opened_.trace, process());
     if (!graph) return fail("gtrace", graph.status().at(opened_.path));
-    Progress progress(fmt::format("{} of {} calls left", graph->size(), graph->size()), options_.tries);
-    CallReducer reducer(
-        *graph,
-        [&](const CallSet& set) {
-          ++tries_;
-          const bool holds = same(trial_.run(&*graph, &set), first_);
-          if (holds) best_ = count_of(set);
-          progress.show(fmt::format("{} of {} calls left", best_, graph->size()), tries_);
-          return holds;
-        },
-        [this] { return goes_on(); });
-    best_ = graph->size();
-    const std::optional<CallIndex> place = graph->find(first_.thread, first_.number);
-    // A crash shows where it likes: a later call than the one that did it may be the last one.
-    reducer.reduce(first_.kind == Verdict::Kind::Crashed ? std::nullopt : place, place);
-    return write(*graph, reducer.kept());
+    return write(*graph, search(*graph));
   }
 
  private:
+  CallSet search(const CallGraph& graph) {
+    best_ = graph.size();
+    const auto left = [&] { return fmt::format("{} of {} calls left", best_, graph.size()); };
+    Progress progress(left(), options_.tries);
+    const auto holds = [&](const CallSet& set) {
+      ++tries_;
+      const bool shown = same(trial_.run(&graph, &set), first_);
+      if (shown) best_ = count_of(set);
+      progress.show(left(), tries_);
+      return shown;
+    };
+    CallReducer reducer(graph, holds, [this] { return goes_on(); });
+    const std::optional<CallIndex> place = graph.find(first_.thread, first_.number);
+    // A crash shows where it likes: a later call than the one that did it may be the last one.
+    reducer.reduce(first_.kind == Verdict::Kind::Crashed ? std::nullopt : place, place);
+    return reducer.kept();
+  }
+
   uint32_t process() const { return options_.trial.pair.run.process; }
   std::chrono::milliseconds passed() const {
     return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - began_);

@@ -142,7 +142,7 @@ std::optional<int> replay_many(const OpenedTrace& opened, const ReplayCommand& c
   if (!devices.empty() && end == std::string::npos)
     return fail("gtrace", {Kind::Invalid, "--against takes two devices: --against DEVICE_A DEVICE_B"});
   const AgainstOptions pair{{devices.substr(0, end), devices.substr(end + 1)}, command.run, command.tolerance,
-                            command.apart};
+                            command.apart, {}};
   if (!reduces) return replay_against(opened, pair, command.report.json);
   if (!settings.text("calls").empty()) return fail("gtrace", {Kind::Invalid, "--reduce goes without --calls"});
   return reduce_trace(opened, {{command.device, !devices.empty(), pair},

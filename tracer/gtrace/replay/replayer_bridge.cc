@@ -22,7 +22,13 @@ bool is_too_large(int code) {
 }
 
 bool is_of_another_device(int code) {
-  return code == CL_INVALID_BINARY || code == CL_INVALID_VALUE || code == CL_INVALID_DEVICE;
+  return code == CL_INVALID_BINARY || code == CL_INVALID_VALUE || code == CL_INVALID_DEVICE ||
+         code == CL_INVALID_OPERATION;
+}
+
+bool takes_il(uint16_t fn) {
+  return fn == static_cast<uint16_t>(FnId::clCreateProgramWithIL) ||
+         fn == static_cast<uint16_t>(FnId::clCreateProgramWithILKHR);
 }
 
 Status with_reason(const Status& failed, const std::string& why) {
@@ -38,7 +44,8 @@ Status Replayer::bridge(const model::Shape& shape, const ShapePlan& plan, std::s
   const int code = failed.code();
   if (a.launch && (code == CL_INVALID_WORK_GROUP_SIZE || code == CL_INVALID_WORK_ITEM_SIZE))
     return bridge_work_group(shape, plan, values, function, failed);
-  if (shape.fn == static_cast<uint16_t>(FnId::clCreateProgramWithBinary) && is_of_another_device(code))
+  const bool binary = shape.fn == static_cast<uint16_t>(FnId::clCreateProgramWithBinary);
+  if ((binary || takes_il(shape.fn)) && is_of_another_device(code))
     return bridge_binary(shape, plan, values, failed);
   const DeviceLimits limits(world_.cl, world_.devices.by_slot().front().device);
   if (a.options >= 0) {
@@ -87,7 +94,8 @@ Status Replayer::bridge_work_group(const model::Shape& shape, const ShapePlan& p
 
 Status Replayer::bridge_binary(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                                const Status& failed) {
-  const std::string named = "the binary is another device's";
+  const char* const named = takes_il(shape.fn) ? "this device does not take the program's intermediate language"
+                                               : "the binary is another device's";
   const auto output = std::find_if(plan.outputs.begin(), plan.outputs.end(), [&](uint16_t i) {
     return shape.args[i].form == ArgForm::Object && world_.trace.classes[shape.args[i].cls].kind == ObjectKind::Program;
   });
@@ -95,7 +103,7 @@ Status Replayer::bridge_binary(const model::Shape& shape, const ShapePlan& plan,
   const Arg& program = shape.args[*output];
   const std::optional<ProgramSource> source = world_.sources.find(program.cls);
   if (!source)
-    return with_reason(failed, named + ", and the recording has no source, or several, of its kernels");
+    return with_reason(failed, fmt::format("{}, and the recording has no source, or several, of its kernels", named));
   const auto context = reinterpret_cast<cl_context>(first_of(ObjectKind::Context, shape, plan, values));
   const char* text = source->text.c_str();
   cl_int code = 0;
@@ -106,7 +114,7 @@ Status Replayer::bridge_binary(const model::Shape& shape, const ShapePlan& plan,
   const auto handle = reinterpret_cast<uint64_t>(made);
   world_.objects.set(program.cls, values[plan.value_at[*output]], handle);
   world_.sources.note_made(handle, source->options);
-  world_.outcome.bridged(fmt::format("a binary is another device's: built from the recorded source of {} instead",
+  world_.outcome.bridged(fmt::format("{}: built from the recorded source of {} instead", named,
                                      fmt::join(world_.sources.kernels_of(program.cls), ", ")));
   return {};
 }

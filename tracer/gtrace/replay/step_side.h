@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct AgainstOptions {
   RunOptions run;
   Tolerance tolerance;
   ApartOptions apart;
+  std::function<void(uint64_t launches)> compared;  // is told how many are done; may be empty
 };
 
 // How one of the replays went.
