@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "tracer/gtrace/replay/addresses.h"
+#include "tracer/gtrace/replay/callback_gifts.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
@@ -33,6 +34,7 @@ struct ReplayWorld {
   HostMemory memory;
   MappedBoxes mapped;
   SharedAddresses addresses;
+  CallbackGifts gifts;
   LateReads late_reads;
   LiveQueues queues;
   KernelFacts kernels;
