@@ -1,6 +1,6 @@
-// What a callback was given before the call had returned that made it: the program of a clLinkProgram that does not wait.
-// The recording met it under a name of its own, in the callback; here the call has returned, so it is known by what
-// registered the callback. Thread safety: any thread; a lock each time.
+// What a callback was given before the call had returned that made it: the program of a clLinkProgram that does not
+// wait. The recording met it under a name of its own, in the callback; here the call has returned, so it is known by
+// what registered the callback. Thread safety: any thread; a lock each time.
 #pragma once
 
 #include <cstdint>
