@@ -40,4 +40,12 @@ def test_markers_in_place_of_native_kernels():
     same((times, j["not_made"], j["compared"]["differing"]), (4, {}, 1), "times, not made, results without them")
 
 
+def test_a_program_that_its_callback_had_first():
+    outcome = run(GTRACE, "run", "--capture", "full", "--", tests_dir / "linked")
+    same((outcome.code, outcome.text), (0, "7\n"), "the program")
+    for options in ((), ("--free-threads",)):
+        j = json.loads(good(GTRACE, "replay", "--json", *options).text)
+        same((j["not_made"], j["compared"]["results"], j["compared"]["differing"]), ({}, 1, 0), "not made, results, differing")
+
+
 main(globals())

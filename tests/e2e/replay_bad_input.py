@@ -33,7 +33,7 @@ def test_no_trace():
     for name in ("text", "empty", "other"):
         one_line(replayed(f"{name}.db"), DAMAGED, f"{name}.db")
     check(replayed("folder.db").code in (USAGE, DAMAGED, ENVIRONMENT), "a folder")
-    one_line(replayed("absent.db"), USAGE, "absent.db")
+    one_line(replayed("absent.db"), ENVIRONMENT, "absent.db")
 
 
 def test_cut_short():

@@ -31,7 +31,16 @@ bool CallOrder::may(size_t thread, bool waited_long) const {
     case OrderBy::Nothing:
       break;
   }
-  return threads_[thread].ready() || waited_long;
+  return threads_[thread].ready() || (waited_long && !somebody_makes(thread));
+}
+
+// Is another thread in a call that may be making what this one needs, and waits for nobody?
+bool CallOrder::somebody_makes(size_t thread) const {
+  for (size_t i = 0; i < threads_.size(); ++i) {
+    const Thread& other = threads_[i];
+    if (i != thread && other.state == State::Calling && !other.turn->waits) return true;
+  }
+  return false;
 }
 
 void CallOrder::leave(size_t thread) {

@@ -47,6 +47,7 @@ class CallOrder {
   };
 
   bool may(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
+  bool somebody_makes(size_t thread) const GT_REQUIRES(mutex_);
   bool may_by_times(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
   bool may_by_needs(size_t thread, bool waited_long) const GT_REQUIRES(mutex_);
 

@@ -62,6 +62,7 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   const bool asks = shape.fn >= api::FirstAllocFn || shape.fn == static_cast<uint16_t>(FnId::clGetEventInfo);
   if (asks || attributes.waits || number_of(shape, plan, values, plan.callable ? attributes.blocking : -1) != 0)
     world_.mapped.program_waited();
+  if (shape.fn >= api::FirstCallbackFn) name_given(shape, plan, values);
   if (shape.fn >= api::FirstAllocFn) return {};  // what the program was told
   shape_ = id;
   number_ = number;
@@ -269,11 +270,6 @@ Status Replayer::judge(const ShapePlan& plan, std::span<const int64_t> values) {
 }
 
 void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  constexpr uint64_t Registered = 1;  // nobody is called back, but what the callback did may be done from now on
-  if (plan.callback >= 0) {
-    const Arg& arg = shape.args[static_cast<size_t>(plan.callback)];
-    world_.objects.set(arg.cls, values[plan.value_at[static_cast<size_t>(plan.callback)]], Registered);
-  }
   if (plan.address >= 0) note_address(static_cast<uint64_t>(values[static_cast<size_t>(plan.address)]));
   size_t at = 0;
   for (const uint16_t i : plan.outputs) {
@@ -285,6 +281,36 @@ void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, st
     at = from + 1;
     if (arg.form == ArgForm::Object || arg.form == ArgForm::Memory)
       name_output(shape, arg, values.subspan(plan.value_at[i]), made_[from]);
+  }
+  if (plan.callback >= 0) name_callback(shape, plan, values);
+}
+
+// Nobody is called back, but what the callback did may be done from now on.
+void Replayer::name_callback(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  constexpr uint64_t Registered = 1;
+  const Arg& callback = shape.args[static_cast<size_t>(plan.callback)];
+  const int64_t slot = values[plan.value_at[static_cast<size_t>(plan.callback)]];
+  for (const uint16_t i : plan.outputs) {
+    const Arg& arg = shape.args[i];
+    if (arg.form == ArgForm::Object && world_.trace.classes[arg.cls].kind == ObjectKind::Program)
+      world_.gifts.made(callback.cls, slot, world_.objects.find(arg.cls, values[plan.value_at[i]]));
+  }
+  world_.objects.set(callback.cls, slot, Registered);
+}
+
+// A call of a callback: the program that it is given is the one of the call that registered it.
+void Replayer::name_given(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  uint64_t program = 0;
+  for (size_t i = 0; i < shape.args.size(); ++i) {
+    const Arg& a = shape.args[i];
+    if (a.param == model::ParamCallback && a.form == ArgForm::Object)
+      program = world_.gifts.take(a.cls, values[plan.value_at[i]]);
+  }
+  for (size_t i = 0; program != 0 && i < shape.args.size(); ++i) {
+    const Arg& a = shape.args[i];
+    if (a.form == ArgForm::Object && world_.trace.classes[a.cls].kind == ObjectKind::Program &&
+        was_met(world_.trace, a.cls))
+      world_.objects.set(a.cls, values[plan.value_at[i]], program);
   }
 }
 

@@ -67,6 +67,8 @@ class Replayer : api::ObjectMap {
   Status judge_svm(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void name_callback(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void name_given(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void note_address(uint64_t recorded);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
                    const api::DecodedArg& made);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tracer/gtrace/replay/addresses.h"
+#include "tracer/gtrace/replay/callback_gifts.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
@@ -42,6 +43,7 @@ struct ReplayWorld {
   MappedBoxes mapped;
   SharedAddresses addresses;
   Untouched untouched;
+  CallbackGifts gifts;
   LateReads late_reads;
   LiveQueues queues;
   Gates gates;
