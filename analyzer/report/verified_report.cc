@@ -20,7 +20,8 @@ std::string signed_time(double seconds) {
 void add_verified(Text& out, const std::vector<Verified>& verified) {
   out.heading("Tried by replays");
   if (verified.empty()) return out.paragraph("Nothing that was found can be tried by a replay.");
-  std::vector<std::vector<std::string>> rows{{"choice", "predicted", "saved", "from", "to", "as recorded", "otherwise"}};
+  std::vector<std::vector<std::string>> rows{
+      {"choice", "predicted", "saved", "from", "to", "as recorded", "otherwise"}};
   for (const Verified& v : verified) {
     const std::string predicted = v.predicted_s ? signed_time(*v.predicted_s) : "-";
     if (v.turns == 0) {

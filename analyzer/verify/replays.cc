@@ -105,8 +105,13 @@ Result<ReplayTimes> time_overlap(const std::string& trace, uint64_t& moved) {
   note(*answer, times);
   const Json overlap = answer->value("overlap", Json::object());
   moved = overlap.value("transfers", uint64_t{0});
-  for (const auto& ns : overlap.value("blocking_wall_ns", std::vector<double>())) times.as_recorded_s.push_back(ns * 1e-9);
-  for (const auto& ns : overlap.value("wall_ns", std::vector<double>())) times.otherwise_s.push_back(ns * 1e-9);
+  const auto list = [&overlap](const char* name) {
+    std::vector<double> out = overlap.value(name, std::vector<double>());
+    for (double& time : out) time *= 1e-9;
+    return out;
+  };
+  times.as_recorded_s = list("blocking_wall_ns");
+  times.otherwise_s = list("wall_ns");
   return times;
 }
 

@@ -16,6 +16,7 @@
 namespace gt::analyzer {
 
 // In that order; those of which there is nothing to try are left out.
-std::vector<Verified> verify_findings(const Analysis& analysis, const model::Profile& profile, const std::string& trace);
+std::vector<Verified> verify_findings(const Analysis& analysis, const model::Profile& profile,
+                                      const std::string& trace);
 
 }  // namespace gt::analyzer

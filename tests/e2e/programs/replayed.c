@@ -1,4 +1,4 @@
-/* Programs that are recorded and replayed. Usage: replayed every|address|crash|threads|loop N|blank|gated|includes|refused
+/* Programs that are recorded and replayed. Usage: replayed KIND, or replayed loop N
  *
  * every    each way of moving data: writes, copies at creation, memory used in place, maps, reads that wait and not
  * address  a kernel that writes where its buffer lies: rarely the same twice

@@ -44,7 +44,8 @@ class Outcome {
   void ended_otherwise(const std::string& how) { count(ended_otherwise_, how); }
   void went_on() { went_on_.fetch_add(1, std::memory_order_relaxed); }  // a transfer that blocked when it was recorded
   uint64_t gone_on() const { return went_on_.load(); }
-  void undefined() { undefined_.fetch_add(1, std::memory_order_relaxed); }  // a result of memory that nobody had written
+  // A result of memory that nobody had written.
+  void undefined() { undefined_.fetch_add(1, std::memory_order_relaxed); }
   uint64_t undefined_results() const { return undefined_.load(); }
   void compared(uint64_t bytes) {
     const MutexLock lock(mutex_);

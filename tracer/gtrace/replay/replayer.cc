@@ -25,7 +25,6 @@ void nobody_listens() {}  // in place of the program's callbacks: who calls it c
 
 bool is_query(std::string_view name) { return name.starts_with("clGet") || name.starts_with("clIcd"); }
 
-bool is_memory_object(ObjectKind kind) { return kind == ObjectKind::Buffer || kind == ObjectKind::Image; }
 // Of a program's binaries: into memory whose addresses the program gave in memory. Some drivers do not look whether
 // there are any.
 bool asks_for_addresses(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
@@ -193,28 +192,6 @@ Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std
   return launch;
 }
 
-// Does a call name a buffer or an image that is there already?
-bool Replayer::names_memory_object(const model::Shape& shape, const ShapePlan& plan) const {
-  for (size_t i = plan.input_at.front(); i < plan.input_at.back(); ++i) {
-    const Arg& a = shape.args[i];
-    if (a.form == ArgForm::Object && is_memory_object(world_.trace.classes[a.cls].kind)) return true;
-  }
-  return false;
-}
-
-// All calls but those that only look, or hold, may write what they name, now or (arguments of kernels) later.
-void Replayer::note_touched(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  const api::Attributes& a = plan.fn->attributes;
-  const bool looks = plan.reads || a.direction == api::DirectionRule::Map || a.releases != ObjectKind::Unknown ||
-                     a.retains != ObjectKind::Unknown || is_query(plan.fn->name);
-  if (looks) return;
-  for (size_t i = plan.input_at.front(); i < plan.input_at.back(); ++i) {
-    const Arg& arg = shape.args[i];
-    if (arg.form == ArgForm::Object && is_memory_object(world_.trace.classes[arg.cls].kind))
-      world_.untouched.touch(encoder_.handle(arg.cls, values[plan.value_at[i]]));
-  }
-}
-
 // Queries change nothing, and what was never made needs no release.
 Status Replayer::not_made(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                           const std::string& why) {
@@ -335,7 +312,8 @@ void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<
   world_.objects.set(arg.cls, values[0], made.value);
   // Without data of the program's, and no part of another one.
   const bool empty = content_ < 0 && !moved_.at && api::attributes(shape.fn).creates == kind && world_.contents;
-  if (empty && is_memory_object(kind) && !names_memory_object(shape, plan_of(shape_))) world_.untouched.made(made.value);
+  if (empty && is_memory_object(kind) && !names_memory_object(shape, plan_of(shape_)))
+    world_.untouched.made(made.value);
   if (shape.fn == static_cast<uint16_t>(FnId::clCreateUserEvent)) world_.gates.made(made.value);
   if (kind == ObjectKind::Svm && arg.effect == Effect::Def) world_.mapped.set(made.value, {0, made.length});
   if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);

@@ -107,21 +107,6 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
         {moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer, hold_event(shape, plan)});
 }
 
-// The transfer does not block, though it did; what it brings is looked at later.
-void Replayer::go_on(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  Overlap::Moving moving{first_of(ObjectKind::Queue, shape, plan, values), hold_event(shape, plan), moved_.place,
-                         moved_.box.extent(), {}};
-  if (moving.event == 0) return;
-  if (reads_) {
-    world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
-    const ResultPlace place = result(first_of(ObjectKind::Buffer, shape, plan, values));
-    moving.look = [this, moved = moved_, content = content_, place] {
-      if (content >= 0) data_.compare({moved.at, moved.box}, content, place);
-    };
-  }
-  overlap_->add(std::move(moving));
-}
-
 // The event of the call, which the program may release as it likes; 0: there is none.
 uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) const {
   for (const api::DecodedArg& m : made_) {
@@ -131,12 +116,6 @@ uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) 
     return m.value;
   }
   return 0;
-}
-
-// Has nobody written what the call brings?
-bool Replayer::is_undefined(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const {
-  return world_.untouched.any() && (world_.untouched.has(first_of(ObjectKind::Buffer, shape, plan, values)) ||
-                                    world_.untouched.has(first_of(ObjectKind::Image, shape, plan, values)));
 }
 
 void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {

@@ -1,4 +1,5 @@
-// Buffers and images that nothing has written or used since they were made: what a map or a read finds there is nobody's.
+// Buffers and images that nothing has written or used since they were made: what a map or a read finds there is
+// nobody's.
 // Thread safety: any thread; a lock each time there are any.
 #pragma once
 
@@ -7,8 +8,13 @@
 #include <unordered_set>
 
 #include "traces/base/mutex.h"
+#include "traces/model/fold/event.h"
 
 namespace gt::tracer {
+
+inline bool is_memory_object(model::ObjectKind kind) {
+  return kind == model::ObjectKind::Buffer || kind == model::ObjectKind::Image;
+}
 
 class Untouched {
  public:
