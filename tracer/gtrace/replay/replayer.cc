@@ -32,7 +32,8 @@ Replayer::Replayer(ReplayWorld& world)
     : world_(world),
       plans_(world.trace.shapes.size()),
       encoder_(world.trace, world.devices, world.objects, world.memory),
-      data_(world) {
+      data_(world),
+      device_(world, encoder_) {
   context_.objects = this;
   if (world.describes_kernels || (world.contents && world.compares)) encoder_.describe_kernels();
   outputs_.leave_contents_out();
@@ -55,10 +56,12 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   number_ = number;
   content_ = content_of(plan, values);
   moved_ = {};
+  if (world_.part.leaves_out(plan)) return leave_out(shape, plan, values);
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
-  if (!encoder_.encode(shape, plan, values, late_)) return not_made(shape, plan, values, encoder_.why());
+  const bool with_event = late_ || reads_back(plan);
+  if (!encoder_.encode(shape, plan, values, with_event)) return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);
 }
 
@@ -71,6 +74,7 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   if (!function) return not_made(shape, plan, values, "no driver here has it");
   keep_queues(shape);
   send(shape, plan, values);
+  if (world_.contents && !plan.before.empty()) device_.restore(made_now(shape, plan, values));
   if (!world_.hook || !plan.fn->attributes.launch) return call_driver(shape, plan, values, function);
   const Launch launch = launch_of(shape, plan, values, function);
   GT_TRY(world_.hook->before(launch));
@@ -96,19 +100,18 @@ Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, s
   name_outputs(shape, plan, values);
   note_kernels(shape, plan, values);
   look_at_result(shape, plan, values);
+  if (reads_back(plan)) device_.compare(made_now(shape, plan, values), hold_event(shape, plan));
   return {};
 }
 
 Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                            AnyFunction function) {
-  const size_t kernel = plan.input_at[1];
   Launch launch;
-  launch.cls = shape.args[kernel].cls;
-  if (launch.cls != model::NoIndex) {
-    const model::BlobId label = world_.trace.classes[launch.cls].label;
-    if (label < world_.trace.blobs.size()) launch.kernel = as_text(world_.trace.blobs[label].bytes);
-  }
+  launch.cls = shape.args[plan.input_at[1]].cls;
+  launch.kernel = kernel_name(shape, plan);
   launch.nth = world_.launches.next(launch.kernel);
+  // Threads may launch in another order here.
+  if (plan.chosen && world_.part.launch()) launch.nth = world_.part.launch()->nth;
   launch.number = number_;
   launch.thread = shape.thread;
   launch.handle = first_of(ObjectKind::Kernel, shape, plan, values);

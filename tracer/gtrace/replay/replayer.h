@@ -14,6 +14,7 @@
 
 #include "tracer/gtrace/replay/call_encoder.h"
 #include "tracer/gtrace/replay/data.h"
+#include "tracer/gtrace/replay/device_data.h"
 #include "tracer/gtrace/replay/world.h"
 #include "traces/api/decode.h"
 #include "traces/api/invoke.h"
@@ -48,6 +49,10 @@ class Replayer : api::ObjectMap {
                      AnyFunction function);
   Launch launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                    AnyFunction function);
+  Status leave_out(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  ReplayedCall made_now(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
+  bool reads_back(const ShapePlan& plan) const;
+  std::string kernel_name(const model::Shape& shape, const ShapePlan& plan) const;
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
@@ -75,6 +80,7 @@ class Replayer : api::ObjectMap {
   api::VectorWriter outputs_;
   std::vector<api::DecodedArg> made_;
   ReplayedData data_;
+  DeviceData device_;
 
   // The current call.
   model::ShapeId shape_ = 0;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "tracer/gtrace/replay/captured_part.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
@@ -28,6 +29,8 @@ struct ReplayWorld {
   Tolerance tolerance;
   LaunchHook* hook = nullptr;  // may be null
 
+  const CapturedPart part;
+
   ReplayObjects objects;
   HostMemory memory;
   MappedBoxes mapped;
@@ -39,7 +42,7 @@ struct ReplayWorld {
   std::atomic<bool> measures{false};  // calls are timed and compared from now on
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), kernels(c), outcome(t.shapes.size()) {}
+      : trace(t), cl(c), devices(d), part(t), kernels(c), outcome(t.shapes.size()) {}
 };
 
 }  // namespace gt::tracer
