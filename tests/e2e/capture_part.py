@@ -131,6 +131,19 @@ def test_results_of_every_launch():
     same((j["compared"]["differing"], j["not_made"]), (0, {}), "differing, not made")
 
 
+def test_ranges_of_random_programs():
+    """Where something could not be read for a user event, what follows from it is not compared."""
+    results = 0
+    for seed in range(1, 7):
+        first = 30 + 40 * seed
+        recorded(tests_dir / "random_commands", seed, 3, "plain", options=("--capture-range", f"{first}..{first + 120}"))
+        j = replayed("trace.db")
+        same(j["compared"]["differing"], 0, f"seed {seed}: differing")
+        same([w for w in j["not_made"] if "could not be read" not in w], [], f"seed {seed}: not made")
+        results += j["compared"]["results"]
+    check(results > 40, f"only {results} results")
+
+
 def test_a_user_event_is_not_waited_for():
     began = time.monotonic()
     recorded(DEVICE, "gated", options=RESULTS)

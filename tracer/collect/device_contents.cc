@@ -17,6 +17,7 @@ void DeviceContents::take(TracedThread& thread, const DeviceContent& content, ui
   Side& side = written ? after_ : before_;
   if (bytes == 0) {
     ++side.unread;
+    if (content.address != 0 && !written) call.content.device.push_back(content);
     return;
   }
   ++side.read;

@@ -19,7 +19,7 @@ struct LiveObject {
   std::atomic<uintptr_t> key{0};  // its handle
   std::atomic<int> references{0};
   std::atomic<api::ObjectKind> kind{};
-  std::atomic<bool> kept{false};  // what it held before a chosen call was read
+  std::atomic<bool> kept{false};  // what it held before a chosen call was read, or is being read
   void begin() {
     references.store(1, std::memory_order_relaxed);
     kept.store(false, std::memory_order_relaxed);

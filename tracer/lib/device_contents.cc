@@ -6,13 +6,15 @@ namespace gt::tracer {
 
 namespace {
 
+// False: it could not be read.
 template <class T>
-void record_read(uint16_t fn, const T& read, const ReadPlace& place, SharedKind kind) {
+bool record_read(uint16_t fn, const T& read, const ReadPlace& place, SharedKind kind) {
   const uint64_t began = ticks();
   const Content content = t_choice.in_callback ? Content{} : read_back(read, place);
   const uint64_t now = ticks();
   record(RecordType::SharedContent, fn, now, uint64_t{read.key.load(std::memory_order_relaxed)}, content.hash,
          content.bytes, now - began, kind);
+  return content.bytes != 0;
 }
 
 void record_unknown(uint16_t fn, SharedKind kind) {
@@ -32,10 +34,12 @@ bool writable(const LiveObject& object) {
 namespace detail {
 
 void Before::object(LiveObject& object) noexcept {
-  if (!object.kept.exchange(true, std::memory_order_relaxed)) record_read(fn_, object, place_, SharedKind::Object);
+  if (object.kept.exchange(true, std::memory_order_relaxed)) return;
+  object.kept.store(record_read(fn_, object, place_, SharedKind::Object), std::memory_order_relaxed);
 }
 void Before::memory(LiveAllocation& memory) noexcept {
-  if (!memory.kept.exchange(true, std::memory_order_relaxed)) record_read(fn_, memory, place_, SharedKind::Memory);
+  if (memory.kept.exchange(true, std::memory_order_relaxed)) return;
+  memory.kept.store(record_read(fn_, memory, place_, SharedKind::Memory), std::memory_order_relaxed);
 }
 void Before::kernel(cl_kernel kernel) noexcept {
   const bool whole = each_bound(

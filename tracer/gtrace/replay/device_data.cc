@@ -6,6 +6,7 @@ namespace gt::tracer {
 
 using api::FnId;
 using model::ArgForm;
+using model::ObjectKind;
 
 // The object of an argument, and the number behind it.
 DeviceData::Held DeviceData::held(const ReplayedCall& call, uint16_t arg) const {
@@ -45,24 +46,62 @@ Status DeviceData::read(const ReplayedCall& call, const Held& held, Bytes& out) 
 void DeviceData::restore(const ReplayedCall& call) {
   for (const uint16_t arg : call.plan.before) {
     const Held held = this->held(call, arg);
-    if (held.value == 0 || held.content < 0) continue;
-    Status s = world_.contents->has(held.content)
-                   ? world_.contents->read(held.content, bytes_)
-                   : Status(Kind::Invalid, "they are not in the file of contents (gtrace run --max-size?)");
+    if (held.value == 0) continue;
+    const uint64_t whole = held.memory ? held.value : whole_of(held.value);
+    Status s(Kind::Invalid, "they could not be read when it was recorded");
+    if (held.content >= 0 && world_.contents->has(held.content)) {
+      s = world_.contents->read(held.content, bytes_);
+    } else if (held.content >= 0) {
+      s = Status(Kind::Invalid, "they are not in the file of contents (gtrace run --max-size?)");
+    }
     if (s.ok()) s = write(call, held, bytes_);
-    if (!s.ok())
-      world_.outcome.left_out(fmt::format("contents before {}: {}", api::function_name(call.shape.fn), s.text()));
+    if (s.ok()) {
+      if (whole == held.value) world_.unknown.forget(whole);
+      continue;
+    }
+    world_.unknown.add(whole);
+    world_.outcome.left_out(fmt::format("contents before {}: {}", api::function_name(call.shape.fn), s.text()));
   }
 }
 
-void DeviceData::compare(const ReplayedCall& call, uint64_t event) {
+// Of a sub-buffer: what it is a part of.
+uint64_t DeviceData::whole_of(uint64_t object) const {
+  cl_mem parent = nullptr;
+  const cl_int code = world_.cl.get<decltype(clGetMemObjectInfo)>(FnId::clGetMemObjectInfo)(
+      reinterpret_cast<cl_mem>(object), CL_MEM_ASSOCIATED_MEMOBJECT, sizeof parent, &parent, nullptr);
+  return code == CL_SUCCESS && parent ? reinterpret_cast<uint64_t>(parent) : object;
+}
+
+bool DeviceData::works_on_unknown(const ReplayedCall& call) {
+  std::vector<uint64_t> objects;
+  const auto add = [&](ObjectKind kind, uint64_t handle) {
+    if (handle == 0 || handle == ReplayObjects::Lost) return;
+    if (kind == ObjectKind::Buffer || kind == ObjectKind::Image) objects.push_back(whole_of(handle));
+    if (kind == ObjectKind::Svm) objects.push_back(handle);
+  };
+  for (size_t i = call.plan.input_at.front(); i < call.plan.input_at.back(); ++i) {
+    const model::Arg& a = call.shape.args[i];
+    if (a.cls == model::NoIndex) continue;
+    const ObjectKind kind = world_.trace.classes[a.cls].kind;
+    const int64_t slot = call.values[call.plan.value_at[i]];
+    if (a.form == ArgForm::Object) add(kind, encoder_.handle(a.cls, slot));
+    if (a.form == ArgForm::Memory && kind == ObjectKind::Svm) add(kind, encoder_.address(a.cls, slot, 0));
+  }
+  if (call.kernel != 0) {
+    for (const auto& [index, value] : world_.kernels.bindings(call.kernel))
+      add(value.kind == BoundValue::Kind::Pointer ? ObjectKind::Svm : value.object, value.handle);
+  }
+  return world_.unknown.meet(objects);
+}
+
+void DeviceData::compare(const ReplayedCall& call, uint64_t event, bool unknown) {
   if (event == 0) return;
   const auto over = reinterpret_cast<cl_event>(event);
   const bool wanted = world_.measures.load(std::memory_order_relaxed);
   // It had ended when the recording came here, so nothing that it waits for is still to come.
   if (wanted) world_.cl.get<decltype(clWaitForEvents)>(FnId::clWaitForEvents)(1, &over);
   world_.cl.get<decltype(clReleaseEvent)>(FnId::clReleaseEvent)(over);
-  if (!wanted) return;
+  if (!wanted || unknown) return;
   for (const uint16_t arg : call.plan.after) {
     const Held held = this->held(call, arg);
     if (held.value == 0 || held.content < 0 || !world_.contents->has(held.content)) continue;

@@ -30,8 +30,10 @@ class DeviceData {
 
   // Before the call is made, whose queue gets commands and is waited for.
   void restore(const ReplayedCall& call);
-  // When `event`, which is the call's, is over. It is released. 0: the call has failed.
-  void compare(const ReplayedCall& call, uint64_t event);
+  // Does the call work on something that could not be restored? REQUIRES: restore(), if there is something to restore.
+  bool works_on_unknown(const ReplayedCall& call);
+  // When `event`, which is the call's, is over. It is released. 0: the call has failed. `unknown`: nothing is compared.
+  void compare(const ReplayedCall& call, uint64_t event, bool unknown);
 
  private:
   struct Held {
@@ -42,6 +44,7 @@ class DeviceData {
   Held held(const ReplayedCall& call, uint16_t arg) const;
   Status read(const ReplayedCall& call, const Held& held, Bytes& out) const;
   Status write(const ReplayedCall& call, const Held& held, ByteView bytes) const;
+  uint64_t whole_of(uint64_t object) const;
   std::string name_of(const ReplayedCall& call, uint16_t arg, const Held& held);
 
   ReplayWorld& world_;

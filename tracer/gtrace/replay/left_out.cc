@@ -20,6 +20,15 @@ ReplayedCall Replayer::made_now(const model::Shape& shape, const ShapePlan& plan
   return {shape, plan, values, number_, shape_, first_of(ObjectKind::Queue, shape, plan, values), kernel};
 }
 
+// Of a recording that has a part: what the call needs.
+void Replayer::restore_devices(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  unknown_ = false;
+  if (!world_.part.any() || !world_.contents || !plan.chosen) return;
+  const ReplayedCall call = made_now(shape, plan, values);
+  device_.restore(call);
+  unknown_ = device_.works_on_unknown(call);
+}
+
 // Is what the launch wrote compared? Then it gives its event.
 bool Replayer::reads_back(const ShapePlan& plan) const {
   return world_.compares && world_.contents && !plan.after.empty();

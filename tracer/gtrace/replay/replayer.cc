@@ -74,7 +74,7 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   if (!function) return not_made(shape, plan, values, "no driver here has it");
   keep_queues(shape);
   send(shape, plan, values);
-  if (world_.contents && !plan.before.empty()) device_.restore(made_now(shape, plan, values));
+  restore_devices(shape, plan, values);
   if (!world_.hook || !plan.fn->attributes.launch) return call_driver(shape, plan, values, function);
   const Launch launch = launch_of(shape, plan, values, function);
   GT_TRY(world_.hook->before(launch));
@@ -100,7 +100,7 @@ Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, s
   name_outputs(shape, plan, values);
   note_kernels(shape, plan, values);
   look_at_result(shape, plan, values);
-  if (reads_back(plan)) device_.compare(made_now(shape, plan, values), hold_event(shape, plan));
+  if (reads_back(plan)) device_.compare(made_now(shape, plan, values), hold_event(shape, plan), unknown_);
   return {};
 }
 

@@ -50,6 +50,7 @@ class Replayer : api::ObjectMap {
   Launch launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                    AnyFunction function);
   Status leave_out(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void restore_devices(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   ReplayedCall made_now(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   bool reads_back(const ShapePlan& plan) const;
   std::string kernel_name(const model::Shape& shape, const ShapePlan& plan) const;
@@ -86,7 +87,8 @@ class Replayer : api::ObjectMap {
   model::ShapeId shape_ = 0;
   uint64_t number_ = 0;
   int64_t content_ = -1;
-  bool reads_ = false;  // into the program's memory
+  bool reads_ = false;    // into the program's memory
+  bool unknown_ = false;  // what it works on was not recorded whole
   bool late_ = false;   // and what it brings was seen later
   Moved moved_;
 };

@@ -16,6 +16,7 @@
 #include "tracer/gtrace/replay/objects.h"
 #include "tracer/gtrace/replay/outcome.h"
 #include "tracer/gtrace/replay/queues.h"
+#include "tracer/gtrace/replay/unknown_contents.h"
 
 namespace gt::tracer {
 
@@ -38,6 +39,7 @@ struct ReplayWorld {
   LiveQueues queues;
   KernelFacts kernels;
   LaunchCounts launches;
+  UnknownContents unknown;
   Outcome outcome;
   std::atomic<bool> measures{false};  // calls are timed and compared from now on
 
