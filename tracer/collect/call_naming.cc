@@ -66,6 +66,20 @@ bool CallNaming::name_given(TracedThread& callback_thread, ByteView inputs, cons
   return sound;
 }
 
+void CallNaming::add_device_content(TracedThread& thread, const DeviceContent& content) {
+  PendingCall& call = thread.pending;
+  const bool written = content.kind == SharedKind::WrittenObject || content.kind == SharedKind::WrittenMemory;
+  const uint16_t param = written ? model::ParamAfter : model::ParamBefore;
+  if (content.kind == SharedKind::Object || content.kind == SharedKind::WrittenObject) {
+    const Handle* const handle = thread.process->objects.handles.find(content.address);
+    if (!handle) return;
+    call.add_object(param, Effect::None, handle->object);
+  } else {
+    call.add_place(param, Effect::None, places_.of(thread, content.address));
+  }
+  call.add_number(param, ArgForm::Int, content.number);
+}
+
 void CallNaming::name_argument(TracedThread& thread, const api::DecodedArg& arg, bool output) {
   PendingCall& call = thread.pending;
   const Effect effect = arg.effect;

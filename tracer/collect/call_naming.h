@@ -47,6 +47,8 @@ class CallNaming {
     thread.pending.add_number(model::ParamSharedContent, model::ArgForm::Int, content);
   }
 
+  void add_device_content(TracedThread& thread, const DeviceContent& content);
+
   // What a callback is given, whose call is pending in its callback thread. nullptr: it is not known what it was
   // registered for.
   // False: it does not decode.

@@ -111,6 +111,7 @@ void Collector::add_facts(uint64_t unlisted_calls, uint64_t counted_of_helpers) 
     fact("overhead.capture_ns", clock_.to_ns(calls_.capture_ticks()));
   }
   contents_.add_facts(trace.facts);
+  calls_.device_contents().add_facts(trace.facts);
   if (contents_.kept()) {
     files_.add_facts(trace.facts);
     fact("lost.contents_unwaited", calls_.unwaited());

@@ -40,8 +40,8 @@ bool KeptContents::take_piece(const TracedThread& thread, ByteView payload) {
   return true;
 }
 
-void KeptContents::take(const TracedThread& thread, int64_t number, uint64_t bytes) {
-  if (!file_) return;
+bool KeptContents::take(const TracedThread& thread, int64_t number, uint64_t bytes) {
+  if (!file_) return false;
   Arriving& arriving = arriving_[thread];
   uint8_t& state = state_of(*thread.process, number);
   if (state == New) {
@@ -58,6 +58,7 @@ void KeptContents::take(const TracedThread& thread, int64_t number, uint64_t byt
   arriving.chunks.clear();
   arriving.bytes = 0;
   arriving.left_out = false;
+  return state == Stored;
 }
 
 void KeptContents::add_file(const TracedProcess& process, const std::string& path, std::string_view text) {

@@ -28,7 +28,8 @@ class KeptContents {
 
   bool take_piece(const TracedThread& thread, ByteView payload);  // false: it makes no sense
   // The pieces so far were all of the content with this number, which has so many bytes. None came: it came before.
-  void take(const TracedThread& thread, int64_t number, uint64_t bytes);
+  // False: its bytes are not in the file.
+  bool take(const TracedThread& thread, int64_t number, uint64_t bytes);
   // A file that the process has used: once for each path and text, with a number that no content of a call has.
   void add_file(const TracedProcess& process, const std::string& path, std::string_view text);
 

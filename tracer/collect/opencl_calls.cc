@@ -41,7 +41,7 @@ bool OpenClCalls::take_content(TracedThread& thread, const RecordView& record) {
   call.content.captured = true;
   if (bytes != 0) {
     call.content.number = thread.process->contents(hash, bytes);
-    contents_.take(thread, call.content.number, bytes);
+    (void)contents_.take(thread, call.content.number, bytes);
   }
   call.content.ticks += ticks;
   capture_ticks_ += ticks;
@@ -55,11 +55,15 @@ bool OpenClCalls::take_shared(TracedThread& thread, const RecordView& record) {
   PendingCall& call = thread.pending;
   if (!in.ok() || !call.open) return false;
   unwaited_ += kind == SharedKind::Pending;
-  if (bytes == 0) {
+  if (of_device(kind)) {
+    const int64_t number = bytes == 0 ? UnknownContent : thread.process->contents(hash, bytes);
+    const bool kept = bytes != 0 && contents_.take(thread, number, bytes);
+    device_.take(thread, {kind, address, number}, bytes, kept);
+  } else if (bytes == 0) {
     shared_unseen_ += kind == SharedKind::Launch;
   } else {
     const int64_t number = thread.process->contents(hash, bytes);
-    contents_.take(thread, number, bytes);
+    (void)contents_.take(thread, number, bytes);
     call.content.shared.emplace_back(address, number);
     waited_ += kind == SharedKind::Waited;
   }
@@ -88,6 +92,7 @@ void OpenClCalls::end(TracedThread& thread, bool unfinished, uint64_t ticks, boo
   if (call.shared_at != 0 && contents_.kept())
     call.add_number(model::ParamAddress, ArgForm::Int, static_cast<int64_t>(call.shared_at));
   for (const auto& [address, number] : call.content.shared) naming_.add_shared(thread, address, number);
+  device_.name(thread);
   if (call.content.captured) call.add_number(model::ParamContent, ArgForm::Int, call.content.number);
   call.end(unfinished);
   const uint64_t whole = ticks - call.ticks, aside = call.content.ticks + call.fresh.ticks;

@@ -8,6 +8,7 @@
 
 #include "tracer/collect/call_list.h"
 #include "tracer/collect/call_naming.h"
+#include "tracer/collect/device_contents.h"
 #include "tracer/collect/kept_contents.h"
 #include "tracer/collect/memory_calls.h"
 #include "tracer/collect/program_files.h"
@@ -30,7 +31,8 @@ class OpenClCalls {
         list_(list),
         contents_(contents),
         files_(files),
-        clock_(clock) {}
+        clock_(clock),
+        device_(tables, naming) {}
 
   // False, of all these: the record makes no sense.
   bool enter(TracedThread& thread, const RecordView& record);
@@ -50,6 +52,7 @@ class OpenClCalls {
   uint64_t capture_ticks() const { return capture_ticks_; }  // spent on looking at contents
   uint64_t unwaited() const { return unwaited_ - std::min(unwaited_, waited_); }  // reads whose data was never seen
   uint64_t shared_unseen() const { return shared_unseen_; }  // times that memory which launches may read was not seen
+  const DeviceContents& device_contents() const { return device_; }
   uint64_t fresh_ticks() const { return fresh_ticks_; }      // likewise, at which memory has pages
 
  private:
@@ -63,6 +66,7 @@ class OpenClCalls {
   KeptContents& contents_;
   ProgramFiles& files_;
   const TickClock& clock_;
+  DeviceContents device_;
   uint64_t calls_ = 0, capture_ticks_ = 0, shared_unseen_ = 0, unwaited_ = 0, waited_ = 0, fresh_ticks_ = 0;
 };
 

@@ -15,6 +15,7 @@
 #include "tracer/collect/names.h"
 #include "traces/api/api.h"
 #include "traces/api/decode.h"
+#include "tracer/lib/spool.h"
 #include "traces/model/fold/event.h"
 
 namespace gt::tracer {
@@ -78,6 +79,12 @@ struct CallRegistration {
   uint64_t number = 0;  // 0: the call registers nothing
   ObjectRef callback;
 };
+// What the device held before or after a call.
+struct DeviceContent {
+  SharedKind kind = SharedKind::Object;
+  uint64_t address = 0;  // a handle, or where an allocation begins
+  int64_t number = UnknownContent;
+};
 // What the recorder saw of the data that a call moves: written by OpenClCalls.
 struct CallContent {
   bool captured = false;          // it was looked at...
@@ -85,8 +92,12 @@ struct CallContent {
   uint64_t ticks = 0;             // the time that took, which is not the call's
   // Of memory that it may read: address, number.
   std::vector<std::pair<uint64_t, int64_t>> shared;
+  bool chosen = false;  // it is one of those whose data is kept, where not all is
+  std::vector<DeviceContent> device;
 
   void clear() {
+    chosen = false;
+    device.clear();
     captured = false;
     number = UnknownContent;
     ticks = 0;

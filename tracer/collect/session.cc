@@ -29,6 +29,20 @@ uint64_t peak_bytes(const SpoolHeader& spool) {
   return resident - std::min(resident, records);
 }
 
+// Which calls' data was wanted, where not all was.
+void add_choice_facts(const SpoolHeader& header, model::Trace& trace) {
+  const CaptureChoice& choice = header.choice;
+  if (header.capture != Capture::Full) return;
+  if (choice.results) trace.facts.emplace_back("capture.results", "1");
+  if (choice.part == CapturePart::All) return;
+  const std::string_view kernel(choice.kernel, sizeof choice.kernel);  // a traced process may write here
+  trace.facts.emplace_back("capture.part", choice.part == CapturePart::Range
+                                               ? fmt::format("calls {}..{}", choice.first, choice.last)
+                                               : fmt::format("kernel {}#{}", kernel.substr(0, kernel.find('\0')),
+                                                             choice.nth));
+  trace.facts.emplace_back("capture.chosen", fmt::format("{}", header.chosen_calls.load(std::memory_order_relaxed)));
+}
+
 uint64_t all_cpu_ns() { return cpu_ns_of(RUSAGE_SELF) + cpu_ns_of(RUSAGE_CHILDREN); }
 
 }  // namespace
@@ -117,6 +131,7 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   trace.facts.emplace_back("capture", header.capture == Capture::Full   ? "full"
                                       : header.capture == Capture::Hash ? "hash"
                                                                         : "none");
+  add_choice_facts(header, trace);
   header.folder[sizeof header.folder - 1] = 0;  // a traced process may write here
   if (header.folder[0] == '/') trace.facts.emplace_back("folder", header.folder);
   fact("lost.calls_inside_signal_handlers", unrecorded);

@@ -80,6 +80,7 @@ Result<SpoolReader> SpoolReader::create(const Options& options) {
     header->sample = options.sample;
     header->record_memory = options.record_memory;
     header->capture = options.capture;
+    header->choice = options.choice;
     header->exact_times = options.exact_times;
     header->off = options.paused ? RecordingPaused : RecordingOn;
     header->pauses = options.paused;

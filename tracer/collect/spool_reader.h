@@ -33,6 +33,7 @@ class SpoolReader {
     uint32_t sample = 1;
     bool record_memory = true;
     Capture capture = Capture::None;
+    CaptureChoice choice{};
     bool exact_times = false;
     bool paused = false;  // nobody records until resume_recording()
     uint64_t max_trace_bytes = 0;  // 0: no limit

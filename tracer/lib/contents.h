@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "tracer/lib/capture_choice.h"
 #include "tracer/lib/content_sender.h"
 #include "tracer/lib/mappings.h"
 #include "tracer/lib/readable.h"
@@ -24,8 +25,6 @@
 #include "traces/api/encode.h"
 
 namespace gt::tracer {
-
-inline bool capturing() { return spool()->capture != Capture::None; }
 
 // Of the bytes in the box behind `p`, row by row: how they lie makes no difference. Reads nothing that it may not.
 Content content_of(const void* p, const api::HostBox& box) noexcept;
@@ -159,7 +158,7 @@ void capture_map(R result, const Args& args) {
   const bool done = api::succeeded(result);
   const Mapping mapping = done ? mapping_of<F>(args) : Mapping{};
   if (done) note_mapping(p, mapping);
-  if (!(std::get<static_cast<size_t>(api::Fn<F>::attributes.flags)>(args) & CL_MAP_READ)) return;
+  if (!capturing() || !(std::get<static_cast<size_t>(api::Fn<F>::attributes.flags)>(args) & CL_MAP_READ)) return;
   const bool here = done && waits_for_data<F>(args);
   record_content(F, here ? take_content(p, mapping.box) : Content{}, began);
 }
@@ -170,7 +169,7 @@ void capture_unmap(const Args& args) {
   const void* p = std::get<static_cast<size_t>(Captured<F>::mapped)>(args);
   Mapping mapping;
   const bool known = take_mapping(p, mapping);
-  if (known && !mapping.written) return;
+  if (!capturing() || (known && !mapping.written)) return;
   record_content(F, known ? take_content(p, mapping.box) : Content{}, began);
 }
 
@@ -195,7 +194,7 @@ void capture_before(const A&... args) {
     const size_t size = std::get<static_cast<size_t>(api::Fn<F>::attributes.size)>(all);
     detail::record_content(F, take_content(from, {0, size}), began);
   } else if constexpr (Of::unmaps) {
-    if (capturing()) detail::capture_unmap<F>(std::tuple<const A&...>(args...));
+    if (capture_on()) detail::capture_unmap<F>(std::tuple<const A&...>(args...));
   }
 }
 
@@ -205,11 +204,11 @@ void capture_after(R result, const A&... args) {
   using Of = detail::Captured<F>;
   if constexpr (Of::makes_svm) {
     const std::tuple<const A&...> all(args...);
-    if (capturing() && result) note_svm(result, Of::Made::template size<F>(all));
+    if (capture_on() && result) note_svm(result, Of::Made::template size<F>(all));
   } else if constexpr (Of::makes_image) {
-    if (capturing() && result) note_image(result);
+    if (capture_on() && result) note_image(result);
   } else if constexpr (Of::maps) {
-    if (capturing()) detail::capture_map<F>(result, std::tuple<const A&...>(args...));
+    if (capture_on()) detail::capture_map<F>(result, std::tuple<const A&...>(args...));
   } else if constexpr (Of::after) {
     if (!capturing()) return;
     const uint64_t began = ticks();

@@ -6,13 +6,12 @@
 #include <tuple>
 
 #include "tracer/lib/contents.h"
+#include "tracer/lib/device_contents.h"
 #include "tracer/lib/pending_reads.h"
 #include "tracer/lib/queue_states.h"
 #include "tracer/lib/shared_memory.h"
 
 namespace gt::tracer {
-
-inline bool keeping_contents() { return spool()->capture == Capture::Full; }
 
 namespace detail {
 
@@ -74,12 +73,6 @@ bool host_writes(const Args& args) {
   }
 }
 
-template <api::FnId F, class First = void, class... A>
-constexpr bool enqueues() {
-  constexpr api::Attributes a = api::Fn<F>::attributes;
-  return std::is_same_v<First, cl_command_queue> && (a.launch || a.transfer != api::Transfer::None) && !a.records;
-}
-
 // Of a call that has not waited.
 template <api::FnId F, class R, class Args>
 void note_reads([[maybe_unused]] R result, cl_event event, const Args& args) {
@@ -117,7 +110,7 @@ void share_before([[maybe_unused]] const A&... args) {
   if constexpr (detail::enqueues<F, A...>() || F == api::FnId::clFinish) t_reads_begun = reads_so_far();
   if constexpr (detail::enqueues<F, A...>()) {
     if (any_shared()) {
-      if (Of.launch || Of.direction == api::DirectionRule::Pointers) record_shared(api::number(F));
+      if (capturing() && (Of.launch || Of.direction == api::DirectionRule::Pointers)) record_shared(api::number(F));
       t_notes_begun = note_enqueuing(std::get<0>(all));
     }
   } else if constexpr (Of.replays >= 0) {
@@ -129,10 +122,14 @@ void share_before([[maybe_unused]] const A&... args) {
     using Role = decltype(role);
     if constexpr (Role::gives_back) {
       forget_shared(value);
+      forget_allocation(value);
     } else if constexpr (Role::give_back) {
       const size_t count = Role::template count<F>(all);
       if (!value || count == 0 || !readable(value, count * sizeof *value)) return;
-      for (size_t i = 0; i < count; ++i) forget_shared(value[i]);
+      for (size_t i = 0; i < count; ++i) {
+        forget_shared(value[i]);
+        forget_allocation(value[i]);
+      }
     }
   });
 }
@@ -164,7 +161,7 @@ void share_after([[maybe_unused]] R result, [[maybe_unused]] const A&... args) {
     if (any_shared()) note_enqueued(std::get<0>(all), t_notes_begun, event, waited);
     if (waited) {
       record_reads_of(api::number(F), std::get<0>(all), true, t_reads_begun);
-    } else {
+    } else if (capturing()) {
       detail::note_reads<F>(result, event, all);
     }
   }

@@ -32,7 +32,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 10;
+constexpr uint32_t SpoolVersion = 11;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -43,6 +43,18 @@ enum class Timing : uint32_t { Off, Kernels, Transfers, All };
 
 // What is kept of the data that transfers move (--capture).
 enum class Capture : uint32_t { None, Hash, Full };
+
+// Of which calls, with Capture::Full.
+enum class CapturePart : uint32_t { All, Range, Kernel };
+constexpr uint32_t MaxKernelName = 192;  // with its final 0
+
+struct CaptureChoice {
+  CapturePart part = CapturePart::All;
+  uint32_t results = 0;           // --capture-results: what kernels wrote is read back, of all launches that are kept
+  uint64_t first = 0, last = 0;   // Range: numbers of calls, from 1, of the thread whose OpenCL calls begin first
+  uint64_t nth = 0;               // Kernel: of its launches, from 1
+  char kernel[MaxKernelName] = {};
+};
 
 // Does anybody record? Ended is for good; gtrace ctl and gtrace's signals go to and fro between the others.
 enum Recording : uint32_t { RecordingOn, RecordingEnded, RecordingPaused };
@@ -57,6 +69,7 @@ struct SpoolHeader {
   uint32_t record_memory = 1;  // --no-alloc clears it
   uint32_t exact_times = 0;    // each call's time is wanted: calls that repeat are not counted only
   Capture capture = Capture::None;
+  CaptureChoice choice;
   uint64_t max_trace_bytes = 0;  // --max-size; 0: none
   uint64_t stack_bytes = 0;    // memory calls of this size or more come with Frames; 0: none does
   uint64_t listed_from = 0;    // --no-memory-detail: calls of smaller blocks are only counted; 0: none is
@@ -71,6 +84,7 @@ struct SpoolHeader {
   std::atomic<uint64_t> segments_used{0};           // the same of segments
   std::atomic<uint64_t> threads_without_ring{0};  // threads that found no ring or no memory for one
   std::atomic<uint64_t> uncounted_processes{0};  // whose allocators do not tell sizes: all calls are recorded
+  std::atomic<uint64_t> chosen_calls{0};    // calls of the choice so far; Kernel: launches of that kernel
   std::atomic<uint64_t> waiting_since{0};  // ticks: when one of the threads that wait for the collector began; 0: none
 
   // Programs that were started and cannot be recorded: how many, and the first with the reason.
@@ -181,6 +195,10 @@ enum class SharedKind : uint32_t {
   Launch,   // that the launch may read
   Pending,  // that the read will fill, which does not wait: nothing yet
   Waited,   // that such a read has filled, for which the call has waited
+  // Of a call that was chosen (CaptureChoice), what the device holds. The address: of a handle, or of SVM.
+  Chosen,         // nothing yet: the call is one
+  Object, Memory,               // before it: a memory object, an allocation
+  WrittenObject, WrittenMemory  // after it
 };
 
 // How a CommandArg gives its value.

@@ -89,6 +89,7 @@ void record_enter(Ring& ring, const void* site, const void* stack, A... args) {
   ++ring.calls;
   if constexpr (constexpr int Updates = api::Fn<F>::attributes.updates; Updates >= 0)
     record_update(api::number(F), std::get<static_cast<size_t>(Updates)>(std::tuple<A...>(args...)));
+  choose_before<F>(ring, args...);
   capture_before<F>(args...);
   share_before<F>(args...);
   note_fresh<F>(args...);
@@ -111,6 +112,7 @@ template <FnId F, class R, class... A>
 void record_exit(Ring& ring, bool timed, R result, A... args) {
   capture_after<F>(result, args...);
   share_after<F>(result, args...);
+  follow_after<F>(result, args...);
   if constexpr (says_no_size<F>()) {
     if (result) record_memory_facts(api::number(F), result, api::Fn<F>::attributes.creates == api::ObjectKind::Image);
   }
@@ -132,9 +134,17 @@ uint64_t work_of(A... args) {
   return work;
 }
 
-// A command with device time: the program's event, or one of ours in its place.
+// What a launch wrote is wanted, which is known when its event is over.
+template <FnId F, class... A>
+bool reads_back() {
+  if constexpr (api::Fn<F>::attributes.launch && enqueues<F, A...>()) return follows_kernels() && reading_back();
+  return false;
+}
+
+// A command with device time (where there is a queue to time it by), or of which more is to be known when it is over:
+// the program's event, or one of ours in its place.
 template <FnId F, class R, class... A>
-R timed_call(Ring& ring, WatchedQueue& queue, uint32_t sample, A... args) {
+R evented_call(Ring& ring, WatchedQueue* queue, uint32_t sample, A... args) {
   constexpr int E = event_param<A...>();
   std::tuple<A...> call(args...);
   cl_event own = nullptr;
@@ -142,13 +152,17 @@ R timed_call(Ring& ring, WatchedQueue& queue, uint32_t sample, A... args) {
   if (ours) std::get<static_cast<size_t>(E)>(call) = &own;
   const uint64_t sequence = ring.calls - 1;
   R result = [&] {
-    const Profiled profiled(queue);
+    if (!queue) return std::apply([](auto... a) { return call_real<F, R>(a...); }, call);
+    const Profiled profiled(*queue);
     return std::apply([](auto... a) { return call_real<F, R>(a...); }, call);
   }();
   const bool enqueued = api::succeeded(result);
   cl_event event = enqueued ? *std::get<static_cast<size_t>(E)>(call) : nullptr;
-  record_exit<F>(ring, event != nullptr, result, args...);
-  if (event && !track(queue, event, ours, sequence, sample) && ours) {
+  if constexpr (api::Fn<F>::attributes.launch && enqueues<F, A...>()) {
+    if (event && reads_back<F, A...>()) record_written(api::number(F), std::get<0>(call), std::get<1>(call), event);
+  }
+  record_exit<F>(ring, queue && event, result, args...);
+  if (event && !(queue && track(*queue, event, ours, sequence, sample)) && ours) {
     if (auto release = real<decltype(clReleaseEvent)>(FnId::clReleaseEvent)) release(event);
   }
   return result;
@@ -211,12 +225,13 @@ R traced(const void* site, const void* stack, A... args) noexcept {
       if (WatchedQueue* queue = watched_queue(std::get<0>(std::tuple<A...>(args...)))) {
         const uint32_t sample = sample_of(*ring, site, detail::work_of(args...));
         if (due(sample)) {
-          R result = detail::timed_call<F, R>(*ring, *queue, sample, args...);
+          R result = detail::evented_call<F, R>(*ring, queue, sample, args...);
           detail::harvest_after<F>(args...);
           return result;
         }
       }
     }
+    if (detail::reads_back<F, A...>()) return detail::evented_call<F, R>(*ring, nullptr, 0, args...);
   }
   if constexpr (detail::callback_param<F>() >= 0) {
     return detail::registering_call<F, R>(*ring, args...);

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+#include "tracer/lib/capture_choice.h"
 #include "tracer/lib/recorder.h"
 #include "tracer/lib/registration.h"
 #include "tracer/lib/ring_writer.h"
@@ -20,13 +21,20 @@ namespace gt::tracer::detail {
 // such a jump leads to.
 class ProgramRuns {
  public:
-  ProgramRuns() : before_(t_flags) { t_flags = {}; }
-  ~ProgramRuns() { t_flags = before_; }
+  ProgramRuns() : before_(t_flags), choice_(t_choice) {
+    t_flags = {};
+    t_choice.in_callback = true;
+  }
+  ~ProgramRuns() {
+    t_flags = before_;
+    t_choice = choice_;
+  }
   ProgramRuns(const ProgramRuns&) = delete;
   ProgramRuns& operator=(const ProgramRuns&) = delete;
 
  private:
   ThreadFlags before_;
+  CallChoice choice_;
 };
 
 template <CallbackFn K, class... Given>

@@ -36,7 +36,7 @@ class CallText::TemplateBuilder {
  private:
   static bool is_parameter(const Arg& a) {
     return a.param < model::ParamKernelArg || a.param == model::ParamCallback || a.param == model::ParamContent ||
-           a.param == model::ParamSharedContent;
+           a.param == model::ParamSharedContent || a.param == model::ParamBefore || a.param == model::ParamAfter;
   }
   static bool is_kernel_arg(const Arg& a) {
     return a.param >= model::ParamKernelArg && a.param < model::ParamReturn;

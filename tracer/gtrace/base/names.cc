@@ -78,6 +78,8 @@ std::string param_name(model::FnId fn, uint16_t param) {
   if (param == model::ParamContent) return "content";
   if (param == model::ParamSharedContent) return "shared";
   if (param == model::ParamAddress) return "address";
+  if (param == model::ParamBefore) return "before";
+  if (param == model::ParamAfter) return "after";
   if (param & model::ParamKernelArg) return "arg" + std::to_string(param & ~model::ParamKernelArg);
   const std::string name =
       api::is_alloc_fn(fn) ? alloc_param_name(fn, param) : api::param_name(fn, param);

@@ -35,9 +35,9 @@ int extract_here(const OpenedTrace& opened, const ExtractCommand& command, LastC
   if (const Result<RunTimes> times = run_replay(world, run, &last); !times)
     return fail("gtrace", times.status().at(opened.path));
   if (!reader.done()) {
-    const std::string what = fmt::format("{}: kernel {} is launched less than {} times", opened.path,
-                                         command.choice.kernel, command.choice.nth);
-    return fail("gtrace", {Kind::Invalid, what});
+    const std::string less =
+        fmt::format("kernel {} is launched less than {} times", command.choice.kernel, command.choice.nth);
+    return fail("gtrace", Status(Kind::Invalid, world.part.not_reached(command.choice, less)).at(opened.path));
   }
   ExtractedLaunch& launch = reader.launch();
   launch.device = world.devices.by_slot().front().name;
@@ -73,6 +73,7 @@ int extract_command(int argc, char** argv) {
   if (!opened) return fail("gtrace", opened.status());
   const Result<LaunchChoice> choice = LaunchChoice::parse(settings.text("kernel"), opened->trace);
   if (!choice) return fail("gtrace", choice.status());
+  if (const Status s = CapturedPart(opened->trace).has(*choice); !s.ok()) return fail("gtrace", s.at(opened->path));
   const Result<uint32_t> process = process_to_replay(opened->trace);
   if (!process) return fail("gtrace", process.status().at(opened->path));
   const std::string given = settings.text("output");

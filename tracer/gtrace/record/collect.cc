@@ -20,6 +20,7 @@
 #include "tracer/collect/pace.h"
 #include "tracer/collect/session.h"
 #include "tracer/collect/spool_users.h"
+#include "tracer/gtrace/record/capture_options.h"
 #include "tracer/gtrace/record/collector_process.h"
 #include "tracer/gtrace/record/mapped_opencl.h"
 #include "tracer/gtrace/record/save.h"
@@ -259,6 +260,7 @@ class Collecting {
       return ExitEnvironment;
     }
     say_contents(trace, file_.contents_path());
+    if (const std::string line = capture_line(trace); !line.empty()) say("note: " + line);
     say_too_large(trace, *written);
     say_cost(trace, *written, late_);
     if (!trouble.ok()) say(fmt::format("{}: the trace went to {} instead", trouble.text(), *written));

@@ -20,6 +20,7 @@
 #include "tracer/collect/timing.h"
 #include "tracer/gtrace/record/collector_process.h"
 #include "tracer/gtrace/commands.h"
+#include "tracer/gtrace/record/capture_options.h"
 #include "tracer/gtrace/record/own_functions.h"
 #include "tracer/gtrace/record/save.h"
 #include "tracer/interpose/entry_patch.h"
@@ -99,8 +100,7 @@ Result<SpoolReader::Options> spool_options(const Options& options) {
   spool.timing = timing->timing;
   // A timeline is to hold every command.
   spool.sample = timing->sample == 0 && options.flag("timeline") ? 1 : timing->sample;
-  const std::string capture = options.text("capture");
-  spool.capture = capture == "full" ? Capture::Full : capture == "hash" ? Capture::Hash : Capture::None;
+  if (Status s = capture_options(options, spool); !s) return s;
   spool.record_memory = !options.flag("no-alloc");
   if (Status s = memory_detail(options, spool); !s) return s;
   spool.stack_bytes = static_cast<uint64_t>(options.integer("stacks").value_or(0));
@@ -230,13 +230,13 @@ int run_command(int argc, char** argv) {
 
   const std::string output = options.text("output");
   if (Status s = check_writable(output); !s) return fail(Program, s);
-  if (options.text("capture") == "full" && contents::path_beside(output) == output)
-    return fail(Program, Status(Kind::Invalid, output + " is where the contents would go: give -o another name"));
   const Result<std::string> library = interpose::injected_library("trace");
   if (!library) return fail(Program, library.status());
 
   const Result<SpoolReader::Options> wanted = spool_options(options);
   if (!wanted) return fail(Program, wanted.status());
+  if (wanted->capture == Capture::Full && contents::path_beside(output) == output)
+    return fail(Program, Status(Kind::Invalid, output + " is where the contents would go: give -o another name"));
   Result<SpoolReader> spool = SpoolReader::create(*wanted);
   if (!spool) return fail(Program, spool.status());
   const CollectorJob job{output, command[0], *library, options.flag("wait"), options.flag("timeline")};

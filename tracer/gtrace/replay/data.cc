@@ -48,7 +48,7 @@ void ReplayedData::compare(const ReplayedBytes& got, int64_t content, const Resu
   const std::optional<Difference> d = gt::tracer::compare(bytes_, got_, place.type, world_.tolerance);
   if (!d) return;
   world_.outcome.differs({place.call, place.thread, place.shape, d->offset, d->differing, d->elements,
-                          element_name(place.type), d->expected, d->got});
+                          element_name(place.type), d->expected, d->got, place.object});
 }
 
 }  // namespace gt::tracer

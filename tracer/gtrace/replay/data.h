@@ -2,6 +2,7 @@
 // Thread safety: one object per thread; what is in ReplayWorld is shared.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "tracer/gtrace/replay/world.h"
@@ -20,6 +21,7 @@ struct ResultPlace {
   model::ThreadId thread = 0;
   model::ShapeId shape = 0;
   ElementType type = ElementType::Byte;
+  std::string object = {};  // of a launch: what it wrote
 };
 
 class ReplayedData {

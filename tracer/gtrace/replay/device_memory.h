@@ -1,4 +1,4 @@
-// Buffers of a replay, read, kept and put back while everything else waits.
+// Memory objects and allocations of a replay, read, kept and put back while everything else waits.
 // Thread safety: as the queue that is given.
 #pragma once
 
@@ -15,10 +15,21 @@ class DeviceMemory {
 
   Status finish(cl_command_queue queue) const;
   Result<size_t> size_of(cl_mem buffer) const;
-  Status read(cl_command_queue queue, cl_mem buffer, Bytes& out) const;
-  Status write(cl_command_queue queue, cl_mem buffer, ByteView bytes) const;
+  // Images: all of them, row by row without gaps.
+  Status read(cl_command_queue queue, cl_mem object, Bytes& out) const;
+  Status write(cl_command_queue queue, cl_mem object, ByteView bytes) const;
+  // Shared virtual memory, or (`platform`'s) unified shared memory.
+  Status copy(cl_command_queue queue, void* to, const void* from, size_t size, cl_platform_id usm = nullptr) const;
 
  private:
+  struct Extent {
+    size_t region[3] = {0, 1, 1};
+    size_t bytes = 0;
+    bool image = false;
+  };
+  Status wait(cl_command_queue queue, const char* what, cl_int code, cl_event event) const;
+  Result<Extent> extent_of(cl_mem object) const;
+
   const OpenClLibrary& cl_;
 };
 

@@ -32,7 +32,8 @@ void KernelFacts::launched(uint64_t kernel, model::ClassId cls) {
   const auto it = kernels_.find(kernel);
   if (it == kernels_.end()) return;
   for (const auto& [index, value] : it->second) {
-    if (value.kind != BoundValue::Kind::Object || value.object != ObjectKind::Buffer) continue;
+    const bool buffer = value.kind == BoundValue::Kind::Object && value.object == ObjectKind::Buffer;
+    if (!buffer && value.kind != BoundValue::Kind::Pointer) continue;
     const auto [type, is_new] = types_.try_emplace({cls, index}, ElementType::Byte);
     if (is_new) type->second = ask(kernel, index);
     buffers_[value.handle] = type->second;

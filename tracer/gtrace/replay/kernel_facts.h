@@ -33,7 +33,7 @@ class KernelFacts {
   void forget(uint64_t kernel);           // its handle is a new kernel's
   Bindings bindings(uint64_t kernel) const;
 
-  // A launch of the kernel, of this class: whose buffers it had.
+  // A launch of the kernel, of this class: which buffers and pointers it had.
   void launched(uint64_t kernel, model::ClassId cls);
   // Byte: no kernel had it, or the driver does not say.
   ElementType element_of(uint64_t buffer) const;

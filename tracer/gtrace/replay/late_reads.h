@@ -23,7 +23,8 @@ struct LateRead {
   model::ThreadId thread = 0;
   model::ShapeId shape = 0;
   uint64_t buffer = 0;
-  uint64_t event = 0;  // of the read, held
+  uint64_t event = 0;    // of the read, held
+  bool unknown = false;  // what it reads was not recorded whole
 };
 
 class LateReads {

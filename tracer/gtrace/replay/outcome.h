@@ -22,6 +22,7 @@ struct ContentDifference {
   uint64_t differing = 0;  // elements, of `elements`
   uint64_t elements = 0;
   std::string type, expected, got;  // of the first one
+  std::string object;               // of a launch: what it wrote
 };
 
 struct ShapeTime {

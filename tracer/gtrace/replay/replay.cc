@@ -81,8 +81,9 @@ std::string repeat_line(const std::vector<uint64_t>& ns) {
                      human_ns(sorted.back()), human_ns(sorted[sorted.size() / 2]));
 }
 
-Status never_launched(const LaunchChoice& choice) {
-  return {Kind::Invalid, fmt::format("--kernel {}#{}: it is launched less often", choice.kernel, choice.nth)};
+Status never_launched(const LaunchChoice& choice, const CapturedPart& part) {
+  return {Kind::Invalid, part.not_reached(choice, fmt::format("--kernel {}#{}: it is launched less often",
+                                                              choice.kernel, choice.nth))};
 }
 
 int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCall& last_call) {
@@ -96,7 +97,7 @@ int replay_here(const OpenedTrace& opened, const ReplayCommand& command, LastCal
   if (command.kernel) world.hook = &timing.emplace(world.cl, world.kernels, *command.kernel, command.repeat);
   Result<RunTimes> times = run_replay(world, command.run, &last_call);
   if (!times) return fail("gtrace", times.status().at(opened.path));
-  if (timing && !timing->done()) return fail("gtrace", never_launched(*command.kernel).at(opened.path));
+  if (timing && !timing->done()) return fail("gtrace", never_launched(*command.kernel, world.part).at(opened.path));
   if (command.only_time) return *command.only_time = times->wall_ns, ExitOk;
   if (command.run.first == 1 && command.run.last == ~uint64_t{0} && !timing)
     times->recorded_ns = recorded_ns(opened.trace, command.run.process);
@@ -177,6 +178,8 @@ int replay_command(int argc, char** argv) {
   if (!opened) return fail("gtrace", opened.status());
   const Result<uint32_t> process = process_to_replay(opened->trace);
   if (!process) return fail("gtrace", process.status().at(opened->path));
+  if (const Status s = CapturedPart(opened->trace).came(opened->trace); !s.ok())
+    return fail("gtrace", s.at(opened->path));
   command.run.process = *process;
   command.run.give_up = give_up_with(opened->path);
   command.repeat = settings.integer("repeat").value_or(0);
@@ -184,6 +187,7 @@ int replay_command(int argc, char** argv) {
     if (settings.flag("overlap")) return fail("gtrace", {Kind::Invalid, "--overlap is for calls, not for --kernel"});
     const Result<LaunchChoice> choice = LaunchChoice::parse(kernel, opened->trace);
     if (!choice) return fail("gtrace", choice.status());
+    if (const Status s = CapturedPart(opened->trace).has(*choice); !s.ok()) return fail("gtrace", s.at(opened->path));
     command.kernel = *choice;
   } else if (command.repeat > 0) {
     return fail("gtrace", {Kind::Invalid, "--repeat N goes with --kernel NAME#N"});

@@ -40,7 +40,8 @@ Replayer::Replayer(ReplayWorld& world)
     : world_(world),
       plans_(world.trace.shapes.size()),
       encoder_(world.trace, world.devices, world.objects, world.memory),
-      data_(world) {
+      data_(world),
+      device_(world, encoder_) {
   context_.objects = this;
   if (world.describes_kernels || (world.contents && world.compares)) encoder_.describe_kernels();
   if (world.overlaps) overlap_.emplace(world.cl);
@@ -67,6 +68,7 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   number_ = number;
   content_ = content_of(plan, values);
   moved_ = {};
+  if (world_.part.leaves_out(plan)) return leave_out(shape, plan, values);
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
   if (asks_for_addresses(shape, plan, values)) return {};
   reads_ = plan.reads;
@@ -77,7 +79,8 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   goes_on_ = overlap_ && blocks && overlap_->may_go_on(plan, queue);
   if (goes_on_) world_.outcome.went_on();
   if (overlap_) overlap_->before(plan, queue, first_of(ObjectKind::Event, shape, plan, values) != 0);
-  if (!encoder_.encode(shape, plan, values, late_ || goes_on_, goes_on_))
+  const bool with_event = late_ || goes_on_ || reads_back(plan);
+  if (!encoder_.encode(shape, plan, values, with_event, goes_on_))
     return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);
 }
@@ -106,6 +109,7 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
   const bool sets_gate = shape.fn == static_cast<uint16_t>(FnId::clSetUserEventStatus);
   if (sets_gate && !world_.gates.may_set(first_input())) return {};
   send(shape, plan, values);
+  restore_devices(shape, plan, values);
   if (!world_.hook || !plan.fn->attributes.launch) {
     GT_TRY(call_driver(shape, plan, values, function));
     if (sets_gate) world_.gates.was_set(first_input());
@@ -144,19 +148,18 @@ Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, s
     GT_TRY(world_.hook->made({plan.fn->attributes.creates, made_.front().value,
                               first_of(ObjectKind::Context, shape, plan, values)}));
   look_at_result(shape, plan, values);
+  if (reads_back(plan)) device_.compare(made_now(shape, plan, values), hold_event(shape, plan), unknown_);
   return {};
 }
 
 Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                            AnyFunction function) {
-  const size_t kernel = plan.input_at[1];
   Launch launch;
-  launch.cls = shape.args[kernel].cls;
-  if (launch.cls != model::NoIndex) {
-    const model::BlobId label = world_.trace.classes[launch.cls].label;
-    if (label < world_.trace.blobs.size()) launch.kernel = as_text(world_.trace.blobs[label].bytes);
-  }
+  launch.cls = shape.args[plan.input_at[1]].cls;
+  launch.kernel = kernel_name(shape, plan);
   launch.nth = world_.launches.next(launch.kernel);
+  // Threads may launch in another order here.
+  if (plan.chosen && world_.part.launch()) launch.nth = world_.part.launch()->nth;
   launch.number = number_;
   launch.thread = shape.thread;
   launch.handle = first_of(ObjectKind::Kernel, shape, plan, values);

@@ -16,6 +16,7 @@
 
 #include "tracer/gtrace/replay/call_encoder.h"
 #include "tracer/gtrace/replay/data.h"
+#include "tracer/gtrace/replay/device_data.h"
 #include "tracer/gtrace/replay/native_kernels.h"
 #include "tracer/gtrace/replay/overlap.h"
 #include "tracer/gtrace/replay/world.h"
@@ -65,6 +66,11 @@ class Replayer : api::ObjectMap {
   std::string source_of(cl_program program) const;
   bool gives_object(const ShapePlan& plan) const;
   Status judge_svm(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
+  Status leave_out(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void restore_devices(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  ReplayedCall made_now(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
+  bool reads_back(const ShapePlan& plan) const;
+  std::string kernel_name(const model::Shape& shape, const ShapePlan& plan) const;
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void name_callback(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
@@ -102,12 +108,14 @@ class Replayer : api::ObjectMap {
   std::vector<api::DecodedArg> made_;
   ReplayedData data_;
   std::optional<Overlap> overlap_;
+  DeviceData device_;
 
   // The current call.
   model::ShapeId shape_ = 0;
   uint64_t number_ = 0;
   int64_t content_ = -1;
-  bool reads_ = false;  // into the program's memory
+  bool reads_ = false;    // into the program's memory
+  bool unknown_ = false;  // what it works on was not recorded whole
   bool late_ = false;     // and what it brings was seen later
   bool goes_on_ = false;  // it blocked, and does not now
   Moved moved_;

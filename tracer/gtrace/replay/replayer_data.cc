@@ -83,6 +83,11 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
     if (goes_on_ && moved_.at) go_on(shape, plan, values);
     return;
   }
+  if (unknown_) {
+    content_ = -1;
+    if (reads_ || !plan.after.empty())
+      world_.outcome.left_out("comparisons of what follows from contents that could not be read");
+  }
   look_at_late_reads(shape, plan, values);
   const api::Attributes& a = plan.fn->attributes;
   if (a.direction == api::DirectionRule::Map) return look_at_mapping(shape, plan, values);
@@ -103,8 +108,8 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
   const uint64_t buffer = first_of(ObjectKind::Buffer, shape, plan, values);
   if (content_ >= 0) return data_.compare({moved_.at, moved_.box}, content_, result(buffer));
   if (late_)
-    world_.late_reads.add(
-        {moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer, hold_event(shape, plan)});
+    world_.late_reads.add({moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer,
+                           hold_event(shape, plan), unknown_});
 }
 
 // The event of the call, which the program may release as it likes; 0: there is none.
@@ -166,6 +171,7 @@ void Replayer::look_at_late_reads(const model::Shape& shape, const ShapePlan& pl
       world_.cl.get<decltype(clWaitForEvents)>(FnId::clWaitForEvents)(1, &event);
       world_.cl.get<decltype(clReleaseEvent)>(FnId::clReleaseEvent)(event);
     }
+    if (read->unknown) continue;
     data_.compare({read->at, read->box}, content,
                   {read->call, read->thread, read->shape, world_.kernels.element_of(read->buffer)});
   }

@@ -61,8 +61,9 @@ std::string device_names(const ReplayWorld& world) {
 }
 
 std::string difference_line(const ReplayWorld& world, const ContentDifference& d) {
+  const std::string call = api::function_name(world.trace.shapes[d.shape].fn);
   return fmt::format("T{} #{} {}: {} of {} {}s differ, the first at byte {}: expected {}, got {}", d.thread, d.call,
-                     api::function_name(world.trace.shapes[d.shape].fn), d.differing, d.elements, d.type, d.offset,
+                     d.object.empty() ? call : call + ", " + d.object, d.differing, d.elements, d.type, d.offset,
                      d.expected, d.got);
 }
 
@@ -136,6 +137,7 @@ Json as_json(const ReplayWorld& world, const RunTimes& times, const ReportOption
     j["differences"].push_back({{"thread", d.thread},
                                 {"call", d.call},
                                 {"function", api::function_name(world.trace.shapes[d.shape].fn)},
+                                {"object", d.object},
                                 {"offset", d.offset},
                                 {"differing", d.differing},
                                 {"elements", d.elements},

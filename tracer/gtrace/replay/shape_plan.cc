@@ -70,15 +70,21 @@ ShapePlan plan_shape(const model::Shape& shape, const model::Trace& trace) {
     if (a.param == model::ParamSharedContent && a.form == ArgForm::Memory)
       plan.shared.push_back(static_cast<uint16_t>(at));
     if (a.param == model::ParamAddress && a.form == ArgForm::Int) plan.address = plan.value_at[at];
+    plan.chosen |= a.param == model::ParamBefore;
+    const bool held = a.form == ArgForm::Object || a.form == ArgForm::Memory;
+    if (held && a.param == model::ParamBefore) plan.before.push_back(static_cast<uint16_t>(at));
+    if (held && a.param == model::ParamAfter) plan.after.push_back(static_cast<uint16_t>(at));
     if (a.param == model::ParamContent && a.form == ArgForm::Int) plan.content = plan.value_at[at];
     if (a.param != model::ParamReturn && a.param >= plan.fn->param_count) continue;
     plan.outputs.push_back(static_cast<uint16_t>(at));
     if (a.form == ArgForm::Int && api::is_error_code(shape.fn, a.param)) plan.status = plan.value_at[at];
   }
   // A place without its number is none.
-  std::erase_if(plan.shared, [&](uint16_t i) {
-    return i < outputs || i + 1u >= shape.args.size() || shape.args[i + 1u].form != ArgForm::Int;
-  });
+  for (std::vector<uint16_t>* places : {&plan.shared, &plan.before, &plan.after}) {
+    std::erase_if(*places, [&](uint16_t i) {
+      return i < outputs || i + 1u >= shape.args.size() || shape.args[i + 1u].form != ArgForm::Int;
+    });
+  }
   return plan;
 }
 

@@ -23,6 +23,8 @@ struct ShapePlan {
   int callback = -1;              // the argument that is the callback which the call registers; -1: none
   std::vector<uint16_t> shared;   // arguments that are places of contents (ParamSharedContent); a number follows each
   int address = -1;               // index of the value that says where memory lay that it gave (ParamAddress)
+  bool chosen = false;                  // ParamBefore is there: the call has its data, where not all have
+  std::vector<uint16_t> before, after;  // likewise: what devices held (ParamBefore, ParamAfter)
   int content = -1;               // index of the value that says what was moved
 };
 

@@ -7,6 +7,7 @@
 
 #include "tracer/gtrace/replay/addresses.h"
 #include "tracer/gtrace/replay/callback_gifts.h"
+#include "tracer/gtrace/replay/captured_part.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
@@ -21,6 +22,7 @@
 #include "tracer/gtrace/replay/program_sources.h"
 #include "tracer/gtrace/replay/queues.h"
 #include "tracer/gtrace/replay/recorded_headers.h"
+#include "tracer/gtrace/replay/unknown_contents.h"
 #include "tracer/gtrace/replay/untouched.h"
 
 namespace gt::tracer {
@@ -38,6 +40,8 @@ struct ReplayWorld {
   const RecordedHeaders* headers = nullptr;  // nullptr: the sources include nothing
   std::string header_folder;                 // where they lie
 
+  const CapturedPart part;
+
   ReplayObjects objects;
   HostMemory memory;
   MappedBoxes mapped;
@@ -50,12 +54,13 @@ struct ReplayWorld {
   KernelFacts kernels;
   LaunchCounts launches;
   ProgramSources sources;
+  UnknownContents unknown;
   Outcome outcome;
   std::atomic<bool> measures{false};  // calls are counted, timed and compared from now on
   bool times_calls = true;            // each: reading the clock twice is a fifth of what a replay adds to a call
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), gates(c), kernels(c), sources(t), outcome(t.shapes.size()) {}
+      : trace(t), cl(c), devices(d), part(t), gates(c), kernels(c), sources(t), outcome(t.shapes.size()) {}
 };
 
 }  // namespace gt::tracer

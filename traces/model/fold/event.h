@@ -81,6 +81,10 @@ constexpr uint16_t ParamSharedContent = 0xff05;  // of a launch, with --capture 
                                                  // written unseen and kernels may read, and the number of its content
                                                  // now, for each that has changed since the last launch. Of a call that
                                                  // waits: where reads that did not have put their data, and its number
+constexpr uint16_t ParamBefore = 0xff06;  // of a call whose data was chosen to be kept (gtrace run --capture-kernel,
+                                          // --capture-range): Empty, then each object or allocation that it is the
+                                          // first of these calls to have, and the number of what that held before it
+constexpr uint16_t ParamAfter = 0xff07;   // of a launch: the same, of what its kernel may have written, after it
 constexpr uint16_t ParamKernelArg = 0x8000;   // + index: an object bound to a launched kernel (implicit use/def)
 
 // Elements of a list argument are consecutive Args with the same param. Values come in the order of `args`.
