@@ -163,6 +163,8 @@ def bridged(*what, code=0, program=PROGRAM):
 
 def test_what_a_small_device_cannot_do():
     same(bridged("group"), ["kernel count: its work-group size is too large here; the driver chose one"], "bridged")
+    same(bridged("queue"),
+         ["a queue has properties that this device does not have: it got one that keeps its order"], "bridged")
     same(bridged("binary", program=tests_dir / "kernel_origins"),
          ["the binary is another device's: built from the recorded source of copy instead"], "bridged")
     for what, told in {("group", "fixed"): "the kernel asks for 64 x 1 x 1", ("group", "local"): "local memory as an argument",

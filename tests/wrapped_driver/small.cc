@@ -1,5 +1,5 @@
-// A device that can do less: work-groups of 8, buffers of 64 KiB, no images of four bytes, no SVM, no binaries, and no
-// program that needs cl_khr_fp64.
+// A device that can do less: queues in order, work-groups of 8, buffers of 64 KiB, no images of four bytes, no SVM, no
+// binaries, and no program that needs cl_khr_fp64.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -23,6 +23,12 @@ template <class Object>
 Object refuse(cl_int* code, cl_int why) {
   if (code) *code = why;
   return nullptr;
+}
+
+cl_command_queue CL_API_CALL queue(cl_context context, cl_device_id device, cl_command_queue_properties properties,
+                                   cl_int* code) {
+  if (properties) return refuse<cl_command_queue>(code, CL_INVALID_QUEUE_PROPERTIES);
+  return pocl.clCreateCommandQueue(context, device, properties, code);
 }
 
 cl_mem CL_API_CALL buffer(cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* code) {
@@ -74,6 +80,7 @@ cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info name, size_t 
 
 void change(cl_icd_dispatch& table, cl_platform_id) {
   table.clEnqueueNDRangeKernel = launch;
+  table.clCreateCommandQueue = queue;
   table.clCreateBuffer = buffer;
   table.clCreateImage = image;
   table.clCreateProgramWithBinary = binary;

@@ -4,6 +4,7 @@
  * half     a kernel that writes a half of a buffer that nothing else has written
  * group    work-groups of 64: of a kernel that does not care, with `fixed` of one that asks for it, with `local` of one
  *          with local memory
+ * queue    a queue out of order
  * large    a buffer of 1 MiB
  * image    an image of CL_RGBA, CL_UNORM_INT8
  * svm      coarse-grained SVM memory that a kernel writes
@@ -130,6 +131,8 @@ int main(int argc, char** argv) {
   if (strcmp(what, "doubles") == 0) return 0;
   if (strcmp(what, "mark") == 0) return marks();
   if (strcmp(what, "group") == 0) return groups(argc > 2 ? argv[2] : "");
+  if (strcmp(what, "queue") == 0)
+    return clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL) ? 0 : 1;
   if (strcmp(what, "large") == 0) return buffer(1 << 20) ? 0 : 1;
   if (strcmp(what, "image") == 0) return image();
   if (strcmp(what, "svm") == 0) return shared();

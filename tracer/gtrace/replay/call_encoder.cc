@@ -48,7 +48,8 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
       return;
     case Wire::Int:
       if (goes_on_ && param == row.plan.fn->attributes.blocking) return writer_.word(CL_FALSE);
-      return writer_.word(static_cast<uint64_t>(form == ArgForm::Int ? row.value(begin) : 0));
+      if (form != ArgForm::Int || is_left_out(row, param)) return writer_.word(0);
+      return writer_.word(static_cast<uint64_t>(row.value(begin)));
     case Wire::Handle:
       return writer_.word(form == ArgForm::Null ? 0 : object(row, begin));
     case Wire::Code:  // builds are waited for; others call back somebody who does not listen
@@ -77,7 +78,7 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
 void CallEncoder::list(const Row& row, uint16_t param, size_t begin, size_t end) {
   const Wire wire = row.plan.fn->params[param].in;
   const ArgForm form = row.shape.args[begin].form;
-  if (left_out_ && row.plan.fn->params[param].name == std::string_view(left_out_)) return writer_.word(api::NullWord);
+  if (is_left_out(row, param)) return writer_.word(api::NullWord);
   const bool one_null = end - begin == 1 && form == ArgForm::Null;
   if (one_null && (wire != Wire::Handles || row.number(param - 1) == 0)) return writer_.word(api::NullWord);
   if (form == ArgForm::Raw) return refuse(fmt::format("{} led nowhere", row.plan.fn->params[param].name));

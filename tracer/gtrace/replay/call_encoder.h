@@ -43,8 +43,8 @@ class CallEncoder {
   // An address in memory that OpenCL gave; 0: no call gave it.
   uint64_t address(model::ClassId cls, int64_t slot, int64_t offset) const;
 
-  // The list of this name is NULL in calls from now on; nullptr: none is.
-  void leave_out(const char* list) { left_out_ = list; }
+  // The list of this name is NULL in calls from now on, the number 0; nullptr: none is.
+  void leave_out(const char* param) { left_out_ = param; }
   // Builds of programs that were made from source in place of a binary have these options.
   void know_sources(const ProgramSources& sources) { sources_ = &sources; }
 
@@ -66,6 +66,9 @@ class CallEncoder {
   };
 
   void parameter(const Row& row, uint16_t param);
+  bool is_left_out(const Row& row, uint16_t param) const {
+    return left_out_ && row.plan.fn->params[param].name == std::string_view(left_out_);
+  }
   void list(const Row& row, uint16_t param, size_t begin, size_t end);
   void element(const Row& row, size_t arg);
   void bytes(const Row& row, uint16_t param, size_t arg);

@@ -61,6 +61,8 @@ class Replayer : api::ObjectMap {
                 const Status& failed);
   Status bridge_work_group(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                            AnyFunction function, const Status& failed);
+  bool make_without(const char* param, const model::Shape& shape, const ShapePlan& plan,
+                    std::span<const int64_t> values, AnyFunction function);
   Status bridge_binary(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                        const Status& failed);
   std::string source_of(cl_program program) const;
