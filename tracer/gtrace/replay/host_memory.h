@@ -2,7 +2,7 @@
 //
 // Memory is named (class, slot, offset), as the trace names it. It appears when a call first needs it, as large as the
 // call needs; overlapping places share memory. What a call may still be using stays where it is: a place that grows
-// gets new memory, with what was in the old one, and the old one lives until the end. Blocks come from malloc(), so
+// gets new memory, with what was in the old one, and the old one lives until the end. Blocks come from calloc(), so
 // that goptimize may choose their kind. Thread safety: any thread; a lock each time.
 #pragma once
 
