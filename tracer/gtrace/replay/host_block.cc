@@ -8,8 +8,6 @@ namespace gt::tracer {
 
 namespace {
 
-constexpr size_t Page = 4096;  // USE_HOST_PTR is free of copies from here on with most drivers
-
 using Allocate = void* (*)(size_t, size_t);
 
 uintptr_t g_returns_to = 0;
@@ -20,13 +18,12 @@ uintptr_t g_returns_to = 0;
   return nullptr;
 }
 
-Allocate volatile g_allocate = &std::aligned_alloc;
+Allocate volatile g_allocate = &std::calloc;
 
 }  // namespace
 
 [[gnu::noinline]] void* host_block(size_t bytes) {
-  const size_t alignment = bytes >= Page ? Page : alignof(std::max_align_t);
-  void* memory = g_allocate(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void* memory = g_allocate(1, bytes);
   asm volatile("" : "+r"(memory));  // the call is one, and returns here
   return memory;
 }
@@ -34,7 +31,7 @@ Allocate volatile g_allocate = &std::aligned_alloc;
 uint64_t host_block_site() {
   g_allocate = &learn;
   (void)host_block(1);
-  g_allocate = &std::aligned_alloc;
+  g_allocate = &std::calloc;
   Dl_info info{};
   if (!::dladdr(reinterpret_cast<void*>(g_returns_to), &info)) return 0;
   return g_returns_to - reinterpret_cast<uintptr_t>(info.dli_fbase);

@@ -39,10 +39,12 @@ HostMemory::Ranges::iterator HostMemory::grow(Block& block, int64_t begin, int64
     end = std::max(end, last->second.end);
   }
   const auto size = static_cast<size_t>(end - begin);
-  void* const memory = host_block(size);
+  const size_t aligned = size >= Page ? Page : 1;
+  if (size > SIZE_MAX - aligned) return block.ranges.end();
+  void* const memory = host_block(size + aligned - 1);
   if (!memory) return block.ranges.end();
-  std::memset(memory, 0, size);
-  Range made{std::shared_ptr<void>(memory, Free{}), static_cast<uint8_t*>(memory), end};
+  const auto first_byte = (reinterpret_cast<uintptr_t>(memory) + aligned - 1) / aligned * aligned;
+  Range made{std::shared_ptr<void>(memory, Free{}), reinterpret_cast<uint8_t*>(first_byte), end};
   for (auto it = first; it != last; ++it) {
     std::memcpy(made.base + (it->first - begin), it->second.base, static_cast<size_t>(it->second.end - it->first));
     old_.push_back(it->second.memory);
