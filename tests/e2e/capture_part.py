@@ -95,16 +95,17 @@ def test_a_range():
 
 
 def test_kinds_of_memory():
-    for options, results in ((("--capture-kernel", "blend"), None), (("--capture-range", "1..1000"), None), (RESULTS, None)):
+    for options, results in ((("--capture-kernel", "blend"), 3), (("--capture-kernel", "advance#2"), 1),
+                             (("--capture-range", "1..1000"), 7), (RESULTS, 7)):
         recorded(DEVICE, "kinds", options=options)
         if not any(k["name"] == "blend" for k in good(GTRACE, "stats", "--json").json["kernels"]):
             raise Skip("no shared virtual memory")
         same(lost(), (0, 0), "that could not be read")
         j = replayed("trace.db")
         same((j["compared"]["differing"], j["not_made"]), (0, {}), "differing, not made")
-        check(j["compared"]["results"] >= 3, f"only {j['compared']}")
+        same(j["compared"]["results"], results, f"{options}: results")
     recorded(DEVICE, "kinds", options=("--capture-kernel", "blend"))
-    same(len(calls("clEnqueueNDRangeKernel")[1]["args"]["before"]), 2 * 4, "sub-buffer, image, memory, buffer")
+    same(len(calls("clEnqueueNDRangeKernel")[2]["args"]["before"]), 2 * 4, "sub-buffer, image, memory, buffer")
 
 
 def test_a_difference_is_told_by_launch():

@@ -166,13 +166,37 @@ Content read_image(cl_mem image, const ReadPlace& place) {
   });
 }
 
+// Of a buffer that the host may not read: by way of another one, which goes when the commands are over.
+cl_int read_by_copy(cl_mem buffer, size_t size, void* to, const ReadPlace& place, cl_event* event) {
+  const auto get = real<decltype(clGetMemObjectInfo)>(FnId::clGetMemObjectInfo);
+  const auto create = real<decltype(clCreateBuffer)>(FnId::clCreateBuffer);
+  const auto drop = real<decltype(clReleaseMemObject)>(FnId::clReleaseMemObject);
+  const auto copy = real<decltype(clEnqueueCopyBuffer)>(FnId::clEnqueueCopyBuffer);
+  const auto read = real<decltype(clEnqueueReadBuffer)>(FnId::clEnqueueReadBuffer);
+  cl_context context = nullptr;
+  if (!create || !drop || !copy || get(buffer, CL_MEM_CONTEXT, sizeof context, &context, nullptr) != CL_SUCCESS)
+    return CL_INVALID_OPERATION;
+  cl_int code = CL_SUCCESS;
+  cl_mem between = create(context, CL_MEM_READ_WRITE, size, nullptr, &code);
+  if (!between) return code;
+  cl_event copied = nullptr;
+  code = copy(place.queue, buffer, between, 0, 0, size, place.count, place.events, &copied);
+  if (code == CL_SUCCESS) {
+    code = read(place.queue, between, CL_FALSE, 0, size, to, 1, &copied, event);
+    release(copied);
+  }
+  drop(between);
+  return code;
+}
+
 Content read_buffer(cl_mem buffer, const ReadPlace& place) {
   const auto read_buffer = real<decltype(clEnqueueReadBuffer)>(FnId::clEnqueueReadBuffer);
   const auto get = real<decltype(clGetMemObjectInfo)>(FnId::clGetMemObjectInfo);
   size_t size = 0;
   if (!read_buffer || !get || get(buffer, CL_MEM_SIZE, sizeof size, &size, nullptr) != CL_SUCCESS) return {};
   return read(size, place, [&](void* to, cl_event* event) {
-    return read_buffer(place.queue, buffer, CL_FALSE, 0, size, to, place.count, place.events, event);
+    const cl_int code = read_buffer(place.queue, buffer, CL_FALSE, 0, size, to, place.count, place.events, event);
+    return code == CL_INVALID_OPERATION ? read_by_copy(buffer, size, to, place, event) : code;
   });
 }
 

@@ -1,6 +1,6 @@
 /* Programs whose data is on the device, for who reads it back. Usage: device_data kinds|gated|unordered|crowd|callback
  *
- * kinds      a launch with a sub-buffer, an image, and shared virtual memory; the program reads what it wrote
+ * kinds      launches with a sub-buffer, an image, shared virtual memory, and a buffer that the host may not read
  * gated      launches that wait for a user event, which the program sets after it has enqueued them all
  * unordered  an out-of-order queue: two chains of launches, each ordered by events, beside a command that is held up
  * crowd      four threads, each with a queue of its own, launch the same kernel on buffers of their own
@@ -92,6 +92,10 @@ static int kinds(void) {
   const size_t origin[3] = {0, 0, 0}, all[3] = {8, 8, 1};
   clEnqueueWriteImage(queue, image, CL_TRUE, origin, all, 0, 0, texels, 0, NULL, NULL);
   launch(queue, step_on(part, 2), 0, NULL, NULL);
+  cl_mem hidden = clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_HOST_NO_ACCESS, N * 4, NULL, NULL);
+  clEnqueueCopyBuffer(queue, part, hidden, 0, 0, N * 4, 0, NULL, NULL);
+  launch(queue, step_on(hidden, 3), 0, NULL, NULL);
+  clEnqueueCopyBuffer(queue, hidden, part, 0, 0, N * 4, 0, NULL, NULL);
   cl_kernel kernel = clCreateKernel(program, svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER ? "blend" : "blended", NULL);
   cl_uint arg = 0;
   clSetKernelArg(kernel, arg++, sizeof part, &part);

@@ -71,18 +71,40 @@ Status DeviceMemory::wait(cl_command_queue queue, const char* what, cl_int code,
   return code == CL_SUCCESS ? Status() : failed(what, code);
 }
 
+// What moves a buffer's data where the host may not: another one, of the same size and context. nullptr: there is none.
+cl_mem DeviceMemory::stand_in(cl_mem buffer, size_t size) const {
+  cl_context context = nullptr;
+  const auto info = cl_.get<decltype(clGetMemObjectInfo)>(FnId::clGetMemObjectInfo);
+  if (info(buffer, CL_MEM_CONTEXT, sizeof context, &context, nullptr) != CL_SUCCESS) return nullptr;
+  return cl_.get<decltype(clCreateBuffer)>(FnId::clCreateBuffer)(context, CL_MEM_READ_WRITE, size, nullptr, nullptr);
+}
+
+Status DeviceMemory::copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t size) const {
+  cl_event event = nullptr;
+  const cl_int code = cl_.get<decltype(clEnqueueCopyBuffer)>(FnId::clEnqueueCopyBuffer)(queue, from, to, 0, 0, size, 0,
+                                                                                        nullptr, &event);
+  return wait(queue, "copying a buffer", code, event);
+}
+
 Status DeviceMemory::read(cl_command_queue queue, cl_mem object, Bytes& out) const {
   const Result<Extent> extent = extent_of(object);
   if (!extent) return extent.status();
   out.resize(extent->bytes);
   const size_t origin[3] = {0, 0, 0};
   cl_event event = nullptr;
-  const cl_int code = extent->image ? cl_.get<decltype(clEnqueueReadImage)>(FnId::clEnqueueReadImage)(
-                                          queue, object, CL_FALSE, origin, extent->region, 0, 0, out.data(), 0,
-                                          nullptr, &event)
-                                    : cl_.get<decltype(clEnqueueReadBuffer)>(FnId::clEnqueueReadBuffer)(
-                                          queue, object, CL_FALSE, 0, out.size(), out.data(), 0, nullptr, &event);
-  return wait(queue, extent->image ? "reading an image" : "reading a buffer", code, event);
+  if (extent->image) {
+    const cl_int code = cl_.get<decltype(clEnqueueReadImage)>(FnId::clEnqueueReadImage)(
+        queue, object, CL_FALSE, origin, extent->region, 0, 0, out.data(), 0, nullptr, &event);
+    return wait(queue, "reading an image", code, event);
+  }
+  const cl_int code = cl_.get<decltype(clEnqueueReadBuffer)>(FnId::clEnqueueReadBuffer)(
+      queue, object, CL_FALSE, 0, out.size(), out.data(), 0, nullptr, &event);
+  const cl_mem between = code == CL_INVALID_OPERATION ? stand_in(object, out.size()) : nullptr;
+  if (!between) return wait(queue, "reading a buffer", code, event);
+  Status s = copy_buffer(queue, object, between, out.size());
+  if (s.ok()) s = read(queue, between, out);
+  cl_.get<decltype(clReleaseMemObject)>(FnId::clReleaseMemObject)(between);
+  return s;
 }
 
 Status DeviceMemory::write(cl_command_queue queue, cl_mem object, ByteView bytes) const {
@@ -92,12 +114,19 @@ Status DeviceMemory::write(cl_command_queue queue, cl_mem object, ByteView bytes
     return {Kind::Corrupt, fmt::format("{} bytes were recorded of an object that has {}", bytes.size(), extent->bytes)};
   const size_t origin[3] = {0, 0, 0};
   cl_event event = nullptr;
-  const cl_int code = extent->image ? cl_.get<decltype(clEnqueueWriteImage)>(FnId::clEnqueueWriteImage)(
-                                          queue, object, CL_FALSE, origin, extent->region, 0, 0, bytes.data(), 0,
-                                          nullptr, &event)
-                                    : cl_.get<decltype(clEnqueueWriteBuffer)>(FnId::clEnqueueWriteBuffer)(
-                                          queue, object, CL_FALSE, 0, bytes.size(), bytes.data(), 0, nullptr, &event);
-  return wait(queue, extent->image ? "writing an image" : "writing a buffer", code, event);
+  if (extent->image) {
+    const cl_int code = cl_.get<decltype(clEnqueueWriteImage)>(FnId::clEnqueueWriteImage)(
+        queue, object, CL_FALSE, origin, extent->region, 0, 0, bytes.data(), 0, nullptr, &event);
+    return wait(queue, "writing an image", code, event);
+  }
+  const cl_int code = cl_.get<decltype(clEnqueueWriteBuffer)>(FnId::clEnqueueWriteBuffer)(
+      queue, object, CL_FALSE, 0, bytes.size(), bytes.data(), 0, nullptr, &event);
+  const cl_mem between = code == CL_INVALID_OPERATION ? stand_in(object, bytes.size()) : nullptr;
+  if (!between) return wait(queue, "writing a buffer", code, event);
+  Status s = write(queue, between, bytes);
+  if (s.ok()) s = copy_buffer(queue, between, object, bytes.size());
+  cl_.get<decltype(clReleaseMemObject)>(FnId::clReleaseMemObject)(between);
+  return s;
 }
 
 Status DeviceMemory::copy(cl_command_queue queue, void* to, const void* from, size_t size, cl_platform_id usm) const {

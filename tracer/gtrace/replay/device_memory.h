@@ -28,6 +28,8 @@ class DeviceMemory {
     bool image = false;
   };
   Status wait(cl_command_queue queue, const char* what, cl_int code, cl_event event) const;
+  cl_mem stand_in(cl_mem buffer, size_t size) const;
+  Status copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t size) const;
   Result<Extent> extent_of(cl_mem object) const;
 
   const OpenClLibrary& cl_;
