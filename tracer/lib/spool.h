@@ -32,7 +32,7 @@
 namespace gt::tracer {
 
 constexpr uint64_t SpoolMagic = 0x314c4f4f50535447;  // "GTSPOOL1"
-constexpr uint32_t SpoolVersion = 10;
+constexpr uint32_t SpoolVersion = 11;
 constexpr uint64_t PageBytes = 4096;
 constexpr uint32_t MaxRecordBytes = 128 << 10;  // longer byte strings travel as Chunk records
 constexpr uint32_t ChunkBytes = 64 << 10;
@@ -87,6 +87,11 @@ struct SpoolHeader {
   char trace_path[2048] = {};                 // where the last one lies
   std::atomic<uint64_t> calls{0}, memory_calls{0};  // taken so far
   char folder[768] = {};  // that gtrace run, and so the program, began in; empty: not known, or too long
+
+  // Records that the collector has moved out of the rings and not yet taken (tracer/collect/spill.h): bytes [spill_begin,
+  // spill_end) of a file. Written by the collector.
+  std::atomic<uint64_t> spill_begin{0}, spill_end{0};
+  char spill_path[320] = {};  // absolute; empty: there is no such file
 };
 
 enum class RingState : uint32_t { Free, Owned, Ended };

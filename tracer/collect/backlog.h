@@ -1,0 +1,73 @@
+// What the collector has not taken yet: gives it, in order, and keeps the program from waiting for it.
+//
+// As long as the collector keeps up, records go from the rings to it. When more than SpillFrom bytes wait, they are moved
+// in bulk into a file (spill.h), and from there on everything goes through that, until it is empty: moving what waits
+// in the rings comes before taking what waits in the file. So the rings, and the few segments that they go on in, are
+// used again and again while they are in the caches. Where nothing can be moved (a full disk, a limit), records stay
+// in the rings, and the program waits when these are full.
+// The same records come in the same order, whichever way they went.
+// Thread safety: none.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "tracer/collect/spill.h"
+#include "tracer/collect/spill_piece.h"
+#include "tracer/collect/spool_reader.h"
+
+namespace gt::tracer {
+
+class Backlog {
+ public:
+  static constexpr uint64_t SpillFrom = 4 << 20;  // a few milliseconds of the busiest thread
+
+  // Both must outlive it. What it gives goes to `visitor`; `ended` tells of rings as SpoolReader::recycle().
+  Backlog(SpoolReader& spool, PieceVisitor visitor) : spool_(spool), visitor_(std::move(visitor)), spill_(spool.header()) {}
+
+  // Where the file may be made and how large it may get (spill.h). Before the first take().
+  void spill_to(const std::string& path, uint64_t most_bytes, uint64_t from = SpillFrom);
+  // Of a spool whose collector died: what that one had moved comes first.
+  void recover();
+
+  // Gives what can be given now, or about `most` of it; the number of records and words, as SpoolReader::read().
+  static constexpr uint64_t All = ~uint64_t{0};
+  uint64_t take(uint64_t most = All);
+  // Nobody writes any more: gives everything.
+  uint64_t take_all();
+  void remove_file() { spill_.remove(); }
+
+  uint64_t waiting_bytes() const { return spool_.waiting_bytes() + spilled_waiting_; }
+  uint64_t spilled_bytes() const { return spilled_; }  // of records that went through the file
+  uint64_t lost_pieces() const { return lost_pieces_; }
+  const Status& trouble() const { return trouble_; }  // why something was not moved, the first time
+
+ private:
+  static constexpr uint64_t PieceBytes = 512 << 10;
+
+  bool holds() const { return !spill_.empty() || !unwritten_.empty(); }
+  bool sheds() const { return holds() || (spill_.possible() && spool_.waiting_bytes() > spill_from_); }
+  void shed();
+  bool shed_piece();
+  void end_rings();
+  bool move_out(uint64_t records);
+  bool write_out();
+  void settle();
+  void recycle();
+  uint64_t take_piece();
+  uint64_t give(ByteView piece);
+
+  SpoolReader& spool_;
+  PieceVisitor visitor_;
+  Spill spill_;
+  uint64_t spill_from_ = ~uint64_t{0};
+  PieceWriter writer_;
+  PieceReader reader_;
+  Bytes piece_;      // of the file
+  Bytes unwritten_;  // a piece for which the file has no room (yet); its records are held in the rings
+  std::vector<uint32_t> ending_;  // rings of which the last piece says that they have ended
+  uint64_t spilled_waiting_ = 0, spilled_ = 0, lost_pieces_ = 0, takes_ = 0;
+  Status trouble_;
+};
+
+}  // namespace gt::tracer
