@@ -7,25 +7,31 @@
 
 namespace gt::tracer {
 
-void Backlog::spill_to(const std::string& path, uint64_t most_bytes, uint64_t from) {
+void Backlog::spill_to(const std::string& path, uint64_t most_bytes, const Amounts& amounts) {
   spill_.put_at(path, most_bytes);
-  spill_from_ = from;
+  amounts_ = amounts;
 }
 
 uint64_t Backlog::take(uint64_t most) {
-  if (!sheds()) {
-    const uint64_t given = spool_.read(visitor_.record, false, most);
-    if (++takes_ % 64 == 0 || given == 0) recycle();
-    return given;
-  }
+  const uint64_t given = sheds() ? take_moved(most) : 0;
+  return holds() || given >= most ? given : given + take_directly(most - given);
+}
+
+uint64_t Backlog::take_directly(uint64_t most) {
+  const uint64_t given = spool_.read(visitor_.record, false, most);
+  if (++takes_ % 64 == 0 || given == 0) recycle();
+  return given;
+}
+
+uint64_t Backlog::take_moved(uint64_t most) {
   shed();
   if (most == All && unwritten_.empty()) shed_piece();
   end_rings();
-  const uint64_t until = spill_.end();  // what is moved from here on is for the next time
+  const uint64_t until = most == All ? spill_.end() : All;  // what is moved from here on is for the next time
   uint64_t given = 0;
   while (holds() && (spill_.empty() || spill_.begin() < until) && given < most) {
     given += take_piece();
-    if (holds() && spool_.waiting_bytes() > spill_from_) shed();
+    if (holds() && spool_.waiting_bytes() > amounts_.from) shed();
   }
   return given;
 }
@@ -40,12 +46,12 @@ uint64_t Backlog::take_all() {
 // Down to about a piece: those that are smaller cost more.
 void Backlog::shed() {
   bool room = unwritten_.empty() || write_out();
-  while (room && spool_.waiting_bytes() > PieceBytes) room = shed_piece();
+  while (room && spool_.waiting_bytes() > amounts_.piece) room = shed_piece();
 }
 
 // False: there was nothing, or no room for it.
 bool Backlog::shed_piece() {
-  spool_.hold(PieceBytes);
+  spool_.hold(amounts_.piece);
   const uint64_t records = spool_.read([this](const RecordView& record) { writer_.add(record); });
   if (!writer_.empty()) return move_out(records);
   spool_.release();

@@ -1,6 +1,6 @@
 // What the collector has not taken yet: gives it, in order, and keeps the program from waiting for it.
 //
-// As long as the collector keeps up, records go from the rings to it. When more than SpillFrom bytes wait, they are moved
+// As long as the collector keeps up, records go from the rings to it. When more than some MiB wait, they are moved
 // in bulk into a file (spill.h), and from there on everything goes through that, until it is empty: moving what waits
 // in the rings comes before taking what waits in the file. So the rings, and the few segments that they go on in, are
 // used again and again while they are in the caches. Where nothing can be moved (a full disk, a limit), records stay
@@ -20,13 +20,16 @@ namespace gt::tracer {
 
 class Backlog {
  public:
-  static constexpr uint64_t SpillFrom = 4 << 20;  // a few milliseconds of the busiest thread
-
   // Both must outlive it. What it gives goes to `visitor`; `ended` tells of rings as SpoolReader::recycle().
   Backlog(SpoolReader& spool, PieceVisitor visitor) : spool_(spool), visitor_(std::move(visitor)), spill_(spool.header()) {}
 
+  // Bytes that may wait in the rings, a few milliseconds of the busiest thread; that are moved at a time.
+  struct Amounts {
+    uint64_t from = 4 << 20, piece = 512 << 10;
+  };
   // Where the file may be made and how large it may get (spill.h). Before the first take().
-  void spill_to(const std::string& path, uint64_t most_bytes, uint64_t from = SpillFrom);
+  void spill_to(const std::string& path, uint64_t most_bytes) { spill_to(path, most_bytes, Amounts()); }
+  void spill_to(const std::string& path, uint64_t most_bytes, const Amounts& amounts);
   // Of a spool whose collector died: what that one had moved comes first.
   void recover();
 
@@ -43,10 +46,10 @@ class Backlog {
   const Status& trouble() const { return trouble_; }  // why something was not moved, the first time
 
  private:
-  static constexpr uint64_t PieceBytes = 512 << 10;
-
   bool holds() const { return !spill_.empty() || !unwritten_.empty(); }
-  bool sheds() const { return holds() || (spill_.possible() && spool_.waiting_bytes() > spill_from_); }
+  bool sheds() const { return holds() || (spill_.possible() && spool_.waiting_bytes() > amounts_.from); }
+  uint64_t take_directly(uint64_t most);
+  uint64_t take_moved(uint64_t most);
   void shed();
   bool shed_piece();
   void end_rings();
@@ -60,7 +63,7 @@ class Backlog {
   SpoolReader& spool_;
   PieceVisitor visitor_;
   Spill spill_;
-  uint64_t spill_from_ = ~uint64_t{0};
+  Amounts amounts_;
   PieceWriter writer_;
   PieceReader reader_;
   Bytes piece_;      // of the file

@@ -50,6 +50,8 @@ Status Spill::make() {
   unlink(path_.c_str());  // of a process with our number, which was killed
   file_ = Fd(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!file_.open()) return system_error(path_, errno);
+  spool_->spill_begin.store(0);
+  spool_->spill_end.store(0);
   std::memcpy(spool_->spill_path, path_.c_str(), path_.size() + 1);
   if (most_bytes_ == 0) most_bytes_ = half_of_free(file_.get());
   return {};
