@@ -17,18 +17,22 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "oracle"))
 from compare import Different, compare  # noqa: E402
 from job import *  # noqa: E402, F403
+from memory_cgroup import memory_cgroup  # noqa: E402
 from unfolded import log  # noqa: E402
 
 FAKE = {"OCL_ICD_VENDORS": str(tests_dir / "vendors")}  # what a driver allocates is not what this is about
 LOOP = str(tests_dir / "alloc_loop")
 RANDOM = ["--random", "--size", "1000"]
 TOO_LONG = 330  # a path for which a spool has no room
+LITTLE_MEMORY = 200 << 20  # an eighth of it for records that wait, an eighth of that before any are moved
+MANY_PAIRS = 9_000_000  # more than may wait in memory
 
 
-def start(*arguments, output="trace.db", options=()):
+def start(*arguments, output="trace.db", options=(), preexec_fn=None):
     """Its gtrace, and its collector."""
     started = subprocess.Popen([GTRACE, "run", *options, "-o", output, "--", LOOP, *RANDOM, *arguments],
-                               env={**os.environ, **FAKE}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+                               env={**os.environ, **FAKE}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                               preexec_fn=preexec_fn)
     return started, until(lambda: [p for p in children(started.pid) if comm(p).startswith("gtrace-collect")])[0]
 
 
@@ -87,9 +91,10 @@ def late(pairs, **options):
 
 
 def test_the_same_as_an_independent_log():
-    pairs = 270_000  # more than may wait in memory
+    pairs = 270_000  # more than may wait in memory when there is little
     _, ours = log(LOOP, "--pairs", str(pairs), *RANDOM, env=FAKE)
-    late(pairs)
+    with memory_cgroup(LITTLE_MEMORY) as join:
+        late(pairs, preexec_fn=join)
     found = facts()
     check(int(found["spilled_bytes"]) > 1 << 20, f"{found['spilled_bytes']} bytes went through the file")
     pathlib.Path("expanded").write_bytes(good(GTRACE, "expand", "--json", "trace.db").out)
@@ -101,13 +106,12 @@ def test_the_same_as_an_independent_log():
 
 
 def test_the_same_digest():
-    pairs = 600_000
-    late(pairs)
+    late(MANY_PAIRS)
     there = facts()
     check(int(there["spilled_bytes"]) > 1 << 20, f"{there['spilled_bytes']} bytes went through the file")
     deep = pathlib.Path(*["d" * 100] * (TOO_LONG // 100)) / ("x" * 30)
     deep.mkdir(parents=True)
-    late(pairs, output=str(deep / "trace.db"))
+    late(MANY_PAIRS, output=str(deep / "trace.db"))
     not_there = facts(deep / "trace.db")
     same(int(not_there["spilled_bytes"]), 0, "bytes that went through a file for which there is no place")
     same(there["memory_calls"], not_there["memory_calls"], "memory calls")
@@ -116,7 +120,7 @@ def test_the_same_digest():
 
 
 def test_the_program_does_not_wait():
-    started, _ = start("--pairs", "6000000")
+    started, _ = start("--pairs", str(2 * MANY_PAIRS))
     said = finished(started)
     same(started.returncode, 0, f"exit status: {said}")
     found = facts()
@@ -139,7 +143,7 @@ def test_the_program_is_killed():
 
 
 def test_the_collector_is_killed():
-    started, collector = start("--seconds", "3")
+    started, collector = start("--seconds", "5")
     until(lambda: spilled(8 << 20))
     os.kill(collector, signal.SIGKILL)
     said = finished(started)
@@ -157,12 +161,12 @@ def test_the_collector_is_killed():
 
 def test_little_room():
     """--max-size bounds the file, too. Then the program waits, and it is said."""
-    started, _ = start("--pairs", "3000000", options=("--max-size", "1M"))
+    started, _ = start("--pairs", str(2 * MANY_PAIRS), options=("--max-size", "1M"))
     said = finished(started)
     same(started.returncode, 0, f"exit status: {said}")
     same(len(re.findall(r"gtrace: .*used up.*waits for the collector", said)), 1, f"lines about it: {said}")
     stats = good(GTRACE, "stats", "--json").json
-    check(stats["trace"]["memory_calls"] > 6_000_000, f"{stats['trace']['memory_calls']} memory calls")
+    check(stats["trace"]["memory_calls"] > 4 * MANY_PAIRS, f"{stats['trace']['memory_calls']} memory calls")
     same({k: v for k, v in stats["lost"].items() if v}, {}, "lost")
     same(spills(), [], "files left behind")
 

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <random>
 #include <string>
 #include <thread>
@@ -25,7 +26,7 @@ using namespace gt::tracer;
 namespace {
 
 constexpr uint64_t RingBytes = 8192;
-constexpr Backlog::Amounts Small{.from = RingBytes / 2, .piece = RingBytes / 4};
+constexpr Backlog::Amounts Small{.begin = RingBytes / 2, .keep = RingBytes / 2, .piece = RingBytes / 4};
 constexpr uint64_t Plenty = 1 << 30;
 
 OwnSpool& fixture() {
@@ -65,7 +66,8 @@ TEST_CASE("words of any content come back as they were") {
       uint64_t last = 0;
       for (uint64_t& w : words) {
         if (kind == 0) w = random();
-        if (kind == 1) w = block_word(BlockTag::Made, static_cast<uint32_t>(random() % 3), (1 + random() % 1000) * 16, random() % 1000);
+        const auto form = static_cast<uint32_t>(random() % 3);
+        if (kind == 1) w = block_word(BlockTag::Made, form, (1 + random() % 1000) * 16, random() % 1000);
         if (kind == 2) w = last += (uint64_t{1} << 27) + 2048;
         if (kind == 3) w = random() % 50 ? 7 : random() >> random() % 64;
       }
@@ -80,6 +82,74 @@ TEST_CASE("words of any content come back as they were") {
         if (unpack_words(damaged, count, back)) CHECK(back.size() == count);
       }
     }
+  }
+}
+
+namespace {
+
+// All that a piece gives, as text.
+std::string heard_of(gt::ByteView piece) {
+  std::string text;
+  PieceVisitor visitor;
+  visitor.record = [&](const RecordView& r) {
+    const RecordHeader& h = r.header;
+    for (const uint64_t v : {uint64_t{h.bytes}, static_cast<uint64_t>(h.type), uint64_t{h.fn}, h.ticks,
+                             uint64_t{r.ring}, r.first_call, r.calls, static_cast<uint64_t>(r.owner->tid)})
+      text += std::to_string(v) + " ";
+    text.append(r.payload.begin(), r.payload.end());
+  };
+  visitor.ring_ended = [&](uint32_t ring, const RingHeader& header, const CallCounts* counts) {
+    text += "ended " + std::to_string(ring) + " " + std::to_string(header.base);
+    if (counts) text += " counted " + std::to_string(counts->others.calls.load());
+  };
+  PieceReader reader;
+  if (!reader.open(piece).ok()) return "not open";
+  if (!reader.give(visitor)) text += " damaged";
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("a piece gives every kind of record as it was, and survives damage") {
+  std::mt19937_64 random(3);
+  RingHeader owner;
+  owner.tid = 77;
+  owner.base = 5;
+  const auto counts = std::make_unique<CallCounts>();
+  counts->others.calls = 9;
+  const uint64_t payload[] = {1, 2, 3};
+  const gt::ByteView bytes(reinterpret_cast<const uint8_t*>(payload), sizeof payload);
+  PieceWriter writer;
+  writer.add({{40, RecordType::Allocate, 3, 1000}, bytes, 2, &owner});
+  writer.add({{24, RecordType::Blocks, 0, 1001}, bytes, 2, &owner});
+  writer.add({{96, RecordType::Repeat, 3, 1002}, bytes, 2, &owner, 7, 11});
+  writer.add({{21, RecordType::Chunk, 0, 1003}, bytes.first(5), 2, &owner});
+  writer.ring_ended(2, owner, counts.get());
+  owner.tid = 78;
+  writer.add({{16, RecordType::ThreadEnd, 0, 1004}, {}, 2, &owner});
+  writer.ring_ended(2, owner, nullptr);
+  gt::Bytes piece;
+  const RingReader::Place places[] = {{1, 2, 3}, {}, {4, 5, 6}};
+  writer.take(places, 5, piece);
+  const std::string words(bytes.begin(), bytes.end());
+  const auto type = [](RecordType t) { return std::to_string(static_cast<int>(t)); };
+  std::string expected = "40 " + type(RecordType::Allocate) + " 3 1000 2 0 0 77 " + words;
+  expected += "24 " + type(RecordType::Blocks) + " 0 1001 2 0 0 77 " + words;
+  expected += "96 " + type(RecordType::Repeat) + " 3 1002 2 7 11 77 " + words;
+  expected += "21 " + type(RecordType::Chunk) + " 0 1003 2 0 0 77 " + words.substr(0, 5) + "ended 2 5 counted 9";
+  expected += "16 " + type(RecordType::ThreadEnd) + " 0 1004 2 0 0 78 ended 2 5";
+  CHECK((heard_of(piece) == expected));
+  PieceReader reader;
+  REQUIRE(reader.open(piece).ok());
+  CHECK(reader.head().records == 5);
+  CHECK(reader.places().size() == 3);
+  CHECK(reader.places()[2].ticks == 6);
+  for (size_t length = 0; length < piece.size(); length += 1 + random() % 7)
+    CHECK(heard_of(gt::ByteView(piece).first(length)) == "not open");
+  for (int i = 0; i < 2000; ++i) {
+    gt::Bytes damaged = piece;
+    for (int n = 0; n < 3; ++n) damaged[random() % damaged.size()] ^= static_cast<uint8_t>(1 + random() % 255);
+    CHECK(!heard_of(damaged).empty());
   }
 }
 

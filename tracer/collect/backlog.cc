@@ -7,6 +7,12 @@
 
 namespace gt::tracer {
 
+Backlog::Amounts Backlog::amounts_for(const SpoolHeader& spool) {
+  constexpr uint64_t Piece = 1 << 20, Least = 4 * Piece, Keep = 8 * Piece;
+  const uint64_t begin = std::max(Least, spool.segment_count * spool.ring_bytes / 8);
+  return {begin, std::min(begin, Keep), Piece};
+}
+
 void Backlog::spill_to(const std::string& path, uint64_t most_bytes, const Amounts& amounts) {
   spill_.put_at(path, most_bytes);
   amounts_ = amounts;
@@ -31,7 +37,7 @@ uint64_t Backlog::take_moved(uint64_t most) {
   uint64_t given = 0;
   while (holds() && (spill_.empty() || spill_.begin() < until) && given < most) {
     given += take_piece();
-    if (holds() && spool_.waiting_bytes() > amounts_.from) shed();
+    if (holds() && spool_.waiting_bytes() > amounts_.keep) shed();
   }
   return given;
 }

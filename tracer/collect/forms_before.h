@@ -1,6 +1,6 @@
 // What the block words of a ring stand for where a reader begins that has not heard what lies before.
 //
-// A ring's header says what they stand for at its end; BlockForm records and Base words say what they replace. So whoever
+// A ring's header says what they stand for at its end; BlockForm records and Base words say what they replace. So who
 // sees all from the beginning to the end can go back (block_words.h).
 // Thread safety: none. Cost: 2.4 KiB for a ring that has any.
 #pragma once

@@ -100,7 +100,8 @@ void Spill::drop(uint64_t piece_bytes) {
   const uint64_t whole = begin_ / Block * Block;
   if (whole == kept_from_ || !gives_back_) return;
   constexpr int Hole = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-  gives_back_ = fallocate(file_.get(), Hole, static_cast<off_t>(kept_from_), static_cast<off_t>(whole - kept_from_)) == 0;
+  const auto from = static_cast<off_t>(kept_from_), count = static_cast<off_t>(whole - kept_from_);
+  gives_back_ = fallocate(file_.get(), Hole, from, count) == 0;
   if (gives_back_) kept_from_ = whole;
 }
 

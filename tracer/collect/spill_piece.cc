@@ -9,18 +9,32 @@
 
 namespace gt::tracer {
 
+enum class EntryKind : uint8_t {
+  Owner,   // payload: the first RingOwner::ThreadBytes of the ring's header
+  Record,  // a record's payload
+  Calls,   // first call and calls of the Repeat that follows, 8 bytes each
+  Words,   // a run of block words: so many bytes of them
+  Ended,   // the ring's header
+  Counts,  // before an Ended: the ring's CallCounts
+};
+
+// Every entry begins with this; a payload follows, padded to 8 bytes.
+struct EntryHead {
+  EntryKind kind;
+  uint8_t type = 0;
+  uint16_t fn = 0;
+  uint32_t ring = 0;
+  uint64_t ticks = 0;
+  uint32_t record_bytes = 0;  // as the record's header says; of Words: of them
+  uint32_t payload_bytes = 0;
+};
+static_assert(sizeof(EntryHead) == 24);
+
 namespace {
 
 constexpr uint64_t PieceMagic = 0x3145434549505447;  // "GTPIECE1"
 constexpr uint64_t MostRings = 1 << 20, MostEntryBytes = uint64_t{1} << 30, MostWords = 1 << 24;
 constexpr int EntryLevel = -50;  // of zstd: as fast as it gets
-
-enum class EntryKind : uint8_t {
-  Owner,   // the first RingOwner::ThreadBytes of the ring's header
-  Record,  // type, fn, ticks, bytes, first call, calls, payload
-  Words,   // ticks, number
-  Ended,   // the ring's header, counts (of 0 bytes: none)
-};
 
 ZSTD_CCtx* context() {
   struct Free {
@@ -37,51 +51,46 @@ bool unpack_entries(ByteView packed, size_t size, Bytes& raw) {
 
 }  // namespace
 
-void PieceWriter::put(ByteView payload) {
-  constexpr uint8_t Zeros[8] = {};
-  entries_.varint(payload.size());
-  entries_.raw(Zeros, -entries_.size() & 7);
-  entries_.raw(payload.data(), payload.size());
-}
-
+// Whose the ring is, the first time in a piece.
 void PieceWriter::owner(uint32_t ring, const RingHeader& header) {
   if (ring >= told_.size()) told_.resize(ring + 1);
   if (told_[ring]) return;
   told_[ring] = true;
-  entries_.u8(static_cast<uint8_t>(EntryKind::Owner));
-  entries_.varint(ring);
-  put(bytes_of(header, RingOwner::ThreadBytes));
+  put({.kind = EntryKind::Owner, .ring = ring}, bytes_of(header, RingOwner::ThreadBytes));
+}
+
+void PieceWriter::put(EntryHead head, ByteView payload) {
+  constexpr uint8_t Zeros[8] = {};
+  head.payload_bytes = static_cast<uint32_t>(payload.size());
+  entries_.raw(&head, sizeof head);
+  entries_.raw(payload.data(), payload.size());
+  entries_.raw(Zeros, -payload.size() & 7);
 }
 
 void PieceWriter::add(const RecordView& record) {
   owner(record.ring, *record.owner);
   const RecordHeader& header = record.header;
   raw_bytes_ += header.bytes;
+  EntryHead head{.kind = EntryKind::Record, .type = static_cast<uint8_t>(header.type), .fn = header.fn,
+                 .ring = record.ring, .ticks = header.ticks, .record_bytes = header.bytes};
   if (header.type == RecordType::Blocks) {
     const size_t before = words_.size(), count = record.payload.size() / sizeof(uint64_t);
     words_.resize(before + count);
     std::memcpy(words_.data() + before, record.payload.data(), count * sizeof(uint64_t));
-    entries_.u8(static_cast<uint8_t>(EntryKind::Words));
-    entries_.varint(record.ring);
-    entries_.fixed64(header.ticks);
-    return entries_.varint(count);
+    head.kind = EntryKind::Words;
+    return put(head, {});
   }
-  entries_.u8(static_cast<uint8_t>(EntryKind::Record));
-  entries_.varint(record.ring);
-  entries_.varint(static_cast<uint16_t>(header.type));
-  entries_.varint(header.fn);
-  entries_.fixed64(header.ticks);
-  entries_.varint(header.bytes);
-  entries_.varint(record.first_call);
-  entries_.varint(record.calls);
-  put(record.payload);
+  if (header.type == RecordType::Repeat) {
+    const uint64_t calls[] = {record.first_call, record.calls};
+    put({.kind = EntryKind::Calls, .ring = record.ring}, {reinterpret_cast<const uint8_t*>(calls), sizeof calls});
+  }
+  put(head, record.payload);
 }
 
 void PieceWriter::ring_ended(uint32_t ring, const RingHeader& header, const CallCounts* counts) {
-  entries_.u8(static_cast<uint8_t>(EntryKind::Ended));
-  entries_.varint(ring);
-  put(bytes_of(header));
-  put(counts ? ByteView(reinterpret_cast<const uint8_t*>(counts), sizeof *counts) : ByteView());
+  if (counts)
+    put({.kind = EntryKind::Counts, .ring = ring}, {reinterpret_cast<const uint8_t*>(counts), sizeof *counts});
+  put({.kind = EntryKind::Ended, .ring = ring}, bytes_of(header));
   if (ring < told_.size()) told_[ring] = false;
 }
 
@@ -132,85 +141,64 @@ Status PieceReader::open(ByteView piece) {
   if (!places_.empty()) std::memcpy(places_.data(), places.data(), places.size());
   next_word_ = 0;
   owners_.clear();
+  counts_ = nullptr;
+  first_call_ = calls_ = 0;
   return {};
 }
 
 bool PieceReader::give(const PieceVisitor& visitor) {
   ByteReader in(entries_);
   while (!in.at_end()) {
-    if (!give_entry(in, visitor)) return false;
+    EntryHead head;
+    const ByteView bytes = in.raw(sizeof head);
+    if (!in.ok()) return false;
+    std::memcpy(&head, bytes.data(), sizeof head);
+    const ByteView payload = in.raw(head.payload_bytes);
+    in.raw(-payload.size() & 7);
+    if (!in.ok() || head.ring >= MostRings || !give_entry(head, payload, visitor)) return false;
   }
   return true;
 }
 
-namespace {
-
-ByteView payload_in(ByteReader& in, size_t whole) {
-  const uint64_t size = in.varint();
-  in.raw(-(whole - in.remaining()) & 7);
-  return in.raw(size);
-}
-
-}  // namespace
-
-bool PieceReader::give_entry(ByteReader& in, const PieceVisitor& visitor) {
-  const auto kind = static_cast<EntryKind>(in.u8());
-  const uint64_t ring = in.varint();
-  if (!in.ok() || ring >= MostRings) return false;
-  const auto index = static_cast<uint32_t>(ring);
-  if (ring >= owners_.size()) owners_.resize(ring + 1);
-  switch (kind) {
-    case EntryKind::Owner: {
-      const ByteView header = payload_in(in, entries_.size());
-      owners_[ring] = std::make_unique<RingOwner>(header);
+bool PieceReader::give_entry(const EntryHead& head, ByteView payload, const PieceVisitor& visitor) {
+  if (head.ring >= owners_.size()) owners_.resize(head.ring + 1);
+  std::unique_ptr<RingOwner>& owner = owners_[head.ring];
+  const RecordHeader header{head.record_bytes, static_cast<RecordType>(head.type), head.fn, head.ticks};
+  switch (head.kind) {
+    case EntryKind::Owner:
+      owner = std::make_unique<RingOwner>(payload);
+      return true;
+    case EntryKind::Record:
+      if (!owner) return false;
+      visitor.record({header, payload, head.ring, &owner->header(), first_call_, calls_});
+      first_call_ = calls_ = 0;
+      return true;
+    case EntryKind::Calls: {
+      ByteReader in(payload);
+      first_call_ = in.fixed64();
+      calls_ = in.fixed64();
       return in.ok();
     }
-    case EntryKind::Record:
-      return give_record(in, index, visitor);
-    case EntryKind::Words:
-      return give_words(in, index, visitor);
+    case EntryKind::Words: {
+      const size_t count = head.record_bytes / sizeof(uint64_t);
+      if (!owner || count > words_.size() - next_word_) return false;
+      const auto* const words = reinterpret_cast<const uint8_t*>(words_.data() + next_word_);
+      next_word_ += count;
+      visitor.record({header, ByteView(words, count * sizeof(uint64_t)), head.ring, &owner->header()});
+      return true;
+    }
+    case EntryKind::Counts:
+      if (payload.size() != sizeof(CallCounts)) return false;
+      counts_ = std::make_unique<CallCounts>();
+      std::memcpy(static_cast<void*>(counts_.get()), payload.data(), payload.size());
+      return true;
     case EntryKind::Ended:
-      return give_end(in, index, visitor);
+      visitor.ring_ended(head.ring, RingOwner(payload).header(), counts_.get());
+      counts_ = nullptr;
+      owner = nullptr;
+      return true;
   }
   return false;
-}
-
-bool PieceReader::give_record(ByteReader& in, uint32_t ring, const PieceVisitor& visitor) {
-  RecordHeader header{};
-  header.type = static_cast<RecordType>(in.varint());
-  header.fn = static_cast<uint16_t>(in.varint());
-  header.ticks = in.fixed64();
-  header.bytes = static_cast<uint32_t>(in.varint());
-  const uint64_t first_call = in.varint(), calls = in.varint();
-  const ByteView payload = payload_in(in, entries_.size());
-  if (!in.ok() || !owners_[ring]) return false;
-  visitor.record({header, payload, ring, &owners_[ring]->header(), first_call, calls});
-  return true;
-}
-
-bool PieceReader::give_words(ByteReader& in, uint32_t ring, const PieceVisitor& visitor) {
-  const uint64_t ticks = in.fixed64(), count = in.varint();
-  if (!in.ok() || !owners_[ring] || count > words_.size() - next_word_) return false;
-  const size_t bytes = count * sizeof(uint64_t);
-  const ByteView payload(reinterpret_cast<const uint8_t*>(words_.data() + next_word_), bytes);
-  next_word_ += count;
-  visitor.record({{static_cast<uint32_t>(bytes), RecordType::Blocks, 0, ticks}, payload, ring,
-                  &owners_[ring]->header()});
-  return true;
-}
-
-bool PieceReader::give_end(ByteReader& in, uint32_t ring, const PieceVisitor& visitor) {
-  const RingOwner owner(payload_in(in, entries_.size()));
-  const ByteView counts = payload_in(in, entries_.size());
-  if (!in.ok() || (!counts.empty() && counts.size() != sizeof(CallCounts))) return false;
-  std::unique_ptr<CallCounts> counted;
-  if (!counts.empty()) {
-    counted = std::make_unique<CallCounts>();
-    std::memcpy(static_cast<void*>(counted.get()), counts.data(), counts.size());
-  }
-  visitor.ring_ended(ring, owner.header(), counted.get());
-  owners_[ring] = nullptr;
-  return true;
 }
 
 }  // namespace gt::tracer
