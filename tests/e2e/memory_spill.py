@@ -25,7 +25,9 @@ LOOP = str(tests_dir / "alloc_loop")
 RANDOM = ["--random", "--size", "1000"]
 TOO_LONG = 330  # a path for which a spool has no room
 LITTLE_MEMORY = 200 << 20  # an eighth of it for records that wait, an eighth of that before any are moved
-MANY_PAIRS = 9_000_000  # more than may wait in memory
+MUCH = 128 << 20  # where there is enough, this may wait
+MANY_PAIRS = 9_000_000  # more than that
+TWO_RINGS = 2 << 20  # that a spool has from the beginning
 
 
 def start(*arguments, output="trace.db", options=(), preexec_fn=None):
@@ -76,25 +78,28 @@ def facts(file="trace.db"):
     return stats["facts"]
 
 
-def late(pairs, **options):
-    """A run whose collector stands still until the program has made all its calls, or waits for it."""
+def late(pairs, waiting, moved=True, **options):
+    """A run whose collector stands still until so many bytes wait, and the program until they have been moved."""
     started, collector = start("--pairs", str(pairs), **options)
     os.kill(collector, signal.SIGSTOP)
     program = program_of(started)
-    state = lambda: pathlib.Path(f"/proc/{program}/stat").read_text().rsplit(")", 1)[1].split()[0]  # noqa: E731
-    until(lambda: not pathlib.Path(f"/proc/{program}").exists() or state() == "Z")
+    spool = next(pathlib.Path("/dev/shm").glob(f"gtrace-{started.pid}-*"))
+    until(lambda: spool.stat().st_blocks * 512 > waiting + TWO_RINGS)
+    os.kill(program, signal.SIGSTOP)
     os.kill(collector, signal.SIGCONT)
+    if moved:
+        until(lambda: spilled(0))
+    os.kill(program, signal.SIGCONT)
     said = finished(started)
     same(started.returncode, 0, f"exit status: {said}")
     same(spills(), [], "files left behind")
-    return said
 
 
 def test_the_same_as_an_independent_log():
-    pairs = 270_000  # more than may wait in memory when there is little
+    pairs = 300_000  # more than may wait in memory when there is little
     _, ours = log(LOOP, "--pairs", str(pairs), *RANDOM, env=FAKE)
     with memory_cgroup(LITTLE_MEMORY) as join:
-        late(pairs, preexec_fn=join)
+        late(pairs, 4 << 20, preexec_fn=join)
     found = facts()
     check(int(found["spilled_bytes"]) > 1 << 20, f"{found['spilled_bytes']} bytes went through the file")
     pathlib.Path("expanded").write_bytes(good(GTRACE, "expand", "--json", "trace.db").out)
@@ -106,12 +111,12 @@ def test_the_same_as_an_independent_log():
 
 
 def test_the_same_digest():
-    late(MANY_PAIRS)
+    late(MANY_PAIRS, MUCH)
     there = facts()
     check(int(there["spilled_bytes"]) > 1 << 20, f"{there['spilled_bytes']} bytes went through the file")
     deep = pathlib.Path(*["d" * 100] * (TOO_LONG // 100)) / ("x" * 30)
     deep.mkdir(parents=True)
-    late(MANY_PAIRS, output=str(deep / "trace.db"))
+    late(MANY_PAIRS, MUCH, moved=False, output=str(deep / "trace.db"))
     not_there = facts(deep / "trace.db")
     same(int(not_there["spilled_bytes"]), 0, "bytes that went through a file for which there is no place")
     same(there["memory_calls"], not_there["memory_calls"], "memory calls")

@@ -31,7 +31,7 @@ uint64_t Backlog::take_directly(uint64_t most) {
 
 uint64_t Backlog::take_moved(uint64_t most) {
   shed();
-  if (most == All && unwritten_.empty()) shed_piece();
+  if (most == All && moves_ && unwritten_.empty()) shed_piece();
   end_rings();
   const uint64_t until = most == All ? spill_.end() : All;  // what is moved from here on is for the next time
   uint64_t given = 0;
@@ -51,7 +51,7 @@ uint64_t Backlog::take_all() {
 
 // Down to about a piece: those that are smaller cost more.
 void Backlog::shed() {
-  bool room = unwritten_.empty() || write_out();
+  bool room = moves_ && (unwritten_.empty() || write_out());
   while (room && spool_.waiting_bytes() > amounts_.piece) room = shed_piece();
 }
 

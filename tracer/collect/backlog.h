@@ -39,6 +39,8 @@ class Backlog {
   // Of a spool whose collector died: what that one had moved comes first.
   void recover();
 
+  // Nobody records any more, and so nobody will wait: what is in the rings is taken from there, when its turn comes.
+  void stop_moving() { moves_ = false; }
   // Gives what can be given now, or about `most` of it; the number of records and words, as SpoolReader::read().
   static constexpr uint64_t All = ~uint64_t{0};
   uint64_t take(uint64_t most = All);
@@ -53,7 +55,9 @@ class Backlog {
 
  private:
   bool holds() const { return !spill_.empty() || !unwritten_.empty(); }
-  bool sheds() const { return holds() || (spill_.possible() && spool_.waiting_bytes() > amounts_.begin); }
+  bool sheds() const {
+    return holds() || (moves_ && spill_.possible() && spool_.waiting_bytes() > amounts_.begin);
+  }
   uint64_t take_directly(uint64_t most);
   uint64_t take_moved(uint64_t most);
   void shed();
@@ -70,6 +74,7 @@ class Backlog {
   PieceVisitor visitor_;
   Spill spill_;
   Amounts amounts_{};
+  bool moves_ = true;
   PieceWriter writer_;
   PieceReader reader_;
   Bytes piece_;      // of the file
