@@ -19,7 +19,6 @@ namespace gt::tracer {
 class Spill {
  public:
   explicit Spill(SpoolHeader& spool) : spool_(&spool) {}
-  Spill(Spill&&) = default;
 
   // Where it may be made, and how large it may get; 0: half of what is free there. A path that the spool has no room
   // for: nowhere.
