@@ -39,21 +39,36 @@ void RingReader::take_over() {
 RingReader RingReader::look() const {
   RingReader copy = *this;
   copy.looks_ = true;
+  copy.held_.clear();
   return copy;
+}
+
+// Segment by segment.
+void RingReader::walk_to(uint64_t position) {
+  for (;;) {
+    const SegmentLink& next = link();
+    const bool goes_on = next.segment.load(std::memory_order_acquire) != 0;
+    const uint64_t start = next.start.load(std::memory_order_relaxed);
+    if (!goes_on || start > position || start < position_) break;
+    if (start != position_) repeated_ = 0;
+    position_ = start;
+    if (!follow_link()) break;
+  }
+  if (position_ != position) repeated_ = 0;
+  position_ = position;
+}
+
+void RingReader::go_to(const Place& place) {
+  if (damaged_ || place.position < position_) return;
+  walk_to(place.position);
+  repeated_ = place.repeated;
+  ticks_ = place.ticks;
+  publish();
 }
 
 RingReader RingReader::look_from(uint64_t position, uint64_t ticks) const {
   RingReader ahead = look();
-  for (;;) {
-    const SegmentLink& next = ahead.link();
-    const bool goes_on = next.segment.load(std::memory_order_acquire) != 0;
-    const uint64_t start = next.start.load(std::memory_order_relaxed);
-    if (!goes_on || start > position || start < ahead.position_) break;
-    ahead.position_ = start;
-    if (!ahead.follow_link()) break;
-  }
-  if (ahead.position_ != position) ahead.repeated_ = 0;
-  ahead.position_ = position;
+  ahead.walk_to(position);
   ahead.ticks_ = std::max(ahead.ticks_, ticks);
   return ahead;
 }
@@ -89,30 +104,51 @@ bool RingReader::follow_link() {
   if (segment == 0 || next.start.load(std::memory_order_relaxed) != position_) return true;
   const bool moves = segment_ == 0 || segment_start_ != position_;  // or links lead in a circle
   if (!moves || !spool_.has_segment(segment)) return false;
-  if (!looks_) {  // in this order: whoever comes after us finds one of both, and what it leads to
-    publish();
-    spool_.ring(ring_).tail_segment.store(segment, std::memory_order_release);
+  const Crossing crossing{position_, segment_, segment};
+  if (!looks_) {
+    if (holds_) {
+      held_.push_back(crossing);
+    } else {
+      cross(crossing);
+    }
   }
-  leave_segment();
   segment_ = segment;
   segment_start_ = position_;
   return true;
 }
 
-void RingReader::leave_segment() {
-  if (segment_ != 0 && !looks_) spool_.segment(segment_).taken.store(0, std::memory_order_release);
-  segment_ = 0;
+// In this order: whoever comes after us finds one of both, and what it leads to.
+void RingReader::cross(const Crossing& crossing) {
+  publish_at(crossing.position, 0);
+  spool_.ring(ring_).tail_segment.store(crossing.to, std::memory_order_release);
+  give_back(crossing.from);
+}
+
+void RingReader::give_back(uint32_t segment) {
+  if (segment != 0) spool_.segment(segment).taken.store(0, std::memory_order_release);
+}
+
+void RingReader::publish_at(uint64_t position, uint64_t repeated) {
+  RingHeader& ring = spool_.ring(ring_);
+  ring.tail_repeated.store(repeated, std::memory_order_relaxed);
+  ring.tail.store(position, std::memory_order_release);
 }
 
 void RingReader::publish() {
-  RingHeader& ring = spool_.ring(ring_);
-  ring.tail_repeated.store(repeated_, std::memory_order_relaxed);
-  ring.tail.store(position_, std::memory_order_release);
+  if (!holds_) publish_at(position_, repeated_);
+}
+
+void RingReader::release() {
+  holds_ = false;
+  for (const Crossing& crossing : held_) cross(crossing);
+  held_.clear();
+  publish();
 }
 
 void RingReader::begin_again() {
   (void)follow_link();  // to a segment in which nothing was written any more
-  leave_segment();
+  give_back(segment_);
+  segment_ = 0;
   RingHeader& ring = spool_.ring(ring_);
   publish();
   ring.tail_segment.store(0, std::memory_order_relaxed);

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "tracer/lib/spool.h"
 #include "traces/base/bytes.h"
@@ -41,6 +42,15 @@ class RingReader {
   // Of a ring that nobody has read. Does not touch its memory, which may not be there yet.
   RingReader(const SpoolMemory& spool, uint32_t ring) : spool_(spool), ring_(ring) {}
   void take_over();  // goes on where the last reader has stopped
+  // How far it has come. What another reader's place() was can be gone to by one that has taken over.
+  struct Place {
+    uint64_t position = 0, repeated = 0, ticks = 0;
+  };
+  Place place() const { return {position_, repeated_, ticks_}; }
+  void go_to(const Place& place);
+  // From here on what is given stays where it is, until release() says that it may go.
+  void hold() { holds_ = true; }
+  void release();
   // One that looks ahead, from here or from a later position, and leaves everything as it is. `ticks`: as late as what
   // lies before that position, or earlier.
   RingReader look() const;
@@ -71,15 +81,26 @@ class RingReader {
   void begin_again();  // the ring has ended, and is empty: its next owner begins in the ring itself
 
  private:
+  // From one segment into the next, which begins at the position.
+  struct Crossing {
+    uint64_t position;
+    uint32_t from, to;
+  };
+
   SegmentLink& link() const;
   const uint8_t* data() const;
   bool follow_link();
-  void leave_segment();
+  void walk_to(uint64_t position);
+  void cross(const Crossing& crossing);
+  void give_back(uint32_t segment);
+  void publish_at(uint64_t position, uint64_t repeated);
   std::optional<Next> next_of_repeat(const RecordHeader& record, uint64_t head, bool over);
 
   SpoolMemory spool_;
   uint32_t ring_;
   bool looks_ = false;         // frees nothing
+  bool holds_ = false;         // not yet
+  std::vector<Crossing> held_;  // what release() has to do
   bool damaged_ = false;
   uint64_t position_ = 0;      // our copy of tail
   uint64_t ticks_ = 0;         // of what lies before it

@@ -50,6 +50,11 @@ uint64_t all_cpu_ns() { return cpu_ns_of(RUSAGE_SELF) + cpu_ns_of(RUSAGE_CHILDRE
 Session::Session(SpoolReader reader)
     : reader_(std::move(reader)),
       collector_(reader_.header().ns_per_tick, reader_.header().start_ticks),
+      backlog_(reader_, {[this](const RecordView& record) { collector_.take(record); },
+                         [this](uint32_t ring, const RingHeader& header, const CallCounts* counts) {
+                           if (counts) collector_.take_counts(header, *counts);
+                           collector_.ring_ended(ring);
+                         }}),
       cpu_begin_ns_(all_cpu_ns()) {
   collector_.limit_size(reader_.header().max_trace_bytes);
   collector_.list_from(reader_.header().listed_from);
@@ -58,7 +63,12 @@ Session::Session(SpoolReader reader)
 Session::~Session() { remove_spool(); }
 
 void Session::remove_spool() {
-  if (!keep_) reader_.remove();
+  if (!keep_) discard();
+}
+
+void Session::discard() {
+  backlog_.remove_file();
+  reader_.remove();
 }
 
 Result<std::unique_ptr<Session>> Session::recover(const std::string& spool_path) {
@@ -66,21 +76,13 @@ Result<std::unique_ptr<Session>> Session::recover(const std::string& spool_path)
   if (!reader) return reader.status();
   std::unique_ptr<Session> session(new Session(std::move(*reader)));
   session->recovers_ = session->keep_ = true;
+  session->backlog_.recover();
   return session;
 }
 
 uint64_t Session::pump(uint64_t most) {
-  const uint64_t given = reader_.read([this](const RecordView& record) { collector_.take(record); }, false, most);
+  const uint64_t given = backlog_.take(most);
   records_ += given;
-  if (++pumps_ % 64 == 0 || given == 0) {
-    reader_.recycle([this](uint32_t ring) {
-      if (CallCounts* const counted = reader_.counts(ring)) {
-        collector_.take_counts(reader_.ring(ring), *counted);
-        clear(*counted);
-      }
-      collector_.ring_ended(ring);
-    });
-  }
   if (given < most) collector_.commit_contents();  // nobody waits
   header().calls.store(collector_.calls(), std::memory_order_relaxed);
   header().memory_calls.store(collector_.memory_calls(), std::memory_order_relaxed);
@@ -98,7 +100,7 @@ uint64_t Session::cpu_ns() const { return all_cpu_ns() - cpu_begin_ns_; }
 
 model::Trace Session::finish() {
   header().off.store(RecordingEnded, std::memory_order_relaxed);
-  records_ += reader_.read([this](const RecordView& record) { collector_.take(record); }, true);
+  records_ += backlog_.take_all();
   take_counts();
   collector_.close_contents();
   model::Trace trace = collector_.finish();
@@ -140,6 +142,7 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   const std::string_view first(header.not_followed_first, sizeof header.not_followed_first);
   if (first[0] != 0) trace.facts.emplace_back("programs_not_followed.first", first.substr(0, first.find('\0')));
   fact("lost.damaged_rings", reader_.damaged_rings());
+  fact("lost.spilled_pieces", backlog_.lost_pieces());
   fact("overhead.wait_ns", ns(wait));            // the program waited for the collector
   fact("overhead.device_time_ns", ns(harvest));  // the program's threads read device timestamps
   fact("overhead.records_ns", static_cast<uint64_t>(static_cast<double>(records_) * measure_record_ns()));  // estimate
@@ -147,6 +150,7 @@ void Session::add_facts(model::Trace& trace, const char* state, uint64_t cpu_ns)
   fact("collector_peak_bytes", peak_bytes(header));
   fact("records", records_);
   fact("record_bytes", bytes);
+  fact("spilled_bytes", backlog_.spilled_bytes());
 }
 
 }  // namespace gt::tracer

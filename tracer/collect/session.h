@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "tracer/collect/backlog.h"
 #include "tracer/collect/collector.h"
 #include "tracer/collect/spool_reader.h"
 #include "traces/base/status.h"
@@ -24,6 +25,12 @@ class Session {
   const std::string& spool_path() const { return reader_.path(); }
   void keep_spool() { keep_ = true; }
   void remove_spool();  // unless keep_spool() was called
+  void discard();       // everything was taken, whoever the spool belonged to
+  // What the collector does not come to in time is moved into a file there; 0: it may take half of what is free. Before
+  // the first pump().
+  void spill_to(const std::string& path, uint64_t most_bytes) { backlog_.spill_to(path, most_bytes); }
+  void stop_spilling() { backlog_.stop_moving(); }  // nobody records any more
+  const Status& spill_trouble() const { return backlog_.trouble(); }  // why that could not be done, the first time
 
   // Each call's time goes into the trace. Before the first pump().
   void keep_times() { collector_.keep_times(); }
@@ -31,11 +38,11 @@ class Session {
   Status keep_contents(const std::string& path) { return collector_.keep_contents(path); }
 
   // For a caller who has others to listen to: what it takes at a time.
-  static constexpr uint64_t Portion = 1 << 20;
+  static constexpr uint64_t Portion = 1 << 16;
   // Takes what is there, or about `most` records of it. Returns their number: 0 means that the caller may sleep.
-  uint64_t pump(uint64_t most = ~uint64_t{0});
+  uint64_t pump(uint64_t most = Backlog::All);
   void stop_threads() { collector_.stop_threads(); }  // before a fork
-  uint64_t waiting_bytes() const { return reader_.waiting_bytes(); }  // of records that are there to be taken
+  uint64_t waiting_bytes() const { return backlog_.waiting_bytes(); }  // of records that are there to be taken
   // Nobody writes any more: takes the rest and gives the trace. Call once.
   model::Trace finish();
   // REQUIRES: this process is a forked copy of the one that records, and ends soon. The trace as it stands now;
@@ -51,7 +58,8 @@ class Session {
 
   SpoolReader reader_;
   Collector collector_;
-  uint64_t pumps_ = 0, records_ = 0;
+  Backlog backlog_;
+  uint64_t records_ = 0;
   uint64_t cpu_begin_ns_;
   bool recovers_ = false;
   bool keep_ = false;

@@ -11,7 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -126,10 +125,8 @@ Result<SpoolReader> SpoolReader::open(const std::string& path) {
   reader.add_rings(std::min<uint64_t>(h.ring_count, whole));
   const uint64_t used = std::min<uint64_t>(h.rings_used.load(std::memory_order_relaxed), h.ring_count);
   if (used > whole) reader.cut_off_ = used - whole;
-  for (uint32_t i = 0; i < reader.rings_used(); ++i) {
-    reader.rings_[i].reader.take_over();
-    reader.restore_forms(i);
-  }
+  for (uint32_t i = 0; i < reader.rings_used(); ++i) reader.rings_[i].reader.take_over();
+  reader.restores_ = true;
   return reader;
 }
 
@@ -149,7 +146,8 @@ SpoolReader::SpoolReader(SpoolReader&& other) noexcept
       memory_(std::exchange(other.memory_, {})),
       rings_(std::move(other.rings_)),
       cut_off_(other.cut_off_),
-      restored_(std::move(other.restored_)) {}
+      restores_(other.restores_),
+      before_(std::move(other.before_)) {}
 
 SpoolReader::~SpoolReader() {
   if (memory_.header) munmap(memory_.header, memory_.bytes);
@@ -213,7 +211,7 @@ uint64_t SpoolReader::read_round(const Visitor& visit, bool final, uint64_t most
   }
   uint64_t m = final ? Never : earliest_beyond();
 
-  uint64_t given = 0;
+  uint64_t given = 0, bytes = 0;
   std::vector<std::pair<uint64_t, uint32_t>> heap;  // (time of what is next, ring), earliest on top
   const auto later = std::greater<std::pair<uint64_t, uint32_t>>();
   for (uint32_t i = 0; i < used; ++i) {
@@ -226,7 +224,7 @@ uint64_t SpoolReader::read_round(const Visitor& visit, bool final, uint64_t most
     repeat_waits |= next.waits;
   }
   std::make_heap(heap.begin(), heap.end(), later);
-  while (!heap.empty() && given < most) {
+  while (!heap.empty() && given < most && bytes < most_bytes_) {
     std::pop_heap(heap.begin(), heap.end(), later);
     const uint32_t i = heap.back().second;
     heap.pop_back();
@@ -237,7 +235,10 @@ uint64_t SpoolReader::read_round(const Visitor& visit, bool final, uint64_t most
     RingReader::Next next = reader.peek(h1, final);
     uint64_t published = reader.position();
     for (; next.at && !next.waits && next.ticks < end && given < most; next = reader.peek(h1, final)) {
+      const uint64_t before = reader.position();
       given += reader.give(next, h1, end, visit);
+      bytes += reader.position() - before;
+      if (bytes >= most_bytes_) break;
       if (reader.position() - published > memory_.header->ring_bytes / 8) {
         published = reader.position();
         reader.publish();
@@ -256,6 +257,14 @@ uint64_t SpoolReader::read_round(const Visitor& visit, bool final, uint64_t most
 }
 
 void SpoolReader::recycle(const std::function<void(uint32_t)>& ended) {
+  for (const uint32_t ring : ended_rings()) {
+    ended(ring);
+    free_ring(ring);
+  }
+}
+
+std::vector<uint32_t> SpoolReader::ended_rings() {
+  std::vector<uint32_t> all;
   const uint32_t used = rings_used();
   for (uint32_t i = 0; i < used; ++i) {
     RingHeader& ring = memory_.ring(i);
@@ -264,52 +273,53 @@ void SpoolReader::recycle(const std::function<void(uint32_t)>& ended) {
     if (state == RingState::Owned && !process_gone(ring.pid)) continue;
     RingReader& reader = rings_[i].reader;
     const uint64_t head = ring.head.load(std::memory_order_acquire);
-    if (reader.peek(head, true).at || reader.position() != head) continue;
-    ended(i);
-    reader.begin_again();
-    ring.state.store(RingState::Free, std::memory_order_release);
+    if (!reader.peek(head, true).at && reader.position() == head) all.push_back(i);
   }
+  return all;
 }
 
-// Goes back from what the block words stand for at the ring's end to what they stood for at its tail.
-void SpoolReader::restore_forms(uint32_t i) {
-  const RingHeader& ring = memory_.ring(i);
-  Restored at_tail{i, ring.base, {ring.forms, ring.forms + BlockFormCount}};
-  std::vector<bool> known(BlockFormCount);
-  bool base_known = false;
-  const auto go_back = [&](const RecordView& record) {
-    ByteReader in(record.payload);
-    if (record.header.type == RecordType::BlockForm) {
-      const uint64_t slot = in.fixed64();
-      in.fixed64();
-      const uint64_t before = in.fixed64();
-      if (!in.ok() || slot >= BlockFormCount || known[slot]) return;
-      known[slot] = true;
-      at_tail.forms[slot] = before;
-    }
-    while (record.header.type == RecordType::Blocks && !base_known && in.remaining() >= 8) {
-      const uint64_t word = in.fixed64();
-      base_known = tag_of(word) == BlockTag::Base;
-      if (base_known) at_tail.base = base_before(word);
-    }
-  };
-  RingReader look = rings_[i].reader.look();
-  const uint64_t head = look.head();
-  for (auto next = look.peek(head, true); next.at; next = look.peek(head, true)) look.give(next, head, Never, go_back);
-  restored_.push_back(std::move(at_tail));
+void SpoolReader::free_ring(uint32_t ring) {
+  rings_[ring].reader.begin_again();
+  memory_.ring(ring).state.store(RingState::Free, std::memory_order_release);
+}
+
+void SpoolReader::hold(uint64_t most_bytes) {
+  most_bytes_ = most_bytes;
+  for (Ring& ring : rings_) ring.reader.hold();
+}
+
+void SpoolReader::release() {
+  most_bytes_ = Never;
+  for (Ring& ring : rings_) ring.reader.release();
+}
+
+std::vector<RingReader::Place> SpoolReader::places() const {
+  std::vector<RingReader::Place> places;
+  for (uint32_t i = 0; i < rings_used(); ++i) places.push_back(rings_[i].reader.place());
+  return places;
+}
+
+void SpoolReader::go_on_behind(std::span<const RingReader::Place> places, std::vector<FormsBefore> before) {
+  const size_t known = std::min<size_t>(places.size(), rings_used());
+  for (size_t i = 0; i < known; ++i) rings_[i].reader.go_to(places[i]);
+  before_ = std::move(before);
 }
 
 void SpoolReader::give_restored(const Visitor& visit) {
-  for (const Restored& ring : std::exchange(restored_, {})) {
-    const auto give_words = [&](RecordType type, std::span<const uint64_t> words) {
-      const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
-      visit({{0, type, 0, 0}, ByteView(bytes, words.size_bytes()), ring.ring, &memory_.ring(ring.ring)});
-    };
-    for (uint64_t slot = 0; slot < BlockFormCount; ++slot) {
-      if (const uint64_t words[] = {slot, ring.forms[slot], 0}; words[1] != 0) give_words(RecordType::BlockForm, words);
+  if (!std::exchange(restores_, false)) return;
+  before_.resize(std::max<size_t>(before_.size(), rings_used()));
+  for (uint32_t i = 0; i < rings_used(); ++i) {
+    FormsBefore& before = before_[i];
+    if (!before.ended()) {
+      RingReader look = rings_[i].reader.look();
+      const RecordVisitor see = [&](const RecordView& record) { before.see(record); };
+      const uint64_t head = look.head();
+      for (auto next = look.peek(head, true); next.at; next = look.peek(head, true)) look.give(next, head, Never, see);
+      before.end(memory_.ring(i));
     }
-    if (const uint64_t base[] = {base_word(ring.base, 0)}; ring.base != 0) give_words(RecordType::Blocks, base);
+    before.give(i, visit);
   }
+  before_.clear();
 }
 
 }  // namespace gt::tracer

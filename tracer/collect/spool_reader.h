@@ -14,9 +14,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "tracer/collect/forms_before.h"
 #include "tracer/collect/ring_reader.h"
 #include "tracer/lib/call_counts.h"
 #include "tracer/lib/spool.h"
@@ -64,6 +66,20 @@ class SpoolReader {
   // Rings whose thread or process has ended and which are empty become free again; `ended(ring)`
   // tells the caller.
   void recycle(const std::function<void(uint32_t)>& ended);
+  // The same by hand.
+  std::vector<uint32_t> ended_rings();
+  void free_ring(uint32_t ring);
+
+  // What read() gives from here on keeps its space in the rings, until release(). It returns after about so many bytes.
+  void hold(uint64_t most_bytes);
+  void release();
+  // How far each ring that was used has been given.
+  std::vector<RingReader::Place> places() const;
+  // REQUIRES: this one is open()ed, and has not read. What another reader has given up to its places() lies elsewhere,
+  // beginning with what `before` of each ring is about; goes on behind it.
+  void go_on_behind(std::span<const RingReader::Place> places, std::vector<FormsBefore> before);
+  // What the first reader's rings stood for where this one begins; read() gives it by itself.
+  void give_restored(const Visitor& visit);
 
   uint64_t waiting_bytes() const;  // of records that were not given yet
   uint32_t rings_used() const;
@@ -77,25 +93,19 @@ class SpoolReader {
   void add_rings(uint64_t count);
   uint64_t earliest_beyond();
   uint64_t read_round(const Visitor& visit, bool final, uint64_t most, bool& repeat_waits);
-  void restore_forms(uint32_t i);
-  void give_restored(const Visitor& visit);
 
   struct Ring {
     RingReader reader;
     uint64_t h1 = 0, clock = 0;  // RingHeader::clock before that
-  };
-  // Of a spool whose first reader is gone: what its rings' block words stood for where that one stopped.
-  struct Restored {
-    uint32_t ring;
-    uint64_t base;
-    std::vector<uint64_t> forms;
   };
 
   std::string path_;
   SpoolMemory memory_;
   std::vector<Ring> rings_;
   uint64_t cut_off_ = 0;  // rings that a file that was cut short has lost
-  std::vector<Restored> restored_;
+  uint64_t most_bytes_ = ~uint64_t{0};
+  bool restores_ = false;            // another one has read before us
+  std::vector<FormsBefore> before_;  // of a ring each: what is known of it already
 };
 
 }  // namespace gt::tracer

@@ -101,6 +101,11 @@ struct SpoolHeader {
   char trace_path[2048] = {};                 // where the last one lies
   std::atomic<uint64_t> calls{0}, memory_calls{0};  // taken so far
   char folder[768] = {};  // that gtrace run, and so the program, began in; empty: not known, or too long
+
+  // Records that the collector has moved out of the rings and not yet taken (tracer/collect/spill.h): bytes
+  // [spill_begin, spill_end) of a file. Written by the collector.
+  std::atomic<uint64_t> spill_begin{0}, spill_end{0};
+  char spill_path[320] = {};  // absolute; empty: there is no such file
 };
 
 enum class RingState : uint32_t { Free, Owned, Ended };

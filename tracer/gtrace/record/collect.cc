@@ -45,6 +45,7 @@ void say_losses(const model::Trace& trace) {
       {"lost.threads_without_ring", "threads found no shared memory to record into (free space in /dev/shm)"},
       {"lost.undecodable_records", "records could not be decoded (please report this)"},
       {"lost.damaged_rings", "threads overwrote their recording memory; their calls end early"},
+      {"lost.spilled_pieces", "pieces of what waited for the collector could not be read again"},
   };
   for (const auto& [name, text] : kinds) {
     const std::string_view count = trace.fact(name);
@@ -140,6 +141,7 @@ class Collecting {
         file_(job.output),
         users_(session_.spool_path(), session_.header().collector_start) {
     if (job.timeline) session_.keep_times();
+    session_.spill_to(file_.spill_path(), session_.header().max_trace_bytes);
     if (session_.header().capture != Capture::Full) return;
     if (const Status s = session_.keep_contents(file_.stage_contents()); !s.ok())
       say(fmt::format("contents are not kept: {}", s.text()));
@@ -151,6 +153,7 @@ class Collecting {
       while (goes_on(snapshots)) {
         listen(pace_.nap(session_.pump(Session::Portion)));
         snapshots.tick();
+        say_spill_trouble();
       }
     }
     listen(std::chrono::nanoseconds(0));  // a recording may end before this process had its first turn
@@ -192,9 +195,18 @@ class Collecting {
     return true;
   }
 
-  // What the program left in memory when it was faster than we.
+  // Once.
+  void say_spill_trouble() {
+    if (spill_trouble_said_ || session_.spill_trouble().ok()) return;
+    spill_trouble_said_ = true;
+    say(fmt::format("{}: {} waits for the collector when it is too fast for it", session_.spill_trouble().text(),
+                    job_.program));
+  }
+
+  // What the program left in memory and beside the trace when it was faster than we.
   void catch_up() {
     constexpr const char* What = "gtrace: taking what the program left";
+    session_.stop_spilling();
     const Clock::time_point begin = Clock::now();
     const uint64_t waiting = session_.waiting_bytes();
     {
@@ -299,7 +311,7 @@ class Collecting {
   const Clock::time_point begin_ = Clock::now();
   Clock::duration ran_{};  // the program, when it has ended
   Clock::time_point linger_from_{};
-  bool waiting_ = false, late_ = false;
+  bool waiting_ = false, late_ = false, spill_trouble_said_ = false;
 };
 
 }  // namespace

@@ -1,5 +1,4 @@
 // gtrace recover: makes the trace of a recording whose collector died, from what its spool still holds.
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -60,7 +59,7 @@ int recover_command(int argc, char** argv) {
              trace.fact("calls"), trace.fact("memory_calls"), *written, *written);
   if (const std::string contents = file.contents_path(); !contents.empty())
     fmt::print(stderr, "gtrace: note: {} holds data of the program\n", contents);
-  std::filesystem::remove(*spool);
+  (*session)->discard();
   return ExitOk;
 }
 

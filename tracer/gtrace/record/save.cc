@@ -102,6 +102,11 @@ const std::string& TraceFile::stage_contents() {
   return staged_contents_;
 }
 
+std::string TraceFile::spill_path() const {
+  std::error_code error;
+  return fs::absolute(staged_ + ".spill", error).string();
+}
+
 std::string TraceFile::contents_path() const {
   if (staged_contents_.empty()) return {};
   return contents_placed_ ? contents::path_beside(path_) : staged_contents_;

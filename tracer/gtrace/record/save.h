@@ -25,6 +25,8 @@ class TraceFile {
 
   // Where contents are to be written until the first place(). REQUIRES: asked for before that, if at all.
   const std::string& stage_contents();
+  // Where records may wait for the collector.
+  std::string spill_path() const;
   // Where they lie; "": nowhere.
   std::string contents_path() const;
 

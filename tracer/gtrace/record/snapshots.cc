@@ -57,26 +57,26 @@ Snapshots::~Snapshots() {
 }
 
 bool Snapshots::due() const {
-  const SpoolHeader& header = session_.header();
-  if (header.snapshots_wanted.load() != header.snapshots_done.load()) return true;
   return Clock::now() >= next_ && session_.collector().calls() > calls_;
 }
 
 void Snapshots::tick() {
   if (writer_ != 0) return collect(WNOHANG);
-  if (due()) begin();
+  const SpoolHeader& header = session_.header();
+  const bool wanted = header.snapshots_wanted.load() != header.snapshots_done.load();
+  if (wanted || due()) begin(wanted ? Backlog::All : Session::Portion);
 }
 
 void Snapshots::take_now() {
   if (writer_ != 0) collect(0);
-  begin();
+  begin(Backlog::All);
   if (writer_ != 0) collect(0);
 }
 
-void Snapshots::begin() {
+void Snapshots::begin(uint64_t most) {
   const Clock::time_point begun = Clock::now();
   granting_ = session_.header().snapshots_wanted.load();
-  session_.pump();  // what was recorded before the wish
+  session_.pump(most);  // what was recorded before the wish
   calls_ = session_.collector().calls();
   const uint64_t cpu_ns = session_.cpu_ns();
   session_.stop_threads();

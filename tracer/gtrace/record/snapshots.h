@@ -33,7 +33,7 @@ class Snapshots {
   using Clock = std::chrono::steady_clock;
 
   bool due() const;
-  void begin();
+  void begin(uint64_t most);
   void collect(int options);
   void put(bool written, std::chrono::nanoseconds cost);
 
