@@ -197,6 +197,27 @@ def test_a_launch_as_a_program():
     one_line(run(GTRACE, "extract", "trace.db", "--kernel", "stir#99", "-o", "more"), 2, "less than 99 times")
 
 
+def test_a_launch_with_images():
+    """With a sampler, too, and a pointer into shared virtual memory, which becomes a buffer."""
+    outcome = recorded(PROGRAM, "picture", code=None)
+    if outcome.code == 77:
+        raise Skip("this driver lacks images or shared virtual memory")
+    same(outcome.code, 0, outcome.err_text)
+    everything_compared(replayed("trace.db"), 1)
+    good(GTRACE, "extract", "trace.db", "--kernel", "show", "-o", "launch")
+    good("cc", "-std=c11", "-Wall", "-Wextra", "-Werror", "main.c", "-lOpenCL", "-lm", "-o", "launch", cwd="launch")
+    same(good("./launch", "--repeat", "2", cwd="launch").text.split("\n")[-2], "the recorded results", "main.c")
+    if subprocess.run(["/usr/bin/python3", "-c", "import numpy, pyopencl"], capture_output=True).returncode == 0:
+        same(good("/usr/bin/python3", "launch/launch.py").text.split("\n")[-2], "the recorded results", "launch.py")
+    for name in ("buffer1.after", "buffer2.after"):
+        after = pathlib.Path("launch/data") / name
+        data = bytearray(after.read_bytes())
+        data[33] ^= 0x40
+        after.write_bytes(data)
+        outcome = run("./launch", cwd="launch")
+        check(outcome.code == 1 and f"{name[:7]}: 1 of" in outcome.text, outcome.text)
+
+
 def test_what_sources_include():
     """The files are no more; the recording has them. Programs ask for binaries through pointers that a replay lacks."""
     headers = pathlib.Path("headers")

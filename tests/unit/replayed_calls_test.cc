@@ -9,6 +9,7 @@
 
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/host_memory.h"
+#include "tracer/gtrace/replay/late_reads.h"
 #include "tracer/gtrace/replay/order.h"
 
 namespace gt::tracer {
@@ -71,6 +72,24 @@ TEST_CASE("the program's memory is one, however it is asked for") {
   CHECK(!memory.holds({1, 0, 0}, 63, 5));
   memory.note_content({1, 0, 60}, 8, -1);
   CHECK(!memory.holds({1, 0, 0}, 64, 5));
+}
+
+TEST_CASE("a read is over when what came behind it in its queue was waited for") {
+  LateReads reads;
+  LateRead read;
+  read.place = {1, 0, 64};
+  read.box = {0, 32};
+  read.event = 7;
+  read.queue = 100;
+  reads.add(read);
+  CHECK(reads.touch({1, 0, 80}, 8));
+  reads.note_event(8);
+  CHECK(reads.waited(101, 0).empty());  // another queue
+  CHECK(reads.waited(100, 9).empty());  // nobody knows when that was
+  CHECK(reads.touch({1, 0, 80}, 8));
+  CHECK(reads.waited(100, 8) == std::vector<uint64_t>{7});
+  CHECK(!reads.touch({1, 0, 80}, 8));
+  CHECK(!reads.any());
 }
 
 // Both threads make calls at the given times; gives the order in which they began.

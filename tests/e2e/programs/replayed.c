@@ -5,6 +5,7 @@
  * crash    a kernel that writes through a wild pointer, and takes a driver on the host with it
  * threads  two threads; the second needs what the first makes, and the first waits for the second's user event
  * loop     N launches of a kernel that does nothing
+ * picture  a kernel with images, a sampler and a pointer into shared virtual memory
  * blank    a buffer that is read and mapped before anybody has written it
  * gated    a write and a launch that wait for a user event, which is set later
  * refused  contexts of devices that are not there: some drivers give a handle all the same
@@ -115,6 +116,41 @@ static int includes(void) {
   return a[3] == 107 ? 0 : 1;
 }
 
+static int picture(void) {
+  enum { Side = 16, Skipped = 4 };
+  const char* text =
+      "kernel void show(read_only image2d_t a, sampler_t s, write_only image2d_t b, global int* c, float k) {\n"
+      "  int2 p = (int2)(get_global_id(0), get_global_id(1));\n"
+      "  float4 v = read_imagef(a, s, (float2)(p.x + 1.5f, p.y + 0.5f));\n"
+      "  write_imagef(b, p, v * k);\n"
+      "  c[p.y * 16 + p.x] += (int)(v.x * 255.0f + 0.5f);\n"
+      "}\n";
+  cl_program shown = clCreateProgramWithSource(context, 1, &text, NULL, NULL);
+  if (clBuildProgram(shown, 1, &device, "", NULL, NULL) != CL_SUCCESS) return 77;
+  const cl_image_format format = {CL_RGBA, CL_UNORM_INT8}, floats = {CL_RGBA, CL_FLOAT};
+  const cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = Side, .image_height = Side};
+  unsigned char a[Side * Side * 4];
+  float b[Side * Side * 4];
+  for (int i = 0; i < Side * Side * 4; ++i) a[i] = (unsigned char)(i * 7);
+  cl_mem from = clCreateImage(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &shape, a, NULL);
+  cl_mem to = clCreateImage(context, CL_MEM_WRITE_ONLY, &floats, &shape, NULL, NULL);
+  int* c = clSVMAlloc(context, CL_MEM_READ_WRITE, (Side * Side + Skipped) * sizeof *c, 0);
+  cl_sampler sampler = clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, NULL);
+  if (!from || !to || !c || !sampler) return 77;
+  const int zero = 0;
+  const float k = 2;
+  clEnqueueSVMMemFill(queue, c, &zero, sizeof zero, (Side * Side + Skipped) * sizeof *c, 0, NULL, NULL);
+  cl_kernel kernel = clCreateKernel(shown, "show", NULL);
+  clSetKernelArg(kernel, 0, sizeof from, &from);
+  clSetKernelArg(kernel, 1, sizeof sampler, &sampler);
+  clSetKernelArg(kernel, 2, sizeof to, &to);
+  clSetKernelArgSVMPointer(kernel, 3, c + Skipped);
+  clSetKernelArg(kernel, 4, sizeof k, &k);
+  const size_t global[2] = {Side, Side}, origin[3] = {0, 0, 0}, region[3] = {Side, Side, 1};
+  clEnqueueNDRangeKernel(queue, kernel, 2, NULL, global, NULL, 0, NULL, NULL);
+  return clEnqueueReadImage(queue, to, CL_TRUE, origin, region, 0, 0, b, 0, NULL, NULL) == CL_SUCCESS ? 0 : 1;
+}
+
 static int blank(void) {
   enum { Bytes = 4096 };
   unsigned char a[Bytes];
@@ -200,6 +236,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "address") == 0) return launch("where_is", 512, 1, 1 << 24);
   if (strcmp(what, "crash") == 0) return launch("wild", 1, 1, 4096);
   if (strcmp(what, "threads") == 0) return threads();
+  if (strcmp(what, "picture") == 0) return picture();
   if (strcmp(what, "blank") == 0) return blank();
   if (strcmp(what, "gated") == 0) return gated();
   if (strcmp(what, "includes") == 0) return includes();

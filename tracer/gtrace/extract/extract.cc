@@ -27,7 +27,7 @@ int extract_here(const OpenedTrace& opened, const ExtractCommand& command, LastC
   ReplayWorld& world = (*session)->world();
   world.compares = false;
   world.describes_kernels = true;
-  LaunchReader reader(world.cl, world.kernels, opened.trace, command.choice);
+  LaunchReader reader(world.cl, world.kernels, world.mapped, opened.trace, command.choice);
   world.hook = &reader;
   RunOptions run;
   run.process = command.process;

@@ -34,8 +34,7 @@ std::string sizes(const std::vector<uint64_t>& list, const char* name) {
   return fmt::format("static const size_t {}[] = {{{}}};\n", name, fmt::join(list, ", "));
 }
 
-std::string element_constant(ElementType type) {
-  std::string text = element_name(type);
+std::string upper(std::string text) {
   for (char& c : text) c = static_cast<char>(c - 'a' + 'A');
   return text;
 }
@@ -44,30 +43,57 @@ std::vector<uint64_t> global_size(const Launch& launch) {
   return launch.global.empty() ? std::vector<uint64_t>{1} : launch.global;
 }
 
+std::string images(const ExtractedLaunch& e) {
+  std::string out;
+  for (size_t i = 0; i < e.buffers.size(); ++i) {
+    if (!e.buffers[i].image) continue;
+    const ExtractedImage& m = *e.buffers[i].image;
+    const auto region = m.region();
+    const std::string shape = fmt::format("{}, {}, {}, {}", m.width, m.height, m.depth, m.layers);
+    out += fmt::format("static const struct image image{} = {{{{0x{:x}, 0x{:x}}}, 0x{:x}, {}, {{{}}}}};\n", i, m.order,
+                       m.channel, m.type, shape, fmt::join(region, ", "));
+  }
+  return out;
+}
+
+const char* kind_name(ExtractedArgument::Kind kind) {
+  switch (kind) {
+    case Kind_::Buffer:
+      return "buffer";
+    case Kind_::Local:
+      return "local";
+    case Kind_::Sampler:
+      return "sampler";
+    default:
+      return "value";
+  }
+}
+
 std::string header(const ExtractedLaunch& e) {
   std::string out = fmt::format("#define KERNEL_NAME {}\n#define BUILD_OPTIONS {}\n#define WORK_DIM {}\n",
                                 c_string(e.launch.kernel), c_string(e.options), e.launch.dimensions);
   out += sizes(e.launch.offset, "global_offset") + sizes(global_size(e.launch), "global_size") +
          sizes(e.launch.local, "local_size");
+  out += "\n" + images(e);
   out += fmt::format("\n#define BUFFER_COUNT {}\nstatic const struct buffer buffers[BUFFER_COUNT + 1] = {{\n",
                      e.buffers.size());
   for (size_t i = 0; i < e.buffers.size(); ++i)
-    out += fmt::format("    {{\"buffer{}\", {}, {}}},\n", i, e.buffers[i].before.size(),
-                       element_constant(e.buffers[i].element));
-  out += "    {NULL, 0, BYTE},\n};\n\n";
+    out += fmt::format("    {{\"buffer{}\", {}, {}, {}}},\n", i, e.buffers[i].before.size(),
+                       upper(element_name(e.buffers[i].element)),
+                       e.buffers[i].image ? fmt::format("&image{}", i) : "NULL");
+  out += "    {NULL, 0, BYTE, NULL},\n};\n\n";
   for (const ExtractedArgument& a : e.arguments) {
     if (a.kind == Kind_::Value && !a.value.empty())
       out += fmt::format("static const unsigned char value{}[] = {{{}}};\n", a.index, fmt::join(a.value, ", "));
+    if (a.kind == Kind_::Sampler)
+      out += fmt::format("static const cl_uint value{}[] = {{{}}};\n", a.index, fmt::join(a.sampler, ", "));
   }
   out += fmt::format("#define ARGUMENT_COUNT {}\nstatic const struct argument arguments[ARGUMENT_COUNT + 1] = {{\n",
                      e.arguments.size());
   for (const ExtractedArgument& a : e.arguments) {
-    const bool value = a.kind == Kind_::Value && !a.value.empty();
-    out += fmt::format("    {{{}, {}, {}, {}, {}}},\n", a.index,
-                       a.kind == Kind_::Buffer  ? "BUFFER"
-                       : a.kind == Kind_::Local ? "LOCAL"
-                                                : "VALUE",
-                       a.bytes, value ? fmt::format("value{}", a.index) : "NULL", a.buffer);
+    const bool value = a.kind == Kind_::Sampler || (a.kind == Kind_::Value && !a.value.empty());
+    out += fmt::format("    {{{}, {}, {}, {}, {}}},\n", a.index, upper(kind_name(a.kind)), a.bytes,
+                       value ? fmt::format("value{}", a.index) : "NULL", a.buffer);
   }
   return out + "    {0, VALUE, 0, NULL, 0},\n};\n";
 }
@@ -83,18 +109,24 @@ std::string description(const ExtractedLaunch& e) {
   j["global"] = global_size(e.launch);
   j["local"] = list(e.launch.local);
   j["buffers"] = nlohmann::ordered_json::array();
-  for (size_t i = 0; i < e.buffers.size(); ++i)
-    j["buffers"].push_back({{"name", fmt::format("buffer{}", i)},
-                            {"bytes", e.buffers[i].before.size()},
-                            {"element", element_name(e.buffers[i].element)}});
+  for (size_t i = 0; i < e.buffers.size(); ++i) {
+    nlohmann::ordered_json one = {{"name", fmt::format("buffer{}", i)},
+                                  {"bytes", e.buffers[i].before.size()},
+                                  {"element", element_name(e.buffers[i].element)}};
+    if (e.buffers[i].image) {
+      const ExtractedImage& m = *e.buffers[i].image;
+      one["image"] = {{"order", m.order},   {"channel", m.channel}, {"type", m.type},     {"width", m.width},
+                      {"height", m.height}, {"depth", m.depth},     {"layers", m.layers}, {"region", m.region()}};
+    }
+    j["buffers"].push_back(one);
+  }
   j["arguments"] = nlohmann::ordered_json::array();
   for (const ExtractedArgument& a : e.arguments) {
     nlohmann::ordered_json one = {{"index", a.index},
-                                  {"kind", a.kind == Kind_::Buffer  ? "buffer"
-                                           : a.kind == Kind_::Local ? "local"
-                                                                    : "value"},
+                                  {"kind", kind_name(a.kind)},
                                   {"bytes", a.bytes}};
     if (a.kind == Kind_::Buffer) one["buffer"] = a.buffer;
+    if (a.kind == Kind_::Sampler) one["sampler"] = a.sampler;
     if (a.kind == Kind_::Value) one["value"] = std::vector<int>(a.value.begin(), a.value.end());
     j["arguments"].push_back(one);
   }
@@ -117,7 +149,8 @@ std::string readme(const ExtractedLaunch& e) {
       "set anew before each launch, and the fastest is told.\n\n"
       "- `kernel.cl`: the program's source, with what it includes in `include`; its build options: `{3}`\n"
       "- `launch.h`, `launch.json`: sizes and arguments, for C and for Python\n"
-      "- `data/bufferN.before`, `.after`: what buffer N held before and after the launch\n\n"
+      "- `data/bufferN.before`, `.after`: what buffer (or image) N held before and after the launch; a pointer into\n"
+      "  shared virtual memory is a buffer here\n\n"
       "Work size: global {4}, local {5}. The program was recorded by gtrace, call #{6} of thread {7}.\n",
       e.launch.nth, e.launch.kernel, e.device, e.options, fmt::join(global_size(e.launch), " x "),
       e.launch.local.empty() ? "chosen by the driver" : fmt::format("{}", fmt::join(e.launch.local, " x ")),

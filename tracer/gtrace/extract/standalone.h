@@ -5,6 +5,8 @@
 // Thread safety: functions without state.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,15 +15,24 @@
 
 namespace gt::tracer {
 
+// Numbers of OpenCL's.
+struct ExtractedImage {
+  uint32_t order = 0, channel = 0, type = 0;
+  size_t width = 0, height = 1, depth = 1, layers = 0, element_bytes = 0;
+  std::array<size_t, 3> region() const;  // all of it
+};
+// A memory object. Shared virtual memory that a pointer leads to is a buffer here.
 struct ExtractedBuffer {
   ElementType element = ElementType::Byte;
   Bytes before, after;
+  std::optional<ExtractedImage> image;
 };
 struct ExtractedArgument {
-  enum class Kind : uint8_t { Buffer, Value, Local } kind = Kind::Value;
+  enum class Kind : uint8_t { Buffer, Value, Local, Sampler } kind = Kind::Value;
   uint32_t index = 0;
   size_t bytes = 0;
   Bytes value;
+  std::array<uint32_t, 3> sampler{};  // normalized, addressing mode, filter mode
   size_t buffer = 0;  // its place in `buffers`: two arguments may be the same buffer
 };
 struct ExtractedLaunch {

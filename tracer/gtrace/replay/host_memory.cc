@@ -10,6 +10,8 @@ namespace gt::tracer {
 
 namespace {
 
+constexpr size_t Page = 4096;  // USE_HOST_PTR is free of copies from here on with most drivers
+
 // The first entry of a map by first offset whose range ends behind `begin`.
 template <class Map>
 auto first_touching(Map& map, int64_t begin) {

@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "tracer/gtrace/replay/host_memory.h"
@@ -25,6 +26,8 @@ struct LateRead {
   uint64_t buffer = 0;
   uint64_t event = 0;    // of the read, held
   bool unknown = false;  // what it reads was not recorded whole
+  uint64_t queue = 0;    // in order; 0: it is not
+  uint64_t order = 0;    // of all commands that were noted
 };
 
 class LateReads {
@@ -32,15 +35,37 @@ class LateReads {
   void add(const LateRead& read) {
     const MutexLock lock(mutex_);
     reads_.push_back(read);
+    reads_.back().order = ++order_;
+  }
+  bool any() const {
+    const MutexLock lock(mutex_);
+    return !reads_.empty();
+  }
+  // A command that was enqueued while reads are on their way.
+  void note_event(uint64_t event) {
+    const MutexLock lock(mutex_);
+    events_[event] = ++order_;
+  }
+  // The program has waited for a command of this queue (event 0: for all): the reads before it in the same queue
+  // are over, and not looked at. Gives their events, to be released.
+  std::vector<uint64_t> waited(uint64_t queue, uint64_t event) {
+    const MutexLock lock(mutex_);
+    const auto known = events_.find(event);
+    const uint64_t before = event == 0 ? order_ + 1 : known == events_.end() ? 0 : known->second;
+    std::vector<uint64_t> over;
+    std::erase_if(reads_, [&](const LateRead& r) {
+      const bool gone = queue != 0 && r.queue == queue && r.order < before;
+      if (gone && r.event != 0) over.push_back(r.event);
+      return gone;
+    });
+    if (reads_.empty()) events_.clear();
+    return over;
   }
   // Is one of them to put its data there? What a command sends from there then is that.
   bool touch(const HostPlace& place, size_t bytes) {
     const MutexLock lock(mutex_);
     for (const LateRead& r : reads_) {
-      const bool same = r.place.cls == place.cls && r.place.slot == place.slot;
-      if (same && r.place.offset < place.offset + static_cast<int64_t>(bytes) &&
-          place.offset < r.place.offset + static_cast<int64_t>(r.box.extent()))
-        return true;
+      if (touches(r, place, bytes)) return true;
     }
     return false;
   }
@@ -60,10 +85,17 @@ class LateReads {
   }
 
  private:
+  static bool touches(const LateRead& r, const HostPlace& place, size_t bytes) {
+    return r.place.cls == place.cls && r.place.slot == place.slot &&
+           r.place.offset < place.offset + static_cast<int64_t>(bytes) &&
+           place.offset < r.place.offset + static_cast<int64_t>(r.box.extent());
+  }
   static constexpr int64_t NearOnStack = 4096;
 
-  Mutex mutex_;
+  mutable Mutex mutex_;
   std::vector<LateRead> reads_ GT_GUARDED_BY(mutex_);
+  std::unordered_map<uint64_t, uint64_t> events_ GT_GUARDED_BY(mutex_);  // their place in the order
+  uint64_t order_ GT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace gt::tracer

@@ -86,6 +86,8 @@ class Replayer : api::ObjectMap {
   void look_at_mapping(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void look_at_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void go_on(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  uint64_t in_order(uint64_t queue) const;
+  void forget_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   uint64_t hold_event(const model::Shape& shape, const ShapePlan& plan) const;
   ResultPlace result(uint64_t buffer) const;
   bool is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const;

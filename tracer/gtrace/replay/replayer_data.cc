@@ -89,6 +89,7 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
       world_.outcome.left_out("comparisons of what follows from contents that could not be read");
   }
   look_at_late_reads(shape, plan, values);
+  if (world_.late_reads.any()) forget_late_reads(shape, plan, values);
   const api::Attributes& a = plan.fn->attributes;
   if (a.direction == api::DirectionRule::Map) return look_at_mapping(shape, plan, values);
   const std::vector<uint64_t>& pointers = encoder_.pointers();
@@ -107,9 +108,11 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
   world_.memory.note_content(moved_.place, moved_.box.extent(), -1);
   const uint64_t buffer = first_of(ObjectKind::Buffer, shape, plan, values);
   if (content_ >= 0) return data_.compare({moved_.at, moved_.box}, content_, result(buffer));
-  if (late_)
+  if (late_) {
     world_.late_reads.add({moved_.place, moved_.at, moved_.box, number_, shape.thread, shape_, buffer,
-                           hold_event(shape, plan), unknown_});
+                           hold_event(shape, plan), unknown_,
+                           in_order(first_of(ObjectKind::Queue, shape, plan, values)), 0});
+  }
 }
 
 // The event of the call, which the program may release as it likes; 0: there is none.

@@ -38,6 +38,42 @@ bool Replayer::is_undefined(const model::Shape& shape, const ShapePlan& plan, st
                                     world_.untouched.has(first_of(ObjectKind::Image, shape, plan, values)));
 }
 
+// The queue, if its commands run one after the other; else 0.
+uint64_t Replayer::in_order(uint64_t queue) const {
+  cl_command_queue_properties how = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+  const auto ask = world_.cl.get<decltype(clGetCommandQueueInfo)>(api::FnId::clGetCommandQueueInfo);
+  if (queue != 0) ask(reinterpret_cast<cl_command_queue>(queue), CL_QUEUE_PROPERTIES, sizeof how, &how, nullptr);
+  return (how & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0 ? 0 : queue;
+}
+
+// Reads whose data the program has never waited for itself, but for what came behind them: what it sends from their
+// memory from now on is its own.
+void Replayer::forget_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  for (const api::DecodedArg& m : made_) {
+    if (m.param < plan.fn->param_count && plan.fn->params[m.param].kind == ObjectKind::Event && m.value != 0)
+      world_.late_reads.note_event(m.value);
+  }
+  const api::Attributes& a = plan.fn->attributes;
+  const bool blocks = !goes_on_ && number_of(shape, plan, values, a.blocking) != 0;
+  if (!blocks && !a.waits) return;
+  std::vector<uint64_t> over;
+  if (const uint64_t queue = first_of(ObjectKind::Queue, shape, plan, values)) {
+    over = world_.late_reads.waited(queue, 0);
+  } else {
+    const auto ask = world_.cl.get<decltype(clGetEventInfo)>(api::FnId::clGetEventInfo);
+    for (size_t i = plan.input_at.front(); i < plan.input_at.back(); ++i) {
+      const Arg& arg = shape.args[i];
+      if (arg.form != ArgForm::Object || world_.trace.classes[arg.cls].kind != ObjectKind::Event) continue;
+      const uint64_t event = encoder_.handle(arg.cls, values[plan.value_at[i]]);
+      cl_command_queue queue_of = nullptr;
+      ask(reinterpret_cast<cl_event>(event), CL_EVENT_COMMAND_QUEUE, sizeof queue_of, &queue_of, nullptr);
+      for (const uint64_t e : world_.late_reads.waited(reinterpret_cast<uint64_t>(queue_of), event)) over.push_back(e);
+    }
+  }
+  const auto release = world_.cl.get<decltype(clReleaseEvent)>(api::FnId::clReleaseEvent);
+  for (const uint64_t event : over) release(reinterpret_cast<cl_event>(event));
+}
+
 // The transfer does not block, though it did; what it brings is looked at later.
 void Replayer::go_on(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
   Overlap::Moving moving{first_of(ObjectKind::Queue, shape, plan, values), hold_event(shape, plan), moved_.place,

@@ -40,6 +40,20 @@ def same(expected, got, tolerance):
     return equal
 
 
+def make_memory(context, b):
+    if "image" not in b:
+        return cl.Buffer(context, cl.mem_flags.READ_WRITE, b["bytes"])
+    i, kinds = b["image"], cl.mem_object_type
+    sides = {kinds.IMAGE1D: 1, kinds.IMAGE1D_ARRAY: 2, kinds.IMAGE2D: 2}.get(i["type"], 3)
+    return cl.Image(context, cl.mem_flags.READ_WRITE, cl.ImageFormat(i["order"], i["channel"]),
+                    shape=tuple(i["region"][:sides]), is_array=i["type"] in (kinds.IMAGE1D_ARRAY, kinds.IMAGE2D_ARRAY))
+
+
+def copy(queue, to, source, b):
+    where = {"origin": (0, 0, 0), "region": tuple(b["image"]["region"])} if "image" in b else {}
+    cl.enqueue_copy(queue, to, source, **where)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device")
@@ -56,18 +70,21 @@ def main():
     kernel = cl.Kernel(program.build(options=launch["options"]), launch["kernel"])
     data = lambda b, when: np.fromfile(HERE / "data" / f"{b['name']}.{when}", dtype=np.uint8)
     before = [data(b, "before") for b in launch["buffers"]]
-    memory = [cl.Buffer(context, cl.mem_flags.READ_WRITE, b["bytes"]) for b in launch["buffers"]]
+    memory = [make_memory(context, b) for b in launch["buffers"]]
     for a in launch["arguments"]:
         if a["kind"] == "buffer":
             kernel.set_arg(a["index"], memory[a["buffer"]])
+        elif a["kind"] == "sampler":
+            normalized, addressing, filtering = a["sampler"]
+            kernel.set_arg(a["index"], cl.Sampler(context, bool(normalized), addressing, filtering))
         elif a["kind"] == "local":
             kernel.set_arg(a["index"], cl.LocalMemory(a["bytes"]))
         else:
             kernel.set_arg(a["index"], np.frombuffer(bytes(a["value"]), dtype=np.uint8))
     best = None
     for _ in range(max(options.repeat, 1)):
-        for m, b in zip(memory, before):
-            cl.enqueue_copy(queue, m, b)
+        for m, data_before, b in zip(memory, before, launch["buffers"]):
+            copy(queue, m, data_before, b)
         queue.finish()
         began = time.perf_counter()
         cl.enqueue_nd_range_kernel(queue, kernel, launch["global"], launch["local"], launch["offset"]).wait()
@@ -76,7 +93,7 @@ def main():
     differs = False
     for m, b in zip(memory, launch["buffers"]):
         got, expected = np.empty(b["bytes"], dtype=np.uint8), data(b, "after")
-        cl.enqueue_copy(queue, got, m)
+        copy(queue, got, m, b)
         kind = TYPES[b["element"]] if b["bytes"] % np.dtype(TYPES[b["element"]]).itemsize == 0 else np.uint8
         got, expected = got.view(kind), expected.view(kind)
         wrong = np.flatnonzero(~same(expected, got, options.tolerance))
