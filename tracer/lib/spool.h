@@ -100,7 +100,7 @@ struct SpoolHeader {
   std::atomic<uint32_t> snapshot_failed{0};   // the last one could not be written
   char trace_path[2048] = {};                 // where the last one lies
   std::atomic<uint64_t> calls{0}, memory_calls{0};  // taken so far
-  char folder[768] = {};  // that gtrace run, and so the program, began in; empty: not known, or too long
+  char folder[512] = {};  // that gtrace run, and so the program, began in; empty: not known, or too long
 
   // Records that the collector has moved out of the rings and not yet taken (tracer/collect/spill.h): bytes
   // [spill_begin, spill_end) of a file. Written by the collector.
