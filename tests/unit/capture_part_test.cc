@@ -95,18 +95,18 @@ TEST_CASE("what devices held stands behind a call, in turn with its numbers") {
       arg(model::ParamBefore, ArgForm::Empty), arg(model::ParamBefore, ArgForm::Object, 0),
       arg(model::ParamBefore, ArgForm::Int), arg(model::ParamBefore, ArgForm::Memory, 1),
       arg(model::ParamBefore, ArgForm::Int), arg(model::ParamAfter, ArgForm::Object, 0),
-      arg(model::ParamAfter, ArgForm::Int), arg(model::ParamAfter, ArgForm::Object, 0)}));
+      arg(model::ParamAfter, ArgForm::Int), arg(model::ParamAfter, ArgForm::Object, 0)}), {});
   CHECK(plan.chosen);
   CHECK(plan.before.size() == 2);
   CHECK(plan.after.size() == 1);  // the last one has no number: the trace is damaged
   CHECK(plan.value_at[plan.before[1] + 1u] == plan.value_at[plan.before[1]] + 2);
-  CHECK(!plan_shape(shape_of(FnId::clEnqueueFillBuffer, {})).chosen);
+  CHECK(!plan_shape(shape_of(FnId::clEnqueueFillBuffer, {}), {}).chosen);
 }
 
 TEST_CASE("commands outside of the part are not made, all else is") {
   model::Trace trace;
   const auto left_out = [&](FnId fn, const std::vector<Arg>& behind = {}) {
-    return CapturedPart(trace).leaves_out(plan_shape(shape_of(fn, behind)));
+    return CapturedPart(trace).leaves_out(plan_shape(shape_of(fn, behind), trace));
   };
   CHECK(!left_out(FnId::clEnqueueNDRangeKernel));
   trace.facts.emplace_back("capture.part", "kernel a#b#12");

@@ -7,8 +7,8 @@
 
 namespace gt::tracer {
 
-// Zeros that nobody has touched yet: a trace may name more than there is. To be given back by free(). nullptr: there is no
-// memory.
+// Zeros that nobody has touched yet: a trace may name more than there is. To be given back by free(). nullptr: there is
+// no memory.
 void* host_block(size_t bytes);
 
 // The return address of that call, less the program's load bias.
