@@ -182,7 +182,7 @@ def test_a_launch_in_a_callback():
     """Nobody waits in a thread of the driver's."""
     recorded(DEVICE, "callback", options=RESULTS)
     same(lost()[1], 1, "results that could not be read")
-    the_same(replayed(), 2)
+    the_same(replayed(), 3)
 
 
 def test_the_limit():
