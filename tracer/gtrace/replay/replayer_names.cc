@@ -1,0 +1,145 @@
+// What a replayed call made, under the names that the recording gave it; and what kernels were given.
+#include <algorithm>
+
+#include "tracer/gtrace/replay/replayer.h"
+
+namespace gt::tracer {
+
+using api::FnId;
+using model::Arg;
+using model::ArgForm;
+using model::Effect;
+using model::ObjectKind;
+
+void Replayer::name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  if (plan.address >= 0) note_address(static_cast<uint64_t>(values[static_cast<size_t>(plan.address)]));
+  size_t at = 0;
+  for (const uint16_t i : plan.outputs) {
+    const Arg& arg = shape.args[i];
+    // The k-th element of a parameter then is the k-th element now.
+    size_t from = at;
+    while (from < made_.size() && made_[from].param != arg.param) ++from;
+    if (from == made_.size()) continue;
+    at = from + 1;
+    if (arg.form == ArgForm::Object || arg.form == ArgForm::Memory)
+      name_output(shape, arg, values.subspan(plan.value_at[i]), made_[from]);
+  }
+  if (plan.callback >= 0) name_callback(shape, plan, values);
+}
+
+// Nobody is called back, but what the callback did may be done from now on.
+void Replayer::name_callback(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  constexpr uint64_t Registered = 1;
+  const Arg& callback = shape.args[static_cast<size_t>(plan.callback)];
+  const int64_t slot = values[plan.value_at[static_cast<size_t>(plan.callback)]];
+  for (const uint16_t i : plan.outputs) {
+    const Arg& arg = shape.args[i];
+    if (arg.form == ArgForm::Object && world_.trace.classes[arg.cls].kind == ObjectKind::Program)
+      world_.gifts.made(callback.cls, slot, world_.objects.find(arg.cls, values[plan.value_at[i]]));
+  }
+  world_.objects.set(callback.cls, slot, Registered);
+}
+
+// A call of a callback: the program that it is given is the one of the call that registered it.
+void Replayer::name_given(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  uint64_t program = 0;
+  for (size_t i = 0; i < shape.args.size(); ++i) {
+    const Arg& a = shape.args[i];
+    if (a.param == model::ParamCallback && a.form == ArgForm::Object)
+      program = world_.gifts.take(a.cls, values[plan.value_at[i]]);
+  }
+  for (size_t i = 0; program != 0 && i < shape.args.size(); ++i) {
+    const Arg& a = shape.args[i];
+    if (a.form == ArgForm::Object && world_.trace.classes[a.cls].kind == ObjectKind::Program &&
+        was_met(world_.trace, a.cls))
+      world_.objects.set(a.cls, values[plan.value_at[i]], program);
+  }
+}
+
+// The call gave memory, which the recording had at an address that contents may hold.
+void Replayer::note_address(uint64_t recorded) {
+  for (const api::DecodedArg& m : made_)
+    if (m.tag == api::Tag::HostPointer) world_.addresses.add(recorded, m.value, m.length);
+}
+
+void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<const int64_t> values,
+                           const api::DecodedArg& made) {
+  // There a driver gave a handle with its error, here none does: the name is not that of what had it before.
+  if (made.value == 0 && arg.form == ArgForm::Object && arg.effect == Effect::Def)
+    return world_.objects.set(arg.cls, values[0], ReplayObjects::Lost);
+  if (made.value == 0 || (made.tag != api::Tag::Handle && made.tag != api::Tag::HostPointer)) return;
+  const ObjectKind kind = world_.trace.classes[arg.cls].kind;
+  if (kind == ObjectKind::Platform) return;
+  if (kind == ObjectKind::Device && shape.fn != static_cast<uint16_t>(FnId::clCreateSubDevices)) return;
+  if (arg.form == ArgForm::Memory) return world_.objects.set_mapped(arg.cls, values[0], values[1], made.value);
+  if (arg.effect != Effect::Def && world_.objects.find(arg.cls, values[0]) != 0)
+    return;  // known by a call that made it
+  world_.objects.set(arg.cls, values[0], made.value);
+  // Without data of the program's, and no part of another one.
+  const bool empty = content_ < 0 && !moved_.at && api::attributes(shape.fn).creates == kind && world_.contents;
+  if (empty && is_memory_object(kind) && !names_memory_object(shape, plan_of(shape_)))
+    world_.untouched.made(made.value);
+  if (shape.fn == static_cast<uint16_t>(FnId::clCreateUserEvent)) world_.gates.made(made.value);
+  if (kind == ObjectKind::Svm && arg.effect == Effect::Def) world_.mapped.set(made.value, {0, made.length});
+  if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);
+}
+
+// What it would have made is not there for later calls, which are left out, too.
+void Replayer::lose_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  for (const uint16_t i : plan.outputs) {
+    const Arg& a = shape.args[i];
+    if (a.form == ArgForm::Object && a.effect == Effect::Def)
+      world_.objects.set(a.cls, values[plan.value_at[i]], ReplayObjects::Lost);
+  }
+  if (plan.callback >= 0) {
+    const Arg& arg = shape.args[static_cast<size_t>(plan.callback)];
+    world_.objects.set(arg.cls, values[plan.value_at[static_cast<size_t>(plan.callback)]], ReplayObjects::Lost);
+  }
+}
+
+void Replayer::note_kernels(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  const api::Attributes& a = plan.fn->attributes;
+  const bool makes = a.creates == ObjectKind::Kernel;
+  if (!makes && a.kernel_value < 0 && !a.launch) return;
+  const uint64_t kernel = first_of(ObjectKind::Kernel, shape, plan, values);
+  if (makes) {
+    const uint64_t made = made_.empty() ? 0 : made_.front().value;
+    world_.kernels.forget(made);
+    if (kernel != 0) world_.kernels.copy(kernel, made);
+  } else if (a.kernel_value >= 0) {
+    note_binding(shape, plan, values, kernel);
+  } else {
+    const Arg& named = shape.args[plan.input_at[1]];
+    world_.kernels.launched(kernel, named.cls);
+  }
+}
+
+void Replayer::note_binding(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                            uint64_t kernel) {
+  const api::Attributes& a = plan.fn->attributes;
+  const size_t at = plan.input_at[static_cast<size_t>(a.kernel_value)];
+  const Arg& arg = shape.args[at];
+  const size_t index = plan.input_at[static_cast<size_t>(a.kernel_index)];
+  const bool sized = a.kernel_value - 1 != a.kernel_index;
+  BoundValue bound;
+  bound.size = sized ? static_cast<size_t>(number_at(shape, plan, values, index + 1)) : sizeof(void*);
+  if (arg.form == ArgForm::Object) {
+    bound.kind = BoundValue::Kind::Object;
+    bound.object = world_.trace.classes[arg.cls].kind;
+    bound.handle = encoder_.handle(arg.cls, values[plan.value_at[at]]);
+  } else if (arg.form == ArgForm::Null) {
+    bound.kind = sized ? BoundValue::Kind::Local : BoundValue::Kind::Pointer;
+  } else if (arg.form == ArgForm::Memory) {
+    bound.kind = BoundValue::Kind::Pointer;
+    bound.handle = encoder_.address(arg.cls, values[plan.value_at[at]], values[plan.value_at[at] + 1]);
+  } else if (arg.form == ArgForm::Int) {
+    const auto* bytes = reinterpret_cast<const uint8_t*>(&values[plan.value_at[at]]);
+    bound.value.assign(bytes, bytes + std::min(bound.size, sizeof(int64_t)));
+  } else if (arg.form == ArgForm::Blob) {
+    const auto id = static_cast<size_t>(values[plan.value_at[at]]);
+    if (id < world_.trace.blobs.size()) bound.value = world_.trace.blobs[id].bytes;
+  }
+  world_.kernels.bind(kernel, static_cast<uint32_t>(number_at(shape, plan, values, index)), std::move(bound));
+}
+
+}  // namespace gt::tracer
