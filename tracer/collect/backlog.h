@@ -4,7 +4,7 @@
 // they are moved in bulk into a file (spill.h), and from there on everything goes through that, until it is empty:
 // moving what waits in the rings comes before taking what waits in the file. So the rings, and the few segments that
 // they go on in, are used again and again while they are in the caches. Not earlier: a record that goes through the
-// file costs 7 to 25 ns more, and most bursts are over before that. Where nothing can be moved (a full disk, a limit),
+// file costs 5 to 16 ns more, and most bursts are over before that. Where nothing can be moved (a full disk, a limit),
 // records stay in the rings, and the program waits when these are full.
 // The same records come in the same order, whichever way they went.
 // Thread safety: none.
