@@ -45,6 +45,7 @@ ZSTD_CCtx* context() {
 }
 
 bool unpack_entries(ByteView packed, size_t size, Bytes& raw) {
+  if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != size) return false;  // before there is room for it
   raw.resize(size);
   return ZSTD_decompress(raw.data(), size, packed.data(), packed.size()) == size;
 }
