@@ -62,7 +62,7 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   const bool asks = shape.fn >= api::FirstAllocFn || shape.fn == static_cast<uint16_t>(FnId::clGetEventInfo);
   if (asks || attributes.waits || number_of(shape, plan, values, plan.callable ? attributes.blocking : -1) != 0)
     world_.mapped.program_waited();
-  if (shape.fn >= api::FirstCallbackFn) name_given(shape, plan, values);
+  if (shape.fn >= api::FirstCallbackFn) call_back(shape, plan, values);
   if (shape.fn >= api::FirstAllocFn) return {};  // what the program was told
   shape_ = id;
   number_ = number;
@@ -73,13 +73,14 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   if (asks_for_addresses(shape, plan, values)) return {};
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
+  late_copy_ = copies_late(shape, plan, values);
   if (shape.fn == static_cast<uint16_t>(FnId::clEnqueueNativeKernel)) return call_marker(shape, plan, values);
   const uint64_t queue = overlap_ ? first_of(ObjectKind::Queue, shape, plan, values) : 0;
   const bool blocks = number_of(shape, plan, values, attributes.blocking) != 0;
   goes_on_ = overlap_ && blocks && overlap_->may_go_on(plan, queue);
   if (goes_on_) world_.outcome.went_on();
   if (overlap_) overlap_->before(plan, queue, first_of(ObjectKind::Event, shape, plan, values) != 0);
-  const bool with_event = late_ || goes_on_ || reads_back(plan);
+  const bool with_event = late_ || late_copy_ || goes_on_ || reads_back(plan) || plan.callback >= 0;
   if (!encoder_.encode(shape, plan, values, with_event, goes_on_))
     return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);

@@ -76,7 +76,8 @@ class Replayer : api::ObjectMap {
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void name_callback(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
-  void name_given(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void call_back(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void await(const RegisteredCallback& registered);
   void note_address(uint64_t recorded);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
                    const api::DecodedArg& made);
@@ -90,7 +91,11 @@ class Replayer : api::ObjectMap {
   void forget_late_reads(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   uint64_t hold_event(const model::Shape& shape, const ShapePlan& plan) const;
   ResultPlace result(uint64_t buffer) const;
-  bool is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const;
+  std::optional<HostPlace> host_pointer(const model::Shape& shape, const ShapePlan& plan,
+                                        std::span<const int64_t> values, size_t which) const;
+  uint8_t* given_memory(const HostPlace& place, size_t bytes) const;
+  bool copies_late(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
+  void note_late_copy(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   uint64_t first_input();
   bool names_memory_object(const model::Shape& shape, const ShapePlan& plan) const;
   void note_touched(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
@@ -118,10 +123,11 @@ class Replayer : api::ObjectMap {
   model::ShapeId shape_ = 0;
   uint64_t number_ = 0;
   int64_t content_ = -1;
-  bool reads_ = false;    // into the program's memory
-  bool unknown_ = false;  // what it works on was not recorded whole
-  bool late_ = false;     // and what it brings was seen later
-  bool goes_on_ = false;  // it blocked, and does not now
+  bool reads_ = false;      // into the program's memory
+  bool unknown_ = false;    // what it works on was not recorded whole
+  bool late_ = false;       // and what it brings was seen later
+  bool late_copy_ = false;  // the same by pointers
+  bool goes_on_ = false;    // it blocked, and does not now
   Moved moved_;
 };
 

@@ -15,6 +15,11 @@ using model::ObjectKind;
 void* Replayer::host(uint64_t address, const api::HostBox& box) {
   if (address == 0 || address > encoder_.places().size()) return nullptr;
   const HostPlace& place = encoder_.places()[address - 1];
+  if (uint8_t* const given = given_memory(place, box.extent())) {
+    moved_ = {given, place, box};
+    if (!reads_ && !world_.mapped.is_to_come(reinterpret_cast<uint64_t>(given))) data_.fill({given, box}, content_);
+    return given;
+  }
   moved_ = {world_.memory.at(place, box.extent()), place, box};
   // What a buffer uses in place, kernels may write.
   const bool stays = api::attributes(world_.trace.shapes[shape_].fn).creates == ObjectKind::Unknown;
@@ -26,6 +31,15 @@ void* Replayer::host(uint64_t address, const api::HostBox& box) {
     world_.memory.note_content(place, box.extent(), filled && stays ? content_ : -1);
   }
   return moved_.at;
+}
+
+// Memory that OpenCL gave, where the program used it as its own: shared virtual memory that a buffer lies over, a mapping
+// that a write is made from. nullptr: it is the program's, or not so large.
+uint8_t* Replayer::given_memory(const HostPlace& place, size_t bytes) const {
+  uint64_t at = world_.objects.mapped(place.cls, place.slot, place.offset);
+  if (at == 0 && !is_program_memory(world_.trace.classes[place.cls].kind))
+    at = encoder_.address(place.cls, place.slot, place.offset);
+  return at != 0 && world_.mapped.room(at) >= bytes ? reinterpret_cast<uint8_t*>(at) : nullptr;
 }
 
 // What the call will send from memory that it is not given as the program's own: mapped, or shared with devices.
@@ -41,8 +55,10 @@ void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<
     api::HostBox box = world_.mapped.find(pointers[0]);
     if (box.height <= 1) box = {0, std::min(size, world_.mapped.room(pointers[0]))};
     data_.fill({reinterpret_cast<uint8_t*>(pointers[0]), box}, content_);
-  } else if (rule == api::DirectionRule::Pointers && pointers.size() > 1 && is_host_pointer(shape, plan, 1)) {
+  } else if (rule == api::DirectionRule::Pointers && pointers.size() > 1) {
     const auto moved = static_cast<uint64_t>(number_of(shape, plan, values, plan.fn->attributes.size));
+    const std::optional<HostPlace> from = host_pointer(shape, plan, values, 1);
+    if (!from || world_.late_reads.touch(*from, moved)) return;
     data_.fill({reinterpret_cast<uint8_t*>(pointers[1]), {0, std::min(size, moved)}}, content_);
   }
 }
@@ -64,14 +80,31 @@ void Replayer::send_shared(const model::Shape& shape, const ShapePlan& plan, std
   }
 }
 
-// Of the pointers of a call, the one that is its `which`-th.
-bool Replayer::is_host_pointer(const model::Shape& shape, const ShapePlan& plan, size_t which) const {
+// The `which`-th of the pointers of a call, if it leads to memory of the program's own.
+std::optional<HostPlace> Replayer::host_pointer(const model::Shape& shape, const ShapePlan& plan,
+                                                std::span<const int64_t> values, size_t which) const {
   for (uint16_t p = 0; p < plan.fn->param_count; ++p) {
     if (plan.fn->params[p].in != Wire::Pointer || which-- > 0) continue;
-    const Arg& a = shape.args[plan.input_at[p]];
-    return a.form == ArgForm::Memory && is_program_memory(world_.trace.classes[a.cls].kind);
+    const size_t at = plan.input_at[p];
+    const Arg& a = shape.args[at];
+    if (a.form != ArgForm::Memory || !is_program_memory(world_.trace.classes[a.cls].kind)) return std::nullopt;
+    return HostPlace{a.cls, values[plan.value_at[at]], values[plan.value_at[at] + 1]};
   }
-  return false;
+  return std::nullopt;
+}
+
+// A copy by pointers into the program's memory that goes on when the call returns.
+bool Replayer::copies_late(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const {
+  const api::Attributes& a = plan.fn->attributes;
+  return world_.contents && plan.content >= 0 && a.direction == api::DirectionRule::Pointers &&
+         number_of(shape, plan, values, a.blocking) == 0 && host_pointer(shape, plan, values, 0);
+}
+
+void Replayer::note_late_copy(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  const auto size = static_cast<size_t>(number_of(shape, plan, values, plan.fn->attributes.size));
+  world_.late_reads.add({*host_pointer(shape, plan, values, 0), reinterpret_cast<uint8_t*>(encoder_.pointers().front()),
+                         {0, size}, number_, shape.thread, shape_, 0, hold_event(shape, plan), unknown_,
+                         in_order(first_of(ObjectKind::Queue, shape, plan, values)), 0});
 }
 
 ResultPlace Replayer::result(uint64_t buffer) const {
@@ -93,8 +126,9 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
   const api::Attributes& a = plan.fn->attributes;
   if (a.direction == api::DirectionRule::Map) return look_at_mapping(shape, plan, values);
   const std::vector<uint64_t>& pointers = encoder_.pointers();
+  if (late_copy_ && !pointers.empty()) return note_late_copy(shape, plan, values);
   if (a.direction == api::DirectionRule::Pointers && content_ >= 0 && pointers.size() > 1 &&
-      is_host_pointer(shape, plan, 0) && !is_host_pointer(shape, plan, 1))
+      host_pointer(shape, plan, values, 0) && !host_pointer(shape, plan, values, 1))
     data_.compare(
         {reinterpret_cast<uint8_t*>(pointers[0]), {0, static_cast<size_t>(number_of(shape, plan, values, a.size))}},
         content_, result(0));

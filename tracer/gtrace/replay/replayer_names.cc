@@ -1,5 +1,7 @@
 // What a replayed call made, under the names that the recording gave it; and what kernels were given.
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "tracer/gtrace/replay/replayer.h"
 
@@ -32,28 +34,56 @@ void Replayer::name_callback(const model::Shape& shape, const ShapePlan& plan, s
   constexpr uint64_t Registered = 1;
   const Arg& callback = shape.args[static_cast<size_t>(plan.callback)];
   const int64_t slot = values[plan.value_at[static_cast<size_t>(plan.callback)]];
+  RegisteredCallback registered;
   for (const uint16_t i : plan.outputs) {
     const Arg& arg = shape.args[i];
     if (arg.form == ArgForm::Object && world_.trace.classes[arg.cls].kind == ObjectKind::Program)
-      world_.gifts.made(callback.cls, slot, world_.objects.find(arg.cls, values[plan.value_at[i]]));
+      registered.program = world_.objects.find(arg.cls, values[plan.value_at[i]]);
   }
+  if (shape.fn == static_cast<uint16_t>(FnId::clSetEventCallback)) {
+    registered.event = first_input();
+    registered.status = static_cast<int32_t>(number_of(shape, plan, values, 1));
+    world_.cl.get<decltype(clRetainEvent)>(FnId::clRetainEvent)(reinterpret_cast<cl_event>(registered.event));
+  } else {
+    registered.event = hold_event(shape, plan);  // of a command that calls back
+  }
+  world_.callbacks.add(callback.cls, slot, registered);
   world_.objects.set(callback.cls, slot, Registered);
 }
 
 // A call of a callback: the program that it is given is the one of the call that registered it.
-void Replayer::name_given(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  uint64_t program = 0;
+void Replayer::call_back(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  RegisteredCallback registered;
   for (size_t i = 0; i < shape.args.size(); ++i) {
     const Arg& a = shape.args[i];
     if (a.param == model::ParamCallback && a.form == ArgForm::Object)
-      program = world_.gifts.take(a.cls, values[plan.value_at[i]]);
+      registered = world_.callbacks.take(a.cls, values[plan.value_at[i]]);
   }
-  for (size_t i = 0; program != 0 && i < shape.args.size(); ++i) {
+  for (size_t i = 0; registered.program != 0 && i < shape.args.size(); ++i) {
     const Arg& a = shape.args[i];
     if (a.form == ArgForm::Object && world_.trace.classes[a.cls].kind == ObjectKind::Program &&
         was_met(world_.trace, a.cls))
-      world_.objects.set(a.cls, values[plan.value_at[i]], program);
+      world_.objects.set(a.cls, values[plan.value_at[i]], registered.program);
   }
+  if (registered.event != 0) await(registered);
+}
+
+// By looking: in a part of a recording, what it waits for may never come.
+void Replayer::await(const RegisteredCallback& registered) {
+  using std::chrono::microseconds;
+  constexpr std::chrono::seconds Longest{10};
+  const auto event = reinterpret_cast<cl_event>(registered.event);
+  const auto ask = world_.cl.get<decltype(clGetEventInfo)>(FnId::clGetEventInfo);
+  const auto come = [&] {
+    cl_int status = CL_COMPLETE;
+    ask(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    return status <= registered.status;
+  };
+  const auto until = std::chrono::steady_clock::now() + Longest;
+  for (microseconds pause{10}; !come() && std::chrono::steady_clock::now() < until;
+       pause = std::min(2 * pause, microseconds(1000)))
+    std::this_thread::sleep_for(pause);
+  world_.cl.get<decltype(clReleaseEvent)>(FnId::clReleaseEvent)(event);
 }
 
 // The call gave memory, which the recording had at an address that contents may hold.

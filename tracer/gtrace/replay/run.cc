@@ -133,7 +133,10 @@ class Run {
     turn.entered = e.time ? e.time->entry_ns : e.number;
     if (e.time && e.time->duration_ns) turn.left = turn.entered + *e.time->duration_ns;
     // That the driver called is told by a line without an end; what the program's function did follows it.
-    if (fn >= api::FirstCallbackFn) turn.left = turn.entered;
+    if (fn >= api::FirstCallbackFn) {
+      turn.left = turn.entered;
+      turn.waits = true;  // for the command that it is told of
+    }
     turn.waits = a.waits || a.blocking >= 0;
     // A driver may call back before the call returns that registers the callback; here it has returned.
     if (order_.by() != OrderBy::Times || fn >= api::FirstCallbackFn)

@@ -6,7 +6,6 @@
 #include <string>
 
 #include "tracer/gtrace/replay/addresses.h"
-#include "tracer/gtrace/replay/callback_gifts.h"
 #include "tracer/gtrace/replay/captured_part.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
@@ -22,6 +21,7 @@
 #include "tracer/gtrace/replay/program_sources.h"
 #include "tracer/gtrace/replay/queues.h"
 #include "tracer/gtrace/replay/recorded_headers.h"
+#include "tracer/gtrace/replay/registered_callbacks.h"
 #include "tracer/gtrace/replay/unknown_contents.h"
 #include "tracer/gtrace/replay/untouched.h"
 
@@ -47,7 +47,7 @@ struct ReplayWorld {
   MappedBoxes mapped;
   SharedAddresses addresses;
   Untouched untouched;
-  CallbackGifts gifts;
+  RegisteredCallbacks callbacks;
   LateReads late_reads;
   LiveQueues queues;
   Gates gates;
