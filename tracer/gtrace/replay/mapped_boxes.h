@@ -2,6 +2,7 @@
 // how far one may go behind them. Thread safety: any thread; a lock each time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -13,10 +14,15 @@ namespace gt::tracer {
 
 class MappedBoxes {
  public:
-  // Memory was mapped, or allocated.
+  // Memory was mapped.
   void set(uint64_t address, const api::HostBox& box) {
     const MutexLock lock(mutex_);
     boxes_[address] = box;
+  }
+  // Memory was allocated: what is mapped may lie in it.
+  void set_block(uint64_t address, uint64_t bytes) {
+    const MutexLock lock(mutex_);
+    blocks_[address] = bytes;
   }
   // Width 0: nothing is known of it.
   api::HostBox find(uint64_t address) const {
@@ -45,16 +51,23 @@ class MappedBoxes {
   // Bytes from an address to the end of the memory that it is in.
   uint64_t room(uint64_t address) const {
     const MutexLock lock(mutex_);
-    const auto behind = boxes_.upper_bound(address);
-    if (behind == boxes_.begin()) return 0;
-    const auto& [begin, box] = *std::prev(behind);
-    const uint64_t end = begin + box.extent();
-    return address < end ? end - address : 0;
+    const uint64_t mapped = room_in(boxes_, address, [](const api::HostBox& box) { return box.extent(); });
+    return std::max(mapped, room_in(blocks_, address, [](uint64_t bytes) { return bytes; }));
   }
 
  private:
+  template <class Map, class Bytes>
+  static uint64_t room_in(const Map& map, uint64_t address, Bytes bytes) {
+    const auto behind = map.upper_bound(address);
+    if (behind == map.begin()) return 0;
+    const auto& [begin, value] = *std::prev(behind);
+    const uint64_t end = begin + bytes(value);
+    return address < end ? end - address : 0;
+  }
+
   mutable Mutex mutex_;
   std::map<uint64_t, api::HostBox> boxes_ GT_GUARDED_BY(mutex_);
+  std::map<uint64_t, uint64_t> blocks_ GT_GUARDED_BY(mutex_);
   std::map<uint64_t, bool> later_ GT_GUARDED_BY(mutex_);
 };
 

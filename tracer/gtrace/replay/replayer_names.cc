@@ -110,7 +110,7 @@ void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<
   if (empty && is_memory_object(kind) && !names_memory_object(shape, plan_of(shape_)))
     world_.untouched.made(made.value);
   if (shape.fn == static_cast<uint16_t>(FnId::clCreateUserEvent)) world_.gates.made(made.value);
-  if (kind == ObjectKind::Svm && arg.effect == Effect::Def) world_.mapped.set(made.value, {0, made.length});
+  if (kind == ObjectKind::Svm && arg.effect == Effect::Def) world_.mapped.set_block(made.value, made.length);
   if (kind == ObjectKind::Queue && arg.effect == Effect::Def) world_.queues.hold(made.value);
 }
 
