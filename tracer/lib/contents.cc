@@ -34,22 +34,25 @@ class FreshPages {
   uintptr_t asked_ = 0;  // and found readable; page 0 never is
 };
 
-// Address ranges in order of first appearance; those that lie in an older one are not added.
+// Address ranges; the first `g_svm_places` places have been used.
 struct Range {
-  std::atomic<uintptr_t> begin{0};  // 0: not filled in yet
+  std::atomic<uintptr_t> begin{0};  // 0: free, 1: being filled in
   std::atomic<uintptr_t> end{0};
 };
+constexpr uintptr_t Busy = 1;
 constexpr size_t MostRanges = 1024;
 Range g_svm[MostRanges];
-std::atomic<size_t> g_svm_count{0};
+std::atomic<size_t> g_svm_places{0};
+std::atomic<bool> g_svm_full{false};
 
-bool in_svm(uintptr_t first, uintptr_t last) {
-  const size_t count = g_svm_count.load(std::memory_order_acquire);
-  for (size_t i = 0; i < count && i < MostRanges; ++i) {
+// Calls visit(range, begin, end) for each.
+template <class Visit>
+void each_svm(Visit visit) {
+  const size_t places = g_svm_places.load(std::memory_order_acquire);
+  for (size_t i = 0; i < places; ++i) {
     const uintptr_t begin = g_svm[i].begin.load(std::memory_order_acquire);
-    if (begin != 0 && begin <= first && last < g_svm[i].end.load(std::memory_order_relaxed)) return true;
+    if (begin > Busy) visit(g_svm[i], begin, g_svm[i].end.load(std::memory_order_relaxed));
   }
-  return false;
 }
 
 // The first word of every object of a driver leads to its functions: what images have there. 0: free.
@@ -104,18 +107,37 @@ size_t element_size_of(cl_mem image) noexcept {
   return get && get(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS ? bytes : 0;
 }
 
+// What it overlaps was given back without our seeing it.
 void note_svm(const void* p, size_t size) noexcept {
   const auto begin = reinterpret_cast<uintptr_t>(p);
-  if (size == 0 || in_svm(begin, begin + size - 1)) return;
-  const size_t i = g_svm_count.fetch_add(1, std::memory_order_acq_rel);
-  if (i >= MostRanges) return;
-  g_svm[i].end.store(begin + size, std::memory_order_relaxed);
-  g_svm[i].begin.store(begin, std::memory_order_release);
+  const uintptr_t end = begin + size;
+  if (begin <= Busy || end <= begin) return;
+  each_svm([=](Range& r, uintptr_t first, uintptr_t last) {
+    if (first < end && begin < last) r.begin.compare_exchange_strong(first, 0);
+  });
+  for (size_t i = 0; i < MostRanges; ++i) {
+    uintptr_t free = 0;
+    if (!g_svm[i].begin.compare_exchange_strong(free, Busy)) continue;
+    g_svm[i].end.store(end, std::memory_order_relaxed);
+    g_svm[i].begin.store(begin, std::memory_order_release);
+    for (size_t places = g_svm_places; places <= i && !g_svm_places.compare_exchange_weak(places, i + 1);) {
+    }
+    return;
+  }
+  g_svm_full.store(true, std::memory_order_relaxed);
+}
+
+void forget_svm(const void* p) noexcept {
+  each_svm([=](Range& r, uintptr_t begin, uintptr_t) {
+    if (begin == reinterpret_cast<uintptr_t>(p)) r.begin.compare_exchange_strong(begin, 0);
+  });
 }
 
 bool maybe_svm(const void* p) noexcept {
   const auto at = reinterpret_cast<uintptr_t>(p);
-  return g_svm_count.load(std::memory_order_relaxed) > MostRanges || in_svm(at, at);
+  bool found = g_svm_full.load(std::memory_order_relaxed);
+  each_svm([&](const Range&, uintptr_t begin, uintptr_t end) { found |= begin <= at && at < end; });
+  return found;
 }
 
 }  // namespace gt::tracer

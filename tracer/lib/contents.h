@@ -31,8 +31,9 @@ Content content_of(const void* p, const api::HostBox& box) noexcept;
 // The same; with --capture full the bytes go to the collector as well. REQUIRES: the thread records a call.
 Content take_content(const void* p, const api::HostBox& box) noexcept;
 
-// Memory that was ever OpenCL's own. Once full, it takes every place for such.
+// Memory of OpenCL's own, until it is given back. Once the table was full, every place is taken for such.
 void note_svm(const void* p, size_t size) noexcept;
+void forget_svm(const void* p) noexcept;
 bool maybe_svm(const void* p) noexcept;
 
 // An image that was just made. How large its elements are is asked of its driver; a handle that is none of an image's

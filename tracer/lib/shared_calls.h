@@ -123,12 +123,14 @@ void share_before([[maybe_unused]] const A&... args) {
     if constexpr (Role::gives_back) {
       forget_shared(value);
       forget_allocation(value);
+      forget_svm(value);
     } else if constexpr (Role::give_back) {
       const size_t count = Role::template count<F>(all);
       if (!value || count == 0 || !readable(value, count * sizeof *value)) return;
       for (size_t i = 0; i < count; ++i) {
         forget_shared(value[i]);
         forget_allocation(value[i]);
+        forget_svm(value[i]);
       }
     }
   });
