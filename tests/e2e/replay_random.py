@@ -3,7 +3,7 @@
 
 Usage: replay_random.py BUILD [PROGRAMS [SEED [BATCH]]]
 PROGRAMS: how many in all; SEED: of the first; BATCH: how many in one process, which is one recording. Programs of which two
-native runs do not say the same are named and left out. Without shared virtual memory: addresses in it (docs/replay.md).
+native runs do not say the same are named and left out. Over TCP without shared virtual memory (docs/replay.md).
 """
 
 from job import *  # noqa: F403
@@ -36,7 +36,7 @@ def agrees_with_itself(*command):
 
 def replay_batch(first, count, before, env):
     """How many results were compared."""
-    command = (tests_dir / "random_commands", first, count, "plain")
+    command = (tests_dir / "random_commands", first, count)
     if not agrees_with_itself(*command):
         print(f"programs {first} to {first + count - 1}: two native runs differ")
         return 0
@@ -45,10 +45,12 @@ def replay_batch(first, count, before, env):
     same((j["not_made"], j["ended_otherwise"]), ({}, {}), f"from seed {first}")
     for i in range(RANGES):
         replayed("trace.db", "--calls", f"{j['calls'] * i // RANGES + 1}..{j['calls'] * (i + 1) // RANGES}")
-    there = replayed("trace.db", before=before, env=env)
-    same(there["compared"]["results"], j["compared"]["results"], f"results compared there, from seed {first}")
-    for left in pathlib.Path(".").glob("trace.*"):
-        left.unlink()
+    record("plain.db", *command, "plain")
+    here, there = replayed("plain.db"), replayed("plain.db", before=before, env=env)
+    same(there["compared"]["results"], here["compared"]["results"], f"results compared there, from seed {first}")
+    for pattern in ("trace.*", "plain.*"):
+        for left in pathlib.Path(".").glob(pattern):
+            left.unlink()
     return j["compared"]["results"]
 
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <optional>
 
 #include "traces/api/host_box.h"
 #include "traces/base/mutex.h"
@@ -31,22 +32,33 @@ class MappedBoxes {
     return it == boxes_.end() ? api::HostBox{} : it->second;
   }
   // Of a map call that did not wait: until its data is there, the program writes nothing behind its pointer. `seen`:
-  // the recording says when it came; else any waiting of the program's is taken for that.
-  void comes_later(uint64_t address, bool seen) {
+  // the recording says when it came; else any waiting of the program's is taken for that, if the call's command is over
+  // (`event`, retained; 0: nobody knows).
+  struct Later {
+    bool seen = false, waited = false;
+    uint64_t event = 0;
+  };
+  void comes_later(uint64_t address, bool seen, uint64_t event) {
     const MutexLock lock(mutex_);
-    later_[address] = seen;
+    later_[address] = {seen, false, event};
   }
-  void has_come(uint64_t address) {
+  // No more; gives what was known of it.
+  std::optional<Later> take_later(uint64_t address) {
     const MutexLock lock(mutex_);
-    later_.erase(address);
+    const auto it = later_.find(address);
+    if (it == later_.end()) return std::nullopt;
+    const Later later = it->second;
+    later_.erase(it);
+    return later;
   }
   void program_waited() {
     const MutexLock lock(mutex_);
-    std::erase_if(later_, [](const auto& l) { return !l.second; });
+    for (auto& [address, later] : later_) later.waited = !later.seen;
   }
   bool is_to_come(uint64_t address) const {
     const MutexLock lock(mutex_);
-    return later_.contains(address);
+    const auto it = later_.find(address);
+    return it != later_.end() && !it->second.waited;
   }
   // Bytes from an address to the end of the memory that it is in.
   uint64_t room(uint64_t address) const {
@@ -68,7 +80,7 @@ class MappedBoxes {
   mutable Mutex mutex_;
   std::map<uint64_t, api::HostBox> boxes_ GT_GUARDED_BY(mutex_);
   std::map<uint64_t, uint64_t> blocks_ GT_GUARDED_BY(mutex_);
-  std::map<uint64_t, bool> later_ GT_GUARDED_BY(mutex_);
+  std::map<uint64_t, Later> later_ GT_GUARDED_BY(mutex_);
 };
 
 }  // namespace gt::tracer

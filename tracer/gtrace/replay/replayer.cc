@@ -80,7 +80,8 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   goes_on_ = overlap_ && blocks && overlap_->may_go_on(plan, queue);
   if (goes_on_) world_.outcome.went_on();
   if (overlap_) overlap_->before(plan, queue, first_of(ObjectKind::Event, shape, plan, values) != 0);
-  const bool with_event = late_ || late_copy_ || goes_on_ || reads_back(plan) || plan.callback >= 0;
+  const bool with_event = late_ || late_copy_ || goes_on_ || reads_back(plan) || plan.callback >= 0 ||
+                          (world_.contents && attributes.direction == api::DirectionRule::Map);
   if (!encoder_.encode(shape, plan, values, with_event, goes_on_))
     return not_made(shape, plan, values, encoder_.why());
   return make(shape, plan, values);

@@ -93,6 +93,7 @@ class Replayer : api::ObjectMap {
   ResultPlace result(uint64_t buffer) const;
   std::optional<HostPlace> host_pointer(const model::Shape& shape, const ShapePlan& plan,
                                         std::span<const int64_t> values, size_t which) const;
+  bool has_come(uint64_t address);
   uint8_t* given_memory(const HostPlace& place, size_t bytes) const;
   bool copies_late(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   void note_late_copy(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);

@@ -33,8 +33,8 @@ void* Replayer::host(uint64_t address, const api::HostBox& box) {
   return moved_.at;
 }
 
-// Memory that OpenCL gave, where the program used it as its own: shared virtual memory that a buffer lies over, a mapping
-// that a write is made from. nullptr: it is the program's, or not so large.
+// Memory that OpenCL gave, where the program used it as its own: shared virtual memory that a buffer lies over, a
+// mapping that a write is made from. nullptr: it is the program's, or not so large.
 uint8_t* Replayer::given_memory(const HostPlace& place, size_t bytes) const {
   uint64_t at = world_.objects.mapped(place.cls, place.slot, place.offset);
   if (at == 0 && !is_program_memory(world_.trace.classes[place.cls].kind))
@@ -51,7 +51,7 @@ void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<
   const uint64_t size = world_.contents->size(content_);
   const api::DirectionRule rule = plan.fn->attributes.direction;
   if (rule == api::DirectionRule::Unmap) {
-    if (world_.mapped.is_to_come(pointers[0])) return world_.mapped.has_come(pointers[0]);
+    if (!has_come(pointers[0])) return;
     api::HostBox box = world_.mapped.find(pointers[0]);
     if (box.height <= 1) box = {0, std::min(size, world_.mapped.room(pointers[0]))};
     data_.fill({reinterpret_cast<uint8_t*>(pointers[0]), box}, content_);
@@ -149,6 +149,19 @@ void Replayer::look_at_result(const model::Shape& shape, const ShapePlan& plan, 
   }
 }
 
+// Was what a map call was to bring there by now? Nothing is waited for there any more.
+bool Replayer::has_come(uint64_t address) {
+  const std::optional<MappedBoxes::Later> later = world_.mapped.take_later(address);
+  if (!later) return true;
+  cl_int status = CL_COMPLETE;
+  if (const auto event = reinterpret_cast<cl_event>(later->event)) {
+    world_.cl.get<decltype(clGetEventInfo)>(FnId::clGetEventInfo)(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                                                  sizeof status, &status, nullptr);
+    world_.cl.get<decltype(clReleaseEvent)>(FnId::clReleaseEvent)(event);
+  }
+  return later->waited && status <= CL_COMPLETE;
+}
+
 // The event of the call, which the program may release as it likes; 0: there is none.
 uint64_t Replayer::hold_event(const model::Shape& shape, const ShapePlan& plan) const {
   for (const api::DecodedArg& m : made_) {
@@ -182,8 +195,9 @@ void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan,
   }
   if (a.image < 0) box = {0, static_cast<size_t>(number_of(shape, plan, values, a.size))};
   if (returned) world_.mapped.set(address, box);
-  if (number_of(shape, plan, values, a.blocking) == 0) return world_.mapped.comes_later(address, plan.content >= 0);
-  world_.mapped.has_come(address);
+  (void)has_come(address);
+  if (number_of(shape, plan, values, a.blocking) == 0)
+    return world_.mapped.comes_later(address, plan.content >= 0, hold_event(shape, plan));
   if (content_ < 0) return;
   if (is_undefined(shape, plan, values)) return world_.outcome.undefined();
   data_.compare({reinterpret_cast<uint8_t*>(address), box}, content_,
@@ -198,8 +212,8 @@ void Replayer::look_at_late_reads(const model::Shape& shape, const ShapePlan& pl
     if (content < 0) continue;
     const HostPlace place{a.cls, values[plan.value_at[i]], values[plan.value_at[i] + 1]};
     if (const uint64_t mapped = world_.objects.mapped(place.cls, place.slot, place.offset))
-      world_.mapped.has_come(mapped);
-    if (const uint64_t given = encoder_.address(place.cls, place.slot, place.offset)) world_.mapped.has_come(given);
+      (void)has_come(mapped);
+    if (const uint64_t given = encoder_.address(place.cls, place.slot, place.offset)) (void)has_come(given);
     const bool on_stack = world_.trace.classes[a.cls].kind == ObjectKind::Stack;
     const std::optional<LateRead> read = world_.late_reads.take(place, world_.contents->size(content), on_stack);
     if (!read) continue;
