@@ -20,9 +20,16 @@ class MappedBoxes {
     const MutexLock lock(mutex_);
     boxes_[address] = box;
   }
-  // Memory was allocated: what is mapped may lie in it.
+  // It was mapped by its address: how much of it, is said where it is given back.
+  void forget(uint64_t address) {
+    const MutexLock lock(mutex_);
+    boxes_.erase(address);
+  }
+  // Memory was allocated: what is mapped may lie in it, but not what was at its place before.
   void set_block(uint64_t address, uint64_t bytes) {
     const MutexLock lock(mutex_);
+    blocks_.erase(blocks_.lower_bound(address), blocks_.lower_bound(address + bytes));
+    boxes_.erase(boxes_.lower_bound(address), boxes_.lower_bound(address + bytes));
     blocks_[address] = bytes;
   }
   // Width 0: nothing is known of it.

@@ -194,7 +194,7 @@ void Replayer::look_at_mapping(const model::Shape& shape, const ShapePlan& plan,
     }
   }
   if (a.image < 0) box = {0, static_cast<size_t>(number_of(shape, plan, values, a.size))};
-  if (returned) world_.mapped.set(address, box);
+  returned ? world_.mapped.set(address, box) : world_.mapped.forget(address);
   (void)has_come(address);
   if (number_of(shape, plan, values, a.blocking) == 0)
     return world_.mapped.comes_later(address, plan.content >= 0, hold_event(shape, plan));
