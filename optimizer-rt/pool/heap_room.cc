@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <new>
 
+#include "optimizer-rt/pool/entered.h"
 #include "optimizer-rt/pool/keeps_errno.h"
 #include "optimizer-rt/pool/residency.h"
 #include "optimizer-rt/pool/system_memory.h"
@@ -34,30 +35,6 @@ __thread bool t_inside __attribute__((tls_model("initial-exec"))) = false;
 
 }  // namespace
 
-// Holds the lock, unless this thread does.
-class HeapRoom::Guard {
- public:
-  explicit Guard(HeapRoom& heap) noexcept GT_NO_THREAD_SAFETY_ANALYSIS : heap_(heap), holds_(!t_inside) {
-    if (!holds_) return;
-    t_inside = true;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    heap.mutex_.lock();
-  }
-  ~Guard() GT_NO_THREAD_SAFETY_ANALYSIS {
-    if (!holds_) return;
-    heap_.mutex_.unlock();
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    t_inside = false;
-  }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-  bool holds() const { return holds_; }
-
- private:
-  HeapRoom& heap_;
-  const bool holds_;
-};
-
 void HeapRoom::open(const Break& system, HugePages* pages) noexcept GT_NO_THREAD_SAFETY_ANALYSIS {
   system_ = system;
   const uintptr_t now = number(system_.move(0));
@@ -77,7 +54,7 @@ void HeapRoom::adopt(uintptr_t end) noexcept {
 }
 
 void* HeapRoom::move(intptr_t by, bool allocator) noexcept {
-  const Guard guard(*this);
+  const Entered guard(mutex_, t_inside);
   if (!pages_ || !guard.holds()) return system_.move(by);
   mutex_.assert_held();
   const uintptr_t now = number(system_.move(0));
@@ -142,7 +119,7 @@ void* HeapRoom::shrink(size_t bytes) noexcept {
 }
 
 int HeapRoom::set(void* to) noexcept {
-  const Guard guard(*this);
+  const Entered guard(mutex_, t_inside);
   if (!pages_ || !guard.holds()) return system_.set(to);
   mutex_.assert_held();
   const int result = system_.set(to);
@@ -152,7 +129,7 @@ int HeapRoom::set(void* to) noexcept {
 
 void HeapRoom::withdraw(uintptr_t at, size_t bytes, bool for_ever) noexcept {
   const KeepsErrno keeps;
-  const Guard guard(*this);
+  const Entered guard(mutex_, t_inside);
   if (!pages_ || !guard.holds()) return;
   mutex_.assert_held();
   if (for_ever) gives_room_ = false;

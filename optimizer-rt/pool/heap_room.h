@@ -59,7 +59,6 @@ class HeapRoom {
   void forget_in_child() noexcept;  // its locks: the break stays as it is
 
  private:
-  class Guard;
   size_t room() const noexcept GT_REQUIRES(mutex_) { return mapped_ - end_; }
   void adopt(uintptr_t end) noexcept GT_REQUIRES(mutex_);  // the real break is there, and there is no room
   bool grow(size_t need, bool allocator) noexcept GT_REQUIRES(mutex_);

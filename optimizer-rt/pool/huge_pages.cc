@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <new>
 
+#include "optimizer-rt/pool/entered.h"
 #include "optimizer-rt/pool/keeps_errno.h"
 #include "optimizer-rt/pool/residency.h"
 #include "optimizer-rt/pool/system_memory.h"
@@ -37,32 +38,17 @@ __thread bool t_inside __attribute__((tls_model("initial-exec"))) = false;
 
 }  // namespace
 
-// Holds the lock, unless this thread does: who interrupts it must not wait.
-class HugePages::Guard {
+// What a call could not do that came in between is missed: then everything is forgotten.
+class HugePages::Guard : public Entered {
  public:
-  explicit Guard(HugePages& pages) noexcept GT_NO_THREAD_SAFETY_ANALYSIS : pages_(pages), holds_(!t_inside) {
-    if (!holds_) {
+  explicit Guard(HugePages& pages) noexcept : Entered(pages.mutex_, t_inside) {
+    if (!holds()) {
       pages.missed_.store(true, std::memory_order_relaxed);
-      return;
+    } else if (__builtin_expect(pages.missed_.exchange(false, std::memory_order_relaxed), 0)) {
+      pages.mutex_.assert_held();
+      pages.forget_all();
     }
-    t_inside = true;
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    pages.mutex_.lock();
-    if (__builtin_expect(pages.missed_.exchange(false, std::memory_order_relaxed), 0)) pages.forget_all();
   }
-  ~Guard() GT_NO_THREAD_SAFETY_ANALYSIS {
-    if (!holds_) return;
-    pages_.mutex_.unlock();
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    t_inside = false;
-  }
-  Guard(const Guard&) = delete;
-  Guard& operator=(const Guard&) = delete;
-  bool holds() const { return holds_; }
-
- private:
-  HugePages& pages_;
-  const bool holds_;
 };
 
 void HugePages::open(size_t budget, const Counts& counts, bool keeps) noexcept GT_NO_THREAD_SAFETY_ANALYSIS {

@@ -20,7 +20,7 @@ import sys
 import time
 
 from own_proxy import OwnProxy
-from suite_list import BadList, read_list
+from suite_list import BadList, add_list_arguments, read_list
 
 
 class Recorded:
@@ -90,11 +90,7 @@ def told(replay):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=lambda p: pathlib.Path(p).resolve())
-    parser.add_argument("list", type=pathlib.Path)
-    parser.add_argument("out", type=lambda p: pathlib.Path(p).resolve())
-    parser.add_argument("--root", type=lambda p: pathlib.Path(p).resolve(), help="what $ROOT is in the list")
-    parser.add_argument("--only", default="*", help="programs whose SUITE/NAME fits, as '*@small'")
+    add_list_arguments(parser)
     parser.add_argument("--ranges", default=0, type=int, help="replay in so many ranges, too")
     parser.add_argument("--remote", action="store_true", help="replay on a proxy's device, too")
     parser.add_argument("--driver", action="append", default=[], help="replay there, too")

@@ -82,3 +82,16 @@ def read_list(path, root=None, only="*"):
     if not entries:
         raise BadList(f"{path}: no program in it" + ("" if only == "*" else f" fits {only}"))
     return entries
+
+
+def add_list_arguments(parser):
+    """What every command takes that runs the programs of a list."""
+
+    def whole(path):
+        return pathlib.Path(path).resolve()
+
+    parser.add_argument("build", type=whole)
+    parser.add_argument("list", type=pathlib.Path)
+    parser.add_argument("out", type=whole)
+    parser.add_argument("--root", type=whole, help="what $ROOT is in the list")
+    parser.add_argument("--only", default="*", help="programs whose SUITE/NAME fits, as '*@small'")

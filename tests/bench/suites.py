@@ -25,7 +25,7 @@ import sys
 import compared_runs
 from modes import MODES, REMOTE, TIMED, order
 from own_proxy import OwnProxy
-from suite_list import BadList, read_list
+from suite_list import BadList, add_list_arguments, read_list
 from suite_program import Program
 from suites_in_rounds import time_suites
 
@@ -56,11 +56,7 @@ def compare_suites(options, entries):
 
 def parser_of_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("build", type=lambda p: pathlib.Path(p).resolve())
-    parser.add_argument("list", type=pathlib.Path)
-    parser.add_argument("out", type=lambda p: pathlib.Path(p).resolve())
-    parser.add_argument("--root", type=lambda p: pathlib.Path(p).resolve(), help="what $ROOT is in the list")
-    parser.add_argument("--only", default="*", help="programs whose SUITE/NAME fits, as '*@small'")
+    add_list_arguments(parser)
     parser.add_argument("--modes", help=f"of {','.join(MODES)}; with --time of {','.join(TIMED)}")
     parser.add_argument("--times", default="$^", help="a pattern: more lines that tell times")
     parser.add_argument("--plain", default=3, type=int, help="plain runs, with which the others are compared (3)")

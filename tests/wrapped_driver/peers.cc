@@ -24,13 +24,6 @@ namespace {
 
 std::vector<cl_device_id> g_devices;
 
-cl_int answer(const void* found, size_t bytes, size_t size, void* value, size_t* size_ret) {
-  if (size_ret) *size_ret = bytes;
-  if (value && size < bytes) return CL_INVALID_VALUE;
-  if (value) std::memcpy(value, found, bytes);
-  return CL_SUCCESS;
-}
-
 cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
   constexpr cl_device_info Uuid = 0x106A;
   if (name == Uuid) {

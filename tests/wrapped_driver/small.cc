@@ -59,13 +59,6 @@ cl_int CL_API_CALL build(cl_program program, cl_uint n, const cl_device_id* devi
   return pocl.clBuildProgram(program, n, devices, options, done, data);
 }
 
-cl_int answer(const void* found, size_t bytes, size_t size, void* value, size_t* size_ret) {
-  if (size_ret) *size_ret = bytes;
-  if (value && size < bytes) return CL_INVALID_VALUE;
-  if (value) std::memcpy(value, found, bytes);
-  return CL_SUCCESS;
-}
-
 cl_int CL_API_CALL device_info(cl_device_id device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
   const cl_device_svm_capabilities none = 0;
   const cl_ulong most = MostBytes;

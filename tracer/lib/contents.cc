@@ -7,6 +7,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "tracer/lib/fixed_table.h"
 #include "tracer/lib/real_calls.h"
 #include "traces/api/host_rows.h"
 
@@ -34,26 +35,16 @@ class FreshPages {
   uintptr_t asked_ = 0;  // and found readable; page 0 never is
 };
 
-// Address ranges; the first `g_svm_places` places have been used.
-struct Range {
-  std::atomic<uintptr_t> begin{0};  // 0: free, 1: being filled in
-  std::atomic<uintptr_t> end{0};
-};
-constexpr uintptr_t Busy = 1;
-constexpr size_t MostRanges = 1024;
-Range g_svm[MostRanges];
-std::atomic<size_t> g_svm_places{0};
-std::atomic<bool> g_svm_full{false};
-
-// Calls visit(range, begin, end) for each.
-template <class Visit>
-void each_svm(Visit visit) {
-  const size_t places = g_svm_places.load(std::memory_order_acquire);
-  for (size_t i = 0; i < places; ++i) {
-    const uintptr_t begin = g_svm[i].begin.load(std::memory_order_acquire);
-    if (begin > Busy) visit(g_svm[i], begin, g_svm[i].end.load(std::memory_order_relaxed));
+struct SvmRange {
+  std::atomic<uintptr_t> key{0};  // where it begins
+  std::atomic<size_t> size{0};
+  void begin() { size.store(0, std::memory_order_relaxed); }
+  bool meets(uintptr_t first, uintptr_t end) const {
+    const uintptr_t begins = key.load(std::memory_order_relaxed);
+    return begins < end && first < begins + size.load(std::memory_order_relaxed);
   }
-}
+};
+FixedTable<SvmRange, 2048> g_svm;
 
 // The first word of every object of a driver leads to its functions: what images have there. 0: free.
 constexpr size_t MostDrivers = 8;
@@ -110,33 +101,18 @@ size_t element_size_of(cl_mem image) noexcept {
 // What it overlaps was given back without our seeing it.
 void note_svm(const void* p, size_t size) noexcept {
   const auto begin = reinterpret_cast<uintptr_t>(p);
-  const uintptr_t end = begin + size;
-  if (begin <= Busy || end <= begin) return;
-  each_svm([=](Range& r, uintptr_t first, uintptr_t last) {
-    if (first < end && begin < last) r.begin.compare_exchange_strong(first, 0);
+  g_svm.for_each([=](const SvmRange& r) {
+    if (r.meets(begin, begin + size)) g_svm.remove(reinterpret_cast<const void*>(r.key.load()));
   });
-  for (size_t i = 0; i < MostRanges; ++i) {
-    uintptr_t free = 0;
-    if (!g_svm[i].begin.compare_exchange_strong(free, Busy)) continue;
-    g_svm[i].end.store(end, std::memory_order_relaxed);
-    g_svm[i].begin.store(begin, std::memory_order_release);
-    for (size_t places = g_svm_places; places <= i && !g_svm_places.compare_exchange_weak(places, i + 1);) {
-    }
-    return;
-  }
-  g_svm_full.store(true, std::memory_order_relaxed);
+  if (SvmRange* const made = g_svm.add(p)) made->size.store(size, std::memory_order_relaxed);
 }
 
-void forget_svm(const void* p) noexcept {
-  each_svm([=](Range& r, uintptr_t begin, uintptr_t) {
-    if (begin == reinterpret_cast<uintptr_t>(p)) r.begin.compare_exchange_strong(begin, 0);
-  });
-}
+void forget_svm(const void* p) noexcept { g_svm.remove(p); }
 
 bool maybe_svm(const void* p) noexcept {
   const auto at = reinterpret_cast<uintptr_t>(p);
-  bool found = g_svm_full.load(std::memory_order_relaxed);
-  each_svm([&](const Range&, uintptr_t begin, uintptr_t end) { found |= begin <= at && at < end; });
+  bool found = g_svm.overflowed();
+  g_svm.for_each([&](const SvmRange& r) { found |= r.meets(at, at + 1); });
   return found;
 }
 
