@@ -16,6 +16,7 @@
 #include "analyzer/kernels/parse_source.h"
 #include "traces/base/bytes.h"
 #include "traces/base/fd.h"
+#include "traces/base/wait_child.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define GT_SHADOW_MEMORY 1  // sanitizers reserve terabytes of addresses: no limit on those
@@ -157,9 +158,7 @@ Source read_kernels(std::string_view source, std::string_view options, const Lim
   Bytes answer;
   const End end = read_answer(in.get(), std::chrono::seconds(2 * limits.seconds), answer);
   if (end != End::Whole) ::kill(child, SIGKILL);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_child(child);
   if (end == End::TooLate || (WIFSIGNALED(status) && WTERMSIG(status) == SIGXCPU))
     return failed("reading the source took too long");
   if (end == End::TooMuch) return failed("the source has too many kernels");

@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
-#include <climits>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "traces/base/fd.h"
+#include "traces/base/own_path.h"
+#include "traces/base/wait_child.h"
 
 namespace gt::analyzer {
 
@@ -21,13 +20,6 @@ using Json = nlohmann::json;
 namespace {
 
 constexpr int Differs = 1;  // gtrace replay's exit status
-
-std::string gtrace_beside() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t n = ::readlink("/proc/self/exe", path.data(), path.size() - 1);
-  const std::string self(path.data(), n > 0 ? static_cast<size_t>(n) : 0);
-  return (std::filesystem::path(self).parent_path() / "gtrace").string();
-}
 
 std::string text_in(const Fd& file) {
   std::string text;
@@ -48,7 +40,7 @@ std::string reason(const std::string& said) {
 }
 
 Result<Json> replay(const std::string& trace, const std::vector<std::string>& options) {
-  std::vector<std::string> words{gtrace_beside(), "replay", "--json", trace};
+  std::vector<std::string> words{program_beside("gtrace"), "replay", "--json", trace};
   words.insert(words.end(), options.begin(), options.end());
   if (::access(words[0].c_str(), X_OK) != 0)
     return Status(Kind::Unsupported, fmt::format("{} is not there", words[0]));
@@ -66,9 +58,7 @@ Result<Json> replay(const std::string& trace, const std::vector<std::string>& op
   const int failed = ::posix_spawn(&child, argv[0], &files, nullptr, argv.data(), environ);
   ::posix_spawn_file_actions_destroy(&files);
   if (failed != 0) return system_error("cannot start " + words[0], failed);
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_child(child);
   const bool replayed = WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == Differs);
   Json answer = Json::parse(text_in(out), nullptr, false);
   if (replayed && answer.is_object()) return answer;

@@ -19,7 +19,9 @@
 #include "optimizer-rt/goptimize/file_limit.h"
 #include "traces/base/command.h"
 #include "traces/base/fd.h"
+#include "traces/base/own_path.h"
 #include "traces/base/settings.h"
+#include "traces/base/wait_child.h"
 #include "traces/model/platform/platform_merge.h"
 
 namespace gt::opt {
@@ -30,14 +32,6 @@ constexpr std::chrono::seconds KillTimeout{2};   // between asking it to end and
 constexpr std::chrono::milliseconds Slack{500};  // of the limit, for what comes before and after
 constexpr std::chrono::milliseconds Least{500};  // with less nothing is begun
 constexpr std::chrono::seconds Usual{8};         // that a device is measured for
-
-std::string sibling_program(const char* name) {
-  char path[PATH_MAX];
-  const ssize_t n = ::readlink("/proc/self/exe", path, sizeof path);
-  if (n <= 0 || n == sizeof path) return name;
-  return (std::filesystem::path(std::string(path, static_cast<size_t>(n))).parent_path() / name)
-      .string();
-}
 
 bool is_old_variable(std::string_view assignment) {
   const std::string_view name = assignment.substr(0, assignment.find('='));
@@ -76,9 +70,7 @@ class Measurement {
   enum class Ending { ByItself, TooLate, Unwanted };
   Ending wait(Measuring::Clock::time_point until, const Measuring::GoesOn& goes_on);
   // It is about to end.
-  void reap() {
-    while (::waitpid(pid_, &state_, 0) < 0 && errno == EINTR) continue;
-  }
+  void reap() { state_ = wait_child(pid_); }
   // Ends it: it is asked to, and after `timeout` made to. REQUIRES: it was executed. Until then it has our handlers,
   // which would pass the signal on to the program.
   void end(Measuring::Clock::duration timeout, const Measuring::GoesOn& goes_on);
@@ -104,7 +96,7 @@ class Measurement {
 
 Result<Measurement> Measurement::start(const std::string& path, const model::DeviceName& device,
                                        std::chrono::seconds about) {
-  std::string arguments[] = {sibling_program("gmicrobench"), "platform", "--quick", "--missing",
+  std::string arguments[] = {program_beside("gmicrobench"), "platform", "--quick", "--missing",
                              "--seconds", std::to_string(about.count()),
                              "--only", device.platform + "/" + device.name, "-o", path};
   std::vector<char*> argv;

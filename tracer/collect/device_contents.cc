@@ -39,10 +39,8 @@ void DeviceContents::name(TracedThread& thread) {
 std::string DeviceContents::kernel_of(const TracedThread& thread) const {
   const PendingCall& call = thread.pending;
   const Handle* const kernel = thread.process->objects.handles.find(call.kernel);
-  const model::Trace& trace = tables_.trace;
-  if (!kernel || trace.classes[kernel->object.cls].label >= trace.blobs.size())
-    return api::function_name(call.shape.fn);
-  return std::string(as_text(trace.blobs[trace.classes[kernel->object.cls].label].bytes));
+  const std::string_view name = kernel ? tables_.trace.label(kernel->object.cls) : "";
+  return std::string(name.empty() ? api::function_name(call.shape.fn) : name);
 }
 
 void DeviceContents::add_facts(std::vector<std::pair<std::string, std::string>>& facts) const {

@@ -8,20 +8,13 @@
 #include "tracer/interpose/launch.h"
 #include "tracer/interpose/program_file.h"
 #include "tracer/interpose/real_library.h"
+#include "traces/base/own_path.h"
 
 extern char** environ;
 
 namespace gt::interpose {
 
 namespace {
-
-std::string own_directory() {
-  char path[PATH_MAX];
-  const ssize_t n = readlink("/proc/self/exe", path, sizeof path);
-  if (n <= 0 || n == sizeof path) return "";
-  const std::string_view whole(path, static_cast<size_t>(n));
-  return std::string(whole.substr(0, whole.rfind('/')));
-}
 
 std::string value_of(const char* name) {
   const char* value = getenv(name);
@@ -77,7 +70,7 @@ Status check_preload_path(const std::string& library) {
 }  // namespace
 
 Result<std::string> injected_library(const std::string& kind) {
-  const std::string bin = own_directory();
+  const std::string bin = own_folder();
   for (const char* directory : {"../lib", "../" GT_LIBDIR, "../lib64"}) {
     const std::string path = bin + "/" + directory + "/gtrace/" + kind + "/libOpenCL.so.1";
     char resolved[PATH_MAX];

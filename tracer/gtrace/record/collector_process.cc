@@ -19,6 +19,7 @@
 #include "tracer/lib/process_state.h"
 #include "traces/base/command.h"
 #include "traces/base/signals_blocked.h"
+#include "traces/base/wait_child.h"
 
 namespace gt::tracer {
 
@@ -95,13 +96,8 @@ CollectorProcess::~CollectorProcess() {
 }
 
 int CollectorProcess::reap() {
-  int state = 0;
-  if (pid_ > 0) {
-    while (waitpid(pid_, &state, 0) < 0 && errno == EINTR) {
-    }
-  }
-  pid_ = 0;
-  return state;
+  const pid_t child = std::exchange(pid_, 0);
+  return child > 0 ? wait_child(child) : 0;
 }
 
 void CollectorProcess::tell(const ProgramNews& news) {

@@ -10,6 +10,8 @@
 #include <cstring>
 #include <filesystem>
 
+#include "traces/base/wait_child.h"
+
 namespace gt::tracer {
 
 namespace {
@@ -51,8 +53,7 @@ Snapshots::Snapshots(Session& session, TraceFile& file) : session_(session), fil
 Snapshots::~Snapshots() {
   if (writer_ == 0) return;
   kill(writer_, SIGKILL);
-  while (waitpid(writer_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  wait_child(writer_);
   file_.discard_staged_by(writer_);
 }
 

@@ -13,10 +13,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <string_view>
 
 #include "tracer/gtrace/replay/confined.h"
 #include "traces/base/command.h"
+#include "traces/base/wait_child.h"
 
 namespace gt::tracer {
 
@@ -36,13 +38,16 @@ void tell(int signal, const char* trace_path, const LastCall& last) {
 }
 
 int status_of(pid_t child, const std::string& trace_path, const LastCall& last) {
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+  const int status = wait_child(child);
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   const int signal = WTERMSIG(status);
   tell(signal, trace_path.c_str(), last);
   return 128 + signal;
+}
+
+void tell_unconfined(const std::string& trace_path, const Status& reason) {
+  std::fprintf(stderr, "gtrace: %s: the trace's kernels could read and write all that you may (%s)\n",
+               trace_path.c_str(), reason.text().c_str());
 }
 
 // What goptimize has put in front of OpenCL serves this process, and no forked child: the replay is made here.
@@ -61,12 +66,22 @@ void tell_signal(int signal) {
   ::raise(signal);
 }
 
-// Threads that goptimize's library has begun by now are ours, and stay outside.
-int run_here(const std::string& trace_path, const std::function<int(LastCall&)>& body, const Confinement* confinement) {
+// Into the sandbox, once for all replays of the process. Threads that goptimize's library has begun by now are ours,
+// and stay outside.
+Status confine_here(const std::string& trace_path, const ApartOptions& options) {
+  static std::optional<Result<Confinement>> confinement;
+  if (!options.sandbox || confinement) return {};
+  confinement = Confinement::prepare(trace_path, options.writes);
+  if (*confinement) return (*confinement)->enter();
+  const Status& reason = confinement->status();
+  if (reason.kind() != Kind::Unsupported) return reason;
+  tell_unconfined(trace_path, reason);
+  return {};
+}
+
+int run_here(const std::string& trace_path, const std::function<int(LastCall&)>& body, const ApartOptions& options) {
   static LastCall last;
-  if (confinement) {
-    if (const Status inside = confinement->enter(); !inside.ok()) return fail("gtrace", inside);
-  }
+  if (const Status s = confine_here(trace_path, options); !s.ok()) return fail("gtrace", s);
   g_last = &last;
   g_path = &trace_path;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) ::signal(signal, &tell_signal);
@@ -78,11 +93,11 @@ int run_here(const std::string& trace_path, const std::function<int(LastCall&)>&
 }  // namespace
 
 int run_apart(const std::string& trace_path, const std::function<int(LastCall&)>& body, const ApartOptions& options) {
+  if (is_optimized()) return run_here(trace_path, body, options);
   const Result<Confinement> confinement =
       options.sandbox ? Confinement::prepare(trace_path, options.writes) : Result<Confinement>(Confinement());
   const bool confined = options.sandbox && confinement;
   if (!confinement && confinement.status().kind() != Kind::Unsupported) return fail("gtrace", confinement.status());
-  if (is_optimized()) return run_here(trace_path, body, confined ? &*confinement : nullptr);
   void* const shared = ::mmap(nullptr, sizeof(LastCall), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return fail("gtrace", system_error("cannot replay: mmap", errno));
   LastCall& last = *new (shared) LastCall;
@@ -98,9 +113,7 @@ int run_apart(const std::string& trace_path, const std::function<int(LastCall&)>
     ::_exit(status);  // drivers that are being unloaded have nothing to tell
   }
   const int status = status_of(child, trace_path, last);
-  if (!confinement && status < ExitUsage)
-    std::fprintf(stderr, "gtrace: %s: the trace's kernels could read and write all that you may (%s)\n",
-                 trace_path.c_str(), confinement.status().text().c_str());
+  if (!confinement && status < ExitUsage) tell_unconfined(trace_path, confinement.status());
   return status;
 }
 

@@ -122,10 +122,7 @@ std::string DeviceData::name_of(const ReplayedCall& call, uint16_t arg, const He
   std::string out;
   for (const auto& [index, value] : world_.kernels.bindings(call.kernel)) {
     if (value.handle != held.value) continue;
-    const model::Arg& kernel = call.shape.args[call.plan.input_at[1]];
-    const model::BlobId label = kernel.cls == model::NoIndex ? model::NoIndex : world_.trace.classes[kernel.cls].label;
-    const std::string_view name = label < world_.trace.blobs.size() ? as_text(world_.trace.blobs[label].bytes) : "";
-    out = fmt::format("argument {} of {}, ", index, name);
+    out = fmt::format("argument {} of {}, ", index, world_.trace.label(call.shape.args[call.plan.input_at[1]].cls));
     break;
   }
   names_->append(out, a.cls, call.values[call.plan.value_at[arg]]);

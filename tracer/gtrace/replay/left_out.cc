@@ -9,9 +9,7 @@ using model::ArgForm;
 using model::ObjectKind;
 
 std::string Replayer::kernel_name(const model::Shape& shape, const ShapePlan& plan) const {
-  const model::ClassId cls = shape.args[plan.input_at[1]].cls;
-  const model::BlobId label = cls == model::NoIndex ? model::NoIndex : world_.trace.classes[cls].label;
-  return label < world_.trace.blobs.size() ? std::string(as_text(world_.trace.blobs[label].bytes)) : std::string();
+  return std::string(world_.trace.label(shape.args[plan.input_at[1]].cls));
 }
 
 ReplayedCall Replayer::made_now(const model::Shape& shape, const ShapePlan& plan,

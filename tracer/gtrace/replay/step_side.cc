@@ -13,6 +13,7 @@
 #include "tracer/gtrace/replay/session.h"
 #include "tracer/gtrace/replay/step_reporter.h"
 #include "traces/base/command.h"
+#include "traces/base/wait_child.h"
 
 namespace gt::tracer {
 
@@ -135,10 +136,7 @@ void StepProcess::stop() {
 }
 
 int StepProcess::wait() {
-  int status = 0;
-  while (::waitpid(watcher_, &status, 0) < 0 && errno == EINTR) {
-  }
-  watcher_ = 0;
+  const int status = wait_child(std::exchange(watcher_, 0));
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -4,14 +4,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <array>
-#include <climits>
 #include <cstdio>
 #include <filesystem>
 
 #include "tracer/gtrace/replay/host_block.h"
 #include "traces/base/build_id.h"
 #include "traces/base/fd.h"
+#include "traces/base/own_path.h"
 #include "traces/model/profile/profile.h"
 
 namespace gt::tracer {
@@ -19,13 +18,6 @@ namespace gt::tracer {
 namespace fs = std::filesystem;
 
 namespace {
-
-Result<fs::path> this_program() {
-  std::array<char, PATH_MAX> path{};
-  const ssize_t n = ::readlink("/proc/self/exe", path.data(), path.size());
-  if (n <= 0 || static_cast<size_t>(n) == path.size()) return system_error("/proc/self/exe", errno);
-  return fs::path(std::string(path.data(), static_cast<size_t>(n)));
-}
 
 // A profile of this program: the memory of all transfers comes from one place.
 std::string own_profile(const fs::path& program, const std::string& policy) {
@@ -81,15 +73,14 @@ Status append_policy(const std::string& policy, const fs::path& program, std::ve
 }  // namespace
 
 Status become_what_if(const WhatIf& choice, const std::vector<std::string>& arguments) {
-  const Result<fs::path> program = this_program();
-  if (!program) return program.status();
-  const std::string goptimize = (program->parent_path() / "goptimize").string();
+  const fs::path program = own_path();
+  const std::string goptimize = program_beside("goptimize");
   if (::access(goptimize.c_str(), X_OK) != 0)
     return {Kind::Unsupported, fmt::format("--policy and --remote need goptimize, and {} is not there", goptimize)};
   std::vector<std::string> command{goptimize, "run"};
-  GT_TRY(append_policy(choice.policy, *program, command));
+  GT_TRY(append_policy(choice.policy, program, command));
   if (!choice.remote.empty()) command.insert(command.end(), {"--remote", choice.remote, "--only", "remote"});
-  command.insert(command.end(), {"--", program->string(), "replay"});
+  command.insert(command.end(), {"--", program.string(), "replay"});
   for (const std::string& word : without_choice(arguments)) command.push_back(word);
   std::vector<char*> argv;
   for (std::string& word : command) argv.push_back(word.data());

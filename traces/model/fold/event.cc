@@ -74,4 +74,9 @@ std::string_view Trace::fact(std::string_view name) const {
   return {};
 }
 
+std::string_view Trace::label(ClassId cls) const {
+  const BlobId label = cls < classes.size() ? classes[cls].label : NoIndex;
+  return label < blobs.size() ? as_text(blobs[label].bytes) : std::string_view();
+}
+
 }  // namespace gt::model

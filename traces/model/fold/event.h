@@ -240,6 +240,7 @@ struct Trace {
   std::vector<std::pair<std::string, std::string>> facts;
 
   std::string_view fact(std::string_view name) const;  // "" when absent
+  std::string_view label(ClassId cls) const;           // of a kernel: its name; "" when it has none
 };
 
 }  // namespace gt::model
