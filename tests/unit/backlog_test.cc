@@ -8,7 +8,10 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <functional>
 #include <memory>
 #include <random>
@@ -336,4 +339,28 @@ TEST_CASE("a collector that is killed leaves all that it has not given, in the f
     new (&f.reader) SpoolReader(std::move(*again));
   }
   CHECK(from_file > 5);
+}
+
+TEST_CASE("a file that a damaged spool names is left alone when it holds no pieces") {
+  OwnSpool& f = fixture();
+  const FilePlace place;
+  const std::string text(100'000, 'x');
+  std::ofstream(place.path) << text;
+  SpoolHeader& header = f.reader.header();
+  for (const uint64_t end : {uint64_t{0}, uint64_t{50'000}}) {
+    std::strncpy(header.spill_path, place.path.c_str(), sizeof header.spill_path - 1);
+    header.spill_begin = 0;
+    header.spill_end = end;
+    Listener listener;
+    Backlog rest(f.reader, listener.visitor());
+    rest.recover();
+    rest.take();
+    rest.take_all();
+    rest.remove_file();
+    CHECK(rest.lost_pieces() == (end > 0 ? 1 : 0));
+    std::ifstream in(place.path);
+    CHECK((std::string(std::istreambuf_iterator<char>(in), {}) == text));
+  }
+  header.spill_path[0] = '\0';
+  header.spill_end = 0;
 }

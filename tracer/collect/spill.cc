@@ -37,13 +37,26 @@ Status Spill::reopen() {
   path_ = path.substr(0, path.find('\0'));
   if (begin_ >= end_ || path_.empty()) {
     begin_ = end_ = 0;
+    path_.clear();
     return {};
   }
   file_ = Fd(open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
   struct stat st {};
   const bool there = file_.open() && fstat(file_.get(), &st) == 0;
-  end_ = there ? std::min(end_, static_cast<uint64_t>(st.st_size)) : begin_;
-  return there ? Status() : system_error(path_, errno);
+  const Status trouble = !there              ? system_error(path_, errno)
+                         : !begins_a_piece() ? Status(Kind::Corrupt, path_ + " holds no records")
+                                             : Status();
+  end_ = trouble.ok() ? std::min(end_, static_cast<uint64_t>(st.st_size)) : begin_;
+  if (!trouble.ok()) {  // what a damaged spool names may be anybody's: it stays as it is
+    file_ = Fd();
+    path_.clear();
+  }
+  return trouble;
+}
+
+bool Spill::begins_a_piece() const {
+  PieceHead head;
+  return pread(file_.get(), &head, sizeof head, static_cast<off_t>(begin_)) == sizeof head && head.magic == PieceMagic;
 }
 
 Status Spill::make() {

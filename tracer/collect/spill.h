@@ -23,7 +23,8 @@ class Spill {
   // Where it may be made, and how large it may get; 0: half of what is free there. A path that the spool has no room
   // for: nowhere.
   void put_at(const std::string& path, uint64_t most_bytes);
-  // The one that another process has left. Nothing to take is no error.
+  // The one that another process has left. Nothing to take is no error; what holds no pieces is left alone. None is
+  // made afterwards.
   Status reopen();
 
   bool possible() const { return !path_.empty(); }
@@ -42,6 +43,7 @@ class Spill {
   void remove();
 
  private:
+  bool begins_a_piece() const;
   Status make();
   Status write(ByteView piece);
   void forget();

@@ -32,7 +32,6 @@ static_assert(sizeof(EntryHead) == 24);
 
 namespace {
 
-constexpr uint64_t PieceMagic = 0x3145434549505447;  // "GTPIECE1"
 constexpr uint64_t MostRings = 1 << 20, MostEntryBytes = uint64_t{1} << 30, MostWords = 1 << 24;
 constexpr int EntryLevel = -50;  // of zstd: as fast as it gets
 

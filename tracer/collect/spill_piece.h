@@ -19,6 +19,8 @@
 
 namespace gt::tracer {
 
+constexpr uint64_t PieceMagic = 0x3145434549505447;  // "GTPIECE1"
+
 struct PieceHead {
   uint64_t magic = 0;
   uint64_t bytes = 0;    // of the piece
