@@ -9,8 +9,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <vector>
+
+#include "tests/e2e/programs/ways.h"
 
 namespace {
 
@@ -88,21 +89,17 @@ void children() {
   say("parent", list_of(200'000, 500));
 }
 
+void say_most() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  std::fprintf(stderr, "most KiB: %ld\nfaults: %ld\n", used.ru_maxrss, used.ru_minflt);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view way = argc > 1 ? argv[1] : "";
-  const struct {
-    std::string_view name;
-    void (*run)();
-  } ways[] = {{"small", small}, {"sparse", sparse}, {"breaks", breaks}, {"limited", limited}, {"children", children}};
-  for (const auto& w : ways) {
-    if (w.name != way) continue;
-    w.run();
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    std::fprintf(stderr, "most KiB: %ld\nfaults: %ld\n", used.ru_maxrss, used.ru_minflt);
-    return 0;
-  }
-  return 2;
+  return go_one_way(
+      argc, argv,
+      {{"small", small}, {"sparse", sparse}, {"breaks", breaks}, {"limited", limited}, {"children", children}},
+      say_most);
 }

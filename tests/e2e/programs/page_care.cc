@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include <string_view>
+#include "tests/e2e/programs/ways.h"
 
 namespace {
 
@@ -155,24 +155,28 @@ void mappings() {
   say("blocks", blocks.size());
 }
 
+void say_most() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  say_memory("most", static_cast<size_t>(used.ru_maxrss));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view way = argc > 1 ? argv[1] : "";
-  const struct {
-    std::string_view name;
-    void (*run)();
-  } ways[] = {{"count", count},         {"fork", copy_on_write},       {"no-fork", no_fork},
-              {"no-huge", no_huge_pages}, {"give-back", give_back},    {"again", again},   {"loops", loops},
-              {"reservation", reservation}, {"limited", limited},      {"mappings", mappings},
-              {"faults", faults},       {"later-faults", later_faults}, {"faults-first", faults_first}};
-  for (const auto& w : ways) {
-    if (w.name != way) continue;
-    w.run();
-    rusage used{};
-    getrusage(RUSAGE_SELF, &used);
-    say_memory("most", static_cast<size_t>(used.ru_maxrss));
-    return 0;
-  }
-  return 2;
+  return go_one_way(argc, argv,
+                    {{"count", count},
+                     {"fork", copy_on_write},
+                     {"no-fork", no_fork},
+                     {"no-huge", no_huge_pages},
+                     {"give-back", give_back},
+                     {"again", again},
+                     {"loops", loops},
+                     {"reservation", reservation},
+                     {"limited", limited},
+                     {"mappings", mappings},
+                     {"faults", faults},
+                     {"later-faults", later_faults},
+                     {"faults-first", faults_first}},
+                    say_most);
 }

@@ -9,9 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 #include <thread>
 #include <vector>
+
+#include "tests/e2e/programs/ways.h"
 
 namespace {
 
@@ -126,8 +127,8 @@ void own_advice() {
   madvise(p + 10 * MiB, 20 * MiB, MADV_DONTNEED);
   say("given back", sum(p, 60 * MiB));
   munmap(p + 60 * MiB, 20 * MiB);
-  char* const other = some(mmap(p + 60 * MiB, 20 * MiB, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
+  char* const other =
+      some(mmap(p + 60 * MiB, 20 * MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0));
   std::memset(other, 4, 20 * MiB);
   char* const grown = some(mremap(p, 60 * MiB, 90 * MiB, MREMAP_MAYMOVE));
   std::memset(grown + 60 * MiB, 6, 30 * MiB);
@@ -156,23 +157,14 @@ void little_room() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string_view way = argc > 1 ? argv[1] : "";
-  const struct {
-    std::string_view name;
-    void (*run)();
-  } ways[] = {{"fill", fill},
-              {"threads", fill_by_threads},
-              {"sparse", sparse},
-              {"blocks", sparse_blocks},
-              {"zeros", zeros},
-              {"fork", copy_on_write},
-              {"advice", own_advice},
-              {"little-room", little_room}};
-  for (const auto& w : ways) {
-    if (w.name != way) continue;
-    w.run();
-    say_most("most");
-    return 0;
-  }
-  return 2;
+  return go_one_way(argc, argv,
+                    {{"fill", fill},
+                     {"threads", fill_by_threads},
+                     {"sparse", sparse},
+                     {"blocks", sparse_blocks},
+                     {"zeros", zeros},
+                     {"fork", copy_on_write},
+                     {"advice", own_advice},
+                     {"little-room", little_room}},
+                    [] { say_most("most"); });
 }
