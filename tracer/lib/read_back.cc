@@ -11,6 +11,7 @@
 #include "tracer/lib/contents.h"
 #include "tracer/lib/queue_states.h"
 #include "tracer/lib/real_calls.h"
+#include "traces/base/clock.h"
 
 namespace gt::tracer {
 
@@ -24,12 +25,6 @@ constexpr uint64_t HeldUp_ns = 300'000'000;          // where the program may ha
 
 std::atomic<int> g_user_events{0};
 std::atomic<int> g_left_alone{0};  // reads that are not over yet
-
-uint64_t now_ns() {
-  timespec t{};
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(t.tv_nsec);
-}
 
 struct Pages {
   void* at = nullptr;
@@ -109,10 +104,10 @@ void leave(cl_event event, cl_command_queue queue, const Pages& pages) {
 // Is it complete? False, and nothing is known of it: somebody else must do something first.
 bool wait_for(cl_event event, cl_int& state) {
   const bool held_up = g_user_events.load(std::memory_order_relaxed) > 0 || g_left_alone.load() > 0;
-  const uint64_t began = now_ns(), most = held_up ? HeldUp_ns : LongestWait_ns;
+  const uint64_t began = monotonic_ns(), most = held_up ? HeldUp_ns : LongestWait_ns;
   for (uint32_t turn = 0; (state = state_of(event)) > CL_COMPLETE; ++turn) {
     if (turn < 64) continue;
-    if (now_ns() - began > most) return false;
+    if (monotonic_ns() - began > most) return false;
     const timespec nap{0, turn < 256 ? 20'000 : 200'000};
     nanosleep(&nap, nullptr);
   }

@@ -13,8 +13,14 @@ class DeviceMemory {
  public:
   explicit DeviceMemory(const OpenClLibrary& cl) : cl_(cl) {}
 
+  // Of all of an object; of a buffer the region is its bytes.
+  struct Extent {
+    size_t region[3] = {0, 1, 1};
+    size_t bytes = 0;
+    bool image = false;
+  };
+  Result<Extent> extent_of(cl_mem object) const;
   Status finish(cl_command_queue queue) const;
-  Result<size_t> size_of(cl_mem buffer) const;
   // Images: all of them, row by row without gaps.
   Status read(cl_command_queue queue, cl_mem object, Bytes& out) const;
   Status write(cl_command_queue queue, cl_mem object, ByteView bytes) const;
@@ -22,15 +28,10 @@ class DeviceMemory {
   Status copy(cl_command_queue queue, void* to, const void* from, size_t size, cl_platform_id usm = nullptr) const;
 
  private:
-  struct Extent {
-    size_t region[3] = {0, 1, 1};
-    size_t bytes = 0;
-    bool image = false;
-  };
+  Result<size_t> size_of(cl_mem buffer) const;
   Status wait(cl_command_queue queue, const char* what, cl_int code, cl_event event) const;
   cl_mem stand_in(cl_mem buffer, size_t size) const;
   Status copy_buffer(cl_command_queue queue, cl_mem from, cl_mem to, size_t size) const;
-  Result<Extent> extent_of(cl_mem object) const;
 
   const OpenClLibrary& cl_;
 };

@@ -1,12 +1,8 @@
 #include "tracer/gtrace/replay/launch_outputs.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <set>
-
-#include "traces/api/print.h"
 
 namespace gt::tracer {
 
@@ -14,33 +10,6 @@ using api::FnId;
 using model::ObjectKind;
 
 namespace {
-
-Status failed(const char* what, cl_int code) {
-  return {Kind::OpenCl, fmt::format("{}: {}", what, api::error_name(code)), code};
-}
-
-struct ImageShape {
-  std::array<size_t, 3> region{1, 1, 1};
-  size_t bytes = 0;
-};
-
-ImageShape shape_of(const OpenClLibrary& cl, cl_mem image) {
-  const auto ask = cl.get<decltype(clGetImageInfo)>(FnId::clGetImageInfo);
-  const auto number = [&](cl_image_info what) {
-    size_t n = 0;
-    return ask(image, what, sizeof n, &n, nullptr) == CL_SUCCESS ? n : 0;
-  };
-  cl_mem_object_type type = 0;
-  cl.get<decltype(clGetMemObjectInfo)>(FnId::clGetMemObjectInfo)(image, CL_MEM_TYPE, sizeof type, &type, nullptr);
-  ImageShape shape;
-  shape.region = {number(CL_IMAGE_WIDTH), std::max<size_t>(number(CL_IMAGE_HEIGHT), 1),
-                  std::max<size_t>(number(CL_IMAGE_DEPTH), 1)};
-  const size_t layers = std::max<size_t>(number(CL_IMAGE_ARRAY_SIZE), 1);
-  if (type == CL_MEM_OBJECT_IMAGE1D_ARRAY) shape.region[1] = layers;
-  if (type == CL_MEM_OBJECT_IMAGE2D_ARRAY) shape.region[2] = layers;
-  shape.bytes = shape.region[0] * shape.region[1] * shape.region[2] * number(CL_IMAGE_ELEMENT_SIZE);
-  return shape;
-}
 
 // Memory that somebody gave contents, or that is a part of other memory.
 bool has_contents(const OpenClLibrary& cl, cl_mem mem) {
@@ -93,30 +62,16 @@ Status LaunchOutputs::read(const Launch& launch, std::vector<LaunchOutput>& out)
     output.name = facts.name;
     output.type = object && value.object == ObjectKind::Image ? ElementType::Byte : facts.type;
     const auto mem = reinterpret_cast<cl_mem>(value.handle);
-    GT_TRY(!object                              ? read_svm(queue, value.handle, output.bytes)
-           : value.object == ObjectKind::Buffer ? memory_.read(queue, mem, output.bytes)
-                                                : read_image(queue, mem, output.bytes));
+    GT_TRY(object ? memory_.read(queue, mem, output.bytes) : read_svm(queue, value.handle, output.bytes));
   }
   return {};
-}
-
-Status LaunchOutputs::read_image(cl_command_queue queue, cl_mem image, Bytes& out) const {
-  const ImageShape shape = shape_of(cl_, image);
-  const std::array<size_t, 3> origin{};
-  out.resize(shape.bytes);
-  const cl_int code = cl_.get<decltype(clEnqueueReadImage)>(FnId::clEnqueueReadImage)(
-      queue, image, CL_TRUE, origin.data(), shape.region.data(), 0, 0, out.data(), 0, nullptr, nullptr);
-  return code == CL_SUCCESS ? Status() : failed("reading an image", code);
 }
 
 // From the address on: the kernel was given the middle of it.
 Status LaunchOutputs::read_svm(cl_command_queue queue, uint64_t address, Bytes& out) const {
   out.resize(mapped_.room(address));
-  const auto copy = cl_.get<decltype(clEnqueueSVMMemcpy)>(FnId::clEnqueueSVMMemcpy);
-  if (out.empty() || !copy) return {};
-  const cl_int code =
-      copy(queue, CL_TRUE, out.data(), reinterpret_cast<const void*>(address), out.size(), 0, nullptr, nullptr);
-  return code == CL_SUCCESS ? Status() : failed("reading SVM memory", code);
+  if (out.empty() || !cl_.get<decltype(clEnqueueSVMMemcpy)>(FnId::clEnqueueSVMMemcpy)) return {};
+  return memory_.copy(queue, out.data(), reinterpret_cast<const void*>(address), out.size());
 }
 
 cl_command_queue LaunchOutputs::queue_of(uint64_t context) {
@@ -152,16 +107,16 @@ cl_int LaunchOutputs::fill(cl_command_queue queue, const MadeObject& made) const
     const auto svm = cl_.get<decltype(clEnqueueSVMMemFill)>(FnId::clEnqueueSVMMemFill);
     return svm ? svm(queue, to, &zero, 1, mapped_.room(made.handle), 0, nullptr, nullptr) : CL_INVALID_OPERATION;
   }
-  if (made.kind == ObjectKind::Buffer) {
-    const Result<size_t> size = memory_.size_of(mem);
+  const Result<DeviceMemory::Extent> extent = memory_.extent_of(mem);
+  if (!extent) return CL_INVALID_OPERATION;
+  if (!extent->image) {
     const auto buffer = cl_.get<decltype(clEnqueueFillBuffer)>(FnId::clEnqueueFillBuffer);
-    if (!size || !buffer) return CL_INVALID_OPERATION;
-    return buffer(queue, mem, &zero, 1, 0, *size, 0, nullptr, nullptr);
+    return buffer ? buffer(queue, mem, &zero, 1, 0, extent->bytes, 0, nullptr, nullptr) : CL_INVALID_OPERATION;
   }
   const std::array<uint32_t, 4> color{};
-  const std::array<size_t, 3> origin{}, region = shape_of(cl_, mem).region;
+  const std::array<size_t, 3> origin{};
   const auto image = cl_.get<decltype(clEnqueueFillImage)>(FnId::clEnqueueFillImage);
-  return image ? image(queue, mem, color.data(), origin.data(), region.data(), 0, nullptr, nullptr)
+  return image ? image(queue, mem, color.data(), origin.data(), extent->region, 0, nullptr, nullptr)
                : CL_INVALID_OPERATION;
 }
 

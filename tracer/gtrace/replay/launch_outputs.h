@@ -42,7 +42,6 @@ class LaunchOutputs {
     ElementType type = ElementType::Byte;
   };
   const ArgumentFacts& facts_of(const Launch& launch, uint32_t index) GT_REQUIRES(mutex_);
-  Status read_image(cl_command_queue queue, cl_mem image, Bytes& out) const;
   Status read_svm(cl_command_queue queue, uint64_t address, Bytes& out) const;
   cl_command_queue queue_of(uint64_t context) GT_REQUIRES(mutex_);
   cl_int fill(cl_command_queue queue, const MadeObject& made) const;
