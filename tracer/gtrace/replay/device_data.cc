@@ -54,13 +54,28 @@ void DeviceData::restore(const ReplayedCall& call) {
     } else if (held.content >= 0) {
       s = Status(Kind::Invalid, "they are not in the file of contents (gtrace run --max-size?)");
     }
-    if (s.ok()) s = write(call, held, bytes_);
+    if (s.ok()) {
+      wait_as(call);
+      s = write(call, held, bytes_);
+    }
     if (s.ok()) {
       if (whole == held.value) world_.unknown.forget(whole);
       continue;
     }
     world_.unknown.add(whole);
     world_.outcome.left_out(fmt::format("contents before {}: {}", api::function_name(call.shape.fn), s.text()));
+  }
+}
+
+// What the call waits for wrote before it, also what was read then: the recording waited likewise.
+void DeviceData::wait_as(const ReplayedCall& call) const {
+  const auto wait = world_.cl.get<decltype(clWaitForEvents)>(FnId::clWaitForEvents);
+  for (size_t i = call.plan.input_at.front(); i < call.plan.input_at.back(); ++i) {
+    const model::Arg& a = call.shape.args[i];
+    if (a.form != ArgForm::Object || world_.trace.classes[a.cls].kind != ObjectKind::Event) continue;
+    const uint64_t handle = encoder_.handle(a.cls, call.values[call.plan.value_at[i]]);
+    const auto event = reinterpret_cast<cl_event>(handle);
+    if (handle != 0 && handle != ReplayObjects::Lost) wait(1, &event);
   }
 }
 

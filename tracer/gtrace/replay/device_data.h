@@ -44,6 +44,7 @@ class DeviceData {
   Held held(const ReplayedCall& call, uint16_t arg) const;
   Status read(const ReplayedCall& call, const Held& held, Bytes& out) const;
   Status write(const ReplayedCall& call, const Held& held, ByteView bytes) const;
+  void wait_as(const ReplayedCall& call) const;
   uint64_t whole_of(uint64_t object) const;
   std::string name_of(const ReplayedCall& call, uint16_t arg, const Held& held);
 
