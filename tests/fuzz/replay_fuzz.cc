@@ -280,7 +280,7 @@ class Made {
  public:
   void look(const ReplayWorld& world) {
     for (size_t k = 0; k < of_.size(); ++k) {
-      for (const uint64_t o : world.objects.of_kind(world.trace, static_cast<ObjectKind>(k)))
+      for (const uint64_t o : world.objects.of_kind(static_cast<ObjectKind>(k)))
         if (o != 0 && o != ReplayObjects::Lost) of_[k].insert(o);
     }
   }

@@ -27,6 +27,7 @@ bool CallEncoder::encode(const model::Shape& shape, const ShapePlan& plan, std::
   writer_.view().clear();
   places_.clear();
   pointers_.clear();
+  numbers_.clear();
   sound_ = true;
   lost_ = false;
   const Row row{shape, plan, values};
@@ -106,8 +107,16 @@ void CallEncoder::element(const Row& row, size_t arg) {
     case ArgForm::Empty:
       return refuse("the trace is damaged: an element without a value");
     default:
+      note_number(row, arg, sizeof(uint64_t));
       return writer_.word(static_cast<uint64_t>(row.value(arg)));
   }
+}
+
+// It comes next, or `behind` bytes later.
+void CallEncoder::note_number(const Row& row, size_t arg, size_t size, size_t behind) {
+  const auto at = static_cast<uint32_t>(writer_.view().size() + behind);
+  if (row.shape.args[arg].form == ArgForm::Int)
+    numbers_.push_back({row.plan.value_at[arg], static_cast<uint16_t>(size), at});
 }
 
 // A kernel's argument that is a number, or a handle, stands in the trace as what it is.
@@ -128,6 +137,7 @@ void CallEncoder::bytes(const Row& row, uint16_t param, size_t arg) {
     case ArgForm::Int: {
       const int64_t value = row.value(arg);
       if (size < 0 || size > 8) return refuse("its value was not recorded");
+      note_number(row, arg, static_cast<size_t>(size), sizeof(uint64_t));  // behind their length
       return writer_.bytes(&value, static_cast<size_t>(size));
     }
     default:

@@ -19,6 +19,12 @@
 
 namespace gt::tracer {
 
+// A number of the row that stands in the encoded inputs as it is: the first `size` bytes of it at `at`.
+struct EncodedNumber {
+  uint16_t value = 0, size = 0;
+  uint32_t at = 0;
+};
+
 class CallEncoder {
  public:
   // All must outlive it.
@@ -34,6 +40,8 @@ class CallEncoder {
   const std::vector<HostPlace>& places() const { return places_; }  // number n stands at n - 1
   // Addresses in OpenCL's or the program's memory, in the order of the call's parameters.
   const std::vector<uint64_t>& pointers() const { return pointers_; }
+  // Elements of lists and values of kernels' arguments, in the order of the row: nothing else depends on them.
+  const std::vector<EncodedNumber>& numbers() const { return numbers_; }
   const std::string& why() const { return why_; }
   // What is missing is an object that the recording does not make either, or that went with another call.
   bool lacks_lost() const { return lost_; }
@@ -79,6 +87,7 @@ class CallEncoder {
   void blob(int64_t id);
   void options(const Row& row, size_t arg);
   std::optional<std::string> options_of_source(const Row& row) const;
+  void note_number(const Row& row, size_t arg, size_t size, size_t behind = 0);
   void refuse(std::string why);
 
   const model::Trace& trace_;
@@ -88,6 +97,7 @@ class CallEncoder {
   api::VectorWriter writer_;
   std::vector<HostPlace> places_;
   std::vector<uint64_t> pointers_;
+  std::vector<EncodedNumber> numbers_;
   std::string why_;
   const RecordedHeaders* headers_ = nullptr;
   std::string header_folder_;

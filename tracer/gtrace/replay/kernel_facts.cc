@@ -2,6 +2,8 @@
 
 #include <CL/cl.h>
 
+#include <algorithm>
+
 namespace gt::tracer {
 
 using model::ObjectKind;
@@ -9,16 +11,31 @@ using model::ObjectKind;
 void KernelFacts::bind(uint64_t kernel, uint32_t index, BoundValue value) {
   const MutexLock lock(mutex_);
   kernels_[kernel][index] = std::move(value);
+  if (settled_ == kernel) settled_ = 0;
+}
+
+void KernelFacts::bind_number(uint64_t kernel, uint32_t index, size_t size, int64_t value) {
+  const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
+  const MutexLock lock(mutex_);
+  BoundValue& bound = kernels_[kernel][index];
+  if (bound.kind != BoundValue::Kind::Value) {
+    bound = {};
+    if (settled_ == kernel) settled_ = 0;
+  }
+  bound.size = size;
+  bound.value.assign(bytes, bytes + std::min(size, sizeof value));
 }
 
 void KernelFacts::copy(uint64_t from, uint64_t to) {
   const MutexLock lock(mutex_);
   if (const auto it = kernels_.find(from); it != kernels_.end()) kernels_[to] = Bindings(it->second);
+  if (settled_ == to) settled_ = 0;
 }
 
 void KernelFacts::forget(uint64_t kernel) {
   const MutexLock lock(mutex_);
   kernels_.erase(kernel);
+  if (settled_ == kernel) settled_ = 0;
 }
 
 Bindings KernelFacts::bindings(uint64_t kernel) const {
@@ -29,6 +46,7 @@ Bindings KernelFacts::bindings(uint64_t kernel) const {
 
 void KernelFacts::launched(uint64_t kernel, model::ClassId cls) {
   const MutexLock lock(mutex_);
+  if (is_settled(kernel, cls)) return;
   const auto it = kernels_.find(kernel);
   if (it == kernels_.end()) return;
   for (const auto& [index, value] : it->second) {
@@ -38,6 +56,8 @@ void KernelFacts::launched(uint64_t kernel, model::ClassId cls) {
     if (is_new) type->second = ask(kernel, index);
     buffers_[value.handle] = type->second;
   }
+  settled_ = kernel;
+  settled_class_ = cls;
 }
 
 ElementType KernelFacts::element_of(uint64_t buffer) const {

@@ -29,6 +29,8 @@ class KernelFacts {
   explicit KernelFacts(const OpenClLibrary& cl) : cl_(cl) {}
 
   void bind(uint64_t kernel, uint32_t index, BoundValue value);
+  // The same for a number of `size` bytes, as a loop does it.
+  void bind_number(uint64_t kernel, uint32_t index, size_t size, int64_t value);
   void copy(uint64_t from, uint64_t to);  // a kernel that was cloned
   void forget(uint64_t kernel);           // its handle is a new kernel's
   Bindings bindings(uint64_t kernel) const;
@@ -41,12 +43,18 @@ class KernelFacts {
  private:
   using ArgKey = std::pair<model::ClassId, uint32_t>;
   ElementType ask(uint64_t kernel, uint32_t index) const;
+  bool is_settled(uint64_t kernel, model::ClassId cls) const GT_REQUIRES(mutex_) {
+    return kernel == settled_ && cls == settled_class_;
+  }
 
   const OpenClLibrary& cl_;
   mutable Mutex mutex_;
   std::unordered_map<uint64_t, Bindings> kernels_ GT_GUARDED_BY(mutex_);
   std::map<ArgKey, ElementType> types_ GT_GUARDED_BY(mutex_);
   std::unordered_map<uint64_t, ElementType> buffers_ GT_GUARDED_BY(mutex_);
+  // The last launch's kernel, while what it has is what it had then: another launch changes nothing. 0: none.
+  uint64_t settled_ GT_GUARDED_BY(mutex_) = 0;
+  model::ClassId settled_class_ GT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace gt::tracer

@@ -2,9 +2,10 @@
 //
 // That call names the place of the data as it was seen then. A place on a stack is counted from the top of the stack at
 // each call, so there the nearest one of the same size is meant.
-// Thread safety: any thread; a lock each time.
+// Thread safety: any thread; a lock each time, but any().
 #pragma once
 
+#include <atomic>
 #include <cstdlib>
 #include <optional>
 #include <unordered_map>
@@ -36,11 +37,9 @@ class LateReads {
     const MutexLock lock(mutex_);
     reads_.push_back(read);
     reads_.back().order = ++order_;
+    count_.store(reads_.size(), std::memory_order_relaxed);
   }
-  bool any() const {
-    const MutexLock lock(mutex_);
-    return !reads_.empty();
-  }
+  bool any() const { return count_.load(std::memory_order_relaxed) > 0; }
   // A command that was enqueued while reads are on their way.
   void note_event(uint64_t event) {
     const MutexLock lock(mutex_);
@@ -59,6 +58,7 @@ class LateReads {
       return gone;
     });
     if (reads_.empty()) events_.clear();
+    count_.store(reads_.size(), std::memory_order_relaxed);
     return over;
   }
   // Is one of them to put its data there? What a command sends from there then is that.
@@ -79,6 +79,7 @@ class LateReads {
       if (!same || (!near && it->place.offset != place.offset)) continue;
       const LateRead read = *it;
       reads_.erase(it);
+      count_.store(reads_.size(), std::memory_order_relaxed);
       return read;
     }
     return std::nullopt;
@@ -96,6 +97,7 @@ class LateReads {
   std::vector<LateRead> reads_ GT_GUARDED_BY(mutex_);
   std::unordered_map<uint64_t, uint64_t> events_ GT_GUARDED_BY(mutex_);  // their place in the order
   uint64_t order_ GT_GUARDED_BY(mutex_) = 0;
+  std::atomic<size_t> count_{0};  // of reads_, for who asks without the lock
 };
 
 }  // namespace gt::tracer

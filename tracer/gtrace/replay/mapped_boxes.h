@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -48,6 +49,7 @@ class MappedBoxes {
   void comes_later(uint64_t address, bool seen, uint64_t event) {
     const MutexLock lock(mutex_);
     later_[address] = {seen, false, event};
+    any_later_.store(true, std::memory_order_relaxed);
   }
   // No more; gives what was known of it.
   std::optional<Later> take_later(uint64_t address) {
@@ -56,9 +58,11 @@ class MappedBoxes {
     if (it == later_.end()) return std::nullopt;
     const Later later = it->second;
     later_.erase(it);
+    any_later_.store(!later_.empty(), std::memory_order_relaxed);
     return later;
   }
   void program_waited() {
+    if (!any_later_.load(std::memory_order_relaxed)) return;
     const MutexLock lock(mutex_);
     for (auto& [address, later] : later_) later.waited = !later.seen;
   }
@@ -88,6 +92,7 @@ class MappedBoxes {
   std::map<uint64_t, api::HostBox> boxes_ GT_GUARDED_BY(mutex_);
   std::map<uint64_t, uint64_t> blocks_ GT_GUARDED_BY(mutex_);
   std::map<uint64_t, Later> later_ GT_GUARDED_BY(mutex_);
+  std::atomic<bool> any_later_{false};  // for waits, of which there are many
 };
 
 }  // namespace gt::tracer

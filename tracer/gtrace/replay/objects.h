@@ -5,6 +5,7 @@
 // Thread safety: any thread; a lock each time.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <tuple>
@@ -27,6 +28,8 @@ inline bool is_program_memory(model::ObjectKind kind) {
 
 class ReplayObjects {
  public:
+  explicit ReplayObjects(const model::Trace& trace) : trace_(trace) {}
+
   static constexpr uint64_t Lost = ~uint64_t{0};  // the call that made it in the recording could not be made
 
   // 0: no call has made it yet.
@@ -37,7 +40,10 @@ class ReplayObjects {
   }
   void set(model::ClassId cls, int64_t slot, uint64_t value) {  // a handle, an address, Lost
     const MutexLock lock(mutex_);
-    objects_[key(cls, slot)] = value;
+    uint64_t& object = objects_[key(cls, slot)];
+    const bool event = trace_.classes[cls].kind == model::ObjectKind::Event;
+    if (object != value && !event) changes_.fetch_add(1, std::memory_order_relaxed);
+    object = value;
     // What was mapped inside the memory that had this name before has gone with it.
     auto it = mapped_.lower_bound({cls, slot, INT64_MIN});
     while (it != mapped_.end() && std::get<0>(it->first) == cls && std::get<1>(it->first) == slot)
@@ -55,12 +61,15 @@ class ReplayObjects {
     mapped_[{cls, slot, offset}] = value;
   }
 
+  // How often a name has come to stand for something else; events, which loops make all the time, do not count.
+  uint64_t changes() const { return changes_.load(std::memory_order_relaxed); }
+
   // All that are known of the classes of one kind.
-  std::vector<uint64_t> of_kind(const model::Trace& trace, model::ObjectKind kind) const {
+  std::vector<uint64_t> of_kind(model::ObjectKind kind) const {
     const MutexLock lock(mutex_);
     std::vector<uint64_t> out;
     for (const auto& [k, value] : objects_) {
-      if (trace.classes[static_cast<model::ClassId>(k >> 40)].kind == kind) out.push_back(value);
+      if (trace_.classes[static_cast<model::ClassId>(k >> 40)].kind == kind) out.push_back(value);
     }
     return out;
   }
@@ -70,6 +79,8 @@ class ReplayObjects {
     return (uint64_t{cls} << 40) | (static_cast<uint64_t>(slot) & ((uint64_t{1} << 40) - 1));
   }
 
+  const model::Trace& trace_;
+  std::atomic<uint64_t> changes_{0};
   mutable Mutex mutex_;
   std::unordered_map<uint64_t, uint64_t> objects_ GT_GUARDED_BY(mutex_);
   std::map<std::tuple<model::ClassId, int64_t, int64_t>, uint64_t> mapped_ GT_GUARDED_BY(mutex_);

@@ -25,6 +25,7 @@ class CallOrder {
   CallOrder(OrderBy by, size_t threads) : by_(by), alone_(threads == 1), threads_(threads) {}
 
   OrderBy by() const { return by_; }
+  bool alone() const { return alone_; }  // turns are nothing to it
 
   static constexpr uint64_t Never = ~uint64_t{0};
   struct Turn {

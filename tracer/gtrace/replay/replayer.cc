@@ -40,6 +40,7 @@ Replayer::Replayer(ReplayWorld& world)
     : world_(world),
       plans_(world.trace.shapes.size()),
       encoder_(world.trace, world.devices, world.objects, world.memory),
+      plain_(world.trace, !world.hook && !world.overlaps && !world.part.any()),
       data_(world),
       device_(world, encoder_) {
   context_.objects = this;
@@ -56,6 +57,12 @@ const ShapePlan& Replayer::plan_of(model::ShapeId shape) {
 }
 
 Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64_t number) {
+  const PlainCall* const kept = plain_.find(id, values, world_.objects.changes());
+  if (kept && !world_.late_reads.any()) {
+    shape_ = id;
+    number_ = number;
+    return call_again(*kept, values);
+  }
   const model::Shape& shape = world_.trace.shapes[id];
   const ShapePlan& plan = plan_of(id);
   const api::Attributes& attributes = api::attributes(shape.fn);
@@ -126,22 +133,37 @@ Status Replayer::make(const model::Shape& shape, const ShapePlan& plan, std::spa
 
 Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                              AnyFunction function) {
+  const api::Invoked invoked = invoke(shape.fn, encoder_.inputs(), function);
+  if (invoked == api::Invoked::Damaged) return not_made(shape, plan, values, "what it was given contradicts itself");
+  if (invoked == api::Invoked::TooLarge) return not_made(shape, plan, values, "it needs more memory than there is");
+  if (world_.untouched.any()) note_touched(shape, plan, values);
+  return conclude(shape, plan, values, function);
+}
+
+// With the time that it took.
+api::Invoked Replayer::invoke(uint16_t fn, ByteView inputs, AnyFunction function) {
   outputs_.view().clear();
   context_.arena.clear();
   using Clock = std::chrono::steady_clock;
   const Clock::time_point began = world_.times_calls ? Clock::now() : Clock::time_point();
-  const api::Invoked invoked =
-      api::invoke(static_cast<FnId>(shape.fn), encoder_.inputs(), function, context_, outputs_);
+  const api::Invoked invoked = api::invoke(static_cast<FnId>(fn), inputs, function, context_, outputs_);
   const Clock::duration took = world_.times_calls ? Clock::now() - began : Clock::duration();
-  if (invoked == api::Invoked::Damaged) return not_made(shape, plan, values, "what it was given contradicts itself");
-  if (invoked == api::Invoked::TooLarge) return not_made(shape, plan, values, "it needs more memory than there is");
-  if (world_.untouched.any()) note_touched(shape, plan, values);
-  if (world_.measures.load(std::memory_order_relaxed))
+  if (invoked == api::Invoked::Done && world_.measures.load(std::memory_order_relaxed))
     world_.outcome.made(shape_, static_cast<uint64_t>(std::chrono::nanoseconds(took).count()));
+  return invoked;
+}
+
+// What follows from a call that was made.
+Status Replayer::conclude(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                          AnyFunction function) {
   made_.clear();
   if (!api::decode_outputs(static_cast<FnId>(shape.fn), outputs_.view(), made_)) return {};
   Status judged = judge(plan, values);
-  if (judged.kind() == Kind::OpenCl) judged = bridge(shape, plan, values, function, judged);
+  if (judged.kind() == Kind::OpenCl) {
+    judged = bridge(shape, plan, values, function, judged);
+  } else if (judged.ok() && plain_.is_plain(shape_, plan)) {
+    keep_plain(shape, plan, values, function);
+  }
   GT_TRY(judged);
   GT_TRY(judge_svm(shape, plan, values));
   name_outputs(shape, plan, values);
@@ -152,6 +174,38 @@ Status Replayer::call_driver(const model::Shape& shape, const ShapePlan& plan, s
   look_at_result(shape, plan, values);
   if (reads_back(plan)) device_.compare(made_now(shape, plan, values), hold_event(shape, plan), unknown_);
   return {};
+}
+
+void Replayer::keep_plain(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                          AnyFunction function) {
+  const ByteView inputs = encoder_.inputs(), outputs = outputs_.view();
+  plain_.keep(shape_, {{values.begin(), values.end()},
+                       encoder_.numbers(),
+                       {inputs.begin(), inputs.end()},
+                       {outputs.begin(), outputs.end()},
+                       function,
+                       world_.objects.changes(),
+                       first_of(ObjectKind::Kernel, shape, plan, values)});
+}
+
+Status Replayer::call_again(const PlainCall& kept, std::span<const int64_t> values) {
+  const model::Shape& shape = world_.trace.shapes[shape_];
+  const ShapePlan& plan = *plans_[shape_];
+  const api::Attributes& attributes = plan.fn->attributes;
+  if (attributes.waits) world_.mapped.program_waited();
+  const api::Invoked invoked = invoke(shape.fn, kept.inputs, kept.function);
+  if (invoked == api::Invoked::Done && outputs_.view() == kept.outputs) {
+    if (attributes.launch) world_.kernels.launched(kept.kernel, shape.args[plan.input_at[1]].cls);
+    if (attributes.kernel_value >= 0) note_binding(shape, plan, values, kept.kernel);
+    return {};
+  }
+  // It ended otherwise than the one before.
+  content_ = -1;
+  moved_ = {};
+  reads_ = late_ = late_copy_ = goes_on_ = unknown_ = false;
+  if (!encoder_.encode(shape, plan, values)) return not_made(shape, plan, values, encoder_.why());
+  if (invoked != api::Invoked::Done) return not_made(shape, plan, values, "what it was given contradicts itself");
+  return conclude(shape, plan, values, kept.function);
 }
 
 Launch Replayer::launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,

@@ -19,6 +19,7 @@
 #include "tracer/gtrace/replay/device_data.h"
 #include "tracer/gtrace/replay/native_kernels.h"
 #include "tracer/gtrace/replay/overlap.h"
+#include "tracer/gtrace/replay/plain_calls.h"
 #include "tracer/gtrace/replay/world.h"
 #include "traces/api/decode.h"
 #include "traces/api/invoke.h"
@@ -49,12 +50,18 @@ class Replayer : api::ObjectMap {
   uint64_t code(uint64_t address) override;
 
   const ShapePlan& plan_of(model::ShapeId shape);
+  Status call_again(const PlainCall& kept, std::span<const int64_t> values);
+  void keep_plain(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                  AnyFunction function);
   Status call_marker(const model::Shape& native, const ShapePlan& plan, std::span<const int64_t> values);
   Status make(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   Status not_made(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                   const std::string& why);
   Status call_driver(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                      AnyFunction function);
+  Status conclude(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
+                  AnyFunction function);
+  api::Invoked invoke(uint16_t fn, ByteView inputs, AnyFunction function);
   Launch launch_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values,
                    AnyFunction function);
   Status bridge(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values, AnyFunction function,
@@ -113,6 +120,7 @@ class Replayer : api::ObjectMap {
   std::vector<std::unique_ptr<ShapePlan>> plans_;
   std::map<model::ShapeId, MarkerInPlace> markers_;
   CallEncoder encoder_;
+  PlainCalls plain_;
   api::InvokeContext context_;
   api::VectorWriter outputs_;
   std::vector<api::DecodedArg> made_;

@@ -152,6 +152,10 @@ void Replayer::note_binding(const model::Shape& shape, const ShapePlan& plan, st
   const size_t index = plan.input_at[static_cast<size_t>(a.kernel_index)];
   const bool sized = a.kernel_value - 1 != a.kernel_index;
   BoundValue bound;
+  if (sized && arg.form == ArgForm::Int)
+    return world_.kernels.bind_number(kernel, static_cast<uint32_t>(number_at(shape, plan, values, index)),
+                                      static_cast<size_t>(number_at(shape, plan, values, index + 1)),
+                                      values[plan.value_at[at]]);
   bound.size = sized ? static_cast<size_t>(number_at(shape, plan, values, index + 1)) : sizeof(void*);
   if (arg.form == ArgForm::Object) {
     bound.kind = BoundValue::Kind::Object;
@@ -162,9 +166,6 @@ void Replayer::note_binding(const model::Shape& shape, const ShapePlan& plan, st
   } else if (arg.form == ArgForm::Memory) {
     bound.kind = BoundValue::Kind::Pointer;
     bound.handle = encoder_.address(arg.cls, values[plan.value_at[at]], values[plan.value_at[at] + 1]);
-  } else if (arg.form == ArgForm::Int) {
-    const auto* bytes = reinterpret_cast<const uint8_t*>(&values[plan.value_at[at]]);
-    bound.value.assign(bytes, bytes + std::min(bound.size, sizeof(int64_t)));
   } else if (arg.form == ArgForm::Blob) {
     const auto id = static_cast<size_t>(values[plan.value_at[at]]);
     if (id < world_.trace.blobs.size()) bound.value = world_.trace.blobs[id].bytes;

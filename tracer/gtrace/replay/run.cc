@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "tracer/gtrace/base/walk.h"
+#include "tracer/gtrace/replay/walk_ahead.h"
+#include "traces/base/processors.h"
 #include "traces/api/special.h"
 #include "traces/model/fold/fold.h"
 
@@ -101,9 +103,18 @@ class Run {
       world_.outcome.left_out("calls that --max-size left out of the trace");
       return node.count.value == 0 || fail({Kind::Unsupported, "the trace lacks calls that --max-size left out"});
     };
-    if (const Status s = walk_stream(world_.trace, stream, walk); !s.ok()) fail(s);
+    const auto walks = reads_ahead(stream) ? &walk_ahead : &walk_stream;
+    if (const Status s = walks(world_.trace, stream, walk); !s.ok()) fail(s);
     replayer.finish();
     order_.finish(at);
+  }
+
+  // Where a processor is free for it and there is much to read. Summaries end a replay, so there is nothing to gain.
+  bool reads_ahead(const model::Stream& stream) const {
+    constexpr uint64_t Many = 10'000;
+    const bool whole = std::none_of(stream.nodes.begin(), stream.nodes.end(),
+                                    [](const model::Node& n) { return n.kind == model::Node::Kind::Summary; });
+    return streams_.size() == 1 && whole && usable_processors() > 1 && model::event_count(stream.nodes) >= Many;
   }
 
   bool visit(size_t at, Replayer& replayer, const WalkedEvent& e) {
@@ -111,7 +122,7 @@ class Run {
     const bool counted = thread == counted_;
     if (counted && e.number > options_.last) return order_.stop(), false;
     if (options_.makes && !options_.makes(thread, e.number)) return true;
-    const CallOrder::Turn turn = turn_of(e);
+    const CallOrder::Turn turn = order_.alone() ? CallOrder::Turn() : turn_of(e);
     if (!order_.enter(at, turn)) return false;
     if (counted && e.number == options_.first && e.number > 1) {
       replayer.finish();

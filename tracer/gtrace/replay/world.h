@@ -60,7 +60,7 @@ struct ReplayWorld {
   bool times_calls = true;            // each: reading the clock twice is a fifth of what a replay adds to a call
 
   ReplayWorld(const model::Trace& t, const OpenClLibrary& c, const DeviceChoice& d)
-      : trace(t), cl(c), devices(d), part(t), gates(c), kernels(c), sources(t), outcome(t.shapes.size()) {}
+      : trace(t), cl(c), devices(d), part(t), objects(t), gates(c), kernels(c), sources(t), outcome(t.shapes.size()) {}
 };
 
 }  // namespace gt::tracer
