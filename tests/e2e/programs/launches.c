@@ -2,9 +2,10 @@
  *
  *   launches COUNT [each|thousands|turns]
  *
- * turns: two buffers are swapped, and one of them is made again now and then; what is computed depends on every argument
- * of every launch, and on their order.
- * Prints what the loop computed, and on stderr how many nanoseconds an iteration took. Exit status 1: an error; 2: usage. */
+ * turns: two buffers are swapped, and one of them is made again now and then; what is computed depends on every
+ * argument of every launch, and on their order.
+ * Prints what the loop computed, and on stderr how many nanoseconds an iteration took. Exit status 1: an error; 2: how
+ * it was called. */
 #include <CL/cl.h>
 #include <stdio.h>
 #include <stdlib.h>
