@@ -73,6 +73,7 @@ class MemoryCalls {
   void end_open(TracedThread& thread);
 
   void stop_thread() { folding_.stop(); }  // before a fork
+  void program_ended() { folding_.program_ended(); }
 
   // Of this thread since it was last asked for.
   uint64_t calls_since(const TracedThread& thread) {
