@@ -35,14 +35,24 @@ bool MemoryCalls::take_form(const RecordView& record) {
   return true;
 }
 
+// What the word at `at` speaks of is soon asked for.
+static void prefetch(TracedThread& thread, const RingBlocks& ring, const RecordView& run, size_t at) {
+  if (at + 8 > run.payload.size()) return;
+  uint64_t word = 0;
+  std::memcpy(&word, run.payload.data() + at, sizeof word);
+  thread.process->objects.prefetch_block(block_call(word, ring.base).address);
+}
+
 uint64_t MemoryCalls::take_blocks(TracedThread& thread, const RecordView& run) {
   State& state = of(thread);
   if (state.call.open) end(thread, state, true);
   RingBlocks& ring = block_forms_.of(run.ring);
   uint64_t ticks = run.header.ticks, senseless = 0;
+  constexpr size_t Ahead = 8;  // words
   for (size_t at = 0; at + 8 <= run.payload.size(); at += 8) {
     uint64_t word = 0;
     std::memcpy(&word, run.payload.data() + at, sizeof word);
+    prefetch(thread, ring, run, at + 8 * Ahead);
     if (tag_of(word) == BlockTag::Base) {
       ring.base = base_in(word);
     } else {
@@ -101,8 +111,9 @@ bool MemoryCalls::take_word(TracedThread& thread, State& state, RingBlocks& ring
     form.process = &process;
     form.modules = process.module_changes;
   }
-  const auto take_known = call.tag == BlockTag::Made ? &MemoryCalls::make_block : &MemoryCalls::free_block;
-  const bool known = state.frames.empty() && (this->*take_known)(thread, state, form, call, ticks);
+  if (!state.frames.empty()) return take_long_way(thread, form, call, run, ticks);
+  const bool known = call.tag == BlockTag::Made ? make_block(thread, state, form, call, ticks)
+                                                : free_block(thread, state, form, call, ticks);
   return known || take_long_way(thread, form, call, run, ticks);
 }
 
@@ -129,10 +140,10 @@ bool MemoryCalls::take_long_way(TracedThread& thread, const BlockForm& form, con
                        run.owner});
 }
 
-bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
+bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
                              uint64_t ticks) {
   if (call.address == 0) return false;
-  const BlockShape* const known = state.blocks.find(form.site, model::NoIndex, form.fn);
+  const BlockShape* const known = form.shape_of(state.blocks, model::NoIndex);
   if (!known) return false;
   const ObjectRef object = name_made(thread, known->out, call.address, call.bytes);
   tables_.trace.stats[known->shape].bytes.add(call.bytes);
@@ -141,12 +152,12 @@ bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm
   return true;
 }
 
-bool MemoryCalls::free_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
+bool MemoryCalls::free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
                              uint64_t ticks) {
   const BlockShape* known = nullptr;
   Place place;
   const bool taken = thread.process->objects.take_memory_if(call.address, [&](const Place& found) {
-    known = state.blocks.find(form.site, found.object.cls, form.fn);
+    known = form.shape_of(state.blocks, found.object.cls);
     place = found;
     return known != nullptr;
   });

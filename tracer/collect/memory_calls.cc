@@ -309,6 +309,11 @@ void MemoryCalls::release_ended(TracedThread& thread, MemoryCall& call, bool fai
 
 ObjectRef MemoryCalls::name_made(TracedThread& thread, model::ClassId cls, uint64_t address, uint64_t bytes) {
   Objects& objects = thread.process->objects;
+  if (BlockTable::Block* const place = objects.place_for_block(address, bytes)) {
+    if (place->object.known()) names_.release(place->object, thread.id);
+    *place = {names_.create(cls), static_cast<uint32_t>(bytes)};
+    return place->object;
+  }
   if (const Place stale = objects.take_memory(address, nullptr); stale.found) names_.release(stale.object, thread.id);
   const ObjectRef object = names_.create(cls);
   objects.add_block(address, bytes, object);

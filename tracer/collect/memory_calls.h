@@ -114,8 +114,8 @@ class MemoryCalls {
   }
   bool take_block(TracedThread& thread, State& state, const RecordView& record);
   // A call of this form that made or freed a block. False: not known yet.
-  bool make_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call, uint64_t ticks);
-  bool free_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call, uint64_t ticks);
+  bool make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call, uint64_t ticks);
+  bool free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call, uint64_t ticks);
   // One block word that is a call. False: it makes no sense.
   bool take_word(TracedThread& thread, State& state, RingBlocks& ring, uint64_t word, const RecordView& run,
                  uint64_t ticks);
