@@ -8,6 +8,34 @@ namespace gt::tracer {
 
 using api::AllocFn;
 
+inline bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+                             uint64_t ticks) {
+  if (call.address == 0) return false;
+  const BlockShape* const known = form.shape_of(state.blocks, model::NoIndex);
+  if (!known) return false;
+  const ObjectRef object = name_made(thread, known->out, call.address, call.bytes);
+  tables_.trace.stats[known->shape].bytes.add(call.bytes);
+  const int64_t values[] = {static_cast<int64_t>(call.bytes), object.slot};
+  count(state, known->shape, values, ticks);
+  return true;
+}
+
+inline bool MemoryCalls::free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+                             uint64_t ticks) {
+  const BlockShape* known = nullptr;
+  Place place;
+  const bool taken = thread.process->objects.take_memory_if(call.address, [&](const Place& found) {
+    known = form.shape_of(state.blocks, found.object.cls);
+    place = found;
+    return known != nullptr;
+  });
+  if (!taken) return false;
+  const int64_t values[] = {place.object.slot, static_cast<int64_t>(place.offset), static_cast<int64_t>(call.bytes)};
+  names_.release(place.object, thread.id);
+  count(state, known->shape, std::span(values).first(known->values), ticks);
+  return true;
+}
+
 // Most memory calls make one block, or free one, from a place that did so before: nothing but names is left to find.
 // False: this is no such call, or not one that is known.
 bool MemoryCalls::take_block(TracedThread& thread, State& state, const RecordView& record) {
@@ -138,34 +166,6 @@ bool MemoryCalls::take_long_way(TracedThread& thread, const BlockForm& form, con
                             made ? RecordType::Allocate : RecordType::Release, form.fn, ticks};
   return take(thread, {header, ByteView(reinterpret_cast<const uint8_t*>(given.data()), given.size_bytes()), run.ring,
                        run.owner});
-}
-
-bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
-                             uint64_t ticks) {
-  if (call.address == 0) return false;
-  const BlockShape* const known = form.shape_of(state.blocks, model::NoIndex);
-  if (!known) return false;
-  const ObjectRef object = name_made(thread, known->out, call.address, call.bytes);
-  tables_.trace.stats[known->shape].bytes.add(call.bytes);
-  const int64_t values[] = {static_cast<int64_t>(call.bytes), object.slot};
-  count(state, known->shape, values, ticks);
-  return true;
-}
-
-bool MemoryCalls::free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
-                             uint64_t ticks) {
-  const BlockShape* known = nullptr;
-  Place place;
-  const bool taken = thread.process->objects.take_memory_if(call.address, [&](const Place& found) {
-    known = form.shape_of(state.blocks, found.object.cls);
-    place = found;
-    return known != nullptr;
-  });
-  if (!taken) return false;
-  const int64_t values[] = {place.object.slot, static_cast<int64_t>(place.offset), static_cast<int64_t>(call.bytes)};
-  names_.release(place.object, thread.id);
-  count(state, known->shape, std::span(values).first(known->values), ticks);
-  return true;
 }
 
 }  // namespace gt::tracer
