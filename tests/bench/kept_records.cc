@@ -19,6 +19,7 @@
 #include "tracer/collect/spool_reader.h"
 #include "tracer/interpose/launch.h"
 #include "traces/base/fd.h"
+#include "traces/model/fold/fold.h"
 
 namespace gt::bench {
 
@@ -152,6 +153,15 @@ double processor_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
+// Of all streams: whoever makes the collector faster sees whether it still comes to the same.
+std::pair<size_t, uint64_t> sum_of(const model::Trace& trace) {
+  ByteWriter out;
+  for (const model::Stream& stream : trace.streams) model::encode_nodes(out, stream.nodes);
+  uint64_t sum = 0xcbf29ce484222325;
+  for (const uint8_t byte : out.view()) sum = (sum ^ byte) * 0x100000001b3;
+  return {out.size(), sum};
+}
+
 }  // namespace
 
 Result<int> keep_records(const std::string& file, const std::vector<std::string>& command) {
@@ -207,6 +217,8 @@ Status measure_records(const std::string& path) {
   std::printf("%llu OpenCL calls, %llu memory calls: %.2f s, %.2f million calls/s; processors %.2f s, %.1f ns a call\n",
               static_cast<unsigned long long>(opencl), static_cast<unsigned long long>(memory), taken,
               calls / taken / 1e6, processors, processors * 1e9 / calls);
+  const auto [bytes, sum] = sum_of(trace);
+  std::printf("%zu bytes of streams, sum %016llx\n", bytes, static_cast<unsigned long long>(sum));
   const std::string senseless(trace.fact("lost.undecodable_records"));
   if (senseless != "0") std::printf("%s records made no sense\n", senseless.c_str());
   return {};

@@ -269,8 +269,9 @@ TEST_CASE("A table of blocks holds what a map holds, crowded or not") {
   }
 }
 
-TEST_CASE("Streams that another thread folds are what they are without it") {
-  FoldingThread beside(8), here(1);
+// `ended`: until then there are two processors, one of which is the program's.
+void fold_beside(int ended) {
+  FoldingThread beside(ended > 0 ? 2 : 8), here(1);
   std::array<gt::model::Folder, 2> threaded, plain;
   std::mt19937_64 random(6);
   const auto push = [&](size_t stream, uint32_t shape, std::vector<int64_t> values) {
@@ -278,6 +279,7 @@ TEST_CASE("Streams that another thread folds are what they are without it") {
     here.push(plain[stream], shape, values);
   };
   for (int i = 0; i < 200'000; ++i) {
+    if (i == ended) beside.program_ended();
     const size_t stream = random() % 64 == 0;
     const auto value = static_cast<int64_t>(random());
     push(stream, 0, {value % 1000});
@@ -305,6 +307,11 @@ TEST_CASE("Streams that another thread folds are what they are without it") {
     CHECK(threaded[i].events() == plain[i].events());
     CHECK(bytes(threaded[i]) == bytes(plain[i]));
   }
+}
+
+TEST_CASE("Streams that another thread folds are what they are without it") {
+  fold_beside(0);
+  fold_beside(50'000);
 }
 
 TEST_CASE("Objects finds the block that holds an address") {

@@ -8,6 +8,34 @@ namespace gt::tracer {
 
 using api::AllocFn;
 
+inline bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+                             uint64_t ticks) {
+  if (call.address == 0) return false;
+  const BlockShape* const known = form.shape_of(state.blocks, model::NoIndex);
+  if (!known) return false;
+  const ObjectRef object = name_made(thread, known->out, call.address, call.bytes);
+  tables_.trace.stats[known->shape].bytes.add(call.bytes);
+  const int64_t values[] = {static_cast<int64_t>(call.bytes), object.slot};
+  count(state, known->shape, values, ticks);
+  return true;
+}
+
+inline bool MemoryCalls::free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+                             uint64_t ticks) {
+  const BlockShape* known = nullptr;
+  Place place;
+  const bool taken = thread.process->objects.take_memory_if(call.address, [&](const Place& found) {
+    known = form.shape_of(state.blocks, found.object.cls);
+    place = found;
+    return known != nullptr;
+  });
+  if (!taken) return false;
+  const int64_t values[] = {place.object.slot, static_cast<int64_t>(place.offset), static_cast<int64_t>(call.bytes)};
+  names_.release(place.object, thread.id);
+  count(state, known->shape, std::span(values).first(known->values), ticks);
+  return true;
+}
+
 // Most memory calls make one block, or free one, from a place that did so before: nothing but names is left to find.
 // False: this is no such call, or not one that is known.
 bool MemoryCalls::take_block(TracedThread& thread, State& state, const RecordView& record) {
@@ -35,14 +63,24 @@ bool MemoryCalls::take_form(const RecordView& record) {
   return true;
 }
 
+// What the word at `at` speaks of is soon asked for.
+static void prefetch(TracedThread& thread, const RingBlocks& ring, const RecordView& run, size_t at) {
+  if (at + 8 > run.payload.size()) return;
+  uint64_t word = 0;
+  std::memcpy(&word, run.payload.data() + at, sizeof word);
+  thread.process->objects.prefetch_block(block_call(word, ring.base).address);
+}
+
 uint64_t MemoryCalls::take_blocks(TracedThread& thread, const RecordView& run) {
   State& state = of(thread);
   if (state.call.open) end(thread, state, true);
   RingBlocks& ring = block_forms_.of(run.ring);
   uint64_t ticks = run.header.ticks, senseless = 0;
+  constexpr size_t Ahead = 8;  // words
   for (size_t at = 0; at + 8 <= run.payload.size(); at += 8) {
     uint64_t word = 0;
     std::memcpy(&word, run.payload.data() + at, sizeof word);
+    prefetch(thread, ring, run, at + 8 * Ahead);
     if (tag_of(word) == BlockTag::Base) {
       ring.base = base_in(word);
     } else {
@@ -101,8 +139,9 @@ bool MemoryCalls::take_word(TracedThread& thread, State& state, RingBlocks& ring
     form.process = &process;
     form.modules = process.module_changes;
   }
-  const auto take_known = call.tag == BlockTag::Made ? &MemoryCalls::make_block : &MemoryCalls::free_block;
-  const bool known = state.frames.empty() && (this->*take_known)(thread, state, form, call, ticks);
+  if (!state.frames.empty()) return take_long_way(thread, form, call, run, ticks);
+  const bool known = call.tag == BlockTag::Made ? make_block(thread, state, form, call, ticks)
+                                                : free_block(thread, state, form, call, ticks);
   return known || take_long_way(thread, form, call, run, ticks);
 }
 
@@ -127,34 +166,6 @@ bool MemoryCalls::take_long_way(TracedThread& thread, const BlockForm& form, con
                             made ? RecordType::Allocate : RecordType::Release, form.fn, ticks};
   return take(thread, {header, ByteView(reinterpret_cast<const uint8_t*>(given.data()), given.size_bytes()), run.ring,
                        run.owner});
-}
-
-bool MemoryCalls::make_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
-                             uint64_t ticks) {
-  if (call.address == 0) return false;
-  const BlockShape* const known = state.blocks.find(form.site, model::NoIndex, form.fn);
-  if (!known) return false;
-  const ObjectRef object = name_made(thread, known->out, call.address, call.bytes);
-  tables_.trace.stats[known->shape].bytes.add(call.bytes);
-  const int64_t values[] = {static_cast<int64_t>(call.bytes), object.slot};
-  count(state, known->shape, values, ticks);
-  return true;
-}
-
-bool MemoryCalls::free_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call,
-                             uint64_t ticks) {
-  const BlockShape* known = nullptr;
-  Place place;
-  const bool taken = thread.process->objects.take_memory_if(call.address, [&](const Place& found) {
-    known = state.blocks.find(form.site, found.object.cls, form.fn);
-    place = found;
-    return known != nullptr;
-  });
-  if (!taken) return false;
-  const int64_t values[] = {place.object.slot, static_cast<int64_t>(place.offset), static_cast<int64_t>(call.bytes)};
-  names_.release(place.object, thread.id);
-  count(state, known->shape, std::span(values).first(known->values), ticks);
-  return true;
 }
 
 }  // namespace gt::tracer

@@ -1,6 +1,6 @@
 // What block words say in few bits: the forms of each ring, and the shapes that calls of a form had last.
 //
-// Thread safety: none. Cost: a call of a form that made or freed the same class last time is one comparison.
+// Thread safety: none. Cost: a call of a form that made or freed the same class last time is some comparisons.
 #pragma once
 
 #include <array>
@@ -81,6 +81,18 @@ struct BlockForm {
   model::SiteId site = model::NoIndex;
   const TracedProcess* process = nullptr;  // whose site it is
   uint32_t modules = 0;                    // of the process, when the site was found
+  BlockShape last{};                       // of the call that it stood for last
+  const BlockShapes* shapes = nullptr;     // among which that is
+
+  // The shape of such a call; nullptr: it is not among `known`.
+  const BlockShape* shape_of(const BlockShapes& known, model::ClassId freed) {
+    if (shapes == &known && last.is(site, freed, fn)) return &last;
+    const BlockShape* const found = known.find(site, freed, fn);
+    if (!found) return nullptr;
+    shapes = &known;
+    last = *found;
+    return &last;
+  }
 };
 
 struct RingBlocks {

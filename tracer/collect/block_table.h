@@ -45,9 +45,13 @@ class BlockTable {
   Block* find_around(uint64_t address, uint64_t& base) {
     base = address / Align * Align;
     while (base != 0 && address - base < MostBytes) {
-      if (Block* const block = find(base)) return address - base < block->size ? block : nullptr;
-      const Leaf leaf = leaf_of(base);
-      base = leaf.few || leaf.many ? base - Align : base / LeafBytes * LeafBytes - Align;
+      size_t at = index(base);
+      const uint64_t leaf_base = base - at * Align;
+      if (Block* const block = last_until(leaf_of(base), at)) {
+        base = leaf_base + at * Align;
+        return address - base < block->size ? block : nullptr;
+      }
+      base = leaf_base - Align;
     }
     return nullptr;
   }
@@ -56,6 +60,24 @@ class BlockTable {
     place_of(base) = {object, static_cast<uint32_t>(size)};
   }
   static void remove(Block& block) { block = {}; }
+  // Where the block at `base` lies, or may lie. REQUIRES: holds(base, any size).
+  Block& place_of(uint64_t base) {
+    const Leaf leaf = leaf_of(base);
+    if (leaf.many) return leaf.many->blocks[index(base)];
+    if (Block* const block = find(base)) return *block;
+    for (size_t i = 0; leaf.few && i < Few::Count; ++i) {
+      if (leaf.few->blocks[i].object.known()) continue;
+      leaf.few->at[i] = index(base);
+      return leaf.few->blocks[i];
+    }
+    return new_place_of(base, leaf.few);
+  }
+  // Somebody will ask for that soon.
+  void prefetch(uint64_t base) const {
+    if (base / RegionBytes != last_region_number_) return;
+    const Leaf& leaf = (*last_region_)[base % RegionBytes / LeafBytes];
+    if (leaf.many) __builtin_prefetch(&leaf.many->blocks[index(base)], 1);
+  }
 
  private:
   static constexpr uint64_t Align = 16, LeafBytes = 1 << 10, RegionBytes = 1 << 20;
@@ -78,23 +100,34 @@ class BlockTable {
 
   Leaf leaf_of(uint64_t base) {
     if (base / LeafBytes == last_number_) return last_;
-    Region** const region = regions_.find(base / RegionBytes + 1);
-    if (!region) return {};
+    if (base / RegionBytes != last_region_number_) {
+      Region** const region = regions_.find(base / RegionBytes + 1);
+      if (!region) return {};
+      last_region_number_ = base / RegionBytes;
+      last_region_ = *region;
+    }
     last_number_ = base / LeafBytes;
-    return last_ = (**region)[base % RegionBytes / LeafBytes];
+    return last_ = (*last_region_)[base % RegionBytes / LeafBytes];
   }
 
-  // Where the block at `base` lies, or may lie.
-  Block& place_of(uint64_t base) {
-    const Leaf leaf = leaf_of(base);
-    if (leaf.many) return leaf.many->blocks[index(base)];
-    if (Block* const block = find(base)) return *block;
-    for (size_t i = 0; leaf.few && i < Few::Count; ++i) {
-      if (leaf.few->blocks[i].object.known()) continue;
-      leaf.few->at[i] = index(base);
-      return leaf.few->blocks[i];
+  // The last block of a leaf that begins at `at` or before; `at`: where. nullptr: there is none.
+  static Block* last_until(const Leaf& leaf, size_t& at) {
+    if (leaf.many) {
+      for (size_t i = at + 1; i-- > 0;) {
+        if (leaf.many->blocks[i].object.known()) return at = i, &leaf.many->blocks[i];
+      }
+      return nullptr;
     }
-    return new_place_of(base, leaf.few);
+    Block* last = nullptr;
+    size_t last_at = 0;
+    for (size_t i = 0; leaf.few && i < Few::Count; ++i) {
+      const size_t here = leaf.few->at[i];
+      if (here > at || (last && here < last_at) || !leaf.few->blocks[i].object.known()) continue;
+      last = &leaf.few->blocks[i];
+      last_at = here;
+    }
+    if (last) at = last_at;
+    return last;
   }
   // `full`: the leaf, which has no place for it; nullptr: there is no leaf yet.
   Block& new_place_of(uint64_t base, Few* full) {
@@ -122,6 +155,8 @@ class BlockTable {
   std::vector<Few*> spare_;
   uint64_t last_number_ = ~uint64_t{0};  // of the leaf that was asked for last
   Leaf last_;
+  uint64_t last_region_number_ = ~uint64_t{0};
+  Region* last_region_ = nullptr;
 };
 
 }  // namespace gt::tracer

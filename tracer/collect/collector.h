@@ -62,6 +62,7 @@ class Collector {
   void note_uncounted(uint64_t processes) { uncounted_processes_ = processes; }
 
   void stop_threads() { memory_.stop_thread(); }  // before a fork: a copy has none of them
+  void program_ended() { memory_.program_ended(); }  // nobody records any more: all processors may be used
 
   uint64_t calls() const { return calls_.calls(); }
   uint64_t memory_calls() const { return memory_.calls(); }

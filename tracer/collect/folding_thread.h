@@ -2,7 +2,8 @@
 //
 // Naming a call and folding it cost about the same, and neither needs the other's result: in two threads an irregular
 // stream is taken nearly twice as fast. The events of a stream come to it in their order, so the trace is the same.
-// With fewer than three processors it would take one from the program, and folds where it is called.
+// With fewer than three processors it would take one from the program, and folds where it is called until there is no
+// program any more.
 // Thread safety: one thread calls it. The streams are its own from push() to the next finish().
 // Errors: what folding throws (no memory) comes out of the next call. Cost: a few words for each event; 4 MiB at most.
 #pragma once
@@ -23,10 +24,14 @@ namespace gt::tracer {
 
 class FoldingThread {
  public:
-  explicit FoldingThread(unsigned processors = usable_processors()) : wanted_(processors >= 3) {}
+  explicit FoldingThread(unsigned processors = usable_processors())
+      : processors_(processors), wanted_(processors >= 3) {}
   ~FoldingThread();
   FoldingThread(const FoldingThread&) = delete;
   FoldingThread& operator=(const FoldingThread&) = delete;
+
+  // Nobody records any more: the program's processor is free.
+  void program_ended() { wanted_ = processors_ >= 2; }
 
   // As Folder::push() and push_again(). The stream must live until finish().
   void push(model::Folder& stream, model::ShapeId shape, std::span<const int64_t> values) {
@@ -73,7 +78,8 @@ class FoldingThread {
   static void fold(const Chunk& chunk);
   void throw_what_failed() GT_REQUIRES(mutex_);
 
-  const bool wanted_;
+  const unsigned processors_;
+  bool wanted_;
   bool runs_ = false;
   uint64_t pushed_ = 0;
   std::unique_ptr<Chunk> filling_;

@@ -129,12 +129,8 @@ bool MemoryCalls::take(TracedThread& thread, const RecordView& record) {
   return true;
 }
 
-void MemoryCalls::count(State& state, model::ShapeId shape, std::span<const int64_t> values, uint64_t ticks) {
-  ++calls_;
-  ++state.since_asked;
-  ++tables_.trace.stats[shape].calls;
-  folding_.push(state.stream, shape, values);
-  if (__builtin_expect(noted_ != nullptr, 0)) noted_->push_back({shape, {values.begin(), values.end()}});
+void MemoryCalls::note(State& state, model::ShapeId shape, std::span<const int64_t> values, uint64_t ticks) {
+  if (noted_) noted_->push_back({shape, {values.begin(), values.end()}});
   if (state.times) state.times->add_event(clock_.time_of(ticks), {});
 }
 
@@ -307,7 +303,7 @@ void MemoryCalls::release_ended(TracedThread& thread, MemoryCall& call, bool fai
   call.ended.clear();
 }
 
-ObjectRef MemoryCalls::name_made(TracedThread& thread, model::ClassId cls, uint64_t address, uint64_t bytes) {
+ObjectRef MemoryCalls::name_large(TracedThread& thread, model::ClassId cls, uint64_t address, uint64_t bytes) {
   Objects& objects = thread.process->objects;
   if (const Place stale = objects.take_memory(address, nullptr); stale.found) names_.release(stale.object, thread.id);
   const ObjectRef object = names_.create(cls);

@@ -73,6 +73,7 @@ class MemoryCalls {
   void end_open(TracedThread& thread);
 
   void stop_thread() { folding_.stop(); }  // before a fork
+  void program_ended() { folding_.program_ended(); }
 
   // Of this thread since it was last asked for.
   uint64_t calls_since(const TracedThread& thread) {
@@ -113,15 +114,25 @@ class MemoryCalls {
   }
   bool take_block(TracedThread& thread, State& state, const RecordView& record);
   // A call of this form that made or freed a block. False: not known yet.
-  bool make_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call, uint64_t ticks);
-  bool free_block(TracedThread& thread, State& state, const BlockForm& form, const BlockCall& call, uint64_t ticks);
+  [[gnu::always_inline]] bool make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+                                         uint64_t ticks);
+  [[gnu::always_inline]] bool free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
+                                         uint64_t ticks);
   // One block word that is a call. False: it makes no sense.
   bool take_word(TracedThread& thread, State& state, RingBlocks& ring, uint64_t word, const RecordView& run,
                  uint64_t ticks);
   void count_again(State& state, std::span<const model::PushedEvent> period, uint64_t times);
   bool take_long_way(TracedThread& thread, const BlockForm& form, const BlockCall& call, const RecordView& run,
                      uint64_t ticks);
-  void count(State& state, model::ShapeId shape, std::span<const int64_t> values, uint64_t ticks);
+  [[gnu::always_inline]] void count(State& state, model::ShapeId shape, std::span<const int64_t> values,
+                                    uint64_t ticks) {
+    ++calls_;
+    ++state.since_asked;
+    ++tables_.trace.stats[shape].calls;
+    folding_.push(state.stream, shape, values);
+    if (__builtin_expect(noted_ || state.times, 0)) note(state, shape, values, ticks);
+  }
+  void note(State& state, model::ShapeId shape, std::span<const int64_t> values, uint64_t ticks);
 
   enum class Entered { Yes, Foreign, Senseless };
   Entered enter(TracedThread& thread, State& state, const RecordView& record);
@@ -134,7 +145,15 @@ class MemoryCalls {
   const Recent& shape_of(TracedThread& thread, State& state);
   void release_ended(TracedThread& thread, MemoryCall& call, bool fails);
   // What began there is forgotten.
-  ObjectRef name_made(TracedThread& thread, model::ClassId cls, uint64_t address, uint64_t bytes);
+  [[gnu::always_inline]] ObjectRef name_made(TracedThread& thread, model::ClassId cls, uint64_t address,
+                                             uint64_t bytes) {
+    BlockTable::Block* const place = thread.process->objects.place_for_block(address, bytes);
+    if (!place) return name_large(thread, cls, address, bytes);
+    if (place->object.known()) names_.release(place->object, thread.id);
+    *place = {names_.create(cls), static_cast<uint32_t>(bytes)};
+    return place->object;
+  }
+  ObjectRef name_large(TracedThread& thread, model::ClassId cls, uint64_t address, uint64_t bytes);
 
   TraceTables& tables_;
   Names& names_;

@@ -77,6 +77,7 @@ Result<std::unique_ptr<Session>> Session::recover(const std::string& spool_path)
   std::unique_ptr<Session> session(new Session(std::move(*reader)));
   session->recovers_ = session->keep_ = true;
   session->backlog_.recover();
+  session->program_ended();
   return session;
 }
 

@@ -29,7 +29,11 @@ class Session {
   // What the collector does not come to in time is moved into a file there; 0: it may take half of what is free. Before
   // the first pump().
   void spill_to(const std::string& path, uint64_t most_bytes) { backlog_.spill_to(path, most_bytes); }
-  void stop_spilling() { backlog_.stop_moving(); }  // nobody records any more
+  // Nobody records any more: nobody would wait for us, or needs a processor of his own.
+  void program_ended() {
+    backlog_.stop_moving();
+    collector_.program_ended();
+  }
   const Status& spill_trouble() const { return backlog_.trouble(); }  // why that could not be done, the first time
 
   // Each call's time goes into the trace. Before the first pump().

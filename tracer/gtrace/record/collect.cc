@@ -206,7 +206,7 @@ class Collecting {
   // What the program left in memory and beside the trace when it was faster than we.
   void catch_up() {
     constexpr const char* What = "gtrace: taking what the program left";
-    session_.stop_spilling();
+    session_.program_ended();
     const Clock::time_point begin = Clock::now();
     const uint64_t waiting = session_.waiting_bytes();
     {

@@ -79,7 +79,7 @@ const std::vector<RuleId>& Grammar::choices(ShapeId shape) const {
   return at == choices_.end() ? none : at->second;
 }
 
-bool Grammar::begins_with(const Rule& rule_asked, Symbol shape) const {
+bool Grammar::may_begin_with(const Rule& rule_asked, Symbol shape) const {
   for (const Symbol s : rule_asked.body) {
     if (!is_rule(s)) return s == shape;
     if (begins_with(rule(rule_of(s)), shape)) return true;

@@ -76,7 +76,10 @@ class Grammar {
   // Rules to try when `shape` comes where nothing is expected, the latest first.
   const std::vector<RuleId>& choices(ShapeId shape) const;
   // May an iteration of the rule begin with this shape, loops before it skipped?
-  bool begins_with(const Rule& rule, Symbol shape) const;
+  bool begins_with(const Rule& rule, Symbol shape) const {
+    const Symbol first = rule.body.front();
+    return is_rule(first) ? may_begin_with(rule, shape) : first == shape;
+  }
 
   // Does the symbol stand in the rule, or in one inside it?
   bool mentions(const Rule& rule, Symbol symbol) const;
@@ -84,6 +87,7 @@ class Grammar {
   size_t memory_bytes() const { return symbols_ * sizeof(Symbol) + rules_.size() * sizeof(Rule); }
 
  private:
+  bool may_begin_with(const Rule& rule, Symbol shape) const;
   const Rule& make(std::vector<Symbol> body, uint64_t hash, size_t depth);
   void prefer(const Rule& rule, ShapeId first);
 

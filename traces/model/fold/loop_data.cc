@@ -46,12 +46,15 @@ void make_body(const Rule& rule, const LoopBody& body, size_t depth, const Gramm
                std::vector<Node>& out) {
   size_t value = 0, inner = 0;
   for (const Symbol s : rule.body) {
-    Node& n = out.emplace_back();
     if (is_rule(s)) {
+      const InnerLoop& loop = body.loops[inner++];
+      if (loop.count.never_more_than_none()) continue;  // a rule of many branches has many that were not taken
+      Node& n = out.emplace_back();
       n.kind = Node::Kind::Loop;
-      n.count = body.loops[inner].count.series(depth);
-      make_body(grammar.rule(rule_of(s)), body.loops[inner++].body, depth + 1, grammar, n.body);
+      n.count = loop.count.series(depth);
+      make_body(grammar.rule(rule_of(s)), loop.body, depth + 1, grammar, n.body);
     } else {
+      Node& n = out.emplace_back();
       n.shape = shape_of(s);
       for (size_t i = grammar.width(n.shape); i > 0; --i)
         n.values.push_back(body.values[value++].series(depth));
