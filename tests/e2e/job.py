@@ -17,6 +17,8 @@ import tempfile
 import time
 import traceback
 
+import driver
+
 build = pathlib.Path(sys.argv[1]).resolve()
 arguments = sys.argv[2:]
 bin_dir, apps, tests_dir = build / "bin", build / "bin" / "apps", build / "tests"
@@ -137,8 +139,13 @@ def run_one(name, function):
 
 
 def main(names):
-    # Characterizing the platform takes a while: once for all tests of a build.
+    # Characterizing the platform takes a while: once for all tests of a build and driver.
     os.environ["GT_TEST_CACHE"] = str(tests_dir / "cache")
+    if driver.NAME != "pocl":
+        if driver.missing():
+            print(f"skipped: {driver.missing()}")
+            sys.exit(77)
+        os.environ.update(driver.environment(), GT_TEST_CACHE=str(tests_dir / "cache" / driver.NAME))
     os.environ["PATH"] = f"{bin_dir}:{apps}:{os.environ['PATH']}"
     os.environ.pop("LD_PRELOAD", None)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
