@@ -35,8 +35,9 @@ class Skip(Exception):
 
 
 class Outcome:
-    def __init__(self, command, done):
+    def __init__(self, command, done, environment):
         self.command, self.code, self.out, self.err = command, done.returncode, done.stdout, done.stderr
+        self.environment = environment
 
     @property
     def text(self):
@@ -62,7 +63,7 @@ def run(*command, timeout=200, **options):
     done = subprocess.run(command, capture_output=True, timeout=timeout, env=env, **options)
     if done.returncode < 0:
         done.returncode = 128 - done.returncode
-    _history.append(Outcome(command, done))
+    _history.append(Outcome(command, done, env))
     return _history[-1]
 
 
@@ -114,7 +115,27 @@ def keys(value, *names):
         check(name in value, f"no key {name} in {sorted(value)}")
 
 
+def drivers_own():
+    """On other drivers than PoCL: what the last program does without us, where that is why it failed, or nothing."""
+    last = _history[-1] if _history and driver.NAME != "pocl" else None
+    if not last or last.code == 0 or last.command[0] in (GANALYZE,):
+        return None
+    program = last.command[last.command.index("--") + 1:] if "--" in last.command else last.command
+    if program[0] in (GTRACE, GOPTIMIZE):
+        return None
+    done = subprocess.run(program, capture_output=True, timeout=200, env=last.environment)
+    code = done.returncode if done.returncode >= 0 else 128 - done.returncode
+    if code == 0:
+        return None
+    said = done.stderr.decode(errors="replace").strip().split("\n")[-1]
+    return f"{driver.NAME} itself: {' '.join(map(os.path.basename, program))}: exit status {code}, {said}"
+
+
 def run_one(name, function):
+    known = driver.known(pathlib.Path(sys.argv[0]).stem, name)
+    if known:
+        print(f"{name}: skipped: {driver.NAME} itself: {known}", flush=True)
+        return "skipped"
     _history.clear()
     home = os.getcwd()
     started = time.monotonic()
@@ -127,7 +148,8 @@ def run_one(name, function):
         except Skip as e:
             verdict = f"skipped: {e}"
         except Exception as e:  # noqa: BLE001: anything is a failure to be shown
-            verdict = f"FAILED: {e}"
+            own = drivers_own()
+            verdict = f"skipped: {own}" if own else f"FAILED: {e}"
             where = traceback.extract_tb(e.__traceback__)
             print(f"--- {name}: {[f'{pathlib.Path(f.filename).name}:{f.lineno}' for f in where]}")
             for o in _history[-3:]:
