@@ -12,6 +12,7 @@ NAME = os.environ.get("GT_TEST_DRIVER", "pocl")
 MEMORY = {"pocl": {"POCL_MEMORY_LIMIT": "4"}, "intel": {"CL_CONFIG_CPU_FORCE_GLOBAL_MEM_SIZE": "4GB"}}.get(NAME, {})
 _MORE = {"rusticl": {"RUSTICL_ENABLE": "llvmpipe"}}.get(NAME, {})
 
+_VENDORS = pathlib.Path(os.environ.get("GT_TEST_DRIVERS", "/nonexistent")).resolve() / "vendors"
 # Mistakes of drivers that show no native run that fails: {file of the test: {test: why}}. What fails natively, too, is
 # found out when it fails (job.py), and docs/measurements/programs.md tells of both.
 _KNOWN = {
@@ -24,7 +25,7 @@ def known(file, test):
 
 
 def _folder():
-    return pathlib.Path(os.environ.get("GT_TEST_DRIVERS", "/nonexistent"), "vendors", NAME)
+    return _VENDORS / NAME
 
 
 def missing():
