@@ -4,6 +4,7 @@
 root=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 build="$root/build/release"
 logs="$root/build/logs"
+configure_options=()  # more of them, for build_release
 
 say() { printf '%s\n' "$*"; }
 die() { # STATUS TEXT...
@@ -41,7 +42,7 @@ build_release() {
   # Another compiler may know other warnings: they stop us, not a user.
   local strict=OFF
   [ -n "${CI:-}" ] && strict=ON
-  logged configure cmake -S "$root" --preset release "${cache[@]}" -DGT_WERROR="$strict"
+  logged configure cmake -S "$root" --preset release "${cache[@]}" -DGT_WERROR="$strict" "${configure_options[@]}"
   say "build: $build"
   if [ -t 1 ]; then
     cmake --build "$build" "${targets[@]}" || die 1 "the build failed"

@@ -1,16 +1,24 @@
 #!/usr/bin/env bash
 # Installs what is needed, builds, and runs all tests; with --quick those of two minutes: most unit tests, the tree, one
-# run of each program. Other arguments go to ctest, e.g. `scripts/test.sh -L unit`.
+# run of each program; with --drivers the end-to-end tests on other drivers than PoCL instead, which are installed for it
+# (scripts/deps.sh --help). Other arguments go to ctest, e.g. `scripts/test.sh -L unit`.
 # Needs no GPU: PoCL is the OpenCL driver. Root or sudo only for packages.
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/common.sh"
 
-if [ "${1:-}" = --quick ]; then
-  shift
-  set -- -L quick "$@"
-fi
+more=() configure_options=(-DGT_TEST_DRIVERS=)
+case ${1:-} in
+  --quick)
+    shift
+    set -- -L quick "$@" ;;
+  --drivers)
+    shift
+    set -- -L drivers "$@"
+    more=(--drivers)
+    configure_options=("-DGT_TEST_DRIVERS=intel;rusticl;oclgrind") ;;
+esac
 cd "$root"
-scripts/deps.sh
+scripts/deps.sh "${more[@]}"
 build_release
 say "tests: $(ctest --test-dir "$build" -N "$@" | sed -n 's/^Total Tests: //p')"
 # What was run once more, and the longest tests, before ctest's closing lines.

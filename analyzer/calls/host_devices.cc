@@ -91,20 +91,20 @@ class Answers {
 
 }  // namespace
 
-// PoCL's are "cpu-haswell-..." and "pthread-..." or "basic-..."; others are as the processor calls itself.
+// PoCL's are "cpu-haswell-..." and "pthread-..." or "basic-..."; others are as the processor calls itself, of which
+// virtual machines leave out the most ("AMD EPYC").
 bool is_processor_name(std::string_view device) {
   for (const std::string_view begin : {"cpu", "pthread", "basic"}) {
     const bool starts = device.starts_with(begin);
     if (starts && (device.size() == begin.size() || device[begin.size()] == '-')) return true;
   }
-  const auto is_word = [&](size_t at) {
-    const auto letter = [&](size_t i) {
-      return i < device.size() && std::isalnum(static_cast<unsigned char>(device[i]));
-    };
-    return !(at > 0 && letter(at - 1)) && !letter(at + 3);
+  const auto letter = [&](size_t i) {
+    return i < device.size() && std::isalnum(static_cast<unsigned char>(device[i]));
   };
-  for (size_t at = device.find("CPU"); at != std::string_view::npos; at = device.find("CPU", at + 1))
-    if (is_word(at)) return true;
+  for (const std::string_view word : {"CPU", "Processor", "EPYC", "Ryzen", "Xeon"}) {
+    for (size_t at = device.find(word); at != std::string_view::npos; at = device.find(word, at + 1))
+      if (!(at > 0 && letter(at - 1)) && !letter(at + word.size())) return true;
+  }
   return false;
 }
 

@@ -14,7 +14,7 @@ import subprocess
 import time
 
 from job import *  # noqa: F403
-from remote_job import client, only_pocl, proxy
+from remote_job import client, only_driver, proxy
 
 GMICROBENCH = str(bin_dir / "gmicrobench")
 POLICIES = ["default", "goptimize", "goptimize-noprofile", "hand-pinned"]
@@ -82,7 +82,7 @@ def test_json():
 
 
 def test_remote_devices():
-    only_pocl()
+    only_driver()
     remote = ["default", "remote", "remote-shm"]
     pathlib.Path("tmp").mkdir()
     outcome = suite("--size", "small", "--only", "sgemm", "--policy", ",".join(remote), "--json",

@@ -11,7 +11,7 @@ import time
 from job import *  # noqa: F403
 from proxy_job import until
 from remote_job import DEVICE, client, natively, proxy, remotely, ways
-from virtual_job import POCL, virtual
+from virtual_job import DRIVER, virtual
 
 LATE = tests_dir / "late_use"
 DESCRIPTORS = tests_dir / "descriptors"
@@ -25,7 +25,7 @@ def in_every_way(p, command, **more):
         yield url, lambda url=url: remotely(p, *command, url=url, **more)
         by_loader = {**client(p), **virtual(GTRACE_REMOTE=url)}
         yield f"{url} by the loader alone", lambda env=by_loader: run(*command, env=env, timeout=60, **more)
-    yield "in the process", lambda: run(*command, env=virtual(GTRACE_REMOTE=f"local:{POCL}"), timeout=60, **more)
+    yield "in the process", lambda: run(*command, env=virtual(GTRACE_REMOTE=f"local:{DRIVER}"), timeout=60, **more)
     staged = (GOPTIMIZE, "run", "--stage", "always", "--reuse", "always", "--", *command)
     yield "staged", lambda: run(*staged, timeout=60, **more)
     yield "recorded", lambda: run(GTRACE, "run", "-o", "trace.db", "--", *command, timeout=60, **more)

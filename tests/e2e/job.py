@@ -17,6 +17,8 @@ import tempfile
 import time
 import traceback
 
+import driver
+
 build = pathlib.Path(sys.argv[1]).resolve()
 arguments = sys.argv[2:]
 bin_dir, apps, tests_dir = build / "bin", build / "bin" / "apps", build / "tests"
@@ -33,8 +35,9 @@ class Skip(Exception):
 
 
 class Outcome:
-    def __init__(self, command, done):
+    def __init__(self, command, done, environment):
         self.command, self.code, self.out, self.err = command, done.returncode, done.stdout, done.stderr
+        self.environment = environment
 
     @property
     def text(self):
@@ -60,7 +63,7 @@ def run(*command, timeout=200, **options):
     done = subprocess.run(command, capture_output=True, timeout=timeout, env=env, **options)
     if done.returncode < 0:
         done.returncode = 128 - done.returncode
-    _history.append(Outcome(command, done))
+    _history.append(Outcome(command, done, env))
     return _history[-1]
 
 
@@ -112,7 +115,34 @@ def keys(value, *names):
         check(name in value, f"no key {name} in {sorted(value)}")
 
 
+def choose_driver():
+    if driver.missing():
+        print(f"skipped: {driver.missing()}")
+        sys.exit(77)
+    os.environ.update(driver.environment(), GT_TEST_CACHE=str(tests_dir / "cache" / driver.NAME))
+    if shutil.which("clinfo") and not run("clinfo", "-l").out.strip():  # or every test would be skipped
+        print(f"FAILED: the loader has no platform with {driver.environment()}")
+        sys.exit(1)
+
+
+def drivers_own():
+    """On other drivers than PoCL: what the last program does without us, where that is why it failed, or nothing."""
+    last = _history[-1] if _history and driver.NAME != "pocl" else None
+    if not last or last.code == 0:
+        return None
+    program = last.command[last.command.index("--") + 1:] if "--" in last.command else last.command
+    if pathlib.Path(program[0]).parent == bin_dir:
+        return None  # one of ours
+    again = run(*program, env=last.environment)
+    said = again.err_text.strip().split("\n")[-1]
+    return again.code and f"{driver.NAME} itself: {' '.join(map(os.path.basename, program))}: exit status {again.code}, {said}"
+
+
 def run_one(name, function):
+    known = driver.known(pathlib.Path(sys.argv[0]).stem, name)
+    if known:
+        print(f"{name}: skipped: {driver.NAME} itself: {known}", flush=True)
+        return "skipped"
     _history.clear()
     home = os.getcwd()
     started = time.monotonic()
@@ -125,7 +155,8 @@ def run_one(name, function):
         except Skip as e:
             verdict = f"skipped: {e}"
         except Exception as e:  # noqa: BLE001: anything is a failure to be shown
-            verdict = f"FAILED: {e}"
+            own = drivers_own()
+            verdict = f"skipped: {own}" if own else f"FAILED: {e}"
             where = traceback.extract_tb(e.__traceback__)
             print(f"--- {name}: {[f'{pathlib.Path(f.filename).name}:{f.lineno}' for f in where]}")
             for o in _history[-3:]:
@@ -137,8 +168,10 @@ def run_one(name, function):
 
 
 def main(names):
-    # Characterizing the platform takes a while: once for all tests of a build.
+    # Characterizing the platform takes a while: once for all tests of a build and driver.
     os.environ["GT_TEST_CACHE"] = str(tests_dir / "cache")
+    if driver.NAME != "pocl":
+        choose_driver()
     os.environ["PATH"] = f"{bin_dir}:{apps}:{os.environ['PATH']}"
     os.environ.pop("LD_PRELOAD", None)
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)

@@ -11,13 +11,13 @@ import signal
 
 from job import *  # noqa: F403
 from proxy_job import WAIT, alive, until
-from remote_job import client, only_pocl, proxy
+from remote_job import client, only_driver, proxy
 
 GMICROBENCH = str(bin_dir / "gmicrobench")
 
 
 def folder_for_temporary():
-    only_pocl()
+    only_driver()
     os.mkdir("tmp")
     return {"TMPDIR": os.path.abspath("tmp")}
 
@@ -123,7 +123,7 @@ def test_interrupted():
 
 
 def test_bad_arguments():
-    only_pocl()
+    only_driver()
     one_line(run(GMICROBENCH, "remote", "--device", "99"), USAGE, "99")
     one_line(run(GMICROBENCH, "remote", "--remote", "smoke:signals"), USAGE, "smoke")
     one_line(run(GMICROBENCH, "remote", "--html", "/nonexistent/page.html"), ENVIRONMENT, "nonexistent")

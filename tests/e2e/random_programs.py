@@ -46,7 +46,7 @@ def proxies(count, *options):
 def ways(ports):
     tcp, shm = [f"tcp://127.0.0.1:{p}" for p in ports], [f"shm:{p}" for p in ports]
     return {"TCP": tcp[0], "shared memory": shm[0], "three proxies": f"{tcp[0]},{shm[1]},{tcp[2]}",
-            "a proxy and a driver here": f"{shm[2]},local:{POCL}"}
+            "a proxy and a driver here": f"{shm[2]},local:{DRIVER}"}
 
 
 def compare(name, url, first, count, *kind):

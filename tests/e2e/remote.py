@@ -10,7 +10,7 @@ import pathlib
 import re
 
 from job import *  # noqa: F403
-from remote_job import client, natively, only_pocl, proxy, remotely, ways
+from remote_job import client, natively, only_driver, proxy, remotely, ways
 
 NOBODY = "tcp://127.0.0.1:1"
 
@@ -124,7 +124,7 @@ def no_devices(outcome, url, *words):
 
 
 def test_without_a_proxy_the_program_has_its_own():
-    only_pocl()
+    only_driver()
     expected = good(app("vadd")).out
     for url in (NOBODY, "shm:nobody"):
         outcome = good(GOPTIMIZE, "run", "--remote", url, "--", app("vadd"), env={"XDG_RUNTIME_DIR": os.getcwd(),

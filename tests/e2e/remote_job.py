@@ -1,29 +1,26 @@
-"""What the tests of remote devices share: PoCL behind a proxy and beside it, and programs that use it from there.
+"""What the tests of remote devices share: a driver behind a proxy and beside it, and programs that use it from there.
 
-The proxy's PoCL has 4 GiB, which tells remote devices from the local one. Natively, by shared memory and over TCP a
+The proxy's driver has 4 GiB, which tells remote devices from the local one. Natively, by shared memory and over TCP a
 program must do the same: the oracle is its run on the same device without us.
 """
 
-import glob
 import os
-import pathlib
 
-from job import GOPTIMIZE, Skip, run, same
+import driver
+from job import GOPTIMIZE, run, same
 from proxy_job import serving
+from virtual_job import native
 
-DEVICE = {"POCL_MEMORY_LIMIT": "4"}
+DEVICE = driver.MEMORY
 
 
-def only_pocl():
+def only_driver():
     """This machine's other drivers are not what is tested."""
-    found = [f for f in glob.glob("/etc/OpenCL/vendors/*.icd") if "pocl" in pathlib.Path(f).read_text()]
-    if not found:
-        raise Skip("PoCL is not installed")
-    os.environ["OCL_ICD_VENDORS"] = found[0]
+    os.environ.update(native())
 
 
 def proxy(*arguments, env=None, **options):
-    only_pocl()
+    only_driver()
     return serving(*arguments, env={**DEVICE, **(env or {})}, **options)
 
 

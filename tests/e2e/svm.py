@@ -91,7 +91,7 @@ def test_clinfo():
 
 def test_several_places():
     with server("tcp://127.0.0.1:0") as (env, _):
-        env = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},local:{POCL}")
+        env = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},local:{DRIVER}")
         same(good(SVM, "several", env=env).text, "none in a context of several places: yes\nend\n", "two places")
 
 

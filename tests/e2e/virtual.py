@@ -72,7 +72,7 @@ def test_random_programs_elsewhere():
     for url in elsewhere():
         with server(url) as (env, _):
             one = good(tests_dir / "random_commands", SEED, PROGRAMS, env=env)
-            three = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},{env['GTRACE_REMOTE']},local:{POCL}")
+            three = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},{env['GTRACE_REMOTE']},local:{DRIVER}")
             mixed = good(tests_dir / "random_commands", SEED, PROGRAMS, env=three)
         same(one.text, natively_random(), f"{url}: the bytes differ")
         same(mixed.text, natively_random(), f"{url}, three places: the bytes differ")
@@ -103,7 +103,7 @@ def test_read_then():
     for url in elsewhere():
         with server(url) as (env, _):
             same(good(tests_dir / "read_then", env=env).text, expected, url)
-            both = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},local:{POCL}")
+            both = dict(env, GTRACE_REMOTE=f"{env['GTRACE_REMOTE']},local:{DRIVER}")
             same(good(tests_dir / "read_then", env=both).text, expected, f"{url}, and a driver here")
     same(good(tests_dir / "read_then", env=virtual()).text, expected, "in the process")
     staged = (GOPTIMIZE, "run", "--stage", "always", "--", tests_dir / "read_then", "chains")
@@ -227,7 +227,7 @@ def test_lost():
     """The executor dies at work: its device is gone at once, the other one goes on."""
     for url in elsewhere():
         with server(url) as (env, process):
-            env = {**os.environ, **env, "GTRACE_REMOTE": f"{env['GTRACE_REMOTE']},local:{POCL}"}
+            env = {**os.environ, **env, "GTRACE_REMOTE": f"{env['GTRACE_REMOTE']},local:{DRIVER}"}
             program = subprocess.Popen([str(tests_dir / "virtual_endings"), "lost"], stdout=subprocess.PIPE, text=True, env=env)
             same(program.stdout.readline(), "ready 0\n", "first line")
             process.kill()

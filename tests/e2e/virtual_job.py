@@ -1,15 +1,15 @@
 """What tests of the virtual platform share: the environments in which it is seen, and an executor elsewhere."""
 
 import contextlib
-import glob
 import itertools
 import os
 import pathlib
 import subprocess
 
+import driver
 from job import *  # noqa: F401,F403
 
-POCL = "libpocl.so.2"
+DRIVER = driver.library_path()
 names = itertools.count()
 
 
@@ -18,14 +18,13 @@ def virtual(places=1, **more):
     vendors = pathlib.Path("vendors").resolve()
     vendors.mkdir(exist_ok=True)
     (vendors / "gtrace.icd").write_text(f"{build}/lib/gtrace/libgtrace-remote.so\n")
-    return {"OCL_ICD_VENDORS": str(vendors), "GTRACE_REMOTE": ",".join([f"local:{POCL}"] * places), **more}
+    return {"OCL_ICD_VENDORS": str(vendors), "GTRACE_REMOTE": ",".join([f"local:{DRIVER}"] * places), **more}
 
 
 def native():
-    found = [f for f in glob.glob("/etc/OpenCL/vendors/*.icd") if "pocl" in pathlib.Path(f).read_text()]
-    if not found:
-        raise Skip("PoCL is not installed")
-    return dict(OCL_ICD_VENDORS=found[0])
+    if driver.missing():
+        raise Skip(driver.missing())
+    return driver.environment()
 
 
 def elsewhere():
@@ -36,7 +35,7 @@ def elsewhere():
 @contextlib.contextmanager
 def server(url, drivers=None, **more):
     """An executor in a process of its own; gives the environment of its clients, and the process. `drivers`: a folder
-    that names other drivers than PoCL; `more`: of its environment."""
+    that names other drivers; `more`: of its environment."""
     env = dict(native(), **(dict(OCL_ICD_VENDORS=str(drivers)) if drivers else {}), **more)
     process = subprocess.Popen([str(tests_dir / "executor_server"), url, "token"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True, env=dict(os.environ, **env))

@@ -145,9 +145,10 @@ TEST_CASE("idle-waits: what is only to be unmapped is no reason to wait") {
 // --- Devices ---
 
 TEST_CASE("processors by their names") {
-  for (const char* name : {"pthread-Intel(R) Xeon(R)", "cpu-haswell-AMD EPYC", "basic-x", "cpu", "Intel CPU @ 2 GHz"})
+  for (const char* name : {"pthread-Intel(R) Xeon(R)", "cpu-haswell-AMD EPYC", "basic-x", "cpu", "Intel CPU @ 2 GHz",
+                           "AMD EPYC", "AMD EPYC 7763 64-Core Processor", "Intel(R) Xeon(R) Platinum 8480+"})
     CHECK_MESSAGE(analyzer::is_processor_name(name), name);
-  for (const char* name : {"NVIDIA H200", "gfx90a", "cpuless", "Intel(R) UHD Graphics", "VCPU9000", ""})
+  for (const char* name : {"NVIDIA H200", "gfx90a", "cpuless", "Intel(R) UHD Graphics", "VCPU9000", "Coprocessor", ""})
     CHECK_MESSAGE(!analyzer::is_processor_name(name), name);
 }
 
