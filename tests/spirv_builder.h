@@ -155,7 +155,8 @@ class SpirvBuilder {
       if (index_ != 0) w.push_back(index_);
       put(all, 15, w);
     }
-    for (const Words* part : {&names_, &annotations_, &globals_, &code_}) all.insert(all.end(), part->begin(), part->end());
+    for (const Words* part : {&names_, &annotations_, &globals_, &code_})
+      all.insert(all.end(), part->begin(), part->end());
     Bytes out(all.size() * sizeof(Word));
     std::memcpy(out.data(), all.data(), out.size());
     return out;

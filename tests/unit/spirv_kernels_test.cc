@@ -114,8 +114,7 @@ TEST_CASE("images, constants, local memory, and what decorations say") {
   b.store(a[2], b.load(b.u32(), a[3]));
   b.act(9999, {a[4]});  // no instruction that anybody knows
   b.end_function();
-  CHECK(told(b.bytes(), "memories") ==
-        "from=read to=write scratch=local:write table=constant:read fixed=read_write!");
+  CHECK(told(b.bytes(), "memories") == "from=read to=write scratch=local:write table=constant:read fixed=read_write!");
   b.decorate(a[4], {24});
   CHECK(told(b.bytes(), "memories").ends_with("fixed=read!"));
 }
@@ -142,7 +141,8 @@ TEST_CASE("both byte orders") {
 
 TEST_CASE("what is no module is said to be none") {
   CHECK_FALSE(kernels::read_spirv({}).note.empty());
-  const Bytes text = {'n', 'o', 't', ' ', 'S', 'P', 'I', 'R', '-', 'V', ' ', 'a', 't', ' ', 'a', 'l', 'l', '.', '.', '.'};
+  const Bytes text = {'n', 'o', 't', ' ', 'S', 'P', 'I', 'R', '-', 'V',
+                      ' ', 'a', 't', ' ', 'a', 'l', 'l', '.', '.', '.'};
   CHECK(kernels::read_spirv(text).note == "not a SPIR-V module");
   Bytes huge = sample_module(add_sum);
   put_word(huge, 3, 0xffffffff);

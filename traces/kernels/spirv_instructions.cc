@@ -17,7 +17,8 @@ std::vector<Cells> Evaluation::values(Words w, size_t first) {
   return out;
 }
 
-// Is the number an address that was looked at as one, unchanged? Compilers load addresses so where they copy structures.
+// Is the number an address that was looked at as one, unchanged? Compilers load addresses so where they copy
+// structures.
 bool Evaluation::is_address(Id number, unsigned depth) {
   constexpr unsigned MostSteps = 8;
   if (is_constant(module_, number)) return true;
