@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analyzer/calls/declared_args.h"
+#include "analyzer/calls/kernel_modules.h"
 #include "analyzer/kernels/build_options.h"
 #include "analyzer/kernels/kernel_source.h"
 #include "traces/api/api.h"
@@ -36,6 +37,8 @@ class Sources {
   Sources(const model::Trace& trace, unsigned seconds)
       : trace_(trace), end_(Clock::now() + std::chrono::seconds(seconds)) {}
 
+  bool late() const { return Clock::now() > end_; }
+
   const kernels::Source& find(model::BlobId source, model::BlobId options) {
     const std::string_view text = without_nul(text_of(trace_, options));
     const auto [at, fresh] = known_.try_emplace({source, kernels::parse_build_options(text)});
@@ -52,7 +55,7 @@ class Sources {
     if (blob.full_size > blob.bytes.size()) {
       return {{}, false, "the trace keeps only the beginning of the source"};
     }
-    if (Clock::now() > end_) return {{}, false, "not looked at: there are too many sources"};
+    if (late()) return {{}, false, "not looked at: there are too many sources"};
     const std::string_view text = without_nul(text_of(trace_, source)), given = without_nul(text_of(trace_, options));
     // What the program includes lies where it was started, or, on another machine, where we are.
     const std::string started(trace_.fact("folder"));
@@ -102,6 +105,17 @@ void add_source(KernelFacts& k, const kernels::Source& source) {
   if (k.note.empty()) k.note = "the source has no kernel of this name";
 }
 
+// Names and types of the driver's where the module has none: front ends strip names.
+void add_module(KernelFacts& k, KernelModules::Answer answer, std::string_view declared) {
+  k.exact = answer.exact;
+  k.note = answer.note;
+  k.args = std::move(answer.kernel->args);
+  k.elsewhere = answer.kernel->elsewhere;
+  const std::vector<kernels::Arg> said = declared_args(declared);
+  for (size_t i = 0; i < std::min(said.size(), k.args.size()); ++i)
+    if (k.args[i].name.empty()) k.args[i].name = said[i].name;
+}
+
 // Memory that no argument leads to counts as read and written.
 void add_declared(KernelFacts& k, std::string_view lines) {
   k.exact = false;
@@ -114,7 +128,7 @@ void add_declared(KernelFacts& k, std::string_view lines) {
 struct Key {
   std::string name;
   model::KernelOrigin origin;
-  auto tied() const { return std::tie(name, origin.source, origin.options, origin.declared); }
+  auto tied() const { return std::tie(name, origin.source, origin.options, origin.declared, origin.modules); }
   bool operator<(const Key& o) const { return tied() < o.tied(); }
 };
 
@@ -168,6 +182,7 @@ std::map<Key, KernelFacts> gather(const model::Trace& trace) {
 
 std::vector<KernelFacts> find_kernels(const model::Trace& trace, unsigned budget_seconds) {
   Sources sources(trace, budget_seconds);
+  KernelModules modules(trace);
   std::map<Key, KernelFacts> kernels = gather(trace);
   std::vector<std::pair<const Key, KernelFacts>*> order;
   for (auto& entry : kernels) order.push_back(&entry);
@@ -177,11 +192,16 @@ std::vector<KernelFacts> find_kernels(const model::Trace& trace, unsigned budget
   std::vector<KernelFacts> out;
   for (auto* entry : order) {
     const model::KernelOrigin& origin = entry->first.origin;
-    if (origin.declared.empty()) {
+    KernelModules::Answer answer;
+    if (!origin.modules.empty() && !sources.late()) answer = modules.find(origin.modules, entry->first.name);
+    if (answer.kernel) {
+      add_module(entry->second, std::move(answer), origin.declared);
+    } else if (origin.declared.empty()) {
       add_source(entry->second, sources.find(origin.source, origin.options));
     } else {
       add_declared(entry->second, origin.declared);
     }
+    if (!answer.note.empty() && !entry->second.exact) entry->second.note = std::move(answer.note);
     out.push_back(std::move(entry->second));
   }
   return out;

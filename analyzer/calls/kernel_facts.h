@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "analyzer/kernels/kernel_args.h"
+#include "traces/kernels/kernel_args.h"
 #include "traces/model/fold/event.h"
 
 namespace gt::analyzer {

@@ -4,7 +4,9 @@ const ACCESS = {none: 'unused', read: 'read', write: 'written', read_write: 'rea
 // By value: neither read nor written, whatever the kernel does with it.
 const byValue = arg => arg.address_space === 'private';
 const markOf = arg => byValue(arg) ? 'none' : arg.access;
-const argTitle = arg => `${arg.name}: ` + (byValue(arg) ? 'passed by value' : ACCESS[arg.access]) +
+const memberText = m => `, what byte ${m.offset} points to: ${ACCESS[m.access]}`;
+const argTitle = arg => `${arg.name}: ` +
+  (byValue(arg) ? 'passed by value' + (arg.members || []).map(memberText).join('') : ACCESS[arg.access]) +
   (['global', 'private'].includes(arg.address_space) ? '' : ` (${arg.address_space} memory)`);
 
 function argList(kernel) {

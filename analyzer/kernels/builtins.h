@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "analyzer/kernels/kernel_args.h"
+#include "traces/kernels/kernel_args.h"
 
 namespace gt::kernels {
 

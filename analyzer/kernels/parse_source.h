@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "analyzer/kernels/kernel_args.h"
+#include "traces/kernels/kernel_args.h"
 
 namespace gt::kernels {
 

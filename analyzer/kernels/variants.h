@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analyzer/kernels/kernel_args.h"
+#include "traces/kernels/kernel_args.h"
 
 namespace gt::kernels {
 

@@ -29,6 +29,9 @@ Json kernel(const KernelFacts& k) {
                     {"type", a.type},
                     {"address_space", kernels::address_space_name(a.space)},
                     {"access", kernels::access_name(a.access)}});
+    if (a.escapes) args.back()["escapes"] = true;
+    for (const kernels::Member& m : a.members)
+      args.back()["members"].push_back({{"offset", m.offset}, {"access", kernels::access_name(m.access)}});
     if (kernels::writes(a.access) && kernels::is_memory_object(a.space)) defines.push_back(i);
   }
   return {{"name", k.name},       {"launches", k.launches},

@@ -190,10 +190,16 @@ void add_sources(Text& out, const Analysis& a) {
   add_remedies(out, a.sources);
 }
 
-std::string arg_text(const kernels::Arg& a) {
-  if (a.space == kernels::AddressSpace::Private) return a.name;
+std::string arg_text(const kernels::Arg& a, size_t index) {
   constexpr const char* Verbs[] = {"unused", "read", "written", "read+written"};
-  std::string out = a.name + ": " + Verbs[static_cast<size_t>(a.access)];
+  const std::string name = a.name.empty() ? fmt::format("argument {}", index) : a.name;
+  if (a.space == kernels::AddressSpace::Private) {
+    std::string out = name;
+    for (const kernels::Member& m : a.members)
+      out += fmt::format(" (what byte {} points to: {})", m.offset, Verbs[static_cast<size_t>(m.access)]);
+    return out;
+  }
+  std::string out = name + ": " + Verbs[static_cast<size_t>(a.access)];
   if (a.space != kernels::AddressSpace::Global)
     out += std::string(" (") + kernels::address_space_name(a.space) + ")";
   return out;
@@ -216,7 +222,7 @@ void add_kernels(Text& out, const Analysis& a) {
     if (++shown > MostRows) break;
     std::string line =
         fmt::format("{}  {}", a.kernel_name(k), launches_text(k));
-    for (size_t i = 0; i < k.args.size(); ++i) line += (i ? ", " : "; ") + arg_text(k.args[i]);
+    for (size_t i = 0; i < k.args.size(); ++i) line += (i ? ", " : "; ") + arg_text(k.args[i], i);
     out.paragraph(printable(line), 2);
     const bool said = shown > 1 && a.kernels[shown - 2].note == k.note;
     if (!k.exact) out.faint("as much as may be: " + (said ? "as above" : printable(k.note)), 4);

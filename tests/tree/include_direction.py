@@ -15,12 +15,13 @@ import sources
 BASE = ("traces/base",)
 API = BASE + ("traces/api",)
 MODEL = API + ("traces/model",)
-TRACES = MODEL + ("traces/store", "traces/contents", "traces/sandbox", "traces/samples")
+TRACES = MODEL + ("traces/kernels", "traces/store", "traces/contents", "traces/sandbox", "traces/samples")
 
 # What a folder may include besides itself. The longest matching prefix of a file's path counts.
 ALLOWED = {
     "traces/base": (),
     "traces/api": BASE,
+    "traces/kernels": BASE,
     "traces/model": API,
     "traces/store": MODEL + ("traces/contents",),
     "traces/contents": BASE,
@@ -38,14 +39,14 @@ ALLOWED = {
     "transport/executor": MODEL + ("transport",),    # also runs inside programs: no store, no libclang
     "transport": TRACES + ("transport", "analyzer/kernels"),
     "analyzer/base": (),
-    "analyzer/kernels": MODEL,
+    "analyzer/kernels": MODEL + ("traces/kernels",),
     "analyzer": TRACES + ("analyzer",),
     "microbench/apps": (),
     "microbench/base": MODEL + ("transport/memory",),
     "microbench": TRACES + ("transport", "microbench"),
     "optimizer-rt/pool": MODEL + ("transport/memory", "tracer/interpose"),
     "optimizer-rt/cl": MODEL + ("transport", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/client/base/optimizer.h"),
-    "optimizer-rt/client": MODEL + ("transport", "optimizer-rt/client"),
+    "optimizer-rt/client": MODEL + ("traces/kernels", "transport", "optimizer-rt/client"),
     "optimizer-rt": TRACES + ("transport", "tracer/interpose", "optimizer-rt"),
     "tests": sources.FOLDERS,
 }

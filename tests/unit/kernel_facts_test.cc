@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "analyzer/calls/effects.h"
+#include "tests/spirv_samples.h"
 #include "tests/unit/sample_trace.h"
 #include "traces/model/folded/kernel_origin.h"
 
@@ -97,6 +98,43 @@ TEST_CASE("what the driver says of a kernel without source") {
   CHECK(k.args[3].space == AddressSpace::Local);
   CHECK(k.args[4].space == AddressSpace::Private);
   CHECK(effect_on_buffer(t) == Effect::Use);
+}
+
+TEST_CASE("a kernel of a program in SPIR-V") {
+  const auto scaled = [](const char* kernel) {
+    SpirvBuilder b;
+    const auto p = b.pointer(SpirvBuilder::Global, b.u32());
+    const auto args = b.begin_kernel(kernel, {p, p}, {"", "out"});
+    b.store(args[1], b.load(b.u32(), args[0]));
+    b.end_function();
+    return b.bytes();
+  };
+  Trace t = paper_loop(3);
+  t.kernels[0].source = NoIndex;
+  const BlobId other = add_blob(t, as_text(sample_module(add_sum)));
+  const BlobId module = add_blob(t, as_text(scaled("vadd"))), damaged = add_blob(t, "not a module");
+  KernelOrigins origins;
+  std::vector<KernelOrigin>& list = origins[t.kernels[0].cls];
+  list = {{NoIndex, NoIndex, "global\tnone\t\tuint*\tin\n", {other, module}}};
+  Trace good = t;
+  add_origin_facts(good, origins);
+  bool complete = false;
+  CHECK(read_origins(good, complete) == origins);
+  const auto found = find_kernels(good);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].exact);
+  REQUIRE(found[0].args.size() == 2);
+  CHECK(found[0].args[0].access == Access::Read);
+  CHECK(found[0].args[0].name == "in");  // stripped from the module: the driver says it
+  CHECK(found[0].args[1].access == Access::Write);
+  CHECK(found[0].elsewhere == Access::None);
+  list[0].modules = {damaged};
+  add_origin_facts(t, origins);
+  const auto declared = find_kernels(t);
+  REQUIRE(declared.size() == 1);
+  CHECK_FALSE(declared[0].exact);
+  CHECK(declared[0].note == "not a SPIR-V module");
+  CHECK(declared[0].args.size() == 1);
 }
 
 TEST_CASE("a place that makes kernels of two programs does what either does") {

@@ -139,6 +139,7 @@ void CallNaming::name_bytes(TracedThread& thread, const api::DecodedArg& arg, bo
   }
   const model::BlobId blob = tables_.blob_of(arg.data, arg.length);
   if (!output && call.text == model::NoIndex) call.text = blob;
+  if (!output && arg.param == attributes.il) call.il = blob;
   if (!output && arg.param == attributes.options) call.options = blob;
   if (!output && arg.param == attributes.headers) call.headers.push_back(blob);
   return call.add_number(arg.param, ArgForm::Blob, blob);

@@ -38,6 +38,7 @@ struct CallFacts {
   uint32_t program = model::NoIndex;
   model::BlobId text = model::NoIndex;  // the first string given: a kernel's name
   model::BlobId options = model::NoIndex;
+  model::BlobId il = model::NoIndex;  // what it makes a program from, in an intermediate language
   bool error = false;
   bool calls_back = false;     // it was given a function of the program
 };

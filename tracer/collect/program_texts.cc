@@ -40,8 +40,12 @@ void insert_headers(std::string_view text, const Headers& headers, std::string& 
 uint32_t ProgramTexts::make_program(const PendingCall& call) {
   Program made;
   std::string source = std::string(as_text(call.source));
+  if (call.il != model::NoIndex) made.modules.push_back(call.il);
   for (const uint32_t p : call.programs) {
-    if (p >= programs_.size() || programs_[p].source == model::NoIndex) continue;
+    if (p >= programs_.size()) continue;
+    for (const model::BlobId module : programs_[p].modules)
+      if (made.modules.size() < model::MostModules) made.modules.push_back(module);
+    if (programs_[p].source == model::NoIndex) continue;
     source += without_nul(as_text(trace_.blobs[programs_[p].source].bytes));
     source += '\n';
     if (made.options == model::NoIndex) made.options = programs_[p].options;
@@ -90,6 +94,7 @@ void ProgramTexts::note_kernel(const PendingCall& call, uint64_t handle, model::
   if (program < programs_.size()) {
     origin.source = programs_[program].source;
     origin.options = programs_[program].options;
+    origin.modules = programs_[program].modules;
   }
   for (const auto& [kernel, text] : call.kernel_args)
     if (kernel == handle && origin.source == model::NoIndex) origin.declared = text;

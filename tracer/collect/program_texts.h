@@ -42,6 +42,7 @@ class ProgramTexts {
     model::BlobId source = model::NoIndex;  // what its kernels are compiled from, headers included
     model::BlobId options = model::NoIndex;
     model::BlobId text = model::NoIndex;  // what it was made from
+    std::vector<model::BlobId> modules;   // or these, in an intermediate language; several where it was linked
   };
 
   TraceTables& tables_;

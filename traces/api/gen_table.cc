@@ -327,7 +327,7 @@ Result<std::string> Table::attributes(const Function& fn, const Row& row) {
         row.result_role.find_first_of(",>") - row.result_role.find("K::") - 3);
   std::string out;
   for (const char* name :
-       {"blocking", "size", "region", "image", "whole", "flags", "pitches", "part", "format", "source", "options",
+       {"blocking", "size", "region", "image", "whole", "flags", "pitches", "part", "format", "source", "il", "options",
         "headers", "replays", "updates", "kernel_index", "kernel_value", "transfer", "direction", "records", "launch",
         "on_host", "waits", "releases", "retains", "creates"}) {
     const auto it = given.find(name);

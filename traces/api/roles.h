@@ -218,6 +218,7 @@ struct Attributes {
   int8_t part = -1;          // a create call: the region of its parent that a sub-buffer is
   int8_t format = -1;        // a create call: the format of an image; its dimensions follow
   int8_t source = -1;        // a create call: the text of a program
+  int8_t il = -1;            // a create call: a program in an intermediate language
   int8_t options = -1;       // a build call: its options
   int8_t headers = -1;       // a build call: the names by which its source includes the programs before this parameter
   int8_t replays = -1;       // runs the commands of this command buffer

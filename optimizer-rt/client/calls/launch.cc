@@ -77,7 +77,9 @@ bool leaves_out_required(_cl_kernel& kernel, _cl_device_id& device, const Range&
   return first<size_t>(required) != 0;
 }
 
-bool is_written(const wire::ArgInfo& info, const _cl_mem& mem) {
+bool is_written(const _cl_kernel& kernel, size_t index, const _cl_mem& mem) {
+  const wire::ArgInfo& info = kernel.info.args[index];
+  if (index < kernel.may_write.size() && !kernel.may_write[index]) return false;
   if (mem.flags & CL_MEM_READ_ONLY || info.kind == wire::ArgInfo::Kind::Constant) return false;
   if (info.kind == wire::ArgInfo::Kind::Image) return info.access != CL_KERNEL_ARG_ACCESS_READ_ONLY;
   return !(info.type_qualifier & CL_KERNEL_ARG_TYPE_CONST);
@@ -91,7 +93,7 @@ void use_arguments(Command& c, _cl_kernel& kernel) GT_REQUIRES(kernel.mutex) {
     if (arg.form != Form::Mem || !arg.mem) continue;
     const Ref<_cl_mem> mem = live_mem(arg.mem);
     require(mem && mem->serial == arg.serial, CL_INVALID_KERNEL_ARGS);  // released since
-    is_written(kernel.info.args[i], *mem) ? c.writes(*mem) : c.reads(*mem);
+    is_written(kernel, i, *mem) ? c.writes(*mem) : c.reads(*mem);
   }
 }
 

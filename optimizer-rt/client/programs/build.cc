@@ -124,6 +124,7 @@ void note_way(_cl_program& program, const char* options) {
 void note_linked(_cl_program& program, cl_uint count, const cl_program* inputs, const char* options) {
   std::vector<BuildWay> ways;
   for (cl_uint i = 0; i < count; ++i) {
+    program.modules.insert(program.modules.end(), inputs[i]->modules.begin(), inputs[i]->modules.end());
     const MutexLock lock(inputs[i]->mutex);
     for (const BuildWay& way : inputs[i]->ways) ways.push_back({way.source, given(options)});
   }

@@ -25,6 +25,7 @@ _cl_kernel::_cl_kernel(_cl_program& p, const wire::KernelInfo& i)
       program(&p),
       info(i),
       may_require_size(::may_require_size(p)),
+      may_write(p.may_write(i.name)),
       args(i.args.size()),
       sent(p.context->sub_contexts.size(), std::vector<uint64_t>(i.args.size())),
       names_(*p.context) {

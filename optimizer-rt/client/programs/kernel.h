@@ -45,6 +45,8 @@ struct _cl_kernel : gt::virt::Object {
   const gt::wire::KernelInfo info;
   const bool may_require_size;  // for all that its source says: __attribute__((reqd_work_group_size(...)))
 
+  const std::vector<bool> may_write;  // by argument, as its SPIR-V has it; empty: not known
+
   gt::Mutex mutex;
   std::vector<gt::virt::ArgValue> args GT_GUARDED_BY(mutex);
   std::vector<std::vector<uint64_t>> sent GT_GUARDED_BY(mutex);  // by sub-context, by argument: the version there

@@ -68,6 +68,26 @@ const wire::KernelInfo* _cl_program::find_kernel(const std::string& name) const 
   return it == kernels.end() ? nullptr : &*it;
 }
 
+void _cl_program::read_module() {
+  auto module = kernels::SpirvKernels::read(il);
+  if (module.ok()) modules.push_back(std::make_shared<const kernels::SpirvKernels>(std::move(*module)));
+}
+
+std::vector<bool> _cl_program::may_write(const std::string& kernel) {
+  if (modules.empty()) return {};
+  const MutexLock lock(mutex);
+  const auto [it, fresh] = written.try_emplace(kernel);
+  for (size_t i = 0; fresh && i < modules.size(); ++i) {
+    bool exact = false;
+    const std::optional<kernels::Kernel> found = modules[i]->find(kernel, exact);
+    if (!found) continue;
+    if (exact)
+      for (const kernels::Arg& arg : found->args) it->second.push_back(kernels::writes(arg.access));
+    break;
+  }
+  return it->second;
+}
+
 namespace gt::virt::fn {
 namespace {
 
@@ -135,6 +155,7 @@ cl_program clCreateProgramWithIL(cl_context context, const void* il, size_t leng
   Ref<_cl_program> program = make<_cl_program>(*context, all_devices(*context));
   const auto* bytes = static_cast<const uint8_t*>(il);
   program->il.assign(bytes, bytes + length);
+  program->read_module();
   for (const auto& sub_context : context->sub_contexts) {
     const ObjectId name = program->names[sub_context->index] = sub_context->session.new_id();
     cl_int code = CL_SUCCESS;

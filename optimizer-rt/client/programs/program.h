@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/objects/context.h"
 #include "traces/base/mutex.h"
+#include "traces/kernels/spirv_kernels.h"
 #include "transport/protocol/messages.h"
 
 namespace gt::virt {
@@ -43,12 +45,18 @@ struct _cl_program : gt::virt::Object {
   // Waits for a build under way that calls the program back. Natively it may be over when its call returns, and
   // programs go on without having been called.
   void settle();
+  // Reads what the program was made from, for may_write(). REQUIRES: the program has not got it yet.
+  void read_module();
+  // By argument: may a kernel write what is behind it, by its SPIR-V? Empty: that does not tell.
+  std::vector<bool> may_write(const std::string& kernel);
 
   const gt::virt::Ref<_cl_context> context;
   const std::vector<_cl_device_id*> devices;
   std::vector<gt::virt::ObjectId> names;  // by sub-context; set before the program gets it
   std::string source, built_in;
   gt::Bytes il;
+  // Of that, or of all that it was linked from; set before the program gets it.
+  std::vector<std::shared_ptr<const gt::kernels::SpirvKernels>> modules;
   bool from_binary = false, from_source = false;
 
   gt::Mutex mutex;
@@ -58,6 +66,7 @@ struct _cl_program : gt::virt::Object {
   std::shared_ptr<gt::virt::Latch> building GT_GUARDED_BY(mutex);
   cl_uint attached GT_GUARDED_BY(mutex) = 0;  // kernels that exist: no build meanwhile
   std::vector<gt::virt::BuildWay> ways GT_GUARDED_BY(mutex);  // of the sources of its kernels, the last time
+  std::map<std::string, std::vector<bool>> written GT_GUARDED_BY(mutex);  // by kernel: may_write()
   // What the driver says to arguments: kernel, index, size, whether there is a value.
   std::map<std::tuple<std::string, cl_uint, size_t, bool>, cl_int> argument_sizes GT_GUARDED_BY(mutex);
 };

@@ -28,7 +28,11 @@ KernelOrigin parse(const Trace& trace, std::string_view value) {
   std::string_view blobs = take_until(value, '\n');
   KernelOrigin out;
   out.source = number(take_until(blobs, ' '), trace.blobs.size());
-  out.options = number(blobs, trace.blobs.size());
+  out.options = number(take_until(blobs, ' '), trace.blobs.size());
+  while (!blobs.empty() && out.modules.size() < MostModules) {
+    const BlobId module = number(take_until(blobs, ' '), trace.blobs.size());
+    if (module != NoIndex) out.modules.push_back(module);
+  }
   out.declared = value;
   return out;
 }
@@ -45,11 +49,14 @@ void add_origin_facts(Trace& trace, const KernelOrigins& origins) {
   for (const auto& [cls, list] : origins) programs += list.size();
   trace.facts.emplace_back(Count, std::to_string(programs));
   for (const auto& [cls, list] : origins) {
-    const bool plain = list.size() == 1 && list[0].declared.empty();
+    const bool plain = list.size() == 1 && list[0].declared.empty() && list[0].modules.empty();
     if (plain) continue;  // the row of the class says it
     const std::string name = std::string(Begin) + std::to_string(cls) + std::string(End);
-    for (const KernelOrigin& o : list)
-      trace.facts.emplace_back(name, blob_text(o.source) + " " + blob_text(o.options) + "\n" + o.declared);
+    for (const KernelOrigin& o : list) {
+      std::string blobs = blob_text(o.source) + " " + blob_text(o.options);
+      for (const BlobId module : o.modules) blobs += " " + blob_text(module);
+      trace.facts.emplace_back(name, blobs + "\n" + o.declared);
+    }
   }
 }
 
@@ -64,7 +71,7 @@ KernelOrigins read_origins(const Trace& trace, bool& complete) {
     if (cls != NoIndex) add_origin(out[cls], parse(trace, value));
   }
   for (const Kernel& k : trace.kernels)
-    if (out[k.cls].empty()) out[k.cls].push_back({k.source, k.options, {}});
+    if (out[k.cls].empty()) out[k.cls].push_back({k.source, k.options, {}, {}});
   return out;
 }
 

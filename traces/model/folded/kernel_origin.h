@@ -5,7 +5,8 @@
 // has no source, only what the driver said of its kernels' arguments. Both are kept as facts, which
 // older readers pass over:
 //   kernel.programs      how many different (class, program) there are: the recording kept track
-//   kernel.CLASS.program the blobs of source and options (-1: none), and a line for each argument
+//   kernel.CLASS.program the blobs of source and options (-1: none), then those of what the program
+//                        was made from in SPIR-V (several: linked), and a line for each argument
 //                        that the driver described: address space, access, type qualifiers, type,
 //                        name, with tabs between. Once for each program of the class.
 // Thread safety: values.
@@ -22,12 +23,14 @@ namespace gt::model {
 struct KernelOrigin {
   BlobId source = NoIndex, options = NoIndex;
   std::string declared;  // the lines; empty when nobody was asked, or the driver did not know
+  std::vector<BlobId> modules;  // SPIR-V
   bool operator==(const KernelOrigin&) const = default;
 };
 using KernelOrigins = std::map<ClassId, std::vector<KernelOrigin>>;
 
 // A class has at most so many; one more without source and arguments stands for the rest.
 constexpr size_t MostOrigins = 64;
+constexpr size_t MostModules = 64;  // of a program, that are kept track of
 void add_origin(std::vector<KernelOrigin>& origins, KernelOrigin origin);
 
 void add_origin_facts(Trace& trace, const KernelOrigins& origins);

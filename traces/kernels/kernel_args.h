@@ -1,4 +1,5 @@
-// What the kernels of a source do with their arguments: values, made by read_kernels() (kernel_source.h).
+// What the kernels of a program do with their arguments: values, made from OpenCL C by read_kernels()
+// (analyzer/kernels/kernel_source.h) and from SPIR-V by read_spirv() (spirv_kernels.h).
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,22 @@ constexpr bool is_memory_object(AddressSpace s) { return s == AddressSpace::Glob
 const char* address_space_name(AddressSpace space);  // "private", "global", ...
 const char* access_name(Access access);              // "none", "read", "write", "read_write"
 
+// An address inside an argument that is passed by value, as SYCL's front ends pass what a kernel captures.
+struct Member {
+  uint64_t offset = 0;           // bytes
+  Access access = Access::None;  // of the memory that it leads to
+};
 struct Arg {
-  std::string name;
+  std::string name;                            // empty where it was stripped
   std::string type;                            // as the source has it: "global float *"
   AddressSpace space = AddressSpace::Private;  // Private: passed by value (a sampler too)
   // Of the memory behind it; None for values. A pipe is read where packets are taken from it, though
   // that changes it.
   Access access = Access::None;
+  // Its address is stored in memory, or given to code that is not there: it may come back in another launch. Told of
+  // SPIR-V only.
+  bool escapes = false;
+  std::vector<Member> members;  // of SPIR-V only: of OpenCL C they count as `elsewhere`
 };
 struct Kernel {
   std::string name;

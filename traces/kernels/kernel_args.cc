@@ -1,5 +1,5 @@
 // The names of address spaces and accesses.
-#include "analyzer/kernels/kernel_args.h"
+#include "traces/kernels/kernel_args.h"
 
 namespace gt::kernels {
 
