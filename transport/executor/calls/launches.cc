@@ -67,8 +67,7 @@ std::shared_ptr<KernelFacts> kernel_facts(const Cl& cl, cl_kernel kernel) {
   return facts;
 }
 
-// A number where the kernel has a pointer would be taken for a handle by the driver.
-bool Launches::may_be(const KernelFacts& facts, const wire::KernelArg& arg) {
+bool may_be(const KernelFacts& facts, const wire::KernelArg& arg) {
   if (arg.index >= facts.args.size()) return true;  // the driver says what is wrong
   switch (facts.args[arg.index]) {
     case Kind::Value: return arg.form == Form::Value;
@@ -122,14 +121,21 @@ cl_int Launches::set_args(Object& kernel, const wire::Launch& launch) {
   return CL_SUCCESS;
 }
 
+// What is recorded next has them. It is answered, and this is not: so it tells what went wrong here.
+void Launches::set_for_recording(const wire::Launch& m) {
+  if (Object* const kernel = commands_.objects().find(m.kernel, ObjectKind::Kernel))
+    kernel->refused = set_args(*kernel, m);
+}
+
 void Launches::run(const wire::Launch& m) {
+  if (m.dimensions == 0) return set_for_recording(m);
   ++commands_.session().count.launches;
   constexpr auto Fn = api::FnId::clEnqueueNDRangeKernel;
   const std::shared_ptr<Queue> queue = commands_.queue_for(Fn, m.queue, m.event);
   if (!queue) return;
   Object* const kernel = commands_.objects().find(m.kernel, ObjectKind::Kernel);
   if (!kernel) return commands_.fail(Fn, CL_INVALID_KERNEL, m.queue, m.event);
-  if (m.dimensions < 1 || m.dimensions > 3)
+  if (m.dimensions > 3)
     return commands_.fail(Fn, CL_INVALID_WORK_DIMENSION, m.queue, m.event);
   if (const cl_int code = set_args(*kernel, m); code != CL_SUCCESS)
     return commands_.fail(api::FnId::clSetKernelArg, code, m.queue, m.event);
