@@ -33,6 +33,7 @@ cl_int invalid(ObjectKind kind);
 // What a kernel's arguments are, as far as the driver tells.
 struct KernelFacts {
   std::vector<wire::ArgInfo::Kind> args;
+  std::vector<bool> given;  // by launches: PoCL 3.1 ends when a launch is recorded that lacks some
 };
 
 // What a transfer moves: a memory object, or shared virtual memory.

@@ -35,6 +35,8 @@ bool is_given(std::span<const api::DecodedArg> args, int param) {
 // check() has seen to it that addresses are those of blocks that are there.
 uint64_t Calls::object(ObjectKind kind, uint64_t name) {
   if (kind == ObjectKind::Svm) return name;
+  if (const cl_kernel own = extensions_.recorded_kernel(); own && kind == ObjectKind::Kernel)
+    return reinterpret_cast<uint64_t>(own);
   const Object* const found = commands_.objects().find(name, kind);
   return found ? reinterpret_cast<uint64_t>(found->handle) : 0;
 }
@@ -135,6 +137,7 @@ cl_int Calls::make(const wire::Call& call) {
   if (migrates && invoked == api::Invoked::Done && queue_) keep_arguments(*queue_);
   context_.arena.clear();
   if (invoked != api::Invoked::Done) {
+    extensions_.drop_kernel();
     outputs_.view().clear();
     return invoked == api::Invoked::TooLarge ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_VALUE;
   }
@@ -144,6 +147,7 @@ cl_int Calls::make(const wire::Call& call) {
   rename_handles(fn, outputs_.view(), [&](const OutHandle& out) { return take_handle(call, out); });
   if (naming_ != CL_SUCCESS) outputs_.view().clear();
   if (code == CL_SUCCESS && naming_ == CL_SUCCESS) note_effects(call);
+  extensions_.drop_kernel();
   return code != CL_SUCCESS ? code : naming_;
 }
 

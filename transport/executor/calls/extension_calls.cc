@@ -1,7 +1,9 @@
 #include "transport/executor/calls/extension_calls.h"
 
 #include <algorithm>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include "traces/api/api.h"
 #include "traces/api/table.h"
@@ -114,17 +116,45 @@ cl_int ExtensionCalls::check(FnId fn, Args args) {
     ++points;
   }
   if (points != value_of(args, param - 1)) return NotSyncPoints;
-  if (fn != FnId::clCommandNDRangeKernelKHR) return CL_SUCCESS;
-  const api::DecodedArg* const kernel = first_handle(args, ObjectKind::Kernel);
-  return kernel ? commands_.objects().find(kernel->value, kernel->kind)->refused : CL_INVALID_KERNEL;
+  return fn == FnId::clCommandNDRangeKernelKHR ? check_launch(args) : CL_SUCCESS;
+}
+
+// PoCL 3.1 looks at none of this.
+cl_int ExtensionCalls::check_launch(Args args) {
+  constexpr int Dimensions = 4, Global = 6;
+  const api::DecodedArg* const arg = first_handle(args, ObjectKind::Kernel);
+  if (!arg) return CL_INVALID_KERNEL;
+  const Object& kernel = *commands_.objects().find(arg->value, arg->kind);
+  if (kernel.refused != CL_SUCCESS) return kernel.refused;
+  const std::shared_ptr<KernelFacts> facts =
+      kernel.kernel ? kernel.kernel : kernel_facts(commands_.cl(), kernel.as<cl_kernel>());
+  if (!std::ranges::all_of(facts->given, std::identity())) return CL_INVALID_KERNEL_ARGS;
+  const uint64_t dimensions = value_of(args, Dimensions);
+  if (dimensions < 1 || dimensions > 3) return CL_INVALID_WORK_DIMENSION;
+  const bool sized = std::ranges::any_of(args, [](const auto& a) { return a.param == Global && a.tag == Tag::Int; });
+  return sized ? CL_SUCCESS : CL_INVALID_GLOBAL_WORK_SIZE;
 }
 
 AnyFunction ExtensionCalls::function(FnId fn, Args args) {
   const std::shared_ptr<const ExtensionDriver> driver = this->driver(fn, args);
   if (!driver) return nullptr;
+  if (fn == FnId::clCommandNDRangeKernelKHR) take_kernel(args);
   later_form = (*driver)[fn];
   const bool differs = later_form && driver->commands_have_properties() && without_properties(fn);
   return differs ? without_properties(fn) : later_form;
+}
+
+void ExtensionCalls::take_kernel(Args args) {
+  drop_kernel();
+  const auto clone = reinterpret_cast<decltype(&::clCloneKernel)>(commands_.session().all[FnId::clCloneKernel]);
+  const api::DecodedArg* const arg = first_handle(args, ObjectKind::Kernel);
+  if (!clone || !arg) return;
+  cl_int code = CL_SUCCESS;
+  recorded_kernel_ = clone(commands_.objects().find(arg->value, arg->kind)->as<cl_kernel>(), &code);
+}
+
+void ExtensionCalls::drop_kernel() {
+  if (const cl_kernel kernel = std::exchange(recorded_kernel_, nullptr)) commands_.cl().clReleaseKernel(kernel);
 }
 
 std::shared_ptr<Queue> ExtensionCalls::queue(FnId fn, Args args) {
@@ -142,13 +172,14 @@ void ExtensionCalls::note(FnId fn, Args args, ByteView outputs, ObjectId result)
     objects.find(result, ObjectKind::Semaphore)->driver = driver(fn, args);
   if (fn == FnId::clCreateCommandBufferKHR) {
     Object& made = *objects.find(result, ObjectKind::CommandBuffer);
-    made.command_buffer = std::make_shared<CommandBuffer>(driver(fn, args), made.as<cl_command_buffer_khr>());
+    made.command_buffer = std::make_shared<CommandBuffer>(commands_.cl(), driver(fn, args), made.as<cl_command_buffer_khr>());
     for (const api::DecodedArg& arg : args)
       if (arg.kind == ObjectKind::Queue && arg.tag == Tag::Handle)
         made.command_buffer->queues.push_back(objects.find(arg.value, arg.kind)->queue);
   }
   if (!records(fn)) return;
   Object& buffer = *objects.find(args[0].value, ObjectKind::CommandBuffer);
+  if (recorded_kernel_) buffer.command_buffer->kernels.push_back(std::exchange(recorded_kernel_, nullptr));
   std::vector<api::DecodedArg> told;
   api::decode_outputs(fn, outputs, told);
   for (const api::DecodedArg& out : told)

@@ -23,17 +23,23 @@ class ExtensionCalls {
   AnyFunction function(api::FnId fn, Args args);
   // The queue that a run of a command buffer is in; nullptr: another call.
   std::shared_ptr<Queue> queue(api::FnId fn, Args args);
-  // The call was made, and `result` is the name of what it made.
+  // For a launch that is about to be recorded: a kernel of its own, with the arguments as they are now.
+  cl_kernel recorded_kernel() const { return recorded_kernel_; }
+  // The call was made (else drop_kernel()), and `result` is the name of what it made.
   void note(api::FnId fn, Args args, ByteView outputs, ObjectId result);
 
+  void drop_kernel();
   void run(const wire::Update& update);
 
  private:
   std::shared_ptr<const ExtensionDriver> driver(cl_device_id device);
   std::shared_ptr<const ExtensionDriver> driver(api::FnId fn, Args args);
+  cl_int check_launch(Args args);
+  void take_kernel(Args args);
   CommandBuffer* command_buffer(const api::DecodedArg& arg);
 
   Commands& commands_;
+  cl_kernel recorded_kernel_ = nullptr;
   std::map<cl_device_id, std::shared_ptr<const ExtensionDriver>> drivers_;
 };
 

@@ -60,6 +60,7 @@ wire::ArgInfo arg_info(const Cl& cl, cl_kernel kernel, cl_uint index, bool& told
 std::shared_ptr<KernelFacts> kernel_facts(const Cl& cl, cl_kernel kernel) {
   auto facts = std::make_shared<KernelFacts>();
   facts->args.resize(Cl::ask<cl_uint>(cl.clGetKernelInfo, kernel, CL_KERNEL_NUM_ARGS));
+  facts->given.resize(facts->args.size());
   for (cl_uint i = 0; i < facts->args.size(); ++i) {
     bool told = false;
     facts->args[i] = arg_info(cl, kernel, i, told).kind;
@@ -116,8 +117,10 @@ cl_int Launches::set_arg(const Object& kernel, const wire::KernelArg& arg) {
 cl_int Launches::set_args(Object& kernel, const wire::Launch& launch) {
   if (launch.args.empty()) return CL_SUCCESS;
   if (!kernel.kernel) kernel.kernel = kernel_facts(commands_.cl(), kernel.as<cl_kernel>());
-  for (const wire::KernelArg& arg : launch.args)
+  for (const wire::KernelArg& arg : launch.args) {
     if (const cl_int code = set_arg(kernel, arg); code != CL_SUCCESS) return code;
+    if (arg.index < kernel.kernel->given.size()) kernel.kernel->given[arg.index] = true;
+  }
   return CL_SUCCESS;
 }
 
