@@ -6,6 +6,7 @@
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
 #include "optimizer-rt/client/calls/command.h"
+#include "traces/api/properties.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
@@ -19,27 +20,35 @@ std::vector<ObjectId> names_of(const std::vector<_cl_command_queue*>& queues) {
   return names;
 }
 
-bool may_run_at_once(const cl_command_buffer_properties_khr* list) {
-  for (; list && *list != 0; list += 2)
-    if (list[0] == CL_COMMAND_BUFFER_FLAGS_KHR) return list[1] & CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR;
+// With its final 0; empty: none.
+std::vector<cl_command_buffer_properties_khr> copy_of(const cl_command_buffer_properties_khr* list) {
+  if (!list) return {};
+  const size_t words = api::property_words(list);
+  require(words < api::MaxPropertyWords, CL_INVALID_VALUE);
+  return {list, list + words + 1};
+}
+
+bool may_run_at_once(const std::vector<cl_command_buffer_properties_khr>& list) {
+  for (size_t i = 0; i + 1 < list.size(); i += 2)
+    if (list[i] == CL_COMMAND_BUFFER_FLAGS_KHR) return list[i + 1] & CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR;
   return false;
 }
 
 }  // namespace
 
 _cl_command_buffer_khr::_cl_command_buffer_khr(const std::vector<_cl_command_queue*>& list,
-                                               const cl_command_buffer_properties_khr* properties)
+                                               const cl_command_buffer_properties_khr* given)
     : Object(Kind),
       context(list[0]->context),
       sub_context(list[0]->sub_context),
       name(sub_context.session.new_id()),
+      properties(copy_of(given)),
       simultaneous(may_run_at_once(properties)) {
   for (_cl_command_queue* queue : list) queues.emplace_back(queue);
   const std::vector<ObjectId> names = names_of(list);
   cl_int errcode = 0;
   const Bytes outputs = sub_context.session.ask<FnId::clCreateCommandBufferKHR>(
-      {name}, static_cast<cl_uint>(names.size()), reinterpret_cast<const cl_command_queue*>(names.data()), properties,
-      &errcode);
+      {name}, static_cast<cl_uint>(names.size()), reinterpret_cast<const cl_command_queue*>(names.data()), given, &errcode);
   require_success(creation_code(FnId::clCreateCommandBufferKHR, outputs));
 }
 
@@ -142,6 +151,8 @@ cl_int clGetCommandBufferInfoKHR(cl_command_buffer_khr buffer, cl_command_buffer
       for (const Ref<_cl_command_queue>& queue : buffer->queues) queues.push_back(queue.get());
       return answer.list(queues);
     }
+    case CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR:  // PoCL 3.1 gives addresses of its own
+      return answer.list(buffer->properties);
     case CL_COMMAND_BUFFER_REFERENCE_COUNT_KHR:
       return answer.value<cl_uint>(buffer->references);
     case Context:

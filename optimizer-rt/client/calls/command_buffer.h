@@ -42,7 +42,8 @@ struct _cl_command_buffer_khr : gt::virt::Object {
   std::vector<gt::virt::Ref<_cl_command_queue>> queues;
   gt::virt::SubContext& sub_context;
   const gt::virt::ObjectId name;
-  bool simultaneous = false;  // it may run several times at once
+  const std::vector<cl_command_buffer_properties_khr> properties;  // with their final 0; empty: none
+  const bool simultaneous;                                         // it may run several times at once
 
   gt::Mutex mutex;
   bool finalized GT_GUARDED_BY(mutex) = false;
