@@ -3,6 +3,8 @@
 // Input: [length low][length high][frame...] or [0xff][0xff][slot][transfer][bytes low][bytes high]: a chunk.
 #include <sys/mman.h>
 
+#include <CL/cl_ext.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -110,7 +112,7 @@ Bytes call(wire::ObjectId result, wire::ObjectId event, A... args) {
   return testing::call_frame<F>({1, result, event}, args...);
 }
 
-enum : wire::ObjectId { Context = 1, Queue, AnyOrder, Buffer, Program, Kernel, UserEvent, Block, OtherBlock, Unused };
+enum : wire::ObjectId { Context = 1, Queue, AnyOrder, Buffer, Program, Kernel, UserEvent, Block, OtherBlock, Commands, Unused };
 
 constexpr size_t BlockBytes = 1024;
 void* in_block(size_t offset) { return reinterpret_cast<void*>(Arena::Base + offset); }
@@ -120,6 +122,7 @@ void* in_other_block(size_t offset) { return reinterpret_cast<void*>(Arena::Base
 std::vector<Bytes> beginning() {
   const auto device = named<cl_device_id>(wire::FirstSurveyed + 1);
   const auto context = named<cl_context>(Context);
+  const auto queue = named<cl_command_queue>(Queue);
   const char* source = "kernel void nothing(int a) {}";
   cl_int code = 0;
   return {framed(wire::Survey()),
@@ -131,7 +134,8 @@ std::vector<Bytes> beginning() {
           call<FnId::clCreateKernel>(Kernel, 0, named<cl_program>(Program), "nothing", &code),
           call<FnId::clCreateUserEvent>(UserEvent, 0, context, &code),
           call<FnId::clSVMAlloc>(Block, 0, context, CL_MEM_READ_WRITE, BlockBytes, 0u),
-          call<FnId::clSVMAlloc>(OtherBlock, 0, context, CL_MEM_READ_ONLY, BlockBytes, 64u)};
+          call<FnId::clSVMAlloc>(OtherBlock, 0, context, CL_MEM_READ_ONLY, BlockBytes, 64u),
+          call<FnId::clCreateCommandBufferKHR>(Commands, 0, 1u, &queue, nullptr, &code)};
 }
 
 struct Deaf : wire::LinkHandler {
@@ -283,6 +287,44 @@ std::vector<Bytes> svm_frames() {
       transfer<wire::Read>(DataPath::Stream, Shape::Range, 1024, Block)};
 }
 
+std::vector<Bytes> command_buffer_frames() {
+  cl_int code = 0;
+  const auto commands = named<cl_command_buffer_khr>(Commands);
+  const auto queue = named<cl_command_queue>(Queue);
+  const auto kernel = named<cl_kernel>(Kernel);
+  const auto user_event = named<cl_event>(UserEvent);
+  const cl_properties flags[] = {CL_COMMAND_BUFFER_FLAGS_KHR, CL_COMMAND_BUFFER_SIMULTANEOUS_USE_KHR, 0};
+  const size_t size[3] = {4, 1, 1};
+  const cl_sync_point_khr after = 1;
+  cl_sync_point_khr point = 0;
+  cl_mutable_command_khr command = nullptr;
+  cl_event event = nullptr;
+  size_t got = 0, room[16] = {};
+  wire::Launch arguments = launch();
+  arguments.dimensions = 0;
+  wire::Update update;
+  update.reply = 4;
+  update.command_buffer = Commands;
+  update.commands.resize(1);
+  update.commands[0].command = Unused;
+  update.commands[0].args = arguments.args;
+  return {
+      call<FnId::clCreateCommandBufferKHR>(Unused, 0, 1u, &queue, flags, &code), framed(arguments),
+      call<FnId::clCommandNDRangeKernelKHR>(Unused, 0, commands, nullptr, nullptr, kernel, 1u, nullptr, size, nullptr, 0u,
+                                            nullptr, &point, &command),
+      call<FnId::clCommandNDRangeKernelKHR>(0, 0, commands, queue, nullptr, kernel, 3u, nullptr, size, size, 1u, &after,
+                                            nullptr, nullptr),
+      call<FnId::clCommandBarrierWithWaitListKHR>(0, 0, commands, nullptr, 1u, &after, &point, nullptr),
+      call<FnId::clCommandCopyBufferKHR>(0, 0, commands, nullptr, named<cl_mem>(Buffer), named<cl_mem>(Buffer), 0, 512, 64,
+                                         0u, nullptr, &point, nullptr),
+      call<FnId::clFinalizeCommandBufferKHR>(0, 0, commands),
+      call<FnId::clEnqueueCommandBufferKHR>(0, Unused, 0u, nullptr, commands, 1u, &user_event, &event),
+      call<FnId::clEnqueueCommandBufferKHR>(0, 0, 1u, const_cast<cl_command_queue*>(&queue), commands, 0u, nullptr,
+                                            nullptr),
+      call<FnId::clGetCommandBufferInfoKHR>(0, 0, commands, CL_COMMAND_BUFFER_STATE_KHR, sizeof room, room, &got),
+      framed(update), call<FnId::clReleaseCommandBufferKHR>(0, 0, commands)};
+}
+
 std::vector<Bytes> frames() {
   cl_int code = 0;
   const auto context = named<cl_context>(Context);
@@ -336,6 +378,8 @@ std::vector<Bytes> frames() {
   list.insert(list.end(), std::begin(more), std::end(more));
   const std::vector<Bytes> svm = svm_frames();
   list.insert(list.end(), svm.begin(), svm.end());
+  const std::vector<Bytes> commands = command_buffer_frames();
+  list.insert(list.end(), commands.begin(), commands.end());
   return list;
 }
 

@@ -82,6 +82,15 @@ class Client : public wire::LinkHandler {
     std::memcpy(&code, bytes.data(), sizeof code);
     return code;
   }
+  cl_int update(wire::Update m) {
+    m.reply = new_reply();
+    send(m);
+    const Bytes bytes = wait_for(replies, m.reply);
+    cl_int code = -1;
+    REQUIRE(bytes.size() == sizeof code);
+    std::memcpy(&code, bytes.data(), sizeof code);
+    return code;
+  }
   wire::Surveyed survey() {
     const wire::ReplyId reply = new_reply();
     wire::Survey ask;

@@ -44,7 +44,13 @@ TEST_CASE("what a client may call is what can be called from elsewhere") {
       "clEnqueueMarker", "clEnqueueWaitForEvents", "clEnqueueBarrier", "clCreateCommandQueue", "clCreateSampler",
       "clSetKernelArg", "clSVMAlloc", "clSVMFree", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill", "clEnqueueSVMMap",
       "clEnqueueSVMUnmap", "clEnqueueSVMMigrateMem", "clSetKernelExecInfo", "clEnqueueMapBuffer",
-      "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSizeKHR"};
+      "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSizeKHR", "clCreateCommandBufferKHR",
+      "clFinalizeCommandBufferKHR", "clReleaseCommandBufferKHR", "clEnqueueCommandBufferKHR",
+      "clGetCommandBufferInfoKHR", "clGetMutableCommandInfoKHR", "clCommandBarrierWithWaitListKHR",
+      "clCommandCopyBufferKHR", "clCommandCopyBufferRectKHR", "clCommandCopyBufferToImageKHR",
+      "clCommandCopyImageKHR", "clCommandCopyImageToBufferKHR", "clCommandFillBufferKHR", "clCommandFillImageKHR",
+      "clCommandNDRangeKernelKHR", "clCreateSemaphoreWithPropertiesKHR", "clEnqueueWaitSemaphoresKHR",
+      "clEnqueueSignalSemaphoresKHR", "clGetSemaphoreInfoKHR", "clReleaseSemaphoreKHR"};
   for (uint16_t fn = 1; fn < api::FnCount; ++fn) {
     const std::string name = api::function_name(fn);
     CAPTURE(name);

@@ -69,6 +69,7 @@ class Executor::State {
   bool dispatch(ByteView frame) GT_REQUIRES(dispatching);
   bool run(const wire::Call& m) GT_REQUIRES(dispatching);
   bool run(const wire::Launch& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Update& m) GT_REQUIRES(dispatching);
   bool run(const wire::Move& m) GT_REQUIRES(dispatching);
   bool run(const wire::Finish& m) GT_REQUIRES(dispatching);
   bool run(const wire::Subscribe& m) GT_REQUIRES(dispatching);
@@ -253,6 +254,7 @@ bool Executor::State::dispatch(ByteView frame) {
   switch (static_cast<MessageType>(frame[0])) {
     case MessageType::Call: { wire::Call m; return decoded(frame, m); }
     case MessageType::Launch: return decoded(frame, launch_);
+    case MessageType::Update: { wire::Update m; return decoded(frame, m); }
     case MessageType::Move: { wire::Move m; return decoded(frame, m); }
     case MessageType::Write: return transfer(frame, write_);
     case MessageType::Read: return transfer(frame, read_);
@@ -282,6 +284,10 @@ bool Executor::State::run(const wire::Call& m) {
 }
 bool Executor::State::run(const wire::Launch& m) {
   launches.run(m);
+  return true;
+}
+bool Executor::State::run(const wire::Update& m) {
+  calls.run(m);
   return true;
 }
 bool Executor::State::run(const wire::Move& m) {

@@ -49,6 +49,7 @@ enum class MessageType : uint8_t {
   Join = 14,
   Move = 15,
   Leave = 16,
+  Update = 20,
   // executor to client
   Reply = 65,
   Completed = 66,
@@ -92,13 +93,32 @@ struct KernelArg {
 struct Launch {
   static constexpr auto Type = MessageType::Launch;
   ObjectId queue = 0, kernel = 0, event = 0;
-  uint8_t dimensions = 0;
+  uint8_t dimensions = 0;  // 0: nothing is launched, the arguments are for what is recorded next
   uint8_t given = 0;  // bit 0: offset; bit 1: local size (otherwise NULL for the driver, too)
   std::array<uint64_t, 3> offset{}, global{}, local{};
   Ids waits;
   std::vector<KernelArg> args;  // those that changed since the kernel's last launch here
   template <class V>
   void fields(V& v) { v(queue, kernel, event, dimensions, given, offset, global, local, waits, args); }
+};
+
+// Commands of a command buffer change (clUpdateMutableCommandsKHR). Answered by Reply (a cl_int as `outputs`).
+struct CommandUpdate {
+  ObjectId command = 0;
+  uint8_t dimensions = 0;  // 0: the sizes stay
+  uint8_t given = 0;       // bit 0: offset; bit 1: global size; bit 2: local size
+  std::array<uint64_t, 3> offset{}, global{}, local{};
+  std::vector<KernelArg> args;
+  template <class V>
+  void fields(V& v) { v(command, dimensions, given, offset, global, local, args); }
+};
+struct Update {
+  static constexpr auto Type = MessageType::Update;
+  ReplyId reply = 0;
+  ObjectId command_buffer = 0;
+  std::vector<CommandUpdate> commands;
+  template <class V>
+  void fields(V& v) { v(reply, command_buffer, commands); }
 };
 
 // The part of a memory object that a transfer moves: a Range, Box or Image.

@@ -40,6 +40,9 @@ enum class Type : uint32_t {
   Program,
   Kernel,
   Event,
+  CommandBuffer,
+  MutableCommand,
+  Semaphore,
 };
 
 struct Object {

@@ -1,9 +1,12 @@
 // clEnqueueNDRangeKernel and clEnqueueTask: what changed of the arguments goes along.
+#include <CL/cl_ext.h>
+
 #include <algorithm>
-#include <utility>
 
 #include "optimizer-rt/client/base/functions.h"
+#include "optimizer-rt/client/calls/arguments.h"
 #include "optimizer-rt/client/calls/command.h"
+#include "optimizer-rt/client/calls/recording.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
 #include "optimizer-rt/client/programs/kernel.h"
 
@@ -77,78 +80,11 @@ bool leaves_out_required(_cl_kernel& kernel, _cl_device_id& device, const Range&
   return first<size_t>(required) != 0;
 }
 
-bool is_written(const _cl_kernel& kernel, size_t index, const _cl_mem& mem) {
-  const wire::ArgInfo& info = kernel.info.args[index];
-  if (index < kernel.may_write.size() && !kernel.may_write[index]) return false;
-  if (mem.flags & CL_MEM_READ_ONLY || info.kind == wire::ArgInfo::Kind::Constant) return false;
-  if (info.kind == wire::ArgInfo::Kind::Image) return info.access != CL_KERNEL_ARG_ACCESS_READ_ONLY;
-  return !(info.type_qualifier & CL_KERNEL_ARG_TYPE_CONST);
-}
-
-// The memory objects among the arguments, at the sub-context where they are needed.
-void use_arguments(Command& c, _cl_kernel& kernel) GT_REQUIRES(kernel.mutex) {
-  for (size_t i = 0; i < kernel.args.size(); ++i) {
-    const ArgValue& arg = kernel.args[i];
-    require(arg.form != Form::Unset, CL_INVALID_KERNEL_ARGS);
-    if (arg.form != Form::Mem || !arg.mem) continue;
-    const Ref<_cl_mem> mem = live_mem(arg.mem);
-    require(mem && mem->serial == arg.serial, CL_INVALID_KERNEL_ARGS);  // released since
-    is_written(kernel, i, *mem) ? c.writes(*mem) : c.reads(*mem);
-  }
-}
-
-wire::KernelArg message_of(uint32_t index, const ArgValue& arg, SubContext& sub_context) {
-  wire::KernelArg out;
-  out.index = index;
-  switch (arg.form) {
-    case Form::Mem:
-      out.form = wire::KernelArg::Form::Object;
-      out.object = arg.mem ? arg.mem->at(sub_context) : 0;
-      break;
-    case Form::Sampler:
-      out.form = wire::KernelArg::Form::Object;
-      out.object = arg.sampler->at(sub_context);
-      break;
-    case Form::Local:
-      out.form = wire::KernelArg::Form::Local;
-      out.size = arg.size;
-      break;
-    case Form::Svm:
-      out.form = wire::KernelArg::Form::Svm;
-      out.object = reinterpret_cast<uint64_t>(arg.svm);
-      break;
-    default:
-      out.form = wire::KernelArg::Form::Value;
-      out.value = arg.value;
-      break;
-  }
-  return out;
-}
-
-// The kernel is locked until the message has been sent.
-std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& sub_context)
-    GT_REQUIRES(kernel.mutex) {
-  const uint64_t renamed = kernel.program->context->renamed;
-  if (std::exchange(kernel.renamed, renamed) != renamed)
-    for (std::vector<uint64_t>& versions : kernel.sent) std::fill(versions.begin(), versions.end(), 0);
-  std::vector<wire::KernelArg> changed;
-  std::vector<uint64_t>& sent = kernel.sent[sub_context.index];
-  for (size_t i = 0; i < kernel.args.size(); ++i) {
-    if (sent[i] == kernel.args[i].version) continue;
-    sent[i] = kernel.args[i].version;
-    changed.push_back(message_of(static_cast<uint32_t>(i), kernel.args[i], sub_context));
-  }
-  return changed;
-}
-
-// What the kernel reaches through other pointers.
-void tell_reaches(_cl_kernel& kernel, SubContext& sub_context) GT_REQUIRES(kernel.mutex) {
-  if (std::exchange(kernel.reaches_sent, true)) return;
-  std::vector<const void*>& all = kernel.reaches;
-  std::erase_if(all, [&](const void* p) { return !kernel.program->context->svm.find(p); });  // freed since
-  sub_context.session.call<api::FnId::clSetKernelExecInfo>(
-      {}, as<cl_kernel>(kernel.at(sub_context)), cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
-      all.size() * sizeof(void*), static_cast<const void*>(all.empty() ? nullptr : all.data()));
+// What an update of the command may change: not what it reaches through pointers, which does not travel with one.
+void check_updatable(_cl_device_id& device, const cl_ndrange_kernel_command_properties_khr* list) {
+  const auto able = device.number<cl_bitfield>(CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR);
+  for (; list && *list != 0; list += 2)
+    require(list[0] != CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR || (list[1] & ~able) == 0, CL_INVALID_OPERATION);
 }
 
 void copy(std::array<uint64_t, 3>& to, const size_t* from, cl_uint n) {
@@ -162,19 +98,23 @@ cl_int do_without_work(Command& c, const _cl_kernel& kernel) GT_REQUIRES(kernel.
   return c.sent();
 }
 
+void check_place(const _cl_command_queue& queue, const _cl_kernel& kernel) {
+  require(queue.context.get() == kernel.program->context.get(), CL_INVALID_CONTEXT);
+  const auto& devices = kernel.program->devices;
+  require(std::find(devices.begin(), devices.end(), queue.device.get()) != devices.end(),
+          CL_INVALID_PROGRAM_EXECUTABLE);
+}
+
 cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_command_type type, cl_uint n,
               const cl_event* list, cl_event* event) {
   check(queue);
   check(kernel);
-  require(queue->context.get() == kernel->program->context.get(), CL_INVALID_CONTEXT);
-  const auto& devices = kernel->program->devices;
-  require(std::find(devices.begin(), devices.end(), queue->device.get()) != devices.end(),
-          CL_INVALID_PROGRAM_EXECUTABLE);
+  check_place(*queue, *kernel);
   check_range(*kernel, *queue->device, range);
   Command c(queue, type, n, list, event);
   const MutexLock lock(kernel->mutex);
   if (is_empty(range)) return do_without_work(c, *kernel);
-  use_arguments(c, *kernel);
+  use_arguments(*kernel, c);
   tell_reaches(*kernel, c.sub_context());
   const bool is_asked = leaves_choice(range) || leaves_out_required(*kernel, *queue->device, range);
   if (is_asked) c.want_event();
@@ -207,6 +147,29 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
 cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n, const cl_event* list, cl_event* event) {
   const size_t one = 1;
   return launch(queue, kernel, {1, nullptr, &one, &one}, CL_COMMAND_TASK, n, list, event);
+}
+
+// The arguments go ahead in a message of their own, which is not answered: the recording then tells how they were.
+cl_int clCommandNDRangeKernelKHR(cl_command_buffer_khr buffer, cl_command_queue queue,
+                                 const cl_ndrange_kernel_command_properties_khr* properties, cl_kernel kernel,
+                                 cl_uint dimensions, const size_t* offset, const size_t* global, const size_t* local,
+                                 cl_uint n, const cl_sync_point_khr* list, cl_sync_point_khr* point,
+                                 cl_mutable_command_khr* handle) {
+  Recording r(buffer, queue, n, list, point, handle);
+  check(kernel);
+  check_place(r.queue(), *kernel);
+  check_range(*kernel, *r.queue().device, {dimensions, offset, global, local});
+  check_updatable(*r.queue().device, properties);
+  const MutexLock lock(kernel->mutex);
+  use_arguments(*kernel, r);
+  tell_reaches(*kernel, r.sub_context());
+  wire::Launch message;
+  message.kernel = kernel->at(r.sub_context());
+  message.args = changed_arguments(*kernel, r.sub_context());
+  if (!message.args.empty()) r.sub_context().session.send(message, true);
+  r.use_kernel(*kernel);
+  return r.record<api::FnId::clCommandNDRangeKernelKHR>(properties, as<cl_kernel>(message.kernel), dimensions, offset,
+                                                        global, local);
 }
 
 }  // namespace fn

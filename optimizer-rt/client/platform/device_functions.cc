@@ -90,7 +90,9 @@ cl_int clCreateSubDevices(cl_device_id in, const cl_device_partition_property* p
     sub->parent = Ref<_cl_device_id>(in);
     const auto* bytes = reinterpret_cast<const uint8_t*>(properties);
     sub->partition.assign(bytes, bytes + words * sizeof *properties);
-    for (const wire::SurveyedDevice& told : session.discover(sub->name).devices) {
+    wire::Surveyed surveyed = session.discover(sub->name);
+    for (wire::SurveyedDevice& told : surveyed.devices) {
+      if (_cl_platform_id* const platform = connected_platform()) platform->forms.settle(told.infos);
       for (const wire::InfoValue& info : told.infos) sub->learn(info.name, info.value);
     }
     out[i] = sub.give();

@@ -30,8 +30,9 @@ void say(const std::string& url, const Status& why) {
   (void)!::write(STDERR_FILENO, line.data(), line.size());
 }
 
-void add_devices(_cl_platform_id& to, Session& session, const wire::Surveyed& surveyed) {
-  for (const wire::SurveyedDevice& d : surveyed.devices) {
+void add_devices(_cl_platform_id& to, Session& session, wire::Surveyed& surveyed) {
+  for (wire::SurveyedDevice& d : surveyed.devices) {
+    to.forms.settle(d.infos);
     auto* device = new _cl_device_id(session, d.id, d.platform);
     for (const wire::InfoValue& info : d.infos) device->learn(info.name, info.value);
     to.devices.push_back(device);

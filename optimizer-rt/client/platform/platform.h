@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "optimizer-rt/client/base/object.h"
+#include "optimizer-rt/client/platform/extension_forms.h"
 #include "optimizer-rt/client/session/session.h"
 
 namespace gt::virt {
@@ -33,6 +34,7 @@ struct _cl_platform_id : gt::virt::Object {
   _cl_platform_id() : Object(Kind) {}
   std::vector<_cl_device_id*> devices;  // they live as long as the process
   std::vector<gt::virt::NativePlatform> natives;  // of the devices, in their order
+  gt::virt::ExtensionForms forms;
   const gt::virt::NativePlatform* shown = nullptr;  // what it is called after; nullptr: gtrace
 
   bool has_function(gt::api::FnId function) const;  // of an extension: does some native platform have it?

@@ -69,3 +69,11 @@ struct _cl_kernel : gt::virt::Object {
   gt::Mutex infos_mutex_;
   std::map<WorkGroupQuestion, gt::Bytes> infos_ GT_GUARDED_BY(infos_mutex_);
 };
+
+namespace gt::virt {
+
+// What clSetKernelArg and clSetKernelArgSVMPointer make of these; throws what they answer.
+ArgValue argument_value(_cl_kernel& kernel, cl_uint index, size_t size, const void* value);
+ArgValue svm_argument(_cl_kernel& kernel, cl_uint index, const void* value);
+
+}  // namespace gt::virt

@@ -178,7 +178,21 @@ ArgValue unknown(_cl_kernel& kernel, cl_uint index, size_t size, const void* val
   return plain(size, value);
 }
 
-ArgValue arg_of(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
+void set(_cl_kernel& kernel, cl_uint index, ArgValue arg) {
+  const MutexLock lock(kernel.mutex);
+  ArgValue& now = kernel.args[index];
+  const bool same = now.form == arg.form && arg.form != Form::Unset && now.value == arg.value &&
+                    now.size == arg.size && now.mem == arg.mem && now.serial == arg.serial && now.svm == arg.svm &&
+                    now.sampler.get() == arg.sampler.get();
+  if (same) return;
+  arg.version = ++kernel.versions;
+  now = std::move(arg);
+}
+
+}  // namespace
+
+ArgValue argument_value(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
+  require(index < kernel.info.args.size(), CL_INVALID_ARG_INDEX);
   const wire::ArgInfo& info = kernel.info.args[index];
   switch (info.kind) {
     case Kind::Global:
@@ -200,40 +214,30 @@ ArgValue arg_of(_cl_kernel& kernel, cl_uint index, size_t size, const void* valu
   }
 }
 
-void set(_cl_kernel& kernel, cl_uint index, ArgValue arg) {
-  const MutexLock lock(kernel.mutex);
-  ArgValue& now = kernel.args[index];
-  const bool same = now.form == arg.form && arg.form != Form::Unset && now.value == arg.value &&
-                    now.size == arg.size && now.mem == arg.mem && now.serial == arg.serial && now.svm == arg.svm &&
-                    now.sampler.get() == arg.sampler.get();
-  if (same) return;
-  arg.version = ++kernel.versions;
-  now = std::move(arg);
-}
-
-}  // namespace
-
-namespace fn {
-
-cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
-  check(kernel);
-  require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
-  set(*kernel, index, arg_of(*kernel, index, size, value));
-  return CL_SUCCESS;
-}
-
-cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void* value) {
-  check(kernel);
-  const _cl_context& context = *kernel->program->context;
+ArgValue svm_argument(_cl_kernel& kernel, cl_uint index, const void* value) {
+  const _cl_context& context = *kernel.program->context;
   require(context.has_svm(), CL_INVALID_OPERATION);
-  require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
-  const Kind kind = kernel->info.args[index].kind;
+  require(index < kernel.info.args.size(), CL_INVALID_ARG_INDEX);
+  const Kind kind = kernel.info.args[index].kind;
   require(kind == Kind::Global || kind == Kind::Constant || kind == Kind::Unknown, CL_INVALID_ARG_VALUE);
   require(!value || context.svm.find(value), CL_INVALID_ARG_VALUE);
   ArgValue arg;
   arg.form = Form::Svm;
   arg.svm = value;
-  set(*kernel, index, std::move(arg));
+  return arg;
+}
+
+namespace fn {
+
+cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
+  check(kernel);
+  set(*kernel, index, argument_value(*kernel, index, size, value));
+  return CL_SUCCESS;
+}
+
+cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void* value) {
+  check(kernel);
+  set(*kernel, index, svm_argument(*kernel, index, value));
   return CL_SUCCESS;
 }
 

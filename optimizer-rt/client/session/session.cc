@@ -194,7 +194,15 @@ cl_int Session::finish(ObjectId queue) {
   if (in_process()) return finish_here(queue);
   wire::Finish message;
   message.queue = queue;
-  cl_int code = CL_SUCCESS;
+  return ask_code(message, CL_SUCCESS);
+}
+
+cl_int Session::update(wire::Update& message) { return ask_code(message, CL_OUT_OF_RESOURCES); }
+
+// `otherwise`: the answer has none.
+template <class Message>
+cl_int Session::ask_code(Message& message, cl_int otherwise) {
+  cl_int code = otherwise;
   ask_frame(message, [&](ByteView frame) {
     wire::Reply reply;
     if (wire::decode(frame, reply) && reply.outputs.size() >= sizeof code) {

@@ -105,6 +105,7 @@ class Session final : public wire::LinkHandler {
   }
   wire::Surveyed discover(ObjectId sub_device);
   cl_int finish(ObjectId queue);
+  cl_int update(wire::Update& message);  // of commands in a command buffer; waits for the answer
   // `waits`: the caller goes on to help the link.
   void subscribe(ObjectId event, bool waits) { send(wire::Subscribe{event}, waits && until_help()); }
   // Has a command ended? As far as can be seen without asking another process.
@@ -140,6 +141,8 @@ class Session final : public wire::LinkHandler {
   void ask_later(Message& message, std::function<void(const Answer&)> then);
   template <class Message, class Take>
   void ask_frame(Message& message, Take take);
+  template <class Message>
+  cl_int ask_code(Message& message, cl_int otherwise);
   Bytes ask_call(wire::Call call);
   void answered(wire::ReplyId id, ByteView frame);
   void completed(const wire::Completion& c);

@@ -92,8 +92,12 @@ void give_peer_mapped(_cl_mem& root, SubContext& from, SubContext& to, NativeMov
 void make_part_of(_cl_mem& part, _cl_mem* whole) {
   if (!whole) return;
   part.parent = Ref<_cl_mem>(whole);
-  const MutexLock lock(part.context->residency);
-  leave_peer_mapped(whole->root());
+  keep_in_place(*whole);
+}
+
+void keep_in_place(_cl_mem& mem) {
+  const MutexLock lock(mem.context->residency);
+  leave_peer_mapped(mem.root());
 }
 
 }  // namespace gt::virt

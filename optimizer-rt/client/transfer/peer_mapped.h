@@ -22,4 +22,7 @@ void give_peer_mapped(_cl_mem& root, SubContext& from, SubContext& to, NativeMov
 // yet, and the residency is not locked: this does so.
 void make_part_of(_cl_mem& part, _cl_mem* whole);
 
+// It lives in the driver's memory again, and will: somebody there holds it. REQUIRES: the residency is not locked.
+void keep_in_place(_cl_mem& mem);
+
 }  // namespace gt::virt

@@ -20,6 +20,9 @@ cl_int invalid(ObjectKind kind) {
     case ObjectKind::Program: return CL_INVALID_PROGRAM;
     case ObjectKind::Kernel: return CL_INVALID_KERNEL;
     case ObjectKind::Event: return CL_INVALID_EVENT;
+    case ObjectKind::CommandBuffer: return CL_INVALID_COMMAND_BUFFER_KHR;
+    case ObjectKind::MutableCommand: return CL_INVALID_MUTABLE_COMMAND_KHR;
+    case ObjectKind::Semaphore: return CL_INVALID_SEMAPHORE_KHR;
     default: return CL_INVALID_VALUE;
   }
 }
@@ -45,22 +48,26 @@ void Objects::remove(ObjectId id) {
   Object* const found = map_.find(id);
   if (!found) return;
   fail_user_event(*found);  // nobody can complete it any more: what waits for it would never end
-  const Object object = std::move(*found);
+  Object object = std::move(*found);
   map_.erase(id);
   if (object.kind == ObjectKind::Svm) svm_.erase(object.svm->address());
   --session_.count.objects;
   session_.count.memory_bytes -= object.counted;
   if (object.queue && object.kind == ObjectKind::Queue) EventWaiter::leave(*object.queue);
-  release(object.kind, object.handle);
+  if (object.kind == ObjectKind::CommandBuffer)
+    for (const ObjectId command : std::exchange(object.command_buffer->commands, {})) remove(command);
+  release(object);
 }
 
 void Objects::remove_all() {
   // Children first, as a tidy program does it.
-  constexpr ObjectKind Order[] = {ObjectKind::Event,  ObjectKind::Kernel, ObjectKind::Program, ObjectKind::Sampler,
-                                  ObjectKind::Buffer, ObjectKind::Queue,  ObjectKind::Context, ObjectKind::Device};
+  constexpr ObjectKind Order[] = {ObjectKind::MutableCommand, ObjectKind::CommandBuffer, ObjectKind::Semaphore,
+                                  ObjectKind::Event,          ObjectKind::Kernel,        ObjectKind::Program,
+                                  ObjectKind::Sampler,        ObjectKind::Buffer,        ObjectKind::Queue,
+                                  ObjectKind::Context,        ObjectKind::Device};
   for (const ObjectKind kind : Order) {
-    map_.each([&](ObjectId id, const Object& object) {
-      if (family(object.kind) == kind && id < wire::FirstSurveyed) release(object.kind, object.handle);
+    map_.each([&](ObjectId id, Object& object) {
+      if (family(object.kind) == kind && id < wire::FirstSurveyed) release(object);
     });
   }
   svm_.clear();
@@ -130,6 +137,14 @@ void Objects::release(ObjectKind kind, void* handle) {
     case ObjectKind::Event: cl.clReleaseEvent(static_cast<cl_event>(handle)); break;
     default: break;  // queues: by Queue; platforms are nobody's
   }
+}
+
+void Objects::release(Object& object) {
+  release(object.kind, object.handle);
+  object.command_buffer.reset();
+  if (object.kind != ObjectKind::Semaphore || !object.driver) return;
+  if (const auto function = (*object.driver)[api::FnId::clReleaseSemaphoreKHR])
+    reinterpret_cast<clReleaseSemaphoreKHR_fn>(function)(object.as<cl_semaphore_khr>());
 }
 
 void Objects::note_status(ObjectId event) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "traces/api/roles.h"
+#include "transport/executor/base/command_buffer.h"
 #include "transport/executor/base/id_map.h"
 #include "transport/executor/base/queue.h"
 #include "transport/executor/base/session.h"
@@ -32,6 +33,7 @@ cl_int invalid(ObjectKind kind);
 // What a kernel's arguments are, as far as the driver tells.
 struct KernelFacts {
   std::vector<wire::ArgInfo::Kind> args;
+  std::vector<bool> given;  // by launches: PoCL 3.1 ends when a launch is recorded that lacks some
 };
 
 // What a transfer moves: a memory object, or shared virtual memory.
@@ -61,6 +63,9 @@ struct Object {
   int64_t enqueued_ns = 0;  // events of queues that take times
   std::shared_ptr<Queue> queue;  // of an event; a queue itself
   std::shared_ptr<KernelFacts> kernel;
+  cl_int refused = 0;  // kernels: why the arguments for a recording could not be set
+  std::shared_ptr<CommandBuffer> command_buffer;  // itself, or a command's in it
+  std::shared_ptr<const ExtensionDriver> driver;  // semaphores: whose they are
   std::shared_ptr<SvmBlock> svm;  // a block of it, or what a buffer lies over
 
   template <class T>
@@ -109,6 +114,8 @@ class Objects {
 
   // Drops one native reference.
   void release(ObjectKind kind, void* handle);
+  // Of what extensions make: theirs, too.
+  void release(Object& object);
   // The user event has got a status.
   void note_status(ObjectId event);
   // User events that have no status get one: nothing may wait for ever.

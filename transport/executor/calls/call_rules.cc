@@ -4,6 +4,8 @@
 #include <array>
 #include <cstring>
 
+#include <CL/cl_ext.h>
+
 #include "traces/api/api.h"
 #include "traces/api/properties.h"
 
@@ -30,6 +32,18 @@ constexpr FnId Refused[] = {
 constexpr FnId Svm[] = {
     FnId::clSVMAlloc,      FnId::clSVMFree,         FnId::clEnqueueSVMMemcpy,     FnId::clEnqueueSVMMemFill,
     FnId::clEnqueueSVMMap, FnId::clEnqueueSVMUnmap, FnId::clEnqueueSVMMigrateMem,
+};
+// Recorded commands are the driver's affair; clUpdateMutableCommandsKHR has a message of its own.
+constexpr FnId CommandBuffers[] = {
+    FnId::clCreateCommandBufferKHR,         FnId::clFinalizeCommandBufferKHR, FnId::clReleaseCommandBufferKHR,
+    FnId::clEnqueueCommandBufferKHR,        FnId::clGetCommandBufferInfoKHR,  FnId::clGetMutableCommandInfoKHR,
+    FnId::clCommandBarrierWithWaitListKHR,  FnId::clCommandCopyBufferKHR,     FnId::clCommandCopyBufferRectKHR,
+    FnId::clCommandCopyBufferToImageKHR,    FnId::clCommandCopyImageKHR,      FnId::clCommandCopyImageToBufferKHR,
+    FnId::clCommandFillBufferKHR,           FnId::clCommandFillImageKHR,      FnId::clCommandNDRangeKernelKHR,
+};
+constexpr FnId Semaphores[] = {
+    FnId::clCreateSemaphoreWithPropertiesKHR, FnId::clEnqueueWaitSemaphoresKHR, FnId::clEnqueueSignalSemaphoresKHR,
+    FnId::clGetSemaphoreInfoKHR,              FnId::clReleaseSemaphoreKHR,
 };
 constexpr FnId AllowedExtensions[] = {FnId::clGetKernelSuggestedLocalWorkSizeKHR, FnId::clGetKernelSubGroupInfoKHR};
 
@@ -58,6 +72,7 @@ bool derive(FnId fn) {
   const FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
   const api::Attributes& a = info.attributes;
   if (!info.params || is_one_of(Refused, fn)) return false;
+  if (is_one_of(CommandBuffers, fn) || is_one_of(Semaphores, fn)) return true;
   if (is_one_of(Svm, fn) || fn == FnId::clSetKernelArg || fn == Mapping) return true;
   if (a.extension && !is_one_of(AllowedExtensions, fn)) return false;
   if (std::strstr(info.name, "GL") || info.result.out == Wire::Code || info.result.out == Wire::HostData) return false;
@@ -79,13 +94,20 @@ bool is_harmless(FnId fn, uint64_t key) {
       return key >= CL_SAMPLER_NORMALIZED_COORDS && key <= 0x1157 /* CL_SAMPLER_LOD_MAX */;
     case FnId::clCreateSubDevices:
       return key >= CL_DEVICE_PARTITION_EQUALLY && key <= CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
+    case FnId::clCreateCommandBufferKHR:
+    case FnId::clCommandNDRangeKernelKHR:
+      return key == CL_COMMAND_BUFFER_FLAGS_KHR || key == CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR ||
+             key == 0x12B7 /* CL_COMMAND_BUFFER_MUTABLE_DISPATCH_ASSERTS_KHR */ ||
+             key == 0x12B8 /* CL_MUTABLE_DISPATCH_ASSERTS_KHR */;
+    case FnId::clCreateSemaphoreWithPropertiesKHR:
+      return key == CL_SEMAPHORE_TYPE_KHR || key == CL_DEVICE_HANDLE_LIST_KHR;
     default: return false;  // of memory objects and pipes: there are none yet
   }
 }
 
 cl_int bad_property(FnId fn) {
   return fn == FnId::clCreateCommandQueueWithProperties ? CL_INVALID_QUEUE_PROPERTIES
-         : fn == FnId::clCreateSubDevices               ? CL_INVALID_VALUE
+         : fn == FnId::clCreateSubDevices || is_one_of(CommandBuffers, fn) ? CL_INVALID_VALUE
                                                         : CL_INVALID_PROPERTY;
 }
 

@@ -35,6 +35,8 @@ bool is_given(std::span<const api::DecodedArg> args, int param) {
 // check() has seen to it that addresses are those of blocks that are there.
 uint64_t Calls::object(ObjectKind kind, uint64_t name) {
   if (kind == ObjectKind::Svm) return name;
+  if (const cl_kernel own = extensions_.recorded_kernel(); own && kind == ObjectKind::Kernel)
+    return reinterpret_cast<uint64_t>(own);
   const Object* const found = commands_.objects().find(name, kind);
   return found ? reinterpret_cast<uint64_t>(found->handle) : 0;
 }
@@ -49,6 +51,7 @@ cl_int Calls::check(const wire::Call& call) {
   if (!api::decode_inputs(fn, call.inputs, args_)) return CL_INVALID_VALUE;
   if (const cl_int code = check_call(fn, args_, commands_.objects()); code != CL_SUCCESS) return code;
   if (fn == FnId::clSetKernelArg && !sets_value()) return CL_INVALID_ARG_VALUE;
+  if (const cl_int code = extensions_.check(fn, args_); code != CL_SUCCESS) return code;
   return check_names(call);
 }
 
@@ -99,7 +102,8 @@ void Calls::run(const wire::Call& call) {
     const ObjectKind released = info_of(call).attributes.releases;
     code = released != ObjectKind::Unknown ? release(value_of(args_, 0), released) : make(call);
   }
-  const ObjectId object = call.result ? call.result : args_.empty() ? 0 : args_[0].value;
+  const std::shared_ptr<Queue> runs_in = valid ? extensions_.queue(fn, args_) : nullptr;
+  const ObjectId object = call.result ? call.result : runs_in ? runs_in->name : args_.empty() ? 0 : args_[0].value;
   if (code != CL_SUCCESS && (call.reply == 0 || call.event != 0)) commands_.fail(fn, code, object, call.event);
   if (call.reply == 0) return;
   if (outputs_.view().empty()) outputs_.view() = failed_outputs(fn, code);
@@ -123,15 +127,17 @@ cl_int Calls::make(const wire::Call& call) {
   }
   if (fn == FnId::clGetProgramInfo && value_of(args_, 1) == CL_PROGRAM_BINARIES) return binaries(call);
   if (fn == FnId::clEnqueueMapBuffer) return map_nothing();
-  const AnyFunction function = commands_.session().all[fn];
+  const AnyFunction function =
+      info_of(call).attributes.extension ? extensions_.function(fn, args_) : commands_.session().all[fn];
   if (!function) return CL_INVALID_OPERATION;
-  queue_ = queue_of_call();
+  queue_ = queue_of_call(fn);
   enqueued_ns_ = queue_ ? Commands::when(*queue_) : 0;
   const api::Invoked invoked = invoke(fn, call.inputs, function);
   const bool migrates = fn == FnId::clEnqueueMigrateMemObjects || fn == FnId::clEnqueueSVMMigrateMem;
   if (migrates && invoked == api::Invoked::Done && queue_) keep_arguments(*queue_);
   context_.arena.clear();
   if (invoked != api::Invoked::Done) {
+    extensions_.drop_kernel();
     outputs_.view().clear();
     return invoked == api::Invoked::TooLarge ? CL_OUT_OF_HOST_MEMORY : CL_INVALID_VALUE;
   }
@@ -141,6 +147,7 @@ cl_int Calls::make(const wire::Call& call) {
   rename_handles(fn, outputs_.view(), [&](const OutHandle& out) { return take_handle(call, out); });
   if (naming_ != CL_SUCCESS) outputs_.view().clear();
   if (code == CL_SUCCESS && naming_ == CL_SUCCESS) note_effects(call);
+  extensions_.drop_kernel();
   return code != CL_SUCCESS ? code : naming_;
 }
 
@@ -197,7 +204,8 @@ uint64_t Calls::take_handle(const wire::Call& call, const OutHandle& out) {
   return 0;
 }
 
-std::shared_ptr<Queue> Calls::queue_of_call() {
+std::shared_ptr<Queue> Calls::queue_of_call(FnId fn) {
+  if (std::shared_ptr<Queue> queue = extensions_.queue(fn, args_)) return queue;
   if (args_.empty() || args_[0].tag != api::Tag::Handle || args_[0].kind != ObjectKind::Queue) return nullptr;
   const Object* const queue = commands_.objects().find(args_[0].value, ObjectKind::Queue);
   return queue ? queue->queue : nullptr;
@@ -206,6 +214,7 @@ std::shared_ptr<Queue> Calls::queue_of_call() {
 void Calls::note_effects(const wire::Call& call) {
   const FnId fn = fn_of(call);
   if (fn == FnId::clSetUserEventStatus) commands_.objects().note_status(args_[0].value);
+  if (info_of(call).attributes.extension) extensions_.note(fn, args_, outputs_.view(), call.result);
   if (is_barrier(fn) && queue_ && !queue_->in_order) note_barrier(*queue_);
 }
 
@@ -234,7 +243,7 @@ cl_int Calls::map_nothing() {
   const Functions& all = commands_.session().all;
   const auto map = reinterpret_cast<decltype(&::clEnqueueMapBuffer)>(all[FnId::clEnqueueMapBuffer]);
   const auto unmap = reinterpret_cast<decltype(&::clEnqueueUnmapMemObject)>(all[FnId::clEnqueueUnmapMemObject]);
-  const std::shared_ptr<Queue> queue = queue_of_call();
+  const std::shared_ptr<Queue> queue = queue_of_call(FnId::clEnqueueMapBuffer);
   Object* const mem = commands_.objects().find(args_[1].value, ObjectKind::Buffer);
   cl_int code = CL_INVALID_OPERATION;
   void* p = nullptr;

@@ -6,15 +6,17 @@
 #include "traces/api/invoke.h"
 #include "transport/executor/base/commands.h"
 #include "transport/executor/calls/call_outputs.h"
+#include "transport/executor/calls/extension_calls.h"
 
 namespace gt::exec {
 
 class Calls : api::ObjectMap {
  public:
   explicit Calls(Commands& commands)
-      : commands_(commands), context_{api::Arena(ArenaBytes), this, nullptr, 0} {}
+      : commands_(commands), extensions_(commands), context_{api::Arena(ArenaBytes), this, nullptr, 0} {}
 
   void run(const wire::Call& call);
+  void run(const wire::Update& update) { extensions_.run(update); }
 
  private:
   static constexpr size_t ArenaBytes = size_t{512} << 20;
@@ -38,9 +40,10 @@ class Calls : api::ObjectMap {
   void keep_arguments(Queue& queue);
   cl_int binaries(const wire::Call& call);
   cl_int map_nothing();
-  std::shared_ptr<Queue> queue_of_call();
+  std::shared_ptr<Queue> queue_of_call(api::FnId fn);
 
   Commands& commands_;
+  ExtensionCalls extensions_;
   api::InvokeContext context_;
   std::vector<api::DecodedArg> args_;
   api::VectorWriter outputs_;

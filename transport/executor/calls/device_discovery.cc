@@ -28,6 +28,7 @@ constexpr struct {
 #undef GT_VALUE
     // Extensions': plain numbers and texts that tell of the device itself.
     {"cl_device_info", CL_DEVICE_SPIR_VERSIONS},
+    {"cl_device_info", 0x129A},  // CL_DEVICE_COMMAND_BUFFER_SUPPORTED_QUEUE_PROPERTIES_KHR
     {"cl_device_info", CL_DEVICE_COMPUTE_CAPABILITY_MAJOR_NV},
     {"cl_device_info", CL_DEVICE_COMPUTE_CAPABILITY_MINOR_NV},
     {"cl_device_info", CL_DEVICE_REGISTERS_PER_BLOCK_NV},

@@ -23,7 +23,9 @@ constexpr std::string_view Harmless[] = {
     "cl_intel_subgroup*", "cl_intel_required_subgroup_size", "cl_intel_spirv_*", "cl_intel_split_work_group_barrier",
     "cl_intel_device_attribute_query", "cl_amd_device_attribute_query", "cl_amd_media_ops*", "cl_amd_fp64",
     "cl_amd_printf", "cl_amd_popcnt", "cl_amd_vec3", "cl_amd_assembly_program", "cl_arm_integer_dot_product_*",
-    "cl_arm_core_id", "cl_ext_float_atomics", "cl_ext_cxx_for_opencl", "cles_khr_int64"};
+    "cl_arm_core_id", "cl_ext_float_atomics", "cl_ext_cxx_for_opencl", "cles_khr_int64",
+    // With functions that travel.
+    "cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch", "cl_khr_semaphore"};
 
 bool is_harmless(std::string_view name) {
   return std::any_of(std::begin(Harmless), std::end(Harmless), [&](std::string_view known) {
@@ -85,20 +87,25 @@ bool filter_device_info(cl_device_info name, const Limits& limits, Bytes& value)
     case CL_DEVICE_EXECUTION_CAPABILITIES: without(value, CL_EXEC_NATIVE_KERNEL); break;
     case CL_DEVICE_GLOBAL_MEM_SIZE:
     case CL_DEVICE_MAX_MEM_ALLOC_SIZE: at_most(value, limits.memory_bytes); break;
+    case CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR:
+      without(value, CL_COMMAND_BUFFER_CAPABILITY_DEVICE_SIDE_ENQUEUE_KHR);
+      break;
+    case CL_DEVICE_MUTABLE_DISPATCH_CAPABILITIES_KHR: without(value, CL_MUTABLE_DISPATCH_EXEC_INFO_KHR); break;
     case CL_DEVICE_EXTENSIONS: filter_names(value); break;
     case CL_DEVICE_EXTENSIONS_WITH_VERSION: filter_versions(value); break;
     default: break;
   }
-  // Of extensions that are hidden: Intel's and ARM's shared memory, external memory and semaphores, command buffers.
+  // Of extensions that are hidden: Intel's and ARM's shared memory, external memory and semaphores, command buffers of
+  // several devices.
   const auto between = [name](cl_device_info first, cl_device_info last) { return name >= first && name <= last; };
-  return !between(0x4190, 0x4194) && !between(0x204C, 0x204F) && !between(0x12A9, 0x12AA) && name != 0x40B6 &&
+  return !between(0x4190, 0x4194) && !between(0x204D, 0x204F) && !between(0x12AB, 0x12AC) && name != 0x40B6 &&
          name != 0x40B7;
 }
 
 bool filter_platform_info(cl_platform_info name, Bytes& value) {
   if (name == CL_PLATFORM_EXTENSIONS) filter_names(value);
   if (name == CL_PLATFORM_EXTENSIONS_WITH_VERSION) filter_versions(value);
-  constexpr cl_platform_info ExternalMemory = 0x2044, FirstSemaphore = 0x2036, LastSemaphore = 0x2038;
+  constexpr cl_platform_info ExternalMemory = 0x2044, FirstSemaphore = 0x2037, LastSemaphore = 0x2038;
   return name != ExternalMemory && !(name >= FirstSemaphore && name <= LastSemaphore);
 }
 

@@ -60,6 +60,7 @@ wire::ArgInfo arg_info(const Cl& cl, cl_kernel kernel, cl_uint index, bool& told
 std::shared_ptr<KernelFacts> kernel_facts(const Cl& cl, cl_kernel kernel) {
   auto facts = std::make_shared<KernelFacts>();
   facts->args.resize(Cl::ask<cl_uint>(cl.clGetKernelInfo, kernel, CL_KERNEL_NUM_ARGS));
+  facts->given.resize(facts->args.size());
   for (cl_uint i = 0; i < facts->args.size(); ++i) {
     bool told = false;
     facts->args[i] = arg_info(cl, kernel, i, told).kind;
@@ -67,8 +68,7 @@ std::shared_ptr<KernelFacts> kernel_facts(const Cl& cl, cl_kernel kernel) {
   return facts;
 }
 
-// A number where the kernel has a pointer would be taken for a handle by the driver.
-bool Launches::may_be(const KernelFacts& facts, const wire::KernelArg& arg) {
+bool may_be(const KernelFacts& facts, const wire::KernelArg& arg) {
   if (arg.index >= facts.args.size()) return true;  // the driver says what is wrong
   switch (facts.args[arg.index]) {
     case Kind::Value: return arg.form == Form::Value;
@@ -117,19 +117,28 @@ cl_int Launches::set_arg(const Object& kernel, const wire::KernelArg& arg) {
 cl_int Launches::set_args(Object& kernel, const wire::Launch& launch) {
   if (launch.args.empty()) return CL_SUCCESS;
   if (!kernel.kernel) kernel.kernel = kernel_facts(commands_.cl(), kernel.as<cl_kernel>());
-  for (const wire::KernelArg& arg : launch.args)
+  for (const wire::KernelArg& arg : launch.args) {
     if (const cl_int code = set_arg(kernel, arg); code != CL_SUCCESS) return code;
+    if (arg.index < kernel.kernel->given.size()) kernel.kernel->given[arg.index] = true;
+  }
   return CL_SUCCESS;
 }
 
+// What is recorded next has them. It is answered, and this is not: so it tells what went wrong here.
+void Launches::set_for_recording(const wire::Launch& m) {
+  if (Object* const kernel = commands_.objects().find(m.kernel, ObjectKind::Kernel))
+    kernel->refused = set_args(*kernel, m);
+}
+
 void Launches::run(const wire::Launch& m) {
+  if (m.dimensions == 0) return set_for_recording(m);
   ++commands_.session().count.launches;
   constexpr auto Fn = api::FnId::clEnqueueNDRangeKernel;
   const std::shared_ptr<Queue> queue = commands_.queue_for(Fn, m.queue, m.event);
   if (!queue) return;
   Object* const kernel = commands_.objects().find(m.kernel, ObjectKind::Kernel);
   if (!kernel) return commands_.fail(Fn, CL_INVALID_KERNEL, m.queue, m.event);
-  if (m.dimensions < 1 || m.dimensions > 3)
+  if (m.dimensions > 3)
     return commands_.fail(Fn, CL_INVALID_WORK_DIMENSION, m.queue, m.event);
   if (const cl_int code = set_args(*kernel, m); code != CL_SUCCESS)
     return commands_.fail(api::FnId::clSetKernelArg, code, m.queue, m.event);

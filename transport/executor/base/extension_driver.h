@@ -1,0 +1,36 @@
+// The functions of extensions that a device's driver has, and which form of them: some have got other parameters since
+// they were first declared. Ours have the form of the table (traces/api/gen/exports.inc), whatever the driver's is.
+// Thread safety: constant once made.
+#pragma once
+
+#include <CL/cl_ext.h>
+
+#include <memory>
+
+#include "transport/executor/base/cl.h"
+
+namespace gt::exec {
+
+// In extensions whose functions have changed: from which version on.
+constexpr cl_version CommandsHaveProperties = CL_MAKE_VERSION(0, 9, 5);  // cl_khr_command_buffer
+constexpr cl_version UpdatesAreLists = CL_MAKE_VERSION(0, 9, 2);         // ..._mutable_dispatch
+
+// Of a device; 0: it does not have the extension, or tells no versions.
+cl_version extension_version(const Cl& cl, cl_device_id device, const char* extension);
+
+class ExtensionDriver {
+ public:
+  ExtensionDriver(const Functions& all, const Cl& cl, cl_device_id device);
+
+  // nullptr: the driver does not have it.
+  AnyFunction operator[](api::FnId fn) const { return functions_[fn]; }
+  // clCommand*KHR take a list of properties behind the queue, which the table does not know.
+  bool commands_have_properties() const { return commands_have_properties_; }
+  bool updates_are_lists() const { return updates_are_lists_; }
+
+ private:
+  Functions functions_;
+  bool commands_have_properties_ = false, updates_are_lists_ = false;
+};
+
+}  // namespace gt::exec
