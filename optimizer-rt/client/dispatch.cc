@@ -1,6 +1,7 @@
 // The ICD's table of our functions, and the three symbols that the shared object exports.
 #include <array>
 #include <cstring>
+#include <string_view>
 
 #include "optimizer-rt/client/base/entry.h"
 #include "optimizer-rt/client/platform/platform.h"
@@ -58,8 +59,9 @@ const std::array<void*, api::FnCount>& refusals() {
   return all;
 }
 
-// What the native driver has of that name.
+// What the native driver has of that name. What loaders ask of drivers is ours alone to have.
 void* refusal(const char* name) {
+  if (std::string_view(name).starts_with("clIcd")) return nullptr;
   const uint16_t number = api::find_function(name);
   const _cl_platform_id* const platform = connected_platform();
   if (number == 0 || !platform || !platform->has_function(static_cast<FnId>(number))) return nullptr;
@@ -71,14 +73,19 @@ struct Extension {
   void* address;
 };
 
-// Extension functions that are a core function under another name.
+void* suggested_size() {
+  return reinterpret_cast<void*>(
+      &Entry<FnId::clGetKernelSuggestedLocalWorkSize, &fn::clGetKernelSuggestedLocalWorkSize>::call);
+}
+
+// Extension functions that are a core function under another name; and one of 3.1, which loaders may lack.
 const Extension* extensions() {
   static const Extension list[] = {
       {"clIcdGetPlatformIDsKHR",
        reinterpret_cast<void*>(&Entry<FnId::clGetPlatformIDs, &fn::clGetPlatformIDs>::call)},
       {"clGetPlatformInfo", reinterpret_cast<void*>(&Entry<FnId::clGetPlatformInfo, &fn::clGetPlatformInfo>::call)},
       // For goptimize: contexts without a platform of ours (--spread), and its report.
-      {"gtrace_dispatch_table", const_cast<cl_icd_dispatch*>(&dispatch_table)},
+      {"gtrace_dispatch_table", const_cast<api::IcdDispatch*>(&dispatch_table)},
       {ShowAsNativeName,
        reinterpret_cast<void*>(static_cast<ShowAsNative>([](const char* name) noexcept { show_as_native(name); }))},
       {MeetName, reinterpret_cast<void*>(static_cast<Meet>(&meet_optimizer))},
@@ -86,6 +93,8 @@ const Extension* extensions() {
        reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},
       {"clGetKernelSubGroupInfoKHR",
        reinterpret_cast<void*>(&Entry<FnId::clGetKernelSubGroupInfo, &fn::clGetKernelSubGroupInfo>::call)},
+      {"clGetKernelSuggestedLocalWorkSize", suggested_size()},
+      {"clGetKernelSuggestedLocalWorkSizeKHR", suggested_size()},
       {"clCreateCommandQueueWithPropertiesKHR",
        reinterpret_cast<void*>(
            &Entry<FnId::clCreateCommandQueueWithProperties, &fn::clCreateCommandQueueWithProperties>::call)},
@@ -103,7 +112,7 @@ void* extension(const char* name) {
 
 }  // namespace
 
-constinit const cl_icd_dispatch dispatch_table = make_dispatch<cl_icd_dispatch>();
+constinit const api::IcdDispatch dispatch_table = make_dispatch<api::IcdDispatch>();
 
 namespace fn {
 

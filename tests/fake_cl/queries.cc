@@ -8,6 +8,7 @@
 
 #include "tests/fake_cl/behaviour.h"
 #include "tests/fake_cl/driver.h"
+#include "tests/fake_cl/newer.h"
 
 namespace gt::fake {
 namespace {
@@ -39,6 +40,7 @@ struct Answer {
 constexpr cl_device_info DeviceUuid = 0x106A;
 
 std::string extensions() {
+  if (behaviour().is_newer) return "cl_khr_icd " + newer_extensions();
   return std::string("cl_khr_icd") + (behaviour().imports_memory ? " cl_khr_external_memory_opaque_fd" : "");
 }
 
@@ -98,6 +100,8 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
                             size_t* ret) {
   if (!is_device(d)) return CL_INVALID_DEVICE;
   const Answer answer{size, value, ret};
+  if (behaviour().is_newer)
+    if (const auto newer = newer_device_info(name)) return answer.list(*newer);
   switch (name) {
     case DeviceUuid:
       return behaviour().imports_memory ? answer.value(std::array<unsigned char, 16>{0, 0, 0, d->number})

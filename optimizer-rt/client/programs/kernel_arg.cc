@@ -53,9 +53,16 @@ ArgValue plain(size_t size, const void* value) {
   return arg;
 }
 
-ArgValue local(size_t size, const void* value) {
+// Since OpenCL 3.1.
+bool may_be_empty(const _cl_kernel& kernel) {
+  return std::ranges::all_of(kernel.program->devices, [](_cl_device_id* device) {
+    return device->number<cl_version>(CL_DEVICE_NUMERIC_VERSION) >= CL_MAKE_VERSION(3, 1, 0);
+  });
+}
+
+ArgValue local(const _cl_kernel& kernel, size_t size, const void* value) {
   require(!value, CL_INVALID_ARG_VALUE);
-  require(size != 0, CL_INVALID_ARG_SIZE);
+  require(size != 0 || may_be_empty(kernel), CL_INVALID_ARG_SIZE);
   ArgValue arg;
   arg.form = Form::Local;
   arg.size = size;
@@ -153,7 +160,7 @@ ArgValue sampler(_cl_kernel& kernel, size_t size, const void* value) {
 
 ArgValue unknown(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
   if (!value) {  // local memory, or a buffer that is NULL: the driver takes the former for both
-    ArgValue arg = local(size, value);
+    ArgValue arg = local(kernel, size, value);
     require_driver(kernel, index, size, value);
     return arg;
   }
@@ -186,7 +193,7 @@ ArgValue arg_of(_cl_kernel& kernel, cl_uint index, size_t size, const void* valu
     case Kind::Image:
       return memory(kernel, index, size, value);
     case Kind::Local:
-      return local(size, value);
+      return local(kernel, size, value);
     case Kind::Sampler:
       return sampler(kernel, size, value);
     case Kind::Value: {

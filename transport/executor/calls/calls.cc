@@ -123,7 +123,8 @@ cl_int Calls::make(const wire::Call& call) {
   }
   if (fn == FnId::clGetProgramInfo && value_of(args_, 1) == CL_PROGRAM_BINARIES) return binaries(call);
   if (fn == FnId::clEnqueueMapBuffer) return map_nothing();
-  const AnyFunction function = commands_.session().all[fn];
+  const bool suggests = fn == FnId::clGetKernelSuggestedLocalWorkSize;
+  const AnyFunction function = suggests ? suggested_size() : commands_.session().all[fn];
   if (!function) return CL_INVALID_OPERATION;
   queue_ = queue_of_call();
   enqueued_ns_ = queue_ ? Commands::when(*queue_) : 0;
@@ -142,6 +143,23 @@ cl_int Calls::make(const wire::Call& call) {
   if (naming_ != CL_SUCCESS) outputs_.view().clear();
   if (code == CL_SUCCESS && naming_ == CL_SUCCESS) note_effects(call);
   return code != CL_SUCCESS ? code : naming_;
+}
+
+// Of a driver of OpenCL 3.1, or with the extension; the parameters are the same.
+AnyFunction Calls::suggested_size() {
+  const Functions& all = commands_.session().all;
+  const Cl& cl = commands_.cl();
+  const std::shared_ptr<Queue> queue = queue_of_call();
+  const auto device = queue ? Cl::ask<cl_device_id>(cl.clGetCommandQueueInfo, queue->handle, CL_QUEUE_DEVICE) : nullptr;
+  if (!device) return nullptr;
+  const AnyFunction core = all[FnId::clGetKernelSuggestedLocalWorkSize];
+  const auto version = Cl::ask<cl_version>(cl.clGetDeviceInfo, device, CL_DEVICE_NUMERIC_VERSION);
+  if (core && version >= CL_MAKE_VERSION(3, 1, 0)) return core;
+  const auto platform = Cl::ask<cl_platform_id>(cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
+  const auto address = reinterpret_cast<decltype(&::clGetExtensionFunctionAddressForPlatform)>(
+      all[FnId::clGetExtensionFunctionAddressForPlatform]);
+  void* const found = address ? address(platform, "clGetKernelSuggestedLocalWorkSizeKHR") : nullptr;
+  return reinterpret_cast<AnyFunction>(found);
 }
 
 api::Invoked Calls::invoke(FnId fn, ByteView inputs, AnyFunction function) {
