@@ -33,7 +33,8 @@ constexpr Feature UnifiedSvm = {
     "unified-svm", "unified shared virtual memory (clSVMAllocWithPropertiesKHR)", true};
 constexpr Feature ArmSvm = {"arm-svm", "shared virtual memory of ARM's extension (clSVMAllocARM)", true};
 constexpr Feature DeviceAddress = {
-    "device-address", "kernels that are given buffers' addresses (clSetKernelArgDevicePointerEXT)", true};
+    "device-address", "kernels that are given buffers' addresses: only where a driver has cl_ext_buffer_device_address",
+    false};
 constexpr Feature Pipes = {"pipes", "pipes (clCreatePipe) and host pipes of programs", true};
 constexpr Feature Termination = {"terminate-context", "a context that is ended with what is under way", true};
 constexpr Feature FineSvm = {

@@ -5,6 +5,7 @@
 
 #include "optimizer-rt/client/base/entry.h"
 #include "optimizer-rt/client/platform/platform.h"
+#include "optimizer-rt/client/programs/kernel.h"
 #include "optimizer-rt/client/session/sessions.h"
 #include "optimizer-rt/client/transfer/migration.h"
 #include "traces/api/api.h"
@@ -78,7 +79,8 @@ void* suggested_size() {
       &Entry<FnId::clGetKernelSuggestedLocalWorkSize, &fn::clGetKernelSuggestedLocalWorkSize>::call);
 }
 
-// Extension functions that are a core function under another name; and one of 3.1, which loaders may lack.
+// Extension functions that go elsewhere, most of them a core function under another name; and one of 3.1, which loaders
+// may lack.
 const Extension* extensions() {
   static const Extension list[] = {
       {"clIcdGetPlatformIDsKHR",
@@ -95,6 +97,9 @@ const Extension* extensions() {
        reinterpret_cast<void*>(&Entry<FnId::clGetKernelSubGroupInfo, &fn::clGetKernelSubGroupInfo>::call)},
       {"clGetKernelSuggestedLocalWorkSize", suggested_size()},
       {"clGetKernelSuggestedLocalWorkSizeKHR", suggested_size()},
+      {"clSetKernelArgDevicePointerEXT",
+       reinterpret_cast<void*>(
+           &Entry<FnId::clSetKernelArgDevicePointerEXT, &fn::clSetKernelArgDevicePointerEXT>::call)},
       {"clCreateCommandQueueWithPropertiesKHR",
        reinterpret_cast<void*>(
            &Entry<FnId::clCreateCommandQueueWithProperties, &fn::clCreateCommandQueueWithProperties>::call)},

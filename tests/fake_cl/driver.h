@@ -50,7 +50,9 @@ GT_HAS(clGetProgramInfo) GT_HAS(clGetProgramBuildInfo) GT_HAS(clGetKernelInfo) G
 GT_HAS(clGetEventInfo) GT_HAS(clGetEventProfilingInfo)
 // newer.cc
 GT_HAS(clGetKernelSubGroupInfo) GT_HAS(clGetKernelSuggestedLocalWorkSize)
-GT_HAS(clGetKernelSuggestedLocalWorkSizeKHR)
+GT_HAS(clGetKernelSuggestedLocalWorkSizeKHR) GT_HAS(clGetKernelSubGroupInfoKHR)
+GT_HAS(clCreateCommandQueueWithPropertiesKHR) GT_HAS(clSetKernelExecInfo)
+GT_HAS(clSetKernelArgDevicePointerEXT)
 // callback_functions.cc
 GT_HAS(clSetEventCallback) GT_HAS(clSetMemObjectDestructorCallback) GT_HAS(clSetContextDestructorCallback)
 GT_HAS(clSetProgramReleaseCallback) GT_HAS(clEnqueueNativeKernel) GT_HAS(clEnqueueSVMFree)

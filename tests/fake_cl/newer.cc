@@ -1,8 +1,11 @@
 #include "tests/fake_cl/newer.h"
 
+#include <algorithm>
 #include <cstring>
 
+#include "tests/fake_cl/behaviour.h"
 #include "tests/fake_cl/driver.h"
+#include "traces/base/mutex.h"
 
 namespace gt::fake {
 namespace {
@@ -72,9 +75,20 @@ std::vector<uint8_t> versions() {
   return bytes_of(list);
 }
 
-bool is_set(const std::vector<uint8_t>& arg) { return !arg.empty(); }
+struct Range {
+  cl_ulong begin, size;
+};
+Mutex told_mutex;
+std::vector<Range> told GT_GUARDED_BY(told_mutex);
 
 }  // namespace
+
+cl_ulong tell_address(const void* data, size_t size) {
+  const auto address = reinterpret_cast<cl_ulong>(data);
+  const MutexLock lock(told_mutex);
+  told.push_back({address, size});
+  return address;
+}
 
 std::string newer_extensions() {
   std::string all;
@@ -147,6 +161,28 @@ cl_int fake_clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id d, cl_kernel_
   return CL_SUCCESS;
 }
 
+cl_int fake_clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id d, cl_kernel_sub_group_info name,
+                                       size_t input_size, const void* input, size_t room, void* value,
+                                       size_t* size_ret) {
+  return fake_clGetKernelSubGroupInfo(kernel, d, name, input_size, input, room, value, size_ret);
+}
+cl_command_queue fake_clCreateCommandQueueWithPropertiesKHR(cl_context context, cl_device_id d,
+                                                            const cl_queue_properties* list, cl_int* err) {
+  return fake_clCreateCommandQueueWithProperties(context, d, list, err);
+}
+cl_int fake_clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info, size_t, const void*) {
+  if (!kernel) return CL_INVALID_KERNEL;
+  return behaviour().is_newer ? CL_SUCCESS : CL_INVALID_OPERATION;
+}
+cl_int fake_clSetKernelArgDevicePointerEXT(cl_kernel kernel, cl_uint index, cl_ulong address) {
+  {
+    const MutexLock lock(told_mutex);
+    const auto holds = [address](const Range& r) { return address - r.begin < r.size; };
+    if (std::none_of(told.begin(), told.end(), holds)) return CL_INVALID_ARG_VALUE;
+  }
+  return fake_clSetKernelArg(kernel, index, sizeof address, &address);
+}
+
 // The largest power of two, 64 at most, that divides the range; what the arguments say does not matter.
 cl_int fake_clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_uint work_dim, const size_t*,
                                               const size_t* global, size_t* suggested) {
@@ -156,8 +192,7 @@ cl_int fake_clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel 
   if (work_dim < 1 || work_dim > 3) return CL_INVALID_WORK_DIMENSION;
   if (!global) return CL_INVALID_GLOBAL_WORK_SIZE;
   if (!suggested) return CL_INVALID_VALUE;
-  for (const auto& arg : kernel->args)
-    if (!is_set(arg)) return CL_INVALID_KERNEL_ARGS;
+  if (kernel->args.size() < kernel->source.args) return CL_INVALID_KERNEL_ARGS;
   for (cl_uint i = 0; i < work_dim; ++i) {
     if (global[i] == 0) return CL_INVALID_GLOBAL_WORK_SIZE;
     for (suggested[i] = i == 0 ? Most : 1; global[i] % suggested[i] != 0;) suggested[i] /= 2;

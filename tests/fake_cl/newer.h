@@ -11,6 +11,8 @@
 namespace gt::fake {
 
 std::string newer_extensions();  // of the device
+// The address that is told to a program, and may be an argument from then on.
+cl_ulong tell_address(const void* data, size_t size);
 // The answer's bytes; none: it has no such information.
 std::optional<std::vector<uint8_t>> newer_device_info(cl_device_info name);
 

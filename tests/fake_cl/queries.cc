@@ -38,6 +38,7 @@ struct Answer {
 };
 
 constexpr cl_device_info DeviceUuid = 0x106A;
+constexpr cl_mem_info DeviceAddress = 0x5001;
 
 std::string extensions() {
   if (behaviour().is_newer) return "cl_khr_icd " + newer_extensions();
@@ -237,6 +238,8 @@ cl_int fake_clGetMemObjectInfo(cl_mem m, cl_mem_info name, size_t size, void* va
       return answer.value(m->parent.get());
     case CL_MEM_OFFSET:
       return answer.value(m->offset);
+    case DeviceAddress:
+      return behaviour().is_newer ? answer.value(tell_address(m->data, m->size)) : CL_INVALID_VALUE;
     default:
       return CL_INVALID_VALUE;
   }

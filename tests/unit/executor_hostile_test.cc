@@ -44,7 +44,8 @@ TEST_CASE("what a client may call is what can be called from elsewhere") {
       "clEnqueueMarker", "clEnqueueWaitForEvents", "clEnqueueBarrier", "clCreateCommandQueue", "clCreateSampler",
       "clSetKernelArg", "clSVMAlloc", "clSVMFree", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill", "clEnqueueSVMMap",
       "clEnqueueSVMUnmap", "clEnqueueSVMMigrateMem", "clSetKernelExecInfo", "clEnqueueMapBuffer",
-      "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSize", "clGetKernelSuggestedLocalWorkSizeKHR"};
+      "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSize", "clGetKernelSuggestedLocalWorkSizeKHR",
+      "clSetKernelArgDevicePointerEXT"};
   for (uint16_t fn = 1; fn < api::FnCount; ++fn) {
     const std::string name = api::function_name(fn);
     CAPTURE(name);

@@ -1,4 +1,4 @@
-// clEnqueueNDRangeKernel and clEnqueueTask: what changed of the arguments goes along; and what size the driver suggests.
+// clEnqueueNDRangeKernel and clEnqueueTask: arguments that changed go along; and what size the driver suggests.
 #include <algorithm>
 #include <utility>
 
@@ -6,6 +6,7 @@
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/calls/command.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
+#include "optimizer-rt/client/objects/device_address.h"
 #include "optimizer-rt/client/programs/kernel.h"
 
 namespace gt::virt {
@@ -135,6 +136,11 @@ std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& s
   for (size_t i = 0; i < kernel.args.size(); ++i) {
     if (sent[i] == kernel.args[i].version) continue;
     sent[i] = kernel.args[i].version;
+    if (kernel.args[i].form == Form::Address) {  // goes ahead of the launch
+      sub_context.session.call<api::FnId::clSetKernelArgDevicePointerEXT>(
+          {}, as<cl_kernel>(kernel.at(sub_context)), static_cast<cl_uint>(i), kernel.args[i].address);
+      continue;
+    }
     changed.push_back(message_of(static_cast<uint32_t>(i), kernel.args[i], sub_context));
   }
   return changed;
@@ -142,6 +148,10 @@ std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& s
 
 // What the kernel reaches through other pointers.
 void tell_reaches(_cl_kernel& kernel, SubContext& sub_context) GT_REQUIRES(kernel.mutex) {
+  if (!std::exchange(kernel.addresses_sent, true))
+    sub_context.session.call<api::FnId::clSetKernelExecInfo>(
+        {}, as<cl_kernel>(kernel.at(sub_context)), ReachedAddresses, kernel.addresses.size() * sizeof(cl_ulong),
+        static_cast<const void*>(kernel.addresses.empty() ? nullptr : kernel.addresses.data()));
   if (std::exchange(kernel.reaches_sent, true)) return;
   std::vector<const void*>& all = kernel.reaches;
   std::erase_if(all, [&](const void* p) { return !kernel.program->context->svm.find(p); });  // freed since

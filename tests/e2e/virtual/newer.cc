@@ -19,6 +19,7 @@ namespace {
 // Numbers, because headers of OpenCL 3.0 lack the names.
 constexpr cl_device_info SpirvSets = 0x12B9, SpirvCapabilities = 0x12BB, Dot8Bit = 0x1074, DotCapabilities = 0x1073;
 constexpr cl_mem_info DeviceAddress = 0x5001;
+constexpr cl_kernel_exec_info ReachedAddresses = 0x5002;
 constexpr cl_mem_properties PrivateAddress = 0x5000, DmaBuf = 0x2067;
 
 cl_platform_id g_platform;
@@ -63,6 +64,15 @@ void device_row(const char* row_name, cl_device_info name) {
   cl_int code = 0;
   const std::vector<uint8_t> value = device_info(name, code);
   row(row_name, code == CL_SUCCESS ? hex(value) : std::to_string(code));
+}
+
+cl_kernel make_kernel(const char* name) {
+  cl_program program = nullptr;
+  CHECK(clGetKernelInfo(g_kernel, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr));
+  cl_int code = 0;
+  cl_kernel kernel = clCreateKernel(program, name, &code);
+  CHECK(code);
+  return kernel;
 }
 
 void uuids() {
@@ -145,9 +155,7 @@ void suggested_sizes() {
     ask("suggested size, of a copy", other, 1, {96});
     clReleaseKernel(other);
   }
-  cl_program program = nullptr;
-  CHECK(clGetKernelInfo(g_kernel, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr));
-  cl_kernel bare = clCreateKernel(program, "add", nullptr);
+  cl_kernel bare = make_kernel("add");
   ask("suggested size, no arguments", bare, 1, {96});
   clReleaseKernel(bare);
 }
@@ -238,24 +246,35 @@ void memory_of_others() {
 void addresses_of_devices() {
   listed("cl_ext_buffer_device_address");
   cl_int code = 0;
-  const cl_mem_properties list[] = {PrivateAddress, CL_TRUE, 0};
-  cl_mem mem = clCreateBufferWithProperties(g_context, list, 0, 64, nullptr, &code);
-  made("buffer with an address", mem, code);
-  mem = clCreateBuffer(g_context, 0, 64, nullptr, &code);
+  const cl_mem_properties list[] = {PrivateAddress, CL_TRUE, 0}, twice[] = {PrivateAddress, 2, 0};
+  cl_mem mem = clCreateBufferWithProperties(g_context, twice, 0, 64, nullptr, &code);
+  made("buffer with half an address", mem, code);
+  mem = clCreateBufferWithProperties(g_context, list, 0, 64, nullptr, &code);
+  row("buffer with an address", mem ? "made" : std::to_string(code));
+  if (!mem) mem = clCreateBuffer(g_context, 0, 64, nullptr, &code);
   cl_ulong address = 0;
-  row("address of a buffer", clGetMemObjectInfo(mem, DeviceAddress, sizeof address, &address, nullptr));
-  CHECK(clReleaseMemObject(mem));
+  code = clGetMemObjectInfo(mem, DeviceAddress, sizeof address, &address, nullptr);
+  row("address of a buffer", code != CL_SUCCESS ? std::to_string(code) : address ? "told" : "0");
   const auto set = function<cl_int CL_API_CALL(cl_kernel, cl_uint, cl_ulong)>("cl_ext_buffer_device_address",
                                                                               "clSetKernelArgDevicePointerEXT");
-  if (set) row("argument that is an address", set(g_kernel, 0, 0));
+  if (set) {
+    cl_kernel kernel = make_kernel("add");
+    const int b = 1;
+    const size_t n = 16;
+    CHECK(clSetKernelArg(kernel, 1, sizeof b, &b));
+    row("argument that is an address", set(kernel, 0, address));
+    row("argument that is none", set(kernel, 7, address));
+    row("addresses that are reached", clSetKernelExecInfo(kernel, ReachedAddresses, sizeof address, &address));
+    row("launch with an address",
+        clEnqueueNDRangeKernel(g_queue, kernel, 1, nullptr, &n, nullptr, 0, nullptr, nullptr));
+    row("finished", clFinish(g_queue));
+    CHECK(clReleaseKernel(kernel));
+  }
+  CHECK(clReleaseMemObject(mem));
 }
 
 void local_memory() {
-  cl_program program = nullptr;
-  CHECK(clGetKernelInfo(g_kernel, CL_KERNEL_PROGRAM, sizeof program, &program, nullptr));
-  cl_int code = 0;
-  cl_kernel kernel = clCreateKernel(program, "around", &code);
-  CHECK(code);
+  cl_kernel kernel = make_kernel("around");
   row("local memory of no bytes", clSetKernelArg(kernel, 0, 0, nullptr));
   CHECK(clReleaseKernel(kernel));
 }

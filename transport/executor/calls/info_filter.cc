@@ -24,7 +24,8 @@ constexpr std::string_view Harmless[] = {
     "cl_intel_subgroup*", "cl_intel_required_subgroup_size", "cl_intel_spirv_*", "cl_intel_split_work_group_barrier",
     "cl_intel_device_attribute_query", "cl_amd_device_attribute_query", "cl_amd_media_ops*", "cl_amd_fp64",
     "cl_amd_printf", "cl_amd_popcnt", "cl_amd_vec3", "cl_amd_assembly_program", "cl_arm_integer_dot_product_*",
-    "cl_arm_core_id", "cl_ext_float_atomics", "cl_ext_cxx_for_opencl", "cles_khr_int64"};
+    "cl_arm_core_id", "cl_ext_float_atomics", "cl_ext_cxx_for_opencl", "cles_khr_int64",
+    "cl_ext_buffer_device_address"};
 
 bool is_harmless(std::string_view name) {
   return std::any_of(std::begin(Harmless), std::end(Harmless), [&](std::string_view known) {
