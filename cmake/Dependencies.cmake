@@ -48,7 +48,8 @@ if(NOT GT_OPENCL_INCLUDE OR NOT GT_OPENCL_LOADER)
 endif()
 add_library(gt_opencl_headers INTERFACE)
 target_include_directories(gt_opencl_headers SYSTEM INTERFACE ${GT_OPENCL_INCLUDE})
-target_compile_definitions(gt_opencl_headers INTERFACE CL_TARGET_OPENCL_VERSION=300
+file(STRINGS ${GT_OPENCL_INCLUDE}/CL/cl_version.h version_31 REGEX "define CL_VERSION_3_1")
+target_compile_definitions(gt_opencl_headers INTERFACE CL_TARGET_OPENCL_VERSION=$<IF:$<BOOL:${version_31}>,310,300>
   CL_USE_DEPRECATED_OPENCL_1_0_APIS CL_USE_DEPRECATED_OPENCL_1_1_APIS CL_USE_DEPRECATED_OPENCL_1_2_APIS
   CL_USE_DEPRECATED_OPENCL_2_0_APIS CL_USE_DEPRECATED_OPENCL_2_1_APIS CL_USE_DEPRECATED_OPENCL_2_2_APIS)
 add_library(gt::opencl_headers ALIAS gt_opencl_headers)

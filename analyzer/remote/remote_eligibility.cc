@@ -29,6 +29,14 @@ constexpr Feature ImportedMemory = {"imported-memory", "imported host memory (cl
 constexpr Feature ExternalMemory = {"external-memory", "memory or semaphores of another API of this machine", true};
 constexpr Feature HostUsm = {"host-usm", "unified shared memory of the host (clHostMemAllocINTEL)", true};
 constexpr Feature SharedUsm = {"shared-usm", "unified shared memory (clSharedMemAllocINTEL)", true};
+constexpr Feature UnifiedSvm = {
+    "unified-svm", "unified shared virtual memory (clSVMAllocWithPropertiesKHR)", true};
+constexpr Feature ArmSvm = {"arm-svm", "shared virtual memory of ARM's extension (clSVMAllocARM)", true};
+constexpr Feature DeviceAddress = {
+    "device-address", "kernels that are given buffers' addresses: only where a driver has cl_ext_buffer_device_address",
+    false};
+constexpr Feature Pipes = {"pipes", "pipes (clCreatePipe) and host pipes of programs", true};
+constexpr Feature Termination = {"terminate-context", "a context that is ended with what is under way", true};
 constexpr Feature FineSvm = {
     "fine-grain-svm", "fine-grained shared virtual memory: host and device see each other's writes at once", true};
 constexpr Feature VaryingSvm = {"fine-grain-svm", "shared virtual memory whose kind varies: it may be fine-grained",
@@ -69,17 +77,26 @@ constexpr Row ByName[] = {
     {"clReImportSemaphore", ExternalMemory},
     {"clHostMemAllocINTEL", HostUsm},
     {"clSharedMemAllocINTEL", SharedUsm},
+    {"clSVMAllocWithProperties", UnifiedSvm},
+    {"clSVMAllocARM", ArmSvm},
+    {"clSetKernelArgDevicePointer", DeviceAddress},
+    {"clCreatePipe", Pipes},
+    {"clEnqueueReadHostPipe", Pipes},
+    {"clEnqueueWriteHostPipe", Pipes},
+    {"clTerminateContext", Termination},
     {"clCreateProgramWithBinary", DeviceBinary},
 };
 
-// Keys of context properties that tie a context to another API. A value of 0 is none.
-struct ContextKey {
-  int64_t key;
+// Keys of properties that tie a context to another API, or memory to what is of this machine. A value of 0 is none.
+struct Key {
+  int64_t first, last;
   const Feature& feature;
 };
-constexpr ContextKey ContextKeys[] = {
-    {0x2008, GlSharing},  {0x200A, GlSharing},  {0x200B, GlSharing},  {0x200C, GlSharing},    {0x2009, EglSharing},
-    {0x4014, D3dSharing}, {0x401D, D3dSharing}, {0x2026, D3dSharing}, {0x4097, VideoSharing},
+constexpr Key Keys[] = {
+    {0x2008, 0x2008, GlSharing},  {0x2009, 0x2009, EglSharing},   {0x200A, 0x200C, GlSharing},
+    {0x2026, 0x2026, D3dSharing}, {0x4014, 0x4014, D3dSharing},   {0x401D, 0x401D, D3dSharing},
+    {0x4097, 0x4097, VideoSharing}, {0x2060, 0x2070, ExternalMemory},  // kinds of handles
+    {0x5000, 0x5000, DeviceAddress},
 };
 
 constexpr int64_t SvmFineGrain = 1 << 10;  // CL_MEM_SVM_FINE_GRAIN_BUFFER
@@ -116,8 +133,12 @@ class Search {
     for (const model::Shape& s : trace_.shapes) names_.push_back(store::function_name(s.fn));
   }
 
-  bool is_context(model::ShapeId i) const { return names_[i].starts_with("clCreateContext"); }
-  bool is_svm(model::ShapeId i) const { return names_[i].starts_with("clSVMAlloc"); }
+  // The parameter with the properties of a context, a buffer or an image; -1: there are none.
+  int property_list(model::ShapeId i) const {
+    if (names_[i].starts_with("clCreateContext")) return 0;
+    return memory_flags(i) >= 0 && names_[i].find("WithProperties") != std::string::npos ? 1 : -1;
+  }
+  bool is_svm(model::ShapeId i) const { return names_[i] == "clSVMAlloc" || names_[i] == "clSVMAllocARM"; }
   // The parameter with memory flags of a call that makes a buffer or an image; -1: it is none.
   int memory_flags(model::ShapeId i) const {
     const api::Attributes& a = api::attributes(trace_.shapes[i].fn);
@@ -127,7 +148,7 @@ class Search {
   std::set<model::ShapeId> with_interesting_values() const {
     std::set<model::ShapeId> out;
     for (model::ShapeId i = 0; i < names_.size(); ++i)
-      if (is_context(i) || is_svm(i) || memory_flags(i) >= 0) out.insert(i);
+      if (property_list(i) >= 0 || is_svm(i) || memory_flags(i) >= 0) out.insert(i);
     return out;
   }
 
@@ -139,8 +160,8 @@ class Search {
         if (is_svm(shape) && a.param == SvmFlagsParam) svm(shape, values[value]);
         if (a.param == memory_flags(shape)) memory(shape, values[value]);
       }
-      if (is_context(shape) && a.param == 0) {  // keys and values take turns
-        if (key && a.form != model::ArgForm::Null) context(shape, *key);
+      if (a.param == property_list(shape)) {  // keys and values take turns
+        if (key && a.form != model::ArgForm::Null) property(shape, *key);
         const bool is_key = !key && a.form == model::ArgForm::Int && value < values.size();
         key = is_key ? &values[value] : nullptr;
       }
@@ -159,9 +180,11 @@ class Search {
     const auto uses = [](int64_t v) { return (v & UseHostPtr) != 0; };
     if (std::any_of(flags.values.begin(), flags.values.end(), uses)) add(HostPointer, shape);
   }
-  void context(model::ShapeId shape, const SeenValues& key) {
-    for (const ContextKey& k : ContextKeys)
-      if (key.values.count(k.key)) add(k.feature, shape);
+  void property(model::ShapeId shape, const SeenValues& key) {
+    for (const Key& k : Keys) {
+      const auto found = key.values.lower_bound(k.first);
+      if (found != key.values.end() && *found <= k.last) add(k.feature, shape);
+    }
   }
 
   void look_at_objects(model::ShapeId i) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "tracer/interpose/real_library.h"
+#include "tracer/interpose/substitute.h"
 
 namespace gt::opt {
 namespace {
@@ -25,6 +26,7 @@ constinit std::atomic<void*> real_functions[static_cast<size_t>(Fn::Count)] = {}
 void* find_real(Fn fn) noexcept {
   const size_t i = static_cast<size_t>(fn);
   void* p = interpose::real_symbol(Names[i]);
+  if (!p && interpose::real_library()) p = interpose::substitute(Names[i]);
   real_functions[i].store(p, std::memory_order_relaxed);
   return p;
 }

@@ -3,13 +3,11 @@
 // call.
 #pragma once
 
-#include <CL/cl.h>
-#include <CL/cl_egl.h>
-#include <CL/cl_gl.h>
-
 #include <atomic>
 #include <cstddef>
 #include <type_traits>
+
+#include "traces/api/icd_dispatch.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -1,10 +1,12 @@
 // The ICD's table of our functions, and the three symbols that the shared object exports.
 #include <array>
 #include <cstring>
+#include <string_view>
 
 #include "optimizer-rt/client/base/entry.h"
 #include "optimizer-rt/client/later_forms.h"
 #include "optimizer-rt/client/platform/platform.h"
+#include "optimizer-rt/client/programs/kernel.h"
 #include "optimizer-rt/client/session/sessions.h"
 #include "optimizer-rt/client/transfer/migration.h"
 #include "traces/api/api.h"
@@ -50,8 +52,9 @@ const std::array<void*, api::FnCount>& entries() {
   return all;
 }
 
-// What the native driver has of that name.
-void* native_extension(const char* name) {
+// What the native driver has of that name. What loaders ask of drivers is ours alone to have.
+void* refusal(const char* name) {
+  if (std::string_view(name).starts_with("clIcd")) return nullptr;
   const uint16_t number = api::find_function(name);
   const _cl_platform_id* const platform = connected_platform();
   const auto function = static_cast<FnId>(number);
@@ -64,14 +67,20 @@ struct Extension {
   void* address;
 };
 
-// Extension functions that are a core function under another name.
+void* suggested_size() {
+  return reinterpret_cast<void*>(
+      &Entry<FnId::clGetKernelSuggestedLocalWorkSize, &fn::clGetKernelSuggestedLocalWorkSize>::call);
+}
+
+// Extension functions that go elsewhere, most of them a core function under another name; and one of 3.1, which loaders
+// may lack.
 const Extension* extensions() {
   static const Extension list[] = {
       {"clIcdGetPlatformIDsKHR",
        reinterpret_cast<void*>(&Entry<FnId::clGetPlatformIDs, &fn::clGetPlatformIDs>::call)},
       {"clGetPlatformInfo", reinterpret_cast<void*>(&Entry<FnId::clGetPlatformInfo, &fn::clGetPlatformInfo>::call)},
       // For goptimize: contexts without a platform of ours (--spread), and its report.
-      {"gtrace_dispatch_table", const_cast<cl_icd_dispatch*>(&dispatch_table)},
+      {"gtrace_dispatch_table", const_cast<api::IcdDispatch*>(&dispatch_table)},
       {ShowAsNativeName,
        reinterpret_cast<void*>(static_cast<ShowAsNative>([](const char* name) noexcept { show_as_native(name); }))},
       {MeetName, reinterpret_cast<void*>(static_cast<Meet>(&meet_optimizer))},
@@ -79,6 +88,11 @@ const Extension* extensions() {
        reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},
       {"clGetKernelSubGroupInfoKHR",
        reinterpret_cast<void*>(&Entry<FnId::clGetKernelSubGroupInfo, &fn::clGetKernelSubGroupInfo>::call)},
+      {"clGetKernelSuggestedLocalWorkSize", suggested_size()},
+      {"clGetKernelSuggestedLocalWorkSizeKHR", suggested_size()},
+      {"clSetKernelArgDevicePointerEXT",
+       reinterpret_cast<void*>(
+           &Entry<FnId::clSetKernelArgDevicePointerEXT, &fn::clSetKernelArgDevicePointerEXT>::call)},
       {"clCreateCommandQueueWithPropertiesKHR",
        reinterpret_cast<void*>(
            &Entry<FnId::clCreateCommandQueueWithProperties, &fn::clCreateCommandQueueWithProperties>::call)},
@@ -91,12 +105,12 @@ void* extension(const char* name) {
   for (const Extension* e = extensions(); e->name; ++e) {
     if (std::strcmp(e->name, name) == 0) return e->address;
   }
-  return native_extension(name);
+  return refusal(name);
 }
 
 }  // namespace
 
-constinit const cl_icd_dispatch dispatch_table = make_dispatch<cl_icd_dispatch>();
+constinit const api::IcdDispatch dispatch_table = make_dispatch<api::IcdDispatch>();
 
 namespace fn {
 

@@ -10,6 +10,7 @@
 //   FAKE_CL_VENDOR_ID=4318          of the device, 1 without it
 //   FAKE_CL_LARGEST=65536           the largest buffer, in bytes; 1 GiB without it
 //   FAKE_CL_CALLBACKS=thread        each callback runs on a new thread, and the driver waits for it (callbacks.h)
+//   FAKE_CL_NEWER=1                 the device is of OpenCL 3.1 and has more extensions (newer.h)
 //   FAKE_CL_LATER_FORMS=1           extensions tell a later version than the one that the headers have
 // A word that cannot be read ends the process with one line and status 2: a test must not run
 // something else. Thread safety: all but behaviour(), which is set while no other thread calls the driver.
@@ -45,6 +46,7 @@ struct Behaviour {
   uint64_t largest_buffer = uint64_t{1} << 30;
   bool calls_back_on_threads = false;
   bool has_later_forms = false;
+  bool is_newer = false;
   enum class Start : uint8_t { Works, Crashes, Hangs } start = Start::Works;  // when it is asked for its platform
   uint32_t devices = 1;                                                       // at most MostDevices; 0: another name
 

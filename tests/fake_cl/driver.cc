@@ -55,7 +55,7 @@ constexpr Table make_dispatch() {
 
 }  // namespace
 
-constinit const cl_icd_dispatch dispatch_table = make_dispatch<cl_icd_dispatch>();
+constinit const api::IcdDispatch dispatch_table = make_dispatch<api::IcdDispatch>();
 
 // Every extension function of the table is there; most answer CL_INVALID_OPERATION.
 void* fake_clGetExtensionFunctionAddress(const char* name) {

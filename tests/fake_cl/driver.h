@@ -48,6 +48,11 @@ GT_HAS(clGetPlatformIDs) GT_HAS(clIcdGetPlatformIDsKHR) GT_HAS(clGetPlatformInfo
 GT_HAS(clGetDeviceInfo) GT_HAS(clGetContextInfo) GT_HAS(clGetCommandQueueInfo) GT_HAS(clGetMemObjectInfo)
 GT_HAS(clGetProgramInfo) GT_HAS(clGetProgramBuildInfo) GT_HAS(clGetKernelInfo) GT_HAS(clGetKernelWorkGroupInfo)
 GT_HAS(clGetEventInfo) GT_HAS(clGetEventProfilingInfo)
+// newer.cc
+GT_HAS(clGetKernelSubGroupInfo) GT_HAS(clGetKernelSuggestedLocalWorkSize)
+GT_HAS(clGetKernelSuggestedLocalWorkSizeKHR) GT_HAS(clGetKernelSubGroupInfoKHR)
+GT_HAS(clCreateCommandQueueWithPropertiesKHR) GT_HAS(clSetKernelExecInfo)
+GT_HAS(clSetKernelArgDevicePointerEXT)
 // callback_functions.cc
 GT_HAS(clSetEventCallback) GT_HAS(clSetMemObjectDestructorCallback) GT_HAS(clSetContextDestructorCallback)
 GT_HAS(clSetProgramReleaseCallback) GT_HAS(clEnqueueNativeKernel) GT_HAS(clEnqueueSVMFree)

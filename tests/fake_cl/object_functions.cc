@@ -214,7 +214,9 @@ cl_mem fake_clCreateBufferWithProperties(cl_context c, const cl_mem_properties* 
   constexpr cl_mem_properties OpaqueDescriptor = 0x2060;  // cl_khr_external_memory_opaque_fd
   if (behaviour().imports_memory && properties && *properties == OpaqueDescriptor)
     return import_memory(c, flags, static_cast<int>(properties[1]), size, err);
-  if (properties && *properties) return fail<_cl_mem>(err, CL_INVALID_PROPERTY);
+  constexpr cl_mem_properties PrivateAddress = 0x5000;  // cl_ext_buffer_device_address
+  const bool addressed = behaviour().is_newer && properties && *properties == PrivateAddress;
+  if (properties && *properties && !addressed) return fail<_cl_mem>(err, CL_INVALID_PROPERTY);
   return fake_clCreateBuffer(c, flags, size, host_ptr, err);
 }
 cl_mem fake_clCreateSubBuffer(cl_mem parent, cl_mem_flags flags, cl_buffer_create_type type,
@@ -305,7 +307,7 @@ cl_int fake_clReleaseKernel(cl_kernel k) { return release(k, CL_INVALID_KERNEL);
 cl_int fake_clSetKernelArg(cl_kernel k, cl_uint index, size_t size, const void* value) {
   if (!k) return CL_INVALID_KERNEL;
   if (index >= k->source.args) return CL_INVALID_ARG_INDEX;
-  if (size == 0) return CL_INVALID_ARG_SIZE;
+  if (size == 0 && (value || !behaviour().is_newer)) return CL_INVALID_ARG_SIZE;
   if (k->args.size() <= index) k->args.resize(index + 1);
   const auto* bytes = static_cast<const uint8_t*>(value);
   if (bytes)

@@ -2,7 +2,6 @@
 // requires.
 #pragma once
 
-#include <CL/cl_icd.h>
 #include <sys/mman.h>
 
 #include <atomic>
@@ -12,13 +11,14 @@
 #include <vector>
 
 #include "tests/fake_cl/callbacks.h"
+#include "traces/api/icd_dispatch.h"
 
 namespace gt::fake {
 
-extern const cl_icd_dispatch dispatch_table;
+extern const api::IcdDispatch dispatch_table;
 
 struct Handle {
-  const cl_icd_dispatch* dispatch = &dispatch_table;
+  const api::IcdDispatch* dispatch = &dispatch_table;
 };
 struct Object : Handle {
   std::atomic<cl_uint> references{1};

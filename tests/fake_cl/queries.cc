@@ -8,6 +8,7 @@
 
 #include "tests/fake_cl/behaviour.h"
 #include "tests/fake_cl/driver.h"
+#include "tests/fake_cl/newer.h"
 
 namespace gt::fake {
 namespace {
@@ -37,8 +38,10 @@ struct Answer {
 };
 
 constexpr cl_device_info DeviceUuid = 0x106A;
+constexpr cl_mem_info DeviceAddress = 0x5001;
 
 std::string extensions() {
+  if (behaviour().is_newer) return "cl_khr_icd " + newer_extensions();
   return std::string("cl_khr_icd") + (behaviour().imports_memory ? " cl_khr_external_memory_opaque_fd" : "");
 }
 
@@ -98,6 +101,8 @@ cl_int fake_clGetDeviceInfo(cl_device_id d, cl_device_info name, size_t size, vo
                             size_t* ret) {
   if (!is_device(d)) return CL_INVALID_DEVICE;
   const Answer answer{size, value, ret};
+  if (behaviour().is_newer)
+    if (const auto newer = newer_device_info(name)) return answer.list(*newer);
   switch (name) {
     case DeviceUuid:
       return behaviour().imports_memory ? answer.value(std::array<unsigned char, 16>{0, 0, 0, d->number})
@@ -233,6 +238,8 @@ cl_int fake_clGetMemObjectInfo(cl_mem m, cl_mem_info name, size_t size, void* va
       return answer.value(m->parent.get());
     case CL_MEM_OFFSET:
       return answer.value(m->offset);
+    case DeviceAddress:
+      return behaviour().is_newer ? answer.value(tell_address(m->data, m->size)) : CL_INVALID_VALUE;
     default:
       return CL_INVALID_VALUE;
   }

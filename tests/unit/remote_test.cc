@@ -378,6 +378,31 @@ TEST_CASE("memory flags decide, wherever they stand") {
   CHECK(features(1 << 5, "clCreateBuffer", 1).empty());
 }
 
+TEST_CASE("what no device elsewhere has is found by functions' names, and by keys of properties") {
+  const auto feature = [](const char* name, std::vector<model::Arg> args, std::vector<int64_t> values) {
+    Program p;
+    p.call(p.new_shape(name, std::move(args), 100), std::move(values));
+    analyzer::CallSites sites;
+    const auto r = analyzer::find_remote_eligibility(p.done(), sites);
+    return r.features.empty() ? std::string() : r.features[0].name + (r.eligible ? "" : "!");
+  };
+  CHECK(feature("clSetKernelArgDevicePointerEXT", {}, {}) == "device-address");
+  CHECK(feature("clSVMAllocWithPropertiesKHR", {}, {}) == "unified-svm!");
+  CHECK(feature("clSVMAllocARM", {}, {}) == "arm-svm!");
+  CHECK(feature("clCreatePipe", {}, {}) == "pipes!");
+  CHECK(feature("clEnqueueReadHostPipeINTEL", {}, {}) == "pipes!");
+  CHECK(feature("clTerminateContextKHR", {}, {}) == "terminate-context!");
+  CHECK(feature("clGetKernelSuggestedLocalWorkSize", {}, {}).empty());
+  const auto list = [&](const char* name, uint16_t param, int64_t key) {
+    return feature(name, {Program::integer(param), Program::integer(param)}, {key, 7});
+  };
+  CHECK(list("clCreateBufferWithProperties", 1, 0x2067) == "external-memory!");
+  CHECK(list("clCreateImageWithProperties", 1, 0x2060) == "external-memory!");
+  CHECK(list("clCreateBufferWithProperties", 1, 0x5000) == "device-address");
+  CHECK(list("clCreateContext", 0, 0x2009) == "egl-sharing!");
+  CHECK(list("clCreateContext", 0, 0x1084).empty());
+}
+
 TEST_CASE("a kernel on a mapped buffer is found, unless it only reads what is mapped for reading") {
   for (const bool writes : {true, false}) {
     for (const bool unmapped : {true, false}) {

@@ -96,6 +96,7 @@ void CallNaming::name_argument(TracedThread& thread, const api::DecodedArg& arg,
       if (output && static_cast<int32_t>(arg.value) < 0 && api::is_error_code(call.shape.fn, arg.param))
         call.error = true;
       if (!output && arg.param == call.attributes->kernel_index) call.arg_index = arg.value;
+      if (!output && arg.param == call.attributes->kernel_value) bind_kernel_arg(thread, {});  // a device's address
       return call.add_number(arg.param, ArgForm::Int, static_cast<int64_t>(arg.value));
     case api::Tag::Code:
       return call.add_number(arg.param, ArgForm::Code, tables_.site_of(*thread.process, arg.value));

@@ -87,8 +87,10 @@ void note_binding(const Args& args) {
   constexpr auto Value = static_cast<size_t>(api::Fn<F>::attributes.kernel_value);
   const cl_kernel kernel = std::get<0>(args);
   const cl_uint index = std::get<Index>(args);
-  const void* const value = std::get<Value>(args);
-  if constexpr (Value == Index + 1) {
+  const auto value = std::get<Value>(args);
+  if constexpr (!std::is_pointer_v<std::remove_const_t<decltype(value)>>) {
+    bind_pointer(kernel, index, nullptr);  // a device's address: which buffer it is in is not known here
+  } else if constexpr (Value == Index + 1) {
     bind_pointer(kernel, index, value);
   } else {
     uint64_t word = 0;
@@ -129,7 +131,8 @@ void follow_after([[maybe_unused]] R result, [[maybe_unused]] const A&... args) 
   } else if constexpr (std::is_same_v<R, cl_mem>) {
     if (result) note_object(result, Of.creates);
   } else if constexpr (detail::Captured<F>::Made::svm) {
-    constexpr bool Usm = F != api::FnId::clSVMAlloc && F != api::FnId::clSVMAllocARM;
+    constexpr bool Usm = F != api::FnId::clSVMAlloc && F != api::FnId::clSVMAllocARM &&
+                         F != api::FnId::clSVMAllocWithPropertiesKHR;
     if (result) note_allocation(result, detail::Captured<F>::Made::template size<F>(all), Usm);
   } else if constexpr (F == api::FnId::clCloneKernel) {
     copy_kernel(std::get<0>(all), result);

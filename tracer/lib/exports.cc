@@ -1,12 +1,11 @@
 // The OpenCL symbols that the program links to, and the wrappers of extension functions.
-#include <CL/cl_icd.h>
-
 #include <cstddef>
 #include <cstring>
 
 #include "tracer/lib/adapted.h"
 #include "tracer/lib/extension_closure.h"
 #include "tracer/lib/layer.h"
+#include "traces/api/icd_dispatch.h"
 
 namespace {
 
@@ -29,10 +28,8 @@ struct Wrapper {
 #define GT_WRAPPER(NAME, RET, ARGS) \
   return Wrapper<FnId::NAME, RET>{__builtin_return_address(0), __builtin_frame_address(0)} ARGS;
 
-#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE)                              \
-  extern "C" __attribute__((visibility("default"))) RET CL_API_CALL NAME PARAMS { \
-    GT_WRAPPER(NAME, RET, ARGS)                                                   \
-  }
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
+  extern "C" __attribute__((visibility("default"))) RET CL_API_CALL NAME PARAMS { GT_WRAPPER(NAME, RET, ARGS) }
 #define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
   static RET CL_API_CALL extension_##NAME PARAMS { GT_WRAPPER(NAME, RET, ARGS) }
 #include "traces/api/gen/exports.inc"
@@ -50,8 +47,7 @@ ExtensionWrapper wrapper(const char* name, FnId fn, R (*function)(A...)) {
 
 const ExtensionWrapper g_wrappers[] = {
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE)
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
-  wrapper(#NAME, FnId::NAME, extension_##NAME),
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) wrapper(#NAME, FnId::NAME, extension_##NAME),
 #include "traces/api/gen/exports.inc"
 #undef GT_CL_EXPORT
 #undef GT_CL_EXTENSION
@@ -69,14 +65,16 @@ const ExtensionWrapper* find_extension_wrapper(const char* name) {
 namespace {
 
 // The place of a member of cl_icd_dispatch; the installed header may be older than our table.
-#define GT_SLOT(NAME)                                  \
-  []<class Dispatch>(Dispatch*) {                      \
-    if constexpr (requires { &Dispatch::NAME; }) {     \
-      return offsetof(Dispatch, NAME) / sizeof(void*); \
-    } else {                                           \
-      return LayerSlot::None;                          \
-    }                                                  \
-  }(static_cast<cl_icd_dispatch*>(nullptr))
+#define GT_SLOT(NAME)                                    \
+  []<class Installed, class Whole>(Installed*, Whole*) { \
+    if constexpr (requires { &Installed::NAME; }) {      \
+      return offsetof(Installed, NAME) / sizeof(void*);  \
+    } else if constexpr (requires { &Whole::NAME; }) {   \
+      return gt::api::LastIcdSlot;                       \
+    } else {                                             \
+      return LayerSlot::None;                            \
+    }                                                    \
+  }(static_cast<cl_icd_dispatch*>(nullptr), static_cast<gt::api::IcdDispatch*>(nullptr))
 
 const LayerSlot g_layer_slots[] = {
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) {FnId::NAME, GT_SLOT(NAME), reinterpret_cast<void*>(&::NAME)},

@@ -1,6 +1,7 @@
 #include "tracer/lib/real_calls.h"
 
 #include "tracer/interpose/real_library.h"
+#include "tracer/interpose/substitute.h"
 #include "traces/api/api.h"
 #include "traces/base/reentry.h"
 
@@ -18,7 +19,9 @@ void set_layered(bool yes) { g_layered.store(yes, std::memory_order_release); }
 void* find_real(api::FnId fn) {
   if (layered() && interpose::real_library_path()[0] == 0) return nullptr;
   const Reentry guard;
-  void* symbol = interpose::real_symbol(api::function_name(static_cast<uint16_t>(fn)));
+  const char* const name = api::function_name(static_cast<uint16_t>(fn));
+  void* symbol = interpose::real_symbol(name);
+  if (!symbol && interpose::real_library()) symbol = interpose::substitute(name);
   if (symbol) set_real(fn, symbol);
   return symbol;
 }

@@ -11,10 +11,11 @@
 namespace gt::api::gen {
 namespace {
 
-// Headers whose types are the same in every version that we support.
+// Headers whose types are the same in every version that we support. (OpenCL 3.1 has types more; no function of it
+// takes them.)
 const std::set<std::string> CoreHeaders = {"cl.h", "cl_platform.h", "cl_gl.h", "cl_egl.h"};
 constexpr const char* Source = R"(
-#define CL_TARGET_OPENCL_VERSION 300
+#define CL_TARGET_OPENCL_VERSION 310
 #define CL_USE_DEPRECATED_OPENCL_1_0_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_1_2_APIS
@@ -121,7 +122,7 @@ bool is_opencl_function(const std::string& name, const std::string& header) {
 }
 
 struct Visit {
-  Headers* out;
+  Declarations* out;
   std::set<std::string> types;
   std::map<std::string, CXFile> files;
 };
@@ -165,6 +166,9 @@ CXChildVisitResult visit(CXCursor cursor, CXCursor, CXClientData data) {
   return CXChildVisit_Continue;
 }
 
+// Types of numbers, which newer headers name above values of structures' fields: a value of such a type has no name.
+const std::set<std::string> PlainTypes = {"cl_int", "cl_uint", "cl_long", "cl_ulong"};
+
 // The types that a comment names: "/* cl_mem_flags and cl_svm_mem_flags - bitfield */".
 std::vector<std::string> groups_of(const std::string& comment, const std::set<std::string>& types) {
   std::vector<std::string> out;
@@ -180,16 +184,15 @@ std::vector<std::string> groups_of(const std::string& comment, const std::set<st
     size_t end = i;
     while (end < comment.size() && (std::isalnum(comment[end]) || comment[end] == '_')) ++end;
     const std::string word = comment.substr(i, end - i);
-    if (types.count(word)) out.push_back(word);
+    if (types.count(word) && !PlainTypes.count(word)) out.push_back(word);
     i = end;
   }
   return out;
 }
 
 // Every "#define CL_NAME value" of one header, with the types that the comment above it names.
-void read_values(CXTranslationUnit unit, const std::string& header, CXFile file,
-                 const std::set<std::string>& types, std::map<std::string, Value>& values,
-                 std::vector<std::string>& order) {
+void read_values(CXTranslationUnit unit, CXFile file, const std::set<std::string>& types,
+                 std::map<std::string, Value>& values, std::vector<std::string>& order) {
   size_t size = 0;
   clang_getFileContents(unit, file, &size);
   const CXSourceRange range =
@@ -215,7 +218,6 @@ void read_values(CXTranslationUnit unit, const std::string& header, CXFile file,
         if (!values.count(name)) order.push_back(name);
         Value& value = values[name];
         value.name = name;
-        value.core |= CoreHeaders.count(header) > 0;
         value.groups.insert(value.groups.end(), groups.begin(), groups.end());
       }
     }
@@ -247,8 +249,8 @@ CXTranslationUnit parse(CXIndex index, const std::string& source,
 
 }  // namespace
 
-Result<Headers> read_headers(const std::string& include_directory) {
-  Headers out;
+Result<Declarations> read_headers(const std::string& include_directory) {
+  Declarations out;
   CXIndex index = clang_createIndex(0, 0);
   CXTranslationUnit unit = parse(index, Source, include_directory);
   if (!unit) return Status(Kind::Unsupported, "libclang cannot parse the OpenCL headers");
@@ -265,8 +267,8 @@ Result<Headers> read_headers(const std::string& include_directory) {
 
   std::map<std::string, Value> values;
   std::vector<std::string> order;
-  for (const auto& [header, file] : state.files)
-    read_values(unit, header, file, state.types, values, order);
+  for (const auto& [name, file] : state.files)
+    read_values(unit, file, state.types, values, order);
   std::string source = Source;
   for (const std::string& name : order)
     source += "const long long gt_" + name + " = (long long)(" + name + ");\n";

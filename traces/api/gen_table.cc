@@ -1,12 +1,9 @@
-// gen_table: writes gen/*.inc and exports.map from the installed OpenCL headers and
-// annotations.txt.
+// gen_table: writes gen/*.inc and exports.map from gen/declarations.txt and annotations.txt.
 //
-//   gen_table ANNOTATIONS OLD_IDS OUT_DIRECTORY
+//   gen_table ANNOTATIONS DECLARATIONS OLD_IDS OUT_DIRECTORY
 //
 // Stops with one line when a parameter has no role: an unknown pointer is never guessed at.
-// Function numbers are read back from OLD_IDS and only appended. Exit status 77: the installed
-// headers are not the ones that the checked-in files were made from (OLD_IDS names their digest),
-// so the result may differ without anything being wrong.
+// Function numbers are read back from OLD_IDS and only appended.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -15,7 +12,7 @@
 #include <set>
 #include <sstream>
 
-#include "traces/api/gen_headers.h"
+#include "traces/api/declarations.h"
 #include "traces/base/command.h"
 
 namespace gt::api::gen {
@@ -109,14 +106,13 @@ bool ends_with(const std::string& s, const std::string& tail) {
 
 class Table {
  public:
-  Table(Headers headers, Annotations annotations)
-      : h_(std::move(headers)), a_(std::move(annotations)) {}
+  Table(Declarations declarations, Annotations annotations)
+      : h_(std::move(declarations)), a_(std::move(annotations)) {}
 
   Status build();
   void read_ids(const std::string& path);
   Status number();
   Status write(const std::string& directory) const;
-  bool same_headers() const { return old_digest_.empty() || old_digest_ == digest(); }
 
  private:
   struct Row {
@@ -140,7 +136,6 @@ class Table {
   Result<std::string> result_role(const Function& fn);
   Result<std::string> attributes(const Function& fn, const Row& row);
   std::string results(const std::string& type);
-  std::string digest() const;
   const Value* value(const std::string& name) const {
     for (const Value& v : h_.values)
       if (v.name == name) return &v;
@@ -158,31 +153,11 @@ class Table {
   std::string enums() const;
   std::string properties() const;
 
-  Headers h_;
+  Declarations h_;
   Annotations a_;
   std::vector<Row> rows_;
   std::map<std::string, int> old_ids_;
-  std::string old_digest_;
 };
-
-// FNV-1a over what the headers declare: which headers the generated files were made from.
-std::string Table::digest() const {
-  uint64_t hash = 0xcbf29ce484222325;
-  const auto add = [&hash](const std::string& s) {
-    for (const char c : s + "\n") hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
-  };
-  for (const Function& fn : h_.functions) {
-    add(fn.name + fn.result.text);
-    for (const Parameter& p : fn.params) add(p.type.text + p.type.name + p.name);
-  }
-  for (const Value& v : h_.values) {
-    add(v.name + std::to_string(v.value));
-    for (const std::string& group : v.groups) add(group);
-  }
-  char text[17];
-  std::snprintf(text, sizeof text, "%016lx", static_cast<unsigned long>(hash));
-  return text;
-}
 
 std::string Table::count(const Function& fn, const std::string& name) const {
   if (name == "extent") return "Extent";
@@ -377,7 +352,7 @@ Status Table::build() {
   }
   for (const auto& shown : a_.exports)
     if (std::none_of(rows_.begin(), rows_.end(), [&](const Row& r) { return r.fn->name == shown.first; }))
-      return Status(Kind::Corrupt, "export " + shown.first + ": not in the headers");
+      return Status(Kind::Corrupt, "export " + shown.first + ": not declared");
   for (const auto& [key, role] : a_.roles)
     if (!a_.used.count(key))
       return Status(Kind::Corrupt, "annotation " + key + " names no parameter");
@@ -387,12 +362,10 @@ Status Table::build() {
 void Table::read_ids(const std::string& path) {
   std::ifstream in(path);
   for (std::string line; std::getline(in, line);) {
-    char name[128], hash[32];
+    char name[128];
     int id = 0;
     if (std::sscanf(line.c_str(), "GT_FN_ID(%127[^,], %d)", name, &id) == 2)
       old_ids_[name] = id;
-    else if (std::sscanf(line.c_str(), "// Headers: %31s", hash) == 1)
-      old_digest_ = hash;
   }
 }
 
@@ -406,8 +379,7 @@ Status Table::number() {
     gone.erase(row.fn->name);
   }
   if (!gone.empty())
-    return Status(Kind::Unsupported,
-                  gone.begin()->first + " is in the table but not in the installed headers");
+    return Status(Kind::Corrupt, gone.begin()->first + " is in the table but not declared");
   std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.id < b.id; });
   return {};
 }
@@ -415,7 +387,6 @@ Status Table::number() {
 std::string Table::ids() const {
   std::string out =
       banner("The numbers of the functions: part of the formats, appended, never reused.");
-  out += "// Headers: " + digest() + "\n";
   for (const Row& row : rows_)
     out += "GT_FN_ID(" + row.fn->name + ", " + std::to_string(row.id) + ")\n";
   return out;
@@ -540,29 +511,19 @@ Status Table::write(const std::string& directory) const {
 }
 
 int run(int argc, char** argv) {
-  constexpr int OtherHeaders = 77;
-  if (argc != 4)
+  if (argc != 5)
     return fail("gen_table",
-                Status(Kind::Invalid, "usage: gen_table ANNOTATIONS OLD_IDS OUT_DIRECTORY"));
+                Status(Kind::Invalid, "usage: gen_table ANNOTATIONS DECLARATIONS OLD_IDS OUT_DIRECTORY"));
   Result<Annotations> annotations = read_annotations(argv[1]);
   if (!annotations) return fail("gen_table", annotations.status());
-  Result<Headers> headers = read_headers(GT_OPENCL_INCLUDE);
-  if (!headers) return fail("gen_table", headers.status());
-  Table table(std::move(*headers), std::move(*annotations));
-  table.read_ids(argv[2]);
+  Result<Declarations> declarations = read_declarations(argv[2]);
+  if (!declarations) return fail("gen_table", declarations.status());
+  Table table(std::move(*declarations), std::move(*annotations));
+  table.read_ids(argv[3]);
   Status built = table.build();
   if (built.ok()) built = table.number();
-  const bool same = table.same_headers();
-  if (!same) {
-    std::fprintf(
-        stderr,
-        "gen_table: the installed OpenCL headers differ from those of the checked-in table%s%s\n",
-        built ? "" : ": ", built.text().c_str());
-    if (!built) return OtherHeaders;
-  }
-  if (!built) return fail("gen_table", built);
-  if (Status s = table.write(argv[3]); !s) return fail("gen_table", s);
-  return same ? ExitOk : OtherHeaders;
+  if (built.ok()) built = table.write(argv[4]);
+  return built.ok() ? ExitOk : fail("gen_table", built);
 }
 
 }  // namespace

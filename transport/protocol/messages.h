@@ -93,8 +93,8 @@ struct KernelArg {
 struct Launch {
   static constexpr auto Type = MessageType::Launch;
   ObjectId queue = 0, kernel = 0, event = 0;
-  uint8_t dimensions = 0;  // 0: nothing is launched, the arguments are for what is recorded next
-  uint8_t given = 0;  // bit 0: offset; bit 1: local size (otherwise NULL for the driver, too)
+  uint8_t dimensions = 0;  // 0: nothing is launched, the arguments are for the Call that comes next
+  uint8_t given = 0;       // bit 0: offset; bit 1: local size (otherwise NULL for the driver, too)
   std::array<uint64_t, 3> offset{}, global{}, local{};
   Ids waits;
   std::vector<KernelArg> args;  // those that changed since the kernel's last launch here
@@ -265,6 +265,12 @@ struct Built {
   template <class V>
   void fields(V& v) { v(reply, code, devices, kernels); }
 };
+
+// Device infos whose answer is a list of addresses of texts: the texts travel, one after the other, each with its NUL.
+constexpr bool is_list_of_texts(uint32_t device_info) {
+  return device_info == 0x12B9 /* CL_DEVICE_SPIRV_EXTENDED_INSTRUCTION_SETS */ ||
+         device_info == 0x12BA /* CL_DEVICE_SPIRV_EXTENSIONS */;
+}
 
 // What is there: asked once, at the start; and for each sub-device.
 struct Survey {

@@ -9,12 +9,12 @@
 // Thread safety: counts and type from any thread; what is in an object, as it says.
 #pragma once
 
-#include <CL/cl_icd.h>
-
 #include <atomic>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+
+#include "traces/api/icd_dispatch.h"
 
 namespace gt::virt {
 
@@ -26,7 +26,7 @@ inline void require(bool good, cl_int code) {
 }
 inline void require_success(cl_int code) { require(code == CL_SUCCESS, code); }
 
-extern const cl_icd_dispatch dispatch_table;
+extern const api::IcdDispatch dispatch_table;
 
 // Unlikely numbers, so that a stranger's pointer is told from ours.
 enum class Type : uint32_t {
@@ -50,7 +50,7 @@ struct Object {
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
 
-  const cl_icd_dispatch* const dispatch = &dispatch_table;  // the first word
+  const api::IcdDispatch* const dispatch = &dispatch_table;  // the first word
   std::atomic<Type> kind;
   std::atomic<uint32_t> references{1};
   std::atomic<uint32_t> holds{1};

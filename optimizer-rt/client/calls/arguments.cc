@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "optimizer-rt/client/objects/device_address.h"
+
 namespace gt::virt {
 
 using Form = ArgValue::Form;
@@ -52,12 +54,21 @@ std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& s
   for (size_t i = 0; i < kernel.args.size(); ++i) {
     if (sent[i] == kernel.args[i].version) continue;
     sent[i] = kernel.args[i].version;
+    if (kernel.args[i].form == Form::Address) {  // goes ahead of the launch
+      sub_context.session.call<api::FnId::clSetKernelArgDevicePointerEXT>(
+          {}, as<cl_kernel>(kernel.at(sub_context)), static_cast<cl_uint>(i), kernel.args[i].address);
+      continue;
+    }
     changed.push_back(message_of(static_cast<uint32_t>(i), kernel.args[i], sub_context));
   }
   return changed;
 }
 
 void tell_reaches(_cl_kernel& kernel, SubContext& sub_context) {
+  if (!std::exchange(kernel.addresses_sent, true))
+    sub_context.session.call<api::FnId::clSetKernelExecInfo>(
+        {}, as<cl_kernel>(kernel.at(sub_context)), ReachedAddresses, kernel.addresses.size() * sizeof(cl_ulong),
+        static_cast<const void*>(kernel.addresses.empty() ? nullptr : kernel.addresses.data()));
   if (std::exchange(kernel.reaches_sent, true)) return;
   std::vector<const void*>& all = kernel.reaches;
   std::erase_if(all, [&](const void* p) { return !kernel.program->context->svm.find(p); });  // freed since

@@ -1,8 +1,11 @@
 // Making buffers and parts of buffers.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/memory/mem.h"
+#include "optimizer-rt/client/objects/device_address.h"
 #include "optimizer-rt/client/transfer/first_contents.h"
 #include "optimizer-rt/client/transfer/peer_mapped.h"
 
@@ -16,7 +19,21 @@ bool is_promised(const _cl_context& context, size_t size) {
   });
 }
 
-Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* host_ptr) {
+// With their final 0; empty for NULL.
+std::vector<cl_mem_properties> checked(const _cl_context& context, const cl_mem_properties* list) {
+  std::vector<cl_mem_properties> kept;
+  if (!list) return kept;
+  for (; *list != 0; list += 2) {
+    require(*list == PrivateAddressProperty && kept.empty() && has_addresses(context), CL_INVALID_PROPERTY);
+    require(list[1] == CL_FALSE || list[1] == CL_TRUE, CL_INVALID_PROPERTY);
+    kept.assign(list, list + 2);
+  }
+  kept.push_back(0);
+  return kept;
+}
+
+Ref<_cl_mem> create(cl_context context, std::vector<cl_mem_properties> properties, cl_mem_flags flags, size_t size,
+                    void* host_ptr) {
   check(context);
   check_mem_flags(flags, host_ptr);
   require(size != 0, CL_INVALID_BUFFER_SIZE);
@@ -24,6 +41,7 @@ Ref<_cl_mem> create(cl_context context, cl_mem_flags flags, size_t size, void* h
   if (!(flags & (CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY))) flags |= CL_MEM_READ_WRITE;
   Ref<_cl_mem> mem = make<_cl_mem>(*context, cl_mem_object_type{CL_MEM_OBJECT_BUFFER}, flags, size);
   mem->given_flags = given;
+  mem->properties = std::move(properties);
   if (flags & CL_MEM_USE_HOST_PTR) {
     mem->host_ptr = host_ptr;
     mem->svm = context->svm.find_inside(host_ptr);
@@ -45,7 +63,7 @@ bool aligned(const _cl_context& context, size_t origin) {
 }  // namespace
 
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host_ptr, cl_int* errcode) {
-  Ref<_cl_mem> mem = create(context, flags, size, host_ptr);
+  Ref<_cl_mem> mem = create(context, {}, flags, size, host_ptr);
   if (errcode) *errcode = CL_SUCCESS;
   return mem.give();
 }
@@ -53,9 +71,7 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void*
 cl_mem clCreateBufferWithProperties(cl_context context, const cl_mem_properties* properties, cl_mem_flags flags,
                                     size_t size, void* host_ptr, cl_int* errcode) {
   check(context);
-  require(!properties || *properties == 0, CL_INVALID_PROPERTY);
-  Ref<_cl_mem> mem = create(context, flags, size, host_ptr);
-  if (properties) mem->properties = {0};
+  Ref<_cl_mem> mem = create(context, checked(*context, properties), flags, size, host_ptr);
   if (errcode) *errcode = CL_SUCCESS;
   return mem.give();
 }

@@ -1,13 +1,15 @@
-// clEnqueueNDRangeKernel and clEnqueueTask: what changed of the arguments goes along.
+// clEnqueueNDRangeKernel and clEnqueueTask: arguments that changed go along; and what size the driver suggests.
 #include <CL/cl_ext.h>
 
 #include <algorithm>
 
+#include "optimizer-rt/client/base/answers.h"
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/calls/arguments.h"
 #include "optimizer-rt/client/calls/command.h"
 #include "optimizer-rt/client/calls/recording.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
+#include "optimizer-rt/client/objects/device_address.h"
 #include "optimizer-rt/client/programs/kernel.h"
 
 namespace gt::virt {
@@ -134,9 +136,45 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   return c.sent();
 }
 
+// The driver looks at the arguments, which travel with launches: they go ahead.
+void send_arguments(_cl_command_queue& queue, _cl_kernel& kernel) {
+  const MutexLock lock(kernel.mutex);
+  for (const ArgValue& arg : kernel.args) {
+    require(arg.form != Form::Unset, CL_INVALID_KERNEL_ARGS);
+    if (arg.form != Form::Mem || !arg.mem) continue;
+    const Ref<_cl_mem> mem = live_mem(arg.mem);
+    require(mem && mem->serial == arg.serial, CL_INVALID_KERNEL_ARGS);  // released since
+  }
+  wire::Launch message;
+  message.queue = queue.name;
+  message.kernel = kernel.at(queue.sub_context);
+  message.args = changed_arguments(kernel, queue.sub_context);
+  if (!message.args.empty()) queue.sub_context.session.send(message, true);
+}
+
 }  // namespace
 
 namespace fn {
+
+cl_int clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                         const size_t* offset, const size_t* global, size_t* suggested) {
+  check(queue);
+  check(kernel);
+  check_place(*queue, *kernel);
+  check_range(*kernel, *queue->device, {dimensions, offset, global, nullptr});
+  require(!is_empty({dimensions, offset, global, nullptr}), CL_INVALID_GLOBAL_WORK_SIZE);
+  require(suggested, CL_INVALID_VALUE);
+  send_arguments(*queue, *kernel);
+  SubContext& sub_context = queue->sub_context;
+  const Bytes outputs = sub_context.session.ask<api::FnId::clGetKernelSuggestedLocalWorkSize>(
+      {}, as<cl_command_queue>(queue->name), as<cl_kernel>(kernel->at(sub_context)), dimensions, offset, global,
+      suggested);
+  const CallAnswer answer = answer_of(api::FnId::clGetKernelSuggestedLocalWorkSize, outputs);
+  require_success(answer.code);
+  const std::vector<uint64_t> sizes = answer.numbers(5);
+  std::copy_n(sizes.begin(), std::min<size_t>(sizes.size(), dimensions), suggested);
+  return CL_SUCCESS;
+}
 
 cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
                               const size_t* global, const size_t* local, cl_uint n, const cl_event* list,

@@ -11,6 +11,7 @@
 #include "optimizer-rt/client/base/live_objects.h"
 #include "optimizer-rt/client/base/serial_thread.h"
 #include "optimizer-rt/client/memory/image_desc.h"
+#include "optimizer-rt/client/objects/device_address.h"
 #include "optimizer-rt/client/objects/habits.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
@@ -137,6 +138,9 @@ ObjectId _cl_mem::make_native(SubContext& sub_context, Say say) {
         static_cast<const void*>(&region));
   } else if (svm) {  // known there by its address
     say.template operator()<FnId::clCreateBuffer, Contents::None>(name, context_there, native, size, host_ptr);
+  } else if (properties.size() > 1) {  // it has an address
+    say.template operator()<FnId::clCreateBufferWithProperties, Contents::Full>(name, context_there, properties.data(),
+                                                                                native, size, contents);
   } else {
     say.template operator()<FnId::clCreateBuffer, Contents::Full>(name, context_there, native, size, contents);
   }
@@ -204,6 +208,23 @@ cl_int clSetMemObjectDestructorCallback(cl_mem mem, void(CL_CALLBACK* notify)(cl
   return CL_SUCCESS;
 }
 
+namespace {
+
+// One for each device. The driver says, also that it has none.
+Bytes addresses_of(_cl_mem& mem) {
+  require(has_addresses(*mem.context), CL_INVALID_VALUE);
+  SubContext& sub_context = *mem.context->sub_contexts[0];
+  size_t size = 0;
+  int wanted = 0;
+  const Bytes outputs = sub_context.session.ask<api::FnId::clGetMemObjectInfo>(
+      {}, as<cl_mem>(mem.at(sub_context)), AddressInfo, LargestInfo, static_cast<void*>(&wanted), &size);
+  InfoAnswer answer = info_of(api::FnId::clGetMemObjectInfo, outputs);
+  require_success(answer.code);
+  return std::move(answer.value);
+}
+
+}  // namespace
+
 cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t room, void* value, size_t* size_ret) {
   check(mem);
   const Answer answer(room, value, size_ret);
@@ -232,6 +253,8 @@ cl_int clGetMemObjectInfo(cl_mem mem, cl_mem_info name, size_t room, void* value
       return answer.value<cl_bool>(mem->root().svm ? CL_TRUE : CL_FALSE);
     case CL_MEM_PROPERTIES:
       return answer.list(mem->properties);
+    case AddressInfo:
+      return answer.bytes(addresses_of(*mem));
     default:
       return CL_INVALID_VALUE;
   }

@@ -5,6 +5,13 @@
 using namespace gt;        // NOLINT: this file is about one of their types
 using namespace gt::virt;  // NOLINT
 
+// Drivers of OpenCL 1.2 have no function that takes a list, and no hints.
+static bool has_hints(const std::vector<cl_queue_properties>& list) {
+  for (size_t i = 0; i + 1 < list.size(); i += 2)
+    if (list[i] != CL_QUEUE_PROPERTIES) return true;
+  return false;
+}
+
 _cl_command_queue::_cl_command_queue(_cl_context& c, _cl_device_id& d, cl_command_queue_properties p,
                                      std::vector<cl_queue_properties> given, std::unique_ptr<DeferredCommands> deferred)
     : Object(Kind),
@@ -18,8 +25,12 @@ _cl_command_queue::_cl_command_queue(_cl_context& c, _cl_device_id& d, cl_comman
   sub_context.session.watch_queue(name, listener_, profiles());
   cl_int errcode = 0;
   try {
-    sub_context.session.call<api::FnId::clCreateCommandQueue>({name}, as<cl_context>(sub_context.name),
-                                                              as<cl_device_id>(d.name), p, &errcode);
+    if (has_hints(list))
+      sub_context.session.call<api::FnId::clCreateCommandQueueWithProperties>(
+          {name}, as<cl_context>(sub_context.name), as<cl_device_id>(d.name), list.data(), &errcode);
+    else
+      sub_context.session.call<api::FnId::clCreateCommandQueue>({name}, as<cl_context>(sub_context.name),
+                                                                as<cl_device_id>(d.name), p, &errcode);
   } catch (const Failure&) {  // the link has just closed, and there will be no queue
     sub_context.session.forget_queue(name);
     throw;

@@ -1,4 +1,6 @@
 // What programs do with queues, but for commands.
+#include <CL/cl_ext.h>
+
 #include <memory>
 #include <utility>
 #include <vector>
@@ -26,6 +28,16 @@ cl_command_queue create(cl_context context, cl_device_id device, cl_command_queu
   return queue.give();
 }
 
+// High, medium or low, where the driver has such hints and a function that takes them.
+bool is_hint(_cl_device_id& device, cl_queue_properties key, cl_queue_properties value) {
+  const char* const extension = key == CL_QUEUE_PRIORITY_KHR   ? "cl_khr_priority_hints"
+                                : key == CL_QUEUE_THROTTLE_KHR ? "cl_khr_throttle_hints"
+                                                               : nullptr;
+  return extension && device.has_extension(extension) && !device.text(CL_DEVICE_VERSION).starts_with("OpenCL 1.") &&
+         (value == CL_QUEUE_PRIORITY_HIGH_KHR || value == CL_QUEUE_PRIORITY_MED_KHR ||
+          value == CL_QUEUE_PRIORITY_LOW_KHR);
+}
+
 _cl_device_id* checked_device(cl_context context, cl_device_id handle) {
   check(context);
   _cl_device_id& device = device_of(handle);
@@ -49,11 +61,14 @@ cl_command_queue clCreateCommandQueueWithProperties(cl_context context, cl_devic
   cl_command_queue_properties properties = 0;
   std::vector<cl_queue_properties> kept;
   for (; list && *list != 0; list += 2) {
-    require(list[0] == CL_QUEUE_PROPERTIES || list[0] == CL_QUEUE_SIZE, CL_INVALID_VALUE);
     require(list[0] != CL_QUEUE_SIZE, CL_INVALID_QUEUE_PROPERTIES);  // of a queue on the device
-    properties = list[1];
-    require((properties & ~(HostProperties | OnDevice)) == 0, CL_INVALID_VALUE);
-    require((properties & OnDevice) == 0, CL_INVALID_QUEUE_PROPERTIES);
+    if (list[0] == CL_QUEUE_PROPERTIES) {
+      properties = list[1];
+      require((properties & ~(HostProperties | OnDevice)) == 0, CL_INVALID_VALUE);
+      require((properties & OnDevice) == 0, CL_INVALID_QUEUE_PROPERTIES);
+    } else {
+      require(is_hint(*device, list[0], list[1]), CL_INVALID_VALUE);
+    }
     kept.insert(kept.end(), {list[0], list[1]});
   }
   if (list) kept.push_back(0);

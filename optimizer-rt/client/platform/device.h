@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "optimizer-rt/client/base/object.h"
 #include "optimizer-rt/client/session/session.h"
@@ -29,6 +30,7 @@ struct _cl_device_id : gt::virt::Object {
     return v;
   }
   std::string text(cl_device_info param);
+  bool has_extension(std::string_view extension);
   // What is known from device discovery; masked and kept.
   void learn(cl_device_info param, gt::Bytes value);
 
@@ -48,6 +50,7 @@ struct _cl_device_id : gt::virt::Object {
 
   gt::Mutex mutex_;
   std::map<cl_device_info, gt::Bytes> infos_ GT_GUARDED_BY(mutex_);  // an entry is never changed once there
+  std::map<cl_device_info, gt::Bytes> texts_ GT_GUARDED_BY(mutex_);  // what lists of addresses lead to
   std::once_flag timers_asked_;
   bool has_timers_ = false;
 };

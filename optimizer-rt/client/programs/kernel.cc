@@ -39,6 +39,8 @@ _cl_kernel::_cl_kernel(_cl_kernel& other) : _cl_kernel(*other.program, other.inf
   versions = other.versions;
   reaches = other.reaches;
   reaches_sent = reaches.empty();
+  addresses = other.addresses;
+  addresses_sent = addresses.empty();
 }
 
 _cl_kernel::~_cl_kernel() {

@@ -16,7 +16,7 @@ namespace gt::virt {
 
 // As clSetKernelArg left it.
 struct ArgValue {
-  enum class Form : uint8_t { Unset, Value, Mem, Sampler, Local, Svm };
+  enum class Form : uint8_t { Unset, Value, Mem, Sampler, Local, Svm, Address };
   Form form = Form::Unset;
   Bytes value;              // Value
   uint64_t size = 0;        // Local
@@ -24,6 +24,7 @@ struct ArgValue {
   uint64_t serial = 0;      // of that object
   Ref<_cl_sampler> sampler;
   const void* svm = nullptr;  // Svm: an address in a block, or NULL
+  cl_ulong address = 0;       // Address: on the device
   uint64_t version = 0;     // counts changes
 };
 
@@ -55,6 +56,8 @@ struct _cl_kernel : gt::virt::Object {
   // What it reaches through other pointers (CL_KERNEL_EXEC_INFO_SVM_PTRS), and whether the sub-context knows.
   std::vector<const void*> reaches GT_GUARDED_BY(mutex);
   bool reaches_sent GT_GUARDED_BY(mutex) = true;
+  std::vector<cl_ulong> addresses GT_GUARDED_BY(mutex);  // as `reaches`, on the device
+  bool addresses_sent GT_GUARDED_BY(mutex) = true;
 
  private:
   struct WorkGroupQuestion {
@@ -75,5 +78,10 @@ namespace gt::virt {
 // What clSetKernelArg and clSetKernelArgSVMPointer make of these; throws what they answer.
 ArgValue argument_value(_cl_kernel& kernel, cl_uint index, size_t size, const void* value);
 ArgValue svm_argument(_cl_kernel& kernel, cl_uint index, const void* value);
+
+// Of cl_ext_buffer_device_address.
+namespace fn {
+cl_int clSetKernelArgDevicePointerEXT(cl_kernel kernel, cl_uint index, cl_ulong address);
+}
 
 }  // namespace gt::virt

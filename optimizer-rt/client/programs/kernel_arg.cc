@@ -7,6 +7,7 @@
 
 #include "optimizer-rt/client/base/answers.h"
 #include "optimizer-rt/client/base/functions.h"
+#include "optimizer-rt/client/objects/device_address.h"
 #include "optimizer-rt/client/programs/kernel.h"
 
 namespace gt::virt {
@@ -53,9 +54,16 @@ ArgValue plain(size_t size, const void* value) {
   return arg;
 }
 
-ArgValue local(size_t size, const void* value) {
+// Since OpenCL 3.1.
+bool may_be_empty(const _cl_kernel& kernel) {
+  return std::ranges::all_of(kernel.program->devices, [](_cl_device_id* device) {
+    return device->number<cl_version>(CL_DEVICE_NUMERIC_VERSION) >= CL_MAKE_VERSION(3, 1, 0);
+  });
+}
+
+ArgValue local(const _cl_kernel& kernel, size_t size, const void* value) {
   require(!value, CL_INVALID_ARG_VALUE);
-  require(size != 0, CL_INVALID_ARG_SIZE);
+  require(size != 0 || may_be_empty(kernel), CL_INVALID_ARG_SIZE);
   ArgValue arg;
   arg.form = Form::Local;
   arg.size = size;
@@ -153,7 +161,7 @@ ArgValue sampler(_cl_kernel& kernel, size_t size, const void* value) {
 
 ArgValue unknown(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
   if (!value) {  // local memory, or a buffer that is NULL: the driver takes the former for both
-    ArgValue arg = local(size, value);
+    ArgValue arg = local(kernel, size, value);
     require_driver(kernel, index, size, value);
     return arg;
   }
@@ -183,10 +191,20 @@ void set(_cl_kernel& kernel, cl_uint index, ArgValue arg) {
   ArgValue& now = kernel.args[index];
   const bool same = now.form == arg.form && arg.form != Form::Unset && now.value == arg.value &&
                     now.size == arg.size && now.mem == arg.mem && now.serial == arg.serial && now.svm == arg.svm &&
-                    now.sampler.get() == arg.sampler.get();
+                    now.address == arg.address && now.sampler.get() == arg.sampler.get();
   if (same) return;
   arg.version = ++kernel.versions;
   now = std::move(arg);
+}
+
+cl_int reach_addresses(_cl_kernel& kernel, size_t size, const void* value) {
+  require(size % sizeof(cl_ulong) == 0 && (size == 0) == (value == nullptr), CL_INVALID_VALUE);
+  std::vector<cl_ulong> addresses(size / sizeof(cl_ulong));
+  if (value) std::memcpy(addresses.data(), value, size);
+  const MutexLock lock(kernel.mutex);
+  kernel.addresses = std::move(addresses);
+  kernel.addresses_sent = false;
+  return CL_SUCCESS;
 }
 
 }  // namespace
@@ -200,7 +218,7 @@ ArgValue argument_value(_cl_kernel& kernel, cl_uint index, size_t size, const vo
     case Kind::Image:
       return memory(kernel, index, size, value);
     case Kind::Local:
-      return local(size, value);
+      return local(kernel, size, value);
     case Kind::Sampler:
       return sampler(kernel, size, value);
     case Kind::Value: {
@@ -241,9 +259,23 @@ cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void* val
   return CL_SUCCESS;
 }
 
+cl_int clSetKernelArgDevicePointerEXT(cl_kernel kernel, cl_uint index, cl_ulong address) {
+  check(kernel);
+  require(has_addresses(*kernel->program->context), CL_INVALID_OPERATION);
+  require(index < kernel->info.args.size(), CL_INVALID_ARG_INDEX);
+  const Kind kind = kernel->info.args[index].kind;
+  require(kind == Kind::Global || kind == Kind::Constant || kind == Kind::Unknown, CL_INVALID_ARG_VALUE);
+  ArgValue arg;
+  arg.form = Form::Address;
+  arg.address = address;
+  set(*kernel, index, std::move(arg));
+  return CL_SUCCESS;
+}
+
 cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t size, const void* value) {
   check(kernel);
   const _cl_context& context = *kernel->program->context;
+  if (name == ReachedAddresses && has_addresses(context)) return reach_addresses(*kernel, size, value);
   require(context.has_svm(), CL_INVALID_OPERATION);
   if (name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM) {
     cl_bool wanted = CL_FALSE;

@@ -1,6 +1,5 @@
 #include "optimizer-rt/client/session/local_executor.h"
 
-#include <CL/cl_icd.h>
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -10,19 +9,20 @@
 
 #include "optimizer-rt/client/base/optimizer.h"
 #include "traces/api/api.h"
+#include "traces/api/icd_dispatch.h"
 #include "transport/link/local_link.h"
 
 namespace gt::virt {
 namespace {
 
-const cl_icd_dispatch& table_of(const void* handle) {
-  const cl_icd_dispatch* table = nullptr;
+const api::IcdDispatch& table_of(const void* handle) {
+  const api::IcdDispatch* table = nullptr;
   std::memcpy(&table, handle, sizeof table);
   return *table;
 }
 
 // 12 for "OpenCL 1.2 ...". A driver's table ends with the functions of its version.
-int version_of(const cl_icd_dispatch& table, cl_platform_id platform) {
+int version_of(const api::IcdDispatch& table, cl_platform_id platform) {
   char text[128] = {};
   int major = 1, minor = 2;
   table.clGetPlatformInfo(platform, CL_PLATFORM_VERSION, sizeof text - 1, text, nullptr);
@@ -33,21 +33,23 @@ int version_of(const cl_icd_dispatch& table, cl_platform_id platform) {
 cl_int CL_API_CALL no_platforms(cl_uint, cl_platform_id*, cl_uint*) { return CL_INVALID_VALUE; }
 
 // From the dispatch table that the driver's handles begin with. clGetPlatformIDs is not in every one.
-exec::Functions functions_in(const cl_icd_dispatch& table, cl_platform_id platform) {
+exec::Functions functions_in(const api::IcdDispatch& table, cl_platform_id platform) {
   exec::Functions functions;
   const int version = version_of(table, platform);
-  const auto put = [&](api::FnId fn, auto function, int since) {
-    if (since <= version) functions.of[static_cast<size_t>(fn)] = reinterpret_cast<exec::AnyFunction>(function);
+  const auto put = [&](api::FnId fn, auto function) {
+    functions.of[static_cast<size_t>(fn)] = reinterpret_cast<exec::AnyFunction>(function);
   };
   [&](const auto& t) {
-#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
-  if constexpr (requires { t.NAME; }) put(api::FnId::NAME, t.NAME, SINCE);
+#define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE)    \
+  if constexpr (requires { t.NAME; }) {              \
+    if (SINCE <= version) put(api::FnId::NAME, t.NAME); \
+  }
 #define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
 #include "traces/api/gen/exports.inc"
 #undef GT_CL_EXPORT
 #undef GT_CL_EXTENSION
   }(table);
-  put(api::FnId::clGetPlatformIDs, &no_platforms, 10);
+  put(api::FnId::clGetPlatformIDs, &no_platforms);
   return functions;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 
 namespace gt::tracer {
 
@@ -50,6 +52,8 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     case Wire::Int:
       if (goes_on_ && param == row.plan.fn->attributes.blocking) return writer_.word(CL_FALSE);
       if (form != ArgForm::Int || is_left_out(row, param)) return writer_.word(0);
+      if (param == row.plan.fn->attributes.kernel_value)
+        return writer_.word(device_address(static_cast<uint64_t>(row.value(begin))));
       return writer_.word(static_cast<uint64_t>(row.value(begin)));
     case Wire::Handle:
       return writer_.word(form == ArgForm::Null ? 0 : object(row, begin));
@@ -74,6 +78,14 @@ void CallEncoder::parameter(const Row& row, uint16_t param) {
     default:
       return list(row, param, begin, end);
   }
+}
+
+uint64_t CallEncoder::device_address(uint64_t recorded) const {
+  std::array<uint8_t, sizeof recorded> bytes;
+  std::memcpy(bytes.data(), &recorded, sizeof recorded);
+  if (addresses_) addresses_->to_here(bytes);
+  std::memcpy(&recorded, bytes.data(), sizeof recorded);
+  return recorded;
 }
 
 void CallEncoder::list(const Row& row, uint16_t param, size_t begin, size_t end) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tracer/gtrace/replay/addresses.h"
 #include "tracer/gtrace/replay/devices.h"
 #include "tracer/gtrace/replay/host_memory.h"
 #include "tracer/gtrace/replay/objects.h"
@@ -56,6 +57,9 @@ class CallEncoder {
   // Builds of programs that were made from source in place of a binary have these options.
   void know_sources(const ProgramSources& sources) { sources_ = &sources; }
 
+  // Numbers that are addresses on a device are those that they are here.
+  void know_addresses(const SharedAddresses& addresses) { addresses_ = &addresses; }
+
   // Builds are told to keep what kernels' arguments are called (-cl-kernel-arg-info).
   void describe_kernels() { describes_kernels_ = true; }
   // Builds find what their sources include below `folder`.
@@ -82,6 +86,7 @@ class CallEncoder {
   void bytes(const Row& row, uint16_t param, size_t arg);
   void info(const Row& row, size_t begin, size_t end);
   void host_data(const Row& row, size_t arg);
+  uint64_t device_address(uint64_t recorded) const;
   uint64_t pointer(const Row& row, size_t arg);
   uint64_t object(const Row& row, size_t arg);
   void blob(int64_t id);
@@ -103,6 +108,7 @@ class CallEncoder {
   std::string header_folder_;
   const char* left_out_ = nullptr;
   const ProgramSources* sources_ = nullptr;
+  const SharedAddresses* addresses_ = nullptr;
   bool sound_ = true, lost_ = false, with_event_ = false, goes_on_ = false, describes_kernels_ = false;
 };
 

@@ -48,6 +48,7 @@ Replayer::Replayer(ReplayWorld& world)
   if (world.overlaps) overlap_.emplace(world.cl);
   if (world.headers) encoder_.include_from(*world.headers, world.header_folder);
   encoder_.know_sources(world.sources);
+  encoder_.know_addresses(world.addresses);
   outputs_.leave_contents_out();
 }
 
@@ -167,6 +168,7 @@ Status Replayer::conclude(const model::Shape& shape, const ShapePlan& plan, std:
   GT_TRY(judged);
   GT_TRY(judge_svm(shape, plan, values));
   name_outputs(shape, plan, values);
+  note_device_address(shape, plan, values);
   note_kernels(shape, plan, values);
   if (world_.hook && plan.fn->attributes.creates != ObjectKind::Unknown && !made_.empty())
     GT_TRY(world_.hook->made({plan.fn->attributes.creates, made_.front().value,

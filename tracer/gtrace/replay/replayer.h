@@ -86,6 +86,7 @@ class Replayer : api::ObjectMap {
   void call_back(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void await(const RegisteredCallback& registered);
   void note_address(uint64_t recorded);
+  void note_device_address(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
                    const api::DecodedArg& made);
   void send(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);

@@ -1,6 +1,7 @@
 // What a replayed call made, under the names that the recording gave it; and what kernels were given.
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "tracer/gtrace/replay/replayer.h"
@@ -90,6 +91,34 @@ void Replayer::await(const RegisteredCallback& registered) {
 void Replayer::note_address(uint64_t recorded) {
   for (const api::DecodedArg& m : made_)
     if (m.tag == api::Tag::HostPointer) world_.addresses.add(recorded, m.value, m.length);
+}
+
+// The program asked where on each device a buffer lies (cl_ext_buffer_device_address).
+void Replayer::note_device_address(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
+  constexpr int Name = 1, Answer = 3;
+  constexpr int64_t Address = 0x5001;  // CL_MEM_DEVICE_ADDRESS_EXT
+  if (shape.fn != static_cast<uint16_t>(FnId::clGetMemObjectInfo) || number_of(shape, plan, values, Name) != Address)
+    return;
+  size_t bytes = 0;
+  world_.cl.get<decltype(clGetMemObjectInfo)>(FnId::clGetMemObjectInfo)(reinterpret_cast<cl_mem>(first_input()),
+                                                                        CL_MEM_SIZE, sizeof bytes, &bytes, nullptr);
+  const auto words = [](ByteView from) {
+    std::vector<uint64_t> out(from.size() / sizeof(uint64_t));
+    if (!out.empty()) std::memcpy(out.data(), from.data(), out.size() * sizeof(uint64_t));
+    return out;
+  };
+  for (const uint16_t i : plan.outputs) {
+    const Arg& arg = shape.args[i];
+    const auto blob = arg.form == ArgForm::Blob ? static_cast<size_t>(values[plan.value_at[i]]) : SIZE_MAX;
+    if (arg.param != Answer || blob >= world_.trace.blobs.size()) continue;
+    const std::vector<uint64_t> recorded = words(world_.trace.blobs[blob].bytes);
+    for (const api::DecodedArg& m : made_) {
+      if (m.param != Answer || m.tag != api::Tag::Bytes) continue;
+      const std::vector<uint64_t> here = words(m.data);
+      for (size_t k = 0; k < std::min(here.size(), recorded.size()); ++k)
+        world_.addresses.add(recorded[k], here[k], bytes);
+    }
+  }
 }
 
 void Replayer::name_output(const model::Shape& shape, const Arg& arg, std::span<const int64_t> values,

@@ -73,7 +73,8 @@ bool derive(FnId fn) {
   const api::Attributes& a = info.attributes;
   if (!info.params || is_one_of(Refused, fn)) return false;
   if (is_one_of(CommandBuffers, fn) || is_one_of(Semaphores, fn)) return true;
-  if (is_one_of(Svm, fn) || fn == FnId::clSetKernelArg || fn == Mapping) return true;
+  if (is_one_of(Svm, fn) || fn == FnId::clSetKernelArg || fn == FnId::clSetKernelArgDevicePointerEXT || fn == Mapping)
+    return true;
   if (a.extension && !is_one_of(AllowedExtensions, fn)) return false;
   if (std::strstr(info.name, "GL") || info.result.out == Wire::Code || info.result.out == Wire::HostData) return false;
   if (a.waits || a.blocking >= 0 || a.retains != ObjectKind::Unknown || a.launch || a.records || a.replays >= 0 ||
@@ -101,7 +102,8 @@ bool is_harmless(FnId fn, uint64_t key) {
              key == 0x12B8 /* CL_MUTABLE_DISPATCH_ASSERTS_KHR */;
     case FnId::clCreateSemaphoreWithPropertiesKHR:
       return key == CL_SEMAPHORE_TYPE_KHR || key == CL_DEVICE_HANDLE_LIST_KHR;
-    default: return false;  // of memory objects and pipes: there are none yet
+    case FnId::clCreateBufferWithProperties: return key == 0x5000;  // CL_MEM_DEVICE_PRIVATE_ADDRESS_EXT
+    default: return false;  // of images and pipes: there are none yet
   }
 }
 
@@ -158,6 +160,11 @@ class ListCheck {
   api::PropertyWalk walk_;
 };
 
+// On the device: what a kernel reaches, in numbers. A kernel may make any of them by itself.
+bool are_addresses(FnId fn, std::span<const api::DecodedArg> args) {
+  return fn == FnId::clSetKernelExecInfo && value_of(args, 1) == 0x5002 /* CL_KERNEL_EXEC_INFO_DEVICE_PTRS_EXT */;
+}
+
 }  // namespace
 
 bool may_call(FnId fn) {
@@ -200,7 +207,8 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
     }
     const bool svm = arg.tag == Tag::HostPointer && arg.kind == ObjectKind::Svm;
     const bool none = arg.tag == Tag::Null || arg.tag == Tag::Empty;
-    if (param.in == Wire::Info && !svm && (!none || value_of(args, arg.param - 1) != 0)) code = CL_INVALID_VALUE;
+    const bool unsafe = param.in == Wire::Info && !svm && !are_addresses(fn, args);
+    if (unsafe && (!none || value_of(args, arg.param - 1) != 0)) code = CL_INVALID_VALUE;
     if (param.kind == ObjectKind::Svm && none && fn != FnId::clSVMFree) code = CL_INVALID_VALUE;
     // An array's length is the parameter before it: with one, no element may be NULL.
     if (arg.tag == Tag::Null && param.in == Wire::Handles && value_of(args, arg.param - 1) != 0)

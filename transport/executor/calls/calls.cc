@@ -1,6 +1,7 @@
 #include "transport/executor/calls/calls.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "traces/api/api.h"
@@ -127,8 +128,7 @@ cl_int Calls::make(const wire::Call& call) {
   }
   if (fn == FnId::clGetProgramInfo && value_of(args_, 1) == CL_PROGRAM_BINARIES) return binaries(call);
   if (fn == FnId::clEnqueueMapBuffer) return map_nothing();
-  const AnyFunction function =
-      info_of(call).attributes.extension ? extensions_.function(fn, args_) : commands_.session().all[fn];
+  const AnyFunction function = function_of(fn);
   if (!function) return CL_INVALID_OPERATION;
   queue_ = queue_of_call(fn);
   enqueued_ns_ = queue_ ? Commands::when(*queue_) : 0;
@@ -149,6 +149,36 @@ cl_int Calls::make(const wire::Call& call) {
   if (code == CL_SUCCESS && naming_ == CL_SUCCESS) note_effects(call);
   extensions_.drop_kernel();
   return code != CL_SUCCESS ? code : naming_;
+}
+
+// Functions of extensions, too. The suggested size is that of a driver of OpenCL 3.1, or of one with the extension: the
+// parameters are the same.
+AnyFunction Calls::function_of(FnId fn) {
+  const Cl& cl = commands_.cl();
+  const AnyFunction function = commands_.session().all[fn];
+  if (fn == FnId::clSetKernelArgDevicePointerEXT) {
+    const auto kernel = commands_.objects().find(args_[0].value, ObjectKind::Kernel)->as<cl_kernel>();
+    const auto context = Cl::ask<cl_context>(cl.clGetKernelInfo, kernel, CL_KERNEL_CONTEXT);
+    std::array<cl_device_id, 64> devices{};
+    cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof devices, devices.data(), nullptr);
+    return reinterpret_cast<AnyFunction>(of_extension(devices[0], "clSetKernelArgDevicePointerEXT"));
+  }
+  if (api::fn_info(static_cast<uint16_t>(fn)).attributes.extension) return extensions_.function(fn, args_);
+  if (fn != FnId::clGetKernelSuggestedLocalWorkSize) return function;
+  const std::shared_ptr<Queue> queue = queue_of_call(fn);
+  const auto device = queue ? Cl::ask<cl_device_id>(cl.clGetCommandQueueInfo, queue->handle, CL_QUEUE_DEVICE) : nullptr;
+  if (!device) return nullptr;
+  const auto version = Cl::ask<cl_version>(cl.clGetDeviceInfo, device, CL_DEVICE_NUMERIC_VERSION);
+  if (function && version >= CL_MAKE_VERSION(3, 1, 0)) return function;
+  return reinterpret_cast<AnyFunction>(of_extension(device, "clGetKernelSuggestedLocalWorkSizeKHR"));
+}
+
+void* Calls::of_extension(cl_device_id device, const char* name) {
+  const auto platform = device ? Cl::ask<cl_platform_id>(commands_.cl().clGetDeviceInfo, device, CL_DEVICE_PLATFORM)
+                               : nullptr;
+  const auto address = reinterpret_cast<decltype(&::clGetExtensionFunctionAddressForPlatform)>(
+      commands_.session().all[FnId::clGetExtensionFunctionAddressForPlatform]);
+  return address && platform ? address(platform, name) : nullptr;
 }
 
 api::Invoked Calls::invoke(FnId fn, ByteView inputs, AnyFunction function) {

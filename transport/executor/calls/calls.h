@@ -32,6 +32,8 @@ class Calls : api::ObjectMap {
   cl_int check_names(const wire::Call& call);
   cl_int make(const wire::Call& call);
   api::Invoked invoke(api::FnId fn, ByteView inputs, AnyFunction function);
+  AnyFunction function_of(api::FnId fn);
+  void* of_extension(cl_device_id device, const char* name);
   cl_int allocate_svm(const wire::Call& call);
   cl_int release(ObjectId id, ObjectKind kind);
   uint64_t take_handle(const wire::Call& call, const OutHandle& out);

@@ -71,12 +71,24 @@ std::optional<Bytes> ask(Query query, Of of, cl_uint name) {
   return value;
 }
 
+// Of a list of addresses.
+Bytes texts_of(const Bytes& addresses) {
+  Bytes texts;
+  for (size_t at = 0; at + sizeof(const char*) <= addresses.size(); at += sizeof(const char*)) {
+    const char* text = nullptr;
+    std::memcpy(&text, addresses.data() + at, sizeof text);
+    if (text) texts.insert(texts.end(), text, text + std::strlen(text) + 1);
+  }
+  return texts;
+}
+
 template <class Query, class Of, class Filter>
 std::vector<wire::InfoValue> infos(std::string_view group, Query query, Of of, Filter filter) {
   std::vector<wire::InfoValue> all;
   for (const auto& known : InfoNames) {
     if (known.group != group) continue;
     std::optional<Bytes> value = ask(query, of, known.name);
+    if (value && group == "cl_device_info" && wire::is_list_of_texts(known.name)) value = texts_of(*value);
     if (value && filter(known.name, *value)) all.push_back({known.name, std::move(*value)});
   }
   return all;

@@ -131,15 +131,15 @@ void Launches::set_for_recording(const wire::Launch& m) {
 }
 
 void Launches::run(const wire::Launch& m) {
+  constexpr auto Fn = api::FnId::clEnqueueNDRangeKernel;
+  if (m.dimensions == 0 && m.event) return commands_.fail(Fn, CL_INVALID_WORK_DIMENSION, m.queue, m.event);
   if (m.dimensions == 0) return set_for_recording(m);
   ++commands_.session().count.launches;
-  constexpr auto Fn = api::FnId::clEnqueueNDRangeKernel;
   const std::shared_ptr<Queue> queue = commands_.queue_for(Fn, m.queue, m.event);
   if (!queue) return;
   Object* const kernel = commands_.objects().find(m.kernel, ObjectKind::Kernel);
   if (!kernel) return commands_.fail(Fn, CL_INVALID_KERNEL, m.queue, m.event);
-  if (m.dimensions > 3)
-    return commands_.fail(Fn, CL_INVALID_WORK_DIMENSION, m.queue, m.event);
+  if (m.dimensions > 3) return commands_.fail(Fn, CL_INVALID_WORK_DIMENSION, m.queue, m.event);
   if (const cl_int code = set_args(*kernel, m); code != CL_SUCCESS)
     return commands_.fail(api::FnId::clSetKernelArg, code, m.queue, m.event);
   std::span<const cl_event> waits;
