@@ -8,6 +8,7 @@
 
 #include "optimizer-rt/cl/real.h"
 #include "optimizer-rt/cl/virtual_platform.h"
+#include "optimizer-rt/client/base/optimizer.h"
 #include "traces/base/mutex.h"
 
 namespace gt::opt {
@@ -125,15 +126,44 @@ namespace ours {
 #undef GT_CL_EXTENSION
 }  // namespace ours
 
+// Functions whose parameters have changed since the table's headers: what records into a command buffer has got
+// properties behind the queue, an update has become an array (docs/decisions/0043). nullptr: there is no other form.
+template <Extension E, class F>
+struct LaterForm {
+  static constexpr void* function() { return nullptr; }
+};
+template <Extension E, class... A>
+struct LaterForm<E, cl_int (*)(cl_command_buffer_khr, cl_command_queue, A...)> {
+  static cl_int CL_API_CALL call(cl_command_buffer_khr buffer, cl_command_queue queue, const cl_properties* properties,
+                                 A... arguments) {
+    using Function = cl_int (*)(cl_command_buffer_khr, cl_command_queue, const cl_properties*, A...);
+    return forward<cl_int>(E, Function{nullptr}, buffer, queue, properties, arguments...);
+  }
+  static void* function() {
+    return E == Extension::clCommandNDRangeKernelKHR ? nullptr : reinterpret_cast<void*>(&call);
+  }
+};
+template <>
+struct LaterForm<Extension::clUpdateMutableCommandsKHR,
+                 cl_int (*)(cl_command_buffer_khr, const cl_mutable_base_config_khr*)> {
+  using Function = cl_int (*)(cl_command_buffer_khr, cl_uint, const cl_uint*, const void**);
+  static cl_int CL_API_CALL call(cl_command_buffer_khr buffer, cl_uint n, const cl_uint* types, const void** configs) {
+    return forward<cl_int>(Extension::clUpdateMutableCommandsKHR, Function{nullptr}, buffer, n, types, configs);
+  }
+  static void* function() { return reinterpret_cast<void*>(&call); }
+};
+
 struct Row {
   const char* name;
   void* function;
   bool tells_owner;
+  void* later_form;
 };
 const Row rows[] = {
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE)
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
-  {#NAME, reinterpret_cast<void*>(&ours::NAME), tells_owner(&ours::NAME)},
+#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)                   \
+  {#NAME, reinterpret_cast<void*>(&ours::NAME), tells_owner(&ours::NAME), \
+   LaterForm<Extension::NAME, decltype(&ours::NAME)>::function()},
 #include "traces/api/gen/exports.inc"
 #undef GT_CL_EXPORT
 #undef GT_CL_EXTENSION
@@ -153,6 +183,14 @@ Drivers find(cl_platform_id shown, const char* name) noexcept {
   return found;
 }
 
+// On remote devices; local ones of another form are called wrongly there, as the address is one for both.
+bool has_later_form(const char* name) noexcept {
+  const cl_icd_dispatch* const table = virtual_table.load(std::memory_order_acquire);
+  if (!table || !table->clGetExtensionFunctionAddress) return false;
+  const auto ask = reinterpret_cast<virt::HasLaterForm>(table->clGetExtensionFunctionAddress(virt::HasLaterFormName));
+  return ask && ask(name);
+}
+
 }  // namespace
 
 bool extension_function(cl_platform_id platform, const char* name, void** result) noexcept {
@@ -167,7 +205,8 @@ bool extension_function(cl_platform_id platform, const char* name, void** result
     finding.lock();
     drivers[i] = found;
     finding.unlock();
-    *result = rows[i].tells_owner ? rows[i].function : found.remote ? found.remote : any;
+    void* const function = rows[i].later_form && has_later_form(name) ? rows[i].later_form : rows[i].function;
+    *result = rows[i].tells_owner ? function : found.remote ? found.remote : any;
   }
   return true;
 }

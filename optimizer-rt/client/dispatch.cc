@@ -62,6 +62,12 @@ void* refusal(const char* name) {
   return platform->forms.is_later(function) ? later_form(function) : entries()[number];
 }
 
+bool has_later_form(const char* name) noexcept {
+  const uint16_t number = api::find_function(name);
+  const _cl_platform_id* const platform = connected_platform();
+  return number != 0 && platform && platform->forms.is_later(static_cast<FnId>(number));
+}
+
 struct Extension {
   const char* name;
   void* address;
@@ -83,6 +89,7 @@ const Extension* extensions() {
       {"gtrace_dispatch_table", const_cast<api::IcdDispatch*>(&dispatch_table)},
       {ShowAsNativeName,
        reinterpret_cast<void*>(static_cast<ShowAsNative>([](const char* name) noexcept { show_as_native(name); }))},
+      {HasLaterFormName, reinterpret_cast<void*>(static_cast<HasLaterForm>(&has_later_form))},
       {MeetName, reinterpret_cast<void*>(static_cast<Meet>(&meet_optimizer))},
       {"clCreateProgramWithILKHR",
        reinterpret_cast<void*>(&Entry<FnId::clCreateProgramWithIL, &fn::clCreateProgramWithIL>::call)},

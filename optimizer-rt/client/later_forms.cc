@@ -49,7 +49,8 @@ cl_int CL_API_CALL update_entry(cl_command_buffer_khr buffer, cl_uint n, const c
 void* later_form(FnId function) {
   switch (function) {
 #define GT_LATER(NAME) \
-  case FnId::NAME: return reinterpret_cast<void*>(&WithProperties<FnId::NAME, &fn::NAME>::call);
+  case FnId::NAME:     \
+    return reinterpret_cast<void*>(&WithProperties<FnId::NAME, &fn::NAME>::call);
     GT_LATER(clCommandBarrierWithWaitListKHR)
     GT_LATER(clCommandCopyBufferKHR)
     GT_LATER(clCommandCopyBufferRectKHR)
@@ -61,7 +62,8 @@ void* later_form(FnId function) {
 #undef GT_LATER
     case FnId::clUpdateMutableCommandsKHR:
       return reinterpret_cast<void*>(&update_entry);
-    default: return nullptr;
+    default:
+      return nullptr;
   }
 }
 

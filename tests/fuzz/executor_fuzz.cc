@@ -112,7 +112,9 @@ Bytes call(wire::ObjectId result, wire::ObjectId event, A... args) {
   return testing::call_frame<F>({1, result, event}, args...);
 }
 
-enum : wire::ObjectId { Context = 1, Queue, AnyOrder, Buffer, Program, Kernel, UserEvent, Block, OtherBlock, Commands, Unused };
+enum : wire::ObjectId {
+  Context = 1, Queue, AnyOrder, Buffer, Program, Kernel, UserEvent, Block, OtherBlock, Commands, Unused
+};
 
 constexpr size_t BlockBytes = 1024;
 void* in_block(size_t offset) { return reinterpret_cast<void*>(Arena::Base + offset); }
@@ -310,13 +312,13 @@ std::vector<Bytes> command_buffer_frames() {
   update.commands[0].args = arguments.args;
   return {
       call<FnId::clCreateCommandBufferKHR>(Unused, 0, 1u, &queue, flags, &code), framed(arguments),
-      call<FnId::clCommandNDRangeKernelKHR>(Unused, 0, commands, nullptr, nullptr, kernel, 1u, nullptr, size, nullptr, 0u,
-                                            nullptr, &point, &command),
+      call<FnId::clCommandNDRangeKernelKHR>(Unused, 0, commands, nullptr, nullptr, kernel, 1u, nullptr, size, nullptr,
+                                            0u, nullptr, &point, &command),
       call<FnId::clCommandNDRangeKernelKHR>(0, 0, commands, queue, nullptr, kernel, 3u, nullptr, size, size, 1u, &after,
                                             nullptr, nullptr),
       call<FnId::clCommandBarrierWithWaitListKHR>(0, 0, commands, nullptr, 1u, &after, &point, nullptr),
-      call<FnId::clCommandCopyBufferKHR>(0, 0, commands, nullptr, named<cl_mem>(Buffer), named<cl_mem>(Buffer), 0, 512, 64,
-                                         0u, nullptr, &point, nullptr),
+      call<FnId::clCommandCopyBufferKHR>(0, 0, commands, nullptr, named<cl_mem>(Buffer), named<cl_mem>(Buffer), 0, 512,
+                                         64, 0u, nullptr, &point, nullptr),
       call<FnId::clFinalizeCommandBufferKHR>(0, 0, commands),
       call<FnId::clEnqueueCommandBufferKHR>(0, Unused, 0u, nullptr, commands, 1u, &user_event, &event),
       call<FnId::clEnqueueCommandBufferKHR>(0, 0, 1u, const_cast<cl_command_queue*>(&queue), commands, 0u, nullptr,

@@ -43,9 +43,9 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const ByteView frame(data, size);
   try_all<wire::Call, wire::Launch, wire::Write, wire::Read, wire::Move, wire::Update, wire::Finish, wire::Subscribe,
-          wire::Build, wire::Survey, wire::Ping, wire::Leave, wire::Reply, wire::Completed, wire::Failed, wire::Credit, wire::Data,
-          wire::Printed, wire::Surveyed, wire::Built, wire::Pong, wire::FragmentToClient, wire::Invite, wire::Join,
-          wire::Invited, wire::Joined, wire::PeerInbox>(frame);
+          wire::Build, wire::Survey, wire::Ping, wire::Leave, wire::Reply, wire::Completed, wire::Failed,
+          wire::Credit, wire::Data, wire::Printed, wire::Surveyed, wire::Built, wire::Pong, wire::FragmentToClient,
+          wire::Invite, wire::Join, wire::Invited, wire::Joined, wire::PeerInbox>(frame);
   wire::Assembler assembler(1 << 16);
   Bytes whole;
   for (ByteView left = frame; left.size() > 16 && assembler.take<wire::FragmentToClient>(left, whole);)

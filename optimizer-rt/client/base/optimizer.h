@@ -47,6 +47,10 @@ using Meet = const VirtualPlatform* (*)(const Optimizer* optimizer) noexcept;  /
 constexpr const char* ShowAsNativeName = "gtrace_show_as_native";
 using ShowAsNative = void (*)(const char* name_of_local) noexcept;
 
+// Likewise: do programs know the function of an extension in its later form (client/later_forms.h)?
+constexpr const char* HasLaterFormName = "gtrace_has_later_form";
+using HasLaterForm = bool (*)(const char* function) noexcept;
+
 // In the virtual platform: nullptr without goptimize.
 const Optimizer* optimizer();
 void set_optimizer(const Optimizer* optimizer);

@@ -48,7 +48,8 @@ _cl_command_buffer_khr::_cl_command_buffer_khr(const std::vector<_cl_command_que
   const std::vector<ObjectId> names = names_of(list);
   cl_int errcode = 0;
   const Bytes outputs = sub_context.session.ask<FnId::clCreateCommandBufferKHR>(
-      {name}, static_cast<cl_uint>(names.size()), reinterpret_cast<const cl_command_queue*>(names.data()), given, &errcode);
+      {name}, static_cast<cl_uint>(names.size()), reinterpret_cast<const cl_command_queue*>(names.data()), given,
+      &errcode);
   require_success(creation_code(FnId::clCreateCommandBufferKHR, outputs));
 }
 
@@ -116,8 +117,8 @@ cl_int clFinalizeCommandBufferKHR(cl_command_buffer_khr buffer) {
 cl_int clRetainCommandBufferKHR(cl_command_buffer_khr buffer) { return retain(buffer); }
 cl_int clReleaseCommandBufferKHR(cl_command_buffer_khr buffer) { return release(buffer); }
 
-cl_int clEnqueueCommandBufferKHR(cl_uint queue_count, cl_command_queue* queues, cl_command_buffer_khr buffer,
-                                 cl_uint n, const cl_event* list, cl_event* event) {
+cl_int clEnqueueCommandBufferKHR(cl_uint queue_count, cl_command_queue* queues, cl_command_buffer_khr buffer, cl_uint n,
+                                 const cl_event* list, cl_event* event) {
   check(buffer);
   require((queue_count == 0) == (queues == nullptr), CL_INVALID_VALUE);
   require(queue_count == 0 || queue_count == buffer->queues.size(), CL_INVALID_VALUE);
@@ -132,7 +133,8 @@ cl_int clEnqueueCommandBufferKHR(cl_uint queue_count, cl_command_queue* queues, 
   const bool asked = is_asked(*buffer, instead);
   if (asked || !buffer->simultaneous) c.want_event();
   const std::vector<ObjectId> names = names_of(instead);
-  auto* const named = names.empty() ? nullptr : reinterpret_cast<cl_command_queue*>(const_cast<ObjectId*>(names.data()));
+  auto* const named =
+      names.empty() ? nullptr : reinterpret_cast<cl_command_queue*>(const_cast<ObjectId*>(names.data()));
   c.call<FnId::clEnqueueCommandBufferKHR>(queue_count, named, as<cl_command_buffer_khr>(buffer->name));
   if (asked) c.require_taken();
   if (asked && !instead.empty()) buffer->taken.insert(instead);

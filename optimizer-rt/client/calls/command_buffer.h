@@ -1,5 +1,5 @@
-// A command buffer: the name of one that a driver has, in one sub-context. What is recorded is the driver's; kept here is
-// what a run needs to be checked and sent as one message: queues, states, the contents it reads and writes.
+// A command buffer: the name of one that a driver has, in one sub-context. What is recorded is the driver's; kept here
+// is what a run needs to be checked and sent as one message: queues, states, the contents it reads and writes.
 // Thread safety: `mutex`; the rest never changes.
 #pragma once
 

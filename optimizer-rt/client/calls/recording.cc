@@ -42,8 +42,7 @@ cl_int Recording::recorded(FnId fn, ByteView outputs, ObjectId made) {
   for (const auto& [mem, written] : memory_) note_use(buffer_, *mem, written);
   if (kernel_) buffer_.kernels.push_back(kernel_);
   if (!handle_) return CL_SUCCESS;
-  buffer_.commands.push_back(
-      std::make_unique<_cl_mutable_command_khr>(buffer_, queue(), kernel_.get(), made));
+  buffer_.commands.push_back(std::make_unique<_cl_mutable_command_khr>(buffer_, queue(), kernel_.get(), made));
   *handle_ = buffer_.commands.back().get();
   return CL_SUCCESS;
 }
@@ -115,8 +114,8 @@ cl_int clCommandCopyImageToBufferKHR(cl_command_buffer_khr buffer, cl_command_qu
 }
 
 cl_int clCommandFillBufferKHR(cl_command_buffer_khr buffer, cl_command_queue queue, cl_mem to, const void* pattern,
-                              size_t pattern_size, size_t offset, size_t size, cl_uint n,
-                              const cl_sync_point_khr* list, cl_sync_point_khr* point, cl_mutable_command_khr* handle) {
+                              size_t pattern_size, size_t offset, size_t size, cl_uint n, const cl_sync_point_khr* list,
+                              cl_sync_point_khr* point, cl_mutable_command_khr* handle) {
   constexpr size_t LargestPattern = 128;
   Recording r(buffer, queue, n, list, point, handle);
   r.writes(r.buffer(to));

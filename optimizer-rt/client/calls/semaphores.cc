@@ -83,8 +83,8 @@ using List = const _cl_semaphore_khr**;  // as the table declares it
 using Payloads = const cl_semaphore_payload_khr*;
 
 template <FnId F>
-cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_uint count, List list,
-               Payloads payloads, cl_uint n, const cl_event* events, cl_event* event) {
+cl_int enqueue(cl_command_queue queue, cl_command_type type, cl_uint count, List list, Payloads payloads, cl_uint n,
+               const cl_event* events, cl_event* event) {
   check(queue);
   require(count != 0 && list, CL_INVALID_VALUE);
   std::vector<ObjectId> names;
@@ -120,13 +120,13 @@ cl_semaphore_khr clCreateSemaphoreWithPropertiesKHR(cl_context context, const cl
 cl_int clRetainSemaphoreKHR(cl_semaphore_khr semaphore) { return retain(semaphore); }
 cl_int clReleaseSemaphoreKHR(cl_semaphore_khr semaphore) { return release(semaphore); }
 
-cl_int clEnqueueWaitSemaphoresKHR(cl_command_queue queue, cl_uint count, List list,
-                                  Payloads payloads, cl_uint n, const cl_event* events, cl_event* event) {
+cl_int clEnqueueWaitSemaphoresKHR(cl_command_queue queue, cl_uint count, List list, Payloads payloads, cl_uint n,
+                                  const cl_event* events, cl_event* event) {
   return enqueue<FnId::clEnqueueWaitSemaphoresKHR>(queue, CL_COMMAND_SEMAPHORE_WAIT_KHR, count, list, payloads, n,
                                                    events, event);
 }
-cl_int clEnqueueSignalSemaphoresKHR(cl_command_queue queue, cl_uint count, List list,
-                                    Payloads payloads, cl_uint n, const cl_event* events, cl_event* event) {
+cl_int clEnqueueSignalSemaphoresKHR(cl_command_queue queue, cl_uint count, List list, Payloads payloads, cl_uint n,
+                                    const cl_event* events, cl_event* event) {
   return enqueue<FnId::clEnqueueSignalSemaphoresKHR>(queue, CL_COMMAND_SEMAPHORE_SIGNAL_KHR, count, list, payloads, n,
                                                      events, event);
 }

@@ -1,6 +1,7 @@
 // Which form functions of an extension have that has changed them: a function has one address for all devices of the
 // platform, so the first device that lists the extension decides, and devices of another form do not list it.
-// Thread safety: settle() while the platform is being connected, or with a device that nobody knows yet; the rest after.
+// Thread safety: settle() while the platform is being connected, or for a part of a device, whose form is settled; the
+// rest after.
 #pragma once
 
 #include <CL/cl_ext.h>

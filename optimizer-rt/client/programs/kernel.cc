@@ -285,4 +285,10 @@ cl_int clGetKernelSubGroupInfo(cl_kernel kernel, cl_device_id device, cl_kernel_
   return Answer(room, value, size_ret).bytes(answer.value);
 }
 
+// Loaders export this one, too, and lead it to its own place in the table.
+cl_int clGetKernelSubGroupInfoKHR(cl_kernel kernel, cl_device_id device, cl_kernel_sub_group_info name,
+                                  size_t input_size, const void* input, size_t room, void* value, size_t* size_ret) {
+  return fn::clGetKernelSubGroupInfo(kernel, device, name, input_size, input, room, value, size_ret);
+}
+
 }  // namespace gt::virt::fn

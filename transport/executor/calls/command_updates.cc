@@ -45,7 +45,9 @@ cl_int NativeUpdate::add(Lists& lists, const wire::KernelArg& arg) {
       if (arg.value.empty()) return CL_INVALID_ARG_SIZE;
       lists.plain.push_back({arg.index, arg.value.size(), arg.value.data()});
       return CL_SUCCESS;
-    case Form::Local: lists.plain.push_back({arg.index, arg.size, nullptr}); return CL_SUCCESS;
+    case Form::Local:
+      lists.plain.push_back({arg.index, arg.size, nullptr});
+      return CL_SUCCESS;
     case Form::Svm:
       if (arg.object != 0 && !objects_.find_svm(arg.object)) return CL_INVALID_ARG_VALUE;
       lists.svm.push_back({arg.index, sizeof(void*), reinterpret_cast<const void*>(arg.object)});
@@ -58,7 +60,8 @@ cl_int NativeUpdate::add(Lists& lists, const wire::KernelArg& arg) {
       lists.plain.push_back({arg.index, sizeof(void*), &handles_.back()});
       return CL_SUCCESS;
     }
-    default: return CL_INVALID_ARG_VALUE;
+    default:
+      return CL_INVALID_ARG_VALUE;
   }
 }
 

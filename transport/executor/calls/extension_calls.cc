@@ -47,7 +47,8 @@ struct WithoutProperties<cl_int (*)(Buffer, cl_command_queue, A...)> {
 AnyFunction without_properties(FnId fn) {
   switch (fn) {
 #define GT_WITHOUT(NAME) \
-  case FnId::NAME: return reinterpret_cast<AnyFunction>(&WithoutProperties<api::FnPointer<FnId::NAME>>::call);
+  case FnId::NAME:       \
+    return reinterpret_cast<AnyFunction>(&WithoutProperties<api::FnPointer<FnId::NAME>>::call);
     GT_WITHOUT(clCommandBarrierWithWaitListKHR)
     GT_WITHOUT(clCommandCopyBufferKHR)
     GT_WITHOUT(clCommandCopyBufferRectKHR)
@@ -57,7 +58,8 @@ AnyFunction without_properties(FnId fn) {
     GT_WITHOUT(clCommandFillBufferKHR)
     GT_WITHOUT(clCommandFillImageKHR)
 #undef GT_WITHOUT
-    default: return nullptr;  // it has always had its own
+    default:
+      return nullptr;  // it has always had its own
   }
 }
 
@@ -172,7 +174,8 @@ void ExtensionCalls::note(FnId fn, Args args, ByteView outputs, ObjectId result)
     objects.find(result, ObjectKind::Semaphore)->driver = driver(fn, args);
   if (fn == FnId::clCreateCommandBufferKHR) {
     Object& made = *objects.find(result, ObjectKind::CommandBuffer);
-    made.command_buffer = std::make_shared<CommandBuffer>(commands_.cl(), driver(fn, args), made.as<cl_command_buffer_khr>());
+    made.command_buffer =
+        std::make_shared<CommandBuffer>(commands_.cl(), driver(fn, args), made.as<cl_command_buffer_khr>());
     for (const api::DecodedArg& arg : args)
       if (arg.kind == ObjectKind::Queue && arg.tag == Tag::Handle)
         made.command_buffer->queues.push_back(objects.find(arg.value, arg.kind)->queue);
