@@ -33,23 +33,14 @@ const VirtualPlatform* meet_optimizer(const Optimizer* optimizer) noexcept {
   return &us;
 }
 
-// A function of an extension that we do not have.
-template <FnId F, class Function>
-struct Refusal;
-template <FnId F, class R, class... A>
-struct Refusal<F, R (*)(A...)> {
-  static R CL_API_CALL call(A... arguments) { return api::failed_result<F, R>(CL_INVALID_OPERATION, arguments...); }
-};
-
-// By function: programs call what their driver has without looking whether the extension is there, and get an error
-// where they would jump to NULL.
-const std::array<void*, api::FnCount>& refusals() {
+// By function. Those of extensions that we do not have refuse: programs call what their driver has without looking
+// whether the extension is there, and get an error where they would jump to NULL.
+const std::array<void*, api::FnCount>& functions() {
   static const auto all = [] {
     std::array<void*, api::FnCount> list{};
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
   list[api::number(FnId::NAME)] = reinterpret_cast<void*>(&Entry<FnId::NAME, &fn::NAME>::call);
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
-  list[api::number(FnId::NAME)] = reinterpret_cast<void*>(&Refusal<FnId::NAME, api::FnPointer<FnId::NAME>>::call);
+#define GT_CL_EXTENSION GT_CL_EXPORT
 #include "traces/api/gen/exports.inc"
 #undef GT_CL_EXPORT
 #undef GT_CL_EXTENSION
@@ -58,12 +49,12 @@ const std::array<void*, api::FnCount>& refusals() {
   return all;
 }
 
-// What the native driver has of that name.
-void* refusal(const char* name) {
+// What the native driver has of that name, as we have it.
+void* function(const char* name) {
   const uint16_t number = api::find_function(name);
   const _cl_platform_id* const platform = connected_platform();
   if (number == 0 || !platform || !platform->has_function(static_cast<FnId>(number))) return nullptr;
-  return refusals()[number];
+  return functions()[number];
 }
 
 struct Extension {
@@ -98,7 +89,7 @@ void* extension(const char* name) {
   for (const Extension* e = extensions(); e->name; ++e) {
     if (std::strcmp(e->name, name) == 0) return e->address;
   }
-  return refusal(name);
+  return function(name);
 }
 
 }  // namespace

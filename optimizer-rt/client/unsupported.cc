@@ -15,7 +15,7 @@ R refuse(A... arguments) {
 #define GT_ARGS(...) __VA_OPT__(, ) __VA_ARGS__
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) \
   __attribute__((weak)) RET NAME PARAMS { return refuse<api::FnId::NAME, RET> ARGS; }
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
+#define GT_CL_EXTENSION GT_CL_EXPORT
 #include "traces/api/gen/exports.inc"
 #undef GT_CL_EXPORT
 #undef GT_CL_EXTENSION

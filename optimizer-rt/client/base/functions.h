@@ -1,5 +1,5 @@
-// Every OpenCL function of the virtual platform, under its own name. They may throw a Failure (object.h): programs come
-// through the entries (entry.h).
+// Every OpenCL function of the virtual platform, those of extensions included, under its own name. They may throw a
+// Failure (object.h): programs come through the entries (entry.h).
 #pragma once
 
 #include "traces/api/table.h"
@@ -7,7 +7,7 @@
 namespace gt::virt::fn {
 
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE) RET NAME PARAMS;
-#define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE)
+#define GT_CL_EXTENSION GT_CL_EXPORT
 #include "traces/api/gen/exports.inc"
 #undef GT_CL_EXPORT
 #undef GT_CL_EXTENSION

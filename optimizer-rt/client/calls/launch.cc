@@ -141,12 +141,24 @@ std::vector<wire::KernelArg> changed_arguments(_cl_kernel& kernel, SubContext& s
 
 // What the kernel reaches through other pointers.
 void tell_reaches(_cl_kernel& kernel, SubContext& sub_context) GT_REQUIRES(kernel.mutex) {
-  if (std::exchange(kernel.reaches_sent, true)) return;
-  std::vector<const void*>& all = kernel.reaches;
-  std::erase_if(all, [&](const void* p) { return !kernel.program->context->svm.find(p); });  // freed since
-  sub_context.session.call<api::FnId::clSetKernelExecInfo>(
-      {}, as<cl_kernel>(kernel.at(sub_context)), cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
-      all.size() * sizeof(void*), static_cast<const void*>(all.empty() ? nullptr : all.data()));
+  Reaches& reaches = kernel.reaches;
+  if (std::exchange(kernel.reaches_sent[sub_context.index], reaches.version) == reaches.version) return;
+  const auto tell = [&](cl_kernel_exec_info what, const void* value, size_t bytes) {
+    sub_context.session.call<api::FnId::clSetKernelExecInfo>({}, as<cl_kernel>(kernel.at(sub_context)), what, bytes,
+                                                             bytes ? value : nullptr);
+  };
+  const auto tell_pointers = [&](cl_kernel_exec_info what, const SvmBlocks& blocks, const Reaches::Pointers& list) {
+    if (!list) return;
+    std::vector<const void*> there = *list;
+    std::erase_if(there, [&](const void* p) {  // freed since, or elsewhere
+      const auto block = blocks.find(p);
+      return !block || &block->sub_context != &sub_context;
+    });
+    tell(what, there.data(), there.size() * sizeof(void*));
+  };
+  tell_pointers(CL_KERNEL_EXEC_INFO_SVM_PTRS, kernel.program->context->svm, reaches.svm);
+  tell_pointers(CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, kernel.program->context->usm, reaches.usm);
+  for (const auto& [kind, access] : reaches.kinds) tell(kind, &access, sizeof access);
 }
 
 void copy(std::array<uint64_t, 3>& to, const size_t* from, cl_uint n) {

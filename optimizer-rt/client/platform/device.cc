@@ -18,7 +18,7 @@ _cl_device_id::~_cl_device_id() {
 
 void _cl_device_id::learn(cl_device_info param, Bytes value) {
   const MutexLock lock(mutex_);
-  infos_.emplace(param, masked_info(param, std::move(value)));
+  infos_.emplace(param, masked_info(param, std::move(value), session.in_process()));
 }
 
 const Bytes* _cl_device_id::try_info(cl_device_info param) {

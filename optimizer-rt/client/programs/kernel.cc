@@ -27,6 +27,7 @@ _cl_kernel::_cl_kernel(_cl_program& p, const wire::KernelInfo& i)
       may_require_size(::may_require_size(p)),
       args(i.args.size()),
       sent(p.context->sub_contexts.size(), std::vector<uint64_t>(i.args.size())),
+      reaches_sent(p.context->sub_contexts.size()),
       names_(*p.context) {
   const MutexLock lock(p.mutex);
   ++p.attached;
@@ -37,7 +38,6 @@ _cl_kernel::_cl_kernel(_cl_kernel& other) : _cl_kernel(*other.program, other.inf
   args = other.args;  // sent anew, since nothing has been sent
   versions = other.versions;
   reaches = other.reaches;
-  reaches_sent = reaches.empty();
 }
 
 _cl_kernel::~_cl_kernel() {

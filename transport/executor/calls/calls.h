@@ -2,6 +2,9 @@
 // Thread safety: none; the control channel uses it.
 #pragma once
 
+#include <map>
+#include <utility>
+
 #include "traces/api/decode.h"
 #include "traces/api/invoke.h"
 #include "transport/executor/base/commands.h"
@@ -30,7 +33,7 @@ class Calls : api::ObjectMap {
   cl_int check_names(const wire::Call& call);
   cl_int make(const wire::Call& call);
   api::Invoked invoke(api::FnId fn, ByteView inputs, AnyFunction function);
-  cl_int allocate_svm(const wire::Call& call);
+  AnyFunction function_of(api::FnId fn);
   cl_int release(ObjectId id, ObjectKind kind);
   uint64_t take_handle(const wire::Call& call, const OutHandle& out);
   void note_effects(const wire::Call& call);
@@ -42,6 +45,7 @@ class Calls : api::ObjectMap {
 
   Commands& commands_;
   api::InvokeContext context_;
+  std::map<std::pair<cl_device_id, api::FnId>, AnyFunction> extensions_;  // that drivers gave
   std::vector<api::DecodedArg> args_;
   api::VectorWriter outputs_;
 
