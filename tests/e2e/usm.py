@@ -94,7 +94,7 @@ def test_none():
     for url in elsewhere():
         with server(url) as (env, _):
             outcome = run(USM, "work", "device", env=env)
-            check(outcome.code == 1 and "no clHostMemAllocINTEL" in outcome.err, outcome)
+            check(outcome.code == 1 and b"no clHostMemAllocINTEL" in outcome.err, outcome)
 
 
 main(dict(globals()))

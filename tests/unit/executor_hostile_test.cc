@@ -44,7 +44,9 @@ TEST_CASE("what a client may call is what can be called from elsewhere") {
       "clEnqueueMarker", "clEnqueueWaitForEvents", "clEnqueueBarrier", "clCreateCommandQueue", "clCreateSampler",
       "clSetKernelArg", "clSVMAlloc", "clSVMFree", "clEnqueueSVMMemcpy", "clEnqueueSVMMemFill", "clEnqueueSVMMap",
       "clEnqueueSVMUnmap", "clEnqueueSVMMigrateMem", "clSetKernelExecInfo", "clEnqueueMapBuffer",
-      "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSizeKHR"};
+      "clGetKernelSubGroupInfoKHR", "clGetKernelSuggestedLocalWorkSizeKHR", "clHostMemAllocINTEL",
+      "clDeviceMemAllocINTEL", "clSharedMemAllocINTEL", "clMemFreeINTEL", "clEnqueueMemcpyINTEL",
+      "clEnqueueMemFillINTEL", "clEnqueueMemsetINTEL", "clEnqueueMigrateMemINTEL", "clEnqueueMemAdviseINTEL"};
   for (uint16_t fn = 1; fn < api::FnCount; ++fn) {
     const std::string name = api::function_name(fn);
     CAPTURE(name);

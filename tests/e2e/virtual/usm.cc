@@ -352,7 +352,7 @@ void lost() {
   std::fflush(stdout);
   std::getchar();
   uint8_t mine[10] = {};
-  say("copy", usm.copy(g_queue, CL_TRUE, p, mine, 10, 0, nullptr, nullptr));
+  say("copy", usm.copy(g_queue, CL_TRUE, mine, p, 10, 0, nullptr, nullptr));
   say("set", usm.set(g_queue, p, 1, 10, 0, nullptr, nullptr));
   say("info", usm.info(g_context, p, CL_MEM_ALLOC_SIZE_INTEL, 8, mine, nullptr));
   cl_int err = 0;
