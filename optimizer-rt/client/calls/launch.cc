@@ -1,9 +1,12 @@
 // clEnqueueNDRangeKernel and clEnqueueTask: what changed of the arguments goes along.
+#include <CL/cl_ext.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/calls/command.h"
+#include "optimizer-rt/client/calls/shared_use.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
 #include "optimizer-rt/client/programs/kernel.h"
 
@@ -93,6 +96,33 @@ void use_arguments(Command& c, _cl_kernel& kernel) GT_REQUIRES(kernel.mutex) {
     require(mem && mem->serial == arg.serial, CL_INVALID_KERNEL_ARGS);  // released since
     is_written(kernel.info.args[i], *mem) ? c.writes(*mem) : c.reads(*mem);
   }
+}
+
+// What it may see and write of memory that the program uses as it likes.
+SharedUse shared_use(const _cl_kernel& kernel) GT_REQUIRES(kernel.mutex) {
+  const SvmBlocks& blocks = kernel.program->context->usm;
+  SharedUse use;
+  if (!blocks.any_in_step()) return use;
+  for (size_t i = 0; i < kernel.args.size(); ++i) {
+    if (kernel.args[i].form != Form::Svm || !kernel.args[i].svm) continue;
+    const auto block = blocks.find(kernel.args[i].svm);
+    if (!block) continue;
+    const wire::ArgInfo& info = kernel.info.args[i];
+    const bool constant = info.kind == wire::ArgInfo::Kind::Constant ||
+                          (kernel.info.told && (info.type_qualifier & CL_KERNEL_ARG_TYPE_CONST));
+    constant ? use.reads(block) : use.writes(block);
+  }
+  const Reaches& reaches = kernel.reaches;
+  for (const void* p : reaches.usm.value_or(std::vector<const void*>()))
+    if (const auto block = blocks.find(p)) use.writes(block);
+  const auto any = [&](cl_kernel_exec_info kind) {
+    const auto it = reaches.kinds.find(kind);
+    return it != reaches.kinds.end() && it->second;
+  };
+  for (const auto& block : blocks.in_step(any(CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL),
+                                          any(CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL)))
+    use.writes(block);
+  return use;
 }
 
 wire::KernelArg message_of(uint32_t index, const ArgValue& arg, SubContext& sub_context) {
@@ -185,6 +215,8 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   const MutexLock lock(kernel->mutex);
   if (is_empty(range)) return do_without_work(c, *kernel);
   use_arguments(c, *kernel);
+  SharedUse shared = shared_use(*kernel);
+  shared.begin(c);
   tell_reaches(*kernel, c.sub_context());
   const bool is_asked = leaves_choice(range) || leaves_out_required(*kernel, *queue->device, range);
   if (is_asked) c.want_event();
@@ -201,7 +233,9 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   message.args = changed_arguments(*kernel, c.sub_context());
   c.session().send(message, true);
   if (is_asked) c.require_taken();
-  return c.sent();
+  c.sent();
+  shared.end();
+  return CL_SUCCESS;
 }
 
 }  // namespace

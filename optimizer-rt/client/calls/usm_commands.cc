@@ -1,6 +1,7 @@
 // Commands on unified shared memory: clEnqueueMem*INTEL.
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/calls/command.h"
+#include "optimizer-rt/client/calls/shared_use.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
 
 namespace gt::virt {
@@ -45,7 +46,13 @@ cl_int clEnqueueMemcpyINTEL(cl_command_queue queue, cl_bool blocking, void* to, 
   const SharedCopy copy{to, from, size, find(*queue, to, size), find(*queue, from, size)};
   Command c(queue, CL_COMMAND_MEMCPY_INTEL, n, list, event);
   if (size == 0) return do_nothing(c, CL_SUCCESS, blocking);
-  return send_copy<FnId::clEnqueueMemcpyINTEL>(c, copy, blocking);
+  SharedUse use;
+  use.reads(copy.out, from, size);
+  use.writes(copy.in, to, size);
+  use.begin(c);
+  const cl_int code = send_copy<FnId::clEnqueueMemcpyINTEL>(c, copy, blocking);
+  use.end();
+  return code;
 }
 
 cl_int clEnqueueMemFillINTEL(cl_command_queue queue, void* p, const void* pattern, size_t pattern_size, size_t size,
@@ -55,22 +62,30 @@ cl_int clEnqueueMemFillINTEL(cl_command_queue queue, void* p, const void* patter
   const bool sound = pattern_size != 0 && pattern_size <= 128 && (pattern_size & (pattern_size - 1)) == 0;
   require(sound && size % pattern_size == 0, CL_INVALID_VALUE);
   require(reinterpret_cast<uintptr_t>(p) % pattern_size == 0, CL_INVALID_VALUE);
-  block_of(*queue, p, size);
+  SharedUse use;
+  use.writes(block_of(*queue, p, size), p, size);
   Command c(queue, CL_COMMAND_MEMFILL_INTEL, n, list, event);
   if (size == 0) return do_nothing(c, CL_SUCCESS, false);
+  use.begin(c);
   c.call<FnId::clEnqueueMemFillINTEL>(as<cl_command_queue>(queue->name), p, pattern, pattern_size, size);
-  return c.sent();
+  c.sent();
+  use.end();
+  return CL_SUCCESS;
 }
 
 cl_int clEnqueueMemsetINTEL(cl_command_queue queue, void* p, cl_int value, size_t size, cl_uint n,
                             const cl_event* list, cl_event* event) {
   check_queue(queue);
   require(p, CL_INVALID_VALUE);
-  block_of(*queue, p, size);
+  SharedUse use;
+  use.writes(block_of(*queue, p, size), p, size);
   Command c(queue, CL_COMMAND_MEMFILL_INTEL, n, list, event);
   if (size == 0) return do_nothing(c, CL_SUCCESS, false);
+  use.begin(c);
   c.call<FnId::clEnqueueMemsetINTEL>(as<cl_command_queue>(queue->name), p, value, size);
-  return c.sent();
+  c.sent();
+  use.end();
+  return CL_SUCCESS;
 }
 
 cl_int clEnqueueMigrateMemINTEL(cl_command_queue queue, const void* p, size_t size, cl_mem_migration_flags flags,

@@ -14,6 +14,12 @@ namespace gt::virt {
 ReservedRange::ReservedRange(ReservedRange&& other) noexcept
     : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
+ReservedRange& ReservedRange::operator=(ReservedRange&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
 ReservedRange::~ReservedRange() {
   if (base_) ::munmap(base_, bytes_);
 }
@@ -86,13 +92,27 @@ bool SvmBlocks::begins_at(const void* base) const {
 void SvmBlocks::add(std::shared_ptr<SvmBlock> block) {
   const MutexLock lock(mutex_);
   const void* const base = block->base;
+  if (block->pages) {
+    in_step_.push_back(block);
+    any_in_step_ = true;
+  }
   blocks_[base] = std::move(block);
 }
 
 std::shared_ptr<SvmBlock> SvmBlocks::remove(const void* base) {
   const MutexLock lock(mutex_);
   const auto node = blocks_.extract(base);
-  return node ? node.mapped() : nullptr;
+  if (!node) return nullptr;
+  std::erase(in_step_, node.mapped());
+  return node.mapped();
+}
+
+std::vector<std::shared_ptr<SvmBlock>> SvmBlocks::in_step(bool host, bool shared) const {
+  std::vector<std::shared_ptr<SvmBlock>> found;
+  const MutexLock lock(mutex_);
+  for (const std::shared_ptr<SvmBlock>& block : in_step_)
+    if (block->usm->type == CL_MEM_TYPE_HOST_INTEL ? host : shared) found.push_back(block);
+  return found;
 }
 
 void SvmBlocks::give_all_back() {
@@ -100,6 +120,7 @@ void SvmBlocks::give_all_back() {
   {
     const MutexLock lock(mutex_);
     blocks.swap(blocks_);
+    in_step_.clear();
   }
   for (const auto& [base, block] : blocks) block->give_back();
 }
@@ -108,7 +129,7 @@ namespace {
 
 // Whole pages are asked for: only they can be had at an address.
 std::shared_ptr<SvmBlock> make_reserved(SubContext& sub_context, size_t wanted, const GiveMemory& give,
-                                        const std::optional<UsmFacts>& usm) {
+                                        const std::optional<UsmFacts>& usm, const KeepInStep& keep) {
   constexpr int Tries = 8;
   const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
   const uint64_t bytes = (wanted + page - 1) / page * page;
@@ -119,10 +140,12 @@ std::shared_ptr<SvmBlock> make_reserved(SubContext& sub_context, size_t wanted, 
     const uint64_t native = give(name, bytes + page);
     if (native == 0) break;
     const uint64_t base = (native + page - 1) / page * page;
-    ReservedRange range = ReservedRange::take(base, bytes, usm ? PROT_NONE : PROT_READ | PROT_WRITE);
-    const bool fits = static_cast<bool>(range);
+    std::unique_ptr<KeptInStep> pages = keep ? keep(name, native, base, bytes) : nullptr;
+    ReservedRange range;
+    if (!keep) range = ReservedRange::take(base, bytes, usm ? PROT_NONE : PROT_READ | PROT_WRITE);
+    const bool fits = pages || range;
     auto block = std::make_unique<SvmBlock>(sub_context, name, native, reinterpret_cast<void*>(base), wanted,
-                                            std::move(range), usm);
+                                            std::move(range), usm, std::move(pages));
     fits ? void(found = std::move(block)) : taken.push_back(std::move(block));
   }
   for (const auto& block : taken) block->give_back();
@@ -132,8 +155,8 @@ std::shared_ptr<SvmBlock> make_reserved(SubContext& sub_context, size_t wanted, 
 }  // namespace
 
 std::shared_ptr<SvmBlock> make_block(SubContext& sub_context, size_t bytes, const GiveMemory& give,
-                                     const std::optional<UsmFacts>& usm) {
-  if (!sub_context.session.in_process()) return make_reserved(sub_context, bytes, give, usm);
+                                     const std::optional<UsmFacts>& usm, const KeepInStep& keep) {
+  if (!sub_context.session.in_process()) return make_reserved(sub_context, bytes, give, usm, keep);
   const wire::ObjectId name = sub_context.session.new_id();
   const uint64_t native = give(name, bytes);
   if (native == 0) return nullptr;

@@ -11,6 +11,7 @@
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -19,10 +20,12 @@
 #include <utility>
 #include <vector>
 
+#include "optimizer-rt/client/base/object.h"
 #include "traces/base/mutex.h"
 #include "transport/protocol/messages.h"
 
 struct _cl_device_id;
+struct _cl_event;
 
 namespace gt::virt {
 
@@ -33,7 +36,7 @@ class ReservedRange {
  public:
   ReservedRange() = default;
   ReservedRange(ReservedRange&& other) noexcept;
-  ReservedRange& operator=(ReservedRange&&) = delete;
+  ReservedRange& operator=(ReservedRange&& other) noexcept;
   ~ReservedRange();
   static ReservedRange take(uint64_t begin, size_t bytes, int protection);
   explicit operator bool() const { return base_ != nullptr; }
@@ -50,6 +53,21 @@ struct UsmFacts {
   cl_mem_alloc_flags_intel flags;
 };
 
+class SvmBlock;
+
+// Memory of a block that the program uses as it likes, without commands: kept in step with the device's
+// (transfer/shared_pages.h).
+class KeptInStep {
+ public:
+  virtual ~KeptInStep() = default;
+  // What the program wrote in the range goes to the device; a command that may see it comes after what is appended.
+  // `block` is the one that this is of.
+  virtual void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
+                    std::vector<Ref<_cl_event>>& after) = 0;
+  // A command that was sent may write there: what the program has is old, and new when the command has ended.
+  virtual void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) = 0;
+};
+
 class SvmBlock {
  public:
   struct Mapping {
@@ -60,12 +78,13 @@ class SvmBlock {
 
   // `native`: the address that the driver gave, at or before `base`. `usm`: none of shared virtual memory.
   SvmBlock(SubContext& at, wire::ObjectId id, uint64_t native, void* from, size_t bytes, ReservedRange shadow,
-           const std::optional<UsmFacts>& facts = {})
+           const std::optional<UsmFacts>& facts = {}, std::unique_ptr<KeptInStep> in_step = nullptr)
       : sub_context(at),
         name(id),
         base(static_cast<uint8_t*>(from)),
         size(bytes),
         usm(facts),
+        pages(std::move(in_step)),
         native_(native),
         shadow_(std::move(shadow)) {}
 
@@ -84,6 +103,7 @@ class SvmBlock {
   uint8_t* const base;  // as the program has it
   const size_t size;
   const std::optional<UsmFacts> usm;
+  const std::unique_ptr<KeptInStep> pages;  // nullptr: of a device's, or the driver's own here
 
  private:
   const uint64_t native_;
@@ -104,17 +124,26 @@ class SvmBlocks {
   // The one that begins there is the program's no more.
   std::shared_ptr<SvmBlock> remove(const void* base);
   void give_all_back();
+  bool any_in_step() const { return any_in_step_.load(std::memory_order_relaxed); }  // ever
+  // Those that are kept in step, of these kinds.
+  std::vector<std::shared_ptr<SvmBlock>> in_step(bool host, bool shared) const;
 
  private:
   mutable Mutex mutex_;
   std::map<const void*, std::shared_ptr<SvmBlock>> blocks_ GT_GUARDED_BY(mutex_);  // by address
+  std::vector<std::shared_ptr<SvmBlock>> in_step_ GT_GUARDED_BY(mutex_);
+  std::atomic<bool> any_in_step_{false};
 };
 
 // A block of `bytes` whose memory `give` has the driver give: as many bytes as it says, under the name; its address, or
 // 0. nullptr: it refuses, or chooses addresses where something of ours is.
 using GiveMemory = std::function<uint64_t(wire::ObjectId name, uint64_t bytes)>;
+// Memory of the program's for a block at an executor elsewhere, at `base`, behind the driver's address; nullptr:
+// something is there.
+using KeepInStep =
+    std::function<std::unique_ptr<KeptInStep>(wire::ObjectId name, uint64_t native, uint64_t base, size_t bytes)>;
 std::shared_ptr<SvmBlock> make_block(SubContext& sub_context, size_t bytes, const GiveMemory& give,
-                                     const std::optional<UsmFacts>& usm = {});
+                                     const std::optional<UsmFacts>& usm = {}, const KeepInStep& keep = {});
 
 bool has_svm(_cl_device_id& device);
 bool has_usm(_cl_device_id& device);

@@ -28,7 +28,6 @@ Bytes masked_info(cl_device_info param, Bytes native, bool in_process) {
     case CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL:
     case CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL:
     case CL_DEVICE_CROSS_DEVICE_SHARED_MEM_CAPABILITIES_INTEL:
-      return in_process ? native : only(std::move(native), 0);
     case CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL:
       return in_process ? native : only(std::move(native), Taking);
     case CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL:

@@ -220,6 +220,100 @@ void blocking_free(Kind kind) {
   CHECK(clReleaseKernel(slow));
 }
 
+// The program uses the memory itself, between commands.
+void touched(Kind kind, size_t bytes) {
+  auto* const p = allocate(kind, bytes);
+  auto* const sum = allocate<cl_ulong>(kind, 1);
+  const std::vector<uint8_t> first = pattern(bytes, 3);
+  std::memcpy(p, first.data(), bytes);
+  cl_kernel total = kernel("total");
+  const cl_ulong all = bytes;
+  CHECK(usm.set_pointer(total, 0, p));
+  CHECK(clSetKernelArg(total, 1, sizeof all, &all));
+  CHECK(usm.set_pointer(total, 2, sum));
+  launch(total);
+  CHECK(clFinish(g_queue));
+  show("the host's bytes", *sum);
+  uint64_t seen = 0;
+  for (int round = 0; round < 5; ++round) {
+    for (size_t i = static_cast<size_t>(round) * 11; i < bytes; i += 4099) p[i] = static_cast<uint8_t>(p[i] + i + 7);
+    count(p + bytes / 3, bytes / 4, 3 + round);
+    launch(total);
+    CHECK(clFinish(g_queue));
+    seen = seen * 31 + *sum + p[bytes / 3] + p[bytes / 2] + p[bytes - 1];
+  }
+  show("rounds", seen);
+  show("read by the host", digest(p, bytes));
+  // Part of a page is the host's, another a command's.
+  p[0] = 200;
+  CHECK(usm.set(g_queue, p + 10, 9, bytes / 2, 0, nullptr, nullptr));
+  CHECK(usm.copy(g_queue, CL_FALSE, p + bytes / 2 + 20, p + 5, 15, 0, nullptr, nullptr));
+  CHECK(clFinish(g_queue));
+  p[5] = 77;
+  show("a fill's and the host's", digest(p, bytes));
+  cl_event over = nullptr;
+  const size_t items = bytes / 2;
+  cl_kernel counts = kernel("count");
+  const cl_int by = 13;
+  CHECK(usm.set_pointer(counts, 0, p));
+  CHECK(clSetKernelArg(counts, 1, sizeof by, &by));
+  CHECK(clEnqueueNDRangeKernel(g_queue, counts, 1, nullptr, &items, nullptr, 0, nullptr, &over));
+  CHECK(clWaitForEvents(1, &over));
+  CHECK(clReleaseEvent(over));
+  show("after an event", digest(p, bytes));
+  // The memory as the host's side of other commands.
+  cl_int err = 0;
+  cl_mem buffer = clCreateBuffer(g_context, CL_MEM_COPY_HOST_PTR, bytes, p, &err);
+  CHECK(err);
+  count(p, bytes, 5);
+  CHECK(clFinish(g_queue));
+  CHECK(clEnqueueReadBuffer(g_queue, buffer, CL_TRUE, 0, bytes / 2, p, 0, nullptr, nullptr));
+  show("half of it read", digest(p, bytes));
+  count(p, bytes, 6);
+  CHECK(clFinish(g_queue));
+  CHECK(clEnqueueWriteBuffer(g_queue, buffer, CL_TRUE, 0, bytes, p, 0, nullptr, nullptr));
+  std::vector<uint8_t> back(bytes);
+  CHECK(clEnqueueReadBuffer(g_queue, buffer, CL_TRUE, 0, bytes, back.data(), 0, nullptr, nullptr));
+  show("written from it", digest(back.data(), bytes));
+  CHECK(clFinish(g_queue));
+  CHECK(clReleaseMemObject(buffer));
+  CHECK(clReleaseKernel(counts));
+  CHECK(clReleaseKernel(total));
+  release(p);
+  release(sum);
+}
+
+// The host makes a list, the device changes and makes one; neither copies anything.
+void shared_list(Kind kind) {
+  constexpr size_t Nodes = 3000;
+  Node* const nodes = allocate<Node>(kind, Nodes);
+  auto* const sum = allocate<cl_ulong>(kind, 1);
+  for (size_t i = 0; i < Nodes; ++i) nodes[i] = {i == 777 ? nullptr : &nodes[(i + 389) % Nodes], i * 11};
+  cl_kernel walk = kernel("walk"), chain = kernel("chain");
+  CHECK(usm.set_pointer(walk, 0, nodes + 5));
+  CHECK(usm.set_pointer(walk, 1, sum));
+  launch(walk);
+  CHECK(clFinish(g_queue));
+  uint64_t all = *sum;
+  for (const Node* n = nodes + 5; n; n = n->next) all = all * 3 + n->value;
+  nodes[5].next = nullptr;
+  launch(walk);
+  CHECK(clFinish(g_queue));
+  show("the host's list", all * 5 + *sum);
+  const cl_int few = 100;
+  CHECK(usm.set_pointer(chain, 0, nodes));
+  CHECK(clSetKernelArg(chain, 1, sizeof few, &few));
+  launch(chain);
+  CHECK(clFinish(g_queue));
+  uint64_t n = 0;
+  for (const Node* p = nodes; p && n < 5000; p = p->next, ++n) all = all * 3 + p->value;
+  show("the device's list, followed", all + n);
+  CHECK(clReleaseKernel(chain));
+  CHECK(clReleaseKernel(walk));
+  release(nodes);
+  release(sum);
+}
+
 void work(Kind kind, bool listed) {
   std::printf("-- %s\n", name_of(kind));
   linked_list(kind);
@@ -231,6 +325,9 @@ void work(Kind kind, bool listed) {
   types(kind);
   many(kind);
   blocking_free(kind);
+  if (kind == Kind::Device) return;
+  for (const size_t bytes : {size_t{100}, size_t{10'000}, size_t{3'000'001}}) touched(kind, bytes);
+  shared_list(kind);
 }
 
 void say(const std::string& what, cl_int code) { std::printf("%s %d\n", what.c_str(), code); }

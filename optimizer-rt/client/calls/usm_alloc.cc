@@ -10,6 +10,7 @@
 #include "optimizer-rt/client/objects/queue.h"
 #include "optimizer-rt/client/objects/svm.h"
 #include "optimizer-rt/client/platform/native_device.h"
+#include "optimizer-rt/client/transfer/shared_pages.h"
 #include "traces/api/properties.h"
 
 namespace gt::virt {
@@ -65,7 +66,12 @@ void* allocate(_cl_context& context, SubContext& sub_context, const Asked& asked
     if (address == 0) code = creation_code(F, outputs);
     return address;
   };
-  const std::shared_ptr<SvmBlock> block = make_block(sub_context, asked.bytes, give, facts);
+  const auto keep = [&](ObjectId name, uint64_t native, uint64_t base, size_t bytes) {
+    return keep_in_step(sub_context, name, native, base, bytes);
+  };
+  const bool touched = type != CL_MEM_TYPE_DEVICE_INTEL;
+  const std::shared_ptr<SvmBlock> block =
+      make_block(sub_context, asked.bytes, give, facts, touched ? KeepInStep(keep) : KeepInStep());
   require(block != nullptr, code);
   context.usm.add(block);
   return block->base;
