@@ -56,7 +56,6 @@ void remove_target(FaultTarget* target) {
 }
 
 FaultTarget* pinned_target(uintptr_t address) noexcept {
-  const SignalsBlocked quiet;
   g_readers.fetch_add(1);
   FaultTarget* found = nullptr;
   if (const List* const list = g_list.load()) {

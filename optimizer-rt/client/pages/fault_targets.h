@@ -22,7 +22,7 @@ struct FaultTarget {
 bool add_target(FaultTarget* target);     // false: no memory
 void remove_target(FaultTarget* target);  // pins that there are stay
 
-// nullptr: nobody does. Who got one ends with --pins.
+// REQUIRES: all signals are blocked. nullptr: nobody does. Who got one ends with --pins.
 FaultTarget* pinned_target(uintptr_t address) noexcept;
 
 // Held over fork(); `in_child`: from now on nobody looks after anything.

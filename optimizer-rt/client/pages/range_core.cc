@@ -193,6 +193,7 @@ void RangeCore::take_fresh(PageRun run, std::vector<PageRun>& taken) {
 }
 
 RangeCore* RangeCore::find(const void* p) {
+  const SignalsBlocked quiet;
   FaultTarget* const target = pinned_target(reinterpret_cast<uintptr_t>(p));
   if (!target) return nullptr;
   target->pins.fetch_sub(1);

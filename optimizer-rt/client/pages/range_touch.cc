@@ -38,7 +38,7 @@ FaultTarget::Answer RangeCore::touched(uintptr_t address, Access access) {
   for (bool waited = false;; waited = true) {
     int seen = 0;
     {
-      const QuietLock lock(mutex_);
+      const MutexLock lock(mutex_);  // signals are blocked
       if (ending_) return Answer::Again;
       const PageState state = states_.at(page);
       if (state == PageState::Clean)
