@@ -119,9 +119,14 @@ SharedUse shared_use(const _cl_kernel& kernel) GT_REQUIRES(kernel.mutex) {
     const auto it = reaches.kinds.find(kind);
     return it != reaches.kinds.end() && it->second;
   };
-  for (const auto& block : blocks.in_step(any(CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL),
-                                          any(CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL)))
-    use.writes(block);
+  const bool host = any(CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL),
+             shared = any(CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL),
+             device = any(CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL);
+  if (!host && !shared && !device) return use;
+  const auto reached = [=](cl_unified_shared_memory_type_intel type) {
+    return type == CL_MEM_TYPE_HOST_INTEL ? host : type == CL_MEM_TYPE_SHARED_INTEL ? shared : device;
+  };
+  for (const auto& block : blocks.in_step(reached)) use.writes(block);
   return use;
 }
 

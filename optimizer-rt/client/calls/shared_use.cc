@@ -5,7 +5,7 @@
 namespace gt::virt {
 
 void SharedUse::add(const Block& block, const void* p, size_t bytes, bool writes) {
-  if (!block || !block->pages || bytes == 0) return;
+  if (!block || !block->pages || !block->pages->is_used() || bytes == 0) return;
   const auto offset = static_cast<size_t>(static_cast<const uint8_t*>(p) - block->base);
   const auto same = std::find_if(parts_.begin(), parts_.end(), [&](const Part& part) {
     return part.block == block && part.offset == offset && part.bytes == bytes;

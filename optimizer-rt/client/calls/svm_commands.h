@@ -1,5 +1,5 @@
-// What commands on shared memory, virtual or unified, send: copies, and maps and unmaps (clEnqueueSVMMap's, and those of
-// buffers over it).
+// What commands on shared memory, virtual or unified, send: copies, maps and unmaps (clEnqueueSVMMap's, and those
+// of buffers over it).
 // Thread safety: as Command.
 #pragma once
 

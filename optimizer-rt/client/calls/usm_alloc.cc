@@ -66,10 +66,13 @@ void* allocate(_cl_context& context, SubContext& sub_context, const Asked& asked
     if (address == 0) code = creation_code(F, outputs);
     return address;
   };
+  const Used used = type == CL_MEM_TYPE_DEVICE_INTEL ? Used::WhenTouched : Used::AtOnce;
   const auto keep = [&](ObjectId name, uint64_t native, uint64_t base, size_t bytes) {
-    return keep_in_step(sub_context, name, native, base, bytes);
+    return keep_in_step(sub_context, used, name, native, base, bytes);
   };
-  const bool touched = type != CL_MEM_TYPE_DEVICE_INTEL;
+  // What nobody can touch is not worth watching.
+  const bool touched = type != CL_MEM_TYPE_DEVICE_INTEL ||
+                       device->number<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU;
   const std::shared_ptr<SvmBlock> block =
       make_block(sub_context, asked.bytes, give, facts, touched ? KeepInStep(keep) : KeepInStep());
   require(block != nullptr, code);

@@ -107,11 +107,11 @@ std::shared_ptr<SvmBlock> SvmBlocks::remove(const void* base) {
   return node.mapped();
 }
 
-std::vector<std::shared_ptr<SvmBlock>> SvmBlocks::in_step(bool host, bool shared) const {
+std::vector<std::shared_ptr<SvmBlock>> SvmBlocks::in_step(const Chooses& chooses) const {
   std::vector<std::shared_ptr<SvmBlock>> found;
   const MutexLock lock(mutex_);
   for (const std::shared_ptr<SvmBlock>& block : in_step_)
-    if (block->usm->type == CL_MEM_TYPE_HOST_INTEL ? host : shared) found.push_back(block);
+    if (block->pages->is_used() && chooses(block->usm->type)) found.push_back(block);
   return found;
 }
 

@@ -60,6 +60,8 @@ class SvmBlock;
 class KeptInStep {
  public:
   virtual ~KeptInStep() = default;
+  // False: the program has not touched it yet, nor is it likely to (device memory): commands need not tell of it.
+  virtual bool is_used() const = 0;
   // What the program wrote in the range goes to the device; a command that may see it comes after what is appended.
   // `block` is the one that this is of.
   virtual void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
@@ -125,8 +127,9 @@ class SvmBlocks {
   std::shared_ptr<SvmBlock> remove(const void* base);
   void give_all_back();
   bool any_in_step() const { return any_in_step_.load(std::memory_order_relaxed); }  // ever
-  // Those that are kept in step, of these kinds.
-  std::vector<std::shared_ptr<SvmBlock>> in_step(bool host, bool shared) const;
+  // Those that are kept in step, used, and of a kind that is chosen.
+  using Chooses = std::function<bool(cl_unified_shared_memory_type_intel)>;
+  std::vector<std::shared_ptr<SvmBlock>> in_step(const Chooses& chooses) const;
 
  private:
   mutable Mutex mutex_;

@@ -8,7 +8,7 @@
 namespace gt::virt {
 namespace {
 
-// What a device may do with a kind of unified shared memory: with what is elsewhere, not at the same time as the program.
+// What a device may do with a kind of unified shared memory: elsewhere, not at the same time as the program.
 Bytes only(Bytes native, cl_device_unified_shared_memory_capabilities_intel kept) {
   cl_device_unified_shared_memory_capabilities_intel value = 0;
   if (native.size() != sizeof value) return native;

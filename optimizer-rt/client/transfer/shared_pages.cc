@@ -1,6 +1,8 @@
 #include "optimizer-rt/client/transfer/shared_pages.h"
 
 #include <algorithm>
+#include <atomic>
+#include <mutex>
 #include <utility>
 
 #include "optimizer-rt/client/objects/event.h"
@@ -13,9 +15,10 @@ namespace {
 
 class SharedPages final : public KeptInStep {
  public:
-  SharedPages(SubContext& sub_context, ObjectId name, uint64_t before)
-      : sub_context_(sub_context), name_(name), before_(before) {}
+  SharedPages(SubContext& sub_context, Used used, ObjectId name, uint64_t before)
+      : sub_context_(sub_context), name_(name), before_(before), used_(used == Used::AtOnce) {}
   bool take(uint64_t base, size_t bytes);
+  bool is_used() const override { return used_.load(std::memory_order_acquire); }
   void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
             std::vector<Ref<_cl_event>>& after) override;
   void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) override;
@@ -24,10 +27,13 @@ class SharedPages final : public KeptInStep {
   Transfer transfer(size_t offset, size_t bytes) const;
   bool fetch(size_t offset, void* into, size_t bytes);
   void wait_for_writers();
+  void begin_to_use();
 
   SubContext& sub_context_;
   const ObjectId name_;
   const uint64_t before_;  // bytes of the driver's before the first page
+  std::atomic<bool> used_;
+  std::once_flag begun_;
   Mutex sending_;          // so that who finds nothing to send waits for what another thread is sending
   Ref<_cl_event> sent_ GT_GUARDED_BY(sending_);
   Mutex mutex_;
@@ -41,8 +47,10 @@ bool SharedPages::take(uint64_t base, size_t bytes) {
   setup.bytes = bytes;
   setup.fetch = [this](size_t offset, void* into, size_t n) { return fetch(offset, into, n); };
   Result<std::unique_ptr<TrackedRange>> made = TrackedRange::make(std::move(setup));
-  if (made.ok()) range_ = std::move(*made);
-  return made.ok();
+  if (!made.ok()) return false;
+  range_ = std::move(*made);
+  if (!used_) range_->invalidate();  // the device's, until it is touched
+  return true;
 }
 
 Transfer SharedPages::transfer(size_t offset, size_t bytes) const {
@@ -81,7 +89,15 @@ void SharedPages::written_by(const Ref<_cl_event>& command, size_t offset, size_
   range_->invalidate(offset, bytes);
 }
 
+// Commands that were sent before have not said whether they write it.
+void SharedPages::begin_to_use() {
+  if (used_.exchange(true)) return;
+  for (const Ref<_cl_command_queue>& queue : sub_context_.context.living_queues())
+    if (&queue->sub_context == &sub_context_) queue->wait_for_all();
+}
+
 void SharedPages::wait_for_writers() {
+  std::call_once(begun_, [this] { begin_to_use(); });
   std::vector<Ref<_cl_event>> writers;
   {
     const MutexLock lock(mutex_);
@@ -105,9 +121,9 @@ bool SharedPages::fetch(size_t offset, void* into, size_t bytes) {
 
 }  // namespace
 
-std::unique_ptr<KeptInStep> keep_in_step(SubContext& sub_context, ObjectId name, uint64_t native, uint64_t base,
-                                         size_t bytes) {
-  auto pages = std::make_unique<SharedPages>(sub_context, name, base - native);
+std::unique_ptr<KeptInStep> keep_in_step(SubContext& sub_context, Used used, ObjectId name, uint64_t native,
+                                         uint64_t base, size_t bytes) {
+  auto pages = std::make_unique<SharedPages>(sub_context, used, name, base - native);
   if (!pages->take(base, bytes)) return nullptr;
   return pages;
 }

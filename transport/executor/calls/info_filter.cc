@@ -21,7 +21,8 @@ constexpr std::string_view Harmless[] = {
     "cl_khr_kernel_clock", "cl_khr_device_enqueue_local_arg_types", "cl_khr_icd", "cl_nv_compiler_options",
     "cl_nv_device_attribute_query", "cl_nv_pragma_unroll", "cl_nv_copy_opts", "cl_nv_kernel_attribute",
     "cl_intel_subgroup*", "cl_intel_required_subgroup_size", "cl_intel_spirv_*", "cl_intel_split_work_group_barrier",
-    "cl_intel_device_attribute_query", "cl_intel_unified_shared_memory", "cl_amd_device_attribute_query", "cl_amd_media_ops*", "cl_amd_fp64",
+    "cl_intel_device_attribute_query", "cl_intel_unified_shared_memory",
+    "cl_amd_device_attribute_query", "cl_amd_media_ops*", "cl_amd_fp64",
     "cl_amd_printf", "cl_amd_popcnt", "cl_amd_vec3", "cl_amd_assembly_program", "cl_arm_integer_dot_product_*",
     "cl_arm_core_id", "cl_ext_float_atomics", "cl_ext_cxx_for_opencl", "cles_khr_int64"};
 
