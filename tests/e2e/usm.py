@@ -49,9 +49,9 @@ def codes(text):
     return {name: int(code) for name, code in lines}
 
 
-def test_device_memory():
+def test_work():
     for vendors, more in drivers():
-        command = (USM, "work", "device", *more)
+        command = (USM, "work", "all", *more)
         expected = natively(vendors, *command)
         check(expected.endswith("end\n") and " NO" not in expected, expected)
         for way, text in everywhere(vendors, *command):
@@ -72,8 +72,8 @@ def test_behind_a_proxy():
     for vendors, _ in drivers():
         with remote_job.proxy(env=dict(OCL_ICD_VENDORS=str(vendors))) as p:
             for url in remote_job.ways(p):
-                there = remote_job.remotely(p, USM, "work", "device", url=url)
-                same(there.text, natively(vendors, USM, "work", "device"), f"{vendors.name}, {url}")
+                there = remote_job.remotely(p, USM, "work", "all", url=url)
+                same(there.text, natively(vendors, USM, "work", "all"), f"{vendors.name}, {url}")
 
 
 def test_lost():
@@ -85,7 +85,8 @@ def test_lost():
             process.kill()
             process.wait()
             text, _ = program.communicate("\n", timeout=60)
-        same(text.splitlines(), ["copy -2", "set -2", "info 0", "alloc -2", "free, blocking 0", "end"], url)
+        same(text.splitlines(), ["copy -2", "set -2", "info 0", "alloc -2", "a page: 10, then as it was",
+                                 "written: 5", "free 0", "free, blocking 0", "end"], url)
         same(program.returncode, 0, "exit status")
 
 

@@ -1,5 +1,5 @@
-// What a command sees and writes of memory that the program uses as it likes (host and shared allocations of unified
-// shared memory): what the program wrote goes ahead of the command, and what the command may write is the device's then.
+// What a command sees and writes of memory that the program uses as it likes (host, shared allocations of unified
+// shared memory): what the program wrote goes ahead of the command, what the command may write is the device's then.
 //
 //   SharedUse use;  use.reads(block, p, bytes); use.writes(...);   all, before the command
 //   use.begin(command);  ... the command is sent ...;  use.end();

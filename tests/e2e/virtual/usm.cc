@@ -447,6 +447,13 @@ void wild() {
 
 void lost() {
   auto* const p = allocate(Kind::Device, 1000);
+  auto* const mixed = allocate(Kind::Shared, 100'000);
+  std::memset(mixed, 7, 100'000);
+  count(mixed, 100'000, 1);
+  CHECK(clFinish(g_queue));
+  const int there = mixed[3];
+  count(mixed, 100'000, 1);
+  CHECK(clFinish(g_queue));
   std::printf("ready\n");
   std::fflush(stdout);
   std::getchar();
@@ -457,6 +464,10 @@ void lost() {
   cl_int err = 0;
   usm.device(g_context, g_device, nullptr, 100, 0, &err);
   say("alloc", err);
+  std::printf("a page: %d, then %s\n", there, mixed[3] == there || mixed[3] == there + 3 ? "as it was" : "OTHERWISE");
+  mixed[90'000] = 5;
+  std::printf("written: %d\n", mixed[90'000]);
+  say("free", usm.free(g_context, mixed));
   say("free, blocking", usm.blocking_free(g_context, p));
   std::printf("end\n");
 }
