@@ -52,14 +52,14 @@ const std::array<void*, api::FnCount>& entries() {
   return all;
 }
 
-// What the native driver has of that name. What loaders ask of drivers is ours alone to have.
-void* refusal(const char* name) {
+// What the native driver has of that name, as we have it. What loaders ask of drivers is ours alone to have.
+void* function(const char* name) {
   if (std::string_view(name).starts_with("clIcd")) return nullptr;
   const uint16_t number = api::find_function(name);
   const _cl_platform_id* const platform = connected_platform();
-  const auto function = static_cast<FnId>(number);
-  if (number == 0 || !platform || !platform->has_function(function)) return nullptr;
-  return platform->forms.is_later(function) ? later_form(function) : entries()[number];
+  const auto id = static_cast<FnId>(number);
+  if (number == 0 || !platform || !platform->has_function(id)) return nullptr;
+  return platform->forms.is_later(id) ? later_form(id) : entries()[number];
 }
 
 bool has_later_form(const char* name) noexcept {
@@ -112,7 +112,7 @@ void* extension(const char* name) {
   for (const Extension* e = extensions(); e->name; ++e) {
     if (std::strcmp(e->name, name) == 0) return e->address;
   }
-  return refusal(name);
+  return function(name);
 }
 
 }  // namespace

@@ -51,7 +51,10 @@ TEST_CASE("what a client may call is what can be called from elsewhere") {
       "clCommandCopyImageKHR", "clCommandCopyImageToBufferKHR", "clCommandFillBufferKHR", "clCommandFillImageKHR",
       "clCommandNDRangeKernelKHR", "clCreateSemaphoreWithPropertiesKHR", "clEnqueueWaitSemaphoresKHR",
       "clEnqueueSignalSemaphoresKHR", "clGetSemaphoreInfoKHR", "clReleaseSemaphoreKHR",
-      "clGetKernelSuggestedLocalWorkSize", "clSetKernelArgDevicePointerEXT"};
+      "clGetKernelSuggestedLocalWorkSize", "clSetKernelArgDevicePointerEXT", "clHostMemAllocINTEL",
+
+      "clDeviceMemAllocINTEL", "clSharedMemAllocINTEL", "clMemFreeINTEL", "clEnqueueMemcpyINTEL",
+      "clEnqueueMemFillINTEL", "clEnqueueMemsetINTEL", "clEnqueueMigrateMemINTEL", "clEnqueueMemAdviseINTEL"};
   for (uint16_t fn = 1; fn < api::FnCount; ++fn) {
     const std::string name = api::function_name(fn);
     CAPTURE(name);

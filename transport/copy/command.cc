@@ -10,8 +10,8 @@ cl_int enqueue(const ClFunctions& cl, cl_command_queue queue, Way way, cl_bool b
   void* const host = ends.host;
   if (ends.svm) {
     void* const there = static_cast<char*>(ends.svm) + r.origin[0];
-    return cl.clEnqueueSVMMemcpy(queue, blocking, up ? there : host, up ? host : there, r.region[0], count, list,
-                                 event);
+    const auto copy = ends.svm_copy ? ends.svm_copy : cl.clEnqueueSVMMemcpy;
+    return copy(queue, blocking, up ? there : host, up ? host : there, r.region[0], count, list, event);
   }
   if (r.is_range())
     return up ? cl.clEnqueueWriteBuffer(queue, ends.mem, blocking, r.origin[0], r.region[0], host, count, list, event)

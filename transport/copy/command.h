@@ -15,9 +15,10 @@ struct Ends {
   void* svm = nullptr;  // in place of `mem`: from where the region, a range, is counted
   void* host = nullptr;
   size_t host_row_pitch = 0, host_slice_pitch = 0;  // 0: packed
+  decltype(&::clEnqueueSVMMemcpy) svm_copy = nullptr;  // of unified shared memory its own; nullptr: that one
 };
 
-// REQUIRES: for `svm`, ClFunctions has clEnqueueSVMMemcpy.
+// REQUIRES: for `svm` without `svm_copy`, ClFunctions has clEnqueueSVMMemcpy.
 cl_int enqueue(const ClFunctions& cl, cl_command_queue queue, Way way, cl_bool blocking, const Ends& ends,
                const Region& region, std::span<const cl_event> waits, cl_event* event) noexcept;
 

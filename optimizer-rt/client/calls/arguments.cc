@@ -17,6 +17,37 @@ bool is_written(const _cl_kernel& kernel, size_t index, const _cl_mem& mem) {
   return !(info.type_qualifier & CL_KERNEL_ARG_TYPE_CONST);
 }
 
+SharedUse shared_use(const _cl_kernel& kernel) {
+  const SvmBlocks& blocks = kernel.program->context->usm;
+  SharedUse use;
+  if (!blocks.any_in_step()) return use;
+  for (size_t i = 0; i < kernel.args.size(); ++i) {
+    if (kernel.args[i].form != Form::Svm || !kernel.args[i].svm) continue;
+    const auto block = blocks.find(kernel.args[i].svm);
+    if (!block) continue;
+    const wire::ArgInfo& info = kernel.info.args[i];
+    const bool constant = info.kind == wire::ArgInfo::Kind::Constant ||
+                          (kernel.info.told && (info.type_qualifier & CL_KERNEL_ARG_TYPE_CONST));
+    constant ? use.reads(block) : use.writes(block);
+  }
+  const Reaches& reaches = kernel.reaches;
+  for (const void* p : reaches.usm.value_or(std::vector<const void*>()))
+    if (const auto block = blocks.find(p)) use.writes(block);
+  const auto any = [&](cl_kernel_exec_info kind) {
+    const auto it = reaches.kinds.find(kind);
+    return it != reaches.kinds.end() && it->second;
+  };
+  const bool host = any(CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL),
+             shared = any(CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL),
+             device = any(CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL);
+  if (!host && !shared && !device) return use;
+  const auto reached = [=](cl_unified_shared_memory_type_intel type) {
+    return type == CL_MEM_TYPE_HOST_INTEL ? host : type == CL_MEM_TYPE_SHARED_INTEL ? shared : device;
+  };
+  for (const auto& block : blocks.in_step(reached)) use.writes(block);
+  return use;
+}
+
 wire::KernelArg message_of(uint32_t index, const ArgValue& arg, SubContext& sub_context) {
   wire::KernelArg out;
   out.index = index;
@@ -69,12 +100,24 @@ void tell_reaches(_cl_kernel& kernel, SubContext& sub_context) {
     sub_context.session.call<api::FnId::clSetKernelExecInfo>(
         {}, as<cl_kernel>(kernel.at(sub_context)), ReachedAddresses, kernel.addresses.size() * sizeof(cl_ulong),
         static_cast<const void*>(kernel.addresses.empty() ? nullptr : kernel.addresses.data()));
-  if (std::exchange(kernel.reaches_sent, true)) return;
-  std::vector<const void*>& all = kernel.reaches;
-  std::erase_if(all, [&](const void* p) { return !kernel.program->context->svm.find(p); });  // freed since
-  sub_context.session.call<api::FnId::clSetKernelExecInfo>(
-      {}, as<cl_kernel>(kernel.at(sub_context)), cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
-      all.size() * sizeof(void*), static_cast<const void*>(all.empty() ? nullptr : all.data()));
+  Reaches& reaches = kernel.reaches;
+  if (std::exchange(kernel.reaches_sent[sub_context.index], reaches.version) == reaches.version) return;
+  const auto tell = [&](cl_kernel_exec_info what, const void* value, size_t bytes) {
+    sub_context.session.call<api::FnId::clSetKernelExecInfo>({}, as<cl_kernel>(kernel.at(sub_context)), what, bytes,
+                                                             bytes ? value : nullptr);
+  };
+  const auto tell_pointers = [&](cl_kernel_exec_info what, const SvmBlocks& blocks, const Reaches::Pointers& list) {
+    if (!list) return;
+    std::vector<const void*> there = *list;
+    std::erase_if(there, [&](const void* p) {  // freed since, or elsewhere
+      const auto block = blocks.find(p);
+      return !block || &block->sub_context != &sub_context;
+    });
+    tell(what, there.data(), there.size() * sizeof(void*));
+  };
+  tell_pointers(CL_KERNEL_EXEC_INFO_SVM_PTRS, kernel.program->context->svm, reaches.svm);
+  tell_pointers(CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, kernel.program->context->usm, reaches.usm);
+  for (const auto& [kind, access] : reaches.kinds) tell(kind, &access, sizeof access);
 }
 
 }  // namespace gt::virt

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "optimizer-rt/client/calls/shared_use.h"
 #include "optimizer-rt/client/programs/kernel.h"
 #include "transport/protocol/messages.h"
 
@@ -24,6 +25,9 @@ void use_arguments(_cl_kernel& kernel, User& user) GT_REQUIRES(kernel.mutex) {
     is_written(kernel, i, *mem) ? user.writes(*mem) : user.reads(*mem);
   }
 }
+
+// What it may see and write of memory that the program uses as it likes.
+SharedUse shared_use(const _cl_kernel& kernel) GT_REQUIRES(kernel.mutex);
 
 wire::KernelArg message_of(uint32_t index, const ArgValue& arg, SubContext& sub_context);
 

@@ -30,6 +30,8 @@ class Command {
   void reads(_cl_mem& mem);
   void writes(_cl_mem& mem);      // parts of it: what it held before counts, too
   void overwrites(_cl_mem& mem);  // all of it
+  // It waits for that, too. Before waits().
+  void comes_after(const Ref<_cl_event>& event) { moves_.push_back(event); }
   // It needs an event even if the program does not.
   _cl_event& want_event();
 

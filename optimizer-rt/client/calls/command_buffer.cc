@@ -6,6 +6,7 @@
 #include "optimizer-rt/client/base/functions.h"
 #include "optimizer-rt/client/base/info.h"
 #include "optimizer-rt/client/calls/command.h"
+#include "optimizer-rt/client/calls/shared_use.h"
 #include "traces/api/properties.h"
 
 using namespace gt;        // NOLINT: this file is about one of their types
@@ -83,6 +84,15 @@ Bytes ask_info(_cl_command_buffer_khr& buffer, cl_command_buffer_info_khr name) 
   return std::move(answer.value);
 }
 
+// Its kernels may have been told to reach kinds of memory: all that the program uses as it likes counts as written.
+SharedUse reached_by(_cl_command_buffer_khr& buffer) GT_REQUIRES(buffer.mutex) {
+  SharedUse use;
+  if (buffer.kernels.empty()) return use;
+  for (const auto& block : buffer.context->usm.in_step([](cl_unified_shared_memory_type_intel) { return true; }))
+    use.writes(block);
+  return use;
+}
+
 // A run that the driver may refuse is waited for until it has been taken: then its answer is the call's.
 bool is_asked(_cl_command_buffer_khr& buffer, const std::vector<_cl_command_queue*>& instead)
     GT_REQUIRES(buffer.mutex) {
@@ -130,6 +140,8 @@ cl_int clEnqueueCommandBufferKHR(cl_uint queue_count, cl_command_queue* queues, 
   const MutexLock lock(buffer->mutex);
   Command c(instead.empty() ? buffer->queues[0].get() : instead[0], CL_COMMAND_COMMAND_BUFFER_KHR, n, list, event);
   for (const auto& [mem, use] : buffer->memory) use.second ? c.writes(*mem) : c.reads(*mem);
+  SharedUse shared = reached_by(*buffer);
+  shared.begin(c);
   const bool asked = is_asked(*buffer, instead);
   if (asked || !buffer->simultaneous) c.want_event();
   const std::vector<ObjectId> names = names_of(instead);
@@ -139,7 +151,9 @@ cl_int clEnqueueCommandBufferKHR(cl_uint queue_count, cl_command_queue* queues, 
   if (asked) c.require_taken();
   if (asked && !instead.empty()) buffer->taken.insert(instead);
   if (!buffer->simultaneous) buffer->last_run = Ref<_cl_event>(&c.want_event());
-  return c.sent();
+  c.sent();
+  shared.end();
+  return CL_SUCCESS;
 }
 
 cl_int clGetCommandBufferInfoKHR(cl_command_buffer_khr buffer, cl_command_buffer_info_khr name, size_t room,

@@ -8,6 +8,7 @@
 #include "optimizer-rt/client/calls/arguments.h"
 #include "optimizer-rt/client/calls/command.h"
 #include "optimizer-rt/client/calls/recording.h"
+#include "optimizer-rt/client/calls/shared_use.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
 #include "optimizer-rt/client/objects/device_address.h"
 #include "optimizer-rt/client/programs/kernel.h"
@@ -117,6 +118,8 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   const MutexLock lock(kernel->mutex);
   if (is_empty(range)) return do_without_work(c, *kernel);
   use_arguments(*kernel, c);
+  SharedUse shared = shared_use(*kernel);
+  shared.begin(c);
   tell_reaches(*kernel, c.sub_context());
   const bool is_asked = leaves_choice(range) || leaves_out_required(*kernel, *queue->device, range);
   if (is_asked) c.want_event();
@@ -133,7 +136,9 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   message.args = changed_arguments(*kernel, c.sub_context());
   c.session().send(message, true);
   if (is_asked) c.require_taken();
-  return c.sent();
+  c.sent();
+  shared.end();
+  return CL_SUCCESS;
 }
 
 // The driver looks at the arguments, which travel with launches: they go ahead.

@@ -91,11 +91,6 @@ void copy_here(Command& c, void* to, const void* from, size_t bytes) {
   event.subscribe();
 }
 
-bool meet(const void* a, const void* b, size_t bytes) {
-  const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
-  return (x < y ? y - x : x - y) < bytes;
-}
-
 void check_queue(cl_command_queue queue) {
   check(queue);
   require(has_svm(*queue->device), CL_INVALID_OPERATION);
@@ -108,6 +103,33 @@ Block block_of(cl_command_queue queue, const void* p, size_t bytes) {
 }
 
 }  // namespace
+
+bool meet(const void* a, const void* b, size_t bytes) {
+  const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
+  return (x < y ? y - x : x - y) < bytes;
+}
+
+template <FnId F>
+cl_int send_copy(Command& c, const SharedCopy& copy, bool blocking) {
+  const auto& [to, from, bytes, in, out] = copy;
+  if (blocking) {
+    c.block();
+    c.want_event();
+  }
+  if (in && out) {
+    c.call<F>(as<cl_command_queue>(c.queue().name), cl_bool{CL_FALSE}, to, from, bytes);
+  } else if (in) {
+    send_to(c, in, to, from, bytes, blocking ? Until::Captured : Until::Sent);
+    if (blocking) return c.sent();  // as clEnqueueWriteBuffer: the program's bytes are captured
+  } else if (out) {
+    send_from(c, out, from, to, bytes, blocking);
+  } else {
+    copy_here(c, to, from, bytes);
+  }
+  return blocking ? c.sent_and_wait() : c.sent();
+}
+template cl_int send_copy<FnId::clEnqueueSVMMemcpy>(Command&, const SharedCopy&, bool);
+template cl_int send_copy<FnId::clEnqueueMemcpyINTEL>(Command&, const SharedCopy&, bool);
 
 void order_only(Command& c) {
   const Ids& waits = c.waits();
@@ -192,23 +214,8 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to, co
   if (size == 0 && (in || out))
     return do_nothing(
         c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueSVMMemcpy, in ? to : const_cast<void*>(from)), blocking);
-  if (blocking) {
-    c.block();
-    c.want_event();
-  }
-  if (size == 0) {
-    order_only(c);
-  } else if (in && out) {
-    c.call<FnId::clEnqueueSVMMemcpy>(as<cl_command_queue>(queue->name), cl_bool{CL_FALSE}, to, from, size);
-  } else if (in) {
-    send_to(c, in, to, from, size, blocking ? Until::Captured : Until::Sent);
-    if (blocking) return c.sent();  // as clEnqueueWriteBuffer: the program's bytes are captured
-  } else if (out) {
-    send_from(c, out, from, to, size, blocking);
-  } else {
-    copy_here(c, to, from, size);
-  }
-  return blocking ? c.sent_and_wait() : c.sent();
+  if (size == 0) return do_nothing(c, CL_SUCCESS, blocking);
+  return send_copy<FnId::clEnqueueSVMMemcpy>(c, {to, from, size, in, out}, blocking);
 }
 
 cl_int clEnqueueSVMMemFill(cl_command_queue queue, void* p, const void* pattern, size_t pattern_size, size_t size,

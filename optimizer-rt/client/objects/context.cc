@@ -69,6 +69,7 @@ _cl_context::_cl_context(const std::vector<_cl_device_id*>& list, std::vector<cl
 
 _cl_context::~_cl_context() {
   svm.give_all_back();
+  usm.give_all_back();
   for (const auto& sub_context : sub_contexts) {
     if (!sub_context->session.alive()) continue;
     try {
@@ -91,6 +92,10 @@ bool _cl_context::has(_cl_device_id* device) const {
 bool _cl_context::has_svm() const {
   const auto able = [](const auto& d) { return gt::virt::has_svm(*d); };
   return one_sub_context() && std::any_of(devices.begin(), devices.end(), able);
+}
+
+bool _cl_context::has_usm() const {
+  return std::any_of(devices.begin(), devices.end(), [](const auto& d) { return gt::virt::has_usm(*d); });
 }
 
 SubContext& _cl_context::living_sub_context() {

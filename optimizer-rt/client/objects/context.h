@@ -39,6 +39,8 @@ inline void say(const Farewells& list) {
 
 }  // namespace gt::virt
 
+struct _cl_command_queue;
+
 struct _cl_context : gt::virt::Object {
   static constexpr auto Kind = gt::virt::Type::Context;
   static constexpr cl_int Invalid = CL_INVALID_CONTEXT;
@@ -52,6 +54,8 @@ struct _cl_context : gt::virt::Object {
   gt::virt::SubContext& living_sub_context();  // the first one that can be reached; without any, the first
   bool has(_cl_device_id* device) const;
   bool has_svm() const;  // may there be shared virtual memory?
+  bool has_usm() const;  // and unified shared memory?
+  std::vector<gt::virt::Ref<_cl_command_queue>> living_queues();
 
   std::vector<gt::virt::Ref<_cl_device_id>> devices;
   const std::vector<cl_context_properties> properties;
@@ -63,9 +67,10 @@ struct _cl_context : gt::virt::Object {
   std::map<std::pair<size_t, size_t>, std::unique_ptr<gt::virt::NativeWay>> ways;
   // How often an object has got another name at a sub-context; changes with the residency locked.
   std::atomic<uint64_t> renamed{0};
-  gt::virt::SvmBlocks svm;
+  gt::virt::SvmBlocks svm, usm;
   gt::Mutex mutex;
   gt::virt::Farewells farewells GT_GUARDED_BY(mutex);
+  std::vector<_cl_command_queue*> queues GT_GUARDED_BY(mutex);  // each until it ends
 };
 
 namespace gt::virt {

@@ -35,9 +35,15 @@ _cl_command_queue::_cl_command_queue(_cl_context& c, _cl_device_id& d, cl_comman
     sub_context.session.forget_queue(name);
     throw;
   }
+  const MutexLock lock(c.mutex);
+  c.queues.push_back(this);
 }
 
 _cl_command_queue::~_cl_command_queue() {
+  {
+    const MutexLock lock(context->mutex);
+    std::erase(context->queues, this);
+  }
   sub_context.session.forget_queue(name);
   if (!sub_context.session.alive()) return;
   try {
@@ -45,6 +51,14 @@ _cl_command_queue::~_cl_command_queue() {
     sub_context.session.push();
   } catch (const Failure&) {  // nothing is left to release
   }
+}
+
+std::vector<Ref<_cl_command_queue>> _cl_context::living_queues() {
+  std::vector<Ref<_cl_command_queue>> living;
+  const MutexLock lock(mutex);
+  for (_cl_command_queue* queue : queues)
+    if (try_hold(queue)) living.push_back(Ref<_cl_command_queue>::adopt(queue));
+  return living;
 }
 
 void _cl_command_queue::note_failure(cl_int code) {
@@ -60,11 +74,16 @@ static void raise(std::atomic<uint64_t>& value, uint64_t to) {
 
 void _cl_command_queue::note_end(uint64_t number) { raise(latest_ended, number); }
 
-cl_int _cl_command_queue::finish() {
+cl_int _cl_command_queue::wait_for_all() {
   const uint64_t ours = finishes.fetch_add(1) + 1;
   const cl_int code = sub_context.session.finish(name);
   deferred_completions->wait();
   raise(finished, ours);
+  return code;
+}
+
+cl_int _cl_command_queue::finish() {
+  const cl_int code = wait_for_all();
   const cl_int earlier = take_failure();
   return earlier != CL_SUCCESS ? earlier : code;
 }

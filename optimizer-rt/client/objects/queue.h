@@ -43,6 +43,7 @@ struct _cl_command_queue : gt::virt::Object {
   bool profiles() const { return properties & CL_QUEUE_PROFILING_ENABLE; }
   uint64_t next_number() { return numbers.fetch_add(1) + 1; }
   cl_int finish();
+  cl_int wait_for_all();  // the same, but the error of an earlier call stays to be told
   void note_failure(cl_int code);
   void note_end(uint64_t number);
   cl_int take_failure() { return failure.exchange(CL_SUCCESS); }

@@ -16,6 +16,12 @@ ObjectId SubContext::service_queue() {
   return service_queue_;
 }
 
+ObjectId SubContext::shared_queue() {
+  const MutexLock lock(mutex_);
+  if (shared_queue_ == 0) shared_queue_ = make_queue(0);
+  return shared_queue_;
+}
+
 ObjectId SubContext::peer_queue() {
   const MutexLock lock(mutex_);
   const auto can = devices[0]->number<cl_command_queue_properties>(CL_DEVICE_QUEUE_ON_HOST_PROPERTIES);

@@ -23,7 +23,9 @@ struct SubContext {
   // One for moves from and to other proxies: out of order, where the device can, since one that fails must not take
   // others along.
   ObjectId peer_queue();
-  std::array<ObjectId, 2> queues_made() const { return {service_queue_, peer_queue_}; }  // 0: was not needed
+  // One for what keeps memory in step (transfer/shared_pages.h): nothing in it waits for commands.
+  ObjectId shared_queue();
+  std::array<ObjectId, 3> queues_made() const { return {service_queue_, peer_queue_, shared_queue_}; }  // 0: not needed
   // A buffer of some bytes that are nobody's.
   ObjectId scratch();
   static constexpr size_t ScratchBytes = 64;
@@ -44,7 +46,7 @@ struct SubContext {
   Mutex mutex_;
   std::map<std::pair<cl_mem_flags, cl_mem_object_type>, std::vector<cl_image_format>> formats_
       GT_GUARDED_BY(mutex_);
-  ObjectId service_queue_ = 0, peer_queue_ = 0, scratch_ = 0;
+  ObjectId service_queue_ = 0, peer_queue_ = 0, shared_queue_ = 0, scratch_ = 0;
 };
 
 }  // namespace gt::virt

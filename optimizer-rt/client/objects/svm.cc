@@ -1,6 +1,7 @@
 #include "optimizer-rt/client/objects/svm.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -13,17 +14,23 @@ namespace gt::virt {
 ReservedRange::ReservedRange(ReservedRange&& other) noexcept
     : base_(std::exchange(other.base_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
 
+ReservedRange& ReservedRange::operator=(ReservedRange&& other) noexcept {
+  std::swap(base_, other.base_);
+  std::swap(bytes_, other.bytes_);
+  return *this;
+}
+
 ReservedRange::~ReservedRange() {
   if (base_) ::munmap(base_, bytes_);
 }
 
-ReservedRange ReservedRange::take(uint64_t begin, size_t bytes) {
+ReservedRange ReservedRange::take(uint64_t begin, size_t bytes, int protection) {
   constexpr uint64_t Lowest = uint64_t{64} << 10;  // an executor that lies gets nothing near NULL
   ReservedRange range;
   if (begin < Lowest) return range;
   auto* const wanted = reinterpret_cast<void*>(begin);
   constexpr int Flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
-  void* const got = ::mmap(wanted, bytes, PROT_READ | PROT_WRITE, Flags, -1, 0);
+  void* const got = ::mmap(wanted, bytes, protection, Flags, -1, 0);
   if (got == MAP_FAILED) return range;
   if (got != wanted) {  // a kernel before 4.17 takes the address for a wish
     ::munmap(got, bytes);
@@ -60,9 +67,11 @@ bool SvmBlock::take(const void* pointer, Mapping& out) {
 
 void SvmBlock::give_back() {
   if (!sub_context.session.alive()) return;
+  const auto context = as<cl_context>(sub_context.name);
+  auto* const address = reinterpret_cast<void*>(native_);
   try {
-    sub_context.session.call<api::FnId::clSVMFree>({}, as<cl_context>(sub_context.name),
-                                                   reinterpret_cast<void*>(native_));
+    usm ? sub_context.session.call<api::FnId::clMemFreeINTEL>({}, context, address)
+        : sub_context.session.call<api::FnId::clSVMFree>({}, context, address);
   } catch (const Failure&) {  // the link has just closed
   }
 }
@@ -75,16 +84,35 @@ std::shared_ptr<SvmBlock> SvmBlocks::find(const void* p, size_t bytes) const {
   return block->holds(p, bytes) ? block : nullptr;
 }
 
+bool SvmBlocks::begins_at(const void* base) const {
+  const MutexLock lock(mutex_);
+  return blocks_.contains(base);
+}
+
 void SvmBlocks::add(std::shared_ptr<SvmBlock> block) {
   const MutexLock lock(mutex_);
   const void* const base = block->base;
+  if (block->pages) {
+    in_step_.push_back(block);
+    any_in_step_ = true;
+  }
   blocks_[base] = std::move(block);
 }
 
 std::shared_ptr<SvmBlock> SvmBlocks::remove(const void* base) {
   const MutexLock lock(mutex_);
   const auto node = blocks_.extract(base);
-  return node ? node.mapped() : nullptr;
+  if (!node) return nullptr;
+  std::erase(in_step_, node.mapped());
+  return node.mapped();
+}
+
+std::vector<std::shared_ptr<SvmBlock>> SvmBlocks::in_step(const Chooses& chooses) const {
+  std::vector<std::shared_ptr<SvmBlock>> found;
+  const MutexLock lock(mutex_);
+  for (const std::shared_ptr<SvmBlock>& block : in_step_)
+    if (block->pages->is_used() && chooses(block->usm->type)) found.push_back(block);
+  return found;
 }
 
 void SvmBlocks::give_all_back() {
@@ -92,8 +120,54 @@ void SvmBlocks::give_all_back() {
   {
     const MutexLock lock(mutex_);
     blocks.swap(blocks_);
+    in_step_.clear();
   }
   for (const auto& [base, block] : blocks) block->give_back();
+}
+
+namespace {
+
+// Whole pages are asked for: only they can be had at an address.
+std::shared_ptr<SvmBlock> make_reserved(SubContext& sub_context, size_t wanted, const GiveMemory& give,
+                                        const std::optional<UsmFacts>& usm, const KeepInStep& keep) {
+  constexpr int Tries = 8;
+  const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
+  const uint64_t bytes = (wanted + page - 1) / page * page;
+  std::vector<std::unique_ptr<SvmBlock>> taken;  // stay the driver's until it has given another address
+  std::shared_ptr<SvmBlock> found;
+  for (int i = 0; i < Tries && !found; ++i) {
+    const wire::ObjectId name = sub_context.session.new_id();
+    const uint64_t native = give(name, bytes + page);
+    if (native == 0) break;
+    const uint64_t base = (native + page - 1) / page * page;
+    std::unique_ptr<KeptInStep> pages = keep ? keep(name, native, base, bytes) : nullptr;
+    ReservedRange range;
+    if (!keep) range = ReservedRange::take(base, bytes, usm ? PROT_NONE : PROT_READ | PROT_WRITE);
+    const bool fits = pages || range;
+    auto block = std::make_unique<SvmBlock>(sub_context, name, native, reinterpret_cast<void*>(base), wanted,
+                                            std::move(range), usm, std::move(pages));
+    fits ? void(found = std::move(block)) : taken.push_back(std::move(block));
+  }
+  for (const auto& block : taken) block->give_back();
+  return found;
+}
+
+}  // namespace
+
+std::shared_ptr<SvmBlock> make_block(SubContext& sub_context, size_t bytes, const GiveMemory& give,
+                                     const std::optional<UsmFacts>& usm, const KeepInStep& keep) {
+  if (!sub_context.session.in_process()) return make_reserved(sub_context, bytes, give, usm, keep);
+  const wire::ObjectId name = sub_context.session.new_id();
+  const uint64_t native = give(name, bytes);
+  if (native == 0) return nullptr;
+  return std::make_shared<SvmBlock>(sub_context, name, native, reinterpret_cast<void*>(native), bytes, ReservedRange(),
+                                    usm);
+}
+
+bool has_usm(_cl_device_id& device) {
+  constexpr cl_device_info Device = CL_DEVICE_DEVICE_MEM_CAPABILITIES_INTEL;  // which all that have the extension have
+  return device.number<cl_device_unified_shared_memory_capabilities_intel>(Device) &
+         CL_UNIFIED_SHARED_MEMORY_ACCESS_INTEL;
 }
 
 bool has_svm(_cl_device_id& device) {

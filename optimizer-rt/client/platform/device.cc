@@ -37,7 +37,7 @@ void _cl_device_id::learn(cl_device_info param, Bytes value) {
     const auto [kept, fresh] = texts_.emplace(param, std::move(value));
     value = addresses_of_texts(kept->second);
   }
-  infos_.emplace(param, masked_info(param, std::move(value)));
+  infos_.emplace(param, masked_info(param, std::move(value), session.in_process()));
 }
 
 const Bytes* _cl_device_id::try_info(cl_device_info param) {

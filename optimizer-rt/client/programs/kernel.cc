@@ -28,6 +28,7 @@ _cl_kernel::_cl_kernel(_cl_program& p, const wire::KernelInfo& i)
       may_write(p.may_write(i.name)),
       args(i.args.size()),
       sent(p.context->sub_contexts.size(), std::vector<uint64_t>(i.args.size())),
+      reaches_sent(p.context->sub_contexts.size()),
       names_(*p.context) {
   const MutexLock lock(p.mutex);
   ++p.attached;
@@ -38,7 +39,6 @@ _cl_kernel::_cl_kernel(_cl_kernel& other) : _cl_kernel(*other.program, other.inf
   args = other.args;  // sent anew, since nothing has been sent
   versions = other.versions;
   reaches = other.reaches;
-  reaches_sent = reaches.empty();
   addresses = other.addresses;
   addresses_sent = addresses.empty();
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,15 @@ struct ArgValue {
   const void* svm = nullptr;  // Svm: an address in a block, or NULL
   cl_ulong address = 0;       // Address: on the device
   uint64_t version = 0;     // counts changes
+};
+
+// What a kernel reaches through other pointers than its arguments; what is not there was never said.
+struct Reaches {
+  using Pointers = std::optional<std::vector<const void*>>;
+  Pointers svm, usm;  // CL_KERNEL_EXEC_INFO_SVM_PTRS, _USM_PTRS_INTEL
+  // Any allocation of a kind: CL_KERNEL_EXEC_INFO_INDIRECT_..._ACCESS_INTEL.
+  std::map<cl_kernel_exec_info, cl_bool> kinds;
+  uint64_t version = 0;  // counts changes
 };
 
 }  // namespace gt::virt
@@ -53,10 +63,9 @@ struct _cl_kernel : gt::virt::Object {
   std::vector<std::vector<uint64_t>> sent GT_GUARDED_BY(mutex);  // by sub-context, by argument: the version there
   uint64_t versions GT_GUARDED_BY(mutex) = 0;
   uint64_t renamed GT_GUARDED_BY(mutex) = 0;  // of the context, when arguments were sent
-  // What it reaches through other pointers (CL_KERNEL_EXEC_INFO_SVM_PTRS), and whether the sub-context knows.
-  std::vector<const void*> reaches GT_GUARDED_BY(mutex);
-  bool reaches_sent GT_GUARDED_BY(mutex) = true;
-  std::vector<cl_ulong> addresses GT_GUARDED_BY(mutex);  // as `reaches`, on the device
+  gt::virt::Reaches reaches GT_GUARDED_BY(mutex);
+  std::vector<uint64_t> reaches_sent GT_GUARDED_BY(mutex);  // by sub-context: the version there
+  std::vector<cl_ulong> addresses GT_GUARDED_BY(mutex);     // as `reaches`, on the device
   bool addresses_sent GT_GUARDED_BY(mutex) = true;
 
  private:

@@ -1,5 +1,7 @@
 // clSetKernelArg: the interface gives bytes; what they are the kernel's description says, or, where nobody could tell,
 // whether they are the handle of an object that lives.
+#include <CL/cl_ext.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -207,6 +209,18 @@ cl_int reach_addresses(_cl_kernel& kernel, size_t size, const void* value) {
   return CL_SUCCESS;
 }
 
+bool is_of_usm(cl_kernel_exec_info name) {
+  return name == CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL || name == CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL ||
+         name == CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL ||
+         name == CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL;
+}
+
+bool first_bool(const void* value) {
+  cl_bool b = CL_FALSE;
+  std::memcpy(&b, value, sizeof b);
+  return b != CL_FALSE;
+}
+
 }  // namespace
 
 ArgValue argument_value(_cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
@@ -232,13 +246,14 @@ ArgValue argument_value(_cl_kernel& kernel, cl_uint index, size_t size, const vo
   }
 }
 
+// Either kind of memory by either function: programs mix them, and drivers let them.
 ArgValue svm_argument(_cl_kernel& kernel, cl_uint index, const void* value) {
   const _cl_context& context = *kernel.program->context;
-  require(context.has_svm(), CL_INVALID_OPERATION);
+  require(context.has_svm() || context.has_usm(), CL_INVALID_OPERATION);
   require(index < kernel.info.args.size(), CL_INVALID_ARG_INDEX);
   const Kind kind = kernel.info.args[index].kind;
   require(kind == Kind::Global || kind == Kind::Constant || kind == Kind::Unknown, CL_INVALID_ARG_VALUE);
-  require(!value || context.svm.find(value), CL_INVALID_ARG_VALUE);
+  require(!value || context.svm.find(value) || context.usm.find(value), CL_INVALID_ARG_VALUE);
   ArgValue arg;
   arg.form = Form::Svm;
   arg.svm = value;
@@ -255,6 +270,13 @@ cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* 
 
 cl_int clSetKernelArgSVMPointer(cl_kernel kernel, cl_uint index, const void* value) {
   check(kernel);
+  set(*kernel, index, svm_argument(*kernel, index, value));
+  return CL_SUCCESS;
+}
+
+cl_int clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint index, const void* value) {
+  check(kernel);
+  require(kernel->program->context->has_usm(), CL_INVALID_OPERATION);
   set(*kernel, index, svm_argument(*kernel, index, value));
   return CL_SUCCESS;
 }
@@ -276,21 +298,31 @@ cl_int clSetKernelExecInfo(cl_kernel kernel, cl_kernel_exec_info name, size_t si
   check(kernel);
   const _cl_context& context = *kernel->program->context;
   if (name == ReachedAddresses && has_addresses(context)) return reach_addresses(*kernel, size, value);
-  require(context.has_svm(), CL_INVALID_OPERATION);
+  const bool usm = is_of_usm(name);
+  require(usm ? context.has_usm() : context.has_svm(), CL_INVALID_OPERATION);
   if (name == CL_KERNEL_EXEC_INFO_SVM_FINE_GRAIN_SYSTEM) {
-    cl_bool wanted = CL_FALSE;
-    require(value && size == sizeof wanted, CL_INVALID_VALUE);
-    std::memcpy(&wanted, value, sizeof wanted);
-    return wanted ? CL_INVALID_OPERATION : CL_SUCCESS;
+    require(value && size == sizeof(cl_bool), CL_INVALID_VALUE);
+    return first_bool(value) ? CL_INVALID_OPERATION : CL_SUCCESS;
   }
-  require(name == CL_KERNEL_EXEC_INFO_SVM_PTRS && size % sizeof(void*) == 0, CL_INVALID_VALUE);
+  if (usm && name != CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL) {
+    require(value && size >= sizeof(cl_bool), CL_INVALID_VALUE);
+    const MutexLock lock(kernel->mutex);
+    const cl_bool access = first_bool(value) ? CL_TRUE : CL_FALSE;
+    const auto known = kernel->reaches.kinds.find(name);
+    if (known != kernel->reaches.kinds.end() && known->second == access) return CL_SUCCESS;
+    kernel->reaches.kinds[name] = access;
+    ++kernel->reaches.version;
+    return CL_SUCCESS;
+  }
+  require((usm || name == CL_KERNEL_EXEC_INFO_SVM_PTRS) && size % sizeof(void*) == 0, CL_INVALID_VALUE);
   require((size == 0) == (value == nullptr), CL_INVALID_VALUE);  // none: it reaches nothing any more
-  std::vector<const void*> reaches(size / sizeof(void*));
-  if (value) std::memcpy(reaches.data(), value, size);
-  for (const void* p : reaches) require(context.svm.find(p) != nullptr, CL_INVALID_VALUE);
+  std::vector<const void*> pointers(size / sizeof(void*));
+  if (value) std::memcpy(pointers.data(), value, size);
+  const SvmBlocks& blocks = usm ? context.usm : context.svm;
+  for (const void* p : pointers) require(blocks.find(p) != nullptr, CL_INVALID_VALUE);
   const MutexLock lock(kernel->mutex);
-  kernel->reaches = std::move(reaches);
-  kernel->reaches_sent = false;
+  (usm ? kernel->reaches.usm : kernel->reaches.svm) = std::move(pointers);
+  ++kernel->reaches.version;
   return CL_SUCCESS;
 }
 

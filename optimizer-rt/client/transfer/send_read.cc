@@ -5,6 +5,7 @@
 
 #include "optimizer-rt/client/objects/context.h"
 #include "optimizer-rt/client/objects/pending_host_writes.h"
+#include "optimizer-rt/client/transfer/shared_pages.h"
 #include "optimizer-rt/client/transfer/transfer_steps.h"
 #include "transport/staging/node_copy.h"
 #include "transport/staging/program_faults.h"
@@ -137,6 +138,7 @@ void send_read(const Transfer& t, void* host, _cl_event& event) {
   event.keep();
   event.deferred = true;
   event.auto_notify();
+  make_present(r.to(), r.t.layout.extent(), true);
   TransferFacts facts = facts_of(t);
   facts.faults = facts.dense && facts.bytes > wire::LargestInline && faults_when_written(r.to(), facts.bytes);
   while (!read_by(choose_read(facts), r, facts)) {

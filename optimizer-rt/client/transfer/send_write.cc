@@ -6,6 +6,7 @@
 
 #include "optimizer-rt/client/base/latch.h"
 #include "optimizer-rt/client/objects/context.h"
+#include "optimizer-rt/client/transfer/shared_pages.h"
 #include "optimizer-rt/client/transfer/transfer_steps.h"
 #include "transport/staging/node_copy.h"
 #include "transport/staging/program_faults.h"
@@ -185,6 +186,7 @@ bool writes_inline(const Session& session, size_t bytes) {
 void send_write(const Transfer& t, const void* host, _cl_event* event, Until until,
                 std::shared_ptr<const void> keeps) {
   Writing w{t, host, event, until, std::move(keeps), begin<wire::Write>(t, event ? event->name : 0)};
+  make_present(w.from(), t.layout.extent(), false);
   if (t.after && write_late(w)) return;
   TransferFacts facts = facts_of(t);
   facts.has_event = event != nullptr;

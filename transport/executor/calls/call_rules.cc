@@ -1,5 +1,7 @@
 #include "transport/executor/calls/call_rules.h"
 
+#include <CL/cl_ext.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -45,6 +47,12 @@ constexpr FnId Semaphores[] = {
     FnId::clCreateSemaphoreWithPropertiesKHR, FnId::clEnqueueWaitSemaphoresKHR, FnId::clEnqueueSignalSemaphoresKHR,
     FnId::clGetSemaphoreInfoKHR,              FnId::clReleaseSemaphoreKHR,
 };
+// The same of unified shared memory. Copies are given addresses on both sides; other bytes come as Write and Read.
+constexpr FnId Usm[] = {
+    FnId::clHostMemAllocINTEL,   FnId::clDeviceMemAllocINTEL, FnId::clSharedMemAllocINTEL,
+    FnId::clMemFreeINTEL,        FnId::clEnqueueMemcpyINTEL,  FnId::clEnqueueMemFillINTEL,
+    FnId::clEnqueueMemsetINTEL,  FnId::clEnqueueMigrateMemINTEL, FnId::clEnqueueMemAdviseINTEL,
+};
 constexpr FnId AllowedExtensions[] = {FnId::clGetKernelSuggestedLocalWorkSizeKHR, FnId::clGetKernelSubGroupInfoKHR};
 
 template <size_t N>
@@ -72,7 +80,7 @@ bool derive(FnId fn) {
   const FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
   const api::Attributes& a = info.attributes;
   if (!info.params || is_one_of(Refused, fn)) return false;
-  if (is_one_of(CommandBuffers, fn) || is_one_of(Semaphores, fn)) return true;
+  if (is_one_of(CommandBuffers, fn) || is_one_of(Semaphores, fn) || is_one_of(Usm, fn)) return true;
   if (is_one_of(Svm, fn) || fn == FnId::clSetKernelArg || fn == FnId::clSetKernelArgDevicePointerEXT || fn == Mapping)
     return true;
   if (a.extension && !is_one_of(AllowedExtensions, fn)) return false;
@@ -95,6 +103,10 @@ bool is_harmless(FnId fn, uint64_t key) {
       return key >= CL_SAMPLER_NORMALIZED_COORDS && key <= 0x1157 /* CL_SAMPLER_LOD_MAX */;
     case FnId::clCreateSubDevices:
       return key >= CL_DEVICE_PARTITION_EQUALLY && key <= CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN;
+    case FnId::clHostMemAllocINTEL:
+    case FnId::clDeviceMemAllocINTEL:
+    case FnId::clSharedMemAllocINTEL:
+      return key == CL_MEM_ALLOC_FLAGS_INTEL || key == 0x419E /* CL_MEM_ALLOC_BUFFER_LOCATION_INTEL */;
     case FnId::clCreateCommandBufferKHR:
     case FnId::clCommandNDRangeKernelKHR:
       return key == CL_COMMAND_BUFFER_FLAGS_KHR || key == CL_MUTABLE_DISPATCH_UPDATABLE_FIELDS_KHR ||
@@ -123,8 +135,9 @@ cl_int check_handle(const FnInfo& info, const api::DecodedArg& arg, Objects& obj
 }
 
 // How many bytes from the address on the call means, where a parameter says so.
-uint64_t length_of(const FnInfo& info, std::span<const api::DecodedArg> args, const api::DecodedArg& pointer) {
-  const int param = info.attributes.size;
+uint64_t length_of(FnId fn, const FnInfo& info, std::span<const api::DecodedArg> args, const api::DecodedArg& pointer) {
+  const bool advice = fn == FnId::clEnqueueMemAdviseINTEL;  // which moves nothing
+  const int param = advice ? 2 : info.attributes.size;
   const auto parts_of = [&](int wanted) {
     return std::count_if(args.begin(), args.end(), [&](const api::DecodedArg& a) { return a.param == wanted; });
   };
@@ -137,13 +150,33 @@ uint64_t length_of(const FnInfo& info, std::span<const api::DecodedArg> args, co
   return parts_of(param) > index ? (size + index)->value : 0;
 }
 
-// The memory must be there, and its queue of the same context.
-cl_int check_svm(const FnInfo& info, std::span<const api::DecodedArg> args, const api::DecodedArg& pointer,
+// The memory must be there, of the kind that the function is for, and its queue of the same context.
+cl_int check_svm(FnId fn, const FnInfo& info, std::span<const api::DecodedArg> args, const api::DecodedArg& pointer,
                  Objects& objects) {
-  const Object* const block = objects.find_svm(pointer.value, length_of(info, args, pointer));
-  if (!block) return CL_INVALID_VALUE;
+  const Object* const block = objects.find_svm(pointer.value, length_of(fn, info, args, pointer));
+  if (!block || block->svm->is_usm() != is_one_of(Usm, fn)) return CL_INVALID_VALUE;
   const Object* const queue = objects.find(args[0].value, ObjectKind::Queue);
   return queue && queue->queue->context != block->svm->context() ? CL_INVALID_CONTEXT : CL_SUCCESS;
+}
+
+// What a kernel may reach through pointers that are none of its arguments: a kind of allocations, or a list of some.
+bool may_reach(FnId fn, std::span<const api::DecodedArg> args, const api::DecodedArg& arg, Objects& objects) {
+  if (fn != FnId::clSetKernelExecInfo || arg.tag != Tag::Bytes || arg.data.size() != value_of(args, 2)) return false;
+  switch (value_of(args, 1)) {
+    case CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL:
+    case CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL:
+    case CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL: return arg.data.size() == sizeof(cl_bool);
+    case CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL: break;
+    default: return false;
+  }
+  if (arg.data.size() % sizeof(uint64_t) != 0) return false;
+  for (size_t i = 0; i < arg.data.size(); i += sizeof(uint64_t)) {
+    uint64_t address = 0;
+    std::memcpy(&address, arg.data.data() + i, sizeof address);
+    const Object* const block = objects.find_svm(address);
+    if (!block || !block->svm->is_usm()) return false;
+  }
+  return true;
 }
 
 // Walks the words of property lists, which are arguments of their own.
@@ -199,7 +232,7 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
     if (arg.tag == Tag::Null && arg.param == 0 && param.in == Wire::Handle) code = invalid(param.kind);
     if (arg.tag == Tag::HostPointer) {
       if (arg.kind == ObjectKind::Svm)
-        code = check_svm(info, args, arg, objects);
+        code = check_svm(fn, info, args, arg, objects);
       else if (arg.kind != ObjectKind::Unknown || (uses && !objects.find_svm(arg.value, arg.length)))
         code = CL_INVALID_VALUE;
       else if (!uses && arg.data.size() != arg.length)
@@ -207,9 +240,11 @@ cl_int check_call(FnId fn, std::span<const api::DecodedArg> args, Objects& objec
     }
     const bool svm = arg.tag == Tag::HostPointer && arg.kind == ObjectKind::Svm;
     const bool none = arg.tag == Tag::Null || arg.tag == Tag::Empty;
-    const bool unsafe = param.in == Wire::Info && !svm && !are_addresses(fn, args);
-    if (unsafe && (!none || value_of(args, arg.param - 1) != 0)) code = CL_INVALID_VALUE;
-    if (param.kind == ObjectKind::Svm && none && fn != FnId::clSVMFree) code = CL_INVALID_VALUE;
+    const bool reach = param.in == Wire::Info && (are_addresses(fn, args) || may_reach(fn, args, arg, objects));
+    if (param.in == Wire::Info && !svm && !reach && (!none || value_of(args, arg.param - 1) != 0))
+      code = CL_INVALID_VALUE;
+    const bool frees = fn == FnId::clSVMFree || fn == FnId::clMemFreeINTEL;
+    if (param.kind == ObjectKind::Svm && none && !frees) code = CL_INVALID_VALUE;
     // An array's length is the parameter before it: with one, no element may be NULL.
     if (arg.tag == Tag::Null && param.in == Wire::Handles && value_of(args, arg.param - 1) != 0)
       code = param.kind == ObjectKind::Event ? CL_INVALID_EVENT_WAIT_LIST : invalid(param.kind);

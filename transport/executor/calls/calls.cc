@@ -6,6 +6,7 @@
 
 #include "traces/api/api.h"
 #include "transport/executor/base/driver_lock.h"
+#include "transport/executor/calls/allocations.h"
 #include "transport/executor/calls/call_rules.h"
 #include "transport/executor/calls/launches.h"
 
@@ -121,8 +122,8 @@ cl_int Calls::release(ObjectId id, ObjectKind kind) {
 
 cl_int Calls::make(const wire::Call& call) {
   const FnId fn = fn_of(call);
-  if (fn == FnId::clSVMAlloc) return allocate_svm(call);
-  if (fn == FnId::clSVMFree) {
+  if (allocates_block(fn)) return allocate(fn, call, args_, commands_, outputs_);
+  if (fn == FnId::clSVMFree || fn == FnId::clMemFreeINTEL) {
     commands_.objects().remove_svm(value_of(args_, 1));
     return CL_SUCCESS;
   }
@@ -185,29 +186,6 @@ api::Invoked Calls::invoke(FnId fn, ByteView inputs, AnyFunction function) {
   std::unique_lock<Mutex> lock;
   if (queue_) lock = lock_driver(commands_.session(), *queue_);
   return api::invoke(fn, inputs, function, context_, outputs_);
-}
-
-// The block gets a name, and its address is told: the client shows the program memory at the same one.
-cl_int Calls::allocate_svm(const wire::Call& call) {
-  constexpr cl_svm_mem_flags Coarse = CL_MEM_READ_WRITE | CL_MEM_WRITE_ONLY | CL_MEM_READ_ONLY;
-  const Cl& cl = commands_.cl();
-  const auto context = commands_.objects().find(args_[0].value, ObjectKind::Context)->as<cl_context>();
-  const cl_svm_mem_flags flags = args_[1].value;
-  const uint64_t bytes = args_[2].value, most = commands_.session().limits.memory_bytes;
-  if (call.result == 0 || (flags & ~Coarse) != 0) return CL_INVALID_VALUE;
-  if (!cl.has_svm()) return CL_INVALID_OPERATION;
-  const uint64_t taken = commands_.session().count.memory_bytes;
-  if (most != 0 && (taken > most || bytes > most - taken)) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  void* const base = cl.clSVMAlloc(context, flags, bytes, static_cast<cl_uint>(args_[3].value));
-  if (!base) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
-  Object object;
-  object.kind = ObjectKind::Svm;
-  object.bytes = object.counted = bytes;
-  object.svm = std::make_shared<SvmBlock>(cl, context, base, bytes);
-  outputs_.word(object.svm->address());
-  outputs_.word(bytes | api::NoContents);
-  commands_.objects().add(call.result, std::move(object));
-  return CL_SUCCESS;
 }
 
 // What the call made gets its name; what it tells of is told by name.

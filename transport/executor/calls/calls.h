@@ -2,6 +2,9 @@
 // Thread safety: none; the control channel uses it.
 #pragma once
 
+#include <map>
+#include <utility>
+
 #include "traces/api/decode.h"
 #include "traces/api/invoke.h"
 #include "transport/executor/base/commands.h"
@@ -34,7 +37,6 @@ class Calls : api::ObjectMap {
   api::Invoked invoke(api::FnId fn, ByteView inputs, AnyFunction function);
   AnyFunction function_of(api::FnId fn);
   void* of_extension(cl_device_id device, const char* name);
-  cl_int allocate_svm(const wire::Call& call);
   cl_int release(ObjectId id, ObjectKind kind);
   uint64_t take_handle(const wire::Call& call, const OutHandle& out);
   void note_effects(const wire::Call& call);

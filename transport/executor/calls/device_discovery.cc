@@ -58,6 +58,7 @@ constexpr struct {
     {"cl_device_info", CL_DEVICE_NUM_EUS_PER_SUB_SLICE_INTEL},
     {"cl_device_info", CL_DEVICE_NUM_THREADS_PER_EU_INTEL},
     {"cl_device_info", CL_DEVICE_FEATURE_CAPABILITIES_INTEL},
+    {"cl_device_info", CL_DEVICE_SUB_GROUP_SIZES_INTEL},
 };
 
 // Nothing: the driver does not tell. An empty list is an answer.

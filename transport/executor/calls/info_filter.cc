@@ -22,7 +22,8 @@ constexpr std::string_view Harmless[] = {
     "cl_khr_suggested_local_work_size", "cl_khr_device_enqueue_local_arg_types", "cl_khr_icd", "cl_nv_compiler_options",
     "cl_nv_device_attribute_query", "cl_nv_pragma_unroll", "cl_nv_copy_opts", "cl_nv_kernel_attribute",
     "cl_intel_subgroup*", "cl_intel_required_subgroup_size", "cl_intel_spirv_*", "cl_intel_split_work_group_barrier",
-    "cl_intel_device_attribute_query", "cl_amd_device_attribute_query", "cl_amd_media_ops*", "cl_amd_fp64",
+    "cl_intel_device_attribute_query", "cl_intel_unified_shared_memory",
+    "cl_amd_device_attribute_query", "cl_amd_media_ops*", "cl_amd_fp64",
     "cl_amd_printf", "cl_amd_popcnt", "cl_amd_vec3", "cl_amd_assembly_program", "cl_arm_integer_dot_product_*",
     "cl_arm_core_id", "cl_ext_float_atomics", "cl_ext_cxx_for_opencl", "cles_khr_int64",
     // With functions that travel.
@@ -89,7 +90,6 @@ constexpr Range Hidden[] = {
     {0x40B6, 0x40B7},  // ARM's shared memory
     {0x4104, 0x4105},  // Intel's sharing with graphics
     {0x410F, 0x410F},  // cl_khr_pci_bus_info: a place on another machine's bus
-    {0x4190, 0x4194},  // Intel's shared memory
 };
 constexpr Range HiddenOfPlatforms[] = {
     {0x0908, 0x0909},  // command buffers, cl_khr_unified_svm

@@ -94,8 +94,11 @@ cl_int Launches::set_object(cl_kernel kernel, cl_uint index, ObjectId id) {
 }
 
 cl_int Launches::set_svm(cl_kernel kernel, cl_uint index, uint64_t address) {
-  if (address != 0 && !commands_.objects().find_svm(address)) return CL_INVALID_ARG_VALUE;
+  const Object* const block = commands_.objects().find_svm(address);
+  if (address != 0 && !block) return CL_INVALID_ARG_VALUE;
   const Cl& cl = commands_.cl();
+  if (block && block->svm->is_usm())
+    return block->svm->usm().set_argument(kernel, index, reinterpret_cast<const void*>(address));
   if (!cl.has_svm()) return CL_INVALID_OPERATION;
   return cl.clSetKernelArgSVMPointer(kernel, index, reinterpret_cast<const void*>(address));
 }

@@ -20,7 +20,11 @@ cl_int check_part(const Object& mem, uint64_t bytes, copy::Region& part) {
 cl_int enqueue_part(Session& session, Way way, const Queue& queue, const Memory& memory, const copy::Region& part,
                     void* host, std::span<const cl_event> waits, cl_event* event) {
   const auto lock = lock_driver(session, queue);
-  const copy::Ends ends{.mem = memory.mem, .svm = memory.svm ? memory.svm->at(0) : nullptr, .host = host};
+  copy::Ends ends{.mem = memory.mem, .host = host};
+  if (memory.svm) {
+    ends.svm = memory.svm->at(0);
+    ends.svm_copy = memory.svm->usm().copy;
+  }
   return copy::enqueue(session.cl, queue.handle, way, CL_FALSE, ends, part, waits, event);
 }
 

@@ -1,0 +1,149 @@
+// What the test programs of unified shared memory share: one device, a context, a queue, kernels, and the functions of
+// cl_intel_unified_shared_memory, by name.
+#pragma once
+
+#include <CL/cl_ext.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "tests/e2e/virtual/check.h"
+
+inline cl_platform_id g_platform;
+inline cl_device_id g_device;
+inline cl_context g_context;
+inline cl_command_queue g_queue;
+inline cl_program g_program;
+
+struct Usm {
+  clHostMemAllocINTEL_fn host;
+  clDeviceMemAllocINTEL_fn device;
+  clSharedMemAllocINTEL_fn shared;
+  clMemFreeINTEL_fn free;
+  clMemBlockingFreeINTEL_fn blocking_free;
+  clGetMemAllocInfoINTEL_fn info;
+  clSetKernelArgMemPointerINTEL_fn set_pointer;
+  clEnqueueMemsetINTEL_fn set;
+  clEnqueueMemFillINTEL_fn fill;
+  clEnqueueMemcpyINTEL_fn copy;
+  clEnqueueMigrateMemINTEL_fn migrate;
+  clEnqueueMemAdviseINTEL_fn advise;
+};
+inline Usm usm;
+
+inline const char* const Source = R"(
+typedef struct Node { global struct Node* next; ulong value; } Node;
+kernel void walk(global Node* n, global ulong* sum) {
+  ulong all = 0;
+  for (; n; n = n->next) { all = all * 3 + n->value; n->value += 1; }
+  *sum = all;
+}
+kernel void chain(global Node* nodes, int n) {
+  for (int i = 0; i < n; ++i) { nodes[i].next = i + 1 < n ? nodes + (i * 7 + 3) % n : 0; nodes[i].value = i * i; }
+}
+kernel void count(global uchar* p, int by) { p[get_global_id(0)] += get_global_id(0) * by; }
+kernel void total(global const uchar* p, ulong n, global ulong* sum) {
+  ulong all = 0;
+  for (ulong i = 0; i < n; ++i) all = all * 31 + p[i];
+  *sum = all;
+}
+kernel void slow(global uint* p, uint rounds) {
+  uint x = p[0];
+  for (uint i = 0; i < rounds; ++i) x = x * 1664525u + 1013904223u;
+  p[0] = x;
+}
+)";
+
+template <class F>
+void find_function(F& function, const char* name) {
+  function = reinterpret_cast<F>(clGetExtensionFunctionAddressForPlatform(g_platform, name));
+  if (!function) std::fprintf(stderr, "no %s\n", name), std::exit(1);
+}
+
+inline void open_world() {
+  g_platform = open_first_device(g_device, g_context, g_queue);
+  find_function(usm.host, "clHostMemAllocINTEL");
+  find_function(usm.device, "clDeviceMemAllocINTEL");
+  find_function(usm.shared, "clSharedMemAllocINTEL");
+  find_function(usm.free, "clMemFreeINTEL");
+  find_function(usm.blocking_free, "clMemBlockingFreeINTEL");
+  find_function(usm.info, "clGetMemAllocInfoINTEL");
+  find_function(usm.set_pointer, "clSetKernelArgMemPointerINTEL");
+  find_function(usm.set, "clEnqueueMemsetINTEL");
+  find_function(usm.fill, "clEnqueueMemFillINTEL");
+  find_function(usm.copy, "clEnqueueMemcpyINTEL");
+  find_function(usm.migrate, "clEnqueueMigrateMemINTEL");
+  find_function(usm.advise, "clEnqueueMemAdviseINTEL");
+  cl_int err = 0;
+  const char* source = Source;
+  g_program = clCreateProgramWithSource(g_context, 1, &source, nullptr, &err);
+  CHECK(err);
+  CHECK(clBuildProgram(g_program, 0, nullptr, "", nullptr, nullptr));
+}
+inline void close_world() {
+  CHECK(clReleaseProgram(g_program));
+  CHECK(clReleaseCommandQueue(g_queue));
+  CHECK(clReleaseContext(g_context));
+  std::printf("end\n");
+}
+
+enum class Kind { Device, Host, Shared };
+inline const char* name_of(Kind kind) {
+  return kind == Kind::Device ? "device" : kind == Kind::Host ? "host" : "shared";
+}
+
+template <class T = uint8_t>
+T* allocate(Kind kind, size_t n) {
+  cl_int err = CL_SUCCESS;
+  const size_t bytes = n * sizeof(T);
+  void* const p = kind == Kind::Device ? usm.device(g_context, g_device, nullptr, bytes, 0, &err)
+                  : kind == Kind::Host ? usm.host(g_context, nullptr, bytes, 0, &err)
+                                       : usm.shared(g_context, g_device, nullptr, bytes, 0, &err);
+  check(err, name_of(kind), __LINE__);
+  return static_cast<T*>(p);
+}
+inline void release(void* p) { CHECK(usm.free(g_context, p)); }
+
+inline uint64_t digest(const void* p, size_t bytes) {
+  uint64_t h = 14695981039346656037u;
+  for (size_t i = 0; i < bytes; ++i) h = (h ^ static_cast<const uint8_t*>(p)[i]) * 1099511628211u;
+  return h;
+}
+// What the device has there.
+inline std::vector<uint8_t> bytes_of(const void* p, size_t bytes) {
+  std::vector<uint8_t> out(bytes);
+  CHECK(usm.copy(g_queue, CL_TRUE, out.data(), p, bytes, 0, nullptr, nullptr));
+  return out;
+}
+inline uint64_t contents(const void* p, size_t bytes) { return digest(bytes_of(p, bytes).data(), bytes); }
+inline void put(void* p, const void* from, size_t bytes) {
+  CHECK(usm.copy(g_queue, CL_TRUE, p, from, bytes, 0, nullptr, nullptr));
+}
+inline void show(const std::string& what, uint64_t h) {
+  std::printf("%s: %016llx\n", what.c_str(), static_cast<unsigned long long>(h));
+}
+inline std::vector<uint8_t> pattern(size_t bytes, int seed) {
+  std::vector<uint8_t> v(bytes);
+  for (size_t i = 0; i < bytes; ++i) v[i] = static_cast<uint8_t>(i * 31 + i / 256 + static_cast<size_t>(seed));
+  return v;
+}
+
+inline cl_kernel kernel(const char* name) {
+  cl_int err = 0;
+  cl_kernel k = clCreateKernel(g_program, name, &err);
+  CHECK(err);
+  return k;
+}
+inline void launch(cl_kernel k, size_t items = 1) {
+  CHECK(clEnqueueNDRangeKernel(g_queue, k, 1, nullptr, &items, nullptr, 0, nullptr, nullptr));
+}
+inline void count(void* p, size_t items, cl_int by) {
+  static cl_kernel k = kernel("count");
+  CHECK(usm.set_pointer(k, 0, p));
+  CHECK(clSetKernelArg(k, 1, sizeof by, &by));
+  launch(k, items);
+}
