@@ -73,9 +73,14 @@ class BlockTable {
     return new_place_of(base, leaf.few);
   }
   // Somebody will ask for that soon.
-  void prefetch(uint64_t base) const {
-    if (base / RegionBytes != last_region_number_) return;
-    const Leaf& leaf = (*last_region_)[base % RegionBytes / LeafBytes];
+  void prefetch(uint64_t base) {
+    Region* region = last_region_;
+    if (base / RegionBytes != last_region_number_) {
+      Region** const known = regions_.find(base / RegionBytes + 1);
+      if (!known) return;
+      region = *known;
+    }
+    const Leaf& leaf = (*region)[base % RegionBytes / LeafBytes];
     if (leaf.many) __builtin_prefetch(&leaf.many->blocks[index(base)], 1);
   }
 

@@ -95,7 +95,7 @@ class Objects {
   BlockTable::Block* place_for_block(uint64_t base, uint64_t size) {
     return BlockTable::holds(base, size) && !memory_.find(base) ? &blocks_.place_of(base) : nullptr;
   }
-  void prefetch_block(uint64_t base) const { blocks_.prefetch(base); }
+  void prefetch_block(uint64_t base) { blocks_.prefetch(base); }
   // The memory that begins at `base`, taken out; found == false: none. `size`, if given: how large it was.
   Place take_memory(uint64_t base, uint64_t* size);
   // The same, if wanted(place) says so. False: there is none, or it does not.
