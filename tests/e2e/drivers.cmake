@@ -30,3 +30,5 @@ gt_on_driver(intel first_run ${apps} apps_command every_mode ${traced} capture_p
   optimizer optimizer_allocations optimizer_report wrong_profile memory_pressure huge_pages beside_a_profile
   microbench microbench.remote proxy.serving proxy.sessions proxy.endings proxy.devices
   remote.programs guests)
+gt_on_driver(rusticl main_job.vadd main_job.vadd_dl apps.nn apps.bfs ${traced} memory real.clinfo)
+gt_on_driver(oclgrind apps.nn arguments capture kernel_origins real.clinfo)
