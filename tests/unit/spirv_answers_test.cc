@@ -15,7 +15,7 @@ using namespace gt::testing;
 
 namespace {
 
-bool runs(const std::string& command) { return std::system((command + " >/dev/null 2>&1").c_str()) == 0; }
+bool runs(const std::string& command) { return std::system(("{ " + command + "; } >/dev/null 2>&1").c_str()) == 0; }
 
 // Of clang and llvm-spirv, the first that are both there; "": none.
 std::string version() {
@@ -30,7 +30,7 @@ Bytes compiled(const std::filesystem::path& source, const Sample& sample, const 
   const std::string out = (std::filesystem::temp_directory_path() / ("gtrace-" + std::to_string(::getpid()))).string();
   const std::string standard = sample.options.find("-cl-std") == std::string::npos ? " -cl-std=CL1.2" : "";
   const std::string clang = "clang-" + version +
-                            " -target spir64 -x cl -w -O0 -emit-llvm -c -Xclang -finclude-default-header" + standard +
+                            " -target spir64 -x cl -w -O0 -cl-kernel-arg-info -emit-llvm -c -Xclang -finclude-default-header" + standard +
                             " " + sample.options + " -I" + folder + " -o " + out + ".bc " + source.string();
   const std::string spirv = "llvm-spirv-" + version + " --spirv-ext=+all " + out + ".bc -o " + out + ".spv";
   Bytes module;

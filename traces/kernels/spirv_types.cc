@@ -86,18 +86,9 @@ void Types::add(Words w, uint64_t array_length, bool packed) {
     case OpTypeVector:
     case OpTypeMatrix:
     case OpTypeArray:
-    case OpTypeRuntimeArray: {
-      t.form = op == OpTypeVector ? Type::Form::Vector : Type::Form::Array;
-      t.element = operand(2);
-      t.count = op == OpTypeArray ? array_length : op == OpTypeRuntimeArray ? UnknownSize : operand(3);
-      t.holds = holds(t.element);
-      const Type* const element = find(t.element);
-      t.size = product(size_of(t.element), op == OpTypeVector && t.count == 3 ? 4 : t.count);
-      t.align = op == OpTypeVector && t.size != UnknownSize ? std::max<uint64_t>(t.size, 1)
-                : element                                   ? element->align
-                                                            : 1;
+    case OpTypeRuntimeArray:
+      add_series(t, w, array_length);
       break;
-    }
     case OpTypeStruct:
       add_struct(t, w, packed);
       break;
@@ -128,6 +119,19 @@ void Types::add(Words w, uint64_t array_length, bool packed) {
       break;
   }
   types_[operand(1)] = std::move(t);
+}
+
+void Types::add_series(Type& t, Words w, uint64_t array_length) const {
+  const auto op = static_cast<uint16_t>(w[0]);
+  const bool vector = op == OpTypeVector;
+  t.form = vector ? Type::Form::Vector : Type::Form::Array;
+  t.element = w.size() > 2 ? w[2] : 0;
+  t.count = op == OpTypeArray ? array_length : op == OpTypeRuntimeArray || w.size() < 4 ? UnknownSize : w[3];
+  t.holds = holds(t.element);
+  t.size = product(size_of(t.element), vector && t.count == 3 ? 4 : t.count);
+  const Type* const element = find(t.element);
+  t.align = element ? element->align : 1;
+  if (vector && t.size != UnknownSize) t.align = std::max<uint64_t>(t.size, 1);
 }
 
 void Types::add_struct(Type& t, Words w, bool packed) const {

@@ -68,6 +68,7 @@ class Types {
 
  private:
   static constexpr size_t MostLeaves = 64;
+  void add_series(Type& t, Words instruction, uint64_t array_length) const;
   void add_struct(Type& t, Words instruction, bool packed) const;
   bool add_leaves(Id id, uint64_t at, std::vector<Leaf>& out, unsigned depth) const;
 
