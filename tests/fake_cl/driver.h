@@ -59,6 +59,9 @@ GT_HAS(clSetProgramReleaseCallback) GT_HAS(clEnqueueNativeKernel) GT_HAS(clEnque
 // command_buffers.cc
 GT_HAS(clCreateCommandBufferKHR) GT_HAS(clFinalizeCommandBufferKHR) GT_HAS(clReleaseCommandBufferKHR)
 GT_HAS(clCommandNDRangeKernelKHR) GT_HAS(clUpdateMutableCommandsKHR) GT_HAS(clEnqueueCommandBufferKHR)
+// semaphores.cc
+GT_HAS(clCreateSemaphoreWithPropertiesKHR) GT_HAS(clEnqueueSignalSemaphoresKHR) GT_HAS(clEnqueueWaitSemaphoresKHR)
+GT_HAS(clGetSemaphoreInfoKHR) GT_HAS(clReleaseSemaphoreKHR)
 // images.cc
 GT_HAS(clCreateFromGLTexture) GT_HAS(clCreateFromGLBuffer) GT_HAS(clGetImageInfo) GT_HAS(clEnqueueReadImage)
 GT_HAS(clEnqueueWriteImage) GT_HAS(clEnqueueCopyImageToBuffer) GT_HAS(clEnqueueCopyBufferToImage)

@@ -77,6 +77,10 @@ TEST_CASE("what would end the driver does not reach it") {
   cl_int code = 0;
   client.call<FnId::clCreateCommandBufferKHR>(client.new_id(), 0, 1u, &q, secret, &code);
   CHECK(client.failure().code == CL_INVALID_VALUE);
+  cl_ulong words[8] = {};
+  for (const cl_uint info : {cl_uint{CL_COMMAND_BUFFER_QUEUES_KHR}, cl_uint{CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR}})
+    CHECK(code_of_reply(client.ask<FnId::clGetCommandBufferInfoKHR>(0, client.c(), cl_command_buffer_info_khr{info},
+                                                                    sizeof words, words, nullptr)) == CL_INVALID_VALUE);
   wire::Update update;
   update.command_buffer = client.commands;
   CHECK(client.update(update) == CL_INVALID_VALUE);

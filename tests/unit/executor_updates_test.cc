@@ -1,4 +1,4 @@
-// Commands in command buffers that change, and functions that a driver lacks: on the fake driver.
+// Commands in command buffers that change, semaphores, and functions that a driver lacks: on the fake driver.
 #include "tests/fake_cl/driver.h"
 #include "tests/unit/command_recorder.h"
 
@@ -50,10 +50,39 @@ TEST_CASE("functions that the driver lacks are refused") {
   const cl_sync_point_khr none = 0;
   CHECK(code_of_reply(client.ask<FnId::clCommandBarrierWithWaitListKHR>(0, client.c(), nullptr, 0u, &none, nullptr,
                                                                         nullptr)) < 0);
+}
+
+TEST_CASE("semaphores are signalled and waited for by name") {
+  const Functions functions = fake_driver();
+  Ready client(functions);
+  const cl_properties binary[] = {CL_SEMAPHORE_TYPE_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR, 0};
+  const cl_properties exported[] = {CL_SEMAPHORE_TYPE_KHR, CL_SEMAPHORE_TYPE_BINARY_KHR,
+                                    CL_SEMAPHORE_EXPORT_HANDLE_TYPES_KHR, CL_SEMAPHORE_HANDLE_OPAQUE_FD_KHR, 0, 0};
+  const auto context = named<cl_context>(client.context);
+  const auto queue = named<cl_command_queue>(client.queue);
+  const ObjectId id = client.new_id();
   cl_int code = 0;
-  client.call<FnId::clCreateSemaphoreWithPropertiesKHR>(client.new_id(), 0, named<cl_context>(client.context), nullptr,
-                                                        &code);
-  CHECK(client.failure().code < 0);
+  client.call<FnId::clCreateSemaphoreWithPropertiesKHR>(client.new_id(), 0, context, exported, &code);
+  CHECK(client.failure().code == CL_INVALID_PROPERTY);
+  client.call<FnId::clCreateSemaphoreWithPropertiesKHR>(id, 0, context, binary, &code);
+  const _cl_semaphore_khr* one = named<cl_semaphore_khr>(id);
+  const auto signal = [&] {
+    client.call<FnId::clEnqueueSignalSemaphoresKHR>(0, 0, queue, 1u, &one, nullptr, 0u, nullptr, nullptr);
+  };
+  const auto wait = [&](ObjectId event) {
+    cl_event wanted = nullptr;
+    client.call<FnId::clEnqueueWaitSemaphoresKHR>(0, event, queue, 1u, &one, nullptr, 0u, nullptr, &wanted);
+  };
+  wait(client.new_id());
+  CHECK(client.failure().code == CL_INVALID_OPERATION);  // nobody has signalled it
+  signal();
+  const ObjectId event = client.new_id();
+  wait(event);
+  CHECK(client.subscribed(event).status == CL_COMPLETE);
+  client.call<FnId::clReleaseSemaphoreKHR>(0, 0, named<cl_semaphore_khr>(id));
+  signal();
+  CHECK(client.failure().code == CL_INVALID_SEMAPHORE_KHR);
+  CHECK(client.failures.empty());
 }
 
 }  // namespace

@@ -22,6 +22,11 @@ bool records(FnId fn) {
   return api::fn_info(static_cast<uint16_t>(fn)).attributes.records || fn == FnId::clCommandBarrierWithWaitListKHR;
 }
 
+// What the client knows itself. PoCL 3.1 answers both with what lies in its memory.
+bool is_clients(cl_command_buffer_info_khr name) {
+  return name == CL_COMMAND_BUFFER_QUEUES_KHR || name == CL_COMMAND_BUFFER_PROPERTIES_ARRAY_KHR;
+}
+
 // The parameter with sync points to wait for; the one before it says how many. The one behind it is given one.
 int sync_points_param(FnId fn) {
   const api::FnInfo& info = api::fn_info(static_cast<uint16_t>(fn));
@@ -107,6 +112,8 @@ std::shared_ptr<const ExtensionDriver> ExtensionCalls::driver(FnId, Args args) {
 }
 
 cl_int ExtensionCalls::check(FnId fn, Args args) {
+  if (fn == FnId::clGetCommandBufferInfoKHR && is_clients(static_cast<cl_command_buffer_info_khr>(value_of(args, 1))))
+    return CL_INVALID_VALUE;
   if (!records(fn)) return CL_SUCCESS;
   const CommandBuffer* const buffer = command_buffer(args[0]);
   if (!buffer) return CL_INVALID_COMMAND_BUFFER_KHR;

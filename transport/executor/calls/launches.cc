@@ -145,6 +145,7 @@ void Launches::run(const wire::Launch& m) {
   if (m.dimensions > 3) return commands_.fail(Fn, CL_INVALID_WORK_DIMENSION, m.queue, m.event);
   if (const cl_int code = set_args(*kernel, m); code != CL_SUCCESS)
     return commands_.fail(api::FnId::clSetKernelArg, code, m.queue, m.event);
+  if (!m.args.empty()) kernel->refused = CL_SUCCESS;
   std::span<const cl_event> waits;
   if (const cl_int code = commands_.objects().wait_list(m.waits, waits); code != CL_SUCCESS)
     return commands_.fail(Fn, code, m.queue, m.event);
