@@ -14,6 +14,7 @@
 #include "optimizer-rt/cl/copied_memory.h"
 #include "optimizer-rt/cl/drivers_memory.h"
 #include "optimizer-rt/cl/extension_functions.h"
+#include "optimizer-rt/cl/hook.h"
 #include "optimizer-rt/cl/placement.h"
 #include "optimizer-rt/cl/queue_users.h"
 #include "optimizer-rt/cl/queues.h"
@@ -23,6 +24,8 @@
 #include "optimizer-rt/cl/staging.h"
 #include "optimizer-rt/cl/svm_memory.h"
 #include "optimizer-rt/cl/transfers.h"
+#include "optimizer-rt/cl/usm.h"
+#include "optimizer-rt/cl/usm_hooks.h"
 #include "optimizer-rt/cl/virtual_platform.h"
 #include "optimizer-rt/pool/runtime.h"
 #include "traces/base/reentry.h"
@@ -31,31 +34,9 @@
 namespace gt::opt {
 namespace {
 
-// By default nothing happens before or after a call. Specializations are the hooks; one with instead() may answer the
-// call itself: it then returns true and leaves the result.
-template <Fn F>
-struct Hook {
-  template <class... A>
-  static void before(A...) {}
-  template <class R, class... A>
-  static void after(R, A...) {}
-};
-
 // Pins, queues and threads are the parent's.
 bool active() { return runtime.active() && !runtime.in_forked_child(); }
 
-struct BeforeOnly {
-  template <class R, class... A>
-  static void after(R, A...) {}
-};
-struct AfterOnly {
-  template <class... A>
-  static void before(A...) {}
-};
-struct Instead : BeforeOnly, AfterOnly {};
-// A jump to the real function: nothing here concerns it, and programs call it several times for each launch. What the
-// driver may allocate meanwhile is taken for the program's, of a site that no profile names.
-struct Straight {};
 template <>
 struct Hook<Fn::clSetKernelArg> : Straight {};
 
@@ -311,6 +292,10 @@ struct Hook<Fn::clGetDeviceIDs> : Instead {
 };
 template <>
 struct Hook<Fn::clGetDeviceInfo> : AfterOnly {
+  static bool instead(cl_int* result, cl_device_id device, cl_device_info what, size_t size, void* value,
+                      size_t* size_ret) {
+    return usm_device_info(device, what, size, value, size_ret, result);
+  }
   static void after(cl_int err, cl_device_id, cl_device_info what, size_t size, void* value, size_t*) {
     if (err == CL_SUCCESS) correct_device_info(what, size, value);
   }
@@ -319,10 +304,14 @@ struct Hook<Fn::clGetDeviceInfo> : AfterOnly {
 template <>
 struct Hook<Fn::clGetExtensionFunctionAddressForPlatform> : Instead {
   static bool instead(void** result, cl_platform_id platform, const char* name) {
-    return extension_function(platform, name, result);
+    if (extension_function(platform, name, result)) return true;
+    void* const usm = usm_function(name);
+    if (!usm) return false;
+    void* const drivers = GT_REAL(clGetExtensionFunctionAddressForPlatform)(platform, name);
+    *result = drivers ? drivers : usm;
+    return true;
   }
 };
-
 // --- Contexts ---
 
 // The program asks about a context that it holds.
@@ -404,6 +393,7 @@ template <>
 struct Hook<Fn::clReleaseCommandQueue> : BeforeOnly {
   static void before(cl_command_queue queue) {
     if (active()) queue_releasing(queue);
+    usm_queue_releasing(queue);
   }
 };
 
@@ -507,6 +497,8 @@ template <>
 constexpr bool is_handle<cl_mem> = true;
 template <>
 constexpr bool is_handle<cl_event> = true;
+template <>
+constexpr bool is_handle<cl_kernel> = true;
 
 // What is virtual is not a driver's here: no memory is pinned for it, nothing of it is staged.
 template <class First, class... Rest>

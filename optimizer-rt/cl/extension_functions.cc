@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "optimizer-rt/cl/real.h"
+#include "optimizer-rt/cl/usm.h"
 #include "optimizer-rt/cl/virtual_platform.h"
 #include "optimizer-rt/client/base/optimizer.h"
 #include "traces/base/mutex.h"
@@ -175,8 +176,9 @@ Drivers find(cl_platform_id shown, const char* name) noexcept {
   cl_platform_id platforms[MostLocal];
   const cl_uint count = local_platforms(platforms, MostLocal);
   for (cl_uint i = 0; address && i < count; ++i)
-    if (void* const function = address(platforms[i], name))
-      found.local[found.count++] = {*reinterpret_cast<const void* const*>(platforms[i]), function};
+    if (void* const own = address(platforms[i], name); own || usm_function(name))
+      found.local[found.count++] = {*reinterpret_cast<const void* const*>(platforms[i]),
+                                    own ? own : usm_function(name)};
   const cl_icd_dispatch* const table = virtual_table.load(std::memory_order_acquire);
   if (table && table->clGetExtensionFunctionAddressForPlatform)
     found.remote = table->clGetExtensionFunctionAddressForPlatform(shown, name);

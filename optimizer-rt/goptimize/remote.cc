@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "optimizer-rt/cl/usm.h"
 #include "optimizer-rt/cl/virtual_platform.h"
 #include "tracer/interpose/launch.h"
 
@@ -63,6 +64,7 @@ Result<Variables> run_variables(const Options& options) {
   if (!connection) return connection;
   Variables& out = *connection;
   if (options.flag("spread")) GT_TRY(add_spread(out));
+  if (options.flag("emulate-usm")) out.emplace_back(EmulateUsmVariable, "1");
   if (options.text("remote").empty()) return connection;
   out.emplace_back(OrderVariable, options.text("order"));
   out.emplace_back(NamingVariable, options.text("platform-name"));

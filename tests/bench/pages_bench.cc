@@ -1,5 +1,5 @@
-// What memory costs that is kept in step by page protection (optimizer-rt/client/pages): a launch, a dirty page, a touch;
-// and what share of a link's bandwidth a program gets that reads on and on.
+// What memory costs that is kept in step by page protection (optimizer-rt/client/pages): a launch, a dirty page, a
+// touch; and what share of a link's bandwidth a program gets that reads on and on.
 //
 //   pages_bench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
 //
@@ -73,7 +73,8 @@ void BM_launch_dirty(benchmark::State& state) {
     benchmark::DoNotOptimize(send(*range));
   }
   const double all = std::chrono::duration<double>(std::chrono::steady_clock::now() - at_first).count();
-  state.counters["ns_a_page"] = (all / static_cast<double>(state.iterations()) - alone) * 1e9 / static_cast<double>(pages);
+  state.counters["ns_a_page"] =
+      (all / static_cast<double>(state.iterations()) - alone) * 1e9 / static_cast<double>(pages);
 }
 BENCHMARK(BM_launch_dirty)->Args({1, 1})->Args({16, 1})->Args({256, 1})->Args({4096, 1})->Args({256, 7});
 
@@ -90,8 +91,8 @@ void BM_take_dirty(benchmark::State& state) {
     state.ResumeTiming();
     benchmark::DoNotOptimize(send(*range));
   }
-  state.counters["ns_a_page"] = benchmark::Counter(static_cast<double>(pages) * 1e-9,
-                                                   benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
+  state.counters["ns_a_page"] = benchmark::Counter(
+      static_cast<double>(pages) * 1e-9, benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(BM_take_dirty)->Arg(1)->Arg(256)->Arg(16384);
 

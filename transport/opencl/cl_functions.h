@@ -17,7 +17,8 @@ struct ClFunctions {
     Staging = 2,   // transport/staging
     Copies = 4,    // for who copies on a device by itself: transport/moves
     Svm = 8,       // shared virtual memory
-    Executor = 16  // what an executor calls besides
+    Executor = 16,  // what an executor calls besides
+    Usm = 32        // transport/usm, which makes unified shared memory of the shared virtual one
   };
 
 #define GT_CL_FUNCTION(use, function) decltype(&::function) function = nullptr;

@@ -1,0 +1,221 @@
+// The extension's functions, and what the emulation must see of others.
+#include "optimizer-rt/cl/usm.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "optimizer-rt/cl/real.h"
+#include "traces/base/reentry.h"
+#include "traces/base/unwatched.h"
+
+namespace gt::opt {
+namespace {
+
+using usm::EmulatedUsm;
+using usm::Memory;
+constexpr const char* Extension = "cl_intel_unified_shared_memory";
+
+ClFunctions real_functions_for_usm() {
+  struct Real : ClFunctions {  // which names the uses
+    Real() {
+#define GT_CL_FUNCTION(use, name) \
+  if constexpr (((use)&Usm) != 0) this->name = GT_REAL(name);
+#include "transport/opencl/functions.def"
+    }
+  };
+  return Real();
+}
+
+EmulatedUsm* make() {
+  const char* const asked = std::getenv(EmulateUsmVariable);
+  if (!asked || std::strcmp(asked, "1") != 0) return nullptr;
+  const ClFunctions functions = real_functions_for_usm();
+  return functions.has(ClFunctions::Usm) ? new (std::nothrow) EmulatedUsm(functions) : nullptr;
+}
+// Never destroyed. nullptr: not asked for, or the loader is older than OpenCL 2.0.
+EmulatedUsm* emulated() noexcept {
+  static EmulatedUsm* const one = make();
+  return one;
+}
+
+template <class R, class Body>
+R guarded(R otherwise, Body body) noexcept {
+  const Reentry inside;  // what it allocates is not the program's
+  const Unwatched unwatched;
+  try {
+    return body(*emulated());
+  } catch (const std::bad_alloc&) {
+    return otherwise;
+  }
+}
+template <class Body>
+cl_int coded(Body body) noexcept {
+  return guarded(cl_int{CL_OUT_OF_HOST_MEMORY}, body);
+}
+
+void* allocate(Memory memory, cl_context context, cl_device_id device, const cl_mem_properties_intel* properties,
+               size_t size, cl_uint alignment, cl_int* error) noexcept {
+  if (error) *error = CL_OUT_OF_HOST_MEMORY;
+  return guarded(static_cast<void*>(nullptr), [&](EmulatedUsm& u) {
+    return u.allocate(memory, context, device, properties, size, alignment, error);
+  });
+}
+
+namespace ours {
+
+void* CL_API_CALL clHostMemAllocINTEL(cl_context c, const cl_mem_properties_intel* p, size_t n, cl_uint a,
+                                      cl_int* error) {
+  return allocate(Memory::Host, c, nullptr, p, n, a, error);
+}
+void* CL_API_CALL clDeviceMemAllocINTEL(cl_context c, cl_device_id d, const cl_mem_properties_intel* p, size_t n,
+                                        cl_uint a, cl_int* error) {
+  return allocate(Memory::Device, c, d, p, n, a, error);
+}
+void* CL_API_CALL clSharedMemAllocINTEL(cl_context c, cl_device_id d, const cl_mem_properties_intel* p, size_t n,
+                                        cl_uint a, cl_int* error) {
+  return allocate(Memory::Shared, c, d, p, n, a, error);
+}
+cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void* p) {
+  return coded([&](EmulatedUsm& u) { return u.free(context, p, false); });
+}
+cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void* p) {
+  return coded([&](EmulatedUsm& u) { return u.free(context, p, true); });
+}
+cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const void* p, cl_mem_info_intel what, size_t size,
+                                          void* value, size_t* size_ret) {
+  return coded([&](EmulatedUsm& u) { return u.info(context, p, what, size, value, size_ret); });
+}
+cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint index, const void* p) {
+  return coded([&](EmulatedUsm& u) { return u.set_argument(kernel, index, p); });
+}
+cl_int CL_API_CALL clEnqueueMemFillINTEL(cl_command_queue queue, void* to, const void* pattern, size_t pattern_size,
+                                         size_t size, cl_uint n, const cl_event* list, cl_event* event) {
+  return coded([&](EmulatedUsm& u) { return u.fill(queue, to, pattern, pattern_size, size, {n, list}, event); });
+}
+cl_int CL_API_CALL clEnqueueMemsetINTEL(cl_command_queue queue, void* to, cl_int value, size_t size, cl_uint n,
+                                        const cl_event* list, cl_event* event) {
+  const auto byte = static_cast<unsigned char>(value);
+  return coded([&](EmulatedUsm& u) { return u.fill(queue, to, &byte, 1, size, {n, list}, event); });
+}
+cl_int CL_API_CALL clEnqueueMemcpyINTEL(cl_command_queue queue, cl_bool blocking, void* to, const void* from,
+                                        size_t size, cl_uint n, const cl_event* list, cl_event* event) {
+  return coded([&](EmulatedUsm& u) { return u.copy(queue, blocking != CL_FALSE, to, from, size, {n, list}, event); });
+}
+cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue queue, const void* p, size_t size, cl_mem_migration_flags,
+                                            cl_uint n, const cl_event* list, cl_event* event) {
+  return coded([&](EmulatedUsm& u) { return u.hint(queue, p, size, {n, list}, event); });
+}
+cl_int CL_API_CALL clEnqueueMemAdviseINTEL(cl_command_queue queue, const void* p, size_t size, cl_mem_advice_intel,
+                                           cl_uint n, const cl_event* list, cl_event* event) {
+  return coded([&](EmulatedUsm& u) { return u.hint(queue, p, size, {n, list}, event); });
+}
+
+}  // namespace ours
+
+struct Row {
+  const char* name;
+  void* function;
+};
+#define GT_ROW(NAME) \
+  { #NAME, reinterpret_cast<void*>(&ours::NAME) }
+const Row rows[] = {
+    GT_ROW(clHostMemAllocINTEL),      GT_ROW(clDeviceMemAllocINTEL),   GT_ROW(clSharedMemAllocINTEL),
+    GT_ROW(clMemFreeINTEL),           GT_ROW(clMemBlockingFreeINTEL),  GT_ROW(clGetMemAllocInfoINTEL),
+    GT_ROW(clEnqueueMemFillINTEL),    GT_ROW(clEnqueueMemsetINTEL),    GT_ROW(clEnqueueMemcpyINTEL),
+    GT_ROW(clEnqueueMigrateMemINTEL), GT_ROW(clEnqueueMemAdviseINTEL), GT_ROW(clSetKernelArgMemPointerINTEL)};
+#undef GT_ROW
+
+cl_int answer(const void* found, size_t bytes, size_t size, void* value, size_t* size_ret) {
+  if (value && size < bytes) return CL_INVALID_VALUE;
+  if (value) std::memcpy(value, found, bytes);
+  if (size_ret) *size_ret = bytes;
+  return CL_SUCCESS;
+}
+
+// What the driver answers, as a list of T. Empty: an error.
+template <class T>
+std::vector<T> real_list(cl_device_id device, cl_device_info what) {
+  size_t n = 0;
+  const auto ask = GT_REAL(clGetDeviceInfo);
+  if (ask(device, what, 0, nullptr, &n) != CL_SUCCESS) return {};
+  std::vector<T> list(n / sizeof(T));
+  return ask(device, what, n, list.data(), nullptr) == CL_SUCCESS ? list : std::vector<T>();
+}
+
+bool device_info(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* size_ret, cl_int* result) {
+  static const ClFunctions functions = real_functions_for_usm();
+  if (!usm::may_be_emulated(functions, device)) return false;
+  if (cl_device_unified_shared_memory_capabilities_intel can = 0; usm::capabilities(functions, device, what, &can)) {
+    *result = answer(&can, sizeof can, size, value, size_ret);
+    return true;
+  }
+  if (what == CL_DEVICE_EXTENSIONS_WITH_VERSION) {
+    auto list = real_list<cl_name_version>(device, what);
+    if (list.empty()) return false;
+    cl_name_version us = {CL_MAKE_VERSION(1, 0, 0), {}};
+    std::strncpy(us.name, Extension, sizeof us.name - 1);
+    list.push_back(us);
+    *result = answer(list.data(), list.size() * sizeof us, size, value, size_ret);
+    return true;
+  }
+  const auto driver = real_list<char>(device, what);
+  if (driver.empty()) return false;
+  std::string all = driver.data();
+  if (!all.empty() && all.back() != ' ') all += ' ';
+  all += Extension;
+  *result = answer(all.c_str(), all.size() + 1, size, value, size_ret);
+  return true;
+}
+
+}  // namespace
+
+void* usm_function(const char* name) noexcept {
+  if (!emulated() || !name) return nullptr;
+  for (const Row& row : rows) {
+    if (std::strcmp(row.name, name) == 0) return row.function;
+  }
+  return nullptr;
+}
+
+bool usm_device_info(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* size_ret,
+                     cl_int* result) noexcept {
+  const bool is_about =
+      what == CL_DEVICE_EXTENSIONS || what == CL_DEVICE_EXTENSIONS_WITH_VERSION ||
+      (what >= CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL && what <= CL_DEVICE_SHARED_SYSTEM_MEM_CAPABILITIES_INTEL);
+  if (!is_about || !emulated()) return false;
+  return guarded(false, [&](EmulatedUsm&) { return device_info(device, what, size, value, size_ret, result); });
+}
+
+bool usm_exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value,
+                   cl_int* result) noexcept {
+  if (!emulated()) return false;
+  return guarded(false, [&](EmulatedUsm& u) { return u.exec_info(kernel, what, size, value, result); });
+}
+
+bool usm_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, const size_t* offset,
+                const size_t* global, const size_t* local, EmulatedUsm::Waits waits, cl_event* event,
+                cl_int* result) noexcept {
+  EmulatedUsm* const us = emulated();
+  if (!us || !us->concerns(kernel)) return false;
+  *result = coded([&](EmulatedUsm& u) {
+    return u.launch(queue, kernel, waits, event, [&](EmulatedUsm::Waits w, cl_event* e) {
+      return GT_REAL(clEnqueueNDRangeKernel)(queue, kernel, dimensions, offset, global, local, w.count, w.list, e);
+    });
+  });
+  return true;
+}
+
+void usm_kernel_cloned(cl_kernel from, cl_kernel to) noexcept {
+  if (emulated() && to) coded([&](EmulatedUsm& u) { return u.kernel_cloned(from, to), CL_SUCCESS; });
+}
+void usm_kernel_releasing(cl_kernel kernel) noexcept {
+  if (emulated()) coded([&](EmulatedUsm& u) { return u.kernel_releasing(kernel), CL_SUCCESS; });
+}
+void usm_queue_releasing(cl_command_queue queue) noexcept {
+  if (emulated()) coded([&](EmulatedUsm& u) { return u.queue_releasing(queue), CL_SUCCESS; });
+}
+
+}  // namespace gt::opt
