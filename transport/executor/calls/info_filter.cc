@@ -27,7 +27,8 @@ constexpr std::string_view Harmless[] = {
     "cl_amd_printf", "cl_amd_popcnt", "cl_amd_vec3", "cl_amd_assembly_program", "cl_arm_integer_dot_product_*",
     "cl_arm_core_id", "cl_ext_float_atomics", "cl_ext_cxx_for_opencl", "cles_khr_int64",
     // With functions that travel.
-    "cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch", "cl_khr_semaphore", "cl_ext_buffer_device_address"};
+    "cl_khr_command_buffer", "cl_khr_command_buffer_mutable_dispatch", "cl_khr_semaphore",
+    "cl_ext_buffer_device_address"};
 
 bool is_harmless(std::string_view name) {
   return std::any_of(std::begin(Harmless), std::end(Harmless), [&](std::string_view known) {
