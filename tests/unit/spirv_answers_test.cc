@@ -31,7 +31,8 @@ Bytes compiled(const std::filesystem::path& source, const Sample& sample, const 
   const std::string standard = sample.options.find("-cl-std") == std::string::npos ? " -cl-std=CL1.2" : "";
   const std::string clang = "clang-" + version +
                             " -target spir64 -x cl -w -O0 -cl-kernel-arg-info -emit-llvm -c" +
-                            " -Xclang -finclude-default-header" + standard + " " + sample.options + " -I" + folder + " -o " + out + ".bc " + source.string();
+                            " -Xclang -finclude-default-header" + standard + " " + sample.options + " -I" + folder +
+                            " -o " + out + ".bc " + source.string();
   const std::string spirv = "llvm-spirv-" + version + " --spirv-ext=+all " + out + ".bc -o " + out + ".spv";
   Bytes module;
   if (runs(clang + " && " + spirv)) {
