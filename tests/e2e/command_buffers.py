@@ -5,7 +5,7 @@ replayed. Each prints the same.
 Usage: command_buffers.py BUILD
 """
 
-from remote_job import remotely, proxy
+from remote_job import client, proxy, remotely, ways
 from virtual_job import *  # noqa: F401,F403
 
 PROGRAM = tests_dir / "command_buffers"
@@ -72,7 +72,7 @@ def test_recorded_and_optimized():
 def test_goptimize_remote():
     here = natively()
     with proxy() as p:
-        for url in (p.url, f"shm:{p.port}"):
+        for url in ways(p):
             outcome = remotely(p, PROGRAM, url=url)
             same((outcome.code, outcome.text), (0, here), url)
 
@@ -85,6 +85,15 @@ def test_replay():
         told = good(GTRACE, "replay", "--json", "trace.db", env=native()).json
         same((told["compared"]["differing"], told["not_made"], told["ended_otherwise"]), (0, {}, {}), f"{group}")
         check(told["compared"]["results"] >= 4, f"{group}: only {told['compared']} compared")
+
+
+def test_replay_on_remote_devices():
+    natively("capture")
+    good(GTRACE, "run", "--capture", "full", "-o", "trace.db", "--", PROGRAM, "capture", env=native())
+    with proxy() as p:
+        for url in ways(p):
+            told = good(GTRACE, "replay", "--json", "--remote", url, "trace.db", env=client(p)).json
+            same((told["compared"]["differing"], told["compared"]["results"]), (0, 4), url)
 
 
 def test_recorded_calls():

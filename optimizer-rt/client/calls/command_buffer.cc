@@ -96,7 +96,7 @@ SharedUse reached_by(_cl_command_buffer_khr& buffer) GT_REQUIRES(buffer.mutex) {
 // A run that the driver may refuse is waited for until it has been taken: then its answer is the call's.
 bool is_asked(_cl_command_buffer_khr& buffer, const std::vector<_cl_command_queue*>& instead)
     GT_REQUIRES(buffer.mutex) {
-  const Ref<_cl_event>& last = buffer.last_run;
+  const _cl_event* const last = buffer.last_run.get();
   const bool over = !last || last->ended() || last->ended_by_finish();
   return !buffer.finalized || (!buffer.simultaneous && !over) || (!instead.empty() && !buffer.taken.contains(instead));
 }
