@@ -81,11 +81,10 @@ TEST_CASE("a kernel knows the SPIR-V of its program, and of all that was linked"
   calls.program(0x21, various);
   cl_int code = CL_SUCCESS;
   const cl_program parts[] = {handle<cl_program>(0x20), handle<cl_program>(0x21)};
-  calls.call<FnId::clLinkProgram>(handle<cl_program>(0x22), handle<cl_context>(0x10), cl_uint{0},
-                                  static_cast<const cl_device_id*>(nullptr), static_cast<const char*>(nullptr),
-                                  cl_uint{2}, static_cast<const cl_program*>(parts),
-                                  static_cast<void(CL_CALLBACK*)(cl_program, void*)>(nullptr),
-                                  static_cast<void*>(nullptr), &code);
+  calls.call<FnId::clLinkProgram>(
+      handle<cl_program>(0x22), handle<cl_context>(0x10), cl_uint{0}, static_cast<const cl_device_id*>(nullptr),
+      static_cast<const char*>(nullptr), cl_uint{2}, static_cast<const cl_program*>(parts),
+      static_cast<void(CL_CALLBACK*)(cl_program, void*)>(nullptr), static_cast<void*>(nullptr), &code);
   calls.kernel(0x30, 0x20, "sum");
   calls.kernel(0x31, 0x22, "various");
   const model::Trace trace = calls.collector.finish();
