@@ -111,8 +111,8 @@ TEST_CASE("a kernel of a program in SPIR-V") {
   };
   Trace t = paper_loop(3);
   t.kernels[0].source = NoIndex;
-  const BlobId other = add_blob(t, as_text(sample_module(add_sum)));
-  const BlobId module = add_blob(t, as_text(scaled("vadd"))), damaged = add_blob(t, "not a module");
+  const BlobId other = add_blob(t, gt::as_text(sample_module(add_sum)));
+  const BlobId module = add_blob(t, gt::as_text(scaled("vadd"))), damaged = add_blob(t, "not a module");
   KernelOrigins origins;
   std::vector<KernelOrigin>& list = origins[t.kernels[0].cls];
   list = {{NoIndex, NoIndex, "global\tnone\t\tuint*\tin\n", {other, module}}};

@@ -29,10 +29,10 @@ Bytes compiled(const std::filesystem::path& source, const Sample& sample, const 
   const std::string folder = std::filesystem::path(GT_KERNELS).string();
   const std::string out = (std::filesystem::temp_directory_path() / ("gtrace-" + std::to_string(::getpid()))).string();
   const std::string standard = sample.options.find("-cl-std") == std::string::npos ? " -cl-std=CL1.2" : "";
-  const std::string clang = "clang-" + version +
-                            " -target spir64 -x cl -w -O0 -cl-kernel-arg-info -emit-llvm -c" +
-                            " -Xclang -finclude-default-header" + standard + " " + sample.options + " -I" + folder +
-                            " -o " + out + ".bc " + source.string();
+  const std::string clang =
+      "clang-" + version +
+      " -target spir64 -x cl -w -O0 -cl-kernel-arg-info -emit-llvm -c -Xclang -finclude-default-header" + standard +
+      " " + sample.options + " -I" + folder + " -o " + out + ".bc " + source.string();
   const std::string spirv = "llvm-spirv-" + version + " --spirv-ext=+all " + out + ".bc -o " + out + ".spv";
   Bytes module;
   if (runs(clang + " && " + spirv)) {

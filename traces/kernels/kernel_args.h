@@ -34,7 +34,7 @@ struct Arg {
   // Its address is stored in memory, or given to code that is not there: it may come back in another launch. Told of
   // SPIR-V only.
   bool escapes = false;
-  std::vector<Member> members;  // of SPIR-V only: of OpenCL C they count as `elsewhere`
+  std::vector<Member> members = {};  // of SPIR-V only: of OpenCL C they count as `elsewhere`
 };
 struct Kernel {
   std::string name;

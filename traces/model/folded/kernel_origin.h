@@ -23,7 +23,7 @@ namespace gt::model {
 struct KernelOrigin {
   BlobId source = NoIndex, options = NoIndex;
   std::string declared;  // the lines; empty when nobody was asked, or the driver did not know
-  std::vector<BlobId> modules;  // SPIR-V
+  std::vector<BlobId> modules = {};  // SPIR-V
   bool operator==(const KernelOrigin&) const = default;
 };
 using KernelOrigins = std::map<ClassId, std::vector<KernelOrigin>>;
