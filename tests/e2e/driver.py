@@ -13,14 +13,16 @@ MEMORY = {"pocl": {"POCL_MEMORY_LIMIT": "4"}, "intel": {"CL_CONFIG_CPU_FORCE_GLO
 _MORE = {"rusticl": {"RUSTICL_ENABLE": "llvmpipe"}}.get(NAME, {})
 
 _VENDORS = pathlib.Path(os.environ.get("GT_TEST_DRIVERS", "/nonexistent")).resolve() / "vendors"
+_RANDOM = "random_commands does not come to one end: fills of parts of host memory are refused, or not; its end crashes, or not"
 # Mistakes of drivers that show no native run that fails: {file of the test: {test: why}}. What fails natively, too, is
 # found out when it fails (job.py), and docs/measurements/programs.md tells of both.
 _KNOWN = {
     "intel": {
         "callbacks": {"test_native_kernels": "a native kernel without arguments is given a pointer; under us it is NULL, as was asked"},
         "capture_part": {
-            "test_ranges_of_random_programs": "fills of parts of host memory are refused (random_commands), and the end crashes or not",
+            **dict.fromkeys(("test_results_of_every_launch", "test_ranges_of_random_programs", "test_the_limit"), _RANDOM),
             "test_an_unordered_queue": "what nothing orders behind a command that is held up waits for it, too"},
+        "replay": dict.fromkeys(("test_random_programs", "test_transfers_that_go_on"), _RANDOM),
         "codes": {"test_shared_virtual_memory": "the end of a process now and then crashes"},
     },
     "rusticl": {

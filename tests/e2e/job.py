@@ -155,7 +155,7 @@ def run_one(name, function):
         except Skip as e:
             verdict = f"skipped: {e}"
         except Exception as e:  # noqa: BLE001: anything is a failure to be shown
-            own = drivers_own()
+            own = None if isinstance(e, subprocess.TimeoutExpired) else drivers_own()
             verdict = f"skipped: {own}" if own else f"FAILED: {e}"
             where = traceback.extract_tb(e.__traceback__)
             print(f"--- {name}: {[f'{pathlib.Path(f.filename).name}:{f.lineno}' for f in where]}")
