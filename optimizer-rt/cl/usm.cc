@@ -208,14 +208,22 @@ bool usm_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, co
   return true;
 }
 
-void usm_kernel_cloned(cl_kernel from, cl_kernel to) noexcept {
-  if (emulated() && to) coded([&](EmulatedUsm& u) { return u.kernel_cloned(from, to), CL_SUCCESS; });
+namespace {
+
+// Where there is no memory to remember it with, the kernel or queue is taken for one that uses none.
+template <class... A, class... Given>
+void note(void (EmulatedUsm::*what)(A...), Given... handles) noexcept {
+  if (emulated() && (handles && ...)) coded([&](EmulatedUsm& u) { return (u.*what)(handles...), CL_SUCCESS; });
 }
-void usm_kernel_releasing(cl_kernel kernel) noexcept {
-  if (emulated()) coded([&](EmulatedUsm& u) { return u.kernel_releasing(kernel), CL_SUCCESS; });
-}
-void usm_queue_releasing(cl_command_queue queue) noexcept {
-  if (emulated()) coded([&](EmulatedUsm& u) { return u.queue_releasing(queue), CL_SUCCESS; });
-}
+
+}  // namespace
+
+void usm_kernel_made(cl_kernel kernel) noexcept { note(&EmulatedUsm::kernel_made, kernel); }
+void usm_kernel_cloned(cl_kernel from, cl_kernel to) noexcept { note(&EmulatedUsm::kernel_cloned, from, to); }
+void usm_kernel_retained(cl_kernel kernel) noexcept { note(&EmulatedUsm::kernel_retained, kernel); }
+void usm_kernel_releasing(cl_kernel kernel) noexcept { note(&EmulatedUsm::kernel_releasing, kernel); }
+void usm_queue_made(cl_command_queue queue) noexcept { note(&EmulatedUsm::queue_made, queue); }
+void usm_queue_retained(cl_command_queue queue) noexcept { note(&EmulatedUsm::queue_retained, queue); }
+void usm_queue_releasing(cl_command_queue queue) noexcept { note(&EmulatedUsm::queue_releasing, queue); }
 
 }  // namespace gt::opt
