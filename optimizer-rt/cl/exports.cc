@@ -385,6 +385,7 @@ struct Hook<Fn::clCreateCommandQueue> : AfterOnly {
   template <class... A>
   static void after(cl_command_queue queue, A...) {
     if (active()) queue_created(queue);
+    usm_queue_made(queue);
   }
 };
 template <>

@@ -1,4 +1,4 @@
-// The extension's functions, and what the emulation must see of others.
+// The one emulation of the process, and what it must see of the program's calls.
 #include "optimizer-rt/cl/usm.h"
 
 #include <cstdlib>
@@ -10,12 +10,12 @@
 #include "optimizer-rt/cl/real.h"
 #include "traces/base/reentry.h"
 #include "traces/base/unwatched.h"
+#include "transport/usm/functions.h"
 
 namespace gt::opt {
 namespace {
 
 using usm::EmulatedUsm;
-using usm::Memory;
 constexpr const char* Extension = "cl_intel_unified_shared_memory";
 
 ClFunctions real_functions_for_usm() {
@@ -33,7 +33,9 @@ EmulatedUsm* make() {
   const char* const asked = std::getenv(EmulateUsmVariable);
   if (!asked || std::strcmp(asked, "1") != 0) return nullptr;
   const ClFunctions functions = real_functions_for_usm();
-  return functions.has(ClFunctions::Usm) ? new (std::nothrow) EmulatedUsm(functions) : nullptr;
+  EmulatedUsm* const one = functions.has(ClFunctions::Usm) ? new (std::nothrow) EmulatedUsm(functions) : nullptr;
+  if (one) usm::provide(one);
+  return one;
 }
 // Never destroyed. nullptr: not asked for, or the loader is older than OpenCL 2.0.
 EmulatedUsm* emulated() noexcept {
@@ -55,78 +57,6 @@ template <class Body>
 cl_int coded(Body body) noexcept {
   return guarded(cl_int{CL_OUT_OF_HOST_MEMORY}, body);
 }
-
-void* allocate(Memory memory, cl_context context, cl_device_id device, const cl_mem_properties_intel* properties,
-               size_t size, cl_uint alignment, cl_int* error) noexcept {
-  if (error) *error = CL_OUT_OF_HOST_MEMORY;
-  return guarded(static_cast<void*>(nullptr), [&](EmulatedUsm& u) {
-    return u.allocate(memory, context, device, properties, size, alignment, error);
-  });
-}
-
-namespace ours {
-
-void* CL_API_CALL clHostMemAllocINTEL(cl_context c, const cl_mem_properties_intel* p, size_t n, cl_uint a,
-                                      cl_int* error) {
-  return allocate(Memory::Host, c, nullptr, p, n, a, error);
-}
-void* CL_API_CALL clDeviceMemAllocINTEL(cl_context c, cl_device_id d, const cl_mem_properties_intel* p, size_t n,
-                                        cl_uint a, cl_int* error) {
-  return allocate(Memory::Device, c, d, p, n, a, error);
-}
-void* CL_API_CALL clSharedMemAllocINTEL(cl_context c, cl_device_id d, const cl_mem_properties_intel* p, size_t n,
-                                        cl_uint a, cl_int* error) {
-  return allocate(Memory::Shared, c, d, p, n, a, error);
-}
-cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void* p) {
-  return coded([&](EmulatedUsm& u) { return u.free(context, p, false); });
-}
-cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void* p) {
-  return coded([&](EmulatedUsm& u) { return u.free(context, p, true); });
-}
-cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const void* p, cl_mem_info_intel what, size_t size,
-                                          void* value, size_t* size_ret) {
-  return coded([&](EmulatedUsm& u) { return u.info(context, p, what, size, value, size_ret); });
-}
-cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint index, const void* p) {
-  return coded([&](EmulatedUsm& u) { return u.set_argument(kernel, index, p); });
-}
-cl_int CL_API_CALL clEnqueueMemFillINTEL(cl_command_queue queue, void* to, const void* pattern, size_t pattern_size,
-                                         size_t size, cl_uint n, const cl_event* list, cl_event* event) {
-  return coded([&](EmulatedUsm& u) { return u.fill(queue, to, pattern, pattern_size, size, {n, list}, event); });
-}
-cl_int CL_API_CALL clEnqueueMemsetINTEL(cl_command_queue queue, void* to, cl_int value, size_t size, cl_uint n,
-                                        const cl_event* list, cl_event* event) {
-  const auto byte = static_cast<unsigned char>(value);
-  return coded([&](EmulatedUsm& u) { return u.fill(queue, to, &byte, 1, size, {n, list}, event); });
-}
-cl_int CL_API_CALL clEnqueueMemcpyINTEL(cl_command_queue queue, cl_bool blocking, void* to, const void* from,
-                                        size_t size, cl_uint n, const cl_event* list, cl_event* event) {
-  return coded([&](EmulatedUsm& u) { return u.copy(queue, blocking != CL_FALSE, to, from, size, {n, list}, event); });
-}
-cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue queue, const void* p, size_t size, cl_mem_migration_flags,
-                                            cl_uint n, const cl_event* list, cl_event* event) {
-  return coded([&](EmulatedUsm& u) { return u.hint(queue, p, size, {n, list}, event); });
-}
-cl_int CL_API_CALL clEnqueueMemAdviseINTEL(cl_command_queue queue, const void* p, size_t size, cl_mem_advice_intel,
-                                           cl_uint n, const cl_event* list, cl_event* event) {
-  return coded([&](EmulatedUsm& u) { return u.hint(queue, p, size, {n, list}, event); });
-}
-
-}  // namespace ours
-
-struct Row {
-  const char* name;
-  void* function;
-};
-#define GT_ROW(NAME) \
-  { #NAME, reinterpret_cast<void*>(&ours::NAME) }
-const Row rows[] = {
-    GT_ROW(clHostMemAllocINTEL),      GT_ROW(clDeviceMemAllocINTEL),   GT_ROW(clSharedMemAllocINTEL),
-    GT_ROW(clMemFreeINTEL),           GT_ROW(clMemBlockingFreeINTEL),  GT_ROW(clGetMemAllocInfoINTEL),
-    GT_ROW(clEnqueueMemFillINTEL),    GT_ROW(clEnqueueMemsetINTEL),    GT_ROW(clEnqueueMemcpyINTEL),
-    GT_ROW(clEnqueueMigrateMemINTEL), GT_ROW(clEnqueueMemAdviseINTEL), GT_ROW(clSetKernelArgMemPointerINTEL)};
-#undef GT_ROW
 
 cl_int answer(const void* found, size_t bytes, size_t size, void* value, size_t* size_ret) {
   if (value && size < bytes) return CL_INVALID_VALUE;
@@ -174,10 +104,7 @@ bool device_info(cl_device_id device, cl_device_info what, size_t size, void* va
 
 void* usm_function(const char* name) noexcept {
   if (!emulated() || !name) return nullptr;
-  for (const Row& row : rows) {
-    if (std::strcmp(row.name, name) == 0) return row.function;
-  }
-  return nullptr;
+  return usm::function(name);
 }
 
 bool usm_device_info(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* size_ret,
@@ -208,14 +135,22 @@ bool usm_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, co
   return true;
 }
 
-void usm_kernel_cloned(cl_kernel from, cl_kernel to) noexcept {
-  if (emulated() && to) coded([&](EmulatedUsm& u) { return u.kernel_cloned(from, to), CL_SUCCESS; });
+namespace {
+
+// Where there is no memory to remember it with, the kernel or queue is taken for one that uses none.
+template <class... A, class... Given>
+void note(void (EmulatedUsm::*what)(A...), Given... handles) noexcept {
+  if (emulated() && (handles && ...)) coded([&](EmulatedUsm& u) { return (u.*what)(handles...), CL_SUCCESS; });
 }
-void usm_kernel_releasing(cl_kernel kernel) noexcept {
-  if (emulated()) coded([&](EmulatedUsm& u) { return u.kernel_releasing(kernel), CL_SUCCESS; });
-}
-void usm_queue_releasing(cl_command_queue queue) noexcept {
-  if (emulated()) coded([&](EmulatedUsm& u) { return u.queue_releasing(queue), CL_SUCCESS; });
-}
+
+}  // namespace
+
+void usm_kernel_made(cl_kernel kernel) noexcept { note(&EmulatedUsm::kernel_made, kernel); }
+void usm_kernel_cloned(cl_kernel from, cl_kernel to) noexcept { note(&EmulatedUsm::kernel_cloned, from, to); }
+void usm_kernel_retained(cl_kernel kernel) noexcept { note(&EmulatedUsm::kernel_retained, kernel); }
+void usm_kernel_releasing(cl_kernel kernel) noexcept { note(&EmulatedUsm::kernel_releasing, kernel); }
+void usm_queue_made(cl_command_queue queue) noexcept { note(&EmulatedUsm::queue_made, queue); }
+void usm_queue_retained(cl_command_queue queue) noexcept { note(&EmulatedUsm::queue_retained, queue); }
+void usm_queue_releasing(cl_command_queue queue) noexcept { note(&EmulatedUsm::queue_releasing, queue); }
 
 }  // namespace gt::opt

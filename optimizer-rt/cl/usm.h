@@ -24,8 +24,13 @@ bool usm_launch(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions, co
                 const size_t* global, const size_t* local, usm::EmulatedUsm::Waits waits, cl_event* event,
                 cl_int* result) noexcept;
 
+// What EmulatedUsm says of the program's references.
+void usm_kernel_made(cl_kernel kernel) noexcept;
 void usm_kernel_cloned(cl_kernel from, cl_kernel to) noexcept;
+void usm_kernel_retained(cl_kernel kernel) noexcept;
 void usm_kernel_releasing(cl_kernel kernel) noexcept;
+void usm_queue_made(cl_command_queue queue) noexcept;
+void usm_queue_retained(cl_command_queue queue) noexcept;
 void usm_queue_releasing(cl_command_queue queue) noexcept;
 
 }  // namespace gt::opt

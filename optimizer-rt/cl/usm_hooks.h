@@ -41,12 +41,38 @@ struct Hook<Fn::clSetKernelExecInfo> : Instead {
   }
 };
 template <>
+struct Hook<Fn::clCreateKernel> : AfterOnly {
+  template <class... A>
+  static void after(cl_kernel kernel, A...) {
+    usm_kernel_made(kernel);
+  }
+};
+template <>
+struct Hook<Fn::clCreateKernelsInProgram> : AfterOnly {
+  static void after(cl_int err, cl_program, cl_uint, cl_kernel* kernels, cl_uint* count) {
+    if (err != CL_SUCCESS || !kernels || !count) return;  // how many there are nobody says: seen when they are used
+    for (cl_uint i = 0; i < *count; ++i) usm_kernel_made(kernels[i]);
+  }
+};
+template <>
 struct Hook<Fn::clCloneKernel> : AfterOnly {
   static void after(cl_kernel copy, cl_kernel kernel, cl_int*) { usm_kernel_cloned(kernel, copy); }
 };
 template <>
+struct Hook<Fn::clRetainKernel> : AfterOnly {
+  static void after(cl_int err, cl_kernel kernel) {
+    if (err == CL_SUCCESS) usm_kernel_retained(kernel);
+  }
+};
+template <>
 struct Hook<Fn::clReleaseKernel> : BeforeOnly {
   static void before(cl_kernel kernel) { usm_kernel_releasing(kernel); }
+};
+template <>
+struct Hook<Fn::clRetainCommandQueue> : AfterOnly {
+  static void after(cl_int err, cl_command_queue queue) {
+    if (err == CL_SUCCESS) usm_queue_retained(queue);
+  }
 };
 
 }  // namespace

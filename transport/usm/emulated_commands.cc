@@ -65,42 +65,11 @@ bool EmulatedUsm::exec_info(cl_kernel handle, cl_kernel_exec_info what, size_t s
   return true;
 }
 
-void EmulatedUsm::kernel_cloned(cl_kernel from, cl_kernel to) {
-  const MutexLock lock(mutex_);
-  const auto found = kernels_.find(from);
-  if (found == kernels_.end()) return;
-  Kernel copy = found->second;
-  copy.told = 0;
-  kernels_[to] = std::move(copy);
-}
-
-void EmulatedUsm::kernel_releasing(cl_kernel kernel) {
-  const MutexLock lock(mutex_);
-  if (kernels_.find(kernel) == kernels_.end()) return;
-  cl_uint references = 0;
-  cl_.clGetKernelInfo(kernel, CL_KERNEL_REFERENCE_COUNT, sizeof references, &references, nullptr);
-  if (references <= 1) kernels_.erase(kernel);
-}
-
-void EmulatedUsm::queue_releasing(cl_command_queue queue) {
-  const MutexLock lock(mutex_);
-  if (queues_.find(queue) == queues_.end()) return;
-  cl_uint references = 0;
-  cl_.clGetCommandQueueInfo(queue, CL_QUEUE_REFERENCE_COUNT, sizeof references, &references, nullptr);
-  if (references <= 1) queues_.erase(queue);
-}
-
-void EmulatedUsm::note_queue(cl_command_queue queue) {
-  cl_context context = nullptr;
-  if (queues_.find(queue) != queues_.end()) return;
-  if (cl_.clGetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof context, &context, nullptr) == CL_SUCCESS)
-    queues_[queue] = context;
-}
-
 bool EmulatedUsm::concerns(cl_kernel kernel) {
   if (!used_.load(std::memory_order_acquire)) return false;
   const MutexLock lock(mutex_);
-  return kernels_.find(kernel) != kernels_.end();
+  const auto found = kernels_.find(kernel);
+  return found != kernels_.end() && found->second.uses_any();
 }
 
 // The blocks of the host's that the kernel may use.

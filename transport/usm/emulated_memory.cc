@@ -150,8 +150,8 @@ void EmulatedUsm::finish_queues(cl_context context) {
   std::vector<cl_command_queue> queues;
   {
     const MutexLock lock(mutex_);
-    for (const auto& [queue, of] : queues_) {
-      if (of == context && cl_.clRetainCommandQueue(queue) == CL_SUCCESS) queues.push_back(queue);
+    for (const auto& [queue, about] : queues_) {
+      if (about.context == context && cl_.clRetainCommandQueue(queue) == CL_SUCCESS) queues.push_back(queue);
     }
   }
   for (const cl_command_queue queue : queues) {

@@ -51,9 +51,14 @@ class EmulatedUsm {
   cl_int set_argument(cl_kernel kernel, cl_uint index, const void* p);
   // Of clSetKernelExecInfo. False: the driver's to answer.
   bool exec_info(cl_kernel kernel, cl_kernel_exec_info what, size_t size, const void* value, cl_int* result);
+  // The program's references to its kernels and queues: drivers count their own among them. What has none left is
+  // forgotten.
+  void kernel_made(cl_kernel kernel);
   void kernel_cloned(cl_kernel from, cl_kernel to);
-  // A reference is about to go. What has the last one is forgotten.
+  void kernel_retained(cl_kernel kernel);
   void kernel_releasing(cl_kernel kernel);
+  void queue_made(cl_command_queue queue);
+  void queue_retained(cl_command_queue queue);
   void queue_releasing(cl_command_queue queue);
 
   struct Waits {
@@ -85,13 +90,20 @@ class EmulatedUsm {
     cl_event map = nullptr;  // ours; the last one. nullptr: it is over for certain
   };
   using Blocks = std::map<uintptr_t, Block>;  // by the program's address
+  struct Queue {
+    cl_context context = nullptr;
+    cl_uint references = 1;
+    bool is_used = false;  // by a command that may use such memory
+  };
   struct Kernel {
     cl_context context = nullptr;
+    cl_uint references = 1;
     std::map<cl_uint, const void*> arguments;
     std::vector<void*> named;  // CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL
     std::vector<void*> svm;    // the program's own CL_KERNEL_EXEC_INFO_SVM_PTRS
     bool indirect[3] = {};     // by Memory
     uint64_t told = 0;         // the state of blocks_ of which the driver was told; 0: of none
+    bool uses_any() const { return !arguments.empty() || !named.empty() || indirect[0] || indirect[1] || indirect[2]; }
   };
   using Uses = std::vector<uintptr_t>;
 
@@ -122,7 +134,7 @@ class EmulatedUsm {
   Blocks blocks_ GT_GUARDED_BY(mutex_);
   uint64_t generation_ GT_GUARDED_BY(mutex_) = 1;  // of blocks_
   std::map<cl_kernel, Kernel> kernels_ GT_GUARDED_BY(mutex_);
-  std::map<cl_command_queue, cl_context> queues_ GT_GUARDED_BY(mutex_);  // that have used any
+  std::map<cl_command_queue, Queue> queues_ GT_GUARDED_BY(mutex_);
   std::atomic<bool> used_{false};
 };
 

@@ -96,7 +96,7 @@ class RangeCore : private FaultTarget {
   void announce();
 
   PageRun around(size_t page, size_t unit) const GT_REQUIRES(mutex_);
-  size_t least_unit() const;
+  size_t least_unit() const GT_REQUIRES(mutex_);
   bool set(PageRun run, PageState state) GT_REQUIRES(mutex_);
   void take_fresh(PageRun run, std::vector<PageRun>& taken) GT_REQUIRES(mutex_);
   void keep_touched(PageRun run) GT_REQUIRES(mutex_);

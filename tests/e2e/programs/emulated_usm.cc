@@ -194,8 +194,13 @@ void test_kernel_with_three() {
     for (size_t i = 0; i < N; ++i) CHECK(c[i] == static_cast<int>(i) + round);
     clReleaseEvent(event);
   }
+  clRetainKernel(k);
   clReleaseKernel(k);
-  CHECK(usm::clMemBlockingFreeINTEL(context, a) == CL_SUCCESS);
+  a[N - 1] = 100;
+  launch(queue, k);
+  clReleaseKernel(k);
+  CHECK(usm::clMemBlockingFreeINTEL(context, a) == CL_SUCCESS);  // the launch still has it
+  CHECK(c[N - 1] == static_cast<int>(N) - 1 + 100);
   release(b);
   release(c);
 }

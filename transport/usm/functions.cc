@@ -1,0 +1,112 @@
+#include "transport/usm/functions.h"
+
+#include <cstring>
+#include <new>
+
+#include "traces/base/reentry.h"
+#include "traces/base/unwatched.h"
+
+namespace gt::usm {
+namespace {
+
+EmulatedUsm* g_emulated = nullptr;
+
+template <class R, class Body>
+R guarded(R otherwise, Body body) noexcept {
+  const Reentry inside;  // what it allocates is not the program's
+  const Unwatched unwatched;
+  try {
+    return body(*g_emulated);
+  } catch (const std::bad_alloc&) {
+    return otherwise;
+  }
+}
+template <class Body>
+cl_int coded(Body body) noexcept {
+  return guarded(cl_int{CL_OUT_OF_HOST_MEMORY}, body);
+}
+
+void* allocate(Memory memory, cl_context context, cl_device_id device, const cl_mem_properties_intel* properties,
+               size_t size, cl_uint alignment, cl_int* error) noexcept {
+  if (error) *error = CL_OUT_OF_HOST_MEMORY;
+  return guarded(static_cast<void*>(nullptr), [&](EmulatedUsm& u) {
+    return u.allocate(memory, context, device, properties, size, alignment, error);
+  });
+}
+
+namespace ours {
+
+void* CL_API_CALL clHostMemAllocINTEL(cl_context c, const cl_mem_properties_intel* p, size_t n, cl_uint a,
+                                      cl_int* error) {
+  return allocate(Memory::Host, c, nullptr, p, n, a, error);
+}
+void* CL_API_CALL clDeviceMemAllocINTEL(cl_context c, cl_device_id d, const cl_mem_properties_intel* p, size_t n,
+                                        cl_uint a, cl_int* error) {
+  return allocate(Memory::Device, c, d, p, n, a, error);
+}
+void* CL_API_CALL clSharedMemAllocINTEL(cl_context c, cl_device_id d, const cl_mem_properties_intel* p, size_t n,
+                                        cl_uint a, cl_int* error) {
+  return allocate(Memory::Shared, c, d, p, n, a, error);
+}
+cl_int CL_API_CALL clMemFreeINTEL(cl_context context, void* p) {
+  return coded([&](EmulatedUsm& u) { return u.free(context, p, false); });
+}
+cl_int CL_API_CALL clMemBlockingFreeINTEL(cl_context context, void* p) {
+  return coded([&](EmulatedUsm& u) { return u.free(context, p, true); });
+}
+cl_int CL_API_CALL clGetMemAllocInfoINTEL(cl_context context, const void* p, cl_mem_info_intel what, size_t size,
+                                          void* value, size_t* size_ret) {
+  return coded([&](EmulatedUsm& u) { return u.info(context, p, what, size, value, size_ret); });
+}
+cl_int CL_API_CALL clSetKernelArgMemPointerINTEL(cl_kernel kernel, cl_uint index, const void* p) {
+  return coded([&](EmulatedUsm& u) { return u.set_argument(kernel, index, p); });
+}
+cl_int CL_API_CALL clEnqueueMemFillINTEL(cl_command_queue queue, void* to, const void* pattern, size_t pattern_size,
+                                         size_t size, cl_uint n, const cl_event* list, cl_event* event) {
+  return coded([&](EmulatedUsm& u) { return u.fill(queue, to, pattern, pattern_size, size, {n, list}, event); });
+}
+cl_int CL_API_CALL clEnqueueMemsetINTEL(cl_command_queue queue, void* to, cl_int value, size_t size, cl_uint n,
+                                        const cl_event* list, cl_event* event) {
+  const auto byte = static_cast<unsigned char>(value);
+  return coded([&](EmulatedUsm& u) { return u.fill(queue, to, &byte, 1, size, {n, list}, event); });
+}
+cl_int CL_API_CALL clEnqueueMemcpyINTEL(cl_command_queue queue, cl_bool blocking, void* to, const void* from,
+                                        size_t size, cl_uint n, const cl_event* list, cl_event* event) {
+  return coded([&](EmulatedUsm& u) { return u.copy(queue, blocking != CL_FALSE, to, from, size, {n, list}, event); });
+}
+cl_int CL_API_CALL clEnqueueMigrateMemINTEL(cl_command_queue queue, const void* p, size_t size, cl_mem_migration_flags,
+                                            cl_uint n, const cl_event* list, cl_event* event) {
+  return coded([&](EmulatedUsm& u) { return u.hint(queue, p, size, {n, list}, event); });
+}
+cl_int CL_API_CALL clEnqueueMemAdviseINTEL(cl_command_queue queue, const void* p, size_t size, cl_mem_advice_intel,
+                                           cl_uint n, const cl_event* list, cl_event* event) {
+  return coded([&](EmulatedUsm& u) { return u.hint(queue, p, size, {n, list}, event); });
+}
+
+}  // namespace ours
+
+struct Row {
+  const char* name;
+  void* function;
+};
+#define GT_ROW(NAME) \
+  { #NAME, reinterpret_cast<void*>(&ours::NAME) }
+const Row rows[] = {
+    GT_ROW(clHostMemAllocINTEL),      GT_ROW(clDeviceMemAllocINTEL),   GT_ROW(clSharedMemAllocINTEL),
+    GT_ROW(clMemFreeINTEL),           GT_ROW(clMemBlockingFreeINTEL),  GT_ROW(clGetMemAllocInfoINTEL),
+    GT_ROW(clEnqueueMemFillINTEL),    GT_ROW(clEnqueueMemsetINTEL),    GT_ROW(clEnqueueMemcpyINTEL),
+    GT_ROW(clEnqueueMigrateMemINTEL), GT_ROW(clEnqueueMemAdviseINTEL), GT_ROW(clSetKernelArgMemPointerINTEL)};
+#undef GT_ROW
+
+}  // namespace
+
+void provide(EmulatedUsm* emulated) noexcept { g_emulated = emulated; }
+
+void* function(const char* name) noexcept {
+  for (const Row& row : rows) {
+    if (std::strcmp(row.name, name) == 0) return row.function;
+  }
+  return nullptr;
+}
+
+}  // namespace gt::usm
