@@ -9,7 +9,7 @@ namespace gt::tracer {
 using api::AllocFn;
 
 inline bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
-                             uint64_t ticks) {
+                                    uint64_t ticks) {
   if (call.address == 0) return false;
   const BlockShape* const known = form.shape_of(state.blocks, model::NoIndex);
   if (!known) return false;
@@ -21,7 +21,7 @@ inline bool MemoryCalls::make_block(TracedThread& thread, State& state, BlockFor
 }
 
 inline bool MemoryCalls::free_block(TracedThread& thread, State& state, BlockForm& form, const BlockCall& call,
-                             uint64_t ticks) {
+                                    uint64_t ticks) {
   const BlockShape* known = nullptr;
   Place place;
   const bool taken = thread.process->objects.take_memory_if(call.address, [&](const Place& found) {

@@ -91,8 +91,7 @@ class Objects {
       add_memory(base, size, object);
     }
   }
-  // Where a block of the heap is told; object.known(): one is there, which its maker is to forget. nullptr: not so
-  // simple.
+  // Where a block of the heap is told; object.known(): one is there, which its maker forgets. nullptr: not so simple.
   BlockTable::Block* place_for_block(uint64_t base, uint64_t size) {
     return BlockTable::holds(base, size) && !memory_.find(base) ? &blocks_.place_of(base) : nullptr;
   }

@@ -124,7 +124,6 @@ class Parser {
         -1;  // entry with the same symbol before this one, counted from the stream's first
     int64_t loop_below = -1;  // nearest loop at or below this one
     Entry() = default;
-    Entry(Symbol s, uint64_t at) : symbol(s), values_at(at) {}
     Entry(const Entry& o);
     Entry(Entry&&) noexcept = default;
     Entry& operator=(Entry&&) noexcept = default;

@@ -32,21 +32,31 @@ std::span<const int64_t> Parser::values_of(const Entry& e) const {
 }
 
 void Parser::add_call() {
-  entries_.emplace_back(shape_symbol(shape_), values_.size());
-  for (const int64_t v : row_) values_.push_back(v);  // few: insert() would call memmove for them
+  Entry& e = entries_.emplace_back();
+  e.symbol = shape_symbol(shape_);
+  e.values_at = values_.size();
+  values_.insert(values_.end(), row_.begin(), row_.end());
 }
 
 void Parser::add_loop(std::unique_ptr<Loop> loop) {
-  entries_.emplace_back(rule_symbol(loop->rule->id), values_.size()).loop = std::move(loop);
+  Entry& e = entries_.emplace_back();
+  e.symbol = rule_symbol(loop->rule->id);
+  e.values_at = values_.size();
+  e.loop = std::move(loop);
 }
 
 void Parser::add_empty_loop(RuleId rule) {
-  entries_.emplace_back(rule_symbol(rule), values_.size());
+  Entry& e = entries_.emplace_back();
+  e.symbol = rule_symbol(rule);
+  e.values_at = values_.size();
 }
 
 void Parser::insert_empty_loop(size_t at, RuleId rule) {
   unlink_to(std::min(at, linked_));
-  entries_.emplace(entries_.begin() + static_cast<std::ptrdiff_t>(at), rule_symbol(rule), entries_[at].values_at);
+  Entry e;
+  e.symbol = rule_symbol(rule);
+  e.values_at = entries_[at].values_at;
+  entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(at), std::move(e));
 }
 
 std::unique_ptr<Loop> Parser::new_loop(const Rule& rule) {

@@ -289,7 +289,7 @@ bool ValueBuilder::absorb_equal(int64_t v, size_t depth, uint32_t known_levels) 
   return true;
 }
 
-void ValueBuilder::absorb_one_slowly(int64_t v) {
+void ValueBuilder::absorb_one(int64_t v) {
   if (flat()) return append_run(v, 0, 1);
   if (form_ != Form::Pair) {
     if (absorb_equal(v, 2, 0)) return;

@@ -50,7 +50,6 @@ class ValueBuilder {
       ++n_;
       return;
     }
-    if (form_ == Form::Column) return append_to_column(v);
     append_slowly(v);
   }
   void append_any();
@@ -61,16 +60,7 @@ class ValueBuilder {
   // of x.
   void absorb(const ValueBuilder& x, size_t depth, const LoopCounts& own, const LoopCounts& its);
   // The same, of an `x` that has one number. Depth 2.
-  void absorb_one(int64_t v) {
-    if (form_ == Form::Const && v == next_) {
-      known_ |= 2;
-      ++n_;
-    } else if (form_ == Form::Column) {
-      append_to_column(v);
-    } else {
-      absorb_one_slowly(v);
-    }
-  }
+  void absorb_one(int64_t v);
   // The same, of an `x` that has no number: the loop inside ran no times.
   void absorb_none(size_t depth) {
     if (form_ == Form::Any || form_ == Form::Const) {
@@ -136,11 +126,6 @@ class ValueBuilder {
   void append_all_of(const ValueBuilder& x, size_t depth, const LoopCounts& counts);
   void append_summary(const Column& column);
   void append_slowly(int64_t v);
-  void absorb_one_slowly(int64_t v);
-  void append_to_column(int64_t v) {
-    wild_->column->append(v);
-    ++n_;
-  }
   void append_wild(int64_t v, bool any);
   void append_all(std::span<const int64_t> values);
   void append_run(int64_t first, int64_t step, uint64_t count);
