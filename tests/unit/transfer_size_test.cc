@@ -114,6 +114,7 @@ const Answer Answers[] = {
     {"clEnqueueSVMMemcpy", {{"dst_ptr", {0x10010}}, {"src_ptr", {0x5000}}, {"size", {77}}}, H2D, 77},
     {"clEnqueueSVMMemcpy", {{"dst_ptr", {0x5000}}, {"src_ptr", {0x10010}}, {"size", {77}}}, D2H, 77},
     {"clEnqueueSVMMemcpyARM", {{"dst_ptr", {0x5000}}, {"src_ptr", {0x10010}}, {"size", {77}}}, D2H, 77},
+    {"clCommandSVMMemcpyKHR", {{"dst_ptr", {0x5000}}, {"src_ptr", {0x10010}}, {"size", {77}}}, D2H, 77},
     {"clEnqueueMemcpyINTEL", {{"dst_ptr", {0x10000}}, {"src_ptr", {0x20010}}, {"size", {77}}}, H2D, 77},
     {"clEnqueueMemcpyINTEL", {{"dst_ptr", {0x20000}}, {"src_ptr", {0x10000}}, {"size", {77}}}, D2H, 77},
     {"clEnqueueSVMMemFill", {{"size", {80}}}, D2D, 80},
@@ -178,6 +179,9 @@ const Answer Answers[] = {
     {"clCommandCopyBufferToImageKHR", {{"dst_image", {2}}, {"region", Box}}, D2D, 960},
     {"clCommandFillBufferKHR", {{"size", {80}}}, D2D, 80},
     {"clCommandFillImageKHR", {{"image", {2}}, {"region", Box}}, D2D, 960},
+    {"clCommandSVMMemFillKHR", {{"size", {80}}}, D2D, 80},
+    {"clEnqueueReadHostPipeINTEL", {{"size", {77}}}, D2H, 77},
+    {"clEnqueueWriteHostPipeINTEL", {{"size", {77}}}, H2D, 77},
 };
 
 }  // namespace
