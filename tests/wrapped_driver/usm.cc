@@ -105,12 +105,18 @@ cl_int CL_API_CALL info(cl_context context, const void* p, cl_mem_info_intel nam
   const Block block = known ? at->second : Block{0, CL_MEM_TYPE_UNKNOWN_INTEL, nullptr, 0};
   const void* const base = known ? at->first : nullptr;
   switch (name) {
-    case CL_MEM_ALLOC_TYPE_INTEL: return answer(&block.type, sizeof block.type, size, value, size_ret);
-    case CL_MEM_ALLOC_BASE_PTR_INTEL: return answer(&base, sizeof base, size, value, size_ret);
-    case CL_MEM_ALLOC_SIZE_INTEL: return answer(&block.bytes, sizeof block.bytes, size, value, size_ret);
-    case CL_MEM_ALLOC_DEVICE_INTEL: return answer(&block.device, sizeof block.device, size, value, size_ret);
-    case CL_MEM_ALLOC_FLAGS_INTEL: return answer(&block.flags, sizeof block.flags, size, value, size_ret);
-    default: return CL_INVALID_VALUE;
+    case CL_MEM_ALLOC_TYPE_INTEL:
+      return answer(&block.type, sizeof block.type, size, value, size_ret);
+    case CL_MEM_ALLOC_BASE_PTR_INTEL:
+      return answer(&base, sizeof base, size, value, size_ret);
+    case CL_MEM_ALLOC_SIZE_INTEL:
+      return answer(&block.bytes, sizeof block.bytes, size, value, size_ret);
+    case CL_MEM_ALLOC_DEVICE_INTEL:
+      return answer(&block.device, sizeof block.device, size, value, size_ret);
+    case CL_MEM_ALLOC_FLAGS_INTEL:
+      return answer(&block.flags, sizeof block.flags, size, value, size_ret);
+    default:
+      return CL_INVALID_VALUE;
   }
 }
 

@@ -34,11 +34,11 @@ class SharedPages final : public KeptInStep {
   const uint64_t before_;  // bytes of the driver's before the first page
   std::atomic<bool> used_;
   std::once_flag begun_;
-  Mutex sending_;          // so that who finds nothing to send waits for what another thread is sending
+  Mutex sending_;  // so that who finds nothing to send waits for what another thread is sending
   Ref<_cl_event> sent_ GT_GUARDED_BY(sending_);
   Mutex mutex_;
   std::vector<Ref<_cl_event>> writers_ GT_GUARDED_BY(mutex_);  // the last one of each queue that has an order
-  std::unique_ptr<TrackedRange> range_;  // the last member: its threads use the others
+  std::unique_ptr<TrackedRange> range_;                        // the last member: its threads use the others
 };
 
 bool SharedPages::take(uint64_t base, size_t bytes) {
