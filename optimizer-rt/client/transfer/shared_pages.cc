@@ -13,6 +13,8 @@
 namespace gt::virt {
 namespace {
 
+constexpr size_t MostUntold = 64;  // events of an out-of-order queue that nobody has asked about
+
 class SharedPages final : public KeptInStep {
  public:
   SharedPages(SubContext& sub_context, Used used, ObjectId name, uint64_t before)
@@ -77,15 +79,18 @@ void SharedPages::send(const std::shared_ptr<SvmBlock>& block, size_t offset, si
 }
 
 void SharedPages::written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) {
+  bool many = false;
   {
     const MutexLock lock(mutex_);
     const _cl_command_queue* const queue = command->queue.get();
     const bool ordered = queue && !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     std::erase_if(writers_, [&](const Ref<_cl_event>& earlier) {
-      return earlier->ended() || (ordered && earlier->queue.get() == queue);
+      return earlier->ended() || earlier->ended_by_finish() || (ordered && earlier->queue.get() == queue);
     });
     writers_.push_back(command);
+    many = writers_.size() > MostUntold;
   }
+  if (many) command->subscribe();  // else nobody may ever know that they have ended
   range_->invalidate(offset, bytes);
 }
 
