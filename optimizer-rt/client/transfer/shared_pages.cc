@@ -24,6 +24,7 @@ class SharedPages final : public KeptInStep {
   void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
             std::vector<Ref<_cl_event>>& after) override;
   void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) override;
+  void forget_ended() override;
 
  private:
   Transfer transfer(size_t offset, size_t bytes) const;
@@ -92,6 +93,18 @@ void SharedPages::written_by(const Ref<_cl_event>& command, size_t offset, size_
   }
   if (many) command->subscribe();  // else nobody may ever know that they have ended
   range_->invalidate(offset, bytes);
+}
+
+void SharedPages::forget_ended() {
+  std::vector<Ref<_cl_event>> gone;  // when no lock is held
+  {
+    const MutexLock lock(sending_);
+    if (sent_ && sent_->ended()) gone.push_back(std::move(sent_));
+  }
+  const MutexLock lock(mutex_);
+  for (Ref<_cl_event>& writer : writers_)
+    if (writer->ended() || writer->ended_by_finish()) gone.push_back(std::move(writer));
+  std::erase_if(writers_, [](const Ref<_cl_event>& writer) { return !writer; });
 }
 
 // Commands that were sent before have not said whether they write it.
