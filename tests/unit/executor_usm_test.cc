@@ -65,9 +65,8 @@ struct Usm : Ready {
     Block block;
     block.name = new_id();
     cl_int code = 0;
-    const auto answer = ask<FnId::clDeviceMemAllocINTEL>(block.name, named<cl_context>(context),
-                                                         named<cl_device_id>(surveyed.devices[0].id), list, bytes, 0u,
-                                                         &code);
+    const auto answer = ask<FnId::clDeviceMemAllocINTEL>(
+        block.name, named<cl_context>(context), named<cl_device_id>(surveyed.devices[0].id), list, bytes, 0u, &code);
     for (const api::DecodedArg& arg : answer) {
       if (arg.param == api::DecodedReturn) block.address = arg.value;
       if (arg.param == 5) block.code = static_cast<cl_int>(arg.value);

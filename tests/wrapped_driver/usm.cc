@@ -105,12 +105,18 @@ cl_int CL_API_CALL info(cl_context context, const void* p, cl_mem_info_intel nam
   const Block block = known ? at->second : Block{0, CL_MEM_TYPE_UNKNOWN_INTEL, nullptr, 0};
   const void* const base = known ? at->first : nullptr;
   switch (name) {
-    case CL_MEM_ALLOC_TYPE_INTEL: return answer(&block.type, sizeof block.type, size, value, size_ret);
-    case CL_MEM_ALLOC_BASE_PTR_INTEL: return answer(&base, sizeof base, size, value, size_ret);
-    case CL_MEM_ALLOC_SIZE_INTEL: return answer(&block.bytes, sizeof block.bytes, size, value, size_ret);
-    case CL_MEM_ALLOC_DEVICE_INTEL: return answer(&block.device, sizeof block.device, size, value, size_ret);
-    case CL_MEM_ALLOC_FLAGS_INTEL: return answer(&block.flags, sizeof block.flags, size, value, size_ret);
-    default: return CL_INVALID_VALUE;
+    case CL_MEM_ALLOC_TYPE_INTEL:
+      return answer(&block.type, sizeof block.type, size, value, size_ret);
+    case CL_MEM_ALLOC_BASE_PTR_INTEL:
+      return answer(&base, sizeof base, size, value, size_ret);
+    case CL_MEM_ALLOC_SIZE_INTEL:
+      return answer(&block.bytes, sizeof block.bytes, size, value, size_ret);
+    case CL_MEM_ALLOC_DEVICE_INTEL:
+      return answer(&block.device, sizeof block.device, size, value, size_ret);
+    case CL_MEM_ALLOC_FLAGS_INTEL:
+      return answer(&block.flags, sizeof block.flags, size, value, size_ret);
+    default:
+      return CL_INVALID_VALUE;
   }
 }
 
@@ -118,9 +124,19 @@ cl_int CL_API_CALL set_pointer(cl_kernel kernel, cl_uint index, const void* p) {
   return pocl.clSetKernelArgSVMPointer(kernel, index, p);
 }
 
+// PoCL never ends a command that is enqueued behind an event that has failed.
+bool any_failed(cl_uint n, const cl_event* list) {
+  return std::any_of(list, list + (list ? n : 0), [](cl_event event) {
+    cl_int status = 0;
+    pocl.clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    return status < 0;
+  });
+}
+
 cl_int CL_API_CALL copy(cl_command_queue queue, cl_bool blocking, void* to, const void* from, size_t bytes, cl_uint n,
                         const cl_event* list, cl_event* event) {
   if (!queue) return CL_INVALID_COMMAND_QUEUE;
+  if (any_failed(n, list)) return CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
   if (bytes == 0) return pocl.clEnqueueMarkerWithWaitList(queue, n, list, event);
   return pocl.clEnqueueSVMMemcpy(queue, blocking, to, from, bytes, n, list, event);
 }

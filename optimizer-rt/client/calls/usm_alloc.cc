@@ -71,8 +71,8 @@ void* allocate(_cl_context& context, SubContext& sub_context, const Asked& asked
     return keep_in_step(sub_context, used, name, native, base, bytes);
   };
   // What nobody can touch is not worth watching.
-  const bool touched = type != CL_MEM_TYPE_DEVICE_INTEL ||
-                       device->number<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU;
+  const bool touched =
+      type != CL_MEM_TYPE_DEVICE_INTEL || device->number<cl_device_type>(CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU;
   const std::shared_ptr<SvmBlock> block =
       make_block(sub_context, asked.bytes, give, facts, touched ? KeepInStep(keep) : KeepInStep());
   require(block != nullptr, code);
@@ -98,9 +98,9 @@ void* clDeviceMemAllocINTEL(cl_context context, cl_device_id handle, const cl_pr
   _cl_device_id& device = device_in(*context, handle);
   const Asked asked{properties, size, alignment};
   check_size(device, asked);
-  void* const p = allocate<FnId::clDeviceMemAllocINTEL>(*context, context->sub_context_of(&device), asked,
-                                                        CL_MEM_TYPE_DEVICE_INTEL, &device,
-                                                        as<cl_device_id>(device.name));
+  void* const p =
+      allocate<FnId::clDeviceMemAllocINTEL>(*context, context->sub_context_of(&device), asked, CL_MEM_TYPE_DEVICE_INTEL,
+                                            &device, as<cl_device_id>(device.name));
   if (errcode) *errcode = CL_SUCCESS;
   return p;
 }
@@ -114,9 +114,9 @@ void* clSharedMemAllocINTEL(cl_context context, cl_device_id handle, const cl_pr
   require(can(asks, CL_DEVICE_SINGLE_DEVICE_SHARED_MEM_CAPABILITIES_INTEL), CL_INVALID_OPERATION);
   const Asked asked{properties, size, alignment};
   check_size(asks, asked);
-  void* const p = allocate<FnId::clSharedMemAllocINTEL>(*context, context->sub_context_of(&asks), asked,
-                                                        CL_MEM_TYPE_SHARED_INTEL, device,
-                                                        as<cl_device_id>(device ? device->name : 0));
+  void* const p =
+      allocate<FnId::clSharedMemAllocINTEL>(*context, context->sub_context_of(&asks), asked, CL_MEM_TYPE_SHARED_INTEL,
+                                            device, as<cl_device_id>(device ? device->name : 0));
   if (errcode) *errcode = CL_SUCCESS;
   return p;
 }
@@ -129,8 +129,8 @@ void* clHostMemAllocINTEL(cl_context context, const cl_properties* properties, s
   require(can(first, CL_DEVICE_HOST_MEM_CAPABILITIES_INTEL), CL_INVALID_OPERATION);
   const Asked asked{properties, size, alignment};
   check_size(first, asked);
-  void* const p = allocate<FnId::clHostMemAllocINTEL>(*context, *context->sub_contexts[0], asked,
-                                                      CL_MEM_TYPE_HOST_INTEL, nullptr);
+  void* const p =
+      allocate<FnId::clHostMemAllocINTEL>(*context, *context->sub_contexts[0], asked, CL_MEM_TYPE_HOST_INTEL, nullptr);
   if (errcode) *errcode = CL_SUCCESS;
   return p;
 }

@@ -73,8 +73,8 @@ cl_int clEnqueueMemFillINTEL(cl_command_queue queue, void* p, const void* patter
   return CL_SUCCESS;
 }
 
-cl_int clEnqueueMemsetINTEL(cl_command_queue queue, void* p, cl_int value, size_t size, cl_uint n,
-                            const cl_event* list, cl_event* event) {
+cl_int clEnqueueMemsetINTEL(cl_command_queue queue, void* p, cl_int value, size_t size, cl_uint n, const cl_event* list,
+                            cl_event* event) {
   check_queue(queue);
   require(p, CL_INVALID_VALUE);
   SharedUse use;

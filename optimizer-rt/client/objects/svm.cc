@@ -115,6 +115,15 @@ std::vector<std::shared_ptr<SvmBlock>> SvmBlocks::in_step(const Chooses& chooses
   return found;
 }
 
+void SvmBlocks::forget_ended() const {
+  std::vector<std::shared_ptr<SvmBlock>> all;
+  {
+    const MutexLock lock(mutex_);
+    all = in_step_;
+  }
+  for (const std::shared_ptr<SvmBlock>& block : all) block->pages->forget_ended();
+}
+
 void SvmBlocks::give_all_back() {
   std::map<const void*, std::shared_ptr<SvmBlock>> blocks;
   {

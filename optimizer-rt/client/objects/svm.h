@@ -68,6 +68,8 @@ class KeptInStep {
                     std::vector<Ref<_cl_event>>& after) = 0;
   // A command that was sent may write there: what the program has is old, and new when the command has ended.
   virtual void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) = 0;
+  // Lets go of events that are over, which keep the context: the program has let go of it.
+  virtual void forget_ended() = 0;
 };
 
 class SvmBlock {
@@ -126,6 +128,7 @@ class SvmBlocks {
   // The one that begins there is the program's no more.
   std::shared_ptr<SvmBlock> remove(const void* base);
   void give_all_back();
+  void forget_ended() const;  // KeptInStep's
   bool any_in_step() const { return any_in_step_.load(std::memory_order_relaxed); }  // ever
   // Those that are kept in step, used, and of a kind that is chosen.
   using Chooses = std::function<bool(cl_unified_shared_memory_type_intel)>;

@@ -22,7 +22,7 @@ struct ArgValue {
   Bytes value;              // Value
   uint64_t size = 0;        // Local
   _cl_mem* mem = nullptr;   // Mem; not held: the program may release it. NULL is an argument, too
-  uint64_t serial = 0;      // of that object
+  uint64_t serial = 0;      // of that object, or block
   Ref<_cl_sampler> sampler;
   const void* svm = nullptr;  // Svm: an address in a block, or NULL
   cl_ulong address = 0;       // Address: on the device

@@ -253,10 +253,15 @@ ArgValue svm_argument(_cl_kernel& kernel, cl_uint index, const void* value) {
   require(index < kernel.info.args.size(), CL_INVALID_ARG_INDEX);
   const Kind kind = kernel.info.args[index].kind;
   require(kind == Kind::Global || kind == Kind::Constant || kind == Kind::Unknown, CL_INVALID_ARG_VALUE);
-  require(!value || context.svm.find(value) || context.usm.find(value), CL_INVALID_ARG_VALUE);
   ArgValue arg;
   arg.form = Form::Svm;
   arg.svm = value;
+  if (value) {
+    auto block = context.usm.find(value);
+    if (!block) block = context.svm.find(value);
+    require(block != nullptr, CL_INVALID_ARG_VALUE);
+    arg.serial = block->name;  // drivers keep what they looked up: another block may have the address since
+  }
   return arg;
 }
 

@@ -13,6 +13,8 @@
 namespace gt::virt {
 namespace {
 
+constexpr size_t MostUntold = 64;  // events of an out-of-order queue that nobody has asked about
+
 class SharedPages final : public KeptInStep {
  public:
   SharedPages(SubContext& sub_context, Used used, ObjectId name, uint64_t before)
@@ -22,6 +24,7 @@ class SharedPages final : public KeptInStep {
   void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
             std::vector<Ref<_cl_event>>& after) override;
   void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) override;
+  void forget_ended() override;
 
  private:
   Transfer transfer(size_t offset, size_t bytes) const;
@@ -34,11 +37,11 @@ class SharedPages final : public KeptInStep {
   const uint64_t before_;  // bytes of the driver's before the first page
   std::atomic<bool> used_;
   std::once_flag begun_;
-  Mutex sending_;          // so that who finds nothing to send waits for what another thread is sending
+  Mutex sending_;  // so that who finds nothing to send waits for what another thread is sending
   Ref<_cl_event> sent_ GT_GUARDED_BY(sending_);
   Mutex mutex_;
   std::vector<Ref<_cl_event>> writers_ GT_GUARDED_BY(mutex_);  // the last one of each queue that has an order
-  std::unique_ptr<TrackedRange> range_;  // the last member: its threads use the others
+  std::unique_ptr<TrackedRange> range_;                        // the last member: its threads use the others
 };
 
 bool SharedPages::take(uint64_t base, size_t bytes) {
@@ -77,16 +80,31 @@ void SharedPages::send(const std::shared_ptr<SvmBlock>& block, size_t offset, si
 }
 
 void SharedPages::written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) {
+  bool many = false;
   {
     const MutexLock lock(mutex_);
     const _cl_command_queue* const queue = command->queue.get();
     const bool ordered = queue && !(queue->properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     std::erase_if(writers_, [&](const Ref<_cl_event>& earlier) {
-      return earlier->ended() || (ordered && earlier->queue.get() == queue);
+      return earlier->ended() || earlier->ended_by_finish() || (ordered && earlier->queue.get() == queue);
     });
     writers_.push_back(command);
+    many = writers_.size() > MostUntold;
   }
+  if (many) command->subscribe();  // else nobody may ever know that they have ended
   range_->invalidate(offset, bytes);
+}
+
+void SharedPages::forget_ended() {
+  std::vector<Ref<_cl_event>> gone;  // when no lock is held
+  {
+    const MutexLock lock(sending_);
+    if (sent_ && sent_->ended()) gone.push_back(std::move(sent_));
+  }
+  const MutexLock lock(mutex_);
+  for (Ref<_cl_event>& writer : writers_)
+    if (writer->ended() || writer->ended_by_finish()) gone.push_back(std::move(writer));
+  std::erase_if(writers_, [](const Ref<_cl_event>& writer) { return !writer; });
 }
 
 // Commands that were sent before have not said whether they write it.

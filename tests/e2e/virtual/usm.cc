@@ -64,9 +64,9 @@ void scattered(Kind kind, bool listed) {
     CHECK(clSetKernelExecInfo(walk, CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL, Nodes * sizeof(void*), nodes.data()));
   } else {
     const cl_bool yes = CL_TRUE;
-    for (const cl_kernel_exec_info any : {CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL,
-                                          CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
-                                          CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL})
+    for (const cl_kernel_exec_info any :
+         {CL_KERNEL_EXEC_INFO_INDIRECT_HOST_ACCESS_INTEL, CL_KERNEL_EXEC_INFO_INDIRECT_DEVICE_ACCESS_INTEL,
+          CL_KERNEL_EXEC_INFO_INDIRECT_SHARED_ACCESS_INTEL})
       CHECK(clSetKernelExecInfo(walk, any, sizeof yes, &yes));
   }
   launch(walk);
@@ -144,8 +144,13 @@ void tell(const char* what, const void* base, const void* p) {
   CHECK(usm.info(g_context, p, CL_MEM_ALLOC_DEVICE_INTEL, sizeof device, &device, nullptr));
   CHECK(usm.info(g_context, p, CL_MEM_ALLOC_FLAGS_INTEL, sizeof flags, &flags, nullptr));
   std::printf("%s: type %x (%zu), begins %s, %zu bytes, %s, flags %llx\n", what, type, told,
-              begin == nullptr ? "nowhere" : begin == base ? "there" : "ELSEWHERE", size,
-              device == g_device ? "the device's" : device ? "ANOTHER'S" : "no device's",
+              begin == nullptr ? "nowhere"
+              : begin == base  ? "there"
+                               : "ELSEWHERE",
+              size,
+              device == g_device ? "the device's"
+              : device           ? "ANOTHER'S"
+                                 : "no device's",
               static_cast<unsigned long long>(flags));
 }
 

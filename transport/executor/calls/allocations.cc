@@ -51,8 +51,11 @@ Given give_usm(const Session& session, FnId fn, const Asked& a) {
 Asked asked_of(FnId fn, std::span<const api::DecodedArg> args, Objects& objects) {
   const bool svm = fn == FnId::clSVMAlloc, host = fn == FnId::clHostMemAllocINTEL;
   const int properties = svm ? -1 : host ? 1 : 2, size = svm || host ? 2 : 3;
-  Asked asked{objects.find(args[0].value, ObjectKind::Context)->as<cl_context>(), nullptr, {},
-              value_of(args, size), static_cast<cl_uint>(value_of(args, size + 1))};
+  Asked asked{objects.find(args[0].value, ObjectKind::Context)->as<cl_context>(),
+              nullptr,
+              {},
+              value_of(args, size),
+              static_cast<cl_uint>(value_of(args, size + 1))};
   if (!svm && !host) {
     const Object* const device = objects.find(value_of(args, 1), ObjectKind::Device);
     asked.device = device ? device->as<cl_device_id>() : nullptr;
@@ -80,8 +83,8 @@ cl_int allocate(FnId fn, const wire::Call& call, std::span<const api::DecodedArg
   const uint64_t most = session.limits.memory_bytes, taken = session.count.memory_bytes;
   if (most != 0 && (taken > most || asked.bytes > most - taken))
     return fn == FnId::clSVMAlloc ? CL_MEM_OBJECT_ALLOCATION_FAILURE : CL_OUT_OF_RESOURCES;
-  const Given given = fn == FnId::clSVMAlloc ? give_svm(session.cl, asked, args[1].value)
-                                             : give_usm(session, fn, asked);
+  const Given given =
+      fn == FnId::clSVMAlloc ? give_svm(session.cl, asked, args[1].value) : give_usm(session, fn, asked);
   if (given.code != CL_SUCCESS) return given.code;
   if (!given.base) return CL_MEM_OBJECT_ALLOCATION_FAILURE;
   Object object;
