@@ -50,11 +50,20 @@ def follow(value, schema, at):
         follow(item, schema.get("items", {}), f"{at}[{i}]")
 
 
+def is_elsewhere(schema):
+    """Of programs in SPIR-V, which no driver takes that is always there: intermediate.py has them."""
+    return isinstance(schema, dict) and str(schema.get("description", "")).endswith("Of SPIR-V only.")
+
+
 def documented(schema):
     """All (properties, key) pairs of the schema."""
+    if is_elsewhere(schema):
+        return
     if isinstance(schema, dict):
-        for key in schema.get("properties", {}) if isinstance(schema.get("properties"), dict) else {}:
-            yield id(schema["properties"]), key
+        properties = schema.get("properties", {}) if isinstance(schema.get("properties"), dict) else {}
+        for key, part in properties.items():
+            if not is_elsewhere(part):
+                yield id(properties), key
         for part in schema.values():
             yield from documented(part)
     elif isinstance(schema, list):
