@@ -98,7 +98,9 @@ void CallEncoder::list(const Row& row, uint16_t param, size_t begin, size_t end)
   writer_.word(form == ArgForm::Empty ? 0 : end - begin);
   if (form == ArgForm::Empty) return;
   for (size_t arg = begin; arg < end; ++arg) {
-    if (wire == Wire::Pointers) {
+    if (wire == Wire::Handles && row.shape.args[arg].form != ArgForm::Null) {  // a number is nothing to a driver
+      writer_.word(object(row, arg));
+    } else if (wire == Wire::Pointers) {
       writer_.word(pointer(row, arg));
     } else if (wire == Wire::Strings) {
       row.shape.args[arg].form == ArgForm::Blob ? blob(row.value(arg)) : writer_.word(api::NullWord);
