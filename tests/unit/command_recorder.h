@@ -4,7 +4,9 @@
 
 #include <CL/cl_ext.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 #include "tests/unit/executor_client.h"
 
@@ -39,11 +41,12 @@ struct Recorder : Ready {
     send(m);
   }
   cl_int record(std::vector<cl_sync_point_khr> after = {}, cl_uint dimensions = 1, ObjectId handle = 0) {
-    const size_t size[3] = {4, 1, 1};
+    std::vector<size_t> size(std::max(dimensions, 3u), 1);  // encoding reads as many as it is told
+    size[0] = 4;
     cl_sync_point_khr given = 0;
     cl_mutable_command_khr command = nullptr;
     const auto answer = ask<api::FnId::clCommandNDRangeKernelKHR>(
-        handle, c(), nullptr, nullptr, named<cl_kernel>(kernel), dimensions, nullptr, size, nullptr,
+        handle, c(), nullptr, nullptr, named<cl_kernel>(kernel), dimensions, nullptr, size.data(), nullptr,
         static_cast<cl_uint>(after.size()), after.empty() ? nullptr : after.data(), &given,
         handle ? &command : nullptr);
     for (const api::DecodedArg& arg : answer)
