@@ -1,7 +1,6 @@
 #include "transport/executor/calls/calls.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "traces/api/api.h"
@@ -160,9 +159,7 @@ AnyFunction Calls::function_of(FnId fn) {
   if (fn == FnId::clSetKernelArgDevicePointerEXT) {
     const auto kernel = commands_.objects().find(args_[0].value, ObjectKind::Kernel)->as<cl_kernel>();
     const auto context = Cl::ask<cl_context>(cl.clGetKernelInfo, kernel, CL_KERNEL_CONTEXT);
-    std::array<cl_device_id, 64> devices{};
-    cl.clGetContextInfo(context, CL_CONTEXT_DEVICES, sizeof devices, devices.data(), nullptr);
-    return reinterpret_cast<AnyFunction>(of_extension(devices[0], "clSetKernelArgDevicePointerEXT"));
+    return extension_function(commands_.session(), device_of(commands_.session(), context), fn);
   }
   if (api::fn_info(static_cast<uint16_t>(fn)).attributes.extension) return extensions_.function(fn, args_);
   if (fn != FnId::clGetKernelSuggestedLocalWorkSize) return function;
@@ -171,15 +168,7 @@ AnyFunction Calls::function_of(FnId fn) {
   if (!device) return nullptr;
   const auto version = Cl::ask<cl_version>(cl.clGetDeviceInfo, device, CL_DEVICE_NUMERIC_VERSION);
   if (function && version >= CL_MAKE_VERSION(3, 1, 0)) return function;
-  return reinterpret_cast<AnyFunction>(of_extension(device, "clGetKernelSuggestedLocalWorkSizeKHR"));
-}
-
-void* Calls::of_extension(cl_device_id device, const char* name) {
-  const auto platform = device ? Cl::ask<cl_platform_id>(commands_.cl().clGetDeviceInfo, device, CL_DEVICE_PLATFORM)
-                               : nullptr;
-  const auto address = reinterpret_cast<decltype(&::clGetExtensionFunctionAddressForPlatform)>(
-      commands_.session().all[FnId::clGetExtensionFunctionAddressForPlatform]);
-  return address && platform ? address(platform, name) : nullptr;
+  return extension_function(commands_.session(), device, FnId::clGetKernelSuggestedLocalWorkSizeKHR);
 }
 
 api::Invoked Calls::invoke(FnId fn, ByteView inputs, AnyFunction function) {

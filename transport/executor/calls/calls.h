@@ -36,7 +36,6 @@ class Calls : api::ObjectMap {
   cl_int make(const wire::Call& call);
   api::Invoked invoke(api::FnId fn, ByteView inputs, AnyFunction function);
   AnyFunction function_of(api::FnId fn);
-  void* of_extension(cl_device_id device, const char* name);
   cl_int release(ObjectId id, ObjectKind kind);
   uint64_t take_handle(const wire::Call& call, const OutHandle& out);
   void note_effects(const wire::Call& call);

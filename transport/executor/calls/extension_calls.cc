@@ -103,12 +103,8 @@ std::shared_ptr<const ExtensionDriver> ExtensionCalls::driver(FnId, Args args) {
   const api::DecodedArg* const context = first_handle(args, ObjectKind::Context);
   if (!context) return nullptr;
   const auto handle = objects.find(context->value, context->kind)->as<cl_context>();
-  std::vector<cl_device_id> devices(Cl::ask<cl_uint>(commands_.cl().clGetContextInfo, handle, CL_CONTEXT_NUM_DEVICES));
-  const size_t bytes = devices.size() * sizeof devices[0];
-  if (devices.empty() ||
-      commands_.cl().clGetContextInfo(handle, CL_CONTEXT_DEVICES, bytes, devices.data(), nullptr) != CL_SUCCESS)
-    return nullptr;
-  return driver(devices[0]);
+  const cl_device_id device = device_of(commands_.session(), handle);
+  return device ? driver(device) : nullptr;
 }
 
 cl_int ExtensionCalls::check(FnId fn, Args args) {
