@@ -10,7 +10,6 @@
 #include "optimizer-rt/client/calls/recording.h"
 #include "optimizer-rt/client/calls/shared_use.h"
 #include "optimizer-rt/client/calls/svm_commands.h"
-#include "optimizer-rt/client/objects/device_address.h"
 #include "optimizer-rt/client/programs/kernel.h"
 
 namespace gt::virt {
@@ -141,21 +140,20 @@ cl_int launch(cl_command_queue queue, cl_kernel kernel, const Range& range, cl_c
   return CL_SUCCESS;
 }
 
-// The driver looks at the arguments, which travel with launches: they go ahead.
-void send_arguments(_cl_command_queue& queue, _cl_kernel& kernel) {
-  const MutexLock lock(kernel.mutex);
-  for (const ArgValue& arg : kernel.args) {
-    require(arg.form != Form::Unset, CL_INVALID_KERNEL_ARGS);
-    if (arg.form != Form::Mem || !arg.mem) continue;
-    const Ref<_cl_mem> mem = live_mem(arg.mem);
-    require(mem && mem->serial == arg.serial, CL_INVALID_KERNEL_ARGS);  // released since
-  }
+// Arguments travel with launches: where there is none, and a Call's driver looks at them, they go ahead of that. Nobody
+// answers; the Call tells how they were.
+void send_arguments(_cl_kernel& kernel, SubContext& sub_context) GT_REQUIRES(kernel.mutex) {
   wire::Launch message;
-  message.queue = queue.name;
-  message.kernel = kernel.at(queue.sub_context);
-  message.args = changed_arguments(kernel, queue.sub_context);
-  if (!message.args.empty()) queue.sub_context.session.send(message, true);
+  message.kernel = kernel.at(sub_context);
+  message.args = changed_arguments(kernel, sub_context);
+  if (!message.args.empty()) sub_context.session.send(message, true);
 }
+
+// Of contents, for who only asks whether the arguments are sound.
+struct NoUse {
+  void reads(_cl_mem&) {}
+  void writes(_cl_mem&) {}
+};
 
 }  // namespace
 
@@ -169,8 +167,13 @@ cl_int clGetKernelSuggestedLocalWorkSize(cl_command_queue queue, cl_kernel kerne
   check_range(*kernel, *queue->device, {dimensions, offset, global, nullptr});
   require(!is_empty({dimensions, offset, global, nullptr}), CL_INVALID_GLOBAL_WORK_SIZE);
   require(suggested, CL_INVALID_VALUE);
-  send_arguments(*queue, *kernel);
   SubContext& sub_context = queue->sub_context;
+  {
+    const MutexLock lock(kernel->mutex);
+    NoUse nothing;
+    use_arguments(*kernel, nothing);
+    send_arguments(*kernel, sub_context);
+  }
   const Bytes outputs = sub_context.session.ask<api::FnId::clGetKernelSuggestedLocalWorkSize>(
       {}, as<cl_command_queue>(queue->name), as<cl_kernel>(kernel->at(sub_context)), dimensions, offset, global,
       suggested);
@@ -192,7 +195,6 @@ cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint n, const 
   return launch(queue, kernel, {1, nullptr, &one, &one}, CL_COMMAND_TASK, n, list, event);
 }
 
-// The arguments go ahead in a message of their own, which is not answered: the recording then tells how they were.
 cl_int clCommandNDRangeKernelKHR(cl_command_buffer_khr buffer, cl_command_queue queue,
                                  const cl_ndrange_kernel_command_properties_khr* properties, cl_kernel kernel,
                                  cl_uint dimensions, const size_t* offset, const size_t* global, const size_t* local,
@@ -206,13 +208,10 @@ cl_int clCommandNDRangeKernelKHR(cl_command_buffer_khr buffer, cl_command_queue 
   const MutexLock lock(kernel->mutex);
   use_arguments(*kernel, r);
   tell_reaches(*kernel, r.sub_context());
-  wire::Launch message;
-  message.kernel = kernel->at(r.sub_context());
-  message.args = changed_arguments(*kernel, r.sub_context());
-  if (!message.args.empty()) r.sub_context().session.send(message, true);
+  send_arguments(*kernel, r.sub_context());
   r.use_kernel(*kernel);
-  return r.record<api::FnId::clCommandNDRangeKernelKHR>(properties, as<cl_kernel>(message.kernel), dimensions, offset,
-                                                        global, local);
+  return r.record<api::FnId::clCommandNDRangeKernelKHR>(properties, as<cl_kernel>(kernel->at(r.sub_context())),
+                                                        dimensions, offset, global, local);
 }
 
 }  // namespace fn

@@ -104,6 +104,13 @@ Block block_of(cl_command_queue queue, const void* p, size_t bytes) {
 
 }  // namespace
 
+void check_fill(const void* p, const void* pattern, size_t pattern_size, size_t size) {
+  require(p && pattern, CL_INVALID_VALUE);
+  const bool sound = pattern_size != 0 && pattern_size <= 128 && (pattern_size & (pattern_size - 1)) == 0;
+  require(sound && size % pattern_size == 0, CL_INVALID_VALUE);
+  require(reinterpret_cast<uintptr_t>(p) % pattern_size == 0, CL_INVALID_VALUE);
+}
+
 bool meet(const void* a, const void* b, size_t bytes) {
   const auto x = reinterpret_cast<uintptr_t>(a), y = reinterpret_cast<uintptr_t>(b);
   return (x < y ? y - x : x - y) < bytes;
@@ -221,10 +228,7 @@ cl_int clEnqueueSVMMemcpy(cl_command_queue queue, cl_bool blocking, void* to, co
 cl_int clEnqueueSVMMemFill(cl_command_queue queue, void* p, const void* pattern, size_t pattern_size, size_t size,
                            cl_uint n, const cl_event* list, cl_event* event) {
   check_queue(queue);
-  require(p && pattern, CL_INVALID_VALUE);
-  const bool sound = pattern_size != 0 && pattern_size <= 128 && (pattern_size & (pattern_size - 1)) == 0;
-  require(sound && size % pattern_size == 0, CL_INVALID_VALUE);
-  require(reinterpret_cast<uintptr_t>(p) % pattern_size == 0, CL_INVALID_VALUE);
+  check_fill(p, pattern, pattern_size, size);
   const Block block = block_of(queue, p, size);
   Command c(queue, CL_COMMAND_SVM_MEMFILL, n, list, event);
   if (size == 0) return do_nothing(c, Habits(c.sub_context()).on_nothing(FnId::clEnqueueSVMMemFill, p), false);

@@ -26,6 +26,8 @@ struct SharedCopy {
 // Of one block to another by F, clEnqueueSVMMemcpy or clEnqueueMemcpyINTEL.
 template <api::FnId F>
 cl_int send_copy(Command& c, const SharedCopy& copy, bool blocking);
+// What a fill needs of its pattern and its place; throws CL_INVALID_VALUE.
+void check_fill(const void* p, const void* pattern, size_t pattern_size, size_t size);
 // Do the two ranges have bytes in common?
 bool meet(const void* a, const void* b, size_t bytes);
 

@@ -58,10 +58,7 @@ cl_int clEnqueueMemcpyINTEL(cl_command_queue queue, cl_bool blocking, void* to, 
 cl_int clEnqueueMemFillINTEL(cl_command_queue queue, void* p, const void* pattern, size_t pattern_size, size_t size,
                              cl_uint n, const cl_event* list, cl_event* event) {
   check_queue(queue);
-  require(p && pattern, CL_INVALID_VALUE);
-  const bool sound = pattern_size != 0 && pattern_size <= 128 && (pattern_size & (pattern_size - 1)) == 0;
-  require(sound && size % pattern_size == 0, CL_INVALID_VALUE);
-  require(reinterpret_cast<uintptr_t>(p) % pattern_size == 0, CL_INVALID_VALUE);
+  check_fill(p, pattern, pattern_size, size);
   SharedUse use;
   use.writes(block_of(*queue, p, size), p, size);
   Command c(queue, CL_COMMAND_MEMFILL_INTEL, n, list, event);
