@@ -73,6 +73,17 @@ TEST_CASE("calls that take turns are kept beside each other") {
   CHECK(find(calls, {1, 1, 0}));
 }
 
+TEST_CASE("calls that never come again are no longer kept") {
+  const Trace trace = trace_of(2);
+  PlainCalls calls(trace, true);
+  for (int64_t slot = 0; slot < 60; ++slot) calls.keep(1, call_of(slot, 0));
+  CHECK(find(calls, {59, 1, 0}));  // one of use, and all is well again
+  for (int64_t slot = 100; slot < 160; ++slot) calls.keep(1, call_of(slot, 0));
+  CHECK(find(calls, {159, 1, 0}));
+  for (int64_t slot = 200; slot < 266; ++slot) calls.keep(1, call_of(slot, 0));
+  CHECK(find(calls, {265, 0, 0}) == nullptr);
+}
+
 TEST_CASE("nothing is kept where every call is looked at") {
   const Trace trace = trace_of(2);
   PlainCalls calls(trace, false);

@@ -4,8 +4,6 @@
 #include <cstring>
 #include <utility>
 
-#include "traces/api/special.h"
-
 namespace gt::tracer {
 
 using model::Arg;
@@ -60,14 +58,22 @@ bool PlainCalls::is_plain(model::ShapeId shape, const ShapePlan& plan) {
 void PlainCalls::keep(model::ShapeId shape, PlainCall call) {
   std::unique_ptr<Kept>& kept = shapes_[shape].kept;
   if (!kept) kept = std::make_unique<Kept>();
+  if (kept->next - kept->next_when_found > MostInVain) {  // its calls differ in more than numbers
+    shapes_[shape].plain = Plain::No;
+    kept.reset();
+    return;
+  }
   std::unique_ptr<PlainCall>& row = kept->rows[kept->next++ % MostRows];
   row = std::make_unique<PlainCall>(std::move(call));
 }
 
 const PlainCall* PlainCalls::find(model::ShapeId shape, std::span<const int64_t> values, uint64_t changes) {
   if (shapes_.empty() || !shapes_[shape].kept) return nullptr;
-  for (const std::unique_ptr<PlainCall>& row : shapes_[shape].kept->rows) {
-    if (row && row->changes == changes && take_values(*row, values)) return row.get();
+  Kept& kept = *shapes_[shape].kept;
+  for (const std::unique_ptr<PlainCall>& row : kept.rows) {
+    if (!row || row->changes != changes || !take_values(*row, values)) continue;
+    kept.next_when_found = kept.next;
+    return row.get();
   }
   return nullptr;
 }

@@ -41,11 +41,12 @@ class PlainCalls {
   void keep(model::ShapeId shape, PlainCall call);
 
  private:
-  static constexpr size_t MostRows = 4;
+  static constexpr size_t MostRows = 4, MostInVain = 64;
   enum class Plain : uint8_t { Unknown, No, Yes };
   struct Kept {
     std::array<std::unique_ptr<PlainCall>, MostRows> rows;
-    size_t next = 0;
+    size_t next = 0;             // of all that were kept
+    size_t next_when_found = 0;  // the last time that one was of use
   };
   struct OfShape {
     Plain plain = Plain::Unknown;

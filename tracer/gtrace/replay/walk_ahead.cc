@@ -91,10 +91,10 @@ Status read(const model::Trace& trace, const model::Stream& stream, const Walk& 
     }
     return true;
   };
-  const Status read = walk_stream(trace, stream, reading);
+  const Status walked = walk_stream(trace, stream, reading);
   if (batch) batches.filled();
   batches.end();
-  return read;
+  return walked;
 }
 
 bool visit(const Batch& batch, const Walk& walk) {
