@@ -3,8 +3,8 @@
 #include <random>
 
 #include "tests/fake_cl/behaviour.h"
-#include "tests/fake_cl/driver.h"
 #include "tests/unit/executor_client.h"
+#include "tests/unit/fake_functions.h"
 #include "traces/api/api.h"
 #include "transport/executor/calls/call_rules.h"
 
@@ -12,12 +12,6 @@ namespace gt::exec {
 namespace {
 
 using api::FnId;
-
-Functions fake_driver() {
-  Functions all;
-  for (uint16_t fn = 1; fn < api::FnCount; ++fn) all.of[fn] = fake::exported(static_cast<FnId>(fn));
-  return all;
-}
 
 cl_int code_of_reply(const std::vector<api::DecodedArg>& outputs) {
   for (const api::DecodedArg& arg : outputs)

@@ -1,17 +1,11 @@
 // Commands in command buffers that change, semaphores, and functions that a driver lacks: on the fake driver.
-#include "tests/fake_cl/driver.h"
 #include "tests/unit/command_recorder.h"
+#include "tests/unit/fake_functions.h"
 
 namespace gt::exec {
 namespace {
 
 using api::FnId;
-
-Functions fake_driver() {
-  Functions all;
-  for (uint16_t fn = 1; fn < api::FnCount; ++fn) all.of[fn] = fake::exported(static_cast<FnId>(fn));
-  return all;
-}
 
 TEST_CASE("commands change, those of this command buffer alone") {
   const Functions functions = fake_driver();

@@ -10,12 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/e2e/virtual/check.h"
-
-inline cl_device_id g_device;
-inline cl_context g_context;
-inline cl_command_queue g_queue;
-inline cl_program g_program;
+#include "tests/e2e/virtual/memory_program.h"
 
 inline const char* const Source = R"(
 typedef struct Node { global struct Node* next; ulong value; } Node;
@@ -46,35 +41,12 @@ inline void map(void* p, size_t bytes, cl_map_flags flags) {
   CHECK(clEnqueueSVMMap(g_queue, CL_TRUE, flags, p, bytes, 0, nullptr, nullptr));
 }
 inline void unmap(void* p) { CHECK(clEnqueueSVMUnmap(g_queue, p, 0, nullptr, nullptr)); }
-inline uint64_t digest(const void* p, size_t bytes) {
-  uint64_t h = 14695981039346656037u;
-  for (size_t i = 0; i < bytes; ++i) h = (h ^ static_cast<const uint8_t*>(p)[i]) * 1099511628211u;
-  return h;
-}
 // What the device has, whatever is here.
 inline uint64_t contents(void* p, size_t bytes) {
   map(p, bytes, CL_MAP_READ);
   const uint64_t h = digest(p, bytes);
   unmap(p);
   return h;
-}
-inline void show(const char* what, uint64_t h) {
-  std::printf("%s: %016llx\n", what, static_cast<unsigned long long>(h));
-}
-inline std::vector<uint8_t> pattern(size_t bytes, int seed) {
-  std::vector<uint8_t> v(bytes);
-  for (size_t i = 0; i < bytes; ++i) v[i] = static_cast<uint8_t>(i * 31 + i / 256 + static_cast<size_t>(seed));
-  return v;
-}
-
-inline cl_kernel kernel(const char* name) {
-  cl_int err = 0;
-  cl_kernel k = clCreateKernel(g_program, name, &err);
-  CHECK(err);
-  return k;
-}
-inline void launch(cl_kernel k, size_t items = 1) {
-  CHECK(clEnqueueNDRangeKernel(g_queue, k, 1, nullptr, &items, nullptr, 0, nullptr, nullptr));
 }
 
 inline void say(const char* what, cl_int code) { std::printf("%s %d\n", what, code); }

@@ -11,13 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "tests/e2e/virtual/check.h"
+#include "tests/e2e/virtual/memory_program.h"
 
 inline cl_platform_id g_platform;
-inline cl_device_id g_device;
-inline cl_context g_context;
-inline cl_command_queue g_queue;
-inline cl_program g_program;
 
 struct Usm {
   clHostMemAllocINTEL_fn host;
@@ -108,11 +104,6 @@ T* allocate(Kind kind, size_t n) {
 }
 inline void release(void* p) { CHECK(usm.free(g_context, p)); }
 
-inline uint64_t digest(const void* p, size_t bytes) {
-  uint64_t h = 14695981039346656037u;
-  for (size_t i = 0; i < bytes; ++i) h = (h ^ static_cast<const uint8_t*>(p)[i]) * 1099511628211u;
-  return h;
-}
 // What the device has there.
 inline std::vector<uint8_t> bytes_of(const void* p, size_t bytes) {
   std::vector<uint8_t> out(bytes);
@@ -122,24 +113,6 @@ inline std::vector<uint8_t> bytes_of(const void* p, size_t bytes) {
 inline uint64_t contents(const void* p, size_t bytes) { return digest(bytes_of(p, bytes).data(), bytes); }
 inline void put(void* p, const void* from, size_t bytes) {
   CHECK(usm.copy(g_queue, CL_TRUE, p, from, bytes, 0, nullptr, nullptr));
-}
-inline void show(const std::string& what, uint64_t h) {
-  std::printf("%s: %016llx\n", what.c_str(), static_cast<unsigned long long>(h));
-}
-inline std::vector<uint8_t> pattern(size_t bytes, int seed) {
-  std::vector<uint8_t> v(bytes);
-  for (size_t i = 0; i < bytes; ++i) v[i] = static_cast<uint8_t>(i * 31 + i / 256 + static_cast<size_t>(seed));
-  return v;
-}
-
-inline cl_kernel kernel(const char* name) {
-  cl_int err = 0;
-  cl_kernel k = clCreateKernel(g_program, name, &err);
-  CHECK(err);
-  return k;
-}
-inline void launch(cl_kernel k, size_t items = 1) {
-  CHECK(clEnqueueNDRangeKernel(g_queue, k, 1, nullptr, &items, nullptr, 0, nullptr, nullptr));
 }
 inline void count(void* p, size_t items, cl_int by) {
   static cl_kernel k = kernel("count");
