@@ -69,6 +69,7 @@ Result<Variables> run_variables(const Options& options) {
   out.emplace_back(OrderVariable, options.text("order"));
   out.emplace_back(NamingVariable, options.text("platform-name"));
   if (!options.text("only").empty()) out.emplace_back(OnlyVariable, options.text("only"));
+  out.emplace_back("GTRACE_DEDUP", options.text("dedup"));
   if (options.flag("sync-errors")) out.emplace_back("GTRACE_SYNC_ERRORS", "1");
   return connection;
 }

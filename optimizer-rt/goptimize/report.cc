@@ -139,6 +139,8 @@ void add_counters(RunReport& report, const Counters& counters,
   report.moved_by_devices = moved(counters.moves.device);
   report.moved_directly = moved(counters.moves.direct);
   report.moved_through_us = moved(counters.moves.relayed);
+  report.known = moved(counters.moves.known);
+  report.missed = moved(counters.moves.missed);
   report.node = static_cast<int>(get(counters.node)) - 1;
   for (size_t i = 0; i < static_cast<size_t>(Fallback::Count); ++i)
     if (const uint64_t n = get(counters.fallbacks[i]))
@@ -156,6 +158,10 @@ std::string report_json(const RunReport& r) {
     remote = {{"urls", r.remote_urls},
               {"devices", r.remote_devices},
               {"contexts", r.remote_contexts},
+              {"dedup",
+               {{"chunks", r.known.moves},
+                {"bytes_not_sent", r.known.bytes - std::min(r.known.bytes, r.missed.bytes)},
+                {"bytes_missed", r.missed.bytes}}},
               {"zero_copy", {{"transfers", r.in_place}, {"bytes", r.in_place_bytes}}}};
   }
   Json j = {{"program", r.program},

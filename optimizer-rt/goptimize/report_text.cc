@@ -80,6 +80,9 @@ std::string other_lines(const RunReport& r) {
   if (r.moved_through_us.moves)
     line("  moved between devices through the program: {} times, {}\n", r.moved_through_us.moves,
          bytes_text(r.moved_through_us.bytes));
+  if (r.known.moves)
+    line("  not sent, because the proxy had kept it: {}; {} that it was thought to have were sent all the same\n",
+         bytes_text(r.known.bytes - std::min(r.known.bytes, r.missed.bytes)), bytes_text(r.missed.bytes));
   if (r.in_place)
     line("  in place, by devices behind shared memory: {} transfers of {}\n", r.in_place, bytes_text(r.in_place_bytes));
   if (r.staged) line("  staged: {} transfers of {}\n", r.staged, bytes_text(r.staged_bytes));

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "tests/fuzz/seeds.h"
+#include "transport/protocol/chunk_messages.h"
 #include "transport/protocol/fragments.h"
 
 using namespace gt;
@@ -21,6 +22,15 @@ void try_as(ByteView frame) {
   if (once != twice) std::abort();
 }
 
+// What travels as bytes, with a type in front as messages have it.
+template <class Body>
+struct AsMessage {
+  static constexpr auto Type = wire::MessageType::Recall;
+  Body body;
+  template <class V>
+  void fields(V& v) { v(body); }
+};
+
 template <class... Message>
 void try_all(ByteView frame) { (try_as<Message>(frame), ...); }
 
@@ -36,7 +46,8 @@ std::vector<Bytes> empty_ones() {
 
 std::vector<Bytes> fuzz_seeds() {
   return empty_ones<wire::Call, wire::Launch, wire::Write, wire::Read, wire::Update, wire::Build, wire::Completed,
-                    wire::Surveyed, wire::Built, wire::FragmentToClient>();
+                    wire::Surveyed, wire::Built, wire::FragmentToClient, wire::Kept, wire::Filled,
+                    AsMessage<wire::Recipe>>();
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -45,7 +56,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try_all<wire::Call, wire::Launch, wire::Write, wire::Read, wire::Move, wire::Update, wire::Finish, wire::Subscribe,
           wire::Build, wire::Survey, wire::Ping, wire::Leave, wire::Reply, wire::Completed, wire::Failed,
           wire::Credit, wire::Data, wire::Printed, wire::Surveyed, wire::Built, wire::Pong, wire::FragmentToClient,
-          wire::Invite, wire::Join, wire::Invited, wire::Joined, wire::PeerInbox>(frame);
+          wire::Invite, wire::Join, wire::Invited, wire::Joined, wire::PeerInbox, wire::Recall,
+          wire::Kept, wire::Filled, AsMessage<wire::Recipe>>(frame);
   wire::Assembler assembler(1 << 16);
   Bytes whole;
   for (ByteView left = frame; left.size() > 16 && assembler.take<wire::FragmentToClient>(left, whole);)

@@ -34,7 +34,8 @@ ALLOWED = {
     "transport/memory": MODEL + ("transport/opencl",),
     "transport/staging": MODEL + ("transport/opencl", "transport/copy", "transport/memory", "transport/staging"),
     "transport/link": BASE + ("transport/link", "transport/staging"),
-    "transport/protocol": BASE + ("transport/copy", "transport/link", "transport/protocol"),
+    "transport/chunks": BASE + ("transport/chunks", "transport/link"),
+    "transport/protocol": BASE + ("transport/copy", "transport/chunks", "transport/link", "transport/protocol"),
     "transport/usm": BASE + ("transport/opencl",),
     "transport/moves": BASE + ("transport/opencl", "transport/copy", "transport/memory", "transport/staging"),
     "transport/executor": MODEL + ("transport",),    # also runs inside programs: no store, no libclang
@@ -55,7 +56,7 @@ ALLOWED = {
 # Heavy libraries that must not enter what is injected into programs.
 KEPT_OUT = re.compile(r"^(sqlite3\.h|clang-c/|CLI/|nlohmann/)")
 INJECTED = ("tracer/lib", "tracer/interpose", "optimizer-rt/pool", "optimizer-rt/cl", "transport/opencl",
-            "transport/copy", "transport/memory", "transport/staging", "transport/moves", "transport/usm", "transport/executor", "transport/link", "transport/protocol",
+            "transport/copy", "transport/memory", "transport/staging", "transport/moves", "transport/usm", "transport/executor", "transport/chunks", "transport/link", "transport/protocol",
             "optimizer-rt/client")
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

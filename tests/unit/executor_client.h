@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -19,6 +20,7 @@
 #include "transport/copy/chunks.h"
 #include "transport/executor/executor.h"
 #include "transport/link/local_link.h"
+#include "transport/protocol/chunk_messages.h"
 #include "transport/protocol/fragments.h"
 
 namespace gt::exec {
@@ -208,6 +210,8 @@ class Client : public wire::LinkHandler {
       case wire::MessageType::Pong: take<wire::Pong>(frame); break;
       case wire::MessageType::Invited: take<wire::Invited>(frame); break;
       case wire::MessageType::Joined: take<wire::Joined>(frame); break;
+      case wire::MessageType::Kept: take<wire::Kept>(frame); break;
+      case wire::MessageType::Filled: take<wire::Filled>(frame); break;
       default: FAIL("a message that clients do not get");
     }
     changed_.notify_all();
@@ -229,6 +233,9 @@ class Client : public wire::LinkHandler {
   std::map<ObjectId, Bytes> data;
   std::vector<wire::Failed> failures;
   std::vector<uint32_t> credits;
+  std::vector<chunks::ShortName> kept;
+  std::optional<uint64_t> room;  // for what is kept; none: it has not said
+  std::map<uint32_t, std::vector<uint16_t>> filled;  // what is missing, by slot
   std::vector<std::string> order;  // of completions and prints
   std::string printed;
   std::thread::id told_by;  // who brought the last frame
@@ -265,6 +272,11 @@ class Client : public wire::LinkHandler {
   void got(const wire::Pong& m) { pongs[m.reply] = m; }
   void got(const wire::Invited& m) { invitations[m.reply] = m; }
   void got(const wire::Joined& m) { joins[m.reply] = m; }
+  void got(const wire::Kept& m) {
+    kept.insert(kept.end(), m.names.begin(), m.names.end());
+    room = m.room;
+  }
+  void got(const wire::Filled& m) { filled[m.slot] = m.missing; }
 
   std::unique_ptr<wire::Link> link_, their_link_;
   wire::FragmentNumbers numbers_{0};

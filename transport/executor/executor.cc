@@ -12,6 +12,7 @@
 #include "transport/executor/calls/device_discovery.h"
 #include "transport/executor/calls/launches.h"
 #include "transport/executor/calls/programs.h"
+#include "transport/executor/transfer/kept_chunks.h"
 #include "transport/executor/transfer/migrator.h"
 #include "transport/executor/transfer/peers.h"
 #include "transport/executor/transfer/transfers.h"
@@ -46,6 +47,7 @@ class Executor::State {
       : session(std::make_shared<Session>(functions, link, limits, std::move(options))),
         event_waiter(std::make_shared<EventWaiter>(session)),
         inbox(std::make_shared<Inbox>(session, event_waiter, session->out)),
+        kept_chunks(std::make_shared<KeptChunks>(session, inbox)),
         peers(std::make_shared<Peers>(session, event_waiter)),
         objects(*session),
         commands(session, objects, event_waiter),
@@ -79,6 +81,7 @@ class Executor::State {
   bool run(const wire::Leave& m) GT_REQUIRES(dispatching);
   bool run(const wire::Invite& m) GT_REQUIRES(dispatching);
   bool run(const wire::Join& m) GT_REQUIRES(dispatching);
+  bool run(const wire::Recall& m) GT_REQUIRES(dispatching);
   bool assemble(ByteView frame) GT_REQUIRES(dispatching);
   void refuse() { link_.close(); }
   // The driver and the message decide what happens inside; what throws has no memory.
@@ -89,6 +92,7 @@ class Executor::State {
   const std::shared_ptr<Session> session;
   const std::shared_ptr<EventWaiter> event_waiter;
   const std::shared_ptr<Inbox> inbox;
+  const std::shared_ptr<KeptChunks> kept_chunks;
   BounceBuffer ring;
   const std::shared_ptr<Peers> peers;
   Objects objects;
@@ -266,6 +270,7 @@ bool Executor::State::dispatch(ByteView frame) {
     case MessageType::Leave: { wire::Leave m; return decoded(frame, m); }
     case MessageType::Invite: { wire::Invite m; return decoded(frame, m); }
     case MessageType::Join: { wire::Join m; return decoded(frame, m); }
+    case MessageType::Recall: { wire::Recall m; return decoded(frame, m); }
     case MessageType::FragmentToExecutor: return assemble(frame);
     default: return false;
   }
@@ -306,6 +311,7 @@ bool Executor::State::run(const wire::Join& m) {
   peers->run(m);
   return true;
 }
+bool Executor::State::run(const wire::Recall& m) { return kept_chunks->recall(m); }
 bool Executor::State::run(wire::Build& m) {
   programs->run(std::move(m));
   return true;
@@ -351,6 +357,7 @@ bool Executor::State::run(const wire::Survey& m) {
   wire::Surveyed surveyed;
   surveyed.reply = m.reply;
   surveyed.inbox_segment = inbox->segment();
+  surveyed.chunks = kept_chunks->offer();
   surveyed.inbox_slots = inbox->slots();
   surveyed.slot_bytes = session->options.slot_bytes;
   surveyed.ring_segment = ring.segment();
@@ -376,6 +383,7 @@ void Executor::State::shut_down(uint32_t timeout_ms) {
   migrator.close();  // before what moves wait for fails: PoCL 3.1 miscounts when two threads fail commands of one queue
   objects.fail_user_events();
   event_waiter->look(wire::Idle::Sleeps);
+  kept_chunks->close();
   inbox->close();
   peers->close();
   programs.reset();
@@ -402,6 +410,7 @@ Status Executor::start() {
   if (!state_->session->cl.has_all()) return {Kind::Unsupported, "the OpenCL loader lacks functions of OpenCL 1.2"};
   const MessageSender::Use use(state_->session->out);
   GT_TRY(state_->inbox->open(use.link()));
+  GT_TRY(state_->kept_chunks->open(use.link()));
   state_->ring.open(use.link(), state_->session->options.ring_bytes);
   state_->started = true;  // handlers may run before start() returns
   const Status started = use.link().start(*this);
@@ -441,7 +450,7 @@ bool Executor::adopt(cl_mem buffer, wire::ObjectId name) {
 Mutex* Executor::driver_lock(cl_device_id device) const { return driver_lock_of(*state_->session, device); }
 
 void Executor::on_put(wire::Notice notice, size_t bytes) {
-  state_->guarded([&] { return state_->inbox->arrive(notice, bytes); });
+  state_->guarded([&] { return state_->kept_chunks->arrive(notice, bytes); });
 }
 
 void Executor::on_withdrawn(wire::SegmentId segment) {

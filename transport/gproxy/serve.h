@@ -19,6 +19,7 @@ struct ServeOptions {
   size_t max_clients = 0;
   unsigned drain_s = 0, probe_s = 0;
   bool sandbox = true;
+  std::string store_folder;  // empty: what is kept is kept in memory
   std::vector<wire::Url> metrics;  // one or none
   WorkerPlan plan;                 // all but the devices
 };

@@ -64,6 +64,7 @@ WorkerPlan plan_of(const Options& options) {
   plan.objects = options.integer("objects").value_or(0);
   plan.build_seconds = options.integer("build-seconds").value_or(0);
   plan.in_flight_bytes = options.size("in-flight").value_or(0);
+  plan.store_bytes = options.size("store").value_or(0);
   plan.token_file = options.text("token-file").empty() ? default_token_file() : options.text("token-file");
   plan.cert = options.text("cert");
   plan.key = options.text("key");
@@ -74,7 +75,7 @@ WorkerPlan plan_of(const Options& options) {
 }  // namespace
 
 Result<ServeOptions> serve_options(const Options& options) {
-  constexpr uint64_t MostClients = 10'000, LongestWait_s = 86'400;
+  constexpr uint64_t MostClients = 10'000, LongestWait_s = 86'400, LeastStore = uint64_t{1} << 20;
   ServeOptions wanted;
   wanted.devices = options.text("devices");
   wanted.plan = plan_of(options);
@@ -86,6 +87,9 @@ Result<ServeOptions> serve_options(const Options& options) {
   if (options.integer("probe-seconds").value_or(0) < 1) return Status(Kind::Invalid, "--probe-seconds: 1 at least");
   if (wanted.plan.token_file.empty()) return Status(Kind::Invalid, "no home folder for the token: give --token-file");
   wanted.max_clients = clients;
+  if (wanted.plan.store_bytes != 0 && wanted.plan.store_bytes < LeastStore)
+    return Status(Kind::Invalid, "--store: 1M at least, or 0");
+  wanted.store_folder = options.text("store-dir");
   wanted.sandbox = !options.flag("no-sandbox");
   wanted.drain_s = static_cast<unsigned>(std::min(options.integer("drain").value_or(0), LongestWait_s));
   wanted.probe_s = static_cast<unsigned>(std::min(*options.integer("probe-seconds"), LongestWait_s));

@@ -57,6 +57,15 @@ std::string session_row(const Json& s) {
                      bytes("in_flight_bytes"));
 }
 
+// What clients did not have to send; empty: none came by name, and nothing is kept.
+std::string kept_line(const Json& all) {
+  const auto bytes = [&](const char* name) { return all.at(name).get<uint64_t>(); };
+  const uint64_t known = bytes("known_bytes_total"), kept = bytes("kept_bytes_total");
+  if (known + kept == 0) return "";
+  return fmt::format("{} were kept here and not sent again; {} were kept since the start\n", readable_bytes(known),
+                     readable_bytes(kept));
+}
+
 class Metrics {
  public:
   void add(std::string_view name, const char* type, const char* help, uint64_t value) {
@@ -161,6 +170,7 @@ Result<std::string> status_table(std::string_view json) try {
   text += fmt::format("{} sessions now (at most {}), {} since the start, {} callers refused, {} workers died\n",
                       sessions.size(), all.at("max_clients").get<uint64_t>(), all.at("sessions_total").get<uint64_t>(),
                       all.at("refused_total").get<uint64_t>(), all.at("died_total").get<uint64_t>());
+  text += kept_line(all);
   if (sessions.empty()) return text;
   text += fmt::format("{:>7}  {:<28} {:>7} {:>8} {:>10} {:>8} {:>11} {:>11} {:>9} {:>11} {:>11}\n", "session", "peer",
                       "devices", "age", "launches", "builds", "in", "out", "objects", "memory", "in flight");

@@ -43,6 +43,7 @@ Status Supervisor::open() {
   if (!loop) return loop.status();
   loop_ = std::move(*loop);
   GT_TRY(lower_max_clients());
+  GT_TRY(chunk_stores_.open());
   GT_TRY(open_signals());
   acceptor_ = std::make_unique<Acceptor>(*loop_, [this](Caller caller) { pool_->welcome(std::move(caller)); });
   GT_TRY(open_places());
@@ -50,6 +51,7 @@ Status Supervisor::open() {
   const wire::Url& beside = urls_.back();  // shared memory is always the last
   if (beside.name.find('/') == beside.name.npos) options_.plan.shm = beside.name;
   pool_ = std::make_unique<WorkerPool>(*loop_, to_words(options_.plan), environment_, options_.max_clients,
+                                       [this](const chunks::Owner& owner) { return chunk_stores_.of(owner); },
                                        [this] { emptied(); });
   facts_.started_ns = monotonic_ns();
   return pool_->start();

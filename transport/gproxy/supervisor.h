@@ -14,6 +14,7 @@
 #include "traces/base/fd.h"
 #include "traces/base/status.h"
 #include "transport/gproxy/acceptor.h"
+#include "transport/gproxy/chunk_stores.h"
 #include "transport/gproxy/event_loop.h"
 #include "transport/gproxy/serve.h"
 #include "transport/gproxy/status.h"
@@ -26,7 +27,9 @@ class Supervisor {
  public:
   // `environment`: for workers, besides ours. `devices`: those that are served.
   Supervisor(const ServeOptions& options, std::vector<DeviceFacts> devices, std::vector<std::string> environment)
-      : options_(options), environment_(std::move(environment)) {
+      : options_(options),
+        environment_(std::move(environment)),
+        chunk_stores_(options.plan.store_bytes, options.store_folder) {
     facts_.devices = std::move(devices);
     facts_.most_sessions = options.max_clients;
   }
@@ -52,6 +55,7 @@ class Supervisor {
 
   ServeOptions options_;
   std::vector<std::string> environment_;
+  ChunkStores chunk_stores_;
   ProxyFacts facts_;
   std::vector<wire::Url> urls_;
   std::string status_path_;

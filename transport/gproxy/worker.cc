@@ -10,6 +10,7 @@
 
 #include <fcntl.h>
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -81,6 +82,19 @@ class Session {
     if (link_) link_->close();
     return link_ != nullptr;
   }
+  // What the supervisor gave when it was asked for a store; closed: there is none.
+  void give_store(Fd store) {
+    const MutexLock lock(mutex_);
+    store_ = std::move(store);
+    store_given_ = true;
+    changed_.notify_all();
+  }
+  Fd wait_for_store() {
+    constexpr std::chrono::seconds Longest{5};
+    UniqueLock lock(mutex_);
+    changed_.wait_for(lock, Longest, [this]() GT_REQUIRES(mutex_) { return store_given_; });
+    return std::move(store_);
+  }
   void uses(size_t device) {
     if (device < 64) page_->devices |= uint64_t{1} << device;
   }
@@ -96,15 +110,20 @@ class Session {
   std::condition_variable changed_;
   std::unique_ptr<wire::Link> link_ GT_GUARDED_BY(mutex_);
   const exec::Executor* executor_ GT_GUARDED_BY(mutex_) = nullptr;
+  Fd store_ GT_GUARDED_BY(mutex_);
+  bool store_given_ GT_GUARDED_BY(mutex_) = false;
   CounterPage* page_;
 };
 
+void report(const Report& r, int fd = -1) {
+  if (!send_report(ControlFd, r, fd)) ::_exit(ExitEnvironment);  // the supervisor is gone
+}
 void report(News news, const std::string& text = {}, int fd = -1, const wire::SessionId& name = {}) {
   Report r;
   r.news = news;
   r.name = name;
   std::snprintf(r.text, sizeof r.text, "%s", text.c_str());
-  if (!send_report(ControlFd, r, fd)) ::_exit(ExitEnvironment);  // the supervisor is gone
+  report(r, fd);
 }
 
 Result<wire::Credentials> credentials_of(const WorkerPlan& plan) {
@@ -138,12 +157,16 @@ void greet_until_accepted(const wire::Credentials& credentials, Session& session
 }
 
 void hold_lifeline(Session& session) {
-  char byte;
-  while (true) {
-    const ssize_t n = ::recv(ControlFd, &byte, 1, 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    session.count();
+  for (bool gone = false; !gone;) {
+    pollfd control{ControlFd, POLLIN, 0};
+    if (::poll(&control, 1, -1) < 0) continue;
+    Report said;
+    Fd fd;
+    if (receive_report(ControlFd, said, fd, gone)) {
+      if (said.news == News::Store) session.give_store(std::move(fd));
+    } else if (!gone) {
+      session.count();
+    }
   }
   if (!session.close()) ::_exit(ExitOk);
   end_within(CleanUpTime);  // the main thread does it, if no driver keeps it
@@ -177,6 +200,16 @@ exec::Options options_of(const OpenCl& cl, const WorkerPlan& plan, const wire::C
   options.take_printed = [printed] { return printed->take(); };
   options.log = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   options.open_peer_listener = [plan] { return open_peer_listener(plan); };
+  if (plan.store_bytes != 0) {
+    options.open_chunk_store = [&session](const chunks::Owner& owner) {
+      Report wanted;
+      wanted.news = News::StoreWanted;
+      wanted.owner = owner;
+      report(wanted);
+      return session.wait_for_store();
+    };
+    if (!credentials.token.empty()) options.chunk_key = chunks::key_of(credentials.token);
+  }
   options.certificates = credentials;
   options.certificates.token.clear();  // peers have secrets of their own
   options.take_build_turn = [](std::string_view what) {
@@ -257,6 +290,7 @@ int worker_command(int argc, char** argv) {
   // What is secret is read now: in the sandbox it is not there. Threads begin inside.
   static Result<wire::Credentials> credentials = credentials_of(*plan);
   if (!credentials) return fail(Program, credentials.status());
+  if (plan->store_bytes != 0) (void)chunks::PieceNamer::available().ok();  // loads OpenSSL
   if (!plan->temporary.empty()) {
     const Status s = enter_sandbox(driver_sandbox(driver_libraries(), plan->temporary));
     if (!s.ok()) return fail(Program, s);

@@ -4,6 +4,7 @@
 //   worker ── Open + its end of a hand-over socket ──► supervisor     gives it a caller (link/hello/handover.h)
 //          ── Refused or Accepted ───────────────────► supervisor     Refused: Open follows, for another caller
 //          ── PeerListener + its end of another one ─────► supervisor     gives it the peer that asks for this name
+//          ── StoreWanted ─────────────────────────────► supervisor     once; Store answers, beside it the file
 //   the supervisor closes its side, or dies ─────────► worker         ends the session and itself
 //
 // Drivers and strangers' messages live in workers: the supervisor acts on none of their numbers, it only shows them.
@@ -16,6 +17,7 @@
 #include <cstdint>
 
 #include "traces/base/fd.h"
+#include "transport/chunks/piece_name.h"
 #include "transport/executor/base/counters.h"
 #include "transport/link/hello/hello.h"
 
@@ -26,11 +28,14 @@ enum class News : uint32_t {
   Refused = 2,       // the caller did not prove who it is
   Accepted = 3,      // the session runs
   PeerListener = 4,  // beside it: the socket over which it takes the peer that asks for `name`
+  StoreWanted = 5,   // the client has the key of `owner`
+  Store = 6,         // to the worker; beside it: where that owner's chunks are kept
 };
 struct Report {
   News news = News::Open;
   char text[200] = {};  // Refused: why
   wire::SessionId name{};
+  chunks::Owner owner{};
 };
 
 // Written by the worker, read by the supervisor at any moment; each number for itself.

@@ -20,6 +20,7 @@ void each_field(Plan& plan, Visit visit) {
   visit("key", plan.key);
   visit("ca", plan.ca);
   visit("shm", plan.shm);
+  visit("store", plan.store_bytes);
   visit("temporary", plan.temporary);
 }
 

@@ -15,6 +15,7 @@ struct WorkerPlan {
   uint64_t memory_bytes = 0, objects = 0, build_seconds = 0, in_flight_bytes = 0;
   std::string token_file, cert, key, ca;  // read by the worker, so that new ones need no restart
   std::string shm;  // NAME of the shm:NAME at which workers of this node find the proxy; empty: nowhere
+  uint64_t store_bytes = 0;  // for what an owner's clients send again; 0: nothing is kept
   std::string temporary;  // the folder for temporary files, in a sandbox; empty: no sandbox
 };
 

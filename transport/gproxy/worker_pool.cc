@@ -24,11 +24,13 @@ void add_counters(Totals& totals, const CounterPage& page) {
 }  // namespace
 
 WorkerPool::WorkerPool(EventLoop& loop, std::vector<std::string> arguments, std::vector<std::string> environment,
-                       size_t most_sessions, std::function<void()> emptied)
+                       size_t most_sessions, std::function<Fd(const chunks::Owner&)> open_store,
+                       std::function<void()> emptied)
     : loop_(loop), build_turns_(lifted(build_turns())), most_sessions_(most_sessions), emptied_(std::move(emptied)) {
   start_.arguments = std::move(arguments);
   start_.environment = std::move(environment);
   start_.build_turns = build_turns_.get();
+  start_.open_store = std::move(open_store);
   start_.changed = [this] { later_advance(); };
   start_.next_session_number = [this] { return ++over_.sessions; };
   start_.refused = [this](const std::string& caller, const std::string& why) {

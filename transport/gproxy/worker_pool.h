@@ -31,9 +31,9 @@ class WorkerPool {
   static constexpr size_t MostGreeting = 8, MostQueued = 64;
   static constexpr std::chrono::milliseconds QueueTime{2000};
 
-  // `emptied`: the last session is over, or the last worker gone.
+  // `open_store`: of WorkerStart. `emptied`: the last session is over, or the last worker gone.
   WorkerPool(EventLoop& loop, std::vector<std::string> arguments, std::vector<std::string> environment,
-             size_t most_sessions, std::function<void()> emptied);
+             size_t most_sessions, std::function<Fd(const chunks::Owner&)> open_store, std::function<void()> emptied);
 
   Status start();         // the first worker
   void welcome(Caller caller);

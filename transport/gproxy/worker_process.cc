@@ -143,9 +143,19 @@ void WorkerProcess::hear(const Report& report, Fd fd) {
     case News::PeerListener:
       if (fd.open()) add_peer_listener(report.name, std::move(fd));
       return;
+    case News::StoreWanted: return give_store(report.owner);
     default: return;
   }
   start_.changed();
+}
+
+// One, of whom the worker serves: what its client makes of it later, it gets no other.
+void WorkerProcess::give_store(const chunks::Owner& owner) {
+  if (state_ != State::Serving || std::exchange(has_asked_for_store_, true)) return;
+  const Fd store = start_.open_store(owner);
+  Report report;
+  report.news = News::Store;
+  send_report(control_.get(), report, store.get());
 }
 
 // Those whose peer has gone, or never came, make room.

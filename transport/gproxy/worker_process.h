@@ -29,6 +29,7 @@ struct WorkerStart {
   int build_turns = -1;                  // of build_turns.h, lifted
   std::function<uint64_t()> next_session_number;
   std::function<void(const std::string& caller, const std::string& why)> refused;
+  std::function<Fd(const chunks::Owner&)> open_store;  // closed: there is none
   std::function<void()> changed;  // the state has; must not destroy the worker
 };
 
@@ -70,6 +71,7 @@ class WorkerProcess {
   Status make_page(Fd& page);
   void read_report();
   void hear(const Report& report, Fd fd);
+  void give_store(const chunks::Owner& owner);
   void add_peer_listener(const wire::SessionId& name, Fd handover);
   std::string name() const;
 
@@ -77,7 +79,7 @@ class WorkerProcess {
   WorkerStart start_;
   pid_t pid_ = -1;
   State state_ = State::Spare;
-  bool ending_ = false, has_served_ = false;
+  bool ending_ = false, has_served_ = false, has_asked_for_store_ = false;
   unsigned refused_ = 0;
   wire::SessionId session_{};
   uint64_t session_number_ = 0, begun_ns_ = 0;

@@ -1,4 +1,4 @@
-// How contents went from place to place: counted from the start, for the report of goptimize.
+// How contents went from place to place, and which need not: counted from the start, for the report of goptimize.
 // Thread safety: numbers that are counted up.
 #pragma once
 
@@ -14,6 +14,8 @@ struct MoveCounts {
   Way here;     // between drivers of this process
   Way device;   // of these: from device to device, not through the host's memory
   Way direct;   // from proxy to proxy, or inside one
+  Way known;    // of writes: chunks, and bytes of them, that a proxy was thought to have, and that were not sent
+  Way missed;   // pieces of these that it did not have, and that were sent all the same
   Way relayed;  // through this process: to or from a device here, or because proxies do not reach each other
 };
 

@@ -49,6 +49,7 @@ enum class MessageType : uint8_t {
   Join = 14,
   Move = 15,
   Leave = 16,
+  Recall = 17,  // chunk_messages.h
   Update = 20,
   // executor to client
   Reply = 65,
@@ -63,6 +64,8 @@ enum class MessageType : uint8_t {
   FragmentToClient = 74,
   Invited = 77,
   Joined = 78,
+  Kept = 80,    // chunk_messages.h
+  Filled = 81,
   // executor to executor; Credit, too
   PeerInbox = 79,
 };
@@ -312,6 +315,15 @@ struct PlatformTypes {
   template <class V>
   void fields(V& v) { v(platform, none, unknown, mixed); }
 };
+// Chunks of writes may come by the names of their pieces (chunk_messages.h).
+struct ChunkOffer {
+  uint32_t piece_bytes = 0;     // 0: they may not
+  uint32_t recipe_segment = 0;  // of the executor's: where recipes go, one beside each slot of the inbox
+  uint32_t recipe_bytes = 0;    // room of each
+  uint32_t forms = 0;           // of pieces that it knows: bit n for PieceForm n
+  template <class V>
+  void fields(V& v) { v(piece_bytes, recipe_segment, recipe_bytes, forms); }
+};
 struct Surveyed {
   static constexpr auto Type = MessageType::Surveyed;
   ReplyId reply = 0;
@@ -326,10 +338,11 @@ struct Surveyed {
   int64_t clock_ns = 0;  // the executor's, which device times are told in
   std::vector<PlatformFunctions> functions;
   std::vector<PlatformTypes> types;
+  ChunkOffer chunks;
   template <class V>
   void fields(V& v) {
     v(reply, node, platforms, devices, inbox_segment, inbox_slots, slot_bytes, ring_segment, ring_bytes, clock_ns);
-    v.appended(functions, types);
+    v.appended(functions, types, chunks);
   }
 };
 

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <utility>
 #include <vector>
 
 #include "traces/base/mutex.h"
@@ -46,6 +47,22 @@ class Slots {
     free_.pop_back();
     return true;
   }
+  // The same, but also returns when wake() has been called since it last did.
+  enum class Outcome : uint8_t { Taken, Woken, Closed };
+  Outcome take_unless_woken(uint32_t& slot) {
+    UniqueLock lock(mutex_);
+    changed_.wait(lock, [this]() GT_REQUIRES(mutex_) { return closed_ || woken_ || !free_.empty(); });
+    if (std::exchange(woken_, false)) return Outcome::Woken;
+    if (closed_ || slot_bytes_ == 0) return Outcome::Closed;
+    slot = free_.back();
+    free_.pop_back();
+    return Outcome::Taken;
+  }
+  void wake() {
+    const MutexLock lock(mutex_);
+    woken_ = true;
+    changed_.notify_all();
+  }
   // Until open() has been called. False: not within the time, or closed.
   bool wait_until_open(std::chrono::milliseconds time) {
     UniqueLock lock(mutex_);
@@ -61,6 +78,7 @@ class Slots {
   uint64_t slot_bytes_ = 0;
   std::vector<uint32_t> free_ GT_GUARDED_BY(mutex_);
   bool opened_ GT_GUARDED_BY(mutex_) = false, closed_ GT_GUARDED_BY(mutex_) = false;
+  bool woken_ GT_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace gt::wire

@@ -45,6 +45,11 @@ bool sync_errors() {
   return on;
 }
 
+DedupMode dedup() {
+  static const std::string mode = variable("GTRACE_DEDUP");
+  return mode == "always" ? DedupMode::Always : mode == "never" ? DedupMode::Never : DedupMode::Auto;
+}
+
 Naming naming() {
   const std::string name = variable("GTRACE_PLATFORM_NAME");
   return name == "native" ? Naming::Native : name == "auto" ? Naming::Auto : Naming::Own;

@@ -7,10 +7,11 @@
 //   GTRACE_SPREAD=1         each device of a context has memory of its own, also where they are of one driver
 //   GTRACE_PLATFORM_NAME    what the platform is called. gtrace (the default); native: as that of the first device;
 //                           auto: as that of all devices if they have one, else gtrace
+//   GTRACE_DEDUP            may large writes go by name? auto (the default): where it pays; always: for tests; never
 //   GTRACE_SYNC_ERRORS=1    each command waits for its end (2 s at most) and returns the error itself
 //
-// Thread safety: any thread. spreads() and sync_errors() are constants after the first call; the others look at the
-// environment, and credentials() at the token's file, each time.
+// Thread safety: any thread. spreads(), sync_errors() and dedup() are constants after the first call; the others look
+// at the environment, and credentials() at the token's file, each time.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,8 @@ namespace gt::virt {
 std::vector<std::string> remote_urls();
 bool spreads();
 bool sync_errors();
+enum class DedupMode : uint8_t { Auto, Always, Never };
+DedupMode dedup();
 enum class Naming : uint8_t { Own, Native, Auto };
 Naming naming();  // of the platform
 

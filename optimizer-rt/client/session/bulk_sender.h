@@ -1,16 +1,21 @@
-// The client's half of large writes: chunks go into free slots of the executor's inbox.
+// The client's half of large writes: chunks go into free slots of the executor's inbox, or their pieces by name, where
+// the executor has them (chunk_namer.h).
 //
 // Transfers go one after the other, in the order in which they were handed in (slots.h says why). While there are any
 // to be sent, none waits for the arrival of the one before it.
-// Thread safety: any thread; credit() and close() are called by the link's handlers and only take a short lock.
+// Thread safety: any thread; credit(), kept(), filled() and close() are called by the link's handlers and only take a
+// short lock.
 #pragma once
 
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <list>
+#include <unordered_map>
 #include <vector>
 
+#include "optimizer-rt/client/session/chunk_namer.h"
 #include "traces/base/mutex.h"
 #include "transport/copy/chunks.h"
 #include "transport/link/base/link.h"
@@ -22,8 +27,12 @@ class BulkSender {
  public:
   // Before the first transfer.
   void open(wire::Link& link, wire::SegmentId segment, uint32_t slots, uint64_t slot_bytes);
+  // Chunks may go by name. Likewise.
+  void open_names(const wire::ChunkOffer& offer, const ChunkNaming& naming, ChunkNamer::Ask ask);
   void credit(const std::vector<uint32_t>& slots) { slots_.credit(slots); }
-  void close() { slots_.close(); }
+  void kept(const wire::Kept& kept) { namer_.kept(kept); }
+  void filled(wire::Filled filled);
+  void close();
 
   using Done = std::function<void()>;
   // Sends what is packed at `from` as the chunks of `transfer`, of chunk_bytes(all of it) each; `done` runs when the
@@ -44,20 +53,47 @@ class BulkSender {
   };
   struct Sent {
     std::vector<wire::Ticket> tickets;
+    std::list<Bytes> recipes;  // on their way
+    size_t unfilled = 0;       // chunks by name of which the executor may still want bytes
+    bool whole = false;        // all chunks are on their way
     Done done;
+  };
+  struct Chunk {
+    uint32_t transfer = 0, slot = 0;
+    ByteView bytes;
+  };
+  struct ByName {
+    Sent* sent = nullptr;
+    Chunk chunk;
+    std::vector<std::optional<chunks::Name>> names;
   };
   static void* run(void* self);
   void loop();
+  bool is_wanted() GT_REQUIRES(mutex_);
   void send(Job& job);
+  bool take_slot(uint32_t& slot);
+  void send_chunk(const Chunk& chunk, Sent& sent);
+  void send_measured(const Chunk& chunk, Sent& sent);
+  void send_by_name(const Chunk& chunk, ChunkNamer::Plan&& plan, Sent& sent);
+  void put(const Chunk& chunk, size_t begin, size_t end, Sent& sent);
+  void put_last(const Chunk& chunk, size_t begin, size_t end, uint32_t flags, Sent& sent);
+  void answer_filled();
+  void answer(const wire::Filled& filled);
   void retire();
+  bool is_closed();
 
   wire::Link* link_ = nullptr;
   wire::Slots slots_;
+  wire::ChunkOffer offer_;
   Mutex mutex_;
   std::condition_variable changed_;
   std::deque<Job> jobs_ GT_GUARDED_BY(mutex_);
-  bool started_ GT_GUARDED_BY(mutex_) = false;
-  std::deque<Sent> sent_;  // of the thread: on their way
+  std::deque<wire::Filled> filled_ GT_GUARDED_BY(mutex_);
+  bool started_ GT_GUARDED_BY(mutex_) = false, closed_ GT_GUARDED_BY(mutex_) = false;
+  // Of the thread.
+  ChunkNamer namer_;
+  std::list<Sent> sent_;  // on their way
+  std::unordered_map<uint32_t, ByName> by_name_;  // by slot
 };
 
 }  // namespace gt::virt

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "optimizer-rt/client/session/chunk_namer.h"
 #include "traces/base/status.h"
 #include "transport/link/base/link.h"
 
@@ -19,6 +20,7 @@ struct Connection {
   std::unique_ptr<wire::Link> link;
   std::shared_ptr<LocalExecutor> behind;  // when the executor is in this process
   std::string url;                        // when it is not
+  ChunkNaming naming = {};                     // of what is sent again
 };
 
 // Waits for the other side, LinkOptions::connect_ms at most; a driver in this process is loaded, and stays. Errors:

@@ -26,7 +26,10 @@ void print(ByteView text) {
 }  // namespace
 
 Session::Session(Connection connection)
-    : link_(std::move(connection.link)), behind_(std::move(connection.behind)), url_(std::move(connection.url)) {}
+    : link_(std::move(connection.link)),
+      behind_(std::move(connection.behind)),
+      url_(std::move(connection.url)),
+      naming_(connection.naming) {}
 
 Result<wire::Surveyed> Session::begin() {
   const Status started = link_->start(*this);
@@ -41,6 +44,8 @@ Result<wire::Surveyed> Session::begin() {
   shares_memory_ = !in_process() && surveyed.inbox_slots > 0 && link_->view({surveyed.inbox_segment, 0}, 1);
   if (shares_memory_)
     bounce_buffer_.open(link_->view({surveyed.ring_segment, 0}, surveyed.ring_bytes), surveyed.ring_bytes);
+  if (!shares_memory_ && !in_process())
+    bulk_sender_.open_names(surveyed.chunks, naming_, [this](const wire::Recall& recall) { send(recall); });
   bulk_sender_.open(*link_, surveyed.inbox_segment, surveyed.inbox_slots, surveyed.slot_bytes);
   return surveyed;
 }
@@ -300,6 +305,10 @@ void Session::heard(ByteView frame) {
       return each(wire::Failed{}, [&](const wire::Failed& m) { failed(m); });
     case wire::MessageType::Credit:
       return each(wire::Credit{}, [&](const wire::Credit& m) { bulk_sender_.credit(m.slots); });
+    case wire::MessageType::Kept:
+      return each(wire::Kept{}, [&](const wire::Kept& m) { bulk_sender_.kept(m); });
+    case wire::MessageType::Filled:
+      return each(wire::Filled{}, [&](wire::Filled& m) { bulk_sender_.filled(std::move(m)); });
     case wire::MessageType::Data:
       return each(wire::Data{}, [&](const wire::Data& m) { take_data(m); });
     case wire::MessageType::Printed:

@@ -166,6 +166,7 @@ class Session final : public wire::LinkHandler {
   std::unique_ptr<wire::Link> link_;
   std::shared_ptr<LocalExecutor> behind_;
   const std::string url_;
+  const ChunkNaming naming_;
   BulkSender bulk_sender_;
   RegisteredMemory registered_memory_;
   BounceBuffer bounce_buffer_;

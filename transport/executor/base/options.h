@@ -12,6 +12,7 @@
 
 #include "traces/base/fd.h"
 #include "traces/base/status.h"
+#include "transport/chunks/piece_name.h"
 #include "transport/link/base/options.h"
 #include "transport/link/hello/credentials.h"
 #include "transport/link/hello/hello.h"
@@ -60,6 +61,10 @@ struct Options {
   std::function<std::string()> take_printed;  // what kernels have printed since; asked before every Completed
   std::function<void(const std::string&)> log;  // one line for people
   std::function<Result<PeerListener>()> open_peer_listener;  // empty: it has no peers
+  // The file in which an owner's chunks are kept, opened for this executor alone; closed: there is none. Empty: nothing
+  // is kept. Called once, by a thread of the executor's; may wait.
+  std::function<Fd(const chunks::Owner&)> open_chunk_store;
+  chunks::Key chunk_key{};  // of clients that tell none: made of the token
   wire::Credentials certificates;  // for links to and from peers over tls://
   wire::LinkOptions peer_link;
 };

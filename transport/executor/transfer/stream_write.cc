@@ -126,6 +126,7 @@ Status Inbox::open(wire::Link& link) {
   slots_ = slots;
   const MutexLock lock(mutex_);
   taken_.resize(slots);
+  held_.resize(slots);
   return {};
 }
 
@@ -236,14 +237,38 @@ void Inbox::relieve_once(InFlight::Watch& watch) {
 }
 
 void Inbox::give_back(std::span<const uint32_t> slots) {
-  if (slots.empty()) return;
+  std::vector<uint32_t> free;
   {
     const MutexLock lock(mutex_);
-    for (const uint32_t slot : slots) taken_[slot] = false;
-    taken_count_ -= slots.size();
-    returned_ += slots.size();
+    for (const uint32_t slot : slots) {
+      if (held_[slot] != Held::No)
+        held_[slot] = Held::Last;
+      else
+        free.push_back(slot);
+    }
+    free_slots(free);
   }
-  sender_.send(wire::Credit{{slots.begin(), slots.end()}});
+  if (!free.empty()) sender_.send(wire::Credit{free});
+}
+
+void Inbox::free_slots(const std::vector<uint32_t>& slots) {
+  for (const uint32_t slot : slots) taken_[slot] = false;
+  taken_count_ -= slots.size();
+  returned_ += slots.size();
+}
+
+void Inbox::hold(uint32_t slot) {
+  const MutexLock lock(mutex_);
+  held_[slot] = Held::Both;
+}
+
+void Inbox::let_go(uint32_t slot) {
+  {
+    const MutexLock lock(mutex_);
+    if (std::exchange(held_[slot], Held::No) != Held::Last) return;
+    free_slots({slot});
+  }
+  sender_.send(wire::Credit{{slot}});
 }
 
 void Inbox::close() {

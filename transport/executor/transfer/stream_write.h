@@ -110,6 +110,10 @@ class Inbox {
   bool arrive(wire::Notice notice, uint64_t bytes);
   void close();
 
+  // Somebody else reads the slot's chunk: it is given back when he lets go, too. Before the chunk arrives here.
+  void hold(uint32_t slot);
+  void let_go(uint32_t slot);
+
   void* memory(uint32_t slot) const { return static_cast<char*>(base_) + slot * slot_bytes(); }
   bool is_short();  // of free slots
   // The job keeps chunks in slots although these are short. `self`: this inbox. False: there is no thread to be had.
@@ -127,8 +131,11 @@ class Inbox {
     std::shared_ptr<WriteJob> job;
     unsigned looks = 0;
   };
+  // Whether somebody beside its transfer has a slot.
+  enum class Held : uint8_t { No, Both, Last };  // Last: the transfer has let go
   void relieve();
   void relieve_once(InFlight::Watch& watch);
+  void free_slots(const std::vector<uint32_t>& slots) GT_REQUIRES(mutex_);
 
   std::shared_ptr<Session> session_;
   std::shared_ptr<EventWaiter> event_waiter_;
@@ -140,6 +147,7 @@ class Inbox {
   Mutex mutex_;
   bool closed_ GT_GUARDED_BY(mutex_) = false;
   std::vector<bool> taken_ GT_GUARDED_BY(mutex_);
+  std::vector<Held> held_ GT_GUARDED_BY(mutex_);
   size_t taken_count_ GT_GUARDED_BY(mutex_) = 0;
   std::map<uint32_t, std::shared_ptr<WriteJob>> jobs_ GT_GUARDED_BY(mutex_);
   std::map<uint32_t, std::vector<Arrived>> early_ GT_GUARDED_BY(mutex_);
