@@ -99,6 +99,7 @@ void BulkSender::send(Job& job) {
     send_chunk({job.transfer, slot, {job.from + chunk.offset, chunk.bytes}}, sent);
     retire();
   }
+  if (timed_) take_time(*std::exchange(timed_, std::nullopt));
   sent.whole = true;
 }
 
@@ -112,8 +113,8 @@ bool BulkSender::take_slot(uint32_t& slot) {
 }
 
 void BulkSender::send_chunk(const Chunk& chunk, Sent& sent) {
-  constexpr size_t LeastMeasured = size_t{1} << 20;
-  if (chunk.bytes.size() >= LeastMeasured && namer_.account().wants_measure()) return send_measured(chunk, sent);
+  constexpr size_t LeastTimed = size_t{1} << 20;
+  if (chunk.bytes.size() >= LeastTimed && namer_.account().wants_measure()) return send_timed(chunk, sent);
   ChunkNamer::Plan plan = namer_.plan(chunk.bytes);
   if (plan.named_bytes != 0) return send_by_name(chunk, std::move(plan), sent);
   put_last(chunk, 0, chunk.bytes.size(), plan.keep ? wire::Keep : 0, sent);
@@ -122,16 +123,24 @@ void BulkSender::send_chunk(const Chunk& chunk, Sent& sent) {
   if (namer_.is_asking() && sent.tickets.size() >= 2) (void)link_->wait(sent.tickets[sent.tickets.size() - 2]).ok();
 }
 
-// In parts, whose arrivals lie as far from each other as the link needs for one, whatever a round trip takes.
-void BulkSender::send_measured(const Chunk& chunk, Sent& sent) {
-  constexpr size_t Parts = 4;
-  const size_t part = chunk.bytes.size() / Parts, first = sent.tickets.size();
-  for (size_t i = 0; i + 1 < Parts; ++i) put(chunk, i * part, (i + 1) * part, sent);
-  put_last(chunk, (Parts - 1) * part, chunk.bytes.size(), 0, sent);
-  const bool first_arrived = link_->wait(sent.tickets[first]).ok();
-  const uint64_t begin = monotonic_ns();
-  if (!first_arrived || !link_->wait(sent.tickets.back()).ok()) return;
-  namer_.account().measured(chunk.bytes.size() - part, monotonic_ns() - begin);
+// While this one is under way the one before it arrives: from then on the link has nothing else to do, so what a round
+// trip takes does not count, but for the first. One that has arrived already is not timed: nobody knows when it did, as
+// a slot may have been waited for.
+void BulkSender::send_timed(const Chunk& chunk, Sent& sent) {
+  std::optional<Timed> before = timed_;
+  if (before && link_->test(before->ticket)) before.reset();
+  const uint64_t now = monotonic_ns();
+  put_last(chunk, 0, chunk.bytes.size(), 0, sent);
+  timed_ = {sent.tickets.back(), chunk.bytes.size(), now};
+  if (before) take_time(*before);
+}
+
+void BulkSender::take_time(const Timed& chunk) {
+  if (!link_->wait(chunk.ticket).ok()) return;
+  const uint64_t now = monotonic_ns();
+  namer_.account().measured(chunk.bytes, now - std::max(chunk.begin_ns, timed_until_ns_));
+  timed_until_ns_ = now;
+  if (!namer_.account().wants_measure()) timed_.reset();
 }
 
 void BulkSender::put(const Chunk& chunk, size_t begin, size_t end, Sent& sent) {

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -62,6 +63,10 @@ class BulkSender {
     uint32_t transfer = 0, slot = 0;
     ByteView bytes;
   };
+  struct Timed {
+    wire::Ticket ticket = 0;
+    uint64_t bytes = 0, begin_ns = 0;
+  };
   struct ByName {
     Sent* sent = nullptr;
     Chunk chunk;
@@ -73,7 +78,8 @@ class BulkSender {
   void send(Job& job);
   bool take_slot(uint32_t& slot);
   void send_chunk(const Chunk& chunk, Sent& sent);
-  void send_measured(const Chunk& chunk, Sent& sent);
+  void send_timed(const Chunk& chunk, Sent& sent);
+  void take_time(const Timed& chunk);
   void send_by_name(const Chunk& chunk, ChunkNamer::Plan&& plan, Sent& sent);
   void put(const Chunk& chunk, size_t begin, size_t end, Sent& sent);
   void put_last(const Chunk& chunk, size_t begin, size_t end, uint32_t flags, Sent& sent);
@@ -94,6 +100,8 @@ class BulkSender {
   ChunkNamer namer_;
   std::list<Sent> sent_;  // on their way
   std::unordered_map<uint32_t, ByName> by_name_;  // by slot
+  std::optional<Timed> timed_;    // under way
+  uint64_t timed_until_ns_ = 0;   // when the one before it had arrived
 };
 
 }  // namespace gt::virt
