@@ -28,7 +28,7 @@ TEST_CASE("nothing is named before the link is known, nor where it is fast") {
 
 TEST_CASE("one slow chunk does not make a link slow") {
   ChunkAccount account(DedupMode::Auto);
-  account.measured(MiB, link_ns(MiB, 20));
+  account.measured(MiB, link_ns(MiB, 15));
   CHECK_FALSE(account.is_on());
   CHECK(account.wants_measure());
   account.measured(MiB, link_ns(MiB, 0.5));

@@ -355,7 +355,6 @@ TEST_CASE("what is wrong closes the link") {
   wrong(notice(4));
   wrong(notice(wire::Keep | 4));
   wrong(notice(wire::ByRecipe | 77));
-  wrong(notice(wire::Keep), false);
   wrong(notice(wire::ByRecipe), false);
   wrong([](Namer& client, const wire::Write&) { client.send(wire::Recall{}); });
   wrong([&](Namer& client, const wire::Write& m) {  // two chunks in one slot

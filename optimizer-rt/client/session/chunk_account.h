@@ -37,7 +37,8 @@ class ChunkAccount {
       return;
     }
     is_fast_ = false;
-    points_ = std::min(points_ + (ratio >= FarSlower ? 2u : 1u), EnoughPoints);
+    const unsigned points = ratio < FarSlower ? 1 : ns < Surely_ns ? 2 : EnoughPoints;
+    points_ = std::min(points_ + points, EnoughPoints);
   }
   // The link is slow enough.
   bool is_on() const { return mode_ == DedupMode::Always || (mode_ == DedupMode::Auto && points_ == EnoughPoints); }
@@ -71,7 +72,9 @@ class ChunkAccount {
   static constexpr double LinkOverHash = 3, FarSlower = 10, Share = 50;
   static constexpr double Loan_ns = 5e6, Most_ns = 2e7;
   static constexpr double LeastHash_ns = 0.2, MostHash_ns = 5;
-  static constexpr unsigned EnoughPoints = 3;  // what a thread that woke up late looks like is no slow link
+  // A thread that woke up late is no slow link; nobody sleeps that long.
+  static constexpr unsigned EnoughPoints = 3;
+  static constexpr uint64_t Surely_ns = 20'000'000;
   static constexpr uint64_t OnDue = uint64_t{64} << 20, OffDue = uint64_t{256} << 20;
 
   bool is_undecided() const { return !is_fast_ && points_ < EnoughPoints; }

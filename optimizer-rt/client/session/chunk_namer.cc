@@ -73,7 +73,11 @@ std::optional<chunks::Name> ChunkNamer::known_name(ByteView piece) {
 
 ChunkNamer::Plan ChunkNamer::plan(ByteView chunk) {
   Plan plan;
-  if (chunk.size() < LeastBytes || !account_.is_on() || !has_answer()) return plan;
+  if (chunk.size() < LeastBytes || !account_.is_on()) return plan;
+  if (!has_answer()) {
+    plan.keep = is_asking();  // the next run may have it by name
+    return plan;
+  }
   bool any_known = false;
   {
     const MutexLock lock(mutex_);

@@ -60,10 +60,9 @@ bool KeptChunks::arrive(wire::Notice notice, uint64_t bytes) {
   if (task.flags & wire::Completes) return complete(task);
   {
     const MutexLock lock(mutex_);
-    if (task.flags && !recalled_) return false;
-    if (closed_) return true;
     const bool by_recipe = task.flags & wire::ByRecipe;
-    if (by_recipe && bytes > offer_.recipe_bytes) return false;
+    if (by_recipe && (!recalled_ || bytes > offer_.recipe_bytes)) return false;
+    if (closed_) return true;
     if (by_recipe || under_way_.contains(task.transfer)) {
       if (queued_[task.slot]) return false;
       queued_[task.slot] = true;
@@ -99,7 +98,7 @@ bool KeptChunks::deliver(const Task& task, uint64_t bytes, Mask named) {
   {
     const MutexLock lock(mutex_);
     queued_[task.slot] = false;  // the client may have it back at any time from here on
-    keep = keep && !closed_ && (to_keep_ + 1) * 2 <= inbox_->slots();
+    keep = keep && recalled_ && !closed_ && (to_keep_ + 1) * 2 <= inbox_->slots();
     to_keep_ += keep;
   }
   if (keep) inbox_->hold(task.slot);
