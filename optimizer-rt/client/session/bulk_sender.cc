@@ -130,7 +130,7 @@ void BulkSender::send_timed(const Chunk& chunk, Sent& sent) {
   std::optional<Timed> before = timed_;
   if (before && link_->test(before->ticket)) before.reset();
   const uint64_t now = monotonic_ns();
-  put_last(chunk, 0, chunk.bytes.size(), 0, sent);
+  put_last(chunk, 0, chunk.bytes.size(), namer_.may_keep(chunk.bytes.size()) ? wire::Keep : 0, sent);
   timed_ = {sent.tickets.back(), chunk.bytes.size(), now};
   if (before) take_time(*before);
 }
