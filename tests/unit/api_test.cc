@@ -10,6 +10,7 @@
 #include "traces/api/decode.h"
 #include "traces/api/encode.h"
 #include "traces/api/invoke.h"
+#include "traces/api/prepared_call.h"
 #include "traces/api/print.h"
 
 using namespace gt;       // NOLINT
@@ -18,6 +19,18 @@ using namespace gt::api;  // NOLINT
 namespace {
 
 constexpr uint64_t Rounds = 24;
+
+// Where a call can be prepared, it is the same call each time.
+void check_prepared(FnId fn, const fake::SampleCall& call) {
+  const auto prepared = PreparedCall::prepare(fn, call.inputs, fake::function(fn), nullptr);
+  for (int times = 0; prepared && times < 3; ++times) {
+    const int32_t answer = prepared->make();
+    CHECK(fake::take_log() == call.log);
+    VectorWriter outputs;
+    prepared->encode_outputs(answer, outputs);
+    CHECK(outputs.view() == call.outputs);
+  }
+}
 
 void check_round_trip(FnId fn, uint64_t seed) {
   INFO("function " << function_name(number(fn)) << ", seed " << seed);
@@ -37,6 +50,7 @@ void check_round_trip(FnId fn, uint64_t seed) {
   REQUIRE(invoke(fn, call.inputs, fake::function(fn), context, outputs) == Invoked::Done);
   CHECK(fake::take_log() == call.log);
   CHECK(outputs.view() == call.outputs);
+  check_prepared(fn, call);
 }
 
 // Damaged bytes are refused or are some other call; nothing crashes (the sanitizers watch).
@@ -202,6 +216,38 @@ TEST_CASE("pointers that cannot be followed are recorded as addresses") {
   VectorWriter outputs;
   CHECK(invoke(FnId::clEnqueueNDRangeKernel, w.view(), fake::function(FnId::clEnqueueNDRangeKernel), context,
                outputs) == Invoked::Damaged);
+}
+
+TEST_CASE("a prepared call has other numbers where they were encoded") {
+  const auto kernel = reinterpret_cast<cl_kernel>(uintptr_t{0x10});
+  VectorWriter w;
+  const uint32_t five = 5;
+  encode_inputs<FnId::clSetKernelArg, Contents::Full>(w, kernel, cl_uint{1}, sizeof five,
+                                                      static_cast<const void*>(&five));
+  const auto log_of = [&](uint32_t value) {
+    VectorWriter other;
+    encode_inputs<FnId::clSetKernelArg, Contents::Full>(other, kernel, cl_uint{1}, sizeof value,
+                                                        static_cast<const void*>(&value));
+    InvokeContext context;
+    VectorWriter outputs;
+    CHECK(invoke(FnId::clSetKernelArg, other.view(), fake::function(FnId::clSetKernelArg), context, outputs) ==
+          Invoked::Done);
+    return fake::take_log();
+  };
+  const auto prepared =
+      PreparedCall::prepare(FnId::clSetKernelArg, w.view(), fake::function(FnId::clSetKernelArg), nullptr);
+  REQUIRE(prepared);
+  const size_t at = w.view().size() - 8;  // the value is padded to a word
+  CHECK(prepared->place(0, 8) == nullptr);
+  CHECK(prepared->place(at, 8) == nullptr);  // longer than it is
+  void* const place = prepared->place(at, sizeof five);
+  REQUIRE(place);
+  for (const uint32_t value : {5u, 6u, 0xffffffffu}) {
+    std::memcpy(place, &value, sizeof value);
+    CHECK(prepared->make() == CL_SUCCESS);
+    const std::string made = fake::take_log();
+    CHECK(made == log_of(value));
+  }
 }
 
 TEST_CASE("external byte strings come from the context") {

@@ -37,6 +37,7 @@ struct ReplayWorld {
   bool compares = true, describes_kernels = false;  // describes: kernels keep what their arguments are called
   Tolerance tolerance;
   LaunchHook* hook = nullptr;  // may be null
+  bool alone = false;          // one thread makes all calls
   const RecordedHeaders* headers = nullptr;  // nullptr: the sources include nothing
   std::string header_folder;                 // where they lie
 
