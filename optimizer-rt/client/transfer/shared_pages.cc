@@ -24,6 +24,7 @@ class SharedPages final : public KeptInStep {
   void send(const std::shared_ptr<SvmBlock>& block, size_t offset, size_t bytes,
             std::vector<Ref<_cl_event>>& after) override;
   void written_by(const Ref<_cl_event>& command, size_t offset, size_t bytes) override;
+  void give_up() override;
   void forget_ended() override;
 
  private:
@@ -39,6 +40,7 @@ class SharedPages final : public KeptInStep {
   std::once_flag begun_;
   Mutex sending_;  // so that who finds nothing to send waits for what another thread is sending
   Ref<_cl_event> sent_ GT_GUARDED_BY(sending_);
+  bool is_gone_ GT_GUARDED_BY(sending_) = false;  // the device's memory
   Mutex mutex_;
   std::vector<Ref<_cl_event>> writers_ GT_GUARDED_BY(mutex_);  // the last one of each queue that has an order
   std::unique_ptr<TrackedRange> range_;                        // the last member: its threads use the others
@@ -66,6 +68,7 @@ void SharedPages::send(const std::shared_ptr<SvmBlock>& block, size_t offset, si
                        std::vector<Ref<_cl_event>>& after) {
   const MutexLock lock(sending_);
   Ref<_cl_event> last;
+  if (is_gone_) return;
   if (range_->may_be_dirty())
     range_->take_dirty(offset, bytes, [&](size_t at, size_t n, const void* from) {
       last = make<_cl_event>(sub_context_.context, sub_context_);
@@ -93,6 +96,11 @@ void SharedPages::written_by(const Ref<_cl_event>& command, size_t offset, size_
   }
   if (many) command->subscribe();  // else nobody may ever know that they have ended
   range_->invalidate(offset, bytes);
+}
+
+void SharedPages::give_up() {
+  const MutexLock lock(sending_);
+  is_gone_ = true;
 }
 
 void SharedPages::forget_ended() {
@@ -127,6 +135,8 @@ void SharedPages::wait_for_writers() {
 bool SharedPages::fetch(size_t offset, void* into, size_t bytes) {
   try {
     wait_for_writers();
+    // A page that another thread has just taken, for a launch of its own, is on its way before it is read.
+    { const MutexLock lock(sending_); }
     const Ref<_cl_event> read = make<_cl_event>(sub_context_.context, sub_context_);
     send_read(transfer(offset, bytes), into, *read);
     return read->wait() == CL_COMPLETE;
