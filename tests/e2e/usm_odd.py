@@ -72,6 +72,15 @@ def test_threads():
     all_right(ODD, "threads", "0 times wrong")
 
 
+def test_held_up_by_the_program():
+    """A thread that touches what a command will write may be the one that lets it start."""
+    expected = good(ODD, "held", env=dict(OCL_ICD_VENDORS=str(WRAPPED))).text
+    check(expected.endswith("end\n") and "NO" not in expected, expected)
+    for way, outcome in everywhere(ODD, "held"):
+        same(outcome.text, expected, way)
+    all_right(ODD, "failed")
+
+
 def test_64_GiB():
     for url in elsewhere():
         with server(url, drivers=WRAPPED, USM_MOST=str(128 << 30)) as (env, _):

@@ -115,11 +115,12 @@ void SharedPages::forget_ended() {
   std::erase_if(writers_, [](const Ref<_cl_event>& writer) { return !writer; });
 }
 
-// Commands that were sent before have not said whether they write it.
+// Commands that were sent before have not said whether they write it. Of a queue that the program holds up by a user
+// event nothing is waited for: it may be this thread that would set it.
 void SharedPages::begin_to_use() {
   if (used_.exchange(true)) return;
   for (const Ref<_cl_command_queue>& queue : sub_context_.context.living_queues())
-    if (&queue->sub_context == &sub_context_) queue->wait_for_all();
+    if (&queue->sub_context == &sub_context_ && !queue->is_behind_gates()) queue->wait_for_all();
 }
 
 void SharedPages::wait_for_writers() {

@@ -1,7 +1,9 @@
 // Unified shared memory in programs that do odd things with it: touch it in many threads, hand it to other contexts and
 // devices, record it, reserve much of it, follow wild pointers in it. Prints what came of it, "NO" where that is wrong.
 //
-// Usage: usm_odd contexts|devices|recorded|threads|huge|wild|out
+// Usage: usm_odd contexts|devices|recorded|threads|held|failed|huge|wild|out
+#include <unistd.h>
+
 #include <atomic>
 #include <thread>
 
@@ -201,6 +203,119 @@ void threads() {
   std::printf("%d times wrong\n", wrong.load());
 }
 
+// --- held up by the program ---
+
+cl_event user_event() {
+  cl_int err = 0;
+  const cl_event event = clCreateUserEvent(g_context, &err);
+  CHECK(err);
+  return event;
+}
+void set(cl_event event, cl_int status = CL_COMPLETE) {
+  CHECK(clSetUserEventStatus(event, status));
+  CHECK(clReleaseEvent(event));
+}
+cl_kernel counting(uint8_t* p, cl_int by) {
+  cl_kernel k = kernel("count");
+  CHECK(usm.set_pointer(k, 0, p));
+  CHECK(clSetKernelArg(k, 1, sizeof by, &by));
+  return k;
+}
+void enqueue(cl_command_queue queue, cl_kernel k, std::vector<cl_event> after, cl_event* event = nullptr) {
+  const size_t items = Bytes;
+  const auto n = static_cast<cl_uint>(after.size());
+  CHECK(clEnqueueNDRangeKernel(queue, k, 1, nullptr, &items, nullptr, n, n ? after.data() : nullptr, event));
+}
+
+// Commands that cannot start before the program sets an event leave it the memory until then.
+void held() {
+  cl_int err = 0;
+  auto* const p = allocate(Kind::Shared, Bytes);
+  auto* const q = allocate(Kind::Host, Bytes);
+  cl_kernel k = counting(p, 1);
+  cl_command_queue second = clCreateCommandQueue(g_context, g_device, 0, &err);
+  CHECK(err);
+  cl_command_queue unordered = clCreateCommandQueue(g_context, g_device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &err);
+  CHECK(err);
+  write_counted(p, Bytes, 1);
+  cl_event go = user_event();
+  enqueue(g_queue, k, {go});
+  enqueue(g_queue, k, {});  // behind it
+  expect(is_counted(p, Bytes, 1), "read before it starts");
+  write_counted(p, Bytes, 5);
+  set(go);
+  CHECK(clFinish(g_queue));
+  expect(is_counted(p, Bytes, 7), "written before it starts");
+
+  enqueue(g_queue, k, {});
+  CHECK(clFinish(g_queue));
+  go = user_event();
+  cl_event over = nullptr, last = nullptr;
+  enqueue(g_queue, k, {go}, &over);
+  enqueue(second, k, {over}, &last);
+  expect(is_counted(p, Bytes, 8), "what the device wrote before");
+  p[4] = 100;
+  CHECK(clFlush(g_queue));
+  set(go);
+  CHECK(clWaitForEvents(1, &last));
+  expect(p[4] == 108 && is_counted(p + 5, Bytes - 5, 10, 50), "behind an event of another queue");
+  CHECK(clReleaseEvent(over));
+  CHECK(clReleaseEvent(last));
+
+  cl_event a = user_event(), b = user_event();
+  write_counted(q, Bytes, 2);
+  CHECK(usm.copy(unordered, CL_FALSE, p, q, Bytes, 1, &a, nullptr));
+  CHECK(clEnqueueBarrierWithWaitList(unordered, 1, &b, nullptr));
+  CHECK(clEnqueueBarrierWithWaitList(unordered, 0, nullptr, nullptr));
+  enqueue(unordered, k, {});
+  p[0] = 1;
+  q[3] = 200;
+  set(b);
+  q[4] = 201;
+  expect(p[0] == 1, "behind two events, one of which is set");
+  set(a);
+  CHECK(clFinish(unordered));
+  expect(p[3] == 203 && p[4] == 205 && is_counted(p + 5, Bytes - 5, 3, 15), "what was written until the last one");
+
+  go = user_event();
+  enqueue(g_queue, k, {go});
+  std::thread other([&] {
+    ::usleep(20'000);
+    set(go);
+  });
+  expect(p[5] == 15 || p[5] == 20, "while another thread sets it");
+  other.join();
+  CHECK(clFinish(g_queue));
+  expect(p[5] == 20, "and when it is set");
+
+  CHECK(clReleaseCommandQueue(second));
+  CHECK(clReleaseCommandQueue(unordered));
+  CHECK(clReleaseKernel(k));
+  release(p);
+  release(q);
+}
+
+// PoCL by itself ends the process.
+void failed() {
+  cl_int err = 0;
+  auto* const p = allocate(Kind::Shared, Bytes);
+  cl_kernel k = counting(p, 1);
+  write_counted(p, Bytes, 3);
+  cl_command_queue queue = clCreateCommandQueue(g_context, g_device, 0, &err);
+  CHECK(err);
+  cl_event go = user_event();
+  enqueue(queue, k, {go});
+  p[5] = 40;
+  set(go, -7);
+  expect(p[5] == 40 && p[6] == 18, "where the event fails nothing is written");
+  enqueue(g_queue, k, {});
+  CHECK(clFinish(g_queue));
+  expect(p[5] == 45 && p[6] == 24, "and what follows has it");
+  CHECK(clReleaseCommandQueue(queue));
+  CHECK(clReleaseKernel(k));
+  release(p);
+}
+
 // --- much of it ---
 
 void huge() {
@@ -282,6 +397,8 @@ int main(int, char** argv) {
                      {"devices", devices},
                      {"recorded", recorded},
                      {"threads", threads},
+                     {"held", held},
+                     {"failed", failed},
                      {"huge", huge},
                      {"wild", wild},
                      {"out", out}});
