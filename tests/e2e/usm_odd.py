@@ -64,6 +64,14 @@ def test_devices_of_two_executors():
                     check(line in text.splitlines(), f"{url}: {line} is not in {text}")
 
 
+def test_a_device_here_and_one_elsewhere():
+    """goptimize emulates it for the one, the executor for the other."""
+    with remote_job.proxy() as p:
+        for url in remote_job.ways(p):
+            there = remote_job.remotely(p, ODD, "devices", url=url, options=("--emulate-usm", "--measure-seconds", "0"))
+            check(there.code == 0 and there.text.endswith("end\n") and "NO" not in there.text, f"{url}: {there.text}")
+
+
 def test_command_buffers():
     all_right(ODD, "recorded")
 
