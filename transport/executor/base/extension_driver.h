@@ -11,6 +11,8 @@
 
 namespace gt::exec {
 
+struct Session;
+
 // In extensions whose functions have changed: from which version on.
 constexpr cl_version CommandsHaveProperties = CL_MAKE_VERSION(0, 9, 5);  // cl_khr_command_buffer
 constexpr cl_version UpdatesAreLists = CL_MAKE_VERSION(0, 9, 2);         // ..._mutable_dispatch
@@ -20,7 +22,7 @@ cl_version extension_version(const Cl& cl, cl_device_id device, const char* exte
 
 class ExtensionDriver {
  public:
-  ExtensionDriver(const Functions& all, const Cl& cl, cl_device_id device);
+  ExtensionDriver(const Session& session, cl_device_id device);
 
   // nullptr: the driver does not have it.
   AnyFunction operator[](api::FnId fn) const { return functions_[fn]; }

@@ -79,7 +79,7 @@ const api::DecodedArg* first_handle(ExtensionCalls::Args args, ObjectKind kind) 
 
 std::shared_ptr<const ExtensionDriver> ExtensionCalls::driver(cl_device_id device) {
   std::shared_ptr<const ExtensionDriver>& known = drivers_[device];
-  if (!known) known = std::make_shared<ExtensionDriver>(commands_.session().all, commands_.cl(), device);
+  if (!known) known = std::make_shared<ExtensionDriver>(commands_.session(), device);
   return known;
 }
 
@@ -154,8 +154,10 @@ void ExtensionCalls::take_kernel(Args args) {
   const auto clone = reinterpret_cast<decltype(&::clCloneKernel)>(commands_.session().all[FnId::clCloneKernel]);
   const api::DecodedArg* const arg = first_handle(args, ObjectKind::Kernel);
   if (!clone || !arg) return;
+  const auto kernel = commands_.objects().find(arg->value, arg->kind)->as<cl_kernel>();
+  if (usm::EmulatedUsm* const usm = commands_.session().usm) usm->tell(kernel);
   cl_int code = CL_SUCCESS;
-  recorded_kernel_ = clone(commands_.objects().find(arg->value, arg->kind)->as<cl_kernel>(), &code);
+  recorded_kernel_ = clone(kernel, &code);
 }
 
 void ExtensionCalls::drop_kernel() {
