@@ -25,9 +25,6 @@ _KNOWN = {
         "replay": dict.fromkeys(("test_random_programs", "test_transfers_that_go_on"), _RANDOM),
         "codes": {"test_shared_virtual_memory": "the end of a traced process now and then crashes: open"},
     },
-    "rusticl": {
-        "replay": {"test_images": "layers of one-dimensional images lie a slice pitch apart, which captures do not know: open"},
-    },
 }.get(NAME, {})
 
 

@@ -11,7 +11,7 @@
 //   FAKE_CL_LARGEST=65536           the largest buffer, in bytes; 1 GiB without it
 //   FAKE_CL_CALLBACKS=thread        each callback runs on a new thread, and the driver waits for it (callbacks.h)
 //   FAKE_CL_NEWER=1                 the device is of OpenCL 3.1 and has more extensions (newer.h)
-//   FAKE_CL_LATER_FORMS=1           extensions tell a later version than the one that the headers have
+//   FAKE_CL_LATER_FORMS=1           updates of commands and barriers have the form of later versions
 // A word that cannot be read ends the process with one line and status 2: a test must not run
 // something else. Thread safety: all but behaviour(), which is set while no other thread calls the driver.
 #pragma once

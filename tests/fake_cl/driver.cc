@@ -60,6 +60,7 @@ constinit const api::IcdDispatch dispatch_table = make_dispatch<api::IcdDispatch
 // Every extension function of the table is there; most answer CL_INVALID_OPERATION.
 void* fake_clGetExtensionFunctionAddress(const char* name) {
   if (!name) return nullptr;
+  if (void* const later = behaviour().has_later_forms ? later_form(name) : nullptr) return later;
 #define GT_CL_EXPORT(NAME, RET, PARAMS, ARGS, SINCE)
 #define GT_CL_EXTENSION(NAME, RET, PARAMS, ARGS, SINCE) \
   if (std::strcmp(name, #NAME) == 0) return reinterpret_cast<void*>(&extension_##NAME);

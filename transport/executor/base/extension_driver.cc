@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "traces/api/api.h"
+#include "traces/api/later_forms.h"
 
 namespace gt::exec {
 
@@ -22,8 +23,8 @@ cl_version extension_version(const Cl& cl, cl_device_id device, const char* exte
 }
 
 ExtensionDriver::ExtensionDriver(const Functions& all, const Cl& cl, cl_device_id device)
-    : commands_have_properties_(extension_version(cl, device, "cl_khr_command_buffer") >= CommandsHaveProperties),
-      updates_are_lists_(extension_version(cl, device, "cl_khr_command_buffer_mutable_dispatch") >= UpdatesAreLists) {
+    : commands_have_properties_(extension_version(cl, device, api::CommandBuffers) >= api::CommandsHaveProperties),
+      updates_are_lists_(extension_version(cl, device, api::MutableDispatch) >= api::UpdatesAreLists) {
   const auto platform = Cl::ask<cl_platform_id>(cl.clGetDeviceInfo, device, CL_DEVICE_PLATFORM);
   const auto address = reinterpret_cast<decltype(&::clGetExtensionFunctionAddressForPlatform)>(
       all[api::FnId::clGetExtensionFunctionAddressForPlatform]);
