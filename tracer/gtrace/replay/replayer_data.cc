@@ -63,9 +63,11 @@ void Replayer::send(const model::Shape& shape, const ShapePlan& plan, std::span<
   }
 }
 
-// Memory that kernels may read and the program may have written without a call.
+// Memory that kernels and copies may read and the program may have written without a call. What a copy names of the
+// program's own may be a late read.
 void Replayer::send_shared(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) {
-  if (!plan.fn->attributes.launch) return;
+  const api::Attributes& attributes = plan.fn->attributes;
+  if (!attributes.launch && attributes.direction != api::DirectionRule::Pointers) return;
   for (const uint16_t i : plan.shared) {
     const Arg& a = shape.args[i];
     const int64_t slot = values[plan.value_at[i]], offset = values[plan.value_at[i] + 1];
@@ -73,6 +75,7 @@ void Replayer::send_shared(const model::Shape& shape, const ShapePlan& plan, std
     if (content < 0) continue;
     const uint64_t size = world_.contents->size(content);
     if (is_program_memory(world_.trace.classes[a.cls].kind)) {
+      if (!attributes.launch) continue;
       data_.fill({world_.memory.at({a.cls, slot, offset}, size), {0, size}}, content);
     } else if (const uint64_t address = encoder_.address(a.cls, slot, offset); address != 0) {
       data_.fill({reinterpret_cast<uint8_t*>(address), {0, std::min(size, world_.mapped.room(address))}}, content);
