@@ -80,6 +80,14 @@ def test_functions_that_have_other_parameters():
     del DRIVERS["later forms"]
 
 
+def test_events_that_come_with_errors():
+    """A driver that gives an event with an error gets it back, where it is ours."""
+    env = dict(FAKE, FAKE_CL_LEAVES_EVENTS="1", FAKE_CL_FAIL="clEnqueueReadBuffer=-5")
+    same(run(PROGRAM, "update", env=env).err_text.splitlines()[-1], "fake_cl: 0 events left", "natively")
+    outcome = run(GTRACE, "run", "--timing", "all", "--", PROGRAM, "update", env=env)
+    check("fake_cl: 0 events left" in outcome.err_text.splitlines(), outcome.err_text)
+
+
 def test_sizes_of_opengl_objects():
     _, lines = record("gl", options=("--capture", "hash"))
     moved = {t["direction"]: (t["count"], t["bytes"])
