@@ -12,8 +12,8 @@
 //   FAKE_CL_CALLBACKS=thread        each callback runs on a new thread, and the driver waits for it (callbacks.h)
 //   FAKE_CL_NEWER=1                 the device is of OpenCL 3.1 and has more extensions (newer.h)
 //   FAKE_CL_LATER_FORMS=1           updates of commands and barriers have the form of later versions
-//   FAKE_CL_LEAVES_EVENTS=1         a command that FAKE_CL_FAIL refuses gives its event all the same; at the end it says how
-//                                   many events nobody has released
+//   FAKE_CL_LEAVES_EVENTS=1         a command refused by FAKE_CL_FAIL gives its event all the same; at the end it says
+//                                   how many events nobody has released
 // A word that cannot be read ends the process with one line and status 2: a test must not run
 // something else. Thread safety: all but behaviour(), which is set while no other thread calls the driver.
 #pragma once
