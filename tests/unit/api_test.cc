@@ -1,5 +1,6 @@
 // Every OpenCL function: random arguments -> encode -> decode, and -> invoke on the fake; hostile
 // bytes; printing.
+#include <CL/cl_ext.h>
 #include <doctest/doctest.h>
 
 #include <random>
@@ -141,6 +142,48 @@ TEST_CASE("every pointer parameter has a role that follows it, or is opaque by n
 #undef GT_PARAM
 #undef GT_END
   CHECK(opaque == 8);  // listed in annotations.txt under "No meaning outside the process"
+}
+
+TEST_CASE("the table declares functions as the headers do") {
+  static_assert(std::is_same_v<FnPointer<FnId::clEnqueueWaitSemaphoresKHR>, clEnqueueWaitSemaphoresKHR_fn>);
+  static_assert(std::is_same_v<FnPointer<FnId::clEnqueueSignalSemaphoresKHR>, clEnqueueSignalSemaphoresKHR_fn>);
+  static_assert(std::is_same_v<ParamType<FnId::clRemapCommandBufferKHR, 5>, _cl_mutable_command_khr* const*>);
+}
+
+TEST_CASE("pointers that a kernel reaches are recorded as memory") {
+  const void* const pointers[] = {reinterpret_cast<const void*>(0x1000), reinterpret_cast<const void*>(0x2000)};
+  const auto kernel = reinterpret_cast<cl_kernel>(0x3000);
+  for (const cl_kernel_exec_info name : {cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_SVM_PTRS},
+                                         cl_kernel_exec_info{CL_KERNEL_EXEC_INFO_USM_PTRS_INTEL}}) {
+    VectorWriter writer;
+    encode_inputs<FnId::clSetKernelExecInfo, Contents::None>(writer, kernel, name, sizeof pointers,
+                                                             static_cast<const void*>(pointers));
+    std::vector<DecodedArg> args;
+    REQUIRE(decode_inputs(FnId::clSetKernelExecInfo, writer.view(), args));
+    REQUIRE(args.size() == 5);
+    CHECK((args[3].tag == Tag::HostPointer && args[3].kind == ObjectKind::Svm && args[3].value == 0x1000));
+    CHECK((args[4].tag == Tag::HostPointer && args[4].kind == ObjectKind::Svm && args[4].value == 0x2000));
+  }
+}
+
+TEST_CASE("layers of an array of lines lie a slice pitch apart") {
+  const size_t origin[3] = {0, 0, 0}, region[3] = {21, 5, 1};
+  const size_t row = 0, slice = 128;
+  const auto extent = [&] {
+    return extent_of<FnId::clEnqueueMapImage>(
+        std::tuple<cl_command_queue, cl_mem, cl_bool, cl_map_flags, const size_t*, const size_t*, const size_t*,
+                   const size_t*>(nullptr, nullptr, CL_TRUE, CL_MAP_READ, origin, region, &row, &slice));
+  };
+  const auto read = [&] {
+    return extent_of<FnId::clEnqueueReadImage>(
+        std::tuple<cl_command_queue, cl_mem, cl_bool, const size_t*, const size_t*, size_t, size_t>(
+            nullptr, nullptr, CL_TRUE, origin, region, 0, 128));
+  };
+  image_elements = [](cl_mem) { return ImageElements{4, true}; };
+  CHECK(extent() == 4 * 128 + 21 * 4);
+  CHECK(read() == 4 * 128 + 21 * 4);
+  image_elements = [](cl_mem) { return ImageElements{4, false}; };
+  CHECK(extent() == 5 * 21 * 4);
 }
 
 TEST_CASE("queries name the handles in their answers") {

@@ -33,6 +33,8 @@ bool follows_nothing(const api::Attributes& a) {
 }
 
 bool is_plain_shape(const model::Shape& shape, const ShapePlan& plan, const model::Trace& trace) {
+  if (plan.callable && plan.fn->param_count > 0 && plan.fn->params[0].kind == ObjectKind::CommandBuffer)
+    return false;  // numbers in it may be sync points
   if (!plan.callable || plan.reads || plan.content >= 0 || plan.callback >= 0 || plan.address >= 0 || plan.chosen)
     return false;
   if (!plan.shared.empty() || !plan.before.empty() || !plan.after.empty()) return false;

@@ -50,6 +50,7 @@ Replayer::Replayer(ReplayWorld& world)
   if (world.headers) encoder_.include_from(*world.headers, world.header_folder);
   encoder_.know_sources(world.sources);
   encoder_.know_addresses(world.addresses);
+  encoder_.know_command_buffers(world.command_buffers);
   outputs_.leave_contents_out();
 }
 
@@ -76,6 +77,7 @@ Status Replayer::call(model::ShapeId id, std::span<const int64_t> values, uint64
   moved_ = {};
   if (world_.part.leaves_out(plan)) return leave_out(shape, plan, values);
   if (!plan.callable) return not_made(shape, plan, values, "it was not recorded whole");
+  if (attributes.updates >= 0) return not_made(shape, plan, values, "how it changes commands was not recorded whole");
   if (asks_for_addresses(shape, plan, values)) return {};
   reads_ = plan.reads;
   late_ = reads_ && world_.contents && plan.content >= 0 && content_ < 0;
@@ -171,6 +173,7 @@ Status Replayer::conclude(const model::Shape& shape, const ShapePlan& plan, std:
   GT_TRY(judge_svm(shape, plan, values));
   name_outputs(shape, plan, values);
   note_device_address(shape, plan, values);
+  note_command_buffer(shape, plan, values);
   note_kernels(shape, plan, values);
   if (world_.hook && plan.fn->attributes.creates != ObjectKind::Unknown && !made_.empty())
     GT_TRY(world_.hook->made({plan.fn->attributes.creates, made_.front().value,

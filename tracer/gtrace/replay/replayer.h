@@ -87,6 +87,7 @@ class Replayer : api::ObjectMap {
   void restore_devices(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   ReplayedCall made_now(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   bool reads_back(const ShapePlan& plan) const;
+  uint64_t queue_of(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values) const;
   std::string kernel_name(const model::Shape& shape, const ShapePlan& plan) const;
   Status judge(const ShapePlan& plan, std::span<const int64_t> values);
   void name_outputs(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
@@ -95,6 +96,7 @@ class Replayer : api::ObjectMap {
   void await(const RegisteredCallback& registered);
   void note_address(uint64_t recorded);
   void note_device_address(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
+  void note_command_buffer(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);
   void name_output(const model::Shape& shape, const model::Arg& arg, std::span<const int64_t> values,
                    const api::DecodedArg& made);
   void send(const model::Shape& shape, const ShapePlan& plan, std::span<const int64_t> values);

@@ -22,10 +22,14 @@ using Clock = std::chrono::steady_clock;
 
 const OpenClLibrary* g_library = nullptr;  // of the replay that is running
 
-size_t element_size(cl_mem image) {
+api::ImageElements elements_of(cl_mem image) {
   const auto ask = g_library->get<decltype(clGetImageInfo)>(FnId::clGetImageInfo);
+  const auto type_of = g_library->get<decltype(clGetMemObjectInfo)>(FnId::clGetMemObjectInfo);
   size_t bytes = 0;
-  return ask && ask(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) == CL_SUCCESS ? bytes : 0;
+  cl_mem_object_type type = 0;
+  if (!ask || ask(image, CL_IMAGE_ELEMENT_SIZE, sizeof bytes, &bytes, nullptr) != CL_SUCCESS) return {};
+  if (type_of) type_of(image, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  return {bytes, type == CL_MEM_OBJECT_IMAGE1D_ARRAY};
 }
 
 bool begins_with_callback(const model::Trace& trace, const std::vector<model::Node>& nodes) {
@@ -222,7 +226,7 @@ Result<uint32_t> process_to_replay(const model::Trace& trace) {
 
 Result<RunTimes> run_replay(ReplayWorld& world, const RunOptions& options, LastCall* last_call) {
   g_library = &world.cl;
-  api::image_element_size = &element_size;
+  api::image_elements = &elements_of;
   return Run(world, options, last_call).run();
 }
 

@@ -7,6 +7,7 @@
 
 #include "tracer/gtrace/replay/addresses.h"
 #include "tracer/gtrace/replay/captured_part.h"
+#include "tracer/gtrace/replay/command_buffers.h"
 #include "tracer/gtrace/replay/comparison.h"
 #include "tracer/gtrace/replay/contents.h"
 #include "tracer/gtrace/replay/devices.h"
@@ -47,6 +48,7 @@ struct ReplayWorld {
   HostMemory memory;
   MappedBoxes mapped;
   SharedAddresses addresses;
+  CommandBuffers command_buffers;
   Untouched untouched;
   RegisteredCallbacks callbacks;
   LateReads late_reads;

@@ -13,10 +13,6 @@ namespace gt::exec {
 
 struct Session;
 
-// In extensions whose functions have changed: from which version on.
-constexpr cl_version CommandsHaveProperties = CL_MAKE_VERSION(0, 9, 5);  // cl_khr_command_buffer
-constexpr cl_version UpdatesAreLists = CL_MAKE_VERSION(0, 9, 2);         // ..._mutable_dispatch
-
 // Of a device; 0: it does not have the extension, or tells no versions.
 cl_version extension_version(const Cl& cl, cl_device_id device, const char* extension);
 

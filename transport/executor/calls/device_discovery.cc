@@ -38,9 +38,6 @@ constexpr struct {
     {"cl_device_info", CL_DEVICE_KERNEL_EXEC_TIMEOUT_NV},
     {"cl_device_info", CL_DEVICE_INTEGRATED_MEMORY_NV},
     {"cl_device_info", 0x4007},  // of cl_nv_device_attribute_query, without a name in headers: copy engines
-    {"cl_device_info", 0x4008},  // PCI bus
-    {"cl_device_info", 0x4009},  // PCI slot
-    {"cl_device_info", 0x400A},  // PCI domain
     {"cl_device_info", CL_DEVICE_BOARD_NAME_AMD},
     {"cl_device_info", CL_DEVICE_SIMD_PER_COMPUTE_UNIT_AMD},
     {"cl_device_info", CL_DEVICE_SIMD_WIDTH_AMD},
